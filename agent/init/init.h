@@ -1,0 +1,69 @@
+/* init.h - what regatta-init, PID 1 of every container, reads and writes.
+ *
+ * The agent bind-mounts three things into a container and runs
+ * INIT_PROGRAM without arguments as its entry point:
+ *
+ *	/regatta/init	the program, read-only
+ *	/regatta/in	a folder, read-only: holds "start"
+ *	/regatta/out	a folder, writable by any user of the image
+ *
+ * /regatta/in/start is a run of NUL-terminated records, written by the agent
+ * before it starts the container. Any other record, or a broken one, is an
+ * error (the exit record says so, exit code 125):
+ *
+ *	version=1	  first
+ *	processes=N	  1..64 processes of the same command (default 1)
+ *	first_rank=K	  process i writes its output to rank-<K+i>.log
+ *	rank_env=1	  and gets RANK=K+i and LOCAL_RANK=i in its environment
+ *	grace_ms=N	  SIGTERM to SIGKILL, default 10000, at most 3600000
+ *	env=NAME=VALUE	  set over the container's own environment; many
+ *	arg=TEXT	  the command, one record an argument; at least one
+ *
+ * The whole file is at most INIT_START_MAX bytes.
+ *
+ * /regatta/out then holds:
+ *
+ *	started		  made with O_EXCL before anything runs. A second run of
+ *			  the same container finds it and exits 125 at once,
+ *			  touching nothing: no command ever runs twice.
+ *	rank-<R>.log	  standard output and standard error of the process of
+ *			  that rank as it wrote them: its descriptors 1 and 2
+ *			  are this file (O_APPEND), nothing sits between.
+ *	exit.json	  the exit record, renamed into place when every process
+ *			  of the container is gone; nothing is written to a log
+ *			  after it.
+ *
+ * The exit record:
+ *
+ *	{"version": 1,
+ *	 "exit_code": 0..255,	  of the first process that failed, else 0;
+ *				  128 + signal when a signal ended it; 127 no
+ *				  such program, 126 not executable, 125 ours
+ *	 "signal": 0..64,	  the signal that ended it, else 0
+ *	 "error": "...",	  only when regatta-init itself failed
+ *	 "started_ms": N, "ended_ms": N,	  wall clock since 1970
+ *	 "oom_kills": N,	  processes the kernel killed for memory in this
+ *				  container's cgroup, 0 where it cannot be read
+ *	 "memory_peak_bytes": N,  of the cgroup, 0 where it cannot be read
+ *	 "processes": [{"rank": R, "exit_code": N, "signal": N,
+ *	   "ended_ms": N, "max_rss_kib": N, "user_ms": N, "system_ms": N,
+ *	   "log_bytes": N}]}	  log_bytes: size of rank-<R>.log at the end
+ *
+ * Behaviour: stdin is /dev/null; each process leads its own session. SIGTERM,
+ * SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are forwarded to the group of
+ * every process; after SIGTERM or SIGINT, SIGKILL follows in grace_ms. The
+ * first process that fails ends the others the same way (SIGTERM, then
+ * SIGKILL). Orphans are reaped; those that are left when the last process of
+ * the command ends are killed before the exit record is written.
+ * regatta-init exits with the record's exit_code.
+ */
+#ifndef AGENT_INIT_INIT_H
+#define AGENT_INIT_INIT_H
+
+#define INIT_PROGRAM "/regatta/init"
+#define INIT_IN "/regatta/in"
+#define INIT_OUT "/regatta/out"
+#define INIT_START_MAX (1 << 20)
+#define INIT_PROCESSES_MAX 64
+
+#endif

@@ -1,0 +1,29 @@
+/* log.h - one fact a line on stderr, with the level as the journal reads it.
+ *
+ * Library code never logs; whoever decides what to do logs, once, with ids as
+ * key=value: log_info("task started job=17 rank=3").
+ */
+#ifndef PROTOCOL_LOG_H
+#define PROTOCOL_LOG_H
+
+enum log_level { LOG_ERROR = 3, LOG_WARNING = 4, LOG_INFO = 6, LOG_DEBUG = 7 };
+
+/* Lines above this level are dropped; LOG_INFO at first. */
+void log_set_level(enum log_level level);
+
+/* Before each line: the local time and a letter (a person reads), or "<3>"
+ * (the journal reads: sd-daemon(3)).
+ */
+enum log_style { LOG_STYLE_TIME, LOG_STYLE_JOURNAL };
+void log_set_style(enum log_style style);
+
+/* One write(2) per line, cut at 2,000 bytes; control characters become '?'. */
+void log_line(enum log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_WARNING, __VA_ARGS__)
+#define log_info(...) log_line(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
+
+#endif

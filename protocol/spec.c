@@ -1,0 +1,80 @@
+/* spec.c - what a job is: its container, its shape, how its result is read.
+ */
+#include "protocol/spec.h"
+
+/* clang-format off */
+static const struct field mount_spec_fields[] = {
+	FIELD(mount_spec, host),
+	FIELD(mount_spec, container),
+	FIELD_OPTIONAL(mount_spec, read_only),
+};
+const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
+
+static const struct field container_spec_fields[] = {
+	FIELD(container_spec, image),
+	FIELD_OPTIONAL(container_spec, build),
+	FIELD_OPTIONAL(container_spec, argv),
+	FIELD_OPTIONAL(container_spec, env),
+	FIELD_MANY(container_spec, mounts, mount_spec_schema),
+	FIELD_OPTIONAL(container_spec, workdir),
+	FIELD_OPTIONAL(container_spec, user),
+	FIELD_OPTIONAL(container_spec, network),
+	FIELD_OPTIONAL(container_spec, ipc),
+	FIELD_OPTIONAL(container_spec, shm_bytes),
+	FIELD_OPTIONAL(container_spec, memory_bytes),
+	FIELD_OPTIONAL(container_spec, cpus),
+	FIELD_OPTIONAL(container_spec, ulimits),
+	FIELD_OPTIONAL(container_spec, capabilities),
+	FIELD_OPTIONAL(container_spec, groups),
+	FIELD_OPTIONAL(container_spec, security),
+	FIELD_OPTIONAL(container_spec, processes),
+	FIELD_OPTIONAL(container_spec, grace_ms),
+};
+const struct schema container_spec_schema =
+	SCHEMA(container_spec, container_spec_fields);
+
+static const struct field measure_spec_fields[] = {
+	FIELD_OPTIONAL(measure_spec, framework),
+	FIELD_OPTIONAL(measure_spec, warmup_steps),
+	FIELD_OPTIONAL(measure_spec, sequence),
+	FIELD_OPTIONAL(measure_spec, micro_batch),
+	FIELD_OPTIONAL(measure_spec, accumulate),
+	FIELD_OPTIONAL(measure_spec, global_batch),
+	FIELD_OPTIONAL(measure_spec, model),
+	FIELD_OPTIONAL(measure_spec, chip),
+	FIELD_OPTIONAL(measure_spec, precision),
+};
+const struct schema measure_spec_schema =
+	SCHEMA(measure_spec, measure_spec_fields);
+
+static const struct field job_spec_fields[] = {
+	FIELD(job_spec, sweep),
+	FIELD(job_spec, cell),
+	FIELD(job_spec, key),
+	FIELD_OPTIONAL(job_spec, repeat),
+	FIELD_OPTIONAL(job_spec, values),
+	FIELD(job_spec, vendor),
+	FIELD(job_spec, nodes),
+	FIELD_OPTIONAL(job_spec, devices),
+	FIELD_OPTIONAL(job_spec, shared),
+	FIELD_OPTIONAL(job_spec, priority),
+	FIELD_OPTIONAL(job_spec, timeout_ms),
+	FIELD_OPTIONAL(job_spec, retries),
+	FIELD_EMBED(job_spec, container, container_spec_schema),
+	FIELD_EMBED(job_spec, measure, measure_spec_schema),
+};
+const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
+
+static const struct field task_spec_fields[] = {
+	FIELD(task_spec, job),
+	FIELD(task_spec, attempt),
+	FIELD(task_spec, rank),
+	FIELD(task_spec, nodes),
+	FIELD_OPTIONAL(task_spec, devices),
+	FIELD_OPTIONAL(task_spec, first_rank),
+	FIELD(task_spec, world_size),
+	FIELD(task_spec, processes_per_node),
+	FIELD_EMBED(task_spec, container, container_spec_schema),
+};
+const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
+/* clang-format on */

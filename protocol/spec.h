@@ -1,0 +1,96 @@
+/* spec.h - what a job is: its container, its shape, how its result is read.
+ *
+ * A sweep's cells become job_specs (controller/sweep); the controller stores
+ * them as JSON and derives from each one task_spec per node, which travels to
+ * the agent and lies beside the task's spool.
+ */
+#ifndef PROTOCOL_SPEC_H
+#define PROTOCOL_SPEC_H
+
+#include "protocol/codec.h"
+
+struct mount_spec {
+	char *host;      /* absolute path on the node */
+	char *container; /* absolute path inside */
+	bool read_only;
+};
+
+/* What the container is made of. Strings may hold ${PLACEHOLDER}s that only
+ * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
+ * NPROC_PER_NODE, WORLD_SIZE; only argv and env are searched for them.
+ */
+struct container_spec {
+	char *image; /* reference; with build: the name to give it */
+	char *build; /* folder below the agent's images folder whose
+			Dockerfile makes the image, or NULL: pull */
+	struct strings
+		argv;       /* empty: the image's own entry point and command */
+	struct strings env; /* NAME=VALUE */
+	struct mount_spec *mounts;
+	size_t mounts_count;
+	char *workdir;               /* NULL: the image's */
+	char *user;                  /* uid[:gid] or name; NULL: the image's */
+	char *network;               /* host (default), none, bridge */
+	char *ipc;                   /* NULL: private; host, shareable, none */
+	uint64_t shm_bytes;          /* 0: the engine's default */
+	uint64_t memory_bytes;       /* 0: no limit */
+	double cpus;                 /* 0: no limit */
+	struct strings ulimits;      /* name=soft[:hard], -1 is unlimited */
+	struct strings capabilities; /* added, such as SYS_PTRACE */
+	struct strings groups;       /* supplementary groups */
+	struct strings security;     /* security options, seccomp=unconfined */
+	uint32_t processes; /* processes per node that regatta-init starts with
+			       RANK and LOCAL_RANK; 0: one, without */
+	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
+};
+extern const struct schema mount_spec_schema;
+extern const struct schema container_spec_schema;
+
+/* How the numbers of a job are read and scaled (controller/results). */
+struct measure_spec {
+	char *framework;       /* framework description with the log rules */
+	uint32_t warmup_steps; /* steps left out; 0: found by itself */
+	uint32_t sequence;     /* tokens per sample; 0: unknown */
+	uint32_t micro_batch;  /* samples per device and micro step */
+	uint32_t accumulate;   /* micro steps per step */
+	uint64_t global_batch; /* samples per step; 0: unknown */
+	char *model;           /* name in models.yaml, or NULL */
+	char *chip;            /* name in a vendor's chips, or NULL */
+	char *precision;       /* bf16, fp16, fp32 ..., or NULL */
+};
+extern const struct schema measure_spec_schema;
+
+struct job_spec {
+	char *sweep;         /* the sweep's name */
+	char *cell;          /* the cell in words: "model=gpt-s nodes=2" */
+	char *key;           /* content address of the cell: 64 hex digits */
+	uint32_t repeat;     /* 0 .. repeats - 1 */
+	cJSON *values;       /* the matrix values of the cell, by field */
+	char *vendor;        /* nodes of this vendor only */
+	uint32_t nodes;      /* tasks of the gang, 1 .. 4096 */
+	uint32_t devices;    /* per node; 0: all that the node has */
+	bool shared;         /* single devices instead of whole nodes */
+	int64_t priority;    /* larger runs first */
+	uint64_t timeout_ms; /* from the gang's start; 0: none */
+	uint32_t retries; /* further attempts after infrastructure failures */
+	struct container_spec container;
+	struct measure_spec measure;
+};
+extern const struct schema job_spec_schema;
+
+/* One container of the gang on one node. */
+struct task_spec {
+	uint64_t job;
+	uint32_t attempt; /* 1 .. */
+	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
+	uint32_t nodes;
+	struct strings devices;      /* device indices on the node: "0", "1" */
+	uint32_t first_rank;         /* of the first process's output stream */
+	uint32_t world_size;         /* over all nodes */
+	uint32_t processes_per_node; /* NPROC_PER_NODE: the node's devices, or
+					container.processes */
+	struct container_spec container;
+};
+extern const struct schema task_spec_schema;
+
+#endif
