@@ -1,0 +1,94 @@
+/* logstore.h - what the jobs wrote: append-only files whose length is the
+ * cursor.
+ *
+ * `<folder>/logs/<job>/<attempt>/<stream>.log` holds the bytes of one stream,
+ * exactly as written. Its length is the one truth about how far the stream has
+ * come: a writer that does not continue at exactly that byte is refused and
+ * told it, so after any crash on either side no byte is lost and none is there
+ * twice. `<stream>.times` beside it says when bytes came: records of two
+ * little-endian 64 bit numbers, offset and wall clock ms, at most one per
+ * LOGSTORE_TIMES_MS. It is only a convenience: what is torn or ahead of the
+ * log is cut off when the stream is opened, and if it cannot be written the
+ * log goes on without it.
+ *
+ * All files are 0600, folders 0700. A stream's name is
+ * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
+ * attempt are 1 or more. Open files are kept: at most LOGSTORE_OPEN_MAX streams
+ * (two descriptors each), the longest unused is closed first. The store must be
+ * the only writer of its folder.
+ */
+#ifndef CONTROLLER_STORE_LOGSTORE_H
+#define CONTROLLER_STORE_LOGSTORE_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOGSTORE_OPEN_MAX 256     /* streams held open */
+#define LOGSTORE_STREAMS_MAX 4096 /* streams per job and attempt */
+#define LOGSTORE_TIMES_MS 100     /* least time between two time records */
+#define LOGSTORE_NAME_MAX 64      /* bytes in a stream's name */
+
+struct logstore;
+
+/* The folder must exist; `logs` below it is made. */
+struct logstore *logstore_new(const char *folder, struct error *err);
+void logstore_free(struct logstore *store);
+OWNED_POINTER(struct logstore, logstore_free)
+
+/* Append size bytes that stand at `offset` of the stream, which is made if it
+ * is not there. now_ms is the wall clock (clock_wall_ms()).
+ *
+ * *length (never NULL) is the stream's length after the call, also when it
+ * failed, as far as it is known (0: the stream could not be opened):
+ *   0       all is written; *length == offset + size
+ *   EINVAL  offset is not the present length, which *length is; nothing is
+ *           written
+ *   ENOSPC  the disk (or a quota) is full: *length says how many bytes it
+ *           still took; they stay, go on from there later
+ *   EPROTO  a bad name; E2BIG: more than LOGSTORE_STREAMS_MAX streams; EIO ...
+ * Not durable until logstore_sync().
+ */
+int logstore_append(struct logstore *store, uint64_t job, uint32_t attempt,
+		    const char *stream, uint64_t offset, const void *data,
+		    size_t size, int64_t now_ms, uint64_t *length,
+		    struct error *err);
+
+/* The stream's length; 0 when there is no such stream. */
+int logstore_length(struct logstore *store, uint64_t job, uint32_t attempt,
+		    const char *stream, uint64_t *length, struct error *err);
+
+/* Read up to size bytes at offset; *got is less only at the end (0: at or
+ * behind it). ENOENT: no such stream.
+ */
+int logstore_read(struct logstore *store, uint64_t job, uint32_t attempt,
+		  const char *stream, uint64_t offset, void *data, size_t size,
+		  size_t *got, struct error *err);
+
+/* When the byte at offset came: wall ms of the last time record at or before
+ * it; 0: unknown. ENOENT: no such stream.
+ */
+int logstore_time_at(struct logstore *store, uint64_t job, uint32_t attempt,
+		     const char *stream, uint64_t offset, int64_t *time_ms,
+		     struct error *err);
+
+/* Call fn for each stream, numbers in names in their order (rank-2 before
+ * rank-10). fn returns 0 to go on; any other value ends the walk, which
+ * returns it. No such job or attempt: no call, success.
+ */
+typedef int logstore_stream_fn(const char *stream, uint64_t length, void *arg);
+int logstore_streams(struct logstore *store, uint64_t job, uint32_t attempt,
+		     logstore_stream_fn *fn, void *arg, struct error *err);
+
+/* Make all streams of the attempt, and their names, survive a power cut.
+ * Blocks while the disk works.
+ */
+int logstore_sync(struct logstore *store, uint64_t job, uint32_t attempt,
+		  struct error *err);
+
+/* Close the files of an attempt that has ended; it may be used again. */
+void logstore_close(struct logstore *store, uint64_t job, uint32_t attempt);
+
+#endif
