@@ -1,0 +1,41 @@
+/* loop.h - what sd-event needs to carry ZeroMQ sockets, and short timers.
+ */
+#ifndef PROTOCOL_LOOP_H
+#define PROTOCOL_LOOP_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+/* Runs from the loop while the socket has input. Take one message; return 1
+ * when there was one, 0 when there was none after all. It may free the watch:
+ * then return 0.
+ */
+typedef int zmq_ready_fn(void *arg);
+
+/* Watch a socket (borrowed). At most `burst` messages are taken per turn of
+ * the loop, so that nobody starves. Free the watch before closing the socket.
+ * libzmq's ZMQ_FD only says "look again" (zmq_getsockopt(3)), so the socket
+ * itself is asked before every sleep.
+ */
+struct zmq_watch;
+struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
+				zmq_ready_fn *ready, void *arg,
+				struct error *err);
+void zmq_watch_free(struct zmq_watch *watch);
+OWNED_POINTER(struct zmq_watch, zmq_watch_free)
+
+/* Stop and resume taking messages (back-pressure). */
+void zmq_watch_pause(struct zmq_watch *watch, int paused);
+
+/* Arm *timer (made at first use, a one-shot) to run fn(arg) in delay_ms; a
+ * timer that is armed is moved. fn returns 0.
+ */
+int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
+	       sd_event_time_handler_t fn, void *arg, struct error *err);
+void loop_timer_stop(sd_event_source *timer); /* NULL is fine */
+void loop_source_free(sd_event_source **source);
+
+#endif

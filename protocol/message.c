@@ -1,0 +1,185 @@
+/* message.c - every message between agent, controller and command line.
+ */
+#include "protocol/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define TASK_NAME(t) FIELD(t, job), FIELD(t, attempt), FIELD(t, rank)
+
+static const struct field stream_size_fields[] = {
+	FIELD(stream_size, name),
+	FIELD(stream_size, size),
+};
+static const struct schema stream_size_schema =
+	SCHEMA(stream_size, stream_size_fields);
+
+static const struct field task_status_fields[] = {
+	TASK_NAME(task_status),
+	FIELD(task_status, state),
+	FIELD_OPTIONAL(task_status, failure),
+	FIELD_OPTIONAL(task_status, text),
+	FIELD_OPTIONAL(task_status, code),
+	FIELD_OPTIONAL(task_status, port),
+	FIELD_OPTIONAL(task_status, image_id),
+	FIELD_OPTIONAL(task_status, exit_code),
+	FIELD_OPTIONAL(task_status, started_ms),
+	FIELD_OPTIONAL(task_status, ended_ms),
+	FIELD_OPTIONAL(task_status, memory_peak_bytes),
+	FIELD_MANY(task_status, streams, stream_size_schema),
+};
+const struct schema task_status_schema =
+	SCHEMA(task_status, task_status_fields);
+
+/* MESSAGE(name, fields): the table and the schema of struct message_name. */
+#define MESSAGE(n, ...)                                                        \
+	static const struct field n##_fields[] = { __VA_ARGS__ };              \
+	static const struct schema n##_schema = SCHEMA(message_##n, n##_fields);
+#define F(n, m) FIELD(message_##n, m)
+#define O(n, m) FIELD_OPTIONAL(message_##n, m)
+#define T(n) TASK_NAME(message_##n)
+
+MESSAGE(heartbeat, F(heartbeat, time_ms))
+MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
+MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
+	O(hello, cluster), O(hello, address), O(hello, vendor),
+	O(hello, devices), O(hello, facts))
+MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
+	F(welcome, credit_bytes), F(welcome, time_ms))
+MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
+MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
+MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
+	F(progress, total_bytes))
+MESSAGE(log, T(log), F(log, stream), F(log, offset), F(log, turn))
+MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
+	F(log_ack, turn), O(log_ack, refused), O(log_ack, retry_ms))
+MESSAGE(prepare, FIELD_EMBED(message_prepare, task, task_spec_schema))
+MESSAGE(start, T(start), F(start, master_addr), F(start, master_port))
+MESSAGE(stop, T(stop), F(stop, reason))
+MESSAGE(discard, T(discard))
+MESSAGE(resync, O(resync, unused))
+MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token))
+MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
+MESSAGE(retry, F(retry, request), F(retry, sweep))
+MESSAGE(query, F(query, request), F(query, what), O(query, id),
+	O(query, name), O(query, after), O(query, limit), O(query, since),
+	O(query, wait_ms))
+MESSAGE(log_read, F(log_read, request), F(log_read, job),
+	O(log_read, attempt), O(log_read, stream), O(log_read, offset),
+	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))
+MESSAGE(reply, F(reply, request), F(reply, body))
+
+#define ANY (ROLE_AGENT | ROLE_OPERATOR | ROLE_VIEWER | ROLE_CONTROLLER)
+#define PERSON (ROLE_OPERATOR | ROLE_VIEWER)
+
+const struct message_kind message_kinds[MESSAGE_TYPES] = {
+	[MESSAGE_HEARTBEAT] = { "heartbeat", &heartbeat_schema, ANY, false },
+	[MESSAGE_REFUSED] = { "refused", &refused_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_HELLO] = { "hello", &hello_schema, ROLE_AGENT | PERSON, false },
+	[MESSAGE_REPORT] = { "report", &report_schema, ROLE_AGENT, false },
+	[MESSAGE_TASK] = { "task", &task_schema, ROLE_AGENT, false },
+	[MESSAGE_PROGRESS] = { "progress", &progress_schema, ROLE_AGENT, false },
+	[MESSAGE_LOG] = { "log", &log_schema, ROLE_AGENT, true },
+	[MESSAGE_DISCARDED] = { "discarded", &discard_schema, ROLE_AGENT, false },
+	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_STOP] = { "stop", &stop_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true },
+	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false },
+	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false },
+	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false },
+	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false },
+	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
+};
+/* clang-format on */
+
+int message_encode(enum message_type type, const void *body, struct buffer *out,
+		   struct error *err)
+{
+	const struct message_kind *kind = &message_kinds[type];
+	cJSON *object = codec_object(kind->schema, body, err);
+	cJSON *name = object ? cJSON_CreateStringReference(kind->name) : NULL;
+	char *text = NULL;
+	int rc;
+
+	if (name && !cJSON_AddItemToObjectCS(object, "type", name))
+		cJSON_Delete(name);
+	else if (name)
+		text = cJSON_PrintUnformatted(object);
+	cJSON_Delete(object);
+	if (!text)
+		return error_nomem(err, kind->name);
+	rc = buffer_text(out, text, err);
+	cJSON_free(text);
+	return rc;
+}
+
+static enum message_type type_named(const char *name)
+{
+	for (int i = 1; i < MESSAGE_TYPES; i++)
+		if (!strcmp(message_kinds[i].name, name))
+			return (enum message_type)i;
+	return MESSAGE_NONE;
+}
+
+static int decode_object(cJSON *object, enum message_type *type, void **body,
+			 struct error *err)
+{
+	cJSON *name = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
+	enum message_type found = MESSAGE_NONE;
+	const struct message_kind *kind;
+	void *space;
+
+	if (cJSON_IsString(name))
+		found = type_named(name->valuestring);
+	if (!found) {
+		error_set(err, EPROTO, "type: found '%.40s', not a message",
+			  cJSON_IsString(name) ? name->valuestring : "nothing");
+		cJSON_Delete(name);
+		return -1;
+	}
+	cJSON_Delete(name);
+	kind = &message_kinds[found];
+	space = malloc(kind->schema->size);
+	if (!space)
+		return error_nomem(err, kind->name);
+	if (codec_from_object(kind->schema, object, space, err) < 0) {
+		free(space);
+		return error_prefix(err, "%s", kind->name);
+	}
+	*type = found;
+	*body = space;
+	return 0;
+}
+
+int message_decode(const char *text, size_t size, enum message_type *type,
+		   void **body, struct error *err)
+{
+	cJSON *object;
+	int rc;
+
+	if (size > MESSAGE_TEXT_MAX)
+		return error_set(err, EPROTO,
+				 "message of %zu bytes, allowed are %d", size,
+				 MESSAGE_TEXT_MAX);
+	object = codec_parse(text, size, err);
+	if (!object)
+		return error_prefix(err, "message");
+	rc = decode_object(object, type, body, err);
+	cJSON_Delete(object);
+	return rc;
+}
+
+void message_free(enum message_type type, void *body)
+{
+	if (!body)
+		return;
+	codec_clear(message_kinds[type].schema, body);
+	free(body);
+}

@@ -1,0 +1,262 @@
+/* message.h - every message between agent, controller and command line.
+ *
+ * On the wire a message is one frame of JSON, {"type": "log-ack", ...}, and
+ * for the kinds that say so a second frame of raw bytes. message_kinds[] says
+ * for each type its name, its fields and who may send it; everything that
+ * handles messages walks that table.
+ *
+ * Every message may arrive twice; handlers are idempotent. A task is named by
+ * job, attempt and rank throughout.
+ */
+#ifndef PROTOCOL_MESSAGE_H
+#define PROTOCOL_MESSAGE_H
+
+#include "protocol/codec.h"
+#include "protocol/role.h"
+#include "protocol/spec.h"
+
+#define PROTOCOL_VERSION 1
+#define MESSAGE_TEXT_MAX (1024 * 1024)    /* bytes of the JSON frame */
+#define MESSAGE_PAYLOAD_MAX (1024 * 1024) /* bytes of the raw frame */
+
+enum message_type {
+	MESSAGE_NONE,
+	/* both directions */
+	MESSAGE_HEARTBEAT,
+	MESSAGE_REFUSED,
+	/* agent or client to controller, first in every session */
+	MESSAGE_HELLO,
+	/* agent to controller */
+	MESSAGE_REPORT,
+	MESSAGE_TASK,
+	MESSAGE_PROGRESS,
+	MESSAGE_LOG,
+	MESSAGE_DISCARDED,
+	/* controller to agent */
+	MESSAGE_WELCOME, /* to clients too */
+	MESSAGE_PREPARE,
+	MESSAGE_START,
+	MESSAGE_STOP,
+	MESSAGE_DISCARD,
+	MESSAGE_LOG_ACK,
+	MESSAGE_RESYNC,
+	/* client to controller */
+	MESSAGE_SUBMIT,
+	MESSAGE_CANCEL,
+	MESSAGE_RETRY,
+	MESSAGE_QUERY,
+	MESSAGE_LOG_READ,
+	/* controller to client */
+	MESSAGE_REPLY,
+	MESSAGE_TYPES
+};
+
+struct message_heartbeat {
+	uint64_t time_ms; /* sender's wall clock */
+};
+
+/* A request, or with request 0 the whole session, is refused; text says why. */
+struct message_refused {
+	uint64_t request;
+	int64_t code; /* errno value */
+	char *text;
+};
+
+struct message_hello {
+	uint32_t version; /* PROTOCOL_VERSION */
+	char *software;   /* "regatta-agent 0.1.0" */
+	/* An agent also says: */
+	char *instance; /* random, new at each start of the agent */
+	char *cluster;  /* labels of its containers */
+	char *address;  /* where other nodes reach this one: MASTER_ADDR */
+	char *vendor;
+	uint32_t devices;
+	cJSON *facts; /* host facts, an object */
+};
+
+struct message_welcome {
+	uint32_t version;
+	uint32_t heartbeat_ms; /* say something at least this often */
+	uint64_t credit_bytes; /* log bytes that may be under way unacked */
+	uint64_t time_ms;      /* controller's wall clock */
+};
+
+struct stream_size {
+	char *name;
+	uint64_t size;
+};
+
+/* What an agent says of one task. */
+struct task_status {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *state;    /* task_state_name() */
+	char *failure;  /* failure_name(), when it failed */
+	char *text;     /* why, one sentence */
+	int64_t code;   /* errno value behind the failure, 0: none */
+	uint32_t port;  /* ready: a TCP port that was free for the rendezvous */
+	char *image_id; /* sha256:... of the image it was created from */
+	int64_t exit_code;   /* ended: of the command */
+	uint64_t started_ms; /* wall clock of the node, 0: never */
+	uint64_t ended_ms;
+	uint64_t memory_peak_bytes;
+	struct stream_size *streams; /* ended: final sizes */
+	size_t streams_count;
+};
+extern const struct schema task_status_schema;
+
+/* All the tasks that the agent has: nothing else of this cluster is there. */
+struct message_report {
+	struct task_status *tasks;
+	size_t tasks_count;
+};
+
+struct message_task {
+	struct task_status task;
+};
+
+/* Image transfer of a task that is being prepared. */
+struct message_progress {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *phase; /* "pulling", "extracting", "building" */
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+};
+
+/* Payload: the bytes of the stream from offset on. */
+struct message_log {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *stream;
+	uint64_t offset;
+	uint32_t turn; /* counts how often the agent started over; acks carry
+			  it, so that late ones can be told */
+};
+
+/* The controller's file has length bytes; go on there. refused: the bytes were
+ * not taken, all from length on must be sent again, not before retry_ms.
+ */
+struct message_log_ack {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *stream;
+	uint64_t length;
+	uint32_t turn;
+	bool refused;
+	uint32_t retry_ms;
+};
+
+struct message_prepare {
+	struct task_spec task;
+};
+
+struct message_start {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *master_addr;
+	uint32_t master_port;
+};
+
+struct message_stop {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	char *reason; /* failure_name() of the reason */
+};
+
+/* discard: remove container and spool, all is collected. discarded: gone. */
+struct message_discard {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+};
+
+struct message_resync {
+	bool unused; /* a message without fields */
+};
+
+/* Payload: the text of the sweep file. Reply: {"sweep": id, "name": ...,
+ * "jobs": n, "dropped": [{"cell", "reason"}]}.
+ */
+struct message_submit {
+	uint64_t request;
+	char *file;  /* its name, for error messages */
+	char *token; /* random, chosen by the client: the same submit sent
+			again is answered, not done, again */
+};
+
+struct message_cancel {
+	uint64_t request;
+	char *kind; /* "sweep" or "job" */
+	uint64_t id;
+};
+
+/* Failed and cancelled jobs of the sweep are queued again as new attempts. */
+struct message_retry {
+	uint64_t request;
+	uint64_t sweep;
+};
+
+/* what: "sweeps", "sweep", "jobs" (of sweep id), "job", "nodes", "node",
+ * "events" (of job id), "results" (of sweep id). With wait_ms the answer waits
+ * until something changed after `since` (the "since" of an earlier answer).
+ */
+struct message_query {
+	uint64_t request;
+	char *what;
+	uint64_t id;
+	char *name; /* a node's */
+	uint64_t after;
+	uint32_t limit; /* rows, 0: as many as one answer takes (1,000) */
+	uint64_t since;
+	uint32_t wait_ms;
+};
+
+/* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",
+ * "state", "exit_code", "streams": [names]} and the bytes as payload. wait_ms:
+ * an answer without bytes waits until there are some or the job has ended.
+ */
+struct message_log_read {
+	uint64_t request;
+	uint64_t job;
+	uint32_t attempt; /* 0: the last */
+	char *stream;     /* NULL: only the names of the streams */
+	uint64_t offset;
+	uint64_t tail_lines; /* with offset 0: begin that many lines from the
+				end */
+	uint32_t wait_ms;
+	bool timestamps; /* reply carries "times": [[offset, wall ms] ...] */
+};
+
+/* Payload where the request says so. */
+struct message_reply {
+	uint64_t request;
+	cJSON *body;
+};
+
+struct message_kind {
+	const char *name; /* in "type" */
+	const struct schema *schema;
+	unsigned int senders; /* roles */
+	bool payload;
+};
+extern const struct message_kind message_kinds[MESSAGE_TYPES];
+
+/* Append {"type": ..., fields}. body: the struct of the type. */
+int message_encode(enum message_type type, const void *body, struct buffer *out,
+		   struct error *err);
+
+/* Read one. On success *body is the type's struct on the heap, to be given to
+ * message_free().
+ */
+int message_decode(const char *text, size_t size, enum message_type *type,
+		   void **body, struct error *err);
+void message_free(enum message_type type, void *body);
+
+#endif
