@@ -1,0 +1,99 @@
+/* image.h - brings images to the node: pulled, or built from a folder of ours.
+ *
+ * Any number of tasks may want the same image at the same time: the work is
+ * done once. It is bounded by no progress for stall_ms, never by wall clock.
+ * A pull is tried three times, with a pause of retry_ms and then of four times
+ * as much; what no retry can mend (no such image, access denied) is final at
+ * once. A build is tried once.
+ */
+#ifndef AGENT_ENGINE_IMAGE_H
+#define AGENT_ENGINE_IMAGE_H
+
+#include "agent/engine/engine.h"
+
+struct images;
+struct image_wait; /* one who waits for an image */
+
+enum image_phase {
+	IMAGE_CHECKING, /* is it there already? */
+	IMAGE_PULLING,
+	IMAGE_EXTRACTING, /* all bytes are here, layers are being unpacked */
+	IMAGE_BUILDING,
+};
+
+/* "checking", "pulling" ... */
+const char *image_phase_name(enum image_phase phase);
+
+/* Sums over all layers. What the registry has not yet told is not in them, so
+ * the totals grow at first.
+ */
+struct image_progress {
+	enum image_phase phase;
+	uint64_t bytes;       /* downloaded, or of the context sent */
+	uint64_t bytes_total; /* 0: not known */
+	uint32_t layers;      /* done */
+	uint32_t layers_total;
+	uint32_t attempt; /* 1 .. 3 */
+};
+
+/* What is known of an image that is there; all borrowed for the time of the
+ * callback.
+ */
+struct image {
+	const char *id;          /* sha256:<64 hex> */
+	const char *reference;   /* as asked for, with the tag of a built one */
+	const char *digest;      /* name@sha256:..., or NULL: never in a
+				    registry */
+	const cJSON *entrypoint; /* array of strings, or NULL: none */
+	const cJSON *command;    /* likewise */
+	const cJSON *env;        /* likewise, NAME=VALUE */
+	const char *user;        /* "" : root */
+	const char *workdir;     /* "" : / */
+	uint64_t size_bytes;
+};
+
+/* At most five times a second, and at each change of phase. */
+typedef void image_progress_fn(void *arg,
+			       const struct image_progress *progress);
+
+/* Exactly one of err and image is NULL. ENOENT: there is no such image, or no
+ * access to it: final. EINVAL: the reference or the build folder is wrong.
+ * ETIMEDOUT: no progress. Others as in engine.h.
+ */
+typedef void image_done_fn(void *arg, const struct error *err,
+			   const struct image *image);
+
+/* engine is borrowed and must outlive it. folder: where the build folders are,
+ * or NULL: nothing is built. stall_ms for pulls; a build may be silent ten
+ * times as long, as its commands print what they like. 0 for either number:
+ * 120,000 and 1,000.
+ */
+struct images *images_new(sd_event *loop, struct engine *engine,
+			  const char *folder, uint32_t stall_ms,
+			  uint32_t retry_ms, struct error *err);
+
+/* Cancels all; no callback runs any more. */
+void images_free(struct images *images);
+OWNED_POINTER(struct images, images_free)
+
+/* Have the image on the node. build: NULL, or the folder below the images
+ * folder that its Dockerfile lies in. A built image is found by the content of
+ * that folder: without a tag in reference, the name gets the first 12 hex
+ * digits of the context's SHA-256 as its tag; with one, an image of that name
+ * is taken if it was built from the same content, or not by us.
+ *
+ * done() runs later, exactly once, never from inside the call; the handle is
+ * gone then. progress may be NULL. Returns NULL with *err set when nothing was
+ * begun. Callbacks may call anything here.
+ */
+struct image_wait *image_ensure(struct images *images, const char *reference,
+				const char *build, image_progress_fn *progress,
+				image_done_fn *done, void *arg,
+				struct error *err);
+
+/* Before done(): wait no longer; no callback runs again. The last one who
+ * leaves ends the transfer.
+ */
+void image_release(struct image_wait *wait);
+
+#endif
