@@ -1,0 +1,58 @@
+/* report.h - rows of a sweep to its tables: Markdown, CSV, JSON.
+ *
+ * A row is a JSON object, one per job (cell and repeat), in the order in which
+ * the table shows them; what is absent counts as null:
+ *
+ *	{"job": 17,
+ *	 "cell": "model=gpt-nano nodes=1",
+ *	 "repeat": 0,
+ *	 "values": {...},		the matrix values; only in JSON
+ *	 "state": "completed",		enum job_state by name
+ *	 "failure": "exit",		enum failure by name, or null
+ *	 "text": "rank 1 exited 1",	the sentence of the failure, or null
+ *	 "nodes": 2,
+ *	 "devices": 2,			over all nodes
+ *	 "result": {...},		result.h, or null
+ *	 "provenance": {		or null
+ *	   "image": "sha256:...",	id or digest of what really ran
+ *	   "engine": "20.10.24",
+ *	   "kernel": "6.1.0",
+ *	   "nodes": ["n1", "n2"],
+ *	   ...}}			further members only in JSON
+ *
+ * Only a completed row shows figures; any other shows its state, class and
+ * sentence. A figure with a flag is marked, and the flag stands below the
+ * table.
+ */
+#ifndef CONTROLLER_RESULTS_REPORT_H
+#define CONTROLLER_RESULTS_REPORT_H
+
+#include "protocol/buffer.h"
+#include "protocol/error.h"
+
+#include <cjson/cJSON.h>
+
+/* Append the report on `rows` (an array) to *out. EINVAL: a row is no object;
+ * E2BIG: past the limit of *out; ENOMEM. *out is then unchanged.
+ *
+ * Markdown: a table in aligned columns (cell, nodes, devices, token/p/s, loss,
+ * memory (MiB), step time (ms), wall time (s), state), below it a line per
+ * failed cell and per flag, and the provenance. Texts are escaped: nothing in
+ * a row can add a column, a line or a tag.
+ */
+int report_markdown(const cJSON *rows, struct buffer *out, struct error *err);
+
+/* CSV by RFC 4180, CRLF line ends, a header line, one line per row. Columns:
+ * job, cell, repeat, state, failure, text, nodes, devices,
+ * tokens_per_second_per_device, tokens_per_second, loss_first, loss_last,
+ * memory_mib, iteration_ms_median, iteration_ms_q1, iteration_ms_q3,
+ * iteration_n, steps, wall_s, mfu, formula, image, engine, kernel, node_names,
+ * flags. Unknown figures are empty. Columns are only ever added at the end.
+ */
+int report_csv(const cJSON *rows, struct buffer *out, struct error *err);
+
+/* {"version": 1, "formula": N, "rows": [the rows as they are]} and a newline.
+ */
+int report_json(const cJSON *rows, struct buffer *out, struct error *err);
+
+#endif
