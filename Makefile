@@ -1,0 +1,302 @@
+# Regatta: builds, tests and installs everything. `make help` lists the targets.
+
+## make [all]      build the programs and the image folder under build/
+## make demo       run a real benchmark sweep on two nodes of this machine
+## make check      build, then run every test; sanitizers and fuzzers too
+## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
+## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
+## make bench      measure Regatta beside what would be used instead
+## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
+## make clean      remove build/
+##
+## V=1 shows the commands. BUILD=FOLDER and SANITIZE=address,undefined make
+## another flavour beside the first.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+V ?= 0
+Q = $(if $(filter 0,$(V)),@)
+say = $(if $(filter 0,$(V)),@printf '  %-6s %s\n' '$(1)' '$(2)')
+
+# All cores, unless the caller (or the make above) said how many.
+ifeq ($(MAKELEVEL)$(filter -j% --jobs% --jobserver%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-print-directory
+
+CC = gcc
+CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
+PKGS = libzmq libsodium libcurl libcjson libarchive sqlite3 yaml-0.1 \
+	libpcre2-8 libsystemd
+VERSION := 0.1.0
+
+WERROR ?= -Werror
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wundef -Wwrite-strings -Wno-unused-parameter $(WERROR)
+# -U first: some compilers define a lower level by themselves.
+HARDEN = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fPIE
+CFLAGS ?= -O2 -g
+SANITIZE ?=
+ifneq ($(SANITIZE),)
+HARDEN = -fPIE -fno-omit-frame-pointer
+CFLAGS = -O1 -g -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
+endif
+BASE = -std=gnu11 -I. -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
+	-include protocol/banned.h $(WARN)
+LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+
+# pkg-config runs only when something is built, so `make help` and `make demo`
+# work before deploy/setup has installed anything.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+# ---- what there is -------------------------------------------------------
+
+PROTOCOL = $(wildcard protocol/*.c)
+AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
+	agent/engine/*.c agent/devices/*.c))
+CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
+	controller/sweep/*.c controller/cluster/*.c controller/results/*.c \
+	controller/store/*.c))
+CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c))
+INIT = $(wildcard agent/init/*.c)
+TRAINER = $(wildcard images/cpu/*.c)
+
+LIBS = $(BUILD)/libcli.a $(BUILD)/libcontroller.a $(BUILD)/libagent.a \
+	$(BUILD)/libprotocol.a
+PROGRAMS = $(if $(wildcard controller/cli/main.c),$(BUILD)/regatta) \
+	$(if $(wildcard agent/main.c),$(BUILD)/regatta-agent) \
+	$(if $(wildcard controller/main.c),$(BUILD)/regatta-controller) \
+	$(if $(INIT),$(BUILD)/regatta-init)
+
+# The image folder as it is installed: data files as they are, and cpu/ as the
+# build context of the CPU training image.
+IMAGES = $(patsubst %,$(BUILD)/%,$(shell find images -type f ! -name '*.[ch]' \
+	! -name '.*')) $(if $(TRAINER),$(addprefix $(BUILD)/images/cpu/,trainer \
+	corpus.txt))
+
+UNIT_SOURCES = $(wildcard tests/unit/*_test.c)
+UNIT = $(patsubst %.c,$(BUILD)/%,$(UNIT_SOURCES))
+UNIT_HELPERS = $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c))
+FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
+	'"tests/unit/fault.h"' $(UNIT_SOURCES) /dev/null))
+LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
+BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
+
+MAN = $(wildcard $(foreach s,1 5 8,agent/*.$s controller/*.$s \
+	controller/cli/*.$s deploy/*.$s))
+C_FILES = $(sort $(shell find protocol agent controller images tests \
+	-name '*.[ch]'))
+SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
+	find deploy tests -name '*.sh' -o -name '*.t'))
+
+# ---- build ---------------------------------------------------------------
+
+.PHONY: all images unit lab asan fuzzers check lint fuzz bench demo install \
+	uninstall clean help force
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(PROGRAMS) images
+
+# Rewritten only when the flags differ from those of the last build.
+FLAGS = $(strip $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDHARDEN))
+$(BUILD)/.flags: export FLAGS_NOW = $(FLAGS)
+$(BUILD)/.flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || \
+		printf '%s\n' "$$FLAGS_NOW" >$@
+
+$(BUILD)/%.o: %.c Makefile $(BUILD)/.flags
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+
+$(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))
+$(BUILD)/libagent.a: $(call objects,$(AGENT))
+$(BUILD)/libcontroller.a: $(call objects,$(CONTROLLER))
+$(BUILD)/libcli.a: $(call objects,$(CLI))
+$(BUILD)/libtrainer.a: $(call objects,$(filter-out %/main.c,$(TRAINER)))
+$(BUILD)/libtest.a: $(call objects,$(UNIT_HELPERS))
+$(BUILD)/%.a:
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
+
+# Objects first, so that a test may replace a member of an archive.
+LINK = $(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) $(WRAP) -o $@ $(filter %.o,$^) \
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -lm
+
+$(BUILD)/regatta: $(BUILD)/controller/cli/main.o $(BUILD)/libcli.a \
+	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
+$(BUILD)/regatta-controller: $(BUILD)/controller/main.o \
+	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
+$(BUILD)/regatta-agent: $(BUILD)/agent/main.o $(BUILD)/libagent.a \
+	$(BUILD)/libprotocol.a
+$(BUILD)/regatta $(BUILD)/regatta-controller $(BUILD)/regatta-agent:
+	$(call say,LINK,$@)
+	$(Q)$(LINK)
+
+# Static programs are never sanitized: they run in empty images.
+STATIC = $(CC) $(BASE) -MMD -MP -MF $@.d -static -s -o $@
+
+# Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: $(INIT) Makefile $(BUILD)/.flags
+	$(call say,STATIC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(STATIC) -O2 $(INIT)
+
+images: $(IMAGES)
+
+$(BUILD)/images/cpu/trainer: $(TRAINER) Makefile $(BUILD)/.flags
+	$(call say,STATIC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(STATIC) -O3 $(TRAINER) -lm -lpthread
+
+# Real English text that every checkout has: the training corpus.
+$(BUILD)/images/cpu/corpus.txt: LICENSE
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+$(BUILD)/images/%: images/%
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+# ---- test programs -------------------------------------------------------
+
+unit: $(UNIT)
+$(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup
+$(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libtest.a $(LIBS) \
+		$(BUILD)/libtrainer.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK)
+
+lab: $(LAB)
+$(LAB): $(BUILD)/lab/%: tests/lab/%.c Makefile $(BUILD)/.flags
+	$(call say,STATIC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(STATIC) -O2 $<
+
+$(BENCH): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK)
+
+asan:
+	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined all unit
+
+# In this flavour $(FUZZ) lies right under $(BUILD), which is build/fuzz.
+FUZZ_FLAVOUR = BUILD=build/fuzz CC=$(CLANG) WERROR= \
+	SANITIZE=fuzzer-no-link,address,undefined
+fuzzers:
+	@$(MAKE) $(FUZZ_FLAVOUR) fuzz-programs
+.PHONY: fuzz-programs
+ifneq ($(findstring fuzzer,$(SANITIZE)),)
+fuzz-programs: $(FUZZ)
+$(FUZZ): LDFLAGS += -fsanitize=fuzzer
+$(FUZZ): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK)
+endif
+
+# ---- what a person types -------------------------------------------------
+
+check:
+	@deploy/setup build run test
+	@$(MAKE) all unit lab asan fuzzers
+	@tests/check
+
+demo:
+	@deploy/setup build run
+	@$(MAKE) all
+	@deploy/demo
+
+bench:
+	@deploy/setup build run test
+	@$(MAKE) all lab $(BENCH)
+	@tests/bench/run
+
+FUZZ_SECONDS ?= 600
+fuzz:
+	@deploy/setup build test
+	@$(MAKE) fuzzers
+	@tests/fuzz/run $(FUZZ_SECONDS)
+
+lint:
+	@deploy/setup build lint
+	@$(MAKE) lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
+.PHONY: lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
+
+lint-format:
+	$(call say,LINT,clang-format)
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
+lint-tidy: $(TIDY)
+$(TIDY): $(BUILD)/tidy/%: % .clang-tidy $(filter %.h,$(C_FILES))
+	$(call say,LINT,clang-tidy $<)
+	@mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $< -- $(BASE) $(PKG_CFLAGS) 2>$@.err || \
+		{ cat $@.err; exit 1; }
+	@touch $@
+
+# cppcheck knows neither the macros of libraries nor __attribute__((cleanup)).
+lint-cppcheck:
+	$(call say,LINT,cppcheck)
+	$(Q)cppcheck --quiet --enable=warning,portability --std=c11 -I. \
+		-D_GNU_SOURCE -DREGATTA_VERSION='""' --inline-suppr \
+		--suppress=missingIncludeSystem --error-exitcode=1 \
+		$(filter %.c,$(C_FILES))
+
+lint-scripts:
+	$(call say,LINT,shellcheck)
+	$(Q)shellcheck -x -e SC2016 $(SCRIPTS)
+
+lint-pages:
+	$(call say,LINT,manual pages)
+	$(Q)$(if $(MAN),mandoc -Tlint -Wwarning $(MAN))
+	$(Q)for page in $(MAN); do \
+		found=$$(LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l \
+			-Tutf8 -Z "$$page" 2>&1 >/dev/null); \
+		[ -z "$$found" ] || { echo "$$found"; exit 1; }; \
+	done
+
+# ---- install -------------------------------------------------------------
+
+ROOT = $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(ROOT)/bin $(ROOT)/sbin $(ROOT)/lib/regatta \
+		$(ROOT)/share/regatta
+	install $(BUILD)/regatta $(ROOT)/bin
+	install $(BUILD)/regatta-agent $(BUILD)/regatta-controller $(ROOT)/sbin
+	install $(BUILD)/regatta-init $(ROOT)/lib/regatta
+	rm -rf $(ROOT)/share/regatta/images
+	cp -R $(BUILD)/images $(ROOT)/share/regatta/images
+	for page in $(MAN); do \
+		install -D -m 644 $$page \
+			$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+uninstall:
+	rm -f $(ROOT)/bin/regatta $(ROOT)/sbin/regatta-agent \
+		$(ROOT)/sbin/regatta-controller
+	rm -rf $(ROOT)/lib/regatta $(ROOT)/share/regatta
+	for page in $(MAN); do \
+		rm -f $(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile
+
+-include $(patsubst %.c,$(BUILD)/%.d,$(filter %.c,$(C_FILES)))
+-include $(BUILD)/regatta-init.d $(BUILD)/images/cpu/trainer.d \
+	$(addsuffix .d,$(LAB))
