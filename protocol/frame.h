@@ -1,0 +1,50 @@
+/* frame.h - whole messages on ZeroMQ sockets: JSON frame, raw frame.
+ */
+#ifndef PROTOCOL_FRAME_H
+#define PROTOCOL_FRAME_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zmq.h>
+
+/* One message as it travels. id: the ROUTER's name of the peer. */
+struct frames {
+	uint8_t id[64];
+	size_t id_size;
+	zmq_msg_t text;
+	zmq_msg_t payload;
+	bool has_payload;
+};
+
+void frames_init(struct frames *frames);
+void frames_clear(struct frames *frames);
+OWNED_VALUE(struct frames, frames_clear)
+
+/* Take one message without waiting. 1: it is there; 0: none; -1: EPROTO, one
+ * was taken that has too many frames or too large ones (id is set).
+ */
+int frames_receive(void *socket, bool router, struct frames *frames,
+		   struct error *err);
+
+/* Send without waiting; on success the frames are empty. EAGAIN: the peer's
+ * queue is full; EHOSTUNREACH: no such peer.
+ */
+int frames_send(void *socket, bool router, struct frames *frames,
+		struct error *err);
+
+/* Fill the frames from memory (copied). */
+int frames_fill(struct frames *frames, const void *text, size_t text_size,
+		const void *payload, size_t payload_size, struct error *err);
+
+/* An event of a socket's monitor: 1 and *event, *value, address; 0: none. */
+int monitor_receive(void *socket, uint16_t *event, uint32_t *value,
+		    char *address, size_t size);
+
+/* A PAIR socket that gets these events of `socket`; closed by the caller. */
+void *monitor_new(void *zmq, void *socket, int events, struct error *err);
+
+#endif

@@ -1,0 +1,76 @@
+/* key.h - CURVE key files, and the list of keys that may connect.
+ *
+ * A key file (mode 0600) holds one party's name, role and key pair:
+ *
+ *	name: n1
+ *	role: agent
+ *	public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+ *	secret: "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
+ *
+ * The controller's list of keys is one line a key, as `regatta key show`
+ * prints it:
+ *
+ *	n1: {role: agent, public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"}
+ *
+ * Keys are Z85 text of 40 characters (ZeroMQ RFC 32; zmq_curve_keypair(3)).
+ * Names are [A-Za-z0-9][A-Za-z0-9._-]{0,62}.
+ */
+#ifndef PROTOCOL_KEY_H
+#define PROTOCOL_KEY_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+#include "protocol/role.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KEY_TEXT_SIZE 41 /* Z85 and a 0 */
+#define KEY_NAME_SIZE 64
+
+struct key {
+	char name[KEY_NAME_SIZE];
+	enum role role;
+	char public[KEY_TEXT_SIZE];
+	char secret[KEY_TEXT_SIZE]; /* "" where only the public half is known */
+};
+
+const char *role_name(enum role role); /* "agent" ...; NULL */
+enum role role_from(const char *name); /* ROLE_NONE: no such role */
+bool name_valid(const char *name);
+
+/* Make a new pair. EINVAL: a bad name or role. */
+int key_generate(struct key *key, const char *name, enum role role,
+		 struct error *err);
+
+/* Write a key file of mode 0600. EEXIST: there is one already. */
+int key_save(const struct key *key, const char *path, struct error *err);
+
+/* Read a key file. EPERM: others may read it; EINVAL names file and line. */
+int key_load(struct key *key, const char *path, struct error *err);
+
+/* The line for the controller's list, with its newline. */
+int key_line(const struct key *key, char *line, size_t size);
+
+/* The keys that may connect, read from a list file; read again by itself when
+ * the file changes, so that a key added is known and one removed is refused
+ * from the next connection on. A broken list keeps the old keys.
+ */
+struct keyring;
+struct keyring *keyring_new(const char *path, struct error *err);
+void keyring_free(struct keyring *keyring);
+OWNED_POINTER(struct keyring, keyring_free)
+
+/* The key of that public text, or NULL: not known, or banned at present.
+ * Borrowed until the next call.
+ */
+const struct key *keyring_find(struct keyring *keyring, const char *public);
+const struct key *keyring_named(struct keyring *keyring, const char *name);
+
+/* Refuse the key of that name for a while. */
+void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
+
+/* Why the last reading of the list failed; "" when it did not. */
+const char *keyring_problem(const struct keyring *keyring);
+
+#endif
