@@ -1,0 +1,255 @@
+/* file_test.c - whole reads, atomic writes and trees, also among hostile files.
+ */
+#include "protocol/file.h"
+
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static int folder; /* an empty folder of our own; also the working folder */
+
+static void put(const char *path, const char *text)
+{
+	int fd = openat(folder, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			0600);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		ok(false, "cannot write %s", path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool there(const char *path)
+{
+	return faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void whole_reads(void)
+{
+	owned(buffer_clear) struct buffer b;
+	struct error err = { 0 };
+
+	buffer_init(&b, 10);
+	put("ten", "0123456789");
+	put("eleven", "0123456789x");
+	put("none", "");
+	is_int(file_read(folder, "ten", &b, &err), 0,
+	       "a file of exactly the limit is read");
+	is(b.data, "0123456789", "all of it");
+	is_int(file_read(folder, "eleven", &b, &err), -1,
+	       "a file one byte longer is refused");
+	is_int(err.code, E2BIG, "as too big");
+	is(err.text, "eleven: more than 10 bytes", "with name and limit");
+	is(b.data, "0123456789", "a refused read leaves the buffer alone");
+	is_int(file_read(folder, "none", &b, &err), 0, "an empty file is read");
+	is(b.data, "", "as nothing");
+	is_int(file_read(folder, "absent", &b, &err), -1, "no file");
+	is_int(err.code, ENOENT, "has its code");
+	is(err.text, "absent: No such file or directory", "and its words");
+	is_int(file_read_any("/proc/self/stat", &b, &err), -1,
+	       "a file without a size is bounded by what comes");
+	is_int(err.code, E2BIG, "as too big");
+}
+
+static void what_is_no_file(void)
+{
+	owned(buffer_clear) struct buffer b;
+	struct error err = { 0 };
+
+	buffer_init(&b, 1000);
+	put("target", "secret");
+	ok(symlinkat("target", folder, "link") == 0 &&
+		   mkfifoat(folder, "fifo", 0600) == 0 &&
+		   mkdirat(folder, "sub", 0700) == 0,
+	   "a link, a FIFO and a folder are made");
+	is_int(file_read(folder, "link", &b, &err), -1, "a link is refused");
+	is_int(err.code, ELOOP, "as a link");
+	is_int(file_read(folder, "fifo", &b, &err), -1,
+	       "a FIFO is refused at once");
+	is_int(err.code, EINVAL, "as no regular file");
+	is_int(file_read(folder, "sub", &b, &err), -1, "a folder is refused");
+	is_int(file_read(AT_FDCWD, "/dev/zero", &b, &err), -1,
+	       "a device is refused");
+	is_int(err.code, EINVAL, "as no regular file");
+	is_int(file_read_any("link", &b, &err), 0,
+	       "what a user names may be a link");
+	is(b.data, "secret", "and is followed");
+}
+
+static void a_pipe_that_a_user_names(void)
+{
+	owned(buffer_clear) struct buffer b;
+	int ends[2];
+	char path[64];
+
+	buffer_init(&b, 1 << 20);
+	if (!ok(pipe2(ends, O_CLOEXEC) == 0, "a pipe"))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	ok(write(ends[1], "from a pipe", 11) == 11, "is written");
+	close(ends[1]);
+	is_int(file_read_any(path, &b, NULL), 0, "what a user names: a pipe");
+	is(b.data, "from a pipe", "is read to its end");
+	close(ends[0]);
+}
+
+static void writes(void)
+{
+	owned(buffer_clear) struct buffer b;
+	struct error err = { 0 };
+	struct stat st = { 0 };
+	mode_t mask = umask(0077);
+
+	buffer_init(&b, 1000);
+	is_int(file_write(folder, "w", "one", 3, 0644, 1, &err), 0,
+	       "a file is written");
+	is_int(file_read(folder, "w", &b, &err), 0, "and read");
+	is(b.data, "one", "as it was written");
+	fstatat(folder, "w", &st, 0);
+	is_int(st.st_mode & 07777, 0644, "with the mode asked, umask or not");
+	is_int(file_write(folder, "w", "a\0b", 3, 0600, 0, &err), 0,
+	       "it is replaced");
+	file_read(folder, "w", &b, &err);
+	is_int((long long)b.size, 3, "NUL bytes are bytes");
+	fstatat(folder, "w", &st, 0);
+	is_int(st.st_mode & 07777, 0600, "with the new mode");
+	ok(!there("w.new"), "nothing else is left in the folder");
+
+	put("precious", "kept");
+	ok(symlinkat("precious", folder, "w.new") == 0,
+	   "a hostile link lies where the new bytes go");
+	is_int(file_write(folder, "w", "two", 3, 0600, 0, &err), 0,
+	       "the write goes on");
+	file_read(folder, "precious", &b, &err);
+	is(b.data, "kept", "and not through the link");
+
+	is_int(file_write(folder, "no/such", "x", 1, 0600, 0, &err), -1,
+	       "a missing folder is an error");
+	is_int(err.code, ENOENT, "with its code");
+	is_int(file_write(folder, "sub", "x", 1, 0600, 0, &err), -1,
+	       "a folder is not replaced");
+	ok(!there("sub.new"), "and the new bytes are removed");
+	umask(mask);
+}
+
+/* A full disk, as far as a test without one can have it: a limit on file
+ * sizes, in a child.
+ */
+static void a_full_disk(void)
+{
+	owned(buffer_clear) struct buffer b;
+	static const char large[1 << 16];
+	int status = -1;
+	pid_t child;
+
+	buffer_init(&b, 1000);
+	put("full", "old");
+	child = fork();
+	if (child == 0) {
+		struct rlimit limit = { 4096, 4096 };
+		struct error err = { 0 };
+		int rc;
+
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		rc = file_write(folder, "full", large, sizeof(large), 0600, 0,
+				&err);
+		_exit(rc == -1 && err.code == EFBIG ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	is_int(status, 0, "a write that does not fit fails with its code");
+	file_read(folder, "full", &b, NULL);
+	is(b.data, "old", "the old bytes are whole");
+	ok(!there("full.new"), "the part that fitted is removed");
+}
+
+static void folders(void)
+{
+	struct error err = { 0 };
+	struct stat st = { 0 };
+	char long_name[5000];
+
+	is_int(file_make_folders("a/b/c", 0700, &err), 0, "folders are made");
+	is_int(file_make_folders("a/b/c", 0700, &err), 0, "twice is fine");
+	is_int(file_make_folders("a//b/d/", 0700, &err), 0,
+	       "doubled and last slashes are fine");
+	ok(there("a/b/d"), "and it is there");
+	fstatat(folder, "a/b", &st, 0);
+	is_int(st.st_mode & 0777, 0700, "with the mode asked");
+	put("plain", "x");
+	is_int(file_make_folders("plain/x", 0700, &err), -1,
+	       "a file in the way is an error");
+	is_int(err.code, ENOTDIR, "with its code");
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = 0;
+	is_int(file_make_folders(long_name, 0700, &err), -1,
+	       "a name without end is refused");
+	is_int(err.code, ENAMETOOLONG, "with its code");
+}
+
+static void trees(void)
+{
+	struct error err = { 0 };
+
+	is_int(file_make_folders("tree/x/y", 0700, &err), 0, "a tree");
+	is_int(file_make_folders("outside", 0700, &err), 0, "and an outside");
+	put("tree/x/file", "1");
+	put("tree/x/y/file", "2");
+	put("outside/file", "3");
+	ok(symlinkat("../outside", folder, "tree/out") == 0 &&
+		   symlinkat("../../outside/file", folder, "tree/x/out") == 0,
+	   "with links to the outside");
+	is_int(file_remove_tree(folder, "tree", &err), 0, "is removed");
+	ok(!there("tree"), "wholly");
+	ok(there("outside/file"), "and what the links named is there");
+	is_int(file_remove_tree(folder, "tree", &err), 0,
+	       "nothing there is success");
+	is_int(file_remove_tree(folder, "outside/file", &err), 0,
+	       "a single file is removed");
+	ok(symlinkat("outside", folder, "link2") == 0 &&
+		   file_remove_tree(folder, "link2", &err) == 0 &&
+		   there("outside") && !there("link2"),
+	   "of a link, the link is removed");
+	is_int(file_remove_tree(folder, "plain/x", &err), -1,
+	       "a path through a file is an error");
+	is_int(err.code, ENOTDIR, "with its code");
+}
+
+static void clocks(void)
+{
+	int64_t mono = clock_mono_ms(), wall = clock_wall_ms();
+
+	ok(wall > 1700000000000, "the wall clock counts ms since 1970");
+	ok(wall / 1000 - time(NULL) <= 0 && time(NULL) - wall / 1000 < 5,
+	   "and agrees with time(2)");
+	while (clock_mono_ms() == mono)
+		;
+	ok(clock_mono_ms() > mono, "the monotonic clock goes forward");
+}
+
+int main(void)
+{
+	char path[] = "/tmp/regatta-file-XXXXXX";
+
+	tap_begin(60);
+	if (!mkdtemp(path) || chdir(path) < 0)
+		return 1;
+	folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	whole_reads();
+	what_is_no_file();
+	a_pipe_that_a_user_names();
+	writes();
+	a_full_disk();
+	folders();
+	trees();
+	clocks();
+	is_int(file_remove_tree(AT_FDCWD, path, NULL), 0,
+	       "the folder of the test is removed");
+	close(folder);
+	return tap_done();
+}
