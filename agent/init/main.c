@@ -1,0 +1,323 @@
+/* main.c - regatta-init: PID 1 of every container; agent/init/init.h says all.
+ *
+ * With an argument, that folder stands for /regatta: for tests, which run it
+ * outside a container.
+ */
+#include "agent/init/cgroup.h"
+#include "agent/init/init.h"
+#include "agent/init/process.h"
+#include "agent/init/record.h"
+#include "agent/init/start.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_OURS = 125 };
+
+static const int forwarded[] = { SIGTERM, SIGINT,  SIGHUP,
+				 SIGQUIT, SIGUSR1, SIGUSR2 };
+#define FORWARDED (sizeof(forwarded) / sizeof(forwarded[0]))
+
+struct init {
+	int out;           /* the folder */
+	int reserved;      /* descriptor of the record to be */
+	sigset_t signals;  /* those that the loop takes */
+	int64_t kill_at;   /* monotonic ms, 0: no stop is under way */
+	bool killed;       /* SIGKILL was sent */
+	bool failed;       /* the record's exit code is settled */
+	uint32_t running;  /* processes of the command */
+	int64_t oom_kills; /* before we began */
+	struct start start;
+	struct record record;
+};
+
+static int64_t clock_ms(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void complain(const char *text)
+{
+	dprintf(2, "regatta-init: %s\n", text);
+}
+
+static void signal_all(const struct init *init, int signal)
+{
+	for (uint32_t i = 0; i < init->record.count; i++) {
+		const struct process *process = &init->record.processes[i];
+
+		if (!process->ended)
+			kill(-process->pid, signal);
+	}
+}
+
+static void stop_begin(struct init *init)
+{
+	if (!init->kill_at)
+		init->kill_at =
+			clock_ms(CLOCK_MONOTONIC) + init->start.grace_ms;
+}
+
+/* The first failure settles the outcome and ends what still runs. */
+static void fail(struct init *init, int exit_code, int signal)
+{
+	if (init->failed)
+		return;
+	init->failed = true;
+	init->record.exit_code = exit_code;
+	init->record.signal = signal;
+	if (init->running) {
+		signal_all(init, SIGTERM);
+		stop_begin(init);
+	}
+}
+
+static void reaped(struct init *init, pid_t pid, int status,
+		   const struct rusage *usage)
+{
+	for (uint32_t i = 0; i < init->record.count; i++) {
+		struct process *process = &init->record.processes[i];
+
+		if (process->pid != pid || process->ended)
+			continue;
+		process_end(process, status, usage, clock_ms(CLOCK_REALTIME));
+		init->running--;
+		if (process->exit_code)
+			fail(init, process->exit_code, process->signal);
+		return;
+	}
+}
+
+/* false: no child is left at all. */
+static bool reap(struct init *init)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0)
+		reaped(init, pid, status, &usage);
+	return pid == 0;
+}
+
+/* A signal, or 0 when `until` (monotonic ms, 0: never) has come. */
+static int signal_wait(const struct init *init, int64_t until)
+{
+	for (;;) {
+		int64_t left = until - clock_ms(CLOCK_MONOTONIC);
+		struct timespec time = { 0 };
+		int signal;
+
+		left = left < 0 ? 0 : left;
+		time.tv_sec = (time_t)(left / 1000);
+		time.tv_nsec = (long)(left % 1000) * 1000000;
+		signal = sigtimedwait(&init->signals, NULL,
+				      until ? &time : NULL);
+		if (signal > 0)
+			return signal;
+		if (errno == EAGAIN)
+			return 0;
+	}
+}
+
+static void run(struct init *init)
+{
+	while (init->running) {
+		int signal =
+			signal_wait(init, init->killed ? 0 : init->kill_at);
+
+		if (signal == SIGCHLD) {
+			reap(init);
+		} else if (signal) {
+			signal_all(init, signal);
+			if (signal == SIGTERM || signal == SIGINT)
+				stop_begin(init);
+		} else {
+			signal_all(init, SIGKILL);
+			init->killed = true;
+		}
+	}
+}
+
+/* SIGKILL to each process whose parent we are. Outside a container we may not
+ * signal everybody; as the subreaper we inherit grandchildren when their
+ * parents die, so that the next round finds them. -1: /proc is not there.
+ */
+static int kill_children(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		return -1;
+	while ((entry = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		char path[64], line[512], *end;
+		FILE *file;
+
+		if (pid <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		/* "pid (name) state parent": the name may hold anything */
+		if (fgets(line, sizeof(line), file) &&
+		    (end = strrchr(line, ')')) && strlen(end) > 4 &&
+		    strtol(end + 4, NULL, 10) == getpid())
+			kill(pid, SIGKILL);
+		fclose(file);
+	}
+	closedir(proc);
+	return 0;
+}
+
+/* Kill and reap what the command left behind, so that nothing writes to a log
+ * once the record is there. The loop does not trust one round: a child may
+ * hand us another one as it dies.
+ */
+static void sweep(struct init *init)
+{
+	enum { ROUND_MS = 20 };
+
+	while (reap(init)) {
+		if (getpid() == 1) {
+			kill(-1, SIGKILL);
+		} else if (kill_children() < 0) {
+			why_set(&init->record.why,
+				"/proc is missing: what the command left "
+				"behind cannot be found");
+			return;
+		}
+		signal_wait(init, clock_ms(CLOCK_MONOTONIC) + ROUND_MS);
+	}
+}
+
+static void start_all(struct init *init)
+{
+	struct record *record = &init->record;
+
+	for (uint32_t i = 0; i < init->start.processes; i++) {
+		struct process *process = &record->processes[record->count];
+
+		if (process_start(process, &init->start, i, init->out, environ,
+				  &record->why) < 0) {
+			fail(init, EXIT_OURS, 0);
+			return;
+		}
+		record->count++;
+		init->running++;
+		if (record->why.text[0])
+			return; /* its end will fail the others */
+	}
+}
+
+/* All signals that we take are blocked before the first child exists: none is
+ * lost, and as PID 1 none is ignored. SIGCHLD ignored by our parent would reap
+ * behind our back.
+ */
+static void signals_take(struct init *init)
+{
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&init->signals);
+	sigaddset(&init->signals, SIGCHLD);
+	for (size_t i = 0; i < FORWARDED; i++)
+		sigaddset(&init->signals, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &init->signals, NULL);
+	if (getpid() != 1)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Started without standard descriptors, ours would take their numbers. */
+static void descriptors_fill(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+/* 0: this is the first run. */
+static int started_mark(struct init *init, const char *path, struct why *why)
+{
+	int fd;
+
+	init->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (init->out < 0)
+		return why_errno(why, "%.150s", path);
+	fd = openat(init->out, "started",
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0 && errno == EEXIST)
+		return why_set(why, "this container ran before: refused, "
+				    "a command runs once");
+	if (fd < 0)
+		return why_errno(why, "%.150s/started", path);
+	close(fd);
+	return 0;
+}
+
+static int init_run(struct init *init, const char *in)
+{
+	struct record *record = &init->record;
+	struct why why = { 0 };
+
+	record->started_ms = clock_ms(CLOCK_REALTIME);
+	init->oom_kills = cgroup_oom_kills();
+	init->reserved = record_reserve(init->out, &record->why);
+	if (init->reserved < 0 ||
+	    start_read(in, &init->start, &record->why) < 0)
+		fail(init, EXIT_OURS, 0);
+	else
+		start_all(init);
+	run(init);
+	sweep(init);
+	record->ended_ms = clock_ms(CLOCK_REALTIME);
+	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
+	record->memory_peak_bytes = cgroup_memory_peak();
+	if (record->why.text[0])
+		complain(record->why.text);
+	if (record_write(record, init->out, init->reserved, &why) < 0)
+		complain(why.text);
+	start_clear(&init->start);
+	return record->exit_code;
+}
+
+int main(int argc, char **argv)
+{
+	struct init *init = calloc(1, sizeof(*init));
+	char in[PATH_MAX] = INIT_IN "/start";
+	char out[PATH_MAX] = INIT_OUT;
+	struct why why = { 0 };
+	int code;
+
+	if (argc > 1) {
+		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
+		snprintf(out, sizeof(out), "%s/out", argv[1]);
+	}
+	if (!init) {
+		complain("out of memory");
+		return EXIT_OURS;
+	}
+	descriptors_fill();
+	signals_take(init);
+	if (started_mark(init, out, &why) < 0) {
+		complain(why.text);
+		free(init);
+		return EXIT_OURS;
+	}
+	code = init_run(init, in);
+	free(init);
+	return code;
+}

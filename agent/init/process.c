@@ -1,0 +1,205 @@
+/* process.c - starts one process of the command and remembers how it ended. */
+#include "agent/init/process.h"
+#include "agent/init/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH                                                           \
+	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* What a child says through the pipe when exec fails. */
+struct refusal {
+	int code;    /* errno */
+	bool exists; /* the file is there all the same */
+};
+
+/* execve() one file; returns only on failure. ENOENT of a file that is there
+ * means that what its first line or its loader names is missing.
+ */
+static void exec_file(const char *file, char **args, char **env,
+		      struct refusal *refusal)
+{
+	execve(file, args, env);
+	if (errno == EACCES || refusal->code != EACCES)
+		refusal->code = errno;
+	if (errno == ENOENT && !faccessat(AT_FDCWD, file, F_OK, 0))
+		refusal->exists = true;
+}
+
+/* Only these let the search go on; EACCES is remembered but does not end it,
+ * as in execvp(3).
+ */
+static bool search_goes_on(int code)
+{
+	return code == ENOENT || code == ENOTDIR || code == EACCES ||
+	       code == ENAMETOOLONG || code == ESTALE || code == ENODEV;
+}
+
+static void exec_search(char **args, char **env, struct refusal *refusal)
+{
+	const char *path = environment_get(env, "PATH");
+	char file[PATH_MAX];
+
+	if (strchr(args[0], '/')) {
+		exec_file(args[0], args, env, refusal);
+		return;
+	}
+	path = path ? path : DEFAULT_PATH;
+	for (;;) {
+		int length = (int)strcspn(path, ":");
+		int used = snprintf(file, sizeof(file), "%.*s%s%s", length,
+				    path, length ? "/" : "./", args[0]);
+
+		if (used > 0 && (size_t)used < sizeof(file)) {
+			exec_file(file, args, env, refusal);
+			if (!search_goes_on(errno))
+				return;
+		}
+		if (!path[length])
+			return;
+		path += length + 1;
+	}
+}
+
+static int refusal_exit_code(const struct refusal *refusal)
+{
+	return refusal->code == ENOENT && !refusal->exists ? 127 : 126;
+}
+
+static void refusal_explain(const struct refusal *refusal, const char *program,
+			    struct why *why)
+{
+	const char *text = strerror(refusal->code);
+
+	if (refusal->code == ENOENT && refusal->exists)
+		text = "the interpreter or loader it asks for is missing";
+	else if (refusal->code == ENOENT)
+		text = "no such program";
+	else if (refusal->code == EACCES)
+		text = "not executable (permission denied)";
+	else if (refusal->code == ENOEXEC)
+		text = "not in a format that this machine can execute";
+	else if (refusal->code == E2BIG)
+		text = "arguments and environment are too long";
+	why_set(why, "%.120s: %s", program, text);
+}
+
+static _Noreturn void child_run(const struct process *process, int report,
+				char **args, char **env)
+{
+	struct refusal refusal = { .code = ENOENT };
+	sigset_t none;
+	int null;
+
+	setsid();
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(process->log, 1) < 0 ||
+	    dup2(process->log, 2) < 0) {
+		refusal.code = errno;
+	} else {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		exec_search(args, env, &refusal);
+	}
+	/* Nothing is left to do if even the pipe fails: the exit code says
+	 * it.
+	 */
+	if (write(report, &refusal, sizeof(refusal)) < 0)
+		_exit(126);
+	_exit(refusal_exit_code(&refusal));
+}
+
+/* Wait until exec has closed the pipe, or the child says why it could not. */
+static void child_hear(int report, const char *program, struct why *why)
+{
+	struct refusal refusal;
+	ssize_t got;
+
+	do {
+		got = read(report, &refusal, sizeof(refusal));
+	} while (got < 0 && errno == EINTR);
+	if (got == (ssize_t)sizeof(refusal))
+		refusal_explain(&refusal, program, why);
+}
+
+/* The mode is set apart from the image's umask: the agent may be another user.
+ */
+static int log_open(int out, uint32_t rank, struct why *why)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "rank-%u.log", rank);
+	fd = openat(out, name,
+		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		    0644);
+	if (fd < 0)
+		return why_errno(why, "%s", name);
+	fchmod(fd, 0644);
+	return fd;
+}
+
+int process_start(struct process *process, const struct start *start,
+		  uint32_t index, int out, char **environment, struct why *why)
+{
+	int report[2] = { -1, -1 };
+	char **env = NULL;
+
+	memset(process, 0, sizeof(*process));
+	why->text[0] = 0;
+	process->rank = start->first_rank + index;
+	process->log = log_open(out, process->rank, why);
+	if (process->log < 0)
+		return -1;
+	env = environment_new(environment, start, process->rank, index);
+	if (!env)
+		why_set(why, "out of memory");
+	else if (pipe2(report, O_CLOEXEC) < 0)
+		why_errno(why, "pipe");
+	else if ((process->pid = fork()) < 0)
+		why_errno(why, "cannot start process %u", index);
+	else if (!process->pid)
+		child_run(process, report[1], start->args, env);
+	environment_free(env);
+	if (report[1] >= 0)
+		close(report[1]);
+	if (!why->text[0])
+		child_hear(report[0], start->args[0], why);
+	if (report[0] >= 0)
+		close(report[0]);
+	if (process->pid > 0)
+		return 0;
+	close(process->log);
+	return -1;
+}
+
+static int64_t time_ms(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000;
+}
+
+void process_end(struct process *process, int status,
+		 const struct rusage *usage, int64_t now_ms)
+{
+	process->ended = true;
+	process->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	process->exit_code =
+		process->signal ? 128 + process->signal : WEXITSTATUS(status);
+	process->ended_ms = now_ms;
+	process->max_rss_kib = usage->ru_maxrss;
+	process->user_ms = time_ms(&usage->ru_utime);
+	process->system_ms = time_ms(&usage->ru_stime);
+}
+
+int64_t process_log_bytes(const struct process *process)
+{
+	struct stat stat;
+
+	return fstat(process->log, &stat) < 0 ? 0 : (int64_t)stat.st_size;
+}

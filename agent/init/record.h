@@ -1,0 +1,39 @@
+/* record.h - the exit record: what became of the command, as one JSON file.
+ *
+ * The fields stand in agent/init/init.h.
+ */
+#ifndef AGENT_INIT_RECORD_H
+#define AGENT_INIT_RECORD_H
+
+#include "agent/init/init.h"
+#include "agent/init/process.h"
+#include "agent/init/why.h"
+
+#include <stdint.h>
+
+struct record {
+	int exit_code;
+	int signal;
+	struct why why; /* "error", left out when empty */
+	int64_t started_ms;
+	int64_t ended_ms;
+	int64_t oom_kills;
+	int64_t memory_peak_bytes;
+	struct process processes[INIT_PROCESSES_MAX];
+	uint32_t count; /* of processes that were started */
+};
+
+/* Take the room that any record needs in the folder `out` now, so that it can
+ * be written later though the logs have filled the disk. Returns a descriptor,
+ * or -1 with *why.
+ */
+int record_reserve(int out, struct why *why);
+
+/* Write the record to the reserved descriptor (-1: none) and rename it to
+ * exit.json: a reader sees all of it or nothing. It survives the end of any
+ * process, but no power cut: a machine that lost power has lost the task too.
+ */
+int record_write(const struct record *record, int out, int reserved,
+		 struct why *why);
+
+#endif

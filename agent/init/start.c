@@ -1,0 +1,187 @@
+/* start.c - reads the start file: what regatta-init is to run, and how. */
+#include "agent/init/start.h"
+#include "agent/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const struct number {
+	const char *name;
+	size_t place;
+	uint32_t initial, min, max;
+} numbers[] = {
+#define NUMBER(field, initial, min, max) \
+	{ #field, offsetof(struct start, field), initial, min, max }
+	NUMBER(processes,  1,     1, INIT_PROCESSES_MAX),
+	NUMBER(first_rank, 0,     0, START_RANK_MAX),
+	NUMBER(rank_env,   0,     0, 1),
+	NUMBER(grace_ms,   10000, 0, 3600000),
+};
+/* clang-format on */
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+void start_clear(struct start *start)
+{
+	free(start->bytes);
+	free(start->env);
+	free(start->args);
+	memset(start, 0, sizeof(*start));
+}
+
+static uint32_t *number_place(struct start *start, const struct number *number)
+{
+	return (uint32_t *)(void *)((char *)start + number->place);
+}
+
+/* Digits only, so that "+1", " 1", "0x1" and "" are all refused. */
+static int number_parse(const struct number *number, const char *text,
+			uint32_t *value, struct why *why)
+{
+	size_t length = strspn(text, "0123456789");
+	unsigned long found = 0;
+
+	if (length > 0 && length < 11 && !text[length])
+		found = strtoul(text, NULL, 10);
+	else
+		length = 0;
+	if (!length || found < number->min || found > number->max)
+		return why_set(why, "%s: found \"%.40s\", allowed %u to %u",
+			       number->name, text, number->min, number->max);
+	*value = (uint32_t)found;
+	return 0;
+}
+
+/* "name=": what follows the equals sign, or NULL when it is another name. */
+static char *record_value(char *record, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(record, name, length) != 0 || record[length] != '=')
+		return NULL;
+	return record + length + 1;
+}
+
+static int start_take(struct start *start, char *record, uint32_t *seen,
+		      struct why *why)
+{
+	char *value;
+
+	for (size_t i = 0; i < NUMBERS; i++) {
+		value = record_value(record, numbers[i].name);
+		if (!value)
+			continue;
+		if (*seen & 1U << i)
+			return why_set(why, "%s: found twice, allowed once",
+				       numbers[i].name);
+		*seen |= 1U << i;
+		return number_parse(&numbers[i], value,
+				    number_place(start, &numbers[i]), why);
+	}
+	if ((value = record_value(record, "arg"))) {
+		if (!start->arg_count && !*value)
+			return why_set(why, "arg: the program has no name");
+		start->args[start->arg_count++] = value;
+		return 0;
+	}
+	if ((value = record_value(record, "env"))) {
+		if (*value == '=' || !strchr(value, '='))
+			return why_set(why,
+				       "env: found \"%.40s\", "
+				       "allowed NAME=VALUE",
+				       value);
+		start->env[start->env_count++] = value;
+		return 0;
+	}
+	return why_set(why,
+		       "found \"%.40s\", allowed processes=, first_rank=, "
+		       "rank_env=, grace_ms=, env= or arg=",
+		       record);
+}
+
+/* Everything of the file, with a NUL behind it; at most INIT_START_MAX bytes.
+ * One byte more is asked for, which is how a file that is too long shows.
+ */
+static char *start_load(const char *path, size_t *size, struct why *why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *bytes = malloc(INIT_START_MAX + 2);
+	ssize_t got = 0;
+
+	*size = 0;
+	if (fd < 0)
+		why_errno(why, "cannot open");
+	else if (!bytes)
+		why_set(why, "out of memory");
+	while (fd >= 0 && bytes && *size <= INIT_START_MAX) {
+		got = read(fd, bytes + *size, INIT_START_MAX + 1 - *size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		*size += (size_t)got;
+	}
+	if (got < 0)
+		why_errno(why, "cannot read");
+	else if (*size > INIT_START_MAX)
+		why_set(why, "found more than the %d bytes allowed",
+			INIT_START_MAX);
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || !bytes || got < 0 || *size > INIT_START_MAX) {
+		free(bytes);
+		return NULL;
+	}
+	bytes[*size] = 0;
+	return bytes;
+}
+
+static int start_parse(struct start *start, size_t size, struct why *why)
+{
+	char *record = start->bytes;
+	char *end = start->bytes + size;
+	uint32_t seen = 0;
+	struct why reason = { 0 };
+	size_t count = 0;
+
+	if (!size)
+		return why_set(why, "found an empty file");
+	if (end[-1])
+		return why_set(why, "the last record does not end in NUL");
+	for (const char *p = record; p < end; p++)
+		count += !*p;
+	start->env = calloc(count + 1, sizeof(*start->env));
+	start->args = calloc(count + 1, sizeof(*start->args));
+	if (!start->env || !start->args)
+		return why_set(why, "out of memory");
+	for (size_t i = 0; i < NUMBERS; i++)
+		*number_place(start, &numbers[i]) = numbers[i].initial;
+	if (strcmp(record, "version=1") != 0)
+		return why_set(why,
+			       "record 1: found \"%.40s\", "
+			       "allowed version=1",
+			       record);
+	for (count = 2; (record += strlen(record) + 1) < end; count++) {
+		if (start_take(start, record, &seen, &reason) < 0)
+			return why_set(why, "record %zu: %.200s", count,
+				       reason.text);
+	}
+	if (!start->arg_count)
+		return why_set(why, "no arg= record: nothing to run");
+	return 0;
+}
+
+int start_read(const char *path, struct start *start, struct why *why)
+{
+	struct why reason = { 0 };
+	size_t size = 0;
+
+	memset(start, 0, sizeof(*start));
+	start->bytes = start_load(path, &size, &reason);
+	if (start->bytes && start_parse(start, size, &reason) == 0)
+		return 0;
+	start_clear(start);
+	return why_set(why, "start file: %.220s", reason.text);
+}

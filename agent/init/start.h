@@ -1,0 +1,34 @@
+/* start.h - reads the start file: what regatta-init is to run, and how.
+ *
+ * The format and its limits stand in agent/init/init.h. A record that may
+ * stand once and stands twice is an error, as is an unknown one.
+ */
+#ifndef AGENT_INIT_START_H
+#define AGENT_INIT_START_H
+
+#include "agent/init/why.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define START_RANK_MAX 100000000
+
+struct start {
+	char *bytes; /* the file; the strings below lie in it */
+	uint32_t processes;
+	uint32_t first_rank; /* at most START_RANK_MAX */
+	uint32_t rank_env;   /* 0 or 1 */
+	uint32_t grace_ms;
+	char **env; /* NAME=VALUE, env_count of them, then NULL */
+	size_t env_count;
+	char **args; /* the command, arg_count of them, then NULL */
+	size_t arg_count;
+};
+
+/* Read and check the file at path. On failure *start is empty and *why says
+ * which record is wrong, what was found and what is allowed.
+ */
+int start_read(const char *path, struct start *start, struct why *why);
+void start_clear(struct start *start);
+
+#endif
