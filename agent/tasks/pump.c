@@ -1,0 +1,275 @@
+/* pump.c - spool files to byte streams: offsets, credit, starting over.
+ */
+#include "agent/tasks/pump.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+
+#define RUN_BYTES (4 << 20) /* sent before other sources get their turn */
+
+struct pump_stream {
+	struct pump *pump;
+	struct task_id id;
+	char name[64];
+	int fd;
+	uint64_t sent;  /* the next byte to send */
+	uint64_t acked; /* the controller has what is before it */
+	uint32_t turn;
+	bool known; /* the controller's length was heard in this session */
+	int64_t not_before_ms;
+	TAILQ_ENTRY(pump_stream) next;
+};
+
+struct pump {
+	sd_event *loop;
+	struct spool *spool;
+	pump_send_fn *send;
+	void *arg;
+	sd_event_source *timer, *poll;
+	bool armed;
+	uint64_t credit;
+	uint64_t under_way; /* sum over streams of sent - acked */
+	char *frame;
+	TAILQ_HEAD(, pump_stream) streams;
+};
+
+static int pump_run(sd_event_source *source, uint64_t usec, void *arg);
+
+static void pump_arm(struct pump *pump, uint64_t delay_ms)
+{
+	if (pump->armed)
+		return;
+	pump->armed = loop_timer(pump->loop, &pump->timer, delay_ms, pump_run,
+				 pump, NULL) == 0;
+}
+
+void pump_wake(struct pump *pump)
+{
+	pump_arm(pump, PUMP_DELAY_MS);
+}
+
+static int stream_open(struct pump_stream *stream)
+{
+	if (stream->fd < 0)
+		stream->fd = spool_open_stream(stream->pump->spool, &stream->id,
+					       stream->name, NULL);
+	return stream->fd;
+}
+
+static void stream_rewind(struct pump_stream *stream, uint64_t length)
+{
+	stream->pump->under_way -= stream->sent - stream->acked;
+	stream->sent = length;
+	stream->acked = length;
+	stream->turn++;
+	stream->known = true;
+}
+
+/* Send the next frame: bytes sent, 0: nothing to send, -1: not now. */
+static ssize_t stream_send(struct pump_stream *stream)
+{
+	struct pump *pump = stream->pump;
+	struct message_log log = {
+		.job = stream->id.job,
+		.attempt = stream->id.attempt,
+		.rank = stream->id.rank,
+		.stream = stream->name,
+		.offset = stream->sent,
+		.turn = stream->turn,
+	};
+	size_t size = PUMP_FRAME_MAX;
+	ssize_t got;
+
+	if (pump->under_way >= pump->credit)
+		return -1;
+	if (size > pump->credit - pump->under_way)
+		size = pump->credit - pump->under_way;
+	got = pread(stream->fd, pump->frame, size, (off_t)stream->sent);
+	if (got <= 0)
+		return 0;
+	if (pump->send(pump->arg, &log, pump->frame, (size_t)got) < 0)
+		return -1;
+	stream->sent += (uint64_t)got;
+	pump->under_way += (uint64_t)got;
+	return got;
+}
+
+static bool stream_may_send(struct pump_stream *stream, int64_t now)
+{
+	return stream->known && stream->not_before_ms <= now &&
+	       stream_open(stream) >= 0;
+}
+
+static int pump_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pump *pump = arg;
+	int64_t now = clock_mono_ms();
+	struct pump_stream *stream;
+	size_t total = 0;
+	bool more = true;
+
+	pump->armed = false;
+	/* A frame of each in turn, so that no stream starves. */
+	while (more && total < RUN_BYTES) {
+		more = false;
+		TAILQ_FOREACH(stream, &pump->streams, next)
+		{
+			ssize_t n = 0;
+
+			if (stream_may_send(stream, now))
+				n = stream_send(stream);
+			if (n < 0)
+				return 0; /* the next ack wakes us */
+			total += (size_t)n;
+			more |= n > 0;
+		}
+	}
+	if (more)
+		pump_arm(pump, 0);
+	return 0;
+}
+
+/* Events of the file system are a hint; this look is what counts. */
+static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pump *pump = arg;
+
+	if (!TAILQ_EMPTY(&pump->streams))
+		pump_wake(pump);
+	loop_timer(pump->loop, &pump->poll, PUMP_POLL_MS, poll_run, pump, NULL);
+	return 0;
+}
+
+struct pump *pump_new(sd_event *loop, struct spool *spool, pump_send_fn *send,
+		      void *arg, struct error *err)
+{
+	owned(pump_free) struct pump *pump = calloc(1, sizeof(*pump));
+
+	if (!pump) {
+		error_nomem(err, "pump");
+		return NULL;
+	}
+	TAILQ_INIT(&pump->streams);
+	pump->frame = malloc(PUMP_FRAME_MAX);
+	if (!pump->frame) {
+		error_nomem(err, "pump");
+		return NULL;
+	}
+	pump->loop = sd_event_ref(loop);
+	pump->spool = spool;
+	pump->send = send;
+	pump->arg = arg;
+	if (loop_timer(loop, &pump->poll, PUMP_POLL_MS, poll_run, pump, err) <
+	    0)
+		return NULL;
+	return take(pump);
+}
+
+void pump_free(struct pump *pump)
+{
+	struct pump_stream *stream;
+
+	if (!pump)
+		return;
+	while ((stream = TAILQ_FIRST(&pump->streams)))
+		pump_remove(stream);
+	loop_source_free(&pump->timer);
+	loop_source_free(&pump->poll);
+	sd_event_unref(pump->loop);
+	free(pump->frame);
+	free(pump);
+}
+
+void pump_session(struct pump *pump, uint64_t credit_bytes)
+{
+	struct pump_stream *stream;
+
+	pump->credit = credit_bytes;
+	TAILQ_FOREACH(stream, &pump->streams, next)
+	{
+		stream_rewind(stream, stream->acked);
+		stream->known = false;
+	}
+}
+
+struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
+			     const char *name, struct error *err)
+{
+	struct pump_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream) {
+		error_nomem(err, "stream");
+		return NULL;
+	}
+	stream->pump = pump;
+	stream->id = *id;
+	stream->fd = -1;
+	snprintf(stream->name, sizeof(stream->name), "%s", name);
+	TAILQ_INSERT_TAIL(&pump->streams, stream, next);
+	return stream;
+}
+
+void pump_remove(struct pump_stream *stream)
+{
+	if (!stream)
+		return;
+	stream->pump->under_way -= stream->sent - stream->acked;
+	TAILQ_REMOVE(&stream->pump->streams, stream, next);
+	if (stream->fd >= 0)
+		close(stream->fd);
+	free(stream);
+}
+
+static struct pump_stream *stream_find(struct pump *pump,
+				       const struct message_log_ack *ack)
+{
+	struct task_id id = { ack->job, ack->attempt, ack->rank };
+	struct pump_stream *stream;
+
+	TAILQ_FOREACH(stream, &pump->streams, next)
+	{
+		if (task_id_equal(&stream->id, &id) &&
+		    !strcmp(stream->name, ack->stream))
+			return stream;
+	}
+	return NULL;
+}
+
+void pump_ack(struct pump *pump, const struct message_log_ack *ack)
+{
+	struct pump_stream *stream = stream_find(pump, ack);
+
+	/* Turn 0: the controller's length at the begin of a session. Acks of
+	 * an earlier turn speak of bytes that are sent again anyway. */
+	if (!stream || (ack->turn && ack->turn != stream->turn))
+		return;
+	if (!ack->turn || ack->refused) {
+		stream_rewind(stream, ack->length);
+		stream->not_before_ms = clock_mono_ms() + ack->retry_ms;
+	} else if (ack->length >= stream->acked &&
+		   ack->length <= stream->sent) {
+		pump->under_way -= ack->length - stream->acked;
+		stream->acked = ack->length;
+	}
+	pump_arm(pump, ack->retry_ms);
+}
+
+const char *pump_name(const struct pump_stream *stream)
+{
+	return stream->name;
+}
+
+uint64_t pump_size(struct pump_stream *stream)
+{
+	struct stat st;
+
+	if (stream_open(stream) < 0 || fstat(stream->fd, &st) < 0)
+		return 0;
+	return (uint64_t)st.st_size;
+}

@@ -1,0 +1,78 @@
+/* spool.h - the folder of each task on the node: its spec, its output, its end.
+ *
+ *	<state>/spool/<job>.<attempt>.<rank>/	0700
+ *		task.json	the task_spec; only the agent reads and writes
+ *it in/start	0755, what regatta-init is to run (init.h) out/		0777,
+ *what the container writes (init.h)
+ *
+ * The spool root is 0700, so only the container's own bind mounts lead here.
+ * Files below out/ are written by strangers: links, FIFOs and devices there
+ * are refused, and sizes are bounded.
+ */
+#ifndef AGENT_TASKS_SPOOL_H
+#define AGENT_TASKS_SPOOL_H
+
+#include "agent/tasks/exit_record.h"
+#include "protocol/spec.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct task_id {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+};
+
+bool task_id_equal(const struct task_id *a, const struct task_id *b);
+struct task_id task_spec_id(const struct task_spec *spec);
+
+struct spool;
+
+/* state: absolute path, made when it is not there. EBUSY: another agent uses
+ * it.
+ */
+struct spool *spool_new(const char *state, struct error *err);
+void spool_free(struct spool *spool);
+OWNED_POINTER(struct spool, spool_free)
+
+/* Make the folder and write its task.json last, durably: a folder without one
+ * never had a container. Already there is success.
+ */
+int spool_create(struct spool *spool, const struct task_spec *spec,
+		 struct error *err);
+
+/* ENOENT: no such folder or no spec in it; EPROTO: it cannot be read. */
+int spool_read_spec(struct spool *spool, const struct task_id *id,
+		    struct task_spec *spec, struct error *err);
+
+/* The folders a container gets, as absolute host paths. */
+void spool_in_path(const struct spool *spool, const struct task_id *id,
+		   char path[PATH_MAX]);
+void spool_out_path(const struct spool *spool, const struct task_id *id,
+		    char path[PATH_MAX]);
+
+/* Write in/start: records of "key=value", each NUL-terminated. */
+int spool_write_start(struct spool *spool, const struct task_id *id,
+		      const void *data, size_t size, struct error *err);
+
+/* regatta-init began in this folder (out/started). */
+bool spool_started(struct spool *spool, const struct task_id *id);
+
+/* ENOENT: not ended, or ended without a record. */
+int spool_read_exit(struct spool *spool, const struct task_id *id,
+		    struct exit_record *record, struct error *err);
+
+/* Open a stream's file for reading. ENOENT: not there yet. */
+int spool_open_stream(struct spool *spool, const struct task_id *id,
+		      const char *stream, struct error *err);
+
+/* Remove the folder with all that is in it. Not there is success. */
+int spool_remove(struct spool *spool, const struct task_id *id,
+		 struct error *err);
+
+/* Call fn for every task's folder; what is no such folder is removed. */
+typedef void spool_fn(void *arg, const struct task_id *id);
+int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err);
+
+#endif
