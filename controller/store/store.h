@@ -14,11 +14,12 @@
  * whole or not at all. After a power cut the same holds as far as
  * STORE_SYNCHRONOUS in store.c says.
  *
- * Cost, measured on a two-core virtual machine: about 5 us a row, so a turn
- * that may take 100 ms should commit some ten thousand rows, not more. All
- * reads and writes by id, sweep or state stay flat up to a million jobs.
+ * Cost, measured on a two-core virtual machine: a commit 0.3 ms, and in it
+ * 1 us a short row, 20 us a new job with a spec of 2 KB. So a turn that may
+ * take 100 ms commits a few thousand new jobs, not more. All reads and writes
+ * by id, sweep or state stay flat up to a million jobs.
  *
- * Texts are UTF-8 C strings of at most STORE_TEXT_MAX bytes. Times are wall
+ * Texts are C strings of at most STORE_TEXT_MAX bytes. Times are wall
  * clock milliseconds since 1970, 0: not yet. Errors: ENOSPC disk full, EIO
  * disk failed, EROFS not writable, ENOMEM, EBUSY another process holds the
  * folder, EPROTO the file holds what this program does not understand.
@@ -108,7 +109,7 @@ struct node_row {
 uint64_t store_next_sweep(struct store *store);
 uint64_t store_next_job(struct store *store);
 
-/* Queue a row. EINVAL: a text is NULL, too long or not UTF-8, an id 0, a
+/* Queue a row. EINVAL: a text is NULL, too long, an id 0, a
  * state or failure out of range; ENOBUFS: STORE_PENDING_MAX. A failed call
  * queues nothing. An id that is taken or that refers to nothing is only found
  * by store_commit().

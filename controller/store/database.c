@@ -1,0 +1,214 @@
+/* database.c - one SQLite file, opened our way, its errors in our words.
+ */
+#include "controller/store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Another program (someone's sqlite3 shell) may hold the write lock for a
+ * moment; the event loop cannot wait longer than this.
+ */
+#define BUSY_MS 100
+
+/* clang-format off */
+static const struct {
+	int sqlite;
+	int code;
+} codes[] = {
+	{ SQLITE_FULL, ENOSPC },
+	{ SQLITE_NOMEM, ENOMEM },
+	{ SQLITE_BUSY, EBUSY },
+	{ SQLITE_LOCKED, EBUSY },
+	{ SQLITE_READONLY, EROFS },
+	{ SQLITE_PERM, EACCES },
+	{ SQLITE_CONSTRAINT, EINVAL },
+	{ SQLITE_CORRUPT, EPROTO },
+	{ SQLITE_NOTADB, EPROTO },
+	{ SQLITE_TOOBIG, E2BIG },
+};
+/* clang-format on */
+
+int database_error(sqlite3 *database, struct error *err, const char *what)
+{
+	int extended = sqlite3_extended_errcode(database);
+	int code = EIO;
+	int system = 0;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if ((extended & 0xff) == codes[i].sqlite)
+			code = codes[i].code;
+	if ((extended & 0xff) == SQLITE_IOERR ||
+	    (extended & 0xff) == SQLITE_CANTOPEN)
+		system = sqlite3_system_errno(database);
+	if (extended == SQLITE_IOERR_NOMEM)
+		code = ENOMEM;
+	/* SQLite calls only a failed write "full"; a failed growth of its
+	 * shared memory file, say, is an I/O error with this errno. */
+	if (system == ENOSPC || system == EDQUOT)
+		code = ENOSPC;
+	if (system)
+		return error_set(err, code, "%s: %s: %s", what,
+				 sqlite3_errmsg(database), strerror(system));
+	return error_set(err, code, "%s: %s", what, sqlite3_errmsg(database));
+}
+
+int database_run(sqlite3 *database, const char *sql, struct error *err)
+{
+	if (sqlite3_exec(database, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return database_error(database, err, "database");
+	return 0;
+}
+
+sqlite3_stmt *database_prepare(sqlite3 *database, const char *sql,
+			       struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &statement, NULL) != SQLITE_OK)
+		database_error(database, err, "database");
+	return statement;
+}
+
+int database_number(sqlite3 *database, const char *sql, sqlite3_int64 *number,
+		    struct error *err)
+{
+	sqlite3_stmt *statement = database_prepare(database, sql, err);
+	int rc = 0;
+
+	if (!statement)
+		return -1;
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*number = sqlite3_column_int64(statement, 0);
+	else
+		rc = database_error(database, err, "database");
+	sqlite3_finalize(statement);
+	return rc;
+}
+
+/* Make the file ourselves, before SQLite does: its WAL takes over the mode,
+ * and a link or a device in its place is refused.
+ */
+static int make_file(const char *path, struct error *err)
+{
+	owned_fd int fd =
+		open(path,
+		     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		     0600);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s: not a regular file", path);
+	if ((st.st_mode & 077) && fchmod(fd, 0600) < 0)
+		return error_errno(err, "%s", path);
+	return 0;
+}
+
+static int configure(sqlite3 *database, const char *synchronous,
+		     struct error *err)
+{
+	owned_free char *sql = NULL;
+
+	/* The journal is cut back after a burst; memory for the sorting of
+	 * small results needs no files. */
+	if (asprintf(&sql,
+		     "PRAGMA journal_mode = WAL;"
+		     "PRAGMA synchronous = %s;"
+		     "PRAGMA foreign_keys = ON;"
+		     "PRAGMA trusted_schema = OFF;"
+		     "PRAGMA temp_store = MEMORY;"
+		     "PRAGMA journal_size_limit = 67108864",
+		     synchronous) < 0) {
+		sql = NULL;
+		return error_nomem(err, "database");
+	}
+	sqlite3_busy_timeout(database, BUSY_MS);
+	return database_run(database, sql, err);
+}
+
+static int apply_upgrades(sqlite3 *database, sqlite3_int64 version,
+			  const char *const *upgrades, int count,
+			  struct error *err)
+{
+	char set[64];
+
+	if (database_run(database, "BEGIN IMMEDIATE", err) < 0)
+		return -1;
+	for (; version < count; version++)
+		if (database_run(database, upgrades[version], err) < 0)
+			return error_prefix(err, "upgrade from version %d",
+					    (int)version);
+	snprintf(set, sizeof(set), "PRAGMA user_version = %d", count);
+	if (database_run(database, set, err) < 0)
+		return -1;
+	return database_run(database, "COMMIT", err);
+}
+
+/* Reads only: a file that is not ours is not to be touched. */
+static int check_version(sqlite3 *database, int count, sqlite3_int64 *version,
+			 struct error *err)
+{
+	sqlite3_int64 tables = 0;
+
+	if (database_number(database, "PRAGMA user_version", version, err) <
+		    0 ||
+	    database_number(database, "SELECT count(*) FROM sqlite_master",
+			    &tables, err) < 0)
+		return -1;
+	if (*version > count)
+		return error_set(err, EPROTO,
+				 "schema version %lld is newer than %d, the "
+				 "last that this program knows",
+				 (long long)*version, count);
+	if (*version < 0 || (*version == 0 && tables > 0))
+		return error_set(err, EPROTO,
+				 "a database, but of another program");
+	return 0;
+}
+
+static int set_up(sqlite3 *database, const char *synchronous,
+		  const char *const *upgrades, int count, struct error *err)
+{
+	sqlite3_int64 version = 0;
+
+	sqlite3_extended_result_codes(database, 1);
+	if (check_version(database, count, &version, err) < 0 ||
+	    configure(database, synchronous, err) < 0)
+		return -1;
+	return version < count
+		       ? apply_upgrades(database, version, upgrades, count, err)
+		       : 0;
+}
+
+sqlite3 *database_open(const char *path, const char *synchronous,
+		       const char *const *upgrades, int count,
+		       struct error *err)
+{
+	owned(database_close) sqlite3 *database = NULL;
+
+	if (make_file(path, err) < 0)
+		return NULL;
+	if (sqlite3_open_v2(path, &database,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK) {
+		if (database)
+			database_error(database, err, path);
+		else
+			error_nomem(err, path);
+		return NULL;
+	}
+	if (set_up(database, synchronous, upgrades, count, err) < 0) {
+		error_prefix(err, "%s", path);
+		return NULL;
+	}
+	return take(database);
+}
+
+void database_close(sqlite3 *database)
+{
+	sqlite3_close(database);
+}

@@ -1,0 +1,40 @@
+/* database.h - one SQLite file, opened our way, its errors in our words.
+ *
+ * The file is made with mode 0600, runs in WAL mode with foreign keys on, and
+ * carries the version of its schema in PRAGMA user_version.
+ */
+#ifndef CONTROLLER_STORE_DATABASE_H
+#define CONTROLLER_STORE_DATABASE_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+/* upgrades[v] is the SQL that brings a schema of version v to v + 1; an empty
+ * file is version 0. What is missing is applied in one transaction.
+ * synchronous is the word for the pragma. Errors as store.h lists them; EPROTO
+ * for a newer version, and for a database that is not ours.
+ */
+sqlite3 *database_open(const char *path, const char *synchronous,
+		       const char *const *upgrades, int count,
+		       struct error *err);
+void database_close(sqlite3 *database);
+OWNED_POINTER(sqlite3, database_close)
+
+/* Run SQL that gives no rows. */
+int database_run(sqlite3 *database, const char *sql, struct error *err);
+
+/* A statement that is used often, or NULL; for sqlite3_finalize(). */
+sqlite3_stmt *database_prepare(sqlite3 *database, const char *sql,
+			       struct error *err);
+
+/* The first column of the first row of a query, 0 when it is NULL. */
+int database_number(sqlite3 *database, const char *sql, sqlite3_int64 *number,
+		    struct error *err);
+
+/* Fill *err from the last failure of a call on this database; return -1. */
+int database_error(sqlite3 *database, struct error *err, const char *what);
+
+#endif

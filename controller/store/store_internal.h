@@ -1,0 +1,54 @@
+/* store_internal.h - the store's fields, for the two files that make it up:
+ * store.c writes, store_read.c reads.
+ */
+#ifndef CONTROLLER_STORE_STORE_INTERNAL_H
+#define CONTROLLER_STORE_STORE_INTERNAL_H
+
+#include "controller/store/store.h"
+#include "protocol/buffer.h"
+
+#include <sqlite3.h>
+
+/* In SQL: what job_state_final() says. */
+#define FINAL_STATES "('completed', 'failed', 'cancelled')"
+
+enum write {
+	WRITE_SWEEP,
+	WRITE_JOB,
+	WRITE_JOB_STATE,
+	WRITE_STATE,
+	WRITE_EVENT,
+	WRITE_RESULT,
+	WRITE_NODE,
+	WRITE_NO_NODE,
+	WRITES
+};
+
+enum query {
+	QUERY_SWEEPS,
+	QUERY_SWEEP,
+	QUERY_ACTIVE,
+	QUERY_JOBS,
+	QUERY_ALL_JOBS,
+	QUERY_JOB,
+	QUERY_EVENTS,
+	QUERY_RESULTS,
+	QUERY_RESULT,
+	QUERY_NODES,
+	QUERY_COUNTS,
+	QUERIES
+};
+
+struct store {
+	int lock;
+	sqlite3 *database;
+	sqlite3_stmt *writes[WRITES];
+	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
+	struct buffer queue;
+	size_t queued;
+	uint64_t next_sweep;
+	uint64_t next_job;
+	uint64_t next_event;
+};
+
+#endif

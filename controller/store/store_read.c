@@ -1,0 +1,344 @@
+/* store_read.c - the store's reads: committed rows to callbacks.
+ */
+#include "controller/store/store.h"
+
+#include "controller/store/database.h"
+#include "controller/store/store_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define JOB_COLUMNS                                                            \
+	"SELECT id, jobs.sweep, cell_index, key, repeat, priority, spec,"      \
+	" state, attempt, failure, text, queued_ms, started_ms, ended_ms,"     \
+	" allocation FROM "
+
+/* CROSS JOIN fixes the order of the tables: the first one is walked. */
+static const char *const queries[QUERIES] = {
+	[QUERY_SWEEPS] = "SELECT * FROM sweeps WHERE id > ?1"
+			 " ORDER BY id LIMIT ?2",
+	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
+	[QUERY_ACTIVE] =
+		JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
+			    " WHERE state NOT IN " FINAL_STATES " ORDER BY job",
+	[QUERY_JOBS] = JOB_COLUMNS
+	"jobs CROSS JOIN states ON id = job"
+	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",
+	[QUERY_ALL_JOBS] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
+				       " WHERE id > ?1 ORDER BY id LIMIT ?2",
+	[QUERY_JOB] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
+				  " WHERE id = ?1",
+	[QUERY_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
+			 " ORDER BY seq LIMIT ?2",
+	[QUERY_RESULTS] = "SELECT results.* FROM jobs CROSS JOIN results"
+			  " ON id = job WHERE jobs.sweep = ?3 AND id > ?1"
+			  " ORDER BY id LIMIT ?2",
+	[QUERY_RESULT] = "SELECT * FROM results WHERE job = ?1",
+	[QUERY_NODES] = "SELECT * FROM nodes ORDER BY name",
+	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
+};
+
+/* One read under way: what to call for each row. */
+struct visit {
+	union {
+		store_sweep_fn *sweep;
+		store_job_fn *job;
+		store_event_fn *event;
+		store_result_fn *result;
+		store_node_fn *node;
+	} fn;
+	void *arg;
+	uint64_t rows;
+};
+
+typedef int row_fn(sqlite3_stmt *statement, const struct visit *visit,
+		   struct error *err);
+
+static uint64_t column_u64(sqlite3_stmt *statement, int column)
+{
+	return (uint64_t)sqlite3_column_int64(statement, column);
+}
+
+static uint32_t column_u32(sqlite3_stmt *statement, int column)
+{
+	return (uint32_t)sqlite3_column_int64(statement, column);
+}
+
+static const char *column_text(sqlite3_stmt *statement, int column)
+{
+	return (const char *)sqlite3_column_text(statement, column);
+}
+
+static int sweep_row(sqlite3_stmt *statement, const struct visit *visit,
+		     struct error *err)
+{
+	const struct sweep_row row = {
+		.id = column_u64(statement, 0),
+		.name = column_text(statement, 1),
+		.text = column_text(statement, 2),
+		.client = column_text(statement, 3),
+		.submitted_ms = sqlite3_column_int64(statement, 4),
+	};
+
+	if (!row.name || !row.text || !row.client)
+		return error_nomem(err, "store");
+	return visit->fn.sweep(&row, visit->arg);
+}
+
+static int job_row(sqlite3_stmt *statement, const struct visit *visit,
+		   struct error *err)
+{
+	const char *failure = column_text(statement, 9);
+	const struct job_row row = {
+		.id = column_u64(statement, 0),
+		.sweep = column_u64(statement, 1),
+		.cell_index = column_u64(statement, 2),
+		.key = column_text(statement, 3),
+		.repeat = column_u32(statement, 4),
+		.priority = sqlite3_column_int64(statement, 5),
+		.spec = column_text(statement, 6),
+		.state = job_state_from(column_text(statement, 7)),
+		.attempt = column_u32(statement, 8),
+		.failure = failure_from(failure),
+		.text = column_text(statement, 10),
+		.queued_ms = sqlite3_column_int64(statement, 11),
+		.started_ms = sqlite3_column_int64(statement, 12),
+		.ended_ms = sqlite3_column_int64(statement, 13),
+		.allocation = column_text(statement, 14),
+	};
+
+	if (!row.key || !row.spec)
+		return error_nomem(err, "store");
+	if (row.state == JOB_NONE || (failure && row.failure == FAILURE_NONE))
+		return error_set(err, EPROTO,
+				 "store: job %llu has an unknown state or "
+				 "failure",
+				 (unsigned long long)row.id);
+	return visit->fn.job(&row, visit->arg);
+}
+
+static int event_row(sqlite3_stmt *statement, const struct visit *visit,
+		     struct error *err)
+{
+	const struct event_row row = {
+		.seq = column_u64(statement, 0),
+		.job = column_u64(statement, 1),
+		.attempt = column_u32(statement, 2),
+		.time_ms = sqlite3_column_int64(statement, 3),
+		.kind = column_text(statement, 4),
+		.data = column_text(statement, 5),
+	};
+
+	if (!row.kind)
+		return error_nomem(err, "store");
+	return visit->fn.event(&row, visit->arg);
+}
+
+static int result_row(sqlite3_stmt *statement, const struct visit *visit,
+		      struct error *err)
+{
+	const struct result_row row = {
+		.job = column_u64(statement, 0),
+		.attempt = column_u32(statement, 1),
+		.json = column_text(statement, 2),
+	};
+
+	if (!row.json)
+		return error_nomem(err, "store");
+	return visit->fn.result(&row, visit->arg);
+}
+
+static int node_row(sqlite3_stmt *statement, const struct visit *visit,
+		    struct error *err)
+{
+	const struct node_row row = {
+		.name = column_text(statement, 0),
+		.drained = sqlite3_column_int(statement, 1),
+		.facts = column_text(statement, 2),
+		.seen_ms = sqlite3_column_int64(statement, 3),
+	};
+
+	if (!row.name)
+		return error_nomem(err, "store");
+	return visit->fn.node(&row, visit->arg);
+}
+
+/* Ids are below 2^63; a cursor above is one behind the last row. */
+static sqlite3_int64 cursor(uint64_t id)
+{
+	return id > INT64_MAX ? INT64_MAX : (sqlite3_int64)id;
+}
+
+static int walk(struct store *store, sqlite3_stmt *statement, row_fn *row,
+		struct visit *visit, struct error *err)
+{
+	for (;;) {
+		int rc = sqlite3_step(statement);
+
+		if (rc == SQLITE_DONE)
+			return 0;
+		if (rc != SQLITE_ROW)
+			return database_error(store->database, err, "store");
+		visit->rows++;
+		rc = row(statement, visit, err);
+		if (rc)
+			return rc;
+	}
+}
+
+/* Run a query, whose parameters are always ?1 the cursor or the id, ?2 the
+ * limit, ?3 the parent. A statement is taken out of its place while it is in
+ * use, so a callback may start the same read again.
+ */
+static int read_rows(struct store *store, enum query query, row_fn *row,
+		     const sqlite3_int64 parameters[3], struct visit *visit,
+		     struct error *err)
+{
+	sqlite3_stmt *statement = take(store->queries[query]);
+	int rc;
+
+	if (!statement)
+		statement =
+			database_prepare(store->database, queries[query], err);
+	if (!statement)
+		return -1;
+	for (int i = 0; i < 3 && i < sqlite3_bind_parameter_count(statement);
+	     i++)
+		sqlite3_bind_int64(statement, i + 1, parameters[i]);
+	rc = walk(store, statement, row, visit, err);
+	sqlite3_reset(statement);
+	if (store->queries[query])
+		sqlite3_finalize(statement);
+	else
+		store->queries[query] = statement;
+	return rc;
+}
+
+static int read_list(struct store *store, enum query query, row_fn *row,
+		     uint64_t parent, uint64_t after, uint32_t limit,
+		     struct visit *visit, struct error *err)
+{
+	const sqlite3_int64 parameters[3] = { cursor(after),
+					      limit ? (sqlite3_int64)limit : -1,
+					      cursor(parent) };
+
+	return read_rows(store, query, row, parameters, visit, err);
+}
+
+static int read_one(struct store *store, enum query query, row_fn *row,
+		    uint64_t id, struct visit *visit, struct error *err)
+{
+	const sqlite3_int64 parameters[3] = { cursor(id) };
+	int rc = read_rows(store, query, row, parameters, visit, err);
+
+	if (rc || visit->rows)
+		return rc;
+	return error_set(err, ENOENT, "%s %llu: not there",
+			 query == QUERY_SWEEP ? "sweep"
+			 : query == QUERY_JOB ? "job"
+					      : "result of job",
+			 (unsigned long long)id);
+}
+
+int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
+		 store_sweep_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.sweep = fn, .arg = arg };
+
+	return read_list(store, QUERY_SWEEPS, sweep_row, 0, after, limit,
+			 &visit, err);
+}
+
+int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
+		struct error *err)
+{
+	struct visit visit = { .fn.sweep = fn, .arg = arg };
+
+	return read_one(store, QUERY_SWEEP, sweep_row, id, &visit, err);
+}
+
+int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
+		      struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return read_list(store, QUERY_ACTIVE, job_row, 0, 0, 0, &visit, err);
+}
+
+int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
+	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return read_list(store, sweep ? QUERY_JOBS : QUERY_ALL_JOBS, job_row,
+			 sweep, after, limit, &visit, err);
+}
+
+int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
+	      struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return read_one(store, QUERY_JOB, job_row, id, &visit, err);
+}
+
+int store_events(struct store *store, uint64_t job, uint64_t after,
+		 uint32_t limit, store_event_fn *fn, void *arg,
+		 struct error *err)
+{
+	struct visit visit = { .fn.event = fn, .arg = arg };
+
+	return read_list(store, QUERY_EVENTS, event_row, job, after, limit,
+			 &visit, err);
+}
+
+int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
+		  uint32_t limit, store_result_fn *fn, void *arg,
+		  struct error *err)
+{
+	struct visit visit = { .fn.result = fn, .arg = arg };
+
+	return read_list(store, QUERY_RESULTS, result_row, sweep, after_job,
+			 limit, &visit, err);
+}
+
+int store_result(struct store *store, uint64_t job, store_result_fn *fn,
+		 void *arg, struct error *err)
+{
+	struct visit visit = { .fn.result = fn, .arg = arg };
+
+	return read_one(store, QUERY_RESULT, result_row, job, &visit, err);
+}
+
+int store_nodes(struct store *store, store_node_fn *fn, void *arg,
+		struct error *err)
+{
+	struct visit visit = { .fn.node = fn, .arg = arg };
+
+	return read_list(store, QUERY_NODES, node_row, 0, 0, 0, &visit, err);
+}
+
+static int count_row(sqlite3_stmt *statement, const struct visit *visit,
+		     struct error *err)
+{
+	uint64_t *counts = visit->arg;
+	enum job_state state = job_state_from(column_text(statement, 0));
+
+	if (state == JOB_NONE)
+		return error_set(err, EPROTO, "store: unknown state");
+	counts[state] = column_u64(statement, 1);
+	return 0;
+}
+
+int store_sweep_counts(struct store *store, uint64_t sweep,
+		       uint64_t counts[JOB_STATES], struct error *err)
+{
+	uint64_t got[JOB_STATES] = { 0 };
+	struct visit visit = { .arg = got };
+
+	if (read_list(store, QUERY_COUNTS, count_row, 0, sweep, 0, &visit,
+		      err) < 0)
+		return -1;
+	memcpy(counts, got, sizeof(got));
+	return 0;
+}

@@ -1,0 +1,619 @@
+/* store_test.c - the store: group commit, reads, and what survives.
+ */
+#include "controller/store/store.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+/* A folder of its own for each test. */
+static void new_folder(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/store_test.XXXXXX");
+	if (!mkdtemp(folder))
+		abort();
+}
+
+static void drop_folder(void)
+{
+	file_remove_tree(AT_FDCWD, folder, NULL);
+}
+
+static struct store *open_store(void)
+{
+	struct error err = { 0 };
+	struct store *store = store_new(folder, &err);
+
+	if (!store)
+		printf("# %s\n", err.text);
+	return store;
+}
+
+static int put_sweep(struct store *store, uint64_t id)
+{
+	return store_put_sweep(store,
+			       &(struct sweep_row){ .id = id,
+						    .name = "demo",
+						    .text = "sweep: demo\n",
+						    .client = "op",
+						    .submitted_ms = 11 },
+			       NULL);
+}
+
+static int put_job(struct store *store, uint64_t id, uint64_t sweep,
+		   enum job_state state)
+{
+	return store_put_job(store,
+			     &(struct job_row){ .id = id,
+						.sweep = sweep,
+						.cell_index = id * 2,
+						.key = "abc",
+						.repeat = 1,
+						.priority = -5,
+						.spec = "{\"a\":1}",
+						.state = state,
+						.attempt = 1,
+						.queued_ms = 21 },
+			     NULL);
+}
+
+static int put_event(struct store *store, uint64_t job, const char *kind)
+{
+	return store_put_event(store,
+			       &(struct event_row){ .job = job,
+						    .attempt = 1,
+						    .time_ms = 31,
+						    .kind = kind },
+			       NULL, NULL);
+}
+
+/* Ids of the rows that a read gave, as text: "1 2 3". */
+struct seen {
+	char text[4096];
+	int stop_after; /* 0: never */
+	int rows;
+};
+
+static int note(struct seen *seen, uint64_t id)
+{
+	size_t n = strlen(seen->text);
+
+	snprintf(seen->text + n, sizeof(seen->text) - n, "%s%llu", n ? " " : "",
+		 (unsigned long long)id);
+	seen->rows++;
+	return seen->rows == seen->stop_after ? 7 : 0;
+}
+
+static int note_sweep(const struct sweep_row *row, void *arg)
+{
+	return note(arg, row->id);
+}
+
+static int note_job(const struct job_row *row, void *arg)
+{
+	return note(arg, row->id);
+}
+
+static int note_event(const struct event_row *row, void *arg)
+{
+	return note(arg, row->seq);
+}
+
+static int note_result(const struct result_row *row, void *arg)
+{
+	return note(arg, row->job);
+}
+
+static int count_job(const struct job_row *row, void *arg)
+{
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static int count_event(const struct event_row *row, void *arg)
+{
+	++*(uint64_t *)arg;
+	return 0;
+}
+
+static uint64_t events_of(struct store *store, uint64_t job)
+{
+	uint64_t n = 0;
+
+	return store_events(store, job, 0, 0, count_event, &n, NULL) == 0 ? n
+									  : 999;
+}
+
+static uint64_t jobs_in(struct store *store)
+{
+	uint64_t n = 0;
+
+	return store_jobs(store, 0, 0, 0, count_job, &n, NULL) == 0 ? n : 999;
+}
+
+static int check_sweep(const struct sweep_row *row, void *arg)
+{
+	is(row->name, "demo", "a sweep keeps its name");
+	is(row->text, "sweep: demo\n", "a sweep keeps its file's text");
+	is(row->client, "op", "a sweep keeps who submitted it");
+	is_int(row->submitted_ms, 11, "a sweep keeps its time");
+	return 0;
+}
+
+static int check_job(const struct job_row *row, void *arg)
+{
+	ok(row->id == 4 && row->sweep == 1 && row->cell_index == 8 &&
+		   row->repeat == 1 && row->priority == -5,
+	   "a job keeps its numbers");
+	ok(!strcmp(row->key, "abc") && !strcmp(row->spec, "{\"a\":1}"),
+	   "a job keeps its key and spec");
+	ok(row->state == JOB_FAILED && row->failure == FAILURE_OOM &&
+		   row->attempt == 3,
+	   "a job has the state that was set last");
+	is(row->text, "killed", "a job has the sentence that was set");
+	is(row->allocation, NULL, "an allocation set to NULL is NULL");
+	ok(row->queued_ms == 1 && row->started_ms == 2 && row->ended_ms == 3,
+	   "a job has the times that were set");
+	return 0;
+}
+
+static int check_node(const struct node_row *row, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->rows++;
+	if (seen->rows == 1)
+		ok(!strcmp(row->name, "n1") && row->drained && !row->facts &&
+			   row->seen_ms == 6,
+		   "a node put again is replaced");
+	else
+		ok(!strcmp(row->name, "n2") && !row->drained &&
+			   !strcmp(row->facts, "{}"),
+		   "nodes come by name");
+	return 0;
+}
+
+static void test_rows(void)
+{
+	struct store *store = open_store();
+	struct seen seen = { 0 };
+	struct error err;
+	size_t bytes = 0;
+	struct stat st;
+
+	ok(store && stat(in_folder("regatta.db"), &st) == 0 &&
+		   (st.st_mode & 07777) == 0600,
+	   "a new store's file is private");
+	is_int((long long)store_next_sweep(store), 1, "sweeps count from 1");
+	is_int((long long)store_next_job(store), 1, "jobs count from 1");
+	is_int((long long)store_next_job(store), 2, "jobs count on");
+	ok(put_sweep(store, 1) == 0 && put_job(store, 4, 1, JOB_QUEUED) == 0,
+	   "rows are queued");
+	ok(store_pending(store, &bytes) >= 2 && bytes > 20,
+	   "pending rows are counted, with their bytes");
+	ok(jobs_in(store) == 0, "a queued row is not seen");
+	ok(store_commit(store, &err) == 0, "a commit applies them");
+	ok(store_pending(store, &bytes) == 0 && bytes == 0,
+	   "nothing is pending then");
+	ok(stat(in_folder("regatta.db-wal"), &st) == 0 &&
+		   (st.st_mode & 07777) == 0600,
+	   "the journal is private too");
+	ok(store_set_job(store,
+			 &(struct job_row){ .id = 4,
+					    .state = JOB_FAILED,
+					    .failure = FAILURE_OOM,
+					    .attempt = 3,
+					    .text = "killed",
+					    .queued_ms = 1,
+					    .started_ms = 2,
+					    .ended_ms = 3 },
+			 &err) == 0 &&
+		   store_commit(store, &err) == 0,
+	   "a state is set");
+	store_free(store);
+
+	store = open_store();
+	is_int((long long)store_next_sweep(store), 2,
+	       "after a restart sweeps count on");
+	is_int((long long)store_next_job(store), 5,
+	       "after a restart jobs count on behind the largest");
+	ok(store_sweep(store, 1, check_sweep, NULL, &err) == 0,
+	   "the sweep is there after a restart");
+	ok(store_job(store, 4, check_job, NULL, &err) == 0,
+	   "the job is there after a restart");
+	ok(store_job(store, 5, check_job, NULL, &err) < 0 && err.code == ENOENT,
+	   "a job that is not there is ENOENT");
+	is(err.text, "job 5: not there", "and named");
+	ok(store_sweep(store, UINT64_MAX, check_sweep, NULL, &err) < 0 &&
+		   err.code == ENOENT,
+	   "an id past all limits is ENOENT");
+	store_put_node(store, &(struct node_row){ .name = "n2", .facts = "{}" },
+		       NULL);
+	store_put_node(store, &(struct node_row){ .name = "n1", .facts = "{}" },
+		       NULL);
+	store_put_node(store, &(struct node_row){ .name = "n3" }, NULL);
+	store_put_node(store,
+		       &(struct node_row){
+			       .name = "n1", .drained = true, .seen_ms = 6 },
+		       NULL);
+	store_remove_node(store, "n3", NULL);
+	store_remove_node(store, "n4", NULL);
+	ok(store_commit(store, &err) == 0 &&
+		   store_nodes(store, check_node, &seen, &err) == 0,
+	   "nodes are read");
+	is_int(seen.rows, 2, "a removed node is gone");
+	store_free(store);
+}
+
+/* 3 sweeps; jobs 1..30, ten in each; every second one ended. */
+static void fill(struct store *store)
+{
+	for (uint64_t id = 1; id <= 3; id++)
+		put_sweep(store, id);
+	for (uint64_t id = 1; id <= 30; id++) {
+		put_job(store, id, (id - 1) / 10 + 1, JOB_QUEUED);
+		put_event(store, id, "submit");
+	}
+	for (uint64_t id = 2; id <= 30; id += 2) {
+		store_set_job(store,
+			      &(struct job_row){ .id = id,
+						 .state = JOB_COMPLETED },
+			      NULL);
+		store_put_result(store,
+				 &(struct result_row){ .job = id,
+						       .json = "{}" },
+				 NULL);
+		put_event(store, id, "done");
+	}
+	ok(store_commit(store, NULL) == 0, "many rows are one commit");
+}
+
+#define SEEN(call, want, ...)                                                  \
+	do {                                                                   \
+		struct seen seen = { 0 };                                      \
+		struct error err = { 0 };                                      \
+		int rc = (call);                                               \
+		is(rc ? err.text : seen.text, want, __VA_ARGS__);              \
+	} while (0)
+
+struct nest {
+	struct store *store;
+	struct seen outer;
+	struct seen inner;
+};
+
+static int nested(const struct job_row *row, void *arg)
+{
+	struct nest *nest = arg;
+
+	if (note(&nest->outer, row->id) || nest->outer.rows > 1)
+		return 0;
+	return store_jobs(nest->store, 3, 28, 0, note_job, &nest->inner, NULL);
+}
+
+static void test_reads(void)
+{
+	struct store *store = open_store();
+	uint64_t counts[JOB_STATES];
+
+	fill(store);
+	SEEN(store_sweeps(store, 0, 0, note_sweep, &seen, &err), "1 2 3",
+	     "sweeps come by id");
+	SEEN(store_sweeps(store, 1, 1, note_sweep, &seen, &err), "2",
+	     "sweeps come in pages");
+	SEEN(store_jobs(store, 2, 0, 3, note_job, &seen, &err), "11 12 13",
+	     "jobs of a sweep, the first page");
+	SEEN(store_jobs(store, 2, 18, 3, note_job, &seen, &err), "19 20",
+	     "jobs of a sweep, the last page");
+	SEEN(store_jobs(store, 0, 9, 3, note_job, &seen, &err), "10 11 12",
+	     "jobs of all sweeps");
+	SEEN(store_jobs(store, 9, 0, 0, note_job, &seen, &err), "",
+	     "jobs of an unknown sweep: none");
+	SEEN(store_active_jobs(store, note_job, &seen, &err),
+	     "1 3 5 7 9 11 13 15 17 19 21 23 25 27 29",
+	     "jobs in no final state");
+	SEEN(store_events(store, 4, 0, 0, note_event, &seen, &err), "4 32",
+	     "events of a job by number");
+	SEEN(store_events(store, 4, 4, 0, note_event, &seen, &err), "32",
+	     "events of a job after one");
+	SEEN(store_results(store, 2, 0, 0, note_result, &seen, &err),
+	     "12 14 16 18 20", "results of a sweep");
+	SEEN(store_results(store, 2, 14, 2, note_result, &seen, &err), "16 18",
+	     "results of a sweep in pages");
+	SEEN(store_result(store, 3, note_result, &seen, &err),
+	     "result of job 3: not there", "a result that is not there");
+	{
+		struct seen seen = { .stop_after = 2 };
+
+		is_int(store_jobs(store, 0, 0, 0, note_job, &seen, NULL), 7,
+		       "a callback ends the read with its own value");
+		is_int(seen.rows, 2, "and is called no more");
+	}
+	{
+		struct nest nest = { .store = store };
+
+		store_jobs(store, 3, 27, 0, nested, &nest, NULL);
+		is(nest.outer.text, "28 29 30",
+		   "a read goes on after the same read inside its callback");
+		is(nest.inner.text, "29 30", "which is complete itself");
+	}
+	ok(store_sweep_counts(store, 2, counts, NULL) == 0 &&
+		   counts[JOB_QUEUED] == 5 && counts[JOB_COMPLETED] == 5 &&
+		   counts[JOB_RUNNING] == 0,
+	   "jobs of a sweep are counted by state");
+	store_free(store);
+}
+
+static void test_refusals(void)
+{
+	struct store *store = open_store();
+	struct error err = { 0 };
+	struct job_row job = { .id = 1,
+			       .sweep = 1,
+			       .key = "k",
+			       .spec = "{}",
+			       .state = JOB_QUEUED };
+	struct job_row bad = job;
+
+	bad.spec = NULL;
+	ok(store_put_job(store, &bad, &err) < 0 && err.code == EINVAL,
+	   "a job without a spec is refused");
+	bad = job;
+	bad.id = 0;
+	ok(store_put_job(store, &bad, &err) < 0 && err.code == EINVAL,
+	   "a job with id 0 is refused");
+	bad = job;
+	bad.state = JOB_STATES;
+	ok(store_put_job(store, &bad, &err) < 0 && err.code == EINVAL,
+	   "a job in no state is refused");
+	is_int((long long)store_pending(store, NULL), 0,
+	       "what is refused is not queued");
+	store_put_job(store, &job, NULL);
+	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
+	   "a job of no sweep is found by the commit");
+	ok(store_pending(store, NULL) > 0 && jobs_in(store) == 0,
+	   "nothing of it is applied");
+	store_free(store);
+	store = open_store();
+	put_sweep(store, 1);
+	put_job(store, 1, 1, JOB_QUEUED);
+	put_job(store, 1, 1, JOB_QUEUED);
+	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
+	   "a job id given twice is found by the commit");
+	store_free(store);
+	store = open_store();
+	store_set_job(store, &job, NULL);
+	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
+	   "the state of a job that is not there is found by the commit");
+	store_free(store);
+}
+
+static int run_sql(const char *sql)
+{
+	sqlite3 *database = NULL;
+	int rc = sqlite3_open(in_folder("regatta.db"), &database);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(database, sql, NULL, NULL, NULL);
+	sqlite3_close(database);
+	return rc;
+}
+
+static void test_foreign_files(void)
+{
+	struct error err = { 0 };
+	struct store *store = open_store(), *second;
+
+	second = store_new(folder, &err);
+	ok(!second && err.code == EBUSY, "a folder in use is refused");
+	store_free(store);
+	store = open_store();
+	ok(store != NULL, "and is free when its store is closed");
+	store_free(store);
+
+	run_sql("PRAGMA user_version = 9");
+	store = store_new(folder, &err);
+	ok(!store && err.code == EPROTO && strstr(err.text, "version 9"),
+	   "a newer schema is refused with its number");
+
+	unlink(in_folder("regatta.db"));
+	run_sql("CREATE TABLE other(x)");
+	store = store_new(folder, &err);
+	ok(!store && err.code == EPROTO,
+	   "a database of another program is refused");
+	ok(run_sql("INSERT INTO sweeps VALUES(1,1,1,1,1)") != SQLITE_OK,
+	   "and is not changed");
+
+	unlink(in_folder("regatta.db"));
+	file_write(AT_FDCWD, in_folder("regatta.db"),
+		   "this is no database, but it is long enough to be one ....."
+		   "..........................................................",
+		   116, 0600, 0, NULL);
+	store = store_new(folder, &err);
+	ok(!store && err.code == EPROTO, "a file of noise is refused");
+
+	unlink(in_folder("regatta.db"));
+	ok(symlink("/dev/null", in_folder("regatta.db")) == 0, "(a link)");
+	store = store_new(folder, &err);
+	ok(!store && err.code == ELOOP, "a link is refused");
+	store = store_new("/nonexistent", &err);
+	ok(!store && err.code == ENOENT, "a folder must be there");
+}
+
+/* Commit a job and its event at a time and tell each into the pipe. */
+static void commit_until_killed(int out)
+{
+	struct store *store = store_new(folder, NULL);
+
+	if (!store)
+		_exit(1);
+	put_sweep(store, 1);
+	for (uint64_t id = 1;; id++) {
+		if (put_job(store, id, 1, JOB_QUEUED) < 0 ||
+		    put_event(store, id, "submit") < 0 ||
+		    store_commit(store, NULL) < 0 ||
+		    write(out, &id, sizeof(id)) != sizeof(id))
+			_exit(1);
+	}
+}
+
+static void test_killed(void)
+{
+	for (int round = 1; round <= 3; round++) {
+		int fds[2];
+		uint64_t told = 0, id, events = 0, counts[JOB_STATES];
+		struct store *store;
+		pid_t child;
+
+		new_folder();
+		if (pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0)
+			abort();
+		if (child == 0)
+			commit_until_killed(fds[1]);
+		close(fds[1]);
+		while (told < (uint64_t)round * 10 &&
+		       read(fds[0], &id, sizeof(id)) == sizeof(id))
+			told = id;
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		while (read(fds[0], &id, sizeof(id)) == sizeof(id))
+			told = id;
+		close(fds[0]);
+		store = open_store();
+		id = jobs_in(store);
+		ok(told >= (uint64_t)round * 10 &&
+			   (id == told || id == told + 1),
+		   "killed in its work: every commit that returned is there");
+		for (uint64_t job = 1; job <= id; job++)
+			events += events_of(store, job);
+		ok(store_sweep_counts(store, 1, counts, NULL) == 0 &&
+			   events == id && counts[JOB_QUEUED] == id,
+		   "and whole: %llu jobs have as many events and counts",
+		   (unsigned long long)id);
+		store_free(store);
+		drop_folder();
+	}
+}
+
+/* Queue 200 rows, commit while `broken`, mend, commit again. */
+static void commit_twice(struct store *store, void (*mend)(void), int code,
+			 const char *what)
+{
+	struct error err = { 0 };
+	size_t pending;
+	int rc;
+
+	for (int i = 0; i < 200; i++) {
+		char kind[4096];
+
+		memset(kind, 'x', sizeof(kind) - 1);
+		kind[sizeof(kind) - 1] = 0;
+		put_event(store, 1, kind);
+	}
+	pending = store_pending(store, NULL);
+	rc = store_commit(store, &err);
+	mend();
+	ok(rc < 0 && err.code == code, "%s: the commit fails (%s)", what,
+	   err.text);
+	ok(store_pending(store, NULL) == pending && pending == 200,
+	   "%s: all rows stay queued", what);
+	is_int((long long)events_of(store, 1), 0,
+	       "%s: nothing of them is applied", what);
+	ok(store_commit(store, &err) == 0 && store_pending(store, NULL) == 0,
+	   "%s: mended, they are committed", what);
+	is_int((long long)events_of(store, 1), 200, "%s: each once", what);
+}
+
+static void lift_limit(void)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void test_write_errors(void)
+{
+	struct store *store = open_store();
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	put_sweep(store, 1);
+	put_job(store, 1, 1, JOB_QUEUED);
+	ok(store_commit(store, NULL) == 0, "(a job)");
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = 300000;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	commit_twice(store, lift_limit, EIO, "a write error");
+	store_free(store);
+	store = open_store();
+	ok(store && jobs_in(store) == 1, "the store opens again");
+	store_free(store);
+}
+
+static void remove_ballast(void)
+{
+	unlink(in_folder("ballast"));
+}
+
+static void test_full_disk(void)
+{
+	static char block[4096];
+	struct store *store;
+	int fd;
+
+	if ((unshare(CLONE_NEWNS) < 0 &&
+	     unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", folder, "tmpfs", 0, "size=4m,mode=0777") < 0) {
+		ok(true, "full disk # SKIP no mount namespace to be had");
+		return;
+	}
+	store = open_store();
+	put_sweep(store, 1);
+	put_job(store, 1, 1, JOB_QUEUED);
+	ok(store_commit(store, NULL) == 0, "(a job)");
+	fd = open(in_folder("ballast"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
+		;
+	close(fd);
+	commit_twice(store, remove_ballast, ENOSPC, "a full disk");
+	store_free(store);
+	umount2(folder, MNT_DETACH);
+}
+
+int main(void)
+{
+	static void (*const tests[])(void) = {
+		test_rows,          test_reads,        test_refusals,
+		test_foreign_files, test_write_errors, test_full_disk,
+	};
+
+	tap_begin(60);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		new_folder();
+		tests[i]();
+		drop_folder();
+	}
+	test_killed();
+	return tap_done();
+}
