@@ -256,7 +256,7 @@ lint-cppcheck:
 
 lint-scripts:
 	$(call say,LINT,shellcheck)
-	$(Q)shellcheck -x -e SC2016 $(SCRIPTS)
+	$(Q)shellcheck $(SCRIPTS)
 
 lint-pages:
 	$(call say,LINT,manual pages)

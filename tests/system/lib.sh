@@ -1,0 +1,725 @@
+# lib.sh - the test bed: engines, registries and hosts of a test's own, in TAP.
+# shellcheck shell=bash
+#
+# A test is a bash script, tests/system/NAME.t:
+#
+#	#!/bin/bash
+#	# NAME.t - what it proves, in a sentence.
+#	. "$(dirname "$0")/lib.sh"
+#	need_root
+#	must engine_up one
+#	run dk one info
+#	is "$rc" 0 "the engine answers"
+#	done_testing
+#
+# All state lies below $BED, a folder of this run; names of namespaces and
+# cgroups hold $BED_ID; so any number of tests run side by side. When the test
+# ends, in whatever way, everything is taken down again: done_testing makes
+# that a test of its own. A test that hangs is ended after TEST_LIMIT seconds
+# (300; set it before sourcing).
+#
+# Nothing here talks to the world: engines in the root namespace have no
+# bridge and touch no packet filter; hosts have namespaces of their own.
+#
+# TAP
+#	ok 'CONDITION' NAME	CONDITION is evaluated by bash
+#	is GOT WANT NAME	equal strings
+#	like GOT REGEX NAME	bash's =~
+#	diag WORDS		a comment
+#	must COMMAND...		COMMAND succeeds, or the test ends here
+#	die WORDS		the test failed and ends here
+#	skip_all WHY, need_root, need PROGRAM...
+#	done_testing		last
+#	run [-t SECONDS] COMMAND...	with a time limit (60) and no input; sets
+#				$rc (124: time out), $out, $err; the bytes are
+#				in $BED/out and $BED/err
+#	wait_for 'CONDITION' SECONDS	looks every 20 ms; fails with words
+#
+# Processes
+#	spawn [-n NETNS] NAME COMMAND...   in the background, output to
+#				$BED/NAME.log
+#	pid_of NAME, log_of NAME, alive NAME
+#	code_of NAME		its exit code, once it is gone
+#	end NAME [SIGNAL]	send it (TERM) and wait until it is gone
+#
+# Engines: dockerd with a containerd, folders and a cgroup of its own,
+# live-restore on. $BED/engines/NAME/docker.sock
+#	engine_up NAME [NETNS|-] [dockerd arguments...]
+#	engine_host NAME	prints unix://...
+#	dk NAME ...		the docker command line there, at most 60 s
+#	engine_stop NAME	SIGTERM, wait; engine_start brings it back
+#	engine_kill NAME [dockerd]	SIGKILL of dockerd and containerd (or
+#				of dockerd alone); containers run on
+#	engine_freeze NAME, engine_thaw NAME	SIGSTOP and SIGCONT of dockerd
+#	engine_down NAME	and its containers, mounts, folders
+#	containers NAME		full ids, running or not
+#
+# Images without a hub
+#	tool_image ENGINE [TAG]		/tool alone (tests/lab/tool.c), as
+#				regatta-test/tool:1; no entry point
+#	random_image ENGINE TAG MIB	/tool and MIB of bytes that do not pack
+#
+# Registry: docker-registry
+#	registry_up [NAME [NETNS ADDRESS:PORT]]	sets $REGISTRY, HOST:PORT;
+#				a free port of 127.0.0.1 by itself
+#	registry_down [NAME]
+#	proxy_up NAME HOST:PORT stall|cut BYTES	tests/lab/stall-proxy.c
+#				before it; sets $PROXY, HOST:PORT
+#	proxy_pass NAME		let all bytes pass from now on
+#
+# Hosts: namespaces 10.77.0.11, .12 ... on a switch, 10.77.0.1, that is a
+# namespace too; an engine host1, host2 ... in each; a registry on the switch.
+#	hosts_up N [dockerd arguments...]	sets $REGISTRY
+#	on_host I COMMAND..., on_switch COMMAND...
+#	host_netns I, switch_netns, host_address I	print a name
+#	link_cut I, link_restore I	the wire of host I: no carrier
+#	link_mute I, link_unmute I	every packet is dropped without a word
+#	hosts_down
+
+set -uo pipefail
+
+# The watchdog: the test is run again under timeout(1), which signals the
+# whole group, so a hung child ends too and the clean-up below runs.
+if [[ $0 == *.t && ! ${BED_WATCHED-} ]]; then
+	exec env BED_WATCHED=1 timeout -k 60 "${TEST_LIMIT:-300}" \
+		bash "$0" "$@"
+fi
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+: "${REGATTA_BUILD:=$ROOT/build}"
+BED_ID=$$
+BED=${TMPDIR:-/tmp}/regatta-$BED_ID
+PATH=$REGATTA_BUILD:$PATH:/usr/local/sbin:/usr/sbin:/sbin
+# Every process that this test starts, and theirs, carries the mark.
+export PATH REGATTA_BUILD REGATTA_BED=$BED
+# Neither the user's engine, nor a proxy, nor a credential helper gets in.
+unset DOCKER_HOST DOCKER_CONTEXT DOCKER_TLS_VERIFY DOCKER_CERT_PATH
+unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy ALL_PROXY all_proxy
+export DOCKER_CONFIG=$BED/docker DOCKER_BUILDKIT=0 DOCKER_CLI_HINTS=false
+
+tap_count=0 tap_failed=0 tap_done=
+# What run(), registry_up() and proxy_up() set.
+# shellcheck disable=SC2034 # for the test
+rc='' out='' err='' REGISTRY='' PROXY=''
+
+# ---- TAP -----------------------------------------------------------------
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+tap()
+{
+	tap_count=$((tap_count + 1))
+	if (($1 == 0)); then
+		echo "ok $tap_count - $2"
+	else
+		echo "not ok $tap_count - $2"
+		tap_failed=$((tap_failed + 1))
+		return 1
+	fi
+}
+
+ok()
+{
+	if eval "$1"; then
+		tap 0 "$2"
+	else
+		tap 1 "$2"
+		diag "false: $1"
+		return 1
+	fi
+}
+
+is()
+{
+	if [[ $1 == "$2" ]]; then
+		tap 0 "$3"
+	else
+		tap 1 "$3"
+		diag " got: $1"
+		diag "want: $2"
+		return 1
+	fi
+}
+
+like()
+{
+	if [[ $1 =~ $2 ]]; then
+		tap 0 "$3"
+	else
+		tap 1 "$3"
+		diag "   got: $1"
+		diag "no match: $2"
+		return 1
+	fi
+}
+
+die()
+{
+	tap 1 "$*"
+	exit 1
+}
+
+must()
+{
+	"$@" || die "$* (line ${BASH_LINENO[0]})"
+}
+
+skip_all()
+{
+	echo "1..0 # skip $*"
+	tap_done=1
+	exit 0
+}
+
+need_root()
+{
+	((EUID == 0)) || skip_all "needs root: network namespaces, engines"
+}
+
+need()
+{
+	local program
+
+	for program; do
+		[[ -x $program ]] || command -v "$program" >/dev/null ||
+			die "$program is missing: make check installs and builds it"
+	done
+}
+
+done_testing()
+{
+	bed_down
+	tap $? "nothing of the test is left behind"
+	echo "1..$tap_count"
+	tap_done=1
+	exit $((tap_failed ? 1 : 0))
+}
+
+run()
+{
+	local limit=60
+
+	if [[ $1 == -t ]]; then
+		limit=$2
+		shift 2
+	fi
+	# In braces, as bash itself would say "Killed".
+	if [[ $(type -t "$1") == function ]]; then
+		"$@" >"$BED/out" 2>"$BED/err" </dev/null
+	else
+		{
+			timeout -k 5 "$limit" "$@" >"$BED/out" 2>"$BED/err" \
+				</dev/null
+		} 2>/dev/null
+	fi
+	rc=$?
+	# shellcheck disable=SC2034 # for the test
+	out=$(tr -d '\0' <"$BED/out") err=$(tr -d '\0' <"$BED/err")
+	return $rc
+}
+
+wait_for()
+{
+	local end=$((${EPOCHREALTIME/[^0-9]/} + $2 * 1000000))
+
+	until eval "$1" &>/dev/null; do
+		if ((${EPOCHREALTIME/[^0-9]/} > end)); then
+			diag "waited $2 s in vain for: $1"
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+# ---- processes -----------------------------------------------------------
+
+spawn()
+{
+	local enter=()
+
+	if [[ $1 == -n ]]; then
+		[[ $2 == - ]] || enter=(nsenter --net="/run/netns/$2" --)
+		shift 2
+	fi
+	local name=$1
+	shift
+	mkdir -p "$(dirname "$BED/$name")"
+	rm -f "$BED/$name".{pid,code}
+	# nsenter and setsid exec, so $! is the program's own pid. Not "ip netns
+	# exec", which hides the cgroups. The subshell keeps the exit code, and
+	# keeps bash from saying "Killed".
+	(
+		"${enter[@]}" setsid "$@" >>"$BED/$name.log" 2>&1 </dev/null &
+		echo $! >"$BED/$name.pid"
+		wait $!
+		echo $? >"$BED/$name.code"
+	) >/dev/null 2>&1 &
+	until [[ -s $BED/$name.pid ]]; do
+		sleep 0.005
+	done
+}
+
+pid_of()
+{
+	cat "$BED/$1.pid"
+}
+
+log_of()
+{
+	cat "$BED/$1.log"
+}
+
+code_of()
+{
+	wait_for "[[ -s $BED/$1.code ]]" 10 && cat "$BED/$1.code"
+}
+
+alive()
+{
+	local pid state
+
+	pid=$(cat "$BED/$1.pid" 2>/dev/null) || return 1
+	# A zombie is gone; only its exit code waits for us.
+	state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)
+	[[ $state && $state != Z ]]
+}
+
+end()
+{
+	alive "$1" || return 0
+	kill "-${2:-TERM}" "$(pid_of "$1")" 2>/dev/null
+	wait_for "! alive $1" 30
+}
+
+# Pids that carry the mark, but for this shell: it got the mark too late.
+bed_processes()
+(
+	export -n REGATTA_BED
+	grep -lszxF "REGATTA_BED=$BED" /proc/[0-9]*/environ | cut -d/ -f3
+)
+
+# ---- engines -------------------------------------------------------------
+
+engine_folder()
+{
+	echo "$BED/engines/$1"
+}
+
+engine_host()
+{
+	echo "unix://$BED/engines/$1/docker.sock"
+}
+
+dk()
+{
+	local name=$1
+
+	shift
+	timeout -k 5 60 docker -H "$(engine_host "$name")" "$@"
+}
+
+containers()
+{
+	dk "$1" ps -aq --no-trunc
+}
+
+engine_answers()
+{
+	timeout 5 docker -H "$(engine_host "$1")" version \
+		--format '{{.Server.Version}}' >/dev/null 2>&1
+}
+
+engine_up()
+{
+	local name=$1 netns=${2:--} folder
+
+	shift $(($# > 1 ? 2 : 1))
+	folder=$(engine_folder "$name")
+	mkdir -p "$folder"/{data,exec}
+	echo "$netns" >"$folder/netns"
+	# The root namespace belongs to the machine: no bridge, no rules.
+	if [[ $netns == - ]]; then
+		set -- --bridge=none --iptables=false --ip-forward=false \
+			--ip-masq=false "$@"
+	fi
+	printf '%s\n' "$@" >"$folder/arguments"
+	# Not the machine's files in /etc/docker and /etc/containerd.
+	echo '{}' >"$folder/daemon.json"
+	cat >"$folder/containerd.toml" <<-END
+		version = 2
+		root = "$folder/containerd/root"
+		state = "$folder/containerd/state"
+		disabled_plugins = ["io.containerd.grpc.v1.cri"]
+		[grpc]
+		  address = "$folder/containerd.sock"
+		[plugins."io.containerd.internal.v1.opt"]
+		  path = "$folder/containerd/opt"
+	END
+	engine_start "$name"
+}
+
+engine_start()
+{
+	local name=$1 folder netns arguments
+
+	folder=$(engine_folder "$name")
+	netns=$(<"$folder/netns")
+	mapfile -t arguments <"$folder/arguments"
+	[[ ${arguments[*]} ]] || arguments=()
+	if ! alive "engines/$name/containerd"; then
+		rm -f "$folder"/containerd.sock*
+		spawn -n "$netns" "engines/$name/containerd" containerd \
+			--config "$folder/containerd.toml" --log-level warn
+		wait_for "[[ -S $folder/containerd.sock ]]" 30 || return 1
+	fi
+	if ! alive "engines/$name/dockerd"; then
+		rm -f "$folder/docker.pid"
+		# cgroupfs: the other driver needs systemd, and slices of it.
+		spawn -n "$netns" "engines/$name/dockerd" dockerd \
+			--config-file "$folder/daemon.json" \
+			--data-root "$folder/data" \
+			--exec-root "$folder/exec" \
+			--pidfile "$folder/docker.pid" \
+			--containerd "$folder/containerd.sock" \
+			--host "unix://$folder/docker.sock" \
+			--exec-opt native.cgroupdriver=cgroupfs \
+			--cgroup-parent "/regatta-$BED_ID-$name" \
+			--live-restore "${arguments[@]}"
+	fi
+	wait_for "engine_answers $name || ! alive engines/$name/dockerd" 30
+	engine_answers "$name" && return
+	tail -5 "$folder/dockerd.log" | diag "$(cat)"
+	return 1
+}
+
+engine_stop()
+{
+	end "engines/$1/dockerd" TERM
+}
+
+engine_kill()
+{
+	end "engines/$1/dockerd" KILL
+	[[ ${2-} == dockerd ]] || end "engines/$1/containerd" KILL
+}
+
+engine_freeze()
+{
+	kill -STOP "$(pid_of "engines/$1/dockerd")"
+}
+
+engine_thaw()
+{
+	kill -CONT "$(pid_of "engines/$1/dockerd")"
+}
+
+# Containers of an engine that is gone hang on their shims.
+engine_shims()
+{
+	local file
+
+	for file in /proc/[0-9]*/cmdline; do
+		{ tr '\0' ' ' <"$file"; } 2>/dev/null |
+			grep -qF -- "-address $(engine_folder "$1")/" &&
+			echo "${file//[!0-9]/}"
+	done
+}
+
+engine_down()
+{
+	local name=$1 folder pid group sockets
+	local ids=()
+
+	folder=$(engine_folder "$name")
+	[[ -d $folder ]] || return 0
+	if alive "engines/$name/dockerd"; then
+		engine_thaw "$name"
+		mapfile -t ids < <(containers "$name")
+		((${#ids[@]})) && dk "$name" rm -f -v "${ids[@]}" >/dev/null
+	fi
+	end "engines/$name/dockerd" TERM || end "engines/$name/dockerd" KILL
+	# Shims listen in a folder that all engines share.
+	sockets=$(cat "$folder"/containerd/state/io.containerd.runtime.v2.task/*/*/address \
+		2>/dev/null | sed 's|unix://||')
+	for pid in $(engine_shims "$name"); do
+		pkill -KILL -P "$pid"
+		kill -KILL "$pid" 2>/dev/null
+	done
+	end "engines/$name/containerd" TERM ||
+		end "engines/$name/containerd" KILL
+	for pid in $sockets; do
+		rm -f "$pid"
+	done
+	unmount_below "$folder"
+	for group in /sys/fs/cgroup/{,*/}"regatta-$BED_ID-$name"; do
+		[[ -d $group ]] || continue
+		# A killed process may hold its group for a moment.
+		wait_for "find $group -depth -type d -exec rmdir {} + ;
+			[[ ! -d $group ]]" 10
+	done
+	rm -rf --one-file-system "$folder"
+	[[ ! -e $folder ]]
+}
+
+unmount_below()
+{
+	local point
+
+	awk -v below="$1/" 'index($5, below) == 1 {print $5}' \
+		/proc/self/mountinfo | tac | while read -r point; do
+		umount -l "$point"
+	done
+}
+
+# ---- images --------------------------------------------------------------
+
+tool_image()
+{
+	local tag=${2:-regatta-test/tool:1}
+
+	tar -C "$REGATTA_BUILD/lab" --owner=0 --group=0 -c tool |
+		dk "$1" import - "$tag" >/dev/null
+}
+
+random_image()
+{
+	local folder=$BED/random.$BASHPID
+
+	mkdir "$folder" &&
+		cp "$REGATTA_BUILD/lab/tool" "$folder" &&
+		head -c "$(($3 << 20))" /dev/urandom >"$folder/random" &&
+		tar -C "$folder" --owner=0 --group=0 -c . |
+		dk "$1" import - "$2" >/dev/null
+	local code=$?
+	rm -rf "$folder"
+	return $code
+}
+
+# ---- registry ------------------------------------------------------------
+
+# "listening on ADDRESS:PORT" in a log
+listens()
+{
+	sed -n 's/.*listening on \([0-9.]*:[0-9]*\).*/\1/p' "$BED/$1.log" |
+		tail -1
+}
+
+registry_up()
+{
+	local name=registry-${1:-main} netns=${2:--} address=${3:-127.0.0.1:0}
+
+	mkdir -p "$BED/$name"
+	cat >"$BED/$name.yml" <<-END
+		version: 0.1
+		log: {level: info}
+		storage: {filesystem: {rootdirectory: $BED/$name}}
+		http: {addr: "$address"}
+	END
+	spawn -n "$netns" "$name" docker-registry serve "$BED/$name.yml"
+	wait_for "[[ \$(listens $name) ]] || ! alive $name" 20
+	REGISTRY=$(listens "$name")
+	[[ $REGISTRY ]] && alive "$name"
+}
+
+registry_down()
+{
+	end "registry-${1:-main}" && rm -rf "$BED/registry-${1:-main}"
+}
+
+proxy_up()
+{
+	local name=proxy-$1
+
+	spawn "$name" "$REGATTA_BUILD/lab/stall-proxy" "${2%:*}" "${2#*:}" \
+		"$3" "$4"
+	wait_for "[[ \$(listens $name) ]]" 10
+	PROXY=$(listens "$name")
+	[[ $PROXY ]]
+}
+
+proxy_pass()
+{
+	kill -USR1 "$(pid_of "proxy-$1")"
+}
+
+# ---- hosts ---------------------------------------------------------------
+
+switch_netns()
+{
+	echo "regatta-$BED_ID-switch"
+}
+
+host_netns()
+{
+	echo "regatta-$BED_ID-host$1"
+}
+
+host_address()
+{
+	echo "10.77.0.$((10 + $1))"
+}
+
+on_switch()
+{
+	nsenter --net="/run/netns/$(switch_netns)" -- "$@"
+}
+
+on_host()
+{
+	local i=$1
+
+	shift
+	nsenter --net="/run/netns/$(host_netns "$i")" -- "$@"
+}
+
+host_wire()
+{
+	local i=$1 switch netns
+
+	switch=$(switch_netns)
+	netns=$(host_netns "$i")
+	ip netns add "$netns" &&
+		ip -n "$netns" link set lo up &&
+		ip -n "$switch" link add "port$i" type veth \
+			peer name eth0 netns "$netns" &&
+		ip -n "$switch" link set "port$i" master bridge0 up &&
+		ip -n "$netns" address add "$(host_address "$i")/24" dev eth0 &&
+		ip -n "$netns" link set eth0 up &&
+		ip -n "$netns" route add default via 10.77.0.1
+}
+
+hosts_up()
+{
+	local count=$1 switch i
+
+	shift
+	switch=$(switch_netns)
+	ip netns add "$switch" &&
+		ip -n "$switch" link set lo up &&
+		ip -n "$switch" link add bridge0 type bridge &&
+		ip -n "$switch" address add 10.77.0.1/24 dev bridge0 &&
+		ip -n "$switch" link set bridge0 up || return 1
+	for ((i = 1; i <= count; i++)); do
+		host_wire "$i" || return 1
+	done
+	registry_up switch "$switch" 10.77.0.1:5000 || return 1
+	for ((i = 1; i <= count; i++)); do
+		engine_up "host$i" "$(host_netns "$i")" \
+			--insecure-registry 10.77.0.1:5000 "$@" || return 1
+	done
+}
+
+link_cut()
+{
+	ip -n "$(switch_netns)" link set "port$1" down
+}
+
+link_restore()
+{
+	ip -n "$(switch_netns)" link set "port$1" up
+}
+
+link_mute()
+{
+	on_host "$1" iptables -w -I INPUT -i eth0 -j DROP &&
+		on_host "$1" iptables -w -I OUTPUT -o eth0 -j DROP
+}
+
+link_unmute()
+{
+	on_host "$1" iptables -w -D INPUT -i eth0 -j DROP &&
+		on_host "$1" iptables -w -D OUTPUT -o eth0 -j DROP
+}
+
+netns_of_bed()
+{
+	find /run/netns -maxdepth 1 -name "regatta-$BED_ID-*" \
+		-printf '%f\n' 2>/dev/null
+}
+
+hosts_down()
+{
+	local folder netns bad=0
+
+	for folder in "$BED"/engines/host[0-9]*; do
+		[[ -d $folder ]] && { engine_down "${folder##*/}" || bad=1; }
+	done
+	registry_down switch
+	for netns in $(netns_of_bed); do
+		ip netns delete "$netns" || bad=1
+	done
+	return $bad
+}
+
+# ---- taking it down ------------------------------------------------------
+
+# What there is of this bed, in words; nothing when it is gone.
+bed_leftovers()
+{
+	local pid
+
+	for pid in $(bed_processes); do
+		echo "process $pid: $({ tr '\0' ' ' <"/proc/$pid/cmdline"; } \
+			2>/dev/null)"
+	done
+	awk -v below="$BED/" 'index($5, below) == 1 {print "mount " $5}' \
+		/proc/self/mountinfo
+	netns_of_bed | sed 's/^/namespace /'
+	find /sys/fs/cgroup -maxdepth 2 -name "regatta-$BED_ID-*" \
+		-printf 'cgroup %p\n' 2>/dev/null
+	[[ ! -e $BED ]] || echo "folder $BED"
+}
+
+bed_down()
+{
+	local folder pid left
+
+	# What the test started, before the engines that it needs.
+	for pid in "$BED"/*.pid; do
+		[[ -e $pid ]] || continue
+		pid=${pid##*/}
+		[[ $pid == registry-* ]] || end "${pid%.pid}" ||
+			end "${pid%.pid}" KILL
+	done
+	for folder in "$BED"/engines/*/; do
+		[[ -d $folder ]] && engine_down "$(basename "$folder")"
+	done
+	hosts_down
+	for pid in $(bed_processes); do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	wait_for '[[ ! $(bed_processes) ]]' 10
+	unmount_below "$BED"
+	# Files of a program under test may still appear as it is killed.
+	wait_for 'rm -rf --one-file-system "$BED"; [[ ! -e $BED ]]' 10
+	left=$(bed_leftovers)
+	[[ ! $left ]] && return
+	diag "left behind:"
+	diag "$left"
+	return 1
+}
+
+bed_exit()
+{
+	local code=$?
+
+	trap '' INT TERM HUP
+	trap - EXIT
+	if [[ -e $BED ]]; then
+		bed_down >&2 || code=1
+	fi
+	if [[ $0 == *.t && ! $tap_done ]]; then
+		diag "ended before done_testing"
+		code=1
+	fi
+	exit $code
+}
+
+mkdir -p "$BED/docker" || exit 1
+trap bed_exit EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
