@@ -5,11 +5,7 @@
  * exactly as written. Its length is the one truth about how far the stream has
  * come: a writer that does not continue at exactly that byte is refused and
  * told it, so after any crash on either side no byte is lost and none is there
- * twice. `<stream>.times` beside it says when bytes came: records of two
- * little-endian 64 bit numbers, offset and wall clock ms, at most one per
- * LOGSTORE_TIMES_MS. It is only a convenience: what is torn or ahead of the
- * log is cut off when the stream is opened, and if it cannot be written the
- * log goes on without it.
+ * twice. `<stream>.times` beside it (logtimes.h) says when bytes came.
  *
  * All files are 0600, folders 0700. A stream's name is
  * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
@@ -28,7 +24,6 @@
 
 #define LOGSTORE_OPEN_MAX 256     /* streams held open */
 #define LOGSTORE_STREAMS_MAX 4096 /* streams per job and attempt */
-#define LOGSTORE_TIMES_MS 100     /* least time between two time records */
 #define LOGSTORE_NAME_MAX 64      /* bytes in a stream's name */
 
 struct logstore;

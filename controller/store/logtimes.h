@@ -1,0 +1,35 @@
+/* logtimes.h - when the bytes of a log came: a file of (offset, time) pairs.
+ *
+ * Two little-endian 64 bit numbers a record: an offset in the log, and the
+ * wall clock ms at which the byte there came; offsets grow. A record is made
+ * at most every LOGTIMES_MS. The file is only a convenience beside the log:
+ * what cannot be written or read is left out, and no call here fails an
+ * append.
+ */
+#ifndef CONTROLLER_STORE_LOGTIMES_H
+#define CONTROLLER_STORE_LOGTIMES_H
+
+#include <stdint.h>
+
+#define LOGTIMES_MS 100
+
+struct logtimes {
+	int fd; /* -1: without */
+	uint64_t records;
+	int64_t last_ms;
+};
+
+/* Open or make the file at path in the folder; records that are torn, or at or
+ * behind the log's length, are cut off: a crash left them.
+ */
+void logtimes_init(struct logtimes *times, int folder, const char *path,
+		   uint64_t log_length);
+void logtimes_clear(struct logtimes *times);
+
+/* The byte at offset came now. */
+void logtimes_note(struct logtimes *times, uint64_t offset, int64_t now_ms);
+
+/* The time of the last record at or before the offset; 0: unknown. */
+int64_t logtimes_at(const struct logtimes *times, uint64_t offset);
+
+#endif
