@@ -24,8 +24,8 @@
  *	fork N SECONDS		leave N orphans that sleep, each with a line
  *	abort			end by SIGABRT
  *	stubborn		ignore SIGTERM and SIGINT from here on
- *	last-words BYTES N	on SIGTERM print BYTES as `print` does, then
- *				exit with code N
+ *	last-words BYTES N	on SIGTERM, in a later sleep or pause, print
+ *				BYTES as `print` does and exit with code N
  *	listen ADDRESS PORT	take one TCP connection, send back its bytes
  *				until it ends
  *	dial ADDRESS PORT TEXT	send TEXT, print what comes back; exit code 1
@@ -48,6 +48,13 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* What `last-words` asked for; the pauses of later commands look at it. */
+static struct {
+	bool wanted;
+	unsigned long long bytes;
+	int code;
+} words;
 
 __attribute__((noreturn)) static void wrong(const char *what, const char *found)
 {
@@ -94,15 +101,6 @@ static void put(const char *data, size_t size)
 	}
 }
 
-static void pause_for(double length)
-{
-	struct timespec left = { .tv_sec = (time_t)length };
-
-	left.tv_nsec = (long)((length - (double)left.tv_sec) * 1e9);
-	while (nanosleep(&left, &left) < 0 && errno == EINTR)
-		;
-}
-
 /* One line: number, letters that move along, newline. */
 static void line_make(char *line, size_t size, unsigned long long i)
 {
@@ -131,6 +129,28 @@ static void print(unsigned long long bytes, size_t line)
 			size = (size_t)bytes;
 		put(block, size);
 		bytes -= size;
+	}
+}
+
+/* With last words SIGTERM is blocked, so that it can only come here. */
+static void pause_for(double length)
+{
+	struct timespec left = { .tv_sec = (time_t)length };
+	sigset_t set;
+	int got;
+
+	left.tv_nsec = (long)((length - (double)left.tv_sec) * 1e9);
+	if (!words.wanted) {
+		while (nanosleep(&left, &left) < 0 && errno == EINTR)
+			;
+		return;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	got = sigtimedwait(&set, NULL, &left);
+	if (got == SIGTERM) {
+		print(words.bytes, 100);
+		exit(words.code);
 	}
 }
 
@@ -264,8 +284,9 @@ static void run_touch(char **argv)
 static void run_eat(char **argv)
 {
 	size_t bytes = (size_t)number(argv[1], "bytes");
-	char *memory = malloc(bytes);
+	static char *memory; /* kept until the program ends */
 
+	memory = malloc(bytes);
 	if (!memory) {
 		fprintf(stderr, "tool: eat: out of memory\n");
 		exit(1);
@@ -309,22 +330,16 @@ static void run_stubborn(char **argv)
 	signal(SIGINT, SIG_IGN);
 }
 
-static struct {
-	unsigned long long bytes;
-	int code;
-} words; /* a signal handler has no other way to its arguments */
-
-static void speak(int sig)
-{
-	print(words.bytes, 100);
-	_exit(words.code);
-}
-
 static void run_last_words(char **argv)
 {
+	sigset_t set;
+
 	words.bytes = number(argv[1], "bytes");
 	words.code = (int)(number(argv[2], "exit code") & 0xff);
-	signal(SIGTERM, speak);
+	words.wanted = true;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static struct sockaddr_in address_of(char **argv)
