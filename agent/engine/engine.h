@@ -22,7 +22,8 @@
  *	ETIMEDOUT	the call's own limit
  *	ECONNREFUSED	no engine there
  *	ECONNRESET	the engine closed in the middle of its answer
- *	EPROTO		the answer is not what the API promises, or too large
+ *	EPROTO		the answer is not what the API promises
+ *	E2BIG		the answer is larger than 16 MiB
  * Where the engine gave a message, err->text quotes it, shortened.
  *
  * timeout_ms bounds the whole exchange. stall_ms bounds the time without any
@@ -182,12 +183,9 @@ struct engine_call *engine_archive_put(struct engine *engine, const char *id,
 				       void *source_arg, engine_done_fn *done,
 				       void *arg, struct error *err);
 
-/* Images. reference: name[:tag][@digest] or sha256:<64 hex>; EINVAL for what
- * engine_reference_check() refuses.
+/* Images. reference: see reference.h; EINVAL for what is none. With both tag
+ * and digest the digest decides, and the tag is not used.
  */
-
-/* 0, or -1 with EINVAL: what was found and what is allowed. */
-int engine_reference_check(const char *reference, struct error *err);
 
 struct engine_call *engine_image_inspect(struct engine *engine,
 					 const char *reference,

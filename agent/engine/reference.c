@@ -1,0 +1,111 @@
+/* reference.c - the parts of an image reference, name[:tag][@digest].
+ */
+#include "agent/engine/reference.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static int wrong(const char *text, const char *why, struct error *err)
+{
+	return error_set(err, EINVAL,
+			 "image reference \"%.100s\": %s; allowed is "
+			 "name[:tag][@sha256:64 hex digits]",
+			 text, why);
+}
+
+static int digest_valid(const char *text)
+{
+	return !strncmp(text, "sha256:", 7) && strlen(text + 7) == 64 &&
+	       strspn(text + 7, "0123456789abcdef") == 64;
+}
+
+static int tag_valid(const char *text)
+{
+	return *text && strlen(text) <= 128 && *text != '.' && *text != '-' &&
+	       text[strspn(text, LOWER UPPER "_.-")] == 0;
+}
+
+/* HOST[:PORT] in front of the first '/'. */
+static int registry_valid(const char *text, size_t size)
+{
+	size_t host = strspn(text, LOWER UPPER ".-");
+	size_t port;
+
+	if (!host || host > size || text[0] == '.' || text[0] == '-')
+		return 0;
+	if (host == size)
+		return 1;
+	port = text[host] == ':' ? strspn(text + host + 1, "0123456789") : 0;
+	return port >= 1 && port <= 5 && host + 1 + port == size;
+}
+
+static int component_valid(const char *text, size_t size)
+{
+	if (!size || strspn(text, LOWER "._-") < size)
+		return 0;
+	return strchr(LOWER, text[0]) && strchr(LOWER, text[size - 1]);
+}
+
+static int name_check(const char *whole, const char *name, struct error *err)
+{
+	const char *at = name, *slash;
+	size_t size;
+
+	while (1) {
+		slash = strchr(at, '/');
+		size = slash ? (size_t)(slash - at) : strlen(at);
+		if (!(at == name && slash && registry_valid(at, size)) &&
+		    !component_valid(at, size))
+			break;
+		if (!slash)
+			return 0;
+		at = slash + 1;
+	}
+	if (!*name)
+		return wrong(whole, "no name", err);
+	if (strspn(at, LOWER UPPER "._-") >= size && size &&
+	    strcspn(at, UPPER) < size)
+		return wrong(whole, "capital letters in the name", err);
+	return wrong(whole, "the name holds what it may not", err);
+}
+
+int reference_parse(const char *text, struct reference *reference,
+		    struct error *err)
+{
+	struct reference parts = { 0 };
+	char *at, *slash, *colon;
+
+	if (strlen(text) > REFERENCE_MAX)
+		return error_set(err, EINVAL,
+				 "image reference: %zu bytes, allowed are %d",
+				 strlen(text), REFERENCE_MAX);
+	if (digest_valid(text)) {
+		memcpy(parts.digest, text, strlen(text));
+		*reference = parts;
+		return 0;
+	}
+	memcpy(parts.name, text, strlen(text));
+	at = strchr(parts.name, '@');
+	if (at) {
+		*at = 0;
+		if (!digest_valid(at + 1))
+			return wrong(text, "no SHA-256 digest behind the @",
+				     err);
+		memcpy(parts.digest, at + 1, strlen(at + 1));
+	}
+	slash = strrchr(parts.name, '/');
+	colon = strrchr(slash ? slash : parts.name, ':');
+	if (colon) {
+		*colon = 0;
+		if (!tag_valid(colon + 1))
+			return wrong(text, "no tag behind the colon", err);
+		memcpy(parts.tag, colon + 1, strlen(colon + 1));
+	}
+	if (name_check(text, parts.name, err) < 0)
+		return -1;
+	*reference = parts;
+	return 0;
+}

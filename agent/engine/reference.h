@@ -1,0 +1,29 @@
+/* reference.h - the parts of an image reference, name[:tag][@digest].
+ *
+ * Pure. name: components of [a-z0-9] with single or double '.', '_', '-' runs
+ * inside, separated by '/'; the first may be a registry, HOST[:PORT]. tag:
+ * [A-Za-z0-9_][A-Za-z0-9_.-]*, at most 128 bytes. digest: sha256:<64 hex>. At
+ * most REFERENCE_MAX bytes in all. An image id, sha256:<64 hex>, is a
+ * reference too, without name and tag.
+ *
+ * Source: the OCI distribution specification, "Pulling manifests", and
+ * github.com/distribution/reference for the registry in front.
+ */
+#ifndef AGENT_ENGINE_REFERENCE_H
+#define AGENT_ENGINE_REFERENCE_H
+
+#include "protocol/error.h"
+
+#define REFERENCE_MAX 512
+
+struct reference {
+	char name[REFERENCE_MAX + 1]; /* "" : an image id */
+	char tag[129];                /* "" : none */
+	char digest[72];              /* "" : none */
+};
+
+/* EINVAL: what was found and what is allowed. */
+int reference_parse(const char *text, struct reference *reference,
+		    struct error *err);
+
+#endif
