@@ -32,7 +32,7 @@ struct pump {
 	pump_send_fn *send;
 	void *arg;
 	sd_event_source *timer, *poll;
-	bool armed;
+	int64_t due_ms; /* when the timer runs; 0: not armed */
 	uint64_t credit;
 	uint64_t under_way; /* sum over streams of sent - acked */
 	char *frame;
@@ -43,10 +43,13 @@ static int pump_run(sd_event_source *source, uint64_t usec, void *arg);
 
 static void pump_arm(struct pump *pump, uint64_t delay_ms)
 {
-	if (pump->armed)
+	int64_t due_ms = clock_mono_ms() + (int64_t)delay_ms;
+
+	if (pump->due_ms && pump->due_ms <= due_ms)
 		return;
-	pump->armed = loop_timer(pump->loop, &pump->timer, delay_ms, pump_run,
-				 pump, NULL) == 0;
+	if (loop_timer(pump->loop, &pump->timer, delay_ms, pump_run, pump,
+		       NULL) == 0)
+		pump->due_ms = due_ms;
 }
 
 void pump_wake(struct pump *pump)
@@ -114,7 +117,7 @@ static int pump_run(sd_event_source *source, uint64_t usec, void *arg)
 	size_t total = 0;
 	bool more = true;
 
-	pump->armed = false;
+	pump->due_ms = 0;
 	/* A frame of each in turn, so that no stream starves. */
 	while (more && total < RUN_BYTES) {
 		more = false;
@@ -199,7 +202,7 @@ void pump_session(struct pump *pump, uint64_t credit_bytes)
 }
 
 struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
-			     const char *name, struct error *err)
+			     const char *name, bool fresh, struct error *err)
 {
 	struct pump_stream *stream = calloc(1, sizeof(*stream));
 
@@ -209,6 +212,8 @@ struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
 	}
 	stream->pump = pump;
 	stream->id = *id;
+	stream->known = fresh && pump->credit;
+	stream->turn = 1; /* 0 is the controller's own word */
 	stream->fd = -1;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
 	TAILQ_INSERT_TAIL(&pump->streams, stream, next);

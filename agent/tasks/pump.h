@@ -35,9 +35,11 @@ OWNED_POINTER(struct pump, pump_free)
  */
 void pump_session(struct pump *pump, uint64_t credit_bytes);
 
-/* Watch a stream of a task; name is copied. */
+/* Watch a stream of a task; name is copied. fresh: the task was made in this
+ * session, so the controller has nothing of it.
+ */
 struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
-			     const char *name, struct error *err);
+			     const char *name, bool fresh, struct error *err);
 void pump_remove(struct pump_stream *stream);
 
 /* The controller speaks of a stream; one that is not known is ignored. */

@@ -1,0 +1,46 @@
+/* agent.h - one node: its engine, its tasks, its session with the controller.
+ *
+ * The agent keeps no database. When it starts it asks the engine for the
+ * containers of its labels and looks into its spool, takes up what is there,
+ * removes containers that no spool folder knows, and only then speaks to the
+ * controller. In every session it first reports all its tasks; what it should
+ * have, it is then told.
+ */
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
+
+#include "protocol/error.h"
+#include "protocol/key.h"
+#include "protocol/owned.h"
+
+#include <systemd/sd-event.h>
+
+#define AGENT_CREDIT_MAX (64ULL << 20) /* log bytes under way, at most */
+
+/* All borrowed until agent_free(). */
+struct agent_config {
+	const char *state;         /* folder for the spool, absolute */
+	const char *engine;        /* engine_new() */
+	const char *tls;           /* engine_new(), or NULL */
+	const char *images;        /* folder of build contexts, or NULL */
+	const char *init_program;  /* regatta-init, absolute */
+	const char *controller;    /* endpoint */
+	const char *server_public; /* its key */
+	const char *cluster;       /* label of our containers */
+	const char *address;       /* where other nodes reach this one */
+	const char *vendor;
+	uint32_t devices;
+	uint32_t stall_ms; /* of image pulls; 0: the default */
+	struct key key;    /* name and role of this node */
+	void *zmq;         /* ZeroMQ context to share, or NULL */
+};
+
+struct agent;
+struct agent *agent_new(sd_event *loop, const struct agent_config *config,
+			struct error *err);
+
+/* Containers and spools stay: the next agent goes on with them. */
+void agent_free(struct agent *agent);
+OWNED_POINTER(struct agent, agent_free)
+
+#endif

@@ -1,0 +1,26 @@
+/* command.h - a task's command and environment, as regatta-init reads them.
+ */
+#ifndef AGENT_TASKS_COMMAND_H
+#define AGENT_TASKS_COMMAND_H
+
+#include "protocol/buffer.h"
+#include "protocol/spec.h"
+
+/* What only the start of the gang can say. */
+struct rendezvous {
+	const char *address; /* MASTER_ADDR */
+	uint32_t port;       /* MASTER_PORT */
+};
+
+/* Append the records of in/start (agent/init/init.h). argv: the command to use
+ * when the spec has none. ${MASTER_ADDR}, ${MASTER_PORT}, ${NNODES},
+ * ${NODE_RANK}, ${NPROC_PER_NODE} and ${WORLD_SIZE} are filled in the spec's
+ * argv and env, and each is a variable of the environment too; variables of
+ * the spec win over them. Other ${...} are left as they are.
+ * EINVAL: nothing to run.
+ */
+int command_build(const struct task_spec *spec, const struct strings *argv,
+		  const struct rendezvous *rendezvous, struct buffer *out,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* outcome.h - how a command ended: class, sentence, exit code.
+ */
+#ifndef AGENT_TASKS_OUTCOME_H
+#define AGENT_TASKS_OUTCOME_H
+
+#include "agent/tasks/exit_record.h"
+#include "protocol/state.h"
+
+#include <cjson/cJSON.h>
+
+struct outcome {
+	enum failure failure; /* FAILURE_NONE: it did its work */
+	char text[240];       /* "" when there is nothing to say */
+	int64_t exit_code;
+	uint64_t started_ms, ended_ms;
+	uint64_t memory_peak_bytes;
+};
+
+/* From the exit record. ordered: why we told it to stop, FAILURE_NONE: we did
+ * not.
+ */
+void outcome_from_record(struct outcome *outcome,
+			 const struct exit_record *record,
+			 enum failure ordered);
+
+/* Without a record: regatta-init itself was killed. container: the engine's
+ * inspect answer, or NULL: the container is gone too.
+ */
+void outcome_from_engine(struct outcome *outcome, const cJSON *container,
+			 enum failure ordered);
+
+#endif
