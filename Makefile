@@ -42,8 +42,11 @@ ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
 CFLAGS = -O1 -g -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
-BASE = -std=gnu11 -I. -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
-	-include protocol/banned.h $(WARN)
+# The version, and where the installed parts lie: data files, regatta-init.
+DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
+	-DREGATTA_DATA='"$(PREFIX)/share/regatta"' \
+	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"'
+BASE = -std=gnu11 -I. $(DEFINES) -include protocol/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 
 # pkg-config runs only when something is built, so `make help` and `make demo`
@@ -144,21 +147,29 @@ $(BUILD)/regatta $(BUILD)/regatta-controller $(BUILD)/regatta-agent:
 	$(call say,LINK,$@)
 	$(Q)$(LINK)
 
-# Static programs are never sanitized: they run in empty images.
-STATIC = $(CC) $(BASE) -MMD -MP -MF $@.d -static -s -o $@
+# Static programs run in empty images; so they are never sanitized.
+STATIC_CFLAGS = -O2 -g
+$(BUILD)/static/images/cpu/%.o: STATIC_CFLAGS = -O3 -g
+$(BUILD)/static/%.o: %.c Makefile $(BUILD)/.flags
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) -MMD -MP $(STATIC_CFLAGS) -c -o $@ $<
 
-# Runs as PID 1 in every container: static, so it needs nothing of the image.
-$(BUILD)/regatta-init: $(INIT) Makefile $(BUILD)/.flags
+static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
+define LINK_STATIC
 	$(call say,STATIC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(STATIC) -O2 $(INIT)
+	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) -lm -lpthread
+endef
+
+# Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: $(call static_objects,$(INIT))
+	$(LINK_STATIC)
 
 images: $(IMAGES)
 
-$(BUILD)/images/cpu/trainer: $(TRAINER) Makefile $(BUILD)/.flags
-	$(call say,STATIC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(STATIC) -O3 $(TRAINER) -lm -lpthread
+$(BUILD)/images/cpu/trainer: $(call static_objects,$(TRAINER))
+	$(LINK_STATIC)
 
 # Real English text that every checkout has: the training corpus.
 $(BUILD)/images/cpu/corpus.txt: LICENSE
@@ -180,10 +191,8 @@ $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libtest.a $(LIBS) \
 	$(Q)$(LINK)
 
 lab: $(LAB)
-$(LAB): $(BUILD)/lab/%: tests/lab/%.c Makefile $(BUILD)/.flags
-	$(call say,STATIC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(STATIC) -O2 $<
+$(LAB): $(BUILD)/lab/%: $(BUILD)/static/tests/lab/%.o
+	$(LINK_STATIC)
 
 $(BENCH): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIBS)
 	$(call say,LINK,$@)
@@ -256,7 +265,7 @@ QUEUE_H = $(shell $(CC) -M -include sys/queue.h -x c /dev/null | \
 lint-cppcheck:
 	$(call say,LINT,cppcheck)
 	$(Q)cppcheck --quiet --enable=warning,portability --std=c11 -I. \
-		-D_GNU_SOURCE -DREGATTA_VERSION='""' --inline-suppr \
+		$(DEFINES) --inline-suppr \
 		--include=$(QUEUE_H) --suppress=missingIncludeSystem \
 		--suppress='*:$(QUEUE_H)' \
 		--suppress=memleak --suppress=resourceLeak \
@@ -279,14 +288,20 @@ lint-pages:
 # ---- install -------------------------------------------------------------
 
 ROOT = $(DESTDIR)$(PREFIX)
+install_to = $(foreach p,$(filter $(addprefix $(BUILD)/,$(1)),$(PROGRAMS)), \
+	install $p $(ROOT)/$(2) &&) true
 install: all
 	install -d $(ROOT)/bin $(ROOT)/sbin $(ROOT)/lib/regatta \
 		$(ROOT)/share/regatta
-	install $(BUILD)/regatta $(ROOT)/bin
-	install $(BUILD)/regatta-agent $(BUILD)/regatta-controller $(ROOT)/sbin
-	install $(BUILD)/regatta-init $(ROOT)/lib/regatta
+	$(call install_to,regatta,bin)
+	$(call install_to,regatta-agent regatta-controller,sbin)
+	$(call install_to,regatta-init,lib/regatta)
 	rm -rf $(ROOT)/share/regatta/images
-	cp -R $(BUILD)/images $(ROOT)/share/regatta/images
+	for file in $(patsubst $(BUILD)/%,%,$(IMAGES)); do \
+		install -D -m $$([ -x $(BUILD)/$$file ] && echo 755 || \
+			echo 644) $(BUILD)/$$file \
+			$(ROOT)/share/regatta/$$file || exit 1; \
+	done
 	for page in $(MAN); do \
 		install -D -m 644 $$page \
 			$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
@@ -307,5 +322,5 @@ help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
 -include $(patsubst %.c,$(BUILD)/%.d,$(filter %.c,$(C_FILES)))
--include $(BUILD)/regatta-init.d $(BUILD)/images/cpu/trainer.d \
-	$(addsuffix .d,$(LAB))
+-include $(patsubst %.c,$(BUILD)/static/%.d,$(INIT) $(TRAINER) \
+	$(wildcard tests/lab/*.c))
