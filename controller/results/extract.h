@@ -79,6 +79,9 @@ static inline bool record_has(const struct record *record,
 	return record->has & 1u << field;
 }
 
+/* The field of a record that is a double; NULL for the other fields. */
+double *record_number(struct record *record, enum record_field field);
+
 /* Compiled rules: shared by any number of extracts of the same thread, which
  * must not outlive them.
  */

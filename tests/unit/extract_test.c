@@ -1,0 +1,381 @@
+/* extract_test.c - logs to records, however the bytes come.
+ */
+#include "controller/results/extract.h"
+#include "controller/results/literal.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* What the CPU trainer prints. */
+static const char cpu_rules[] =
+	"read: first\n"
+	"rules:\n"
+	"  - match: 'step (?<step>\\d+)/(?<steps>\\d+) \\| loss (?<loss>\\S+)"
+	" \\| iteration (?<iteration_ms>[\\d.]+) ms"
+	" \\| (?<tokens_per_second>[\\d.]+) tokens/s"
+	"(?: \\| memory (?<memory_mib>[\\d.]+) MiB)?'\n"
+	"  - match: '(?<finished>training finished) \\| steps (?<steps>\\d+)"
+	" \\| final loss (?<loss>\\S+)"
+	" \\| (?<tokens_per_second>[\\d.]+) tokens/s'\n";
+
+/* A line of fields that each ends in " |", as large trainers print. */
+static const char field_rules[] =
+	"read: last\n"
+	"rules:\n"
+	"- match: 'iteration +(?<step>\\d+)/ *(?<steps>\\d+) \\|"
+	"(?:[^\\n]*? time per iteration \\(s\\): (?<iteration_s>[\\d.]+) \\|)?"
+	"(?:[^\\n]*? lm loss: (?<loss>\\S+) \\|)?'\n"
+	"- match: 'max allocated: (?<memory_mib>[\\d.]+) \\|'\n";
+
+static struct extract_rules *rules_of(const char *text, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_parse(text, strlen(text), "f.yaml", NULL, err);
+
+	return document ? extract_rules_new(document_root(document), err)
+			: NULL;
+}
+
+/* Feed a text in pieces of `piece` bytes and end it. */
+static struct extract *read_text(struct extract_rules *rules, const char *text,
+				 size_t size, size_t piece)
+{
+	struct extract *extract = extract_new(rules, NULL);
+
+	for (size_t at = 0; at < size; at += piece)
+		extract_feed(extract, text + at,
+			     size - at < piece ? size - at : piece, NULL);
+	extract_finish(extract, NULL);
+	return extract;
+}
+
+/* The records in words: "1:loss=5.5,ms=12 2:..." */
+static const char *in_words(const struct extract *extract)
+{
+	static const struct {
+		enum record_field field;
+		const char *name;
+	} names[] = {
+		{ RECORD_LOSS, "loss" },
+		{ RECORD_ITERATION_MS, "ms" },
+		{ RECORD_TOKENS_PER_SECOND, "tok" },
+		{ RECORD_SAMPLES_PER_SECOND, "sam" },
+		{ RECORD_MEMORY_MIB, "mib" },
+	};
+	static char text[4096];
+	size_t count, n = 0;
+	const struct record *records = extract_records(extract, &count);
+
+	text[0] = 0;
+	for (size_t i = 0; i < count && n < sizeof(text) - 200; i++) {
+		struct record record = records[i];
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu",
+				      i ? " " : "",
+				      (unsigned long long)record.step);
+		for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++)
+			if (record_has(&record, names[f].field))
+				n += (size_t)snprintf(
+					text + n, sizeof(text) - n, ",%s=%g",
+					names[f].name,
+					*record_number(&record,
+						       names[f].field));
+	}
+	return text;
+}
+
+static void check(struct extract_rules *rules, const char *text, size_t size,
+		  const char *want, const char *what)
+{
+	struct extract *extract = read_text(rules, text, size, size + 1);
+
+	is(in_words(extract), want, "%s", what);
+	extract_free(extract);
+	extract = read_text(rules, text, size, 1);
+	is(in_words(extract), want, "%s (byte by byte)", what);
+	extract_free(extract);
+}
+
+#define CHECK(rules, text, want, what)                                         \
+	check(rules, text, sizeof(text) - 1, want, what)
+
+#define STEP(n, loss)                                                          \
+	"step " n "/60 | loss " loss                                           \
+	" | iteration 10.5 ms | 800.5 tokens/s | memory 12.3 MiB"
+#define GOT(n, loss) n ",loss=" loss ",ms=10.5,tok=800.5,mib=12.3"
+
+static void test_cpu(void)
+{
+	struct extract_rules *rules = rules_of(cpu_rules, NULL);
+	struct extract *extract;
+	const struct record *record;
+	static const char run[] = "loading\n" STEP("1", "5.5") "\n" STEP(
+		"2", "4.5") "\n"
+			    "training finished | steps 60 | final loss 2.1234 "
+			    "| 8123.4 "
+			    "tokens/s\n";
+
+	ok(rules != NULL, "the rules are read");
+	CHECK(rules, run, GOT("1", "5.5") " " GOT("2", "4.5"),
+	      "steps of the CPU trainer");
+	extract = read_text(rules, run, sizeof(run) - 1, 7);
+	record = extract_summary(extract);
+	ok(record->finished && record->steps_total == 60 &&
+		   record->loss == 2.1234 &&
+		   record->tokens_per_second == 8123.4,
+	   "the last line is the summary");
+	record = extract_latest(extract);
+	ok(record->step == 2 && record->steps_total == 60 &&
+		   record->iteration_ms == 10.5 && record->finished,
+	   "the last value of each field is at hand");
+	extract_free(extract);
+	CHECK(rules, "[rank 0] 12:00:01 " STEP("3", "1") " \n", GOT("3", "1"),
+	      "text around a metric does no harm");
+	CHECK(rules, "step 3/60 | loss 1.0 | iteration 10 ms | 5 tokens/s\n",
+	      "3,loss=1,ms=10,tok=5", "a field that may be missing");
+	CHECK(rules, STEP("3", "1") STEP("4", "2") "\n",
+	      GOT("3", "1") " " GOT("4", "2"), "two records in one line");
+	CHECK(rules,
+	      STEP("1", "nan") "\n" STEP("2", "-inf") "\n" STEP(
+		      "3", "1e-3") "\n" STEP("4",
+					     "0x10") "\n" STEP("5",
+							       "1.2.3") "\n",
+	      "1,loss=nan,ms=10.5,tok=800.5,mib=12.3 "
+	      "2,loss=-inf,ms=10.5,tok=800.5,mib=12.3 " GOT(
+		      "3", "0.001") " "
+				    "4,ms=10.5,tok=800.5,mib=12.3 "
+				    "5,ms=10.5,tok=800.5,mib=12.3",
+	      "NaN is a value, a broken number is none");
+	CHECK(rules, STEP("99999999999999999999", "1") "\n", "",
+	      "a step number out of range is none");
+	CHECK(rules, "", "", "no bytes");
+	extract_rules_free(rules);
+}
+
+static void test_bytes(void)
+{
+	struct extract_rules *rules = rules_of(cpu_rules, NULL);
+
+	CHECK(rules,
+	      "\r 10%|#   | 1/9\r" STEP("1", "1") "\r" STEP(
+		      "2", "2") "\r\n" STEP("3", "3") "\n\r",
+	      GOT("1", "1") " " GOT("2", "2") " " GOT("3", "3"),
+	      "CR, LF and CRLF end a record");
+	CHECK(rules,
+	      "\033[32mste\033[0mp 1\033[1;31m2\033[m/60 | loss \033]0;title"
+	      "\a1.5\033]8;;x\033\\ | iteration\033(B 10 ms | 5 tokens/s\n",
+	      "12,loss=1.5,ms=10,tok=5", "escape sequences are no part of it");
+	CHECK(rules,
+	      "\033]no end " STEP("1", "1") "\n\033[\n\033\n" STEP("2",
+								   "2") "\n",
+	      GOT("1", "1") " " GOT("2", "2"),
+	      "an escape sequence without an end eats no record");
+	CHECK(rules,
+	      "\xff\xfe\0\xc3 " STEP("1", "1") "\0\xe4\n\0\n" STEP("2",
+								   "2") "\n",
+	      GOT("1", "1") " " GOT("2", "2"),
+	      "NUL and invalid UTF-8 are bytes like others");
+	CHECK(rules, STEP("1", "1") "\n" STEP("2", "2"), GOT("1", "1"),
+	      "a record that is not ended is cut");
+	CHECK(rules,
+	      STEP("1", "1") "\nstep 2/60 | loss 3 | iteration 1 ms | "
+			     "55 tokens/s | mem",
+	      GOT("1", "1"), "wherever the cut is");
+	extract_rules_free(rules);
+}
+
+static void test_fields(void)
+{
+	struct extract_rules *rules = rules_of(field_rules, NULL);
+
+	ok(extract_rules_read(rules) == EXTRACT_LAST,
+	   "the rules say which rank is read");
+	CHECK(rules,
+	      " iteration        1/     100 | samples: 4 | time per iteration "
+	      "(s): 1.5 | lm loss: 2.5E+00 | scale: 1.0 |\n"
+	      "[rank 3] memory | max allocated: 20045.5 | x |\n"
+	      " iteration        2/     100 | samples: 4 | time per iteration "
+	      "(s): 1.25 |\n",
+	      "1,loss=2.5,ms=1500,mib=20045.5 2,ms=1250",
+	      "seconds become milliseconds, a line without a step belongs to "
+	      "the step before");
+	CHECK(rules, "max allocated: 1.0 | \n", "",
+	      "a line without a step before the first belongs to none");
+	CHECK(rules,
+	      "iteration 7/ 9 | time per iteration (s): 2 | lm loss: 3 |",
+	      "7,loss=3,ms=2000", "a tail counts when it closes its field");
+	CHECK(rules, "iteration 7/ 9 | time per iteration (s): 2 | lm loss: 3",
+	      "", "and not when it does not");
+	extract_rules_free(rules);
+}
+
+static void test_steps(void)
+{
+	struct extract_rules *rules = rules_of(cpu_rules, NULL);
+	struct extract *a, *b;
+
+	CHECK(rules,
+	      STEP("1", "1") "\n" STEP("1",
+				       "1") "\n" STEP("2",
+						      "2") "\n" STEP("2",
+								     "2") "\n",
+	      GOT("1", "1") " " GOT("2", "2"),
+	      "a step that several ranks print counts once");
+	CHECK(rules,
+	      STEP("1", "1") "\n" STEP("2", "2") "\n" STEP("3", "3") "\n" STEP(
+		      "2", "2.5") "\n" STEP("3", "3.5") "\n" STEP("4",
+								  "4") "\n",
+	      GOT("1", "1") " " GOT("2", "2.5") " " GOT("3",
+							"3.5") " " GOT("4",
+								       "4"),
+	      "after a restart the last attempt of a step counts");
+	CHECK(rules,
+	      STEP("9", "9") "\n" STEP("5", "5") "\n" STEP("7", "7") "\n",
+	      GOT("5", "5") " " GOT("7", "7") " " GOT("9", "9"),
+	      "steps come by number");
+	a = read_text(rules, STEP("1", "1") "\n" STEP("3", "3") "\n",
+		      sizeof(STEP("1", "1") "\n" STEP("3", "3") "\n") - 1, 9);
+	b = read_text(rules, STEP("1", "8") "\n" STEP("2", "2") "\n",
+		      sizeof(STEP("1", "8") "\n" STEP("2", "2") "\n") - 1, 9);
+	ok(extract_merge(a, b, NULL) == 0, "two streams are merged");
+	is(in_words(a), GOT("1", "1") " " GOT("2", "2") " " GOT("3", "3"),
+	   "each step is there once");
+	extract_free(a);
+	extract_free(b);
+	extract_rules_free(rules);
+}
+
+static void test_long(void)
+{
+	struct extract_rules *rules = rules_of(cpu_rules, NULL);
+	size_t size = (size_t)3 * EXTRACT_LINE_MAX;
+	char *text = malloc(size);
+	struct extract *extract;
+	static const size_t pieces[] = { 1u << 30, 4096, 65536, 65537 };
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		memset(text, 'x', size);
+		memcpy(text, STEP("1", "1"), sizeof(STEP("1", "1")) - 1);
+		text[EXTRACT_LINE_MAX] = '\n';
+		memcpy(text + (size_t)2 * EXTRACT_LINE_MAX + 1, STEP("2", "2"),
+		       sizeof(STEP("2", "2")) - 1);
+		text[2 * EXTRACT_LINE_MAX + 2 + 1000] = '\n';
+		memcpy(text + size - 100, "\n" STEP("3", "3") "\n",
+		       sizeof("\n" STEP("3", "3") "\n") - 1);
+		extract = read_text(rules, text, size, pieces[i]);
+		is(in_words(extract), GOT("1", "1") " " GOT("3", "3"),
+		   "a line of the limit is read, a longer one dropped (%zu)",
+		   pieces[i]);
+		is_int((long long)extract_losses(extract)->long_lines, 1,
+		       "and counted");
+		extract_free(extract);
+	}
+	free(text);
+	extract_rules_free(rules);
+}
+
+static void refuse(const char *text, const char *want, const char *what)
+{
+	struct error err = { 0 };
+	struct extract_rules *rules = rules_of(text, &err);
+
+	ok(!rules && strstr(err.text, want), "%s is refused: %s", what,
+	   err.text);
+	extract_rules_free(rules);
+}
+
+static void test_refusals(void)
+{
+	refuse("rules:\n- match: 'loss (?<loss>[0-9'\n",
+	       "f.yaml:2: ", "a broken expression");
+	refuse("rules:\n- match: 'loss (?<loss>[0-9'\n",
+	       "after character 17: ", "and PCRE2 says where");
+	refuse("rules:\n- match: 'x (?<lost>.)'\n", "\"lost\"",
+	       "an unknown group");
+	refuse("rules:\n- match: 'x (.)'\n", "no named group",
+	       "an expression that catches nothing");
+	refuse("rules:\n- match: '(*UTF)x (?<loss>.)'\n", "f.yaml:2",
+	       "an expression over characters instead of bytes");
+	refuse("rules: []\n", "allowed 1 to", "an empty list");
+	refuse("read: some\nrules:\n- match: '(?<loss>.)'\n", "f.yaml:1",
+	       "an unknown word for the ranks");
+	refuse("read: all\n", "rules", "a description without rules");
+	refuse("rules:\n- mach: x\n", "f.yaml:2", "an unknown key");
+	refuse("rules:\n- {}\n", "match", "a rule without an expression");
+	refuse("rules: 5\n", "f.yaml:1", "a number for a list");
+	refuse("- 5\n", "f.yaml:1", "a list for a map");
+}
+
+/* An expression that backtracks without end must cost little. */
+static void test_costly(void)
+{
+	struct extract_rules *rules =
+		rules_of("rules:\n- match: '(?:(?:x+)+)+y(?<loss>\\d)'\n"
+			 "- match: '(?<step>\\d+):z'\n",
+			 NULL);
+	struct extract *extract;
+	char text[64];
+
+	memset(text, 'x', sizeof(text));
+	snprintf(text + 50, sizeof(text) - 50, "y 7:z\n");
+	extract = read_text(rules, text, strlen(text), 99);
+	is(in_words(extract), "7", "a rule that gives up leaves the others");
+	is_int((long long)extract_losses(extract)->match_limits, 1,
+	       "and is counted");
+	extract_free(extract);
+	extract_rules_free(rules);
+}
+
+static void test_literals(void)
+{
+	static const struct {
+		const char *expression;
+		const char *literal;
+	} cases[] = {
+		{ "loss: (?<loss>\\S+)", "loss: " },
+		{ "a (?<step>\\d+) \\| tokens/s \\|", " | tokens/s |" },
+		{ "abc|defg", "" },
+		{ "abc(d|e)fghi", "fghi" },
+		{ "abcd?e", "abc" },
+		{ "abcd*ef", "abc" },
+		{ "ab+cde", "cde" },
+		{ "abc{2,3}x", "ab" },
+		{ "(?i)loss", "" },
+		{ "x(?i:loss)", "" },
+		{ "loss[abc]xy", "loss" },
+		{ "lo[]a]ssx", "ssx" },
+		{ "lo[^]\\]a]ssx", "ssx" },
+		{ "(a(b\\)c)d)long", "long" },
+		{ "(?<loss>[)(])long", "long" },
+		{ "\\Qab|c\\E", "" },
+		{ "ab\\x41cde", "" },
+		{ "a.bc$", "bc" },
+		{ "(abc)?", "" },
+		{ "(?#c)abc", "" },
+		{ "\\bstep\\s", "step" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char literal[64];
+
+		literal_find(cases[i].expression, literal);
+		is(literal, cases[i].literal, "what every match of %s holds",
+		   cases[i].expression);
+	}
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_cpu();
+	test_bytes();
+	test_fields();
+	test_steps();
+	test_long();
+	test_refusals();
+	test_costly();
+	test_literals();
+	return tap_done();
+}
