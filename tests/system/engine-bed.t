@@ -18,6 +18,12 @@ ok 'cmp "$BED/want" "$BED/out"' "the tool prints the same bytes in each run"
 run dk one run --rm --network none -m 16m "$image" /tool eat 67108864
 is $rc 137 "the tool eats until the kernel ends it"
 
+# A disk that is full when a test wants it to be.
+must small_disk disk 1
+ok '! head -c 2000000 /dev/zero 2>/dev/null >"$BED/disk/file"' \
+	"a small disk is full soon"
+is "$(stat -c %s "$BED/disk/file")" 1048576 "and holds what fitted"
+
 # The engine killed and started; the container runs on.
 must dk one run -d --name long --network host -v "$BED:/bed" "$image" \
 	/tool wait /bed/go , exit 5 >/dev/null

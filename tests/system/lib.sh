@@ -16,7 +16,8 @@
 # cgroups hold $BED_ID; so any number of tests run side by side. When the test
 # ends, in whatever way, everything is taken down again: done_testing makes
 # that a test of its own. A test that hangs is ended after TEST_LIMIT seconds
-# (300; set it before sourcing).
+# (300; set it before sourcing). A script that is no *.t gets the same bed and
+# clean-up, without watchdog and TAP plan; DOCKER_* of its caller are unset.
 #
 # Nothing here talks to the world: engines in the root namespace have no
 # bridge and touch no packet filter; hosts have namespaces of their own.
@@ -41,6 +42,9 @@
 #	pid_of NAME, log_of NAME, alive NAME
 #	code_of NAME		its exit code, once it is gone
 #	end NAME [SIGNAL]	send it (TERM) and wait until it is gone
+#
+# Disks
+#	small_disk NAME MIB	a folder $BED/NAME that is full at MIB
 #
 # Engines: dockerd with a containerd, folders and a cgroup of its own,
 # live-restore on. $BED/engines/NAME/docker.sock
@@ -300,6 +304,12 @@ bed_processes()
 	export -n REGATTA_BED
 	grep -lszxF "REGATTA_BED=$BED" /proc/[0-9]*/environ | cut -d/ -f3
 )
+
+small_disk()
+{
+	mkdir -p "$BED/$1" &&
+		mount -t tmpfs -o "size=$2m" "regatta-$BED_ID" "$BED/$1"
+}
 
 # ---- engines -------------------------------------------------------------
 
