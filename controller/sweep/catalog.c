@@ -1,0 +1,529 @@
+/* catalog.c - models, frameworks, vendors and chips: the data files of
+ * images/, loaded and checked.
+ */
+#include "controller/sweep/catalog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define NAME_BYTES 128
+#define FILES_MAX 1024 /* in one folder */
+#define FIGURE_MAX 1e15
+
+/* A name or an alias, and what it stands for. */
+struct name {
+	const char *text;
+	const char *vendor; /* of a chip, else NULL */
+	size_t index;
+};
+
+/* One kind of thing: an array of structs, and its names. */
+struct shelf {
+	void *items;
+	size_t size; /* of one item */
+	size_t count;
+	struct name *names;
+	size_t name_count;
+};
+
+struct catalog {
+	struct document **documents;
+	size_t document_count;
+	struct shelf shelves[CATALOG_CHIP + 1];
+};
+
+/* clang-format off */
+static const char *const kind_names[] = {
+	[CATALOG_MODEL] = "model", [CATALOG_FRAMEWORK] = "framework",
+	[CATALOG_VENDOR] = "vendor", [CATALOG_CHIP] = "chip",
+};
+static const char *const model_keys[] = {
+	"title", "aliases", "source", "parameters", "active_parameters",
+	"nominal_parameters", "layers", "hidden", "heads", "kv_heads",
+	"feed_forward", "vocabulary", "sequence", "experts",
+	"experts_per_token", NULL,
+};
+static const char *const framework_keys[] = {
+	"framework", "title", "source", "aliases", "image", "build", "env",
+	"processes", "launch", "defaults", "log", NULL,
+};
+static const char *const chip_keys[] = {
+	"name", "title", "aliases", "memory_gib", "tflops", "source", NULL,
+};
+/* clang-format on */
+
+void catalog_free(struct catalog *catalog)
+{
+	if (!catalog)
+		return;
+	for (size_t i = 0; i <= CATALOG_CHIP; i++) {
+		free(catalog->shelves[i].items);
+		free(catalog->shelves[i].names);
+	}
+	for (size_t i = 0; i < catalog->document_count; i++)
+		document_free(catalog->documents[i]);
+	free(catalog->documents);
+	free(catalog);
+}
+
+/* Room for one more in an array that grows by powers of two. */
+static void *grow(void *array, size_t count, size_t size)
+{
+	if (array && count & (count - 1))
+		return array;
+	return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+static const struct name *shelf_find(const struct shelf *shelf,
+				     const char *vendor, const char *text)
+{
+	for (size_t i = 0; i < shelf->name_count; i++) {
+		const struct name *name = &shelf->names[i];
+
+		if (!strcasecmp(name->text, text) &&
+		    (!vendor || !name->vendor || !strcmp(vendor, name->vendor)))
+			return name;
+	}
+	return NULL;
+}
+
+static const void *catalog_find(const struct catalog *catalog,
+				enum catalog_kind kind, const char *vendor,
+				const char *text)
+{
+	const struct shelf *shelf = &catalog->shelves[kind];
+	const struct name *name = shelf_find(shelf, vendor, text);
+
+	return name ? (const char *)shelf->items + name->index * shelf->size
+		    : NULL;
+}
+
+static int add_name(struct catalog *catalog, enum catalog_kind kind,
+		    struct name name, const struct value *place,
+		    struct error *err)
+{
+	struct shelf *shelf = &catalog->shelves[kind];
+	struct name *names;
+
+	if (shelf_find(shelf, name.vendor, name.text))
+		return value_error(place, err,
+				   "found the %s \"%.60s\" a second time",
+				   kind_names[kind], name.text);
+	names = grow(shelf->names, shelf->name_count, sizeof(*names));
+	if (!names)
+		return error_nomem(err, value_file(place));
+	shelf->names = names;
+	names[shelf->name_count++] = name;
+	return 0;
+}
+
+/* Put a thing on its shelf, under its name and the aliases of its entry. */
+static int catalog_add(struct catalog *catalog, enum catalog_kind kind,
+		       const void *item, struct name name,
+		       const struct value *entry, struct error *err)
+{
+	const struct value *aliases = value_get(entry, "aliases");
+	struct shelf *shelf = &catalog->shelves[kind];
+	void *items = grow(shelf->items, shelf->count, shelf->size);
+
+	if (!items)
+		return error_nomem(err, value_file(entry));
+	shelf->items = items;
+	name.index = shelf->count;
+	memcpy((char *)items + shelf->count++ * shelf->size, item, shelf->size);
+	if (add_name(catalog, kind, name, entry, err) < 0)
+		return -1;
+	if (!aliases)
+		return 0;
+	if (value_expect(aliases, VALUE_LIST, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(aliases); i++) {
+		const struct value *alias = value_at(aliases, i);
+
+		if (value_string(alias, NAME_BYTES, &name.text, err) < 0 ||
+		    add_name(catalog, kind, name, alias, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Read a file that the catalog keeps. */
+static const struct value *catalog_read(struct catalog *catalog,
+					const char *path, struct error *err)
+{
+	struct document *document;
+	struct document **documents =
+		grow(catalog->documents, catalog->document_count,
+		     sizeof(struct document *));
+
+	if (!documents) {
+		error_nomem(err, path);
+		return NULL;
+	}
+	catalog->documents = documents;
+	document = document_read(path, NULL, err);
+	if (!document)
+		return NULL;
+	documents[catalog->document_count++] = document;
+	return document_root(document);
+}
+
+/* An optional positive number; 0 when it is not there. */
+static int read_figure(const struct value *entry, const char *key,
+		       double *figure, struct error *err)
+{
+	const struct value *value = value_get(entry, key);
+
+	*figure = 0;
+	return value ? value_double(value, 1, FIGURE_MAX, figure, err) : 0;
+}
+
+static int read_count(const struct value *entry, const char *key,
+		      uint32_t *count, struct error *err)
+{
+	const struct value *value = value_get(entry, key);
+
+	*count = 0;
+	return value ? value_u32(value, 1, 1 << 30, count, err) : 0;
+}
+
+static int check_source(const struct value *entry, struct error *err)
+{
+	const struct value *source = value_get(entry, "source");
+	const char *text;
+
+	if (!source)
+		return value_error(entry, err,
+				   "found no \"source\", which must say where "
+				   "the figures come from");
+	return value_string(source, 4096, &text, err);
+}
+
+static int add_model(struct catalog *catalog, const char *name,
+		     const struct value *entry, struct error *err)
+{
+	struct model model = { .name = name, .value = entry };
+
+	if (value_check_keys(entry, model_keys, err) < 0 ||
+	    check_source(entry, err) < 0 ||
+	    read_figure(entry, "parameters", &model.parameters, err) < 0 ||
+	    read_figure(entry, "active_parameters", &model.active_parameters,
+			err) < 0 ||
+	    read_figure(entry, "nominal_parameters", &model.nominal_parameters,
+			err) < 0 ||
+	    read_count(entry, "layers", &model.layers, err) < 0 ||
+	    read_count(entry, "hidden", &model.hidden, err) < 0 ||
+	    read_count(entry, "heads", &model.heads, err) < 0 ||
+	    read_count(entry, "kv_heads", &model.kv_heads, err) < 0)
+		return -1;
+	if (!model.active_parameters)
+		model.active_parameters = model.parameters;
+	if (!model.kv_heads)
+		model.kv_heads = model.heads;
+	return catalog_add(catalog, CATALOG_MODEL, &model,
+			   (struct name){ .text = name }, entry, err);
+}
+
+static int load_models(struct catalog *catalog, const char *folder,
+		       struct error *err)
+{
+	static const char *const keys[] = { "models", NULL };
+	const struct value *root, *models;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/models.yaml", folder);
+	root = catalog_read(catalog, path, err);
+	if (!root || value_check_keys(root, keys, err) < 0)
+		return -1;
+	models = value_get(root, "models");
+	if (!models)
+		return value_error(root, err, "found no \"models\"");
+	if (value_expect(models, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(models); i++)
+		if (add_model(catalog, value_key(models, i),
+			      value_at(models, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+/* The name that a file gives itself must be that of its place. */
+static int read_name(const struct value *root, const char *key,
+		     const char *place, const char **name, struct error *err)
+{
+	const struct value *value;
+
+	if (value_expect(root, VALUE_MAP, err) < 0)
+		return -1;
+	value = value_get(root, key);
+	if (!value)
+		return value_error(root, err, "found no \"%s\"", key);
+	if (value_string(value, NAME_BYTES, name, err) < 0)
+		return -1;
+	if (strcmp(*name, place) != 0)
+		return value_error(value, err,
+				   "found \"%s\", allowed is \"%s\", as the "
+				   "file is called",
+				   *name, place);
+	return 0;
+}
+
+static int load_framework(struct catalog *catalog, const char *path,
+			  const char *stem, struct error *err)
+{
+	const struct value *root = catalog_read(catalog, path, err);
+	struct framework framework = { .value = root };
+
+	if (!root ||
+	    read_name(root, "framework", stem, &framework.name, err) < 0 ||
+	    value_check_keys(root, framework_keys, err) < 0)
+		return -1;
+	framework.log = value_get(root, "log");
+	return catalog_add(catalog, CATALOG_FRAMEWORK, &framework,
+			   (struct name){ .text = framework.name }, root, err);
+}
+
+static int check_tflops(const struct value *tflops, struct error *err)
+{
+	double figure;
+
+	if (value_expect(tflops, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(tflops); i++)
+		if (value_double(value_at(tflops, i), 1e-6, 1e9, &figure, err) <
+		    0)
+			return -1;
+	return 0;
+}
+
+static int add_chip(struct catalog *catalog, const char *vendor,
+		    const struct value *entry, struct error *err)
+{
+	struct chip chip = { .vendor = vendor };
+	const struct value *name;
+
+	if (value_check_keys(entry, chip_keys, err) < 0 ||
+	    check_source(entry, err) < 0)
+		return -1;
+	name = value_get(entry, "name");
+	if (!name)
+		return value_error(entry, err, "found no \"name\"");
+	if (value_string(name, NAME_BYTES, &chip.name, err) < 0 ||
+	    read_figure(entry, "memory_gib", &chip.memory_gib, err) < 0)
+		return -1;
+	chip.tflops = value_get(entry, "tflops");
+	if (chip.tflops && check_tflops(chip.tflops, err) < 0)
+		return -1;
+	return catalog_add(catalog, CATALOG_CHIP, &chip,
+			   (struct name){ .text = chip.name, .vendor = vendor },
+			   entry, err);
+}
+
+static int load_vendor(struct catalog *catalog, const char *path,
+		       const char *stem, struct error *err)
+{
+	const struct value *root = catalog_read(catalog, path, err);
+	struct vendor vendor = { .value = root };
+	const struct value *chips;
+
+	if (!root || read_name(root, "vendor", stem, &vendor.name, err) < 0 ||
+	    catalog_add(catalog, CATALOG_VENDOR, &vendor,
+			(struct name){ .text = vendor.name }, root, err) < 0)
+		return -1;
+	chips = value_get(root, "chips");
+	if (!chips)
+		return 0;
+	if (value_expect(chips, VALUE_LIST, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(chips); i++)
+		if (add_chip(catalog, vendor.name, value_at(chips, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+typedef int load_fn(struct catalog *catalog, const char *path, const char *stem,
+		    struct error *err);
+
+struct listing {
+	struct dirent **entries;
+	int count;
+};
+
+static void listing_clear(struct listing *listing)
+{
+	for (int i = 0; i < listing->count; i++)
+		free(listing->entries[i]);
+	free(listing->entries);
+}
+OWNED_VALUE(struct listing, listing_clear)
+
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* load() each <folder>/<stem><suffix> that there is, in order of the stems. A
+ * folder that is not there is empty.
+ */
+static int load_each(struct catalog *catalog, const char *folder,
+		     const char *suffix, load_fn *load, struct error *err)
+{
+	owned(listing_clear) struct listing listing = { 0 };
+	int count = scandir(folder, &listing.entries, visible, alphasort);
+
+	if (count < 0)
+		return errno == ENOENT ? 0 : error_errno(err, "%s", folder);
+	listing.count = count;
+	if (count > FILES_MAX)
+		return error_set(err, E2BIG,
+				 "%s: found %d files, allowed are %d", folder,
+				 count, FILES_MAX);
+	for (int i = 0; i < count; i++) {
+		const char *name = listing.entries[i]->d_name;
+		size_t length = strlen(name), tail = strlen(suffix);
+		char path[PATH_MAX], stem[NAME_MAX + 1];
+
+		snprintf(stem, sizeof(stem), "%s", name);
+		if (*suffix == '/') {
+			snprintf(path, sizeof(path), "%s/%s%s", folder, name,
+				 suffix);
+			if (access(path, F_OK) < 0)
+				continue;
+		} else {
+			if (length <= tail ||
+			    strcmp(name + length - tail, suffix) != 0)
+				continue;
+			stem[length - tail] = 0;
+			snprintf(path, sizeof(path), "%s/%s", folder, name);
+		}
+		if (load(catalog, path, stem, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct catalog *catalog_load(const char *folder, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog =
+		calloc(1, sizeof(*catalog));
+	char path[PATH_MAX - NAME_MAX];
+
+	if (!catalog) {
+		error_nomem(err, folder);
+		return NULL;
+	}
+	/* clang-format off */
+	catalog->shelves[CATALOG_MODEL].size = sizeof(struct model);
+	catalog->shelves[CATALOG_FRAMEWORK].size = sizeof(struct framework);
+	catalog->shelves[CATALOG_VENDOR].size = sizeof(struct vendor);
+	catalog->shelves[CATALOG_CHIP].size = sizeof(struct chip);
+	/* clang-format on */
+	if (strlen(folder) > sizeof(path) - 32) {
+		error_set(err, ENAMETOOLONG, "%s: too long", folder);
+		return NULL;
+	}
+	if (load_models(catalog, folder, err) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/frameworks", folder);
+	if (load_each(catalog, path, ".yaml", load_framework, err) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/vendors", folder);
+	if (load_each(catalog, path, "/profile.yaml", load_vendor, err) < 0)
+		return NULL;
+	return take(catalog);
+}
+
+const struct model *catalog_model(const struct catalog *catalog,
+				  const char *name)
+{
+	return catalog_find(catalog, CATALOG_MODEL, NULL, name);
+}
+
+const struct framework *catalog_framework(const struct catalog *catalog,
+					  const char *name)
+{
+	return catalog_find(catalog, CATALOG_FRAMEWORK, NULL, name);
+}
+
+const struct vendor *catalog_vendor(const struct catalog *catalog,
+				    const char *name)
+{
+	return catalog_find(catalog, CATALOG_VENDOR, NULL, name);
+}
+
+const struct chip *catalog_chip(const struct catalog *catalog,
+				const char *vendor, const char *name)
+{
+	return catalog_find(catalog, CATALOG_CHIP, vendor, name);
+}
+
+static const void *catalog_at(const struct catalog *catalog,
+			      enum catalog_kind kind, size_t index)
+{
+	const struct shelf *shelf = &catalog->shelves[kind];
+
+	return index < shelf->count
+		       ? (const char *)shelf->items + index * shelf->size
+		       : NULL;
+}
+
+const struct framework *catalog_framework_at(const struct catalog *catalog,
+					     size_t index)
+{
+	return catalog_at(catalog, CATALOG_FRAMEWORK, index);
+}
+
+const struct vendor *catalog_vendor_at(const struct catalog *catalog,
+				       size_t index)
+{
+	return catalog_at(catalog, CATALOG_VENDOR, index);
+}
+
+/* The names of a kind, for word_nearest() and for a sentence. */
+static const char **name_list(const struct shelf *shelf)
+{
+	const char **names = calloc(shelf->name_count + 1, sizeof(*names));
+
+	for (size_t i = 0; names && i < shelf->name_count; i++)
+		names[i] = shelf->names[i].text;
+	return names;
+}
+
+int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
+		    const struct value *found, struct error *err)
+{
+	const struct shelf *shelf = &catalog->shelves[kind];
+	owned_free const char **names = name_list(shelf);
+	const char *nearest;
+	char text[96], list[120] = "";
+	size_t used = 0;
+
+	if (!names)
+		return error_nomem(err, value_file(found));
+	value_found(found, text, sizeof(text));
+	nearest = word_nearest(value_text(found), names);
+	if (nearest)
+		return value_error(found, err,
+				   "found the unknown %s %s; did you mean "
+				   "\"%s\"?",
+				   kind_names[kind], text, nearest);
+	for (size_t i = 0; names[i] && used < sizeof(list) / 2; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%.40s", i ? ", " : "", names[i]);
+	return value_error(found, err, "found the unknown %s %s, allowed: %s",
+			   kind_names[kind], text,
+			   *list ? list : "(none is described)");
+}
+
+double chip_peak_flops(const struct chip *chip, const char *precision)
+{
+	const struct value *tflops =
+		precision ? value_get(chip->tflops, precision) : NULL;
+	double figure = 0;
+
+	if (!tflops || value_double(tflops, 0, 1e9, &figure, NULL) < 0)
+		return 0;
+	return figure * 1e12;
+}

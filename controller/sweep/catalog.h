@@ -1,0 +1,110 @@
+/* catalog.h - models, frameworks, vendors and chips: the data files of
+ * images/, loaded and checked.
+ *
+ *	models.yaml
+ *	  models:
+ *	    gpt3_6.7B:
+ *	      aliases: [gpt3-6.7b]	  other names
+ *	      source: where the figures come from (required)
+ *	      parameters: 6.659e9	  all of them, computed from the shape
+ *	      active_parameters: 2.7e9	  of one token; default: parameters
+ *	      nominal_parameters: 6.7e9	  as reference tables use it
+ *	      layers, hidden, heads, kv_heads, feed_forward, vocabulary,
+ *	      sequence, experts, experts_per_token
+ *
+ *	frameworks/<name>.yaml
+ *	  framework: <name>
+ *	  title, source: words for people
+ *	  aliases: [...]
+ *	  image, build, env, processes: as in a sweep, which wins over them
+ *	  launch: [...]		the command of a sweep that has none
+ *	  defaults: {...}	sweep keys, and variables of the launch command
+ *	  log: {...}		see controller/results/extract.h
+ *
+ *	vendors/<name>/profile.yaml
+ *	  vendor: <name>
+ *	  aliases: [...]
+ *	  chips:
+ *	    - {name: A100-SXM4-80GB, aliases: [A100], memory_gib: 80,
+ *	       tflops: {bf16: 312, fp16: 312, tf32: 156, fp32: 19.5},
+ *	       source: where the figures come from}
+ *	  (its other keys are the agent's)
+ *
+ * Names are found in any case, and by their aliases. Everything returned is
+ * borrowed from the catalog and lives as long.
+ */
+#ifndef CONTROLLER_SWEEP_CATALOG_H
+#define CONTROLLER_SWEEP_CATALOG_H
+
+#include "protocol/document.h"
+
+struct catalog;
+
+struct model {
+	const char *name;
+	double parameters;         /* 0: unknown, as all figures */
+	double active_parameters;  /* used by one token */
+	double nominal_parameters; /* as reference tables round it */
+	uint32_t layers;
+	uint32_t hidden;
+	uint32_t heads;
+	uint32_t kv_heads;         /* = heads where the file says nothing */
+	const struct value *value; /* the whole entry, for ${model.x} */
+};
+
+struct framework {
+	const char *name;
+	const struct value *value; /* the whole file */
+	const struct value *log;   /* the rules, or NULL */
+};
+
+struct chip {
+	const char *name;
+	const char *vendor;
+	double memory_gib;          /* 0: unknown */
+	const struct value *tflops; /* map of precision to TFLOPS, or NULL */
+};
+
+struct vendor {
+	const char *name;
+	const struct value *value; /* the whole profile */
+};
+
+/* Load what lies below the folder. models.yaml must be there. Errors name
+ * file, line, what was found and what is allowed.
+ */
+struct catalog *catalog_load(const char *folder, struct error *err);
+void catalog_free(struct catalog *catalog);
+OWNED_POINTER(struct catalog, catalog_free)
+
+/* By name or alias; NULL: there is none. */
+const struct model *catalog_model(const struct catalog *catalog,
+				  const char *name);
+const struct framework *catalog_framework(const struct catalog *catalog,
+					  const char *name);
+const struct vendor *catalog_vendor(const struct catalog *catalog,
+				    const char *name);
+/* vendor: its name, or NULL for any. */
+const struct chip *catalog_chip(const struct catalog *catalog,
+				const char *vendor, const char *name);
+
+/* By number, in order of the names, NULL past the last: to list them. */
+const struct framework *catalog_framework_at(const struct catalog *catalog,
+					     size_t index);
+const struct vendor *catalog_vendor_at(const struct catalog *catalog,
+				       size_t index);
+
+/* Fill *err: found name, which is unknown, and what is near or allowed. */
+enum catalog_kind {
+	CATALOG_MODEL,
+	CATALOG_FRAMEWORK,
+	CATALOG_VENDOR,
+	CATALOG_CHIP,
+};
+int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
+		    const struct value *found, struct error *err);
+
+/* FLOP/s of one chip at this precision; 0: unknown. */
+double chip_peak_flops(const struct chip *chip, const char *precision);
+
+#endif

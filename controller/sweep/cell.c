@@ -1,0 +1,463 @@
+/* cell.c - the merged values of one cell to the spec of its job.
+ */
+#include "controller/sweep/cell.h"
+
+#include "controller/sweep/container.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#define SPEC_BYTES (4 << 20)
+
+/* Where the table's readers put what they read; 0: read by a function. */
+static const size_t offsets[KEYS] = {
+	[KEY_VENDOR] = offsetof(struct cell, spec.vendor),
+	[KEY_NODES] = offsetof(struct cell, shape.nodes),
+	[KEY_DEVICES] = offsetof(struct cell, shape.devices),
+	[KEY_SHARED] = offsetof(struct cell, spec.shared),
+	[KEY_IMAGE] = offsetof(struct cell, spec.container.image),
+	[KEY_BUILD] = offsetof(struct cell, spec.container.build),
+	[KEY_WORKDIR] = offsetof(struct cell, spec.container.workdir),
+	[KEY_USER] = offsetof(struct cell, spec.container.user),
+	[KEY_SHM] = offsetof(struct cell, spec.container.shm_bytes),
+	[KEY_MEMORY] = offsetof(struct cell, spec.container.memory_bytes),
+	[KEY_CPUS] = offsetof(struct cell, spec.container.cpus),
+	[KEY_PRIORITY] = offsetof(struct cell, spec.priority),
+	[KEY_TIMEOUT] = offsetof(struct cell, spec.timeout_ms),
+	[KEY_RETRIES] = offsetof(struct cell, spec.retries),
+	[KEY_WARMUP_STEPS] = offsetof(struct cell, spec.measure.warmup_steps),
+	[KEY_MODEL] = offsetof(struct cell, spec.measure.model),
+	[KEY_PRECISION] = offsetof(struct cell, spec.measure.precision),
+	[KEY_BATCH_MICRO] = offsetof(struct cell, shape.micro),
+	[KEY_BATCH_ACCUMULATE] = offsetof(struct cell, shape.accumulate),
+	[KEY_BATCH_SEQUENCE] = offsetof(struct cell, shape.sequence),
+	[KEY_BATCH_GLOBAL] = offsetof(struct cell, shape.global),
+	[KEY_PARALLEL_TP] = offsetof(struct cell, shape.tp),
+	[KEY_PARALLEL_PP] = offsetof(struct cell, shape.pp),
+	[KEY_PARALLEL_DP] = offsetof(struct cell, shape.dp),
+	[KEY_PARALLEL_CP] = offsetof(struct cell, shape.cp),
+	[KEY_PARALLEL_EP] = offsetof(struct cell, shape.ep),
+	[KEY_PARALLEL_SP] = offsetof(struct cell, shape.sp),
+	[KEY_PARALLEL_SHARDING] = offsetof(struct cell, shape.sharding),
+	[KEY_PARALLEL_STAGE] = offsetof(struct cell, shape.stage),
+};
+
+void cell_clear(struct cell *cell)
+{
+	codec_clear(&job_spec_schema, &cell->spec);
+}
+
+void cells_clear(struct cells *cells)
+{
+	for (size_t i = 0; i < cells->framework_count; i++)
+		layer_clear(&cells->layers[i]);
+	free(cells->layers);
+	free(cells->frameworks);
+	free(cells->env);
+	free(cells->ulimits);
+	free(cells->used);
+	if (cells->scratch.data)
+		buffer_clear(&cells->scratch);
+}
+
+/* Frameworks. */
+
+static int framework_of(const struct cells *cells, const struct value *name,
+			const struct framework **framework, struct error *err)
+{
+	const char *text;
+
+	if (value_string(name, 128, &text, err) < 0)
+		return -1;
+	*framework = catalog_framework(cells->catalog, text);
+	return *framework ? 0
+			  : catalog_unknown(cells->catalog, CATALOG_FRAMEWORK,
+					    name, err);
+}
+
+static int framework_layer(const struct cells *cells, const struct value *root,
+			   struct layer *layer, struct error *err)
+{
+	/* The framework's word, and the sweep's. */
+	static const char *const keys[][2] = {
+		{ "image", "image" },
+		{ "build", "build" },
+		{ "env", "env" },
+		{ "launch", "command" },
+		{ "processes", "processes" },
+	};
+	const struct value *defaults = value_get(root, "defaults");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct value *value = value_get(root, keys[i][0]);
+
+		if (value &&
+		    layer_add(layer, cells->paths, keys[i][1], value, err) < 0)
+			return -1;
+	}
+	return defaults ? layer_add_map(layer, cells->paths, defaults, err) : 0;
+}
+
+/* The paths that begin with prefix, in their order. */
+static int collect(const struct paths *paths, const char *prefix, size_t **list,
+		   size_t *count, struct error *err)
+{
+	*list = calloc(paths_count(paths), sizeof(**list));
+	if (!*list)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < paths_count(paths); i++)
+		if (!strncmp(paths_name(paths, i), prefix, strlen(prefix)))
+			(*list)[(*count)++] = i;
+	return 0;
+}
+
+static int add_framework(struct cells *cells, const struct value *name,
+			 struct error *err)
+{
+	const struct framework *framework = NULL;
+	size_t at = 0;
+
+	if (framework_of(cells, name, &framework, err) < 0)
+		return -1;
+	while (at < cells->framework_count &&
+	       cells->frameworks[at] != framework)
+		at++;
+	if (at < cells->framework_count)
+		return 0;
+	cells->frameworks[cells->framework_count++] = framework;
+	return framework_layer(cells, framework->value, &cells->layers[at],
+			       err);
+}
+
+int cells_prepare(struct cells *cells, const struct value *const *frameworks,
+		  size_t count, struct error *err)
+{
+	buffer_init(&cells->scratch, SPEC_BYTES);
+	cells->layers = calloc(count + 1, sizeof(*cells->layers));
+	cells->frameworks = calloc(count + 1, sizeof(struct framework *));
+	if (!cells->layers || !cells->frameworks)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < count; i++)
+		if (add_framework(cells, frameworks[i], err) < 0)
+			return -1;
+	cells->used = calloc(paths_count(cells->paths), sizeof(bool));
+	if (!cells->used)
+		return error_nomem(err, "sweep");
+	if (collect(cells->paths, "env.", &cells->env, &cells->env_count, err) <
+	    0)
+		return -1;
+	return collect(cells->paths, "ulimits.", &cells->ulimits,
+		       &cells->ulimit_count, err);
+}
+
+int cell_complete(struct cells *cells, const struct value **values,
+		  struct error *err)
+{
+	const struct framework *framework = NULL;
+	/* Whoever brings an image does not want another one built. */
+	bool image = values[KEY_IMAGE] || values[KEY_BUILD];
+	size_t k = 0;
+
+	if (!values[KEY_FRAMEWORK])
+		return 0;
+	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
+		return -1;
+	while (cells->frameworks[k] != framework)
+		k++;
+	for (size_t i = 0; i < cells->layers[k].count; i++) {
+		const struct pair *pair = &cells->layers[k].pairs[i];
+
+		if (values[pair->path] || (image && (pair->path == KEY_IMAGE ||
+						     pair->path == KEY_BUILD)))
+			continue;
+		values[pair->path] = pair->value;
+	}
+	return 0;
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+	if (value_kind(a) != value_kind(b) || value_count(a) != value_count(b))
+		return false;
+	for (size_t i = 0; i < value_count(a); i++)
+		if ((value_kind(a) == VALUE_MAP &&
+		     strcmp(value_key(a, i), value_key(b, i)) != 0) ||
+		    !same_value(value_at(a, i), value_at(b, i)))
+			return false;
+	return !strcmp(value_text(a), value_text(b));
+}
+
+bool cell_matches(const struct cells *cells, const struct value *const *values,
+		  const struct layer *layer)
+{
+	for (size_t i = 0; i < layer->count; i++) {
+		const struct pair *pair = &layer->pairs[i];
+		const struct value *have = values[pair->path];
+		const char *fallback = pair->path < KEYS
+					       ? key_rules[pair->path].fallback
+					       : NULL;
+
+		if (have ? !same_value(have, pair->value)
+			 : !fallback ||
+				    strcmp(value_text(pair->value), fallback))
+			return false;
+	}
+	return true;
+}
+
+uint64_t cell_number(const struct cell *cell, size_t key)
+{
+	const void *at = (const char *)cell + offsets[key];
+
+	if (offsets[key] < offsetof(struct cell, shape))
+		return 0;
+	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
+					       : *(const uint32_t *)at;
+}
+
+int cell_set_text(char **out, const char *text, struct error *err)
+{
+	free(*out);
+	*out = strdup(text);
+	return *out ? 0 : error_nomem(err, "sweep");
+}
+
+/* The readers of single keys. */
+
+static int read_text(const struct value *value, size_t max, char **out,
+		     struct error *err)
+{
+	const char *text;
+
+	if (value_string(value, max, &text, err) < 0)
+		return -1;
+	*out = strdup(text);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+/* Read by the table, all but what has placeholders. */
+static int read_key(const struct value *value, size_t key, struct cell *cell,
+		    struct error *err)
+{
+	const struct key_rule *rule = &key_rules[key];
+	void *at = (char *)cell + offsets[key];
+
+	switch (rule->type) {
+	case TYPE_U32:
+		return value_u32(value, (uint32_t)rule->min,
+				 (uint32_t)rule->max, at, err);
+	case TYPE_U64:
+		return value_u64(value, rule->min, rule->max, at, err);
+	case TYPE_I64:
+		return value_i64(value, -(int64_t)rule->max, (int64_t)rule->max,
+				 at, err);
+	case TYPE_DOUBLE:
+		return value_double(value, (double)rule->min, (double)rule->max,
+				    at, err);
+	case TYPE_BOOL:
+		return value_bool(value, at, err);
+	case TYPE_DURATION:
+		return value_duration_ms(value, rule->min, rule->max, at, err);
+	case TYPE_SIZE:
+		return value_size_bytes(value, rule->min, rule->max, at, err);
+	case TYPE_TEXT:
+		return read_text(value, rule->max, at, err);
+	case TYPE_FILLED:
+	case TYPE_OTHER:
+		break;
+	}
+	return 0;
+}
+
+static int read_keys(const struct value *const *values, struct cell *cell,
+		     struct error *err)
+{
+	for (size_t key = 0; key < KEYS; key++)
+		if (values[key] && offsets[key] &&
+		    read_key(values[key], key, cell, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_word(const struct value *value, const char *const *words,
+		     char **out, struct error *err)
+{
+	size_t index;
+
+	if (value_enum(value, words, &index, err) < 0)
+		return -1;
+	*out = strdup(words[index]);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+/* network, ipc, grace, repeat, processes: what the table cannot say. */
+static int read_others(const struct value *const *values, struct cell *cell,
+		       struct error *err)
+{
+	/* clang-format off */
+	static const char *const networks[] = {
+		"host", "none", "bridge", NULL,
+	};
+	static const char *const ipcs[] = {
+		"private", "host", "shareable", "none", NULL,
+	};
+	/* clang-format on */
+	const struct value *ipc = values[KEY_IPC];
+	const struct value *processes = values[KEY_PROCESSES];
+	struct container_spec *container = &cell->spec.container;
+	uint64_t grace_ms = 10000;
+
+	if (values[KEY_NETWORK] && read_word(values[KEY_NETWORK], networks,
+					     &container->network, err) < 0)
+		return -1;
+	/* Private is what an engine does by itself: NULL. */
+	if (ipc && strcmp(value_text(ipc), "private") != 0 &&
+	    read_word(ipc, ipcs, &container->ipc, err) < 0)
+		return -1;
+	if (values[KEY_GRACE] &&
+	    value_duration_ms(values[KEY_GRACE], key_rules[KEY_GRACE].min,
+			      key_rules[KEY_GRACE].max, &grace_ms, err) < 0)
+		return -1;
+	container->grace_ms = (uint32_t)grace_ms;
+	if (values[KEY_REPEAT] &&
+	    value_u32(values[KEY_REPEAT], (uint32_t)key_rules[KEY_REPEAT].min,
+		      (uint32_t)key_rules[KEY_REPEAT].max, &cell->repeats,
+		      err) < 0)
+		return -1;
+	if (!processes)
+		return 0;
+	if (!strcmp(value_text(processes), "device")) {
+		cell->shape.processes =
+			cell->shape.devices ? cell->shape.devices : 1;
+		if (cell->shape.processes <= key_rules[KEY_PROCESSES].max)
+			return 0;
+		return value_error(processes, err,
+				   "found \"device\" with %u devices, allowed "
+				   "are %" PRIu64 " processes",
+				   cell->shape.devices,
+				   key_rules[KEY_PROCESSES].max);
+	}
+	return value_u32(processes, (uint32_t)key_rules[KEY_PROCESSES].min,
+			 (uint32_t)key_rules[KEY_PROCESSES].max,
+			 &cell->shape.processes, err);
+}
+
+/* Names are replaced by those of the catalog, so that aliases make no
+ * difference. A model may be unknown: then nothing is known of it.
+ */
+static int resolve_names(const struct cells *cells,
+			 const struct value *const *values, struct cell *cell,
+			 struct error *err)
+{
+	const struct catalog *catalog = cells->catalog;
+	struct job_spec *spec = &cell->spec;
+	const struct framework *framework = NULL;
+	const struct vendor *vendor;
+	const struct chip *chip;
+
+	if (!spec->vendor &&
+	    cell_set_text(&spec->vendor, key_rules[KEY_VENDOR].fallback, err) <
+		    0)
+		return -1;
+	vendor = catalog_vendor(catalog, spec->vendor);
+	if (!vendor)
+		return catalog_unknown(catalog, CATALOG_VENDOR,
+				       values[KEY_VENDOR] ? values[KEY_VENDOR]
+							  : cells->root,
+				       err);
+	if (cell_set_text(&spec->vendor, vendor->name, err) < 0)
+		return -1;
+	if (values[KEY_CHIP]) {
+		chip = catalog_chip(catalog, vendor->name,
+				    value_text(values[KEY_CHIP]));
+		if (!chip)
+			return catalog_unknown(catalog, CATALOG_CHIP,
+					       values[KEY_CHIP], err);
+		if (cell_set_text(&spec->measure.chip, chip->name, err) < 0)
+			return -1;
+	}
+	if (spec->measure.model) {
+		cell->model = catalog_model(catalog, spec->measure.model);
+		if (cell->model && cell_set_text(&spec->measure.model,
+						 cell->model->name, err) < 0)
+			return -1;
+	}
+	if (!values[KEY_FRAMEWORK])
+		return 0;
+	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
+		return -1;
+	return cell_set_text(&spec->measure.framework, framework->name, err);
+}
+
+/* The address of what the job is: the same container, shape and reading of the
+ * result give the same key, whatever the sweep is called.
+ */
+static int set_key(struct cells *cells, struct cell *cell, struct error *err)
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	char hex[2 * sizeof(hash) + 1];
+	struct buffer *text = &cells->scratch;
+	struct job_spec spec = cell->spec; /* borrows everything */
+	char nothing[] = "";
+
+	spec.sweep = spec.cell = spec.key = nothing;
+	spec.values = NULL;
+	spec.priority = 0;
+	spec.timeout_ms = 0;
+	spec.retries = 0;
+	buffer_consume(text, text->size);
+	if (codec_encode(&job_spec_schema, &spec, text, err) < 0)
+		return -1;
+	crypto_hash_sha256(hash, (const unsigned char *)text->data, text->size);
+	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+	return cell_set_text(&cell->spec.key, hex, err);
+}
+
+static void copy_shape(struct cell *cell)
+{
+	struct job_spec *spec = &cell->spec;
+	const struct shape *shape = &cell->shape;
+
+	spec->nodes = shape->nodes;
+	spec->devices = shape->devices;
+	spec->container.processes = shape->processes;
+	spec->measure.micro_batch = shape->micro;
+	spec->measure.accumulate = shape->accumulate;
+	spec->measure.sequence = shape->sequence;
+	spec->measure.global_batch = shape->global;
+}
+
+static int build(struct cells *cells, const struct value *const *values,
+		 struct cell *cell, struct error *err)
+{
+	if (read_keys(values, cell, err) < 0 ||
+	    read_others(values, cell, err) < 0 ||
+	    resolve_names(cells, values, cell, err) < 0 ||
+	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
+		return -1;
+	if (shape_solve(&cell->shape, cell->model, cell->reason,
+			sizeof(cell->reason)) < 0)
+		return 0;
+	copy_shape(cell);
+	if (container_read(cells, values, cell, err) < 0)
+		return -1;
+	return set_key(cells, cell, err);
+}
+
+int cell_build(struct cells *cells, const struct value *const *values,
+	       uint32_t repeat, struct cell *out, struct error *err)
+{
+	owned(cell_clear) struct cell cell = {
+		.repeats = 1,
+		.shape = { .nodes = 1 },
+		.spec = { .repeat = repeat, .nodes = 1, .retries = 2 },
+	};
+
+	if (build(cells, values, &cell, err) < 0)
+		return -1;
+	*out = cell;
+	cell.spec = (struct job_spec){ 0 };
+	return 0;
+}

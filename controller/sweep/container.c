@@ -1,0 +1,345 @@
+/* container.c - the container of a cell: its texts filled, its lists checked.
+ */
+#include "controller/sweep/container.h"
+
+#include "controller/sweep/fill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define WORD_BYTES (64 * 1024) /* in an argument or a variable */
+#define WORDS_MAX 4096         /* in a command */
+#define MOUNTS_MAX 256
+#define NAMES_MAX 256 /* capabilities, groups, security options */
+
+/* What the reader of placeholders needs to know of the cell. */
+struct context {
+	struct cells *cells;
+	const struct value *const *values;
+	const struct cell *cell;
+};
+
+static int find_model_figure(const struct context *context, const char *figure,
+			     struct buffer *out, struct error *err)
+{
+	const struct model *model = context->cell->model;
+	const struct value *value;
+
+	if (!context->values[KEY_MODEL])
+		return error_set(err, EINVAL, "the sweep names no model");
+	if (!model) {
+		struct error why = { 0 };
+
+		catalog_unknown(context->cells->catalog, CATALOG_MODEL,
+				context->values[KEY_MODEL], &why);
+		return error_set(err, EINVAL, "%s", why.text);
+	}
+	value = value_get(model->value, figure);
+	if (!value || value_kind(value) != VALUE_SCALAR)
+		return error_set(err, EINVAL,
+				 "the model %s has no such figure in "
+				 "models.yaml",
+				 model->name);
+	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
+}
+
+/* fill_lookup_fn */
+static int look_up(void *arg, const char *name, struct buffer *out,
+		   struct error *err)
+{
+	const struct context *context = arg;
+	int path = paths_find(context->cells->paths, name);
+	const struct value *value;
+	uint64_t number;
+
+	if (path < 0 && !strncmp(name, "model.", 6))
+		return find_model_figure(context, name + 6, out, err);
+	if (path < 0)
+		return 0;
+	context->cells->used[path] = true;
+	value = context->values[path];
+	number = path < KEYS ? cell_number(context->cell, (size_t)path) : 0;
+	if (number)
+		return buffer_printf(out, err, "%" PRIu64, number) < 0 ? -1 : 1;
+	if (!value && path < KEYS && key_rules[path].fallback)
+		return buffer_text(out, key_rules[path].fallback, err) < 0 ? -1
+									   : 1;
+	if (!value)
+		return error_set(err, EINVAL, "nothing sets it in this cell");
+	if (value_kind(value) != VALUE_SCALAR)
+		return error_set(err, EINVAL,
+				 "it is a list, allowed are single values");
+	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
+}
+
+static const char *look_near(void *arg, const char *name)
+{
+	const struct context *context = arg;
+
+	return paths_nearest(context->cells->paths, name);
+}
+
+/* The filled text in the scratch buffer, which the next call uses again. */
+static int fill(const struct context *context, const struct value *value,
+		size_t max, bool runtime, struct error *err)
+{
+	struct filler filler = { look_up, look_near, (void *)context };
+	struct buffer *out = &context->cells->scratch;
+
+	buffer_consume(out, out->size);
+	if (fill_text(&filler, value_text(value), runtime, value, out, err) < 0)
+		return -1;
+	if (out->size > max)
+		return value_error(value, err,
+				   "found a text of %zu bytes when filled, "
+				   "allowed are %zu",
+				   out->size, max);
+	return 0;
+}
+
+static int fill_string(const struct context *context, const struct value *value,
+		       size_t max, char **out, struct error *err)
+{
+	const char *text;
+
+	if (value_string(value, max, &text, err) < 0 ||
+	    fill(context, value, max, false, err) < 0)
+		return -1;
+	*out = strdup(context->cells->scratch.data);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+static int read_command(const struct context *context, struct strings *argv,
+			struct error *err)
+{
+	const struct value *list = context->values[KEY_COMMAND];
+
+	if (!list)
+		return 0;
+	if (value_kind(list) == VALUE_SCALAR)
+		return value_error(list, err,
+				   "found the text \"%.60s\", allowed is a "
+				   "list of words, [python, train.py]; a shell "
+				   "must be asked for: [sh, -c, \"...\"]",
+				   value_text(list));
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (!value_count(list) || value_count(list) > WORDS_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are 1 to %d "
+				   "words",
+				   value_count(list), WORDS_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *word = value_at(list, i);
+
+		if (value_expect(word, VALUE_SCALAR, err) < 0 ||
+		    fill(context, word, WORD_BYTES, true, err) < 0 ||
+		    strings_add(argv, context->cells->scratch.data, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_env(const struct context *context, struct strings *env,
+		    struct error *err)
+{
+	const struct cells *cells = context->cells;
+
+	for (size_t i = 0; i < cells->env_count; i++) {
+		const struct value *value = context->values[cells->env[i]];
+		const char *name =
+			paths_name(context->cells->paths, cells->env[i]) + 4;
+
+		if (!value)
+			continue;
+		if (strchr(name, '-'))
+			return value_error(value, err,
+					   "found the name \"%.60s\", allowed "
+					   "are letters, digits and _",
+					   name);
+		if (fill(context, value, WORD_BYTES, true, err) < 0 ||
+		    strings_printf(env, err, "%s=%s", name,
+				   cells->scratch.data) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* soft[:hard], each an integer from -1 (no limit). */
+static bool good_ulimit(const char *text)
+{
+	for (int part = 0; part < 2; part++) {
+		size_t digits;
+
+		if (!strncmp(text, "-1", 2) && (!text[2] || text[2] == ':')) {
+			text += 2;
+		} else {
+			digits = strspn(text, "0123456789");
+			if (!digits || digits > 18)
+				return false;
+			text += digits;
+		}
+		if (!*text)
+			return true;
+		if (*text++ != ':')
+			return false;
+	}
+	return false;
+}
+
+static int read_ulimits(const struct context *context, struct strings *ulimits,
+			struct error *err)
+{
+	const struct cells *cells = context->cells;
+
+	for (size_t i = 0; i < cells->ulimit_count; i++) {
+		const struct value *value = context->values[cells->ulimits[i]];
+		const char *name =
+			paths_name(context->cells->paths, cells->ulimits[i]) +
+			strlen("ulimits.");
+
+		if (!value)
+			continue;
+		if (!good_ulimit(value_text(value)))
+			return value_error(value, err,
+					   "found \"%.60s\", allowed are soft "
+					   "or soft:hard, each a number or -1 "
+					   "for no limit",
+					   value_text(value));
+		if (strings_printf(ulimits, err, "%s=%s", name,
+				   value_text(value)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_names(const struct value *list, size_t max,
+		      struct strings *names, struct error *err)
+{
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > NAMES_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), NAMES_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const char *text;
+
+		if (value_string(value_at(list, i), max, &text, err) < 0 ||
+		    strings_add(names, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_path(const struct context *context, const struct value *mount,
+		     const char *key, char **out, struct error *err)
+{
+	const struct value *value = value_get(mount, key);
+
+	if (!value)
+		return value_error(mount, err, "found no \"%s\"", key);
+	if (fill_string(context, value, 4096, out, err) < 0)
+		return -1;
+	if (**out == '/')
+		return 0;
+	return value_error(value, err,
+			   "found \"%.60s\", allowed is an absolute path",
+			   *out);
+}
+
+static int read_mounts(const struct context *context,
+		       struct container_spec *container, struct error *err)
+{
+	static const char *const keys[] = { "host", "container", "read_only",
+					    NULL };
+	const struct value *list = context->values[KEY_MOUNTS];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > MOUNTS_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), MOUNTS_MAX);
+	container->mounts =
+		calloc(value_count(list) + 1, sizeof(*container->mounts));
+	if (!container->mounts)
+		return error_nomem(err, value_file(list));
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *mount = value_at(list, i), *read_only;
+		struct mount_spec *to =
+			&container->mounts[container->mounts_count++];
+
+		if (value_check_keys(mount, keys, err) < 0 ||
+		    read_path(context, mount, "host", &to->host, err) < 0 ||
+		    read_path(context, mount, "container", &to->container,
+			      err) < 0)
+			return -1;
+		read_only = value_get(mount, "read_only");
+		if (read_only && value_bool(read_only, &to->read_only, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_image(const struct context *context, struct cell *cell,
+		      struct error *err)
+{
+	struct container_spec *container = &cell->spec.container;
+	const struct value *image = context->values[KEY_IMAGE];
+	const struct value *build = context->values[KEY_BUILD];
+
+	if (!image && !build)
+		return value_error(context->cells->root, err,
+				   "image: found none, allowed are image, "
+				   "build, or a framework that brings one");
+	if (build &&
+	    (strstr(container->build, "..") || *container->build == '/'))
+		return value_error(build, err,
+				   "found \"%.60s\", allowed is a folder below "
+				   "the images folder",
+				   container->build);
+	if (!image)
+		return cell_set_text(&container->image, container->build, err);
+	if (fill_string(context, image, key_rules[KEY_IMAGE].max,
+			&container->image, err) < 0)
+		return -1;
+	if (strpbrk(container->image, " \t\r\n") || !*container->image)
+		return value_error(image, err,
+				   "found \"%.60s\", allowed is an image "
+				   "reference, name:tag or name@sha256:...",
+				   container->image);
+	return 0;
+}
+
+int container_read(struct cells *cells, const struct value *const *values,
+		   struct cell *cell, struct error *err)
+{
+	struct context filling = { cells, values, cell };
+	const struct context *context = &filling;
+	struct container_spec *container = &cell->spec.container;
+
+	if (read_image(context, cell, err) < 0 ||
+	    read_command(context, &container->argv, err) < 0 ||
+	    read_env(context, &container->env, err) < 0 ||
+	    read_mounts(context, container, err) < 0 ||
+	    read_ulimits(context, &container->ulimits, err) < 0 ||
+	    read_names(values[KEY_CAPABILITIES],
+		       key_rules[KEY_CAPABILITIES].max,
+		       &container->capabilities, err) < 0 ||
+	    read_names(values[KEY_GROUPS], key_rules[KEY_GROUPS].max,
+		       &container->groups, err) < 0 ||
+	    read_names(values[KEY_SECURITY], key_rules[KEY_SECURITY].max,
+		       &container->security, err) < 0)
+		return -1;
+	if (!values[KEY_WORKDIR])
+		return 0;
+	return fill_string(context, values[KEY_WORKDIR],
+			   key_rules[KEY_WORKDIR].max, &container->workdir,
+			   err);
+}

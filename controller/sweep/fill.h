@@ -1,0 +1,39 @@
+/* fill.h - ${placeholders} in a text are replaced by what they stand for.
+ *
+ * ${name} and ${map.name} are looked up; $$ is one $; a $ before anything else
+ * stays. Names that only the start of a task knows (MASTER_ADDR, MASTER_PORT,
+ * NODE_RANK, NNODES, NPROC_PER_NODE, WORLD_SIZE) are left as they are.
+ */
+#ifndef CONTROLLER_SWEEP_FILL_H
+#define CONTROLLER_SWEEP_FILL_H
+
+#include "protocol/buffer.h"
+#include "protocol/value.h"
+
+#define FILL_NAME_MAX 240 /* bytes in a name */
+
+/* Append what the name stands for. 1: done; 0: there is no such name; -1 with
+ * *err: there is, but it has no text (a list, nothing known).
+ */
+typedef int fill_lookup_fn(void *arg, const char *name, struct buffer *out,
+			   struct error *err);
+
+/* A name that is like this one, for the sentence; NULL: none. */
+typedef const char *fill_nearest_fn(void *arg, const char *name);
+
+struct filler {
+	fill_lookup_fn *lookup;
+	fill_nearest_fn *nearest;
+	void *arg;
+};
+
+/* Append the filled text to *out. `place` is where errors point to; runtime:
+ * names of the task's start are allowed here.
+ */
+int fill_text(const struct filler *filler, const char *text, bool runtime,
+	      const struct value *place, struct buffer *out, struct error *err);
+
+/* The names of the task's start; ends in NULL. */
+extern const char *const fill_runtime_names[];
+
+#endif

@@ -1,0 +1,115 @@
+/* plan.c - a sweep as a document: what would run, what is dropped and why.
+ */
+#include "controller/sweep/plan.h"
+
+#include "controller/sweep/cell.h"
+
+#include <string.h>
+
+static void json_delete(cJSON *json)
+{
+	cJSON_Delete(json);
+}
+OWNED_POINTER(cJSON, json_delete)
+
+static void spec_clear(struct job_spec *spec)
+{
+	codec_clear(&job_spec_schema, spec);
+}
+OWNED_VALUE(struct job_spec, spec_clear)
+
+static bool add_number(cJSON *object, const char *name, double number)
+{
+	return cJSON_AddNumberToObject(object, name, number) != NULL;
+}
+
+static bool add_totals(cJSON *plan, const struct sweep_totals *totals)
+{
+	cJSON *object = cJSON_AddObjectToObject(plan, "totals");
+
+	return object && add_number(object, "cells", (double)totals->cells) &&
+	       add_number(object, "kept", (double)totals->kept) &&
+	       add_number(object, "dropped", (double)totals->dropped) &&
+	       add_number(object, "jobs", (double)totals->jobs) &&
+	       add_number(object, "nodes_max", totals->nodes_max) &&
+	       add_number(object, "node_jobs", (double)totals->node_jobs) &&
+	       add_number(object, "timeout_ms", (double)totals->timeout_ms);
+}
+
+/* An empty object at the end of the list; NULL when memory runs out. */
+static cJSON *add_row(cJSON *list)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	if (row && !cJSON_AddItemToArray(list, row)) {
+		cJSON_Delete(row);
+		return NULL;
+	}
+	return row;
+}
+
+static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
+		    struct error *err)
+{
+	owned(spec_clear) struct job_spec spec = { 0 };
+	cJSON *row = add_row(list);
+	uint32_t repeats = 0;
+	size_t job = sweep_cell_job(sweep, cell, &repeats);
+
+	if (!row)
+		return error_nomem(err, "plan");
+	if (sweep_job(sweep, job, &spec, err) < 0)
+		return -1;
+	if (!cJSON_AddStringToObject(row, "cell", spec.cell) ||
+	    !cJSON_AddStringToObject(row, "key", spec.key) ||
+	    !add_number(row, "repeats", repeats) ||
+	    !cJSON_AddStringToObject(row, "vendor", spec.vendor) ||
+	    !add_number(row, "nodes", spec.nodes) ||
+	    !add_number(row, "devices", spec.devices) ||
+	    !cJSON_AddStringToObject(row, "image", spec.container.image) ||
+	    !cJSON_AddItemToObject(row, "values", spec.values))
+		return error_nomem(err, "plan");
+	spec.values = NULL; /* it is the row's now */
+	return 0;
+}
+
+static int add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
+		       struct error *err)
+{
+	char cell[CELL_WORDS_BYTES];
+	char reason[CELL_REASON_BYTES + CELL_WORDS_BYTES];
+	cJSON *row = add_row(list);
+
+	if (!row)
+		return error_nomem(err, "plan");
+	if (sweep_drop(sweep, drop, cell, sizeof(cell), reason, sizeof(reason),
+		       err) < 0)
+		return -1;
+	if (!cJSON_AddStringToObject(row, "cell", cell) ||
+	    !cJSON_AddStringToObject(row, "reason", reason))
+		return error_nomem(err, "plan");
+	return 0;
+}
+
+cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	owned(json_delete) cJSON *plan = cJSON_CreateObject();
+	cJSON *kept = NULL, *dropped = NULL;
+
+	if (!plan ||
+	    !cJSON_AddStringToObject(plan, "sweep", sweep_name(sweep)) ||
+	    !add_totals(plan, totals) ||
+	    !(kept = cJSON_AddArrayToObject(plan, "kept")) ||
+	    !(dropped = cJSON_AddArrayToObject(plan, "dropped"))) {
+		error_nomem(err, "plan");
+		return NULL;
+	}
+	for (size_t i = 0; i < totals->kept && i < rows; i++)
+		if (add_kept(sweep, i, kept, err) < 0)
+			return NULL;
+	for (size_t i = 0; i < totals->dropped && i < rows; i++)
+		if (add_dropped(sweep, i, dropped, err) < 0)
+			return NULL;
+	return take(plan);
+}

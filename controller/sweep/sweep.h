@@ -1,0 +1,82 @@
+/* sweep.h - a sweep file to the jobs it asks for.
+ *
+ *	sweep: name		# [a-z0-9._-], 1 to 64
+ *	vendor: cpu		# and chip, nodes, devices, shared
+ *	framework: cpu		# brings image, command, env, defaults
+ *	image, build, command: [list], env: {map}, mounts: [{host, container,
+ *	  read_only}], workdir, user, network, ipc, shm, memory, cpus,
+ *	  ulimits: {name: soft[:hard]}, capabilities, groups, security
+ *	processes: device	# or 1 to 64: started per node, with RANK
+ *	repeat, priority, timeout, retries, grace, warmup_steps
+ *	model, precision, batch: {micro, accumulate, sequence, global}
+ *	parallel: {tp, pp, dp, cp, ep, sp, sharding, stage}
+ *	matrix: {key: [entry, ...], ...}
+ *	include: [{...}, ...]	# further cells
+ *	exclude: [{...}, ...]	# cells that have all these values
+ *
+ * matrix is a product: each combination of one entry per key is a cell, the
+ * first key varying slowest. A key is a key of the sweep (also as a path,
+ * batch.micro) or a free variable, used as ${name}; an entry that is a map is
+ * merged into the cell, deep (behind batch, parallel, env and ulimits: into
+ * that map). A variable that no placeholder uses is an error. A cell of include
+ * is the file's top merged with the map; without a matrix the cells of include
+ * are all there are. Besides the keys above, the top may set the variables that
+ * frameworks have defaults for.
+ *
+ * A cell that contradicts itself or its model (controller/sweep/shape.h), is
+ * excluded, or is the same run as an earlier one is dropped, with the reason.
+ * Everything else that is wrong is an error of the file, "file:line: field:
+ * found ..., allowed ...", and there is no sweep.
+ *
+ * Specs are made one by one on demand: a sweep of a million cells takes a few
+ * bytes for each.
+ */
+#ifndef CONTROLLER_SWEEP_SWEEP_H
+#define CONTROLLER_SWEEP_SWEEP_H
+
+#include "controller/sweep/catalog.h"
+#include "protocol/spec.h"
+
+#define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
+#define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
+
+struct sweep;
+
+/* file names the text in errors. The catalog must outlive the sweep. Each cell
+ * is built once and checked. EINVAL, E2BIG, ENOMEM.
+ */
+struct sweep *sweep_parse(const char *text, size_t size, const char *file,
+			  const struct catalog *catalog, struct error *err);
+void sweep_free(struct sweep *sweep);
+OWNED_POINTER(struct sweep, sweep_free)
+
+const char *sweep_name(const struct sweep *sweep);
+
+struct sweep_totals {
+	size_t cells;        /* kept + dropped */
+	size_t kept;         /* may be 0 */
+	size_t dropped;      /* impossible, excluded or the same as another */
+	size_t jobs;         /* kept cells x their repeats */
+	uint32_t nodes_max;  /* of the widest job */
+	uint64_t node_jobs;  /* jobs x their nodes */
+	uint64_t timeout_ms; /* one after the other, all to their time limit;
+				0: a job has none */
+};
+const struct sweep_totals *sweep_totals(const struct sweep *sweep);
+
+/* The spec of a job, 0 .. totals.jobs - 1: the repeats of a cell stand
+ * together, the cells are in the order of the file. The caller clears it with
+ * codec_clear(&job_spec_schema, spec). Only ENOMEM fails.
+ */
+int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
+	      struct error *err);
+
+/* The first job of a kept cell, 0 .. totals.kept - 1, and its repeats. */
+size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
+		      uint32_t *repeats);
+
+/* A dropped cell, 0 .. totals.dropped - 1, in words, and why. Cut to fit. */
+int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
+	       char *reason, size_t reason_size, struct error *err);
+
+#endif
