@@ -88,7 +88,10 @@ UNIT_HELPERS = $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c))
 FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
 	'"tests/unit/fault.h"' $(UNIT_SOURCES) /dev/null))
 LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
-BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+# Programs are tests/bench/*_bench.c; the other files there are part of each.
+BENCH_SOURCES = $(wildcard tests/bench/*_bench.c)
+BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))
+BENCH_PARTS = $(filter-out $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 
 MAN = $(wildcard $(foreach s,1 5 8,agent/*.$s controller/*.$s \
@@ -194,7 +197,8 @@ lab: $(LAB)
 $(LAB): $(BUILD)/lab/%: $(BUILD)/static/tests/lab/%.o
 	$(LINK_STATIC)
 
-$(BENCH): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIBS)
+$(BENCH): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o \
+		$(call objects,$(BENCH_PARTS)) $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
