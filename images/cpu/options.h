@@ -1,0 +1,42 @@
+/* options.h - what the trainer is told: its arguments and its environment.
+ */
+#ifndef IMAGES_CPU_OPTIONS_H
+#define IMAGES_CPU_OPTIONS_H
+
+#include "images/cpu/gpt.h"
+#include "images/cpu/ring.h"
+#include "images/cpu/why.h"
+
+struct options {
+	struct gpt_shape shape;
+	uint32_t micro_batch; /* sequences of one pass */
+	uint32_t accumulate;  /* passes of one step */
+	uint32_t steps;
+	uint32_t threads; /* at most micro_batch */
+	uint32_t log_every;
+	uint32_t timeout; /* seconds for the ranks to come together */
+	uint64_t seed;
+	double learning_rate;
+	const char *corpus;      /* borrowed */
+	struct ring_place place; /* from the environment; digest is 0 */
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
+
+/* --name VALUE or --name=VALUE; of a name given twice the last counts. The
+ * environment gives RANK (else NODE_RANK), WORLD_SIZE, MASTER_ADDR and
+ * MASTER_PORT. OPTIONS_WRONG: *why says what was found and what is allowed.
+ */
+enum options_result options_parse(int argc, char **argv,
+				  struct options *options, struct why *why);
+
+/* The text of --help. */
+void options_help(FILE *to);
+
+/* A number that two runs share only if they train the same way: everything but
+ * rank, threads and what is printed.
+ */
+uint64_t options_digest(const struct options *options, const uint8_t *corpus,
+			size_t size);
+
+#endif

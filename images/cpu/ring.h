@@ -1,0 +1,41 @@
+/* ring.h - sums an array over all ranks, which stand in a ring of TCP links.
+ *
+ * Rank 0 listens at the job's rendezvous address. Every other rank opens a
+ * port of its own and tells rank 0, which answers with the places of all once
+ * the last has come; then each connects to the next. A sum travels in `world`
+ * chunks: world - 1 rounds add them up, world - 1 rounds spread them (the ring
+ * all-reduce), so each link carries 2 (world - 1) / world of the array and all
+ * ranks end with the same bits.
+ */
+#ifndef IMAGES_CPU_RING_H
+#define IMAGES_CPU_RING_H
+
+#include "images/cpu/why.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_WORLD_MAX 4096
+
+struct ring_place {
+	uint32_t rank;
+	uint32_t world;      /* 1: no sockets at all */
+	const char *address; /* of rank 0; numbers or localhost (see net.h) */
+	uint16_t port;
+	uint64_t digest;     /* must be the same on all ranks */
+	uint32_t timeout_ms; /* for all to come together */
+};
+
+/* Blocks until the ring is closed. A rank that differs in world or digest is
+ * refused and told why; strangers at the port are ignored.
+ */
+struct ring *ring_new(const struct ring_place *place, struct why *why);
+void ring_free(struct ring *ring);
+
+/* data[i] = the sum of data[i] over all ranks. Every rank calls this with the
+ * same count. -1 as soon as a neighbour has gone away; the ring is then of no
+ * more use.
+ */
+int ring_sum(struct ring *ring, float *data, size_t count, struct why *why);
+
+#endif
