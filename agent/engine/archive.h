@@ -1,0 +1,46 @@
+/* archive.h - a folder as a tar stream that is the same everywhere.
+ *
+ * For build contexts. Names are sorted by their bytes, times are 0, owner is
+ * root, modes are 0755 (folders, and files with any x bit) or 0644: the same
+ * content gives the same bytes on every machine. Symbolic links are kept as
+ * they are and never followed; a socket, FIFO or device is refused. The
+ * stream is made as it is read, 64 KiB of a file at a time, so a folder of any
+ * size needs little memory: names of a folder at a time, at most
+ * TARBALL_ENTRIES_MAX in all, TARBALL_DEPTH_MAX deep.
+ *
+ * err->code: EINVAL for what cannot be packed, also a folder that is not
+ * there; EIO for a file that changed meanwhile; never ENOENT.
+ */
+#ifndef AGENT_ENGINE_ARCHIVE_H
+#define AGENT_ENGINE_ARCHIVE_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TARBALL_ENTRIES_MAX 200000
+#define TARBALL_DEPTH_MAX 64
+#define TARBALL_HASH_SIZE 65 /* with the 0 */
+
+struct tarball;
+
+struct tarball *tarball_new(const char *folder, struct error *err);
+void tarball_free(struct tarball *tarball);
+OWNED_POINTER(struct tarball, tarball_free)
+
+/* The next bytes, at most size, not 0: an engine_source_fn with the tarball as
+ * its arg. 0: the end; -1 with *err set, then and from then on.
+ */
+ssize_t tarball_read(void *tarball, void *buffer, size_t size,
+		     struct error *err);
+
+/* Bytes that were read so far. */
+uint64_t tarball_size(const struct tarball *tarball);
+
+/* SHA-256 of the whole stream, as hex; "" before its end was read. */
+const char *tarball_hash(const struct tarball *tarball);
+
+#endif
