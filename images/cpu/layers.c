@@ -3,22 +3,30 @@
 
 #include <math.h>
 
-/* e^x within 3e-7 relative, for -87 <= x <= 88 (beyond: the values there).
- * expf() would be a call per number; this is branch-free, so that a loop over
- * it becomes vector code. x = n log 2 + r, e^r by its series to r^6.
+union bits {
+	float value;
+	int32_t bits;
+};
+
+/* e^x within 3e-7 relative, for |x| <= 87 (beyond: the values there). expf()
+ * would be a call per number; this has no branch, so that a loop over it
+ * becomes vector code. x = n log 2 + r, e^r by its series to r^6.
  */
 static inline float exponential(float x)
 {
 	const float log2e = 1.44269504f;
 	const float high = 0.693359375f, low = -2.12194440e-4f;
-	union {
-		int32_t bits;
-		float value;
-	} power;
+	const union bits limit = { .value = 87 };
+	union bits part = { .value = x };
+	int32_t sign = part.bits & INT32_MIN, size = part.bits & INT32_MAX;
 	float n, r, sum;
 
-	x = x > 88 ? 88 : x;
-	x = x < -87 ? -87 : x;
+	/* Floats without sign are ordered as their bits; a comparison of the
+	 * floats themselves would be a branch, as it may trap.
+	 */
+	size = size < limit.bits ? size : limit.bits;
+	part.bits = sign | size;
+	x = part.value;
 	/* Rounds to an integer: beyond 2^23 a float has no fraction. */
 	n = (x * log2e + 12582912.0f) - 12582912.0f;
 	r = x - n * high - n * low;
@@ -29,8 +37,8 @@ static inline float exponential(float x)
 	sum = sum * r + 0.5f;
 	sum = sum * r + 1;
 	sum = sum * r + 1;
-	power.bits = ((int32_t)n + 127) * (1 << 23);
-	return sum * power.value;
+	part.bits = ((int32_t)n + 127) * (1 << 23);
+	return sum * part.value;
 }
 
 /* Sums in eight lanes, which the compiler may keep in a vector; a plain sum it

@@ -22,7 +22,7 @@
 
 struct lab {
 	char root[64];
-	char path[128]; /* of path_in() */
+	char path[400]; /* of path_in() */
 	pid_t pid;      /* regatta-init */
 	int ready;      /* read end of the command's descriptor 9 */
 	bool pid1;      /* run it as PID 1 of a namespace */
