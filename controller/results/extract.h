@@ -62,7 +62,6 @@ enum record_field {
  * `has`; a loss may be NaN or infinite, as printed.
  */
 struct record {
-	unsigned has; /* bit 1 << RECORD_... */
 	uint64_t step;
 	uint64_t steps_total;
 	double loss;
@@ -70,6 +69,7 @@ struct record {
 	double tokens_per_second;
 	double samples_per_second;
 	double memory_mib;
+	unsigned has; /* bit 1 << RECORD_... */
 	bool finished;
 };
 

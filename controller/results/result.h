@@ -22,6 +22,7 @@
  *	 "reported_tokens_per_second": 8123.4,	 median, for comparison
  *	 "memory_mib": 120.5,		 of the fullest task
  *	 "memory_source": "cgroup",	 or "reported" by the program
+ *	 "reported_memory_mib": 12.3,	 largest that the program printed
  *	 "wall_s": 12.3,		 first task's start to last task's end
  *	 "mfu": 0.41,			 a fraction; 6N; null: no peak known
  *	 "flags": ["..."]}		 sentences; a figure that is impossible
@@ -39,6 +40,7 @@
 #include "protocol/spec.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
