@@ -1,0 +1,752 @@
+/* image.c - brings images to the node: pulled, or built from a folder of ours.
+ */
+#include "agent/engine/image.h"
+
+#include "agent/engine/archive.h"
+#include "agent/engine/progress.h"
+#include "agent/engine/reference.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define STALL_MS 120000
+#define RETRY_MS 1000
+#define RETRY_FACTOR 4
+#define TRIES 3
+#define BUILD_FACTOR 10 /* a build may be silent that much longer */
+#define INSPECT_MS 30000
+#define PROGRESS_MS 200
+#define HASH_MS 20 /* of reading a context in one turn */
+#define HASH_PIECE (64 << 10)
+#define BUILD_MAX 255
+#define TARGET_MAX 640
+#define TAG_DIGITS 12
+#define CONTEXT_LABEL "regatta.context"
+
+struct image_wait {
+	TAILQ_ENTRY(image_wait) entry;
+	struct flight *flight;
+	uint64_t told; /* the last progress it got */
+	image_progress_fn *progress;
+	image_done_fn *done;
+	void *arg;
+};
+TAILQ_HEAD(image_waits, image_wait);
+
+/* The work for one image, and all who wait for it. */
+struct flight {
+	TAILQ_ENTRY(flight) entry;
+	struct images *images;
+	char *reference;         /* as asked for */
+	char *build;             /* or NULL */
+	char target[TARGET_MAX]; /* what the engine is asked for */
+	struct image_waits waits;
+	struct engine_call *call;
+	sd_event_source *timer; /* the pause between two tries */
+	sd_event_source *hash;  /* reads the context */
+	struct tarball *context;
+	char context_hash[TARBALL_HASH_SIZE];
+	uint64_t context_size;
+	struct progress *sums;
+	struct image_progress progress;
+	int64_t told_ms;
+	uint64_t tick;
+	bool fetched;   /* pulled or built: what is missing now is an error */
+	bool finishing; /* no longer in images */
+	bool *gone;     /* set when it is freed under a callback */
+};
+TAILQ_HEAD(flights, flight);
+
+struct images {
+	sd_event *loop;
+	struct engine *engine;
+	char *folder;
+	uint32_t stall_ms;
+	uint32_t retry_ms;
+	struct flights flights;
+	struct flight *finishing;
+};
+
+static void inspect(struct flight *flight);
+
+const char *image_phase_name(enum image_phase phase)
+{
+	static const char *const names[] = {
+		[IMAGE_CHECKING] = "checking",
+		[IMAGE_PULLING] = "pulling",
+		[IMAGE_EXTRACTING] = "extracting",
+		[IMAGE_BUILDING] = "building",
+	};
+
+	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
+								: NULL;
+}
+
+/* A flight and its waits. */
+
+static void drop_waits(struct flight *flight)
+{
+	struct image_wait *wait;
+
+	while ((wait = TAILQ_FIRST(&flight->waits))) {
+		TAILQ_REMOVE(&flight->waits, wait, entry);
+		free(wait);
+	}
+}
+
+static void flight_free(struct flight *flight)
+{
+	if (!flight)
+		return;
+	if (flight->gone)
+		*flight->gone = true;
+	if (flight->images && !flight->finishing)
+		TAILQ_REMOVE(&flight->images->flights, flight, entry);
+	drop_waits(flight);
+	engine_call_cancel(flight->call);
+	loop_source_free(&flight->timer);
+	loop_source_free(&flight->hash);
+	tarball_free(flight->context);
+	progress_free(flight->sums);
+	free(flight->reference);
+	free(flight->build);
+	free(flight);
+}
+OWNED_POINTER(struct flight, flight_free)
+
+/* The end. Callbacks may release other waits, ask anew, or free `images`. */
+static void finish(struct flight *flight, const struct error *err,
+		   const struct image *image)
+{
+	struct images *images = flight->images;
+	struct image_wait *wait;
+	bool gone = false;
+
+	TAILQ_REMOVE(&images->flights, flight, entry);
+	flight->finishing = true;
+	flight->gone = &gone;
+	images->finishing = flight;
+	while ((wait = TAILQ_FIRST(&flight->waits))) {
+		image_done_fn *done = wait->done;
+		void *arg = wait->arg;
+
+		TAILQ_REMOVE(&flight->waits, wait, entry);
+		free(wait);
+		done(arg, err, image);
+		if (gone)
+			return;
+	}
+	images->finishing = NULL;
+	flight->gone = NULL;
+	flight_free(flight);
+}
+
+/* At most every PROGRESS_MS, unless the phase is a new one. Returns false when
+ * a callback has ended the flight.
+ */
+static bool tell(struct flight *flight, bool now)
+{
+	struct image_wait *wait;
+	bool gone = false;
+
+	if (!now && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
+		return true;
+	flight->told_ms = clock_mono_ms();
+	flight->tick++;
+	flight->gone = &gone;
+	/* From the start after each, as a callback may release any of them. */
+	wait = TAILQ_FIRST(&flight->waits);
+	while (wait) {
+		if (wait->told == flight->tick) {
+			wait = TAILQ_NEXT(wait, entry);
+			continue;
+		}
+		wait->told = flight->tick;
+		if (wait->progress)
+			wait->progress(wait->arg, &flight->progress);
+		if (gone)
+			return false;
+		wait = TAILQ_FIRST(&flight->waits);
+	}
+	flight->gone = NULL;
+	return true;
+}
+
+static void on_progress(struct flight *flight)
+{
+	enum image_phase before = flight->progress.phase;
+
+	progress_sum(flight->sums, &flight->progress);
+	tell(flight, flight->progress.phase != before);
+}
+
+/* Pull. */
+
+/* The engine's codes do not say what a retry can mend; its words do. */
+static void judge(struct error *err)
+{
+	static const struct {
+		const char *words;
+		int code;
+	} table[] = {
+		{ "manifest unknown", ENOENT },
+		{ "not found", ENOENT },
+		{ "does not exist", ENOENT },
+		{ "denied", ENOENT },
+		{ "unauthorized", ENOENT },
+		{ "no basic auth credentials", ENOENT },
+		{ "no space left on device", ENOSPC },
+	};
+
+	if (err->code != EIO && err->code != ENOENT && err->code != EACCES)
+		return;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (!strcasestr(err->text, table[i].words))
+			continue;
+		err->code = table[i].code;
+		return;
+	}
+}
+
+static bool final(const struct error *err)
+{
+	switch (err->code) {
+	case ENOENT:
+	case EINVAL:
+	case EACCES:
+	case ENOSPC:
+	case ENOMEM:
+		return true;
+	}
+	return false;
+}
+
+static void pull(struct flight *flight);
+
+static int pull_again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct flight *flight = arg;
+
+	flight->progress.attempt++;
+	progress_reset(flight->sums);
+	pull(flight);
+	return 0;
+}
+
+static void pull_failed(struct flight *flight, const struct error *failure)
+{
+	struct images *images = flight->images;
+	struct error err = *failure;
+	uint64_t pause = images->retry_ms;
+
+	judge(&err);
+	for (uint32_t i = 1; i < flight->progress.attempt; i++)
+		pause *= RETRY_FACTOR;
+	if (!final(&err) && flight->progress.attempt < TRIES &&
+	    loop_timer(images->loop, &flight->timer, pause, pull_again, flight,
+		       NULL) == 0)
+		return;
+	if (flight->progress.attempt > 1)
+		error_prefix(&err, "image %.100s: after %u tries",
+			     flight->target, flight->progress.attempt);
+	else
+		error_prefix(&err, "image %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+static void pulled(void *arg, const struct error *err, cJSON *answer)
+{
+	struct flight *flight = arg;
+
+	flight->call = NULL;
+	if (err) {
+		pull_failed(flight, err);
+		return;
+	}
+	flight->fetched = true;
+	inspect(flight);
+}
+
+static void pull_object(void *arg, const cJSON *object)
+{
+	struct flight *flight = arg;
+
+	progress_pull(flight->sums, object);
+	on_progress(flight);
+}
+
+/* Only from the loop, never from inside a caller's call. */
+static void pull(struct flight *flight)
+{
+	struct images *images = flight->images;
+	struct error err;
+
+	flight->progress.phase = IMAGE_PULLING;
+	flight->call = engine_image_pull(images->engine, flight->target,
+					 images->stall_ms, pull_object, pulled,
+					 flight, &err);
+	if (!flight->call)
+		pull_failed(flight, &err);
+}
+
+/* Build. */
+
+static char *context_path(const struct flight *flight)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", flight->images->folder, flight->build) <
+			       0
+		       ? NULL
+		       : path;
+}
+
+static struct tarball *context_open(const struct flight *flight,
+				    struct error *err)
+{
+	owned_free char *path = context_path(flight);
+
+	if (!path) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	return tarball_new(path, err);
+}
+
+/* The upload. It must be what was hashed, or the tag would lie: the last bytes
+ * are not sent otherwise, and the engine builds nothing.
+ */
+static ssize_t context_read(void *arg, void *buffer, size_t size,
+			    struct error *err)
+{
+	struct flight *flight = arg;
+	ssize_t got = tarball_read(flight->context, buffer, size, err);
+
+	flight->progress.bytes = tarball_size(flight->context);
+	if (got == 0 &&
+	    strcmp(tarball_hash(flight->context), flight->context_hash) != 0)
+		return error_set(err, EIO,
+				 "folder %s changed while being packed",
+				 flight->build);
+	return got;
+}
+
+static void built(void *arg, const struct error *err, cJSON *answer)
+{
+	struct flight *flight = arg;
+	struct error failure;
+
+	flight->call = NULL;
+	tarball_free(take(flight->context));
+	if (err) {
+		failure = *err;
+		if (failure.code == ENOENT)
+			failure.code = EIO;
+		error_prefix(&failure, "build of %.100s", flight->target);
+		finish(flight, &failure, NULL);
+		return;
+	}
+	flight->fetched = true;
+	inspect(flight);
+}
+
+static void build_object(void *arg, const cJSON *object)
+{
+	struct flight *flight = arg;
+
+	progress_build(flight->sums, object);
+	on_progress(flight);
+}
+
+static int start_build(struct flight *flight, struct error *err)
+{
+	struct images *images = flight->images;
+	struct strings labels = { 0 };
+
+	flight->progress.phase = IMAGE_BUILDING;
+	flight->progress.bytes_total = flight->context_size;
+	flight->context = context_open(flight, err);
+	if (!flight->context ||
+	    strings_printf(&labels, err, CONTEXT_LABEL "=%s",
+			   flight->context_hash) < 0)
+		return -1;
+	flight->call =
+		engine_image_build(images->engine, flight->target, &labels,
+				   images->stall_ms * BUILD_FACTOR,
+				   context_read, flight, build_object, built,
+				   flight, err);
+	strings_clear(&labels);
+	return flight->call ? 0 : -1;
+}
+
+static void build(struct flight *flight)
+{
+	struct error err;
+
+	if (start_build(flight, &err) == 0)
+		return;
+	error_prefix(&err, "build of %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* What the image will be called, once the context is known. */
+static void name_target(struct flight *flight)
+{
+	struct reference parts;
+
+	if (reference_parse(flight->reference, &parts, NULL) == 0 &&
+	    !parts.tag[0])
+		snprintf(flight->target, sizeof(flight->target), "%s:%.*s",
+			 parts.name, TAG_DIGITS, flight->context_hash);
+}
+
+/* Read the context for its hash, a short time per turn of the loop. */
+static int hash_some(sd_event_source *source, void *arg)
+{
+	struct flight *flight = arg;
+	int64_t until = clock_mono_ms() + HASH_MS;
+	struct error err;
+	char piece[HASH_PIECE];
+	ssize_t got;
+
+	do {
+		got = tarball_read(flight->context, piece, sizeof(piece), &err);
+	} while (got > 0 && clock_mono_ms() < until);
+	if (got > 0) {
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		return 0;
+	}
+	if (got < 0) {
+		error_prefix(&err, "image %.80s: folder %.80s",
+			     flight->reference, flight->build);
+		finish(flight, &err, NULL);
+		return 0;
+	}
+	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
+		 tarball_hash(flight->context));
+	flight->context_size = tarball_size(flight->context);
+	tarball_free(take(flight->context));
+	name_target(flight);
+	inspect(flight);
+	return 0;
+}
+
+/* Inspect. */
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+/* An array of strings that is not empty, or NULL. */
+static const cJSON *list_of(const cJSON *object, const char *name)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name);
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list) || !list->child)
+		return NULL;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsString(item))
+			return NULL;
+	}
+	return list;
+}
+
+/* Of several registries' names the one that was asked for. */
+static const char *digest_of(const struct flight *flight, const cJSON *answer)
+{
+	const cJSON *list = list_of(answer, "RepoDigests");
+	struct reference parts;
+	const cJSON *item;
+
+	if (!list || reference_parse(flight->target, &parts, NULL) < 0)
+		return NULL;
+	cJSON_ArrayForEach(item, list)
+	{
+		size_t size = strcspn(item->valuestring, "@");
+
+		if (strlen(parts.name) == size &&
+		    !strncmp(item->valuestring, parts.name, size))
+			return item->valuestring;
+	}
+	return list->child->valuestring;
+}
+
+static void found(struct flight *flight, const cJSON *answer)
+{
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *size = cJSON_GetObjectItemCaseSensitive(answer, "Size");
+	struct error err;
+	struct image image = {
+		.id = text_of(answer, "Id"),
+		.reference = flight->target,
+		.digest = digest_of(flight, answer),
+		.entrypoint = list_of(config, "Entrypoint"),
+		.command = list_of(config, "Cmd"),
+		.env = list_of(config, "Env"),
+		.user = text_of(config, "User"),
+		.workdir = text_of(config, "WorkingDir"),
+	};
+
+	if (cJSON_IsNumber(size) && size->valuedouble > 0)
+		image.size_bytes = (uint64_t)size->valuedouble;
+	if (*image.id) {
+		finish(flight, NULL, &image);
+		return;
+	}
+	error_set(&err, EPROTO, "image %.100s: the engine tells no id of it",
+		  flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* Built from another state of its folder: the name is there, but stale. */
+static bool stale(const struct flight *flight, const cJSON *answer)
+{
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *labels =
+		cJSON_GetObjectItemCaseSensitive(config, "Labels");
+	const char *hash = text_of(labels, CONTEXT_LABEL);
+
+	return flight->build && *hash && strcmp(hash, flight->context_hash);
+}
+
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct flight *flight = arg;
+	struct error failure;
+
+	flight->call = NULL;
+	if (!err && (flight->fetched || !stale(flight, answer))) {
+		found(flight, answer);
+		return;
+	}
+	if (!err || (err->code == ENOENT && !flight->fetched)) {
+		if (flight->build)
+			build(flight);
+		else
+			pull(flight);
+		return;
+	}
+	failure = *err;
+	if (failure.code == ENOENT)
+		failure.code = EIO;
+	error_prefix(&failure, "image %.100s", flight->target);
+	finish(flight, &failure, NULL);
+}
+
+static void inspect(struct flight *flight)
+{
+	struct error err;
+
+	flight->call =
+		engine_image_inspect(flight->images->engine, flight->target,
+				     INSPECT_MS, inspected, flight, &err);
+	if (flight->call)
+		return;
+	error_prefix(&err, "image %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* Asking. */
+
+/* Below the images folder: components without "..". */
+static int build_check(const char *build, struct error *err)
+{
+	const char *at = build;
+	size_t size;
+
+	if (strlen(build) > BUILD_MAX)
+		return error_set(err, EINVAL,
+				 "build: %zu bytes, allowed are %d",
+				 strlen(build), BUILD_MAX);
+	do {
+		size = strcspn(at, "/");
+		if (!size || *at == '.')
+			return error_set(err, EINVAL,
+					 "build: \"%.80s\" found, expected a "
+					 "folder below the images folder, as "
+					 "in cpu or nvidia/torch",
+					 build);
+		at += size + 1;
+	} while (at[-1]);
+	return 0;
+}
+
+static int target_check(const struct images *images, const char *reference,
+			const char *build_folder, struct error *err)
+{
+	struct reference parts;
+
+	if (reference_parse(reference, &parts, err) < 0)
+		return -1;
+	if (!build_folder)
+		return 0;
+	if (!images->folder)
+		return error_set(err, EINVAL,
+				 "image %.80s: this agent has no images folder "
+				 "to build from",
+				 reference);
+	if (parts.digest[0])
+		return error_set(err, EINVAL,
+				 "image %.80s: one that is built has no digest "
+				 "yet, expected name[:tag]",
+				 reference);
+	return build_check(build_folder, err);
+}
+
+static struct flight *flight_find(struct images *images, const char *reference,
+				  const char *build_folder)
+{
+	struct flight *flight;
+
+	TAILQ_FOREACH(flight, &images->flights, entry)
+	{
+		if (strcmp(flight->reference, reference) != 0)
+			continue;
+		if (!flight->build == !build_folder &&
+		    (!build_folder || !strcmp(flight->build, build_folder)))
+			return flight;
+	}
+	return NULL;
+}
+
+static int flight_begin(struct flight *flight, struct error *err)
+{
+	struct images *images = flight->images;
+	int rc;
+
+	if (!flight->build) {
+		flight->call = engine_image_inspect(images->engine,
+						    flight->target, INSPECT_MS,
+						    inspected, flight, err);
+		return flight->call ? 0 : -1;
+	}
+	flight->context = context_open(flight, err);
+	if (!flight->context)
+		return error_prefix(err, "image %.80s", flight->reference);
+	rc = sd_event_add_defer(images->loop, &flight->hash, hash_some, flight);
+	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
+}
+
+static struct flight *flight_new(struct images *images, const char *reference,
+				 const char *build_folder, struct error *err)
+{
+	owned(flight_free) struct flight *flight = calloc(1, sizeof(*flight));
+
+	if (!flight) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	TAILQ_INIT(&flight->waits);
+	flight->images = images;
+	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
+	flight->progress.attempt = 1;
+	flight->sums = progress_new(err);
+	flight->reference = strdup(reference);
+	if (build_folder)
+		flight->build = strdup(build_folder);
+	if (!flight->sums || !flight->reference ||
+	    (build_folder && !flight->build)) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	snprintf(flight->target, sizeof(flight->target), "%s", reference);
+	if (flight_begin(flight, err) < 0)
+		return NULL;
+	return take(flight);
+}
+
+struct image_wait *image_ensure(struct images *images, const char *reference,
+				const char *build_folder,
+				image_progress_fn *progress,
+				image_done_fn *done, void *arg,
+				struct error *err)
+{
+	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
+	struct flight *flight;
+
+	if (!wait) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	if (target_check(images, reference, build_folder, err) < 0)
+		return NULL;
+	flight = flight_find(images, reference, build_folder);
+	if (!flight)
+		flight = flight_new(images, reference, build_folder, err);
+	if (!flight)
+		return NULL;
+	wait->flight = flight;
+	wait->told = flight->tick;
+	wait->progress = progress;
+	wait->done = done;
+	wait->arg = arg;
+	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);
+	return take(wait);
+}
+
+void image_release(struct image_wait *wait)
+{
+	struct flight *flight;
+
+	if (!wait)
+		return;
+	flight = wait->flight;
+	TAILQ_REMOVE(&flight->waits, wait, entry);
+	free(wait);
+	/* One that is finishing is freed by who finishes it. */
+	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
+		flight_free(flight);
+}
+
+/* Life. */
+
+struct images *images_new(sd_event *loop, struct engine *engine,
+			  const char *folder, uint32_t stall_ms,
+			  uint32_t retry_ms, struct error *err)
+{
+	owned(images_free) struct images *images = calloc(1, sizeof(*images));
+
+	if (images) {
+		TAILQ_INIT(&images->flights);
+		images->loop = sd_event_ref(loop);
+		images->engine = engine;
+		images->stall_ms = stall_ms ? stall_ms : STALL_MS;
+		if (images->stall_ms > UINT32_MAX / BUILD_FACTOR)
+			images->stall_ms = UINT32_MAX / BUILD_FACTOR;
+		images->retry_ms = retry_ms ? retry_ms : RETRY_MS;
+		if (folder)
+			images->folder = strdup(folder);
+	}
+	if (!images || (folder && !images->folder)) {
+		error_nomem(err, "images");
+		return NULL;
+	}
+	return take(images);
+}
+
+void images_free(struct images *images)
+{
+	struct flight *flight;
+
+	if (!images)
+		return;
+	if (images->finishing)
+		flight_free(images->finishing);
+	while ((flight = TAILQ_FIRST(&images->flights)))
+		flight_free(flight);
+	sd_event_unref(images->loop);
+	free(images->folder);
+	free(images);
+}

@@ -1,0 +1,177 @@
+/* progress.c - the engine's many small words about a pull or build, summed up.
+ */
+#include "agent/engine/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define LAYER_ID_SIZE 72
+#define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
+
+enum layer_state {
+	LAYER_WAITING,
+	LAYER_DOWNLOADING,
+	LAYER_DOWNLOADED,
+	LAYER_EXTRACTING,
+	LAYER_DONE,
+};
+
+struct layer {
+	char id[LAYER_ID_SIZE];
+	enum layer_state state;
+	uint64_t bytes;
+	uint64_t total;
+};
+
+struct progress {
+	struct layer layers[PROGRESS_LAYERS_MAX];
+	uint32_t count;
+	bool extracting; /* has begun */
+	bool building;
+	uint32_t step;
+	uint32_t steps;
+};
+
+/* The engine's words, and what follows from them. Others ("Pulling from
+ * library/x", "Digest: ...") are not about a layer.
+ */
+/* clang-format off */
+static const struct {
+	const char *status;
+	enum layer_state state;
+} words[] = {
+	{ "Pulling fs layer", LAYER_WAITING },
+	{ "Waiting", LAYER_WAITING },
+	{ "Retrying in ", LAYER_WAITING },
+	{ "Downloading", LAYER_DOWNLOADING },
+	{ "Verifying Checksum", LAYER_DOWNLOADED },
+	{ "Download complete", LAYER_DOWNLOADED },
+	{ "Extracting", LAYER_EXTRACTING },
+	{ "Pull complete", LAYER_DONE },
+	{ "Already exists", LAYER_DONE },
+};
+/* clang-format on */
+
+struct progress *progress_new(struct error *err)
+{
+	struct progress *progress = calloc(1, sizeof(*progress));
+
+	if (!progress)
+		error_nomem(err, "progress");
+	return progress;
+}
+
+void progress_free(struct progress *progress)
+{
+	free(progress);
+}
+
+void progress_reset(struct progress *progress)
+{
+	memset(progress, 0, sizeof(*progress));
+}
+
+static struct layer *layer_find(struct progress *progress, const char *id)
+{
+	struct layer *layer;
+
+	for (uint32_t i = 0; i < progress->count; i++)
+		if (!strcmp(progress->layers[i].id, id))
+			return &progress->layers[i];
+	if (progress->count == PROGRESS_LAYERS_MAX ||
+	    strlen(id) >= LAYER_ID_SIZE)
+		return NULL;
+	layer = &progress->layers[progress->count++];
+	memcpy(layer->id, id, strlen(id) + 1);
+	return layer;
+}
+
+static uint64_t byte_count(const cJSON *detail, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(detail, name);
+
+	if (!cJSON_IsNumber(item) ||
+	    !(item->valuedouble > 0 && item->valuedouble <= BYTES_LIMIT))
+		return 0;
+	return (uint64_t)item->valuedouble;
+}
+
+static void layer_update(struct layer *layer, enum layer_state state,
+			 const cJSON *detail)
+{
+	layer->state = state;
+	if (state == LAYER_DOWNLOADING) {
+		layer->bytes = byte_count(detail, "current");
+		layer->total = byte_count(detail, "total");
+		if (layer->total < layer->bytes)
+			layer->total = layer->bytes;
+	} else if (state == LAYER_WAITING) {
+		layer->bytes = 0;
+	} else {
+		layer->bytes = layer->total;
+	}
+}
+
+void progress_pull(struct progress *progress, const cJSON *object)
+{
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "id"));
+	const char *status = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "status"));
+	const cJSON *detail =
+		cJSON_GetObjectItemCaseSensitive(object, "progressDetail");
+	struct layer *layer;
+
+	if (!id || !status)
+		return;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(status, words[i].status, strlen(words[i].status)))
+			continue;
+		layer = layer_find(progress, id);
+		progress->extracting |= words[i].state == LAYER_EXTRACTING;
+		if (layer)
+			layer_update(layer, words[i].state, detail);
+		return;
+	}
+}
+
+/* "Step 2/7 : RUN ..."; another engine says "STEP 2/7: RUN ...". */
+void progress_build(struct progress *progress, const cJSON *object)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "stream"));
+	unsigned int step, steps;
+
+	progress->building = true;
+	if (!text || strncasecmp(text, "step ", 5) != 0 ||
+	    sscanf(text + 5, "%4u/%4u", &step, &steps) != 2 || !step ||
+	    step > steps)
+		return;
+	progress->step = step;
+	progress->steps = steps;
+}
+
+void progress_sum(const struct progress *progress, struct image_progress *sum)
+{
+	bool downloaded = progress->extracting;
+
+	if (progress->building) {
+		sum->phase = IMAGE_BUILDING;
+		sum->layers = progress->step ? progress->step - 1 : 0;
+		sum->layers_total = progress->steps;
+		return;
+	}
+	sum->bytes = sum->bytes_total = 0;
+	sum->layers = 0;
+	sum->layers_total = progress->count;
+	for (uint32_t i = 0; i < progress->count; i++) {
+		const struct layer *layer = &progress->layers[i];
+
+		sum->bytes += layer->bytes;
+		sum->bytes_total += layer->total;
+		sum->layers += layer->state == LAYER_DONE;
+		downloaded = downloaded && layer->state >= LAYER_DOWNLOADED;
+	}
+	sum->phase = downloaded ? IMAGE_EXTRACTING : IMAGE_PULLING;
+}

@@ -1,0 +1,651 @@
+/* image_test.c - bringing images to a node, against a scripted engine.
+ */
+#include "agent/engine/image.h"
+
+#include "agent/engine/progress.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+#include "tests/unit/fake_engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#define PULLS_MAX 4
+
+struct world {
+	sd_event *loop;
+	char folder[64];
+	char socket[96];
+	char host[112];
+	struct fake_engine *fake;
+	struct engine *engine;
+	struct images *images;
+	/* the scripted engine */
+	bool present;       /* it has the image */
+	const char *label;  /* of the image it has */
+	const char *config; /* its answer to inspect, instead of ours */
+	int status;         /* of a pull or build */
+	const char *text[PULLS_MAX]; /* what the nth pull or build prints */
+	bool silent;                 /* and then nothing more */
+	bool touch;                  /* an inspect changes the build folder */
+	/* what it saw */
+	int inspects, pulls, builds;
+	char seen[600]; /* the last path but /version */
+	size_t context;
+	bool gone; /* a connection was closed */
+};
+
+struct outcome {
+	struct world *world;
+	struct image_wait *wait;
+	struct image_wait *victim; /* to release in a callback */
+	bool release_self;
+	bool free_images;
+	int done;
+	int told;
+	struct error err;
+	struct image_progress last;
+	char id[100], reference[200], digest[200], user[40], workdir[40];
+	char *entrypoint, *command, *env;
+	uint64_t size_bytes;
+};
+
+static void on_gone(void *arg)
+{
+	struct world *world = arg;
+
+	world->gone = true;
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		exit(1);
+	close(fd);
+}
+
+static void answer_inspect(struct world *world, struct fake_exchange *exchange)
+{
+	char text[1000];
+
+	world->inspects++;
+	if (world->touch)
+		write_file(world->folder, "cpu/data", "changed");
+	if (!world->present) {
+		fake_answer(exchange, 404,
+			    "{\"message\":\"No such image: x\"}");
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "{\"Id\":\"sha256:abc\",\"Size\":1234,\"RepoDigests\":"
+		 "[\"other@sha256:1\",\"busybox@sha256:2\"],\"Config\":{"
+		 "\"Entrypoint\":[\"/bin/e\",\"x\"],\"Cmd\":[\"c\"],"
+		 "\"Env\":[\"A=b\"],\"User\":\"7\",\"WorkingDir\":\"/w\","
+		 "\"Labels\":{\"regatta.context\":\"%s\"}}}",
+		 world->label ? world->label : "");
+	fake_answer(exchange, 200, world->config ? world->config : text);
+}
+
+static void answer_work(struct world *world, struct fake_exchange *exchange,
+			int n)
+{
+	const char *text = world->text[n < PULLS_MAX ? n : PULLS_MAX - 1];
+
+	if (world->status != 200) {
+		fake_answer(exchange, world->status, text);
+		return;
+	}
+	fake_begin(exchange, 200);
+	if (text)
+		fake_chunk(exchange, text);
+	if (world->silent)
+		return;
+	fake_end(exchange);
+	world->present = !text || !strstr(text, "error");
+}
+
+static void script(void *arg, struct fake_exchange *exchange,
+		   const struct fake_request *request)
+{
+	struct world *world = arg;
+	const char *path = fake_path(request);
+
+	fake_on_gone(exchange, on_gone, world);
+	if (fake_version(exchange, request))
+		return;
+	snprintf(world->seen, sizeof(world->seen), "%s", path);
+	if (!strncmp(path, "/images/create", 14)) {
+		answer_work(world, exchange, world->pulls++);
+	} else if (!strncmp(path, "/build", 6)) {
+		world->context = request->size;
+		answer_work(world, exchange, world->builds++);
+	} else {
+		answer_inspect(world, exchange);
+	}
+}
+
+static void maybe_act(struct outcome *outcome)
+{
+	image_release(outcome->victim);
+	outcome->victim = NULL;
+	if (outcome->release_self) {
+		image_release(outcome->wait);
+		outcome->wait = NULL;
+		outcome->release_self = false;
+	}
+	if (outcome->free_images) {
+		images_free(outcome->world->images);
+		outcome->world->images = NULL;
+		outcome->free_images = false;
+	}
+}
+
+static void progress(void *arg, const struct image_progress *now)
+{
+	struct outcome *outcome = arg;
+
+	outcome->told++;
+	outcome->last = *now;
+	maybe_act(outcome);
+}
+
+static void done(void *arg, const struct error *err, const struct image *image)
+{
+	struct outcome *outcome = arg;
+
+	outcome->done++;
+	outcome->wait = NULL;
+	if (err)
+		outcome->err = *err;
+	if (image) {
+		snprintf(outcome->id, sizeof(outcome->id), "%s", image->id);
+		snprintf(outcome->reference, sizeof(outcome->reference), "%s",
+			 image->reference);
+		snprintf(outcome->digest, sizeof(outcome->digest), "%s",
+			 image->digest ? image->digest : "(NULL)");
+		snprintf(outcome->user, sizeof(outcome->user), "%s",
+			 image->user);
+		snprintf(outcome->workdir, sizeof(outcome->workdir), "%s",
+			 image->workdir);
+		if (image->entrypoint)
+			outcome->entrypoint =
+				cJSON_PrintUnformatted(image->entrypoint);
+		if (image->command)
+			outcome->command =
+				cJSON_PrintUnformatted(image->command);
+		if (image->env)
+			outcome->env = cJSON_PrintUnformatted(image->env);
+		outcome->size_bytes = image->size_bytes;
+	}
+	maybe_act(outcome);
+}
+
+static void reset(struct outcome *outcome)
+{
+	free(outcome->entrypoint);
+	free(outcome->command);
+	free(outcome->env);
+	*outcome = (struct outcome){ 0 };
+}
+
+static void begin(struct world *world, struct outcome *outcome,
+		  const char *reference, const char *build)
+{
+	reset(outcome);
+	outcome->world = world;
+	outcome->wait = image_ensure(world->images, reference, build, progress,
+				     done, outcome, &outcome->err);
+	if (!outcome->wait) {
+		printf("Bail out! %s\n", outcome->err.text);
+		exit(1);
+	}
+}
+
+static void wait_done(struct world *world, struct outcome *outcome)
+{
+	while (!outcome->done)
+		sd_event_run(world->loop, UINT64_MAX);
+}
+
+static void ensure(struct world *world, struct outcome *outcome,
+		   const char *reference, const char *build)
+{
+	begin(world, outcome, reference, build);
+	wait_done(world, outcome);
+}
+
+static void wait_gone(struct world *world)
+{
+	while (!world->gone)
+		sd_event_run(world->loop, UINT64_MAX);
+}
+
+/* An engine without the image, whose first pull or build prints text. */
+static void engine_with(struct world *world, int status, const char *text)
+{
+	for (int i = 0; i < PULLS_MAX; i++)
+		world->text[i] = text;
+	world->status = status;
+	world->present = world->silent = world->touch = world->gone = false;
+	world->label = world->config = NULL;
+	world->inspects = world->pulls = world->builds = 0;
+}
+
+static void new_images(struct world *world, uint32_t stall_ms)
+{
+	images_free(world->images);
+	world->images = images_new(world->loop, world->engine, world->folder,
+				   stall_ms, 10, NULL);
+}
+
+static void open_world(struct world *world)
+{
+	char path[128];
+	struct error err;
+
+	*world = (struct world){ 0 };
+	snprintf(world->folder, sizeof(world->folder),
+		 "/tmp/image-test-XXXXXX");
+	if (!mkdtemp(world->folder) || sd_event_new(&world->loop) < 0)
+		exit(1);
+	snprintf(path, sizeof(path), "%s/cpu", world->folder);
+	if (mkdir(path, 0755) < 0)
+		exit(1);
+	write_file(path, "Dockerfile", "FROM scratch\n");
+	write_file(path, "data", "data");
+	snprintf(world->socket, sizeof(world->socket), "%s/s", world->folder);
+	snprintf(world->host, sizeof(world->host), "unix://%s", world->socket);
+	world->fake =
+		fake_engine_new(world->loop, world->socket, script, world);
+	world->engine = engine_new(world->loop, world->host, NULL, &err);
+	if (!world->engine)
+		exit(1);
+	new_images(world, 20000);
+}
+
+static void close_world(struct world *world)
+{
+	images_free(world->images);
+	engine_free(world->engine);
+	fake_engine_free(world->fake);
+	file_remove_tree(AT_FDCWD, world->folder, NULL);
+	sd_event_unref(world->loop);
+}
+
+static void present(struct world *world)
+{
+	struct outcome outcome = { 0 };
+
+	engine_with(world, 200, NULL);
+	world->present = true;
+	ensure(world, &outcome, "busybox", NULL);
+	ok(world->inspects == 1 && !world->pulls,
+	   "an image that is there is not pulled");
+	is(world->seen, "/images/busybox/json", "only looked at");
+	is(outcome.id, "sha256:abc", "its id");
+	is(outcome.reference, "busybox", "its reference");
+	is(outcome.digest, "busybox@sha256:2", "the digest of its own name");
+	is(outcome.entrypoint, "[\"/bin/e\",\"x\"]", "its entry point");
+	is(outcome.command, "[\"c\"]", "its command");
+	is(outcome.env, "[\"A=b\"]", "its environment");
+	is(outcome.user, "7", "its user");
+	is(outcome.workdir, "/w", "its working folder");
+	is_int((long long)outcome.size_bytes, 1234, "its size");
+	world->config = "{\"Id\":\"sha256:1\",\"Config\":{\"Cmd\":null,"
+			"\"Entrypoint\":[],\"Env\":[1]}}";
+	ensure(world, &outcome, "busybox", NULL);
+	ok(!outcome.command && !outcome.entrypoint && !outcome.env &&
+		   !outcome.user[0] && !outcome.workdir[0],
+	   "what it lacks is NULL or empty");
+	is(outcome.digest, "(NULL)", "also its digest");
+	world->config = "{}";
+	ensure(world, &outcome, "busybox", NULL);
+	is_int(outcome.err.code, EPROTO, "one without id: %s",
+	       outcome.err.text);
+	reset(&outcome);
+}
+
+static const char words[] =
+	"{\"status\":\"Pulling from library/busybox\",\"id\":\"latest\"}\n"
+	"{\"status\":\"Already exists\",\"progressDetail\":{},\"id\":\"a\"}\n"
+	"{\"status\":\"Pulling fs layer\",\"progressDetail\":{},\"id\":\"b\"}\n"
+	"{\"status\":\"Pulling fs layer\",\"progressDetail\":{},\"id\":\"c\"}\n"
+	"{\"status\":\"Downloading\",\"progressDetail\":"
+	"{\"current\":50,\"total\":100},\"id\":\"b\"}\n"
+	"{\"status\":\"Download complete\",\"progressDetail\":{},"
+	"\"id\":\"b\"}\n"
+	"{\"status\":\"Downloading\",\"progressDetail\":"
+	"{\"current\":10,\"total\":1000},\"id\":\"c\"}\n"
+	"{\"status\":\"Extracting\",\"progressDetail\":"
+	"{\"current\":5,\"total\":100},\"id\":\"b\"}\n"
+	"{\"status\":\"Verifying Checksum\",\"progressDetail\":{},"
+	"\"id\":\"c\"}\n"
+	"{\"status\":\"Pull complete\",\"progressDetail\":{},\"id\":\"b\"}\n"
+	"{\"status\":\"Digest: sha256:2\"}\n";
+
+static void single_flight(struct world *world)
+{
+	struct outcome one = { 0 }, two = { 0 }, three = { 0 }, other = { 0 };
+
+	engine_with(world, 200, words);
+	begin(world, &one, "busybox", NULL);
+	begin(world, &two, "busybox", NULL);
+	begin(world, &three, "busybox", NULL);
+	image_release(three.wait);
+	ok(!one.done && !two.done, "nothing is done inside the call");
+	wait_done(world, &one);
+	wait_done(world, &two);
+	ok(world->pulls == 1 && world->inspects == 2,
+	   "many who wait cost one pull");
+	is(two.id, "sha256:abc", "and each gets the image");
+	ok(one.told >= 1 && two.told == one.told, "and the progress");
+	ok(!three.done && !three.told, "but not who has left");
+	ok(one.last.phase == IMAGE_EXTRACTING && one.last.bytes == 1100 &&
+		   one.last.bytes_total == 1100 && one.last.layers == 1 &&
+		   one.last.layers_total == 3,
+	   "the change to extracting is told, layers summed: %d %llu/%llu "
+	   "%u/%u",
+	   one.last.phase, (unsigned long long)one.last.bytes,
+	   (unsigned long long)one.last.bytes_total, one.last.layers,
+	   one.last.layers_total);
+	engine_with(world, 200, NULL);
+	begin(world, &one, "busybox", NULL);
+	begin(world, &other, "alpine", NULL);
+	wait_done(world, &one);
+	wait_done(world, &other);
+	is_int(world->pulls, 2, "two images are two pulls");
+	reset(&one);
+	reset(&two);
+	reset(&other);
+}
+
+static void retries(struct world *world)
+{
+	struct outcome outcome = { 0 };
+
+	engine_with(world, 200, NULL);
+	world->text[0] = world->text[1] =
+		"{\"error\":\"dial tcp: connection refused\"}\n";
+	ensure(world, &outcome, "busybox", NULL);
+	ok(!outcome.err.code && world->pulls == 3,
+	   "a pull is tried three times");
+	engine_with(world, 200, "{\"error\":\"net/http: TLS timeout\"}\n");
+	ensure(world, &outcome, "busybox", NULL);
+	ok(outcome.err.code == EIO && world->pulls == 3, "and no more: %s",
+	   outcome.err.text);
+	engine_with(world, 500, "{\"message\":\"unexpected EOF\"}");
+	ensure(world, &outcome, "busybox", NULL);
+	ok(outcome.err.code == EIO && world->pulls == 3,
+	   "also when the engine refuses: %s", outcome.err.text);
+	engine_with(world, 200, "{\"id\":\"a\",\"status\":\"Downloading\"}\n");
+	world->silent = true;
+	new_images(world, 60);
+	ensure(world, &outcome, "busybox", NULL);
+	ok(outcome.err.code == ETIMEDOUT && world->pulls == 3, "or stalls: %s",
+	   outcome.err.text);
+	is_int(outcome.last.attempt, 3, "the progress counts the tries");
+	new_images(world, 20000);
+	reset(&outcome);
+}
+
+static void final_errors(struct world *world)
+{
+	static const struct {
+		int status;
+		const char *text;
+		int code;
+	} cases[] = {
+		{ 404,
+		  "{\"message\":\"manifest for x not found: manifest "
+		  "unknown\"}",
+		  ENOENT },
+		{ 500,
+		  "{\"message\":\"pull access denied for x, repository does "
+		  "not exist\"}",
+		  ENOENT },
+		{ 500, "{\"message\":\"Get https://r/: unauthorized\"}",
+		  ENOENT },
+		{ 200, "{\"error\":\"manifest unknown\"}\n", ENOENT },
+		{ 200,
+		  "{\"error\":\"failed to register layer: write /x: no space "
+		  "left on device\"}\n",
+		  ENOSPC },
+		{ 400, "{\"message\":\"invalid reference format\"}", EINVAL },
+	};
+	struct outcome outcome = { 0 };
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		engine_with(world, cases[i].status, cases[i].text);
+		ensure(world, &outcome, "x", NULL);
+		ok(outcome.err.code == cases[i].code && world->pulls == 1,
+		   "final at once: %s", outcome.err.text);
+	}
+	ok(!image_ensure(world->images, "A", NULL, NULL, done, NULL, &err) &&
+		   err.code == EINVAL,
+	   "no reference: %s", err.text);
+	fake_engine_free(world->fake);
+	ensure(world, &outcome, "x", NULL);
+	ok(outcome.err.code == ECONNREFUSED, "no engine: %s", outcome.err.text);
+	world->fake =
+		fake_engine_new(world->loop, world->socket, script, world);
+	reset(&outcome);
+}
+
+static void leaving(struct world *world)
+{
+	struct outcome one = { 0 }, two = { 0 };
+
+	engine_with(world, 200, "{\"id\":\"a\",\"status\":\"Downloading\"}\n");
+	world->silent = true;
+	new_images(world, 20000);
+	begin(world, &one, "busybox", NULL);
+	begin(world, &two, "busybox", NULL);
+	while (!world->pulls)
+		sd_event_run(world->loop, UINT64_MAX);
+	image_release(one.wait);
+	while (!two.told)
+		sd_event_run(world->loop, UINT64_MAX);
+	ok(!world->gone, "who leaves does not end it for the others");
+	image_release(two.wait);
+	wait_gone(world);
+	ok(!one.done && !two.done, "the last one who leaves ends the transfer");
+	engine_with(world, 200, "{\"error\":\"try again\"}\n");
+	begin(world, &one, "busybox", NULL);
+	while (world->pulls < 2)
+		sd_event_run(world->loop, UINT64_MAX);
+	image_release(one.wait);
+	engine_with(world, 200, NULL);
+	ensure(world, &two, "busybox", NULL);
+	ok(!one.done && two.done == 1,
+	   "who leaves in the pause between two tries is not heard of again");
+	reset(&one);
+	reset(&two);
+}
+
+static void inside_callbacks(struct world *world)
+{
+	struct outcome one = { 0 }, two = { 0 }, three = { 0 };
+
+	engine_with(world, 200, words);
+	begin(world, &one, "busybox", NULL);
+	begin(world, &two, "busybox", NULL);
+	begin(world, &three, "busybox", NULL);
+	one.victim = two.wait;
+	wait_done(world, &one);
+	wait_done(world, &three);
+	ok(!two.done && !two.told, "progress may release another one");
+	engine_with(world, 200, words);
+	begin(world, &one, "busybox", NULL);
+	one.release_self = true;
+	world->gone = false;
+	wait_gone(world);
+	ok(!one.done && one.told == 1, "or its own, which ends the transfer");
+	engine_with(world, 200, NULL);
+	begin(world, &one, "busybox", NULL);
+	begin(world, &two, "busybox", NULL);
+	one.victim = two.wait;
+	wait_done(world, &one);
+	ensure(world, &three, "busybox", NULL);
+	ok(!two.done && three.done == 1, "done() may release another one");
+	for (int i = 0; i < 2; i++) {
+		engine_with(world, 200, i ? NULL : words);
+		begin(world, &one, "busybox", NULL);
+		begin(world, &two, "busybox", NULL);
+		one.free_images = true;
+		while (world->images)
+			sd_event_run(world->loop, UINT64_MAX);
+		new_images(world, 20000);
+		ensure(world, &three, "busybox", NULL);
+		ok(one.done == i && !two.done && !two.told,
+		   "%s may free everything", i ? "done()" : "progress()");
+	}
+	reset(&one);
+	reset(&two);
+	reset(&three);
+}
+
+static void builds(struct world *world)
+{
+	struct outcome outcome = { 0 };
+	char tag[100], first[200];
+
+	engine_with(world, 200, "{\"stream\":\"Step 2/3 : COPY . /\"}\n");
+	ensure(world, &outcome, "regatta/cpu", "cpu");
+	ok(!outcome.err.code && world->builds == 1 && !world->pulls,
+	   "an image that is not there is built: %s", outcome.err.text);
+	ok(!strncmp(outcome.reference, "regatta/cpu:", 12) &&
+		   strspn(outcome.reference + 12, "0123456789abcdef") == 12 &&
+		   strlen(outcome.reference) == 24,
+	   "its tag is the hash of the context: %s", outcome.reference);
+	ok(world->context >= 3072 && world->context % 512 == 0,
+	   "the context was sent");
+	ok(outcome.last.phase == IMAGE_BUILDING && outcome.last.layers == 1 &&
+		   outcome.last.layers_total == 3 &&
+		   outcome.last.bytes == world->context &&
+		   outcome.last.bytes_total == world->context,
+	   "the progress counts steps and bytes of the context");
+	snprintf(tag, sizeof(tag), "%.12s", outcome.reference + 12);
+	world->builds = 0;
+	ensure(world, &outcome, "regatta/cpu", "cpu");
+	snprintf(first, sizeof(first), "/images/regatta/cpu:%s/json", tag);
+	is(world->seen, first, "the second time it is looked for by that tag");
+	is_int(world->builds, 0, "and not built again");
+	write_file(world->folder, "cpu/data", "other");
+	world->present = false;
+	ensure(world, &outcome, "regatta/cpu", "cpu");
+	ok(world->builds == 1 && strcmp(outcome.reference + 12, tag) != 0,
+	   "other content has another tag: %s", outcome.reference);
+	reset(&outcome);
+}
+
+static void tagged_builds(struct world *world)
+{
+	struct outcome outcome = { 0 };
+
+	engine_with(world, 200, NULL);
+	world->present = true;
+	ensure(world, &outcome, "regatta/cpu:1", "cpu");
+	ok(!world->builds && !strcmp(outcome.reference, "regatta/cpu:1"),
+	   "an image by that tag that is not of us is taken");
+	world->label = "0123";
+	ensure(world, &outcome, "regatta/cpu:1", "cpu");
+	ok(world->builds == 1 && !outcome.err.code,
+	   "one of us, but of other content, is built anew");
+	ok(strstr(world->seen, "/images/regatta/cpu:1/json") != NULL,
+	   "by the same name");
+	reset(&outcome);
+}
+
+static void bad_builds(struct world *world)
+{
+	static const char *const bad[] = { "",     "..",       "/cpu", "cpu/",
+					   "a//b", "cpu/../x", ".git", "none" };
+	struct outcome outcome = { 0 };
+	struct images *without =
+		images_new(world->loop, world->engine, NULL, 0, 0, NULL);
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!image_ensure(world->images, "x", bad[i], NULL, done,
+				 &outcome, &err) &&
+			   err.code == EINVAL,
+		   "build \"%s\": %s", bad[i], err.text);
+	ok(!image_ensure(without, "x", "cpu", NULL, done, &outcome, &err), "%s",
+	   err.text);
+	images_free(without);
+	engine_with(world, 200,
+		    "{\"errorDetail\":{\"code\":1,\"message\":\"The command "
+		    "'false' returned a non-zero code: "
+		    "1\"},\"error\":\"x\"}\n");
+	ensure(world, &outcome, "regatta/cpu", "cpu");
+	ok(outcome.err.code == EIO && world->builds == 1,
+	   "a build that fails is not tried again: %s", outcome.err.text);
+	engine_with(world, 200, NULL);
+	world->touch = true;
+	ensure(world, &outcome, "regatta/cpu", "cpu");
+	ok(outcome.err.code == EIO && world->builds == 0,
+	   "a context that changes under our hands is not built: %s",
+	   outcome.err.text);
+	reset(&outcome);
+}
+
+/* The sums, without an engine. */
+static void sums(void)
+{
+	struct progress *sums = progress_new(NULL);
+	struct image_progress sum = { 0 };
+	cJSON *object = cJSON_Parse("{\"id\":\"a\",\"status\":\"Downloading\","
+				    "\"progressDetail\":{\"current\":-5,"
+				    "\"total\":1e300}}");
+	char id[20];
+
+	progress_pull(sums, object);
+	progress_sum(sums, &sum);
+	ok(sum.layers_total == 1 && sum.bytes == 0 && sum.bytes_total == 0,
+	   "impossible numbers count as nothing");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(id, sizeof(id), "layer%d", i);
+		cJSON_ReplaceItemInObject(object, "id", cJSON_CreateString(id));
+		progress_pull(sums, object);
+	}
+	progress_sum(sums, &sum);
+	is_int(sum.layers_total, PROGRESS_LAYERS_MAX,
+	       "so many layers are counted and no more");
+	progress_reset(sums);
+	progress_sum(sums, &sum);
+	ok(sum.layers_total == 0 && sum.phase == IMAGE_PULLING,
+	   "a new attempt begins at nothing");
+	is(image_phase_name(IMAGE_EXTRACTING), "extracting",
+	   "phases have names");
+	cJSON_Delete(object);
+	progress_free(sums);
+}
+
+int main(void)
+{
+	struct world world;
+
+	signal(SIGPIPE, SIG_IGN);
+	tap_begin(60);
+	open_world(&world);
+	present(&world);
+	single_flight(&world);
+	retries(&world);
+	final_errors(&world);
+	leaving(&world);
+	inside_callbacks(&world);
+	builds(&world);
+	tagged_builds(&world);
+	bad_builds(&world);
+	sums();
+	close_world(&world);
+	return tap_done();
+}
