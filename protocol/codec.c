@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_MAX 9007199254740992.0 /* 2^53: the last exact integer */
+/* cJSON prints 15 digits where it takes the rest for noise. */
+#define PRINTED_MAX UINT64_C(1000000000000000)
+/* 2^53 - 1: a larger number may be another one, rounded. */
+#define READ_MAX 9007199254740991.0
 
 static void *field_at(const struct field *field, const void *data)
 {
@@ -86,20 +89,71 @@ int strings_copy(struct strings *to, const struct strings *from,
 
 /* Encoding. */
 
-static cJSON *integer_item(const char *text, double value)
+static cJSON *made(cJSON *item, struct error *err)
 {
-	return fabs(value) <= EXACT_MAX ? cJSON_CreateNumber(value)
-					: cJSON_CreateString(text);
+	if (!item)
+		error_set(err, ENOMEM, "out of memory");
+	return item;
 }
 
-static cJSON *strings_item(const struct strings *strings)
+static cJSON *u64_item(uint64_t value, struct error *err)
 {
-	cJSON *array = cJSON_CreateArray();
+	char text[24];
 
-	for (size_t i = 0; array && i < strings->count; i++) {
-		cJSON *item = cJSON_CreateString(strings->items[i]);
+	if (value <= PRINTED_MAX)
+		return made(cJSON_CreateNumber((double)value), err);
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return made(cJSON_CreateString(text), err);
+}
 
-		if (!item || !cJSON_AddItemToArray(array, item)) {
+static cJSON *i64_item(int64_t value, struct error *err)
+{
+	char text[24];
+
+	if (value >= 0)
+		return u64_item((uint64_t)value, err);
+	if (value >= -(int64_t)PRINTED_MAX)
+		return made(cJSON_CreateNumber((double)value), err);
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	return made(cJSON_CreateString(text), err);
+}
+
+/* What the other side would refuse is refused here already. */
+static cJSON *string_item(const char *text, struct error *err)
+{
+	if (!text) {
+		error_set(err, EINVAL, "missing");
+		return NULL;
+	}
+	if (strlen(text) > CODEC_STRING_MAX) {
+		error_set(err, E2BIG, "%zu bytes, allowed are %d", strlen(text),
+			  CODEC_STRING_MAX);
+		return NULL;
+	}
+	return made(cJSON_CreateString(text), err);
+}
+
+/* An array of what item(at, schema) makes of each. */
+static cJSON *array_item(const char *items, size_t count, size_t size,
+			 const struct schema *schema,
+			 cJSON *(*item_of)(const void *at,
+					   const struct schema *schema,
+					   struct error *err),
+			 struct error *err)
+{
+	cJSON *array;
+
+	if (count > CODEC_ITEMS_MAX) {
+		error_set(err, E2BIG, "%zu items, allowed are %d", count,
+			  CODEC_ITEMS_MAX);
+		return NULL;
+	}
+	array = made(cJSON_CreateArray(), err);
+	for (size_t i = 0; array && i < count; i++) {
+		cJSON *item = item_of(items + i * size, schema, err);
+
+		if (!cJSON_AddItemToArray(array, item)) {
+			error_prefix(err, "[%zu]", i);
 			cJSON_Delete(item);
 			cJSON_Delete(array);
 			return NULL;
@@ -108,23 +162,16 @@ static cJSON *strings_item(const struct strings *strings)
 	return array;
 }
 
-static cJSON *list_item(const struct field *field, const void *from)
+static cJSON *string_of(const void *at, const struct schema *schema,
+			struct error *err)
 {
-	cJSON *array = cJSON_CreateArray();
-	const char *items = *(char *const *)field_at(field, from);
+	return string_item(*(char *const *)at, err);
+}
 
-	for (size_t i = 0; array && i < *count_at(field, from); i++) {
-		cJSON *item =
-			codec_object(field->schema,
-				     items + i * field->schema->size, NULL);
-
-		if (!item || !cJSON_AddItemToArray(array, item)) {
-			cJSON_Delete(item);
-			cJSON_Delete(array);
-			return NULL;
-		}
-	}
-	return array;
+static cJSON *struct_of(const void *at, const struct schema *schema,
+			struct error *err)
+{
+	return codec_object(schema, at, err);
 }
 
 /* Absent and zero are the same to an optional field, so it is left out. */
@@ -156,34 +203,44 @@ static bool field_is_zero(const struct field *field, const void *from)
 	return false;
 }
 
-static cJSON *field_item(const struct field *field, const void *from)
+static cJSON *field_item(const struct field *field, const void *from,
+			 struct error *err)
 {
 	const void *at = field_at(field, from);
-	char text[32];
+	const struct strings *strings = at;
 
 	switch (field->kind) {
 	case FIELD_BOOL:
-		return cJSON_CreateBool(*(const bool *)at);
+		return made(cJSON_CreateBool(*(const bool *)at), err);
 	case FIELD_U32:
-		return cJSON_CreateNumber(*(const uint32_t *)at);
+		return u64_item(*(const uint32_t *)at, err);
 	case FIELD_U64:
-		snprintf(text, sizeof(text), "%" PRIu64, *(const uint64_t *)at);
-		return integer_item(text, (double)*(const uint64_t *)at);
+		return u64_item(*(const uint64_t *)at, err);
 	case FIELD_I64:
-		snprintf(text, sizeof(text), "%" PRId64, *(const int64_t *)at);
-		return integer_item(text, (double)*(const int64_t *)at);
+		return i64_item(*(const int64_t *)at, err);
 	case FIELD_DOUBLE:
-		return cJSON_CreateNumber(*(const double *)at);
+		if (isfinite(*(const double *)at))
+			return made(cJSON_CreateNumber(*(const double *)at),
+				    err);
+		error_set(err, EINVAL, "not a finite number");
+		return NULL;
 	case FIELD_STRING:
-		return cJSON_CreateString(*(char *const *)at);
+		return string_item(*(char *const *)at, err);
 	case FIELD_STRINGS:
-		return strings_item(at);
+		return array_item((const char *)strings->items, strings->count,
+				  sizeof(char *), NULL, string_of, err);
 	case FIELD_JSON:
-		return cJSON_Duplicate(*(cJSON *const *)at, true);
+		if (*(cJSON *const *)at)
+			return made(cJSON_Duplicate(*(cJSON *const *)at, true),
+				    err);
+		error_set(err, EINVAL, "missing");
+		return NULL;
 	case FIELD_STRUCT:
-		return codec_object(field->schema, at, NULL);
+		return codec_object(field->schema, at, err);
 	case FIELD_LIST:
-		return list_item(field, from);
+		return array_item(*(char *const *)at, *count_at(field, from),
+				  field->schema->size, field->schema, struct_of,
+				  err);
 	}
 	return NULL;
 }
@@ -191,7 +248,7 @@ static cJSON *field_item(const struct field *field, const void *from)
 cJSON *codec_object(const struct schema *schema, const void *from,
 		    struct error *err)
 {
-	cJSON *object = cJSON_CreateObject();
+	cJSON *object = made(cJSON_CreateObject(), err);
 
 	for (size_t i = 0; object && i < schema->count; i++) {
 		const struct field *field = &schema->fields[i];
@@ -199,17 +256,15 @@ cJSON *codec_object(const struct schema *schema, const void *from,
 
 		if (field->optional && field_is_zero(field, from))
 			continue;
-		item = field_item(field, from);
+		item = field_item(field, from, err);
 		/* The name is a constant of ours: the object may borrow it. */
-		if (!item ||
-		    !cJSON_AddItemToObjectCS(object, field->name, item)) {
+		if (!cJSON_AddItemToObjectCS(object, field->name, item)) {
+			error_prefix(err, "%s", field->name);
 			cJSON_Delete(item);
 			cJSON_Delete(object);
-			object = NULL;
+			return NULL;
 		}
 	}
-	if (!object)
-		error_nomem(err, schema->name);
 	return object;
 }
 
@@ -217,15 +272,18 @@ int codec_encode(const struct schema *schema, const void *from,
 		 struct buffer *out, struct error *err)
 {
 	cJSON *object = codec_object(schema, from, err);
-	char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+	char *text;
 	int rc;
 
+	if (!object)
+		return error_prefix(err, "%s", schema->name);
+	text = cJSON_PrintUnformatted(object);
 	cJSON_Delete(object);
 	if (!text)
 		return error_nomem(err, schema->name);
 	rc = buffer_text(out, text, err);
 	cJSON_free(text);
-	return rc;
+	return rc < 0 ? error_prefix(err, "%s", schema->name) : 0;
 }
 
 /* Decoding. */
@@ -233,15 +291,21 @@ int codec_encode(const struct schema *schema, const void *from,
 static int wrong(const struct field *field, const cJSON *item,
 		 const char *allowed, struct error *err)
 {
-	const char *found = cJSON_IsString(item)   ? "a string"
-			    : cJSON_IsNumber(item) ? "a number"
-			    : cJSON_IsBool(item)   ? "a boolean"
-			    : cJSON_IsNull(item)   ? "null"
-			    : cJSON_IsArray(item)  ? "a list"
-						   : "an object";
-
+	if (cJSON_IsNumber(item))
+		return error_set(err, EPROTO,
+				 "%s: found the number %.17g, allowed is %s",
+				 field->name, item->valuedouble, allowed);
+	if (cJSON_IsString(item))
+		return error_set(err, EPROTO,
+				 "%s: found '%.40s', allowed is %s",
+				 field->name, item->valuestring, allowed);
 	return error_set(err, EPROTO, "%s: found %s, allowed is %s",
-			 field->name, found, allowed);
+			 field->name,
+			 cJSON_IsBool(item)    ? "a boolean"
+			 : cJSON_IsNull(item)  ? "null"
+			 : cJSON_IsArray(item) ? "a list"
+					       : "an object",
+			 allowed);
 }
 
 static bool number_integral(const cJSON *item, double low, double high)
@@ -256,7 +320,7 @@ static int read_u64(const struct field *field, const cJSON *item, uint64_t *to,
 {
 	char *end;
 
-	if (number_integral(item, 0, EXACT_MAX)) {
+	if (number_integral(item, 0, READ_MAX)) {
 		*to = (uint64_t)item->valuedouble;
 		return 0;
 	}
@@ -276,7 +340,7 @@ static int read_i64(const struct field *field, const cJSON *item, int64_t *to,
 	const char *text = item->valuestring;
 	char *end;
 
-	if (number_integral(item, -EXACT_MAX, EXACT_MAX)) {
+	if (number_integral(item, -READ_MAX, READ_MAX)) {
 		*to = (int64_t)item->valuedouble;
 		return 0;
 	}
@@ -378,8 +442,8 @@ static int read_field(const struct field *field, const cJSON *item, void *to,
 	case FIELD_I64:
 		return read_i64(field, item, at, err);
 	case FIELD_DOUBLE:
-		if (!cJSON_IsNumber(item))
-			return wrong(field, item, "a number", err);
+		if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+			return wrong(field, item, "a finite number", err);
 		*(double *)at = item->valuedouble;
 		return 0;
 	case FIELD_STRING:
@@ -443,11 +507,38 @@ int codec_from_object(const struct schema *schema, const cJSON *object,
 	return 0;
 }
 
+/* cJSON lets a NUL end a string early, plain or as \u0000: "a" would come out
+ * of "a\u0000b". Where is the first one? NULL: nowhere.
+ */
+static const char *find_nul(const char *text, size_t size)
+{
+	const char *found = memchr(text, 0, size);
+	const char *end = text + size;
+	const char *at = text;
+
+	if (found)
+		return found;
+	while ((at = memchr(at, '\\', (size_t)(end - at)))) {
+		if (end - at >= 6 && !memcmp(at + 1, "u0000", 5))
+			return at;
+		if (end - at < 2)
+			break;
+		at += 2;
+	}
+	return NULL;
+}
+
 cJSON *codec_parse(const char *text, size_t size, struct error *err)
 {
-	const char *end = NULL;
-	cJSON *object = cJSON_ParseWithLengthOpts(text, size, &end, 0);
+	const char *end = find_nul(text, size);
+	cJSON *object;
 
+	if (end) {
+		error_set(err, EPROTO, "a NUL character, at byte %td",
+			  end - text);
+		return NULL;
+	}
+	object = cJSON_ParseWithLengthOpts(text, size, &end, 0);
 	if (!object) {
 		error_set(err, EPROTO, "not JSON, at byte %td",
 			  end ? end - text : 0);

@@ -14,10 +14,11 @@
  *	const struct schema log_ack_schema = SCHEMA(log_ack, log_ack_fields);
  *
  * A field's kind follows from its C type by _Generic: a type that cannot
- * travel does not compile. JSON numbers are doubles, so integers beyond 2^53
- * travel as decimal strings; both forms are read. Decoding trusts nothing:
- * unknown, missing, doubled, mistyped, too long and out-of-range fields are
- * EPROTO and named, and a failed call leaves nothing behind.
+ * travel does not compile. JSON numbers are doubles, and cJSON prints them with
+ * 15 digits, so integers beyond 10^15 travel as decimal strings; both forms are
+ * read, numbers up to 2^53 - 1. Decoding trusts nothing: unknown, missing,
+ * doubled, mistyped, too long and out-of-range fields and strings with a NUL
+ * inside are EPROTO and named, and a failed call leaves nothing behind.
  */
 #ifndef PROTOCOL_CODEC_H
 #define PROTOCOL_CODEC_H
@@ -116,11 +117,16 @@ struct schema {
 		.count = sizeof(f) / sizeof((f)[0])                            \
 	}
 
-/* The struct as a JSON object that the caller deletes; NULL with ENOMEM. */
+/* The struct as a JSON object that the caller deletes. EINVAL: a string that is
+ * not optional is NULL, a double is not finite; E2BIG: a string or list that
+ * no decoder would take.
+ */
 cJSON *codec_object(const struct schema *schema, const void *from,
 		    struct error *err);
 
-/* Append the struct as one line of JSON text. */
+/* Append the struct as one line of JSON text. Errors as codec_object(), and
+ * E2BIG past the buffer's limit; the buffer is then unchanged.
+ */
 int codec_encode(const struct schema *schema, const void *from,
 		 struct buffer *out, struct error *err);
 

@@ -104,20 +104,20 @@ int message_encode(enum message_type type, const void *body, struct buffer *out,
 {
 	const struct message_kind *kind = &message_kinds[type];
 	cJSON *object = codec_object(kind->schema, body, err);
-	cJSON *name = object ? cJSON_CreateStringReference(kind->name) : NULL;
 	char *text = NULL;
 	int rc;
 
-	if (name && !cJSON_AddItemToObjectCS(object, "type", name))
-		cJSON_Delete(name);
-	else if (name)
+	if (!object)
+		return error_prefix(err, "%s", kind->name);
+	if (cJSON_AddItemToObjectCS(object, "type",
+				    cJSON_CreateStringReference(kind->name)))
 		text = cJSON_PrintUnformatted(object);
 	cJSON_Delete(object);
 	if (!text)
 		return error_nomem(err, kind->name);
 	rc = buffer_text(out, text, err);
 	cJSON_free(text);
-	return rc;
+	return rc < 0 ? error_prefix(err, "%s", kind->name) : 0;
 }
 
 static enum message_type type_named(const char *name)
@@ -128,8 +128,15 @@ static enum message_type type_named(const char *name)
 	return MESSAGE_NONE;
 }
 
-static int decode_object(cJSON *object, enum message_type *type, void **body,
-			 struct error *err)
+static int too_long(const char *name, size_t size, size_t max,
+		    struct error *err)
+{
+	return error_set(err, EPROTO, "%s of %zu bytes, allowed are %zu", name,
+			 size, max);
+}
+
+static int decode_object(cJSON *object, size_t size, enum message_type *type,
+			 void **body, struct error *err)
 {
 	cJSON *name = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
 	enum message_type found = MESSAGE_NONE;
@@ -146,6 +153,8 @@ static int decode_object(cJSON *object, enum message_type *type, void **body,
 	}
 	cJSON_Delete(name);
 	kind = &message_kinds[found];
+	if (size > MESSAGE_TEXT_MAX && kind->senders != ROLE_CONTROLLER)
+		return too_long(kind->name, size, MESSAGE_TEXT_MAX, err);
 	space = malloc(kind->schema->size);
 	if (!space)
 		return error_nomem(err, kind->name);
@@ -164,14 +173,12 @@ int message_decode(const char *text, size_t size, enum message_type *type,
 	cJSON *object;
 	int rc;
 
-	if (size > MESSAGE_TEXT_MAX)
-		return error_set(err, EPROTO,
-				 "message of %zu bytes, allowed are %d", size,
-				 MESSAGE_TEXT_MAX);
+	if (size > MESSAGE_REPLY_MAX)
+		return too_long("message", size, MESSAGE_REPLY_MAX, err);
 	object = codec_parse(text, size, err);
 	if (!object)
 		return error_prefix(err, "message");
-	rc = decode_object(object, type, body, err);
+	rc = decode_object(object, size, type, body, err);
 	cJSON_Delete(object);
 	return rc;
 }

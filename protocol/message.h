@@ -16,8 +16,12 @@
 #include "protocol/spec.h"
 
 #define PROTOCOL_VERSION 1
-#define MESSAGE_TEXT_MAX (1024 * 1024)    /* bytes of the JSON frame */
-#define MESSAGE_PAYLOAD_MAX (1024 * 1024) /* bytes of the raw frame */
+/* Bytes of the JSON frame, of one that only a controller sends, and of the raw
+ * frame.
+ */
+#define MESSAGE_TEXT_MAX (1024 * 1024)
+#define MESSAGE_REPLY_MAX (4 * 1024 * 1024)
+#define MESSAGE_PAYLOAD_MAX (1024 * 1024)
 
 enum message_type {
 	MESSAGE_NONE,
@@ -252,8 +256,9 @@ extern const struct message_kind message_kinds[MESSAGE_TYPES];
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err);
 
-/* Read one. On success *body is the type's struct on the heap, to be given to
- * message_free().
+/* Read one; EPROTO says what is wrong. On success *body is the type's struct on
+ * the heap, to be given to message_free(); on failure *type and *body are
+ * untouched.
  */
 int message_decode(const char *text, size_t size, enum message_type *type,
 		   void **body, struct error *err);

@@ -1,0 +1,44 @@
+/* message.c - feeds any bytes to the message decoder; what it takes must be the
+ * same again after encoding and decoding.
+ */
+#include "protocol/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	owned(buffer_clear) struct buffer first;
+	owned(buffer_clear) struct buffer second;
+	enum message_type type = MESSAGE_NONE, again_type = MESSAGE_NONE;
+	void *body = NULL, *again = NULL;
+	struct error err = { 0 };
+
+	/* Escapes may make the text longer than what it was read from. */
+	buffer_init(&first, (size_t)MESSAGE_REPLY_MAX * 8);
+	buffer_init(&second, (size_t)MESSAGE_REPLY_MAX * 8);
+	if (message_decode((const char *)data, size, &type, &body, &err) < 0) {
+		must(err.code && err.text[0] && !body);
+		return 0;
+	}
+	must(message_encode(type, body, &first, NULL) == 0);
+	if (first.size <= MESSAGE_TEXT_MAX) {
+		must(message_decode(first.data, first.size, &again_type, &again,
+				    NULL) == 0);
+		must(again_type == type);
+		must(message_encode(type, again, &second, NULL) == 0);
+		must(first.size == second.size &&
+		     !memcmp(first.data, second.data, first.size));
+		message_free(type, again);
+	}
+	message_free(type, body);
+	return 0;
+}
