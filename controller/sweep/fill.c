@@ -2,6 +2,7 @@
  */
 #include "controller/sweep/fill.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* clang-format off */
@@ -55,6 +56,8 @@ static int fill_name(const struct filler *filler, const char *name,
 				   name);
 	}
 	found = filler->lookup(filler->arg, name, out, &why);
+	if (found < 0 && why.code == ENOMEM)
+		return error_nomem(err, value_file(place));
 	if (found < 0)
 		return value_error(place, err, "found ${%.60s}: %s", name,
 				   why.text);

@@ -353,13 +353,47 @@ static bool axis_varies(const struct axis *axis, size_t path)
 	return false;
 }
 
-static void add_varying(struct sweep *sweep, bool *seen, const struct pair *pair)
+/* An axis behind this one has the last word on the path. */
+static bool axis_hidden(const struct sweep *sweep, size_t axis, size_t path)
+{
+	while (++axis < sweep->axis_count) {
+		const struct axis *later = &sweep->axes[axis];
+		size_t i = 0;
+
+		while (i < later->count && layer_value(&later->layers[i], path))
+			i++;
+		if (i == later->count)
+			return true;
+	}
+	return false;
+}
+
+static void add_varying(struct sweep *sweep, size_t path)
 {
 	struct cells *cells = &sweep->cells;
 
-	if (!seen[pair->path])
-		cells->varying[cells->varying_count++] = pair->path;
-	seen[pair->path] = true;
+	for (size_t i = 0; i < cells->varying_count; i++)
+		if (cells->varying[i] == path)
+			return;
+	cells->varying[cells->varying_count++] = path;
+}
+
+/* asked[path] is the last axis, counted from 1, that was asked about it. */
+static void find_axis_varying(struct sweep *sweep, size_t index, size_t *asked)
+{
+	const struct axis *axis = &sweep->axes[index];
+
+	for (size_t i = 0; i < axis->count; i++)
+		for (size_t p = 0; p < axis->layers[i].count; p++) {
+			size_t path = axis->layers[i].pairs[p].path;
+
+			if (asked[path] == index + 1)
+				continue;
+			asked[path] = index + 1;
+			if (axis_varies(axis, path) &&
+			    !axis_hidden(sweep, index, path))
+				add_varying(sweep, path);
+		}
 }
 
 /* Find the paths that tell cells apart: those that an axis gives different
@@ -368,24 +402,13 @@ static void add_varying(struct sweep *sweep, bool *seen, const struct pair *pair
 static int find_varying(struct sweep *sweep, struct error *err)
 {
 	size_t paths = paths_count(sweep->paths);
-	owned_free bool *seen = calloc(paths, sizeof(*seen));
+	owned_free size_t *asked = calloc(paths, sizeof(*asked));
 
 	sweep->cells.varying = calloc(paths, sizeof(*sweep->cells.varying));
-	if (!seen || !sweep->cells.varying)
+	if (!asked || !sweep->cells.varying)
 		return sweep_nomem(sweep, err);
-	for (size_t i = 0; i < sweep->axis_count; i++) {
-		const struct axis *axis = &sweep->axes[i];
-
-		for (size_t k = 0; k < axis->count; k++)
-			for (size_t p = 0; p < axis->layers[k].count; p++) {
-				const struct pair *pair =
-					&axis->layers[k].pairs[p];
-
-				if (!seen[pair->path] &&
-				    axis_varies(axis, pair->path))
-					add_varying(sweep, seen, pair);
-			}
-	}
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		find_axis_varying(sweep, i, asked);
 	for (size_t i = 0; i < sweep->include_count; i++)
 		for (size_t p = 0; p < sweep->includes[i].count; p++) {
 			const struct pair *pair = &sweep->includes[i].pairs[p];
@@ -393,7 +416,7 @@ static int find_varying(struct sweep *sweep, struct error *err)
 			if (sweep->totals.cells > 1 &&
 			    differ(pair->value,
 				   layer_value(&sweep->base, pair->path)))
-				add_varying(sweep, seen, pair);
+				add_varying(sweep, pair->path);
 		}
 	return 0;
 }
@@ -706,11 +729,16 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 static int describe(struct sweep *sweep, size_t number, struct cell *cell,
 		    struct error *err)
 {
+	struct error why = { 0 };
+
 	if (set_values(sweep, number, err) < 0)
 		return -1;
 	/* An excluded cell may well be one that cannot be built. */
-	if (cell_build(&sweep->cells, sweep->values, 0, cell, err) < 0)
+	if (cell_build(&sweep->cells, sweep->values, 0, cell, &why) < 0) {
+		if (why.code == ENOMEM)
+			return sweep_nomem(sweep, err);
 		*cell = (struct cell){ 0 };
+	}
 	return words_set(&sweep->cells, sweep->values, cell, err);
 }
 

@@ -1,0 +1,649 @@
+/* sweep_test.c - a sweep file becomes the jobs it asks for, or is refused.
+ */
+#include "controller/sweep/sweep.h"
+
+#include "protocol/file.h"
+#include "tests/tap.h"
+#include "tests/unit/fault.h"
+
+#include <errno.h>
+
+static struct catalog *catalog;
+
+static struct sweep *parse(const char *text, struct error *err)
+{
+	return sweep_parse(text, strlen(text), "f", catalog, err);
+}
+
+/* A field of a job: as text, by its place in the JSON of its spec. */
+static char *job_field(struct sweep *sweep, size_t job, const char *path)
+{
+	struct job_spec spec = { 0 };
+	struct error err = { 0 };
+	cJSON *object = NULL, *item;
+	owned_free char *copy = strdup(path);
+	char *text, *rest = copy, *name;
+
+	if (sweep_job(sweep, job, &spec, &err) < 0)
+		return strdup(err.text);
+	item = object = codec_object(&job_spec_schema, &spec, &err);
+	while (item && (name = strsep(&rest, "/")))
+		item = cJSON_GetObjectItemCaseSensitive(item, name);
+	text = cJSON_IsString(item) ? strdup(item->valuestring)
+	       : item               ? cJSON_PrintUnformatted(item)
+				    : NULL;
+	cJSON_Delete(object);
+	codec_clear(&job_spec_schema, &spec);
+	return text;
+}
+
+static void field_is(struct sweep *sweep, size_t job, const char *path,
+		     const char *want)
+{
+	owned_free char *got = sweep ? job_field(sweep, job, path) : NULL;
+
+	is(got, want, "job %zu: %s", job, path);
+}
+
+static void test_fields(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: all-keys\n"
+		      "vendor: CPU\n"
+		      "nodes: 2\ndevices: 3\nshared: true\n"
+		      "image: repo/name:tag\n"
+		      "command: [run, '${model}', '$$HOME', $HOME,\n"
+		      "  'n=${nodes}', '${MASTER_ADDR}:${MASTER_PORT}', 5]\n"
+		      "env: {A: 'x ${batch.global}', B: ''}\n"
+		      "mounts:\n"
+		      "  - {host: '/data/${model}', container: /data,\n"
+		      "     read_only: true}\n"
+		      "  - {host: /b, container: /c}\n"
+		      "workdir: /w/${repeat}\nuser: 1000:100\n"
+		      "network: none\nipc: host\nshm: 32G\nmemory: 64M\n"
+		      "cpus: 1.5\nulimits: {memlock: -1, nofile: 10:20}\n"
+		      "capabilities: [SYS_PTRACE]\ngroups: [video, 44]\n"
+		      "security: [seccomp=unconfined]\n"
+		      "processes: device\nrepeat: 2\npriority: -3\n"
+		      "timeout: 2h\nretries: 5\ngrace: 500ms\n"
+		      "warmup_steps: 7\nmodel: mine\nprecision: bf16\n"
+		      "batch: {micro: 2, accumulate: 4, sequence: 128}\n",
+		      &err);
+
+	if (!ok(sweep != NULL, "every key is read (%s)", err.text))
+		return;
+	is(sweep_name(sweep), "all-keys", "the sweep has its name");
+	is_int((long long)sweep_totals(sweep)->jobs, 2,
+	       "a repeat is a job of its own");
+	is_int((long long)sweep_totals(sweep)->node_jobs, 4,
+	       "the nodes are counted");
+	is_int((long long)sweep_totals(sweep)->timeout_ms, 4 * 3600 * 1000,
+	       "and the time");
+	field_is(sweep, 1, "sweep", "all-keys");
+	field_is(sweep, 1, "cell", "model=mine");
+	field_is(sweep, 1, "repeat", "1");
+	field_is(sweep, 0, "repeat", NULL);
+	field_is(sweep, 0, "vendor", "cpu");
+	field_is(sweep, 0, "nodes", "2");
+	field_is(sweep, 0, "devices", "3");
+	field_is(sweep, 0, "shared", "true");
+	field_is(sweep, 0, "priority", "-3");
+	field_is(sweep, 0, "timeout_ms", "7200000");
+	field_is(sweep, 0, "retries", "5");
+	field_is(sweep, 0, "values",
+		 "{\"model\":\"mine\",\"nodes\":2,\"batch\":{\"micro\":2,"
+		 "\"accumulate\":4,\"sequence\":128,\"global\":48}}");
+	field_is(sweep, 0, "container",
+		 "{\"image\":\"repo/name:tag\",\"argv\":[\"run\",\"mine\","
+		 "\"$HOME\",\"$HOME\",\"n=2\","
+		 "\"${MASTER_ADDR}:${MASTER_PORT}\",\"5\"],"
+		 "\"env\":[\"A=x 48\",\"B=\"],"
+		 "\"mounts\":[{\"host\":\"/data/mine\",\"container\":\"/data\","
+		 "\"read_only\":true},{\"host\":\"/b\",\"container\":\"/c\"}],"
+		 "\"workdir\":\"/w/2\",\"user\":\"1000:100\","
+		 "\"network\":\"none\",\"ipc\":\"host\","
+		 "\"shm_bytes\":34359738368,\"memory_bytes\":67108864,"
+		 "\"cpus\":1.5,\"ulimits\":[\"memlock=-1\",\"nofile=10:20\"],"
+		 "\"capabilities\":[\"SYS_PTRACE\"],"
+		 "\"groups\":[\"video\",\"44\"],"
+		 "\"security\":[\"seccomp=unconfined\"],\"processes\":3,"
+		 "\"grace_ms\":500}");
+	field_is(sweep, 0, "measure",
+		 "{\"warmup_steps\":7,\"sequence\":128,\"micro_batch\":2,"
+		 "\"accumulate\":4,\"global_batch\":48,\"model\":\"mine\","
+		 "\"precision\":\"bf16\"}");
+}
+
+static void test_defaults(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\n", &err);
+	owned(sweep_free) struct sweep *bare =
+		parse("sweep: s\nbuild: cpu\nframework: cpu\n", &err);
+
+	if (!ok(sweep && bare, "little is needed (%s)", err.text))
+		return;
+	field_is(sweep, 0, "cell", "s");
+	field_is(sweep, 0, "vendor", "cpu");
+	field_is(sweep, 0, "nodes", "1");
+	field_is(sweep, 0, "retries", "2");
+	field_is(sweep, 0, "timeout_ms", NULL);
+	field_is(sweep, 0, "container", "{\"image\":\"i\",\"grace_ms\":10000}");
+	field_is(sweep, 0, "measure", "{}");
+	is_int((long long)sweep_totals(sweep)->timeout_ms, 0,
+	       "without a time limit the time is unknown");
+	field_is(bare, 0, "container/image", "cpu");
+	field_is(bare, 0, "container/build", "cpu");
+}
+
+static void test_framework(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nframework: cpu\nsteps: 7\n"
+		      "env: {WORLD_SIZE: mine, OTHER: '1'}\n"
+		      "matrix: {model: [gpt-nano, gpt-mini]}\n",
+		      &err);
+	owned(sweep_free) struct sweep *image =
+		parse("sweep: s\nframework: cpu\nimage: own\ncommand: [a]\n",
+		      &err);
+
+	if (!ok(sweep && image, "a framework brings the rest (%s)", err.text))
+		return;
+	field_is(sweep, 1, "container/argv",
+		 "[\"/trainer\",\"--layers\",\"4\",\"--hidden\",\"128\","
+		 "\"--heads\",\"4\",\"--sequence\",\"128\",\"--micro-batch\","
+		 "\"2\",\"--accumulate\",\"1\",\"--steps\",\"7\"]");
+	field_is(sweep, 1, "container/env",
+		 "[\"WORLD_SIZE=mine\",\"OTHER=1\","
+		 "\"MASTER_ADDR=${MASTER_ADDR}\","
+		 "\"MASTER_PORT=${MASTER_PORT}\"]");
+	field_is(sweep, 1, "container/build", "cpu");
+	field_is(sweep, 1, "container/processes", "1");
+	field_is(sweep, 1, "measure/framework", "cpu");
+	field_is(image, 0, "container/image", "own");
+	field_is(image, 0, "container/build", NULL);
+	field_is(image, 0, "container/argv", "[\"a\"]");
+}
+
+static const char matrix_text[] =
+	"sweep: m\n"
+	"image: i\n"
+	"command: ['${model}', '${lr}', '${batch.micro}', '${parallel.tp}',\n"
+	"  '${parallel.dp}', '${note.text}']\n"
+	"devices: 8\n"
+	"note: {text: base}\n"
+	"batch: {micro: 1, sequence: 64}\n"
+	"matrix:\n"
+	"  model: [a, b]\n"
+	"  lr: [1e-3, 'high']\n"
+	"  layout:\n"
+	"    - {parallel: {tp: 2}}\n"
+	"    - {parallel: {tp: 4}, batch: {micro: 2}}\n";
+
+static void test_matrix(void)
+{
+	struct error err = { 0 };
+	owned_free char *text = NULL;
+	owned(sweep_free) struct sweep *sweep = NULL;
+
+	/* The top may not set a variable; an entry of the matrix may. */
+	ok(!parse(matrix_text, &err), "a variable at the top is a typing "
+				      "mistake");
+	text = strdup(matrix_text);
+	memcpy(strstr(text, "note: {text: base}\n"), "#", 1);
+	free(take(text));
+	if (asprintf(&text,
+		     "%s    - {parallel: {tp: 8}, note: {text: third}}\n"
+		     "  extra: [{note: {text: base}}, {note: {text: end}}]\n"
+		     "  batch: [{micro: 3}]\n"
+		     "  env: [{A: b}]\n",
+		     matrix_text) < 0)
+		return;
+	memmove(strstr(text, "note: {text: base}\n"),
+		strstr(text, "batch: {micro: 1"),
+		strlen(strstr(text, "batch: {micro: 1")) + 1);
+	sweep = parse(text, &err);
+	if (!ok(sweep != NULL, "a matrix is a product (%s)", err.text))
+		return;
+	is_int((long long)sweep_totals(sweep)->cells, 2 * 2 * 3 * 2,
+	       "of all its lists");
+	field_is(sweep, 0, "cell",
+		 "model=a lr=1e-3 parallel.tp=2 note.text=base");
+	field_is(sweep, 1, "cell",
+		 "model=a lr=1e-3 parallel.tp=2 note.text=end");
+	field_is(sweep, 23, "cell",
+		 "model=b lr=high parallel.tp=8 note.text=end");
+	field_is(sweep, 23, "container/argv",
+		 "[\"b\",\"high\",\"3\",\"8\",\"1\",\"end\"]");
+	field_is(sweep, 23, "container/env", "[\"A=b\"]");
+	field_is(sweep, 0, "container/argv",
+		 "[\"a\",\"1e-3\",\"3\",\"2\",\"4\",\"base\"]");
+	field_is(sweep, 0, "values",
+		 "{\"model\":\"a\",\"lr\":0.001,\"note.text\":\"base\","
+		 "\"nodes\":1,\"batch\":{\"micro\":3,\"accumulate\":1,"
+		 "\"sequence\":64,\"global\":12},\"parallel\":{\"tp\":2,"
+		 "\"pp\":1,\"dp\":4,\"cp\":1}}");
+}
+
+static void test_include_exclude(void)
+{
+	struct error err = { 0 };
+	char cell[100], reason[200];
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\ncommand: [c, '${x}']\n"
+		      "matrix: {x: [1, 2, 3], nodes: [1, 2]}\n"
+		      "include:\n"
+		      "  - {x: 9, priority: 4}\n"
+		      "  - {x: 2, nodes: 2}\n"
+		      "exclude:\n"
+		      "  - {x: 1, nodes: 2}\n"
+		      "  - {nodes: 1, x: 3}\n",
+		      &err);
+	owned(sweep_free) struct sweep *only =
+		parse("sweep: s\nimage: i\nnodes: 3\n"
+		      "include: [{command: [a]}, {command: [b]}]\n"
+		      "exclude: [{repeat: 1, command: [b]}]\n",
+		      &err);
+
+	if (!ok(sweep && only, "cells are added and left out (%s)", err.text))
+		return;
+	is_int((long long)sweep_totals(sweep)->cells, 8, "6 + 2 cells");
+	is_int((long long)sweep_totals(sweep)->kept, 5, "5 of them are kept");
+	is_int((long long)sweep_totals(sweep)->dropped, 3, "3 are dropped");
+	field_is(sweep, 3, "cell", "x=3 nodes=2 priority=0");
+	field_is(sweep, 4, "cell", "x=9 nodes=1 priority=4");
+	sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason), &err);
+	is(cell, "x=1 nodes=2 priority=0", "an excluded cell has words");
+	is(reason, "excluded on line 9", "and a reason");
+	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
+	is(reason, "excluded on line 10", "each its own");
+	sweep_drop(sweep, 2, cell, sizeof(cell), reason, sizeof(reason), &err);
+	is(reason, "the same run as x=2 nodes=2 priority=0",
+	   "the same run counts once");
+	ok(sweep_drop(sweep, 3, cell, sizeof(cell), reason, sizeof(reason),
+		      &err) < 0,
+	   "there is no fourth (%s)", err.text);
+	is_int((long long)sweep_totals(only)->cells, 2,
+	       "without a matrix the includes are all");
+	is_int((long long)sweep_totals(only)->kept, 1,
+	       "defaults and lists can be excluded");
+	field_is(only, 0, "cell", "command=[a]");
+	field_is(only, 0, "nodes", "3");
+}
+
+static void test_impossible(void)
+{
+	struct error err = { 0 };
+	char cell[100], reason[200];
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\nmodel: llama2_70b\nnodes: 4\n"
+		      "devices: 8\n"
+		      "command: [c, '${parallel.tp}']\n"
+		      "matrix: {parallel: [{tp: 8, pp: 4}, {tp: 3}, {pp: 16},\n"
+		      "  {pp: 32}]}\n",
+		      &err);
+
+	if (!ok(sweep != NULL, "impossible cells are no error (%s)", err.text))
+		return;
+	is_int((long long)sweep_totals(sweep)->kept, 2, "they are dropped");
+	sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason), &err);
+	is(cell, "parallel.tp=3", "with their words");
+	is(reason,
+	   "TP 3 x PP 1 x CP 1 = 3 does not divide the world: nodes 4 x "
+	   "devices 8 = 32",
+	   "and the reason");
+	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
+	is(reason, "80 layers of llama2_70b do not divide by PP 32",
+	   "also that of the model");
+}
+
+static void key_of(const char *text, size_t job, char key[65])
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep = parse(text, &err);
+	struct job_spec spec = { 0 };
+
+	snprintf(key, 65, "%.64s", err.text);
+	if (!sweep || sweep_job(sweep, job, &spec, &err) < 0)
+		return;
+	snprintf(key, 65, "%s", spec.key);
+	codec_clear(&job_spec_schema, &spec);
+}
+
+static void test_keys(void)
+{
+	/* clang-format off */
+	static const struct {
+		const char *what, *text;
+		size_t job;
+		bool same;
+	} cases[] = {
+		{ "the sweep's name",
+		  "sweep: b\nimage: i\ncommand: [c, '1']\n", 0, true },
+		{ "comments and order",
+		  "# hello\nimage: i\ncommand:\n- c\n- 1\nsweep: a\n", 0, true },
+		{ "priority, time limit and retries",
+		  "sweep: a\nimage: i\ncommand: [c, 1]\npriority: 3\n"
+		  "timeout: 3s\nretries: 0\n", 0, true },
+		{ "a matrix that leads there",
+		  "sweep: a\nimage: i\ncommand: [c, '${x}']\n"
+		  "matrix: {x: [0, 1]}\n", 1, true },
+		{ "a default that is spelled out",
+		  "sweep: a\nimage: i\ncommand: [c, 1]\nnodes: 1\n"
+		  "vendor: cpu\ngrace: 10s\n", 0, true },
+		{ "the repeat",
+		  "sweep: a\nimage: i\ncommand: [c, 1]\nrepeat: 2\n", 1, false },
+		{ "the command",
+		  "sweep: a\nimage: i\ncommand: [c, 2]\n", 0, false },
+		{ "the model",
+		  "sweep: a\nimage: i\ncommand: [c, 1]\nmodel: m\n", 0, false },
+		{ "the nodes",
+		  "sweep: a\nimage: i\ncommand: [c, 1]\nnodes: 2\n", 0, false },
+	};
+	/* clang-format on */
+	char first[65], key[65];
+
+	key_of("sweep: a\nimage: i\ncommand: [c, 1]\n", 0, first);
+	is_int((long long)strspn(first, "0123456789abcdef"), 64,
+	       "a key is 64 hex digits");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		key_of(cases[i].text, cases[i].job, key);
+		ok(!strcmp(first, key) == cases[i].same, "%s: %s key",
+		   cases[i].what, cases[i].same ? "the same" : "another");
+	}
+}
+
+/* clang-format off */
+static const struct {
+	const char *what, *text, *error;
+} refused[] = {
+	{ "an unknown key", "sweep: s\nimage: i\nnodse: 2\n",
+	  "f:3: nodse: found an unknown key, allowed are sweep, vendor, chip, "
+	  "nodes, devices, shared, framework, image, build, command, env, "
+	  "mounts ...; did you mean \"nodes\"?" },
+	{ "an unknown key of batch", "sweep: s\nimage: i\nbatch: {mirco: 2}\n",
+	  "f:3: batch.mirco: found an unknown key, allowed are micro, "
+	  "accumulate, sequence and global; did you mean \"micro\"?" },
+	{ "no name", "image: i\n",
+	  "f:1: sweep: found no name, allowed is \"sweep: name\"" },
+	{ "a bad name", "sweep: A b\nimage: i\n",
+	  "f:1: sweep: found \"A b\", allowed are a-z, 0-9, \".\", \"_\" and "
+	  "\"-\"" },
+	{ "no image", "sweep: s\n",
+	  "f:1: image: found none, allowed are image, build, or a framework "
+	  "that brings one" },
+	{ "a list for a number", "sweep: s\nimage: i\nnodes: [1, 2]\n",
+	  "f:3: nodes: found a list of 2, allowed an integer from 1 to 4096" },
+	{ "a map for a number", "sweep: s\nimage: i\nnodes: {a: 1}\n",
+	  "f:3: nodes: found a map of 1, allowed is no map here" },
+	{ "nothing for a number", "sweep: s\nimage: i\nnodes:\n",
+	  "f:3: nodes: found nothing, allowed is a value" },
+	{ "too many nodes", "sweep: s\nimage: i\nmatrix:\n  nodes: [1, 5000]\n",
+	  "f:4: matrix.nodes[1]: found \"5000\", allowed an integer from 1 to "
+	  "4096" },
+	{ "a command in one text", "sweep: s\nimage: i\ncommand: python a.py\n",
+	  "f:3: command: found the text \"python a.py\", allowed is a list of "
+	  "words, [python, train.py]; a shell must be asked for: [sh, -c, "
+	  "\"...\"]" },
+	{ "an empty command", "sweep: s\nimage: i\ncommand: []\n",
+	  "f:3: command: found a list of 0, allowed are 1 to 4096 words" },
+	{ "a list inside a command", "sweep: s\nimage: i\ncommand: [a, [b]]\n",
+	  "f:3: command[1]: found a list of 1, allowed is a single value" },
+	{ "an unknown placeholder",
+	  "sweep: s\nimage: i\ncommand: [a, '${nodse}']\n",
+	  "f:3: command[1]: found ${nodse}, which nothing defines; did you "
+	  "mean ${nodes}?" },
+	{ "an unknown name of the start",
+	  "sweep: s\nimage: i\ncommand: [a, '${NODE_RNAK}']\n",
+	  "f:3: command[1]: found ${NODE_RNAK}, which nothing defines; did "
+	  "you mean ${NODE_RANK}?" },
+	{ "a placeholder without an end",
+	  "sweep: s\nimage: i\ncommand: [a, 'x${nodes']\n",
+	  "f:3: command[1]: found \"${nodes\", allowed is ${name}, or $$ for "
+	  "one $" },
+	{ "a placeholder that has nothing",
+	  "sweep: s\nimage: i\ncommand: [a, '${batch.micro}']\n",
+	  "f:3: command[1]: found ${batch.micro}: nothing sets it in this "
+	  "cell" },
+	{ "a placeholder of a list",
+	  "sweep: s\nimage: i\ncommand: [a, '${command}']\n",
+	  "f:3: command[1]: found ${command}: it is a list, allowed are "
+	  "single values" },
+	{ "a figure without a model",
+	  "sweep: s\nimage: i\ncommand: [a, '${model.layers}']\n",
+	  "f:3: command[1]: found ${model.layers}: the sweep names no model" },
+	{ "a figure of an unknown model",
+	  "sweep: s\nimage: i\nmodel: gpt-nanno\n"
+	  "command: ['${model.layers}']\n",
+	  "f:4: command[0]: found ${model.layers}: f:3: model: found the "
+	  "unknown model \"gpt-nanno\"; did you mean \"gpt-nano\"?" },
+	{ "an unknown figure of a model",
+	  "sweep: s\nimage: i\nmodel: gpt-nano\ncommand: ['${model.x}']\n",
+	  "f:4: command[0]: found ${model.x}: the model gpt-nano has no such "
+	  "figure in models.yaml" },
+	{ "a name of the start in a mount",
+	  "sweep: s\nimage: i\nmounts: [{host: '/a/${NODE_RANK}', "
+	  "container: /b}]\n",
+	  "f:3: mounts[0].host: found ${NODE_RANK}, which only the start of a "
+	  "task knows: it is allowed in command and env" },
+	{ "a relative mount",
+	  "sweep: s\nimage: i\nmounts: [{host: a, container: /b}]\n",
+	  "f:3: mounts[0].host: found \"a\", allowed is an absolute path" },
+	{ "half a mount", "sweep: s\nimage: i\nmounts: [{host: /a}]\n",
+	  "f:3: mounts[0]: found no \"container\"" },
+	{ "an unknown vendor", "sweep: s\nimage: i\nvendor: cpus\n",
+	  "f:3: vendor: found the unknown vendor \"cpus\"; did you mean "
+	  "\"cpu\"?" },
+	{ "an unknown framework", "sweep: s\nframework: cpux\n",
+	  "f:2: framework: found the unknown framework \"cpux\"; did you mean "
+	  "\"cpu\"?" },
+	{ "an unknown chip", "sweep: s\nimage: i\nchip: Z80\n",
+	  "f:3: chip: found the unknown chip \"Z80\", allowed: (none is "
+	  "described)" },
+	{ "an unknown network", "sweep: s\nimage: i\nnetwork: hosts\n",
+	  "f:3: network: found \"hosts\", allowed are host, none and bridge; "
+	  "did you mean \"host\"?" },
+	{ "a bad limit", "sweep: s\nimage: i\nulimits: {nofile: many}\n",
+	  "f:3: ulimits.nofile: found \"many\", allowed are soft or "
+	  "soft:hard, each a number or -1 for no limit" },
+	{ "a bad variable name", "sweep: s\nimage: i\nenv: {A-B: c}\n",
+	  "f:3: env.A-B: found the name \"A-B\", allowed are letters, digits "
+	  "and _" },
+	{ "a list in env", "sweep: s\nimage: i\nenv: {A: [c]}\n",
+	  "f:3: env.A: found a list of 1, allowed is a single value" },
+	{ "an image with a blank", "sweep: s\nimage: a b\n",
+	  "f:2: image: found \"a b\", allowed is an image reference, name:tag "
+	  "or name@sha256:..." },
+	{ "a build outside", "sweep: s\nbuild: ../x\n",
+	  "f:2: build: found \"../x\", allowed is a folder below the images "
+	  "folder" },
+	{ "a matrix that is a list", "sweep: s\nimage: i\nmatrix: [a]\n",
+	  "f:3: matrix: found a list of 1, allowed is a map, {key: value} or "
+	  "lines of key: value" },
+	{ "a matrix of single values", "sweep: s\nimage: i\n"
+	  "matrix: {nodes: 2}\n",
+	  "f:3: matrix.nodes: found \"2\", allowed is a list, [a, b] or lines "
+	  "that begin with \"- \"" },
+	{ "an empty list in a matrix", "sweep: s\nimage: i\n"
+	  "matrix: {nodes: []}\n",
+	  "f:3: matrix.nodes: found an empty list, allowed are 1 or more "
+	  "entries" },
+	{ "a matrix in a matrix", "sweep: s\nimage: i\n"
+	  "matrix: {matrix: [1]}\n",
+	  "f:3: matrix.matrix: found a key that is not allowed in a matrix" },
+	{ "an exclude in an include", "sweep: s\nimage: i\n"
+	  "include: [{exclude: []}]\n",
+	  "f:3: include[0].exclude: found a key that is not allowed inside a "
+	  "cell" },
+	{ "a variable that nobody uses", "sweep: s\nimage: i\n"
+	  "matrix: {modle: [a, b]}\n",
+	  "f:3: matrix.modle[0]: found the variable modle, which no ${modle} "
+	  "uses; did you mean \"model\"?" },
+	{ "an exclude of what no cell has", "sweep: s\nimage: i\n"
+	  "exclude: [{nodse: 1}]\n",
+	  "f:3: exclude[0].nodse: found a key that no cell has" },
+	{ "an exclude of everything", "sweep: s\nimage: i\n"
+	  "exclude: [{}]\n",
+	  "f:3: exclude[0]: found an empty map, which would exclude "
+	  "everything" },
+	{ "a map here, a value there", "sweep: s\nimage: i\n"
+	  "command: ['${x}']\nmatrix: {x: [1], y: [{x: {z: 2}}]}\n",
+	  "f:4: matrix.y[0].x.z: found a map, but \"x\" stands on line 4: a "
+	  "variable is a map or a single value, in all places" },
+	{ "a bad repeat", "sweep: s\nimage: i\nrepeat: 0\n",
+	  "f:3: repeat: found \"0\", allowed an integer from 1 to 1000" },
+	{ "too many processes",
+	  "sweep: s\nimage: i\ndevices: 65\nprocesses: device\n",
+	  "f:4: processes: found \"device\" with 65 devices, allowed are 64 "
+	  "processes" },
+	{ "a cyclic merge", "sweep: s\nimage: i\nenv: &e\n  <<: *e\n",
+	  "f:4: found the alias *e inside the value that it names: a circle" },
+	{ "a text that is no map", "hello\n",
+	  "f:1: found \"hello\", allowed is a map, {key: value} or lines of "
+	  "key: value" },
+};
+/* clang-format on */
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct error err = { 0 };
+		owned(sweep_free) struct sweep *sweep =
+			parse(refused[i].text, &err);
+		size_t length = strlen(refused[i].error);
+
+		/* An error holds 239 bytes and shows where it was cut. */
+		if (length > 239)
+			length = 235;
+		ok(!sweep, "%s is refused", refused[i].what);
+		if (strncmp(err.text, refused[i].error, length))
+			is(err.text, refused[i].error, "in words");
+		else
+			ok(true, "in words");
+	}
+}
+
+static void test_limits(void)
+{
+	struct error err = { 0 };
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, 1 << 24);
+	buffer_text(&text, "sweep: s\nimage: i\nmatrix:\n", NULL);
+	for (int i = 0; i < 7; i++)
+		buffer_printf(&text, NULL,
+			      "  v%d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", i);
+	ok(!parse(text.data, &err), "ten million cells are refused");
+	is(err.text,
+	   "f:10: matrix.v6: found 10000000 cells up to this key, allowed are "
+	   "1000000",
+	   "in words");
+	buffer_consume(&text, text.size);
+	buffer_text(&text, "sweep: s\nimage: i\nmatrix:\n", NULL);
+	for (int i = 0; i < 65; i++)
+		buffer_printf(&text, NULL, "  v%d: [0]\n", i);
+	ok(!parse(text.data, &err), "65 keys are refused");
+	is(err.text, "f:4: matrix: found 65 keys, allowed are 64", "in words");
+	buffer_consume(&text, text.size);
+	buffer_text(&text,
+		    "sweep: s\nimage: i\nrepeat: 1000\n"
+		    "command: ['${v0}${v1}${v2}${v3}']\nmatrix:\n",
+		    NULL);
+	for (int i = 0; i < 4; i++)
+		buffer_printf(&text, NULL,
+			      "  v%d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", i);
+	ok(!parse(text.data, &err), "too many jobs are refused (%s)", err.text);
+	buffer_consume(&text, text.size);
+	for (int i = 0; i < 10 << 20; i++)
+		buffer_append(&text, "[", 1, NULL);
+	ok(!parse(text.data, &err), "10 MB of nesting are refused (%s)",
+	   err.text);
+}
+
+static void test_many(void)
+{
+	struct error err = { 0 };
+	int64_t start = clock_mono_ms();
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\n"
+		      "command: ['${a}', '${b}', '${c}', '${d}']\n"
+		      "matrix:\n"
+		      "  a: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+		      "  b: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+		      "  c: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+		      "  d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n",
+		      &err);
+
+	if (!ok(sweep != NULL, "10,000 cells are read (%s)", err.text))
+		return;
+	ok(clock_mono_ms() - start < 10000, "in no long time");
+	is_int((long long)sweep_totals(sweep)->kept, 10000, "all are kept");
+	field_is(sweep, 4711, "cell", "a=4 b=7 c=1 d=1");
+	field_is(sweep, 9999, "container/argv", "[\"9\",\"9\",\"9\",\"9\"]");
+}
+
+static void test_faults(void)
+{
+	static const char text[] =
+		"sweep: s\nframework: cpu\nworkdir: /x\nuser: u\nipc: host\n"
+		"network: none\nulimits: {nofile: 1}\ncapabilities: [A]\n"
+		"mounts: [{host: /a, container: /b}]\nchip:\n";
+	static const char more[] = "matrix: {model: [gpt-nano, gpt-mini], "
+				   "nodes: [1, 2], parallel: [{pp: 2}]}\n"
+				   "include: [{steps: 3}, {steps: 20}]\n"
+				   "exclude: [{nodes: 2, model: gpt-nano}]\n";
+	owned_free char *all = NULL;
+	bool good = true;
+	long n;
+
+	if (asprintf(&all, "%.*s%s", (int)(strlen(text) - 6), text, more) < 0)
+		return;
+	for (n = 1;; n++) {
+		struct error err = { 0 };
+		struct job_spec spec = { 0 };
+		struct sweep *sweep;
+		char cell[100], reason[200];
+		bool failed, made;
+
+		fault_arm(n);
+		sweep = parse(all, &err);
+		made = sweep && !sweep_job(sweep, 0, &spec, &err) &&
+		       !sweep_drop(sweep, 0, cell, sizeof(cell), reason,
+				   sizeof(reason), &err);
+		failed = fault_disarm();
+		codec_clear(&job_spec_schema, &spec);
+		sweep_free(sweep);
+		if (failed == made || (failed && err.code != ENOMEM))
+			good = ok(false, "allocation %ld: %s", n, err.text);
+		if (!failed)
+			break;
+	}
+	ok(good && n > 100, "each of %ld allocations may fail", n - 1);
+}
+
+int main(void)
+{
+	struct error err = { 0 };
+
+	tap_begin(120);
+	fault_hook_cjson();
+	catalog = catalog_load("images", &err);
+	if (!ok(catalog != NULL, "the catalog is loaded (%s)", err.text))
+		return tap_done();
+	test_fields();
+	test_defaults();
+	test_framework();
+	test_matrix();
+	test_include_exclude();
+	test_impossible();
+	test_keys();
+	test_refused();
+	test_limits();
+	test_many();
+	test_faults();
+	catalog_free(catalog);
+	return tap_done();
+}
