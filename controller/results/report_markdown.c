@@ -1,0 +1,414 @@
+/* report_markdown.c - rows of a sweep to a table that people read.
+ */
+#include "controller/results/report.h"
+
+#include "controller/results/row.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Distinct values named in the line of provenance; the rest is counted. */
+#define NAMED_MAX 32
+
+/* Does this byte have to be escaped to stand for itself? An underscore inside
+ * a word does not, and names are full of them.
+ */
+static bool is_markup(const char *text, size_t i)
+{
+	if (text[i] == '_')
+		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
+		       !isalnum((unsigned char)text[i + 1]);
+	return strchr("\\`*[]<>|~&#!", text[i]) != NULL;
+}
+
+static int put_escaped(struct buffer *out, const char *text, struct error *err)
+{
+	for (size_t i = 0; text[i]; i++) {
+		char c = text[i];
+
+		if ((unsigned char)c < 0x20 || c == 0x7f)
+			c = ' ';
+		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
+			return -1;
+		if (buffer_append(out, &c, 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A column of the table: where its value stands, and how it is shown. */
+struct column {
+	const char *title;
+	const char *path;
+	const char *format; /* NULL: a text */
+	bool measured;      /* only of completed rows */
+};
+
+/* clang-format off */
+static const struct column columns[] = {
+	{ "cell", "cell", NULL, false },
+	{ "nodes", "nodes", "%.0f", false },
+	{ "devices", "devices", "%.0f", false },
+	{ "token/p/s", "result.tokens_per_second_per_device", "%.1f", true },
+	{ "loss", "result.loss.last", "%.4f", true },
+	{ "memory (MiB)", "result.memory_mib", "%.1f", true },
+	{ "step time (ms)", "result.iteration_ms.median", "%.1f", true },
+	{ "wall time (s)", "result.wall_s", "%.1f", true },
+	{ "state", "state", NULL, false },
+};
+/* clang-format on */
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define RATE_COLUMN 3
+#define STATE_COLUMN (COLUMNS - 1)
+
+static int put_state(struct buffer *out, const cJSON *row, struct error *err)
+{
+	const char *state = row_text(row, "state");
+	const char *failure = row_text(row, "failure");
+
+	if (put_escaped(out, state ? state : "-", err) < 0)
+		return -1;
+	if (!failure || row_completed(row))
+		return 0;
+	if (buffer_text(out, ": ", err) < 0)
+		return -1;
+	return put_escaped(out, failure, err);
+}
+
+static int put_cell(struct buffer *out, const cJSON *row, size_t column,
+		    struct error *err)
+{
+	const struct column *how = &columns[column];
+	const cJSON *value = row_at(row, how->path);
+	const char *text = cJSON_GetStringValue(value);
+	char number[64] = "-";
+
+	if (column == STATE_COLUMN)
+		return put_state(out, row, err);
+	if (how->measured && !row_completed(row))
+		return buffer_text(out, "-", err);
+	if (text)
+		return put_escaped(out, text, err);
+	if (cJSON_IsNumber(value) && how->format)
+		/* The formats stand in the table above. */
+		snprintf(number, sizeof(number), how->format,
+			 value->valuedouble);
+	if (column == RATE_COLUMN && row_flagged(row))
+		return buffer_printf(out, err, "%s (!)", number);
+	return buffer_text(out, number, err);
+}
+
+/* Places on a terminal: one for each character of UTF-8. */
+static size_t width_of(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+/* All cells of the table as texts that stand one behind the other, each with
+ * its 0, and the width of each column.
+ */
+struct table {
+	struct buffer cells;
+	size_t widths[COLUMNS];
+};
+
+static void table_clear(struct table *table)
+{
+	buffer_clear(&table->cells);
+}
+OWNED_VALUE(struct table, table_clear)
+
+static int fill_table(struct table *table, const cJSON *rows, struct error *err)
+{
+	const cJSON *row;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		table->widths[c] = width_of(columns[c].title);
+	cJSON_ArrayForEach(row, rows)
+	{
+		for (size_t c = 0; c < COLUMNS; c++) {
+			size_t start = table->cells.size, width;
+
+			if (put_cell(&table->cells, row, c, err) < 0 ||
+			    buffer_append(&table->cells, "", 1, err) < 0)
+				return -1;
+			width = width_of(table->cells.data + start);
+			if (width > table->widths[c])
+				table->widths[c] = width;
+		}
+	}
+	return 0;
+}
+
+/* A cell, filled up with blanks: texts stand left, figures right. */
+static int put_padded(struct buffer *out, const char *text, size_t width,
+		      bool right, struct error *err)
+{
+	int blanks = (int)(width - width_of(text));
+
+	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
+			     text, right ? 0 : blanks, "");
+}
+
+static int put_rule(struct buffer *out, size_t width, bool right,
+		    struct error *err)
+{
+	if (buffer_text(out, right ? "| " : "| -", err) < 0)
+		return -1;
+	for (size_t i = 1; i < width; i++)
+		if (buffer_append(out, "-", 1, err) < 0)
+			return -1;
+	return buffer_text(out, right ? ": " : " ", err);
+}
+
+static int put_table(struct buffer *out, const struct table *table,
+		     struct error *err)
+{
+	const char *cell = table->cells.data;
+	const char *end = cell + table->cells.size;
+
+	for (size_t c = 0; c < COLUMNS; c++)
+		if (put_padded(out, columns[c].title, table->widths[c],
+			       columns[c].format, err) < 0)
+			return -1;
+	if (buffer_text(out, "|\n", err) < 0)
+		return -1;
+	for (size_t c = 0; c < COLUMNS; c++)
+		if (put_rule(out, table->widths[c], columns[c].format, err) < 0)
+			return -1;
+	for (size_t c = 0; cell < end; c = (c + 1) % COLUMNS) {
+		if (c == 0 && buffer_text(out, "|\n", err) < 0)
+			return -1;
+		if (put_padded(out, cell, table->widths[c], columns[c].format,
+			       err) < 0)
+			return -1;
+		cell += strlen(cell) + 1;
+	}
+	return buffer_text(out, "|\n", err);
+}
+
+/* "- job 17, model=x: " and the text. */
+static int put_note(struct buffer *out, const cJSON *row, const char *text,
+		    struct error *err)
+{
+	const cJSON *job = row_at(row, "job");
+	const char *cell = row_text(row, "cell");
+
+	if (buffer_printf(out, err, "- job %.0f, ",
+			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
+	    put_escaped(out, cell ? cell : "-", err) < 0 ||
+	    buffer_text(out, ": ", err) < 0 || put_escaped(out, text, err) < 0)
+		return -1;
+	return buffer_text(out, "\n", err);
+}
+
+static int put_failures(struct buffer *out, const cJSON *rows,
+			struct error *err)
+{
+	bool any = false;
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *failure = row_text(row, "failure");
+		const char *text = row_text(row, "text");
+		char sentence[512];
+
+		if (!failure || row_completed(row))
+			continue;
+		if (!any &&
+		    buffer_text(out, "\nWithout a result:\n\n", err) < 0)
+			return -1;
+		any = true;
+		snprintf(sentence, sizeof(sentence), "%s%s%s", failure,
+			 text ? ": " : "", text ? text : "");
+		if (put_note(out, row, sentence, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
+{
+	bool any = false;
+	const cJSON *row, *item;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (!row_flagged(row))
+			continue;
+		if (!any &&
+		    buffer_text(out, "\nTo be doubted (!):\n\n", err) < 0)
+			return -1;
+		any = true;
+		cJSON_ArrayForEach(item, row_at(row, "result.flags"))
+		{
+			const char *text = cJSON_GetStringValue(item);
+
+			if (put_note(out, row, text ? text : "-", err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Distinct texts in order; borrowed from the rows. */
+struct set {
+	const char **items;
+	size_t count;
+	size_t capacity;
+};
+
+static int set_add(struct set *set, const char *text)
+{
+	size_t low = 0, high = set->count;
+
+	if (!text)
+		return 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strverscmp(set->items[middle], text);
+
+		if (order == 0)
+			return 0;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (set->count == set->capacity) {
+		size_t capacity = set->capacity ? set->capacity * 2 : 16;
+		const char **items =
+			reallocarray(set->items, capacity, sizeof(*items));
+
+		if (!items)
+			return -1;
+		set->items = items;
+		set->capacity = capacity;
+	}
+	memmove(set->items + low + 1, set->items + low,
+		(set->count - low) * sizeof(*set->items));
+	set->items[low] = text;
+	set->count++;
+	return 0;
+}
+
+/* All values that the completed rows have at the path: a text, or a list of
+ * texts.
+ */
+static int collect(const cJSON *rows, const char *path, struct set *set)
+{
+	const cJSON *row, *item;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *value = row_at(row, path);
+
+		if (!row_completed(row))
+			continue;
+		if (set_add(set, cJSON_GetStringValue(value)) < 0)
+			return -1;
+		if (!cJSON_IsArray(value))
+			continue;
+		cJSON_ArrayForEach(item, value)
+		{
+			if (set_add(set, cJSON_GetStringValue(item)) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int put_set(struct buffer *out, const char *name, const struct set *set,
+		   struct error *err)
+{
+	if (buffer_printf(out, err, "; %s ", name) < 0)
+		return -1;
+	for (size_t i = 0; i < set->count && i < NAMED_MAX; i++)
+		if ((i && buffer_text(out, ", ", err) < 0) ||
+		    put_escaped(out, set->items[i], err) < 0)
+			return -1;
+	if (set->count <= NAMED_MAX)
+		return 0;
+	return buffer_printf(out, err, " and %zu more", set->count - NAMED_MAX);
+}
+
+static int put_formulas(struct buffer *out, const cJSON *rows,
+			struct error *err)
+{
+	double low = 0, high = 0;
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *formula = row_at(row, "result.formula");
+
+		if (!row_completed(row) || !cJSON_IsNumber(formula))
+			continue;
+		if (!low || formula->valuedouble < low)
+			low = formula->valuedouble;
+		if (formula->valuedouble > high)
+			high = formula->valuedouble;
+	}
+	if (low != high)
+		return buffer_printf(out, err, "formula %.0f to %.0f", low,
+				     high);
+	return buffer_printf(out, err, "formula %.0f", high);
+}
+
+static int put_provenance(struct buffer *out, const cJSON *rows,
+			  struct error *err)
+{
+	static const struct {
+		const char *name;
+		const char *path;
+	} parts[] = {
+		{ "image", "provenance.image" },
+		{ "engine", "provenance.engine" },
+		{ "kernel", "provenance.kernel" },
+		{ "nodes", "provenance.nodes" },
+	};
+	const cJSON *row;
+	bool any = false;
+
+	cJSON_ArrayForEach(row, rows) any = any || row_completed(row);
+	if (!any)
+		return 0;
+	if (buffer_text(out, "\nMeasured with ", err) < 0 ||
+	    put_formulas(out, rows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct set set = { 0 };
+		int rc = collect(rows, parts[i].path, &set);
+
+		if (rc < 0)
+			error_nomem(err, "report");
+		else if (set.count)
+			rc = put_set(out, parts[i].name, &set, err);
+		free(set.items);
+		if (rc < 0)
+			return -1;
+	}
+	return buffer_text(out, ".\n", err);
+}
+
+int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	owned(table_clear) struct table table = { 0 };
+	size_t size = out->size;
+
+	if (rows_check(rows, err) < 0)
+		return -1;
+	buffer_init(&table.cells, out->limit);
+	if (fill_table(&table, rows, err) < 0 ||
+	    put_table(out, &table, err) < 0 ||
+	    put_failures(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
+	    put_provenance(out, rows, err) < 0)
+		return rows_undo(out, size);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* row.c - what the report's formats share: looking into a row.
+ */
+#include "controller/results/row.h"
+
+#include "protocol/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rows_check(const cJSON *rows, struct error *err)
+{
+	const cJSON *row;
+
+	if (!cJSON_IsArray(rows))
+		return error_set(err, EINVAL, "report: no list of rows");
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (!cJSON_IsObject(row))
+			return error_set(err, EINVAL,
+					 "report: a row is no object");
+	}
+	return 0;
+}
+
+int rows_undo(struct buffer *out, size_t size)
+{
+	out->size = size;
+	out->data[size] = 0;
+	return -1;
+}
+
+const cJSON *row_at(const cJSON *row, const char *path)
+{
+	char name[64];
+
+	while (row && *path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, path);
+		row = cJSON_GetObjectItemCaseSensitive(row, name);
+		path += path[n] ? n + 1 : n;
+	}
+	return row;
+}
+
+const char *row_text(const cJSON *row, const char *path)
+{
+	return cJSON_GetStringValue(row_at(row, path));
+}
+
+bool row_completed(const cJSON *row)
+{
+	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
+}
+
+bool row_flagged(const cJSON *row)
+{
+	return row_completed(row) &&
+	       cJSON_GetArraySize(row_at(row, "result.flags")) > 0;
+}

@@ -1,0 +1,31 @@
+/* row.h - what the report's formats share: looking into a row.
+ *
+ * Rows are as report.h says; these calls take any JSON object for one.
+ */
+#ifndef CONTROLLER_RESULTS_ROW_H
+#define CONTROLLER_RESULTS_ROW_H
+
+#include "protocol/buffer.h"
+#include "protocol/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* EINVAL unless rows is an array of objects. */
+int rows_check(const cJSON *rows, struct error *err);
+
+/* Cut the buffer to the size it had before the report; return -1. */
+int rows_undo(struct buffer *out, size_t size);
+
+/* The value at a path like "result.loss.last"; NULL: not there. */
+const cJSON *row_at(const cJSON *row, const char *path);
+
+/* The text there; NULL: none. */
+const char *row_text(const cJSON *row, const char *path);
+
+bool row_completed(const cJSON *row);
+
+/* Completed, with flags in its result. */
+bool row_flagged(const cJSON *row);
+
+#endif

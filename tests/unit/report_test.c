@@ -1,0 +1,177 @@
+/* report_test.c - rows to tables, with texts that try to break them.
+ */
+#include "controller/results/report.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+
+/* Three rows: one good, one good with a flag, one failed, with every
+ * character that Markdown or CSV gives a meaning.
+ */
+static const char rows_json[] =
+	"[{\"job\":1,\"cell\":\"model=gpt_nano nodes=1\",\"repeat\":0,"
+	"\"values\":{\"nodes\":1},\"state\":\"completed\",\"failure\":null,"
+	"\"text\":null,\"nodes\":1,\"devices\":2,"
+	"\"result\":{\"formula\":1,\"measured\":true,\"steps\":60,"
+	"\"iteration_ms\":{\"median\":123.44,\"q1\":122,\"q3\":125.5,\"n\":54},"
+	"\"loss\":{\"first\":5.5,\"last\":2.12345},"
+	"\"tokens_per_second\":8300.5,"
+	"\"tokens_per_second_per_device\":4150.25,\"memory_mib\":120.04,"
+	"\"wall_s\":12.34,\"mfu\":null,\"flags\":[]},"
+	"\"provenance\":{\"image\":\"sha256:aa\",\"engine\":\"20.10\","
+	"\"kernel\":\"6.1\",\"nodes\":[\"n10\",\"n2\"]}},"
+	"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":\"completed\","
+	"\"nodes\":2,\"devices\":4,"
+	"\"result\":{\"formula\":1,\"tokens_per_second_per_device\":9,"
+	"\"loss\":{\"first\":1,\"last\":\"nan\"},"
+	"\"flags\":[\"it is <b>odd</b>\",\"very\"]},"
+	"\"provenance\":{\"image\":\"sha256:aa\",\"engine\":\"24.0\","
+	"\"kernel\":\"6.1\",\"nodes\":[\"n2\"]}},"
+	"{\"job\":3,\"cell\":\"a|b_c_`x`\\n\\\"q\\\",\\u00e4 _d_\","
+	"\"state\":\"failed\",\"failure\":\"exit\","
+	"\"text\":\"rank 1\\nexited | 1\",\"nodes\":1,\"devices\":1,"
+	"\"result\":{\"tokens_per_second_per_device\":777,"
+	"\"flags\":[\"hidden\"]},"
+	"\"provenance\":{\"image\":\"sha256:bad\"}},"
+	"{\"job\":4,\"cell\":\"d\",\"state\":\"running\",\"nodes\":1,"
+	"\"devices\":1,\"result\":null,\"provenance\":null}]";
+
+/* clang-format off */
+static const char markdown[] =
+"| cell                      | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
+"| ------------------------- | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
+"| model=gpt_nano nodes=1    |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
+"| b                         |     2 |       4 |   9.0 (!) |    nan |            - |              - |             - | completed    |\n"
+"| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
+"| d                         |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
+"\n"
+"Without a result:\n"
+"\n"
+"- job 3, a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_: exit: rank 1 exited \\| 1\n"
+"\n"
+"To be doubted (!):\n"
+"\n"
+"- job 2, b: it is \\<b\\>odd\\</b\\>\n"
+"- job 2, b: very\n"
+"\n"
+"Measured with formula 1; image sha256:aa; engine 20.10, 24.0; kernel 6.1; nodes n2, n10.\n";
+
+static const char csv[] =
+"job,cell,repeat,state,failure,text,nodes,devices,"
+"tokens_per_second_per_device,tokens_per_second,loss_first,loss_last,"
+"memory_mib,iteration_ms_median,iteration_ms_q1,iteration_ms_q3,"
+"iteration_n,steps,wall_s,mfu,formula,image,engine,kernel,node_names,flags\r\n"
+"1,model=gpt_nano nodes=1,0,completed,,,1,2,4150.25,8300.5,5.5,2.12345,"
+"120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,\r\n"
+"2,b,1,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,"
+"it is <b>odd</b>; very\r\n"
+"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",,failed,exit,"
+"\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,\r\n"
+"4,d,,running,,,1,1,,,,,,,,,,,,,,,,,,\r\n";
+/* clang-format on */
+
+typedef int report_fn(const cJSON *rows, struct buffer *out, struct error *err);
+
+static report_fn *const reports[] = { report_markdown, report_csv,
+				      report_json };
+
+#define REPORTS (sizeof(reports) / sizeof(reports[0]))
+
+static void test_good(void)
+{
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_Parse(rows_json), *back;
+
+	buffer_init(&out, 100000);
+	ok(report_markdown(rows, &out, NULL) == 0, "a table is made");
+	is(out.data, markdown, "as people read it");
+	buffer_clear(&out);
+	ok(report_csv(rows, &out, NULL) == 0, "CSV is made");
+	is(out.data, csv, "as RFC 4180 has it");
+	buffer_clear(&out);
+	ok(report_json(rows, &out, NULL) == 0, "JSON is made");
+	back = cJSON_Parse(out.data);
+	ok(cJSON_Compare(cJSON_GetObjectItem(back, "rows"), rows, true),
+	   "with the rows as they are");
+	cJSON_Delete(back);
+	cJSON_Delete(rows);
+}
+
+static void test_empty(void)
+{
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_CreateArray();
+	const char *line;
+	int lines = 0;
+
+	buffer_init(&out, 100000);
+	ok(report_markdown(rows, &out, NULL) == 0, "no rows, a table");
+	for (line = out.data; (line = strchr(line, '\n')); line++)
+		lines++;
+	is_int(lines, 2, "of a head only");
+	buffer_clear(&out);
+	report_json(rows, &out, NULL);
+	is(out.data, "{\"version\": 1, \"formula\": 1, \"rows\": [\n]}\n",
+	   "no rows, JSON");
+	cJSON_Delete(rows);
+}
+
+/* What is of a wrong type counts as not there. */
+static void test_strange(void)
+{
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_Parse(
+		"[{},{\"job\":\"x\",\"cell\":5,\"state\":[],\"result\":7},"
+		"{\"state\":\"completed\",\"result\":{\"flags\":5,\"loss\":3},"
+		"\"provenance\":{\"nodes\":{\"a\":1},\"image\":[1]}}]");
+	struct error err = { 0 };
+
+	buffer_init(&out, 100000);
+	for (size_t i = 0; i < REPORTS; i++)
+		ok(reports[i](rows, &out, &err) == 0,
+		   "format %zu bears rows of wrong types", i);
+	cJSON_Delete(rows);
+	buffer_clear(&out);
+	rows = cJSON_Parse("[{},5]");
+	for (size_t i = 0; i < REPORTS; i++)
+		ok(reports[i](rows, &out, &err) < 0 && err.code == EINVAL &&
+			   out.size == 0,
+		   "format %zu refuses a row that is none", i);
+	cJSON_Delete(rows);
+}
+
+/* Every limit on the output, down to nothing, fails as a whole or not. */
+static void test_limits(void)
+{
+	cJSON *rows = cJSON_Parse(rows_json);
+
+	for (size_t i = 0; i < REPORTS; i++) {
+		size_t limit = 3, refused = 0;
+		bool good = true;
+
+		for (;; limit += 7) {
+			owned(buffer_clear) struct buffer out;
+			struct error err = { 0 };
+
+			buffer_init(&out, limit);
+			buffer_text(&out, "abc", NULL);
+			if (reports[i](rows, &out, &err) == 0)
+				break;
+			good &= err.code == E2BIG && !strcmp(out.data, "abc");
+			refused++;
+		}
+		ok(good && refused > 50,
+		   "format %zu leaves nothing behind when it does not fit", i);
+	}
+	cJSON_Delete(rows);
+}
+
+int main(void)
+{
+	tap_begin(20);
+	test_good();
+	test_empty();
+	test_strange();
+	test_limits();
+	return tap_done();
+}
