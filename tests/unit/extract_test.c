@@ -3,6 +3,7 @@
 #include "controller/results/extract.h"
 #include "controller/results/literal.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 #include <math.h>
@@ -366,6 +367,37 @@ static void test_literals(void)
 	}
 }
 
+static void test_no_memory(void)
+{
+	static const char two[] = STEP("1", "1") "\nstep 2";
+	owned(document_free) struct document *document =
+		document_parse(cpu_rules, strlen(cpu_rules), "f.yaml", NULL,
+			       NULL);
+	bool good = true, failed = true;
+	long n = 0;
+
+	while (failed && good) {
+		struct error err = { 0 };
+		struct extract_rules *rules;
+		struct extract *extract = NULL;
+		int rc = -1;
+
+		fault_arm(++n);
+		rules = extract_rules_new(document_root(document), &err);
+		if (rules)
+			extract = extract_new(rules, &err);
+		if (extract)
+			rc = extract_feed(extract, STEP("1", "1") "\n1 x", 70,
+					  &err) ||
+			     extract_finish(extract, &err);
+		failed = fault_disarm();
+		good = failed ? rc && err.code == ENOMEM : rc == 0;
+		extract_free(extract);
+		extract_rules_free(rules);
+	}
+	ok(good && n > 5, "each of %ld allocations may fail", n - 1);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -377,5 +409,6 @@ int main(void)
 	test_refusals();
 	test_costly();
 	test_literals();
+	test_no_memory();
 	return tap_done();
 }

@@ -2,6 +2,7 @@
  */
 #include "controller/results/report.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 
@@ -166,6 +167,35 @@ static void test_limits(void)
 	cJSON_Delete(rows);
 }
 
+static void test_no_memory(void)
+{
+	cJSON *rows = cJSON_Parse(rows_json);
+
+	fault_hook_cjson();
+	for (size_t i = 0; i < REPORTS; i++) {
+		bool good = true, failed = true;
+		long n = 0;
+
+		while (failed && good) {
+			owned(buffer_clear) struct buffer out;
+			struct error err = { 0 };
+			int rc;
+
+			buffer_init(&out, 100000);
+			fault_arm(++n);
+			rc = reports[i](rows, &out, &err);
+			failed = fault_disarm();
+			good = failed ? rc < 0 && err.code == ENOMEM &&
+						!out.size
+				      : rc == 0;
+		}
+		ok(good && n > 3,
+		   "format %zu: each of %ld allocations may fail", i, n - 1);
+	}
+	cJSON_InitHooks(NULL);
+	cJSON_Delete(rows);
+}
+
 int main(void)
 {
 	tap_begin(20);
@@ -173,5 +203,6 @@ int main(void)
 	test_empty();
 	test_strange();
 	test_limits();
+	test_no_memory();
 	return tap_done();
 }

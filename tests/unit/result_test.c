@@ -3,7 +3,9 @@
 #include "controller/results/formula.h"
 #include "controller/results/result.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
+#include <errno.h>
 #include <math.h>
 
 /* Records of steps 1 to n with these step times and a falling loss. */
@@ -306,6 +308,35 @@ static void test_impossible(void)
 	cJSON_Delete(result);
 }
 
+static void test_no_memory(void)
+{
+	const double ms[] = { 100, 100, -100, 100 };
+	struct record records[4];
+	struct measure_spec measure = { .global_batch = 1, .sequence = 1 };
+	struct result_input input = {
+		.measure = &measure,
+		.devices = 1,
+		.records = records,
+		.record_count = make_records(records, ms, 4),
+	};
+	bool good = true, failed = true;
+	long n = 0;
+
+	fault_hook_cjson();
+	while (failed && good) {
+		struct error err = { 0 };
+		cJSON *result;
+
+		fault_arm(++n);
+		result = result_new(&input, &err);
+		failed = fault_disarm();
+		good = failed ? !result && err.code == ENOMEM : result != NULL;
+		cJSON_Delete(result);
+	}
+	cJSON_InitHooks(NULL);
+	ok(good && n > 50, "each of %ld allocations may fail", n - 1);
+}
+
 int main(void)
 {
 	tap_begin(10);
@@ -314,5 +345,6 @@ int main(void)
 	test_sources();
 	test_nothing();
 	test_impossible();
+	test_no_memory();
 	return tap_done();
 }

@@ -3,6 +3,7 @@
 #include "controller/store/store.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -601,11 +602,43 @@ static void test_full_disk(void)
 	umount2(folder, MNT_DETACH);
 }
 
+/* Big rows, so that the queue grows again and again. */
+static void test_no_memory(void)
+{
+	static char facts[3000];
+	struct store *store = open_store();
+	const struct node_row node = { .name = "n", .facts = facts };
+	bool good = store != NULL;
+	size_t rows = 0, refused = 0;
+
+	memset(facts, 'x', sizeof(facts) - 1);
+	for (int i = 0; i < 100; i++) {
+		struct error err = { 0 };
+		int rc;
+
+		fault_arm(1);
+		rc = store_put_node(store, &node, &err);
+		if (fault_disarm()) {
+			good &= rc < 0 && err.code == ENOMEM;
+			refused++;
+			rc = store_put_node(store, &node, &err);
+		}
+		good &= rc == 0 && store_pending(store, NULL) == ++rows;
+	}
+	ok(good && refused > 3,
+	   "a row for which memory is missing (%zu) is "
+	   "refused as a whole",
+	   refused);
+	ok(store_commit(store, NULL) == 0, "and the queue is sound");
+	store_free(store);
+}
+
 int main(void)
 {
 	static void (*const tests[])(void) = {
 		test_rows,          test_reads,        test_refusals,
-		test_foreign_files, test_write_errors, test_full_disk,
+		test_foreign_files, test_write_errors, test_no_memory,
+		test_full_disk,
 	};
 
 	tap_begin(60);
