@@ -387,7 +387,7 @@ static void test_no_memory(void)
 		if (rules)
 			extract = extract_new(rules, &err);
 		if (extract)
-			rc = extract_feed(extract, STEP("1", "1") "\n1 x", 70,
+			rc = extract_feed(extract, two, sizeof(two) - 1,
 					  &err) ||
 			     extract_finish(extract, &err);
 		failed = fault_disarm();
