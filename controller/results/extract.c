@@ -116,7 +116,7 @@ static int insert(struct extract *extract, size_t place)
 		size_t capacity =
 			extract->capacity ? extract->capacity * 2 : 16;
 
-		records = reallocarray(records, capacity, sizeof(*records));
+		records = realloc(records, capacity * sizeof(*records));
 		if (!records)
 			return -1;
 		extract->records = records;
