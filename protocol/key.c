@@ -100,7 +100,7 @@ int key_save(const struct key *key, const char *path, struct error *err)
 				 "first if its key may go",
 				 path);
 	size = snprintf(text, sizeof(text),
-			"name: %s\nrole: %s\npublic: \"%s\"\n"
+			"name: \"%s\"\nrole: %s\npublic: \"%s\"\n"
 			"secret: \"%s\"\n",
 			key->name, role_name(key->role), key->public,
 			key->secret);
@@ -109,7 +109,7 @@ int key_save(const struct key *key, const char *path, struct error *err)
 
 int key_line(const struct key *key, char *line, size_t size)
 {
-	return snprintf(line, size, "%s: {role: %s, public: \"%s\"}\n",
+	return snprintf(line, size, "\"%s\": {role: %s, public: \"%s\"}\n",
 			key->name, role_name(key->role), key->public);
 }
 
@@ -157,6 +157,7 @@ int key_load(struct key *key, const char *path, struct error *err)
 	owned(document_free) struct document *document = NULL;
 	const struct value *root;
 	const char *name;
+	char public[KEY_TEXT_SIZE];
 	struct key got;
 	enum role role;
 	struct stat st;
@@ -184,8 +185,53 @@ int key_load(struct key *key, const char *path, struct error *err)
 	    read_key_text(root, "public", got.public, err) < 0 ||
 	    read_key_text(root, "secret", got.secret, err) < 0)
 		return -1;
+	if (zmq_curve_public(public, got.secret) < 0 ||
+	    strcmp(public, got.public) != 0)
+		return value_error(root, err,
+				   "public: not the key that belongs to the "
+				   "secret one");
 	*key = got;
 	return 0;
+}
+
+/* The entry of a one-line list, or the map of a key file. */
+static const struct value *public_map(const struct value *root)
+{
+	const struct value *first = value_at(root, 0);
+
+	if (value_kind(root) == VALUE_MAP && value_count(root) == 1 &&
+	    value_kind(first) == VALUE_MAP)
+		return first;
+	return root;
+}
+
+int key_public(const char *given, char public[KEY_TEXT_SIZE], struct error *err)
+{
+	static const struct document_limits limits = { .bytes = KEY_FILE_MAX };
+	owned(document_free) struct document *document = NULL;
+	owned(buffer_clear) struct buffer text;
+	uint8_t bytes[32];
+
+	buffer_init(&text, KEY_FILE_MAX);
+	if (strlen(given) == KEY_TEXT_SIZE - 1 &&
+	    zmq_z85_decode(bytes, given)) {
+		memcpy(public, given, KEY_TEXT_SIZE);
+		return 0;
+	}
+	if (file_read_any(given, &text, err) < 0)
+		return -1;
+	while (text.size && text.data[text.size - 1] == '\n')
+		text.data[--text.size] = 0;
+	if (text.size == KEY_TEXT_SIZE - 1 &&
+	    zmq_z85_decode(bytes, text.data)) {
+		memcpy(public, text.data, KEY_TEXT_SIZE);
+		return 0;
+	}
+	document = document_parse(text.data, text.size, given, &limits, err);
+	if (!document)
+		return -1;
+	return read_key_text(public_map(document_root(document)), "public",
+			     public, err);
 }
 
 /* The list. */
@@ -197,9 +243,8 @@ struct ring_key {
 
 struct keyring {
 	char *path;
-	struct timespec changed;
-	off_t size;
-	struct ring_key *keys;
+	struct stat seen;      /* the file as last read */
+	struct ring_key *keys; /* sorted by their public text */
 	size_t count;
 	char problem[240];
 };
@@ -219,6 +264,48 @@ static int read_entry(const struct value *list, size_t index,
 		return error_prefix(err, "%s:%u", value_file(list),
 				    value_key_line(list, index));
 	return read_key_text(map, "public", entry->key.public, err);
+}
+
+static int compare_public(const void *a, const void *b)
+{
+	const struct ring_key *x = a, *y = b;
+
+	return strcmp(x->key.public, y->key.public);
+}
+
+static struct ring_key *with_public(const struct keyring *keyring,
+				    const char *public)
+{
+	struct ring_key wanted = { 0 };
+
+	if (!keyring->count || strlen(public) >= sizeof(wanted.key.public))
+		return NULL;
+	memcpy(wanted.key.public, public, strlen(public));
+	return bsearch(&wanted, keyring->keys, keyring->count, sizeof(wanted),
+		       compare_public);
+}
+
+/* One key under two names would be either party. Bans outlive the change. */
+static int adopt_keys(struct keyring *keyring, struct ring_key *keys,
+		      size_t count, struct error *err)
+{
+	qsort(keys, count, sizeof(*keys), compare_public);
+	for (size_t i = 1; i < count; i++)
+		if (!compare_public(&keys[i - 1], &keys[i]))
+			return error_set(err, EINVAL,
+					 "%s: '%s' and '%s' have the same key",
+					 keyring->path, keys[i - 1].key.name,
+					 keys[i].key.name);
+	for (size_t i = 0; i < count; i++) {
+		const struct ring_key *old =
+			with_public(keyring, keys[i].key.public);
+
+		keys[i].banned_until_ms = old ? old->banned_until_ms : 0;
+	}
+	free(keyring->keys);
+	keyring->keys = keys;
+	keyring->count = count;
+	return 0;
 }
 
 static int keyring_read(struct keyring *keyring, struct error *err)
@@ -244,27 +331,38 @@ static int keyring_read(struct keyring *keyring, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		if (read_entry(root, i, &keys[i], err) < 0)
 			return -1;
-	free(keyring->keys);
-	keyring->keys = take(keys);
-	keyring->count = count;
+	if (adopt_keys(keyring, keys, count, err) < 0)
+		return -1;
+	keys = NULL;
 	return 0;
+}
+
+/* Has the file changed since it was last read, well or badly? */
+static bool file_changed(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec ||
+	       a->st_size != b->st_size || a->st_ino != b->st_ino ||
+	       a->st_dev != b->st_dev;
 }
 
 static int keyring_refresh(struct keyring *keyring, struct error *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
+	int rc;
 
-	if (stat(keyring->path, &st) < 0)
-		return error_errno(err, "keys %s", keyring->path);
-	if (st.st_mtim.tv_sec == keyring->changed.tv_sec &&
-	    st.st_mtim.tv_nsec == keyring->changed.tv_nsec &&
-	    st.st_size == keyring->size)
-		return 0;
-	if (keyring_read(keyring, err) < 0)
-		return -1;
-	keyring->changed = st.st_mtim;
-	keyring->size = st.st_size;
-	return 0;
+	if (stat(keyring->path, &st) < 0) {
+		rc = error_errno(err, "keys %s", keyring->path);
+	} else {
+		if (!file_changed(&st, &keyring->seen))
+			return 0;
+		rc = keyring_read(keyring, err);
+	}
+	/* A broken list is not read anew for every connection. */
+	keyring->seen = st;
+	snprintf(keyring->problem, sizeof(keyring->problem), "%s",
+		 rc < 0 ? err->text : "");
+	return rc;
 }
 
 struct keyring *keyring_new(const char *path, struct error *err)
@@ -272,12 +370,16 @@ struct keyring *keyring_new(const char *path, struct error *err)
 	owned(keyring_free) struct keyring *keyring =
 		calloc(1, sizeof(*keyring));
 
+	struct error why;
+
 	if (!keyring || !(keyring->path = strdup(path))) {
 		error_nomem(err, "keys");
 		return NULL;
 	}
-	if (keyring_refresh(keyring, err) < 0)
+	if (keyring_refresh(keyring, &why) < 0) {
+		error_set(err, why.code, "%s", why.text);
 		return NULL;
+	}
 	return take(keyring);
 }
 
@@ -300,19 +402,14 @@ static struct ring_key *named(struct keyring *keyring, const char *name)
 
 const struct key *keyring_find(struct keyring *keyring, const char *public)
 {
-	struct error err = { 0 };
+	const struct ring_key *entry;
+	struct error err;
 
+	/* keyring_problem() tells what went wrong. */
 	keyring_refresh(keyring, &err);
-	memcpy(keyring->problem, err.text, sizeof(keyring->problem));
-	for (size_t i = 0; i < keyring->count; i++) {
-		struct ring_key *entry = &keyring->keys[i];
-
-		if (!strcmp(entry->key.public, public))
-			return entry->banned_until_ms > clock_mono_ms()
-				       ? NULL
-				       : &entry->key;
-	}
-	return NULL;
+	entry = with_public(keyring, public);
+	return entry && entry->banned_until_ms <= clock_mono_ms() ? &entry->key
+								  : NULL;
 }
 
 const struct key *keyring_named(struct keyring *keyring, const char *name)

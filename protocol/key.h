@@ -2,7 +2,7 @@
  *
  * A key file (mode 0600) holds one party's name, role and key pair:
  *
- *	name: n1
+ *	name: "n1"
  *	role: agent
  *	public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
  *	secret: "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
@@ -10,7 +10,7 @@
  * The controller's list of keys is one line a key, as `regatta key show`
  * prints it:
  *
- *	n1: {role: agent, public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"}
+ *	"n1": {role: agent, public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"}
  *
  * Keys are Z85 text of 40 characters (ZeroMQ RFC 32; zmq_curve_keypair(3)).
  * Names are [A-Za-z0-9][A-Za-z0-9._-]{0,62}.
@@ -46,15 +46,24 @@ int key_generate(struct key *key, const char *name, enum role role,
 /* Write a key file of mode 0600. EEXIST: there is one already. */
 int key_save(const struct key *key, const char *path, struct error *err);
 
-/* Read a key file. EPERM: others may read it; EINVAL names file and line. */
+/* Read a key file. EPERM: others may read it; EINVAL names file and line, also
+ * where the two halves do not belong together.
+ */
 int key_load(struct key *key, const char *path, struct error *err);
+
+/* The public key that `given` is, or that the file of that name holds: 40
+ * characters of Z85 alone, a line for the controller's list, or a key file.
+ */
+int key_public(const char *given, char public[KEY_TEXT_SIZE],
+	       struct error *err);
 
 /* The line for the controller's list, with its newline. */
 int key_line(const struct key *key, char *line, size_t size);
 
 /* The keys that may connect, read from a list file; read again by itself when
  * the file changes, so that a key added is known and one removed is refused
- * from the next connection on. A broken list keeps the old keys.
+ * from the next connection on. A broken list, also one where two names share
+ * a key, changes nothing.
  */
 struct keyring;
 struct keyring *keyring_new(const char *path, struct error *err);
@@ -70,7 +79,7 @@ const struct key *keyring_named(struct keyring *keyring, const char *name);
 /* Refuse the key of that name for a while. */
 void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
 
-/* Why the last reading of the list failed; "" when it did not. */
+/* Why the list as it is now could not be read; "" when it was. */
 const char *keyring_problem(const struct keyring *keyring);
 
 #endif

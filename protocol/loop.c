@@ -32,7 +32,7 @@ static bool socket_has_input(void *socket)
 static int wake_prepare(sd_event_source *source, void *arg)
 {
 	struct zmq_watch *watch = arg;
-	bool input = !watch->paused && socket_has_input(watch->socket);
+	bool input = socket_has_input(watch->socket);
 
 	return sd_event_source_set_enabled(watch->ready,
 					   input ? SD_EVENT_ONESHOT
@@ -113,6 +113,12 @@ void zmq_watch_free(struct zmq_watch *watch)
 void zmq_watch_pause(struct zmq_watch *watch, int paused)
 {
 	watch->paused = paused;
+	/* ZMQ_FD stays readable while nobody asks the socket: the loop would
+	 * spin. */
+	sd_event_source_set_enabled(watch->wake,
+				    paused ? SD_EVENT_OFF : SD_EVENT_ON);
+	sd_event_source_set_enabled(watch->ready,
+				    paused ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,

@@ -1,0 +1,209 @@
+/* loop_test.c - ZeroMQ sockets on the event loop: none stalls, none spins.
+ */
+#include "protocol/loop.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <sys/resource.h>
+#include <zmq.h>
+
+struct pair {
+	sd_event *loop;
+	void *zmq, *a, *b; /* what a sends, b gets */
+	struct zmq_watch *watch;
+	sd_event_source *timer;
+	int got, turns, stop_at, in_turn, most_in_turn;
+	bool free_at_once;
+	int rang;
+};
+
+static void pair_init(struct pair *pair)
+{
+	*pair = (struct pair){ .zmq = zmq_ctx_new() };
+	sd_event_new(&pair->loop);
+	pair->a = zmq_socket(pair->zmq, ZMQ_PAIR);
+	pair->b = zmq_socket(pair->zmq, ZMQ_PAIR);
+	zmq_bind(pair->a, "inproc://pair");
+	zmq_connect(pair->b, "inproc://pair");
+}
+
+static void pair_clear(struct pair *pair)
+{
+	zmq_watch_free(pair->watch);
+	loop_source_free(&pair->timer);
+	zmq_close(pair->a);
+	zmq_close(pair->b);
+	zmq_ctx_term(pair->zmq);
+	sd_event_unref(pair->loop);
+}
+OWNED_VALUE(struct pair, pair_clear)
+
+static int take_one(void *arg)
+{
+	struct pair *pair = arg;
+	char text[8];
+
+	if (zmq_recv(pair->b, text, sizeof(text), ZMQ_DONTWAIT) < 0)
+		return 0;
+	pair->got++;
+	if (++pair->in_turn > pair->most_in_turn)
+		pair->most_in_turn = pair->in_turn;
+	if (pair->free_at_once) {
+		zmq_watch_free(pair->watch);
+		pair->watch = NULL;
+		return 0;
+	}
+	if (pair->got == pair->stop_at)
+		zmq_watch_pause(pair->watch, true);
+	return 1;
+}
+
+static void send_some(struct pair *pair, int count)
+{
+	for (int i = 0; i < count; i++)
+		zmq_send(pair->a, "x", 1, 0);
+}
+
+/* Turn the loop until b got as many, or limit_ms passed. */
+static void run_until(struct pair *pair, int got, int limit_ms)
+{
+	int64_t end = clock_mono_ms() + limit_ms;
+
+	while (pair->got < got && clock_mono_ms() < end) {
+		pair->in_turn = 0;
+		pair->turns++;
+		sd_event_run(pair->loop, 20000);
+	}
+}
+
+static void test_all_arrive(void)
+{
+	owned(pair_clear) struct pair pair;
+	struct error err = { 0 };
+
+	pair_init(&pair);
+	pair.watch = zmq_watch_new(pair.loop, pair.b, 8, take_one, &pair, &err);
+	ok(pair.watch != NULL, "a socket is watched");
+	for (int round = 0; round < 20; round++) {
+		send_some(&pair, 1000);
+		run_until(&pair, 1000 * (round + 1), 5000);
+	}
+	is_int(pair.got, 20000, "20,000 messages in 20 bursts all arrive");
+	ok(pair.most_in_turn == 8, "at most a burst of 8 per turn");
+}
+
+/* How much processor time a turn of `ms` takes. */
+static int64_t busy_ms(struct pair *pair, int ms)
+{
+	struct rusage before, after;
+	int64_t end = clock_mono_ms() + ms;
+
+	getrusage(RUSAGE_THREAD, &before);
+	while (clock_mono_ms() < end)
+		sd_event_run(pair->loop, (uint64_t)ms * 1000);
+	getrusage(RUSAGE_THREAD, &after);
+	return (after.ru_utime.tv_sec - before.ru_utime.tv_sec +
+		after.ru_stime.tv_sec - before.ru_stime.tv_sec) *
+		       1000 +
+	       (after.ru_utime.tv_usec - before.ru_utime.tv_usec +
+		after.ru_stime.tv_usec - before.ru_stime.tv_usec) /
+		       1000;
+}
+
+static void test_pause(void)
+{
+	owned(pair_clear) struct pair pair;
+
+	pair_init(&pair);
+	pair.watch = zmq_watch_new(pair.loop, pair.b, 8, take_one, &pair, NULL);
+	pair.stop_at = 3;
+	send_some(&pair, 100);
+	run_until(&pair, 100, 200);
+	is_int(pair.got, 3, "a pause takes effect in the middle of a burst");
+	zmq_watch_pause(pair.watch, false);
+	run_until(&pair, 100, 5000);
+	is_int(pair.got, 100, "after the pause all arrive");
+	ok(busy_ms(&pair, 200) < 100, "an idle socket does not spin the loop");
+	zmq_watch_pause(pair.watch, true);
+	send_some(&pair, 100);
+	ok(busy_ms(&pair, 200) < 100, "nor does a paused one with input");
+	is_int(pair.got, 100, "from which nothing is taken");
+	zmq_watch_pause(pair.watch, false);
+	run_until(&pair, 200, 5000);
+	is_int(pair.got, 200, "until the pause ends");
+	zmq_watch_pause(pair.watch, true);
+	zmq_watch_pause(pair.watch, false);
+	send_some(&pair, 1);
+	run_until(&pair, 201, 5000);
+	is_int(pair.got, 201, "a pause without messages changes nothing");
+}
+
+static void test_free_inside(void)
+{
+	owned(pair_clear) struct pair pair;
+
+	pair_init(&pair);
+	pair.watch = zmq_watch_new(pair.loop, pair.b, 8, take_one, &pair, NULL);
+	pair.free_at_once = true;
+	send_some(&pair, 10);
+	run_until(&pair, 10, 200);
+	is_int(pair.got, 1, "a watch may be freed from its callback");
+}
+
+static int ring(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pair *pair = arg;
+
+	pair->rang++;
+	if (pair->rang < 3)
+		loop_timer(pair->loop, &pair->timer, 5, ring, pair, NULL);
+	return 0;
+}
+
+static void wait_ring(struct pair *pair, int rang, int limit_ms)
+{
+	int64_t end = clock_mono_ms() + limit_ms;
+
+	while (pair->rang < rang && clock_mono_ms() < end)
+		sd_event_run(pair->loop, 20000);
+}
+
+static void test_timer(void)
+{
+	owned(pair_clear) struct pair pair;
+	struct error err = { 0 };
+	int64_t since;
+
+	pair_init(&pair);
+	loop_timer_stop(NULL);
+	ok(loop_timer(pair.loop, &pair.timer, 60000, ring, &pair, &err) == 0 &&
+		   loop_timer(pair.loop, &pair.timer, 30, ring, &pair, &err) ==
+			   0,
+	   "a timer is set and moved");
+	since = clock_mono_ms();
+	wait_ring(&pair, 1, 5000);
+	ok(pair.rang == 1 && clock_mono_ms() - since >= 29,
+	   "it rings when it was moved to, not before");
+	ok(clock_mono_ms() - since < 200, "nor much later");
+	wait_ring(&pair, 3, 5000);
+	is_int(pair.rang, 3, "it may set itself again");
+	wait_ring(&pair, 4, 50);
+	is_int(pair.rang, 3, "and rings once each time");
+	loop_timer(pair.loop, &pair.timer, 10, ring, &pair, NULL);
+	loop_timer_stop(pair.timer);
+	wait_ring(&pair, 4, 50);
+	is_int(pair.rang, 3, "a stopped timer does not ring");
+	loop_timer(pair.loop, &pair.timer, 0, ring, &pair, NULL);
+	wait_ring(&pair, 4, 5000);
+	is_int(pair.rang, 4, "it can be set again, also to ring at once");
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_all_arrive();
+	test_pause();
+	test_free_inside();
+	test_timer();
+	return tap_done();
+}
