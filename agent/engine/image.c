@@ -145,15 +145,15 @@ static void finish(struct flight *flight, const struct error *err,
 	flight_free(flight);
 }
 
-/* At most every PROGRESS_MS, unless the phase is a new one. Returns false when
- * a callback has ended the flight.
+/* At most every PROGRESS_MS, unless it is urgent: a new phase, a new try, the
+ * end. Returns false when a callback has ended the flight.
  */
-static bool tell(struct flight *flight, bool now)
+static bool tell(struct flight *flight, bool urgent)
 {
 	struct image_wait *wait;
 	bool gone = false;
 
-	if (!now && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
+	if (!urgent && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
 		return true;
 	flight->told_ms = clock_mono_ms();
 	flight->tick++;
@@ -268,7 +268,8 @@ static void pulled(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	flight->fetched = true;
-	inspect(flight);
+	if (tell(flight, true))
+		inspect(flight);
 }
 
 static void pull_object(void *arg, const cJSON *object)
@@ -286,6 +287,8 @@ static void pull(struct flight *flight)
 	struct error err;
 
 	flight->progress.phase = IMAGE_PULLING;
+	if (!tell(flight, true))
+		return;
 	flight->call = engine_image_pull(images->engine, flight->target,
 					 images->stall_ms, pull_object, pulled,
 					 flight, &err);
@@ -351,7 +354,8 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	flight->fetched = true;
-	inspect(flight);
+	if (tell(flight, true))
+		inspect(flight);
 }
 
 static void build_object(void *arg, const cJSON *object)
@@ -367,8 +371,6 @@ static int start_build(struct flight *flight, struct error *err)
 	struct images *images = flight->images;
 	struct strings labels = { 0 };
 
-	flight->progress.phase = IMAGE_BUILDING;
-	flight->progress.bytes_total = flight->context_size;
 	flight->context = context_open(flight, err);
 	if (!flight->context ||
 	    strings_printf(&labels, err, CONTEXT_LABEL "=%s",
@@ -387,7 +389,9 @@ static void build(struct flight *flight)
 {
 	struct error err;
 
-	if (start_build(flight, &err) == 0)
+	flight->progress.phase = IMAGE_BUILDING;
+	flight->progress.bytes_total = flight->context_size;
+	if (!tell(flight, true) || start_build(flight, &err) == 0)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
 	finish(flight, &err, NULL);

@@ -52,7 +52,8 @@ struct image {
 	uint64_t size_bytes;
 };
 
-/* At most five times a second, and at each change of phase. */
+/* At most five times a second, at each new phase and attempt, and at the end.
+ */
 typedef void image_progress_fn(void *arg,
 			       const struct image_progress *progress);
 
