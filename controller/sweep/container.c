@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WORD_BYTES (64 * 1024) /* in an argument or a variable */
-#define WORDS_MAX 4096         /* in a command */
+#define WORD_BYTES ((size_t)64 * 1024) /* in an argument or a variable */
+#define WORDS_MAX 4096                 /* in a command */
 #define MOUNTS_MAX 256
 #define NAMES_MAX 256 /* capabilities, groups, security options */
 
@@ -242,7 +242,7 @@ static int read_path(const struct context *context, const struct value *mount,
 
 	if (!value)
 		return value_error(mount, err, "found no \"%s\"", key);
-	if (fill_string(context, value, 4096, out, err) < 0)
+	if (fill_string(context, value, 4096, out, err) < 0 || !*out)
 		return -1;
 	if (**out == '/')
 		return 0;

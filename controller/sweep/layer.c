@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SLOTS (PATHS_MAX * 2) /* of the hash table, a power of two */
+#define SLOTS ((size_t)PATHS_MAX * 2) /* of the hash table, a power of two */
 
 struct path {
 	char *name;

@@ -430,7 +430,7 @@ static int prepare_cells(struct sweep *sweep, struct error *err)
 
 	for (size_t i = 0; i < sweep->axis_count; i++)
 		room += sweep->axes[i].count;
-	names = calloc(room, sizeof(*names));
+	names = calloc(room, sizeof(struct value *));
 	if (!names)
 		return sweep_nomem(sweep, err);
 	if ((name = layer_value(&sweep->base, KEY_FRAMEWORK)))

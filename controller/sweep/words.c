@@ -149,7 +149,7 @@ static int set_values(const struct cells *cells,
 	for (size_t i = 0; good && i < cells->varying_count; i++) {
 		size_t path = cells->varying[i];
 
-		if (values[path] && (path < KEY_BATCH_MICRO || path >= KEYS))
+		if ((path < KEY_BATCH_MICRO || path >= KEYS) && values[path])
 			good = add_json(object, paths_name(cells->paths, path),
 					value_json(values[path]));
 	}
