@@ -2,6 +2,7 @@
  */
 #include "agent/agent.h"
 #include "protocol/file.h"
+#include "protocol/lifeline.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
 #include "protocol/program.h"
@@ -41,6 +42,7 @@ static const char usage[] =
 	"  --cluster NAME           label of its containers (regatta)\n"
 	"  --stall SECONDS          an image pull without progress fails after "
 	"(120)\n"
+	"  --lifeline FD            end when this file ends\n"
 	"  --verbose                log more\n"
 	"  --version, --help\n"
 	"\n"
@@ -53,6 +55,7 @@ struct options {
 	const char *key;
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
+	int lifeline;
 };
 
 enum { OPTION_FIRST = 256, VERBOSE, VERSION, HELP };
@@ -93,20 +96,24 @@ static const char **text_option(struct agent_config *config, const char *name)
 	return NULL;
 }
 
-static int number_option(struct agent_config *config, const char *name,
+static int number_option(struct options *options, const char *name,
 			 const char *value, struct error *err)
 {
 	bool devices = !strcmp(name, "devices");
-	long n = number(value, devices ? 1024 : 86400);
+	bool lifeline = !strcmp(name, "lifeline");
+	long max = devices ? 64 : lifeline ? 1023 : 86400;
+	long n = number(value, max);
 
 	if (n < 0)
 		return error_set(err, EINVAL,
-				 "--%s: found '%s', allowed is 1 to %d", name,
-				 value, devices ? 1024 : 86400);
+				 "--%s: found '%s', allowed is 1 to %ld", name,
+				 value, max);
 	if (devices)
-		config->devices = (uint32_t)n;
+		options->config.devices = (uint32_t)n;
+	else if (lifeline)
+		options->lifeline = (int)n;
 	else
-		config->stall_ms = (uint32_t)n * 1000;
+		options->config.stall_ms = (uint32_t)n * 1000;
 	return 0;
 }
 
@@ -121,7 +128,8 @@ static int read_options(int argc, char **argv, struct options *options,
 		{ "images", 1, NULL, 0 },     { "init", 1, NULL, 0 },
 		{ "address", 1, NULL, 0 },    { "vendor", 1, NULL, 0 },
 		{ "devices", 1, NULL, 0 },    { "cluster", 1, NULL, 0 },
-		{ "stall", 1, NULL, 0 },      { "verbose", 0, NULL, VERBOSE },
+		{ "stall", 1, NULL, 0 },      { "lifeline", 1, NULL, 0 },
+		     { "verbose", 0, NULL, VERBOSE },
 		{ "version", 0, NULL, VERSION }, { "help", 0, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -152,8 +160,8 @@ static int read_options(int argc, char **argv, struct options *options,
 			*text = optarg;
 		else if (!strcmp(names[which].name, "key"))
 			options->key = optarg;
-		else if (number_option(&options->config, names[which].name,
-				       optarg, err) < 0)
+		else if (number_option(options, names[which].name, optarg,
+				       err) < 0)
 			return -1;
 	}
 	if (optind < argc)
@@ -191,6 +199,11 @@ static int check_options(struct options *options, struct error *err)
 	return 0;
 }
 
+static void end_loop(void *arg)
+{
+	sd_event_exit(arg, EXIT_GOOD);
+}
+
 static int run(struct options *options, struct error *err)
 {
 	sd_event *loop = program_begin(err);
@@ -201,6 +214,12 @@ static int run(struct options *options, struct error *err)
 		return -1;
 	agent = agent_new(loop, &options->config, err);
 	if (!agent) {
+		sd_event_unref(loop);
+		return -1;
+	}
+	if (options->lifeline &&
+	    lifeline_watch(loop, options->lifeline, end_loop, loop, err) < 0) {
+		agent_free(agent);
 		sd_event_unref(loop);
 		return -1;
 	}

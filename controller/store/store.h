@@ -168,10 +168,15 @@ int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 	      struct error *err);
 
-/* Events of a job with seq > after, by seq. */
+/* Events of a job (0: of all) with seq > after, by seq. */
 int store_events(struct store *store, uint64_t job, uint64_t after,
 		 uint32_t limit, store_event_fn *fn, void *arg,
 		 struct error *err);
+
+/* The number of the last event that was put, also when it is still queued; 0:
+ * none yet.
+ */
+uint64_t store_last_event(const struct store *store);
 
 /* Results of a sweep's jobs with job > after_job, by job. */
 int store_results(struct store *store, uint64_t sweep, uint64_t after_job,

@@ -30,6 +30,8 @@ static const char *const queries[QUERIES] = {
 				  " WHERE id = ?1",
 	[QUERY_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
 			 " ORDER BY seq LIMIT ?2",
+	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
+			     " ORDER BY seq LIMIT ?2",
 	[QUERY_RESULTS] = "SELECT results.* FROM jobs CROSS JOIN results"
 			  " ON id = job WHERE jobs.sweep = ?3 AND id > ?1"
 			  " ORDER BY id LIMIT ?2",
@@ -288,8 +290,13 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 {
 	struct visit visit = { .fn.event = fn, .arg = arg };
 
-	return read_list(store, QUERY_EVENTS, event_row, job, after, limit,
-			 &visit, err);
+	return read_list(store, job ? QUERY_EVENTS : QUERY_ALL_EVENTS,
+			 event_row, job, after, limit, &visit, err);
+}
+
+uint64_t store_last_event(const struct store *store)
+{
+	return store->next_event - 1;
 }
 
 int store_results(struct store *store, uint64_t sweep, uint64_t after_job,

@@ -1,0 +1,147 @@
+/* cluster.h - what the modules of this room share: nodes, active jobs, store.
+ *
+ * The state in memory is what follows from the events so far. A change is made
+ * here and put into the store's queue in the same step; the messages that act
+ * on it wait in the wire's queue. At the end of every turn of the loop the
+ * store commits, and only then the wire sends (controller.c): what was told to
+ * anybody is never forgotten.
+ */
+#ifndef CONTROLLER_CLUSTER_CLUSTER_H
+#define CONTROLLER_CLUSTER_CLUSTER_H
+
+#include "controller/cluster/lifecycle.h"
+#include "controller/cluster/scheduler.h"
+#include "controller/results/extract.h"
+#include "controller/store/logstore.h"
+#include "controller/store/store.h"
+#include "controller/sweep/catalog.h"
+#include "protocol/spec.h"
+#include "protocol/state.h"
+#include "protocol/wire.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+#include <systemd/sd-event.h>
+
+#define CLUSTER_NODES_MAX 16384
+
+struct job;
+
+/* A machine with an agent. */
+struct node {
+	size_t index; /* in cluster->nodes and cluster->slots */
+	char name[KEY_NAME_SIZE];
+	struct wire_peer *peer; /* NULL: out of reach */
+	bool reported;          /* it said what it has, in this session */
+	bool drained;
+	char *vendor; /* "" before the first hello */
+	char *address;
+	cJSON *facts;
+	int64_t seen_ms;       /* wall clock of its last message */
+	int64_t lost_since_ms; /* monotonic; 0: in reach */
+	uint32_t cleaning;     /* tasks it was told to discard and still has */
+	TAILQ_HEAD(, task) tasks; /* of active jobs */
+};
+
+/* A job's container on one node, as the controller knows it. */
+struct task {
+	struct job *job;
+	uint32_t rank;
+	struct node *node; /* NULL: none yet */
+	bool held;         /* of the node's devices */
+	uint64_t devices;
+	enum task_state state;
+	enum failure failure;
+	char *text;
+	char *image_id;
+	int64_t exit_code;
+	int64_t started_ms, ended_ms;
+	uint64_t memory_peak_bytes;
+	uint32_t port;
+	struct stream_size *streams; /* final sizes, once it ended */
+	size_t streams_count;
+	bool collected;  /* its streams are here, all of them */
+	bool discarding; /* told to discard */
+	bool reported;   /* in the report that is being read */
+	TAILQ_ENTRY(task) by_node;
+};
+
+/* The compiled log rules of a framework. */
+struct rules {
+	const struct framework *framework;
+	struct extract_rules *extract;
+};
+
+/* Reading one stream for its metrics. */
+struct reading {
+	char stream[32];
+	struct extract *extract;
+	uint64_t offset;
+	bool finished;
+};
+
+/* What only a job that holds nodes has. */
+struct gang {
+	struct job_spec spec;
+	struct task *tasks; /* spec.nodes of them, by rank */
+	uint32_t port;      /* the rendezvous, from "ready" on */
+	struct reading *readings;
+	size_t readings_count;
+	bool behind;  /* there is output that was not read yet */
+	bool reading; /* listed in cluster->reading */
+	TAILQ_ENTRY(gang) by_reading;
+	char *phase; /* of the image transfer */
+	uint64_t phase_done, phase_total;
+	sd_event_source *deadline;
+	struct job *job;
+	struct cluster *cluster;
+};
+
+/* A job that is not final, or whose containers are not all gone. */
+struct job {
+	uint64_t id;
+	uint64_t sweep;
+	int64_t priority;
+	enum job_state state;
+	uint32_t attempt;
+	enum failure failure; /* of the present attempt: the first one counts */
+	char *text;
+	int64_t code; /* errno value behind it */
+	int64_t queued_ms, started_ms, ended_ms;
+	struct shape shape; /* vendor is owned */
+	struct gang *gang;  /* NULL while queued */
+	struct node *avoid; /* failed it in the last attempt */
+	uint64_t progress_seq;
+};
+
+struct parked; /* a request that waits, see server.c */
+
+struct cluster {
+	sd_event *loop;
+	struct store *store;
+	struct logstore *logs;
+	struct catalog *catalog;
+	struct wire_server *wire;
+	struct keyring *keyring;
+	uint64_t node_lost_ms;
+	struct node **nodes;
+	struct slot *slots; /* as the scheduler sees nodes[i] */
+	size_t nodes_count;
+	void *jobs; /* tsearch(3) tree by id */
+	size_t jobs_count;
+	struct queue *queue;
+	bool schedule_due;
+	bool draining; /* nothing new is begun */
+	struct rules *rules;
+	size_t rules_count;
+	TAILQ_HEAD(, gang) reading;
+	sd_event_source *reader;
+	TAILQ_HEAD(, parked) parked;
+	size_t parked_count;
+	uint64_t progress_seq; /* counts changes that are no events */
+	bool changed;   /* something that a parked request may wait for */
+	bool disk_full; /* said so in the log already */
+};
+
+#endif

@@ -1,0 +1,390 @@
+/* controller.c - owns the cluster: store, wire, timers, and the turn of the
+ * loop in which what was decided is committed before it is told.
+ */
+#include "controller/cluster/controller.h"
+#include "controller/cluster/cluster.h"
+#include "controller/cluster/gang.h"
+#include "controller/cluster/intake.h"
+#include "controller/cluster/job.h"
+#include "controller/cluster/node.h"
+#include "controller/cluster/server.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_MS 500
+#define STALL_RETRY_MS 500 /* when the store cannot commit */
+#define DRAIN_MS 60000
+
+struct controller {
+	struct cluster cluster;
+	sd_event_source *turn, *tick, *stalled;
+	bool is_stalled; /* nothing is heard or said until a commit works */
+	int64_t drain_until_ms;
+};
+
+/* The turn. */
+
+/* The turn that follows tries to commit again. */
+static int stalled_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct controller *controller = arg;
+
+	controller->is_stalled = false;
+	return 0;
+}
+
+static bool commit(struct controller *controller)
+{
+	struct cluster *cluster = &controller->cluster;
+	struct error err;
+
+	if (controller->is_stalled)
+		return false;
+	if (!store_pending(cluster->store, NULL))
+		return true;
+	if (store_commit(cluster->store, &err) == 0) {
+		if (cluster->disk_full)
+			log_info("the store works again");
+		cluster->disk_full = false;
+		wire_server_pause(cluster->wire, false);
+		return true;
+	}
+	if (err.code == EINVAL) {
+		/* Our own bug: trying again cannot help. What is on disk is
+		 * whole, so the next controller goes on from there. */
+		log_error("%s", err.text);
+		sd_event_exit(cluster->loop, 1);
+		return false;
+	}
+	if (!cluster->disk_full)
+		log_error("%s; nothing goes on until that works", err.text);
+	cluster->disk_full = true;
+	controller->is_stalled = true;
+	wire_server_pause(cluster->wire, true);
+	loop_timer(cluster->loop, &controller->stalled, STALL_RETRY_MS,
+		   stalled_run, controller, NULL);
+	return false;
+}
+
+/* After every other source of the loop. */
+static int turn_run(sd_event_source *source, void *arg)
+{
+	struct controller *controller = arg;
+	struct cluster *cluster = &controller->cluster;
+
+	if (!commit(controller))
+		return 0;
+	if (cluster->schedule_due) {
+		gang_schedule(cluster);
+		if (!commit(controller))
+			return 0;
+	}
+	if (cluster->changed)
+		server_wake(cluster);
+	wire_server_flush(cluster->wire);
+	return 0;
+}
+
+/* The wire. */
+
+static void join(struct cluster *cluster, struct wire_peer *peer,
+		 const struct message_hello *hello)
+{
+	struct error err;
+	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
+	struct wire_peer *old = node ? node->peer : NULL;
+
+	if (old) {
+		/* The newest session of a name counts. */
+		wire_peer_set_data(old, NULL);
+		gang_node_gone(cluster, node);
+	}
+	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
+		wire_server_drop(peer, err.code, err.text);
+		return;
+	}
+	wire_peer_set_data(peer, node);
+	log_info("node=%s joined: %s, %u device(s), %s", node->name,
+		 hello->vendor, hello->devices, hello->software);
+}
+
+static void welcome(struct cluster *cluster, struct wire_peer *peer,
+		    const struct message_hello *hello)
+{
+	struct message_welcome message = {
+		.version = PROTOCOL_VERSION,
+		.heartbeat_ms = WIRE_HEARTBEAT_MS,
+		.credit_bytes = INTAKE_CREDIT,
+		.time_ms = (uint64_t)clock_wall_ms(),
+	};
+
+	/* Before join(), which may drop the peer. */
+	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
+	if (wire_peer_role(peer) == ROLE_AGENT)
+		join(cluster, peer, hello);
+}
+
+static void from_agent(struct cluster *cluster, struct node *node,
+		       enum message_type type, void *body, const void *payload,
+		       size_t size)
+{
+	struct message_resync resync = { 0 };
+
+	switch (type) {
+	case MESSAGE_REPORT:
+		gang_report(cluster, node, body);
+		break;
+	case MESSAGE_TASK:
+		gang_status(cluster, node,
+			    &((struct message_task *)body)->task);
+		break;
+	case MESSAGE_PROGRESS:
+		gang_progress(cluster, node, body);
+		break;
+	case MESSAGE_LOG:
+		intake_log(cluster, node, body, payload, size);
+		break;
+	case MESSAGE_DISCARDED:
+		gang_discarded(cluster, node, body);
+		break;
+	case MESSAGE_HEARTBEAT:
+		/* It missed something: begin again with a report. */
+		if (node->peer && wire_peer_lagged(node->peer))
+			wire_server_send(node->peer, MESSAGE_RESYNC, &resync,
+					 NULL, 0, NULL);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_message(void *arg, struct wire_peer *peer,
+		       enum message_type type, void *body, const void *payload,
+		       size_t size)
+{
+	struct cluster *cluster = arg;
+	struct node *node = wire_peer_data(peer);
+
+	if (type == MESSAGE_HELLO) {
+		welcome(cluster, peer, body);
+	} else if (wire_peer_role(peer) != ROLE_AGENT) {
+		server_request(cluster, peer, type, body, payload, size);
+	} else if (node) {
+		node->seen_ms = clock_wall_ms();
+		from_agent(cluster, node, type, body, payload, size);
+	}
+}
+
+static void on_gone(void *arg, struct wire_peer *peer, const char *why)
+{
+	struct cluster *cluster = arg;
+	struct node *node = wire_peer_data(peer);
+
+	server_forget(cluster, peer);
+	if (!node || node->peer != peer)
+		return;
+	log_warning("node=%s out of reach: %s", node->name, why);
+	node_leave(cluster, node);
+	gang_node_gone(cluster, node);
+}
+
+static void on_refused(void *arg, const char *who, const char *why)
+{
+	log_warning("refused %s: %s", who, why);
+}
+
+/* Every half second. */
+
+static void look_again(struct cluster *cluster, struct job *job, void *arg)
+{
+	if (job->gang && job->state == JOB_COLLECTING)
+		gang_advance(cluster, job);
+}
+
+static bool nothing_left(const struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		if (cluster->nodes[i]->cleaning)
+			return false;
+	return !cluster->jobs_count;
+}
+
+static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct controller *controller = arg;
+	struct cluster *cluster = &controller->cluster;
+	int64_t now = clock_mono_ms();
+
+	loop_timer(cluster->loop, &controller->tick, TICK_MS, tick_run,
+		   controller, NULL);
+	if (controller->is_stalled)
+		return 0;
+	for (size_t i = 0; i < cluster->nodes_count; i++) {
+		struct node *node = cluster->nodes[i];
+
+		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
+		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
+			gang_node_lost(cluster, node);
+	}
+	job_each(cluster, look_again, NULL);
+	cluster->changed = true; /* parked requests may be out of time */
+	if (cluster->draining &&
+	    (nothing_left(cluster) || now > controller->drain_until_ms))
+		sd_event_exit(cluster->loop, 0);
+	return 0;
+}
+
+static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	gang_exception(cluster, job, FAILURE_CANCELLED, 0,
+		       "the controller was told to end");
+}
+
+void controller_drain(struct controller *controller)
+{
+	struct cluster *cluster = &controller->cluster;
+
+	if (cluster->draining)
+		return;
+	log_info("ending: all jobs are cancelled");
+	cluster->draining = true;
+	controller->drain_until_ms = clock_mono_ms() + DRAIN_MS;
+	job_each(cluster, cancel_one, NULL);
+}
+
+/* Making and unmaking. */
+
+struct loading {
+	struct cluster *cluster;
+	struct error *err;
+};
+
+static int load_job(const struct job_row *row, void *arg)
+{
+	struct loading *loading = arg;
+
+	return job_load(loading->cluster, row, loading->err);
+}
+
+static void resume_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	if (job->gang)
+		gang_resume(cluster, job);
+}
+
+static int open_state(struct cluster *cluster,
+		      const struct controller_config *config, struct error *err)
+{
+	struct loading loading = { cluster, err };
+
+	if (file_make_folders(config->state, 0700, err) < 0)
+		return -1;
+	cluster->catalog = catalog_load(config->images, err);
+	if (!cluster->catalog)
+		return -1;
+	cluster->store = store_new(config->state, err);
+	if (!cluster->store)
+		return -1;
+	cluster->logs = logstore_new(config->state, err);
+	if (!cluster->logs)
+		return -1;
+	cluster->queue = queue_new(err);
+	if (!cluster->queue || intake_open(cluster, err) < 0 ||
+	    node_load(cluster, err) < 0 ||
+	    store_active_jobs(cluster->store, load_job, &loading, err) < 0)
+		return -1;
+	job_each(cluster, resume_one, NULL);
+	if (cluster->jobs_count)
+		log_info("%zu job(s) taken up", cluster->jobs_count);
+	return 0;
+}
+
+static int open_wire(struct cluster *cluster,
+		     const struct controller_config *config, struct error *err)
+{
+	static const struct wire_server_handler handler = {
+		.message = on_message,
+		.gone = on_gone,
+		.refused = on_refused,
+	};
+
+	cluster->keyring = keyring_new(config->keys, err);
+	if (!cluster->keyring)
+		return -1;
+	cluster->wire =
+		wire_server_new(cluster->loop, &config->key, cluster->keyring,
+				&handler, cluster, err);
+	if (!cluster->wire)
+		return -1;
+	return wire_server_bind(cluster->wire, config->listen, err);
+}
+
+struct controller *controller_new(sd_event *loop,
+				  const struct controller_config *config,
+				  struct error *err)
+{
+	owned(controller_free) struct controller *controller =
+		calloc(1, sizeof(*controller));
+	struct cluster *cluster;
+	int rc;
+
+	if (!controller) {
+		error_nomem(err, "controller");
+		return NULL;
+	}
+	cluster = &controller->cluster;
+	TAILQ_INIT(&cluster->parked);
+	TAILQ_INIT(&cluster->reading);
+	cluster->loop = sd_event_ref(loop);
+	cluster->node_lost_ms = config->node_lost_ms;
+	if (open_state(cluster, config, err) < 0 ||
+	    open_wire(cluster, config, err) < 0 ||
+	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
+		       err) < 0)
+		return NULL;
+	rc = sd_event_add_post(loop, &controller->turn, turn_run, controller);
+	if (rc < 0) {
+		error_set(err, -rc, "event loop: no turn");
+		return NULL;
+	}
+	return take(controller);
+}
+
+void controller_free(struct controller *controller)
+{
+	struct cluster *cluster;
+
+	if (!controller)
+		return;
+	cluster = &controller->cluster;
+	loop_source_free(&controller->turn);
+	loop_source_free(&controller->tick);
+	loop_source_free(&controller->stalled);
+	if (cluster->store)
+		store_commit(cluster->store, NULL);
+	server_forget(cluster, NULL);
+	job_free_all(cluster);
+	if (cluster->wire)
+		wire_server_flush(cluster->wire);
+	wire_server_free(cluster->wire);
+	keyring_free(cluster->keyring);
+	intake_close(cluster);
+	node_free_all(cluster);
+	queue_free(cluster->queue);
+	logstore_free(cluster->logs);
+	store_free(cluster->store);
+	catalog_free(cluster->catalog);
+	sd_event_unref(cluster->loop);
+	free(controller);
+}
+
+const char *controller_endpoint(const struct controller *controller)
+{
+	return wire_server_endpoint(controller->cluster.wire);
+}

@@ -1,0 +1,38 @@
+/* controller.h - owns the cluster: store, wire, timers, and the turn of the
+ * loop in which what was decided is committed before it is told.
+ */
+#ifndef CONTROLLER_CLUSTER_CONTROLLER_H
+#define CONTROLLER_CLUSTER_CONTROLLER_H
+
+#include "protocol/error.h"
+#include "protocol/key.h"
+#include "protocol/owned.h"
+
+#include <systemd/sd-event.h>
+
+struct controller_config {
+	const char *state;     /* folder of store and logs */
+	const char *listen;    /* wire_server_bind() */
+	const char *keys;      /* list of the keys that may connect */
+	const char *images;    /* folder of models, frameworks, vendors */
+	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
+	struct key key;        /* the controller's own */
+};
+
+struct controller;
+struct controller *controller_new(sd_event *loop,
+				  const struct controller_config *config,
+				  struct error *err);
+/* Jobs run on; the next controller of this folder goes on with them. */
+void controller_free(struct controller *controller);
+OWNED_POINTER(struct controller, controller_free)
+
+/* Where it listens, with the port it got. */
+const char *controller_endpoint(const struct controller *controller);
+
+/* Cancel everything, and end the loop when nothing is left on any node that
+ * is in reach, or after a minute.
+ */
+void controller_drain(struct controller *controller);
+
+#endif

@@ -1,0 +1,35 @@
+/* describe.h - sweeps, jobs and nodes as the JSON that people get.
+ *
+ * All objects are the caller's to delete.
+ */
+#ifndef CONTROLLER_CLUSTER_DESCRIBE_H
+#define CONTROLLER_CLUSTER_DESCRIBE_H
+
+#include "controller/cluster/cluster.h"
+
+/* {"id", "name", "client", "submitted_ms", "jobs", "counts": {state: n},
+ * "final"}
+ */
+cJSON *describe_sweep(struct cluster *cluster, const struct sweep_row *row);
+
+/* {"job", "sweep", "cell", "repeat", "state", "attempt", "failure", "text",
+ * "nodes", "devices", "vendor", "allocation": [names], "queued_ms",
+ * "started_ms", "ended_ms", "removed", "progress": {"phase", "done_bytes",
+ * "total_bytes", "step", "steps", "loss", "tokens_per_second"} or null}
+ */
+cJSON *describe_job(struct cluster *cluster, const struct job_row *row);
+
+/* The same and "spec", "tasks", "events", "result". */
+cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row);
+
+/* {"name", "state", "drained", "vendor", "devices", "free", "address", "jobs":
+ * [ids], "seen_ms", "facts"}
+ */
+cJSON *describe_node(const struct cluster *cluster, const struct node *node);
+
+/* No job of the sweep is active, and no container or spool of it is left that
+ * we know of.
+ */
+bool sweep_final(struct cluster *cluster, uint64_t sweep);
+
+#endif

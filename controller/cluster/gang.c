@@ -1,0 +1,605 @@
+/* gang.c - the life of a gang: what is done when a job's tasks change.
+ */
+#include "controller/cluster/gang.h"
+#include "controller/cluster/intake.h"
+#include "controller/cluster/job.h"
+#include "controller/cluster/node.h"
+#include "controller/cluster/verdict.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Orders to agents. They wait in the wire's queue until the commit. */
+
+static void tell(struct task *task, enum message_type type, const void *body)
+{
+	struct error err;
+
+	if (task->node && task->node->peer && task->node->reported &&
+	    wire_server_send(task->node->peer, type, body, NULL, 0, &err) < 0)
+		log_error("node=%s: %s", task->node->name, err.text);
+}
+
+static void tell_prepare(struct task *task)
+{
+	struct message_prepare prepare;
+	struct error err;
+
+	if (task_make_spec(task, &prepare.task, &err) < 0) {
+		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
+		return;
+	}
+	tell(task, MESSAGE_PREPARE, &prepare);
+	codec_clear(&task_spec_schema, &prepare.task);
+}
+
+static void tell_start(struct task *task)
+{
+	const struct gang *gang = task->job->gang;
+	struct message_start start = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.master_addr = gang->tasks[0].node->address,
+		.master_port = gang->port,
+	};
+
+	tell(task, MESSAGE_START, &start);
+}
+
+static void tell_stop(struct task *task)
+{
+	enum failure failure = task->job->failure;
+	struct message_stop stop = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.reason = (char *)failure_name(failure ? failure
+						       : FAILURE_CANCELLED),
+	};
+
+	tell(task, MESSAGE_STOP, &stop);
+}
+
+static void send_discard(struct node *node, uint64_t job, uint32_t attempt,
+			 uint32_t rank)
+{
+	struct message_discard discard = { job, attempt, rank };
+	struct error err;
+
+	if (node->peer && wire_server_send(node->peer, MESSAGE_DISCARD,
+					   &discard, NULL, 0, &err) < 0)
+		log_error("node=%s: %s", node->name, err.text);
+}
+
+/* A task that no active job knows: it is of a job that is over, or of none. */
+static void discard_stranger(struct cluster *cluster, struct node *node,
+			     const struct task_status *status)
+{
+	send_discard(node, status->job, status->attempt, status->rank);
+	node->cleaning++;
+	node_refresh(cluster, node);
+}
+
+struct task *gang_task(const struct cluster *cluster, const struct node *node,
+		       uint64_t id, uint32_t attempt, uint32_t rank)
+{
+	struct job *job = job_find(cluster, id);
+
+	if (!job || !job->gang || job->attempt != attempt ||
+	    rank >= job->gang->spec.nodes ||
+	    job->gang->tasks[rank].node != node)
+		return NULL;
+	return &job->gang->tasks[rank];
+}
+
+/* Allocating. */
+
+static cJSON *node_names(const struct gang *gang)
+{
+	cJSON *data = cJSON_CreateObject();
+	cJSON *names = cJSON_AddArrayToObject(data, "nodes");
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(
+						    gang->tasks[i].node->name));
+	return data;
+}
+
+static bool place(void *arg, uint64_t id, const struct shape *shape,
+		  const struct placement *placements)
+{
+	struct cluster *cluster = arg;
+	struct job *job = job_find(cluster, id);
+	struct error err = { 0 };
+
+	if (!job || job_make_gang(cluster, job, &err) < 0) {
+		for (uint32_t i = 0; i < shape->nodes; i++)
+			slot_release(&cluster->slots[placements[i].slot],
+				     placements[i].devices);
+		log_error("job=%" PRIu64 " not placed: %s", id, err.text);
+		if (job)
+			queue_add(cluster->queue, shape, id, job->priority,
+				  NULL);
+		return false;
+	}
+	for (uint32_t i = 0; i < shape->nodes; i++)
+		task_assign(cluster, &job->gang->tasks[i],
+			    cluster->nodes[placements[i].slot],
+			    placements[i].devices);
+	if (job_event(cluster, job, JOB_EVENT_ALLOC, node_names(job->gang),
+		      &err) < 0 ||
+	    job_event(cluster, job, JOB_EVENT_PREPARE, NULL, &err) < 0)
+		return false;
+	for (uint32_t i = 0; i < shape->nodes; i++) {
+		job->gang->tasks[i].state = TASK_PREPARING;
+		tell_prepare(&job->gang->tasks[i]);
+	}
+	return true;
+}
+
+static bool avoid(void *arg, uint64_t id, size_t slot)
+{
+	struct cluster *cluster = arg;
+	const struct job *job = job_find(cluster, id);
+
+	return job && job->avoid && job->avoid->index == slot;
+}
+
+void gang_schedule(struct cluster *cluster)
+{
+	struct error err;
+
+	cluster->schedule_due = false;
+	if (!cluster->draining &&
+	    scheduler_run(cluster->queue, cluster->slots, cluster->nodes_count,
+			  avoid, place, cluster, &err) < 0)
+		log_error("%s", err.text);
+}
+
+/* Ending. */
+
+static void drop_discarded(struct cluster *cluster, struct task *task)
+{
+	struct job *job = task->job;
+
+	task->discarding = false;
+	task_release(cluster, task);
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].held)
+			return;
+	if (job_event(cluster, job, JOB_EVENT_REMOVED, NULL, NULL) == 0)
+		job_forget(cluster, job);
+}
+
+/* The job is final: have containers and spools removed. A node that is out of
+ * reach is told when it reports again.
+ */
+static void discard_all(struct cluster *cluster, struct job *job)
+{
+	uint32_t nodes = job->gang->spec.nodes;
+	struct task *tasks = job->gang->tasks;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		tasks[i].discarding = true;
+		send_discard(tasks[i].node, job->id, job->attempt, i);
+	}
+	/* The last one that is let go forgets the job. */
+	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
+		if (tasks[i].node->peer)
+			continue;
+		left--;
+		drop_discarded(cluster, &tasks[i]);
+		if (!left)
+			return;
+	}
+}
+
+static bool may_retry(const struct job *job)
+{
+	return failure_infrastructure(job->failure) && job->code != ENOENT &&
+	       job->attempt <= job->gang->spec.retries;
+}
+
+static cJSON *failure_data(const struct job *job)
+{
+	cJSON *data = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(data, "failure", failure_name(job->failure));
+	cJSON_AddStringToObject(data, "text", job->text ? job->text : "");
+	return data;
+}
+
+/* All of the old attempt goes; the next one begins at the queue. */
+static void retry(struct cluster *cluster, struct job *job)
+{
+	uint32_t attempt = job->attempt;
+	struct gang *gang = job->gang;
+	struct error err;
+
+	if (job_event(cluster, job, JOB_EVENT_RETRY, failure_data(job), &err) <
+	    0)
+		return;
+	log_warning("job=%" PRIu64 " attempt=%u failed, trying again: %s: %s",
+		    job->id, attempt, failure_name(job->failure),
+		    job->text ? job->text : "");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		struct node *node = gang->tasks[i].node;
+
+		if (!node->peer)
+			continue;
+		send_discard(node, job->id, attempt, i);
+		node->cleaning++;
+		node_refresh(cluster, node);
+	}
+	logstore_close(cluster->logs, job->id, attempt);
+	job_drop_gang(cluster, job);
+	job_clear_failure(job);
+	if (queue_add(cluster->queue, &job->shape, job->id, job->priority,
+		      &err) < 0)
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+}
+
+/* Everything is here: say what became of the job. */
+static void conclude(struct cluster *cluster, struct job *job)
+{
+	enum job_event event = JOB_EVENT_COMPLETE;
+	struct error err = { 0 };
+
+	/* What is removed from the nodes must be safe on this disk. */
+	if (logstore_sync(cluster->logs, job->id, job->attempt, &err) < 0) {
+		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
+		return;
+	}
+	if (may_retry(job)) {
+		retry(cluster, job);
+		return;
+	}
+	if (verdict_store(cluster, job, &err) < 0) {
+		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
+		return;
+	}
+	if (job->failure == FAILURE_CANCELLED)
+		event = JOB_EVENT_CANCEL;
+	else if (job->failure)
+		event = JOB_EVENT_FAIL;
+	if (job_event(cluster, job, event,
+		      job->failure ? failure_data(job) : NULL, &err) < 0)
+		return;
+	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),
+		 job->failure ? ": " : "", job->text ? job->text : "");
+	loop_timer_stop(job->gang->deadline);
+	logstore_close(cluster->logs, job->id, job->attempt);
+	discard_all(cluster, job);
+}
+
+void gang_exception(struct cluster *cluster, struct job *job,
+		    enum failure failure, int64_t code, const char *text)
+{
+	struct error err;
+
+	if (job_state_final(job->state) || job->state == JOB_COLLECTING)
+		return;
+	job_set_failure(job, failure, code, text);
+	if (job->state == JOB_QUEUED) {
+		if (job_event(cluster, job,
+			      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
+							   : JOB_EVENT_FAIL,
+			      failure_data(job), &err) == 0) {
+			queue_remove(cluster->queue, &job->shape, job->id,
+				     job->priority);
+			job_forget(cluster, job);
+		}
+		return;
+	}
+	if (job_event(cluster, job, JOB_EVENT_EXCEPTION, failure_data(job),
+		      &err) < 0)
+		return;
+	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
+		 failure_name(failure), job->text ? job->text : "");
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].state != TASK_ENDED)
+			tell_stop(&job->gang->tasks[i]);
+	gang_advance(cluster, job);
+}
+
+/* Advancing. */
+
+static int deadline_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct gang *gang = arg;
+	char text[120];
+
+	snprintf(text, sizeof(text),
+		 "not ended within its limit of %" PRIu64 " s",
+		 gang->spec.timeout_ms / 1000);
+	gang_exception(gang->cluster, gang->job, FAILURE_TIMEOUT, 0, text);
+	return 0;
+}
+
+static void set_deadline(struct cluster *cluster, struct job *job)
+{
+	uint64_t timeout_ms = job->gang->spec.timeout_ms;
+	int64_t left = job->started_ms + (int64_t)timeout_ms - clock_wall_ms();
+
+	if (!timeout_ms)
+		return;
+	/* The wall clock may have jumped: never longer than the limit. */
+	if (left > (int64_t)timeout_ms)
+		left = (int64_t)timeout_ms;
+	loop_timer(cluster->loop, &job->gang->deadline,
+		   left > 0 ? (uint64_t)left : 0, deadline_run, job->gang,
+		   NULL);
+}
+
+static bool all_tasks(const struct job *job, enum task_state from,
+		      enum task_state to)
+{
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].state < from ||
+		    job->gang->tasks[i].state > to)
+			return false;
+	return true;
+}
+
+static void all_ready(struct cluster *cluster, struct job *job)
+{
+	struct gang *gang = job->gang;
+	cJSON *data = cJSON_CreateObject();
+
+	gang->port = gang->tasks[0].port;
+	cJSON_AddNumberToObject(data, "port", gang->port);
+	cJSON_AddStringToObject(data, "address", gang->tasks[0].node->address);
+	if (job_event(cluster, job, JOB_EVENT_READY, data, NULL) < 0)
+		return;
+	set_deadline(cluster, job);
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		tell_start(&gang->tasks[i]);
+}
+
+static bool all_collected(const struct job *job)
+{
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (!job->gang->tasks[i].collected)
+			return false;
+	return true;
+}
+
+void gang_advance(struct cluster *cluster, struct job *job)
+{
+	if (job->state == JOB_PREPARING &&
+	    all_tasks(job, TASK_READY, TASK_READY))
+		all_ready(cluster, job);
+	if (job->state == JOB_READY && all_tasks(job, TASK_RUNNING, TASK_ENDED))
+		job_event(cluster, job, JOB_EVENT_START, NULL, NULL);
+	if (job->state == JOB_RUNNING && all_tasks(job, TASK_ENDED, TASK_ENDED))
+		job_event(cluster, job, JOB_EVENT_END, NULL, NULL);
+	if (job->state == JOB_COLLECTING &&
+	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
+	    intake_read_all(cluster, job))
+		conclude(cluster, job);
+}
+
+void gang_resume(struct cluster *cluster, struct job *job)
+{
+	if (job->state == JOB_READY || job->state == JOB_RUNNING)
+		set_deadline(cluster, job);
+}
+
+/* Hearing of tasks. */
+
+static void keep_text(char **to, const char *from)
+{
+	free(*to);
+	*to = from ? strdup(from) : NULL;
+}
+
+static void keep_status(struct task *task, struct task_status *status)
+{
+	task->state = task_state_from(status->state);
+	task->failure = failure_from(status->failure);
+	keep_text(&task->text, status->text);
+	if (status->image_id)
+		keep_text(&task->image_id, status->image_id);
+	task->exit_code = status->exit_code;
+	task->started_ms = (int64_t)status->started_ms;
+	task->ended_ms = (int64_t)status->ended_ms;
+	task->memory_peak_bytes = status->memory_peak_bytes;
+	if (status->port)
+		task->port = status->port;
+	for (size_t i = 0; i < task->streams_count; i++)
+		free(task->streams[i].name);
+	free(task->streams);
+	/* The message gives its list away. */
+	task->streams = take(status->streams);
+	task->streams_count = status->streams_count;
+	status->streams_count = 0;
+}
+
+void gang_status(struct cluster *cluster, struct node *node,
+		 const struct task_status *status)
+{
+	struct task *task = gang_task(cluster, node, status->job,
+				      status->attempt, status->rank);
+	struct job *job = task ? task->job : NULL;
+	char text[400];
+
+	if (!task) {
+		discard_stranger(cluster, node, status);
+		return;
+	}
+	task->reported = true;
+	if (job_state_final(job->state))
+		return; /* it was told to discard */
+	keep_status(task, (struct task_status *)status);
+	if (task->state == TASK_ENDED)
+		intake_check(cluster, task);
+	if (task->failure) {
+		snprintf(text, sizeof(text), "%s: %s", node->name,
+			 task->text ? task->text : failure_name(task->failure));
+		if (!job->failure && failure_infrastructure(task->failure))
+			job->avoid = node;
+		gang_exception(cluster, job, task->failure, status->code, text);
+	}
+	/* The exception may have been the job's last word. */
+	if (job_find(cluster, status->job) == job && job->gang)
+		gang_advance(cluster, job);
+	cluster->changed = true;
+}
+
+void gang_progress(struct cluster *cluster, struct node *node,
+		   const struct message_progress *progress)
+{
+	struct task *task = gang_task(cluster, node, progress->job,
+				      progress->attempt, progress->rank);
+	struct gang *gang = task ? task->job->gang : NULL;
+
+	if (!gang)
+		return;
+	keep_text(&gang->phase, progress->phase);
+	gang->phase_done = progress->done_bytes;
+	gang->phase_total = progress->total_bytes;
+	task->job->progress_seq = ++cluster->progress_seq;
+	cluster->changed = true;
+}
+
+void gang_discarded(struct cluster *cluster, struct node *node,
+		    const struct message_discard *discarded)
+{
+	struct task *task = gang_task(cluster, node, discarded->job,
+				      discarded->attempt, discarded->rank);
+
+	if (task && task->discarding) {
+		drop_discarded(cluster, task);
+	} else if (!task && node->cleaning) {
+		node->cleaning--;
+		node_refresh(cluster, node);
+	}
+}
+
+/* Reports. */
+
+/* The node does not have this task (any more). */
+static void task_missing(struct cluster *cluster, struct task *task)
+{
+	struct job *job = task->job;
+	char text[200];
+
+	if (task->discarding) {
+		drop_discarded(cluster, task);
+		return;
+	}
+	if (job->state == JOB_ALLOCATED || job->state == JOB_PREPARING) {
+		tell_prepare(task);
+		return;
+	}
+	task->state = TASK_ENDED;
+	task->collected = true;
+	snprintf(text, sizeof(text), "%s no longer has the task",
+		 task->node->name);
+	gang_exception(cluster, job, FAILURE_NODE_LOST, 0, text);
+	/* It may have been ending already. */
+	if (job_find(cluster, job->id) == job && job->gang)
+		gang_advance(cluster, job);
+}
+
+/* Tell a task that is there what it may have missed. */
+static void remind(struct cluster *cluster, struct task *task)
+{
+	struct job *job = task->job;
+
+	intake_tell_lengths(cluster, task);
+	if (task->discarding)
+		send_discard(task->node, job->id, job->attempt, task->rank);
+	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
+		tell_stop(task);
+	else if ((job->state == JOB_READY || job->state == JOB_RUNNING) &&
+		 task->state == TASK_READY)
+		tell_start(task);
+}
+
+void gang_report(struct cluster *cluster, struct node *node,
+		 const struct message_report *report)
+{
+	struct task *task;
+
+	node->reported = true;
+	node->cleaning = 0;
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	task->reported = false;
+	node_refresh(cluster, node);
+	for (size_t i = 0; i < report->tasks_count; i++) {
+		const struct task_status *status = &report->tasks[i];
+
+		gang_status(cluster, node, status);
+		task = gang_task(cluster, node, status->job, status->attempt,
+				 status->rank);
+		if (task)
+			remind(cluster, task);
+	}
+	/* A missing one may end its job, and with it others on the list. */
+	do {
+		TAILQ_FOREACH(task, &node->tasks, by_node)
+		{
+			if (!task->reported)
+				break;
+		}
+		if (task) {
+			task->reported = true;
+			task_missing(cluster, task);
+		}
+	} while (task);
+}
+
+/* Nodes that go. */
+
+void gang_node_gone(struct cluster *cluster, struct node *node)
+{
+	struct task *task;
+
+	node->cleaning = 0;
+	do {
+		TAILQ_FOREACH(task, &node->tasks, by_node)
+		{
+			if (task->discarding)
+				break;
+		}
+		if (task)
+			drop_discarded(cluster, task);
+	} while (task);
+}
+
+void gang_node_lost(struct cluster *cluster, struct node *node)
+{
+	struct task *task;
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "%s has been out of reach for %" PRIu64 " s", node->name,
+		 cluster->node_lost_ms / 1000);
+	do {
+		TAILQ_FOREACH(task, &node->tasks, by_node)
+		{
+			if (!task->collected)
+				break;
+		}
+		if (task) {
+			struct job *job = task->job;
+			uint64_t id = job->id;
+
+			task->state = TASK_ENDED;
+			task->collected = true;
+			job->avoid = node;
+			gang_exception(cluster, job, FAILURE_NODE_LOST, 0,
+				       text);
+			if (job_find(cluster, id) == job && job->gang)
+				gang_advance(cluster, job);
+		}
+	} while (task);
+}

@@ -1,0 +1,335 @@
+/* intake.c - the jobs' output comes in: to the log store, and to the readers.
+ *
+ * Readers follow the stored files, never the wire: after a restart they read
+ * the same bytes again and come to the same figures.
+ */
+#include "controller/cluster/intake.h"
+#include "controller/cluster/gang.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_BYTES (256 * 1024)
+#define READ_TURN 8        /* pieces per turn of the loop */
+#define FULL_RETRY_MS 1000 /* when the disk is full */
+
+/* Output of one task: one stream per process. */
+
+static uint32_t stream_count(const struct task *task)
+{
+	uint32_t processes = task->job->gang->spec.container.processes;
+
+	return processes ? processes : 1;
+}
+
+static void stream_name(const struct task *task, uint32_t i, char name[32])
+{
+	snprintf(name, 32, "rank-%u", task->rank * stream_count(task) + i);
+}
+
+static bool stream_expected(const struct task *task, const char *stream)
+{
+	char name[32];
+
+	for (uint32_t i = 0; i < stream_count(task); i++) {
+		stream_name(task, i, name);
+		if (!strcmp(name, stream))
+			return true;
+	}
+	return false;
+}
+
+static void tell_length(struct task *task, const struct message_log_ack *ack)
+{
+	struct error err;
+
+	if (task->node->peer &&
+	    wire_server_send(task->node->peer, MESSAGE_LOG_ACK, ack, NULL, 0,
+			     &err) < 0)
+		log_error("node=%s: %s", task->node->name, err.text);
+}
+
+void intake_tell_lengths(struct cluster *cluster, struct task *task)
+{
+	char name[32];
+	struct message_log_ack ack = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.stream = name,
+		.refused = true,
+	};
+
+	for (uint32_t i = 0; i < stream_count(task); i++) {
+		stream_name(task, i, name);
+		if (logstore_length(cluster->logs, ack.job, ack.attempt, name,
+				    &ack.length, NULL) == 0)
+			tell_length(task, &ack);
+	}
+}
+
+static void wake_readers(struct cluster *cluster, struct gang *gang)
+{
+	gang->behind = true;
+	if (!gang->reading) {
+		gang->reading = true;
+		TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+	}
+	sd_event_source_set_enabled(cluster->reader, SD_EVENT_ONESHOT);
+}
+
+static void append_failed(struct cluster *cluster,
+			  const struct message_log *log,
+			  struct message_log_ack *ack, const struct error *err)
+{
+	ack->refused = true;
+	if (err->code == EINVAL)
+		return; /* not where the stream stands: the node goes back */
+	ack->retry_ms = FULL_RETRY_MS;
+	if (!cluster->disk_full)
+		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
+			  log->job, log->stream, err->text);
+	cluster->disk_full = true;
+}
+
+void intake_log(struct cluster *cluster, struct node *node,
+		const struct message_log *log, const void *data, size_t size)
+{
+	struct task *task =
+		gang_task(cluster, node, log->job, log->attempt, log->rank);
+	struct message_log_ack ack = {
+		.job = log->job,
+		.attempt = log->attempt,
+		.rank = log->rank,
+		.stream = log->stream,
+		.turn = log->turn,
+	};
+	struct job *job = task ? task->job : NULL;
+	struct error err;
+
+	if (!task || job_state_final(job->state))
+		return; /* it is being told to discard */
+	if (!stream_expected(task, log->stream)) {
+		wire_server_drop(node->peer, EPROTO,
+				 "output of a stream that the task does not "
+				 "have");
+		return;
+	}
+	if (logstore_append(cluster->logs, log->job, log->attempt, log->stream,
+			    log->offset, data, size, clock_wall_ms(),
+			    &ack.length, &err) < 0)
+		append_failed(cluster, log, &ack, &err);
+	else
+		cluster->disk_full = false;
+	tell_length(task, &ack);
+	cluster->changed = true;
+	wake_readers(cluster, job->gang);
+	if (task->state == TASK_ENDED) {
+		intake_check(cluster, task);
+		if (task->collected)
+			gang_advance(cluster, job);
+	}
+}
+
+void intake_check(struct cluster *cluster, struct task *task)
+{
+	const struct job *job = task->job;
+
+	for (size_t i = 0; i < task->streams_count; i++) {
+		const struct stream_size *stream = &task->streams[i];
+		uint64_t length = 0;
+
+		if (!stream_expected(task, stream->name))
+			continue;
+		if (logstore_length(cluster->logs, job->id, job->attempt,
+				    stream->name, &length, NULL) < 0 ||
+		    length < stream->size)
+			return;
+	}
+	task->collected = true;
+}
+
+/* Reading for metrics. */
+
+struct extract_rules *intake_rules(struct cluster *cluster,
+				   const struct job *job)
+{
+	const char *name = job->gang->spec.measure.framework;
+	const struct framework *framework =
+		name ? catalog_framework(cluster->catalog, name) : NULL;
+	struct rules *rules;
+	struct error err;
+
+	if (!framework || !framework->log)
+		return NULL;
+	for (size_t i = 0; i < cluster->rules_count; i++)
+		if (cluster->rules[i].framework == framework)
+			return cluster->rules[i].extract;
+	rules = realloc(cluster->rules,
+			(cluster->rules_count + 1) * sizeof(*rules));
+	if (!rules)
+		return NULL;
+	cluster->rules = rules;
+	rules += cluster->rules_count;
+	rules->framework = framework;
+	rules->extract = extract_rules_new(framework->log, &err);
+	if (!rules->extract)
+		log_error("framework=%s: %s", name, err.text);
+	cluster->rules_count++;
+	return rules->extract;
+}
+
+static int add_reading(struct gang *gang, struct extract_rules *rules,
+		       const struct task *task, uint32_t stream)
+{
+	struct reading *reading = &gang->readings[gang->readings_count];
+
+	stream_name(task, stream, reading->stream);
+	reading->extract = extract_new(rules, NULL);
+	if (!reading->extract)
+		return -1;
+	gang->readings_count++;
+	return 0;
+}
+
+/* Begin to read what the framework says is to be read. */
+static int begin_reading(struct cluster *cluster, struct gang *gang)
+{
+	struct extract_rules *rules = intake_rules(cluster, gang->job);
+	uint32_t tasks = gang->spec.nodes;
+	uint32_t streams = stream_count(&gang->tasks[0]);
+	enum extract_read read;
+
+	if (!rules || gang->readings)
+		return 0;
+	gang->readings =
+		calloc((size_t)tasks * streams, sizeof(*gang->readings));
+	if (!gang->readings)
+		return -1;
+	read = extract_rules_read(rules);
+	if (read == EXTRACT_FIRST)
+		return add_reading(gang, rules, &gang->tasks[0], 0);
+	if (read == EXTRACT_LAST)
+		return add_reading(gang, rules, &gang->tasks[tasks - 1],
+				   streams - 1);
+	for (uint32_t i = 0; i < tasks * streams; i++)
+		if (add_reading(gang, rules, &gang->tasks[i / streams],
+				i % streams) < 0)
+			return -1;
+	return 0;
+}
+
+/* Read a piece; true: there may be more. */
+static bool read_piece(struct cluster *cluster, struct gang *gang,
+		       struct reading *reading, char *piece)
+{
+	const struct job *job = gang->job;
+	size_t got = 0;
+
+	if (logstore_read(cluster->logs, job->id, job->attempt, reading->stream,
+			  reading->offset, piece, READ_BYTES, &got, NULL) < 0 ||
+	    !got)
+		return false;
+	extract_feed(reading->extract, piece, got, NULL);
+	reading->offset += got;
+	gang->job->progress_seq = ++cluster->progress_seq;
+	cluster->changed = true;
+	return true;
+}
+
+static bool read_some(struct cluster *cluster, struct gang *gang, char *piece)
+{
+	bool more = false;
+
+	if (begin_reading(cluster, gang) < 0)
+		return false;
+	for (size_t i = 0; i < gang->readings_count; i++)
+		more |= read_piece(cluster, gang, &gang->readings[i], piece);
+	return more;
+}
+
+/* The reader, when nothing more urgent is there: it goes round the gangs. */
+static int reader_run(sd_event_source *source, void *arg)
+{
+	struct cluster *cluster = arg;
+	owned_free char *piece = malloc(READ_BYTES);
+	struct gang *gang;
+
+	for (int i = 0; piece && i < READ_TURN; i++) {
+		gang = TAILQ_FIRST(&cluster->reading);
+		if (!gang)
+			return 0;
+		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+		gang->behind = read_some(cluster, gang, piece);
+		gang->reading = gang->behind;
+		if (gang->behind)
+			TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+		else
+			gang_advance(cluster, gang->job);
+	}
+	if (!TAILQ_EMPTY(&cluster->reading))
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+bool intake_read_all(struct cluster *cluster, struct job *job)
+{
+	struct gang *gang = job->gang;
+
+	if (begin_reading(cluster, gang) < 0)
+		return false;
+	for (size_t i = 0; i < gang->readings_count; i++) {
+		struct reading *reading = &gang->readings[i];
+		uint64_t length = 0;
+
+		logstore_length(cluster->logs, job->id, job->attempt,
+				reading->stream, &length, NULL);
+		if (reading->offset < length) {
+			wake_readers(cluster, gang);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < gang->readings_count; i++) {
+		struct reading *reading = &gang->readings[i];
+
+		if (!reading->finished)
+			extract_finish(reading->extract, NULL);
+		reading->finished = true;
+	}
+	return true;
+}
+
+const struct record *intake_latest(const struct gang *gang)
+{
+	return gang && gang->readings_count
+		       ? extract_latest(gang->readings[0].extract)
+		       : NULL;
+}
+
+int intake_open(struct cluster *cluster, struct error *err)
+{
+	int rc;
+
+	TAILQ_INIT(&cluster->reading);
+	rc = sd_event_add_defer(cluster->loop, &cluster->reader, reader_run,
+				cluster);
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(cluster->reader, SD_EVENT_OFF);
+	if (rc >= 0)
+		rc = sd_event_source_set_priority(cluster->reader,
+						  SD_EVENT_PRIORITY_IDLE);
+	return rc < 0 ? error_set(err, -rc, "event loop: no reader") : 0;
+}
+
+void intake_close(struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->rules_count; i++)
+		extract_rules_free(cluster->rules[i].extract);
+	free(cluster->rules);
+	cluster->reader = sd_event_source_disable_unref(cluster->reader);
+}

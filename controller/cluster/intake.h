@@ -1,0 +1,35 @@
+/* intake.h - the jobs' output comes in: to the log store, and to the readers.
+ */
+#ifndef CONTROLLER_CLUSTER_INTAKE_H
+#define CONTROLLER_CLUSTER_INTAKE_H
+
+#include "controller/cluster/cluster.h"
+
+#define INTAKE_CREDIT (8ULL << 20) /* bytes a node may have under way */
+
+int intake_open(struct cluster *cluster, struct error *err);
+void intake_close(struct cluster *cluster); /* after the last job is gone */
+
+/* Bytes of a stream: appended if they continue it, acknowledged either way. */
+void intake_log(struct cluster *cluster, struct node *node,
+		const struct message_log *log, const void *data, size_t size);
+
+/* Tell the node how far each stream of the task has come. */
+void intake_tell_lengths(struct cluster *cluster, struct task *task);
+
+/* The task has ended: is all its output here? Sets task->collected. */
+void intake_check(struct cluster *cluster, struct task *task);
+
+/* The log rules of the job's framework; NULL: it has none. */
+struct extract_rules *intake_rules(struct cluster *cluster,
+				   const struct job *job);
+
+/* Is all output read that holds metrics? If not, reading goes on in the
+ * background and gang_advance() is called when it is.
+ */
+bool intake_read_all(struct cluster *cluster, struct job *job);
+
+/* The last figures read; NULL: none yet. */
+const struct record *intake_latest(const struct gang *gang);
+
+#endif

@@ -1,0 +1,503 @@
+/* job.c - active jobs: found by id, changed by events, kept in the store.
+ */
+#include "controller/cluster/job.h"
+#include "controller/cluster/node.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPEC_TEXT_MAX (4 << 20)
+
+static int compare_jobs(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct job *job_find(const struct cluster *cluster, uint64_t id)
+{
+	struct job key = { .id = id };
+	void *found = tfind(&key, &cluster->jobs, compare_jobs);
+
+	return found ? *(struct job **)found : NULL;
+}
+
+static void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	free((char *)job->shape.vendor);
+	free(job->text);
+	free(job);
+}
+OWNED_POINTER(struct job, job_free)
+
+static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
+			   const struct job_spec *spec, struct error *err)
+{
+	owned(job_free) struct job *job = calloc(1, sizeof(*job));
+
+	if (!job || !(job->shape.vendor = strdup(spec->vendor))) {
+		error_nomem(err, "job");
+		return NULL;
+	}
+	job->id = id;
+	job->sweep = sweep;
+	job->priority = spec->priority;
+	job->attempt = 1;
+	job->shape.nodes = spec->nodes;
+	job->shape.devices = spec->devices;
+	job->shape.shared = spec->shared;
+	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
+		error_nomem(err, "job");
+		return NULL;
+	}
+	cluster->jobs_count++;
+	return take(job);
+}
+
+void job_forget(struct cluster *cluster, struct job *job)
+{
+	if (job->state == JOB_QUEUED)
+		queue_remove(cluster->queue, &job->shape, job->id,
+			     job->priority);
+	job_drop_gang(cluster, job);
+	tdelete(job, &cluster->jobs, compare_jobs);
+	cluster->jobs_count--;
+	job_free(job);
+}
+
+/* Walking: the tree may change under the callback, so ids are copied first. */
+
+struct walk {
+	uint64_t *ids;
+	size_t count;
+};
+
+static void walk_one(const void *at, VISIT visit, void *arg)
+{
+	struct walk *walk = arg;
+
+	if (visit == postorder || visit == leaf)
+		walk->ids[walk->count++] = (*(struct job *const *)at)->id;
+}
+
+void job_each(struct cluster *cluster, job_fn *fn, void *arg)
+{
+	owned_free uint64_t *ids =
+		calloc(cluster->jobs_count + 1, sizeof(*ids));
+	struct walk walk = { ids, 0 };
+
+	if (!ids)
+		return;
+	twalk_r(cluster->jobs, walk_one, &walk);
+	for (size_t i = 0; i < walk.count; i++) {
+		struct job *job = job_find(cluster, ids[i]);
+
+		if (job)
+			fn(cluster, job, arg);
+	}
+}
+
+static void forget_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	job_forget(cluster, job);
+}
+
+void job_free_all(struct cluster *cluster)
+{
+	job_each(cluster, forget_one, NULL);
+}
+
+/* The store's row of the job's state. */
+
+static cJSON *allocation_json(const struct job *job)
+{
+	const struct gang *gang = job->gang;
+	cJSON *allocation, *tasks;
+
+	if (!gang)
+		return NULL;
+	allocation = cJSON_CreateObject();
+	cJSON_AddNumberToObject(allocation, "port", gang->port);
+	tasks = cJSON_AddArrayToObject(allocation, "tasks");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+		cJSON *item = cJSON_CreateObject();
+		char devices[32];
+
+		snprintf(devices, sizeof(devices), "%" PRIx64, task->devices);
+		cJSON_AddStringToObject(item, "node",
+					task->node ? task->node->name : "");
+		cJSON_AddStringToObject(item, "devices", devices);
+		cJSON_AddItemToArray(tasks, item);
+	}
+	return allocation;
+}
+
+static int job_save(struct cluster *cluster, const struct job *job,
+		    enum job_state state, uint32_t attempt, struct error *err)
+{
+	cJSON *allocation = allocation_json(job);
+	char *text = allocation ? cJSON_PrintUnformatted(allocation) : NULL;
+	struct job_row row = {
+		.id = job->id,
+		.state = state,
+		.attempt = attempt,
+		.failure = job->failure,
+		.text = job->text,
+		.queued_ms = job->queued_ms,
+		.started_ms = job->started_ms,
+		.ended_ms = job->ended_ms,
+		.allocation = text,
+	};
+	int rc = store_set_job(cluster->store, &row, err);
+
+	cJSON_Delete(allocation);
+	cJSON_free(text);
+	return rc;
+}
+
+static int put_event(struct cluster *cluster, const struct job *job,
+		     uint32_t attempt, enum job_event event, cJSON *data,
+		     int64_t now, struct error *err)
+{
+	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
+	struct event_row row = {
+		.job = job->id,
+		.attempt = attempt,
+		.time_ms = now,
+		.kind = job_event_name(event),
+		.data = text,
+	};
+	int rc = store_put_event(cluster->store, &row, NULL, err);
+
+	cJSON_free(text);
+	return rc;
+}
+
+int job_event(struct cluster *cluster, struct job *job, enum job_event event,
+	      cJSON *data, struct error *err)
+{
+	enum job_state next = job_next(job->state, event);
+	uint32_t attempt = job->attempt + (event == JOB_EVENT_RETRY);
+	int64_t now = clock_wall_ms();
+	int rc = 0;
+
+	if (next == JOB_NONE) {
+		cJSON_Delete(data);
+		return error_set(err, EINVAL, "job %" PRIu64 " is %s: no '%s'",
+				 job->id, job_state_name(job->state),
+				 job_event_name(event));
+	}
+	if (event == JOB_EVENT_RETRY) {
+		job->queued_ms = now;
+		job->started_ms = 0;
+		job->ended_ms = 0;
+	} else if (event == JOB_EVENT_READY) {
+		job->started_ms = now;
+	} else if (job_state_final(next) && event != JOB_EVENT_REMOVED) {
+		job->ended_ms = now;
+	}
+	rc = put_event(cluster, job, attempt, event, data, now, err);
+	if (rc == 0)
+		rc = job_save(cluster, job, next, attempt, err);
+	cJSON_Delete(data);
+	if (rc < 0) {
+		log_error("job=%" PRIu64 ": %s", job->id, err ? err->text : "");
+		return -1;
+	}
+	log_debug("job=%" PRIu64 " %s -> %s (%s)", job->id,
+		  job->state ? job_state_name(job->state) : "new",
+		  job_state_name(next), job_event_name(event));
+	job->state = next;
+	job->attempt = attempt;
+	cluster->changed = true;
+	return 0;
+}
+
+void job_set_failure(struct job *job, enum failure failure, int64_t code,
+		     const char *text)
+{
+	if (job->failure)
+		return;
+	job->failure = failure;
+	job->code = code;
+	free(job->text);
+	job->text = text ? strdup(text) : NULL;
+}
+
+void job_clear_failure(struct job *job)
+{
+	job->failure = FAILURE_NONE;
+	job->code = 0;
+	free(job->text);
+	job->text = NULL;
+}
+
+/* Coming and coming back. */
+
+static int enqueue(struct cluster *cluster, struct job *job, struct error *err)
+{
+	cluster->schedule_due = true;
+	return queue_add(cluster->queue, &job->shape, job->id, job->priority,
+			 err);
+}
+
+int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+	       const struct job_spec *spec, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct job_row row = {
+		.id = store_next_job(cluster->store),
+		.sweep = sweep,
+		.cell_index = cell_index,
+		.key = spec->key,
+		.repeat = spec->repeat,
+		.priority = spec->priority,
+		.state = JOB_QUEUED,
+		.attempt = 1,
+		.queued_ms = clock_wall_ms(),
+	};
+	struct job *job;
+
+	buffer_init(&text, SPEC_TEXT_MAX);
+	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
+		return -1;
+	row.spec = text.data;
+	job = job_new(cluster, row.id, sweep, spec, err);
+	if (!job)
+		return -1;
+	job->queued_ms = row.queued_ms;
+	if (store_put_job(cluster->store, &row, err) < 0 ||
+	    job_event(cluster, job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
+	    enqueue(cluster, job, err) < 0)
+		return -1;
+	return 0;
+}
+
+static struct job *job_from_row(struct cluster *cluster,
+				const struct job_row *row, struct error *err)
+{
+	struct job_spec spec;
+	struct job *job;
+
+	if (codec_decode(&job_spec_schema, row->spec, strlen(row->spec), &spec,
+			 err) < 0) {
+		error_prefix(err, "job %" PRIu64, row->id);
+		return NULL;
+	}
+	job = job_new(cluster, row->id, row->sweep, &spec, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (!job)
+		return NULL;
+	job->state = row->state;
+	job->attempt = row->attempt;
+	job->queued_ms = row->queued_ms;
+	job->started_ms = row->started_ms;
+	job->ended_ms = row->ended_ms;
+	job_set_failure(job, row->failure, 0, row->text);
+	return job;
+}
+
+/* Give the tasks the nodes that the store's allocation names. */
+static int load_allocation(struct cluster *cluster, struct job *job,
+			   const char *text, struct error *err)
+{
+	cJSON *allocation = codec_parse(text, strlen(text), err);
+	const cJSON *tasks =
+		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
+	const cJSON *port =
+		cJSON_GetObjectItemCaseSensitive(allocation, "port");
+	const cJSON *item;
+	uint32_t rank = 0;
+
+	job->gang->port = cJSON_IsNumber(port) ? (uint32_t)port->valueint : 0;
+	cJSON_ArrayForEach(item, tasks)
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(item, "node"));
+		const char *devices = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(item, "devices"));
+		struct node *node = name ? node_get(cluster, name, err) : NULL;
+
+		if (!node || !devices || rank >= job->gang->spec.nodes)
+			break;
+		task_assign(cluster, &job->gang->tasks[rank++], node,
+			    strtoull(devices, NULL, 16));
+	}
+	cJSON_Delete(allocation);
+	return rank == job->gang->spec.nodes
+		       ? 0
+		       : error_set(err, EPROTO,
+				   "job %" PRIu64 ": broken allocation",
+				   job->id);
+}
+
+int job_load(struct cluster *cluster, const struct job_row *row,
+	     struct error *err)
+{
+	struct job *job = job_from_row(cluster, row, err);
+
+	if (!job)
+		return -1;
+	if (job->state == JOB_QUEUED)
+		return enqueue(cluster, job, err);
+	if (job_make_gang(cluster, job, err) < 0)
+		return -1;
+	return load_allocation(cluster, job,
+			       row->allocation ? row->allocation : "{}", err);
+}
+
+int job_revive(struct cluster *cluster, const struct job_row *row,
+	       struct error *err)
+{
+	struct job *job = job_find(cluster, row->id);
+
+	if (job) {
+		/* Its containers are still being removed. */
+		job_drop_gang(cluster, job);
+	} else {
+		job = job_from_row(cluster, row, err);
+		if (!job)
+			return -1;
+	}
+	job_clear_failure(job);
+	if (job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
+		return -1;
+	return enqueue(cluster, job, err);
+}
+
+/* Gangs. */
+
+struct spec_read {
+	struct job_spec *spec;
+	struct error *err;
+};
+
+static int read_spec(const struct job_row *row, void *arg)
+{
+	struct spec_read *read = arg;
+
+	return codec_decode(&job_spec_schema, row->spec, strlen(row->spec),
+			    read->spec, read->err);
+}
+
+int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
+{
+	struct gang *gang = calloc(1, sizeof(*gang));
+	struct spec_read read = { gang ? &gang->spec : NULL, err };
+
+	if (!gang)
+		return error_nomem(err, "gang");
+	if (store_job(cluster->store, job->id, read_spec, &read, err) < 0) {
+		free(gang);
+		return -1;
+	}
+	gang->tasks = calloc(gang->spec.nodes, sizeof(*gang->tasks));
+	if (!gang->tasks) {
+		codec_clear(&job_spec_schema, &gang->spec);
+		free(gang);
+		return error_nomem(err, "gang");
+	}
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		gang->tasks[i].job = job;
+		gang->tasks[i].rank = i;
+	}
+	gang->job = job;
+	gang->cluster = cluster;
+	job->gang = gang;
+	return 0;
+}
+
+static void task_clear(struct cluster *cluster, struct task *task)
+{
+	task_release(cluster, task);
+	free(task->text);
+	free(task->image_id);
+	for (size_t i = 0; i < task->streams_count; i++)
+		free(task->streams[i].name);
+	free(task->streams);
+}
+
+void job_drop_gang(struct cluster *cluster, struct job *job)
+{
+	struct gang *gang = take(job->gang);
+
+	if (!gang)
+		return;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		task_clear(cluster, &gang->tasks[i]);
+	if (gang->reading)
+		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+	for (size_t i = 0; i < gang->readings_count; i++)
+		extract_free(gang->readings[i].extract);
+	free(gang->readings);
+	free(gang->tasks);
+	free(gang->phase);
+	loop_source_free(&gang->deadline);
+	codec_clear(&job_spec_schema, &gang->spec);
+	free(gang);
+}
+
+void task_assign(struct cluster *cluster, struct task *task, struct node *node,
+		 uint64_t devices)
+{
+	task->node = node;
+	task->held = true;
+	task->devices = devices;
+	slot_take(&cluster->slots[node->index], &task->job->shape, devices);
+	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
+}
+
+void task_release(struct cluster *cluster, struct task *task)
+{
+	struct node *node = task->node;
+
+	if (!task->held)
+		return;
+	task->held = false;
+	TAILQ_REMOVE(&node->tasks, task, by_node);
+	slot_release(&cluster->slots[node->index], task->devices);
+	cluster->schedule_due = true;
+}
+
+int task_make_spec(const struct task *task, struct task_spec *spec,
+		   struct error *err)
+{
+	const struct job_spec *job = &task->job->gang->spec;
+	cJSON *container =
+		codec_object(&container_spec_schema, &job->container, err);
+	uint32_t processes = job->container.processes;
+	uint32_t devices = (uint32_t)__builtin_popcountll(task->devices);
+	int rc;
+
+	if (!container)
+		return -1;
+	*spec = (struct task_spec){
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.nodes = job->nodes,
+		.first_rank = processes ? task->rank * processes : task->rank,
+		.processes_per_node = processes ? processes : devices,
+	};
+	spec->world_size = spec->processes_per_node * job->nodes;
+	rc = codec_from_object(&container_spec_schema, container,
+			       &spec->container, err);
+	cJSON_Delete(container);
+	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)
+		if (task->devices & (UINT64_C(1) << i))
+			rc = strings_printf(&spec->devices, err, "%d", i);
+	if (rc < 0)
+		codec_clear(&task_spec_schema, spec);
+	return rc;
+}

@@ -1,0 +1,16 @@
+/* logread.h - a piece of a job's output, for a person who reads it.
+ */
+#ifndef CONTROLLER_CLUSTER_LOGREAD_H
+#define CONTROLLER_CLUSTER_LOGREAD_H
+
+#include "controller/cluster/cluster.h"
+
+#define LOGREAD_BYTES (256 * 1024) /* in one answer */
+
+/* The answer's body (message_log_read in protocol/message.h) and the bytes; the
+ * caller deletes it. NULL: ENOENT, no such job or attempt.
+ */
+cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
+	       struct buffer *bytes, struct error *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* node.c - the registry of nodes: who is there, what it has, since when not.
+ */
+#include "controller/cluster/node.h"
+#include "protocol/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct node *node_find(const struct cluster *cluster, const char *name)
+{
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		if (!strcmp(cluster->nodes[i]->name, name))
+			return cluster->nodes[i];
+	return NULL;
+}
+
+static void node_free(struct node *node)
+{
+	if (!node)
+		return;
+	free(node->vendor);
+	free(node->address);
+	cJSON_Delete(node->facts);
+	free(node);
+}
+OWNED_POINTER(struct node, node_free)
+
+static int grow(struct cluster *cluster)
+{
+	size_t room = cluster->nodes_count ? cluster->nodes_count * 2 : 1;
+	struct node **nodes;
+	struct slot *slots;
+
+	/* Room for powers of two, without a second counter. */
+	if (cluster->nodes_count & (cluster->nodes_count - 1))
+		return 0;
+	nodes = realloc(cluster->nodes, room * sizeof(*nodes));
+	if (!nodes)
+		return -1;
+	cluster->nodes = nodes;
+	slots = realloc(cluster->slots, room * sizeof(*slots));
+	if (!slots)
+		return -1;
+	cluster->slots = slots;
+	return 0;
+}
+
+struct node *node_get(struct cluster *cluster, const char *name,
+		      struct error *err)
+{
+	owned(node_free) struct node *node = NULL;
+
+	node = node_find(cluster, name);
+	if (node)
+		return take(node);
+	if (cluster->nodes_count >= CLUSTER_NODES_MAX) {
+		error_set(err, ENOSPC, "more than %d nodes", CLUSTER_NODES_MAX);
+		return NULL;
+	}
+	node = calloc(1, sizeof(*node));
+	if (!node || !(node->vendor = strdup("")) ||
+	    !(node->address = strdup("")) || grow(cluster) < 0) {
+		error_nomem(err, "node");
+		return NULL;
+	}
+	strncpy(node->name, name, sizeof(node->name) - 1);
+	TAILQ_INIT(&node->tasks);
+	node->lost_since_ms = clock_mono_ms();
+	node->index = cluster->nodes_count++;
+	cluster->nodes[node->index] = node;
+	cluster->slots[node->index] = (struct slot){ .vendor = node->vendor };
+	return take(node);
+}
+
+void node_free_all(struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		node_free(cluster->nodes[i]);
+	free(cluster->nodes);
+	free(cluster->slots);
+	cluster->nodes = NULL;
+	cluster->slots = NULL;
+	cluster->nodes_count = 0;
+}
+
+struct loading {
+	struct cluster *cluster;
+	struct error *err;
+};
+
+static int load_row(const struct node_row *row, void *arg)
+{
+	struct loading *loading = arg;
+	struct node *node = node_get(loading->cluster, row->name, loading->err);
+
+	if (!node)
+		return -1;
+	node->drained = row->drained;
+	node->seen_ms = row->seen_ms;
+	if (row->facts)
+		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
+	return 0;
+}
+
+int node_load(struct cluster *cluster, struct error *err)
+{
+	struct loading loading = { cluster, err };
+
+	return store_nodes(cluster->store, load_row, &loading, err);
+}
+
+static int node_save(struct cluster *cluster, const struct node *node,
+		     struct error *err)
+{
+	char *facts = node->facts ? cJSON_PrintUnformatted(node->facts) : NULL;
+	struct node_row row = {
+		.name = node->name,
+		.drained = node->drained,
+		.facts = facts,
+		.seen_ms = node->seen_ms,
+	};
+	int rc = store_put_node(cluster->store, &row, err);
+
+	cJSON_free(facts);
+	return rc;
+}
+
+int node_join(struct cluster *cluster, struct node *node,
+	      struct wire_peer *peer, const struct message_hello *hello,
+	      struct error *err)
+{
+	owned_free char *vendor = NULL;
+	owned_free char *address = NULL;
+
+	if (!hello->vendor || !hello->address || !hello->devices ||
+	    hello->devices > SCHEDULER_DEVICES_MAX)
+		return error_set(err, EPROTO,
+				 "hello: an agent needs vendor, address and 1 "
+				 "to %d devices",
+				 SCHEDULER_DEVICES_MAX);
+	vendor = strdup(hello->vendor);
+	address = strdup(hello->address);
+	if (!vendor || !address)
+		return error_nomem(err, "node");
+	free(node->vendor);
+	free(node->address);
+	node->vendor = take(vendor);
+	node->address = take(address);
+	cJSON_Delete(node->facts);
+	node->facts = cJSON_Duplicate(hello->facts, true);
+	node->peer = peer;
+	node->reported = false;
+	node->seen_ms = clock_wall_ms();
+	node->lost_since_ms = 0;
+	cluster->slots[node->index].devices = hello->devices;
+	node_refresh(cluster, node);
+	return node_save(cluster, node, err);
+}
+
+void node_leave(struct cluster *cluster, struct node *node)
+{
+	node->peer = NULL;
+	node->reported = false;
+	node->lost_since_ms = clock_mono_ms();
+	node_refresh(cluster, node);
+}
+
+void node_refresh(struct cluster *cluster, struct node *node)
+{
+	struct slot *slot = &cluster->slots[node->index];
+
+	slot->vendor = node->vendor;
+	slot->usable = node->peer && node->reported && !node->drained &&
+		       !node->cleaning;
+	cluster->schedule_due = true;
+	cluster->changed = true;
+}
+
+const char *node_state(const struct node *node)
+{
+	return !node->peer ? "down" : node->reported ? "up" : "joining";
+}

@@ -1,0 +1,32 @@
+/* node.h - the registry of nodes: who is there, what it has, since when not.
+ */
+#ifndef CONTROLLER_CLUSTER_NODE_H
+#define CONTROLLER_CLUSTER_NODE_H
+
+#include "controller/cluster/cluster.h"
+
+/* By name; NULL: not known. */
+struct node *node_find(const struct cluster *cluster, const char *name);
+
+/* Find or add. NULL with *err set: CLUSTER_NODES_MAX, ENOMEM. */
+struct node *node_get(struct cluster *cluster, const char *name,
+		      struct error *err);
+void node_free_all(struct cluster *cluster);
+
+/* The nodes that the store knows: down until they say hello. */
+int node_load(struct cluster *cluster, struct error *err);
+
+/* A session begins: take over what hello says. */
+int node_join(struct cluster *cluster, struct node *node,
+	      struct wire_peer *peer, const struct message_hello *hello,
+	      struct error *err);
+/* The session is over. */
+void node_leave(struct cluster *cluster, struct node *node);
+
+/* Bring the scheduler's view of the node up to date. */
+void node_refresh(struct cluster *cluster, struct node *node);
+
+/* "up", "joining", "down". */
+const char *node_state(const struct node *node);
+
+#endif

@@ -1,0 +1,196 @@
+/* verdict.c - what a job that has ended amounts to: result, provenance, rows.
+ */
+#include "controller/cluster/verdict.h"
+#include "controller/cluster/intake.h"
+#include "controller/cluster/job.h"
+#include "controller/results/formula.h"
+#include "controller/results/result.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All readings of the job, put together in the first one. */
+static const struct extract *merged(struct gang *gang)
+{
+	for (size_t i = 1; i < gang->readings_count; i++)
+		extract_merge(gang->readings[0].extract,
+			      gang->readings[i].extract, NULL);
+	return gang->readings_count ? gang->readings[0].extract : NULL;
+}
+
+static uint64_t device_count(const struct gang *gang)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		count += (uint64_t)__builtin_popcountll(gang->tasks[i].devices);
+	return count;
+}
+
+/* From the first task's start to the last one's end, and the largest memory. */
+static void add_extents(struct result_input *input, const struct gang *gang)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->started_ms && (!input->started_ms ||
+					 task->started_ms < input->started_ms))
+			input->started_ms = task->started_ms;
+		if (task->ended_ms > input->ended_ms)
+			input->ended_ms = task->ended_ms;
+		if (task->memory_peak_bytes > input->memory_peak_bytes)
+			input->memory_peak_bytes = task->memory_peak_bytes;
+	}
+}
+
+static cJSON *make_result(struct cluster *cluster, struct job *job,
+			  struct error *err)
+{
+	struct gang *gang = job->gang;
+	const struct measure_spec *measure = &gang->spec.measure;
+	const struct extract *extract = merged(gang);
+	const struct model *model =
+		measure->model ? catalog_model(cluster->catalog, measure->model)
+			       : NULL;
+	const struct chip *chip =
+		measure->chip ? catalog_chip(cluster->catalog,
+					     gang->spec.vendor, measure->chip)
+			      : NULL;
+	struct result_input input = {
+		.measure = measure,
+		.devices = device_count(gang),
+		.parameters = model ? model->parameters : 0,
+	};
+
+	if (extract) {
+		input.records = extract_records(extract, &input.record_count);
+		input.summary = extract_summary(extract);
+	}
+	if (chip && measure->precision)
+		input.peak_flops = chip_peak_flops(chip, measure->precision);
+	add_extents(&input, gang);
+	return result_new(&input, err);
+}
+
+static void copy_fact(cJSON *to, const cJSON *facts, const char *name)
+{
+	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(facts, name);
+
+	cJSON_AddItemToObject(to, name,
+			      fact ? cJSON_Duplicate(fact, true)
+				   : cJSON_CreateNull());
+}
+
+static cJSON *make_provenance(const struct job *job)
+{
+	const struct gang *gang = job->gang;
+	const struct task *first = &gang->tasks[0];
+	const cJSON *facts = first->node->facts;
+	cJSON *provenance = cJSON_CreateObject();
+	cJSON *names;
+
+	cJSON_AddItemToObject(provenance, "image",
+			      first->image_id
+				      ? cJSON_CreateString(first->image_id)
+				      : cJSON_CreateNull());
+	copy_fact(provenance, facts, "engine");
+	copy_fact(provenance, facts, "kernel");
+	copy_fact(provenance, facts, "os");
+	copy_fact(provenance, facts, "cpu");
+	names = cJSON_AddArrayToObject(provenance, "nodes");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(
+						    gang->tasks[i].node->name));
+	cJSON_AddNumberToObject(provenance, "devices",
+				(double)device_count(gang));
+	cJSON_AddNumberToObject(provenance, "attempt", job->attempt);
+	cJSON_AddStringToObject(provenance, "cell_key", gang->spec.key);
+	cJSON_AddNumberToObject(provenance, "formula", FORMULA_VERSION);
+	cJSON_AddStringToObject(provenance, "regatta", REGATTA_VERSION);
+	return provenance;
+}
+
+int verdict_store(struct cluster *cluster, struct job *job, struct error *err)
+{
+	struct result_row row = { .job = job->id, .attempt = job->attempt };
+	cJSON *result = make_result(cluster, job, err);
+	cJSON *both;
+	const char *why;
+	char *text;
+	int rc;
+
+	if (!result)
+		return -1;
+	if (!job->failure && intake_rules(cluster, job) &&
+	    !result_measured(result, &why))
+		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
+	both = cJSON_CreateObject();
+	cJSON_AddItemToObject(both, "result", result);
+	cJSON_AddItemToObject(both, "provenance", make_provenance(job));
+	text = cJSON_PrintUnformatted(both);
+	cJSON_Delete(both);
+	if (!text)
+		return error_nomem(err, "result");
+	row.json = text;
+	rc = store_put_result(cluster->store, &row, err);
+	cJSON_free(text);
+	return rc;
+}
+
+/* Rows. */
+
+static void add_text(cJSON *row, const char *name, const char *text)
+{
+	cJSON_AddItemToObject(row, name,
+			      text ? cJSON_CreateString(text)
+				   : cJSON_CreateNull());
+}
+
+static void add_spec(cJSON *row, const char *text)
+{
+	cJSON *spec = codec_parse(text, strlen(text), NULL);
+	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(spec, "nodes");
+	cJSON *devices = cJSON_GetObjectItemCaseSensitive(spec, "devices");
+	double per_node = cJSON_IsNumber(devices) ? devices->valuedouble : 1;
+
+	cJSON_AddItemToObject(row, "cell",
+			      cJSON_DetachItemFromObjectCaseSensitive(spec,
+								      "cell"));
+	cJSON_AddItemToObject(
+		row, "values",
+		cJSON_DetachItemFromObjectCaseSensitive(spec, "values"));
+	cJSON_AddNumberToObject(row, "nodes", cJSON_GetNumberValue(nodes));
+	cJSON_AddNumberToObject(row, "devices",
+				cJSON_GetNumberValue(nodes) * per_node);
+	cJSON_Delete(spec);
+}
+
+cJSON *verdict_row(const struct job_row *job, const char *stored)
+{
+	cJSON *row = cJSON_CreateObject();
+	cJSON *both = stored ? codec_parse(stored, strlen(stored), NULL) : NULL;
+	cJSON *result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
+	cJSON *provenance =
+		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
+	const cJSON *devices =
+		cJSON_GetObjectItemCaseSensitive(provenance, "devices");
+
+	cJSON_AddNumberToObject(row, "job", (double)job->id);
+	cJSON_AddNumberToObject(row, "repeat", job->repeat);
+	add_spec(row, job->spec);
+	/* What was held counts, not what was asked for. */
+	if (cJSON_IsNumber(devices))
+		cJSON_ReplaceItemInObjectCaseSensitive(row, "devices",
+						       cJSON_Duplicate(devices,
+								       true));
+	add_text(row, "state", job_state_name(job->state));
+	add_text(row, "failure", failure_name(job->failure));
+	add_text(row, "text", job->text);
+	cJSON_AddItemToObject(row, "result",
+			      result ? result : cJSON_CreateNull());
+	cJSON_AddItemToObject(row, "provenance",
+			      provenance ? provenance : cJSON_CreateNull());
+	cJSON_Delete(both);
+	return row;
+}

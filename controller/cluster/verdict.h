@@ -1,0 +1,19 @@
+/* verdict.h - what a job that has ended amounts to: result, provenance, rows.
+ */
+#ifndef CONTROLLER_CLUSTER_VERDICT_H
+#define CONTROLLER_CLUSTER_VERDICT_H
+
+#include "controller/cluster/cluster.h"
+
+/* Put the result of the job's attempt into the store: {"result": result.h or
+ * null, "provenance": {...}}. A job that did its work but measured nothing,
+ * although its framework says how, fails with FAILURE_NO_METRIC.
+ */
+int verdict_store(struct cluster *cluster, struct job *job, struct error *err);
+
+/* A row of the report (results/report.h) from what the store has. stored: the
+ * text of its result, or NULL. The caller deletes it.
+ */
+cJSON *verdict_row(const struct job_row *job, const char *stored);
+
+#endif

@@ -1,0 +1,60 @@
+/* lifeline.c - notice the end of the process that started us, however it ends.
+ */
+#include "protocol/lifeline.h"
+#include "protocol/owned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+struct lifeline {
+	lifeline_fn *fn;
+	void *arg;
+};
+
+static int lifeline_run(sd_event_source *source, int fd, uint32_t events,
+			void *arg)
+{
+	struct lifeline *lifeline = arg;
+	char waste[64];
+	ssize_t got = read(fd, waste, sizeof(waste));
+
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+		return 0;
+	sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	lifeline->fn(lifeline->arg);
+	return 0;
+}
+
+static void lifeline_free(void *arg)
+{
+	free(arg);
+}
+
+int lifeline_watch(sd_event *loop, int fd, lifeline_fn *fn, void *arg,
+		   struct error *err)
+{
+	struct lifeline *lifeline = malloc(sizeof(*lifeline));
+	sd_event_source *source;
+	int rc;
+
+	if (!lifeline)
+		return error_nomem(err, "lifeline");
+	*lifeline = (struct lifeline){ fn, arg };
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+		free(lifeline);
+		return error_errno(err, "--lifeline %d", fd);
+	}
+	rc = sd_event_add_io(loop, &source, fd, EPOLLIN, lifeline_run,
+			     lifeline);
+	if (rc < 0) {
+		free(lifeline);
+		return error_set(err, -rc, "--lifeline %d: not a pipe", fd);
+	}
+	sd_event_source_set_io_fd_own(source, 1);
+	sd_event_source_set_destroy_callback(source, lifeline_free);
+	sd_event_source_set_floating(source, 1);
+	sd_event_source_unref(source);
+	return 0;
+}

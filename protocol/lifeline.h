@@ -1,0 +1,21 @@
+/* lifeline.h - notice the end of the process that started us, however it ends.
+ *
+ * The parent keeps the write end of a pipe open and gives us the read end; the
+ * kernel closes it when the parent is gone, also after kill -9.
+ */
+#ifndef PROTOCOL_LIFELINE_H
+#define PROTOCOL_LIFELINE_H
+
+#include "protocol/error.h"
+
+#include <systemd/sd-event.h>
+
+typedef void lifeline_fn(void *arg);
+
+/* Run fn(arg) once from the loop when the pipe ends. The descriptor belongs to
+ * the loop from now on.
+ */
+int lifeline_watch(sd_event *loop, int fd, lifeline_fn *fn, void *arg,
+		   struct error *err);
+
+#endif
