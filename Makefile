@@ -54,7 +54,7 @@ LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
 
-objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 
 # ---- what there is -------------------------------------------------------
 
@@ -119,7 +119,7 @@ $(BUILD)/.flags: force
 	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || \
 		printf '%s\n' "$$FLAGS_NOW" >$@
 
-$(BUILD)/%.o: %.c Makefile $(BUILD)/.flags
+$(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
@@ -140,11 +140,11 @@ $(BUILD)/%.a:
 LINK = $(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) $(WRAP) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -lm
 
-$(BUILD)/regatta: $(BUILD)/controller/cli/main.o $(BUILD)/libcli.a \
+$(BUILD)/regatta: $(BUILD)/objects/controller/cli/main.o $(BUILD)/libcli.a \
 	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
-$(BUILD)/regatta-controller: $(BUILD)/controller/main.o \
+$(BUILD)/regatta-controller: $(BUILD)/objects/controller/main.o \
 	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
-$(BUILD)/regatta-agent: $(BUILD)/agent/main.o $(BUILD)/libagent.a \
+$(BUILD)/regatta-agent: $(BUILD)/objects/agent/main.o $(BUILD)/libagent.a \
 	$(BUILD)/libprotocol.a
 $(BUILD)/regatta $(BUILD)/regatta-controller $(BUILD)/regatta-agent:
 	$(call say,LINK,$@)
@@ -188,7 +188,7 @@ $(BUILD)/images/%: images/%
 unit: $(UNIT)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
-$(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libtest.a $(LIBS) \
+$(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK)
@@ -197,7 +197,7 @@ lab: $(LAB)
 $(LAB): $(BUILD)/lab/%: $(BUILD)/static/tests/lab/%.o
 	$(LINK_STATIC)
 
-$(BENCH): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o \
+$(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 		$(call objects,$(BENCH_PARTS)) $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -215,7 +215,7 @@ fuzzers:
 ifneq ($(findstring fuzzer,$(SANITIZE)),)
 fuzz-programs: $(FUZZ)
 $(FUZZ): LDFLAGS += -fsanitize=fuzzer
-$(FUZZ): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(LIBS)
+$(FUZZ): $(BUILD)/%: $(BUILD)/objects/tests/fuzz/%.o $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK)
 endif
@@ -325,6 +325,6 @@ clean:
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
 
--include $(patsubst %.c,$(BUILD)/%.d,$(filter %.c,$(C_FILES)))
+-include $(patsubst %.c,$(BUILD)/objects/%.d,$(filter %.c,$(C_FILES)))
 -include $(patsubst %.c,$(BUILD)/static/%.d,$(INIT) $(TRAINER) \
 	$(wildcard tests/lab/*.c))
