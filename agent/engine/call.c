@@ -109,7 +109,7 @@ static int fail_ready(sd_event_source *source, void *arg)
 
 /* Answers. */
 
-static int status_code(const struct engine_call *call, int status)
+static int status_code(int status, int conflict)
 {
 	switch (status) {
 	case 401:
@@ -118,7 +118,7 @@ static int status_code(const struct engine_call *call, int status)
 	case 404:
 		return ENOENT;
 	case 409:
-		return call->plan.conflict ? call->plan.conflict : EBUSY;
+		return conflict ? conflict : EBUSY;
 	}
 	if (status >= 500)
 		return EIO;
@@ -126,13 +126,13 @@ static int status_code(const struct engine_call *call, int status)
 }
 
 /* {"message": "..."}, or the beginning of whatever it is. */
-static void status_error(struct engine_call *call,
+static void status_error(struct engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
 {
 	cJSON *object = codec_parse(answer->body, answer->size, NULL);
 	const char *text = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(object, "message"));
-	int code = status_code(call, answer->status);
+	int code = status_code(answer->status, conflict);
 
 	if (!text)
 		text = answer->body;
@@ -144,7 +144,7 @@ static void status_error(struct engine_call *call,
 			  answer->status);
 	/* The engine was exchanged for another behind our back. */
 	if (answer->status == 400 && strstr(text, "client version"))
-		call->engine->version[0] = 0;
+		engine->version[0] = 0;
 	cJSON_Delete(object);
 }
 
@@ -237,7 +237,7 @@ static void call_answered(void *arg, const struct error *err,
 		engine->version[0] = 0;
 		call->error = *err;
 	} else if (answer->status / 100 != 2 && answer->status != 304) {
-		status_error(call, answer, &call->error);
+		status_error(engine, call->plan.conflict, answer, &call->error);
 	} else if (call->plan.object) {
 		if (end_stream(call))
 			return;
@@ -304,9 +304,12 @@ static void negotiated(void *arg, const struct error *failure,
 	if (failure) {
 		err = *failure;
 	} else if (answer->status != 200) {
-		error_set(&err, EPROTO,
-			  "engine at %s: /version answered with status %d",
-			  engine->host, answer->status);
+		status_error(engine, 0, answer, &err);
+		error_prefix(&err, "%s does not tell its version",
+			     engine->host);
+		/* Whoever says so is no Docker engine. */
+		if (err.code == ENOENT)
+			err.code = EPROTO;
 	} else {
 		tree = codec_parse(answer->body, answer->size, &err);
 		if (tree)

@@ -24,6 +24,7 @@ struct world {
 	int status;
 	const char *text;
 	const char *version; /* its answer to /version; NULL: 1.41 */
+	int no_version;      /* the status it has instead */
 	bool silent;
 	const char *const *chunks; /* a stream of these, NULL ends */
 	bool cut;                  /* closes instead of ending it */
@@ -65,7 +66,10 @@ static void script(void *arg, struct fake_exchange *exchange,
 		world->versions++;
 		if (world->silent)
 			return;
-		if (world->version)
+		if (world->no_version)
+			fake_answer(exchange, world->no_version,
+				    "speak TLS to me\n");
+		else if (world->version)
 			fake_answer(exchange, 200, world->version);
 		else
 			fake_version(exchange, request);
@@ -220,6 +224,17 @@ static void versions(struct world *world)
 			   cases[i].answer, outcome.err.text);
 	}
 	world->version = NULL;
+	world->no_version = 400;
+	fresh_engine(world);
+	inspect(world, &outcome);
+	ok(outcome.err.code == EINVAL &&
+		   strstr(outcome.err.text, "speak TLS to me"),
+	   "what answers otherwise is quoted: %s", outcome.err.text);
+	world->no_version = 404;
+	inspect(world, &outcome);
+	is_int(outcome.err.code, EPROTO,
+	       "and never taken for a missing container: %s", outcome.err.text);
+	world->no_version = 0;
 	fresh_engine(world);
 	reset(&outcome);
 }
