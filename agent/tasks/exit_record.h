@@ -9,7 +9,7 @@
 
 #include "protocol/codec.h"
 
-#define EXIT_RECORD_MAX (64 * 1024)
+#define EXIT_RECORD_MAX (64 << 10)
 
 struct exit_process {
 	uint32_t rank;

@@ -14,7 +14,7 @@
 
 #include <systemd/sd-event.h>
 
-#define PUMP_FRAME_MAX (256 * 1024) /* bytes in one message */
+#define PUMP_FRAME_MAX (256 << 10) /* bytes in one message */
 #define PUMP_DELAY_MS 10  /* output that comes within it travels together */
 #define PUMP_POLL_MS 1000 /* files are looked at that often in any case */
 

@@ -302,12 +302,13 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
 
-	if (!strcmp(status, "exited") || !strcmp(status, "dead"))
-		task_exited(task, container);
-	else if (!strcmp(status, "created") && task->step == STEP_START)
+	bool created = !strcmp(status, "created");
+
+	if (created && task->step == STEP_START)
 		enter_start(task);
-	else if (!strcmp(status, "created"))
-		task_exited(task, container); /* stopped before it began */
+	else if (created || !strcmp(status, "exited") ||
+		 !strcmp(status, "dead"))
+		task_exited(task, container); /* or stopped before it began */
 	else if (runs && task->step == STEP_START)
 		task_event(task, EVENT_STARTED);
 	else if (runs && task->step == STEP_RUN)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_BYTES (256 * 1024)
+#define READ_BYTES (256 << 10)
 #define READ_TURN 8        /* pieces per turn of the loop */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
 

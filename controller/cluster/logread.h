@@ -5,7 +5,7 @@
 
 #include "controller/cluster/cluster.h"
 
-#define LOGREAD_BYTES (256 * 1024) /* in one answer */
+#define LOGREAD_BYTES (256 << 10) /* in one answer */
 
 /* The answer's body (message_log_read in protocol/message.h) and the bytes; the
  * caller deletes it. NULL: ENOENT, no such job or attempt.

@@ -35,6 +35,7 @@ static int grow(struct cluster *cluster)
 	/* Room for powers of two, without a second counter. */
 	if (cluster->nodes_count & (cluster->nodes_count - 1))
 		return 0;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	nodes = realloc(cluster->nodes, room * sizeof(*nodes));
 	if (!nodes)
 		return -1;
