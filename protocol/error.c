@@ -1,6 +1,7 @@
 /* error.c - one error type for every call that can fail: a code, a sentence.
  */
 #include "protocol/error.h"
+#include "protocol/printable.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,9 +19,7 @@ static void error_tidy(struct error *err, int length)
 			end--;
 		memcpy(err->text + end, "...", 4);
 	}
-	for (char *c = err->text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	printable(err->text, strlen(err->text));
 }
 
 int error_vset(struct error *err, int code, const char *fmt, va_list args)

@@ -15,8 +15,9 @@ struct error {
 	char text[240]; /* one line, no newline; long text ends in "..." */
 };
 
-/* Fill *err (NULL is fine) and return -1. Control characters in the text are
- * shown as '?', so that hostile input cannot break a log line or a terminal.
+/* Fill *err (NULL is fine) and return -1. Control characters in the text and
+ * bytes that are not UTF-8 are shown as '?' (printable.h), so that hostile
+ * input cannot break a log line, a terminal or a message.
  */
 int error_set(struct error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,6 +1,7 @@
 /* log.c - one fact a line on stderr, with the level as the journal reads it.
  */
 #include "protocol/log.h"
+#include "protocol/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,9 +54,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	length = (size_t)head + (body > 0 ? (size_t)body : 0);
 	if (length > sizeof(line) - 1)
 		length = sizeof(line) - 1;
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
+	printable(line, length);
 	line[length++] = '\n';
 	/* A lost log line must not become an error of the caller's. */
 	ignored = write(STDERR_FILENO, line, length);

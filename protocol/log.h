@@ -17,7 +17,9 @@ void log_set_level(enum log_level level);
 enum log_style { LOG_STYLE_TIME, LOG_STYLE_JOURNAL };
 void log_set_style(enum log_style style);
 
-/* One write(2) per line, cut at 2,000 bytes; control characters become '?'. */
+/* One write(2) per line, cut at 2,000 bytes; control characters and bytes that
+ * are not UTF-8 become '?' (printable.h).
+ */
 void log_line(enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -55,6 +55,14 @@ static void hostile_text(void)
 	is(err.text, "a?b???[2Jc?", "control characters become ?");
 	error_set(&err, EPROTO, "r\xc3\xa9gate");
 	is(err.text, "r\xc3\xa9gate", "UTF-8 passes");
+	error_set(&err, EPROTO,
+		  "a\xc2\x9b"
+		  "2Jb");
+	is(err.text, "a??2Jb", "C1 control characters become ?");
+	error_set(&err, EPROTO,
+		  "a\x9b"
+		  "b\xff");
+	is(err.text, "a?b?", "bytes that are not UTF-8 become ?");
 
 	memset(text, 'x', sizeof(text));
 	text[sizeof(err.text) - 1] = 0;

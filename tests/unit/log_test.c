@@ -82,6 +82,10 @@ static void hostile_text(void)
 	log_info("a\nb\x1b[2J\tc");
 	is(next_packet(), "<6>a?b?[2J?c\n",
 	   "control characters become ?, one line stays one line");
+	log_info("\xc2\x9b"
+		 "2J r\xc3\xa9gate \x9b");
+	is(next_packet(), "<6>??2J r\xc3\xa9gate ?\n",
+	   "C1 control characters and broken UTF-8 too, other UTF-8 passes");
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	log_info("%s", text);
@@ -126,7 +130,7 @@ int main(void)
 	levels();
 	for_a_person();
 	hostile_text();
-	is_int(packets, 11, "every line was one write");
+	is_int(packets, 12, "every line was one write");
 	nobody_listens(saved);
 	close(saved);
 	close(captured);

@@ -1,0 +1,14 @@
+/* printable.h - text from anywhere, made safe for one line of a terminal.
+ */
+#ifndef PROTOCOL_PRINTABLE_H
+#define PROTOCOL_PRINTABLE_H
+
+#include <stddef.h>
+
+/* In place: every byte of a control character (C0, DEL, and C1, which is
+ * U+0080 to U+009F) and every byte that is not UTF-8 becomes '?'. All other
+ * characters stay. The length stays the same.
+ */
+void printable(char *text, size_t size);
+
+#endif
