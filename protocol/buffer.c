@@ -3,6 +3,7 @@
 #include "protocol/buffer.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,9 @@ int buffer_reserve(struct buffer *buffer, size_t extra, struct error *err)
 	size_t need, capacity;
 	char *data;
 
-	if (extra > buffer->limit - buffer->size)
+	/* The second: a limit of SIZE_MAX leaves no room for the 0 behind. */
+	if (extra > buffer->limit - buffer->size ||
+	    extra >= SIZE_MAX - buffer->size)
 		return error_set(err, E2BIG, "more than %zu bytes",
 				 buffer->limit);
 	need = buffer->size + extra + 1;
@@ -35,7 +38,7 @@ int buffer_reserve(struct buffer *buffer, size_t extra, struct error *err)
 	capacity = buffer->capacity ? buffer->capacity * 2 : 256;
 	if (capacity < need)
 		capacity = need;
-	if (capacity > buffer->limit + 1)
+	if (capacity - 1 > buffer->limit)
 		capacity = buffer->limit + 1;
 	data = realloc(buffer->capacity ? buffer->data : NULL, capacity);
 	if (!data)

@@ -68,6 +68,22 @@ static void the_limit(void)
 	       "clear keeps the limit: refused");
 }
 
+static void no_limit(void)
+{
+	owned(buffer_clear) struct buffer b;
+	struct error err = { 0 };
+
+	buffer_init(&b, SIZE_MAX);
+	is_int(buffer_text(&b, "words", &err), 0,
+	       "a limit of SIZE_MAX is no limit");
+	is(b.data, "words", "the bytes are there");
+	is_int(buffer_reserve(&b, SIZE_MAX - 5, &err), -1,
+	       "yet no room for the 0 behind is refused");
+	is_int(err.code, E2BIG, "as too big");
+	is_int(buffer_reserve(&b, SIZE_MAX, &err), -1,
+	       "and so is a sum that wraps around");
+}
+
 static void room_to_write(void)
 {
 	owned(buffer_clear) struct buffer b;
@@ -104,6 +120,7 @@ int main(void)
 	an_empty_buffer();
 	growth();
 	the_limit();
+	no_limit();
 	room_to_write();
 	handing_over();
 	return tap_done();
