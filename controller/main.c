@@ -79,7 +79,7 @@ static int number(const char *name, const char *text, long min, long max,
 
 static int read_option(int option, struct options *options, struct error *err)
 {
-	long value;
+	long value = 0;
 
 	switch (option) {
 	case KEY:

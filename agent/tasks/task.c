@@ -131,6 +131,7 @@ struct task {
 
 static void task_event(struct task *task, enum event event);
 static void task_look(struct task *task);
+static void enter_image(struct task *task);
 static void enter_create(struct task *task);
 static void enter_start(struct task *task);
 static void enter_stop(struct task *task);
@@ -168,7 +169,9 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct task *task = arg;
 
-	if (task->step == STEP_CREATE)
+	if (task->step == STEP_IMAGE)
+		enter_image(task);
+	else if (task->step == STEP_CREATE)
 		enter_create(task);
 	else if (task->step == STEP_REMOVE)
 		enter_remove(task);
@@ -377,7 +380,11 @@ static void image_done(void *arg, const struct error *err,
 	struct error nomem;
 
 	task->image = NULL;
-	if (err) {
+	/* A time-out is the registry's: it was tried again already. */
+	if (err && engine_away(err) && err->code != ETIMEDOUT &&
+	    task->retries < RETRIES_MAX) {
+		retry_later(task);
+	} else if (err) {
 		task_fail(task, FAILURE_IMAGE, err);
 	} else if (keep_image(task, image) < 0) {
 		error_nomem(&nomem, "image");
