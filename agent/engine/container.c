@@ -500,6 +500,37 @@ static int place_check(const struct container_place *place, struct error *err)
 	return path_check("out folder", place->out_folder, err);
 }
 
+/* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
+static int add_device(cJSON *array, const char *text, struct error *err)
+{
+	char host[256] = "", inside[256] = "", access[4] = "rwm";
+	int parts = sscanf(text, "%255[^:]:%255[^:]:%3[rwm]", host, inside,
+			   access);
+	int end = 0;
+	cJSON *device;
+
+	if (parts == 1)
+		snprintf(inside, sizeof(inside), "%s", host);
+	for (const char *c = text; *c; c++)
+		end += *c == ':';
+	if (parts < 1 || end != parts - 1 || strncmp(host, "/dev/", 5) ||
+	    path_check("device_nodes", host, err) < 0 ||
+	    path_check("device_nodes", inside, err) < 0)
+		return error_set(err, EINVAL,
+				 "device_nodes: found \"%.80s\", allowed is "
+				 "/dev/NAME[:/PATH/INSIDE[:rwm]]",
+				 text);
+	device = cJSON_CreateObject();
+	if (!cJSON_AddStringToObject(device, "PathOnHost", host) ||
+	    !cJSON_AddStringToObject(device, "PathInContainer", inside) ||
+	    !cJSON_AddStringToObject(device, "CgroupPermissions", access) ||
+	    !cJSON_AddItemToArray(array, device)) {
+		cJSON_Delete(device);
+		return error_nomem(err, "device_nodes");
+	}
+	return 0;
+}
+
 static int lists_fill(cJSON *host, const struct container_spec *spec,
 		      struct error *err)
 {
@@ -507,6 +538,8 @@ static int lists_fill(cJSON *host, const struct container_spec *spec,
 		     err) < 0 ||
 	    add_list(host, "CapAdd", "capabilities", &spec->capabilities,
 		     add_capability, err) < 0 ||
+	    add_list(host, "Devices", "device_nodes", &spec->device_nodes,
+		     add_device, err) < 0 ||
 	    add_list(host, "GroupAdd", "groups", &spec->groups, add_group,
 		     err) < 0)
 		return -1;

@@ -21,10 +21,12 @@
  *	EIO		the engine failed (5xx, or an error inside a stream)
  *	ETIMEDOUT	the call's own limit
  *	ECONNREFUSED	no engine there
+ *	EHOSTUNREACH	its host is unknown or out of reach
  *	ECONNRESET	the engine closed in the middle of its answer
  *	EPROTO		the answer is not what the API promises
  *	E2BIG		the answer is larger than 16 MiB
- * Where the engine gave a message, err->text quotes it, shortened.
+ * or what a source or data callback said. The text of an error quotes what the
+ * engine said, shortened.
  *
  * timeout_ms bounds the whole exchange. stall_ms bounds the time without any
  * byte in either direction, for what may take long. 0: no limit.

@@ -128,6 +128,8 @@ static void finish(struct flight *flight, const struct error *err,
 
 	TAILQ_REMOVE(&images->flights, flight, entry);
 	flight->finishing = true;
+	/* Reset below, unless the flight is gone. */
+	/* cppcheck-suppress autoVariables */
 	flight->gone = &gone;
 	images->finishing = flight;
 	while ((wait = TAILQ_FIRST(&flight->waits))) {
@@ -157,6 +159,8 @@ static bool tell(struct flight *flight, bool urgent)
 		return true;
 	flight->told_ms = clock_mono_ms();
 	flight->tick++;
+	/* Reset below, unless the flight is gone. */
+	/* cppcheck-suppress autoVariables */
 	flight->gone = &gone;
 	/* From the start after each, as a callback may release any of them. */
 	wait = TAILQ_FIRST(&flight->waits);

@@ -3,7 +3,8 @@
  */
 #include "agent/engine/engine.h"
 #include "agent/engine/image.h"
-#include "tests/unit/fake_engine.c"
+/* Fuzz programs are linked without the helpers of the tests. */
+#include "tests/unit/fake_engine.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <signal.h>
 #include <unistd.h>

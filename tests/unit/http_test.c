@@ -88,7 +88,7 @@ static void script(void *arg, struct fake_exchange *exchange,
 	} else if (!strcmp(path, "/drip")) {
 		hold(world, exchange);
 		fake_begin(exchange, 200);
-		world->ticks = 10;
+		world->ticks = 20;
 		sd_event_add_time_relative(world->loop, &world->later,
 					   CLOCK_MONOTONIC, 30000, 1, tick,
 					   world);
@@ -334,7 +334,7 @@ static void broken_answers(struct world *world)
 	is_int(outcome.err.code, E2BIG, "more than 16 MiB: %s",
 	       outcome.err.text);
 	ask(world, &outcome, REQUEST(.path = "/large", .data = data));
-	ok(!outcome.err.code && outcome.streamed == 257 * 65536,
+	ok(!outcome.err.code && outcome.streamed == (size_t)257 * 65536,
 	   "a stream has no such limit");
 	ask(world, &outcome, REQUEST(.path = "/headers"));
 	is_int(outcome.err.code, E2BIG, "a flood of headers: %s",
@@ -371,8 +371,8 @@ static void times(struct world *world)
 	   outcome.err.text);
 	wait_gone(world);
 	ask(world, &outcome,
-	    REQUEST(.path = "/drip", .data = data, .stall_ms = 200));
-	ok(!outcome.err.code && outcome.streamed == 10,
+	    REQUEST(.path = "/drip", .data = data, .stall_ms = 500));
+	ok(!outcome.err.code && outcome.streamed == 20,
 	   "a byte now and then is no stall: %s", outcome.err.text);
 	outcome_reset(&outcome);
 }

@@ -401,26 +401,23 @@ static void retries(struct world *world)
 static void final_errors(struct world *world)
 {
 	static const struct {
-		int status;
 		const char *text;
+		int status;
 		int code;
 	} cases[] = {
-		{ 404,
-		  "{\"message\":\"manifest for x not found: manifest "
+		{ "{\"message\":\"manifest for x not found: manifest "
 		  "unknown\"}",
-		  ENOENT },
-		{ 500,
-		  "{\"message\":\"pull access denied for x, repository does "
+		  404, ENOENT },
+		{ "{\"message\":\"pull access denied for x, repository does "
 		  "not exist\"}",
+		  500, ENOENT },
+		{ "{\"message\":\"Get https://r/: unauthorized\"}", 500,
 		  ENOENT },
-		{ 500, "{\"message\":\"Get https://r/: unauthorized\"}",
-		  ENOENT },
-		{ 200, "{\"error\":\"manifest unknown\"}\n", ENOENT },
-		{ 200,
-		  "{\"error\":\"failed to register layer: write /x: no space "
+		{ "{\"error\":\"manifest unknown\"}\n", 200, ENOENT },
+		{ "{\"error\":\"failed to register layer: write /x: no space "
 		  "left on device\"}\n",
-		  ENOSPC },
-		{ 400, "{\"message\":\"invalid reference format\"}", EINVAL },
+		  200, ENOSPC },
+		{ "{\"message\":\"invalid reference format\"}", 400, EINVAL },
 	};
 	struct outcome outcome = { 0 };
 	struct error err;
