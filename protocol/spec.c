@@ -26,6 +26,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, ulimits),
 	FIELD_OPTIONAL(container_spec, capabilities),
 	FIELD_OPTIONAL(container_spec, groups),
+	FIELD_OPTIONAL(container_spec, device_nodes),
 	FIELD_OPTIONAL(container_spec, security),
 	FIELD_OPTIONAL(container_spec, processes),
 	FIELD_OPTIONAL(container_spec, grace_ms),

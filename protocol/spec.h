@@ -38,6 +38,7 @@ struct container_spec {
 	struct strings ulimits;      /* name=soft[:hard], -1 is unlimited */
 	struct strings capabilities; /* added, such as SYS_PTRACE */
 	struct strings groups;       /* supplementary groups */
+	struct strings device_nodes; /* /dev/x[:/dev/y[:rwm]], passed in */
 	struct strings security;     /* security options, seccomp=unconfined */
 	uint32_t processes; /* processes per node that regatta-init starts with
 			       RANK and LOCAL_RANK; 0: one, without */

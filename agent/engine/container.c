@@ -504,8 +504,8 @@ static int place_check(const struct container_place *place, struct error *err)
 static int add_device(cJSON *array, const char *text, struct error *err)
 {
 	char host[256] = "", inside[256] = "", access[4] = "rwm";
-	int parts = sscanf(text, "%255[^:]:%255[^:]:%3[rwm]", host, inside,
-			   access);
+	int parts =
+		sscanf(text, "%255[^:]:%255[^:]:%3[rwm]", host, inside, access);
 	int end = 0;
 	cJSON *device;
 

@@ -334,6 +334,9 @@ int container_read(struct cells *cells, const struct value *const *values,
 		       &container->capabilities, err) < 0 ||
 	    read_names(values[KEY_GROUPS], key_rules[KEY_GROUPS].max,
 		       &container->groups, err) < 0 ||
+	    read_names(values[KEY_DEVICE_NODES],
+		       key_rules[KEY_DEVICE_NODES].max,
+		       &container->device_nodes, err) < 0 ||
 	    read_names(values[KEY_SECURITY], key_rules[KEY_SECURITY].max,
 		       &container->security, err) < 0)
 		return -1;

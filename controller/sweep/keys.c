@@ -29,6 +29,7 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_CPUS] =		{ "cpus", TYPE_DOUBLE, 0, 65536, NULL },
 	[KEY_CAPABILITIES] =	{ "capabilities", TYPE_OTHER, 0, 64, NULL },
 	[KEY_GROUPS] =		{ "groups", TYPE_OTHER, 0, 64, NULL },
+	[KEY_DEVICE_NODES] =	{ "device_nodes", TYPE_OTHER, 0, 1024, NULL },
 	[KEY_SECURITY] =	{ "security", TYPE_OTHER, 0, 1024, NULL },
 	[KEY_PROCESSES] =	{ "processes", TYPE_OTHER, 1, 64, NULL },
 	[KEY_REPEAT] =		{ "repeat", TYPE_OTHER, 1, 1000, "1" },
@@ -63,7 +64,7 @@ const char *const key_tops[] = {
 	"sweep", "vendor", "chip", "nodes", "devices", "shared", "framework",
 	"image", "build", "command", "env", "mounts", "workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
-	"groups", "security", "processes", "repeat", "priority", "timeout",
+	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
 	"retries", "grace", "warmup_steps", "model", "precision", "batch",
 	"parallel", "matrix", "include", "exclude", NULL,
 };

@@ -5,7 +5,8 @@
  *	framework: cpu		# brings image, command, env, defaults
  *	image, build, command: [list], env: {map}, mounts: [{host, container,
  *	  read_only}], workdir, user, network, ipc, shm, memory, cpus,
- *	  ulimits: {name: soft[:hard]}, capabilities, groups, security
+ *	  ulimits: {name: soft[:hard]}, capabilities, groups, security,
+ *	  device_nodes: [/dev/x[:/dev/y[:rwm]]]
  *	processes: device	# or 1 to 64: started per node, with RANK
  *	repeat, priority, timeout, retries, grace, warmup_steps
  *	model, precision, batch: {micro, accumulate, sequence, global}

@@ -117,6 +117,8 @@ static void full_body(void)
 	strings_add(&c->capabilities, "IPC_LOCK", &err);
 	strings_add(&c->groups, "video", &err);
 	strings_add(&c->groups, "44", &err);
+	strings_add(&c->device_nodes, "/dev/fuse", &err);
+	strings_add(&c->device_nodes, "/dev/a:/dev/b:rw", &err);
 	strings_add(&c->security, "seccomp=unconfined", &err);
 	strings_add(&c->security, "apparmor=docker-default", &err);
 	strings_add(&c->argv, "${ANYTHING}", &err);
@@ -141,6 +143,11 @@ static void full_body(void)
 	    "{\"Name\":\"stack\",\"Soft\":8388608,\"Hard\":-1}]");
 	has(host, "CapAdd", "[\"SYS_PTRACE\",\"IPC_LOCK\"]");
 	has(host, "GroupAdd", "[\"video\",\"44\"]");
+	has(host, "Devices",
+	    "[{\"PathOnHost\":\"/dev/fuse\",\"PathInContainer\":"
+	    "\"/dev/fuse\",\"CgroupPermissions\":\"rwm\"},"
+	    "{\"PathOnHost\":\"/dev/a\",\"PathInContainer\":\"/dev/b\","
+	    "\"CgroupPermissions\":\"rw\"}]");
 	has(host, "SecurityOpt",
 	    "[\"seccomp=unconfined\",\"apparmor=docker-default\"]");
 	has(host, "Mounts/3",
@@ -160,6 +167,7 @@ static void full_body(void)
 	cJSON_Delete(body);
 	strings_clear(&c->ulimits);
 	strings_clear(&c->capabilities);
+	strings_clear(&c->device_nodes);
 	strings_clear(&c->groups);
 	strings_clear(&c->security);
 	strings_clear(&c->argv);
@@ -208,6 +216,11 @@ static void refused_lists(void)
 		LIST(groups, "", "groups"),
 		LIST(groups, "a b", "groups"),
 		LIST(groups, "1:2", "groups"),
+		LIST(device_nodes, "/etc/shadow", "device_nodes"),
+		LIST(device_nodes, "/dev/../etc/shadow", "device_nodes"),
+		LIST(device_nodes, "/dev/a:b", "device_nodes"),
+		LIST(device_nodes, "/dev/a:/b:x", "device_nodes"),
+		LIST(device_nodes, "/dev/a:/b:r:w", "device_nodes"),
 		LIST(security, "seccomp=/etc/shadow", "security"),
 		LIST(security, "apparmor=", "security"),
 		LIST(security, "systempaths=unconfined", "security"),
