@@ -5,7 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -87,6 +90,23 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
+/* Make the name in its folder durable, as fsync(2) of the file does not. */
+static int sync_folder_of(int dirfd, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	owned_free char *folder =
+		slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	owned_fd int fd = -1;
+
+	if (!folder)
+		return error_nomem(err, path);
+	fd = openat(dirfd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* EINVAL: a file system that has no such thing. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		return error_errno(err, "%s", folder);
+	return 0;
+}
+
 int file_write(int dirfd, const char *path, const void *data, size_t size,
 	       mode_t mode, int durable, struct error *err)
 {
@@ -109,7 +129,7 @@ int file_write(int dirfd, const char *path, const void *data, size_t size,
 		unlinkat(dirfd, temporary, 0);
 		return -1;
 	}
-	return 0;
+	return durable ? sync_folder_of(dirfd, path, err) : 0;
 }
 
 int file_make_folders(const char *path, mode_t mode, struct error *err)
@@ -130,35 +150,154 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
-int file_remove_tree(int dirfd, const char *path, struct error *err)
+/* Removing a tree. The folder at its root is emptied by passes over it: what
+ * lies in a subfolder is removed, or moved up into the root when it is a folder
+ * that is not empty itself. So the depth costs neither descriptors nor stack,
+ * and no path ever grows too long.
+ */
+struct removal {
+	int root;
+	uint64_t moved; /* counts names */
+	bool progress;  /* in this pass */
+};
+
+typedef int entry_fn(struct removal *removal, int folder, const char *name,
+		     struct error *err);
+
+/* Call fn for each entry of the folder; fd is closed. */
+static int each_entry(struct removal *removal, int fd, entry_fn *fn,
+		      struct error *err)
 {
-	int fd;
-	DIR *dir;
+	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
 	int rc = 0;
 
-	if (unlinkat(dirfd, path, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return error_errno(err, "%s", path);
-	fd = openat(dirfd, path,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(err, "%s", path);
-	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
-		return error_errno(err, "%s", path);
+		return error_errno(err, "folder");
 	}
-	while (rc == 0 && (entry = readdir(dir)))
+	while (rc == 0 && (errno = 0, entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			rc = file_remove_tree(fd, entry->d_name, err);
+			rc = fn(removal, fd, entry->d_name, err);
+	if (rc == 0 && !entry && errno)
+		rc = error_errno(err, "folder");
 	closedir(dir);
-	if (rc < 0)
-		return error_prefix(err, "%s", path);
-	if (unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return error_errno(err, "%s", path);
+	return rc;
+}
+
+/* Remove a file, a link or an empty folder; nothing there is success.
+ * -1 with ENOTEMPTY in errno: a folder with something in it.
+ */
+static int remove_entry(int folder, const char *name)
+{
+	int code;
+
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -1;
+	code = errno;
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == EEXIST)
+		errno = ENOTEMPTY;
+	else if (errno == ENOTDIR)
+		errno = code;
+	return -1;
+}
+
+static int move_up(struct removal *removal, int folder, const char *name,
+		   struct error *err)
+{
+	char to[32];
+
+	for (;;) {
+		snprintf(to, sizeof(to), ".removing-%" PRIu64,
+			 removal->moved++);
+		if (renameat(folder, name, removal->root, to) == 0 ||
+		    errno == ENOENT)
+			return 0;
+		/* A stranger's file or folder has the name already. */
+		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+			return error_errno(err, "%s", name);
+	}
+}
+
+/* An entry of a subfolder of the root. */
+static int remove_or_move(struct removal *removal, int folder, const char *name,
+			  struct error *err)
+{
+	if (remove_entry(folder, name) < 0) {
+		if (errno != ENOTEMPTY)
+			return error_errno(err, "%s", name);
+		if (move_up(removal, folder, name, err) < 0)
+			return -1;
+	}
+	removal->progress = true;
 	return 0;
+}
+
+/* An entry of the root. */
+static int remove_from_root(struct removal *removal, int folder,
+			    const char *name, struct error *err)
+{
+	owned_fd int fd = -1;
+
+	if (remove_entry(folder, name) == 0) {
+		removal->progress = true;
+		return 0;
+	}
+	if (errno != ENOTEMPTY)
+		return error_errno(err, "%s", name);
+	fd = openat(folder, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%s", name);
+	if (each_entry(removal, take_fd(&fd), remove_or_move, err) < 0)
+		return error_prefix(err, "%s", name);
+	/* When it is not empty after all, the next pass sees it. */
+	remove_entry(folder, name);
+	return 0;
+}
+
+/* What was moved up may or may not be seen by the pass that moved it, so the
+ * root is empty when it can be removed.
+ */
+static int remove_folder(struct removal *removal, int dirfd, const char *path,
+			 struct error *err)
+{
+	do {
+		int fd = openat(removal->root, ".",
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		removal->progress = false;
+		if (fd < 0)
+			return error_errno(err, "folder");
+		if (each_entry(removal, fd, remove_from_root, err) < 0)
+			return -1;
+		if (remove_entry(dirfd, path) == 0)
+			return 0;
+	} while (errno == ENOTEMPTY && removal->progress);
+	return error_errno(err, "folder");
+}
+
+int file_remove_tree(int dirfd, const char *path, struct error *err)
+{
+	struct removal removal = { 0 };
+	owned_fd int root = -1;
+
+	if (remove_entry(dirfd, path) == 0)
+		return 0;
+	if (errno != ENOTEMPTY)
+		return error_errno(err, "%s", path);
+	root = openat(dirfd, path,
+		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (root < 0)
+		return error_errno(err, "%s", path);
+	removal.root = root;
+	return remove_folder(&removal, dirfd, path, err) < 0
+		       ? error_prefix(err, "%s", path)
+		       : 0;
 }
 
 static int64_t clock_ms(clockid_t clock)

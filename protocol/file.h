@@ -21,7 +21,8 @@ int file_read(int dirfd, const char *path, struct buffer *out,
 int file_read_any(const char *path, struct buffer *out, struct error *err);
 
 /* Replace path as a whole: a reader sees the old bytes or the new, never a
- * part; they survive a crash of the machine (fsync) when `durable`.
+ * part. When `durable`, they survive a crash of the machine (fsync of the file
+ * and of its folder; if only the latter fails, the new bytes are in place).
  */
 int file_write(int dirfd, const char *path, const void *data, size_t size,
 	       mode_t mode, int durable, struct error *err);
@@ -30,7 +31,9 @@ int file_write(int dirfd, const char *path, const void *data, size_t size,
 int file_make_folders(const char *path, mode_t mode, struct error *err);
 
 /* Remove a file or a whole tree, never following a link out of it. Nothing
- * there is success.
+ * there is success. The tree may be of strangers: its depth costs no memory and
+ * a handful of descriptors. EBUSY: another file system is mounted in it, and
+ * left alone. Takes as long as the tree is large.
  */
 int file_remove_tree(int dirfd, const char *path, struct error *err);
 
