@@ -91,6 +91,7 @@ struct gang {
 	bool behind;  /* there is output that was not read yet */
 	bool reading; /* listed in cluster->reading */
 	TAILQ_ENTRY(gang) by_reading;
+	TAILQ_ENTRY(gang) by_cluster;
 	char *phase; /* of the image transfer */
 	uint64_t phase_done, phase_total;
 	sd_event_source *deadline;
@@ -130,6 +131,7 @@ struct cluster {
 	size_t nodes_count;
 	void *jobs; /* tsearch(3) tree by id */
 	size_t jobs_count;
+	TAILQ_HEAD(, gang) gangs; /* of the jobs that are not queued */
 	struct queue *queue;
 	bool schedule_due;
 	bool draining; /* nothing new is begun */

@@ -201,10 +201,16 @@ static void on_refused(void *arg, const char *who, const char *why)
 
 /* Every half second. */
 
-static void look_again(struct cluster *cluster, struct job *job, void *arg)
+/* Jobs that could not be concluded, say because the disk was full. */
+static void look_again(struct cluster *cluster)
 {
-	if (job->gang && job->state == JOB_COLLECTING)
-		gang_advance(cluster, job);
+	struct gang *gang, *next;
+
+	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
+		next = TAILQ_NEXT(gang, by_cluster);
+		if (gang->job->state == JOB_COLLECTING)
+			gang_advance(cluster, gang->job);
+	}
 }
 
 static bool nothing_left(const struct cluster *cluster)
@@ -232,7 +238,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
 			gang_node_lost(cluster, node);
 	}
-	job_each(cluster, look_again, NULL);
+	look_again(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))
@@ -272,16 +278,11 @@ static int load_job(const struct job_row *row, void *arg)
 	return job_load(loading->cluster, row, loading->err);
 }
 
-static void resume_one(struct cluster *cluster, struct job *job, void *arg)
-{
-	if (job->gang)
-		gang_resume(cluster, job);
-}
-
 static int open_state(struct cluster *cluster,
 		      const struct controller_config *config, struct error *err)
 {
 	struct loading loading = { cluster, err };
+	const struct gang *gang;
 
 	if (file_make_folders(config->state, 0700, err) < 0)
 		return -1;
@@ -299,7 +300,8 @@ static int open_state(struct cluster *cluster,
 	    node_load(cluster, err) < 0 ||
 	    store_active_jobs(cluster->store, load_job, &loading, err) < 0)
 		return -1;
-	job_each(cluster, resume_one, NULL);
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	gang_resume(cluster, gang->job);
 	if (cluster->jobs_count)
 		log_info("%zu job(s) taken up", cluster->jobs_count);
 	return 0;
@@ -341,6 +343,7 @@ struct controller *controller_new(sd_event *loop,
 	cluster = &controller->cluster;
 	TAILQ_INIT(&cluster->parked);
 	TAILQ_INIT(&cluster->reading);
+	TAILQ_INIT(&cluster->gangs);
 	cluster->loop = sd_event_ref(loop);
 	cluster->node_lost_ms = config->node_lost_ms;
 	if (open_state(cluster, config, err) < 0 ||

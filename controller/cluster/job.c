@@ -414,6 +414,7 @@ int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 	}
 	gang->job = job;
 	gang->cluster = cluster;
+	TAILQ_INSERT_TAIL(&cluster->gangs, gang, by_cluster);
 	job->gang = gang;
 	return 0;
 }
@@ -436,6 +437,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 		return;
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		task_clear(cluster, &gang->tasks[i]);
+	TAILQ_REMOVE(&cluster->gangs, gang, by_cluster);
 	if (gang->reading)
 		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
 	for (size_t i = 0; i < gang->readings_count; i++)

@@ -428,18 +428,13 @@ static int add_change(const struct event_row *row, void *arg)
 	return 0;
 }
 
-static void add_running(struct cluster *cluster, struct job *job, void *arg)
-{
-	if (job->gang && !job_state_final(job->state))
-		changes_add(arg, job->id);
-}
-
 static int ask_changed(struct cluster *cluster,
 		       const struct message_query *query, cJSON *body,
 		       struct error *err)
 {
 	struct listing listing = listing_of(cluster, query, body, "jobs");
 	owned_free struct changes *changes = calloc(1, sizeof(*changes));
+	const struct gang *gang;
 
 	if (!changes)
 		return error_nomem(err, "changes");
@@ -451,7 +446,11 @@ static int ask_changed(struct cluster *cluster,
 	cJSON_ReplaceItemInObjectCaseSensitive(body, "since",
 					       cJSON_CreateNumber(
 						       (double)changes->last));
-	job_each(cluster, add_running, changes);
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (!job_state_final(gang->job->state))
+			changes_add(changes, gang->job->id);
+	}
 	for (size_t i = 0; i < changes->count; i++)
 		store_job(cluster->store, changes->jobs[i], list_job, &listing,
 			  NULL);
