@@ -76,8 +76,8 @@ struct schema {
 	size_t count;
 };
 
-#define CODEC_STRING_MAX (256 * 1024) /* bytes in one string */
-#define CODEC_ITEMS_MAX 65536         /* items in one list */
+#define CODEC_STRING_MAX 262144 /* bytes in one string */
+#define CODEC_ITEMS_MAX 65536   /* items in one list */
 
 #define FIELD_KIND_(t, m)                                                      \
 	_Generic(((struct t *)0)->m, bool                                      \

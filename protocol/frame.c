@@ -40,33 +40,30 @@ static void skip_rest(void *socket)
 	} while (true);
 }
 
-static int receive_id(void *socket, struct frames *frames)
+static bool receive_id(void *socket, struct frames *frames)
 {
 	zmq_msg_t id;
+	bool good;
 
 	zmq_msg_init(&id);
-	if (zmq_msg_recv(&id, socket, ZMQ_DONTWAIT) < 0) {
-		zmq_msg_close(&id);
-		return 0;
+	good = zmq_msg_recv(&id, socket, ZMQ_DONTWAIT) >= 0 &&
+	       zmq_msg_more(&id) && zmq_msg_size(&id) <= sizeof(frames->id);
+	if (good) {
+		frames->id_size = zmq_msg_size(&id);
+		memcpy(frames->id, zmq_msg_data(&id), frames->id_size);
 	}
-	frames->id_size = zmq_msg_size(&id);
-	if (frames->id_size > sizeof(frames->id))
-		frames->id_size = sizeof(frames->id);
-	memcpy(frames->id, zmq_msg_data(&id), frames->id_size);
-	if (!zmq_msg_more(&id))
-		frames->id_size = 0; /* an id alone: nothing to answer to */
 	zmq_msg_close(&id);
-	return 1;
+	return good;
 }
 
 int frames_receive(void *socket, bool router, struct frames *frames,
 		   struct error *err)
 {
+	size_t max = router ? MESSAGE_TEXT_MAX : MESSAGE_REPLY_MAX;
+
 	frames_clear(frames);
 	if (router && !receive_id(socket, frames))
 		return 0;
-	if (router && !frames->id_size)
-		return error_set(err, EPROTO, "an empty message");
 	if (zmq_msg_recv(&frames->text, socket, ZMQ_DONTWAIT) < 0)
 		return 0;
 	if (zmq_msg_more(&frames->text)) {
@@ -79,14 +76,14 @@ int frames_receive(void *socket, bool router, struct frames *frames,
 					 "more than two frames in a message");
 		}
 	}
-	if (zmq_msg_size(&frames->text) > MESSAGE_TEXT_MAX ||
+	if (zmq_msg_size(&frames->text) > max ||
 	    zmq_msg_size(&frames->payload) > MESSAGE_PAYLOAD_MAX)
 		return error_set(err, EPROTO,
 				 "frames of %zu and %zu bytes, allowed are "
-				 "%d and %d",
+				 "%zu and %d",
 				 zmq_msg_size(&frames->text),
-				 zmq_msg_size(&frames->payload),
-				 MESSAGE_TEXT_MAX, MESSAGE_PAYLOAD_MAX);
+				 zmq_msg_size(&frames->payload), max,
+				 MESSAGE_PAYLOAD_MAX);
 	return 1;
 }
 
@@ -122,6 +119,10 @@ static int fill_frame(zmq_msg_t *frame, const void *data, size_t size,
 int frames_fill(struct frames *frames, const void *text, size_t text_size,
 		const void *payload, size_t payload_size, struct error *err)
 {
+	if (payload && payload_size > MESSAGE_PAYLOAD_MAX)
+		return error_set(err, E2BIG,
+				 "payload of %zu bytes, allowed are %d",
+				 payload_size, MESSAGE_PAYLOAD_MAX);
 	if (fill_frame(&frames->text, text, text_size, err) < 0)
 		return -1;
 	frames->has_payload = payload != NULL;
@@ -151,6 +152,8 @@ void *monitor_new(void *zmq, void *socket, int events, struct error *err)
 		error_errno(err, "socket monitor");
 		return NULL;
 	}
+	/* No limit: a full queue would stop libzmq's own thread. */
+	zmq_setsockopt(monitor, ZMQ_RCVHWM, &zero, sizeof(zero));
 	zmq_setsockopt(monitor, ZMQ_LINGER, &zero, sizeof(zero));
 	if (zmq_connect(monitor, address) < 0) {
 		error_errno(err, "socket monitor");

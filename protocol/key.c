@@ -159,7 +159,7 @@ int key_load(struct key *key, const char *path, struct error *err)
 	const char *name;
 	char public[KEY_TEXT_SIZE];
 	struct key got;
-	enum role role;
+	enum role role = ROLE_NONE;
 	struct stat st;
 
 	if (stat(path, &st) < 0)
@@ -254,7 +254,7 @@ static int read_entry(const struct value *list, size_t index,
 {
 	static const char *const keys[] = { "role", "public", NULL };
 	const struct value *map = value_at(list, index);
-	enum role role;
+	enum role role = ROLE_NONE;
 
 	if (value_expect(map, VALUE_MAP, err) < 0 ||
 	    value_check_keys(map, keys, err) < 0 ||
@@ -311,7 +311,8 @@ static int adopt_keys(struct keyring *keyring, struct ring_key *keys,
 static int keyring_read(struct keyring *keyring, struct error *err)
 {
 	static const struct document_limits limits = { .bytes = KEY_LIST_MAX,
-						       .values = KEYS_MAX * 3 };
+						       .values =
+							       KEYS_MAX * 3UL };
 	owned(document_free) struct document *document =
 		document_read(keyring->path, &limits, err);
 	owned_free struct ring_key *keys = NULL;

@@ -16,12 +16,9 @@
 #include "protocol/spec.h"
 
 #define PROTOCOL_VERSION 1
-/* Bytes of the JSON frame, of one that only a controller sends, and of the raw
- * frame.
- */
-#define MESSAGE_TEXT_MAX (1024 * 1024)
-#define MESSAGE_REPLY_MAX (4 * 1024 * 1024)
-#define MESSAGE_PAYLOAD_MAX (1024 * 1024)
+#define MESSAGE_TEXT_MAX 1048576    /* bytes of the JSON frame */
+#define MESSAGE_REPLY_MAX 4194304   /* of one that only a controller sends */
+#define MESSAGE_PAYLOAD_MAX 1048576 /* bytes of the raw frame */
 
 enum message_type {
 	MESSAGE_NONE,

@@ -4,11 +4,12 @@
  * command lines, always CURVE. Who speaks is the name of the key that the
  * connection was authenticated with, never a word in a message. A session
  * begins with the peer's hello and ends when the peer is silent for three
- * heartbeats, when it is dropped, or when its connection breaks.
+ * heartbeats, when it is dropped, or when its connection breaks (the server
+ * sees that within two seconds).
  *
  * libzmq's own heartbeats cost time quadratic in peers, so ours are messages:
- * the client says something every heartbeat_ms, the server answers each
- * heartbeat.
+ * the client says something every heartbeat_ms of the server's welcome, the
+ * server answers each heartbeat.
  *
  * What a peer can make grow has a limit: message sizes (message.h), received
  * but unread messages (256), unsent ones (1,000 per peer), messages a second
@@ -24,7 +25,7 @@
 #include <systemd/sd-event.h>
 
 #define WIRE_HEARTBEAT_MS 5000
-#define WIRE_SILENCE_MS (3 * WIRE_HEARTBEAT_MS)
+#define WIRE_SILENCE_MS (3 * WIRE_HEARTBEAT_MS) /* unless it is set */
 #define WIRE_RATE_AGENT 20000 /* messages a second, twice that at once */
 #define WIRE_RATE_PERSON 1000
 #define WIRE_BAN_MS 10000
@@ -45,7 +46,10 @@ struct wire_server_handler {
 	 * whose hello was delivered.
 	 */
 	void (*gone)(void *arg, struct wire_peer *peer, const char *why);
-	/* Somebody was turned away, before or in a session; for the log. */
+	/* Somebody was turned away, before or in a session; for the log. who
+	 * is a key's name, or an address. Of more than 20 a second the others
+	 * are only counted.
+	 */
 	void (*refused)(void *arg, const char *who, const char *why);
 };
 
@@ -63,20 +67,30 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 /* Where the last bind listens, with the port it got. */
 const char *wire_server_endpoint(const struct wire_server *server);
 
+/* How often peers are to speak (WIRE_HEARTBEAT_MS at first), which a welcome
+ * tells them. A peer that is silent for three times as long is gone.
+ */
+void wire_server_set_heartbeat(struct wire_server *server,
+			       uint32_t heartbeat_ms);
+
 /* Queue a message for the peer; wire_server_flush() sends what is queued, in
  * order. The caller commits what the messages speak of in between. Payload is
- * copied. Fails only for lack of memory.
+ * copied. E2BIG: more than MESSAGE_REPLY_MAX or MESSAGE_PAYLOAD_MAX; EINVAL: a
+ * field is missing; ENOMEM.
  */
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err);
 void wire_server_flush(struct wire_server *server);
 
-/* Stop and resume taking messages. */
+/* Stop and resume taking messages. Nobody is silent meanwhile; but heartbeats
+ * are not answered either, so peers leave when it takes three of them.
+ */
 void wire_server_pause(struct wire_server *server, bool paused);
 
-/* End the session: the peer is told code and text. gone() runs before this
- * returns.
+/* End the session: the peer is told code and text, and its key is refused for
+ * WIRE_BAN_MS. refused() and gone() run before this returns. The connection is
+ * closed a moment later, so that the sentence gets through.
  */
 void wire_server_drop(struct wire_peer *peer, int code, const char *text);
 
@@ -102,8 +116,12 @@ struct wire_client_handler {
 	void (*message)(void *arg, enum message_type type, void *body,
 			const void *payload, size_t size);
 	/* The session is over, or no connection could be made (then every
-	 * second or so); the client goes on trying by itself. code is EACCES
-	 * when the server refuses the key.
+	 * second or so); the client goes on trying by itself, at once after a
+	 * session that was welcomed, else after 250 ms to 2 s. code is EACCES
+	 * when the server refuses the key, EPROTO when what
+	 * answers there does not complete a handshake (it has another public
+	 * key, is something else, or ended just then) or sends nonsense,
+	 * ECONNREFUSED, ECONNRESET, ETIMEDOUT; or that of a refused message.
 	 */
 	void (*lost)(void *arg, int code, const char *why);
 };
@@ -125,7 +143,7 @@ int wire_client_send(struct wire_client *client, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err);
 
-/* End the session and connect anew. */
+/* End the session and connect anew; lost() does not run. */
 void wire_client_reset(struct wire_client *client);
 
 #endif

@@ -1,8 +1,9 @@
 /* wire_client.c - the agent's and the command line's end of the channel.
  *
- * libzmq connects and reconnects; its monitor tells when a handshake is done
- * or a connection is gone. After a loss the socket is replaced, so that
- * nothing of an old session can slip into the next one.
+ * libzmq connects; its monitor tells when a handshake is done or a connection
+ * is gone. After a loss the socket is replaced, so that nothing of an old
+ * session can slip into the next one, and because libzmq gives up for good
+ * when a handshake is refused.
  */
 #include "protocol/wire.h"
 #include "protocol/file.h"
@@ -21,6 +22,13 @@
 #define CONNECT_MS 3000
 #define COMPLAIN_MS 1000 /* how often a failing connection is reported */
 #define CLOSE_MS 500     /* for the last messages at the end */
+#define RETRY_MS 250     /* before the next attempt at a session */
+#define RETRY_MAX_MS 2000
+#define HANDSHAKE_MS 10000
+#define HEARTBEAT_MIN_MS 10 /* what a welcome may ask for */
+#define HEARTBEAT_MAX_MS 60000
+#define ENVELOPE_MAX 1024 /* bytes that CURVE adds to a frame, and some */
+#define DRAIN_MAX 2000    /* messages taken from a broken connection */
 
 struct wire_client {
 	sd_event *loop;
@@ -35,6 +43,10 @@ struct wire_client {
 	struct wire_client_handler handler;
 	void *arg;
 	bool up; /* handshake done, session not lost */
+	bool welcomed;
+	uint32_t heartbeat_ms;
+	uint32_t retry_ms;
+	int64_t beat_ms; /* when heartbeat_run() ran last */
 	int64_t heard_ms;
 	int64_t complained_ms;
 };
@@ -67,31 +79,45 @@ static int reset_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	client_close(client, 0);
 	if (client_open(client, &err) < 0) {
+		wire_client_reset(client);
 		client->handler.lost(client->arg, err.code, err.text);
-		loop_timer(client->loop, &client->reset, COMPLAIN_MS, reset_run,
-			   client, NULL);
 	}
 	return 0;
 }
 
+/* At once after a session, ever slower where there was none. */
 void wire_client_reset(struct wire_client *client)
 {
-	client->up = false;
-	loop_timer(client->loop, &client->reset, 0, reset_run, client, NULL);
+	uint32_t delay_ms = client->welcomed ? 0 : client->retry_ms;
+
+	client_close(client, 0);
+	client->retry_ms = client->welcomed ? RETRY_MS : client->retry_ms * 2;
+	if (client->retry_ms > RETRY_MAX_MS)
+		client->retry_ms = RETRY_MAX_MS;
+	client->welcomed = false;
+	loop_timer(client->loop, &client->reset, delay_ms, reset_run, client,
+		   NULL);
+}
+
+static void complain(struct wire_client *client, int code, const char *why)
+{
+	int64_t now = clock_mono_ms();
+
+	if (client->complained_ms && now - client->complained_ms < COMPLAIN_MS)
+		return;
+	client->complained_ms = now;
+	client->handler.lost(client->arg, code, why);
 }
 
 static void client_lost(struct wire_client *client, int code, const char *why)
 {
-	int64_t now = clock_mono_ms();
+	bool was_up = client->up;
 
-	if (client->up) {
-		wire_client_reset(client);
-	} else {
-		if (now - client->complained_ms < COMPLAIN_MS)
-			return;
-		client->complained_ms = now;
-	}
-	client->handler.lost(client->arg, code, why);
+	wire_client_reset(client);
+	if (was_up)
+		client->handler.lost(client->arg, code, why);
+	else
+		complain(client, code, why);
 }
 
 int wire_client_send(struct wire_client *client, enum message_type type,
@@ -116,17 +142,37 @@ static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct wire_client *client = arg;
 	struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
+	int64_t now = clock_mono_ms();
 
-	loop_timer(client->loop, &client->heartbeat, WIRE_HEARTBEAT_MS,
+	/* This process was stopped: what came meanwhile is still unread. */
+	if (now - client->beat_ms > 2 * (int64_t)client->heartbeat_ms)
+		client->heard_ms = now;
+	client->beat_ms = now;
+	loop_timer(client->loop, &client->heartbeat, client->heartbeat_ms,
 		   heartbeat_run, client, NULL);
 	if (!client->up)
 		return 0;
-	if (clock_mono_ms() - client->heard_ms > WIRE_SILENCE_MS)
+	if (now - client->heard_ms > 3 * (int64_t)client->heartbeat_ms)
 		client_lost(client, ETIMEDOUT, "the controller is silent");
 	else
 		wire_client_send(client, MESSAGE_HEARTBEAT, &beat, NULL, 0,
 				 NULL);
 	return 0;
+}
+
+static void take_welcome(struct wire_client *client,
+			 const struct message_welcome *welcome)
+{
+	client->welcomed = true;
+	client->retry_ms = RETRY_MS;
+	if (welcome->heartbeat_ms < HEARTBEAT_MIN_MS ||
+	    welcome->heartbeat_ms > HEARTBEAT_MAX_MS ||
+	    welcome->heartbeat_ms == client->heartbeat_ms)
+		return;
+	client->heartbeat_ms = welcome->heartbeat_ms;
+	client->beat_ms = clock_mono_ms();
+	loop_timer(client->loop, &client->heartbeat, client->heartbeat_ms,
+		   heartbeat_run, client, NULL);
 }
 
 static int dealer_ready(void *arg)
@@ -150,6 +196,8 @@ static int dealer_ready(void *arg)
 		client_lost(client, EPROTO, err.text);
 		return 0;
 	}
+	if (type == MESSAGE_WELCOME)
+		take_welcome(client, body);
 	if (type == MESSAGE_REFUSED &&
 	    !((struct message_refused *)body)->request) {
 		struct message_refused *refused = body;
@@ -161,7 +209,33 @@ static int dealer_ready(void *arg)
 					zmq_msg_size(&frames.payload));
 	}
 	message_free(type, body);
-	return 1;
+	return client->dealer != NULL;
+}
+
+/* The connection is gone: what had come before is still to be read, perhaps
+ * the sentence that says why.
+ */
+static void disconnected(struct wire_client *client)
+{
+	bool was_up = client->up;
+
+	for (int n = 0; n < DRAIN_MAX && client->up; n++)
+		if (!dealer_ready(client))
+			break;
+	if (client->up || !was_up)
+		client_lost(client, ECONNRESET,
+			    "the connection to the controller broke");
+}
+
+static void no_handshake(struct wire_client *client)
+{
+	char why[400];
+
+	snprintf(why, sizeof(why),
+		 "no handshake with %s: not the controller of the public key "
+		 "given, no controller at all, or one that just ended",
+		 client->endpoint);
+	client_lost(client, EPROTO, why);
 }
 
 static int monitor_ready(void *arg)
@@ -186,25 +260,20 @@ static int monitor_ready(void *arg)
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-		snprintf(why, sizeof(why),
-			 "no handshake with %s: it does not accept this key, "
-			 "or it is not the controller of the public key given",
-			 client->endpoint);
-		client_lost(client, EACCES, why);
+		no_handshake(client);
 		break;
 	case ZMQ_EVENT_CONNECT_RETRIED:
 		snprintf(why, sizeof(why), "no controller at %s",
 			 client->endpoint);
-		client_lost(client, ECONNREFUSED, why);
+		complain(client, ECONNREFUSED, why);
 		break;
 	case ZMQ_EVENT_DISCONNECTED:
-		client_lost(client, ECONNRESET,
-			    "the connection to the controller broke");
+		disconnected(client);
 		break;
 	default:
 		break;
 	}
-	return 1;
+	return client->monitor != NULL;
 }
 
 static int set_int(void *socket, int option, int value)
@@ -215,7 +284,7 @@ static int set_int(void *socket, int option, int value)
 static int dealer_options(struct wire_client *client)
 {
 	void *dealer = client->dealer;
-	int64_t max = MESSAGE_TEXT_MAX * 4;
+	int64_t max = MESSAGE_REPLY_MAX + ENVELOPE_MAX;
 
 	return zmq_setsockopt(dealer, ZMQ_CURVE_SERVERKEY,
 			      client->server_public, KEY_TEXT_SIZE) |
@@ -227,6 +296,7 @@ static int dealer_options(struct wire_client *client)
 	       set_int(dealer, ZMQ_RECONNECT_IVL, RECONNECT_MS) |
 	       set_int(dealer, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS) |
 	       set_int(dealer, ZMQ_CONNECT_TIMEOUT, CONNECT_MS) |
+	       set_int(dealer, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
 	       set_int(dealer, ZMQ_LINGER, 0) | set_int(dealer, ZMQ_IPV6, 1) |
 	       zmq_setsockopt(dealer, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 }
@@ -267,7 +337,17 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 {
 	owned(wire_client_free) struct wire_client *client =
 		calloc(1, sizeof(*client));
+	uint8_t bytes[32];
 
+	if (strlen(endpoint) >= sizeof(client->endpoint) ||
+	    strlen(server_public) != KEY_TEXT_SIZE - 1 ||
+	    !zmq_z85_decode(bytes, server_public)) {
+		error_set(err, EINVAL,
+			  "controller: allowed are an endpoint of up to %zu "
+			  "bytes and a public key of 40 characters of Z85",
+			  sizeof(client->endpoint) - 1);
+		return NULL;
+	}
 	if (!client) {
 		error_nomem(err, "client");
 		return NULL;
@@ -276,9 +356,11 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 	client->key = *key;
 	client->handler = *handler;
 	client->arg = arg;
-	snprintf(client->endpoint, sizeof(client->endpoint), "%s", endpoint);
-	snprintf(client->server_public, sizeof(client->server_public), "%s",
-		 server_public);
+	client->heartbeat_ms = WIRE_HEARTBEAT_MS;
+	client->retry_ms = RETRY_MS;
+	client->beat_ms = clock_mono_ms();
+	memcpy(client->endpoint, endpoint, strlen(endpoint));
+	memcpy(client->server_public, server_public, KEY_TEXT_SIZE);
 	client->own_zmq = !zmq;
 	client->zmq = zmq ? zmq : zmq_ctx_new();
 	if (!client->zmq) {

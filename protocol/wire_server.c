@@ -1,12 +1,11 @@
-/* wire_server.c - the controller's end of the channel: sessions, ZAP, limits.
- *
- * ZAP (ZeroMQ RFC 27) is how libzmq asks whether a key may connect: requests
- * come to a REP socket bound to inproc://zeromq.zap.01 in the same context.
+/* wire_server.c - the controller's end of the channel: sessions and limits.
  */
 #include "protocol/wire.h"
+#include "protocol/door.h"
 #include "protocol/file.h"
 #include "protocol/frame.h"
 #include "protocol/loop.h"
+#include "protocol/zap.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,28 +15,43 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define BURST 256          /* messages per turn of the loop */
 #define RECEIVE_QUEUE 256  /* per peer, in libzmq */
 #define SEND_QUEUE 1000    /* per peer, in libzmq */
-#define SWEEP_MS 1000      /* how often silent peers are looked for */
+#define SWEEP_MS 1000      /* how often silent peers are looked for, at most */
+#define HANG_UP_MS 100     /* for the last words to a peer that is dropped */
 #define BACKLOG 4096       /* connections waiting for accept */
 #define HANDSHAKE_MS 10000 /* from accept to the end of the handshake */
+#define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
+#define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 
+TAILQ_HEAD(peer_list, wire_peer);
+STAILQ_HEAD(outgoing_list, outgoing);
+
+_Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
+	       "one limit for both frames");
+
+/* A connection that has sent a message. */
 struct wire_peer {
-	uint8_t id[64]; /* first: peers are compared by it */
+	uint8_t id[FRAMES_ID_MAX]; /* peers are compared by it */
 	size_t id_size;
 	struct wire_server *server;
 	char name[KEY_NAME_SIZE];
 	enum role role;
-	char address[64];
-	int fd; /* libzmq's, of the last message */
+	int fd; /* libzmq's own, known by the number of its inode */
+	ino_t inode;
+	bool greeted; /* its hello was delivered, gone() not yet */
+	bool ended;   /* nothing is taken from it any more */
+	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
-	int64_t heard_ms;
-	double tokens; /* messages it may send now */
+	int64_t heard_ms; /* or when it ended */
+	double tokens;    /* messages it may send now */
 	int64_t tokens_ms;
 	void *data;
-	TAILQ_ENTRY(wire_peer) by_age; /* the longest silent first */
+	struct peer_list *list; /* that it is in */
+	TAILQ_ENTRY(wire_peer) next;
 };
 
 struct outgoing {
@@ -47,17 +61,54 @@ struct outgoing {
 
 struct wire_server {
 	sd_event *loop;
-	void *zmq, *router, *zap, *monitor;
-	struct zmq_watch *router_watch, *zap_watch, *monitor_watch;
-	sd_event_source *sweep;
+	void *zmq, *router;
+	struct zap *zap;
+	struct door *door;
+	struct zmq_watch *router_watch;
+	sd_event_source *sweep, *hang_up;
 	struct keyring *keyring;
 	struct wire_server_handler handler;
 	void *arg;
-	void *peers; /* tsearch(3) tree by id */
-	TAILQ_HEAD(, wire_peer) by_age;
-	STAILQ_HEAD(, outgoing) outgoing;
+	void *peers;             /* tsearch(3) tree by id */
+	struct peer_list active; /* the longest silent first */
+	struct peer_list lost;   /* to be ended by the sweep that runs */
+	struct peer_list ended;  /* to be hung up, in the order of their end */
+	struct outgoing_list outgoing;
 	char endpoint[256];
+	uint32_t heartbeat_ms;
+	bool paused;
+	int64_t swept_ms;
+	int64_t deaf_ms;   /* until then we did not listen */
+	int64_t report_ms; /* when the first of these reports was made */
+	unsigned int reports, unreported;
 };
+
+/* Reports. */
+
+static void report_rest(struct wire_server *server, int64_t now)
+{
+	char why[80];
+
+	if (now - server->report_ms < 1000)
+		return;
+	snprintf(why, sizeof(why), "%u more were refused", server->unreported);
+	if (server->unreported)
+		server->handler.refused(server->arg, "others", why);
+	server->report_ms = now;
+	server->reports = server->unreported = 0;
+}
+
+/* Whoever knocks often must not fill the log. */
+static void report(struct wire_server *server, const char *who, const char *why)
+{
+	report_rest(server, clock_mono_ms());
+	if (server->reports < REPORTS_MAX) {
+		server->reports++;
+		server->handler.refused(server->arg, who, why);
+	} else {
+		server->unreported++;
+	}
+}
 
 /* Peers. */
 
@@ -71,50 +122,64 @@ static int compare_ids(const void *a, const void *b)
 }
 
 static struct wire_peer *peer_find(struct wire_server *server,
-				   const uint8_t *id, size_t size)
+				   const struct frames *frames)
 {
-	struct wire_peer key = { .id_size = size };
+	struct wire_peer key = { .id_size = frames->id_size };
 	void *found;
 
-	memcpy(key.id, id, size);
+	memcpy(key.id, frames->id, frames->id_size);
 	found = tfind(&key, &server->peers, compare_ids);
 	return found ? *(struct wire_peer **)found : NULL;
+}
+
+static void peer_move(struct wire_peer *peer, struct peer_list *to)
+{
+	if (peer->list)
+		TAILQ_REMOVE(peer->list, peer, next);
+	peer->list = to;
+	if (to)
+		TAILQ_INSERT_TAIL(to, peer, next);
 }
 
 static void peer_forget(struct wire_peer *peer)
 {
 	tdelete(peer, &peer->server->peers, compare_ids);
-	TAILQ_REMOVE(&peer->server->by_age, peer, by_age);
+	peer_move(peer, NULL);
 	free(peer);
 }
 
-static void peer_end(struct wire_peer *peer, const char *why)
+static double peer_rate(const struct wire_peer *peer)
 {
-	peer->server->handler.gone(peer->server->arg, peer, why);
-	peer_forget(peer);
+	return peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
 }
 
+/* Whoever sends its first message, well or badly. */
 static struct wire_peer *peer_new(struct wire_server *server,
-				  const struct frames *frames,
-				  const struct key *key, const char *address)
+				  struct frames *frames)
 {
+	const char *name = zmq_msg_gets(&frames->text, "User-Id");
+	const struct key *key =
+		keyring_named(server->keyring, name ? name : "");
 	struct wire_peer *peer = calloc(1, sizeof(*peer));
+	struct stat st;
 
 	if (!peer)
 		return NULL;
 	memcpy(peer->id, frames->id, frames->id_size);
 	peer->id_size = frames->id_size;
 	peer->server = server;
-	peer->role = key->role;
-	snprintf(peer->name, sizeof(peer->name), "%s", key->name);
-	snprintf(peer->address, sizeof(peer->address), "%s", address);
-	peer->tokens_ms = clock_mono_ms();
-	peer->tokens = 1;
+	peer->role = key ? key->role : ROLE_NONE;
+	snprintf(peer->name, sizeof(peer->name), "%s", name ? name : "");
+	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
+	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
+	door_heard(server->door, peer->fd);
+	peer->heard_ms = peer->tokens_ms = clock_mono_ms();
+	peer->tokens = 2 * peer_rate(peer);
 	if (!tsearch(peer, &server->peers, compare_ids)) {
 		free(peer);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&server->by_age, peer, by_age);
+	peer_move(peer, &server->active);
 	return peer;
 }
 
@@ -146,54 +211,91 @@ bool wire_peer_lagged(struct wire_peer *peer)
 	return lagged;
 }
 
-/* Close the connection under libzmq, which has no call for it. The descriptor
- * is checked to lead to the peer's address; should it meanwhile be another
- * connection of that address, that one merely connects again.
- */
-static void hang_up(const struct wire_peer *peer)
-{
-	struct sockaddr_storage there;
-	socklen_t size = sizeof(there);
-	char text[INET6_ADDRSTRLEN] = "";
+/* Ending a session. */
 
-	if (peer->fd < 0 ||
-	    getpeername(peer->fd, (struct sockaddr *)&there, &size) < 0)
+/* Is the descriptor still the connection that it was? Of libzmq's connections
+ * nobody tells when they close, and the next one gets the same number.
+ */
+static bool connection_open(const struct wire_peer *peer)
+{
+	struct stat st;
+
+	return peer->fd < 0 ||
+	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
+}
+
+static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct wire_server *server = arg;
+	int64_t limit = clock_mono_ms() - HANG_UP_MS;
+	struct wire_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&server->ended)) &&
+	       peer->heard_ms <= limit) {
+		/* libzmq has no call to close one connection. */
+		if (connection_open(peer))
+			shutdown(peer->fd, SHUT_RDWR);
+		peer_forget(peer);
+	}
+	if (peer)
+		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
+			   hang_up_run, server, NULL);
+	return 0;
+}
+
+static void peer_gone(struct wire_peer *peer, const char *why)
+{
+	if (!peer->greeted)
 		return;
-	if (there.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)&there)->sin_addr,
-			  text, sizeof(text));
-	else if (there.ss_family == AF_INET6)
-		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&there)->sin6_addr,
-			  text, sizeof(text));
-	if (text[0] && strstr(peer->address, text))
-		shutdown(peer->fd, SHUT_RDWR);
+	peer->greeted = false;
+	peer->server->handler.gone(peer->server->arg, peer, why);
+}
+
+/* End the session; the connection is closed a moment later. */
+static void peer_end(struct wire_peer *peer, const char *why)
+{
+	struct wire_server *server = peer->server;
+
+	if (peer->ended)
+		return;
+	peer->ended = true;
+	peer->heard_ms = clock_mono_ms();
+	if (TAILQ_EMPTY(&server->ended))
+		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
+			   hang_up_run, server, NULL);
+	peer_move(peer, &server->ended);
+	peer_gone(peer, why);
 }
 
 /* Sending. */
 
+static void frames_address(struct frames *frames, const struct wire_peer *peer)
+{
+	memcpy(frames->id, peer->id, peer->id_size);
+	frames->id_size = peer->id_size;
+}
+
 /* Send at once, past the queue: answers that promise nothing. */
-static void send_now(struct wire_server *server, const uint8_t *id,
-		     size_t id_size, enum message_type type, const void *body)
+static void send_now(struct wire_peer *peer, enum message_type type,
+		     const void *body)
 {
 	owned(buffer_clear) struct buffer text;
 	owned(frames_clear) struct frames frames;
 
 	frames_init(&frames);
 	buffer_init(&text, MESSAGE_TEXT_MAX);
-	memcpy(frames.id, id, id_size);
-	frames.id_size = id_size;
+	frames_address(&frames, peer);
 	if (message_encode(type, body, &text, NULL) == 0 &&
 	    frames_fill(&frames, text.data, text.size, NULL, 0, NULL) == 0)
-		frames_send(server->router, true, &frames, NULL);
+		frames_send(peer->server->router, true, &frames, NULL);
 }
 
-static void send_refused(struct wire_server *server, const uint8_t *id,
-			 size_t id_size, uint64_t request, int code,
+static void send_refused(struct wire_peer *peer, uint64_t request, int code,
 			 const char *why)
 {
 	struct message_refused refused = { request, code, (char *)why };
 
-	send_now(server, id, id_size, MESSAGE_REFUSED, &refused);
+	send_now(peer, MESSAGE_REFUSED, &refused);
 }
 
 int wire_server_send(struct wire_peer *peer, enum message_type type,
@@ -203,12 +305,13 @@ int wire_server_send(struct wire_peer *peer, enum message_type type,
 	owned(buffer_clear) struct buffer text;
 	struct outgoing *item = malloc(sizeof(*item));
 
-	buffer_init(&text, MESSAGE_TEXT_MAX * 4);
+	buffer_init(&text, message_kinds[type].senders == ROLE_CONTROLLER
+				   ? MESSAGE_REPLY_MAX
+				   : MESSAGE_TEXT_MAX);
 	if (!item)
 		return error_nomem(err, "message");
 	frames_init(&item->frames);
-	memcpy(item->frames.id, peer->id, peer->id_size);
-	item->frames.id_size = peer->id_size;
+	frames_address(&item->frames, peer);
 	if (message_encode(type, body, &text, err) < 0 ||
 	    frames_fill(&item->frames, text.data, text.size, payload, size,
 			err) < 0) {
@@ -232,8 +335,7 @@ void wire_server_flush(struct wire_server *server)
 			    0 &&
 		    err.code == EAGAIN) {
 			struct wire_peer *peer =
-				peer_find(server, item->frames.id,
-					  item->frames.id_size);
+				peer_find(server, &item->frames);
 
 			if (peer)
 				peer->lagged = true;
@@ -243,15 +345,22 @@ void wire_server_flush(struct wire_server *server)
 	}
 }
 
+/* End a session, or what could not become one, in words. */
+static void peer_refuse(struct wire_peer *peer, int code, const char *why)
+{
+	if (peer->ended)
+		return;
+	send_refused(peer, 0, code, why);
+	report(peer->server, peer->name[0] ? peer->name : "somebody", why);
+	peer_end(peer, why);
+}
+
 void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 {
-	struct wire_server *server = peer->server;
-
-	send_refused(server, peer->id, peer->id_size, 0, code, text);
-	hang_up(peer);
-	keyring_ban(server->keyring, peer->name, WIRE_BAN_MS);
-	server->handler.refused(server->arg, peer->name, text);
-	peer_end(peer, text);
+	if (peer->ended)
+		return;
+	keyring_ban(peer->server->keyring, peer->name, WIRE_BAN_MS);
+	peer_refuse(peer, code, text);
 }
 
 /* Receiving. */
@@ -259,8 +368,7 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 /* A token bucket: a peer that sends faster than its rate runs dry. */
 static bool peer_within_rate(struct wire_peer *peer)
 {
-	double rate =
-		peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
+	double rate = peer_rate(peer);
 	int64_t now = clock_mono_ms();
 
 	peer->tokens += (double)(now - peer->tokens_ms) * rate / 1000;
@@ -274,9 +382,9 @@ static bool peer_within_rate(struct wire_peer *peer)
 }
 
 /* The version in a hello that this version cannot read, or 0. */
-static uint32_t foreign_version(const struct frames *frames)
+static uint32_t foreign_version(struct frames *frames)
 {
-	cJSON *object = codec_parse(zmq_msg_data((zmq_msg_t *)&frames->text),
+	cJSON *object = codec_parse(zmq_msg_data(&frames->text),
 				    zmq_msg_size(&frames->text), NULL);
 	const cJSON *type = cJSON_GetObjectItemCaseSensitive(object, "type");
 	const cJSON *version =
@@ -291,47 +399,27 @@ static uint32_t foreign_version(const struct frames *frames)
 	return found == PROTOCOL_VERSION ? 0 : found;
 }
 
-static void turn_away(struct wire_server *server, const struct frames *frames,
-		      const char *who, int code, const char *why)
+/* Not dropped: its key is not at fault, and it should hear why each time. */
+static void refuse_version(struct wire_peer *peer, uint32_t version)
 {
-	send_refused(server, frames->id, frames->id_size, 0, code, why);
-	server->handler.refused(server->arg, who, why);
-}
-
-static const struct key *sender_key(struct wire_server *server,
-				    struct frames *frames)
-{
-	const char *name = zmq_msg_gets(&frames->text, "User-Id");
-
-	return name ? keyring_named(server->keyring, name) : NULL;
-}
-
-/* The first message of a session: make the peer, or turn it away. */
-static struct wire_peer *accept_hello(struct wire_server *server,
-				      struct frames *frames,
-				      const struct message_hello *hello)
-{
-	const struct key *key = sender_key(server, frames);
-	const char *address = zmq_msg_gets(&frames->text, "Peer-Address");
-	struct wire_peer *peer = peer_find(server, frames->id, frames->id_size);
 	char why[160];
 
-	if (!key) {
-		turn_away(server, frames, address ? address : "somebody",
-			  EACCES, "its key is no longer in the list");
-		return NULL;
-	}
-	if (hello->version != PROTOCOL_VERSION) {
-		snprintf(why, sizeof(why),
-			 "protocol version %u, allowed is %d: install the same "
-			 "release on both sides",
-			 hello->version, PROTOCOL_VERSION);
-		turn_away(server, frames, key->name, EPROTONOSUPPORT, why);
-		return NULL;
-	}
-	if (peer)
-		peer_end(peer, "says hello again");
-	return peer_new(server, frames, key, address ? address : "");
+	snprintf(why, sizeof(why),
+		 "protocol version %u, allowed is %d: install the same release "
+		 "on both sides",
+		 version, PROTOCOL_VERSION);
+	peer_refuse(peer, EPROTONOSUPPORT, why);
+}
+
+static void refuse_broken(struct wire_peer *peer, struct frames *frames,
+			  const struct error *err)
+{
+	uint32_t version = foreign_version(frames);
+
+	if (version)
+		refuse_version(peer, version);
+	else
+		wire_server_drop(peer, EPROTO, err->text);
 }
 
 static void refuse_role(struct wire_peer *peer, enum message_type type,
@@ -345,76 +433,81 @@ static void refuse_role(struct wire_peer *peer, enum message_type type,
 	/* Every request of a person begins with its number. */
 	if (peer->role != ROLE_AGENT &&
 	    !strcmp(schema->fields[0].name, "request"))
-		send_refused(peer->server, peer->id, peer->id_size,
-			     *(const uint64_t *)body, EPERM, why);
+		send_refused(peer, *(const uint64_t *)body, EPERM, why);
 	else
 		wire_server_drop(peer, EPERM, why);
 }
 
-static void handle(struct wire_server *server, struct frames *frames,
+/* A hello begins a session, also within one. False: it does not. */
+static bool greet(struct wire_peer *peer, const struct message_hello *hello)
+{
+	if (hello->version != PROTOCOL_VERSION) {
+		refuse_version(peer, hello->version);
+		return false;
+	}
+	peer_gone(peer, "says hello again");
+	if (peer->ended)
+		return false;
+	peer->data = NULL;
+	peer->lagged = false;
+	peer->greeted = true;
+	return true;
+}
+
+static void handle(struct wire_peer *peer, struct frames *frames,
 		   enum message_type type, void *body)
 {
-	struct wire_peer *peer;
+	struct wire_server *server = peer->server;
 
-	if (type == MESSAGE_HELLO)
-		peer = accept_hello(server, frames, body);
-	else
-		peer = peer_find(server, frames->id, frames->id_size);
-	if (!peer) {
-		if (type != MESSAGE_HELLO)
-			send_refused(server, frames->id, frames->id_size, 0,
-				     ENOTCONN, "no session: say hello first");
+	if (!peer->greeted && type != MESSAGE_HELLO) {
+		peer_refuse(peer, ENOTCONN, "no session: say hello first");
 		return;
 	}
-	peer->heard_ms = clock_mono_ms();
-	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
-	TAILQ_REMOVE(&server->by_age, peer, by_age);
-	TAILQ_INSERT_TAIL(&server->by_age, peer, by_age);
 	if (!(message_kinds[type].senders & peer->role)) {
 		refuse_role(peer, type, body);
 		return;
 	}
 	if (frames->has_payload != message_kinds[type].payload) {
 		wire_server_drop(peer, EPROTO,
-				 "a payload frame too many or "
-				 "too few");
+				 frames->has_payload
+					 ? "a payload frame that does not "
+					   "belong to the message"
+					 : "a message without its payload "
+					   "frame");
 		return;
 	}
-	if (!peer_within_rate(peer)) {
-		wire_server_drop(peer, EPROTO, "too many messages a second");
+	if (type == MESSAGE_HELLO && !greet(peer, body))
 		return;
-	}
 	if (type == MESSAGE_HEARTBEAT) {
 		struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
 
-		send_now(server, peer->id, peer->id_size, type, &beat);
+		send_now(peer, type, &beat);
 	}
 	server->handler.message(server->arg, peer, type, body,
 				zmq_msg_data(&frames->payload),
 				zmq_msg_size(&frames->payload));
 }
 
-static void handle_broken(struct wire_server *server, struct frames *frames,
-			  const struct error *err)
+/* May this message be looked at? Else the peer is refused. */
+static bool admit(struct wire_peer *peer, struct frames *frames)
 {
-	struct wire_peer *peer = peer_find(server, frames->id, frames->id_size);
-	uint32_t version = foreign_version(frames);
-	const struct key *key = sender_key(server, frames);
-	struct message_hello hello = { .version = version };
+	const char *name = zmq_msg_gets(&frames->text, "User-Id");
 
-	if (version)
-		accept_hello(server, frames, &hello);
-	else if (peer)
-		wire_server_drop(peer, EPROTO, err->text);
-	else if (frames->id_size)
-		turn_away(server, frames, key ? key->name : "somebody", EPROTO,
-			  err->text);
+	if (peer->role == ROLE_NONE)
+		peer_refuse(peer, EACCES, "its key is no longer in the list");
+	/* The id of a closed connection may be chosen by the next one. */
+	else if (!name || strcmp(name, peer->name) != 0)
+		peer_refuse(peer, EACCES, "another key speaks in its session");
+	else if (!peer_within_rate(peer))
+		wire_server_drop(peer, EPROTO, "too many messages a second");
+	return !peer->ended;
 }
 
 static int router_ready(void *arg)
 {
 	struct wire_server *server = arg;
 	owned(frames_clear) struct frames frames;
+	struct wire_peer *peer;
 	enum message_type type;
 	void *body;
 	struct error err = { 0 };
@@ -424,111 +517,96 @@ static int router_ready(void *arg)
 	got = frames_receive(server->router, true, &frames, &err);
 	if (got == 0)
 		return 0;
+	peer = peer_find(server, &frames);
+	if (!peer)
+		peer = peer_new(server, &frames);
+	if (!peer || peer->ended || !admit(peer, &frames))
+		return 1;
+	peer->heard_ms = clock_mono_ms();
+	peer_move(peer, &server->active);
 	if (got < 0 || message_decode(zmq_msg_data(&frames.text),
 				      zmq_msg_size(&frames.text), &type, &body,
 				      &err) < 0) {
-		handle_broken(server, &frames, &err);
+		refuse_broken(peer, &frames, &err);
 		return 1;
 	}
-	handle(server, &frames, type, body);
+	handle(peer, &frames, type, body);
 	message_free(type, body);
 	return 1;
+}
+
+/* Silence and broken connections. */
+
+static uint32_t sweep_interval(const struct wire_server *server)
+{
+	return server->heartbeat_ms < SWEEP_MS ? server->heartbeat_ms
+					       : SWEEP_MS;
+}
+
+static void sweep(struct wire_server *server, int64_t now)
+{
+	int64_t limit = now - 3 * (int64_t)server->heartbeat_ms;
+	struct wire_peer *peer, *next;
+
+	for (peer = TAILQ_FIRST(&server->active); peer; peer = next) {
+		bool was_closed = peer->closed;
+
+		next = TAILQ_NEXT(peer, next);
+		peer->closed = !connection_open(peer);
+		/* The first sweep leaves time for what it had sent before. */
+		if ((was_closed && peer->closed) ||
+		    (peer->heard_ms < limit && server->deaf_ms < limit))
+			peer_move(peer, &server->lost);
+	}
+	while ((peer = TAILQ_FIRST(&server->lost))) {
+		if (!peer->closed)
+			send_refused(peer, 0, ETIMEDOUT,
+				     "nothing was heard for three heartbeats");
+		peer_end(peer,
+			 peer->closed ? "its connection broke" : "silent");
+	}
 }
 
 static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct wire_server *server = arg;
-	int64_t limit = clock_mono_ms() - WIRE_SILENCE_MS;
-	struct wire_peer *peer;
+	int64_t now = clock_mono_ms();
 
-	while ((peer = TAILQ_FIRST(&server->by_age)) && peer->heard_ms < limit)
-		peer_end(peer, "silent");
-	loop_timer(server->loop, &server->sweep, SWEEP_MS, sweep_run, server,
-		   NULL);
+	/* This process was stopped: nobody else is to blame for the silence. */
+	if (now - server->swept_ms >
+	    sweep_interval(server) + (int64_t)server->heartbeat_ms)
+		server->deaf_ms = now;
+	server->swept_ms = now;
+	report_rest(server, now);
+	if (!server->paused)
+		sweep(server, now);
+	loop_timer(server->loop, &server->sweep, sweep_interval(server),
+		   sweep_run, server, NULL);
 	return 0;
 }
 
-/* Authentication. */
-
-struct zap_request {
-	char frames[7][256]; /* version, id, domain, address, identity,
-				mechanism, key */
-	int sizes[7];
-};
-
-static int zap_receive(void *socket, struct zap_request *request)
+void wire_server_set_heartbeat(struct wire_server *server,
+			       uint32_t heartbeat_ms)
 {
-	int more = 1;
-	size_t size = sizeof(more);
-	int n = 0;
-
-	memset(request, 0, sizeof(*request));
-	while (more) {
-		char waste[256];
-		char *to = n < 7 ? request->frames[n] : waste;
-		int got = zmq_recv(socket, to, sizeof(waste) - 1, ZMQ_DONTWAIT);
-
-		if (got < 0)
-			return -1;
-		if (n < 7)
-			request->sizes[n] = got < 255 ? got : 255;
-		n++;
-		zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size);
-	}
-	return n == 7 ? 0 : 1;
+	server->heartbeat_ms = heartbeat_ms ? heartbeat_ms : 1;
+	server->swept_ms = server->deaf_ms = clock_mono_ms();
+	loop_timer(server->loop, &server->sweep, sweep_interval(server),
+		   sweep_run, server, NULL);
 }
 
-static int zap_ready(void *arg)
+static void key_refused(void *arg, const char *address, const char *why)
 {
 	struct wire_server *server = arg;
-	struct zap_request request;
-	char public[KEY_TEXT_SIZE] = "";
-	const struct key *key = NULL;
-	int rc = zap_receive(server->zap, &request);
-	bool good;
 
-	if (rc < 0)
-		return 0;
-	if (rc == 0 && !strcmp(request.frames[5], "CURVE") &&
-	    request.sizes[6] == 32) {
-		zmq_z85_encode(public, (uint8_t *)request.frames[6], 32);
-		key = keyring_find(server->keyring, public);
-	}
-	good = key && key->role != ROLE_CONTROLLER;
-	if (!good) {
-		char why[128];
-
-		snprintf(why, sizeof(why),
-			 "key '%.40s' is not in the list, "
-			 "or banned for a moment",
-			 public);
-		server->handler.refused(server->arg, request.frames[3], why);
-	}
-	zmq_send(server->zap, "1.0", 3, ZMQ_SNDMORE);
-	zmq_send(server->zap, request.frames[1], (size_t)request.sizes[1],
-		 ZMQ_SNDMORE);
-	zmq_send(server->zap, good ? "200" : "400", 3, ZMQ_SNDMORE);
-	zmq_send(server->zap, good ? "OK" : "NO", 2, ZMQ_SNDMORE);
-	zmq_send(server->zap, good ? key->name : "",
-		 good ? strlen(key->name) : 0, ZMQ_SNDMORE);
-	zmq_send(server->zap, "", 0, 0);
-	return 1;
+	door_explained(server->door);
+	report(server, address, why);
 }
 
-static int monitor_ready(void *arg)
+static void left(void *arg, const char *address)
 {
-	struct wire_server *server = arg;
-	uint16_t event;
-	uint32_t value;
-	char address[256];
-
-	if (!monitor_receive(server->monitor, &event, &value, address,
-			     sizeof(address)))
-		return 0;
-	server->handler.refused(server->arg, address,
-				"no handshake: not a peer of ours, or it "
-				"holds another controller's key");
-	return 1;
+	report(arg, address,
+	       "left without a message: not a peer of ours, or one with "
+	       "another controller's key");
 }
 
 /* Making and unmaking. */
@@ -540,9 +618,7 @@ static int set_int(void *socket, int option, int value)
 
 static int router_options(struct wire_server *server, const struct key *key)
 {
-	int64_t max = MESSAGE_TEXT_MAX > MESSAGE_PAYLOAD_MAX
-			      ? MESSAGE_TEXT_MAX
-			      : MESSAGE_PAYLOAD_MAX;
+	int64_t max = MESSAGE_TEXT_MAX + ENVELOPE_MAX; /* payloads too */
 	void *router = server->router;
 
 	return set_int(router, ZMQ_CURVE_SERVER, 1) |
@@ -565,30 +641,23 @@ static int server_open(struct wire_server *server, const struct key *key,
 	if (!server->zmq)
 		return error_errno(err, "ZeroMQ");
 	zmq_ctx_set(server->zmq, ZMQ_MAX_SOCKETS, 1023);
-	server->zap = zmq_socket(server->zmq, ZMQ_REP);
-	server->router = zmq_socket(server->zmq, ZMQ_ROUTER);
-	if (!server->zap || !server->router ||
-	    zmq_bind(server->zap, "inproc://zeromq.zap.01") < 0 ||
-	    router_options(server, key))
-		return error_errno(err, "ZeroMQ");
-	server->monitor =
-		monitor_new(server->zmq, server->router,
-			    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-				    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL,
-			    err);
-	if (!server->monitor)
+	server->zap = zap_new(server->loop, server->zmq, server->keyring,
+			      key_refused, server, err);
+	if (!server->zap)
 		return -1;
-	server->zap_watch = zmq_watch_new(server->loop, server->zap, BURST,
-					  zap_ready, server, err);
+	server->router = zmq_socket(server->zmq, ZMQ_ROUTER);
+	if (!server->router || router_options(server, key))
+		return error_errno(err, "ZeroMQ");
+	server->door = door_new(server->loop, server->zmq, server->router, left,
+				server, err);
+	if (!server->door)
+		return -1;
 	server->router_watch = zmq_watch_new(server->loop, server->router,
 					     BURST, router_ready, server, err);
-	server->monitor_watch = zmq_watch_new(server->loop, server->monitor, 8,
-					      monitor_ready, server, err);
-	if (!server->zap_watch || !server->router_watch ||
-	    !server->monitor_watch)
+	if (!server->router_watch)
 		return -1;
-	return loop_timer(server->loop, &server->sweep, SWEEP_MS, sweep_run,
-			  server, err);
+	wire_server_set_heartbeat(server, WIRE_HEARTBEAT_MS);
+	return server->sweep ? 0 : error_nomem(err, "timer");
 }
 
 struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
@@ -603,7 +672,9 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 		error_nomem(err, "server");
 		return NULL;
 	}
-	TAILQ_INIT(&server->by_age);
+	TAILQ_INIT(&server->active);
+	TAILQ_INIT(&server->lost);
+	TAILQ_INIT(&server->ended);
 	STAILQ_INIT(&server->outgoing);
 	server->loop = sd_event_ref(loop);
 	server->keyring = keyring;
@@ -621,7 +692,9 @@ void wire_server_free(struct wire_server *server)
 
 	if (!server)
 		return;
-	while ((peer = TAILQ_FIRST(&server->by_age)))
+	while ((peer = TAILQ_FIRST(&server->active)) ||
+	       (peer = TAILQ_FIRST(&server->lost)) ||
+	       (peer = TAILQ_FIRST(&server->ended)))
 		peer_forget(peer);
 	while ((item = STAILQ_FIRST(&server->outgoing))) {
 		STAILQ_REMOVE_HEAD(&server->outgoing, next);
@@ -629,23 +702,25 @@ void wire_server_free(struct wire_server *server)
 		free(item);
 	}
 	loop_source_free(&server->sweep);
+	loop_source_free(&server->hang_up);
 	zmq_watch_free(server->router_watch);
-	zmq_watch_free(server->zap_watch);
-	zmq_watch_free(server->monitor_watch);
-	if (server->router) {
-		zmq_socket_monitor(server->router, NULL, 0);
+	door_free(server->door);
+	if (server->router)
 		zmq_close(server->router);
-	}
-	if (server->monitor)
-		zmq_close(server->monitor);
-	if (server->zap) {
-		set_int(server->zap, ZMQ_LINGER, 0);
-		zmq_close(server->zap);
-	}
+	zap_free(server->zap);
 	if (server->zmq)
 		zmq_ctx_term(server->zmq);
 	sd_event_unref(server->loop);
 	free(server);
+}
+
+static bool is_ipv4(const char *endpoint)
+{
+	struct in_addr address;
+	char host[INET_ADDRSTRLEN];
+
+	return sscanf(endpoint, "tcp://%15[0-9.]:", host) == 1 &&
+	       inet_pton(AF_INET, host, &address) == 1;
 }
 
 int wire_server_bind(struct wire_server *server, const char *endpoint,
@@ -653,6 +728,8 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 {
 	size_t size = sizeof(server->endpoint);
 
+	/* Else the endpoint would read tcp://[::ffff:127.0.0.1]:5555. */
+	set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
 	if (zmq_bind(server->router, endpoint) < 0)
 		return error_errno(err, "cannot listen at %s", endpoint);
 	zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint,
@@ -667,5 +744,7 @@ const char *wire_server_endpoint(const struct wire_server *server)
 
 void wire_server_pause(struct wire_server *server, bool paused)
 {
+	server->paused = paused;
+	server->deaf_ms = clock_mono_ms();
 	zmq_watch_pause(server->router_watch, paused);
 }

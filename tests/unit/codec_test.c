@@ -376,12 +376,12 @@ static void test_long_values(void)
 	value.data[0] = '[';
 	for (size_t i = 0; i <= CODEC_ITEMS_MAX; i++)
 		memcpy(value.data + 1 + 3 * i, "\"\",", 3);
-	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1), "]", 2);
+	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1UL), "]", 2);
 	refused("words", value.data,
 		"words: more than 65536 items or 262144 bytes");
 	for (size_t i = 0; i <= CODEC_ITEMS_MAX; i++)
 		memcpy(value.data + 1 + 3 * i, "{},", 3);
-	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1), "]", 2);
+	memcpy(value.data + 3 * (CODEC_ITEMS_MAX + 1UL), "]", 2);
 	refused("parts", value.data, "parts: more than 65536 items");
 }
 

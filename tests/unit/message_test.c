@@ -57,8 +57,8 @@ static bool same(const struct schema *schema, const void *a, const void *b);
 
 static bool same_field(const struct field *field, const char *a, const char *b)
 {
-	const char *x = a + field->offset, *y = b + field->offset;
-	const struct strings *s = (const void *)x, *t = (const void *)y;
+	const void *x = a + field->offset, *y = b + field->offset;
+	const struct strings *s = x, *t = y;
 	size_t count;
 
 	switch (field->kind) {
@@ -131,7 +131,8 @@ static void there_and_back(enum message_type type)
 	   "%s is written", kind->name);
 	is(out.data, text, "%s is written as it was read", kind->name);
 	ok(message_decode(out.data, out.size, &again_type, &again, &err) == 0 &&
-		   again_type == type && same(kind->schema, first, again),
+		   again_type == type && first && again &&
+		   same(kind->schema, first, again),
 	   "%s is equal after encoding and decoding", kind->name);
 	message_free(first_type, first);
 	message_free(again_type, again);

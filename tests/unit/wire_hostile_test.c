@@ -1,0 +1,489 @@
+/* wire_hostile_test.c - whoever does not belong or behave is sent away in
+ * words, and nobody else notices.
+ */
+#include "tests/tap.h"
+#include "tests/unit/wire_hall.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#define ANYWHERE "tcp://127.0.0.1:*"
+
+/* Every test runs beside a good agent, which must not notice. */
+struct scene {
+	struct hall hall;
+	struct guest good;
+};
+
+static void scene_init(struct scene *scene)
+{
+	hall_init(&scene->hall, ANYWHERE, 200);
+	guest_init(&scene->good, &scene->hall, &scene->hall.keys[HALL_AGENT],
+		   NULL);
+	WAIT(&scene->hall, scene->good.welcomes);
+}
+
+static void scene_clear(struct scene *scene)
+{
+	int before = scene->hall.messages;
+
+	guest_log(&scene->good, 0, "x", 1);
+	WAIT(&scene->hall, scene->hall.messages > before);
+	ok(scene->good.welcomes == 1 && !scene->good.lost &&
+		   scene->hall.messages > before,
+	   "the good agent's session lives on and carries messages");
+	guest_clear(&scene->good);
+	hall_clear(&scene->hall);
+}
+OWNED_VALUE(struct scene, scene_clear)
+
+static void test_unknown_key(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest guest;
+	struct hall *hall = &scene.hall;
+	struct key key;
+
+	scene_init(&scene);
+	key_generate(&key, "n3", ROLE_AGENT, NULL);
+	guest_init(&guest, hall, &key, NULL);
+	WAIT(hall, guest.lost);
+	is_int(guest.code, EACCES, "a key that is not in the list is EACCES");
+	is(guest.why, "the controller does not accept this key", "in words");
+	is_int(hall->refused, 1, "the server is told once");
+	ok(strstr(hall->refused_why, key.public) &&
+		   !strcmp(hall->refused_who, "127.0.0.1"),
+	   "which key, and from where: %s: %s", hall->refused_who,
+	   hall->refused_why);
+	ok(!guest.connected && hall->hellos == 1, "there is no session");
+	WAIT(hall, guest.lost >= 2);
+	ok(guest.lost >= 2, "the client goes on trying");
+	hall->keys[HALL_VIEWER] = key;
+	hall_list(hall, HALL_KEYS);
+	WAIT(hall, guest.welcomes);
+	is_int(guest.welcomes, 1, "and is in as soon as its key is listed");
+	is(hall->name, "n3", "under its name");
+}
+
+static void test_key_without_role(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest guest;
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	hall->keys[HALL_VIEWER] = hall->own;
+	hall_list(hall, HALL_KEYS);
+	guest_init(&guest, hall, &hall->own, NULL);
+	WAIT(hall, guest.lost);
+	ok(guest.code == EACCES && !guest.connected,
+	   "the controller's own key is no peer's");
+}
+
+static void test_wrong_server(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest guest;
+	struct hall *hall = &scene.hall;
+	struct key own, other;
+
+	scene_init(&scene);
+	own = hall->own;
+	key_generate(&other, "controller", ROLE_CONTROLLER, NULL);
+	hall->own = other;
+	guest_init(&guest, hall, &hall->keys[HALL_OTHER], NULL);
+	hall->own = own;
+	WAIT(hall, guest.lost && hall->refused);
+	is_int(guest.code, EPROTO,
+	       "a client with another server key is EPROTO");
+	ok(strstr(guest.why, "not the controller of the public key given"),
+	   "in words: %s", guest.why);
+	ok(strstr(hall->refused_why, "left without a message") &&
+		   !strcmp(hall->refused_who, "127.0.0.1"),
+	   "the server is told: %s: %s", hall->refused_who, hall->refused_why);
+	is_int(guest.connected, 0, "there is no session");
+}
+
+static void test_versions(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest guest;
+	owned(stranger_clear) struct stranger later;
+	struct hall *hall = &scene.hall;
+	int64_t since;
+
+	scene_init(&scene);
+	later.zmq = NULL;
+	guest_init(&guest, hall, &hall->keys[HALL_OTHER], NULL);
+	guest.version = 2;
+	WAIT(hall, guest.lost);
+	is_int(guest.code, EPROTONOSUPPORT, "another version is refused");
+	is(guest.why,
+	   "protocol version 2, allowed is 1: install the same release on both "
+	   "sides",
+	   "in words");
+	is(hall->refused_who, "n2", "the server is told who");
+	since = clock_mono_ms();
+	WAIT(hall, guest.lost == 3);
+	ok(clock_mono_ms() - since >= 700,
+	   "it tries again ever slower (%lld ms for two)",
+	   (long long)(clock_mono_ms() - since));
+	guest_clear(&guest);
+	stranger_init(&later, hall, &hall->keys[HALL_OPERATOR], NULL);
+	stranger_say(&later, "{\"type\":\"hello\",\"version\":7,"
+			     "\"dialect\":[1,{}]}");
+	WAIT(hall, stranger_hears(&later));
+	ok(strstr(later.text, "protocol version 7, allowed is 1"),
+	   "so is a later one, whose hello has fields unknown here: %s",
+	   later.text);
+	is_int(hall->hellos, 1, "no session was begun");
+}
+
+static int dial(const struct hall *hall)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval limit = { 10, 0 };
+
+	to.sin_port = htons(
+		(uint16_t)strtoul(strrchr(hall->endpoint, ':') + 1, NULL, 10));
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		printf("# cannot connect\n");
+	return fd;
+}
+
+static void test_garbage_on_the_port(void)
+{
+	static const char http[] = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+	owned(scene_clear) struct scene scene;
+	struct hall *hall = &scene.hall;
+	char noise[4096];
+	ssize_t got;
+
+	scene_init(&scene);
+	for (int i = 0; i < 25; i++) {
+		owned_fd int fd = dial(hall);
+
+		for (size_t k = 0; k < sizeof(noise); k++)
+			noise[k] = (char)(k * 7 + (size_t)i * 31);
+		if (i % 2)
+			got = send(fd, noise, sizeof(noise), MSG_NOSIGNAL);
+		else
+			got = send(fd, http, sizeof(http) - 1, MSG_NOSIGNAL);
+		if (got < 0)
+			printf("# cannot send\n");
+		/* Its end: the server has hung up. */
+		while ((got = recv(fd, noise, sizeof(noise), 0)) > 0)
+			;
+		if (i == 24)
+			ok(got == 0 || errno == ECONNRESET,
+			   "what is not our protocol is hung up on");
+	}
+	WAIT(hall, hall->refused >= 20);
+	ok(strstr(hall->refused_why, "not a peer of ours"),
+	   "the server is told of each: %s: %s", hall->refused_who,
+	   hall->refused_why);
+	WAIT(hall, hall->refused >= 21);
+	ok(hall->refused == 21 && !strcmp(hall->refused_who, "others"),
+	   "but not of too many: %s: %s", hall->refused_who, hall->refused_why);
+}
+
+/* A stranger says hello and then this; the server's words are `why`. */
+static void dropped(const char *text, const char *payload, const char *why)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger bad;
+	owned(guest_clear) struct guest again;
+	struct hall *hall = &scene.hall;
+	int messages;
+
+	again.client = NULL;
+	scene_init(&scene);
+	stranger_init(&bad, hall, &hall->keys[HALL_OTHER], NULL);
+	stranger_say(&bad, HELLO);
+	WAIT(hall, stranger_hears(&bad));
+	messages = hall->messages;
+	zmq_send(bad.dealer, text, strlen(text), payload ? ZMQ_SNDMORE : 0);
+	if (payload)
+		zmq_send(bad.dealer, payload, strlen(payload), 0);
+	WAIT(hall, stranger_hears(&bad));
+	ok(strstr(bad.text, "\"refused\"") && strstr(bad.text, why) &&
+		   strstr(bad.text, "\"request\":0"),
+	   "'%.40s' is answered: %s", text, bad.text);
+	ok(hall->gone == 1 && !strcmp(hall->gone_name, "n2") &&
+		   strstr(hall->gone_why, why),
+	   "the session is over, for this reason");
+	ok(hall->refused == 1 && !strcmp(hall->refused_who, "n2") &&
+		   strstr(hall->refused_why, why),
+	   "which the server is told once");
+	is_int(hall->messages, messages, "nothing was delivered");
+	guest_init(&again, hall, &hall->keys[HALL_OTHER], NULL);
+	WAIT(hall, again.lost);
+	is_int(again.code, EACCES, "its key is refused for a while");
+}
+
+static void test_dropped(void)
+{
+	dropped("garbage", NULL, "message: not JSON, at byte 0");
+	dropped("", NULL, "message: not JSON, at byte 0");
+	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
+		"heartbeat: time_ms: found the number -1");
+	dropped("{\"type\":\"hello\",\"version\":1,\"software\":\"x\","
+		"\"more\":1}",
+		NULL, "hello: more: unknown field");
+	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
+		NULL, "a key of role agent may not send 'cancel'");
+	dropped("{\"type\":\"welcome\",\"version\":1,\"heartbeat_ms\":1,"
+		"\"credit_bytes\":1,\"time_ms\":1}",
+		NULL, "a key of role agent may not send 'welcome'");
+	dropped("{\"type\":\"log\",\"job\":1,\"attempt\":1,\"rank\":0,"
+		"\"stream\":\"0\",\"offset\":0,\"turn\":0}",
+		NULL, "a message without its payload frame");
+	dropped("{\"type\":\"heartbeat\",\"time_ms\":1}", "more",
+		"a payload frame that does not belong to the message");
+	dropped(HELLO, "more",
+		"a payload frame that does not belong to the message");
+}
+
+static void test_frames(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger many, large, huge;
+	owned_free char *space = calloc(1, 2 << 20);
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&many, hall, &hall->keys[HALL_OTHER], NULL);
+	stranger_init(&large, hall, &hall->keys[HALL_OPERATOR], NULL);
+	stranger_init(&huge, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_say(&many, HELLO);
+	WAIT(hall, stranger_hears(&many));
+	for (int i = 0; i < 100; i++)
+		zmq_send(many.dealer, "{}", 2, i < 99 ? ZMQ_SNDMORE : 0);
+	WAIT(hall, stranger_hears(&many));
+	ok(strstr(many.text, "more than two frames in a message"),
+	   "too many frames are refused: %s", many.text);
+	memset(space, ' ', 2 << 20);
+	memcpy(space, HELLO, sizeof(HELLO) - 1);
+	zmq_send(large.dealer, space, MESSAGE_TEXT_MAX + 1, 0);
+	WAIT(hall, stranger_hears(&large));
+	ok(strstr(large.text, "frames of 1048577 and 0 bytes, allowed are "
+			      "1048576 and 1048576"),
+	   "a frame past the limit is refused: %s", large.text);
+	is(hall->refused_who, "ann", "the server is told who");
+	stranger_say(&huge, HELLO);
+	WAIT(hall, hall->hellos == 3);
+	zmq_send(huge.dealer, space, 2 << 20, 0);
+	WAIT(hall, hall->gone == 2);
+	is(hall->gone_name, "bob", "one far past it is not even read");
+	is(hall->gone_why, "its connection broke", "its connection is cut");
+}
+
+static void test_no_hello(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger early, bad;
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&early, hall, &hall->keys[HALL_OTHER], NULL);
+	stranger_init(&bad, hall, &hall->keys[HALL_OPERATOR], NULL);
+	stranger_say(&early, "{\"type\":\"heartbeat\",\"time_ms\":1}");
+	WAIT(hall, stranger_hears(&early));
+	ok(strstr(early.text, "no session: say hello first"),
+	   "a message before hello is refused: %s", early.text);
+	stranger_say(&bad, "garbage");
+	WAIT(hall, stranger_hears(&bad));
+	ok(strstr(bad.text, "not JSON"), "so is garbage: %s", bad.text);
+	is_int(hall->gone, 0, "what never was a session does not end");
+	ok(hall->refused == 2 && !hall->heartbeats, "but the server is told");
+}
+
+static void test_roles(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest viewer;
+	struct hall *hall = &scene.hall;
+	struct message_cancel cancel = { 42, (char *)"job", 1 };
+	struct message_query query = { .request = 43, .what = (char *)"jobs" };
+	struct message_discard discard = { 1, 1, 0 };
+
+	scene_init(&scene);
+	guest_init(&viewer, hall, &hall->keys[HALL_VIEWER], NULL);
+	WAIT(hall, viewer.welcomes);
+	guest_send(&viewer, MESSAGE_CANCEL, &cancel);
+	WAIT(hall, viewer.messages);
+	ok(viewer.code == EPERM && viewer.request == 42,
+	   "a viewer's cancel is refused by its number");
+	is(viewer.why, "a key of role viewer may not send 'cancel'",
+	   "in words");
+	guest_send(&viewer, MESSAGE_QUERY, &query);
+	WAIT(hall, hall->messages);
+	ok(hall->messages == 1 && hall->last == MESSAGE_QUERY && !viewer.lost,
+	   "its session lives, for what it may do");
+	guest_send(&viewer, MESSAGE_DISCARDED, &discard);
+	WAIT(hall, viewer.lost);
+	is(viewer.why, "a key of role viewer may not send 'discarded'",
+	   "it is dropped for what only agents say");
+}
+
+static void test_flood(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest viewer;
+	struct hall *hall = &scene.hall;
+	struct message_heartbeat beat = { 1 };
+	int64_t since;
+	int sent = 0;
+
+	scene_init(&scene);
+	guest_init(&viewer, hall, &hall->keys[HALL_VIEWER], NULL);
+	WAIT(hall, viewer.welcomes);
+	for (int i = 0; i < 1500; i++)
+		sent += !guest_send(&viewer, MESSAGE_HEARTBEAT, &beat);
+	hall_run(hall, 100);
+	ok(sent >= 900 && !viewer.lost,
+	   "%d messages at once are within the rate", sent);
+	since = clock_mono_ms();
+	while (!viewer.lost && clock_mono_ms() - since < 20000) {
+		while (!guest_send(&viewer, MESSAGE_HEARTBEAT, &beat))
+			;
+		sd_event_run(hall->loop, 1000);
+	}
+	is_int(viewer.code, EPROTO, "a flood is dropped");
+	is(viewer.why, "too many messages a second", "in words");
+	is(hall->gone_name, "bob", "its session is over");
+	is_int(hall->refused, 1, "the server is told once");
+	WAIT(hall, viewer.code == EACCES);
+	ok(viewer.code == EACCES && viewer.connected == 1,
+	   "and its key is refused for a while");
+}
+
+/* Requests that are refused one by one count as well. */
+static void test_flood_of_refusals(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest viewer;
+	struct hall *hall = &scene.hall;
+	struct message_cancel cancel = { 1, (char *)"job", 1 };
+	int64_t since = clock_mono_ms();
+
+	scene_init(&scene);
+	guest_init(&viewer, hall, &hall->keys[HALL_VIEWER], NULL);
+	WAIT(hall, viewer.welcomes);
+	while (!viewer.lost && clock_mono_ms() - since < 20000) {
+		while (!guest_send(&viewer, MESSAGE_CANCEL, &cancel))
+			;
+		sd_event_run(hall->loop, 1000);
+	}
+	is(viewer.why, "too many messages a second",
+	   "a flood of what is refused anyway is dropped too");
+}
+
+static void test_flood_of_hellos(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger bad;
+	struct hall *hall = &scene.hall;
+	int64_t since = clock_mono_ms();
+
+	scene_init(&scene);
+	stranger_init(&bad, hall, &hall->keys[HALL_VIEWER], NULL);
+	while (!hall->refused && clock_mono_ms() - since < 20000) {
+		for (int i = 0; i < 200; i++)
+			zmq_send(bad.dealer, HELLO, strlen(HELLO),
+				 ZMQ_DONTWAIT);
+		sd_event_run(hall->loop, 1000);
+	}
+	is(hall->refused_why, "too many messages a second",
+	   "a hello does not buy a new rate");
+	ok(hall->gone == hall->hellos - 1, "every session begun has ended");
+}
+
+/* A connection that ended leaves its id, which the next one may choose. */
+static void test_stolen_id(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger first, second;
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	second.zmq = NULL;
+	wire_server_pause(hall->server, false);
+	stranger_init(&first, hall, &hall->keys[HALL_OPERATOR], "chosen");
+	stranger_say(&first, HELLO);
+	WAIT(hall, stranger_hears(&first));
+	is(hall->name, "ann", "an operator has a session");
+	stranger_clear(&first);
+	stranger_init(&second, hall, &hall->keys[HALL_VIEWER], "chosen");
+	stranger_say(&second, "{\"type\":\"cancel\",\"request\":1,"
+			      "\"kind\":\"job\",\"id\":1}");
+	WAIT(hall, hall->refused && hall->gone);
+	is_int(hall->messages, 0, "a viewer does not inherit it with its id");
+	ok(hall->refused && hall->gone == 1, "nor does the session go on: %s",
+	   hall->refused_why);
+}
+
+static void test_removed_key(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger late;
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&late, hall, &hall->keys[HALL_VIEWER], NULL);
+	/* The handshake is done when this message waits at the server. */
+	wire_server_pause(hall->server, true);
+	stranger_say(&late, HELLO);
+	hall_run(hall, 200);
+	hall_list(hall, HALL_VIEWER);
+	keyring_find(hall->keyring, hall->own.public);
+	wire_server_pause(hall->server, false);
+	WAIT(hall, stranger_hears(&late));
+	ok(strstr(late.text, "its key is no longer in the list"),
+	   "a key removed before hello gets no session: %s", late.text);
+	is_int(hall->hellos, 1, "really not");
+}
+
+static void test_drop_inside(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(guest_clear) struct guest guest;
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	guest_init(&guest, hall, &hall->keys[HALL_OTHER], NULL);
+	WAIT(hall, guest.welcomes);
+	hall->drop_next = true;
+	for (int i = 0; i < 10; i++)
+		guest_log(&guest, 0, "x", 1);
+	WAIT(hall, guest.lost);
+	ok(guest.code == ESHUTDOWN && hall->gone == 1,
+	   "a peer may be dropped while its message is handled: %s", guest.why);
+	is_int(hall->messages, 1, "what it sent behind that is not looked at");
+}
+
+int main(void)
+{
+	tap_begin(180);
+	test_unknown_key();
+	test_key_without_role();
+	test_wrong_server();
+	test_versions();
+	test_garbage_on_the_port();
+	test_dropped();
+	test_frames();
+	test_no_hello();
+	test_roles();
+	test_flood();
+	test_flood_of_refusals();
+	test_flood_of_hellos();
+	test_stolen_id();
+	test_removed_key();
+	test_drop_inside();
+	return tap_done();
+}

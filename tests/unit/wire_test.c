@@ -1,0 +1,362 @@
+/* wire_test.c - sessions over the encrypted channel: begin, carry, end, return.
+ */
+#include "tests/tap.h"
+#include "tests/unit/wire_hall.h"
+
+#include <errno.h>
+
+#define ANYWHERE "tcp://127.0.0.1:*"
+
+static void test_hello(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest agent, viewer;
+	struct message_heartbeat beat = { 1 };
+
+	hall_init(&hall, ANYWHERE, 0);
+	agent.client = viewer.client = NULL;
+	guest_init(&agent, &hall, &hall.keys[HALL_AGENT], NULL);
+	is_int(guest_send(&agent, MESSAGE_HEARTBEAT, &beat), ENOTCONN,
+	       "nothing can be sent before the handshake");
+	WAIT(&hall, agent.welcomes);
+	is_int(hall.hellos, 1, "an agent's hello arrives");
+	is(hall.name, "n1", "under the name of its key");
+	is_int(hall.role, ROLE_AGENT, "with the role of its key");
+	ok(agent.connected == 1 && agent.welcomes == 1 && !agent.lost,
+	   "and the welcome comes back");
+	guest_init(&viewer, &hall, &hall.keys[HALL_VIEWER], NULL);
+	WAIT(&hall, viewer.welcomes);
+	is(hall.name, "bob", "a person's session stands beside it");
+	is_int(hall.role, ROLE_VIEWER, "with another role");
+	guest_send(&agent, MESSAGE_HEARTBEAT, &beat);
+	WAIT(&hall, hall.heartbeats);
+	is_int(hall.heartbeats, 1, "messages arrive");
+	ok(!hall.refused && !hall.gone, "nobody was refused or is gone");
+}
+
+static void test_two_over_ipc(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest one, two;
+	void *zmq = zmq_ctx_new();
+
+	hall_init(&hall, NULL, 200);
+	guest_init(&one, &hall, &hall.keys[HALL_AGENT], zmq);
+	guest_init(&two, &hall, &hall.keys[HALL_OTHER], zmq);
+	WAIT(&hall, one.welcomes && two.welcomes);
+	ok(one.welcomes == 1 && two.welcomes == 1,
+	   "two clients share a context, over a unix socket");
+	guest_clear(&one);
+	WAIT(&hall, hall.gone);
+	is(hall.gone_name, "n1", "one leaves");
+	is(hall.gone_why, "its connection broke", "which is noticed");
+	ok(guest_log(&two, 0, "x", 1) == 0, "the other stays");
+	WAIT(&hall, hall.messages);
+	is_int(hall.messages, 1, "and is heard");
+	guest_clear(&two);
+	zmq_ctx_term(zmq);
+}
+
+static void test_last_words(void)
+{
+	owned(hall_clear) struct hall hall;
+	struct guest guest;
+
+	hall_init(&hall, ANYWHERE, 200);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	for (uint64_t i = 0; i < 500; i++)
+		guest_log(&guest, i, "x", 1);
+	guest_clear(&guest);
+	WAIT(&hall, hall.gone);
+	is_int(hall.in_order, 500,
+	       "what was sent before the end of a client still arrives");
+	is(hall.gone_why, "its connection broke", "then its session ends");
+}
+
+/* As fast as the queues take them. */
+static void send_logs(struct hall *hall, struct guest *guest, int count)
+{
+	for (uint64_t i = 0; i < (uint64_t)count;) {
+		int code = guest_log(guest, i, "0123456789", 10);
+
+		if (!code)
+			i++;
+		else if (code == EAGAIN)
+			sd_event_run(hall->loop, 1000);
+		else
+			break;
+	}
+}
+
+static void test_many(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	send_logs(&hall, &guest, 20000);
+	WAIT(&hall, hall.messages >= 20000);
+	is_int(hall.in_order, 20000, "20,000 messages arrive in order");
+	ok(!guest.lost && !hall.refused, "without a complaint");
+}
+
+static void test_replies(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned_free char *large = malloc(MESSAGE_PAYLOAD_MAX + 1);
+	owned_free char *text = malloc(200001);
+	struct message_reply reply = { .request = 7 };
+	struct error err = { 0 };
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_OPERATOR], NULL);
+	WAIT(&hall, guest.welcomes);
+	memset(large, 'x', MESSAGE_PAYLOAD_MAX + 1);
+	memset(text, 'y', 200000);
+	text[200000] = 0;
+	reply.body = cJSON_CreateArray();
+	for (int i = 0; i < 20; i++)
+		cJSON_AddItemToArray(reply.body, cJSON_CreateString(text));
+	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, large,
+			    MESSAGE_PAYLOAD_MAX, &err) == 0,
+	   "a reply of 4 MB with 1 MiB behind it is queued");
+	hall_run(&hall, 50);
+	is_int(guest.messages, 0, "nothing is sent before the flush");
+	wire_server_flush(hall.server);
+	WAIT(&hall, guest.messages);
+	ok(guest.request == 7 && guest.payload_size == MESSAGE_PAYLOAD_MAX,
+	   "then it arrives whole");
+	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, large,
+			    MESSAGE_PAYLOAD_MAX + 1, &err) < 0 &&
+		   err.code == E2BIG,
+	   "a larger payload is refused: %s", err.text);
+	cJSON_AddItemToArray(reply.body, cJSON_CreateString(text));
+	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, NULL, 0, &err) <
+			   0 &&
+		   err.code == E2BIG,
+	   "so is a larger reply: %s", err.text);
+	cJSON_Delete(reply.body);
+	reply.body = NULL;
+	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, NULL, 0, &err) <
+			   0 &&
+		   err.code == EINVAL,
+	   "so is one without body: %s", err.text);
+	ok(!guest.lost, "the session lives on");
+}
+
+static void test_largest_payload(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned_free char *large = calloc(1, MESSAGE_PAYLOAD_MAX + 1);
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	is_int(guest_log(&guest, 0, large, MESSAGE_PAYLOAD_MAX + 1), E2BIG,
+	       "a client does not send a payload past the limit");
+	guest_log(&guest, 0, large, MESSAGE_PAYLOAD_MAX);
+	WAIT(&hall, hall.messages);
+	is_int((long long)hall.payload_size, MESSAGE_PAYLOAD_MAX,
+	       "one of exactly the limit arrives");
+	ok(!guest.lost && !hall.refused, "and harms nothing");
+}
+
+static void test_lagging(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned_free char *payload = calloc(1, 10000);
+	struct message_reply reply = { .request = 1 };
+	int got;
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_OPERATOR], NULL);
+	WAIT(&hall, guest.welcomes);
+	reply.body = cJSON_CreateObject();
+	for (int i = 0; i < 5000; i++)
+		wire_server_send(hall.peer, MESSAGE_REPLY, &reply, payload,
+				 10000, NULL);
+	cJSON_Delete(reply.body);
+	wire_server_flush(hall.server);
+	ok(wire_peer_lagged(hall.peer),
+	   "a peer whose queue is full is said to lag");
+	ok(!wire_peer_lagged(hall.peer), "once");
+	for (got = -1; guest.messages != got;) {
+		got = guest.messages;
+		hall_run(&hall, 100);
+	}
+	ok(got >= 900 && got < 5000 && !guest.lost,
+	   "it got the %d that the queue took, its session lives", got);
+}
+
+static void test_pause(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+
+	hall_init(&hall, ANYWHERE, 100);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	wire_server_pause(hall.server, true);
+	for (uint64_t i = 0; i < 600; i++)
+		guest_log(&guest, i, "x", 1);
+	hall_run(&hall, 150);
+	is_int(hall.messages, 0, "a paused server takes no message");
+	wire_server_pause(hall.server, false);
+	WAIT(&hall, hall.messages >= 600);
+	is_int(hall.in_order, 600, "after the pause all are there, in order");
+	wire_server_pause(hall.server, true);
+	WAIT(&hall, guest.lost);
+	ok(guest.code == ETIMEDOUT && !hall.gone,
+	   "in a long pause a client leaves: %s", guest.why);
+	ok(!hall.gone, "the server ends no session meanwhile");
+	wire_server_pause(hall.server, false);
+	WAIT(&hall, guest.welcomes == 2);
+	is_int(guest.welcomes, 2, "and the client is back after it");
+}
+
+static void test_silence(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned(stranger_clear) struct stranger mute;
+	int64_t since;
+
+	hall_init(&hall, ANYWHERE, 100);
+	mute.zmq = NULL;
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	stranger_init(&mute, &hall, &hall.keys[HALL_OTHER], NULL);
+	stranger_say(&mute, HELLO);
+	WAIT(&hall, hall.hellos == 2);
+	since = clock_mono_ms();
+	WAIT(&hall, hall.gone);
+	ok(clock_mono_ms() - since >= 290 && clock_mono_ms() - since < 1000,
+	   "a silent peer is gone after three heartbeats (%lld ms)",
+	   (long long)(clock_mono_ms() - since));
+	is(hall.gone_name, "n2", "the right one");
+	is(hall.gone_why, "silent", "and this is why");
+	WAIT(&hall, stranger_hears(&mute) && strstr(mute.text, "refused"));
+	stranger_say(&mute, "{\"type\":\"heartbeat\",\"time_ms\":1}");
+	hall_run(&hall, 300);
+	ok(guest.lost == 0 && hall.gone == 1 && hall.heartbeats >= 4,
+	   "a client keeps its session with heartbeats, as the welcome says");
+}
+
+/* The whole process stands still for longer than the silence. */
+static void test_stopped(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	int64_t end;
+
+	hall_init(&hall, ANYWHERE, 100);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes && hall.heartbeats);
+	end = clock_mono_ms() + 600;
+	while (clock_mono_ms() < end)
+		; /* as SIGSTOP would, for all in this process */
+	hall_run(&hall, 400);
+	ok(!guest.lost && !hall.gone,
+	   "time that we ourselves stood still is nobody's silence");
+}
+
+static void test_restart(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	char endpoint[256];
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	snprintf(endpoint, sizeof(endpoint), "%s", hall.endpoint);
+	hall_close(&hall);
+	WAIT(&hall, guest.lost);
+	is_int(guest.code, ECONNRESET, "a client notices the server's end");
+	is(guest.why, "the connection to the controller broke", "in words");
+	is_int(guest_log(&guest, 0, "x", 1), ENOTCONN,
+	       "and sends nothing meanwhile");
+	WAIT(&hall, guest.lost >= 2);
+	is_int(guest.code, ECONNREFUSED, "it says that nobody is there: %s",
+	       guest.why);
+	hall_open(&hall, endpoint);
+	WAIT(&hall, guest.welcomes == 2);
+	ok(guest.welcomes == 2 && guest.connected == 2,
+	   "and connects again when the server is back");
+	guest_log(&guest, 0, "x", 1);
+	WAIT(&hall, hall.messages);
+	is_int(hall.messages, 1, "the new session carries messages");
+}
+
+static void test_reset(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	int64_t since;
+
+	hall_init(&hall, ANYWHERE, 200);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	since = clock_mono_ms();
+	wire_client_reset(guest.client);
+	is_int(guest_log(&guest, 0, "x", 1), ENOTCONN,
+	       "a reset ends a session");
+	WAIT(&hall, guest.welcomes == 2);
+	ok(guest.welcomes == 2 && !guest.lost && clock_mono_ms() - since < 1000,
+	   "and begins another at once");
+	WAIT(&hall, hall.gone);
+	is_int(hall.gone, 1, "the server sees the old one's end");
+	ok(hall.peer != NULL, "and keeps the new one");
+}
+
+static void test_client_arguments(void)
+{
+	static const struct wire_client_handler handler = { 0 };
+	struct error err = { 0 };
+	struct key key;
+	sd_event *loop = NULL;
+	char longest[400];
+
+	sd_event_new(&loop);
+	key_generate(&key, "n1", ROLE_AGENT, NULL);
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	ok(!wire_client_new(loop, NULL, "nowhere", &key, key.public, &handler,
+			    NULL, &err) &&
+		   err.code == EINVAL,
+	   "an endpoint that is none is refused: %s", err.text);
+	ok(!wire_client_new(loop, NULL, longest, &key, key.public, &handler,
+			    NULL, &err) &&
+		   err.code == EINVAL,
+	   "so is one that is too long: %s", err.text);
+	ok(!wire_client_new(loop, NULL, "tcp://127.0.0.1:1", &key, "key",
+			    &handler, NULL, &err) &&
+		   err.code == EINVAL,
+	   "so is a public key that is none");
+	sd_event_unref(loop);
+}
+
+int main(void)
+{
+	tap_begin(120);
+	test_hello();
+	test_two_over_ipc();
+	test_last_words();
+	test_many();
+	test_replies();
+	test_largest_payload();
+	test_lagging();
+	test_pause();
+	test_silence();
+	test_stopped();
+	test_restart();
+	test_reset();
+	test_client_arguments();
+	return tap_done();
+}
