@@ -28,6 +28,13 @@
 
 struct job;
 
+/* A task that a node was told to discard, and still has. */
+struct discard {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+};
+
 /* A machine with an agent. */
 struct node {
 	size_t index; /* in cluster->nodes and cluster->slots */
@@ -38,9 +45,10 @@ struct node {
 	char *vendor; /* "" before the first hello */
 	char *address;
 	cJSON *facts;
-	int64_t seen_ms;       /* wall clock of its last message */
-	int64_t lost_since_ms; /* monotonic; 0: in reach */
-	uint32_t cleaning;     /* tasks it was told to discard and still has */
+	int64_t seen_ms;          /* wall clock of its last message */
+	int64_t lost_since_ms;    /* monotonic; 0: in reach */
+	struct discard *discards; /* no new task until they are done */
+	size_t discards_count;
 	TAILQ_HEAD(, task) tasks; /* of active jobs */
 };
 

@@ -216,7 +216,7 @@ static void look_again(struct cluster *cluster)
 static bool nothing_left(const struct cluster *cluster)
 {
 	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->cleaning)
+		if (cluster->nodes[i]->discards_count)
 			return false;
 	return !cluster->jobs_count;
 }

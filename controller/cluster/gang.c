@@ -83,8 +83,8 @@ static void discard_stranger(struct cluster *cluster, struct node *node,
 			     const struct task_status *status)
 {
 	send_discard(node, status->job, status->attempt, status->rank);
-	node->cleaning++;
-	node_refresh(cluster, node);
+	node_add_discard(cluster, node, status->job, status->attempt,
+			 status->rank);
 }
 
 struct task *gang_task(const struct cluster *cluster, const struct node *node,
@@ -235,8 +235,7 @@ static void retry(struct cluster *cluster, struct job *job)
 		if (!node->peer)
 			continue;
 		send_discard(node, job->id, attempt, i);
-		node->cleaning++;
-		node_refresh(cluster, node);
+		node_add_discard(cluster, node, job->id, attempt, i);
 	}
 	logstore_close(cluster->logs, job->id, attempt);
 	job_drop_gang(cluster, job);
@@ -284,7 +283,10 @@ void gang_exception(struct cluster *cluster, struct job *job,
 {
 	struct error err;
 
-	if (job_state_final(job->state) || job->state == JOB_COLLECTING)
+	if (job->state == JOB_COLLECTING && failure == FAILURE_CANCELLED &&
+	    failure_infrastructure(job->failure))
+		job_clear_failure(job); /* so that it is not tried again */
+	else if (job_state_final(job->state) || job->state == JOB_COLLECTING)
 		return;
 	job_set_failure(job, failure, code, text);
 	if (job->state == JOB_QUEUED) {
@@ -435,8 +437,12 @@ void gang_status(struct cluster *cluster, struct node *node,
 		return;
 	}
 	task->reported = true;
-	if (job_state_final(job->state))
-		return; /* it was told to discard */
+	if (job_state_final(job->state)) {
+		/* Out of reach when the others were told to discard. */
+		if (!task->discarding)
+			discard_stranger(cluster, node, status);
+		return;
+	}
 	keep_status(task, (struct task_status *)status);
 	if (task->state == TASK_ENDED)
 		intake_check(cluster, task);
@@ -475,12 +481,10 @@ void gang_discarded(struct cluster *cluster, struct node *node,
 	struct task *task = gang_task(cluster, node, discarded->job,
 				      discarded->attempt, discarded->rank);
 
-	if (task && task->discarding) {
+	node_drop_discard(cluster, node, discarded->job, discarded->attempt,
+			  discarded->rank);
+	if (task && task->discarding)
 		drop_discarded(cluster, task);
-	} else if (!task && node->cleaning) {
-		node->cleaning--;
-		node_refresh(cluster, node);
-	}
 }
 
 /* Reports. */
@@ -530,10 +534,9 @@ void gang_report(struct cluster *cluster, struct node *node,
 	struct task *task;
 
 	node->reported = true;
-	node->cleaning = 0;
+	node_drop_discards(cluster, node);
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	task->reported = false;
-	node_refresh(cluster, node);
 	for (size_t i = 0; i < report->tasks_count; i++) {
 		const struct task_status *status = &report->tasks[i];
 
@@ -563,7 +566,7 @@ void gang_node_gone(struct cluster *cluster, struct node *node)
 {
 	struct task *task;
 
-	node->cleaning = 0;
+	node_drop_discards(cluster, node);
 	do {
 		TAILQ_FOREACH(task, &node->tasks, by_node)
 		{

@@ -357,13 +357,22 @@ int job_load(struct cluster *cluster, const struct job_row *row,
 			       row->allocation ? row->allocation : "{}", err);
 }
 
+/* Containers of the old attempt are still being removed. */
+static void keep_discards(struct cluster *cluster, struct job *job)
+{
+	for (uint32_t i = 0; job->gang && i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].discarding)
+			node_add_discard(cluster, job->gang->tasks[i].node,
+					 job->id, job->attempt, i);
+}
+
 int job_revive(struct cluster *cluster, const struct job_row *row,
 	       struct error *err)
 {
 	struct job *job = job_find(cluster, row->id);
 
 	if (job) {
-		/* Its containers are still being removed. */
+		keep_discards(cluster, job);
 		job_drop_gang(cluster, job);
 	} else {
 		job = job_from_row(cluster, row, err);

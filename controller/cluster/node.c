@@ -21,6 +21,7 @@ static void node_free(struct node *node)
 		return;
 	free(node->vendor);
 	free(node->address);
+	free(node->discards);
 	cJSON_Delete(node->facts);
 	free(node);
 }
@@ -173,9 +174,61 @@ void node_refresh(struct cluster *cluster, struct node *node)
 
 	slot->vendor = node->vendor;
 	slot->usable = node->peer && node->reported && !node->drained &&
-		       !node->cleaning;
+		       !node->discards_count;
 	cluster->schedule_due = true;
 	cluster->changed = true;
+}
+
+static struct discard *find_discard(struct node *node, uint64_t job,
+				    uint32_t attempt, uint32_t rank)
+{
+	for (size_t i = 0; i < node->discards_count; i++) {
+		struct discard *discard = &node->discards[i];
+
+		if (discard->job == job && discard->attempt == attempt &&
+		    discard->rank == rank)
+			return discard;
+	}
+	return NULL;
+}
+
+void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		      uint32_t attempt, uint32_t rank)
+{
+	size_t count = node->discards_count;
+	struct discard *discards;
+
+	if (find_discard(node, job, attempt, rank))
+		return;
+	/* Room for powers of two, without a second counter. */
+	if (!(count & (count - 1))) {
+		size_t room = count ? count * 2 : 1;
+
+		discards = realloc(node->discards, room * sizeof(*discards));
+		if (!discards)
+			return; /* it is told all the same */
+		node->discards = discards;
+	}
+	node->discards[node->discards_count++] =
+		(struct discard){ job, attempt, rank };
+	node_refresh(cluster, node);
+}
+
+void node_drop_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		       uint32_t attempt, uint32_t rank)
+{
+	struct discard *discard = find_discard(node, job, attempt, rank);
+
+	if (!discard)
+		return;
+	*discard = node->discards[--node->discards_count];
+	node_refresh(cluster, node);
+}
+
+void node_drop_discards(struct cluster *cluster, struct node *node)
+{
+	node->discards_count = 0;
+	node_refresh(cluster, node);
 }
 
 const char *node_state(const struct node *node)

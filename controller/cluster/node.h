@@ -26,6 +26,15 @@ void node_leave(struct cluster *cluster, struct node *node);
 /* Bring the scheduler's view of the node up to date. */
 void node_refresh(struct cluster *cluster, struct node *node);
 
+/* The node was told to discard a task of no active job; until it says that it
+ * is gone, it gets no new one. Twice the same is once.
+ */
+void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		      uint32_t attempt, uint32_t rank);
+void node_drop_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		       uint32_t attempt, uint32_t rank);
+void node_drop_discards(struct cluster *cluster, struct node *node);
+
 /* "up", "joining", "down". */
 const char *node_state(const struct node *node);
 
