@@ -1,0 +1,463 @@
+/* cli.c - the command line: one table of commands, their help, their errors.
+ */
+#include "controller/cli/cli.h"
+#include "controller/cli/commands.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+#include "protocol/value.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define ARGS_MAX 4096 /* words on a command line */
+
+struct command {
+	const char *name;
+	const char *args; /* as the usage shows them */
+	size_t min_args;
+	size_t max_args;
+	bool connects; /* has the options of the connection */
+	const struct option_rule *rules;
+	const char *summary;
+	const char *help;
+	const char *example;
+	command_fn *fn;
+};
+
+/* clang-format off */
+#define OPTION(n, l, k, m, v) \
+	.name = n, .letter = l, .kind = k, \
+	.offset = offsetof(struct options, m), .value = v
+#define FORMAT(list, which) \
+	{ OPTION("format", 0, OPTION_WORD, format, "WORD"), .words = list, \
+	  .help = which }
+#define IMAGES \
+	{ OPTION("images", 0, OPTION_TEXT, images, "DIR"), \
+	  .help = "models, frameworks and vendors (REGATTA_IMAGES)" }
+
+static const char *const plain_formats[] = { "text", "json", NULL };
+static const char *const report_formats[] = { "markdown", "csv", "json",
+					      NULL };
+static const char *const roles[] = { "agent", "operator", "viewer",
+				     "controller", NULL };
+
+static const struct option_rule connection_rules[] = {
+	{ OPTION("controller", 0, OPTION_TEXT, controller, "ENDPOINT"),
+	  .help = "tcp://HOST:7117 (REGATTA_CONTROLLER)" },
+	{ OPTION("controller-key", 0, OPTION_TEXT, controller_key, "KEY"),
+	  .help = "its public key or a file with it "
+		  "(REGATTA_CONTROLLER_KEY)" },
+	{ OPTION("key", 0, OPTION_TEXT, key, "FILE"),
+	  .help = "your key (REGATTA_KEY, ~/.config/regatta/key)" },
+	{ 0 },
+};
+static const struct option_rule format_rules[] = {
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule run_rules[] = {
+	{ OPTION("state", 0, OPTION_TEXT, state, "DIR"),
+	  .help = "new folder for everything "
+		  "(./regatta-run-SWEEP-DATE-TIME)" },
+	{ OPTION("resume", 0, OPTION_TEXT, resume, "DIR"),
+	  .help = "go on in the folder of an earlier run" },
+	{ OPTION("engine", 0, OPTION_TEXT, engine, "HOST"),
+	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
+	{ OPTION("engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
+	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine "
+		  "(DOCKER_CERT_PATH)" },
+	{ OPTION("devices", 0, OPTION_NUMBER, devices, "N"), .min = 1,
+	  .max = 1024, .help = "devices of this machine (as many as the sweep "
+			       "asks for)" },
+	{ OPTION("keep", 0, OPTION_FLAG, keep, NULL),
+	  .help = "leave controller and agent running at the end, for "
+		  "regatta logs and the like" },
+	IMAGES,
+	FORMAT(report_formats, "of the result table: markdown, csv or json"),
+	{ 0 },
+};
+static const struct option_rule plan_rules[] = {
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule submit_rules[] = {
+	{ OPTION("wait", 'w', OPTION_FLAG, wait, NULL),
+	  .help = "show the progress until all is done, then the results" },
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule jobs_rules[] = {
+	{ OPTION("sweep", 0, OPTION_NUMBER, sweep, "ID"), .min = 1,
+	  .max = UINT64_MAX - 1, .help = "all jobs of that sweep" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule logs_rules[] = {
+	{ OPTION("follow", 'f', OPTION_FLAG, follow, NULL),
+	  .help = "go on until the job ends; exit 0 when it completed, else "
+		  "1" },
+	{ OPTION("rank", 0, OPTION_NUMBER, rank, "N"), .max = 1048575,
+	  .help = "only the output of that rank, byte for byte" },
+	{ OPTION("tail", 'n', OPTION_NUMBER, tail, "N"), .max = 1000000000,
+	  .help = "only the last N lines (of each rank)" },
+	{ OPTION("timestamps", 't', OPTION_FLAG, timestamps, NULL),
+	  .help = "begin each line with the time it came" },
+	{ OPTION("attempt", 0, OPTION_NUMBER, attempt, "N"), .min = 1,
+	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
+	{ 0 },
+};
+static const struct option_rule report_rules[] = {
+	FORMAT(report_formats, "markdown, csv or json"),
+	{ 0 },
+};
+static const struct option_rule extract_rules[] = {
+	{ OPTION("framework", 0, OPTION_TEXT, framework, "NAME"),
+	  .help = "whose log it is (needed)" },
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule key_rules[] = {
+	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
+	  .help = "who holds the key (new)" },
+	{ OPTION("role", 0, OPTION_WORD, role, "ROLE"), .words = roles,
+	  .help = "agent, operator, viewer or controller (new)" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+
+static const struct command commands[] = {
+	{ "run", "SWEEP | --resume DIR", 0, 1, false, run_rules,
+	  "run a sweep on this machine, nothing set up",
+	  "Starts a controller and an agent of its own on the local Docker "
+	  "engine, runs\nthe sweep, prints the result table and stops both. "
+	  "Everything is kept in one\nfolder: logs, results, and what "
+	  "--resume needs to run only what is missing.\nCtrl-C cancels the "
+	  "sweep, removes its containers and ends; a second one does\nnot wait "
+	  "for that.",
+	  "regatta run demo.yaml", command_run },
+	{ "plan", "SWEEP", 1, 1, false, plan_rules,
+	  "show the cells of a sweep: kept, dropped, and why",
+	  "Reads and checks the file; needs no controller. SWEEP may be - for "
+	  "standard\ninput.",
+	  "regatta plan demo.yaml", command_plan },
+	{ "submit", "SWEEP", 1, 1, true, submit_rules,
+	  "hand a sweep to the controller",
+	  "Prints the sweep's number. With --wait, Ctrl-C leaves the sweep "
+	  "running.\nExit 0 when all jobs completed, 1 when not.",
+	  "regatta submit demo.yaml --wait", command_submit },
+	{ "sweeps", "", 0, 0, true, format_rules,
+	  "list the sweeps", "All that the controller knows, the newest last.",
+	  "regatta sweeps", command_sweeps },
+	{ "jobs", "", 0, 0, true, jobs_rules,
+	  "list jobs: of a sweep, or the active and recent ones",
+	  "One line a job: what it is, its state, where it runs, and how far "
+	  "it is or why\nit failed.",
+	  "regatta jobs --sweep 3", command_jobs },
+	{ "nodes", "", 0, 0, true, format_rules, "list the nodes",
+	  "One line a node: its state, its devices and what runs on it.",
+	  "regatta nodes", command_nodes },
+	{ "show", "KIND ID", 2, 2, true, format_rules,
+	  "show all that is known of a sweep, job or node",
+	  "KIND is sweep, job or node; a node's ID is its name.",
+	  "regatta show job 17", command_show },
+	{ "logs", "JOB", 1, 1, true, logs_rules, "print what a job printed",
+	  "The output of one rank is printed byte for byte. When there are "
+	  "several ranks,\neach line begins with [rank-N].",
+	  "regatta logs 17 -f --tail 20", command_logs },
+	{ "cancel", "[sweep | job] ID...", 1, ARGS_MAX, true, format_rules,
+	  "end a sweep or a job",
+	  "A bare number is a sweep. What has ended stays as it is.",
+	  "regatta cancel job 17", command_cancel },
+	{ "retry", "SWEEP", 1, 1, true, format_rules,
+	  "run the failed and cancelled jobs of a sweep again",
+	  "Completed jobs keep their results.", "regatta retry 3",
+	  command_retry },
+	{ "report", "SWEEP", 1, 1, true, report_rules,
+	  "print the result table of a sweep",
+	  "Jobs that have not ended are shown with their state.",
+	  "regatta report 3 --format csv > results.csv", command_report },
+	{ "extract", "[FILE | -]", 0, 1, false, extract_rules,
+	  "read the metrics out of a training log",
+	  "Applies the log rules of a framework to a file or standard input; "
+	  "needs no\ncontroller.",
+	  "regatta extract --framework cpu train.log", command_extract },
+	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
+	  key_rules, "make or show a key",
+	  "new makes a key file that only you can read; both print the line "
+	  "that the\ncontroller's list of keys needs.",
+	  "regatta key new n1.key --name n1 --role agent >> authorized",
+	  command_key },
+};
+/* clang-format on */
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *out)
+{
+	fputs("regatta races accelerators: it runs a matrix of training "
+	      "benchmarks in\ncontainers and prints result tables.\n\n"
+	      "usage: regatta COMMAND [OPTION...] [ARGUMENT...]\n\n",
+	      out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name,
+			commands[i].summary);
+	fputs("\nStart here:\n"
+	      "  regatta run demo.yaml        on this machine, nothing set up\n"
+	      "  regatta COMMAND --help       what a command does, with an "
+	      "example\n\n"
+	      "Exit: 0 good, 1 the work failed, 2 the request was wrong, 3 "
+	      "the controller or\nthe engine is out of reach. See regatta(1) "
+	      "and regatta-sweep(5).\n",
+	      out);
+}
+
+static void print_help(FILE *out, const struct command *command)
+{
+	fprintf(out, "regatta %s - %s\n\n", command->name, command->summary);
+	fprintf(out, "usage: regatta %s%s%s [OPTION...]\n\n%s\n\n",
+		command->name, command->args[0] ? " " : "", command->args,
+		command->help);
+	fputs("options:\n", out);
+	options_print(out, command->rules);
+	if (command->connects) {
+		fputs("\nconnection:\n", out);
+		options_print(out, connection_rules);
+	}
+	fprintf(out, "\nexample:\n  %s\n", command->example);
+}
+
+static const struct command *command_named(const char *name, struct error *err)
+{
+	const char *names[COMMANDS + 1];
+	const char *near;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		names[i] = commands[i].name;
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	names[COMMANDS] = NULL;
+	near = word_nearest(name, names);
+	error_set(err, EINVAL,
+		  "no command '%.60s'%s%s%s; regatta --help lists all", name,
+		  near ? "; did you mean '" : "", near ? near : "",
+		  near ? "'?" : "");
+	return NULL;
+}
+
+static int run_command(struct cli *cli, const struct command *command, int argc,
+		       char **argv, struct error *err)
+{
+	if (options_parse(argc, argv, command->rules,
+			  command->connects ? connection_rules : NULL,
+			  &cli->options, cli->args, &cli->arg_count, err) < 0)
+		return error_prefix(err, "%s", command->name);
+	if (cli->options.help) {
+		print_help(cli->out, command);
+		return EXIT_GOOD;
+	}
+	if (cli->options.version) {
+		fputs("regatta " REGATTA_VERSION "\n", cli->out);
+		return EXIT_GOOD;
+	}
+	if (cli->arg_count > command->max_args)
+		return error_set(err, EINVAL,
+				 "%s: found '%.60s', allowed is: regatta %s %s",
+				 command->name, cli->args[command->max_args],
+				 command->name, command->args);
+	if (cli->arg_count < command->min_args)
+		return error_set(err, EINVAL,
+				 "%s: something is missing; allowed is: "
+				 "regatta %s %s",
+				 command->name, command->name, command->args);
+	return command->fn(cli, err);
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_usage(cli->err);
+		return EXIT_WRONG_REQUEST;
+	}
+	if (argc > ARGS_MAX)
+		return error_set(err, EINVAL, "%d words, allowed are %d", argc,
+				 ARGS_MAX);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (!strcmp(argv[1], "help") && argc == 2)) {
+		print_usage(cli->out);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		fputs("regatta " REGATTA_VERSION "\n", cli->out);
+		return EXIT_GOOD;
+	}
+	if (argv[1][0] == '-')
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed is a command first; "
+				 "regatta --help lists all",
+				 argv[1]);
+	if (!strcmp(argv[1], "help")) {
+		command = command_named(argv[2], err);
+		if (!command)
+			return -1;
+		print_help(cli->out, command);
+		return EXIT_GOOD;
+	}
+	command = command_named(argv[1], err);
+	if (!command)
+		return -1;
+	cli->command = command->name;
+	return run_command(cli, command, argc - 2, argv + 2, err);
+}
+
+int cli_run(struct cli *cli, int argc, char **argv)
+{
+	owned_free char **args = calloc((size_t)argc + 1, sizeof(*args));
+	struct error err = { 0 };
+	int code = -1;
+
+	options_init(&cli->options);
+	cli->command = "";
+	cli->args = args;
+	cli->arg_count = 0;
+	if (!args)
+		error_nomem(&err, "command line");
+	else
+		code = dispatch(cli, argc, argv, &err);
+	if (fflush(cli->out) != 0 && code >= 0)
+		code = error_errno(&err, "cannot write the output");
+	if (code < 0) {
+		cli_say(cli, "regatta: %s", err.text);
+		code = err.code == EINTR ? EXIT_INTERRUPTED
+					 : (int)program_exit_code(&err);
+	}
+	cli->args = NULL;
+	return code;
+}
+
+struct client *cli_connect(struct cli *cli, struct error *err)
+{
+	struct connection connection;
+	struct client *client;
+	sd_event *loop = NULL;
+	int rc;
+
+	if (settings_connection(cli->environment, &cli->options, &connection,
+				err) < 0)
+		return NULL;
+	rc = sd_event_new(&loop);
+	if (rc < 0) {
+		error_set(err, -rc, "event loop: cannot be made");
+		return NULL;
+	}
+	client = client_new(loop, &connection, err);
+	sd_event_unref(loop);
+	return client;
+}
+
+bool cli_format(const struct cli *cli, const char *word)
+{
+	return cli->options.format && !strcmp(cli->options.format, word);
+}
+
+int cli_print_json(struct cli *cli, const cJSON *json, struct error *err)
+{
+	char *text = cJSON_PrintUnformatted(json);
+
+	if (!text)
+		return error_nomem(err, "output");
+	fprintf(cli->out, "%s\n", text);
+	cJSON_free(text);
+	return 0;
+}
+
+void cli_say(struct cli *cli, const char *fmt, ...)
+{
+	char text[1000], clean[2000];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(cli->err, "%s\n", escape(text, clean, sizeof(clean)));
+	fflush(cli->err);
+}
+
+static bool may_colour(const struct cli *cli)
+{
+	const char *no_color = cli->environment->no_color;
+
+	return !no_color || !*no_color;
+}
+
+bool cli_out_colour(const struct cli *cli)
+{
+	return cli->out_terminal && may_colour(cli);
+}
+
+bool cli_err_colour(const struct cli *cli)
+{
+	return cli->err_terminal && may_colour(cli);
+}
+
+int cli_id(const char *text, const char *what, uint64_t *id, struct error *err)
+{
+	char *end = NULL;
+	unsigned long long number = 0;
+
+	errno = 0;
+	if (text[0] >= '0' && text[0] <= '9')
+		number = strtoull(text, &end, 10);
+	if (!end || *end || errno || !number)
+		return error_set(err, EINVAL,
+				 "%s: found '%.60s', allowed is its number, "
+				 "from 1 on",
+				 what, text);
+	*id = number;
+	return 0;
+}
+
+int interrupts_init(struct interrupts *interrupts, sd_event *loop,
+		    sd_event_signal_handler_t fn, void *arg, struct error *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	int rc = 0;
+
+	memset(interrupts, 0, sizeof(*interrupts));
+	sigemptyset(&set);
+	for (size_t i = 0; i < 3; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (size_t i = 0; i < 3 && rc >= 0; i++)
+		rc = sd_event_add_signal(loop, &interrupts->sources[i],
+					 signals[i], fn, arg);
+	if (rc < 0) {
+		interrupts_clear(interrupts);
+		return error_set(err, -rc, "event loop: cannot watch signals");
+	}
+	return 0;
+}
+
+void interrupts_clear(struct interrupts *interrupts)
+{
+	sigset_t set;
+
+	if (!interrupts->sources[0])
+		return;
+	for (size_t i = 0; i < 3; i++)
+		interrupts->sources[i] =
+			sd_event_source_disable_unref(interrupts->sources[i]);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}

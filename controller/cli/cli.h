@@ -1,0 +1,68 @@
+/* cli.h - the command line: one table of commands, their help, their errors.
+ *
+ * A command writes what it was asked for to `out` and its words to `err`. It
+ * returns an exit code (protocol/program.h), or -1 with an error that cli_run()
+ * prints and turns into one.
+ */
+#ifndef CONTROLLER_CLI_CLI_H
+#define CONTROLLER_CLI_CLI_H
+
+#include "controller/cli/client.h"
+#include "controller/cli/options.h"
+#include "controller/cli/settings.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <systemd/sd-event.h>
+
+#define EXIT_INTERRUPTED 130 /* ended by Ctrl-C, as shells count */
+
+struct cli {
+	/* Set by whoever calls cli_run(). */
+	FILE *out;
+	FILE *err;
+	bool out_terminal;
+	bool err_terminal;
+	const struct environment *environment;
+	/* Set by cli_run(). */
+	const char *command;
+	struct options options;
+	char **args; /* what is no option, without the command itself */
+	size_t arg_count;
+};
+
+/* Run the command that argv[1..argc) names. Returns its exit code. */
+int cli_run(struct cli *cli, int argc, char **argv);
+
+/* What commands share. */
+
+/* A session with the controller of the settings, on a loop of its own. */
+struct client *cli_connect(struct cli *cli, struct error *err);
+
+/* --format is `word`; the first word of a command's formats when not given. */
+bool cli_format(const struct cli *cli, const char *word);
+
+/* One line of JSON on `out`. */
+int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
+
+/* A line of words on `err`, escaped. */
+void cli_say(struct cli *cli, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+bool cli_out_colour(const struct cli *cli);
+bool cli_err_colour(const struct cli *cli);
+
+/* The number of a sweep or job from 1 on; EINVAL names `what`. */
+int cli_id(const char *text, const char *what, uint64_t *id, struct error *err);
+
+/* SIGINT, SIGTERM and SIGHUP run fn from the loop instead of killing us. */
+struct interrupts {
+	sd_event_source *sources[3];
+};
+int interrupts_init(struct interrupts *interrupts, sd_event *loop,
+		    sd_event_signal_handler_t fn, void *arg, struct error *err);
+void interrupts_clear(struct interrupts *interrupts);
+OWNED_VALUE(struct interrupts, interrupts_clear)
+
+#endif

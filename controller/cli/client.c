@@ -1,0 +1,541 @@
+/* client.c - requests to the controller and their answers.
+ */
+#include "controller/cli/client.h"
+#include "controller/cli/json.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "protocol/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define TICK_MS 100
+#define PACE_MS 5
+/* Half of what a person may send, and as much at once as in a fifth of a
+ * second: log lines then reach a follower within milliseconds.
+ */
+#define RATE (WIRE_RATE_PERSON / 2)
+#define RATE_BURST (RATE / 5)
+
+struct pending {
+	uint64_t number;
+	enum message_type type;
+	void *body;
+	void *payload;
+	size_t size;
+	uint32_t wait_ms;
+	bool sent;
+	int64_t deadline_ms; /* once sent */
+	client_done_fn *done;
+	void *arg;
+	TAILQ_ENTRY(pending) next;
+};
+
+struct client {
+	sd_event *loop;
+	struct wire_client *wire;
+	char endpoint[256];
+	bool ready;        /* welcomed */
+	bool was_ready;    /* there was a session */
+	int64_t absent_ms; /* since when there is none */
+	bool patient;
+	bool told; /* that the connection is lost */
+	bool interrupted;
+	bool dead;
+	struct error why; /* of the last loss; when dead, of every request */
+	client_notice_fn *notice;
+	void *notice_arg;
+	TAILQ_HEAD(, pending) pending;
+	uint64_t numbers;
+	double tokens;
+	int64_t tokens_ms;
+	int64_t ahead_ms; /* controller's clock minus ours */
+	sd_event_source *tick;
+};
+
+void answer_clear(struct answer *answer)
+{
+	cJSON_Delete(answer->body);
+	free(answer->payload);
+	*answer = (struct answer){ 0 };
+}
+
+static void pending_free(struct pending *pending)
+{
+	if (!pending)
+		return;
+	message_free(pending->type, pending->body);
+	free(pending->payload);
+	free(pending);
+}
+OWNED_POINTER(struct pending, pending_free)
+
+/* Take the request out of the list, then tell its owner: done() may change
+ * the list.
+ */
+static void finish(struct client *client, struct pending *pending,
+		   const struct answer *answer, const struct error *err)
+{
+	TAILQ_REMOVE(&client->pending, pending, next);
+	pending->done(pending->arg, answer, err);
+	pending_free(pending);
+}
+
+/* The end of this client: nothing more will be answered. */
+static void give_up(struct client *client, const struct error *why)
+{
+	struct pending *pending;
+
+	client->dead = true;
+	client->why = *why;
+	while ((pending = TAILQ_FIRST(&client->pending)))
+		finish(client, pending, NULL, &client->why);
+}
+
+static bool may_send(struct client *client)
+{
+	int64_t now = clock_mono_ms();
+
+	client->tokens += (double)(now - client->tokens_ms) * RATE / 1000;
+	client->tokens_ms = now;
+	if (client->tokens > RATE_BURST)
+		client->tokens = RATE_BURST;
+	return client->tokens >= 1;
+}
+
+/* Send what waits to be sent; false: something still waits. */
+static bool send_pending(struct client *client)
+{
+	struct pending *pending;
+
+	if (!client->ready)
+		return true; /* WELCOME starts us again */
+	TAILQ_FOREACH(pending, &client->pending, next)
+	{
+		if (pending->sent)
+			continue;
+		if (!may_send(client) ||
+		    wire_client_send(client->wire, pending->type, pending->body,
+				     pending->payload, pending->size, NULL) < 0)
+			return false;
+		client->tokens -= 1;
+		pending->sent = true;
+		pending->deadline_ms =
+			clock_mono_ms() + pending->wait_ms + CLIENT_ANSWER_MS;
+	}
+	return true;
+}
+
+static struct pending *overdue(struct client *client)
+{
+	int64_t now = clock_mono_ms();
+	struct pending *pending;
+
+	TAILQ_FOREACH(pending, &client->pending, next)
+	if (pending->sent && pending->deadline_ms <= now)
+		return pending;
+	return NULL;
+}
+
+static void check_reach(struct client *client)
+{
+	struct error why;
+
+	if (client->ready || (client->patient && client->was_ready) ||
+	    clock_mono_ms() - client->absent_ms < CLIENT_REACH_MS)
+		return;
+	error_set(&why, ENOTCONN,
+		  "controller %.80s: out of reach for %d s (%.80s); is "
+		  "regatta-controller running there?",
+		  client->endpoint, CLIENT_REACH_MS / 1000,
+		  client->why.text[0] ? client->why.text : "no answer");
+	give_up(client, &why);
+}
+
+static void check_answers(struct client *client)
+{
+	struct pending *pending;
+	struct error err;
+
+	if (!client->ready)
+		return;
+	while ((pending = overdue(client))) {
+		if (client->patient) {
+			pending->sent = false;
+			continue;
+		}
+		error_set(&err, ETIMEDOUT,
+			  "the controller at %s did not answer within %u s",
+			  client->endpoint,
+			  (pending->wait_ms + CLIENT_ANSWER_MS) / 1000);
+		finish(client, pending, NULL, &err);
+	}
+}
+
+static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct client *client = arg;
+	bool all_sent;
+
+	check_reach(client);
+	check_answers(client);
+	all_sent = send_pending(client);
+	if (!TAILQ_EMPTY(&client->pending))
+		loop_timer(client->loop, &client->tick,
+			   all_sent ? TICK_MS : PACE_MS, tick_run, client,
+			   NULL);
+	return 0;
+}
+
+static void kick(struct client *client)
+{
+	loop_timer(client->loop, &client->tick,
+		   send_pending(client) ? TICK_MS : PACE_MS, tick_run, client,
+		   NULL);
+}
+
+/* Session. */
+
+static void on_connected(void *arg)
+{
+	struct client *client = arg;
+	struct message_hello hello = {
+		.version = PROTOCOL_VERSION,
+		.software = (char *)"regatta " REGATTA_VERSION
+	};
+
+	wire_client_send(client->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
+}
+
+static void on_lost(void *arg, int code, const char *why)
+{
+	struct client *client = arg;
+	struct pending *pending;
+	struct error fatal;
+	char text[200];
+
+	if (client->dead)
+		return;
+	if (client->ready) {
+		client->ready = false;
+		client->absent_ms = clock_mono_ms();
+	}
+	TAILQ_FOREACH(pending, &client->pending, next)
+	pending->sent = false;
+	error_set(&client->why, code, "%s", why);
+	if (code == EPROTONOSUPPORT || code == EPROTO || code == EPERM ||
+	    (code == EACCES && !client->was_ready)) {
+		error_set(&fatal, EACCES, "controller %.80s: %s",
+			  client->endpoint, why);
+		give_up(client, &fatal);
+		return;
+	}
+	if (client->patient && client->was_ready && !client->told) {
+		client->told = true;
+		snprintf(text, sizeof(text),
+			 "lost the controller (%.120s); trying again", why);
+		client->notice(client->notice_arg, text);
+	}
+	kick(client);
+}
+
+static void on_welcome(struct client *client,
+		       const struct message_welcome *welcome)
+{
+	client->ready = true;
+	client->was_ready = true;
+	client->ahead_ms = (int64_t)welcome->time_ms - clock_wall_ms();
+	if (client->told && client->notice)
+		client->notice(client->notice_arg, "the controller is back");
+	client->told = false;
+	kick(client);
+}
+
+static struct pending *pending_find(struct client *client, uint64_t number)
+{
+	struct pending *pending;
+
+	TAILQ_FOREACH(pending, &client->pending, next)
+	if (pending->number == number)
+		return pending;
+	return NULL;
+}
+
+static void on_message(void *arg, enum message_type type, void *body,
+		       const void *payload, size_t size)
+{
+	struct client *client = arg;
+	struct pending *pending;
+
+	if (client->dead)
+		return;
+	if (type == MESSAGE_WELCOME) {
+		on_welcome(client, body);
+	} else if (type == MESSAGE_REPLY) {
+		struct message_reply *reply = body;
+		struct answer answer = { reply->body, (void *)payload, size };
+
+		pending = pending_find(client, reply->request);
+		if (pending)
+			finish(client, pending, &answer, NULL);
+	} else if (type == MESSAGE_REFUSED) {
+		struct message_refused *refused = body;
+		struct error err;
+
+		pending = pending_find(client, refused->request);
+		error_set(&err,
+			  refused->code > 0 && refused->code < 4096
+				  ? (int)refused->code
+				  : EIO,
+			  "%s", refused->text);
+		if (pending)
+			finish(client, pending, NULL, &err);
+	}
+}
+
+/* Making and using. */
+
+struct client *client_new(sd_event *loop, const struct connection *connection,
+			  struct error *err)
+{
+	static const struct wire_client_handler handler = {
+		.connected = on_connected,
+		.message = on_message,
+		.lost = on_lost,
+	};
+	owned(client_free) struct client *client = calloc(1, sizeof(*client));
+
+	if (!client) {
+		error_nomem(err, "client");
+		return NULL;
+	}
+	TAILQ_INIT(&client->pending);
+	client->loop = sd_event_ref(loop);
+	client->absent_ms = clock_mono_ms();
+	client->tokens = RATE_BURST;
+	client->tokens_ms = clock_mono_ms();
+	snprintf(client->endpoint, sizeof(client->endpoint), "%s",
+		 connection->endpoint);
+	client->wire =
+		wire_client_new(loop, NULL, connection->endpoint,
+				&connection->key, connection->server_public,
+				&handler, client, err);
+	if (!client->wire)
+		return NULL;
+	return take(client);
+}
+
+void client_free(struct client *client)
+{
+	struct pending *pending;
+
+	if (!client)
+		return;
+	while ((pending = TAILQ_FIRST(&client->pending))) {
+		TAILQ_REMOVE(&client->pending, pending, next);
+		pending_free(pending);
+	}
+	loop_source_free(&client->tick);
+	wire_client_free(client->wire);
+	sd_event_unref(client->loop);
+	free(client);
+}
+
+sd_event *client_loop(struct client *client)
+{
+	return client->loop;
+}
+
+void client_set_patient(struct client *client, client_notice_fn *notice,
+			void *arg)
+{
+	client->patient = true;
+	client->notice = notice;
+	client->notice_arg = arg;
+}
+
+/* A copy of a message's struct on the heap: there is no shorter way to one. */
+static int copy_body(enum message_type type, const void *body, void **copy,
+		     struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	enum message_type same;
+
+	buffer_init(&text, MESSAGE_TEXT_MAX);
+	if (message_encode(type, body, &text, err) < 0)
+		return -1;
+	return message_decode(text.data, text.size, &same, copy, err);
+}
+
+int client_send(struct client *client, enum message_type type, void *body,
+		const void *payload, size_t size, uint32_t wait_ms,
+		client_done_fn *done, void *arg, uint64_t *number,
+		struct error *err)
+{
+	owned(pending_free) struct pending *pending = NULL;
+
+	if (client->dead)
+		return error_set(err, client->why.code, "%s", client->why.text);
+	if (size > MESSAGE_PAYLOAD_MAX)
+		return error_set(err, E2BIG, "%zu bytes, allowed are %d", size,
+				 MESSAGE_PAYLOAD_MAX);
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return error_nomem(err, "request");
+	*(uint64_t *)body = client->numbers + 1;
+	pending->number = client->numbers + 1;
+	pending->type = type;
+	pending->wait_ms = wait_ms;
+	pending->done = done;
+	pending->arg = arg;
+	if (copy_body(type, body, &pending->body, err) < 0)
+		return -1;
+	if (payload) {
+		pending->payload = malloc(size ? size : 1);
+		if (!pending->payload)
+			return error_nomem(err, "request");
+		memcpy(pending->payload, payload, size);
+		pending->size = size;
+	}
+	client->numbers++;
+	if (number)
+		*number = pending->number;
+	TAILQ_INSERT_TAIL(&client->pending, pending, next);
+	pending = NULL;
+	kick(client);
+	return 0;
+}
+
+void client_drop(struct client *client, uint64_t number)
+{
+	struct pending *pending = pending_find(client, number);
+
+	if (!pending)
+		return;
+	TAILQ_REMOVE(&client->pending, pending, next);
+	pending_free(pending);
+}
+
+struct call {
+	bool done;
+	int rc;
+	struct answer *answer;
+	struct error *err;
+};
+
+static int keep_answer(struct answer *to, const struct answer *from,
+		       struct error *err)
+{
+	struct answer copy = { 0 };
+
+	copy.body = cJSON_Duplicate(from->body, 1);
+	copy.payload = from->size ? malloc(from->size) : NULL;
+	if (!copy.body || (from->size && !copy.payload)) {
+		answer_clear(&copy);
+		return error_nomem(err, "answer");
+	}
+	if (from->size)
+		memcpy(copy.payload, from->payload, from->size);
+	copy.size = from->size;
+	*to = copy;
+	return 0;
+}
+
+static void call_done(void *arg, const struct answer *answer,
+		      const struct error *err)
+{
+	struct call *call = arg;
+
+	call->done = true;
+	if (err)
+		call->rc = error_set(call->err, err->code, "%s", err->text);
+	else
+		call->rc = keep_answer(call->answer, answer, call->err);
+}
+
+int client_turn(struct client *client, struct error *err)
+{
+	int rc;
+
+	if (!client->interrupted) {
+		rc = sd_event_run(client->loop, UINT64_MAX);
+		if (rc < 0)
+			return error_set(err, -rc, "event loop");
+	}
+	if (!client->interrupted)
+		return 0;
+	client->interrupted = false;
+	return error_set(err, EINTR, "interrupted");
+}
+
+int client_call(struct client *client, enum message_type type, void *body,
+		const void *payload, size_t size, uint32_t wait_ms,
+		struct answer *answer, struct error *err)
+{
+	struct call call = { .answer = answer, .err = err };
+	uint64_t number;
+
+	if (client_send(client, type, body, payload, size, wait_ms, call_done,
+			&call, &number, err) < 0)
+		return -1;
+	while (!call.done) {
+		if (client_turn(client, err) < 0) {
+			client_drop(client, number);
+			if (call.done && call.rc == 0)
+				answer_clear(answer);
+			return -1;
+		}
+	}
+	return call.rc;
+}
+
+int client_query(struct client *client, struct message_query *query,
+		 struct answer *answer, struct error *err)
+{
+	return client_call(client, MESSAGE_QUERY, query, NULL, 0,
+			   query->wait_ms, answer, err);
+}
+
+int client_list(struct client *client, const char *what, uint64_t of,
+		const char *list, const char *id, cJSON **rows,
+		struct error *err)
+{
+	owned(json_free) cJSON *all = cJSON_CreateArray();
+	struct message_query query = { .what = (char *)what, .id = of };
+	bool more = true;
+
+	if (!all)
+		return error_nomem(err, what);
+	while (more) {
+		owned(answer_clear) struct answer answer = { 0 };
+		uint64_t before = query.after;
+		cJSON *page, *row;
+
+		if (client_query(client, &query, &answer, err) < 0)
+			return -1;
+		page = (cJSON *)json_list(answer.body, list);
+		while ((row = cJSON_DetachItemFromArray(page, 0))) {
+			query.after = json_u64(row, id);
+			cJSON_AddItemToArray(all, row);
+		}
+		more = json_bool(answer.body, "more");
+		if (more && query.after <= before)
+			return error_set(err, EPROTO,
+					 "%s: the controller's pages do not "
+					 "end",
+					 what);
+	}
+	*rows = take(all);
+	return 0;
+}
+
+void client_interrupt(struct client *client)
+{
+	client->interrupted = true;
+}
+
+int64_t client_clock_ms(const struct client *client)
+{
+	return clock_wall_ms() + client->ahead_ms;
+}

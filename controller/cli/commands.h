@@ -1,0 +1,24 @@
+/* commands.h - the commands of regatta, as cli.h says what a command is.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_H
+#define CONTROLLER_CLI_COMMANDS_H
+
+#include "controller/cli/cli.h"
+
+typedef int command_fn(struct cli *cli, struct error *err);
+
+command_fn command_run;  /* run.c */
+command_fn command_plan; /* submit.c: a sweep goes to the controller */
+command_fn command_submit;
+command_fn command_cancel;
+command_fn command_retry;
+command_fn command_sweeps; /* look.c: what there is */
+command_fn command_jobs;
+command_fn command_nodes;
+command_fn command_show;
+command_fn command_logs;   /* logs.c */
+command_fn command_report; /* results.c: numbers */
+command_fn command_extract;
+command_fn command_key; /* keys.c */
+
+#endif

@@ -1,0 +1,458 @@
+/* daemons.c - a controller and an agent of our own, as children.
+ */
+#include "controller/cli/daemons.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+
+#define ARGS_MAX 40
+#define AGAIN_MS 300 /* pause before a dead child is started again */
+#define TAIL_LINES 5 /* of the log of a child that failed */
+#define TAIL_BYTES 2000
+
+struct child {
+	struct daemons *daemons;
+	const char *name;
+	const char *log; /* file in the folder */
+	char *const *(*args)(struct daemons *daemons, char **args);
+	pid_t pid; /* 0: not running */
+	unsigned starts;
+	sd_event_source *source;
+	sd_event_source *again;
+};
+
+struct daemons {
+	sd_event *loop;
+	struct daemons_config config;
+	struct child controller;
+	struct child agent;
+	int a[2]; /* lifelines: read, write */
+	int b[2];
+	char endpoint[256]; /* "": it does not listen yet */
+	sd_event_source *inotify;
+	sd_event_source *timer;
+	bool timed_out;
+	bool stopping; /* a child that ends has a right to */
+	bool broken;
+	struct error why;
+	/* Texts for the arguments. */
+	char paths[8][PATH_MAX];
+	char numbers[3][16];
+};
+
+/* The arguments of the two, as agent/main.c and controller/main.c know them. */
+
+static char *const *controller_args(struct daemons *daemons, char **args)
+{
+	const struct folder *folder = daemons->config.folder;
+	size_t n = 0;
+
+	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
+	args[n++] = (char *)daemons->config.controller;
+	args[n++] = (char *)"--state";
+	args[n++] = folder_file(folder, "controller", daemons->paths[0]);
+	args[n++] = (char *)"--listen";
+	/* A second one listens where the agent looks for it. */
+	args[n++] = daemons->endpoint[0] ? daemons->endpoint
+					 : (char *)"tcp://127.0.0.1:*";
+	args[n++] = (char *)"--key";
+	args[n++] =
+		folder_file(folder, "keys/controller.key", daemons->paths[1]);
+	args[n++] = (char *)"--keys";
+	args[n++] = folder_file(folder, "keys/authorized", daemons->paths[2]);
+	args[n++] = (char *)"--images";
+	args[n++] = (char *)daemons->config.images;
+	args[n++] = (char *)"--endpoint-file";
+	args[n++] = folder_file(folder, "endpoint", daemons->paths[3]);
+	args[n++] = (char *)"--lifeline";
+	args[n++] = daemons->numbers[0];
+	args[n] = NULL;
+	return args;
+}
+
+static char *const *agent_args(struct daemons *daemons, char **args)
+{
+	const struct daemons_config *config = &daemons->config;
+	size_t n = 0;
+
+	snprintf(daemons->numbers[1], 16, "%d", daemons->b[0]);
+	snprintf(daemons->numbers[2], 16, "%u", config->devices);
+	args[n++] = (char *)config->agent;
+	args[n++] = (char *)"--controller";
+	args[n++] = daemons->endpoint;
+	args[n++] = (char *)"--controller-key";
+	args[n++] = (char *)config->folder->controller.public;
+	args[n++] = (char *)"--key";
+	args[n++] = folder_file(config->folder, "keys/agent.key",
+				daemons->paths[4]);
+	args[n++] = (char *)"--state";
+	args[n++] = folder_file(config->folder, "agent", daemons->paths[5]);
+	args[n++] = (char *)"--engine";
+	args[n++] = (char *)config->engine;
+	if (config->engine_tls) {
+		args[n++] = (char *)"--engine-tls";
+		args[n++] = (char *)config->engine_tls;
+	}
+	args[n++] = (char *)"--images";
+	args[n++] = (char *)config->images;
+	args[n++] = (char *)"--init";
+	args[n++] = (char *)config->init;
+	args[n++] = (char *)"--vendor";
+	args[n++] = (char *)config->vendor;
+	args[n++] = (char *)"--devices";
+	args[n++] = daemons->numbers[2];
+	args[n++] = (char *)"--cluster";
+	args[n++] = (char *)config->folder->cluster;
+	args[n++] = (char *)"--lifeline";
+	args[n++] = daemons->numbers[1];
+	args[n] = NULL;
+	return args;
+}
+
+/* Starting. */
+
+/* Between fork and exec: only calls that a signal handler may make. */
+static void become(const struct daemons *daemons, const struct child *child,
+		   int log, char *const *args)
+{
+	bool controller = child == &daemons->controller;
+	int inherited[] = { controller ? daemons->a[0] : daemons->b[0],
+			    controller ? daemons->b[1] : -1,
+			    daemons->config.folder->daemons_lock };
+	sigset_t none;
+	int null;
+
+	setsid();
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+		_exit(EXIT_WORK_FAILED);
+	for (size_t i = 0; i < sizeof(inherited) / sizeof(int); i++)
+		if (inherited[i] >= 0)
+			fcntl(inherited[i], F_SETFD, 0);
+	execv(args[0], args);
+	_exit(127);
+}
+
+static int child_ended(sd_event_source *source, const siginfo_t *info,
+		       void *arg);
+
+static int child_start(struct child *child, struct error *err)
+{
+	struct daemons *daemons = child->daemons;
+	char *space[ARGS_MAX];
+	char *const *args = child->args(daemons, space);
+	char path[PATH_MAX];
+	owned_fd int log = -1;
+	pid_t pid;
+	int rc;
+
+	folder_file(daemons->config.folder, child->log, path);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (log < 0)
+		return error_errno(err, "%s", path);
+	pid = fork();
+	if (pid < 0)
+		return error_errno(err, "%s", child->name);
+	if (pid == 0)
+		become(daemons, child, log, args);
+	child->starts++;
+	child->pid = pid;
+	loop_source_free(&child->source);
+	rc = sd_event_add_child(daemons->loop, &child->source, pid, WEXITED,
+				child_ended, child);
+	return rc < 0 ? error_set(err, -rc, "%s: cannot be watched",
+				  child->name)
+		      : 0;
+}
+
+static void tell_tail(const struct child *child)
+{
+	const struct daemons *daemons = child->daemons;
+	char path[PATH_MAX], tail[TAIL_BYTES + 1];
+	owned_fd int log = -1;
+	const char *at;
+	ssize_t size;
+	off_t end;
+	int lines = 0;
+
+	log = open(folder_file(daemons->config.folder, child->log, path),
+		   O_RDONLY | O_CLOEXEC);
+	end = log < 0 ? 0 : lseek(log, 0, SEEK_END);
+	size = end <= 0 ? 0
+			: pread(log, tail, TAIL_BYTES,
+				end > TAIL_BYTES ? end - TAIL_BYTES : 0);
+	tail[size > 0 ? size : 0] = 0;
+	while (size > 0 && tail[size - 1] == '\n')
+		tail[--size] = 0;
+	for (at = tail + (size > 0 ? size : 0); at > tail; at--)
+		if (at[-1] == '\n' && ++lines == TAIL_LINES)
+			break;
+	while (*at) {
+		size_t length = strcspn(at, "\n");
+		char line[500];
+
+		snprintf(line, sizeof(line), "%s: %.*s", child->name,
+			 (int)(length < 400 ? length : 400), at);
+		daemons->config.say(daemons->config.arg, line);
+		at += length + (at[length] == '\n');
+	}
+}
+
+static void give_up(struct child *child, const char *how)
+{
+	struct daemons *daemons = child->daemons;
+
+	if (daemons->broken)
+		return;
+	daemons->broken = true;
+	tell_tail(child);
+	error_set(&daemons->why, ECHILD, "%s %s; its log: %.120s/%s",
+		  child->name, how, daemons->config.folder->path, child->log);
+	daemons->config.failed(daemons->config.arg, &daemons->why);
+}
+
+static int start_again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct child *child = arg;
+	struct error err;
+
+	if (!child->daemons->stopping && child_start(child, &err) < 0)
+		give_up(child, err.text);
+	return 0;
+}
+
+static int child_ended(sd_event_source *source, const siginfo_t *info,
+		       void *arg)
+{
+	struct child *child = arg;
+	struct daemons *daemons = child->daemons;
+	bool exited = info->si_code == CLD_EXITED;
+	char how[60];
+
+	child->pid = 0;
+	if (daemons->stopping)
+		return 0;
+	snprintf(how, sizeof(how),
+		 exited ? "ended with code %d" : "was killed by signal %d",
+		 info->si_status);
+	if (exited && info->si_status == 127)
+		give_up(child, "cannot be started");
+	else if (child->starts >= DAEMONS_STARTS ||
+		 (exited && info->si_status == EXIT_WRONG_REQUEST))
+		give_up(child, how);
+	else if (loop_timer(daemons->loop, &child->again, AGAIN_MS, start_again,
+			    child, NULL) < 0)
+		give_up(child, how);
+	return 0;
+}
+
+/* Where the controller listens: a file that appears as a whole. */
+
+static void look_for_endpoint(struct daemons *daemons)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, sizeof(daemons->endpoint) - 1);
+	folder_file(daemons->config.folder, "endpoint", path);
+	if (daemons->endpoint[0] || file_read(AT_FDCWD, path, &text, NULL) < 0)
+		return;
+	while (text.size && text.data[text.size - 1] == '\n')
+		text.data[--text.size] = 0;
+	snprintf(daemons->endpoint, sizeof(daemons->endpoint), "%s", text.data);
+}
+
+static int on_file(sd_event_source *source, const struct inotify_event *event,
+		   void *arg)
+{
+	look_for_endpoint(arg);
+	return 0;
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	((struct daemons *)arg)->timed_out = true;
+	return 0;
+}
+
+static int wait_for_endpoint(struct daemons *daemons, struct error *err)
+{
+	if (loop_timer(daemons->loop, &daemons->timer, DAEMONS_READY_MS,
+		       on_time, daemons, err) < 0)
+		return -1;
+	look_for_endpoint(daemons);
+	while (!daemons->endpoint[0]) {
+		int rc = sd_event_run(daemons->loop, UINT64_MAX);
+
+		if (rc < 0)
+			return error_set(err, -rc, "event loop");
+		if (daemons->broken)
+			return error_set(err, daemons->why.code, "%s",
+					 daemons->why.text);
+		if (*daemons->config.interrupted)
+			return error_set(err, EINTR, "interrupted");
+		if (daemons->timed_out)
+			return error_set(err, ETIMEDOUT,
+					 "our own controller does not listen "
+					 "after %d s; its log: "
+					 "%.100s/controller.log",
+					 DAEMONS_READY_MS / 1000,
+					 daemons->config.folder->path);
+	}
+	loop_timer_stop(daemons->timer);
+	return 0;
+}
+
+/* Above the standard streams, so that a child can inherit it by number. */
+static int make_lifeline(int ends[2], struct error *err)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return error_errno(err, "lifeline");
+	for (int i = 0; i < 2; i++) {
+		ends[i] = fcntl(pair[i], F_DUPFD_CLOEXEC, 3);
+		close(pair[i]);
+	}
+	return ends[0] < 0 || ends[1] < 0 ? error_errno(err, "lifeline") : 0;
+}
+
+static void close_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int begin(struct daemons *daemons, struct error *err)
+{
+	sigset_t set;
+	int rc;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (make_lifeline(daemons->a, err) < 0 ||
+	    make_lifeline(daemons->b, err) < 0)
+		return -1;
+	rc = sd_event_add_inotify(daemons->loop, &daemons->inotify,
+				  daemons->config.folder->path,
+				  IN_MOVED_TO | IN_CLOSE_WRITE, on_file,
+				  daemons);
+	if (rc < 0)
+		return error_set(err, -rc, "%.120s: cannot be watched",
+				 daemons->config.folder->path);
+	if (child_start(&daemons->controller, err) < 0 ||
+	    wait_for_endpoint(daemons, err) < 0)
+		return -1;
+	loop_source_free(&daemons->inotify);
+	return child_start(&daemons->agent, err);
+}
+
+struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
+			    struct error *err)
+{
+	owned(daemons_free) struct daemons *daemons =
+		calloc(1, sizeof(*daemons));
+
+	if (!daemons) {
+		error_nomem(err, "daemons");
+		return NULL;
+	}
+	daemons->loop = sd_event_ref(loop);
+	daemons->config = *config;
+	daemons->a[0] = daemons->a[1] = daemons->b[0] = daemons->b[1] = -1;
+	daemons->controller = (struct child){
+		.daemons = daemons,
+		.name = "regatta-controller",
+		.log = "controller.log",
+		.args = controller_args,
+	};
+	daemons->agent = (struct child){
+		.daemons = daemons,
+		.name = "regatta-agent",
+		.log = "agent.log",
+		.args = agent_args,
+	};
+	if (begin(daemons, err) < 0)
+		return NULL;
+	return take(daemons);
+}
+
+const char *daemons_endpoint(const struct daemons *daemons)
+{
+	return daemons->endpoint;
+}
+
+/* Ending. */
+
+/* Run the loop until the child has ended; false: it has not in that time. */
+static bool wait_for_end(struct daemons *daemons, const struct child *child,
+			 uint64_t wait_ms)
+{
+	daemons->timed_out = false;
+	if (loop_timer(daemons->loop, &daemons->timer, wait_ms, on_time,
+		       daemons, NULL) < 0)
+		return !child->pid;
+	while (child->pid && !daemons->timed_out)
+		if (sd_event_run(daemons->loop, UINT64_MAX) < 0)
+			break;
+	loop_timer_stop(daemons->timer);
+	return !child->pid;
+}
+
+static void end_child(struct daemons *daemons, struct child *child)
+{
+	if (!child->pid)
+		return;
+	kill(child->pid, SIGTERM);
+	if (wait_for_end(daemons, child, DAEMONS_STOP_MS))
+		return;
+	kill(child->pid, SIGKILL);
+	wait_for_end(daemons, child, DAEMONS_STOP_MS);
+}
+
+void daemons_stop(struct daemons *daemons)
+{
+	daemons->stopping = true;
+	end_child(daemons, &daemons->agent);
+	end_child(daemons, &daemons->controller);
+}
+
+bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
+{
+	daemons->stopping = true;
+	close_end(&daemons->a[1]);
+	close_end(&daemons->b[1]);
+	return wait_for_end(daemons, &daemons->controller, wait_ms) &&
+	       wait_for_end(daemons, &daemons->agent, wait_ms);
+}
+
+void daemons_free(struct daemons *daemons)
+{
+	if (!daemons)
+		return;
+	loop_source_free(&daemons->inotify);
+	loop_source_free(&daemons->timer);
+	loop_source_free(&daemons->controller.source);
+	loop_source_free(&daemons->controller.again);
+	loop_source_free(&daemons->agent.source);
+	loop_source_free(&daemons->agent.again);
+	for (int i = 0; i < 2; i++) {
+		close_end(&daemons->a[i]);
+		close_end(&daemons->b[i]);
+	}
+	sd_event_unref(daemons->loop);
+	free(daemons);
+}

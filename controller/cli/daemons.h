@@ -1,0 +1,68 @@
+/* daemons.h - a controller and an agent of our own, as children.
+ *
+ * They live in sessions of their own, so that Ctrl-C reaches only us, and
+ * notice by lifelines when we are gone, even by kill -9. Lifeline A: the
+ * controller reads, we alone can write; at its end the controller cancels all,
+ * waits until all is removed, and exits. Lifeline B: the agent reads, we and
+ * the controller can write; at its end the agent exits.
+ *
+ * A child that dies is started again, DAEMONS_STARTS times in all.
+ */
+#ifndef CONTROLLER_CLI_DAEMONS_H
+#define CONTROLLER_CLI_DAEMONS_H
+
+#include "controller/cli/folder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#define DAEMONS_STARTS 6
+#define DAEMONS_READY_MS 15000 /* for the controller to listen */
+#define DAEMONS_STOP_MS 10000  /* from SIGTERM to SIGKILL */
+
+/* All borrowed until daemons_free(). */
+struct daemons_config {
+	const struct folder *folder;
+	const char *controller; /* programs, absolute */
+	const char *agent;
+	const char *init;
+	const char *images;
+	const char *engine;
+	const char *engine_tls; /* NULL: none */
+	const char *vendor;
+	uint32_t devices;
+	/* True: an interrupted wait ends (set by a signal's callback). */
+	const bool *interrupted;
+	/* A child died too often: what its log said last, line by line, then
+	 * failed() once. Both from the loop.
+	 */
+	void (*say)(void *arg, const char *line);
+	void (*failed)(void *arg, const struct error *why);
+	void *arg;
+};
+
+struct daemons;
+
+/* Start both and wait until the controller listens. Blocks SIGCHLD. ETIMEDOUT:
+ * it does not; EINTR; what failed() is told.
+ */
+struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
+			    struct error *err);
+const char *daemons_endpoint(const struct daemons *daemons);
+
+/* SIGTERM to the agent, then to the controller, and wait for their end: good
+ * when all jobs have ended and are removed.
+ */
+void daemons_stop(struct daemons *daemons);
+
+/* Let go of the lifelines: both end by themselves once all is removed. Waits
+ * for that for at most wait_ms. True: they have ended.
+ */
+bool daemons_release(struct daemons *daemons, uint64_t wait_ms);
+
+/* Forget them. Those that still run notice it. */
+void daemons_free(struct daemons *daemons);
+OWNED_POINTER(struct daemons, daemons_free)
+
+#endif

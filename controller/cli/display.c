@@ -1,0 +1,124 @@
+/* display.c - lines at the foot of a terminal that are redrawn in place.
+ */
+#include "controller/cli/display.h"
+#include "protocol/buffer.h"
+
+#include <sys/ioctl.h>
+
+#define DRAWING_MAX (256 * 1024) /* bytes of one drawing */
+#define ROWS_DEFAULT 24
+#define COLUMNS_DEFAULT 80
+
+struct display {
+	FILE *out;
+	size_t shown; /* lines at the foot now */
+	struct buffer drawing;
+};
+
+struct display *display_new(FILE *out, struct error *err)
+{
+	struct display *display = calloc(1, sizeof(*display));
+
+	if (!display) {
+		error_nomem(err, "display");
+		return NULL;
+	}
+	display->out = out;
+	buffer_init(&display->drawing, DRAWING_MAX);
+	return display;
+}
+
+static void terminal_size(const struct display *display, size_t *rows,
+			  size_t *columns)
+{
+	struct winsize size = { 0 };
+
+	if (ioctl(fileno(display->out), TIOCGWINSZ, &size) < 0)
+		size.ws_row = 0;
+	*rows = size.ws_row ? size.ws_row : ROWS_DEFAULT;
+	*columns = size.ws_col ? size.ws_col : COLUMNS_DEFAULT;
+}
+
+size_t display_rows(const struct display *display)
+{
+	size_t rows, columns;
+
+	terminal_size(display, &rows, &columns);
+	return rows > 2 ? rows - 1 : 1;
+}
+
+/* Bytes of the line that fill at most `columns`: colour sequences and the
+ * later bytes of UTF-8 characters take none.
+ */
+static size_t fitting(const char *line, size_t columns)
+{
+	size_t width = 0, i = 0;
+
+	while (line[i]) {
+		if (line[i] == '\033') {
+			while (line[i] && line[i] != 'm')
+				i++;
+			i += line[i] == 'm';
+			continue;
+		}
+		if (((unsigned char)line[i] & 0xc0) != 0x80 &&
+		    ++width > columns)
+			break;
+		i++;
+	}
+	return i;
+}
+
+/* Start a drawing with the lines at the foot taken away. */
+static void begin(struct display *display)
+{
+	buffer_clear(&display->drawing);
+	if (display->shown)
+		buffer_printf(&display->drawing, NULL, "\r\033[%zuA\033[J",
+			      display->shown);
+	display->shown = 0;
+}
+
+static void end(struct display *display)
+{
+	fwrite(display->drawing.data, 1, display->drawing.size, display->out);
+	fflush(display->out);
+	buffer_clear(&display->drawing);
+}
+
+void display_draw(struct display *display, const char *const *lines,
+		  size_t count)
+{
+	size_t room = display_rows(display);
+	size_t rows, columns;
+
+	terminal_size(display, &rows, &columns);
+	begin(display);
+	for (size_t i = 0; i < count && i < room; i++) {
+		size_t length = fitting(lines[i], columns);
+
+		if (buffer_printf(&display->drawing, NULL, "%.*s%s\n",
+				  (int)length, lines[i],
+				  lines[i][length] ? "\033[0m" : "") < 0)
+			break;
+		display->shown++;
+	}
+	end(display);
+}
+
+void display_line(struct display *display, const char *line)
+{
+	begin(display);
+	buffer_printf(&display->drawing, NULL, "%s\n", line);
+	end(display);
+}
+
+void display_free(struct display *display)
+{
+	if (!display)
+		return;
+	begin(display);
+	end(display);
+	buffer_clear(&display->drawing);
+	free(display);
+}

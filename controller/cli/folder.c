@@ -1,0 +1,248 @@
+/* folder.c - the folder of `regatta run`: keys, state and results of one sweep.
+ */
+#include "controller/cli/folder.h"
+#include "controller/cli/input.h"
+#include "protocol/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+char *folder_file(const struct folder *folder, const char *name,
+		  char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s", folder->path, name);
+	return path;
+}
+
+void folder_clear(struct folder *folder)
+{
+	if (folder->lock > 0)
+		close(folder->lock);
+	if (folder->daemons_lock > 0)
+		close(folder->daemons_lock);
+	folder->lock = 0;
+	folder->daemons_lock = 0;
+}
+
+/* An absolute path of moderate length, so that what we append always fits. */
+static int set_path(struct folder *folder, const char *name, struct error *err)
+{
+	owned_free char *real = realpath(name, NULL);
+
+	if (!real)
+		return error_set(err, ENOENT, "%.120s: %s", name,
+				 strerror(errno));
+	if (strlen(real) > FOLDER_PATH_MAX)
+		return error_set(err, EINVAL,
+				 "%.80s...: path of %zu bytes, "
+				 "allowed are %d",
+				 real, strlen(real), FOLDER_PATH_MAX);
+	snprintf(folder->path, sizeof(folder->path), "%s", real);
+	return 0;
+}
+
+/* Above the standard streams, so that a child can inherit it by number. */
+static int open_folder(const char *path, struct error *err)
+{
+	owned_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int high;
+
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return high < 0 ? error_errno(err, "%s", path) : high;
+}
+
+static int lock_folder(struct folder *folder, struct error *err)
+{
+	folder->lock = open_folder(folder->path, err);
+	if (folder->lock < 0)
+		return -1;
+	if (flock(folder->lock, LOCK_EX | LOCK_NB) < 0)
+		return error_set(err, EINVAL,
+				 "%.120s: another regatta run is at work in it",
+				 folder->path);
+	return 0;
+}
+
+/* Fails where a daemon still holds it, unless wait() tells that we wait. */
+static int lock_daemons(struct folder *folder, void (*wait)(void *arg),
+			void *arg, struct error *err)
+{
+	char path[PATH_MAX];
+
+	folder->daemons_lock =
+		open_folder(folder_file(folder, "keys", path), err);
+	if (folder->daemons_lock < 0)
+		return -1;
+	if (flock(folder->daemons_lock, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (wait)
+		wait(arg);
+	while (flock(folder->daemons_lock, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_errno(err, "%s", path);
+	return 0;
+}
+
+static int have_key(const struct folder *folder, const char *file,
+		    const char *name, enum role role, struct key *key,
+		    struct error *err)
+{
+	char path[PATH_MAX];
+
+	folder_file(folder, file, path);
+	if (access(path, F_OK) == 0)
+		return key_load(key, path, err);
+	if (key_generate(key, name, role, err) < 0)
+		return -1;
+	return key_save(key, path, err);
+}
+
+/* The node's name in tables: that of the machine, if it can be one. */
+static void node_name(char name[KEY_NAME_SIZE])
+{
+	if (gethostname(name, KEY_NAME_SIZE) < 0)
+		name[0] = 0;
+	name[KEY_NAME_SIZE - 1] = 0;
+	if (!name_valid(name) || !strcmp(name, "operator") ||
+	    !strcmp(name, "controller"))
+		snprintf(name, KEY_NAME_SIZE, "local");
+}
+
+static int write_authorized(const struct folder *folder, struct error *err)
+{
+	char path[PATH_MAX], lines[512];
+	int size;
+
+	size = key_line(&folder->agent, lines, 256);
+	size += key_line(&folder->operator, lines + size, 256);
+	return file_write(AT_FDCWD,
+			  folder_file(folder, "keys/authorized", path), lines,
+			  (size_t)size, 0600, 1, err);
+}
+
+static int have_keys(struct folder *folder, struct error *err)
+{
+	char name[KEY_NAME_SIZE];
+
+	node_name(name);
+	if (have_key(folder, "keys/controller.key", "controller",
+		     ROLE_CONTROLLER, &folder->controller, err) < 0 ||
+	    have_key(folder, "keys/agent.key", name, ROLE_AGENT, &folder->agent,
+		     err) < 0 ||
+	    have_key(folder, "keys/operator.key", "operator", ROLE_OPERATOR,
+		     &folder->operator, err) < 0)
+		return -1;
+	return write_authorized(folder, err);
+}
+
+static int have_cluster(struct folder *folder, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX], token[33];
+
+	buffer_init(&text, sizeof(folder->cluster) - 1);
+	folder_file(folder, "cluster", path);
+	if (access(path, F_OK) == 0) {
+		if (file_read(AT_FDCWD, path, &text, err) < 0)
+			return -1;
+		while (text.size && text.data[text.size - 1] == '\n')
+			text.data[--text.size] = 0;
+		if (!name_valid(text.data))
+			return error_set(err, EINVAL,
+					 "%.120s: found '%.40s', allowed is "
+					 "what regatta run wrote there",
+					 path, text.data);
+		snprintf(folder->cluster, sizeof(folder->cluster), "%s",
+			 text.data);
+		return 0;
+	}
+	token_make(token);
+	snprintf(folder->cluster, sizeof(folder->cluster), "run-%s", token);
+	return file_write(AT_FDCWD, path, folder->cluster,
+			  strlen(folder->cluster), 0644, 1, err);
+}
+
+/* Make what is not there yet: the same for a new run and for one that was cut
+ * short at any point.
+ */
+static int fill(struct folder *folder, void (*wait)(void *arg), void *arg,
+		struct error *err)
+{
+	static const char *const folders[] = { "controller", "agent" };
+	char path[PATH_MAX];
+
+	if (mkdir(folder_file(folder, "keys", path), 0700) < 0 &&
+	    errno != EEXIST)
+		return error_errno(err, "%s", path);
+	for (size_t i = 0; i < 2; i++)
+		if (mkdir(folder_file(folder, folders[i], path), 0755) < 0 &&
+		    errno != EEXIST)
+			return error_errno(err, "%s", path);
+	if (lock_daemons(folder, wait, arg, err) < 0 ||
+	    have_keys(folder, err) < 0 || have_cluster(folder, err) < 0)
+		return -1;
+	/* That of an earlier controller. */
+	if (unlink(folder_file(folder, "endpoint", path)) < 0 &&
+	    errno != ENOENT)
+		return error_errno(err, "%s", path);
+	return 0;
+}
+
+static void default_name(const char *sweep, char name[PATH_MAX])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32] = "now";
+
+	if (localtime_r(&now, &tm))
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	snprintf(name, PATH_MAX, "./regatta-run-%.64s-%s", sweep, stamp);
+}
+
+int folder_make(struct folder *folder, const char *name, const char *sweep,
+		const struct buffer *text, struct error *err)
+{
+	char chosen[PATH_MAX], path[PATH_MAX];
+
+	*folder = (struct folder){ 0 };
+	if (!name) {
+		default_name(sweep, chosen);
+		name = chosen;
+	}
+	if (file_make_folders(name, 0755, err) < 0 ||
+	    set_path(folder, name, err) < 0 || lock_folder(folder, err) < 0)
+		return -1;
+	folder_file(folder, "sweep.yaml", path);
+	if (access(path, F_OK) == 0)
+		return error_set(err, EEXIST,
+				 "%.120s: there was a run in it already; go on "
+				 "with it by regatta run --resume",
+				 name);
+	if (fill(folder, NULL, NULL, err) < 0)
+		return -1;
+	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
+}
+
+int folder_resume(struct folder *folder, const char *name, struct buffer *text,
+		  void (*wait)(void *arg), void *arg, struct error *err)
+{
+	char path[PATH_MAX];
+
+	*folder = (struct folder){ 0 };
+	if (set_path(folder, name, err) < 0)
+		return -1;
+	folder_file(folder, "sweep.yaml", path);
+	if (access(path, F_OK) < 0)
+		return error_set(err, ENOENT,
+				 "%.120s: no regatta run was ever in it", name);
+	if (lock_folder(folder, err) < 0 ||
+	    file_read(AT_FDCWD, path, text, err) < 0)
+		return -1;
+	return fill(folder, wait, arg, err);
+}

@@ -1,0 +1,57 @@
+/* folder.h - the folder of `regatta run`: keys, state and results of one sweep.
+ *
+ *	sweep.yaml		the sweep as it was when the run began
+ *	cluster			label of its containers: run-<32 hex digits>
+ *	keys/			controller.key, agent.key, operator.key,
+ *authorized controller/, agent/	state of the two daemons controller.log,
+ *agent.log	what they say endpoint		where the controller listens
+ *	report.md, report.csv, report.json	the results
+ *
+ * Two locks keep runs apart (flock(2)): on the folder itself, held by the
+ * command; on keys/, held by it and its daemons, which may outlive it by the
+ * time that they need to remove their containers.
+ */
+#ifndef CONTROLLER_CLI_FOLDER_H
+#define CONTROLLER_CLI_FOLDER_H
+
+#include "protocol/buffer.h"
+#include "protocol/error.h"
+#include "protocol/key.h"
+
+#include <limits.h>
+
+#define FOLDER_PATH_MAX 3000 /* bytes of its path */
+
+struct folder {
+	char path[FOLDER_PATH_MAX + 1]; /* absolute */
+	int lock;                       /* close-on-exec */
+	int daemons_lock;               /* for the daemons to inherit */
+	char cluster[64];
+	struct key controller;
+	struct key agent;
+	struct key operator;
+};
+
+/* Make a new folder and fill it. name: NULL, or what was asked for; sweep: its
+ * name, for the default ./regatta-run-SWEEP-DATE-TIME. EEXIST: there was a run
+ * in it already.
+ */
+int folder_make(struct folder *folder, const char *name, const char *sweep,
+		const struct buffer *text, struct error *err);
+
+/* Take up the folder of an earlier run; its sweep's text goes to *text, which
+ * is read before anything is changed. ENOENT: no run was ever in it; EINVAL:
+ * another command is at work in it. Waits for the daemons of the earlier run to
+ * end; wait() is called once before that.
+ */
+int folder_resume(struct folder *folder, const char *name, struct buffer *text,
+		  void (*wait)(void *arg), void *arg, struct error *err);
+
+void folder_clear(struct folder *folder); /* the files stay */
+OWNED_VALUE(struct folder, folder_clear)
+
+/* The path of a file in it. */
+char *folder_file(const struct folder *folder, const char *name,
+		  char path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,38 @@
+/* input.h - a sweep file as a command names it: its text, checked here.
+ */
+#ifndef CONTROLLER_CLI_INPUT_H
+#define CONTROLLER_CLI_INPUT_H
+
+#include "controller/cli/cli.h"
+#include "controller/sweep/sweep.h"
+
+#define INPUT_MAX (1024 * 1024) /* bytes of a sweep file */
+
+struct input {
+	struct buffer text;
+	const char *name; /* borrowed: in errors */
+	struct catalog *catalog;
+	struct sweep *sweep; /* NULL: there is no catalog to check it by */
+};
+
+/* Read the file ("-": standard input) and check it. Without a catalog on this
+ * machine: ENOENT, or unchecked when optional_catalog. Every error is one of
+ * the request.
+ */
+int input_init(struct input *input, struct cli *cli, const char *name,
+	       bool optional_catalog, struct error *err);
+void input_clear(struct input *input);
+OWNED_VALUE(struct input, input_clear)
+
+/* Hand the sweep to the controller: the same token again is answered again.
+ * *sweep is its number; the answer's body goes to *body unless that is NULL.
+ * Dropped cells are told in words, at most 20 of them.
+ */
+int input_submit(const struct input *input, struct cli *cli,
+		 struct client *client, const char *token, uint64_t *sweep,
+		 cJSON **body, struct error *err);
+
+/* 32 random hex digits. */
+void token_make(char token[33]);
+
+#endif

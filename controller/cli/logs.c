@@ -1,0 +1,477 @@
+/* logs.c - logs: the output of a job's ranks, once or as it comes.
+ *
+ * Each stream is read by its own requests, one at a time, from where the last
+ * answer ended; a few streams are under way at once. The controller's files
+ * only grow, so an offset stays right over a lost connection.
+ */
+#include "controller/cli/commands.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define WINDOW 12 /* streams under way when following */
+#define WAIT_MS 30000          /* a request waits for output */
+#define TURN_MS 1000           /* the same, when streams take turns */
+#define HELD_MAX (1024 * 1024) /* bytes of a line that waits for its end */
+#define STREAMS_MAX 65536
+#define NAME_MAX_BYTES 64
+
+struct stream {
+	struct logs *logs;
+	char name[NAME_MAX_BYTES + 1];
+	uint64_t offset;
+	uint64_t asked; /* offset of the request under way */
+	uint64_t end;   /* length when we began: where to stop, not following */
+	bool begun;     /* the first answer is there */
+	bool busy;
+	bool ended;
+	int64_t time_ms; /* when the byte at `offset` came, as far as known */
+	struct buffer held; /* a line whose end has not come */
+	int64_t held_ms;    /* time of its beginning */
+};
+
+struct logs {
+	struct cli *cli;
+	struct client *client;
+	uint64_t job;
+	uint32_t attempt;
+	bool follow;
+	bool lines; /* something stands before each line */
+	bool several;
+	char wanted[NAME_MAX_BYTES + 1]; /* the only stream, or "" */
+	struct stream **streams;
+	size_t count;
+	size_t turn; /* stream that is asked next */
+	size_t under_way;
+	enum job_state state;
+	bool final; /* nothing will follow in this attempt */
+	bool failed;
+	struct error err;
+};
+
+static void streams_free(struct logs *logs)
+{
+	for (size_t i = 0; i < logs->count; i++) {
+		buffer_clear(&logs->streams[i]->held);
+		free(logs->streams[i]);
+	}
+	free(logs->streams);
+	logs->streams = NULL;
+	logs->count = 0;
+	logs->turn = 0;
+	logs->under_way = 0;
+}
+
+static void logs_clear(struct logs *logs)
+{
+	streams_free(logs);
+	client_free(logs->client);
+	logs->client = NULL;
+}
+OWNED_VALUE(struct logs, logs_clear)
+
+/* Streams. */
+
+static bool has_stream(const struct logs *logs, const char *name)
+{
+	/* Mostly the names come in the order in which we have them. */
+	for (size_t i = 0; i < logs->count; i++)
+		if (!strcmp(logs->streams[i]->name, name))
+			return true;
+	return false;
+}
+
+static int add_stream(struct logs *logs, const char *name, struct error *err)
+{
+	struct stream **streams;
+	struct stream *stream;
+
+	if (logs->count == STREAMS_MAX)
+		return error_set(err, E2BIG, "more than %d streams",
+				 STREAMS_MAX);
+	streams = realloc(logs->streams,
+			  (logs->count + 1) * sizeof(struct stream *));
+	if (!streams)
+		return error_nomem(err, "streams");
+	logs->streams = streams;
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return error_nomem(err, "streams");
+	stream->logs = logs;
+	snprintf(stream->name, sizeof(stream->name), "%s", name);
+	buffer_init(&stream->held, HELD_MAX);
+	streams[logs->count++] = stream;
+	return 0;
+}
+
+/* Learn the names in an answer. With as many as we know, they are the same. */
+static int learn_streams(struct logs *logs, const cJSON *body,
+			 struct error *err)
+{
+	const cJSON *names = json_list(body, "streams");
+	const cJSON *name;
+
+	if (logs->wanted[0] ? logs->count == 1
+			    : cJSON_GetArraySize(names) == (int)logs->count)
+		return 0;
+	cJSON_ArrayForEach(name, names)
+	{
+		const char *text =
+			cJSON_IsString(name) ? name->valuestring : "";
+
+		if (!*text || strlen(text) > NAME_MAX_BYTES ||
+		    (logs->wanted[0] && strcmp(logs->wanted, text) != 0) ||
+		    has_stream(logs, text))
+			continue;
+		if (add_stream(logs, text, err) < 0)
+			return -1;
+	}
+	if (logs->count > 1)
+		logs->several = logs->lines = true;
+	return 0;
+}
+
+/* Output. */
+
+static void put_prefix(const struct stream *stream, int64_t time_ms)
+{
+	const struct logs *logs = stream->logs;
+	char name[4 * NAME_MAX_BYTES + 1], text[40];
+	time_t seconds = (time_t)(time_ms / 1000);
+	struct tm tm;
+
+	if (logs->cli->options.timestamps) {
+		if (time_ms > 0 && gmtime_r(&seconds, &tm) &&
+		    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+			fprintf(logs->cli->out, "%s.%03dZ ", text,
+				(int)(time_ms % 1000));
+		else
+			fputs("- ", logs->cli->out);
+	}
+	if (logs->several)
+		fprintf(logs->cli->out, "[%s] ",
+			escape(stream->name, name, sizeof(name)));
+}
+
+static void put_held(struct stream *stream)
+{
+	if (!stream->held.size)
+		return;
+	put_prefix(stream, stream->held_ms);
+	fwrite(stream->held.data, 1, stream->held.size, stream->logs->cli->out);
+	fputc('\n', stream->logs->cli->out);
+	buffer_clear(&stream->held);
+}
+
+/* When the byte at offset came: "times" is [[offset, ms] ...], ascending. */
+static int64_t time_at(const cJSON **times, uint64_t offset, int64_t before)
+{
+	while (*times) {
+		const cJSON *at = cJSON_GetArrayItem(*times, 0);
+		const cJSON *ms = cJSON_GetArrayItem(*times, 1);
+
+		if (!cJSON_IsNumber(at) || !cJSON_IsNumber(ms) ||
+		    at->valuedouble > (double)offset)
+			break;
+		before = (int64_t)ms->valuedouble;
+		*times = (*times)->next;
+	}
+	return before;
+}
+
+/* Print whole lines, and keep the beginning of one that is not whole. */
+static int put_lines(struct stream *stream, const char *data, size_t size,
+		     const cJSON *body, struct error *err)
+{
+	const cJSON *list = json_list(body, "times");
+	const cJSON *times = list ? list->child : NULL;
+	FILE *out = stream->logs->cli->out;
+	uint64_t offset = stream->offset;
+
+	while (size) {
+		const char *end = memchr(data, '\n', size);
+		size_t length = end ? (size_t)(end - data) : size;
+
+		stream->time_ms = time_at(&times, offset, stream->time_ms);
+		if (end && !stream->held.size) {
+			put_prefix(stream, stream->time_ms);
+			fwrite(data, 1, length + 1, out);
+		} else {
+			if (!stream->held.size)
+				stream->held_ms = stream->time_ms;
+			/* A line beyond the limit is broken in two. */
+			if (stream->held.size + length > HELD_MAX)
+				put_held(stream);
+			if (buffer_append(&stream->held, data, length, err) < 0)
+				return -1;
+			if (end)
+				put_held(stream);
+		}
+		length += end != NULL;
+		data += length;
+		size -= length;
+		offset += length;
+	}
+	return 0;
+}
+
+static int put_bytes(struct stream *stream, const struct answer *answer,
+		     struct error *err)
+{
+	struct logs *logs = stream->logs;
+
+	if (logs->lines)
+		return put_lines(stream, answer->payload, answer->size,
+				 answer->body, err);
+	fwrite(answer->payload, 1, answer->size, logs->cli->out);
+	return 0;
+}
+
+/* Reading. */
+
+static void note_state(struct logs *logs, const cJSON *body)
+{
+	logs->state = job_state_from(json_text(body, "state"));
+	logs->final = json_bool(body, "final");
+}
+
+/* --tail 0: where the end is, is all that the first answer is good for. */
+static bool only_new(const struct stream *stream)
+{
+	return !stream->begun && stream->logs->cli->options.tail == 0;
+}
+
+static int take_piece(struct stream *stream, const struct answer *answer,
+		      struct error *err)
+{
+	struct logs *logs = stream->logs;
+	uint64_t offset = json_u64(answer->body, "offset");
+	uint64_t length = json_u64(answer->body, "length");
+	bool tail = !stream->begun && logs->cli->options.tail != OPTION_NONE;
+
+	if (json_u64(answer->body, "size") != answer->size ||
+	    (offset != stream->asked && !tail) ||
+	    offset + answer->size > length ||
+	    (!answer->size && offset < length))
+		return error_set(err, EPROTO,
+				 "%.64s: the controller's piece of the log "
+				 "does "
+				 "not fit",
+				 stream->name);
+	if (!stream->begun)
+		stream->end = length;
+	if (only_new(stream)) {
+		stream->offset = length;
+	} else {
+		stream->offset = offset;
+		if (put_bytes(stream, answer, err) < 0)
+			return -1;
+		stream->offset = offset + answer->size;
+	}
+	stream->begun = true;
+	note_state(logs, answer->body);
+	stream->ended = logs->follow ? logs->final && stream->offset >= length
+				     : stream->offset >= stream->end;
+	if (stream->ended)
+		put_held(stream);
+	return learn_streams(logs, answer->body, err);
+}
+
+static void on_piece(void *arg, const struct answer *answer,
+		     const struct error *err)
+{
+	struct stream *stream = arg;
+	struct logs *logs = stream->logs;
+
+	stream->busy = false;
+	logs->under_way--;
+	if (err) {
+		logs->failed = true;
+		logs->err = *err;
+		return;
+	}
+	if (take_piece(stream, answer, &logs->err) < 0)
+		logs->failed = true;
+	if (logs->follow && fflush(logs->cli->out) != 0) {
+		error_errno(&logs->err, "cannot write the output");
+		logs->failed = true;
+	}
+}
+
+static int ask(struct stream *stream, size_t window, struct error *err)
+{
+	struct logs *logs = stream->logs;
+	uint64_t tail = logs->cli->options.tail;
+	uint32_t wait = logs->count > window ? TURN_MS : WAIT_MS;
+	struct message_log_read read = {
+		.job = logs->job,
+		.attempt = logs->attempt,
+		.stream = stream->name,
+		.offset = stream->offset,
+		.wait_ms = logs->follow && !only_new(stream) ? wait : 0,
+		.timestamps = logs->cli->options.timestamps,
+	};
+
+	if (!stream->begun && tail != OPTION_NONE)
+		read.tail_lines = tail ? tail : 1;
+	if (client_send(logs->client, MESSAGE_LOG_READ, &read, NULL, 0,
+			read.wait_ms, on_piece, stream, NULL, err) < 0)
+		return -1;
+	stream->asked = stream->offset;
+	stream->busy = true;
+	logs->under_way++;
+	return 0;
+}
+
+/* Ask for the streams whose turn it is. false: all have ended. */
+static bool ask_all(struct logs *logs, bool *any, struct error *err)
+{
+	/* One after the other, unless output is awaited. */
+	size_t window = logs->follow ? WINDOW : 1;
+
+	for (size_t i = 0; i < logs->count && logs->under_way < window; i++) {
+		struct stream *stream =
+			logs->streams[logs->follow ? logs->turn++ % logs->count
+						   : i];
+
+		if (!stream->busy && !stream->ended &&
+		    ask(stream, window, err) < 0)
+			return false;
+	}
+	*any = logs->under_way > 0;
+	return true;
+}
+
+/* Read until every stream has ended. */
+static int read_streams(struct logs *logs, struct error *err)
+{
+	bool any = true;
+
+	while (any) {
+		if (!ask_all(logs, &any, err))
+			return -1;
+		if (any && client_turn(logs->client, err) < 0)
+			return -1;
+		if (logs->failed)
+			return error_set(err, logs->err.code, "%s",
+					 logs->err.text);
+	}
+	return 0;
+}
+
+/* The names of the streams, of which attempt, and how the job is. */
+static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_log_read read = { .job = logs->job, .attempt = attempt };
+
+	if (client_call(logs->client, MESSAGE_LOG_READ, &read, NULL, 0, 0,
+			&answer, err) < 0)
+		return -1;
+	note_state(logs, answer.body);
+	logs->attempt = (uint32_t)json_u64(answer.body, "attempt");
+	return learn_streams(logs, answer.body, err);
+}
+
+/* Wait for the job to change, a moment at most; and learn how wide it is. */
+static int wait_for_change(struct logs *logs, uint64_t *since,
+			   struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"job",
+				       .id = logs->job,
+				       .since = *since,
+				       .wait_ms = *since ? 500 : 0 };
+	const cJSON *job, *container;
+
+	if (client_query(logs->client, &query, &answer, err) < 0)
+		return -1;
+	*since = json_u64(answer.body, "since");
+	job = json_get(answer.body, "job");
+	container = json_get(json_get(job, "spec"), "container");
+	if (!logs->wanted[0] && (json_u64(job, "nodes") > 1 ||
+				 json_u64(container, "processes") > 1))
+		logs->several = logs->lines = true;
+	return 0;
+}
+
+/* Follow one attempt after the other. */
+static int follow(struct logs *logs, struct error *err)
+{
+	bool pinned = logs->cli->options.attempt != OPTION_NONE;
+	uint64_t since = 0;
+	uint32_t shown;
+
+	if (wait_for_change(logs, &since, err) < 0)
+		return -1;
+	for (;;) {
+		if (read_streams(logs, err) < 0)
+			return -1;
+		if (logs->final && (pinned || job_state_final(logs->state)))
+			return 0;
+		/* No stream yet, or the next attempt is on its way. */
+		if (wait_for_change(logs, &since, err) < 0)
+			return -1;
+		shown = logs->attempt;
+		if (logs->final)
+			logs->attempt = 0;
+		if (read_names(logs, pinned ? shown : logs->attempt, err) < 0)
+			return -1;
+		if (logs->attempt != shown && shown) {
+			cli_say(logs->cli, "job %llu: attempt %u follows",
+				(unsigned long long)logs->job, logs->attempt);
+			streams_free(logs);
+			if (read_names(logs, logs->attempt, err) < 0)
+				return -1;
+		}
+	}
+}
+
+static void on_notice(void *arg, const char *text)
+{
+	cli_say(arg, "%s", text);
+}
+
+static int tell_none(const struct logs *logs, struct error *err)
+{
+	if (!logs->wanted[0]) {
+		cli_say(logs->cli, "job %llu has no output",
+			(unsigned long long)logs->job);
+		return 0;
+	}
+	return error_set(err, ENOENT, "job %llu has no output of %s",
+			 (unsigned long long)logs->job, logs->wanted);
+}
+
+int command_logs(struct cli *cli, struct error *err)
+{
+	owned(logs_clear) struct logs logs = { .cli = cli };
+	uint64_t attempt = cli->options.attempt;
+
+	if (cli_id(cli->args[0], "job", &logs.job, err) < 0)
+		return -1;
+	logs.follow = cli->options.follow;
+	logs.lines = cli->options.timestamps;
+	if (cli->options.rank != OPTION_NONE)
+		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
+			 (unsigned long long)cli->options.rank);
+	logs.client = cli_connect(cli, err);
+	if (!logs.client ||
+	    read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
+		       err) < 0)
+		return -1;
+	if (!logs.follow) {
+		if (!logs.count && tell_none(&logs, err) < 0)
+			return -1;
+		return read_streams(&logs, err) < 0 ? -1 : EXIT_GOOD;
+	}
+	client_set_patient(logs.client, on_notice, cli);
+	if (follow(&logs, err) < 0 ||
+	    (!logs.count && tell_none(&logs, err) < 0))
+		return -1;
+	return logs.state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
+}

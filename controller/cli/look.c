@@ -1,0 +1,367 @@
+/* look.c - sweeps, jobs, nodes, show: what the controller knows.
+ */
+#include "controller/cli/commands.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* Rows as {"NAME": [...]}. */
+static int print_list(struct cli *cli, const char *name, cJSON *rows,
+		      struct error *err)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+
+	if (!cJSON_AddItemReferenceToObject(object, name, rows))
+		return error_nomem(err, "output");
+	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+static int print_table(struct cli *cli, const struct table *table,
+		       const char *none, struct error *err)
+{
+	if (!table_rows(table)) {
+		cli_say(cli, "%s", none);
+		return EXIT_GOOD;
+	}
+	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* "3 completed, 1 running" */
+static void counts_words(const cJSON *sweep, char *to, size_t size)
+{
+	size_t used = 0;
+
+	to[0] = 0;
+	for (int i = JOB_QUEUED; i < JOB_STATES && used < size; i++) {
+		const char *name = job_state_name((enum job_state)i);
+		uint64_t count = json_u64(json_get(sweep, "counts"), name);
+
+		if (count)
+			used += (size_t)snprintf(to + used, size - used,
+						 "%s%llu %s", used ? ", " : "",
+						 (ull)count, name);
+	}
+}
+
+static void sweep_row(struct table *table, const cJSON *sweep)
+{
+	char text[200];
+	const char *end = json_bool(sweep, "final") ? "ended" : "active";
+
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "id"));
+	table_cell(table, PLAIN, "%s", json_text(sweep, "name"));
+	table_cell(table, json_bool(sweep, "final") ? PLAIN : CYAN, "%s", end);
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "jobs"));
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)json_u64(sweep, "submitted_ms"), text));
+	table_cell(table, PLAIN, "%s", json_text(sweep, "client"));
+	counts_words(sweep, text, sizeof(text));
+	table_cell(table, PLAIN, "%s", text);
+}
+
+static const struct column sweep_columns[] = {
+	{ "SWEEP", true },    { "NAME", false },      { "STATE", false },
+	{ "JOBS", true },     { "SUBMITTED", false }, { "BY", false },
+	{ "OF THEM", false }, { NULL, false },
+};
+
+int command_sweeps(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+	owned(table_free) struct table *table = table_new(sweep_columns, err);
+	const cJSON *row;
+
+	if (!client || !table ||
+	    client_list(client, "sweeps", 0, "sweeps", "id", &rows, err) < 0)
+		return -1;
+	if (cli_format(cli, "json"))
+		return print_list(cli, "sweeps", rows, err);
+	cJSON_ArrayForEach(row, rows) sweep_row(table, row);
+	return print_table(cli, table, "no sweeps", err);
+}
+
+/* Jobs. */
+
+static const struct column job_columns[] = {
+	{ "JOB", true },    { "SWEEP", true },   { "CELL", false },
+	{ "TRY", true },    { "STATE", false },  { "TIME", true },
+	{ "NODES", false }, { "DETAIL", false }, { NULL, false },
+};
+
+static void job_row(struct table *table, const cJSON *job, int64_t now_ms)
+{
+	enum job_state state = job_state_from(json_text(job, "state"));
+	int64_t started = (int64_t)json_u64(job, "started_ms");
+	int64_t ended = (int64_t)json_u64(job, "ended_ms");
+	uint64_t repeat = json_u64(job, "repeat");
+	char text[400];
+
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "job"));
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "sweep"));
+	if (repeat)
+		table_cell(table, PLAIN, "%s #%llu", json_text(job, "cell"),
+			   (ull)repeat + 1);
+	else
+		table_cell(table, PLAIN, "%s", json_text(job, "cell"));
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "attempt"));
+	table_cell(table, colour_of_job(state), "%s", json_text(job, "state"));
+	table_cell(table, PLAIN, "%s",
+		   started ? human_time((ended ? ended : now_ms) - started,
+					text)
+			   : "");
+	table_cell(table, PLAIN, "%s", job_nodes(job, text, sizeof(text)));
+	table_cell(table, PLAIN, "%s", job_detail(job, text, sizeof(text)));
+}
+
+int command_jobs(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+	owned(table_free) struct table *table = table_new(job_columns, err);
+	uint64_t sweep = cli->options.sweep;
+	const cJSON *row;
+
+	if (!client || !table ||
+	    client_list(client, "jobs", sweep == OPTION_NONE ? 0 : sweep,
+			"jobs", "job", &rows, err) < 0)
+		return -1;
+	if (cli_format(cli, "json"))
+		return print_list(cli, "jobs", rows, err);
+	cJSON_ArrayForEach(row, rows)
+		job_row(table, row, client_clock_ms(client));
+	return print_table(cli, table,
+			   sweep == OPTION_NONE ? "no active or recent jobs"
+						: "no jobs",
+			   err);
+}
+
+/* Nodes. */
+
+static const struct column node_columns[] = {
+	{ "NODE", false },   { "STATE", false }, { "VENDOR", false },
+	{ "DEVICES", true }, { "FREE", true },   { "ADDRESS", false },
+	{ "SEEN", true },    { "JOBS", false },  { NULL, false },
+};
+
+static void job_list(const cJSON *jobs, char *to, size_t size)
+{
+	size_t used = 0;
+	const cJSON *job;
+
+	to[0] = 0;
+	cJSON_ArrayForEach(job, jobs)
+	{
+		if (used + 40 >= size) {
+			snprintf(to + used, size - used, ", ...");
+			break;
+		}
+		if (cJSON_IsNumber(job))
+			used += (size_t)snprintf(to + used, size - used,
+						 "%s%.0f", used ? "," : "",
+						 job->valuedouble);
+	}
+}
+
+static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
+{
+	const char *state = json_text(node, "state");
+	bool drained = json_bool(node, "drained");
+	int64_t seen = (int64_t)json_u64(node, "seen_ms");
+	char text[200];
+
+	table_cell(table, PLAIN, "%s", json_text(node, "name"));
+	table_cell(table,
+		   !strcmp(state, "down") ? RED
+		   : drained              ? YELLOW
+					  : GREEN,
+		   "%s%s", state, drained ? ", drained" : "");
+	table_cell(table, PLAIN, "%s", json_text(node, "vendor"));
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(node, "devices"));
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(node, "free"));
+	table_cell(table, PLAIN, "%s", json_text(node, "address"));
+	table_cell(table, PLAIN, "%s",
+		   seen ? human_time(now_ms - seen, text) : "-");
+	job_list(json_list(node, "jobs"), text, sizeof(text));
+	table_cell(table, PLAIN, "%s", text);
+}
+
+int command_nodes(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(table_free) struct table *table = table_new(node_columns, err);
+	struct message_query query = { .what = (char *)"nodes" };
+	const cJSON *row;
+
+	if (!client || !table || client_query(client, &query, &answer, err) < 0)
+		return -1;
+	if (cli_format(cli, "json"))
+		return cli_print_json(cli, answer.body, err) < 0 ? -1
+								 : EXIT_GOOD;
+	cJSON_ArrayForEach(row, json_list(answer.body, "nodes"))
+		node_row(table, row, client_clock_ms(client));
+	return print_table(cli, table, "no nodes: start regatta-agent on them",
+			   err);
+}
+
+/* show */
+
+static bool is_time(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && !strcmp(name + length - 3, "_ms") &&
+	       (!strcmp(name, "seen_ms") || !strcmp(name, "queued_ms") ||
+		!strcmp(name, "started_ms") || !strcmp(name, "ended_ms") ||
+		!strcmp(name, "submitted_ms") || !strcmp(name, "time_ms"));
+}
+
+/* A value in one line: texts without quotes, times as a clock shows them. */
+static void value_words(const cJSON *item, char *to, size_t size)
+{
+	char *json;
+
+	if (cJSON_IsString(item)) {
+		escape(item->valuestring, to, size);
+	} else if (cJSON_IsNumber(item) && item->string &&
+		   is_time(item->string)) {
+		human_clock((int64_t)item->valuedouble, to);
+	} else {
+		json = cJSON_PrintUnformatted(item);
+		escape(json ? json : "?", to, size);
+		cJSON_free(json);
+	}
+}
+
+/* "name: value" a line, maps indented below their name. */
+static void print_members(FILE *out, const cJSON *object, int depth,
+			  const char *const *skip)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		char name[100], value[4000];
+		bool skipped = false;
+
+		for (size_t i = 0; skip && skip[i]; i++)
+			skipped |= !strcmp(skip[i], item->string);
+		if (skipped || cJSON_IsNull(item))
+			continue;
+		escape(item->string, name, sizeof(name));
+		if (cJSON_IsObject(item) && item->child && depth < 8) {
+			fprintf(out, "%*s%s:\n", 2 * depth, "", name);
+			print_members(out, item, depth + 1, NULL);
+			continue;
+		}
+		value_words(item, value, sizeof(value));
+		fprintf(out, "%*s%s: %s\n", 2 * depth, "", name, value);
+	}
+}
+
+static int print_tasks(struct cli *cli, const cJSON *job, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "RANK", true }, { "NODE", false },   { "STATE", false },
+		{ "EXIT", true }, { "DETAIL", false }, { NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *task;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(task, json_list(job, "tasks"))
+	{
+		const cJSON *code = json_get(task, "exit_code");
+		const char *failure = json_text(task, "failure");
+
+		table_cell(table, PLAIN, "%llu", (ull)json_u64(task, "rank"));
+		table_cell(table, PLAIN, "%s", json_text(task, "node"));
+		table_cell(table, PLAIN, "%s", json_text(task, "state"));
+		if (cJSON_IsNumber(code))
+			table_cell(table, PLAIN, "%.0f", code->valuedouble);
+		else
+			table_cell(table, PLAIN, "%s", "");
+		table_cell(table, *failure ? RED : PLAIN, "%s%s%s", failure,
+			   *failure ? ": " : "", json_text(task, "text"));
+	}
+	if (!table_rows(table))
+		return 0;
+	fputs("\ntasks:\n", cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+static int print_events(struct cli *cli, const cJSON *job, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "TIME", false }, { "TRY", true }, { "EVENT", false },
+		{ "DATA", false }, { NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *event;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(event, json_list(job, "events"))
+	{
+		const cJSON *data = json_get(event, "data");
+		char text[1000];
+
+		table_cell(table, PLAIN, "%s",
+			   human_clock((int64_t)json_u64(event, "time_ms"),
+				       text));
+		table_cell(table, PLAIN, "%llu",
+			   (ull)json_u64(event, "attempt"));
+		table_cell(table, PLAIN, "%s", json_text(event, "kind"));
+		text[0] = 0;
+		if (data && !cJSON_IsNull(data))
+			value_words(data, text, sizeof(text));
+		table_cell(table, PLAIN, "%s", text);
+	}
+	if (!table_rows(table))
+		return 0;
+	fputs("\nevents:\n", cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+int command_show(struct cli *cli, struct error *err)
+{
+	static const char *const apart[] = { "tasks", "events", NULL };
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	const char *kind = cli->args[0];
+	struct message_query query = { .what = (char *)kind };
+	const cJSON *object;
+
+	if (!strcmp(kind, "node"))
+		query.name = cli->args[1];
+	else if (strcmp(kind, "sweep") != 0 && strcmp(kind, "job") != 0)
+		return error_set(err, EINVAL,
+				 "show: found '%.60s', allowed: sweep, job, "
+				 "node",
+				 kind);
+	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client || client_query(client, &query, &answer, err) < 0)
+		return -1;
+	object = json_get(answer.body, kind);
+	if (!cJSON_IsObject(object))
+		return error_set(err, EPROTO,
+				 "the controller's answer has no '%s'", kind);
+	if (cli_format(cli, "json"))
+		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	print_members(cli->out, object, 0, apart);
+	if (print_tasks(cli, object, err) < 0 ||
+	    print_events(cli, object, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}

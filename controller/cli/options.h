@@ -1,0 +1,78 @@
+/* options.h - the words of a command line to checked values, by tables.
+ *
+ * A command lists its options in a table of rules, from which they are read
+ * and from which its help is printed. Options may stand anywhere; `--` ends
+ * them. `--name VALUE`, `--name=VALUE`, `-n VALUE` and `-nVALUE` are the same;
+ * of an option given twice the last one counts.
+ */
+#ifndef CONTROLLER_CLI_OPTIONS_H
+#define CONTROLLER_CLI_OPTIONS_H
+
+#include "protocol/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define OPTION_NONE UINT64_MAX /* a number that was not given */
+
+/* The values of all commands' options. Texts are borrowed from argv or from
+ * the table; NULL: not given.
+ */
+struct options {
+	bool help;
+	bool version;
+	bool wait;
+	bool follow;
+	bool timestamps;
+	bool keep;
+	const char *controller;
+	const char *controller_key;
+	const char *key;
+	const char *format;
+	const char *state;
+	const char *resume;
+	const char *engine;
+	const char *engine_tls;
+	const char *images;
+	const char *name;
+	const char *role;
+	const char *framework;
+	uint64_t sweep;
+	uint64_t rank;
+	uint64_t tail;
+	uint64_t attempt;
+	uint64_t devices;
+};
+
+enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_WORD };
+
+struct option_rule {
+	const char *name; /* without "--"; NULL ends a table */
+	char letter;      /* or 0 */
+	enum option_kind kind;
+	size_t offset;     /* in struct options */
+	const char *value; /* what help calls its value */
+	uint64_t min;      /* numbers */
+	uint64_t max;
+	const char *const *words; /* the words allowed; ends in NULL */
+	const char *help;
+};
+
+/* Everything "not given". */
+void options_init(struct options *options);
+
+/* Read argv[0..argc). The options go to *options, by the rules of up to two
+ * tables (more may be NULL), and all other words, in order, to args[], which
+ * has room for argc; *count is their number. EINVAL says what was found and
+ * what is allowed. --help and --version are always known, and end the reading.
+ */
+int options_parse(int argc, char **argv, const struct option_rule *rules,
+		  const struct option_rule *more, struct options *options,
+		  char **args, size_t *count, struct error *err);
+
+/* Print the table as the help of a command shows it. */
+void options_print(FILE *out, const struct option_rule *rules);
+
+#endif

@@ -1,0 +1,131 @@
+/* probe.c - whether a Docker engine can be reached at an address.
+ */
+#include "controller/cli/probe.h"
+#include "protocol/owned.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static const char *advice(int code)
+{
+	switch (code) {
+	case ENOENT:
+		return "there is no such socket: start Docker (systemctl start "
+		       "docker), or name another engine with --engine or "
+		       "DOCKER_HOST";
+	case EACCES:
+	case EPERM:
+		return "you may not use it: become a member of the group "
+		       "docker, or run this as root";
+	case ECONNREFUSED:
+		return "nobody listens there: start Docker (systemctl start "
+		       "docker), or name another engine with --engine or "
+		       "DOCKER_HOST";
+	default:
+		return strerror(code);
+	}
+}
+
+static int unreachable(const char *host, int code, struct error *err)
+{
+	return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s", host,
+			 advice(code));
+}
+
+static int probe_unix(const char *host, const char *path, struct error *err)
+{
+	owned_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (fd < 0)
+		return error_errno(err, "socket");
+	if (path[0] != '/' || strlen(path) >= sizeof(address.sun_path))
+		return error_set(err, EINVAL,
+				 "engine: found '%.80s', allowed is "
+				 "unix:///PATH of at most %zu bytes",
+				 host, sizeof(address.sun_path) - 1);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return unreachable(host, errno, err);
+	return 0;
+}
+
+/* 0, or the errno of a connection that did not come about. */
+static int try_connect(const struct addrinfo *at)
+{
+	owned_fd int fd = socket(at->ai_family,
+				 SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+	int code = 0;
+	socklen_t size = sizeof(code);
+
+	if (fd < 0)
+		return errno;
+	if (connect(fd, at->ai_addr, at->ai_addrlen) == 0)
+		return 0;
+	if (errno != EINPROGRESS)
+		return errno;
+	if (poll(&poll_fd, 1, PROBE_MS) <= 0)
+		return ETIMEDOUT;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) < 0)
+		return errno;
+	return code;
+}
+
+/* "HOST:PORT", with [brackets] around an IPv6 address. */
+static int split(const char *text, char name[256], char port[16])
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!length || length >= 256 || !digits || digits > 5 ||
+	    (colon[1 + digits] && strcmp(colon + 1 + digits, "/") != 0))
+		return -1;
+	if (text[0] == '[' && text[length - 1] == ']') {
+		text++;
+		length -= 2;
+	}
+	snprintf(name, 256, "%.*s", (int)length, text);
+	snprintf(port, 16, "%.*s", (int)digits, colon + 1);
+	return 0;
+}
+
+static int probe_tcp(const char *host, const char *where, struct error *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found = NULL;
+	char name[256], port[16];
+	int code;
+
+	if (split(where, name, port) < 0)
+		return error_set(err, EINVAL,
+				 "engine: found '%.80s', allowed is "
+				 "tcp://HOST:PORT",
+				 host);
+	code = getaddrinfo(name, port, &hints, &found);
+	if (code)
+		return error_set(err, ECONNREFUSED, "Docker engine %.80s: %s",
+				 host, gai_strerror(code));
+	code = EHOSTUNREACH;
+	for (const struct addrinfo *at = found; at && code; at = at->ai_next)
+		code = try_connect(at);
+	freeaddrinfo(found);
+	return code ? unreachable(host, code, err) : 0;
+}
+
+int probe_engine(const char *host, struct error *err)
+{
+	if (!strncmp(host, "unix://", 7))
+		return probe_unix(host, host + 7, err);
+	if (!strncmp(host, "tcp://", 6))
+		return probe_tcp(host, host + 6, err);
+	return error_set(err, EINVAL,
+			 "engine: found '%.80s', allowed is unix:///PATH or "
+			 "tcp://HOST:PORT",
+			 host);
+}

@@ -1,0 +1,16 @@
+/* probe.h - whether a Docker engine can be reached at an address.
+ */
+#ifndef CONTROLLER_CLI_PROBE_H
+#define CONTROLLER_CLI_PROBE_H
+
+#include "protocol/error.h"
+
+#define PROBE_MS 5000
+
+/* Connect to the engine at unix:///PATH or tcp://HOST:PORT and hang up. Waits
+ * at most PROBE_MS for each address of HOST. EINVAL: not such an address;
+ * ECONNREFUSED: nobody answers; the text names the address and says what to do.
+ */
+int probe_engine(const char *host, struct error *err);
+
+#endif

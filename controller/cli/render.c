@@ -1,0 +1,406 @@
+/* render.c - values to words and tables for people.
+ */
+#include "controller/cli/render.h"
+#include "controller/cli/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+/* Bytes of the valid UTF-8 sequence at text and its code point, or 0. */
+static size_t utf8_length(const unsigned char *text, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = text[0] < 0x80   ? 1
+			: text[0] < 0xc2 ? 0
+			: text[0] < 0xe0 ? 2
+			: text[0] < 0xf0 ? 3
+			: text[0] < 0xf5 ? 4
+					 : 0;
+
+	if (length <= 1) {
+		*code = text[0];
+		return length;
+	}
+	*code = text[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (text[i] & 0x3f);
+	}
+	if (*code < least[length] || *code > 0x10ffff ||
+	    (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return length;
+}
+
+/* C0, C1, line separators, and what turns the direction of writing. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
+	       (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+char *escape(const char *text, char *to, size_t size)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	size_t used = 0;
+
+	while (*from) {
+		uint32_t code;
+		size_t length = utf8_length(from, &code);
+		bool plain = length && !is_control(code);
+		size_t needed = plain ? length : 4 * (length ? length : 1);
+
+		if (used + needed >= size)
+			break;
+		if (plain)
+			memcpy(to + used, from, length);
+		else
+			for (size_t i = 0; i < needed / 4; i++)
+				snprintf(to + used + 4 * i, 5, "\\x%02x",
+					 from[i]);
+		used += needed;
+		from += length ? length : 1;
+	}
+	if (size)
+		to[used] = 0;
+	return to;
+}
+
+char *human_bytes(uint64_t bytes, char to[HUMAN_SIZE])
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
+	double value = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(to, HUMAN_SIZE, "%u B", (unsigned)bytes);
+		return to;
+	}
+	/* 1023.95 would be printed as 1024.0. */
+	while (value >= 1023.95 && unit < 5) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(to, HUMAN_SIZE, "%.1f %s", value, units[unit]);
+	return to;
+}
+
+char *human_time(int64_t ms, char to[HUMAN_SIZE])
+{
+	long long s = ms > 0 ? ms / 1000 : 0;
+
+	if (s < 10)
+		snprintf(to, HUMAN_SIZE, "%lld.%llds", s,
+			 ms > 0 ? (long long)ms % 1000 / 100 : 0LL);
+	else if (s < 60)
+		snprintf(to, HUMAN_SIZE, "%llds", s);
+	else if (s < 3600)
+		snprintf(to, HUMAN_SIZE, "%lldm%02llds", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(to, HUMAN_SIZE, "%lldh%02lldm", s / 3600,
+			 s % 3600 / 60);
+	else
+		snprintf(to, HUMAN_SIZE, "%lldd%02lldh", s / 86400,
+			 s % 86400 / 3600);
+	return to;
+}
+
+char *human_clock(int64_t wall_ms, char to[HUMAN_SIZE])
+{
+	time_t seconds = (time_t)(wall_ms / 1000);
+	struct tm tm;
+
+	if (wall_ms <= 0 || !localtime_r(&seconds, &tm) ||
+	    !strftime(to, HUMAN_SIZE, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(to, HUMAN_SIZE, "-");
+	return to;
+}
+
+char *human_number(double number, char to[HUMAN_SIZE])
+{
+	double size = fabs(number);
+
+	if (!isfinite(number))
+		snprintf(to, HUMAN_SIZE, "-");
+	else if (size >= 1e12)
+		snprintf(to, HUMAN_SIZE, "%.4g", number);
+	else
+		snprintf(to, HUMAN_SIZE, "%.*f",
+			 size >= 1000 ? 0
+			 : size >= 10 ? 1
+				      : 3,
+			 number);
+	return to;
+}
+
+static const char *const sequences[] = {
+	[PLAIN] = "",          [GREEN] = "\033[32m", [RED] = "\033[31m",
+	[YELLOW] = "\033[33m", [CYAN] = "\033[36m",  [FAINT] = "\033[2m",
+	[BOLD] = "\033[1m",
+};
+
+const char *colour_begin(enum colour colour, bool on)
+{
+	return on ? sequences[colour] : "";
+}
+
+const char *colour_end(enum colour colour, bool on)
+{
+	return on && colour != PLAIN ? "\033[0m" : "";
+}
+
+enum colour colour_of_job(enum job_state state)
+{
+	switch (state) {
+	case JOB_COMPLETED:
+		return GREEN;
+	case JOB_FAILED:
+		return RED;
+	case JOB_CANCELLED:
+		return YELLOW;
+	case JOB_PREPARING:
+	case JOB_READY:
+	case JOB_RUNNING:
+	case JOB_COLLECTING:
+		return CYAN;
+	default:
+		return PLAIN;
+	}
+}
+
+/* Append to a text of fixed size; what does not fit is cut. */
+__attribute__((format(printf, 4, 5))) static void
+append(char *to, size_t size, size_t *used, const char *fmt, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, fmt);
+	length = vsnprintf(to + *used, size - *used, fmt, args);
+	va_end(args);
+	if (length > 0)
+		*used += (size_t)length < size - *used ? (size_t)length
+						       : size - *used - 1;
+}
+
+static void image_detail(const cJSON *progress, char *to, size_t size)
+{
+	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
+	uint64_t bytes = json_u64(progress, "done_bytes");
+	uint64_t all = json_u64(progress, "total_bytes");
+	size_t used = 0;
+
+	append(to, size, &used, "%s",
+	       escape(json_text(progress, "phase"), phase, sizeof(phase)));
+	if (all)
+		append(to, size, &used, " %s of %s (%.0f%%)",
+		       human_bytes(bytes, done), human_bytes(all, total),
+		       100.0 * (double)(bytes < all ? bytes : all) /
+			       (double)all);
+	else if (bytes)
+		append(to, size, &used, " %s", human_bytes(bytes, done));
+}
+
+static void training_detail(const cJSON *progress, char *to, size_t size)
+{
+	uint64_t steps = json_u64(progress, "steps");
+	uint64_t step = json_u64(progress, "step");
+	double loss = json_double(progress, "loss");
+	double rate = json_double(progress, "tokens_per_second");
+	char text[HUMAN_SIZE];
+	size_t used = 0;
+
+	if (step && steps)
+		append(to, size, &used, "step %llu/%llu",
+		       (unsigned long long)step, (unsigned long long)steps);
+	else if (step)
+		append(to, size, &used, "step %llu", (unsigned long long)step);
+	if (isfinite(loss))
+		append(to, size, &used, "%sloss %.4g", used ? ", " : "", loss);
+	if (isfinite(rate) && rate > 0)
+		append(to, size, &used, "%s%s token/s", used ? ", " : "",
+		       human_number(rate, text));
+}
+
+char *job_detail(const cJSON *job, char *to, size_t size)
+{
+	enum job_state state = job_state_from(json_text(job, "state"));
+	const cJSON *progress = json_get(job, "progress");
+	char failure[40], text[400];
+	const char *separator;
+
+	to[0] = 0;
+	if (state == JOB_FAILED || state == JOB_CANCELLED ||
+	    *json_text(job, "failure")) {
+		escape(json_text(job, "failure"), failure, sizeof(failure));
+		escape(json_text(job, "text"), text, sizeof(text));
+		separator = failure[0] && text[0] ? ": " : "";
+		snprintf(to, size, "%s%s%s", failure, separator, text);
+	} else if (state == JOB_PREPARING) {
+		image_detail(progress, to, size);
+	} else {
+		training_detail(progress, to, size);
+	}
+	return to;
+}
+
+char *job_nodes(const cJSON *job, char *to, size_t size)
+{
+	const cJSON *nodes = json_list(job, "allocation");
+	int count = cJSON_GetArraySize(nodes);
+	size_t used = 0;
+
+	for (int i = 0; i < count && i < 3; i++) {
+		const cJSON *node = cJSON_GetArrayItem(nodes, i);
+		char name[80];
+
+		if (count > 3 && i == 1) {
+			append(to, size, &used, " and %d more", count - 1);
+			break;
+		}
+		append(to, size, &used, "%s%s", i ? "," : "",
+		       escape(cJSON_IsString(node) ? node->valuestring : "?",
+			      name, sizeof(name)));
+	}
+	if (!used)
+		snprintf(to, size, "-");
+	return to;
+}
+
+/* Tables. */
+
+#define CELL_MAX 1000 /* bytes in a cell */
+
+struct cell {
+	char *text;
+	enum colour colour;
+};
+
+struct table {
+	const struct column *columns;
+	size_t width; /* columns */
+	struct cell *cells;
+	size_t count;
+	size_t room;
+	bool failed;
+};
+
+struct table *table_new(const struct column *columns, struct error *err)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table) {
+		error_nomem(err, "table");
+		return NULL;
+	}
+	table->columns = columns;
+	while (columns[table->width].title)
+		table->width++;
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+		free(table->cells[i].text);
+	free(table->cells);
+	free(table);
+}
+
+size_t table_rows(const struct table *table)
+{
+	return table->count / table->width;
+}
+
+void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
+{
+	char text[CELL_MAX], clean[CELL_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (table->count == table->room) {
+		size_t room = table->room ? 2 * table->room : 64;
+		struct cell *cells =
+			realloc(table->cells, room * sizeof(*cells));
+
+		if (!cells) {
+			table->failed = true;
+			return;
+		}
+		table->cells = cells;
+		table->room = room;
+	}
+	table->cells[table->count].text =
+		strdup(escape(text, clean, sizeof(clean)));
+	table->cells[table->count].colour = colour;
+	if (table->cells[table->count].text)
+		table->count++;
+	else
+		table->failed = true;
+}
+
+/* Columns that a text takes: characters, not bytes. */
+static size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static void print_cell(FILE *out, const char *text, size_t width, bool right,
+		       bool last, enum colour colour, bool colours)
+{
+	int pad = (int)(width - text_width(text));
+
+	if (right)
+		fprintf(out, "%*s", pad, "");
+	fprintf(out, "%s%s%s", colour_begin(colour, colours), text,
+		colour_end(colour, colours));
+	if (last)
+		fputc('\n', out);
+	else
+		fprintf(out, "%*s", right ? 2 : pad + 2, "");
+}
+
+int table_print(const struct table *table, FILE *out, bool colours,
+		struct error *err)
+{
+	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+
+	if (table->failed || !widths)
+		return error_nomem(err, "table");
+	for (size_t i = 0; i < table->width; i++)
+		widths[i] = text_width(table->columns[i].title);
+	for (size_t i = 0; i < table->count; i++) {
+		size_t width = text_width(table->cells[i].text);
+
+		if (width > widths[i % table->width])
+			widths[i % table->width] = width;
+	}
+	for (size_t i = 0; i < table->width; i++)
+		print_cell(out, table->columns[i].title, widths[i],
+			   table->columns[i].right, i + 1 == table->width, BOLD,
+			   colours);
+	for (size_t i = 0; i < table->count; i++) {
+		size_t column = i % table->width;
+
+		print_cell(out, table->cells[i].text, widths[column],
+			   table->columns[column].right,
+			   column + 1 == table->width, table->cells[i].colour,
+			   colours);
+	}
+	return 0;
+}

@@ -1,0 +1,299 @@
+/* results.c - the result rows of a sweep: fetched, and printed as tables.
+ */
+#include "controller/cli/results.h"
+#include "controller/cli/commands.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/results/extract.h"
+#include "controller/results/report.h"
+#include "controller/results/result.h"
+#include "controller/sweep/catalog.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+#define PIECE 65536 /* bytes of a log read at once */
+
+int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
+		  struct error *err)
+{
+	return client_list(client, "results", sweep, "rows", "job", rows, err);
+}
+
+int results_format(const cJSON *rows, const char *format, struct buffer *out,
+		   struct error *err)
+{
+	if (format && !strcmp(format, "csv"))
+		return report_csv(rows, out, err);
+	if (format && !strcmp(format, "json"))
+		return report_json(rows, out, err);
+	return report_markdown(rows, out, err);
+}
+
+int results_print(struct cli *cli, struct client *client, uint64_t sweep,
+		  const char *format, struct error *err)
+{
+	owned(json_free) cJSON *rows = NULL;
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, RESULTS_MAX);
+	if (results_fetch(client, sweep, &rows, err) < 0 ||
+	    results_format(rows, format, &text, err) < 0)
+		return -1;
+	fwrite(text.data, 1, text.size, cli->out);
+	return 0;
+}
+
+int command_report(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	uint64_t sweep;
+
+	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client ||
+	    results_print(cli, client, sweep, cli->options.format, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* extract */
+
+static int feed(struct extract *extract, const char *name, struct error *err)
+{
+	bool is_stdin = !strcmp(name, "-");
+	owned_fd int file =
+		is_stdin ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	owned_free char *piece = malloc(PIECE);
+	ssize_t got;
+
+	if (!piece)
+		return error_nomem(err, "log");
+	if (!is_stdin && file < 0)
+		return error_set(err, EINVAL, "%.120s: %s", name,
+				 strerror(errno));
+	while ((got = read(is_stdin ? STDIN_FILENO : file, piece, PIECE)) > 0)
+		if (extract_feed(extract, piece, (size_t)got, err) < 0)
+			return -1;
+	if (got < 0)
+		return error_set(err, EINVAL, "%.120s: %s", name,
+				 strerror(errno));
+	return extract_finish(extract, err);
+}
+
+static void field_cell(struct table *table, const struct record *record,
+		       enum record_field field)
+{
+	char text[HUMAN_SIZE];
+
+	table_cell(table, PLAIN, "%s",
+		   record_has(record, field)
+			   ? human_number(*record_number((struct record *)
+								 record,
+							 field),
+					  text)
+			   : "");
+}
+
+static const enum record_field numbers[] = {
+	RECORD_LOSS,
+	RECORD_ITERATION_MS,
+	RECORD_TOKENS_PER_SECOND,
+	RECORD_SAMPLES_PER_SECOND,
+	RECORD_MEMORY_MIB,
+};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static int print_steps(struct cli *cli, const struct extract *extract,
+		       struct error *err)
+{
+	static const struct column columns[] = {
+		{ "STEP", true },         { "LOSS", true },
+		{ "STEP TIME MS", true }, { "TOKEN/S", true },
+		{ "SAMPLE/S", true },     { "MEMORY MIB", true },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+
+	if (!table)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		table_cell(table, PLAIN, "%llu",
+			   (unsigned long long)records[i].step);
+		for (size_t n = 0; n < NUMBERS; n++)
+			field_cell(table, &records[i], numbers[n]);
+	}
+	return count ? table_print(table, cli->out, cli_out_colour(cli), err)
+		     : 0;
+}
+
+static cJSON *record_json(const struct record *record)
+{
+	static const char *const names[] = { "loss", "iteration_ms",
+					     "tokens_per_second",
+					     "samples_per_second",
+					     "memory_mib" };
+	cJSON *object = cJSON_CreateObject();
+
+	if (object && record_has(record, RECORD_STEP))
+		cJSON_AddNumberToObject(object, "step", (double)record->step);
+	for (size_t n = 0; object && n < NUMBERS; n++) {
+		double number =
+			*record_number((struct record *)record, numbers[n]);
+
+		if (!record_has(record, numbers[n]))
+			continue;
+		/* JSON has no other numbers. */
+		if (isfinite(number))
+			cJSON_AddNumberToObject(object, names[n], number);
+		else
+			cJSON_AddStringToObject(object, names[n],
+						isnan(number) ? "nan"
+						: number > 0  ? "inf"
+							      : "-inf");
+	}
+	return object;
+}
+
+static cJSON *extract_result(const struct extract *extract, struct error *err)
+{
+	struct measure_spec measure = { 0 };
+	struct result_input input = {
+		.measure = &measure,
+		.devices = 1,
+		.summary = extract_summary(extract),
+	};
+
+	input.records = extract_records(extract, &input.record_count);
+	return result_new(&input, err);
+}
+
+static int print_extract_json(struct cli *cli, const struct extract *extract,
+			      cJSON *result, struct error *err)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	cJSON *steps = cJSON_AddArrayToObject(object, "steps");
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+
+	for (size_t i = 0; steps && i < count; i++)
+		cJSON_AddItemToArray(steps, record_json(&records[i]));
+	if (!steps || cJSON_GetArraySize(steps) != (int)count ||
+	    !cJSON_AddItemReferenceToObject(object, "result", result))
+		return error_nomem(err, "output");
+	return cli_print_json(cli, object, err);
+}
+
+static void print_summary(struct cli *cli, const cJSON *result)
+{
+	const cJSON *time = json_get(result, "iteration_ms");
+	const cJSON *loss = json_get(result, "loss");
+	char text[3][HUMAN_SIZE];
+
+	fprintf(cli->out,
+		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
+		human_number(json_double(time, "median"), text[0]),
+		human_number(json_double(time, "q1"), text[1]),
+		human_number(json_double(time, "q3"), text[2]),
+		(unsigned long long)json_u64(time, "n"));
+	fprintf(cli->out, ", %s token/s",
+		human_number(json_double(result, "tokens_per_second"),
+			     text[0]));
+	fprintf(cli->out, ", loss %s to %s\n",
+		human_number(json_double(loss, "first"), text[0]),
+		human_number(json_double(loss, "last"), text[1]));
+}
+
+static void tell_losses(struct cli *cli, const struct extract *extract)
+{
+	const struct extract_losses *losses = extract_losses(extract);
+
+	if (losses->long_lines)
+		cli_say(cli, "not read: %llu lines of more than %d bytes",
+			(unsigned long long)losses->long_lines,
+			EXTRACT_LINE_MAX);
+	if (losses->match_limits)
+		cli_say(cli, "not read: %llu lines on which a rule gave up",
+			(unsigned long long)losses->match_limits);
+	if (losses->steps)
+		cli_say(cli, "not kept: %llu steps past the first %d",
+			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
+}
+
+static int extract_with(struct cli *cli, const struct framework *framework,
+			struct error *err)
+{
+	owned(extract_rules_free) struct extract_rules *rules = NULL;
+	owned(extract_free) struct extract *extract = NULL;
+	owned(json_free) cJSON *result = NULL;
+	const char *text;
+
+	if (!framework->log)
+		return error_set(err, EINVAL,
+				 "framework %s has no rules for its log",
+				 framework->name);
+	rules = extract_rules_new(framework->log, err);
+	extract = rules ? extract_new(rules, err) : NULL;
+	if (!extract ||
+	    feed(extract, cli->arg_count ? cli->args[0] : "-", err) < 0)
+		return -1;
+	result = extract_result(extract, err);
+	if (!result)
+		return -1;
+	tell_losses(cli, extract);
+	if (cli_format(cli, "json")) {
+		if (print_extract_json(cli, extract, result, err) < 0)
+			return -1;
+	} else if (print_steps(cli, extract, err) < 0) {
+		return -1;
+	}
+	if (!result_measured(result, &text)) {
+		cli_say(cli, "nothing was measured: %s", text);
+		return EXIT_WORK_FAILED;
+	}
+	if (!cli_format(cli, "json"))
+		print_summary(cli, result);
+	return EXIT_GOOD;
+}
+
+static int unknown_framework(const struct catalog *catalog, const char *name,
+			     struct error *err)
+{
+	char all[120] = "";
+	size_t used = 0;
+	const struct framework *one;
+
+	for (size_t i = 0;
+	     (one = catalog_framework_at(catalog, i)) && used < sizeof(all);
+	     i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+					 i ? ", " : "", one->name);
+	return error_set(err, EINVAL, "--framework: found '%.60s', allowed: %s",
+			 name, all);
+}
+
+int command_extract(struct cli *cli, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog = NULL;
+	const struct framework *framework;
+	char images[PATH_MAX];
+
+	if (!cli->options.framework)
+		return error_set(err, EINVAL,
+				 "--framework NAME is needed: whose log it is");
+	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	catalog = catalog_load(images, err);
+	if (!catalog)
+		return -1;
+	framework = catalog_framework(catalog, cli->options.framework);
+	if (!framework)
+		return unknown_framework(catalog, cli->options.framework, err);
+	return extract_with(cli, framework, err);
+}

@@ -1,0 +1,331 @@
+/* settings.c - where the controller is, who we are, where our parts lie.
+ */
+#include "controller/cli/settings.h"
+#include "protocol/document.h"
+#include "protocol/file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SETTING_MAX 4000 /* bytes in a value of the configuration file */
+
+struct config {
+	char path[PATH_MAX];       /* "": there is no file */
+	char folder[PATH_MAX];     /* of regatta's configuration, or "" */
+	struct document *document; /* NULL: no file */
+	const char *controller;    /* borrowed from the document */
+	const char *controller_key;
+	const char *key;
+};
+
+static void config_clear(struct config *config)
+{
+	document_free(config->document);
+	config->document = NULL;
+}
+OWNED_VALUE(struct config, config_clear)
+
+__attribute__((format(printf, 3, 4))) static int
+put_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, fmt);
+	length = vsnprintf(path, PATH_MAX, fmt, args);
+	va_end(args);
+	if (length < 0 || length >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.80s...: path too long",
+				 path);
+	return 0;
+}
+
+static int find_config(const struct environment *environment,
+		       struct config *config, struct error *err)
+{
+	const char *slash;
+
+	if (environment->config) {
+		slash = strrchr(environment->config, '/');
+		return put_path(config->path, err, "%s", environment->config) |
+		       put_path(config->folder, err, "%.*s",
+				slash ? (int)(slash - environment->config) : 1,
+				slash ? environment->config : ".");
+	}
+	if (environment->config_home && environment->config_home[0] == '/') {
+		if (put_path(config->folder, err, "%s/regatta",
+			     environment->config_home) < 0)
+			return -1;
+	} else if (environment->home && environment->home[0]) {
+		if (put_path(config->folder, err, "%s/.config/regatta",
+			     environment->home) < 0)
+			return -1;
+	} else {
+		return 0;
+	}
+	return put_path(config->path, err, "%s/config.yaml", config->folder);
+}
+
+static int read_text(const struct value *root, const char *name,
+		     const char **to, struct error *err)
+{
+	const struct value *value = value_get(root, name);
+
+	return value ? value_string(value, SETTING_MAX, to, err) : 0;
+}
+
+static int read_config(const struct environment *environment,
+		       struct config *config, struct error *err)
+{
+	static const char *const keys[] = { "controller", "controller_key",
+					    "key", NULL };
+	static const struct document_limits limits = { .bytes = 65536 };
+	const struct value *root;
+
+	if (find_config(environment, config, err) < 0)
+		return -1;
+	if (!config->path[0] ||
+	    (!environment->config && access(config->path, F_OK) < 0))
+		return 0;
+	config->document = document_read(config->path, &limits, err);
+	if (!config->document)
+		return -1;
+	root = document_root(config->document);
+	if (value_kind(root) == VALUE_NULL)
+		return 0;
+	if (value_expect(root, VALUE_MAP, err) < 0 ||
+	    value_check_keys(root, keys, err) < 0 ||
+	    read_text(root, "controller", &config->controller, err) < 0 ||
+	    read_text(root, "controller_key", &config->controller_key, err) <
+		    0 ||
+	    read_text(root, "key", &config->key, err) < 0)
+		return -1;
+	return 0;
+}
+
+static const char *first_of(const char *option, const char *environment,
+			    const char *config)
+{
+	if (option)
+		return option;
+	return environment && *environment ? environment : config;
+}
+
+/* A path of the configuration file, seen from where we are. */
+static int from_config(const struct config *config, const char *given,
+		       char path[PATH_MAX], struct error *err)
+{
+	if (given[0] == '/')
+		return put_path(path, err, "%s", given);
+	return put_path(path, err, "%s/%s", config->folder, given);
+}
+
+static int find_endpoint(const struct environment *environment,
+			 const struct options *options,
+			 const struct config *config,
+			 struct connection *connection, struct error *err)
+{
+	const char *given =
+		first_of(options->controller, environment->controller,
+			 config->controller);
+
+	if (!given)
+		return error_set(
+			err, EINVAL,
+			"no controller is named: give --controller "
+			"tcp://HOST:7117, set REGATTA_CONTROLLER, or write "
+			"'controller:' to ~/.config/regatta/config.yaml; "
+			"without any controller: regatta run");
+	if (strlen(given) >= sizeof(connection->endpoint) ||
+	    (strncmp(given, "tcp://", 6) != 0 &&
+	     strncmp(given, "ipc://", 6) != 0))
+		return error_set(err, EINVAL,
+				 "controller: found '%.80s', allowed is "
+				 "tcp://HOST:PORT or ipc://PATH",
+				 given);
+	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
+		 given);
+	return 0;
+}
+
+static int find_server_key(const struct environment *environment,
+			   const struct options *options,
+			   const struct config *config,
+			   struct connection *connection, struct error *err)
+{
+	const char *given = first_of(options->controller_key,
+				     environment->controller_key, NULL);
+	char path[PATH_MAX];
+
+	if (!given && config->controller_key) {
+		given = config->controller_key;
+		if (strlen(given) != KEY_TEXT_SIZE - 1 ||
+		    access(given, F_OK) == 0 || given[0] == '/') {
+			if (from_config(config, given, path, err) < 0)
+				return -1;
+			given = path;
+		}
+	}
+	if (!given)
+		return error_set(err, EINVAL,
+				 "the controller's public key is missing: give "
+				 "--controller-key KEY or FILE, set "
+				 "REGATTA_CONTROLLER_KEY, or write "
+				 "'controller_key:' to "
+				 "~/.config/regatta/config.yaml");
+	if (key_public(given, connection->server_public, err) < 0)
+		return error_prefix(err, "controller's key");
+	return 0;
+}
+
+static int find_own_key(const struct environment *environment,
+			const struct options *options,
+			const struct config *config,
+			struct connection *connection, struct error *err)
+{
+	const char *given = first_of(options->key, environment->key, NULL);
+	char path[PATH_MAX];
+
+	if (!given && (config->key || config->folder[0])) {
+		if (from_config(config, config->key ? config->key : "key", path,
+				err) < 0)
+			return -1;
+		given = path;
+	}
+	if (!given)
+		return error_set(err, EINVAL,
+				 "your key is missing: give --key FILE or set "
+				 "REGATTA_KEY");
+	if (access(given, F_OK) < 0 && errno == ENOENT)
+		return error_set(err, ENOENT,
+				 "no key at %.80s: make one by 'regatta key "
+				 "new FILE --name NAME --role operator', add "
+				 "the line it prints to the controller's keys",
+				 given);
+	if (key_load(&connection->key, given, err) < 0) {
+		if (err->code == EACCES)
+			err->code = EPERM;
+		return -1;
+	}
+	if (connection->key.role != ROLE_OPERATOR &&
+	    connection->key.role != ROLE_VIEWER)
+		return error_set(err, EINVAL,
+				 "%.80s: a key of role %s; a person needs one "
+				 "of role operator or viewer",
+				 given, role_name(connection->key.role));
+	return 0;
+}
+
+int settings_connection(const struct environment *environment,
+			const struct options *options,
+			struct connection *connection, struct error *err)
+{
+	owned(config_clear) struct config config = { 0 };
+	struct connection found = { 0 };
+
+	if (read_config(environment, &config, err) < 0 ||
+	    find_endpoint(environment, options, &config, &found, err) < 0 ||
+	    find_server_key(environment, options, &config, &found, err) < 0 ||
+	    find_own_key(environment, options, &config, &found, err) < 0)
+		return -1;
+	*connection = found;
+	return 0;
+}
+
+/* Whether folder/name is there, with its real path in `path`. */
+static bool try_path(const char *folder, const char *name, int mode,
+		     char path[PATH_MAX])
+{
+	char joined[PATH_MAX];
+	int length = snprintf(joined, sizeof(joined), "%s/%s", folder, name);
+
+	return length > 0 && length < PATH_MAX && access(joined, mode) == 0 &&
+	       realpath(joined, path);
+}
+
+int settings_images(const struct environment *environment,
+		    const struct options *options, char path[PATH_MAX],
+		    struct error *err)
+{
+	static const char *const beside[] = { "images",
+					      "../share/regatta/images", NULL };
+	const char *given =
+		first_of(options->images, environment->images, NULL);
+
+	if (given) {
+		if (!realpath(given, path))
+			return error_set(err, ENOENT, "--images %.120s: %s",
+					 given, strerror(errno));
+		return 0;
+	}
+	for (size_t i = 0; environment->folder && beside[i]; i++) {
+		char file[PATH_MAX];
+
+		snprintf(file, sizeof(file), "%s/models.yaml", beside[i]);
+		if (try_path(environment->folder, file, R_OK, path) &&
+		    try_path(environment->folder, beside[i], R_OK, path))
+			return 0;
+	}
+	if (try_path(REGATTA_DATA, "images", R_OK, path))
+		return 0;
+	return error_set(err, ENOENT,
+			 "no folder with models, frameworks and vendors at "
+			 "%s/images: give --images DIR",
+			 REGATTA_DATA);
+}
+
+static bool try_search_path(const struct environment *environment,
+			    const char *name, char path[PATH_MAX])
+{
+	const char *from = environment->path;
+
+	while (from && *from) {
+		size_t length = strcspn(from, ":");
+		char folder[PATH_MAX];
+
+		if (length && length < sizeof(folder)) {
+			snprintf(folder, sizeof(folder), "%.*s", (int)length,
+				 from);
+			if (try_path(folder, name, X_OK, path))
+				return true;
+		}
+		from += length + (from[length] == ':');
+	}
+	return false;
+}
+
+int settings_program(const struct environment *environment, const char *name,
+		     char path[PATH_MAX], struct error *err)
+{
+	static const char *const beside[] = { ".", "../sbin", "../lib/regatta",
+					      NULL };
+
+	for (size_t i = 0; environment->folder && beside[i]; i++) {
+		char folder[PATH_MAX];
+
+		snprintf(folder, sizeof(folder), "%.3000s/%s",
+			 environment->folder, beside[i]);
+		if (try_path(folder, name, X_OK, path))
+			return 0;
+	}
+	if (try_path(REGATTA_LIB, name, X_OK, path) ||
+	    try_search_path(environment, name, path))
+		return 0;
+	return error_set(err, ENOENT,
+			 "%s is neither beside this program nor in its "
+			 "../sbin, in %s or in PATH: install all of Regatta",
+			 name, REGATTA_LIB);
+}
+
+int read_input(const char *name, struct buffer *out, struct error *err)
+{
+	const char *path = strcmp(name, "-") ? name : "/dev/stdin";
+
+	if (file_read_any(path, out, err) == 0)
+		return 0;
+	if (err->code != ENOMEM && err->code != E2BIG)
+		err->code = EINVAL; /* a request for what is not there */
+	return -1;
+}
