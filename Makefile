@@ -62,8 +62,8 @@ PROTOCOL = $(wildcard protocol/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/cluster/*.c controller/results/*.c \
-	controller/store/*.c))
+	controller/sweep/*.c controller/cluster/*.c controller/server/*.c \
+	controller/results/*.c controller/store/*.c))
 CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c))
 INIT = $(wildcard agent/init/*.c)
 TRAINER = $(wildcard images/cpu/*.c)

@@ -1,6 +1,6 @@
 /* main.c - regatta-controller: options to configuration, then the loop.
  */
-#include "controller/cluster/controller.h"
+#include "controller/controller.h"
 #include "protocol/file.h"
 #include "protocol/lifeline.h"
 #include "protocol/log.h"

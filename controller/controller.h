@@ -1,8 +1,8 @@
 /* controller.h - owns the cluster: store, wire, timers, and the turn of the
  * loop in which what was decided is committed before it is told.
  */
-#ifndef CONTROLLER_CLUSTER_CONTROLLER_H
-#define CONTROLLER_CLUSTER_CONTROLLER_H
+#ifndef CONTROLLER_CONTROLLER_H
+#define CONTROLLER_CONTROLLER_H
 
 #include "protocol/error.h"
 #include "protocol/key.h"

@@ -1,7 +1,7 @@
 /* logread.h - a piece of a job's output, for a person who reads it.
  */
-#ifndef CONTROLLER_CLUSTER_LOGREAD_H
-#define CONTROLLER_CLUSTER_LOGREAD_H
+#ifndef CONTROLLER_SERVER_LOGREAD_H
+#define CONTROLLER_SERVER_LOGREAD_H
 
 #include "controller/cluster/cluster.h"
 

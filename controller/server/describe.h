@@ -2,10 +2,13 @@
  *
  * All objects are the caller's to delete.
  */
-#ifndef CONTROLLER_CLUSTER_DESCRIBE_H
-#define CONTROLLER_CLUSTER_DESCRIBE_H
+#ifndef CONTROLLER_SERVER_DESCRIBE_H
+#define CONTROLLER_SERVER_DESCRIBE_H
 
 #include "controller/cluster/cluster.h"
+
+/* {"since": the last event}: every answer begins so. */
+cJSON *answer_new(struct cluster *cluster);
 
 /* {"id", "name", "client", "submitted_ms", "jobs", "counts": {state: n},
  * "final"}

@@ -1,6 +1,6 @@
 /* logread.c - a piece of a job's output, for a person who reads it.
  */
-#include "controller/cluster/logread.h"
+#include "controller/server/logread.h"
 #include "controller/cluster/job.h"
 
 #include <errno.h>

@@ -4,15 +4,13 @@
  * is sent after the commit. Requests with wait_ms are parked until there is
  * news; a peer may have PARKED_MAX of them.
  */
-#ifndef CONTROLLER_CLUSTER_SERVER_H
-#define CONTROLLER_CLUSTER_SERVER_H
+#ifndef CONTROLLER_SERVER_SERVER_H
+#define CONTROLLER_SERVER_SERVER_H
 
 #include "controller/cluster/cluster.h"
 
-#define PARKED_MAX 16          /* per peer */
-#define SERVER_JOBS_MAX 100000 /* in one sweep */
-#define SERVER_ROWS_MAX 1000   /* in one answer */
-#define SERVER_WAIT_MS 30000   /* at most */
+#define PARKED_MAX 16        /* per peer */
+#define SERVER_WAIT_MS 30000 /* at most */
 
 /* Answer a request of a person; body and payload are borrowed. */
 void server_request(struct cluster *cluster, struct wire_peer *peer,

@@ -1,6 +1,6 @@
 /* describe.c - sweeps, jobs and nodes as the JSON that people get.
  */
-#include "controller/cluster/describe.h"
+#include "controller/server/describe.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
@@ -21,6 +21,15 @@ static void add_text(cJSON *to, const char *name, const char *text)
 static void add_number(cJSON *to, const char *name, double value)
 {
 	cJSON_AddNumberToObject(to, name, value);
+}
+
+cJSON *answer_new(struct cluster *cluster)
+{
+	cJSON *body = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(body, "since",
+				(double)store_last_event(cluster->store));
+	return body;
 }
 
 struct in_sweep {

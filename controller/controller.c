@@ -1,13 +1,13 @@
 /* controller.c - owns the cluster: store, wire, timers, and the turn of the
  * loop in which what was decided is committed before it is told.
  */
-#include "controller/cluster/controller.h"
+#include "controller/controller.h"
 #include "controller/cluster/cluster.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
-#include "controller/cluster/server.h"
+#include "controller/server/server.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"

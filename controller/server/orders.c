@@ -1,0 +1,262 @@
+/* orders.c - what people order: sweeps submitted, cancelled, tried again.
+ */
+#include "controller/server/orders.h"
+#include "controller/cluster/gang.h"
+#include "controller/cluster/job.h"
+#include "controller/server/describe.h"
+#include "controller/sweep/sweep.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKENS_MAX 256   /* newest sweeps that a repeated submit may mean */
+#define DROPPED_MAX 1000 /* dropped cells named in one answer */
+
+struct token_search {
+	const char *client;
+	uint64_t found;
+	char *name;
+};
+
+static int match_token(const struct sweep_row *row, void *arg)
+{
+	struct token_search *search = arg;
+
+	if (!strcmp(row->client, search->client)) {
+		search->found = row->id;
+		free(search->name);
+		search->name = strdup(row->name);
+	}
+	return 0;
+}
+
+/* The same submit, sent again after a lost answer: the answer as before, or
+ * NULL: it is a new one.
+ */
+static cJSON *answer_again(struct cluster *cluster, const char *client,
+			   uint64_t next)
+{
+	struct token_search search = { .client = client };
+	uint64_t counts[JOB_STATES] = { 0 }, jobs = 0;
+	cJSON *body;
+
+	store_sweeps(cluster->store, next > TOKENS_MAX ? next - TOKENS_MAX : 0,
+		     0, match_token, &search, NULL);
+	if (!search.found)
+		return NULL;
+	store_sweep_counts(cluster->store, search.found, counts, NULL);
+	for (int i = 0; i < JOB_STATES; i++)
+		jobs += counts[i];
+	body = answer_new(cluster);
+	cJSON_AddNumberToObject(body, "sweep", (double)search.found);
+	cJSON_AddStringToObject(body, "name", search.name ? search.name : "");
+	cJSON_AddNumberToObject(body, "jobs", (double)jobs);
+	cJSON_AddArrayToObject(body, "dropped");
+	free(search.name);
+	return body;
+}
+
+static int check_size(struct sweep *sweep, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	char cell[200] = "", reason[200] = "";
+
+	if (totals->jobs > ORDER_JOBS_MAX)
+		return error_set(err, E2BIG,
+				 "%s: %zu jobs, allowed are %d in one sweep",
+				 sweep_name(sweep), totals->jobs,
+				 ORDER_JOBS_MAX);
+	if (totals->jobs)
+		return 0;
+	if (totals->dropped)
+		sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason),
+			   NULL);
+	return error_set(err, EINVAL,
+			 "%s: nothing to run: all %zu cells are dropped; the "
+			 "first: %s: %s",
+			 sweep_name(sweep), totals->dropped, cell, reason);
+}
+
+static int put_jobs(struct cluster *cluster, struct sweep *sweep, uint64_t id,
+		    struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+
+	for (size_t cell = 0; cell < totals->kept; cell++) {
+		uint32_t repeats;
+		size_t first = sweep_cell_job(sweep, cell, &repeats);
+
+		for (size_t i = first; i < first + repeats; i++) {
+			struct job_spec spec;
+			int rc;
+
+			if (sweep_job(sweep, i, &spec, err) < 0)
+				return -1;
+			rc = job_submit(cluster, id, cell, &spec, err);
+			codec_clear(&job_spec_schema, &spec);
+			if (rc < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static cJSON *dropped_cells(struct sweep *sweep)
+{
+	cJSON *list = cJSON_CreateArray();
+	char cell[400], reason[400];
+
+	for (size_t i = 0; i < sweep_totals(sweep)->dropped && i < DROPPED_MAX;
+	     i++) {
+		cJSON *item = cJSON_CreateObject();
+
+		sweep_drop(sweep, i, cell, sizeof(cell), reason, sizeof(reason),
+			   NULL);
+		cJSON_AddStringToObject(item, "cell", cell);
+		cJSON_AddStringToObject(item, "reason", reason);
+		cJSON_AddItemToArray(list, item);
+	}
+	return list;
+}
+
+cJSON *order_submit(struct cluster *cluster, const char *by,
+		    const struct message_submit *message, const void *payload,
+		    size_t size, struct error *err)
+{
+	owned(sweep_free) struct sweep *sweep = NULL;
+	owned_free char *text = NULL;
+	char client[160];
+	struct sweep_row row = { .client = client };
+	cJSON *body;
+
+	if (strlen(message->token) > 64) {
+		error_set(err, EPROTO, "token: longer than 64 bytes");
+		return NULL;
+	}
+	snprintf(client, sizeof(client), "%s %s", by, message->token);
+	sweep = sweep_parse(payload, size, message->file, cluster->catalog,
+			    err);
+	if (!sweep || check_size(sweep, err) < 0)
+		return NULL;
+	row.id = store_next_sweep(cluster->store);
+	body = answer_again(cluster, client, row.id);
+	if (body)
+		return body;
+	text = strndup(payload, size);
+	if (!text) {
+		error_nomem(err, "sweep");
+		return NULL;
+	}
+	row.name = sweep_name(sweep);
+	row.text = text;
+	row.submitted_ms = clock_wall_ms();
+	if (store_put_sweep(cluster->store, &row, err) < 0 ||
+	    put_jobs(cluster, sweep, row.id, err) < 0)
+		return NULL;
+	log_info("sweep=%" PRIu64 " name=%s jobs=%zu by=%s", row.id, row.name,
+		 sweep_totals(sweep)->jobs, by);
+	body = answer_new(cluster);
+	cJSON_AddNumberToObject(body, "sweep", (double)row.id);
+	cJSON_AddStringToObject(body, "name", row.name);
+	cJSON_AddNumberToObject(body, "jobs",
+				(double)sweep_totals(sweep)->jobs);
+	cJSON_AddItemToObject(body, "dropped", dropped_cells(sweep));
+	return body;
+}
+
+struct cancelling {
+	uint64_t sweep;
+	const char *text;
+	uint64_t count;
+};
+
+static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	struct cancelling *cancelling = arg;
+
+	if (job->sweep != cancelling->sweep || job_state_final(job->state))
+		return;
+	gang_exception(cluster, job, FAILURE_CANCELLED, 0, cancelling->text);
+	cancelling->count++;
+}
+
+static int never(const struct sweep_row *row, void *arg)
+{
+	return 0;
+}
+
+cJSON *order_cancel(struct cluster *cluster, const char *by,
+		    const struct message_cancel *message, struct error *err)
+{
+	char text[100];
+	struct cancelling cancelling = { message->id, text, 0 };
+	struct job *job;
+	cJSON *body;
+
+	snprintf(text, sizeof(text), "cancelled by %s", by);
+	if (!strcmp(message->kind, "sweep")) {
+		if (store_sweep(cluster->store, message->id, never, NULL, err) <
+		    0)
+			return NULL;
+		job_each(cluster, cancel_one, &cancelling);
+	} else if (!strcmp(message->kind, "job")) {
+		job = job_find(cluster, message->id);
+		if (!job || job_state_final(job->state)) {
+			error_set(err, ENOENT,
+				  "job %" PRIu64 ": not there, or ended "
+				  "already",
+				  message->id);
+			return NULL;
+		}
+		cancelling.sweep = job->sweep;
+		cancel_one(cluster, job, &cancelling);
+	} else {
+		error_set(err, EINVAL,
+			  "kind: found '%.40s', allowed are sweep and job",
+			  message->kind);
+		return NULL;
+	}
+	log_info("%s %" PRIu64 " cancelled by=%s jobs=%" PRIu64, message->kind,
+		 message->id, by, cancelling.count);
+	body = answer_new(cluster);
+	cJSON_AddNumberToObject(body, "cancelled", (double)cancelling.count);
+	return body;
+}
+
+struct retrying {
+	struct cluster *cluster;
+	uint64_t count;
+	struct error *err;
+};
+
+static int retry_one(const struct job_row *row, void *arg)
+{
+	struct retrying *retrying = arg;
+
+	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
+		return 0;
+	retrying->count++;
+	return job_revive(retrying->cluster, row, retrying->err);
+}
+
+cJSON *order_retry(struct cluster *cluster, const char *by,
+		   const struct message_retry *message, struct error *err)
+{
+	struct retrying retrying = { cluster, 0, err };
+	cJSON *body;
+
+	if (store_sweep(cluster->store, message->sweep, never, NULL, err) < 0 ||
+	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
+		       &retrying, err) < 0)
+		return NULL;
+	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
+		 message->sweep, by, retrying.count);
+	body = answer_new(cluster);
+	cJSON_AddNumberToObject(body, "retried", (double)retrying.count);
+	return body;
+}

@@ -1,0 +1,22 @@
+/* orders.h - what people order: sweeps submitted, cancelled, tried again.
+ *
+ * Each returns the body of the reply (protocol/message.h), which the caller
+ * deletes, or NULL with *err set: then nothing is changed. `by` names who
+ * orders it, for the log and the sweep's record.
+ */
+#ifndef CONTROLLER_SERVER_ORDERS_H
+#define CONTROLLER_SERVER_ORDERS_H
+
+#include "controller/cluster/cluster.h"
+
+#define ORDER_JOBS_MAX 100000 /* in one sweep */
+
+cJSON *order_submit(struct cluster *cluster, const char *by,
+		    const struct message_submit *message, const void *payload,
+		    size_t size, struct error *err);
+cJSON *order_cancel(struct cluster *cluster, const char *by,
+		    const struct message_cancel *message, struct error *err);
+cJSON *order_retry(struct cluster *cluster, const char *by,
+		   const struct message_retry *message, struct error *err);
+
+#endif

@@ -1,0 +1,346 @@
+/* questions.c - what people may ask, a function a question.
+ */
+#include "controller/server/questions.h"
+#include "controller/cluster/node.h"
+#include "controller/cluster/verdict.h"
+#include "controller/server/describe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_MAX 4096 /* jobs in one answer about changes */
+
+struct listing {
+	struct cluster *cluster;
+	const struct message_query *query;
+	cJSON *list;
+	uint32_t limit;
+	uint32_t count;
+};
+
+static struct listing listing_of(struct cluster *cluster,
+				 const struct message_query *query, cJSON *body,
+				 const char *name)
+{
+	uint32_t limit = query->limit;
+
+	if (!limit || limit > QUESTION_ROWS_MAX)
+		limit = QUESTION_ROWS_MAX;
+	return (struct listing){
+		.cluster = cluster,
+		.query = query,
+		.list = cJSON_AddArrayToObject(body, name),
+		.limit = limit,
+	};
+}
+
+/* An answer has room for one more: rows past the limit only say "more". */
+static bool listing_room(struct listing *listing)
+{
+	return ++listing->count <= listing->limit;
+}
+
+static void listing_end(const struct listing *listing, cJSON *body)
+{
+	cJSON_AddBoolToObject(body, "more", listing->count > listing->limit);
+}
+
+static int list_sweep(const struct sweep_row *row, void *arg)
+{
+	struct listing *listing = arg;
+
+	if (listing_room(listing))
+		cJSON_AddItemToArray(listing->list,
+				     describe_sweep(listing->cluster, row));
+	return 0;
+}
+
+static int ask_sweeps(struct cluster *cluster,
+		      const struct message_query *query, cJSON *body,
+		      struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "sweeps");
+
+	if (store_sweeps(cluster->store, query->after, listing.limit + 1,
+			 list_sweep, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
+static int put_sweep(const struct sweep_row *row, void *arg)
+{
+	struct listing *listing = arg;
+
+	cJSON_AddItemToObject(listing->list, "sweep",
+			      describe_sweep(listing->cluster, row));
+	return 0;
+}
+
+static int ask_sweep(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, struct error *err)
+{
+	struct listing listing = { .cluster = cluster, .list = body };
+
+	return store_sweep(cluster->store, query->id, put_sweep, &listing, err);
+}
+
+static int list_job(const struct job_row *row, void *arg)
+{
+	struct listing *listing = arg;
+
+	if ((!listing->query->id || row->sweep == listing->query->id) &&
+	    listing_room(listing))
+		cJSON_AddItemToArray(listing->list,
+				     describe_job(listing->cluster, row));
+	return 0;
+}
+
+/* The ids of jobs that changed after query->since, without doubles. */
+struct changes {
+	uint64_t jobs[CHANGES_MAX];
+	size_t count;
+	uint64_t last;
+	size_t events;
+};
+
+static void changes_add(struct changes *changes, uint64_t job)
+{
+	for (size_t i = changes->count; i-- > 0;)
+		if (changes->jobs[i] == job)
+			return;
+	if (changes->count < CHANGES_MAX)
+		changes->jobs[changes->count++] = job;
+}
+
+static int add_change(const struct event_row *row, void *arg)
+{
+	struct changes *changes = arg;
+
+	changes->last = row->seq;
+	changes->events++;
+	changes_add(changes, row->job);
+	return 0;
+}
+
+static int ask_changed(struct cluster *cluster,
+		       const struct message_query *query, cJSON *body,
+		       struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "jobs");
+	owned_free struct changes *changes = calloc(1, sizeof(*changes));
+	const struct gang *gang;
+
+	if (!changes)
+		return error_nomem(err, "changes");
+	changes->last = query->since;
+	listing.limit = CHANGES_MAX;
+	if (store_events(cluster->store, 0, query->since, CHANGES_MAX / 4,
+			 add_change, changes, err) < 0)
+		return -1;
+	cJSON_ReplaceItemInObjectCaseSensitive(body, "since",
+					       cJSON_CreateNumber(
+						       (double)changes->last));
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (!job_state_final(gang->job->state))
+			changes_add(changes, gang->job->id);
+	}
+	for (size_t i = 0; i < changes->count; i++)
+		store_job(cluster->store, changes->jobs[i], list_job, &listing,
+			  NULL);
+	cJSON_AddBoolToObject(body, "more", changes->events == CHANGES_MAX / 4);
+	return 0;
+}
+
+static int ask_jobs(struct cluster *cluster, const struct message_query *query,
+		    cJSON *body, struct error *err)
+{
+	struct listing listing;
+
+	if (query->id)
+		cJSON_AddBoolToObject(body, "final",
+				      sweep_final(cluster, query->id));
+	if (query->since)
+		return ask_changed(cluster, query, body, err);
+	listing = listing_of(cluster, query, body, "jobs");
+	if (store_jobs(cluster->store, query->id, query->after,
+		       listing.limit + 1, list_job, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
+static int put_job(const struct job_row *row, void *arg)
+{
+	struct listing *listing = arg;
+
+	cJSON_AddItemToObject(listing->list, "job",
+			      describe_job_whole(listing->cluster, row));
+	return 0;
+}
+
+static int ask_job(struct cluster *cluster, const struct message_query *query,
+		   cJSON *body, struct error *err)
+{
+	struct listing listing = { .cluster = cluster, .list = body };
+
+	return store_job(cluster->store, query->id, put_job, &listing, err);
+}
+
+static int ask_nodes(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "nodes");
+
+	for (size_t i = query->after; i < cluster->nodes_count; i++)
+		if (listing_room(&listing))
+			cJSON_AddItemToArray(listing.list,
+					     describe_node(cluster,
+							   cluster->nodes[i]));
+	listing_end(&listing, body);
+	return 0;
+}
+
+static int ask_node(struct cluster *cluster, const struct message_query *query,
+		    cJSON *body, struct error *err)
+{
+	const struct node *node =
+		query->name ? node_find(cluster, query->name) : NULL;
+
+	if (!node)
+		return error_set(err, ENOENT, "node '%.64s': not there",
+				 query->name ? query->name : "");
+	cJSON_AddItemToObject(body, "node", describe_node(cluster, node));
+	return 0;
+}
+
+static int list_event(const struct event_row *row, void *arg)
+{
+	struct listing *listing = arg;
+	cJSON *event;
+
+	if (!listing_room(listing))
+		return 0;
+	event = cJSON_CreateObject();
+	cJSON_AddNumberToObject(event, "seq", (double)row->seq);
+	cJSON_AddNumberToObject(event, "job", (double)row->job);
+	cJSON_AddNumberToObject(event, "attempt", row->attempt);
+	cJSON_AddNumberToObject(event, "time_ms", (double)row->time_ms);
+	cJSON_AddStringToObject(event, "kind", row->kind);
+	cJSON_AddItemToObject(event, "data",
+			      row->data ? codec_parse(row->data,
+						      strlen(row->data), NULL)
+					: cJSON_CreateNull());
+	cJSON_AddItemToArray(listing->list, event);
+	return 0;
+}
+
+static int ask_events(struct cluster *cluster,
+		      const struct message_query *query, cJSON *body,
+		      struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "events");
+
+	if (store_events(cluster->store, query->id, query->after,
+			 listing.limit + 1, list_event, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
+struct row_text {
+	char *json;
+};
+
+static int keep_result(const struct result_row *row, void *arg)
+{
+	struct row_text *text = arg;
+
+	text->json = strdup(row->json);
+	return 0;
+}
+
+static int list_result(const struct job_row *row, void *arg)
+{
+	struct listing *listing = arg;
+	struct row_text text = { NULL };
+
+	if (!listing_room(listing))
+		return 0;
+	store_result(listing->cluster->store, row->id, keep_result, &text,
+		     NULL);
+	cJSON_AddItemToArray(listing->list, verdict_row(row, text.json));
+	free(text.json);
+	return 0;
+}
+
+static int ask_results(struct cluster *cluster,
+		       const struct message_query *query, cJSON *body,
+		       struct error *err)
+{
+	struct listing listing = { .cluster = cluster, .list = body };
+
+	if (store_sweep(cluster->store, query->id, put_sweep, &listing, err) <
+	    0)
+		return -1;
+	listing = listing_of(cluster, query, body, "rows");
+	if (store_jobs(cluster->store, query->id, query->after,
+		       listing.limit + 1, list_result, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
+typedef int ask_fn(struct cluster *cluster, const struct message_query *query,
+		   cJSON *body, struct error *err);
+
+/* clang-format off */
+static const struct {
+	const char *what;
+	ask_fn *ask;
+} questions[] = {
+	{ "sweeps", ask_sweeps },
+	{ "sweep", ask_sweep },
+	{ "jobs", ask_jobs },
+	{ "job", ask_job },
+	{ "nodes", ask_nodes },
+	{ "node", ask_node },
+	{ "events", ask_events },
+	{ "results", ask_results },
+};
+/* clang-format on */
+
+static ask_fn *question(const char *what, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		if (!strcmp(questions[i].what, what))
+			return questions[i].ask;
+	error_set(err, EINVAL,
+		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
+		  "nodes, node, events and results",
+		  what);
+	return NULL;
+}
+
+bool question_known(const char *what, struct error *err)
+{
+	return question(what, err) != NULL;
+}
+
+cJSON *question_answer(struct cluster *cluster,
+		       const struct message_query *query, struct error *err)
+{
+	ask_fn *ask = question(query->what, err);
+	cJSON *body;
+
+	if (!ask)
+		return NULL;
+	body = answer_new(cluster);
+	if (ask(cluster, query, body, err) < 0) {
+		cJSON_Delete(body);
+		return NULL;
+	}
+	return body;
+}

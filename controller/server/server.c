@@ -1,0 +1,285 @@
+/* server.c - what people may ask and order, and the answers.
+ */
+#include "controller/server/server.h"
+#include "controller/server/logread.h"
+#include "controller/server/orders.h"
+#include "controller/server/questions.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request that waits for news. */
+struct parked {
+	struct wire_peer *peer;
+	enum message_type type;
+	union {
+		struct message_query query;
+		struct message_log_read log_read;
+	} body; /* strings are owned */
+	int64_t until_ms;
+	uint64_t progress_seq;
+	TAILQ_ENTRY(parked) next;
+};
+
+/* Answers. */
+
+static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
+		  const void *payload, size_t size)
+{
+	struct message_reply message = { request, body };
+	struct error err;
+
+	if (wire_server_send(peer, MESSAGE_REPLY, &message,
+			     payload ? payload : "", size, &err) < 0)
+		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
+	cJSON_Delete(body);
+}
+
+static void refuse(struct wire_peer *peer, uint64_t request,
+		   const struct error *why)
+{
+	struct message_refused message = { request, why->code,
+					   (char *)why->text };
+	struct error err;
+
+	if (wire_server_send(peer, MESSAGE_REFUSED, &message, NULL, 0, &err) <
+	    0)
+		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
+}
+
+static int answer_query(struct cluster *cluster, struct wire_peer *peer,
+			const struct message_query *query, struct error *err)
+{
+	cJSON *body = question_answer(cluster, query, err);
+
+	if (!body)
+		return -1;
+	reply(peer, query->request, body, NULL, 0);
+	return 0;
+}
+
+static int answer_log_read(struct cluster *cluster, struct wire_peer *peer,
+			   const struct message_log_read *read, bool last,
+			   bool *waits, struct error *err)
+{
+	owned(buffer_clear) struct buffer bytes;
+	cJSON *body;
+
+	buffer_init(&bytes, LOGREAD_BYTES);
+	body = logread(cluster, read, &bytes, err);
+	if (!body)
+		return -1;
+	*waits = !last && !bytes.size && read->stream &&
+		 !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(body, "final"));
+	if (*waits)
+		cJSON_Delete(body);
+	else
+		reply(peer, read->request, body, bytes.data, bytes.size);
+	return 0;
+}
+
+/* Waiting. */
+
+static size_t parked_by(const struct cluster *cluster,
+			const struct wire_peer *peer)
+{
+	const struct parked *parked;
+	size_t count = 0;
+
+	TAILQ_FOREACH(parked, &cluster->parked, next)
+	{
+		count += parked->peer == peer;
+	}
+	return count;
+}
+
+/* The body's strings move into the parked request. */
+static int park(struct cluster *cluster, struct wire_peer *peer,
+		enum message_type type, void *body, uint32_t wait_ms,
+		struct error *err)
+{
+	size_t size = message_kinds[type].schema->size;
+	struct parked *parked;
+
+	if (parked_by(cluster, peer) >= PARKED_MAX)
+		return error_set(err, EBUSY, "more than %d requests that wait",
+				 PARKED_MAX);
+	parked = calloc(1, sizeof(*parked));
+	if (!parked)
+		return error_nomem(err, "request");
+	if (wait_ms > SERVER_WAIT_MS)
+		wait_ms = SERVER_WAIT_MS;
+	parked->peer = peer;
+	parked->type = type;
+	parked->until_ms = clock_mono_ms() + wait_ms;
+	parked->progress_seq = cluster->progress_seq;
+	memcpy(&parked->body, body, size);
+	memset(body, 0, size);
+	TAILQ_INSERT_TAIL(&cluster->parked, parked, next);
+	return 0;
+}
+
+static void unpark(struct cluster *cluster, struct parked *parked)
+{
+	TAILQ_REMOVE(&cluster->parked, parked, next);
+	codec_clear(message_kinds[parked->type].schema, &parked->body);
+	free(parked);
+}
+
+static bool query_has_news(const struct cluster *cluster,
+			   const struct message_query *query,
+			   uint64_t progress_seq)
+{
+	return store_last_event(cluster->store) > query->since ||
+	       cluster->progress_seq > progress_seq;
+}
+
+/* Answer it if there is news, or the time is up. */
+static void try_parked(struct cluster *cluster, struct parked *parked,
+		       int64_t now)
+{
+	bool last = now >= parked->until_ms, waits = false;
+	struct error err = { 0 };
+	uint64_t request = parked->body.query.request;
+	int rc = 0;
+
+	if (parked->type == MESSAGE_LOG_READ) {
+		rc = answer_log_read(cluster, parked->peer,
+				     &parked->body.log_read, last, &waits,
+				     &err);
+	} else {
+		waits = !last && !query_has_news(cluster, &parked->body.query,
+						 parked->progress_seq);
+		if (!waits)
+			rc = answer_query(cluster, parked->peer,
+					  &parked->body.query, &err);
+	}
+	if (waits)
+		return;
+	if (rc < 0)
+		refuse(parked->peer, request, &err);
+	unpark(cluster, parked);
+}
+
+void server_wake(struct cluster *cluster)
+{
+	int64_t now = clock_mono_ms();
+	struct parked *parked, *next;
+
+	cluster->changed = false;
+	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+		next = TAILQ_NEXT(parked, next);
+		try_parked(cluster, parked, now);
+	}
+}
+
+void server_forget(struct cluster *cluster, const struct wire_peer *peer)
+{
+	struct parked *parked, *next;
+
+	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+		next = TAILQ_NEXT(parked, next);
+		if (!peer || parked->peer == peer)
+			unpark(cluster, parked);
+	}
+}
+
+static int query(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	struct message_query *message = arg;
+
+	if (!question_known(message->what, err))
+		return -1;
+	/* A cursor from another life of the store has nothing to wait for. */
+	if (message->since > store_last_event(cluster->store))
+		message->since = 0;
+	if (message->wait_ms && message->since &&
+	    !query_has_news(cluster, message, cluster->progress_seq))
+		return park(cluster, peer, MESSAGE_QUERY, message,
+			    message->wait_ms, err);
+	return answer_query(cluster, peer, message, err);
+}
+
+static int log_read(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		    const void *payload, size_t size, struct error *err)
+{
+	struct message_log_read *message = arg;
+	bool waits = false;
+
+	if (answer_log_read(cluster, peer, message, !message->wait_ms, &waits,
+			    err) < 0)
+		return -1;
+	if (waits)
+		return park(cluster, peer, MESSAGE_LOG_READ, message,
+			    message->wait_ms, err);
+	return 0;
+}
+
+/* A reply's body, or nothing: then it is refused. */
+static int answer_order(struct wire_peer *peer, uint64_t request, cJSON *body)
+{
+	if (!body)
+		return -1;
+	reply(peer, request, body, NULL, 0);
+	return 0;
+}
+
+static int submit(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		  const void *payload, size_t size, struct error *err)
+{
+	const struct message_submit *message = arg;
+
+	return answer_order(peer, message->request,
+			    order_submit(cluster, wire_peer_name(peer), message,
+					 payload, size, err));
+}
+
+static int cancel(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		  const void *payload, size_t size, struct error *err)
+{
+	const struct message_cancel *message = arg;
+
+	return answer_order(peer, message->request,
+			    order_cancel(cluster, wire_peer_name(peer), message,
+					 err));
+}
+
+static int retry(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_retry *message = arg;
+
+	return answer_order(peer, message->request,
+			    order_retry(cluster, wire_peer_name(peer), message,
+					err));
+}
+
+void server_request(struct cluster *cluster, struct wire_peer *peer,
+		    enum message_type type, void *body, const void *payload,
+		    size_t size)
+{
+	/* clang-format off */
+	static int (*const handlers[MESSAGE_TYPES])(
+		struct cluster *, struct wire_peer *, void *, const void *,
+		size_t, struct error *) = {
+		[MESSAGE_SUBMIT] = submit,
+		[MESSAGE_CANCEL] = cancel,
+		[MESSAGE_RETRY] = retry,
+		[MESSAGE_QUERY] = query,
+		[MESSAGE_LOG_READ] = log_read,
+	};
+	/* clang-format on */
+	struct error err = { 0 };
+	uint64_t request;
+
+	if (!handlers[type])
+		return;
+	/* Every request of a person begins with its number. */
+	request = *(const uint64_t *)body;
+	if (handlers[type](cluster, peer, body, payload, size, &err) < 0)
+		refuse(peer, request, &err);
+}
