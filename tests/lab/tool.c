@@ -8,7 +8,8 @@
  *
  *	print BYTES [LINE]	numbered lines of LINE bytes (100) with their
  *				newline; the last is cut so that the sum is
- *BYTES lines N RATE		N numbered lines, RATE a second (0: no pause)
+ *				BYTES
+ *	lines N RATE		N numbered lines, RATE a second (0: no pause)
  *	longline BYTES		one line of BYTES letters, and a newline
  *	garbage [BYTES]		NULs, invalid UTF-8, escapes; then BYTES (0) of
  *				pseudo-random bytes
@@ -20,6 +21,9 @@
  *	sleep SECONDS		a fraction is fine
  *	wait FILE		until FILE is there
  *	touch FILE		make FILE
+ *	append FILE TEXT	add TEXT and a newline to FILE, in one write
+ *	beat FILE N MS BYTES	N times: add the clock (ms, monotonic) as a line
+ *				to FILE, print BYTES as `print` does, wait MS
  *	eat BYTES		take and touch memory, keep it
  *	fork N SECONDS		leave N orphans that sleep, each with a line
  *	abort			end by SIGABRT
@@ -281,6 +285,43 @@ static void run_touch(char **argv)
 	close(fd);
 }
 
+static void append(const char *file, const char *text)
+{
+	int fd = file ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+			     0666)
+		      : -1;
+	char line[256];
+	int size = snprintf(line, sizeof(line), "%s\n", text ? text : "");
+
+	if (fd < 0 || size >= (int)sizeof(line) ||
+	    write(fd, line, size) != size)
+		wrong("cannot append to file", file);
+	close(fd);
+}
+
+static void run_append(char **argv)
+{
+	append(argv[1], argv[1] ? argv[2] : NULL);
+}
+
+static void run_beat(char **argv)
+{
+	unsigned long long n = number(argv[1] ? argv[2] : NULL, "beats");
+	double pause = (double)number(argv[3], "milliseconds");
+	unsigned long long bytes = number(argv[3] ? argv[4] : NULL, "bytes");
+	struct timespec now;
+	char text[32];
+
+	while (n--) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		snprintf(text, sizeof(text), "%lld",
+			 (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+		append(argv[1], text);
+		print(bytes, 100);
+		pause_for(pause / 1000);
+	}
+}
+
 static void run_eat(char **argv)
 {
 	size_t bytes = (size_t)number(argv[1], "bytes");
@@ -420,6 +461,8 @@ static const struct {
 	{ "sleep", run_sleep },
 	{ "wait", run_wait },
 	{ "touch", run_touch },
+	{ "append", run_append },
+	{ "beat", run_beat },
 	{ "eat", run_eat },
 	{ "fork", run_fork },
 	{ "abort", run_abort },

@@ -97,11 +97,13 @@ cluster_engines()
 	done | sort -u
 }
 
-# make_key FILE NAME ROLE
+# make_key FILE NAME ROLE: and let its holder in
 make_key()
 {
-	regatta key new "$1" --name "$2" --role "$3" >/dev/null &&
-		regatta key show "$1" >>"$CLUSTER/authorized"
+	regatta key new "$1" --name "$2" --role "$3" \
+		>>"$CLUSTER/authorized" 2>"$BED/words" && return
+	diag "$(<"$BED/words")"
+	return 1
 }
 
 cluster_keys()
@@ -248,7 +250,10 @@ submit()
 	local answer
 
 	SWEEP='' JOB=''
-	answer=$(cli submit "$1" --format json) || return 1
+	if ! answer=$(cli submit "$1" --format json 2>"$BED/words"); then
+		diag "$(<"$BED/words")"
+		return 1
+	fi
 	SWEEP=$(jq -r .sweep <<<"$answer")
 	JOB=$(jobs_get "$SWEEP" '.[0].job')
 	[[ $SWEEP && $JOB ]]
