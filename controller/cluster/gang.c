@@ -294,8 +294,7 @@ void gang_exception(struct cluster *cluster, struct job *job,
 			      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
 							   : JOB_EVENT_FAIL,
 			      failure_data(job), &err) == 0) {
-			queue_remove(cluster->queue, &job->shape, job->id,
-				     job->priority);
+			queue_remove(cluster->queue, &job->shape, job->id);
 			job_forget(cluster, job);
 		}
 		return;

@@ -67,8 +67,7 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 void job_forget(struct cluster *cluster, struct job *job)
 {
 	if (job->state == JOB_QUEUED)
-		queue_remove(cluster->queue, &job->shape, job->id,
-			     job->priority);
+		queue_remove(cluster->queue, &job->shape, job->id);
 	job_drop_gang(cluster, job);
 	tdelete(job, &cluster->jobs, compare_jobs);
 	cluster->jobs_count--;

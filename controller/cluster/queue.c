@@ -2,6 +2,8 @@
  */
 #include "controller/cluster/queue.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +14,62 @@ bool queued_before(const struct queued *a, const struct queued *b)
 	return a->job < b->job;
 }
 
+/* Where in the table the search for the job begins. */
+static size_t home_of(const struct lane *lane, uint64_t job)
+{
+	/* The golden ratio: neighbours spread evenly over the high bits. */
+	return (job * UINT64_C(0x9e3779b97f4a7c15)) >>
+	       (63 - __builtin_ctzll(lane->room));
+}
+
+/* The job's entry in the table, or the empty one where it would be. */
+static uint32_t *place_of(const struct lane *lane, uint64_t job)
+{
+	size_t at = home_of(lane, job), mask = 2 * lane->room - 1;
+
+	while (lane->places[at] && lane->heap[lane->places[at] - 1].job != job)
+		at = (at + 1) & mask;
+	return &lane->places[at];
+}
+
+/* Empty an entry; those that were pushed past it come nearer to their home. */
+static void place_clear(struct lane *lane, size_t hole)
+{
+	size_t mask = 2 * lane->room - 1;
+
+	for (size_t at = (hole + 1) & mask; lane->places[at];
+	     at = (at + 1) & mask) {
+		uint64_t job = lane->heap[lane->places[at] - 1].job;
+
+		if (((at - home_of(lane, job)) & mask) >=
+		    ((at - hole) & mask)) {
+			lane->places[hole] = lane->places[at];
+			hole = at;
+		}
+	}
+	lane->places[hole] = 0;
+}
+
+static void heap_swap(struct lane *lane, size_t a, size_t b)
+{
+	uint32_t *place_a = place_of(lane, lane->heap[a].job);
+	uint32_t *place_b = place_of(lane, lane->heap[b].job);
+	struct queued swap = lane->heap[a];
+
+	lane->heap[a] = lane->heap[b];
+	lane->heap[b] = swap;
+	*place_a = (uint32_t)b + 1;
+	*place_b = (uint32_t)a + 1;
+}
+
 static void sift_up(struct lane *lane, size_t at)
 {
 	while (at) {
 		size_t above = (at - 1) / 2;
-		struct queued swap = lane->heap[at];
 
 		if (!queued_before(&lane->heap[at], &lane->heap[above]))
 			return;
-		lane->heap[at] = lane->heap[above];
-		lane->heap[above] = swap;
+		heap_swap(lane, at, above);
 		at = above;
 	}
 }
@@ -38,21 +86,46 @@ static void sift_down(struct lane *lane, size_t at)
 				first = below;
 		if (first == at)
 			return;
-		struct queued swap = lane->heap[at];
-
-		lane->heap[at] = lane->heap[first];
-		lane->heap[first] = swap;
+		heap_swap(lane, at, first);
 		at = first;
 	}
 }
 
 static void heap_remove(struct lane *lane, size_t at)
 {
-	lane->heap[at] = lane->heap[--lane->count];
-	if (at < lane->count) {
+	size_t last = lane->count - 1;
+
+	if (at != last)
+		heap_swap(lane, at, last);
+	place_clear(lane, (size_t)(place_of(lane, lane->heap[last].job) -
+				   lane->places));
+	lane->count--;
+	if (at != last) {
 		sift_up(lane, at);
 		sift_down(lane, at);
 	}
+}
+
+static int lane_grow(struct lane *lane)
+{
+	size_t room = lane->room ? lane->room * 2 : 16;
+	uint32_t *places = calloc(2 * room, sizeof(*places));
+	struct queued *heap =
+		places && room <= UINT32_MAX
+			? realloc(lane->heap, room * sizeof(*heap))
+			: NULL;
+
+	if (!heap) {
+		free(places);
+		return -1;
+	}
+	free(lane->places);
+	lane->places = places;
+	lane->heap = heap;
+	lane->room = room;
+	for (size_t i = 0; i < lane->count; i++)
+		*place_of(lane, heap[i].job) = (uint32_t)i + 1;
+	return 0;
 }
 
 void lane_pop(struct lane *lane)
@@ -76,6 +149,7 @@ void queue_free(struct queue *queue)
 	for (size_t i = 0; i < queue->count; i++) {
 		free((char *)queue->lanes[i].shape.vendor);
 		free(queue->lanes[i].heap);
+		free(queue->lanes[i].places);
 	}
 	free(queue->lanes);
 	free(queue);
@@ -123,38 +197,33 @@ int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 	      int64_t priority, struct error *err)
 {
 	struct lane *lane = lane_find(queue, shape);
+	uint32_t *place;
 
 	if (!lane)
 		lane = lane_add(queue, shape);
 	if (!lane)
 		return error_nomem(err, "queue");
-	if (lane->count == lane->room) {
-		size_t room = lane->room ? lane->room * 2 : 16;
-		struct queued *heap = realloc(lane->heap, room * sizeof(*heap));
-
-		if (!heap)
-			return error_nomem(err, "queue");
-		lane->heap = heap;
-		lane->room = room;
-	}
+	if (lane->count == lane->room && lane_grow(lane) < 0)
+		return error_nomem(err, "queue");
+	place = place_of(lane, job);
+	if (*place)
+		return error_set(err, EEXIST, "job %" PRIu64 " is queued", job);
 	lane->heap[lane->count] = (struct queued){ priority, job };
+	*place = (uint32_t)lane->count + 1;
 	sift_up(lane, lane->count++);
 	queue->length++;
 	return 0;
 }
 
-void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job,
-		  int64_t priority)
+void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job)
 {
 	struct lane *lane = lane_find(queue, shape);
+	const uint32_t *place = lane && lane->room ? place_of(lane, job) : NULL;
 
-	for (size_t i = 0; lane && i < lane->count; i++) {
-		if (lane->heap[i].job != job)
-			continue;
-		heap_remove(lane, i);
-		queue->length--;
+	if (!place || !*place)
 		return;
-	}
+	heap_remove(lane, *place - 1);
+	queue->length--;
 }
 
 size_t queue_length(const struct queue *queue)

@@ -11,12 +11,17 @@ struct queued {
 	uint64_t job;
 };
 
-/* The jobs of one shape: a binary heap, the next one first. */
+/* The jobs of one shape: a binary heap, the next one first, and a hash table
+ * that says where in it a job is, so that any can be taken out.
+ */
 struct lane {
 	struct shape shape;
 	struct queued *heap;
-	size_t count, room;
-	bool blocked; /* during a run: its head does not fit */
+	uint32_t *places;   /* 2 * room; place in the heap + 1, or 0 */
+	size_t count, room; /* room is 0 or a power of two */
+	/* Of a run: */
+	bool blocked; /* its head does not fit */
+	size_t first; /* no slot before this one fits */
 };
 
 struct queue {

@@ -66,17 +66,22 @@ void slot_release(struct slot *slot, uint64_t devices)
 /* Collect placements for the job; with `strict`, none that it would rather
  * avoid. Returns how many are found, at most shape->nodes.
  */
-static uint32_t find_slots(struct run *run, const struct lane *lane,
-			   uint64_t job, bool strict)
+static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
+			   bool strict)
 {
 	uint32_t found = 0;
 
-	for (size_t i = 0; i < run->count && found < lane->shape.nodes; i++) {
+	for (size_t i = lane->first;
+	     i < run->count && found < lane->shape.nodes; i++) {
 		uint64_t devices;
 
 		if (run->reserved[i] ||
-		    !slot_fits(&run->slots[i], &lane->shape, &devices) ||
-		    (strict && run->avoid && run->avoid(run->arg, job, i)))
+		    !slot_fits(&run->slots[i], &lane->shape, &devices)) {
+			/* During a run slots only fill up. */
+			lane->first += i == lane->first;
+			continue;
+		}
+		if (strict && run->avoid && run->avoid(run->arg, job, i))
 			continue;
 		run->placements[found++] =
 			(struct placement){ .slot = i, .devices = devices };
@@ -151,8 +156,10 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->reserved = reserved;
 	run->avoid = avoid;
 	run->arg = arg;
-	for (size_t i = 0; i < queue->count; i++)
+	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].blocked = false;
+		queue->lanes[i].first = 0;
+	}
 	while ((lane = next_lane(queue))) {
 		uint64_t job = lane->heap[0].job;
 

@@ -61,12 +61,11 @@ struct queue *queue_new(struct error *err);
 void queue_free(struct queue *queue);
 OWNED_POINTER(struct queue, queue_free)
 
-/* The shape's vendor is copied. */
+/* The shape's vendor is copied. EEXIST: the job is there already. */
 int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 	      int64_t priority, struct error *err);
-/* Not there is success. */
-void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job,
-		  int64_t priority);
+/* Not there is success. Costs the same wherever in the queue the job is. */
+void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job);
 size_t queue_length(const struct queue *queue);
 
 /* A job is placed: shape->nodes placements, which the slots already hold. It
