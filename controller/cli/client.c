@@ -41,6 +41,7 @@ struct client {
 	int64_t absent_ms; /* since when there is none */
 	bool patient;
 	bool told; /* that the connection is lost */
+	bool odd;  /* the last attempt ended as one with a wrong key does */
 	bool interrupted;
 	bool dead;
 	struct error why; /* of the last loss; when dead, of every request */
@@ -208,6 +209,20 @@ static void on_connected(void *arg)
 	wire_client_send(client->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
 }
 
+/* Waiting cannot help. A handshake that fails may be a controller that ends
+ * just then: only the second one in a row tells.
+ */
+static bool is_fatal(struct client *client, int code)
+{
+	bool odd = client->odd;
+
+	client->odd = code == EPROTO;
+	if (code == EPROTONOSUPPORT || code == EPERM)
+		return true;
+	return !client->was_ready &&
+	       (code == EACCES || (code == EPROTO && odd));
+}
+
 static void on_lost(void *arg, int code, const char *why)
 {
 	struct client *client = arg;
@@ -224,8 +239,7 @@ static void on_lost(void *arg, int code, const char *why)
 	TAILQ_FOREACH(pending, &client->pending, next)
 	pending->sent = false;
 	error_set(&client->why, code, "%s", why);
-	if (code == EPROTONOSUPPORT || code == EPROTO || code == EPERM ||
-	    (code == EACCES && !client->was_ready)) {
+	if (is_fatal(client, code)) {
 		error_set(&fatal, EACCES, "controller %.80s: %s",
 			  client->endpoint, why);
 		give_up(client, &fatal);

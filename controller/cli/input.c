@@ -2,6 +2,7 @@
  */
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
+#include "controller/cli/render.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -75,6 +76,7 @@ int input_submit(const struct input *input, struct cli *cli,
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_submit submit = { .file = (char *)input->name,
 					 .token = (char *)token };
+	char jobs[HUMAN_SIZE];
 	uint64_t id;
 
 	if (client_call(client, MESSAGE_SUBMIT, &submit, input->text.data,
@@ -86,9 +88,9 @@ int input_submit(const struct input *input, struct cli *cli,
 				 "the controller did not say the sweep's "
 				 "number");
 	tell_dropped(cli, answer.body);
-	cli_say(cli, "sweep %llu: %s, %llu jobs", (unsigned long long)id,
+	cli_say(cli, "sweep %llu: %s, %s", (unsigned long long)id,
 		json_text(answer.body, "name"),
-		(unsigned long long)json_u64(answer.body, "jobs"));
+		human_jobs(json_u64(answer.body, "jobs"), jobs));
 	*sweep = id;
 	if (body)
 		*body = take(answer.body);

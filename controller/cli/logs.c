@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define WINDOW 12 /* streams under way when following */
+#define WINDOW 12              /* streams under way when following */
 #define WAIT_MS 30000          /* a request waits for output */
 #define TURN_MS 1000           /* the same, when streams take turns */
 #define HELD_MAX (1024 * 1024) /* bytes of a line that waits for its end */
@@ -47,6 +47,7 @@ struct logs {
 	size_t count;
 	size_t turn; /* stream that is asked next */
 	size_t under_way;
+	size_t expected; /* streams that may come yet; 0: unknown */
 	enum job_state state;
 	bool final; /* nothing will follow in this attempt */
 	bool failed;
@@ -306,7 +307,9 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 {
 	struct logs *logs = stream->logs;
 	uint64_t tail = logs->cli->options.tail;
-	uint32_t wait = logs->count > window ? TURN_MS : WAIT_MS;
+	/* Another stream may begin while this one is silent. */
+	bool all = logs->count >= logs->expected && logs->count <= window;
+	uint32_t wait = all ? WAIT_MS : TURN_MS;
 	struct message_log_read read = {
 		.job = logs->job,
 		.attempt = logs->attempt,
@@ -387,14 +390,18 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 				       .since = *since,
 				       .wait_ms = *since ? 500 : 0 };
 	const cJSON *job, *container;
+	uint64_t processes;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
 	*since = json_u64(answer.body, "since");
 	job = json_get(answer.body, "job");
 	container = json_get(json_get(job, "spec"), "container");
-	if (!logs->wanted[0] && (json_u64(job, "nodes") > 1 ||
-				 json_u64(container, "processes") > 1))
+	if (logs->wanted[0])
+		return 0;
+	processes = json_u64(container, "processes");
+	logs->expected = json_u64(job, "nodes") * (processes ? processes : 1);
+	if (logs->expected > 1)
 		logs->several = logs->lines = true;
 	return 0;
 }

@@ -358,7 +358,8 @@ int command_show(struct cli *cli, struct error *err)
 		return error_set(err, EPROTO,
 				 "the controller's answer has no '%s'", kind);
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+		return cli_print_json(cli, answer.body, err) < 0 ? -1
+								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
 	if (print_tasks(cli, object, err) < 0 ||
 	    print_events(cli, object, err) < 0)

@@ -140,6 +140,13 @@ char *human_number(double number, char to[HUMAN_SIZE])
 	return to;
 }
 
+char *human_jobs(uint64_t count, char to[HUMAN_SIZE])
+{
+	snprintf(to, HUMAN_SIZE, "%llu %s", (unsigned long long)count,
+		 count == 1 ? "job" : "jobs");
+	return to;
+}
+
 static const char *const sequences[] = {
 	[PLAIN] = "",          [GREEN] = "\033[32m", [RED] = "\033[31m",
 	[YELLOW] = "\033[33m", [CYAN] = "\033[36m",  [FAINT] = "\033[2m",
@@ -241,6 +248,9 @@ char *job_detail(const cJSON *job, char *to, size_t size)
 	    *json_text(job, "failure")) {
 		escape(json_text(job, "failure"), failure, sizeof(failure));
 		escape(json_text(job, "text"), text, sizeof(text));
+		/* "cancelled by me" says it all. */
+		if (text[0] && failure_from(failure) == FAILURE_CANCELLED)
+			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";
 		snprintf(to, size, "%s%s%s", failure, separator, text);
 	} else if (state == JOB_PREPARING) {
@@ -375,6 +385,16 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right,
 		fprintf(out, "%*s", right ? 2 : pad + 2, "");
 }
 
+/* The last column of the row that holds anything: spaces behind it are none. */
+static size_t last_column(const struct table *table, size_t row)
+{
+	size_t last = table->width - 1;
+
+	while (last && !table->cells[row * table->width + last].text[0])
+		last--;
+	return last;
+}
+
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err)
 {
@@ -394,13 +414,17 @@ int table_print(const struct table *table, FILE *out, bool colours,
 		print_cell(out, table->columns[i].title, widths[i],
 			   table->columns[i].right, i + 1 == table->width, BOLD,
 			   colours);
-	for (size_t i = 0; i < table->count; i++) {
-		size_t column = i % table->width;
+	for (size_t row = 0; row < table_rows(table); row++) {
+		size_t last = last_column(table, row);
 
-		print_cell(out, table->cells[i].text, widths[column],
-			   table->columns[column].right,
-			   column + 1 == table->width, table->cells[i].colour,
-			   colours);
+		for (size_t i = 0; i <= last; i++) {
+			const struct cell *cell =
+				&table->cells[row * table->width + i];
+
+			print_cell(out, cell->text, widths[i],
+				   table->columns[i].right, i == last,
+				   cell->colour, colours);
+		}
 	}
 	return 0;
 }

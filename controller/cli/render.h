@@ -30,6 +30,9 @@ char *human_time(int64_t ms, char to[HUMAN_SIZE]);       /* "3m12s" */
 char *human_clock(int64_t wall_ms, char to[HUMAN_SIZE]); /* local; or "-" */
 char *human_number(double number, char to[HUMAN_SIZE]);  /* or "-" */
 
+/* "1 job", "0 jobs" */
+char *human_jobs(uint64_t count, char to[HUMAN_SIZE]);
+
 enum colour { PLAIN, GREEN, RED, YELLOW, CYAN, FAINT, BOLD };
 const char *colour_begin(enum colour colour, bool on); /* "" when not on */
 const char *colour_end(enum colour colour, bool on);

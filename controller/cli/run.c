@@ -6,6 +6,7 @@
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/probe.h"
+#include "controller/cli/render.h"
 #include "controller/cli/results.h"
 #include "controller/cli/watch.h"
 #include "protocol/file.h"
@@ -255,12 +256,14 @@ static int retry_sweep(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_retry retry = { .sweep = run->sweep };
+	char jobs[HUMAN_SIZE];
 
 	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
-	cli_say(run->cli, "going on: %llu jobs run again",
-		(unsigned long long)json_u64(answer.body, "retried"));
+	cli_say(run->cli, "going on with sweep %llu: %s to run again",
+		(unsigned long long)run->sweep,
+		human_jobs(json_u64(answer.body, "retried"), jobs));
 	return 0;
 }
 

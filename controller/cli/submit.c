@@ -194,16 +194,16 @@ static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_cancel cancel = { .kind = (char *)kind, .id = id };
-	unsigned long long count;
+	char jobs[HUMAN_SIZE];
+	uint64_t count;
 	cJSON *row;
 
 	if (client_call(client, MESSAGE_CANCEL, &cancel, NULL, 0, 0, &answer,
 			err) < 0)
-		return error_prefix(err, "%s %llu", kind,
-				    (unsigned long long)id);
+		return -1;
 	count = json_u64(answer.body, "cancelled");
-	cli_say(cli, "%s %llu: %llu %s", kind, (unsigned long long)id, count,
-		count == 1 ? "job cancelled" : "jobs cancelled");
+	cli_say(cli, "%s %llu: %s cancelled", kind, (unsigned long long)id,
+		human_jobs(count, jobs));
 	row = cJSON_CreateObject();
 	if (!cJSON_AddStringToObject(row, "kind", kind) ||
 	    !cJSON_AddNumberToObject(row, "id", (double)id) ||
@@ -266,6 +266,7 @@ int command_retry(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_retry retry = { 0 };
+	char jobs[HUMAN_SIZE];
 
 	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
 		return -1;
@@ -273,9 +274,9 @@ int command_retry(struct cli *cli, struct error *err)
 	if (!client || client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0,
 				   &answer, err) < 0)
 		return -1;
-	cli_say(cli, "sweep %llu: %llu jobs queued again",
+	cli_say(cli, "sweep %llu: %s queued again",
 		(unsigned long long)retry.sweep,
-		(unsigned long long)json_u64(answer.body, "retried"));
+		human_jobs(json_u64(answer.body, "retried"), jobs));
 	if (cli_format(cli, "json") &&
 	    cli_print_json(cli, answer.body, err) < 0)
 		return -1;

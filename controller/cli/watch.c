@@ -13,7 +13,11 @@
 #include <string.h>
 
 #define WAIT_MS 30000
-#define REDRAW_MS 500
+#define REDRAW_MS 200
+/* Between two questions: progress comes with every step of a training, and
+ * asking must not disturb what is measured.
+ */
+#define PACE_MS 50
 #define RATE_MS 1000 /* over which a transfer's rate is taken */
 #define LIVE_MAX 200 /* lines at most, however large the screen is */
 #define LINE_MAX_BYTES 600
@@ -46,7 +50,10 @@ struct watch {
 	size_t old;          /* had ended when we first looked */
 	int64_t began_ms;
 	struct display *display; /* NULL: plain lines */
+	int64_t drawn_ms;
 	sd_event_source *redraw;
+	bool pausing;
+	sd_event_source *pause;
 };
 
 static void draw(struct watch *watch);
@@ -127,6 +134,7 @@ void watch_free(struct watch *watch)
 		return;
 	client_set_patient(watch->client, quiet, NULL);
 	loop_source_free(&watch->redraw);
+	loop_source_free(&watch->pause);
 	display_free(watch->display);
 	for (size_t i = 0; i < watch->count; i++)
 		cJSON_Delete(watch->jobs[i].job);
@@ -259,7 +267,7 @@ static bool worth_a_line(const struct watch *watch, const struct watched *job,
 	return !(fresh && job->state == JOB_QUEUED);
 }
 
-static int take_job(struct watch *watch, cJSON *row, struct error *err)
+static int take_job(struct watch *watch, const cJSON *row, struct error *err)
 {
 	uint64_t id = json_u64(row, "job");
 	enum job_state state = job_state_from(json_text(row, "state"));
@@ -308,9 +316,9 @@ static void bar(double fraction, char to[BAR_WIDTH + 3])
 
 	to[0] = known ? '[' : ' ';
 	for (int i = 0; i < BAR_WIDTH; i++)
-		to[1 + i] = !known                            ? ' '
-			    : fraction * BAR_WIDTH >= i + 0.5 ? '#'
-							      : '.';
+		to[1 + i] = !known                          ? ' '
+			    : fraction * BAR_WIDTH >= i + 1 ? '#'
+							    : '.';
 	to[BAR_WIDTH + 1] = known ? ']' : ' ';
 	to[BAR_WIDTH + 2] = 0;
 }
@@ -340,11 +348,13 @@ static void live_line(const struct watch *watch, const struct watched *job,
 	if (job->state == JOB_PREPARING && job->rate > 0)
 		snprintf(rate, sizeof(rate), ", %s/s",
 			 human_bytes((uint64_t)job->rate, text));
-	snprintf(line, LINE_MAX_BYTES, "%6llu  %s%-10s%s  %s  %6s  %s  %s%s",
+	if (rate[0])
+		snprintf(detail + strlen(detail),
+			 sizeof(detail) - strlen(detail), "%s", rate);
+	snprintf(line, LINE_MAX_BYTES, "%5llu %s%-10s%s %s %6s  %-36s  %s",
 		 (unsigned long long)job->id, colour_begin(colour, colours),
 		 job_state_name(job->state), colour_end(colour, colours), meter,
-		 elapsed >= 0 ? human_time(elapsed, time) : "", cell, detail,
-		 rate);
+		 elapsed >= 0 ? human_time(elapsed, time) : "", detail, cell);
 }
 
 static void total_line(const struct watch *watch, char line[LINE_MAX_BYTES])
@@ -385,6 +395,7 @@ static void draw(struct watch *watch)
 		count++;
 	}
 	display_draw(watch->display, pointers, count);
+	watch->drawn_ms = clock_mono_ms();
 }
 
 /* Asking. */
@@ -396,30 +407,42 @@ static void begin_round(struct watch *watch, bool anew)
 	watch->after = 0;
 }
 
-/* Take one page. *final: nothing is left to watch. */
+/* Behind the last page of the first look; in a look at what changed, an answer
+ * with more to come says where to go on.
+ */
+static int turn_page(struct watch *watch, const cJSON *body, uint64_t last,
+		     struct error *err)
+{
+	uint64_t since = json_u64(body, "since");
+
+	if (!watch->since && last > watch->after)
+		watch->after = last;
+	else if (watch->since && since > watch->since)
+		watch->since = since;
+	else
+		return error_set(err, EPROTO,
+				 "jobs: the controller's pages do not end");
+	return 0;
+}
+
+/* Take one answer. *final: nothing is left to watch. */
 static int take_page(struct watch *watch, const cJSON *body, bool *final,
 		     struct error *err)
 {
-	bool more = json_bool(body, "more");
-	uint64_t before = watch->after;
+	uint64_t last = 0;
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, json_list(body, "jobs"))
 	{
-		if (take_job(watch, (cJSON *)row, err) < 0)
+		if (take_job(watch, row, err) < 0)
 			return -1;
-		watch->after = json_u64(row, "job");
+		last = json_u64(row, "job");
 	}
 	/* What changes while we turn pages comes again in the next round. */
-	if (!watch->next_since)
+	if (!watch->next_since || watch->since)
 		watch->next_since = json_u64(body, "since");
-	if (more) {
-		if (watch->after <= before)
-			return error_set(err, EPROTO,
-					 "jobs: the controller's pages do not "
-					 "end");
-		return 0;
-	}
+	if (json_bool(body, "more"))
+		return turn_page(watch, body, last, err);
 	if (!watch->snapshot && watch->old)
 		watch_say(watch, "%zu of %zu jobs had ended before", watch->old,
 			  watch->count);
@@ -437,7 +460,7 @@ static int poll_once(struct watch *watch, bool *final, struct error *err)
 		.id = watch->sweep,
 		.after = watch->after,
 		.since = watch->since,
-		.wait_ms = watch->since && !watch->after ? WAIT_MS : 0,
+		.wait_ms = watch->since ? WAIT_MS : 0,
 	};
 
 	if (client_query(watch->client, &query, &answer, err) < 0)
@@ -445,20 +468,47 @@ static int poll_once(struct watch *watch, bool *final, struct error *err)
 	return take_page(watch, answer.body, final, err);
 }
 
+static int pause_ends(sd_event_source *source, uint64_t usec, void *arg)
+{
+	((struct watch *)arg)->pausing = false;
+	return 0;
+}
+
+/* Wait a moment before the next question. */
+static int pause_briefly(struct watch *watch, struct error *err)
+{
+	if (loop_timer(client_loop(watch->client), &watch->pause, PACE_MS,
+		       pause_ends, watch, err) < 0)
+		return -1;
+	watch->pausing = true;
+	while (watch->pausing)
+		if (client_turn(watch->client, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int look_once(struct watch *watch, bool *final, struct error *err)
+{
+	if (watch->again)
+		begin_round(watch, true);
+	watch->again = false;
+	if (watch->since && pause_briefly(watch, err) < 0)
+		return -1;
+	return poll_once(watch, final, err);
+}
+
 int watch_run(struct watch *watch, struct error *err)
 {
 	bool final = false;
 
 	while (!final) {
-		if (watch->again)
-			begin_round(watch, true);
-		watch->again = false;
-		if (poll_once(watch, &final, err) < 0 &&
+		if (look_once(watch, &final, err) < 0 &&
 		    (err->code != EINTR || watch->stopped || !watch->again)) {
 			watch->stopped = false;
 			return -1;
 		}
-		draw(watch);
+		if (clock_mono_ms() - watch->drawn_ms > REDRAW_MS / 2)
+			draw(watch);
 	}
 	return 0;
 }
