@@ -706,7 +706,8 @@ bed_down()
 	# Files of a program under test may still appear as it is killed.
 	wait_for 'rm -rf --one-file-system "$BED"; [[ ! -e $BED ]]' 10
 	left=$(bed_leftovers)
-	[[ ! $left ]] && return
+	# Not "return": in a trap that means the status before the trap.
+	[[ ! $left ]] && return 0
 	diag "left behind:"
 	diag "$left"
 	return 1
