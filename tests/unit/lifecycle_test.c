@@ -159,7 +159,7 @@ static void sense(void)
 						 (enum job_event)e)] = true;
 	for (int state = 1; state < JOB_STATES; state++) {
 		enum job_state from = (enum job_state)state;
-		bool holds = from >= JOB_ALLOCATED && from <= JOB_RUNNING;
+		bool holds = from >= JOB_ALLOCATED && from <= JOB_COLLECTING;
 
 		ok(reached[state], "%s can be reached", name_of(from));
 		is_int(job_next(from, JOB_EVENT_EXCEPTION),
