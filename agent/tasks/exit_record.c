@@ -1,6 +1,7 @@
 /* exit_record.c - what regatta-init says of a container's end.
  */
 #include "agent/tasks/exit_record.h"
+#include "agent/init/init.h"
 
 #include <errno.h>
 
@@ -33,6 +34,30 @@ static const struct schema exit_record_schema =
 	SCHEMA(exit_record, exit_record_fields);
 /* clang-format on */
 
+static int check(const struct exit_record *record, struct error *err)
+{
+	if (record->version != 1 || record->exit_code > 255 ||
+	    record->signal > 64)
+		return error_set(err, EPROTO,
+				 "version %u, exit code %u, signal %u; allowed "
+				 "are 1, 0 to 255, 0 to 64",
+				 record->version, record->exit_code,
+				 record->signal);
+	if (record->processes_count > INIT_PROCESSES_MAX)
+		return error_set(err, EPROTO,
+				 "%zu processes, allowed are 0 to %d",
+				 record->processes_count, INIT_PROCESSES_MAX);
+	for (size_t i = 0; i < record->processes_count; i++)
+		if (record->processes[i].exit_code > 255 ||
+		    record->processes[i].signal > 64)
+			return error_set(err, EPROTO,
+					 "processes[%zu]: exit code %u, signal "
+					 "%u; allowed are 0 to 255, 0 to 64",
+					 i, record->processes[i].exit_code,
+					 record->processes[i].signal);
+	return 0;
+}
+
 int exit_record_parse(const char *text, size_t size, struct exit_record *record,
 		      struct error *err)
 {
@@ -40,13 +65,9 @@ int exit_record_parse(const char *text, size_t size, struct exit_record *record,
 
 	if (codec_decode(&exit_record_schema, text, size, &got, err) < 0)
 		return error_prefix(err, "exit record");
-	if (got.version != 1 || got.exit_code > 255 || got.signal > 64) {
-		error_set(err, EPROTO,
-			  "exit record: version %u, exit code %u, signal %u; "
-			  "allowed are 1, 0 to 255, 0 to 64",
-			  got.version, got.exit_code, got.signal);
+	if (check(&got, err) < 0) {
 		exit_record_clear(&got);
-		return -1;
+		return error_prefix(err, "exit record");
 	}
 	*record = got;
 	return 0;

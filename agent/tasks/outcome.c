@@ -1,6 +1,7 @@
 /* outcome.c - how a command ended: class, sentence, exit code.
  */
 #include "agent/tasks/outcome.h"
+#include "protocol/printable.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -21,6 +22,8 @@ static void conclude(struct outcome *outcome, enum failure failure,
 	va_start(args, fmt);
 	vsnprintf(outcome->text, sizeof(outcome->text), fmt, args);
 	va_end(args);
+	/* Parts come from inside the container. */
+	printable(outcome->text, strlen(outcome->text));
 }
 
 /* The process whose end made the record's exit code: the first that failed. */

@@ -10,7 +10,7 @@
 
 struct outcome {
 	enum failure failure; /* FAILURE_NONE: it did its work */
-	char text[240];       /* "" when there is nothing to say */
+	char text[240];       /* "" when there is nothing to say; printable */
 	int64_t exit_code;
 	uint64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
