@@ -100,6 +100,11 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		return error_set(err, EINVAL,
 				 "nothing to run: the sweep has no command and "
 				 "the image no entry point");
+	if (strlen(rendezvous->address) >= sizeof(variables[0].value))
+		return error_set(err, EINVAL,
+				 "MASTER_ADDR of %zu bytes, allowed are %zu",
+				 strlen(rendezvous->address),
+				 sizeof(variables[0].value) - 1);
 	fill_variables(variables, spec, rendezvous);
 	if (add_number(out, "version", 1, err) < 0 ||
 	    add_number(out, "processes",

@@ -17,7 +17,7 @@ struct rendezvous {
  * ${NODE_RANK}, ${NPROC_PER_NODE} and ${WORLD_SIZE} are filled in the spec's
  * argv and env, and each is a variable of the environment too; variables of
  * the spec win over them. Other ${...} are left as they are.
- * EINVAL: nothing to run.
+ * EINVAL: nothing to run, or an address longer than 255 bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

@@ -1,0 +1,219 @@
+/* command_test.c - what regatta-init is told to run: records, placeholders.
+ */
+#include "agent/tasks/command.h"
+
+#include "agent/init/init.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+
+static const struct rendezvous there = { "10.0.0.1", 20500 };
+
+/* The records, with '|' for each NUL. */
+static const char *records(const struct buffer *start)
+{
+	static char text[4096];
+
+	if (start->size >= sizeof(text))
+		return "too long";
+	memcpy(text, start->data, start->size);
+	text[start->size] = 0;
+	for (size_t i = 0; i < start->size; i++)
+		if (!text[i])
+			text[i] = '|';
+	return text;
+}
+
+/* Those of one key only: "env=" or "arg=". */
+static const char *of_key(const struct buffer *start, const char *key)
+{
+	static char text[4096];
+	size_t n = 0;
+
+	for (size_t at = 0; at < start->size;) {
+		const char *record = start->data + at;
+
+		at += strlen(record) + 1;
+		if (!strncmp(record, key, strlen(key)))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s|",
+					      record + strlen(key));
+	}
+	text[n] = 0;
+	return text;
+}
+
+static struct task_spec four_of_eight(void)
+{
+	return (struct task_spec){
+		.job = 7,
+		.attempt = 1,
+		.rank = 3,
+		.nodes = 4,
+		.first_rank = 6,
+		.world_size = 8,
+		.processes_per_node = 2,
+	};
+}
+
+static void whole_file(void)
+{
+	owned(buffer_clear) struct buffer start;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+	struct error err = { 0 };
+
+	buffer_init(&start, INIT_START_MAX);
+	spec.container.processes = 2;
+	spec.container.grace_ms = 1500;
+	strings_add(&spec.container.argv, "train", NULL);
+	strings_add(&spec.container.argv, "", NULL);
+	is_int(command_build(&spec, &none, &there, &start, &err), 0,
+	       "a start file is made");
+	is(records(&start),
+	   "version=1|processes=2|first_rank=6|grace_ms=1500|rank_env=1|"
+	   "env=MASTER_ADDR=10.0.0.1|env=MASTER_PORT=20500|env=NNODES=4|"
+	   "env=NODE_RANK=3|env=NPROC_PER_NODE=2|env=WORLD_SIZE=8|"
+	   "arg=train|arg=|",
+	   "version first, numbers, rendezvous, every argument");
+	buffer_clear(&start);
+	spec.container.processes = 0;
+	spec.container.grace_ms = 0;
+	command_build(&spec, &none, &there, &start, &err);
+	ok(!strncmp(records(&start),
+		    "version=1|processes=1|first_rank=6|env=", 39),
+	   "without processes: one, that is not told its rank");
+	strings_clear(&spec.container.argv);
+}
+
+static void what_is_run(void)
+{
+	owned(buffer_clear) struct buffer start;
+	struct task_spec spec = four_of_eight();
+	struct strings image = { 0 }, none = { 0 };
+	struct error err = { 0 };
+
+	buffer_init(&start, INIT_START_MAX);
+	strings_add(&image, "/entry", NULL);
+	strings_add(&image, "--port=${MASTER_PORT}", NULL);
+	command_build(&spec, &image, &there, &start, &err);
+	is(of_key(&start, "arg="), "/entry|--port=20500|",
+	   "without a command of the spec, the image's");
+	buffer_clear(&start);
+	strings_add(&spec.container.argv, "mine", NULL);
+	command_build(&spec, &image, &there, &start, &err);
+	is(of_key(&start, "arg="), "mine|", "with one, it alone");
+	buffer_clear(&start);
+	strings_clear(&spec.container.argv);
+	is_int(command_build(&spec, &none, &there, &start, &err), -1,
+	       "with neither, nothing can be run");
+	is_int(err.code, EINVAL, "which is an error");
+	ok(strstr(err.text, "no command") && strstr(err.text, "entry point"),
+	   "that says what is missing: %s", err.text);
+	is_int((long long)start.size, 0, "and nothing is written");
+	strings_clear(&image);
+}
+
+static void placeholders(void)
+{
+	/* clang-format off */
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{ "${MASTER_ADDR}", "10.0.0.1" },
+		{ "tcp://${MASTER_ADDR}:${MASTER_PORT}/x",
+		  "tcp://10.0.0.1:20500/x" },
+		{ "${NNODES} ${NODE_RANK} ${NPROC_PER_NODE} ${WORLD_SIZE}",
+		  "4 3 2 8" },
+		{ "${HOME} $MASTER_ADDR ${master_addr} $", "${HOME} "
+		  "$MASTER_ADDR ${master_addr} $" },
+		{ "${NNODES", "${NNODES" },
+		{ "${", "${" },
+		{ "${}", "${}" },
+		{ "${${NNODES}}", "${4}" },
+		{ "$${NNODES}", "$4" },
+		{ "${NNODES}}{", "4}{" },
+		{ "${NNODESX}${NNODE}", "${NNODESX}${NNODE}" },
+		{ "caf\xc3\xa9 \"${NNODES}\"\n\\", "caf\xc3\xa9 \"4\"\n\\" },
+		{ "", "" },
+	};
+	/* clang-format on */
+	struct strings none = { 0 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		owned(buffer_clear) struct buffer start;
+		struct task_spec spec = four_of_eight();
+		char want[256];
+
+		buffer_init(&start, INIT_START_MAX);
+		strings_add(&spec.container.argv, cases[i].from, NULL);
+		command_build(&spec, &none, &there, &start, NULL);
+		snprintf(want, sizeof(want), "%s|", cases[i].to);
+		is(of_key(&start, "arg="), want, "argument %zu is filled",
+		   i + 1);
+		strings_clear(&spec.container.argv);
+	}
+}
+
+/* The value that counts is the last one: agent/init/init.h. */
+static void environment(void)
+{
+	owned(buffer_clear) struct buffer start;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+
+	buffer_init(&start, INIT_START_MAX);
+	strings_add(&spec.container.argv, "x", NULL);
+	strings_add(&spec.container.env, "MASTER_PORT=1", NULL);
+	strings_add(&spec.container.env, "URL=${MASTER_ADDR}:${MASTER_PORT}",
+		    NULL);
+	strings_add(&spec.container.env, "EMPTY=", NULL);
+	command_build(&spec, &none, &there, &start, NULL);
+	is(of_key(&start, "env="),
+	   "MASTER_ADDR=10.0.0.1|MASTER_PORT=20500|NNODES=4|NODE_RANK=3|"
+	   "NPROC_PER_NODE=2|WORLD_SIZE=8|"
+	   "MASTER_PORT=1|URL=10.0.0.1:20500|EMPTY=|",
+	   "variables of the spec come last, so they win");
+	strings_clear(&spec.container.argv);
+	strings_clear(&spec.container.env);
+}
+
+static void limits(void)
+{
+	owned(buffer_clear) struct buffer start;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+	struct error err = { 0 };
+	char address[512];
+	struct rendezvous far = { address, 1 };
+
+	buffer_init(&start, 100);
+	strings_add(&spec.container.argv, "x", NULL);
+	is_int(command_build(&spec, &none, &there, &start, &err), -1,
+	       "what does not fit is refused");
+	is_int(err.code, E2BIG, "as too big");
+	memset(address, 'a', sizeof(address) - 1);
+	address[255] = 0;
+	start.limit = INIT_START_MAX;
+	buffer_clear(&start);
+	is_int(command_build(&spec, &none, &far, &start, &err), 0,
+	       "an address of 255 bytes is whole");
+	is_int((long long)strcspn(of_key(&start, "env=MASTER_ADDR="), "|"), 255,
+	       "in its full length");
+	address[255] = 'a';
+	address[256] = 0;
+	is_int(command_build(&spec, &none, &far, &start, &err), -1,
+	       "a longer one is refused, not cut");
+	is_int(err.code, EINVAL, "in words: %s", err.text);
+	strings_clear(&spec.container.argv);
+}
+
+int main(void)
+{
+	tap_begin(30);
+	whole_file();
+	what_is_run();
+	placeholders();
+	environment();
+	limits();
+	return tap_done();
+}
