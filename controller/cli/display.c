@@ -3,6 +3,8 @@
 #include "controller/cli/display.h"
 #include "protocol/buffer.h"
 
+#include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #define DRAWING_MAX (256 * 1024) /* bytes of one drawing */
@@ -96,10 +98,12 @@ void display_draw(struct display *display, const char *const *lines,
 	begin(display);
 	for (size_t i = 0; i < count && i < room; i++) {
 		size_t length = fitting(lines[i], columns);
+		bool coloured = strchr(lines[i], '\033');
 
 		if (buffer_printf(&display->drawing, NULL, "%.*s%s\n",
 				  (int)length, lines[i],
-				  lines[i][length] ? "\033[0m" : "") < 0)
+				  lines[i][length] && coloured ? "\033[0m"
+							       : "") < 0)
 			break;
 		display->shown++;
 	}

@@ -1,0 +1,64 @@
+/* cli_bed.h - the command line of a test, and a pretended controller for it.
+ *
+ * Commands run in this process; the controller is a child with a real
+ * wire_server, so that both ends have loops of their own. What it answers is
+ * the test's: a function that runs in the child.
+ */
+#ifndef TESTS_UNIT_CLI_BED_H
+#define TESTS_UNIT_CLI_BED_H
+
+#include "controller/cli/cli.h"
+#include "protocol/wire.h"
+
+struct bed {
+	char folder[64]; /* of the test; keys in it */
+	char key[128];   /* an operator's */
+	char server_key[128];
+	struct environment environment;
+	bool terminal; /* pretend that words go to one, without colours */
+	/* Of the last bed_run(). */
+	int code;
+	char *out;
+	size_t out_size;
+	char *err;
+	/* The child. */
+	char endpoint[256];
+	pid_t pid;
+	int lifeline;
+};
+
+void bed_init(struct bed *bed);
+void bed_clear(struct bed *bed);
+
+/* The path of a file in the folder; one of four buffers. */
+const char *bed_file(const struct bed *bed, const char *name);
+void bed_write(const struct bed *bed, const char *name, const char *text,
+	       int mode);
+
+/* Run `regatta words...` (up to a NULL); returns its exit code. */
+int bed_run(struct bed *bed, ...) __attribute__((sentinel));
+bool bed_said(const struct bed *bed, const char *text);    /* in err */
+bool bed_printed(const struct bed *bed, const char *text); /* in out */
+
+/* In the child: a message of a person; hello is answered already. */
+struct fake {
+	struct wire_server *server;
+	unsigned count;     /* messages so far, this one too */
+	unsigned marks[16]; /* the test's own */
+	bool restart;       /* set it: all sessions end, it listens anew */
+};
+typedef void fake_fn(struct fake *fake, struct wire_peer *peer,
+		     enum message_type type, void *body, const void *payload,
+		     size_t size);
+
+/* Start the controller, at bed->endpoint if that is set. */
+void bed_serve(struct bed *bed, fake_fn *fn);
+void bed_unserve(struct bed *bed);
+
+/* In the child: answer with a body as JSON text. */
+void fake_reply(struct wire_peer *peer, uint64_t request, const char *json,
+		const void *payload, size_t size);
+void fake_refuse(struct wire_peer *peer, uint64_t request, int code,
+		 const char *text);
+
+#endif

@@ -1,0 +1,423 @@
+/* cli_test.c - words of a command line, and the commands without controller.
+ */
+#include "tests/unit/cli_bed.h"
+#include "controller/cli/folder.h"
+#include "controller/cli/probe.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+/* Command lines that are wrong, and what the person is told. */
+static const struct {
+	const char *words[8];
+	const char *told;
+} wrong[] = {
+	{ { "jbos" }, "no command 'jbos'; did you mean 'jobs'?" },
+	{ { "-x" }, "found '-x', allowed is a command first" },
+	{ { "help", "xxxxxxxx" }, "no command 'xxxxxxxx'; regatta --help" },
+	{ { "jobs", "--swep", "3" },
+	  "jobs: unknown option '--swep'; did you mean '--sweep'?" },
+	{ { "jobs", "-z" }, "jobs: unknown option '-z'" },
+	{ { "jobs", "--sweep" }, "jobs: --sweep: missing ID behind it" },
+	{ { "jobs", "--sweep", "0" },
+	  "jobs: --sweep: found '0', allowed is 1 to " },
+	{ { "jobs", "--sweep=3x" }, "--sweep: found '3x', allowed is 1 to " },
+	{ { "jobs", "--sweep", "-1" }, "--sweep: found '-1', allowed is 1" },
+	{ { "jobs", "--sweep", "99999999999999999999" },
+	  "--sweep: found '99999999999999999999'" },
+	{ { "jobs", "--format", "xml" },
+	  "jobs: --format: found 'xml', allowed: text, json" },
+	{ { "jobs", "--format=" }, "--format: found '', allowed: text, json" },
+	{ { "jobs", "3" }, "jobs: found '3', allowed is: regatta jobs" },
+	{ { "logs", "--follow=yes", "3" }, "logs: --follow takes no value" },
+	{ { "logs", "--controller=", "3" },
+	  "--controller: found nothing, allowed is ENDPOINT" },
+	{ { "logs" },
+	  "logs: something is missing; allowed is: regatta logs "
+	  "JOB" },
+	{ { "logs", "three" },
+	  "job: found 'three', allowed is its number, from 1 on" },
+	{ { "logs", "0" }, "job: found '0'" },
+	{ { "logs", "--", "-3" }, "job: found '-3'" },
+	{ { "cancel", "job" }, "cancel: the number of a job is missing" },
+	{ { "cancel", "3", "node", "n1" }, "sweep: found 'node'" },
+	{ { "retry", "x" }, "sweep: found 'x'" },
+	{ { "report", "1", "--format", "text" },
+	  "--format: found 'text', allowed: markdown, csv, json" },
+	{ { "show", "pod", "1" }, "show: found 'pod', allowed: sweep, job, " },
+	{ { "show", "job", "n1" }, "job: found 'n1'" },
+	{ { "key", "make", "x" }, "key: found 'make', allowed: new, show" },
+	{ { "key", "new" }, "key new: FILE is missing" },
+	{ { "key", "new", "x" }, "--name NAME and --role ROLE are needed" },
+	{ { "key", "new", "x", "--name", "me", "--role", "king" },
+	  "--role: found 'king', allowed: agent, operator, viewer" },
+	{ { "key", "new", "x", "--name", "../me", "--role", "agent" },
+	  "name: found '../me', allowed are" },
+	{ { "extract", "x" }, "--framework NAME is needed" },
+	{ { "extract", "--framework", "nix" },
+	  "--framework: found 'nix', allowed: " },
+	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
+	{ { "plan", "/dev/null", "--images", "/nowhere" },
+	  "--images /nowhere: No such file" },
+	{ { "run" }, "run: a sweep file is missing" },
+	{ { "run", "s", "--resume", "d" }, "run: --resume DIR stands alone" },
+	{ { "run", "--resume", "/nowhere" }, "/nowhere: No such file" },
+	{ { "run", "--resume", "/" }, "/: no regatta run was ever in it" },
+	{ { "jobs" }, "no controller is named: give --controller" },
+	{ { "jobs", "--controller", "localhost:7117" },
+	  "controller: found 'localhost:7117', allowed is tcp://HOST:PORT" },
+	{ { "jobs", "--controller", "tcp://h:1", "--key", "/nowhere/k" },
+	  "no key at /nowhere/k: make one by 'regatta key new" },
+	{ { "jobs", "--controller", "tcp://h:1", "--controller-key", "short" },
+	  "controller's key: " },
+};
+
+static void test_wrong(struct bed *bed)
+{
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *const *w = wrong[i].words;
+		int code = bed_run(bed, w[0], w[1], w[2], w[3], w[4], w[5],
+				   w[6], NULL);
+
+		ok(code == 2 && bed_said(bed, wrong[i].told) && !bed->out[0] &&
+			   !strncmp(bed->err, "regatta: ", 9) &&
+			   strchr(bed->err, '\n')[1] == 0,
+		   "exit 2 and one sentence: %s", wrong[i].told);
+	}
+	is_int(bed_run(bed, NULL), 2, "no command at all is wrong too");
+	ok(bed_said(bed, "usage: regatta COMMAND"), "and teaches");
+	bed_run(bed, "jobs\033[2J", NULL);
+	ok(!strchr(bed->err, '\033'), "what was typed is escaped");
+}
+
+static void test_help(struct bed *bed)
+{
+	static const char *const names[] = { "run",    "plan",   "submit",
+					     "sweeps", "jobs",   "nodes",
+					     "show",   "logs",   "cancel",
+					     "retry",  "report", "extract",
+					     "key" };
+
+	is_int(bed_run(bed, "--help", NULL), 0, "help is good");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char usage[40], example[40], line[40];
+
+		snprintf(line, sizeof(line), "\n  %s ", names[i]);
+		bed_run(bed, "--help", NULL);
+		ok(bed_printed(bed, line), "the help lists %s", names[i]);
+		snprintf(usage, sizeof(usage), "usage: regatta %s", names[i]);
+		snprintf(example, sizeof(example), "example:\n  regatta %s",
+			 names[i]);
+		ok(bed_run(bed, names[i], "--help", NULL) == 0 &&
+			   bed_printed(bed, usage) &&
+			   bed_printed(bed, example) && !bed->err[0],
+		   "%s has a help with an example", names[i]);
+	}
+	bed_run(bed, "help", "jobs", NULL);
+	ok(bed_printed(bed, "--controller-key KEY"),
+	   "commands that connect say how");
+	bed_run(bed, "plan", "-h", NULL);
+	ok(!strstr(bed->out, "--controller"), "others do not");
+	bed_run(bed, "--version", NULL);
+	is(bed->out, "regatta " REGATTA_VERSION "\n", "the version");
+}
+
+static void test_keys(struct bed *bed)
+{
+	const char *file = bed_file(bed, "new.key");
+	owned_free char *line = NULL;
+	struct stat st = { 0 };
+
+	is_int(bed_run(bed, "key", "new", file, "--name", "n1", "--role",
+		       "agent", NULL),
+	       0, "key new makes a key");
+	ok(stat(file, &st) == 0 && (st.st_mode & 07777) == 0600,
+	   "that only its owner can read");
+	ok(!strncmp(bed->out, "\"n1\": {role: agent, public: \"", 28) &&
+		   bed_said(bed, "the controller's list of keys"),
+	   "and prints its line");
+	ok(!strstr(bed->out, "secret"), "without the secret");
+	line = strdup(bed->out);
+	bed_run(bed, "key", "show", file, NULL);
+	is(bed->out, line, "key show prints it again");
+	is_int(bed_run(bed, "key", "new", file, "--name", "n1", "--role",
+		       "agent", NULL),
+	       2, "a key is never overwritten");
+	bed_run(bed, "key", "show", file, "--format", "json", NULL);
+	ok(bed_printed(bed, "{\"name\":\"n1\",\"role\":\"agent\",\"public\":"),
+	   "as JSON");
+	chmod(file, 0644);
+	ok(bed_run(bed, "key", "show", file, NULL) == 2 &&
+		   bed_said(bed, "others may read it"),
+	   "a key that others may read is refused");
+	is_int(bed_run(bed, "key", "show", "/nowhere/k", NULL), 2,
+	       "one that is not there is a wrong request");
+}
+
+#define SWEEP                                                                  \
+	"sweep: demo\nframework: cpu\nmodel: gpt-nano\ntimeout: 1m\n"          \
+	"matrix:\n  nodes: [1, 2]\n  devices: [1, 3]\n"                        \
+	"  layout:\n    - parallel: {tp: 1}\n    - parallel: {tp: 3}\n"
+
+static void test_plan(struct bed *bed)
+{
+	const char *file = bed_file(bed, "s.yaml");
+
+	bed_write(bed, "s.yaml", SWEEP, 0644);
+	is_int(bed_run(bed, "plan", file, NULL), 0, "plan needs no controller");
+	ok(bed_printed(bed, "\nDROPPED CELL") &&
+		   bed_printed(bed, "demo: 8 cells, "),
+	   "it shows kept cells, dropped cells and the sums");
+	bed_run(bed, "plan", file, "--format", "json", NULL);
+	ok(bed_printed(bed, "\"totals\":{\"cells\":8,") &&
+		   bed_printed(bed, "\"reason\":\""),
+	   "as JSON too");
+	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);
+	ok(bed_run(bed, "plan", bed_file(bed, "bad.yaml"), NULL) == 2 &&
+		   bed_said(bed, "bad.yaml:2: framwork: "),
+	   "a broken file is told with file and line");
+	ok(bed_run(bed, "submit", bed_file(bed, "bad.yaml"), NULL) == 2 &&
+		   bed_said(bed, "bad.yaml:2: framwork: "),
+	   "also by submit, before it looks for a controller");
+}
+
+static void test_extract(struct bed *bed)
+{
+	char log[2000] = "";
+
+	for (int i = 1; i <= 20; i++)
+		snprintf(log + strlen(log), sizeof(log) - strlen(log),
+			 "step %d/20 | loss %d.5 | iteration 100.0 ms | 640.0 "
+			 "tokens/s | memory 12.0 MiB\n",
+			 i, 30 - i);
+	bed_write(bed, "train.log", log, 0644);
+	is_int(bed_run(bed, "extract", "--framework", "cpu",
+		       bed_file(bed, "train.log"), NULL),
+	       0, "extract reads a log");
+	ok(bed_printed(bed, "STEP  LOSS  STEP TIME MS  TOKEN/S") &&
+		   bed_printed(bed, "step time 100.0 ms") &&
+		   bed_printed(bed, "loss 29.5 to 10.5"),
+	   "and prints its steps and the steady state");
+	bed_run(bed, "extract", "--framework", "cpu",
+		bed_file(bed, "train.log"), "--format=json", NULL);
+	ok(bed_printed(bed, "{\"steps\":[{\"step\":1,\"loss\":29.5,") &&
+		   bed_printed(bed, "\"result\":{"),
+	   "as JSON");
+	bed_write(bed, "empty.log", "nothing here\n", 0644);
+	is_int(bed_run(bed, "extract", "--framework", "cpu",
+		       bed_file(bed, "empty.log"), NULL),
+	       1, "a log without metrics is failed work");
+	ok(bed_said(bed, "nothing was measured"), "and says so");
+}
+
+/* Settings: option, then environment, then file. */
+
+static int endpoint_of(const struct bed *bed, const struct options *options,
+		       struct connection *connection, struct error *err)
+{
+	return settings_connection(&bed->environment, options, connection, err);
+}
+
+static void test_settings(struct bed *bed)
+{
+	struct environment before = bed->environment;
+	struct connection connection = { 0 };
+	struct options options;
+	struct error err;
+	char text[500];
+
+	options_init(&options);
+	mkdir(bed_file(bed, ".config"), 0755);
+	mkdir(bed_file(bed, ".config/regatta"), 0755);
+	snprintf(text, sizeof(text),
+		 "controller: tcp://file:1\ncontroller_key: %s\n",
+		 bed->server_key);
+	bed_write(bed, ".config/regatta/config.yaml", text, 0644);
+	bed->environment.controller_key = NULL;
+	bed->environment.key = NULL;
+	ok(endpoint_of(bed, &options, &connection, &err) < 0 &&
+		   strstr(err.text, "/.config/regatta/key: make one"),
+	   "the key is looked for beside the file");
+	rename(bed->key, bed_file(bed, ".config/regatta/key"));
+	ok(endpoint_of(bed, &options, &connection, &err) == 0 &&
+		   !strcmp(connection.endpoint, "tcp://file:1") &&
+		   !strcmp(connection.key.name, "me"),
+	   "the configuration file has all that is needed");
+	bed->environment.controller = "tcp://environment:1";
+	endpoint_of(bed, &options, &connection, &err);
+	is(connection.endpoint, "tcp://environment:1",
+	   "the environment wins over the file");
+	options.controller = "tcp://option:1";
+	endpoint_of(bed, &options, &connection, &err);
+	is(connection.endpoint, "tcp://option:1",
+	   "the option wins over the environment");
+	bed_write(bed, ".config/regatta/config.yaml", "contoller: x\n", 0644);
+	ok(endpoint_of(bed, &options, &connection, &err) < 0 &&
+		   strstr(err.text, "config.yaml:1: contoller"),
+	   "a broken file is told with its line");
+	bed->environment.config = "/nowhere/config.yaml";
+	ok(endpoint_of(bed, &options, &connection, &err) < 0 &&
+		   strstr(err.text, "/nowhere/config.yaml"),
+	   "a file that was named must be there");
+	rename(bed_file(bed, ".config/regatta/key"), bed->key);
+	file_remove_tree(AT_FDCWD, bed_file(bed, ".config"), NULL);
+	bed->environment = before;
+	bed_run(bed, "jobs", "--controller", "tcp://h:1", "--key",
+		bed->server_key, NULL);
+	ok(bed_said(bed, "a key of role controller; a person needs"),
+	   "the key of a daemon is not a person's");
+}
+
+/* run */
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, 5) < 0)
+		printf("# %s: %s\n", path, strerror(errno));
+	return fd;
+}
+
+static void test_probe(struct bed *bed)
+{
+	struct error err;
+	char host[300];
+	owned_fd int fd = listen_at(bed_file(bed, "engine.sock"));
+
+	snprintf(host, sizeof(host), "unix://%s", bed_file(bed, "engine.sock"));
+	ok(probe_engine(host, &err) == 0, "an engine that listens is there");
+	ok(probe_engine("unix:///nowhere.sock", &err) < 0 &&
+		   err.code == ECONNREFUSED &&
+		   strstr(err.text, "no such socket: start Docker"),
+	   "no socket: it says what to do");
+	ok(probe_engine("tcp://127.0.0.1:1", &err) < 0 &&
+		   err.code == ECONNREFUSED &&
+		   strstr(err.text, "nobody listens there"),
+	   "nobody listens: it says so");
+	ok(probe_engine("tcp://127.0.0.1", &err) < 0 && err.code == EINVAL,
+	   "an address without port is refused");
+	ok(probe_engine("ssh://host", &err) < 0 && err.code == EINVAL,
+	   "so is another way to reach it");
+}
+
+static void test_folder(struct bed *bed)
+{
+	owned(folder_clear) struct folder first = { 0 };
+	owned(folder_clear) struct folder second = { 0 };
+	owned(buffer_clear) struct buffer text, back;
+	char path[PATH_MAX], cluster[64];
+	struct stat st = { 0 };
+	struct error err;
+	const char *name = bed_file(bed, "a/run");
+
+	buffer_init(&text, 100);
+	buffer_init(&back, 100);
+	buffer_text(&text, "sweep: x\n", NULL);
+	ok(folder_make(&first, name, "x", &text, &err) == 0,
+	   "a folder is made with those above it");
+	ok(stat(folder_file(&first, "keys", path), &st) == 0 &&
+		   (st.st_mode & 07777) == 0700,
+	   "its keys are for its owner alone");
+	ok(!strncmp(first.cluster, "run-", 4) && strlen(first.cluster) == 36,
+	   "its label is random");
+	snprintf(cluster, sizeof(cluster), "%s", first.cluster);
+	ok(folder_make(&second, name, "x", &text, &err) < 0 &&
+		   strstr(err.text, "another regatta run is at work"),
+	   "two runs in one folder are refused");
+	folder_clear(&second);
+	folder_clear(&first);
+	ok(folder_make(&second, name, "x", &text, &err) < 0 &&
+		   err.code == EEXIST && strstr(err.text, "--resume"),
+	   "so is a new one where one was");
+	folder_clear(&second);
+	ok(folder_resume(&second, name, &back, NULL, NULL, &err) == 0 &&
+		   !strcmp(back.data, "sweep: x\n") &&
+		   !strcmp(second.cluster, cluster) &&
+		   !strcmp(second.controller.public, first.controller.public),
+	   "resuming finds sweep, label and keys again");
+}
+
+/* Programs that only do as if. */
+static void make_programs(const struct bed *bed, const char *controller)
+{
+	mkdir(bed_file(bed, "bin"), 0755);
+	bed_write(bed, "bin/regatta-controller", controller, 0755);
+	bed_write(bed, "bin/regatta-agent", "#!/bin/sh\nexec sleep 60\n", 0755);
+	bed_write(bed, "bin/regatta-init", "#!/bin/sh\n", 0755);
+}
+
+static void test_run(struct bed *bed)
+{
+	char engine[300], state[300], folder[300];
+	owned_fd int fd = listen_at(bed_file(bed, "engine2.sock"));
+
+	snprintf(engine, sizeof(engine), "unix://%s",
+		 bed_file(bed, "engine2.sock"));
+	snprintf(state, sizeof(state), "%s", bed_file(bed, "state"));
+	snprintf(folder, sizeof(folder), "%s", bed_file(bed, "bin"));
+	bed->environment.folder = folder;
+	bed_write(bed, "one.yaml", "sweep: one\nimage: i\ncommand: [a]\n",
+		  0644);
+	bed_write(bed, "two.yaml",
+		  "sweep: two\nimage: i\ncommand: [a]\nnodes: 2\n", 0644);
+	make_programs(bed, "#!/bin/sh\necho last words >&2\nexit 2\n");
+	ok(bed_run(bed, "run", bed_file(bed, "two.yaml"), NULL) == 2 &&
+		   bed_said(bed, "nodes: found up to 2, this machine is one"),
+	   "a sweep for two nodes is refused before anything is made");
+	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine",
+		   "unix:///nowhere.sock", "--state", state, NULL) == 3 &&
+		   access(state, F_OK) < 0,
+	   "so is one without an engine: exit 3");
+	bed->environment.docker_host = "tcp://127.0.0.1:1";
+	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), NULL) == 3 &&
+		   bed_said(bed, "tcp://127.0.0.1:1"),
+	   "DOCKER_HOST says where the engine is");
+	is_int(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine",
+		       engine, "--state", state, NULL),
+	       1, "a controller that refuses its options is a failure");
+	ok(bed_said(bed, "regatta-controller: last words\n") &&
+		   bed_said(bed, "regatta-controller ended with code 2; its "
+				 "log: "),
+	   "which is told in its own words");
+	make_programs(bed, "#!/bin/sh\necho started >&2\nkill -KILL $$\n");
+	is_int(bed_run(bed, "run", "--resume", state, "--engine", engine, NULL),
+	       1, "one that dies is started again, but not for ever");
+	ok(bed_said(bed, "was killed by signal 9"), "and the signal is told");
+	unlink(bed_file(bed, "bin/regatta-agent"));
+	bed->environment.path = "/nowhere:/nowhere2";
+	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine", engine,
+		   NULL) == 2 &&
+		   bed_said(bed, "regatta-agent is neither beside"),
+	   "a part that is not installed is named");
+	bed->environment.path = NULL;
+	bed->environment.docker_host = NULL;
+}
+
+int main(void)
+{
+	struct bed bed;
+
+	tap_begin(60);
+	bed_init(&bed);
+	test_wrong(&bed);
+	test_help(&bed);
+	test_keys(&bed);
+	test_plan(&bed);
+	test_extract(&bed);
+	test_settings(&bed);
+	test_probe(&bed);
+	test_folder(&bed);
+	test_run(&bed);
+	bed_clear(&bed);
+	return tap_done();
+}

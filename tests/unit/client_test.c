@@ -1,0 +1,540 @@
+/* client_test.c - commands that ask a controller, against a pretended one.
+ */
+#include "tests/unit/cli_bed.h"
+#include "controller/cli/json.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#define SWEEP "sweep: s\nimage: i\ncommand: [a]\nmatrix: {nodes: [1, 2]}\n"
+
+/* What the pretended controller was asked is told by its answers. */
+
+static struct message_query *query_of(enum message_type type, void *body,
+				      const char *what)
+{
+	struct message_query *query = body;
+
+	return type == MESSAGE_QUERY && !strcmp(query->what, what) ? query
+								   : NULL;
+}
+
+/* Looking. */
+
+static void fake_look(struct fake *fake, struct wire_peer *peer,
+		      enum message_type type, void *body, const void *payload,
+		      size_t size)
+{
+	struct message_query *query;
+
+	if ((query = query_of(type, body, "jobs")))
+		fake_reply(peer, query->request,
+			   query->id != 3 ? "{\"jobs\": []}"
+			   : query->after
+				   ? "{\"jobs\": [{\"job\": 18, \"sweep\": 3, "
+				     "\"cell\": \"b\", \"state\": \"failed\", "
+				     "\"failure\": \"oom\", \"text\": "
+				     "\"\\u001b[2Jno memory\", \"repeat\": 1}],"
+				     " \"more\": false}"
+				   : "{\"jobs\": [{\"job\": 17, \"sweep\": 3, "
+				     "\"cell\": \"a\", \"state\": \"running\", "
+				     "\"attempt\": 2, \"allocation\": "
+				     "[\"n1\"], \"new\": {}}], \"more\": true}",
+			   NULL, 0);
+	else if ((query = query_of(type, body, "sweeps")))
+		fake_reply(peer, query->request,
+			   "{\"sweeps\": [{\"id\": 1, \"jobs\": 2}], "
+			   "\"more\": true}",
+			   NULL, 0);
+	else if ((query = query_of(type, body, "nodes")))
+		fake_reply(peer, query->request,
+			   "{\"nodes\": [{\"name\": \"n1\", \"state\": \"up\", "
+			   "\"drained\": true, \"vendor\": \"cpu\", "
+			   "\"devices\": 8, \"free\": 2, \"jobs\": [17, 18]}]}",
+			   NULL, 0);
+	else if ((query = query_of(type, body, "node")))
+		fake_reply(peer, query->request,
+			   !strcmp(query->name, "n1")
+				   ? "{\"node\": {\"name\": \"n1\", \"facts\": "
+				     "{\"kernel\": \"6.1\"}}}"
+				   : "{}",
+			   NULL, 0);
+	else if ((query = query_of(type, body, "job")))
+		fake_refuse(peer, query->request, ENOENT, "job 17: not there");
+	else if (type == MESSAGE_CANCEL)
+		fake_reply(peer, ((struct message_cancel *)body)->request,
+			   !strcmp(((struct message_cancel *)body)->kind, "job")
+				   ? "{\"cancelled\": 1}"
+				   : "{\"cancelled\": 12}",
+			   NULL, 0);
+	else if (type == MESSAGE_RETRY)
+		fake_reply(peer, ((struct message_retry *)body)->request,
+			   "{\"retried\": 2}", NULL, 0);
+}
+
+static void test_look(struct bed *bed)
+{
+	bed_serve(bed, fake_look);
+	is_int(bed_run(bed, "jobs", "--sweep", "3", NULL), 0, "jobs lists");
+	is(bed->out,
+	   "JOB  SWEEP  CELL  TRY  STATE    TIME  NODES  DETAIL\n"
+	   " 17      3  a       2  running        n1\n"
+	   " 18      3  b #2    0  failed         -      oom: "
+	   "\\x1b[2Jno memory\n",
+	   "the jobs of all pages, and nothing reaches the terminal raw");
+	bed_run(bed, "jobs", "--sweep=3", "--format=json", NULL);
+	ok(!strncmp(bed->out, "{\"jobs\":[{\"job\":17,", 19) &&
+		   bed_printed(bed, "\"new\":{}"),
+	   "as JSON with all that the controller told");
+	is_int(bed_run(bed, "jobs", NULL), 0, "no jobs is no failure");
+	ok(!bed->out[0] && bed_said(bed, "no active or recent jobs"),
+	   "and says so");
+	is_int(bed_run(bed, "sweeps", NULL), 2, "pages without end end");
+	ok(bed_said(bed, "pages do not end"), "with a sentence");
+	bed_run(bed, "nodes", NULL);
+	ok(bed_printed(bed, "n1    up, drained  cpu           8     2") &&
+		   bed_printed(bed, "17,18"),
+	   "nodes lists");
+	bed_run(bed, "show", "node", "n1", NULL);
+	is(bed->out, "name: n1\nfacts:\n  kernel: 6.1\n", "show shows");
+	is_int(bed_run(bed, "show", "node", "n2", NULL), 2,
+	       "an answer without what was asked is an error");
+	is_int(bed_run(bed, "show", "job", "17", NULL), 2,
+	       "what is not there is a wrong request");
+	is(bed->err, "regatta: job 17: not there\n",
+	   "in the controller's words");
+	bed_run(bed, "cancel", "3", "job", "17", "--format", "json", NULL);
+	is(bed->out,
+	   "[{\"kind\":\"sweep\",\"id\":3,\"cancelled\":12},"
+	   "{\"kind\":\"job\",\"id\":17,\"cancelled\":1}]\n",
+	   "a bare number is a sweep, until a word says job");
+	is(bed->err, "sweep 3: 12 jobs cancelled\njob 17: 1 job cancelled\n",
+	   "cancel says what it did");
+	bed_run(bed, "retry", "3", NULL);
+	is(bed->err, "sweep 3: 2 jobs queued again\n", "so does retry");
+	bed_unserve(bed);
+}
+
+/* Submitting and watching. */
+
+static const char results[] =
+	"{\"rows\": [{\"job\": 1, \"cell\": \"nodes=1\", \"state\": "
+	"\"completed\", \"nodes\": 1, \"devices\": 1}], \"more\": false}";
+
+static void answer_submit(struct wire_peer *peer,
+			  const struct message_submit *submit,
+			  const char *payload, size_t size)
+{
+	bool good = size == strlen(SWEEP) && !memcmp(payload, SWEEP, size) &&
+		    strlen(submit->token) == 32;
+
+	if (good)
+		fake_reply(peer, submit->request,
+			   "{\"sweep\": 5, \"name\": \"s\", \"jobs\": 2, "
+			   "\"dropped\": [{\"cell\": \"nodes=9\", \"reason\": "
+			   "\"no such node\"}]}",
+			   NULL, 0);
+	else
+		fake_refuse(peer, submit->request, EINVAL, "not as sent");
+}
+
+#define JOB1(rest) "{\"job\": 1, \"cell\": \"nodes=1\", \"attempt\": 1, " rest
+#define JOB2(rest) "{\"job\": 2, \"cell\": \"nodes=2\", \"attempt\": " rest
+
+/* By the cursor: what the sweep was like, and what changed since. */
+static const char *const changes[] = {
+	"{\"jobs\": [" JOB1("\"state\": \"queued\"}") "], \"more\": true, "
+						      "\"since\": 1}",
+	"{\"jobs\": [" JOB1("\"state\": \"running\", \"allocation\": "
+			    "[\"n1\"]}") "], \"more\": true, \"since\": 2}",
+	"{\"jobs\": [" JOB2("1, \"state\": \"preparing\"}") "], \"since\": 3}",
+	"{\"jobs\": [" JOB1(
+		"\"state\": \"completed\", \"started_ms\": "
+		"1000, \"ended_ms\": 3500, \"allocation\": "
+		"[\"n1\"]}") "," JOB2("2, \"state\": \"queued\"}") "], "
+								   "\"since\": "
+								   "4, "
+								   "\"final\": "
+								   "false}",
+	"{\"jobs\": [" JOB2(
+		"2, \"state\": \"failed\", \"failure\": "
+		"\"image\", \"text\": \"no such\\nimage\"}") "], \"since\": 5, "
+							     "\"final\": true}",
+};
+
+static void fake_sweep(struct fake *fake, struct wire_peer *peer,
+		       enum message_type type, void *body, const void *payload,
+		       size_t size)
+{
+	struct message_query *query;
+
+	if (type == MESSAGE_SUBMIT)
+		answer_submit(peer, body, payload, size);
+	else if ((query = query_of(type, body, "results")))
+		fake_reply(peer, query->request, results, NULL, 0);
+	else if ((query = query_of(type, body, "jobs")) && query->after)
+		fake_reply(peer, query->request,
+			   "{\"jobs\": [" JOB2(
+				   "1, \"state\": \"queued\"}") "], \"more\": "
+								"false, "
+								"\"since\": 2}",
+			   NULL, 0);
+	else if (query)
+		fake_reply(peer, query->request,
+			   query->since < 5 ? changes[query->since]
+					    : "{\"since\": 5}",
+			   NULL, 0);
+}
+
+/* Ctrl-C, as soon as the sweep is watched; then never an answer. */
+static void fake_interrupt(struct fake *fake, struct wire_peer *peer,
+			   enum message_type type, void *body,
+			   const void *payload, size_t size)
+{
+	struct message_query *query = query_of(type, body, "jobs");
+
+	if (query && query->since)
+		kill(getppid(), SIGINT);
+	else
+		fake_sweep(fake, peer, type, body, payload, size);
+}
+
+static void fake_nonsense(struct fake *fake, struct wire_peer *peer,
+			  enum message_type type, void *body,
+			  const void *payload, size_t size)
+{
+	struct message_query *query = query_of(type, body, "jobs");
+
+	if (query)
+		fake_reply(peer, query->request,
+			   "{\"jobs\": [{\"job\": 1, \"state\": \"odd\"}]}",
+			   NULL, 0);
+	else
+		fake_sweep(fake, peer, type, body, payload, size);
+}
+
+static void test_submit(struct bed *bed)
+{
+	const char *file = bed_file(bed, "s.yaml");
+
+	bed_write(bed, "s.yaml", SWEEP, 0644);
+	bed_serve(bed, fake_sweep);
+	is_int(bed_run(bed, "submit", file, NULL), 0, "submit submits");
+	is(bed->out, "5\n", "and prints the sweep's number");
+	is(bed->err, "dropped: nodes=9: no such node\nsweep 5: s, 2 jobs\n",
+	   "and says what was dropped");
+	is_int(bed_run(bed, "submit", "--wait", file, NULL), 1,
+	       "a sweep with a failed job is failed work");
+	is(bed->err,
+	   "dropped: nodes=9: no such node\nsweep 5: s, 2 jobs\n"
+	   "job 1 [nodes=1]: running (on n1)\n"
+	   "job 2 [nodes=2]: preparing\n"
+	   "job 1 [nodes=1]: completed (2.5s on n1)\n"
+	   "job 2 [nodes=2]: queued, attempt 2\n"
+	   "job 2 [nodes=2]: failed, image: no such\\x0aimage\n"
+	   "sweep 5: 1 of 2 jobs completed\n",
+	   "each change of a job's state is one plain line");
+	ok(bed_printed(bed, "| nodes=1") && !strstr(bed->out, "job 1 ["),
+	   "the table alone goes to the output");
+	bed->terminal = true;
+	bed->environment.no_color = "1";
+	bed_run(bed, "submit", "--wait", file, NULL);
+	ok(bed_said(bed, "\033[Jjob 1 [nodes=1]: completed (2.5s on n1)\n") &&
+		   !strstr(bed->err, "job 1 [nodes=1]: running"),
+	   "on a terminal what ended stays, the rest is live");
+	ok(bed_said(bed, "    1 running    ") &&
+		   !strstr(bed->err, "\033[36m") &&
+		   !strstr(bed->err, "\033[0m"),
+	   "with NO_COLOR there are no colours");
+	bed->terminal = false;
+	bed->environment.no_color = NULL;
+	bed_unserve(bed);
+	bed_serve(bed, fake_interrupt);
+	is_int(bed_run(bed, "submit", "-w", file, NULL), 130,
+	       "Ctrl-C ends the waiting");
+	ok(bed_said(bed, "sweep 5 runs on") &&
+		   bed_said(bed, "regatta cancel 5"),
+	   "and says how to come back");
+	bed_unserve(bed);
+	bed_serve(bed, fake_nonsense);
+	is_int(bed_run(bed, "submit", "-w", file, NULL), 2,
+	       "a job in no known state is refused");
+	bed_unserve(bed);
+}
+
+/* Logs: two streams, all bytes of it, in pieces of 7. */
+
+static const char rank0[] = "one\0two\nthree\xff\nlast";
+static const char rank1[] = "other\n";
+#define RANK0_SIZE (sizeof(rank0) - 1)
+
+struct piece {
+	const char *state;
+	bool final;
+	unsigned attempt;
+	const char *streams;
+	const char *data;
+	uint64_t length;
+};
+
+static void answer_piece(struct wire_peer *peer,
+			 const struct message_log_read *read,
+			 const struct piece *piece)
+{
+	uint64_t offset = read->offset, size;
+	char json[400], times[80] = "";
+
+	if (read->tail_lines && !offset)
+		offset = piece->length > 4 ? piece->length - 4 : 0;
+	size = piece->length - offset;
+	if (size > 7)
+		size = 7;
+	if (read->timestamps)
+		snprintf(times, sizeof(times),
+			 ", \"times\": [[%llu, 1700000000123]]",
+			 (unsigned long long)offset);
+	snprintf(json, sizeof(json),
+		 "{\"job\": 3, \"attempt\": %u, \"offset\": %llu, \"size\": "
+		 "%llu, \"length\": %llu, \"final\": %s, \"state\": \"%s\", "
+		 "\"streams\": %s%s}",
+		 piece->attempt, (unsigned long long)offset,
+		 (unsigned long long)size, (unsigned long long)piece->length,
+		 piece->final ? "true" : "false", piece->state, piece->streams,
+		 times);
+	fake_reply(peer, read->request, json,
+		   piece->data ? piece->data + offset : "", (size_t)size);
+}
+
+static void fake_logs(struct fake *fake, struct wire_peer *peer,
+		      enum message_type type, void *body, const void *payload,
+		      size_t size)
+{
+	struct message_log_read *read = body;
+	struct message_query *query = query_of(type, body, "job");
+	struct piece piece = { "completed",    true,  1,
+			       "[\"rank-0\"]", rank0, RANK0_SIZE };
+	char json[100];
+
+	if (query) {
+		snprintf(json, sizeof(json),
+			 "{\"since\": 1, \"job\": {\"job\": %llu, \"nodes\": "
+			 "%d}}",
+			 (unsigned long long)query->id, query->id == 4 ? 2 : 1);
+		fake_reply(peer, query->request, json, NULL, 0);
+		return;
+	}
+	if (read->job == 4) {
+		piece.streams = "[\"rank-0\", \"rank-1\"]";
+		piece.state = "failed";
+		if (read->stream && !strcmp(read->stream, "rank-1")) {
+			piece.data = rank1;
+			piece.length = sizeof(rank1) - 1;
+		}
+	}
+	if (!read->stream) {
+		piece.data = NULL;
+		piece.length = 0;
+	}
+	answer_piece(peer, read, &piece);
+}
+
+static void test_logs(struct bed *bed)
+{
+	bed_serve(bed, fake_logs);
+	is_int(bed_run(bed, "logs", "3", NULL), 0, "logs prints");
+	ok(bed->out_size == RANK0_SIZE && !memcmp(bed->out, rank0, RANK0_SIZE),
+	   "the output of one rank, byte for byte");
+	is_int(bed_run(bed, "logs", "-f", "3", NULL), 0,
+	       "following a job that completed is good");
+	ok(bed->out_size == RANK0_SIZE, "and prints the same");
+	bed_run(bed, "logs", "-n1", "3", NULL);
+	is(bed->out, "last", "the tail begins where the controller says");
+	bed_run(bed, "logs", "-f", "-n0", "3", NULL);
+	is(bed->out, "", "no tail is only what comes from now on");
+	bed_run(bed, "logs", "4", NULL);
+	ok(bed->out_size == 9 + 8 + 9 + 7 + 9 + 5 + 15 &&
+		   !memcmp(bed->out, "[rank-0] one\0two\n", 17),
+	   "lines of several ranks say whose they are");
+	ok(!memcmp(bed->out + 17,
+		   "[rank-0] three\xff\n[rank-0] last\n[rank-1] other\n", 45),
+	   "and a last line gets an end");
+	bed_run(bed, "logs", "4", "--rank", "1", NULL);
+	is(bed->out, "other\n", "one of several ranks is byte for byte again");
+	bed_run(bed, "logs", "4", "--rank", "1", "-t", NULL);
+	is(bed->out, "2023-11-14T22:13:20.123Z other\n",
+	   "a line begins with its time when asked for");
+	is_int(bed_run(bed, "logs", "-f", "4", NULL), 1,
+	       "following a job that failed is failed work");
+	is_int(bed_run(bed, "logs", "4", "--rank", "7", NULL), 2,
+	       "a rank that is not there is a wrong request");
+	ok(bed_said(bed, "job 4 has no output of rank-7"), "and is named");
+	bed_unserve(bed);
+}
+
+/* A job that fails, is tried again and completes; the controller restarts in
+ * between, and answers a request only in its next life.
+ */
+static void fake_attempts(struct fake *fake, struct wire_peer *peer,
+			  enum message_type type, void *body,
+			  const void *payload, size_t size)
+{
+	struct message_log_read *read = body;
+	struct message_query *query = query_of(type, body, "job");
+	struct piece piece = { "running",         false, 1, "[\"rank-0\"]",
+			       "first attempt\n", 14 };
+
+	if (query) {
+		fake_reply(peer, query->request,
+			   "{\"since\": 1, \"job\": {\"nodes\": 1}}", NULL, 0);
+		return;
+	}
+	if (read->stream && read->offset == 7 && read->attempt == 1 &&
+	    !fake->marks[0]++) {
+		fake->restart = true; /* and no answer */
+		return;
+	}
+	if (read->offset == 14)
+		fake->marks[1] = 1; /* all of the first attempt was read */
+	if (fake->marks[1]) {
+		piece.state = "completed";
+		piece.final = true;
+		if (read->attempt != 1) {
+			piece.attempt = 2;
+			piece.data = "second\n";
+			piece.length = 7;
+		}
+	}
+	/* The first attempt ended before the job did. */
+	if (read->attempt == 1 && fake->marks[1])
+		piece.state = "queued";
+	if (!read->stream)
+		piece.length = 0;
+	answer_piece(peer, read, &piece);
+}
+
+static void test_attempts(struct bed *bed)
+{
+	bed_serve(bed, fake_attempts);
+	is_int(bed_run(bed, "logs", "-f", "3", NULL), 0,
+	       "following ends with the last attempt");
+	is(bed->out, "first attempt\nsecond\n",
+	   "no byte is lost and none is doubled over a lost connection");
+	ok(bed_said(bed, "lost the controller") &&
+		   bed_said(bed, "the controller is back"),
+	   "the loss of the controller is told");
+	ok(bed_said(bed, "job 3: attempt 2 follows"), "so is the next attempt");
+	bed_unserve(bed);
+}
+
+static void fake_liar(struct fake *fake, struct wire_peer *peer,
+		      enum message_type type, void *body, const void *payload,
+		      size_t size)
+{
+	struct message_log_read *read = body;
+	const char *lie[] = {
+		"{\"offset\": 3, \"size\": 2, \"length\": 5}",
+		"{\"offset\": 0, \"size\": 9, \"length\": 9}",
+		"{\"offset\": 0, \"size\": 2, \"length\": 1}",
+		"{\"offset\": 0, \"size\": 0, \"length\": 5}",
+	};
+
+	if (!read->stream)
+		fake_reply(peer, read->request,
+			   "{\"attempt\": 1, \"streams\": [\"rank-0\", 7, "
+			   "\"\"]}",
+			   NULL, 0);
+	else
+		fake_reply(peer, read->request, lie[(read->job - 1) % 4], "ab",
+			   read->job == 4 ? 0 : 2);
+}
+
+static void test_lies(struct bed *bed)
+{
+	bed_serve(bed, fake_liar);
+	for (int i = 1; i <= 4; i++) {
+		char job[16];
+
+		snprintf(job, sizeof(job), "%d", i);
+		ok(bed_run(bed, "logs", job, NULL) == 2 &&
+			   bed_said(bed, "does not fit") && !bed->out[0],
+		   "a piece of log that does not fit is refused (%d)", i);
+	}
+	bed_unserve(bed);
+}
+
+/* Out of reach. */
+
+static void test_reach(struct bed *bed)
+{
+	struct key other;
+	char other_key[128];
+
+	bed->environment.controller = "tcp://127.0.0.1:1";
+	is_int(bed_run(bed, "jobs", NULL), 3, "no controller: exit 3");
+	ok(bed_said(bed, "tcp://127.0.0.1:1: out of reach for 5 s"),
+	   "with a sentence that names it");
+	bed_serve(bed, fake_look);
+	snprintf(other_key, sizeof(other_key), "%s/other.key", bed->folder);
+	key_generate(&other, "other", ROLE_OPERATOR, NULL);
+	key_save(&other, other_key, NULL);
+	is_int(bed_run(bed, "jobs", "--key", other_key, NULL), 3,
+	       "a key that is not in the list: exit 3");
+	ok(bed_said(bed, "does not accept this key"), "with a sentence");
+	is_int(bed_run(bed, "jobs", "--controller-key", other_key, NULL), 3,
+	       "another controller than it should be: exit 3");
+	is_int(bed_run(bed, "jobs", NULL), 0, "the right key still works");
+	bed_unserve(bed);
+}
+
+/* Asking faster than the controller allows would end the session. */
+static void test_pace(struct bed *bed)
+{
+	struct connection connection;
+	struct options options;
+	sd_event *loop = NULL;
+	owned(client_free) struct client *client = NULL;
+	int64_t begun;
+	int good = 0;
+
+	bed_serve(bed, fake_look);
+	options_init(&options);
+	ok(settings_connection(&bed->environment, &options, &connection,
+			       NULL) == 0 &&
+		   sd_event_new(&loop) >= 0 &&
+		   (client = client_new(loop, &connection, NULL)),
+	   "a client is made");
+	begun = clock_mono_ms();
+	for (int i = 0; i < 300; i++) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_retry retry = { .sweep = 1 };
+
+		good += client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0,
+				    &answer, NULL) == 0 &&
+			json_u64(answer.body, "retried") == 2;
+	}
+	is_int(good, 300, "every request is answered");
+	ok(clock_mono_ms() - begun >= 350,
+	   "no more than 500 a second are sent");
+	sd_event_unref(loop);
+	bed_unserve(bed);
+}
+
+int main(void)
+{
+	struct bed bed;
+
+	tap_begin(100);
+	bed_init(&bed);
+	test_look(&bed);
+	test_submit(&bed);
+	test_logs(&bed);
+	test_attempts(&bed);
+	test_lies(&bed);
+	test_pace(&bed);
+	test_reach(&bed);
+	bed_clear(&bed);
+	return tap_done();
+}

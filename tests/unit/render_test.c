@@ -1,0 +1,217 @@
+/* render_test.c - values to words and tables for people.
+ */
+#include "controller/cli/render.h"
+#include "controller/cli/display.h"
+#include "controller/cli/json.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+static void test_escape(void)
+{
+	char to[100], small[6];
+
+	is(escape("plain: 模型 é", to, sizeof(to)), "plain: 模型 é",
+	   "text in UTF-8 stays as it is");
+	is(escape("a\033[31mb\nc\td\x7f", to, sizeof(to)),
+	   "a\\x1b[31mb\\x0ac\\x09d\\x7f", "control characters are shown");
+	is(escape("\xc2\x9b"
+		  "31m",
+		  to, sizeof(to)),
+	   "\\xc2\\x9b31m", "C1 controls are shown");
+	is(escape("\xe2\x80\xae"
+		  "evil",
+		  to, sizeof(to)),
+	   "\\xe2\\x80\\xaeevil", "what turns the writing around is shown");
+	is(escape("\xff\xc0\xaf\xed\xa0\x80\xe4\xb8", to, sizeof(to)),
+	   "\\xff\\xc0\\xaf\\xed\\xa0\\x80\\xe4\\xb8",
+	   "bytes that are not UTF-8 are shown");
+	is(escape("ab\033", small, sizeof(small)), "ab",
+	   "an escape is not cut in its middle");
+	is(escape("abcdé", small, sizeof(small)), "abcd", "nor is a character");
+}
+
+static void test_numbers(void)
+{
+	char to[HUMAN_SIZE];
+
+	is(human_bytes(0, to), "0 B", "no bytes");
+	is(human_bytes(1023, to), "1023 B", "less than a KiB is bytes");
+	is(human_bytes(1536, to), "1.5 KiB", "KiB");
+	is(human_bytes(1048575, to), "1.0 MiB", "never 1024.0 KiB");
+	is(human_bytes(45ULL << 20, to), "45.0 MiB", "MiB");
+	is(human_bytes(UINT64_MAX, to), "16.0 EiB", "the largest number");
+	is(human_time(1234, to), "1.2s", "seconds with a tenth below ten");
+	is(human_time(59999, to), "59s", "then without");
+	is(human_time(192000, to), "3m12s", "minutes");
+	is(human_time(7500000, to), "2h05m", "hours");
+	is(human_time(360000000, to), "4d04h", "days");
+	is(human_time(-5, to), "0.0s", "a clock that is behind is no age");
+	is(human_number(8300.4, to), "8300", "large numbers have no fraction");
+	is(human_number(3.4567, to), "3.457", "small ones have one");
+	is(human_number((double)NAN, to), "-", "what is unknown is a dash");
+	is(human_clock(0, to), "-", "so is a time that has not come");
+	is(human_jobs(1, to), "1 job", "one job");
+	is(human_jobs(2, to), "2 jobs", "two jobs");
+}
+
+static const char *detail_of(const char *json)
+{
+	static char to[300];
+	owned(json_free) cJSON *job = cJSON_Parse(json);
+
+	return job_detail(job, to, sizeof(to));
+}
+
+static const char *nodes_of(const char *json)
+{
+	static char to[100];
+	owned(json_free) cJSON *job = cJSON_Parse(json);
+
+	return job_nodes(job, to, sizeof(to));
+}
+
+static void test_jobs(void)
+{
+	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 12, "
+		     "\"steps\": 60, \"loss\": 3.45678, "
+		     "\"tokens_per_second\": 8300.5}}"),
+	   "step 12/60, loss 3.457, 8300 token/s", "a training's progress");
+	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
+		     "\"pulling\", \"done_bytes\": 1048576, \"total_bytes\": "
+		     "4194304}}"),
+	   "pulling 1.0 MiB of 4.0 MiB (25%)", "an image's progress");
+	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
+		     "\"pulling\", \"done_bytes\": 9, \"total_bytes\": 4}}"),
+	   "pulling 9 B of 4 B (100%)", "never more than all of it");
+	is(detail_of("{\"state\": \"failed\", \"failure\": \"exit\", \"text\": "
+		     "\"rank 1\\u001b[2J exited\"}"),
+	   "exit: rank 1\\x1b[2J exited", "why it failed, escaped");
+	is(detail_of("{\"state\": \"cancelled\", \"failure\": \"cancelled\", "
+		     "\"text\": \"cancelled by me\"}"),
+	   "cancelled by me", "a cancelled job says so once");
+	is(detail_of("{\"state\": \"queued\", \"progress\": null}"), "",
+	   "a job that waits has nothing to tell");
+	is(detail_of("{\"state\": 7, \"progress\": [], \"text\": {}}"), "",
+	   "a description of other types tells nothing");
+	is(nodes_of("{\"allocation\": [\"n1\", \"n2\"]}"), "n1,n2",
+	   "the nodes of a job");
+	is(nodes_of("{\"allocation\": [\"a\",\"b\",\"c\",\"d\"]}"),
+	   "a and 3 more", "many nodes are counted");
+	is(nodes_of("{}"), "-", "no nodes");
+}
+
+static void test_json(void)
+{
+	owned(json_free) cJSON *object = cJSON_Parse(
+		"{\"a\": 12, \"b\": \"9007199254740993\", \"c\": -1, "
+		"\"d\": \"12x\", \"e\": true, \"f\": \"18446744073709551616\", "
+		"\"g\": 1e300}");
+
+	is_int((long long)json_u64(object, "a"), 12, "a number is read");
+	ok(json_u64(object, "b") == 9007199254740993ULL,
+	   "a large one comes as text");
+	is_int((long long)json_u64(object, "c"), 0, "a negative one is none");
+	is_int((long long)json_u64(object, "d"), 0, "nor is a broken one");
+	is_int((long long)json_u64(object, "f"), 0, "nor one too large");
+	is_int((long long)json_u64(object, "g"), 0, "also as a number");
+	ok(json_bool(object, "e") && !json_bool(object, "a"),
+	   "only true is true");
+	is(json_text(object, "a"), "", "a number is no text");
+	ok(isnan(json_double(object, "b")), "a text is no fraction");
+	ok(!json_list(object, "a") && !json_get(NULL, "a"),
+	   "nothing is found in nothing");
+}
+
+static const struct column columns[] = {
+	{ "JOB", true },
+	{ "CELL", false },
+	{ "STATE", false },
+	{ NULL, false },
+};
+
+static void test_table(void)
+{
+	owned(table_free) struct table *table = table_new(columns, NULL);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	table_cell(table, PLAIN, "%d", 7);
+	table_cell(table, PLAIN, "%s", "模=1\n");
+	table_cell(table, GREEN, "%s", "completed");
+	table_cell(table, PLAIN, "%d", 12345);
+	table_cell(table, PLAIN, "%s", "model=nano");
+	table_cell(table, PLAIN, "%s", "");
+	is_int((long long)table_rows(table), 2, "two rows");
+	table_print(table, out, false, NULL);
+	fflush(out);
+	is(text,
+	   "  JOB  CELL        STATE\n"
+	   "    7  模=1\\x0a     completed\n"
+	   "12345  model=nano\n",
+	   "columns stand below each other, numbers to the right");
+	rewind(out);
+	table_print(table, out, true, NULL);
+	fflush(out);
+	ok(strstr(text, "\033[32mcompleted\033[0m\n"), "colours on a terminal");
+	fclose(out);
+	free(text);
+}
+
+static void test_display(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct display *display = display_new(out, NULL);
+	char wide[200];
+	const char *lines[100];
+
+	memset(wide, 'x', sizeof(wide) - 1);
+	wide[sizeof(wide) - 1] = 0;
+	lines[0] = "total";
+	lines[1] = "\033[36mone\033[0m";
+	display_draw(display, lines, 2);
+	is(text, "total\n\033[36mone\033[0m\n", "lines are drawn");
+	display_line(display, "job 1: completed");
+	is(text,
+	   "total\n\033[36mone\033[0m\n"
+	   "\r\033[2A\033[Jjob 1: completed\n",
+	   "a permanent line takes their place");
+	rewind(out);
+	lines[0] = wide;
+	display_draw(display, lines, 1);
+	is_int((long long)strcspn(text, "\n"), 80,
+	       "a line is cut to the width");
+	memcpy(wide, "\033[36m", 5);
+	rewind(out);
+	display_draw(display, lines, 1);
+	fflush(out);
+	ok(!strncmp(text, "\r\033[1A\033[J\033[36mxxx", 15) &&
+		   !strncmp(text + 8 + 85, "\033[0m\n", 5),
+	   "a colour that is cut ends there");
+	for (size_t i = 0; i < 100; i++)
+		lines[i] = "x";
+	rewind(out);
+	display_draw(display, lines, 100);
+	rewind(out);
+	display_free(display);
+	fflush(out);
+	ok(!strncmp(text, "\r\033[23A\033[J", 9),
+	   "no more lines than there is room for, and none at the end");
+	fclose(out);
+	free(text);
+}
+
+int main(void)
+{
+	tap_begin(20);
+	test_escape();
+	test_numbers();
+	test_jobs();
+	test_json();
+	test_table();
+	test_display();
+	return tap_done();
+}
