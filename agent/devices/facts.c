@@ -16,9 +16,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define FACT_MAX                                                               \
-	(1 << 20) /* bytes of a file in /proc; /proc/cpuinfo is long           \
-		   */
+/* Bytes of a file in /proc: /proc/cpuinfo has 2 to 3 KB per processor. */
+#define FACT_MAX (16 << 20)
 #define NETWORKS_MAX 64
 
 static void add_text(cJSON *facts, const char *name, const char *text)

@@ -1,9 +1,10 @@
 /* spool.h - the folder of each task on the node: its spec, its output, its end.
  *
- *	<state>/spool/<job>.<attempt>.<rank>/	0700
- *		task.json	the task_spec; only the agent reads and writes
- *it in/start	0755, what regatta-init is to run (init.h) out/		0777,
- *what the container writes (init.h)
+ * <state>/spool/<job>.<attempt>.<rank>/ (0700) holds
+ *
+ *	task.json	the task_spec, whole; only the agent uses it
+ *	in/start	in/ is 0755: what regatta-init is to run (init.h)
+ *	out/		0777: what the container writes (init.h)
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * Files below out/ are written by strangers: links, FIFOs and devices there
@@ -36,8 +37,9 @@ struct spool *spool_new(const char *state, struct error *err);
 void spool_free(struct spool *spool);
 OWNED_POINTER(struct spool, spool_free)
 
-/* Make the folder and write its task.json last, durably: a folder without one
- * never had a container. Already there is success.
+/* Make the folder and write its task.json last: a folder without one never had
+ * a container. Already there is success. Not made to survive a power cut, which
+ * the container does not survive either.
  */
 int spool_create(struct spool *spool, const struct task_spec *spec,
 		 struct error *err);

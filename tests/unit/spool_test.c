@@ -1,0 +1,325 @@
+/* spool_test.c - the folder of a task: made once, read with care, removed.
+ */
+#include "agent/tasks/spool.h"
+
+#include "agent/init/init.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static char state[64];
+
+static const struct task_id first = { 12, 1, 0 };
+
+static const char *path_of(const char *inside)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/spool/%s", state, inside);
+	return path;
+}
+
+static void put(const char *inside, const char *text)
+{
+	if (file_write(AT_FDCWD, path_of(inside), text, strlen(text), 0644, 0,
+		       NULL) < 0)
+		ok(false, "cannot write %s", inside);
+}
+
+static bool there(const char *inside)
+{
+	return faccessat(AT_FDCWD, path_of(inside), F_OK,
+			 AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int mode_of(const char *inside)
+{
+	struct stat st = { 0 };
+
+	stat(path_of(inside), &st);
+	return (int)(st.st_mode & 07777);
+}
+
+static struct task_spec spec_of(const struct task_id *id)
+{
+	return (struct task_spec){
+		.job = id->job,
+		.attempt = id->attempt,
+		.rank = id->rank,
+		.nodes = 1,
+		.world_size = 1,
+		.processes_per_node = 1,
+		.container = { .image = (char *)"registry:5000/x:1" },
+	};
+}
+
+static struct spool *open_spool(void)
+{
+	struct error err = { 0 };
+	struct spool *spool = spool_new(state, &err);
+
+	if (!spool)
+		printf("# %s\n", err.text);
+	return spool;
+}
+
+static void one_agent(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	struct error err = { 0 };
+
+	ok(spool, "a spool is made where there is none");
+	is_int(mode_of(""), 0700, "for its owner only");
+	ok(!spool_new(state, &err), "a second agent is refused");
+	is_int(err.code, EBUSY, "because the first one is there");
+	ok(strstr(err.text, state), "in words: %s", err.text);
+	spool_free(take(spool));
+	spool = open_spool();
+	ok(spool, "after it, the next agent may");
+}
+
+static void making(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	struct task_spec spec = spec_of(&first), got = { 0 };
+	struct error err = { 0 };
+	char path[PATH_MAX];
+	mode_t mask = umask(0077);
+
+	is_int(spool_create(spool, &spec, &err), 0, "a task's folder is made");
+	umask(mask);
+	is_int(mode_of("12.1.0"), 0700, "private");
+	is_int(mode_of("12.1.0/out"), 0777,
+	       "but for what the container writes, whatever the umask");
+	is_int(mode_of("12.1.0/in"), 0755, "and reads");
+	is_int(mode_of("12.1.0/task.json"), 0600, "its spec is not among that");
+	is_int(spool_read_spec(spool, &first, &got, &err), 0,
+	       "the spec is read back");
+	is(got.container.image, "registry:5000/x:1", "as it was");
+	codec_clear(&task_spec_schema, &got);
+	spec.container.image = (char *)"other";
+	is_int(spool_create(spool, &spec, &err), 0, "making it again is fine");
+	spool_read_spec(spool, &first, &got, &err);
+	is(got.container.image, "registry:5000/x:1", "and changes nothing");
+	codec_clear(&task_spec_schema, &got);
+	spool_in_path(spool, &first, path);
+	is(path, path_of("12.1.0/in"), "the way in has an absolute path");
+	spool_out_path(spool, &first, path);
+	is(path, path_of("12.1.0/out"), "and the way out");
+}
+
+static void start_file(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	owned(buffer_clear) struct buffer got;
+	owned_free char *large = calloc(1, INIT_START_MAX + 1);
+	struct error err = { 0 };
+
+	buffer_init(&got, INIT_START_MAX);
+	is_int(spool_write_start(spool, &first, "a=1\0b=2", 8, &err), 0,
+	       "the start file is written");
+	file_read(AT_FDCWD, path_of("12.1.0/in/start"), &got, NULL);
+	ok(got.size == 8 && !memcmp(got.data, "a=1\0b=2", 8), "byte for byte");
+	is_int(mode_of("12.1.0/in/start"), 0444, "for any user of the image");
+	is_int(spool_write_start(spool, &first, "c", 1, &err), 0,
+	       "it may be written again");
+	is_int(spool_write_start(spool, &first, large, INIT_START_MAX, &err), 0,
+	       "as large as regatta-init reads");
+	is_int(spool_write_start(spool, &first, large, INIT_START_MAX + 1,
+				 &err),
+	       -1, "and not larger");
+	is_int(err.code, E2BIG, "in words: %s", err.text);
+}
+
+static void specs_that_are_none(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	struct task_id id = { 13, 1, 0 };
+	struct task_spec got = { .job = 99 };
+	struct error err = { 0 };
+
+	is_int(spool_read_spec(spool, &id, &got, &err), -1, "no folder");
+	is_int(err.code, ENOENT, "is not there");
+	file_make_folders(path_of("13.1.0/out"), 0700, NULL);
+	is_int(spool_read_spec(spool, &id, &got, &err), -1,
+	       "a folder without a spec");
+	is_int(err.code, ENOENT, "was never a task");
+	put("13.1.0/task.json", "{\"job\": 13,");
+	is_int(spool_read_spec(spool, &id, &got, &err), -1, "half a spec");
+	is_int(err.code, EPROTO, "is refused: %s", err.text);
+	put("13.1.0/task.json",
+	    "{\"job\":12,\"attempt\":1,\"rank\":0,\"nodes\":1,\"world_size\":1,"
+	    "\"processes_per_node\":1,\"container\":{\"image\":\"x\"}}");
+	is_int(spool_read_spec(spool, &id, &got, &err), -1,
+	       "the spec of another task");
+	is_int(err.code, EPROTO, "is refused: %s", err.text);
+	is_int((long long)got.job, 99, "and nothing is written to the caller");
+	is_int(spool_remove(spool, &id, &err), 0, "it can be removed");
+	ok(!there("13.1.0"), "with all that is in it");
+}
+
+/* The folder out/ is full of what strangers made. */
+static void hostile_output(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	owned(exit_record_clear) struct exit_record record = { 0 };
+	owned_free char *large = malloc(EXIT_RECORD_MAX + 2);
+	struct error err = { 0 };
+	char text[512];
+	int fd;
+
+	is_int(spool_started(spool, &first), false, "nothing has begun");
+	is_int(spool_read_exit(spool, &first, &record, &err), -1, "or ended");
+	is_int(err.code, ENOENT, "there is no record");
+	put("12.1.0/out/started", "");
+	is_int(spool_started(spool, &first), true, "regatta-init began");
+
+	put("outside", "secret");
+	symlink("../../outside", path_of("12.1.0/out/exit.json"));
+	is_int(spool_read_exit(spool, &first, &record, &err), -1,
+	       "a record that is a link");
+	is_int(err.code, ELOOP, "is refused");
+	unlink(path_of("12.1.0/out/exit.json"));
+	mkfifo(path_of("12.1.0/out/exit.json"), 0600);
+	is_int(spool_read_exit(spool, &first, &record, &err), -1,
+	       "a FIFO in its place");
+	is_int(err.code, EINVAL, "is refused at once");
+	unlink(path_of("12.1.0/out/exit.json"));
+	memset(large, ' ', EXIT_RECORD_MAX + 1);
+	large[EXIT_RECORD_MAX + 1] = 0;
+	put("12.1.0/out/exit.json", large);
+	is_int(spool_read_exit(spool, &first, &record, &err), -1,
+	       "a record too large");
+	is_int(err.code, E2BIG, "is refused");
+	snprintf(text, sizeof(text),
+		 "{\"version\":1,\"exit_code\":3,\"signal\":0,\"started_ms\":1,"
+		 "\"ended_ms\":2,\"oom_kills\":0,\"memory_peak_bytes\":0}");
+	put("12.1.0/out/exit.json", text);
+	is_int(spool_read_exit(spool, &first, &record, &err), 0,
+	       "one that is a record is read");
+	is_int(record.exit_code, 3, "with its code");
+
+	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
+	       "a stream that is not there yet");
+	is_int(err.code, ENOENT, "is not there");
+	symlink("../../outside", path_of("12.1.0/out/rank-0.log"));
+	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
+	       "a stream that is a link");
+	is_int(err.code, ELOOP, "is refused");
+	unlink(path_of("12.1.0/out/rank-0.log"));
+	mkfifo(path_of("12.1.0/out/rank-0.log"), 0600);
+	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
+	       "one that is a FIFO");
+	is_int(err.code, EINVAL, "is refused at once");
+	unlink(path_of("12.1.0/out/rank-0.log"));
+	put("12.1.0/out/rank-0.log", "words");
+	fd = spool_open_stream(spool, &first, "rank-0", &err);
+	ok(fd >= 0 && read(fd, text, sizeof(text)) == 5, "a file is opened");
+	if (fd >= 0)
+		close(fd);
+	symlink("/", path_of("12.1.0/out/away"));
+	is_int(spool_remove(spool, &first, &err), 0, "all of it is removed");
+	ok(!there("12.1.0") && there("outside"), "and nothing outside of it");
+	is_int(spool_remove(spool, &first, &err), 0,
+	       "what is not there can be removed");
+}
+
+struct names {
+	char text[256];
+	struct spool *spool;
+};
+
+static void note(void *arg, const struct task_id *id)
+{
+	struct names *names = arg;
+	size_t n = strlen(names->text);
+
+	/* In no order; so each is a bit that is set. */
+	snprintf(names->text + n, sizeof(names->text) - n, "%s%llu.%u.%u",
+		 n ? " " : "", (unsigned long long)id->job, id->attempt,
+		 id->rank);
+	spool_remove(names->spool, id, NULL);
+}
+
+static void what_is_left(void)
+{
+	static const char *const strangers[] = {
+		"1.2",
+		"1.2.3.4",
+		"01.1.1",
+		"-1.1.1",
+		" 1.1.1",
+		"1.1.1x",
+		"1.4294967296.0",
+		"18446744073709551616.1.1",
+		"words",
+		"+1.1.1",
+	};
+	owned(spool_free) struct spool *spool = open_spool();
+	struct names names = { .spool = spool };
+	struct error err = { 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++)
+		file_make_folders(path_of(strangers[i]), 0700, NULL);
+	put("file", "x");
+	file_make_folders(path_of("18446744073709551615.4294967295.4294967295"),
+			  0700, NULL);
+	is_int(spool_each(spool, note, &names, &err), 0, "folders are listed");
+	is(names.text, "18446744073709551615.4294967295.4294967295",
+	   "those of tasks only, up to the largest ids");
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++)
+		left += there(strangers[i]);
+	is_int((long long)left + there("file"), 0,
+	       "what is no such folder is removed");
+	names.text[0] = 0;
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		struct task_id id = { 5, 2, rank };
+		struct task_spec spec = spec_of(&id);
+
+		spool_create(spool, &spec, NULL);
+	}
+	is_int(spool_each(spool, note, &names, &err), 0,
+	       "the callback may remove what it is given");
+	ok(strstr(names.text, "5.2.0") && strstr(names.text, "5.2.1") &&
+		   strstr(names.text, "5.2.2") && strlen(names.text) == 17,
+	   "each comes once: %s", names.text);
+	ok(!there("5.2.0") && !there("5.2.1") && !there("5.2.2"),
+	   "and is gone then");
+}
+
+static void identity(void)
+{
+	struct task_id a = { 1, 2, 3 };
+	struct task_spec spec = spec_of(&a);
+	struct task_id b = task_spec_id(&spec);
+
+	ok(task_id_equal(&a, &b), "a spec names its task");
+	ok(!task_id_equal(&a, &(struct task_id){ 2, 2, 3 }) &&
+		   !task_id_equal(&a, &(struct task_id){ 1, 1, 3 }) &&
+		   !task_id_equal(&a, &(struct task_id){ 1, 2, 4 }),
+	   "job, attempt and rank all count");
+}
+
+int main(void)
+{
+	struct error err = { 0 };
+
+	tap_begin(60);
+	snprintf(state, sizeof(state), "/tmp/regatta-spool-XXXXXX");
+	if (!mkdtemp(state))
+		return 1;
+	one_agent();
+	making();
+	start_file();
+	specs_that_are_none();
+	hostile_output();
+	what_is_left();
+	identity();
+	is_int(file_remove_tree(AT_FDCWD, state, &err), 0,
+	       "the folder of the test is removed");
+	return tap_done();
+}
