@@ -10,9 +10,10 @@
 #include <zmq.h>
 
 struct zmq_watch {
+	sd_event *loop;
 	void *socket;
 	sd_event_source *wake;  /* io source of ZMQ_FD */
-	sd_event_source *ready; /* defer source: there is input */
+	sd_event_source *ready; /* defer source, while there may be input */
 	int burst;
 	bool paused;
 	bool *freed; /* set while the callback runs, which may free us */
@@ -29,19 +30,10 @@ static bool socket_has_input(void *socket)
 	       (events & ZMQ_POLLIN);
 }
 
-static int wake_prepare(sd_event_source *source, void *arg)
-{
-	struct zmq_watch *watch = arg;
-	bool input = socket_has_input(watch->socket);
-
-	return sd_event_source_set_enabled(watch->ready,
-					   input ? SD_EVENT_ONESHOT
-						 : SD_EVENT_OFF);
-}
-
 static int wake_io(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	return 0; /* only wakes the loop; wake_prepare() asks the socket */
+	zmq_watch_touch(arg);
+	return 0;
 }
 
 static int ready_run(sd_event_source *source, void *arg)
@@ -49,6 +41,7 @@ static int ready_run(sd_event_source *source, void *arg)
 	struct zmq_watch *watch = arg;
 	bool freed = false;
 
+	loop_source_free(&watch->ready);
 	watch->freed = &freed;
 	for (int n = 0; n < watch->burst && !watch->paused; n++) {
 		int took = watch->fn(watch->arg);
@@ -59,6 +52,9 @@ static int ready_run(sd_event_source *source, void *arg)
 			break;
 	}
 	watch->freed = NULL;
+	/* What fn did to the socket may have swallowed its wake-up. */
+	if (!watch->paused && socket_has_input(watch->socket))
+		zmq_watch_touch(watch);
 	return 0;
 }
 
@@ -76,6 +72,7 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 		error_nomem(err, "watch");
 		return NULL;
 	}
+	watch->loop = sd_event_ref(loop);
 	watch->socket = socket;
 	watch->burst = burst;
 	watch->fn = ready;
@@ -84,18 +81,13 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 		error_errno(err, "ZeroMQ socket");
 		return NULL;
 	}
-	rc = sd_event_add_defer(loop, &watch->ready, ready_run, watch);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(watch->ready, SD_EVENT_OFF);
-	if (rc >= 0)
-		rc = sd_event_add_io(loop, &watch->wake, fd, EPOLLIN, wake_io,
-				     watch);
-	if (rc >= 0)
-		rc = sd_event_source_set_prepare(watch->wake, wake_prepare);
+	rc = sd_event_add_io(loop, &watch->wake, fd, EPOLLIN, wake_io, watch);
 	if (rc < 0) {
 		error_set(err, -rc, "event loop: cannot watch a socket");
 		return NULL;
 	}
+	/* What is there already was announced before we listened. */
+	zmq_watch_touch(watch);
 	return take(watch);
 }
 
@@ -107,7 +99,18 @@ void zmq_watch_free(struct zmq_watch *watch)
 		*watch->freed = true;
 	loop_source_free(&watch->ready);
 	loop_source_free(&watch->wake);
+	sd_event_unref(watch->loop);
 	free(watch);
+}
+
+/* A new source each time: one that is only switched on again keeps its place in
+ * the queue, in front of all others, which would starve.
+ */
+void zmq_watch_touch(struct zmq_watch *watch)
+{
+	if (!watch->paused && !watch->ready)
+		sd_event_add_defer(watch->loop, &watch->ready, ready_run,
+				   watch);
 }
 
 void zmq_watch_pause(struct zmq_watch *watch, int paused)
@@ -117,8 +120,8 @@ void zmq_watch_pause(struct zmq_watch *watch, int paused)
 	 * spin. */
 	sd_event_source_set_enabled(watch->wake,
 				    paused ? SD_EVENT_OFF : SD_EVENT_ON);
-	sd_event_source_set_enabled(watch->ready,
-				    paused ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	loop_source_free(&watch->ready);
+	zmq_watch_touch(watch);
 }
 
 int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,

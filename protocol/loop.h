@@ -17,8 +17,13 @@ typedef int zmq_ready_fn(void *arg);
 
 /* Watch a socket (borrowed). At most `burst` messages are taken per turn of
  * the loop, so that nobody starves. Free the watch before closing the socket.
- * libzmq's ZMQ_FD only says "look again" (zmq_getsockopt(3)), so the socket
- * itself is asked before every sleep.
+ *
+ * libzmq's ZMQ_FD only says "look again" (zmq_getsockopt(3)), and whatever is
+ * done with the socket may take that word away unheard. So it is looked at
+ * again after each run of ready(), and whoever sends, binds or connects outside
+ * of ready() touches the watch afterwards. (To ask all sockets before each
+ * sleep would do as well, but costs a thousand clients of one loop 3 ms for
+ * every message.)
  */
 struct zmq_watch;
 struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
@@ -26,6 +31,9 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 				struct error *err);
 void zmq_watch_free(struct zmq_watch *watch);
 OWNED_POINTER(struct zmq_watch, zmq_watch_free)
+
+/* The socket was used outside of ready(): look at it in the next turn. */
+void zmq_watch_touch(struct zmq_watch *watch);
 
 /* Stop and resume taking messages (back-pressure). */
 void zmq_watch_pause(struct zmq_watch *watch, int paused);

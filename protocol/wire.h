@@ -118,10 +118,10 @@ struct wire_client_handler {
 	/* The session is over, or no connection could be made (then every
 	 * second or so); the client goes on trying by itself, at once after a
 	 * session that was welcomed, else after 250 ms to 2 s. code is EACCES
-	 * when the server refuses the key, EPROTO when what
-	 * answers there does not complete a handshake (it has another public
-	 * key, is something else, or ended just then) or sends nonsense,
-	 * ECONNREFUSED, ECONNRESET, ETIMEDOUT; or that of a refused message.
+	 * when the server refuses the key, EPROTO when what answers there
+	 * sends nonsense, or fails to complete a handshake twice in a row (it
+	 * has another public key, or is something else), ECONNREFUSED,
+	 * ECONNRESET, ETIMEDOUT; or that of a refused message.
 	 */
 	void (*lost)(void *arg, int code, const char *why);
 };

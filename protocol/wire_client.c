@@ -49,6 +49,8 @@ struct wire_client {
 	int64_t beat_ms; /* when heartbeat_run() ran last */
 	int64_t heard_ms;
 	int64_t complained_ms;
+	int complaint;       /* its code */
+	unsigned int failed; /* handshakes in a row */
 };
 
 static int client_open(struct wire_client *client, struct error *err);
@@ -103,8 +105,10 @@ static void complain(struct wire_client *client, int code, const char *why)
 {
 	int64_t now = clock_mono_ms();
 
-	if (client->complained_ms && now - client->complained_ms < COMPLAIN_MS)
+	if (client->complaint == code &&
+	    now - client->complained_ms < COMPLAIN_MS)
 		return;
+	client->complaint = code;
 	client->complained_ms = now;
 	client->handler.lost(client->arg, code, why);
 }
@@ -135,6 +139,7 @@ int wire_client_send(struct wire_client *client, enum message_type type,
 	if (message_encode(type, body, &text, err) < 0 ||
 	    frames_fill(&frames, text.data, text.size, payload, size, err) < 0)
 		return -1;
+	zmq_watch_touch(client->dealer_watch);
 	return frames_send(client->dealer, false, &frames, err);
 }
 
@@ -227,15 +232,16 @@ static void disconnected(struct wire_client *client)
 			    "the connection to the controller broke");
 }
 
+/* Once may be a controller that ended at that moment. */
 static void no_handshake(struct wire_client *client)
 {
 	char why[400];
 
 	snprintf(why, sizeof(why),
 		 "no handshake with %s: not the controller of the public key "
-		 "given, no controller at all, or one that just ended",
+		 "given, or no controller at all",
 		 client->endpoint);
-	client_lost(client, EPROTO, why);
+	client_lost(client, client->failed++ ? EPROTO : ECONNRESET, why);
 }
 
 static int monitor_ready(void *arg)
@@ -251,6 +257,8 @@ static int monitor_ready(void *arg)
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
 		client->up = true;
+		client->failed = 0;
+		client->complaint = 0;
 		client->heard_ms = clock_mono_ms();
 		client->handler.connected(client->arg);
 		break;
@@ -326,6 +334,7 @@ static int client_open(struct wire_client *client, struct error *err)
 				 "'%s' is no endpoint; allowed are "
 				 "tcp://HOST:PORT and ipc://PATH",
 				 client->endpoint);
+	zmq_watch_touch(client->dealer_watch);
 	return 0;
 }
 

@@ -275,6 +275,13 @@ static void frames_address(struct frames *frames, const struct wire_peer *peer)
 	frames->id_size = peer->id_size;
 }
 
+static int router_send(struct wire_server *server, struct frames *frames,
+		       struct error *err)
+{
+	zmq_watch_touch(server->router_watch);
+	return frames_send(server->router, true, frames, err);
+}
+
 /* Send at once, past the queue: answers that promise nothing. */
 static void send_now(struct wire_peer *peer, enum message_type type,
 		     const void *body)
@@ -287,7 +294,7 @@ static void send_now(struct wire_peer *peer, enum message_type type,
 	frames_address(&frames, peer);
 	if (message_encode(type, body, &text, NULL) == 0 &&
 	    frames_fill(&frames, text.data, text.size, NULL, 0, NULL) == 0)
-		frames_send(peer->server->router, true, &frames, NULL);
+		router_send(peer->server, &frames, NULL);
 }
 
 static void send_refused(struct wire_peer *peer, uint64_t request, int code,
@@ -331,8 +338,7 @@ void wire_server_flush(struct wire_server *server)
 		struct error err;
 
 		STAILQ_REMOVE_HEAD(&server->outgoing, next);
-		if (frames_send(server->router, true, &item->frames, &err) <
-			    0 &&
+		if (router_send(server, &item->frames, &err) < 0 &&
 		    err.code == EAGAIN) {
 			struct wire_peer *peer =
 				peer_find(server, &item->frames);
@@ -732,6 +738,7 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 	set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
 	if (zmq_bind(server->router, endpoint) < 0)
 		return error_errno(err, "cannot listen at %s", endpoint);
+	zmq_watch_touch(server->router_watch);
 	zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint,
 		       &size);
 	return 0;

@@ -4,6 +4,7 @@
 #include "protocol/file.h"
 #include "tests/tap.h"
 
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <zmq.h>
 
@@ -150,6 +151,87 @@ static void test_free_inside(void)
 	is_int(pair.got, 1, "a watch may be freed from its callback");
 }
 
+static int take_and_refill(void *arg)
+{
+	struct pair *pair = arg;
+
+	send_some(pair, 1);
+	return take_one(pair);
+}
+
+static int see_byte(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct pair *pair = arg;
+	char byte;
+
+	if (read(fd, &byte, 1) == 1)
+		pair->rang++;
+	return 0;
+}
+
+static int see_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pair *pair = arg;
+
+	pair->rang++;
+	return 0;
+}
+
+/* Sources of the loop itself, beside a socket that never runs dry. */
+static void test_nobody_starves(void)
+{
+	owned(pair_clear) struct pair pair;
+	sd_event_source *source = NULL;
+	int fds[2];
+
+	pair_init(&pair);
+	if (pipe(fds) < 0)
+		return;
+	pair.watch = zmq_watch_new(pair.loop, pair.b, 8, take_and_refill, &pair,
+				   NULL);
+	send_some(&pair, 8);
+	run_until(&pair, 100, 5000);
+	ok(pair.got >= 100, "a socket has input all the time");
+	sd_event_add_io(pair.loop, &source, fds[0], EPOLLIN, see_byte, &pair);
+	if (write(fds[1], "x", 1) != 1)
+		return;
+	for (int turn = 0; turn < 20 && !pair.rang; turn++)
+		sd_event_run(pair.loop, 0);
+	is_int(pair.rang, 1, "a readable pipe has its turn beside it");
+	loop_timer(pair.loop, &pair.timer, 0, see_time, &pair, NULL);
+	for (int turn = 0; turn < 20 && pair.rang < 2; turn++)
+		sd_event_run(pair.loop, 0);
+	is_int(pair.rang, 2, "so has a timer");
+	loop_source_free(&source);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Sending swallows the wake-up of what comes in meanwhile. */
+static void test_both_ways(void)
+{
+	owned(pair_clear) struct pair pair;
+	int sent = 0;
+
+	pair_init(&pair);
+	pair.watch = zmq_watch_new(pair.loop, pair.b, 8, take_one, &pair, NULL);
+	while (sent < 2000) {
+		char text[8];
+
+		send_some(&pair, 1);
+		sent++;
+		/* This is where b hears of it, and forgets. */
+		zmq_send(pair.b, "y", 1, 0);
+		zmq_watch_touch(pair.watch);
+		while (zmq_recv(pair.a, text, sizeof(text), ZMQ_DONTWAIT) > 0)
+			;
+		run_until(&pair, sent, 1000);
+		if (pair.got < sent)
+			break;
+	}
+	is_int(pair.got, 2000, "a socket that is sent from misses nothing");
+}
+
 static int ring(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pair *pair = arg;
@@ -204,6 +286,8 @@ int main(void)
 	test_all_arrive();
 	test_pause();
 	test_free_inside();
+	test_nobody_starves();
+	test_both_ways();
 	test_timer();
 	return tap_done();
 }
