@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #define KEYS_MAX 65536
@@ -213,7 +214,8 @@ int key_public(const char *given, char public[KEY_TEXT_SIZE], struct error *err)
 	uint8_t bytes[32];
 
 	buffer_init(&text, KEY_FILE_MAX);
-	if (strlen(given) == KEY_TEXT_SIZE - 1 &&
+	/* Paths of that length are Z85, too: what is a file counts as one. */
+	if (strlen(given) == KEY_TEXT_SIZE - 1 && access(given, F_OK) < 0 &&
 	    zmq_z85_decode(bytes, given)) {
 		memcpy(public, given, KEY_TEXT_SIZE);
 		return 0;

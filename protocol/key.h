@@ -51,8 +51,9 @@ int key_save(const struct key *key, const char *path, struct error *err);
  */
 int key_load(struct key *key, const char *path, struct error *err);
 
-/* The public key that `given` is, or that the file of that name holds: 40
- * characters of Z85 alone, a line for the controller's list, or a key file.
+/* The public key that the file named `given` holds (40 characters of Z85 alone,
+ * a line for the controller's list, or a key file) or, where there is no such
+ * file, that `given` is.
  */
 int key_public(const char *given, char public[KEY_TEXT_SIZE],
 	       struct error *err);

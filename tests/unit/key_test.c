@@ -37,6 +37,26 @@ static bool same_key(const struct key *a, const struct key *b)
 	       !strcmp(a->public, b->public) && !strcmp(a->secret, b->secret);
 }
 
+/* All letters of a path are letters of Z85. */
+static void test_path_like_a_key(void)
+{
+	char path[KEY_TEXT_SIZE] = "/tmp/key_test.XXXXXX";
+	char public[KEY_TEXT_SIZE];
+	struct key key;
+	struct error err;
+
+	ok(mkdtemp(path) != NULL, "a folder is made");
+	strncat(path, "/controllers-own.key", KEY_TEXT_SIZE - 21);
+	ok(key_generate(&key, "c", ROLE_CONTROLLER, &err) == 0 &&
+		   key_save(&key, path, &err) == 0 && strlen(path) == 40,
+	   "a key file has a path of 40 characters");
+	ok(key_public(path, public, &err) == 0 && !strcmp(public, key.public),
+	   "it is read and not taken for a key");
+	unlink(path);
+	path[20] = 0;
+	rmdir(path);
+}
+
 static void test_names(void)
 {
 	static const struct {
@@ -306,6 +326,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_names();
+	test_path_like_a_key();
 	test_generate();
 	test_files();
 	test_save_and_modes();
