@@ -55,6 +55,11 @@
 #	log_size JOB [ATTEMPT [RANK]]	its length, 0 before there is one
 #	log_is JOB ATTEMPT RANK WORD...	it is byte for byte what the tool
 #				prints when given these words
+#	runs NAME [TEXT]	how often `append /host/runs TEXT` was run in
+#				the sweep of that name
+#	intact JOB WORD...	for a job of submit_tool: it completed in its
+#				first attempt, and its log is what the tool
+#				prints when given these words
 #	cluster_clean		no container on any engine, no spool folder of
 #				a task, no network that Docker did not make
 
@@ -344,6 +349,24 @@ log_is()
 	diag "$(<"$BED/difference")"
 	diag "$(stat -c '%n: %s bytes' "$BED/want" "$file" 2>&1)"
 	return 1
+}
+
+runs()
+{
+	grep -c "^${2-}" "$BED/host/$1/runs" 2>/dev/null
+}
+
+intact()
+{
+	local job=$1 found
+
+	shift
+	found=$(job_get "$job" '"\(.state) \(.attempt) \(.text)"')
+	if [[ $found != "completed 1 null" ]]; then
+		diag "job $job: $found"
+		return 1
+	fi
+	log_is "$job" 1 0 "$@"
 }
 
 cluster_clean()
