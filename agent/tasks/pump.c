@@ -36,7 +36,8 @@ struct pump {
 	uint64_t credit;
 	uint64_t under_way; /* sum over streams of sent - acked */
 	char *frame;
-	TAILQ_HEAD(, pump_stream) streams;
+	TAILQ_HEAD(, pump_stream) streams; /* the next one to send is first */
+	size_t count;
 };
 
 static int pump_run(sd_event_source *source, uint64_t usec, void *arg);
@@ -114,26 +115,26 @@ static int pump_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct pump *pump = arg;
 	int64_t now = clock_mono_ms();
 	struct pump_stream *stream;
-	size_t total = 0;
-	bool more = true;
+	size_t total = 0, idle = 0;
 
 	pump->due_ms = 0;
-	/* A frame of each in turn, so that no stream starves. */
-	while (more && total < RUN_BYTES) {
-		more = false;
-		TAILQ_FOREACH(stream, &pump->streams, next)
-		{
-			ssize_t n = 0;
+	/* A frame of each in turn, and the next run goes on behind the last,
+	 * so that no stream starves: also not when the credit is never enough
+	 * for all of them. */
+	while (idle < pump->count && total < RUN_BYTES) {
+		ssize_t n = 0;
 
-			if (stream_may_send(stream, now))
-				n = stream_send(stream);
-			if (n < 0)
-				return 0; /* the next ack wakes us */
-			total += (size_t)n;
-			more |= n > 0;
-		}
+		stream = TAILQ_FIRST(&pump->streams);
+		if (stream_may_send(stream, now))
+			n = stream_send(stream);
+		if (n < 0)
+			return 0; /* the next ack wakes us */
+		TAILQ_REMOVE(&pump->streams, stream, next);
+		TAILQ_INSERT_TAIL(&pump->streams, stream, next);
+		idle = n ? 0 : idle + 1;
+		total += (size_t)n;
 	}
-	if (more)
+	if (idle < pump->count)
 		pump_arm(pump, 0);
 	return 0;
 }
@@ -217,6 +218,7 @@ struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
 	stream->fd = -1;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
 	TAILQ_INSERT_TAIL(&pump->streams, stream, next);
+	pump->count++;
 	return stream;
 }
 
@@ -226,6 +228,7 @@ void pump_remove(struct pump_stream *stream)
 		return;
 	stream->pump->under_way -= stream->sent - stream->acked;
 	TAILQ_REMOVE(&stream->pump->streams, stream, next);
+	stream->pump->count--;
 	if (stream->fd >= 0)
 		close(stream->fd);
 	free(stream);
