@@ -423,6 +423,11 @@ static void keep_status(struct task *task, struct task_status *status)
 	status->streams_count = 0;
 }
 
+static bool was_started(const struct job *job)
+{
+	return job->state == JOB_READY || job->state == JOB_RUNNING;
+}
+
 void gang_status(struct cluster *cluster, struct node *node,
 		 const struct task_status *status)
 {
@@ -451,6 +456,9 @@ void gang_status(struct cluster *cluster, struct node *node,
 		if (!job->failure && failure_infrastructure(task->failure))
 			job->avoid = node;
 		gang_exception(cluster, job, task->failure, status->code, text);
+	} else if (task->state == TASK_READY && was_started(job)) {
+		/* The order was lost, or its agent began again meanwhile. */
+		tell_start(task);
 	}
 	/* The exception may have been the job's last word. */
 	if (job_find(cluster, status->job) == job && job->gang)
@@ -522,9 +530,6 @@ static void remind(struct cluster *cluster, struct task *task)
 		send_discard(task->node, job->id, job->attempt, task->rank);
 	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
 		tell_stop(task);
-	else if ((job->state == JOB_READY || job->state == JOB_RUNNING) &&
-		 task->state == TASK_READY)
-		tell_start(task);
 }
 
 void gang_report(struct cluster *cluster, struct node *node,
