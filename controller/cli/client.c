@@ -15,7 +15,7 @@
 /* Half of what a person may send, and as much at once as in a fifth of a
  * second: log lines then reach a follower within milliseconds.
  */
-#define RATE (WIRE_RATE_PERSON / 2)
+#define RATE (WIRE_RATE_PERSON / 2.0)
 #define RATE_BURST (RATE / 5)
 
 struct pending {
@@ -488,7 +488,7 @@ int client_call(struct client *client, enum message_type type, void *body,
 		struct answer *answer, struct error *err)
 {
 	struct call call = { .answer = answer, .err = err };
-	uint64_t number;
+	uint64_t number = 0;
 
 	if (client_send(client, type, body, payload, size, wait_ms, call_done,
 			&call, &number, err) < 0)

@@ -249,9 +249,8 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 	if (exited && info->si_status == 127)
 		give_up(child, "cannot be started");
 	else if (child->starts >= DAEMONS_STARTS ||
-		 (exited && info->si_status == EXIT_WRONG_REQUEST))
-		give_up(child, how);
-	else if (loop_timer(daemons->loop, &child->again, AGAIN_MS, start_again,
+		 (exited && info->si_status == EXIT_WRONG_REQUEST) ||
+		 loop_timer(daemons->loop, &child->again, AGAIN_MS, start_again,
 			    child, NULL) < 0)
 		give_up(child, how);
 	return 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define DRAWING_MAX (256 * 1024) /* bytes of one drawing */
+#define DRAWING_MAX 262144 /* bytes of one drawing */
 #define ROWS_DEFAULT 24
 #define COLUMNS_DEFAULT 80
 

@@ -6,7 +6,7 @@
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
 
-#define INPUT_MAX (1024 * 1024) /* bytes of a sweep file */
+#define INPUT_MAX 1048576 /* bytes of a sweep file */
 
 struct input {
 	struct buffer text;

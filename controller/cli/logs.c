@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WINDOW 12              /* streams under way when following */
-#define WAIT_MS 30000          /* a request waits for output */
-#define TURN_MS 1000           /* the same, when streams take turns */
-#define HELD_MAX (1024 * 1024) /* bytes of a line that waits for its end */
+#define WINDOW 12        /* streams under way when following */
+#define WAIT_MS 30000    /* a request waits for output */
+#define TURN_MS 1000     /* the same, when streams take turns */
+#define HELD_MAX 1048576 /* bytes of a line that waits for its end */
 #define STREAMS_MAX 65536
 #define NAME_MAX_BYTES 64
 

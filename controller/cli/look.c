@@ -84,7 +84,10 @@ int command_sweeps(struct cli *cli, struct error *err)
 		return -1;
 	if (cli_format(cli, "json"))
 		return print_list(cli, "sweeps", rows, err);
-	cJSON_ArrayForEach(row, rows) sweep_row(table, row);
+	cJSON_ArrayForEach(row, rows)
+	{
+		sweep_row(table, row);
+	}
 	return print_table(cli, table, "no sweeps", err);
 }
 
@@ -136,7 +139,9 @@ int command_jobs(struct cli *cli, struct error *err)
 	if (cli_format(cli, "json"))
 		return print_list(cli, "jobs", rows, err);
 	cJSON_ArrayForEach(row, rows)
+	{
 		job_row(table, row, client_clock_ms(client));
+	}
 	return print_table(cli, table,
 			   sweep == OPTION_NONE ? "no active or recent jobs"
 						: "no jobs",
@@ -207,7 +212,9 @@ int command_nodes(struct cli *cli, struct error *err)
 		return cli_print_json(cli, answer.body, err) < 0 ? -1
 								 : EXIT_GOOD;
 	cJSON_ArrayForEach(row, json_list(answer.body, "nodes"))
+	{
 		node_row(table, row, client_clock_ms(client));
+	}
 	return print_table(cli, table, "no nodes: start regatta-agent on them",
 			   err);
 }

@@ -5,7 +5,7 @@
 
 #include "controller/cli/cli.h"
 
-#define RESULTS_MAX (256 << 20) /* bytes of a table */
+#define RESULTS_MAX 268435456 /* bytes of a table */
 
 /* The rows (controller/results/report.h); the caller deletes them. */
 int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,

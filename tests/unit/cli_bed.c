@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -85,20 +84,16 @@ void bed_clear(struct bed *bed)
 	bed->out = bed->err = NULL;
 }
 
-int bed_run(struct bed *bed, ...)
+int bed_run_words(struct bed *bed, const char *const *words)
 {
 	char *argv[WORDS_MAX + 2] = { (char *)"regatta" };
 	int argc = 1;
 	size_t err_size;
 	struct cli cli = { .err_terminal = bed->terminal,
 			   .environment = &bed->environment };
-	va_list words;
 
-	va_start(words, bed);
-	while (argc < WORDS_MAX &&
-	       (argv[argc] = (char *)va_arg(words, const char *)))
-		argc++;
-	va_end(words);
+	while (*words && argc <= WORDS_MAX)
+		argv[argc++] = (char *)*words++;
 	free(bed->out);
 	free(bed->err);
 	bed->out = bed->err = NULL;

@@ -36,7 +36,8 @@ void bed_write(const struct bed *bed, const char *name, const char *text,
 	       int mode);
 
 /* Run `regatta words...` (up to a NULL); returns its exit code. */
-int bed_run(struct bed *bed, ...) __attribute__((sentinel));
+#define bed_run(bed, ...) bed_run_words(bed, (const char *[]){ __VA_ARGS__ })
+int bed_run_words(struct bed *bed, const char *const *words);
 bool bed_said(const struct bed *bed, const char *text);    /* in err */
 bool bed_printed(const struct bed *bed, const char *text); /* in out */
 
