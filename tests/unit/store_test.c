@@ -264,6 +264,37 @@ static void test_rows(void)
 	store_free(store);
 }
 
+static void test_last_event(void)
+{
+	struct store *store = open_store();
+	uint64_t before = store_last_event(store), seq = 0;
+	struct error err;
+
+	is_int((long long)before, 0, "a new store has had no event");
+	put_sweep(store, 1);
+	put_job(store, 900, 1, JOB_QUEUED);
+	ok(store_put_event(store,
+			   &(struct event_row){ .job = 900, .kind = "submit" },
+			   &seq, &err) == 0 &&
+		   seq == before + 1,
+	   "an event is told its number");
+	is_int((long long)store_last_event(store), (long long)seq,
+	       "an event that is queued is the last one already");
+	is_int((long long)events_of(store, 900), 0, "though no read sees it");
+	ok(store_put_event(store, &(struct event_row){ .job = 900 }, &seq,
+			   &err) < 0,
+	   "an event that is refused");
+	is_int((long long)store_last_event(store), (long long)before + 1,
+	       "takes no number");
+	ok(store_commit(store, &err) == 0 && events_of(store, 900) == 1,
+	   "after the commit reads see it");
+	store_free(store);
+	store = open_store();
+	is_int((long long)store_last_event(store), (long long)before + 1,
+	       "after a restart it is still the last one");
+	store_free(store);
+}
+
 /* 3 sweeps; jobs 1..30, ten in each; every second one ended. */
 static void fill(struct store *store)
 {
@@ -335,6 +366,14 @@ static void test_reads(void)
 	     "events of a job by number");
 	SEEN(store_events(store, 4, 4, 0, note_event, &seen, &err), "32",
 	     "events of a job after one");
+	SEEN(store_events(store, 0, 27, 5, note_event, &seen, &err),
+	     "28 29 30 31 32", "events of all jobs by number, in pages");
+	SEEN(store_events(store, 0, 43, 0, note_event, &seen, &err), "44 45",
+	     "to the last one");
+	SEEN(store_events(store, 0, UINT64_MAX, 0, note_event, &seen, &err), "",
+	     "and none behind it");
+	is_int((long long)store_last_event(store), 45,
+	       "the number of the last event is known");
 	SEEN(store_results(store, 2, 0, 0, note_result, &seen, &err),
 	     "12 14 16 18 20", "results of a sweep");
 	SEEN(store_results(store, 2, 14, 2, note_result, &seen, &err), "16 18",
@@ -638,7 +677,7 @@ int main(void)
 	static void (*const tests[])(void) = {
 		test_rows,          test_reads,        test_refusals,
 		test_foreign_files, test_write_errors, test_no_memory,
-		test_full_disk,
+		test_full_disk,     test_last_event,
 	};
 
 	tap_begin(60);
