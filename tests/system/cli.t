@@ -1,0 +1,179 @@
+#!/bin/bash
+# cli.t - every command of regatta: its help, output, JSON and exit code.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+
+# What needs no controller.
+run regatta --help
+is $rc 0 "regatta --help is fine"
+commands=$(awk 'NR > 5 && /^$/ {exit} /^  [a-z]/ {print $1}' "$BED/out")
+ok '(($(wc -w <<<"$commands") >= 13))' "it lists the commands"
+for command in $commands; do
+	run regatta "$command" --help
+	like "$rc $out" "^0 regatta $command - .*usage: .*example:" \
+		"$command has a help with an example"
+done
+# words of a wrong request, and what is said of it
+while IFS='|' read -r words said; do
+	# shellcheck disable=SC2086 # they are words
+	run regatta $words
+	like "$rc $out$err" "^2 regatta: .*$said" "wrong: regatta $words"
+done <<'END'
+frobnicate|no command 'frobnicate'
+jbos|did you mean 'jobs'
+jobs --sweep x|--sweep.*'x'
+jobs 3|found '3'
+show|something is missing
+show boat 1|boat
+logs zero|'zero'
+logs 1 --frobnicate|frobnicate
+cancel|missing
+cancel job|missing
+report 1 --format pdf|pdf.*markdown
+key new|FILE is missing
+extract --framework nobody /dev/null|nobody
+plan /nowhere.yaml|/nowhere.yaml
+END
+run regatta
+is $rc 2 "no command is a wrong request"
+
+# Out of reach: nobody listens, nobody answers to this key, no settings.
+must cluster_up 2 one
+spawn nobody regatta nodes --controller tcp://127.0.0.1:1
+run regatta key new "$BED/stranger.key" --name stranger --role operator
+run regatta nodes --key "$BED/stranger.key"
+is $rc 3 "a key that is not on the list: exit 3"
+like "$err" key "in words"
+run env -u REGATTA_CONTROLLER regatta nodes
+is $rc 2 "without an address of the controller: exit 2"
+like "$err" REGATTA_CONTROLLER "and what to do"
+
+# Two nodes, and sweeps on them.
+run regatta nodes
+like "$rc $out" "^0 .*n1 .*up.*n2 .*up" "nodes are listed"
+run regatta show node n1
+like "$rc $out" "^0 .*n1" "a node is shown"
+run regatta show node n9
+is "$rc" 2 "a node that is not there: exit 2"
+mkdir -p "$BED/host"
+cat >"$BED/three.yaml" <<END
+sweep: three
+framework: cpu
+image: $TOOL_IMAGE
+mounts: [{host: $BED/host, container: /host}]
+matrix:
+  code: [0, 3]
+command: [/tool, steps, "30", "1", ",", exit, "\${code}"]
+include:
+  - code: 0
+    nodes: 2
+END
+run regatta plan "$BED/three.yaml"
+like "$rc $out" "^0 .*3 cells, 3 kept" "a plan shows the cells"
+run regatta submit "$BED/three.yaml"
+is "$rc $out" "0 1" "submit prints the number of the sweep"
+must wait_sweep 1 30
+run regatta submit "$BED/three.yaml" --wait
+is $rc 1 "submit --wait of a sweep in which a job failed: exit 1"
+like "$out" "code=3.*failed" "it prints the table"
+like "$err" "job 5 .*failed.*sweep 2: 2 of 3 jobs completed" \
+	"and a line for each change"
+run regatta sweeps
+like "$rc $out" "^0 .*1 .*three.*2 completed.*1 failed" "sweeps are listed"
+run regatta jobs --sweep 1
+like "$rc $out" "^0 .*code=0.*completed.*code=3.*failed.*exit" \
+	"jobs are listed"
+run regatta show job 2
+like "$rc $out" "^0 .*failed.*exit" "a job is shown"
+run regatta show sweep 1
+like "$rc $out" "^0 .*three" "a sweep is shown"
+run regatta show job 999
+like "$rc $err" "^2 .*999" "a job that is not there: exit 2, and named"
+run regatta logs 999
+like "$rc $err" "^2 .*999" "nor has it logs"
+run regatta report 999
+like "$rc $err" "^2 .*999" "nor a sweep that is not there a report"
+
+# JSON on standard output, and nothing else there.
+for words in nodes sweeps jobs "jobs --sweep 1" "show sweep 1" "show job 1" \
+	"show node n1" "report 1" "plan $BED/three.yaml" "cancel 1" \
+	"key show $BED/stranger.key" \
+	"extract --framework cpu $(log_file 1)"; do
+	# shellcheck disable=SC2086 # they are words
+	run regatta $words --format json
+	ok '((rc == 0)) && [[ $out ]] && jq -e . "$BED/out" >/dev/null' \
+		"JSON: regatta ${words%%/*}"
+done
+
+# Reports.
+run regatta report 1
+is "$(grep -c '| completed *|$' "$BED/out")" 2 "Markdown: two lines completed"
+like "$out" "failed.*exit" "and one that failed, with its class"
+run regatta report 1 --format csv
+is "$(head -1 "$BED/out" | cut -d, -f1-5)" job,cell,repeat,state,failure \
+	"CSV has a head"
+is "$(wc -l <"$BED/out")" 4 "and a line for each job"
+run regatta report 1 --format json
+is "$(jq -c '[.rows[].state]' "$BED/out")" '["completed","failed","completed"]' \
+	"JSON has a row for each job"
+ok 'jq -e ".rows[0].result" "$BED/out" >/dev/null' "with its result"
+
+# Logs.
+run regatta logs 1
+ok 'cmp "$BED/out" "$(log_file 1)"' "a log of one rank comes byte for byte"
+run regatta logs 1 --tail 3
+is "$out" "$(tail -3 "$(log_file 1)")" "--tail shows the last lines"
+run regatta logs 1 --timestamps
+is "$(sed -E 's/^[0-9T:.+Z -]+ //' "$BED/out" | cmp - "$(log_file 1)" 2>&1)" \
+	"" "--timestamps puts a time before each line"
+ok '! grep -vE "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+" "$BED/out"' \
+	"and before each"
+run regatta logs 3 --rank 1
+ok 'cmp "$BED/out" "$(log_file 3 1 1)"' "--rank takes one rank"
+run regatta logs 3
+is "$(sed -n 's/^\[rank-1\] //p' "$BED/out" | cmp - "$(log_file 3 1 1)" 2>&1)" \
+	"" "of several ranks each line says whose it is"
+
+# Follow: from the beginning, and as it comes; ends with the job.
+for code in 0 3; do
+	must submit_tool "follow$code" print 1000 , wait /host/go , \
+		longline 300000 , exit $code
+	spawn "follow$code" regatta logs "$JOB" -f
+	must wait_for "(( \$(stat -c %s $BED/follow$code.log) == 1000 ))" 20
+	touch "$BED/host/follow$code/go"
+	is "$(code_of "follow$code")" $((code ? 1 : 0)) \
+		"logs -f ends with the job: exit code $code"
+	ok 'cmp <(head -c 301001 "$BED/follow$code.log") "$(log_file "$JOB")"' \
+		"and printed what the job did"
+done
+
+# Cancel and retry.
+must submit_tool long print 1000 , sleep 1000
+must wait_job "$JOB" running 20
+run regatta cancel job "$JOB"
+is $rc 0 "a job is cancelled"
+must wait_sweep "$SWEEP" 20
+is "$(job_get "$JOB" .state)" cancelled "and ends as that"
+must submit_tool long2 sleep 1000
+run regatta cancel "$SWEEP"
+is $rc 0 "a sweep is cancelled"
+must wait_sweep "$SWEEP" 20
+run regatta cancel 999
+like "$rc $err" "^2 .*999" "a sweep that is not there is not"
+run regatta retry 1
+like "$rc $err" "^0 .*1 jobs? queued" "retry queues what failed"
+must wait_for '[[ $(jobs_get 1 "map(.attempt)" | jq -c .) == "[1,2,1]" ]]' 10
+must wait_sweep 1 20
+is "$(jobs_get 1 'map(.state)' | jq -c .)" '["completed","failed","completed"]' \
+	"and only that runs again"
+run regatta logs 2 --attempt 1
+ok 'cmp "$BED/out" "$(log_file 2 1)"' "the log of the first attempt is there"
+
+is "$(code_of nobody)" 3 "a controller out of reach: exit 3"
+like "$(log_of nobody)" "tcp://127.0.0.1:1.*out of reach" "and named"
+ok cluster_clean "nothing is left on the nodes"
+done_testing
