@@ -26,18 +26,6 @@ struct parked {
 
 /* Answers. */
 
-static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
-		  const void *payload, size_t size)
-{
-	struct message_reply message = { request, body };
-	struct error err;
-
-	if (wire_server_send(peer, MESSAGE_REPLY, &message,
-			     payload ? payload : "", size, &err) < 0)
-		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
-	cJSON_Delete(body);
-}
-
 static void refuse(struct wire_peer *peer, uint64_t request,
 		   const struct error *why)
 {
@@ -48,6 +36,20 @@ static void refuse(struct wire_peer *peer, uint64_t request,
 	if (wire_server_send(peer, MESSAGE_REFUSED, &message, NULL, 0, &err) <
 	    0)
 		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
+}
+
+static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
+		  const void *payload, size_t size)
+{
+	struct message_reply message = { request, body };
+	struct error err;
+
+	/* An answer that does not fit a message must not leave the asker
+	 * waiting. */
+	if (wire_server_send(peer, MESSAGE_REPLY, &message, payload, size,
+			     &err) < 0)
+		refuse(peer, request, &err);
+	cJSON_Delete(body);
 }
 
 static int answer_query(struct cluster *cluster, struct wire_peer *peer,
