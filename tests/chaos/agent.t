@@ -15,10 +15,11 @@ must cluster_up 2
 # check NAME PHASE WORD...: the job of the sweep NAME, hit in this phase
 check()
 {
-	local name=$1 phase=$2
+	local name=$1 phase=$2 words
 
 	shift 2
 	ok 'wait_sweep "$SWEEP" 30' "killed while $phase: the job ends"
+	# shellcheck disable=SC2034 # ok evaluates it
 	words=("$@")
 	ok 'intact "$JOB" "${words[@]}"' "killed while $phase: its log is whole"
 	is "$(runs "$name")" 1 "killed while $phase: it ran once"
