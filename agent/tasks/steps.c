@@ -1,0 +1,483 @@
+/* steps.c - what a task does in each of its steps.
+ *
+ * Every engine call ends in one callback, which turns the answer into an event
+ * (task.c) or tries again later.
+ */
+#include "agent/tasks/steps.h"
+#include "agent/tasks/command.h"
+#include "agent/tasks/preflight.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+#define CALL_MS 30000   /* an engine call that should take milliseconds */
+#define START_MS 120000 /* start may load gigabytes of image metadata */
+#define RETRY_MS 1000   /* between tries while the engine is away */
+#define RETRIES_MAX 120 /* of create, then the task fails */
+#define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
+
+void step_leave(struct task *task)
+{
+	if (task->call)
+		engine_call_cancel(take(task->call));
+	if (task->image)
+		image_release(take(task->image));
+	loop_timer_stop(task->retry);
+	task->retries = 0;
+}
+
+static void task_fail(struct task *task, enum failure failure,
+		      const struct error *err)
+{
+	task->outcome.failure = failure;
+	task->code = err->code;
+	snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
+		 err->text);
+	task_event(task, EVENT_FAILED);
+}
+
+/* The engine is away or hangs; its answer may come to the next try. */
+static bool engine_away(const struct error *err)
+{
+	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
+	       err->code == ETIMEDOUT;
+}
+
+static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct task *task = arg;
+
+	if (task->step == STEP_IMAGE)
+		step_image(task);
+	else if (task->step == STEP_CREATE)
+		step_create(task);
+	else if (task->step == STEP_REMOVE)
+		step_remove(task);
+	else
+		step_look(task);
+	return 0;
+}
+
+static void retry_later(struct task *task)
+{
+	task->retries++;
+	loop_timer(task->room->loop, &task->retry, RETRY_MS, retry_run, task,
+		   NULL);
+}
+
+/* The end of the command. */
+
+bool step_read_outcome(struct task *task)
+{
+	owned(exit_record_clear) struct exit_record record = { 0 };
+	struct error err = { 0 };
+	uint64_t written = 0, there = 0;
+
+	if (spool_read_exit(task->room->spool, &task->id, &record, &err) < 0) {
+		if (err.code != ENOENT)
+			log_warning("unreadable exit record job=%" PRIu64
+				    " rank=%u: %s",
+				    task->id.job, task->id.rank, err.text);
+		return false;
+	}
+	outcome_from_record(&task->outcome, &record, task->ordered);
+	for (size_t i = 0; i < record.processes_count; i++)
+		written += record.processes[i].log_bytes;
+	for (size_t i = 0; i < task->streams_count; i++)
+		there += pump_size(task->streams[i]);
+	if (there < written && !task->outcome.failure) {
+		task->outcome.failure = FAILURE_NODE_LOST;
+		snprintf(task->outcome.text, sizeof(task->outcome.text),
+			 "%" PRIu64 " of %" PRIu64
+			 " bytes of output were lost on the node",
+			 written - there, written);
+	}
+	return true;
+}
+
+static int watch_run(sd_event_source *source, const struct inotify_event *event,
+		     void *arg)
+{
+	struct task *task = arg;
+
+	if ((event->mask & IN_MOVED_TO) && event->len &&
+	    !strcmp(event->name, "exit.json") && step_read_outcome(task))
+		task_event(task, EVENT_EXITED);
+	else
+		pump_wake(task->room->pump);
+	return 0;
+}
+
+void step_watch(struct task *task)
+{
+	char path[PATH_MAX];
+
+	if (task->watch)
+		return;
+	spool_out_path(task->room->spool, &task->id, path);
+	/* Without it we still poll, and the engine tells the end. */
+	sd_event_add_inotify(task->room->loop, &task->watch, path,
+			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
+			     task);
+}
+
+static void wait_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && engine_away(err))
+		retry_later(task);
+	else
+		step_look(task);
+}
+
+void step_run(struct task *task)
+{
+	struct error err;
+
+	step_watch(task);
+	/* It may have ended before the watch was set. */
+	if (step_read_outcome(task)) {
+		task_event(task, EVENT_EXITED);
+		return;
+	}
+	task->call = engine_container_wait(task->room->engine, task->container,
+					   wait_done, task, &err);
+	if (!task->call)
+		retry_later(task);
+}
+
+static void task_exited(struct task *task, const cJSON *container)
+{
+	outcome_from_engine(&task->outcome, container, task->ordered);
+	task_event(task, EVENT_EXITED);
+}
+
+/* Go on from what the engine says the container is. */
+static void go_on(struct task *task, const cJSON *container, const char *status)
+{
+	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
+
+	bool created = !strcmp(status, "created");
+
+	if (created && task->step == STEP_START)
+		step_start(task);
+	else if (created || !strcmp(status, "exited") ||
+		 !strcmp(status, "dead"))
+		task_exited(task, container); /* or stopped before it began */
+	else if (runs && task->step == STEP_START)
+		task_event(task, EVENT_STARTED);
+	else if (runs && task->step == STEP_RUN)
+		step_run(task);
+	else if (runs)
+		step_stop(task);
+	else
+		retry_later(task);
+}
+
+static void look_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	const cJSON *state = cJSON_GetObjectItemCaseSensitive(answer, "State");
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(state, "Status");
+
+	task->call = NULL;
+	if (step_read_outcome(task))
+		task_event(task, EVENT_EXITED);
+	else if (err && err->code == ENOENT)
+		task_exited(task, NULL);
+	else if (err)
+		retry_later(task);
+	else
+		go_on(task, answer,
+		      cJSON_IsString(status) ? status->valuestring : "");
+}
+
+void step_look(struct task *task)
+{
+	struct error err;
+
+	task->call =
+		engine_container_inspect(task->room->engine, task->container,
+					 CALL_MS, look_done, task, &err);
+	if (!task->call)
+		retry_later(task);
+}
+
+/* Preparing. */
+
+static int keep_image(struct task *task, const struct image *image)
+{
+	const cJSON *lists[] = { image->entrypoint, image->command };
+	const cJSON *item;
+
+	free(task->image_id);
+	task->image_id = strdup(image->id);
+	strings_clear(&task->image_argv);
+	for (size_t i = 0; i < 2; i++) {
+		cJSON_ArrayForEach(item, lists[i])
+		{
+			if (cJSON_IsString(item) &&
+			    strings_add(&task->image_argv, item->valuestring,
+					NULL) < 0)
+				return -1;
+		}
+	}
+	return task->image_id ? 0 : -1;
+}
+
+static void image_done(void *arg, const struct error *err,
+		       const struct image *image)
+{
+	struct task *task = arg;
+	struct error nomem;
+
+	task->image = NULL;
+	/* A time-out is the registry's: it was tried again already. */
+	if (err && engine_away(err) && err->code != ETIMEDOUT &&
+	    task->retries < RETRIES_MAX) {
+		retry_later(task);
+	} else if (err) {
+		task_fail(task, FAILURE_IMAGE, err);
+	} else if (keep_image(task, image) < 0) {
+		error_nomem(&nomem, "image");
+		task_fail(task, FAILURE_IMAGE, &nomem);
+	} else {
+		task_event(task, EVENT_IMAGE);
+	}
+}
+
+static void image_progress(void *arg, const struct image_progress *progress)
+{
+	struct task *task = arg;
+
+	task->room->progress(task->room->arg, task, progress);
+}
+
+void step_image(struct task *task)
+{
+	const struct container_spec *container = &task->spec.container;
+	struct error err;
+
+	if (preflight_check(&task->spec, task->room->folder, &err) < 0) {
+		task_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	task->image = image_ensure(task->room->images, container->image,
+				   container->build, image_progress, image_done,
+				   task, &err);
+	if (!task->image)
+		task_fail(task, FAILURE_IMAGE, &err);
+}
+
+/* The name is in use: by the container of this very task, made before an agent
+ * ended or an answer was lost, or by a stranger.
+ */
+static void conflict_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *labels =
+		cJSON_GetObjectItemCaseSensitive(config, "Labels");
+	const cJSON *label =
+		cJSON_GetObjectItemCaseSensitive(labels, LABEL_SPEC);
+	char hash[CONTAINER_HASH_SIZE];
+	struct error stranger;
+
+	task->call = NULL;
+	if (err) {
+		retry_later(task);
+	} else if (container_spec_hash(&task->spec, hash, &stranger) < 0) {
+		task_fail(task, FAILURE_CREATE, &stranger);
+	} else if (cJSON_IsString(label) && !strcmp(label->valuestring, hash)) {
+		task_event(task, EVENT_CREATED);
+	} else {
+		error_set(&stranger, EEXIST,
+			  "a container named %s is there that is not of this "
+			  "task",
+			  task->container);
+		task_fail(task, FAILURE_CREATE, &stranger);
+	}
+}
+
+static void create_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	struct error other;
+
+	task->call = NULL;
+	if (!err) {
+		task_event(task, EVENT_CREATED);
+	} else if (err->code == EEXIST) {
+		task->call =
+			engine_container_inspect(task->room->engine,
+						 task->container, CALL_MS,
+						 conflict_done, task, &other);
+		if (!task->call)
+			retry_later(task);
+	} else if (engine_away(err) && task->retries < RETRIES_MAX) {
+		retry_later(task);
+	} else {
+		task_fail(task, FAILURE_CREATE, err);
+	}
+}
+
+void step_create(struct task *task)
+{
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = {
+		.cluster = task->room->cluster,
+		.node = task->room->node,
+		.init_program = task->room->init_program,
+		.in_folder = in,
+		.out_folder = out,
+		.image = task->image_id,
+	};
+	struct error err;
+	cJSON *body;
+
+	spool_in_path(task->room->spool, &task->id, in);
+	spool_out_path(task->room->spool, &task->id, out);
+	body = container_body(&task->spec, &place, &err);
+	if (!body) {
+		task_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	task->call =
+		engine_container_create(task->room->engine, task->container,
+					body, CALL_MS, create_done, task, &err);
+	cJSON_Delete(body);
+	if (!task->call)
+		retry_later(task);
+}
+
+void step_ready(struct task *task)
+{
+	struct error err;
+
+	/* Only node rank 0 meets the others. */
+	if (task->id.rank == 0 && task->port_fd < 0 &&
+	    preflight_port(&task->port_fd, &task->port, &err) < 0)
+		task_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
+/* Running and stopping. */
+
+static int write_start(struct task *task, struct error *err)
+{
+	struct rendezvous rendezvous = { task->address, task->rendezvous_port };
+	owned(buffer_clear) struct buffer start;
+
+	buffer_init(&start, INIT_START_MAX);
+	if (command_build(&task->spec, &task->image_argv, &rendezvous, &start,
+			  err) < 0)
+		return -1;
+	return spool_write_start(task->room->spool, &task->id, start.data,
+				 start.size, err);
+}
+
+static void start_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (!err)
+		task_event(task, EVENT_STARTED);
+	else if (engine_away(err))
+		step_look(task); /* it may have been started all the same */
+	else
+		task_fail(task, FAILURE_CREATE, err);
+}
+
+void step_start(struct task *task)
+{
+	struct error err;
+
+	if (task->port_fd >= 0)
+		close(take_fd(&task->port_fd));
+	if (write_start(task, &err) < 0) {
+		task_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	task->call = engine_container_start(task->room->engine, task->container,
+					    START_MS, start_done, task, &err);
+	if (!task->call)
+		retry_later(task);
+}
+
+static void stop_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && err->code != ENOENT)
+		retry_later(task);
+	else
+		step_look(task);
+}
+
+void step_stop(struct task *task)
+{
+	uint32_t grace_ms = task->spec.container.grace_ms;
+	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
+	struct error err;
+
+	step_watch(task);
+	task->call = engine_container_stop(task->room->engine, task->container,
+					   grace_s, grace_s * 1000 + CALL_MS,
+					   stop_done, task, &err);
+	if (!task->call)
+		retry_later(task);
+}
+
+void step_ended(struct task *task)
+{
+	loop_source_free(&task->watch);
+	if (task->port_fd >= 0)
+		close(take_fd(&task->port_fd));
+	if (task->ordered && !task->outcome.failure)
+		task->outcome.failure = task->ordered;
+	pump_wake(task->room->pump);
+}
+
+static void remove_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	struct error other;
+
+	task->call = NULL;
+	if (err && err->code != ENOENT) {
+		retry_later(task);
+		return;
+	}
+	for (size_t i = 0; i < task->streams_count; i++)
+		pump_remove(task->streams[i]);
+	task->streams_count = 0;
+	if (spool_remove(task->room->spool, &task->id, &other) < 0) {
+		log_warning("spool not removed job=%" PRIu64 " rank=%u: %s",
+			    task->id.job, task->id.rank, other.text);
+		retry_later(task);
+		return;
+	}
+	task_event(task, EVENT_REMOVED);
+}
+
+void step_remove(struct task *task)
+{
+	struct error err;
+
+	loop_source_free(&task->watch);
+	task->call = engine_container_remove(task->room->engine,
+					     task->container, true, true,
+					     CALL_MS, remove_done, task, &err);
+	if (!task->call)
+		retry_later(task);
+}

@@ -1,0 +1,84 @@
+/* steps.h - a task's fields and steps, for the two files that make it up:
+ * task.c says which step follows, steps.c does what each step does.
+ */
+#ifndef AGENT_TASKS_STEPS_H
+#define AGENT_TASKS_STEPS_H
+
+#include "agent/engine/container.h"
+#include "agent/init/init.h"
+#include "agent/tasks/outcome.h"
+#include "agent/tasks/task.h"
+
+enum step {
+	STEP_NONE, /* no such transition: the event is ignored */
+	STEP_IMAGE,
+	STEP_CREATE,
+	STEP_READY,
+	STEP_START,
+	STEP_RUN,
+	STEP_STOP,
+	STEP_ENDED,
+	STEP_REMOVE,
+	STEP_GONE,
+	STEPS
+};
+
+enum event {
+	EVENT_IMAGE,   /* the image is there */
+	EVENT_CREATED, /* the container is */
+	EVENT_STARTED,
+	EVENT_EXITED, /* the command ended: an outcome is known */
+	EVENT_FAILED, /* it never began */
+	EVENT_REMOVED,
+	ORDER_START,
+	ORDER_STOP,
+	ORDER_DISCARD,
+	EVENTS
+};
+
+struct task {
+	const struct task_room *room;
+	struct task_id id;
+	struct task_spec spec;
+	enum step step;
+	char container[CONTAINER_NAME_MAX];
+	char *image_id;
+	struct strings image_argv; /* the image's entry point and command */
+	struct image_wait *image;
+	struct engine_call *call; /* at most one; of the present step */
+	sd_event_source *retry, *watch;
+	unsigned int retries;
+	int port_fd; /* holds the rendezvous port until the start */
+	uint32_t port;
+	char *address; /* given with the order to start */
+	uint32_t rendezvous_port;
+	enum failure ordered; /* why it was told to stop */
+	struct outcome outcome;
+	int code; /* errno value behind a failure before the run */
+	struct pump_stream *streams[INIT_PROCESSES_MAX];
+	size_t streams_count;
+};
+
+/* In task.c: something happened; the table says what follows. May free the
+ * task, when it is gone.
+ */
+void task_event(struct task *task, enum event event);
+
+/* In steps.c: what is done when a step begins. */
+typedef void step_fn(struct task *task);
+step_fn step_image, step_create, step_ready, step_start, step_run, step_stop,
+	step_ended, step_remove;
+
+/* Look at the container and go on from what it is. */
+void step_look(struct task *task);
+
+/* Watch the folder that the container writes. */
+void step_watch(struct task *task);
+
+/* Drop what the present step waits for. */
+void step_leave(struct task *task);
+
+/* Read the exit record: true when there is one. */
+bool step_read_outcome(struct task *task);
+
+#endif
