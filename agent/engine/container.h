@@ -44,9 +44,9 @@ struct container_place {
  * shareable, none; ulimits as in getrlimit(2) without RLIMIT_ in lower case;
  * capabilities as in capabilities(7), with or without CAP_, never ALL; groups
  * as number or name; security seccomp=unconfined, apparmor=PROFILE,
- * label=TEXT, no-new-privileges; device nodes below /dev; memory 6 MiB to 512 TiB or 0; cpus 0.01 to
- * 65536 or 0; at most 128 mounts, absolute without "..", none below /regatta
- * and no two at the same place.
+ * label=TEXT, no-new-privileges; device nodes below /dev; memory 6 MiB to 512
+ * TiB or 0; cpus 0.01 to 65536 or 0; at most 128 mounts, absolute without "..",
+ * none below /regatta and no two at the same place.
  */
 cJSON *container_body(const struct task_spec *spec,
 		      const struct container_place *place, struct error *err);
