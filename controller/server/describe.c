@@ -28,7 +28,7 @@ cJSON *answer_new(struct cluster *cluster)
 	cJSON *body = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(body, "since",
-				(double)store_last_event(cluster->store));
+				(double)store_seen_event(cluster->store));
 	return body;
 }
 

@@ -135,7 +135,7 @@ static bool query_has_news(const struct cluster *cluster,
 			   const struct message_query *query,
 			   uint64_t progress_seq)
 {
-	return store_last_event(cluster->store) > query->since ||
+	return store_seen_event(cluster->store) > query->since ||
 	       cluster->progress_seq > progress_seq;
 }
 
@@ -197,7 +197,7 @@ static int query(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	if (!question_known(message->what, err))
 		return -1;
 	/* A cursor from another life of the store has nothing to wait for. */
-	if (message->since > store_last_event(cluster->store))
+	if (message->since > store_seen_event(cluster->store))
 		message->since = 0;
 	if (message->wait_ms && message->since &&
 	    !query_has_news(cluster, message, cluster->progress_seq))

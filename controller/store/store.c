@@ -151,6 +151,7 @@ struct store *store_new(const char *folder, struct error *err)
 	    next_id(store, "SELECT max(seq) FROM events", &store->next_event,
 		    err) < 0)
 		return NULL;
+	store->seen_event = store->next_event - 1;
 	return take(store);
 }
 
@@ -443,6 +444,7 @@ int store_commit(struct store *store, struct error *err)
 		return -1;
 	}
 	store->queued = 0;
+	store->seen_event = store->next_event - 1;
 	queue_cut(&store->queue, 0);
 	if (store->queue.capacity > QUEUE_KEPT)
 		buffer_clear(&store->queue);

@@ -178,6 +178,11 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
  */
 uint64_t store_last_event(const struct store *store);
 
+/* The number of the last event that reads see: what came after an answer that
+ * was read now is what has a larger one.
+ */
+uint64_t store_seen_event(const struct store *store);
+
 /* Results of a sweep's jobs with job > after_job, by job. */
 int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
 		  uint32_t limit, store_result_fn *fn, void *arg,

@@ -50,6 +50,7 @@ struct store {
 	uint64_t next_sweep;
 	uint64_t next_job;
 	uint64_t next_event;
+	uint64_t seen_event; /* committed */
 };
 
 #endif

@@ -299,6 +299,11 @@ uint64_t store_last_event(const struct store *store)
 	return store->next_event - 1;
 }
 
+uint64_t store_seen_event(const struct store *store)
+{
+	return store->seen_event;
+}
+
 int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
 		  uint32_t limit, store_result_fn *fn, void *arg,
 		  struct error *err)

@@ -281,6 +281,8 @@ static void test_last_event(void)
 	is_int((long long)store_last_event(store), (long long)seq,
 	       "an event that is queued is the last one already");
 	is_int((long long)events_of(store, 900), 0, "though no read sees it");
+	is_int((long long)store_seen_event(store), (long long)before,
+	       "and it is not one that is seen");
 	ok(store_put_event(store, &(struct event_row){ .job = 900 }, &seq,
 			   &err) < 0,
 	   "an event that is refused");
@@ -288,10 +290,14 @@ static void test_last_event(void)
 	       "takes no number");
 	ok(store_commit(store, &err) == 0 && events_of(store, 900) == 1,
 	   "after the commit reads see it");
+	is_int((long long)store_seen_event(store), (long long)before + 1,
+	       "and it is the last one that is seen");
 	store_free(store);
 	store = open_store();
 	is_int((long long)store_last_event(store), (long long)before + 1,
 	       "after a restart it is still the last one");
+	is_int((long long)store_seen_event(store), (long long)before + 1,
+	       "and seen");
 	store_free(store);
 }
 
