@@ -103,9 +103,13 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	if (old) {
 		/* The newest session of a name counts. */
 		wire_peer_set_data(old, NULL);
+		node_leave(cluster, node);
 		gang_node_gone(cluster, node);
 	}
 	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
+		/* Nobody must speak to it any more. */
+		if (node)
+			node_leave(cluster, node);
 		wire_server_drop(peer, err.code, err.text);
 		return;
 	}
