@@ -317,6 +317,17 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 	return run_command(cli, command, argc - 2, argv + 2, err);
 }
 
+static int exit_code(struct error *err)
+{
+	if (err->code == EINTR)
+		return EXIT_INTERRUPTED;
+	/* A file that may not be read; a controller out of reach is ENOTCONN.
+	 */
+	if (err->code == EACCES)
+		err->code = EPERM;
+	return (int)program_exit_code(err);
+}
+
 int cli_run(struct cli *cli, int argc, char **argv)
 {
 	owned_free char **args = calloc((size_t)argc + 1, sizeof(*args));
@@ -335,8 +346,7 @@ int cli_run(struct cli *cli, int argc, char **argv)
 		code = error_errno(&err, "cannot write the output");
 	if (code < 0) {
 		cli_say(cli, "regatta: %s", err.text);
-		code = err.code == EINTR ? EXIT_INTERRUPTED
-					 : (int)program_exit_code(&err);
+		code = exit_code(&err);
 	}
 	cli->args = NULL;
 	return code;

@@ -240,7 +240,7 @@ static void on_lost(void *arg, int code, const char *why)
 	pending->sent = false;
 	error_set(&client->why, code, "%s", why);
 	if (is_fatal(client, code)) {
-		error_set(&fatal, EACCES, "controller %.80s: %s",
+		error_set(&fatal, ENOTCONN, "controller %.80s: %s",
 			  client->endpoint, why);
 		give_up(client, &fatal);
 		return;

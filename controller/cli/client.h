@@ -52,7 +52,7 @@ void client_set_patient(struct client *client, client_notice_fn *notice,
  * request itself asks to wait. done() runs once, from the loop, with either an
  * answer (borrowed) or an error; it may send and drop requests. *number names
  * the request. Errors of done(): what the controller refused with its code;
- * ENOTCONN, ETIMEDOUT or EACCES: out of reach.
+ * ENOTCONN or ETIMEDOUT: out of reach.
  */
 typedef void client_done_fn(void *arg, const struct answer *answer,
 			    const struct error *err);

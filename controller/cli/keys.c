@@ -62,11 +62,7 @@ int command_key(struct cli *cli, struct error *err)
 	if (cli->options.name || cli->options.role)
 		return error_set(err, EINVAL,
 				 "key show: --name and --role are for key new");
-	if (key_load(&key, cli->args[1], err) < 0) {
-		/* Not the exit code for a controller out of reach. */
-		if (err->code == EACCES)
-			err->code = EPERM;
+	if (key_load(&key, cli->args[1], err) < 0)
 		return -1;
-	}
 	return print_key(cli, &key, cli->args[1], err);
 }

@@ -204,11 +204,8 @@ static int find_own_key(const struct environment *environment,
 				 "new FILE --name NAME --role operator', add "
 				 "the line it prints to the controller's keys",
 				 given);
-	if (key_load(&connection->key, given, err) < 0) {
-		if (err->code == EACCES)
-			err->code = EPERM;
+	if (key_load(&connection->key, given, err) < 0)
 		return -1;
-	}
 	if (connection->key.role != ROLE_OPERATOR &&
 	    connection->key.role != ROLE_VIEWER)
 		return error_set(err, EINVAL,
