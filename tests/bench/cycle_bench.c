@@ -1,0 +1,431 @@
+/* cycle_bench.c - a container that does nothing, from create to removal.
+ *
+ *	cycle_bench --build DIR --folder DIR --engine unix://SOCKET
+ *		--image REFERENCE
+ *
+ * In turns, so that all ways see the same machine: a sweep through controller
+ * and agents (as many agents as containers at a time, one engine), `docker run
+ * --rm` as many at a time, and the bare Engine API: create, start, wait,
+ * remove. All on the host's network, the engine's default log driver.
+ */
+#include "agent/engine/http.h"
+#include "protocol/program.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/person.h"
+#include "tests/bench/process.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_MS 60000
+#define NODES_S 30
+#define SWEEP_S 120
+#define COUNT_MAX 4000 /* cycles of one way */
+#define WIDTH_MAX 4
+
+struct options {
+	const char *build, *folder, *engine, *image;
+};
+
+/* All cycles of one way at one width. */
+struct tally {
+	double seconds[COUNT_MAX];
+	size_t count;
+	double wall_s;
+};
+
+/* The bare API. */
+
+struct api {
+	struct http *http;
+	sd_event *loop;
+	char *body;
+	struct tally *tally;
+	size_t left; /* not begun yet */
+	size_t busy; /* lanes */
+	struct error err;
+};
+
+enum call { CALL_CREATE, CALL_START, CALL_WAIT, CALL_REMOVE, CALLS };
+
+struct lane {
+	struct api *api;
+	enum call call;
+	char id[65];
+	double began;
+};
+
+static void lane_send(struct lane *lane);
+
+static void lane_stop(struct lane *lane)
+{
+	if (!--lane->api->busy)
+		sd_event_exit(lane->api->loop, 0);
+}
+
+static void lane_begin(struct lane *lane)
+{
+	if (!lane->api->left || lane->api->err.code) {
+		lane_stop(lane);
+		return;
+	}
+	lane->api->left--;
+	lane->call = CALL_CREATE;
+	lane->began = clock_s();
+	lane_send(lane);
+}
+
+static void take_id(struct lane *lane, const char *body)
+{
+	cJSON *object = cJSON_Parse(body);
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "Id"));
+
+	snprintf(lane->id, sizeof(lane->id), "%s", id ? id : "");
+	cJSON_Delete(object);
+}
+
+static void lane_done(void *arg, const struct error *err,
+		      const struct http_answer *answer)
+{
+	struct lane *lane = arg;
+	struct api *api = lane->api;
+
+	if (err || answer->status >= 300) {
+		if (err)
+			api->err = *err;
+		else
+			error_set(&api->err, EIO, "engine: %d %s",
+				  answer->status, answer->body);
+		lane_stop(lane);
+		return;
+	}
+	if (lane->call == CALL_CREATE)
+		take_id(lane, answer->body);
+	if (lane->call != CALL_REMOVE) {
+		lane->call++;
+		lane_send(lane);
+		return;
+	}
+	api->tally->seconds[api->tally->count++] = clock_s() - lane->began;
+	lane_begin(lane);
+}
+
+static void lane_send(struct lane *lane)
+{
+	static const char *const ends[CALLS] = { "create", "start", "wait",
+						 NULL };
+	struct api *api = lane->api;
+	enum call call = lane->call;
+	char path[160];
+	struct http_request request = {
+		.method = call == CALL_REMOVE ? "DELETE" : "POST",
+		.path = path,
+		.body = call == CALL_CREATE ? api->body : NULL,
+		.timeout_ms = CALL_MS,
+		.done = lane_done,
+		.arg = lane,
+	};
+
+	snprintf(path, sizeof(path), "/v1.41/containers/%s%s%s",
+		 call == CALL_CREATE ? "" : lane->id,
+		 call == CALL_CREATE || !ends[call] ? "" : "/",
+		 ends[call] ? ends[call] : "");
+	if (!http_send(api->http, &request, &api->err))
+		lane_stop(lane);
+}
+
+static char *api_body(const char *image)
+{
+	cJSON *body = cJSON_CreateObject();
+	cJSON *command = cJSON_AddArrayToObject(body, "Cmd");
+	cJSON *host = cJSON_AddObjectToObject(body, "HostConfig");
+	char *text;
+
+	cJSON_AddStringToObject(body, "Image", image);
+	cJSON_AddItemToArray(command, cJSON_CreateString("/tool"));
+	cJSON_AddItemToArray(command, cJSON_CreateString("exit"));
+	cJSON_AddItemToArray(command, cJSON_CreateString("0"));
+	cJSON_AddStringToObject(host, "NetworkMode", "host");
+	text = cJSON_PrintUnformatted(body);
+	cJSON_Delete(body);
+	return text;
+}
+
+static int run_api(const struct options *options, size_t count, size_t width,
+		   struct tally *tally, struct error *err)
+{
+	struct lane lanes[WIDTH_MAX] = { 0 };
+	struct api api = { .tally = tally, .left = count, .busy = width };
+	double began = clock_s();
+
+	if (sd_event_new(&api.loop) < 0)
+		return error_nomem(err, "event loop");
+	api.body = api_body(options->image);
+	api.http = http_new(api.loop, options->engine, NULL, err);
+	if (!api.http)
+		return -1;
+	for (size_t i = 0; i < width; i++) {
+		lanes[i].api = &api;
+		lane_begin(&lanes[i]);
+	}
+	sd_event_loop(api.loop);
+	tally->wall_s += clock_s() - began;
+	http_free(api.http);
+	sd_event_unref(api.loop);
+	cJSON_free(api.body);
+	if (api.err.code) {
+		*err = api.err;
+		return -1;
+	}
+	return 0;
+}
+
+/* docker run. */
+
+static int run_docker(const struct options *options, size_t count, size_t width,
+		      struct tally *tally, struct error *err)
+{
+	/* clang-format off */
+	const char *const argv[] = {
+		"docker", "-H", options->engine, "run", "--rm", "--network",
+		"host", options->image, "/tool", "exit", "0", NULL,
+	};
+	/* clang-format on */
+	double began = clock_s();
+
+	if (process_run_many(argv, count, width, tally->seconds + tally->count,
+			     err) < 0)
+		return -1;
+	tally->count += count;
+	tally->wall_s += clock_s() - began;
+	return 0;
+}
+
+/* Regatta. */
+
+struct place {
+	struct site *site;
+	struct person *person;
+};
+
+static int place_open(struct place *place, const struct options *options,
+		      size_t width, struct error *err)
+{
+	char folder[PATH_MAX / 2];
+
+	snprintf(folder, sizeof(folder), "%s/cycle-%zu", options->folder,
+		 width);
+	place->site = site_new(folder, options->build, width, err);
+	if (!place->site || site_start_controller(place->site, err) < 0 ||
+	    site_start_agents(place->site, options->engine, err) < 0)
+		return -1;
+	place->person = person_new(place->site, err);
+	return place->person && person_wait_nodes(place->person, width, NODES_S,
+						  err) == 0
+		       ? 0
+		       : -1;
+}
+
+static void place_close(struct place *place)
+{
+	person_free(place->person);
+	site_free(place->site);
+}
+
+static int run_regatta(struct place *place, const struct options *options,
+		       size_t count, struct tally *tally, struct error *err)
+{
+	double spans_ms[COUNT_MAX];
+	struct submitted submitted;
+	char text[400];
+	size_t got;
+
+	snprintf(text, sizeof(text),
+		 "sweep: bench-cycle\nimage: %s\nretries: 0\n"
+		 "command: [/tool, exit, \"0\"]\nrepeat: %zu\n",
+		 options->image, count);
+	if (person_submit(place->person, text, &submitted, err) < 0 ||
+	    person_wait(place->person, &submitted, SWEEP_S, err) < 0)
+		return -1;
+	tally->wall_s += (double)(clock_ns() - submitted.begun_ns) / 1e9;
+	got = person_spans(place->person, submitted.since, "alloc", "removed",
+			   spans_ms, COUNT_MAX, err);
+	for (size_t i = 0; i < got && tally->count < COUNT_MAX; i++)
+		tally->seconds[tally->count++] = spans_ms[i] / 1e3;
+	return got ? 0 : error_set(err, EIO, "no events of the sweep");
+}
+
+/* From submit to the order to start, when nothing else is going on: the
+ * engine's create is in it.
+ */
+static int measure_latency(struct place *place, const struct options *options,
+			   struct error *err)
+{
+	size_t count = is_quick() ? 10 : 40;
+	double ms[40];
+	struct submitted submitted;
+	char text[400];
+	cJSON *line;
+
+	snprintf(text, sizeof(text),
+		 "sweep: bench-start\nimage: %s\nretries: 0\n"
+		 "command: [/tool, exit, \"0\"]\n",
+		 options->image);
+	for (size_t i = 0; i < count; i++) {
+		if (person_submit(place->person, text, &submitted, err) < 0 ||
+		    person_wait(place->person, &submitted, SWEEP_S, err) < 0 ||
+		    person_spans(place->person, submitted.since, "submit",
+				 "ready", &ms[i], 1, err) != 1)
+			return -1;
+	}
+	line = result_new("submit-to-start-order", "regatta");
+	cJSON_AddNumberToObject(line, "p50_ms", quantile(ms, count, 0.5));
+	cJSON_AddNumberToObject(line, "p99_ms", quantile(ms, count, 0.99));
+	result_put(line);
+	printf("submit to the order to start, with the engine's create: "
+	       "p50 %.0f ms, p99 %.0f ms (n=%zu, in whole ms)\n",
+	       quantile(ms, count, 0.5), quantile(ms, count, 0.99), count);
+	return 0;
+}
+
+/* Reporting. */
+
+static void report(const char *way, size_t width, struct tally *tally,
+		   double base_rate)
+{
+	double p50_ms = quantile(tally->seconds, tally->count, 0.5) * 1e3;
+	double p90_ms = quantile(tally->seconds, tally->count, 0.9) * 1e3;
+	double rate = (double)tally->count / tally->wall_s;
+	cJSON *line = result_new("cycle", way);
+
+	cJSON_AddNumberToObject(line, "concurrency", (double)width);
+	cJSON_AddNumberToObject(line, "count", (double)tally->count);
+	cJSON_AddNumberToObject(line, "p50_ms", p50_ms);
+	cJSON_AddNumberToObject(line, "p90_ms", p90_ms);
+	cJSON_AddNumberToObject(line, "per_s", rate);
+	cJSON_AddNumberToObject(line, "rate_ratio_to_api", rate / base_rate);
+	result_put(line);
+	printf("%11zu  %-16s %8.1f %8.1f %8.2f %8.2f\n", width, way, p50_ms,
+	       p90_ms, rate, rate / base_rate);
+	fflush(stdout);
+}
+
+static void report_memory(const struct site *site)
+{
+	double agent = process_rss_kib(site->agents[0]);
+	double controller = process_rss_kib(site->controller);
+	cJSON *line = result_new("memory", "regatta");
+
+	cJSON_AddNumberToObject(line, "agent_rss_kib", agent);
+	cJSON_AddNumberToObject(line, "controller_rss_kib", controller);
+	result_put(line);
+	printf("memory after that: agent %.1f MiB, controller %.1f MiB\n",
+	       agent / 1024, controller / 1024);
+}
+
+/* In turns, so that what else the machine does meets all three. */
+static int run_rounds(struct place *place, const struct options *options,
+		      size_t width, struct tally tallies[3], struct error *err)
+{
+	size_t rounds = is_quick() ? 2 : 4;
+	size_t count = is_quick() ? 10 : 25;
+
+	if (width > 1)
+		count *= 2;
+	/* The first container of an engine takes longer. */
+	if (run_docker(options, 2, 1, &tallies[1], err) < 0)
+		return -1;
+	tallies[1] = (struct tally){ .count = 0 };
+	for (size_t i = 0; i < rounds; i++)
+		if (run_regatta(place, options, count, &tallies[0], err) < 0 ||
+		    run_docker(options, count, width, &tallies[1], err) < 0 ||
+		    run_api(options, count, width, &tallies[2], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int run_place(struct place *place, const struct options *options,
+		     size_t width, struct error *err)
+{
+	owned_free struct tally *tallies = calloc(3, sizeof(*tallies));
+	double base;
+
+	if (!tallies)
+		return error_nomem(err, "cycles");
+	if (run_rounds(place, options, width, tallies, err) < 0)
+		return -1;
+	base = (double)tallies[2].count / tallies[2].wall_s;
+	report("regatta", width, &tallies[0], base);
+	report("docker run --rm", width, &tallies[1], base);
+	report("Engine API", width, &tallies[2], base);
+	if (width > 1)
+		return 0;
+	if (measure_latency(place, options, err) < 0)
+		return -1;
+	report_memory(place->site);
+	return 0;
+}
+
+static int measure(const struct options *options, size_t width,
+		   struct error *err)
+{
+	struct place place = { 0 };
+	int rc = place_open(&place, options, width, err);
+
+	if (rc == 0)
+		rc = run_place(&place, options, width, err);
+	place_close(&place);
+	return rc;
+}
+
+static void read_options(int argc, char **argv, struct options *options)
+{
+	/* clang-format off */
+	static const struct option names[] = {
+		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
+		{ "engine", 1, NULL, 'e' }, { "image", 1, NULL, 'i' },
+		{ NULL, 0, NULL, 0 },
+	};
+	/* clang-format on */
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == 'b')
+			options->build = optarg;
+		else if (option == 'f')
+			options->folder = optarg;
+		else if (option == 'e')
+			options->engine = optarg;
+		else if (option == 'i')
+			options->image = optarg;
+		else
+			exit(EXIT_WRONG_REQUEST);
+	}
+	if (!options->build || !options->folder || !options->engine ||
+	    !options->image) {
+		fputs("cycle_bench: see the top of cycle_bench.c\n", stderr);
+		exit(EXIT_WRONG_REQUEST);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct error err = { 0 };
+
+	read_options(argc, argv, &options);
+	if (sodium_init() < 0)
+		return EXIT_WORK_FAILED;
+	printf("%11s  %-16s %8s %8s %8s %8s\n", "concurrency", "way", "p50 ms",
+	       "p90 ms", "per s", "to API");
+	fflush(stdout);
+	if (measure(&options, 1, &err) < 0 ||
+	    measure(&options, WIDTH_MAX, &err) < 0)
+		fail(&err);
+	return EXIT_GOOD;
+}

@@ -1,0 +1,44 @@
+/* measure.h - clocks, quantiles, what a process uses, and where results go.
+ */
+#ifndef TESTS_BENCH_MEASURE_H
+#define TESTS_BENCH_MEASURE_H
+
+#include "protocol/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Nanoseconds of the monotonic clock, the same in all processes; seconds of
+ * the same, and of the wall clock (for the times of files).
+ */
+int64_t clock_ns(void);
+double clock_s(void);
+double clock_wall_s(void);
+
+/* Sorts values; q is 0 .. 1. 0 for none. */
+double quantile(double *values, size_t count, double q);
+
+/* Resident memory in KiB, and user + system time in seconds; 0: gone. */
+double process_rss_kib(pid_t pid);
+double process_cpu_s(pid_t pid);
+
+/* Busy time of all cores since the machine started, in seconds. */
+double machine_busy_s(void);
+
+/* Each program writes a table for people to stdout, and its results as lines
+ * of JSON to the file that $REGATTA_BENCH_RESULTS names (appended; nothing
+ * without it). The object is deleted.
+ */
+void result_put(cJSON *object);
+cJSON *result_new(const char *benchmark, const char *way);
+
+/* $QUICK is set and not 0: a short run is wanted. */
+bool is_quick(void);
+
+/* Print the error and end the program with code 1. */
+__attribute__((noreturn)) void fail(const struct error *err);
+
+#endif
