@@ -1,0 +1,115 @@
+#!/bin/bash
+# failures.t - each way in which a job ends badly has its class and sentence.
+#
+# And whatever it printed is at the controller, byte for byte.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need cmp
+
+must registry_up
+must proxy_up slow "$REGISTRY" stall 2000000
+AGENT_ARGS=(--stall 2)
+must cluster_up 2 one
+
+# failed JOB CLASS TEXT NAME: waits, then judges
+failed()
+{
+	wait_job "$1" failed 30
+	is "$(job_get "$1" .failure)" "$2" "$4: class $2"
+	like "$(job_get "$1" .text)" "$3" "$4: $(job_get "$1" .text)"
+}
+
+# The pulls stall for seconds; all else goes on meanwhile, on the other node.
+must random_image e1 "$REGISTRY/big:1" 8
+must dk e1 push -q "$REGISTRY/big:1" >/dev/null
+must dk e1 rmi -f "$REGISTRY/big:1" >/dev/null
+cat >"$BED/stall.yaml" <<END
+sweep: stall
+image: $PROXY/big:1
+retries: 0
+command: [/tool, print, "1000"]
+END
+must submit "$BED/stall.yaml"
+stalled=$JOB
+must wait_for '[[ $(log_of proxy-slow) == *stalled* ]]' 30
+
+# A command that ends with a code, after one that prints a lot.
+must submit_tool exit print 104857600 , exit 1
+exit_job=$JOB
+must wait_sweep "$SWEEP" 60
+failed "$exit_job" exit "n[12]: rank 0 exited with code 1" "exit 1"
+is "$(log_size "$exit_job")" 104857600 "100 MB are at the controller"
+ok 'log_is $exit_job 1 0 print 104857600' "byte for byte"
+
+# What no text file should hold.
+must submit_tool bytes longline 2097152 , garbage 100000 , longline 10 , \
+	error "and an error"
+must wait_job "$JOB" completed 30
+"$REGATTA_BUILD/lab/tool" longline 2097152 , garbage 100000 , longline 10 , \
+	error "and an error" >"$BED/want" 2>&1
+ok 'cmp "$BED/want" "$(log_file "$JOB")"' \
+	"a line of 2 MB, NULs and broken UTF-8 come byte for byte"
+run regatta logs "$JOB"
+ok 'cmp "$BED/want" "$BED/out"' "and so does the command line print them"
+
+must submit_tool signal print 1000 , abort
+failed "$JOB" exit "signal|SIGABRT|[Aa]borted" "a command that aborts"
+must submit_tool oom memory=32m print 1000 , eat 100000000
+failed "$JOB" oom "memory" "a memory limit"
+ok 'log_is $JOB 1 0 print 1000' "what it printed before is there"
+must submit_tool late timeout=1s grace=1s print 1000 , stubborn , sleep 1000
+failed "$JOB" timeout "1 ?s" "a time limit"
+ok 'log_is $JOB 1 0 print 1000' "what it printed before is there"
+must wait_sweep "$SWEEP" 20
+
+cat >"$BED/missing.yaml" <<END
+sweep: missing
+image: $REGISTRY/nobody:1
+command: [/tool]
+END
+must submit "$BED/missing.yaml"
+failed "$JOB" image "nobody.*(not found|unknown)" "an image that does not exist"
+is "$(job_get "$JOB" .attempt)" 1 "it is not tried again"
+cat >"$BED/nothing.yaml" <<END
+sweep: nothing
+image: $TOOL_IMAGE
+retries: 0
+command: [/nothing/there]
+END
+must submit "$BED/nothing.yaml"
+failed "$JOB" exit "/nothing/there" "a command that does not exist"
+cat >"$BED/mount.yaml" <<END
+sweep: mount
+image: $TOOL_IMAGE
+retries: 0
+mounts: [{host: /nothing/there, container: /data}]
+command: [/tool]
+END
+must submit "$BED/mount.yaml"
+failed "$JOB" preflight "/nothing/there" "a folder that is not on the node"
+cat >"$BED/silent.yaml" <<END
+sweep: silent
+framework: cpu
+image: $TOOL_IMAGE
+command: [/tool, print, "1000"]
+END
+must submit "$BED/silent.yaml"
+failed "$JOB" no-metric "" "a training that measures nothing"
+
+# The registry again: three tries that stall, then words.
+must wait_job "$stalled" failed 40
+failed "$stalled" image "$PROXY/big:1: after 3 tries.* no byte for 2000 ms" \
+	"a registry that stalls"
+must submit "$BED/stall.yaml"
+must wait_job "$JOB" preparing 10
+must proxy_pass slow
+must wait_job "$JOB" completed 30
+ok 'log_is $JOB 1 0 print 1000' "a pull goes on when the registry does"
+
+ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
+ok '[[ $(dk e1 network ls -q --filter type=custom) == "" ]]' "no network either"
+done_testing

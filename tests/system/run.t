@@ -1,0 +1,142 @@
+#!/bin/bash
+# run.t - regatta run: one machine, nothing set up, nothing left behind.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+need_root
+need docker dockerd containerd jq "$REGATTA_BUILD"/{regatta,lab/tool}
+
+must engine_up one
+must tool_image one
+unset REGATTA_CONFIG
+export HOME=$BED XDG_CONFIG_HOME=$BED/config
+export DOCKER_HOST
+DOCKER_HOST=$(engine_host one)
+cd "$BED" || exit 1
+mkdir host
+
+# daemons FOLDER: the controller and agent that work there
+daemons()
+{
+	grep -lszF "$BED/$1/" /proc/[0-9]*/cmdline | while read -r file; do
+		[[ $({ tr '\0' ' ' <"$file"; } 2>/dev/null) == *regatta-[ac]* ]] &&
+			echo "${file//[!0-9]/}"
+	done
+}
+gone()
+{
+	is "$(daemons "$1")$(containers one)" "" \
+		"$2: no daemon and no container is left"
+	is "$(find "$1"/agent/spool -mindepth 1 -maxdepth 1 2>&1)" "" \
+		"nor a spool"
+}
+states()
+{
+	jq -c '[.rows[].state]' "$1/report.json"
+}
+
+# The real thing, to its end.
+cat >good.yaml <<'END'
+sweep: good
+framework: cpu
+steps: 20
+matrix: {batch.micro: [1, 2]}
+END
+run regatta run good.yaml --state good
+is $rc 0 "a sweep runs to its end"
+is "$(grep -c '| completed *|$' "$BED/out")" 2 "and prints the table"
+ok 'cmp "$BED/out" good/report.md' "which is also in report.md"
+is "$(states good)" '["completed","completed"]' "report.json has a row each"
+is "$(wc -l <good/report.csv)" 3 "report.csv has a line each"
+ok '[[ $(cat good/controller/logs/1/1/rank-0.log) == *finished* ]]' \
+	"the log is where the manual says"
+is "$(stat -c %a good/keys/*.key | sort -u)" 600 "keys are for their owner"
+gone good "after a good run"
+run regatta run --resume good
+is $rc 0 "nothing is missing: resume is good"
+is "$(ls good/controller/logs/1)" 1 "and runs nothing again"
+
+# Some work, some does not.
+cat >mixed.yaml <<END
+sweep: mixed
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+matrix: {code: [0, 3]}
+command: [/tool, print, "1000", ",", exit, "\${code}"]
+END
+run regatta run mixed.yaml --format json
+is $rc 1 "a job fails: exit 1"
+is "$(jq -c '[.rows[].state]' "$BED/out")" '["completed","failed"]' \
+	"and the table says which"
+folder=$(echo regatta-run-mixed-*)
+ok '[[ -d $folder ]]' "the folder is named after sweep and time"
+gone "$folder" "after a bad run"
+
+# Ctrl-C while the first of two jobs runs. In a session of its own, as all of
+# that gets the signal.
+cat >long.yaml <<END
+sweep: long
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+matrix: {file: [a, b]}
+command: [/tool, print, "1000", ",", touch, "/host/\${file}", ",", wait,
+  "/host/go-\${file}"]
+END
+spawn ctrl-c env --default-signal=INT regatta run long.yaml --state long
+must wait_for '[[ -e host/a ]]' 20
+touch host/go-a
+must wait_for '[[ -e host/b ]]' 20
+kill -INT -- "-$(pid_of ctrl-c)"
+is "$(code_of ctrl-c)" 130 "Ctrl-C ends it"
+like "$(log_of ctrl-c)" "regatta run --resume" "it says how to go on"
+gone long "after Ctrl-C"
+touch host/go-b
+run regatta run --resume long
+is $rc 0 "resume completes the rest"
+is "$(states long)" '["completed","completed"]' "and has all rows"
+is "$(ls long/controller/logs/1) $(ls -x long/controller/logs/2)" "1 1  2" \
+	"only what was missing ran again"
+gone long "after resume"
+
+# The command line killed: controller and agent clean up by themselves.
+rm host/*
+spawn killed regatta run long.yaml --state killed
+must wait_for '[[ -e host/a ]]' 20
+end killed KILL
+ok 'wait_for "[[ ! \$(daemons killed) ]]" 30' \
+	"kill -9: controller and agent end by themselves"
+gone killed "after kill -9"
+touch host/go-a host/go-b
+run regatta run --resume killed
+is $rc 0 "and it can be resumed"
+gone killed "after that"
+
+# A daemon killed: it is started again, and the job goes on.
+rm host/*
+spawn restart regatta run long.yaml --state restart
+must wait_for '[[ -e host/a ]]' 20
+is "$(daemons restart | wc -l)" 2 "a controller and an agent run"
+for pid in $(daemons restart); do
+	kill -KILL "$pid"
+done
+touch host/go-a host/go-b
+is "$(code_of restart)" 0 "killed daemons are started again: exit 0"
+is "$(states restart)" '["completed","completed"]' "and no job is lost"
+gone restart "after that"
+
+# Wrong, or out of reach.
+run regatta run good.yaml --state good
+is $rc 2 "a folder that is there is not taken for a new run"
+like "$err" "resume" "in words"
+run regatta run --resume nowhere
+like "$rc $err" "^2 .*nowhere" "nor is one that is not there resumed"
+run regatta run good.yaml --engine "unix://$BED/nobody"
+is $rc 3 "no engine: exit 3"
+like "$err" "$BED/nobody" "and its socket is named"
+is "$(echo regatta-run-good*)" "regatta-run-good*" "and no folder is made"
+must engine_stop one
+run regatta run good.yaml
+is $rc 3 "an engine that is stopped: exit 3"
+must engine_start one
+run env -u DOCKER_HOST regatta run good.yaml --engine ftp://x
+is $rc 2 "an engine of another kind is a wrong request"
+done_testing
