@@ -191,6 +191,7 @@ $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a
 	$(call say,LINK,$@)
+	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
 lab: $(LAB)
