@@ -108,7 +108,7 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	}
 	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
 		/* Nobody must speak to it any more. */
-		if (node)
+		if (node && node->peer)
 			node_leave(cluster, node);
 		wire_server_drop(peer, err.code, err.text);
 		return;

@@ -87,6 +87,7 @@ struct reading {
 	struct extract *extract;
 	uint64_t offset;
 	bool finished;
+	bool broken; /* the stored output cannot be read */
 };
 
 /* What only a job that holds nodes has. */
@@ -94,6 +95,7 @@ struct gang {
 	struct job_spec spec;
 	struct task *tasks; /* spec.nodes of them, by rank */
 	uint32_t port;      /* the rendezvous, from "ready" on */
+	char *address;      /* and the host's; NULL before */
 	struct reading *readings;
 	size_t readings_count;
 	bool behind;  /* there is output that was not read yet */

@@ -8,6 +8,7 @@
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/printable.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static void tell_start(struct task *task)
 		.job = task->job->id,
 		.attempt = task->job->attempt,
 		.rank = task->rank,
-		.master_addr = gang->tasks[0].node->address,
+		.master_addr = gang->address,
 		.master_port = gang->port,
 	};
 
@@ -134,8 +135,13 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 			    cluster->nodes[placements[i].slot],
 			    placements[i].devices);
 	if (job_event(cluster, job, JOB_EVENT_ALLOC, node_names(job->gang),
-		      &err) < 0 ||
-	    job_event(cluster, job, JOB_EVENT_PREPARE, NULL, &err) < 0)
+		      &err) < 0) {
+		/* No room for the event: it stays queued. */
+		job_drop_gang(cluster, job);
+		queue_add(cluster->queue, shape, id, job->priority, NULL);
+		return false;
+	}
+	if (job_event(cluster, job, JOB_EVENT_PREPARE, NULL, &err) < 0)
 		return false;
 	for (uint32_t i = 0; i < shape->nodes; i++) {
 		job->gang->tasks[i].state = TASK_PREPARING;
@@ -352,11 +358,17 @@ static bool all_tasks(const struct job *job, enum task_state from,
 static void all_ready(struct cluster *cluster, struct job *job)
 {
 	struct gang *gang = job->gang;
-	cJSON *data = cJSON_CreateObject();
+	cJSON *data;
 
+	/* Kept: after a restart, rank 0's node may come back last. */
+	free(gang->address);
+	gang->address = strdup(gang->tasks[0].node->address);
+	if (!gang->address)
+		return;
 	gang->port = gang->tasks[0].port;
+	data = cJSON_CreateObject();
 	cJSON_AddNumberToObject(data, "port", gang->port);
-	cJSON_AddStringToObject(data, "address", gang->tasks[0].node->address);
+	cJSON_AddStringToObject(data, "address", gang->address);
 	if (job_event(cluster, job, JOB_EVENT_READY, data, NULL) < 0)
 		return;
 	set_deadline(cluster, job);
@@ -453,6 +465,7 @@ void gang_status(struct cluster *cluster, struct node *node,
 	if (task->failure) {
 		snprintf(text, sizeof(text), "%s: %s", node->name,
 			 task->text ? task->text : failure_name(task->failure));
+		printable(text, strlen(text));
 		if (!job->failure && failure_infrastructure(task->failure))
 			job->avoid = node;
 		gang_exception(cluster, job, task->failure, status->code, text);
@@ -500,6 +513,7 @@ void gang_discarded(struct cluster *cluster, struct node *node,
 static void task_missing(struct cluster *cluster, struct task *task)
 {
 	struct job *job = task->job;
+	uint64_t id = job->id;
 	char text[200];
 
 	if (task->discarding) {
@@ -516,7 +530,7 @@ static void task_missing(struct cluster *cluster, struct task *task)
 		 task->node->name);
 	gang_exception(cluster, job, FAILURE_NODE_LOST, 0, text);
 	/* It may have been ending already. */
-	if (job_find(cluster, job->id) == job && job->gang)
+	if (job_find(cluster, id) == job && job->gang)
 		gang_advance(cluster, job);
 }
 

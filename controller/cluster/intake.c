@@ -229,11 +229,19 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
+	struct error err = { 0 };
 	size_t got = 0;
 
+	if (reading->broken)
+		return false;
 	if (logstore_read(cluster->logs, job->id, job->attempt, reading->stream,
-			  reading->offset, piece, READ_BYTES, &got, NULL) < 0 ||
-	    !got)
+			  reading->offset, piece, READ_BYTES, &got, &err) < 0 &&
+	    err.code == EIO) {
+		/* The bytes are there, and no trying will get them. */
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+		reading->broken = true;
+	}
+	if (!got)
 		return false;
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
@@ -289,7 +297,7 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 
 		logstore_length(cluster->logs, job->id, job->attempt,
 				reading->stream, &length, NULL);
-		if (reading->offset < length) {
+		if (!reading->broken && reading->offset < length) {
 			wake_readers(cluster, gang);
 			return false;
 		}

@@ -127,6 +127,8 @@ static cJSON *allocation_json(const struct job *job)
 		return NULL;
 	allocation = cJSON_CreateObject();
 	cJSON_AddNumberToObject(allocation, "port", gang->port);
+	if (gang->address)
+		cJSON_AddStringToObject(allocation, "address", gang->address);
 	tasks = cJSON_AddArrayToObject(allocation, "tasks");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
@@ -316,10 +318,13 @@ static int load_allocation(struct cluster *cluster, struct job *job,
 		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
 	const cJSON *port =
 		cJSON_GetObjectItemCaseSensitive(allocation, "port");
+	const char *address = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(allocation, "address"));
 	const cJSON *item;
 	uint32_t rank = 0;
 
 	job->gang->port = cJSON_IsNumber(port) ? (uint32_t)port->valueint : 0;
+	job->gang->address = address ? strdup(address) : NULL;
 	cJSON_ArrayForEach(item, tasks)
 	{
 		const char *name = cJSON_GetStringValue(
@@ -453,6 +458,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang->readings);
 	free(gang->tasks);
 	free(gang->phase);
+	free(gang->address);
 	loop_source_free(&gang->deadline);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);

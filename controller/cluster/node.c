@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DISCARDS_MAX 4096 /* of one node, that are waited for */
+
 struct node *node_find(const struct cluster *cluster, const char *name)
 {
 	for (size_t i = 0; i < cluster->nodes_count; i++)
@@ -198,7 +200,7 @@ void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
 	size_t count = node->discards_count;
 	struct discard *discards;
 
-	if (find_discard(node, job, attempt, rank))
+	if (find_discard(node, job, attempt, rank) || count >= DISCARDS_MAX)
 		return;
 	/* Room for powers of two, without a second counter. */
 	if (!(count & (count - 1))) {
