@@ -88,6 +88,8 @@ UNIT_HELPERS = $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c))
 FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
 	'"tests/unit/fault.h"' $(UNIT_SOURCES) /dev/null))
 LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
+# Those that run on the host and speak the protocol.
+LAB_PEERS = $(filter %/peer,$(LAB))
 # Programs are tests/bench/*_bench.c; the other files there are part of each.
 BENCH_SOURCES = $(wildcard tests/bench/*_bench.c)
 BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))
@@ -195,8 +197,13 @@ $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 	$(Q)$(LINK)
 
 lab: $(LAB)
-$(LAB): $(BUILD)/lab/%: $(BUILD)/static/tests/lab/%.o
+$(filter-out $(LAB_PEERS),$(LAB)): $(BUILD)/lab/%: $(BUILD)/static/tests/lab/%.o
 	$(LINK_STATIC)
+$(LAB_PEERS): $(BUILD)/lab/%: $(BUILD)/objects/tests/lab/%.o \
+		$(BUILD)/libprotocol.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK)
 
 $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 		$(call objects,$(BENCH_PARTS)) $(LIBS)
