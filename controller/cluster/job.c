@@ -185,6 +185,16 @@ static int put_event(struct cluster *cluster, const struct job *job,
 	return rc;
 }
 
+/* Does the row of the job's state differ after the event? A submitted job's row
+ * was put just now, after "alloc" comes "prepare" in the same turn, and so in
+ * the same commit, and "removed" changes nothing.
+ */
+static bool changes_row(enum job_event event)
+{
+	return event != JOB_EVENT_SUBMIT && event != JOB_EVENT_ALLOC &&
+	       event != JOB_EVENT_REMOVED;
+}
+
 int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	      cJSON *data, struct error *err)
 {
@@ -209,7 +219,7 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 		job->ended_ms = now;
 	}
 	rc = put_event(cluster, job, attempt, event, data, now, err);
-	if (rc == 0)
+	if (rc == 0 && changes_row(event))
 		rc = job_save(cluster, job, next, attempt, err);
 	cJSON_Delete(data);
 	if (rc < 0) {
