@@ -169,6 +169,9 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 
 	if (created && task->step == STEP_START)
 		step_start(task);
+	else if (created && task->step == STEP_RUN &&
+		 task->retries < RETRIES_MAX)
+		retry_later(task); /* its start is still under way */
 	else if (created || !strcmp(status, "exited") ||
 		 !strcmp(status, "dead"))
 		task_exited(task, container); /* or stopped before it began */

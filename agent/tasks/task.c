@@ -179,6 +179,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		cJSON_GetObjectItemCaseSensitive(container, "State");
 	bool created =
 		cJSON_IsString(state) && !strcmp(state->valuestring, "created");
+	bool started;
 
 	if (!task)
 		return NULL;
@@ -186,13 +187,15 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 	    add_streams(task, false, err) < 0)
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
+	started = spool_started(room->spool, id);
 	if (step_read_outcome(task)) {
 		task->step = STEP_ENDED;
-	} else if (container && !created) {
+	} else if (container && (!created || started)) {
+		/* A start that is under way is "created" to the engine. */
 		task->step = STEP_RUN;
 		step_watch(task);
 		step_look(task);
-	} else if (spool_started(room->spool, id)) {
+	} else if (started) {
 		outcome_from_engine(&task->outcome, NULL, FAILURE_NONE);
 		task->step = STEP_ENDED;
 	} else {
