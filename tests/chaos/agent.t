@@ -73,6 +73,19 @@ ok 'intact "$JOB" append /dev/null x , print 5000' \
 	"killed while starting: the log of its rank is whole"
 is "$(runs start)" 2 "killed while starting: each rank ran once"
 
+# Starting: at many moments of the 100 ms that a start takes.
+for delay in 00 02 04 05 06 07 08 10; do
+	must submit_tool "start-$delay" append /host/runs x , print 5000
+	node=$(job_get "$JOB" '.allocation[0]')
+	must wait_for "log_of cluster/agent${node#n} |
+		grep 'task starting job=$JOB '" 20
+	sleep "0.$delay" # only to spread the kills
+	must agent_kill "${node#n}"
+	must agent_up "${node#n}"
+	check "start-$delay" "starting, +0.$delay s" append /dev/null x , \
+		print 5000
+done
+
 # Running, in the middle of its output; twice.
 must submit_tool print append /host/runs x , beat /host/beats 300 10 20000 , \
 	print 1234567

@@ -162,9 +162,15 @@ controller_stop()
 	end cluster/controller
 }
 
+# Killed and gone: until the last thread has ended, its locks hold.
+part_kill()
+{
+	end "$1" KILL && code_of "$1" >/dev/null
+}
+
 controller_kill()
 {
-	end cluster/controller KILL
+	part_kill cluster/controller
 }
 
 agent_up()
@@ -192,7 +198,7 @@ agent_stop()
 
 agent_kill()
 {
-	end "cluster/agent$1" KILL
+	part_kill "cluster/agent$1"
 }
 
 cluster_up()
