@@ -316,8 +316,12 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 	struct task *task = arg;
 	struct error other;
 
-	task->call = NULL;
-	if (!err) {
+	task->creating = NULL;
+	if (task->step == STEP_REMOVE) {
+		step_remove(task);
+	} else if (task->step != STEP_CREATE) {
+		return; /* it was told to stop: discard removes it */
+	} else if (!err) {
 		task_event(task, EVENT_CREATED);
 	} else if (err->code == EEXIST) {
 		task->call =
@@ -354,11 +358,11 @@ void step_create(struct task *task)
 		task_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
-	task->call =
+	task->creating =
 		engine_container_create(task->room->engine, task->container,
 					body, CALL_MS, create_done, task, &err);
 	cJSON_Delete(body);
-	if (!task->call)
+	if (!task->creating)
 		retry_later(task);
 }
 
@@ -478,6 +482,9 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
+	/* What the engine is about to make would be left behind. */
+	if (task->creating)
+		return;
 	task->call = engine_container_remove(task->room->engine,
 					     task->container, true, true,
 					     CALL_MS, remove_done, task, &err);

@@ -45,7 +45,9 @@ struct task {
 	char *image_id;
 	struct strings image_argv; /* the image's entry point and command */
 	struct image_wait *image;
-	struct engine_call *call; /* at most one; of the present step */
+	struct engine_call *call;     /* at most one; of the present step */
+	struct engine_call *creating; /* of the container: may outlive its step,
+					 for the engine finishes it anyway */
 	sd_event_source *retry, *watch;
 	unsigned int retries;
 	int port_fd; /* holds the rendezvous port until the start */

@@ -210,6 +210,8 @@ void task_free(struct task *task)
 	if (!task)
 		return;
 	step_leave(task);
+	if (task->creating)
+		engine_call_cancel(task->creating);
 	for (size_t i = 0; i < task->streams_count; i++)
 		pump_remove(task->streams[i]);
 	loop_source_free(&task->retry);

@@ -1,0 +1,570 @@
+/* task_test.c - the life of a task, against a scripted engine: lost answers,
+ * orders at any time, and nothing left behind.
+ */
+#include "agent/tasks/task.h"
+
+#include "agent/engine/container.h"
+
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "tests/tap.h"
+#include "tests/unit/fake_engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#define ID "1111111111111111111111111111111111111111111111111111111111111111"
+#define EXIT                                                                   \
+	"{\"version\":1,\"exit_code\":%d,\"signal\":0,\"started_ms\":5,"       \
+	"\"ended_ms\":6,\"oom_kills\":0,\"memory_peak_bytes\":0}"
+
+/* What the engine is asked, by a letter: what one sees in world.asked. */
+enum {
+	INSPECT = 'i',
+	CREATE = 'c',
+	START = 's',
+	WAIT = 'w',
+	STOP = 'p',
+	REMOVE = 'r',
+	LOOK = 'l'
+};
+
+struct world {
+	sd_event *loop;
+	char folder[64];
+	struct fake_engine *fake;
+	struct engine *engine;
+	struct images *images;
+	struct spool *spool;
+	struct pump *pump;
+	struct task_room room;
+	struct task *task;
+	char cluster[16];
+	/* the engine */
+	const char *status;            /* of the container; NULL: none */
+	char *label;                   /* its regatta.spec */
+	char hold;                     /* leave this question unanswered ... */
+	struct fake_exchange *held;    /* ... which is here then */
+	struct fake_exchange *waiting; /* for the container's end */
+	char lose; /* do it, and close without an answer, once */
+	int code;  /* answer to create and start; 0: success */
+	char asked[64];
+	/* the agent */
+	char states[128];
+	bool gone;
+};
+
+static const struct task_id id = { 3, 1, 0 };
+
+static void asked(struct world *world, char what)
+{
+	size_t n = strlen(world->asked);
+
+	if (n + 1 < sizeof(world->asked))
+		world->asked[n] = what;
+}
+
+static void keep_label(struct world *world, const struct fake_request *request)
+{
+	cJSON *body = cJSON_Parse(request->body);
+	const cJSON *labels = cJSON_GetObjectItemCaseSensitive(body, "Labels");
+	const char *label = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(labels, "regatta.spec"));
+
+	free(world->label);
+	world->label = label ? strdup(label) : NULL;
+	cJSON_Delete(body);
+}
+
+static char what_is_asked(const struct fake_request *request)
+{
+	const char *path = fake_path(request);
+
+	return !strncmp(path, "/images/", 8)              ? INSPECT
+	       : !strncmp(path, "/containers/create", 18) ? CREATE
+	       : strstr(path, "/start")                   ? START
+	       : strstr(path, "/wait")                    ? WAIT
+	       : strstr(path, "/stop")                    ? STOP
+	       : !strcmp(request->method, "DELETE")       ? REMOVE
+							  : LOOK;
+}
+
+static void answer_look(struct world *world, struct fake_exchange *exchange)
+{
+	char text[512];
+
+	if (!world->status) {
+		fake_answer(exchange, 404, "{\"message\":\"none\"}");
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "{\"Id\":\"" ID "\",\"State\":{\"Status\":\"%s\",\"ExitCode\":"
+		 "137},\"Config\":{\"Labels\":{\"regatta.spec\":\"%s\"}}}",
+		 world->status, world->label ? world->label : "");
+	fake_answer(exchange, 200, text);
+}
+
+static void wait_is_gone(void *arg)
+{
+	((struct world *)arg)->waiting = NULL;
+}
+
+/* Do what is asked, and answer. */
+static void carry_out(struct world *world, struct fake_exchange *exchange,
+		      char what)
+{
+	switch (what) {
+	case INSPECT:
+		fake_answer(exchange, 200,
+			    "{\"Id\":\"sha256:abc\",\"Config\":{}}");
+		break;
+	case CREATE:
+		if (world->status)
+			fake_answer(exchange, 409, "{\"message\":\"in use\"}");
+		else
+			fake_answer(exchange, 201, "{\"Id\":\"" ID "\"}");
+		world->status = world->status ? world->status : "created";
+		break;
+	case START:
+		world->status = "running";
+		fake_answer(exchange, 204, NULL);
+		break;
+	case STOP:
+		if (world->status && !strcmp(world->status, "running"))
+			world->status = "exited";
+		fake_answer(exchange, world->status ? 204 : 404,
+			    world->status ? NULL : "{\"message\":\"none\"}");
+		break;
+	case REMOVE:
+		fake_answer(exchange, world->status ? 204 : 404,
+			    world->status ? NULL : "{\"message\":\"none\"}");
+		world->status = NULL;
+		break;
+	case WAIT:
+		world->waiting = exchange; /* until exits() */
+		fake_on_gone(exchange, wait_is_gone, world);
+		break;
+	default:
+		answer_look(world, exchange);
+	}
+}
+
+static void script(void *arg, struct fake_exchange *exchange,
+		   const struct fake_request *request)
+{
+	struct world *world = arg;
+	char what;
+
+	if (fake_version(exchange, request))
+		return;
+	what = what_is_asked(request);
+	asked(world, what);
+	if (what == CREATE && !world->status)
+		keep_label(world, request);
+	if (what == world->hold) {
+		world->held = exchange;
+	} else if (what == world->lose) {
+		world->lose = 0;
+		if (what == CREATE)
+			world->status = "created";
+		if (what == START)
+			world->status = "running";
+		if (what == REMOVE)
+			world->status = NULL;
+		fake_close(exchange);
+	} else if (world->code && (what == CREATE || what == START)) {
+		fake_answer(exchange, world->code, "{\"message\":\"no!\"}");
+	} else {
+		carry_out(world, exchange, what);
+	}
+}
+
+static void changed(void *arg, struct task *task)
+{
+	struct world *world = arg;
+	struct task_status status;
+	size_t n = strlen(world->states);
+
+	if (task_status(task, &status, NULL) < 0)
+		abort();
+	snprintf(world->states + n, sizeof(world->states) - n, "%s%s%s%s",
+		 n ? " " : "", status.state, status.failure ? ":" : "",
+		 status.failure ? status.failure : "");
+	codec_clear(&task_status_schema, &status);
+}
+
+static void progress(void *arg, struct task *task,
+		     const struct image_progress *image)
+{
+}
+
+static void gone(void *arg, struct task *task)
+{
+	struct world *world = arg;
+
+	world->gone = true;
+	world->task = NULL;
+}
+
+static int no_send(void *arg, const struct message_log *log, const void *data,
+		   size_t size)
+{
+	return -1;
+}
+
+static struct task_spec spec_of(void)
+{
+	static char *argv[] = { (char *)"x" };
+
+	return (struct task_spec){
+		.job = id.job,
+		.attempt = id.attempt,
+		.rank = id.rank,
+		.nodes = 1,
+		.world_size = 1,
+		.processes_per_node = 1,
+		.container = { .image = (char *)"image:1",
+			       .argv = { argv, 1 } },
+	};
+}
+
+static struct world *world_new(void)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	char path[128], host[160];
+	struct error err;
+
+	snprintf(world->folder, sizeof(world->folder),
+		 "/tmp/regatta-task-XXXXXX");
+	if (!mkdtemp(world->folder) || sd_event_new(&world->loop) < 0)
+		abort();
+	snprintf(path, sizeof(path), "%s/engine", world->folder);
+	snprintf(host, sizeof(host), "unix://%s", path);
+	world->fake = fake_engine_new(world->loop, path, script, world);
+	world->engine = engine_new(world->loop, host, NULL, &err);
+	world->images =
+		images_new(world->loop, world->engine, NULL, 0, 10, &err);
+	world->spool = spool_new(world->folder, &err);
+	world->pump = pump_new(world->loop, world->spool, no_send, world, &err);
+	if (!world->engine || !world->images || !world->spool || !world->pump)
+		abort();
+	world->room = (struct task_room){
+		.loop = world->loop,
+		.engine = world->engine,
+		.images = world->images,
+		.spool = world->spool,
+		.pump = world->pump,
+		.cluster = "c",
+		.node = "n",
+		.init_program = "/init",
+		.folder = world->folder,
+		.changed = changed,
+		.progress = progress,
+		.gone = gone,
+		.arg = world,
+	};
+	return world;
+}
+
+static void world_free(struct world *world)
+{
+	task_free(world->task);
+	pump_free(world->pump);
+	images_free(world->images);
+	engine_free(world->engine);
+	fake_engine_free(world->fake);
+	spool_free(world->spool);
+	sd_event_unref(world->loop);
+	file_remove_tree(AT_FDCWD, world->folder, NULL);
+	free(world->label);
+	free(world);
+}
+
+static void begin(struct world *world)
+{
+	struct task_spec spec = spec_of();
+	struct error err;
+
+	world->task = task_new(&world->room, &spec, &err);
+	if (!world->task)
+		printf("# %s\n", err.text);
+}
+
+static int expire(sd_event_source *source, uint64_t usec, void *arg)
+{
+	*(bool *)arg = true;
+	return 0;
+}
+
+/* Run the loop until this is so; for at most ten seconds. */
+#define UNTIL(world, condition)                                                \
+	({                                                                     \
+		sd_event_source *limit_ = NULL;                                \
+		bool expired_ = false;                                         \
+		loop_timer((world)->loop, &limit_, 10000, expire, &expired_,   \
+			   NULL);                                              \
+		while (!(condition) && !expired_)                              \
+			sd_event_run((world)->loop, UINT64_MAX);               \
+		loop_source_free(&limit_);                                     \
+		(condition);                                                   \
+	})
+
+static bool state_is(const struct world *world, const char *state)
+{
+	const char *last = strrchr(world->states, ' ');
+
+	return !strcmp(last ? last + 1 : world->states, state);
+}
+
+static void exits(struct world *world, int code)
+{
+	char path[PATH_MAX], text[256];
+
+	spool_out_path(world->spool, &id, path);
+	strncat(path, "/exit.json", sizeof(path) - strlen(path) - 1);
+	snprintf(text, sizeof(text), EXIT, code);
+	file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, NULL);
+	world->status = "exited";
+	/* The folder is watched, but a host may have no watch left. */
+	if (world->waiting)
+		fake_answer(world->waiting, 200, "{\"StatusCode\":0}");
+}
+
+static bool nothing_left(const struct world *world)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/spool/3.1.0", world->folder);
+	return !world->status && access(path, F_OK) < 0;
+}
+
+static void from_begin_to_end(void)
+{
+	struct world *world = world_new();
+
+	begin(world);
+	ok(UNTIL(world, state_is(world, "ready")), "a task gets ready");
+	task_start(world->task, "10.0.0.1", 20001);
+	task_start(world->task, "10.0.0.2", 20002);
+	ok(UNTIL(world, state_is(world, "running")), "runs when told to");
+	exits(world, 0);
+	ok(UNTIL(world, state_is(world, "ended")), "and has ended well");
+	task_stop(world->task, FAILURE_CANCELLED);
+	task_discard(world->task);
+	task_discard(world->task);
+	ok(UNTIL(world, world->gone) && nothing_left(world),
+	   "then it goes, with container and spool");
+	is(world->states, "ready starting running ended",
+	   "orders that come twice or late change nothing");
+	is(world->asked, "icswr", "the engine is asked once for each");
+	world_free(world);
+}
+
+/* The engine does what it is asked, and the answer is lost. libcurl may ask
+ * again by itself, on a new connection.
+ */
+static void lost_answers(void)
+{
+	static const char what[] = { CREATE, START };
+
+	for (size_t i = 0; i < sizeof(what); i++) {
+		struct world *world = world_new();
+
+		world->lose = what[i];
+		begin(world);
+		UNTIL(world, state_is(world, "ready"));
+		task_start(world->task, "10.0.0.1", 20001);
+		ok(UNTIL(world, state_is(world, "running")),
+		   "an answer to '%c' that is lost is made good: %s", what[i],
+		   world->asked);
+		is(world->states, "ready starting running",
+		   "and the task goes its way");
+		world->lose = REMOVE;
+		exits(world, 0);
+		UNTIL(world, state_is(world, "ended"));
+		task_discard(world->task);
+		ok(UNTIL(world, world->gone) && nothing_left(world),
+		   "a lost answer to its removal leaves nothing");
+		world_free(world);
+	}
+}
+
+/* The engine finishes what it has begun, whether we hang up or not. */
+static void discarded_while_created(void)
+{
+	for (int stopped = 0; stopped < 2; stopped++) {
+		struct world *world = world_new();
+
+		world->hold = CREATE;
+		begin(world);
+		UNTIL(world, world->held);
+		if (stopped) {
+			task_stop(world->task, FAILURE_CANCELLED);
+			is(world->states, "ended:cancelled",
+			   "a task that is stopped ends at once");
+		}
+		task_discard(world->task);
+		world->hold = 0;
+		ok(!world->gone, "it does not go while the engine makes its "
+				 "container");
+		carry_out(world, world->held, CREATE);
+		ok(UNTIL(world, world->gone) && nothing_left(world),
+		   "but when that is made and removed");
+		world_free(world);
+	}
+}
+
+static void created_after_a_stop(void)
+{
+	struct world *world = world_new();
+
+	world->hold = CREATE;
+	begin(world);
+	UNTIL(world, world->held);
+	task_stop(world->task, FAILURE_TIMEOUT);
+	world->hold = 0;
+	carry_out(world, world->held, CREATE);
+	/* The answer has been heard when the next question is answered. */
+	task_discard(world->task);
+	ok(UNTIL(world, world->gone) && nothing_left(world),
+	   "a container that is made after the stop is removed");
+	is(world->asked, "icr", "with one question");
+	world_free(world);
+}
+
+static void ways_to_fail(void)
+{
+	struct world *world = world_new();
+
+	world->code = 400;
+	begin(world);
+	ok(UNTIL(world, state_is(world, "ended:create")),
+	   "an engine that will not create it: class create");
+	world_free(world);
+
+	world = world_new();
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	world->code = 500;
+	task_start(world->task, "10.0.0.1", 20001);
+	ok(UNTIL(world, state_is(world, "ended:create")),
+	   "nor start it: the same");
+	world_free(world);
+
+	world = world_new();
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	task_start(world->task, "10.0.0.1", 20001);
+	UNTIL(world, state_is(world, "running"));
+	exits(world, 3);
+	ok(UNTIL(world, state_is(world, "ended:exit")),
+	   "a command that exits with 3: class exit");
+	world_free(world);
+
+	world = world_new();
+	world->status = "created";
+	begin(world);
+	ok(UNTIL(world, state_is(world, "ended:create")),
+	   "a stranger's container of its name: class create");
+	task_discard(world->task);
+	world_free(world);
+}
+
+static void stopped(void)
+{
+	struct world *world = world_new();
+
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	task_start(world->task, "10.0.0.1", 20001);
+	UNTIL(world, state_is(world, "running"));
+	task_stop(world->task, FAILURE_TIMEOUT);
+	task_stop(world->task, FAILURE_CANCELLED);
+	ok(UNTIL(world, state_is(world, "ended:timeout")),
+	   "a running task is stopped, for the first reason given");
+	ok(strchr(world->asked, STOP), "by the engine");
+	world_free(world);
+
+	world = world_new();
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	task_stop(world->task, FAILURE_CANCELLED);
+	is(world->states, "ready ended:cancelled",
+	   "one that is ready ends at once");
+	task_start(world->task, "10.0.0.1", 20001);
+	task_discard(world->task);
+	ok(UNTIL(world, world->gone) && !strchr(world->asked, START),
+	   "and is not started any more");
+	world_free(world);
+}
+
+/* An agent that was killed, and the next one. */
+static void adopted(void)
+{
+	static const struct {
+		const char *status, *list;
+		int exit_code; /* -1: no record */
+		const char *state, *what;
+	} cases[] = {
+		{ "running", "{\"State\":\"running\"}", -1, "",
+		  "one that runs goes on" },
+		{ "exited", "{\"State\":\"exited\"}", 3, "",
+		  "one that ended has its record" },
+		{ "exited", "{\"State\":\"exited\"}", -1, "ended:node-lost",
+		  "one that was killed without a record is lost" },
+		{ "created", "{\"State\":\"created\"}", -1, "ready",
+		  "one that was created gets ready" },
+		{ NULL, NULL, -1, "ready", "one without a container too" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world *world = world_new();
+		cJSON *list = cases[i].list ? cJSON_Parse(cases[i].list) : NULL;
+		struct task_spec spec = spec_of();
+		struct task_status status;
+		char hash[65];
+
+		spool_create(world->spool, &spec, NULL);
+		container_spec_hash(&spec, hash, NULL);
+		world->label = strdup(hash);
+		world->status = cases[i].status;
+		if (cases[i].exit_code >= 0)
+			exits(world, cases[i].exit_code);
+		world->task = task_adopt(&world->room, &id, list, NULL);
+		ok(world->task && UNTIL(world, state_is(world, cases[i].state)),
+		   "%s", cases[i].what);
+		if (world->task &&
+		    task_status(world->task, &status, NULL) == 0) {
+			if (cases[i].exit_code >= 0)
+				is(status.failure, "exit", "with its class");
+			codec_clear(&task_status_schema, &status);
+		}
+		if (!i) {
+			UNTIL(world, strchr(world->asked, WAIT));
+			exits(world, 0);
+			ok(UNTIL(world, state_is(world, "ended")),
+			   "to its end");
+		}
+		ok(!strchr(world->asked, START), "and nothing is started");
+		task_discard(world->task);
+		ok(UNTIL(world, world->gone) && nothing_left(world),
+		   "and it can be discarded");
+		cJSON_Delete(list);
+		world_free(world);
+	}
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	tap_begin(120);
+	from_begin_to_end();
+	lost_answers();
+	discarded_while_created();
+	created_after_a_stop();
+	ways_to_fail();
+	stopped();
+	adopted();
+	return tap_done();
+}
