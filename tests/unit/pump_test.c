@@ -11,6 +11,7 @@
 
 #define FRAMES 4096
 #define STREAMS 8
+#define FRAME ((uint64_t)PUMP_FRAME_MAX)
 
 struct sent {
 	int stream; /* the number in its name */
@@ -316,29 +317,27 @@ static void refused(void)
 
 	pump_session(bed->pump, 8 << 20);
 	add(bed, 0, true);
-	write_to(0, 5 * PUMP_FRAME_MAX);
+	write_to(0, 5 * FRAME);
 	pump_wake(bed->pump);
 	frames(bed, 5);
 	begin = clock_mono_ms();
 	/* The controller took 1000 bytes of the second frame, and refuses all
 	 * that are behind it. */
-	ack_turn(bed, 0, PUMP_FRAME_MAX, 1, false, 0);
+	ack_turn(bed, 0, FRAME, 1, false, 0);
 	for (int i = 0; i < 4; i++)
-		ack_turn(bed, 0, PUMP_FRAME_MAX + 1000, 1, true, 50);
+		ack_turn(bed, 0, FRAME + 1000, 1, true, 50);
 	ok(frames(bed, 9), "what is refused is sent again");
-	ok(bed->sent[5].offset == PUMP_FRAME_MAX + 1000 &&
-		   bed->sent[5].turn == 2,
+	ok(bed->sent[5].offset == FRAME + 1000 && bed->sent[5].turn == 2,
 	   "from where the controller stands, in a new turn");
 	ok(clock_mono_ms() - begin >= 50, "and not before it wants it");
-	ack_turn(bed, 0, 2 * PUMP_FRAME_MAX, 1, true, 0);
-	ack_turn(bed, 0, 4 * PUMP_FRAME_MAX, 1, false, 0);
+	ack_turn(bed, 0, 2 * FRAME, 1, true, 0);
+	ack_turn(bed, 0, 4 * FRAME, 1, false, 0);
 	all_looked_at(bed);
-	is_int((long long)bytes_of(bed, 0),
-	       5 * PUMP_FRAME_MAX + 4 * PUMP_FRAME_MAX - 1000,
-	       "once, however many frames were refused");
-	ack_turn(bed, 0, 3 * PUMP_FRAME_MAX, 2, true, 0);
+	ok(bytes_of(bed, 0) == 9 * FRAME - 1000,
+	   "once, however many frames were refused");
+	ack_turn(bed, 0, 3 * FRAME, 2, true, 0);
 	ok(frames(bed, bed->count + 1) &&
-		   bed->sent[bed->count - 2].offset == 3 * PUMP_FRAME_MAX &&
+		   bed->sent[bed->count - 2].offset == 3 * FRAME &&
 		   bed->sent[bed->count - 2].turn == 3,
 	   "a refusal of the new turn begins another");
 	bed_free(bed);
@@ -426,10 +425,10 @@ static void turns(void)
 	size_t acks = 0;
 	uint64_t least = UINT64_MAX, most = 0;
 
-	pump_session(bed->pump, 3 * PUMP_FRAME_MAX);
+	pump_session(bed->pump, 3 * FRAME);
 	for (int i = 0; i < 7; i++) {
 		add(bed, i, true);
-		write_to(i, 10 * PUMP_FRAME_MAX);
+		write_to(i, 10 * FRAME);
 	}
 	pump_wake(bed->pump);
 	while (acks < 35 && frames(bed, acks + 1))
@@ -440,7 +439,7 @@ static void turns(void)
 		least = bytes < least ? bytes : least;
 		most = bytes > most ? bytes : most;
 	}
-	ok(least >= 4ULL * PUMP_FRAME_MAX && most <= 6ULL * PUMP_FRAME_MAX,
+	ok(least >= 4 * FRAME && most <= 6 * FRAME,
 	   "streams take turns (%llu to %llu bytes after 35 frames)",
 	   (unsigned long long)least, (unsigned long long)most);
 	bed_free(bed);

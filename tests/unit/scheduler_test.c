@@ -638,38 +638,38 @@ static void many_jobs(void)
 
 static void many_nodes(void)
 {
-	enum { NODES = 10000 };
+	const uint64_t nodes = 10000;
 	owned(queue_free) struct queue *queue = queue_new(NULL);
-	owned_free struct slot *slots = calloc(NODES, sizeof(*slots));
+	owned_free struct slot *slots = calloc(nodes, sizeof(*slots));
 	struct tally tally = { .ordered = true };
 	clock_t begin = clock();
 	double seconds;
 
-	for (size_t i = 0; i < NODES; i++)
+	for (size_t i = 0; i < nodes; i++)
 		slots[i] = node("cpu", 1);
-	for (uint64_t job = 1; job <= 2 * NODES; job++)
+	for (uint64_t job = 1; job <= 2 * nodes; job++)
 		add(queue, whole("cpu", 1), job, 0);
-	scheduler_run(queue, slots, NODES, NULL, tally_place, &tally, NULL);
+	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
 	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-	is_int((long long)tally.count, NODES,
+	is_int((long long)tally.count, (long long)nodes,
 	       "10,000 jobs on 10,000 nodes in one run");
 	ok(seconds < 0.5, "in %.2f s", seconds);
 }
 
 static void many_cancelled(void)
 {
-	enum { JOBS = 100000 };
+	const uint64_t jobs = 100000;
 	owned(queue_free) struct queue *queue = queue_new(NULL);
 	struct shape shape = whole("cpu", 1);
 	clock_t begin = clock();
 	double seconds;
 
-	for (uint64_t job = 1; job <= 2 * JOBS; job++)
+	for (uint64_t job = 1; job <= 2 * jobs; job++)
 		add(queue, shape, job, 0);
-	for (uint64_t job = JOBS + 1; job <= 2 * JOBS; job++)
+	for (uint64_t job = jobs + 1; job <= 2 * jobs; job++)
 		queue_remove(queue, &shape, job);
 	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
-	is_int((long long)queue_length(queue), JOBS,
+	is_int((long long)queue_length(queue), (long long)jobs,
 	       "100,000 jobs behind as many others are cancelled");
 	ok(seconds < 5, "in %.2f s", seconds);
 }

@@ -301,13 +301,13 @@ static int expire(sd_event_source *source, uint64_t usec, void *arg)
 #define UNTIL(world, condition)                                                \
 	({                                                                     \
 		sd_event_source *limit_ = NULL;                                \
-		bool expired_ = false;                                         \
+		bool expired_ = false, met_;                                   \
 		loop_timer((world)->loop, &limit_, 10000, expire, &expired_,   \
 			   NULL);                                              \
-		while (!(condition) && !expired_)                              \
+		while (!(met_ = (condition)) && !expired_)                     \
 			sd_event_run((world)->loop, UINT64_MAX);               \
 		loop_source_free(&limit_);                                     \
-		(condition);                                                   \
+		met_;                                                          \
 	})
 
 static bool state_is(const struct world *world, const char *state)
