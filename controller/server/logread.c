@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMES_MAX 4096 /* in one answer */
+#define TIMES_MAX 4096        /* in one answer */
+#define TAIL_BYTES (64 << 20) /* searched for lines: nobody waits for more */
 
 /* What the answer needs to know of the job. */
 struct subject {
@@ -39,7 +40,7 @@ static uint64_t tail_offset(struct cluster *cluster,
 	owned_free char *piece = malloc(LOGREAD_BYTES);
 	uint64_t end = length, lines = read->tail_lines + 1;
 
-	while (piece && end) {
+	while (piece && end && length - end < TAIL_BYTES) {
 		size_t size = end < LOGREAD_BYTES ? (size_t)end : LOGREAD_BYTES;
 		size_t got = 0;
 
@@ -55,7 +56,7 @@ static uint64_t tail_offset(struct cluster *cluster,
 				return end - size + i + 1;
 		end -= size;
 	}
-	return 0;
+	return piece ? end : 0;
 }
 
 /* [[offset, wall ms] ...]: when the lines came that begin in the piece. */
