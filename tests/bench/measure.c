@@ -61,7 +61,7 @@ static bool read_start(const char *path, char *text, size_t size)
 	return got > 0;
 }
 
-double process_rss_kib(pid_t pid)
+static double status_kib(pid_t pid, const char *name)
 {
 	char path[64], text[4096];
 	const char *line;
@@ -69,8 +69,18 @@ double process_rss_kib(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (!read_start(path, text, sizeof(text)))
 		return 0;
-	line = strstr(text, "VmRSS:");
-	return line ? strtod(line + 6, NULL) : 0;
+	line = strstr(text, name);
+	return line ? strtod(line + strlen(name), NULL) : 0;
+}
+
+double process_rss_kib(pid_t pid)
+{
+	return status_kib(pid, "VmRSS:");
+}
+
+double process_own_kib(pid_t pid)
+{
+	return status_kib(pid, "RssAnon:");
 }
 
 double process_cpu_s(pid_t pid)

@@ -21,8 +21,11 @@ double clock_wall_s(void);
 /* Sorts values; q is 0 .. 1. 0 for none. */
 double quantile(double *values, size_t count, double q);
 
-/* Resident memory in KiB, and user + system time in seconds; 0: gone. */
+/* Resident memory in KiB, the part of it that no other process can share (no
+ * pages of programs and libraries), and user + system time in seconds; 0: gone.
+ */
 double process_rss_kib(pid_t pid);
+double process_own_kib(pid_t pid);
 double process_cpu_s(pid_t pid);
 
 /* Busy time of all cores since the machine started, in seconds. */

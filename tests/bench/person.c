@@ -159,8 +159,8 @@ int person_submit(struct person *person, const char *text,
 		return -1;
 	submitted->sweep = (uint64_t)number(answer, "sweep");
 	submitted->jobs = (uint64_t)number(answer, "jobs");
-	/* The answer counts the "submit" events of its jobs. */
-	submitted->since = (uint64_t)number(answer, "since") - submitted->jobs;
+	/* Of the commit before this one: its own events come after. */
+	submitted->since = (uint64_t)number(answer, "since");
 	cJSON_Delete(answer);
 	return 0;
 }

@@ -18,7 +18,7 @@ OWNED_POINTER(struct person, person_free)
 struct submitted {
 	uint64_t sweep;
 	uint64_t jobs;
-	uint64_t since;   /* the last event before its jobs ran */
+	uint64_t since;   /* an event before those of its jobs */
 	int64_t begun_ns; /* clock_ns() when the request was sent */
 };
 
