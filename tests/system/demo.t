@@ -31,6 +31,15 @@ like "$err" "not empty" "in words"
 run env DOCKER_HOST="unix://$BED/nobody" "$demo" "$BED/out2"
 is $rc 3 "an engine that does not answer is out of reach"
 like "$err" "DOCKER_HOST is unix://$BED/nobody" "and named"
+# A user of nothing, where this user can see the programs at all.
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+if "${nobody[@]}" test -x "$demo" -a -x "$REGATTA_BUILD/regatta"; then
+	mkdir -m 1777 "$BED/temp"
+	chmod a+x "$BED"
+	run "${nobody[@]}" env TMPDIR="$BED/temp" "$demo" "$BED/temp/out"
+	is $rc 3 "who may use no engine is told"
+	like "$err" "root" "and what to do about it"
+fi
 run "$demo" --help
 is $rc 2 "an option is none of its words"
 done_testing
