@@ -46,7 +46,7 @@ static void test_path_like_a_key(void)
 	struct error err;
 
 	ok(mkdtemp(path) != NULL, "a folder is made");
-	strncat(path, "/controllers-own.key", KEY_TEXT_SIZE - 21);
+	snprintf(path + 20, sizeof(path) - 20, "/controllers-own.key");
 	ok(key_generate(&key, "c", ROLE_CONTROLLER, &err) == 0 &&
 		   key_save(&key, path, &err) == 0 && strlen(path) == 40,
 	   "a key file has a path of 40 characters");
