@@ -164,25 +164,24 @@ static void task_exited(struct task *task, const cJSON *container)
 static void go_on(struct task *task, const cJSON *container, const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
-
 	bool created = !strcmp(status, "created");
+	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead");
+	/* Adopted while its start was still under way. */
+	bool starting = created && task->step == STEP_RUN &&
+			task->retries < RETRIES_MAX;
 
-	if (created && task->step == STEP_START)
-		step_start(task);
-	else if (created && task->step == STEP_RUN &&
-		 task->retries < RETRIES_MAX)
-		retry_later(task); /* its start is still under way */
-	else if (created || !strcmp(status, "exited") ||
-		 !strcmp(status, "dead"))
-		task_exited(task, container); /* or stopped before it began */
-	else if (runs && task->step == STEP_START)
-		task_event(task, EVENT_STARTED);
-	else if (runs && task->step == STEP_RUN)
-		step_run(task);
-	else if (runs)
-		step_stop(task);
-	else
+	if (starting || !(runs || created || ended))
 		retry_later(task);
+	else if (created && task->step == STEP_START)
+		step_start(task);
+	else if (!runs)
+		task_exited(task, container); /* or stopped before it began */
+	else if (task->step == STEP_START)
+		task_event(task, EVENT_STARTED);
+	else if (task->step == STEP_RUN)
+		step_run(task);
+	else
+		step_stop(task);
 }
 
 static void look_done(void *arg, const struct error *err, cJSON *answer)
