@@ -211,10 +211,10 @@ static int crowd_open(struct crowd *crowd, size_t agents, struct error *err)
 	const struct options *options = crowd->options;
 	char folder[PATH_MAX / 2];
 
-	snprintf(folder, sizeof(folder), "%s/cluster-%zu", options->folder,
-		 agents);
-	snprintf(crowd->spools, sizeof(crowd->spools), "%s/cluster-%zu",
-		 options->fast, agents);
+	snprintf(folder, sizeof(folder), "%s/cluster-%zu-%u", options->folder,
+		 agents, options->log_bytes);
+	snprintf(crowd->spools, sizeof(crowd->spools), "%s/cluster-%zu-%u",
+		 options->fast, agents, options->log_bytes);
 	crowd->standin = standin_new(JOBS_MAX);
 	if (!crowd->standin)
 		return error_nomem(err, "stand-in");
@@ -362,13 +362,15 @@ static int measure_sweep(struct crowd *crowd, struct person *person,
 	return 0;
 }
 
-static void report(size_t agents, const struct figures *figures)
+static void report(size_t agents, uint32_t log_bytes,
+		   const struct figures *figures)
 {
 	cJSON *line = result_new("cluster", "regatta");
 
 	/* clang-format off */
 	const struct { const char *name; double value; } values[] = {
 		{ "agents", (double)agents },
+		{ "log_bytes", log_bytes },
 		{ "join_s", figures->join_s },
 		{ "join_controller_cpu_s", figures->join_cpu_s },
 		{ "controller_kib_per_agent", figures->rss_kib },
@@ -386,10 +388,11 @@ static void report(size_t agents, const struct figures *figures)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		cJSON_AddNumberToObject(line, values[i].name, values[i].value);
 	result_put(line);
-	printf("%6zu %8.2f %9.1f %9.1f %7.2f%% %8.2f %8.2f %8.0f %9.0f %9.0f\n",
-	       agents, figures->join_s, figures->rss_kib, figures->agent_kib,
-	       figures->idle_cpu * 100, figures->p50_ms, figures->p99_ms,
-	       figures->jobs_per_s, figures->cpu_us,
+	printf("%6zu %5u %8.2f %9.1f %9.1f %7.2f%% %8.2f %8.2f %8.0f %9.0f "
+	       "%9.0f\n",
+	       agents, log_bytes, figures->join_s, figures->rss_kib,
+	       figures->agent_kib, figures->idle_cpu * 100, figures->p50_ms,
+	       figures->p99_ms, figures->jobs_per_s, figures->cpu_us,
 	       figures->cpu_us > 0 ? 1e6 / figures->cpu_us : 0);
 	fflush(stdout);
 }
@@ -413,7 +416,7 @@ static int measure(const struct options *options, size_t agents,
 	person_free(person);
 	crowd_close(&crowd);
 	if (rc == 0)
-		report(agents, &figures);
+		report(agents, options->log_bytes, &figures);
 	return rc < 0 ? error_prefix(err, "%zu agents", agents) : 0;
 }
 
@@ -455,6 +458,7 @@ int main(int argc, char **argv)
 				   .folder = "/tmp",
 				   .fast = "/dev/shm" };
 	struct error err = { 0 };
+	bool all = false;
 
 	read_options(argc, argv, &options);
 	signal(SIGPIPE, SIG_IGN);
@@ -465,13 +469,18 @@ int main(int argc, char **argv)
 		options.sizes[1] = 1000;
 		options.sizes[2] = 10000;
 		options.sizes_count = 3;
+		all = true;
 	}
-	printf("%6s %8s %9s %9s %8s %8s %8s %8s %9s %9s\n", "agents", "join s",
-	       "KiB each", "KiB there", "idle", "p50 ms", "p99 ms", "jobs/s",
-	       "us/job", "alone/s");
+	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s\n", "agents",
+	       "log B", "join s", "KiB each", "KiB there", "idle", "p50 ms",
+	       "p99 ms", "jobs/s", "us/job", "alone/s");
 	fflush(stdout);
 	for (size_t i = 0; i < options.sizes_count; i++)
 		if (measure(&options, options.sizes[i], &err) < 0)
 			fail(&err);
+	/* What each job writes must be safe on the disk before it is over. */
+	options.log_bytes = 100;
+	if (all && measure(&options, 1000, &err) < 0)
+		fail(&err);
 	return EXIT_GOOD;
 }
