@@ -7,6 +7,8 @@
 if ((EUID == 0)) && [[ ! ${README_ALONE-} ]]; then
 	exec env README_ALONE=1 unshare -mn "$0" "$@"
 fi
+# It builds nothing, but trains for a while.
+: "${TEST_LIMIT:=500}"
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 need_root
@@ -59,7 +61,7 @@ newcomer()
 {
 	cd "$tree" && env -i HOME="$BED/home" REGATTA_BED="$BED" TERM=dumb \
 		PATH="$BED/shims:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
-		timeout -k 5 200 bash "$BED/session" "$blocks" \
+		timeout -k 5 400 bash "$BED/session" "$blocks" \
 		>"$BED/session.out" 2>&1
 }
 (newcomer)
@@ -82,5 +84,6 @@ is "$(grep -c '| completed |' "$tree/first/report.md")" 4 \
 	"a sweep of one's own completes on one machine"
 is "$(grep -c ',completed,' "$tree/second.csv")" 2 \
 	"a sweep completes on two nodes"
-is "$(containers one)" "" "no container is left"
+# The last agent may be killed before it has removed the last container.
+is "$(dk one ps -q)" "" "no container runs on"
 done_testing
