@@ -178,7 +178,8 @@ static void hostile_output(void)
 	is_int(spool_started(spool, &first), true, "regatta-init began");
 
 	put("outside", "secret");
-	symlink("../../outside", path_of("12.1.0/out/exit.json"));
+	ok(symlink("../../outside", path_of("12.1.0/out/exit.json")) == 0,
+	   "a link is made");
 	is_int(spool_read_exit(spool, &first, &record, &err), -1,
 	       "a record that is a link");
 	is_int(err.code, ELOOP, "is refused");
@@ -205,7 +206,8 @@ static void hostile_output(void)
 	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
 	       "a stream that is not there yet");
 	is_int(err.code, ENOENT, "is not there");
-	symlink("../../outside", path_of("12.1.0/out/rank-0.log"));
+	ok(symlink("../../outside", path_of("12.1.0/out/rank-0.log")) == 0,
+	   "a link is made");
 	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
 	       "a stream that is a link");
 	is_int(err.code, ELOOP, "is refused");
@@ -220,7 +222,7 @@ static void hostile_output(void)
 	ok(fd >= 0 && read(fd, text, sizeof(text)) == 5, "a file is opened");
 	if (fd >= 0)
 		close(fd);
-	symlink("/", path_of("12.1.0/out/away"));
+	ok(symlink("/", path_of("12.1.0/out/away")) == 0, "a link is made");
 	is_int(spool_remove(spool, &first, &err), 0, "all of it is removed");
 	ok(!there("12.1.0") && there("outside"), "and nothing outside of it");
 	is_int(spool_remove(spool, &first, &err), 0,
