@@ -257,6 +257,8 @@ static void on_prepare(struct agent *agent, void *body)
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
+	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
+		 id.job, id.attempt, id.rank, prepare->task.container.image);
 	task = task_new(&agent->room, &prepare->task, &err);
 	if (!task || entry_add(agent, task, &err) < 0) {
 		task_free(task);
@@ -264,8 +266,6 @@ static void on_prepare(struct agent *agent, void *body)
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
-	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
-		 id.job, id.attempt, id.rank, prepare->task.container.image);
 }
 
 static void on_start(struct agent *agent, void *body)

@@ -41,6 +41,7 @@ struct task {
 	struct task_id id;
 	struct task_spec spec;
 	enum step step;
+	enum task_state told; /* by changed() */
 	char container[CONTAINER_NAME_MAX];
 	char *image_id;
 	struct strings image_argv; /* the image's entry point and command */

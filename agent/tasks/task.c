@@ -122,7 +122,7 @@ static void task_enter(struct task *task)
 
 void task_event(struct task *task, enum event event)
 {
-	enum step before = task->step;
+	enum task_state state;
 
 	if (!task_move(task, event))
 		return;
@@ -133,8 +133,11 @@ void task_event(struct task *task, enum event event)
 	}
 	task_enter(task);
 	/* An entry action may have moved on, and then told of it already. */
-	if (step_state[task->step] != step_state[before])
+	state = step_state[task->step];
+	if (state != task->told) {
+		task->told = state;
 		task->room->changed(task->room->arg, task);
+	}
 }
 
 static struct task *task_make(const struct task_room *room,
@@ -167,6 +170,7 @@ struct task *task_new(const struct task_room *room,
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
 	task->step = STEP_IMAGE;
+	task->told = TASK_PREPARING;
 	step_image(task);
 	return take(task);
 }
