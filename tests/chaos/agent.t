@@ -95,7 +95,7 @@ for size in 100000 3000000; do
 	must agent_kill "${node#n}"
 	must agent_up "${node#n}"
 done
-check print printing append /dev/null x , beat /dev/null 300 10 20000 , \
+check print printing append /dev/null x , beat /dev/null 300 0 20000 , \
 	print 1234567
 
 # It ends while nobody looks.

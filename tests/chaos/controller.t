@@ -71,7 +71,7 @@ for all in '' _all; do
 	must wait_for "((\$(log_size $JOB) > 100000))" 20
 	must "again$all"
 	check "print$all" "printing, $who" append /dev/null x , \
-		beat /dev/null 200 10 20000 , print 1234567
+		beat /dev/null 200 0 20000 , print 1234567
 
 	# It ends while no controller is there.
 	must submit_tool "away$all" append /host/runs x , print 50000 , \

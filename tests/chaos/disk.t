@@ -33,7 +33,7 @@ ok 'wait_for "! [[ \$(task_container $JOB) ]]" 20' \
 	"the command ends, as nobody holds it up"
 must spare controller
 ok 'wait_sweep "$SWEEP" 30' "with room again the job ends"
-ok 'intact "$JOB" append /dev/null x , beat /dev/null 300 10 20000 , \
+ok 'intact "$JOB" append /dev/null x , beat /dev/null 300 0 20000 , \
 	print 12345' "and its log is whole"
 is "$(runs log)" 1 "it ran once"
 
