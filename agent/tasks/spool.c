@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include <sys/stat.h>
 
 #define SPEC_MAX (4 << 20)
+#define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
+#define LOCK_POLL_MS 20
 
 struct spool {
 	char *root; /* <state>/spool */
@@ -30,6 +33,24 @@ bool task_id_equal(const struct task_id *a, const struct task_id *b)
 struct task_id task_spec_id(const struct task_spec *spec)
 {
 	return (struct task_id){ spec->job, spec->attempt, spec->rank };
+}
+
+/* An agent that was killed is gone only when the last of its threads is, so
+ * the one that follows at once waits a little.
+ */
+static int lock_folder(int fd, const char *state, struct error *err)
+{
+	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0;
+	     waited += LOCK_POLL_MS) {
+		if (errno != EWOULDBLOCK)
+			return error_errno(err, "%s", state);
+		if (waited >= LOCK_WAIT_MS)
+			return error_set(err, EBUSY,
+					 "%s: another agent uses this folder",
+					 state);
+		poll(NULL, 0, LOCK_POLL_MS);
+	}
+	return 0;
 }
 
 struct spool *spool_new(const char *state, struct error *err)
@@ -49,11 +70,8 @@ struct spool *spool_new(const char *state, struct error *err)
 		error_errno(err, "%s", spool->root);
 		return NULL;
 	}
-	if (flock(spool->fd, LOCK_EX | LOCK_NB) < 0) {
-		error_set(err, EBUSY, "%s: another agent uses this folder",
-			  state);
+	if (lock_folder(spool->fd, state, err) < 0)
 		return NULL;
-	}
 	return take(spool);
 }
 

@@ -31,7 +31,7 @@ struct task_id task_spec_id(const struct task_spec *spec);
 struct spool;
 
 /* state: absolute path, made when it is not there. EBUSY: another agent uses
- * it.
+ * it, and still does after two seconds (for which this call waits).
  */
 struct spool *spool_new(const char *state, struct error *err);
 void spool_free(struct spool *spool);
