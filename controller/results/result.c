@@ -353,13 +353,15 @@ static void add_memory(struct making *making)
 	for (size_t i = 0; i < input->record_count; i++)
 		if (record_has(&input->records[i], RECORD_MEMORY_MIB))
 			reported = fmax(reported, input->records[i].memory_mib);
+	/* A training knows what its device holds; the kernel only counts what
+	 * the container holds on the host. */
 	add_number(making, making->object, "memory_mib",
-		   isfinite(peak) ? peak : reported);
+		   isfinite(reported) ? reported : peak);
 	add_text(making, making->object, "memory_source",
-		 isfinite(peak)       ? "cgroup"
-		 : isfinite(reported) ? "reported"
-				      : NULL);
-	add_number(making, making->object, "reported_memory_mib", reported);
+		 isfinite(reported) ? "reported"
+		 : isfinite(peak)   ? "cgroup"
+				    : NULL);
+	add_number(making, making->object, "host_memory_mib", peak);
 }
 
 /* Was anything measured? Else the sentence that says what is missing. */

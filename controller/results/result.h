@@ -20,9 +20,10 @@
  *					 the batch; "reported": the program's
  *					 own figures; "summary": its last line
  *	 "reported_tokens_per_second": 8123.4,	 median, for comparison
- *	 "memory_mib": 120.5,		 of the fullest task
- *	 "memory_source": "cgroup",	 or "reported" by the program
- *	 "reported_memory_mib": 12.3,	 largest that the program printed
+ *	 "memory_mib": 120.5,		 largest that the program printed, else
+ *					 host_memory_mib
+ *	 "memory_source": "reported",	 or "cgroup"
+ *	 "host_memory_mib": 312.3,	 peak of the fullest container
  *	 "wall_s": 12.3,		 first task's start to last task's end
  *	 "mfu": 0.41,			 a fraction; 6N; null: no peak known
  *	 "flags": ["..."]}		 sentences; a figure that is impossible
