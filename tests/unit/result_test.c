@@ -178,12 +178,14 @@ static void test_sources(void)
 		records[i].tokens_per_second = 1000 + i * 10;
 		records[i].memory_mib = 10 + i;
 	}
+	input.memory_peak_bytes = 99 << 20;
 	result = result_new(&input, NULL);
 	number(result, "tokens_per_second", 1020,
 	       "without a batch the program's own rate");
 	text(result, "source", "reported", "and it says so");
 	number(result, "memory_mib", 13, "the largest that was printed");
 	text(result, "memory_source", "reported", "and it says so");
+	number(result, "host_memory_mib", 99, "the host's figure is kept");
 	flags(result, "", "that is no fault");
 	cJSON_Delete(result);
 
