@@ -61,6 +61,30 @@ static cJSON *answer_again(struct cluster *cluster, const char *client,
 	return body;
 }
 
+/* All jobs of a sweep are committed together, so they must fit the store's
+ * queue. Cells are much alike: the first one stands for all.
+ */
+static int check_bytes(struct sweep *sweep, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	size_t jobs = sweep_totals(sweep)->jobs;
+	struct job_spec spec;
+	int rc;
+
+	buffer_init(&text, ORDER_BYTES_MAX);
+	if (sweep_job(sweep, 0, &spec, err) < 0)
+		return -1;
+	rc = codec_encode(&job_spec_schema, &spec, &text, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (rc < 0 || text.size <= ORDER_BYTES_MAX / jobs)
+		return rc;
+	return error_set(err, E2BIG,
+			 "%s: %zu jobs of %zu bytes each, allowed are %d MiB "
+			 "in one sweep: submit it in parts",
+			 sweep_name(sweep), jobs, text.size,
+			 ORDER_BYTES_MAX >> 20);
+}
+
 static int check_size(struct sweep *sweep, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
@@ -72,7 +96,7 @@ static int check_size(struct sweep *sweep, struct error *err)
 				 sweep_name(sweep), totals->jobs,
 				 ORDER_JOBS_MAX);
 	if (totals->jobs)
-		return 0;
+		return check_bytes(sweep, err);
 	if (totals->dropped)
 		sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason),
 			   NULL);

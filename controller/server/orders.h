@@ -9,7 +9,8 @@
 
 #include "controller/cluster/cluster.h"
 
-#define ORDER_JOBS_MAX 100000 /* in one sweep */
+#define ORDER_JOBS_MAX 100000       /* in one sweep */
+#define ORDER_BYTES_MAX (160 << 20) /* of the specs of one sweep */
 
 cJSON *order_submit(struct cluster *cluster, const char *by,
 		    const struct message_submit *message, const void *payload,
