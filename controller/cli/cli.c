@@ -1,7 +1,7 @@
 /* cli.c - the command line: one table of commands, their help, their errors.
  */
 #include "controller/cli/cli.h"
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"
 #include "protocol/value.h"

@@ -1,8 +1,8 @@
 /* cli_test.c - words of a command line, and the commands without controller.
  */
 #include "tests/unit/cli_bed.h"
-#include "controller/cli/folder.h"
-#include "controller/cli/probe.h"
+#include "controller/cli/run/folder.h"
+#include "controller/cli/run/probe.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 

@@ -11,8 +11,8 @@
  * command; on keys/, held by it and its daemons, which may outlive it by the
  * time that they need to remove their containers.
  */
-#ifndef CONTROLLER_CLI_FOLDER_H
-#define CONTROLLER_CLI_FOLDER_H
+#ifndef CONTROLLER_CLI_RUN_FOLDER_H
+#define CONTROLLER_CLI_RUN_FOLDER_H
 
 #include "protocol/buffer.h"
 #include "protocol/error.h"

@@ -1,13 +1,13 @@
 /* run.c - run: a sweep on this machine, by a controller and agent of our own.
  */
-#include "controller/cli/commands.h"
-#include "controller/cli/daemons.h"
-#include "controller/cli/folder.h"
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/run/daemons.h"
+#include "controller/cli/run/folder.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
-#include "controller/cli/probe.h"
+#include "controller/cli/run/probe.h"
 #include "controller/cli/render.h"
-#include "controller/cli/results.h"
+#include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
 #include "protocol/file.h"
 #include "protocol/program.h"

@@ -1,7 +1,7 @@
 /* results.h - the result rows of a sweep: fetched, and printed as tables.
  */
-#ifndef CONTROLLER_CLI_RESULTS_H
-#define CONTROLLER_CLI_RESULTS_H
+#ifndef CONTROLLER_CLI_COMMANDS_RESULTS_H
+#define CONTROLLER_CLI_COMMANDS_RESULTS_H
 
 #include "controller/cli/cli.h"
 

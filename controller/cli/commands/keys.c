@@ -1,6 +1,6 @@
 /* keys.c - key new, key show: the key files of people, agents, controllers.
  */
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/json.h"
 #include "protocol/program.h"
 

@@ -1,6 +1,6 @@
 /* look.c - sweeps, jobs, nodes, show: what the controller knows.
  */
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"

@@ -1,10 +1,10 @@
 /* submit.c - plan, submit, cancel, retry: what a controller is asked to do.
  */
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "controller/cli/results.h"
+#include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
 #include "controller/sweep/plan.h"
 #include "protocol/program.h"

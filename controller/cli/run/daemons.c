@@ -1,6 +1,6 @@
 /* daemons.c - a controller and an agent of our own, as children.
  */
-#include "controller/cli/daemons.h"
+#include "controller/cli/run/daemons.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
 #include "protocol/program.h"

@@ -1,6 +1,6 @@
 /* probe.c - whether a Docker engine can be reached at an address.
  */
-#include "controller/cli/probe.h"
+#include "controller/cli/run/probe.h"
 #include "protocol/owned.h"
 
 #include <errno.h>

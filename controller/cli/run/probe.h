@@ -1,7 +1,7 @@
 /* probe.h - whether a Docker engine can be reached at an address.
  */
-#ifndef CONTROLLER_CLI_PROBE_H
-#define CONTROLLER_CLI_PROBE_H
+#ifndef CONTROLLER_CLI_RUN_PROBE_H
+#define CONTROLLER_CLI_RUN_PROBE_H
 
 #include "protocol/error.h"
 

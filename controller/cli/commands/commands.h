@@ -1,7 +1,7 @@
 /* commands.h - the commands of regatta, as cli.h says what a command is.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_H
-#define CONTROLLER_CLI_COMMANDS_H
+#ifndef CONTROLLER_CLI_COMMANDS_COMMANDS_H
+#define CONTROLLER_CLI_COMMANDS_COMMANDS_H
 
 #include "controller/cli/cli.h"
 

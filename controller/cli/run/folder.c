@@ -1,6 +1,6 @@
 /* folder.c - the folder of `regatta run`: keys, state and results of one sweep.
  */
-#include "controller/cli/folder.h"
+#include "controller/cli/run/folder.h"
 #include "controller/cli/input.h"
 #include "protocol/file.h"
 

@@ -1,7 +1,7 @@
 /* results.c - the result rows of a sweep: fetched, and printed as tables.
  */
-#include "controller/cli/results.h"
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/results.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/extract.h"

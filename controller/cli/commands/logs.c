@@ -4,7 +4,7 @@
  * answer ended; a few streams are under way at once. The controller's files
  * only grow, so an offset stays right over a lost connection.
  */
-#include "controller/cli/commands.h"
+#include "controller/cli/commands/commands.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"

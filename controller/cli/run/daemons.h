@@ -8,10 +8,10 @@
  *
  * A child that dies is started again, DAEMONS_STARTS times in all.
  */
-#ifndef CONTROLLER_CLI_DAEMONS_H
-#define CONTROLLER_CLI_DAEMONS_H
+#ifndef CONTROLLER_CLI_RUN_DAEMONS_H
+#define CONTROLLER_CLI_RUN_DAEMONS_H
 
-#include "controller/cli/folder.h"
+#include "controller/cli/run/folder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
