@@ -454,6 +454,16 @@ void step_ended(struct task *task)
 	pump_wake(task->room->pump);
 }
 
+/* It is tried for ever; the log says so once. */
+static void retry_removal(struct task *task, const char *what,
+			  const struct error *err)
+{
+	if (!task->retries)
+		log_warning("%s not removed yet job=%" PRIu64 " rank=%u: %s",
+			    what, task->id.job, task->id.rank, err->text);
+	retry_later(task);
+}
+
 static void remove_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
@@ -461,16 +471,14 @@ static void remove_done(void *arg, const struct error *err, cJSON *answer)
 
 	task->call = NULL;
 	if (err && err->code != ENOENT) {
-		retry_later(task);
+		retry_removal(task, "container", err);
 		return;
 	}
 	for (size_t i = 0; i < task->streams_count; i++)
 		pump_remove(task->streams[i]);
 	task->streams_count = 0;
 	if (spool_remove(task->room->spool, &task->id, &other) < 0) {
-		log_warning("spool not removed job=%" PRIu64 " rank=%u: %s",
-			    task->id.job, task->id.rank, other.text);
-		retry_later(task);
+		retry_removal(task, "spool", &other);
 		return;
 	}
 	task_event(task, EVENT_REMOVED);
