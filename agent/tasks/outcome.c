@@ -103,3 +103,14 @@ void outcome_from_engine(struct outcome *outcome, const cJSON *container,
 			 "%" PRId64 ", no exit record)",
 			 outcome->exit_code);
 }
+
+void outcome_from_ruin(struct outcome *outcome, const cJSON *container,
+		       const struct error *why, enum failure ordered)
+{
+	outcome_from_engine(outcome, container, ordered);
+	/* Whoever destroys the record does it again on another node. */
+	if (outcome->failure == FAILURE_NODE_LOST)
+		conclude(outcome, FAILURE_EXIT,
+			 "the command overwrote its exit record: %.180s",
+			 why->text);
+}

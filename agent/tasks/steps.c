@@ -76,16 +76,10 @@ static void retry_later(struct task *task)
 bool step_read_outcome(struct task *task)
 {
 	owned(exit_record_clear) struct exit_record record = { 0 };
-	struct error err = { 0 };
 	uint64_t written = 0, there = 0;
 
-	if (spool_read_exit(task->room->spool, &task->id, &record, &err) < 0) {
-		if (err.code != ENOENT)
-			log_warning("unreadable exit record job=%" PRIu64
-				    " rank=%u: %s",
-				    task->id.job, task->id.rank, err.text);
+	if (spool_read_exit(task->room->spool, &task->id, &record, NULL) < 0)
 		return false;
-	}
 	outcome_from_record(&task->outcome, &record, task->ordered);
 	for (size_t i = 0; i < record.processes_count; i++)
 		written += record.processes[i].log_bytes;
@@ -156,7 +150,16 @@ void step_run(struct task *task)
 
 static void task_exited(struct task *task, const cJSON *container)
 {
-	outcome_from_engine(&task->outcome, container, task->ordered);
+	owned(exit_record_clear) struct exit_record record = { 0 };
+	struct error err = { 0 };
+
+	if (spool_read_exit(task->room->spool, &task->id, &record, &err) < 0 &&
+	    (err.code == EPROTO || err.code == EINVAL || err.code == ELOOP ||
+	     err.code == E2BIG))
+		outcome_from_ruin(&task->outcome, container, &err,
+				  task->ordered);
+	else
+		outcome_from_engine(&task->outcome, container, task->ordered);
 	task_event(task, EVENT_EXITED);
 }
 

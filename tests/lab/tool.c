@@ -21,6 +21,8 @@
  *	sleep SECONDS		a fraction is fine
  *	wait FILE		until FILE is there
  *	touch FILE		make FILE
+ *	folder FILE		make a folder
+ *	link TARGET FILE	make FILE, a symbolic link, in place of another
  *	append FILE TEXT	add TEXT and a newline to FILE, in one write
  *	beat FILE N MS BYTES	N times: add the clock (ms, monotonic) as a line
  *				to FILE, print BYTES as `print` does, wait MS
@@ -47,6 +49,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -285,6 +288,19 @@ static void run_touch(char **argv)
 	close(fd);
 }
 
+static void run_folder(char **argv)
+{
+	if (!argv[1] || mkdir(argv[1], 0777) < 0)
+		wrong("cannot make folder", argv[1]);
+}
+
+static void run_link(char **argv)
+{
+	if (!argv[1] || !argv[2] || (unlink(argv[2]) < 0 && errno != ENOENT) ||
+	    symlink(argv[1], argv[2]) < 0)
+		wrong("cannot make link", argv[1]);
+}
+
 static void append(const char *file, const char *text)
 {
 	int fd = file ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
@@ -461,6 +477,8 @@ static const struct {
 	{ "sleep", run_sleep },
 	{ "wait", run_wait },
 	{ "touch", run_touch },
+	{ "folder", run_folder },
+	{ "link", run_link },
 	{ "append", run_append },
 	{ "beat", run_beat },
 	{ "eat", run_eat },

@@ -66,6 +66,15 @@ failed "$JOB" timeout "1 ?s" "a time limit"
 ok 'log_is $JOB 1 0 print 1000' "what it printed before is there"
 must wait_sweep "$SWEEP" 20
 
+# What the agent reads of a task, the command can write.
+out=/regatta/out
+must submit_tool ruin folder $out/exit.json , link /etc/passwd $out/x , exit 3
+failed "$JOB" exit "overwrote its exit record" "a folder for its exit record"
+is "$(job_get "$JOB" .attempt)" 1 "it is not tried again"
+must submit_tool forge retries=0 print 1000 , link /etc/passwd $out/rank-0.log
+failed "$JOB" node-lost "1000 of 1000 bytes .* lost" "a link for its output"
+is "$(log_size "$JOB")" 0 "no file of the node is read through it"
+
 cat >"$BED/missing.yaml" <<END
 sweep: missing
 image: $REGISTRY/nobody:1

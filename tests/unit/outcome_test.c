@@ -4,6 +4,8 @@
 
 #include "tests/tap.h"
 
+#include <errno.h>
+
 static struct exit_process processes[3];
 
 /* Three processes, ranks 8 to 10; the one of rank 9 ended first. */
@@ -209,6 +211,31 @@ static void without_a_record(void)
 	}
 }
 
+static void with_a_ruined_record(void)
+{
+	struct outcome outcome;
+	struct error why;
+	cJSON *ended = cJSON_Parse("{\"State\": {\"ExitCode\": 3}}");
+	cJSON *full = cJSON_Parse(
+		"{\"State\": {\"ExitCode\": 137, \"OOMKilled\": true}}");
+
+	error_set(&why, EINVAL, "exit.json: not a regular file");
+	outcome_from_ruin(&outcome, ended, &why, FAILURE_NONE);
+	is_int(outcome.failure, FAILURE_EXIT,
+	       "who overwrites the exit record is not tried elsewhere");
+	is(outcome.text,
+	   "the command overwrote its exit record: "
+	   "exit.json: not a regular file",
+	   "and told of it");
+	is_int(outcome.exit_code, 3, "the code is the engine's");
+	outcome_from_ruin(&outcome, full, &why, FAILURE_NONE);
+	is_int(outcome.failure, FAILURE_OOM, "memory goes before");
+	outcome_from_ruin(&outcome, ended, &why, FAILURE_TIMEOUT);
+	is_int(outcome.failure, FAILURE_TIMEOUT, "and so does an order");
+	cJSON_Delete(ended);
+	cJSON_Delete(full);
+}
+
 int main(void)
 {
 	tap_begin(30);
@@ -218,5 +245,6 @@ int main(void)
 	ordered();
 	of_init_itself();
 	without_a_record();
+	with_a_ruined_record();
 	return tap_done();
 }
