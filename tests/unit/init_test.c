@@ -88,9 +88,14 @@ static void lab_script(struct lab *lab, const char *head, const char *script)
 
 static _Noreturn void lab_exec(struct lab *lab, int ready)
 {
+	char *argv[] = { (char *)"regatta-init", lab->root, NULL };
 	int err =
 		open(path_in(lab, "err"), O_WRONLY | O_CREAT | O_APPEND, 0666);
+	/* As who we are now: another user may not reach the build folder. */
+	int file = open(program, O_RDONLY | O_CLOEXEC);
 
+	/* Out of the way of descriptor 9. */
+	file = fcntl(file, F_DUPFD_CLOEXEC, 10);
 	dup2(err, 2);
 	dup2(ready, 9);
 	if (ready != 9)
@@ -99,7 +104,7 @@ static _Noreturn void lab_exec(struct lab *lab, int ready)
 		close(err);
 	if (lab->nobody && (setgid(65534) < 0 || setuid(65534) < 0))
 		_exit(99);
-	execl(program, "regatta-init", lab->root, (char *)NULL);
+	fexecve(file, argv, environ);
 	_exit(98);
 }
 

@@ -52,7 +52,7 @@ static void test_unknown_key(void)
 	WAIT(hall, guest.lost);
 	is_int(guest.code, EACCES, "a key that is not in the list is EACCES");
 	is(guest.why, "the controller does not accept this key", "in words");
-	is_int(hall->refused, 1, "the server is told once");
+	ok(hall->refused >= 1, "the server is told");
 	ok(strstr(hall->refused_why, key.public) &&
 		   !strcmp(hall->refused_who, "127.0.0.1"),
 	   "which key, and from where: %s: %s", hall->refused_who,
