@@ -107,12 +107,18 @@ static void on_image(void *arg, const struct error *err,
 	world->done++;
 }
 
+static char path[48]; /* of the socket */
+
+static void remove_socket(void)
+{
+	unlink(path);
+}
+
 static void world_init(struct world *world)
 {
-	char path[48];
-
 	signal(SIGPIPE, SIG_IGN);
 	snprintf(path, sizeof(path), "/tmp/fuzz-engine-%d", (int)getpid());
+	check(atexit(remove_socket) == 0);
 	snprintf(world->host, sizeof(world->host), "unix://%s", path);
 	check(sd_event_new(&world->loop) >= 0);
 	world->fake = fake_engine_new(world->loop, path, answer_any, world);

@@ -359,7 +359,8 @@ static void test_flood(void)
 	is_int(viewer.code, EPROTO, "a flood is dropped");
 	is(viewer.why, "too many messages a second", "in words");
 	is(hall->gone_name, "bob", "its session is over");
-	is_int(hall->refused, 1, "the server is told once");
+	/* More than once when the client has come back meanwhile. */
+	ok(hall->refused >= 1, "the server is told");
 	WAIT(hall, viewer.code == EACCES);
 	ok(viewer.code == EACCES && viewer.connected == 1,
 	   "and its key is refused for a while");
