@@ -203,6 +203,8 @@ static int send_log(void *arg, const struct message_log *log, const void *data,
 
 /* Hearing. */
 
+static void look_for_strays(struct agent *agent);
+
 static void on_welcome(struct agent *agent, void *body)
 {
 	struct message_welcome *welcome = body;
@@ -210,6 +212,7 @@ static void on_welcome(struct agent *agent, void *body)
 
 	agent->session = true;
 	agent->complained = false;
+	look_for_strays(agent);
 	log_info("session with the controller at %s",
 		 agent->config->controller);
 	pump_session(agent->pump,
@@ -466,6 +469,30 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 	}
 }
 
+static void strays_listed(void *arg, const struct error *err, cJSON *answer)
+{
+	if (err)
+		log_warning("strays are looked for in the next session: %s",
+			    err->text);
+	else
+		remove_strays(arg, answer);
+}
+
+/* Only when welcome: a second agent with the same key, to which the containers
+ * of the first are strays, never is.
+ */
+static void look_for_strays(struct agent *agent)
+{
+	owned(strings_clear) struct strings labels = { 0 };
+	struct error err;
+
+	if (container_filter(agent->config->cluster, agent->config->key.name,
+			     &labels, &err) < 0 ||
+	    !engine_container_list(agent->engine, true, &labels, CALL_MS,
+				   strays_listed, agent, &err))
+		strays_listed(agent, &err, NULL);
+}
+
 static void list_done(void *arg, const struct error *err, cJSON *answer)
 {
 	static const struct wire_client_handler handler = {
@@ -488,7 +515,6 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(agent, &wrong);
 		return;
 	}
-	remove_strays(agent, answer);
 	agent->wire =
 		wire_client_new(agent->loop, config->zmq, config->controller,
 				&config->key, config->server_public, &handler,

@@ -100,8 +100,14 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
 	struct wire_peer *old = node ? node->peer : NULL;
 
+	if (node && node_taken(node, hello)) {
+		wire_server_refuse(peer, EBUSY,
+				   "another agent with the same key is here: "
+				   "each node needs a key of its own");
+		return;
+	}
 	if (old) {
-		/* The newest session of a name counts. */
+		/* The newest session of an agent counts. */
 		wire_peer_set_data(old, NULL);
 		node_leave(cluster, node);
 		gang_node_gone(cluster, node);

@@ -93,6 +93,8 @@ void wire_server_pause(struct wire_server *server, bool paused);
  * closed a moment later, so that the sentence gets through.
  */
 void wire_server_drop(struct wire_peer *peer, int code, const char *text);
+/* The same, but its key is not at fault: it may come back at once. */
+void wire_server_refuse(struct wire_peer *peer, int code, const char *text);
 
 const char *wire_peer_name(const struct wire_peer *peer);
 enum role wire_peer_role(const struct wire_peer *peer);
@@ -102,6 +104,8 @@ void *wire_peer_data(const struct wire_peer *peer);
  * clears it.
  */
 bool wire_peer_lagged(struct wire_peer *peer);
+/* Is its connection open, and was it heard within two heartbeats? */
+bool wire_peer_alive(const struct wire_peer *peer);
 
 /* The client. */
 

@@ -224,6 +224,14 @@ static bool connection_open(const struct wire_peer *peer)
 	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
 }
 
+bool wire_peer_alive(const struct wire_peer *peer)
+{
+	int64_t limit =
+		clock_mono_ms() - 2 * (int64_t)peer->server->heartbeat_ms;
+
+	return !peer->ended && peer->heard_ms > limit && connection_open(peer);
+}
+
 static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct wire_server *server = arg;
@@ -351,8 +359,7 @@ void wire_server_flush(struct wire_server *server)
 	}
 }
 
-/* End a session, or what could not become one, in words. */
-static void peer_refuse(struct wire_peer *peer, int code, const char *why)
+void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 {
 	if (peer->ended)
 		return;
@@ -366,7 +373,7 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 	if (peer->ended)
 		return;
 	keyring_ban(peer->server->keyring, peer->name, WIRE_BAN_MS);
-	peer_refuse(peer, code, text);
+	wire_server_refuse(peer, code, text);
 }
 
 /* Receiving. */
@@ -414,7 +421,7 @@ static void refuse_version(struct wire_peer *peer, uint32_t version)
 		 "protocol version %u, allowed is %d: install the same release "
 		 "on both sides",
 		 version, PROTOCOL_VERSION);
-	peer_refuse(peer, EPROTONOSUPPORT, why);
+	wire_server_refuse(peer, EPROTONOSUPPORT, why);
 }
 
 static void refuse_broken(struct wire_peer *peer, struct frames *frames,
@@ -466,7 +473,8 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 	struct wire_server *server = peer->server;
 
 	if (!peer->greeted && type != MESSAGE_HELLO) {
-		peer_refuse(peer, ENOTCONN, "no session: say hello first");
+		wire_server_refuse(peer, ENOTCONN,
+				   "no session: say hello first");
 		return;
 	}
 	if (!(message_kinds[type].senders & peer->role)) {
@@ -500,10 +508,12 @@ static bool admit(struct wire_peer *peer, struct frames *frames)
 	const char *name = zmq_msg_gets(&frames->text, "User-Id");
 
 	if (peer->role == ROLE_NONE)
-		peer_refuse(peer, EACCES, "its key is no longer in the list");
+		wire_server_refuse(peer, EACCES,
+				   "its key is no longer in the list");
 	/* The id of a closed connection may be chosen by the next one. */
 	else if (!name || strcmp(name, peer->name) != 0)
-		peer_refuse(peer, EACCES, "another key speaks in its session");
+		wire_server_refuse(peer, EACCES,
+				   "another key speaks in its session");
 	else if (!peer_within_rate(peer))
 		wire_server_drop(peer, EPROTO, "too many messages a second");
 	return !peer->ended;

@@ -40,7 +40,8 @@ struct node {
 	size_t index; /* in cluster->nodes and cluster->slots */
 	char name[KEY_NAME_SIZE];
 	struct wire_peer *peer; /* NULL: out of reach */
-	bool reported;          /* it said what it has, in this session */
+	char *instance; /* of the agent that spoke last; NULL: not told */
+	bool reported;  /* it said what it has, in this session */
 	bool drained;
 	char *vendor; /* "" before the first hello */
 	char *address;

@@ -23,6 +23,7 @@ static void node_free(struct node *node)
 		return;
 	free(node->vendor);
 	free(node->address);
+	free(node->instance);
 	free(node->discards);
 	cJSON_Delete(node->facts);
 	free(node);
@@ -130,12 +131,20 @@ static int node_save(struct cluster *cluster, const struct node *node,
 	return rc;
 }
 
+bool node_taken(const struct node *node, const struct message_hello *hello)
+{
+	return node->peer && node->instance && hello->instance &&
+	       strcmp(node->instance, hello->instance) != 0 &&
+	       wire_peer_alive(node->peer);
+}
+
 int node_join(struct cluster *cluster, struct node *node,
 	      struct wire_peer *peer, const struct message_hello *hello,
 	      struct error *err)
 {
 	owned_free char *vendor = NULL;
 	owned_free char *address = NULL;
+	owned_free char *instance = NULL;
 
 	if (!hello->vendor || !hello->address || !hello->devices ||
 	    hello->devices > SCHEDULER_DEVICES_MAX)
@@ -145,8 +154,11 @@ int node_join(struct cluster *cluster, struct node *node,
 				 SCHEDULER_DEVICES_MAX);
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);
-	if (!vendor || !address)
+	instance = hello->instance ? strdup(hello->instance) : NULL;
+	if (!vendor || !address || (hello->instance && !instance))
 		return error_nomem(err, "node");
+	free(node->instance);
+	node->instance = take(instance);
 	free(node->vendor);
 	free(node->address);
 	node->vendor = take(vendor);

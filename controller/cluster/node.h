@@ -20,6 +20,10 @@ int node_load(struct cluster *cluster, struct error *err);
 int node_join(struct cluster *cluster, struct node *node,
 	      struct wire_peer *peer, const struct message_hello *hello,
 	      struct error *err);
+/* Does an agent speak for the node already that is another than this one? Two
+ * with one key would take each other's jobs away.
+ */
+bool node_taken(const struct node *node, const struct message_hello *hello);
 /* The session is over. */
 void node_leave(struct cluster *cluster, struct node *node);
 
