@@ -10,6 +10,14 @@ static const struct field mount_spec_fields[] = {
 };
 const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
 
+static const struct field device_request_fields[] = {
+	FIELD(device_request, driver),
+	FIELD_OPTIONAL(device_request, ids),
+	FIELD_OPTIONAL(device_request, capabilities),
+};
+const struct schema device_request_schema =
+	SCHEMA(device_request, device_request_fields);
+
 static const struct field container_spec_fields[] = {
 	FIELD(container_spec, image),
 	FIELD_OPTIONAL(container_spec, build),
@@ -28,6 +36,8 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, groups),
 	FIELD_OPTIONAL(container_spec, device_nodes),
 	FIELD_OPTIONAL(container_spec, security),
+	FIELD_OPTIONAL(container_spec, runtime),
+	FIELD_MANY(container_spec, requests, device_request_schema),
 	FIELD_OPTIONAL(container_spec, processes),
 	FIELD_OPTIONAL(container_spec, grace_ms),
 };

@@ -15,6 +15,15 @@ struct mount_spec {
 	bool read_only;
 };
 
+/* A request to the engine for devices that a driver of it hands out. Source:
+ * Docker Engine API 1.41, HostConfig.DeviceRequests.
+ */
+struct device_request {
+	char *driver; /* "" lets the engine choose, "cdi" takes CDI names */
+	struct strings ids; /* empty: all */
+	struct strings capabilities;
+};
+
 /* What the container is made of. Strings may hold ${PLACEHOLDER}s that only
  * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
  * NPROC_PER_NODE, WORLD_SIZE; only argv and env are searched for them.
@@ -40,11 +49,15 @@ struct container_spec {
 	struct strings groups;       /* supplementary groups */
 	struct strings device_nodes; /* /dev/x[:/dev/y[:rwm]], passed in */
 	struct strings security;     /* security options, seccomp=unconfined */
+	char *runtime; /* a runtime of the engine; NULL: its own */
+	struct device_request *requests;
+	size_t requests_count;
 	uint32_t processes; /* processes per node that regatta-init starts with
 			       RANK and LOCAL_RANK; 0: one, without */
 	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
 };
 extern const struct schema mount_spec_schema;
+extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
 
 /* How the numbers of a job are read and scaled (controller/results). */

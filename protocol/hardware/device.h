@@ -1,0 +1,67 @@
+/* device.h - which accelerators a node has: a profile against /sys and /dev.
+ *
+ * Nothing here runs a program: what only a tool can tell (uuid, product name,
+ * memory, some numbers) is laid over what the files say by device_merge(), from
+ * a sample that the caller took. Devices are in order of their bus id, so a
+ * device keeps its index as long as the same cards are there.
+ *
+ * Source: Linux sysfs, Documentation/ABI/testing/sysfs-bus-pci; numa_node -1
+ * is "unknown".
+ */
+#ifndef PROTOCOL_HARDWARE_DEVICE_H
+#define PROTOCOL_HARDWARE_DEVICE_H
+
+#include "protocol/codec.h"
+#include "protocol/hardware/profile.h"
+
+#define DEVICES_MAX 64 /* per node, as the scheduler counts */
+
+/* One device as the agent tells it to the controller. */
+struct device_number {
+	char *name;  /* "minor" */
+	char *value; /* "3" */
+};
+
+struct device_info {
+	uint32_t index;      /* on the node, by bus id: what allocations name */
+	char *bus_id;        /* bus_id_normal(), or NULL: found as a node */
+	char *uuid;          /* NULL: not known, as below */
+	char *name;          /* the product name as the tool prints it */
+	char *chip;          /* name in the profile's chips */
+	int64_t numa;        /* -1: unknown */
+	uint64_t memory_mib; /* 0: unknown */
+	struct device_number *numbers;
+	size_t numbers_count;
+	bool gone;  /* was there before, is not now */
+	char *text; /* why it cannot be used; NULL: it can */
+};
+extern const struct schema device_info_schema;
+
+struct devices {
+	struct device_info *list;
+	size_t count;
+	bool pretended; /* below roots that are not the machine's own */
+};
+void devices_clear(struct devices *devices);
+OWNED_VALUE(struct devices, devices_clear)
+
+/* Look for the profile's devices. None is success, with `why` (cut to size)
+ * saying what was looked for and not found, or found and left out. E2BIG: more
+ * than DEVICES_MAX; EIO.
+ */
+int devices_find(const struct profile *profile, const struct roots *roots,
+		 const struct samples *monitor, const struct samples *map,
+		 struct devices *devices, char *why, size_t size,
+		 struct error *err);
+
+/* The nodes of one device: container.nodes.device with the numbers filled in,
+ * as paths on this host (below the roots) with ':' and the path inside.
+ */
+int device_nodes(const struct profile *profile, const struct roots *roots,
+		 const struct device_info *device, struct strings *nodes,
+		 struct error *err);
+
+/* The number called name; NULL: it has none. */
+const char *device_number(const struct device_info *device, const char *name);
+
+#endif

@@ -1,0 +1,244 @@
+/* profile.h - what a vendor's hardware is and needs: a profile file, read.
+ *
+ * images/vendors/<vendor>/profile.yaml. The keys, all but `vendor` optional:
+ *
+ *	vendor: nvidia			# [a-z0-9-], the folder's name
+ *	aliases: [...]
+ *	title, source: words for people
+ *	discover:
+ *	  pci:				# devices are PCI functions ...
+ *	    vendors: ["10de"]		# ids of 4 hex digits
+ *	    classes: ["0300", "0302"]	# prefixes of the class code
+ *	    functions: [0]		# default: 0 only
+ *	  nodes: /dev/xpu{index}	# ... or, without pci, device nodes
+ *	  numbers:			# what {name} in paths stands for
+ *	    minor: {file: "/proc/driver/nvidia/gpus/{bus}/information",
+ *		    match: 'Device Minor:\s*(\d+)'}
+ *	    card: {glob: "/sys/bus/pci/devices/{bus}/drm/card*"}
+ *	    index: {order: bus}		# 0, 1 ... by bus id
+ *	    physical: {monitor: device}	# as the monitor tool says for this bus
+ *	  required: [minor]		# a device without is left out, in words
+ *	  map: {command, layouts}	# a second tool, read as monitor is,
+ *whose # rows tell numbers and names by device container: nodes: device:
+ *["/dev/nvidia{minor}"]	# each device
+ *	    shared: [/dev/nvidiactl]		# once
+ *	    optional: [/dev/nvidia-uvm-tools]	# once, when it is there; globs
+ *	  runtime: nvidia	# used when the engine has it
+ *	  request: {driver: "", capabilities: [gpu], by: uuid|number|all,
+ *		    number: index}
+ *	  cdi: nvidia.com/gpu	# used when the engine has CDI and no runtime
+ *	  selector: {name: NVIDIA_VISIBLE_DEVICES, by: uuid|number|all,
+ *		     number: index}	# host numbers, for that runtime
+ *	  env: {NAME: value}
+ *	  groups, capabilities, security, ulimits: as in a sweep
+ *	  shm: 32G		# when the sweep says nothing
+ *	  ipc: host
+ *	  mounts: [{host, container, read_only, optional}]
+ *	visible:		# variables read by the framework inside
+ *	  - {name: CUDA_VISIBLE_DEVICES, numbering: container}
+ *	monitor: ...		# sample.h
+ *	versions:
+ *	  driver: [{file, match}, {command, match}, ...]   # first that says
+ *	  sdk: [...]
+ *	devices_per_card: 2	# dies that the tool counts as devices
+ *	chips:
+ *	  - {name: A100-SXM4-80GB, aliases: [A100], pci: ["20b2"],
+ *	     match: 'PCRE2 over the product name', memory_gib: 80,
+ *	     tflops: {bf16: 312, ...}, bandwidth_gb_s, link_gb_s, tdp_w,
+ *	     source: ..., confidence: A}
+ *	images: {pytorch: reference, ...}
+ *
+ * Paths begin with /dev, /sys or /proc and are taken below the roots that
+ * struct roots names; any other, and one with "..", is refused. Expressions
+ * are PCRE2 with match limits.
+ */
+#ifndef PROTOCOL_HARDWARE_PROFILE_H
+#define PROTOCOL_HARDWARE_PROFILE_H
+
+#include "protocol/document.h"
+#include "protocol/hardware/sample.h"
+#include "protocol/spec.h"
+
+#include <stdbool.h>
+
+#define PROFILE_LIST_MAX 64 /* entries of any list */
+
+/* Where /dev, /sys and /proc are looked for: "" is the real one; a folder
+ * makes a machine for tests, whose hardware is then called pretended.
+ */
+struct roots {
+	const char *dev;  /* what stands for /dev: "/dev", "/tmp/lab/dev" */
+	const char *sys;  /* for /sys */
+	const char *proc; /* for /proc */
+	const char *bin;  /* searched for tools before PATH, or NULL */
+};
+extern const struct roots real_roots;
+bool roots_pretended(const struct roots *roots);
+
+/* The path below its root, in PATH_MAX bytes. EINVAL as above, ENAMETOOLONG. */
+int roots_path(const struct roots *roots, const char *path, char *out,
+	       struct error *err);
+
+enum number_from {
+	NUMBER_FILE,    /* the group 1 of match in the file */
+	NUMBER_GLOB,    /* the digits that the only '*' stands for */
+	NUMBER_ORDER,   /* position by bus id */
+	NUMBER_MONITOR, /* a word of the monitor's row for this bus id */
+	NUMBER_MAP,     /* a word of the map tool's row */
+};
+
+/* What a {name} in a path stands for, per device. */
+struct number_rule {
+	const char *name;
+	enum number_from from;
+	const char *path;  /* file or glob; may hold {bus} and other names */
+	const char *match; /* of a file */
+	const char *word;  /* of the monitor's or map's row: "device" ... */
+};
+
+/* How a runtime's selector or a device request names the devices. */
+enum device_naming { NAME_ALL, NAME_UUID, NAME_NUMBER };
+
+struct naming {
+	enum device_naming by;
+	const char *number; /* which number, by name */
+};
+
+struct selector {
+	const char *name; /* of the variable; NULL: none */
+	struct naming naming;
+};
+
+struct visible {
+	const char *name;
+	bool host; /* host numbers; false: 0 .. n - 1, as counted inside */
+	const char *number; /* with host: which */
+};
+
+struct profile_mount {
+	const char *host;
+	const char *container;
+	bool read_only;
+	bool optional; /* left out when the host has no such path */
+};
+
+struct version_rule {
+	struct strings command; /* empty: a file */
+	const char *file;
+	const char *match; /* group 1, or NULL: the first line */
+};
+
+struct profile_list { /* borrowed texts */
+	const char **items;
+	size_t count;
+};
+
+struct discover_rules {
+	struct profile_list pci_vendors;
+	struct profile_list pci_classes;
+	uint32_t functions; /* bit per PCI function */
+	const char *nodes;  /* NULL with pci */
+	struct number_rule *numbers;
+	size_t numbers_count;
+	struct profile_list required; /* numbers */
+	struct strings map_command;   /* empty: none */
+	struct sampler *map;          /* NULL: none */
+};
+
+struct container_rules {
+	struct profile_list device_nodes;
+	struct profile_list shared_nodes;
+	struct profile_list optional_nodes;
+	const char *runtime; /* NULL: none, as below */
+	bool request;
+	const char *request_driver;
+	struct profile_list request_capabilities;
+	struct naming request_naming;
+	const char *cdi;
+	struct selector selector;
+	struct strings env; /* NAME=VALUE */
+	struct profile_list groups;
+	struct profile_list capabilities;
+	struct profile_list security;
+	struct strings ulimits; /* name=soft[:hard] */
+	uint64_t shm_bytes;
+	const char *ipc;
+	struct profile_mount *mounts;
+	size_t mounts_count;
+};
+
+struct monitor_rules {
+	struct strings command; /* empty: no tool, files only */
+	struct strings env;
+	uint32_t timeout_ms;
+	struct sampler *sampler; /* NULL: nothing to sample */
+};
+
+struct chip_rule {
+	const char *name;
+	struct profile_list aliases;
+	struct profile_list pci; /* device ids, 4 hex digits */
+	const char *match;       /* over the product name, or NULL */
+	double memory_gib;
+	const struct value *value; /* the whole entry */
+};
+
+/* Plain data, borrowed from the profile that owns it. */
+struct profile {
+	const char *vendor;
+	struct profile_list aliases;
+	const char *title;
+	struct discover_rules discover;
+	struct container_rules container;
+	struct visible *visible;
+	size_t visible_count;
+	struct monitor_rules monitor;
+	struct version_rule *driver;
+	size_t driver_count;
+	struct version_rule *sdk;
+	size_t sdk_count;
+	uint32_t devices_per_card; /* 1 where the file says nothing */
+	struct chip_rule *chips;
+	size_t chips_count;
+	const struct value *images; /* map of framework to reference, or NULL */
+	const struct value *value;  /* the whole file */
+	struct document *document;  /* owns the texts */
+};
+
+/* Read and check one file. Errors are "file:line: path: found ..., allowed
+ * ..."; EINVAL, ENOENT, E2BIG, ENOMEM. Text of any origin: the second form is
+ * for tests and fuzzers.
+ */
+struct profile *profile_load(const char *path, struct error *err);
+struct profile *profile_parse(const char *text, size_t size, const char *file,
+			      struct error *err);
+void profile_free(struct profile *profile);
+OWNED_POINTER(struct profile, profile_free)
+
+/* All profiles below <folder>/vendors, by name; cpu last. */
+struct profiles {
+	struct profile **list;
+	size_t count;
+};
+int profiles_load(const char *folder, struct profiles *profiles,
+		  struct error *err);
+void profiles_clear(struct profiles *profiles);
+OWNED_VALUE(struct profiles, profiles_clear)
+
+/* By name or alias, in any case; NULL: none. */
+const struct profile *profiles_find(const struct profiles *profiles,
+				    const char *name);
+
+/* The chip that a PCI device id (4 hex digits, or NULL) or a product name (or
+ * NULL) tells; NULL: not in the profile. A match of the name wins.
+ */
+const struct chip_rule *profile_chip(const struct profile *profile,
+				     const char *pci_device, const char *name);
+
+/* The group 1 (or the whole match) of a PCRE2 expression in text: 0, ENOENT,
+ * or EPROTO at its match limit. Cut to size.
+ */
+int expression_find(const char *expression, const char *text, size_t text_size,
+		    char *out, size_t size, struct error *err);
+
+#endif
