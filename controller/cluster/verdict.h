@@ -11,7 +11,7 @@
  */
 int verdict_store(struct cluster *cluster, struct job *job, struct error *err);
 
-/* A row of the report (results/report.h) from what the store has. stored: the
+/* A row of the report (report/report.h) from what the store has. stored: the
  * text of its result, or NULL. The caller deletes it.
  */
 cJSON *verdict_row(const struct job_row *job, const char *stored);

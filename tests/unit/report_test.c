@@ -1,6 +1,6 @@
 /* report_test.c - rows to tables, with texts that try to break them.
  */
-#include "controller/results/report.h"
+#include "controller/report/report.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

@@ -5,7 +5,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/extract.h"
-#include "controller/results/report.h"
+#include "controller/report/report.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/program.h"

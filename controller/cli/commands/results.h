@@ -7,7 +7,7 @@
 
 #define RESULTS_MAX 268435456 /* bytes of a table */
 
-/* The rows (controller/results/report.h); the caller deletes them. */
+/* The rows (controller/report/report.h); the caller deletes them. */
 int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
 		  struct error *err);
 

@@ -2,8 +2,8 @@
  *
  * Rows are as report.h says; these calls take any JSON object for one.
  */
-#ifndef CONTROLLER_RESULTS_ROW_H
-#define CONTROLLER_RESULTS_ROW_H
+#ifndef CONTROLLER_REPORT_ROW_H
+#define CONTROLLER_REPORT_ROW_H
 
 #include "protocol/buffer.h"
 #include "protocol/error.h"

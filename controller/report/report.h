@@ -24,8 +24,8 @@
  * sentence. A figure with a flag is marked, and the flag stands below the
  * table.
  */
-#ifndef CONTROLLER_RESULTS_REPORT_H
-#define CONTROLLER_RESULTS_REPORT_H
+#ifndef CONTROLLER_REPORT_REPORT_H
+#define CONTROLLER_REPORT_REPORT_H
 
 #include "protocol/buffer.h"
 #include "protocol/error.h"

@@ -1,8 +1,8 @@
-/* report_markdown.c - rows of a sweep to a table that people read.
+/* markdown.c - rows of a sweep to a table that people read.
  */
-#include "controller/results/report.h"
+#include "controller/report/report.h"
 
-#include "controller/results/row.h"
+#include "controller/report/row.h"
 
 #include <ctype.h>
 #include <string.h>

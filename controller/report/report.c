@@ -1,9 +1,9 @@
 /* report.c - rows of a sweep as CSV and JSON, for programs.
  */
-#include "controller/results/report.h"
+#include "controller/report/report.h"
 
 #include "controller/results/formula.h"
-#include "controller/results/row.h"
+#include "controller/report/row.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* row.c - what the report's formats share: looking into a row.
  */
-#include "controller/results/row.h"
+#include "controller/report/row.h"
 
 #include "protocol/state.h"
 
