@@ -35,6 +35,7 @@ sd_event *program_begin(struct error *err)
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGCHLD); /* the loop waits for children */
 	sigprocmask(SIG_BLOCK, &ending, NULL);
 	rc = sd_event_new(&loop);
 	/* Without a callback the loop ends with the source's userdata. */

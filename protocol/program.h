@@ -15,9 +15,9 @@ enum exit_code {
 	EXIT_OUT_OF_REACH = 3,
 };
 
-/* Block SIGTERM and SIGINT and end the loop with EXIT_GOOD when they come,
- * ignore SIGPIPE, raise the limit of open files to the hard one, log for the
- * journal when it listens. NULL with *err set.
+/* Block SIGCHLD, SIGTERM and SIGINT; the latter two end the loop with
+ * EXIT_GOOD; ignore SIGPIPE, raise the limit of open files to the hard one, log
+ * for the journal when it listens. NULL with *err set.
  */
 sd_event *program_begin(struct error *err);
 

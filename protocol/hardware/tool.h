@@ -1,0 +1,61 @@
+/* tool.h - run a vendor's program: no shell, a time limit, bounded output.
+ *
+ * For programs that answer and end (nvidia-smi and its kin), on the event loop.
+ * The program gets /dev/null as its input, a process group of its own, LC_ALL=C
+ * and dies with us. Whatever it started in its group is killed when it ends or
+ * is cut short. SIGCHLD must be blocked (program_begin() does that).
+ */
+#ifndef PROTOCOL_HARDWARE_TOOL_H
+#define PROTOCOL_HARDWARE_TOOL_H
+
+#include "protocol/codec.h"
+
+#include <sched.h>
+#include <systemd/sd-event.h>
+
+#define TOOL_COMPLAINT_MAX 512 /* bytes kept of what it says to stderr */
+
+/* Borrowed for the length of tool_run(). */
+struct tool_command {
+	const struct strings *argv; /* without a '/' in it, argv[0] is looked
+				       for in bin, then in PATH */
+	const struct strings *env;  /* NAME=VALUE beside our own, or NULL */
+	const char *bin;            /* folder, or NULL */
+	uint32_t timeout_ms;        /* at least 1 */
+	size_t output_max;          /* bytes of its stdout */
+	const cpu_set_t *cpus;      /* where it may run; NULL: where we may */
+};
+
+/* How it ended. Texts live for the length of done(); both end in a 0 that size
+ * does not count, and may hold any byte.
+ */
+struct tool_output {
+	const char *text; /* its stdout */
+	size_t size;
+	const char *complaint; /* its stderr, cut, printable, one line */
+	int exit_code;         /* 128 + n: signal n ended it */
+	uint32_t took_ms;
+};
+
+/* Runs from the loop, once. Exactly one of err and output is NULL. ETIMEDOUT:
+ * it was killed at its limit; EBUSY: and lives on, stuck in the kernel, so it
+ * had better not be run again soon; E2BIG: it was killed for printing more than
+ * output_max; EIO. A program that cannot be executed ends with 127 (not there)
+ * or 126, and a complaint. The tool is freed after this.
+ */
+typedef void tool_done_fn(void *arg, const struct error *err,
+			  const struct tool_output *output);
+
+struct tool;
+
+/* NULL with *err set (EINVAL: no argv; EAGAIN, ENOMEM ...), and done() never
+ * runs, when nothing was started.
+ */
+struct tool *tool_run(sd_event *loop, const struct tool_command *command,
+		      tool_done_fn *done, void *arg, struct error *err);
+
+/* Kill it; done() does not run. NULL is fine. */
+void tool_cancel(struct tool *tool);
+OWNED_POINTER(struct tool, tool_cancel)
+
+#endif
