@@ -341,6 +341,7 @@ static void connected(void *arg)
 {
 	struct agent *agent = arg;
 	const struct agent_config *config = agent->config;
+	struct facts_source source = { .engine = agent->engine_version };
 	struct message_hello hello = {
 		.version = PROTOCOL_VERSION,
 		.software = (char *)"regatta-agent " REGATTA_VERSION,
@@ -349,7 +350,7 @@ static void connected(void *arg)
 		.address = (char *)config->address,
 		.vendor = (char *)config->vendor,
 		.devices = config->devices,
-		.facts = facts_read(agent->engine_version, NULL),
+		.facts = facts_read(&source, NULL),
 	};
 
 	wire_client_send(agent->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);

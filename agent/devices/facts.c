@@ -1,119 +1,282 @@
 /* facts.c - what this host is, for tables and provenance.
  *
- * Sources: uname(2), sysconf(3), proc(5), os-release(5), and sysfs:
- * /sys/class/dmi/id, /sys/class/net/<name>/speed (Mbit/s), cpufreq.
+ * Sources: uname(2), sysconf(3), adjtimex(2), proc(5), os-release(5), and
+ * sysfs: /sys/class/dmi/id, /sys/devices/system, /sys/kernel/mm.
  */
 #include "agent/devices/facts.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "agent/devices/network.h"
+#include "agent/devices/pseudo.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 /* Bytes of a file in /proc: /proc/cpuinfo has 2 to 3 KB per processor. */
 #define FACT_MAX (16 << 20)
-#define NETWORKS_MAX 64
+#define CPUS_MAX 4096
+#define NUMA_MAX 1024
+#define GOVERNORS_MAX 8 /* different ones */
 
-static void add_text(cJSON *facts, const char *name, const char *text)
-{
-	if (text && *text)
-		cJSON_AddStringToObject(facts, name, text);
-}
-
-/* The file's text without its last newline; false: cannot be read. */
-static bool read_text(const char *path, struct buffer *text)
-{
-	buffer_clear(text);
-	if (file_read_any(path, text, NULL) < 0)
-		return false;
-	while (text->size && text->data[text->size - 1] == '\n')
-		text->data[--text->size] = 0;
-	return true;
-}
-
-/* In "key<separator>value" lines: the value of the first line of that key,
- * without blanks and quotes around it.
- */
-static bool find_line(char *text, const char *key, char separator, char **value)
-{
-	size_t length = strlen(key);
-
-	for (char *line = text; line; line = strchr(line, '\n')) {
-		char *at, *end;
-
-		line += *line == '\n';
-		if (strncmp(line, key, length))
-			continue;
-		at = line + length;
-		at += strspn(at, " \t");
-		if (*at != separator)
-			continue;
-		at++;
-		at += strspn(at, " \t\"");
-		end = at + strcspn(at, "\n\"");
-		*end = 0;
-		*value = at;
-		return true;
-	}
-	return false;
-}
-
-static void add_file(cJSON *facts, const char *name, const char *path)
+static void add_file(cJSON *facts, const char *name, const char *root,
+		     const char *path)
 {
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, 4096);
-	if (read_text(path, &text))
-		add_text(facts, name, text.data);
+	if (pseudo_text(&text, root, "%s", path))
+		pseudo_add(facts, name, text.data);
 }
 
-static void add_line(cJSON *facts, const char *name, const char *path,
+static void add_line(cJSON *facts, const char *name, const char *text,
 		     const char *key, char separator)
 {
-	owned(buffer_clear) struct buffer text;
-	char *value;
+	owned_free char *value = pseudo_line(text, key, separator);
 
-	buffer_init(&text, FACT_MAX);
-	if (read_text(path, &text) &&
-	    find_line(text.data, key, separator, &value))
-		add_text(facts, name, value);
+	pseudo_add(facts, name, value);
 }
 
-static void add_networks(cJSON *facts)
+static void add_os(cJSON *facts)
 {
-	cJSON *networks = cJSON_AddArrayToObject(facts, "networks");
-	DIR *dir = opendir("/sys/class/net");
-	struct dirent *entry;
+	owned(buffer_clear) struct buffer text;
 
-	while (dir && networks && (entry = readdir(dir)) &&
-	       cJSON_GetArraySize(networks) < NETWORKS_MAX) {
-		owned(buffer_clear) struct buffer text;
-		char path[512];
-		cJSON *network;
-		long speed;
+	buffer_init(&text, 65536);
+	if (pseudo_text(&text, "/etc", "os-release"))
+		add_line(facts, "os", text.data, "PRETTY_NAME", '=');
+}
 
-		buffer_init(&text, 64);
-		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "lo"))
-			continue;
-		snprintf(path, sizeof(path), "/sys/class/net/%s/speed",
-			 entry->d_name);
-		speed = read_text(path, &text) ? strtol(text.data, NULL, 10)
-					       : 0;
-		network = cJSON_CreateObject();
-		add_text(network, "name", entry->d_name);
-		if (speed > 0)
-			cJSON_AddNumberToObject(network, "mbit_per_s",
-						(double)speed);
-		cJSON_AddItemToArray(networks, network);
+/* The kernel says in a processor's flags that a hypervisor is below it; the
+ * board's names tell which one.
+ */
+static void add_virtual(cJSON *facts, const char *cpuinfo)
+{
+	owned_free char *flags = pseudo_line(cpuinfo, "flags", ':');
+	const char *vendor = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(facts, "machine_vendor"));
+
+	if (flags && strstr(flags, " hypervisor"))
+		pseudo_add(facts, "virtual", vendor ? vendor : "yes");
+}
+
+/* Physical packages and cores: how many different values of a file there are
+ * over all processors.
+ */
+struct topology {
+	const char *sys;
+	bool seen[CPUS_MAX];
+	int sockets, cores;
+};
+
+static bool is_numbered(const char *name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return !strncmp(name, prefix, length) &&
+	       isdigit((unsigned char)name[length]);
+}
+
+static bool count_cpu(void *arg, const char *name)
+{
+	struct topology *topology = arg;
+	owned(buffer_clear) struct buffer siblings;
+	double package;
+
+	buffer_init(&siblings, 4096);
+	if (!is_numbered(name, "cpu"))
+		return true;
+	if (pseudo_number(&package, topology->sys,
+			  "devices/system/cpu/%s/topology/physical_package_id",
+			  name) &&
+	    package >= 0 && package < CPUS_MAX &&
+	    !topology->seen[(int)package]) {
+		topology->seen[(int)package] = true;
+		topology->sockets++;
 	}
-	if (dir)
-		closedir(dir);
+	/* A core counts once: for the first of the threads that it lists. */
+	if (pseudo_text(&siblings, topology->sys,
+			"devices/system/cpu/%s/topology/thread_siblings_list",
+			name) &&
+	    strtol(siblings.data, NULL, 10) == strtol(name + 3, NULL, 10))
+		topology->cores++;
+	return true;
+}
+
+static void add_cpu(cJSON *facts, const struct facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	owned_free struct topology *topology = calloc(1, sizeof(*topology));
+
+	buffer_init(&text, FACT_MAX);
+	if (pseudo_text(&text, source->proc, "cpuinfo")) {
+		add_line(facts, "cpu", text.data, "model name", ':');
+		add_virtual(facts, text.data);
+	}
+	cJSON_AddNumberToObject(facts, "cpus",
+				(double)sysconf(_SC_NPROCESSORS_ONLN));
+	if (!topology)
+		return;
+	topology->sys = source->sys;
+	pseudo_each(source->sys, "devices/system/cpu", CPUS_MAX, count_cpu,
+		    topology);
+	if (topology->sockets)
+		cJSON_AddNumberToObject(facts, "cpu_sockets",
+					topology->sockets);
+	if (topology->cores)
+		cJSON_AddNumberToObject(facts, "cpu_cores", topology->cores);
+}
+
+static bool count_numa(void *arg, const char *name)
+{
+	*(int *)arg += is_numbered(name, "node");
+	return true;
+}
+
+static void add_numa(cJSON *facts, const struct facts_source *source)
+{
+	int nodes = 0;
+
+	pseudo_each(source->sys, "devices/system/node", NUMA_MAX, count_numa,
+		    &nodes);
+	if (nodes)
+		cJSON_AddNumberToObject(facts, "numa_nodes", nodes);
+}
+
+/* Which governors there are, and on how many processors. */
+struct governors {
+	const char *sys;
+	struct {
+		char name[32];
+		int cpus;
+	} list[GOVERNORS_MAX];
+	size_t count;
+};
+
+static bool count_governor(void *arg, const char *name)
+{
+	struct governors *governors = arg;
+	owned(buffer_clear) struct buffer text;
+	size_t i = 0;
+
+	buffer_init(&text, 64);
+	if (!is_numbered(name, "cpu") ||
+	    !pseudo_text(&text, governors->sys,
+			 "devices/system/cpu/%s/cpufreq/scaling_governor",
+			 name))
+		return true;
+	while (i < governors->count &&
+	       strcmp(governors->list[i].name, text.data) != 0)
+		i++;
+	if (i == GOVERNORS_MAX)
+		return true;
+	if (i == governors->count) {
+		governors->count++;
+		snprintf(governors->list[i].name,
+			 sizeof(governors->list[i].name), "%.31s", text.data);
+	}
+	governors->list[i].cpus++;
+	return true;
+}
+
+static void add_governor(cJSON *facts, const struct facts_source *source)
+{
+	struct governors governors = { .sys = source->sys };
+	char text[GOVERNORS_MAX * 48] = "";
+	size_t used = 0;
+
+	pseudo_each(source->sys, "devices/system/cpu", CPUS_MAX, count_governor,
+		    &governors);
+	if (governors.count == 1) {
+		pseudo_add(facts, "governor", governors.list[0].name);
+		return;
+	}
+	for (size_t i = 0; i < governors.count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s %d", i ? ", " : "",
+					 governors.list[i].name,
+					 governors.list[i].cpus);
+	pseudo_add(facts, "governor", text);
+}
+
+static double meminfo(const char *text, const char *key)
+{
+	owned_free char *value = pseudo_line(text, key, ':');
+
+	return value ? strtod(value, NULL) : -1;
+}
+
+static void add_available(cJSON *facts, const char *text)
+{
+	double available = meminfo(text, "MemAvailable");
+
+	if (available >= 0)
+		cJSON_AddNumberToObject(facts, "memory_available_bytes",
+					available * 1024);
+}
+
+static void add_memory(cJSON *facts, const struct facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	double size_kib;
+	cJSON *pages;
+
+	cJSON_AddNumberToObject(facts, "memory_bytes",
+				(double)sysconf(_SC_PHYS_PAGES) *
+					(double)sysconf(_SC_PAGESIZE));
+	buffer_init(&text, 65536);
+	if (!pseudo_text(&text, source->proc, "meminfo"))
+		return;
+	add_available(facts, text.data);
+	size_kib = meminfo(text.data, "Hugepagesize");
+	if (size_kib <= 0)
+		return;
+	pages = cJSON_AddObjectToObject(facts, "hugepages");
+	cJSON_AddNumberToObject(pages, "size_kib", size_kib);
+	cJSON_AddNumberToObject(pages, "total",
+				meminfo(text.data, "HugePages_Total"));
+	cJSON_AddNumberToObject(pages, "free",
+				meminfo(text.data, "HugePages_Free"));
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void add_transparent(cJSON *facts, const struct facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	char *word, *end;
+
+	buffer_init(&text, 256);
+	if (!pseudo_text(&text, source->sys,
+			 "kernel/mm/transparent_hugepage/enabled"))
+		return;
+	word = strchr(text.data, '[');
+	end = word ? strchr(word, ']') : NULL;
+	if (!end)
+		return;
+	*end = 0;
+	pseudo_add(facts, "transparent_hugepages", word + 1);
+}
+
+static void add_clock(cJSON *facts, const struct facts_source *source)
+{
+	struct timex state = { 0 };
+	int kind = adjtimex(&state);
+	cJSON *clock = cJSON_AddObjectToObject(facts, "clock");
+	double unit = state.status & STA_NANO ? 1000 : 1;
+
+	if (kind >= 0) {
+		cJSON_AddBoolToObject(clock, "synchronised",
+				      kind != TIME_ERROR &&
+					      !(state.status & STA_UNSYNC));
+		cJSON_AddNumberToObject(clock, "offset_us",
+					(double)state.offset / unit);
+		cJSON_AddNumberToObject(clock, "max_error_us",
+					(double)state.maxerror);
+	}
+	add_file(clock, "source", source->sys,
+		 "devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 static void add_engine(cJSON *facts, const cJSON *engine)
@@ -123,12 +286,22 @@ static void add_engine(cJSON *facts, const cJSON *engine)
 	const cJSON *api =
 		cJSON_GetObjectItemCaseSensitive(engine, "ApiVersion");
 
-	add_text(facts, "engine", cJSON_GetStringValue(version));
-	add_text(facts, "engine_api", cJSON_GetStringValue(api));
+	pseudo_add(facts, "engine", cJSON_GetStringValue(version));
+	pseudo_add(facts, "engine_api", cJSON_GetStringValue(api));
 }
 
-cJSON *facts_read(const cJSON *engine, struct error *err)
+static struct facts_source with_roots(const struct facts_source *source)
 {
+	struct facts_source full = *source;
+
+	full.sys = full.sys ? full.sys : "/sys";
+	full.proc = full.proc ? full.proc : "/proc";
+	return full;
+}
+
+cJSON *facts_read(const struct facts_source *given, struct error *err)
+{
+	const struct facts_source source = with_roots(given);
 	cJSON *facts = cJSON_CreateObject();
 	struct utsname host;
 
@@ -137,21 +310,39 @@ cJSON *facts_read(const cJSON *engine, struct error *err)
 		return NULL;
 	}
 	if (uname(&host) == 0) {
-		add_text(facts, "hostname", host.nodename);
-		add_text(facts, "arch", host.machine);
-		add_text(facts, "kernel", host.release);
+		pseudo_add(facts, "hostname", host.nodename);
+		pseudo_add(facts, "arch", host.machine);
+		pseudo_add(facts, "kernel", host.release);
 	}
-	add_file(facts, "machine", "/sys/class/dmi/id/product_name");
-	add_line(facts, "os", "/etc/os-release", "PRETTY_NAME", '=');
-	add_line(facts, "cpu", "/proc/cpuinfo", "model name", ':');
-	add_file(facts, "governor",
-		 "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-	cJSON_AddNumberToObject(facts, "cpus",
-				(double)sysconf(_SC_NPROCESSORS_ONLN));
-	cJSON_AddNumberToObject(facts, "memory_bytes",
-				(double)sysconf(_SC_PHYS_PAGES) *
-					(double)sysconf(_SC_PAGESIZE));
-	add_networks(facts);
-	add_engine(facts, engine);
+	add_os(facts);
+	add_file(facts, "machine", source.sys, "class/dmi/id/product_name");
+	add_file(facts, "machine_vendor", source.sys,
+		 "class/dmi/id/sys_vendor");
+	add_cpu(facts, &source);
+	add_memory(facts, &source);
+	add_numa(facts, &source);
+	add_governor(facts, &source);
+	add_transparent(facts, &source);
+	add_clock(facts, &source);
+	network_facts(facts, source.sys);
+	add_engine(facts, source.engine);
+	return facts;
+}
+
+cJSON *facts_now(const struct facts_source *given, struct error *err)
+{
+	const struct facts_source source = with_roots(given);
+	owned(buffer_clear) struct buffer text;
+	cJSON *facts = cJSON_CreateObject();
+
+	if (!facts) {
+		error_nomem(err, "facts");
+		return NULL;
+	}
+	buffer_init(&text, 65536);
+	add_clock(facts, &source);
+	add_governor(facts, &source);
+	if (pseudo_text(&text, source.proc, "meminfo"))
+		add_available(facts, text.data);
 	return facts;
 }

@@ -1,4 +1,7 @@
 /* facts.h - what this host is, for tables and provenance.
+ *
+ * facts_read() is asked at the start of the agent and before each job: some of
+ * it changes (clock, governor, free memory, driver).
  */
 #ifndef AGENT_DEVICES_FACTS_H
 #define AGENT_DEVICES_FACTS_H
@@ -6,13 +9,38 @@
 #include "protocol/error.h"
 
 #include <cjson/cJSON.h>
+#include <stdint.h>
 
-/* {"hostname", "machine", "arch", "os", "kernel", "cpu", "cpus",
- * "memory_bytes", "governor", "networks": [{"name", "mbit_per_s"}]}; what
- * cannot be read is not there. engine: the answer to engine_version(), or
- * NULL; it adds {"engine", "engine_api"}. The caller deletes it; NULL with
- * ENOMEM.
+/* Borrowed for the call. */
+struct facts_source {
+	const char *sys;     /* what stands for /sys; NULL: itself */
+	const char *proc;    /* for /proc */
+	const cJSON *engine; /* the answer to engine_version(), or NULL */
+};
+
+/* An object; what cannot be read is not there. The caller deletes it; NULL
+ * with ENOMEM.
+ *
+ *	"hostname", "arch", "os", "kernel"
+ *	"machine": "NVIDIA DGX A800", "machine_vendor": "NVIDIA"
+ *	"virtual": "QEMU"		a virtual machine, of what kind
+ *	"cpu": "AMD EPYC 7742 64-Core Processor", "cpus": 256,
+ *	"cpu_sockets": 2, "cpu_cores": 128
+ *	"memory_bytes", "memory_available_bytes"
+ *	"numa_nodes": 8
+ *	"governor": "performance"	or "performance 250, powersave 6"
+ *	"hugepages": {"size_kib": 2048, "total": 0, "free": 0},
+ *	"transparent_hugepages": "madvise"
+ *	"clock": {"synchronised": true, "offset_us": -12, "max_error_us": 900,
+ *	  "source": "tsc"}		adjtimex(2): to its time server
+ *	"networks", "infiniband", "network"	network.h
+ *	"engine": "20.10.24", "engine_api": "1.41"
  */
-cJSON *facts_read(const cJSON *engine, struct error *err);
+cJSON *facts_read(const struct facts_source *source, struct error *err);
+
+/* Only what changes while the agent runs: "clock", "governor",
+ * "memory_available_bytes".
+ */
+cJSON *facts_now(const struct facts_source *source, struct error *err);
 
 #endif

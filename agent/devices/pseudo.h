@@ -1,0 +1,44 @@
+/* pseudo.h - files of /proc and /sys (or a folder in their place) as text.
+ *
+ * Paths are a root ("/sys", "/tmp/lab/sys") and a place below it made by fmt.
+ * Whatever cannot be read is not there: these calls say so and no more.
+ */
+#ifndef AGENT_DEVICES_PSEUDO_H
+#define AGENT_DEVICES_PSEUDO_H
+
+#include "protocol/buffer.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* The whole file without its last newlines; false: cannot be read, or longer
+ * than the buffer's limit. The buffer is emptied first.
+ */
+bool pseudo_text(struct buffer *text, const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The file's first word as a number, as far as it is one. */
+bool pseudo_number(double *number, const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+bool pseudo_there(const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* In "key<separator>value" lines: the value of the first line of that key,
+ * without blanks and quotes around it, as a heap string; NULL: none.
+ */
+char *pseudo_line(const char *text, const char *key, char separator);
+
+/* Add a text to an object; NULL and "" are left out. What cannot be shown
+ * (printable.h) becomes '?': firmware writes all kinds of bytes.
+ */
+void pseudo_add(cJSON *to, const char *name, const char *text);
+
+/* Call fn for each name in the folder, in no order, at most `max` of them;
+ * names that begin with a dot are left out. fn returns false to end.
+ */
+typedef bool pseudo_fn(void *arg, const char *name);
+void pseudo_each(const char *root, const char *folder, int max, pseudo_fn *fn,
+		 void *arg);
+
+#endif
