@@ -2,6 +2,7 @@
  */
 #include "controller/report/report.h"
 
+#include "controller/report/columns.h"
 #include "controller/report/row.h"
 
 #include <ctype.h>
@@ -18,7 +19,7 @@ static bool is_markup(const char *text, size_t i)
 	if (text[i] == '_')
 		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
 		       !isalnum((unsigned char)text[i + 1]);
-	return strchr("\\`*[]<>|~&#!", text[i]) != NULL;
+	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
 }
 
 static int put_escaped(struct buffer *out, const char *text, struct error *err)
@@ -36,69 +37,6 @@ static int put_escaped(struct buffer *out, const char *text, struct error *err)
 	return 0;
 }
 
-/* A column of the table: where its value stands, and how it is shown. */
-struct column {
-	const char *title;
-	const char *path;
-	const char *format; /* NULL: a text */
-	bool measured;      /* only of completed rows */
-};
-
-/* clang-format off */
-static const struct column columns[] = {
-	{ "cell", "cell", NULL, false },
-	{ "nodes", "nodes", "%.0f", false },
-	{ "devices", "devices", "%.0f", false },
-	{ "token/p/s", "result.tokens_per_second_per_device", "%.1f", true },
-	{ "loss", "result.loss.last", "%.4f", true },
-	{ "memory (MiB)", "result.memory_mib", "%.1f", true },
-	{ "step time (ms)", "result.iteration_ms.median", "%.1f", true },
-	{ "wall time (s)", "result.wall_s", "%.1f", true },
-	{ "state", "state", NULL, false },
-};
-/* clang-format on */
-
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-#define RATE_COLUMN 3
-#define STATE_COLUMN (COLUMNS - 1)
-
-static int put_state(struct buffer *out, const cJSON *row, struct error *err)
-{
-	const char *state = row_text(row, "state");
-	const char *failure = row_text(row, "failure");
-
-	if (put_escaped(out, state ? state : "-", err) < 0)
-		return -1;
-	if (!failure || row_completed(row))
-		return 0;
-	if (buffer_text(out, ": ", err) < 0)
-		return -1;
-	return put_escaped(out, failure, err);
-}
-
-static int put_cell(struct buffer *out, const cJSON *row, size_t column,
-		    struct error *err)
-{
-	const struct column *how = &columns[column];
-	const cJSON *value = row_at(row, how->path);
-	const char *text = cJSON_GetStringValue(value);
-	char number[64] = "-";
-
-	if (column == STATE_COLUMN)
-		return put_state(out, row, err);
-	if (how->measured && !row_completed(row))
-		return buffer_text(out, "-", err);
-	if (text)
-		return put_escaped(out, text, err);
-	if (cJSON_IsNumber(value) && how->format)
-		/* The formats stand in the table above. */
-		snprintf(number, sizeof(number), how->format,
-			 value->valuedouble);
-	if (column == RATE_COLUMN && row_flagged(row))
-		return buffer_printf(out, err, "%s (!)", number);
-	return buffer_text(out, number, err);
-}
-
 /* Places on a terminal: one for each character of UTF-8. */
 static size_t width_of(const char *text)
 {
@@ -113,8 +51,9 @@ static size_t width_of(const char *text)
  * its 0, and the width of each column.
  */
 struct table {
+	struct columns columns;
 	struct buffer cells;
-	size_t widths[COLUMNS];
+	size_t widths[COLUMNS_MAX];
 };
 
 static void table_clear(struct table *table)
@@ -123,24 +62,34 @@ static void table_clear(struct table *table)
 }
 OWNED_VALUE(struct table, table_clear)
 
+static int put_cell(struct table *table, const cJSON *row, size_t column,
+		    struct error *err)
+{
+	char text[COLUMN_TEXT];
+	size_t start = table->cells.size, width;
+
+	column_text(&table->columns, column, row, text);
+	if (put_escaped(&table->cells, text, err) < 0 ||
+	    buffer_append(&table->cells, "", 1, err) < 0)
+		return -1;
+	width = width_of(table->cells.data + start);
+	if (width > table->widths[column])
+		table->widths[column] = width;
+	return 0;
+}
+
 static int fill_table(struct table *table, const cJSON *rows, struct error *err)
 {
 	const cJSON *row;
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		table->widths[c] = width_of(columns[c].title);
+	columns_choose(rows, &table->columns);
+	for (size_t c = 0; c < table->columns.count; c++)
+		table->widths[c] = width_of(column_title(&table->columns, c));
 	cJSON_ArrayForEach(row, rows)
 	{
-		for (size_t c = 0; c < COLUMNS; c++) {
-			size_t start = table->cells.size, width;
-
-			if (put_cell(&table->cells, row, c, err) < 0 ||
-			    buffer_append(&table->cells, "", 1, err) < 0)
+		for (size_t c = 0; c < table->columns.count; c++)
+			if (put_cell(table, row, c, err) < 0)
 				return -1;
-			width = width_of(table->cells.data + start);
-			if (width > table->widths[c])
-				table->widths[c] = width;
-		}
 	}
 	return 0;
 }
@@ -169,23 +118,25 @@ static int put_rule(struct buffer *out, size_t width, bool right,
 static int put_table(struct buffer *out, const struct table *table,
 		     struct error *err)
 {
+	const struct columns *columns = &table->columns;
 	const char *cell = table->cells.data;
 	const char *end = cell + table->cells.size;
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		if (put_padded(out, columns[c].title, table->widths[c],
-			       columns[c].format, err) < 0)
+	for (size_t c = 0; c < columns->count; c++)
+		if (put_padded(out, column_title(columns, c), table->widths[c],
+			       column_right(columns, c), err) < 0)
 			return -1;
 	if (buffer_text(out, "|\n", err) < 0)
 		return -1;
-	for (size_t c = 0; c < COLUMNS; c++)
-		if (put_rule(out, table->widths[c], columns[c].format, err) < 0)
+	for (size_t c = 0; c < columns->count; c++)
+		if (put_rule(out, table->widths[c], column_right(columns, c),
+			     err) < 0)
 			return -1;
-	for (size_t c = 0; cell < end; c = (c + 1) % COLUMNS) {
+	for (size_t c = 0; cell < end; c = (c + 1) % columns->count) {
 		if (c == 0 && buffer_text(out, "|\n", err) < 0)
 			return -1;
-		if (put_padded(out, cell, table->widths[c], columns[c].format,
-			       err) < 0)
+		if (put_padded(out, cell, table->widths[c],
+			       column_right(columns, c), err) < 0)
 			return -1;
 		cell += strlen(cell) + 1;
 	}

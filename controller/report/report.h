@@ -1,4 +1,4 @@
-/* report.h - rows of a sweep to its tables: Markdown, CSV, JSON.
+/* report.h - rows of a sweep to its tables: Markdown, CSV, JSON, HTML.
  *
  * A row is a JSON object, one per job (cell and repeat), in the order in which
  * the table shows them; what is absent counts as null:
@@ -19,6 +19,13 @@
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
  *	   ...}}			further members only in JSON
+ *
+ * and, for a page with curves, what was measured over time (chart.h has the
+ * form of a curve; x is the step, or seconds from the start of the job):
+ *
+ *	 "series": {"loss": curve, "tokens_per_second": curve,
+ *	   "devices": [{"node": "n1", "device": "0", "power_w": curve,
+ *	     "temp_c": curve, "util_pct": curve, "mem_used_mib": curve}]}
  *
  * Only a completed row shows figures; any other shows its state, class and
  * sentence. A figure with a flag is marked, and the flag stands below the
@@ -41,6 +48,13 @@
  * a row can add a column, a line or a tag.
  */
 int report_markdown(const cJSON *rows, struct buffer *out, struct error *err);
+
+/* One self-contained HTML page without scripts: the table, the curves of all
+ * cells and of each, the nodes' facts, the provenance. Readable in light, in
+ * dark and on paper.
+ */
+int report_html(const char *title, const cJSON *rows, struct buffer *out,
+		struct error *err);
 
 /* CSV by RFC 4180, CRLF line ends, a header line, one line per row. Columns:
  * job, cell, repeat, state, failure, text, nodes, devices,

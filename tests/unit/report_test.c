@@ -1,10 +1,13 @@
 /* report_test.c - rows to tables, with texts that try to break them.
  */
 #include "controller/report/report.h"
+#include "controller/report/chart.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 
 /* Three rows: one good, one good with a flag, one failed, with every
  * character that Markdown or CSV gives a meaning.
@@ -39,12 +42,12 @@ static const char rows_json[] =
 
 /* clang-format off */
 static const char markdown[] =
-"| cell                      | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
-"| ------------------------- | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
-"| model=gpt_nano nodes=1    |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
-"| b                         |     2 |       4 |   9.0 (!) |    nan |            - |              - |             - | completed    |\n"
-"| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
-"| d                         |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
+"| cell                      | repeat | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
+"| ------------------------- | -----: | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
+"| model=gpt_nano nodes=1    |      0 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
+"| b                         |      1 |     2 |       4 |   9.0 (!) |    nan |            - |              - |             - | completed    |\n"
+"| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |      - |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
+"| d                         |      - |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
 "\n"
 "Without a result:\n"
 "\n"
@@ -73,8 +76,13 @@ static const char csv[] =
 
 typedef int report_fn(const cJSON *rows, struct buffer *out, struct error *err);
 
-static report_fn *const reports[] = { report_markdown, report_csv,
-				      report_json };
+static int html(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	return report_html("a <b> & \"c\"", rows, out, err);
+}
+
+static report_fn *const reports[] = { report_markdown, report_csv, report_json,
+				      html };
 
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -96,6 +104,118 @@ static void test_good(void)
 	   "with the rows as they are");
 	cJSON_Delete(back);
 	cJSON_Delete(rows);
+}
+
+/* Columns that some cells measured, and others did not. */
+static void test_optional_columns(void)
+{
+	static const char text[] =
+		"[{\"state\":\"completed\",\"result\":{\"mfu\":0.39541,"
+		"\"joules_per_token\":0.5,\"metrics\":{\"acc\":35.9}}},"
+		"{\"state\":\"completed\",\"result\":{\"mfu\":null,"
+		"\"metrics\":{\"bandwidth_gbps\":188.25,\"acc\":1}}},"
+		"{\"state\":\"failed\",\"result\":{\"hfu\":0.5,"
+		"\"metrics\":{\"hidden\":1}}}]";
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_Parse(text);
+
+	buffer_init(&out, 100000);
+	report_markdown(rows, &out, NULL);
+	ok(strstr(out.data, "| token/p/s | MFU (%) | loss |  acc | "
+			    "bandwidth_gbps | memory (MiB) | J/token |"),
+	   "what any completed row measured is a column, once");
+	ok(strstr(out.data, "|   39.54 |    - | 35.9 |              - |"),
+	   "a fraction is shown in percent");
+	ok(strstr(out.data, "|       - |    - |    1 |         188.25 |"),
+	   "what a row has not is a dash");
+	ok(!strstr(out.data, "HFU") && !strstr(out.data, "hidden"),
+	   "a failed row brings no column");
+	cJSON_Delete(rows);
+}
+
+static size_t count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word))
+		n++;
+	return n;
+}
+
+static void test_html(void)
+{
+	static const char text[] =
+		"[{\"job\":1,\"cell\":\"<script>alert(1)</script>\","
+		"\"state\":\"completed\",\"result\":{"
+		"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"]},"
+		"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\"},"
+		"\"series\":{\"loss\":[[1,3],[2,null],[3,2],[4,1]],"
+		"\"tokens_per_second\":[[1,10],[2,11]],\"devices\":["
+		"{\"node\":\"n1\",\"device\":\"0\","
+		"\"power_w\":[[0,100],[1,300]]},"
+		"{\"node\":\"n1\",\"device\":\"1\","
+		"\"power_w\":[[0,100],[1,200]]},"
+		"{\"node\":\"n2\",\"device\":\"0\","
+		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}]}},"
+		"{\"job\":2,\"cell\":\"b\",\"state\":\"completed\","
+		"\"result\":{\"tokens_per_second_per_device\":100}},"
+		"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
+		"\"failure\":\"oom\",\"text\":\"rank 1 & 2\"}]";
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_Parse(text);
+
+	buffer_init(&out, 100000);
+	ok(rows && html(rows, &out, NULL) == 0, "a page");
+	is_int(count(out.data, "<script"), 0, "without a script");
+	ok(strstr(out.data, "&lt;script&gt;alert(1)&lt;/script&gt;") &&
+		   strstr(out.data, "o&lt;d&gt;d") &&
+		   strstr(out.data, "<h1>a &lt;b&gt; &amp; &quot;c&quot;</h1>"),
+	   "every text from outside is escaped");
+	ok(!strstr(out.data, "http"), "and nothing is fetched");
+	ok(strstr(out.data, "--w:50.0%") && strstr(out.data, "--w:100.0%"),
+	   "a bar shows each rate beside the best");
+	ok(strstr(out.data, "<td class=\"bad\">failed: oom</td>") &&
+		   strstr(out.data, "oom: rank 1 &amp; 2"),
+	   "a failure is told with its sentence");
+	/* Two overlays, loss and rate of the cell, power twice, heat once. */
+	is_int(count(out.data, "<svg"), 7, "a chart for all that was measured");
+	is_int(count(out.data, "<path class=\"l1\""), 1,
+	       "the devices of a node share a chart");
+	ok(strstr(out.data, "Power, n2") && strstr(out.data, "os</th>"),
+	   "nodes have their own; the provenance is told");
+	cJSON_Delete(rows);
+}
+
+static void test_curves(void)
+{
+	double x[5000], y[5000];
+	cJSON *curve;
+	double low = 1e9, high = -1e9;
+	const cJSON *point;
+
+	for (int i = 0; i < 5000; i++) {
+		x[i] = i;
+		y[i] = i == 1234 ? 99 : i == 4321 ? -7 : i % 10;
+	}
+	curve = curve_thin(x, y, 5000, NULL);
+	ok(cJSON_GetArraySize(curve) <= CHART_POINTS_MAX,
+	   "a long curve is thinned");
+	cJSON_ArrayForEach(point, curve)
+	{
+		double value = cJSON_GetArrayItem(point, 1)->valuedouble;
+
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	ok(low == -7 && high == 99, "but keeps its peaks");
+	cJSON_Delete(curve);
+	y[1] = NAN;
+	curve = curve_thin(x, y, 3, NULL);
+	ok(cJSON_GetArraySize(curve) == 3 &&
+		   cJSON_IsNull(
+			   cJSON_GetArrayItem(cJSON_GetArrayItem(curve, 1), 1)),
+	   "a short one is as it is, with null for what is no number");
+	cJSON_Delete(curve);
 }
 
 static void test_empty(void)
@@ -200,6 +320,9 @@ int main(void)
 {
 	tap_begin(20);
 	test_good();
+	test_optional_columns();
+	test_html();
+	test_curves();
 	test_empty();
 	test_strange();
 	test_limits();

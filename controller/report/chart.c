@@ -1,0 +1,297 @@
+/* chart.c - curves as one SVG picture, to stand inside an HTML page.
+ */
+#include "controller/report/chart.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define WIDTH 560
+#define HEIGHT 240
+#define LEFT 64 /* room for the labels */
+#define RIGHT 12
+#define TOP 28
+#define BOTTOM 40
+#define TICKS 5      /* about as many on an axis */
+#define COLOURS 8    /* then they come again, dashed */
+#define LEGEND_MAX 8 /* more lines are told apart by their title only */
+
+int html_text(struct buffer *out, const char *text, struct error *err)
+{
+	static const char *const entities[128] = {
+		['&'] = "&amp;",  ['<'] = "&lt;",   ['>'] = "&gt;",
+		['"'] = "&quot;", ['\''] = "&#39;",
+	};
+
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		const char *entity = c < 128 ? entities[c] : NULL;
+
+		if (entity ? buffer_text(out, entity, err) < 0
+			   : buffer_append(out,
+					   c < 0x20 || c == 0x7f ? " " : text,
+					   1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One axis: what it spans, and its ticks at low, low + step ... */
+struct axis {
+	double low;
+	double high;
+	double step;
+};
+
+/* The nearest of 1, 2 and 5 times a power of ten. */
+static double round_step(double step)
+{
+	double power = pow(10, floor(log10(step)));
+	double head = step / power;
+
+	return power * (head < 1.5 ? 1 : head < 3.5 ? 2 : head < 7.5 ? 5 : 10);
+}
+
+/* Widen to whole steps. All values the same is a span, too. */
+static void axis_set(struct axis *axis, double low, double high)
+{
+	if (high - low < 1e-12 * fmax(fabs(high), 1e-300)) {
+		double room = fmax(fabs(high) * 0.05, 1e-9);
+
+		low -= room;
+		high += room;
+	}
+	axis->step = round_step((high - low) / TICKS);
+	axis->low = floor(low / axis->step) * axis->step;
+	axis->high = ceil(high / axis->step) * axis->step;
+}
+
+static bool point_read(const cJSON *point, double *x, double *y)
+{
+	const cJSON *first = cJSON_GetArrayItem(point, 0);
+	const cJSON *second = cJSON_GetArrayItem(point, 1);
+
+	if (!cJSON_IsNumber(first) || !cJSON_IsNumber(second))
+		return false;
+	*x = first->valuedouble;
+	*y = second->valuedouble;
+	return isfinite(*x) && isfinite(*y);
+}
+
+/* What all points span; false: there is none. */
+static bool find_extent(const struct chart *chart, double span[4])
+{
+	bool any = false;
+	const cJSON *point;
+	double x, y;
+
+	for (size_t i = 0; i < chart->count; i++)
+		cJSON_ArrayForEach(point, chart->lines[i].points)
+		{
+			if (!point_read(point, &x, &y))
+				continue;
+			span[0] = any ? fmin(span[0], x) : x;
+			span[1] = any ? fmax(span[1], x) : x;
+			span[2] = any ? fmin(span[2], y) : y;
+			span[3] = any ? fmax(span[3], y) : y;
+			any = true;
+		}
+	return any;
+}
+
+static double place_x(const struct axis *axis, double x)
+{
+	return LEFT + (x - axis->low) / (axis->high - axis->low) *
+			      (WIDTH - LEFT - RIGHT);
+}
+
+static double place_y(const struct axis *axis, double y)
+{
+	return HEIGHT - BOTTOM -
+	       (y - axis->low) / (axis->high - axis->low) *
+		       (HEIGHT - TOP - BOTTOM);
+}
+
+static int put_x_axis(const struct axis *axis, struct buffer *out,
+		      struct error *err)
+{
+	int ticks = (int)lround((axis->high - axis->low) / axis->step);
+
+	for (int i = 0; i <= ticks; i++) {
+		double value = axis->low + i * axis->step;
+
+		if (buffer_printf(out, err,
+				  "<text class=\"axis\" x=\"%.1f\" y=\"%d\" "
+				  "text-anchor=\"middle\">%.6g</text>\n",
+				  place_x(axis, value), HEIGHT - BOTTOM + 14,
+				  fabs(value) < axis->step / 2 ? 0 : value) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_y_axis(const struct axis *axis, struct buffer *out,
+		      struct error *err)
+{
+	int ticks = (int)lround((axis->high - axis->low) / axis->step);
+
+	for (int i = 0; i <= ticks; i++) {
+		double value = axis->low + i * axis->step;
+		double y = place_y(axis, value);
+
+		if (buffer_printf(out, err,
+				  "<line class=\"grid\" x1=\"%d\" x2=\"%d\" "
+				  "y1=\"%.1f\" y2=\"%.1f\"/>"
+				  "<text class=\"axis\" x=\"%d\" y=\"%.1f\" "
+				  "text-anchor=\"end\">%.6g</text>\n",
+				  LEFT, WIDTH - RIGHT, y, y, LEFT - 6, y + 4,
+				  fabs(value) < axis->step / 2 ? 0 : value) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_line(const struct chart *chart, size_t line,
+		    const struct axis axes[2], struct buffer *out,
+		    struct error *err)
+{
+	const char *dashes = line < COLOURS / 2 ? ""
+			     : line < COLOURS   ? " stroke-dasharray=\"6 2\""
+						: " stroke-dasharray=\"2 2\"";
+	bool pen = false;
+	const cJSON *point;
+	double x, y;
+
+	if (buffer_printf(out, err, "<path class=\"l%zu\" fill=\"none\"%s d=\"",
+			  line % COLOURS, dashes) < 0)
+		return -1;
+	cJSON_ArrayForEach(point, chart->lines[line].points)
+	{
+		if (!point_read(point, &x, &y)) {
+			pen = false;
+			continue;
+		}
+		/* A line of no length, with round ends, is a dot. */
+		if (buffer_printf(out, err, pen ? "L%.1f %.1f" : "M%.1f %.1fh0",
+				  place_x(&axes[0], x),
+				  place_y(&axes[1], y)) < 0)
+			return -1;
+		pen = true;
+	}
+	return buffer_text(out, "\"/>\n", err);
+}
+
+static int put_words(const struct chart *chart, struct buffer *out,
+		     struct error *err)
+{
+	if (buffer_printf(out, err, "<text class=\"name\" x=\"%d\" y=\"16\">",
+			  LEFT) < 0 ||
+	    html_text(out, chart->title, err) < 0 ||
+	    buffer_printf(out, err,
+			  "</text>\n<text class=\"axis\" x=\"%d\" y=\"%d\" "
+			  "text-anchor=\"end\">",
+			  WIDTH - RIGHT, HEIGHT - 8) < 0 ||
+	    html_text(out, chart->x_label, err) < 0 ||
+	    buffer_printf(out, err,
+			  "</text>\n<text class=\"axis\" x=\"%d\" y=\"16\" "
+			  "text-anchor=\"end\">",
+			  WIDTH - RIGHT) < 0 ||
+	    html_text(out, chart->y_label, err) < 0)
+		return -1;
+	return buffer_text(out, "</text>\n", err);
+}
+
+static int put_legend(const struct chart *chart, struct buffer *out,
+		      struct error *err)
+{
+	if (chart->count < 2 || chart->count > LEGEND_MAX)
+		return 0;
+	if (buffer_text(out, "<figcaption>", err) < 0)
+		return -1;
+	for (size_t i = 0; i < chart->count; i++)
+		if (buffer_printf(out, err, "<span class=\"k%zu\">",
+				  i % COLOURS) < 0 ||
+		    html_text(out, chart->lines[i].name, err) < 0 ||
+		    buffer_text(out, "</span> ", err) < 0)
+			return -1;
+	return buffer_text(out, "</figcaption>\n", err);
+}
+
+int chart_svg(const struct chart *chart, struct buffer *out, struct error *err)
+{
+	double span[4];
+	struct axis axes[2];
+
+	if (!find_extent(chart, span))
+		return 0;
+	if (chart->from_zero && span[2] > 0)
+		span[2] = 0;
+	axis_set(&axes[0], span[0], span[1]);
+	axis_set(&axes[1], span[2], span[3]);
+	if (buffer_printf(out, err,
+			  "<figure><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
+			  "role=\"img\">\n",
+			  WIDTH, HEIGHT) < 0 ||
+	    put_words(chart, out, err) < 0 ||
+	    put_x_axis(&axes[0], out, err) < 0 ||
+	    put_y_axis(&axes[1], out, err) < 0)
+		return -1;
+	for (size_t i = 0; i < chart->count; i++)
+		if (put_line(chart, i, axes, out, err) < 0)
+			return -1;
+	if (buffer_text(out, "</svg>\n", err) < 0 ||
+	    put_legend(chart, out, err) < 0)
+		return -1;
+	return buffer_text(out, "</figure>\n", err);
+}
+
+static int add_point(cJSON *curve, double x, double y, struct error *err)
+{
+	cJSON *point = cJSON_CreateArray();
+
+	if (!cJSON_AddItemToArray(curve, point))
+		return error_nomem(err, "curve");
+	cJSON_AddItemToArray(point, cJSON_CreateNumber(x));
+	cJSON_AddItemToArray(point, isfinite(y) ? cJSON_CreateNumber(y)
+						: cJSON_CreateNull());
+	return cJSON_GetArraySize(point) == 2 ? 0 : error_nomem(err, "curve");
+}
+
+/* The lowest and the highest of a stretch, in their order. */
+static int add_stretch(cJSON *curve, const double *x, const double *y,
+		       size_t from, size_t to, struct error *err)
+{
+	size_t low = from, high = from;
+
+	for (size_t i = from; i < to; i++) {
+		if (!isfinite(y[i]))
+			return add_point(curve, x[i], y[i], err);
+		low = y[i] < y[low] ? i : low;
+		high = y[i] > y[high] ? i : high;
+	}
+	if (low == high)
+		return add_point(curve, x[low], y[low], err);
+	if (add_point(curve, x[low < high ? low : high],
+		      y[low < high ? low : high], err) < 0)
+		return -1;
+	return add_point(curve, x[low < high ? high : low],
+			 y[low < high ? high : low], err);
+}
+
+cJSON *curve_thin(const double *x, const double *y, size_t n, struct error *err)
+{
+	size_t stretches = n <= CHART_POINTS_MAX ? n : CHART_POINTS_MAX / 2;
+	cJSON *curve = cJSON_CreateArray();
+
+	if (!curve) {
+		error_nomem(err, "curve");
+		return NULL;
+	}
+	for (size_t i = 0; i < stretches; i++)
+		if (add_stretch(curve, x, y, i * n / stretches,
+				(i + 1) * n / stretches, err) < 0) {
+			cJSON_Delete(curve);
+			return NULL;
+		}
+	return curve;
+}

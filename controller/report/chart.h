@@ -1,0 +1,47 @@
+/* chart.h - curves as one SVG picture, to stand inside an HTML page.
+ *
+ * Colours are the page's (CSS classes chart, axis, grid, l0 .. l7), so that a
+ * chart follows light, dark and paper; past the fourth, lines are dashed too.
+ * All texts are escaped.
+ */
+#ifndef CONTROLLER_REPORT_CHART_H
+#define CONTROLLER_REPORT_CHART_H
+
+#include "protocol/buffer.h"
+#include "protocol/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#define CHART_LINES_MAX 64
+#define CHART_POINTS_MAX 512 /* of a line, after curve_thin() */
+
+struct chart_line {
+	const char *name;
+	const cJSON *points; /* [[x, y] ...] by x; y null breaks the line */
+};
+
+struct chart {
+	const char *title;
+	const char *x_label;
+	const char *y_label;
+	struct chart_line lines[CHART_LINES_MAX];
+	size_t count;
+	bool from_zero; /* the y axis begins at 0 */
+};
+
+/* Append the picture. Without a single finite point nothing is drawn. */
+int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
+
+/* [[x, y] ...] of at most CHART_POINTS_MAX points that look like the n given:
+ * of each stretch the lowest and the highest. NaN and infinite values become
+ * null. The caller deletes it; NULL: ENOMEM.
+ */
+cJSON *curve_thin(const double *x, const double *y, size_t n,
+		  struct error *err);
+
+/* Text with what HTML gives a meaning escaped; control characters are blanks.
+ */
+int html_text(struct buffer *out, const char *text, struct error *err);
+
+#endif

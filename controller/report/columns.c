@@ -1,0 +1,183 @@
+/* columns.c - the columns of the tables that people read.
+ */
+#include "controller/report/columns.h"
+
+#include "controller/report/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct column_rule {
+	const char *title;
+	const char *path;
+	const char *format; /* NULL: a text */
+	double scale;       /* shown = value * scale; 0: as it is */
+	bool measured;      /* only of completed rows */
+	bool optional;      /* left out when no row has it */
+	bool flagged;       /* marked when the row has flags */
+	bool state;         /* with the class of the failure */
+	bool metrics;       /* one column for each member of the map there */
+};
+
+/* clang-format off */
+static const struct column_rule rules[] = {
+	{ .title = "cell", .path = "cell" },
+	{ .title = "repeat", .path = "repeat", .format = "%.0f",
+	  .optional = true },
+	{ .title = "nodes", .path = "nodes", .format = "%.0f" },
+	{ .title = "devices", .path = "devices", .format = "%.0f" },
+	{ .title = "token/p/s",
+	  .path = "result.tokens_per_second_per_device", .format = "%.1f",
+	  .measured = true, .flagged = true },
+	{ .title = "MFU (%)", .path = "result.mfu", .format = "%.2f",
+	  .scale = 100, .measured = true, .optional = true },
+	{ .title = "HFU (%)", .path = "result.hfu", .format = "%.2f",
+	  .scale = 100, .measured = true, .optional = true },
+	{ .title = "loss", .path = "result.loss.last", .format = "%.4f",
+	  .measured = true },
+	{ .path = "result.metrics", .format = "%.6g", .measured = true,
+	  .optional = true, .metrics = true },
+	{ .title = "memory (MiB)", .path = "result.memory_mib",
+	  .format = "%.1f", .measured = true },
+	{ .title = "J/token", .path = "result.joules_per_token",
+	  .format = "%.3f", .measured = true, .optional = true },
+	{ .title = "step time (ms)", .path = "result.iteration_ms.median",
+	  .format = "%.1f", .measured = true },
+	{ .title = "wall time (s)", .path = "result.wall_s", .format = "%.1f",
+	  .measured = true },
+	{ .title = "state", .path = "state", .state = true },
+};
+/* clang-format on */
+
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+static bool has_column(const struct columns *columns, const char *metric)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->metrics[i] && !strcmp(columns->metrics[i], metric))
+			return true;
+	return false;
+}
+
+static void add_column(struct columns *columns, const struct column_rule *rule,
+		       const char *metric)
+{
+	if (columns->count == COLUMNS_MAX)
+		return;
+	columns->rules[columns->count] = rule;
+	columns->metrics[columns->count] = metric;
+	columns->count++;
+}
+
+static void add_metrics(struct columns *columns, const struct column_rule *rule,
+			const cJSON *rows)
+{
+	const cJSON *row, *metric;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		cJSON_ArrayForEach(metric, row_at(row, rule->path))
+		{
+			if (row_completed(row) && metric->string &&
+			    !has_column(columns, metric->string))
+				add_column(columns, rule, metric->string);
+		}
+	}
+}
+
+/* A repeat number says something only where there is more than one. */
+static bool is_wanted(const struct column_rule *rule, const cJSON *row)
+{
+	const cJSON *value = row_at(row, rule->path);
+
+	if (!rule->measured)
+		return cJSON_IsNumber(value) && value->valuedouble > 0;
+	return row_completed(row) && value && !cJSON_IsNull(value);
+}
+
+static bool any_wants(const struct column_rule *rule, const cJSON *rows)
+{
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (is_wanted(rule, row))
+			return true;
+	}
+	return false;
+}
+
+void columns_choose(const cJSON *rows, struct columns *columns)
+{
+	columns->count = 0;
+	for (size_t i = 0; i < RULES; i++) {
+		if (rules[i].metrics)
+			add_metrics(columns, &rules[i], rows);
+		else if (!rules[i].optional || any_wants(&rules[i], rows))
+			add_column(columns, &rules[i], NULL);
+	}
+}
+
+const char *column_title(const struct columns *columns, size_t column)
+{
+	return columns->metrics[column] ? columns->metrics[column]
+					: columns->rules[column]->title;
+}
+
+bool column_right(const struct columns *columns, size_t column)
+{
+	return columns->rules[column]->format;
+}
+
+static const char *state_text(const cJSON *row, char text[COLUMN_TEXT])
+{
+	const char *state = row_text(row, "state");
+	const char *failure =
+		row_completed(row) ? NULL : row_text(row, "failure");
+
+	snprintf(text, COLUMN_TEXT, "%s%s%s", state ? state : "-",
+		 failure ? ": " : "", failure ? failure : "");
+	return text;
+}
+
+/* Cut between characters, and then shown to be cut. */
+static const char *copy_text(const char *from, char text[COLUMN_TEXT])
+{
+	size_t size = strlen(from);
+
+	if (size >= COLUMN_TEXT) {
+		size = COLUMN_TEXT - 4;
+		while (((unsigned char)from[size] & 0xc0) == 0x80)
+			size--;
+		memcpy(text + size, "...", 4);
+	} else {
+		text[size] = 0;
+	}
+	return memcpy(text, from, size);
+}
+
+const char *column_text(const struct columns *columns, size_t column,
+			const cJSON *row, char text[COLUMN_TEXT])
+{
+	const struct column_rule *rule = columns->rules[column];
+	const cJSON *value = row_at(row, rule->path);
+	char number[64] = "-";
+
+	if (columns->metrics[column])
+		value = cJSON_GetObjectItemCaseSensitive(value,
+							 columns->metrics
+								 [column]);
+	if (rule->state)
+		return state_text(row, text);
+	if (rule->measured && !row_completed(row))
+		return copy_text("-", text);
+	if (cJSON_IsString(value))
+		return copy_text(value->valuestring, text);
+	if (cJSON_IsNumber(value) && rule->format)
+		/* The formats stand in the table above. */
+		snprintf(number, sizeof(number), rule->format,
+			 value->valuedouble * (rule->scale ? rule->scale : 1));
+	snprintf(text, COLUMN_TEXT, "%s%s", number,
+		 rule->flagged && row_flagged(row) ? " (!)" : "");
+	return text;
+}

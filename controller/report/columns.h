@@ -1,0 +1,43 @@
+/* columns.h - the columns of the tables that people read.
+ *
+ * A row shows where its cell stands and what it measured. Columns of figures
+ * that no row of the sweep has (MFU without a known peak, say) are left out;
+ * every number that a framework's rules name is a column of its own.
+ */
+#ifndef CONTROLLER_REPORT_COLUMNS_H
+#define CONTROLLER_REPORT_COLUMNS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define COLUMNS_MAX 32
+#define COLUMN_TEXT                                                            \
+	320 /* bytes of a cell's text, with the 0; longer is cut               \
+	     */
+
+struct column_rule;
+
+struct columns {
+	const struct column_rule *rules[COLUMNS_MAX];
+	const char *metrics[COLUMNS_MAX]; /* borrowed from the rows, or NULL */
+	size_t count;
+};
+
+/* Choose the columns for these rows (controller/report/report.h), which must
+ * outlive *columns.
+ */
+void columns_choose(const cJSON *rows, struct columns *columns);
+
+const char *column_title(const struct columns *columns, size_t column);
+
+/* Does the column hold figures? */
+bool column_right(const struct columns *columns, size_t column);
+
+/* What the row shows there: not escaped for any format. A figure that has a
+ * flag is followed by " (!)". Returns text.
+ */
+const char *column_text(const struct columns *columns, size_t column,
+			const cJSON *row, char text[COLUMN_TEXT]);
+
+#endif
