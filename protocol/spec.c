@@ -44,6 +44,21 @@ static const struct field container_spec_fields[] = {
 const struct schema container_spec_schema =
 	SCHEMA(container_spec, container_spec_fields);
 
+static const struct field layout_spec_fields[] = {
+	FIELD_OPTIONAL(layout_spec, tp),
+	FIELD_OPTIONAL(layout_spec, pp),
+	FIELD_OPTIONAL(layout_spec, dp),
+	FIELD_OPTIONAL(layout_spec, cp),
+	FIELD_OPTIONAL(layout_spec, ep),
+	FIELD_OPTIONAL(layout_spec, sp),
+	FIELD_OPTIONAL(layout_spec, sharding),
+	FIELD_OPTIONAL(layout_spec, stage),
+	FIELD_OPTIONAL(layout_spec, world),
+	FIELD_OPTIONAL(layout_spec, data),
+};
+const struct schema layout_spec_schema =
+	SCHEMA(layout_spec, layout_spec_fields);
+
 static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, framework),
 	FIELD_OPTIONAL(measure_spec, warmup_steps),
@@ -72,6 +87,7 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, timeout_ms),
 	FIELD_OPTIONAL(job_spec, retries),
 	FIELD_EMBED(job_spec, container, container_spec_schema),
+	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema),
 };
 const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);

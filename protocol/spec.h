@@ -60,6 +60,23 @@ extern const struct schema mount_spec_schema;
 extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
 
+/* How a training is spread over its devices: parallel degrees, each 0 where
+ * nothing was said.
+ */
+struct layout_spec {
+	uint32_t tp; /* tensor */
+	uint32_t pp; /* pipeline */
+	uint32_t dp; /* data, without sharding */
+	uint32_t cp; /* context */
+	uint32_t ep; /* expert */
+	uint32_t sp; /* sequence */
+	uint32_t sharding;
+	char *stage;    /* of sharding, "0" to "3"; NULL: none was said */
+	uint64_t world; /* processes over all nodes */
+	uint64_t data;  /* replicas that see different samples */
+};
+extern const struct schema layout_spec_schema;
+
 /* How the numbers of a job are read and scaled (controller/results). */
 struct measure_spec {
 	char *framework;       /* framework description with the log rules */
@@ -88,6 +105,7 @@ struct job_spec {
 	uint64_t timeout_ms; /* from the gang's start; 0: none */
 	uint32_t retries; /* further attempts after infrastructure failures */
 	struct container_spec container;
+	struct layout_spec layout;
 	struct measure_spec measure;
 };
 extern const struct schema job_spec_schema;

@@ -147,6 +147,26 @@ static void add_text(cJSON *row, const char *name, const char *text)
 				   : cJSON_CreateNull());
 }
 
+static void move_item(cJSON *to, cJSON *from, const char *name)
+{
+	cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(from, name);
+
+	cJSON_AddItemToObject(to, name, item ? item : cJSON_CreateNull());
+}
+
+/* What was asked for, as tables of results state it. */
+static cJSON *make_setup(cJSON *spec)
+{
+	cJSON *setup =
+		cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
+
+	if (!setup)
+		setup = cJSON_CreateObject();
+	move_item(setup, spec, "vendor");
+	move_item(setup, spec, "layout");
+	return setup;
+}
+
 static void add_spec(cJSON *row, const char *text)
 {
 	cJSON *spec = codec_parse(text, strlen(text), NULL);
@@ -154,12 +174,9 @@ static void add_spec(cJSON *row, const char *text)
 	cJSON *devices = cJSON_GetObjectItemCaseSensitive(spec, "devices");
 	double per_node = cJSON_IsNumber(devices) ? devices->valuedouble : 1;
 
-	cJSON_AddItemToObject(row, "cell",
-			      cJSON_DetachItemFromObjectCaseSensitive(spec,
-								      "cell"));
-	cJSON_AddItemToObject(
-		row, "values",
-		cJSON_DetachItemFromObjectCaseSensitive(spec, "values"));
+	move_item(row, spec, "cell");
+	move_item(row, spec, "values");
+	cJSON_AddItemToObject(row, "setup", make_setup(spec));
 	cJSON_AddNumberToObject(row, "nodes", cJSON_GetNumberValue(nodes));
 	cJSON_AddNumberToObject(row, "devices",
 				cJSON_GetNumberValue(nodes) * per_node);

@@ -415,10 +415,11 @@ static int set_key(struct cells *cells, struct cell *cell, struct error *err)
 	return cell_set_text(&cell->spec.key, hex, err);
 }
 
-static void copy_shape(struct cell *cell)
+static int copy_shape(struct cell *cell, struct error *err)
 {
 	struct job_spec *spec = &cell->spec;
 	const struct shape *shape = &cell->shape;
+	char stage[12];
 
 	spec->nodes = shape->nodes;
 	spec->devices = shape->devices;
@@ -427,6 +428,21 @@ static void copy_shape(struct cell *cell)
 	spec->measure.accumulate = shape->accumulate;
 	spec->measure.sequence = shape->sequence;
 	spec->measure.global_batch = shape->global;
+	spec->layout = (struct layout_spec){
+		.tp = shape->tp,
+		.pp = shape->pp,
+		.dp = shape->dp,
+		.cp = shape->cp,
+		.ep = shape->ep,
+		.sp = shape->sp,
+		.sharding = shape->sharding,
+		.world = shape->world,
+		.data = shape->data,
+	};
+	if (!shape->has_stage)
+		return 0;
+	snprintf(stage, sizeof(stage), "%u", shape->stage);
+	return cell_set_text(&spec->layout.stage, stage, err);
 }
 
 static int build(struct cells *cells, const struct value *const *values,
@@ -440,8 +456,8 @@ static int build(struct cells *cells, const struct value *const *values,
 	if (shape_solve(&cell->shape, cell->model, cell->reason,
 			sizeof(cell->reason)) < 0)
 		return 0;
-	copy_shape(cell);
-	if (container_read(cells, values, cell, err) < 0)
+	if (copy_shape(cell, err) < 0 ||
+	    container_read(cells, values, cell, err) < 0)
 		return -1;
 	return set_key(cells, cell, err);
 }
