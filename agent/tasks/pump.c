@@ -16,6 +16,7 @@
 struct pump_stream {
 	struct pump *pump;
 	struct task_id id;
+	enum spool_writer writer;
 	char name[64];
 	int fd;
 	uint64_t sent;  /* the next byte to send */
@@ -61,8 +62,9 @@ void pump_wake(struct pump *pump)
 static int stream_open(struct pump_stream *stream)
 {
 	if (stream->fd < 0)
-		stream->fd = spool_open_stream(stream->pump->spool, &stream->id,
-					       stream->name, NULL);
+		stream->fd =
+			spool_open_stream(stream->pump->spool, &stream->id,
+					  stream->writer, stream->name, NULL);
 	return stream->fd;
 }
 
@@ -203,7 +205,8 @@ void pump_session(struct pump *pump, uint64_t credit_bytes)
 }
 
 struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
-			     const char *name, bool fresh, struct error *err)
+			     enum spool_writer writer, const char *name,
+			     bool fresh, struct error *err)
 {
 	struct pump_stream *stream = calloc(1, sizeof(*stream));
 
@@ -213,6 +216,7 @@ struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
 	}
 	stream->pump = pump;
 	stream->id = *id;
+	stream->writer = writer;
 	stream->known = fresh && pump->credit;
 	stream->turn = 1; /* 0 is the controller's own word */
 	stream->fd = -1;

@@ -39,7 +39,8 @@ void pump_session(struct pump *pump, uint64_t credit_bytes);
  * session, so the controller has nothing of it.
  */
 struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
-			     const char *name, bool fresh, struct error *err);
+			     enum spool_writer writer, const char *name,
+			     bool fresh, struct error *err);
 void pump_remove(struct pump_stream *stream);
 
 /* The controller speaks of a stream; one that is not known is ignored. */

@@ -121,7 +121,8 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 	if (codec_encode(&task_spec_schema, spec, &text, err) < 0 ||
 	    make_folder(spool, &id, "", 0700, err) < 0 ||
 	    make_folder(spool, &id, "in", 0755, err) < 0 ||
-	    make_folder(spool, &id, "out", 0777, err) < 0)
+	    make_folder(spool, &id, "out", 0777, err) < 0 ||
+	    make_folder(spool, &id, "host", 0700, err) < 0)
 		return -1;
 	return file_write(spool->fd, name, text.data, text.size, 0600, 0, err);
 }
@@ -199,15 +200,25 @@ int spool_read_exit(struct spool *spool, const struct task_id *id,
 	return exit_record_parse(text.data, text.size, record, err);
 }
 
-int spool_open_stream(struct spool *spool, const struct task_id *id,
-		      const char *stream, struct error *err)
+static void stream_name(const struct task_id *id, enum spool_writer writer,
+			const char *stream, char name[PATH_MAX])
 {
-	char inside[128], name[PATH_MAX];
+	char inside[128];
+
+	snprintf(inside, sizeof(inside), "%s/%s.log",
+		 writer == SPOOL_AGENT ? "host" : "out", stream);
+	name_of(id, inside, name);
+}
+
+int spool_open_stream(struct spool *spool, const struct task_id *id,
+		      enum spool_writer writer, const char *stream,
+		      struct error *err)
+{
+	char name[PATH_MAX];
 	owned_fd int fd = -1;
 	struct stat st;
 
-	snprintf(inside, sizeof(inside), "out/%s.log", stream);
-	name_of(id, inside, name);
+	stream_name(id, writer, stream, name);
 	fd = openat(spool->fd, name,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -216,6 +227,19 @@ int spool_open_stream(struct spool *spool, const struct task_id *id,
 		return error_set(err, EINVAL, "%s/%s: not a regular file",
 				 spool->root, name);
 	return take_fd(&fd);
+}
+
+int spool_append_stream(struct spool *spool, const struct task_id *id,
+			const char *stream, struct error *err)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	stream_name(id, SPOOL_AGENT, stream, name);
+	fd = openat(spool->fd, name,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+	return fd < 0 ? error_errno(err, "%s/%s", spool->root, name) : fd;
 }
 
 int spool_remove(struct spool *spool, const struct task_id *id,

@@ -5,6 +5,7 @@
  *	task.json	the task_spec, whole; only the agent uses it
  *	in/start	in/ is 0755: what regatta-init is to run (init.h)
  *	out/		0777: what the container writes (init.h)
+ *	host/		0700: what the agent writes beside it
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * Files below out/ are written by strangers: links, FIFOs and devices there
@@ -65,9 +66,17 @@ bool spool_started(struct spool *spool, const struct task_id *id);
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);
 
+/* Who writes a stream: the container below out/, or the agent below host/. */
+enum spool_writer { SPOOL_CONTAINER, SPOOL_AGENT };
+
 /* Open a stream's file for reading. ENOENT: not there yet. */
 int spool_open_stream(struct spool *spool, const struct task_id *id,
-		      const char *stream, struct error *err);
+		      enum spool_writer writer, const char *stream,
+		      struct error *err);
+
+/* Open a stream of the agent's to append to; made when it is not there. */
+int spool_append_stream(struct spool *spool, const struct task_id *id,
+			const char *stream, struct error *err);
 
 /* Remove the folder with all that is in it. Not there is success. */
 int spool_remove(struct spool *spool, const struct task_id *id,

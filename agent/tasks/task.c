@@ -80,8 +80,8 @@ static int add_streams(struct task *task, bool fresh, struct error *err)
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u",
 			 task->spec.first_rank + i);
-		task->streams[i] =
-			pump_add(task->room->pump, &task->id, name, fresh, err);
+		task->streams[i] = pump_add(task->room->pump, &task->id,
+					    SPOOL_CONTAINER, name, fresh, err);
 		if (!task->streams[i])
 			return -1;
 		task->streams_count++;

@@ -132,7 +132,8 @@ static void add(struct bed *bed, int stream, bool fresh)
 	char name[16];
 
 	snprintf(name, sizeof(name), "rank-%d", stream);
-	bed->streams[stream] = pump_add(bed->pump, &id, name, fresh, NULL);
+	bed->streams[stream] =
+		pump_add(bed->pump, &id, SPOOL_CONTAINER, name, fresh, NULL);
 }
 
 static void ack_turn(struct bed *bed, int stream, uint64_t length,

@@ -203,23 +203,39 @@ static void hostile_output(void)
 	       "one that is a record is read");
 	is_int(record.exit_code, 3, "with its code");
 
-	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
-	       "a stream that is not there yet");
+	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
+				 &err),
+	       -1, "a stream that is not there yet");
 	is_int(err.code, ENOENT, "is not there");
 	ok(symlink("../../outside", path_of("12.1.0/out/rank-0.log")) == 0,
 	   "a link is made");
-	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
-	       "a stream that is a link");
+	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
+				 &err),
+	       -1, "a stream that is a link");
 	is_int(err.code, ELOOP, "is refused");
 	unlink(path_of("12.1.0/out/rank-0.log"));
 	mkfifo(path_of("12.1.0/out/rank-0.log"), 0600);
-	is_int(spool_open_stream(spool, &first, "rank-0", &err), -1,
-	       "one that is a FIFO");
+	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
+				 &err),
+	       -1, "one that is a FIFO");
 	is_int(err.code, EINVAL, "is refused at once");
 	unlink(path_of("12.1.0/out/rank-0.log"));
 	put("12.1.0/out/rank-0.log", "words");
-	fd = spool_open_stream(spool, &first, "rank-0", &err);
+	fd = spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0", &err);
 	ok(fd >= 0 && read(fd, text, sizeof(text)) == 5, "a file is opened");
+	if (fd >= 0)
+		close(fd);
+	fd = spool_append_stream(spool, &first, "samples-0", &err);
+	ok(fd >= 0 && write(fd, "one", 3) == 3 && close(fd) == 0,
+	   "the agent makes a stream of its own");
+	fd = spool_append_stream(spool, &first, "samples-0", &err);
+	ok(fd >= 0 && write(fd, "two", 3) == 3 && close(fd) == 0,
+	   "and goes on at its end");
+	ok(!there("12.1.0/out/samples-0.log"), "which no container sees");
+	fd = spool_open_stream(spool, &first, SPOOL_AGENT, "samples-0", &err);
+	ok(fd >= 0 && read(fd, text, sizeof(text)) == 6 &&
+		   !memcmp(text, "onetwo", 6),
+	   "it is read as others are");
 	if (fd >= 0)
 		close(fd);
 	ok(symlink("/", path_of("12.1.0/out/away")) == 0, "a link is made");
