@@ -4,6 +4,7 @@
 
 #include "protocol/tree.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -492,6 +493,11 @@ int value_check_keys(const struct value *map, const char *const *keys,
 
 #define WORD_MAX 32 /* longer words are nobody's typing mistake */
 
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /* Edit distance: insert, delete, replace, or swap two neighbours. */
 static size_t distance(const char *a, const char *b)
 {
@@ -506,14 +512,16 @@ static size_t distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= width; j++) {
-			size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+			size_t best =
+				above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
 
 			if (above[j] + 1 < best)
 				best = above[j] + 1;
 			if (row[j - 1] + 1 < best)
 				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1] && two_above[j - 2] + 1 < best)
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+			    same_letter(a[i - 2], b[j - 1]) &&
+			    two_above[j - 2] + 1 < best)
 				best = two_above[j - 2] + 1;
 			row[j] = best;
 		}

@@ -116,7 +116,7 @@ int value_check_keys(const struct value *map, const char *const *keys,
 		     struct error *err);
 
 /* The word (of an array that ends in NULL) that a person most likely meant,
- * by edit distance; NULL when none is near.
+ * by edit distance, in any case; NULL when none is near.
  */
 const char *word_nearest(const char *text, const char *const *words);
 

@@ -3,6 +3,7 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/render.h"
+#include "controller/results/formula.h"
 #include "protocol/program.h"
 #include "protocol/value.h"
 
@@ -40,6 +41,8 @@ struct command {
 static const char *const plain_formats[] = { "text", "json", NULL };
 static const char *const report_formats[] = { "markdown", "csv", "json",
 					      NULL };
+static const char *const json_format[] = { "json", NULL };
+static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
 static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
 
@@ -121,6 +124,31 @@ static const struct option_rule extract_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule mfu_rules[] = {
+	{ OPTION("model", 0, OPTION_TEXT, model, "NAME"),
+	  .help = "of models.yaml (needed)" },
+	{ OPTION("chip", 0, OPTION_TEXT, chip, "NAME"),
+	  .help = "of a vendor's profile (needed)" },
+	{ OPTION("precision", 0, OPTION_TEXT, precision, "WORD"),
+	  .help = "bf16, fp16, tf32, fp8 ... (needed)" },
+	{ OPTION("tokens-per-second", 0, OPTION_TEXT, tokens_per_second, "X"),
+	  .help = "of one device: token/p/s (needed)" },
+	{ OPTION("stage", 0, OPTION_TEXT, stage, "WORD"),
+	  .help = "what is learnt (the model's first stage, or pretrain)" },
+	{ OPTION("formula", 0, OPTION_WORD, formula, "WORD"),
+	  .words = formula_names,
+	  .help = "6n (default), or palm: with the attention" },
+	{ OPTION("sequence", 0, OPTION_NUMBER, sequence, "N"), .min = 1,
+	  .max = 1 << 30, .help = "tokens a sample, for palm (the model's)" },
+	{ OPTION("parameters", 0, OPTION_WORD, parameters, "WORD"),
+	  .words = parameter_kinds,
+	  .help = "nominal, as tables have them (default), or exact" },
+	{ OPTION("recompute", 0, OPTION_FLAG, recompute, NULL),
+	  .help = "also the HFU of full recomputation" },
+	IMAGES,
+	FORMAT(json_format, "json"),
+	{ 0 },
+};
 static const struct option_rule key_rules[] = {
 	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "who holds the key (new)" },
@@ -186,6 +214,13 @@ static const struct command commands[] = {
 	  "Applies the log rules of a framework to a file or standard input; "
 	  "needs no\ncontroller.",
 	  "regatta extract --framework cpu train.log", command_extract },
+	{ "mfu", "", 0, 0, false, mfu_rules,
+	  "hold a rate against the peak of a chip",
+	  "Prints JSON: the model FLOPs utilisation in percent, what it was "
+	  "computed from,\nand the sources. What is not known is null, with "
+	  "the reason in \"text\". Needs no\ncontroller.",
+	  "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
+	  "--tokens-per-second 3564", command_mfu },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "

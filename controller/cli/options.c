@@ -30,6 +30,7 @@ struct reader {
 void options_init(struct options *options)
 {
 	*options = (struct options){
+		.sequence = OPTION_NONE,
 		.sweep = OPTION_NONE,
 		.rank = OPTION_NONE,
 		.tail = OPTION_NONE,

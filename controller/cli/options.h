@@ -39,6 +39,15 @@ struct options {
 	const char *name;
 	const char *role;
 	const char *framework;
+	const char *model;
+	const char *chip;
+	const char *precision;
+	const char *tokens_per_second;
+	const char *stage;
+	const char *formula;
+	const char *parameters;
+	bool recompute;
+	uint64_t sequence;
 	uint64_t sweep;
 	uint64_t rank;
 	uint64_t tail;

@@ -2,18 +2,32 @@
  *
  * Unknown figures are 0 on the way in; a rate that cannot be computed is NaN.
  * FORMULA_VERSION stands in every result: it changes whenever one of these
- * functions would give another number for the same input.
+ * functions would give another number for the same input. Fractions are
+ * fractions here, never percent; parameters, FLOP/s and watts are in plain
+ * units, times in the unit that the name says.
  */
 #ifndef CONTROLLER_RESULTS_FORMULA_H
 #define CONTROLLER_RESULTS_FORMULA_H
 
 #include <stdint.h>
 
-#define FORMULA_VERSION 1
+#define FORMULA_VERSION 2
+
+/* GBS: samples a step; 0 when a factor is unknown or the product too large.
+ * data_parallel: how many replicas share a step, world / (TP * PP * CP).
+ */
+uint64_t formula_global_batch(uint64_t micro, uint64_t accumulate,
+			      uint64_t data_parallel);
+
+/* global_batch samples a step * sequence tokens a sample. */
+double formula_tokens_per_step(uint64_t global_batch, uint32_t sequence);
 
 /* global_batch samples a step * sequence tokens a sample / time of a step. */
 double formula_tokens_per_second(uint64_t global_batch, uint32_t sequence,
 				 double iteration_ms);
+
+/* global_batch / time of a step */
+double formula_samples_per_second(uint64_t global_batch, double iteration_ms);
 
 /* samples/s * sequence */
 double formula_tokens_from_samples(double samples_per_second,
@@ -22,11 +36,56 @@ double formula_tokens_from_samples(double samples_per_second,
 /* token/p/s: over all devices of the job. */
 double formula_per_device(double tokens_per_second, uint64_t devices);
 
-/* Model FLOPs utilisation by 6N: forward 2N and backward 4N FLOPs a token,
- * without the term for attention. As a fraction; parameters and peak FLOPs of
- * one device in plain units.
+/* Energy of all devices in the steady state / tokens in that time. */
+double formula_joules_per_token(double joules, double tokens);
+
+/* How many FLOPs one parameter costs for one token, by what is learnt:
+ *
+ *	pretrain, finetune	6: forward 2, and backward 4
+ *	projector, frozen, lora	2: forward only, as FlagPerf counts what trains
+ *				next to nothing (llava1.5's projector, LoRA)
+ *	frozen-4n, lora-4n	4: forward, and the gradient of the activations
+ *				on its way through weights that stay as they
+ *				are: more honest, and not what tables print
+ *
+ * Source: FlagPerf training/benchmarks, each case's run_pretraining.py. An
+ * unknown word is 0. formula_stages[] lists the words and ends in NULL.
  */
-double formula_mfu_6n(double tokens_per_second_per_device, double parameters,
-		      double peak_flops);
+double formula_stage(const char *stage);
+extern const char *const formula_stages[];
+
+enum formula {
+	FORMULA_6N,   /* factor * N: what published tables print */
+	FORMULA_PALM, /* factor * (N + 2 L h s): with the attention */
+	FORMULAS
+};
+extern const char *const formula_names[FORMULAS + 1]; /* ends in NULL */
+
+/* What one token costs. */
+struct flops {
+	double factor;     /* formula_stage() */
+	double parameters; /* those that one token uses: of a mixture of
+			      experts the active ones */
+	uint32_t layers;
+	uint32_t hidden;   /* heads * size of a head */
+	uint32_t sequence; /* tokens a sample */
+};
+
+/* FLOPs of the model for one token. With factor 6 PaLM's is 6 N + 12 L h s
+ * (https://arxiv.org/abs/2204.02311, appendix B); with another factor its term
+ * of the attention is scaled like the rest. What a run recomputes is not
+ * counted. NaN where the formula needs a figure that is 0.
+ */
+double formula_flops(enum formula formula, const struct flops *flops);
+
+/* The same as the hardware sees it when everything is computed forward a
+ * second time for the way back (full recomputation): factor + 2, 8 N for 6 N.
+ */
+double formula_flops_recomputed(enum formula formula,
+				const struct flops *flops);
+
+/* MFU, or HFU with recomputed FLOPs: the share of the peak of one device. */
+double formula_utilisation(double tokens_per_second_per_device,
+			   double flops_per_token, double peak_flops);
 
 #endif

@@ -325,8 +325,10 @@ static void add_rates(struct making *making)
 	const struct result_input *input = making->input;
 	double per_device =
 		formula_per_device(making->tokens_per_second, input->devices);
-	double mfu = formula_mfu_6n(per_device, input->parameters,
-				    input->peak_flops);
+	struct flops flops = { .factor = 6, .parameters = input->parameters };
+	double mfu = formula_utilisation(per_device,
+					 formula_flops(FORMULA_6N, &flops),
+					 input->peak_flops);
 
 	add_number(making, making->object, "tokens_per_second",
 		   making->tokens_per_second);

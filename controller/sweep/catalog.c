@@ -3,6 +3,8 @@
  */
 #include "controller/sweep/catalog.h"
 
+#include "controller/results/formula.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +13,7 @@
 #define NAME_BYTES 128
 #define FILES_MAX 1024 /* in one folder */
 #define FIGURE_MAX 1e15
+#define NEAR_MAX 3 /* names that a person may have meant */
 
 /* A name or an alias, and what it stands for. */
 struct name {
@@ -43,7 +46,7 @@ static const char *const model_keys[] = {
 	"title", "aliases", "source", "parameters", "active_parameters",
 	"nominal_parameters", "layers", "hidden", "heads", "kv_heads",
 	"feed_forward", "vocabulary", "sequence", "experts",
-	"experts_per_token", NULL,
+	"experts_per_token", "stages", NULL,
 };
 static const char *const framework_keys[] = {
 	"framework", "title", "source", "aliases", "image", "build", "env",
@@ -189,25 +192,46 @@ static int read_count(const struct value *entry, const char *key,
 	return value ? value_u32(value, 1, 1 << 30, count, err) : 0;
 }
 
-static int check_source(const struct value *entry, struct error *err)
+static int read_source(const struct value *entry, const char **text,
+		       struct error *err)
 {
 	const struct value *source = value_get(entry, "source");
-	const char *text;
 
 	if (!source)
 		return value_error(entry, err,
 				   "found no \"source\", which must say where "
 				   "the figures come from");
-	return value_string(source, 4096, &text, err);
+	return value_string(source, 4096, text, err);
+}
+
+/* What each stage of a model learns. */
+static int check_stages(const struct value *stages, struct error *err)
+{
+	size_t word;
+
+	if (!stages)
+		return 0;
+	if (value_expect(stages, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(stages); i++)
+		if (value_enum(value_at(stages, i), formula_stages, &word,
+			       err) < 0)
+			return -1;
+	return 0;
 }
 
 static int add_model(struct catalog *catalog, const char *name,
 		     const struct value *entry, struct error *err)
 {
-	struct model model = { .name = name, .value = entry };
+	struct model model = {
+		.name = name,
+		.stages = value_get(entry, "stages"),
+		.value = entry,
+	};
 
 	if (value_check_keys(entry, model_keys, err) < 0 ||
-	    check_source(entry, err) < 0 ||
+	    read_source(entry, &model.source, err) < 0 ||
+	    check_stages(model.stages, err) < 0 ||
 	    read_figure(entry, "parameters", &model.parameters, err) < 0 ||
 	    read_figure(entry, "active_parameters", &model.active_parameters,
 			err) < 0 ||
@@ -216,7 +240,8 @@ static int add_model(struct catalog *catalog, const char *name,
 	    read_count(entry, "layers", &model.layers, err) < 0 ||
 	    read_count(entry, "hidden", &model.hidden, err) < 0 ||
 	    read_count(entry, "heads", &model.heads, err) < 0 ||
-	    read_count(entry, "kv_heads", &model.kv_heads, err) < 0)
+	    read_count(entry, "kv_heads", &model.kv_heads, err) < 0 ||
+	    read_count(entry, "sequence", &model.sequence, err) < 0)
 		return -1;
 	if (!model.active_parameters)
 		model.active_parameters = model.parameters;
@@ -305,7 +330,7 @@ static int add_chip(struct catalog *catalog, const char *vendor,
 	const struct value *name;
 
 	if (value_check_keys(entry, chip_keys, err) < 0 ||
-	    check_source(entry, err) < 0)
+	    read_source(entry, &chip.source, err) < 0)
 		return -1;
 	name = value_get(entry, "name");
 	if (!name)
@@ -481,40 +506,79 @@ const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 	return catalog_at(catalog, CATALOG_VENDOR, index);
 }
 
-/* The names of a kind, for word_nearest() and for a sentence. */
-static const char **name_list(const struct shelf *shelf)
+/* Leave out all names of the thing that this one stands for. */
+static void drop_names(const struct shelf *shelf, const char **names,
+		       size_t *count, const char *name)
 {
-	const char **names = calloc(shelf->name_count + 1, sizeof(*names));
+	const struct name *of = shelf_find(shelf, NULL, name);
+	size_t kept = 0;
 
-	for (size_t i = 0; names && i < shelf->name_count; i++)
+	for (size_t i = 0; i < *count; i++)
+		if (shelf_find(shelf, NULL, names[i])->index != of->index)
+			names[kept++] = names[i];
+	names[kept] = NULL;
+	*count = kept;
+}
+
+/* `; did you mean "a", "b"?` or `, allowed: all that there is`. */
+static int suggest(const struct shelf *shelf, const char *text, char *out,
+		   size_t size)
+{
+	owned_free const char **names =
+		calloc(shelf->name_count + 1, sizeof(*names));
+	size_t count = shelf->name_count, used = 0;
+	const char *near;
+
+	if (!names)
+		return -1;
+	for (size_t i = 0; i < count; i++)
 		names[i] = shelf->names[i].text;
-	return names;
+	near = word_nearest(text, names);
+	if (near) {
+		used = (size_t)snprintf(out, size, "; did you mean \"%.40s\"",
+					near);
+		drop_names(shelf, names, &count, near);
+		for (int n = 1; n < NEAR_MAX; n++) {
+			near = word_nearest(text, names);
+			if (!near)
+				break;
+			used += (size_t)snprintf(out + used, size - used,
+						 ", \"%.40s\"", near);
+			drop_names(shelf, names, &count, near);
+		}
+		snprintf(out + used, size - used, "?");
+		return 0;
+	}
+	used = (size_t)snprintf(out, size, ", allowed: %s",
+				count ? "" : "(none is described)");
+	for (size_t i = 0; i < count && used < size - 60; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%.40s",
+					 i ? ", " : "", names[i]);
+	return 0;
 }
 
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 		    const struct value *found, struct error *err)
 {
-	const struct shelf *shelf = &catalog->shelves[kind];
-	owned_free const char **names = name_list(shelf);
-	const char *nearest;
-	char text[96], list[120] = "";
-	size_t used = 0;
+	char text[96], near[160];
 
-	if (!names)
+	if (suggest(&catalog->shelves[kind], value_text(found), near,
+		    sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
-	nearest = word_nearest(value_text(found), names);
-	if (nearest)
-		return value_error(found, err,
-				   "found the unknown %s %s; did you mean "
-				   "\"%s\"?",
-				   kind_names[kind], text, nearest);
-	for (size_t i = 0; names[i] && used < sizeof(list) / 2; i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s%.40s", i ? ", " : "", names[i]);
-	return value_error(found, err, "found the unknown %s %s, allowed: %s",
-			   kind_names[kind], text,
-			   *list ? list : "(none is described)");
+	return value_error(found, err, "found the unknown %s %s%s",
+			   kind_names[kind], text, near);
+}
+
+int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
+			 const char *where, const char *name, struct error *err)
+{
+	char near[160];
+
+	if (suggest(&catalog->shelves[kind], name, near, sizeof(near)) < 0)
+		return error_nomem(err, where);
+	return error_set(err, EINVAL, "%s: found the unknown %s \"%.60s\"%s",
+			 where, kind_names[kind], name, near);
 }
 
 double chip_peak_flops(const struct chip *chip, const char *precision)

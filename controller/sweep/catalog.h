@@ -8,9 +8,13 @@
  *	      source: where the figures come from (required)
  *	      parameters: 6.659e9	  all of them, computed from the shape
  *	      active_parameters: 2.7e9	  of one token; default: parameters
- *	      nominal_parameters: 6.7e9	  as reference tables use it
- *	      layers, hidden, heads, kv_heads, feed_forward, vocabulary,
- *	      sequence, experts, experts_per_token
+ *	      nominal_parameters: 6.7e9	  of one token, as reference tables use
+ *it layers, hidden, heads, kv_heads, feed_forward, vocabulary, sequence,
+ *experts, experts_per_token stages: {pretrain: projector, finetune: finetune}
+ *					  what is learnt in a stage, where it is
+ *					  not what its name says: words of
+ *					  formula_stages[]; the first stage is
+ *					  meant when none is named
  *
  *	frameworks/<name>.yaml
  *	  framework: <name>
@@ -42,13 +46,17 @@ struct catalog;
 
 struct model {
 	const char *name;
+	const char *source;        /* where its figures come from */
 	double parameters;         /* 0: unknown, as all figures */
 	double active_parameters;  /* used by one token */
-	double nominal_parameters; /* as reference tables round it */
+	double nominal_parameters; /* the same as reference tables round it */
 	uint32_t layers;
 	uint32_t hidden;
 	uint32_t heads;
-	uint32_t kv_heads;         /* = heads where the file says nothing */
+	uint32_t kv_heads; /* = heads where the file says nothing */
+	uint32_t sequence; /* tokens, as reference tables train it */
+	const struct value
+		*stages;           /* map of stage to what it learns, or NULL */
 	const struct value *value; /* the whole entry, for ${model.x} */
 };
 
@@ -61,6 +69,7 @@ struct framework {
 struct chip {
 	const char *name;
 	const char *vendor;
+	const char *source;         /* where its figures come from */
 	double memory_gib;          /* 0: unknown */
 	const struct value *tflops; /* map of precision to TFLOPS, or NULL */
 };
@@ -103,6 +112,10 @@ enum catalog_kind {
 };
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 		    const struct value *found, struct error *err);
+/* The same for a name that stands in no file, but behind the option `where`. */
+int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
+			 const char *where, const char *name,
+			 struct error *err);
 
 /* FLOP/s of one chip at this precision; 0: unknown. */
 double chip_peak_flops(const struct chip *chip, const char *precision);

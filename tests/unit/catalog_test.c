@@ -29,7 +29,8 @@ static const char good_models[] =
 	"  small: {source: here, parameters: 1e6, layers: 2, hidden: 64,\n"
 	"    heads: 4, aliases: [tiny]}\n"
 	"  large: {source: there, parameters: 7e9, active_parameters: 2e9,\n"
-	"    nominal_parameters: 8e9, heads: 32, kv_heads: 8}\n";
+	"    nominal_parameters: 8e9, heads: 32, kv_heads: 8, sequence: 512,\n"
+	"    stages: {first: projector, second: finetune}}\n";
 static const char good_framework[] =
 	"framework: torch\naliases: [pytorch]\nimage: torch:1\n"
 	"log: {read: first, rules: []}\n";
@@ -70,7 +71,9 @@ static void test_found(void)
 	model = catalog_model(catalog, "large");
 	ok(model && model->active_parameters == 2e9 &&
 		   model->nominal_parameters == 8e9 && model->kv_heads == 8 &&
-		   model->layers == 0,
+		   model->layers == 0 && model->sequence == 512 &&
+		   value_count(model->stages) == 2 &&
+		   !strcmp(model->source, "there"),
 	   "what it says is taken, what is unknown is 0");
 	ok(!catalog_model(catalog, "medium"), "an unknown model is not");
 	ok(catalog_framework(catalog, "pytorch") &&
@@ -85,7 +88,8 @@ static void test_found(void)
 	ok(catalog_vendor_at(catalog, 0) && !catalog_vendor_at(catalog, 1),
 	   "vendors can be listed");
 	chip = catalog_chip(catalog, "acme", "a-one");
-	ok(chip && !strcmp(chip->vendor, "acme") && chip->memory_gib == 80,
+	ok(chip && !strcmp(chip->vendor, "acme") && chip->memory_gib == 80 &&
+		   !strcmp(chip->source, "paper"),
 	   "a chip is found");
 	ok(catalog_chip(catalog, NULL, "A1") == chip, "of any vendor, too");
 	ok(!catalog_chip(catalog, "other", "A1"), "but not of another one");
@@ -112,6 +116,11 @@ static void test_refused(void)
 		  "models:\n  a: {source: x, layers: two}\n",
 		  "models.yaml:2: models.a.layers: found \"two\", allowed an "
 		  "integer from 1 to 1073741824" },
+		{ "a stage that learns what nobody knows", "models.yaml",
+		  "models:\n  a: {source: x, stages: {pretrain: lorra}}\n",
+		  "models.yaml:2: models.a.stages.pretrain: found \"lorra\", "
+		  "allowed are pretrain, finetune, projector, frozen, lora, "
+		  "frozen-4n and lora-4n; did you mean \"lora\"?" },
 		{ "a name twice", "models.yaml",
 		  "models:\n  a: {source: x}\n  b: {source: x,\n"
 		  "    aliases: [A]}\n",
@@ -181,6 +190,21 @@ static void test_unknown(void)
 	   "f:1: [2]: found the unknown framework \"tirch\"; did you mean "
 	   "\"torch\"?",
 	   "for each kind");
+	catalog_unknown_name(catalog, CATALOG_CHIP, "--chip", "B1", &err);
+	is(err.text,
+	   "--chip: found the unknown chip \"B1\"; did you mean \"A1\"?",
+	   "also for a name that stands in no file");
+	catalog_unknown_name(catalog, CATALOG_MODEL, "--model", "TINI", &err);
+	is(err.text,
+	   "--model: found the unknown model \"TINI\"; did you mean "
+	   "\"tiny\"?",
+	   "in any case, and a thing by one of its names only");
+	catalog_unknown_name(catalog, CATALOG_MODEL, "--model", "qqqqqqqq",
+			     &err);
+	is(err.text,
+	   "--model: found the unknown model \"qqqqqqqq\", allowed: small, "
+	   "tiny, large",
+	   "with nothing near, all that there is");
 }
 
 static void test_own(void)

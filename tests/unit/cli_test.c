@@ -61,7 +61,24 @@ static const struct {
 	  "name: found '../me', allowed are" },
 	{ { "extract", "x" }, "--framework NAME is needed" },
 	{ { "extract", "--framework", "nix" },
-	  "--framework: found 'nix', allowed: " },
+	  "--framework: found the unknown framework \"nix\"" },
+	{ { "mfu", "--model", "llama2_7b", "--chip=A" },
+	  "--precision is needed" },
+	{ { "mfu", "--model=x", "--chip=x", "--precision=x",
+	    "--tokens-per-second=-1" },
+	  "--tokens-per-second: found '-1', allowed is a number above 0" },
+	{ { "mfu", "--model=x", "--chip=x", "--precision=x",
+	    "--tokens-per-second=0x10" },
+	  "--tokens-per-second: found '0x10', allowed is" },
+	{ { "mfu", "--model=lama2_7b", "--chip=x", "--precision=x",
+	    "--tokens-per-second=9" },
+	  "--model: found the unknown model \"lama2_7b\"; did you mean "
+	  "\"llama2_7b\"" },
+	{ { "mfu", "--model=llama2_7b", "--chip=qqqqqqqq", "--precision=x",
+	    "--tokens-per-second=9" },
+	  "--chip: found the unknown chip \"qqqqqqqq\", allowed: " },
+	{ { "mfu", "--formula", "7n" },
+	  "--formula: found '7n', allowed: 6n, palm" },
 	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
 	{ { "plan", "/dev/null", "--images", "/nowhere" },
 	  "--images /nowhere: No such file" },
@@ -102,7 +119,7 @@ static void test_help(struct bed *bed)
 					     "sweeps", "jobs",   "nodes",
 					     "show",   "logs",   "cancel",
 					     "retry",  "report", "extract",
-					     "key" };
+					     "mfu",    "key" };
 
 	is_int(bed_run(bed, "--help", NULL), 0, "help is good");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -214,6 +231,80 @@ static void test_extract(struct bed *bed)
 		       bed_file(bed, "empty.log"), NULL),
 	       1, "a log without metrics is failed work");
 	ok(bed_said(bed, "nothing was measured"), "and says so");
+}
+
+/* A folder of images with one chip. */
+static void make_images(struct bed *bed)
+{
+	owned(buffer_clear) struct buffer models;
+
+	buffer_init(&models, 1 << 20);
+	file_read(AT_FDCWD, "images/models.yaml", &models, NULL);
+	file_make_folders(bed_file(bed, "vendors/acme"), 0755, NULL);
+	bed_write(bed, "models.yaml", models.data, 0644);
+	bed_write(bed, "vendors/acme/profile.yaml",
+		  "vendor: acme\nchips:\n  - {name: A1, source: a paper,\n"
+		  "     tflops: {bf16: 312, tf32: 156}}\n"
+		  "  - {name: A2, source: a page}\n",
+		  0644);
+}
+
+static void test_mfu(struct bed *bed)
+{
+	make_images(bed);
+	is_int(bed_run(bed, "mfu", "--images", bed->folder, "--model",
+		       "llama2-7B", "--chip", "a1", "--precision", "bf16",
+		       "--tokens-per-second", "3120", "--recompute", NULL),
+	       0, "mfu holds a rate against a chip");
+	/* 42e9 * 3120 / 312e12 = 0.42; 56e9 recomputed: 0.56 */
+	ok(bed_printed(bed, "{\"mfu_percent\":42,\"hfu_percent\":56,"
+			    "\"flops_per_token\":42000000000,"
+			    "\"peak_tflops\":312,\"formula\":\"6n\","),
+	   "and prints percent, FLOPs, peak and formula");
+	ok(bed_printed(bed, "\"parameters\":7000000000,"
+			    "\"parameters_are\":\"nominal\"") &&
+		   bed_printed(bed, "\"sources\":{\"model\":\"https://") &&
+		   bed_printed(bed, "\"chip\":\"a paper\"") &&
+		   bed_printed(bed, "\"text\":null,\"flags\":[]"),
+	   "the parameters, and all sources");
+	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
+		"--chip", "A1", "--precision", "bf16", "--tokens-per-second",
+		"3120", "--formula", "palm", "--sequence", "1024", NULL);
+	/* 42e9 + 12 * 32 * 4096 * 1024 */
+	ok(bed_printed(bed, "\"flops_per_token\":43610612736,") &&
+		   bed_printed(bed, "\"formula\":\"palm\""),
+	   "palm counts the attention at the sequence that was given");
+	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
+		"--chip", "A1", "--precision", "bf16", "--tokens-per-second",
+		"1", "--parameters", "exact", "--stage", "lora-4n", NULL);
+	ok(bed_printed(bed, "\"flops_per_token\":26953662464,"),
+	   "exact parameters and another stage can be asked for");
+	is_int(bed_run(bed, "mfu", "--images", bed->folder, "--model",
+		       "llama2_7b", "--chip", "A1", "--precision", "fp8",
+		       "--tokens-per-second", "1", NULL),
+	       0, "an unknown peak is no mistake");
+	ok(bed_printed(bed, "{\"mfu_percent\":null,") &&
+		   bed_printed(bed, "\"peak_tflops\":null,") &&
+		   bed_printed(bed, "\"text\":\"the peak of A1 at fp8 is "
+				    "unknown; known are bf16, tf32\""),
+	   "but null, and told in words");
+	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
+		"--chip", "A2", "--precision", "bf16", "--tokens-per-second",
+		"1", NULL);
+	ok(bed_printed(bed, "the peak of A2 is unknown: no figure for it has a "
+			    "source"),
+	   "a chip without any figure, too");
+	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
+		"--chip", "A1", "--precision", "bf16", "--tokens-per-second",
+		"9360", NULL);
+	ok(bed_printed(bed, "\"flags\":[\"an MFU of 126.0 % is "
+			    "impossible\"]"),
+	   "more than the chip can do is flagged");
+	ok(bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
+		   "--chip", "A1", "--precision", "bf16", "--tokens-per-second",
+		   "1", "--stage", "lorra", NULL) == 2 &&
+		   bed_said(bed, "did you mean 'lora'?"),
+	   "an unknown stage is refused");
 }
 
 /* Settings: option, then environment, then file. */
@@ -414,6 +505,7 @@ int main(void)
 	test_keys(&bed);
 	test_plan(&bed);
 	test_extract(&bed);
+	test_mfu(&bed);
 	test_settings(&bed);
 	test_probe(&bed);
 	test_folder(&bed);

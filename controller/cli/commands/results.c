@@ -262,22 +262,6 @@ static int extract_with(struct cli *cli, const struct framework *framework,
 	return EXIT_GOOD;
 }
 
-static int unknown_framework(const struct catalog *catalog, const char *name,
-			     struct error *err)
-{
-	char all[120] = "";
-	size_t used = 0;
-	const struct framework *one;
-
-	for (size_t i = 0;
-	     (one = catalog_framework_at(catalog, i)) && used < sizeof(all);
-	     i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-					 i ? ", " : "", one->name);
-	return error_set(err, EINVAL, "--framework: found '%.60s', allowed: %s",
-			 name, all);
-}
-
 int command_extract(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
@@ -294,6 +278,8 @@ int command_extract(struct cli *cli, struct error *err)
 		return -1;
 	framework = catalog_framework(catalog, cli->options.framework);
 	if (!framework)
-		return unknown_framework(catalog, cli->options.framework, err);
+		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
+					    "--framework",
+					    cli->options.framework, err);
 	return extract_with(cli, framework, err);
 }

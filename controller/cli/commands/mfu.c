@@ -1,0 +1,238 @@
+/* mfu.c - a rate held against the peak of a chip.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/json.h"
+#include "controller/sweep/yardstick.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define RATE_MAX 1e15
+
+/* What was asked, looked up. */
+struct question {
+	const struct model *model;
+	const struct chip *chip;
+	const char *precision;
+	enum formula formula;
+	double rate;
+	struct yardstick yardstick;
+};
+
+static int read_rate(const char *text, double *rate, struct error *err)
+{
+	char *end;
+
+	*rate = strtod(text, &end);
+	/* strtod() also takes blanks, signs, words and hexadecimal. */
+	if (text[0] < '0' || text[0] > '9' || text[1] == 'x' ||
+	    text[1] == 'X' || *end || !(*rate > 0) || *rate > RATE_MAX)
+		return error_set(err, EINVAL,
+				 "--tokens-per-second: found '%.60s', allowed "
+				 "is a number above 0",
+				 text);
+	return 0;
+}
+
+static int check_given(const struct options *options, struct error *err)
+{
+	const struct {
+		const char *name, *value;
+	} needed[] = {
+		{ "--model", options->model },
+		{ "--chip", options->chip },
+		{ "--precision", options->precision },
+		{ "--tokens-per-second", options->tokens_per_second },
+	};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!needed[i].value)
+			return error_set(err, EINVAL, "%s is needed",
+					 needed[i].name);
+	return 0;
+}
+
+static int unknown_stage(const struct question *question, struct error *err)
+{
+	char words[120] = "";
+	size_t used = 0;
+	const char *near =
+		word_nearest(question->yardstick.stage, formula_stages);
+
+	for (size_t i = 0; formula_stages[i]; i++)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+					 "%s%s", i ? ", " : "",
+					 formula_stages[i]);
+	return error_set(err, EINVAL,
+			 "--stage: found '%.40s', allowed are %s%s%s%s",
+			 question->yardstick.stage, words,
+			 near ? "; did you mean '" : "", near ? near : "",
+			 near ? "'?" : "");
+}
+
+static int look_up(const struct cli *cli, const struct catalog *catalog,
+		   struct question *question, struct error *err)
+{
+	const struct options *options = &cli->options;
+	uint32_t sequence = options->sequence == OPTION_NONE
+				    ? 0
+				    : (uint32_t)options->sequence;
+
+	question->model = catalog_model(catalog, options->model);
+	if (!question->model)
+		return catalog_unknown_name(catalog, CATALOG_MODEL, "--model",
+					    options->model, err);
+	question->chip = catalog_chip(catalog, NULL, options->chip);
+	if (!question->chip)
+		return catalog_unknown_name(catalog, CATALOG_CHIP, "--chip",
+					    options->chip, err);
+	question->precision = options->precision;
+	if (options->formula)
+		while (strcmp(formula_names[question->formula],
+			      options->formula) != 0)
+			question->formula++;
+	yardstick_init(&question->yardstick, question->model, question->chip,
+		       question->precision, options->stage, sequence,
+		       options->parameters &&
+			       !strcmp(options->parameters, "exact"));
+	if (!question->yardstick.learns)
+		return unknown_stage(question, err);
+	return 0;
+}
+
+/* Why there is no figure; "" when there is one. */
+static void explain(const struct question *question, char *text, size_t size)
+{
+	const struct value *tflops = question->chip->tflops;
+	const char *name = question->chip->name;
+	size_t known = tflops ? value_count(tflops) : 0, used;
+
+	*text = 0;
+	if (!(formula_flops(question->formula, &question->yardstick.flops) > 0))
+		snprintf(text, size,
+			 "the FLOPs of a token of %s are unknown by the "
+			 "formula %s: its description lacks a figure",
+			 question->model->name,
+			 formula_names[question->formula]);
+	else if (!(question->yardstick.peak_flops > 0) && !known)
+		snprintf(text, size,
+			 "the peak of %s is unknown: no figure for it has a "
+			 "source",
+			 name);
+	else if (!(question->yardstick.peak_flops > 0)) {
+		used = (size_t)snprintf(text, size,
+					"the peak of %s at %.40s is unknown; "
+					"known are",
+					name, question->precision);
+		for (size_t i = 0; i < known && used < size; i++)
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s %.20s", i ? "," : "",
+						 value_key(tflops, i));
+	}
+}
+
+static void add_number(cJSON *to, const char *name, double number)
+{
+	cJSON_AddItemToObject(to, name,
+			      isfinite(number) && number > 0
+				      ? cJSON_CreateNumber(number)
+				      : cJSON_CreateNull());
+}
+
+static void add_text(cJSON *to, const char *name, const char *text)
+{
+	cJSON_AddItemToObject(to, name,
+			      *text ? cJSON_CreateString(text)
+				    : cJSON_CreateNull());
+}
+
+static void add_inputs(cJSON *to, const struct question *question)
+{
+	const struct yardstick *yardstick = &question->yardstick;
+
+	add_text(to, "model", question->model->name);
+	add_text(to, "chip", question->chip->name);
+	add_text(to, "vendor", question->chip->vendor);
+	add_text(to, "precision", question->precision);
+	add_text(to, "stage", yardstick->stage);
+	add_text(to, "learns", yardstick->learns);
+	add_number(to, "tokens_per_second_per_device", question->rate);
+	add_number(to, "parameters", yardstick->flops.parameters);
+	add_text(to, "parameters_are",
+		 yardstick->nominal ? "nominal" : "exact");
+	add_number(to, "sequence", yardstick->flops.sequence);
+	add_number(to, "flops_per_parameter", yardstick->flops.factor);
+}
+
+static void add_sources(cJSON *to, const struct question *question)
+{
+	cJSON *sources = cJSON_AddObjectToObject(to, "sources");
+
+	add_text(sources, "model", question->model->source);
+	add_text(sources, "chip", question->chip->source);
+	add_text(sources, "formula",
+		 question->formula == FORMULA_PALM
+			 ? "https://arxiv.org/abs/2204.02311 appendix B"
+			 : "https://github.com/FlagOpen/FlagPerf "
+			   "training/benchmarks");
+}
+
+static cJSON *answer(const struct cli *cli, const struct question *question)
+{
+	const struct yardstick *yardstick = &question->yardstick;
+	enum formula formula = question->formula;
+	double flops = formula_flops(formula, &yardstick->flops);
+	double mfu = formula_utilisation(question->rate, flops,
+					 yardstick->peak_flops);
+	double hfu =
+		formula_utilisation(question->rate,
+				    formula_flops_recomputed(formula,
+							     &yardstick->flops),
+				    yardstick->peak_flops);
+	cJSON *to = cJSON_CreateObject();
+	cJSON *flags;
+	char text[240];
+
+	add_number(to, "mfu_percent", mfu * 100);
+	if (cli->options.recompute)
+		add_number(to, "hfu_percent", hfu * 100);
+	add_number(to, "flops_per_token", flops);
+	add_number(to, "peak_tflops", yardstick->peak_flops / 1e12);
+	add_text(to, "formula", formula_names[formula]);
+	cJSON_AddNumberToObject(to, "formula_version", FORMULA_VERSION);
+	add_inputs(to, question);
+	explain(question, text, sizeof(text));
+	add_text(to, "text", text);
+	flags = cJSON_AddArrayToObject(to, "flags");
+	if (mfu > 1) {
+		snprintf(text, sizeof(text), "an MFU of %.1f %% is impossible",
+			 mfu * 100);
+		cJSON_AddItemToArray(flags, cJSON_CreateString(text));
+	}
+	add_sources(to, question);
+	return to;
+}
+
+int command_mfu(struct cli *cli, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog = NULL;
+	owned(json_free) cJSON *object = NULL;
+	struct question question = { 0 };
+	char images[PATH_MAX];
+
+	if (check_given(&cli->options, err) < 0 ||
+	    read_rate(cli->options.tokens_per_second, &question.rate, err) <
+		    0 ||
+	    settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	catalog = catalog_load(images, err);
+	if (!catalog || look_up(cli, catalog, &question, err) < 0)
+		return -1;
+	object = answer(cli, &question);
+	if (cli_print_json(cli, object, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
