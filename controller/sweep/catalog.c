@@ -241,7 +241,10 @@ static int add_model(struct catalog *catalog, const char *name,
 	    read_count(entry, "hidden", &model.hidden, err) < 0 ||
 	    read_count(entry, "heads", &model.heads, err) < 0 ||
 	    read_count(entry, "kv_heads", &model.kv_heads, err) < 0 ||
-	    read_count(entry, "sequence", &model.sequence, err) < 0)
+	    read_count(entry, "sequence", &model.sequence, err) < 0 ||
+	    read_count(entry, "experts", &model.experts, err) < 0 ||
+	    read_count(entry, "experts_per_token", &model.experts_per_token,
+		       err) < 0)
 		return -1;
 	if (!model.active_parameters)
 		model.active_parameters = model.parameters;
@@ -350,12 +353,15 @@ static int load_vendor(struct catalog *catalog, const char *path,
 		       const char *stem, struct error *err)
 {
 	const struct value *root = catalog_read(catalog, path, err);
-	struct vendor vendor = { .value = root };
+	struct vendor vendor = { .value = root,
+				 .images = value_get(root, "images") };
 	const struct value *chips;
 
 	if (!root || read_name(root, "vendor", stem, &vendor.name, err) < 0 ||
 	    catalog_add(catalog, CATALOG_VENDOR, &vendor,
 			(struct name){ .text = vendor.name }, root, err) < 0)
+		return -1;
+	if (vendor.images && value_expect(vendor.images, VALUE_MAP, err) < 0)
 		return -1;
 	chips = value_get(root, "chips");
 	if (!chips)
@@ -484,6 +490,19 @@ const struct chip *catalog_chip(const struct catalog *catalog,
 	return catalog_find(catalog, CATALOG_CHIP, vendor, name);
 }
 
+const struct value *vendor_framework_image(const struct catalog *catalog,
+					   const struct vendor *vendor,
+					   const struct framework *framework)
+{
+	size_t count = vendor->images ? value_count(vendor->images) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (catalog_framework(catalog, value_key(vendor->images, i)) ==
+		    framework)
+			return value_at(vendor->images, i);
+	return NULL;
+}
+
 static const void *catalog_at(const struct catalog *catalog,
 			      enum catalog_kind kind, size_t index)
 {
@@ -520,19 +539,26 @@ static void drop_names(const struct shelf *shelf, const char **names,
 	*count = kept;
 }
 
+/* All names and aliases, for word_nearest(). */
+static const char **name_list(const struct shelf *shelf)
+{
+	const char **names = calloc(shelf->name_count + 1, sizeof(*names));
+
+	for (size_t i = 0; names && i < shelf->name_count; i++)
+		names[i] = shelf->names[i].text;
+	return names;
+}
+
 /* `; did you mean "a", "b"?` or `, allowed: all that there is`. */
 static int suggest(const struct shelf *shelf, const char *text, char *out,
 		   size_t size)
 {
-	owned_free const char **names =
-		calloc(shelf->name_count + 1, sizeof(*names));
+	owned_free const char **names = name_list(shelf);
 	size_t count = shelf->name_count, used = 0;
 	const char *near;
 
 	if (!names)
 		return -1;
-	for (size_t i = 0; i < count; i++)
-		names[i] = shelf->names[i].text;
 	near = word_nearest(text, names);
 	if (near) {
 		used = (size_t)snprintf(out, size, "; did you mean \"%.40s\"",
@@ -555,6 +581,15 @@ static int suggest(const struct shelf *shelf, const char *text, char *out,
 		used += (size_t)snprintf(out + used, size - used, "%s%.40s",
 					 i ? ", " : "", names[i]);
 	return 0;
+}
+
+bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
+		  const char *text)
+{
+	const struct shelf *shelf = &catalog->shelves[kind];
+	owned_free const char **names = name_list(shelf);
+
+	return names && word_nearest(text, names);
 }
 
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,

@@ -32,6 +32,7 @@
  *	    - {name: A100-SXM4-80GB, aliases: [A100], memory_gib: 80,
  *	       tflops: {bf16: 312, fp16: 312, tf32: 156, fp32: 19.5},
  *	       source: where the figures come from}
+ *	  images: {pytorch: reference, ...}	for sweeps that name none
  *	  (its other keys are the agent's)
  *
  * Names are found in any case, and by their aliases. Everything returned is
@@ -56,7 +57,9 @@ struct model {
 	uint32_t kv_heads; /* = heads where the file says nothing */
 	uint32_t sequence; /* tokens, as reference tables train it */
 	const struct value
-		*stages;           /* map of stage to what it learns, or NULL */
+		*stages;  /* map of stage to what it learns, or NULL */
+	uint32_t experts; /* 0: it has none */
+	uint32_t experts_per_token;
 	const struct value *value; /* the whole entry, for ${model.x} */
 };
 
@@ -76,7 +79,8 @@ struct chip {
 
 struct vendor {
 	const char *name;
-	const struct value *value; /* the whole profile */
+	const struct value *value;  /* the whole profile */
+	const struct value *images; /* framework to reference, or NULL */
 };
 
 /* Load what lies below the folder. models.yaml must be there. Errors name
@@ -103,6 +107,13 @@ const struct framework *catalog_framework_at(const struct catalog *catalog,
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 				       size_t index);
 
+/* The image of the vendor for this framework: of its `images`, by name or alias
+ * of the framework; NULL: it has none.
+ */
+const struct value *vendor_framework_image(const struct catalog *catalog,
+					   const struct vendor *vendor,
+					   const struct framework *framework);
+
 /* Fill *err: found name, which is unknown, and what is near or allowed. */
 enum catalog_kind {
 	CATALOG_MODEL,
@@ -116,6 +127,10 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 			 const char *where, const char *name,
 			 struct error *err);
+
+/* Is there a name that whoever wrote this one may have meant? */
+bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
+		  const char *text);
 
 /* FLOP/s of one chip at this precision; 0: unknown. */
 double chip_peak_flops(const struct chip *chip, const char *precision);

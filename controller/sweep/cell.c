@@ -3,6 +3,7 @@
 #include "controller/sweep/cell.h"
 
 #include "controller/sweep/container.h"
+#include "controller/sweep/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +31,8 @@ static const size_t offsets[KEYS] = {
 	[KEY_WARMUP_STEPS] = offsetof(struct cell, spec.measure.warmup_steps),
 	[KEY_MODEL] = offsetof(struct cell, spec.measure.model),
 	[KEY_PRECISION] = offsetof(struct cell, spec.measure.precision),
+	[KEY_OPTIMIZER] = offsetof(struct cell, optimizer),
+	[KEY_CHECK_MEMORY] = offsetof(struct cell, check_memory),
 	[KEY_BATCH_MICRO] = offsetof(struct cell, shape.micro),
 	[KEY_BATCH_ACCUMULATE] = offsetof(struct cell, shape.accumulate),
 	[KEY_BATCH_SEQUENCE] = offsetof(struct cell, shape.sequence),
@@ -42,10 +45,13 @@ static const size_t offsets[KEYS] = {
 	[KEY_PARALLEL_SP] = offsetof(struct cell, shape.sp),
 	[KEY_PARALLEL_SHARDING] = offsetof(struct cell, shape.sharding),
 	[KEY_PARALLEL_STAGE] = offsetof(struct cell, shape.stage),
+	[KEY_PARALLEL_VPP] = offsetof(struct cell, shape.vpp),
 };
 
 void cell_clear(struct cell *cell)
 {
+	free(cell->optimizer);
+	cell->optimizer = NULL;
 	codec_clear(&job_spec_schema, &cell->spec);
 }
 
@@ -55,6 +61,7 @@ void cells_clear(struct cells *cells)
 		layer_clear(&cells->layers[i]);
 	free(cells->layers);
 	free(cells->frameworks);
+	free(cells->images);
 	free(cells->env);
 	free(cells->ulimits);
 	free(cells->used);
@@ -152,6 +159,40 @@ int cells_prepare(struct cells *cells, const struct value *const *frameworks,
 		       &cells->ulimit_count, err);
 }
 
+/* The image that the cell's vendor has for the framework; NULL: none, or no
+ * such vendor.
+ */
+static int vendor_image(struct cells *cells, const struct value *const *values,
+			const struct framework *framework,
+			const struct value **image, struct error *err)
+{
+	const struct value *name = values[KEY_VENDOR];
+	const struct vendor *vendor =
+		catalog_vendor(cells->catalog,
+			       name ? value_text(name)
+				    : key_rules[KEY_VENDOR].fallback);
+	struct vendor_image *images = cells->images;
+	size_t count = cells->image_count;
+
+	*image = NULL;
+	if (!vendor || !vendor->images)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (images[i].vendor == vendor &&
+		    images[i].framework == framework) {
+			*image = images[i].image;
+			return 0;
+		}
+	*image = vendor_framework_image(cells->catalog, vendor, framework);
+	images = realloc(images, (count + 1) * sizeof(*images));
+	if (!images)
+		return error_nomem(err, "sweep");
+	cells->images = images;
+	images[cells->image_count++] =
+		(struct vendor_image){ vendor, framework, *image };
+	return 0;
+}
+
 int cell_complete(struct cells *cells, const struct value **values,
 		  struct error *err)
 {
@@ -164,6 +205,10 @@ int cell_complete(struct cells *cells, const struct value **values,
 		return 0;
 	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
 		return -1;
+	if (!image &&
+	    vendor_image(cells, values, framework, &values[KEY_IMAGE], err) < 0)
+		return -1;
+	image = values[KEY_IMAGE] || values[KEY_BUILD];
 	while (cells->frameworks[k] != framework)
 		k++;
 	for (size_t i = 0; i < cells->layers[k].count; i++) {
@@ -211,7 +256,8 @@ uint64_t cell_number(const struct cell *cell, size_t key)
 {
 	const void *at = (const char *)cell + offsets[key];
 
-	if (offsets[key] < offsetof(struct cell, shape))
+	if (offsets[key] < offsetof(struct cell, shape) ||
+	    offsets[key] >= offsetof(struct cell, shape) + sizeof(cell->shape))
 		return 0;
 	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
 					       : *(const uint32_t *)at;
@@ -278,6 +324,7 @@ static int read_keys(const struct value *const *values, struct cell *cell,
 		if (values[key] && offsets[key] &&
 		    read_key(values[key], key, cell, err) < 0)
 			return -1;
+	cell->shape.has_stage = values[KEY_PARALLEL_STAGE] != NULL;
 	return 0;
 }
 
@@ -292,7 +339,34 @@ static int read_word(const struct value *value, const char *const *words,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
-/* network, ipc, grace, repeat, processes: what the table cannot say. */
+/* Layers of each stage of a pipeline. */
+static int read_split(const struct value *list, struct shape *shape,
+		      struct error *err)
+{
+	const struct key_rule *rule = &key_rules[KEY_PARALLEL_SPLIT];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (!value_count(list) || value_count(list) > rule->max)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are the "
+				   "layers of 1 to %" PRIu64 " stages",
+				   value_count(list), rule->max);
+	for (size_t i = 0; i < value_count(list); i++) {
+		uint32_t layers;
+
+		if (value_u32(value_at(list, i), (uint32_t)rule->min,
+			      (uint32_t)rule->max, &layers, err) < 0)
+			return -1;
+		shape->split_layers += layers;
+		shape->split_stages++;
+	}
+	return 0;
+}
+
+/* network, ipc, grace, repeat, processes, split: what the table cannot say. */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
 {
@@ -326,6 +400,8 @@ static int read_others(const struct value *const *values, struct cell *cell,
 		      (uint32_t)key_rules[KEY_REPEAT].max, &cell->repeats,
 		      err) < 0)
 		return -1;
+	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0)
+		return -1;
 	if (!processes)
 		return 0;
 	if (!strcmp(value_text(processes), "device")) {
@@ -342,6 +418,18 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	return value_u32(processes, (uint32_t)key_rules[KEY_PROCESSES].min,
 			 (uint32_t)key_rules[KEY_PROCESSES].max,
 			 &cell->shape.processes, err);
+}
+
+static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
+		   const struct value *name, struct error *err)
+{
+	const struct chip *chip = catalog_chip(catalog, NULL, value_text(name));
+
+	if (!chip)
+		return catalog_unknown(catalog, CATALOG_CHIP, name, err);
+	return value_error(name, err,
+			   "found the chip %s of %s, but the vendor is %s",
+			   chip->name, chip->vendor, vendor->name);
 }
 
 /* Names are replaced by those of the catalog, so that aliases make no
@@ -373,10 +461,10 @@ static int resolve_names(const struct cells *cells,
 		chip = catalog_chip(catalog, vendor->name,
 				    value_text(values[KEY_CHIP]));
 		if (!chip)
-			return catalog_unknown(catalog, CATALOG_CHIP,
-					       values[KEY_CHIP], err);
+			return no_chip(catalog, vendor, values[KEY_CHIP], err);
 		if (cell_set_text(&spec->measure.chip, chip->name, err) < 0)
 			return -1;
+		cell->chip = chip;
 	}
 	if (spec->measure.model) {
 		cell->model = catalog_model(catalog, spec->measure.model);
@@ -392,7 +480,7 @@ static int resolve_names(const struct cells *cells,
 }
 
 /* The address of what the job is: the same container, shape and reading of the
- * result give the same key, whatever the sweep is called.
+ * result give the same key, whatever the sweep is called; repeats share it.
  */
 static int set_key(struct cells *cells, struct cell *cell, struct error *err)
 {
@@ -403,6 +491,7 @@ static int set_key(struct cells *cells, struct cell *cell, struct error *err)
 	char nothing[] = "";
 
 	spec.sweep = spec.cell = spec.key = nothing;
+	spec.repeat = 0;
 	spec.values = NULL;
 	spec.priority = 0;
 	spec.timeout_ms = 0;
@@ -445,6 +534,23 @@ static int copy_shape(struct cell *cell, struct error *err)
 	return cell_set_text(&spec->layout.stage, stage, err);
 }
 
+static int check_memory(const struct value *const *values, struct cell *cell)
+{
+	struct memory_input input = {
+		.shape = &cell->shape,
+		.model = cell->model,
+		.chip = cell->chip,
+		.precision = cell->spec.measure.precision,
+		.optimizer = cell->optimizer,
+	};
+
+	if (!cell->check_memory)
+		return 0;
+	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
+		input.laid_out |= values[key] != NULL;
+	return memory_check(&input, cell->reason, sizeof(cell->reason));
+}
+
 static int build(struct cells *cells, const struct value *const *values,
 		 struct cell *cell, struct error *err)
 {
@@ -454,7 +560,8 @@ static int build(struct cells *cells, const struct value *const *values,
 	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
 	if (shape_solve(&cell->shape, cell->model, cell->reason,
-			sizeof(cell->reason)) < 0)
+			sizeof(cell->reason)) < 0 ||
+	    check_memory(values, cell) < 0)
 		return 0;
 	if (copy_shape(cell, err) < 0 ||
 	    container_read(cells, values, cell, err) < 0)
@@ -467,6 +574,7 @@ int cell_build(struct cells *cells, const struct value *const *values,
 {
 	owned(cell_clear) struct cell cell = {
 		.repeats = 1,
+		.check_memory = true,
 		.shape = { .nodes = 1 },
 		.spec = { .repeat = repeat, .nodes = 1, .retries = 2 },
 	};
@@ -475,5 +583,6 @@ int cell_build(struct cells *cells, const struct value *const *values,
 		return -1;
 	*out = cell;
 	cell.spec = (struct job_spec){ 0 };
+	cell.optimizer = NULL;
 	return 0;
 }

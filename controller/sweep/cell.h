@@ -9,14 +9,17 @@
 #include "controller/sweep/shape.h"
 #include "protocol/spec.h"
 
-#define CELL_REASON_BYTES 240
+#define CELL_REASON_BYTES 480
 #define CELL_WORDS_BYTES 300
 
 struct cell {
 	struct job_spec spec; /* cleared by cell_clear() */
 	uint32_t repeats;
 	struct shape shape;
-	const struct model *model;      /* NULL: not in the catalog */
+	const struct model *model; /* NULL: not in the catalog */
+	const struct chip *chip;   /* NULL: not said */
+	char *optimizer;           /* NULL: not said */
+	bool check_memory;
 	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
 };
 
@@ -37,6 +40,12 @@ struct cells {
 	const struct framework **frameworks; /* those that the sweep names */
 	struct layer *layers;                /* what each of them brings */
 	size_t framework_count;
+	struct vendor_image {
+		const struct vendor *vendor;
+		const struct framework *framework;
+		const struct value *image;
+	} * images; /* those that were looked up */
+	size_t image_count;
 	size_t *env; /* paths below env, and below ulimits */
 	size_t env_count;
 	size_t *ulimits;

@@ -110,6 +110,36 @@ static int fill_string(const struct context *context, const struct value *value,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
+/* A word that is nothing but the placeholder of a list stands for a word of
+ * each entry. 1: it was one; 0: it is not.
+ */
+static int splice(const struct context *context, const struct value *word,
+		  struct strings *argv, struct error *err)
+{
+	const char *text = value_text(word);
+	size_t length = strlen(text);
+	const struct value *list;
+	char name[PATH_BYTES];
+	int path;
+
+	if (strncmp(text, "${", 2) != 0 ||
+	    strchr(text, '}') != text + length - 1 ||
+	    length - 3 >= sizeof(name))
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(length - 3), text + 2);
+	path = paths_find(context->cells->paths, name);
+	list = path >= 0 ? context->values[path] : NULL;
+	if (!list || value_kind(list) != VALUE_LIST ||
+	    (path < KEYS && path != KEY_PARALLEL_SPLIT))
+		return 0;
+	context->cells->used[path] = true;
+	for (size_t i = 0; i < value_count(list); i++)
+		if (value_expect(value_at(list, i), VALUE_SCALAR, err) < 0 ||
+		    strings_add(argv, value_text(value_at(list, i)), err) < 0)
+			return -1;
+	return 1;
+}
+
 static int read_command(const struct context *context, struct strings *argv,
 			struct error *err)
 {
@@ -132,10 +162,16 @@ static int read_command(const struct context *context, struct strings *argv,
 				   value_count(list), WORDS_MAX);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const struct value *word = value_at(list, i);
+		int spliced;
 
-		if (value_expect(word, VALUE_SCALAR, err) < 0 ||
-		    fill(context, word, WORD_BYTES, true, err) < 0 ||
-		    strings_add(argv, context->cells->scratch.data, err) < 0)
+		if (value_expect(word, VALUE_SCALAR, err) < 0)
+			return -1;
+		spliced = splice(context, word, argv, err);
+		if (spliced < 0)
+			return -1;
+		if (!spliced &&
+		    (fill(context, word, WORD_BYTES, true, err) < 0 ||
+		     strings_add(argv, context->cells->scratch.data, err) < 0))
 			return -1;
 	}
 	return 0;

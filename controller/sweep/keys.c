@@ -42,6 +42,8 @@ const struct key_rule key_rules[KEYS] = {
 				  NULL },
 	[KEY_MODEL] =		{ "model", TYPE_TEXT, 1, 128, NULL },
 	[KEY_PRECISION] =	{ "precision", TYPE_TEXT, 1, 32, NULL },
+	[KEY_OPTIMIZER] =	{ "optimizer", TYPE_TEXT, 1, 32, NULL },
+	[KEY_CHECK_MEMORY] =	{ "check_memory", TYPE_BOOL, 0, 0, "true" },
 	[KEY_BATCH_MICRO] =	{ "batch.micro", TYPE_U32, 1, MILLION, NULL },
 	[KEY_BATCH_ACCUMULATE] ={ "batch.accumulate", TYPE_U32, 1, MILLION,
 				  NULL },
@@ -58,22 +60,26 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_PARALLEL_SHARDING] = { "parallel.sharding", TYPE_U32, 1, 65536,
 				  NULL },
 	[KEY_PARALLEL_STAGE] =	{ "parallel.stage", TYPE_U32, 0, 3, NULL },
+	[KEY_PARALLEL_VPP] =	{ "parallel.vpp", TYPE_U32, 1, 1024, NULL },
+	[KEY_PARALLEL_SPLIT] =	{ "parallel.split", TYPE_OTHER, 1, 65536, NULL },
 };
 
 const char *const key_tops[] = {
 	"sweep", "vendor", "chip", "nodes", "devices", "shared", "framework",
-	"image", "build", "command", "env", "mounts", "workdir", "user",
+	"image", "build", "command", "env", "workspace", "mounts", "workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
-	"retries", "grace", "warmup_steps", "model", "precision", "batch",
-	"parallel", "matrix", "include", "exclude", NULL,
+	"retries", "grace", "warmup_steps", "model", "precision",
+	"optimizer", "check_memory", "batch", "parallel", "matrix", "include",
+	"exclude", NULL,
 };
 
 static const char *const batch_keys[] = {
 	"micro", "accumulate", "sequence", "global", NULL,
 };
 static const char *const parallel_keys[] = {
-	"tp", "pp", "dp", "cp", "ep", "sp", "sharding", "stage", NULL,
+	"tp", "pp", "dp", "cp", "ep", "sp", "sharding", "stage",
+	"vpp", "split", NULL,
 };
 /* clang-format on */
 

@@ -238,6 +238,12 @@ int layer_add(struct layer *layer, struct paths *paths, const char *name,
 {
 	char found[96];
 
+	if (!strcmp(name, "workspace"))
+		return value_error(value, err,
+				   "found a workspace, which this version "
+				   "cannot pack yet: put the folder into the "
+				   "image, or pass it in with mounts: [{host, "
+				   "container}]");
 	switch (key_shape(name)) {
 	case SHAPE_LEAF:
 		if (value_kind(value) != VALUE_MAP)

@@ -78,19 +78,99 @@ static int solve_parallel(struct shape *shape, const struct reason *reason)
 				  " is not the world: %s",
 				  shape->tp, shape->pp, shape->cp, shape->dp,
 				  sharding, copy * shape->dp * sharding, world);
-	if (shape->ep && shape->world % shape->ep)
-		return impossible(reason, "EP %u does not divide the world: %s",
-				  shape->ep, world);
+	if (shape->ep && shape->world / shape->pp % shape->ep)
+		return impossible(reason,
+				  "EP %u does not divide the ranks of a "
+				  "pipeline stage: %s / PP %u = %" PRIu64,
+				  shape->ep, world, shape->pp,
+				  shape->world / shape->pp);
+	if (shape->vpp > 1 && shape->pp == 1)
+		return impossible(reason,
+				  "VPP %u interleaves pipeline stages, but PP "
+				  "is 1",
+				  shape->vpp);
+	return 0;
+}
+
+/* Layers to stages. */
+static int check_layers(const struct shape *shape, const struct model *model,
+			const struct reason *reason)
+{
+	uint64_t stages = (uint64_t)shape->pp * or_one(shape->vpp);
+
+	if (!shape->split_stages) {
+		if (model->layers % stages == 0)
+			return 0;
+		if (shape->vpp > 1)
+			return impossible(reason,
+					  "%u layers of %s do not divide by PP "
+					  "%u x VPP %u = %" PRIu64,
+					  model->layers, model->name, shape->pp,
+					  shape->vpp, stages);
+		return impossible(reason,
+				  "%u layers of %s do not divide by PP %u: an "
+				  "uneven split needs parallel.split",
+				  model->layers, model->name, shape->pp);
+	}
+	if (model->layers && shape->split_layers != model->layers)
+		return impossible(reason,
+				  "the split has %" PRIu64 " layers, %s has %u",
+				  shape->split_layers, model->name,
+				  model->layers);
+	return 0;
+}
+
+static int check_split(const struct shape *shape, const struct reason *reason)
+{
+	uint64_t stages = (uint64_t)shape->pp * or_one(shape->vpp);
+
+	if (!shape->split_stages || shape->split_stages == shape->pp ||
+	    shape->split_stages == stages)
+		return 0;
+	return impossible(reason,
+			  "the split has %u stages, PP %u x VPP %u = %" PRIu64,
+			  shape->split_stages, shape->pp, or_one(shape->vpp),
+			  stages);
+}
+
+static int check_experts(const struct shape *shape, const struct model *model,
+			 const struct reason *reason)
+{
+	/* Of a model without figures nothing is known. */
+	if (shape->ep <= 1 || !model->layers)
+		return 0;
+	if (!model->experts)
+		return impossible(reason, "EP %u, but %s has no experts",
+				  shape->ep, model->name);
+	if (model->experts % shape->ep)
+		return impossible(reason,
+				  "%u experts of %s do not divide by EP %u",
+				  model->experts, model->name, shape->ep);
+	return 0;
+}
+
+static int check_sequence(const struct shape *shape,
+			  const struct reason *reason)
+{
+	if (shape->sequence % shape->cp)
+		return impossible(reason,
+				  "the sequence of %u tokens does not divide "
+				  "by CP %u",
+				  shape->sequence, shape->cp);
+	if (shape->sequence % or_one(shape->sp))
+		return impossible(reason,
+				  "the sequence of %u tokens does not divide "
+				  "by SP %u",
+				  shape->sequence, shape->sp);
 	return 0;
 }
 
 static int check_model(const struct shape *shape, const struct model *model,
 		       const struct reason *reason)
 {
-	if (model->layers % shape->pp)
-		return impossible(reason,
-				  "%u layers of %s do not divide by PP %u",
-				  model->layers, model->name, shape->pp);
+	if (check_layers(shape, model, reason) < 0 ||
+	    check_experts(shape, model, reason) < 0)
+		return -1;
 	if (model->heads % shape->tp)
 		return impossible(reason,
 				  "%u heads of %s do not divide by TP %u",
@@ -150,6 +230,18 @@ static int solve_batch(struct shape *shape, const struct reason *reason)
 	return 0;
 }
 
+static int check_interleaving(const struct shape *shape,
+			      const struct reason *reason)
+{
+	if (shape->vpp <= 1 || !shape->accumulate ||
+	    shape->accumulate % shape->pp == 0)
+		return 0;
+	return impossible(reason,
+			  "accumulate %u does not divide by PP %u, as "
+			  "interleaved stages (VPP %u) need it",
+			  shape->accumulate, shape->pp, shape->vpp);
+}
+
 int shape_solve(struct shape *shape, const struct model *model, char *text,
 		size_t size)
 {
@@ -159,7 +251,10 @@ int shape_solve(struct shape *shape, const struct model *model, char *text,
 		(uint64_t)shape->nodes *
 		(shape->processes ? shape->processes : or_one(shape->devices));
 	if (solve_parallel(shape, &reason) < 0 ||
-	    (model && check_model(shape, model, &reason) < 0))
+	    check_split(shape, &reason) < 0 ||
+	    (model && check_model(shape, model, &reason) < 0) ||
+	    check_sequence(shape, &reason) < 0 ||
+	    solve_batch(shape, &reason) < 0)
 		return -1;
-	return solve_batch(shape, &reason);
+	return check_interleaving(shape, &reason);
 }

@@ -9,7 +9,11 @@
  *	DP alone when that already fills the world and the degree divides it
  *	global batch = micro batch x accumulate x data
  *	heads, KV heads and hidden size divisible by TP (KV heads may also
- *divide TP: they are then replicated), layers by PP, world by EP
+ *	divide TP: they are then replicated), the sequence by CP and by SP
+ *	layers divisible by PP x VPP, unless a split says how many layers each
+ *	of the PP (or PP x VPP) stages has: it must sum up to all of them
+ *	VPP, interleaved stages, needs PP > 1 and micro steps divisible by PP
+ *	EP divides the ranks of a pipeline stage and the model's experts
  */
 #ifndef CONTROLLER_SWEEP_SHAPE_H
 #define CONTROLLER_SWEEP_SHAPE_H
@@ -36,9 +40,12 @@ struct shape {
 	uint32_t sp;
 	uint32_t sharding;
 	uint32_t stage;
-	bool has_stage; /* 0 is a stage, too */
-	uint64_t world; /* computed, as is what follows */
-	uint64_t data;  /* replicas that see different samples */
+	bool has_stage;        /* 0 is a stage, too */
+	uint32_t vpp;          /* stages per rank of a pipeline, interleaved */
+	uint32_t split_stages; /* of an uneven split; 0: layers are even */
+	uint64_t split_layers; /* of all its stages together */
+	uint64_t world;        /* computed, as is what follows */
+	uint64_t data;         /* replicas that see different samples */
 };
 
 /* Fill in what is missing. 0, or -1 with a sentence in reason (cut to size)

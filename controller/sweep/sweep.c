@@ -18,6 +18,14 @@ struct axis {
 	size_t count;
 };
 
+/* A cell of an include: of each vendor one, unless the include names its own
+ * or the top has no list of them.
+ */
+struct included {
+	const struct layer *vendor; /* below the include, or NULL */
+	const struct layer *include;
+};
+
 enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN };
 
 struct drop {
@@ -47,10 +55,12 @@ struct sweep {
 	const char *name;
 	struct paths *paths;
 	struct layer base;
-	struct axis *axes;
+	struct axis *axes; /* the first one may be the list of vendors */
 	size_t axis_count;
 	struct layer *includes;
 	size_t include_count;
+	struct included *included; /* the cells of the includes */
+	size_t included_count;
 	struct layer *excludes;
 	const struct value **exclude_values;
 	size_t exclude_count;
@@ -79,6 +89,7 @@ void sweep_free(struct sweep *sweep)
 	free(sweep->axes);
 	layer_clear(&sweep->base);
 	layers_free(sweep->includes, sweep->include_count);
+	free(sweep->included);
 	layers_free(sweep->excludes, sweep->exclude_count);
 	free(sweep->exclude_values);
 	free(sweep->cells.varying);
@@ -161,6 +172,14 @@ static const char **allowed_tops(const struct catalog *catalog)
 	return names;
 }
 
+/* A list of vendors at the top spans like a key of the matrix. */
+static const struct value *vendor_list(const struct value *root)
+{
+	const struct value *vendor = value_get(root, "vendor");
+
+	return vendor && value_kind(vendor) == VALUE_LIST ? vendor : NULL;
+}
+
 static bool reserved(const char *key)
 {
 	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
@@ -179,6 +198,7 @@ static int read_base(struct sweep *sweep, const struct value *root,
 		return -1;
 	for (size_t i = 0; i < value_count(root); i++)
 		if (!reserved(value_key(root, i)) &&
+		    value_at(root, i) != vendor_list(root) &&
 		    layer_add(&sweep->base, sweep->paths, value_key(root, i),
 			      value_at(root, i), err) < 0)
 			return -1;
@@ -241,27 +261,46 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 	return 0;
 }
 
+static int read_axes(struct sweep *sweep, const struct value *root,
+		     const struct value *matrix, struct error *err)
+{
+	const struct value *vendors = vendor_list(root);
+	size_t keys = matrix ? value_count(matrix) : 0;
+
+	sweep->axes = calloc(keys + 2, sizeof(*sweep->axes));
+	if (!sweep->axes)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; vendors && i < value_count(root); i++)
+		if (value_at(root, i) == vendors &&
+		    read_axis(sweep, root, i, err) < 0)
+			return -1;
+	if (vendors && value_get(matrix, "vendor"))
+		return value_error(value_get(matrix, "vendor"), err,
+				   "found vendors here and on line %u: a list "
+				   "at the top spans by itself",
+				   value_line(vendors));
+	for (size_t i = 0; i < keys; i++)
+		if (read_axis(sweep, matrix, i, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int read_matrix(struct sweep *sweep, const struct value *root,
 		       struct error *err)
 {
 	const struct value *matrix = value_get(root, "matrix");
 
-	sweep->product = value_get(root, "include") ? 0 : 1;
-	if (!matrix)
-		return 0;
-	if (value_expect(matrix, VALUE_MAP, err) < 0)
+	if (matrix && value_expect(matrix, VALUE_MAP, err) < 0)
 		return -1;
-	if (value_count(matrix) > SWEEP_MATRIX_MAX)
+	if (matrix && value_count(matrix) > SWEEP_MATRIX_MAX)
 		return value_error(matrix, err,
 				   "found %zu keys, allowed are %d",
 				   value_count(matrix), SWEEP_MATRIX_MAX);
 	sweep->product = 1;
-	sweep->axes = calloc(value_count(matrix) + 1, sizeof(*sweep->axes));
-	if (!sweep->axes)
-		return sweep_nomem(sweep, err);
-	for (size_t i = 0; i < value_count(matrix); i++)
-		if (read_axis(sweep, matrix, i, err) < 0)
-			return -1;
+	if (read_axes(sweep, root, matrix, err) < 0)
+		return -1;
+	if (!matrix && value_get(root, "include"))
+		sweep->product = 0;
 	return 0;
 }
 
@@ -290,6 +329,43 @@ static int read_maps(struct sweep *sweep, const struct value *list,
 						       "inside a cell");
 		if (layer_add_map(&(*layers)[i], sweep->paths, map, err) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+static const struct value *layer_value(const struct layer *layer, size_t path)
+{
+	for (size_t i = 0; i < layer->count; i++)
+		if (layer->pairs[i].path == path)
+			return layer->pairs[i].value;
+	return NULL;
+}
+
+static int read_includes(struct sweep *sweep, const struct value *root,
+			 struct error *err)
+{
+	const struct axis *vendors = vendor_list(root) ? sweep->axes : NULL;
+
+	if (read_maps(sweep, value_get(root, "include"), &sweep->includes,
+		      &sweep->include_count, err) < 0)
+		return -1;
+	sweep->included = calloc((sweep->include_count + 1) *
+					 (vendors ? vendors->count : 1),
+				 sizeof(*sweep->included));
+	if (!sweep->included)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < sweep->include_count; i++) {
+		const struct layer *include = &sweep->includes[i];
+		size_t count = vendors && !layer_value(include, KEY_VENDOR)
+				       ? vendors->count
+				       : 0;
+
+		for (size_t k = 0; k < count || k < 1; k++)
+			sweep->included[sweep->included_count++] =
+				(struct included){
+					count ? &vendors->layers[k] : NULL,
+					include,
+				};
 	}
 	return 0;
 }
@@ -327,14 +403,6 @@ static int read_excludes(struct sweep *sweep, const struct value *root,
 }
 
 /* What the cells have in common. */
-
-static const struct value *layer_value(const struct layer *layer, size_t path)
-{
-	for (size_t i = 0; i < layer->count; i++)
-		if (layer->pairs[i].path == path)
-			return layer->pairs[i].value;
-	return NULL;
-}
 
 static bool differ(const struct value *a, const struct value *b)
 {
@@ -421,6 +489,36 @@ static int find_varying(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
+/* A model that the catalog does not have is a label of which nothing is known;
+ * but one that looks like a known one is most likely a typing mistake.
+ */
+static int check_model(const struct sweep *sweep, const struct layer *layer,
+		       struct error *err)
+{
+	const struct value *name = layer_value(layer, KEY_MODEL);
+
+	if (!name || value_kind(name) != VALUE_SCALAR ||
+	    catalog_model(sweep->catalog, value_text(name)) ||
+	    !catalog_near(sweep->catalog, CATALOG_MODEL, value_text(name)))
+		return 0;
+	return catalog_unknown(sweep->catalog, CATALOG_MODEL, name, err);
+}
+
+static int check_models(const struct sweep *sweep, struct error *err)
+{
+	if (check_model(sweep, &sweep->base, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		for (size_t k = 0; k < sweep->axes[i].count; k++)
+			if (check_model(sweep, &sweep->axes[i].layers[k], err) <
+			    0)
+				return -1;
+	for (size_t i = 0; i < sweep->include_count; i++)
+		if (check_model(sweep, &sweep->includes[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 /* The framework names of all layers. */
 static int prepare_cells(struct sweep *sweep, struct error *err)
 {
@@ -465,7 +563,12 @@ static int set_values(struct sweep *sweep, size_t cell, struct error *err)
 	       paths_count(sweep->paths) * sizeof(struct value *));
 	lay(sweep->values, &sweep->base);
 	if (cell >= sweep->product) {
-		lay(sweep->values, &sweep->includes[cell - sweep->product]);
+		const struct included *included =
+			&sweep->included[cell - sweep->product];
+
+		if (included->vendor)
+			lay(sweep->values, included->vendor);
+		lay(sweep->values, included->include);
 	} else {
 		size_t below = sweep->product, rest = cell;
 
@@ -648,16 +751,15 @@ static int parse(struct sweep *sweep, struct error *err)
 	sweep->paths = paths_new(err);
 	if (!sweep->paths || read_base(sweep, root, err) < 0 ||
 	    read_matrix(sweep, root, err) < 0 ||
-	    read_maps(sweep, value_get(root, "include"), &sweep->includes,
-		      &sweep->include_count, err) < 0)
+	    read_includes(sweep, root, err) < 0)
 		return -1;
-	sweep->totals.cells = sweep->product + sweep->include_count;
+	sweep->totals.cells = sweep->product + sweep->included_count;
 	if (sweep->totals.cells > SWEEP_CELLS_MAX)
 		return value_error(root, err,
 				   "include: found %zu cells, allowed are %d",
 				   sweep->totals.cells, SWEEP_CELLS_MAX);
 	/* Frameworks bring paths of their own, which exclude may name. */
-	if (prepare_cells(sweep, err) < 0 ||
+	if (check_models(sweep, err) < 0 || prepare_cells(sweep, err) < 0 ||
 	    read_excludes(sweep, root, err) < 0 ||
 	    find_varying(sweep, err) < 0 || check_cells(sweep, err) < 0)
 		return -1;

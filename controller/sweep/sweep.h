@@ -1,7 +1,7 @@
 /* sweep.h - a sweep file to the jobs it asks for.
  *
  *	sweep: name		# [a-z0-9._-], 1 to 64
- *	vendor: cpu		# and chip, nodes, devices, shared
+ *	vendor: cpu		# or a list; and chip, nodes, devices, shared
  *	framework: cpu		# brings image, command, env, defaults
  *	image, build, command: [list], env: {map}, mounts: [{host, container,
  *	  read_only}], workdir, user, network, ipc, shm, memory, cpus,
@@ -9,8 +9,9 @@
  *	  device_nodes: [/dev/x[:/dev/y[:rwm]]]
  *	processes: device	# or 1 to 64: started per node, with RANK
  *	repeat, priority, timeout, retries, grace, warmup_steps
- *	model, precision, batch: {micro, accumulate, sequence, global}
- *	parallel: {tp, pp, dp, cp, ep, sp, sharding, stage}
+ *	model, precision, optimizer, check_memory
+ *	batch: {micro, accumulate, sequence, global}
+ *	parallel: {tp, pp, dp, cp, ep, sp, sharding, stage, vpp, split}
  *	matrix: {key: [entry, ...], ...}
  *	include: [{...}, ...]	# further cells
  *	exclude: [{...}, ...]	# cells that have all these values
@@ -21,11 +22,12 @@
  * merged into the cell, deep (behind batch, parallel, env and ulimits: into
  * that map). A variable that no placeholder uses is an error. A cell of include
  * is the file's top merged with the map; without a matrix the cells of include
- * are all there are. Besides the keys above, the top may set the variables that
+ * are all there are. A list of vendors at the top is a key of the matrix before
+ * all others; it also spans each cell of include that names no vendor. Besides the keys above, the top may set the variables that
  * frameworks have defaults for.
  *
- * A cell that contradicts itself or its model (controller/sweep/shape.h), is
- * excluded, or is the same run as an earlier one is dropped, with the reason.
+ * A cell that contradicts itself or its model (controller/sweep/shape.h), does
+ * not fit its chip (controller/sweep/memory.h), is excluded, or is the same run as an earlier one is dropped, with the reason.
  * Everything else that is wrong is an error of the file, "file:line: field:
  * found ..., allowed ...", and there is no sweep.
  *

@@ -161,7 +161,10 @@ static int set_values(const struct cells *cells,
 	for (size_t key = KEY_BATCH_MICRO; good && key < KEYS; key++) {
 		uint64_t number = cell_number(cell, key);
 
-		if (number && (parallel || key < KEY_PARALLEL_TP))
+		if (key == KEY_PARALLEL_SPLIT && values[key])
+			good = add_json(object, key_rules[key].path,
+					value_json(values[key]));
+		if (good && number && (parallel || key < KEY_PARALLEL_TP))
 			good = add_json(object, key_rules[key].path,
 					cJSON_CreateNumber((double)number));
 	}

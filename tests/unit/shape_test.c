@@ -99,11 +99,40 @@ static void test_impossible(void)
 		  "the sharding degree 3 does not divide the 8 data ranks: "
 		  "nodes 1 x devices 8 = 8 / (TP 1 x PP 1 x CP 1)" },
 		{ { .nodes = 1, .devices = 8, .ep = 3 },
-		  "EP 3 does not divide the world: nodes 1 x devices 8 = 8" },
+		  "EP 3 does not divide the ranks of a pipeline stage: nodes 1 x "
+		  "devices 8 = 8 / PP 1 = 8" },
+		{ { .nodes = 2, .devices = 8, .pp = 2, .ep = 16 },
+		  "EP 16 does not divide the ranks of a pipeline stage: nodes 2 "
+		  "x devices 8 = 16 / PP 2 = 8" },
+		{ { .nodes = 1, .devices = 8, .ep = 4 },
+		  "EP 4, but llama has no experts" },
+		{ { .nodes = 1, .devices = 8, .cp = 8, .sequence = 4100 },
+		  "the sequence of 4100 tokens does not divide by CP 8" },
+		{ { .nodes = 1, .devices = 8, .sp = 8, .sequence = 4100 },
+		  "the sequence of 4100 tokens does not divide by SP 8" },
+		{ { .nodes = 1, .devices = 8, .vpp = 2 },
+		  "VPP 2 interleaves pipeline stages, but PP is 1" },
+		{ { .nodes = 1, .devices = 8, .pp = 8, .vpp = 4 },
+		  "80 layers of llama do not divide by PP 8 x VPP 4 = 32" },
+		{ { .nodes = 1, .devices = 8, .pp = 8, .vpp = 5, .micro = 1,
+		    .accumulate = 12 },
+		  "accumulate 12 does not divide by PP 8, as interleaved "
+		  "stages (VPP 5) need it" },
+		{ { .nodes = 1, .devices = 8, .pp = 8, .vpp = 5, .micro = 1,
+		    .global = 16 }, "" },
+		{ { .nodes = 3, .devices = 1, .pp = 3, .split_stages = 3,
+		    .split_layers = 80 }, "" },
+		{ { .nodes = 3, .devices = 1, .pp = 3, .split_stages = 3,
+		    .split_layers = 79 },
+		  "the split has 79 layers, llama has 80" },
+		{ { .nodes = 2, .devices = 2, .pp = 4, .split_stages = 3,
+		    .split_layers = 80 },
+		  "the split has 3 stages, PP 4 x VPP 1 = 4" },
 		{ { .nodes = 2, .devices = 8, .pp = 16 },
 		  "" },
 		{ { .nodes = 3, .devices = 1, .pp = 3 },
-		  "80 layers of llama do not divide by PP 3" },
+		  "80 layers of llama do not divide by PP 3: an uneven split "
+		  "needs parallel.split" },
 		{ { .nodes = 3, .devices = 1, .tp = 3 },
 		  "64 heads of llama do not divide by TP 3" },
 		{ { .nodes = 1, .devices = 16, .tp = 16 },
@@ -134,6 +163,12 @@ static void test_impossible(void)
 		   rc < 0 ? "an impossible cell says why" : "a possible one");
 		ok((rc < 0) == (*cases[i].reason != 0), "and is known as such");
 	}
+	odd.experts = 6;
+	shape.ep = 4;
+	ok(shape_solve(&shape, &odd, reason, sizeof(reason)) < 0,
+	   "EP divides the experts, too");
+	is(reason, "6 experts of llama do not divide by EP 4", "in words");
+	shape.ep = 0;
 	odd.kv_heads = 6;
 	ok(shape_solve(&shape, &odd, reason, sizeof(reason)) < 0,
 	   "KV heads can neither be divided nor repeated");

@@ -295,7 +295,9 @@ static void test_impossible(void)
 	   "devices 8 = 32",
 	   "and the reason");
 	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
-	is(reason, "80 layers of llama2_70b do not divide by PP 32",
+	is(reason,
+	   "80 layers of llama2_70b do not divide by PP 32: an uneven split "
+	   "needs parallel.split",
 	   "also that of the model");
 }
 
@@ -334,7 +336,7 @@ static void test_keys(void)
 		  "sweep: a\nimage: i\ncommand: [c, 1]\nnodes: 1\n"
 		  "vendor: cpu\ngrace: 10s\n", 0, true },
 		{ "the repeat",
-		  "sweep: a\nimage: i\ncommand: [c, 1]\nrepeat: 2\n", 1, false },
+		  "sweep: a\nimage: i\ncommand: [c, 1]\nrepeat: 2\n", 1, true },
 		{ "the command",
 		  "sweep: a\nimage: i\ncommand: [c, 2]\n", 0, false },
 		{ "the model",
@@ -361,8 +363,7 @@ static const struct {
 } refused[] = {
 	{ "an unknown key", "sweep: s\nimage: i\nnodse: 2\n",
 	  "f:3: nodse: found an unknown key, allowed are sweep, vendor, chip, "
-	  "nodes, devices, shared, framework, image, build, command, env, "
-	  "mounts ...; did you mean \"nodes\"?" },
+	  "nodes, devices, shared, framework, image, build, command, env ...; did you mean \"nodes\"?" },
 	{ "an unknown key of batch", "sweep: s\nimage: i\nbatch: {mirco: 2}\n",
 	  "f:3: batch.mirco: found an unknown key, allowed are micro, "
 	  "accumulate, sequence and global; did you mean \"micro\"?" },
@@ -417,8 +418,20 @@ static const struct {
 	{ "a figure of an unknown model",
 	  "sweep: s\nimage: i\nmodel: gpt-nanno\n"
 	  "command: ['${model.layers}']\n",
-	  "f:4: command[0]: found ${model.layers}: f:3: model: found the "
-	  "unknown model \"gpt-nanno\"; did you mean \"gpt-nano\"?" },
+	  "f:3: model: found the unknown model \"gpt-nanno\"; did you mean "
+	  "\"gpt-nano\"?" },
+	{ "a workspace", "sweep: s\nimage: i\nworkspace: ./x\n",
+	  "f:3: workspace: found a workspace, which this version cannot pack "
+	  "yet: put the folder into the image, or pass it in with mounts: "
+	  "[{host, container}]" },
+	{ "vendors twice", "sweep: s\nimage: i\nvendor: [cpu]\n"
+	  "matrix: {vendor: [cpu]}\n",
+	  "f:4: matrix.vendor: found vendors here and on line 3: a list at the "
+	  "top spans by itself" },
+	{ "a split that is no list",
+	  "sweep: s\nimage: i\nparallel: {split: 3}\n",
+	  "f:3: parallel.split: found \"3\", allowed is a list, [a, b] or "
+	  "lines that begin with \"- \"" },
 	{ "an unknown figure of a model",
 	  "sweep: s\nimage: i\nmodel: gpt-nano\ncommand: ['${model.x}']\n",
 	  "f:4: command[0]: found ${model.x}: the model gpt-nano has no such "
