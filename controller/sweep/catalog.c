@@ -53,7 +53,9 @@ static const char *const framework_keys[] = {
 	"processes", "launch", "defaults", "log", NULL,
 };
 static const char *const chip_keys[] = {
-	"name", "title", "aliases", "memory_gib", "tflops", "source", NULL,
+	"name", "title", "aliases", "memory_gib", "tflops", "flagperf_tflops",
+	"pci", "match", "devices_per_card", "bandwidth_gb_s", "link_gb_s",
+	"tdp_w", "source", "confidence", NULL,
 };
 /* clang-format on */
 

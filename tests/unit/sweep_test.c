@@ -453,8 +453,7 @@ static const struct {
 	  "f:2: framework: found the unknown framework \"cpux\"; did you mean "
 	  "\"cpu\"?" },
 	{ "an unknown chip", "sweep: s\nimage: i\nchip: Z80\n",
-	  "f:3: chip: found the unknown chip \"Z80\", allowed: (none is "
-	  "described)" },
+	  "f:3: chip: found the unknown chip \"Z80\"; did you mean \"S80\"?" },
 	{ "an unknown network", "sweep: s\nimage: i\nnetwork: hosts\n",
 	  "f:3: network: found \"hosts\", allowed are host, none and bridge; "
 	  "did you mean \"host\"?" },
