@@ -21,6 +21,7 @@
 
 #include "protocol/key.h"
 #include "protocol/message.h"
+#include "protocol/offset.h"
 
 #include <systemd/sd-event.h>
 
@@ -146,6 +147,12 @@ OWNED_POINTER(struct wire_client, wire_client_free)
 int wire_client_send(struct wire_client *client, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err);
+
+/* The controller's clock, by the shortest of the last exchanges of hello and
+ * welcome, heartbeat and heartbeat; false: none yet. What was known is kept
+ * when a session is lost.
+ */
+bool wire_client_clock(const struct wire_client *client, struct exchange *best);
 
 /* End the session and connect anew; lost() does not run. */
 void wire_client_reset(struct wire_client *client);

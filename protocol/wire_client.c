@@ -51,6 +51,7 @@ struct wire_client {
 	int64_t complained_ms;
 	int complaint;       /* its code */
 	unsigned int failed; /* handshakes in a row */
+	struct offset offset;
 };
 
 static int client_open(struct wire_client *client, struct error *err);
@@ -72,6 +73,7 @@ static void client_close(struct wire_client *client, int linger_ms)
 	client->dealer = NULL;
 	client->monitor = NULL;
 	client->up = false;
+	offset_lost(&client->offset);
 }
 
 static int reset_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -140,7 +142,16 @@ int wire_client_send(struct wire_client *client, enum message_type type,
 	    frames_fill(&frames, text.data, text.size, payload, size, err) < 0)
 		return -1;
 	zmq_watch_touch(client->dealer_watch);
-	return frames_send(client->dealer, false, &frames, err);
+	if (frames_send(client->dealer, false, &frames, err) < 0)
+		return -1;
+	if (type == MESSAGE_HELLO || type == MESSAGE_HEARTBEAT)
+		offset_ask(&client->offset, clock_mono_ms());
+	return 0;
+}
+
+bool wire_client_clock(const struct wire_client *client, struct exchange *best)
+{
+	return offset_best(&client->offset, best);
 }
 
 static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -170,6 +181,7 @@ static void take_welcome(struct wire_client *client,
 {
 	client->welcomed = true;
 	client->retry_ms = RETRY_MS;
+	offset_answer(&client->offset, clock_mono_ms(), welcome->time_ms);
 	if (welcome->heartbeat_ms < HEARTBEAT_MIN_MS ||
 	    welcome->heartbeat_ms > HEARTBEAT_MAX_MS ||
 	    welcome->heartbeat_ms == client->heartbeat_ms)
@@ -203,6 +215,9 @@ static int dealer_ready(void *arg)
 	}
 	if (type == MESSAGE_WELCOME)
 		take_welcome(client, body);
+	if (type == MESSAGE_HEARTBEAT)
+		offset_answer(&client->offset, clock_mono_ms(),
+			      ((struct message_heartbeat *)body)->time_ms);
 	if (type == MESSAGE_REFUSED &&
 	    !((struct message_refused *)body)->request) {
 		struct message_refused *refused = body;

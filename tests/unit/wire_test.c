@@ -34,6 +34,32 @@ static void test_hello(void)
 	ok(!hall.refused && !hall.gone, "nobody was refused or is gone");
 }
 
+static void test_clock(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest agent;
+	struct message_heartbeat beat = { 1 };
+	struct exchange best = { 0 };
+	int64_t ahead_ms = clock_wall_ms() - clock_mono_ms();
+
+	hall_init(&hall, ANYWHERE, 0);
+	agent.client = NULL;
+	guest_init(&agent, &hall, &hall.keys[HALL_AGENT], NULL);
+	ok(!wire_client_clock(agent.client, &best),
+	   "before the welcome nothing is known of the other clock");
+	WAIT(&hall, wire_client_clock(agent.client, &best));
+	guest_send(&agent, MESSAGE_HEARTBEAT, &beat);
+	WAIT(&hall, hall.heartbeats);
+	hall_run(&hall, 50);
+	wire_client_clock(agent.client, &best);
+	ok(best.round_trip_ms >= 0 && best.round_trip_ms < 5000 &&
+		   llabs(best.ahead_ms - ahead_ms) <=
+			   best.round_trip_ms / 2 + 2,
+	   "then it is, within half a round trip of %lld ms: off by %lld",
+	   (long long)best.round_trip_ms,
+	   (long long)(best.ahead_ms - ahead_ms));
+}
+
 static void test_two_over_ipc(void)
 {
 	owned(hall_clear) struct hall hall;
@@ -346,6 +372,7 @@ int main(void)
 {
 	tap_begin(120);
 	test_hello();
+	test_clock();
 	test_two_over_ipc();
 	test_last_words();
 	test_many();

@@ -1,0 +1,61 @@
+/* offset_test.c - another machine's clock is known by its quickest answer.
+ */
+#include "protocol/offset.h"
+
+#include "tests/tap.h"
+
+static void exchange(struct offset *offset, int64_t at, int64_t trip,
+		     uint64_t theirs)
+{
+	offset_ask(offset, at);
+	offset_answer(offset, at + trip, theirs);
+}
+
+int main(void)
+{
+	struct offset offset = { 0 };
+	struct exchange best;
+
+	tap_begin(10);
+	ok(!offset_best(&offset, &best),
+	   "without an exchange nothing is known");
+	offset_answer(&offset, 10, 1000);
+	ok(!offset_best(&offset, &best), "an answer to nothing is none");
+	/* Their wall clock is 1,000,000 ahead of our monotonic clock. */
+	exchange(&offset, 100, 40, 1000120);
+	ok(offset_best(&offset, &best) && best.ahead_ms == 1000000 &&
+		   best.round_trip_ms == 40,
+	   "the clock was read in the middle of the round trip");
+	exchange(&offset, 200, 2, 1000201);
+	offset_best(&offset, &best);
+	is_int(best.round_trip_ms, 2, "a shorter round trip counts more");
+	exchange(&offset, 300, 100, 1000399);
+	offset_best(&offset, &best);
+	ok(best.round_trip_ms == 2 && best.ahead_ms == 1000000,
+	   "a longer one, with a worse guess, does not");
+	offset_ask(&offset, 400);
+	offset_ask(&offset, 500);
+	offset_answer(&offset, 501, 9000000);
+	offset_best(&offset, &best);
+	is_int(best.ahead_ms, 1000000,
+	       "an answer that came after the next question is not counted");
+	offset_answer(&offset, 501, 1000500);
+	offset_best(&offset, &best);
+	is_int(best.round_trip_ms, 1, "the answer to the last question is");
+	offset_ask(&offset, 600);
+	offset_lost(&offset);
+	offset_answer(&offset, 600, 5);
+	offset_best(&offset, &best);
+	is_int(best.round_trip_ms, 1,
+	       "nothing is expected from a lost connection");
+	for (int i = 0; i < OFFSET_KEPT; i++)
+		exchange(&offset, 1000 + 100 * i, 8,
+			 (uint64_t)(2001004 + 100 * i));
+	offset_best(&offset, &best);
+	ok(best.round_trip_ms == 8 && best.ahead_ms == 2000000,
+	   "old exchanges are forgotten: their clock was set");
+	exchange(&offset, 5000, 0, UINT64_MAX);
+	offset_best(&offset, &best);
+	is_int(best.round_trip_ms, 8, "an impossible clock is not believed");
+	return tap_done();
+}
