@@ -16,6 +16,9 @@
  *	first_rank=K	  process i writes its output to rank-<K+i>.log
  *	rank_env=1	  and gets RANK=K+i and LOCAL_RANK=i in its environment
  *	grace_ms=N	  SIGTERM to SIGKILL, default 10000, at most 3600000
+ *	node=N		  rank of the node; names what follows (default 0)
+ *	log_limit=N	  bytes of output kept in all; 0, the default: all
+ *	follow=PATTERN	  files to be copied here as they grow; up to 64
  *	env=NAME=VALUE	  set over the container's own environment; many
  *	arg=TEXT	  the command, one record an argument; at least one
  *
@@ -29,6 +32,13 @@
  *	rank-<R>.log	  standard output and standard error of the process of
  *			  that rank as it wrote them: its descriptors 1 and 2
  *			  are this file (O_APPEND), nothing sits between.
+ *	node-<N>.log	  the index, made when there is something to say: a line
+ *			  of JSON for each followed file, before its first byte
+ *			  is copied, and for each rank's log that is cut:
+ *			  {"stream": "node-0.out-train.log",
+ *			   "path": "/work/out/train.log", "part": 1}
+ *			  {"stream": "rank-0", "kept": BYTES}
+ *	node-<N>.<NAME>.log  the bytes of a followed file (see below).
  *	exit.json	  the exit record, renamed into place when every process
  *			  of the container is gone; nothing is written to a log
  *			  after it.
@@ -41,6 +51,7 @@
  *				  such program, 126 not executable, 125 ours
  *	 "signal": 0..64,	  the signal that ended it, else 0
  *	 "error": "...",	  only when regatta-init itself failed
+ *	 "note": "...",		  only when not all of the output is here: why
  *	 "started_ms": N, "ended_ms": N,	  wall clock since 1970
  *	 "oom_kills": N,	  processes the kernel killed for memory in this
  *				  container's cgroup, 0 where it cannot be read
@@ -48,6 +59,30 @@
  *	 "processes": [{"rank": R, "exit_code": N, "signal": N,
  *	   "ended_ms": N, "max_rss_kib": N, "user_ms": N, "system_ms": N,
  *	   "log_bytes": N}]}	  log_bytes: size of rank-<R>.log at the end
+ *
+ * Followed files. A pattern is absolute or relative to the working folder; *, ?
+ * and [] match within one name, a dot at its beginning only a dot. Whatever
+ * regular file matches, whenever it appears, is read from its first byte to its
+ * last, until every process of the container is gone and it was looked at once
+ * more. A file that is replaced by another of the same name (rotation), or
+ * that gets shorter, goes on as a further part with a stream of its own; the
+ * replaced one is read to its end. Only what is gone before it was first seen
+ * is lost: cut off, or removed, within INIT_LOOK_MS of being written (removed
+ * or renamed away within INIT_SCAN_MS of being made).
+ *
+ * Files are looked at, not watched: inotify says nothing about what another
+ * host writes to NFS, has few instances for each user of a host, and wakes for
+ * every line. A look is an fstat() of each file. PID 1 does it, so a file
+ * system that hangs (NFS) can delay how signals are passed on.
+ *
+ * A stream's name is its path from the working folder with other characters
+ * than a-z, 0-9, '.', '_' and '-' replaced by '-', capitals by small letters,
+ * the end of what is too long, and "-2", "-3" ... behind what is taken.
+ *
+ * The limit counts the logs of the ranks and the followed files together. When
+ * it is met, each keeps what it has then, and nothing is added: a rank's log is
+ * cut to that size again and again while the command writes on, undisturbed.
+ * It may exceed the limit by what comes between two looks.
  *
  * Behaviour: stdin is /dev/null; each process leads its own session. SIGTERM,
  * SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are forwarded to the group of
@@ -65,5 +100,10 @@
 #define INIT_OUT "/regatta/out"
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
+#define INIT_PATTERNS_MAX 64
+#define INIT_FOLLOW_MAX 128 /* followed files, each part counted */
+#define INIT_NAME_MAX 64    /* bytes in a stream's name */
+#define INIT_LOOK_MS 50     /* between looks at files that are followed */
+#define INIT_SCAN_MS 500    /* between looks for new ones, at least */
 
 #endif

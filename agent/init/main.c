@@ -5,6 +5,7 @@
  */
 #include "agent/init/cgroup.h"
 #include "agent/init/init.h"
+#include "agent/init/output.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
 #include "agent/init/start.h"
@@ -34,6 +35,7 @@ struct init {
 	uint32_t running;  /* processes of the command */
 	int64_t oom_kills; /* before we began */
 	struct start start;
+	struct output *output; /* NULL: nothing runs yet */
 	struct record record;
 };
 
@@ -63,8 +65,8 @@ static void signal_all(const struct init *init, int signal)
 static void stop_begin(struct init *init)
 {
 	if (!init->kill_at)
-		init->kill_at =
-			clock_ms(CLOCK_MONOTONIC) + init->start.grace_ms;
+		init->kill_at = clock_ms(CLOCK_MONOTONIC) +
+				(int64_t)init->start.grace_ms;
 }
 
 /* The first failure settles the outcome and ends what still runs. */
@@ -131,9 +133,14 @@ static int signal_wait(const struct init *init, int64_t until)
 
 static void run(struct init *init)
 {
+	int64_t look_at = 1;
+
 	while (init->running) {
-		int signal =
-			signal_wait(init, init->killed ? 0 : init->kill_at);
+		int64_t kill_at = init->killed ? 0 : init->kill_at;
+		int signal = signal_wait(init, kill_at && kill_at < look_at
+						       ? kill_at
+						       : look_at);
+		int64_t now = clock_ms(CLOCK_MONOTONIC);
 
 		if (signal == SIGCHLD) {
 			reap(init);
@@ -141,10 +148,11 @@ static void run(struct init *init)
 			signal_all(init, signal);
 			if (signal == SIGTERM || signal == SIGINT)
 				stop_begin(init);
-		} else {
+		} else if (kill_at && now >= kill_at) {
 			signal_all(init, SIGKILL);
 			init->killed = true;
 		}
+		look_at = output_look(init->output, now);
 	}
 }
 
@@ -268,6 +276,12 @@ static int started_mark(struct init *init, const char *path, struct why *why)
 	return 0;
 }
 
+static void out_of_memory(struct init *init)
+{
+	why_set(&init->record.why, "out of memory");
+	fail(init, EXIT_OURS, 0);
+}
+
 static int init_run(struct init *init, const char *in)
 {
 	struct record *record = &init->record;
@@ -279,10 +293,15 @@ static int init_run(struct init *init, const char *in)
 	if (init->reserved < 0 ||
 	    start_read(in, &init->start, &record->why) < 0)
 		fail(init, EXIT_OURS, 0);
+	else if (!(init->output = output_new(&init->start, record, init->out)))
+		out_of_memory(init);
 	else
 		start_all(init);
 	run(init);
 	sweep(init);
+	if (init->output)
+		output_finish(init->output);
+	output_free(init->output);
 	record->ended_ms = clock_ms(CLOCK_REALTIME);
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
 	record->memory_peak_bytes = cgroup_memory_peak();

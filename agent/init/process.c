@@ -153,7 +153,7 @@ int process_start(struct process *process, const struct start *start,
 
 	memset(process, 0, sizeof(*process));
 	why->text[0] = 0;
-	process->rank = start->first_rank + index;
+	process->rank = (uint32_t)start->first_rank + index;
 	process->log = log_open(out, process->rank, why);
 	if (process->log < 0)
 		return -1;

@@ -14,7 +14,10 @@
 struct process {
 	pid_t pid; /* also its session and its process group */
 	uint32_t rank;
-	int log; /* its rank-<R>.log, close-on-exec */
+	int log;           /* its rank-<R>.log, close-on-exec */
+	uint64_t log_size; /* when it was looked at last; never more than is
+			      kept of it */
+	uint32_t log_cuts; /* the command made it shorter so often */
 	bool ended;
 	int exit_code; /* 128 + signal when a signal ended it */
 	int signal;    /* 0: it exited */

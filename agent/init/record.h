@@ -14,7 +14,8 @@
 struct record {
 	int exit_code;
 	int signal;
-	struct why why; /* "error", left out when empty */
+	struct why why;  /* "error", left out when empty */
+	struct why note; /* the same; what became of the output */
 	int64_t started_ms;
 	int64_t ended_ms;
 	int64_t oom_kills;

@@ -11,7 +11,7 @@
 static const struct number {
 	const char *name;
 	size_t place;
-	uint32_t initial, min, max;
+	uint64_t initial, min, max;
 } numbers[] = {
 #define NUMBER(field, initial, min, max) \
 	{ #field, offsetof(struct start, field), initial, min, max }
@@ -19,6 +19,8 @@ static const struct number {
 	NUMBER(first_rank, 0,     0, START_RANK_MAX),
 	NUMBER(rank_env,   0,     0, 1),
 	NUMBER(grace_ms,   10000, 0, 3600000),
+	NUMBER(node,       0,     0, START_RANK_MAX),
+	NUMBER(log_limit,  0,     0, INT64_MAX),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -28,29 +30,32 @@ void start_clear(struct start *start)
 	free(start->bytes);
 	free(start->env);
 	free(start->args);
+	free(start->follow);
 	memset(start, 0, sizeof(*start));
 }
 
-static uint32_t *number_place(struct start *start, const struct number *number)
+static uint64_t *number_place(struct start *start, const struct number *number)
 {
-	return (uint32_t *)(void *)((char *)start + number->place);
+	return (uint64_t *)(void *)((char *)start + number->place);
 }
 
 /* Digits only, so that "+1", " 1", "0x1" and "" are all refused. */
 static int number_parse(const struct number *number, const char *text,
-			uint32_t *value, struct why *why)
+			uint64_t *value, struct why *why)
 {
 	size_t length = strspn(text, "0123456789");
-	unsigned long found = 0;
+	unsigned long long found = 0;
 
-	if (length > 0 && length < 11 && !text[length])
-		found = strtoul(text, NULL, 10);
+	if (length > 0 && length < 20 && !text[length])
+		found = strtoull(text, NULL, 10);
 	else
 		length = 0;
 	if (!length || found < number->min || found > number->max)
-		return why_set(why, "%s: found \"%.40s\", allowed %u to %u",
-			       number->name, text, number->min, number->max);
-	*value = (uint32_t)found;
+		return why_set(why, "%s: found \"%.40s\", allowed %llu to %llu",
+			       number->name, text,
+			       (unsigned long long)number->min,
+			       (unsigned long long)number->max);
+	*value = found;
 	return 0;
 }
 
@@ -95,9 +100,19 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		start->env[start->env_count++] = value;
 		return 0;
 	}
+	if ((value = record_value(record, "follow"))) {
+		if (!*value || start->follow_count == INIT_PATTERNS_MAX)
+			return why_set(why,
+				       "follow: found \"%.40s\", allowed are "
+				       "1 to %d patterns of files",
+				       value, INIT_PATTERNS_MAX);
+		start->follow[start->follow_count++] = value;
+		return 0;
+	}
 	return why_set(why,
 		       "found \"%.40s\", allowed processes=, first_rank=, "
-		       "rank_env=, grace_ms=, env= or arg=",
+		       "rank_env=, grace_ms=, node=, log_limit=, follow=, env= "
+		       "or arg=",
 		       record);
 }
 
@@ -154,7 +169,8 @@ static int start_parse(struct start *start, size_t size, struct why *why)
 		count += !*p;
 	start->env = calloc(count + 1, sizeof(*start->env));
 	start->args = calloc(count + 1, sizeof(*start->args));
-	if (!start->env || !start->args)
+	start->follow = calloc(INIT_PATTERNS_MAX, sizeof(*start->follow));
+	if (!start->env || !start->args || !start->follow)
 		return why_set(why, "out of memory");
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(start, &numbers[i]) = numbers[i].initial;

@@ -15,10 +15,14 @@
 
 struct start {
 	char *bytes; /* the file; the strings below lie in it */
-	uint32_t processes;
-	uint32_t first_rank; /* at most START_RANK_MAX */
-	uint32_t rank_env;   /* 0 or 1 */
-	uint32_t grace_ms;
+	uint64_t processes;
+	uint64_t first_rank; /* at most START_RANK_MAX */
+	uint64_t rank_env;   /* 0 or 1 */
+	uint64_t grace_ms;
+	uint64_t node;      /* at most START_RANK_MAX */
+	uint64_t log_limit; /* bytes, at most INT64_MAX; 0: none */
+	char **follow;      /* patterns, follow_count of them */
+	size_t follow_count;
 	char **env; /* NAME=VALUE, env_count of them, then NULL */
 	size_t env_count;
 	char **args; /* the command, arg_count of them, then NULL */

@@ -1,0 +1,104 @@
+/* index.c - the lines that say which streams there are beside the ranks' logs.
+ */
+#include "agent/init/index.h"
+#include "agent/init/init.h"
+#include "agent/init/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_BYTES (6 * PATH_MAX + 512)
+
+void index_init(struct index *index, int out, uint64_t node)
+{
+	*index = (struct index){ .out = out, .node = node, .fd = -1 };
+}
+
+void index_clear(struct index *index)
+{
+	if (index->fd >= 0)
+		close(index->fd);
+	index->fd = -1;
+}
+
+/* The mode is set apart from the image's umask: the agent may be another user.
+ */
+static int make(int out, const char *stream, struct why *why)
+{
+	char name[INIT_NAME_MAX + 8];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.log", stream);
+	fd = openat(out, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return why_errno(why, "%s", name);
+	fchmod(fd, 0644);
+	return fd;
+}
+
+static int put_line(struct index *index, const struct text *line,
+		    struct why *why)
+{
+	struct stat before = { 0 };
+	ssize_t wrote;
+	char name[32];
+
+	if (index->fd < 0) {
+		snprintf(name, sizeof(name), "node-%llu",
+			 (unsigned long long)index->node);
+		index->fd = make(index->out, name, why);
+		if (index->fd < 0)
+			return -1;
+	}
+	fstat(index->fd, &before);
+	wrote = write(index->fd, line->bytes, line->size);
+	if (wrote == (ssize_t)line->size)
+		return 0;
+	errno = wrote < 0 ? errno : ENOSPC;
+	why_errno(why, "index of the followed files");
+	if (ftruncate(index->fd, before.st_size) < 0)
+		return -1; /* the reader refuses the broken line */
+	return -1;
+}
+
+int index_follow(struct index *index, const char *stream, const char *path,
+		 unsigned part, struct why *why)
+{
+	char bytes[LINE_BYTES], name[INIT_NAME_MAX + 8];
+	struct text line;
+	int fd = make(index->out, stream, why);
+
+	if (fd < 0)
+		return -1;
+	text_init(&line, bytes, sizeof(bytes));
+	text_add(&line, "{\"stream\": ");
+	text_string(&line, stream);
+	text_add(&line, ", \"path\": ");
+	text_string(&line, path);
+	text_add(&line, ", \"part\": %u}\n", part);
+	if (put_line(index, &line, why) == 0)
+		return fd;
+	close(fd);
+	snprintf(name, sizeof(name), "%s.log", stream);
+	unlinkat(index->out, name, 0);
+	return -1;
+}
+
+int index_kept(struct index *index, const char *stream, uint64_t kept,
+	       struct why *why)
+{
+	char bytes[INIT_NAME_MAX * 6 + 64];
+	struct text line;
+
+	text_init(&line, bytes, sizeof(bytes));
+	text_add(&line, "{\"stream\": ");
+	text_string(&line, stream);
+	text_add(&line, ", \"kept\": %llu}\n", (unsigned long long)kept);
+	return put_line(index, &line, why);
+}
