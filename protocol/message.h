@@ -102,7 +102,7 @@ struct task_status {
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;
 	uint64_t memory_peak_bytes;
-	struct stream_size *streams; /* ended: final sizes */
+	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;
 };
 extern const struct schema task_status_schema;

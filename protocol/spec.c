@@ -40,6 +40,8 @@ static const struct field container_spec_fields[] = {
 	FIELD_MANY(container_spec, requests, device_request_schema),
 	FIELD_OPTIONAL(container_spec, processes),
 	FIELD_OPTIONAL(container_spec, grace_ms),
+	FIELD_OPTIONAL(container_spec, follow),
+	FIELD_OPTIONAL(container_spec, log_limit_bytes),
 };
 const struct schema container_spec_schema =
 	SCHEMA(container_spec, container_spec_fields);

@@ -9,6 +9,8 @@
 
 #include "protocol/codec.h"
 
+#define LOG_LIMIT_DEFAULT (16ULL << 30) /* bytes of output per task */
+
 struct mount_spec {
 	char *host;      /* absolute path on the node */
 	char *container; /* absolute path inside */
@@ -26,7 +28,7 @@ struct device_request {
 
 /* What the container is made of. Strings may hold ${PLACEHOLDER}s that only
  * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
- * NPROC_PER_NODE, WORLD_SIZE; only argv and env are searched for them.
+ * NPROC_PER_NODE, WORLD_SIZE; only argv, env and follow are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
@@ -55,6 +57,9 @@ struct container_spec {
 	uint32_t processes; /* processes per node that regatta-init starts with
 			       RANK and LOCAL_RANK; 0: one, without */
 	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
+	struct strings follow;    /* patterns of files in the container whose
+				     bytes are streams too (agent/init/init.h) */
+	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
 };
 extern const struct schema mount_spec_schema;
 extern const struct schema device_request_schema;

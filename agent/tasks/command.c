@@ -3,6 +3,7 @@
 #include "agent/tasks/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,10 +80,10 @@ static int add_record(struct buffer *out, const char *key, const char *text,
 	return buffer_append(out, "", 1, err);
 }
 
-static int add_number(struct buffer *out, const char *key, uint32_t value,
+static int add_number(struct buffer *out, const char *key, uint64_t value,
 		      struct error *err)
 {
-	if (buffer_printf(out, err, "%s=%u", key, value) < 0)
+	if (buffer_printf(out, err, "%s=%" PRIu64, key, value) < 0)
 		return -1;
 	return buffer_append(out, "", 1, err);
 }
@@ -113,8 +114,17 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 	    add_number(out, "first_rank", spec->first_rank, err) < 0 ||
 	    (container->grace_ms &&
 	     add_number(out, "grace_ms", container->grace_ms, err) < 0) ||
-	    (container->processes && add_number(out, "rank_env", 1, err) < 0))
+	    (container->processes && add_number(out, "rank_env", 1, err) < 0) ||
+	    add_number(out, "node", spec->rank, err) < 0 ||
+	    add_number(out, "log_limit",
+		       container->log_limit_bytes ? container->log_limit_bytes
+						  : LOG_LIMIT_DEFAULT,
+		       err) < 0)
 		return -1;
+	for (size_t i = 0; i < container->follow.count; i++)
+		if (add_record(out, "follow=", container->follow.items[i],
+			       variables, err) < 0)
+			return -1;
 	for (int i = 0; i < VARIABLES; i++)
 		if (buffer_printf(out, err, "env=%s=", variables[i].name) < 0 ||
 		    add_record(out, "", variables[i].value, variables, err) < 0)

@@ -24,6 +24,7 @@ static const struct field exit_record_fields[] = {
 	FIELD(exit_record, exit_code),
 	FIELD(exit_record, signal),
 	FIELD_OPTIONAL(exit_record, error),
+	FIELD_OPTIONAL(exit_record, note),
 	FIELD(exit_record, started_ms),
 	FIELD(exit_record, ended_ms),
 	FIELD(exit_record, oom_kills),

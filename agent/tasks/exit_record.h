@@ -27,6 +27,7 @@ struct exit_record {
 	uint32_t exit_code;
 	uint32_t signal;
 	char *error;
+	char *note;
 	uint64_t started_ms;
 	uint64_t ended_ms;
 	uint64_t oom_kills;

@@ -26,6 +26,16 @@ static void conclude(struct outcome *outcome, enum failure failure,
 	printable(outcome->text, strlen(outcome->text));
 }
 
+/* What became of the output is said behind what became of the command. */
+static void add_note(struct outcome *outcome, const char *note)
+{
+	size_t used = strlen(outcome->text);
+
+	snprintf(outcome->text + used, sizeof(outcome->text) - used, "%s%s",
+		 used ? "; " : "", note);
+	printable(outcome->text, strlen(outcome->text));
+}
+
 /* The process whose end made the record's exit code: the first that failed. */
 static const struct exit_process *first_failed(const struct exit_record *record)
 {
@@ -75,6 +85,8 @@ void outcome_from_record(struct outcome *outcome,
 	else if (record->exit_code)
 		conclude(outcome, FAILURE_EXIT, "rank %u exited with code %u",
 			 rank, record->exit_code);
+	if (record->note)
+		add_note(outcome, record->note);
 }
 
 void outcome_from_engine(struct outcome *outcome, const cJSON *container,

@@ -1,6 +1,7 @@
 /* pump.c - spool files to byte streams: offsets, credit, starting over.
  */
 #include "agent/tasks/pump.h"
+#include "protocol/followed.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
 
@@ -17,8 +18,13 @@ struct pump_stream {
 	struct pump *pump;
 	struct task_id id;
 	enum spool_writer writer;
-	char name[64];
+	char name[FOLLOWED_NAME_MAX + 1];
 	int fd;
+	pump_look_fn *look;
+	void *look_arg;
+	uint64_t base; /* where in the stream the file begins */
+	uint64_t kept; /* of the file, at most */
+	uint32_t cuts;
 	uint64_t sent;  /* the next byte to send */
 	uint64_t acked; /* the controller has what is before it */
 	uint32_t turn;
@@ -77,6 +83,42 @@ static void stream_rewind(struct pump_stream *stream, uint64_t length)
 	stream->known = true;
 }
 
+static void stream_look(struct pump_stream *stream)
+{
+	if (stream->look)
+		stream->look(stream->look_arg);
+}
+
+/* Bytes in the file; a file that got shorter than what was sent of it begins
+ * anew behind that.
+ */
+static uint64_t file_size(struct pump_stream *stream)
+{
+	uint64_t size;
+	struct stat st;
+
+	if (stream_open(stream) < 0 || fstat(stream->fd, &st) < 0)
+		return 0;
+	size = (uint64_t)st.st_size;
+	if (stream->known && stream->base + size < stream->sent &&
+	    stream->sent - stream->base < stream->kept) {
+		stream->base = stream->sent;
+		stream->cuts++;
+	}
+	return size < stream->kept ? size : stream->kept;
+}
+
+/* How many of `size` bytes from where we are belong to the stream. */
+static size_t within(const struct pump_stream *stream, uint64_t end,
+		     size_t size)
+{
+	uint64_t at = stream->sent - stream->base;
+
+	if (at >= end)
+		return 0;
+	return size < end - at ? size : (size_t)(end - at);
+}
+
 /* Send the next frame: bytes sent, 0: nothing to send, -1: not now. */
 static ssize_t stream_send(struct pump_stream *stream)
 {
@@ -96,8 +138,17 @@ static ssize_t stream_send(struct pump_stream *stream)
 		return -1;
 	if (size > pump->credit - pump->under_way)
 		size = pump->credit - pump->under_way;
-	got = pread(stream->fd, pump->frame, size, (off_t)stream->sent);
+	size = within(stream, file_size(stream), size);
+	log.offset = stream->sent;
+	got = size ? pread(stream->fd, pump->frame, size,
+			   (off_t)(stream->sent - stream->base))
+		   : 0;
 	if (got <= 0)
+		return 0;
+	/* It may have been cut meanwhile; what came behind is none of it. */
+	stream_look(stream);
+	got = (ssize_t)within(stream, stream->kept, (size_t)got);
+	if (!got)
 		return 0;
 	if (pump->send(pump->arg, &log, pump->frame, (size_t)got) < 0)
 		return -1;
@@ -145,7 +196,12 @@ static int pump_run(sd_event_source *source, uint64_t usec, void *arg)
 static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pump *pump = arg;
+	struct pump_stream *stream;
 
+	TAILQ_FOREACH(stream, &pump->streams, next)
+	{
+		stream_look(stream);
+	}
 	if (!TAILQ_EMPTY(&pump->streams))
 		pump_wake(pump);
 	loop_timer(pump->loop, &pump->poll, PUMP_POLL_MS, poll_run, pump, NULL);
@@ -220,6 +276,7 @@ struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
 	stream->known = fresh && pump->credit;
 	stream->turn = 1; /* 0 is the controller's own word */
 	stream->fd = -1;
+	stream->kept = UINT64_MAX;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
 	TAILQ_INSERT_TAIL(&pump->streams, stream, next);
 	pump->count++;
@@ -277,11 +334,26 @@ const char *pump_name(const struct pump_stream *stream)
 	return stream->name;
 }
 
+void pump_set_look(struct pump_stream *stream, pump_look_fn *look, void *arg)
+{
+	stream->look = look;
+	stream->look_arg = arg;
+}
+
+void pump_bound(struct pump_stream *stream, uint64_t kept)
+{
+	if (kept < stream->kept)
+		stream->kept = kept;
+}
+
 uint64_t pump_size(struct pump_stream *stream)
 {
-	struct stat st;
+	uint64_t size = file_size(stream);
 
-	if (stream_open(stream) < 0 || fstat(stream->fd, &st) < 0)
-		return 0;
-	return (uint64_t)st.st_size;
+	return stream->base + size;
+}
+
+uint32_t pump_cuts(const struct pump_stream *stream)
+{
+	return stream->cuts;
 }

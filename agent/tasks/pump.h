@@ -5,6 +5,11 @@
  * after the controller has said how far it has come, and never has more than
  * the session's credit under way unacknowledged. It reads files, so the one
  * who writes them never waits for it, whatever the network does.
+ *
+ * A command may cut its own output short (> /dev/stderr does). What is in the
+ * file then is new: it is sent behind what was sent before. An agent that is
+ * started after that does not know where it began, and may send some of it
+ * twice.
  */
 #ifndef AGENT_TASKS_PUMP_H
 #define AGENT_TASKS_PUMP_H
@@ -43,6 +48,17 @@ struct pump_stream *pump_add(struct pump *pump, const struct task_id *id,
 			     bool fresh, struct error *err);
 void pump_remove(struct pump_stream *stream);
 
+/* look() is called every PUMP_POLL_MS, and before what was read of the stream
+ * is sent. It may add streams, and bound them; it removes none.
+ */
+typedef void pump_look_fn(void *arg);
+void pump_set_look(struct pump_stream *stream, pump_look_fn *look, void *arg);
+
+/* Send nothing behind the file's first `kept` bytes: they are all that stays of
+ * it. A larger bound than before is ignored.
+ */
+void pump_bound(struct pump_stream *stream, uint64_t kept);
+
 /* The controller speaks of a stream; one that is not known is ignored. */
 void pump_ack(struct pump *pump, const struct message_log_ack *ack);
 
@@ -51,7 +67,10 @@ void pump_wake(struct pump *pump);
 
 const char *pump_name(const struct pump_stream *stream);
 
-/* Bytes in the stream's file now; 0: not there. */
+/* Bytes of the stream that there are to send, as far as the file has come. */
 uint64_t pump_size(struct pump_stream *stream);
+
+/* How often the file got shorter. */
+uint32_t pump_cuts(const struct pump_stream *stream);
 
 #endif

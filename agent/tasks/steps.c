@@ -76,15 +76,22 @@ static void retry_later(struct task *task)
 bool step_read_outcome(struct task *task)
 {
 	owned(exit_record_clear) struct exit_record record = { 0 };
-	uint64_t written = 0, there = 0;
+	uint64_t written = 0, there;
+	const char *cut;
 
 	if (spool_read_exit(task->room->spool, &task->id, &record, NULL) < 0)
 		return false;
 	outcome_from_record(&task->outcome, &record, task->ordered);
 	for (size_t i = 0; i < record.processes_count; i++)
 		written += record.processes[i].log_bytes;
-	for (size_t i = 0; i < task->streams_count; i++)
-		there += pump_size(task->streams[i]);
+	streams_look(&task->streams);
+	there = streams_size(&task->streams);
+	cut = streams_cut(&task->streams);
+	if (cut && !*task->outcome.text)
+		snprintf(task->outcome.text, sizeof(task->outcome.text),
+			 "%s: the command cut its own output short: what was "
+			 "not sent by then is lost",
+			 cut);
 	if (there < written && !task->outcome.failure) {
 		task->outcome.failure = FAILURE_NODE_LOST;
 		snprintf(task->outcome.text, sizeof(task->outcome.text),
@@ -101,10 +108,13 @@ static int watch_run(sd_event_source *source, const struct inotify_event *event,
 	struct task *task = arg;
 
 	if ((event->mask & IN_MOVED_TO) && event->len &&
-	    !strcmp(event->name, "exit.json") && step_read_outcome(task))
+	    !strcmp(event->name, "exit.json") && step_read_outcome(task)) {
 		task_event(task, EVENT_EXITED);
-	else
-		pump_wake(task->room->pump);
+		return 0;
+	}
+	if (event->len && !strncmp(event->name, "node-", 5))
+		streams_look(&task->streams);
+	pump_wake(task->room->pump);
 	return 0;
 }
 
@@ -477,9 +487,7 @@ static void remove_done(void *arg, const struct error *err, cJSON *answer)
 		retry_removal(task, "container", err);
 		return;
 	}
-	for (size_t i = 0; i < task->streams_count; i++)
-		pump_remove(task->streams[i]);
-	task->streams_count = 0;
+	streams_clear(&task->streams);
 	if (spool_remove(task->room->spool, &task->id, &other) < 0) {
 		retry_removal(task, "spool", &other);
 		return;

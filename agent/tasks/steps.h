@@ -5,8 +5,8 @@
 #define AGENT_TASKS_STEPS_H
 
 #include "agent/engine/container.h"
-#include "agent/init/init.h"
 #include "agent/tasks/outcome.h"
+#include "agent/tasks/streams.h"
 #include "agent/tasks/task.h"
 
 enum step {
@@ -58,8 +58,7 @@ struct task {
 	enum failure ordered; /* why it was told to stop */
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */
-	struct pump_stream *streams[INIT_PROCESSES_MAX];
-	size_t streams_count;
+	struct streams streams;
 };
 
 /* In task.c: something happened; the table says what follows. May free the

@@ -66,29 +66,6 @@ static const enum task_state step_state[STEPS] = {
 };
 /* clang-format on */
 
-/* Streams. */
-
-static int add_streams(struct task *task, bool fresh, struct error *err)
-{
-	uint32_t count = task->spec.container.processes;
-	char name[32];
-
-	if (count > INIT_PROCESSES_MAX)
-		return error_set(err, EINVAL,
-				 "processes: found %u, allowed are 0 to %d",
-				 count, INIT_PROCESSES_MAX);
-	for (uint32_t i = 0; i < (count ? count : 1); i++) {
-		snprintf(name, sizeof(name), "rank-%u",
-			 task->spec.first_rank + i);
-		task->streams[i] = pump_add(task->room->pump, &task->id,
-					    SPOOL_CONTAINER, name, fresh, err);
-		if (!task->streams[i])
-			return -1;
-		task->streams_count++;
-	}
-	return 0;
-}
-
 /* Change the step; true when it changed. Entry actions follow. */
 static bool task_move(struct task *task, enum event event)
 {
@@ -166,7 +143,8 @@ struct task *task_new(const struct task_room *room,
 	/* The spec is read back: what lies on disk is what is run. */
 	if (spool_create(room->spool, spec, err) < 0 ||
 	    spool_read_spec(room->spool, &id, &task->spec, err) < 0 ||
-	    add_streams(task, true, err) < 0)
+	    streams_open(&task->streams, room->pump, room->spool, &task->spec,
+			 true, err) < 0)
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
 	task->step = STEP_IMAGE;
@@ -188,7 +166,8 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 	if (!task)
 		return NULL;
 	if (spool_read_spec(room->spool, id, &task->spec, err) < 0 ||
-	    add_streams(task, false, err) < 0)
+	    streams_open(&task->streams, room->pump, room->spool, &task->spec,
+			 false, err) < 0)
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
 	started = spool_started(room->spool, id);
@@ -216,8 +195,7 @@ void task_free(struct task *task)
 	step_leave(task);
 	if (task->creating)
 		engine_call_cancel(task->creating);
-	for (size_t i = 0; i < task->streams_count; i++)
-		pump_remove(task->streams[i]);
+	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
 	if (task->port_fd >= 0)
@@ -268,24 +246,6 @@ static int copy_text(char **to, const char *from)
 	return *to || !from || !*from ? 0 : -1;
 }
 
-static int copy_streams(struct task *task, struct task_status *status)
-{
-	status->streams = calloc(task->streams_count, sizeof(*status->streams));
-	if (!status->streams)
-		return -1;
-	for (; status->streams_count < task->streams_count;
-	     status->streams_count++) {
-		struct pump_stream *from = task->streams[status->streams_count];
-		struct stream_size *to =
-			&status->streams[status->streams_count];
-
-		to->size = pump_size(from);
-		if (copy_text(&to->name, pump_name(from)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int task_status(struct task *task, struct task_status *status,
 		struct error *err)
 {
@@ -307,7 +267,9 @@ int task_status(struct task *task, struct task_status *status,
 	    copy_text(&status->failure, failure_name(outcome->failure)) < 0 ||
 	    copy_text(&status->text, outcome->text) < 0 ||
 	    copy_text(&status->image_id, task->image_id) < 0 ||
-	    (state == TASK_ENDED && copy_streams(task, status) < 0)) {
+	    (state >= TASK_RUNNING &&
+	     streams_list(&task->streams, &status->streams,
+			  &status->streams_count) < 0)) {
 		codec_clear(&task_status_schema, status);
 		return error_nomem(err, "task");
 	}

@@ -6,6 +6,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/gang.h"
 #include "protocol/file.h"
+#include "protocol/followed.h"
 #include "protocol/log.h"
 
 #include <errno.h>
@@ -41,10 +42,10 @@ static bool stream_expected(const struct task *task, const char *stream)
 		if (!strcmp(name, stream))
 			return true;
 	}
-	return false;
+	return followed_belongs(task->rank, stream);
 }
 
-static void tell_length(struct task *task, const struct message_log_ack *ack)
+static void send_ack(struct task *task, const struct message_log_ack *ack)
 {
 	struct error err;
 
@@ -54,9 +55,8 @@ static void tell_length(struct task *task, const struct message_log_ack *ack)
 		log_error("node=%s: %s", task->node->name, err.text);
 }
 
-void intake_tell_lengths(struct cluster *cluster, struct task *task)
+static void tell_length(struct cluster *cluster, struct task *task, char *name)
 {
-	char name[32];
 	struct message_log_ack ack = {
 		.job = task->job->id,
 		.attempt = task->job->attempt,
@@ -65,12 +65,22 @@ void intake_tell_lengths(struct cluster *cluster, struct task *task)
 		.refused = true,
 	};
 
+	if (logstore_length(cluster->logs, ack.job, ack.attempt, name,
+			    &ack.length, NULL) == 0)
+		send_ack(task, &ack);
+}
+
+void intake_tell_lengths(struct cluster *cluster, struct task *task)
+{
+	char name[32];
+
 	for (uint32_t i = 0; i < stream_count(task); i++) {
 		stream_name(task, i, name);
-		if (logstore_length(cluster->logs, ack.job, ack.attempt, name,
-				    &ack.length, NULL) == 0)
-			tell_length(task, &ack);
+		tell_length(cluster, task, name);
 	}
+	for (size_t i = 0; i < task->streams_count; i++)
+		if (followed_belongs(task->rank, task->streams[i].name))
+			tell_length(cluster, task, task->streams[i].name);
 }
 
 static void wake_readers(struct cluster *cluster, struct gang *gang)
@@ -126,7 +136,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 		append_failed(cluster, log, &ack, &err);
 	else
 		cluster->disk_full = false;
-	tell_length(task, &ack);
+	send_ack(task, &ack);
 	cluster->changed = true;
 	wake_readers(cluster, job->gang);
 	if (task->state == TASK_ENDED) {

@@ -14,7 +14,7 @@ void intake_close(struct cluster *cluster); /* after the last job is gone */
 void intake_log(struct cluster *cluster, struct node *node,
 		const struct message_log *log, const void *data, size_t size);
 
-/* Tell the node how far each stream of the task has come. */
+/* Tell the node how far each stream has come that the task has or told of. */
 void intake_tell_lengths(struct cluster *cluster, struct task *task);
 
 /* The task has ended: is all its output here? Sets task->collected. */

@@ -50,7 +50,7 @@ static const char *const model_keys[] = {
 };
 static const char *const framework_keys[] = {
 	"framework", "title", "source", "aliases", "image", "build", "env",
-	"processes", "launch", "defaults", "log", NULL,
+	"processes", "follow", "launch", "defaults", "log", NULL,
 };
 static const char *const chip_keys[] = {
 	"name", "title", "aliases", "memory_gib", "tflops", "flagperf_tflops",

@@ -20,10 +20,10 @@
  *	  framework: <name>
  *	  title, source: words for people
  *	  aliases: [...]
- *	  image, build, env, processes: as in a sweep, which wins over them
- *	  launch: [...]		the command of a sweep that has none
- *	  defaults: {...}	sweep keys, and variables of the launch command
- *	  log: {...}		see controller/results/extract.h
+ *	  image, build, env, processes, follow: as in a sweep, which wins over
+ *them launch: [...]		the command of a sweep that has none defaults:
+ *{...}	sweep keys, and variables of the launch command log: {...}
+ *see controller/results/extract.h
  *
  *	vendors/<name>/profile.yaml
  *	  vendor: <name>

@@ -25,6 +25,7 @@ static const size_t offsets[KEYS] = {
 	[KEY_SHM] = offsetof(struct cell, spec.container.shm_bytes),
 	[KEY_MEMORY] = offsetof(struct cell, spec.container.memory_bytes),
 	[KEY_CPUS] = offsetof(struct cell, spec.container.cpus),
+	[KEY_LOG_LIMIT] = offsetof(struct cell, spec.container.log_limit_bytes),
 	[KEY_PRIORITY] = offsetof(struct cell, spec.priority),
 	[KEY_TIMEOUT] = offsetof(struct cell, spec.timeout_ms),
 	[KEY_RETRIES] = offsetof(struct cell, spec.retries),
@@ -94,6 +95,7 @@ static int framework_layer(const struct cells *cells, const struct value *root,
 		{ "env", "env" },
 		{ "launch", "command" },
 		{ "processes", "processes" },
+		{ "follow", "follow" },
 	};
 	const struct value *defaults = value_get(root, "defaults");
 

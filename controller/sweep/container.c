@@ -11,6 +11,7 @@
 #define WORD_BYTES ((size_t)64 * 1024) /* in an argument or a variable */
 #define WORDS_MAX 4096                 /* in a command */
 #define MOUNTS_MAX 256
+#define FOLLOW_MAX 64 /* patterns of followed files */
 #define NAMES_MAX 256 /* capabilities, groups, security options */
 
 /* What the reader of placeholders needs to know of the cell. */
@@ -323,6 +324,41 @@ static int read_mounts(const struct context *context,
 	return 0;
 }
 
+/* Patterns of files: also with what only the start of the task can fill. */
+static int read_follow(const struct context *context, struct strings *follow,
+		       struct error *err)
+{
+	const struct value *list = context->values[KEY_FOLLOW];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > FOLLOW_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), FOLLOW_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *pattern = value_at(list, i);
+		const char *text;
+
+		if (value_string(pattern, key_rules[KEY_FOLLOW].max, &text,
+				 err) < 0 ||
+		    fill(context, pattern, key_rules[KEY_FOLLOW].max, true,
+			 err) < 0)
+			return -1;
+		if (!*context->cells->scratch.data ||
+		    strstr(context->cells->scratch.data, "**"))
+			return value_error(pattern, err,
+					   "found \"%.60s\", allowed is a path "
+					   "with *, ? and [] within its names",
+					   text);
+		if (strings_add(follow, context->cells->scratch.data, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_image(const struct context *context, struct cell *cell,
 		      struct error *err)
 {
@@ -365,6 +401,7 @@ int container_read(struct cells *cells, const struct value *const *values,
 	    read_env(context, &container->env, err) < 0 ||
 	    read_mounts(context, container, err) < 0 ||
 	    read_ulimits(context, &container->ulimits, err) < 0 ||
+	    read_follow(context, &container->follow, err) < 0 ||
 	    read_names(values[KEY_CAPABILITIES],
 		       key_rules[KEY_CAPABILITIES].max,
 		       &container->capabilities, err) < 0 ||

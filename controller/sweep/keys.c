@@ -38,6 +38,8 @@ const struct key_rule key_rules[KEYS] = {
 				  NULL },
 	[KEY_RETRIES] =		{ "retries", TYPE_U32, 0, 100, "2" },
 	[KEY_GRACE] =		{ "grace", TYPE_DURATION, 0, 3600000, "10s" },
+	[KEY_FOLLOW] =		{ "follow", TYPE_OTHER, 1, 4000, NULL },
+	[KEY_LOG_LIMIT] =	{ "log_limit", TYPE_SIZE, 1, 64 * TIB, NULL },
 	[KEY_WARMUP_STEPS] =	{ "warmup_steps", TYPE_U32, 0, 100 * MILLION,
 				  NULL },
 	[KEY_MODEL] =		{ "model", TYPE_TEXT, 1, 128, NULL },
@@ -69,9 +71,9 @@ const char *const key_tops[] = {
 	"image", "build", "command", "env", "workspace", "mounts", "workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
-	"retries", "grace", "warmup_steps", "model", "precision",
-	"optimizer", "check_memory", "batch", "parallel", "matrix", "include",
-	"exclude", NULL,
+	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
+	"precision", "optimizer", "check_memory", "batch", "parallel",
+	"matrix", "include", "exclude", NULL,
 };
 
 static const char *const batch_keys[] = {

@@ -134,7 +134,7 @@ static void test_refused(void)
 		  "framework: torch\nimmage: x\n",
 		  "frameworks/torch.yaml:2: immage: found an unknown key, "
 		  "allowed are framework, title, source, aliases, image, build, "
-		  "env, processes, launch, defaults and log; did you mean "
+		  "env, processes, follow, launch, defaults ...; did you mean "
 		  "\"image\"?" },
 		{ "a profile without a vendor", "vendors/acme/profile.yaml",
 		  "chips: []\n",

@@ -71,7 +71,7 @@ static void whole_file(void)
 	       "a start file is made");
 	is(records(&start),
 	   "version=1|processes=2|first_rank=6|grace_ms=1500|rank_env=1|"
-	   "env=MASTER_ADDR=10.0.0.1|env=MASTER_PORT=20500|env=NNODES=4|"
+	   "node=3|log_limit=17179869184|env=MASTER_ADDR=10.0.0.1|env=MASTER_PORT=20500|env=NNODES=4|"
 	   "env=NODE_RANK=3|env=NPROC_PER_NODE=2|env=WORLD_SIZE=8|"
 	   "arg=train|arg=|",
 	   "version first, numbers, rendezvous, every argument");
@@ -80,7 +80,7 @@ static void whole_file(void)
 	spec.container.grace_ms = 0;
 	command_build(&spec, &none, &there, &start, &err);
 	ok(!strncmp(records(&start),
-		    "version=1|processes=1|first_rank=6|env=", 39),
+		    "version=1|processes=1|first_rank=6|node=", 40),
 	   "without processes: one, that is not told its rank");
 	strings_clear(&spec.container.argv);
 }

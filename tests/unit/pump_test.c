@@ -32,6 +32,8 @@ struct bed {
 	size_t refused;          /* have been */
 	bool wrong;              /* bytes were not those of the file */
 	uint64_t begin[STREAMS]; /* what the controller had at first */
+	uint64_t base[STREAMS];  /* where the file begins in the stream */
+	int looks;
 	bool expired;
 };
 
@@ -59,7 +61,9 @@ static int fake_send(void *arg, const struct message_log *log, const void *data,
 		      log->rank != id.rank || !size || size > PUMP_FRAME_MAX ||
 		      bed->count == FRAMES;
 	for (size_t i = 0; i < size; i++)
-		bed->wrong |= bytes[i] != byte_at(stream, log->offset + i);
+		bed->wrong |=
+			bytes[i] !=
+			byte_at(stream, log->offset - bed->base[stream] + i);
 	if (bed->count < FRAMES)
 		bed->sent[bed->count++] =
 			(struct sent){ stream, log->offset, size, log->turn };
@@ -393,29 +397,69 @@ static void files_that_come_and_shrink(void)
 	is_int((long long)pump_size(bed->streams[0]), 0,
 	       "a file that is not there is empty");
 	write_to(1, 10);
+	bed->base[1] = 100;
 	tell_length(bed, 1, 100);
 	all_looked_at(bed);
-	ok(!bytes_of(bed, 0) && !bytes_of(bed, 1),
-	   "a file that is not there, or shorter than the controller's, is "
-	   "waited for");
+	ok(!bytes_of(bed, 0), "a file that is not there is waited for");
+	ok(bytes_of(bed, 1) == 10 && pump_cuts(bed->streams[1]) == 1,
+	   "one shorter than the controller's was cut: what is in it is new");
+	is_int((long long)pump_size(bed->streams[1]), 110,
+	       "and goes on where the controller stands");
 	write_to(0, 5);
 	pump_wake(bed->pump);
 	ok(frames(bed, bed->count + 1) && bytes_of(bed, 0) == 5,
 	   "one that appears is sent");
 	write_to(1, 103);
-	pump_wake(bed->pump);
-	ok(frames(bed, bed->count + 1) &&
-		   bed->sent[bed->count - 1].offset == 100 &&
-		   bed->sent[bed->count - 1].size == 3,
-	   "one that grows past it too, from there");
-	ack_frame(bed, bed->count - 1);
-	if (truncate(path_of(1), 50) < 0)
+	all_looked_at(bed);
+	is_int((long long)bytes_of(bed, 1), 103, "one that grows goes on");
+	if (truncate(path_of(1), 0) < 0)
 		ok(false, "cannot truncate");
 	all_looked_at(bed);
-	is_int((long long)bytes_of(bed, 1), 3, "one that shrinks is survived");
+	ok(bytes_of(bed, 1) == 103 && pump_cuts(bed->streams[1]) == 2,
+	   "one that is cut to nothing is noticed");
+	bed->base[1] = 203;
+	write_to(1, 20);
+	all_looked_at(bed);
+	is_int((long long)bytes_of(bed, 1), 123,
+	       "and what is written then is sent behind it");
 	write_to(0, 6);
 	ok(frames(bed, bed->count + 1) && bytes_of(bed, 0) == 6,
 	   "what nobody wakes the pump for is found all the same");
+	bed_free(bed);
+}
+
+/* pump_look_fn: the bound becomes known while the file is being read. */
+static void bound_now(void *arg)
+{
+	struct bed *bed = arg;
+
+	if (++bed->looks == 1)
+		pump_bound(bed->streams[0], 12);
+}
+
+static void bounds(void)
+{
+	struct bed *bed = bed_new();
+
+	pump_session(bed->pump, 1000);
+	add(bed, 0, true);
+	pump_bound(bed->streams[0], 100);
+	pump_set_look(bed->streams[0], bound_now, bed);
+	write_to(0, 30);
+	all_looked_at(bed);
+	ok(bytes_of(bed, 0) == 12 && bed->looks,
+	   "a bound that comes while the file is read holds for what was read");
+	pump_bound(bed->streams[0], 20);
+	write_to(0, 40);
+	all_looked_at(bed);
+	is_int((long long)bytes_of(bed, 0), 12, "a larger one later does not");
+	is_int((long long)pump_size(bed->streams[0]), 12,
+	       "the stream ends there");
+	if (truncate(path_of(0), 12) < 0)
+		ok(false, "cannot truncate");
+	all_looked_at(bed);
+	ok(!pump_cuts(bed->streams[0]) && bytes_of(bed, 0) == 12,
+	   "a file that is cut to its bound is not cut short");
 	bed_free(bed);
 }
 
@@ -507,6 +551,7 @@ int main(void)
 	refused();
 	sessions();
 	files_that_come_and_shrink();
+	bounds();
 	turns();
 	not_now();
 	removed();
