@@ -23,6 +23,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, build),
 	FIELD_OPTIONAL(container_spec, argv),
 	FIELD_OPTIONAL(container_spec, env),
+	FIELD_OPTIONAL(container_spec, engine_env),
 	FIELD_MANY(container_spec, mounts, mount_spec_schema),
 	FIELD_OPTIONAL(container_spec, workdir),
 	FIELD_OPTIONAL(container_spec, user),

@@ -37,6 +37,8 @@ struct container_spec {
 	struct strings
 		argv;       /* empty: the image's own entry point and command */
 	struct strings env; /* NAME=VALUE */
+	struct strings engine_env; /* those that the engine must see, for a
+				      runtime of it reads them */
 	struct mount_spec *mounts;
 	size_t mounts_count;
 	char *workdir;               /* NULL: the image's */

@@ -1,9 +1,9 @@
 /* device.h - which accelerators a node has: a profile against /sys and /dev.
  *
  * Nothing here runs a program: what only a tool can tell (uuid, product name,
- * memory, some numbers) is laid over what the files say by device_merge(), from
- * a sample that the caller took. Devices are in order of their bus id, so a
- * device keeps its index as long as the same cards are there.
+ * memory, some numbers) is laid over what the files say, from samples that the
+ * caller took. Devices are in order of their bus id, or of the number in the
+ * name of their node.
  *
  * Source: Linux sysfs, Documentation/ABI/testing/sysfs-bus-pci; numa_node -1
  * is "unknown".
@@ -14,6 +14,8 @@
 #include "protocol/codec.h"
 #include "protocol/hardware/profile.h"
 
+#include <limits.h>
+
 #define DEVICES_MAX 64 /* per node, as the scheduler counts */
 
 /* One device as the agent tells it to the controller. */
@@ -23,8 +25,9 @@ struct device_number {
 };
 
 struct device_info {
-	uint32_t index;      /* on the node, by bus id: what allocations name */
-	char *bus_id;        /* bus_id_normal(), or NULL: found as a node */
+	uint32_t index;      /* on the node: what allocations name */
+	char *bus_id;        /* bus_id_normal(), or NULL: found as a node; the
+				dies of a card may have the same */
 	char *uuid;          /* NULL: not known, as below */
 	char *name;          /* the product name as the tool prints it */
 	char *chip;          /* name in the profile's chips */
@@ -45,17 +48,28 @@ struct devices {
 void devices_clear(struct devices *devices);
 OWNED_VALUE(struct devices, devices_clear)
 
-/* Look for the profile's devices. None is success, with `why` (cut to size)
- * saying what was looked for and not found, or found and left out. E2BIG: more
- * than DEVICES_MAX; EIO.
+/* Look for the profile's devices; monitor and map (NULL: not known) are what
+ * its tools printed. None is success, with `why` (cut to size) saying what was
+ * looked for and not found, or found and left out. One that is there but lacks
+ * a node has a text. Numbers are found rule by rule: a rule may use those
+ * before it, and an order counts only what they left. E2BIG: more than
+ * DEVICES_MAX, or a folder without end; the old devices are kept.
  */
 int devices_find(const struct profile *profile, const struct roots *roots,
 		 const struct samples *monitor, const struct samples *map,
 		 struct devices *devices, char *why, size_t size,
 		 struct error *err);
 
+/* A path of the profile with the device's {bus} and {number}s in it. ENOENT:
+ * one that it does not have.
+ */
+int device_path(const struct device_info *device, const char *pattern,
+		char out[PATH_MAX], struct error *err);
+
 /* The nodes of one device: container.nodes.device with the numbers filled in,
- * as paths on this host (below the roots) with ':' and the path inside.
+ * as paths on this host (below the roots) with ':' and the path inside. The
+ * error names the first that is not there, not a device node, or not below its
+ * root. roots NULL: no host to look at; the path inside twice.
  */
 int device_nodes(const struct profile *profile, const struct roots *roots,
 		 const struct device_info *device, struct strings *nodes,

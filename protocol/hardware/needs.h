@@ -1,12 +1,16 @@
 /* needs.h - what a container gets for its devices: profile + devices + spec.
  *
- * Pure but for looking whether optional paths exist. Device nodes are passed
+ * Pure but for looking at the paths of the host. Device nodes are passed
  * explicitly for every vendor, also beside a runtime or a device request: a
  * reload of systemd on the host can then not take them away from a running
  * container.
  *
- * The sweep's own words win: a variable, ulimit, shm or ipc that the spec
- * already has is left as it is; lists are joined, each entry once.
+ * How the vendor's own software comes in, the first of these that the engine
+ * has: the profile's runtime, with its selector variable; the profile's CDI
+ * devices, when there is one for each; its device request.
+ *
+ * The sweep's own words win: a variable, runtime, ulimit, shm or ipc that the
+ * spec already has is left as it is; lists are joined, each entry once.
  */
 #ifndef PROTOCOL_HARDWARE_NEEDS_H
 #define PROTOCOL_HARDWARE_NEEDS_H
@@ -15,21 +19,47 @@
 
 #include <cjson/cJSON.h>
 
-/* What the engine can do, from its GET /info. */
+/* What the engine can do. */
 struct engine_abilities {
-	struct strings runtimes; /* names of Runtimes */
-	bool cdi;                /* CDISpecDirs is there and not empty */
+	struct strings runtimes; /* by name */
+	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
 };
+extern const struct schema engine_abilities_schema;
 void engine_abilities_clear(struct engine_abilities *abilities);
+OWNED_VALUE(struct engine_abilities, engine_abilities_clear)
+
+/* From its GET /info. An engine that does not list its CDI devices names the
+ * folders of their descriptions, which are read here; one that cannot be read
+ * is as if it were not there.
+ *
+ * Source: Docker Engine API 1.50, SystemInfo (Runtimes, CDISpecDirs,
+ * DiscoveredDevices); CDI specification 0.8, "kind" and "devices".
+ */
 int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 			  struct error *err);
 
-/* Complete spec for these devices of the node. EINVAL names the first required
- * node or mount that is not there (failure class preflight).
+struct needs {
+	const struct profile *profile;
+	const struct roots *roots; /* NULL: no host to look at: what is optional
+				      is taken to be there, but for globs */
+	const struct engine_abilities *abilities;
+	const struct device_info *const *devices;
+	size_t count;
+	bool whole; /* the node's devices, all of them: with RDMA if it is
+		       there */
+};
+
+/* Complete spec for these devices of the node. What is missing is named (the
+ * error's code is that of looking for it): failure class preflight. On failure
+ * the spec may have a part of its needs.
  */
-int needs_apply(const struct profile *profile, const struct roots *roots,
-		const struct engine_abilities *abilities,
-		const struct device_info *const *devices, size_t count,
-		struct container_spec *spec, struct error *err);
+int needs_apply(const struct needs *needs, struct container_spec *spec,
+		struct error *err);
+
+/* Open and close each node of the devices: ENXIO, ENODEV, EIO and EBUSY are
+ * errors that name it. What only we may not do is none: the engine opens them
+ * with its own rights.
+ */
+int needs_probe(const struct needs *needs, struct error *err);
 
 #endif

@@ -25,7 +25,7 @@
  *	    optional: [/dev/nvidia-uvm-tools]	# once, when it is there; globs
  *	  runtime: nvidia	# used when the engine has it
  *	  request: {driver: "", capabilities: [gpu], by: uuid|number|all,
- *		    number: index}
+ *		    number: index, program: NAME}	# on the engine's host
  *	  cdi: nvidia.com/gpu	# used when the engine has CDI and no runtime
  *	  selector: {name: NVIDIA_VISIBLE_DEVICES, by: uuid|number|all,
  *		     number: index}	# host numbers, for that runtime
@@ -154,6 +154,8 @@ struct container_rules {
 	const char *request_driver;
 	struct profile_list request_capabilities;
 	struct naming request_naming;
+	const char *request_program; /* without it the engine has no such
+					devices; NULL: it always has */
 	const char *cdi;
 	struct selector selector;
 	struct strings env; /* NAME=VALUE */
