@@ -157,8 +157,7 @@ static void move_item(cJSON *to, cJSON *from, const char *name)
 /* What was asked for, as tables of results state it. */
 static cJSON *make_setup(cJSON *spec)
 {
-	cJSON *setup =
-		cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
+	cJSON *setup = cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
 
 	if (!setup)
 		setup = cJSON_CreateObject();

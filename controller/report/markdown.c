@@ -5,37 +5,10 @@
 #include "controller/report/columns.h"
 #include "controller/report/row.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Distinct values named in the line of provenance; the rest is counted. */
 #define NAMED_MAX 32
-
-/* Does this byte have to be escaped to stand for itself? An underscore inside
- * a word does not, and names are full of them.
- */
-static bool is_markup(const char *text, size_t i)
-{
-	if (text[i] == '_')
-		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
-		       !isalnum((unsigned char)text[i + 1]);
-	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
-}
-
-static int put_escaped(struct buffer *out, const char *text, struct error *err)
-{
-	for (size_t i = 0; text[i]; i++) {
-		char c = text[i];
-
-		if ((unsigned char)c < 0x20 || c == 0x7f)
-			c = ' ';
-		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
-			return -1;
-		if (buffer_append(out, &c, 1, err) < 0)
-			return -1;
-	}
-	return 0;
-}
 
 /* Places on a terminal: one for each character of UTF-8. */
 static size_t width_of(const char *text)
@@ -69,7 +42,7 @@ static int put_cell(struct table *table, const cJSON *row, size_t column,
 	size_t start = table->cells.size, width;
 
 	column_text(&table->columns, column, row, text);
-	if (put_escaped(&table->cells, text, err) < 0 ||
+	if (markdown_text(&table->cells, text, err) < 0 ||
 	    buffer_append(&table->cells, "", 1, err) < 0)
 		return -1;
 	width = width_of(table->cells.data + start);
@@ -152,8 +125,8 @@ static int put_note(struct buffer *out, const cJSON *row, const char *text,
 
 	if (buffer_printf(out, err, "- job %.0f, ",
 			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
-	    put_escaped(out, cell ? cell : "-", err) < 0 ||
-	    buffer_text(out, ": ", err) < 0 || put_escaped(out, text, err) < 0)
+	    markdown_text(out, cell ? cell : "-", err) < 0 ||
+	    buffer_text(out, ": ", err) < 0 || markdown_text(out, text, err) < 0)
 		return -1;
 	return buffer_text(out, "\n", err);
 }
@@ -282,7 +255,7 @@ static int put_set(struct buffer *out, const char *name, const struct set *set,
 		return -1;
 	for (size_t i = 0; i < set->count && i < NAMED_MAX; i++)
 		if ((i && buffer_text(out, ", ", err) < 0) ||
-		    put_escaped(out, set->items[i], err) < 0)
+		    markdown_text(out, set->items[i], err) < 0)
 			return -1;
 	if (set->count <= NAMED_MAX)
 		return 0;

@@ -4,6 +4,7 @@
 
 #include "protocol/state.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -57,4 +58,30 @@ bool row_flagged(const cJSON *row)
 {
 	return row_completed(row) &&
 	       cJSON_GetArraySize(row_at(row, "result.flags")) > 0;
+}
+
+/* Does this byte have to be escaped to stand for itself? An underscore inside
+ * a word does not, and names are full of them.
+ */
+static bool is_markup(const char *text, size_t i)
+{
+	if (text[i] == '_')
+		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
+		       !isalnum((unsigned char)text[i + 1]);
+	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
+}
+
+int markdown_text(struct buffer *out, const char *text, struct error *err)
+{
+	for (size_t i = 0; text[i]; i++) {
+		char c = text[i];
+
+		if ((unsigned char)c < 0x20 || c == 0x7f)
+			c = ' ';
+		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
+			return -1;
+		if (buffer_append(out, &c, 1, err) < 0)
+			return -1;
+	}
+	return 0;
 }

@@ -28,4 +28,9 @@ bool row_completed(const cJSON *row);
 /* Completed, with flags in its result. */
 bool row_flagged(const cJSON *row);
 
+/* The text with what Markdown gives a meaning escaped: nothing in it can add a
+ * column, a line or a tag.
+ */
+int markdown_text(struct buffer *out, const char *text, struct error *err);
+
 #endif
