@@ -72,6 +72,9 @@ static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, model),
 	FIELD_OPTIONAL(measure_spec, chip),
 	FIELD_OPTIONAL(measure_spec, precision),
+	FIELD_OPTIONAL(measure_spec, stage),
+	FIELD_OPTIONAL(measure_spec, recompute),
+	FIELD_OPTIONAL(measure_spec, spread_percent),
 };
 const struct schema measure_spec_schema =
 	SCHEMA(measure_spec, measure_spec_fields);

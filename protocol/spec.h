@@ -95,6 +95,9 @@ struct measure_spec {
 	char *model;           /* name in models.yaml, or NULL */
 	char *chip;            /* name in a vendor's chips, or NULL */
 	char *precision;       /* bf16, fp16, fp32 ..., or NULL */
+	char *stage;     /* of the model, or of formula_stages[], or NULL */
+	char *recompute; /* none, selective, full, or NULL */
+	double spread_percent; /* of repeats; more is flagged; 0: 5 */
 };
 extern const struct schema measure_spec_schema;
 

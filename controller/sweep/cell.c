@@ -3,6 +3,7 @@
 #include "controller/sweep/cell.h"
 
 #include "controller/sweep/container.h"
+#include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define SPEC_BYTES (4 << 20)
+#define STAGES_MAX 32 /* words in a sentence about stages */
 
 /* Where the table's readers put what they read; 0: read by a function. */
 static const size_t offsets[KEYS] = {
@@ -34,6 +36,9 @@ static const size_t offsets[KEYS] = {
 	[KEY_PRECISION] = offsetof(struct cell, spec.measure.precision),
 	[KEY_OPTIMIZER] = offsetof(struct cell, optimizer),
 	[KEY_CHECK_MEMORY] = offsetof(struct cell, check_memory),
+	[KEY_STAGE] = offsetof(struct cell, spec.measure.stage),
+	[KEY_SPREAD_PERCENT] =
+		offsetof(struct cell, spec.measure.spread_percent),
 	[KEY_BATCH_MICRO] = offsetof(struct cell, shape.micro),
 	[KEY_BATCH_ACCUMULATE] = offsetof(struct cell, shape.accumulate),
 	[KEY_BATCH_SEQUENCE] = offsetof(struct cell, shape.sequence),
@@ -368,7 +373,32 @@ static int read_split(const struct value *list, struct shape *shape,
 	return 0;
 }
 
-/* network, ipc, grace, repeat, processes, split: what the table cannot say. */
+/* Which FLOPs a token costs is known for certain stages only. */
+static int check_stage(const struct value *value, const struct cell *cell,
+		       struct error *err)
+{
+	struct yardstick yardstick;
+	const char *words[STAGES_MAX + 1];
+	const struct value *stages = cell->model ? cell->model->stages : NULL;
+	size_t count = 0, index;
+
+	yardstick_init(&yardstick, cell->model, NULL, NULL,
+		       cell->spec.measure.stage, 0, false);
+	if (yardstick.learns)
+		return 0;
+	for (size_t i = 0; stages && i < value_count(stages); i++)
+		if (count < STAGES_MAX)
+			words[count++] = value_key(stages, i);
+	for (size_t i = 0; formula_stages[i] && count < STAGES_MAX; i++)
+		if (!stages || !value_get(stages, formula_stages[i]))
+			words[count++] = formula_stages[i];
+	words[count] = NULL;
+	return value_enum(value, words, &index, err);
+}
+
+/* network, ipc, grace, repeat, recompute, processes, split: what the table
+ * cannot say.
+ */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
 {
@@ -378,6 +408,9 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	};
 	static const char *const ipcs[] = {
 		"private", "host", "shareable", "none", NULL,
+	};
+	static const char *const recomputes[] = {
+		"none", "selective", "full", NULL,
 	};
 	/* clang-format on */
 	const struct value *ipc = values[KEY_IPC];
@@ -401,6 +434,10 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	    value_u32(values[KEY_REPEAT], (uint32_t)key_rules[KEY_REPEAT].min,
 		      (uint32_t)key_rules[KEY_REPEAT].max, &cell->repeats,
 		      err) < 0)
+		return -1;
+	if (values[KEY_RECOMPUTE] &&
+	    read_word(values[KEY_RECOMPUTE], recomputes,
+		      &cell->spec.measure.recompute, err) < 0)
 		return -1;
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0)
 		return -1;
@@ -498,6 +535,7 @@ static int set_key(struct cells *cells, struct cell *cell, struct error *err)
 	spec.priority = 0;
 	spec.timeout_ms = 0;
 	spec.retries = 0;
+	spec.measure.spread_percent = 0;
 	buffer_consume(text, text->size);
 	if (codec_encode(&job_spec_schema, &spec, text, err) < 0)
 		return -1;
@@ -559,6 +597,8 @@ static int build(struct cells *cells, const struct value *const *values,
 	if (read_keys(values, cell, err) < 0 ||
 	    read_others(values, cell, err) < 0 ||
 	    resolve_names(cells, values, cell, err) < 0 ||
+	    (values[KEY_STAGE] &&
+	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
 	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
 	if (shape_solve(&cell->shape, cell->model, cell->reason,

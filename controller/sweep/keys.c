@@ -44,6 +44,9 @@ const struct key_rule key_rules[KEYS] = {
 				  NULL },
 	[KEY_MODEL] =		{ "model", TYPE_TEXT, 1, 128, NULL },
 	[KEY_PRECISION] =	{ "precision", TYPE_TEXT, 1, 32, NULL },
+	[KEY_STAGE] =		{ "stage", TYPE_TEXT, 1, 64, NULL },
+	[KEY_RECOMPUTE] =	{ "recompute", TYPE_OTHER, 0, 0, NULL },
+	[KEY_SPREAD_PERCENT] =	{ "spread_percent", TYPE_DOUBLE, 0, 100, NULL },
 	[KEY_OPTIMIZER] =	{ "optimizer", TYPE_TEXT, 1, 32, NULL },
 	[KEY_CHECK_MEMORY] =	{ "check_memory", TYPE_BOOL, 0, 0, "true" },
 	[KEY_BATCH_MICRO] =	{ "batch.micro", TYPE_U32, 1, MILLION, NULL },
@@ -72,7 +75,8 @@ const char *const key_tops[] = {
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
-	"precision", "optimizer", "check_memory", "batch", "parallel",
+	"precision", "stage", "recompute", "spread_percent",
+	"optimizer", "check_memory", "batch", "parallel",
 	"matrix", "include", "exclude", NULL,
 };
 

@@ -69,6 +69,7 @@ static void test_fields(void)
 		      "processes: device\nrepeat: 2\npriority: -3\n"
 		      "timeout: 2h\nretries: 5\ngrace: 500ms\n"
 		      "warmup_steps: 7\nmodel: mine\nprecision: bf16\n"
+		      "stage: lora\nrecompute: full\nspread_percent: 2.5\n"
 		      "batch: {micro: 2, accumulate: 4, sequence: 128}\n",
 		      &err);
 
@@ -114,7 +115,8 @@ static void test_fields(void)
 	field_is(sweep, 0, "measure",
 		 "{\"warmup_steps\":7,\"sequence\":128,\"micro_batch\":2,"
 		 "\"accumulate\":4,\"global_batch\":48,\"model\":\"mine\","
-		 "\"precision\":\"bf16\"}");
+		 "\"precision\":\"bf16\",\"stage\":\"lora\","
+		 "\"recompute\":\"full\",\"spread_percent\":2.5}");
 }
 
 static void test_defaults(void)
@@ -454,6 +456,14 @@ static const struct {
 	  "\"cpu\"?" },
 	{ "an unknown chip", "sweep: s\nimage: i\nchip: Z80\n",
 	  "f:3: chip: found the unknown chip \"Z80\"; did you mean \"S80\"?" },
+	{ "a stage that nobody knows",
+	  "sweep: s\nimage: i\nmodel: llava1.5_7b\nstage: pretrian\n",
+	  "f:4: stage: found \"pretrian\", allowed are pretrain, finetune, "
+	  "projector, frozen, lora, frozen-4n and lora-4n; "
+	  "did you mean \"pretrain\"?" },
+	{ "an unknown recomputation", "sweep: s\nimage: i\nrecompute: true\n",
+	  "f:3: recompute: found \"true\", allowed are none, selective and "
+	  "full" },
 	{ "an unknown network", "sweep: s\nimage: i\nnetwork: hosts\n",
 	  "f:3: network: found \"hosts\", allowed are host, none and bridge; "
 	  "did you mean \"host\"?" },
