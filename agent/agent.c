@@ -2,7 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/devices/facts.h"
-#include "agent/engine/container.h"
+#include "protocol/container.h"
 #include "agent/tasks/task.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"

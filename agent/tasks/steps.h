@@ -4,7 +4,7 @@
 #ifndef AGENT_TASKS_STEPS_H
 #define AGENT_TASKS_STEPS_H
 
-#include "agent/engine/container.h"
+#include "protocol/container.h"
 #include "agent/tasks/outcome.h"
 #include "agent/tasks/streams.h"
 #include "agent/tasks/task.h"

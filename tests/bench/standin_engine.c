@@ -1,7 +1,7 @@
 /* standin_engine.c - an engine and its images that exist only in memory.
  */
 #include "tests/bench/standin.h"
-#include "agent/engine/container.h"
+#include "protocol/container.h"
 #include "agent/engine/image.h"
 #include "agent/init/init.h"
 #include "protocol/file.h"

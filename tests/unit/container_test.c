@@ -1,6 +1,7 @@
 /* container_test.c - from a task's spec to the engine's create body.
  */
-#include "agent/engine/container.h"
+#include "protocol/container.h"
+#include "agent/init/init.h"
 
 #include "tests/tap.h"
 
@@ -350,6 +351,64 @@ static void refused_places(void)
 	ok(!container_body(&spec, &bad, &err), "refused: %s", err.text);
 }
 
+static void devices(void)
+{
+	struct task_spec spec = plain(), ordered = plain();
+	struct container_spec *c = &spec.container;
+	struct container_place lab = place;
+	struct device_request requests[2] = { { .driver = (char *)"" },
+					      { .driver = (char *)"cdi" } };
+	char hash[CONTAINER_HASH_SIZE], quoted[CONTAINER_HASH_SIZE + 2];
+	struct error err;
+	cJSON *body;
+
+	strings_add(&requests[0].capabilities, "gpu", &err);
+	strings_add(&requests[1].ids, "nvidia.com/gpu=0", &err);
+	strings_add(&requests[1].ids, "nvidia.com/gpu=1", &err);
+	c->requests = requests;
+	c->requests_count = 2;
+	c->runtime = (char *)"nvidia";
+	strings_add(&c->engine_env, "NVIDIA_VISIBLE_DEVICES=0,1", &err);
+	strings_add(&c->device_nodes, "/lab/dev/x0:/dev/x0", &err);
+	lab.device_root = "/lab/dev";
+	lab.ordered = &ordered;
+	body = container_body(&spec, &lab, &err);
+	has(body, "HostConfig/Runtime", "\"nvidia\"");
+	has(body, "Env", "[\"NVIDIA_VISIBLE_DEVICES=0,1\"]");
+	has(body, "HostConfig/DeviceRequests/0",
+	    "{\"Driver\":\"\",\"Count\":-1,\"DeviceIDs\":[],"
+	    "\"Capabilities\":[[\"gpu\"]]}");
+	has(body, "HostConfig/DeviceRequests/1",
+	    "{\"Driver\":\"cdi\",\"Count\":0,\"DeviceIDs\":"
+	    "[\"nvidia.com/gpu=0\",\"nvidia.com/gpu=1\"],"
+	    "\"Capabilities\":[[]]}");
+	has(body, "HostConfig/Devices/0/PathOnHost", "\"/lab/dev/x0\"");
+	has(body, "HostConfig/Devices/0/PathInContainer", "\"/dev/x0\"");
+	container_spec_hash(&ordered, hash, &err);
+	snprintf(quoted, sizeof(quoted), "\"%s\"", hash);
+	has(body, "Labels/regatta.spec", quoted);
+	cJSON_Delete(body);
+	ok(!container_body(&spec, &place, &err),
+	   "a node that is not below /dev needs a root of its own");
+	lab.device_root = "/lab/de";
+	ok(!container_body(&spec, &lab, &err),
+	   "a root is a folder, not the beginning of a name");
+	strings_clear(&c->device_nodes);
+	c->runtime = (char *)"../x y";
+	refused(&spec, "runtime: \"../x y\" found");
+	c->runtime = NULL;
+	strings_add(&requests[1].ids, "a b", &err);
+	refused(&spec, "requests: ids: \"a b\" found");
+	for (size_t i = 0; i < 2; i++) {
+		strings_clear(&requests[i].ids);
+		strings_clear(&requests[i].capabilities);
+	}
+	strings_clear(&c->engine_env);
+	is(CONTAINER_INIT, INIT_PROGRAM, "regatta-init is where it says");
+	is(CONTAINER_IN, INIT_IN, "and reads its orders there");
+	is(CONTAINER_OUT, INIT_OUT, "and writes there");
+}
+
 static void names(void)
 {
 	struct task_spec spec = plain();
@@ -410,6 +469,7 @@ int main(void)
 	refused_fields();
 	refused_mounts();
 	refused_places();
+	devices();
 	names();
 	hashes();
 	filters();

@@ -3,7 +3,7 @@
  */
 #include "agent/tasks/task.h"
 
-#include "agent/engine/container.h"
+#include "protocol/container.h"
 
 #include "protocol/file.h"
 #include "protocol/loop.h"

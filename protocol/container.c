@@ -1,8 +1,6 @@
 /* container.c - from a task's spec to the body of the engine's create call.
  */
-#include "agent/engine/container.h"
-
-#include "agent/init/init.h"
+#include "protocol/container.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,6 +14,8 @@
 #define MOUNTS_MAX 128
 #define PATH_LENGTH_MAX 4096
 #define OPTIONS_MAX 64 /* ulimits, capabilities, groups, security options */
+#define NODES_MAX 512  /* device nodes: 64 devices with several each */
+#define NAMES_MAX 256  /* of devices in a request, of variables */
 #define MEMORY_MIN (UINT64_C(6) << 20)
 #define BYTES_MAX (UINT64_C(512) << 40) /* cJSON writes it without exponent */
 #define CPUS_MIN 0.01
@@ -256,6 +256,14 @@ static bool add_text(cJSON *array, const char *text)
 	return false;
 }
 
+static bool add_texts(cJSON *array, const struct strings *texts)
+{
+	for (size_t i = 0; array && i < texts->count; i++)
+		if (!add_text(array, texts->items[i]))
+			return false;
+	return array;
+}
+
 static bool add_mount(cJSON *array, const char *host, const char *inside,
 		      bool read_only)
 {
@@ -278,9 +286,9 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	cJSON *array = cJSON_AddArrayToObject(host, "Mounts");
 
 	if (!array ||
-	    !add_mount(array, place->init_program, INIT_PROGRAM, true) ||
-	    !add_mount(array, place->in_folder, INIT_IN, true) ||
-	    !add_mount(array, place->out_folder, INIT_OUT, false))
+	    !add_mount(array, place->init_program, CONTAINER_INIT, true) ||
+	    !add_mount(array, place->in_folder, CONTAINER_IN, true) ||
+	    !add_mount(array, place->out_folder, CONTAINER_OUT, false))
 		return false;
 	for (size_t i = 0; i < spec->mounts_count; i++)
 		if (!add_mount(array, spec->mounts[i].host,
@@ -463,10 +471,11 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 	uint32_t grace = spec->grace_ms / 1000 + STOP_GRACE_S;
 
 	return test && add_text(test, "NONE") && entry &&
-	       add_text(entry, INIT_PROGRAM) &&
+	       add_text(entry, CONTAINER_INIT) &&
 	       cJSON_AddStringToObject(body, "Image", place->image) &&
 	       cJSON_AddArrayToObject(body, "Cmd") &&
-	       cJSON_AddArrayToObject(body, "Env") &&
+	       add_texts(cJSON_AddArrayToObject(body, "Env"),
+			 &spec->engine_env) &&
 	       cJSON_AddStringToObject(body, "StopSignal", "SIGTERM") &&
 	       cJSON_AddNumberToObject(body, "StopTimeout", grace) &&
 	       (!spec->workdir ||
@@ -500,8 +509,18 @@ static int place_check(const struct container_place *place, struct error *err)
 	return path_check("out folder", place->out_folder, err);
 }
 
+/* Devices. */
+
+static bool below(const char *path, const char *folder)
+{
+	size_t size = folder ? strlen(folder) : 0;
+
+	return size && !strncmp(path, folder, size) && path[size] == '/';
+}
+
 /* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
-static int add_device(cJSON *array, const char *text, struct error *err)
+static int add_device(cJSON *array, const char *text, const char *root,
+		      struct error *err)
 {
 	char host[256] = "", inside[256] = "", access[4] = "rwm";
 	int parts =
@@ -513,7 +532,8 @@ static int add_device(cJSON *array, const char *text, struct error *err)
 		snprintf(inside, sizeof(inside), "%s", host);
 	for (const char *c = text; *c; c++)
 		end += *c == ':';
-	if (parts < 1 || end != parts - 1 || strncmp(host, "/dev/", 5) ||
+	if (parts < 1 || end != parts - 1 ||
+	    (!below(host, "/dev") && !below(host, root)) ||
 	    path_check("device_nodes", host, err) < 0 ||
 	    path_check("device_nodes", inside, err) < 0)
 		return error_set(err, EINVAL,
@@ -531,15 +551,103 @@ static int add_device(cJSON *array, const char *text, struct error *err)
 	return 0;
 }
 
+static int add_devices(cJSON *host, const struct strings *nodes,
+		       const char *root, struct error *err)
+{
+	cJSON *array;
+
+	if (!nodes->count)
+		return 0;
+	if (nodes->count > NODES_MAX)
+		return too_many("device_nodes", nodes->count, NODES_MAX, err);
+	array = cJSON_AddArrayToObject(host, "Devices");
+	if (!array)
+		return error_nomem(err, "device_nodes");
+	for (size_t i = 0; i < nodes->count; i++)
+		if (add_device(array, nodes->items[i], root, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* What a driver, a device or a capability of one may be called. */
+static int names_check(const char *field, const struct strings *names,
+		       struct error *err)
+{
+	if (names->count > NAMES_MAX)
+		return too_many(field, names->count, NAMES_MAX, err);
+	for (size_t i = 0; i < names->count; i++)
+		if (!only(names->items[i], LOWER UPPER DIGITS "_.:,/=+-", 255))
+			return error_set(err, EINVAL,
+					 "%s: \"%.80s\" found, expected a name",
+					 field, names->items[i]);
+	return 0;
+}
+
+static int add_request(cJSON *array, const struct device_request *request,
+		       struct error *err)
+{
+	struct strings driver = { (char **)&request->driver, 1 };
+	cJSON *item = cJSON_CreateObject();
+	cJSON *lists, *inner;
+
+	if ((*request->driver &&
+	     names_check("requests: driver", &driver, err) < 0) ||
+	    names_check("requests: ids", &request->ids, err) < 0 ||
+	    names_check("requests: capabilities", &request->capabilities, err) <
+		    0) {
+		cJSON_Delete(item);
+		return -1;
+	}
+	inner = cJSON_CreateArray();
+	if (!cJSON_AddItemToArray(array, item) ||
+	    !cJSON_AddStringToObject(item, "Driver", request->driver) ||
+	    !cJSON_AddNumberToObject(item, "Count",
+				     request->ids.count ? 0 : -1) ||
+	    !add_texts(cJSON_AddArrayToObject(item, "DeviceIDs"),
+		       &request->ids) ||
+	    !(lists = cJSON_AddArrayToObject(item, "Capabilities")) ||
+	    !add_texts(inner, &request->capabilities) ||
+	    !cJSON_AddItemToArray(lists, inner)) {
+		cJSON_Delete(inner);
+		return error_nomem(err, "requests");
+	}
+	return 0;
+}
+
+static int add_requests(cJSON *host, const struct container_spec *spec,
+			struct error *err)
+{
+	struct strings runtime = { (char **)&spec->runtime, 1 };
+	cJSON *array;
+
+	if (spec->runtime && names_check("runtime", &runtime, err) < 0)
+		return -1;
+	if (spec->runtime &&
+	    !cJSON_AddStringToObject(host, "Runtime", spec->runtime))
+		return error_nomem(err, "runtime");
+	if (!spec->requests_count)
+		return 0;
+	if (spec->requests_count > OPTIONS_MAX)
+		return too_many("requests", spec->requests_count, OPTIONS_MAX,
+				err);
+	array = cJSON_AddArrayToObject(host, "DeviceRequests");
+	if (!array)
+		return error_nomem(err, "requests");
+	for (size_t i = 0; i < spec->requests_count; i++)
+		if (add_request(array, &spec->requests[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 static int lists_fill(cJSON *host, const struct container_spec *spec,
-		      struct error *err)
+		      const char *device_root, struct error *err)
 {
 	if (add_list(host, "Ulimits", "ulimits", &spec->ulimits, add_ulimit,
 		     err) < 0 ||
 	    add_list(host, "CapAdd", "capabilities", &spec->capabilities,
 		     add_capability, err) < 0 ||
-	    add_list(host, "Devices", "device_nodes", &spec->device_nodes,
-		     add_device, err) < 0 ||
+	    add_devices(host, &spec->device_nodes, device_root, err) < 0 ||
+	    add_requests(host, spec, err) < 0 ||
 	    add_list(host, "GroupAdd", "groups", &spec->groups, add_group,
 		     err) < 0)
 		return -1;
@@ -555,7 +663,8 @@ cJSON *container_body(const struct task_spec *spec,
 	cJSON *body, *host;
 
 	if (place_check(place, err) < 0 || spec_check(container, err) < 0 ||
-	    container_spec_hash(spec, hash, err) < 0)
+	    container_spec_hash(place->ordered ? place->ordered : spec, hash,
+				err) < 0)
 		return NULL;
 	body = cJSON_CreateObject();
 	host = cJSON_CreateObject();
@@ -563,7 +672,7 @@ cJSON *container_body(const struct task_spec *spec,
 	    !add_labels(body, spec, place, hash) ||
 	    !add_host(host, container, place)) {
 		error_nomem(err, "container");
-	} else if (lists_fill(host, container, err) == 0) {
+	} else if (lists_fill(host, container, place->device_root, err) == 0) {
 		if (add(body, "HostConfig", host))
 			return body;
 		host = NULL;

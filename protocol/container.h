@@ -4,8 +4,8 @@
  * point is regatta-init, which reads argv and env from /regatta/in/start.
  * Containers are never privileged and their output never passes the engine.
  */
-#ifndef AGENT_ENGINE_CONTAINER_H
-#define AGENT_ENGINE_CONTAINER_H
+#ifndef PROTOCOL_CONTAINER_H
+#define PROTOCOL_CONTAINER_H
 
 #include "protocol/codec.h"
 #include "protocol/error.h"
@@ -23,6 +23,11 @@
 #define LABEL_RANK "regatta.rank"
 #define LABEL_SPEC "regatta.spec" /* SHA-256 of the task_spec as JSON */
 
+/* Where regatta-init is inside, and its two folders: agent/init/init.h. */
+#define CONTAINER_INIT "/regatta/init"
+#define CONTAINER_IN "/regatta/in"
+#define CONTAINER_OUT "/regatta/out"
+
 /* Where the task runs and what it gets there; all borrowed. */
 struct container_place {
 	const char *cluster;
@@ -31,6 +36,10 @@ struct container_place {
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *image;        /* id of the image, sha256:<64 hex> */
+	const char *device_root;  /* below it device nodes may lie, beside
+				     /dev; NULL: nowhere else */
+	const struct task_spec *ordered; /* the spec as the controller gave it,
+					    for LABEL_SPEC; NULL: the same */
 };
 
 #define CONTAINER_NAME_MAX 128 /* with the 0 */
@@ -38,15 +47,16 @@ struct container_place {
 
 /* The create body, which the caller deletes. NULL with EINVAL when the spec
  * asks for what cannot be: the field, what was found and what is allowed. The
- * spec's argv and env are not looked at.
+ * spec's argv and env are not looked at; engine_env is passed on.
  *
  * Allowed: network host (default), none, bridge; ipc private (default), host,
  * shareable, none; ulimits as in getrlimit(2) without RLIMIT_ in lower case;
  * capabilities as in capabilities(7), with or without CAP_, never ALL; groups
  * as number or name; security seccomp=unconfined, apparmor=PROFILE,
- * label=TEXT, no-new-privileges; device nodes below /dev; memory 6 MiB to 512
- * TiB or 0; cpus 0.01 to 65536 or 0; at most 128 mounts, absolute without "..",
- * none below /regatta and no two at the same place.
+ * label=TEXT, no-new-privileges; at most 512 device nodes, below /dev; a
+ * runtime's name; requests with a driver's name, ids and capabilities; memory 6
+ * MiB to 512 TiB or 0; cpus 0.01 to 65536 or 0; at most 128 mounts, absolute
+ * without "..", none below /regatta and no two at the same place.
  */
 cJSON *container_body(const struct task_spec *spec,
 		      const struct container_place *place, struct error *err);
