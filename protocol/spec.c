@@ -104,6 +104,7 @@ static const struct field task_spec_fields[] = {
 	FIELD(task_spec, rank),
 	FIELD(task_spec, nodes),
 	FIELD_OPTIONAL(task_spec, devices),
+	FIELD_OPTIONAL(task_spec, shared),
 	FIELD_OPTIONAL(task_spec, first_rank),
 	FIELD(task_spec, world_size),
 	FIELD(task_spec, processes_per_node),

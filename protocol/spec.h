@@ -126,9 +126,10 @@ struct task_spec {
 	uint32_t attempt; /* 1 .. */
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;
-	struct strings devices;      /* device indices on the node: "0", "1" */
-	uint32_t first_rank;         /* of the first process's output stream */
-	uint32_t world_size;         /* over all nodes */
+	struct strings devices; /* device indices on the node: "0", "1" */
+	bool shared;         /* the node's other devices may be another job's */
+	uint32_t first_rank; /* of the first process's output stream */
+	uint32_t world_size; /* over all nodes */
 	uint32_t processes_per_node; /* NPROC_PER_NODE: the node's devices, or
 					container.processes */
 	struct container_spec container;

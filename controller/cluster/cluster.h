@@ -121,7 +121,7 @@ struct job {
 	char *text;
 	int64_t code; /* errno value behind it */
 	int64_t queued_ms, started_ms, ended_ms;
-	struct shape shape; /* vendor is owned */
+	struct shape shape; /* its texts are owned */
 	struct gang *gang;  /* NULL while queued */
 	struct node *avoid; /* failed it in the last attempt */
 	uint64_t progress_seq;

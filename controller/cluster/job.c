@@ -35,6 +35,7 @@ static void job_free(struct job *job)
 	if (!job)
 		return;
 	free((char *)job->shape.vendor);
+	free((char *)job->shape.chip);
 	free(job->text);
 	free(job);
 }
@@ -45,7 +46,9 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 {
 	owned(job_free) struct job *job = calloc(1, sizeof(*job));
 
-	if (!job || !(job->shape.vendor = strdup(spec->vendor))) {
+	if (!job || !(job->shape.vendor = strdup(spec->vendor)) ||
+	    (spec->measure.chip &&
+	     !(job->shape.chip = strdup(spec->measure.chip)))) {
 		error_nomem(err, "job");
 		return NULL;
 	}
@@ -513,6 +516,7 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 		.attempt = task->job->attempt,
 		.rank = task->rank,
 		.nodes = job->nodes,
+		.shared = job->shared,
 		.first_rank = processes ? task->rank * processes : task->rank,
 		.processes_per_node = processes ? processes : devices,
 	};

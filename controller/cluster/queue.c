@@ -148,11 +148,17 @@ void queue_free(struct queue *queue)
 		return;
 	for (size_t i = 0; i < queue->count; i++) {
 		free((char *)queue->lanes[i].shape.vendor);
+		free((char *)queue->lanes[i].shape.chip);
 		free(queue->lanes[i].heap);
 		free(queue->lanes[i].places);
 	}
 	free(queue->lanes);
 	free(queue);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static struct lane *lane_find(struct queue *queue, const struct shape *shape)
@@ -163,7 +169,8 @@ static struct lane *lane_find(struct queue *queue, const struct shape *shape)
 		if (other->nodes == shape->nodes &&
 		    other->devices == shape->devices &&
 		    other->shared == shape->shared &&
-		    !strcmp(other->vendor, shape->vendor))
+		    same_text(other->vendor, shape->vendor) &&
+		    same_text(other->chip, shape->chip))
 			return &queue->lanes[i];
 	}
 	return NULL;
@@ -171,25 +178,25 @@ static struct lane *lane_find(struct queue *queue, const struct shape *shape)
 
 static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 {
-	char *vendor = strdup(shape->vendor);
+	owned_free char *vendor = strdup(shape->vendor);
+	owned_free char *chip = shape->chip ? strdup(shape->chip) : NULL;
 	struct lane *lane;
 
-	if (!vendor)
+	if (!vendor || (shape->chip && !chip))
 		return NULL;
 	if (queue->count == queue->room) {
 		size_t room = queue->room ? queue->room * 2 : 8;
 
 		lane = realloc(queue->lanes, room * sizeof(*lane));
-		if (!lane) {
-			free(vendor);
+		if (!lane)
 			return NULL;
-		}
 		queue->lanes = lane;
 		queue->room = room;
 	}
 	lane = &queue->lanes[queue->count++];
 	*lane = (struct lane){ .shape = *shape };
-	lane->shape.vendor = vendor;
+	lane->shape.vendor = take(vendor);
+	lane->shape.chip = take(chip);
 	return lane;
 }
 

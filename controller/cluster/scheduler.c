@@ -17,36 +17,127 @@ struct run {
 	struct placement placements[SCHEDULER_GANG_MAX];
 };
 
-bool slot_suits(const struct slot *slot, const struct shape *shape)
-{
-	return slot->usable && shape->devices <= slot->devices &&
-	       !strcmp(slot->vendor, shape->vendor);
-}
-
 static uint64_t all_devices(const struct slot *slot)
 {
 	return slot->devices >= 64 ? UINT64_MAX
 				   : (UINT64_C(1) << slot->devices) - 1;
 }
 
+static uint32_t count(uint64_t devices)
+{
+	return (uint32_t)__builtin_popcountll(devices);
+}
+
+/* Those of the chip that the shape asks for, lost ones too. */
+static uint64_t devices_of_chip(const struct slot *slot,
+				const struct shape *shape)
+{
+	uint64_t devices = all_devices(slot);
+
+	for (uint32_t i = 0; shape->chip && slot->parts && i < slot->devices;
+	     i++)
+		if (slot->parts[i].chip &&
+		    strcmp(slot->parts[i].chip, shape->chip) != 0)
+			devices &= ~(UINT64_C(1) << i);
+	return devices;
+}
+
+static uint32_t wanted(const struct shape *shape, uint64_t devices)
+{
+	return shape->devices ? shape->devices : count(devices);
+}
+
+bool slot_suits(const struct slot *slot, const struct shape *shape)
+{
+	uint64_t devices;
+	uint32_t want;
+
+	if (!slot->usable || shape->devices > slot->devices ||
+	    strcmp(slot->vendor, shape->vendor) != 0)
+		return false;
+	devices = devices_of_chip(slot, shape);
+	want = wanted(shape, devices);
+	return want && want <= count(devices & ~slot->lost);
+}
+
+/* The first n of these. */
+static uint64_t take_first(uint64_t devices, uint32_t n)
+{
+	uint64_t got = 0;
+
+	for (; n && devices; n--) {
+		uint64_t lowest = devices & -devices;
+
+		got |= lowest;
+		devices &= ~lowest;
+	}
+	return got;
+}
+
+static uint64_t same_numa(const struct slot *slot, uint64_t devices)
+{
+	int first = __builtin_ctzll(devices);
+	uint64_t same = 0;
+
+	for (uint32_t i = 0; i < slot->devices; i++)
+		if (devices & (UINT64_C(1) << i) &&
+		    slot->parts[i].numa == slot->parts[first].numa)
+			same |= UINT64_C(1) << i;
+	return same;
+}
+
+/* Of the NUMA nodes among these devices: the one with least that has n, or the
+ * one with most.
+ */
+static uint64_t best_numa(const struct slot *slot, uint64_t devices, uint32_t n)
+{
+	uint64_t least = 0, most = 0;
+
+	while (devices) {
+		uint64_t same = same_numa(slot, devices);
+
+		if (count(same) >= n && (!least || count(same) < count(least)))
+			least = same;
+		if (count(same) > count(most))
+			most = same;
+		devices &= ~same;
+	}
+	return least ? least : most;
+}
+
+/* n of these devices (there are as many), near to each other. */
+static uint64_t choose(const struct slot *slot, uint64_t devices, uint32_t n)
+{
+	uint64_t got = 0;
+
+	if (!slot->parts)
+		return take_first(devices, n);
+	while (n) {
+		uint64_t near = take_first(best_numa(slot, devices, n), n);
+
+		got |= near;
+		devices &= ~near;
+		n -= count(near);
+	}
+	return got;
+}
+
 bool slot_fits(const struct slot *slot, const struct shape *shape,
 	       uint64_t *devices)
 {
-	uint64_t free_devices = all_devices(slot) & ~slot->busy;
-	uint32_t want = shape->devices ? shape->devices : slot->devices;
-	uint64_t got = 0;
+	uint64_t of_chip, available;
+	uint32_t want;
 
 	if (!slot_suits(slot, shape) || slot->exclusive ||
 	    (!shape->shared && slot->busy))
 		return false;
-	for (uint32_t i = 0; i < slot->devices && want; i++) {
-		if (free_devices & (UINT64_C(1) << i)) {
-			got |= UINT64_C(1) << i;
-			want--;
-		}
-	}
-	*devices = got;
-	return !want;
+	of_chip = devices_of_chip(slot, shape);
+	want = wanted(shape, of_chip);
+	available = of_chip & ~slot->lost & ~slot->busy;
+	if (want > count(available))
+		return false;
+	*devices = choose(slot, available, want);
+	return true;
 }
 
 void slot_take(struct slot *slot, const struct shape *shape, uint64_t devices)

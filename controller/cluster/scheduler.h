@@ -3,7 +3,10 @@
  * Nothing here knows of sockets, disks or clocks. A job asks for a number of
  * nodes of a vendor, with a number of devices on each; it gets all of them at
  * once or none. By default it has its nodes for itself; a shared one takes
- * single devices of nodes that no exclusive job holds.
+ * single devices of nodes that no exclusive job holds. Which of a node's
+ * devices a job gets is chosen by how near they are to each other: those of the
+ * fullest NUMA node that has enough free ones, else of as few NUMA nodes as can
+ * be.
  *
  * The order is by priority, then by id. A job that does not fit reserves every
  * free node that it could use, so that nothing behind it can delay it; jobs
@@ -26,18 +29,29 @@
 /* What a job asks for. Two jobs of equal shape are alike to the scheduler. */
 struct shape {
 	const char *vendor;
+	const char *chip; /* devices of this one, or of no known one; NULL: any
+			   */
 	uint32_t nodes;
-	uint32_t devices; /* per node; 0: all that the node has */
+	uint32_t devices; /* per node; 0: all that the node has (of the chip),
+			     none of them lost */
 	bool shared;
+};
+
+/* What is known of one device. */
+struct slot_device {
+	int64_t numa;     /* -1: unknown */
+	const char *chip; /* borrowed; NULL: unknown */
 };
 
 /* A node as the scheduler sees it; kept by the caller in an array. */
 struct slot {
 	const char *vendor;
-	uint32_t devices; /* 1 .. SCHEDULER_DEVICES_MAX */
-	bool usable;      /* up, not drained, nothing left to clean */
-	bool exclusive;   /* held by a job that shares nothing */
-	uint64_t busy;    /* bit per device that is held */
+	uint32_t devices;                /* 1 .. SCHEDULER_DEVICES_MAX */
+	const struct slot_device *parts; /* of each device; NULL: unknown */
+	uint64_t lost;  /* bit per device that is there no more, or broken */
+	bool usable;    /* up, not drained, nothing left to clean */
+	bool exclusive; /* held by a job that shares nothing */
+	uint64_t busy;  /* bit per device that is held */
 };
 
 struct placement {
@@ -61,7 +75,7 @@ struct queue *queue_new(struct error *err);
 void queue_free(struct queue *queue);
 OWNED_POINTER(struct queue, queue_free)
 
-/* The shape's vendor is copied. EEXIST: the job is there already. */
+/* The shape's texts are copied. EEXIST: the job is there already. */
 int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 	      int64_t priority, struct error *err);
 /* Not there is success. Costs the same wherever in the queue the job is. */

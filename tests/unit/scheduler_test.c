@@ -173,6 +173,101 @@ static void single_devices(void)
 }
 
 /* A shared gang takes one slot per node, never two parts of the same. */
+/* The devices that two free NUMA nodes of four would give, by mask. */
+static uint64_t given(struct slot slot, uint64_t busy, uint32_t devices)
+{
+	struct shape shape = some(1, devices);
+	uint64_t got = 0;
+
+	slot.busy = busy;
+	return slot_fits(&slot, &shape, &got) ? got : 0;
+}
+
+static void numa_nodes(void)
+{
+	static const struct slot_device parts[8] = {
+		{ .numa = 1 }, { .numa = 0 }, { .numa = 1 }, { .numa = 0 },
+		{ .numa = 0 }, { .numa = 1 }, { .numa = 0 }, { .numa = 1 },
+	};
+	static const struct slot_device unknown[8] = {
+		{ .numa = -1 }, { .numa = -1 }, { .numa = -1 }, { .numa = -1 },
+		{ .numa = -1 }, { .numa = -1 }, { .numa = -1 }, { .numa = -1 },
+	};
+	struct slot slot = node("cpu", 8);
+
+	is_int((int)given(slot, 0, 3), 7, "without NUMA the first are taken");
+	slot.parts = unknown;
+	is_int((int)given(slot, 0, 3), 7, "as where it is unknown");
+	slot.parts = parts;
+	is_int((int)given(slot, 0, 4), 0xa5, "four of one NUMA node");
+	is_int((int)given(slot, 0x01, 1), 0x04,
+	       "the NUMA node with least left is filled first");
+	is_int((int)given(slot, 0x01, 4), 0x5a,
+	       "what one NUMA node can hold is not torn apart");
+	is_int((int)given(slot, 0, 6), 0xaf, "as few NUMA nodes as can be");
+	is_int((int)given(slot, 0x85, 5), 0x7a, "whatever is left");
+	is_int((int)given(slot, 0x85, 6), 0, "or nothing");
+}
+
+static void lost_devices(void)
+{
+	struct slot slot = node("cpu", 8);
+	struct shape all = whole("cpu", 1), seven = some(1, 7);
+	uint64_t got = 0;
+
+	slot.lost = 0x08;
+	ok(!slot_suits(&slot, &all),
+	   "who needs all devices needs the lost one");
+	ok(slot_fits(&slot, &seven, &got) && got == 0xf7,
+	   "seven of eight are the others");
+	seven.shared = false;
+	ok(slot_fits(&slot, &seven, &got) && got == 0xf7,
+	   "for an exclusive job, too");
+}
+
+static void chips(void)
+{
+	static const struct slot_device mixed[4] = { { .chip = "A100" },
+						     { .chip = "H800" },
+						     { .chip = "A100" },
+						     { 0 } };
+	struct slot slot = node("cpu", 4);
+	struct shape shape = some(1, 2);
+	uint64_t got = 0;
+
+	shape.chip = "H800";
+	ok(slot_fits(&slot, &shape, &got) && got == 3,
+	   "a node that does not know its chips suits any");
+	slot.parts = mixed;
+	ok(slot_fits(&slot, &shape, &got) && got == 0xa,
+	   "of mixed chips the right ones are taken");
+	shape.devices = 0;
+	shape.chip = "A100";
+	ok(slot_fits(&slot, &shape, &got) && got == 0xd,
+	   "all of a node are all of the chip");
+	shape.chip = "B200";
+	shape.devices = 2;
+	ok(!slot_suits(&slot, &shape), "no such chip, no such node");
+}
+
+static void chips_in_the_queue(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	static const struct slot_device a[1] = { { .chip = "A" } };
+	static const struct slot_device b[1] = { { .chip = "B" } };
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1) };
+	struct shape shape = some(1, 1);
+
+	slots[0].parts = a;
+	slots[1].parts = b;
+	shape.chip = "B";
+	add(queue, shape, 1, 0);
+	add(queue, shape, 2, 0);
+	shape.chip = "A";
+	add(queue, shape, 3, 0);
+	RUNS(queue, slots, "1@1 3@0", "jobs of several chips wait apart");
+}
+
 static void shared_gangs(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -336,6 +431,7 @@ static void stopping(void)
 struct world {
 	uint64_t seed;
 	struct slot slots[16];
+	struct slot_device parts[16][8];
 	size_t slots_count;
 	struct queue *queue;
 	struct entry {
@@ -362,10 +458,42 @@ static bool earlier(const struct world *world, uint64_t a, uint64_t b)
 	return pa != pb ? pa > pb : a < b;
 }
 
+static bool of_chip(const struct slot *slot, uint32_t device,
+		    const struct shape *shape)
+{
+	const char *chip = slot->parts ? slot->parts[device].chip : NULL;
+
+	return !chip || !shape->chip || !strcmp(chip, shape->chip);
+}
+
+/* How many of its devices could do, how many are asked for, how many could be
+ * had now. Counted in another way than the scheduler does.
+ */
+static void tell(const struct slot *slot, const struct shape *shape, int *could,
+		 int *want, int *now)
+{
+	int all = 0;
+
+	*could = *now = 0;
+	for (uint32_t i = 0; i < slot->devices; i++) {
+		if (!of_chip(slot, i, shape))
+			continue;
+		all++;
+		if (slot->lost >> i & 1)
+			continue;
+		++*could;
+		*now += !(slot->busy >> i & 1);
+	}
+	*want = shape->devices ? (int)shape->devices : all;
+}
+
 static bool suits(const struct slot *slot, const struct shape *shape)
 {
-	return slot->usable && !strcmp(slot->vendor, shape->vendor) &&
-	       slot->devices >= shape->devices;
+	int could, want, now;
+
+	tell(slot, shape, &could, &want, &now);
+	return slot->usable && !strcmp(slot->vendor, shape->vendor) && want &&
+	       could >= want;
 }
 
 static uint32_t count_suiting(const struct world *world,
@@ -378,22 +506,66 @@ static uint32_t count_suiting(const struct world *world,
 	return n;
 }
 
-/* Could the job run now? Counted in another way than the scheduler does. */
+/* Could the job run now? */
 static bool fits_now(const struct world *world, const struct shape *shape)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < world->slots_count; i++) {
 		const struct slot *slot = &world->slots[i];
-		int held = __builtin_popcountll(slot->busy);
-		int left = (int)slot->devices - held;
-		int want =
-			(int)(shape->devices ? shape->devices : slot->devices);
+		int could, want, now;
 
+		tell(slot, shape, &could, &want, &now);
 		n += suits(slot, shape) && !slot->exclusive &&
-		     (shape->shared ? left >= want : !held);
+		     (shape->shared ? now >= want : !slot->busy);
 	}
 	return n >= shape->nodes;
+}
+
+/* NUMA nodes among the devices; and the fewest that n of the free ones could
+ * lie in, found by trying every set of NUMA nodes.
+ */
+static void numa_count(const struct slot *slot, uint64_t devices,
+		       uint64_t available, int *got, int *fewest)
+{
+	int n = __builtin_popcountll(devices);
+	unsigned int used = 0;
+
+	*fewest = 99;
+	for (uint32_t i = 0; i < slot->devices; i++)
+		if (devices >> i & 1)
+			used |= 1U << (slot->parts[i].numa + 1);
+	*got = __builtin_popcount(used);
+	for (unsigned int set = 1; set < 16; set++) {
+		int there = 0;
+
+		for (uint32_t i = 0; i < slot->devices; i++)
+			there += (available >> i & 1) &&
+				 (set >> (slot->parts[i].numa + 1) & 1);
+		if (there >= n && __builtin_popcount(set) < *fewest)
+			*fewest = __builtin_popcount(set);
+	}
+}
+
+/* Its devices are free, of the chip, and near to each other. */
+static void check_devices(struct world *world, const struct shape *shape,
+			  const struct slot *slot, uint64_t devices)
+{
+	uint64_t available = 0;
+	int got, fewest;
+
+	for (uint32_t i = 0; i < slot->devices; i++)
+		if (of_chip(slot, i, shape) && !(slot->lost >> i & 1) &&
+		    (!(slot->busy >> i & 1) || devices >> i & 1))
+			available |= UINT64_C(1) << i;
+	if (devices & ~available)
+		world->wrong = "a device was given that is lost, not of the "
+			       "chip, or not there";
+	if (!slot->parts)
+		return;
+	numa_count(slot, devices, available, &got, &fewest);
+	if (got != fewest)
+		world->wrong = "devices lie in more NUMA nodes than they must";
 }
 
 /* The job takes what is its own, and delays no earlier one that waits. */
@@ -404,14 +576,14 @@ static void check_place(struct world *world, uint64_t id)
 	for (uint32_t i = 0; i < job->shape.nodes; i++) {
 		const struct placement *at = &job->placements[i];
 		const struct slot *slot = &world->slots[at->slot];
-		uint32_t want =
-			job->shape.devices ? job->shape.devices : slot->devices;
+		int could, want, now;
 
+		tell(slot, &job->shape, &could, &want, &now);
 		if (!suits(slot, &job->shape))
 			world->wrong = "placed where it does not suit";
-		if ((uint32_t)__builtin_popcountll(at->devices) != want ||
-		    (slot->devices < 64 && at->devices >> slot->devices))
+		if (__builtin_popcountll(at->devices) != want)
 			world->wrong = "placed on a wrong number of devices";
+		check_devices(world, &job->shape, slot, at->devices);
 		for (uint64_t other = 1; other < ROOM; other++) {
 			const struct entry *before = &world->jobs[other];
 
@@ -499,13 +671,21 @@ static void check_head(struct world *world)
 static void world_make(struct world *world, uint64_t seed)
 {
 	static const char *const vendors[] = { "cpu", "nvidia" };
+	static const char *const chips[] = { "A", "B", NULL };
 
 	*world = (struct world){ .seed = seed };
 	world->slots_count = 1 + random_below(world, 8);
 	for (size_t i = 0; i < world->slots_count; i++) {
 		world->slots[i] = node(vendors[random_below(world, 4) == 0],
-				       1 + (uint32_t)random_below(world, 4));
+				       1 + (uint32_t)random_below(world, 8));
 		world->slots[i].usable = random_below(world, 8);
+		for (size_t j = 0; j < 8; j++)
+			world->parts[i][j] = (struct slot_device){
+				.numa = (int64_t)random_below(world, 4) - 1,
+				.chip = chips[random_below(world, 3)],
+			};
+		if (random_below(world, 4))
+			world->slots[i].parts = world->parts[i];
 	}
 	world->queue = queue_new(NULL);
 }
@@ -517,7 +697,8 @@ static void world_submit(struct world *world, uint64_t id)
 	job->shape = (struct shape){
 		.vendor = random_below(world, 4) ? "cpu" : "nvidia",
 		.nodes = 1 + (uint32_t)random_below(world, 4),
-		.devices = (uint32_t)random_below(world, 4),
+		.chip = random_below(world, 3) ? NULL : "A",
+		.devices = (uint32_t)random_below(world, 5),
 		.shared = random_below(world, 2),
 	};
 	job->priority = (int64_t)random_below(world, 3) - 1;
@@ -532,9 +713,12 @@ static void world_step(struct world *world, uint64_t *next)
 	struct slot *slot =
 		&world->slots[random_below(world, world->slots_count)];
 
-	switch (random_below(world, 8)) {
+	switch (random_below(world, 9)) {
 	case 0:
 		slot->usable = !slot->usable;
+		break;
+	case 8:
+		slot->lost ^= UINT64_C(1) << random_below(world, slot->devices);
 		break;
 	case 1:
 		if (job->waits)
@@ -682,6 +866,10 @@ int main(void)
 	fewer_devices_than_the_node_has();
 	all_of_64_devices();
 	single_devices();
+	numa_nodes();
+	lost_devices();
+	chips();
+	chips_in_the_queue();
 	shared_gangs();
 	order();
 	backfill();
