@@ -1,0 +1,247 @@
+/* sample_columns.c - monitor output in columns that a header names.
+ */
+#include "protocol/hardware/sample_layout.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define CELLS_MAX 128
+
+struct cells {
+	struct text list[CELLS_MAX];
+	size_t count;
+};
+
+struct columns {
+	const struct layout *layout;
+	struct run *run;
+	bool known; /* the header was seen */
+	bool closed;
+	struct cells header;
+	/* The rank of a header's cell for a field, from 1; 0: it is not for it.
+	 */
+	uint8_t rank[FIELDS][CELLS_MAX];
+};
+
+static void add_cell(struct cells *cells, const char *from, const char *to)
+{
+	if (cells->count == CELLS_MAX)
+		return;
+	while (from < to && isblank((unsigned char)*from))
+		from++;
+	while (to > from && isblank((unsigned char)to[-1]))
+		to--;
+	cells->list[cells->count++] =
+		(struct text){ from, (size_t)(to - from) };
+}
+
+/* Commas within quotes do not count. */
+static void split_at(const struct line *line, char mark, struct cells *cells)
+{
+	const char *start = line->text;
+	const char *end = line->text + line->size;
+	bool quoted = false;
+
+	for (const char *p = start; p < end; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		if (*p != mark || quoted)
+			continue;
+		add_cell(cells, start, p);
+		start = p + 1;
+	}
+	add_cell(cells, start, end);
+}
+
+static void split_at_blanks(const struct line *line, size_t least,
+			    struct cells *cells)
+{
+	const char *start = line->text;
+	const char *end = line->text + line->size;
+	const char *p = start;
+
+	while (p < end) {
+		const char *blank = p;
+
+		while (p < end && isblank((unsigned char)*p))
+			p++;
+		if ((size_t)(p - blank) >= least ||
+		    (p > blank && *blank == '\t')) {
+			add_cell(cells, start, blank);
+			start = p;
+		}
+		while (p < end && !isblank((unsigned char)*p))
+			p++;
+	}
+	add_cell(cells, start, end);
+}
+
+/* count: how many are expected, or 0. */
+static void split(const struct layout *layout, const struct line *line,
+		  size_t count, struct cells *cells)
+{
+	struct line inner = *line;
+
+	cells->count = 0;
+	switch (layout->separator) {
+	case SEPARATOR_COMMA:
+		split_at(line, ',', cells);
+		return;
+	case SEPARATOR_BAR:
+		if (inner.size && inner.text[0] == '|') {
+			inner.text++;
+			inner.size--;
+		}
+		if (inner.size && inner.text[inner.size - 1] == '|')
+			inner.size--;
+		split_at(&inner, '|', cells);
+		return;
+	case SEPARATOR_BLANKS:
+		split_at_blanks(line, 2, cells);
+		if (!count || cells->count == count)
+			return;
+		cells->count = 0;
+		split_at_blanks(line, 1, cells);
+	}
+}
+
+/* What each column is for. */
+static int read_header(struct columns *columns, struct line line,
+		       struct error *err)
+{
+	const struct layout *layout = columns->layout;
+
+	while (line.size && strchr("# ", *line.text)) {
+		line.text++;
+		line.size--;
+	}
+	memset(columns->rank, 0, sizeof(columns->rank));
+	split(layout, &line, 0, &columns->header);
+	for (unsigned field = 0; field < FIELDS; field++) {
+		const struct expressions *names = &layout->fields[field];
+
+		for (size_t c = 0; c < columns->header.count; c++) {
+			size_t index;
+			int rc = run_match_any(columns->run, names,
+					       columns->header.list[c].data,
+					       columns->header.list[c].size,
+					       EXPRESSION_WHOLE, &index, err);
+
+			if (rc < 0)
+				return -1;
+			if (rc)
+				columns->rank[field][c] = (uint8_t)(index + 1);
+		}
+	}
+	columns->known = true;
+	return 0;
+}
+
+/* The cell is a number, with a word before it at most: "0", "card0". */
+static bool is_index(struct text cell)
+{
+	size_t at = 0;
+
+	while (at < cell.size && isalpha((unsigned char)cell.data[at]))
+		at++;
+	while (at < cell.size && cell.data[at] == ' ')
+		at++;
+	if (at == cell.size)
+		return false;
+	while (at < cell.size && isdigit((unsigned char)cell.data[at]))
+		at++;
+	return at == cell.size;
+}
+
+static int is_row(struct columns *columns, const struct line *line,
+		  const struct cells *cells, struct error *err)
+{
+	const uint8_t *device = columns->rank[FIELD_DEVICE];
+	bool named = false;
+
+	if (columns->layout->row)
+		return run_match(columns->run, columns->layout->row, line->text,
+				 line->size, EXPRESSION_START, err);
+	for (size_t c = 0; c < columns->header.count; c++) {
+		named = named || device[c];
+		if (device[c] &&
+		    (c >= cells->count || !is_index(cells->list[c])))
+			return 0;
+	}
+	/* Without one, a line of as many cells as the header has. */
+	return named || cells->count == columns->header.count;
+}
+
+static void put_cells(const struct columns *columns, const struct cells *cells,
+		      struct row *row)
+{
+	for (unsigned field = 0; field < FIELDS; field++)
+		for (size_t c = 0;
+		     c < columns->header.count && c < cells->count; c++)
+			if (columns->rank[field][c])
+				row_put(columns->run, row, field,
+					columns->rank[field][c], cells->list[c],
+					&columns->header.list[c]);
+}
+
+static int read_row(struct columns *columns, const struct line *line,
+		    struct error *err)
+{
+	struct cells cells;
+	struct row *row;
+	int rc;
+
+	if (!line->size)
+		return 0;
+	split(columns->layout, line, columns->header.count, &cells);
+	rc = is_row(columns, line, &cells, err);
+	if (rc <= 0)
+		return rc;
+	row = run_row(columns->run, NULL, err);
+	if (!row)
+		return -1;
+	put_cells(columns, &cells, row);
+	run_row_end(columns->run);
+	return 0;
+}
+
+static int read_line(struct columns *columns, const struct line *line,
+		     struct error *err)
+{
+	const struct layout *layout = columns->layout;
+	int rc = run_match(columns->run, layout->when, line->text, line->size,
+			   EXPRESSION_ANYWHERE, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		columns->closed = false;
+		return read_header(columns, *line, err);
+	}
+	if (layout->until && columns->known && !columns->closed) {
+		rc = run_match(columns->run, layout->until, line->text,
+			       line->size, EXPRESSION_ANYWHERE, err);
+		if (rc < 0)
+			return -1;
+		columns->closed = rc;
+	}
+	return columns->known && !columns->closed ? read_row(columns, line, err)
+						  : 0;
+}
+
+int columns_read(const struct layout *layout, struct run *run,
+		 struct error *err)
+{
+	owned_free struct columns *columns = calloc(1, sizeof(*columns));
+	struct line line;
+	size_t at = 0;
+
+	if (!columns)
+		return error_nomem(err, "samples");
+	columns->layout = layout;
+	columns->run = run;
+	while (line_next(run->lines, run->lines_size, &at, &line))
+		if (read_line(columns, &line, err) < 0)
+			return -1;
+	return 0;
+}

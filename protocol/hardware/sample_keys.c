@@ -1,0 +1,142 @@
+/* sample_keys.c - monitor output of "key: value" lines in indented sections.
+ */
+#include "protocol/hardware/sample_layout.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DEPTH_MAX 16
+#define PATH_SIZE 512
+#define KEYS_MAX 65536 /* of a text */
+
+struct section {
+	size_t indent;
+	size_t size; /* of the path up to here */
+};
+
+struct keys {
+	const struct layout *layout;
+	struct run *run;
+	struct row *row;  /* the device being read; NULL: none yet */
+	struct row group; /* what holds for the devices to come */
+	struct section sections[DEPTH_MAX];
+	size_t depth;
+	char path[PATH_SIZE];
+	size_t keys;
+};
+
+/* Where ':' parts key and value: before a blank or the end, so that a PCI
+ * address stays whole. SIZE_MAX: nowhere.
+ */
+static size_t colon(const struct line *line)
+{
+	for (size_t i = 0; i < line->size; i++)
+		if (line->text[i] == ':' &&
+		    (i + 1 == line->size || line->text[i + 1] == ' ' ||
+		     line->text[i + 1] == '\t'))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Go up to the section that a line of this indent is in; its path's size. */
+static size_t enclosing(struct keys *keys, size_t indent)
+{
+	while (keys->depth && keys->sections[keys->depth - 1].indent >= indent)
+		keys->depth--;
+	return keys->depth ? keys->sections[keys->depth - 1].size : 0;
+}
+
+/* The path of a name inside a section of `used` bytes; 0: too long. */
+static size_t path_of(struct keys *keys, size_t used, struct text name)
+{
+	while (name.size && strchr(" \t", name.data[name.size - 1]))
+		name.size--;
+	if (used + name.size + 1 >= PATH_SIZE)
+		return 0;
+	if (used)
+		keys->path[used++] = '/';
+	memcpy(keys->path + used, name.data, name.size);
+	return used + name.size;
+}
+
+static int key_line(struct keys *keys, const struct line *line,
+		    struct error *err)
+{
+	size_t at = colon(line);
+	size_t used = enclosing(keys, line->indent);
+	size_t size =
+		path_of(keys, used,
+			(struct text){ line->text,
+				       at < line->size ? at : line->size });
+	struct row *row = keys->row ? keys->row : &keys->run->all;
+
+	if (!size)
+		return 0;
+	if (at < line->size && at + 1 < line->size) {
+		if (++keys->keys > KEYS_MAX)
+			return error_set(err, E2BIG, "more than %d keys",
+					 KEYS_MAX);
+		return row_put_key(keys->layout, keys->run, row,
+				   (struct text){ keys->path, size },
+				   (struct text){ line->text + at + 1,
+						  line->size - at - 1 },
+				   err);
+	}
+	if (keys->depth < DEPTH_MAX)
+		keys->sections[keys->depth++] =
+			(struct section){ line->indent, size };
+	return 0;
+}
+
+/* 1: it begins a device, or says something of those to come. */
+static int device_line(struct keys *keys, const struct line *line,
+		       struct error *err)
+{
+	const struct layout *layout = keys->layout;
+	size_t index;
+	int rc = run_match_any(keys->run, &layout->group, line->text,
+			       line->size, EXPRESSION_START, &index, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		memset(&keys->group, 0, sizeof(keys->group));
+		row_put_groups(keys->run, &keys->group,
+			       layout->group.list[index]);
+		return 1;
+	}
+	rc = run_match_any(keys->run, &layout->device, line->text, line->size,
+			   EXPRESSION_START, &index, err);
+	if (rc <= 0)
+		return rc;
+	run_row_end(keys->run);
+	keys->depth = 0;
+	keys->row = run_row(keys->run, &keys->group, err);
+	if (!keys->row)
+		return -1;
+	row_put_groups(keys->run, keys->row, layout->device.list[index]);
+	return 1;
+}
+
+int keys_read(const struct layout *layout, struct run *run, struct error *err)
+{
+	owned_free struct keys *keys = calloc(1, sizeof(*keys));
+	struct line line;
+	size_t at = 0;
+
+	if (!keys)
+		return error_nomem(err, "samples");
+	keys->layout = layout;
+	keys->run = run;
+	while (line_next(run->lines, run->lines_size, &at, &line)) {
+		int rc;
+
+		if (!line.size)
+			continue;
+		rc = device_line(keys, &line, err);
+		if (rc < 0 || (!rc && key_line(keys, &line, err) < 0))
+			return -1;
+	}
+	run_row_end(run);
+	return 0;
+}

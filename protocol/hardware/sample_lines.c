@@ -1,0 +1,108 @@
+/* sample_lines.c - monitor output whose lines are known by expressions.
+ */
+#include "protocol/hardware/sample_layout.h"
+
+#include <string.h>
+
+/* A block that begins anew hides the one before only once it has a device: a
+ * log that is being written ends in the middle.
+ */
+struct blocks {
+	const struct layout *layout;
+	struct run *run;
+	struct row *row; /* the device being read, or NULL */
+	bool fresh;      /* a `from` line came, and no device since */
+	bool closed;     /* an `until` line came */
+};
+
+/* 1: a line that begins or ends a block. */
+static int block_line(struct blocks *blocks, const struct line *line,
+		      struct error *err)
+{
+	const struct layout *layout = blocks->layout;
+	int from = layout->from
+			   ? run_match(blocks->run, layout->from, line->text,
+				       line->size, EXPRESSION_ANYWHERE, err)
+			   : 0;
+	int until = layout->until && !from && !blocks->closed
+			    ? run_match(blocks->run, layout->until, line->text,
+					line->size, EXPRESSION_ANYWHERE, err)
+			    : 0;
+
+	if (from < 0 || until < 0)
+		return -1;
+	if (from || until) {
+		run_row_end(blocks->run);
+		blocks->row = NULL;
+		blocks->closed = until;
+		blocks->fresh = blocks->fresh || from;
+	}
+	return from || until;
+}
+
+/* The expressions of `more` that the device has not used yet. */
+static int more_line(struct blocks *blocks, const struct line *line,
+		     struct error *err)
+{
+	const struct expressions *more = &blocks->layout->more;
+	struct row *row = blocks->row;
+
+	for (size_t i = 0; row && i < more->count; i++) {
+		int rc;
+
+		if (row->more & 1u << i)
+			continue;
+		rc = run_match(blocks->run, more->list[i], line->text,
+			       line->size, EXPRESSION_START, err);
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			continue;
+		row->more |= 1u << i;
+		row_put_groups(blocks->run, row, more->list[i]);
+		return 0;
+	}
+	return 0;
+}
+
+static int device_line(struct blocks *blocks, const struct line *line,
+		       struct error *err)
+{
+	const struct expressions *device = &blocks->layout->device;
+	size_t index;
+	int rc = run_match_any(blocks->run, device, line->text, line->size,
+			       EXPRESSION_START, &index, err);
+
+	if (rc <= 0)
+		return rc;
+	if (blocks->row)
+		run_row_end(blocks->run);
+	if (blocks->fresh)
+		run_restart(blocks->run);
+	blocks->fresh = false;
+	blocks->row = run_row(blocks->run, NULL, err);
+	if (!blocks->row)
+		return -1;
+	row_put_groups(blocks->run, blocks->row, device->list[index]);
+	return 1;
+}
+
+int lines_read(const struct layout *layout, struct run *run, struct error *err)
+{
+	struct blocks blocks = { .layout = layout, .run = run };
+	struct line line;
+	size_t at = 0;
+
+	while (line_next(run->lines, run->lines_size, &at, &line)) {
+		int rc = block_line(&blocks, &line, err);
+
+		if (!rc && !blocks.closed)
+			rc = device_line(&blocks, &line, err);
+		if (!rc && !blocks.closed)
+			rc = more_line(&blocks, &line, err);
+		if (rc < 0)
+			return -1;
+	}
+	run_row_end(run);
+	return 0;
+}

@@ -1,0 +1,352 @@
+/* sample_row.c - what a text says of one device: words, numbers and units.
+ */
+#include "protocol/hardware/sample_layout.h"
+#include "protocol/printable.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset; /* of a word in struct row */
+} fields[FIELDS] = {
+	[FIELD_DEVICE] = { "device", offsetof(struct row, sample.device) },
+	[FIELD_PART] = { "part", offsetof(struct row, part) },
+	[FIELD_BUS_ID] = { "bus_id", offsetof(struct row, sample.bus_id) },
+	[FIELD_NAME] = { "name", offsetof(struct row, sample.name) },
+	[FIELD_UUID] = { "uuid", offsetof(struct row, sample.uuid) },
+	[FIELD_DRIVER] = { "driver", offsetof(struct row, sample.driver) },
+	[FIELD_PHYSICAL] = { "physical",
+			     offsetof(struct row, sample.physical) },
+	[FIELD_READINGS + READING_TEMP_C] = { "temp_c", 0 },
+	[FIELD_READINGS + READING_POWER_W] = { "power_w", 0 },
+	[FIELD_READINGS + READING_POWER_CAP_W] = { "power_cap_w", 0 },
+	[FIELD_READINGS + READING_MEM_USED_MIB] = { "mem_used_mib", 0 },
+	[FIELD_READINGS + READING_MEM_TOTAL_MIB] = { "mem_total_mib", 0 },
+	[FIELD_READINGS + READING_UTIL_PCT] = { "util_pct", 0 },
+	[FIELD_READINGS + READING_MEM_USED_PCT] = { "mem_used_pct", 0 },
+};
+
+enum dimension { TEMPERATURE, POWER, MEMORY, PERCENT };
+
+static const struct {
+	enum dimension dimension;
+	double min, max; /* what can be */
+} readings[READINGS] = {
+	[READING_TEMP_C] = { TEMPERATURE, -60, 250 },
+	[READING_POWER_W] = { POWER, 0, 60000 },
+	[READING_POWER_CAP_W] = { POWER, 0, 60000 },
+	[READING_MEM_USED_MIB] = { MEMORY, 0, 1e9 },
+	[READING_MEM_TOTAL_MIB] = { MEMORY, 0, 1e9 },
+	[READING_UTIL_PCT] = { PERCENT, 0, 100 },
+	[READING_MEM_USED_PCT] = { PERCENT, 0, 100 },
+};
+
+static const struct unit {
+	enum dimension dimension;
+	const char *word;
+	double factor;
+} units[] = {
+	{ TEMPERATURE, "C", 1 },
+	{ TEMPERATURE, "\302\260C", 1 },    /* degree sign */
+	{ TEMPERATURE, "\302\260", 1 },
+	{ TEMPERATURE, "\260C", 1 },        /* the same in Latin-1 */
+	{ TEMPERATURE, "\342\204\203", 1 }, /* degree Celsius sign */
+	{ TEMPERATURE, "'C", 1 },
+	{ TEMPERATURE, "deg C", 1 },
+	{ TEMPERATURE, "degC", 1 },
+	{ TEMPERATURE, "Celsius", 1 },
+	{ TEMPERATURE, "mC", 1e-3 },
+	{ POWER, "W", 1 },
+	{ POWER, "Watt", 1 },
+	{ POWER, "Watts", 1 },
+	{ POWER, "mW", 1e-3 },
+	{ POWER, "uW", 1e-6 },
+	{ POWER, "kW", 1e3 },
+	{ MEMORY, "MiB", 1 },
+	{ MEMORY, "MB", 1 },
+	{ MEMORY, "M", 1 },
+	{ MEMORY, "GiB", 1024 },
+	{ MEMORY, "GB", 1024 },
+	{ MEMORY, "G", 1024 },
+	{ MEMORY, "KiB", 1.0 / 1024 },
+	{ MEMORY, "KB", 1.0 / 1024 },
+	{ MEMORY, "K", 1.0 / 1024 },
+	{ MEMORY, "B", 1.0 / 1048576 },
+	{ MEMORY, "Byte", 1.0 / 1048576 },
+	{ MEMORY, "Bytes", 1.0 / 1048576 },
+	{ MEMORY, "TiB", 1048576 },
+	{ MEMORY, "TB", 1048576 },
+	{ PERCENT, "%", 1 },
+	{ PERCENT, "\357\274\205", 1 }, /* as wide as a Chinese character */
+	{ PERCENT, "pct", 1 },
+	{ PERCENT, "percent", 1 },
+};
+/* clang-format on */
+
+#define UNITS (sizeof(units) / sizeof(units[0]))
+
+const char *field_name(unsigned field)
+{
+	return fields[field].name;
+}
+
+bool field_named(const char *name, unsigned *field)
+{
+	for (unsigned i = 0; i < FIELDS; i++) {
+		if (!strcmp(fields[i].name, name)) {
+			*field = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct text trim(struct text text)
+{
+	while (text.size && strchr(" \t\"'", text.data[0]) && text.data[0]) {
+		text.data++;
+		text.size--;
+	}
+	while (text.size && strchr(" \t\"'", text.data[text.size - 1]) &&
+	       text.data[text.size - 1])
+		text.size--;
+	return text;
+}
+
+static bool is_word(struct text text, const char *word)
+{
+	return strlen(word) == text.size &&
+	       !strncasecmp(word, text.data, text.size);
+}
+
+static bool says_nothing(const struct run *run, struct text text)
+{
+	if (!text.size)
+		return true;
+	for (size_t i = 0; i < run->na->count; i++)
+		if (is_word(text, run->na->list[i]))
+			return true;
+	return false;
+}
+
+static const struct unit *unit_find(enum dimension dimension, struct text text)
+{
+	for (size_t i = 0; i < UNITS; i++)
+		if (units[i].dimension == dimension &&
+		    is_word(text, units[i].word))
+			return &units[i];
+	return NULL;
+}
+
+/* "Memory (B)", "memory.used [MiB]": what the last brackets hold. */
+static const struct unit *unit_in_name(enum dimension dimension,
+				       struct text name)
+{
+	size_t end = name.size, at;
+
+	while (end && name.data[end - 1] != ')' && name.data[end - 1] != ']')
+		end--;
+	if (!end)
+		return NULL;
+	for (at = --end;
+	     at && name.data[at - 1] != '(' && name.data[at - 1] != '[';)
+		at--;
+	return unit_find(dimension,
+			 trim((struct text){ name.data + at, end - at }));
+}
+
+/* Digits with a point and an exponent, as far as they go; 0: none. */
+static size_t number_size(const char *text, size_t size)
+{
+	size_t at = size && (text[0] == '-' || text[0] == '+'), digits = at;
+
+	while (at < size && isdigit((unsigned char)text[at]))
+		at++;
+	if (at == digits)
+		return 0;
+	if (at + 1 < size && text[at] == '.' &&
+	    isdigit((unsigned char)text[at + 1]))
+		for (at++; at < size && isdigit((unsigned char)text[at]);)
+			at++;
+	return at;
+}
+
+static bool read_number(enum reading reading, struct text text,
+			const struct text *name, double *number)
+{
+	size_t size = number_size(text.data, text.size);
+	enum dimension dimension = readings[reading].dimension;
+	struct text behind =
+		trim((struct text){ text.data + size, text.size - size });
+	const struct unit *unit = NULL;
+	char copy[64];
+
+	if (!size || size >= sizeof(copy))
+		return false;
+	memcpy(copy, text.data, size);
+	copy[size] = 0;
+	if (behind.size) {
+		unit = unit_find(dimension, behind);
+		if (!unit)
+			return false;
+	} else if (name) {
+		unit = unit_in_name(dimension, *name);
+	}
+	*number = strtod(copy, NULL) * (unit ? unit->factor : 1);
+	return *number >= readings[reading].min &&
+	       *number <= readings[reading].max;
+}
+
+static bool put_word(struct row *row, unsigned field, struct text text)
+{
+	char *word = (char *)row + fields[field].offset;
+	size_t size;
+
+	/* "card0" and "GPU 0" are number 0. */
+	if (field == FIELD_DEVICE || field == FIELD_PART) {
+		while (text.size && !isdigit((unsigned char)text.data[0])) {
+			text.data++;
+			text.size--;
+		}
+		if (!text.size)
+			return false;
+	}
+	size = text.size < SAMPLE_WORD_MAX ? text.size : SAMPLE_WORD_MAX - 1;
+	/* Not in the middle of a character. */
+	while (size < text.size && size &&
+	       ((unsigned char)text.data[size] & 0xc0) == 0x80)
+		size--;
+	memcpy(word, text.data, size);
+	memset(word + size, 0, SAMPLE_WORD_MAX - size);
+	printable(word, size);
+	return true;
+}
+
+bool row_put(const struct run *run, struct row *row, unsigned field,
+	     unsigned rank, struct text text, const struct text *unit)
+{
+	double number;
+
+	text = trim(text);
+	if ((row->rank[field] && row->rank[field] <= rank) ||
+	    says_nothing(run, text))
+		return false;
+	if (field < FIELD_READINGS) {
+		if (!put_word(row, field, text))
+			return false;
+	} else {
+		enum reading reading = (enum reading)(field - FIELD_READINGS);
+
+		if (!read_number(reading, text, unit, &number))
+			return false;
+		row->sample.value[reading] = number;
+		row->sample.has |= 1u << reading;
+	}
+	row->rank[field] = (uint8_t)rank;
+	return true;
+}
+
+void row_put_groups(const struct run *run, struct row *row,
+		    const struct expression *expression)
+{
+	for (size_t i = 0; i < expression_groups(expression); i++) {
+		unsigned field;
+		struct text text;
+
+		if (field_named(expression_group_name(expression, i), &field) &&
+		    expression_caught(expression, i, &text.data, &text.size))
+			row_put(run, row, field, 1, text, NULL);
+	}
+}
+
+int row_put_key(const struct layout *layout, struct run *run, struct row *row,
+		struct text key, struct text value, struct error *err)
+{
+	for (unsigned field = 0; field < FIELDS; field++) {
+		const struct expressions *names = &layout->fields[field];
+
+		for (size_t i = 0; i < names->count; i++) {
+			int rc;
+
+			if (row->rank[field] && row->rank[field] <= i + 1)
+				break;
+			rc = run_match(run, names->list[i], key.data, key.size,
+				       EXPRESSION_WHOLE, err);
+			if (rc < 0)
+				return -1;
+			if (rc)
+				row_put(run, row, field, (unsigned)i + 1, value,
+					&key);
+		}
+	}
+	return 0;
+}
+
+struct row *run_row(struct run *run, const struct row *words, struct error *err)
+{
+	struct row *row = &run->rows[run->count];
+
+	if (run->count == SAMPLE_DEVICES_MAX) {
+		error_set(err, E2BIG, "more than %d devices",
+			  SAMPLE_DEVICES_MAX);
+		return NULL;
+	}
+	if (words)
+		*row = *words;
+	else
+		memset(row, 0, sizeof(*row));
+	run->count++;
+	return row;
+}
+
+/* What holds for every device, or does only where it is whole. */
+static void complete(struct row *row)
+{
+	struct device_sample *sample = &row->sample;
+	unsigned total = 1u << READING_MEM_TOTAL_MIB;
+	size_t size = strlen(sample->device);
+
+	if ((sample->has & total) && sample->value[READING_MEM_TOTAL_MIB] <= 0)
+		sample->has &= ~(total | 1u << READING_MEM_USED_MIB);
+	if (*sample->device && *row->part) {
+		snprintf(sample->device + size, sizeof(sample->device) - size,
+			 "/%s", row->part);
+		*row->part = 0;
+	}
+}
+
+void run_row_end(struct run *run)
+{
+	struct row *last = run->count ? &run->rows[run->count - 1] : NULL;
+
+	if (!last)
+		return;
+	complete(last);
+	for (size_t i = 0; *last->sample.device && i + 1 < run->count; i++) {
+		struct device_sample *sample = &run->rows[i].sample;
+
+		if (!strcmp(sample->device, last->sample.device) &&
+		    !strcmp(sample->bus_id, last->sample.bus_id)) {
+			run->rows[i] = *last;
+			run->count--;
+			return;
+		}
+	}
+}
+
+void run_restart(struct run *run)
+{
+	run->count = 0;
+}
+
+const char *reading_name(enum reading reading)
+{
+	return (unsigned)reading < READINGS
+		       ? fields[FIELD_READINGS + reading].name
+		       : NULL;
+}
