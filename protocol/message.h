@@ -220,8 +220,10 @@ struct message_query {
 };
 
 /* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",
- * "state", "exit_code", "streams": [names]} and the bytes as payload. wait_ms:
- * an answer without bytes waits until there are some or the job has ended.
+ * "state", "exit_code", "streams": [names of ranks' output]} and the bytes as
+ * payload; asked for no stream, or for that of a followed file, also "files":
+ * [{"stream", "rank", "path", "part", "bytes"}]. wait_ms: an answer without
+ * bytes waits until there are some or the job has ended.
  */
 struct message_log_read {
 	uint64_t request;

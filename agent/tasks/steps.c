@@ -129,6 +129,8 @@ void step_watch(struct task *task)
 	sd_event_add_inotify(task->room->loop, &task->watch, path,
 			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
 			     task);
+	/* It may have written before the watch was set. */
+	pump_wake(task->room->pump);
 }
 
 static void wait_done(void *arg, const struct error *err, cJSON *answer)

@@ -27,6 +27,7 @@ struct options {
 	bool follow;
 	bool timestamps;
 	bool keep;
+	bool list;
 	const char *controller;
 	const char *controller_key;
 	const char *key;
@@ -38,6 +39,7 @@ struct options {
 	const char *images;
 	const char *name;
 	const char *role;
+	const char *stream;
 	const char *framework;
 	const char *model;
 	const char *chip;

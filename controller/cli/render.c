@@ -253,6 +253,8 @@ char *job_detail(const cJSON *job, char *to, size_t size)
 			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";
 		snprintf(to, size, "%s%s%s", failure, separator, text);
+	} else if (state == JOB_COMPLETED) {
+		escape(json_text(job, "text"), to, size);
 	} else if (state == JOB_PREPARING) {
 		image_detail(progress, to, size);
 	} else {

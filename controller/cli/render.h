@@ -38,8 +38,9 @@ const char *colour_begin(enum colour colour, bool on); /* "" when not on */
 const char *colour_end(enum colour colour, bool on);
 enum colour colour_of_job(enum job_state state);
 
-/* What a job (as a controller describes it) is doing or why it failed, in
- * words without control characters: "step 12/60, loss 3.457, 8300 token/s".
+/* What a job (as a controller describes it) is doing or why it failed, or what
+ * there is to say of one that did not, in words without control characters:
+ * "step 12/60, loss 3.457, 8300 token/s".
  */
 char *job_detail(const cJSON *job, char *to, size_t size);
 

@@ -71,6 +71,7 @@ struct task {
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	bool collected;  /* its streams are here, all of them */
+	bool crowded;    /* the store has no place for one of them */
 	bool discarding; /* told to discard */
 	bool reported;   /* in the report that is being read */
 	TAILQ_ENTRY(task) by_node;

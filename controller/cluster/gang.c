@@ -251,6 +251,21 @@ static void retry(struct cluster *cluster, struct job *job)
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 }
 
+/* A job that did its work may have words all the same: of its output. */
+static void note_output(struct job *job)
+{
+	for (uint32_t i = 0; !job->text && i < job->gang->spec.nodes; i++) {
+		const struct task *task = &job->gang->tasks[i];
+
+		if (task->text && *task->text &&
+		    asprintf(&job->text, "%s: %s", task->node->name,
+			     task->text) < 0)
+			job->text = NULL;
+	}
+	if (job->text)
+		printable(job->text, strlen(job->text));
+}
+
 /* Everything is here: say what became of the job. */
 static void conclude(struct cluster *cluster, struct job *job)
 {
@@ -274,6 +289,8 @@ static void conclude(struct cluster *cluster, struct job *job)
 		event = JOB_EVENT_CANCEL;
 	else if (job->failure)
 		event = JOB_EVENT_FAIL;
+	else
+		note_output(job);
 	if (job_event(cluster, job, event,
 		      job->failure ? failure_data(job) : NULL, &err) < 0)
 		return;
@@ -284,15 +301,60 @@ static void conclude(struct cluster *cluster, struct job *job)
 	discard_all(cluster, job);
 }
 
+static bool all_tasks(const struct job *job, enum task_state from,
+		      enum task_state to)
+{
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].state < from ||
+		    job->gang->tasks[i].state > to)
+			return false;
+	return true;
+}
+
+/* The commands are over, only output is awaited: who ends the job does without
+ * what has not come.
+ */
+static void drop_output(struct job *job, char *text, size_t size)
+{
+	uint32_t count = 0;
+	size_t used = strlen(text);
+
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		count += !job->gang->tasks[i].collected;
+		job->gang->tasks[i].collected = true;
+	}
+	snprintf(text + used, size - used,
+		 "; output of %u task(s) that had not come is dropped", count);
+}
+
+/* May a job that is being collected end otherwise? false: it goes on. */
+static bool end_collecting(struct job *job, enum failure failure, char *text,
+			   size_t size)
+{
+	bool ended = all_tasks(job, TASK_ENDED, TASK_ENDED);
+	bool again = failure == FAILURE_CANCELLED &&
+		     failure_infrastructure(job->failure);
+
+	if (!again && (!ended || (failure != FAILURE_CANCELLED &&
+				  failure != FAILURE_TIMEOUT)))
+		return false;
+	if (again)
+		job_clear_failure(job); /* so that it is not tried again */
+	if (ended)
+		drop_output(job, text, size);
+	return true;
+}
+
 void gang_exception(struct cluster *cluster, struct job *job,
-		    enum failure failure, int64_t code, const char *text)
+		    enum failure failure, int64_t code, const char *why)
 {
 	struct error err;
+	char text[500];
 
-	if (job->state == JOB_COLLECTING && failure == FAILURE_CANCELLED &&
-	    failure_infrastructure(job->failure))
-		job_clear_failure(job); /* so that it is not tried again */
-	else if (job_state_final(job->state) || job->state == JOB_COLLECTING)
+	snprintf(text, sizeof(text), "%s", why ? why : "");
+	if (job_state_final(job->state) ||
+	    (job->state == JOB_COLLECTING &&
+	     !end_collecting(job, failure, text, sizeof(text))))
 		return;
 	job_set_failure(job, failure, code, text);
 	if (job->state == JOB_QUEUED) {
@@ -343,16 +405,6 @@ static void set_deadline(struct cluster *cluster, struct job *job)
 	loop_timer(cluster->loop, &job->gang->deadline,
 		   left > 0 ? (uint64_t)left : 0, deadline_run, job->gang,
 		   NULL);
-}
-
-static bool all_tasks(const struct job *job, enum task_state from,
-		      enum task_state to)
-{
-	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		if (job->gang->tasks[i].state < from ||
-		    job->gang->tasks[i].state > to)
-			return false;
-	return true;
 }
 
 static void all_ready(struct cluster *cluster, struct job *job)

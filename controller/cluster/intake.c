@@ -93,13 +93,23 @@ static void wake_readers(struct cluster *cluster, struct gang *gang)
 	sd_event_source_set_enabled(cluster->reader, SD_EVENT_ONESHOT);
 }
 
-static void append_failed(struct cluster *cluster,
-			  const struct message_log *log,
+static void append_failed(struct cluster *cluster, struct task *task,
+			  const struct message_log *log, size_t size,
 			  struct message_log_ack *ack, const struct error *err)
 {
 	ack->refused = true;
 	if (err->code == EINVAL)
 		return; /* not where the stream stands: the node goes back */
+	if (err->code == E2BIG) {
+		/* The store never has room for it: it is passed over. */
+		if (!task->crowded)
+			log_error("job=%" PRIu64 " stream=%s: %s", log->job,
+				  log->stream, err->text);
+		task->crowded = true;
+		ack->refused = false;
+		ack->length = log->offset + size;
+		return;
+	}
 	ack->retry_ms = FULL_RETRY_MS;
 	if (!cluster->disk_full)
 		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
@@ -133,7 +143,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 	if (logstore_append(cluster->logs, log->job, log->attempt, log->stream,
 			    log->offset, data, size, clock_wall_ms(),
 			    &ack.length, &err) < 0)
-		append_failed(cluster, log, &ack, &err);
+		append_failed(cluster, task, log, size, &ack, &err);
 	else
 		cluster->disk_full = false;
 	send_ack(task, &ack);
@@ -157,8 +167,9 @@ void intake_check(struct cluster *cluster, struct task *task)
 		if (!stream_expected(task, stream->name))
 			continue;
 		if (logstore_length(cluster->logs, job->id, job->attempt,
-				    stream->name, &length, NULL) < 0 ||
-		    length < stream->size)
+				    stream->name, &length, NULL) < 0)
+			return;
+		if (length < stream->size && (length || !task->crowded))
 			return;
 	}
 	task->collected = true;

@@ -82,6 +82,25 @@ static void copy_fact(cJSON *to, const cJSON *facts, const char *name)
 				   : cJSON_CreateNull());
 }
 
+/* What the tasks say though nothing failed: output that is not all here. */
+static void add_notes(cJSON *provenance, const struct gang *gang)
+{
+	cJSON *notes = NULL;
+	char text[400];
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->failure || !task->text || !*task->text)
+			continue;
+		if (!notes)
+			notes = cJSON_AddArrayToObject(provenance, "notes");
+		snprintf(text, sizeof(text), "%s: %s", task->node->name,
+			 task->text);
+		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
+	}
+}
+
 static cJSON *make_provenance(const struct job *job)
 {
 	const struct gang *gang = job->gang;
@@ -108,6 +127,7 @@ static cJSON *make_provenance(const struct job *job)
 	cJSON_AddStringToObject(provenance, "cell_key", gang->spec.key);
 	cJSON_AddNumberToObject(provenance, "formula", FORMULA_VERSION);
 	cJSON_AddStringToObject(provenance, "regatta", REGATTA_VERSION);
+	add_notes(provenance, gang);
 	return provenance;
 }
 

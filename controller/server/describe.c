@@ -4,6 +4,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/server/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,6 +261,9 @@ cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row)
 	store_events(cluster->store, row->id, 0, EVENTS_MAX, add_event, events,
 		     NULL);
 	cJSON_AddItemToObject(to, "events", events);
+	cJSON_AddItemToObject(to, "streams",
+			      files_describe_all(cluster, row->id,
+						 row->attempt));
 	if (store_result(cluster->store, row->id, add_result, to, NULL) < 0)
 		cJSON_AddNullToObject(to, "result");
 	return to;

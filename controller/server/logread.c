@@ -28,7 +28,8 @@ static int read_subject(const struct job_row *row, void *arg)
 
 static int add_stream(const char *stream, uint64_t length, void *arg)
 {
-	cJSON_AddItemToArray(arg, cJSON_CreateString(stream));
+	if (!strncmp(stream, "rank-", 5))
+		cJSON_AddItemToArray(arg, cJSON_CreateString(stream));
 	return 0;
 }
 

@@ -22,9 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOGSTORE_OPEN_MAX 256     /* streams held open */
-#define LOGSTORE_STREAMS_MAX 4096 /* streams per job and attempt */
-#define LOGSTORE_NAME_MAX 64      /* bytes in a stream's name */
+#define LOGSTORE_OPEN_MAX 256      /* streams held open */
+#define LOGSTORE_STREAMS_MAX 16384 /* streams per job and attempt */
+#define LOGSTORE_NAME_MAX 64       /* bytes in a stream's name */
 
 struct logstore;
 

@@ -15,6 +15,10 @@
  *				pseudo-random bytes
  *	steps N MS		N lines as a training prints them, MS apart,
  *				and the last line of a finished training
+ *	into FILE		what follows is printed to the end of FILE, made
+ *				when it is not there; - is standard output again
+ *	rename FROM TO
+ *	cut FILE BYTES		make FILE so long, shorter or longer
  *	error TEXT		TEXT and a newline to standard error
  *	env			the environment, a variable a line
  *	exit N			end now with code N
@@ -63,6 +67,8 @@ static struct {
 	int code;
 } words;
 
+static int printed = STDOUT_FILENO; /* where output goes: see `into` */
+
 __attribute__((noreturn)) static void wrong(const char *what, const char *found)
 {
 	fprintf(stderr, "tool: %s: %s\n", what, found ? found : "missing");
@@ -97,7 +103,7 @@ static double seconds(const char *text)
 static void put(const char *data, size_t size)
 {
 	while (size) {
-		ssize_t n = write(STDOUT_FILENO, data, size);
+		ssize_t n = write(printed, data, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -245,6 +251,32 @@ static void run_steps(char **argv)
 			"%.1f tokens/s\n",
 			n, n ? 1 + 4 / (double)n : 0, 1e6 / (pause + 1));
 	put(line, (size_t)size);
+}
+
+static void run_into(char **argv)
+{
+	if (printed != STDOUT_FILENO)
+		close(printed);
+	printed = STDOUT_FILENO;
+	if (argv[1] && strcmp(argv[1], "-") != 0)
+		printed = open(argv[1],
+			       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (!argv[1] || printed < 0)
+		wrong("cannot make file", argv[1]);
+}
+
+static void run_rename(char **argv)
+{
+	if (!argv[1] || !argv[2] || rename(argv[1], argv[2]) < 0)
+		wrong("cannot rename", argv[1]);
+}
+
+static void run_cut(char **argv)
+{
+	unsigned long long bytes = number(argv[1] ? argv[2] : NULL, "bytes");
+
+	if (truncate(argv[1], (off_t)bytes) < 0)
+		wrong("cannot cut", argv[1]);
 }
 
 static void run_error(char **argv)
@@ -480,6 +512,9 @@ static const struct {
 	{ "folder", run_folder },
 	{ "link", run_link },
 	{ "append", run_append },
+	{ "into", run_into },
+	{ "rename", run_rename },
+	{ "cut", run_cut },
 	{ "beat", run_beat },
 	{ "eat", run_eat },
 	{ "fork", run_fork },

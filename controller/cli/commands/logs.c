@@ -5,6 +5,7 @@
  * only grow, so an offset stays right over a lost connection.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"
@@ -43,6 +44,7 @@ struct logs {
 	bool lines; /* something stands before each line */
 	bool several;
 	char wanted[NAME_MAX_BYTES + 1]; /* the only stream, or "" */
+	const char *files; /* which followed files; NULL: ranks' output */
 	struct stream **streams;
 	size_t count;
 	size_t turn; /* stream that is asked next */
@@ -109,6 +111,34 @@ static int add_stream(struct logs *logs, const char *name, struct error *err)
 	return 0;
 }
 
+/* The followed files that are meant. A stream may be a rank's as well. */
+static int learn_files(struct logs *logs, const cJSON *body, struct error *err)
+{
+	const cJSON *file, *name;
+
+	cJSON_ArrayForEach(file, json_list(body, "files"))
+	{
+		const char *stream = json_text(file, "stream");
+
+		if (*stream && strlen(stream) <= NAME_MAX_BYTES &&
+		    stream_meant(file, logs->files) &&
+		    !has_stream(logs, stream) &&
+		    add_stream(logs, stream, err) < 0)
+			return -1;
+	}
+	cJSON_ArrayForEach(name, json_list(body, "streams"))
+	{
+		if (cJSON_IsString(name) &&
+		    !strcmp(name->valuestring, logs->files) &&
+		    !has_stream(logs, logs->files) &&
+		    add_stream(logs, logs->files, err) < 0)
+			return -1;
+	}
+	if (logs->count > 1)
+		logs->several = logs->lines = true;
+	return 0;
+}
+
 /* Learn the names in an answer. With as many as we know, they are the same. */
 static int learn_streams(struct logs *logs, const cJSON *body,
 			 struct error *err)
@@ -116,6 +146,8 @@ static int learn_streams(struct logs *logs, const cJSON *body,
 	const cJSON *names = json_list(body, "streams");
 	const cJSON *name;
 
+	if (logs->files)
+		return learn_files(logs, body, err);
 	if (logs->wanted[0] ? logs->count == 1
 			    : cJSON_GetArraySize(names) == (int)logs->count)
 		return 0;
@@ -308,7 +340,8 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 	struct logs *logs = stream->logs;
 	uint64_t tail = logs->cli->options.tail;
 	/* Another stream may begin while this one is silent. */
-	bool all = logs->count >= logs->expected && logs->count <= window;
+	bool all = !logs->files && logs->count >= logs->expected &&
+		   logs->count <= window;
 	uint32_t wait = all ? WAIT_MS : TURN_MS;
 	struct message_log_read read = {
 		.job = logs->job,
@@ -397,7 +430,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 	*since = json_u64(answer.body, "since");
 	job = json_get(answer.body, "job");
 	container = json_get(json_get(job, "spec"), "container");
-	if (logs->wanted[0])
+	if (logs->wanted[0] || logs->files)
 		return 0;
 	processes = json_u64(container, "processes");
 	logs->expected = json_u64(job, "nodes") * (processes ? processes : 1);
@@ -445,6 +478,12 @@ static void on_notice(void *arg, const char *text)
 
 static int tell_none(const struct logs *logs, struct error *err)
 {
+	if (logs->files)
+		return error_set(err, ENOENT,
+				 "job %llu has no stream of that name or file: "
+				 "%.100s; see regatta logs %llu --list",
+				 (unsigned long long)logs->job, logs->files,
+				 (unsigned long long)logs->job);
 	if (!logs->wanted[0]) {
 		cli_say(logs->cli, "job %llu has no output",
 			(unsigned long long)logs->job);
@@ -452,6 +491,21 @@ static int tell_none(const struct logs *logs, struct error *err)
 	}
 	return error_set(err, ENOENT, "job %llu has no output of %s",
 			 (unsigned long long)logs->job, logs->wanted);
+}
+
+/* --list: a job's streams, without reading them. */
+static int list_streams(struct logs *logs, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	const cJSON *job;
+
+	if (client_query(logs->client, &query, &answer, err) < 0)
+		return -1;
+	job = json_get(answer.body, "job");
+	return streams_print(logs->cli, json_list(job, "streams"), err) < 0
+		       ? -1
+		       : EXIT_GOOD;
 }
 
 int command_logs(struct cli *cli, struct error *err)
@@ -466,9 +520,17 @@ int command_logs(struct cli *cli, struct error *err)
 	if (cli->options.rank != OPTION_NONE)
 		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
 			 (unsigned long long)cli->options.rank);
+	logs.files = cli->options.stream;
+	if (logs.files && logs.wanted[0])
+		return error_set(err, EINVAL,
+				 "found --rank and --stream, allowed is one of "
+				 "them");
 	logs.client = cli_connect(cli, err);
-	if (!logs.client ||
-	    read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
+	if (!logs.client)
+		return -1;
+	if (cli->options.list)
+		return list_streams(&logs, err);
+	if (read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
 		       err) < 0)
 		return -1;
 	if (!logs.follow) {

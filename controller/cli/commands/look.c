@@ -1,6 +1,7 @@
 /* look.c - sweeps, jobs, nodes, show: what the controller knows.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"
@@ -339,9 +340,18 @@ static int print_events(struct cli *cli, const cJSON *job, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
+static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
+{
+	if (!cJSON_GetArraySize(json_list(job, "streams")))
+		return 0;
+	fputs("\nstreams:\n", cli->out);
+	return streams_print(cli, json_list(job, "streams"), err);
+}
+
 int command_show(struct cli *cli, struct error *err)
 {
-	static const char *const apart[] = { "tasks", "events", NULL };
+	static const char *const apart[] = { "tasks", "events", "streams",
+					     NULL };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -369,6 +379,7 @@ int command_show(struct cli *cli, struct error *err)
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
 	if (print_tasks(cli, object, err) < 0 ||
+	    print_streams(cli, object, err) < 0 ||
 	    print_events(cli, object, err) < 0)
 		return -1;
 	return EXIT_GOOD;

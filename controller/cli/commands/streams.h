@@ -1,0 +1,21 @@
+/* streams.h - the streams of a job, as a controller lists them.
+ *
+ * Items of the lists are {"stream", "bytes"}, and for followed files also
+ * "path" and "part".
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_STREAMS_H
+#define CONTROLLER_CLI_COMMANDS_STREAMS_H
+
+#include "controller/cli/cli.h"
+#include "controller/cli/json.h"
+
+/* Print them as a table. */
+int streams_print(struct cli *cli, const cJSON *list, struct error *err);
+
+/* Does a person who says `name` mean this stream? It is the stream's name, or
+ * the file's path, or a pattern (as in fnmatch(3)) of the path or of its last
+ * name.
+ */
+bool stream_meant(const cJSON *stream, const char *name);
+
+#endif
