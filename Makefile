@@ -63,7 +63,9 @@ AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 	controller/sweep/*.c controller/cluster/*.c controller/server/*.c \
-	controller/results/*.c controller/report/*.c controller/store/*.c))
+	controller/results/*.c controller/results/rules/*.c \
+	controller/results/document/*.c controller/report/*.c \
+	controller/store/*.c))
 CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c \
 	controller/cli/commands/*.c controller/cli/run/*.c))
 INIT = $(wildcard agent/init/*.c)

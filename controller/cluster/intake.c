@@ -183,8 +183,10 @@ struct extract_rules *intake_rules(struct cluster *cluster,
 	const char *name = job->gang->spec.measure.framework;
 	const struct framework *framework =
 		name ? catalog_framework(cluster->catalog, name) : NULL;
+	const struct value *logs[CATALOG_LOGS_MAX];
 	struct rules *rules;
 	struct error err;
+	size_t count = 0;
 
 	if (!framework || !framework->log)
 		return NULL;
@@ -198,7 +200,10 @@ struct extract_rules *intake_rules(struct cluster *cluster,
 	cluster->rules = rules;
 	rules += cluster->rules_count;
 	rules->framework = framework;
-	rules->extract = extract_rules_new(framework->log, &err);
+	rules->extract = catalog_logs(cluster->catalog, framework, logs, &count,
+				      &err) < 0
+				 ? NULL
+				 : extract_rules_new(logs, count, &err);
 	if (!rules->extract)
 		log_error("framework=%s: %s", name, err.text);
 	cluster->rules_count++;

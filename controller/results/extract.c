@@ -2,7 +2,8 @@
  */
 #include "controller/results/extract.h"
 
-#include "controller/results/rules.h"
+#include "controller/results/listen.h"
+#include "controller/results/steps.h"
 #include "protocol/buffer.h"
 
 #include <errno.h>
@@ -12,13 +13,10 @@ struct extract {
 	struct extract_rules *rules; /* borrowed, shared */
 	struct buffer partial;       /* of a record whose end has not come */
 	bool skipping;               /* the rest of a record too long */
-	struct record *records;      /* by step */
-	size_t count;
-	size_t capacity;
-	size_t current; /* the record that was touched last */
-	struct record summary;
-	struct record latest;
+	struct steps steps;
 	struct extract_losses losses;
+	extract_fn *fn;
+	void *arg;
 	bool out_of_memory;
 };
 
@@ -32,6 +30,7 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 	}
 	extract->rules = rules;
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
+	steps_init(&extract->steps, rules);
 	return extract;
 }
 
@@ -40,132 +39,23 @@ void extract_free(struct extract *extract)
 	if (!extract)
 		return;
 	buffer_clear(&extract->partial);
-	free(extract->records);
+	steps_clear(&extract->steps);
 	free(extract);
 }
 
-double *record_number(struct record *record, enum record_field field)
+void extract_listen(struct extract *extract, extract_fn *fn, void *arg)
 {
-	switch (field) {
-	case RECORD_LOSS:
-		return &record->loss;
-	case RECORD_ITERATION_MS:
-		return &record->iteration_ms;
-	case RECORD_TOKENS_PER_SECOND:
-		return &record->tokens_per_second;
-	case RECORD_SAMPLES_PER_SECOND:
-		return &record->samples_per_second;
-	case RECORD_MEMORY_MIB:
-		return &record->memory_mib;
-	default:
-		return NULL;
-	}
+	extract->fn = fn;
+	extract->arg = arg;
 }
 
-/* Take over the fields of `from` that `mask` allows. */
-static void merge_fields(struct record *to, const struct record *from,
-			 unsigned mask)
-{
-	struct record copy = *from;
-	unsigned has = from->has & mask;
-
-	for (int field = 0; field < RECORD_FIELDS; field++) {
-		double *number = record_number(to, (enum record_field)field);
-
-		if ((has & 1u << field) && number)
-			*number =
-				*record_number(&copy, (enum record_field)field);
-	}
-	if (has & 1u << RECORD_STEP)
-		to->step = from->step;
-	if (has & 1u << RECORD_STEPS)
-		to->steps_total = from->steps_total;
-	if (has & 1u << RECORD_FINISHED)
-		to->finished = from->finished;
-	to->has |= has;
-}
-
-/* Where the step stands, or has to stand, among the records. */
-static size_t place_of(const struct extract *extract, uint64_t step)
-{
-	size_t low = 0, high = extract->count;
-
-	if (high && extract->records[high - 1].step < step)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (extract->records[middle].step < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Make room for a new record at its place. 1: done, 0: there are too many. */
-static int insert(struct extract *extract, size_t place)
-{
-	struct record *records = extract->records;
-
-	if (extract->count == EXTRACT_RECORDS_MAX) {
-		extract->losses.steps++;
-		return 0;
-	}
-	if (extract->count == extract->capacity) {
-		size_t capacity =
-			extract->capacity ? extract->capacity * 2 : 16;
-
-		records = realloc(records, capacity * sizeof(*records));
-		if (!records)
-			return -1;
-		extract->records = records;
-		extract->capacity = capacity;
-	}
-	memmove(records + place + 1, records + place,
-		(extract->count - place) * sizeof(*records));
-	records[place] = (struct record){ 0 };
-	extract->count++;
-	return 1;
-}
-
-/* Find or make the record of a step: 1, *record is it; 0: no room; -1. */
-static int record_of(struct extract *extract, uint64_t step,
-		     struct record **record)
-{
-	size_t place = place_of(extract, step);
-	int rc = 1;
-
-	if (place == extract->count || extract->records[place].step != step)
-		rc = insert(extract, place);
-	if (rc == 1) {
-		extract->current = place;
-		*record = &extract->records[place];
-	}
-	return rc;
-}
-
-static int take_caught(const struct record *caught, void *arg)
+static int take_caught(const struct caught *caught, void *arg)
 {
 	struct extract *extract = arg;
-	struct record *record = NULL;
-	int rc;
 
-	merge_fields(&extract->latest, caught, ~0u);
-	if (record_has(caught, RECORD_FINISHED)) {
-		merge_fields(&extract->summary, caught, ~0u);
-		return 0;
-	}
-	if (!record_has(caught, RECORD_STEP)) {
-		if (extract->count)
-			merge_fields(&extract->records[extract->current],
-				     caught, ~0u);
-		return 0;
-	}
-	rc = record_of(extract, caught->step, &record);
-	if (rc == 1)
-		merge_fields(record, caught, ~0u);
-	return rc < 0 ? -1 : 0;
+	if (extract->fn && extract->fn(caught, extract->arg) < 0)
+		return -1;
+	return steps_take(&extract->steps, caught);
 }
 
 static int read_record(struct extract *extract, const char *text, size_t size)
@@ -212,13 +102,15 @@ static int keep_partial(struct extract *extract, const char *text, size_t size)
 	return buffer_append(&extract->partial, text, size, NULL);
 }
 
-/* The next LF or CR of the data. The place of each is looked for only when
- * the last one is passed, so a piece that has none of one kind is searched for
- * it once.
+/* The next places in the data that matter. Each is looked for only when the
+ * last one is passed, so a piece that has none of one kind is searched for it
+ * once.
  */
-struct ends {
+struct marks {
 	const char *lf;
 	const char *cr;
+	const char *escape; /* behind it a record must be read without it */
+	const char *match;  /* something that a rule may match */
 };
 
 static const char *next_of(const char *known, char c, const char *at,
@@ -230,22 +122,34 @@ static const char *next_of(const char *known, char c, const char *at,
 	return known ? known : end;
 }
 
+/* Is there anything to be found in the record from at to stop? */
+static bool worth_reading(const struct extract *extract, struct marks *marks,
+			  const char *at, const char *stop, const char *end)
+{
+	if (marks->match < at)
+		marks->match = rules_next(extract->rules, at, end);
+	if (marks->match < stop)
+		return true;
+	marks->escape = next_of(marks->escape, '\033', at, end);
+	return marks->escape < stop || (size_t)(stop - at) > EXTRACT_LINE_MAX;
+}
+
 static int feed(struct extract *extract, const char *at, const char *end)
 {
-	struct ends ends = { NULL, NULL };
+	struct marks marks = { 0 };
 
 	while (at < end) {
 		const char *stop;
-		int rc;
+		int rc = 0;
 
-		ends.lf = next_of(ends.lf, '\n', at, end);
-		ends.cr = next_of(ends.cr, '\r', at, end);
-		stop = ends.lf < ends.cr ? ends.lf : ends.cr;
+		marks.lf = next_of(marks.lf, '\n', at, end);
+		marks.cr = next_of(marks.cr, '\r', at, end);
+		stop = marks.lf < marks.cr ? marks.lf : marks.cr;
 		if (stop == end)
 			return keep_partial(extract, at, (size_t)(end - at));
 		if (extract->partial.size || extract->skipping)
 			rc = end_partial(extract, at, (size_t)(stop - at));
-		else
+		else if (worth_reading(extract, &marks, at, stop, end))
 			rc = read_record(extract, at, (size_t)(stop - at));
 		if (rc < 0)
 			return -1;
@@ -295,42 +199,59 @@ int extract_finish(struct extract *extract, struct error *err)
 int extract_merge(struct extract *to, const struct extract *from,
 		  struct error *err)
 {
-	for (size_t i = 0; i < from->count; i++) {
-		const struct record *other = &from->records[i];
-		struct record *record = NULL;
-		int rc = record_of(to, other->step, &record);
-
-		if (rc < 0)
-			return error_nomem(err, "extract");
-		if (rc == 1)
-			merge_fields(record, other, ~record->has);
-	}
-	merge_fields(&to->summary, &from->summary, ~to->summary.has);
-	merge_fields(&to->latest, &from->latest, ~to->latest.has);
+	if (steps_merge(&to->steps, &from->steps) < 0)
+		return error_nomem(err, "extract");
 	to->losses.long_lines += from->losses.long_lines;
 	to->losses.match_limits += from->losses.match_limits;
-	to->losses.steps += from->losses.steps;
 	return 0;
 }
 
 const struct record *extract_records(const struct extract *extract,
 				     size_t *count)
 {
-	*count = extract->count;
-	return extract->records;
+	*count = extract->steps.count;
+	return extract->steps.records;
 }
 
 const struct record *extract_summary(const struct extract *extract)
 {
-	return &extract->summary;
+	return &extract->steps.summary;
 }
 
 const struct record *extract_latest(const struct extract *extract)
 {
-	return &extract->latest;
+	return &extract->steps.latest;
 }
 
-const struct extract_losses *extract_losses(const struct extract *extract)
+const char *extract_metric_name(const struct extract *extract, size_t metric)
 {
+	const struct steps *steps = &extract->steps;
+
+	return metric < steps->metric_count
+		       ? fields_name(&extract->rules->fields,
+				     steps->metrics[metric])
+		       : NULL;
+}
+
+int extract_metric_find(const struct extract *extract, const char *name)
+{
+	const char *other;
+
+	for (size_t m = 0; (other = extract_metric_name(extract, m)); m++)
+		if (!strcmp(name, other))
+			return (int)m;
+	return -1;
+}
+
+const struct run_metric *extract_run_metrics(const struct extract *extract,
+					     size_t *count)
+{
+	*count = extract->steps.run_count;
+	return extract->steps.run;
+}
+
+const struct extract_losses *extract_losses(struct extract *extract)
+{
+	extract->losses.steps = extract->steps.lost;
 	return &extract->losses;
 }

@@ -5,24 +5,74 @@
  *
  *	log:
  *	  read: first	# the output of which rank: first, last or all
+ *	  like: [perflog]	# the rules of these descriptions come first
  *	  rules:
  *	    - match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'
  *
- * `match` is a PCRE2 expression over bytes (no UTF mode), searched anywhere
- * in a record of the log, as often as it occurs there. Its named groups say
- * what they caught; others are errors:
+ * A rule has one of three forms. Each is looked for anywhere in a record of
+ * the log, as often as it occurs there.
+ *
+ *	match: EXPRESSION	PCRE2 over bytes (no UTF mode); its named groups
+ *				catch values
+ *	dict: PREFIX		a JSON object or Python dict behind the prefix
+ *				('{': any); values stand at paths: value.loss
+ *	pairs: EXPRESSION	"key: value" pairs behind what it matches, up to
+ *				the next match or the end of the record
+ *
+ * More of a dict or of pairs:
+ *
+ *	where: {event: [A, B]}	the values at these paths or keys are one of
+ *				these, else it is no match
+ *	has: [FIELD]		(any form) nor without these fields
+ *	others: value		numbers below this path ('.': all) that
+ *				`fields` does not name go under their own names
+ *	between: '|'  is: ':'	what ends a pair and what stands in it: one of
+ *				these characters each
+ *	closed: true		a pair that `between` does not end is cut
+ *
+ * fields: {KEY: NAME} says under which name goes what stands at a group, path
+ * or key (a group that is not listed has its own name). NAME may be a list,
+ * and may have a form behind it: name:text, name:clock (H:MM:SS, in seconds),
+ * name:flag (true when there is anything), name:any (a number, else text);
+ * "a/b" splits "3/60" into two. These names are known:
  *
  *	step, steps		a step's number, and of how many
  *	loss
  *	iteration_ms, iteration_s	time of one step
  *	tokens_per_second, samples_per_second	over all devices
- *	memory_mib		1024 * 1024 bytes
+ *	tokens_per_second_per_device
+ *	memory_mib, memory_gib	1024 * 1024 and 1024^3 bytes
+ *	rank			which rank says so
  *	finished		any text: the training says that it is done
  *
+ * Any other name is a metric of its own: a number that results and reports
+ * carry under that name.
+ *
  * What is caught counts for the step that the same match names; without one,
- * for the step before it, or for the summary where `finished` caught
- * something. A step that comes again (several ranks, a restart) is one step:
- * what is caught later replaces what was there.
+ * for the step before it (the first one, if there is none yet), or for the
+ * summary where `finished` caught something or the rule says `finished: true`.
+ *A step that comes again (several ranks, a restart) is one step: what a rule
+ *catches later replaces all that it caught before, but a higher rank never
+ *replaces what a lower one said, and of memory the most counts.
+ *
+ *	progress: true	the step is only counted: what comes next without a
+ *			step belongs to it (progress bars)
+ *	pending: true	what is caught belongs to the step that comes next
+ *	number: FIELD	in a log that numbers no steps, each new value of this
+ *			field is the next step
+ *	epoch: FIELD	steps start anew when this field grows
+ *	metric: {name: FIELD, value: FIELD, unit: FIELD}
+ *			a result of the run, whose name stands in the log
+ *	contains: [TEXT]	one of these stands in every match; makes a rule
+ *			cheap whose expression does not show it
+ *	spell: {WRONG: RIGHT}	in texts
+ *
+ * to: SECTION takes a rule's matches out of the steps, into a section of what
+ * `regatta extract` prints (document.h); `row` says which row there: new (a map
+ * for each match), list (its values in order), value (the first one), last
+ * (joins the row before), one (a single map), latest (a single list), entry
+ * (the value at field `value` under the name at field `key`, in a single map),
+ * count (how many matches), or a field: one map for each of its values.
  *
  * A record of the log ends at LF or CR. ANSI escape sequences are removed
  * first; NUL and invalid UTF-8 are bytes like others. A record longer than
@@ -45,6 +95,7 @@
 #define EXTRACT_RULES_MAX 64       /* rules in a description */
 #define EXTRACT_MATCH_MAX 4096     /* bytes in an expression */
 #define EXTRACT_RECORDS_MAX 262144 /* steps kept; later ones only as latest */
+#define EXTRACT_METRICS_MAX 64     /* of the steps; of the run as many */
 
 enum record_field {
 	RECORD_STEP,
@@ -53,13 +104,16 @@ enum record_field {
 	RECORD_ITERATION_MS,
 	RECORD_TOKENS_PER_SECOND,
 	RECORD_SAMPLES_PER_SECOND,
+	RECORD_TOKENS_PER_DEVICE,
 	RECORD_MEMORY_MIB,
+	RECORD_RANK,
 	RECORD_FINISHED,
 	RECORD_FIELDS
 };
 
 /* One step, or the summary. A field holds something only if it has its bit in
- * `has`; a loss may be NaN or infinite, as printed.
+ * `has`; a loss may be NaN or infinite, as printed. So with metrics, which
+ * extract_metric_name() numbers.
  */
 struct record {
 	uint64_t step;
@@ -68,8 +122,13 @@ struct record {
 	double iteration_ms;
 	double tokens_per_second;
 	double samples_per_second;
+	double tokens_per_device; /* and second */
 	double memory_mib;
+	uint64_t has_metric; /* bit 1 << its number */
+	double *metrics;     /* by number, as far as there is one */
+	unsigned metric_room;
 	unsigned has; /* bit 1 << RECORD_... */
+	uint32_t rank;
 	bool finished;
 };
 
@@ -77,6 +136,17 @@ static inline bool record_has(const struct record *record,
 			      enum record_field field)
 {
 	return record->has & 1u << field;
+}
+
+/* Has the record the metric with this number? Then *number is it. */
+static inline bool record_metric(const struct record *record, size_t metric,
+				 double *number)
+{
+	if (metric >= EXTRACT_METRICS_MAX ||
+	    !(record->has_metric & (uint64_t)1 << metric))
+		return false;
+	*number = record->metrics[metric];
+	return true;
 }
 
 /* The field of a record that is a double; NULL for the other fields. */
@@ -87,11 +157,12 @@ double *record_number(struct record *record, enum record_field field);
  */
 struct extract_rules;
 
-/* From the value of `log:`. Errors name file and line; a broken expression
- * also says what PCRE2 says, and where in it.
+/* From the values of `log:` of a description (the last) and of those that it
+ * is like (before it). Errors name file and line; a broken expression also
+ * says what PCRE2 says, and where in it.
  */
-struct extract_rules *extract_rules_new(const struct value *log,
-					struct error *err);
+struct extract_rules *extract_rules_new(const struct value *const *logs,
+					size_t count, struct error *err);
 void extract_rules_free(struct extract_rules *rules);
 OWNED_POINTER(struct extract_rules, extract_rules_free)
 
@@ -131,6 +202,25 @@ const struct record *extract_records(const struct extract *extract,
 /* What the program said at its end; has == 0: nothing. Borrowed. */
 const struct record *extract_summary(const struct extract *extract);
 
+/* The metrics of steps and summary: names by number, NULL past the last.
+ * Borrowed. extract_metric_find() is the number of a name; -1: there is none.
+ */
+const char *extract_metric_name(const struct extract *extract, size_t metric);
+int extract_metric_find(const struct extract *extract, const char *name);
+
+/* What rules with `metric` caught. */
+struct run_metric {
+	char *name;
+	char *unit; /* NULL: none */
+	uint64_t count;
+	double sum;
+	double min;
+	double max;
+	double last;
+};
+const struct run_metric *extract_run_metrics(const struct extract *extract,
+					     size_t *count);
+
 /* The last value of every field, for a display of the progress. Borrowed. */
 const struct record *extract_latest(const struct extract *extract);
 
@@ -142,6 +232,6 @@ struct extract_losses {
 	uint64_t match_limits;
 	uint64_t steps;
 };
-const struct extract_losses *extract_losses(const struct extract *extract);
+const struct extract_losses *extract_losses(struct extract *extract);
 
 #endif

@@ -474,10 +474,83 @@ const struct model *catalog_model(const struct catalog *catalog,
 	return catalog_find(catalog, CATALOG_MODEL, NULL, name);
 }
 
+/* Is text the name with a version behind it? */
+static bool is_version_of(const char *text, const char *name)
+{
+	size_t size = strlen(name);
+
+	return !strncasecmp(text, name, size) &&
+	       (text[size] == '_' || (text[size] >= '0' && text[size] <= '9'));
+}
+
 const struct framework *catalog_framework(const struct catalog *catalog,
 					  const char *name)
 {
-	return catalog_find(catalog, CATALOG_FRAMEWORK, NULL, name);
+	const struct shelf *shelf = &catalog->shelves[CATALOG_FRAMEWORK];
+	const struct framework *found =
+		catalog_find(catalog, CATALOG_FRAMEWORK, NULL, name);
+	size_t longest = 0;
+
+	for (size_t i = 0; !found && i < shelf->name_count; i++)
+		if (strlen(shelf->names[i].text) > longest &&
+		    is_version_of(name, shelf->names[i].text))
+			longest = strlen(shelf->names[i].text);
+	for (size_t i = 0; longest && i < shelf->name_count; i++)
+		if (strlen(shelf->names[i].text) == longest &&
+		    is_version_of(name, shelf->names[i].text))
+			found = (const struct framework *)shelf->items +
+				shelf->names[i].index;
+	return found;
+}
+
+static int add_logs(const struct catalog *catalog, const struct value *log,
+		    const struct value *place, const struct value **logs,
+		    size_t *count, size_t depth, struct error *err)
+{
+	const struct value *like = value_get(log, "like");
+
+	if (depth == CATALOG_LOGS_MAX)
+		return value_error(place, err,
+				   "found a framework like itself, or more "
+				   "than %d like each other",
+				   CATALOG_LOGS_MAX);
+	if (like && value_expect(like, VALUE_LIST, err) < 0)
+		return -1;
+	for (size_t i = 0; like && i < value_count(like); i++) {
+		const struct value *name = value_at(like, i);
+		const struct framework *other =
+			catalog_find(catalog, CATALOG_FRAMEWORK, NULL,
+				     value_text(name));
+
+		if (!other)
+			return catalog_unknown(catalog, CATALOG_FRAMEWORK, name,
+					       err);
+		if (!other->log)
+			return value_error(name, err,
+					   "found %s, which has no log rules",
+					   other->name);
+		if (add_logs(catalog, other->log, name, logs, count, depth + 1,
+			     err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < *count; i++)
+		if (logs[i] == log)
+			return 0;
+	if (*count == CATALOG_LOGS_MAX)
+		return value_error(place, err, "found more than %d logs",
+				   CATALOG_LOGS_MAX);
+	logs[(*count)++] = log;
+	return 0;
+}
+
+int catalog_logs(const struct catalog *catalog,
+		 const struct framework *framework,
+		 const struct value *logs[CATALOG_LOGS_MAX], size_t *count,
+		 struct error *err)
+{
+	*count = 0;
+	return add_logs(catalog, framework->log, framework->log, logs, count, 0,
+			err);
 }
 
 const struct vendor *catalog_vendor(const struct catalog *catalog,

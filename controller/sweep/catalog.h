@@ -35,8 +35,10 @@
  *	  images: {pytorch: reference, ...}	for sweeps that name none
  *	  (its other keys are the agent's)
  *
- * Names are found in any case, and by their aliases. Everything returned is
- * borrowed from the catalog and lives as long.
+ * Names are found in any case, and by their aliases. A framework is also found
+ * by a name with a version behind it, which is what follows the longest known
+ * name, from a '_' or a digit on: pytorch_1.13, megatron_core060. Everything
+ *returned is borrowed from the catalog and lives as long.
  */
 #ifndef CONTROLLER_SWEEP_CATALOG_H
 #define CONTROLLER_SWEEP_CATALOG_H
@@ -100,6 +102,17 @@ const struct vendor *catalog_vendor(const struct catalog *catalog,
 /* vendor: its name, or NULL for any. */
 const struct chip *catalog_chip(const struct catalog *catalog,
 				const char *vendor, const char *name);
+
+/* The log sections of a framework for extract_rules_new(): those of the
+ * frameworks that its `like` names, theirs before them, and its own at the
+ * end. framework->log must not be NULL. Errors name the place: a framework
+ * that is unknown or has no log section, or more than CATALOG_LOGS_MAX.
+ */
+#define CATALOG_LOGS_MAX 8
+int catalog_logs(const struct catalog *catalog,
+		 const struct framework *framework,
+		 const struct value *logs[CATALOG_LOGS_MAX], size_t *count,
+		 struct error *err);
 
 /* By number, in order of the names, NULL past the last: to list them. */
 const struct framework *catalog_framework_at(const struct catalog *catalog,

@@ -210,7 +210,7 @@ static void print_summary(struct cli *cli, const cJSON *result)
 		human_number(json_double(loss, "last"), text[1]));
 }
 
-static void tell_losses(struct cli *cli, const struct extract *extract)
+static void tell_losses(struct cli *cli, struct extract *extract)
 {
 	const struct extract_losses *losses = extract_losses(extract);
 
@@ -226,9 +226,12 @@ static void tell_losses(struct cli *cli, const struct extract *extract)
 			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
 }
 
-static int extract_with(struct cli *cli, const struct framework *framework,
-			struct error *err)
+static int extract_with(struct cli *cli, const struct catalog *catalog,
+			const struct framework *framework, struct error *err)
 {
+	const struct value *logs[CATALOG_LOGS_MAX];
+	size_t count;
+
 	owned(extract_rules_free) struct extract_rules *rules = NULL;
 	owned(extract_free) struct extract *extract = NULL;
 	owned(json_free) cJSON *result = NULL;
@@ -238,7 +241,9 @@ static int extract_with(struct cli *cli, const struct framework *framework,
 		return error_set(err, EINVAL,
 				 "framework %s has no rules for its log",
 				 framework->name);
-	rules = extract_rules_new(framework->log, err);
+	if (catalog_logs(catalog, framework, logs, &count, err) < 0)
+		return -1;
+	rules = extract_rules_new(logs, count, err);
 	extract = rules ? extract_new(rules, err) : NULL;
 	if (!extract ||
 	    feed(extract, cli->arg_count ? cli->args[0] : "-", err) < 0)
@@ -281,5 +286,5 @@ int command_extract(struct cli *cli, struct error *err)
 		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
 					    "--framework",
 					    cli->options.framework, err);
-	return extract_with(cli, framework, err);
+	return extract_with(cli, catalog, framework, err);
 }

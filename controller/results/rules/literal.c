@@ -1,6 +1,6 @@
 /* literal.c - a text that every match of a regular expression must contain.
  */
-#include "controller/results/literal.h"
+#include "controller/results/rules/literal.h"
 
 #include <ctype.h>
 #include <string.h>

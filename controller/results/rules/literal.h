@@ -3,8 +3,8 @@
  * A search for it is some ten times cheaper than the expression, and most
  * lines of a log hold no metric.
  */
-#ifndef CONTROLLER_RESULTS_LITERAL_H
-#define CONTROLLER_RESULTS_LITERAL_H
+#ifndef CONTROLLER_RESULTS_RULES_LITERAL_H
+#define CONTROLLER_RESULTS_RULES_LITERAL_H
 
 #include <stddef.h>
 

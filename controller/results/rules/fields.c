@@ -1,0 +1,164 @@
+/* fields.c - the names under which rules catch values, and texts to values.
+ */
+#include "controller/results/rules/fields.h"
+
+#include <string.h>
+
+const char *const value_forms[] = { "number", "text", "clock",
+				    "flag",   "any",  NULL };
+
+/* clang-format off */
+static const struct known {
+	const char *name;
+	enum record_field field;
+	double factor;
+} known[] = {
+	{ "step", RECORD_STEP, 1 },
+	{ "steps", RECORD_STEPS, 1 },
+	{ "loss", RECORD_LOSS, 1 },
+	{ "iteration_ms", RECORD_ITERATION_MS, 1 },
+	{ "iteration_s", RECORD_ITERATION_MS, 1000 },
+	{ "tokens_per_second", RECORD_TOKENS_PER_SECOND, 1 },
+	{ "samples_per_second", RECORD_SAMPLES_PER_SECOND, 1 },
+	{ "tokens_per_second_per_device", RECORD_TOKENS_PER_DEVICE, 1 },
+	{ "memory_mib", RECORD_MEMORY_MIB, 1 },
+	{ "memory_gib", RECORD_MEMORY_MIB, 1024 },
+	{ "rank", RECORD_RANK, 1 },
+	{ "finished", RECORD_FINISHED, 1 },
+};
+/* clang-format on */
+
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+void fields_clear(struct fields *fields)
+{
+	for (size_t i = 0; i < fields->count; i++)
+		free(fields->names[i]);
+	fields->count = 0;
+}
+
+static bool same(const char *name, const char *text, size_t size)
+{
+	return !strncmp(name, text, size) && !name[size];
+}
+
+static bool good_name(const char *name, size_t size)
+{
+	if (!size || size > FIELD_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (name[i] <= ' ' || name[i] > '~')
+			return false;
+	return true;
+}
+
+int fields_add(struct fields *fields, const char *name, size_t size,
+	       uint16_t *field, double *factor)
+{
+	*factor = 1;
+	if (!good_name(name, size))
+		return 0;
+	for (size_t i = 0; i < KNOWN; i++)
+		if (same(known[i].name, name, size)) {
+			*field = (uint16_t)known[i].field;
+			*factor = known[i].factor;
+			return 1;
+		}
+	for (size_t i = 0; i < fields->count; i++)
+		if (same(fields->names[i], name, size)) {
+			*field = (uint16_t)(RECORD_FIELDS + i);
+			return 1;
+		}
+	if (fields->count == FIELDS_MAX)
+		return 0;
+	fields->names[fields->count] = strndup(name, size);
+	if (!fields->names[fields->count])
+		return -1;
+	*field = (uint16_t)(RECORD_FIELDS + fields->count++);
+	return 1;
+}
+
+const char *fields_name(const struct fields *fields, uint16_t field)
+{
+	if (field >= RECORD_FIELDS)
+		return fields->names[field - RECORD_FIELDS];
+	for (size_t i = 0; i < KNOWN; i++)
+		if (known[i].field == field)
+			return known[i].name;
+	return "";
+}
+
+/* A number as programs print it, also nan and inf; all of the text. */
+static bool read_number(const char *text, size_t size, double *number)
+{
+	char copy[64];
+	char *end;
+
+	if (!size || size >= sizeof(copy))
+		return false;
+	memcpy(copy, text, size);
+	copy[size] = 0;
+	/* strtod() also takes leading blanks and hexadecimal numbers. */
+	if (strspn(copy, " \t\n\v\f\r") || strpbrk(copy, "xX("))
+		return false;
+	*number = strtod(copy, &end);
+	return end == copy + size;
+}
+
+/* True, False, true, false. */
+static bool read_bool(const char *text, size_t size, double *number)
+{
+	if (size == 4 && !strncasecmp(text, "true", 4))
+		*number = 1;
+	else if (size == 5 && !strncasecmp(text, "false", 5))
+		*number = 0;
+	else
+		return false;
+	return true;
+}
+
+/* [[H:]M:]S: every part but the last is whole. */
+static bool read_clock(const char *text, size_t size, double *seconds)
+{
+	double total = 0, part;
+
+	for (int parts = 0; parts < 3; parts++) {
+		const char *colon = memchr(text, ':', size);
+		size_t length = colon ? (size_t)(colon - text) : size;
+
+		if (!read_number(text, length, &part) || !(part >= 0))
+			return false;
+		total = total * 60 + part;
+		if (!colon) {
+			*seconds = total;
+			return true;
+		}
+		text += length + 1;
+		size -= length + 1;
+	}
+	return false;
+}
+
+bool value_from(struct caught_value *value, enum value_form form,
+		const char *text, size_t size)
+{
+	value->kind = CAUGHT_NUMBER;
+	value->text = text;
+	value->size = size;
+	if (form == FORM_FLAG) {
+		value->kind = CAUGHT_BOOL;
+		value->number = 1;
+		return size > 0;
+	}
+	if (form == FORM_CLOCK)
+		return read_clock(text, size, &value->number);
+	if (form != FORM_TEXT) {
+		if (read_number(text, size, &value->number))
+			return true;
+		value->kind = CAUGHT_BOOL;
+		if (read_bool(text, size, &value->number))
+			return true;
+	}
+	value->kind = CAUGHT_TEXT;
+	return form != FORM_NUMBER;
+}

@@ -1,0 +1,58 @@
+/* fields.h - the names under which rules catch values, and texts to values.
+ *
+ * A few names are known: they fill the fields of struct record (extract.h).
+ * All others are names of their own: metrics.
+ */
+#ifndef CONTROLLER_RESULTS_RULES_FIELDS_H
+#define CONTROLLER_RESULTS_RULES_FIELDS_H
+
+#include "controller/results/extract.h"
+
+#define FIELDS_MAX 192    /* names in a description, with those it meets */
+#define FIELD_NAME_MAX 64 /* bytes in one */
+#define FIELD_NONE UINT16_MAX
+
+/* Names by number. Those below RECORD_FIELDS are an enum record_field. */
+struct fields {
+	char *names[FIELDS_MAX];
+	size_t count;
+};
+
+void fields_clear(struct fields *fields);
+
+/* The number of a name, new ones are added: 1; 0: it is no name (1 to
+ * FIELD_NAME_MAX printable ASCII characters) or there are too many; -1: no
+ * memory. *factor is what a number under a known name is to be multiplied
+ * with: 1000 for iteration_s.
+ */
+int fields_add(struct fields *fields, const char *name, size_t size,
+	       uint16_t *field, double *factor);
+const char *fields_name(const struct fields *fields, uint16_t field);
+
+/* How a text becomes a value. */
+enum value_form {
+	FORM_NUMBER, /* a number, or true and false */
+	FORM_TEXT,
+	FORM_CLOCK, /* H:MM:SS.ss or a plain number: seconds */
+	FORM_FLAG,  /* true, if there is any text */
+	FORM_ANY,   /* a number if it is one, else text */
+};
+
+/* The forms' words, in their order; ends in NULL. */
+extern const char *const value_forms[];
+
+enum caught_kind { CAUGHT_NUMBER, CAUGHT_BOOL, CAUGHT_TEXT };
+
+struct caught_value {
+	uint16_t field;
+	enum caught_kind kind;
+	double number;    /* of a bool: 0 or 1 */
+	const char *text; /* borrowed from the record of the log */
+	size_t size;
+};
+
+/* False: the text is no such value. */
+bool value_from(struct caught_value *value, enum value_form form,
+		const char *text, size_t size);
+
+#endif

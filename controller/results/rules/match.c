@@ -1,0 +1,276 @@
+/* match.c - one record of a log against the rules: matches to caught values.
+ */
+#include "controller/results/rules/rules.h"
+
+#include "controller/results/rules/catch.h"
+#include "controller/results/rules/dict.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* One record, and what its matches are given to. */
+struct looking {
+	struct extract_rules *rules;
+	const char *text;
+	size_t size;
+	rules_fn *fn;
+	void *arg;
+	uint64_t *limits;
+	struct catching catching;
+};
+
+/* The next match of the rule's expression: 1, *from and *to are its places;
+ * 0: there is none, or the search was given up.
+ */
+static int search(struct looking *looking, const struct rule *rule,
+		  size_t start, size_t *from, size_t *to)
+{
+	const struct extract_rules *rules = looking->rules;
+	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(rules->match);
+	int rc;
+
+	if (start > looking->size)
+		return 0;
+	rc = pcre2_match(rule->code, (PCRE2_SPTR)looking->text, looking->size,
+			 start, 0, rules->match, rules->context);
+	if (rc < 0) {
+		*looking->limits += rc != PCRE2_ERROR_NOMATCH;
+		return 0;
+	}
+	*from = places[0];
+	/* A match of nothing must not be found for ever. */
+	*to = places[1] > start ? places[1] : start + 1;
+	return 1;
+}
+
+/* What the groups of the last match hold. */
+static void take_groups(struct looking *looking, const struct rule *rule)
+{
+	const PCRE2_SIZE *places =
+		pcre2_get_ovector_pointer(looking->rules->match);
+
+	for (size_t i = 0; i < rule->source_count; i++) {
+		const struct source *source = &rule->sources[i];
+		const PCRE2_SIZE *place = places + (size_t)2 * source->group;
+
+		if (source->group && place[0] != PCRE2_UNSET &&
+		    place[0] < place[1])
+			catch_source(&looking->catching, source,
+				     looking->text + place[0],
+				     place[1] - place[0]);
+	}
+}
+
+static int match_expression(struct looking *looking, const struct rule *rule)
+{
+	size_t from, to = 0;
+
+	while (search(looking, rule, to, &from, &to)) {
+		catch_begin(&looking->catching, looking->rules, rule);
+		take_groups(looking, rule);
+		if (catch_end(&looking->catching, looking->fn, looking->arg) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+static void take_dict_value(const char *path, const char *text, size_t size,
+			    bool quoted, void *arg)
+{
+	catch_key(arg, path, strlen(path), text, size, quoted);
+}
+
+/* The next place where a dict of the rule may begin; NULL: none. */
+static const char *dict_start(const struct rule *rule, const char *at,
+			      const char *end)
+{
+	size_t prefix = strlen(rule->prefix);
+
+	while (at < end) {
+		if (!prefix)
+			return memchr(at, '{', (size_t)(end - at));
+		at = memmem(at, (size_t)(end - at), rule->prefix, prefix);
+		if (!at)
+			return NULL;
+		at += prefix;
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at < end && *at == '{')
+			return at;
+	}
+	return NULL;
+}
+
+static int match_dict(struct looking *looking, const struct rule *rule)
+{
+	const char *end = looking->text + looking->size;
+	const char *at = looking->text;
+
+	while ((at = dict_start(rule, at, end))) {
+		size_t size;
+
+		catch_begin(&looking->catching, looking->rules, rule);
+		size = dict_read(at, (size_t)(end - at), take_dict_value,
+				 &looking->catching);
+		if (size && catch_end(&looking->catching, looking->fn,
+				      looking->arg) < 0)
+			return -1;
+		/* One that does not end may hold another one. */
+		at += size ? size : 1;
+	}
+	return 0;
+}
+
+static void trim(const char **text, size_t *size)
+{
+	while (*size && isspace((unsigned char)**text)) {
+		++*text;
+		--*size;
+	}
+	while (*size && isspace((unsigned char)(*text)[*size - 1]))
+		--*size;
+}
+
+/* The number at the start of a value: behind it may stand its unit ("0.71 sec",
+ * "92267 tokens/s", "12%"), or a slash and its mean. All of the value when it
+ * is no such number.
+ */
+static size_t number_size(const char *text, size_t size)
+{
+	size_t n = 0, unit;
+
+	while (n < size &&
+	       (isdigit((unsigned char)text[n]) ||
+		(text[n] && strchr("+-.", text[n]) &&
+		 (!n || text[n] == '.' || text[n - 1] == 'e' ||
+		  text[n - 1] == 'E')) ||
+		(n && (text[n] == 'e' || text[n] == 'E') && n + 1 < size &&
+		 (isdigit((unsigned char)text[n + 1]) || text[n + 1] == '+' ||
+		  text[n + 1] == '-'))))
+		n++;
+	if (!n || n == size)
+		return size;
+	if (text[n] == '/')
+		return n + 1 < size ? n : size;
+	unit = text[n] == ' ' ? n + 1 : n;
+	/* A lone e is the head of an exponent that was cut. */
+	if (unit + 1 == size && unit == n && tolower(text[n]) == 'e')
+		return size;
+	for (size_t i = unit; i < size; i++)
+		if (!isalpha((unsigned char)text[i]) && text[i] != '%' &&
+		    text[i] != '/')
+			return size;
+	return n;
+}
+
+static void take_pair(struct looking *looking, const struct rule *rule,
+		      const char *text, size_t size)
+{
+	const char *value = text;
+	size_t key_size;
+
+	while (value < text + size && (!*value || !strchr(rule->is, *value)))
+		value++;
+	if (value == text + size)
+		return;
+	key_size = (size_t)(value - text);
+	size -= key_size + 1;
+	value++;
+	trim(&text, &key_size);
+	trim(&value, &size);
+	if (size && *value == '[') {
+		value++;
+		size--;
+	}
+	if (size && value[size - 1] == ']')
+		size--;
+	catch_key(&looking->catching, text, key_size, value,
+		  number_size(value, size), false);
+}
+
+/* The pairs from text to end; `more`: something else follows, not the end of
+ * the record.
+ */
+static void take_pairs(struct looking *looking, const struct rule *rule,
+		       const char *text, const char *end, bool more)
+{
+	while (text < end) {
+		const char *stop = text;
+
+		while (stop < end && (!*stop || !strchr(rule->between, *stop)))
+			stop++;
+		if (stop == end && (rule->closed || more))
+			return;
+		take_pair(looking, rule, text, (size_t)(stop - text));
+		text = stop + 1;
+	}
+}
+
+static int match_pairs(struct looking *looking, const struct rule *rule)
+{
+	size_t from, to, next, next_to;
+	int found = search(looking, rule, 0, &from, &to);
+
+	while (found) {
+		size_t begin = to < looking->size ? to : looking->size;
+
+		catch_begin(&looking->catching, looking->rules, rule);
+		take_groups(looking, rule);
+		next = looking->size;
+		found = search(looking, rule, to, &next, &next_to);
+		take_pairs(looking, rule, looking->text + begin,
+			   looking->text + (found ? next : looking->size),
+			   found);
+		if (catch_end(&looking->catching, looking->fn, looking->arg) <
+		    0)
+			return -1;
+		to = next_to;
+	}
+	return 0;
+}
+
+static bool may_match(const struct rule *rule, const char *text, size_t size)
+{
+	if (!rule->literal_count)
+		return true;
+	for (size_t i = 0; i < rule->literal_count; i++)
+		if (memmem(text, size, rule->literals[i].text,
+			   rule->literals[i].size))
+			return true;
+	return false;
+}
+
+const char *rules_next(const struct extract_rules *rules, const char *at,
+		       const char *end)
+{
+	return rules->scan ? scan_next(rules->scan, at, end) : at;
+}
+
+int rules_match(struct extract_rules *rules, const char *text, size_t size,
+		rules_fn *fn, void *arg, uint64_t *limits)
+{
+	typedef int match_fn(struct looking *, const struct rule *);
+	static match_fn *const forms[] = {
+		[RULE_MATCH] = match_expression,
+		[RULE_DICT] = match_dict,
+		[RULE_PAIRS] = match_pairs,
+	};
+	struct looking looking = { .rules = rules,
+				   .text = text,
+				   .size = size,
+				   .fn = fn,
+				   .arg = arg,
+				   .limits = limits };
+
+	if (rules_next(rules, text, text + size) == text + size)
+		return 0;
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rules[i];
+
+		if (may_match(rule, text, size) &&
+		    forms[rule->kind](&looking, rule) < 0)
+			return -1;
+	}
+	return 0;
+}

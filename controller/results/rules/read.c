@@ -1,0 +1,620 @@
+/* read.c - the rules of a description: YAML to compiled rules.
+ */
+#include "controller/results/rules/rule.h"
+
+#include "controller/results/rules/literal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* clang-format off */
+static const char *const rule_keys[] = {
+	"match", "dict", "pairs", "fields", "where", "has", "others",
+	"between", "is", "closed", "contains", "spell", "to", "row",
+	"finished", "progress", "pending", "number", "epoch", "metric", NULL,
+};
+static const struct {
+	const char *key;
+	const char *only; /* kinds that know it: m, d, p */
+} limited[] = {
+	{ "where", "dp" }, { "others", "dp" },
+	{ "between", "p" }, { "is", "p" }, { "closed", "p" },
+};
+static const char *const row_words[] = {
+	"new", "last", "one", "entry", "list", "value", "latest", "count",
+	NULL,
+};
+/* clang-format on */
+
+void rule_clear(struct rule *rule)
+{
+	pcre2_code_free(rule->code);
+	for (size_t i = 0; i < rule->literal_count; i++)
+		free(rule->literals[i].text);
+	free(rule->sources);
+	free(rule->conditions);
+	*rule = (struct rule){ 0 };
+}
+
+/* A copy that lives as long as the rules. */
+static int keep(struct extract_rules *rules, const char *text,
+		const char **kept, struct error *err)
+{
+	size_t count = rules->text_count;
+
+	if (!(count & (count - 1))) {
+		char **texts = realloc(rules->texts, (count ? count * 2 : 1) *
+							     sizeof(*texts));
+
+		if (!texts)
+			return error_nomem(err, "log rules");
+		rules->texts = texts;
+	}
+	rules->texts[count] = strdup(text);
+	if (!rules->texts[count])
+		return error_nomem(err, "log rules");
+	*kept = rules->texts[rules->text_count++];
+	return 0;
+}
+
+static int keep_value(struct extract_rules *rules, const struct value *value,
+		      size_t max, const char **kept, struct error *err)
+{
+	const char *text;
+
+	if (value_string(value, max, &text, err) < 0)
+		return -1;
+	return keep(rules, text, kept, err);
+}
+
+/* An optional text of a rule; *kept stays as it is when it is not there. */
+static int read_text(struct extract_rules *rules, const struct value *rule,
+		     const char *key, const char **kept, struct error *err)
+{
+	const struct value *value = value_get(rule, key);
+
+	return value ? keep_value(rules, value, EXTRACT_MATCH_MAX, kept, err)
+		     : 0;
+}
+
+static int read_flag(const struct value *rule, const char *key, bool *flag,
+		     struct error *err)
+{
+	const struct value *value = value_get(rule, key);
+
+	return value ? value_bool(value, flag, err) : 0;
+}
+
+static int add_field(struct extract_rules *rules, const struct value *place,
+		     const char *name, size_t size, uint16_t *field,
+		     double *factor, struct error *err)
+{
+	int rc = fields_add(&rules->fields, name, size, field, factor);
+
+	if (rc < 0)
+		return error_nomem(err, "log rules");
+	if (!rc)
+		return value_error(place, err,
+				   "found the name \"%.80s\", allowed are up "
+				   "to %d names of 1 to %d characters without "
+				   "blanks",
+				   name, FIELDS_MAX, FIELD_NAME_MAX);
+	return 0;
+}
+
+/* An optional field's name of a rule. */
+static int read_field(struct extract_rules *rules, const struct value *rule,
+		      const char *key, uint16_t *field, struct error *err)
+{
+	const struct value *value = value_get(rule, key);
+	const char *name;
+	double factor;
+
+	*field = FIELD_NONE;
+	if (!value)
+		return 0;
+	if (value_string(value, FIELD_NAME_MAX, &name, err) < 0)
+		return -1;
+	return add_field(rules, value, name, strlen(name), field, &factor, err);
+}
+
+static int read_form(const struct value *place, const char *word,
+		     enum value_form *form, struct error *err)
+{
+	const char *nearest;
+
+	for (size_t i = 0; value_forms[i]; i++)
+		if (!strcmp(word, value_forms[i])) {
+			*form = (enum value_form)i;
+			return 0;
+		}
+	nearest = word_nearest(word, value_forms);
+	return value_error(place, err,
+			   "found the form \"%.40s\", allowed: number, text, "
+			   "clock, flag, any%s%s%s",
+			   word, nearest ? "; did you mean \"" : "",
+			   nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+static int add_target(struct extract_rules *rules, const struct value *place,
+		      struct source *source, const char *name, size_t size,
+		      enum value_form form, struct error *err)
+{
+	struct target *target = &source->targets[source->target_count];
+
+	if (source->target_count == TARGETS_MAX)
+		return value_error(place, err,
+				   "found more than %d names for one value",
+				   TARGETS_MAX);
+	target->form = form;
+	if (add_field(rules, place, name, size, &target->field, &target->factor,
+		      err) < 0)
+		return -1;
+	if (target->field == RECORD_FINISHED)
+		target->form = FORM_FLAG;
+	source->target_count++;
+	return 0;
+}
+
+/* "name", "name:form" or "name/name". */
+static int read_target(struct extract_rules *rules, const struct value *value,
+		       struct source *source, struct error *err)
+{
+	const char *text, *mark;
+	enum value_form form = FORM_NUMBER;
+
+	if (value_string(value, 2 * FIELD_NAME_MAX, &text, err) < 0)
+		return -1;
+	mark = strchr(text, '/');
+	if (mark) {
+		source->ratio = true;
+		if (add_target(rules, value, source, text,
+			       (size_t)(mark - text), form, err) < 0)
+			return -1;
+		return add_target(rules, value, source, mark + 1,
+				  strlen(mark + 1), form, err);
+	}
+	mark = strchr(text, ':');
+	if (mark && read_form(value, mark + 1, &form, err) < 0)
+		return -1;
+	return add_target(rules, value, source, text,
+			  mark ? (size_t)(mark - text) : strlen(text), form,
+			  err);
+}
+
+static int read_source(struct extract_rules *rules, struct rule *rule,
+		       const char *key, const struct value *value,
+		       struct error *err)
+{
+	struct source *source = &rule->sources[rule->source_count];
+	size_t count = value_kind(value) == VALUE_LIST ? value_count(value) : 1;
+
+	if (rule->source_count == SOURCES_MAX)
+		return value_error(value, err, "found more than %d fields",
+				   SOURCES_MAX);
+	rule->source_count++;
+	if (keep(rules, key, &source->key, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (read_target(rules,
+				value_kind(value) == VALUE_LIST
+					? value_at(value, i)
+					: value,
+				source, err) < 0)
+			return -1;
+	if (source->ratio && source->target_count != 2)
+		return value_error(value, err,
+				   "found a ratio beside other names, allowed "
+				   "is one alone");
+	return 0;
+}
+
+static int read_fields(struct extract_rules *rules, struct rule *rule,
+		       const struct value *value, struct error *err)
+{
+	const struct value *fields = value_get(value, "fields");
+
+	rule->sources = calloc(SOURCES_MAX, sizeof(*rule->sources));
+	if (!rule->sources)
+		return error_nomem(err, "log rules");
+	if (!fields)
+		return 0;
+	if (value_expect(fields, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(fields); i++)
+		if (read_source(rules, rule, value_key(fields, i),
+				value_at(fields, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Find the named groups; one that `fields` does not name goes under its own
+ * name.
+ */
+static int read_groups(struct extract_rules *rules, struct rule *rule,
+		       const struct value *match, struct error *err)
+{
+	uint32_t count = 0, size = 0;
+	PCRE2_SPTR table = NULL;
+
+	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMECOUNT, &count);
+	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
+	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMETABLE, &table);
+	for (uint32_t i = 0; i < count; i++) {
+		PCRE2_SPTR entry = table + (size_t)i * size;
+		const char *name = (const char *)entry + 2;
+		struct source *source = rule->sources;
+		struct source *end = source + rule->source_count;
+
+		while (source < end && strcmp(source->key, name) != 0)
+			source++;
+		if (source == end) {
+			if (rule->source_count == SOURCES_MAX)
+				return value_error(match, err,
+						   "found more than %d fields",
+						   SOURCES_MAX);
+			rule->source_count++;
+			if (keep(rules, name, &source->key, err) < 0 ||
+			    add_target(rules, match, source, name, strlen(name),
+				       FORM_NUMBER, err) < 0)
+				return -1;
+		}
+		source->group = (uint32_t)entry[0] << 8 | entry[1];
+	}
+	return 0;
+}
+
+/* What a `match` catches nothing with is an error of the description. */
+static int check_groups(const struct rule *rule, const struct value *match,
+			struct error *err)
+{
+	if (!rule->source_count && rule->row != ROW_COUNT)
+		return value_error(match, err,
+				   "found no named group, allowed: one or "
+				   "more, such as (?<loss>\\S+)");
+	for (size_t i = 0; i < rule->source_count; i++)
+		if (!rule->sources[i].group)
+			return value_error(match, err,
+					   "found no group named \"%.40s\", "
+					   "which `fields` names",
+					   rule->sources[i].key);
+	return 0;
+}
+
+static pcre2_code *compile(const struct value *match, const char *text,
+			   struct error *err)
+{
+	PCRE2_UCHAR why[128] = "";
+	PCRE2_SIZE offset = 0;
+	int code = 0;
+	pcre2_code *compiled;
+
+	/* No UTF: a log holds what it holds, and a byte that is no UTF-8 must
+	 * not end the search. */
+	compiled = pcre2_compile((PCRE2_SPTR)text, strlen(text),
+				 PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
+					 PCRE2_NEVER_BACKSLASH_C,
+				 &code, &offset, NULL);
+	if (!compiled) {
+		pcre2_get_error_message(code, why, sizeof(why));
+		value_error(match, err,
+			    "found an expression that PCRE2 refuses after "
+			    "character %zu: %s",
+			    offset, (const char *)why);
+		return NULL;
+	}
+	/* Where the system forbids making code at run time it is slower. */
+	pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
+	return compiled;
+}
+
+static int add_literal(struct rule *rule, char *text, struct error *err)
+{
+	if (!text)
+		return error_nomem(err, "log rules");
+	if (!*text) {
+		free(text);
+		return 0;
+	}
+	rule->literals[rule->literal_count].text = text;
+	rule->literals[rule->literal_count++].size = strlen(text);
+	return 0;
+}
+
+static int read_contains(struct rule *rule, const struct value *contains,
+			 struct error *err)
+{
+	const char *text;
+
+	if (value_expect(contains, VALUE_LIST, err) < 0)
+		return -1;
+	if (!value_count(contains) || value_count(contains) > LITERALS_MAX)
+		return value_error(contains, err,
+				   "found %zu texts, allowed 1 to %d",
+				   value_count(contains), LITERALS_MAX);
+	for (size_t i = 0; i < value_count(contains); i++)
+		if (value_string(value_at(contains, i), EXTRACT_MATCH_MAX,
+				 &text, err) < 0 ||
+		    add_literal(rule, strdup(text), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_expression(struct extract_rules *rules, struct rule *rule,
+			   const struct value *match, struct error *err)
+{
+	const char *text;
+
+	if (value_string(match, EXTRACT_MATCH_MAX, &text, err) < 0)
+		return -1;
+	rule->code = compile(match, text, err);
+	if (!rule->code)
+		return -1;
+	if (!rule->literal_count) {
+		char *literal = malloc(strlen(text) + 1);
+
+		if (literal)
+			literal_find(text, literal);
+		if (add_literal(rule, literal, err) < 0)
+			return -1;
+	}
+	return read_groups(rules, rule, match, err);
+}
+
+static int read_condition(struct extract_rules *rules, struct rule *rule,
+			  const char *key, const struct value *values,
+			  struct error *err)
+{
+	struct condition *condition = &rule->conditions[rule->condition_count];
+	bool list = value_kind(values) == VALUE_LIST;
+	size_t count = list ? value_count(values) : 1;
+
+	if (rule->condition_count == CONDITIONS_MAX ||
+	    count > CONDITION_VALUES_MAX)
+		return value_error(values, err,
+				   "found too much, allowed are %d conditions "
+				   "of %d values",
+				   CONDITIONS_MAX, CONDITION_VALUES_MAX);
+	rule->condition_count++;
+	if (keep(rules, key, &condition->key, err) < 0)
+		return -1;
+	for (; condition->count < count; condition->count++)
+		if (keep_value(rules,
+			       list ? value_at(values, condition->count)
+				    : values,
+			       EXTRACT_MATCH_MAX,
+			       &condition->values[condition->count], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_conditions(struct extract_rules *rules, struct rule *rule,
+			   const struct value *value, struct error *err)
+{
+	const struct value *where = value_get(value, "where");
+
+	rule->conditions = calloc(CONDITIONS_MAX, sizeof(*rule->conditions));
+	if (!rule->conditions)
+		return error_nomem(err, "log rules");
+	if (where && value_expect(where, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; where && i < value_count(where); i++)
+		if (read_condition(rules, rule, value_key(where, i),
+				   value_at(where, i), err) < 0)
+			return -1;
+	if (read_text(rules, value, "others", &rule->others, err) < 0)
+		return -1;
+	/* A dot stands for the whole. */
+	if (rule->others && !strcmp(rule->others, "."))
+		rule->others = "";
+	return 0;
+}
+
+static int read_has(struct extract_rules *rules, struct rule *rule,
+		    const struct value *has, struct error *err)
+{
+	const char *name;
+	double factor;
+
+	if (value_expect(has, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(has) > HAS_MAX)
+		return value_error(has, err, "found more than %d fields",
+				   HAS_MAX);
+	for (size_t i = 0; i < value_count(has); i++) {
+		const struct value *one = value_at(has, i);
+
+		if (value_string(one, FIELD_NAME_MAX, &name, err) < 0 ||
+		    add_field(rules, one, name, strlen(name),
+			      &rule->has[rule->has_count], &factor, err) < 0)
+			return -1;
+		rule->has_count++;
+	}
+	return 0;
+}
+
+/* A text that every dict the rule takes holds: the prefix, or the key of the
+ * first field that must be there, the last part of its path.
+ */
+static const char *dict_literal(const struct rule *rule)
+{
+	if (*rule->prefix || !rule->has_count)
+		return rule->prefix;
+	for (size_t i = 0; i < rule->source_count; i++) {
+		const struct source *source = &rule->sources[i];
+		const char *dot = strrchr(source->key, '.');
+
+		if (source->targets[0].field == rule->has[0])
+			return dot ? dot + 1 : source->key;
+	}
+	return "";
+}
+
+static int read_dict(struct extract_rules *rules, struct rule *rule,
+		     const struct value *dict, struct error *err)
+{
+	const char *text;
+
+	if (value_string(dict, EXTRACT_MATCH_MAX, &text, err) < 0)
+		return -1;
+	/* A brace stands for any dict. */
+	if (!strcmp(text, "{"))
+		text++;
+	if (keep(rules, text, &rule->prefix, err) < 0)
+		return -1;
+	if (rule->literal_count)
+		return 0;
+	return add_literal(rule, strdup(dict_literal(rule)), err);
+}
+
+static int read_pairs(struct extract_rules *rules, struct rule *rule,
+		      const struct value *value, struct error *err)
+{
+	rule->between = "|";
+	rule->is = ":";
+	if (read_text(rules, value, "between", &rule->between, err) < 0 ||
+	    read_text(rules, value, "is", &rule->is, err) < 0)
+		return -1;
+	return read_flag(value, "closed", &rule->closed, err);
+}
+
+/* Which form of rule it is: the one of `match`, `dict` and `pairs` there. */
+static int read_kind(const struct value *value, struct rule *rule,
+		     const struct value **form, struct error *err)
+{
+	static const char *const words[] = { "match", "dict", "pairs" };
+	static const char letters[] = "mdp";
+	size_t found = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (value_get(value, words[i])) {
+			*form = value_get(value, words[i]);
+			rule->kind = (enum rule_kind)i;
+			found++;
+		}
+	if (found != 1)
+		return value_error(value, err,
+				   "found %s `match`, `dict` and `pairs`, "
+				   "allowed: one of them",
+				   found ? "several of" : "none of");
+	for (size_t i = 0; i < sizeof(limited) / sizeof(limited[0]); i++)
+		if (value_get(value, limited[i].key) &&
+		    !strchr(limited[i].only, letters[rule->kind]))
+			return value_error(value, err,
+					   "found `%s` beside `%s`, which "
+					   "does not know it",
+					   limited[i].key, words[rule->kind]);
+	return 0;
+}
+
+static int read_row(struct extract_rules *rules, struct rule *rule,
+		    const struct value *value, struct error *err)
+{
+	const struct value *row = value_get(value, "row");
+	const char *word;
+
+	if (read_text(rules, value, "to", &rule->to, err) < 0)
+		return -1;
+	if (!row)
+		return 0;
+	if (!rule->to)
+		return value_error(row, err,
+				   "found a row of no section: `to` is "
+				   "missing");
+	if (value_string(row, FIELD_NAME_MAX, &word, err) < 0)
+		return -1;
+	for (size_t i = 0; row_words[i]; i++)
+		if (!strcmp(word, row_words[i])) {
+			rule->row = (enum rule_row)i;
+			return 0;
+		}
+	rule->row = ROW_BY;
+	return read_field(rules, value, "row", &rule->row_field, err);
+}
+
+static int read_spellings(struct extract_rules *rules, struct rule *rule,
+			  const struct value *spell, struct error *err)
+{
+	if (value_expect(spell, VALUE_MAP, err) < 0)
+		return -1;
+	if (value_count(spell) > SPELLINGS_MAX)
+		return value_error(spell, err, "found more than %d spellings",
+				   SPELLINGS_MAX);
+	for (size_t i = 0; i < value_count(spell); i++) {
+		struct spelling *one = &rule->spellings[i];
+
+		if (keep(rules, value_key(spell, i), &one->from, err) < 0 ||
+		    keep_value(rules, value_at(spell, i), FIELD_NAME_MAX,
+			       &one->to, err) < 0)
+			return -1;
+		rule->spelling_count++;
+	}
+	return 0;
+}
+
+static int read_metric(struct extract_rules *rules, struct rule *rule,
+		       const struct value *value, struct error *err)
+{
+	static const char *const keys[] = { "name", "value", "unit", NULL };
+	const struct value *metric = value_get(value, "metric");
+
+	rule->metric_name = rule->metric_value = rule->metric_unit = FIELD_NONE;
+	if (!metric)
+		return 0;
+	if (value_check_keys(metric, keys, err) < 0 ||
+	    read_field(rules, metric, "name", &rule->metric_name, err) < 0 ||
+	    read_field(rules, metric, "value", &rule->metric_value, err) < 0 ||
+	    read_field(rules, metric, "unit", &rule->metric_unit, err) < 0)
+		return -1;
+	if (rule->metric_name == FIELD_NONE || rule->metric_value == FIELD_NONE)
+		return value_error(metric, err,
+				   "found a metric without `name` or `value`");
+	return 0;
+}
+
+/* What does not hang on the form of the rule. */
+static int read_rest(struct extract_rules *rules, struct rule *rule,
+		     const struct value *value, struct error *err)
+{
+	const struct value *spell = value_get(value, "spell");
+	const struct value *contains = value_get(value, "contains");
+	const struct value *has = value_get(value, "has");
+
+	if (read_fields(rules, rule, value, err) < 0 ||
+	    read_row(rules, rule, value, err) < 0 ||
+	    read_flag(value, "finished", &rule->finished, err) < 0 ||
+	    read_flag(value, "progress", &rule->progress, err) < 0 ||
+	    read_flag(value, "pending", &rule->pending, err) < 0 ||
+	    read_field(rules, value, "number", &rule->number, err) < 0 ||
+	    read_field(rules, value, "epoch", &rule->epoch, err) < 0 ||
+	    read_metric(rules, rule, value, err) < 0)
+		return -1;
+	if (spell && read_spellings(rules, rule, spell, err) < 0)
+		return -1;
+	if (has && read_has(rules, rule, has, err) < 0)
+		return -1;
+	return contains ? read_contains(rule, contains, err) : 0;
+}
+
+int rule_read(struct extract_rules *rules, const struct value *value,
+	      struct rule *rule, struct error *err)
+{
+	const struct value *form = NULL;
+
+	if (value_check_keys(value, rule_keys, err) < 0 ||
+	    read_kind(value, rule, &form, err) < 0 ||
+	    read_rest(rules, rule, value, err) < 0 ||
+	    read_conditions(rules, rule, value, err) < 0)
+		return -1;
+	if (rule->kind == RULE_DICT) {
+		if (read_dict(rules, rule, form, err) < 0)
+			return -1;
+	} else if (read_expression(rules, rule, form, err) < 0) {
+		return -1;
+	}
+	if (rule->kind == RULE_MATCH && check_groups(rule, form, err) < 0)
+		return -1;
+	if (rule->kind == RULE_PAIRS && read_pairs(rules, rule, value, err) < 0)
+		return -1;
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* rule.h - a log rule as it is compiled: what extract.h says of it, in structs.
+ */
+#ifndef CONTROLLER_RESULTS_RULES_RULE_H
+#define CONTROLLER_RESULTS_RULES_RULE_H
+
+#include "controller/results/rules/fields.h"
+#include "controller/results/rules/scan.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#define SOURCES_MAX 64  /* fields of a rule */
+#define TARGETS_MAX 3   /* names for what one of them holds */
+#define LITERALS_MAX 8  /* of `contains` */
+#define SPELLINGS_MAX 8 /* of `spell` */
+#define CONDITIONS_MAX 16
+#define HAS_MAX 8
+#define CONDITION_VALUES_MAX 32
+
+struct target {
+	uint16_t field;
+	enum value_form form;
+	double factor;
+};
+
+/* What stands at a group, a path or a key, and under which names it goes. */
+struct source {
+	const char *key;
+	uint32_t group; /* of the expression; 0: none */
+	struct target targets[TARGETS_MAX];
+	size_t target_count;
+	bool ratio; /* "3/60": the first two targets get a half each */
+};
+
+/* The value at the key must be one of these. */
+struct condition {
+	const char *key;
+	const char *values[CONDITION_VALUES_MAX];
+	size_t count;
+};
+
+struct literal {
+	char *text; /* owned */
+	size_t size;
+};
+
+struct spelling {
+	const char *from;
+	const char *to;
+};
+
+enum rule_kind { RULE_MATCH, RULE_DICT, RULE_PAIRS };
+
+/* Where in its section a match goes: see `row` in extract.h. */
+enum rule_row {
+	ROW_NEW,
+	ROW_LAST,
+	ROW_ONE,
+	ROW_ENTRY,
+	ROW_LIST,
+	ROW_VALUE,
+	ROW_LATEST,
+	ROW_COUNT,
+	ROW_BY, /* a field's name */
+};
+
+/* Texts belong to the rules that the rule is one of, unless they are said to be
+ * owned.
+ */
+struct rule {
+	enum rule_kind kind;
+	pcre2_code *code;                      /* of `match` and `pairs` */
+	const char *prefix;                    /* of `dict` */
+	struct literal literals[LITERALS_MAX]; /* one stands in every match */
+	size_t literal_count;                  /* 0: anything may match */
+	struct source *sources;
+	size_t source_count;
+	struct condition *conditions;
+	size_t condition_count;
+	uint16_t has[HAS_MAX]; /* fields without which it is no match */
+	size_t has_count;
+	const char *others; /* the path of other numbers; NULL: none */
+	const char *between;
+	const char *is;
+	bool closed;
+	struct spelling spellings[SPELLINGS_MAX];
+	size_t spelling_count;
+
+	const char *to; /* NULL: the steps */
+	enum rule_row row;
+	uint16_t row_field; /* of ROW_BY */
+	bool finished;
+	bool progress;
+	bool pending;
+	uint16_t number; /* fields, or FIELD_NONE */
+	uint16_t epoch;
+	uint16_t metric_name;
+	uint16_t metric_value;
+	uint16_t metric_unit;
+};
+
+struct extract_rules {
+	enum extract_read read;
+	char **texts; /* copies of those of the description */
+	size_t text_count;
+	struct rule *rules;
+	size_t count;
+	struct fields fields;
+	struct scan *scan; /* NULL: every record is to be looked at */
+	pcre2_match_data *match;
+	pcre2_match_context *context;
+	pcre2_jit_stack *stack;
+	char plain[EXTRACT_LINE_MAX];
+};
+
+/* Read one rule of a description into *rule (zeroed), which is to be cleared
+ * whatever happens.
+ */
+int rule_read(struct extract_rules *rules, const struct value *value,
+	      struct rule *rule, struct error *err);
+void rule_clear(struct rule *rule);
+
+#endif

@@ -1,0 +1,153 @@
+/* rules.c - the log section of a description to a set of rules.
+ */
+#include "controller/results/rules/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What an expression may cost on one record before the rule gives up on it:
+ * PCRE2's own default is ten million, seconds on a hostile line.
+ */
+#define MATCH_LIMIT 200000
+#define HEAP_LIMIT_KIB 8192
+#define JIT_STACK_FIRST 32768
+#define JIT_STACK_LIMIT 262144
+
+/* In the order of enum extract_read. */
+static const char *const read_words[] = { "first", "last", "all", NULL };
+
+void extract_rules_free(struct extract_rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < rules->count; i++)
+		rule_clear(&rules->rules[i]);
+	free(rules->rules);
+	for (size_t i = 0; i < rules->text_count; i++)
+		free(rules->texts[i]);
+	free(rules->texts);
+	fields_clear(&rules->fields);
+	scan_free(rules->scan);
+	pcre2_match_data_free(rules->match);
+	pcre2_match_context_free(rules->context);
+	pcre2_jit_stack_free(rules->stack);
+	free(rules);
+}
+
+enum extract_read extract_rules_read(const struct extract_rules *rules)
+{
+	return rules->read;
+}
+
+static int read_list(struct extract_rules *rules, const struct value *list,
+		     struct error *err)
+{
+	struct rule *grown;
+	size_t count = value_count(list);
+
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (!count || count > EXTRACT_RULES_MAX - rules->count)
+		return value_error(list, err,
+				   "found %zu rules, allowed 1 to %zu", count,
+				   EXTRACT_RULES_MAX - rules->count);
+	grown = realloc(rules->rules,
+			(rules->count + count) * sizeof(struct rule));
+	if (!grown)
+		return error_nomem(err, "log rules");
+	rules->rules = grown;
+	memset(grown + rules->count, 0, count * sizeof(struct rule));
+	for (size_t i = 0; i < count; i++)
+		if (rule_read(rules, value_at(list, i),
+			      &rules->rules[rules->count++], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* One log section. Only the last one, the description's own, may do without
+ * rules of its own, if it has those of others.
+ */
+static int read_section(struct extract_rules *rules, const struct value *log,
+			struct error *err)
+{
+	static const char *const keys[] = { "read", "like", "rules", NULL };
+	const struct value *read = value_get(log, "read");
+	const struct value *list = value_get(log, "rules");
+	size_t word = 0;
+
+	if (value_check_keys(log, keys, err) < 0 ||
+	    (read && value_enum(read, read_words, &word, err) < 0))
+		return -1;
+	rules->read = (enum extract_read)word;
+	if (list)
+		return read_list(rules, list, err);
+	if (rules->count)
+		return 0;
+	return value_error(log, err, "found no `rules`, allowed: a list");
+}
+
+static int make_matcher(struct extract_rules *rules, struct error *err)
+{
+	uint32_t groups = 1;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		uint32_t count = 0;
+
+		if (rules->rules[i].code)
+			pcre2_pattern_info(rules->rules[i].code,
+					   PCRE2_INFO_CAPTURECOUNT, &count);
+		if (count + 1 > groups)
+			groups = count + 1;
+	}
+	rules->match = pcre2_match_data_create(groups, NULL);
+	rules->context = pcre2_match_context_create(NULL);
+	rules->stack =
+		pcre2_jit_stack_create(JIT_STACK_FIRST, JIT_STACK_LIMIT, NULL);
+	if (!rules->match || !rules->context)
+		return error_nomem(err, "log rules");
+	pcre2_set_match_limit(rules->context, MATCH_LIMIT);
+	pcre2_set_heap_limit(rules->context, HEAP_LIMIT_KIB);
+	/* NULL where there is no JIT: then nothing uses it. */
+	pcre2_jit_stack_assign(rules->context, NULL, rules->stack);
+	return 0;
+}
+
+/* One scan for what the matches of all rules hold, where all hold enough. */
+static int make_scan(struct extract_rules *rules, struct error *err)
+{
+	struct scan_text texts[EXTRACT_RULES_MAX * LITERALS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rules[i];
+
+		if (!rule->literal_count)
+			return 0;
+		for (size_t l = 0; l < rule->literal_count; l++) {
+			texts[count].text = rule->literals[l].text;
+			texts[count].size = rule->literals[l].size;
+			if (texts[count++].size < SCAN_MIN)
+				return 0;
+		}
+	}
+	rules->scan = scan_new(texts, count, err);
+	return rules->scan ? 0 : -1;
+}
+
+struct extract_rules *extract_rules_new(const struct value *const *logs,
+					size_t count, struct error *err)
+{
+	owned(extract_rules_free) struct extract_rules *rules =
+		calloc(1, sizeof(*rules));
+
+	if (!rules) {
+		error_nomem(err, "log rules");
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (read_section(rules, logs[i], err) < 0)
+			return NULL;
+	if (make_matcher(rules, err) < 0 || make_scan(rules, err) < 0)
+		return NULL;
+	return take(rules);
+}

@@ -1,0 +1,528 @@
+/* steps.c - what rules catch to one record per step, a summary, the latest.
+ */
+#include "controller/results/steps.h"
+
+#include <string.h>
+
+void steps_init(struct steps *steps, struct extract_rules *rules)
+{
+	*steps = (struct steps){ .rules = rules };
+	memset(steps->metric_of, METRIC_NONE, sizeof(steps->metric_of));
+}
+
+void steps_clear(struct steps *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		free(steps->records[i].metrics);
+	free(steps->records);
+	free(steps->summary.metrics);
+	free(steps->latest.metrics);
+	free(steps->pending.metrics);
+	for (size_t i = 0; i < steps->run_count; i++) {
+		free(steps->run[i].name);
+		free(steps->run[i].unit);
+	}
+	free(steps->run);
+}
+
+double *record_number(struct record *record, enum record_field field)
+{
+	switch (field) {
+	case RECORD_LOSS:
+		return &record->loss;
+	case RECORD_ITERATION_MS:
+		return &record->iteration_ms;
+	case RECORD_TOKENS_PER_SECOND:
+		return &record->tokens_per_second;
+	case RECORD_SAMPLES_PER_SECOND:
+		return &record->samples_per_second;
+	case RECORD_TOKENS_PER_DEVICE:
+		return &record->tokens_per_device;
+	case RECORD_MEMORY_MIB:
+		return &record->memory_mib;
+	default:
+		return NULL;
+	}
+}
+
+/* The number of a field as a metric, given on first use; METRIC_NONE: there
+ * are too many.
+ */
+static uint8_t metric_of(struct steps *steps, uint16_t field)
+{
+	uint8_t metric = steps->metric_of[field];
+
+	if (metric != METRIC_NONE || steps->metric_count == EXTRACT_METRICS_MAX)
+		return metric;
+	metric = (uint8_t)steps->metric_count++;
+	steps->metrics[metric] = field;
+	steps->metric_of[field] = metric;
+	return metric;
+}
+
+static int put_metric(struct record *record, uint8_t metric, double number)
+{
+	if (metric == METRIC_NONE)
+		return 0;
+	if (metric >= record->metric_room) {
+		unsigned room = (metric | 3u) + 1;
+		double *metrics =
+			realloc(record->metrics, room * sizeof(*metrics));
+
+		if (!metrics)
+			return -1;
+		record->metrics = metrics;
+		record->metric_room = room;
+	}
+	record->metrics[metric] = number;
+	record->has_metric |= (uint64_t)1 << metric;
+	return 0;
+}
+
+static void put_known(struct record *record, enum record_field field,
+		      double number)
+{
+	switch (field) {
+	case RECORD_STEP:
+		record->step = (uint64_t)number;
+		break;
+	case RECORD_STEPS:
+		record->steps_total = (uint64_t)number;
+		break;
+	case RECORD_RANK:
+		record->rank =
+			number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+		break;
+	case RECORD_FINISHED:
+		record->finished = true;
+		break;
+	case RECORD_MEMORY_MIB:
+		/* Of several ranks and times: the most. */
+		if (record->has & 1u << field && record->memory_mib > number)
+			break;
+		record->memory_mib = number;
+		break;
+	default:
+		*record_number(record, field) = number;
+	}
+	record->has |= 1u << field;
+}
+
+/* All that was caught, but for the step. */
+static int put_caught(struct steps *steps, struct record *record,
+		      const struct caught *caught)
+{
+	for (size_t i = 0; i < caught->count; i++) {
+		const struct caught_value *value = &caught->values[i];
+
+		if (value->kind == CAUGHT_TEXT || value->field == RECORD_STEP)
+			continue;
+		if (value->field < RECORD_FIELDS)
+			put_known(record, (enum record_field)value->field,
+				  value->number);
+		else if (put_metric(record, metric_of(steps, value->field),
+				    value->number) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Forget what the rule caught for this record before: a restarted step that
+ * has no loss now must not keep that of the first attempt.
+ */
+static void forget(const struct steps *steps, struct record *record,
+		   const struct rule *rule)
+{
+	for (size_t i = 0; i < rule->source_count; i++) {
+		const struct source *source = &rule->sources[i];
+
+		for (size_t t = 0; t < source->target_count; t++) {
+			uint16_t field = source->targets[t].field;
+			uint8_t metric = steps->metric_of[field];
+
+			if (field == RECORD_STEP || field == RECORD_MEMORY_MIB)
+				continue;
+			if (field < RECORD_FIELDS)
+				record->has &= ~(1u << field);
+			else if (metric != METRIC_NONE)
+				record->has_metric &= ~((uint64_t)1 << metric);
+		}
+	}
+}
+
+/* Take over what `from` has and `mask` (of known fields) and `metrics` allow.
+ * `from` numbers its metrics as `steps` does.
+ */
+static int merge_fields(struct record *to, const struct record *from,
+			unsigned mask, uint64_t metrics)
+{
+	struct record copy = *from;
+
+	for (int field = 0; field < RECORD_FIELDS; field++) {
+		enum record_field name = (enum record_field)field;
+		double *number = record_number(&copy, name);
+
+		if (!(from->has & mask & 1u << field))
+			continue;
+		if (number)
+			*record_number(to, name) = *number;
+	}
+	mask &= from->has;
+	if (mask & 1u << RECORD_STEP)
+		to->step = from->step;
+	if (mask & 1u << RECORD_STEPS)
+		to->steps_total = from->steps_total;
+	if (mask & 1u << RECORD_RANK)
+		to->rank = from->rank;
+	if (mask & 1u << RECORD_FINISHED)
+		to->finished = from->finished;
+	to->has |= mask;
+	for (uint8_t m = 0; m < EXTRACT_METRICS_MAX; m++) {
+		double number;
+
+		if ((metrics >> m & 1) && record_metric(from, m, &number) &&
+		    put_metric(to, m, number) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Where the step stands, or has to stand, among the records. */
+static size_t place_of(const struct steps *steps, uint64_t step)
+{
+	size_t low = 0, high = steps->count;
+
+	if (high && steps->records[high - 1].step < step)
+		return high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (steps->records[middle].step < step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Make room for a new record at its place. 1: done, 0: there are too many. */
+static int insert(struct steps *steps, size_t place)
+{
+	struct record *records = steps->records;
+
+	if (steps->count == EXTRACT_RECORDS_MAX) {
+		steps->lost++;
+		return 0;
+	}
+	if (steps->count == steps->capacity) {
+		size_t capacity = steps->capacity ? steps->capacity * 2 : 16;
+
+		records = realloc(records, capacity * sizeof(*records));
+		if (!records)
+			return -1;
+		steps->records = records;
+		steps->capacity = capacity;
+	}
+	memmove(records + place + 1, records + place,
+		(steps->count - place) * sizeof(*records));
+	records[place] = (struct record){ 0 };
+	steps->count++;
+	return 1;
+}
+
+/* Find or make the record of a step: 1, *record is it; 0: no room; -1. */
+static int record_of(struct steps *steps, uint64_t step, struct record **record)
+{
+	size_t place = place_of(steps, step);
+	int rc = 1;
+
+	if (place == steps->count || steps->records[place].step != step)
+		rc = insert(steps, place);
+	if (rc == 1) {
+		steps->current = place;
+		*record = &steps->records[place];
+		put_known(*record, RECORD_STEP, (double)step);
+	}
+	return rc;
+}
+
+/* The number of a step over all epochs. */
+static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
+{
+	struct epochs *epochs = &steps->epochs;
+
+	if (!epochs->begun) {
+		epochs->begun = true;
+		epochs->first = epochs->now = epoch;
+		epochs->low = step;
+	} else if (epoch > epochs->now) {
+		epochs->base += epochs->last + (epochs->low == 0);
+		epochs->now = epoch;
+	} else if (epoch < epochs->now) {
+		/* A restart: all epochs are of the same length. */
+		epochs->base =
+			epoch <= epochs->first
+				? 0
+				: (uint64_t)((double)epochs->base *
+					     (epoch - epochs->first) /
+					     (epochs->now - epochs->first));
+		epochs->now = epoch;
+	}
+	epochs->last = step;
+	return epochs->base + step;
+}
+
+/* Which step it belongs to: 1; 0: none. */
+static int find_step(struct steps *steps, const struct caught *caught,
+		     uint64_t *step)
+{
+	const struct rule *rule = caught->rule;
+	const struct caught_value *own = caught_find(caught, RECORD_STEP);
+	const struct caught_value *epoch = caught_find(caught, rule->epoch);
+	const struct caught_value *number = caught_find(caught, rule->number);
+
+	if (own) {
+		*step = (uint64_t)own->number;
+		if (epoch)
+			*step = step_in_all(steps, epoch->number, *step);
+		return 1;
+	}
+	if (steps->progress) {
+		*step = steps->progress;
+		return 1;
+	}
+	if (number && (steps->numbered || !steps->count)) {
+		if (!steps->numbered || number->number != steps->number)
+			steps->numbered++;
+		steps->number = number->number;
+		*step = steps->numbered;
+		return 1;
+	}
+	if (!steps->count)
+		return 0;
+	*step = steps->records[steps->current].step;
+	return 1;
+}
+
+/* May this rank speak for the record? */
+static bool outranked(const struct record *record, const struct caught *caught)
+{
+	const struct caught_value *rank = caught_find(caught, RECORD_RANK);
+
+	return rank && record->has & 1u << RECORD_RANK &&
+	       rank->number > record->rank;
+}
+
+static int take_step(struct steps *steps, const struct caught *caught)
+{
+	struct record *record = NULL;
+	uint64_t step;
+	int rc;
+
+	if (!find_step(steps, caught, &step))
+		return put_caught(steps, &steps->pending, caught);
+	rc = record_of(steps, step, &record);
+	if (rc < 1)
+		return rc;
+	if (outranked(record, caught))
+		return 0;
+	forget(steps, record, caught->rule);
+	if (steps->pending.has || steps->pending.has_metric) {
+		if (merge_fields(record, &steps->pending, ~0u, ~0ull) < 0)
+			return -1;
+		steps->pending.has = 0;
+		steps->pending.has_metric = 0;
+	}
+	return put_caught(steps, record, caught);
+}
+
+static int take_summary(struct steps *steps, const struct caught *caught)
+{
+	if (outranked(&steps->summary, caught))
+		return 0;
+	put_known(&steps->summary, RECORD_FINISHED, 1);
+	return put_caught(steps, &steps->summary, caught);
+}
+
+static bool is_text(const struct caught_value *value, const char *text)
+{
+	return text ? value && value->kind == CAUGHT_TEXT &&
+			       strlen(text) == value->size &&
+			       !memcmp(text, value->text, value->size)
+		    : !value;
+}
+
+/* The run's metric of this name and unit, made when it is new; NULL: there
+ * are too many, or (*failed) no memory.
+ */
+static struct run_metric *run_metric(struct steps *steps,
+				     const struct caught_value *name,
+				     const struct caught_value *unit,
+				     bool *failed)
+{
+	struct run_metric *metric;
+
+	for (size_t i = 0; i < steps->run_count; i++)
+		if (is_text(name, steps->run[i].name) &&
+		    is_text(unit, steps->run[i].unit))
+			return &steps->run[i];
+	if (steps->run_count == EXTRACT_METRICS_MAX)
+		return NULL;
+	if (!steps->run)
+		steps->run = calloc(EXTRACT_METRICS_MAX, sizeof(*steps->run));
+	metric = steps->run ? &steps->run[steps->run_count] : NULL;
+	*failed = !metric || !(metric->name = strndup(name->text, name->size));
+	if (*failed)
+		return NULL;
+	steps->run_count++;
+	if (unit && !(metric->unit = strndup(unit->text, unit->size)))
+		*failed = true;
+	return metric;
+}
+
+static void count_in(struct run_metric *metric, uint64_t count, double sum,
+		     double min, double max)
+{
+	metric->min = !metric->count || min < metric->min ? min : metric->min;
+	metric->max = !metric->count || max > metric->max ? max : metric->max;
+	metric->sum += sum;
+	metric->count += count;
+}
+
+static int take_run_metric(struct steps *steps, const struct caught *caught)
+{
+	const struct rule *rule = caught->rule;
+	const struct caught_value *name =
+		caught_find(caught, rule->metric_name);
+	const struct caught_value *value =
+		caught_find(caught, rule->metric_value);
+	const struct caught_value *unit =
+		caught_find(caught, rule->metric_unit);
+	bool failed = false;
+	struct run_metric *metric;
+
+	if (!name || name->kind != CAUGHT_TEXT || !value ||
+	    value->kind != CAUGHT_NUMBER)
+		return 0;
+	metric = run_metric(steps, name,
+			    unit && unit->kind == CAUGHT_TEXT ? unit : NULL,
+			    &failed);
+	if (metric) {
+		count_in(metric, 1, value->number, value->number,
+			 value->number);
+		metric->last = value->number;
+	}
+	return failed ? -1 : 0;
+}
+
+/* The latest holds known fields only: its metrics are never asked for. */
+static void take_latest(struct steps *steps, const struct caught *caught)
+{
+	for (size_t i = 0; i < caught->count; i++) {
+		const struct caught_value *value = &caught->values[i];
+
+		if (value->kind != CAUGHT_TEXT && value->field < RECORD_FIELDS)
+			put_known(&steps->latest,
+				  (enum record_field)value->field,
+				  value->number);
+	}
+}
+
+int steps_take(struct steps *steps, const struct caught *caught)
+{
+	const struct rule *rule = caught->rule;
+	const struct caught_value *step = caught_find(caught, RECORD_STEP);
+	bool finished = rule->finished || caught_find(caught, RECORD_FINISHED);
+
+	if (rule->metric_name != FIELD_NONE &&
+	    take_run_metric(steps, caught) < 0)
+		return -1;
+	if (finished || rule->progress || !rule->to)
+		take_latest(steps, caught);
+	if (finished)
+		return take_summary(steps, caught);
+	if (rule->progress)
+		steps->progress = step ? (uint64_t)step->number : 0;
+	if (rule->progress || rule->to)
+		return 0;
+	if (rule->pending)
+		return put_caught(steps, &steps->pending, caught);
+	return take_step(steps, caught);
+}
+
+/* A record of other steps as these number their metrics. */
+static int renumber(struct steps *to, const struct steps *from,
+		    const struct record *record, struct record *copy)
+{
+	*copy = *record;
+	copy->metrics = NULL;
+	copy->has_metric = copy->metric_room = 0;
+	for (size_t m = 0; m < from->metric_count; m++) {
+		double number;
+
+		if (record_metric(record, m, &number) &&
+		    put_metric(copy, metric_of(to, from->metrics[m]), number) <
+			    0)
+			return -1;
+	}
+	return 0;
+}
+
+static int merge_into(struct steps *to, const struct steps *from,
+		      struct record *record, const struct record *other)
+{
+	struct record copy;
+	int rc = renumber(to, from, other, &copy);
+
+	if (rc == 0)
+		rc = merge_fields(record, &copy, ~record->has,
+				  ~record->has_metric);
+	free(copy.metrics);
+	return rc;
+}
+
+static int merge_run(struct steps *to, const struct steps *from)
+{
+	for (size_t i = 0; i < from->run_count; i++) {
+		const struct run_metric *other = &from->run[i];
+		struct caught_value name = { .kind = CAUGHT_TEXT,
+					     .text = other->name,
+					     .size = strlen(other->name) };
+		struct caught_value unit = { .kind = CAUGHT_TEXT,
+					     .text = other->unit };
+		bool failed = false;
+		struct run_metric *metric;
+
+		unit.size = other->unit ? strlen(other->unit) : 0;
+		metric = run_metric(to, &name, other->unit ? &unit : NULL,
+				    &failed);
+		if (failed)
+			return -1;
+		if (!metric)
+			continue;
+		if (!metric->count)
+			metric->last = other->last;
+		count_in(metric, other->count, other->sum, other->min,
+			 other->max);
+	}
+	return 0;
+}
+
+int steps_merge(struct steps *to, const struct steps *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const struct record *other = &from->records[i];
+		struct record *record = NULL;
+		int rc = record_of(to, other->step, &record);
+
+		if (rc == 1)
+			rc = merge_into(to, from, record, other);
+		if (rc < 0)
+			return -1;
+	}
+	to->lost += from->lost;
+	merge_fields(&to->latest, &from->latest, ~to->latest.has, 0);
+	if (merge_into(to, from, &to->summary, &from->summary) < 0)
+		return -1;
+	return merge_run(to, from);
+}

@@ -1,0 +1,49 @@
+/* steps.h - what rules catch to one record per step, a summary, the latest.
+ *
+ * extract.h says what goes where.
+ */
+#ifndef CONTROLLER_RESULTS_STEPS_H
+#define CONTROLLER_RESULTS_STEPS_H
+
+#include "controller/results/rules/rules.h"
+
+#define METRIC_NONE UINT8_MAX
+
+struct steps {
+	struct extract_rules *rules; /* borrowed */
+	struct record *records;      /* by step */
+	size_t count;
+	size_t capacity;
+	size_t current; /* the record that was touched last */
+	struct record summary;
+	struct record latest;
+	struct record pending; /* waits for the next step */
+	uint8_t metric_of[RECORD_FIELDS + FIELDS_MAX]; /* field to number */
+	uint16_t metrics[EXTRACT_METRICS_MAX];         /* and back */
+	size_t metric_count;
+	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
+	size_t run_count;
+	uint64_t progress; /* the last step that only was counted; 0: none */
+	uint64_t numbered; /* steps that got their number here */
+	double number;     /* the value that the last of them got it for */
+	struct epochs {
+		bool begun;
+		double first;
+		double now;
+		uint64_t base; /* steps of the epochs before */
+		uint64_t low;  /* the first step of an epoch */
+		uint64_t last; /* step of this epoch */
+	} epochs;
+	uint64_t lost; /* steps past EXTRACT_RECORDS_MAX */
+};
+
+void steps_init(struct steps *steps, struct extract_rules *rules);
+void steps_clear(struct steps *steps);
+
+/* 0, or -1: no memory. */
+int steps_take(struct steps *steps, const struct caught *caught);
+
+/* Add what `from` has and `to` has not. Both are of the same rules. */
+int steps_merge(struct steps *to, const struct steps *from);
+
+#endif
