@@ -205,7 +205,7 @@ struct message_retry {
 };
 
 /* what: "sweeps", "sweep", "jobs" (of sweep id), "job", "nodes", "node",
- * "events" (of job id), "results" (of sweep id). With wait_ms the answer waits
+ * "events" (of job id), "results" and "series" (of sweep id). With wait_ms the answer waits
  * until something changed after `since` (the "since" of an earlier answer).
  */
 struct message_query {

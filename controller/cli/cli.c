@@ -3,6 +3,7 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/render.h"
+#include "controller/report/phrases.h"
 #include "controller/results/formula.h"
 #include "protocol/program.h"
 #include "protocol/value.h"
@@ -40,7 +41,8 @@ struct command {
 
 static const char *const plain_formats[] = { "text", "json", NULL };
 static const char *const report_formats[] = { "markdown", "csv", "json",
-					      NULL };
+					      "html", NULL };
+static const char *const report_styles[] = { "table", "reference", NULL };
 static const char *const json_format[] = { "json", NULL };
 static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
 static const char *const roles[] = { "agent", "operator", "viewer",
@@ -78,7 +80,7 @@ static const struct option_rule run_rules[] = {
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
 	IMAGES,
-	FORMAT(report_formats, "of the result table: markdown, csv or json"),
+	FORMAT(report_formats, "of the result table: markdown, csv, json or html"),
 	{ 0 },
 };
 static const struct option_rule plan_rules[] = {
@@ -118,7 +120,13 @@ static const struct option_rule logs_rules[] = {
 	{ 0 },
 };
 static const struct option_rule report_rules[] = {
-	FORMAT(report_formats, "markdown, csv or json"),
+	FORMAT(report_formats, "markdown, csv, json, or html with curves"),
+	{ OPTION("style", 0, OPTION_WORD, style, "WORD"),
+	  .words = report_styles,
+	  .help = "table, or reference: the page of published results" },
+	{ OPTION("language", 0, OPTION_WORD, language, "WORD"),
+	  .words = language_names,
+	  .help = "of a reference page: en or zh" },
 	{ 0 },
 };
 static const struct option_rule extract_rules[] = {

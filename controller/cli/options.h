@@ -32,6 +32,8 @@ struct options {
 	const char *controller_key;
 	const char *key;
 	const char *format;
+	const char *style;
+	const char *language;
 	const char *state;
 	const char *resume;
 	const char *engine;

@@ -5,6 +5,7 @@
 #include "controller/cluster/job.h"
 #include "controller/results/formula.h"
 #include "controller/results/result.h"
+#include "controller/results/series.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -131,11 +132,33 @@ static cJSON *make_provenance(const struct job *job)
 	return provenance;
 }
 
+/* The result, where it comes from, and its curves, as the store keeps them. */
+static char *make_text(struct job *job, cJSON *result, struct error *err)
+{
+	const struct extract *extract = merged(job->gang);
+	const struct record *records = NULL;
+	size_t count = 0;
+	cJSON *all = cJSON_CreateObject();
+	char *text;
+
+	if (extract)
+		records = extract_records(extract, &count);
+	cJSON_AddItemToObject(all, "result", result);
+	cJSON_AddItemToObject(all, "provenance", make_provenance(job));
+	cJSON_AddItemToObject(all, "series",
+			      series_new(records, count,
+					 &job->gang->spec.measure, err));
+	text = cJSON_PrintUnformatted(all);
+	cJSON_Delete(all);
+	if (!text)
+		error_nomem(err, "result");
+	return text;
+}
+
 int verdict_store(struct cluster *cluster, struct job *job, struct error *err)
 {
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(cluster, job, err);
-	cJSON *both;
 	const char *why;
 	char *text;
 	int rc;
@@ -145,13 +168,9 @@ int verdict_store(struct cluster *cluster, struct job *job, struct error *err)
 	if (!job->failure && intake_rules(cluster, job) &&
 	    !result_measured(result, &why))
 		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
-	both = cJSON_CreateObject();
-	cJSON_AddItemToObject(both, "result", result);
-	cJSON_AddItemToObject(both, "provenance", make_provenance(job));
-	text = cJSON_PrintUnformatted(both);
-	cJSON_Delete(both);
+	text = make_text(job, result, err);
 	if (!text)
-		return error_nomem(err, "result");
+		return -1;
 	row.json = text;
 	rc = store_put_result(cluster->store, &row, err);
 	cJSON_free(text);
@@ -200,6 +219,15 @@ static void add_spec(cJSON *row, const char *text)
 	cJSON_AddNumberToObject(row, "devices",
 				cJSON_GetNumberValue(nodes) * per_node);
 	cJSON_Delete(spec);
+}
+
+cJSON *verdict_series(const char *stored)
+{
+	cJSON *all = codec_parse(stored, strlen(stored), NULL);
+	cJSON *series = cJSON_DetachItemFromObjectCaseSensitive(all, "series");
+
+	cJSON_Delete(all);
+	return series ? series : cJSON_CreateNull();
 }
 
 cJSON *verdict_row(const struct job_row *job, const char *stored)

@@ -6,8 +6,9 @@
 #include "controller/cluster/cluster.h"
 
 /* Put the result of the job's attempt into the store: {"result": result.h or
- * null, "provenance": {...}}. A job that did its work but measured nothing,
- * although its framework says how, fails with FAILURE_NO_METRIC.
+ * null, "provenance": {...}, "series": series.h}. A job that did its work but
+ * measured nothing, although its framework says how, fails with
+ * FAILURE_NO_METRIC.
  */
 int verdict_store(struct cluster *cluster, struct job *job, struct error *err);
 
@@ -15,5 +16,8 @@ int verdict_store(struct cluster *cluster, struct job *job, struct error *err);
  * text of its result, or NULL. The caller deletes it.
  */
 cJSON *verdict_row(const struct job_row *job, const char *stored);
+
+/* The curves of a stored result, or a null. The caller deletes it. */
+cJSON *verdict_series(const char *stored);
 
 #endif

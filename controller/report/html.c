@@ -222,6 +222,19 @@ static const char *cell_of(const cJSON *row)
 	return cell ? cell : "-";
 }
 
+#define LINE_NAME 340
+
+static void line_name(const cJSON *row, char name[LINE_NAME])
+{
+	const cJSON *repeat = row_at(row, "repeat");
+
+	if (cJSON_IsNumber(repeat) && repeat->valuedouble > 0)
+		snprintf(name, LINE_NAME, "%.300s, repeat %.0f", cell_of(row),
+			 repeat->valuedouble);
+	else
+		snprintf(name, LINE_NAME, "%.300s", cell_of(row));
+}
+
 /* The same curve of every row in one picture. */
 static int put_overlay(const char *title, const char *unit, const char *path,
 		       const cJSON *rows, struct buffer *out, struct error *err)
@@ -229,6 +242,7 @@ static int put_overlay(const char *title, const char *unit, const char *path,
 	struct chart chart = { .title = title,
 			       .x_label = "step",
 			       .y_label = unit };
+	char names[CHART_LINES_MAX][LINE_NAME];
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, rows)
@@ -238,7 +252,8 @@ static int put_overlay(const char *title, const char *unit, const char *path,
 		if (!cJSON_GetArraySize(curve) ||
 		    chart.count == CHART_LINES_MAX)
 			continue;
-		chart.lines[chart.count].name = cell_of(row);
+		line_name(row, names[chart.count]);
+		chart.lines[chart.count].name = names[chart.count];
 		chart.lines[chart.count++].points = curve;
 	}
 	return chart_svg(&chart, out, err);

@@ -11,6 +11,9 @@
 
 #define CHANGES_MAX 4096 /* jobs in one answer about changes */
 
+/* Curves of so many jobs fit into one answer. */
+#define SERIES_ROWS_MAX 32
+
 struct listing {
 	struct cluster *cluster;
 	const struct message_query *query;
@@ -293,6 +296,41 @@ static int ask_results(struct cluster *cluster,
 	return 0;
 }
 
+static int list_series(const struct job_row *row, void *arg)
+{
+	struct listing *listing = arg;
+	struct row_text text = { NULL };
+	cJSON *to;
+
+	if (!listing_room(listing))
+		return 0;
+	store_result(listing->cluster->store, row->id, keep_result, &text,
+		     NULL);
+	to = cJSON_CreateObject();
+	cJSON_AddNumberToObject(to, "job", (double)row->id);
+	cJSON_AddItemToObject(to, "series",
+			      text.json ? verdict_series(text.json)
+					: cJSON_CreateNull());
+	cJSON_AddItemToArray(listing->list, to);
+	free(text.json);
+	return 0;
+}
+
+static int ask_series(struct cluster *cluster,
+		      const struct message_query *query, cJSON *body,
+		      struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "rows");
+
+	if (listing.limit > SERIES_ROWS_MAX)
+		listing.limit = SERIES_ROWS_MAX;
+	if (store_jobs(cluster->store, query->id, query->after,
+		       listing.limit + 1, list_series, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
 typedef int ask_fn(struct cluster *cluster, const struct message_query *query,
 		   cJSON *body, struct error *err);
 
@@ -309,6 +347,7 @@ static const struct {
 	{ "node", ask_node },
 	{ "events", ask_events },
 	{ "results", ask_results },
+	{ "series", ask_series },
 };
 /* clang-format on */
 
@@ -319,7 +358,7 @@ static ask_fn *question(const char *what, struct error *err)
 			return questions[i].ask;
 	error_set(err, EINVAL,
 		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events and results",
+		  "nodes, node, events, results and series",
 		  what);
 	return NULL;
 }

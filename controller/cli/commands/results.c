@@ -5,7 +5,9 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/extract.h"
+#include "controller/report/reference.h"
 #include "controller/report/report.h"
+#include "controller/report/row.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/program.h"
@@ -23,25 +25,96 @@ int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
 	return client_list(client, "results", sweep, "rows", "job", rows, err);
 }
 
-int results_format(const cJSON *rows, const char *format, struct buffer *out,
+static int put_html(const cJSON *rows, const struct results_form *form,
+		    struct buffer *out, struct error *err)
+{
+	return report_html(form->title ? form->title : "Results", rows, out,
+			   err);
+}
+
+static int put_csv(const cJSON *rows, const struct results_form *form,
+		   struct buffer *out, struct error *err)
+{
+	return report_csv(rows, out, err);
+}
+
+static int put_json(const cJSON *rows, const struct results_form *form,
+		    struct buffer *out, struct error *err)
+{
+	return report_json(rows, out, err);
+}
+
+static int put_markdown(const cJSON *rows, const struct results_form *form,
+			struct buffer *out, struct error *err)
+{
+	enum language language = LANGUAGE_EN;
+
+	if (!form->reference)
+		return report_markdown(rows, out, err);
+	for (size_t i = 0; i < LANGUAGES; i++)
+		if (form->language &&
+		    !strcmp(form->language, language_names[i]))
+			language = (enum language)i;
+	return report_reference(rows, language, out, err);
+}
+
+static const struct {
+	const char *name;
+	int (*put)(const cJSON *rows, const struct results_form *form,
+		   struct buffer *out, struct error *err);
+} formats[] = {
+	{ "markdown", put_markdown },
+	{ "csv", put_csv },
+	{ "json", put_json },
+	{ "html", put_html },
+};
+
+int results_format(const cJSON *rows, const struct results_form *form,
+		   struct buffer *out, struct error *err)
+{
+	for (size_t i = 1; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (form->format && !strcmp(form->format, formats[i].name))
+			return formats[i].put(rows, form, out, err);
+	return put_markdown(rows, form, out, err);
+}
+
+int results_curves(struct client *client, uint64_t sweep, cJSON *rows,
 		   struct error *err)
 {
-	if (format && !strcmp(format, "csv"))
-		return report_csv(rows, out, err);
-	if (format && !strcmp(format, "json"))
-		return report_json(rows, out, err);
-	return report_markdown(rows, out, err);
+	owned(json_free) cJSON *curves = NULL;
+	cJSON *row, *of;
+
+	if (client_list(client, "series", sweep, "rows", "job", &curves, err) <
+	    0)
+		return -1;
+	/* Both are in order of the jobs; a job may have come in between. */
+	of = curves->child;
+	cJSON_ArrayForEach(row, rows)
+	{
+		uint64_t job = json_u64(row, "job");
+
+		while (of && json_u64(of, "job") < job)
+			of = of->next;
+		if (of && json_u64(of, "job") == job)
+			cJSON_AddItemToObject(
+				row, "series",
+				cJSON_DetachItemFromObjectCaseSensitive(
+					of, "series"));
+	}
+	return 0;
 }
 
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
-		  const char *format, struct error *err)
+		  const struct results_form *form, struct error *err)
 {
 	owned(json_free) cJSON *rows = NULL;
 	owned(buffer_clear) struct buffer text;
+	bool html = form->format && !strcmp(form->format, "html");
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, &rows, err) < 0 ||
-	    results_format(rows, format, &text, err) < 0)
+	    (html && results_curves(client, sweep, rows, err) < 0) ||
+	    results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;
@@ -50,13 +123,29 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 int command_report(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
+	struct results_form form = {
+		.format = cli->options.format,
+		.reference = cli->options.style &&
+			     !strcmp(cli->options.style, "reference"),
+		.language = cli->options.language,
+	};
+	char title[64];
 	uint64_t sweep;
 
 	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
 		return -1;
+	if (form.reference && form.format && strcmp(form.format, "markdown"))
+		return error_set(err, EINVAL,
+				 "--style reference is Markdown: found "
+				 "--format %s",
+				 form.format);
+	if (form.language && !form.reference)
+		return error_set(err, EINVAL,
+				 "--language belongs to --style reference");
+	snprintf(title, sizeof(title), "Sweep %llu", (unsigned long long)sweep);
+	form.title = title;
 	client = cli_connect(cli, err);
-	if (!client ||
-	    results_print(cli, client, sweep, cli->options.format, err) < 0)
+	if (!client || results_print(cli, client, sweep, &form, err) < 0)
 		return -1;
 	return EXIT_GOOD;
 }

@@ -11,13 +11,24 @@
 int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
 		  struct error *err);
 
-/* The rows as "markdown", "csv" or "json" (NULL: markdown), appended to *out.
- */
-int results_format(const cJSON *rows, const char *format, struct buffer *out,
+/* How rows are to be printed; texts are borrowed, NULL is the default. */
+struct results_form {
+	const char *format;   /* "markdown" (default), "csv", "json", "html" */
+	bool reference;       /* Markdown as published pages have it */
+	const char *language; /* of that: "en" (default), "zh" */
+	const char *title;    /* of a page */
+};
+
+/* The rows, appended to *out. */
+int results_format(const cJSON *rows, const struct results_form *form,
+		   struct buffer *out, struct error *err);
+
+/* Add to the rows of a sweep their curves: "series" (report.h). */
+int results_curves(struct client *client, uint64_t sweep, cJSON *rows,
 		   struct error *err);
 
-/* Fetch and print them by --format. */
+/* Fetch and print them; a page has its curves. */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
-		  const char *format, struct error *err);
+		  const struct results_form *form, struct error *err);
 
 #endif

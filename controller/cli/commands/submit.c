@@ -139,6 +139,7 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 	owned(watch_free) struct watch *watch =
 		watch_new(cli, client, sweep, err);
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	struct results_form form = { .format = NULL };
 	size_t jobs, completed;
 
 	if (!watch || interrupts_init(&interrupts, client_loop(client),
@@ -156,8 +157,8 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 	completed = watch_completed(watch);
 	interrupts_clear(&interrupts);
 	watch_free(take(watch)); /* the terminal is free for the table */
-	if (results_print(cli, client, sweep,
-			  cli_format(cli, "json") ? "json" : NULL, err) < 0)
+	form.format = cli_format(cli, "json") ? "json" : NULL;
+	if (results_print(cli, client, sweep, &form, err) < 0)
 		return -1;
 	cli_say(cli, "sweep %llu: %zu of %zu jobs completed",
 		(unsigned long long)sweep, completed, jobs);

@@ -311,34 +311,54 @@ static int watch_sweep(struct run *run, struct error *err)
 	}
 }
 
+static const char *title_of(const struct run *run)
+{
+	return run->input.sweep ? sweep_name(run->input.sweep) : NULL;
+}
+
 static int write_report(struct run *run, const cJSON *rows, const char *format,
 			const char *file, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
+	struct results_form form = { .format = format, .title = title_of(run) };
 	char path[PATH_MAX];
 
 	buffer_init(&text, RESULTS_MAX);
-	if (results_format(rows, format, &text, err) < 0)
+	if (results_format(rows, &form, &text, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, folder_file(&run->folder, file, path),
 			  text.data, text.size, 0644, 0, err);
+}
+
+/* The curves are for the page alone, so it comes last. */
+static int write_reports(struct run *run, cJSON *rows, struct error *err)
+{
+	if (write_report(run, rows, "markdown", "report.md", err) < 0 ||
+	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, rows, "json", "report.json", err) < 0 ||
+	    results_curves(run->client, run->sweep, rows, err) < 0)
+		return -1;
+	return write_report(run, rows, "html", "report.html", err);
 }
 
 static int report(struct run *run, struct error *err)
 {
 	owned(json_free) cJSON *rows = NULL;
 	owned(buffer_clear) struct buffer text;
+	struct results_form form = { .format = run->cli->options.format,
+				     .title = title_of(run) };
+	bool html = cli_format(run->cli, "html");
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(run->client, run->sweep, &rows, err) < 0 ||
-	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
-	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
-	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    results_format(rows, run->cli->options.format, &text, err) < 0)
+	    (!html && results_format(rows, &form, &text, err) < 0) ||
+	    write_reports(run, rows, err) < 0 ||
+	    (html && results_format(rows, &form, &text, err) < 0))
 		return -1;
 	fwrite(text.data, 1, text.size, run->cli->out);
 	fflush(run->cli->out);
-	cli_say(run->cli, "report: %s/report.md, report.csv, report.json",
+	cli_say(run->cli,
+		"report: %s/report.html, report.md, report.csv, report.json",
 		run->folder.path);
 	cli_say(run->cli, "logs: %s/controller/logs/JOB/ATTEMPT/rank-N.log",
 		run->folder.path);

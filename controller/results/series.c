@@ -1,0 +1,142 @@
+/* series.c - what a job measured, step by step, short enough to keep.
+ */
+#include "controller/results/series.h"
+
+#include "controller/results/formula.h"
+
+#include <math.h>
+#include <string.h>
+
+static double rate_of(const struct record *record,
+		      const struct measure_spec *measure)
+{
+	if (record_has(record, RECORD_ITERATION_MS) && measure->global_batch &&
+	    measure->sequence)
+		return formula_tokens_per_second(measure->global_batch,
+						 measure->sequence,
+						 record->iteration_ms);
+	if (record_has(record, RECORD_TOKENS_PER_SECOND))
+		return record->tokens_per_second;
+	return NAN;
+}
+
+static bool has_rate(const struct record *record)
+{
+	return record_has(record, RECORD_ITERATION_MS) ||
+	       record_has(record, RECORD_TOKENS_PER_SECOND);
+}
+
+/* The power of two that leaves few enough steps. */
+static uint64_t stride_of(const struct record *records, size_t count)
+{
+	for (uint64_t stride = 1;; stride *= 2) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < count; i++)
+			left += records[i].step % stride == 0;
+		if (left <= SERIES_STEPS_MAX)
+			return stride;
+	}
+}
+
+static bool add_point(cJSON *list, uint64_t step, double value)
+{
+	cJSON *point = cJSON_CreateArray();
+
+	if (!cJSON_AddItemToArray(list, point))
+		return false;
+	cJSON_AddItemToArray(point, cJSON_CreateNumber((double)step));
+	cJSON_AddItemToArray(point, isfinite(value) ? cJSON_CreateNumber(value)
+						    : cJSON_CreateNull());
+	return cJSON_GetArraySize(point) == 2;
+}
+
+cJSON *series_new(const struct record *records, size_t count,
+		  const struct measure_spec *measure, struct error *err)
+{
+	uint64_t stride = stride_of(records, count);
+	cJSON *series = cJSON_CreateObject();
+	cJSON *loss = cJSON_AddArrayToObject(series, "loss");
+	cJSON *rate = cJSON_AddArrayToObject(series, "tokens_per_second");
+	bool good = loss && rate;
+
+	for (size_t i = 0; good && i < count; i++) {
+		const struct record *record = &records[i];
+
+		if (record->step % stride)
+			continue;
+		if (record_has(record, RECORD_LOSS))
+			good = add_point(loss, record->step, record->loss);
+		if (good && has_rate(record))
+			good = add_point(rate, record->step,
+					 rate_of(record, measure));
+	}
+	if (good)
+		return series;
+	cJSON_Delete(series);
+	error_nomem(err, "series");
+	return NULL;
+}
+
+/* Step and value of a point; a value that is null is NaN. */
+static bool read_point(const cJSON *point, double *step, double *value)
+{
+	const cJSON *first = cJSON_GetArrayItem(point, 0);
+	const cJSON *second = cJSON_GetArrayItem(point, 1);
+
+	if (!cJSON_IsNumber(first))
+		return false;
+	*step = first->valuedouble;
+	*value = cJSON_IsNumber(second) ? second->valuedouble : NAN;
+	return true;
+}
+
+static void compare(struct alignment *sum, double step, double a, double b)
+{
+	double apart;
+
+	if (!isfinite(a) || !isfinite(b)) {
+		sum->broken += isfinite(a) != isfinite(b);
+		return;
+	}
+	if (b == 0 && a != 0)
+		return; /* no relative difference to nothing */
+	apart = b == 0 ? 0 : fabs(a - b) / fabs(b);
+	sum->steps++;
+	sum->mean += (apart - sum->mean) / (double)sum->steps;
+	if (apart > sum->largest || sum->steps == 1) {
+		sum->largest = apart;
+		sum->at = (uint64_t)step;
+	}
+}
+
+void series_align(const cJSON *series, const cJSON *baseline,
+		  uint64_t from_step, struct alignment *alignment)
+{
+	const cJSON *mine = cJSON_GetObjectItemCaseSensitive(series, "loss");
+	const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline, "loss");
+	const cJSON *a = mine ? mine->child : NULL;
+	const cJSON *b = other ? other->child : NULL;
+	struct alignment sum = { .steps = 0 };
+	double step_a, step_b, value_a, value_b;
+
+	/* Both are in order of their steps. */
+	while (a && b) {
+		if (!read_point(a, &step_a, &value_a)) {
+			a = a->next;
+			continue;
+		}
+		if (!read_point(b, &step_b, &value_b)) {
+			b = b->next;
+			continue;
+		}
+		if (step_a == step_b && step_a >= (double)from_step)
+			compare(&sum, step_a, value_a, value_b);
+		/* Both move on when they are equal. */
+		a = step_a <= step_b ? a->next : a;
+		b = step_b <= step_a ? b->next : b;
+	}
+	if (!sum.steps)
+		sum.mean = sum.largest = NAN;
+	*alignment = sum;
+}

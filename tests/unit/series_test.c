@@ -1,0 +1,96 @@
+/* series_test.c - records to curves that can be kept, and compared.
+ */
+#include "controller/results/series.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+static struct record step(uint64_t number, double loss, double ms)
+{
+	return (struct record){
+		.step = number,
+		.loss = loss,
+		.iteration_ms = ms,
+		.has = 1u << RECORD_STEP | 1u << RECORD_LOSS |
+		       1u << RECORD_ITERATION_MS,
+	};
+}
+
+static const struct measure_spec measure = { .global_batch = 4,
+					     .sequence = 100 };
+
+static void test_short(void)
+{
+	struct record records[] = { step(10, 3, 100), step(20, NAN, 200),
+				    step(30, 2, 400) };
+	cJSON *series, *want;
+
+	records[2].has = 1u << RECORD_STEP | 1u << RECORD_TOKENS_PER_SECOND;
+	records[2].tokens_per_second = 7;
+	series = series_new(records, 3, &measure, NULL);
+	want = cJSON_Parse("{\"loss\":[[10,3],[20,null]],"
+			   "\"tokens_per_second\":"
+			   "[[10,4000],[20,2000],[30,7]]}");
+	ok(cJSON_Compare(series, want, true),
+	   "losses and rates by step: 4 samples of 100 tokens in 100 ms are "
+	   "4000 token/s");
+	cJSON_Delete(series);
+	cJSON_Delete(want);
+	series = series_new(NULL, 0, &measure, NULL);
+	ok(series && !cJSON_GetArraySize(series->child), "of nothing, nothing");
+	cJSON_Delete(series);
+}
+
+static void test_long(void)
+{
+	static struct record a[5000], b[4000];
+	struct alignment alignment;
+	cJSON *one, *other;
+
+	for (size_t i = 0; i < 5000; i++)
+		a[i] = step(i + 1, 1.01, 1);
+	for (size_t i = 0; i < 4000; i++)
+		b[i] = step(i + 1, 1, 1);
+	one = series_new(a, 5000, &measure, NULL);
+	other = series_new(b, 4000, &measure, NULL);
+	is_int(cJSON_GetArraySize(one->child), 625,
+	       "of 5000 steps every eighth is kept");
+	is_int(cJSON_GetArraySize(other->child), 1000, "of 4000 every fourth");
+	series_align(one, other, 21, &alignment);
+	is_int((long long)alignment.steps, 500 - 2,
+	       "two jobs of different length have steps in common");
+	ok(fabs(alignment.mean - 0.01) < 1e-12, "which are compared");
+	cJSON_Delete(one);
+	cJSON_Delete(other);
+}
+
+static void test_align(void)
+{
+	cJSON *a = cJSON_Parse("{\"loss\":[[1,9],[21,1.1],[22,2],[23,null],"
+			       "[24,3],\"x\",[26,4],[27,5]]}");
+	cJSON *b = cJSON_Parse("{\"loss\":[[1,1],[20,7],[21,1],[22,2.5],[23,1],"
+			       "[24,null],[25,3],[26,0],[28,1]]}");
+	struct alignment alignment;
+
+	series_align(a, b, 21, &alignment);
+	is_int((long long)alignment.steps, 2, "steps that both have");
+	ok(fabs(alignment.mean - 0.15) < 1e-12, "by hand: (0.1 + 0.2) / 2");
+	ok(fabs(alignment.largest - 0.2) < 1e-12 && alignment.at == 22,
+	   "the largest is told with its step");
+	is_int((long long)alignment.broken, 2,
+	       "a loss that is no number on one side only is counted");
+	series_align(a, NULL, 1, &alignment);
+	ok(alignment.steps == 0 && isnan(alignment.mean),
+	   "without a baseline there is no figure");
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_short();
+	test_long();
+	test_align();
+	return tap_done();
+}
