@@ -54,7 +54,7 @@ static const char *const framework_keys[] = {
 };
 static const char *const chip_keys[] = {
 	"name", "title", "aliases", "memory_gib", "tflops", "flagperf_tflops",
-	"pci", "match", "devices_per_card", "bandwidth_gb_s", "link_gb_s",
+	"pci", "match", "bandwidth_gb_s", "link_gb_s",
 	"tdp_w", "source", "confidence", NULL,
 };
 /* clang-format on */

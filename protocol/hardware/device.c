@@ -472,7 +472,7 @@ static const char *row_word(const struct device_sample *row, const char *word)
 		{ "bus_id", offsetof(struct device_sample, bus_id) },
 		{ "name", offsetof(struct device_sample, name) },
 		{ "uuid", offsetof(struct device_sample, uuid) },
-		{ "driver", offsetof(struct device_sample, driver) },
+		{ "physical", offsetof(struct device_sample, physical) },
 	};
 	/* clang-format on */
 
@@ -582,14 +582,21 @@ static int number_all(struct search *search, struct error *err)
 
 	for (size_t r = 0; r < rules->numbers_count; r++) {
 		const struct number_rule *rule = &rules->numbers[r];
-		bool required = listed(&rules->required, rule->name, false);
+		bool last = r + 1 == rules->numbers_count ||
+			    strcmp(rule[1].name, rule->name) != 0;
+		bool required =
+			last && listed(&rules->required, rule->name, false);
 
 		for (size_t i = 0; i < search->count;) {
 			char value[WORD_MAX];
 			struct error why;
-			bool found =
-				number_find(search, rule, i, value, &why) == 0;
+			bool found;
 
+			if (device_number(&search->list[i].info, rule->name)) {
+				i++;
+				continue;
+			}
+			found = number_find(search, rule, i, value, &why) == 0;
 			if (found && !number_good(value)) {
 				error_set(&why, EINVAL,
 					  "found \"%s\", expected a number",

@@ -151,6 +151,60 @@ bool expression_caught(const struct expression *expression, size_t index,
 					text, size);
 }
 
+int expression_find(struct expression *expression, const char *text,
+		    size_t text_size, char *out, size_t size, struct error *err)
+{
+	const char *caught;
+	size_t length;
+	int rc = expression_match(expression, text, text_size,
+				  EXPRESSION_ANYWHERE, err);
+
+	if (rc < 0)
+		return -1;
+	if (!rc ||
+	    (!expression_caught_number(expression, 1, &caught, &length) &&
+	     !expression_caught_number(expression, 0, &caught, &length)))
+		return error_set(err, ENOENT, "nothing fits \"%.100s\"",
+				 expression->source);
+	snprintf(out, size, "%.*s", (int)(length < size ? length : size - 1),
+		 caught);
+	return 0;
+}
+
+/* Nested repetitions double their steps with every letter. */
+#define PROBE_LETTERS 40
+
+static int probe(struct expression *expression, const char *letters,
+		 size_t count, struct error *err)
+{
+	char text[PROBE_LETTERS + 1];
+
+	for (size_t i = 0; i < PROBE_LETTERS; i++)
+		text[i] = letters[i % count];
+	text[PROBE_LETTERS] = '\x01'; /* which nothing ends with */
+	return expression_match(expression, text, sizeof(text),
+				EXPRESSION_ANYWHERE, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int expression_probe(struct expression *expression, struct error *err)
+{
+	static const char common[] = "a0 .-:,_/";
+	const char *source = expression->source;
+	size_t size = strlen(source);
+
+	for (size_t i = 0; i < sizeof(common) - 1; i++)
+		if (probe(expression, common + i, 1, err) < 0)
+			return -1;
+	for (size_t i = 0; i < size; i++)
+		if ((!memchr(source, source[i], i) &&
+		     probe(expression, source + i, 1, err) < 0) ||
+		    (i + 1 < size && probe(expression, source + i, 2, err) < 0))
+			return -1;
+	return 0;
+}
+
 const char *expression_text(const struct expression *expression)
 {
 	return expression->source;

@@ -49,6 +49,18 @@ bool expression_caught(const struct expression *expression, size_t index,
 bool expression_caught_number(const struct expression *expression,
 			      uint32_t number, const char **text, size_t *size);
 
+/* Search text: the group 1, or the whole match where there is no such group, as
+ * a string cut to size. ENOENT: it is not found; EPROTO as above.
+ */
+int expression_find(struct expression *expression, const char *text,
+		    size_t text_size, char *out, size_t size,
+		    struct error *err);
+
+/* Try it on texts of its own letters that almost match: EPROTO when one of them
+ * meets the limit, as an expression of nested repetitions does.
+ */
+int expression_probe(struct expression *expression, struct error *err);
+
 /* As written in the file. */
 const char *expression_text(const struct expression *expression);
 

@@ -1,28 +1,32 @@
 /* profile.h - what a vendor's hardware is and needs: a profile file, read.
  *
- * images/vendors/<vendor>/profile.yaml. The keys, all but `vendor` optional:
+ * images/vendors/<vendor>/profile.yaml; regatta-profile(5) has all of it. The
+ * keys, all but `vendor` optional:
  *
- *	vendor: nvidia			# [a-z0-9-], the folder's name
+ *	vendor: nvidia		# [a-z0-9-], the folder's name
  *	aliases: [...]
  *	title, source: words for people
  *	discover:
- *	  pci:				# devices are PCI functions ...
- *	    vendors: ["10de"]		# ids of 4 hex digits
+ *	  pci:			# devices are PCI functions ...
+ *	    vendors: ["10de"]	# ids of 4 hex digits
  *	    classes: ["0300", "0302"]	# prefixes of the class code
- *	    functions: [0]		# default: 0 only
+ *	    functions: [0]	# default: 0 only
  *	  nodes: /dev/xpu{index}	# ... or, without pci, device nodes
- *	  numbers:			# what {name} in paths stands for
+ *	  numbers:		# what {name} in paths stands for, in this order
  *	    minor: {file: "/proc/driver/nvidia/gpus/{bus}/information",
  *		    match: 'Device Minor:\s*(\d+)'}
  *	    card: {glob: "/sys/bus/pci/devices/{bus}/drm/card*"}
  *	    index: {order: bus}		# 0, 1 ... by bus id
  *	    physical: {monitor: device}	# as the monitor tool says for this bus
- *	  required: [minor]		# a device without is left out, in words
+ *	    other: [{map: physical}, {order: bus}]	# of the second tool,
+ *				# or, where that does not tell it, by order
+ *	  required: [minor]	# a device without is left out, in words
  *	  map: {command, layouts}	# a second tool, read as monitor is,
  *whose # rows tell numbers and names by device container: nodes: device:
  *["/dev/nvidia{minor}"]	# each device
  *	    shared: [/dev/nvidiactl]		# once
- *	    optional: [/dev/nvidia-uvm-tools]	# once, when it is there; globs
+ *	    optional: [/dev/nvidia-uvm-tools]	# once, and with a {name} for
+ *				# each device, when it is there; globs
  *	  runtime: nvidia	# used when the engine has it
  *	  request: {driver: "", capabilities: [gpu], by: uuid|number|all,
  *		    number: index, program: NAME}	# on the engine's host
@@ -40,44 +44,35 @@
  *	versions:
  *	  driver: [{file, match}, {command, match}, ...]   # first that says
  *	  sdk: [...]
- *	devices_per_card: 2	# dies that the tool counts as devices
- *	chips:
+ *	devices_per_card: 2	# devices that share a PCI function
+ *	chips:			# of one device, as the tool counts devices
  *	  - {name: A100-SXM4-80GB, aliases: [A100], pci: ["20b2"],
  *	     match: 'PCRE2 over the product name', memory_gib: 80,
- *	     tflops: {bf16: 312, ...}, bandwidth_gb_s, link_gb_s, tdp_w,
- *	     source: ..., confidence: A}
+ *	     tflops: {bf16: 312, ...}, flagperf_tflops: {...},
+ *	     bandwidth_gb_s, link_gb_s, tdp_w, source: ..., confidence: A}
  *	images: {pytorch: reference, ...}
  *
- * Paths begin with /dev, /sys or /proc and are taken below the roots that
- * struct roots names; any other, and one with "..", is refused. Expressions
- * are PCRE2 with match limits.
+ * tflops holds dense peaks that are published; what has no source is not there.
+ * flagperf_tflops holds what FlagPerf divides by, where that is another figure:
+ * its printed MFU comes out with these only.
+ *
+ * Device paths are below /dev, those of numbers also below /sys and /proc, and
+ * are taken below the roots; one with ".." is refused. Expressions are PCRE2
+ * within limits (expression.h); one that does not compile, or meets its limit
+ * on a text of the letters it is made of, is refused here.
  */
 #ifndef PROTOCOL_HARDWARE_PROFILE_H
 #define PROTOCOL_HARDWARE_PROFILE_H
 
 #include "protocol/document.h"
+#include "protocol/hardware/expression.h"
+#include "protocol/hardware/roots.h"
 #include "protocol/hardware/sample.h"
 #include "protocol/spec.h"
 
 #include <stdbool.h>
 
 #define PROFILE_LIST_MAX 64 /* entries of any list */
-
-/* Where /dev, /sys and /proc are looked for: "" is the real one; a folder
- * makes a machine for tests, whose hardware is then called pretended.
- */
-struct roots {
-	const char *dev;  /* what stands for /dev: "/dev", "/tmp/lab/dev" */
-	const char *sys;  /* for /sys */
-	const char *proc; /* for /proc */
-	const char *bin;  /* searched for tools before PATH, or NULL */
-};
-extern const struct roots real_roots;
-bool roots_pretended(const struct roots *roots);
-
-/* The path below its root, in PATH_MAX bytes. EINVAL as above, ENAMETOOLONG. */
-int roots_path(const struct roots *roots, const char *path, char *out,
-	       struct error *err);
 
 enum number_from {
 	NUMBER_FILE,    /* the group 1 of match in the file */
@@ -87,13 +82,16 @@ enum number_from {
 	NUMBER_MAP,     /* a word of the map tool's row */
 };
 
-/* What a {name} in a path stands for, per device. */
+/* What a {name} in a path stands for, per device. Of rules of one name, which
+ * stand together, the first that tells it counts.
+ */
 struct number_rule {
 	const char *name;
 	enum number_from from;
-	const char *path;  /* file or glob; may hold {bus} and other names */
-	const char *match; /* of a file */
-	const char *word;  /* of the monitor's or map's row: "device" ... */
+	const char *path; /* file or glob; may hold {bus} and names before it */
+	struct expression *match; /* of a file or a word; NULL: all of it */
+	const char *word; /* of the monitor's or map's row: "device" ... */
+	const struct value *value; /* where it is written */
 };
 
 /* How a runtime's selector or a device request names the devices. */
@@ -125,7 +123,7 @@ struct profile_mount {
 struct version_rule {
 	struct strings command; /* empty: a file */
 	const char *file;
-	const char *match; /* group 1, or NULL: the first line */
+	struct expression *match; /* NULL: the first line */
 };
 
 struct profile_list { /* borrowed texts */
@@ -179,9 +177,13 @@ struct monitor_rules {
 struct chip_rule {
 	const char *name;
 	struct profile_list aliases;
-	struct profile_list pci; /* device ids, 4 hex digits */
-	const char *match;       /* over the product name, or NULL */
-	double memory_gib;
+	struct profile_list pci;    /* device ids, 4 hex digits */
+	struct expression *match;   /* over the product name, or NULL */
+	double memory_gib;          /* 0: unknown */
+	const struct value *tflops; /* by precision, or NULL; as the next */
+	const struct value *flagperf_tflops;
+	const char *source;
+	const char *confidence;    /* A, B or C; NULL: not said */
 	const struct value *value; /* the whole entry */
 };
 
@@ -189,7 +191,8 @@ struct chip_rule {
 struct profile {
 	const char *vendor;
 	struct profile_list aliases;
-	const char *title;
+	const char *title; /* NULL: none, as the next */
+	const char *source;
 	struct discover_rules discover;
 	struct container_rules container;
 	struct visible *visible;
@@ -207,17 +210,20 @@ struct profile {
 	struct document *document;  /* owns the texts */
 };
 
-/* Read and check one file. Errors are "file:line: path: found ..., allowed
- * ..."; EINVAL, ENOENT, E2BIG, ENOMEM. Text of any origin: the second form is
- * for tests and fuzzers.
+/* Read and check one file, of at most PROFILE_BYTES_MAX. Errors are "file:line:
+ * path: found ..., allowed ..."; EINVAL, ENOENT, E2BIG, ENOMEM. Text of any
+ * origin: the second form is for tests and fuzzers.
  */
+#define PROFILE_BYTES_MAX 262144
 struct profile *profile_load(const char *path, struct error *err);
 struct profile *profile_parse(const char *text, size_t size, const char *file,
 			      struct error *err);
 void profile_free(struct profile *profile);
 OWNED_POINTER(struct profile, profile_free)
 
-/* All profiles below <folder>/vendors, by name; cpu last. */
+/* All profiles of <folder>/vendors/<vendor>/profile.yaml, by name; cpu last. A
+ * profile must have the name of its folder. No such folder: none.
+ */
 struct profiles {
 	struct profile **list;
 	size_t count;
@@ -236,11 +242,5 @@ const struct profile *profiles_find(const struct profiles *profiles,
  */
 const struct chip_rule *profile_chip(const struct profile *profile,
 				     const char *pci_device, const char *name);
-
-/* The group 1 (or the whole match) of a PCRE2 expression in text: 0, ENOENT,
- * or EPROTO at its match limit. Cut to size.
- */
-int expression_find(const char *expression, const char *text, size_t text_size,
-		    char *out, size_t size, struct error *err);
 
 #endif

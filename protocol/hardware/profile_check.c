@@ -1,0 +1,177 @@
+/* profile_check.c - what the sections of a profile say of each other.
+ */
+#include "protocol/hardware/profile_check.h"
+
+#include <string.h>
+
+/* The {name} that begins at text[0] is this word. */
+static bool brace_is(const char *brace, const char *word)
+{
+	size_t size = strlen(word);
+
+	return !strncmp(brace + 1, word, size) && brace[size + 1] == '}';
+}
+
+/* Is {name} one of the first `count` numbers, or known without them? */
+static bool brace_known(const struct profile *profile, const char *brace,
+			size_t count)
+{
+	const struct discover_rules *rules = &profile->discover;
+	const char *own = rules->nodes ? strchr(rules->nodes, '{') : NULL;
+
+	if (rules->pci_vendors.count && brace_is(brace, "bus"))
+		return true;
+	if (own && !strncmp(own, brace, strcspn(own, "}") + 1))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (brace_is(brace, rules->numbers[i].name))
+			return true;
+	return false;
+}
+
+static int check_braces(const struct profile *profile,
+			const struct value *value, size_t count,
+			struct error *err)
+{
+	const char *brace = value_text(value);
+
+	for (; (brace = strchr(brace, '{')); brace++)
+		if (!brace_known(profile, brace, count))
+			return value_error(value, err,
+					   "found %.*s, which no number "
+					   "before it gives",
+					   (int)strcspn(brace, "}") + 1, brace);
+	return 0;
+}
+
+static bool number_known(const struct profile *profile, const char *name)
+{
+	const struct discover_rules *rules = &profile->discover;
+	const char *own = rules->nodes ? strchr(rules->nodes, '{') : NULL;
+
+	for (size_t i = 0; i < rules->numbers_count; i++)
+		if (!strcmp(rules->numbers[i].name, name))
+			return true;
+	return own && brace_is(own, name);
+}
+
+static int check_number(const struct profile *profile,
+			const struct value *value, struct error *err)
+{
+	if (!value || number_known(profile, value_text(value)))
+		return 0;
+	return value_error(value, err,
+			   "found \"%.60s\", allowed is a name of "
+			   "discover.numbers",
+			   value_text(value));
+}
+
+static int check_rule(const struct profile *profile, size_t index,
+		      struct error *err)
+{
+	const struct number_rule *rule = &profile->discover.numbers[index];
+	const struct value *path = value_get(rule->value, "file");
+
+	if (!path)
+		path = value_get(rule->value, "glob");
+	if (rule->path && check_braces(profile, path, index, err) < 0)
+		return -1;
+	if (rule->from == NUMBER_MONITOR && !profile->monitor.sampler)
+		return value_error(rule->value, err,
+				   "found a number of the monitor, but no "
+				   "\"monitor\"");
+	if (rule->from == NUMBER_MAP && !profile->discover.map)
+		return value_error(rule->value, err,
+				   "found a number of the map, but no "
+				   "\"discover.map\"");
+	if (rule->from == NUMBER_ORDER && !profile->discover.pci_vendors.count)
+		return value_error(rule->value, err,
+				   "found an order by bus, but no "
+				   "\"discover.pci\"");
+	return 0;
+}
+
+static int check_discover(const struct profile *profile, struct error *err)
+{
+	const struct value *discover = value_get(profile->value, "discover");
+	const struct value *required = value_get(discover, "required");
+
+	for (size_t i = 0; i < profile->discover.numbers_count; i++)
+		if (check_rule(profile, i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < profile->discover.required.count; i++)
+		if (check_number(profile, value_at(required, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int check_container(const struct profile *profile, struct error *err)
+{
+	static const char *const lists[] = { "device", "optional" };
+	static const char *const naming[] = { "request", "selector" };
+	const struct value *container = value_get(profile->value, "container");
+	const struct value *nodes = value_get(container, "nodes");
+	const struct value *visible = value_get(profile->value, "visible");
+
+	for (size_t k = 0; k < 2; k++) {
+		const struct value *list = value_get(nodes, lists[k]);
+
+		for (size_t i = 0; list && i < value_count(list); i++)
+			if (check_braces(profile, value_at(list, i),
+					 profile->discover.numbers_count,
+					 err) < 0)
+				return -1;
+	}
+	for (size_t k = 0; k < 2; k++)
+		if (check_number(profile,
+				 value_get(value_get(container, naming[k]),
+					   "number"),
+				 err) < 0)
+			return -1;
+	for (size_t i = 0; i < profile->visible_count; i++)
+		if (check_number(profile,
+				 value_get(value_at(visible, i), "number"),
+				 err) < 0)
+			return -1;
+	return 0;
+}
+
+static const char *chip_name(const struct chip_rule *chip, size_t index)
+{
+	return index ? chip->aliases.items[index - 1] : chip->name;
+}
+
+/* Every name of this chip, against its own before it and all chips before. */
+static int check_chip(const struct profile *profile, size_t index,
+		      struct error *err)
+{
+	const struct chip_rule *chip = &profile->chips[index];
+
+	for (size_t n = 0; n <= chip->aliases.count; n++)
+		for (size_t i = 0; i <= index; i++) {
+			const struct chip_rule *other = &profile->chips[i];
+			size_t names =
+				i == index ? n : other->aliases.count + 1;
+
+			for (size_t k = 0; k < names; k++)
+				if (!strcasecmp(chip_name(other, k),
+						chip_name(chip, n)))
+					return value_error(chip->value, err,
+							   "found the chip "
+							   "\"%.60s\" a "
+							   "second time",
+							   chip_name(chip, n));
+		}
+	return 0;
+}
+
+int profile_check(const struct profile *profile, struct error *err)
+{
+	if (check_discover(profile, err) < 0 ||
+	    check_container(profile, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profile->chips_count; i++)
+		if (check_chip(profile, i, err) < 0)
+			return -1;
+	return 0;
+}

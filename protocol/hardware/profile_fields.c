@@ -1,0 +1,356 @@
+/* profile_fields.c - the fields of a profile, one reader for each kind.
+ */
+#include "protocol/hardware/profile_fields.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define FIELDS_MAX 32 /* in one map */
+#define PARTS 256     /* of a path, for '*' */
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+int fields_read(const struct value *map, const struct profile_field *fields,
+		void *base, struct error *err)
+{
+	const char *names[FIELDS_MAX + 1] = { NULL };
+
+	for (size_t i = 0; i < FIELDS_MAX && fields[i].name; i++)
+		names[i] = fields[i].name;
+	if (value_check_keys(map, names, err) < 0)
+		return -1;
+	for (; fields->name; fields++) {
+		const struct value *value = value_get(map, fields->name);
+
+		if (!value && fields->needed)
+			return value_error(map, err, "found no \"%s\"",
+					   fields->name);
+		if (value && fields->read &&
+		    fields->read(value, (char *)base + fields->place, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_list(const struct value *list, struct error *err)
+{
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > PROFILE_LIST_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), PROFILE_LIST_MAX);
+	return 0;
+}
+
+int list_read(const struct value *list, size_t size, field_fn *read,
+	      void **items, size_t *count, struct error *err)
+{
+	char *array;
+
+	if (check_list(list, err) < 0)
+		return -1;
+	array = calloc(value_count(list) + 1, size);
+	if (!array)
+		return error_nomem(err, value_file(list));
+	*items = array;
+	for (size_t i = 0; i < value_count(list); i++) {
+		*count = i + 1;
+		if (read(value_at(list, i), array + i * size, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int read_text(const struct value *value, void *out, struct error *err)
+{
+	const char *text;
+
+	if (value_string(value, PROFILE_TEXT_MAX, &text, err) < 0)
+		return -1;
+	for (const char *c = text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return value_error(value, err,
+					   "found a control character, allowed "
+					   "is text of one line");
+	*(const char **)out = text;
+	return 0;
+}
+
+int read_word(const struct value *value, void *out, struct error *err)
+{
+	const char *text;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	if (strpbrk(text, " ,"))
+		return value_error(value, err,
+				   "found \"%.60s\", allowed is a word without "
+				   "blanks and commas",
+				   text);
+	*(const char **)out = text;
+	return 0;
+}
+
+int read_expression(const struct value *value, void *out, struct error *err)
+{
+	owned(expression_free) struct expression *expression =
+		expression_new(value, err);
+	struct error why;
+
+	if (!expression)
+		return -1;
+	if (expression_probe(expression, &why) < 0)
+		return value_error(value, err, "%s", why.text);
+	*(struct expression **)out = take(expression);
+	return 0;
+}
+
+/* Every '{' is of a {name}, every '}' ends one. */
+static bool good_braces(const char *text)
+{
+	while ((text = strpbrk(text, "{}"))) {
+		size_t size =
+			*text == '{' ? strspn(text + 1, LETTERS DIGITS "_") : 0;
+
+		if (!size || text[size + 1] != '}')
+			return false;
+		text += size + 2;
+	}
+	return true;
+}
+
+static int read_pattern(const struct value *value, const char *const *folders,
+			const char *words, const char **out, struct error *err)
+{
+	const char *text, *star;
+	bool within = false;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	for (size_t i = 0; folders[i]; i++)
+		within |= path_within(text, folders[i]) &&
+			  text[strlen(folders[i])];
+	star = strchr(text, '*');
+	if (!within || !path_plain(text) || strchr(text, ':'))
+		return value_error(value, err,
+				   "found \"%.60s\", allowed is a path below "
+				   "%s, without .. and :",
+				   text, words);
+	if (!good_braces(text) || (star && strchr(star + 1, '*')))
+		return value_error(value, err,
+				   "found \"%.60s\", allowed are {name} and "
+				   "one * in a path",
+				   text);
+	*out = text;
+	return 0;
+}
+
+int read_device_path(const struct value *value, void *out, struct error *err)
+{
+	static const char *const folders[] = { "/dev", NULL };
+
+	return read_pattern(value, folders, "/dev", out, err);
+}
+
+int read_system_path(const struct value *value, void *out, struct error *err)
+{
+	static const char *const folders[] = { "/dev", "/sys", "/proc", NULL };
+
+	return read_pattern(value, folders, "/dev, /sys or /proc", out, err);
+}
+
+int read_file_path(const struct value *value, void *out, struct error *err)
+{
+	const char *text;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	if (!path_plain(text) || strlen(text) >= PATH_MAX)
+		return value_error(value, err,
+				   "found \"%.60s\", allowed is a path from /, "
+				   "without ..",
+				   text);
+	*(const char **)out = text;
+	return 0;
+}
+
+static bool good_variable(const char *text)
+{
+	return !isdigit((unsigned char)*text) &&
+	       strspn(text, LETTERS DIGITS "_") == strlen(text);
+}
+
+int read_variable(const struct value *value, void *out, struct error *err)
+{
+	const char *text;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	if (!good_variable(text))
+		return value_error(value, err,
+				   "found \"%.60s\", allowed is the name of an "
+				   "environment variable",
+				   text);
+	*(const char **)out = text;
+	return 0;
+}
+
+int read_flag(const struct value *value, void *out, struct error *err)
+{
+	return value_bool(value, out, err);
+}
+
+static int read_texts(const struct value *list, field_fn *read, void *out,
+		      struct error *err)
+{
+	struct profile_list *to = out;
+	void *items = NULL;
+	int rc = list_read(list, sizeof(*to->items), read, &items, &to->count,
+			   err);
+
+	to->items = items;
+	return rc;
+}
+
+int read_words(const struct value *value, void *out, struct error *err)
+{
+	return read_texts(value, read_word, out, err);
+}
+
+int read_device_paths(const struct value *value, void *out, struct error *err)
+{
+	return read_texts(value, read_device_path, out, err);
+}
+
+static int read_hex(const struct value *value, size_t min, size_t max,
+		    const char *words, const char **out, struct error *err)
+{
+	const char *text;
+	size_t size;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	size = strlen(text);
+	if (size < min || size > max || strspn(text, DIGITS "abcdef") != size ||
+	    !value_quoted(value))
+		return value_error(value, err,
+				   "found %.60s, allowed are %s small hex "
+				   "digits in quotes",
+				   text, words);
+	*out = text;
+	return 0;
+}
+
+static int read_pci_id(const struct value *value, void *out, struct error *err)
+{
+	return read_hex(value, 4, 4, "4", out, err);
+}
+
+static int read_pci_class(const struct value *value, void *out,
+			  struct error *err)
+{
+	return read_hex(value, 2, 6, "2 to 6", out, err);
+}
+
+int read_pci_ids(const struct value *value, void *out, struct error *err)
+{
+	return read_texts(value, read_pci_id, out, err);
+}
+
+int read_pci_classes(const struct value *value, void *out, struct error *err)
+{
+	return read_texts(value, read_pci_class, out, err);
+}
+
+int read_argv(const struct value *value, void *out, struct error *err)
+{
+	if (check_list(value, err) < 0)
+		return -1;
+	if (!value_count(value))
+		return value_error(value, err,
+				   "found an empty list, allowed is a program "
+				   "and its arguments");
+	for (size_t i = 0; i < value_count(value); i++) {
+		const char *text;
+
+		if (read_text(value_at(value, i), &text, err) < 0 ||
+		    strings_add(out, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_map(const struct value *map, struct error *err)
+{
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	if (value_count(map) > PROFILE_LIST_MAX)
+		return value_error(map, err,
+				   "found %zu entries, allowed are %d",
+				   value_count(map), PROFILE_LIST_MAX);
+	return 0;
+}
+
+int read_env(const struct value *value, void *out, struct error *err)
+{
+	if (check_map(value, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(value); i++) {
+		const char *name = value_key(value, i), *text;
+
+		if (!*name || !good_variable(name))
+			return value_key_error(value, i, err,
+					       "found no name of an "
+					       "environment variable");
+		if (read_text(value_at(value, i), &text, err) < 0 ||
+		    strings_printf(out, err, "%s=%s", name, text) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* soft or soft:hard, each a number or -1. */
+static bool good_limit(const char *text)
+{
+	for (int part = 0; part < 2; part++) {
+		size_t sign = *text == '-';
+		size_t digits = strspn(text + sign, DIGITS);
+
+		if (!digits || digits > 18 ||
+		    (sign && (digits != 1 || text[1] != '1')))
+			return false;
+		text += sign + digits;
+		if (!*text)
+			return true;
+		if (*text++ != ':')
+			return false;
+	}
+	return false;
+}
+
+int read_ulimits(const struct value *value, void *out, struct error *err)
+{
+	if (check_map(value, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(value); i++) {
+		const struct value *limit = value_at(value, i);
+		const char *text;
+
+		if (read_text(limit, &text, err) < 0)
+			return -1;
+		if (!good_limit(text))
+			return value_error(limit, err,
+					   "found \"%.60s\", allowed are soft "
+					   "or soft:hard, each a number or -1 "
+					   "for no limit",
+					   text);
+		if (strings_printf(out, err, "%s=%s", value_key(value, i),
+				   text) < 0)
+			return -1;
+	}
+	return 0;
+}

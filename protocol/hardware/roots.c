@@ -1,0 +1,79 @@
+/* roots.c - where /dev, /sys and /proc are looked for.
+ */
+#include "protocol/hardware/roots.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct roots real_roots = { .dev = "/dev",
+				  .sys = "/sys",
+				  .proc = "/proc" };
+
+bool roots_pretended(const struct roots *roots)
+{
+	return strcmp(roots->dev, real_roots.dev) != 0 ||
+	       strcmp(roots->sys, real_roots.sys) != 0 ||
+	       strcmp(roots->proc, real_roots.proc) != 0;
+}
+
+bool path_within(const char *path, const char *folder)
+{
+	size_t size = strlen(folder);
+
+	return !strncmp(path, folder, size) &&
+	       (!path[size] || path[size] == '/');
+}
+
+bool path_plain(const char *path)
+{
+	while (*path == '/') {
+		size_t size = strcspn(++path, "/");
+
+		if (!size || (size == 1 && *path == '.') ||
+		    (size == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += size;
+		if (!*path)
+			return true;
+	}
+	return false;
+}
+
+int roots_path(const struct roots *roots, const char *path, char *out,
+	       struct error *err)
+{
+	/* clang-format off */
+	const struct {
+		const char *folder;
+		const char *root;
+	} places[] = {
+		{ "/dev", roots->dev },
+		{ "/sys", roots->sys },
+		{ "/proc", roots->proc },
+	};
+	/* clang-format on */
+	const char *root = "", *rest = path;
+	int length;
+
+	if (!path_plain(path))
+		return error_set(err, EINVAL,
+				 "%.100s: found no plain path, allowed is one "
+				 "from / without .. in it",
+				 path);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (path_within(path, places[i].folder)) {
+			root = places[i].root;
+			rest = path + strlen(places[i].folder);
+		}
+	if (rest == path && roots_pretended(roots))
+		return error_set(err, ENOENT,
+				 "%.100s: a pretended machine has only /dev, "
+				 "/sys and /proc",
+				 path);
+	length = snprintf(out, PATH_MAX, "%s%s", root, rest);
+	if (length >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s: too long", path);
+	return 0;
+}

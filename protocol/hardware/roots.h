@@ -1,0 +1,36 @@
+/* roots.h - where /dev, /sys and /proc are looked for.
+ *
+ * On a machine they are what they are. Tests make a machine out of folders,
+ * whose hardware is then called pretended wherever it shows.
+ */
+#ifndef PROTOCOL_HARDWARE_ROOTS_H
+#define PROTOCOL_HARDWARE_ROOTS_H
+
+#include "protocol/error.h"
+
+#include <stdbool.h>
+
+struct roots {
+	const char *dev;  /* what stands for /dev: "/dev", "/tmp/lab/dev" */
+	const char *sys;  /* for /sys */
+	const char *proc; /* for /proc */
+	const char *bin;  /* searched for tools before PATH, or NULL */
+};
+extern const struct roots real_roots;
+
+/* Is one of the three not the machine's own? */
+bool roots_pretended(const struct roots *roots);
+
+/* Does path lie in folder, or is it the folder itself: "/dev", "/dev/x"? */
+bool path_within(const char *path, const char *folder);
+
+/* A path from the root of the file system without "..", "." or empty parts. */
+bool path_plain(const char *path);
+
+/* The path below its root, in PATH_MAX bytes. Any other path stands for itself,
+ * but a pretended machine has none (ENOENT). EINVAL: not plain; ENAMETOOLONG.
+ */
+int roots_path(const struct roots *roots, const char *path, char *out,
+	       struct error *err);
+
+#endif
