@@ -94,7 +94,7 @@ static int turn_run(sd_event_source *source, void *arg)
 /* The wire. */
 
 static void join(struct cluster *cluster, struct wire_peer *peer,
-		 const struct message_hello *hello)
+		 struct message_hello *hello)
 {
 	struct error err;
 	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
@@ -125,7 +125,7 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 }
 
 static void welcome(struct cluster *cluster, struct wire_peer *peer,
-		    const struct message_hello *hello)
+		    struct message_hello *hello)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
@@ -145,6 +145,7 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		       size_t size)
 {
 	struct message_resync resync = { 0 };
+	struct error err;
 
 	switch (type) {
 	case MESSAGE_REPORT:
@@ -162,6 +163,10 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		break;
 	case MESSAGE_DISCARDED:
 		gang_discarded(cluster, node, body);
+		break;
+	case MESSAGE_INVENTORY:
+		if (node_inventory(cluster, node, body, &err) < 0)
+			log_error("node=%s: %s", node->name, err.text);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */

@@ -45,7 +45,9 @@ MESSAGE(heartbeat, F(heartbeat, time_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
 MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
 	O(hello, cluster), O(hello, address), O(hello, vendor),
-	O(hello, devices), O(hello, facts))
+	O(hello, devices), O(hello, facts),
+	FIELD_MANY(message_hello, inventory, device_info_schema))
+MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
@@ -83,6 +85,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_PROGRESS] = { "progress", &progress_schema, ROLE_AGENT, false },
 	[MESSAGE_LOG] = { "log", &log_schema, ROLE_AGENT, true },
 	[MESSAGE_DISCARDED] = { "discarded", &discard_schema, ROLE_AGENT, false },
+	[MESSAGE_INVENTORY] = { "inventory", &inventory_schema, ROLE_AGENT, false },
 	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },

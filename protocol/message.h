@@ -12,6 +12,7 @@
 #define PROTOCOL_MESSAGE_H
 
 #include "protocol/codec.h"
+#include "protocol/hardware/device_info.h"
 #include "protocol/role.h"
 #include "protocol/spec.h"
 
@@ -33,6 +34,7 @@ enum message_type {
 	MESSAGE_PROGRESS,
 	MESSAGE_LOG,
 	MESSAGE_DISCARDED,
+	MESSAGE_INVENTORY,
 	/* controller to agent */
 	MESSAGE_WELCOME, /* to clients too */
 	MESSAGE_PREPARE,
@@ -72,7 +74,15 @@ struct message_hello {
 	char *address;  /* where other nodes reach this one: MASTER_ADDR */
 	char *vendor;
 	uint32_t devices;
-	cJSON *facts; /* host facts, an object */
+	cJSON *facts;                  /* host facts, an object */
+	struct device_info *inventory; /* none: its devices are only counted */
+	size_t inventory_count;
+};
+
+/* The node's devices, when something about them changed since hello. */
+struct message_inventory {
+	struct device_info *inventory;
+	size_t inventory_count;
 };
 
 struct message_welcome {

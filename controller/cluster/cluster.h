@@ -15,6 +15,7 @@
 #include "controller/store/logstore.h"
 #include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
+#include "protocol/hardware/device_info.h"
 #include "protocol/spec.h"
 #include "protocol/state.h"
 #include "protocol/wire.h"
@@ -46,6 +47,9 @@ struct node {
 	char *vendor; /* "" before the first hello */
 	char *address;
 	cJSON *facts;
+	struct device_info *inventory; /* by index; none: not told */
+	size_t inventory_count;
+	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
 	int64_t seen_ms;          /* wall clock of its last message */
 	int64_t lost_since_ms;    /* monotonic; 0: in reach */
 	struct discard *discards; /* no new task until they are done */

@@ -1,13 +1,15 @@
 /* node.c - the registry of nodes: who is there, what it has, since when not.
  */
 #include "controller/cluster/node.h"
+#include "controller/cluster/inventory.h"
 #include "protocol/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DISCARDS_MAX 4096 /* of one node, that are waited for */
+#define DISCARDS_MAX 4096     /* of one node, that are waited for */
+#define INVENTORY "inventory" /* in the row, beside the facts */
 
 struct node *node_find(const struct cluster *cluster, const char *name)
 {
@@ -25,6 +27,7 @@ static void node_free(struct node *node)
 	free(node->address);
 	free(node->instance);
 	free(node->discards);
+	inventory_clear(node);
 	cJSON_Delete(node->facts);
 	free(node);
 }
@@ -98,6 +101,7 @@ static int load_row(const struct node_row *row, void *arg)
 {
 	struct loading *loading = arg;
 	struct node *node = node_get(loading->cluster, row->name, loading->err);
+	cJSON *inventory;
 
 	if (!node)
 		return -1;
@@ -105,6 +109,10 @@ static int load_row(const struct node_row *row, void *arg)
 	node->seen_ms = row->seen_ms;
 	if (row->facts)
 		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
+	inventory =
+		cJSON_DetachItemFromObjectCaseSensitive(node->facts, INVENTORY);
+	inventory_load(node, inventory);
+	cJSON_Delete(inventory);
 	return 0;
 }
 
@@ -118,7 +126,12 @@ int node_load(struct cluster *cluster, struct error *err)
 static int node_save(struct cluster *cluster, const struct node *node,
 		     struct error *err)
 {
-	char *facts = node->facts ? cJSON_PrintUnformatted(node->facts) : NULL;
+	cJSON *both = node->facts ? cJSON_Duplicate(node->facts, true)
+				  : cJSON_CreateObject();
+	char *facts =
+		cJSON_AddItemToObject(both, INVENTORY, inventory_json(node))
+			? cJSON_PrintUnformatted(both)
+			: NULL;
 	struct node_row row = {
 		.name = node->name,
 		.drained = node->drained,
@@ -127,6 +140,7 @@ static int node_save(struct cluster *cluster, const struct node *node,
 	};
 	int rc = store_put_node(cluster->store, &row, err);
 
+	cJSON_Delete(both);
 	cJSON_free(facts);
 	return rc;
 }
@@ -139,7 +153,7 @@ bool node_taken(const struct node *node, const struct message_hello *hello)
 }
 
 int node_join(struct cluster *cluster, struct node *node,
-	      struct wire_peer *peer, const struct message_hello *hello,
+	      struct wire_peer *peer, struct message_hello *hello,
 	      struct error *err)
 {
 	owned_free char *vendor = NULL;
@@ -157,6 +171,9 @@ int node_join(struct cluster *cluster, struct node *node,
 	instance = hello->instance ? strdup(hello->instance) : NULL;
 	if (!vendor || !address || (hello->instance && !instance))
 		return error_nomem(err, "node");
+	if (inventory_take(cluster, node, &hello->inventory,
+			   &hello->inventory_count, err) < 0)
+		return error_prefix(err, "hello");
 	free(node->instance);
 	node->instance = take(instance);
 	free(node->vendor);
@@ -174,6 +191,16 @@ int node_join(struct cluster *cluster, struct node *node,
 	return node_save(cluster, node, err);
 }
 
+int node_inventory(struct cluster *cluster, struct node *node,
+		   struct message_inventory *message, struct error *err)
+{
+	if (inventory_take(cluster, node, &message->inventory,
+			   &message->inventory_count, err) < 0)
+		return -1;
+	node_refresh(cluster, node);
+	return node_save(cluster, node, err);
+}
+
 void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;
@@ -187,6 +214,7 @@ void node_refresh(struct cluster *cluster, struct node *node)
 	struct slot *slot = &cluster->slots[node->index];
 
 	slot->vendor = node->vendor;
+	inventory_show(node, slot);
 	slot->usable = node->peer && node->reported && !node->drained &&
 		       !node->discards_count;
 	cluster->schedule_due = true;

@@ -16,10 +16,13 @@ void node_free_all(struct cluster *cluster);
 /* The nodes that the store knows: down until they say hello. */
 int node_load(struct cluster *cluster, struct error *err);
 
-/* A session begins: take over what hello says. */
+/* A session begins: take over what hello says (its inventory is moved). */
 int node_join(struct cluster *cluster, struct node *node,
-	      struct wire_peer *peer, const struct message_hello *hello,
+	      struct wire_peer *peer, struct message_hello *hello,
 	      struct error *err);
+/* Its devices changed; the list is moved. */
+int node_inventory(struct cluster *cluster, struct node *node,
+		   struct message_inventory *message, struct error *err);
 /* Does an agent speak for the node already that is another than this one? Two
  * with one key would take each other's jobs away.
  */

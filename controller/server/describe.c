@@ -2,6 +2,7 @@
  */
 #include "controller/server/describe.h"
 #include "controller/cluster/intake.h"
+#include "controller/cluster/inventory.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/server/files.h"
@@ -269,6 +270,35 @@ cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row)
 	return to;
 }
 
+static void add_chips(cJSON *to, const struct node *node,
+		      const struct slot *slot)
+{
+	cJSON *chips = cJSON_AddObjectToObject(to, "chips");
+
+	for (size_t i = 0; i < node->inventory_count; i++) {
+		const char *chip = node->inventory[i].chip;
+		cJSON *count =
+			chip ? cJSON_GetObjectItemCaseSensitive(chips, chip)
+			     : NULL;
+
+		if (!chip || slot->lost >> i & 1)
+			continue;
+		if (count)
+			cJSON_SetNumberValue(count, count->valuedouble + 1);
+		else
+			add_number(chips, chip, 1);
+	}
+}
+
+cJSON *describe_node_whole(const struct cluster *cluster,
+			   const struct node *node)
+{
+	cJSON *to = describe_node(cluster, node);
+
+	cJSON_AddItemToObject(to, "inventory", inventory_json(node));
+	return to;
+}
+
 cJSON *describe_node(const struct cluster *cluster, const struct node *node)
 {
 	const struct slot *slot = &cluster->slots[node->index];
@@ -281,8 +311,11 @@ cJSON *describe_node(const struct cluster *cluster, const struct node *node)
 	cJSON_AddBoolToObject(to, "drained", node->drained);
 	add_text(to, "vendor", node->vendor);
 	add_number(to, "devices", slot->devices);
+	add_number(to, "lost", __builtin_popcountll(slot->lost));
 	add_number(to, "free",
-		   slot->devices - (double)__builtin_popcountll(slot->busy));
+		   slot->devices - (double)__builtin_popcountll(slot->busy |
+								slot->lost));
+	add_chips(to, node, slot);
 	add_text(to, "address", node->address);
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	{

@@ -25,10 +25,15 @@ cJSON *describe_job(struct cluster *cluster, const struct job_row *row);
 /* The same and "spec", "tasks", "events", "result". */
 cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row);
 
-/* {"name", "state", "drained", "vendor", "devices", "free", "address", "jobs":
- * [ids], "seen_ms", "facts"}
+/* {"name", "state", "drained", "vendor", "devices", "lost", "free", "chips":
+ * {name: how many that are not lost}, "address", "jobs": [ids], "seen_ms",
+ * "facts"}; lost ones are counted in devices, not in free.
  */
 cJSON *describe_node(const struct cluster *cluster, const struct node *node);
+
+/* The same and "inventory": what its agent says of each device, by index. */
+cJSON *describe_node_whole(const struct cluster *cluster,
+			   const struct node *node);
 
 /* No job of the sweep is active, and no container or spool of it is left that
  * we know of.

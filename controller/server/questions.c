@@ -215,7 +215,7 @@ static int ask_node(struct cluster *cluster, const struct message_query *query,
 	if (!node)
 		return error_set(err, ENOENT, "node '%.64s': not there",
 				 query->name ? query->name : "");
-	cJSON_AddItemToObject(body, "node", describe_node(cluster, node));
+	cJSON_AddItemToObject(body, "node", describe_node_whole(cluster, node));
 	return 0;
 }
 

@@ -11,34 +11,10 @@
 #ifndef PROTOCOL_HARDWARE_DEVICE_H
 #define PROTOCOL_HARDWARE_DEVICE_H
 
-#include "protocol/codec.h"
+#include "protocol/hardware/device_info.h"
 #include "protocol/hardware/profile.h"
 
 #include <limits.h>
-
-#define DEVICES_MAX 64 /* per node, as the scheduler counts */
-
-/* One device as the agent tells it to the controller. */
-struct device_number {
-	char *name;  /* "minor" */
-	char *value; /* "3" */
-};
-
-struct device_info {
-	uint32_t index;      /* on the node: what allocations name */
-	char *bus_id;        /* bus_id_normal(), or NULL: found as a node; the
-				dies of a card may have the same */
-	char *uuid;          /* NULL: not known, as below */
-	char *name;          /* the product name as the tool prints it */
-	char *chip;          /* name in the profile's chips */
-	int64_t numa;        /* -1: unknown */
-	uint64_t memory_mib; /* 0: unknown */
-	struct device_number *numbers;
-	size_t numbers_count;
-	bool gone;  /* was there before, is not now */
-	char *text; /* why it cannot be used; NULL: it can */
-};
-extern const struct schema device_info_schema;
 
 struct devices {
 	struct device_info *list;
@@ -74,8 +50,5 @@ int device_path(const struct device_info *device, const char *pattern,
 int device_nodes(const struct profile *profile, const struct roots *roots,
 		 const struct device_info *device, struct strings *nodes,
 		 struct error *err);
-
-/* The number called name; NULL: it has none. */
-const char *device_number(const struct device_info *device, const char *name);
 
 #endif

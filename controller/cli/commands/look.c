@@ -181,6 +181,8 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 	const char *state = json_text(node, "state");
 	bool drained = json_bool(node, "drained");
 	int64_t seen = (int64_t)json_u64(node, "seen_ms");
+	uint64_t devices = json_u64(node, "devices");
+	uint64_t lost = json_u64(node, "lost");
 	char text[200];
 
 	table_cell(table, PLAIN, "%s", json_text(node, "name"));
@@ -190,7 +192,11 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 					  : GREEN,
 		   "%s%s", state, drained ? ", drained" : "");
 	table_cell(table, PLAIN, "%s", json_text(node, "vendor"));
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(node, "devices"));
+	if (lost)
+		table_cell(table, RED, "%llu of %llu", (ull)(devices - lost),
+			   (ull)devices);
+	else
+		table_cell(table, PLAIN, "%llu", (ull)devices);
 	table_cell(table, PLAIN, "%llu", (ull)json_u64(node, "free"));
 	table_cell(table, PLAIN, "%s", json_text(node, "address"));
 	table_cell(table, PLAIN, "%s",
