@@ -39,6 +39,7 @@ static const char *const failures[FAILURES] = {
 	[FAILURE_NO_METRIC] = "no-metric",
 	[FAILURE_POLICY] = "policy",
 	[FAILURE_CANCELLED] = "cancelled",
+	[FAILURE_INCOMPLETE] = "incomplete",
 };
 /* clang-format on */
 

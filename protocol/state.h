@@ -44,6 +44,7 @@ enum failure {
 	FAILURE_NO_METRIC, /* exit code 0, but nothing was measured */
 	FAILURE_POLICY,    /* the node's policy forbids it */
 	FAILURE_CANCELLED,
+	FAILURE_INCOMPLETE, /* exit code 0, but the last step is missing */
 	FAILURES
 };
 

@@ -3,9 +3,10 @@
 #include "controller/cluster/verdict.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
-#include "controller/results/formula.h"
+#include "controller/cluster/provenance.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
+#include "controller/sweep/yardstick.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,15 +19,6 @@ static const struct extract *merged(struct gang *gang)
 		extract_merge(gang->readings[0].extract,
 			      gang->readings[i].extract, NULL);
 	return gang->readings_count ? gang->readings[0].extract : NULL;
-}
-
-static uint64_t device_count(const struct gang *gang)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		count += (uint64_t)__builtin_popcountll(gang->tasks[i].devices);
-	return count;
 }
 
 /* From the first task's start to the last one's end, and the largest memory. */
@@ -58,82 +50,44 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		measure->chip ? catalog_chip(cluster->catalog,
 					     gang->spec.vendor, measure->chip)
 			      : NULL;
+	struct yardstick yardstick;
 	struct result_input input = {
 		.measure = measure,
-		.devices = device_count(gang),
-		.parameters = model ? model->parameters : 0,
+		.devices = provenance_devices(gang),
+		.pretended = provenance_pretended(gang),
 	};
 
+	yardstick_init(&yardstick, model, chip, measure->precision,
+		       measure->stage, measure->sequence, false);
+	input.flops = yardstick.flops;
+	input.peak_flops = yardstick.peak_flops;
+	input.chip_memory_bytes = yardstick.memory_bytes;
 	if (extract) {
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
 	}
-	if (chip && measure->precision)
-		input.peak_flops = chip_peak_flops(chip, measure->precision);
 	add_extents(&input, gang);
 	return result_new(&input, err);
 }
 
-static void copy_fact(cJSON *to, const cJSON *facts, const char *name)
+/* An exit code of 0 is no proof: the log must have figures, and its last step.
+ */
+static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 {
-	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(facts, name);
+	char ends[120];
+	const char *why;
 
-	cJSON_AddItemToObject(to, name,
-			      fact ? cJSON_Duplicate(fact, true)
-				   : cJSON_CreateNull());
-}
-
-/* What the tasks say though nothing failed: output that is not all here. */
-static void add_notes(cJSON *provenance, const struct gang *gang)
-{
-	cJSON *notes = NULL;
-	char text[400];
-
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
-
-		if (task->failure || !task->text || !*task->text)
-			continue;
-		if (!notes)
-			notes = cJSON_AddArrayToObject(provenance, "notes");
-		snprintf(text, sizeof(text), "%s: %s", task->node->name,
-			 task->text);
-		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
-	}
-}
-
-static cJSON *make_provenance(const struct job *job)
-{
-	const struct gang *gang = job->gang;
-	const struct task *first = &gang->tasks[0];
-	const cJSON *facts = first->node->facts;
-	cJSON *provenance = cJSON_CreateObject();
-	cJSON *names;
-
-	cJSON_AddItemToObject(provenance, "image",
-			      first->image_id
-				      ? cJSON_CreateString(first->image_id)
-				      : cJSON_CreateNull());
-	copy_fact(provenance, facts, "engine");
-	copy_fact(provenance, facts, "kernel");
-	copy_fact(provenance, facts, "os");
-	copy_fact(provenance, facts, "cpu");
-	names = cJSON_AddArrayToObject(provenance, "nodes");
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(
-						    gang->tasks[i].node->name));
-	cJSON_AddNumberToObject(provenance, "devices",
-				(double)device_count(gang));
-	cJSON_AddNumberToObject(provenance, "attempt", job->attempt);
-	cJSON_AddStringToObject(provenance, "cell_key", gang->spec.key);
-	cJSON_AddNumberToObject(provenance, "formula", FORMULA_VERSION);
-	cJSON_AddStringToObject(provenance, "regatta", REGATTA_VERSION);
-	add_notes(provenance, gang);
-	return provenance;
+	if (job->failure || !intake_rules(cluster, job))
+		return;
+	if (!result_measured(result, &why))
+		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
+	else if (!result_complete(result, ends, sizeof(ends)))
+		job_set_failure(job, FAILURE_INCOMPLETE, 0, ends);
 }
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
-static char *make_text(struct job *job, cJSON *result, struct error *err)
+static char *make_text(const struct cluster *cluster, struct job *job,
+		       cJSON *result, struct error *err)
 {
 	const struct extract *extract = merged(job->gang);
 	const struct record *records = NULL;
@@ -144,7 +98,7 @@ static char *make_text(struct job *job, cJSON *result, struct error *err)
 	if (extract)
 		records = extract_records(extract, &count);
 	cJSON_AddItemToObject(all, "result", result);
-	cJSON_AddItemToObject(all, "provenance", make_provenance(job));
+	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
 	cJSON_AddItemToObject(all, "series",
 			      series_new(records, count,
 					 &job->gang->spec.measure, err));
@@ -159,16 +113,13 @@ int verdict_store(struct cluster *cluster, struct job *job, struct error *err)
 {
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(cluster, job, err);
-	const char *why;
 	char *text;
 	int rc;
 
 	if (!result)
 		return -1;
-	if (!job->failure && intake_rules(cluster, job) &&
-	    !result_measured(result, &why))
-		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
-	text = make_text(job, result, err);
+	judge(cluster, job, result);
+	text = make_text(cluster, job, result, err);
 	if (!text)
 		return -1;
 	row.json = text;

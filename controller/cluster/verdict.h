@@ -6,9 +6,10 @@
 #include "controller/cluster/cluster.h"
 
 /* Put the result of the job's attempt into the store: {"result": result.h or
- * null, "provenance": {...}, "series": series.h}. A job that did its work but
- * measured nothing, although its framework says how, fails with
- * FAILURE_NO_METRIC.
+ * null, "provenance": provenance.h, "series": series.h}. A job whose framework
+ * says how its log is read, and that exits with 0, fails nevertheless with
+ * FAILURE_NO_METRIC when nothing was measured, and with FAILURE_INCOMPLETE when
+ * its log ends early.
  */
 int verdict_store(struct cluster *cluster, struct job *job, struct error *err);
 

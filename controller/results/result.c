@@ -1,37 +1,28 @@
-/* result.c - the records of one job to one result: steady state, spread,
- * verdict.
+/* result.c - the records of one job to one result: figures, flags, verdict.
  */
 #include "controller/results/result.h"
 
-#include "controller/results/formula.h"
+#include "controller/results/figures.h"
+#include "controller/results/inputs.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* Two sources of the same rate may differ by this before it is said. */
 #define DISAGREE 0.10
+/* More slow steps than this share of all are no exceptions. */
+#define SLOW_SHARE 0.25
+#define MIB 1048576.0
 
-/* The values of one field in the steady state. */
-struct spread {
-	double median, q1, q3, min, max;
-	size_t n;
-	size_t impossible; /* left out: not above 0, or not finite */
-};
-
-/* One result on its way. Text that does not fit in memory is noted once. */
+/* One result on its way. That memory ran out is noted, and told at the end. */
 struct making {
 	const struct result_input *input;
+	struct figures figures;
 	cJSON *object;
 	cJSON *flags;
 	bool failed;
-	size_t first; /* steady record */
-	struct spread iteration;
-	struct spread tokens;
-	struct spread samples;
-	double tokens_per_second;
-	double samples_per_second;
-	const char *source;
 };
 
 static void add(struct making *making, cJSON *to, const char *name, cJSON *item)
@@ -74,181 +65,128 @@ __attribute__((format(printf, 2, 3))) static void flag(struct making *making,
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
+/* Steps. */
 
-	return (x > y) - (x < y);
+/* Does the log end before its last step? A step that is only told now and then
+ * may have come without being told.
+ */
+static bool ends_early(const struct figures *figures)
+{
+	return figures->total_known && figures->reached &&
+	       figures->reached + figures->stride <= figures->total;
 }
 
-/* The p-quantile of sorted values, by linear interpolation. */
-static double quantile(const double *values, size_t n, double p)
+static cJSON *complete_value(const struct figures *figures)
 {
-	double place = p * (double)(n - 1);
-	size_t below = (size_t)place;
-
-	if (below + 1 >= n)
-		return values[n - 1];
-	return values[below] +
-	       (place - (double)below) * (values[below + 1] - values[below]);
+	if (figures->finished)
+		return cJSON_CreateTrue();
+	if (!figures->total_known || !figures->reached)
+		return cJSON_CreateNull();
+	return cJSON_CreateBool(!ends_early(figures));
 }
 
-static void sum_up(double *values, size_t n, struct spread *spread)
+static void add_slow(struct making *making)
 {
-	spread->n = n;
-	if (!n)
+	const struct figures *figures = &making->figures;
+	cJSON *object, *steps;
+
+	if (!figures->slow) {
+		add(making, making->object, "slow_steps", cJSON_CreateNull());
 		return;
-	qsort(values, n, sizeof(*values), by_value);
-	spread->min = values[0];
-	spread->max = values[n - 1];
-	spread->median = quantile(values, n, 0.5);
-	spread->q1 = quantile(values, n, 0.25);
-	spread->q3 = quantile(values, n, 0.75);
+	}
+	object = cJSON_CreateObject();
+	steps = cJSON_CreateArray();
+	if (object && steps) {
+		add_number(making, object, "count", (double)figures->slow);
+		for (size_t i = 0; i < figures->slow && i < FIGURES_SLOW; i++) {
+			cJSON *step = cJSON_CreateNumber(
+				(double)figures->slow_steps[i]);
+
+			if (!step || !cJSON_AddItemToArray(steps, step)) {
+				cJSON_Delete(step);
+				making->failed = true;
+			}
+		}
+		add(making, object, "steps", take(steps));
+		add_number(making, object, "lost_ms", figures->lost_ms);
+	}
+	cJSON_Delete(steps);
+	add(making, making->object, "slow_steps", object);
 }
 
-static int spread_of(const struct making *making, enum record_field field,
-		     struct spread *spread)
+static void add_steps(struct making *making)
 {
 	const struct result_input *input = making->input;
-	double *values = calloc(input->record_count + 1, sizeof(*values));
-	size_t n = 0;
+	const struct figures *figures = &making->figures;
+	size_t count = input->record_count;
 
-	if (!values)
-		return -1;
-	for (size_t i = making->first; i < input->record_count; i++) {
-		struct record record = input->records[i];
-		double value;
-
-		if (!record_has(&record, field))
-			continue;
-		value = *record_number(&record, field);
-		if (isfinite(value) && value > 0)
-			values[n++] = value;
-		else
-			spread->impossible++;
-	}
-	sum_up(values, n, spread);
-	free(values);
-	return 0;
+	add_number(making, making->object, "steps",
+		   count ? (double)input->records[count - 1].step : NAN);
+	add_number(making, making->object, "steps_total",
+		   figures->total_known ? (double)figures->total : NAN);
+	add(making, making->object, "complete", complete_value(figures));
+	add_number(making, making->object, "warmup_steps",
+		   (double)figures->above);
+	add_text(making, making->object, "warmup",
+		 input->measure->warmup_steps ? "given" : "found");
+	add_slow(making);
 }
 
-/* The first record behind the warm-up. */
-static size_t steady_from(const struct result_input *input)
+static void flag_progress(struct making *making)
 {
-	uint32_t warmup = input->measure->warmup_steps;
-	size_t first = 0;
+	const struct figures *figures = &making->figures;
 
-	if (!warmup) {
-		first = (input->record_count + 9) / 10;
-		return first < input->record_count ? first
-		       : input->record_count       ? input->record_count - 1
-						   : 0;
-	}
-	while (first < input->record_count &&
-	       input->records[first].step <= warmup)
-		first++;
-	return first;
-}
-
-static double summary_rate(const struct result_input *input)
-{
-	const struct record *summary = input->summary;
-
-	if (!summary)
-		return NAN;
-	if (record_has(summary, RECORD_TOKENS_PER_SECOND))
-		return summary->tokens_per_second;
-	if (record_has(summary, RECORD_SAMPLES_PER_SECOND))
-		return formula_tokens_from_samples(summary->samples_per_second,
-						   input->measure->sequence);
-	return NAN;
-}
-
-/* The rate from the best source there is. */
-static void find_rates(struct making *making)
-{
-	const struct measure_spec *measure = making->input->measure;
-	double step = making->iteration.n ? making->iteration.median : NAN;
-	double samples = making->samples.n ? making->samples.median : NAN;
-
-	making->samples_per_second =
-		measure->global_batch && step > 0
-			? (double)measure->global_batch / (step / 1000)
-			: samples;
-	making->source = "iteration";
-	making->tokens_per_second =
-		formula_tokens_per_second(measure->global_batch,
-					  measure->sequence, step);
-	if (isfinite(making->tokens_per_second))
+	if (!ends_early(figures))
 		return;
-	making->source = "reported";
-	making->tokens_per_second =
-		making->tokens.n
-			? making->tokens.median
-			: formula_tokens_from_samples(samples,
-						      measure->sequence);
-	if (isfinite(making->tokens_per_second))
-		return;
-	making->source = "summary";
-	making->tokens_per_second = summary_rate(making->input);
-	if (!(making->tokens_per_second > 0) ||
-	    !isfinite(making->tokens_per_second)) {
-		making->tokens_per_second = NAN;
-		making->source = NULL;
-	}
-}
-
-static double wall_seconds(const struct result_input *input)
-{
-	if (input->started_ms <= 0 || input->ended_ms <= input->started_ms)
-		return NAN;
-	return (double)(input->ended_ms - input->started_ms) / 1000;
+	flag(making,
+	     figures->finished
+		     ? "the training says that it finished at step %llu of %llu"
+		     : "the log ends at step %llu of %llu",
+	     (unsigned long long)figures->reached,
+	     (unsigned long long)figures->total);
 }
 
 static void flag_steps(struct making *making)
 {
 	const struct result_input *input = making->input;
-	const struct spread *step = &making->iteration;
-	double wall = wall_seconds(input);
+	const struct figures *figures = &making->figures;
+	const struct spread *step = &figures->iteration;
 	uint64_t from, to;
 
+	flag_progress(making);
 	if (step->impossible)
 		flag(making, "%zu steps with an impossible time are left out",
 		     step->impossible);
-	if (making->tokens.impossible || making->samples.impossible)
+	if (figures->tokens.impossible || figures->samples.impossible)
 		flag(making, "%zu impossible rates are left out",
-		     making->tokens.impossible + making->samples.impossible);
+		     figures->tokens.impossible + figures->samples.impossible);
 	if (input->record_count == 1 && !input->measure->warmup_steps)
 		flag(making, "one step only: its warm-up is in the figures");
+	if (!figures->settled)
+		flag(making, "the step times do not settle: no end of the "
+			     "warm-up was found in the first half");
+	if ((double)figures->slow > SLOW_SHARE * (double)figures->paced)
+		flag(making,
+		     "%zu of %zu steps are much slower than the median, and "
+		     "left out",
+		     figures->slow, figures->paced);
 	if (!input->record_count || !step->n)
 		return;
-	from = input->records[making->first].step;
+	from = input->records[figures->first].step;
 	to = input->records[input->record_count - 1].step;
 	/* A figure in the wrong unit is off by a thousand. */
-	if (step->median / 1000 * (double)(to - from) > wall * 1.1 + 1)
+	if (step->median / 1000 * (double)(to - from) >
+	    figures->wall_s * 1.1 + 1)
 		flag(making,
 		     "steps %llu to %llu at %.1f ms take longer than the "
 		     "whole job, %.1f s",
 		     (unsigned long long)from, (unsigned long long)to,
-		     step->median, wall);
-}
-
-static void flag_rates(struct making *making)
-{
-	double reported = making->tokens.n ? making->tokens.median : NAN;
-
-	if (making->source && !strcmp(making->source, "iteration") &&
-	    fabs(reported - making->tokens_per_second) >
-		    DISAGREE * making->tokens_per_second)
-		flag(making,
-		     "the program reports %.1f tokens/s, its step time and "
-		     "batch give %.1f",
-		     reported, making->tokens_per_second);
+		     step->median, figures->wall_s);
 }
 
 static void add_spread(struct making *making)
 {
-	const struct spread *spread = &making->iteration;
+	const struct spread *spread = &making->figures.iteration;
 	cJSON *object;
 
 	if (!spread->n) {
@@ -261,12 +199,15 @@ static void add_spread(struct making *making)
 		add_number(making, object, "q1", spread->q1);
 		add_number(making, object, "q3", spread->q3);
 		add_number(making, object, "iqr", spread->q3 - spread->q1);
+		add_number(making, object, "mean", spread->mean);
 		add_number(making, object, "min", spread->min);
 		add_number(making, object, "max", spread->max);
 		add_number(making, object, "n", (double)spread->n);
 	}
 	add(making, making->object, "iteration_ms", object);
 }
+
+/* Loss. */
 
 /* JSON has no word for these. */
 static const char *loss_word(double loss)
@@ -320,66 +261,116 @@ static void add_loss(struct making *making)
 	add(making, making->object, "loss", object);
 }
 
-static void add_rates(struct making *making)
+/* Rates, and what they are held against. */
+
+static void flag_rates(struct making *making)
+{
+	const struct figures *figures = &making->figures;
+
+	if (figures->source && !strcmp(figures->source, "iteration") &&
+	    fabs(figures->reported - figures->tokens_per_second) >
+		    DISAGREE * figures->tokens_per_second)
+		flag(making,
+		     "the program reports %.1f tokens/s, its step time and "
+		     "batch give %.1f",
+		     figures->reported, figures->tokens_per_second);
+}
+
+/* A share of the peak: null and flagged when it is more than all of it. */
+static void add_share(struct making *making, const char *name,
+		      const char *title, double flops_per_token)
 {
 	const struct result_input *input = making->input;
-	double per_device =
-		formula_per_device(making->tokens_per_second, input->devices);
-	struct flops flops = { .factor = 6, .parameters = input->parameters };
-	double mfu = formula_utilisation(per_device,
-					 formula_flops(FORMULA_6N, &flops),
-					 input->peak_flops);
+	double share = formula_utilisation(
+		formula_per_device(making->figures.tokens_per_second,
+				   input->devices),
+		flops_per_token, input->peak_flops);
+
+	if (share > 1)
+		flag(making, "%s of %.1f %% is impossible", title, share * 100);
+	add_number(making, making->object, name, share > 1 ? NAN : share);
+}
+
+static void add_shares(struct making *making)
+{
+	const struct result_input *input = making->input;
+	const struct flops *flops = &input->flops;
+	const char *recompute = input->measure->recompute;
+	bool full = recompute && !strcmp(recompute, "full");
+
+	add_share(making, "mfu", "an MFU", formula_flops(FORMULA_6N, flops));
+	add_share(making, "mfu_palm", "an MFU by PaLM's formula",
+		  formula_flops(FORMULA_PALM, flops));
+	add_share(making, "hfu", "an HFU",
+		  full ? formula_flops_recomputed(FORMULA_6N, flops) : NAN);
+}
+
+static void add_rates(struct making *making)
+{
+	const struct figures *figures = &making->figures;
 
 	add_number(making, making->object, "tokens_per_second",
-		   making->tokens_per_second);
+		   figures->tokens_per_second);
 	add_number(making, making->object, "tokens_per_second_per_device",
-		   per_device);
+		   formula_per_device(figures->tokens_per_second,
+				      making->input->devices));
 	add_number(making, making->object, "samples_per_second",
-		   making->samples_per_second);
-	add_text(making, making->object, "source", making->source);
+		   figures->samples_per_second);
+	add_text(making, making->object, "source", figures->source);
 	add_number(making, making->object, "reported_tokens_per_second",
-		   making->tokens.n ? making->tokens.median : NAN);
-	if (mfu > 1)
-		flag(making, "an MFU of %.1f %% is impossible", mfu * 100);
-	add_number(making, making->object, "mfu", mfu > 1 ? NAN : mfu);
+		   figures->reported);
+	add_shares(making);
+	/* W / (token/s) is J/token. */
+	add_number(making, making->object, "joules_per_token",
+		   formula_joules_per_token(making->input->power_w,
+					    figures->tokens_per_second));
+	flag_rates(making);
 }
 
 static void add_memory(struct making *making)
 {
 	const struct result_input *input = making->input;
-	double reported = NAN;
+	double reported = making->figures.memory_mib;
+	double chip = input->chip_memory_bytes / MIB;
 	double peak = input->memory_peak_bytes
-			      ? (double)input->memory_peak_bytes / (1 << 20)
+			      ? (double)input->memory_peak_bytes / MIB
 			      : NAN;
-
-	for (size_t i = 0; i < input->record_count; i++)
-		if (record_has(&input->records[i], RECORD_MEMORY_MIB))
-			reported = fmax(reported, input->records[i].memory_mib);
+	const char *source = isfinite(reported) ? "reported"
+			     : isfinite(peak)   ? "cgroup"
+						: NULL;
 	/* A training knows what its device holds; the kernel only counts what
 	 * the container holds on the host. */
-	add_number(making, making->object, "memory_mib",
-		   isfinite(reported) ? reported : peak);
-	add_text(making, making->object, "memory_source",
-		 isfinite(reported) ? "reported"
-		 : isfinite(peak)   ? "cgroup"
-				    : NULL);
+	double memory = isfinite(reported) ? reported : peak;
+
+	if (chip > 0 && reported > chip) {
+		flag(making,
+		     "a memory of %.0f MiB is impossible: the device has "
+		     "%.0f",
+		     reported, chip);
+		memory = NAN;
+	}
+	add_number(making, making->object, "memory_mib", memory);
+	add_text(making, making->object, "memory_source", source);
 	add_number(making, making->object, "host_memory_mib", peak);
 }
+
+/* Verdict. */
 
 /* Was anything measured? Else the sentence that says what is missing. */
 static bool verdict(const struct making *making, char *text, size_t size)
 {
 	const struct result_input *input = making->input;
+	const struct figures *figures = &making->figures;
 
-	if (making->iteration.n || making->source ||
-	    isfinite(making->samples_per_second))
+	if (figures->iteration.n || figures->source ||
+	    isfinite(figures->samples_per_second))
 		return true;
 	if (!input->record_count)
 		snprintf(text, size,
 			 "nothing in the log matches the rules of %s",
 			 input->measure->framework ? input->measure->framework
 						   : "its framework");
-	else if (making->first == input->record_count)
+	else if (figures->first == input->record_count)
 		snprintf(text, size,
 			 "%zu steps in the log, none behind the warm-up of %u",
 			 input->record_count, input->measure->warmup_steps);
@@ -390,37 +381,11 @@ static bool verdict(const struct making *making, char *text, size_t size)
 	return false;
 }
 
-static void add_steps(struct making *making)
-{
-	const struct result_input *input = making->input;
-	const struct record *last =
-		input->record_count ? &input->records[input->record_count - 1]
-				    : NULL;
-	const struct record *total = input->summary;
-	uint32_t warmup = input->measure->warmup_steps;
-
-	if (last && record_has(last, RECORD_STEPS))
-		total = last;
-	if (total && !record_has(total, RECORD_STEPS))
-		total = NULL;
-	add_number(making, making->object, "steps",
-		   last ? (double)last->step : NAN);
-	add_number(making, making->object, "steps_total",
-		   total ? (double)total->steps_total : NAN);
-	add_number(making, making->object, "warmup_steps",
-		   warmup ? warmup
-		   : making->first
-			   ? (double)input->records[making->first - 1].step
-			   : 0);
-}
-
 static void fill(struct making *making)
 {
 	char text[240] = "";
-	bool measured;
+	bool measured = verdict(making, text, sizeof(text));
 
-	find_rates(making);
-	measured = verdict(making, text, sizeof(text));
 	add_number(making, making->object, "formula", FORMULA_VERSION);
 	add(making, making->object, "measured", cJSON_CreateBool(measured));
 	add_text(making, making->object, "text", measured ? NULL : text);
@@ -429,23 +394,22 @@ static void fill(struct making *making)
 	add_loss(making);
 	add_rates(making);
 	add_memory(making);
-	add_number(making, making->object, "wall_s",
-		   wall_seconds(making->input));
+	add_number(making, making->object, "wall_s", making->figures.wall_s);
+	add(making, making->object, "inputs", inputs_json(making->input));
 	flag_steps(making);
-	flag_rates(making);
+	if (making->input->pretended)
+		flag(making, "the devices were pretended: these are no figures "
+			     "of real hardware");
 }
 
 cJSON *result_new(const struct result_input *input, struct error *err)
 {
 	struct making making = { .input = input };
 
-	making.first = steady_from(input);
 	making.object = cJSON_CreateObject();
 	making.flags = cJSON_CreateArray();
 	if (!making.object || !making.flags ||
-	    spread_of(&making, RECORD_ITERATION_MS, &making.iteration) < 0 ||
-	    spread_of(&making, RECORD_TOKENS_PER_SECOND, &making.tokens) < 0 ||
-	    spread_of(&making, RECORD_SAMPLES_PER_SECOND, &making.samples) < 0)
+	    figures_compute(input, &making.figures, err) < 0)
 		making.failed = true;
 	else
 		fill(&making);
@@ -467,4 +431,19 @@ bool result_measured(const cJSON *result, const char **text)
 	*text = why ? why : "";
 	return cJSON_IsTrue(
 		cJSON_GetObjectItemCaseSensitive(result, "measured"));
+}
+
+bool result_complete(const cJSON *result, char *text, size_t size)
+{
+	const cJSON *steps = cJSON_GetObjectItemCaseSensitive(result, "steps");
+	const cJSON *total =
+		cJSON_GetObjectItemCaseSensitive(result, "steps_total");
+
+	*text = 0;
+	if (!cJSON_IsFalse(
+		    cJSON_GetObjectItemCaseSensitive(result, "complete")))
+		return true;
+	snprintf(text, size, "the log ends at step %.0f of %.0f",
+		 cJSON_GetNumberValue(steps), cJSON_GetNumberValue(total));
+	return false;
 }

@@ -1,16 +1,22 @@
-/* result.h - the records of one job to one result: steady state, spread,
- * verdict.
+/* result.h - the records of one job to one result: figures, flags, verdict.
  *
  * The result is a JSON object; what is not known is null:
  *
- *	{"formula": 1,			 FORMULA_VERSION
+ *	{"formula": 2,			 FORMULA_VERSION
  *	 "measured": true,		 false: "no-metric", and "text" says why
  *	 "text": null,
  *	 "steps": 60,			 number of the last step
  *	 "steps_total": 60,		 as the program announced it
+ *	 "complete": true,		 false: the log ends before its last
+ *					 step, and nothing says that it was
+ *					 to; null: no number was announced
  *	 "warmup_steps": 6,		 steps up to this number are left out
+ *	 "warmup": "found",		 or "given"
+ *	 "slow_steps": {"count": 1,	 left out too: checkpoints, evaluations
+ *	   "steps": [30], "lost_ms": 912.5},	 or null; 32 of them by number
  *	 "iteration_ms": {"median": 123.4, "q1": 122.0, "q3": 125.1,
- *	   "iqr": 3.1, "min": 121.0, "max": 140.2, "n": 54},	 or null
+ *	   "iqr": 3.1, "mean": 124.0, "min": 121.0, "max": 140.2, "n": 54},
+ *					 or null
  *	 "loss": {"first": 5.6, "last": 2.1},	 or null; "nan", "inf", "-inf"
  *					 as strings; over all steps
  *	 "tokens_per_second": 8300.5,	 over all devices
@@ -26,17 +32,23 @@
  *	 "host_memory_mib": 312.3,	 peak of the fullest container
  *	 "wall_s": 12.3,		 first task's start to last task's end
  *	 "mfu": 0.41,			 a fraction; 6N; null: no peak known
+ *	 "mfu_palm": 0.45,		 with the attention
+ *	 "hfu": 0.55,			 6N with what full recomputation adds;
+ *					 null: nothing is said to be recomputed
+ *	 "joules_per_token": 0.2,	 null: no power was sampled
+ *	 "inputs": {...},		 inputs.h
  *	 "flags": ["..."]}		 sentences; a figure that is impossible
  *					 is null and has its sentence here
  *
- * Steady state: steps with a number above measure->warmup_steps; when that is
- * 0, without the first tenth of the recorded steps, rounded up, and never
- * without the last one. Quartiles by linear interpolation.
+ * Steady state: the steps behind the warm-up that are not slow, as steady.h
+ * says, by the step time, or where there is none by the program's own rate.
+ * Quartiles by linear interpolation.
  */
 #ifndef CONTROLLER_RESULTS_RESULT_H
 #define CONTROLLER_RESULTS_RESULT_H
 
 #include "controller/results/extract.h"
+#include "controller/results/formula.h"
 #include "protocol/error.h"
 #include "protocol/spec.h"
 
@@ -51,12 +63,15 @@ struct result_input {
 	const struct record *records; /* by step, as extract gives them */
 	size_t record_count;
 	const struct record *summary; /* NULL: none */
-	uint64_t memory_peak_bytes;   /* largest of the exit records; 0: unknown
-				       */
-	int64_t started_ms;           /* wall clock; 0: unknown */
+	/* What follows is 0 where it is not known. */
+	uint64_t memory_peak_bytes; /* largest of the exit records */
+	int64_t started_ms;         /* wall clock */
 	int64_t ended_ms;
-	double parameters; /* of the model; 0: unknown */
-	double peak_flops; /* of one device at this precision; 0: unknown */
+	struct flops flops; /* of one token of the model */
+	double peak_flops;  /* of one device at this precision */
+	double chip_memory_bytes;
+	double power_w; /* of all devices together, mean of the steady state */
+	bool pretended; /* the devices are no real ones */
 };
 
 /* The result; the caller deletes it. NULL with ENOMEM. */
@@ -66,5 +81,10 @@ cJSON *result_new(const struct result_input *input, struct error *err);
  * (borrowed, never NULL) the sentence.
  */
 bool result_measured(const cJSON *result, const char **text);
+
+/* "complete": false means failure class incomplete; text[0..size) gets the
+ * sentence.
+ */
+bool result_complete(const cJSON *result, char *text, size_t size);
 
 #endif

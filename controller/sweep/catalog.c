@@ -4,14 +4,18 @@
 #include "controller/sweep/catalog.h"
 
 #include "controller/results/formula.h"
+#include "protocol/buffer.h"
+#include "protocol/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <sodium.h>
 #include <string.h>
 
 #define NAME_BYTES 128
 #define FILES_MAX 1024 /* in one folder */
+#define FILE_BYTES (1 << 20)
 #define FIGURE_MAX 1e15
 #define NEAR_MAX 3 /* names that a person may have meant */
 
@@ -300,13 +304,26 @@ static int read_name(const struct value *root, const char *key,
 	return 0;
 }
 
+static int hash_file(const char *path, char hex[65], struct error *err)
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, FILE_BYTES);
+	if (file_read_any(path, &text, err) < 0)
+		return -1;
+	crypto_hash_sha256(hash, (const unsigned char *)text.data, text.size);
+	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+	return 0;
+}
+
 static int load_framework(struct catalog *catalog, const char *path,
 			  const char *stem, struct error *err)
 {
 	const struct value *root = catalog_read(catalog, path, err);
 	struct framework framework = { .value = root };
 
-	if (!root ||
+	if (!root || hash_file(path, framework.hash, err) < 0 ||
 	    read_name(root, "framework", stem, &framework.name, err) < 0 ||
 	    value_check_keys(root, framework_keys, err) < 0)
 		return -1;

@@ -69,6 +69,7 @@ struct framework {
 	const char *name;
 	const struct value *value; /* the whole file */
 	const struct value *log;   /* the rules, or NULL */
+	char hash[65];             /* SHA-256 of the file, in hex */
 };
 
 struct chip {

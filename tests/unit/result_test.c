@@ -1,6 +1,7 @@
 /* result_test.c - records to a result: steady state, sources, flags.
  */
 #include "controller/results/formula.h"
+#include "controller/results/inputs.h"
 #include "controller/results/result.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
@@ -116,7 +117,7 @@ static void test_steady(void)
 	cJSON_Delete(result);
 
 	measure.warmup_steps = 6;
-	input.parameters = 1e6;
+	input.flops = (struct flops){ .factor = 6, .parameters = 1e6 };
 	input.peak_flops = 1e12;
 	result = result_new(&input, NULL);
 	number(result, "iteration_ms.n", 14, "warmup_steps leaves out six");
@@ -303,11 +304,275 @@ static void test_impossible(void)
 
 	input.record_count = 1;
 	input.started_ms = 0;
+	records[0].steps_total = 1;
 	result = result_new(&input, NULL);
 	number(result, "iteration_ms.n", 1, "a single step is not left out");
 	flags(result, "one step only: its warm-up is in the figures",
 	      "but flagged");
 	cJSON_Delete(result);
+}
+
+/* Twenty steps of 100 ms behind a slow one, all of 8 samples of 128 tokens. */
+struct run {
+	double ms[20];
+	struct record records[20];
+	struct measure_spec measure;
+	struct result_input input;
+};
+
+static void run_init(struct run *run)
+{
+	*run = (struct run){
+		.measure = { .global_batch = 8, .sequence = 128 },
+	};
+	for (size_t i = 0; i < 20; i++)
+		run->ms[i] = i ? 100 : 900;
+	run->input = (struct result_input){
+		.measure = &run->measure,
+		.devices = 2,
+		.records = run->records,
+		.record_count = make_records(run->records, run->ms, 20),
+	};
+}
+
+static void test_disturbed(void)
+{
+	struct run run;
+	cJSON *result;
+
+	run_init(&run);
+	run.records[9].iteration_ms = 1100;
+	run.records[14].iteration_ms = 600;
+	result = result_new(&run.input, NULL);
+	number(result, "slow_steps.count", 2, "steps with a checkpoint");
+	number(result, "slow_steps.lost_ms", 1500, "what they cost");
+	ok(at(result, "slow_steps.steps") &&
+		   cJSON_GetArrayItem(at(result, "slow_steps.steps"), 0)
+				   ->valuedouble == 10 &&
+		   cJSON_GetArrayItem(at(result, "slow_steps.steps"), 1)
+				   ->valuedouble == 15,
+	   "they are named");
+	number(result, "iteration_ms.n", 17, "and not counted");
+	number(result, "iteration_ms.max", 100, "nor the slowest");
+	number(result, "iteration_ms.mean", 100, "nor in the mean");
+	number(result, "warmup_steps", 1, "the first is warm-up");
+	text(result, "warmup", "found", "which was found");
+	flags(result, "", "that is no fault");
+	cJSON_Delete(result);
+
+	for (size_t i = 2; i < 20; i += 3)
+		run.records[i].iteration_ms = 300;
+	result = result_new(&run.input, NULL);
+	flags(result,
+	      "7 of 19 steps are much slower than the median, and left out",
+	      "too many to be exceptions");
+	cJSON_Delete(result);
+
+	run_init(&run);
+	for (size_t i = 0; i < 12; i++)
+		run.records[i].iteration_ms = 50;
+	result = result_new(&run.input, NULL);
+	flags(result,
+	      "the step times do not settle: no end of the warm-up was found "
+	      "in the first half",
+	      "times that change behind the middle");
+	cJSON_Delete(result);
+
+	run_init(&run);
+	run.measure.warmup_steps = 4;
+	result = result_new(&run.input, NULL);
+	text(result, "warmup", "given", "a warm-up may be given");
+	null(result, "slow_steps", "nothing was slow");
+	cJSON_Delete(result);
+}
+
+/* Without step times the program's own rate tells what is steady. */
+static void test_rates_only(void)
+{
+	struct run run;
+	cJSON *result;
+
+	run_init(&run);
+	for (size_t i = 0; i < 20; i++) {
+		run.records[i].has =
+			1u << RECORD_STEP | 1u << RECORD_SAMPLES_PER_SECOND;
+		run.records[i].samples_per_second = i == 0    ? 1
+						    : i == 12 ? 20
+							      : 80;
+	}
+	result = result_new(&run.input, NULL);
+	number(result, "warmup_steps", 1, "a slow rate is warm-up");
+	number(result, "slow_steps.count", 1, "or a slow step");
+	null(result, "slow_steps.lost_ms", "of which no time is known");
+	number(result, "tokens_per_second", 10240, "80 * 128");
+	text(result, "source", "reported", "as reported");
+	cJSON_Delete(result);
+
+	for (size_t i = 0; i < 20; i++) {
+		run.records[i].has |= 1u << RECORD_ITERATION_MS;
+		run.records[i].samples_per_second = 800;
+	}
+	result = result_new(&run.input, NULL);
+	flags(result,
+	      "the program reports 102400.0 tokens/s, its step time and batch "
+	      "give 10240.0",
+	      "samples/s that the clock does not confirm");
+	cJSON_Delete(result);
+}
+
+static void test_shares(void)
+{
+	struct run run;
+	cJSON *result;
+	char full[] = "full";
+
+	run_init(&run);
+	/* 5120 token/p/s; 2 L h s is 2 * 4 * 64 * 128 = 65536 */
+	run.input.flops = (struct flops){ 6, 1e6, 4, 64, 128 };
+	run.input.peak_flops = 1e11;
+	run.input.power_w = 512;
+	run.measure.recompute = full;
+	result = result_new(&run.input, NULL);
+	number(result, "mfu", 0.3072, "6 * 1e6 * 5120 / 1e11");
+	number(result, "mfu_palm", 0.3273326592, "6 * 1065536 * 5120 / 1e11");
+	number(result, "hfu", 0.4096, "8 * 1e6 * 5120 / 1e11");
+	number(result, "joules_per_token", 0.05, "512 W / 10240 token/s");
+	number(result, "inputs.parameters", 1e6, "what it follows from");
+	number(result, "inputs.sequence", 128, "is told");
+	number(result, "inputs.devices", 2, "with it");
+	flags(result, "", "all is well");
+	cJSON_Delete(result);
+
+	run.measure.recompute = NULL;
+	run.input.peak_flops = 4e10;
+	result = result_new(&run.input, NULL);
+	null(result, "hfu", "nothing is recomputed");
+	number(result, "mfu", 0.768, "nearer to the peak");
+	cJSON_Delete(result);
+
+	run.measure.recompute = full;
+	result = result_new(&run.input, NULL);
+	null(result, "hfu", "more than the hardware can do");
+	flags(result, "an HFU of 102.4 % is impossible", "is no figure");
+	cJSON_Delete(result);
+}
+
+static void test_memory(void)
+{
+	struct run run;
+	cJSON *result;
+
+	run_init(&run);
+	for (size_t i = 0; i < 20; i++)
+		run.records[i].has |= 1u << RECORD_MEMORY_MIB;
+	run.records[7].memory_mib = 81920;
+	run.input.chip_memory_bytes = 80.0 * (1 << 30);
+	result = result_new(&run.input, NULL);
+	number(result, "memory_mib", 81920, "all of the device's memory");
+	flags(result, "", "may be used");
+	cJSON_Delete(result);
+
+	run.records[7].memory_mib = 81921;
+	result = result_new(&run.input, NULL);
+	null(result, "memory_mib", "but not more");
+	flags(result,
+	      "a memory of 81921 MiB is impossible: the device has 81920",
+	      "which is told");
+	cJSON_Delete(result);
+}
+
+static void complete(struct run *run, size_t records, uint64_t total,
+		     const char *want, const char *told, const char *what)
+{
+	cJSON *result;
+	const cJSON *item;
+	char ends[120];
+
+	run->input.record_count = records;
+	for (size_t i = 0; i < 20; i++)
+		run->records[i].steps_total = total;
+	result = result_new(&run->input, NULL);
+	item = at(result, "complete");
+	is(cJSON_IsTrue(item)    ? "true"
+	   : cJSON_IsFalse(item) ? "false"
+				 : "null",
+	   want, "%s", what);
+	ok(result_complete(result, ends, sizeof(ends)) !=
+		   !strcmp(want, "false"),
+	   "and so it is judged");
+	flags(result, told, what);
+	cJSON_Delete(result);
+}
+
+static void test_complete(void)
+{
+	struct run run;
+	struct record summary = { .has = 1u << RECORD_FINISHED,
+				  .finished = true };
+
+	run_init(&run);
+	complete(&run, 20, 20, "true", "", "the last step is there");
+	complete(&run, 19, 20, "false", "the log ends at step 19 of 20",
+		 "the last step is missing");
+	for (size_t i = 0; i < 20; i++)
+		run.records[i].step = i;
+	complete(&run, 20, 20, "true", "", "steps may count from 0");
+	for (size_t i = 0; i < 20; i++)
+		run.records[i].step = 10 * (i + 1);
+	complete(&run, 20, 209, "true", "",
+		 "not each step is told, so the last may have come");
+	complete(&run, 20, 210, "false", "the log ends at step 200 of 210",
+		 "the next one should have been told");
+	run.input.summary = &summary;
+	complete(&run, 20, 500, "true",
+		 "the training says that it finished at step 200 of 500",
+		 "a training that says that it is done");
+	run.input.summary = NULL;
+	for (size_t i = 0; i < 20; i++)
+		run.records[i].has &= ~(1u << RECORD_STEPS);
+	complete(&run, 20, 0, "null", "", "nothing was announced");
+}
+
+static void test_inputs(void)
+{
+	struct run run;
+	struct result_input copy = { .power_w = 7 };
+	cJSON *result, *inputs;
+
+	run_init(&run);
+	run.input.memory_peak_bytes = 1ULL << 40;
+	run.input.started_ms = 1700000000000;
+	run.input.ended_ms = 1700000009000;
+	run.input.flops = (struct flops){ 4, 2.5e9, 3, 5, 7 };
+	run.input.peak_flops = 312e12;
+	run.input.pretended = true;
+	result = result_new(&run.input, NULL);
+	flags(result,
+	      "the devices were pretended: these are no figures of real "
+	      "hardware",
+	      "devices that are none");
+	inputs_read(at(result, "inputs"), &copy);
+	ok(copy.devices == 2 && copy.memory_peak_bytes == 1ULL << 40 &&
+		   copy.started_ms == 1700000000000 &&
+		   copy.ended_ms == 1700000009000 && copy.flops.factor == 4 &&
+		   copy.flops.parameters == 2.5e9 && copy.flops.layers == 3 &&
+		   copy.flops.hidden == 5 && copy.flops.sequence == 7 &&
+		   copy.peak_flops == 312e12 && copy.pretended &&
+		   copy.power_w == 0,
+	   "what a result follows from comes back from it");
+	cJSON_Delete(result);
+
+	inputs = cJSON_Parse("{\"devices\": -1, \"layers\": 1e10,"
+			     "\"started_ms\": 1e300, \"hidden\": \"9\","
+			     "\"pretended\": 0}");
+	copy = (struct result_input){ .devices = 3, .pretended = true };
+	inputs_read(inputs, &copy);
+	ok(copy.devices == 3 && !copy.flops.layers && !copy.started_ms &&
+		   !copy.flops.hidden && copy.pretended,
+	   "but not what is out of range");
+	inputs_read(NULL, &copy);
+	ok(copy.devices == 3, "nor from nothing");
+	cJSON_Delete(inputs);
 }
 
 static void test_no_memory(void)
@@ -347,6 +612,12 @@ int main(void)
 	test_sources();
 	test_nothing();
 	test_impossible();
+	test_disturbed();
+	test_rates_only();
+	test_shares();
+	test_memory();
+	test_complete();
+	test_inputs();
 	test_no_memory();
 	return tap_done();
 }

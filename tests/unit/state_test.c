@@ -34,7 +34,8 @@ static const struct {
 	    "ended" } },
 	{ "failure", failure_word, failure_value, FAILURES,
 	  { "preflight", "image", "create", "exit", "oom", "node-lost",
-	    "timeout", "hang", "no-metric", "policy", "cancelled" } },
+	    "timeout", "hang", "no-metric", "policy", "cancelled",
+	    "incomplete" } },
 	/* clang-format on */
 };
 
