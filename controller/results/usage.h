@@ -1,0 +1,67 @@
+/* usage.h - a job's samples to one summary: power, heat, load, memory, energy.
+ *
+ * Each node of a job has a stream of samples (protocol/hardware/series.h); it
+ * is fed here as it comes, in pieces of any size. The summary of all of them is
+ * `usage` in a result:
+ *
+ *	{"devices": [		by node rank, then index; allocated ones only
+ *	   {"node": "n1", "rank": 0, "device": 0, "name": ..., "bus_id": ...,
+ *	    "samples": 600,			how often it was read
+ *	    "interval_ms": 1000.2,		mean, between readings
+ *	    "power_w": {"mean": 401.2, "max": 455.0}, or null, as below
+ *	    "power_cap_w": {...}, "temp_c": {...}, "util_pct": {...},
+ *	    "mem_used_mib": {...}, "mem_used_pct": {...},
+ *	    "mem_total_mib": 81920,
+ *	    "energy_j": 240712.3, "energy_s": 600.0,	over so much time
+ *	    "gaps": 0, "gaps_s": 0}],		and not over these
+ *	 "hosts": [{"node": "n1", "rank": 0, "samples": 600, "tool": ...,
+ *	    "cpus": ..., "clock": true, "offset_ms": -3, "round_trip_ms": 1,
+ *	    "cpu_pct": {"mean", "max"}, ... by host_reading_name()}],
+ *	 "power_w": 3209.6,	sum of the devices' means; null unless all told
+ *	 "energy_j": 1925698.4,	sum over the devices; null unless all told
+ *	 "mem_used_mib": 71680, "mem_total_mib": 81920,	  peak of the fullest
+ *					device, and what that one has
+ *	 "errors": [{"node": "n1", "text": "...", "count": 2}],
+ *	 "broken_lines": 0}
+ *
+ * Energy is the trapezoid over the times of the readings. Between two that are
+ * more than USAGE_GAP_INTERVALS intervals apart nothing is assumed: that is a
+ * gap, and stated.
+ */
+#ifndef CONTROLLER_RESULTS_USAGE_H
+#define CONTROLLER_RESULTS_USAGE_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define USAGE_GAP_INTERVALS 5
+#define USAGE_ERRORS_MAX 16 /* different ones kept per node */
+
+/* One stream. */
+struct usage;
+struct usage *usage_new(struct error *err);
+void usage_free(struct usage *usage);
+OWNED_POINTER(struct usage, usage_free)
+
+/* The next bytes of the stream. Lines that are no samples are counted and left
+ * out. ENOMEM.
+ */
+int usage_feed(struct usage *usage, const char *data, size_t size,
+	       struct error *err);
+
+/* The summary of the streams of a job (by node rank; NULL: none of that node).
+ * The caller deletes it; NULL with ENOMEM.
+ */
+cJSON *usage_summary(const struct usage *const *streams, size_t count,
+		     struct error *err);
+
+/* What must be said beside the figures, as sentences to a list: errors of the
+ * monitors, gaps. usage: a summary.
+ */
+int usage_warnings(const cJSON *usage, cJSON *list, struct error *err);
+
+#endif

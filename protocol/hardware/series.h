@@ -1,0 +1,131 @@
+/* series.h - what an agent measures beside a task, as lines of a stream.
+ *
+ * The stream `samples-<node rank>` of a job holds one JSON object per line:
+ *
+ *	{"series": 1, "node": "n1", "rank": 0, "time_ms": 1790000000000,
+ *	 "interval_ms": 1000,		readings come this often
+ *	 "clock": true,			the controller's clock is known: it is
+ *	 "offset_ms": -3,		that much ahead of the node's, by
+ *	 "round_trip_ms": 1,		an exchange that took so long
+ *	 "tool": "nvidia-smi", "cpus": "0-3",	and where it runs
+ *	 "devices": [{"index": 0, "bus_id": "0000:0e:00.0", "name": "..."}],
+ *	 "columns": ["temp_c", "power_w", ...],	reading_name()
+ *	 "host": ["cpu_pct", ...]}		host_reading_name()
+ *	{"t": 1790000000990, "d": [[0, 45, 220.5, null], [1, ...]]}
+ *	{"t": 1790000001000, "h": [3.5, 10240, ...]}
+ *	{"t": 1790000001000, "error": "nvidia-smi: no end within 5000 ms: ..."}
+ *
+ * A line with "series" comes first, and again whenever something in it changes
+ * (another agent, another interval, a better look at the clock). In a line with
+ * "d" each list is a device's index and its readings in the order of
+ * `columns`; "h" is in the order of `host`; null is what could not be read.
+ * Times are wall clock, of the controller where its clock is known (else of the
+ * node): for devices, the middle of the tool's run. Whoever reads it takes any
+ * byte: lines that are none of these are EPROTO.
+ */
+#ifndef PROTOCOL_HARDWARE_SERIES_H
+#define PROTOCOL_HARDWARE_SERIES_H
+
+#include "protocol/codec.h"
+#include "protocol/hardware/sample.h"
+
+#define SERIES_VERSION 1
+#define SERIES_LINE_MAX 131072 /* bytes; a longer one is none of ours */
+#define SERIES_TEXT_MAX 400    /* bytes of an error */
+
+enum host_reading {
+	HOST_CPU_PCT, /* of all processors together */
+	HOST_MEM_USED_MIB,
+	HOST_DISK_READ_MIB_S, /* of whole disks */
+	HOST_DISK_WRITE_MIB_S,
+	HOST_NET_IN_MIB_S, /* of physical interfaces */
+	HOST_NET_OUT_MIB_S,
+	HOST_CPU_POWER_W, /* RAPL packages */
+	HOST_POWER_W,     /* of the whole machine, by its IPMI */
+	HOST_READINGS
+};
+
+/* "cpu_pct" ...; NULL when out of range. */
+const char *host_reading_name(enum host_reading reading);
+
+struct host_sample {
+	double value[HOST_READINGS];
+	unsigned has; /* bit 1 << HOST_... */
+};
+
+struct series_device {
+	uint32_t index; /* on the node */
+	char *bus_id;   /* or NULL */
+	char *name;     /* or NULL */
+};
+
+struct series_head {
+	uint32_t series; /* SERIES_VERSION */
+	char *node;
+	uint32_t rank;
+	int64_t time_ms;
+	uint32_t interval_ms;
+	bool clock;
+	int64_t offset_ms;
+	int64_t round_trip_ms;
+	char *tool; /* NULL: no device is sampled */
+	char *cpus; /* NULL: wherever the agent runs */
+	struct series_device *devices;
+	size_t devices_count;
+	struct strings columns; /* filled by series_put_head() */
+	struct strings host;
+};
+extern const struct schema series_head_schema;
+
+/* Append one line. ENOMEM, E2BIG: the buffer is unchanged. */
+int series_put_head(struct buffer *out, struct series_head *head,
+		    struct error *err);
+/* rows[i] is what was read of the device with number indices[i]; NULL: nothing.
+ */
+int series_put_devices(struct buffer *out, int64_t time_ms,
+		       const uint32_t *indices,
+		       const struct device_sample *const *rows, size_t count,
+		       struct error *err);
+int series_put_host(struct buffer *out, int64_t time_ms,
+		    const struct host_sample *sample, struct error *err);
+/* Cut to SERIES_TEXT_MAX, and printable. */
+int series_put_error(struct buffer *out, int64_t time_ms, const char *text,
+		     struct error *err);
+
+enum series_kind { SERIES_HEAD, SERIES_DEVICES, SERIES_HOST, SERIES_ERROR };
+
+struct series_point {
+	uint32_t index;
+	double value[READINGS];
+	unsigned has;
+};
+
+/* One line, read. */
+struct series_line {
+	enum series_kind kind;
+	int64_t time_ms;
+	struct series_head head;
+	struct series_point *points;
+	size_t count;
+	struct host_sample host;
+	char *text;
+};
+void series_line_clear(struct series_line *line);
+OWNED_VALUE(struct series_line, series_line_clear)
+
+/* Which column is which, as the last head said. All zero: no head yet. */
+struct series_columns {
+	int device[32]; /* reading + 1; 0: a column that we do not know */
+	size_t device_count;
+	int host[32];
+	size_t host_count;
+	bool known;
+};
+
+/* Read a line without its newline, going on from the lines before it. EPROTO:
+ * none of ours; *line is then empty.
+ */
+int series_read(struct series_columns *columns, const char *text, size_t size,
+		struct series_line *line, struct error *err);
+
+#endif

@@ -1,0 +1,306 @@
+/* usage_test.c - what was sampled beside a job comes out as its summary.
+ */
+#include "controller/results/usage.h"
+#include "protocol/hardware/series.h"
+
+#include "tests/tap.h"
+
+#include <math.h>
+
+/* The stream of a node with two devices, of which readings are given. */
+static void put_head(struct buffer *text, const char *node, uint32_t rank,
+		     size_t devices)
+{
+	struct series_device list[] = {
+		{ 0, (char *)"0000:0e:00.0", (char *)"Example 9000" },
+		{ 3, NULL, NULL },
+	};
+	struct series_head head = {
+		.node = (char *)node,
+		.rank = rank,
+		.time_ms = 1000,
+		.interval_ms = 1000,
+		.clock = true,
+		.offset_ms = -3,
+		.round_trip_ms = 1,
+		.tool = (char *)"tool",
+		.devices = list,
+		.devices_count = devices,
+	};
+
+	series_put_head(text, &head, NULL);
+	strings_clear(&head.columns);
+	strings_clear(&head.host);
+}
+
+static void put(struct buffer *text, int64_t time_ms, uint32_t device,
+		double power_w, double used_mib)
+{
+	struct device_sample row = { 0 };
+	const struct device_sample *rows[] = { &row };
+
+	if (power_w >= 0) {
+		row.value[READING_POWER_W] = power_w;
+		row.has |= 1U << READING_POWER_W;
+	}
+	row.value[READING_MEM_USED_MIB] = used_mib;
+	row.value[READING_MEM_TOTAL_MIB] = 81920;
+	row.has |= 1U << READING_MEM_USED_MIB | 1U << READING_MEM_TOTAL_MIB;
+	series_put_devices(text, time_ms, &device, rows, 1, NULL);
+}
+
+static struct usage *fed(const struct buffer *text, size_t piece)
+{
+	struct usage *usage = usage_new(NULL);
+
+	for (size_t at = 0; at < text->size; at += piece)
+		usage_feed(usage, text->data + at,
+			   text->size - at < piece ? text->size - at : piece,
+			   NULL);
+	return usage;
+}
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const cJSON *nth(const cJSON *object, const char *name, int n)
+{
+	return cJSON_GetArrayItem(member(object, name), n);
+}
+
+static double number(const cJSON *object, const char *name)
+{
+	return cJSON_IsNumber(member(object, name))
+		       ? member(object, name)->valuedouble
+		       : NAN;
+}
+
+static bool about(double got, double want)
+{
+	if (fabs(got - want) < 1e-6)
+		return true;
+	printf("# got %g, wanted %g\n", got, want);
+	return false;
+}
+
+static void figures(void)
+{
+	owned(buffer_clear) struct buffer text;
+	struct usage *usage[2];
+	cJSON *summary, *again;
+	const cJSON *device;
+	char *one, *two;
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 0, 2);
+	/* 100 W, then a ramp to 300 W in one second: 100 + 200 J. */
+	put(&text, 10000, 0, 100, 1024);
+	put(&text, 11000, 0, 100, 2048);
+	put(&text, 12000, 0, 300, 512);
+	put(&text, 10000, 3, 50, 100);
+	put(&text, 12500, 3, 50, 100);
+	put(&text, 12500, 7, 9999, 99999);
+	usage[0] = fed(&text, text.size);
+	usage[1] = NULL;
+	summary = usage_summary((const struct usage *const *)usage, 2, NULL);
+	device = nth(summary, "devices", 0);
+	is_int(cJSON_GetArraySize(member(summary, "devices")), 2,
+	       "only devices that the head names count");
+	is(cJSON_GetStringValue(member(device, "bus_id")), "0000:0e:00.0",
+	   "a device keeps its address");
+	ok(about(number(member(device, "power_w"), "mean"), 500.0 / 3) &&
+		   about(number(member(device, "power_w"), "max"), 300),
+	   "mean and largest power");
+	ok(about(number(device, "energy_j"), 300) &&
+		   about(number(device, "energy_s"), 2),
+	   "energy is the trapezoid over real times");
+	ok(about(number(member(device, "mem_used_mib"), "max"), 2048) &&
+		   about(number(device, "mem_total_mib"), 81920),
+	   "peak of memory, and how much there is");
+	ok(cJSON_IsNull(member(device, "temp_c")),
+	   "what was never read is null, not 0");
+	ok(about(number(device, "interval_ms"), 1000), "the interval is told");
+	ok(about(number(nth(summary, "devices", 1), "energy_j"), 125),
+	   "an interval of 2.5 s counts with its length");
+	ok(about(number(summary, "energy_j"), 425) &&
+		   about(number(summary, "power_w"), 500.0 / 3 + 50),
+	   "the job's energy and power are the devices' sums");
+	ok(about(number(summary, "mem_used_mib"), 2048) &&
+		   about(number(summary, "mem_total_mib"), 81920),
+	   "its memory is that of the fullest device");
+	usage_free(usage[0]);
+	usage[0] = fed(&text, 1);
+	again = usage_summary((const struct usage *const *)usage, 1, NULL);
+	one = cJSON_PrintUnformatted(summary);
+	two = cJSON_PrintUnformatted(again);
+	is(two, one, "fed byte by byte it is the same");
+	cJSON_free(one);
+	cJSON_free(two);
+	cJSON_Delete(summary);
+	cJSON_Delete(again);
+	usage_free(usage[0]);
+}
+
+static void gaps(void)
+{
+	owned(buffer_clear) struct buffer text;
+	const struct usage *usage;
+	cJSON *summary, *list = cJSON_CreateArray();
+	const cJSON *device;
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 0, 2);
+	put(&text, 10000, 0, 100, 0);
+	put(&text, 15000, 0, 100, 0);
+	put(&text, 15500, 0, -1, 0);
+	put(&text, 21000, 0, 100, 0);
+	put(&text, 20000, 0, 100, 0);
+	put(&text, 22000, 0, 100, 0);
+	usage = fed(&text, 100);
+	summary = usage_summary(&usage, 1, NULL);
+	device = nth(summary, "devices", 0);
+	ok(about(number(device, "energy_j"), 700),
+	   "five intervals are bridged, six are not, time never runs back");
+	ok(number(device, "gaps") == 1 && about(number(device, "gaps_s"), 6),
+	   "the gap is stated");
+	ok(cJSON_IsNull(member(summary, "energy_j")) &&
+		   cJSON_IsNull(member(summary, "power_w")),
+	   "a device that never told makes no sum of the rest");
+	usage_warnings(summary, list, NULL);
+	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
+	   "n1: device 0 was not sampled for 6.0 s, which its energy leaves "
+	   "out",
+	   "the gap is told in words");
+	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)),
+	   "n1: device 3 was never sampled", "and so is the silence");
+	cJSON_Delete(list);
+	cJSON_Delete(summary);
+	usage_free((struct usage *)usage);
+}
+
+static void hosts(void)
+{
+	owned(buffer_clear) struct buffer text;
+	struct host_sample host = { .has = 1U << HOST_CPU_PCT |
+					   1U << HOST_POWER_W };
+	const struct usage *usage;
+	const cJSON *first;
+	cJSON *summary;
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 4, 0);
+	host.value[HOST_CPU_PCT] = 10;
+	host.value[HOST_POWER_W] = 700;
+	series_put_host(&text, 1000, &host, NULL);
+	host.value[HOST_CPU_PCT] = 30;
+	host.has = 1U << HOST_CPU_PCT;
+	series_put_host(&text, 2000, &host, NULL);
+	usage = fed(&text, 7);
+	summary = usage_summary(&usage, 1, NULL);
+	first = nth(summary, "hosts", 0);
+	ok(about(number(member(first, "cpu_pct"), "mean"), 20) &&
+		   about(number(member(first, "power_w"), "max"), 700),
+	   "the host's readings stand beside");
+	ok(number(first, "rank") == 4 && number(first, "offset_ms") == -3 &&
+		   number(first, "round_trip_ms") == 1,
+	   "with the offset of its clock and how well it is known");
+	ok(cJSON_IsNull(member(summary, "energy_j")) &&
+		   cJSON_IsNull(member(summary, "mem_used_mib")),
+	   "a node without devices has no figures of them");
+	cJSON_Delete(summary);
+	usage_free((struct usage *)usage);
+}
+
+static void errors(void)
+{
+	owned(buffer_clear) struct buffer text;
+	const struct usage *usage;
+	cJSON *summary, *list = cJSON_CreateArray();
+	char cause[600];
+
+	buffer_init(&text, 1 << 20);
+	put_head(&text, "n1", 0, 0);
+	for (int i = 0; i < 3; i++)
+		series_put_error(&text, 1000 + i, "tool: gone\n\"away\"", NULL);
+	for (int i = 0; i < 40; i++) {
+		memset(cause, 'x', sizeof(cause) - 1);
+		cause[sizeof(cause) - 1] = 0;
+		cause[0] = (char)('A' + i);
+		series_put_error(&text, 2000 + i, cause, NULL);
+	}
+	usage = fed(&text, 100);
+	summary = usage_summary(&usage, 1, NULL);
+	is_int(cJSON_GetArraySize(member(summary, "errors")), USAGE_ERRORS_MAX,
+	       "so many different errors are kept");
+	is(cJSON_GetStringValue(member(nth(summary, "errors", 0), "text")),
+	   "tool: gone?\"away\"", "in words without control characters");
+	ok(number(nth(summary, "errors", 0), "count") == 3,
+	   "the same is counted");
+	ok(number(nth(summary, "errors", USAGE_ERRORS_MAX - 1), "count") ==
+		   40 - USAGE_ERRORS_MAX + 2,
+	   "and what is more than that");
+	usage_warnings(summary, list, NULL);
+	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
+	   "n1: monitor: tool: gone?\"away\"", "the result can tell it");
+	cJSON_Delete(list);
+	cJSON_Delete(summary);
+	usage_free((struct usage *)usage);
+}
+
+static void nonsense(void)
+{
+	static const char *const lines[] = {
+		"",
+		"x",
+		"[]",
+		"{}",
+		"{\"t\":1}",
+		"{\"t\":-1,\"h\":[]}",
+		"{\"t\":1,\"d\":[[]]}",
+		"{\"t\":1,\"d\":[[-1]]}",
+		"{\"t\":1,\"d\":[7]}",
+		"{\"t\":1,\"d\":[[\"x\"]]}",
+		"{\"t\":1e99,\"d\":[]}",
+		"{\"series\":2}",
+		"{\"series\":1,\"node\":\"n\",\"rank\":0,\"time_ms\":1,"
+		"\"interval_ms\":0,\"clock\":true,\"columns\":[],\"host\":[]}",
+	};
+	size_t count = sizeof(lines) / sizeof(lines[0]);
+	owned(buffer_clear) struct buffer text;
+	const struct usage *usage;
+	owned_free char *huge = malloc(3 << 20);
+	cJSON *summary;
+
+	buffer_init(&text, 8 << 20);
+	put(&text, 1000, 0, 5, 5); /* before any head */
+	put_head(&text, "n1", 0, 1);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&text, NULL, "%s\n", lines[i]);
+	memset(huge, '[', 3 << 20);
+	buffer_append(&text, huge, 3 << 20, NULL);
+	buffer_text(&text, "\n", NULL);
+	put(&text, 2000, 0, 5, 5);
+	buffer_text(&text, "{\"t\":3000,\"d\":[[0", NULL); /* cut off */
+	usage = fed(&text, 4096);
+	summary = usage_summary(&usage, 1, NULL);
+	ok(number(summary, "broken_lines") == (double)count + 2,
+	   "lines that are none are counted: %g",
+	   number(summary, "broken_lines"));
+	ok(number(nth(summary, "devices", 0), "samples") == 1,
+	   "and the good ones between them are read");
+	cJSON_Delete(summary);
+	usage_free((struct usage *)usage);
+}
+
+int main(void)
+{
+	tap_begin(30);
+	figures();
+	gaps();
+	hosts();
+	errors();
+	nonsense();
+	return tap_done();
+}
