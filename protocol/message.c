@@ -62,7 +62,8 @@ MESSAGE(start, T(start), F(start, master_addr), F(start, master_port))
 MESSAGE(stop, T(stop), F(stop, reason))
 MESSAGE(discard, T(discard))
 MESSAGE(resync, O(resync, unused))
-MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token))
+MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
+	O(submit, resume))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
 MESSAGE(retry, F(retry, request), F(retry, sweep))
 MESSAGE(query, F(query, request), F(query, what), O(query, id),

@@ -193,13 +193,15 @@ struct message_resync {
 };
 
 /* Payload: the text of the sweep file. Reply: {"sweep": id, "name": ...,
- * "jobs": n, "dropped": [{"cell", "reason"}]}.
+ * "jobs": n, "taken": n of them, "dropped": [{"cell", "reason"}], "waiting":
+ * [the same of cells that no node could run at present]}.
  */
 struct message_submit {
 	uint64_t request;
 	char *file;  /* its name, for error messages */
 	char *token; /* random, chosen by the client: the same submit sent
 			again is answered, not done, again */
+	bool resume; /* take over what completed in sweeps of this name */
 };
 
 struct message_cancel {
@@ -214,8 +216,9 @@ struct message_retry {
 	uint64_t sweep;
 };
 
-/* what: "sweeps", "sweep", "jobs" (of sweep id), "job", "nodes", "node",
- * "events" (of job id), "results" and "series" (of sweep id). With wait_ms the answer waits
+/* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
+ * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id).
+ * With wait_ms the answer waits
  * until something changed after `since` (the "since" of an earlier answer).
  */
 struct message_query {

@@ -91,6 +91,9 @@ static const struct option_rule plan_rules[] = {
 static const struct option_rule submit_rules[] = {
 	{ OPTION("wait", 'w', OPTION_FLAG, wait, NULL),
 	  .help = "show the progress until all is done, then the results" },
+	{ OPTION("resume", 0, OPTION_FLAG, take_over, NULL),
+	  .help = "take over what completed in earlier sweeps of this name, "
+		  "run the rest" },
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
@@ -98,6 +101,8 @@ static const struct option_rule submit_rules[] = {
 static const struct option_rule jobs_rules[] = {
 	{ OPTION("sweep", 0, OPTION_NUMBER, sweep, "ID"), .min = 1,
 	  .max = UINT64_MAX - 1, .help = "all jobs of that sweep" },
+	{ OPTION("all", 0, OPTION_FLAG, all, NULL),
+	  .help = "all jobs of all sweeps" },
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
@@ -188,15 +193,18 @@ static const struct command commands[] = {
 	{ "submit", "SWEEP", 1, 1, true, submit_rules,
 	  "hand a sweep to the controller",
 	  "Prints the sweep's number. With --wait, Ctrl-C leaves the sweep "
-	  "running.\nExit 0 when all jobs completed, 1 when not.",
+	  "running.\nExit 0 when all jobs completed, 1 when not. With "
+	  "--resume, cells that completed\nunchanged in a sweep of the same "
+	  "name are not run again: their jobs stand in the\nnew sweep's "
+	  "report, marked with where they ran.",
 	  "regatta submit demo.yaml --wait", command_submit },
 	{ "sweeps", "", 0, 0, true, format_rules,
 	  "list the sweeps", "All that the controller knows, the newest last.",
 	  "regatta sweeps", command_sweeps },
 	{ "jobs", "", 0, 0, true, jobs_rules,
-	  "list jobs: of a sweep, or the active and recent ones",
+	  "list jobs: of the last sweep, another one, or all",
 	  "One line a job: what it is, its state, where it runs, and how far "
-	  "it is or why\nit failed.",
+	  "it is, why it\nfailed, or what nodes it waits for.",
 	  "regatta jobs --sweep 3", command_jobs },
 	{ "nodes", "", 0, 0, true, format_rules, "list the nodes",
 	  "One line a node: its state, its devices and what runs on it.",

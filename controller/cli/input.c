@@ -8,7 +8,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#define DROPPED_SHOWN 20
+#define CELLS_SHOWN 20
 
 static int check(struct input *input, struct cli *cli, bool optional_catalog,
 		 struct error *err)
@@ -24,6 +24,26 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 	input->sweep = sweep_parse(input->text.data, input->text.size,
 				   input->name, input->catalog, err);
 	return input->sweep ? 0 : -1;
+}
+
+int input_check_jobs(const struct input *input, struct cli *cli,
+		     struct error *err)
+{
+	const struct sweep_totals *totals =
+		input->sweep ? sweep_totals(input->sweep) : NULL;
+	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
+
+	if (!totals || totals->jobs)
+		return 0;
+	for (size_t i = 0; i < totals->dropped && i < CELLS_SHOWN; i++) {
+		if (sweep_drop(input->sweep, i, cell, sizeof(cell), reason,
+			       sizeof(reason), err) < 0)
+			return -1;
+		cli_say(cli, "dropped: %s: %s", cell, reason);
+	}
+	return error_set(err, EINVAL,
+			 "%s: nothing to run: all %zu cells are dropped",
+			 input->name, totals->dropped);
 }
 
 int input_init(struct input *input, struct cli *cli, const char *name,
@@ -48,23 +68,22 @@ void input_clear(struct input *input)
 	input->catalog = NULL;
 }
 
-static void tell_dropped(struct cli *cli, const cJSON *body)
+/* Cells with their reasons, at most CELLS_SHOWN of them. */
+static void tell_cells(struct cli *cli, const cJSON *cells, const char *what,
+		       const char *where)
 {
-	const cJSON *dropped = json_list(body, "dropped");
-	int count = cJSON_GetArraySize(dropped);
+	int count = cJSON_GetArraySize(cells);
 	const cJSON *cell;
 	int shown = 0;
 
-	cJSON_ArrayForEach(cell, dropped)
+	cJSON_ArrayForEach(cell, cells)
 	{
-		if (shown++ == DROPPED_SHOWN) {
-			cli_say(cli,
-				"dropped: and %d more; regatta plan lists "
-				"all",
-				count - DROPPED_SHOWN);
+		if (shown++ == CELLS_SHOWN) {
+			cli_say(cli, "%s: and %d more; %s lists all", what,
+				count - CELLS_SHOWN, where);
 			break;
 		}
-		cli_say(cli, "dropped: %s: %s", json_text(cell, "cell"),
+		cli_say(cli, "%s: %s: %s", what, json_text(cell, "cell"),
 			json_text(cell, "reason"));
 	}
 }
@@ -75,8 +94,9 @@ int input_submit(const struct input *input, struct cli *cli,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_submit submit = { .file = (char *)input->name,
-					 .token = (char *)token };
-	char jobs[HUMAN_SIZE];
+					 .token = (char *)token,
+					 .resume = cli->options.take_over };
+	char jobs[HUMAN_SIZE], taken[60] = "";
 	uint64_t id;
 
 	if (client_call(client, MESSAGE_SUBMIT, &submit, input->text.data,
@@ -87,10 +107,17 @@ int input_submit(const struct input *input, struct cli *cli,
 		return error_set(err, EPROTO,
 				 "the controller did not say the sweep's "
 				 "number");
-	tell_dropped(cli, answer.body);
-	cli_say(cli, "sweep %llu: %s, %s", (unsigned long long)id,
+	tell_cells(cli, json_list(answer.body, "dropped"), "dropped",
+		   "regatta plan");
+	tell_cells(cli, json_list(answer.body, "waiting"), "waits",
+		   "regatta jobs");
+	if (cli->options.take_over)
+		snprintf(taken, sizeof(taken),
+			 ", %llu of them taken over from earlier sweeps",
+			 (unsigned long long)json_u64(answer.body, "taken"));
+	cli_say(cli, "sweep %llu: %s, %s%s", (unsigned long long)id,
 		json_text(answer.body, "name"),
-		human_jobs(json_u64(answer.body, "jobs"), jobs));
+		human_jobs(json_u64(answer.body, "jobs"), jobs), taken);
 	*sweep = id;
 	if (body)
 		*body = take(answer.body);

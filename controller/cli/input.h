@@ -24,9 +24,14 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 void input_clear(struct input *input);
 OWNED_VALUE(struct input, input_clear)
 
+/* EINVAL when a checked sweep has no jobs; its cells are told in words. */
+int input_check_jobs(const struct input *input, struct cli *cli,
+		     struct error *err);
+
 /* Hand the sweep to the controller: the same token again is answered again.
  * *sweep is its number; the answer's body goes to *body unless that is NULL.
- * Dropped cells are told in words, at most 20 of them.
+ * Dropped cells, and those that no node could run, are told in words, at most
+ * 20 of them.
  */
 int input_submit(const struct input *input, struct cli *cli,
 		 struct client *client, const char *token, uint64_t *sweep,

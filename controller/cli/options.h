@@ -28,6 +28,8 @@ struct options {
 	bool timestamps;
 	bool keep;
 	bool list;
+	bool all;
+	bool take_over; /* submit --resume */
 	const char *controller;
 	const char *controller_key;
 	const char *key;

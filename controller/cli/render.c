@@ -240,6 +240,7 @@ char *job_detail(const cJSON *job, char *to, size_t size)
 {
 	enum job_state state = job_state_from(json_text(job, "state"));
 	const cJSON *progress = json_get(job, "progress");
+	const cJSON *from = json_get(job, "from");
 	char failure[40], text[400];
 	const char *separator;
 
@@ -253,6 +254,12 @@ char *job_detail(const cJSON *job, char *to, size_t size)
 			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";
 		snprintf(to, size, "%s%s%s", failure, separator, text);
+	} else if (state == JOB_QUEUED) {
+		escape(json_text(job, "waits"), to, size);
+	} else if (cJSON_IsObject(from)) {
+		snprintf(to, size, "from job %llu of sweep %llu",
+			 (unsigned long long)json_u64(from, "job"),
+			 (unsigned long long)json_u64(from, "sweep"));
 	} else if (state == JOB_COMPLETED) {
 		escape(json_text(job, "text"), to, size);
 	} else if (state == JOB_PREPARING) {

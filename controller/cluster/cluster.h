@@ -122,6 +122,7 @@ struct job {
 	int64_t priority;
 	enum job_state state;
 	uint32_t attempt;
+	uint32_t first_attempt; /* since it was asked for: retries begin here */
 	enum failure failure; /* of the present attempt: the first one counts */
 	char *text;
 	int64_t code; /* errno value behind it */

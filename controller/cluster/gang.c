@@ -210,7 +210,7 @@ static void discard_all(struct cluster *cluster, struct job *job)
 static bool may_retry(const struct job *job)
 {
 	return failure_infrastructure(job->failure) && job->code != ENOENT &&
-	       job->attempt <= job->gang->spec.retries;
+	       job->attempt - job->first_attempt < job->gang->spec.retries;
 }
 
 static cJSON *failure_data(const struct job *job)

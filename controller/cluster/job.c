@@ -41,24 +41,38 @@ static void job_free(struct job *job)
 }
 OWNED_POINTER(struct job, job_free)
 
+struct shape job_shape(const struct job_spec *spec)
+{
+	return (struct shape){
+		.vendor = spec->vendor,
+		.chip = spec->measure.chip,
+		.nodes = spec->nodes,
+		.devices = spec->devices,
+		.shared = spec->shared,
+	};
+}
+
 static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 			   const struct job_spec *spec, struct error *err)
 {
 	owned(job_free) struct job *job = calloc(1, sizeof(*job));
 
-	if (!job || !(job->shape.vendor = strdup(spec->vendor)) ||
-	    (spec->measure.chip &&
-	     !(job->shape.chip = strdup(spec->measure.chip)))) {
+	if (!job) {
+		error_nomem(err, "job");
+		return NULL;
+	}
+	job->shape = job_shape(spec);
+	job->shape.vendor = strdup(spec->vendor);
+	if (spec->measure.chip)
+		job->shape.chip = strdup(spec->measure.chip);
+	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip) {
 		error_nomem(err, "job");
 		return NULL;
 	}
 	job->id = id;
 	job->sweep = sweep;
 	job->priority = spec->priority;
-	job->attempt = 1;
-	job->shape.nodes = spec->nodes;
-	job->shape.devices = spec->devices;
-	job->shape.shared = spec->shared;
+	job->attempt = job->first_attempt = 1;
 	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
 		error_nomem(err, "job");
 		return NULL;
@@ -156,6 +170,7 @@ static int job_save(struct cluster *cluster, const struct job *job,
 		.id = job->id,
 		.state = state,
 		.attempt = attempt,
+		.first_attempt = job->first_attempt,
 		.failure = job->failure,
 		.text = job->text,
 		.queued_ms = job->queued_ms,
@@ -279,6 +294,7 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 		.priority = spec->priority,
 		.state = JOB_QUEUED,
 		.attempt = 1,
+		.first_attempt = 1,
 		.queued_ms = clock_wall_ms(),
 	};
 	struct job *job;
@@ -298,6 +314,37 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	return 0;
 }
 
+int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+		  const struct job_spec *spec, const struct job_row *from,
+		  struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct job_row row = *from;
+	struct event_row event = {
+		.attempt = from->attempt,
+		.time_ms = clock_wall_ms(),
+		.kind = job_event_name(JOB_EVENT_TAKE),
+	};
+	char data[80];
+
+	buffer_init(&text, SPEC_TEXT_MAX);
+	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
+		return -1;
+	row.id = event.job = store_next_job(cluster->store);
+	row.sweep = sweep;
+	row.cell_index = cell_index;
+	row.priority = spec->priority;
+	row.spec = text.data;
+	row.origin = from->id;
+	snprintf(data, sizeof(data),
+		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
+		 from->sweep);
+	event.data = data;
+	if (store_put_job(cluster->store, &row, err) < 0)
+		return -1;
+	return store_put_event(cluster->store, &event, NULL, err);
+}
+
 static struct job *job_from_row(struct cluster *cluster,
 				const struct job_row *row, struct error *err)
 {
@@ -315,6 +362,7 @@ static struct job *job_from_row(struct cluster *cluster,
 		return NULL;
 	job->state = row->state;
 	job->attempt = row->attempt;
+	job->first_attempt = row->first_attempt;
 	job->queued_ms = row->queued_ms;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
@@ -397,6 +445,7 @@ int job_revive(struct cluster *cluster, const struct job_row *row,
 			return -1;
 	}
 	job_clear_failure(job);
+	job->first_attempt = job->attempt + 1;
 	if (job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
 	return enqueue(cluster, job, err);

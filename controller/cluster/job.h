@@ -5,6 +5,9 @@
 
 #include "controller/cluster/cluster.h"
 
+/* What a job of this spec asks of the scheduler; borrows from the spec. */
+struct shape job_shape(const struct job_spec *spec);
+
 /* An active job, or NULL. */
 struct job *job_find(const struct cluster *cluster, uint64_t id);
 
@@ -12,13 +15,22 @@ struct job *job_find(const struct cluster *cluster, uint64_t id);
 int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err);
 
+/* Put a job into the store that is completed already: it has the result and
+ * the output of `from`, a job of the same cell: JOB_EVENT_TAKE.
+ */
+int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+		  const struct job_spec *spec, const struct job_row *from,
+		  struct error *err);
+
 /* Take up a job that the store says is not final. One that holds nodes gets
  * its gang back, with tasks in TASK_NONE: their nodes will report.
  */
 int job_load(struct cluster *cluster, const struct job_row *row,
 	     struct error *err);
 
-/* Queue a final job of the store again: JOB_EVENT_RETRY, one attempt more. */
+/* Queue a final job of the store again: JOB_EVENT_RETRY, one attempt more; the
+ * retries that it may have begin anew.
+ */
 int job_revive(struct cluster *cluster, const struct job_row *row,
 	       struct error *err);
 

@@ -8,6 +8,7 @@
 static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 	[JOB_NONE] = {
 		[JOB_EVENT_SUBMIT] = JOB_QUEUED,
+		[JOB_EVENT_TAKE] = JOB_COMPLETED,
 	},
 	[JOB_QUEUED] = {
 		[JOB_EVENT_ALLOC] = JOB_ALLOCATED,
@@ -68,6 +69,7 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_CANCEL] = "cancel",
 	[JOB_EVENT_RETRY] = "retry",
 	[JOB_EVENT_DEVICE] = "device",
+	[JOB_EVENT_TAKE] = "take",
 	[JOB_EVENT_REMOVED] = "removed",
 };
 /* clang-format on */

@@ -173,6 +173,15 @@ static int put_failure(const cJSON *row, struct buffer *out, struct error *err)
 	return put_item(row, "", words, out, err);
 }
 
+static int put_origin(const cJSON *row, struct buffer *out, struct error *err)
+{
+	char words[80];
+
+	return row_origin(row, words, sizeof(words))
+		       ? put_item(row, "", words, out, err)
+		       : 0;
+}
+
 static int put_doubts(const cJSON *row, struct buffer *out, struct error *err)
 {
 	const cJSON *flag;
@@ -406,6 +415,8 @@ static int put_page(const char *title, const cJSON *rows, struct buffer *out,
 
 	if (put_head(title, out, err) < 0 || put_table(rows, out, err) < 0 ||
 	    put_notes("Without a result", put_failure, rows, out, err) < 0 ||
+	    put_notes("Taken over, as they completed before", put_origin, rows,
+		      out, err) < 0 ||
 	    put_notes("To be doubted (!)", put_doubts, rows, out, err) < 0 ||
 	    buffer_text(out, "<div class=\"charts\">\n", err) < 0 ||
 	    put_overlay("Loss of all cells", "", "series.loss", rows, out,

@@ -126,7 +126,8 @@ static int put_note(struct buffer *out, const cJSON *row, const char *text,
 	if (buffer_printf(out, err, "- job %.0f, ",
 			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
 	    markdown_text(out, cell ? cell : "-", err) < 0 ||
-	    buffer_text(out, ": ", err) < 0 || markdown_text(out, text, err) < 0)
+	    buffer_text(out, ": ", err) < 0 ||
+	    markdown_text(out, text, err) < 0)
 		return -1;
 	return buffer_text(out, "\n", err);
 }
@@ -152,6 +153,28 @@ static int put_failures(struct buffer *out, const cJSON *rows,
 		snprintf(sentence, sizeof(sentence), "%s%s%s", failure,
 			 text ? ": " : "", text ? text : "");
 		if (put_note(out, row, sentence, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_origins(struct buffer *out, const cJSON *rows, struct error *err)
+{
+	bool any = false;
+	const cJSON *row;
+	char words[80];
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (!row_origin(row, words, sizeof(words)))
+			continue;
+		if (!any && buffer_text(out,
+					"\nTaken over, as they completed "
+					"before:\n\n",
+					err) < 0)
+			return -1;
+		any = true;
+		if (put_note(out, row, words, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -331,7 +354,8 @@ int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
 	buffer_init(&table.cells, out->limit);
 	if (fill_table(&table, rows, err) < 0 ||
 	    put_table(out, &table, err) < 0 ||
-	    put_failures(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
+	    put_failures(out, rows, err) < 0 ||
+	    put_origins(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
 	    put_provenance(out, rows, err) < 0)
 		return rows_undo(out, size);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 int rows_check(const cJSON *rows, struct error *err)
@@ -69,6 +70,18 @@ static bool is_markup(const char *text, size_t i)
 		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
 		       !isalnum((unsigned char)text[i + 1]);
 	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
+}
+
+bool row_origin(const cJSON *row, char *words, size_t size)
+{
+	const cJSON *job = row_at(row, "from.job");
+	const cJSON *sweep = row_at(row, "from.sweep");
+
+	if (!cJSON_IsNumber(job) || !cJSON_IsNumber(sweep))
+		return false;
+	snprintf(words, size, "from job %.0f of sweep %.0f", job->valuedouble,
+		 sweep->valuedouble);
+	return true;
 }
 
 int markdown_text(struct buffer *out, const char *text, struct error *err)

@@ -28,6 +28,9 @@ bool row_completed(const cJSON *row);
 /* Completed, with flags in its result. */
 bool row_flagged(const cJSON *row);
 
+/* "from job 3 of sweep 1" of a row that was taken over; false: it was not. */
+bool row_origin(const cJSON *row, char *words, size_t size);
+
 /* The text with what Markdown gives a meaning escaped: nothing in it can add a
  * column, a line or a tag.
  */

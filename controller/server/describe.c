@@ -5,6 +5,7 @@
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/shortage.h"
 #include "controller/server/files.h"
 
 #include <stdio.h>
@@ -153,6 +154,43 @@ static void move_item(cJSON *to, cJSON *from, const char *name)
 	cJSON_AddItemToObject(to, name, item ? item : cJSON_CreateNull());
 }
 
+struct origin {
+	uint64_t sweep;
+};
+
+static int note_origin(const struct job_row *row, void *arg)
+{
+	((struct origin *)arg)->sweep = row->sweep;
+	return 0;
+}
+
+cJSON *describe_origin(struct cluster *cluster, const struct job_row *row)
+{
+	struct origin origin = { 0 };
+	cJSON *from;
+
+	if (!row->origin)
+		return cJSON_CreateNull();
+	store_job(cluster->store, row->origin, note_origin, &origin, NULL);
+	from = cJSON_CreateObject();
+	add_number(from, "job", (double)row->origin);
+	add_number(from, "sweep", (double)origin.sweep);
+	return from;
+}
+
+/* Why a queued job does not even have nodes to wait for. */
+static void add_waits(struct cluster *cluster, const struct job *job, cJSON *to)
+{
+	char text[300];
+
+	if (job && job->state == JOB_QUEUED &&
+	    shortage_of(cluster->slots, cluster->nodes_count, &job->shape, text,
+			sizeof(text)) != SHORTAGE_NONE)
+		add_text(to, "waits", text);
+	else
+		add_text(to, "waits", NULL);
+}
+
 static cJSON *describe_with_spec(struct cluster *cluster,
 				 const struct job_row *row, cJSON *spec)
 {
@@ -192,6 +230,8 @@ static cJSON *describe_with_spec(struct cluster *cluster,
 	cJSON_AddBoolToObject(to, "removed",
 			      job_state_final(row->state) && !job);
 	cJSON_AddItemToObject(to, "progress", describe_progress(job));
+	add_waits(cluster, job, to);
+	cJSON_AddItemToObject(to, "from", describe_origin(cluster, row));
 	return to;
 }
 

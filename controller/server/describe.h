@@ -18,9 +18,13 @@ cJSON *describe_sweep(struct cluster *cluster, const struct sweep_row *row);
 /* {"job", "sweep", "cell", "repeat", "state", "attempt", "failure", "text",
  * "nodes", "devices", "vendor", "allocation": [names], "queued_ms",
  * "started_ms", "ended_ms", "removed", "progress": {"phase", "done_bytes",
- * "total_bytes", "step", "steps", "loss", "tokens_per_second"} or null}
+ * "total_bytes", "step", "steps", "loss", "tokens_per_second"} or null,
+ * "waits": what nodes a queued job lacks, or null, "from"}
  */
 cJSON *describe_job(struct cluster *cluster, const struct job_row *row);
+
+/* {"job", "sweep"}: where the job was taken over from; null: it ran. */
+cJSON *describe_origin(struct cluster *cluster, const struct job_row *row);
 
 /* The same and "spec", "tasks", "events", "result". */
 cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row);

@@ -15,6 +15,7 @@
 struct subject {
 	uint32_t attempt;
 	enum job_state state;
+	uint64_t origin;
 };
 
 static int read_subject(const struct job_row *row, void *arg)
@@ -23,6 +24,7 @@ static int read_subject(const struct job_row *row, void *arg)
 
 	subject->attempt = row->attempt;
 	subject->state = row->state;
+	subject->origin = row->origin;
 	return 0;
 }
 
@@ -135,6 +137,7 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	       struct buffer *bytes, struct error *err)
 {
 	const struct job *job = job_find(cluster, read->job);
+	struct message_log_read stored = *read; /* whose output it is */
 	struct subject subject = { 0 };
 	uint32_t attempt;
 	bool final;
@@ -150,6 +153,8 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 			  read->job, subject.attempt, attempt);
 		return NULL;
 	}
+	if (subject.origin)
+		stored.job = subject.origin;
 	final = attempt < subject.attempt || job_state_final(subject.state);
 	body = cJSON_CreateObject();
 	cJSON_AddNumberToObject(body, "job", (double)read->job);
@@ -158,10 +163,10 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	cJSON_AddStringToObject(body, "state", job_state_name(subject.state));
 	cJSON_AddNumberToObject(body, "exit_code",
 				(double)exit_code_of(job, subject.state));
-	logstore_streams(cluster->logs, read->job, attempt, add_stream,
+	logstore_streams(cluster->logs, stored.job, attempt, add_stream,
 			 cJSON_AddArrayToObject(body, "streams"), NULL);
 	if (read->stream &&
-	    read_piece(cluster, read, attempt, body, bytes, err) < 0) {
+	    read_piece(cluster, &stored, attempt, body, bytes, err) < 0) {
 		cJSON_Delete(body);
 		return NULL;
 	}

@@ -3,6 +3,7 @@
 #include "controller/server/orders.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/shortage.h"
 #include "controller/server/describe.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/file.h"
@@ -15,7 +16,9 @@
 #include <string.h>
 
 #define TOKENS_MAX 256   /* newest sweeps that a repeated submit may mean */
-#define DROPPED_MAX 1000 /* dropped cells named in one answer */
+#define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
+#define NAME_BYTES 130   /* of a vendor or chip */
+#define RUNS_MAX 4096    /* of a cell, that are looked at for one repeat */
 
 struct token_search {
 	const char *client;
@@ -56,7 +59,9 @@ static cJSON *answer_again(struct cluster *cluster, const char *client,
 	cJSON_AddNumberToObject(body, "sweep", (double)search.found);
 	cJSON_AddStringToObject(body, "name", search.name ? search.name : "");
 	cJSON_AddNumberToObject(body, "jobs", (double)jobs);
+	cJSON_AddNumberToObject(body, "taken", 0);
 	cJSON_AddArrayToObject(body, "dropped");
+	cJSON_AddArrayToObject(body, "waiting");
 	free(search.name);
 	return body;
 }
@@ -88,7 +93,7 @@ static int check_bytes(struct sweep *sweep, struct error *err)
 static int check_size(struct sweep *sweep, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
-	char cell[200] = "", reason[200] = "";
+	char cell[60] = "", reason[160] = "";
 
 	if (totals->jobs > ORDER_JOBS_MAX)
 		return error_set(err, E2BIG,
@@ -106,22 +111,98 @@ static int check_size(struct sweep *sweep, struct error *err)
 			 sweep_name(sweep), totals->dropped, cell, reason);
 }
 
-static int put_jobs(struct cluster *cluster, struct sweep *sweep, uint64_t id,
-		    struct error *err)
-{
-	const struct sweep_totals *totals = sweep_totals(sweep);
+/* A sweep on its way into the store. */
+struct submitting {
+	struct cluster *cluster;
+	struct sweep *sweep;
+	uint64_t id;
+	bool resume;
+	size_t taken;
+	cJSON *waiting;
+	/* What the cell before asked for, and what it lacks: */
+	uint32_t nodes, devices;
+	char vendor[NAME_BYTES], chip[NAME_BYTES];
+	char lacks[300];
+	/* Of the job at hand: */
+	uint64_t cell;
+	const struct job_spec *spec;
+	struct error *err;
+};
 
-	for (size_t cell = 0; cell < totals->kept; cell++) {
+static int take_over(const struct job_row *row, void *arg)
+{
+	struct submitting *to = arg;
+
+	if (row->repeat != to->spec->repeat)
+		return 0;
+	to->taken++;
+	return job_take_over(to->cluster, to->id, to->cell, to->spec, row,
+			     to->err) < 0
+		       ? -1
+		       : 1;
+}
+
+/* Note a cell that no nodes that are known can ever run. */
+static void note_waiting(struct submitting *to)
+{
+	struct shape shape = job_shape(to->spec);
+	char vendor[NAME_BYTES], chip[NAME_BYTES];
+	cJSON *item;
+
+	/* Neighbours are alike. */
+	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
+	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
+	if (shape.nodes != to->nodes ||
+	    shape.devices != to->devices || strcmp(vendor, to->vendor) ||
+	    strcmp(chip, to->chip)) {
+		to->nodes = shape.nodes;
+		to->devices = shape.devices;
+		memcpy(to->vendor, vendor, sizeof(vendor));
+		memcpy(to->chip, chip, sizeof(chip));
+		if (shortage_of(to->cluster->slots, to->cluster->nodes_count,
+				&shape, to->lacks,
+				sizeof(to->lacks)) != SHORTAGE_EVER)
+			to->lacks[0] = 0;
+	}
+	if (!to->lacks[0] || cJSON_GetArraySize(to->waiting) >= DROPPED_MAX)
+		return;
+	item = cJSON_CreateObject();
+	cJSON_AddStringToObject(item, "cell", to->spec->cell);
+	cJSON_AddStringToObject(item, "reason", to->lacks);
+	cJSON_AddItemToArray(to->waiting, item);
+}
+
+static int put_job(struct submitting *to, bool first)
+{
+	int rc = 0;
+
+	if (to->resume)
+		rc = store_runs(to->cluster->store, to->spec->key,
+				sweep_name(to->sweep), RUNS_MAX, take_over, to,
+				to->err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (first)
+		note_waiting(to);
+	return job_submit(to->cluster, to->id, to->cell, to->spec, to->err);
+}
+
+static int put_jobs(struct submitting *to)
+{
+	const struct sweep_totals *totals = sweep_totals(to->sweep);
+
+	for (to->cell = 0; to->cell < totals->kept; to->cell++) {
 		uint32_t repeats;
-		size_t first = sweep_cell_job(sweep, cell, &repeats);
+		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
 
 		for (size_t i = first; i < first + repeats; i++) {
 			struct job_spec spec;
 			int rc;
 
-			if (sweep_job(sweep, i, &spec, err) < 0)
+			if (sweep_job(to->sweep, i, &spec, to->err) < 0)
 				return -1;
-			rc = job_submit(cluster, id, cell, &spec, err);
+			to->spec = &spec;
+			rc = put_job(to, i == first);
 			codec_clear(&job_spec_schema, &spec);
 			if (rc < 0)
 				return -1;
@@ -133,7 +214,7 @@ static int put_jobs(struct cluster *cluster, struct sweep *sweep, uint64_t id,
 static cJSON *dropped_cells(struct sweep *sweep)
 {
 	cJSON *list = cJSON_CreateArray();
-	char cell[400], reason[400];
+	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
 
 	for (size_t i = 0; i < sweep_totals(sweep)->dropped && i < DROPPED_MAX;
 	     i++) {
@@ -156,7 +237,13 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	owned_free char *text = NULL;
 	char client[160];
 	struct sweep_row row = { .client = client };
+	struct submitting to = {
+		.cluster = cluster,
+		.resume = message->resume,
+		.err = err,
+	};
 	cJSON *body;
+	int rc;
 
 	if (strlen(message->token) > 64) {
 		error_set(err, EPROTO, "token: longer than 64 bytes");
@@ -179,17 +266,26 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	row.name = sweep_name(sweep);
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
-	if (store_put_sweep(cluster->store, &row, err) < 0 ||
-	    put_jobs(cluster, sweep, row.id, err) < 0)
+	if (store_put_sweep(cluster->store, &row, err) < 0)
 		return NULL;
-	log_info("sweep=%" PRIu64 " name=%s jobs=%zu by=%s", row.id, row.name,
-		 sweep_totals(sweep)->jobs, by);
+	to.sweep = sweep;
+	to.id = row.id;
+	to.waiting = cJSON_CreateArray();
+	rc = put_jobs(&to);
+	if (rc < 0) {
+		cJSON_Delete(to.waiting);
+		return NULL;
+	}
+	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row.id,
+		 row.name, sweep_totals(sweep)->jobs, to.taken, by);
 	body = answer_new(cluster);
 	cJSON_AddNumberToObject(body, "sweep", (double)row.id);
 	cJSON_AddStringToObject(body, "name", row.name);
 	cJSON_AddNumberToObject(body, "jobs",
 				(double)sweep_totals(sweep)->jobs);
+	cJSON_AddNumberToObject(body, "taken", (double)to.taken);
 	cJSON_AddItemToObject(body, "dropped", dropped_cells(sweep));
+	cJSON_AddItemToObject(body, "waiting", to.waiting);
 	return body;
 }
 

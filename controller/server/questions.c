@@ -86,7 +86,14 @@ static int ask_sweep(struct cluster *cluster, const struct message_query *query,
 {
 	struct listing listing = { .cluster = cluster, .list = body };
 
-	return store_sweep(cluster->store, query->id, put_sweep, &listing, err);
+	if (query->id)
+		return store_sweep(cluster->store, query->id, put_sweep,
+				   &listing, err);
+	if (store_last_sweep(cluster->store, put_sweep, &listing, err) < 0)
+		return -1;
+	return cJSON_HasObjectItem(body, "sweep")
+		       ? 0
+		       : error_set(err, ENOENT, "there are no sweeps");
 }
 
 static int list_job(const struct job_row *row, void *arg)
@@ -269,12 +276,16 @@ static int list_result(const struct job_row *row, void *arg)
 {
 	struct listing *listing = arg;
 	struct row_text text = { NULL };
+	cJSON *result;
 
 	if (!listing_room(listing))
 		return 0;
 	store_result(listing->cluster->store, row->id, keep_result, &text,
 		     NULL);
-	cJSON_AddItemToArray(listing->list, verdict_row(row, text.json));
+	result = verdict_row(row, text.json);
+	cJSON_AddItemToObject(result, "from",
+			      describe_origin(listing->cluster, row));
+	cJSON_AddItemToArray(listing->list, result);
 	free(text.json);
 	return 0;
 }

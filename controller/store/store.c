@@ -71,17 +71,36 @@ static const char version_1[] =
 	" name TEXT PRIMARY KEY, drained INTEGER NOT NULL, facts TEXT,"
 	" seen_ms INTEGER NOT NULL) WITHOUT ROWID;";
 
-static const char *const upgrades[] = { version_1 };
+/* Version 2. runs finds completed jobs by the first digits of their cell's key:
+ * half the bytes of an index over the whole key, and only of those that are
+ * asked for.
+ */
+static const char version_2[] =
+	"ALTER TABLE jobs ADD COLUMN origin INTEGER REFERENCES jobs(id);"
+	"ALTER TABLE states ADD COLUMN first_attempt INTEGER NOT NULL"
+	" DEFAULT 1;"
+	"CREATE TABLE runs("
+	" digits TEXT, job INTEGER REFERENCES jobs(id),"
+	" PRIMARY KEY(digits, job)) WITHOUT ROWID;"
+	"INSERT INTO runs SELECT substr(key, 1, " RUN_DIGITS "), id"
+	" FROM jobs CROSS JOIN states ON id = job WHERE state = 'completed';"
+	"CREATE TRIGGER state_completed AFTER UPDATE OF state ON states"
+	" WHEN NEW.state = 'completed' AND OLD.state <> 'completed' BEGIN"
+	" INSERT OR IGNORE INTO runs SELECT substr(key, 1, " RUN_DIGITS "), id"
+	"  FROM jobs WHERE id = NEW.job;"
+	"END;";
+
+static const char *const upgrades[] = { version_1, version_2 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
-	" queued_ms = ?6, started_ms = ?7, ended_ms = ?8, allocation = ?9"
-	" WHERE job = ?1";
+	" queued_ms = ?6, started_ms = ?7, ended_ms = ?8, allocation = ?9,"
+	" first_attempt = ?10 WHERE job = ?1";
 
 static const char *const writes[WRITES] = {
 	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
-	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?)",
-	[WRITE_JOB_STATE] = "INSERT INTO states VALUES(?,?,?,?,?,?,?,?,?,?)",
+	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?)",
+	[WRITE_JOB_STATE] = "INSERT INTO states VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[WRITE_STATE] = set_state,
 	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
 	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
@@ -201,6 +220,11 @@ static struct column id(uint64_t value)
 				.number = value };
 }
 
+static struct column maybe_id(uint64_t value)
+{
+	return value ? id(value) : (struct column){ .tag = 'n' };
+}
+
 static struct column text(const char *value)
 {
 	size_t length = value ? strnlen(value, STORE_TEXT_MAX + 1) : 0;
@@ -299,14 +323,15 @@ int store_put_job(struct store *store, const struct job_row *row,
 		return error_set(err, EINVAL, "store: state out of range");
 	if (QUEUE(store, WRITE_JOB, err, id(row->id), id(row->sweep),
 		  number((int64_t)row->cell_index), text(row->key),
-		  number(row->repeat), number(row->priority),
-		  text(row->spec)) < 0)
+		  number(row->repeat), number(row->priority), text(row->spec),
+		  maybe_id(row->origin)) < 0)
 		return -1;
 	if (QUEUE(store, WRITE_JOB_STATE, err, id(row->id), id(row->sweep),
 		  text(job_state_name(row->state)), number(row->attempt),
 		  maybe_text(failure_name(row->failure)), maybe_text(row->text),
 		  number(row->queued_ms), number(row->started_ms),
-		  number(row->ended_ms), maybe_text(row->allocation)) == 0)
+		  number(row->ended_ms), maybe_text(row->allocation),
+		  number(row->first_attempt)) == 0)
 		return 0;
 	queue_cut(&store->queue, mark);
 	store->queued--;
@@ -323,7 +348,7 @@ int store_set_job(struct store *store, const struct job_row *row,
 		     maybe_text(failure_name(row->failure)),
 		     maybe_text(row->text), number(row->queued_ms),
 		     number(row->started_ms), number(row->ended_ms),
-		     maybe_text(row->allocation));
+		     maybe_text(row->allocation), number(row->first_attempt));
 }
 
 int store_put_event(struct store *store, const struct event_row *row,

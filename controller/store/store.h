@@ -70,9 +70,12 @@ struct job_row {
 	uint32_t repeat;
 	int64_t priority;
 	const char *spec; /* JSON, struct job_spec */
+	uint64_t origin;  /* the job whose result and output this one has, for
+			     it was taken over; 0: its own */
 	/* The cached state, replaced as a whole by store_set_job(). */
 	enum job_state state;
 	uint32_t attempt;
+	uint32_t first_attempt; /* of those since it was last asked for */
 	enum failure failure;
 	const char *text; /* why it failed; NULL */
 	int64_t queued_ms;
@@ -159,6 +162,10 @@ int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
 int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
 		struct error *err);
 
+/* The one with the largest id; fn is not called when there is none. */
+int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
+		     struct error *err);
+
 /* Jobs in no final state, by id: what a controller takes up at its start. */
 int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 		      struct error *err);
@@ -167,6 +174,12 @@ int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err);
 int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 	      struct error *err);
+
+/* Jobs that ran and completed with this key, the newest first: in sweeps of
+ * that name, or (NULL) in all. Costs the same in a store of any size.
+ */
+int store_runs(struct store *store, const char *key, const char *name,
+	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err);
 
 /* Events of a job (0: of all) with seq > after, by seq. */
 int store_events(struct store *store, uint64_t job, uint64_t after,
@@ -182,6 +195,8 @@ uint64_t store_last_event(const struct store *store);
  * was read now is what has a larger one.
  */
 uint64_t store_seen_event(const struct store *store);
+
+/* A job that was taken over has the result of its origin, as its own. */
 
 /* Results of a sweep's jobs with job > after_job, by job. */
 int store_results(struct store *store, uint64_t sweep, uint64_t after_job,

@@ -12,6 +12,9 @@
 /* In SQL: what job_state_final() says. */
 #define FINAL_STATES "('completed', 'failed', 'cancelled')"
 
+/* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
+#define RUN_DIGITS "16"
+
 enum write {
 	WRITE_SWEEP,
 	WRITE_JOB,
@@ -27,10 +30,12 @@ enum write {
 enum query {
 	QUERY_SWEEPS,
 	QUERY_SWEEP,
+	QUERY_LAST_SWEEP,
 	QUERY_ACTIVE,
 	QUERY_JOBS,
 	QUERY_ALL_JOBS,
 	QUERY_JOB,
+	QUERY_RUNS,
 	QUERY_EVENTS,
 	QUERY_ALL_EVENTS,
 	QUERY_RESULTS,

@@ -9,15 +9,16 @@
 #include <string.h>
 
 #define JOB_COLUMNS                                                            \
-	"SELECT id, jobs.sweep, cell_index, key, repeat, priority, spec,"      \
-	" state, attempt, failure, text, queued_ms, started_ms, ended_ms,"     \
-	" allocation FROM "
+	"SELECT jobs.id, jobs.sweep, cell_index, key, repeat, priority, spec," \
+	" state, attempt, failure, states.text, queued_ms, started_ms,"        \
+	" ended_ms, allocation, origin, first_attempt FROM "
 
 /* CROSS JOIN fixes the order of the tables: the first one is walked. */
 static const char *const queries[QUERIES] = {
 	[QUERY_SWEEPS] = "SELECT * FROM sweeps WHERE id > ?1"
 			 " ORDER BY id LIMIT ?2",
 	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
+	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
 	[QUERY_ACTIVE] =
 		JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
 			    " WHERE state NOT IN " FINAL_STATES " ORDER BY job",
@@ -28,14 +29,25 @@ static const char *const queries[QUERIES] = {
 				       " WHERE id > ?1 ORDER BY id LIMIT ?2",
 	[QUERY_JOB] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
 				  " WHERE id = ?1",
+	[QUERY_RUNS] = JOB_COLUMNS
+	"runs CROSS JOIN jobs ON jobs.id = runs.job"
+	" CROSS JOIN states ON states.job = runs.job"
+	" CROSS JOIN sweeps ON sweeps.id = jobs.sweep"
+	" WHERE digits = substr(?4, 1, " RUN_DIGITS ") AND key = ?4"
+	" AND (?5 IS NULL OR name = ?5)"
+	" ORDER BY runs.job DESC LIMIT ?2",
 	[QUERY_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
 			 " ORDER BY seq LIMIT ?2",
 	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
 			     " ORDER BY seq LIMIT ?2",
-	[QUERY_RESULTS] = "SELECT results.* FROM jobs CROSS JOIN results"
-			  " ON id = job WHERE jobs.sweep = ?3 AND id > ?1"
-			  " ORDER BY id LIMIT ?2",
-	[QUERY_RESULT] = "SELECT * FROM results WHERE job = ?1",
+	[QUERY_RESULTS] =
+		"SELECT id, attempt, json FROM jobs CROSS JOIN results"
+		" ON job = coalesce(origin, id)"
+		" WHERE jobs.sweep = ?3 AND id > ?1"
+		" ORDER BY id LIMIT ?2",
+	[QUERY_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
+			 " coalesce((SELECT origin FROM jobs WHERE id = ?1),"
+			 " ?1)",
 	[QUERY_NODES] = "SELECT * FROM nodes ORDER BY name",
 	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
@@ -51,6 +63,8 @@ struct visit {
 	} fn;
 	void *arg;
 	uint64_t rows;
+	const char *key;  /* ?4 */
+	const char *name; /* ?5 */
 };
 
 typedef int row_fn(sqlite3_stmt *statement, const struct visit *visit,
@@ -107,6 +121,8 @@ static int job_row(sqlite3_stmt *statement, const struct visit *visit,
 		.started_ms = sqlite3_column_int64(statement, 12),
 		.ended_ms = sqlite3_column_int64(statement, 13),
 		.allocation = column_text(statement, 14),
+		.origin = column_u64(statement, 15),
+		.first_attempt = column_u32(statement, 16),
 	};
 
 	if (!row.key || !row.spec)
@@ -189,8 +205,9 @@ static int walk(struct store *store, sqlite3_stmt *statement, row_fn *row,
 }
 
 /* Run a query, whose parameters are always ?1 the cursor or the id, ?2 the
- * limit, ?3 the parent. A statement is taken out of its place while it is in
- * use, so a callback may start the same read again.
+ * limit, ?3 the parent, ?4 and ?5 the texts of the visit. A statement is taken
+ * out of its place while it is in use, so a callback may start the same read
+ * again.
  */
 static int read_rows(struct store *store, enum query query, row_fn *row,
 		     const sqlite3_int64 parameters[3], struct visit *visit,
@@ -207,8 +224,13 @@ static int read_rows(struct store *store, enum query query, row_fn *row,
 	for (int i = 0; i < 3 && i < sqlite3_bind_parameter_count(statement);
 	     i++)
 		sqlite3_bind_int64(statement, i + 1, parameters[i]);
+	if (visit->key) {
+		sqlite3_bind_text(statement, 4, visit->key, -1, SQLITE_STATIC);
+		sqlite3_bind_text(statement, 5, visit->name, -1, SQLITE_STATIC);
+	}
 	rc = walk(store, statement, row, visit, err);
 	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
 	if (store->queries[query])
 		sqlite3_finalize(statement);
 	else
@@ -259,6 +281,15 @@ int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
 	return read_one(store, QUERY_SWEEP, sweep_row, id, &visit, err);
 }
 
+int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
+		     struct error *err)
+{
+	struct visit visit = { .fn.sweep = fn, .arg = arg };
+
+	return read_list(store, QUERY_LAST_SWEEP, sweep_row, 0, 0, 0, &visit,
+			 err);
+}
+
 int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 		      struct error *err)
 {
@@ -282,6 +313,19 @@ int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
 	return read_one(store, QUERY_JOB, job_row, id, &visit, err);
+}
+
+int store_runs(struct store *store, const char *key, const char *name,
+	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = {
+		.fn.job = fn,
+		.arg = arg,
+		.key = key,
+		.name = name,
+	};
+
+	return read_list(store, QUERY_RUNS, job_row, 0, 0, limit, &visit, err);
 }
 
 int store_events(struct store *store, uint64_t job, uint64_t after,

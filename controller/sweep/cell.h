@@ -10,7 +10,6 @@
 #include "protocol/spec.h"
 
 #define CELL_REASON_BYTES 480
-#define CELL_WORDS_BYTES 300
 
 struct cell {
 	struct job_spec spec; /* cleared by cell_clear() */

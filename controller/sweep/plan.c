@@ -2,8 +2,6 @@
  */
 #include "controller/sweep/plan.h"
 
-#include "controller/sweep/cell.h"
-
 #include <string.h>
 
 static void json_delete(cJSON *json)
@@ -76,8 +74,8 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 static int add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
 		       struct error *err)
 {
-	char cell[CELL_WORDS_BYTES];
-	char reason[CELL_REASON_BYTES + CELL_WORDS_BYTES];
+	char cell[SWEEP_WORDS_BYTES];
+	char reason[SWEEP_REASON_BYTES];
 	cJSON *row = add_row(list);
 
 	if (!row)

@@ -23,13 +23,15 @@
  * that map). A variable that no placeholder uses is an error. A cell of include
  * is the file's top merged with the map; without a matrix the cells of include
  * are all there are. A list of vendors at the top is a key of the matrix before
- * all others; it also spans each cell of include that names no vendor. Besides the keys above, the top may set the variables that
- * frameworks have defaults for.
+ * all others; it also spans each cell of include that names no vendor. Besides
+ *the keys above, the top may set the variables that frameworks have defaults
+ *for.
  *
  * A cell that contradicts itself or its model (controller/sweep/shape.h), does
- * not fit its chip (controller/sweep/memory.h), is excluded, or is the same run as an earlier one is dropped, with the reason.
- * Everything else that is wrong is an error of the file, "file:line: field:
- * found ..., allowed ...", and there is no sweep.
+ * not fit its chip (controller/sweep/memory.h), is excluded, or is the same run
+ *as an earlier one is dropped, with the reason. Everything else that is wrong
+ *is an error of the file, "file:line: field: found ..., allowed ...", and there
+ *is no sweep.
  *
  * Specs are made one by one on demand: a sweep of a million cells takes a few
  * bytes for each.
@@ -42,6 +44,8 @@
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
 #define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
+#define SWEEP_WORDS_BYTES 300   /* a cell in words, with its NUL */
+#define SWEEP_REASON_BYTES 800  /* why it is dropped */
 
 struct sweep;
 

@@ -2,6 +2,8 @@
  */
 #include "controller/sweep/words.h"
 
+#include "controller/sweep/sweep.h"
+
 #include <string.h>
 
 /* A value in as few characters as tell it from others. */
@@ -54,8 +56,8 @@ static int set_words(struct cells *cells, const struct value *const *values,
 					       value_text(values[KEY_MODEL]))
 			       : buffer_text(out, cells->name, err)) < 0)
 		return -1;
-	if (out->size >= CELL_WORDS_BYTES) {
-		size_t end = CELL_WORDS_BYTES - 4;
+	if (out->size >= SWEEP_WORDS_BYTES) {
+		size_t end = SWEEP_WORDS_BYTES - 4;
 
 		/* Never cut inside a UTF-8 sequence. */
 		while (((unsigned char)out->data[end] & 0xc0) == 0x80)

@@ -44,6 +44,11 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 				     "\"attempt\": 2, \"allocation\": "
 				     "[\"n1\"], \"new\": {}}], \"more\": true}",
 			   NULL, 0);
+	else if ((query = query_of(type, body, "sweep")) && fake->marks[0]++)
+		fake_reply(peer, query->request, "{\"sweep\": {\"id\": 3}}",
+			   NULL, 0);
+	else if (query)
+		fake_refuse(peer, query->request, ENOENT, "no sweeps");
 	else if ((query = query_of(type, body, "sweeps")))
 		fake_reply(peer, query->request,
 			   "{\"sweeps\": [{\"id\": 1, \"jobs\": 2}], "
@@ -90,8 +95,16 @@ static void test_look(struct bed *bed)
 		   bed_printed(bed, "\"new\":{}"),
 	   "as JSON with all that the controller told");
 	is_int(bed_run(bed, "jobs", NULL), 0, "no jobs is no failure");
-	ok(!bed->out[0] && bed_said(bed, "no active or recent jobs"),
-	   "and says so");
+	is(bed->err, "no jobs\n", "and says so");
+	bed_run(bed, "jobs", NULL);
+	ok(bed_printed(bed, " 17      3  a "), "those of the last sweep come");
+	is(bed->err,
+	   "jobs of sweep 3, the last one; --sweep ID or --all for others\n",
+	   "which is said");
+	bed_run(bed, "jobs", "--all", NULL);
+	ok(!bed->out[0] && bed_said(bed, "no jobs"), "or those of all");
+	is_int(bed_run(bed, "jobs", "--all", "--sweep", "3", NULL), 2,
+	       "but not both");
 	is_int(bed_run(bed, "sweeps", NULL), 2, "pages without end end");
 	ok(bed_said(bed, "pages do not end"), "with a sentence");
 	bed_run(bed, "nodes", NULL);
@@ -131,7 +144,14 @@ static void answer_submit(struct wire_peer *peer,
 	bool good = size == strlen(SWEEP) && !memcmp(payload, SWEEP, size) &&
 		    strlen(submit->token) == 32;
 
-	if (good)
+	if (good && submit->resume)
+		fake_reply(peer, submit->request,
+			   "{\"sweep\": 6, \"name\": \"s\", \"jobs\": 2, "
+			   "\"taken\": 1, \"dropped\": [], \"waiting\": "
+			   "[{\"cell\": \"nodes=2\", \"reason\": \"needs 2 "
+			   "nodes of cpu; 1 is known\"}]}",
+			   NULL, 0);
+	else if (good)
 		fake_reply(peer, submit->request,
 			   "{\"sweep\": 5, \"name\": \"s\", \"jobs\": 2, "
 			   "\"dropped\": [{\"cell\": \"nodes=9\", \"reason\": "
@@ -226,6 +246,11 @@ static void test_submit(struct bed *bed)
 	is(bed->out, "5\n", "and prints the sweep's number");
 	is(bed->err, "dropped: nodes=9: no such node\nsweep 5: s, 2 jobs\n",
 	   "and says what was dropped");
+	bed_run(bed, "submit", "--resume", file, NULL);
+	is(bed->err,
+	   "waits: nodes=2: needs 2 nodes of cpu; 1 is known\n"
+	   "sweep 6: s, 2 jobs, 1 of them taken over from earlier sweeps\n",
+	   "and what waits for nodes, and what is taken over");
 	is_int(bed_run(bed, "submit", "--wait", file, NULL), 1,
 	       "a sweep with a failed job is failed work");
 	is(bed->err,

@@ -14,6 +14,7 @@ struct step {
 /* clang-format off */
 static const struct step allowed[] = {
 	{ JOB_NONE, JOB_EVENT_SUBMIT, JOB_QUEUED },
+	{ JOB_NONE, JOB_EVENT_TAKE, JOB_COMPLETED },
 	{ JOB_QUEUED, JOB_EVENT_ALLOC, JOB_ALLOCATED },
 	{ JOB_QUEUED, JOB_EVENT_FAIL, JOB_FAILED },
 	{ JOB_QUEUED, JOB_EVENT_CANCEL, JOB_CANCELLED },

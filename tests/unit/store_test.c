@@ -167,7 +167,7 @@ static int check_job(const struct job_row *row, void *arg)
 	ok(!strcmp(row->key, "abc") && !strcmp(row->spec, "{\"a\":1}"),
 	   "a job keeps its key and spec");
 	ok(row->state == JOB_FAILED && row->failure == FAILURE_OOM &&
-		   row->attempt == 3,
+		   row->attempt == 3 && row->first_attempt == 2,
 	   "a job has the state that was set last");
 	is(row->text, "killed", "a job has the sentence that was set");
 	is(row->allocation, NULL, "an allocation set to NULL is NULL");
@@ -222,6 +222,7 @@ static void test_rows(void)
 					    .state = JOB_FAILED,
 					    .failure = FAILURE_OOM,
 					    .attempt = 3,
+					    .first_attempt = 2,
 					    .text = "killed",
 					    .queued_ms = 1,
 					    .started_ms = 2,
@@ -408,6 +409,99 @@ static void test_reads(void)
 	store_free(store);
 }
 
+/* A completed job of the key. */
+static void put_run(struct store *store, uint64_t id, uint64_t sweep,
+		    const char *key, enum job_state end)
+{
+	struct job_row row = { .id = id,
+			       .sweep = sweep,
+			       .key = key,
+			       .spec = "{}",
+			       .state = JOB_RUNNING,
+			       .attempt = 1,
+			       .first_attempt = 1 };
+
+	store_put_job(store, &row, NULL);
+	row.state = end;
+	store_set_job(store, &row, NULL);
+	store_put_result(store,
+			 &(struct result_row){
+				 .job = id, .attempt = 1, .json = "[7]" },
+			 NULL);
+}
+
+static int check_taken(const struct job_row *row, void *arg)
+{
+	return row->origin == 2 && row->first_attempt == 3 ? 0 : 9;
+}
+
+static int check_json(const struct result_row *row, void *arg)
+{
+	return row->job == 9 && !strcmp(row->json, "[7]") ? 0 : 9;
+}
+
+static char *runs(struct store *store, const char *key, const char *name)
+{
+	static struct seen seen;
+
+	memset(&seen, 0, sizeof(seen));
+	if (store_runs(store, key, name, 10, note_job, &seen, NULL) < 0)
+		snprintf(seen.text, sizeof(seen.text), "failed");
+	return seen.text;
+}
+
+#define KEY_A "0123456789abcdef0000"
+#define KEY_B "0123456789abcdef1111"
+
+static void test_runs(void)
+{
+	struct store *store = open_store();
+	struct error err = { 0 };
+	struct seen seen = { 0 };
+
+	ok(store_last_sweep(store, note_sweep, &seen, &err) == 0 && !seen.rows,
+	   "an empty store has no last sweep");
+	put_sweep(store, 1);
+	store_put_sweep(store,
+			&(struct sweep_row){ .id = 2,
+					     .name = "other",
+					     .text = "",
+					     .client = "op" },
+			NULL);
+	put_run(store, 1, 1, KEY_A, JOB_COMPLETED);
+	put_run(store, 2, 1, KEY_A, JOB_COMPLETED);
+	put_run(store, 3, 1, KEY_A, JOB_FAILED);
+	put_run(store, 4, 1, KEY_B, JOB_COMPLETED);
+	put_run(store, 5, 2, KEY_A, JOB_COMPLETED);
+	store_put_job(store,
+		      &(struct job_row){ .id = 9,
+					 .sweep = 2,
+					 .key = KEY_A,
+					 .spec = "{}",
+					 .origin = 2,
+					 .state = JOB_COMPLETED,
+					 .attempt = 3,
+					 .first_attempt = 3 },
+		      NULL);
+	ok(store_commit(store, &err) == 0, "jobs run (%s)", err.text);
+	is(runs(store, KEY_A, NULL), "5 2 1",
+	   "runs of a key, the newest first, without failed ones and those "
+	   "that were taken over");
+	is(runs(store, KEY_A, "demo"), "2 1", "those in sweeps of a name");
+	is(runs(store, KEY_B, NULL), "4", "all of the key counts");
+	is(runs(store, "0123456789abcdef", NULL), "", "not its first digits");
+	store_last_sweep(store, note_sweep, &seen, &err);
+	is(seen.text, "2", "the last sweep is found");
+	ok(store_job(store, 9, check_taken, NULL, &err) == 0,
+	   "a job knows whose result it has");
+	ok(store_result(store, 9, check_json, NULL, &err) == 0,
+	   "and has it as its own");
+	memset(&seen, 0, sizeof(seen));
+	store_results(store, 2, 0, 0, note_result, &seen, NULL);
+	is(seen.text, "5 9", "also among the others");
+	store_free(store);
+}
+
 static void test_refusals(void)
 {
 	struct store *store = open_store();
@@ -502,6 +596,34 @@ static void test_foreign_files(void)
 	ok(!store && err.code == ELOOP, "a link is refused");
 	store = store_new("/nonexistent", &err);
 	ok(!store && err.code == ENOENT, "a folder must be there");
+}
+
+/* What version 1 of the schema left behind. */
+static void test_upgrade(void)
+{
+	struct store *store = open_store();
+	struct error err = { 0 };
+
+	put_sweep(store, 1);
+	put_run(store, 1, 1, KEY_A, JOB_COMPLETED);
+	put_run(store, 2, 1, KEY_A, JOB_FAILED);
+	store_commit(store, &err);
+	store_free(store);
+	ok(run_sql("DROP TRIGGER state_completed; DROP TABLE runs;"
+		   "ALTER TABLE jobs DROP COLUMN origin;"
+		   "ALTER TABLE states DROP COLUMN first_attempt;"
+		   "PRAGMA user_version = 1") == SQLITE_OK,
+	   "(a store of version 1)");
+	store = open_store();
+	ok(store != NULL, "an older store is opened");
+	if (!store)
+		return;
+	is(runs(store, KEY_A, "demo"), "1", "what completed then is found");
+	put_run(store, 3, 1, KEY_A, JOB_COMPLETED);
+	ok(store_commit(store, &err) == 0, "and new jobs are taken (%s)",
+	   err.text);
+	is(runs(store, KEY_A, "demo"), "3 1", "and found, too");
+	store_free(store);
 }
 
 /* Commit a job and its event at a time and tell each into the pipe. */
@@ -683,7 +805,8 @@ int main(void)
 	static void (*const tests[])(void) = {
 		test_rows,          test_reads,        test_refusals,
 		test_foreign_files, test_write_errors, test_no_memory,
-		test_full_disk,     test_last_event,
+		test_full_disk,     test_last_event,   test_runs,
+		test_upgrade,
 	};
 
 	tap_begin(60);

@@ -125,17 +125,56 @@ static void job_row(struct table *table, const cJSON *job, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", job_detail(job, text, sizeof(text)));
 }
 
+/* The sweep whose jobs are meant: 0 for all. *none: there is no sweep. */
+static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
+		       bool *none, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"sweep" };
+
+	*none = false;
+	*sweep = cli->options.sweep;
+	if (cli->options.all)
+		*sweep = 0;
+	if (*sweep != OPTION_NONE)
+		return 0;
+	*sweep = 0;
+	if (client_query(client, &query, &answer, err) < 0) {
+		*none = err->code == ENOENT;
+		return *none ? 0 : -1;
+	}
+	*sweep = json_u64(json_get(answer.body, "sweep"), "id");
+	if (!*sweep)
+		return error_set(err, EPROTO,
+				 "the controller's answer names no sweep");
+	cli_say(cli,
+		"jobs of sweep %llu, the last one; --sweep ID or --all for "
+		"others",
+		(ull)*sweep);
+	return 0;
+}
+
 int command_jobs(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(client_free) struct client *client = NULL;
 	owned(json_free) cJSON *rows = NULL;
 	owned(table_free) struct table *table = table_new(job_columns, err);
-	uint64_t sweep = cli->options.sweep;
 	const cJSON *row;
+	uint64_t sweep;
+	bool none;
 
+	if (cli->options.all && cli->options.sweep != OPTION_NONE)
+		return error_set(err, EINVAL,
+				 "jobs: found --all and --sweep, allowed is "
+				 "one of them");
+	client = cli_connect(cli, err);
 	if (!client || !table ||
-	    client_list(client, "jobs", sweep == OPTION_NONE ? 0 : sweep,
-			"jobs", "job", &rows, err) < 0)
+	    which_sweep(cli, client, &sweep, &none, err) < 0)
+		return -1;
+	if (none)
+		rows = cJSON_CreateArray();
+	else if (client_list(client, "jobs", sweep, "jobs", "job", &rows, err) <
+		 0)
 		return -1;
 	if (cli_format(cli, "json"))
 		return print_list(cli, "jobs", rows, err);
@@ -143,10 +182,7 @@ int command_jobs(struct cli *cli, struct error *err)
 	{
 		job_row(table, row, client_clock_ms(client));
 	}
-	return print_table(cli, table,
-			   sweep == OPTION_NONE ? "no active or recent jobs"
-						: "no jobs",
-			   err);
+	return print_table(cli, table, "no jobs", err);
 }
 
 /* Nodes. */

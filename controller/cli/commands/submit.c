@@ -94,6 +94,15 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
+static int print_plan(struct cli *cli, const cJSON *plan,
+		      const struct sweep *sweep, struct error *err)
+{
+	if (print_kept(cli, plan, err) < 0 || print_dropped(cli, plan, err) < 0)
+		return -1;
+	print_totals(cli, sweep);
+	return 0;
+}
+
 int command_plan(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
@@ -105,12 +114,14 @@ int command_plan(struct cli *cli, struct error *err)
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan)
 		return -1;
-	if (json)
-		return cli_print_json(cli, plan, err) < 0 ? -1 : EXIT_GOOD;
-	if (print_kept(cli, plan, err) < 0 || print_dropped(cli, plan, err) < 0)
+	if (json ? cli_print_json(cli, plan, err) < 0
+		 : print_plan(cli, plan, input.sweep, err) < 0)
 		return -1;
-	print_totals(cli, input.sweep);
-	return EXIT_GOOD;
+	if (sweep_totals(input.sweep)->jobs)
+		return EXIT_GOOD;
+	cli_say(cli, "regatta: %s: nothing to run: all cells are dropped",
+		input.name);
+	return EXIT_WRONG_REQUEST;
 }
 
 /* submit */
@@ -173,7 +184,8 @@ int command_submit(struct cli *cli, struct error *err)
 	uint64_t sweep;
 	char token[33];
 
-	if (input_init(&input, cli, cli->args[0], true, err) < 0)
+	if (input_init(&input, cli, cli->args[0], true, err) < 0 ||
+	    input_check_jobs(&input, cli, err) < 0)
 		return -1;
 	token_make(token);
 	client = cli_connect(cli, err);

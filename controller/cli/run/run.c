@@ -125,11 +125,8 @@ static int check_sweep(struct run *run, struct error *err)
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	uint64_t given = run->cli->options.devices;
 
-	if (!totals->kept)
-		return error_set(err, EINVAL,
-				 "%.80s: nothing to run, all %zu cells are "
-				 "dropped; regatta plan says why",
-				 run->input.name, totals->dropped);
+	if (input_check_jobs(&run->input, run->cli, err) < 0)
+		return -1;
 	if (totals->nodes_max > 1)
 		return error_set(err, EINVAL,
 				 "%.80s: nodes: found up to %u, this machine "
