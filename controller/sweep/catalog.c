@@ -6,6 +6,7 @@
 #include "controller/results/formula.h"
 #include "protocol/buffer.h"
 #include "protocol/file.h"
+#include "protocol/hardware/profile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,6 +39,7 @@ struct shelf {
 struct catalog {
 	struct document **documents;
 	size_t document_count;
+	struct profiles profiles;
 	struct shelf shelves[CATALOG_CHIP + 1];
 };
 
@@ -56,11 +58,6 @@ static const char *const framework_keys[] = {
 	"framework", "title", "source", "aliases", "image", "build", "env",
 	"processes", "follow", "launch", "defaults", "log", NULL,
 };
-static const char *const chip_keys[] = {
-	"name", "title", "aliases", "memory_gib", "tflops", "flagperf_tflops",
-	"pci", "match", "bandwidth_gb_s", "link_gb_s",
-	"tdp_w", "source", "confidence", NULL,
-};
 /* clang-format on */
 
 void catalog_free(struct catalog *catalog)
@@ -74,6 +71,7 @@ void catalog_free(struct catalog *catalog)
 	for (size_t i = 0; i < catalog->document_count; i++)
 		document_free(catalog->documents[i]);
 	free(catalog->documents);
+	profiles_clear(&catalog->profiles);
 	free(catalog);
 }
 
@@ -332,69 +330,53 @@ static int load_framework(struct catalog *catalog, const char *path,
 			   (struct name){ .text = framework.name }, root, err);
 }
 
-static int check_tflops(const struct value *tflops, struct error *err)
-{
-	double figure;
-
-	if (value_expect(tflops, VALUE_MAP, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(tflops); i++)
-		if (value_double(value_at(tflops, i), 1e-6, 1e9, &figure, err) <
-		    0)
-			return -1;
-	return 0;
-}
-
 static int add_chip(struct catalog *catalog, const char *vendor,
-		    const struct value *entry, struct error *err)
+		    const struct chip_rule *rule, struct error *err)
 {
-	struct chip chip = { .vendor = vendor };
-	const struct value *name;
+	struct chip chip = {
+		.name = rule->name,
+		.vendor = vendor,
+		.source = rule->source,
+		.memory_gib = rule->memory_gib,
+		.tflops = rule->tflops,
+		.flagperf_tflops = rule->flagperf_tflops,
+	};
 
-	if (value_check_keys(entry, chip_keys, err) < 0 ||
-	    read_source(entry, &chip.source, err) < 0)
-		return -1;
-	name = value_get(entry, "name");
-	if (!name)
-		return value_error(entry, err, "found no \"name\"");
-	if (value_string(name, NAME_BYTES, &chip.name, err) < 0 ||
-	    read_figure(entry, "memory_gib", &chip.memory_gib, err) < 0)
-		return -1;
-	chip.tflops = value_get(entry, "tflops");
-	if (chip.tflops && check_tflops(chip.tflops, err) < 0)
-		return -1;
 	return catalog_add(catalog, CATALOG_CHIP, &chip,
 			   (struct name){ .text = chip.name, .vendor = vendor },
-			   entry, err);
+			   rule->value, err);
 }
 
-static int load_vendor(struct catalog *catalog, const char *path,
-		       const char *stem, struct error *err)
+static int add_vendor(struct catalog *catalog, const struct profile *profile,
+		      struct error *err)
 {
-	const struct value *root = catalog_read(catalog, path, err);
-	struct vendor vendor = { .value = root,
-				 .images = value_get(root, "images") };
-	const struct value *chips;
+	struct vendor vendor = {
+		.name = profile->vendor,
+		.profile = profile,
+		.value = profile->value,
+		.images = profile->images,
+	};
 
-	if (!root || read_name(root, "vendor", stem, &vendor.name, err) < 0 ||
-	    catalog_add(catalog, CATALOG_VENDOR, &vendor,
-			(struct name){ .text = vendor.name }, root, err) < 0)
+	if (catalog_add(catalog, CATALOG_VENDOR, &vendor,
+			(struct name){ .text = vendor.name }, profile->value,
+			err) < 0)
 		return -1;
-	if (vendor.images && value_expect(vendor.images, VALUE_MAP, err) < 0)
-		return -1;
-	chips = value_get(root, "chips");
-	if (!chips)
-		return 0;
-	if (value_expect(chips, VALUE_LIST, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(chips); i++)
-		if (add_chip(catalog, vendor.name, value_at(chips, i), err) < 0)
+	for (size_t i = 0; i < profile->chips_count; i++)
+		if (add_chip(catalog, vendor.name, &profile->chips[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-typedef int load_fn(struct catalog *catalog, const char *path, const char *stem,
-		    struct error *err);
+static int load_vendors(struct catalog *catalog, const char *folder,
+			struct error *err)
+{
+	if (profiles_load(folder, &catalog->profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < catalog->profiles.count; i++)
+		if (add_vendor(catalog, catalog->profiles.list[i], err) < 0)
+			return -1;
+	return 0;
+}
 
 struct listing {
 	struct dirent **entries;
@@ -414,12 +396,13 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* load() each <folder>/<stem><suffix> that there is, in order of the stems. A
- * folder that is not there is empty.
+/* Each <folder>/<framework>.yaml, in order. A folder that is not there is
+ * empty.
  */
-static int load_each(struct catalog *catalog, const char *folder,
-		     const char *suffix, load_fn *load, struct error *err)
+static int load_frameworks(struct catalog *catalog, const char *folder,
+			   struct error *err)
 {
+	static const char suffix[] = ".yaml";
 	owned(listing_clear) struct listing listing = { 0 };
 	int count = scandir(folder, &listing.entries, visible, alphasort);
 
@@ -435,20 +418,12 @@ static int load_each(struct catalog *catalog, const char *folder,
 		size_t length = strlen(name), tail = strlen(suffix);
 		char path[PATH_MAX], stem[NAME_MAX + 1];
 
-		snprintf(stem, sizeof(stem), "%s", name);
-		if (*suffix == '/') {
-			snprintf(path, sizeof(path), "%s/%s%s", folder, name,
-				 suffix);
-			if (access(path, F_OK) < 0)
-				continue;
-		} else {
-			if (length <= tail ||
-			    strcmp(name + length - tail, suffix) != 0)
-				continue;
-			stem[length - tail] = 0;
-			snprintf(path, sizeof(path), "%s/%s", folder, name);
-		}
-		if (load(catalog, path, stem, err) < 0)
+		if (length <= tail || strcmp(name + length - tail, suffix) != 0)
+			continue;
+		snprintf(stem, sizeof(stem), "%.*s", (int)(length - tail),
+			 name);
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		if (load_framework(catalog, path, stem, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -477,10 +452,8 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 	if (load_models(catalog, folder, err) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/frameworks", folder);
-	if (load_each(catalog, path, ".yaml", load_framework, err) < 0)
-		return NULL;
-	snprintf(path, sizeof(path), "%s/vendors", folder);
-	if (load_each(catalog, path, "/profile.yaml", load_vendor, err) < 0)
+	if (load_frameworks(catalog, path, err) < 0 ||
+	    load_vendors(catalog, folder, err) < 0)
 		return NULL;
 	return take(catalog);
 }
@@ -708,13 +681,25 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 			 where, kind_names[kind], name, near);
 }
 
-double chip_peak_flops(const struct chip *chip, const char *precision)
+static double flops_of(const struct value *tflops, const char *precision)
 {
-	const struct value *tflops =
-		precision ? value_get(chip->tflops, precision) : NULL;
+	const struct value *value =
+		precision ? value_get(tflops, precision) : NULL;
 	double figure = 0;
 
-	if (!tflops || value_double(tflops, 0, 1e9, &figure, NULL) < 0)
+	if (!value || value_double(value, 0, 1e9, &figure, NULL) < 0)
 		return 0;
 	return figure * 1e12;
+}
+
+double chip_peak_flops(const struct chip *chip, const char *precision)
+{
+	return flops_of(chip->tflops, precision);
+}
+
+double chip_flagperf_flops(const struct chip *chip, const char *precision)
+{
+	double flops = flops_of(chip->flagperf_tflops, precision);
+
+	return flops > 0 ? flops : chip_peak_flops(chip, precision);
 }

@@ -26,14 +26,7 @@
  *see controller/results/extract.h
  *
  *	vendors/<name>/profile.yaml
- *	  vendor: <name>
- *	  aliases: [...]
- *	  chips:
- *	    - {name: A100-SXM4-80GB, aliases: [A100], memory_gib: 80,
- *	       tflops: {bf16: 312, fp16: 312, tf32: 156, fp32: 19.5},
- *	       source: where the figures come from}
- *	  images: {pytorch: reference, ...}	for sweeps that name none
- *	  (its other keys are the agent's)
+ *	  protocol/hardware/profile.h
  *
  * Names are found in any case, and by their aliases. A framework is also found
  * by a name with a version behind it, which is what follows the longest known
@@ -46,6 +39,7 @@
 #include "protocol/document.h"
 
 struct catalog;
+struct profile; /* protocol/hardware/profile.h */
 
 struct model {
 	const char *name;
@@ -78,10 +72,12 @@ struct chip {
 	const char *source;         /* where its figures come from */
 	double memory_gib;          /* 0: unknown */
 	const struct value *tflops; /* map of precision to TFLOPS, or NULL */
+	const struct value *flagperf_tflops; /* the same, or NULL */
 };
 
 struct vendor {
 	const char *name;
+	const struct profile *profile;
 	const struct value *value;  /* the whole profile */
 	const struct value *images; /* framework to reference, or NULL */
 };
@@ -146,7 +142,12 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text);
 
-/* FLOP/s of one chip at this precision; 0: unknown. */
+/* FLOP/s of one chip at this precision, as published; 0: unknown. */
 double chip_peak_flops(const struct chip *chip, const char *precision);
+
+/* The same as FlagPerf divides by it: with its own figure where the profile has
+ * one. Only with these do the utilisations that FlagPerf prints come out.
+ */
+double chip_flagperf_flops(const struct chip *chip, const char *precision);
 
 #endif

@@ -46,6 +46,9 @@ void yardstick_init(struct yardstick *yardstick, const struct model *model,
 		measure_model(yardstick, model, exact);
 	if (!chip)
 		return;
-	yardstick->peak_flops = chip_peak_flops(chip, precision);
+	yardstick->peak_flops = exact ? chip_peak_flops(chip, precision)
+				      : chip_flagperf_flops(chip, precision);
+	yardstick->peak_published =
+		yardstick->peak_flops == chip_peak_flops(chip, precision);
 	yardstick->memory_bytes = chip->memory_gib * (1 << 30);
 }

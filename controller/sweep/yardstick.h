@@ -17,15 +17,17 @@ struct yardstick {
 	const char *stage;   /* as asked for, or the one that is meant */
 	const char *learns;  /* word of formula_stages[] behind the factor */
 	double peak_flops;   /* of one device at the precision */
+	bool peak_published; /* and not FlagPerf's own figure */
 	double memory_bytes; /* of one device */
 };
 
 /* model, chip, precision and stage may be NULL; sequence 0: the model's own.
  * stage is one of the model's, or of formula_stages[]; NULL: the model's
  * first, or pretrain. Any other word gives no factor, and learns is NULL.
- * With `exact` the parameters are those counted from the shape; without, the
- * nominal ones where the model has some. What is returned in *yardstick is
- * borrowed from the catalog.
+ * With `exact` the parameters are those counted from the shape, and the peak is
+ * the published one; without, they are what tables compute with: the nominal
+ * parameters and FlagPerf's own peak, where there are such. What is returned in
+ * *yardstick is borrowed from the catalog.
  */
 void yardstick_init(struct yardstick *yardstick, const struct model *model,
 		    const struct chip *chip, const char *precision,

@@ -38,7 +38,7 @@ static const char good_vendor[] =
 	"vendor: acme\nchips:\n"
 	"  - {name: A1, aliases: [A-one], memory_gib: 80, source: paper,\n"
 	"     tflops: {bf16: 312, fp32: 19.5}}\n"
-	"other: {things: [of, the, agent]}\n";
+	"container: {groups: [video]}\n";
 
 static void put_good(void)
 {
@@ -146,7 +146,7 @@ static void test_refused(void)
 		  "vendor: acme\nchips:\n- name: A\n  source: x\n"
 		  "  tflops: {bf16: fast}\n",
 		  "vendors/acme/profile.yaml:5: chips[0].tflops.bf16: found "
-		  "\"fast\", allowed a number from 1e-06 to 1e+09" },
+		  "\"fast\", allowed a number from 0.001 to 1e+06" },
 		{ "a broken file", "vendors/acme/profile.yaml", "vendor: [\n",
 		  "vendors/acme/profile.yaml:2: did not find expected node "
 		  "content, while parsing a flow node" },

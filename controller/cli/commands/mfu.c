@@ -108,7 +108,11 @@ static void explain(const struct question *question, char *text, size_t size)
 {
 	const struct value *tflops = question->chip->tflops;
 	const char *name = question->chip->name;
-	size_t known = tflops ? value_count(tflops) : 0, used;
+	size_t known, used;
+
+	if (!tflops)
+		tflops = question->chip->flagperf_tflops;
+	known = tflops ? value_count(tflops) : 0;
 
 	*text = 0;
 	if (!(formula_flops(question->formula, &question->yardstick.flops) > 0))
@@ -163,6 +167,10 @@ static void add_inputs(cJSON *to, const struct question *question)
 	add_number(to, "parameters", yardstick->flops.parameters);
 	add_text(to, "parameters_are",
 		 yardstick->nominal ? "nominal" : "exact");
+	add_text(to, "peak_is",
+		 !(yardstick->peak_flops > 0) ? ""
+		 : yardstick->peak_published  ? "published"
+					      : "flagperf");
 	add_number(to, "sequence", yardstick->flops.sequence);
 	add_number(to, "flops_per_parameter", yardstick->flops.factor);
 }
