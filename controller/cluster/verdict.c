@@ -65,6 +65,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	if (extract) {
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
+		input.extract = extract;
 	}
 	add_extents(&input, gang);
 	return result_new(&input, err);

@@ -26,6 +26,7 @@ static enum record_field pace_field(const struct result_input *input)
 	static const enum record_field fields[] = {
 		RECORD_ITERATION_MS,
 		RECORD_TOKENS_PER_SECOND,
+		RECORD_TOKENS_PER_DEVICE,
 		RECORD_SAMPLES_PER_SECOND,
 	};
 
@@ -177,6 +178,9 @@ static double summary_rate(const struct result_input *input)
 		return NAN;
 	if (record_has(summary, RECORD_TOKENS_PER_SECOND))
 		return summary->tokens_per_second;
+	if (record_has(summary, RECORD_TOKENS_PER_DEVICE))
+		return formula_over_devices(summary->tokens_per_device,
+					    input->devices);
 	if (record_has(summary, RECORD_SAMPLES_PER_SECOND))
 		return formula_tokens_from_samples(summary->samples_per_second,
 						   input->measure->sequence);
@@ -196,8 +200,10 @@ static void find_rates(const struct result_input *input,
 	if (!isfinite(figures->samples_per_second))
 		figures->samples_per_second = samples;
 	figures->reported =
-		figures->tokens.n
-			? figures->tokens.median
+		figures->tokens.n ? figures->tokens.median
+		: figures->per_device.n
+			? formula_over_devices(figures->per_device.median,
+					       input->devices)
 			: formula_tokens_from_samples(samples,
 						      measure->sequence);
 	figures->source = "iteration";
@@ -269,6 +275,7 @@ int figures_compute(const struct result_input *input, struct figures *figures,
 		return -1;
 	spread_of(&work, RECORD_ITERATION_MS, &found.iteration);
 	spread_of(&work, RECORD_TOKENS_PER_SECOND, &found.tokens);
+	spread_of(&work, RECORD_TOKENS_PER_DEVICE, &found.per_device);
 	spread_of(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
 	find_rates(input, &found);
 	if (input->started_ms > 0 && input->ended_ms > input->started_ms)

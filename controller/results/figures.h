@@ -26,6 +26,7 @@ struct figures {
 	double lost_ms;
 	struct spread iteration;
 	struct spread tokens;
+	struct spread per_device; /* tokens/s of one device */
 	struct spread samples;
 	double tokens_per_second; /* from the best source there is */
 	double samples_per_second;

@@ -70,6 +70,12 @@ double formula_per_device(double tokens_per_second, uint64_t devices)
 	return devices ? tokens_per_second / (double)devices : NAN;
 }
 
+double formula_over_devices(double tokens_per_second_per_device,
+			    uint64_t devices)
+{
+	return devices ? tokens_per_second_per_device * (double)devices : NAN;
+}
+
 double formula_joules_per_token(double joules, double tokens)
 {
 	return joules > 0 && tokens > 0 ? joules / tokens : NAN;

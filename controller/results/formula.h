@@ -36,6 +36,10 @@ double formula_tokens_from_samples(double samples_per_second,
 /* token/p/s: over all devices of the job. */
 double formula_per_device(double tokens_per_second, uint64_t devices);
 
+/* And back. */
+double formula_over_devices(double tokens_per_second_per_device,
+			    uint64_t devices);
+
 /* Energy of all devices in the steady state / tokens in that time. */
 double formula_joules_per_token(double joules, double tokens);
 

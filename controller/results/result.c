@@ -4,6 +4,7 @@
 
 #include "controller/results/figures.h"
 #include "controller/results/inputs.h"
+#include "controller/results/metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -152,14 +153,17 @@ static void flag_steps(struct making *making)
 	const struct figures *figures = &making->figures;
 	const struct spread *step = &figures->iteration;
 	uint64_t from, to;
+	size_t impossible;
 
 	flag_progress(making);
 	if (step->impossible)
 		flag(making, "%zu steps with an impossible time are left out",
 		     step->impossible);
-	if (figures->tokens.impossible || figures->samples.impossible)
-		flag(making, "%zu impossible rates are left out",
-		     figures->tokens.impossible + figures->samples.impossible);
+	impossible = figures->tokens.impossible +
+		     figures->per_device.impossible +
+		     figures->samples.impossible;
+	if (impossible)
+		flag(making, "%zu impossible rates are left out", impossible);
 	if (input->record_count == 1 && !input->measure->warmup_steps)
 		flag(making, "one step only: its warm-up is in the figures");
 	if (!figures->settled)
@@ -363,7 +367,8 @@ static bool verdict(const struct making *making, char *text, size_t size)
 	const struct figures *figures = &making->figures;
 
 	if (figures->iteration.n || figures->source ||
-	    isfinite(figures->samples_per_second))
+	    isfinite(figures->samples_per_second) ||
+	    (input->extract && metrics_told(input->extract)))
 		return true;
 	if (!input->record_count)
 		snprintf(text, size,
@@ -395,6 +400,10 @@ static void fill(struct making *making)
 	add_rates(making);
 	add_memory(making);
 	add_number(making, making->object, "wall_s", making->figures.wall_s);
+	add(making, making->object, "metrics",
+	    making->input->extract ? metrics_json(making->input->extract,
+						  making->figures.first)
+				   : cJSON_CreateObject());
 	add(making, making->object, "inputs", inputs_json(making->input));
 	flag_steps(making);
 	if (making->input->pretended)

@@ -36,6 +36,7 @@
  *	 "hfu": 0.55,			 6N with what full recomputation adds;
  *					 null: nothing is said to be recomputed
  *	 "joules_per_token": 0.2,	 null: no power was sampled
+ *	 "metrics": {...},		 metrics.h
  *	 "inputs": {...},		 inputs.h
  *	 "flags": ["..."]}		 sentences; a figure that is impossible
  *					 is null and has its sentence here
@@ -62,7 +63,8 @@ struct result_input {
 	uint64_t devices; /* of the job, over all its nodes; at least 1 */
 	const struct record *records; /* by step, as extract gives them */
 	size_t record_count;
-	const struct record *summary; /* NULL: none */
+	const struct record *summary;  /* NULL: none */
+	const struct extract *extract; /* its metrics are told; NULL: none */
 	/* What follows is 0 where it is not known. */
 	uint64_t memory_peak_bytes; /* largest of the exit records */
 	int64_t started_ms;         /* wall clock */

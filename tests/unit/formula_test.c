@@ -48,6 +48,9 @@ static void test_rates(void)
 		   isnan(formula_tokens_from_samples(0, 2048)) &&
 		   isnan(formula_per_device(100, 0)),
 	   "nothing is divided by nothing");
+	ok(near(formula_over_devices(551.36, 8), 4410.88) &&
+		   isnan(formula_over_devices(551.36, 0)),
+	   "and back");
 	ok(near(formula_tokens_per_second(UINT64_MAX, UINT32_MAX, 1),
 		(double)UINT64_MAX * UINT32_MAX * 1000),
 	   "large figures do not wrap");

@@ -420,6 +420,33 @@ static void test_rates_only(void)
 	cJSON_Delete(result);
 }
 
+static void test_per_device(void)
+{
+	struct run run;
+	struct record summary = { .has = 1u << RECORD_TOKENS_PER_DEVICE,
+				  .tokens_per_device = 300 };
+	cJSON *result;
+
+	run_init(&run);
+	for (size_t i = 0; i < 20; i++) {
+		run.records[i].has =
+			1u << RECORD_STEP | 1u << RECORD_TOKENS_PER_DEVICE;
+		run.records[i].tokens_per_device = i ? 500 : 10;
+	}
+	result = result_new(&run.input, NULL);
+	number(result, "warmup_steps", 1, "a rate of one device shows warm-up");
+	number(result, "tokens_per_second", 1000, "2 devices of 500");
+	number(result, "tokens_per_second_per_device", 500, "each");
+	number(result, "reported_tokens_per_second", 1000, "as it says");
+	cJSON_Delete(result);
+
+	run.input.record_count = 0;
+	run.input.summary = &summary;
+	result = result_new(&run.input, NULL);
+	number(result, "tokens_per_second", 600, "also of the last line");
+	cJSON_Delete(result);
+}
+
 static void test_shares(void)
 {
 	struct run run;
@@ -614,6 +641,7 @@ int main(void)
 	test_impossible();
 	test_disturbed();
 	test_rates_only();
+	test_per_device();
 	test_shares();
 	test_memory();
 	test_complete();

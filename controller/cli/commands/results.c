@@ -257,6 +257,7 @@ static cJSON *extract_result(const struct extract *extract, struct error *err)
 		.measure = &measure,
 		.devices = 1,
 		.summary = extract_summary(extract),
+		.extract = extract,
 	};
 
 	input.records = extract_records(extract, &input.record_count);

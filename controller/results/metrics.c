@@ -1,0 +1,79 @@
+/* metrics.c - the named numbers of a log, one figure each.
+ */
+#include "controller/results/metrics.h"
+
+#include "controller/results/steady.h"
+
+#include <math.h>
+
+/* values has room for all records. */
+static double steps_median(const struct record *records, size_t count,
+			   size_t first, size_t metric, double *values)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < count; i++)
+		if (record_metric(&records[i], metric, &values[n]) &&
+		    isfinite(values[n]))
+			n++;
+	if (!n)
+		return NAN;
+	sort_values(values, n);
+	return quantile(values, n, 0.5);
+}
+
+static bool add(cJSON *to, const char *name, double number)
+{
+	return !isfinite(number) || cJSON_HasObjectItem(to, name) ||
+	       cJSON_AddNumberToObject(to, name, number);
+}
+
+static bool add_all(cJSON *to, const struct extract *extract, size_t first,
+		    double *values)
+{
+	size_t count, runs;
+	const struct record *records = extract_records(extract, &count);
+	const struct record *summary = extract_summary(extract);
+	const struct run_metric *run = extract_run_metrics(extract, &runs);
+	const char *name;
+
+	for (size_t i = 0; i < runs; i++)
+		if (run[i].count &&
+		    !add(to, run[i].name, run[i].sum / (double)run[i].count))
+			return false;
+	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++) {
+		double number;
+
+		if (!record_metric(summary, m, &number))
+			number = steps_median(records, count, first, m, values);
+		if (!add(to, name, number))
+			return false;
+	}
+	return true;
+}
+
+size_t metrics_told(const struct extract *extract)
+{
+	size_t runs;
+
+	extract_run_metrics(extract, &runs);
+	return runs + (size_t)__builtin_popcountll(
+			      extract_summary(extract)->has_metric);
+}
+
+cJSON *metrics_json(const struct extract *extract, size_t first)
+{
+	size_t count;
+	cJSON *object = cJSON_CreateObject();
+	double *values;
+
+	extract_records(extract, &count);
+	/* One more: record_metric() may look at a value that does not count. */
+	values = calloc(count + 1, sizeof(*values));
+	if (!object || !values || !add_all(object, extract, first, values)) {
+		cJSON_Delete(object);
+		object = NULL;
+	}
+	free(values);
+	return object;
+}
