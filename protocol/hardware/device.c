@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define PCI_FOLDER "/sys/bus/pci/devices"
-#define WORD_MAX 32 /* bytes of a number, with the 0 */
+#define WORD_MAX 32              /* bytes of a number, with the 0 */
+#define VALUE_MAX (2 * WORD_MAX) /* so that a long one can be told */
 #define NUMBER_FILE_MAX 65536
 
 void devices_clear(struct devices *devices)
@@ -40,6 +41,7 @@ struct search {
 	size_t count;
 	char *why;
 	size_t room, used;
+	size_t left_out;
 };
 
 static void search_clear(struct search *search)
@@ -464,7 +466,7 @@ static bool number_good(const char *value)
 
 static int number_of_file(const struct search *search,
 			  const struct number_rule *rule, const char *path,
-			  char value[WORD_MAX], struct error *err)
+			  char value[VALUE_MAX], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
@@ -473,13 +475,13 @@ static int number_of_file(const struct search *search,
 		return -1;
 	if (rule->match)
 		return expression_find(rule->match, text.data, text.size, value,
-				       WORD_MAX, err);
-	snprintf(value, WORD_MAX, "%s", text.data);
+				       VALUE_MAX, err);
+	snprintf(value, VALUE_MAX, "%s", text.data);
 	return 0;
 }
 
 static int number_of_glob(const struct search *search, const char *path,
-			  char value[WORD_MAX], struct error *err)
+			  char value[VALUE_MAX], struct error *err)
 {
 	owned(strings_clear) struct strings paths = { 0 };
 	const char *star = strchr(path, '*');
@@ -492,14 +494,14 @@ static int number_of_glob(const struct search *search, const char *path,
 	if (!paths.count)
 		return error_set(err, ENOENT, "no %s", path);
 	digits = paths.items[0] + (star - path);
-	snprintf(value, WORD_MAX, "%.*s", (int)strspn(digits, "0123456789"),
+	snprintf(value, VALUE_MAX, "%.*s", (int)strspn(digits, "0123456789"),
 		 digits);
 	return 0;
 }
 
 static int number_of_row(const struct number_rule *rule,
 			 const struct device_sample *row, const char *tool,
-			 char value[WORD_MAX], struct error *err)
+			 char value[VALUE_MAX], struct error *err)
 {
 	const char *word = row_word(row, rule->word);
 
@@ -508,14 +510,14 @@ static int number_of_row(const struct number_rule *rule,
 				 tool);
 	if (rule->match)
 		return expression_find(rule->match, word, strlen(word), value,
-				       WORD_MAX, err);
-	snprintf(value, WORD_MAX, "%s", word);
+				       VALUE_MAX, err);
+	snprintf(value, VALUE_MAX, "%s", word);
 	return 0;
 }
 
 static int number_find(const struct search *search,
 		       const struct number_rule *rule, size_t index,
-		       char value[WORD_MAX], struct error *err)
+		       char value[VALUE_MAX], struct error *err)
 {
 	const struct candidate *candidate = &search->list[index];
 	char path[PATH_MAX];
@@ -529,7 +531,7 @@ static int number_find(const struct search *search,
 	case NUMBER_GLOB:
 		return number_of_glob(search, path, value, err);
 	case NUMBER_ORDER:
-		snprintf(value, WORD_MAX, "%zu", index);
+		snprintf(value, VALUE_MAX, "%zu", index);
 		return 0;
 	case NUMBER_MONITOR:
 		return number_of_row(rule, candidate->row, "monitor", value,
@@ -541,8 +543,29 @@ static int number_find(const struct search *search,
 	return error_set(err, EINVAL, "no such rule");
 }
 
+/* Find a number by this rule for a device that does not have it yet. 1: it has
+ * it now, or had it; 0: it has not, and why says so.
+ */
+static int number_one(struct search *search, const struct number_rule *rule,
+		      size_t index, struct error *why, struct error *err)
+{
+	struct device_info *info = &search->list[index].info;
+	char value[VALUE_MAX];
+
+	if (device_number(info, rule->name))
+		return 1;
+	if (number_find(search, rule, index, value, why) < 0)
+		return 0;
+	if (!number_good(value)) {
+		error_set(why, EINVAL, "found \"%s\", expected a number",
+			  value);
+		return 0;
+	}
+	return number_set(info, rule->name, value, err) < 0 ? -1 : 1;
+}
+
 /* Rule by rule, so that one may build on those before it, and an order counts
- * only what they have left.
+ * only what they have left. Rules of one name stand together.
  */
 static int number_all(struct search *search, struct error *err)
 {
@@ -551,30 +574,16 @@ static int number_all(struct search *search, struct error *err)
 	for (size_t r = 0; r < rules->numbers_count; r++) {
 		const struct number_rule *rule = &rules->numbers[r];
 		bool last = r + 1 == rules->numbers_count ||
-			    strcmp(rule[1].name, rule->name) != 0;
-		bool required =
-			last && listed(&rules->required, rule->name, false);
+			    strcmp(rule->name, rule[1].name) != 0;
+		bool required = listed(&rules->required, rule->name, false);
 
 		for (size_t i = 0; i < search->count;) {
-			char value[WORD_MAX];
 			struct error why;
-			bool found;
+			int found = number_one(search, rule, i, &why, err);
 
-			if (device_number(&search->list[i].info, rule->name)) {
-				i++;
-				continue;
-			}
-			found = number_find(search, rule, i, value, &why) == 0;
-			if (found && !number_good(value)) {
-				error_set(&why, EINVAL,
-					  "found \"%s\", expected a number",
-					  value);
-				found = false;
-			}
-			if (found && number_set(&search->list[i].info,
-						rule->name, value, err) < 0)
+			if (found < 0)
 				return -1;
-			if (found || !required) {
+			if (found || !last || !required) {
 				i++;
 				continue;
 			}
@@ -582,6 +591,7 @@ static int number_all(struct search *search, struct error *err)
 				candidate_name(&search->list[i]), rule->name,
 				why.text);
 			candidate_drop(search, i);
+			search->left_out++;
 		}
 	}
 	return 0;
@@ -655,6 +665,7 @@ static int finish(struct search *search, struct devices *devices,
 	devices_clear(devices);
 	devices->list = list;
 	devices->count = search->count;
+	devices->left_out = search->left_out;
 	devices->pretended = roots_pretended(search->roots);
 	search->count = 0;
 	return 0;

@@ -23,29 +23,23 @@ static const char *root_of(const struct roots *roots, const char *path)
 	};
 	/* clang-format on */
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		size_t size = strlen(all[i].prefix);
-
-		if (!strncmp(path, all[i].prefix, size) &&
-		    (!path[size] || path[size] == '/'))
-			return *all[i].root ? all[i].root : all[i].prefix;
-	}
-	return NULL;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (path_within(path, all[i].prefix))
+			return all[i].root;
+	return "/";
 }
 
 int place_find(const struct roots *roots, const char *path, char *out,
 	       struct stat *st, struct error *err)
 {
 	char below[PATH_MAX], root[PATH_MAX], found[PATH_MAX];
-	size_t size;
 
 	if (roots_path(roots, path, below, err) < 0)
 		return -1;
 	if (!realpath(below, found) || !realpath(root_of(roots, path), root) ||
 	    stat(found, st) < 0)
 		return error_errno(err, "%s", below);
-	size = strlen(root);
-	if (strncmp(found, root, size) || (found[size] && found[size] != '/'))
+	if (strcmp(root, "/") != 0 && !path_within(found, root))
 		return error_set(err, EINVAL, "%s: leads to %s, out of %s",
 				 below, found, root);
 	memcpy(out, found, strlen(found) + 1);
