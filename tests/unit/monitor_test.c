@@ -1,0 +1,463 @@
+/* monitor_test.c - tools are sampled beside tasks, whatever tools do.
+ */
+#include "agent/devices/cpulist.h"
+#include "agent/devices/monitor.h"
+#include "controller/results/usage.h"
+#include "protocol/file.h"
+#include "protocol/hardware/series.h"
+
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#define INTERVAL_MS 50
+
+static char folder[] = "/tmp/monitor-XXXXXX";
+
+static char *path_of(const char *name)
+{
+	static char path[2][256];
+	static int turn;
+
+	turn = !turn;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s", folder, name);
+	return path[turn];
+}
+
+/* A tool that prints two devices: "index bus watts mib". */
+static void make_tool(const char *body)
+{
+	FILE *file = fopen(path_of("tool"), "we");
+
+	if (file) {
+		fprintf(file, "#!/bin/sh\n%s\n", body);
+		fclose(file);
+	}
+	chmod(path_of("tool"), 0755);
+}
+
+#define TWO                                                                    \
+	"echo 'card 0 0000:01:00.0 100 W 10 MiB'; "                            \
+	"echo 'card 1 0000:02:00.0 200 W 20 MiB'"
+
+static const char profile_text[] =
+	"vendor: invented\n"
+	"monitor:\n"
+	"  command: [tool]\n"
+	"  timeout: 300ms\n"
+	"  layouts:\n"
+	"    - name: lines\n"
+	"      read: lines\n"
+	"      when: '^card'\n"
+	"      device: ['card (?<device>\\d+) (?<bus_id>\\S+) "
+	"(?<power_w>\\d+ W) (?<mem_used_mib>\\d+ MiB)']\n";
+
+struct bed {
+	sd_event *loop;
+	struct profile *profile;
+	struct roots roots;
+	struct monitor_config config;
+	struct monitor *monitor;
+	struct device_info list[2];
+	struct devices devices;
+	bool clock;
+	struct exchange exchange;
+};
+
+static const struct devices *bed_devices(void *arg)
+{
+	return &((struct bed *)arg)->devices;
+}
+
+static bool bed_clock(void *arg, struct exchange *best)
+{
+	struct bed *bed = arg;
+
+	*best = bed->exchange;
+	return bed->clock;
+}
+
+static void bed_init(struct bed *bed)
+{
+	struct error err = { 0 };
+
+	*bed = (struct bed){ 0 };
+	sd_event_new(&bed->loop);
+	bed->profile = profile_parse(profile_text, sizeof(profile_text) - 1,
+				     "profile.yaml", &err);
+	if (!bed->profile)
+		printf("# %s\n", err.text);
+	bed->roots = real_roots;
+	bed->roots.bin = folder;
+	bed->config = (struct monitor_config){
+		.node = "n1",
+		.profile = bed->profile,
+		.roots = &bed->roots,
+		.interval_ms = INTERVAL_MS,
+		.devices = bed_devices,
+		.clock = bed_clock,
+		.arg = bed,
+	};
+	bed->monitor = monitor_new(bed->loop, &bed->config, NULL);
+}
+
+static void bed_clear(struct bed *bed)
+{
+	monitor_free(bed->monitor);
+	profile_free(bed->profile);
+	sd_event_unref(bed->loop);
+}
+OWNED_VALUE(struct bed, bed_clear)
+
+/* Device 0 of the node is the tool's card 1: by their bus. */
+static void bed_turn_devices(struct bed *bed)
+{
+	bed->list[0] = (struct device_info){ .index = 0,
+					     .bus_id = (char *)"0000:02:00.0",
+					     .name = (char *)"Second" };
+	bed->list[1] = (struct device_info){ .index = 1,
+					     .bus_id = (char *)"0000:01:00.0" };
+	bed->devices.list = bed->list;
+	bed->devices.count = 2;
+}
+
+static struct monitor_stream *begin(struct bed *bed, const char *name,
+				    const char *device)
+{
+	struct strings devices = { 0 };
+	struct monitor_stream *stream;
+	int fd = open(path_of(name), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
+		      0600);
+
+	if (device)
+		strings_add(&devices, device, NULL);
+	stream = monitor_begin(bed->monitor, 0, &devices, fd, NULL);
+	strings_clear(&devices);
+	return stream;
+}
+
+/* What the stream amounts to; the caller deletes it. */
+static cJSON *summary(const char *name)
+{
+	owned(buffer_clear) struct buffer text;
+	struct usage *usage = usage_new(NULL);
+	const struct usage *list[] = { usage };
+	cJSON *result;
+
+	buffer_init(&text, 1 << 20);
+	file_read(AT_FDCWD, path_of(name), &text, NULL);
+	usage_feed(usage, text.data, text.size, NULL);
+	result = usage_summary(list, 1, NULL);
+	usage_free(usage);
+	return result;
+}
+
+static const cJSON *at(const cJSON *item, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(item, name);
+}
+
+static const cJSON *nth(const cJSON *object, const char *name, int n)
+{
+	return cJSON_GetArrayItem(at(object, name), n);
+}
+
+static double number(const cJSON *item, const char *name)
+{
+	return cJSON_IsNumber(at(item, name)) ? at(item, name)->valuedouble
+					      : NAN;
+}
+
+static const char *error_text(const cJSON *usage, int n)
+{
+	const char *text =
+		cJSON_GetStringValue(at(nth(usage, "errors", n), "text"));
+
+	return text ? text : "";
+}
+
+static int count_text(const char *name, const char *word)
+{
+	owned(buffer_clear) struct buffer text;
+	int n = 0;
+
+	buffer_init(&text, 1 << 20);
+	file_read(AT_FDCWD, path_of(name), &text, NULL);
+	for (const char *p = text.data; (p = strstr(p, word)); p++)
+		n++;
+	return n;
+}
+
+/* Turn the loop until the stream has so many of a word. */
+static bool wait_for(struct bed *bed, const char *name, const char *word,
+		     int count)
+{
+	int64_t end_ms = clock_mono_ms() + 10000;
+
+	while (count_text(name, word) < count && clock_mono_ms() < end_ms)
+		sd_event_run(bed->loop, 20000);
+	return count_text(name, word) >= count;
+}
+
+static void two_tasks(void)
+{
+	owned(bed_clear) struct bed bed;
+	struct monitor_stream *one, *two;
+	cJSON *usage;
+
+	make_tool(TWO);
+	bed_init(&bed);
+	bed_turn_devices(&bed);
+	bed.clock = true;
+	bed.exchange = (struct exchange){ 7000000 - clock_mono_ms(), 2 };
+	one = begin(&bed, "one", "0");
+	two = begin(&bed, "two", "1");
+	ok(wait_for(&bed, "one", "\"d\":[[0", 3) &&
+		   wait_for(&bed, "two", "\"d\":[[1", 3),
+	   "two tasks are sampled");
+	monitor_end(one);
+	monitor_end(two);
+	usage = summary("one");
+	ok(number(at(nth(usage, "devices", 0), "power_w"), "mean") == 200 &&
+		   number(usage, "mem_used_mib") == 20,
+	   "a task has the readings of its own device, known by its bus");
+	is_int(cJSON_GetArraySize(at(usage, "devices")), 1, "and no other's");
+	is(cJSON_GetStringValue(at(nth(usage, "devices", 0), "name")), "Second",
+	   "by name");
+	ok(number(nth(usage, "hosts", 0), "samples") >= 3 &&
+		   cJSON_IsObject(at(nth(usage, "hosts", 0), "cpu_pct")),
+	   "the host is read beside it");
+	ok(count_text("one", "\"time_ms\":700") == 1 &&
+		   count_text("one", "{\"t\":700") >= 3,
+	   "times are of the controller's clock");
+	ok(number(nth(usage, "hosts", 0), "round_trip_ms") == 2,
+	   "the head says how well it is known");
+	cJSON_Delete(usage);
+	usage = summary("two");
+	ok(number(at(nth(usage, "devices", 0), "power_w"), "mean") == 100,
+	   "the other task has the other device");
+	cJSON_Delete(usage);
+}
+
+static void clock_found(void)
+{
+	owned(bed_clear) struct bed bed;
+	cJSON *usage;
+
+	make_tool(TWO);
+	bed_init(&bed);
+	begin(&bed, "late", "1");
+	wait_for(&bed, "late", "\"h\":", 2);
+	bed.clock = true;
+	bed.exchange = (struct exchange){ 5000, 40 };
+	ok(wait_for(&bed, "late", "\"series\"", 2),
+	   "a clock that becomes known is told");
+	bed.exchange = (struct exchange){ 5001, 50 };
+	wait_for(&bed, "late", "\"h\":", 5);
+	is_int(count_text("late", "\"series\""), 2, "a worse guess is not");
+	bed.exchange = (struct exchange){ 5001, 4 };
+	ok(wait_for(&bed, "late", "\"series\"", 3), "a better one is");
+	usage = summary("late");
+	ok(number(nth(usage, "hosts", 0), "round_trip_ms") == 4 &&
+		   number(at(nth(usage, "devices", 0), "power_w"), "max") ==
+			   200,
+	   "devices that nobody described are the tool's rows, in order");
+	cJSON_Delete(usage);
+}
+
+static void adopted(void)
+{
+	owned(bed_clear) struct bed bed;
+	FILE *file = fopen(path_of("old"), "we");
+	cJSON *usage;
+
+	fputs("{\"t\":1000,\"d\":[[0,", file);
+	fclose(file);
+	make_tool(TWO);
+	bed_init(&bed);
+	begin(&bed, "old", "0");
+	wait_for(&bed, "old", "\"d\":[[0", 3);
+	usage = summary("old");
+	ok(number(usage, "broken_lines") == 1 &&
+		   number(nth(usage, "devices", 0), "samples") >= 1,
+	   "half a line of an agent that was killed costs that line only");
+	cJSON_Delete(usage);
+}
+
+static void failures(void)
+{
+	static const struct {
+		const char *body, *text, *what;
+	} cases[] = {
+		{ "echo no driver loaded >&2; exit 9",
+		  "tool: exit code 9: no driver loaded", "fails" },
+		{ "echo; echo No devices were found; exit 6",
+		  "tool: exit code 6: No devices were found",
+		  "fails with words on stdout" },
+		{ "exec sleep 1000", "tool: no end within 300 ms: killed",
+		  "hangs" },
+		{ "sleep 1000 & exec sleep 1000",
+		  "tool: no end within 300 ms: killed",
+		  "hangs, and its child with it" },
+		{ "exec yes", "tool: prints more than 4194304 bytes: killed",
+		  "floods" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		owned(bed_clear) struct bed bed;
+		char name[32];
+		cJSON *usage;
+
+		snprintf(name, sizeof(name), "failure-%zu", i);
+		make_tool(cases[i].body);
+		bed_init(&bed);
+		begin(&bed, name, "0");
+		wait_for(&bed, name, "error", 1);
+		wait_for(&bed, name, "\"h\":", 8);
+		usage = summary(name);
+		is(error_text(usage, 0), cases[i].text,
+		   "a tool that %s is told", cases[i].what);
+		is_int(cJSON_GetArraySize(at(usage, "errors")), 1,
+		       "once for the cause");
+		ok(number(nth(usage, "errors", 0), "count") == 1 &&
+			   number(nth(usage, "hosts", 0), "samples") >= 8,
+		   "and the host is read all the same");
+		cJSON_Delete(usage);
+	}
+}
+
+static void missing_and_back(void)
+{
+	owned(bed_clear) struct bed bed;
+	cJSON *usage;
+
+	unlink(path_of("tool"));
+	bed_init(&bed);
+	begin(&bed, "back", "0");
+	wait_for(&bed, "back", "error", 1);
+	make_tool("echo what is this");
+	bed_turn_devices(&bed);
+	usage = summary("back");
+	is(error_text(usage, 0),
+	   "tool: exit code 127: cannot be executed: No such file or directory",
+	   "a tool that is not there is told");
+	cJSON_Delete(usage);
+	make_tool(TWO);
+	ok(wait_for(&bed, "back", "\"d\":[[0", 2),
+	   "once it is there it is sampled");
+	make_tool("echo 'card 0 0000:01:00.0 100 W 10 MiB'");
+	ok(wait_for(&bed, "back", "says nothing of device 0", 1),
+	   "a device that has no row any more is told");
+	wait_for(&bed, "back", "\"h\":", count_text("back", "\"h\":") + 3);
+	is_int(count_text("back", "says nothing"), 1, "once");
+}
+
+static void slow_tool(void)
+{
+	owned(bed_clear) struct bed bed;
+	double interval;
+	cJSON *usage;
+
+	make_tool("sleep 0.12; " TWO);
+	bed_init(&bed);
+	begin(&bed, "slow", "0");
+	wait_for(&bed, "slow", "\"d\":[[0", 4);
+	usage = summary("slow");
+	interval = number(nth(usage, "devices", 0), "interval_ms");
+	ok(interval >= 120 && interval < 1000,
+	   "a slow tool is run as often as it ends: every %g ms", interval);
+	ok(number(nth(usage, "hosts", 0), "interval_ms") >= 3 * INTERVAL_MS,
+	   "and the head states that");
+	ok(number(nth(usage, "devices", 0), "gaps") == 0, "which is no gap");
+	cJSON_Delete(usage);
+}
+
+static void idle(void)
+{
+	owned(bed_clear) struct bed bed;
+	struct monitor_stream *stream;
+	int64_t end_ms;
+
+	make_tool("echo x >>\"${0%/*}/runs\"; " TWO);
+	bed_init(&bed);
+	stream = begin(&bed, "idle", "0");
+	wait_for(&bed, "idle", "\"d\":[[0", 1);
+	monitor_end(stream);
+	unlink(path_of("runs"));
+	end_ms = clock_mono_ms() + 4 * INTERVAL_MS;
+	while (clock_mono_ms() < end_ms)
+		sd_event_run(bed.loop, 10000);
+	ok(access(path_of("runs"), F_OK) < 0,
+	   "with no task left no tool is run");
+	is_int(monitor_begin(bed.monitor, 0,
+			     &(struct strings){ (char *[]){ (char *)"x" }, 1 },
+			     open("/dev/null", O_WRONLY | O_CLOEXEC),
+			     NULL) == NULL,
+	       1, "a device that is no number is refused");
+}
+
+static void ipmi(void)
+{
+	owned(bed_clear) struct bed bed;
+	FILE *file = fopen(path_of("ipmitool"), "we");
+	cJSON *usage;
+
+	fputs("#!/bin/sh\n[ \"$*\" = 'dcmi power reading' ] || exit 1\n"
+	      "echo '    Instantaneous power reading:       742 Watts'\n",
+	      file);
+	fclose(file);
+	chmod(path_of("ipmitool"), 0755);
+	make_tool(TWO);
+	bed_init(&bed);
+	bed.config.ipmi = true;
+	begin(&bed, "ipmi", NULL);
+	ok(wait_for(&bed, "ipmi", ",742]", 1), "the machine's power is read");
+	usage = summary("ipmi");
+	ok(number(at(nth(usage, "hosts", 0), "power_w"), "max") == 742,
+	   "and is in the summary");
+	cJSON_Delete(usage);
+}
+
+static void processors(void)
+{
+	static const char *const bad[] = { "",     "x",  "1-",  "-1",    "3-1",
+					   "1,,2", "1,", "0x1", "99999", "1 " };
+	struct error err;
+	cpu_set_t cpus;
+
+	ok(cpu_list_parse("0-2,5", &cpus, &err) == 0 && CPU_COUNT(&cpus) == 4 &&
+		   CPU_ISSET(2, &cpus) && CPU_ISSET(5, &cpus) &&
+		   !CPU_ISSET(3, &cpus),
+	   "a list of processors is read");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(cpu_list_parse(bad[i], &cpus, &err) < 0 &&
+			   err.code == EINVAL,
+		   "'%s' is none", bad[i]);
+}
+
+int main(void)
+{
+	sigset_t mask;
+
+	tap_begin(120);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	if (!mkdtemp(folder))
+		return 1;
+	two_tasks();
+	clock_found();
+	adopted();
+	failures();
+	missing_and_back();
+	slow_tool();
+	idle();
+	ipmi();
+	processors();
+	file_remove_tree(AT_FDCWD, folder, NULL);
+	return tap_done();
+}
