@@ -278,7 +278,8 @@ static void on_start(struct agent *agent, void *body)
 	struct entry *entry = entry_find(agent, &id);
 
 	if (entry)
-		task_start(entry->task, start->master_addr, start->master_port);
+		task_start(entry->task, start->master_addr, start->master_port,
+			   &start->addresses);
 	else
 		report_run(NULL, 0, agent);
 }

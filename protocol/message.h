@@ -172,6 +172,8 @@ struct message_start {
 	uint32_t rank;
 	char *master_addr;
 	uint32_t master_port;
+	struct strings addresses; /* of all nodes, by rank; only for a container
+				     that wants them */
 };
 
 struct message_stop {

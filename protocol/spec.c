@@ -2,6 +2,8 @@
  */
 #include "protocol/spec.h"
 
+#include <string.h>
+
 /* clang-format off */
 static const struct field mount_spec_fields[] = {
 	FIELD(mount_spec, host),
@@ -112,3 +114,20 @@ static const struct field task_spec_fields[] = {
 };
 const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
 /* clang-format on */
+
+static bool list_wants_addresses(const struct strings *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strstr(list->items[i], "${NODE_ADDRESSES}") ||
+		    strstr(list->items[i], "${NODE_ENDPOINTS_JSON}") ||
+		    strstr(list->items[i], "${HOSTFILE}"))
+			return true;
+	return false;
+}
+
+bool container_wants_addresses(const struct container_spec *spec)
+{
+	return list_wants_addresses(&spec->argv) ||
+	       list_wants_addresses(&spec->env) ||
+	       list_wants_addresses(&spec->follow);
+}

@@ -9,6 +9,8 @@
 
 #include "protocol/codec.h"
 
+#include <stdbool.h>
+
 #define LOG_LIMIT_DEFAULT (16ULL << 30) /* bytes of output per task */
 
 struct mount_spec {
@@ -28,7 +30,10 @@ struct device_request {
 
 /* What the container is made of. Strings may hold ${PLACEHOLDER}s that only
  * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
- * NPROC_PER_NODE, WORLD_SIZE; only argv, env and follow are searched for them.
+ * NPROC_PER_NODE, WORLD_SIZE, and of all nodes in order of their ranks
+ * NODE_ADDRESSES ("a,b"), NODE_ENDPOINTS_JSON (["a:port", "b:port"]) and
+ * HOSTFILE (a file with a line "a slots=8" for each); only argv, env and follow
+ * are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
@@ -66,6 +71,9 @@ struct container_spec {
 extern const struct schema mount_spec_schema;
 extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
+
+/* Does anything in it stand for the addresses of all nodes? */
+bool container_wants_addresses(const struct container_spec *spec);
 
 /* How a training is spread over its devices: parallel degrees, each 0 where
  * nothing was said.

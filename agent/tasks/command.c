@@ -7,49 +7,121 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VARIABLES 6
+#define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
+
+enum {
+	EXPORTED = 6, /* variables that are in the environment as well */
+	VARIABLES = EXPORTED + 3,
+};
 
 struct variable {
 	const char *name;
-	char value[256];
+	const char *value;
 };
 
-static void fill_variables(struct variable variables[VARIABLES],
-			   const struct task_spec *spec,
-			   const struct rendezvous *rendezvous)
+struct variables {
+	struct variable items[VARIABLES];
+	size_t count; /* without addresses: EXPORTED */
+	char texts[EXPORTED][256];
+	struct buffer addresses, endpoints;
+};
+
+static void variables_clear(struct variables *variables)
+{
+	buffer_clear(&variables->addresses);
+	buffer_clear(&variables->endpoints);
+}
+OWNED_VALUE(struct variables, variables_clear)
+
+/* "a,b" and ["a:port", "b:port"] */
+static int list_addresses(struct variables *variables,
+			  const struct rendezvous *rendezvous,
+			  struct error *err)
+{
+	struct buffer *plain = &variables->addresses;
+	struct buffer *json = &variables->endpoints;
+
+	for (size_t i = 0; i < rendezvous->addresses.count; i++) {
+		const char *address = rendezvous->addresses.items[i];
+
+		if (buffer_printf(plain, err, "%s%s", i ? "," : "", address) <
+			    0 ||
+		    buffer_printf(json, err, "%s\"%s:%u\"", i ? ", " : "[",
+				  address, rendezvous->port) < 0)
+			return -1;
+	}
+	return buffer_text(json, "]", err);
+}
+
+static int variables_init(struct variables *variables,
+			  const struct task_spec *spec,
+			  const struct rendezvous *rendezvous,
+			  struct error *err)
 {
 	/* clang-format off */
 	static const char *const names[VARIABLES] = {
 		"MASTER_ADDR", "MASTER_PORT", "NNODES", "NODE_RANK",
-		"NPROC_PER_NODE", "WORLD_SIZE",
+		"NPROC_PER_NODE", "WORLD_SIZE", "NODE_ADDRESSES",
+		"NODE_ENDPOINTS_JSON", "HOSTFILE",
 	};
-	const uint32_t numbers[VARIABLES] = {
+	const uint32_t numbers[EXPORTED] = {
 		0, rendezvous->port, spec->nodes, spec->rank,
 		spec->processes_per_node, spec->world_size,
 	};
 	/* clang-format on */
+	struct variable *items = variables->items;
 
-	for (int i = 0; i < VARIABLES; i++) {
-		variables[i].name = names[i];
-		snprintf(variables[i].value, sizeof(variables[i].value), "%u",
+	if (strlen(rendezvous->address) >= sizeof(variables->texts[0]))
+		return error_set(err, EINVAL,
+				 "MASTER_ADDR of %zu bytes, allowed are %zu",
+				 strlen(rendezvous->address),
+				 sizeof(variables->texts[0]) - 1);
+	for (int i = 0; i < EXPORTED; i++) {
+		snprintf(variables->texts[i], sizeof(variables->texts[i]), "%u",
 			 numbers[i]);
+		items[i].value = variables->texts[i];
 	}
-	snprintf(variables[0].value, sizeof(variables[0].value), "%s",
+	snprintf(variables->texts[0], sizeof(variables->texts[0]), "%s",
 		 rendezvous->address);
+	for (int i = 0; i < VARIABLES; i++)
+		items[i].name = names[i];
+	variables->count = EXPORTED;
+	if (!rendezvous->addresses.count)
+		return 0;
+	if (list_addresses(variables, rendezvous, err) < 0)
+		return -1;
+	items[EXPORTED].value = variables->addresses.data;
+	items[EXPORTED + 1].value = variables->endpoints.data;
+	items[EXPORTED + 2].value = COMMAND_HOSTFILE;
+	variables->count = VARIABLES;
+	return 0;
+}
+
+int command_hostfile(const struct task_spec *spec,
+		     const struct rendezvous *rendezvous, struct buffer *out,
+		     struct error *err)
+{
+	for (size_t i = 0; i < rendezvous->addresses.count; i++)
+		if (buffer_printf(out, err, "%s slots=%u\n",
+				  rendezvous->addresses.items[i],
+				  spec->processes_per_node) < 0)
+			return -1;
+	return 0;
 }
 
 /* The value of the variable that "${NAME}" at text names, and its end. */
 static const char *placeholder(const char *text,
-			       const struct variable variables[VARIABLES],
+			       const struct variables *variables,
 			       const char **end)
 {
-	for (int i = 0; i < VARIABLES; i++) {
-		size_t length = strlen(variables[i].name);
+	for (size_t i = 0; i < variables->count; i++) {
+		const struct variable *variable = &variables->items[i];
+		size_t length = strlen(variable->name);
 
-		if (!strncmp(text + 2, variables[i].name, length) &&
+		if (!strncmp(text + 2, variable->name, length) &&
 		    text[2 + length] == '}') {
 			*end = text + length + 3;
-			return variables[i].value;
+			return variable->value;
 		}
 	}
 	return NULL;
@@ -57,8 +129,7 @@ static const char *placeholder(const char *text,
 
 /* Append key, the text with its placeholders filled, and a NUL. */
 static int add_record(struct buffer *out, const char *key, const char *text,
-		      const struct variable variables[VARIABLES],
-		      struct error *err)
+		      const struct variables *variables, struct error *err)
 {
 	if (buffer_text(out, key, err) < 0)
 		return -1;
@@ -93,20 +164,19 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		  struct error *err)
 {
 	const struct container_spec *container = &spec->container;
-	struct variable variables[VARIABLES];
+	owned(variables_clear) struct variables filled = { 0 };
+	const struct variables *variables = &filled;
 
+	buffer_init(&filled.addresses, ADDRESSES_MAX);
+	buffer_init(&filled.endpoints, ADDRESSES_MAX);
 	if (container->argv.count)
 		argv = &container->argv;
 	if (!argv->count)
 		return error_set(err, EINVAL,
 				 "nothing to run: the sweep has no command and "
 				 "the image no entry point");
-	if (strlen(rendezvous->address) >= sizeof(variables[0].value))
-		return error_set(err, EINVAL,
-				 "MASTER_ADDR of %zu bytes, allowed are %zu",
-				 strlen(rendezvous->address),
-				 sizeof(variables[0].value) - 1);
-	fill_variables(variables, spec, rendezvous);
+	if (variables_init(&filled, spec, rendezvous, err) < 0)
+		return -1;
 	if (add_number(out, "version", 1, err) < 0 ||
 	    add_number(out, "processes",
 		       container->processes ? container->processes : 1,
@@ -125,9 +195,11 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		if (add_record(out, "follow=", container->follow.items[i],
 			       variables, err) < 0)
 			return -1;
-	for (int i = 0; i < VARIABLES; i++)
-		if (buffer_printf(out, err, "env=%s=", variables[i].name) < 0 ||
-		    add_record(out, "", variables[i].value, variables, err) < 0)
+	for (int i = 0; i < EXPORTED; i++)
+		if (buffer_printf(out, err,
+				  "env=%s=", variables->items[i].name) < 0 ||
+		    add_record(out, "", variables->items[i].value, variables,
+			       err) < 0)
 			return -1;
 	for (size_t i = 0; i < container->env.count; i++)
 		if (add_record(out, "env=", container->env.items[i], variables,

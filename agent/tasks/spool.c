@@ -165,18 +165,26 @@ void spool_out_path(const struct spool *spool, const struct task_id *id,
 		 id->job, id->attempt, id->rank);
 }
 
+int spool_write_in(struct spool *spool, const struct task_id *id,
+		   const char *name, const void *data, size_t size,
+		   struct error *err)
+{
+	char inside[64], path[PATH_MAX];
+
+	snprintf(inside, sizeof(inside), "in/%s", name);
+	name_of(id, inside, path);
+	return file_write(spool->fd, path, data, size, 0444, 0, err);
+}
+
 int spool_write_start(struct spool *spool, const struct task_id *id,
 		      const void *data, size_t size, struct error *err)
 {
-	char name[PATH_MAX];
-
 	if (size > INIT_START_MAX)
 		return error_set(err, E2BIG,
 				 "command and environment of %zu bytes, "
 				 "allowed are %d",
 				 size, INIT_START_MAX);
-	name_of(id, "in/start", name);
-	return file_write(spool->fd, name, data, size, 0444, 0, err);
+	return spool_write_in(spool, id, "start", data, size, err);
 }
 
 bool spool_started(struct spool *spool, const struct task_id *id)

@@ -4,6 +4,7 @@
  *
  *	task.json	the task_spec, whole; only the agent uses it
  *	in/start	in/ is 0755: what regatta-init is to run (init.h)
+ *	in/hostfile	the gang's nodes, for a command that wants them
  *	out/		0777: what the container writes (init.h)
  *	host/		0700: what the agent writes beside it
  *
@@ -58,6 +59,11 @@ void spool_out_path(const struct spool *spool, const struct task_id *id,
 /* Write in/start: records of "key=value", each NUL-terminated. */
 int spool_write_start(struct spool *spool, const struct task_id *id,
 		      const void *data, size_t size, struct error *err);
+
+/* Write in/<name>, which the container can only read. */
+int spool_write_in(struct spool *spool, const struct task_id *id,
+		   const char *name, const void *data, size_t size,
+		   struct error *err);
 
 /* regatta-init began in this folder (out/started). */
 bool spool_started(struct spool *spool, const struct task_id *id);

@@ -18,6 +18,7 @@
 
 #define CALL_MS 30000   /* an engine call that should take milliseconds */
 #define START_MS 120000 /* start may load gigabytes of image metadata */
+#define HOSTFILE_MAX (4 << 20)
 #define RETRY_MS 1000   /* between tries while the engine is away */
 #define RETRIES_MAX 120 /* of create, then the task fails */
 #define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
@@ -394,10 +395,17 @@ void step_ready(struct task *task)
 
 static int write_start(struct task *task, struct error *err)
 {
-	struct rendezvous rendezvous = { task->address, task->rendezvous_port };
-	owned(buffer_clear) struct buffer start;
+	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
+					 task->addresses };
+	owned(buffer_clear) struct buffer start, hosts;
 
 	buffer_init(&start, INIT_START_MAX);
+	buffer_init(&hosts, HOSTFILE_MAX);
+	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
+	    (hosts.size &&
+	     spool_write_in(task->room->spool, &task->id, "hostfile",
+			    hosts.data, hosts.size, err) < 0))
+		return -1;
 	if (command_build(&task->spec, &task->image_argv, &rendezvous, &start,
 			  err) < 0)
 		return -1;

@@ -55,6 +55,7 @@ struct task {
 	uint32_t port;
 	char *address; /* given with the order to start */
 	uint32_t rendezvous_port;
+	struct strings addresses;
 	enum failure ordered; /* why it was told to stop */
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */

@@ -204,6 +204,7 @@ void task_free(struct task *task)
 	codec_clear(&task_spec_schema, &task->spec);
 	free(task->image_id);
 	free(task->address);
+	strings_clear(&task->addresses);
 	free(task);
 }
 
@@ -212,15 +213,19 @@ const struct task_id *task_id(const struct task *task)
 	return &task->id;
 }
 
-void task_start(struct task *task, const char *address, uint32_t port)
+void task_start(struct task *task, const char *address, uint32_t port,
+		const struct strings *addresses)
 {
 	char *copy;
 
 	if (task->step != STEP_READY)
 		return;
+	strings_clear(&task->addresses);
+	if (strings_copy(&task->addresses, addresses, NULL) < 0)
+		return; /* the order comes again with the next report */
 	copy = strdup(address);
 	if (!copy)
-		return; /* the order comes again with the next report */
+		return;
 	free(task->address);
 	task->address = copy;
 	task->rendezvous_port = port;

@@ -60,7 +60,8 @@ OWNED_POINTER(struct task, task_free)
 const struct task_id *task_id(const struct task *task);
 
 /* Orders. One that does not fit the state is ignored: it came late or twice. */
-void task_start(struct task *task, const char *address, uint32_t port);
+void task_start(struct task *task, const char *address, uint32_t port,
+		const struct strings *addresses);
 void task_stop(struct task *task, enum failure reason);
 void task_discard(struct task *task);
 

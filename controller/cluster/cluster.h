@@ -102,6 +102,8 @@ struct gang {
 	struct task *tasks; /* spec.nodes of them, by rank */
 	uint32_t port;      /* the rendezvous, from "ready" on */
 	char *address;      /* and the host's; NULL before */
+	struct strings
+		addresses; /* all nodes', when the container wants them */
 	struct reading *readings;
 	size_t readings_count;
 	bool behind;  /* there is output that was not read yet */

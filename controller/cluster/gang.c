@@ -49,6 +49,7 @@ static void tell_start(struct task *task)
 		.rank = task->rank,
 		.master_addr = gang->address,
 		.master_port = gang->port,
+		.addresses = gang->addresses,
 	};
 
 	tell(task, MESSAGE_START, &start);
@@ -407,6 +408,18 @@ static void set_deadline(struct cluster *cluster, struct job *job)
 		   NULL);
 }
 
+static int keep_addresses(struct gang *gang)
+{
+	strings_clear(&gang->addresses);
+	if (!container_wants_addresses(&gang->spec.container))
+		return 0;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		if (strings_add(&gang->addresses, gang->tasks[i].node->address,
+				NULL) < 0)
+			return -1;
+	return 0;
+}
+
 static void all_ready(struct cluster *cluster, struct job *job)
 {
 	struct gang *gang = job->gang;
@@ -415,7 +428,7 @@ static void all_ready(struct cluster *cluster, struct job *job)
 	/* Kept: after a restart, rank 0's node may come back last. */
 	free(gang->address);
 	gang->address = strdup(gang->tasks[0].node->address);
-	if (!gang->address)
+	if (!gang->address || keep_addresses(gang) < 0)
 		return;
 	gang->port = gang->tasks[0].port;
 	data = cJSON_CreateObject();

@@ -146,6 +146,12 @@ static cJSON *allocation_json(const struct job *job)
 	cJSON_AddNumberToObject(allocation, "port", gang->port);
 	if (gang->address)
 		cJSON_AddStringToObject(allocation, "address", gang->address);
+	if (gang->addresses.count)
+		cJSON_AddItemToObject(
+			allocation, "addresses",
+			cJSON_CreateStringArray((const char *const *)
+							gang->addresses.items,
+						(int)gang->addresses.count));
 	tasks = cJSON_AddArrayToObject(allocation, "tasks");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
@@ -386,6 +392,13 @@ static int load_allocation(struct cluster *cluster, struct job *job,
 
 	job->gang->port = cJSON_IsNumber(port) ? (uint32_t)port->valueint : 0;
 	job->gang->address = address ? strdup(address) : NULL;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(allocation,
+								  "addresses"))
+	{
+		if (cJSON_IsString(item))
+			strings_add(&job->gang->addresses, item->valuestring,
+				    NULL);
+	}
 	cJSON_ArrayForEach(item, tasks)
 	{
 		const char *name = cJSON_GetStringValue(
@@ -521,6 +534,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang->tasks);
 	free(gang->phase);
 	free(gang->address);
+	strings_clear(&gang->addresses);
 	loop_source_free(&gang->deadline);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);

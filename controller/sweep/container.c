@@ -136,7 +136,9 @@ static int splice(const struct context *context, const struct value *word,
 	context->cells->used[path] = true;
 	for (size_t i = 0; i < value_count(list); i++)
 		if (value_expect(value_at(list, i), VALUE_SCALAR, err) < 0 ||
-		    strings_add(argv, value_text(value_at(list, i)), err) < 0)
+		    fill(context, value_at(list, i), WORD_BYTES, true, err) <
+			    0 ||
+		    strings_add(argv, context->cells->scratch.data, err) < 0)
 			return -1;
 	return 1;
 }

@@ -8,7 +8,8 @@
 /* clang-format off */
 const char *const fill_runtime_names[] = {
 	"MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "NNODES", "NPROC_PER_NODE",
-	"WORLD_SIZE", NULL,
+	"WORLD_SIZE", "NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
+	NULL,
 };
 /* clang-format on */
 
@@ -51,8 +52,8 @@ static int fill_name(const struct filler *filler, const char *name,
 			return buffer_printf(out, err, "${%s}", name);
 		return value_error(place, err,
 				   "found ${%s}, which only the start of a "
-				   "task knows: it is allowed in command and "
-				   "env",
+				   "task knows: it is allowed in command, env "
+				   "and follow",
 				   name);
 	}
 	found = filler->lookup(filler->arg, name, out, &why);

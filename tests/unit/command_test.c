@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static const struct rendezvous there = { "10.0.0.1", 20500 };
+static const struct rendezvous there = { "10.0.0.1", 20500, { 0 } };
 
 /* The records, with '|' for each NUL. */
 static const char *records(const struct buffer *start)
@@ -71,7 +71,8 @@ static void whole_file(void)
 	       "a start file is made");
 	is(records(&start),
 	   "version=1|processes=2|first_rank=6|grace_ms=1500|rank_env=1|"
-	   "node=3|log_limit=17179869184|env=MASTER_ADDR=10.0.0.1|env=MASTER_PORT=20500|env=NNODES=4|"
+	   "node=3|log_limit=17179869184|env=MASTER_ADDR=10.0.0.1|env=MASTER_"
+	   "PORT=20500|env=NNODES=4|"
 	   "env=NODE_RANK=3|env=NPROC_PER_NODE=2|env=WORLD_SIZE=8|"
 	   "arg=train|arg=|",
 	   "version first, numbers, rendezvous, every argument");
@@ -177,6 +178,48 @@ static void environment(void)
 	strings_clear(&spec.container.env);
 }
 
+static void all_addresses(void)
+{
+	owned(buffer_clear) struct buffer start, hosts;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+	struct rendezvous two = { "10.0.0.1", 20500, { 0 } };
+	struct error err = { 0 };
+
+	buffer_init(&start, INIT_START_MAX);
+	buffer_init(&hosts, 100);
+	strings_add(&spec.container.argv, "a ${NODE_ADDRESSES} b", NULL);
+	strings_add(&spec.container.argv, "${NODE_ENDPOINTS_JSON}", NULL);
+	strings_add(&spec.container.follow, "/f${NODE_RANK}", NULL);
+	ok(container_wants_addresses(&spec.container),
+	   "a command that names the nodes' addresses wants them");
+	command_build(&spec, &none, &there, &start, &err);
+	is(of_key(&start, "arg="),
+	   "a ${NODE_ADDRESSES} b|${NODE_ENDPOINTS_JSON}|",
+	   "which are left as they are when they are not known");
+	is_int(command_hostfile(&spec, &there, &hosts, &err), 0,
+	       "as is the hostfile");
+	is_int((long long)hosts.size, 0, "which is empty");
+	strings_add(&two.addresses, "10.0.0.1", NULL);
+	strings_add(&two.addresses, "n2", NULL);
+	strings_add(&spec.container.argv, "${HOSTFILE}", NULL);
+	buffer_clear(&start);
+	command_build(&spec, &none, &two, &start, &err);
+	is(of_key(&start, "arg="),
+	   "a 10.0.0.1,n2 b|[\"10.0.0.1:20500\", \"n2:20500\"]|"
+	   "/regatta/in/hostfile|",
+	   "all nodes' addresses are filled in order of their ranks");
+	is(of_key(&start, "follow="), "/f3|", "and so are followed files");
+	command_hostfile(&spec, &two, &hosts, &err);
+	is(hosts.data, "10.0.0.1 slots=2\nn2 slots=2\n",
+	   "the hostfile has a line for each");
+	strings_clear(&two.addresses);
+	strings_clear(&spec.container.argv);
+	strings_clear(&spec.container.follow);
+	ok(!container_wants_addresses(&spec.container),
+	   "a command without them does not");
+}
+
 static void limits(void)
 {
 	owned(buffer_clear) struct buffer start;
@@ -184,7 +227,7 @@ static void limits(void)
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	char address[512];
-	struct rendezvous far = { address, 1 };
+	struct rendezvous far = { address, 1, { 0 } };
 
 	buffer_init(&start, 100);
 	strings_add(&spec.container.argv, "x", NULL);
@@ -214,6 +257,7 @@ int main(void)
 	what_is_run();
 	placeholders();
 	environment();
+	all_addresses();
 	limits();
 	return tap_done();
 }

@@ -442,7 +442,8 @@ static const struct {
 	  "sweep: s\nimage: i\nmounts: [{host: '/a/${NODE_RANK}', "
 	  "container: /b}]\n",
 	  "f:3: mounts[0].host: found ${NODE_RANK}, which only the start of a "
-	  "task knows: it is allowed in command and env" },
+	  "task knows: it is allowed in command, env "
+	  "and follow" },
 	{ "a relative mount",
 	  "sweep: s\nimage: i\nmounts: [{host: a, container: /b}]\n",
 	  "f:3: mounts[0].host: found \"a\", allowed is an absolute path" },

@@ -55,6 +55,8 @@ struct world {
 	bool gone;
 };
 
+static const struct strings no_addresses;
+
 static const struct task_id id = { 3, 1, 0 };
 
 static void asked(struct world *world, char what)
@@ -345,8 +347,8 @@ static void from_begin_to_end(void)
 
 	begin(world);
 	ok(UNTIL(world, state_is(world, "ready")), "a task gets ready");
-	task_start(world->task, "10.0.0.1", 20001);
-	task_start(world->task, "10.0.0.2", 20002);
+	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+	task_start(world->task, "10.0.0.2", 20002, &no_addresses);
 	ok(UNTIL(world, state_is(world, "running")), "runs when told to");
 	exits(world, 0);
 	ok(UNTIL(world, state_is(world, "ended")), "and has ended well");
@@ -374,7 +376,7 @@ static void lost_answers(void)
 		world->lose = what[i];
 		begin(world);
 		UNTIL(world, state_is(world, "ready"));
-		task_start(world->task, "10.0.0.1", 20001);
+		task_start(world->task, "10.0.0.1", 20001, &no_addresses);
 		ok(UNTIL(world, state_is(world, "running")),
 		   "an answer to '%c' that is lost is made good: %s", what[i],
 		   world->asked);
@@ -447,7 +449,7 @@ static void ways_to_fail(void)
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
 	world->code = 500;
-	task_start(world->task, "10.0.0.1", 20001);
+	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
 	ok(UNTIL(world, state_is(world, "ended:create")),
 	   "nor start it: the same");
 	world_free(world);
@@ -455,7 +457,7 @@ static void ways_to_fail(void)
 	world = world_new();
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
-	task_start(world->task, "10.0.0.1", 20001);
+	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
 	UNTIL(world, state_is(world, "running"));
 	exits(world, 3);
 	ok(UNTIL(world, state_is(world, "ended:exit")),
@@ -477,7 +479,7 @@ static void stopped(void)
 
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
-	task_start(world->task, "10.0.0.1", 20001);
+	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
 	UNTIL(world, state_is(world, "running"));
 	task_stop(world->task, FAILURE_TIMEOUT);
 	task_stop(world->task, FAILURE_CANCELLED);
@@ -492,7 +494,7 @@ static void stopped(void)
 	task_stop(world->task, FAILURE_CANCELLED);
 	is(world->states, "ready ended:cancelled",
 	   "one that is ready ends at once");
-	task_start(world->task, "10.0.0.1", 20001);
+	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
 	task_discard(world->task);
 	ok(UNTIL(world, world->gone) && !strchr(world->asked, START),
 	   "and is not started any more");
