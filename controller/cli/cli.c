@@ -45,6 +45,7 @@ static const char *const report_formats[] = { "markdown", "csv", "json",
 static const char *const report_styles[] = { "table", "reference", NULL };
 static const char *const json_format[] = { "json", NULL };
 static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
+static const char *const json_formats[] = { "json", NULL };
 static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
 
@@ -141,6 +142,14 @@ static const struct option_rule extract_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule sample_rules[] = {
+	{ OPTION("from", 0, OPTION_TEXT, from, "FILE"),
+	  .help = "what the tool printed; - is standard input (the tool of "
+		  "this machine is run)" },
+	IMAGES,
+	FORMAT(json_formats, "json"),
+	{ 0 },
+};
 static const struct option_rule mfu_rules[] = {
 	{ OPTION("model", 0, OPTION_TEXT, model, "NAME"),
 	  .help = "of models.yaml (needed)" },
@@ -234,6 +243,12 @@ static const struct command commands[] = {
 	  "Applies the log rules of a framework to a file or standard input; "
 	  "needs no\ncontroller.",
 	  "regatta extract --framework cpu train.log", command_extract },
+	{ "sample", "VENDOR", 1, 1, false, sample_rules,
+	  "read a monitor tool: temperature, power, memory, use",
+	  "Runs the vendor's tool, or reads what it printed, and prints a JSON "
+	  "array with an\nobject per device. What the tool does not say is null; "
+	  "bus_id is spelled as it\nspells it. Needs no controller.",
+	  "regatta sample nvidia --from nvidia-smi.txt", command_sample },
 	{ "mfu", "", 0, 0, false, mfu_rules,
 	  "hold a rate against the peak of a chip",
 	  "Prints JSON: the model FLOPs utilisation in percent, what it was "

@@ -45,6 +45,7 @@ struct options {
 	const char *role;
 	const char *stream;
 	const char *framework;
+	const char *from;
 	const char *model;
 	const char *chip;
 	const char *precision;

@@ -199,6 +199,8 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 			struct samples *samples, struct error *err)
 {
 	const char *near = NULL;
+	struct line line = { 0 };
+	size_t at = 0;
 
 	for (size_t i = 0; i < sampler->count; i++) {
 		const struct layout *layout = &sampler->layouts[i];
@@ -223,8 +225,15 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 				 "no device in it, though it looks like the "
 				 "layout \"%s\"",
 				 near);
-	return error_set(err, EPROTO, "none of the %zu known layouts fits%s",
-			 sampler->count, run->size ? "" : ": there is no text");
+	while (line_next(run->lines, run->lines_size, &at, &line) && !line.size)
+		continue;
+	if (!line.size)
+		return error_set(err, EPROTO, "there is no text in it");
+	return error_set(err, EPROTO,
+			 "found \"%.*s\" at its start, which is none of the "
+			 "%zu layouts that the profile has",
+			 line.size < 60 ? (int)line.size : 60, line.text,
+			 sampler->count);
 }
 
 int sampler_read(const struct sampler *sampler, const char *text, size_t size,
@@ -376,7 +385,8 @@ static int read_fields(const struct value *layout_value, struct layout *layout,
 
 /* clang-format off */
 static const char *const lines_keys[] = {
-	"name", "read", "when", "all", "from", "until", "device", "more", NULL
+	"name", "read", "when", "all", "from", "until", "group", "device",
+	"more", NULL
 };
 static const char *const columns_keys[] = {
 	"name", "read", "when", "all", "from", "until", "separator", "fields",

@@ -35,8 +35,12 @@
  *			unit may stand in the name of a column or key, too:
  *			"Memory (B)". M, MB and MiB are all 2^20 bytes, as
  *			every tool means them. A memory total of 0 is none.
+ *			Of "12 / 64 GB" the first is what is used, the second
+ *			what there is; the same of power and its cap
  *
  * read: lines - boxed tables, logs, any lines:
+ *	group: [expression, ...]	# a line with words for all devices
+ *					# from it on
  *	device: [expression, ...]	# a line that begins a device
  *	more: [expression, ...]		# lines behind it; each counts once
  *

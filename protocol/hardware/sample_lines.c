@@ -10,9 +10,10 @@
 struct blocks {
 	const struct layout *layout;
 	struct run *run;
-	struct row *row; /* the device being read, or NULL */
-	bool fresh;      /* a `from` line came, and no device since */
-	bool closed;     /* an `until` line came */
+	struct row *row;  /* the device being read, or NULL */
+	struct row group; /* what holds for the devices to come */
+	bool fresh;       /* a `from` line came, and no device since */
+	bool closed;      /* an `until` line came */
 };
 
 /* 1: a line that begins or ends a block. */
@@ -65,6 +66,22 @@ static int more_line(struct blocks *blocks, const struct line *line,
 	return 0;
 }
 
+/* A line that says something of the devices to come, itself included. */
+static int group_line(struct blocks *blocks, const struct line *line,
+		      struct error *err)
+{
+	const struct expressions *group = &blocks->layout->group;
+	size_t index;
+	int rc = run_match_any(blocks->run, group, line->text, line->size,
+			       EXPRESSION_START, &index, err);
+
+	if (rc <= 0)
+		return rc;
+	memset(&blocks->group, 0, sizeof(blocks->group));
+	row_put_groups(blocks->run, &blocks->group, group->list[index]);
+	return 0;
+}
+
 static int device_line(struct blocks *blocks, const struct line *line,
 		       struct error *err)
 {
@@ -80,7 +97,7 @@ static int device_line(struct blocks *blocks, const struct line *line,
 	if (blocks->fresh)
 		run_restart(blocks->run);
 	blocks->fresh = false;
-	blocks->row = run_row(blocks->run, NULL, err);
+	blocks->row = run_row(blocks->run, &blocks->group, err);
 	if (!blocks->row)
 		return -1;
 	row_put_groups(blocks->run, blocks->row, device->list[index]);
@@ -96,6 +113,8 @@ int lines_read(const struct layout *layout, struct run *run, struct error *err)
 	while (line_next(run->lines, run->lines_size, &at, &line)) {
 		int rc = block_line(&blocks, &line, err);
 
+		if (!rc && !blocks.closed)
+			rc = group_line(&blocks, &line, err);
 		if (!rc && !blocks.closed)
 			rc = device_line(&blocks, &line, err);
 		if (!rc && !blocks.closed)

@@ -33,17 +33,20 @@ static const struct {
 
 enum dimension { TEMPERATURE, POWER, MEMORY, PERCENT };
 
+enum half { NEITHER, FIRST, SECOND };
+
 static const struct {
 	enum dimension dimension;
 	double min, max; /* what can be */
+	enum half half;  /* of "x / y", where both stand together */
 } readings[READINGS] = {
-	[READING_TEMP_C] = { TEMPERATURE, -60, 250 },
-	[READING_POWER_W] = { POWER, 0, 60000 },
-	[READING_POWER_CAP_W] = { POWER, 0, 60000 },
-	[READING_MEM_USED_MIB] = { MEMORY, 0, 1e9 },
-	[READING_MEM_TOTAL_MIB] = { MEMORY, 0, 1e9 },
-	[READING_UTIL_PCT] = { PERCENT, 0, 100 },
-	[READING_MEM_USED_PCT] = { PERCENT, 0, 100 },
+	[READING_TEMP_C] = { TEMPERATURE, -60, 250, NEITHER },
+	[READING_POWER_W] = { POWER, 0, 60000, FIRST },
+	[READING_POWER_CAP_W] = { POWER, 0, 60000, SECOND },
+	[READING_MEM_USED_MIB] = { MEMORY, 0, 1e9, FIRST },
+	[READING_MEM_TOTAL_MIB] = { MEMORY, 0, 1e9, SECOND },
+	[READING_UTIL_PCT] = { PERCENT, 0, 100, NEITHER },
+	[READING_MEM_USED_PCT] = { PERCENT, 0, 100, NEITHER },
 };
 
 static const struct unit {
@@ -176,20 +179,52 @@ static size_t number_size(const char *text, size_t size)
 	return at;
 }
 
+/* Its number as far as it goes, and what stands behind. */
+static size_t split_number(struct text text, struct text *behind)
+{
+	size_t size = number_size(text.data, text.size);
+
+	*behind = trim((struct text){ text.data + size, text.size - size });
+	return size;
+}
+
+/* The half of "x / y" that the reading is. The unit of y is that of x, too,
+ * if x has none.
+ */
+static struct text choose_half(enum reading reading, struct text text,
+			       struct text *unit)
+{
+	const char *slash = memrchr(text.data, '/', text.size);
+	struct text half = text;
+
+	if (!slash || readings[reading].half == NEITHER)
+		return text;
+	half.data = slash + 1;
+	half.size = (size_t)(text.data + text.size - half.data);
+	half = trim(half);
+	split_number(half, unit);
+	if (readings[reading].half == SECOND)
+		return half;
+	return trim((struct text){ text.data, (size_t)(slash - text.data) });
+}
+
 static bool read_number(enum reading reading, struct text text,
 			const struct text *name, double *number)
 {
-	size_t size = number_size(text.data, text.size);
 	enum dimension dimension = readings[reading].dimension;
-	struct text behind =
-		trim((struct text){ text.data + size, text.size - size });
+	struct text behind, shared = { "", 0 };
 	const struct unit *unit = NULL;
 	char copy[64];
+	size_t size;
 
+	text = choose_half(reading, text, &shared);
+	size = split_number(text, &behind);
 	if (!size || size >= sizeof(copy))
 		return false;
 	memcpy(copy, text.data, size);
 	copy[size] = 0;
+	if (!behind.size)
+		behind = shared;
 	if (behind.size) {
 		unit = unit_find(dimension, behind);
 		if (!unit)

@@ -60,6 +60,10 @@ static const struct {
 	{ { "key", "new", "x", "--name", "../me", "--role", "agent" },
 	  "name: found '../me', allowed are" },
 	{ { "extract", "x" }, "--framework NAME is needed" },
+	{ { "sample", "nix" }, "vendor: found 'nix', allowed: amd" },
+	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
+	{ { "sample", "amd", "--from", "/nix" }, "/nix: No such file" },
+	{ { "sample", "amd", "--from", "/dev/null" }, "there is no text" },
 	{ { "extract", "--framework", "nix" },
 	  "--framework: found the unknown framework \"nix\"" },
 	{ { "mfu", "--model", "llama2_7b", "--chip=A" },
@@ -119,7 +123,7 @@ static void test_help(struct bed *bed)
 					     "sweeps", "jobs",   "nodes",
 					     "show",   "logs",   "cancel",
 					     "retry",  "report", "extract",
-					     "mfu",    "key" };
+					     "sample", "mfu",    "key" };
 
 	is_int(bed_run(bed, "--help", NULL), 0, "help is good");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -231,6 +235,30 @@ static void test_extract(struct bed *bed)
 		       bed_file(bed, "empty.log"), NULL),
 	       1, "a log without metrics is failed work");
 	ok(bed_said(bed, "nothing was measured"), "and says so");
+}
+
+static void test_sample(struct bed *bed)
+{
+	bed_write(bed, "smi.csv",
+		  "index, temperature.gpu, memory.used [MiB], power.draw [W]\n"
+		  "0, 41, 1309 MiB, [N/A]\n",
+		  0644);
+	is_int(bed_run(bed, "sample", "nvidia", "--from",
+		       bed_file(bed, "smi.csv"), NULL),
+	       0, "sample reads what a monitor tool printed");
+	ok(bed_printed(bed, "[{\"device\":\"0\",\"bus_id\":null,\"name\":null,"
+			    "\"temp_c\":41,\"power_w\":null,"
+			    "\"power_cap_w\":null,\"mem_used_mib\":1309,"
+			    "\"mem_total_mib\":null,\"util_pct\":null,"
+			    "\"mem_used_pct\":null,\"driver\":null}]\n"),
+	   "and prints every key, null where it says nothing");
+	bed_write(bed, "smi.txt", "No devices were found\n", 0644);
+	is_int(bed_run(bed, "sample", "nvidia", "--from",
+		       bed_file(bed, "smi.txt"), NULL),
+	       2, "what no layout fits is a wrong request");
+	ok(bed_said(bed, "found \"No devices were found\" at its start, which "
+			 "is none of the "),
+	   "and is quoted");
 }
 
 /* A folder of images with one chip. */
@@ -505,6 +533,7 @@ int main(void)
 	test_keys(&bed);
 	test_plan(&bed);
 	test_extract(&bed);
+	test_sample(&bed);
 	test_mfu(&bed);
 	test_settings(&bed);
 	test_probe(&bed);
