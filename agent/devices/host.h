@@ -8,7 +8,7 @@
 #ifndef AGENT_DEVICES_HOST_H
 #define AGENT_DEVICES_HOST_H
 
-#include "protocol/hardware/series.h"
+#include "protocol/hardware/trace.h"
 
 struct host;
 

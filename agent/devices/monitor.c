@@ -29,8 +29,8 @@ struct runner {
 	struct monitor *monitor;
 	struct tool *tool; /* it runs now */
 	int64_t started_ms, not_before_ms;
-	unsigned int failures;         /* in a row */
-	char trouble[SERIES_TEXT_MAX]; /* "" while all is well */
+	unsigned int failures;        /* in a row */
+	char trouble[TRACE_TEXT_MAX]; /* "" while all is well */
 	int64_t told_ms;
 };
 
@@ -137,9 +137,9 @@ static void put_head(struct monitor_stream *stream)
 	const struct monitor *monitor = stream->monitor;
 	const struct devices *devices = devices_now(monitor);
 	const struct strings *argv = tool_argv(monitor);
-	struct series_device list[DEVICES_MAX] = { 0 };
+	struct trace_device list[DEVICES_MAX] = { 0 };
 	int64_t now_ms = clock_mono_ms();
-	struct series_head head = {
+	struct trace_head head = {
 		.node = (char *)monitor->config->node,
 		.rank = stream->rank,
 		.time_ms = stream_time(monitor, now_ms),
@@ -165,7 +165,7 @@ static void put_head(struct monitor_stream *stream)
 		list[i].bus_id = device ? device->bus_id : NULL;
 		list[i].name = device ? device->name : NULL;
 	}
-	if (series_put_head(&text, &head, NULL) == 0)
+	if (trace_put_head(&text, &head, NULL) == 0)
 		stream_write(stream, &text);
 	strings_clear(&head.columns);
 	strings_clear(&head.host);
@@ -186,9 +186,9 @@ static void put_error(struct monitor_stream *stream, const char *words)
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, TEXT_MAX);
-	if (series_put_error(&text,
-			     stream_time(stream->monitor, clock_mono_ms()),
-			     words, NULL) == 0)
+	if (trace_put_error(&text,
+			    stream_time(stream->monitor, clock_mono_ms()),
+			    words, NULL) == 0)
 		stream_write(stream, &text);
 }
 
@@ -226,7 +226,7 @@ static void runner_well(struct runner *runner)
 
 /* What a tool said that failed: its complaint, or else its first words. */
 static void tool_words(const char *name, const struct tool_output *output,
-		       char words[SERIES_TEXT_MAX])
+		       char words[TRACE_TEXT_MAX])
 {
 	const char *said = output->complaint;
 	size_t size = strlen(said);
@@ -235,7 +235,7 @@ static void tool_words(const char *name, const struct tool_output *output,
 		said = output->text + strspn(output->text, " \t\r\n");
 		size = strcspn(said, "\r\n");
 	}
-	snprintf(words, SERIES_TEXT_MAX, "%s: exit code %d%s%.*s", name,
+	snprintf(words, TRACE_TEXT_MAX, "%s: exit code %d%s%.*s", name,
 		 output->exit_code, size ? ": " : "",
 		 (int)(size < 300 ? size : 300), said);
 	words[strcspn(words, "\n")] = 0;
@@ -246,7 +246,7 @@ static bool runner_check(struct runner *runner, const char *name,
 			 const struct error *err,
 			 const struct tool_output *output)
 {
-	char words[SERIES_TEXT_MAX];
+	char words[TRACE_TEXT_MAX];
 
 	runner->tool = NULL;
 	if (err) {
@@ -319,8 +319,8 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 				 tool_argv(stream->monitor)->items[0],
 				 stream->indices[i]);
 	}
-	if (series_put_devices(&text, time_ms, stream->indices, mine,
-			       stream->count, NULL) == 0)
+	if (trace_put_devices(&text, time_ms, stream->indices, mine,
+			      stream->count, NULL) == 0)
 		stream_write(stream, &text);
 	if (missing && !stream->blind)
 		put_error(stream, words);
@@ -412,8 +412,8 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 		sample.value[HOST_POWER_W] = monitor->host_w;
 		sample.has |= 1U << HOST_POWER_W;
 	}
-	if (series_put_host(&text, stream_time(monitor, now_ms), &sample,
-			    NULL) == 0)
+	if (trace_put_host(&text, stream_time(monitor, now_ms), &sample,
+			   NULL) == 0)
 		write_all(monitor, &text);
 }
 

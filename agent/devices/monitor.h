@@ -2,7 +2,7 @@
  *
  * One monitor serves all tasks of the node: it runs the profile's command once
  * an interval, never again before the last run has ended, reads the host beside
- * it, and writes to each task's stream (protocol/hardware/series.h) the
+ * it, and writes to each task's stream (protocol/hardware/trace.h) the
  * readings of that task's devices. With no task it does nothing.
  *
  * What goes wrong (a tool that fails, hangs, floods, or does not know a device)

@@ -1,7 +1,7 @@
 /* usage.c - a job's samples to one summary: power, heat, load, memory, energy.
  */
 #include "controller/results/usage.h"
-#include "protocol/hardware/series.h"
+#include "protocol/hardware/trace.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,8 +40,8 @@ struct trouble {
 struct usage {
 	struct buffer line;
 	bool too_long; /* the rest of the line is left out */
-	struct series_columns columns;
-	struct series_head head; /* the last one */
+	struct trace_columns columns;
+	struct trace_head head; /* the last one */
 	struct usage_device *devices;
 	size_t devices_count;
 	struct figure host[HOST_READINGS];
@@ -58,7 +58,7 @@ struct usage *usage_new(struct error *err)
 		error_nomem(err, "usage");
 		return NULL;
 	}
-	buffer_init(&usage->line, SERIES_LINE_MAX);
+	buffer_init(&usage->line, TRACE_LINE_MAX);
 	return usage;
 }
 
@@ -73,7 +73,7 @@ void usage_free(struct usage *usage)
 	for (size_t i = 0; i < usage->troubles_count; i++)
 		free(usage->troubles[i].text);
 	free(usage->devices);
-	codec_clear(&series_head_schema, &usage->head);
+	codec_clear(&trace_head_schema, &usage->head);
 	buffer_clear(&usage->line);
 	free(usage);
 }
@@ -114,7 +114,7 @@ static struct usage_device *device_find(struct usage *usage, uint32_t index)
 	return NULL;
 }
 
-static int device_add(struct usage *usage, const struct series_device *from,
+static int device_add(struct usage *usage, const struct trace_device *from,
 		      struct error *err)
 {
 	struct usage_device *devices, *device;
@@ -135,19 +135,19 @@ static int device_add(struct usage *usage, const struct series_device *from,
 	return 0;
 }
 
-static int take_head(struct usage *usage, struct series_line *line,
+static int take_head(struct usage *usage, struct trace_line *line,
 		     struct error *err)
 {
-	codec_clear(&series_head_schema, &usage->head);
+	codec_clear(&trace_head_schema, &usage->head);
 	usage->head = line->head;
-	line->head = (struct series_head){ 0 };
+	line->head = (struct trace_head){ 0 };
 	for (size_t i = 0; i < usage->head.devices_count; i++)
 		if (device_add(usage, &usage->head.devices[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-static void take_point(struct usage *usage, const struct series_point *point,
+static void take_point(struct usage *usage, const struct trace_point *point,
 		       int64_t time_ms)
 {
 	struct usage_device *device = device_find(usage, point->index);
@@ -170,7 +170,7 @@ static void take_point(struct usage *usage, const struct series_point *point,
 	device->power_last_w = power_w;
 }
 
-static void take_error(struct usage *usage, struct series_line *line)
+static void take_error(struct usage *usage, struct trace_line *line)
 {
 	size_t i = 0;
 
@@ -188,21 +188,21 @@ static void take_error(struct usage *usage, struct series_line *line)
 
 static int take_line(struct usage *usage, struct error *err)
 {
-	owned(series_line_clear) struct series_line line = { 0 };
+	owned(trace_line_clear) struct trace_line line = { 0 };
 	struct error why;
 
-	if (usage->too_long || series_read(&usage->columns, usage->line.data,
-					   usage->line.size, &line, &why) < 0) {
+	if (usage->too_long || trace_read(&usage->columns, usage->line.data,
+					  usage->line.size, &line, &why) < 0) {
 		usage->broken++;
 		return 0;
 	}
-	if (line.kind == SERIES_HEAD)
+	if (line.kind == TRACE_HEAD)
 		return take_head(usage, &line, err);
-	if (line.kind == SERIES_ERROR)
+	if (line.kind == TRACE_ERROR)
 		take_error(usage, &line);
 	for (size_t i = 0; i < line.count; i++)
 		take_point(usage, &line.points[i], line.time_ms);
-	usage->host_count += line.kind == SERIES_HOST;
+	usage->host_count += line.kind == TRACE_HOST;
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (line.host.has & 1U << i)
 			figure_add(&usage->host[i], line.host.value[i]);
@@ -300,7 +300,7 @@ static cJSON *device_object(const struct usage *usage,
 
 static cJSON *host_object(const struct usage *usage)
 {
-	const struct series_head *head = &usage->head;
+	const struct trace_head *head = &usage->head;
 	cJSON *to = cJSON_CreateObject();
 
 	add_text(to, "node", head->node);
@@ -431,7 +431,7 @@ static double number_of(const cJSON *item, const char *name)
 __attribute__((format(printf, 3, 4))) static int
 warn(cJSON *list, struct error *err, const char *fmt, ...)
 {
-	char text[SERIES_TEXT_MAX + 200];
+	char text[TRACE_TEXT_MAX + 200];
 	va_list args;
 	cJSON *item;
 

@@ -1,6 +1,6 @@
 /* usage.h - a job's samples to one summary: power, heat, load, memory, energy.
  *
- * Each node of a job has a stream of samples (protocol/hardware/series.h); it
+ * Each node of a job has a stream of samples (protocol/hardware/trace.h); it
  * is fed here as it comes, in pieces of any size. The summary of all of them is
  * `usage` in a result:
  *

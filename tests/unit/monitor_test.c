@@ -4,7 +4,7 @@
 #include "agent/devices/monitor.h"
 #include "controller/results/usage.h"
 #include "protocol/file.h"
-#include "protocol/hardware/series.h"
+#include "protocol/hardware/trace.h"
 
 #include "tests/tap.h"
 
@@ -254,13 +254,13 @@ static void clock_found(void)
 	wait_for(&bed, "late", "\"h\":", 2);
 	bed.clock = true;
 	bed.exchange = (struct exchange){ 5000, 40 };
-	ok(wait_for(&bed, "late", "\"series\"", 2),
+	ok(wait_for(&bed, "late", "\"trace\"", 2),
 	   "a clock that becomes known is told");
 	bed.exchange = (struct exchange){ 5001, 50 };
 	wait_for(&bed, "late", "\"h\":", 5);
-	is_int(count_text("late", "\"series\""), 2, "a worse guess is not");
+	is_int(count_text("late", "\"trace\""), 2, "a worse guess is not");
 	bed.exchange = (struct exchange){ 5001, 4 };
-	ok(wait_for(&bed, "late", "\"series\"", 3), "a better one is");
+	ok(wait_for(&bed, "late", "\"trace\"", 3), "a better one is");
 	usage = summary("late");
 	ok(number(nth(usage, "hosts", 0), "round_trip_ms") == 4 &&
 		   number(at(nth(usage, "devices", 0), "power_w"), "max") ==

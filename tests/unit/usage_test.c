@@ -1,7 +1,7 @@
 /* usage_test.c - what was sampled beside a job comes out as its summary.
  */
 #include "controller/results/usage.h"
-#include "protocol/hardware/series.h"
+#include "protocol/hardware/trace.h"
 
 #include "tests/tap.h"
 
@@ -11,11 +11,11 @@
 static void put_head(struct buffer *text, const char *node, uint32_t rank,
 		     size_t devices)
 {
-	struct series_device list[] = {
+	struct trace_device list[] = {
 		{ 0, (char *)"0000:0e:00.0", (char *)"Example 9000" },
 		{ 3, NULL, NULL },
 	};
-	struct series_head head = {
+	struct trace_head head = {
 		.node = (char *)node,
 		.rank = rank,
 		.time_ms = 1000,
@@ -28,7 +28,7 @@ static void put_head(struct buffer *text, const char *node, uint32_t rank,
 		.devices_count = devices,
 	};
 
-	series_put_head(text, &head, NULL);
+	trace_put_head(text, &head, NULL);
 	strings_clear(&head.columns);
 	strings_clear(&head.host);
 }
@@ -46,7 +46,7 @@ static void put(struct buffer *text, int64_t time_ms, uint32_t device,
 	row.value[READING_MEM_USED_MIB] = used_mib;
 	row.value[READING_MEM_TOTAL_MIB] = 81920;
 	row.has |= 1U << READING_MEM_USED_MIB | 1U << READING_MEM_TOTAL_MIB;
-	series_put_devices(text, time_ms, &device, rows, 1, NULL);
+	trace_put_devices(text, time_ms, &device, rows, 1, NULL);
 }
 
 static struct usage *fed(const struct buffer *text, size_t piece)
@@ -193,10 +193,10 @@ static void hosts(void)
 	put_head(&text, "n1", 4, 0);
 	host.value[HOST_CPU_PCT] = 10;
 	host.value[HOST_POWER_W] = 700;
-	series_put_host(&text, 1000, &host, NULL);
+	trace_put_host(&text, 1000, &host, NULL);
 	host.value[HOST_CPU_PCT] = 30;
 	host.has = 1U << HOST_CPU_PCT;
-	series_put_host(&text, 2000, &host, NULL);
+	trace_put_host(&text, 2000, &host, NULL);
 	usage = fed(&text, 7);
 	summary = usage_summary(&usage, 1, NULL);
 	first = nth(summary, "hosts", 0);
@@ -223,12 +223,12 @@ static void errors(void)
 	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 0);
 	for (int i = 0; i < 3; i++)
-		series_put_error(&text, 1000 + i, "tool: gone\n\"away\"", NULL);
+		trace_put_error(&text, 1000 + i, "tool: gone\n\"away\"", NULL);
 	for (int i = 0; i < 40; i++) {
 		memset(cause, 'x', sizeof(cause) - 1);
 		cause[sizeof(cause) - 1] = 0;
 		cause[0] = (char)('A' + i);
-		series_put_error(&text, 2000 + i, cause, NULL);
+		trace_put_error(&text, 2000 + i, cause, NULL);
 	}
 	usage = fed(&text, 100);
 	summary = usage_summary(&usage, 1, NULL);
@@ -263,8 +263,8 @@ static void nonsense(void)
 		"{\"t\":1,\"d\":[7]}",
 		"{\"t\":1,\"d\":[[\"x\"]]}",
 		"{\"t\":1e99,\"d\":[]}",
-		"{\"series\":2}",
-		"{\"series\":1,\"node\":\"n\",\"rank\":0,\"time_ms\":1,"
+		"{\"trace\":2}",
+		"{\"trace\":1,\"node\":\"n\",\"rank\":0,\"time_ms\":1,"
 		"\"interval_ms\":0,\"clock\":true,\"columns\":[],\"host\":[]}",
 	};
 	size_t count = sizeof(lines) / sizeof(lines[0]);

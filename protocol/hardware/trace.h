@@ -1,8 +1,8 @@
-/* series.h - what an agent measures beside a task, as lines of a stream.
+/* trace.h - what an agent measures beside a task, as lines of a stream.
  *
  * The stream `samples-<node rank>` of a job holds one JSON object per line:
  *
- *	{"series": 1, "node": "n1", "rank": 0, "time_ms": 1790000000000,
+ *	{"trace": 1, "node": "n1", "rank": 0, "time_ms": 1790000000000,
  *	 "interval_ms": 1000,		readings come this often
  *	 "clock": true,			the controller's clock is known: it is
  *	 "offset_ms": -3,		that much ahead of the node's, by
@@ -15,7 +15,7 @@
  *	{"t": 1790000001000, "h": [3.5, 10240, ...]}
  *	{"t": 1790000001000, "error": "nvidia-smi: no end within 5000 ms: ..."}
  *
- * A line with "series" comes first, and again whenever something in it changes
+ * A line with "trace" comes first, and again whenever something in it changes
  * (another agent, another interval, a better look at the clock). In a line with
  * "d" each list is a device's index and its readings in the order of
  * `columns`; "h" is in the order of `host`; null is what could not be read.
@@ -23,15 +23,20 @@
  * node): for devices, the middle of the tool's run. Whoever reads it takes any
  * byte: lines that are none of these are EPROTO.
  */
-#ifndef PROTOCOL_HARDWARE_SERIES_H
-#define PROTOCOL_HARDWARE_SERIES_H
+#ifndef PROTOCOL_HARDWARE_TRACE_H
+#define PROTOCOL_HARDWARE_TRACE_H
 
 #include "protocol/codec.h"
 #include "protocol/hardware/sample.h"
 
-#define SERIES_VERSION 1
-#define SERIES_LINE_MAX 131072 /* bytes; a longer one is none of ours */
-#define SERIES_TEXT_MAX 400    /* bytes of an error */
+#define TRACE_VERSION 1
+#define TRACE_LINE_MAX 131072 /* bytes; a longer one is none of ours */
+#define TRACE_TEXT_MAX 400    /* bytes of an error */
+
+#define TRACE_STREAM_SIZE 24
+
+/* "samples-3": the stream of the task on this node rank. */
+void trace_stream(uint32_t rank, char name[TRACE_STREAM_SIZE]);
 
 enum host_reading {
 	HOST_CPU_PCT, /* of all processors together */
@@ -53,14 +58,14 @@ struct host_sample {
 	unsigned has; /* bit 1 << HOST_... */
 };
 
-struct series_device {
+struct trace_device {
 	uint32_t index; /* on the node */
 	char *bus_id;   /* or NULL */
 	char *name;     /* or NULL */
 };
 
-struct series_head {
-	uint32_t series; /* SERIES_VERSION */
+struct trace_head {
+	uint32_t trace; /* TRACE_VERSION */
 	char *node;
 	uint32_t rank;
 	int64_t time_ms;
@@ -70,51 +75,51 @@ struct series_head {
 	int64_t round_trip_ms;
 	char *tool; /* NULL: no device is sampled */
 	char *cpus; /* NULL: wherever the agent runs */
-	struct series_device *devices;
+	struct trace_device *devices;
 	size_t devices_count;
-	struct strings columns; /* filled by series_put_head() */
+	struct strings columns; /* filled by trace_put_head() */
 	struct strings host;
 };
-extern const struct schema series_head_schema;
+extern const struct schema trace_head_schema;
 
 /* Append one line. ENOMEM, E2BIG: the buffer is unchanged. */
-int series_put_head(struct buffer *out, struct series_head *head,
-		    struct error *err);
+int trace_put_head(struct buffer *out, struct trace_head *head,
+		   struct error *err);
 /* rows[i] is what was read of the device with number indices[i]; NULL: nothing.
  */
-int series_put_devices(struct buffer *out, int64_t time_ms,
-		       const uint32_t *indices,
-		       const struct device_sample *const *rows, size_t count,
-		       struct error *err);
-int series_put_host(struct buffer *out, int64_t time_ms,
-		    const struct host_sample *sample, struct error *err);
-/* Cut to SERIES_TEXT_MAX, and printable. */
-int series_put_error(struct buffer *out, int64_t time_ms, const char *text,
-		     struct error *err);
+int trace_put_devices(struct buffer *out, int64_t time_ms,
+		      const uint32_t *indices,
+		      const struct device_sample *const *rows, size_t count,
+		      struct error *err);
+int trace_put_host(struct buffer *out, int64_t time_ms,
+		   const struct host_sample *sample, struct error *err);
+/* Cut to TRACE_TEXT_MAX, and printable. */
+int trace_put_error(struct buffer *out, int64_t time_ms, const char *text,
+		    struct error *err);
 
-enum series_kind { SERIES_HEAD, SERIES_DEVICES, SERIES_HOST, SERIES_ERROR };
+enum trace_kind { TRACE_HEAD, TRACE_DEVICES, TRACE_HOST, TRACE_ERROR };
 
-struct series_point {
+struct trace_point {
 	uint32_t index;
 	double value[READINGS];
 	unsigned has;
 };
 
 /* One line, read. */
-struct series_line {
-	enum series_kind kind;
+struct trace_line {
+	enum trace_kind kind;
 	int64_t time_ms;
-	struct series_head head;
-	struct series_point *points;
+	struct trace_head head;
+	struct trace_point *points;
 	size_t count;
 	struct host_sample host;
 	char *text;
 };
-void series_line_clear(struct series_line *line);
-OWNED_VALUE(struct series_line, series_line_clear)
+void trace_line_clear(struct trace_line *line);
+OWNED_VALUE(struct trace_line, trace_line_clear)
 
 /* Which column is which, as the last head said. All zero: no head yet. */
-struct series_columns {
+struct trace_columns {
 	int device[32]; /* reading + 1; 0: a column that we do not know */
 	size_t device_count;
 	int host[32];
@@ -125,7 +130,7 @@ struct series_columns {
 /* Read a line without its newline, going on from the lines before it. EPROTO:
  * none of ours; *line is then empty.
  */
-int series_read(struct series_columns *columns, const char *text, size_t size,
-		struct series_line *line, struct error *err);
+int trace_read(struct trace_columns *columns, const char *text, size_t size,
+	       struct trace_line *line, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* series.c - what an agent measures beside a task, as lines of a stream.
+/* trace.c - what an agent measures beside a task, as lines of a stream.
  */
-#include "protocol/hardware/series.h"
+#include "protocol/hardware/trace.h"
 #include "protocol/printable.h"
 
 #include <errno.h>
@@ -13,31 +13,31 @@
 #define TIME_MAX 1e15 /* ms; the year 33658 */
 
 /* clang-format off */
-static const struct field series_device_fields[] = {
-	FIELD(series_device, index),
-	FIELD_OPTIONAL(series_device, bus_id),
-	FIELD_OPTIONAL(series_device, name),
+static const struct field trace_device_fields[] = {
+	FIELD(trace_device, index),
+	FIELD_OPTIONAL(trace_device, bus_id),
+	FIELD_OPTIONAL(trace_device, name),
 };
-static const struct schema series_device_schema =
-	SCHEMA(series_device, series_device_fields);
+static const struct schema trace_device_schema =
+	SCHEMA(trace_device, trace_device_fields);
 
-static const struct field series_head_fields[] = {
-	FIELD(series_head, series),
-	FIELD(series_head, node),
-	FIELD(series_head, rank),
-	FIELD(series_head, time_ms),
-	FIELD(series_head, interval_ms),
-	FIELD(series_head, clock),
-	FIELD_OPTIONAL(series_head, offset_ms),
-	FIELD_OPTIONAL(series_head, round_trip_ms),
-	FIELD_OPTIONAL(series_head, tool),
-	FIELD_OPTIONAL(series_head, cpus),
-	FIELD_MANY(series_head, devices, series_device_schema),
-	FIELD(series_head, columns),
-	FIELD(series_head, host),
+static const struct field trace_head_fields[] = {
+	FIELD(trace_head, trace),
+	FIELD(trace_head, node),
+	FIELD(trace_head, rank),
+	FIELD(trace_head, time_ms),
+	FIELD(trace_head, interval_ms),
+	FIELD(trace_head, clock),
+	FIELD_OPTIONAL(trace_head, offset_ms),
+	FIELD_OPTIONAL(trace_head, round_trip_ms),
+	FIELD_OPTIONAL(trace_head, tool),
+	FIELD_OPTIONAL(trace_head, cpus),
+	FIELD_MANY(trace_head, devices, trace_device_schema),
+	FIELD(trace_head, columns),
+	FIELD(trace_head, host),
 };
-const struct schema series_head_schema =
-	SCHEMA(series_head, series_head_fields);
+const struct schema trace_head_schema =
+	SCHEMA(trace_head, trace_head_fields);
 
 static const char *const host_names[HOST_READINGS] = {
 	[HOST_CPU_PCT] = "cpu_pct",
@@ -50,6 +50,11 @@ static const char *const host_names[HOST_READINGS] = {
 	[HOST_POWER_W] = "power_w",
 };
 /* clang-format on */
+
+void trace_stream(uint32_t rank, char name[TRACE_STREAM_SIZE])
+{
+	snprintf(name, TRACE_STREAM_SIZE, "samples-%" PRIu32, rank);
+}
 
 const char *host_reading_name(enum host_reading reading)
 {
@@ -74,12 +79,12 @@ static int put_number(struct buffer *out, bool has, double value,
 				      : buffer_text(out, ",null", err);
 }
 
-int series_put_head(struct buffer *out, struct series_head *head,
-		    struct error *err)
+int trace_put_head(struct buffer *out, struct trace_head *head,
+		   struct error *err)
 {
 	size_t size = out->size;
 
-	head->series = SERIES_VERSION;
+	head->trace = TRACE_VERSION;
 	strings_clear(&head->columns);
 	strings_clear(&head->host);
 	for (int i = 0; i < READINGS; i++)
@@ -89,7 +94,7 @@ int series_put_head(struct buffer *out, struct series_head *head,
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (strings_add(&head->host, host_names[i], err) < 0)
 			return -1;
-	if (codec_encode(&series_head_schema, head, out, err) < 0 ||
+	if (codec_encode(&trace_head_schema, head, out, err) < 0 ||
 	    buffer_text(out, "\n", err) < 0)
 		return undo(out, size);
 	return 0;
@@ -107,10 +112,10 @@ static int put_device(struct buffer *out, uint32_t index,
 	return buffer_text(out, "]", err);
 }
 
-int series_put_devices(struct buffer *out, int64_t time_ms,
-		       const uint32_t *indices,
-		       const struct device_sample *const *rows, size_t count,
-		       struct error *err)
+int trace_put_devices(struct buffer *out, int64_t time_ms,
+		      const uint32_t *indices,
+		      const struct device_sample *const *rows, size_t count,
+		      struct error *err)
 {
 	size_t size = out->size;
 	bool first = true;
@@ -127,8 +132,8 @@ int series_put_devices(struct buffer *out, int64_t time_ms,
 	return buffer_text(out, "]}\n", err) < 0 ? undo(out, size) : 0;
 }
 
-int series_put_host(struct buffer *out, int64_t time_ms,
-		    const struct host_sample *sample, struct error *err)
+int trace_put_host(struct buffer *out, int64_t time_ms,
+		   const struct host_sample *sample, struct error *err)
 {
 	size_t size = out->size, from;
 
@@ -145,10 +150,10 @@ int series_put_host(struct buffer *out, int64_t time_ms,
 	return 0;
 }
 
-int series_put_error(struct buffer *out, int64_t time_ms, const char *text,
-		     struct error *err)
+int trace_put_error(struct buffer *out, int64_t time_ms, const char *text,
+		    struct error *err)
 {
-	char cut[SERIES_TEXT_MAX + 1];
+	char cut[TRACE_TEXT_MAX + 1];
 	owned_free char *json = NULL;
 	cJSON *string;
 
@@ -165,26 +170,26 @@ int series_put_error(struct buffer *out, int64_t time_ms, const char *text,
 
 /* Reading. */
 
-void series_line_clear(struct series_line *line)
+void trace_line_clear(struct trace_line *line)
 {
-	codec_clear(&series_head_schema, &line->head);
+	codec_clear(&trace_head_schema, &line->head);
 	free(line->points);
 	free(line->text);
-	*line = (struct series_line){ 0 };
+	*line = (struct trace_line){ 0 };
 }
 
-static int read_head(struct series_columns *columns, const cJSON *object,
-		     struct series_line *line, struct error *err)
+static int read_head(struct trace_columns *columns, const cJSON *object,
+		     struct trace_line *line, struct error *err)
 {
-	struct series_head *head = &line->head;
-	struct series_columns found = { .known = true };
+	struct trace_head *head = &line->head;
+	struct trace_columns found = { .known = true };
 
-	if (codec_from_object(&series_head_schema, object, head, err) < 0)
+	if (codec_from_object(&trace_head_schema, object, head, err) < 0)
 		return -1;
-	if (head->series != SERIES_VERSION || head->interval_ms == 0)
+	if (head->trace != TRACE_VERSION || head->interval_ms == 0)
 		return error_set(err, EPROTO,
 				 "samples: version %u, interval %u ms",
-				 head->series, head->interval_ms);
+				 head->trace, head->interval_ms);
 	for (size_t i = 0; i < head->columns.count && i < COLUMNS_MAX; i++)
 		for (int reading = 0; reading < READINGS; reading++)
 			if (!strcmp(head->columns.items[i],
@@ -197,7 +202,7 @@ static int read_head(struct series_columns *columns, const cJSON *object,
 	found.device_count = head->columns.count;
 	found.host_count = head->host.count;
 	*columns = found;
-	line->kind = SERIES_HEAD;
+	line->kind = TRACE_HEAD;
 	line->time_ms = head->time_ms;
 	return 0;
 }
@@ -216,8 +221,8 @@ static void read_numbers(const cJSON *item, const int *columns, double *values,
 	}
 }
 
-static int read_devices(const struct series_columns *columns, const cJSON *list,
-			struct series_line *line, struct error *err)
+static int read_devices(const struct trace_columns *columns, const cJSON *list,
+			struct trace_line *line, struct error *err)
 {
 	int count = cJSON_GetArraySize(list);
 	const cJSON *item;
@@ -229,7 +234,7 @@ static int read_devices(const struct series_columns *columns, const cJSON *list,
 		return error_nomem(err, "samples");
 	cJSON_ArrayForEach(item, list)
 	{
-		struct series_point *point = &line->points[line->count];
+		struct trace_point *point = &line->points[line->count];
 		const cJSON *index = cJSON_GetArrayItem(item, 0);
 
 		if (!cJSON_IsNumber(index) || index->valuedouble < 0 ||
@@ -241,12 +246,12 @@ static int read_devices(const struct series_columns *columns, const cJSON *list,
 			     &point->has);
 		line->count++;
 	}
-	line->kind = SERIES_DEVICES;
+	line->kind = TRACE_DEVICES;
 	return 0;
 }
 
-static int read_point(const struct series_columns *columns, const cJSON *object,
-		      struct series_line *line, struct error *err)
+static int read_point(const struct trace_columns *columns, const cJSON *object,
+		      struct trace_line *line, struct error *err)
 {
 	const cJSON *time = cJSON_GetObjectItemCaseSensitive(object, "t");
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "d");
@@ -263,39 +268,39 @@ static int read_point(const struct series_columns *columns, const cJSON *object,
 	if (cJSON_IsArray(list))
 		return read_devices(columns, list, line, err);
 	if (cJSON_IsArray(host)) {
-		line->kind = SERIES_HOST;
+		line->kind = TRACE_HOST;
 		read_numbers(host->child, columns->host, line->host.value,
 			     &line->host.has);
 		return 0;
 	}
 	if (!text)
 		return error_set(err, EPROTO, "samples: a line of no kind");
-	line->kind = SERIES_ERROR;
-	line->text = strndup(text, SERIES_TEXT_MAX);
+	line->kind = TRACE_ERROR;
+	line->text = strndup(text, TRACE_TEXT_MAX);
 	if (!line->text)
 		return error_nomem(err, "samples");
 	printable(line->text, strlen(line->text));
 	return 0;
 }
 
-int series_read(struct series_columns *columns, const char *text, size_t size,
-		struct series_line *line, struct error *err)
+int trace_read(struct trace_columns *columns, const char *text, size_t size,
+	       struct trace_line *line, struct error *err)
 {
 	cJSON *object;
 	int rc;
 
-	*line = (struct series_line){ 0 };
-	if (size > SERIES_LINE_MAX)
+	*line = (struct trace_line){ 0 };
+	if (size > TRACE_LINE_MAX)
 		return error_set(err, EPROTO, "samples: a line of %zu bytes",
 				 size);
 	object = codec_parse(text, size, err);
 	if (!object)
 		return -1;
-	rc = cJSON_HasObjectItem(object, "series")
+	rc = cJSON_HasObjectItem(object, "trace")
 		     ? read_head(columns, object, line, err)
 		     : read_point(columns, object, line, err);
 	cJSON_Delete(object);
 	if (rc < 0)
-		series_line_clear(line);
+		trace_line_clear(line);
 	return rc;
 }
