@@ -87,6 +87,7 @@ static const struct field job_spec_fields[] = {
 	FIELD(job_spec, key),
 	FIELD_OPTIONAL(job_spec, repeat),
 	FIELD_OPTIONAL(job_spec, values),
+	FIELD_OPTIONAL(job_spec, about),
 	FIELD(job_spec, vendor),
 	FIELD(job_spec, nodes),
 	FIELD_OPTIONAL(job_spec, devices),

@@ -110,13 +110,15 @@ struct measure_spec {
 extern const struct schema measure_spec_schema;
 
 struct job_spec {
-	char *sweep;         /* the sweep's name */
-	char *cell;          /* the cell in words: "model=gpt-s nodes=2" */
-	char *key;           /* content address of the cell: 64 hex digits */
-	uint32_t repeat;     /* 0 .. repeats - 1 */
-	cJSON *values;       /* the matrix values of the cell, by field */
-	char *vendor;        /* nodes of this vendor only */
-	uint32_t nodes;      /* tasks of the gang, 1 .. 4096 */
+	char *sweep;     /* the sweep's name */
+	char *cell;      /* the cell in words: "model=gpt-s nodes=2" */
+	char *key;       /* content address of the cell: 64 hex digits */
+	uint32_t repeat; /* 0 .. repeats - 1 */
+	cJSON *values;   /* the matrix values of the cell, by field */
+	cJSON *about;   /* for reports alone (controller/sweep/about.h), or NULL
+			 */
+	char *vendor;   /* nodes of this vendor only */
+	uint32_t nodes; /* tasks of the gang, 1 .. 4096 */
 	uint32_t devices;    /* per node; 0: all that the node has */
 	bool shared;         /* single devices instead of whole nodes */
 	int64_t priority;    /* larger runs first */

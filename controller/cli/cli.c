@@ -135,6 +135,13 @@ static const struct option_rule report_rules[] = {
 	  .help = "of a reference page: en or zh" },
 	{ 0 },
 };
+static const struct option_rule compare_rules[] = {
+	{ OPTION("from-step", 0, OPTION_NUMBER, from_step, "N"),
+	  .max = UINT32_MAX,
+	  .help = "compare the losses from this step on (21)" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
 static const struct option_rule extract_rules[] = {
 	{ OPTION("framework", 0, OPTION_TEXT, framework, "NAME"),
 	  .help = "whose log it is (needed)" },
@@ -238,6 +245,12 @@ static const struct command commands[] = {
 	  "print the result table of a sweep",
 	  "Jobs that have not ended are shown with their state.",
 	  "regatta report 3 --format csv > results.csv", command_report },
+	{ "compare", "SWEEP SWEEP", 2, 2, true, compare_rules,
+	  "set two sweeps side by side, cell by cell",
+	  "Cells are matched by their words. Says of each whether the rates "
+	  "differ by more\nthan their spread, and how far the losses lie "
+	  "apart.",
+	  "regatta compare 3 7", command_compare },
 	{ "extract", "[FILE | -]", 0, 1, false, extract_rules,
 	  "read the metrics out of a training log",
 	  "Applies the log rules of a framework to a file or standard input; "

@@ -36,6 +36,7 @@ void options_init(struct options *options)
 		.tail = OPTION_NONE,
 		.attempt = OPTION_NONE,
 		.devices = OPTION_NONE,
+		.from_step = OPTION_NONE,
 	};
 }
 

@@ -60,6 +60,7 @@ struct options {
 	uint64_t tail;
 	uint64_t attempt;
 	uint64_t devices;
+	uint64_t from_step;
 };
 
 enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_WORD };

@@ -154,6 +154,7 @@ static cJSON *make_setup(cJSON *spec)
 		setup = cJSON_CreateObject();
 	move_item(setup, spec, "vendor");
 	move_item(setup, spec, "layout");
+	move_item(setup, spec, "about");
 	return setup;
 }
 

@@ -22,7 +22,8 @@
  *	   "nodes": ["n1", "n2"],
  *	   ...}}			further members only in JSON
  *
- * and, for a page with curves, what was measured over time (chart.h has the
+ * where a sweep names a baseline, its "alignment" (compare.h), and, for a page
+ * with curves, what was measured over time (chart.h has the
  * form of a curve; x is the step, or seconds from the start of the job):
  *
  *	 "series": {"loss": curve, "tokens_per_second": curve,

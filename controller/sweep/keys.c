@@ -77,7 +77,7 @@ const char *const key_tops[] = {
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel",
-	"matrix", "include", "exclude", NULL,
+	"matrix", "include", "exclude", "about", "align", NULL,
 };
 
 static const char *const batch_keys[] = {

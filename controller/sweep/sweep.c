@@ -2,6 +2,7 @@
  */
 #include "controller/sweep/sweep.h"
 
+#include "controller/sweep/about.h"
 #include "controller/sweep/cell.h"
 #include "controller/sweep/words.h"
 
@@ -53,6 +54,7 @@ struct sweep {
 	struct document *document;
 	const struct catalog *catalog;
 	const char *name;
+	cJSON *about; /* NULL: the file says nothing */
 	struct paths *paths;
 	struct layer base;
 	struct axis *axes; /* the first one may be the list of vendors */
@@ -84,6 +86,7 @@ void sweep_free(struct sweep *sweep)
 	if (!sweep)
 		return;
 	cells_clear(&sweep->cells);
+	cJSON_Delete(sweep->about);
 	for (size_t i = 0; sweep->axes && i < sweep->axis_count; i++)
 		layers_free(sweep->axes[i].layers, sweep->axes[i].count);
 	free(sweep->axes);
@@ -183,7 +186,8 @@ static const struct value *vendor_list(const struct value *root)
 static bool reserved(const char *key)
 {
 	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
-	       !strcmp(key, "include") || !strcmp(key, "exclude");
+	       !strcmp(key, "include") || !strcmp(key, "exclude") ||
+	       about_owns(key);
 }
 
 static int read_base(struct sweep *sweep, const struct value *root,
@@ -194,7 +198,8 @@ static int read_base(struct sweep *sweep, const struct value *root,
 	if (!names)
 		return sweep_nomem(sweep, err);
 	if (value_check_keys(root, names, err) < 0 ||
-	    read_sweep_name(sweep, root, err) < 0)
+	    read_sweep_name(sweep, root, err) < 0 ||
+	    about_read(root, &sweep->about, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(root); i++)
 		if (!reserved(value_key(root, i)) &&
@@ -822,6 +827,9 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 		       (uint32_t)(job - kept->job), &cell, err) < 0 ||
 	    words_set(&sweep->cells, sweep->values, &cell, err) < 0)
 		return -1;
+	if (sweep->about &&
+	    !(cell.spec.about = cJSON_Duplicate(sweep->about, true)))
+		return sweep_nomem(sweep, err);
 	*spec = cell.spec;
 	cell.spec = (struct job_spec){ 0 };
 	return 0;

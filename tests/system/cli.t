@@ -34,6 +34,10 @@ logs 1 --frobnicate|frobnicate
 cancel|missing
 cancel job|missing
 report 1 --format pdf|pdf.*markdown
+report 1 --style reference --format csv|--format csv
+report 1 --language zh|--style reference
+report 1 --style reference --language xx|'xx'.*en.*zh
+compare 1|missing
 key new|FILE is missing
 extract --framework nobody /dev/null|nobody
 plan /nowhere.yaml|/nowhere.yaml
@@ -100,7 +104,7 @@ like "$rc $err" "^2 .*999" "nor a sweep that is not there a report"
 
 # JSON on standard output, and nothing else there.
 for words in nodes sweeps jobs "jobs --sweep 1" "show sweep 1" "show job 1" \
-	"show node n1" "report 1" "plan $BED/three.yaml" "cancel 1" \
+	"show node n1" "report 1" "compare 1 2" "plan $BED/three.yaml" "cancel 1" \
 	"key show $BED/stranger.key" \
 	"extract --framework cpu $(log_file 1)"; do
 	# shellcheck disable=SC2086 # they are words
@@ -121,6 +125,19 @@ run regatta report 1 --format json
 is "$(jq -c '[.rows[].state]' "$BED/out")" '["completed","failed","completed"]' \
 	"JSON has a row for each job"
 ok 'jq -e ".rows[0].result" "$BED/out" >/dev/null' "with its result"
+
+run regatta report 1 --format html
+is "$(grep -c '<tr><td>' "$BED/out")" 3 "HTML has a line for each job"
+is "$(grep -c '<path class="l0"' "$BED/out")" 8 \
+	"and curves: loss and rate, of each job, and of all"
+run regatta report 1 --style reference --language zh
+like "$rc $out" "^0 .*环境配置.*Docker 版本: $(jq -r '.. | .engine? // empty' \
+	<(regatta show node n1 --format json) | head -1).*| cpu 2机2卡（2x1） |" \
+	"a reference page is filled from what the node and the row say"
+run regatta compare 1 2
+like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
+is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
+	"what completed is counted"
 
 # Logs.
 run regatta logs 1

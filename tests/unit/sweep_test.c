@@ -392,6 +392,22 @@ static const struct {
 	  "\"...\"]" },
 	{ "an empty command", "sweep: s\nimage: i\ncommand: []\n",
 	  "f:3: command: found a list of 0, allowed are 1 to 4096 words" },
+	{ "an unknown text about the sweep",
+	  "sweep: s\nimage: i\nabout: {tsak: x}\n",
+	  "f:3: about.tsak: found an unknown key, allowed are task, dataset, "
+	  "framework, optimizations and columns; did you mean \"task\"?" },
+	{ "an alignment without a baseline",
+	  "sweep: s\nimage: i\nalign: {tolerance: 2%}\n",
+	  "f:3: align: found no baseline, allowed is the number of a job, or "
+	  "values of a cell of this sweep" },
+	{ "a baseline that is neither", "sweep: s\nimage: i\nalign:\n"
+	  "  baseline: nvidia\n",
+	  "f:4: align.baseline: found \"nvidia\", allowed is the number of a "
+	  "job, or values of a cell of this sweep, such as {vendor: nvidia}" },
+	{ "a tolerance above one", "sweep: s\nimage: i\nalign:\n"
+	  "  baseline: 3\n  tolerance: 200%\n",
+	  "f:5: align.tolerance: found \"200%\", allowed is a share above 0 "
+	  "and up to 100%, such as 2% or 0.02" },
 	{ "a list inside a command", "sweep: s\nimage: i\ncommand: [a, [b]]\n",
 	  "f:3: command[1]: found a list of 1, allowed is a single value" },
 	{ "an unknown placeholder",
@@ -529,6 +545,32 @@ static const struct {
 };
 /* clang-format on */
 
+static void test_about(void)
+{
+	static const char text[] = "sweep: s\nimage: i\ncommand: [a]\n"
+				   "about: {task: 'text', dataset: pile}\n"
+				   "align: {baseline: {vendor: nvidia, batch: "
+				   "3}, tolerance: 1%}\n";
+	static const char plain[] = "sweep: s\nimage: i\ncommand: [a]\n";
+	owned(sweep_free) struct sweep *sweep = parse(text, NULL);
+	owned(sweep_free) struct sweep *without = parse(plain, NULL);
+	struct job_spec spec = { 0 }, other = { 0 };
+	cJSON *want = cJSON_Parse(
+		"{\"task\":\"text\",\"dataset\":\"pile\",\"align\":{"
+		"\"from_step\":21,\"tolerance\":0.01,\"values\":{"
+		"\"vendor\":\"nvidia\",\"batch\":\"3\"}}}");
+
+	ok(sweep && !sweep_job(sweep, 0, &spec, NULL) && without &&
+		   !sweep_job(without, 0, &other, NULL),
+	   "a sweep that says something for its reports");
+	ok(cJSON_Compare(spec.about, want, true),
+	   "its jobs carry it, with what it does not say filled in");
+	is(spec.key, other.key, "and are the same runs as without");
+	codec_clear(&job_spec_schema, &spec);
+	codec_clear(&job_spec_schema, &other);
+	cJSON_Delete(want);
+}
+
 static void test_refused(void)
 {
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
@@ -662,6 +704,7 @@ int main(void)
 	test_include_exclude();
 	test_impossible();
 	test_keys();
+	test_about();
 	test_refused();
 	test_limits();
 	test_many();

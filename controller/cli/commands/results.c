@@ -5,6 +5,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/extract.h"
+#include "controller/report/compare.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/row.h"
@@ -18,12 +19,6 @@
 #include <string.h>
 
 #define PIECE 65536 /* bytes of a log read at once */
-
-int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
-		  struct error *err)
-{
-	return client_list(client, "results", sweep, "rows", "job", rows, err);
-}
 
 static int put_html(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
@@ -78,8 +73,9 @@ int results_format(const cJSON *rows, const struct results_form *form,
 	return put_markdown(rows, form, out, err);
 }
 
-int results_curves(struct client *client, uint64_t sweep, cJSON *rows,
-		   struct error *err)
+/* Add to the rows of a sweep their curves. */
+static int add_curves(struct client *client, uint64_t sweep, cJSON *rows,
+		      struct error *err)
 {
 	owned(json_free) cJSON *curves = NULL;
 	cJSON *row, *of;
@@ -104,6 +100,92 @@ int results_curves(struct client *client, uint64_t sweep, cJSON *rows,
 	return 0;
 }
 
+/* The job that the sweep names as the baseline of its losses; 0: none. */
+static uint64_t baseline_job(const cJSON *rows)
+{
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *align = row_at(row, "setup.about.align");
+
+		if (cJSON_IsObject(align))
+			return json_u64(align, "job");
+	}
+	return 0;
+}
+
+static bool has_baseline(const cJSON *rows)
+{
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (cJSON_IsObject(row_at(row, "setup.about.align")))
+			return true;
+	}
+	return false;
+}
+
+/* The curves of any one job. */
+static int job_curves(struct client *client, uint64_t job, cJSON **series,
+		      struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(answer_clear) struct answer found = { 0 };
+	struct message_query query = { .what = (char *)"job", .id = job };
+
+	if (client_query(client, &query, &found, err) < 0)
+		return error_prefix(err, "align.baseline");
+	query = (struct message_query){
+		.what = (char *)"series",
+		.id = json_u64(json_get(found.body, "job"), "sweep"),
+		.after = job - 1,
+		.limit = 1,
+	};
+	if (client_query(client, &query, &answer, err) < 0)
+		return -1;
+	*series = cJSON_DetachItemFromObjectCaseSensitive(
+		cJSON_GetArrayItem(json_get(answer.body, "rows"), 0), "series");
+	return 0;
+}
+
+static int align(struct client *client, uint64_t sweep, cJSON *rows,
+		 struct error *err)
+{
+	owned(json_free) cJSON *series = NULL;
+	uint64_t job = baseline_job(rows);
+
+	if (add_curves(client, sweep, rows, err) < 0 ||
+	    (job && job_curves(client, job, &series, err) < 0))
+		return -1;
+	return align_rows(rows, series, err);
+}
+
+int results_fetch(struct client *client, uint64_t sweep, bool curves,
+		  cJSON **rows, struct error *err)
+{
+	owned(json_free) cJSON *list = NULL;
+	cJSON *row;
+
+	if (client_list(client, "results", sweep, "rows", "job", &list, err) <
+	    0)
+		return -1;
+	if (has_baseline(list)) {
+		if (align(client, sweep, list, err) < 0)
+			return -1;
+	} else if (curves && add_curves(client, sweep, list, err) < 0) {
+		return -1;
+	}
+	cJSON_ArrayForEach(row, list)
+	{
+		if (!curves)
+			cJSON_DeleteItemFromObjectCaseSensitive(row, "series");
+	}
+	*rows = take(list);
+	return 0;
+}
+
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
@@ -112,8 +194,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 	bool html = form->format && !strcmp(form->format, "html");
 
 	buffer_init(&text, RESULTS_MAX);
-	if (results_fetch(client, sweep, &rows, err) < 0 ||
-	    (html && results_curves(client, sweep, rows, err) < 0) ||
+	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
 	    results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);

@@ -7,9 +7,12 @@
 
 #define RESULTS_MAX 268435456 /* bytes of a table */
 
-/* The rows (controller/report/report.h); the caller deletes them. */
-int results_fetch(struct client *client, uint64_t sweep, cJSON **rows,
-		  struct error *err);
+/* The rows (controller/report/report.h), with their alignment where the sweep
+ * names a baseline, and with their curves when asked for; the caller deletes
+ * them.
+ */
+int results_fetch(struct client *client, uint64_t sweep, bool curves,
+		  cJSON **rows, struct error *err);
 
 /* How rows are to be printed; texts are borrowed, NULL is the default. */
 struct results_form {
@@ -22,10 +25,6 @@ struct results_form {
 /* The rows, appended to *out. */
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err);
-
-/* Add to the rows of a sweep their curves: "series" (report.h). */
-int results_curves(struct client *client, uint64_t sweep, cJSON *rows,
-		   struct error *err);
 
 /* Fetch and print them; a page has its curves. */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,

@@ -327,30 +327,23 @@ static int write_report(struct run *run, const cJSON *rows, const char *format,
 			  text.data, text.size, 0644, 0, err);
 }
 
-/* The curves are for the page alone, so it comes last. */
-static int write_reports(struct run *run, cJSON *rows, struct error *err)
-{
-	if (write_report(run, rows, "markdown", "report.md", err) < 0 ||
-	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
-	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    results_curves(run->client, run->sweep, rows, err) < 0)
-		return -1;
-	return write_report(run, rows, "html", "report.html", err);
-}
-
 static int report(struct run *run, struct error *err)
 {
 	owned(json_free) cJSON *rows = NULL;
+	owned(json_free) cJSON *curves = NULL; /* for the page alone */
 	owned(buffer_clear) struct buffer text;
 	struct results_form form = { .format = run->cli->options.format,
 				     .title = title_of(run) };
-	bool html = cli_format(run->cli, "html");
 
 	buffer_init(&text, RESULTS_MAX);
-	if (results_fetch(run->client, run->sweep, &rows, err) < 0 ||
-	    (!html && results_format(rows, &form, &text, err) < 0) ||
-	    write_reports(run, rows, err) < 0 ||
-	    (html && results_format(rows, &form, &text, err) < 0))
+	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
+	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
+	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
+	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, rows, "json", "report.json", err) < 0 ||
+	    write_report(run, curves, "html", "report.html", err) < 0 ||
+	    results_format(cli_format(run->cli, "html") ? curves : rows, &form,
+			   &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, run->cli->out);
 	fflush(run->cli->out);

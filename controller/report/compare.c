@@ -1,0 +1,340 @@
+/* compare.c - two sweeps beside each other, cell by cell; losses against a
+ * baseline.
+ */
+#include "controller/report/compare.h"
+
+#include "controller/report/row.h"
+#include "controller/results/series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char rate_path[] = "result.tokens_per_second_per_device";
+
+static double number_of(const cJSON *row, const char *path)
+{
+	const cJSON *value = row_at(row, path);
+
+	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+}
+
+static bool in_cell(const cJSON *row, const char *cell)
+{
+	const char *text = row_text(row, "cell");
+
+	return text && !strcmp(text, cell);
+}
+
+/* What the completed repeats of one cell came to. */
+struct side {
+	bool there; /* the cell is in this sweep */
+	unsigned n;
+	double mean;
+	double squares;     /* sum of squared differences to the mean */
+	double steps;       /* half the quartile distance, as a rate */
+	const cJSON *first; /* completed repeat */
+};
+
+/* Half the distance of the rates at the quartiles of the step time. */
+static double step_spread(const cJSON *row)
+{
+	double median = number_of(row, "result.iteration_ms.median");
+	double q1 = number_of(row, "result.iteration_ms.q1");
+	double q3 = number_of(row, "result.iteration_ms.q3");
+
+	return number_of(row, rate_path) * median * (1 / q1 - 1 / q3) / 2;
+}
+
+static struct side side_of(const cJSON *rows, const char *cell)
+{
+	struct side side = { .steps = NAN };
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		double rate = number_of(row, rate_path), before = side.mean;
+
+		if (!in_cell(row, cell))
+			continue;
+		side.there = true;
+		if (!row_completed(row) || !isfinite(rate))
+			continue;
+		side.n++;
+		side.mean += (rate - side.mean) / side.n;
+		side.squares += (rate - before) * (rate - side.mean);
+		if (!side.first) {
+			side.first = row;
+			side.steps = step_spread(row);
+		}
+	}
+	return side;
+}
+
+static double variance(const struct side *side)
+{
+	return side->squares / (side->n - 1);
+}
+
+/* Two-sided 95 % quantile of Student's t. */
+static double student(double freedom)
+{
+	static const double quantiles[] = {
+		12.706, 4.303, 3.182, 2.776, 2.571,
+		2.447,  2.365, 2.306, 2.262, 2.228
+	};
+	size_t count = sizeof(quantiles) / sizeof(quantiles[0]);
+
+	if (freedom < 1)
+		return quantiles[0];
+	if (freedom <= (double)count)
+		return quantiles[(size_t)freedom - 1];
+	return 1.96 + 2.68 / freedom; /* within 1 % from there on */
+}
+
+/* Welch's test: is the difference of the means more than chance? */
+static bool welch(const struct side *a, const struct side *b)
+{
+	double va = variance(a) / a->n, vb = variance(b) / b->n;
+	double error = va + vb;
+	double freedom =
+		error * error / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
+
+	if (error <= 0)
+		return a->mean != b->mean;
+	return fabs(a->mean - b->mean) > student(freedom) * sqrt(error);
+}
+
+static void add_number(cJSON *to, const char *name, double value)
+{
+	cJSON_AddItemToObject(to, name,
+			      isfinite(value) ? cJSON_CreateNumber(value)
+					      : cJSON_CreateNull());
+}
+
+static cJSON *side_json(const struct side *side, bool repeats)
+{
+	cJSON *to;
+
+	if (!side->there)
+		return cJSON_CreateNull();
+	to = cJSON_CreateObject();
+	add_number(to, "n", side->n);
+	add_number(to, "rate", side->n ? side->mean : NAN);
+	add_number(to, "spread", repeats ? sqrt(variance(side)) : side->steps);
+	add_number(to, "loss", number_of(side->first, "result.loss.last"));
+	return to;
+}
+
+static cJSON *loss_json(const struct side *a, const struct side *b,
+			uint64_t from_step)
+{
+	struct alignment apart;
+	cJSON *to;
+
+	series_align(row_at(b->first, "series"), row_at(a->first, "series"),
+		     from_step, &apart);
+	if (!apart.steps)
+		return cJSON_CreateNull();
+	to = cJSON_CreateObject();
+	add_number(to, "steps", (double)apart.steps);
+	add_number(to, "mean_percent", apart.mean * 100);
+	add_number(to, "largest_percent", apart.largest * 100);
+	add_number(to, "at_step", (double)apart.at);
+	return to;
+}
+
+static cJSON *compare_cell(const cJSON *rows_a, const cJSON *rows_b,
+			   const char *cell, uint64_t from_step)
+{
+	struct side a = side_of(rows_a, cell), b = side_of(rows_b, cell);
+	bool repeats = a.n > 1 && b.n > 1, both = a.n && b.n;
+	bool steps = both && isfinite(a.steps) && isfinite(b.steps);
+	cJSON *to = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(to, "cell", cell);
+	cJSON_AddItemToObject(to, "a", side_json(&a, repeats));
+	cJSON_AddItemToObject(to, "b", side_json(&b, repeats));
+	add_number(to, "ratio", both ? b.mean / a.mean : NAN);
+	if (repeats || steps)
+		cJSON_AddBoolToObject(to, "apart",
+				      repeats ? welch(&a, &b)
+					      : fabs(a.mean - b.mean) >
+							a.steps + b.steps);
+	else
+		cJSON_AddNullToObject(to, "apart");
+	cJSON_AddItemToObject(to, "by",
+			      repeats ? cJSON_CreateString("repeats")
+			      : steps ? cJSON_CreateString("steps")
+				      : cJSON_CreateNull());
+	cJSON_AddItemToObject(to, "loss", loss_json(&a, &b, from_step));
+	return to;
+}
+
+static bool is_listed(const cJSON *list, const char *cell)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (in_cell(item, cell))
+			return true;
+	}
+	return false;
+}
+
+static int add_cells(cJSON *list, const cJSON *of, const cJSON *a,
+		     const cJSON *b, uint64_t from_step, struct error *err)
+{
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, of)
+	{
+		const char *cell = row_text(row, "cell");
+
+		if (!cell || is_listed(list, cell))
+			continue;
+		if (!cJSON_AddItemToArray(list,
+					  compare_cell(a, b, cell, from_step)))
+			return error_nomem(err, "compare");
+	}
+	return 0;
+}
+
+cJSON *compare_rows(const cJSON *a, const cJSON *b, uint64_t from_step,
+		    struct error *err)
+{
+	cJSON *list;
+
+	if (rows_check(a, err) < 0 || rows_check(b, err) < 0)
+		return NULL;
+	list = cJSON_CreateArray();
+	if (!list || add_cells(list, a, a, b, from_step, err) < 0 ||
+	    add_cells(list, b, a, b, from_step, err) < 0) {
+		cJSON_Delete(list);
+		error_nomem(err, "compare");
+		return NULL;
+	}
+	return list;
+}
+
+/* Alignment. */
+
+/* Does the row have the value, among those of its cell or its setup? Numbers
+ * are compared as such.
+ */
+static bool has_value(const cJSON *row, const cJSON *want)
+{
+	char path[300];
+	const cJSON *value;
+
+	snprintf(path, sizeof(path), "values.%s", want->string);
+	value = row_at(row, path);
+	if (!value) {
+		snprintf(path, sizeof(path), "setup.%s", want->string);
+		value = row_at(row, path);
+	}
+	if (cJSON_IsNumber(value)) {
+		char number[64];
+
+		snprintf(number, sizeof(number), "%.15g", value->valuedouble);
+		return !strcmp(number, want->valuestring);
+	}
+	return cJSON_IsString(value) &&
+	       !strcmp(value->valuestring, want->valuestring);
+}
+
+static bool is_baseline(const cJSON *row, const cJSON *values)
+{
+	const cJSON *want;
+
+	cJSON_ArrayForEach(want, values)
+	{
+		if (!want->string || !cJSON_IsString(want) ||
+		    !has_value(row, want))
+			return false;
+	}
+	return true;
+}
+
+static unsigned likeness(const cJSON *a, const cJSON *b)
+{
+	const cJSON *value;
+	unsigned same = 0;
+
+	cJSON_ArrayForEach(value, row_at(a, "values"))
+	{
+		same += cJSON_Compare(
+			value,
+			cJSON_GetObjectItemCaseSensitive(row_at(b, "values"),
+							 value->string),
+			true);
+	}
+	return same;
+}
+
+/* Of the completed baseline rows the one most like this row. */
+static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
+				  const cJSON *values)
+{
+	const cJSON *other, *best = NULL;
+
+	cJSON_ArrayForEach(other, rows)
+	{
+		if (row_completed(other) && is_baseline(other, values) &&
+		    (!best || likeness(row, other) > likeness(row, best)))
+			best = other;
+	}
+	return best;
+}
+
+static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
+		     const cJSON *job_series, struct error *err)
+{
+	const cJSON *values = row_at(align, "values");
+	double job = number_of(align, "job"),
+	       from = number_of(align, "from_step");
+	double tolerance = number_of(align, "tolerance");
+	const cJSON *base = values ? find_baseline(rows, row, values) : NULL;
+	bool self = base == row || number_of(row, "job") == job;
+	struct alignment apart;
+	char name[64];
+	cJSON *to = cJSON_AddObjectToObject(row, "alignment");
+
+	if (!to)
+		return error_nomem(err, "alignment");
+	if (values)
+		job = number_of(base, "job");
+	series_align(row_at(row, "series"),
+		     values ? row_at(base, "series") : job_series,
+		     from > 0 ? (uint64_t)from : 0, &apart);
+	snprintf(name, sizeof(name), "job %.0f", isfinite(job) ? job : 0);
+	cJSON_AddStringToObject(to, "verdict",
+				self ? "baseline"
+				: apart.steps && !apart.broken &&
+						apart.mean <= tolerance
+					? "True"
+					: "False");
+	add_number(to, "mean_percent", apart.mean * 100);
+	add_number(to, "largest_percent", apart.largest * 100);
+	add_number(to, "at_step", (double)apart.at);
+	add_number(to, "steps", (double)apart.steps);
+	add_number(to, "tolerance_percent", tolerance * 100);
+	cJSON_AddStringToObject(to, "baseline", name);
+	return 0;
+}
+
+int align_rows(cJSON *rows, const cJSON *job_series, struct error *err)
+{
+	cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *align = row_at(row, "setup.about.align");
+
+		if (cJSON_IsObject(align) && row_completed(row) &&
+		    align_row(row, rows, align, job_series, err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* about.c - what a sweep file says for its reports alone: about, and align.
+ */
+#include "controller/sweep/about.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FROM_STEP 21
+#define TOLERANCE 0.02
+#define VALUES_MAX 32 /* of a baseline */
+
+/* clang-format off */
+static const char *const about_keys[] = {
+	"task", "dataset", "framework", "optimizations", "columns", NULL,
+};
+static const char *const align_keys[] = {
+	"baseline", "from_step", "tolerance", NULL,
+};
+/* clang-format on */
+
+bool about_owns(const char *key)
+{
+	return !strcmp(key, "about") || !strcmp(key, "align");
+}
+
+static int read_texts(const struct value *map, cJSON *to, struct error *err)
+{
+	const char *text;
+
+	if (value_expect(map, VALUE_MAP, err) < 0 ||
+	    value_check_keys(map, about_keys, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(map); i++)
+		if (value_string(value_at(map, i), ABOUT_TEXT_MAX, &text, err) <
+			    0 ||
+		    (!cJSON_AddStringToObject(to, value_key(map, i), text) &&
+		     error_nomem(err, "about") < 0))
+			return -1;
+	return 0;
+}
+
+/* 2% or 0.02 */
+static int read_share(const struct value *value, double *share,
+		      struct error *err)
+{
+	const char *text = value_text(value);
+	char *end;
+	double number = strtod(text, &end);
+
+	if (value_kind(value) == VALUE_SCALAR && end != text &&
+	    (!*end || !strcmp(end, "%"))) {
+		number /= *end ? 100 : 1;
+		if (number > 0 && number <= 1) {
+			*share = number;
+			return 0;
+		}
+	}
+	return value_error(value, err,
+			   "found \"%.40s\", allowed is a share above 0 and up "
+			   "to 100%%, such as 2%% or 0.02",
+			   text);
+}
+
+static int read_values(const struct value *map, cJSON *to, struct error *err)
+{
+	const char *text;
+
+	if (!value_count(map) || value_count(map) > VALUES_MAX)
+		return value_error(map, err,
+				   "found %zu values, allowed are 1 to %d",
+				   value_count(map), VALUES_MAX);
+	for (size_t i = 0; i < value_count(map); i++)
+		if (value_string(value_at(map, i), ABOUT_TEXT_MAX, &text, err) <
+			    0 ||
+		    (!cJSON_AddStringToObject(to, value_key(map, i), text) &&
+		     error_nomem(err, "align") < 0))
+			return -1;
+	return 0;
+}
+
+static int read_baseline(const struct value *baseline, cJSON *to,
+			 struct error *err)
+{
+	uint64_t job;
+
+	if (value_kind(baseline) == VALUE_MAP)
+		return read_values(baseline,
+				   cJSON_AddObjectToObject(to, "values"), err);
+	if (value_u64(baseline, 1, (uint64_t)1 << 53, &job, NULL) < 0)
+		return value_error(baseline, err,
+				   "found \"%.40s\", allowed is the number of "
+				   "a job, or values of a cell of this sweep, "
+				   "such as {vendor: nvidia}",
+				   value_text(baseline));
+	if (!cJSON_AddNumberToObject(to, "job", (double)job))
+		return error_nomem(err, "align");
+	return 0;
+}
+
+static int read_align(const struct value *map, cJSON *to, struct error *err)
+{
+	const struct value *baseline = value_get(map, "baseline");
+	const struct value *from = value_get(map, "from_step");
+	const struct value *tolerance = value_get(map, "tolerance");
+	uint64_t from_step = FROM_STEP;
+	double share = TOLERANCE;
+
+	if (value_expect(map, VALUE_MAP, err) < 0 ||
+	    value_check_keys(map, align_keys, err) < 0)
+		return -1;
+	if (!baseline)
+		return value_error(map, err,
+				   "found no baseline, allowed is the number "
+				   "of a job, or values of a cell of this "
+				   "sweep");
+	if ((from &&
+	     value_u64(from, 0, (uint64_t)1 << 53, &from_step, err) < 0) ||
+	    (tolerance && read_share(tolerance, &share, err) < 0))
+		return -1;
+	cJSON_AddNumberToObject(to, "from_step", (double)from_step);
+	cJSON_AddNumberToObject(to, "tolerance", share);
+	return read_baseline(baseline, to, err);
+}
+
+int about_read(const struct value *root, cJSON **about, struct error *err)
+{
+	const struct value *texts = value_get(root, "about");
+	const struct value *align = value_get(root, "align");
+	cJSON *to;
+
+	*about = NULL;
+	if (!texts && !align)
+		return 0;
+	to = cJSON_CreateObject();
+	if (!to)
+		return error_nomem(err, "about");
+	if ((texts && read_texts(texts, to, err) < 0) ||
+	    (align && read_align(align, cJSON_AddObjectToObject(to, "align"),
+				 err) < 0)) {
+		cJSON_Delete(to);
+		return -1;
+	}
+	*about = to;
+	return 0;
+}

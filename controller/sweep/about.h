@@ -1,0 +1,32 @@
+/* about.h - what a sweep file says for its reports alone: about, and align.
+ *
+ *	about:			# texts that no run can know, for reference
+ *pages task: ... dataset: ... framework: deepspeed 0.11.1 optimizations:
+ *gradient checkpointing columns: config fix_hp throughput memory align:
+ *# are the losses those of a baseline? baseline: 17		# a job, or the
+ *values of a cell of this sweep: # {vendor: nvidia}
+ *	  from_step: 21		# default
+ *	  tolerance: 2%		# default: of the mean relative difference
+ *
+ * Neither changes what runs: they are no part of a cell's key.
+ */
+#ifndef CONTROLLER_SWEEP_ABOUT_H
+#define CONTROLLER_SWEEP_ABOUT_H
+
+#include "protocol/value.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#define ABOUT_TEXT_MAX 1000 /* bytes of a text */
+
+/* Is this a key of the top that is read here? */
+bool about_owns(const char *key);
+
+/* {texts..., "align": {"job": 17 or "values": {...}, "from_step": 21,
+ * "tolerance": 0.02}} to *about, which the caller deletes; NULL: the file says
+ * nothing. Errors name file and line.
+ */
+int about_read(const struct value *root, cJSON **about, struct error *err);
+
+#endif

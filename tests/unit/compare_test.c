@@ -1,0 +1,222 @@
+/* compare_test.c - two sweeps cell by cell, and losses against a baseline.
+ */
+#include "controller/report/compare.h"
+#include "controller/report/report.h"
+#include "controller/report/row.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static cJSON *parse(const char *text)
+{
+	cJSON *json = cJSON_Parse(text);
+
+	ok(json, "the test's own JSON is JSON");
+	return json;
+}
+
+/* A completed row of a cell, at this rate, 100 to 104 ms a step. */
+static cJSON *add(cJSON *rows, const char *cell, double rate,
+		  const char *series)
+{
+	char text[2000];
+	cJSON *row;
+
+	snprintf(text, sizeof(text),
+		 "{\"job\":%d,\"cell\":\"%s\",\"state\":\"completed\","
+		 "\"result\":{\"tokens_per_second_per_device\":%.17g,"
+		 "\"loss\":{\"last\":2.5},\"iteration_ms\":{\"median\":102,"
+		 "\"q1\":100,\"q3\":104}},\"series\":{\"loss\":%s}}",
+		 cJSON_GetArraySize(rows) + 1, cell, rate,
+		 series ? series : "[]");
+	row = parse(text);
+	cJSON_AddItemToArray(rows, row);
+	return row;
+}
+
+static double number(const cJSON *list, int item, const char *path)
+{
+	const cJSON *value = row_at(cJSON_GetArrayItem(list, item), path);
+
+	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+}
+
+static bool is_true(const cJSON *list, int item, const char *path)
+{
+	return cJSON_IsTrue(row_at(cJSON_GetArrayItem(list, item), path));
+}
+
+static bool is_false(const cJSON *list, int item, const char *path)
+{
+	return cJSON_IsFalse(row_at(cJSON_GetArrayItem(list, item), path));
+}
+
+static void test_single(void)
+{
+	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
+
+	add(a, "x", 100, "[[20,9],[21,2],[22,4]]");
+	add(a, "y", 100, NULL);
+	add(a, "only a", 7, NULL);
+	add(b, "y", 103, NULL);
+	add(b, "x", 150, "[[20,1],[21,2.1],[22,4.4]]");
+	add(b, "only b", 8, NULL);
+	list = compare_rows(a, b, 21, NULL);
+	is_int(cJSON_GetArraySize(list), 4, "every cell of either sweep");
+	ok(number(list, 0, "ratio") == 1.5 && is_true(list, 0, "apart"),
+	   "cells are matched by their words: b is 1.5 times a");
+	is(row_text(cJSON_GetArrayItem(list, 0), "by"), "steps",
+	   "single runs are judged by the quartiles of their steps");
+	/* 100 * 102 * (1/100 - 1/104) / 2 */
+	ok(fabs(number(list, 0, "a.spread") - 1.9615385) < 1e-6,
+	   "half their distance, as a rate");
+	ok(is_false(list, 1, "apart"), "three per cent are within 1.96 + 2.02");
+	ok(fabs(number(list, 0, "loss.mean_percent") - 7.5) < 1e-9 &&
+		   number(list, 0, "loss.steps") == 2,
+	   "losses from step 21 on: (5 + 10) / 2 percent");
+	ok(isnan(number(list, 2, "ratio")) &&
+		   cJSON_IsNull(row_at(cJSON_GetArrayItem(list, 2), "b")) &&
+		   cJSON_IsNull(row_at(cJSON_GetArrayItem(list, 3), "a")),
+	   "what only one has stands alone");
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+}
+
+static void test_repeats(void)
+{
+	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
+
+	for (int i = 0; i < 3; i++) {
+		add(a, "x", 100 + i, NULL); /* 101, deviation 1 */
+		add(b, "x", 103 + i, NULL); /* 104 */
+		add(a, "y", 100 + 10 * i, NULL);
+		add(b, "y", 103 + 10 * i, NULL);
+		add(a, "z", 100, NULL);
+	}
+	add(b, "z", 100, NULL);
+	list = compare_rows(a, b, 21, NULL);
+	ok(number(list, 0, "a.rate") == 101 &&
+		   fabs(number(list, 0, "a.spread") - 1) < 1e-9 &&
+		   number(list, 0, "a.n") == 3,
+	   "repeats have a mean and a standard deviation");
+	/* t = 3 / sqrt(2/3) = 3.67 > 2.776 */
+	ok(is_true(list, 0, "apart"),
+	   "three above a spread of one is no chance");
+	/* t = 0.367 */
+	ok(is_false(list, 1, "apart"), "with a spread of ten it is");
+	is(row_text(cJSON_GetArrayItem(list, 2), "by"), "steps",
+	   "one repeat has no deviation");
+	ok(is_false(list, 2, "apart"), "equal is not apart");
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+}
+
+static void test_strange(void)
+{
+	cJSON *a = parse("[{},{\"cell\":\"x\"},{\"cell\":\"x\",\"state\":"
+			 "\"completed\",\"result\":3},{\"cell\":7}]");
+	cJSON *b = parse("[{\"cell\":\"x\",\"state\":\"failed\",\"result\":{"
+			 "\"tokens_per_second_per_device\":5}}]");
+	cJSON *none = parse("[1]");
+	struct error err = { 0 };
+	cJSON *list = compare_rows(a, b, 0, &err);
+
+	is_int(cJSON_GetArraySize(list), 1, "rows of wrong types are borne");
+	ok(isnan(number(list, 0, "ratio")) && number(list, 0, "b.n") == 0,
+	   "what did not complete has no rate");
+	ok(!compare_rows(none, b, 0, &err) && err.code == EINVAL,
+	   "a row that is none is refused: %s", err.text);
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+	cJSON_Delete(none);
+}
+
+static void set_about(cJSON *row, const char *vendor, double micro,
+		      const char *align)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text),
+		 "{\"vendor\":\"%s\",\"about\":{\"align\":%s}}", vendor, align);
+	cJSON_AddItemToObject(row, "setup", parse(text));
+	snprintf(text, sizeof(text), "{\"micro\":%g}", micro);
+	cJSON_AddItemToObject(row, "values", parse(text));
+}
+
+static const char *verdict(const cJSON *rows, int item)
+{
+	return row_text(cJSON_GetArrayItem(rows, item), "alignment.verdict");
+}
+
+static void test_align_in_sweep(void)
+{
+	static const char align[] =
+		"{\"values\":{\"vendor\":\"nvidia\"},\"from_step\":2,"
+		"\"tolerance\":0.02}";
+	static const struct {
+		const char *vendor;
+		double micro;
+		const char *loss;
+	} cells[] = {
+		{ "nvidia", 1, "[[1,9],[2,2],[3,1]]" },
+		{ "nvidia", 2, "[[1,9],[2,4],[3,3]]" },
+		{ "metax", 2, "[[1,5],[2,4.04],[3,3.03]]" },
+		{ "metax", 1, "[[1,5],[2,2.1],[3,1.03]]" },
+		{ "amd", 1, "[[1,5],[2,2],[3,null]]" },
+		{ "amd", 2, "[[7,5]]" },
+	};
+	cJSON *rows = cJSON_CreateArray();
+	owned(buffer_clear) struct buffer out;
+
+	buffer_init(&out, 100000);
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+		set_about(add(rows, "x", 1, cells[i].loss), cells[i].vendor,
+			  cells[i].micro, align);
+	ok(align_rows(rows, NULL, NULL) == 0, "a sweep with a baseline");
+	is(verdict(rows, 0), "baseline", "the baseline itself");
+	is(verdict(rows, 2), "True",
+	   "one per cent from the baseline with the same micro batch");
+	is(verdict(rows, 3), "False", "four per cent is more than two");
+	ok(fabs(number(rows, 3, "alignment.mean_percent") - 4) < 1e-9,
+	   "of the steps from the second on");
+	is(verdict(rows, 4), "False",
+	   "a loss that becomes no number is not aligned");
+	is(verdict(rows, 5), "False", "nor is one without a common step");
+	is(row_text(cJSON_GetArrayItem(rows, 2), "alignment.baseline"), "job 2",
+	   "which job is told");
+	ok(report_markdown(rows, &out, NULL) == 0 &&
+		   strstr(out.data, "| loss apart (%) | aligned  |"),
+	   "the table has columns for it");
+	cJSON_Delete(rows);
+}
+
+static void test_align_with_job(void)
+{
+	cJSON *rows = cJSON_CreateArray();
+	cJSON *series = parse("{\"loss\":[[21,2]]}");
+
+	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1,
+		  "{\"job\":99,\"from_step\":21,\"tolerance\":0.02}");
+	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1, "null");
+	align_rows(rows, series, NULL);
+	is(verdict(rows, 0), "True", "a job may be the baseline");
+	ok(!verdict(rows, 1), "without a baseline there is no verdict");
+	cJSON_Delete(series);
+	cJSON_Delete(rows);
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_single();
+	test_repeats();
+	test_strange();
+	test_align_in_sweep();
+	test_align_with_job();
+	return tap_done();
+}
