@@ -115,7 +115,9 @@ static int device_line(struct keys *keys, const struct line *line,
 	if (!keys->row)
 		return -1;
 	row_put_groups(keys->run, keys->row, layout->device.list[index]);
-	return 1;
+	/* It may be a key of the device, too. */
+	return colon(line) == SIZE_MAX || key_line(keys, line, err) == 0 ? 1
+									 : -1;
 }
 
 int keys_read(const struct layout *layout, struct run *run, struct error *err)

@@ -198,6 +198,7 @@ int main(void)
 {
 	tap_begin(120);
 	test_folder(FOLDER);
+	test_folder(FOLDER "variants/");
 	(void)monitor_of;
 	return tap_done();
 }
