@@ -145,6 +145,8 @@ static const struct option_rule compare_rules[] = {
 static const struct option_rule extract_rules[] = {
 	{ OPTION("framework", 0, OPTION_TEXT, framework, "NAME"),
 	  .help = "whose log it is (needed)" },
+	{ OPTION("context", 0, OPTION_TEXT, context, "FILE"),
+	  .help = "what the log does not say: seq_length, global_batch, ..." },
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
@@ -253,9 +255,9 @@ static const struct command commands[] = {
 	  "regatta compare 3 7", command_compare },
 	{ "extract", "[FILE | -]", 0, 1, false, extract_rules,
 	  "read the metrics out of a training log",
-	  "Applies the log rules of a framework to a file or standard input; "
-	  "needs no\ncontroller.",
-	  "regatta extract --framework cpu train.log", command_extract },
+	  "Applies the log rules of a framework to a file or standard input and "
+	  "prints all\nthat it says as JSON; needs no controller.",
+	  "regatta extract --framework megatron --context cell.json train.log", command_extract },
 	{ "sample", "VENDOR", 1, 1, false, sample_rules,
 	  "read a monitor tool: temperature, power, memory, use",
 	  "Runs the vendor's tool, or reads what it printed, and prints a JSON "

@@ -46,6 +46,7 @@ struct options {
 	const char *stream;
 	const char *framework;
 	const char *from;
+	const char *context;
 	const char *model;
 	const char *chip;
 	const char *precision;

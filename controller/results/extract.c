@@ -49,6 +49,11 @@ void extract_listen(struct extract *extract, extract_fn *fn, void *arg)
 	extract->arg = arg;
 }
 
+const struct fields *extract_fields(const struct extract *extract)
+{
+	return &extract->rules->fields;
+}
+
 static int take_caught(const struct caught *caught, void *arg)
 {
 	struct extract *extract = arg;

@@ -60,6 +60,8 @@
  *	pending: true	what is caught belongs to the step that comes next
  *	number: FIELD	in a log that numbers no steps, each new value of this
  *			field is the next step
+ *	nan_with: FIELD	a loss of 0 is NaN where this field is (HuggingFace's
+ *			Trainer replaces NaN before it averages)
  *	epoch: FIELD	steps start anew when this field grows
  *	metric: {name: FIELD, value: FIELD, unit: FIELD}
  *			a result of the run, whose name stands in the log

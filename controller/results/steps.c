@@ -401,11 +401,14 @@ static int take_run_metric(struct steps *steps, const struct caught *caught)
 	bool failed = false;
 	struct run_metric *metric;
 
-	if (!name || name->kind != CAUGHT_TEXT || !value ||
-	    value->kind != CAUGHT_NUMBER)
+	if (!name || name->kind != CAUGHT_TEXT || name->size > FIELD_NAME_MAX ||
+	    !value || value->kind != CAUGHT_NUMBER)
 		return 0;
 	metric = run_metric(steps, name,
-			    unit && unit->kind == CAUGHT_TEXT ? unit : NULL,
+			    unit && unit->kind == CAUGHT_TEXT &&
+					    unit->size <= FIELD_NAME_MAX
+				    ? unit
+				    : NULL,
 			    &failed);
 	if (metric) {
 		count_in(metric, 1, value->number, value->number,

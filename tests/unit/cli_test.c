@@ -219,17 +219,29 @@ static void test_extract(struct bed *bed)
 			 i, 30 - i);
 	bed_write(bed, "train.log", log, 0644);
 	is_int(bed_run(bed, "extract", "--framework", "cpu",
-		       bed_file(bed, "train.log"), NULL),
+		       bed_file(bed, "train.log"), "--format", "text", NULL),
 	       0, "extract reads a log");
 	ok(bed_printed(bed, "STEP  LOSS  STEP TIME MS  TOKEN/S") &&
 		   bed_printed(bed, "step time 100.0 ms") &&
 		   bed_printed(bed, "loss 29.5 to 10.5"),
 	   "and prints its steps and the steady state");
-	bed_run(bed, "extract", "--framework", "cpu",
-		bed_file(bed, "train.log"), "--format=json", NULL);
-	ok(bed_printed(bed, "{\"steps\":[{\"step\":1,\"loss\":29.5,") &&
-		   bed_printed(bed, "\"result\":{"),
-	   "as JSON");
+	bed_write(bed, "cell.json",
+		  "{\"global_batch\": 4, \"seq_length\": 16, "
+		  "\"world_size\": 2, \"warmup_steps\": 2}",
+		  0644);
+	bed_run(bed, "extract", "--framework", "cpu", "--context",
+		bed_file(bed, "cell.json"), bed_file(bed, "train.log"), NULL);
+	ok(bed_printed(bed, "\"records\":[{\"step\":1,\"total_steps\":20,"
+			    "\"loss\":29.5,\"iter_time_s\":0.1,") &&
+		   bed_printed(bed, "\"timed_records\":18,") &&
+		   bed_printed(bed, "\"tokens_per_s_per_device\":320,"),
+	   "as JSON, with the rates that the cell's figures give");
+	bed_write(bed, "cell.json", "{\"global_batch\": -4}", 0644);
+	ok(bed_run(bed, "extract", "--framework", "cpu", "--context",
+		   bed_file(bed, "cell.json"), bed_file(bed, "train.log"),
+		   NULL) == 2 &&
+		   bed_said(bed, "cell.json:1: global_batch: found"),
+	   "a figure out of range is told with file and line");
 	bed_write(bed, "empty.log", "nothing here\n", 0644);
 	is_int(bed_run(bed, "extract", "--framework", "cpu",
 		       bed_file(bed, "empty.log"), NULL),

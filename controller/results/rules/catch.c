@@ -235,6 +235,21 @@ void catch_key(struct catching *catching, const char *key, size_t key_size,
 		try_others(catching, key, key_size, text, size);
 }
 
+/* A loss of 0 beside another value that is NaN is NaN. */
+static void put_nan(struct catching *catching)
+{
+	struct caught *caught = &catching->caught;
+	const struct caught_value *with =
+		caught_find(caught, caught->rule->nan_with);
+
+	if (!with || with->kind != CAUGHT_NUMBER || !isnan(with->number))
+		return;
+	for (size_t i = 0; i < caught->count; i++)
+		if (caught->values[i].field == RECORD_LOSS &&
+		    caught->values[i].number == 0)
+			caught->values[i].number = NAN;
+}
+
 int catch_end(struct catching *catching, rules_fn *fn, void *arg)
 {
 	const struct rule *rule = catching->caught.rule;
@@ -249,5 +264,6 @@ int catch_end(struct catching *catching, rules_fn *fn, void *arg)
 			return 0;
 	if (!catching->caught.count && rule->row != ROW_COUNT)
 		return 0;
+	put_nan(catching);
 	return fn(&catching->caught, arg);
 }

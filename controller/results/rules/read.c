@@ -11,7 +11,8 @@
 static const char *const rule_keys[] = {
 	"match", "dict", "pairs", "fields", "where", "has", "others",
 	"between", "is", "closed", "contains", "spell", "to", "row",
-	"finished", "progress", "pending", "number", "epoch", "metric", NULL,
+	"finished", "progress", "pending", "number", "nan_with", "epoch",
+	"metric", NULL,
 };
 static const struct {
 	const char *key;
@@ -228,39 +229,51 @@ static int read_fields(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-/* Find the named groups; one that `fields` does not name goes under its own
- * name.
- */
+/* A named group goes under its own name, unless `fields` says otherwise. */
+static int add_group(struct extract_rules *rules, struct rule *rule,
+		     const struct value *match, const char *name,
+		     uint32_t number, struct error *err)
+{
+	struct source *source = rule->sources;
+	struct source *end = source + rule->source_count;
+
+	while (source < end && strcmp(source->key, name) != 0)
+		source++;
+	if (source < end) {
+		source->group = number;
+		return 0;
+	}
+	if (rule->source_count == SOURCES_MAX)
+		return value_error(match, err, "found more than %d fields",
+				   SOURCES_MAX);
+	rule->source_count++;
+	source->group = number;
+	if (keep(rules, name, &source->key, err) < 0)
+		return -1;
+	return add_target(rules, match, source, name, strlen(name), FORM_NUMBER,
+			  err);
+}
+
+/* The named groups, in their order; PCRE2's table is in that of the names. */
 static int read_groups(struct extract_rules *rules, struct rule *rule,
 		       const struct value *match, struct error *err)
 {
-	uint32_t count = 0, size = 0;
+	uint32_t count = 0, size = 0, groups = 0;
 	PCRE2_SPTR table = NULL;
 
 	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMECOUNT, &count);
 	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
 	pcre2_pattern_info(rule->code, PCRE2_INFO_NAMETABLE, &table);
-	for (uint32_t i = 0; i < count; i++) {
-		PCRE2_SPTR entry = table + (size_t)i * size;
-		const char *name = (const char *)entry + 2;
-		struct source *source = rule->sources;
-		struct source *end = source + rule->source_count;
+	pcre2_pattern_info(rule->code, PCRE2_INFO_CAPTURECOUNT, &groups);
+	for (uint32_t number = 1; number <= groups; number++)
+		for (uint32_t i = 0; i < count; i++) {
+			PCRE2_SPTR entry = table + (size_t)i * size;
 
-		while (source < end && strcmp(source->key, name) != 0)
-			source++;
-		if (source == end) {
-			if (rule->source_count == SOURCES_MAX)
-				return value_error(match, err,
-						   "found more than %d fields",
-						   SOURCES_MAX);
-			rule->source_count++;
-			if (keep(rules, name, &source->key, err) < 0 ||
-			    add_target(rules, match, source, name, strlen(name),
-				       FORM_NUMBER, err) < 0)
+			if (((uint32_t)entry[0] << 8 | entry[1]) == number &&
+			    add_group(rules, rule, match,
+				      (const char *)entry + 2, number, err) < 0)
 				return -1;
 		}
-		source->group = (uint32_t)entry[0] << 8 | entry[1];
-	}
 	return 0;
 }
 
@@ -586,6 +599,7 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	    read_flag(value, "progress", &rule->progress, err) < 0 ||
 	    read_flag(value, "pending", &rule->pending, err) < 0 ||
 	    read_field(rules, value, "number", &rule->number, err) < 0 ||
+	    read_field(rules, value, "nan_with", &rule->nan_with, err) < 0 ||
 	    read_field(rules, value, "epoch", &rule->epoch, err) < 0 ||
 	    read_metric(rules, rule, value, err) < 0)
 		return -1;

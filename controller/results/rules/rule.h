@@ -93,6 +93,7 @@ struct rule {
 	bool progress;
 	bool pending;
 	uint16_t number; /* fields, or FIELD_NONE */
+	uint16_t nan_with;
 	uint16_t epoch;
 	uint16_t metric_name;
 	uint16_t metric_value;

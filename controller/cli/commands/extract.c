@@ -1,0 +1,229 @@
+/* extract.c - regatta extract: a training log in, what it says out.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/results/document/document.h"
+#include "controller/results/result.h"
+#include "controller/sweep/catalog.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define PIECE 65536 /* bytes of a log read at once */
+
+/* What one log goes through. */
+struct work {
+	struct extract_rules *rules;
+	struct extract *extract;
+	struct sections *sections;
+	struct log_bytes bytes;
+	struct context context;
+};
+
+static void work_clear(struct work *work)
+{
+	extract_free(work->extract);
+	sections_free(work->sections);
+	extract_rules_free(work->rules);
+}
+OWNED_VALUE(struct work, work_clear)
+
+static int feed(struct work *work, const char *name, struct error *err)
+{
+	bool is_stdin = !strcmp(name, "-");
+	owned_fd int file =
+		is_stdin ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	owned_free char *piece = malloc(PIECE);
+	ssize_t got;
+
+	if (!piece)
+		return error_nomem(err, "log");
+	if (!is_stdin && file < 0)
+		return error_set(err, EINVAL, "%.120s: %s", name,
+				 strerror(errno));
+	while ((got = read(is_stdin ? STDIN_FILENO : file, piece, PIECE)) > 0) {
+		log_bytes_take(&work->bytes, piece, (size_t)got);
+		if (extract_feed(work->extract, piece, (size_t)got, err) < 0)
+			return -1;
+	}
+	if (got < 0)
+		return error_set(err, EINVAL, "%.120s: %s", name,
+				 strerror(errno));
+	return extract_finish(work->extract, err);
+}
+
+static void field_cell(struct table *table, const struct record *record,
+		       enum record_field field)
+{
+	char text[HUMAN_SIZE];
+
+	table_cell(table, PLAIN, "%s",
+		   record_has(record, field)
+			   ? human_number(*record_number((struct record *)
+								 record,
+							 field),
+					  text)
+			   : "");
+}
+
+static int print_steps(struct cli *cli, const struct extract *extract,
+		       struct error *err)
+{
+	static const struct column columns[] = {
+		{ "STEP", true },         { "LOSS", true },
+		{ "STEP TIME MS", true }, { "TOKEN/S", true },
+		{ "SAMPLE/S", true },     { "MEMORY MIB", true },
+		{ NULL, false },
+	};
+	static const enum record_field numbers[] = {
+		RECORD_LOSS,
+		RECORD_ITERATION_MS,
+		RECORD_TOKENS_PER_SECOND,
+		RECORD_SAMPLES_PER_SECOND,
+		RECORD_MEMORY_MIB,
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+
+	if (!table)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		table_cell(table, PLAIN, "%llu",
+			   (unsigned long long)records[i].step);
+		for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]);
+		     n++)
+			field_cell(table, &records[i], numbers[n]);
+	}
+	return count ? table_print(table, cli->out, cli_out_colour(cli), err)
+		     : 0;
+}
+
+static int print_summary(struct cli *cli, const struct extract *extract,
+			 struct error *err)
+{
+	struct measure_spec measure = { 0 };
+	struct result_input input = {
+		.measure = &measure,
+		.devices = 1,
+		.summary = extract_summary(extract),
+		.extract = extract,
+	};
+	owned(json_free) cJSON *result = NULL;
+	const cJSON *time, *loss;
+	char text[3][HUMAN_SIZE];
+
+	input.records = extract_records(extract, &input.record_count);
+	result = result_new(&input, err);
+	if (!result)
+		return -1;
+	time = json_get(result, "iteration_ms");
+	loss = json_get(result, "loss");
+	fprintf(cli->out,
+		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
+		human_number(json_double(time, "median"), text[0]),
+		human_number(json_double(time, "q1"), text[1]),
+		human_number(json_double(time, "q3"), text[2]),
+		(unsigned long long)json_u64(time, "n"));
+	fprintf(cli->out, ", %s token/s",
+		human_number(json_double(result, "tokens_per_second"),
+			     text[0]));
+	fprintf(cli->out, ", loss %s to %s\n",
+		human_number(json_double(loss, "first"), text[0]),
+		human_number(json_double(loss, "last"), text[1]));
+	return 0;
+}
+
+static void tell_losses(struct cli *cli, struct extract *extract)
+{
+	const struct extract_losses *losses = extract_losses(extract);
+
+	if (losses->long_lines)
+		cli_say(cli, "not read: %llu lines of more than %d bytes",
+			(unsigned long long)losses->long_lines,
+			EXTRACT_LINE_MAX);
+	if (losses->match_limits)
+		cli_say(cli, "not read: %llu lines on which a rule gave up",
+			(unsigned long long)losses->match_limits);
+	if (losses->steps)
+		cli_say(cli, "not kept: %llu steps past the first %d",
+			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
+}
+
+static int print(struct cli *cli, struct work *work, struct error *err)
+{
+	const struct derive_input input = { work->extract, work->sections,
+					    &work->context };
+	owned(json_free) cJSON *document = NULL;
+
+	tell_losses(cli, work->extract);
+	if (cli_format(cli, "text")) {
+		if (print_steps(cli, work->extract, err) < 0)
+			return -1;
+	} else {
+		document = log_document(&input, &work->bytes, err);
+		if (!document || cli_print_json(cli, document, err) < 0)
+			return -1;
+	}
+	if (log_document_empty(&input)) {
+		cli_say(cli, "nothing was measured: nothing in the log matches "
+			     "the rules of this framework");
+		return EXIT_WORK_FAILED;
+	}
+	if (!document && print_summary(cli, work->extract, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+static int extract_with(struct cli *cli, const struct catalog *catalog,
+			const struct framework *framework, struct error *err)
+{
+	owned(work_clear) struct work work = { 0 };
+	const struct value *logs[CATALOG_LOGS_MAX];
+	const char *context = cli->options.context;
+	size_t count;
+
+	if (!framework->log)
+		return error_set(err, EINVAL,
+				 "framework %s has no rules for its log",
+				 framework->name);
+	context_init(&work.context);
+	if ((context && context_read(&work.context, context, err) < 0) ||
+	    catalog_logs(catalog, framework, logs, &count, err) < 0)
+		return -1;
+	work.rules = extract_rules_new(logs, count, err);
+	work.extract = work.rules ? extract_new(work.rules, err) : NULL;
+	work.sections = work.extract ? sections_new(err) : NULL;
+	if (!work.sections)
+		return -1;
+	sections_listen(work.sections, work.extract);
+	if (feed(&work, cli->arg_count ? cli->args[0] : "-", err) < 0)
+		return -1;
+	return print(cli, &work, err);
+}
+
+int command_extract(struct cli *cli, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog = NULL;
+	const struct framework *framework;
+	char images[PATH_MAX];
+
+	if (!cli->options.framework)
+		return error_set(err, EINVAL,
+				 "--framework NAME is needed: whose log it is");
+	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	catalog = catalog_load(images, err);
+	if (!catalog)
+		return -1;
+	framework = catalog_framework(catalog, cli->options.framework);
+	if (!framework)
+		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
+					    "--framework",
+					    cli->options.framework, err);
+	return extract_with(cli, catalog, framework, err);
+}

@@ -1,0 +1,94 @@
+/* bytes.c - what the bytes of a log are like, whatever its lines say.
+ */
+#include "controller/results/document/bytes.h"
+
+/* The first byte of a character of several: how many follow, and between what
+ * the first of them lies. Source: Unicode 15, table 3-7.
+ */
+static void begin_character(struct log_bytes *log, uint8_t byte)
+{
+	/* clang-format off */
+	static const struct {
+		uint8_t from, to, more, low, high;
+	} starts[] = {
+		{ 0xc2, 0xdf, 1, 0x80, 0xbf }, { 0xe0, 0xe0, 2, 0xa0, 0xbf },
+		{ 0xe1, 0xec, 2, 0x80, 0xbf }, { 0xed, 0xed, 2, 0x80, 0x9f },
+		{ 0xee, 0xef, 2, 0x80, 0xbf }, { 0xf0, 0xf0, 3, 0x90, 0xbf },
+		{ 0xf1, 0xf3, 3, 0x80, 0xbf }, { 0xf4, 0xf4, 3, 0x80, 0x8f },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (byte >= starts[i].from && byte <= starts[i].to) {
+			log->more = starts[i].more;
+			log->low = starts[i].low;
+			log->high = starts[i].high;
+			return;
+		}
+	log->invalid_utf8 = true;
+}
+
+static void take_utf8(struct log_bytes *log, uint8_t byte)
+{
+	if (log->more) {
+		if (byte >= log->low && byte <= log->high) {
+			log->more--;
+			log->low = 0x80;
+			log->high = 0xbf;
+			return;
+		}
+		log->invalid_utf8 = true;
+		log->more = 0;
+	}
+	if (byte >= 0x80)
+		begin_character(log, byte);
+}
+
+static void end_line(struct log_bytes *log)
+{
+	if (log->line > log->longest)
+		log->longest = log->line;
+	log->line = 0;
+}
+
+void log_bytes_take(struct log_bytes *log, const char *data, size_t size)
+{
+	log->bytes += size;
+	for (size_t i = 0; i < size; i++) {
+		uint8_t byte = (uint8_t)data[i];
+
+		if (byte >= 0x80 || log->more)
+			take_utf8(log, byte);
+		if (byte == '\n') {
+			log->lf++;
+			end_line(log);
+			continue;
+		}
+		log->line++;
+		if (byte >= ' ')
+			continue;
+		log->cr += byte == '\r';
+		log->escapes += byte == '\033';
+		log->nul += byte == 0;
+	}
+}
+
+cJSON *log_bytes_json(const struct log_bytes *log)
+{
+	cJSON *object = cJSON_CreateObject();
+	uint64_t longest = log->line > log->longest ? log->line : log->longest;
+
+	cJSON_AddNumberToObject(object, "bytes", (double)log->bytes);
+	cJSON_AddNumberToObject(object, "lf", (double)log->lf);
+	cJSON_AddNumberToObject(object, "cr", (double)log->cr);
+	cJSON_AddNumberToObject(object, "ansi_escapes", (double)log->escapes);
+	cJSON_AddNumberToObject(object, "nul_bytes", (double)log->nul);
+	cJSON_AddBoolToObject(object, "invalid_utf8",
+			      log->invalid_utf8 || log->more);
+	cJSON_AddNumberToObject(object, "longest_lf_line_bytes",
+				(double)longest);
+	if (cJSON_AddBoolToObject(object, "unterminated_tail", log->line > 0))
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}

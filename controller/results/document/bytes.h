@@ -1,0 +1,34 @@
+/* bytes.h - what the bytes of a log are like, whatever its lines say.
+ */
+#ifndef CONTROLLER_RESULTS_DOCUMENT_BYTES_H
+#define CONTROLLER_RESULTS_DOCUMENT_BYTES_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zero is the start of a log. */
+struct log_bytes {
+	uint64_t bytes;
+	uint64_t lf;
+	uint64_t cr;
+	uint64_t escapes; /* ESC bytes */
+	uint64_t nul;
+	uint64_t line;    /* bytes since the last LF */
+	uint64_t longest; /* between two LF */
+	bool invalid_utf8;
+	unsigned more; /* bytes that a UTF-8 character still needs */
+	uint8_t low;   /* what the next of them must be at least, and at most */
+	uint8_t high;
+};
+
+/* The next bytes, in pieces of any size. */
+void log_bytes_take(struct log_bytes *log, const char *data, size_t size);
+
+/* {"bytes", "lf", "cr", "ansi_escapes", "nul_bytes", "invalid_utf8",
+ * "longest_lf_line_bytes", "unterminated_tail"}; NULL: no memory.
+ */
+cJSON *log_bytes_json(const struct log_bytes *log);
+
+#endif

@@ -1,0 +1,58 @@
+/* context.c - what a log does not say and figures need: the cell it is of.
+ */
+#include "controller/results/document/context.h"
+
+#include "protocol/document.h"
+
+#include <stddef.h>
+
+#define FIGURE_MAX 1e18
+
+/* clang-format off */
+static const struct {
+	const char *key;
+	size_t offset;
+} figures[] = {
+	{ "seq_length", offsetof(struct context, seq_length) },
+	{ "global_batch", offsetof(struct context, global_batch) },
+	{ "grad_accum", offsetof(struct context, grad_accum) },
+	{ "world_size", offsetof(struct context, world_size) },
+	{ "total_steps", offsetof(struct context, total_steps) },
+	{ "n_params", offsetof(struct context, n_params) },
+	{ "peak_flops_per_device",
+	  offsetof(struct context, peak_flops_per_device) },
+	{ "spec_tflops", offsetof(struct context, spec_tflops) },
+	{ "layers", offsetof(struct context, layers) },
+	{ "hidden", offsetof(struct context, hidden) },
+	{ "warmup_steps", offsetof(struct context, warmup_steps) },
+	{ "warmup_records", offsetof(struct context, warmup_records) },
+};
+/* clang-format on */
+
+void context_init(struct context *context)
+{
+	*context = (struct context){ .warmup_steps = -1, .warmup_records = -1 };
+}
+
+int context_read(struct context *context, const char *path, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, NULL, err);
+	const struct value *root, *value;
+
+	if (!document)
+		return -1;
+	root = document_root(document);
+	if (value_expect(root, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		double *figure =
+			(double *)((char *)context + figures[i].offset);
+
+		value = value_get(root, figures[i].key);
+		if (value && value_kind(value) != VALUE_NULL &&
+		    value_double(value, 0, FIGURE_MAX, figure, err) < 0)
+			return -1;
+	}
+	return 0;
+}

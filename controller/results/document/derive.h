@@ -1,0 +1,43 @@
+/* derive.h - what a log caught to the rates that follow from it.
+ *
+ * The object depends on what is there:
+ *
+ *	step times	warmup_steps, warmup_records, timed_records, rule,
+ *			mean_iter_time_s, samples_per_s, tokens_per_s,
+ *			tokens_per_s_per_device, mfu_6n, mfu_palm over the
+ *			steps behind the warm-up; the same again as
+ *			all_intervals; and, where evaluations were,
+ *			without_the_interval_after_evaluation
+ *	DeepSpeed's timer	its last running average, and what follows
+ *			from it; *_from_current from its current figures
+ *	TimeHistory	samples over seconds of whole intervals
+ *	a last line with samples/s	(PerfLog's FINISHED): the rates from it;
+ *			those of the step times are then `after_warmup`
+ *	Trainer's result	what it reports, and the mean step time
+ *	MLPerf		samples_per_s_wall
+ *	base results of one metric	mean, min, max
+ *
+ * A rate whose factors are not all known is left out. Utilisations are
+ * fractions. The arithmetic is formula.h's.
+ */
+#ifndef CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
+#define CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
+
+#include "controller/results/document/context.h"
+#include "controller/results/document/sections.h"
+
+struct derive_input {
+	const struct extract *extract;
+	const struct sections *sections;
+	const struct context *context;
+};
+
+/* NULL with ENOMEM. */
+cJSON *derive(const struct derive_input *input, struct error *err);
+
+/* The step times alone, behind this many steps; NULL: there are none, or no
+ * memory.
+ */
+cJSON *derive_behind(const struct derive_input *input, double warmup_steps);
+
+#endif

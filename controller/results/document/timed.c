@@ -1,0 +1,179 @@
+/* timed.c - the steps of a log that say how long they took, and their rates.
+ */
+#include "controller/results/document/timed.h"
+
+#include "controller/results/formula.h"
+#include "controller/results/steady.h"
+
+#include <math.h>
+
+void timed_clear(struct timed *timed)
+{
+	free(timed->times);
+	free(timed->steps);
+	*timed = (struct timed){ 0 };
+}
+
+/* Where the warm-up ends that the context gives; SIZE_MAX: it gives none. */
+static size_t given_warmup(const struct timed *timed,
+			   const struct context *context)
+{
+	size_t first = 0;
+
+	if (context->warmup_records >= 0)
+		return context->warmup_records < (double)timed->count
+			       ? (size_t)context->warmup_records
+			       : timed->count;
+	if (context->warmup_steps < 0)
+		return SIZE_MAX;
+	while (first < timed->count &&
+	       (double)timed->steps[first] <= context->warmup_steps)
+		first++;
+	return first;
+}
+
+static int find_warmup(struct timed *timed, const struct context *context,
+		       struct error *err)
+{
+	owned_free bool *slow = calloc(timed->count + 1, sizeof(*slow));
+	struct steady steady = { 0 };
+
+	if (!slow)
+		return error_nomem(err, "rates");
+	timed->first = given_warmup(timed, context);
+	if (timed->first == SIZE_MAX) {
+		if (timed->count > 1 &&
+		    steady_find(timed->times, timed->count, STEADY_FIND, slow,
+				&steady, err) < 0)
+			return -1;
+		timed->first = steady.first;
+	}
+	timed->warmup_steps = context->warmup_steps;
+	if (timed->warmup_steps < 0)
+		timed->warmup_steps =
+			timed->first ? (double)timed->steps[timed->first - 1]
+				     : 0;
+	return 0;
+}
+
+int timed_collect(struct timed *timed, const struct derive_input *input,
+		  timed_fn *fn, const void *arg, struct error *err)
+{
+	size_t count;
+	const struct record *records = extract_records(input->extract, &count);
+
+	*timed = (struct timed){ 0 };
+	timed->times = calloc(count + 1, sizeof(*timed->times));
+	timed->steps = calloc(count + 1, sizeof(*timed->steps));
+	if (!timed->times || !timed->steps) {
+		timed_clear(timed);
+		return error_nomem(err, "rates");
+	}
+	for (size_t i = 0; i < count; i++) {
+		double time = fn(&records[i], arg);
+
+		if (!isfinite(time) || !(time > 0))
+			continue;
+		timed->times[timed->count] = time;
+		timed->steps[timed->count++] = records[i].step;
+	}
+	if (find_warmup(timed, input->context, err) < 0) {
+		timed_clear(timed);
+		return -1;
+	}
+	return 0;
+}
+
+void add_figure(cJSON *object, const char *name, double figure)
+{
+	if (isfinite(figure))
+		cJSON_AddNumberToObject(object, name, figure);
+}
+
+void add_rates(cJSON *object, const struct context *context,
+	       double samples_per_second)
+{
+	struct flops flops = {
+		.factor = formula_stage("pretrain"),
+		.parameters = context->n_params,
+		.layers = (uint32_t)fmin(context->layers, UINT32_MAX),
+		.hidden = (uint32_t)fmin(context->hidden, UINT32_MAX),
+		.sequence = (uint32_t)fmin(context->seq_length, UINT32_MAX),
+	};
+	double peak = context->peak_flops_per_device;
+	double tokens =
+		formula_tokens_from_samples(samples_per_second, flops.sequence);
+	double per_device =
+		formula_per_device(tokens, (uint64_t)context->world_size);
+
+	add_figure(object, "samples_per_s", samples_per_second);
+	add_figure(object, "tokens_per_s", tokens);
+	add_figure(object, "tokens_per_s_per_device", per_device);
+	if (!(peak > 0) || !(flops.parameters > 0))
+		return;
+	add_figure(object, "mfu_6n",
+		   formula_utilisation(per_device,
+				       formula_flops(FORMULA_6N, &flops),
+				       peak));
+	if (flops.layers && flops.hidden && flops.sequence)
+		add_figure(object, "mfu_palm",
+			   formula_utilisation(per_device,
+					       formula_flops(FORMULA_PALM,
+							     &flops),
+					       peak));
+}
+
+static double mean_from(const struct timed *timed, size_t first)
+{
+	double sum = 0;
+
+	for (size_t i = first; i < timed->count; i++)
+		sum += timed->times[i];
+	return first < timed->count ? sum / (double)(timed->count - first)
+				    : NAN;
+}
+
+void add_timed(cJSON *object, const struct derive_input *input,
+	       const struct timed *timed, size_t first, double warmup_steps)
+{
+	double mean = mean_from(timed, first);
+
+	add_figure(object, "warmup_steps", warmup_steps);
+	add_figure(object, "warmup_records", (double)first);
+	add_figure(object, "timed_records",
+		   first < timed->count ? (double)(timed->count - first) : 0);
+	cJSON_AddStringToObject(object, "rule",
+				"mean of iter_time_s over records with step > "
+				"warmup_steps; tokens_per_s = "
+				"global_batch*seq_length/mean");
+	add_figure(object, "mean_iter_time_s", mean / 1000);
+	if (mean > 0)
+		add_rates(object, input->context,
+			  formula_samples_per_second((uint64_t)input->context
+							     ->global_batch,
+						     mean));
+}
+
+void add_unevaluated(cJSON *object, const struct derive_input *input,
+		     const struct timed *timed)
+{
+	cJSON *inner;
+	double sum = 0;
+	size_t kept = 0;
+
+	for (size_t i = timed->first; i < timed->count; i++)
+		if (!sections_evaluated(input->sections, timed->steps[i])) {
+			sum += timed->times[i];
+			kept++;
+		}
+	if (kept == timed->count - timed->first || !kept)
+		return;
+	inner = cJSON_AddObjectToObject(object, "without_the_interval_after_"
+						"evaluation");
+	add_figure(inner, "kept", (double)kept);
+	add_figure(inner, "mean_iter_time_s", sum / (double)kept / 1000);
+	add_rates(inner, input->context,
+		  formula_samples_per_second((uint64_t)input->context
+						     ->global_batch,
+					     sum / (double)kept));
+}
