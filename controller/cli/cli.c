@@ -184,6 +184,17 @@ static const struct option_rule mfu_rules[] = {
 	FORMAT(json_format, "json"),
 	{ 0 },
 };
+static const struct option_rule vendors_rules[] = {
+	{ OPTION("device-root", 0, OPTION_TEXT, device_root, "DIR"),
+	  .help = "what stands for /dev (probe)" },
+	{ OPTION("sysfs-root", 0, OPTION_TEXT, sysfs_root, "DIR"),
+	  .help = "what stands for /sys (probe)" },
+	{ OPTION("proc-root", 0, OPTION_TEXT, proc_root, "DIR"),
+	  .help = "what stands for /proc (probe)" },
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
 static const struct option_rule key_rules[] = {
 	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "who holds the key (new)" },
@@ -271,6 +282,13 @@ static const struct command commands[] = {
 	  "the reason in \"text\". Needs no\ncontroller.",
 	  "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
 	  "--tokens-per-second 3564", command_mfu },
+	{ "vendors", "[list | check FILE... | probe]", 0, ARGS_MAX, false,
+	  vendors_rules, "list, check or look for vendors' hardware",
+	  "list shows the vendors and their chips. check reads profiles and "
+	  "says what is\nwrong with one, by file and line. probe shows the "
+	  "devices of this machine, and for\neach other vendor what was looked "
+	  "for and not found. Needs no controller.",
+	  "regatta vendors probe", command_vendors },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "

@@ -41,6 +41,9 @@ struct options {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
+	const char *device_root;
+	const char *sysfs_root;
+	const char *proc_root;
 	const char *name;
 	const char *role;
 	const char *stream;

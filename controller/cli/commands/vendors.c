@@ -1,0 +1,441 @@
+/* vendors.c - the vendors' profiles: what there is, is it good, what is here.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/cli/tool_here.h"
+#include "protocol/hardware/device.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAP_TIMEOUT_MS 10000
+#define WHY_BYTES 400
+
+static int load_profiles(struct cli *cli, struct profiles *profiles,
+			 struct error *err)
+{
+	char images[PATH_MAX];
+
+	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	return profiles_load(images, profiles, err);
+}
+
+static int print_json(struct cli *cli, cJSON *vendors, struct error *err)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+
+	if (!cJSON_AddItemReferenceToObject(object, "vendors", vendors))
+		return error_nomem(err, "output");
+	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+/* list */
+
+static const char *tool_of(const struct profile *profile)
+{
+	return profile->monitor.command.count
+		       ? profile->monitor.command.items[0]
+		       : "";
+}
+
+static void add_text(cJSON *to, const char *name, const char *text)
+{
+	cJSON_AddItemToObject(to, name,
+			      text && *text ? cJSON_CreateString(text)
+					    : cJSON_CreateNull());
+}
+
+static void add_names(cJSON *to, const char *name,
+		      const struct profile_list *list)
+{
+	cJSON *names = cJSON_AddArrayToObject(to, name);
+
+	for (size_t i = 0; i < list->count; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(list->items[i]));
+}
+
+static void add_peaks(cJSON *to, const char *name, const struct value *tflops)
+{
+	cJSON *peaks;
+	double figure;
+
+	if (!tflops)
+		return;
+	peaks = cJSON_AddObjectToObject(to, name);
+	for (size_t i = 0; i < value_count(tflops); i++)
+		if (value_double(value_at(tflops, i), 0, 1e9, &figure, NULL) ==
+		    0)
+			cJSON_AddNumberToObject(peaks, value_key(tflops, i),
+						figure);
+}
+
+static cJSON *chip_json(const struct chip_rule *chip)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_text(object, "name", chip->name);
+	add_names(object, "aliases", &chip->aliases);
+	cJSON_AddItemToObject(object, "memory_gib",
+			      chip->memory_gib > 0
+				      ? cJSON_CreateNumber(chip->memory_gib)
+				      : cJSON_CreateNull());
+	add_peaks(object, "tflops", chip->tflops);
+	add_peaks(object, "flagperf_tflops", chip->flagperf_tflops);
+	add_text(object, "source", chip->source);
+	add_text(object, "confidence", chip->confidence);
+	return object;
+}
+
+static cJSON *vendor_json(const struct profile *profile)
+{
+	cJSON *object = cJSON_CreateObject(), *chips;
+
+	add_text(object, "vendor", profile->vendor);
+	add_names(object, "aliases", &profile->aliases);
+	add_text(object, "title", profile->title);
+	add_text(object, "source", profile->source);
+	add_text(object, "tool", tool_of(profile));
+	chips = cJSON_AddArrayToObject(object, "chips");
+	for (size_t i = 0; i < profile->chips_count; i++)
+		cJSON_AddItemToArray(chips, chip_json(&profile->chips[i]));
+	return object;
+}
+
+static const struct column list_columns[] = {
+	{ "VENDOR", false }, { "TITLE", false }, { "TOOL", false },
+	{ "CHIPS", false },  { NULL, false },
+};
+
+static void list_row(struct table *table, const struct profile *profile)
+{
+	owned(buffer_clear) struct buffer names;
+
+	buffer_init(&names, 4096);
+	for (size_t i = 0; i < profile->chips_count; i++)
+		buffer_printf(&names, NULL, "%s%s", i ? ", " : "",
+			      profile->chips[i].name);
+	table_cell(table, BOLD, "%s", profile->vendor);
+	table_cell(table, PLAIN, "%s", profile->title ? profile->title : "");
+	table_cell(table, PLAIN, "%s",
+		   *tool_of(profile) ? tool_of(profile) : "-");
+	table_cell(table, PLAIN, "%s", names.size ? names.data : "-");
+}
+
+static int list_vendors(struct cli *cli, struct error *err)
+{
+	owned(profiles_clear) struct profiles profiles = { 0 };
+	owned(table_free) struct table *table = table_new(list_columns, err);
+	owned(json_free) cJSON *vendors = cJSON_CreateArray();
+
+	if (!table || load_profiles(cli, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (cli_format(cli, "json"))
+			cJSON_AddItemToArray(vendors,
+					     vendor_json(profiles.list[i]));
+		else
+			list_row(table, profiles.list[i]);
+	if (cli_format(cli, "json"))
+		return print_json(cli, vendors, err);
+	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}
+
+/* check */
+
+static int check_file(struct cli *cli, const char *name, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(profile_free) struct profile *profile = NULL;
+
+	buffer_init(&text, PROFILE_BYTES_MAX);
+	if (read_input(name, &text, err) < 0)
+		return -1;
+	name = strcmp(name, "-") ? name : "stdin";
+	profile = profile_parse(text.data, text.size, name, err);
+	if (!profile)
+		return -1;
+	fprintf(cli->out,
+		"%s: good: vendor %s, %zu chips, monitor %s, %zu images\n",
+		name, profile->vendor, profile->chips_count,
+		*tool_of(profile) ? tool_of(profile) : "none",
+		profile->images ? value_count(profile->images) : 0);
+	return 0;
+}
+
+static int check_files(struct cli *cli, struct error *err)
+{
+	if (cli->arg_count < 2)
+		return error_set(err, EINVAL,
+				 "vendors check: found no FILE, allowed is the "
+				 "path of a profile, or -");
+	for (size_t i = 1; i < cli->arg_count; i++)
+		if (check_file(cli, cli->args[i], err) < 0)
+			return -1;
+	return EXIT_GOOD;
+}
+
+/* probe */
+
+struct finding {
+	const struct profile *profile;
+	struct devices devices;
+	char why[WHY_BYTES];  /* nothing, or not all */
+	char tool[WHY_BYTES]; /* what is wrong with its tools; "" */
+};
+
+static void finding_clear(struct finding *finding)
+{
+	devices_clear(&finding->devices);
+}
+OWNED_VALUE(struct finding, finding_clear)
+
+/* What a tool prints, read; what hinders that is told, and no failure. */
+static void run_tool(const struct strings *argv, const struct strings *env,
+		     uint32_t timeout_ms, const struct sampler *sampler,
+		     struct samples *samples, struct finding *finding)
+{
+	owned(buffer_clear) struct buffer text;
+	struct error why;
+	size_t used = strlen(finding->tool);
+
+	if (!argv->count || !sampler)
+		return;
+	buffer_init(&text, SAMPLE_TEXT_MAX);
+	if (tool_here(argv, env, timeout_ms, &text, &why) == 0 &&
+	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
+		return;
+	if (!strstr(finding->tool, why.text))
+		snprintf(finding->tool + used, sizeof(finding->tool) - used,
+			 "%s%s", used ? "; " : "", why.text);
+}
+
+static int probe_vendor(const struct roots *roots, struct finding *finding,
+			struct error *err)
+{
+	owned(samples_clear) struct samples monitor = { 0 };
+	owned(samples_clear) struct samples map = { 0 };
+	const struct profile *profile = finding->profile;
+	const struct monitor_rules *rules = &profile->monitor;
+
+	run_tool(&rules->command, &rules->env, rules->timeout_ms,
+		 rules->sampler, &monitor, finding);
+	run_tool(&profile->discover.map_command, NULL, MAP_TIMEOUT_MS,
+		 profile->discover.map, &map, finding);
+	return devices_find(profile, roots, monitor.rows ? &monitor : NULL,
+			    map.rows ? &map : NULL, &finding->devices,
+			    finding->why, sizeof(finding->why), err);
+}
+
+static cJSON *finding_json(const struct finding *finding,
+			   const struct roots *roots, struct error *err)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	cJSON *list;
+
+	add_text(object, "vendor", finding->profile->vendor);
+	cJSON_AddBoolToObject(object, "pretended", roots_pretended(roots));
+	list = cJSON_AddArrayToObject(object, "devices");
+	for (size_t i = 0; i < finding->devices.count; i++) {
+		cJSON *device = codec_object(&device_info_schema,
+					     &finding->devices.list[i], err);
+
+		if (!device)
+			return NULL;
+		cJSON_AddItemToArray(list, device);
+	}
+	add_text(object, "why", finding->why);
+	add_text(object, "tool", finding->tool);
+	return take(object);
+}
+
+static const struct column device_columns[] = {
+	{ "VENDOR", false }, { "DEVICE", true }, { "BUS", false },
+	{ "CHIP", false },   { "MEMORY", true }, { "NUMA", true },
+	{ "NODE", false },   { NULL, false },
+};
+
+/* The device's first node inside a container, or why it cannot be used. */
+static void node_text(const struct profile *profile, const struct roots *roots,
+		      const struct device_info *device, char *to, size_t size)
+{
+	owned(strings_clear) struct strings nodes = { 0 };
+	const char *colon;
+
+	snprintf(to, size, "%s", device->text ? device->text : "-");
+	if (device->text ||
+	    device_nodes(profile, roots, device, &nodes, NULL) < 0 ||
+	    !nodes.count)
+		return;
+	colon = strrchr(nodes.items[0], ':');
+	snprintf(to, size, "%s", colon ? colon + 1 : nodes.items[0]);
+}
+
+static void device_row(struct table *table, const struct finding *finding,
+		       const struct roots *roots,
+		       const struct device_info *device)
+{
+	char memory[HUMAN_SIZE], node[WHY_BYTES];
+	const char *chip = device->chip ? device->chip : device->name;
+
+	node_text(finding->profile, roots, device, node, sizeof(node));
+	table_cell(table, BOLD, "%s", finding->profile->vendor);
+	table_cell(table, PLAIN, "%u", device->index);
+	table_cell(table, PLAIN, "%s", device->bus_id ? device->bus_id : "-");
+	table_cell(table, PLAIN, "%s", chip ? chip : "-");
+	table_cell(table, PLAIN, "%s",
+		   device->memory_mib
+			   ? human_bytes(device->memory_mib << 20, memory)
+			   : "-");
+	if (device->numa < 0)
+		table_cell(table, PLAIN, "-");
+	else
+		table_cell(table, PLAIN, "%lld", (long long)device->numa);
+	table_cell(table, device->text ? RED : PLAIN, "%s", node);
+}
+
+/* A vendor without anything to look for is on every machine. */
+static bool everywhere(const struct profile *profile)
+{
+	return !profile->discover.pci_vendors.count && !profile->discover.nodes;
+}
+
+static const struct column why_columns[] = {
+	{ "VENDOR", false },
+	{ "WHAT IS MISSING", false },
+	{ NULL, false },
+};
+
+static void why_row(struct table *table, const struct finding *finding)
+{
+	const char *none = finding->devices.count ? "" : "no device: ";
+	const char *joint = *finding->why && *finding->tool ? "; " : "";
+
+	if (everywhere(finding->profile)) {
+		none = finding->profile->chips_count
+			       ? "only by name: nothing is known to look for"
+			       : "on every machine";
+		table_cell(table, PLAIN, "%s", finding->profile->vendor);
+		table_cell(table, PLAIN, "%s", none);
+		return;
+	}
+	if (finding->devices.count && !*finding->why && !*finding->tool)
+		return;
+	table_cell(table, PLAIN, "%s", finding->profile->vendor);
+	table_cell(table, PLAIN, "%s%s%s%s", none, finding->why, joint,
+		   finding->tool);
+}
+
+/* What is found, as tables or as JSON. */
+struct probing {
+	struct roots roots;
+	struct table *devices;
+	struct table *missing;
+	cJSON *vendors;
+};
+
+static void probing_clear(struct probing *probing)
+{
+	table_free(probing->devices);
+	table_free(probing->missing);
+	json_free(probing->vendors);
+}
+OWNED_VALUE(struct probing, probing_clear)
+
+static int probing_add(struct probing *probing, const struct profile *profile,
+		       struct error *err)
+{
+	owned(finding_clear) struct finding finding = { .profile = profile };
+	cJSON *json;
+
+	if (probe_vendor(&probing->roots, &finding, err) < 0)
+		return error_prefix(err, "%s", profile->vendor);
+	for (size_t i = 0; i < finding.devices.count; i++)
+		device_row(probing->devices, &finding, &probing->roots,
+			   &finding.devices.list[i]);
+	why_row(probing->missing, &finding);
+	json = finding_json(&finding, &probing->roots, err);
+	if (!json)
+		return -1;
+	cJSON_AddItemToArray(probing->vendors, json);
+	return 0;
+}
+
+static int probing_print(const struct probing *probing, struct cli *cli,
+			 struct error *err)
+{
+	bool colour = cli_out_colour(cli);
+
+	if (cli_format(cli, "json"))
+		return print_json(cli, probing->vendors, err);
+	if (roots_pretended(&probing->roots))
+		cli_say(cli, "this is a pretended machine: %s, %s, %s",
+			probing->roots.dev, probing->roots.sys,
+			probing->roots.proc);
+	if (!table_rows(probing->devices)) {
+		fputs("No accelerator is found: this is a cpu node.\n\n",
+		      cli->out);
+	} else {
+		if (table_print(probing->devices, cli->out, colour, err) < 0)
+			return -1;
+		fputc('\n', cli->out);
+	}
+	return table_print(probing->missing, cli->out, colour, err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}
+
+static int probe_vendors(struct cli *cli, struct error *err)
+{
+	owned(profiles_clear) struct profiles profiles = { 0 };
+	owned(probing_clear) struct probing probing = {
+		.roots = real_roots,
+		.devices = table_new(device_columns, err),
+		.missing = table_new(why_columns, err),
+		.vendors = cJSON_CreateArray(),
+	};
+	const struct options *options = &cli->options;
+
+	if (!probing.devices || !probing.missing)
+		return -1;
+	if (options->device_root)
+		probing.roots.dev = options->device_root;
+	if (options->sysfs_root)
+		probing.roots.sys = options->sysfs_root;
+	if (options->proc_root)
+		probing.roots.proc = options->proc_root;
+	if (load_profiles(cli, &profiles, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (probing_add(&probing, profiles.list[i], err) < 0)
+			return -1;
+	return probing_print(&probing, cli, err);
+}
+
+int command_vendors(struct cli *cli, struct error *err)
+{
+	static const char *const words[] = { "list", "check", "probe", NULL };
+	const char *what = cli->arg_count ? cli->args[0] : words[0];
+
+	if (!strcmp(what, "check"))
+		return check_files(cli, err);
+	if (strcmp(what, "list") != 0 && strcmp(what, "probe") != 0) {
+		const char *near = word_nearest(what, words);
+
+		return error_set(err, EINVAL,
+				 "vendors: found '%.60s', allowed: list, "
+				 "check, probe%s%s%s",
+				 what, near ? "; did you mean '" : "",
+				 near ? near : "", near ? "'?" : "");
+	}
+	if (cli->arg_count > 1)
+		return error_set(err, EINVAL,
+				 "vendors %s: found '%.60s', allowed is no "
+				 "more",
+				 what, cli->args[1]);
+	return *what == 'p' ? probe_vendors(cli, err) : list_vendors(cli, err);
+}
