@@ -19,17 +19,10 @@ command_fn command_show;
 command_fn command_logs;   /* logs.c */
 command_fn command_report; /* results.c: numbers */
 command_fn command_compare;
-<<<<<<< HEAD
-command_fn command_sample; /* sample.c: what a monitor tool says */
-command_fn command_extract; /* extract.c: a log's numbers */
-command_fn command_mfu; /* mfu.c: a rate held against a chip */
-command_fn command_key; /* keys.c */
-=======
-command_fn command_extract;
 command_fn command_sample;  /* sample.c: what a monitor tool says */
+command_fn command_extract; /* extract.c: a log's numbers */
 command_fn command_mfu;     /* mfu.c: a rate held against a chip */
 command_fn command_vendors; /* vendors.c */
 command_fn command_key;     /* keys.c */
->>>>>>> 915c9b4 (cli: regatta vendors lists, checks and probes)
 
 #endif
