@@ -16,6 +16,7 @@
 #include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/hardware/device_info.h"
+#include "protocol/followed.h"
 #include "protocol/spec.h"
 #include "protocol/state.h"
 #include "protocol/wire.h"
@@ -74,10 +75,12 @@ struct task {
 	uint32_t port;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
-	bool collected;  /* its streams are here, all of them */
-	bool crowded;    /* the store has no place for one of them */
-	bool discarding; /* told to discard */
-	bool reported;   /* in the report that is being read */
+	bool collected;      /* its streams are here, all of them */
+	bool crowded;        /* the store has no place for one of them */
+	bool discarding;     /* told to discard */
+	bool reported;       /* in the report that is being read */
+	uint64_t index_read; /* of its index of followed files */
+	bool index_new;      /* there may be more in it */
 	TAILQ_ENTRY(task) by_node;
 };
 
@@ -89,7 +92,7 @@ struct rules {
 
 /* Reading one stream for its metrics. */
 struct reading {
-	char stream[32];
+	char stream[FOLLOWED_NAME_MAX + 1];
 	struct extract *extract;
 	uint64_t offset;
 	bool finished;

@@ -17,6 +17,7 @@
 
 #define READ_BYTES (256 << 10)
 #define READ_TURN 8        /* pieces per turn of the loop */
+#define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
 
 /* Output of one task: one stream per process. */
@@ -146,6 +147,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
 		cluster->disk_full = false;
+	task->index_new |= followed_is_index(log->stream);
 	send_ack(task, &ack);
 	cluster->changed = true;
 	wake_readers(cluster, job->gang);
@@ -211,41 +213,123 @@ struct extract_rules *intake_rules(struct cluster *cluster,
 }
 
 static int add_reading(struct gang *gang, struct extract_rules *rules,
-		       const struct task *task, uint32_t stream)
+		       const char *stream)
 {
-	struct reading *reading = &gang->readings[gang->readings_count];
+	struct reading *readings =
+		realloc(gang->readings,
+			(gang->readings_count + 1) * sizeof(*readings));
+	struct reading *reading;
 
-	stream_name(task, stream, reading->stream);
-	reading->extract = extract_new(rules, NULL);
+	if (!readings)
+		return -1;
+	gang->readings = readings;
+	reading = &readings[gang->readings_count];
+	*reading = (struct reading){ .extract = extract_new(rules, NULL) };
 	if (!reading->extract)
 		return -1;
+	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
 	gang->readings_count++;
 	return 0;
 }
 
-/* Begin to read what the framework says is to be read. */
-static int begin_reading(struct cluster *cluster, struct gang *gang)
+/* The tasks whose output is read, first to last. */
+static void reading_tasks(const struct gang *gang,
+			  const struct extract_rules *rules, uint32_t *first,
+			  uint32_t *last)
 {
-	struct extract_rules *rules = intake_rules(cluster, gang->job);
-	uint32_t tasks = gang->spec.nodes;
-	uint32_t streams = stream_count(&gang->tasks[0]);
-	enum extract_read read;
+	enum extract_read read = extract_rules_read(rules);
 
-	if (!rules || gang->readings)
-		return 0;
-	gang->readings =
-		calloc((size_t)tasks * streams, sizeof(*gang->readings));
-	if (!gang->readings)
+	*first = read == EXTRACT_LAST ? gang->spec.nodes - 1 : 0;
+	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
+}
+
+/* Begin to read what the framework says is to be read. */
+static int begin_reading(struct gang *gang, struct extract_rules *rules)
+{
+	uint32_t streams = stream_count(&gang->tasks[0]);
+	uint32_t first, last, task, i;
+	enum extract_read read = extract_rules_read(rules);
+	char name[32];
+
+	reading_tasks(gang, rules, &first, &last);
+	for (task = first; task <= last; task++) {
+		gang->tasks[task].index_new = true;
+		for (i = 0; i < streams; i++) {
+			if ((read == EXTRACT_FIRST && i > 0) ||
+			    (read == EXTRACT_LAST && i < streams - 1))
+				continue;
+			stream_name(&gang->tasks[task], i, name);
+			if (add_reading(gang, rules, name) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Where new lines of an index lead. */
+struct finding {
+	struct gang *gang;
+	struct extract_rules *rules;
+	uint32_t rank;
+	bool failed;
+};
+
+/* followed_line_fn */
+static void find_file(void *arg, const char *line, size_t size)
+{
+	struct finding *finding = arg;
+	owned(followed_clear) struct followed file = { 0 };
+
+	if (followed_parse(line, size, finding->rank, &file, NULL) == 0 &&
+	    file.path && extract_rules_file(finding->rules, file.path) &&
+	    finding->gang->readings_count < READINGS_MAX &&
+	    add_reading(finding->gang, finding->rules, file.stream) < 0)
+		finding->failed = true;
+}
+
+/* Take up what a task's index says by now. */
+static int read_index(struct cluster *cluster, struct task *task,
+		      struct finding *finding)
+{
+	const struct job *job = task->job;
+	owned_free char *text = malloc(2 * FOLLOWED_LINE_MAX);
+	char name[FOLLOWED_NAME_MAX + 1];
+	size_t got = 0, done = 0;
+
+	if (!text)
 		return -1;
-	read = extract_rules_read(rules);
-	if (read == EXTRACT_FIRST)
-		return add_reading(gang, rules, &gang->tasks[0], 0);
-	if (read == EXTRACT_LAST)
-		return add_reading(gang, rules, &gang->tasks[tasks - 1],
-				   streams - 1);
-	for (uint32_t i = 0; i < tasks * streams; i++)
-		if (add_reading(gang, rules, &gang->tasks[i / streams],
-				i % streams) < 0)
+	finding->rank = task->rank;
+	followed_index(task->rank, name);
+	do {
+		task->index_read += done;
+		if (logstore_read(cluster->logs, job->id, job->attempt, name,
+				  task->index_read, text, 2 * FOLLOWED_LINE_MAX,
+				  &got, NULL) < 0)
+			break; /* nothing is followed, or not yet */
+		done = followed_lines(text, got, find_file, finding);
+		if (!done && got == 2 * FOLLOWED_LINE_MAX)
+			done = got; /* no line of ours is as long */
+	} while (done && !finding->failed);
+	task->index_new = false;
+	return finding->failed ? -1 : 0;
+}
+
+static int keep_reading(struct cluster *cluster, struct gang *gang)
+{
+	struct finding finding = {
+		.gang = gang,
+		.rules = intake_rules(cluster, gang->job),
+	};
+	uint32_t first, last;
+
+	if (!finding.rules)
+		return 0;
+	if (!gang->readings && begin_reading(gang, finding.rules) < 0)
+		return -1;
+	reading_tasks(gang, finding.rules, &first, &last);
+	for (uint32_t i = first; i <= last; i++)
+		if (gang->tasks[i].index_new &&
+		    read_index(cluster, &gang->tasks[i], &finding) < 0)
 			return -1;
 	return 0;
 }
@@ -280,7 +364,7 @@ static bool read_some(struct cluster *cluster, struct gang *gang, char *piece)
 {
 	bool more = false;
 
-	if (begin_reading(cluster, gang) < 0)
+	if (keep_reading(cluster, gang) < 0)
 		return false;
 	for (size_t i = 0; i < gang->readings_count; i++)
 		more |= read_piece(cluster, gang, &gang->readings[i], piece);
@@ -315,7 +399,7 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 {
 	struct gang *gang = job->gang;
 
-	if (begin_reading(cluster, gang) < 0)
+	if (keep_reading(cluster, gang) < 0)
 		return false;
 	for (size_t i = 0; i < gang->readings_count; i++) {
 		struct reading *reading = &gang->readings[i];
@@ -338,11 +422,19 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 	return true;
 }
 
+/* The rank's own output, or the file that has the figures. */
 const struct record *intake_latest(const struct gang *gang)
 {
-	return gang && gang->readings_count
-		       ? extract_latest(gang->readings[0].extract)
-		       : NULL;
+	const struct record *latest = NULL;
+
+	for (size_t i = 0; gang && i < gang->readings_count; i++) {
+		const struct record *record =
+			extract_latest(gang->readings[i].extract);
+
+		if (!latest || (!latest->has && record->has))
+			latest = record;
+	}
+	return latest;
 }
 
 int intake_open(struct cluster *cluster, struct error *err)

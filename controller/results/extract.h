@@ -5,6 +5,7 @@
  *
  *	log:
  *	  read: first	# the output of which rank: first, last or all
+ *	  stream: ['*rank0.log']	# and which followed files, by path
  *	  like: [perflog]	# the rules of these descriptions come first
  *	  rules:
  *	    - match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'
@@ -95,6 +96,7 @@
 
 #define EXTRACT_LINE_MAX 65536     /* bytes in a record of the log */
 #define EXTRACT_RULES_MAX 64       /* rules in a description */
+#define EXTRACT_STREAMS_MAX 16     /* patterns of followed files */
 #define EXTRACT_MATCH_MAX 4096     /* bytes in an expression */
 #define EXTRACT_RECORDS_MAX 262144 /* steps kept; later ones only as latest */
 #define EXTRACT_METRICS_MAX 64     /* of the steps; of the run as many */
@@ -174,6 +176,11 @@ enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
  * extract of its own, put together by extract_merge().
  */
 enum extract_read extract_rules_read(const struct extract_rules *rules);
+
+/* Is a followed file of that path to be read as well, of the nodes whose ranks
+ * are? A pattern of `stream:` matches as in fnmatch(3); * matches / too.
+ */
+bool extract_rules_file(const struct extract_rules *rules, const char *path);
 
 /* The state of reading one stream. */
 struct extract;

@@ -11,6 +11,17 @@ need_root
 cluster_need
 need cmp
 
+# A framework whose figures stand in a file.
+cp -r "$REGATTA_BUILD/images" "$BED/images"
+export REGATTA_IMAGES=$BED/images
+CONTROLLER_ARGS=(--images "$BED/images")
+cat >"$BED/images/frameworks/filed.yaml" <<'END'
+framework: filed
+title: figures in a file
+source: a test
+follow: ["/out/rank*.log"]
+log: {read: first, stream: ["*/rank0.log"], like: [cpu]}
+END
 must cluster_up 2 one
 
 # stream JOB NAME: the file in which the controller keeps it
@@ -160,6 +171,23 @@ must submit_tool late timeout=3s log_limit=1T \
 	cut /regatta/out/rank-0.log 4000000000000
 must wait_job "$JOB" failed 20
 is "$(job_get "$JOB" .failure)" timeout "its time limit ends it as well"
+
+# Figures that stand in a file only; the controller is killed in between.
+must submit_tool filed framework=filed folder /out , into /out/rank0.log , \
+	steps 10 0 , touch /host/half , wait /host/go , steps 40 0
+filed=$JOB
+must wait_for '[[ -e $BED/host/filed/half ]]' 20
+must wait_for '[[ $(job_get $filed .progress.step) == 10 ]]' 20
+controller_kill
+must controller_up
+touch "$BED/host/filed/go"
+must wait_job "$filed" completed 30
+is "$(job_get "$filed" .result.steps)" 40 \
+	"the figures of a followed file are the job's"
+must submit_tool other framework=filed folder /out , into /out/rank1.log , \
+	steps 10 0
+must wait_job "$JOB" failed 20
+is "$(job_get "$JOB" .failure)" no-metric "those of another file are not"
 
 # Two nodes: whose file it is stands in the name.
 must submit_tool pair nodes=2 'follow=["/f${NODE_RANK}"]' \

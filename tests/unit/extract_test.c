@@ -187,6 +187,32 @@ static void test_bytes(void)
 	extract_rules_free(rules);
 }
 
+static void test_streams(void)
+{
+	struct error err = { 0 };
+	struct extract_rules *rules =
+		rules_of("stream: ['*/rank0.log', notes*]\n"
+			 "rules: [{match: '(?<loss>x)'}]\n",
+			 &err);
+
+	ok(rules && extract_rules_file(rules, "/a/b/rank0.log") &&
+		   extract_rules_file(rules, "notes.txt"),
+	   "files that a pattern matches are read %s", err.text);
+	ok(rules && !extract_rules_file(rules, "/a/b/rank01.log") &&
+		   !extract_rules_file(rules, "/a/notes.txt"),
+	   "others are not");
+	extract_rules_free(rules);
+	rules = rules_of(cpu_rules, NULL);
+	ok(rules && !extract_rules_file(rules, "/a/b/rank0.log"),
+	   "without patterns none is");
+	extract_rules_free(rules);
+	ok(!rules_of("stream: []\nrules: [{match: '(?<loss>x)'}]\n", &err) &&
+		   strstr(err.text, "f.yaml:1: stream: found 0 patterns"),
+	   "an empty list is refused: %s", err.text);
+	ok(!rules_of("stream: x\nrules: [{match: '(?<loss>x)'}]\n", &err),
+	   "and what is no list: %s", err.text);
+}
+
 static void test_fields(void)
 {
 	struct extract_rules *rules = rules_of(field_rules, NULL);
@@ -403,6 +429,7 @@ int main(void)
 	tap_begin(60);
 	test_cpu();
 	test_bytes();
+	test_streams();
 	test_fields();
 	test_steps();
 	test_long();

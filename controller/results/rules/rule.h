@@ -5,6 +5,7 @@
 
 #include "controller/results/rules/fields.h"
 #include "controller/results/rules/scan.h"
+#include "protocol/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -102,7 +103,8 @@ struct rule {
 
 struct extract_rules {
 	enum extract_read read;
-	char **texts; /* copies of those of the description */
+	struct strings streams; /* patterns of followed files */
+	char **texts;           /* copies of those of the description */
 	size_t text_count;
 	struct rule *rules;
 	size_t count;

@@ -3,6 +3,7 @@
 #include "controller/results/rules/rules.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 /* What an expression may cost on one record before the rule gives up on it:
@@ -23,6 +24,7 @@ void extract_rules_free(struct extract_rules *rules)
 	for (size_t i = 0; i < rules->count; i++)
 		rule_clear(&rules->rules[i]);
 	free(rules->rules);
+	strings_clear(&rules->streams);
 	for (size_t i = 0; i < rules->text_count; i++)
 		free(rules->texts[i]);
 	free(rules->texts);
@@ -32,6 +34,14 @@ void extract_rules_free(struct extract_rules *rules)
 	pcre2_match_context_free(rules->context);
 	pcre2_jit_stack_free(rules->stack);
 	free(rules);
+}
+
+bool extract_rules_file(const struct extract_rules *rules, const char *path)
+{
+	for (size_t i = 0; i < rules->streams.count; i++)
+		if (!fnmatch(rules->streams.items[i], path, 0))
+			return true;
+	return false;
 }
 
 enum extract_read extract_rules_read(const struct extract_rules *rules)
@@ -64,19 +74,45 @@ static int read_list(struct extract_rules *rules, const struct value *list,
 	return 0;
 }
 
+/* The last section's patterns count, as does its `read`. */
+static int read_streams(struct extract_rules *rules, const struct value *list,
+			struct error *err)
+{
+	strings_clear(&rules->streams);
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (!value_count(list) || value_count(list) > EXTRACT_STREAMS_MAX)
+		return value_error(list, err,
+				   "found %zu patterns, allowed 1 to %d",
+				   value_count(list), EXTRACT_STREAMS_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const char *text;
+
+		if (value_string(value_at(list, i), EXTRACT_MATCH_MAX, &text,
+				 err) < 0 ||
+		    strings_add(&rules->streams, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* One log section. Only the last one, the description's own, may do without
  * rules of its own, if it has those of others.
  */
 static int read_section(struct extract_rules *rules, const struct value *log,
 			struct error *err)
 {
-	static const char *const keys[] = { "read", "like", "rules", NULL };
+	static const char *const keys[] = { "read", "stream", "like", "rules",
+					    NULL };
 	const struct value *read = value_get(log, "read");
 	const struct value *list = value_get(log, "rules");
 	size_t word = 0;
 
 	if (value_check_keys(log, keys, err) < 0 ||
-	    (read && value_enum(read, read_words, &word, err) < 0))
+	    (read && value_enum(read, read_words, &word, err) < 0) ||
+	    read_streams(rules, value_get(log, "stream"), err) < 0)
 		return -1;
 	rules->read = (enum extract_read)word;
 	if (list)
