@@ -303,7 +303,9 @@ cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row)
 		     NULL);
 	cJSON_AddItemToObject(to, "events", events);
 	cJSON_AddItemToObject(to, "streams",
-			      files_describe_all(cluster, row->id,
+			      files_describe_all(cluster,
+						 row->origin ? row->origin
+							     : row->id,
 						 row->attempt));
 	if (store_result(cluster->store, row->id, add_result, to, NULL) < 0)
 		cJSON_AddNullToObject(to, "result");

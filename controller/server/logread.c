@@ -2,6 +2,7 @@
  */
 #include "controller/server/logread.h"
 #include "controller/cluster/job.h"
+#include "controller/server/files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -165,6 +166,11 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 				(double)exit_code_of(job, subject.state));
 	logstore_streams(cluster->logs, stored.job, attempt, add_stream,
 			 cJSON_AddArrayToObject(body, "streams"), NULL);
+	/* Who reads the ranks' output needs to know of no files. */
+	if (!read->stream || strncmp(read->stream, "rank-", 5) != 0)
+		cJSON_AddItemToObject(body, "files",
+				      files_describe(cluster, stored.job,
+						     attempt));
 	if (read->stream &&
 	    read_piece(cluster, &stored, attempt, body, bytes, err) < 0) {
 		cJSON_Delete(body);

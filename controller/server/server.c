@@ -1,7 +1,6 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/server/server.h"
-#include "controller/server/files.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
@@ -64,16 +63,6 @@ static int answer_query(struct cluster *cluster, struct wire_peer *peer,
 	return 0;
 }
 
-static void add_files(struct cluster *cluster, uint64_t job, cJSON *body)
-{
-	const cJSON *attempt =
-		cJSON_GetObjectItemCaseSensitive(body, "attempt");
-
-	cJSON_AddItemToObject(body, "files",
-			      files_describe(cluster, job,
-					     (uint32_t)attempt->valuedouble));
-}
-
 static int answer_log_read(struct cluster *cluster, struct wire_peer *peer,
 			   const struct message_log_read *read, bool last,
 			   bool *waits, struct error *err)
@@ -91,9 +80,6 @@ static int answer_log_read(struct cluster *cluster, struct wire_peer *peer,
 		cJSON_Delete(body);
 		return 0;
 	}
-	/* Who reads the ranks' output needs to know of no files. */
-	if (!read->stream || strncmp(read->stream, "rank-", 5) != 0)
-		add_files(cluster, read->job, body);
 	reply(peer, read->request, body, bytes.data, bytes.size);
 	return 0;
 }
