@@ -67,7 +67,8 @@ CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 	controller/results/document/*.c controller/report/*.c \
 	controller/store/*.c))
 CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c \
-	controller/cli/commands/*.c controller/cli/run/*.c))
+	controller/cli/commands/*.c controller/cli/plan/*.c \
+	controller/cli/run/*.c))
 INIT = $(wildcard agent/init/*.c)
 TRAINER = $(wildcard images/cpu/*.c)
 

@@ -69,7 +69,7 @@ MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
 MESSAGE(retry, F(retry, request), F(retry, sweep))
 MESSAGE(query, F(query, request), F(query, what), O(query, id),
 	O(query, name), O(query, after), O(query, limit), O(query, since),
-	O(query, wait_ms))
+	O(query, wait_ms), O(query, keys))
 MESSAGE(log_read, F(log_read, request), F(log_read, job),
 	O(log_read, attempt), O(log_read, stream), O(log_read, offset),
 	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))

@@ -219,9 +219,9 @@ struct message_retry {
 };
 
 /* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
- * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id).
- * With wait_ms the answer waits
- * until something changed after `since` (the "since" of an earlier answer).
+ * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id),
+ * "history" (of keys). With wait_ms the answer waits until something changed
+ * after `since` (the "since" of an earlier answer).
  */
 struct message_query {
 	uint64_t request;
@@ -232,6 +232,7 @@ struct message_query {
 	uint32_t limit; /* rows, 0: as many as one answer takes (1,000) */
 	uint64_t since;
 	uint32_t wait_ms;
+	struct strings keys; /* of cells, for "history": at most 2,000 */
 };
 
 /* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",

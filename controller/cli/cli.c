@@ -214,10 +214,12 @@ static const struct command commands[] = {
 	  "sweep, removes its containers and ends; a second one does\nnot wait "
 	  "for that.",
 	  "regatta run demo.yaml", command_run },
-	{ "plan", "SWEEP", 1, 1, false, plan_rules,
+	{ "plan", "SWEEP", 1, 1, true, plan_rules,
 	  "show the cells of a sweep: kept, dropped, and why",
-	  "Reads and checks the file; needs no controller. SWEEP may be - for "
-	  "standard\ninput.",
+	  "Reads and checks the file; SWEEP may be - for standard input. When "
+	  "a controller\nis named and in reach, it also says which nodes would "
+	  "run what, in which waves,\nand how long, from what such cells took "
+	  "before.",
 	  "regatta plan demo.yaml", command_plan },
 	{ "submit", "SWEEP", 1, 1, true, submit_rules,
 	  "hand a sweep to the controller",

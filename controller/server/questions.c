@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHANGES_MAX 4096 /* jobs in one answer about changes */
+#define CHANGES_MAX 4096      /* jobs in one answer about changes */
+#define HISTORY_KEYS_MAX 2000 /* at some 20 us each */
+#define HISTORY_RUNS 64       /* the last ones of a cell count */
 
 /* Curves of so many jobs fit into one answer. */
 #define SERIES_ROWS_MAX 32
@@ -342,6 +344,66 @@ static int ask_series(struct cluster *cluster,
 	return 0;
 }
 
+/* How long the last runs of a cell took. */
+struct run_times {
+	int64_t times[HISTORY_RUNS];
+	size_t count;
+};
+
+static int add_run(const struct job_row *row, void *arg)
+{
+	struct run_times *runs = arg;
+
+	if (row->started_ms && row->ended_ms >= row->started_ms)
+		runs->times[runs->count++] = row->ended_ms - row->started_ms;
+	return 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t median_time(struct run_times *runs)
+{
+	size_t half = runs->count / 2;
+
+	qsort(runs->times, runs->count, sizeof(runs->times[0]), compare_times);
+	if (runs->count % 2)
+		return runs->times[half];
+	return (runs->times[half - 1] + runs->times[half]) / 2;
+}
+
+static int ask_history(struct cluster *cluster,
+		       const struct message_query *query, cJSON *body,
+		       struct error *err)
+{
+	cJSON *list = cJSON_AddArrayToObject(body, "history");
+
+	if (query->keys.count > HISTORY_KEYS_MAX)
+		return error_set(err, E2BIG, "keys: found %zu, allowed are %d",
+				 query->keys.count, HISTORY_KEYS_MAX);
+	for (size_t i = 0; i < query->keys.count; i++) {
+		struct run_times runs = { .count = 0 };
+		cJSON *item;
+
+		if (store_runs(cluster->store, query->keys.items[i], NULL,
+			       HISTORY_RUNS, add_run, &runs, err) < 0)
+			return -1;
+		if (!runs.count)
+			continue;
+		item = cJSON_CreateObject();
+		cJSON_AddStringToObject(item, "key", query->keys.items[i]);
+		cJSON_AddNumberToObject(item, "runs", (double)runs.count);
+		cJSON_AddNumberToObject(item, "median_ms",
+					(double)median_time(&runs));
+		cJSON_AddItemToArray(list, item);
+	}
+	return 0;
+}
+
 typedef int ask_fn(struct cluster *cluster, const struct message_query *query,
 		   cJSON *body, struct error *err);
 
@@ -359,6 +421,7 @@ static const struct {
 	{ "events", ask_events },
 	{ "results", ask_results },
 	{ "series", ask_series },
+	{ "history", ask_history },
 };
 /* clang-format on */
 
@@ -369,7 +432,7 @@ static ask_fn *question(const char *what, struct error *err)
 			return questions[i].ask;
 	error_set(err, EINVAL,
 		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events, results and series",
+		  "nodes, node, events, results, series and history",
 		  what);
 	return NULL;
 }

@@ -7,9 +7,9 @@
 
 typedef int command_fn(struct cli *cli, struct error *err);
 
-command_fn command_run;  /* run.c */
-command_fn command_plan; /* submit.c: a sweep goes to the controller */
-command_fn command_submit;
+command_fn command_run;    /* run.c */
+command_fn command_plan;   /* ../plan/plan.c */
+command_fn command_submit; /* submit.c: a sweep goes to the controller */
 command_fn command_cancel;
 command_fn command_retry;
 command_fn command_sweeps; /* look.c: what there is */

@@ -1,4 +1,4 @@
-/* submit.c - plan, submit, cancel, retry: what a controller is asked to do.
+/* submit.c - submit, cancel, retry: what a controller is asked to do.
  */
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/input.h"
@@ -6,123 +6,10 @@
 #include "controller/cli/render.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
-#include "controller/sweep/plan.h"
 #include "protocol/program.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define PLAN_ROWS 1000 /* as text; all as JSON */
-
-/* plan */
-
-static int print_kept(struct cli *cli, const cJSON *plan, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
-		{ "NODES", true }, { "DEVICES", true }, { "IMAGE", false },
-		{ NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(row, json_list(plan, "kept"))
-	{
-		uint64_t devices = json_u64(row, "devices");
-
-		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
-		table_cell(table, PLAIN, "%llu",
-			   (unsigned long long)json_u64(row, "repeats"));
-		table_cell(table, PLAIN, "%s", json_text(row, "vendor"));
-		table_cell(table, PLAIN, "%llu",
-			   (unsigned long long)json_u64(row, "nodes"));
-		if (devices)
-			table_cell(table, PLAIN, "%llu",
-				   (unsigned long long)devices);
-		else
-			table_cell(table, PLAIN, "all");
-		table_cell(table, PLAIN, "%s", json_text(row, "image"));
-	}
-	return table_rows(table)
-		       ? table_print(table, cli->out, cli_out_colour(cli), err)
-		       : 0;
-}
-
-static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "DROPPED CELL", false },
-		{ "REASON", false },
-		{ NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(row, json_list(plan, "dropped"))
-	{
-		table_cell(table, YELLOW, "%s", json_text(row, "cell"));
-		table_cell(table, PLAIN, "%s", json_text(row, "reason"));
-	}
-	if (!table_rows(table))
-		return 0;
-	fputc('\n', cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
-static void print_totals(struct cli *cli, const struct sweep *sweep)
-{
-	const struct sweep_totals *totals = sweep_totals(sweep);
-	char time[HUMAN_SIZE];
-
-	if (totals->kept > PLAN_ROWS || totals->dropped > PLAN_ROWS)
-		fprintf(cli->out,
-			"\nonly the first %d of each are shown; --format json "
-			"has all\n",
-			PLAN_ROWS);
-	fprintf(cli->out,
-		"\n%s: %zu cells, %zu kept, %zu dropped; %zu jobs, the widest "
-		"on %u nodes",
-		sweep_name(sweep), totals->cells, totals->kept, totals->dropped,
-		totals->jobs, totals->nodes_max);
-	if (totals->timeout_ms)
-		fprintf(cli->out, "; one by one at most %s",
-			human_time((int64_t)totals->timeout_ms, time));
-	fputc('\n', cli->out);
-}
-
-static int print_plan(struct cli *cli, const cJSON *plan,
-		      const struct sweep *sweep, struct error *err)
-{
-	if (print_kept(cli, plan, err) < 0 || print_dropped(cli, plan, err) < 0)
-		return -1;
-	print_totals(cli, sweep);
-	return 0;
-}
-
-int command_plan(struct cli *cli, struct error *err)
-{
-	owned(input_clear) struct input input = { 0 };
-	owned(json_free) cJSON *plan = NULL;
-	bool json = cli_format(cli, "json");
-
-	if (input_init(&input, cli, cli->args[0], false, err) < 0)
-		return -1;
-	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
-	if (!plan)
-		return -1;
-	if (json ? cli_print_json(cli, plan, err) < 0
-		 : print_plan(cli, plan, input.sweep, err) < 0)
-		return -1;
-	if (sweep_totals(input.sweep)->jobs)
-		return EXIT_GOOD;
-	cli_say(cli, "regatta: %s: nothing to run: all cells are dropped",
-		input.name);
-	return EXIT_WRONG_REQUEST;
-}
 
 /* submit */
 

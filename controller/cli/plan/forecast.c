@@ -1,0 +1,369 @@
+/* forecast.c - the scheduler played forward: which nodes would run what, when.
+ */
+#include "controller/cli/plan/forecast.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LACKS_BYTES 320
+
+/* What cells ask for: few, as cells are alike. */
+struct kind {
+	struct shape shape; /* its texts are owned */
+	enum shortage shortage;
+	char lacks[LACKS_BYTES];
+};
+
+/* A job that holds its slots. */
+struct running {
+	uint64_t end;
+	uint32_t count;
+	struct placement *placements; /* owned */
+};
+
+struct play {
+	struct forecast *forecast;
+	struct slot *slots;
+	size_t slot_count;
+	struct kind **kinds;
+	size_t kind_count;
+	uint32_t *kind_of; /* by cell */
+	uint32_t *cell_of; /* by job */
+	uint64_t *times;   /* by cell, none of them 0 */
+	struct queue *queue;
+	struct running *heap; /* the one that ends first at the top */
+	size_t running;
+	uint64_t now;
+	uint64_t end;
+	bool failed; /* out of memory inside a callback */
+};
+
+void forecast_free(struct forecast *forecast)
+{
+	struct play *play = forecast ? forecast->memory : NULL;
+
+	if (!forecast)
+		return;
+	for (size_t i = 0; forecast->cells && i < forecast->count; i++)
+		free((uint32_t *)forecast->cells[i].slots);
+	free(forecast->cells);
+	for (size_t i = 0; play && i < play->kind_count; i++) {
+		free((char *)play->kinds[i]->shape.vendor);
+		free((char *)play->kinds[i]->shape.chip);
+		free(play->kinds[i]);
+	}
+	if (play) {
+		free(play->kinds);
+		free(play->kind_of);
+		free(play->cell_of);
+		free(play->times);
+		queue_free(play->queue);
+		for (size_t i = 0; i < play->running; i++)
+			free(play->heap[i].placements);
+		free(play->heap);
+		free(play);
+	}
+	free(forecast);
+}
+
+/* Kinds. */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+	return a->nodes == b->nodes && a->devices == b->devices &&
+	       a->shared == b->shared && same_text(a->vendor, b->vendor) &&
+	       same_text(a->chip, b->chip);
+}
+
+static int add_kind(struct play *play, const struct shape *shape)
+{
+	struct kind **kinds =
+		realloc(play->kinds, (play->kind_count + 1) * sizeof(*kinds));
+	struct kind *kind = kinds ? calloc(1, sizeof(*kind)) : NULL;
+
+	if (kinds)
+		play->kinds = kinds;
+	if (!kind)
+		return -1;
+	kinds[play->kind_count++] = kind;
+	kind->shape = *shape;
+	kind->shape.vendor = strdup(shape->vendor);
+	kind->shape.chip = shape->chip ? strdup(shape->chip) : NULL;
+	if (!kind->shape.vendor || !kind->shape.chip != !shape->chip)
+		return -1;
+	kind->shortage =
+		shortage_of(play->slots, play->slot_count, &kind->shape,
+			    kind->lacks, sizeof(kind->lacks));
+	return 0;
+}
+
+/* Which kind the shape is of; -1: no memory. */
+static int64_t kind_of(struct play *play, const struct shape *shape)
+{
+	for (size_t i = play->kind_count; i-- > 0;)
+		if (same_shape(&play->kinds[i]->shape, shape))
+			return (int64_t)i;
+	return add_kind(play, shape) < 0 ? -1 : (int64_t)play->kind_count - 1;
+}
+
+/* Learn what the cell asks for; queue its jobs if there is what they need. */
+static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
+		      struct error *err)
+{
+	struct forecast_cell *to = &play->forecast->cells[cell];
+	uint32_t repeats;
+	size_t first = sweep_cell_job(sweep, cell, &repeats);
+	const struct kind *kind;
+	struct job_spec spec;
+	struct shape shape;
+	int64_t index;
+	int64_t priority;
+
+	if (sweep_job(sweep, first, &spec, err) < 0)
+		return -1;
+	shape = (struct shape){ .vendor = spec.vendor,
+				.chip = spec.measure.chip,
+				.nodes = spec.nodes,
+				.devices = spec.devices,
+				.shared = spec.shared };
+	priority = spec.priority;
+	index = kind_of(play, &shape);
+	codec_clear(&job_spec_schema, &spec);
+	if (index < 0)
+		return error_nomem(err, "plan");
+	play->kind_of[cell] = (uint32_t)index;
+	kind = play->kinds[index];
+	to->shortage = kind->shortage;
+	to->lacks = kind->shortage ? kind->lacks : NULL;
+	for (size_t job = first; job < first + repeats; job++) {
+		play->cell_of[job] = (uint32_t)cell;
+		if (!kind->shortage && queue_add(play->queue, &kind->shape,
+						 job + 1, priority, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Running jobs. */
+
+static void heap_swap(struct running *heap, size_t a, size_t b)
+{
+	struct running swap = heap[a];
+
+	heap[a] = heap[b];
+	heap[b] = swap;
+}
+
+static void heap_add(struct play *play, struct running running)
+{
+	struct running *heap = play->heap;
+	size_t at = play->running++;
+
+	heap[at] = running;
+	for (; at && heap[at].end < heap[(at - 1) / 2].end; at = (at - 1) / 2)
+		heap_swap(heap, at, (at - 1) / 2);
+}
+
+static void heap_pop(struct play *play)
+{
+	struct running *heap = play->heap;
+	size_t at = 0, below;
+
+	heap[0] = heap[--play->running];
+	while ((below = 2 * at + 1) < play->running) {
+		if (below + 1 < play->running &&
+		    heap[below + 1].end < heap[below].end)
+			below++;
+		if (heap[at].end <= heap[below].end)
+			return;
+		heap_swap(heap, at, below);
+		at = below;
+	}
+}
+
+/* place_fn */
+static bool place(void *arg, uint64_t id, const struct shape *shape,
+		  const struct placement *placements)
+{
+	struct play *play = arg;
+	uint32_t cell = play->cell_of[id - 1];
+	struct forecast_cell *to = &play->forecast->cells[cell];
+	struct running running = { .end = play->now + play->times[cell],
+				   .count = shape->nodes };
+	uint32_t *slots;
+
+	running.placements = calloc(shape->nodes, sizeof(*placements));
+	play->failed |= !running.placements;
+	if (play->failed)
+		return false;
+	memcpy(running.placements, placements,
+	       shape->nodes * sizeof(*placements));
+	heap_add(play, running);
+	to->last_wave = play->forecast->waves;
+	if (to->first_wave)
+		return true;
+	to->first_wave = play->forecast->waves;
+	to->start_ms = play->now;
+	slots = calloc(shape->nodes, sizeof(*slots));
+	play->failed |= !slots;
+	for (uint32_t i = 0; slots && i < shape->nodes; i++)
+		slots[i] = (uint32_t)placements[i].slot;
+	to->slots = slots;
+	to->slots_count = slots ? shape->nodes : 0;
+	return slots != NULL;
+}
+
+/* Time goes on to the next end of a job, or of several. */
+static void end_some(struct play *play)
+{
+	play->now = play->heap[0].end;
+	play->end = play->now;
+	while (play->running && play->heap[0].end == play->now) {
+		struct running done = play->heap[0];
+
+		heap_pop(play);
+		for (uint32_t i = 0; i < done.count; i++)
+			slot_release(&play->slots[done.placements[i].slot],
+				     done.placements[i].devices);
+		free(done.placements);
+	}
+}
+
+static int run(struct play *play, struct error *err)
+{
+	struct forecast *forecast = play->forecast;
+	uint64_t work = 0;
+
+	while (queue_length(play->queue) && work < FORECAST_WORK) {
+		forecast->waves++;
+		if (scheduler_run(play->queue, play->slots, play->slot_count,
+				  NULL, place, play, err) < 0)
+			return -1;
+		if (play->failed)
+			return error_nomem(err, "plan");
+		/* What can run on empty nodes does not wait for ever. */
+		if (!play->running)
+			break;
+		end_some(play);
+		work += play->slot_count * (play->kind_count + 1);
+	}
+	forecast->cut = queue_length(play->queue);
+	while (play->running)
+		end_some(play);
+	return 0;
+}
+
+/* How long jobs take: known ones as they did, the others as their median. */
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* 0: no cell has run before. */
+static uint64_t median_time(const uint64_t *times, size_t count,
+			    struct error *err)
+{
+	uint64_t *known = calloc(count + 1, sizeof(*known));
+	uint64_t median = 0;
+	size_t n = 0;
+
+	if (!known) {
+		error_nomem(err, "plan");
+		return UINT64_MAX;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (times[i])
+			known[n++] = times[i];
+	qsort(known, n, sizeof(*known), compare_times);
+	if (n)
+		median = known[n / 2];
+	free(known);
+	return median;
+}
+
+static int set_times(struct play *play, const uint64_t *times, bool *known,
+		     struct error *err)
+{
+	size_t count = play->forecast->count;
+	uint64_t median = median_time(times, count, err);
+
+	if (median == UINT64_MAX)
+		return -1;
+	*known = median;
+	for (size_t i = 0; i < count; i++)
+		play->times[i] = times[i] ? times[i] : median ? median : 1;
+	return 0;
+}
+
+static void sum_up(struct play *play, const uint64_t *times, bool known)
+{
+	struct forecast *forecast = play->forecast;
+
+	for (size_t i = 0; i < forecast->count; i++) {
+		struct forecast_cell *cell = &forecast->cells[i];
+
+		forecast->lacking += cell->shortage != SHORTAGE_NONE;
+		forecast->known += !cell->shortage && times[i];
+		forecast->unknown += !cell->shortage && !times[i];
+		if (!known)
+			cell->start_ms = 0;
+	}
+	forecast->end_ms = known && !forecast->cut ? play->end : 0;
+}
+
+static int make_room(struct play *play, struct sweep *sweep, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+
+	play->kind_of = calloc(totals->kept + 1, sizeof(*play->kind_of));
+	play->times = calloc(totals->kept + 1, sizeof(*play->times));
+	play->cell_of = calloc(totals->jobs + 1, sizeof(*play->cell_of));
+	play->heap = calloc(totals->jobs + 1, sizeof(*play->heap));
+	if (!play->kind_of || !play->times || !play->cell_of || !play->heap)
+		return error_nomem(err, "plan");
+	play->queue = queue_new(err);
+	return play->queue ? 0 : -1;
+}
+
+struct forecast *forecast_new(struct sweep *sweep, struct slot *slots,
+			      size_t count, const uint64_t *times,
+			      struct error *err)
+{
+	owned(forecast_free) struct forecast *forecast =
+		calloc(1, sizeof(*forecast));
+	struct play *play = forecast ? calloc(1, sizeof(*play)) : NULL;
+	bool known = false;
+
+	if (forecast) {
+		forecast->memory = play;
+		forecast->count = sweep_totals(sweep)->kept;
+		forecast->cells =
+			calloc(forecast->count + 1, sizeof(*forecast->cells));
+	}
+	if (!play || !forecast->cells) {
+		error_nomem(err, "plan");
+		return NULL;
+	}
+	play->forecast = forecast;
+	play->slots = slots;
+	play->slot_count = count;
+	if (make_room(play, sweep, err) < 0 ||
+	    set_times(play, times, &known, err) < 0)
+		return NULL;
+	for (size_t i = 0; i < forecast->count; i++)
+		if (enter_cell(play, sweep, i, err) < 0)
+			return NULL;
+	if (run(play, err) < 0)
+		return NULL;
+	sum_up(play, times, known);
+	return take(forecast);
+}
