@@ -143,7 +143,7 @@ static void test_help(struct bed *bed)
 	bed_run(bed, "help", "jobs", NULL);
 	ok(bed_printed(bed, "--controller-key KEY"),
 	   "commands that connect say how");
-	bed_run(bed, "plan", "-h", NULL);
+	bed_run(bed, "extract", "-h", NULL);
 	ok(!strstr(bed->out, "--controller"), "others do not");
 	bed_run(bed, "--version", NULL);
 	is(bed->out, "regatta " REGATTA_VERSION "\n", "the version");
