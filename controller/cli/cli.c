@@ -133,6 +133,10 @@ static const struct option_rule report_rules[] = {
 	{ OPTION("language", 0, OPTION_WORD, language, "WORD"),
 	  .words = language_names,
 	  .help = "of a reference page: en or zh" },
+	{ OPTION("recompute", 0, OPTION_FLAG, recompute, NULL),
+	  .help = "from the stored logs, by today's rules; tells what "
+		  "differs" },
+	IMAGES,
 	{ 0 },
 };
 static const struct option_rule compare_rules[] = {
@@ -157,6 +161,17 @@ static const struct option_rule sample_rules[] = {
 		  "this machine is run)" },
 	IMAGES,
 	FORMAT(json_formats, "json"),
+	{ 0 },
+};
+static const struct option_rule verify_rules[] = {
+	{ OPTION("result", 0, OPTION_TEXT, result, "FILE"),
+	  .help = "what regatta report --format json printed, or a row of it" },
+	{ OPTION("log", 0, OPTION_TEXT, log, "FILE"),
+	  .help = "its log, or - for standard input; needs no controller" },
+	{ OPTION("framework", 0, OPTION_TEXT, framework, "NAME"),
+	  .help = "whose log it is (as the result says)" },
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
 static const struct option_rule mfu_rules[] = {
@@ -277,6 +292,13 @@ static const struct command commands[] = {
 	  "array with an\nobject per device. What the tool does not say is null; "
 	  "bus_id is spelled as it\nspells it. Needs no controller.",
 	  "regatta sample nvidia --from nvidia-smi.txt", command_sample },
+	{ "verify", "JOB... | --result FILE --log FILE [JOB]", 0, ARGS_MAX,
+	  true, verify_rules,
+	  "compute results again from their logs and compare",
+	  "The controller's logs are read again, by the rules and figures of "
+	  "this machine.\nExit 0 when all comes out as it is stored, 1 when a "
+	  "field differs.",
+	  "regatta verify 17 18", command_verify },
 	{ "mfu", "", 0, 0, false, mfu_rules,
 	  "hold a rate against the peak of a chip",
 	  "Prints JSON: the model FLOPs utilisation in percent, what it was "

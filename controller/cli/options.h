@@ -57,6 +57,8 @@ struct options {
 	const char *stage;
 	const char *formula;
 	const char *parameters;
+	const char *result;
+	const char *log;
 	bool recompute;
 	uint64_t sequence;
 	uint64_t sweep;

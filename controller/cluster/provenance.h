@@ -15,7 +15,7 @@
  *	 "attempt": 1,
  *	 "cell_key": "...",		hash of the job's spec
  *	 "framework": "megatron",
- *	 "rules": "...",		hash of the framework's description
+ *	 "rules": "...",		hash of the descriptions with its rules
  *	 "streams": ["rank-0"],		what was read for the result
  *	 "formula": 2,
  *	 "regatta": "0.1.0",

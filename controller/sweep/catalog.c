@@ -543,6 +543,46 @@ int catalog_logs(const struct catalog *catalog,
 			err);
 }
 
+/* The framework that a log section belongs to. */
+static const struct framework *framework_with(const struct catalog *catalog,
+					      const struct value *log)
+{
+	const struct framework *framework;
+
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
+		if (framework->log == log)
+			return framework;
+	return NULL;
+}
+
+void catalog_rules_hash(const struct catalog *catalog,
+			const struct framework *framework, char hex[65])
+{
+	const struct value *logs[CATALOG_LOGS_MAX];
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256_state state;
+	size_t count = 0;
+
+	*hex = 0;
+	if (!framework->log ||
+	    catalog_logs(catalog, framework, logs, &count, NULL) < 0)
+		return;
+	if (count == 1) {
+		snprintf(hex, 65, "%s", framework->hash);
+		return;
+	}
+	crypto_hash_sha256_init(&state);
+	for (size_t i = 0; i < count; i++)
+		crypto_hash_sha256_update(&state,
+					  (const unsigned char *)
+						  framework_with(catalog,
+								 logs[i])
+							  ->hash,
+					  64);
+	crypto_hash_sha256_final(&state, hash);
+	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+}
+
 const struct vendor *catalog_vendor(const struct catalog *catalog,
 				    const char *name)
 {

@@ -111,6 +111,12 @@ int catalog_logs(const struct catalog *catalog,
 		 const struct value *logs[CATALOG_LOGS_MAX], size_t *count,
 		 struct error *err);
 
+/* Which rules those are: a SHA-256, in hex, over the files that they stand in.
+ * "" where the framework has none.
+ */
+void catalog_rules_hash(const struct catalog *catalog,
+			const struct framework *framework, char hex[65]);
+
 /* By number, in order of the names, NULL past the last: to list them. */
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index);

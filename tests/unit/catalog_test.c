@@ -34,6 +34,10 @@ static const char good_models[] =
 static const char good_framework[] =
 	"framework: torch\naliases: [pytorch]\nimage: torch:1\n"
 	"log: {read: first, rules: []}\n";
+/* sha256sum of that file */
+#define TORCH_HASH                                                             \
+	"5d7e0e686f916b0b4c4fd22685175c9c"                                     \
+	"d574ec10f774ba406ef046f7152321fb"
 static const char good_vendor[] =
 	"vendor: acme\nchips:\n"
 	"  - {name: A1, aliases: [A-one], memory_gib: 80, source: paper,\n"
@@ -45,8 +49,27 @@ static void put_good(void)
 	put("models.yaml", good_models);
 	put("frameworks/torch.yaml", good_framework);
 	put("frameworks/README", "not yaml: [");
+	put("frameworks/like.yaml",
+	    "framework: like\nlog: {like: [torch], rules: []}\n");
+	put("frameworks/mute.yaml", "framework: mute\n");
 	put("vendors/acme/profile.yaml", good_vendor);
 	put("vendors/empty/README", "no profile here");
+}
+
+static void test_hash(const struct catalog *catalog)
+{
+	const struct framework *torch = catalog_framework(catalog, "torch");
+	const struct framework *like = catalog_framework(catalog, "like");
+	char hash[65], other[65], none[65];
+
+	catalog_rules_hash(catalog, torch, hash);
+	is(hash, TORCH_HASH, "rules have the hash of their file");
+	catalog_rules_hash(catalog, like, other);
+	ok(strlen(other) == 64 && strcmp(other, hash) != 0 &&
+		   strcmp(other, like->hash) != 0,
+	   "rules like others have one of both files");
+	catalog_rules_hash(catalog, catalog_framework(catalog, "mute"), none);
+	is(none, "", "no rules, no hash");
 }
 
 static void test_found(void)
@@ -80,8 +103,9 @@ static void test_found(void)
 		   catalog_framework(catalog, "torch")->log,
 	   "a framework is found, with its log rules");
 	ok(!catalog_framework(catalog, "README"), "other files are not read");
-	ok(catalog_framework_at(catalog, 0) &&
-		   !catalog_framework_at(catalog, 1),
+	test_hash(catalog);
+	ok(catalog_framework_at(catalog, 2) &&
+		   !catalog_framework_at(catalog, 3),
 	   "frameworks can be listed");
 	ok(catalog_vendor(catalog, "acme") && !catalog_vendor(catalog, "empty"),
 	   "a vendor needs a profile");

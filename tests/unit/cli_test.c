@@ -81,6 +81,13 @@ static const struct {
 	{ { "mfu", "--model=llama2_7b", "--chip=qqqqqqqq", "--precision=x",
 	    "--tokens-per-second=9" },
 	  "--chip: found the unknown chip \"qqqqqqqq\", allowed: " },
+	{ { "verify" }, "JOB is missing, or --result FILE and --log FILE" },
+	{ { "verify", "x" }, "job: found 'x'" },
+	{ { "verify", "--log", "x" },
+	  "--result FILE and --log FILE belong together" },
+	{ { "verify", "--log", "x", "--result", "y", "1", "2" },
+	  "found 2 jobs, allowed is one with --log" },
+	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
 	{ { "mfu", "--formula", "7n" },
 	  "--formula: found '7n', allowed: 6n, palm" },
 	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
@@ -119,11 +126,11 @@ static void test_wrong(struct bed *bed)
 
 static void test_help(struct bed *bed)
 {
-	static const char *const names[] = { "run",    "plan",   "submit",
-					     "sweeps", "jobs",   "nodes",
-					     "show",   "logs",   "cancel",
-					     "retry",  "report", "extract",
-					     "sample", "mfu",    "key" };
+	static const char *const names[] = {
+		"run",    "plan", "submit", "sweeps", "jobs",   "nodes",
+		"show",   "logs", "cancel", "retry",  "report", "extract",
+		"sample", "mfu",  "key",    "verify"
+	};
 
 	is_int(bed_run(bed, "--help", NULL), 0, "help is good");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/json.h"
+#include "controller/cli/pieces.h"
 #include "controller/cli/render.h"
 #include "controller/results/document/document.h"
 #include "controller/results/result.h"
@@ -9,11 +10,8 @@
 #include "protocol/program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-
-#define PIECE 65536 /* bytes of a log read at once */
 
 /* What one log goes through. */
 struct work {
@@ -32,28 +30,12 @@ static void work_clear(struct work *work)
 }
 OWNED_VALUE(struct work, work_clear)
 
-static int feed(struct work *work, const char *name, struct error *err)
+static int feed(const void *piece, size_t size, void *arg, struct error *err)
 {
-	bool is_stdin = !strcmp(name, "-");
-	owned_fd int file =
-		is_stdin ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	owned_free char *piece = malloc(PIECE);
-	ssize_t got;
+	struct work *work = arg;
 
-	if (!piece)
-		return error_nomem(err, "log");
-	if (!is_stdin && file < 0)
-		return error_set(err, EINVAL, "%.120s: %s", name,
-				 strerror(errno));
-	while ((got = read(is_stdin ? STDIN_FILENO : file, piece, PIECE)) > 0) {
-		log_bytes_take(&work->bytes, piece, (size_t)got);
-		if (extract_feed(work->extract, piece, (size_t)got, err) < 0)
-			return -1;
-	}
-	if (got < 0)
-		return error_set(err, EINVAL, "%.120s: %s", name,
-				 strerror(errno));
-	return extract_finish(work->extract, err);
+	log_bytes_take(&work->bytes, piece, size);
+	return extract_feed(work->extract, piece, size, err);
 }
 
 static void field_cell(struct table *table, const struct record *record,
@@ -201,7 +183,9 @@ static int extract_with(struct cli *cli, const struct catalog *catalog,
 	if (!work.sections)
 		return -1;
 	sections_listen(work.sections, work.extract);
-	if (feed(&work, cli->arg_count ? cli->args[0] : "-", err) < 0)
+	if (pieces_read(cli->arg_count ? cli->args[0] : "-", feed, &work, err) <
+		    0 ||
+	    extract_finish(work.extract, err) < 0)
 		return -1;
 	return print(cli, &work, err);
 }

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/results.h"
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/reread.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/compare.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
 
 static int put_html(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
@@ -183,6 +183,16 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 	return 0;
 }
 
+static int recompute(struct cli *cli, struct client *client, cJSON *rows,
+		     struct error *err)
+{
+	owned(reread_clear) struct reread reread = { .client = client };
+
+	if (reread_init(&reread, cli, err) < 0)
+		return -1;
+	return reread_rows(&reread, cli, rows, err);
+}
+
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
@@ -192,6 +202,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
+	    (cli->options.recompute && recompute(cli, client, rows, err) < 0) ||
 	    results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);

@@ -1,0 +1,282 @@
+/* reread.c - results again, from the logs that they were read from.
+ */
+#include "controller/cli/commands/reread.h"
+#include "controller/cli/json.h"
+#include "controller/cli/pieces.h"
+#include "controller/results/recompute.h"
+#include "controller/sweep/yardstick.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define TOLD_MAX 12 /* fields of one row */
+
+struct reread_rules {
+	const struct framework *framework;
+	struct extract_rules *rules;
+};
+
+static void measure_spec_clear(struct measure_spec *measure)
+{
+	codec_clear(&measure_spec_schema, measure);
+}
+OWNED_VALUE(struct measure_spec, measure_spec_clear)
+
+int reread_init(struct reread *reread, struct cli *cli, struct error *err)
+{
+	char images[PATH_MAX];
+
+	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	reread->catalog = catalog_load(images, err);
+	reread->framework = cli->options.framework;
+	reread->log = cli->options.log;
+	return reread->catalog ? 0 : -1;
+}
+
+void reread_clear(struct reread *reread)
+{
+	for (size_t i = 0; i < reread->rules_count; i++)
+		extract_rules_free(reread->rules[i].rules);
+	free(reread->rules);
+	catalog_free(reread->catalog);
+}
+
+/* Reading. */
+
+static int feed(const void *piece, size_t size, void *arg, struct error *err)
+{
+	return extract_feed(arg, piece, size, err);
+}
+
+/* One stored stream of a job, from its beginning to its end. */
+static int read_stream(struct client *client, struct extract *extract,
+		       uint64_t job, uint32_t attempt, const char *stream,
+		       struct error *err)
+{
+	struct message_log_read ask = {
+		.job = job,
+		.attempt = attempt,
+		.stream = (char *)stream,
+	};
+	uint64_t length;
+
+	do {
+		owned(answer_clear) struct answer answer = { 0 };
+
+		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
+				&answer, err) < 0)
+			return -1;
+		length = json_u64(answer.body, "length");
+		if (json_u64(answer.body, "offset") != ask.offset ||
+		    (!answer.size && ask.offset < length))
+			return error_set(err, EPROTO,
+					 "%.64s: the controller's piece of the "
+					 "log does not fit",
+					 stream);
+		if (answer.size &&
+		    extract_feed(extract, answer.payload, answer.size, err) < 0)
+			return -1;
+		ask.offset += answer.size;
+	} while (ask.offset < length);
+	return extract_finish(extract, err);
+}
+
+/* All streams that the row was read from, put together in the first. */
+static struct extract *read_streams(struct reread *reread, const cJSON *row,
+				    struct extract_rules *rules,
+				    struct error *err)
+{
+	const cJSON *provenance = json_get(row, "provenance"), *stream;
+	uint32_t attempt = (uint32_t)json_u64(provenance, "attempt");
+	owned(extract_free) struct extract *all = NULL;
+
+	cJSON_ArrayForEach(stream, json_list(provenance, "streams"))
+	{
+		owned(extract_free) struct extract *one =
+			extract_new(rules, err);
+
+		if (!one || !cJSON_IsString(stream) ||
+		    read_stream(reread->client, one, json_u64(row, "job"),
+				attempt, stream->valuestring, err) < 0)
+			return NULL;
+		if (!all)
+			all = take(one);
+		else if (extract_merge(all, one, err) < 0)
+			return NULL;
+	}
+	if (!all)
+		error_set(err, EINVAL,
+			  "the result does not say which output it was read "
+			  "from");
+	return take(all);
+}
+
+static struct extract *read_log(struct reread *reread, const cJSON *row,
+				struct extract_rules *rules, struct error *err)
+{
+	owned(extract_free) struct extract *extract = NULL;
+
+	if (!reread->log)
+		return read_streams(reread, row, rules, err);
+	extract = extract_new(rules, err);
+	if (!extract || pieces_read(reread->log, feed, extract, err) < 0 ||
+	    extract_finish(extract, err) < 0)
+		return NULL;
+	return take(extract);
+}
+
+/* Computing. */
+
+static struct extract_rules *compile(struct reread *reread,
+				     const struct framework *framework,
+				     struct error *err)
+{
+	const struct value *logs[CATALOG_LOGS_MAX];
+	struct reread_rules *rules;
+	size_t count;
+
+	for (size_t i = 0; i < reread->rules_count; i++)
+		if (reread->rules[i].framework == framework)
+			return reread->rules[i].rules;
+	rules = realloc(reread->rules,
+			(reread->rules_count + 1) * sizeof(*rules));
+	if (!rules) {
+		error_nomem(err, framework->name);
+		return NULL;
+	}
+	reread->rules = rules;
+	rules += reread->rules_count;
+	if (!framework->log) {
+		error_set(err, EINVAL, "framework %s has no rules for its log",
+			  framework->name);
+		return NULL;
+	}
+	if (catalog_logs(reread->catalog, framework, logs, &count, err) < 0)
+		return NULL;
+	rules->framework = framework;
+	rules->rules = extract_rules_new(logs, count, err);
+	if (rules->rules)
+		reread->rules_count++;
+	return rules->rules;
+}
+
+/* What the catalog says today of the row's model and chip. */
+static struct result_input figures_of(const struct reread *reread,
+				      const cJSON *row,
+				      const struct measure_spec *measure)
+{
+	const struct catalog *catalog = reread->catalog;
+	const char *vendor = json_text(json_get(row, "setup"), "vendor");
+	struct yardstick yardstick;
+
+	yardstick_init(&yardstick,
+		       measure->model ? catalog_model(catalog, measure->model)
+				      : NULL,
+		       measure->chip
+			       ? catalog_chip(catalog, *vendor ? vendor : NULL,
+					      measure->chip)
+			       : NULL,
+		       measure->precision, measure->stage, measure->sequence,
+		       false);
+	return (struct result_input){
+		.flops = yardstick.flops,
+		.peak_flops = yardstick.peak_flops,
+		.chip_memory_bytes = yardstick.memory_bytes,
+	};
+}
+
+cJSON *reread_result(struct reread *reread, const cJSON *row, char rules[65],
+		     struct error *err)
+{
+	owned(measure_spec_clear) struct measure_spec measure = { 0 };
+	owned(extract_free) struct extract *extract = NULL;
+	const struct framework *framework;
+	struct extract_rules *compiled;
+	struct result_input figures;
+	const char *name = reread->framework;
+
+	if (recompute_measure(row, &measure, err) < 0)
+		return NULL;
+	name = name ? name : measure.framework;
+	if (!name) {
+		error_set(err, EINVAL, "no framework says how its log is read");
+		return NULL;
+	}
+	framework = catalog_framework(reread->catalog, name);
+	if (!framework) {
+		catalog_unknown_name(reread->catalog, CATALOG_FRAMEWORK,
+				     "framework", name, err);
+		return NULL;
+	}
+	catalog_rules_hash(reread->catalog, framework, rules);
+	compiled = compile(reread, framework, err);
+	extract = compiled ? read_log(reread, row, compiled, err) : NULL;
+	if (!extract)
+		return NULL;
+	figures = figures_of(reread, row, &measure);
+	return recompute_result(row, &measure, extract, &figures, err);
+}
+
+static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
+{
+	const cJSON *entry;
+	int told = 0;
+
+	cJSON_ArrayForEach(entry, list)
+	{
+		owned_free char *stored =
+			cJSON_PrintUnformatted(json_get(entry, "stored"));
+		owned_free char *computed =
+			cJSON_PrintUnformatted(json_get(entry, "computed"));
+
+		if (told++ == TOLD_MAX)
+			break;
+		cli_say(cli, "job %llu: %s: stored %.60s, now %.60s",
+			(unsigned long long)job, json_text(entry, "field"),
+			stored ? stored : "?", computed ? computed : "?");
+	}
+	if (cJSON_GetArraySize(list) > TOLD_MAX)
+		cli_say(cli, "job %llu: and %d more", (unsigned long long)job,
+			cJSON_GetArraySize(list) - TOLD_MAX);
+}
+
+int reread_rows(struct reread *reread, struct cli *cli, cJSON *rows,
+		struct error *err)
+{
+	unsigned differ = 0, count = 0;
+	cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		owned(json_free) cJSON *result = NULL, *list = NULL;
+		const cJSON *stored = json_get(row, "result");
+		struct error why = { 0 };
+		char rules[65];
+
+		if (!cJSON_IsObject(stored))
+			continue;
+		result = reread_result(reread, row, rules, &why);
+		if (!result && (why.code == ENOTCONN || why.code == ETIMEDOUT ||
+				why.code == EINTR || why.code == ENOMEM))
+			return error_set(err, why.code, "%s", why.text);
+		if (!result) {
+			cli_say(cli, "job %llu stays as stored: %s",
+				(unsigned long long)json_u64(row, "job"),
+				why.text);
+			continue;
+		}
+		list = recompute_compare(stored, result, err);
+		if (!list)
+			return -1;
+		count++;
+		differ += list->child != NULL;
+		tell_differences(cli, json_u64(row, "job"), list);
+		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
+						       take(result));
+	}
+	cli_say(cli, "%u results computed again, %u differ from those stored",
+		count, differ);
+	return 0;
+}

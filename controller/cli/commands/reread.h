@@ -1,0 +1,40 @@
+/* reread.h - results again, from the logs that they were read from.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_REREAD_H
+#define CONTROLLER_CLI_COMMANDS_REREAD_H
+
+#include "controller/cli/cli.h"
+#include "controller/results/extract.h"
+#include "controller/sweep/catalog.h"
+
+struct reread_rules;
+
+/* What rows are read again with; each framework's rules are compiled once. */
+struct reread {
+	struct catalog *catalog;
+	struct client *client; /* borrowed; NULL: logs are files */
+	const char *framework; /* NULL: as each row says */
+	const char *log;       /* a file, or "-"; NULL: ask the client */
+	struct reread_rules *rules;
+	size_t rules_count;
+};
+
+/* By the options of the command; loads the catalog. */
+int reread_init(struct reread *reread, struct cli *cli, struct error *err);
+void reread_clear(struct reread *reread);
+OWNED_VALUE(struct reread, reread_clear)
+
+/* The row's result (controller/report/report.h) by today's rules and figures,
+ * which the caller deletes. rules gets their hash. ENOENT: the log is gone;
+ * EINVAL: nothing says how it is read; what stops the client.
+ */
+cJSON *reread_result(struct reread *reread, const cJSON *row, char rules[65],
+		     struct error *err);
+
+/* Replace the results of all rows that have one by such ones, and tell each
+ * field that differs; those whose log is gone stay, which is told.
+ */
+int reread_rows(struct reread *reread, struct cli *cli, cJSON *rows,
+		struct error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* verify.c - do stored results come out of their logs again?
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/reread.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/results/recompute.h"
+#include "protocol/buffer.h"
+#include "protocol/file.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RESULT_MAX 268435456 /* bytes of a file with results */
+#define SHOWN 60             /* bytes of a value in a table */
+
+/* The row of one job, as the report of its sweep has it. */
+static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
+{
+	owned(answer_clear) struct answer about = { 0 }, rows = { 0 };
+	struct message_query query = { .what = (char *)"job", .id = job };
+	cJSON *list;
+
+	if (client_query(client, &query, &about, err) < 0)
+		return NULL;
+	query = (struct message_query){
+		.what = (char *)"results",
+		.id = json_u64(json_get(about.body, "job"), "sweep"),
+		.after = job - 1,
+		.limit = 1,
+	};
+	if (client_query(client, &query, &rows, err) < 0)
+		return NULL;
+	list = cJSON_GetObjectItemCaseSensitive(rows.body, "rows");
+	if (cJSON_IsArray(list) && json_u64(list->child, "job") == job)
+		return cJSON_DetachItemFromArray(list, 0);
+	error_set(err, ENOENT, "no such job");
+	return NULL;
+}
+
+/* The row of a file that regatta report --format json wrote: of the job that
+ * was asked for, or its only one; or the file is a row.
+ */
+static cJSON *file_row(const char *name, uint64_t job, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(json_free) cJSON *file = NULL;
+	cJSON *rows, *row, *found = NULL;
+	int fits = 0, i = 0, at = 0;
+
+	buffer_init(&text, RESULT_MAX);
+	if (file_read_any(name, &text, err) < 0)
+		return NULL;
+	file = codec_parse(text.data ? text.data : "", text.size, err);
+	if (!file) {
+		error_prefix(err, "%.120s", name);
+		err->code = EINVAL;
+		return NULL;
+	}
+	rows = cJSON_GetObjectItemCaseSensitive(file, "rows");
+	if (!cJSON_IsArray(rows)) {
+		if (cJSON_IsObject(json_get(file, "result")))
+			return take(file);
+		error_set(err, EINVAL,
+			  "%.120s: found no \"rows\" and no \"result\", "
+			  "allowed "
+			  "is what regatta report --format json prints, or one "
+			  "row of it",
+			  name);
+		return NULL;
+	}
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (!job || json_u64(row, "job") == job) {
+			found = row;
+			at = i;
+			fits++;
+		}
+		i++;
+	}
+	if (found && fits == 1)
+		return cJSON_DetachItemFromArray(rows, at);
+	if (job)
+		error_set(err, EINVAL, "%.120s: found %d rows of job %llu",
+			  name, fits, (unsigned long long)job);
+	else
+		error_set(err, EINVAL,
+			  "%.120s: found %d rows, allowed is one, or the "
+			  "number of its job behind the options",
+			  name, fits);
+	return NULL;
+}
+
+static void show_value(struct table *table, const cJSON *value)
+{
+	owned_free char *text = cJSON_PrintUnformatted(value);
+
+	table_cell(table, PLAIN, "%.*s", SHOWN, text ? text : "?");
+}
+
+static int show(struct cli *cli, const cJSON *answer, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "FIELD", false },
+		{ "STORED", true },
+		{ "COMPUTED", true },
+		{ NULL, false },
+	};
+	const cJSON *list = json_list(answer, "differences"), *entry;
+	unsigned long long job = json_u64(answer, "job");
+	owned(table_free) struct table *table = NULL;
+
+	if (json_bool(answer, "same")) {
+		fprintf(cli->out,
+			"job %llu: the result comes out of its log as it is "
+			"stored\n",
+			job);
+		return 0;
+	}
+	fprintf(cli->out, "job %llu: %d fields differ\n", job,
+		cJSON_GetArraySize(list));
+	table = table_new(columns, err);
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(entry, list)
+	{
+		table_cell(table, PLAIN, "%s", json_text(entry, "field"));
+		show_value(table, json_get(entry, "stored"));
+		show_value(table, json_get(entry, "computed"));
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+/* Verify one row, add the answer to the list. */
+static int verify_row(struct cli *cli, struct reread *reread, const cJSON *row,
+		      cJSON *answers, struct error *err)
+{
+	const cJSON *stored = json_get(row, "result");
+	const char *rules = json_text(json_get(row, "provenance"), "rules");
+	owned(json_free) cJSON *result = NULL, *list = NULL;
+	char now[65];
+	cJSON *answer;
+
+	if (!cJSON_IsObject(stored))
+		return error_set(err, EINVAL, "it has no result");
+	result = reread_result(reread, row, now, err);
+	list = result ? recompute_compare(stored, result, err) : NULL;
+	if (!list)
+		return -1;
+	if (*rules && strcmp(rules, now) != 0)
+		cli_say(cli,
+			"job %llu: was read by other rules than those of today",
+			(unsigned long long)json_u64(row, "job"));
+	answer = cJSON_CreateObject();
+	cJSON_AddItemToArray(answers, answer);
+	cJSON_AddNumberToObject(answer, "job", (double)json_u64(row, "job"));
+	cJSON_AddBoolToObject(answer, "same", !list->child);
+	cJSON_AddStringToObject(answer, "rules_stored", rules);
+	cJSON_AddStringToObject(answer, "rules_now", now);
+	if (!cJSON_AddItemToObject(answer, "differences", list))
+		return error_nomem(err, "output");
+	list = NULL;
+	return cli_format(cli, "json") ? 0 : show(cli, answer, err);
+}
+
+static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,
+		       struct error *err)
+{
+	owned(json_free) cJSON *row = NULL;
+	uint64_t job = 0;
+
+	if (!cli->options.result || !cli->options.log)
+		return error_set(err, EINVAL,
+				 "--result FILE and --log FILE belong "
+				 "together");
+	if (cli->arg_count > 1)
+		return error_set(err, EINVAL,
+				 "found %zu jobs, allowed is one with --log",
+				 cli->arg_count);
+	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
+		return -1;
+	row = file_row(cli->options.result, job, err);
+	return row ? verify_row(cli, reread, row, answers, err) : -1;
+}
+
+static int verify_jobs(struct cli *cli, struct reread *reread, cJSON *answers,
+		       struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+
+	if (!cli->arg_count)
+		return error_set(err, EINVAL,
+				 "JOB is missing, or --result FILE and --log "
+				 "FILE");
+	for (size_t i = 0; i < cli->arg_count; i++) {
+		owned(json_free) cJSON *row = NULL;
+		uint64_t job;
+
+		if (cli_id(cli->args[i], "job", &job, err) < 0)
+			return -1;
+		client = client ? client : cli_connect(cli, err);
+		if (!client)
+			return -1;
+		reread->client = client;
+		row = fetch_row(client, job, err);
+		if (!row || verify_row(cli, reread, row, answers, err) < 0)
+			return error_prefix(err, "job %llu",
+					    (unsigned long long)job);
+	}
+	return 0;
+}
+
+int command_verify(struct cli *cli, struct error *err)
+{
+	owned(reread_clear) struct reread reread = { 0 };
+	owned(json_free) cJSON *answers = cJSON_CreateArray();
+	const cJSON *answer;
+	int rc;
+
+	if (!answers)
+		return error_nomem(err, "output");
+	if (reread_init(&reread, cli, err) < 0)
+		return -1;
+	rc = cli->options.result || cli->options.log
+		     ? verify_file(cli, &reread, answers, err)
+		     : verify_jobs(cli, &reread, answers, err);
+	if (rc < 0 ||
+	    (cli_format(cli, "json") && cli_print_json(cli, answers, err) < 0))
+		return -1;
+	cJSON_ArrayForEach(answer, answers)
+	{
+		if (!json_bool(answer, "same"))
+			return EXIT_WORK_FAILED;
+	}
+	return EXIT_GOOD;
+}

@@ -1,0 +1,164 @@
+/* recompute.c - a stored result against what its log gives now.
+ */
+#include "controller/results/recompute.h"
+
+#include "controller/results/inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAME 1e-9 /* relative */
+#define PATH_BYTES 200
+#define DEPTH_MAX 16 /* of objects in a result, which may be a person's file   \
+		      */
+
+static const cJSON *get(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+int recompute_measure(const cJSON *row, struct measure_spec *measure,
+		      struct error *err)
+{
+	const cJSON *setup = get(row, "setup");
+	cJSON *known = cJSON_CreateObject();
+	int rc;
+
+	/* The setup holds more than this. */
+	for (size_t i = 0; known && i < measure_spec_schema.count; i++) {
+		const char *name = measure_spec_schema.fields[i].name;
+		const cJSON *item = get(setup, name);
+
+		if (item && !cJSON_IsNull(item))
+			cJSON_AddItemToObject(known, name,
+					      cJSON_Duplicate(item, true));
+	}
+	if (!known)
+		return error_nomem(err, "result");
+	rc = codec_from_object(&measure_spec_schema, known, measure, err);
+	cJSON_Delete(known);
+	return rc < 0 ? error_prefix(err, "setup") : 0;
+}
+
+cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
+			const struct extract *extract,
+			const struct result_input *figures, struct error *err)
+{
+	const cJSON *devices = get(row, "devices");
+	struct result_input input = {
+		.measure = measure,
+		.devices = cJSON_IsNumber(devices) && devices->valuedouble >= 1
+				   ? (uint64_t)devices->valuedouble
+				   : 1,
+		.summary = extract_summary(extract),
+		.extract = extract,
+	};
+
+	input.records = extract_records(extract, &input.record_count);
+	inputs_read(get(get(row, "result"), "inputs"), &input);
+	input.flops = figures->flops;
+	input.peak_flops = figures->peak_flops;
+	input.chip_memory_bytes = figures->chip_memory_bytes;
+	return result_new(&input, err);
+}
+
+struct comparison {
+	cJSON *list;
+	bool failed;
+};
+
+static void note(struct comparison *comparison, const char *path,
+		 const cJSON *stored, const cJSON *computed)
+{
+	cJSON *entry = cJSON_CreateObject();
+
+	if (!entry || !cJSON_AddStringToObject(entry, "field", path) ||
+	    !cJSON_AddItemToObject(entry, "stored",
+				   stored ? cJSON_Duplicate(stored, true)
+					  : cJSON_CreateNull()) ||
+	    !cJSON_AddItemToObject(entry, "computed",
+				   computed ? cJSON_Duplicate(computed, true)
+					    : cJSON_CreateNull()) ||
+	    !cJSON_AddItemToArray(comparison->list, entry)) {
+		cJSON_Delete(entry);
+		comparison->failed = true;
+	}
+}
+
+static bool is_null(const cJSON *item)
+{
+	return !item || cJSON_IsNull(item);
+}
+
+static bool same_number(double a, double b)
+{
+	return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
+}
+
+static void compare(struct comparison *comparison, const char *path,
+		    const cJSON *stored, const cJSON *computed, int depth);
+
+static void compare_member(struct comparison *comparison, const char *path,
+			   const cJSON *stored, const cJSON *computed,
+			   const char *name, int depth)
+{
+	char inner[PATH_BYTES];
+
+	snprintf(inner, sizeof(inner), "%s%s%.100s", path, *path ? "." : "",
+		 name);
+	compare(comparison, inner, get(stored, name), get(computed, name),
+		depth + 1);
+}
+
+static void compare_objects(struct comparison *comparison, const char *path,
+			    const cJSON *stored, const cJSON *computed,
+			    int depth)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, computed)
+	{
+		compare_member(comparison, path, stored, computed, item->string,
+			       depth);
+	}
+	cJSON_ArrayForEach(item, stored)
+	{
+		if (!get(computed, item->string))
+			compare_member(comparison, path, stored, computed,
+				       item->string, depth);
+	}
+}
+
+static void compare(struct comparison *comparison, const char *path,
+		    const cJSON *stored, const cJSON *computed, int depth)
+{
+	if (is_null(stored) && is_null(computed))
+		return;
+	if (cJSON_IsObject(stored) && cJSON_IsObject(computed) &&
+	    depth < DEPTH_MAX) {
+		compare_objects(comparison, path, stored, computed, depth);
+		return;
+	}
+	if (cJSON_IsNumber(stored) && cJSON_IsNumber(computed)) {
+		if (!same_number(stored->valuedouble, computed->valuedouble))
+			note(comparison, path, stored, computed);
+		return;
+	}
+	if (!stored || !computed || !cJSON_Compare(stored, computed, true))
+		note(comparison, path, stored, computed);
+}
+
+cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
+			 struct error *err)
+{
+	struct comparison comparison = { .list = cJSON_CreateArray() };
+
+	if (comparison.list) {
+		compare(&comparison, "", stored, computed, 0);
+		if (!comparison.failed)
+			return comparison.list;
+	}
+	cJSON_Delete(comparison.list);
+	error_nomem(err, "comparison");
+	return NULL;
+}
