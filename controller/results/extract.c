@@ -58,6 +58,8 @@ static int take_caught(const struct caught *caught, void *arg)
 {
 	struct extract *extract = arg;
 
+	if (!steps_counts(&extract->steps, caught))
+		return 0;
 	if (extract->fn && extract->fn(caught, extract->arg) < 0)
 		return -1;
 	return steps_take(&extract->steps, caught);

@@ -57,7 +57,9 @@
  *replaces what a lower one said, and of memory the most counts.
  *
  *	progress: true	the step is only counted: what comes next without a
- *			step belongs to it (progress bars)
+ *			step belongs to it (progress bars). Other `steps` than
+ *			the first (an evaluation's bar) are left alone
+ *	total: true	its `steps` are those of the progress that counts
  *	pending: true	what is caught belongs to the step that comes next
  *	number: FIELD	in a log that numbers no steps, each new value of this
  *			field is the next step

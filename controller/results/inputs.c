@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define EXACT_MAX 9007199254740992.0 /* a double holds each integer up to it   \
-				      */
+#define EXACT_MAX                                                              \
+	9007199254740992.0 /* a double holds each integer up to it             \
+			    */
 
 /* clang-format off */
 #define NUMBER(m) { #m, offsetof(struct result_input, m), \

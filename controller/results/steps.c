@@ -148,6 +148,10 @@ static void forget(const struct steps *steps, struct record *record,
 				record->has_metric &= ~((uint64_t)1 << metric);
 		}
 	}
+	for (size_t m = 0; rule->others && m < steps->metric_count; m++)
+		if (steps->metrics[m] >=
+		    RECORD_FIELDS + steps->rules->own_fields)
+			record->has_metric &= ~((uint64_t)1 << m);
 }
 
 /* Take over what `from` has and `mask` (of known fields) and `metrics` allow.
@@ -429,6 +433,17 @@ static void take_latest(struct steps *steps, const struct caught *caught)
 				  (enum record_field)value->field,
 				  value->number);
 	}
+}
+
+bool steps_counts(struct steps *steps, const struct caught *caught)
+{
+	const struct caught_value *total = caught_find(caught, RECORD_STEPS);
+
+	if (!total || !(caught->rule->progress || caught->rule->total))
+		return true;
+	if (caught->rule->total || !steps->total)
+		steps->total = (uint64_t)total->number;
+	return steps->total == (uint64_t)total->number;
 }
 
 int steps_take(struct steps *steps, const struct caught *caught)

@@ -24,6 +24,7 @@ struct steps {
 	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
 	size_t run_count;
 	uint64_t progress; /* the last step that only was counted; 0: none */
+	uint64_t total;    /* of the progress that counts; 0: not known */
 	uint64_t numbered; /* steps that got their number here */
 	double number;     /* the value that the last of them got it for */
 	struct epochs {
@@ -39,6 +40,11 @@ struct steps {
 
 void steps_init(struct steps *steps, struct extract_rules *rules);
 void steps_clear(struct steps *steps);
+
+/* False for the progress of something else than the training: its total is
+ * another than the one announced, else than the first.
+ */
+bool steps_counts(struct steps *steps, const struct caught *caught);
 
 /* 0, or -1: no memory. */
 int steps_take(struct steps *steps, const struct caught *caught);

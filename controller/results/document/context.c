@@ -34,25 +34,28 @@ void context_init(struct context *context)
 	*context = (struct context){ .warmup_steps = -1, .warmup_records = -1 };
 }
 
-int context_read(struct context *context, const char *path, struct error *err)
+int context_take(struct context *context, const struct value *map,
+		 struct error *err)
 {
-	owned(document_free) struct document *document =
-		document_read(path, NULL, err);
-	const struct value *root, *value;
-
-	if (!document)
-		return -1;
-	root = document_root(document);
-	if (value_expect(root, VALUE_MAP, err) < 0)
+	if (value_expect(map, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
 		double *figure =
 			(double *)((char *)context + figures[i].offset);
+		const struct value *value = value_get(map, figures[i].key);
 
-		value = value_get(root, figures[i].key);
 		if (value && value_kind(value) != VALUE_NULL &&
 		    value_double(value, 0, FIGURE_MAX, figure, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+int context_read(struct context *context, const char *path, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, NULL, err);
+
+	return document ? context_take(context, document_root(document), err)
+			: -1;
 }

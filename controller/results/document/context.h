@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
 #define CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
 
-#include "protocol/error.h"
+#include "protocol/value.h"
 
 #include <stdint.h>
 
@@ -29,9 +29,11 @@ struct context {
 /* Nothing is known. */
 void context_init(struct context *context);
 
-/* From a file: a number that is out of range (negative, or above 1e18) is an
+/* From a file, or from a map: a number that is out of range (negative, or above 1e18) is an
  * error that names file and line.
  */
 int context_read(struct context *context, const char *path, struct error *err);
+int context_take(struct context *context, const struct value *map,
+		 struct error *err);
 
 #endif

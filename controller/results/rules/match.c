@@ -19,14 +19,24 @@ struct looking {
 	struct catching catching;
 };
 
-/* The next match of the rule's expression: 1, *from and *to are its places;
- * 0: there is none, or the search was given up.
+/* The place of a match. */
+struct place {
+	size_t from;
+	size_t to;
+};
+
+/* The next match of the rule's expression, behind the last one (NULL: the
+ * first): 1; 0: there is none, or the search was given up.
  */
 static int search(struct looking *looking, const struct rule *rule,
-		  size_t start, size_t *from, size_t *to)
+		  const struct place *last, struct place *place)
 {
 	const struct extract_rules *rules = looking->rules;
 	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(rules->match);
+	/* A match of nothing must not be found for ever. */
+	size_t start = !last                   ? 0
+		       : last->to > last->from ? last->to
+					       : last->to + 1;
 	int rc;
 
 	if (start > looking->size)
@@ -37,9 +47,9 @@ static int search(struct looking *looking, const struct rule *rule,
 		*looking->limits += rc != PCRE2_ERROR_NOMATCH;
 		return 0;
 	}
-	*from = places[0];
-	/* A match of nothing must not be found for ever. */
-	*to = places[1] > start ? places[1] : start + 1;
+	place->from = places[0];
+	/* \K in a lookahead can put the end before the start. */
+	place->to = places[1] > places[0] ? places[1] : places[0];
 	return 1;
 }
 
@@ -63,14 +73,17 @@ static void take_groups(struct looking *looking, const struct rule *rule)
 
 static int match_expression(struct looking *looking, const struct rule *rule)
 {
-	size_t from, to = 0;
+	struct place place, last;
+	int found = search(looking, rule, NULL, &place);
 
-	while (search(looking, rule, to, &from, &to)) {
+	while (found) {
 		catch_begin(&looking->catching, looking->rules, rule);
 		take_groups(looking, rule);
 		if (catch_end(&looking->catching, looking->fn, looking->arg) <
 		    0)
 			return -1;
+		last = place;
+		found = search(looking, rule, &last, &place);
 	}
 	return 0;
 }
@@ -209,23 +222,20 @@ static void take_pairs(struct looking *looking, const struct rule *rule,
 
 static int match_pairs(struct looking *looking, const struct rule *rule)
 {
-	size_t from, to, next, next_to;
-	int found = search(looking, rule, 0, &from, &to);
+	struct place place, next;
+	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
-		size_t begin = to < looking->size ? to : looking->size;
-
 		catch_begin(&looking->catching, looking->rules, rule);
 		take_groups(looking, rule);
-		next = looking->size;
-		found = search(looking, rule, to, &next, &next_to);
-		take_pairs(looking, rule, looking->text + begin,
-			   looking->text + (found ? next : looking->size),
+		found = search(looking, rule, &place, &next);
+		take_pairs(looking, rule, looking->text + place.to,
+			   looking->text + (found ? next.from : looking->size),
 			   found);
 		if (catch_end(&looking->catching, looking->fn, looking->arg) <
 		    0)
 			return -1;
-		to = next_to;
+		place = next;
 	}
 	return 0;
 }

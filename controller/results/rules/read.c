@@ -11,7 +11,7 @@
 static const char *const rule_keys[] = {
 	"match", "dict", "pairs", "fields", "where", "has", "others",
 	"between", "is", "closed", "contains", "spell", "to", "row",
-	"finished", "progress", "pending", "number", "nan_with", "epoch",
+	"finished", "progress", "total", "pending", "number", "nan_with", "epoch",
 	"metric", NULL,
 };
 static const struct {
@@ -597,6 +597,7 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	    read_row(rules, rule, value, err) < 0 ||
 	    read_flag(value, "finished", &rule->finished, err) < 0 ||
 	    read_flag(value, "progress", &rule->progress, err) < 0 ||
+	    read_flag(value, "total", &rule->total, err) < 0 ||
 	    read_flag(value, "pending", &rule->pending, err) < 0 ||
 	    read_field(rules, value, "number", &rule->number, err) < 0 ||
 	    read_field(rules, value, "nan_with", &rule->nan_with, err) < 0 ||

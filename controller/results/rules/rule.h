@@ -92,6 +92,7 @@ struct rule {
 	uint16_t row_field; /* of ROW_BY */
 	bool finished;
 	bool progress;
+	bool total;
 	bool pending;
 	uint16_t number; /* fields, or FIELD_NONE */
 	uint16_t nan_with;
@@ -109,6 +110,7 @@ struct extract_rules {
 	struct rule *rules;
 	size_t count;
 	struct fields fields;
+	size_t own_fields; /* those that the description names */
 	struct scan *scan; /* NULL: every record is to be looked at */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
