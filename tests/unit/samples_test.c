@@ -300,6 +300,7 @@ static bool is_part(const cJSON *cut, const cJSON *whole, const cJSON *before,
 					      "derived_warmup_1",
 					      "bytes_flags",
 					      "metrics",
+					      "memory",
 					      NULL };
 	const cJSON *item;
 	bool good = true;
