@@ -1,0 +1,87 @@
+/* sweep_internal.h - the fields of a sweep, for the files that make it up:
+ * spread.c reads the file, sweep.c builds the cells.
+ */
+#ifndef CONTROLLER_SWEEP_SWEEP_INTERNAL_H
+#define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
+
+#include "controller/sweep/cell.h"
+#include "controller/sweep/sweep.h"
+
+/* One key of the matrix: a list of layers. */
+struct axis {
+	const struct value *list;
+	const char *key;
+	struct layer *layers;
+	size_t count;
+};
+
+/* A cell of an include: of each vendor one, unless the include names its own
+ * or the top has no list of them.
+ */
+struct included {
+	const struct layer *vendor; /* below the include, or NULL */
+	const struct layer *include;
+};
+
+enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN };
+
+struct drop {
+	uint32_t cell;
+	uint32_t other; /* number of the exclude, or cell it is the same as */
+	enum why why;
+};
+
+struct kept {
+	uint32_t cell;
+	uint32_t job; /* its first; those up to the next cell's are repeats */
+};
+
+struct sweep {
+	struct document *document;
+	const struct catalog *catalog;
+	const char *name;
+	cJSON *about; /* NULL: the file says nothing */
+	struct paths *paths;
+	struct layer base;
+	struct axis *axes; /* the first one may be the list of vendors */
+	size_t axis_count;
+	struct layer *includes;
+	size_t include_count;
+	struct included *included; /* the cells of the includes */
+	size_t included_count;
+	struct layer *excludes;
+	const struct value **exclude_values;
+	size_t exclude_count;
+	size_t product; /* cells of the matrix; those behind are includes */
+	struct cells cells;
+	const struct value **values; /* of the cell at hand */
+	struct kept *kept;
+	struct drop *drops;
+	struct sweep_totals totals;
+};
+
+/* ENOMEM, with the file's name. */
+int sweep_nomem(const struct sweep *sweep, struct error *err);
+
+/* Put the values of a cell, completed, into sweep->values. */
+int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err);
+
+/* What the layer says of the path; NULL: nothing. */
+const struct value *layer_value(const struct layer *layer, size_t path);
+
+/* Are the two, either of which may be NULL, different single values? Lists and
+ * maps are the same only when they are one.
+ */
+bool values_differ(const struct value *a, const struct value *b);
+
+/* Read name, about, base and matrix of the file; then include; exclude, which
+ * may name paths that the frameworks bring, comes after them. Find the paths
+ * that tell cells apart.
+ */
+int spread_matrix(struct sweep *sweep, struct error *err);
+int spread_includes(struct sweep *sweep, struct error *err);
+int spread_excludes(struct sweep *sweep, struct error *err);
+int spread_varying(struct sweep *sweep, struct error *err);
+
+
+#endif
