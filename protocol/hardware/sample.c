@@ -225,10 +225,13 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 				 "no device in it, though it looks like the "
 				 "layout \"%s\"",
 				 near);
-	while (line_next(run->lines, run->lines_size, &at, &line) && !line.size)
+	while (!line.size && line_next(run->lines, run->lines_size, &at, &line))
 		continue;
 	if (!line.size)
-		return error_set(err, EPROTO, "there is no text in it");
+		return error_set(err, EPROTO, "no line of it has text%s",
+				 run->size > SAMPLE_LINE_MAX
+					 ? " of a length that can be meant"
+					 : "");
 	return error_set(err, EPROTO,
 			 "found \"%.*s\" at its start, which is none of the "
 			 "%zu layouts that the profile has",
@@ -249,7 +252,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 				 "are %d",
 				 size, SAMPLE_TEXT_MAX);
 	whole = malloc(size + 1);
-	lines = malloc(size + 1);
+	lines = calloc(1, size + 1);
 	rows = malloc((SAMPLE_DEVICES_MAX + 1) * sizeof(*rows));
 	if (!whole || !lines || !rows)
 		return error_nomem(err, "samples");
@@ -299,23 +302,18 @@ void sampler_free(struct sampler *sampler)
 static int check_groups(const struct expression *expression,
 			const struct value *value, struct error *err)
 {
-	const char *names[FIELDS + 1] = { NULL };
 	unsigned field;
 
-	for (unsigned i = 0; i < FIELDS; i++)
-		names[i] = field_name(i);
 	for (size_t i = 0; i < expression_groups(expression); i++) {
 		const char *name = expression_group_name(expression, i);
-		const char *near = word_nearest(name, names);
 
 		if (*name != '_' && !field_named(name, &field))
 			return value_error(
 				value, err,
-				"found a group named \"%s\"%s%s%s, allowed "
-				"are device, bus_id, temp_c and the like, or "
-				"names that begin with _",
-				name, near ? ", perhaps " : "",
-				near ? near : "", near ? " is meant" : "");
+				"found a group named \"%s\", allowed are "
+				"device, bus_id, temp_c and the like, or names "
+				"that begin with _",
+				name);
 	}
 	return 0;
 }

@@ -36,17 +36,17 @@ enum dimension { TEMPERATURE, POWER, MEMORY, PERCENT };
 enum half { NEITHER, FIRST, SECOND };
 
 static const struct {
-	enum dimension dimension;
 	double min, max; /* what can be */
-	enum half half;  /* of "x / y", where both stand together */
+	enum dimension dimension;
+	enum half half; /* of "x / y", where both stand together */
 } readings[READINGS] = {
-	[READING_TEMP_C] = { TEMPERATURE, -60, 250, NEITHER },
-	[READING_POWER_W] = { POWER, 0, 60000, FIRST },
-	[READING_POWER_CAP_W] = { POWER, 0, 60000, SECOND },
-	[READING_MEM_USED_MIB] = { MEMORY, 0, 1e9, FIRST },
-	[READING_MEM_TOTAL_MIB] = { MEMORY, 0, 1e9, SECOND },
-	[READING_UTIL_PCT] = { PERCENT, 0, 100, NEITHER },
-	[READING_MEM_USED_PCT] = { PERCENT, 0, 100, NEITHER },
+	[READING_TEMP_C] = { -60, 250, TEMPERATURE, NEITHER },
+	[READING_POWER_W] = { 0, 60000, POWER, FIRST },
+	[READING_POWER_CAP_W] = { 0, 60000, POWER, SECOND },
+	[READING_MEM_USED_MIB] = { 0, 1e9, MEMORY, FIRST },
+	[READING_MEM_TOTAL_MIB] = { 0, 1e9, MEMORY, SECOND },
+	[READING_UTIL_PCT] = { 0, 100, PERCENT, NEITHER },
+	[READING_MEM_USED_PCT] = { 0, 100, PERCENT, NEITHER },
 };
 
 static const struct unit {

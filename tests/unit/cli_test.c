@@ -63,7 +63,7 @@ static const struct {
 	{ { "sample", "nix" }, "vendor: found 'nix', allowed: amd" },
 	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
 	{ { "sample", "amd", "--from", "/nix" }, "/nix: No such file" },
-	{ { "sample", "amd", "--from", "/dev/null" }, "there is no text" },
+	{ { "sample", "amd", "--from", "/dev/null" }, "no line of it has text" },
 	{ { "extract", "--framework", "nix" },
 	  "--framework: found the unknown framework \"nix\"" },
 	{ { "mfu", "--model", "llama2_7b", "--chip=A" },

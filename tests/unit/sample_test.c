@@ -10,7 +10,9 @@
 #include "protocol/document.h"
 #include "protocol/file.h"
 #include "protocol/hardware/sample.h"
+#include "protocol/printable.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,11 +196,470 @@ static void test_folder(const char *folder)
 	globfree(&found);
 }
 
+/* ---- a sampler's own words --------------------------------------------- */
+
+#define HEAD "layouts:\n- name: t\n"
+
+static void test_errors(void)
+{
+	/* clang-format off */
+	static const struct {
+		const char *yaml, *error;
+	} cases[] = {
+		{ "na: [x]\n",
+		  "m.yaml:1: found no `layouts`, allowed: a list of how the "
+		  "tool's output is read" },
+		{ "layouts: []\n",
+		  "m.yaml:1: layouts: found 0 layouts, allowed are 1 to 32" },
+		{ "layouts:\n- read: lines\n",
+		  "m.yaml:2: layouts[0]: found no `name`, which a layout "
+		  "needs" },
+		{ HEAD "  read: line\n",
+		  "m.yaml:3: layouts[0].read: found \"line\", allowed are "
+		  "lines, columns, keys and json; did you mean \"lines\"?" },
+		{ HEAD "  read: lines\n  devise: [x]\n",
+		  "m.yaml:4: layouts[0].devise: found an unknown key, "
+		  "allowed are name, read, when, all, from, until, group, "
+		  "device and more; did you mean \"device\"?" },
+		{ HEAD "  read: lines\n",
+		  "m.yaml:2: layouts[0]: found no `device`, which read: lines "
+		  "needs" },
+		{ HEAD "  read: columns\n  when: x\n",
+		  "m.yaml:2: layouts[0]: found no `fields`, allowed: a map of "
+		  "words as device or temp_c to expressions" },
+		{ HEAD "  read: columns\n  when: x\n  fields: {tempc: x}\n",
+		  "m.yaml:5: layouts[0].fields.tempc: found an unknown key, "
+		  "allowed are device, part, bus_id, name, uuid, driver, "
+		  "physical, temp_c, power_w, power_cap_w ...; did you mean "
+		  "\"temp_c\"?" },
+		{ HEAD "  read: lines\n  device: ['(']\n",
+		  "m.yaml:4: layouts[0].device[0]: found an expression that "
+		  "PCRE2 refuses after character 1: missing closing "
+		  "parenthesis" },
+		{ HEAD "  read: lines\n  device: ['(?<temp>x)']\n",
+		  "m.yaml:4: layouts[0].device[0]: found a group named "
+		  "\"temp\", allowed are device, bus_id, temp_c and the "
+		  "like, or names that begin with _" },
+		{ HEAD "  read: lines\n  device: []\n",
+		  "m.yaml:4: layouts[0].device: found 0 expressions, allowed "
+		  "1 to 32" },
+		{ HEAD "  read: keys\n  device: x\n  separator: comma\n"
+		  "  fields: {name: x}\n",
+		  "m.yaml:5: layouts[0].separator: found an unknown key, "
+		  "allowed are name, read, when, all, device, group and "
+		  "fields" },
+		{ "na: x\nlayouts: [{name: t, read: lines, device: x}]\n",
+		  "m.yaml:1: na: found \"x\", allowed is a list, [a, b] or "
+		  "lines that begin with \"- \"" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		owned(monitor_clear) struct monitor monitor = { 0 };
+		struct error err;
+
+		monitor_of(&monitor, cases[i].yaml, &err);
+		is(err.text, cases[i].error, "refused: %s", cases[i].error);
+	}
+}
+
+/* Read a text by a sampler of this YAML. */
+static int read_by(const char *yaml, const char *text, size_t size,
+		   struct samples *samples, struct error *err)
+{
+	owned(monitor_clear) struct monitor monitor = { 0 };
+
+	if (!monitor_of(&monitor, yaml, err))
+		return -1;
+	return sampler_read(monitor.sampler, text, size, samples, err);
+}
+
+static void test_units(void)
+{
+	static const char yaml[] =
+		"na: ['N/A', none]\n" HEAD
+		"  read: columns\n  separator: comma\n  when: '^id,'\n"
+		"  fields: {device: id, temp_c: t, power_w: p, "
+		"power_cap_w: 'c \\(mW\\)', mem_used_mib: 'm(?: \\[.*\\])?', "
+		"mem_total_mib: 'm(?: \\[.*\\])?', util_pct: u}\n";
+	/* clang-format off */
+	static const struct {
+		const char *row;
+		enum reading reading;
+		double want; /* NAN: absent */
+	} cases[] = {
+		{ "id,t\n0,45", READING_TEMP_C, 45 },
+		{ "id,t\n0,-3.5 C", READING_TEMP_C, -3.5 },
+		{ "id,t\n0,45.0\302\260C", READING_TEMP_C, 45 },
+		{ "id,t\n0,45\342\204\203", READING_TEMP_C, 45 },
+		{ "id,t\n0,45000 mC", READING_TEMP_C, 45 },
+		{ "id,t\n0,113 F", READING_TEMP_C, NAN },
+		{ "id,t\n0,511.0c", READING_TEMP_C, NAN },
+		{ "id,t\n0,45,0", READING_TEMP_C, 45 },
+		{ "id,t\n0,0x2d", READING_TEMP_C, NAN },
+		{ "id,t\n0,n/a", READING_TEMP_C, NAN },
+		{ "id,t\n0,None", READING_TEMP_C, NAN },
+		{ "id,t\n0,", READING_TEMP_C, NAN },
+		{ "id,t\n0,\"45\"", READING_TEMP_C, 45 },
+		{ "id,p\n0,90500 mW", READING_POWER_W, 90.5 },
+		{ "id,p\n0,0.5kW", READING_POWER_W, 500 },
+		{ "id,p\n0,-1 W", READING_POWER_W, NAN },
+		{ "id,p\n0,100 W / 400 W", READING_POWER_W, 100 },
+		{ "id,c (mW)\n0,400000", READING_POWER_CAP_W, 400 },
+		{ "id,m\n0,1 GiB", READING_MEM_USED_MIB, 1024 },
+		{ "id,m\n0,512K", READING_MEM_USED_MIB, 0.5 },
+		{ "id,m [B]\n0,1048576", READING_MEM_USED_MIB, 1 },
+		{ "id,m [B]\n0,7 MiB", READING_MEM_USED_MIB, 7 },
+		{ "id,m\n0,2.5/ 16.0 GB", READING_MEM_USED_MIB, 2560 },
+		{ "id,m\n0,2.5/ 16.0 GB", READING_MEM_TOTAL_MIB, 16384 },
+		{ "id,m\n0,N/A/64 MB", READING_MEM_TOTAL_MIB, 64 },
+		{ "id,m\n0,N/A/64 MB", READING_MEM_USED_MIB, NAN },
+		{ "id,m\n0,0 / 0", READING_MEM_USED_MIB, NAN },
+		{ "id,u\n0,100.0 %", READING_UTIL_PCT, 100 },
+		{ "id,u\n0,65535", READING_UTIL_PCT, NAN },
+		{ "id,u\n0,7 W", READING_UTIL_PCT, NAN },
+		{ "id,u\r\n0,7 %\r\n", READING_UTIL_PCT, 7 },
+		{ "\033[1mid,u\033[0m\n0,\033[32m7\033[0m %", READING_UTIL_PCT, 7 },
+		{ "id,u\n0,7\nid,u\n0,9", READING_UTIL_PCT, 9 },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		owned(samples_clear) struct samples samples = { 0 };
+		struct error err = { 0 };
+		int rc = read_by(yaml, cases[i].row, strlen(cases[i].row),
+				 &samples, &err);
+		bool has = !rc && samples.rows[0].has & 1u << cases[i].reading;
+		double got =
+			has ? samples.rows[0].value[cases[i].reading] : NAN;
+
+		char row[64];
+
+		snprintf(row, sizeof(row), "%s", cases[i].row);
+		printable(row, strlen(row));
+		ok(!rc && samples.count == 1 &&
+			   (isnan(cases[i].want)
+				    ? !has
+				    : fabs(got - cases[i].want) < 1e-9),
+		   "%s of \"%s\" is %g (got %g) %s",
+		   reading_name(cases[i].reading), row, cases[i].want, got,
+		   err.text);
+	}
+}
+
+/* The words that `regatta sample` does not print. */
+static void test_words(void)
+{
+	static const char table[] =
+		"| 4     Ascend910           | OK  | 1.5  36  0    / 0    |\n"
+		"| 1     9                   | 0000:9F:00.0 | 0  0 / 0  3 / 6 "
+		"|\n";
+	owned(monitor_clear) struct monitor ascend = { 0 }, nvidia = { 0 };
+	owned(samples_clear) struct samples npus = { 0 }, gpus = { 0 };
+	struct error err = { 0 };
+
+	ok(monitor_init(&ascend, "ascend", &err) &&
+		   !sampler_read(ascend.sampler, table, sizeof(table) - 1,
+				 &npus, &err),
+	   "a table of NPUs is read %s", err.text);
+	is(npus.count ? npus.rows[0].device : "", "4/1", "its chip");
+	is(npus.count ? npus.rows[0].physical : "", "9", "its physical id");
+	ok(monitor_init(&nvidia, "nvidia", &err) &&
+		   !sampler_read(nvidia.sampler,
+				 "index, uuid, memory.used [MiB]\n"
+				 "3, GPU-12ab, 5 MiB\n",
+				 49, &gpus, &err),
+	   "a CSV with uuids is read %s", err.text);
+	is(gpus.count ? gpus.rows[0].uuid : "", "GPU-12ab", "with the uuid");
+}
+
+static void test_bus_ids(void)
+{
+	/* clang-format off */
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "00000000:0E:00.0", "0000:0e:00.0" },
+		{ "0000:0e:00.0", "0000:0e:00.0" },
+		{ "0e:00.0", "0000:0e:00.0" },
+		{ "0000000F:01:00.0", "000f:01:00.0" },
+		{ "00000000:10:1C.0", "0000:10:1c.0" },
+		{ "0000:xx:00.0", "-" },
+		{ "0000:0e:00.8", "-" },
+		{ "00010000:0e:00.0", "-" },
+		{ "0000:0e:00.0x", "-" },
+		{ "0e:00", "-" },
+		{ "N/A", "-" },
+		{ "", "-" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char out[BUS_ID_SIZE] = "-";
+
+		ok(bus_id_normal(cases[i].text, out) == (*cases[i].want != '-'),
+		   "\"%s\" is%s a bus id", cases[i].text,
+		   *cases[i].want == '-' ? " not" : "");
+		is(out, cases[i].want, "and is %s", cases[i].want);
+	}
+}
+
+/* ---- hostile output ---------------------------------------------------- */
+
+static double cpu_seconds(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+#define BIG 10485760
+
+static void test_hostile_size(struct monitor *nvidia)
+{
+	owned_free char *big = malloc(BIG);
+	owned(samples_clear) struct samples samples = { 0 };
+	struct error err = { 0 };
+	double start = cpu_seconds();
+
+	memset(big, 'x', BIG);
+	ok(sampler_read(nvidia->sampler, big, BIG, &samples, &err) < 0 &&
+		   err.code == E2BIG,
+	   "a line of 10 MB: %s", err.text);
+	ok(sampler_read(nvidia->sampler, big, SAMPLE_TEXT_MAX, &samples, &err) <
+			   0 &&
+		   err.code == EPROTO,
+	   "one of 4 MiB: %s", err.text);
+	memset(big, 0, SAMPLE_TEXT_MAX);
+	ok(sampler_read(nvidia->sampler, big, SAMPLE_TEXT_MAX, &samples, &err) <
+			   0 &&
+		   err.code == EPROTO,
+	   "NULs only: %s", err.text);
+	memset(big, '\n', SAMPLE_TEXT_MAX);
+	ok(sampler_read(nvidia->sampler, big, SAMPLE_TEXT_MAX, &samples, &err) <
+		   0,
+	   "empty lines only: %s", err.text);
+	memset(big, '[', SAMPLE_TEXT_MAX);
+	ok(sampler_read(nvidia->sampler, big, SAMPLE_TEXT_MAX, &samples, &err) <
+		   0,
+	   "brackets only: %s", err.text);
+	ok(cpu_seconds() - start < 12, "all in a bounded time: %.1f s",
+	   cpu_seconds() - start);
+}
+
+static void test_hostile_rows(void)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(samples_clear) struct samples samples = { 0 };
+	struct error err = { 0 };
+
+	buffer_init(&text, SAMPLE_TEXT_MAX);
+	buffer_text(&text, "index, temperature.gpu\n", NULL);
+	for (int i = 0; i < 20000; i++)
+		buffer_printf(&text, NULL, "%d, 40\n", i);
+	{
+		owned(monitor_clear) struct monitor nvidia = { 0 };
+
+		monitor_init(&nvidia, "nvidia", &err);
+		ok(sampler_read(nvidia.sampler, text.data, text.size, &samples,
+				&err) < 0 &&
+			   err.code == E2BIG,
+		   "thousands of devices: %s", err.text);
+	}
+	buffer_clear(&text);
+	for (int i = 0; i < 20000; i++)
+		buffer_printf(&text, NULL, "%d 40\n", i % 16);
+	is_int(read_by(HEAD "  read: lines\n"
+			    "  device: '(?<device>\\d+) (?<temp_c>\\d+)'\n",
+		       text.data, text.size, &samples, &err),
+	       0, "thousands of lines of a few devices are read");
+	is_int((long long)samples.count, 16, "each device once");
+}
+
+/* The values of `{"a": {"a": ...}}`, deep. */
+static void test_hostile_json(void)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(samples_clear) struct samples samples = { 0 };
+	struct error err = { 0 };
+
+	buffer_init(&text, SAMPLE_TEXT_MAX);
+	for (int i = 0; i < 100000; i++)
+		buffer_text(&text, "{\"a\":", NULL);
+	ok(read_by(HEAD "  read: json\n  device: a\n  fields: {name: a}\n",
+		   text.data, text.size, &samples, &err) < 0 &&
+		   err.code == EPROTO,
+	   "JSON of any depth: %s", err.text);
+	buffer_clear(&text);
+	buffer_text(&text, "{\"card0\":{", NULL);
+	for (int i = 0; i < 70000; i++)
+		buffer_printf(&text, NULL, "\"k%d\":1,", i);
+	buffer_text(&text, "\"z\":1}}", NULL);
+	ok(read_by(HEAD "  read: json\n  device: card0\n"
+			"  fields: {name: z}\n",
+		   text.data, text.size, &samples, &err) < 0 &&
+		   err.code == E2BIG,
+	   "JSON of too many keys: %s", err.text);
+}
+
+static void test_hostile_expressions(void)
+{
+	owned_free char *text = malloc(SAMPLE_TEXT_MAX);
+	owned(samples_clear) struct samples samples = { 0 };
+	struct error err = { 0 };
+	double start = cpu_seconds();
+
+	memset(text, 'a', SAMPLE_TEXT_MAX);
+	for (size_t i = 50; i < SAMPLE_TEXT_MAX; i += 51)
+		text[i] = '\n';
+	ok(read_by(HEAD "  read: lines\n  device: '(?:a+)+[bc]'\n", text, 4096,
+		   &samples, &err) < 0 &&
+		   err.code == EPROTO && strstr(err.text, "\"(?:a+)+[bc]\""),
+	   "an expression that would run for ever: %s", err.text);
+	ok(read_by(HEAD "  read: lines\n  device: 'a*a*a*[bc]'\n", text,
+		   SAMPLE_TEXT_MAX, &samples, &err) < 0 &&
+		   err.code == ETIMEDOUT,
+	   "one that is slow on each of many lines: %s", err.text);
+	ok(cpu_seconds() - start < 6, "both in a bounded time: %.1f s",
+	   cpu_seconds() - start);
+}
+
+static void test_hostile_words(void)
+{
+	static const char text[] =
+		"0, \xff\xfe\x80 \033]0;x\a\001 "
+		"a name of many more than the sixty three bytes that a word "
+		"may have \xe6\xb2\x90, 40\n";
+	owned(samples_clear) struct samples samples = { 0 };
+	struct error err = { 0 };
+	cJSON *json, *again;
+	char *printed;
+
+	is_int(read_by(HEAD "  read: lines\n  device: '(?<device>\\d+), "
+			    "(?<name>.*), (?<temp_c>\\d+)'\n",
+		       text, sizeof(text) - 1, &samples, &err),
+	       0, "a name of any bytes is read");
+	json = samples_json(&samples, &err);
+	printed = cJSON_PrintUnformatted(json);
+	again = printed ? cJSON_Parse(printed) : NULL;
+	ok(again && !strpbrk(printed, "\033\001\xff"),
+	   "and printed as good JSON");
+	is_int(samples.rows ? (long long)strlen(samples.rows[0].name) : 0,
+	       SAMPLE_WORD_MAX - 1, "cut to what a word may have");
+	free(printed);
+	cJSON_Delete(json);
+	cJSON_Delete(again);
+}
+
+/* Every sample, ended at many places, and with NULs in many. */
+static void test_cut(const char *folder)
+{
+	char path[200];
+	glob_t found = { 0 };
+	size_t reads = 0;
+
+	snprintf(path, sizeof(path), "%s*__*", folder);
+	glob(path, 0, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		owned(monitor_clear) struct monitor monitor = { 0 };
+		owned(buffer_clear) struct buffer text;
+		const char *file = strrchr(found.gl_pathv[i], '/') + 1;
+		struct error err;
+
+		buffer_init(&text, 1 << 24);
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(file, "_"),
+			 file);
+		if (strstr(file, ".src") ||
+		    !monitor_init(&monitor, path, &err) ||
+		    file_read_any(found.gl_pathv[i], &text, &err) < 0)
+			continue;
+		for (size_t size = 0; size < text.size; size += 61) {
+			owned(samples_clear) struct samples samples = { 0 };
+
+			reads += !sampler_read(monitor.sampler, text.data, size,
+					       &samples, &err);
+			if (size % 2)
+				text.data[size] = 0;
+		}
+	}
+	ok(reads > 100, "texts cut anywhere are read as far as they go (%zu)",
+	   reads);
+	globfree(&found);
+}
+
+static void test_memory(void)
+{
+	static const char yaml[] =
+		"na: [x]\n" HEAD
+		"  read: json\n  device: '\\d+'\n  fields: {temp_c: t}\n"
+		"- name: u\n  read: columns\n  when: '^d$'\n"
+		"  fields: {device: d}\n";
+	owned(document_free) struct document *document =
+		document_parse(yaml, strlen(yaml), "m.yaml", NULL, NULL);
+	const struct value *value = document_root(document);
+
+	for (int n = 1;; n++) {
+		owned(sampler_free) struct sampler *sampler = NULL;
+		owned(samples_clear) struct samples samples = { 0 };
+		struct error err = { 0 };
+		bool failed;
+		int rc;
+
+		fault_arm(n);
+		sampler = sampler_new(value, &err);
+		rc = sampler ? sampler_read(sampler, "d\n0\n", 4, &samples,
+					    &err)
+			     : -1;
+		failed = fault_disarm();
+		ok(failed == (rc < 0), "allocation %d: an error, no leak", n);
+		if (!failed)
+			break;
+	}
+}
+
+/* What one reading of the largest sample costs. */
+static void measure(void)
+{
+	owned(monitor_clear) struct monitor monitor = { 0 };
+	owned(buffer_clear) struct buffer text;
+	struct error err;
+	double start;
+
+	buffer_init(&text, 1 << 24);
+	if (!monitor_init(&monitor, "ascend", &err) ||
+	    file_read_any(FOLDER "ascend__npu-smi__910ax8_24.1.RC2.txt", &text,
+			  &err) < 0)
+		return;
+	start = cpu_seconds();
+	for (int i = 0; i < 200; i++) {
+		owned(samples_clear) struct samples samples = { 0 };
+
+		sampler_read(monitor.sampler, text.data, text.size, &samples,
+			     &err);
+	}
+	printf("# %zu bytes are read in %.2f ms\n", text.size,
+	       (cpu_seconds() - start) * 1000 / 200);
+}
+
 int main(void)
 {
+	owned(monitor_clear) struct monitor nvidia = { 0 };
+	struct error err = { 0 };
+
 	tap_begin(120);
 	test_folder(FOLDER);
 	test_folder(FOLDER "variants/");
-	(void)monitor_of;
+	test_errors();
+	test_units();
+	test_words();
+	test_bus_ids();
+	ok(monitor_init(&nvidia, "nvidia", &err), "nvidia: %s", err.text);
+	test_hostile_size(&nvidia);
+	test_hostile_rows();
+	test_hostile_json();
+	test_hostile_expressions();
+	test_hostile_words();
+	test_cut(FOLDER);
+	test_cut(FOLDER "variants/");
+	test_memory();
+	measure();
 	return tap_done();
 }
