@@ -2,6 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/devices/facts.h"
+#include "agent/devices/inventory.h"
 #include "protocol/container.h"
 #include "agent/tasks/task.h"
 #include "protocol/log.h"
@@ -38,12 +39,17 @@ struct agent {
 	struct pump *pump;
 	struct wire_client *wire;
 	struct task_room room;
-	struct engine_call *call; /* at the start: version, list */
+	struct inventory *inventory;
+	bool inventory_due; /* it changed, and that was not told */
+	struct engine_abilities abilities;
+	struct allot_source allot;
+	struct engine_call *call; /* at the start: version, info, list */
 	sd_event_source *retry, *report;
 	sd_event_source *inotify;
 	cJSON *engine_version;
 	char instance[33];
 	char *folder; /* of the spool */
+	bool begun;   /* to look what the engine has */
 	bool session; /* welcome was heard */
 	bool complained;
 	TAILQ_HEAD(, entry) tasks;
@@ -118,6 +124,21 @@ static int fill_report(struct agent *agent, struct message_report *report)
 	return 0;
 }
 
+/* The list stays the inventory's: the message only shows it. */
+static void tell_inventory(struct agent *agent)
+{
+	const struct devices *devices = inventory_devices(agent->inventory);
+	struct message_inventory message = { devices->list, devices->count };
+
+	if (!agent->session || !agent->inventory_due)
+		return;
+	if (wire_client_send(agent->wire, MESSAGE_INVENTORY, &message, NULL, 0,
+			     NULL) < 0)
+		report_later(agent);
+	else
+		agent->inventory_due = false;
+}
+
 static int report_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct agent *agent = arg;
@@ -125,6 +146,7 @@ static int report_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (!agent->session)
 		return 0;
+	tell_inventory(agent);
 	if (fill_report(agent, &report) < 0 ||
 	    wire_client_send(agent->wire, MESSAGE_REPORT, &report, NULL, 0,
 			     NULL) < 0)
@@ -338,22 +360,47 @@ static void heard(void *arg, enum message_type type, void *body,
 		handlers[type](arg, body);
 }
 
+static void add_names(cJSON *facts, const char *name,
+		      const struct strings *list)
+{
+	cJSON *array = list->count ? cJSON_AddArrayToObject(facts, name) : NULL;
+
+	for (size_t i = 0; array && i < list->count; i++)
+		cJSON_AddItemToArray(array, cJSON_CreateString(list->items[i]));
+}
+
+/* What the engine and the devices add to the host's facts. */
+static cJSON *all_facts(struct agent *agent)
+{
+	struct facts_source source = { .engine = agent->engine_version };
+	cJSON *facts = facts_read(&source, NULL);
+
+	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
+	add_names(facts, "engine_cdi", &agent->abilities.cdi);
+	if (inventory_devices(agent->inventory)->pretended)
+		cJSON_AddBoolToObject(facts, "pretended", true);
+	return facts;
+}
+
 static void connected(void *arg)
 {
 	struct agent *agent = arg;
 	const struct agent_config *config = agent->config;
-	struct facts_source source = { .engine = agent->engine_version };
+	const struct devices *devices = inventory_devices(agent->inventory);
 	struct message_hello hello = {
 		.version = PROTOCOL_VERSION,
 		.software = (char *)"regatta-agent " REGATTA_VERSION,
 		.instance = agent->instance,
 		.cluster = (char *)config->cluster,
 		.address = (char *)config->address,
-		.vendor = (char *)config->vendor,
-		.devices = config->devices,
-		.facts = facts_read(&source, NULL),
+		.vendor = (char *)inventory_vendor(agent->inventory),
+		.devices = inventory_count(agent->inventory),
+		.facts = all_facts(agent),
+		.inventory = devices->list,
+		.inventory_count = devices->count,
 	};
 
+	agent->inventory_due = false;
 	wire_client_send(agent->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
 	cJSON_Delete(hello.facts);
 }
@@ -527,19 +574,20 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-static void version_done(void *arg, const struct error *err, cJSON *answer)
+/* An engine without this answer has neither runtimes to choose nor CDI. */
+static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
 	owned(strings_clear) struct strings labels = { 0 };
 	struct error wrong;
 
 	agent->call = NULL;
-	if (err) {
-		begin_later(agent, err);
-		return;
-	}
-	cJSON_Delete(agent->engine_version);
-	agent->engine_version = cJSON_Duplicate(answer, true);
+	if (!err &&
+	    engine_abilities_read(answer, &agent->abilities, &wrong) < 0)
+		err = &wrong;
+	if (err)
+		log_warning("the engine's runtimes are not known: %s",
+			    err->text);
 	if (container_filter(agent->config->cluster, agent->config->key.name,
 			     &labels, &wrong) == 0)
 		agent->call = engine_container_list(agent->engine, true,
@@ -549,10 +597,41 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(agent, &wrong);
 }
 
+static void version_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	struct error wrong;
+
+	agent->call = NULL;
+	if (err) {
+		begin_later(agent, err);
+		return;
+	}
+	cJSON_Delete(agent->engine_version);
+	agent->engine_version = cJSON_Duplicate(answer, true);
+	agent->call =
+		engine_info(agent->engine, CALL_MS, info_done, agent, &wrong);
+	if (!agent->call)
+		begin_later(agent, &wrong);
+}
+
+/* Nothing is adopted or begun before it is known what devices there are. */
+static void devices_changed(void *arg)
+{
+	struct agent *agent = arg;
+
+	agent->inventory_due = true;
+	if (agent->begun)
+		tell_inventory(agent);
+	else
+		agent_begin(agent);
+}
+
 static void agent_begin(struct agent *agent)
 {
 	struct error err;
 
+	agent->begun = true;
 	agent->call = engine_version(agent->engine, CALL_MS, version_done,
 				     agent, &err);
 	if (!agent->call)
@@ -594,6 +673,18 @@ static int agent_open(struct agent *agent, struct error *err)
 		engine_new(agent->loop, config->engine, config->tls, err);
 	if (!agent->engine)
 		return -1;
+	agent->inventory = inventory_new(agent->loop,
+					 &(struct inventory_config){
+						 .roots = agent->allot.roots,
+						 .vendor = config->vendor,
+						 .images = config->images,
+						 .state = config->state,
+						 .devices = config->devices,
+					 },
+					 devices_changed, agent, err);
+	if (!agent->inventory)
+		return -1;
+	agent->allot.inventory = agent->inventory;
 	agent->images = images_new(agent->loop, agent->engine, config->images,
 				   config->stall_ms, 0, err);
 	if (!agent->images)
@@ -614,6 +705,8 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 	TAILQ_INIT(&agent->tasks);
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;
+	agent->allot.roots = config->roots ? config->roots : &real_roots;
+	agent->allot.abilities = &agent->abilities;
 	if (agent_open(agent, err) < 0)
 		return NULL;
 	agent->room = (struct task_room){
@@ -626,12 +719,12 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.node = config->key.name,
 		.init_program = config->init_program,
 		.folder = agent->folder,
+		.allot = &agent->allot,
 		.changed = task_changed,
 		.progress = task_progress,
 		.gone = task_gone,
 		.arg = agent,
 	};
-	agent_begin(agent);
 	return take(agent);
 }
 
@@ -650,6 +743,8 @@ void agent_free(struct agent *agent)
 	images_free(agent->images);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
+	inventory_free(agent->inventory);
+	engine_abilities_clear(&agent->abilities);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->inotify);

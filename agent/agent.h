@@ -10,6 +10,7 @@
 #define AGENT_AGENT_H
 
 #include "protocol/error.h"
+#include "protocol/hardware/roots.h"
 #include "protocol/key.h"
 #include "protocol/owned.h"
 
@@ -28,11 +29,12 @@ struct agent_config {
 	const char *server_public; /* its key */
 	const char *cluster;       /* label of our containers */
 	const char *address;       /* where other nodes reach this one */
-	const char *vendor;
+	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
-	uint32_t stall_ms; /* of image pulls; 0: the default */
-	struct key key;    /* name and role of this node */
-	void *zmq;         /* ZeroMQ context to share, or NULL */
+	const struct roots *roots; /* NULL: the machine's own */
+	uint32_t stall_ms;         /* of image pulls; 0: the default */
+	struct key key;            /* name and role of this node */
+	void *zmq;                 /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;

@@ -37,8 +37,15 @@ static const char usage[] =
 	"  --init FILE              regatta-init\n"
 	"  --address ADDRESS        where other nodes reach this one "
 	"(127.0.0.1)\n"
-	"  --vendor NAME            of its accelerators (cpu)\n"
-	"  --devices N              how many (1)\n"
+	"  --vendor NAME            of its accelerators (auto: what is found, "
+	"else cpu)\n"
+	"  --devices N              how many, where none can be found\n"
+	"  --device-root DIR, --sysfs-root DIR, --proc-root DIR\n"
+	"                           what stands for /dev, /sys and /proc: a "
+	"pretended\n"
+	"                           machine, for tests\n"
+	"  --tools DIR              where vendors' tools are looked for before "
+	"PATH\n"
 	"  --cluster NAME           label of its containers (regatta)\n"
 	"  --stall SECONDS          an image pull without progress fails after "
 	"(120)\n"
@@ -52,6 +59,8 @@ static const char usage[] =
 
 struct options {
 	struct agent_config config;
+	struct roots roots;
+	char folders[4][PATH_MAX]; /* of the roots */
 	const char *key;
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
@@ -70,8 +79,9 @@ static long number(const char *text, long max)
 }
 
 /* Options whose value is a plain string of the configuration. */
-static const char **text_option(struct agent_config *config, const char *name)
+static const char **text_option(struct options *options, const char *name)
 {
+	struct agent_config *config = &options->config;
 	/* clang-format off */
 	const struct {
 		const char *name;
@@ -87,6 +97,10 @@ static const char **text_option(struct agent_config *config, const char *name)
 		{ "address", &config->address },
 		{ "vendor", &config->vendor },
 		{ "cluster", &config->cluster },
+		{ "device-root", &options->roots.dev },
+		{ "sysfs-root", &options->roots.sys },
+		{ "proc-root", &options->roots.proc },
+		{ "tools", &options->roots.bin },
 	};
 	/* clang-format on */
 
@@ -129,6 +143,8 @@ static int read_options(int argc, char **argv, struct options *options,
 		{ "address", 1, NULL, 0 },    { "vendor", 1, NULL, 0 },
 		{ "devices", 1, NULL, 0 },    { "cluster", 1, NULL, 0 },
 		{ "stall", 1, NULL, 0 },      { "lifeline", 1, NULL, 0 },
+		{ "device-root", 1, NULL, 0 }, { "sysfs-root", 1, NULL, 0 },
+		{ "proc-root", 1, NULL, 0 },  { "tools", 1, NULL, 0 },
 		     { "verbose", 0, NULL, VERBOSE },
 		{ "version", 0, NULL, VERSION }, { "help", 0, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
@@ -155,7 +171,7 @@ static int read_options(int argc, char **argv, struct options *options,
 			return error_set(err, EINVAL,
 					 "see regatta-agent --help");
 		}
-		text = text_option(&options->config, names[which].name);
+		text = text_option(options, names[which].name);
 		if (text)
 			*text = optarg;
 		else if (!strcmp(names[which].name, "key"))
@@ -169,6 +185,23 @@ static int read_options(int argc, char **argv, struct options *options,
 				 "found '%s', allowed are options; see "
 				 "regatta-agent --help",
 				 argv[optind]);
+	return 0;
+}
+
+/* Without links and relative parts: nodes are compared with them. */
+static int check_roots(struct options *options, struct error *err)
+{
+	const char **roots[] = { &options->roots.dev, &options->roots.sys,
+				 &options->roots.proc, &options->roots.bin };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		if (!*roots[i])
+			continue;
+		if (!realpath(*roots[i], options->folders[i]))
+			return error_errno(err, "%s", *roots[i]);
+		*roots[i] = options->folders[i];
+	}
+	options->config.roots = &options->roots;
 	return 0;
 }
 
@@ -196,7 +229,7 @@ static int check_options(struct options *options, struct error *err)
 	config->state = options->state;
 	if (access(config->init_program, X_OK) < 0)
 		return error_errno(err, "--init %s", config->init_program);
-	return 0;
+	return check_roots(options, err);
 }
 
 static void end_loop(void *arg)
@@ -234,15 +267,15 @@ static int run(struct options *options, struct error *err)
 int main(int argc, char **argv)
 {
 	struct options
-		options = { .config = {
+		options = { .roots = real_roots,
+			    .config = {
 				    .state = "/var/lib/regatta-agent",
 				    .engine = "unix:///var/run/docker.sock",
 				    .images = REGATTA_DATA "/images",
 				    .init_program = REGATTA_LIB "/regatta-init",
 				    .address = "127.0.0.1",
-				    .vendor = "cpu",
+				    .vendor = "auto",
 				    .cluster = "regatta",
-				    .devices = 1,
 			    } };
 	struct error err = { 0 };
 	int code = -1;

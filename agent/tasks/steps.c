@@ -279,12 +279,23 @@ static void image_progress(void *arg, const struct image_progress *progress)
 	task->room->progress(task->room->arg, task, progress);
 }
 
+/* Complete the spec for the devices of this node, once. */
+static int task_complete(struct task *task, bool probe, struct error *err)
+{
+	if (task->filled.container.image && !probe)
+		return 0;
+	codec_clear(&task_spec_schema, &task->filled);
+	return allot_spec(task->room->allot, &task->spec, probe, &task->filled,
+			  err);
+}
+
 void step_image(struct task *task)
 {
 	const struct container_spec *container = &task->spec.container;
 	struct error err;
 
-	if (preflight_check(&task->spec, task->room->folder, &err) < 0) {
+	if (preflight_check(&task->spec, task->room->folder, &err) < 0 ||
+	    task_complete(task, true, &err) < 0) {
 		task_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
@@ -362,13 +373,19 @@ void step_create(struct task *task)
 		.in_folder = in,
 		.out_folder = out,
 		.image = task->image_id,
+		.device_root = task->room->allot->roots->dev,
+		.ordered = &task->spec,
 	};
 	struct error err;
 	cJSON *body;
 
 	spool_in_path(task->room->spool, &task->id, in);
 	spool_out_path(task->room->spool, &task->id, out);
-	body = container_body(&task->spec, &place, &err);
+	if (task_complete(task, false, &err) < 0) {
+		task_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	body = container_body(&task->filled, &place, &err);
 	if (!body) {
 		task_fail(task, FAILURE_CREATE, &err);
 		return;
@@ -406,7 +423,8 @@ static int write_start(struct task *task, struct error *err)
 	     spool_write_in(task->room->spool, &task->id, "hostfile",
 			    hosts.data, hosts.size, err) < 0))
 		return -1;
-	if (command_build(&task->spec, &task->image_argv, &rendezvous, &start,
+	if (task_complete(task, false, err) < 0 ||
+	    command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0)
 		return -1;
 	return spool_write_start(task->room->spool, &task->id, start.data,

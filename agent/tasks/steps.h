@@ -39,7 +39,9 @@ enum event {
 struct task {
 	const struct task_room *room;
 	struct task_id id;
-	struct task_spec spec;
+	struct task_spec spec;   /* as the controller gave it */
+	struct task_spec filled; /* with what its devices need; no image: not
+				    yet filled */
 	enum step step;
 	enum task_state told; /* by changed() */
 	char container[CONTAINER_NAME_MAX];

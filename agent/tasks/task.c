@@ -202,6 +202,7 @@ void task_free(struct task *task)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);
 	codec_clear(&task_spec_schema, &task->spec);
+	codec_clear(&task_spec_schema, &task->filled);
 	free(task->image_id);
 	free(task->address);
 	strings_clear(&task->addresses);

@@ -10,6 +10,7 @@
 #define AGENT_TASKS_TASK_H
 
 #include "agent/engine/engine.h"
+#include "agent/devices/allot.h"
 #include "agent/engine/image.h"
 #include "agent/tasks/pump.h"
 #include "agent/tasks/spool.h"
@@ -31,6 +32,7 @@ struct task_room {
 	const char *node;
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
+	const struct allot_source *allot;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);
 	void (*progress)(void *arg, struct task *task,

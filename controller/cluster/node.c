@@ -160,11 +160,11 @@ int node_join(struct cluster *cluster, struct node *node,
 	owned_free char *address = NULL;
 	owned_free char *instance = NULL;
 
-	if (!hello->vendor || !hello->address || !hello->devices ||
+	if (!hello->vendor || !hello->address ||
 	    hello->devices > SCHEDULER_DEVICES_MAX)
 		return error_set(err, EPROTO,
-				 "hello: an agent needs vendor, address and 1 "
-				 "to %d devices",
+				 "hello: an agent needs vendor, address and at "
+				 "most %d devices",
 				 SCHEDULER_DEVICES_MAX);
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);

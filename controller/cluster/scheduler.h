@@ -46,7 +46,7 @@ struct slot_device {
 /* A node as the scheduler sees it; kept by the caller in an array. */
 struct slot {
 	const char *vendor;
-	uint32_t devices;                /* 1 .. SCHEDULER_DEVICES_MAX */
+	uint32_t devices;                /* at most SCHEDULER_DEVICES_MAX */
 	const struct slot_device *parts; /* of each device; NULL: unknown */
 	uint64_t lost;  /* bit per device that is there no more, or broken */
 	bool usable;    /* up, not drained, nothing left to clean */

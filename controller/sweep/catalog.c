@@ -416,7 +416,7 @@ static int load_frameworks(struct catalog *catalog, const char *folder,
 	for (int i = 0; i < count; i++) {
 		const char *name = listing.entries[i]->d_name;
 		size_t length = strlen(name), tail = strlen(suffix);
-		char path[PATH_MAX], stem[NAME_MAX + 1];
+		char path[PATH_MAX + NAME_MAX], stem[NAME_MAX + 1];
 
 		if (length <= tail || strcmp(name + length - tail, suffix) != 0)
 			continue;

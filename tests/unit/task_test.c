@@ -39,6 +39,9 @@ struct world {
 	struct spool *spool;
 	struct pump *pump;
 	struct task_room room;
+	struct inventory *inventory;
+	struct engine_abilities abilities;
+	struct allot_source allot;
 	struct task *task;
 	char cluster[16];
 	/* the engine */
@@ -58,6 +61,10 @@ struct world {
 static const struct strings no_addresses;
 
 static const struct task_id id = { 3, 1, 0 };
+
+static void inventory_changed(void *arg)
+{
+}
 
 static void asked(struct world *world, char what)
 {
@@ -251,6 +258,14 @@ static struct world *world_new(void)
 	world->pump = pump_new(world->loop, world->spool, no_send, world, &err);
 	if (!world->engine || !world->images || !world->spool || !world->pump)
 		abort();
+	world->inventory = inventory_new(world->loop,
+					 &(struct inventory_config){
+						 .roots = &real_roots,
+						 .vendor = "cpu",
+						 .state = world->folder },
+					 inventory_changed, NULL, NULL);
+	world->allot = (struct allot_source){ world->inventory, &real_roots,
+					      &world->abilities };
 	world->room = (struct task_room){
 		.loop = world->loop,
 		.engine = world->engine,
@@ -261,6 +276,7 @@ static struct world *world_new(void)
 		.node = "n",
 		.init_program = "/init",
 		.folder = world->folder,
+		.allot = &world->allot,
 		.changed = changed,
 		.progress = progress,
 		.gone = gone,
@@ -272,6 +288,7 @@ static struct world *world_new(void)
 static void world_free(struct world *world)
 {
 	task_free(world->task);
+	inventory_free(world->inventory);
 	pump_free(world->pump);
 	images_free(world->images);
 	engine_free(world->engine);

@@ -1,0 +1,585 @@
+/* inventory.c - the devices of this node: found at the start, watched later.
+ */
+#include "agent/devices/inventory.h"
+#include "protocol/file.h"
+#include "protocol/hardware/tool.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+#define SETTLE_MS 200 /* changes of /dev come in bursts */
+#define TOOL_MS 30000 /* a first call may load drivers */
+#define STATE_MAX (1 << 20)
+#define WHY_MAX 1024
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
+enum { MONITOR, MAP, TOOLS };
+
+struct inventory {
+	sd_event *loop;
+	struct inventory_config config;
+	inventory_fn *changed;
+	void *arg;
+	struct profiles profiles;
+	const struct profile *profile; /* NULL: none of that name */
+	struct samples told[TOOLS];    /* what they printed last */
+	struct tool *tool;
+	size_t asking; /* which of the two */
+	struct devices devices;
+	size_t left_out; /* of the last look */
+	bool ready;
+	sd_event_source *timer, *watch;
+	int64_t looked_ms; /* monotonic */
+	char why[WHY_MAX]; /* of the last look */
+	char boot[64];
+};
+
+static bool discovers(const struct profile *profile)
+{
+	return profile &&
+	       (profile->discover.pci_vendors.count || profile->discover.nodes);
+}
+
+/* Looking. */
+
+static int look(const struct inventory *inventory,
+		const struct profile *profile, struct devices *devices,
+		char why[WHY_MAX], struct error *err)
+{
+	bool chosen = profile == inventory->profile;
+	const struct samples *told = inventory->told;
+
+	return devices_find(profile, inventory->config.roots,
+			    chosen && told[MONITOR].count ? &told[MONITOR]
+							  : NULL,
+			    chosen && told[MAP].count ? &told[MAP] : NULL,
+			    devices, why, WHY_MAX, err);
+}
+
+/* The first vendor that has something here. */
+static const struct profile *choose(struct inventory *inventory)
+{
+	const struct profile *chosen = NULL;
+
+	for (size_t i = 0; i < inventory->profiles.count; i++) {
+		const struct profile *profile = inventory->profiles.list[i];
+		owned(devices_clear) struct devices devices = { 0 };
+		struct error err = { 0 };
+		char why[WHY_MAX];
+
+		if (!discovers(profile))
+			continue;
+		if (look(inventory, profile, &devices, why, &err) < 0)
+			log_warning("devices of %s: %s", profile->vendor,
+				    err.text);
+		if (!devices.count && !devices.left_out)
+			continue;
+		if (!chosen)
+			chosen = profile;
+		else
+			log_warning("there are devices of %s, too: they are "
+				    "not used; see --vendor",
+				    profile->vendor);
+	}
+	return chosen ? chosen : profiles_find(&inventory->profiles, "cpu");
+}
+
+/* By its place on the bus, or by its node. */
+static bool same_device(const struct device_info *a,
+			const struct device_info *b)
+{
+	if (a->bus_id || b->bus_id)
+		return a->bus_id && b->bus_id && !strcmp(a->bus_id, b->bus_id);
+	return a->numbers_count && b->numbers_count &&
+	       !strcmp(a->numbers[0].value, b->numbers[0].value);
+}
+
+/* Which of the found ones is the known one at index, or found->count. The dies
+ * of a card are told apart by their order.
+ */
+static size_t match(const struct devices *known, size_t index,
+		    const struct devices *found)
+{
+	size_t skip = 0, i;
+
+	for (i = 0; i < index; i++)
+		skip += same_device(&known->list[i], &known->list[index]);
+	for (i = 0; i < found->count; i++)
+		if (same_device(&found->list[i], &known->list[index]) &&
+		    !skip--)
+			break;
+	return i;
+}
+
+static void keep_word(char **to, char **from)
+{
+	if (!*to)
+		*to = take(*from);
+}
+
+/* What was told of it earlier and is not now still holds. */
+static void renew(struct device_info *known, struct device_info *found)
+{
+	uint32_t index = known->index;
+
+	keep_word(&found->uuid, &known->uuid);
+	keep_word(&found->name, &known->name);
+	keep_word(&found->chip, &known->chip);
+	if (!found->memory_mib)
+		found->memory_mib = known->memory_mib;
+	codec_clear(&device_info_schema, known);
+	*known = *found;
+	known->index = index;
+	*found = (struct device_info){ 0 };
+}
+
+static int append(struct devices *devices, struct device_info *found)
+{
+	struct device_info *list;
+
+	if (devices->count >= DEVICES_MAX) {
+		log_warning("more than %d devices with those that are gone: "
+			    "%s is not used",
+			    DEVICES_MAX, found->bus_id ? found->bus_id : "one");
+		return 0;
+	}
+	list = realloc(devices->list, (devices->count + 1) * sizeof(*list));
+	if (!list)
+		return -1;
+	devices->list = list;
+	list += devices->count;
+	*list = *found;
+	list->index = (uint32_t)devices->count++;
+	*found = (struct device_info){ 0 };
+	return 0;
+}
+
+static void lose(struct device_info *device)
+{
+	if (device->gone)
+		return;
+	device->gone = true;
+	free(device->text);
+	device->text = strdup("it is not there any more");
+}
+
+/* Bring the list up to date; *news counts the devices that are new or back. */
+static int merge(struct devices *known, struct devices *found, size_t *news)
+{
+	bool taken[DEVICES_MAX] = { false };
+	size_t matches[DEVICES_MAX];
+
+	for (size_t i = 0; i < known->count; i++)
+		matches[i] = match(known, i, found);
+	for (size_t i = 0; i < known->count; i++) {
+		if (matches[i] == found->count) {
+			lose(&known->list[i]);
+			continue;
+		}
+		taken[matches[i]] = true;
+		*news += known->list[i].gone;
+		renew(&known->list[i], &found->list[matches[i]]);
+	}
+	for (size_t i = 0; i < found->count; i++) {
+		if (taken[i])
+			continue;
+		++*news;
+		if (append(known, &found->list[i]) < 0)
+			return -1;
+	}
+	known->pretended = found->pretended;
+	return 0;
+}
+
+/* Keeping. */
+
+static cJSON *state_json(const struct inventory *inventory)
+{
+	const struct devices *devices = &inventory->devices;
+	cJSON *state = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(state, "devices");
+
+	cJSON_AddStringToObject(state, "vendor", inventory_vendor(inventory));
+	cJSON_AddStringToObject(state, "boot", inventory->boot);
+	cJSON_AddStringToObject(state, "sysfs", inventory->config.roots->sys);
+	for (size_t i = 0; i < devices->count; i++)
+		cJSON_AddItemToArray(list,
+				     codec_object(&device_info_schema,
+						  &devices->list[i], NULL));
+	return state;
+}
+
+static char *state_text(const struct inventory *inventory)
+{
+	cJSON *state = state_json(inventory);
+	char *text = cJSON_PrintUnformatted(state);
+
+	cJSON_Delete(state);
+	return text;
+}
+
+static int state_path(const struct inventory *inventory, char out[PATH_MAX])
+{
+	return snprintf(out, PATH_MAX, "%s/devices.json",
+			inventory->config.state) < PATH_MAX
+		       ? 0
+		       : -1;
+}
+
+static void state_save(const struct inventory *inventory, const char *text)
+{
+	char path[PATH_MAX];
+	struct error err;
+
+	if (state_path(inventory, path) == 0 &&
+	    file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, &err) < 0)
+		log_warning("%s: a gone device is forgotten when this agent "
+			    "ends",
+			    err.text);
+}
+
+static bool state_is(const cJSON *state, const char *name, const char *want)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(state, name));
+
+	return text && !strcmp(text, want);
+}
+
+/* What an agent before us knew, if the machine has not started anew since. */
+static void state_load(struct inventory *inventory)
+{
+	struct devices *devices = &inventory->devices;
+	owned(buffer_clear) struct buffer text;
+	const cJSON *list, *item;
+	char path[PATH_MAX];
+	cJSON *state = NULL;
+
+	buffer_init(&text, STATE_MAX);
+	if (state_path(inventory, path) == 0 &&
+	    file_read(AT_FDCWD, path, &text, NULL) == 0)
+		state = codec_parse(text.data, text.size, NULL);
+	list = cJSON_GetObjectItemCaseSensitive(state, "devices");
+	if (state_is(state, "vendor", inventory_vendor(inventory)) &&
+	    state_is(state, "boot", inventory->boot) &&
+	    state_is(state, "sysfs", inventory->config.roots->sys) &&
+	    cJSON_GetArraySize(list) <= DEVICES_MAX)
+		devices->list = calloc(DEVICES_MAX, sizeof(*devices->list));
+	if (!devices->list)
+		list = NULL;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (codec_from_object(&device_info_schema, item,
+				      &devices->list[devices->count],
+				      NULL) < 0 ||
+		    devices->list[devices->count].index != devices->count) {
+			codec_clear(&device_info_schema,
+				    &devices->list[devices->count]);
+			devices_clear(devices);
+			break;
+		}
+		devices->count++;
+	}
+	cJSON_Delete(state);
+}
+
+/* What people read. */
+
+static void log_found(const struct inventory *inventory)
+{
+	const struct devices *devices = &inventory->devices;
+
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct device_info *device = &devices->list[i];
+
+		log_line(device->gone || device->text ? LOG_WARNING : LOG_INFO,
+			 "device %zu: %s%s%s%s%s numa=%lld%s%s", i,
+			 device->bus_id ? device->bus_id : "a node",
+			 device->name ? " " : "",
+			 device->name ? device->name : "",
+			 device->chip ? " chip=" : "",
+			 device->chip ? device->chip : "",
+			 (long long)device->numa, device->text ? ": " : "",
+			 device->text ? device->text : "");
+	}
+	if (*inventory->why)
+		log_info("devices of %s: %s", inventory_vendor(inventory),
+			 inventory->why);
+}
+
+/* Looking again. */
+
+static void ask(struct inventory *inventory, size_t which);
+static void look_later(struct inventory *inventory, uint64_t delay_ms);
+
+/* Look once; true: there is a device that the tools should be asked about. */
+static bool look_again(struct inventory *inventory)
+{
+	owned(devices_clear) struct devices found = { 0 };
+	char *before = state_text(inventory), *after;
+	struct error err;
+	size_t news = 0;
+	int rc = look(inventory, inventory->profile, &found, inventory->why,
+		      &err);
+
+	inventory->looked_ms = clock_mono_ms();
+	if (rc == 0 && merge(&inventory->devices, &found, &news) < 0)
+		rc = error_nomem(&err, "inventory");
+	if (rc < 0) {
+		log_warning("devices: %s", err.text);
+		free(before);
+		return false;
+	}
+	news += found.left_out > inventory->left_out;
+	inventory->left_out = found.left_out;
+	after = state_text(inventory);
+	if (before && after && strcmp(before, after) != 0) {
+		state_save(inventory, after);
+		log_found(inventory);
+		if (inventory->ready)
+			inventory->changed(inventory->arg);
+	}
+	free(before);
+	free(after);
+	return news;
+}
+
+static void become_ready(struct inventory *inventory)
+{
+	if (inventory->ready)
+		return;
+	inventory->ready = true;
+	if (!inventory->devices.count && discovers(inventory->profile))
+		log_warning("no devices of %s: %s", inventory_vendor(inventory),
+			    inventory->why);
+	inventory->changed(inventory->arg);
+}
+
+static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct inventory *inventory = arg;
+
+	if (look_again(inventory) && !inventory->tool)
+		ask(inventory, MONITOR);
+	look_later(inventory, INVENTORY_LOOK_MS);
+	return 0;
+}
+
+static void look_later(struct inventory *inventory, uint64_t delay_ms)
+{
+	loop_timer(inventory->loop, &inventory->timer, delay_ms, timer_run,
+		   inventory, NULL);
+}
+
+static int dev_changed(sd_event_source *source,
+		       const struct inotify_event *event, void *arg)
+{
+	struct inventory *inventory = arg;
+	int64_t since = clock_mono_ms() - inventory->looked_ms;
+	int64_t left = inventory->config.pause_ms - since;
+
+	look_later(inventory, left > SETTLE_MS ? (uint64_t)left : SETTLE_MS);
+	return 0;
+}
+
+/* Asking the tools. */
+
+static const struct strings *tool_argv(const struct profile *profile,
+				       size_t which)
+{
+	return which == MONITOR ? &profile->monitor.command
+				: &profile->discover.map_command;
+}
+
+static const struct sampler *tool_sampler(const struct profile *profile,
+					  size_t which)
+{
+	return which == MONITOR ? profile->monitor.sampler
+				: profile->discover.map;
+}
+
+static void tool_told(void *arg, const struct error *err,
+		      const struct tool_output *output)
+{
+	struct inventory *inventory = arg;
+	const char *name =
+		tool_argv(inventory->profile, inventory->asking)->items[0];
+	struct samples samples = { 0 };
+	struct error wrong;
+
+	inventory->tool = NULL;
+	if (err) {
+		log_warning("devices: %s", err->text);
+	} else if (sampler_read(tool_sampler(inventory->profile,
+					     inventory->asking),
+				output->text, output->size, &samples,
+				&wrong) < 0) {
+		log_warning("devices: %s ended with %d%s%s: %s", name,
+			    output->exit_code, *output->complaint ? ": " : "",
+			    output->complaint, wrong.text);
+	} else {
+		samples_clear(&inventory->told[inventory->asking]);
+		inventory->told[inventory->asking] = samples;
+	}
+	ask(inventory, inventory->asking + 1);
+}
+
+/* Ask this tool and those after it, then look with what they said. */
+static void ask(struct inventory *inventory, size_t which)
+{
+	const struct profile *profile = inventory->profile;
+	struct error err;
+
+	for (; which < TOOLS; which++) {
+		struct tool_command command = {
+			.argv = tool_argv(profile, which),
+			.env = &profile->monitor.env,
+			.bin = inventory->config.roots->bin,
+			.timeout_ms = TOOL_MS,
+			.output_max = SAMPLE_TEXT_MAX,
+			.cpus = inventory->config.cpus,
+		};
+
+		if (!command.argv->count || !tool_sampler(profile, which))
+			continue;
+		inventory->asking = which;
+		inventory->tool = tool_run(inventory->loop, &command, tool_told,
+					   inventory, &err);
+		if (inventory->tool)
+			return;
+		log_warning("devices: %s", err.text);
+	}
+	look_again(inventory);
+	become_ready(inventory);
+}
+
+/* Starting. */
+
+static int start_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct inventory *inventory = arg;
+	owned(devices_clear) struct devices found = { 0 };
+	struct error err;
+
+	if (!discovers(inventory->profile)) {
+		become_ready(inventory);
+		return 0;
+	}
+	state_load(inventory);
+	loop_source_free(&inventory->timer); /* another function is next */
+	sd_event_add_inotify(inventory->loop, &inventory->watch,
+			     inventory->config.roots->dev,
+			     IN_CREATE | IN_DELETE | IN_ONLYDIR, dev_changed,
+			     inventory);
+	look_later(inventory, INVENTORY_LOOK_MS);
+	if (look(inventory, inventory->profile, &found, inventory->why, &err) <
+	    0)
+		log_warning("devices: %s", err.text);
+	/* Without devices there is nobody to ask. */
+	ask(inventory, found.count || found.left_out ? MONITOR : TOOLS);
+	return 0;
+}
+
+static void read_boot(struct inventory *inventory)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, sizeof(inventory->boot) - 1);
+	if (file_read(AT_FDCWD, BOOT_ID, &text, NULL) == 0)
+		snprintf(inventory->boot, sizeof(inventory->boot), "%s",
+			 text.data);
+}
+
+static int choose_profile(struct inventory *inventory, struct error *err)
+{
+	const char *vendor = inventory->config.vendor;
+
+	if (inventory->config.images &&
+	    profiles_load(inventory->config.images, &inventory->profiles, err) <
+		    0)
+		return -1;
+	inventory->profile =
+		strcmp(vendor, "auto")
+			? profiles_find(&inventory->profiles, vendor)
+			: choose(inventory);
+	return 0;
+}
+
+struct inventory *inventory_new(sd_event *loop,
+				const struct inventory_config *config,
+				inventory_fn *changed, void *arg,
+				struct error *err)
+{
+	owned(inventory_free) struct inventory *inventory =
+		calloc(1, sizeof(*inventory));
+
+	if (!inventory) {
+		error_nomem(err, "inventory");
+		return NULL;
+	}
+	inventory->loop = sd_event_ref(loop);
+	inventory->config = *config;
+	if (!inventory->config.pause_ms)
+		inventory->config.pause_ms = INVENTORY_PAUSE_MS;
+	inventory->changed = changed;
+	inventory->arg = arg;
+	read_boot(inventory);
+	if (choose_profile(inventory, err) < 0 ||
+	    loop_timer(loop, &inventory->timer, 0, start_run, inventory, err) <
+		    0)
+		return NULL;
+	return take(inventory);
+}
+
+void inventory_free(struct inventory *inventory)
+{
+	if (!inventory)
+		return;
+	tool_cancel(inventory->tool);
+	loop_source_free(&inventory->timer);
+	loop_source_free(&inventory->watch);
+	for (size_t i = 0; i < TOOLS; i++)
+		samples_clear(&inventory->told[i]);
+	devices_clear(&inventory->devices);
+	profiles_clear(&inventory->profiles);
+	sd_event_unref(inventory->loop);
+	free(inventory);
+}
+
+bool inventory_ready(const struct inventory *inventory)
+{
+	return inventory->ready;
+}
+
+const char *inventory_vendor(const struct inventory *inventory)
+{
+	const char *vendor = inventory->config.vendor;
+
+	if (inventory->profile)
+		return inventory->profile->vendor;
+	return strcmp(vendor, "auto") ? vendor : "cpu";
+}
+
+const struct profile *inventory_profile(const struct inventory *inventory)
+{
+	return inventory->profile;
+}
+
+const struct devices *inventory_devices(const struct inventory *inventory)
+{
+	return &inventory->devices;
+}
+
+uint32_t inventory_count(const struct inventory *inventory)
+{
+	if (inventory->devices.count)
+		return (uint32_t)inventory->devices.count;
+	if (inventory->config.devices)
+		return inventory->config.devices;
+	return discovers(inventory->profile) ? 0 : 1;
+}
