@@ -174,18 +174,26 @@ int expression_find(struct expression *expression, const char *text,
 /* Nested repetitions double their steps with every letter. */
 #define PROBE_LETTERS 40
 
+/* The expression itself stands behind the letters, since PCRE2 does not even
+ * begin where a letter that it needs is missing.
+ */
 static int probe(struct expression *expression, const char *letters,
 		 size_t count, struct error *err)
 {
-	char text[PROBE_LETTERS + 1];
+	char text[PROBE_LETTERS + 1 + EXPRESSION_MAX];
+	size_t size = strlen(expression->source);
 
 	for (size_t i = 0; i < PROBE_LETTERS; i++)
 		text[i] = letters[i % count];
-	text[PROBE_LETTERS] = '\x01'; /* which nothing ends with */
-	return expression_match(expression, text, sizeof(text),
-				EXPRESSION_ANYWHERE, err) < 0
-		       ? -1
-		       : 0;
+	text[PROBE_LETTERS] = '\x01';
+	memcpy(text + PROBE_LETTERS + 1, expression->source, size);
+	if (expression_match(expression, text, PROBE_LETTERS + 1 + size,
+			     EXPRESSION_ANYWHERE, NULL) < 0)
+		return error_set(err, EPROTO,
+				 "found \"%.80s\", which takes more than %d "
+				 "steps on texts such as \"%.8s...\"",
+				 expression->source, EXPRESSION_STEPS, text);
+	return 0;
 }
 
 int expression_probe(struct expression *expression, struct error *err)

@@ -239,6 +239,43 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 			 sampler->count);
 }
 
+static int probe_all(const struct expressions *expressions, struct error *err)
+{
+	for (size_t i = 0; i < expressions->count; i++)
+		if (expression_probe(expressions->list[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int layout_probe(const struct layout *layout, struct error *err)
+{
+	struct expression *const ones[] = { layout->when, layout->from,
+					    layout->until, layout->row };
+	const struct expressions *const lists[] = {
+		&layout->all, &layout->device, &layout->more, &layout->group
+	};
+
+	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
+		if (ones[i] && expression_probe(ones[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (probe_all(lists[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < FIELDS; i++)
+		if (probe_all(&layout->fields[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int sampler_probe(const struct sampler *sampler, struct error *err)
+{
+	for (size_t i = 0; i < sampler->count; i++)
+		if (layout_probe(&sampler->layouts[i], err) < 0)
+			return error_prefix(err, "layout \"%.40s\"",
+					    sampler->layouts[i].name);
+	return 0;
+}
+
 int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 		 struct samples *samples, struct error *err)
 {

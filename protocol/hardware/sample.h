@@ -137,6 +137,9 @@ struct sampler;
  * expression also what PCRE2 says.
  */
 struct sampler *sampler_new(const struct value *monitor, struct error *err);
+
+/* Try each expression as expression_probe() does. */
+int sampler_probe(const struct sampler *sampler, struct error *err);
 void sampler_free(struct sampler *sampler);
 OWNED_POINTER(struct sampler, sampler_free)
 

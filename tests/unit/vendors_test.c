@@ -354,8 +354,13 @@ static void test_sources(const struct profiles *profiles)
 	for (size_t i = 0; i < profiles->count; i++) {
 		const struct profile *profile = profiles->list[i];
 
+		struct error err = { 0 };
+
 		ok(profile->title && profile->source,
 		   "%s has a title and a source", profile->vendor);
+		ok(!profile->monitor.sampler ||
+			   sampler_probe(profile->monitor.sampler, &err) == 0,
+		   "no expression of its monitor runs for ever %s", err.text);
 		for (size_t k = 0; k < profile->chips_count; k++)
 			ok(profile->chips[k].confidence != NULL,
 			   "%s says how sure its figures are",

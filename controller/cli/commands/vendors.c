@@ -147,6 +147,12 @@ static int list_vendors(struct cli *cli, struct error *err)
 
 /* check */
 
+static int bad_monitor(const char *name, struct error *err)
+{
+	err->code = EINVAL;
+	return error_prefix(err, "%s: monitor", name);
+}
+
 static int check_file(struct cli *cli, const char *name, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
@@ -159,6 +165,9 @@ static int check_file(struct cli *cli, const char *name, struct error *err)
 	profile = profile_parse(text.data, text.size, name, err);
 	if (!profile)
 		return -1;
+	if (profile->monitor.sampler &&
+	    sampler_probe(profile->monitor.sampler, err) < 0)
+		return bad_monitor(name, err);
 	fprintf(cli->out,
 		"%s: good: vendor %s, %zu chips, monitor %s, %zu images\n",
 		name, profile->vendor, profile->chips_count,
