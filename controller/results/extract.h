@@ -56,6 +56,7 @@
  *catches later replaces all that it caught before, but a higher rank never
  *replaces what a lower one said, and of memory the most counts.
  *
+ *	summary: true	of the whole run, which has not finished by this
  *	progress: true	the step is only counted: what comes next without a
  *			step belongs to it (progress bars). Other `steps` than
  *			the first (an evaluation's bar) are left alone

@@ -9,8 +9,9 @@
 
 #define SAME 1e-9 /* relative */
 #define PATH_BYTES 200
-#define DEPTH_MAX 16 /* of objects in a result, which may be a person's file   \
-		      */
+#define DEPTH_MAX                                                              \
+	16 /* of objects in a result, which may be a person's file             \
+	    */
 
 static const cJSON *get(const cJSON *object, const char *name)
 {

@@ -340,11 +340,13 @@ static int take_step(struct steps *steps, const struct caught *caught)
 	return put_caught(steps, record, caught);
 }
 
-static int take_summary(struct steps *steps, const struct caught *caught)
+static int take_summary(struct steps *steps, const struct caught *caught,
+			bool finished)
 {
 	if (outranked(&steps->summary, caught))
 		return 0;
-	put_known(&steps->summary, RECORD_FINISHED, 1);
+	if (finished)
+		put_known(&steps->summary, RECORD_FINISHED, 1);
 	return put_caught(steps, &steps->summary, caught);
 }
 
@@ -455,10 +457,10 @@ int steps_take(struct steps *steps, const struct caught *caught)
 	if (rule->metric_name != FIELD_NONE &&
 	    take_run_metric(steps, caught) < 0)
 		return -1;
-	if (finished || rule->progress || !rule->to)
+	if (finished || rule->summary || rule->progress || !rule->to)
 		take_latest(steps, caught);
-	if (finished)
-		return take_summary(steps, caught);
+	if (finished || rule->summary)
+		return take_summary(steps, caught, finished);
 	if (rule->progress)
 		steps->progress = step ? (uint64_t)step->number : 0;
 	if (rule->progress || rule->to)

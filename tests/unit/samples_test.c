@@ -5,6 +5,7 @@
  * restarts, NaN, ranks, escapes and cuts that those do not show.
  */
 #include "controller/results/document/document.h"
+#include "controller/results/rules/rule.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/document.h"
 #include "protocol/file.h"
@@ -465,6 +466,24 @@ static void check_sample(const char *folder, const char *name)
 	free(sample.log.data);
 }
 
+/* The scan works only where each rule has a text that all its matches hold. */
+static void check_scans(void)
+{
+	const struct framework *framework;
+
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
+	     i++) {
+		struct extract_rules *rules =
+			framework->log ? rules_for(framework->name) : NULL;
+
+		if (rules)
+			ok(rules->scan != NULL,
+			   "%s: each rule shows what it looks for",
+			   framework->name);
+		extract_rules_free(rules);
+	}
+}
+
 static int check_folder(const char *folder)
 {
 	struct dirent **entries = NULL;
@@ -492,6 +511,7 @@ int main(void)
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
 		is_int(check_folder(REAL), 22, "all samples were read");
+		check_scans();
 		ok(check_folder(MADE_UP) >= 12, "and those that are made up");
 	}
 	catalog_free(catalog);

@@ -29,8 +29,8 @@ struct context {
 /* Nothing is known. */
 void context_init(struct context *context);
 
-/* From a file, or from a map: a number that is out of range (negative, or above 1e18) is an
- * error that names file and line.
+/* From a file, or from a map: a number that is out of range (negative, or above
+ * 1e18) is an error that names file and line.
  */
 int context_read(struct context *context, const char *path, struct error *err);
 int context_take(struct context *context, const struct value *map,

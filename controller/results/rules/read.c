@@ -11,7 +11,7 @@
 static const char *const rule_keys[] = {
 	"match", "dict", "pairs", "fields", "where", "has", "others",
 	"between", "is", "closed", "contains", "spell", "to", "row",
-	"finished", "progress", "total", "pending", "number", "nan_with", "epoch",
+	"finished", "summary", "progress", "total", "pending", "number", "nan_with", "epoch",
 	"metric", NULL,
 };
 static const struct {
@@ -596,6 +596,7 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	if (read_fields(rules, rule, value, err) < 0 ||
 	    read_row(rules, rule, value, err) < 0 ||
 	    read_flag(value, "finished", &rule->finished, err) < 0 ||
+	    read_flag(value, "summary", &rule->summary, err) < 0 ||
 	    read_flag(value, "progress", &rule->progress, err) < 0 ||
 	    read_flag(value, "total", &rule->total, err) < 0 ||
 	    read_flag(value, "pending", &rule->pending, err) < 0 ||

@@ -91,6 +91,7 @@ struct rule {
 	enum rule_row row;
 	uint16_t row_field; /* of ROW_BY */
 	bool finished;
+	bool summary;
 	bool progress;
 	bool total;
 	bool pending;

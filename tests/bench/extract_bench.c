@@ -1,0 +1,183 @@
+/* extract_bench.c - a log in which no rule finds anything, read by the rules of
+ * each framework, beside grep with one of them.
+ *
+ *	extract_bench --build DIR --folder DIR
+ *
+ * One core. The lines are of the kind that fills training logs: library
+ * messages, warnings, timers, paths; some hold a word of a rule.
+ */
+#include "controller/results/extract.h"
+#include "controller/sweep/catalog.h"
+#include "protocol/file.h"
+#include "protocol/program.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE 65536
+#define MIB (1024.0 * 1024)
+#define GREP "iteration *([0-9]+)/ *([0-9]+) *\\|"
+
+/* clang-format off */
+static const char *const lines[] = {
+	"node-17:811:1204 [%d] NCCL INFO Channel 02/0 : 3[3] -> 2[2] via P2P/CUMEM/read",
+	"node-17:811:1204 [%d] NCCL INFO Connected all rings, nvlsHeadRank 0",
+	"time (ms) | forward-compute: 144.25 | forward-recv: 236.55 | backward-compute: 397.00 | optimizer: %d.44",
+	"/usr/lib/python3.10/site-packages/torch/distributed/launch.py:%d: FutureWarning: the module is deprecated",
+	"[2024-02-01 03:12:40,118] [INFO] [comm.py:%d:init_distributed] cdb=None, initializing with the nccl backend",
+	" > loading shuffle-idx mapping from /data/openwebtext/meg-gpt2_text_document_shuffle_idx_%d.npy",
+	"INFO:root:worker %d prefetched 128 samples in 0.0123 s, queue length 7, dropped 0",
+	"saving checkpoint at step %d to /checkpoints/gpt3, this may take some time",
+	"rank 3: tensor([[ 0.0213, -1.2031,  0.4409, %d.0512, -0.3321,  0.9982, -2.1120]], device='cuda:3')",
+	"W0310 08:10:50.8 140215 gpu_executor.cc:%d] could not open the file of the NUMA node of this device",
+	"  (self_attention): ParallelAttention((query_key_value): ColumnParallelLinear(bias=True) #%d)",
+	"validation of the data loader took %d ms; the next batch is at hand",
+};
+/* clang-format on */
+
+struct options {
+	const char *folder;
+	size_t bytes;
+};
+
+static void make_log(struct buffer *log, size_t bytes)
+{
+	for (int i = 0; log->size < bytes; i++) {
+		const char *line =
+			lines[(size_t)i % (sizeof(lines) / sizeof(*lines))];
+		char text[256];
+		const char *mark = strchr(line, '%');
+
+		snprintf(text, sizeof(text), "%.*s%d%s\n", (int)(mark - line),
+			 line, i, mark + 2);
+		if (buffer_text(log, text, NULL) < 0)
+			return;
+	}
+}
+
+/* Seconds to read it; the rules must find nothing. */
+static double read_log(const struct catalog *catalog,
+		       const struct framework *framework,
+		       const struct buffer *log, struct error *err)
+{
+	owned(extract_rules_free) struct extract_rules *rules = NULL;
+	owned(extract_free) struct extract *extract = NULL;
+	const struct value *logs[CATALOG_LOGS_MAX];
+	size_t count;
+	double start;
+
+	if (catalog_logs(catalog, framework, logs, &count, err) < 0)
+		return -1;
+	rules = extract_rules_new(logs, count, err);
+	extract = rules ? extract_new(rules, err) : NULL;
+	if (!extract)
+		return -1;
+	start = clock_s();
+	for (size_t at = 0; at < log->size; at += PIECE)
+		if (extract_feed(extract, log->data + at,
+				 log->size - at < PIECE ? log->size - at
+							: PIECE,
+				 err) < 0)
+			return -1;
+	start = clock_s() - start;
+	extract_records(extract, &count);
+	if (count) {
+		error_set(err, EINVAL, "%s: found %zu steps", framework->name,
+			  count);
+		return -1;
+	}
+	return start;
+}
+
+static void tell(const char *way, double bytes, double seconds)
+{
+	cJSON *result = result_new("extract", way);
+
+	printf("%-20s %8.0f MB/s\n", way, bytes / seconds / 1e6);
+	cJSON_AddNumberToObject(result, "mb_per_s", bytes / seconds / 1e6);
+	result_put(result);
+}
+
+static int run_grep(const struct options *options, const struct buffer *log,
+		    struct error *err)
+{
+	char path[PATH_MAX];
+	const char *const argv[] = { "env", "LC_ALL=C", "grep", "-aEc",
+				     GREP,  path,       NULL };
+	double start;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/log", options->folder);
+	if (file_write(AT_FDCWD, path, log->data, log->size, 0600, false, err) <
+	    0)
+		return -1;
+	start = clock_s();
+	pid = process_start(argv, NULL, NULL, err);
+	if (pid < 0)
+		return -1;
+	process_wait(pid, NULL); /* 1: nothing was found */
+	tell("grep, one rule", (double)log->size, clock_s() - start);
+	unlink(path);
+	return 0;
+}
+
+static void read_options(int argc, char **argv, struct options *options)
+{
+	/* clang-format off */
+	static const struct option names[] = {
+		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
+		{ NULL, 0, NULL, 0 },
+	};
+	/* clang-format on */
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == 'f')
+			options->folder = optarg;
+		else if (option != 'b')
+			exit(EXIT_WRONG_REQUEST);
+	}
+	if (!options->folder) {
+		fputs("extract_bench: see the top of extract_bench.c\n",
+		      stderr);
+		exit(EXIT_WRONG_REQUEST);
+	}
+	options->bytes = (size_t)(is_quick() ? 64 : 256) << 20;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct error err = { 0 };
+	owned(catalog_free) struct catalog *catalog = NULL;
+	owned(buffer_clear) struct buffer log;
+	const struct framework *framework;
+
+	read_options(argc, argv, &options);
+	buffer_init(&log, options.bytes + PIECE);
+	make_log(&log, options.bytes);
+	catalog = catalog_load("images", &err);
+	if (!catalog)
+		fail(&err);
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
+	     i++) {
+		double seconds;
+
+		if (!framework->log)
+			continue;
+		seconds = read_log(catalog, framework, &log, &err);
+		if (seconds < 0)
+			fail(&err);
+		tell(framework->name, (double)log.size, seconds);
+	}
+	if (run_grep(&options, &log, &err) < 0)
+		fail(&err);
+	return EXIT_GOOD;
+}
