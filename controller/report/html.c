@@ -184,17 +184,11 @@ static int put_origin(const cJSON *row, struct buffer *out, struct error *err)
 
 static int put_doubts(const cJSON *row, struct buffer *out, struct error *err)
 {
-	const cJSON *flag;
+	const char *flag;
 
-	if (!row_flagged(row))
-		return 0;
-	cJSON_ArrayForEach(flag, row_at(row, "result.flags"))
-	{
-		const char *text = cJSON_GetStringValue(flag);
-
-		if (put_item(row, "", text ? text : "-", out, err) < 0)
+	for (size_t i = 0; (flag = row_flag(row, i)); i++)
+		if (put_item(row, "", flag, out, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -183,7 +183,8 @@ static int put_origins(struct buffer *out, const cJSON *rows, struct error *err)
 static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
 {
 	bool any = false;
-	const cJSON *row, *item;
+	const cJSON *row;
+	const char *flag;
 
 	cJSON_ArrayForEach(row, rows)
 	{
@@ -193,13 +194,45 @@ static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
 		    buffer_text(out, "\nTo be doubted (!):\n\n", err) < 0)
 			return -1;
 		any = true;
-		cJSON_ArrayForEach(item, row_at(row, "result.flags"))
-		{
-			const char *text = cJSON_GetStringValue(item);
-
-			if (put_note(out, row, text ? text : "-", err) < 0)
+		for (size_t i = 0; (flag = row_flag(row, i)); i++)
+			if (put_note(out, row, flag, err) < 0)
 				return -1;
-		}
+	}
+	return 0;
+}
+
+static double number_of(const cJSON *row, const char *path)
+{
+	return cJSON_GetNumberValue(row_at(row, path));
+}
+
+/* A line per cell that has repeats: they follow each other. */
+static int put_repeats(struct buffer *out, const cJSON *rows, struct error *err)
+{
+	const char *before = "";
+	const cJSON *row;
+	bool any = false;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *cell = row_text(row, "cell");
+
+		if (!row_at(row, "repeats") || !cell || !strcmp(cell, before))
+			continue;
+		before = cell;
+		if (!any && buffer_text(out, "\nRepeats:\n\n", err) < 0)
+			return -1;
+		any = true;
+		if (buffer_text(out, "- ", err) < 0 ||
+		    markdown_text(out, cell, err) < 0 ||
+		    buffer_printf(out, err,
+				  ": mean of %.0f repeats %.1f token/p/s, "
+				  "standard deviation %.2f, CV %.2f %%\n",
+				  number_of(row, "repeats.n"),
+				  number_of(row, "repeats.mean"),
+				  number_of(row, "repeats.stdev"),
+				  number_of(row, "repeats.cv_percent")) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -354,6 +387,7 @@ int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
 	buffer_init(&table.cells, out->limit);
 	if (fill_table(&table, rows, err) < 0 ||
 	    put_table(out, &table, err) < 0 ||
+	    put_repeats(out, rows, err) < 0 ||
 	    put_failures(out, rows, err) < 0 ||
 	    put_origins(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
 	    put_provenance(out, rows, err) < 0)

@@ -441,8 +441,8 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 			   phrase(lines->language, PHRASE_PRETENDED)) < 0))
 		return -1;
 	for (size_t i = 0; i < lines->count; i++) {
-		const cJSON *row = lines->rows[i], *flag;
-		const char *text = row_text(row, "text");
+		const cJSON *row = lines->rows[i];
+		const char *text = row_text(row, "text"), *flag;
 
 		if (!row_completed(row) && text &&
 		    (put_remark(out, lines, &any, err) < 0 ||
@@ -450,17 +450,12 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 		     cell_text(out, text, err) < 0 ||
 		     buffer_text(out, "\n", err) < 0))
 			return -1;
-		if (!row_flagged(row))
-			continue;
-		cJSON_ArrayForEach(flag, row_at(row, "result.flags"))
-		{
+		for (size_t f = 0; (flag = row_flag(row, f)); f++)
 			if (put_remark(out, lines, &any, err) < 0 ||
 			    buffer_printf(out, err, "  - %zu: ", i + 1) < 0 ||
-			    cell_text(out, cJSON_GetStringValue(flag), err) <
-				    0 ||
+			    cell_text(out, flag, err) < 0 ||
 			    buffer_text(out, "\n", err) < 0)
 				return -1;
-		}
 	}
 	return 0;
 }

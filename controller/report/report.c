@@ -39,6 +39,15 @@ static const struct {
 	{ "kernel", "provenance.kernel", false },
 	{ "node_names", "provenance.nodes", false },
 	{ "flags", "result.flags", true },
+	{ "doubts", "doubts", true },
+	{ "repeats", "repeats.n", true },
+	{ "repeats_mean", "repeats.mean", true },
+	{ "repeats_stdev", "repeats.stdev", true },
+	{ "repeats_cv_percent", "repeats.cv_percent", true },
+	{ "mfu_palm", "result.mfu_palm", true },
+	{ "hfu", "result.hfu", true },
+	{ "joules_per_token", "result.joules_per_token", true },
+	{ "slow_steps", "result.slow_steps.count", true },
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))

@@ -20,7 +20,8 @@
  *	   "engine": "20.10.24",
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
- *	   ...}}			further members only in JSON
+ *	   ...},			further members only in JSON
+ *	 "repeats": {...}, "doubts": [...]}	doubts.h, where they are there
  *
  * where a sweep names a baseline, its "alignment" (compare.h), and, for a page
  * with curves, what was measured over time (chart.h has the
@@ -64,7 +65,9 @@ int report_html(const char *title, const cJSON *rows, struct buffer *out,
  * tokens_per_second_per_device, tokens_per_second, loss_first, loss_last,
  * memory_mib, iteration_ms_median, iteration_ms_q1, iteration_ms_q3,
  * iteration_n, steps, wall_s, mfu, formula, image, engine, kernel, node_names,
- * flags. Unknown figures are empty. Columns are only ever added at the end.
+ * flags, doubts, repeats, repeats_mean, repeats_stdev, repeats_cv_percent,
+ * mfu_palm, hfu, joules_per_token, slow_steps. Unknown figures are empty.
+ * Columns are only ever added at the end.
  */
 int report_csv(const cJSON *rows, struct buffer *out, struct error *err);
 

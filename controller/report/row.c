@@ -55,10 +55,30 @@ bool row_completed(const cJSON *row)
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
 }
 
+const char *row_flag(const cJSON *row, size_t flag)
+{
+	static const char *const paths[] = { "result.flags", "doubts" };
+
+	if (!row_completed(row))
+		return NULL;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		const cJSON *list = row_at(row, paths[i]);
+		size_t count = (size_t)cJSON_GetArraySize(list);
+		const char *text;
+
+		if (flag < count) {
+			text = cJSON_GetStringValue(
+				cJSON_GetArrayItem(list, (int)flag));
+			return text ? text : "-";
+		}
+		flag -= count;
+	}
+	return NULL;
+}
+
 bool row_flagged(const cJSON *row)
 {
-	return row_completed(row) &&
-	       cJSON_GetArraySize(row_at(row, "result.flags")) > 0;
+	return row_flag(row, 0) != NULL;
 }
 
 /* Does this byte have to be escaped to stand for itself? An underscore inside

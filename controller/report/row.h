@@ -25,7 +25,12 @@ const char *row_text(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 
-/* Completed, with flags in its result. */
+/* Why a completed row is to be doubted: the flags of its result, then what the
+ * other rows say (doubts.h). By number, NULL past the last.
+ */
+const char *row_flag(const cJSON *row, size_t flag);
+
+/* Is there any? */
 bool row_flagged(const cJSON *row);
 
 /* "from job 3 of sweep 1" of a row that was taken over; false: it was not. */

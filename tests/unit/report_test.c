@@ -29,6 +29,8 @@ static const char rows_json[] =
 	"\"result\":{\"formula\":1,\"tokens_per_second_per_device\":9,"
 	"\"loss\":{\"first\":1,\"last\":\"nan\"},"
 	"\"flags\":[\"it is <b>odd</b>\",\"very\"]},"
+	"\"repeats\":{\"n\":2,\"mean\":9.5,\"stdev\":0.707,"
+	"\"cv_percent\":7.44},\"doubts\":[\"they differ\"],"
 	"\"from\":{\"job\":7,\"sweep\":3},"
 	"\"provenance\":{\"image\":\"sha256:aa\",\"engine\":\"24.0\","
 	"\"kernel\":\"6.1\",\"nodes\":[\"n2\"]}},"
@@ -50,6 +52,10 @@ static const char markdown[] =
 "| a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_ |      - |     1 |       1 |         - |      - |            - |              - |             - | failed: exit |\n"
 "| d                         |      - |     1 |       1 |         - |      - |            - |              - |             - | running      |\n"
 "\n"
+"Repeats:\n"
+"\n"
+"- b: mean of 2 repeats 9.5 token/p/s, standard deviation 0.71, CV 7.44 %\n"
+"\n"
 "Without a result:\n"
 "\n"
 "- job 3, a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_: exit: rank 1 exited \\| 1\n"
@@ -62,6 +68,7 @@ static const char markdown[] =
 "\n"
 "- job 2, b: it is \\<b\\>odd\\</b\\>\n"
 "- job 2, b: very\n"
+"- job 2, b: they differ\n"
 "\n"
 "Measured with formula 1; image sha256:aa; engine 20.10, 24.0; kernel 6.1; nodes n2, n10.\n";
 
@@ -69,14 +76,16 @@ static const char csv[] =
 "job,cell,repeat,state,failure,text,nodes,devices,"
 "tokens_per_second_per_device,tokens_per_second,loss_first,loss_last,"
 "memory_mib,iteration_ms_median,iteration_ms_q1,iteration_ms_q3,"
-"iteration_n,steps,wall_s,mfu,formula,image,engine,kernel,node_names,flags\r\n"
+"iteration_n,steps,wall_s,mfu,formula,image,engine,kernel,node_names,flags,"
+"doubts,repeats,repeats_mean,repeats_stdev,repeats_cv_percent,mfu_palm,hfu,"
+"joules_per_token,slow_steps\r\n"
 "1,model=gpt_nano nodes=1,0,completed,,,1,2,4150.25,8300.5,5.5,2.12345,"
-"120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,\r\n"
+"120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,\r\n"
 "2,b,1,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,"
-"it is <b>odd</b>; very\r\n"
+"it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,\r\n"
 "3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",,failed,exit,"
-"\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,\r\n"
-"4,d,,running,,,1,1,,,,,,,,,,,,,,,,,,\r\n";
+"\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,\r\n"
+"4,d,,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,\r\n";
 /* clang-format on */
 
 typedef int report_fn(const cJSON *rows, struct buffer *out, struct error *err);

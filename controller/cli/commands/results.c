@@ -6,6 +6,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/compare.h"
+#include "controller/report/doubts.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/row.h"
@@ -179,6 +180,8 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		if (!curves)
 			cJSON_DeleteItemFromObjectCaseSensitive(row, "series");
 	}
+	if (doubts_add(list, err) < 0)
+		return -1;
 	*rows = take(list);
 	return 0;
 }
@@ -190,7 +193,8 @@ static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 
 	if (reread_init(&reread, cli, err) < 0)
 		return -1;
-	return reread_rows(&reread, cli, rows, err);
+	return reread_rows(&reread, cli, rows, err) < 0 ? -1
+							: doubts_add(rows, err);
 }
 
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
