@@ -3,12 +3,12 @@
 #include "controller/sweep/cell.h"
 
 #include "controller/sweep/container.h"
+#include "controller/sweep/key.h"
 #include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sodium.h>
 #include <string.h>
 
 #define SPEC_BYTES (4 << 20)
@@ -518,30 +518,13 @@ static int resolve_names(const struct cells *cells,
 	return cell_set_text(&spec->measure.framework, framework->name, err);
 }
 
-/* The address of what the job is: the same container, shape and reading of the
- * result give the same key, whatever the sweep is called; repeats share it.
- */
-static int set_key(struct cells *cells, struct cell *cell, struct error *err)
+static int set_key(struct cell *cell, struct error *err)
 {
-	unsigned char hash[crypto_hash_sha256_BYTES];
-	char hex[2 * sizeof(hash) + 1];
-	struct buffer *text = &cells->scratch;
-	struct job_spec spec = cell->spec; /* borrows everything */
-	char nothing[] = "";
+	char key[SPEC_KEY_SIZE];
 
-	spec.sweep = spec.cell = spec.key = nothing;
-	spec.repeat = 0;
-	spec.values = NULL;
-	spec.priority = 0;
-	spec.timeout_ms = 0;
-	spec.retries = 0;
-	spec.measure.spread_percent = 0;
-	buffer_consume(text, text->size);
-	if (codec_encode(&job_spec_schema, &spec, text, err) < 0)
+	if (spec_key(&cell->spec, key, err) < 0)
 		return -1;
-	crypto_hash_sha256(hash, (const unsigned char *)text->data, text->size);
-	sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
-	return cell_set_text(&cell->spec.key, hex, err);
+	return cell_set_text(&cell->spec.key, key, err);
 }
 
 static int copy_shape(struct cell *cell, struct error *err)
@@ -608,7 +591,7 @@ static int build(struct cells *cells, const struct value *const *values,
 	if (copy_shape(cell, err) < 0 ||
 	    container_read(cells, values, cell, err) < 0)
 		return -1;
-	return set_key(cells, cell, err);
+	return set_key(cell, err);
 }
 
 int cell_build(struct cells *cells, const struct value *const *values,

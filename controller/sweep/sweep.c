@@ -41,6 +41,11 @@ void sweep_free(struct sweep *sweep)
 	free(sweep->cells.varying);
 	free(sweep->values);
 	free(sweep->kept);
+	for (size_t i = 0; i < sweep->kind_count; i++) {
+		free((char *)sweep->kinds[i].vendor);
+		free((char *)sweep->kinds[i].chip);
+	}
+	free(sweep->kinds);
 	free(sweep->drops);
 	paths_free(sweep->paths);
 	document_free(sweep->document);
@@ -205,13 +210,71 @@ static int drop_cell(struct sweep *sweep, struct drop drop, struct error *err)
 	return 0;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_kind(const struct sweep_kind *a, const struct sweep_kind *b)
+{
+	return a->nodes == b->nodes && a->devices == b->devices &&
+	       a->shared == b->shared && a->priority == b->priority &&
+	       same_text(a->vendor, b->vendor) && same_text(a->chip, b->chip);
+}
+
+static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
+		    struct error *err)
+{
+	size_t count = sweep->kind_count;
+	struct sweep_kind *kinds = sweep->kinds, *to;
+
+	/* Room for powers of two, without a second counter. */
+	if (!(count & (count - 1))) {
+		kinds = realloc(kinds,
+				(count ? count * 2 : 1) * sizeof(*kinds));
+		if (!kinds)
+			return sweep_nomem(sweep, err);
+		sweep->kinds = kinds;
+	}
+	to = &kinds[sweep->kind_count++];
+	*to = *kind;
+	to->vendor = strdup(kind->vendor);
+	to->chip = kind->chip ? strdup(kind->chip) : NULL;
+	return to->vendor && !to->chip == !kind->chip ? 0
+						      : sweep_nomem(sweep, err);
+}
+
+/* The number of the cell's kind; those of its neighbours are tried first. */
+static int find_kind(struct sweep *sweep, const struct job_spec *spec,
+		     uint32_t *number, struct error *err)
+{
+	const struct sweep_kind kind = {
+		.vendor = spec->vendor,
+		.chip = spec->measure.chip,
+		.nodes = spec->nodes,
+		.devices = spec->devices,
+		.shared = spec->shared,
+		.priority = spec->priority,
+	};
+
+	for (size_t i = sweep->kind_count; i-- > 0;)
+		if (same_kind(&sweep->kinds[i], &kind)) {
+			*number = (uint32_t)i;
+			return 0;
+		}
+	*number = (uint32_t)sweep->kind_count;
+	return add_kind(sweep, &kind, err);
+}
+
 static int keep_cell(struct sweep *sweep, size_t number,
 		     const struct cell *cell, bool *endless, struct error *err)
 {
 	struct sweep_totals *totals = &sweep->totals;
+	struct kept kept = { (uint32_t)number, (uint32_t)totals->jobs, 0 };
 
-	sweep->kept[totals->kept++] =
-		(struct kept){ (uint32_t)number, (uint32_t)totals->jobs };
+	if (find_kind(sweep, &cell->spec, &kept.kind, err) < 0)
+		return -1;
+	sweep->kept[totals->kept++] = kept;
 	totals->jobs += cell->repeats;
 	if (totals->jobs > SWEEP_CELLS_MAX)
 		return value_error(document_root(sweep->document), err,
@@ -360,6 +423,28 @@ size_t sweep_cell_job(const struct sweep *sweep, size_t cell, uint32_t *repeats)
 	if (repeats)
 		*repeats = kept[1].job - kept[0].job;
 	return kept->job;
+}
+
+size_t sweep_kinds(const struct sweep *sweep)
+{
+	return sweep->kind_count;
+}
+
+const struct sweep_kind *sweep_cell_kind(const struct sweep *sweep, size_t cell)
+{
+	return &sweep->kinds[sweep->kept[cell].kind];
+}
+
+int sweep_cell_key(struct sweep *sweep, size_t cell, char key[65],
+		   struct error *err)
+{
+	owned(cell_clear) struct cell built = { 0 };
+
+	if (sweep_set_values(sweep, sweep->kept[cell].cell, err) < 0 ||
+	    cell_build(&sweep->cells, sweep->values, 0, &built, err) < 0)
+		return -1;
+	snprintf(key, 65, "%s", built.spec.key);
+	return 0;
 }
 
 /* The kept cell that the job belongs to. */

@@ -82,6 +82,23 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
 		      uint32_t *repeats);
 
+/* What the jobs of a kept cell ask of nodes; many cells share one. Borrowed. */
+struct sweep_kind {
+	const char *vendor;
+	const char *chip; /* NULL: any */
+	uint32_t nodes;
+	uint32_t devices; /* per node; 0: all */
+	bool shared;
+	int64_t priority;
+};
+size_t sweep_kinds(const struct sweep *sweep); /* how many there are */
+const struct sweep_kind *sweep_cell_kind(const struct sweep *sweep,
+					 size_t cell);
+
+/* The key of a kept cell: cheaper than its spec. */
+int sweep_cell_key(struct sweep *sweep, size_t cell, char key[65],
+		   struct error *err);
+
 /* A dropped cell, 0 .. totals.dropped - 1, in words, and why. Cut to fit. */
 int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	       char *reason, size_t reason_size, struct error *err);

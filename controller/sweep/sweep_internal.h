@@ -34,6 +34,7 @@ struct drop {
 struct kept {
 	uint32_t cell;
 	uint32_t job; /* its first; those up to the next cell's are repeats */
+	uint32_t kind;
 };
 
 struct sweep {
@@ -56,6 +57,8 @@ struct sweep {
 	struct cells cells;
 	const struct value **values; /* of the cell at hand */
 	struct kept *kept;
+	struct sweep_kind *kinds;
+	size_t kind_count;
 	struct drop *drops;
 	struct sweep_totals totals;
 };
@@ -82,6 +85,5 @@ int spread_matrix(struct sweep *sweep, struct error *err);
 int spread_includes(struct sweep *sweep, struct error *err);
 int spread_excludes(struct sweep *sweep, struct error *err);
 int spread_varying(struct sweep *sweep, struct error *err);
-
 
 #endif

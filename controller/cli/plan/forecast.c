@@ -10,7 +10,8 @@
 
 /* What cells ask for: few, as cells are alike. */
 struct kind {
-	struct shape shape; /* its texts are owned */
+	const struct sweep_kind *of;
+	struct shape shape;
 	enum shortage shortage;
 	char lacks[LACKS_BYTES];
 };
@@ -26,9 +27,8 @@ struct play {
 	struct forecast *forecast;
 	struct slot *slots;
 	size_t slot_count;
-	struct kind **kinds;
+	struct kind *kinds; /* in the order of their first cell */
 	size_t kind_count;
-	uint32_t *kind_of; /* by cell */
 	uint32_t *cell_of; /* by job */
 	uint64_t *times;   /* by cell, none of them 0 */
 	struct queue *queue;
@@ -48,14 +48,8 @@ void forecast_free(struct forecast *forecast)
 	for (size_t i = 0; forecast->cells && i < forecast->count; i++)
 		free((uint32_t *)forecast->cells[i].slots);
 	free(forecast->cells);
-	for (size_t i = 0; play && i < play->kind_count; i++) {
-		free((char *)play->kinds[i]->shape.vendor);
-		free((char *)play->kinds[i]->shape.chip);
-		free(play->kinds[i]);
-	}
 	if (play) {
 		free(play->kinds);
-		free(play->kind_of);
 		free(play->cell_of);
 		free(play->times);
 		queue_free(play->queue);
@@ -69,47 +63,29 @@ void forecast_free(struct forecast *forecast)
 
 /* Kinds. */
 
-static bool same_text(const char *a, const char *b)
+static struct kind *add_kind(struct play *play, const struct sweep_kind *of)
 {
-	return a && b ? !strcmp(a, b) : a == b;
-}
+	struct kind *kind = &play->kinds[play->kind_count++];
 
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-	return a->nodes == b->nodes && a->devices == b->devices &&
-	       a->shared == b->shared && same_text(a->vendor, b->vendor) &&
-	       same_text(a->chip, b->chip);
-}
-
-static int add_kind(struct play *play, const struct shape *shape)
-{
-	struct kind **kinds =
-		realloc(play->kinds, (play->kind_count + 1) * sizeof(*kinds));
-	struct kind *kind = kinds ? calloc(1, sizeof(*kind)) : NULL;
-
-	if (kinds)
-		play->kinds = kinds;
-	if (!kind)
-		return -1;
-	kinds[play->kind_count++] = kind;
-	kind->shape = *shape;
-	kind->shape.vendor = strdup(shape->vendor);
-	kind->shape.chip = shape->chip ? strdup(shape->chip) : NULL;
-	if (!kind->shape.vendor || !kind->shape.chip != !shape->chip)
-		return -1;
+	kind->of = of;
+	kind->shape = (struct shape){ .vendor = of->vendor,
+				      .chip = of->chip,
+				      .nodes = of->nodes,
+				      .devices = of->devices,
+				      .shared = of->shared };
 	kind->shortage =
 		shortage_of(play->slots, play->slot_count, &kind->shape,
 			    kind->lacks, sizeof(kind->lacks));
-	return 0;
+	return kind;
 }
 
-/* Which kind the shape is of; -1: no memory. */
-static int64_t kind_of(struct play *play, const struct shape *shape)
+/* The kind of a cell; those of its neighbours are tried first. */
+static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
 {
 	for (size_t i = play->kind_count; i-- > 0;)
-		if (same_shape(&play->kinds[i]->shape, shape))
-			return (int64_t)i;
-	return add_kind(play, shape) < 0 ? -1 : (int64_t)play->kind_count - 1;
+		if (play->kinds[i].of == of)
+			return &play->kinds[i];
+	return add_kind(play, of);
 }
 
 /* Learn what the cell asks for; queue its jobs if there is what they need. */
@@ -117,34 +93,17 @@ static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 		      struct error *err)
 {
 	struct forecast_cell *to = &play->forecast->cells[cell];
+	const struct kind *kind = kind_of(play, sweep_cell_kind(sweep, cell));
 	uint32_t repeats;
 	size_t first = sweep_cell_job(sweep, cell, &repeats);
-	const struct kind *kind;
-	struct job_spec spec;
-	struct shape shape;
-	int64_t index;
-	int64_t priority;
 
-	if (sweep_job(sweep, first, &spec, err) < 0)
-		return -1;
-	shape = (struct shape){ .vendor = spec.vendor,
-				.chip = spec.measure.chip,
-				.nodes = spec.nodes,
-				.devices = spec.devices,
-				.shared = spec.shared };
-	priority = spec.priority;
-	index = kind_of(play, &shape);
-	codec_clear(&job_spec_schema, &spec);
-	if (index < 0)
-		return error_nomem(err, "plan");
-	play->kind_of[cell] = (uint32_t)index;
-	kind = play->kinds[index];
 	to->shortage = kind->shortage;
 	to->lacks = kind->shortage ? kind->lacks : NULL;
 	for (size_t job = first; job < first + repeats; job++) {
 		play->cell_of[job] = (uint32_t)cell;
-		if (!kind->shortage && queue_add(play->queue, &kind->shape,
-						 job + 1, priority, err) < 0)
+		if (!kind->shortage &&
+		    queue_add(play->queue, &kind->shape, job + 1,
+			      kind->of->priority, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -324,11 +283,11 @@ static int make_room(struct play *play, struct sweep *sweep, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
 
-	play->kind_of = calloc(totals->kept + 1, sizeof(*play->kind_of));
+	play->kinds = calloc(sweep_kinds(sweep) + 1, sizeof(*play->kinds));
 	play->times = calloc(totals->kept + 1, sizeof(*play->times));
 	play->cell_of = calloc(totals->jobs + 1, sizeof(*play->cell_of));
 	play->heap = calloc(totals->jobs + 1, sizeof(*play->heap));
-	if (!play->kind_of || !play->times || !play->cell_of || !play->heap)
+	if (!play->kinds || !play->times || !play->cell_of || !play->heap)
 		return error_nomem(err, "plan");
 	play->queue = queue_new(err);
 	return play->queue ? 0 : -1;

@@ -40,7 +40,7 @@ OWNED_VALUE(struct outlook, outlook_clear)
 
 /* A cell and its key, to be found again by the key. */
 struct keyed {
-	char *key;
+	char key[65];
 	size_t cell;
 };
 
@@ -51,8 +51,6 @@ struct keys {
 
 static void keys_clear(struct keys *keys)
 {
-	for (size_t i = 0; i < keys->count; i++)
-		free(keys->items[i].key);
 	free(keys->items);
 }
 OWNED_VALUE(struct keys, keys_clear)
@@ -73,14 +71,11 @@ static int collect_keys(struct sweep *sweep, struct keys *keys,
 	if (!keys->items)
 		return error_nomem(err, "plan");
 	for (size_t i = 0; i < count; i++) {
-		struct job_spec spec;
+		struct keyed *item = &keys->items[keys->count++];
 
-		if (sweep_job(sweep, sweep_cell_job(sweep, i, NULL), &spec,
-			      err) < 0)
+		item->cell = i;
+		if (sweep_cell_key(sweep, i, item->key, err) < 0)
 			return -1;
-		keys->items[keys->count++] =
-			(struct keyed){ take(spec.key), i };
-		codec_clear(&job_spec_schema, &spec);
 	}
 	qsort(keys->items, keys->count, sizeof(*keys->items), compare_keys);
 	return 0;
@@ -93,12 +88,14 @@ static void note_history(struct outlook *outlook, const struct keys *keys,
 
 	cJSON_ArrayForEach(item, json_list(answer, "history"))
 	{
-		struct keyed key = { (char *)json_text(item, "key"), 0 };
-		const struct keyed *found =
-			bsearch(&key, keys->items, keys->count,
-				sizeof(*keys->items), compare_keys);
 		uint64_t time = json_u64(item, "median_ms");
+		const struct keyed *found;
+		struct keyed key;
 
+		snprintf(key.key, sizeof(key.key), "%s",
+			 json_text(item, "key"));
+		found = bsearch(&key, keys->items, keys->count,
+				sizeof(*keys->items), compare_keys);
 		if (!found)
 			continue;
 		outlook->times[found->cell] = time ? time : 1;
