@@ -18,7 +18,7 @@ static void look(void *arg)
 }
 
 static struct pump_stream *add(struct streams *streams, const char *name,
-			       struct error *err)
+			       uint64_t limit, struct error *err)
 {
 	struct pump_stream *stream =
 		pump_add(streams->pump, &streams->id, SPOOL_CONTAINER, name,
@@ -26,7 +26,7 @@ static struct pump_stream *add(struct streams *streams, const char *name,
 
 	if (!stream)
 		return NULL;
-	pump_bound(stream, streams->limit);
+	pump_bound(stream, limit);
 	pump_set_look(stream, look, streams);
 	streams->items[streams->count++] = stream;
 	return stream;
@@ -53,7 +53,7 @@ int streams_open(struct streams *streams, struct pump *pump,
 				 count, INIT_PROCESSES_MAX);
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);
-		if (!add(streams, name, err))
+		if (!add(streams, name, streams->limit, err))
 			return -1;
 	}
 	/* What was there before us, the controller may have a part of. */
@@ -94,7 +94,7 @@ static void take_line(void *arg, const char *line, size_t size)
 	if (stream && !followed.path)
 		pump_bound(stream, followed.kept);
 	else if (!stream && followed.path && streams->count < room)
-		add(streams, followed.stream, NULL);
+		add(streams, followed.stream, streams->limit, NULL);
 }
 
 /* The index becomes a stream as soon as it is there. */
@@ -111,12 +111,11 @@ static bool open_index(struct streams *streams)
 			       name, NULL);
 	if (fd < 0)
 		return false;
-	stream = add(streams, name, NULL);
+	stream = add(streams, name, INDEX_MAX, NULL);
 	if (!stream) {
 		close(fd);
 		return false;
 	}
-	pump_bound(stream, INDEX_MAX);
 	streams->index = fd;
 	streams->indexed = true;
 	return true;
