@@ -16,7 +16,8 @@
  *	      all: [expression, ...]	# lines with words for all devices
  *	      from: expression		# a line that begins a new block; of
  *					# several the last with devices counts
- *	      until: expression		# the line where a block ends
+ *	      until: expression		# the line where a block ends; one
+ *					# that `when` matches begins it again
  *	      ...
  *
  * Expressions are PCRE2's, without regard to case (expression.h). Those over

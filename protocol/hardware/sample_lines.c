@@ -16,29 +16,40 @@ struct blocks {
 	bool closed;      /* an `until` line came */
 };
 
+static int match_anywhere(struct blocks *blocks, struct expression *expression,
+			  const struct line *line, struct error *err)
+{
+	return expression ? run_match(blocks->run, expression, line->text,
+				      line->size, EXPRESSION_ANYWHERE, err)
+			  : 0;
+}
+
 /* 1: a line that begins or ends a block. */
 static int block_line(struct blocks *blocks, const struct line *line,
 		      struct error *err)
 {
 	const struct layout *layout = blocks->layout;
-	int from = layout->from
-			   ? run_match(blocks->run, layout->from, line->text,
-				       line->size, EXPRESSION_ANYWHERE, err)
-			   : 0;
-	int until = layout->until && !from && !blocks->closed
-			    ? run_match(blocks->run, layout->until, line->text,
-					line->size, EXPRESSION_ANYWHERE, err)
-			    : 0;
+	int from = match_anywhere(blocks, layout->from, line, err);
+	int turn;
 
-	if (from < 0 || until < 0)
+	if (from < 0)
 		return -1;
-	if (from || until) {
-		run_row_end(blocks->run);
-		blocks->row = NULL;
-		blocks->closed = until;
-		blocks->fresh = blocks->fresh || from;
-	}
-	return from || until;
+	/* Behind its end, a block begins again where the layout is found. */
+	turn = from ? 0
+		    : match_anywhere(blocks,
+				     blocks->closed ? layout->when
+						    : layout->until,
+				     line, err);
+	if (turn < 0)
+		return -1;
+	if (!from && !turn)
+		return 0;
+	run_row_end(blocks->run);
+	blocks->row = NULL;
+	blocks->closed = from ? false : !blocks->closed;
+	blocks->fresh = blocks->fresh || from;
+	/* The line that opens may be a device itself. */
+	return from || blocks->closed;
 }
 
 /* The expressions of `more` that the device has not used yet. */
