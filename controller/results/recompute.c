@@ -46,6 +46,7 @@ cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 			const struct result_input *figures, struct error *err)
 {
 	const cJSON *devices = get(row, "devices");
+	const cJSON *usage = get(get(row, "result"), "usage");
 	struct result_input input = {
 		.measure = measure,
 		.devices = cJSON_IsNumber(devices) && devices->valuedouble >= 1
@@ -53,6 +54,7 @@ cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 				   : 1,
 		.summary = extract_summary(extract),
 		.extract = extract,
+		.usage = cJSON_IsObject(usage) ? usage : NULL,
 	};
 
 	input.records = extract_records(extract, &input.record_count);

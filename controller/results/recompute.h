@@ -14,9 +14,10 @@
 int recompute_measure(const cJSON *row, struct measure_spec *measure,
 		      struct error *err);
 
-/* The row's result again, from what a fresh reading of its log gave. Of figures
- * only those of flops, peak_flops and chip_memory_bytes are taken, what the
- * catalog says today; all others are those of the row. The caller deletes it.
+/* The row's result again, from what a fresh reading of its log gave; samples
+ * stay summed up as they are. Of figures only those of flops, peak_flops and
+ * chip_memory_bytes are taken, what the catalog says today; all others are
+ * those of the row. The caller deletes it.
  */
 cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 			const struct extract *extract,

@@ -5,6 +5,7 @@
 #include "controller/results/figures.h"
 #include "controller/results/inputs.h"
 #include "controller/results/metrics.h"
+#include "controller/results/usage.h"
 
 #include <errno.h>
 #include <math.h>
@@ -336,15 +337,20 @@ static void add_memory(struct making *making)
 	const struct result_input *input = making->input;
 	double reported = making->figures.memory_mib;
 	double chip = input->chip_memory_bytes / MIB;
+	double sampled = cJSON_GetNumberValue(
+		cJSON_GetObjectItemCaseSensitive(input->usage, "mem_used_mib"));
 	double peak = input->memory_peak_bytes
 			      ? (double)input->memory_peak_bytes / MIB
 			      : NAN;
-	const char *source = isfinite(reported) ? "reported"
-			     : isfinite(peak)   ? "cgroup"
-						: NULL;
-	/* A training knows what its device holds; the kernel only counts what
-	 * the container holds on the host. */
-	double memory = isfinite(reported) ? reported : peak;
+	const char *source = isfinite(reported)  ? "reported"
+			     : isfinite(sampled) ? "sampled"
+			     : isfinite(peak)    ? "cgroup"
+						 : NULL;
+	/* A training knows what it asked its device for; the kernel only
+	 * counts what the container holds on the host. */
+	double memory = isfinite(reported)  ? reported
+			: isfinite(sampled) ? sampled
+					    : peak;
 
 	if (chip > 0 && reported > chip) {
 		flag(making,
@@ -404,8 +410,14 @@ static void fill(struct making *making)
 	    making->input->extract ? metrics_json(making->input->extract,
 						  making->figures.first)
 				   : cJSON_CreateObject());
+	add(making, making->object, "usage",
+	    making->input->usage ? cJSON_Duplicate(making->input->usage, true)
+				 : cJSON_CreateNull());
 	add(making, making->object, "inputs", inputs_json(making->input));
 	flag_steps(making);
+	if (making->input->usage &&
+	    usage_warnings(making->input->usage, making->flags, NULL) < 0)
+		making->failed = true;
 	if (making->input->pretended)
 		flag(making, "the devices were pretended: these are no figures "
 			     "of real hardware");
@@ -413,12 +425,18 @@ static void fill(struct making *making)
 
 cJSON *result_new(const struct result_input *input, struct error *err)
 {
-	struct making making = { .input = input };
+	struct result_input all = *input;
+	struct making making = { .input = &all };
+	double power = cJSON_GetNumberValue(
+		cJSON_GetObjectItemCaseSensitive(input->usage, "power_w"));
+
+	if (!(all.power_w > 0) && power > 0)
+		all.power_w = power;
 
 	making.object = cJSON_CreateObject();
 	making.flags = cJSON_CreateArray();
 	if (!making.object || !making.flags ||
-	    figures_compute(input, &making.figures, err) < 0)
+	    figures_compute(&all, &making.figures, err) < 0)
 		making.failed = true;
 	else
 		fill(&making);

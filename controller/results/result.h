@@ -27,8 +27,9 @@
  *					 own figures; "summary": its last line
  *	 "reported_tokens_per_second": 8123.4,	 median, for comparison
  *	 "memory_mib": 120.5,		 largest that the program printed, else
+ *					 of the fullest device as sampled, else
  *					 host_memory_mib
- *	 "memory_source": "reported",	 or "cgroup"
+ *	 "memory_source": "reported",	 "sampled" or "cgroup"
  *	 "host_memory_mib": 312.3,	 peak of the fullest container
  *	 "wall_s": 12.3,		 first task's start to last task's end
  *	 "mfu": 0.41,			 a fraction; 6N; null: no peak known
@@ -37,6 +38,7 @@
  *					 null: nothing is said to be recomputed
  *	 "joules_per_token": 0.2,	 null: no power was sampled
  *	 "metrics": {...},		 metrics.h
+ *	 "usage": {...},		 usage.h; null: nothing was sampled
  *	 "inputs": {...},		 inputs.h
  *	 "flags": ["..."]}		 sentences; a figure that is impossible
  *					 is null and has its sentence here
@@ -65,6 +67,7 @@ struct result_input {
 	size_t record_count;
 	const struct record *summary;  /* NULL: none */
 	const struct extract *extract; /* its metrics are told; NULL: none */
+	const cJSON *usage; /* usage_summary() of its samples; NULL: none */
 	/* What follows is 0 where it is not known. */
 	uint64_t memory_peak_bytes; /* largest of the exit records */
 	int64_t started_ms;         /* wall clock */
@@ -72,7 +75,7 @@ struct result_input {
 	struct flops flops; /* of one token of the model */
 	double peak_flops;  /* of one device at this precision */
 	double chip_memory_bytes;
-	double power_w; /* of all devices together, mean of the steady state */
+	double power_w; /* of all devices together, mean; else that of usage */
 	bool pretended; /* the devices are no real ones */
 };
 

@@ -508,6 +508,39 @@ static void test_memory(void)
 	cJSON_Delete(result);
 }
 
+static void test_usage(void)
+{
+	struct run run;
+	cJSON *result;
+	cJSON *usage = cJSON_Parse(
+		"{\"devices\": [], \"hosts\": [], \"power_w\": 1024,"
+		"\"mem_used_mib\": 700, \"mem_total_mib\": 1000,"
+		"\"errors\": [{\"node\": \"n1\", \"text\": \"no tool\","
+		"\"count\": 2}], \"broken_lines\": 0}");
+
+	run_init(&run);
+	run.input.usage = usage;
+	run.input.memory_peak_bytes = 9 << 20;
+	result = result_new(&run.input, NULL);
+	number(result, "joules_per_token", 0.1, "1024 W / 10240 token/s");
+	number(result, "inputs.power_w", 1024, "the power it follows from");
+	number(result, "memory_mib", 700, "the fullest device as sampled");
+	text(result, "memory_source", "sampled", "before the host's figure");
+	number(result, "usage.mem_total_mib", 1000, "the samples stay with it");
+	is_int(cJSON_GetArraySize(at(result, "flags")), 1,
+	       "what its monitor could not do is told");
+	cJSON_Delete(result);
+
+	run.input.power_w = 512;
+	run.records[3].has |= 1u << RECORD_MEMORY_MIB;
+	run.records[3].memory_mib = 650;
+	result = result_new(&run.input, NULL);
+	number(result, "joules_per_token", 0.05, "a power that is given wins");
+	number(result, "memory_mib", 650, "so does what the training prints");
+	cJSON_Delete(result);
+	cJSON_Delete(usage);
+}
+
 static void complete(struct run *run, size_t records, uint64_t total,
 		     const char *want, const char *told, const char *what)
 {
@@ -644,6 +677,7 @@ int main(void)
 	test_per_device();
 	test_shares();
 	test_memory();
+	test_usage();
 	test_complete();
 	test_inputs();
 	test_no_memory();
