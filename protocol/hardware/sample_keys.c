@@ -2,6 +2,7 @@
  */
 #include "protocol/hardware/sample_layout.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -25,17 +26,25 @@ struct keys {
 	size_t keys;
 };
 
-/* Where ':' parts key and value: before a blank or the end, so that a PCI
- * address stays whole. SIZE_MAX: nowhere.
+/* Where ':' parts key and value: before a blank or the end, or behind a key
+ * without digits, so that a PCI address stays whole. SIZE_MAX: nowhere.
  */
 static size_t colon(const struct line *line)
 {
-	for (size_t i = 0; i < line->size; i++)
-		if (line->text[i] == ':' &&
-		    (i + 1 == line->size || line->text[i + 1] == ' ' ||
-		     line->text[i + 1] == '\t'))
+	size_t near = SIZE_MAX;
+	bool digit = false;
+
+	for (size_t i = 0; i < line->size; i++) {
+		digit = digit || isdigit((unsigned char)line->text[i]);
+		if (line->text[i] != ':')
+			continue;
+		if (i + 1 == line->size || line->text[i + 1] == ' ' ||
+		    line->text[i + 1] == '\t')
 			return i;
-	return SIZE_MAX;
+		if (near == SIZE_MAX && !digit)
+			near = i;
+	}
+	return near;
 }
 
 /* Go up to the section that a line of this indent is in; its path's size. */
