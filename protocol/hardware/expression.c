@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pcre2.h>
 #include <string.h>
+#include <time.h>
 
 #define HEAP_LIMIT_KIB 4096
 
@@ -173,6 +174,7 @@ int expression_find(struct expression *expression, const char *text,
 
 /* Nested repetitions double their steps with every letter. */
 #define PROBE_LETTERS 40
+#define PROBE_TIME_MS 20 /* of the processor, so that no file takes long */
 
 /* The expression itself stands behind the letters, since PCRE2 does not even
  * begin where a letter that it needs is missing.
@@ -196,16 +198,25 @@ static int probe(struct expression *expression, const char *letters,
 	return 0;
 }
 
+static int64_t processor_time_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 int expression_probe(struct expression *expression, struct error *err)
 {
 	static const char common[] = "a0 .-:,_/";
 	const char *source = expression->source;
 	size_t size = strlen(source);
+	int64_t end = processor_time_ms() + PROBE_TIME_MS;
 
 	for (size_t i = 0; i < sizeof(common) - 1; i++)
 		if (probe(expression, common + i, 1, err) < 0)
 			return -1;
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size && processor_time_ms() < end; i++)
 		if ((!memchr(source, source[i], i) &&
 		     probe(expression, source + i, 1, err) < 0) ||
 		    (i + 1 < size && probe(expression, source + i, 2, err) < 0))

@@ -57,8 +57,8 @@ int expression_find(struct expression *expression, const char *text,
 		    struct error *err);
 
 /* Try it on texts of its own letters that almost match: EPROTO when one of them
- * meets the limit, as an expression of nested repetitions does. Takes up to
- * some ten milliseconds.
+ * meets the limit, as an expression of nested repetitions does. Takes some
+ * 20 ms of processor time at most.
  */
 int expression_probe(struct expression *expression, struct error *err);
 

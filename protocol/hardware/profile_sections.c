@@ -642,7 +642,7 @@ static int read_tflops(const struct value *value, void *out, struct error *err)
 	/* clang-format on */
 
 	*(const struct value **)out = value;
-	return fields_read(value, fields, NULL, err);
+	return fields_read(value, fields, out, err);
 }
 
 static int read_confidence(const struct value *value, void *out,
