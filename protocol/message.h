@@ -232,7 +232,7 @@ struct message_query {
 	uint32_t limit; /* rows, 0: as many as one answer takes (1,000) */
 	uint64_t since;
 	uint32_t wait_ms;
-	struct strings keys; /* of cells, for "history": at most 2,000 */
+	struct strings keys; /* of cells, for "history": at most 1,000 */
 };
 
 /* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",

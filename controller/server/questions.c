@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define CHANGES_MAX 4096      /* jobs in one answer about changes */
-#define HISTORY_KEYS_MAX 2000 /* at some 20 us each */
-#define HISTORY_RUNS 64       /* the last ones of a cell count */
+#define HISTORY_KEYS_MAX 1000 /* some 20 us for each, 10 for each run */
+#define HISTORY_RUNS 8        /* the last ones of a cell count */
 
 /* Curves of so many jobs fit into one answer. */
 #define SERIES_ROWS_MAX 32

@@ -566,9 +566,15 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 		.precision = cell->spec.measure.precision,
 		.optimizer = cell->optimizer,
 	};
+	struct yardstick yardstick;
 
-	if (!cell->check_memory)
+	if (!cell->check_memory || !cell->model || !cell->chip)
 		return 0;
+	yardstick_init(&yardstick, cell->model, NULL, NULL,
+		       cell->spec.measure.stage, 0, false);
+	/* What learns next to nothing has next to no gradients. */
+	if (formula_stage(yardstick.learns) < formula_stage("pretrain"))
+		input.optimizer = "none";
 	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
 		input.laid_out |= values[key] != NULL;
 	return memory_check(&input, cell->reason, sizeof(cell->reason));

@@ -33,7 +33,8 @@ struct memory_input {
 	const struct model *model;
 	const struct chip *chip;
 	const char *precision; /* NULL: not said */
-	const char *optimizer; /* NULL: adam; "none": nothing is trained */
+	const char *optimizer; /* NULL: adam; "none": nothing is trained, or
+				  next to nothing */
 	bool laid_out;         /* the cell says something of its layout */
 };
 

@@ -197,6 +197,22 @@ static void test_memory(void)
 	   "of each");
 }
 
+static void test_stage(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\nvendor: acme\nmodel: gpt-13b\n"
+		      "devices: 8\nchip: A2\nparallel: {tp: 1}\n"
+		      "matrix: {stage: [pretrain, lora]}\n",
+		      &err);
+
+	if (!ok(sweep != NULL, "stages are known (%s)", err.text))
+		return;
+	is_int((long long)sweep_totals(sweep)->kept, 1,
+	       "one that learns little needs little");
+	job_is(sweep, 0, "acme A2 i [stage=lora]");
+}
+
 int main(void)
 {
 	struct error err = { 0 };
@@ -211,6 +227,7 @@ int main(void)
 		test_only_list();
 		test_refused();
 		test_memory();
+		test_stage();
 	}
 	catalog_free(catalog);
 	file_remove_tree(AT_FDCWD, root, NULL);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PLAN_ROWS 1000    /* as text; all as JSON */
-#define KEYS_AT_ONCE 2000 /* that a controller answers about */
+#define KEYS_AT_ONCE 1000 /* that a controller answers about */
 
 typedef unsigned long long ull;
 
