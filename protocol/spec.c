@@ -81,6 +81,18 @@ static const struct field measure_spec_fields[] = {
 const struct schema measure_spec_schema =
 	SCHEMA(measure_spec, measure_spec_fields);
 
+static const struct field after_spec_fields[] = {
+	FIELD(after_spec, job),
+};
+const struct schema after_spec_schema = SCHEMA(after_spec, after_spec_fields);
+
+static const struct field until_spec_fields[] = {
+	FIELD_OPTIONAL(until_spec, width),
+	FIELD_OPTIONAL(until_spec, confidence),
+	FIELD_OPTIONAL(until_spec, max),
+};
+const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
+
 static const struct field job_spec_fields[] = {
 	FIELD(job_spec, sweep),
 	FIELD(job_spec, cell),
@@ -96,6 +108,10 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, timeout_ms),
 	FIELD_OPTIONAL(job_spec, retries),
 	FIELD_EMBED(job_spec, container, container_spec_schema),
+	FIELD_OPTIONAL(job_spec, follows),
+	FIELD_MANY(job_spec, after, after_spec_schema),
+	FIELD_OPTIONAL(job_spec, same_nodes),
+	FIELD_EMBED(job_spec, until, until_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema),
 };

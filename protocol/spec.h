@@ -109,6 +109,23 @@ struct measure_spec {
 };
 extern const struct schema measure_spec_schema;
 
+/* A job that another one goes after: in a sweep by its number there, from 0;
+ * in the store by its id.
+ */
+struct after_spec {
+	uint64_t job;
+};
+extern const struct schema after_spec_schema;
+
+/* Repeat a cell until its rate is known well enough. */
+struct until_spec {
+	double width;      /* of the confidence interval, a share of the mean;
+			      0: only the repeats that are asked for */
+	double confidence; /* such as 0.95 */
+	uint32_t max;      /* repeats */
+};
+extern const struct schema until_spec_schema;
+
 struct job_spec {
 	char *sweep;     /* the sweep's name */
 	char *cell;      /* the cell in words: "model=gpt-s nodes=2" */
@@ -124,6 +141,11 @@ struct job_spec {
 	int64_t priority;    /* larger runs first */
 	uint64_t timeout_ms; /* from the gang's start; 0: none */
 	uint32_t retries; /* further attempts after infrastructure failures */
+	char *follows;    /* what it goes after, in words, or NULL */
+	struct after_spec *after;
+	size_t after_count;
+	bool same_nodes; /* as the first one that it goes after */
+	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;
 	struct measure_spec measure;

@@ -451,6 +451,26 @@ static void suggest(const char *text, const char *const *words, char *buffer,
 		snprintf(buffer, size, "; did you mean \"%s\"?", nearest);
 }
 
+int value_share(const struct value *value, double *out, struct error *err)
+{
+	const char *text = value_text(value);
+	char *end;
+	double number = strtod(text, &end);
+
+	if (value_kind(value) == VALUE_SCALAR && end != text &&
+	    (!*end || !strcmp(end, "%"))) {
+		number /= *end ? 100 : 1;
+		if (number > 0 && number <= 1) {
+			*out = number;
+			return 0;
+		}
+	}
+	return value_error(value, err,
+			   "found \"%.40s\", allowed is a share above 0 and up "
+			   "to 100%%, such as 2%% or 0.02",
+			   text);
+}
+
 int value_enum(const struct value *value, const char *const *words, size_t *out,
 	       struct error *err)
 {

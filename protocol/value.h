@@ -103,6 +103,9 @@ int value_duration_ms(const struct value *value, uint64_t min_ms,
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err);
 
+/* A share above 0 and up to 1: 2% or 0.02. */
+int value_share(const struct value *value, double *out, struct error *err);
+
 /* One of the words (an array that ends in NULL): *out is its index. The error
  * names the nearest word.
  */

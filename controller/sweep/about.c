@@ -2,7 +2,6 @@
  */
 #include "controller/sweep/about.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FROM_STEP 21
@@ -37,28 +36,6 @@ static int read_texts(const struct value *map, cJSON *to, struct error *err)
 		     error_nomem(err, "about") < 0))
 			return -1;
 	return 0;
-}
-
-/* 2% or 0.02 */
-static int read_share(const struct value *value, double *share,
-		      struct error *err)
-{
-	const char *text = value_text(value);
-	char *end;
-	double number = strtod(text, &end);
-
-	if (value_kind(value) == VALUE_SCALAR && end != text &&
-	    (!*end || !strcmp(end, "%"))) {
-		number /= *end ? 100 : 1;
-		if (number > 0 && number <= 1) {
-			*share = number;
-			return 0;
-		}
-	}
-	return value_error(value, err,
-			   "found \"%.40s\", allowed is a share above 0 and up "
-			   "to 100%%, such as 2%% or 0.02",
-			   text);
 }
 
 static int read_values(const struct value *map, cJSON *to, struct error *err)
@@ -115,7 +92,7 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 				   "sweep");
 	if ((from &&
 	     value_u64(from, 0, (uint64_t)1 << 53, &from_step, err) < 0) ||
-	    (tolerance && read_share(tolerance, &share, err) < 0))
+	    (tolerance && value_share(tolerance, &share, err) < 0))
 		return -1;
 	cJSON_AddNumberToObject(to, "from_step", (double)from_step);
 	cJSON_AddNumberToObject(to, "tolerance", share);

@@ -4,6 +4,7 @@
 
 #include "controller/sweep/container.h"
 #include "controller/sweep/key.h"
+#include "controller/sweep/order.h"
 #include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
 
@@ -588,6 +589,7 @@ static int build(struct cells *cells, const struct value *const *values,
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
+	    order_read(values, &cell->spec, err) < 0 ||
 	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
 	if (shape_solve(&cell->shape, cell->model, cell->reason,

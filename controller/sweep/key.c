@@ -163,6 +163,10 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.timeout_ms = 0;
 	content.retries = 0;
 	content.measure.spread_percent = 0;
+	content.about = NULL;
+	content.after_count = 0;
+	content.same_nodes = false;
+	content.until = (struct until_spec){ 0 };
 	crypto_hash_sha256_init(&to);
 	if (put_fields(&to, &job_spec_schema, &content, err) < 0)
 		return -1;

@@ -2,9 +2,9 @@
  *
  * The same container, shape and reading of the result give the same key,
  * whatever the sweep is called and however the cell came about; repeats share
- * it, and priority, time limit and retries do not count. A field of the spec
- * that is optional and empty does not count either, so a spec that learns a
- * new one keeps its keys.
+ * it, and priority, time limit, retries and the jobs before it do not count. A
+ * field of the spec that is optional and empty does not count either, so a spec
+ * that learns a new one keeps its keys.
  */
 #ifndef CONTROLLER_SWEEP_KEY_H
 #define CONTROLLER_SWEEP_KEY_H

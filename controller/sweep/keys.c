@@ -49,6 +49,11 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_SPREAD_PERCENT] =	{ "spread_percent", TYPE_DOUBLE, 0, 100, NULL },
 	[KEY_OPTIMIZER] =	{ "optimizer", TYPE_TEXT, 1, 32, NULL },
 	[KEY_CHECK_MEMORY] =	{ "check_memory", TYPE_BOOL, 0, 0, "true" },
+	[KEY_AFTER] =		{ "after", TYPE_OTHER, 1, 16, NULL },
+	[KEY_SAME_NODES] =	{ "same_nodes", TYPE_OTHER, 0, 0, "true" },
+	[KEY_UNTIL_CONFIDENCE] = { "until.confidence", TYPE_OTHER, 0, 0, "0.95" },
+	[KEY_UNTIL_WIDTH] =	{ "until.width", TYPE_OTHER, 0, 0, NULL },
+	[KEY_UNTIL_MAX] =	{ "until.max", TYPE_OTHER, 2, 1000, "10" },
 	[KEY_BATCH_MICRO] =	{ "batch.micro", TYPE_U32, 1, MILLION, NULL },
 	[KEY_BATCH_ACCUMULATE] ={ "batch.accumulate", TYPE_U32, 1, MILLION,
 				  NULL },
@@ -76,12 +81,15 @@ const char *const key_tops[] = {
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
-	"optimizer", "check_memory", "batch", "parallel",
+	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
 	"matrix", "include", "exclude", "about", "align", NULL,
 };
 
 static const char *const batch_keys[] = {
 	"micro", "accumulate", "sequence", "global", NULL,
+};
+static const char *const until_keys[] = {
+	"confidence", "width", "max", NULL,
 };
 static const char *const parallel_keys[] = {
 	"tp", "pp", "dp", "cp", "ep", "sp", "sharding", "stage",
@@ -93,6 +101,8 @@ enum key_shape key_shape(const char *name)
 {
 	if (!strcmp(name, "env") || !strcmp(name, "ulimits"))
 		return SHAPE_NAMES;
+	if (!strcmp(name, key_rules[KEY_AFTER].path))
+		return SHAPE_MAP;
 	if (key_children(name))
 		return SHAPE_KNOWN;
 	for (size_t i = 0; i < KEYS; i++)
@@ -107,5 +117,7 @@ const char *const *key_children(const char *name)
 		return batch_keys;
 	if (!strcmp(name, "parallel"))
 		return parallel_keys;
+	if (!strcmp(name, "until"))
+		return until_keys;
 	return NULL;
 }

@@ -49,6 +49,11 @@ enum key {
 	KEY_SPREAD_PERCENT,
 	KEY_OPTIMIZER,
 	KEY_CHECK_MEMORY,
+	KEY_AFTER,
+	KEY_SAME_NODES,
+	KEY_UNTIL_CONFIDENCE,
+	KEY_UNTIL_WIDTH,
+	KEY_UNTIL_MAX,
 	KEY_BATCH_MICRO,
 	KEY_BATCH_ACCUMULATE,
 	KEY_BATCH_SEQUENCE,
@@ -94,6 +99,7 @@ enum key_shape {
 	SHAPE_LEAF,    /* one value or a list */
 	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
+	SHAPE_MAP,     /* a map of single values that stays whole: after */
 };
 enum key_shape key_shape(const char *name);
 

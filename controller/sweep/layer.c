@@ -255,6 +255,14 @@ int layer_add(struct layer *layer, struct paths *paths, const char *name,
 		if (value_check_keys(value, key_children(name), err) < 0)
 			return -1;
 		break;
+	case SHAPE_MAP:
+		if (value_expect(value, VALUE_MAP, err) < 0)
+			return -1;
+		for (size_t i = 0; i < value_count(value); i++)
+			if (value_expect(value_at(value, i), VALUE_SCALAR,
+					 err) < 0)
+				return -1;
+		return add_leaf(layer, paths, name, value, err);
 	case SHAPE_NAMES:
 		if (value_expect(value, VALUE_MAP, err) < 0)
 			return -1;

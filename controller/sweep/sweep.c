@@ -47,6 +47,7 @@ void sweep_free(struct sweep *sweep)
 	}
 	free(sweep->kinds);
 	free(sweep->drops);
+	free(sweep->orders);
 	paths_free(sweep->paths);
 	document_free(sweep->document);
 	free(sweep);
@@ -267,30 +268,64 @@ static int find_kind(struct sweep *sweep, const struct job_spec *spec,
 }
 
 static int keep_cell(struct sweep *sweep, size_t number,
-		     const struct cell *cell, bool *endless, struct error *err)
+		     const struct cell *cell, struct error *err)
 {
-	struct sweep_totals *totals = &sweep->totals;
-	struct kept kept = { (uint32_t)number, (uint32_t)totals->jobs, 0 };
+	struct kept kept = {
+		.cell = (uint32_t)number,
+		.repeats = cell->repeats,
+		.timeout_ms = cell->spec.timeout_ms,
+	};
 
 	if (find_kind(sweep, &cell->spec, &kept.kind, err) < 0)
 		return -1;
-	sweep->kept[totals->kept++] = kept;
-	totals->jobs += cell->repeats;
-	if (totals->jobs > SWEEP_CELLS_MAX)
-		return value_error(document_root(sweep->document), err,
-				   "repeat: found more than %d jobs (cells x "
-				   "repeats), which is the limit",
-				   SWEEP_CELLS_MAX);
-	totals->node_jobs += (uint64_t)cell->repeats * cell->spec.nodes;
-	if (totals->nodes_max < cell->spec.nodes)
-		totals->nodes_max = cell->spec.nodes;
-	*endless |= !cell->spec.timeout_ms;
-	totals->timeout_ms += cell->repeats * cell->spec.timeout_ms;
+	sweep->kept[sweep->totals.kept++] = kept;
+	return 0;
+}
+
+int sweep_drop_kept(struct sweep *sweep, size_t kept, struct error *err)
+{
+	struct drop drop = { .cell = sweep->kept[kept].cell, .why = WHY_AFTER };
+
+	if (drop_cell(sweep, drop, err) < 0)
+		return -1;
+	sweep->totals.kept--;
+	memmove(sweep->kept + kept, sweep->kept + kept + 1,
+		(sweep->totals.kept - kept) * sizeof(*sweep->kept));
+	return 0;
+}
+
+/* Number the jobs of the kept cells, and add up. */
+static int tally(struct sweep *sweep, struct error *err)
+{
+	struct sweep_totals *totals = &sweep->totals;
+	bool endless = false;
+
+	for (size_t i = 0; i < totals->kept; i++) {
+		struct kept *kept = &sweep->kept[i];
+		uint32_t nodes = sweep->kinds[kept->kind].nodes;
+
+		kept->job = (uint32_t)totals->jobs;
+		totals->jobs += kept->repeats;
+		if (totals->jobs > SWEEP_CELLS_MAX)
+			return value_error(document_root(sweep->document), err,
+					   "repeat: found more than %d jobs "
+					   "(cells x repeats), which is the "
+					   "limit",
+					   SWEEP_CELLS_MAX);
+		totals->node_jobs += (uint64_t)kept->repeats * nodes;
+		if (totals->nodes_max < nodes)
+			totals->nodes_max = nodes;
+		endless |= !kept->timeout_ms;
+		totals->timeout_ms += kept->repeats * kept->timeout_ms;
+	}
+	sweep->kept[totals->kept].job = (uint32_t)totals->jobs;
+	if (endless)
+		totals->timeout_ms = 0;
 	return 0;
 }
 
 static int check_cell(struct sweep *sweep, size_t number, struct twins *twins,
-		      bool *endless, struct error *err)
+		      struct error *err)
 {
 	owned(cell_clear) struct cell cell = { 0 };
 	struct drop drop = { .cell = (uint32_t)number };
@@ -316,14 +351,13 @@ static int check_cell(struct sweep *sweep, size_t number, struct twins *twins,
 		drop.why = WHY_TWIN;
 		return drop_cell(sweep, drop, err);
 	}
-	return keep_cell(sweep, number, &cell, endless, err);
+	return keep_cell(sweep, number, &cell, err);
 }
 
 static int check_cells(struct sweep *sweep, struct error *err)
 {
 	owned(twins_clear) struct twins twins = { .size = 2 };
 	size_t count = sweep->totals.cells;
-	bool endless = false;
 
 	while (twins.size < 2 * count)
 		twins.size *= 2;
@@ -334,11 +368,8 @@ static int check_cells(struct sweep *sweep, struct error *err)
 	if (!twins.slots || !sweep->kept || !sweep->values)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < count; i++)
-		if (check_cell(sweep, i, &twins, &endless, err) < 0)
+		if (check_cell(sweep, i, &twins, err) < 0)
 			return -1;
-	sweep->kept[sweep->totals.kept].job = (uint32_t)sweep->totals.jobs;
-	if (endless)
-		sweep->totals.timeout_ms = 0;
 	return 0;
 }
 
@@ -395,7 +426,8 @@ static int parse(struct sweep *sweep, struct error *err)
 	/* Frameworks bring paths of their own, which exclude may name. */
 	if (check_models(sweep, err) < 0 || prepare_cells(sweep, err) < 0 ||
 	    spread_excludes(sweep, err) < 0 || spread_varying(sweep, err) < 0 ||
-	    check_cells(sweep, err) < 0)
+	    check_cells(sweep, err) < 0 || order_cells(sweep, err) < 0 ||
+	    tally(sweep, err) < 0)
 		return -1;
 	return check_used(sweep, err);
 }
@@ -463,6 +495,30 @@ static const struct kept *job_cell(const struct sweep *sweep, size_t job)
 	return &sweep->kept[low];
 }
 
+/* The jobs that this one goes after: of each cell the same repeat, or its last.
+ */
+static int put_after(const struct sweep *sweep, uint32_t cell,
+		     struct job_spec *spec, struct error *err)
+{
+	size_t count;
+	const struct order *orders = order_of(sweep, cell, &count);
+
+	if (!count)
+		return 0;
+	spec->after = calloc(count, sizeof(*spec->after));
+	if (!spec->after)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < count; i++) {
+		const struct kept *kept = order_kept(sweep, orders[i].before);
+		uint32_t repeat = spec->repeat < kept->repeats
+					  ? spec->repeat
+					  : kept->repeats - 1;
+
+		spec->after[spec->after_count++].job = kept->job + repeat;
+	}
+	return 0;
+}
+
 int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 	      struct error *err)
 {
@@ -477,6 +533,8 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 	    cell_build(&sweep->cells, sweep->values,
 		       (uint32_t)(job - kept->job), &cell, err) < 0 ||
 	    words_set(&sweep->cells, sweep->values, &cell, err) < 0)
+		return -1;
+	if (put_after(sweep, kept->cell, &cell.spec, err) < 0)
 		return -1;
 	if (sweep->about &&
 	    !(cell.spec.about = cJSON_Duplicate(sweep->about, true)))
@@ -531,6 +589,11 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	case WHY_TWIN:
 		snprintf(reason, reason_size, "the same run as %s",
 			 other.spec.cell);
+		break;
+	case WHY_AFTER:
+		snprintf(reason, reason_size,
+			 "what it goes after, %s, is dropped",
+			 dropped.spec.follows ? dropped.spec.follows : "");
 		break;
 	}
 	return 0;

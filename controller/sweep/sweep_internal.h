@@ -5,6 +5,7 @@
 #define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 
 #include "controller/sweep/cell.h"
+#include "controller/sweep/order.h"
 #include "controller/sweep/sweep.h"
 
 /* One key of the matrix: a list of layers. */
@@ -23,7 +24,7 @@ struct included {
 	const struct layer *include;
 };
 
-enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN };
+enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN, WHY_AFTER };
 
 struct drop {
 	uint32_t cell;
@@ -35,6 +36,8 @@ struct kept {
 	uint32_t cell;
 	uint32_t job; /* its first; those up to the next cell's are repeats */
 	uint32_t kind;
+	uint32_t repeats;
+	uint64_t timeout_ms; /* of each repeat; 0: none */
 };
 
 struct sweep {
@@ -60,6 +63,8 @@ struct sweep {
 	struct sweep_kind *kinds;
 	size_t kind_count;
 	struct drop *drops;
+	struct order *orders; /* by cell */
+	size_t order_count;
 	struct sweep_totals totals;
 };
 
@@ -68,6 +73,9 @@ int sweep_nomem(const struct sweep *sweep, struct error *err);
 
 /* Put the values of a cell, completed, into sweep->values. */
 int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err);
+
+/* Drop a cell that was kept, since what it goes after is not there. */
+int sweep_drop_kept(struct sweep *sweep, size_t kept, struct error *err);
 
 /* What the layer says of the path; NULL: nothing. */
 const struct value *layer_value(const struct layer *layer, size_t path);

@@ -32,6 +32,12 @@ static int add_word(struct buffer *out, const struct value *value,
 	return buffer_text(out, "]", err);
 }
 
+/* When a cell runs, and how often, does not tell it from others. */
+static bool is_word(size_t path)
+{
+	return path < KEY_AFTER || path > KEY_UNTIL_MAX;
+}
+
 static int set_words(struct cells *cells, const struct value *const *values,
 		     struct cell *cell, struct error *err)
 {
@@ -43,7 +49,7 @@ static int set_words(struct cells *cells, const struct value *const *values,
 		const char *fallback =
 			path < KEYS ? key_rules[path].fallback : NULL;
 
-		if (!values[path] && !fallback)
+		if (!is_word(path) || (!values[path] && !fallback))
 			continue;
 		if (buffer_printf(out, err, "%s%s=", out->size ? " " : "",
 				  paths_name(cells->paths, path)) < 0 ||
@@ -151,7 +157,8 @@ static int set_values(const struct cells *cells,
 	for (size_t i = 0; good && i < cells->varying_count; i++) {
 		size_t path = cells->varying[i];
 
-		if ((path < KEY_BATCH_MICRO || path >= KEYS) && values[path])
+		if ((path < KEY_BATCH_MICRO || path >= KEYS) && is_word(path) &&
+		    values[path])
 			good = add_json(object, paths_name(cells->paths, path),
 					value_json(values[path]));
 	}
