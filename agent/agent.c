@@ -37,6 +37,8 @@ struct agent {
 	struct images *images;
 	struct spool *spool;
 	struct pump *pump;
+	struct monitor_config monitor_config;
+	struct monitor *monitor;
 	struct wire_client *wire;
 	struct task_room room;
 	struct inventory *inventory;
@@ -372,7 +374,11 @@ static void add_names(cJSON *facts, const char *name,
 /* What the engine and the devices add to the host's facts. */
 static cJSON *all_facts(struct agent *agent)
 {
-	struct facts_source source = { .engine = agent->engine_version };
+	struct facts_source source = {
+		.sys = agent->allot.roots->sys,
+		.proc = agent->allot.roots->proc,
+		.engine = agent->engine_version,
+	};
 	cJSON *facts = facts_read(&source, NULL);
 
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
@@ -621,6 +627,7 @@ static void devices_changed(void *arg)
 	struct agent *agent = arg;
 
 	agent->inventory_due = true;
+	agent->monitor_config.profile = inventory_profile(agent->inventory);
 	if (agent->begun)
 		tell_inventory(agent);
 	else
@@ -655,6 +662,45 @@ static void keep_inotify(struct agent *agent)
 			     IN_MOVE_SELF, ignore, agent);
 }
 
+/* Where tools run; NULL: anywhere. */
+static const cpu_set_t *housekeeping(const struct agent_config *config)
+{
+	return config->housekeeping ? &config->housekeeping_set : NULL;
+}
+
+static const struct devices *devices_now(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return inventory_devices(agent->inventory);
+}
+
+static bool controller_clock(void *arg, struct exchange *best)
+{
+	const struct agent *agent = arg;
+
+	return agent->wire && wire_client_clock(agent->wire, best);
+}
+
+static int open_monitor(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	agent->monitor_config = (struct monitor_config){
+		.node = config->key.name,
+		.roots = agent->allot.roots,
+		.cpus = housekeeping(config),
+		.cpus_text = config->housekeeping,
+		.interval_ms = MONITOR_INTERVAL_MS,
+		.ipmi = config->ipmi,
+		.devices = devices_now,
+		.clock = controller_clock,
+		.arg = agent,
+	};
+	agent->monitor = monitor_new(agent->loop, &agent->monitor_config, err);
+	return agent->monitor ? 0 : -1;
+}
+
 static int agent_open(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -680,6 +726,7 @@ static int agent_open(struct agent *agent, struct error *err)
 						 .images = config->images,
 						 .state = config->state,
 						 .devices = config->devices,
+						 .cpus = housekeeping(config),
 					 },
 					 devices_changed, agent, err);
 	if (!agent->inventory)
@@ -690,7 +737,9 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->images)
 		return -1;
 	agent->pump = pump_new(agent->loop, agent->spool, send_log, agent, err);
-	return agent->pump ? 0 : -1;
+	if (!agent->pump)
+		return -1;
+	return open_monitor(agent, err);
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
@@ -715,6 +764,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.images = agent->images,
 		.spool = agent->spool,
 		.pump = agent->pump,
+		.monitor = agent->monitor,
 		.cluster = config->cluster,
 		.node = config->key.name,
 		.init_program = config->init_program,
@@ -738,6 +788,7 @@ void agent_free(struct agent *agent)
 		task_free(entry->task);
 		entry_remove(agent, entry);
 	}
+	monitor_free(agent->monitor);
 	wire_client_free(agent->wire);
 	pump_free(agent->pump);
 	images_free(agent->images);

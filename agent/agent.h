@@ -14,6 +14,8 @@
 #include "protocol/key.h"
 #include "protocol/owned.h"
 
+#include <sched.h>
+#include <stdbool.h>
 #include <systemd/sd-event.h>
 
 #define AGENT_CREDIT_MAX (64ULL << 20) /* log bytes under way, at most */
@@ -31,10 +33,13 @@ struct agent_config {
 	const char *address;       /* where other nodes reach this one */
 	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
-	const struct roots *roots; /* NULL: the machine's own */
-	uint32_t stall_ms;         /* of image pulls; 0: the default */
-	struct key key;            /* name and role of this node */
-	void *zmq;                 /* ZeroMQ context to share, or NULL */
+	const struct roots *roots;  /* NULL: the machine's own */
+	uint32_t stall_ms;          /* of image pulls; 0: the default */
+	const char *housekeeping;   /* list of processors where tools run */
+	cpu_set_t housekeeping_set; /* the same, read */
+	bool ipmi;                  /* sample the machine's power */
+	struct key key;             /* name and role of this node */
+	void *zmq;                  /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;

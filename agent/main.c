@@ -1,6 +1,7 @@
 /* main.c - regatta-agent: options to configuration, then the loop.
  */
 #include "agent/agent.h"
+#include "agent/devices/cpulist.h"
 #include "protocol/file.h"
 #include "protocol/lifeline.h"
 #include "protocol/log.h"
@@ -49,6 +50,9 @@ static const char usage[] =
 	"  --cluster NAME           label of its containers (regatta)\n"
 	"  --stall SECONDS          an image pull without progress fails after "
 	"(120)\n"
+	"  --housekeeping-cpus LIST vendors' tools run there: 0-3,8 "
+	"(anywhere)\n"
+	"  --ipmi                   sample the machine's power with ipmitool\n"
 	"  --lifeline FD            end when this file ends\n"
 	"  --verbose                log more\n"
 	"  --version, --help\n"
@@ -67,7 +71,7 @@ struct options {
 	int lifeline;
 };
 
-enum { OPTION_FIRST = 256, VERBOSE, VERSION, HELP };
+enum { OPTION_FIRST = 256, VERBOSE, VERSION, HELP, IPMI };
 
 /* A number from 1 to max, or -1. */
 static long number(const char *text, long max)
@@ -101,6 +105,7 @@ static const char **text_option(struct options *options, const char *name)
 		{ "sysfs-root", &options->roots.sys },
 		{ "proc-root", &options->roots.proc },
 		{ "tools", &options->roots.bin },
+		{ "housekeeping-cpus", &config->housekeeping },
 	};
 	/* clang-format on */
 
@@ -145,7 +150,8 @@ static int read_options(int argc, char **argv, struct options *options,
 		{ "stall", 1, NULL, 0 },      { "lifeline", 1, NULL, 0 },
 		{ "device-root", 1, NULL, 0 }, { "sysfs-root", 1, NULL, 0 },
 		{ "proc-root", 1, NULL, 0 },  { "tools", 1, NULL, 0 },
-		     { "verbose", 0, NULL, VERBOSE },
+		{ "housekeeping-cpus", 1, NULL, 0 },
+		{ "ipmi", 0, NULL, IPMI },    { "verbose", 0, NULL, VERBOSE },
 		{ "version", 0, NULL, VERSION }, { "help", 0, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -158,6 +164,9 @@ static int read_options(int argc, char **argv, struct options *options,
 		switch (option) {
 		case VERBOSE:
 			log_set_level(LOG_DEBUG);
+			continue;
+		case IPMI:
+			options->config.ipmi = true;
 			continue;
 		case VERSION:
 			puts("regatta-agent " REGATTA_VERSION);
@@ -222,6 +231,10 @@ static int check_options(struct options *options, struct error *err)
 				 "role agent",
 				 options->key, role_name(config->key.role));
 	config->server_public = options->server_public;
+	if (config->housekeeping &&
+	    cpu_list_parse(config->housekeeping, &config->housekeeping_set,
+			   err) < 0)
+		return error_prefix(err, "--housekeeping-cpus");
 	if (file_make_folders(config->state, 0755, err) < 0)
 		return -1;
 	if (!realpath(config->state, options->state))

@@ -116,8 +116,8 @@ static int monitor_ready(void *arg)
 	uint32_t value;
 	char address[256];
 
-	if (!monitor_receive(door->monitor, &event, &value, address,
-			     sizeof(address)))
+	if (!socket_monitor_receive(door->monitor, &event, &value, address,
+				    sizeof(address)))
 		return 0;
 	if (event == ZMQ_EVENT_ACCEPTED)
 		came(door, (int)value);
@@ -153,8 +153,9 @@ struct door *door_new(sd_event *loop, void *zmq, void *socket,
 	door->fn = left;
 	door->arg = arg;
 	door->monitor =
-		monitor_new(zmq, socket,
-			    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED, err);
+		socket_monitor_new(zmq, socket,
+				   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED,
+				   err);
 	if (!door->monitor)
 		return NULL;
 	door->watch = zmq_watch_new(loop, door->monitor, BURST, monitor_ready,

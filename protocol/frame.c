@@ -131,7 +131,7 @@ int frames_fill(struct frames *frames, const void *text, size_t text_size,
 	return 0;
 }
 
-void *monitor_new(void *zmq, void *socket, int events, struct error *err)
+void *socket_monitor_new(void *zmq, void *socket, int events, struct error *err)
 {
 	char address[96];
 	struct timespec now;
@@ -163,8 +163,8 @@ void *monitor_new(void *zmq, void *socket, int events, struct error *err)
 	return monitor;
 }
 
-int monitor_receive(void *socket, uint16_t *event, uint32_t *value,
-		    char *address, size_t size)
+int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value,
+			   char *address, size_t size)
 {
 	uint8_t head[6];
 	int length;

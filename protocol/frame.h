@@ -51,10 +51,11 @@ int frames_fill(struct frames *frames, const void *text, size_t text_size,
 /* A PAIR socket that gets these events of `socket`; closed by the caller, after
  * zmq_socket_monitor(socket, NULL, 0).
  */
-void *monitor_new(void *zmq, void *socket, int events, struct error *err);
+void *socket_monitor_new(void *zmq, void *socket, int events,
+			 struct error *err);
 
 /* An event of a socket's monitor: 1 and *event, *value, address; 0: none. */
-int monitor_receive(void *socket, uint16_t *event, uint32_t *value,
-		    char *address, size_t size);
+int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value,
+			   char *address, size_t size);
 
 #endif

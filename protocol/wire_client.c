@@ -266,8 +266,8 @@ static int monitor_ready(void *arg)
 	uint32_t value;
 	char address[256], why[400];
 
-	if (!monitor_receive(client->monitor, &event, &value, address,
-			     sizeof(address)))
+	if (!socket_monitor_receive(client->monitor, &event, &value, address,
+				    sizeof(address)))
 		return 0;
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
@@ -335,7 +335,8 @@ static int client_open(struct wire_client *client, struct error *err)
 	client->dealer = zmq_socket(client->zmq, ZMQ_DEALER);
 	if (!client->dealer || dealer_options(client))
 		return error_errno(err, "ZeroMQ");
-	client->monitor = monitor_new(client->zmq, client->dealer, events, err);
+	client->monitor =
+		socket_monitor_new(client->zmq, client->dealer, events, err);
 	if (!client->monitor)
 		return -1;
 	client->monitor_watch = zmq_watch_new(client->loop, client->monitor, 1,

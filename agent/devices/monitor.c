@@ -21,6 +21,7 @@
 #define FAILING_MS 30000 /* between tries of what fails again and again */
 #define STUCK_MS 60000   /* after a tool that cannot be killed */
 #define TELL_MS 10000    /* between errors whose words differ */
+#define FIRST_MS 200     /* a task that is over by then has no samples */
 #define CLOCK_STEP_MS 3  /* a better guess by less than that is no news */
 #define TEXT_MAX (256 << 10)
 
@@ -40,6 +41,7 @@ struct monitor_stream {
 	uint32_t indices[DEVICES_MAX];
 	size_t count;
 	int fd;
+	bool begun; /* its head is written */
 	bool full;  /* the last write failed */
 	bool blind; /* it was told of a device that has no row */
 	TAILQ_ENTRY(monitor_stream) next;
@@ -63,14 +65,14 @@ struct monitor {
 
 /* Streams. */
 
-/* All or nothing of it: a stream has whole lines. */
+/* All or nothing of it: a stream has whole lines, and its head first. */
 static void stream_write(struct monitor_stream *stream,
 			 const struct buffer *text)
 {
 	struct stat before = { 0 };
 	ssize_t n;
 
-	if (fstat(stream->fd, &before) < 0)
+	if (!stream->begun || fstat(stream->fd, &before) < 0)
 		return;
 	n = write(stream->fd, text->data, text->size);
 	if (n == (ssize_t)text->size) {
@@ -436,6 +438,34 @@ static void look_at_clock(struct monitor *monitor)
 	put_heads(monitor);
 }
 
+/* What an agent before us left may end in half a line. */
+static void end_line(struct monitor_stream *stream)
+{
+	struct buffer newline = { .data = (char *)"\n", .size = 1 };
+	struct stat st;
+
+	if (fstat(stream->fd, &st) == 0 && st.st_size)
+		stream_write(stream, &newline);
+}
+
+static void begin_streams(struct monitor *monitor)
+{
+	struct monitor_stream *stream;
+
+	TAILQ_FOREACH(stream, &monitor->streams, next)
+	{
+		if (stream->begun)
+			continue;
+		stream->begun = true;
+		end_line(stream);
+		put_head(stream);
+		if (*monitor->device.trouble)
+			put_error(stream, monitor->device.trouble);
+		if (*monitor->ipmi.trouble)
+			put_error(stream, monitor->ipmi.trouble);
+	}
+}
+
 static int tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct monitor *monitor = arg;
@@ -443,6 +473,7 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 	int64_t now_ms = clock_mono_ms();
 
 	look_at_clock(monitor);
+	begin_streams(monitor);
 	take_host(monitor, now_ms);
 	if (argv)
 		runner_start(&monitor->device, argv,
@@ -529,16 +560,6 @@ static void stream_free(struct monitor_stream *stream)
 }
 OWNED_POINTER(struct monitor_stream, stream_free)
 
-/* What an agent before us left may end in half a line. */
-static void end_line(struct monitor_stream *stream)
-{
-	struct buffer newline = { .data = (char *)"\n", .size = 1 };
-	struct stat st;
-
-	if (fstat(stream->fd, &st) == 0 && st.st_size)
-		stream_write(stream, &newline);
-}
-
 struct monitor_stream *monitor_begin(struct monitor *monitor, uint32_t rank,
 				     const struct strings *devices, int fd,
 				     struct error *err)
@@ -558,20 +579,13 @@ struct monitor_stream *monitor_begin(struct monitor *monitor, uint32_t rank,
 	if (take_indices(stream, devices, err) < 0)
 		return NULL;
 	if (TAILQ_EMPTY(&monitor->streams)) {
-		monitor->due_ms = clock_mono_ms();
-		if (loop_timer(monitor->loop, &monitor->timer, 0, tick, monitor,
-			       err) < 0)
+		monitor->due_ms = clock_mono_ms() + FIRST_MS;
+		if (loop_timer(monitor->loop, &monitor->timer, FIRST_MS, tick,
+			       monitor, err) < 0)
 			return NULL;
 	}
-	look_at_clock(monitor);
 	begun = take(stream);
 	TAILQ_INSERT_TAIL(&monitor->streams, begun, next);
-	end_line(begun);
-	put_head(begun);
-	if (*monitor->device.trouble)
-		put_error(begun, monitor->device.trouble);
-	if (*monitor->ipmi.trouble)
-		put_error(begun, monitor->ipmi.trouble);
 	return begun;
 }
 

@@ -3,7 +3,8 @@
  * One monitor serves all tasks of the node: it runs the profile's command once
  * an interval, never again before the last run has ended, reads the host beside
  * it, and writes to each task's stream (protocol/hardware/trace.h) the
- * readings of that task's devices. With no task it does nothing.
+ * readings of that task's devices. With no task it does nothing; a task that
+ * is over within a fifth of a second has no samples.
  *
  * What goes wrong (a tool that fails, hangs, floods, or does not know a device)
  * becomes a line in the streams, once for each cause; then it is tried on, less

@@ -6,6 +6,7 @@
 #include "agent/tasks/steps.h"
 #include "agent/tasks/command.h"
 #include "agent/tasks/preflight.h"
+#include "protocol/hardware/trace.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
 
@@ -134,6 +135,25 @@ void step_watch(struct task *task)
 	pump_wake(task->room->pump);
 }
 
+void step_sample(struct task *task)
+{
+	char name[TRACE_STREAM_SIZE];
+	struct error err;
+	int fd;
+
+	if (task->samples || !task->room->monitor)
+		return;
+	trace_stream(task->id.rank, name);
+	fd = spool_append_stream(task->room->spool, &task->id, name, &err);
+	if (fd >= 0)
+		task->samples =
+			monitor_begin(task->room->monitor, task->id.rank,
+				      &task->spec.devices, fd, &err);
+	if (!task->samples)
+		log_warning("no samples job=%" PRIu64 " rank=%u: %s",
+			    task->id.job, task->id.rank, err.text);
+}
+
 static void wait_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
@@ -150,6 +170,7 @@ void step_run(struct task *task)
 	struct error err;
 
 	step_watch(task);
+	step_sample(task);
 	/* It may have ended before the watch was set. */
 	if (step_read_outcome(task)) {
 		task_event(task, EVENT_EXITED);
@@ -488,6 +509,7 @@ void step_stop(struct task *task)
 void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
+	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
 	if (task->ordered && !task->outcome.failure)
@@ -528,6 +550,7 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
+	monitor_end(take(task->samples));
 	/* What the engine is about to make would be left behind. */
 	if (task->creating)
 		return;

@@ -62,6 +62,7 @@ struct task {
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
+	struct monitor_stream *samples; /* while the command runs */
 };
 
 /* In task.c: something happened; the table says what follows. May free the
@@ -79,6 +80,9 @@ void step_look(struct task *task);
 
 /* Watch the folder that the container writes. */
 void step_watch(struct task *task);
+
+/* Sample devices and host from now on, until step_ended(). */
+void step_sample(struct task *task);
 
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);

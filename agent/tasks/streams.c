@@ -1,7 +1,8 @@
-/* streams.c - the output streams of a task: its ranks', and those that
- * regatta-init announces in the index of followed files.
+/* streams.c - the output streams of a task: its ranks', those that regatta-init
+ * announces in the index of followed files, and the agent's samples.
  */
 #include "agent/tasks/streams.h"
+#include "protocol/hardware/trace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,11 +18,12 @@ static void look(void *arg)
 	streams_look(arg);
 }
 
-static struct pump_stream *add(struct streams *streams, const char *name,
+static struct pump_stream *add(struct streams *streams,
+			       enum spool_writer writer, const char *name,
 			       uint64_t limit, struct error *err)
 {
 	struct pump_stream *stream =
-		pump_add(streams->pump, &streams->id, SPOOL_CONTAINER, name,
+		pump_add(streams->pump, &streams->id, writer, name,
 			 streams->fresh, err);
 
 	if (!stream)
@@ -53,9 +55,12 @@ int streams_open(struct streams *streams, struct pump *pump,
 				 count, INIT_PROCESSES_MAX);
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);
-		if (!add(streams, name, streams->limit, err))
+		if (!add(streams, SPOOL_CONTAINER, name, streams->limit, err))
 			return -1;
 	}
+	trace_stream(spec->rank, name);
+	if (!add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+		return -1;
 	/* What was there before us, the controller may have a part of. */
 	streams_look(streams);
 	streams->fresh = true;
@@ -94,7 +99,8 @@ static void take_line(void *arg, const char *line, size_t size)
 	if (stream && !followed.path)
 		pump_bound(stream, followed.kept);
 	else if (!stream && followed.path && streams->count < room)
-		add(streams, followed.stream, streams->limit, NULL);
+		add(streams, SPOOL_CONTAINER, followed.stream, streams->limit,
+		    NULL);
 }
 
 /* The index becomes a stream as soon as it is there. */
@@ -111,7 +117,7 @@ static bool open_index(struct streams *streams)
 			       name, NULL);
 	if (fd < 0)
 		return false;
-	stream = add(streams, name, INDEX_MAX, NULL);
+	stream = add(streams, SPOOL_CONTAINER, name, INDEX_MAX, NULL);
 	if (!stream) {
 		close(fd);
 		return false;

@@ -1,5 +1,5 @@
-/* streams.h - the output streams of a task: its ranks', and those that
- * regatta-init announces in the index of followed files.
+/* streams.h - the output streams of a task: its ranks', those that regatta-init
+ * announces in the index of followed files, and the agent's samples.
  */
 #ifndef AGENT_TASKS_STREAMS_H
 #define AGENT_TASKS_STREAMS_H
@@ -17,7 +17,7 @@ struct streams {
 	int index;      /* its descriptor, when it is a stream itself */
 	bool indexed;
 	bool fresh; /* streams that are found are new in this session */
-	struct pump_stream *items[INIT_PROCESSES_MAX + 1 + FOLLOWED_MAX];
+	struct pump_stream *items[INIT_PROCESSES_MAX + 2 + FOLLOWED_MAX];
 	size_t count;
 };
 

@@ -177,6 +177,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		/* A start that is under way is "created" to the engine. */
 		task->step = STEP_RUN;
 		step_watch(task);
+		step_sample(task);
 		step_look(task);
 	} else if (started) {
 		outcome_from_engine(&task->outcome, NULL, FAILURE_NONE);
@@ -195,6 +196,7 @@ void task_free(struct task *task)
 	step_leave(task);
 	if (task->creating)
 		engine_call_cancel(task->creating);
+	monitor_end(task->samples);
 	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);

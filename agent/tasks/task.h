@@ -9,6 +9,7 @@
 #ifndef AGENT_TASKS_TASK_H
 #define AGENT_TASKS_TASK_H
 
+#include "agent/devices/monitor.h"
 #include "agent/engine/engine.h"
 #include "agent/devices/allot.h"
 #include "agent/engine/image.h"
@@ -28,6 +29,7 @@ struct task_room {
 	struct images *images;
 	struct spool *spool;
 	struct pump *pump;
+	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;
 	const char *node;
 	const char *init_program; /* regatta-init on the host */

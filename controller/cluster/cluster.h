@@ -91,12 +91,19 @@ struct rules {
 };
 
 /* Reading one stream for its metrics. */
-struct reading {
+struct log_reading {
 	char stream[FOLLOWED_NAME_MAX + 1];
 	struct extract *extract;
 	uint64_t offset;
 	bool finished;
 	bool broken; /* the stored output cannot be read */
+};
+
+/* Reading one node's samples. */
+struct sampling {
+	struct usage *usage; /* NULL: none came yet */
+	uint64_t offset;
+	bool broken; /* the stored samples cannot be read */
 };
 
 /* What only a job that holds nodes has. */
@@ -107,10 +114,11 @@ struct gang {
 	char *address;      /* and the host's; NULL before */
 	struct strings
 		addresses; /* all nodes', when the container wants them */
-	struct reading *readings;
+	struct log_reading *readings;
 	size_t readings_count;
-	bool behind;  /* there is output that was not read yet */
-	bool reading; /* listed in cluster->reading */
+	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
+	bool behind;                /* there is output that was not read yet */
+	bool reading;               /* listed in cluster->reading */
 	TAILQ_ENTRY(gang) by_reading;
 	TAILQ_ENTRY(gang) by_cluster;
 	char *phase; /* of the image transfer */

@@ -5,8 +5,10 @@
  */
 #include "controller/cluster/intake.h"
 #include "controller/cluster/gang.h"
+#include "controller/cluster/sampling.h"
 #include "protocol/file.h"
 #include "protocol/followed.h"
+#include "protocol/hardware/trace.h"
 #include "protocol/log.h"
 
 #include <errno.h>
@@ -43,7 +45,8 @@ static bool stream_expected(const struct task *task, const char *stream)
 		if (!strcmp(name, stream))
 			return true;
 	}
-	return followed_belongs(task->rank, stream);
+	trace_stream(task->rank, name);
+	return !strcmp(name, stream) || followed_belongs(task->rank, stream);
 }
 
 static void send_ack(struct task *task, const struct message_log_ack *ack)
@@ -79,6 +82,8 @@ void intake_tell_lengths(struct cluster *cluster, struct task *task)
 		stream_name(task, i, name);
 		tell_length(cluster, task, name);
 	}
+	trace_stream(task->rank, name);
+	tell_length(cluster, task, name);
 	for (size_t i = 0; i < task->streams_count; i++)
 		if (followed_belongs(task->rank, task->streams[i].name))
 			tell_length(cluster, task, task->streams[i].name);
@@ -215,16 +220,16 @@ struct extract_rules *intake_rules(struct cluster *cluster,
 static int add_reading(struct gang *gang, struct extract_rules *rules,
 		       const char *stream)
 {
-	struct reading *readings =
+	struct log_reading *readings =
 		realloc(gang->readings,
 			(gang->readings_count + 1) * sizeof(*readings));
-	struct reading *reading;
+	struct log_reading *reading;
 
 	if (!readings)
 		return -1;
 	gang->readings = readings;
 	reading = &readings[gang->readings_count];
-	*reading = (struct reading){ .extract = extract_new(rules, NULL) };
+	*reading = (struct log_reading){ .extract = extract_new(rules, NULL) };
 	if (!reading->extract)
 		return -1;
 	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
@@ -336,7 +341,7 @@ static int keep_reading(struct cluster *cluster, struct gang *gang)
 
 /* Read a piece; true: there may be more. */
 static bool read_piece(struct cluster *cluster, struct gang *gang,
-		       struct reading *reading, char *piece)
+		       struct log_reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
 	struct error err = { 0 };
@@ -362,7 +367,7 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 
 static bool read_some(struct cluster *cluster, struct gang *gang, char *piece)
 {
-	bool more = false;
+	bool more = sampling_read(cluster, gang, piece, READ_BYTES);
 
 	if (keep_reading(cluster, gang) < 0)
 		return false;
@@ -401,8 +406,12 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 
 	if (keep_reading(cluster, gang) < 0)
 		return false;
+	if (!sampling_done(cluster, gang)) {
+		wake_readers(cluster, gang);
+		return false;
+	}
 	for (size_t i = 0; i < gang->readings_count; i++) {
-		struct reading *reading = &gang->readings[i];
+		struct log_reading *reading = &gang->readings[i];
 		uint64_t length = 0;
 
 		logstore_length(cluster->logs, job->id, job->attempt,
@@ -413,7 +422,7 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 		}
 	}
 	for (size_t i = 0; i < gang->readings_count; i++) {
-		struct reading *reading = &gang->readings[i];
+		struct log_reading *reading = &gang->readings[i];
 
 		if (!reading->finished)
 			extract_finish(reading->extract, NULL);

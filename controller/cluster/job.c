@@ -1,6 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/cluster/job.h"
+#include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -531,6 +532,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	for (size_t i = 0; i < gang->readings_count; i++)
 		extract_free(gang->readings[i].extract);
 	free(gang->readings);
+	sampling_clear(gang);
 	free(gang->tasks);
 	free(gang->phase);
 	free(gang->address);

@@ -4,8 +4,10 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/provenance.h"
+#include "controller/cluster/sampling.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
+#include "controller/results/usage.h"
 #include "controller/sweep/yardstick.h"
 
 #include <inttypes.h>
@@ -51,6 +53,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 					     gang->spec.vendor, measure->chip)
 			      : NULL;
 	struct yardstick yardstick;
+	cJSON *result, *usage;
 	struct result_input input = {
 		.measure = measure,
 		.devices = provenance_devices(gang),
@@ -68,7 +71,15 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.extract = extract;
 	}
 	add_extents(&input, gang);
-	return result_new(&input, err);
+	usage = sampling_summary(gang, err);
+	if (!usage)
+		return NULL;
+	if (cJSON_GetArraySize(
+		    cJSON_GetObjectItemCaseSensitive(usage, "hosts")))
+		input.usage = usage;
+	result = result_new(&input, err);
+	cJSON_Delete(usage);
+	return result;
 }
 
 /* An exit code of 0 is no proof: the log must have figures, and its last step.
@@ -94,15 +105,17 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
+	cJSON *series;
 	char *text;
 
 	if (extract)
 		records = extract_records(extract, &count);
 	cJSON_AddItemToObject(all, "result", result);
 	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
-	cJSON_AddItemToObject(all, "series",
-			      series_new(records, count,
-					 &job->gang->spec.measure, err));
+	series = series_new(records, count, &job->gang->spec.measure, err);
+	cJSON_AddItemToObject(series, "devices",
+			      sampling_curves(job->gang, err));
+	cJSON_AddItemToObject(all, "series", series);
 	text = cJSON_PrintUnformatted(all);
 	cJSON_Delete(all);
 	if (!text)

@@ -202,7 +202,7 @@ static int put_product(const struct lines *lines, size_t line,
 
 static double total_gib(const cJSON *row)
 {
-	double total = number_at(row, "result.usage.memory_total_mib");
+	double total = number_at(row, "result.usage.mem_total_mib");
 
 	return total > 0 ? total / MIB_PER_GIB
 			 : number_at(row, "result.chip_memory_gib");

@@ -1,6 +1,7 @@
 /* usage.c - a job's samples to one summary: power, heat, load, memory, energy.
  */
 #include "controller/results/usage.h"
+#include "controller/results/curve.h"
 #include "protocol/hardware/trace.h"
 
 #include <errno.h>
@@ -23,11 +24,18 @@ struct course {
 	int64_t gaps_ms;
 };
 
+/* Readings that are kept as curves. */
+static const enum reading curve_readings[] = { READING_POWER_W, READING_TEMP_C,
+					       READING_UTIL_PCT,
+					       READING_MEM_USED_MIB };
+#define CURVES (sizeof(curve_readings) / sizeof(curve_readings[0]))
+
 struct usage_device {
 	uint32_t index;
 	char *name, *bus_id;
 	struct figure figures[READINGS];
 	struct course rows, power;
+	struct curve *curves; /* CURVES of them; NULL: not kept */
 	double power_last_w, energy_j;
 	int64_t energy_ms;
 };
@@ -69,6 +77,7 @@ void usage_free(struct usage *usage)
 	for (size_t i = 0; i < usage->devices_count; i++) {
 		free(usage->devices[i].name);
 		free(usage->devices[i].bus_id);
+		free(usage->devices[i].curves);
 	}
 	for (size_t i = 0; i < usage->troubles_count; i++)
 		free(usage->troubles[i].text);
@@ -132,6 +141,8 @@ static int device_add(struct usage *usage, const struct trace_device *from,
 	usage->devices_count++;
 	device->name = from->name ? strdup(from->name) : NULL;
 	device->bus_id = from->bus_id ? strdup(from->bus_id) : NULL;
+	if (usage->devices_count <= USAGE_CURVES_MAX)
+		device->curves = calloc(CURVES, sizeof(*device->curves));
 	return 0;
 }
 
@@ -160,6 +171,11 @@ static void take_point(struct usage *usage, const struct trace_point *point,
 	for (int i = 0; i < READINGS; i++)
 		if (point->has & 1U << i)
 			figure_add(&device->figures[i], point->value[i]);
+	for (size_t i = 0; device->curves && i < CURVES; i++)
+		if (point->has & 1U << curve_readings[i])
+			curve_add(&device->curves[i], time_ms,
+				  point->value[curve_readings[i]],
+				  usage->head.interval_ms);
 	course_add(&device->rows, time_ms, usage->head.interval_ms);
 	if (!(point->has & 1U << READING_POWER_W))
 		return;
@@ -409,6 +425,74 @@ cJSON *usage_summary(const struct usage *const *streams, size_t count,
 	cJSON_AddItemToObject(to, "errors", errors);
 	add_number(to, "broken_lines", true, (double)broken);
 	return to;
+}
+
+/* Curves. */
+
+static int64_t first_ms(const struct usage *const *streams, size_t count)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t d = 0; streams[i] && d < streams[i]->devices_count;
+		     d++) {
+			const struct course *rows =
+				&streams[i]->devices[d].rows;
+
+			if (rows->count && rows->first_ms < first)
+				first = rows->first_ms;
+		}
+	return first;
+}
+
+static bool add_curves(cJSON *list, const struct usage *usage,
+		       const struct usage_device *device, int64_t since_ms)
+{
+	cJSON *to = cJSON_CreateObject();
+	char name[16];
+
+	if (!cJSON_AddItemToArray(list, to))
+		return false;
+	snprintf(name, sizeof(name), "%u", device->index);
+	add_text(to, "node", usage->head.node);
+	add_text(to, "device", name);
+	for (size_t i = 0; i < CURVES; i++) {
+		cJSON *curve = curve_json(&device->curves[i], since_ms);
+
+		if (!curve)
+			return false;
+		cJSON_AddItemToObject(to, reading_name(curve_readings[i]),
+				      curve);
+	}
+	return true;
+}
+
+cJSON *usage_curves(const struct usage *const *streams, size_t count,
+		    struct error *err)
+{
+	int64_t since_ms = first_ms(streams, count);
+	cJSON *list = cJSON_CreateArray();
+	bool good = list != NULL;
+	int kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t d = 0;
+		     good && streams[i] && d < streams[i]->devices_count &&
+		     kept < USAGE_CURVES_MAX;
+		     d++) {
+			const struct usage_device *device =
+				&streams[i]->devices[d];
+
+			if (!device->rows.count || !device->curves)
+				continue;
+			good = add_curves(list, streams[i], device, since_ms);
+			kept++;
+		}
+	if (good)
+		return list;
+	cJSON_Delete(list);
+	error_nomem(err, "usage");
+	return NULL;
 }
 
 /* Warnings. */

@@ -39,6 +39,7 @@
 #include <stdint.h>
 
 #define USAGE_GAP_INTERVALS 5
+#define USAGE_CURVES_MAX 64 /* devices whose curves are kept */
 #define USAGE_ERRORS_MAX 16 /* different ones kept per node */
 
 /* One stream. */
@@ -58,6 +59,16 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
  */
 cJSON *usage_summary(const struct usage *const *streams, size_t count,
 		     struct error *err);
+
+/* The devices over time, seconds since the first sample of the job:
+ *
+ *	[{"node": "n1", "device": "0", "power_w": [[0.5, 401], ...],
+ *	  "temp_c": [...], "util_pct": [...], "mem_used_mib": [...]}]
+ *
+ * of the first USAGE_CURVES_MAX devices. The caller deletes it; NULL: ENOMEM.
+ */
+cJSON *usage_curves(const struct usage *const *streams, size_t count,
+		    struct error *err);
 
 /* What must be said beside the figures, as sentences to a list: errors of the
  * monitors, gaps. usage: a summary.

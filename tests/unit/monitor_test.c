@@ -48,7 +48,7 @@ static const char profile_text[] =
 	"vendor: invented\n"
 	"monitor:\n"
 	"  command: [tool]\n"
-	"  timeout: 300ms\n"
+	"  timeout: 1s\n"
 	"  layouts:\n"
 	"    - name: lines\n"
 	"      read: lines\n"
@@ -298,13 +298,13 @@ static void failures(void)
 		{ "echo; echo No devices were found; exit 6",
 		  "tool: exit code 6: No devices were found",
 		  "fails with words on stdout" },
-		{ "exec sleep 1000", "tool: no end within 300 ms: killed",
+		{ "exec sleep 1000", "tool: no end within 1000 ms: killed",
 		  "hangs" },
 		{ "sleep 1000 & exec sleep 1000",
-		  "tool: no end within 300 ms: killed",
+		  "tool: no end within 1000 ms: killed",
 		  "hangs, and its child with it" },
-		{ "exec yes", "tool: prints more than 4194304 bytes: killed",
-		  "floods" },
+		{ "exec head -c 8000000 /dev/zero",
+		  "tool: prints more than 4194304 bytes: killed", "floods" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -17,7 +17,7 @@
 #define MEASURED(rate, loss, mfu)                                              \
 	"\"result\":{\"tokens_per_second_per_device\":" #rate                  \
 	",\"loss\":{\"last\":" #loss "},\"memory_mib\":78848,"                 \
-	"\"usage\":{\"memory_total_mib\":81920},\"mfu\":" #mfu "}"
+	"\"usage\":{\"mem_total_mib\":81920},\"mfu\":" #mfu "}"
 
 #define SETUP(accumulate, global)                                              \
 	"\"setup\":{\"vendor\":\"nvidia\",\"framework\":\"deepspeed\","        \

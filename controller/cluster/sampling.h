@@ -1,0 +1,28 @@
+/* sampling.h - a gang's samples, read as they come in, for its summary.
+ *
+ * As with the metrics, the stored files are read, never the wire: after a
+ * restart the same bytes give the same figures.
+ */
+#ifndef CONTROLLER_CLUSTER_SAMPLING_H
+#define CONTROLLER_CLUSTER_SAMPLING_H
+
+#include "controller/cluster/cluster.h"
+
+/* Read up to size bytes of each node's stream, through piece; true: there may
+ * be more.
+ */
+bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
+		   size_t size);
+
+/* Nothing that is stored is left to read. */
+bool sampling_done(struct cluster *cluster, const struct gang *gang);
+
+/* Of all nodes: usage_summary() and usage_curves(). The caller deletes it;
+ * NULL: ENOMEM.
+ */
+cJSON *sampling_summary(const struct gang *gang, struct error *err);
+cJSON *sampling_curves(const struct gang *gang, struct error *err);
+
+void sampling_clear(struct gang *gang);
+
+#endif

@@ -1,0 +1,70 @@
+/* curve.c - readings over time, in few points however long it took.
+ */
+#include "controller/results/curve.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static void put_together(struct curve *curve)
+{
+	for (size_t i = 0; i < CURVE_POINTS / 2; i++) {
+		curve->sum[i] = curve->sum[2 * i] + curve->sum[2 * i + 1];
+		curve->count[i] = curve->count[2 * i] + curve->count[2 * i + 1];
+	}
+	memset(curve->sum + CURVE_POINTS / 2, 0, sizeof(curve->sum) / 2);
+	memset(curve->count + CURVE_POINTS / 2, 0, sizeof(curve->count) / 2);
+	curve->stretch_ms *= 2;
+	curve->points = (curve->points + 1) / 2;
+}
+
+void curve_add(struct curve *curve, int64_t time_ms, double value,
+	       uint32_t interval_ms)
+{
+	int64_t place;
+
+	if (!curve->stretch_ms) {
+		curve->from_ms = time_ms;
+		curve->stretch_ms = interval_ms ? interval_ms : 1;
+	}
+	if (time_ms < curve->from_ms || !isfinite(value))
+		return;
+	while (time_ms - curve->from_ms >= CURVE_POINTS * curve->stretch_ms)
+		put_together(curve);
+	place = (time_ms - curve->from_ms) / curve->stretch_ms;
+	curve->sum[place] += value;
+	curve->count[place]++;
+	if (place >= curve->points)
+		curve->points = (uint32_t)place + 1;
+}
+
+/* Numbers are told with five digits: a curve is looked at. */
+static double rounded(double value)
+{
+	double unit = value == 0 ? 1 : pow(10, 4 - floor(log10(fabs(value))));
+
+	return isfinite(unit) && unit > 0 ? round(value * unit) / unit : value;
+}
+
+cJSON *curve_json(const struct curve *curve, int64_t since_ms)
+{
+	cJSON *list = cJSON_CreateArray();
+
+	for (uint32_t i = 0; list && i < curve->points; i++) {
+		double middle_ms = (double)(curve->from_ms - since_ms) +
+				   (i + 0.5) * (double)curve->stretch_ms;
+		double point[2] = { round(middle_ms) / 1000, 0 };
+		cJSON *item;
+
+		if (!curve->count[i])
+			continue;
+		point[1] = rounded(curve->sum[i] / curve->count[i]);
+		item = cJSON_CreateDoubleArray(point, 2);
+		if (!item || !cJSON_AddItemToArray(list, item)) {
+			cJSON_Delete(item);
+			cJSON_Delete(list);
+			return NULL;
+		}
+	}
+	return list;
+}
