@@ -30,6 +30,7 @@ struct runner {
 	struct monitor *monitor;
 	struct tool *tool; /* it runs now */
 	int64_t started_ms, not_before_ms;
+	bool stuck;                   /* the last run could not be killed */
 	unsigned int failures;        /* in a row */
 	char trouble[TRACE_TEXT_MAX]; /* "" while all is well */
 	int64_t told_ms;
@@ -222,8 +223,19 @@ static void runner_failed(struct runner *runner, const char *words)
 
 static void runner_well(struct runner *runner)
 {
+	runner->stuck = false;
 	runner->failures = 0;
 	runner->trouble[0] = 0;
+}
+
+/* The next task sees for itself what is wrong. */
+static void runner_stop(struct runner *runner)
+{
+	tool_cancel(take(runner->tool));
+	if (runner->stuck)
+		return; /* still not before its time */
+	runner_well(runner);
+	runner->not_before_ms = 0;
 }
 
 /* What a tool said that failed: its complaint, or else its first words. */
@@ -253,7 +265,8 @@ static bool runner_check(struct runner *runner, const char *name,
 	runner->tool = NULL;
 	if (err) {
 		runner_failed(runner, err->text);
-		if (err->code == EBUSY)
+		runner->stuck = err->code == EBUSY;
+		if (runner->stuck)
 			runner->not_before_ms = clock_mono_ms() + STUCK_MS;
 		return false;
 	}
@@ -600,7 +613,7 @@ void monitor_end(struct monitor_stream *stream)
 	if (!TAILQ_EMPTY(&monitor->streams))
 		return;
 	loop_timer_stop(monitor->timer);
-	tool_cancel(take(monitor->device.tool));
-	tool_cancel(take(monitor->ipmi.tool));
+	runner_stop(&monitor->device);
+	runner_stop(&monitor->ipmi);
 	monitor->host_w_known = false;
 }

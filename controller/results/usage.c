@@ -207,6 +207,8 @@ static int take_line(struct usage *usage, struct error *err)
 	owned(trace_line_clear) struct trace_line line = { 0 };
 	struct error why;
 
+	if (!usage->line.size && !usage->too_long)
+		return 0; /* another agent went on, behind a whole line */
 	if (usage->too_long || trace_read(&usage->columns, usage->line.data,
 					  usage->line.size, &line, &why) < 0) {
 		usage->broken++;

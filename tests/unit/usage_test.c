@@ -252,7 +252,7 @@ static void errors(void)
 static void nonsense(void)
 {
 	static const char *const lines[] = {
-		"",
+		" ",
 		"x",
 		"[]",
 		"{}",

@@ -1,6 +1,7 @@
 /* look.c - sweeps, jobs, nodes, show: what the controller knows.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/usage.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
@@ -309,7 +310,7 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 		escape(item->string, name, sizeof(name));
 		if (cJSON_IsObject(item) && item->child && depth < 8) {
 			fprintf(out, "%*s%s:\n", 2 * depth, "", name);
-			print_members(out, item, depth + 1, NULL);
+			print_members(out, item, depth + 1, skip);
 			continue;
 		}
 		value_words(item, value, sizeof(value));
@@ -393,7 +394,7 @@ static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 int command_show(struct cli *cli, struct error *err)
 {
 	static const char *const apart[] = { "tasks", "events", "streams",
-					     NULL };
+					     "usage", NULL };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -421,6 +422,8 @@ int command_show(struct cli *cli, struct error *err)
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
 	if (print_tasks(cli, object, err) < 0 ||
+	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
+			err) < 0 ||
 	    print_streams(cli, object, err) < 0 ||
 	    print_events(cli, object, err) < 0)
 		return -1;
