@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define READ_BYTES (256 << 10)
-#define READ_TURN 8        /* pieces per turn of the loop */
+#define READ_TURN 8 /* pieces per turn of the loop */
+#define INDEX_PIECE ((size_t)2 * FOLLOWED_LINE_MAX)
 #define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
 
@@ -297,7 +298,7 @@ static int read_index(struct cluster *cluster, struct task *task,
 		      struct finding *finding)
 {
 	const struct job *job = task->job;
-	owned_free char *text = malloc(2 * FOLLOWED_LINE_MAX);
+	owned_free char *text = malloc(INDEX_PIECE);
 	char name[FOLLOWED_NAME_MAX + 1];
 	size_t got = 0, done = 0;
 
@@ -308,11 +309,11 @@ static int read_index(struct cluster *cluster, struct task *task,
 	do {
 		task->index_read += done;
 		if (logstore_read(cluster->logs, job->id, job->attempt, name,
-				  task->index_read, text, 2 * FOLLOWED_LINE_MAX,
-				  &got, NULL) < 0)
+				  task->index_read, text, INDEX_PIECE, &got,
+				  NULL) < 0)
 			break; /* nothing is followed, or not yet */
 		done = followed_lines(text, got, find_file, finding);
-		if (!done && got == 2 * FOLLOWED_LINE_MAX)
+		if (!done && got == INDEX_PIECE)
 			done = got; /* no line of ours is as long */
 	} while (done && !finding->failed);
 	task->index_new = false;

@@ -11,6 +11,7 @@ static void test_lines(void)
 {
 	struct followed file = { 0 };
 	struct error err = { 0 };
+	char name[120];
 	/* clang-format off */
 	static const char good[] = "{\"stream\": \"node-3.a-b.log\", "
 				   "\"path\": \"/w/a/B.log\", \"part\": 2}";
@@ -26,11 +27,13 @@ static void test_lines(void)
 		"{\"stream\": \"exit\", \"kept\": 1}",
 		"{\"stream\": \"node-3.a\", \"path\": \"/a\", \"part\": -1}",
 		"{\"stream\": \"rank-0\", \"kept\": 1, \"more\": 1}",
-		"{\"stream\": \"node-3.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaaaaaaaaaa\", \"path\": \"/a\"}",
 	};
 	/* clang-format on */
 
+	snprintf(name, sizeof(name),
+		 "{\"stream\": \"node-3.%058d\", \"path\": \"/a\"}", 0);
+	ok(followed_parse(name, strlen(name), 3, &file, &err) < 0,
+	   "a name of 65 bytes is refused");
 	is_int(followed_parse(good, strlen(good), 3, &file, &err), 0,
 	       "a line of a followed file is read");
 	is(file.stream, "node-3.a-b.log", "with its stream");

@@ -265,6 +265,7 @@ static void test_limit(int home)
 	is_int(run(&box, "log_limit=1000\n", "",
 		   "truncate -s 4000000000000 $O/rank-0.log"),
 	       0, "a command makes its output 4 TB long");
+	buffer_clear(&rank);
 	read_out(&box, "rank-0.log", &rank);
 	is_int((long long)rank.size, 1000, "it is kept to the limit");
 	ok(there(&box, "exit.json") && !there(&box, "node-3.w-file.log"),
