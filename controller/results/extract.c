@@ -51,7 +51,7 @@ void extract_listen(struct extract *extract, extract_fn *fn, void *arg)
 
 const struct fields *extract_fields(const struct extract *extract)
 {
-	return &extract->rules->fields;
+	return &extract->steps.names;
 }
 
 static int take_caught(const struct caught *caught, void *arg)
@@ -74,8 +74,8 @@ static int read_record(struct extract *extract, const char *text, size_t size)
 	if (!size)
 		return 0;
 	text = rules_plain(extract->rules, text, &size);
-	return rules_match(extract->rules, text, size, take_caught, extract,
-			   &extract->losses.match_limits);
+	return rules_match(extract->rules, &extract->steps.names, text, size,
+			   take_caught, extract, &extract->losses.match_limits);
 }
 
 /* The end of a record whose first part came before. */
@@ -196,8 +196,9 @@ int extract_finish(struct extract *extract, struct error *err)
 	extract->losses.long_lines += extract->skipping;
 	text = rules_plain(extract->rules, extract->partial.data, &size);
 	if (closes_itself(text, size))
-		rc = rules_match(extract->rules, text, size, take_caught,
-				 extract, &extract->losses.match_limits);
+		rc = rules_match(extract->rules, &extract->steps.names, text,
+				 size, take_caught, extract,
+				 &extract->losses.match_limits);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
 	return rc < 0 ? error_nomem(err, "extract") : 0;
@@ -235,8 +236,7 @@ const char *extract_metric_name(const struct extract *extract, size_t metric)
 	const struct steps *steps = &extract->steps;
 
 	return metric < steps->metric_count
-		       ? fields_name(&extract->rules->fields,
-				     steps->metrics[metric])
+		       ? fields_name(&steps->names, steps->metrics[metric])
 		       : NULL;
 }
 

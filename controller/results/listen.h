@@ -11,7 +11,7 @@
 typedef int extract_fn(const struct caught *caught, void *arg);
 void extract_listen(struct extract *extract, extract_fn *fn, void *arg);
 
-/* The names of what is caught; borrowed from the rules. */
+/* The names of what is caught; borrowed. */
 const struct fields *extract_fields(const struct extract *extract);
 
 #endif

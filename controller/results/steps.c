@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-void steps_init(struct steps *steps, struct extract_rules *rules)
+void steps_init(struct steps *steps, const struct extract_rules *rules)
 {
-	*steps = (struct steps){ .rules = rules };
+	*steps = (struct steps){ .names.base = &rules->fields };
 	memset(steps->metric_of, METRIC_NONE, sizeof(steps->metric_of));
 }
 
@@ -23,6 +23,7 @@ void steps_clear(struct steps *steps)
 		free(steps->run[i].unit);
 	}
 	free(steps->run);
+	fields_clear(&steps->names);
 }
 
 double *record_number(struct record *record, enum record_field field)
@@ -150,7 +151,7 @@ static void forget(const struct steps *steps, struct record *record,
 	}
 	for (size_t m = 0; rule->others && m < steps->metric_count; m++)
 		if (steps->metrics[m] >=
-		    RECORD_FIELDS + steps->rules->own_fields)
+		    RECORD_FIELDS + steps->names.base->count)
 			record->has_metric &= ~((uint64_t)1 << m);
 }
 
@@ -470,6 +471,19 @@ int steps_take(struct steps *steps, const struct caught *caught)
 	return take_step(steps, caught);
 }
 
+/* The number here of a metric that other steps have. */
+static int translate(struct steps *to, const struct steps *from, size_t metric,
+		     uint8_t *number)
+{
+	const char *name = fields_name(&from->names, from->metrics[metric]);
+	uint16_t field = 0;
+	double factor;
+	int rc = fields_add(&to->names, name, strlen(name), &field, &factor);
+
+	*number = rc == 1 ? metric_of(to, field) : METRIC_NONE;
+	return rc < 0 ? -1 : 0;
+}
+
 /* A record of other steps as these number their metrics. */
 static int renumber(struct steps *to, const struct steps *from,
 		    const struct record *record, struct record *copy)
@@ -478,11 +492,12 @@ static int renumber(struct steps *to, const struct steps *from,
 	copy->metrics = NULL;
 	copy->has_metric = copy->metric_room = 0;
 	for (size_t m = 0; m < from->metric_count; m++) {
+		uint8_t metric;
 		double number;
 
 		if (record_metric(record, m, &number) &&
-		    put_metric(copy, metric_of(to, from->metrics[m]), number) <
-			    0)
+		    (translate(to, from, m, &metric) < 0 ||
+		     put_metric(copy, metric, number) < 0))
 			return -1;
 	}
 	return 0;

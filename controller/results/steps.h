@@ -10,16 +10,16 @@
 #define METRIC_NONE UINT8_MAX
 
 struct steps {
-	struct extract_rules *rules; /* borrowed */
-	struct record *records;      /* by step */
+	struct fields names;    /* on top of those of the rules */
+	struct record *records; /* by step */
 	size_t count;
 	size_t capacity;
 	size_t current; /* the record that was touched last */
 	struct record summary;
 	struct record latest;
 	struct record pending; /* waits for the next step */
-	uint8_t metric_of[RECORD_FIELDS + FIELDS_MAX]; /* field to number */
-	uint16_t metrics[EXTRACT_METRICS_MAX];         /* and back */
+	uint8_t metric_of[RECORD_FIELDS + 2 * FIELDS_MAX]; /* field to number */
+	uint16_t metrics[EXTRACT_METRICS_MAX];             /* and back */
 	size_t metric_count;
 	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
 	size_t run_count;
@@ -38,7 +38,7 @@ struct steps {
 	uint64_t lost; /* steps past EXTRACT_RECORDS_MAX */
 };
 
-void steps_init(struct steps *steps, struct extract_rules *rules);
+void steps_init(struct steps *steps, const struct extract_rules *rules);
 void steps_clear(struct steps *steps);
 
 /* False for the progress of something else than the training: its total is

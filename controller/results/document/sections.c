@@ -25,7 +25,7 @@ struct section {
 };
 
 struct sections {
-	const struct fields *fields; /* of the rules */
+	const struct fields *fields; /* of the extract */
 	struct section *items;       /* one per rule at most */
 	size_t count;
 	uint64_t evaluated[EVALUATIONS_MAX];

@@ -9,10 +9,10 @@
 
 #define ORDER_OTHERS UINT8_MAX
 
-void catch_begin(struct catching *catching, struct extract_rules *rules,
+void catch_begin(struct catching *catching, struct fields *names,
 		 const struct rule *rule)
 {
-	catching->rules = rules;
+	catching->names = names;
 	catching->caught.rule = rule;
 	catching->caught.count = 0;
 	catching->met = 0;
@@ -150,8 +150,7 @@ static void take_other(struct catching *catching, const char *name, size_t size,
 
 	if (!value_from(&value, FORM_NUMBER, text, text_size))
 		return;
-	rc = fields_add(&catching->rules->fields, name, size, &value.field,
-			&factor);
+	rc = fields_add(catching->names, name, size, &value.field, &factor);
 	catching->no_memory |= rc < 0;
 	/* A known field is only caught where the rule says so. */
 	if (rc == 1 && value.field >= RECORD_FIELDS &&

@@ -7,7 +7,7 @@
 #include "controller/results/rules/rules.h"
 
 struct catching {
-	struct extract_rules *rules;
+	struct fields *names; /* borrowed; grows by those that are new */
 	struct caught caught;
 	uint8_t order[CAUGHT_MAX]; /* of the values: number of their source */
 	uint32_t met;              /* bit per condition of the rule */
@@ -16,7 +16,7 @@ struct catching {
 	char spelled[FIELD_NAME_MAX * 2]; /* a text put right */
 };
 
-void catch_begin(struct catching *catching, struct extract_rules *rules,
+void catch_begin(struct catching *catching, struct fields *names,
 		 const struct rule *rule);
 
 /* What stands at a source of the rule. */

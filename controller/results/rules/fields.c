@@ -52,9 +52,22 @@ static bool good_name(const char *name, size_t size)
 	return true;
 }
 
+static bool find_own(const struct fields *fields, size_t base, const char *name,
+		     size_t size, uint16_t *field)
+{
+	for (size_t i = 0; i < fields->count; i++)
+		if (same(fields->names[i], name, size)) {
+			*field = (uint16_t)(RECORD_FIELDS + base + i);
+			return true;
+		}
+	return false;
+}
+
 int fields_add(struct fields *fields, const char *name, size_t size,
 	       uint16_t *field, double *factor)
 {
+	size_t base = fields->base ? fields->base->count : 0;
+
 	*factor = 1;
 	if (!good_name(name, size))
 		return 0;
@@ -64,24 +77,27 @@ int fields_add(struct fields *fields, const char *name, size_t size,
 			*factor = known[i].factor;
 			return 1;
 		}
-	for (size_t i = 0; i < fields->count; i++)
-		if (same(fields->names[i], name, size)) {
-			*field = (uint16_t)(RECORD_FIELDS + i);
-			return 1;
-		}
+	if (fields->base && find_own(fields->base, 0, name, size, field))
+		return 1;
+	if (find_own(fields, base, name, size, field))
+		return 1;
 	if (fields->count == FIELDS_MAX)
 		return 0;
 	fields->names[fields->count] = strndup(name, size);
 	if (!fields->names[fields->count])
 		return -1;
-	*field = (uint16_t)(RECORD_FIELDS + fields->count++);
+	*field = (uint16_t)(RECORD_FIELDS + base + fields->count++);
 	return 1;
 }
 
 const char *fields_name(const struct fields *fields, uint16_t field)
 {
+	size_t base = fields->base ? fields->base->count : 0;
+
+	if (field >= RECORD_FIELDS + base)
+		return fields->names[field - RECORD_FIELDS - base];
 	if (field >= RECORD_FIELDS)
-		return fields->names[field - RECORD_FIELDS];
+		return fields->base->names[field - RECORD_FIELDS];
 	for (size_t i = 0; i < KNOWN; i++)
 		if (known[i].field == field)
 			return known[i].name;

@@ -12,8 +12,12 @@
 #define FIELD_NAME_MAX 64 /* bytes in one */
 #define FIELD_NONE UINT16_MAX
 
-/* Names by number. Those below RECORD_FIELDS are an enum record_field. */
+/* Names by number. Those below RECORD_FIELDS are an enum record_field; then
+ * come those of `base` (NULL: none), which does not change any more, and then
+ * one's own.
+ */
 struct fields {
+	const struct fields *base;
 	char *names[FIELDS_MAX];
 	size_t count;
 };

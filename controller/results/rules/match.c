@@ -11,6 +11,7 @@
 /* One record, and what its matches are given to. */
 struct looking {
 	struct extract_rules *rules;
+	struct fields *names;
 	const char *text;
 	size_t size;
 	rules_fn *fn;
@@ -77,7 +78,7 @@ static int match_expression(struct looking *looking, const struct rule *rule)
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
-		catch_begin(&looking->catching, looking->rules, rule);
+		catch_begin(&looking->catching, looking->names, rule);
 		take_groups(looking, rule);
 		if (catch_end(&looking->catching, looking->fn, looking->arg) <
 		    0)
@@ -123,7 +124,7 @@ static int match_dict(struct looking *looking, const struct rule *rule)
 	while ((at = dict_start(rule, at, end))) {
 		size_t size;
 
-		catch_begin(&looking->catching, looking->rules, rule);
+		catch_begin(&looking->catching, looking->names, rule);
 		size = dict_read(at, (size_t)(end - at), take_dict_value,
 				 &looking->catching);
 		if (size && catch_end(&looking->catching, looking->fn,
@@ -226,7 +227,7 @@ static int match_pairs(struct looking *looking, const struct rule *rule)
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
-		catch_begin(&looking->catching, looking->rules, rule);
+		catch_begin(&looking->catching, looking->names, rule);
 		take_groups(looking, rule);
 		found = search(looking, rule, &place, &next);
 		take_pairs(looking, rule, looking->text + place.to,
@@ -257,8 +258,9 @@ const char *rules_next(const struct extract_rules *rules, const char *at,
 	return rules->scan ? scan_next(rules->scan, at, end) : at;
 }
 
-int rules_match(struct extract_rules *rules, const char *text, size_t size,
-		rules_fn *fn, void *arg, uint64_t *limits)
+int rules_match(struct extract_rules *rules, struct fields *names,
+		const char *text, size_t size, rules_fn *fn, void *arg,
+		uint64_t *limits)
 {
 	typedef int match_fn(struct looking *, const struct rule *);
 	static match_fn *const forms[] = {
@@ -267,6 +269,7 @@ int rules_match(struct extract_rules *rules, const char *text, size_t size,
 		[RULE_PAIRS] = match_pairs,
 	};
 	struct looking looking = { .rules = rules,
+				   .names = names,
 				   .text = text,
 				   .size = size,
 				   .fn = fn,

@@ -110,9 +110,8 @@ struct extract_rules {
 	size_t text_count;
 	struct rule *rules;
 	size_t count;
-	struct fields fields;
-	size_t own_fields; /* those that the description names */
-	struct scan *scan; /* NULL: every record is to be looked at */
+	struct fields fields; /* those that the description names */
+	struct scan *scan;    /* NULL: every record is to be looked at */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;

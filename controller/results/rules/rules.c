@@ -183,7 +183,6 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 	for (size_t i = 0; i < count; i++)
 		if (read_section(rules, logs[i], err) < 0)
 			return NULL;
-	rules->own_fields = rules->fields.count;
 	if (make_matcher(rules, err) < 0 || make_scan(rules, err) < 0)
 		return NULL;
 	return take(rules);

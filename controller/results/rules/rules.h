@@ -23,12 +23,15 @@ const struct caught_value *caught_find(const struct caught *caught,
 				       uint16_t field);
 
 /* Call fn for each match of each rule in text[0..size), in the order of the
- * rules. fn returns 0, or -1 to end the walk, which returns it. -1, too, when
- * memory runs out. *limits counts the rules that gave up on this text.
+ * rules. Names that the description does not have are added to `names`, whose
+ * base are the fields of the rules. fn returns 0, or -1 to end the walk, which
+ * returns it. -1, too, when memory runs out. *limits counts the rules that gave
+ * up on this text.
  */
 typedef int rules_fn(const struct caught *caught, void *arg);
-int rules_match(struct extract_rules *rules, const char *text, size_t size,
-		rules_fn *fn, void *arg, uint64_t *limits);
+int rules_match(struct extract_rules *rules, struct fields *names,
+		const char *text, size_t size, rules_fn *fn, void *arg,
+		uint64_t *limits);
 
 /* The first place from `at` on where a match may stand in plain text; end:
  * there is none.

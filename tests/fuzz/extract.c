@@ -1,0 +1,122 @@
+/* extract.c - feeds any bytes to the log rules of every framework; the pieces
+ * they come in must make no difference, and what comes out must be sound.
+ *
+ * The first byte of the input says whose rules, the second one the pieces.
+ */
+#include "controller/results/document/document.h"
+#include "controller/results/listen.h"
+#include "controller/sweep/catalog.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMEWORKS 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* The rules of a framework, compiled once. */
+static struct extract_rules *rules_of(unsigned number)
+{
+	static struct catalog *catalog;
+	static struct extract_rules *rules[FRAMEWORKS];
+	static unsigned count;
+	static bool ready;
+
+	if (!catalog) {
+		catalog = catalog_load("images", NULL);
+		must(catalog != NULL);
+	}
+	for (size_t i = 0; !ready && count < FRAMEWORKS; i++) {
+		const struct framework *framework =
+			catalog_framework_at(catalog, i);
+		const struct value *logs[CATALOG_LOGS_MAX];
+		size_t sections;
+
+		if (!framework)
+			break;
+		if (!framework->log)
+			continue;
+		must(catalog_logs(catalog, framework, logs, &sections, NULL) ==
+		     0);
+		rules[count] = extract_rules_new(logs, sections, NULL);
+		must(rules[count++] != NULL);
+	}
+	ready = true;
+	return rules[number % count];
+}
+
+static void check_records(const struct extract *extract)
+{
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		must(record_has(&records[i], RECORD_STEP));
+		must(!i || records[i].step > records[i - 1].step);
+		must(records[i].has < 1u << RECORD_FIELDS);
+	}
+}
+
+/* What comes out, as text. */
+static char *read_log(struct extract_rules *rules, const char *data,
+		      size_t size, size_t piece)
+{
+	struct extract *extract = extract_new(rules, NULL);
+	struct sections *sections = sections_new(NULL);
+	struct log_bytes bytes = { 0 };
+	struct context context;
+	const struct derive_input input = { extract, sections, &context };
+	cJSON *json, *again;
+	char *text;
+
+	context_init(&context);
+	context.global_batch = 8;
+	context.seq_length = 128;
+	context.world_size = 2;
+	context.grad_accum = 2;
+	must(extract && sections);
+	sections_listen(sections, extract);
+	for (size_t at = 0; at < size; at += piece) {
+		size_t n = size - at < piece ? size - at : piece;
+
+		log_bytes_take(&bytes, data + at, n);
+		must(extract_feed(extract, data + at, n, NULL) == 0);
+	}
+	must(extract_finish(extract, NULL) == 0);
+	check_records(extract);
+	json = log_document(&input, &bytes, NULL);
+	must(json != NULL);
+	text = cJSON_PrintUnformatted(json);
+	must(text != NULL);
+	again = cJSON_Parse(text);
+	must(again != NULL);
+	cJSON_Delete(again);
+	cJSON_Delete(json);
+	sections_free(sections);
+	extract_free(extract);
+	return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct extract_rules *rules;
+	char *whole, *pieces;
+
+	if (size < 2)
+		return 0;
+	rules = rules_of(data[0]);
+	whole = read_log(rules, (const char *)data + 2, size - 2, size);
+	pieces = read_log(rules, (const char *)data + 2, size - 2,
+			  (size_t)data[1] % 61 + 1);
+	must(!strcmp(whole, pieces));
+	free(whole);
+	free(pieces);
+	return 0;
+}
