@@ -29,7 +29,9 @@ int fields_read(const struct value *map, const struct profile_field *fields,
 			return value_error(map, err, "found no \"%s\"",
 					   fields->name);
 		if (value && fields->read &&
-		    fields->read(value, (char *)base + fields->place, err) < 0)
+		    fields->read(value,
+				 base ? (char *)base + fields->place : NULL,
+				 err) < 0)
 			return -1;
 	}
 	return 0;
