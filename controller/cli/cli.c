@@ -350,10 +350,10 @@ static void print_help(FILE *out, const struct command *command)
 		command->name, command->args[0] ? " " : "", command->args,
 		command->help);
 	fputs("options:\n", out);
-	options_print(out, command->rules);
+	option_print(out, command->rules);
 	if (command->connects) {
 		fputs("\nconnection:\n", out);
-		options_print(out, connection_rules);
+		option_print(out, connection_rules);
 	}
 	fprintf(out, "\nexample:\n  %s\n", command->example);
 }

@@ -1,19 +1,12 @@
 /* options.h - the words of a command line to checked values, by tables.
  *
- * A command lists its options in a table of rules, from which they are read
- * and from which its help is printed. Options may stand anywhere; `--` ends
- * them. `--name VALUE`, `--name=VALUE`, `-n VALUE` and `-nVALUE` are the same;
- * of an option given twice the last one counts.
+ * A command lists its options in a table of rules (protocol/option.h), from
+ * which they are read and from which its help is printed.
  */
 #ifndef CONTROLLER_CLI_OPTIONS_H
 #define CONTROLLER_CLI_OPTIONS_H
 
-#include "protocol/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "protocol/option.h"
 
 #define OPTION_NONE UINT64_MAX /* a number that was not given */
 
@@ -69,20 +62,6 @@ struct options {
 	uint64_t from_step;
 };
 
-enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_WORD };
-
-struct option_rule {
-	const char *name; /* without "--"; NULL ends a table */
-	char letter;      /* or 0 */
-	enum option_kind kind;
-	size_t offset;     /* in struct options */
-	const char *value; /* what help calls its value */
-	uint64_t min;      /* numbers */
-	uint64_t max;
-	const char *const *words; /* the words allowed; ends in NULL */
-	const char *help;
-};
-
 /* Everything "not given". */
 void options_init(struct options *options);
 
@@ -94,8 +73,5 @@ void options_init(struct options *options);
 int options_parse(int argc, char **argv, const struct option_rule *rules,
 		  const struct option_rule *more, struct options *options,
 		  char **args, size_t *count, struct error *err);
-
-/* Print the table as the help of a command shows it. */
-void options_print(FILE *out, const struct option_rule *rules);
 
 #endif
