@@ -105,7 +105,7 @@ MAN = $(wildcard $(foreach s,1 5 8,agent/*.$s agent/init/*.$s controller/*.$s \
 C_FILES = $(sort $(shell find protocol agent controller images tests \
 	-name '*.[ch]' 2>/dev/null))
 SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
-	find deploy tests -name '*.sh' -o -name '*.t'))
+	find deploy tests -name '*.sh' -o -name '*.t' -o -path '*/machines/*'))
 
 # ---- build ---------------------------------------------------------------
 

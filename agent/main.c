@@ -45,6 +45,8 @@ static const char usage[] =
 	"                           what stands for /dev, /sys and /proc: a "
 	"pretended\n"
 	"                           machine, for tests\n"
+	"  --file-root DIR          what stands for /: mounts that profiles "
+	"name\n"
 	"  --tools DIR              where vendors' tools are looked for before "
 	"PATH\n"
 	"  --cluster NAME           label of its containers (regatta)\n"
@@ -64,7 +66,7 @@ static const char usage[] =
 struct options {
 	struct agent_config config;
 	struct roots roots;
-	char folders[4][PATH_MAX]; /* of the roots */
+	char folders[5][PATH_MAX]; /* of the roots */
 	const char *key;
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
@@ -104,6 +106,7 @@ static const char **text_option(struct options *options, const char *name)
 		{ "device-root", &options->roots.dev },
 		{ "sysfs-root", &options->roots.sys },
 		{ "proc-root", &options->roots.proc },
+		{ "file-root", &options->roots.files },
 		{ "tools", &options->roots.bin },
 		{ "housekeeping-cpus", &config->housekeeping },
 	};
@@ -149,7 +152,7 @@ static int read_options(int argc, char **argv, struct options *options,
 		{ "devices", 1, NULL, 0 },    { "cluster", 1, NULL, 0 },
 		{ "stall", 1, NULL, 0 },      { "lifeline", 1, NULL, 0 },
 		{ "device-root", 1, NULL, 0 }, { "sysfs-root", 1, NULL, 0 },
-		{ "proc-root", 1, NULL, 0 },  { "tools", 1, NULL, 0 },
+		{ "proc-root", 1, NULL, 0 }, { "file-root", 1, NULL, 0 },  { "tools", 1, NULL, 0 },
 		{ "housekeeping-cpus", 1, NULL, 0 },
 		{ "ipmi", 0, NULL, IPMI },    { "verbose", 0, NULL, VERBOSE },
 		{ "version", 0, NULL, VERSION }, { "help", 0, NULL, HELP },
@@ -201,7 +204,8 @@ static int read_options(int argc, char **argv, struct options *options,
 static int check_roots(struct options *options, struct error *err)
 {
 	const char **roots[] = { &options->roots.dev, &options->roots.sys,
-				 &options->roots.proc, &options->roots.bin };
+				 &options->roots.proc, &options->roots.files,
+				 &options->roots.bin };
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		if (!*roots[i])

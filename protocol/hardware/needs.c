@@ -474,19 +474,35 @@ static bool mounted(const struct container_spec *spec, const char *container)
 	return false;
 }
 
+/* What is mounted is the path itself, links and all, as the engine resolves it
+ * anew; of a pretended machine, where that leads.
+ */
+static int mount_host(const struct roots *roots, const char *host,
+		      char out[PATH_MAX], struct error *err)
+{
+	struct stat st;
+
+	if (roots && roots->files)
+		return place_find(roots, host, out, &st, err);
+	if (snprintf(out, PATH_MAX, "%s", host) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s: too long", host);
+	return roots && access(host, F_OK) < 0 ? error_errno(err, "%s", host)
+					       : 0;
+}
+
 static int add_mount(const struct needs *needs,
 		     const struct profile_mount *mount,
 		     struct container_spec *spec, struct error *err)
 {
 	struct mount_spec *mounts;
+	char host[PATH_MAX];
 
 	if (mounted(spec, mount->container))
 		return 0;
-	if (needs->roots && access(mount->host, F_OK) < 0) {
+	if (mount_host(needs->roots, mount->host, host, err) < 0) {
 		if (mount->optional)
 			return 0;
-		return error_errno(err, "%s needs %s", needs->profile->vendor,
-				   mount->host);
+		return error_prefix(err, "%s needs", needs->profile->vendor);
 	}
 	mounts = realloc(spec->mounts,
 			 (spec->mounts_count + 1) * sizeof(*mounts));
@@ -495,7 +511,7 @@ static int add_mount(const struct needs *needs,
 	spec->mounts = mounts;
 	mounts += spec->mounts_count++;
 	*mounts = (struct mount_spec){
-		.host = strdup(mount->host),
+		.host = strdup(host),
 		.container = strdup(mount->container),
 		.read_only = mount->read_only,
 	};

@@ -1,4 +1,4 @@
-/* place.c - paths of /dev, /sys and /proc, looked up below their roots.
+/* place.c - paths of /dev, /sys, /proc and others, below their roots.
  */
 #include "protocol/hardware/place.h"
 #include "protocol/file.h"
@@ -10,36 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *root_of(const struct roots *roots, const char *path)
-{
-	/* clang-format off */
-	const struct {
-		const char *prefix;
-		const char *root;
-	} all[] = {
-		{ "/dev", roots->dev },
-		{ "/sys", roots->sys },
-		{ "/proc", roots->proc },
-	};
-	/* clang-format on */
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (path_within(path, all[i].prefix))
-			return all[i].root;
-	return "/";
-}
-
 int place_find(const struct roots *roots, const char *path, char *out,
 	       struct stat *st, struct error *err)
 {
-	char below[PATH_MAX], root[PATH_MAX], found[PATH_MAX];
+	char below[PATH_MAX], root[PATH_MAX] = "", found[PATH_MAX];
+	const char *rest, *top = roots_of(roots, path, &rest);
 
 	if (roots_path(roots, path, below, err) < 0)
 		return -1;
-	if (!realpath(below, found) || !realpath(root_of(roots, path), root) ||
+	if (!realpath(below, found) || (*top && !realpath(top, root)) ||
 	    stat(found, st) < 0)
 		return error_errno(err, "%s", below);
-	if (strcmp(root, "/") != 0 && !path_within(found, root))
+	if (*root && !path_within(found, root))
 		return error_set(err, EINVAL, "%s: leads to %s, out of %s",
 				 below, found, root);
 	memcpy(out, found, strlen(found) + 1);

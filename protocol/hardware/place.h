@@ -1,4 +1,4 @@
-/* place.h - paths of /dev, /sys and /proc, looked up below their roots.
+/* place.h - paths of /dev, /sys, /proc and others, below their roots.
  *
  * Links are followed, but what they lead to must lie below the same root: a
  * pretended /dev cannot hand out a node of the real one. What a folder holds is

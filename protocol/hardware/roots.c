@@ -1,4 +1,4 @@
-/* roots.c - where /dev, /sys and /proc are looked for.
+/* roots.c - where /dev, /sys, /proc and other files are looked for.
  */
 #include "protocol/hardware/roots.h"
 
@@ -41,8 +41,8 @@ bool path_plain(const char *path)
 	return false;
 }
 
-int roots_path(const struct roots *roots, const char *path, char *out,
-	       struct error *err)
+const char *roots_of(const struct roots *roots, const char *path,
+		     const char **rest)
 {
 	/* clang-format off */
 	const struct {
@@ -54,7 +54,20 @@ int roots_path(const struct roots *roots, const char *path, char *out,
 		{ "/proc", roots->proc },
 	};
 	/* clang-format on */
-	const char *root = "", *rest = path;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (path_within(path, places[i].folder)) {
+			*rest = path + strlen(places[i].folder);
+			return places[i].root;
+		}
+	*rest = path;
+	return roots->files ? roots->files : "";
+}
+
+int roots_path(const struct roots *roots, const char *path, char *out,
+	       struct error *err)
+{
+	const char *rest, *root = roots_of(roots, path, &rest);
 	int length;
 
 	if (!path_plain(path))
@@ -62,12 +75,7 @@ int roots_path(const struct roots *roots, const char *path, char *out,
 				 "%.100s: found no plain path, allowed is one "
 				 "from / without .. in it",
 				 path);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (path_within(path, places[i].folder)) {
-			root = places[i].root;
-			rest = path + strlen(places[i].folder);
-		}
-	if (rest == path && roots_pretended(roots))
+	if (!*root && roots_pretended(roots))
 		return error_set(err, ENOENT,
 				 "%.100s: a pretended machine has only /dev, "
 				 "/sys and /proc",

@@ -1,4 +1,4 @@
-/* roots.h - where /dev, /sys and /proc are looked for.
+/* roots.h - where /dev, /sys, /proc and other files are looked for.
  *
  * On a machine they are what they are. Tests make a machine out of folders,
  * whose hardware is then called pretended wherever it shows.
@@ -11,10 +11,12 @@
 #include <stdbool.h>
 
 struct roots {
-	const char *dev;  /* what stands for /dev: "/dev", "/tmp/lab/dev" */
-	const char *sys;  /* for /sys */
-	const char *proc; /* for /proc */
-	const char *bin;  /* searched for tools before PATH, or NULL */
+	const char *dev;   /* what stands for /dev: "/dev", "/tmp/lab/dev" */
+	const char *sys;   /* for /sys */
+	const char *proc;  /* for /proc */
+	const char *files; /* for /, of which profiles name mounts and files
+			      with versions; NULL: itself */
+	const char *bin;   /* searched for tools before PATH, or NULL */
 };
 extern const struct roots real_roots;
 
@@ -27,8 +29,15 @@ bool path_within(const char *path, const char *folder);
 /* A path from the root of the file system without "..", "." or empty parts. */
 bool path_plain(const char *path);
 
-/* The path below its root, in PATH_MAX bytes. Any other path stands for itself,
- * but a pretended machine has none (ENOENT). EINVAL: not plain; ENAMETOOLONG.
+/* The folder that path is below: dev, sys, proc, files or "". *rest: what of
+ * the path is looked for there.
+ */
+const char *roots_of(const struct roots *roots, const char *path,
+		     const char **rest);
+
+/* The path below its root, in PATH_MAX bytes. A pretended machine without
+ * `files` has none but those of the three (ENOENT). EINVAL: not plain;
+ * ENAMETOOLONG.
  */
 int roots_path(const struct roots *roots, const char *path, char *out,
 	       struct error *err);

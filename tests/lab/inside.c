@@ -1,13 +1,17 @@
 /* inside.c - what a container truly got: devices, groups, limits, environment.
  *
- * A line each, in order:
+ *	inside [COMMAND [ARGUMENT...]]	which it becomes afterwards
+ *
+ * A line each, in order, and "end":
  *
  *	node PATH MAJOR:MINOR open	a device node that is not of every
  *	node PATH MAJOR:MINOR WHY	container, and what open(2) says of it
  *	group N				a supplementary group
  *	capabilities HEX		those in effect
+ *	seccomp 0|2			no filter, or one
  *	limit NAME SOFT HARD		memlock, stack; -1 is unlimited
  *	shm BYTES			room in /dev/shm
+ *	mount PATH ro|rw		but for those of every container
  *	env NAME=VALUE
  */
 #include <dirent.h>
@@ -15,6 +19,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,16 +88,52 @@ static void show_groups(void)
 		printf("group %u\n", (unsigned)groups[i]);
 }
 
-static void show_capabilities(void)
+static void show_rights(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
-	char line[256], hex[64];
+	char line[256], value[64];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "CapEff: %63s", hex) == 1)
-			printf("capabilities %s\n", hex);
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "CapEff: %63s", value) == 1)
+			printf("capabilities %s\n", value);
+		if (sscanf(line, "Seccomp: %63s", value) == 1)
+			printf("seccomp %s\n", value);
+	}
 	if (file)
 		fclose(file);
+}
+
+static bool is_usual_mount(const char *path)
+{
+	static const char *const folders[] = { "/dev", "/proc", "/sys",
+					       "/regatta" };
+	static const char *const files[] = { "/", "/etc/hosts", "/etc/hostname",
+					     "/etc/resolv.conf" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		size_t size = strlen(folders[i]);
+
+		if (!strncmp(path, folders[i], size) &&
+		    (!path[size] || path[size] == '/'))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!strcmp(path, files[i]))
+			return true;
+	return false;
+}
+
+static void show_mounts(void)
+{
+	FILE *file = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+
+	while (file && (mount = getmntent(file)))
+		if (!is_usual_mount(mount->mnt_dir))
+			printf("mount %s %s\n", mount->mnt_dir,
+			       hasmntopt(mount, "ro") ? "ro" : "rw");
+	if (file)
+		endmntent(file);
 }
 
 static void show_limit(const char *name, __rlimit_resource_t resource)
@@ -104,19 +145,26 @@ static void show_limit(const char *name, __rlimit_resource_t resource)
 		       (long long)limit.rlim_max);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct statvfs shm;
 
 	show_nodes("/dev");
 	show_groups();
-	show_capabilities();
+	show_rights();
 	show_limit("memlock", RLIMIT_MEMLOCK);
 	show_limit("stack", RLIMIT_STACK);
 	if (statvfs("/dev/shm", &shm) == 0)
 		printf("shm %llu\n",
 		       (unsigned long long)shm.f_blocks * shm.f_frsize);
+	show_mounts();
 	for (char **e = environ; *e; e++)
 		printf("env %s\n", *e);
-	return 0;
+	puts("end");
+	fflush(stdout);
+	if (argc < 2)
+		return 0;
+	execv(argv[1], argv + 1);
+	perror(argv[1]);
+	return 127;
 }

@@ -30,7 +30,10 @@ void lab_begin(struct lab *lab)
 	if (mkdir(lab->dev, 0755) || mkdir(lab->sys, 0755) ||
 	    mkdir(lab->proc, 0755) || mkdir(lab->bin, 0755))
 		fail(lab->folder);
-	lab->roots = (struct roots){ lab->dev, lab->sys, lab->proc, lab->bin };
+	lab->roots = (struct roots){ .dev = lab->dev,
+				     .sys = lab->sys,
+				     .proc = lab->proc,
+				     .bin = lab->bin };
 }
 
 void lab_end(struct lab *lab)
