@@ -18,24 +18,35 @@ static const cJSON *get(const cJSON *object, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
+/* Takes the item; false when memory ran out. */
+static bool put(cJSON *object, const char *name, cJSON *item)
+{
+	if (item && cJSON_AddItemToObject(object, name, item))
+		return true;
+	cJSON_Delete(item);
+	return false;
+}
+
 int recompute_measure(const cJSON *row, struct measure_spec *measure,
 		      struct error *err)
 {
 	const cJSON *setup = get(row, "setup");
 	cJSON *known = cJSON_CreateObject();
+	bool whole = known;
 	int rc;
 
 	/* The setup holds more than this. */
-	for (size_t i = 0; known && i < measure_spec_schema.count; i++) {
+	for (size_t i = 0; whole && i < measure_spec_schema.count; i++) {
 		const char *name = measure_spec_schema.fields[i].name;
 		const cJSON *item = get(setup, name);
 
 		if (item && !cJSON_IsNull(item))
-			cJSON_AddItemToObject(known, name,
-					      cJSON_Duplicate(item, true));
+			whole = put(known, name, cJSON_Duplicate(item, true));
 	}
-	if (!known)
+	if (!whole) {
+		cJSON_Delete(known);
 		return error_nomem(err, "result");
+	}
 	rc = codec_from_object(&measure_spec_schema, known, measure, err);
 	cJSON_Delete(known);
 	return rc < 0 ? error_prefix(err, "setup") : 0;
@@ -76,12 +87,11 @@ static void note(struct comparison *comparison, const char *path,
 	cJSON *entry = cJSON_CreateObject();
 
 	if (!entry || !cJSON_AddStringToObject(entry, "field", path) ||
-	    !cJSON_AddItemToObject(entry, "stored",
-				   stored ? cJSON_Duplicate(stored, true)
-					  : cJSON_CreateNull()) ||
-	    !cJSON_AddItemToObject(entry, "computed",
-				   computed ? cJSON_Duplicate(computed, true)
-					    : cJSON_CreateNull()) ||
+	    !put(entry, "stored",
+		 stored ? cJSON_Duplicate(stored, true) : cJSON_CreateNull()) ||
+	    !put(entry, "computed",
+		 computed ? cJSON_Duplicate(computed, true)
+			  : cJSON_CreateNull()) ||
 	    !cJSON_AddItemToArray(comparison->list, entry)) {
 		cJSON_Delete(entry);
 		comparison->failed = true;

@@ -333,7 +333,7 @@ const struct order *order_of(const struct sweep *sweep, uint32_t cell,
 	     end < sweep->order_count && sweep->orders[end].cell == cell;)
 		end++;
 	*count = end - low;
-	return sweep->orders + low;
+	return *count ? sweep->orders + low : NULL;
 }
 
 /* Circles: from each cell along what it goes after, deep first. */

@@ -224,8 +224,8 @@ void catch_key(struct catching *catching, const char *key, size_t key_size,
 	for (size_t i = 0; i < rule->source_count; i++) {
 		const struct source *source = &rule->sources[i];
 
-		if (source->group || strncmp(source->key, key, key_size) != 0 ||
-		    source->key[key_size])
+		if (source->group || strlen(source->key) != key_size ||
+		    memcmp(source->key, key, key_size) != 0)
 			continue;
 		catch_source(catching, source, text, size);
 		known = true;
