@@ -5,9 +5,11 @@
 
 #include "controller/report/row.h"
 #include "controller/results/series.h"
+#include "protocol/owned.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char rate_path[] = "result.tokens_per_second_per_device";
@@ -17,13 +19,6 @@ static double number_of(const cJSON *row, const char *path)
 	const cJSON *value = row_at(row, path);
 
 	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
-}
-
-static bool in_cell(const cJSON *row, const char *cell)
-{
-	const char *text = row_text(row, "cell");
-
-	return text && !strcmp(text, cell);
 }
 
 /* What the completed repeats of one cell came to. */
@@ -46,29 +41,20 @@ static double step_spread(const cJSON *row)
 	return number_of(row, rate_path) * median * (1 / q1 - 1 / q3) / 2;
 }
 
-static struct side side_of(const cJSON *rows, const char *cell)
+static void side_add(struct side *side, const cJSON *row)
 {
-	struct side side = { .steps = NAN };
-	const cJSON *row;
+	double rate = number_of(row, rate_path), before = side->mean;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		double rate = number_of(row, rate_path), before = side.mean;
-
-		if (!in_cell(row, cell))
-			continue;
-		side.there = true;
-		if (!row_completed(row) || !isfinite(rate))
-			continue;
-		side.n++;
-		side.mean += (rate - side.mean) / side.n;
-		side.squares += (rate - before) * (rate - side.mean);
-		if (!side.first) {
-			side.first = row;
-			side.steps = step_spread(row);
-		}
+	side->there = true;
+	if (!row_completed(row) || !isfinite(rate))
+		return;
+	side->n++;
+	side->mean += (rate - side->mean) / side->n;
+	side->squares += (rate - before) * (rate - side->mean);
+	if (!side->first) {
+		side->first = row;
+		side->steps = step_spread(row);
 	}
-	return side;
 }
 
 static double variance(const struct side *side)
@@ -144,15 +130,21 @@ static cJSON *loss_json(const struct side *a, const struct side *b,
 	return to;
 }
 
-static cJSON *compare_cell(const cJSON *rows_a, const cJSON *rows_b,
-			   const char *cell, uint64_t from_step)
+/* A cell of either sweep. */
+struct pair {
+	const char *cell;
+	size_t place; /* of its first row */
+	struct side sides[2];
+};
+
+static cJSON *pair_json(const struct pair *pair, uint64_t from_step)
 {
-	struct side a = side_of(rows_a, cell), b = side_of(rows_b, cell);
+	struct side a = pair->sides[0], b = pair->sides[1];
 	bool repeats = a.n > 1 && b.n > 1, both = a.n && b.n;
 	bool steps = both && isfinite(a.steps) && isfinite(b.steps);
 	cJSON *to = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(to, "cell", cell);
+	cJSON_AddStringToObject(to, "cell", pair->cell);
 	cJSON_AddItemToObject(to, "a", side_json(&a, repeats));
 	cJSON_AddItemToObject(to, "b", side_json(&b, repeats));
 	add_number(to, "ratio", both ? b.mean / a.mean : NAN);
@@ -171,50 +163,93 @@ static cJSON *compare_cell(const cJSON *rows_a, const cJSON *rows_b,
 	return to;
 }
 
-static bool is_listed(const cJSON *list, const char *cell)
-{
-	const cJSON *item;
+/* A row of either sweep, to be found by its cell. */
+struct entry {
+	const char *cell;
+	const cJSON *row;
+	size_t place; /* among all rows, those of a first */
+	size_t side;
+};
 
-	cJSON_ArrayForEach(item, list)
-	{
-		if (in_cell(item, cell))
-			return true;
-	}
-	return false;
+static int by_cell(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = strcmp(a->cell, b->cell);
+
+	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-static int add_cells(cJSON *list, const cJSON *of, const cJSON *a,
-		     const cJSON *b, uint64_t from_step, struct error *err)
+static int by_place(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static size_t entries_of(const cJSON *rows, size_t side, struct entry *entries,
+			 size_t count)
 {
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, of)
+	cJSON_ArrayForEach(row, rows)
 	{
 		const char *cell = row_text(row, "cell");
 
-		if (!cell || is_listed(list, cell))
-			continue;
-		if (!cJSON_AddItemToArray(list,
-					  compare_cell(a, b, cell, from_step)))
-			return error_nomem(err, "compare");
+		if (cell) {
+			entries[count] =
+				(struct entry){ cell, row, count, side };
+			count++;
+		}
 	}
-	return 0;
+	return count;
+}
+
+/* Fill pairs, in the order of their first rows; return their number. */
+static size_t pair_up(struct entry *entries, size_t count, struct pair *pairs)
+{
+	struct pair *pair = NULL;
+
+	qsort(entries, count, sizeof(*entries), by_cell);
+	for (size_t i = 0; i < count; i++) {
+		const struct entry *entry = &entries[i];
+
+		if (!pair || strcmp(entry->cell, pair->cell) != 0) {
+			pair = pair ? pair + 1 : pairs;
+			*pair = (struct pair){ entry->cell,
+					       entry->place,
+					       { { .steps = NAN },
+						 { .steps = NAN } } };
+		}
+		side_add(&pair->sides[entry->side], entry->row);
+	}
+	count = pair ? (size_t)(pair + 1 - pairs) : 0;
+	qsort(pairs, count, sizeof(*pairs), by_place);
+	return count;
 }
 
 cJSON *compare_rows(const cJSON *a, const cJSON *b, uint64_t from_step,
 		    struct error *err)
 {
+	owned_free struct entry *entries = NULL;
+	owned_free struct pair *pairs = NULL;
+	size_t count;
 	cJSON *list;
 
 	if (rows_check(a, err) < 0 || rows_check(b, err) < 0)
 		return NULL;
+	count = (size_t)cJSON_GetArraySize(a) + (size_t)cJSON_GetArraySize(b);
+	entries = calloc(count + 1, sizeof(*entries));
+	pairs = calloc(count + 1, sizeof(*pairs));
 	list = cJSON_CreateArray();
-	if (!list || add_cells(list, a, a, b, from_step, err) < 0 ||
-	    add_cells(list, b, a, b, from_step, err) < 0) {
+	if (!entries || !pairs || !list) {
 		cJSON_Delete(list);
 		error_nomem(err, "compare");
 		return NULL;
 	}
+	count = entries_of(b, 1, entries, entries_of(a, 0, entries, 0));
+	count = pair_up(entries, count, pairs);
+	for (size_t i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, pair_json(&pairs[i], from_step));
 	return list;
 }
 
