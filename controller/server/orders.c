@@ -152,9 +152,8 @@ static void note_waiting(struct submitting *to)
 	/* Neighbours are alike. */
 	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
 	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
-	if (shape.nodes != to->nodes ||
-	    shape.devices != to->devices || strcmp(vendor, to->vendor) ||
-	    strcmp(chip, to->chip)) {
+	if (shape.nodes != to->nodes || shape.devices != to->devices ||
+	    strcmp(vendor, to->vendor) || strcmp(chip, to->chip)) {
 		to->nodes = shape.nodes;
 		to->devices = shape.devices;
 		memcpy(to->vendor, vendor, sizeof(vendor));
