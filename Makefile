@@ -58,7 +58,7 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 
 # ---- what there is -------------------------------------------------------
 
-PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c)
+PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \

@@ -2,7 +2,7 @@
  */
 #include "agent/engine/image.h"
 
-#include "agent/engine/archive.h"
+#include "protocol/content/tarball.h"
 #include "agent/engine/progress.h"
 #include "agent/engine/reference.h"
 #include "protocol/file.h"
@@ -321,7 +321,7 @@ static struct tarball *context_open(const struct flight *flight,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	return tarball_new(path, err);
+	return tarball_new(path, NULL, err);
 }
 
 /* The upload. It must be what was hashed, or the tag would lie: the last bytes

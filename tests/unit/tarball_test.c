@@ -1,6 +1,6 @@
-/* archive_test.c - folders as reproducible tar streams.
+/* tarball_test.c - folders as reproducible tar streams.
  */
-#include "agent/engine/archive.h"
+#include "protocol/content/tarball.h"
 
 #include "protocol/buffer.h"
 #include "protocol/file.h"
@@ -13,7 +13,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
-static char top[] = "/tmp/archive-test-XXXXXX";
+static char top[] = "/tmp/tarball-test-XXXXXX";
 
 static void make_file(const char *folder, const char *name, const char *text,
 		      mode_t mode)
@@ -49,7 +49,8 @@ static int read_all(struct tarball *tarball, struct buffer *out, size_t piece,
 
 static int pack(const char *folder, struct buffer *out, struct error *err)
 {
-	owned(tarball_free) struct tarball *tarball = tarball_new(folder, err);
+	owned(tarball_free) struct tarball *tarball =
+		tarball_new(folder, NULL, err);
 
 	buffer_clear(out);
 	return tarball ? read_all(tarball, out, 100000, err) : -1;
@@ -123,7 +124,7 @@ static void reproducible(void)
 	   "sub/run|100755 0.0 0 2;z|100644 0.0 0 4;"
 	   "\xc3\xa9|100644 0.0 0 4;",
 	   "names are sorted by bytes, owners and times are gone");
-	tarball = tarball_new(first, NULL);
+	tarball = tarball_new(first, NULL, NULL);
 	is(tarball_hash(tarball), "", "no hash before the end");
 	buffer_clear(&two);
 	read_all(tarball, &two, 7, NULL);
@@ -176,7 +177,7 @@ static void large_file(void)
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	if (fd < 0 || ftruncate(fd, 10000000) < 0)
 		exit(1);
-	tarball = tarball_new(folder, &err);
+	tarball = tarball_new(folder, NULL, &err);
 	for (int i = 0; i < 100; i++) {
 		got = tarball_read(tarball, bytes, sizeof(bytes), &err);
 		sum += got > 0 ? (uint64_t)got : 0;
@@ -237,6 +238,27 @@ static void empty_folder(void)
 	   "an empty folder is an empty archive");
 }
 
+static void left_out(void)
+{
+	owned(buffer_clear) struct buffer tar, text;
+	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
+	owned(tarball_free) struct tarball *tarball = NULL;
+	char folder[200], below[300];
+
+	buffer_init(&tar, 1 << 20);
+	buffer_init(&text, 1 << 20);
+	make_folder(top, "some", folder, sizeof(folder));
+	make_file(folder, "a.log", "", 0644);
+	make_file(folder, "a.py", "", 0644);
+	make_folder(folder, "build", below, sizeof(below));
+	make_file(below, "x", "", 0644);
+	ignore_lines(ignore, "*.log\nbuild/", NULL);
+	tarball = tarball_new(folder, ignore, NULL);
+	read_all(tarball, &tar, 100, NULL);
+	describe(&tar, &text);
+	is(text.data, "a.py|100644 0.0 0 0;", "what is ignored is left out");
+}
+
 int main(void)
 {
 	tap_begin(30);
@@ -248,6 +270,7 @@ int main(void)
 	large_file();
 	refused();
 	empty_folder();
+	left_out();
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }

@@ -1,9 +1,9 @@
-/* archive.h - a folder as a tar stream that is the same everywhere.
+/* tarball.h - a folder as a tar stream that is the same everywhere.
  *
- * For build contexts. Names are sorted by their bytes, times are 0, owner is
- * root, modes are 0755 (folders, and files with any x bit) or 0644: the same
- * content gives the same bytes on every machine. Symbolic links are kept as
- * they are and never followed; a socket, FIFO or device is refused. The
+ * For build contexts and workspaces. Names are sorted by their bytes, times are
+ * 0, owner is root, modes are 0755 (folders, and files with any x bit) or 0644:
+ * the same content gives the same bytes on every machine. Symbolic links are
+ * kept as they are and never followed; a socket, FIFO or device is refused. The
  * stream is made as it is read, 64 KiB of a file at a time, so a folder of any
  * size needs little memory: names of a folder at a time, at most
  * TARBALL_ENTRIES_MAX in all, TARBALL_DEPTH_MAX deep.
@@ -11,9 +11,10 @@
  * err->code: EINVAL for what cannot be packed, also a folder that is not
  * there; EIO for a file that changed meanwhile; never ENOENT.
  */
-#ifndef AGENT_ENGINE_ARCHIVE_H
-#define AGENT_ENGINE_ARCHIVE_H
+#ifndef PROTOCOL_CONTENT_TARBALL_H
+#define PROTOCOL_CONTENT_TARBALL_H
 
+#include "protocol/content/ignore.h"
 #include "protocol/error.h"
 #include "protocol/owned.h"
 
@@ -27,12 +28,14 @@
 
 struct tarball;
 
-struct tarball *tarball_new(const char *folder, struct error *err);
+/* ignore: what is left out, borrowed; or NULL. */
+struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
+			    struct error *err);
 void tarball_free(struct tarball *tarball);
 OWNED_POINTER(struct tarball, tarball_free)
 
-/* The next bytes, at most size, not 0: an engine_source_fn with the tarball as
- * its arg. 0: the end; -1 with *err set, then and from then on.
+/* The next bytes, at most size, not 0: what a source of an upload is, with the
+ * tarball as its arg. 0: the end; -1 with *err set, then and from then on.
  */
 ssize_t tarball_read(void *tarball, void *buffer, size_t size,
 		     struct error *err);

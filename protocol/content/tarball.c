@@ -1,6 +1,6 @@
-/* archive.c - a folder as a tar stream that is the same everywhere.
+/* tarball.c - a folder as a tar stream that is the same everywhere.
  */
-#include "agent/engine/archive.h"
+#include "protocol/content/tarball.h"
 
 #include "protocol/buffer.h"
 
@@ -30,6 +30,7 @@ struct level {
 
 struct tarball {
 	struct archive *out;
+	const struct ignore *ignore;
 	struct buffer pending; /* made, not yet read */
 	struct level levels[TARBALL_DEPTH_MAX];
 	size_t depth;
@@ -240,6 +241,9 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 		return -1;
 	if (fstatat(level->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return file_error(tarball, err);
+	if (tarball->ignore && ignore_match(tarball->ignore, tarball->path.data,
+					    S_ISDIR(st.st_mode)))
+		return 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 		return begin_file(tarball, level, name, err);
@@ -360,7 +364,8 @@ static int open_out(struct tarball *tarball, struct error *err)
 	return 0;
 }
 
-struct tarball *tarball_new(const char *folder, struct error *err)
+struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
+			    struct error *err)
 {
 	owned(tarball_free) struct tarball *tarball =
 		calloc(1, sizeof(*tarball));
@@ -371,6 +376,7 @@ struct tarball *tarball_new(const char *folder, struct error *err)
 		return NULL;
 	}
 	tarball->file = -1;
+	tarball->ignore = ignore;
 	buffer_init(&tarball->pending, PENDING_MAX);
 	buffer_init(&tarball->path, PATH_MAX);
 	crypto_hash_sha256_init(&tarball->state);

@@ -1,0 +1,464 @@
+/* contents.c - files by their SHA-256: a store of what is sent between us.
+ */
+#include "protocol/content/contents.h"
+
+#include "protocol/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define HASH_STEP (16 << 20) /* bytes hashed in a call; some 60 ms */
+#define HASH_PIECE (256 << 10)
+#define FLUSH_BYTES                                                            \
+	(8 << 20) /* written out early, so that the end is quick               \
+		   */
+#define NAME_BYTES 80
+
+enum place { PARTIAL, LOOSE, KEPT, PLACES };
+static const char *const places[PLACES] = { "partial", "loose", "kept" };
+
+struct contents {
+	int folders[PLACES];
+	uint64_t made; /* names of the new ones */
+	char *piece;   /* HASH_PIECE */
+};
+
+struct incoming {
+	struct contents *contents;
+	char name[NAME_BYTES]; /* in partial/ */
+	bool known;            /* the name is its hash */
+	int fd;
+	uint64_t bytes;
+	uint64_t length;
+	uint64_t hashed;
+	uint64_t flushed;
+	crypto_hash_sha256_state state;
+};
+
+bool content_hash_valid(const char *hash)
+{
+	return hash && strlen(hash) == CONTENT_HASH_SIZE - 1 &&
+	       strspn(hash, "0123456789abcdef") == CONTENT_HASH_SIZE - 1;
+}
+
+static int check_hash(const char *hash, struct error *err)
+{
+	return content_hash_valid(hash)
+		       ? 0
+		       : error_set(err, EPROTO,
+				   "content '%.70s': not a SHA-256 in hex",
+				   hash ? hash : "");
+}
+
+/* What a process before us was making, of unknown hash, has no use. */
+static void drop_unfinished(struct contents *contents)
+{
+	int copy = fcntl(contents->folders[PARTIAL], F_DUPFD_CLOEXEC, 0);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "new-", 4))
+			unlinkat(contents->folders[PARTIAL], entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	else if (copy >= 0)
+		close(copy);
+}
+
+struct contents *contents_new(const char *folder, struct error *err)
+{
+	owned(contents_free) struct contents *contents =
+		calloc(1, sizeof(*contents));
+	char path[4096];
+
+	if (!contents || !(contents->piece = malloc(HASH_PIECE))) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
+	for (int i = 0; i < PLACES; i++)
+		contents->folders[i] = -1;
+	for (int i = 0; i < PLACES; i++) {
+		snprintf(path, sizeof(path), "%s/content/%s", folder,
+			 places[i]);
+		if (file_make_folders(path, 0700, err) < 0)
+			return NULL;
+		contents->folders[i] =
+			open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (contents->folders[i] < 0) {
+			error_errno(err, "%s", path);
+			return NULL;
+		}
+	}
+	drop_unfinished(contents);
+	return take(contents);
+}
+
+void contents_free(struct contents *contents)
+{
+	if (!contents)
+		return;
+	for (int i = 0; i < PLACES; i++)
+		if (contents->folders[i] > 0)
+			close(contents->folders[i]);
+	free(contents->piece);
+	free(contents);
+}
+
+/* Where it is, whole ones first; PLACES: nowhere. */
+static enum place find(struct contents *contents, const char *hash,
+		       struct stat *st)
+{
+	for (int i = PLACES - 1; i >= 0; i--)
+		if (fstatat(contents->folders[i], hash, st,
+			    AT_SYMLINK_NOFOLLOW) == 0)
+			return (enum place)i;
+	return PLACES;
+}
+
+int contents_look(struct contents *contents, const char *hash, uint64_t *bytes,
+		  bool *whole, struct error *err)
+{
+	enum place place;
+	struct stat st;
+
+	if (check_hash(hash, err) < 0)
+		return -1;
+	place = find(contents, hash, &st);
+	*bytes = place == PLACES ? 0 : (uint64_t)st.st_size;
+	*whole = place == LOOSE || place == KEPT;
+	return 0;
+}
+
+static int open_in(struct contents *contents, const char *hash, enum place from,
+		   enum place *place, struct error *err)
+{
+	for (int i = PLACES - 1; i >= (int)from; i--) {
+		int fd = openat(contents->folders[i], hash,
+				O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+		*place = (enum place)i;
+		if (fd >= 0)
+			return fd;
+		if (errno != ENOENT)
+			return error_errno(err, "content %.12s", hash);
+	}
+	return error_set(err, ENOENT, "content %.12s: not here", hash);
+}
+
+int contents_open(struct contents *contents, const char *hash,
+		  struct error *err)
+{
+	enum place place;
+	int fd;
+
+	if (check_hash(hash, err) < 0)
+		return -1;
+	fd = open_in(contents, hash, LOOSE, &place, err);
+	if (fd >= 0)
+		futimens(fd, NULL);
+	return fd;
+}
+
+int contents_read(struct contents *contents, const char *hash, uint64_t offset,
+		  void *data, size_t size, struct error *err)
+{
+	enum place place;
+	owned_fd int fd = -1;
+	ssize_t got;
+
+	if (check_hash(hash, err) < 0)
+		return -1;
+	fd = open_in(contents, hash, PARTIAL, &place, err);
+	if (fd < 0)
+		return -1;
+	got = pread(fd, data, size, (off_t)offset);
+	if (got < 0)
+		return error_errno(err, "content %.12s", hash);
+	if ((size_t)got == size)
+		return 1;
+	return place == PARTIAL
+		       ? 0
+		       : error_set(err, EPROTO,
+				   "content %.12s: asked for bytes behind its "
+				   "end",
+				   hash);
+}
+
+static int move(struct contents *contents, const char *from_name,
+		enum place from, const char *hash, enum place to,
+		struct error *err)
+{
+	if (renameat(contents->folders[from], from_name, contents->folders[to],
+		     hash) < 0 ||
+	    fsync(contents->folders[to]) < 0)
+		return error_errno(err, "content %.12s", hash);
+	return 0;
+}
+
+int contents_keep(struct contents *contents, const char *hash,
+		  struct error *err)
+{
+	struct stat st;
+	enum place place;
+
+	if (check_hash(hash, err) < 0)
+		return -1;
+	place = find(contents, hash, &st);
+	if (place == KEPT)
+		return 0;
+	if (place != LOOSE)
+		return error_set(err, ENOENT, "content %.12s: not here", hash);
+	return move(contents, hash, LOOSE, hash, KEPT, err);
+}
+
+static bool in_use(int folder, const char *name)
+{
+	owned_fd int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+static int clean_folder(struct contents *contents, enum place place,
+			uint64_t age_ms, uint64_t *bytes, struct error *err)
+{
+	int copy = openat(contents->folders[place], ".",
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	int64_t limit = clock_wall_ms() - (int64_t)age_ms;
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir) {
+		error_errno(err, "content/%s", places[place]);
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	while ((entry = readdir(dir))) {
+		if (fstatat(copy, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) <
+			    0 ||
+		    !S_ISREG(st.st_mode) ||
+		    (int64_t)st.st_mtim.tv_sec * 1000 > limit ||
+		    in_use(copy, entry->d_name))
+			continue;
+		if (unlinkat(copy, entry->d_name, 0) == 0)
+			*bytes += (uint64_t)st.st_size;
+	}
+	closedir(dir);
+	return 0;
+}
+
+int contents_clean(struct contents *contents, uint64_t age_ms, uint64_t *bytes,
+		   struct error *err)
+{
+	uint64_t sum = 0;
+
+	if (clean_folder(contents, PARTIAL, age_ms, &sum, err) < 0 ||
+	    clean_folder(contents, LOOSE, age_ms, &sum, err) < 0)
+		return -1;
+	if (bytes)
+		*bytes = sum;
+	return 0;
+}
+
+/* Coming in. */
+
+static int open_incoming(struct incoming *incoming, struct error *err)
+{
+	struct stat st;
+
+	incoming->fd =
+		openat(incoming->contents->folders[PARTIAL], incoming->name,
+		       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (incoming->fd < 0 || fstat(incoming->fd, &st) < 0)
+		return error_errno(err, "content %.12s", incoming->name);
+	if (flock(incoming->fd, LOCK_EX | LOCK_NB) < 0)
+		return error_set(err, EBUSY, "content %.12s: coming in already",
+				 incoming->name);
+	incoming->length = (uint64_t)st.st_size;
+	if (incoming->length <= incoming->bytes)
+		return 0;
+	/* Not the same that was begun: it will not have this hash. */
+	incoming->length = 0;
+	return ftruncate(incoming->fd, 0) < 0
+		       ? error_errno(err, "content %.12s", incoming->name)
+		       : 0;
+}
+
+struct incoming *incoming_new(struct contents *contents, const char *hash,
+			      uint64_t bytes, struct error *err)
+{
+	owned(incoming_free) struct incoming *incoming = NULL;
+
+	if (hash && check_hash(hash, err) < 0)
+		return NULL;
+	if (bytes > CONTENT_BYTES_MAX) {
+		error_set(err, E2BIG,
+			  "content of %" PRIu64 " bytes, allowed are %" PRIu64,
+			  bytes, CONTENT_BYTES_MAX);
+		return NULL;
+	}
+	incoming = calloc(1, sizeof(*incoming));
+	if (!incoming) {
+		error_nomem(err, "content");
+		return NULL;
+	}
+	incoming->contents = contents;
+	incoming->bytes = bytes;
+	incoming->known = hash != NULL;
+	incoming->fd = -1;
+	if (hash)
+		snprintf(incoming->name, sizeof(incoming->name), "%s", hash);
+	else
+		snprintf(incoming->name, sizeof(incoming->name), "new-%" PRIu64,
+			 ++contents->made);
+	crypto_hash_sha256_init(&incoming->state);
+	if (open_incoming(incoming, err) < 0)
+		return NULL;
+	return take(incoming);
+}
+
+void incoming_free(struct incoming *incoming)
+{
+	if (!incoming)
+		return;
+	if (incoming->fd >= 0) {
+		if (!incoming->known)
+			unlinkat(incoming->contents->folders[PARTIAL],
+				 incoming->name, 0);
+		close(incoming->fd);
+	}
+	free(incoming);
+}
+
+uint64_t incoming_length(const struct incoming *incoming)
+{
+	return incoming->length;
+}
+
+int incoming_write(struct incoming *incoming, const void *data, size_t size,
+		   struct error *err)
+{
+	const char *from = data;
+	uint64_t flush = incoming->length - incoming->flushed;
+
+	if (size > incoming->bytes - incoming->length)
+		return error_set(err, E2BIG,
+				 "content of more than %" PRIu64 " bytes",
+				 incoming->bytes);
+	/* What was there already is hashed at the end. */
+	if (incoming->hashed == incoming->length) {
+		crypto_hash_sha256_update(&incoming->state, data, size);
+		incoming->hashed += size;
+	}
+	for (size_t done = 0; done < size;) {
+		ssize_t put = pwrite(incoming->fd, from + done, size - done,
+				     (off_t)(incoming->length + done));
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0) {
+			error_errno(err, "content %.12s", incoming->name);
+			/* The hash went ahead: begin it anew at the end. */
+			incoming->hashed = 0;
+			crypto_hash_sha256_init(&incoming->state);
+			return -1;
+		}
+		done += (size_t)put;
+	}
+	incoming->length += size;
+	if (flush + size >= FLUSH_BYTES) {
+		sync_file_range(incoming->fd, (off_t)incoming->flushed,
+				(off_t)(flush + size), SYNC_FILE_RANGE_WRITE);
+		incoming->flushed = incoming->length;
+	}
+	return 0;
+}
+
+/* 1: there is more to hash. */
+static int hash_step(struct incoming *incoming, struct error *err)
+{
+	char *piece = incoming->contents->piece;
+
+	for (size_t done = 0; done < HASH_STEP;) {
+		ssize_t got;
+
+		if (incoming->hashed == incoming->length)
+			return 0;
+		got = pread(incoming->fd, piece, HASH_PIECE,
+			    (off_t)incoming->hashed);
+		if (got <= 0)
+			return error_set(err, EIO, "content %.12s: %s",
+					 incoming->name,
+					 got < 0 ? strerror(errno)
+						 : "shorter than it was");
+		crypto_hash_sha256_update(&incoming->state,
+					  (unsigned char *)piece,
+					  (unsigned long long)got);
+		incoming->hashed += (uint64_t)got;
+		done += (size_t)got;
+	}
+	return 1;
+}
+
+static int settle(struct incoming *incoming, const char *hash,
+		  struct error *err)
+{
+	struct contents *contents = incoming->contents;
+	struct stat st;
+	enum place place;
+
+	if (fsync(incoming->fd) < 0)
+		return error_errno(err, "content %.12s", hash);
+	place = find(contents, hash, &st);
+	if (place == LOOSE || place == KEPT)
+		unlinkat(contents->folders[PARTIAL], incoming->name, 0);
+	else if (move(contents, incoming->name, PARTIAL, hash, LOOSE, err) < 0)
+		return -1;
+	close(take_fd(&incoming->fd));
+	return 0;
+}
+
+int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
+		    struct error *err)
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	char found[CONTENT_HASH_SIZE];
+	int rc;
+
+	if (incoming->known && incoming->length != incoming->bytes)
+		return error_set(err, EPROTO,
+				 "content %.12s: %" PRIu64 " bytes of %" PRIu64,
+				 incoming->name, incoming->length,
+				 incoming->bytes);
+	rc = hash_step(incoming, err);
+	if (rc)
+		return rc;
+	crypto_hash_sha256_final(&incoming->state, digest);
+	/* Asked again after a failure below, it is hashed again. */
+	incoming->hashed = 0;
+	crypto_hash_sha256_init(&incoming->state);
+	sodium_bin2hex(found, sizeof(found), digest, sizeof(digest));
+	if (incoming->known && strcmp(found, incoming->name) != 0) {
+		unlinkat(incoming->contents->folders[PARTIAL], incoming->name,
+			 0);
+		close(take_fd(&incoming->fd));
+		return error_set(err, EBADMSG,
+				 "content %.12s: the bytes that came have "
+				 "another hash, %.12s",
+				 incoming->name, found);
+	}
+	if (settle(incoming, found, err) < 0)
+		return -1;
+	memcpy(hash, found, sizeof(found));
+	return 0;
+}

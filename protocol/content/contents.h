@@ -1,0 +1,94 @@
+/* contents.h - files by their SHA-256: a store of what is sent between us.
+ *
+ * <folder>/content/ (0700) holds
+ *
+ *	partial/<hash>	what has come so far of one
+ *	partial/new-*	one that is being made, its hash not yet known
+ *	loose/<hash>	whole ones that nothing durable speaks of
+ *	kept/<hash>	whole ones that a job or sweep refers to
+ *
+ * <hash> is the SHA-256 of the bytes, as 64 hex digits. A file is whole when it
+ * stands in loose/ or kept/: it gets there by one rename, after its hash was
+ * checked and its bytes were synced. Loose ones and partial ones are removed
+ * when nobody has used them for a while, kept ones never. The store must be the
+ * only writer of its folder, which ends what another process left half-made.
+ */
+#ifndef PROTOCOL_CONTENT_CONTENTS_H
+#define PROTOCOL_CONTENT_CONTENTS_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CONTENT_HASH_SIZE 65                  /* with the 0 */
+#define CONTENT_BYTES_MAX ((uint64_t)1 << 40) /* of one */
+
+/* 64 hex digits in lower case? NULL is none. */
+bool content_hash_valid(const char *hash);
+
+struct contents;
+
+/* The folder must exist; content/ below it is made. */
+struct contents *contents_new(const char *folder, struct error *err);
+void contents_free(struct contents *contents);
+OWNED_POINTER(struct contents, contents_free)
+
+/* Hashes below come from peers: EPROTO, not a hash. */
+
+/* How much there is of it, and whether that is all. Nothing is success. */
+int contents_look(struct contents *contents, const char *hash, uint64_t *bytes,
+		  bool *whole, struct error *err);
+
+/* Open a whole one for reading, which counts as use; ENOENT. */
+int contents_open(struct contents *contents, const char *hash,
+		  struct error *err);
+
+/* Read size bytes at offset, also of one that is still coming. 1: done; 0: so
+ * much has not come yet; ENOENT: there is nothing of it.
+ */
+int contents_read(struct contents *contents, const char *hash, uint64_t offset,
+		  void *data, size_t size, struct error *err);
+
+/* Never remove it by age; survives a power cut. ENOENT. */
+int contents_keep(struct contents *contents, const char *hash,
+		  struct error *err);
+
+/* Remove what is not kept, and was not used for age_ms. *bytes (or NULL) is how
+ * much that was.
+ */
+int contents_clean(struct contents *contents, uint64_t age_ms, uint64_t *bytes,
+		   struct error *err);
+
+/* One that comes in. */
+
+struct incoming;
+
+/* hash: what it is to be, of exactly `bytes` bytes, taken up where an earlier
+ * one ended; or NULL: that is found out, and bytes is a limit. EBUSY: it is
+ * coming in already. E2BIG: more than CONTENT_BYTES_MAX.
+ */
+struct incoming *incoming_new(struct contents *contents, const char *hash,
+			      uint64_t bytes, struct error *err);
+
+/* What has come is kept for the next one, if the hash is known. */
+void incoming_free(struct incoming *incoming);
+OWNED_POINTER(struct incoming, incoming_free)
+
+uint64_t incoming_length(const struct incoming *incoming);
+
+/* Append. E2BIG: more than `bytes`; ENOSPC ... */
+int incoming_write(struct incoming *incoming, const void *data, size_t size,
+		   struct error *err);
+
+/* All has come: check it and put it into its place. 1: not done, call again
+ * (each call takes 0.1 s at most); 0: it is there, as `hash` says; -1: EBADMSG,
+ * the bytes are not what they should be, and are dropped; EIO ...
+ */
+int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
+		    struct error *err);
+
+#endif

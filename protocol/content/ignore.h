@@ -1,0 +1,36 @@
+/* ignore.h - which paths of a folder are left out, by patterns.
+ *
+ * As in gitignore(5): a pattern without a '/' means every file or folder of
+ * that name; one with a '/' (other than at its end) a path from the top. A '/'
+ * at the end: folders only. *, ? and [] stay within a name, ** is any number of
+ * folders. "!pattern" takes back in what an earlier one left out. The last one
+ * that matches decides, but what lies in a folder that is left out is not
+ * looked at. Empty lines and those that begin with # say nothing.
+ */
+#ifndef PROTOCOL_CONTENT_IGNORE_H
+#define PROTOCOL_CONTENT_IGNORE_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define IGNORE_MAX 1000         /* patterns */
+#define IGNORE_PATTERN_MAX 1000 /* bytes in one */
+
+struct ignore;
+struct ignore *ignore_new(struct error *err);
+void ignore_free(struct ignore *ignore);
+OWNED_POINTER(struct ignore, ignore_free)
+
+/* Add a pattern, or each line of a text. EINVAL says what is wrong with it,
+ * E2BIG: too many.
+ */
+int ignore_add(struct ignore *ignore, const char *pattern, struct error *err);
+int ignore_lines(struct ignore *ignore, const char *text, struct error *err);
+
+/* Is the path (relative, without a '/' at its end) left out? */
+bool ignore_match(const struct ignore *ignore, const char *path, bool folder);
+
+#endif

@@ -1,0 +1,211 @@
+/* contents_test.c - the store of files by their hash.
+ */
+#include "protocol/content/contents.h"
+
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+static char top[] = "/tmp/contents-test-XXXXXX";
+
+static const char *hash_of(const void *data, size_t size)
+{
+	static char hex[CONTENT_HASH_SIZE];
+	unsigned char digest[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(digest, data, size);
+	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+	return hex;
+}
+
+static int finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
+		  struct error *err)
+{
+	int rc;
+
+	while ((rc = incoming_finish(incoming, hash, err)) > 0)
+		;
+	return rc;
+}
+
+static bool whole(struct contents *contents, const char *hash, uint64_t want)
+{
+	uint64_t bytes;
+	bool all;
+
+	return contents_look(contents, hash, &bytes, &all, NULL) == 0 && all &&
+	       bytes == want;
+}
+
+static void comes_in(struct contents *contents)
+{
+	owned(incoming_free) struct incoming *incoming =
+		incoming_new(contents, hash_of("hello", 5), 5, NULL);
+	owned(incoming_free) struct incoming *second = NULL;
+	char hash[CONTENT_HASH_SIZE], text[6] = "";
+	struct error err = { 0 };
+	uint64_t bytes;
+	bool all;
+
+	second = incoming_new(contents, hash_of("hello", 5), 5, &err);
+	ok(!second && err.code == EBUSY, "one at a time: %s", err.text);
+	incoming_write(incoming, "hel", 3, NULL);
+	ok(finish(incoming, hash, &err) < 0 && err.code == EPROTO,
+	   "not before all is there: %s", err.text);
+	contents_look(contents, hash_of("hello", 5), &bytes, &all, NULL);
+	ok(bytes == 3 && !all, "what has come so far is told");
+	ok(contents_read(contents, hash_of("hello", 5), 1, text, 2, NULL) ==
+			   1 &&
+		   !strcmp(text, "el"),
+	   "and can be read");
+	ok(contents_read(contents, hash_of("hello", 5), 1, text, 4, NULL) == 0,
+	   "the rest has not come yet");
+	ok(incoming_write(incoming, "lo.", 3, &err) < 0 && err.code == E2BIG,
+	   "more than announced is refused: %s", err.text);
+	incoming_write(incoming, "lo", 2, NULL);
+	ok(finish(incoming, hash, NULL) == 0 &&
+		   !strcmp(hash, hash_of("hello", 5)) &&
+		   whole(contents, hash, 5),
+	   "then it is whole");
+}
+
+static void cut(void)
+{
+	owned(contents_free) struct contents *contents =
+		contents_new(top, NULL);
+	struct incoming *incoming =
+		incoming_new(contents, hash_of("resume", 6), 6, NULL);
+	char hash[CONTENT_HASH_SIZE], path[300];
+
+	incoming_write(incoming, "res", 3, NULL);
+	incoming_free(incoming);
+	contents_free(take(contents));
+	snprintf(path, sizeof(path), "%s/content/partial/new-7", top);
+	file_write(AT_FDCWD, path, "x", 1, 0600, 0, NULL);
+	contents = contents_new(top, NULL);
+	ok(access(path, F_OK) < 0, "what a killed process was making is gone");
+	incoming = incoming_new(contents, hash_of("resume", 6), 6, NULL);
+	is_int((long long)incoming_length(incoming), 3,
+	       "it goes on where the process before ended");
+	incoming_write(incoming, "ume", 3, NULL);
+	ok(finish(incoming, hash, NULL) == 0 && whole(contents, hash, 6),
+	   "and is checked as a whole");
+	incoming_free(incoming);
+}
+
+static void lies(struct contents *contents)
+{
+	struct incoming *incoming =
+		incoming_new(contents, hash_of("truth", 5), 5, NULL);
+	char hash[CONTENT_HASH_SIZE];
+	struct error err = { 0 };
+	uint64_t bytes;
+	bool all;
+
+	incoming_write(incoming, "trash", 5, NULL);
+	ok(finish(incoming, hash, &err) < 0 && err.code == EBADMSG,
+	   "other bytes than the hash says: %s", err.text);
+	contents_look(contents, hash_of("truth", 5), &bytes, &all, NULL);
+	ok(bytes == 0 && !all, "are not kept");
+	incoming_free(incoming);
+	ok(contents_look(contents, "../../etc/passwd", &bytes, &all, &err) <
+			   0 &&
+		   err.code == EPROTO,
+	   "a path is no hash: %s", err.text);
+	ok(contents_open(contents, hash_of("none", 4), &err) < 0 &&
+		   err.code == ENOENT,
+	   "%s", err.text);
+}
+
+static void found_out(struct contents *contents)
+{
+	struct incoming *incoming = incoming_new(contents, NULL, 20, NULL);
+	char hash[CONTENT_HASH_SIZE];
+	char *large = malloc(40 << 20);
+	int steps = 0, rc;
+
+	memset(large, 7, 40 << 20);
+	incoming_write(incoming, "new", 3, NULL);
+	ok(finish(incoming, hash, NULL) == 0 && whole(contents, hash, 3) &&
+		   !strcmp(hash, hash_of("new", 3)),
+	   "the hash of what is made here is found out");
+	incoming_free(incoming);
+	incoming = incoming_new(contents, NULL, 20, NULL);
+	incoming_write(incoming, "new", 3, NULL);
+	ok(finish(incoming, hash, NULL) == 0 && whole(contents, hash, 3),
+	   "made twice, it is there once");
+	incoming_free(incoming);
+	incoming = incoming_new(contents, hash_of(large, 40 << 20), 40 << 20,
+				NULL);
+	incoming_write(incoming, large, 30 << 20, NULL);
+	incoming_free(incoming);
+	incoming = incoming_new(contents, hash_of(large, 40 << 20), 40 << 20,
+				NULL);
+	incoming_write(incoming, large, 10 << 20, NULL);
+	while ((rc = incoming_finish(incoming, hash, NULL)) > 0)
+		steps++;
+	ok(rc == 0 && steps > 1, "what was there before is hashed in steps");
+	incoming_free(incoming);
+	free(large);
+}
+
+static void age(struct contents *contents)
+{
+	struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	char keep[CONTENT_HASH_SIZE], path[300], hash[CONTENT_HASH_SIZE];
+	struct incoming *incoming;
+	struct error err;
+	uint64_t bytes = 0;
+	bool all;
+
+	memcpy(keep, hash_of("hello", 5), sizeof(keep));
+	ok(contents_keep(contents, keep, NULL) == 0 &&
+		   contents_keep(contents, keep, NULL) == 0 &&
+		   whole(contents, keep, 5),
+	   "kept, and kept again");
+	ok(contents_keep(contents, hash_of("none", 4), &err) < 0 &&
+		   err.code == ENOENT,
+	   "what is not there cannot be kept");
+	snprintf(path, sizeof(path), "%s/content/kept/%s", top, keep);
+	utimensat(AT_FDCWD, path, old, 0);
+	snprintf(path, sizeof(path), "%s/content/loose/%s", top,
+		 hash_of("resume", 6));
+	utimensat(AT_FDCWD, path, old, 0);
+	incoming = incoming_new(contents, hash_of("slow", 4), 4, NULL);
+	snprintf(path, sizeof(path), "%s/content/partial/%s", top,
+		 hash_of("slow", 4));
+	utimensat(AT_FDCWD, path, old, 0);
+	ok(contents_clean(contents, 60000, &bytes, NULL) == 0 && bytes == 6,
+	   "only what is loose and was not used goes");
+	ok(whole(contents, keep, 5) && whole(contents, hash_of("new", 3), 3),
+	   "what is kept or young stays");
+	incoming_write(incoming, "slow", 4, NULL);
+	ok(finish(incoming, hash, NULL) == 0, "and what is coming in");
+	incoming_free(incoming);
+	contents_look(contents, hash_of("resume", 6), &bytes, &all, NULL);
+	ok(!all && !bytes, "the old one is gone");
+}
+
+int main(void)
+{
+	owned(contents_free) struct contents *contents = NULL;
+
+	tap_begin(30);
+	if (sodium_init() < 0 || !mkdtemp(top))
+		return 1;
+	contents = contents_new(top, NULL);
+	comes_in(contents);
+	contents_free(take(contents));
+	cut();
+	contents = contents_new(top, NULL);
+	lies(contents);
+	found_out(contents);
+	age(contents);
+	contents_free(take(contents));
+	file_remove_tree(AT_FDCWD, top, NULL);
+	return tap_done();
+}
