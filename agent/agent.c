@@ -45,7 +45,9 @@ struct agent {
 	bool inventory_due; /* it changed, and that was not told */
 	struct engine_abilities abilities;
 	struct allot_source allot;
-	struct engine_call *call; /* at the start: version, info, list */
+	struct version_query *query; /* at the start */
+	struct versions versions;    /* as last told */
+	struct engine_call *call;    /* at the start: version, info, list */
 	sd_event_source *retry, *report;
 	sd_event_source *inotify;
 	cJSON *engine_version;
@@ -379,11 +381,15 @@ static cJSON *all_facts(struct agent *agent)
 		.proc = agent->allot.roots->proc,
 		.engine = agent->engine_version,
 	};
+	const struct devices *devices = inventory_devices(agent->inventory);
 	cJSON *facts = facts_read(&source, NULL);
 
+	facts_versions(facts, &agent->versions);
+	facts_accelerators(facts, devices->list, devices->count,
+			   inventory_vendor(agent->inventory));
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
-	if (inventory_devices(agent->inventory)->pretended)
+	if (devices->pretended)
 		cJSON_AddBoolToObject(facts, "pretended", true);
 	return facts;
 }
@@ -621,16 +627,43 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(agent, &wrong);
 }
 
-/* Nothing is adopted or begun before it is known what devices there are. */
-static void devices_changed(void *arg)
+/* Where tools run; NULL: anywhere. */
+static const cpu_set_t *housekeeping(const struct agent_config *config)
+{
+	return config->housekeeping ? &config->housekeeping_set : NULL;
+}
+
+static void versions_told(void *arg, const struct versions *versions)
 {
 	struct agent *agent = arg;
 
+	agent->query = NULL;
+	agent->versions = *versions;
+	agent_begin(agent);
+}
+
+/* Nothing is adopted or begun before it is known what devices there are, and
+ * with what driver.
+ */
+static void devices_changed(void *arg)
+{
+	struct agent *agent = arg;
+	const struct profile *profile = inventory_profile(agent->inventory);
+
 	agent->inventory_due = true;
-	agent->monitor_config.profile = inventory_profile(agent->inventory);
-	if (agent->begun)
+	agent->monitor_config.profile = profile;
+	if (agent->begun) {
 		tell_inventory(agent);
-	else
+		return;
+	}
+	if (agent->query)
+		return;
+	if (versions_rules(profile))
+		agent->query =
+			versions_ask(agent->loop, profile, agent->allot.roots,
+				     housekeeping(agent->config), versions_told,
+				     agent, NULL);
+	if (!agent->query)
 		agent_begin(agent);
 }
 
@@ -660,12 +693,6 @@ static void keep_inotify(struct agent *agent)
 {
 	sd_event_add_inotify(agent->loop, &agent->inotify, agent->folder,
 			     IN_MOVE_SELF, ignore, agent);
-}
-
-/* Where tools run; NULL: anywhere. */
-static const cpu_set_t *housekeeping(const struct agent_config *config)
-{
-	return config->housekeeping ? &config->housekeeping_set : NULL;
 }
 
 static const struct devices *devices_now(void *arg)
@@ -770,6 +797,14 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.init_program = config->init_program,
 		.folder = agent->folder,
 		.allot = &agent->allot,
+		.preflight = {
+			.loop = loop,
+			.allot = &agent->allot,
+			.cpus = housekeeping(config),
+			.clock_limit_ms = config->clock_limit_ms,
+			.clock = controller_clock,
+			.arg = agent,
+		},
 		.changed = task_changed,
 		.progress = task_progress,
 		.gone = task_gone,
@@ -789,6 +824,7 @@ void agent_free(struct agent *agent)
 		entry_remove(agent, entry);
 	}
 	monitor_free(agent->monitor);
+	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
 	pump_free(agent->pump);
 	images_free(agent->images);

@@ -33,9 +33,10 @@ struct agent_config {
 	const char *address;       /* where other nodes reach this one */
 	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
-	const struct roots *roots;  /* NULL: the machine's own */
-	uint32_t stall_ms;          /* of image pulls; 0: the default */
-	const char *housekeeping;   /* list of processors where tools run */
+	const struct roots *roots; /* NULL: the machine's own */
+	uint32_t stall_ms;         /* of image pulls; 0: the default */
+	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */
+	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
 	bool ipmi;                  /* sample the machine's power */
 	struct key key;             /* name and role of this node */

@@ -52,6 +52,9 @@ static const char usage[] =
 	"  --cluster NAME           label of its containers (regatta)\n"
 	"  --stall SECONDS          an image pull without progress fails after "
 	"(120)\n"
+	"  --clock-limit SECONDS    no task runs here with a clock that is "
+	"further\n"
+	"                           from the controller's (60)\n"
 	"  --housekeeping-cpus LIST vendors' tools run there: 0-3,8 "
 	"(anywhere)\n"
 	"  --ipmi                   sample the machine's power with ipmitool\n"
@@ -123,6 +126,7 @@ static int number_option(struct options *options, const char *name,
 {
 	bool devices = !strcmp(name, "devices");
 	bool lifeline = !strcmp(name, "lifeline");
+	bool clock = !strcmp(name, "clock-limit");
 	long max = devices ? 64 : lifeline ? 1023 : 86400;
 	long n = number(value, max);
 
@@ -134,6 +138,8 @@ static int number_option(struct options *options, const char *name,
 		options->config.devices = (uint32_t)n;
 	else if (lifeline)
 		options->lifeline = (int)n;
+	else if (clock)
+		options->config.clock_limit_ms = (uint32_t)n * 1000;
 	else
 		options->config.stall_ms = (uint32_t)n * 1000;
 	return 0;
@@ -154,6 +160,7 @@ static int read_options(int argc, char **argv, struct options *options,
 		{ "device-root", 1, NULL, 0 }, { "sysfs-root", 1, NULL, 0 },
 		{ "proc-root", 1, NULL, 0 }, { "file-root", 1, NULL, 0 },  { "tools", 1, NULL, 0 },
 		{ "housekeeping-cpus", 1, NULL, 0 },
+		{ "clock-limit", 1, NULL, 0 },
 		{ "ipmi", 0, NULL, IPMI },    { "verbose", 0, NULL, VERBOSE },
 		{ "version", 0, NULL, VERSION }, { "help", 0, NULL, HELP },
 		{ NULL, 0, NULL, 0 },

@@ -29,6 +29,7 @@ static const struct field task_status_fields[] = {
 	FIELD_OPTIONAL(task_status, ended_ms),
 	FIELD_OPTIONAL(task_status, memory_peak_bytes),
 	FIELD_MANY(task_status, streams, stream_size_schema),
+	FIELD_OPTIONAL(task_status, facts),
 };
 const struct schema task_status_schema =
 	SCHEMA(task_status, task_status_fields);

@@ -114,6 +114,8 @@ struct task_status {
 	uint64_t memory_peak_bytes;
 	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;
+	cJSON *facts; /* of the host when the task was checked: those of hello's
+			 that change, and "warnings", sentences */
 };
 extern const struct schema task_status_schema;
 

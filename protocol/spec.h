@@ -144,7 +144,10 @@ struct job_spec {
 	char *follows;    /* what it goes after, in words, or NULL */
 	struct after_spec *after;
 	size_t after_count;
-	bool same_nodes; /* as the first one that it goes after */
+	bool same_nodes;  /* as the first one that it goes after */
+	bool same_driver; /* nodes of one driver and chip only; else a warning
+			   */
+	bool strangers;   /* as in task_spec */
 	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;
@@ -160,6 +163,7 @@ struct task_spec {
 	uint32_t nodes;
 	struct strings devices; /* device indices on the node: "0", "1" */
 	bool shared;         /* the node's other devices may be another job's */
+	bool strangers;      /* who else uses the devices is a warning only */
 	uint32_t first_rank; /* of the first process's output stream */
 	uint32_t world_size; /* over all nodes */
 	uint32_t processes_per_node; /* NPROC_PER_NODE: the node's devices, or

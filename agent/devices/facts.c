@@ -290,6 +290,65 @@ static void add_engine(cJSON *facts, const cJSON *engine)
 	pseudo_add(facts, "engine_api", cJSON_GetStringValue(api));
 }
 
+void facts_versions(cJSON *facts, const struct versions *versions)
+{
+	pseudo_add(facts, "driver", versions->driver);
+	pseudo_add(facts, "sdk", versions->sdk);
+}
+
+static const char *device_words(const struct device_info *device,
+				const char *vendor)
+{
+	return device->name   ? device->name
+	       : device->chip ? device->chip
+			      : vendor;
+}
+
+/* How many devices, that are there, have these words, from this one on; 0: one
+ * before it has them.
+ */
+static size_t count_alike(const struct device_info *devices, size_t count,
+			  size_t index, const char *vendor)
+{
+	const char *words = device_words(&devices[index], vendor);
+	size_t alike = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (devices[i].gone ||
+		    strcmp(device_words(&devices[i], vendor), words) != 0)
+			continue;
+		if (i < index)
+			return 0;
+		alike++;
+	}
+	return alike;
+}
+
+void facts_accelerators(cJSON *facts, const struct device_info *devices,
+			size_t count, const char *vendor)
+{
+	owned(buffer_clear) struct buffer text;
+	size_t all = 0;
+
+	buffer_init(&text, 4096);
+	for (size_t i = 0; i < count; i++)
+		all += !devices[i].gone;
+	for (size_t i = 0; i < count; i++) {
+		size_t alike = count_alike(devices, count, i, vendor);
+
+		if (devices[i].gone || !alike)
+			continue;
+		if (alike < all)
+			buffer_printf(&text, NULL, "%s%zux ",
+				      text.size ? ", " : "", alike);
+		buffer_text(&text, device_words(&devices[i], vendor), NULL);
+	}
+	if (!all)
+		return;
+	pseudo_add(facts, "accelerator", text.data);
+	cJSON_AddNumberToObject(facts, "accelerators", (double)all);
+}
+
 static struct facts_source with_roots(const struct facts_source *source)
 {
 	struct facts_source full = *source;

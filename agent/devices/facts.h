@@ -6,7 +6,9 @@
 #ifndef AGENT_DEVICES_FACTS_H
 #define AGENT_DEVICES_FACTS_H
 
+#include "agent/devices/versions.h"
 #include "protocol/error.h"
+#include "protocol/hardware/device_info.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>
@@ -35,6 +37,12 @@ struct facts_source {
  *	  "source": "tsc"}		adjtimex(2): to its time server
  *	"networks", "infiniband", "network"	network.h
  *	"engine": "20.10.24", "engine_api": "1.41"
+ *
+ * and by the two calls below:
+ *
+ *	"driver": "535.129.03", "sdk": "12.2"	of the vendor
+ *	"accelerator": "NVIDIA A100-SXM4-80GB"	or "2x ..., 6x ..."
+ *	"accelerators": 8			those that are gone do not count
  */
 cJSON *facts_read(const struct facts_source *source, struct error *err);
 
@@ -42,5 +50,14 @@ cJSON *facts_read(const struct facts_source *source, struct error *err);
  * "memory_available_bytes".
  */
 cJSON *facts_now(const struct facts_source *source, struct error *err);
+
+/* Add what is known of the vendor's software. */
+void facts_versions(cJSON *facts, const struct versions *versions);
+
+/* Add which accelerators there are, by the name that the tool prints, else by
+ * their chip, else by the vendor. None: nothing is added.
+ */
+void facts_accelerators(cJSON *facts, const struct device_info *devices,
+			size_t count, const char *vendor);
 
 #endif

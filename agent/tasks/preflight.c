@@ -1,10 +1,16 @@
 /* preflight.c - what can be known to fail before anything is fetched.
  */
 #include "agent/tasks/preflight.h"
+#include "agent/devices/facts.h"
+#include "agent/devices/versions.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -13,17 +19,10 @@
 #define PORT_COUNT 10000
 #define PORT_TRIES 200
 
-int preflight_check(const struct task_spec *spec, const char *folder,
-		    struct error *err)
+static int check_disk(const char *folder, struct error *err)
 {
-	const struct container_spec *container = &spec->container;
 	struct statvfs fs;
-	struct stat st;
 
-	for (size_t i = 0; i < container->mounts_count; i++)
-		if (stat(container->mounts[i].host, &st) < 0)
-			return error_errno(err, "mounts[%zu]: %s on this node",
-					   i, container->mounts[i].host);
 	if (statvfs(folder, &fs) < 0)
 		return error_errno(err, "%s", folder);
 	if ((uint64_t)fs.f_bavail * fs.f_frsize < PREFLIGHT_DISK_BYTES)
@@ -35,6 +34,161 @@ int preflight_check(const struct task_spec *spec, const char *folder,
 					 20,
 				 PREFLIGHT_DISK_BYTES >> 20);
 	return 0;
+}
+
+/* The controller's clock less ours; false: not known, or no more than what the
+ * exchange took.
+ */
+static bool clock_apart(const struct preflight_room *room, int64_t *apart_ms)
+{
+	struct exchange best;
+
+	if (!room->clock || !room->clock(room->arg, &best))
+		return false;
+	*apart_ms = best.ahead_ms - (clock_wall_ms() - clock_mono_ms());
+	return llabs(*apart_ms) > best.round_trip_ms;
+}
+
+static int check_clock(const struct preflight_room *room, struct error *err)
+{
+	int64_t limit_ms = room->clock_limit_ms ? room->clock_limit_ms
+						: PREFLIGHT_CLOCK_FAIL_MS;
+	int64_t apart_ms;
+
+	if (!clock_apart(room, &apart_ms) || llabs(apart_ms) <= limit_ms)
+		return 0;
+	return error_set(err, ETIME,
+			 "the clock is %.1f s %s the controller's, allowed are "
+			 "%.1f s: set it, or raise --clock-limit",
+			 (double)llabs(apart_ms) / 1000,
+			 apart_ms > 0 ? "behind" : "ahead of",
+			 (double)limit_ms / 1000);
+}
+
+int preflight_check(const struct preflight_room *room,
+		    const struct task_spec *spec, const char *folder,
+		    struct error *err)
+{
+	const struct container_spec *container = &spec->container;
+	struct stat st;
+
+	for (size_t i = 0; i < container->mounts_count; i++)
+		if (stat(container->mounts[i].host, &st) < 0)
+			return error_errno(err, "mounts[%zu]: %s on this node",
+					   i, container->mounts[i].host);
+	if (check_disk(folder, err) < 0)
+		return -1;
+	return check_clock(room, err);
+}
+
+/* What takes its time. */
+
+struct preflight {
+	const struct preflight_room *room;
+	preflight_fn *done;
+	void *arg;
+	struct version_query *query;
+	sd_event_source *timer;
+	cJSON *warnings;
+};
+
+static void warn_clock(struct preflight *preflight)
+{
+	int64_t apart_ms;
+	char text[120];
+
+	if (!clock_apart(preflight->room, &apart_ms) ||
+	    llabs(apart_ms) <= PREFLIGHT_CLOCK_WARN_MS)
+		return;
+	snprintf(text, sizeof(text), "the clock is %.1f s %s the controller's",
+		 (double)llabs(apart_ms) / 1000,
+		 apart_ms > 0 ? "behind" : "ahead of");
+	cJSON_AddItemToArray(preflight->warnings, cJSON_CreateString(text));
+}
+
+static cJSON *make_facts(struct preflight *preflight,
+			 const struct versions *versions)
+{
+	const struct roots *roots = preflight->room->allot->roots;
+	const struct facts_source source = {
+		.sys = roots->sys,
+		.proc = roots->proc,
+	};
+	cJSON *facts = facts_now(&source, NULL);
+
+	if (!facts)
+		return NULL;
+	facts_versions(facts, versions);
+	if (cJSON_GetArraySize(preflight->warnings))
+		cJSON_AddItemToObject(facts, "warnings",
+				      take(preflight->warnings));
+	return facts;
+}
+
+static void finish(struct preflight *preflight, const struct versions *versions)
+{
+	cJSON *facts;
+
+	warn_clock(preflight);
+	facts = make_facts(preflight, versions);
+	preflight->done(preflight->arg, NULL, facts);
+	preflight_cancel(preflight);
+}
+
+static void versions_told(void *arg, const struct versions *versions)
+{
+	struct preflight *preflight = arg;
+
+	preflight->query = NULL;
+	finish(preflight, versions);
+}
+
+static int begin(sd_event_source *source, uint64_t usec, void *arg)
+{
+	static const struct versions none;
+	struct preflight *preflight = arg;
+	const struct preflight_room *room = preflight->room;
+	const struct profile *profile =
+		inventory_profile(room->allot->inventory);
+
+	if (versions_rules(profile))
+		preflight->query = versions_ask(room->loop, profile,
+						room->allot->roots, room->cpus,
+						versions_told, preflight, NULL);
+	if (!preflight->query)
+		finish(preflight, &none);
+	return 0;
+}
+
+struct preflight *preflight_begin(const struct preflight_room *room,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(preflight_cancel) struct preflight *preflight =
+		calloc(1, sizeof(*preflight));
+
+	if (!preflight || !(preflight->warnings = cJSON_CreateArray())) {
+		error_nomem(err, "preflight");
+		return NULL;
+	}
+	preflight->room = room;
+	preflight->done = done;
+	preflight->arg = arg;
+	if (loop_timer(room->loop, &preflight->timer, 0, begin, preflight,
+		       err) < 0)
+		return NULL;
+	return take(preflight);
+}
+
+void preflight_cancel(struct preflight *preflight)
+{
+	if (!preflight)
+		return;
+	versions_cancel(preflight->query);
+	loop_source_free(&preflight->timer);
+	cJSON_Delete(preflight->warnings);
+	free(preflight);
 }
 
 /* Bind to the port on every address, IPv4 and IPv6. */

@@ -1,17 +1,59 @@
 /* preflight.h - what can be known to fail before anything is fetched.
+ *
+ * Paths, free disk and the clock are looked at once, in preflight_check(); what
+ * takes longer (the vendor's tools, the engine, the processes of the machine)
+ * runs from the loop, in preflight_begin().
  */
 #ifndef AGENT_TASKS_PREFLIGHT_H
 #define AGENT_TASKS_PREFLIGHT_H
 
+#include "agent/devices/allot.h"
+#include "protocol/offset.h"
 #include "protocol/spec.h"
 
-#define PREFLIGHT_DISK_BYTES (64ULL << 20) /* free space for output */
+#include <cjson/cJSON.h>
+#include <sched.h>
+#include <systemd/sd-event.h>
 
-/* The mounts' host paths exist and there is room for output below `folder`.
- * The error names what is missing.
+#define PREFLIGHT_DISK_BYTES (64ULL << 20) /* free space for output */
+#define PREFLIGHT_CLOCK_WARN_MS 1000
+#define PREFLIGHT_CLOCK_FAIL_MS 60000
+
+/* What all tasks of an agent share; borrowed, and so are its members. */
+struct preflight_room {
+	sd_event *loop;
+	const struct allot_source *allot;
+	const cpu_set_t *cpus;   /* where tools run; NULL: anywhere */
+	uint32_t clock_limit_ms; /* from the controller's; 0: the default */
+	/* wire_client_clock(); false: not known. */
+	bool (*clock)(void *arg, struct exchange *best);
+	void *arg;
+};
+
+/* The mounts' host paths exist, there is room for output below `folder`, and
+ * the clock is not further from the controller's than its limit. The error
+ * names what is missing or wrong.
  */
-int preflight_check(const struct task_spec *spec, const char *folder,
+int preflight_check(const struct preflight_room *room,
+		    const struct task_spec *spec, const char *folder,
 		    struct error *err);
+
+/* From the loop, once. err: what forbids the task, or NULL. facts: what the
+ * host is right now, an object of which the callee is the owner; NULL with err:
+ *
+ *	{"driver", "sdk", "clock", "governor", "memory_available_bytes",
+ *	 "warnings": ["..."]}	sentences, where there are any
+ */
+typedef void preflight_fn(void *arg, const struct error *err, cJSON *facts);
+
+struct preflight;
+struct preflight *preflight_begin(const struct preflight_room *room,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err);
+/* done() does not run. NULL is fine. */
+void preflight_cancel(struct preflight *preflight);
+OWNED_POINTER(struct preflight, preflight_cancel)
 
 /* A TCP port from 20000 to 29999 (below what the kernel gives to outgoing
  * connections) that is free on all addresses of this host, and the socket that

@@ -5,7 +5,6 @@
  */
 #include "agent/tasks/steps.h"
 #include "agent/tasks/command.h"
-#include "agent/tasks/preflight.h"
 #include "protocol/hardware/trace.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -28,6 +27,7 @@ void step_leave(struct task *task)
 {
 	if (task->call)
 		engine_call_cancel(take(task->call));
+	preflight_cancel(take(task->preflight));
 	if (task->image)
 		image_release(take(task->image));
 	loop_timer_stop(task->retry);
@@ -310,16 +310,37 @@ static int task_complete(struct task *task, bool probe, struct error *err)
 			  err);
 }
 
+static void preflight_done(void *arg, const struct error *err, cJSON *facts)
+{
+	struct task *task = arg;
+
+	task->preflight = NULL;
+	cJSON_Delete(task->facts);
+	task->facts = facts;
+	if (err)
+		task_fail(task, FAILURE_PREFLIGHT, err);
+	else
+		task_event(task, EVENT_CHECKED);
+}
+
+void step_check(struct task *task)
+{
+	const struct preflight_room *room = &task->room->preflight;
+	struct error err;
+
+	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0 &&
+	    task_complete(task, true, &err) == 0)
+		task->preflight = preflight_begin(room, &task->spec,
+						  preflight_done, task, &err);
+	if (!task->preflight)
+		task_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
 void step_image(struct task *task)
 {
 	const struct container_spec *container = &task->spec.container;
 	struct error err;
 
-	if (preflight_check(&task->spec, task->room->folder, &err) < 0 ||
-	    task_complete(task, true, &err) < 0) {
-		task_fail(task, FAILURE_PREFLIGHT, &err);
-		return;
-	}
 	task->image = image_ensure(task->room->images, container->image,
 				   container->build, image_progress, image_done,
 				   task, &err);

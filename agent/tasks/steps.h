@@ -6,11 +6,13 @@
 
 #include "protocol/container.h"
 #include "agent/tasks/outcome.h"
+#include "agent/tasks/preflight.h"
 #include "agent/tasks/streams.h"
 #include "agent/tasks/task.h"
 
 enum step {
 	STEP_NONE, /* no such transition: the event is ignored */
+	STEP_CHECK,
 	STEP_IMAGE,
 	STEP_CREATE,
 	STEP_READY,
@@ -24,6 +26,7 @@ enum step {
 };
 
 enum event {
+	EVENT_CHECKED, /* nothing forbids it */
 	EVENT_IMAGE,   /* the image is there */
 	EVENT_CREATED, /* the container is */
 	EVENT_STARTED,
@@ -47,6 +50,8 @@ struct task {
 	char container[CONTAINER_NAME_MAX];
 	char *image_id;
 	struct strings image_argv; /* the image's entry point and command */
+	struct preflight *preflight;
+	cJSON *facts; /* of the host, when it was checked; NULL: not known */
 	struct image_wait *image;
 	struct engine_call *call;     /* at most one; of the present step */
 	struct engine_call *creating; /* of the container: may outlive its step,
@@ -72,8 +77,8 @@ void task_event(struct task *task, enum event event);
 
 /* In steps.c: what is done when a step begins. */
 typedef void step_fn(struct task *task);
-step_fn step_image, step_create, step_ready, step_start, step_run, step_stop,
-	step_ended, step_remove;
+step_fn step_check, step_image, step_create, step_ready, step_start, step_run,
+	step_stop, step_ended, step_remove;
 
 /* Look at the container and go on from what it is. */
 void step_look(struct task *task);

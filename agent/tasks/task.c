@@ -12,6 +12,12 @@
 
 /* clang-format off */
 static const enum step next_step[STEPS][EVENTS] = {
+	[STEP_CHECK] = {
+		[EVENT_CHECKED] = STEP_IMAGE,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
 	[STEP_IMAGE] = {
 		[EVENT_IMAGE] = STEP_CREATE,
 		[EVENT_FAILED] = STEP_ENDED,
@@ -55,6 +61,7 @@ static const enum step next_step[STEPS][EVENTS] = {
 };
 
 static const enum task_state step_state[STEPS] = {
+	[STEP_CHECK] = TASK_PREPARING,
 	[STEP_IMAGE] = TASK_PREPARING,
 	[STEP_CREATE] = TASK_PREPARING,
 	[STEP_READY] = TASK_READY,
@@ -82,6 +89,7 @@ static void task_enter(struct task *task)
 {
 	/* clang-format off */
 	static step_fn *const enter[STEPS] = {
+		[STEP_CHECK] = step_check,
 		[STEP_IMAGE] = step_image,
 		[STEP_CREATE] = step_create,
 		[STEP_READY] = step_ready,
@@ -147,9 +155,9 @@ struct task *task_new(const struct task_room *room,
 			 true, err) < 0)
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
-	task->step = STEP_IMAGE;
+	task->step = STEP_CHECK;
 	task->told = TASK_PREPARING;
-	step_image(task);
+	step_check(task);
 	return take(task);
 }
 
@@ -183,8 +191,8 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		outcome_from_engine(&task->outcome, NULL, FAILURE_NONE);
 		task->step = STEP_ENDED;
 	} else {
-		task->step = STEP_IMAGE;
-		step_image(task);
+		task->step = STEP_CHECK;
+		step_check(task);
 	}
 	return take(task);
 }
@@ -205,6 +213,7 @@ void task_free(struct task *task)
 	strings_clear(&task->image_argv);
 	codec_clear(&task_spec_schema, &task->spec);
 	codec_clear(&task_spec_schema, &task->filled);
+	cJSON_Delete(task->facts);
 	free(task->image_id);
 	free(task->address);
 	strings_clear(&task->addresses);
@@ -270,6 +279,8 @@ int task_status(struct task *task, struct task_status *status,
 		.started_ms = outcome->started_ms,
 		.ended_ms = outcome->ended_ms,
 		.memory_peak_bytes = outcome->memory_peak_bytes,
+		.facts =
+			task->facts ? cJSON_Duplicate(task->facts, true) : NULL,
 	};
 	if (copy_text(&status->state, task_state_name(state)) < 0 ||
 	    copy_text(&status->failure, failure_name(outcome->failure)) < 0 ||

@@ -13,6 +13,7 @@
 #include "agent/engine/engine.h"
 #include "agent/devices/allot.h"
 #include "agent/engine/image.h"
+#include "agent/tasks/preflight.h"
 #include "agent/tasks/pump.h"
 #include "agent/tasks/spool.h"
 #include "protocol/message.h"
@@ -35,6 +36,7 @@ struct task_room {
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
 	const struct allot_source *allot;
+	struct preflight_room preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);
 	void (*progress)(void *arg, struct task *task,

@@ -73,6 +73,8 @@ struct task {
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
 	uint32_t port;
+	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
+		       */
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	bool collected;      /* its streams are here, all of them */

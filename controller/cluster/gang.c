@@ -1,6 +1,7 @@
 /* gang.c - the life of a gang: what is done when a job's tasks change.
  */
 #include "controller/cluster/gang.h"
+#include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FACTS_MAX 16384 /* bytes of JSON that a task tells of its node */
 
 /* Orders to agents. They wait in the wire's queue until the commit. */
 
@@ -420,10 +423,27 @@ static int keep_addresses(struct gang *gang)
 	return 0;
 }
 
+/* Where the sweep asks for one driver and one chip, others end the attempt. */
+static bool refuse_unlike(struct cluster *cluster, struct job *job)
+{
+	struct node *odd = NULL;
+	char text[400];
+
+	if (!job->gang->spec.same_driver ||
+	    gang_alike(job->gang, text, sizeof(text), &odd))
+		return false;
+	job->avoid = odd;
+	gang_exception(cluster, job, FAILURE_PREFLIGHT, 0, text);
+	return true;
+}
+
 static void all_ready(struct cluster *cluster, struct job *job)
 {
 	struct gang *gang = job->gang;
 	cJSON *data;
+
+	if (refuse_unlike(cluster, job))
+		return;
 
 	/* Kept: after a restart, rank 0's node may come back last. */
 	free(gang->address);
@@ -478,6 +498,33 @@ static void keep_text(char **to, const char *from)
 	*to = from ? strdup(from) : NULL;
 }
 
+/* Only what is meant to be told: nothing else can grow here. */
+static void keep_facts(struct task *task, const cJSON *told)
+{
+	static const char *const names[] = {
+		"driver",  "sdk", "clock", "governor", "memory_available_bytes",
+		"warnings"
+	};
+	char *text = told ? cJSON_PrintUnformatted(told) : NULL;
+
+	if (text && strlen(text) <= FACTS_MAX) {
+		cJSON_Delete(task->facts);
+		task->facts = cJSON_CreateObject();
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			const cJSON *fact =
+				cJSON_GetObjectItemCaseSensitive(told,
+								 names[i]);
+
+			if (fact)
+				cJSON_AddItemToObject(task->facts, names[i],
+						      cJSON_Duplicate(fact,
+								      true));
+		}
+		node_renew(task->node, task->facts);
+	}
+	cJSON_free(text);
+}
+
 static void keep_status(struct task *task, struct task_status *status)
 {
 	task->state = task_state_from(status->state);
@@ -491,6 +538,7 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->memory_peak_bytes = status->memory_peak_bytes;
 	if (status->port)
 		task->port = status->port;
+	keep_facts(task, status->facts);
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
 	free(task->streams);

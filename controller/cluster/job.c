@@ -513,6 +513,7 @@ static void task_clear(struct cluster *cluster, struct task *task)
 	task_release(cluster, task);
 	free(task->text);
 	free(task->image_id);
+	cJSON_Delete(task->facts);
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
 	free(task->streams);
@@ -582,6 +583,7 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 		.rank = task->rank,
 		.nodes = job->nodes,
 		.shared = job->shared,
+		.strangers = job->strangers,
 		.first_rank = processes ? task->rank * processes : task->rank,
 		.processes_per_node = processes ? processes : devices,
 	};

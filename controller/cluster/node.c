@@ -201,6 +201,22 @@ int node_inventory(struct cluster *cluster, struct node *node,
 	return node_save(cluster, node, err);
 }
 
+void node_renew(struct node *node, const cJSON *facts)
+{
+	const cJSON *fact;
+
+	cJSON_ArrayForEach(fact, facts)
+	{
+		if (!cJSON_IsObject(node->facts) ||
+		    !strcmp(fact->string, "warnings"))
+			continue;
+		cJSON_DeleteItemFromObjectCaseSensitive(node->facts,
+							fact->string);
+		cJSON_AddItemToObject(node->facts, fact->string,
+				      cJSON_Duplicate(fact, true));
+	}
+}
+
 void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;

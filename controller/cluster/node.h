@@ -27,6 +27,8 @@ int node_inventory(struct cluster *cluster, struct node *node,
  * with one key would take each other's jobs away.
  */
 bool node_taken(const struct node *node, const struct message_hello *hello);
+/* What a task told of its node when it was checked is what the node is now. */
+void node_renew(struct node *node, const cJSON *facts);
 /* The session is over. */
 void node_leave(struct cluster *cluster, struct node *node);
 

@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/provenance.h"
 
+#include "controller/cluster/alike.h"
 #include "controller/results/formula.h"
 
 #include <stdio.h>
@@ -48,11 +49,13 @@ static cJSON *describe_host(const struct task *task)
 		"driver", "sdk", "engine", "kernel", "os", "machine",
 	};
 	cJSON *host = cJSON_CreateObject();
+	cJSON *all = task_facts(task);
 
 	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
 	cJSON_AddItemToObject(host, "vendor", text_or_null(task->node->vendor));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(host, task->node->facts, facts[i]);
+		copy_fact(host, all, facts[i]);
+	cJSON_Delete(all);
 	return host;
 }
 
@@ -144,18 +147,15 @@ cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
 	const struct gang *gang = job->gang;
 	const struct task *first = &gang->tasks[0];
 	cJSON *to = cJSON_CreateObject();
+	cJSON *environment = task_facts(first);
 	cJSON *names;
 
 	cJSON_AddItemToObject(to, "image", text_or_null(first->image_id));
 	cJSON_AddItemToObject(to, "image_reference",
 			      text_or_null(gang->spec.container.image));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(to, first->node->facts, facts[i]);
-	cJSON_AddItemToObject(to, "environment",
-			      first->node->facts
-				      ? cJSON_Duplicate(first->node->facts,
-							true)
-				      : cJSON_CreateNull());
+		copy_fact(to, environment, facts[i]);
+	cJSON_AddItemToObject(to, "environment", environment);
 	names = cJSON_AddArrayToObject(to, "nodes");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		cJSON_AddItemToArray(names, cJSON_CreateString(

@@ -5,7 +5,8 @@
  *	{"image": "sha256:...",		id of what really ran, on the first node
  *	 "image_reference": "name:tag",	as it was asked for
  *	 "engine", "kernel", "os", "cpu", "driver": of the first node
- *	 "environment": {...},		all facts of the first node
+ *	 "environment": {...},		all facts of the first node, as they
+ *					were when the job's task was checked
  *	 "nodes": ["n1", "n2"],
  *	 "hosts": [{"nodes": ["n1", "n2"], "image": "sha256:...", "vendor",
  *	   "driver", "sdk", "engine", "kernel", "os", "machine"}],

@@ -1,6 +1,7 @@
 /* verdict.c - what a job that has ended amounts to: result, provenance, rows.
  */
 #include "controller/cluster/verdict.h"
+#include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/provenance.h"
@@ -53,7 +54,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 					     gang->spec.vendor, measure->chip)
 			      : NULL;
 	struct yardstick yardstick;
-	cJSON *result, *usage;
+	cJSON *result, *usage, *warnings;
 	struct result_input input = {
 		.measure = measure,
 		.devices = provenance_devices(gang),
@@ -77,7 +78,11 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	if (cJSON_GetArraySize(
 		    cJSON_GetObjectItemCaseSensitive(usage, "hosts")))
 		input.usage = usage;
+	warnings = cJSON_CreateArray();
+	gang_warnings(gang, warnings);
+	input.warnings = warnings;
 	result = result_new(&input, err);
+	cJSON_Delete(warnings);
 	cJSON_Delete(usage);
 	return result;
 }

@@ -79,8 +79,13 @@ cJSON *inputs_json(const struct result_input *input)
 	for (size_t i = 0; good && i < NUMBERS; i++)
 		good = cJSON_AddNumberToObject(object, number_name(i),
 					       number_get(input, i));
-	if (good &&
-	    cJSON_AddBoolToObject(object, "pretended", input->pretended))
+	good = good &&
+	       cJSON_AddBoolToObject(object, "pretended", input->pretended);
+	if (good && cJSON_GetArraySize(input->warnings))
+		good = cJSON_AddItemToObject(object, "warnings",
+					     cJSON_Duplicate(input->warnings,
+							     true));
+	if (good)
 		return object;
 	cJSON_Delete(object);
 	return NULL;
@@ -97,6 +102,8 @@ void inputs_read(const cJSON *object, struct result_input *input)
 {
 	const cJSON *pretended =
 		cJSON_GetObjectItemCaseSensitive(object, "pretended");
+	const cJSON *warnings =
+		cJSON_GetObjectItemCaseSensitive(object, "warnings");
 
 	for (size_t i = 0; i < NUMBERS; i++) {
 		const cJSON *item =
@@ -109,4 +116,6 @@ void inputs_read(const cJSON *object, struct result_input *input)
 	}
 	if (cJSON_IsBool(pretended))
 		input->pretended = cJSON_IsTrue(pretended);
+	if (cJSON_IsArray(warnings))
+		input->warnings = warnings;
 }

@@ -396,6 +396,7 @@ static void fill(struct making *making)
 {
 	char text[240] = "";
 	bool measured = verdict(making, text, sizeof(text));
+	const cJSON *warning;
 
 	add_number(making, making->object, "formula", FORMULA_VERSION);
 	add(making, making->object, "measured", cJSON_CreateBool(measured));
@@ -418,6 +419,11 @@ static void fill(struct making *making)
 	if (making->input->usage &&
 	    usage_warnings(making->input->usage, making->flags, NULL) < 0)
 		making->failed = true;
+	cJSON_ArrayForEach(warning, making->input->warnings)
+	{
+		if (cJSON_IsString(warning))
+			flag(making, "%s", warning->valuestring);
+	}
 	if (making->input->pretended)
 		flag(making, "the devices were pretended: these are no figures "
 			     "of real hardware");

@@ -77,6 +77,7 @@ struct result_input {
 	double chip_memory_bytes;
 	double power_w; /* of all devices together, mean; else that of usage */
 	bool pretended; /* the devices are no real ones */
+	const cJSON *warnings; /* sentences for the flags; NULL: none */
 };
 
 /* The result; the caller deletes it. NULL with ENOMEM. */

@@ -347,6 +347,20 @@ static int read_word(const struct value *value, const char *const *words,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
+/* The first of two words is what holds where nothing is said; *second: the
+ * other was said.
+ */
+static int read_choice(const struct value *value, const char *const *words,
+		       bool *second, struct error *err)
+{
+	size_t index = 0;
+
+	if (value && value_enum(value, words, &index, err) < 0)
+		return -1;
+	*second = index == 1;
+	return 0;
+}
+
 /* Layers of each stage of a pipeline. */
 static int read_split(const struct value *list, struct shape *shape,
 		      struct error *err)
@@ -397,8 +411,8 @@ static int check_stage(const struct value *value, const struct cell *cell,
 	return value_enum(value, words, &index, err);
 }
 
-/* network, ipc, grace, repeat, recompute, processes, split: what the table
- * cannot say.
+/* network, ipc, grace, repeat, recompute, same_driver, strangers, processes,
+ * split: what the table cannot say.
  */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
@@ -412,6 +426,12 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	};
 	static const char *const recomputes[] = {
 		"none", "selective", "full", NULL,
+	};
+	static const char *const same_drivers[] = {
+		"warn", "require", NULL,
+	};
+	static const char *const strangers[] = {
+		"refuse", "warn", NULL,
 	};
 	/* clang-format on */
 	const struct value *ipc = values[KEY_IPC];
@@ -440,7 +460,11 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	    read_word(values[KEY_RECOMPUTE], recomputes,
 		      &cell->spec.measure.recompute, err) < 0)
 		return -1;
-	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0)
+	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
+	    read_choice(values[KEY_SAME_DRIVER], same_drivers,
+			&cell->spec.same_driver, err) < 0 ||
+	    read_choice(values[KEY_STRANGERS], strangers, &cell->spec.strangers,
+			err) < 0)
 		return -1;
 	if (!processes)
 		return 0;

@@ -51,6 +51,8 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_CHECK_MEMORY] =	{ "check_memory", TYPE_BOOL, 0, 0, "true" },
 	[KEY_AFTER] =		{ "after", TYPE_OTHER, 1, 16, NULL },
 	[KEY_SAME_NODES] =	{ "same_nodes", TYPE_OTHER, 0, 0, "true" },
+	[KEY_SAME_DRIVER] =	{ "same_driver", TYPE_OTHER, 0, 0, "warn" },
+	[KEY_STRANGERS] =	{ "strangers", TYPE_OTHER, 0, 0, "refuse" },
 	[KEY_UNTIL_CONFIDENCE] = { "until.confidence", TYPE_OTHER, 0, 0, "0.95" },
 	[KEY_UNTIL_WIDTH] =	{ "until.width", TYPE_OTHER, 0, 0, NULL },
 	[KEY_UNTIL_MAX] =	{ "until.max", TYPE_OTHER, 2, 1000, "10" },
@@ -82,6 +84,7 @@ const char *const key_tops[] = {
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
+	"same_driver", "strangers",
 	"matrix", "include", "exclude", "about", "align", NULL,
 };
 

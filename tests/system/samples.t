@@ -116,7 +116,7 @@ is "$(job_get "$failing" '.result.flags[0]')" \
 	"a tool that fails is told in the result"
 is "$(usage "$failing" .energy_j)" null "and there is no energy, rather than 0"
 
-smi "exec sleep 1000"
+smi "exec sleep 1000.$$"
 must submit_tool hanging vendor=invented wait /host/go , print 1000
 hanging=$JOB
 wait_for "(( \$(lines $hanging '\"error\":') >= 1 ))" 30
@@ -127,6 +127,6 @@ is "$(job_get "$hanging" '.result.flags[0]')" \
 	"one that hangs is killed, and told"
 must wait_sweep "$SWEEP" 30
 ok 'cluster_clean' "nothing is left on the node"
-ok "! pgrep -f '^sleep 1000$' >/dev/null" "nor a process of the tool"
+ok "! pgrep -f '^sleep 1000.$$\$' >/dev/null" "nor a process of the tool"
 ok "cli show node n1 | grep -q '^  clock:'" "show node prints the node's facts"
 done_testing

@@ -275,6 +275,42 @@ static void its_networks(void)
 	cJSON_Delete(facts);
 }
 
+static void accelerators(void)
+{
+	struct device_info list[4] = {
+		{ .name = (char *)"NVIDIA A100", .chip = (char *)"A100" },
+		{ .name = (char *)"NVIDIA A100", .chip = (char *)"A100" },
+		{ .chip = (char *)"H800" },
+		{ .name = (char *)"NVIDIA A100" },
+	};
+	const struct versions versions = { .driver = "535.1" };
+	cJSON *facts = cJSON_CreateObject();
+
+	facts_accelerators(facts, list, 2, "nvidia");
+	is(text_of(facts, "accelerator"), "NVIDIA A100",
+	   "accelerators of one name");
+	is_int((long long)number_of(facts, "accelerators"), 2, "their number");
+	cJSON_Delete(facts);
+	facts = cJSON_CreateObject();
+	facts_accelerators(facts, list, 4, "nvidia");
+	is(text_of(facts, "accelerator"), "3x NVIDIA A100, 1x H800",
+	   "of several, with what there is of each");
+	cJSON_Delete(facts);
+	facts = cJSON_CreateObject();
+	list[0].gone = list[1].gone = list[3].gone = true;
+	facts_accelerators(facts, list, 4, "nvidia");
+	is(text_of(facts, "accelerator"), "H800", "those that are gone not");
+	list[2].gone = true;
+	cJSON_Delete(facts);
+	facts = cJSON_CreateObject();
+	facts_accelerators(facts, list, 4, "nvidia");
+	ok(!facts->child, "and none is nothing");
+	facts_versions(facts, &versions);
+	is(text_of(facts, "driver"), "535.1", "the driver");
+	ok(!text_of(facts, "sdk"), "what is not known is not there");
+	cJSON_Delete(facts);
+}
+
 int main(void)
 {
 	tap_begin(30);
@@ -285,5 +321,6 @@ int main(void)
 	a_server();
 	its_networks();
 	file_remove_tree(AT_FDCWD, root, NULL);
+	accelerators();
 	return tap_done();
 }

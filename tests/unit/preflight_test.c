@@ -2,7 +2,11 @@
  */
 #include "agent/tasks/preflight.h"
 
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "protocol/program.h"
 #include "tests/tap.h"
+#include "tests/unit/hardware_lab.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,6 +15,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+static const struct preflight_room room;
 
 static void mounts(void)
 {
@@ -21,17 +27,19 @@ static void mounts(void)
 	struct task_spec spec = { .container = { .mounts = list } };
 	struct error err = { 0 };
 
-	is_int(preflight_check(&spec, "/tmp", &err), 0, "nothing is asked for");
+	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	       "nothing is asked for");
 	spec.container.mounts_count = 2;
-	is_int(preflight_check(&spec, "/tmp", &err), 0, "all paths are there");
+	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	       "all paths are there");
 	list[1].host = (char *)"/no/such/path";
-	is_int(preflight_check(&spec, "/tmp", &err), -1, "one is not");
+	is_int(preflight_check(&room, &spec, "/tmp", &err), -1, "one is not");
 	is_int(err.code, ENOENT, "with its code");
 	is(err.text,
 	   "mounts[1]: /no/such/path on this node: No such file or directory",
 	   "and the sentence says which one, and where");
 	spec.container.mounts_count = 0;
-	is_int(preflight_check(&spec, "/no/such/folder", &err), -1,
+	is_int(preflight_check(&room, &spec, "/no/such/folder", &err), -1,
 	       "a folder for output that is not there");
 	ok(err.code == ENOENT && strstr(err.text, "/no/such/folder"),
 	   "is named: %s", err.text);
@@ -51,7 +59,7 @@ static void small_disk(void)
 		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		    mount("none", "/tmp", "tmpfs", 0, "size=63m") < 0)
 			_exit(77);
-		if (preflight_check(&spec, "/tmp", &err) == 0)
+		if (preflight_check(&room, &spec, "/tmp", &err) == 0)
 			_exit(1);
 		if (err.code != ENOSPC ||
 		    strcmp(err.text,
@@ -59,7 +67,7 @@ static void small_disk(void)
 			_exit(2);
 		if (mount("none", "/tmp", "tmpfs", 0, "size=65m") < 0)
 			_exit(77);
-		_exit(preflight_check(&spec, "/tmp", &err) == 0 ? 0 : 3);
+		_exit(preflight_check(&room, &spec, "/tmp", &err) == 0 ? 0 : 3);
 	}
 	waitpid(child, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -152,10 +160,172 @@ static void none_free(void)
 		is_int(status, 0, "when no port is free, that is an error");
 }
 
+/* The controller's clock is this far ahead of ours. */
+static bool clock_ahead(void *arg, struct exchange *best)
+{
+	*best = (struct exchange){
+		clock_wall_ms() - clock_mono_ms() + *(int64_t *)arg, 2
+	};
+	return true;
+}
+
+static void clocks(void)
+{
+	int64_t ahead_ms = 0;
+	struct preflight_room there = { .clock = clock_ahead,
+					.arg = &ahead_ms };
+	struct task_spec spec = { 0 };
+	struct error err = { 0 };
+
+	ahead_ms = 59500;
+	is_int(preflight_check(&there, &spec, "/tmp", &err), 0,
+	       "a clock that is less than a minute apart does");
+	ahead_ms = 61040;
+	is_int(preflight_check(&there, &spec, "/tmp", &err), -1,
+	       "more is refused");
+	is(err.text,
+	   "the clock is 61.0 s behind the controller's, allowed are 60.0 s: "
+	   "set it, or raise --clock-limit",
+	   "with the figure, and what to do");
+	ahead_ms = -3040;
+	there.clock_limit_ms = 3000;
+	is_int(preflight_check(&there, &spec, "/tmp", &err), -1,
+	       "a limit of one's own");
+	ok(strstr(err.text, "3.0 s ahead of the controller's") != NULL,
+	   "to both sides");
+}
+
+/* What takes its time, on a machine of the lab. */
+
+struct bed {
+	struct lab lab;
+	sd_event *loop;
+	struct inventory *inventory;
+	struct engine_abilities abilities;
+	struct allot_source allot;
+	struct preflight_room room;
+	int64_t ahead_ms;
+	bool told;
+	char error[240];
+	cJSON *facts;
+};
+
+static void ready(void *arg)
+{
+}
+
+static void checked(void *arg, const struct error *err, cJSON *facts)
+{
+	struct bed *bed = arg;
+
+	bed->told = true;
+	snprintf(bed->error, sizeof(bed->error), "%s", err ? err->text : "");
+	cJSON_Delete(bed->facts);
+	bed->facts = facts;
+}
+
+static void bed_init(struct bed *bed, const char *profile)
+{
+	char images[100];
+
+	*bed = (struct bed){ .loop = program_begin(NULL) };
+	lab_begin(&bed->lab);
+	lab_file(&bed->lab, "/images/vendors/lab/profile.yaml", "%s", profile);
+	snprintf(images, sizeof(images), "%s/images", bed->lab.folder);
+	bed->inventory = inventory_new(bed->loop,
+				       &(struct inventory_config){
+					       .roots = &bed->lab.roots,
+					       .vendor = "lab",
+					       .images = images,
+					       .state = bed->lab.folder },
+				       ready, NULL, NULL);
+	while (!inventory_ready(bed->inventory))
+		sd_event_run(bed->loop, UINT64_MAX);
+	bed->allot = (struct allot_source){ bed->inventory, &bed->lab.roots,
+					    &bed->abilities };
+	bed->room = (struct preflight_room){ .loop = bed->loop,
+					     .allot = &bed->allot,
+					     .clock = clock_ahead,
+					     .arg = &bed->ahead_ms };
+}
+
+static void bed_clear(struct bed *bed)
+{
+	inventory_free(bed->inventory);
+	cJSON_Delete(bed->facts);
+	lab_end(&bed->lab);
+	sd_event_unref(bed->loop);
+}
+
+static void check(struct bed *bed, const struct task_spec *spec)
+{
+	struct error err;
+
+	bed->told = false;
+	if (!preflight_begin(&bed->room, spec, checked, bed, &err))
+		abort();
+	while (!bed->told)
+		sd_event_run(bed->loop, UINT64_MAX);
+}
+
+static const char *fact(const struct bed *bed, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(bed->facts, name));
+
+	return text ? text : "";
+}
+
+static const char *warning(const struct bed *bed, int i)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(bed->facts,
+								    "warnings"),
+				   i));
+
+	return text ? text : "";
+}
+
+static void facts(void)
+{
+	const struct task_spec spec = { 0 };
+	struct preflight *given_up;
+	struct bed bed;
+
+	bed_init(&bed,
+		 "vendor: lab\n"
+		 "versions: {driver: [{file: /sys/module/lab/version}]}\n");
+	lab_file(&bed.lab, "/sys/module/lab/version", "1.2\n");
+	lab_file(&bed.lab, "/proc/meminfo", "MemAvailable: 4 kB\n");
+	check(&bed, &spec);
+	is(fact(&bed, "driver"), "1.2", "the driver as it is now");
+	is_int((long long)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(
+		       bed.facts, "memory_available_bytes")),
+	       4096, "what memory is free now");
+	ok(cJSON_IsObject(
+		   cJSON_GetObjectItemCaseSensitive(bed.facts, "clock")) &&
+		   !*warning(&bed, 0) && !*bed.error,
+	   "the clock, and no warning");
+	lab_file(&bed.lab, "/sys/module/lab/version", "1.3\n");
+	bed.ahead_ms = 1540;
+	check(&bed, &spec);
+	is(fact(&bed, "driver"), "1.3", "another driver is told anew");
+	is(warning(&bed, 0), "the clock is 1.5 s behind the controller's",
+	   "a clock that is more than a second apart is a warning");
+	bed.told = false;
+	given_up = preflight_begin(&bed.room, &spec, checked, &bed, NULL);
+	sd_event_run(bed.loop, 0);
+	preflight_cancel(given_up);
+	ok(!bed.told, "one that is given up tells nothing");
+	bed_clear(&bed);
+}
+
 int main(void)
 {
 	tap_begin(60);
 	mounts();
+	clocks();
+	facts();
 	small_disk();
 	ports();
 	none_free();

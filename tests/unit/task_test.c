@@ -277,6 +277,7 @@ static struct world *world_new(void)
 		.init_program = "/init",
 		.folder = world->folder,
 		.allot = &world->allot,
+		.preflight = { .loop = world->loop, .allot = &world->allot },
 		.changed = changed,
 		.progress = progress,
 		.gone = gone,
