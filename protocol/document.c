@@ -633,7 +633,64 @@ static const struct value *read_value(struct reader *reader,
 	return value;
 }
 
-/* Read events up to one of the type wanted; a document is exactly one. */
+/* A map with the entries of both; where both have a key, the later value wins,
+ * and of two maps, entry by entry.
+ */
+static const struct value *lay_over(struct reader *reader,
+				    const struct value *base,
+				    const struct value *over, struct error *err)
+{
+	owned(items_clear) struct items items = { 0 };
+	struct value *map;
+
+	if (base->kind != VALUE_MAP || over->kind != VALUE_MAP)
+		return over;
+	map = document_alloc(reader->document, sizeof(*map));
+	if (!map) {
+		reader_nomem(reader, err);
+		return NULL;
+	}
+	*map = *base;
+	for (size_t i = 0; i < base->count; i++) {
+		struct entry entry = base->entries[i];
+		const struct value *later = value_get(over, entry.key);
+
+		if (later)
+			entry.value = lay_over(reader, entry.value, later, err);
+		if (!entry.value || items_add(reader, &items, entry, err) < 0)
+			return NULL;
+	}
+	for (size_t i = 0; i < over->count; i++)
+		if (!value_get(base, over->entries[i].key) &&
+		    items_add(reader, &items, over->entries[i], err) < 0)
+			return NULL;
+	return set_entries(reader, map, &items, err) < 0 ? NULL : map;
+}
+
+/* The root of a document; of a further one, laid over those before it. */
+static int read_root(struct reader *reader, const yaml_event_t *event,
+		     struct error *err)
+{
+	const struct value *base = reader->document->root;
+	const struct value *root = read_value(reader, event, NULL, 0, 0, err);
+
+	if (!root)
+		return -1;
+	if (base && root->kind == VALUE_NULL)
+		return 0;
+	if (base && base->kind != VALUE_NULL && root->kind != VALUE_MAP)
+		return reader_error(reader, err, EINVAL, root->line,
+				    "found a further document that is no map, "
+				    "allowed are maps, laid over those before");
+	if (base)
+		root = lay_over(reader, base, root, err);
+	reader->document->root = root;
+	return root ? 0 : -1;
+}
+
+/* Read events up to the last; a document is exactly one, unless they are laid
+ * over each other.
+ */
 static int read_document(struct reader *reader, struct error *err)
 {
 	for (;;) {
@@ -648,7 +705,7 @@ static int read_document(struct reader *reader, struct error *err)
 		case YAML_DOCUMENT_END_EVENT:
 			break;
 		case YAML_DOCUMENT_START_EVENT:
-			if (reader->document->root)
+			if (reader->document->root && !reader->limits.layers)
 				return reader_error(reader, err, EINVAL, line,
 						    "found a second document, "
 						    "allowed is "
@@ -657,9 +714,7 @@ static int read_document(struct reader *reader, struct error *err)
 		case YAML_STREAM_END_EVENT:
 			return 0;
 		default:
-			reader->document->root =
-				read_value(reader, &event, NULL, 0, 0, err);
-			if (!reader->document->root)
+			if (read_root(reader, &event, err) < 0)
 				return -1;
 		}
 	}

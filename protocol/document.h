@@ -9,8 +9,9 @@
  * Anchors, aliases and `<<` merge keys work. Refused, with the line: a key
  * twice in a map (both lines are named), a key that is not a scalar, a tag
  * other than !!str !!int !!float !!bool !!null !!map !!seq, an alias inside
- * the value it names, invalid UTF-8, NUL, a second document, more than 1,000
- * anchors, and anything past the limits. Of JSON, escaped surrogate pairs
+ * the value it names, invalid UTF-8, NUL, a second document (unless
+ * documents may be laid over each other), more than 1,000 anchors, and anything
+ *past the limits. Of JSON, escaped surrogate pairs
  *("\ud83d\ude00") are refused.
  *
  * A quoted scalar is a string. A plain one is a number, a bool or a string as
@@ -41,6 +42,8 @@ struct document_limits {
 	size_t values; /* in the tree when every alias is written out; 200,000
 			*/
 	size_t depth; /* of maps and lists inside each other; 64, at most 256 */
+	bool layers;  /* further documents are laid over those before: maps are
+			 merged, anything else is replaced */
 };
 
 /* Parse text[0..size). file names it in errors (copied). limits may be NULL.

@@ -125,6 +125,18 @@ static int set_flag(const char *text, bool *to, struct error *err)
 	return 0;
 }
 
+static int add_item(const char *text, struct option_list *list,
+		    struct error *err)
+{
+	if (list->count == OPTION_LIST_MAX)
+		return error_set(err, EINVAL,
+				 "found more than %d of them, which is the "
+				 "limit",
+				 OPTION_LIST_MAX);
+	list->items[list->count++] = text;
+	return 0;
+}
+
 int option_set(const struct option_rule *rule, const char *text, void *values,
 	       struct error *err)
 {
@@ -138,6 +150,8 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 		return set_number(rule, text, (uint64_t *)at, err);
 	case OPTION_WORD:
 		return set_word(rule, text, (const char **)at, err);
+	case OPTION_LIST:
+		return add_item(text, (struct option_list *)at, err);
 	default:
 		if (!*text)
 			return error_set(err, EINVAL,

@@ -6,7 +6,7 @@
  *
  * On a command line options may stand anywhere; `--` ends them. `--name VALUE`,
  * `--name=VALUE`, `-n VALUE` and `-nVALUE` are the same; of an option given
- * twice the last one counts.
+ * twice the last one counts, unless it makes a list.
  */
 #ifndef PROTOCOL_OPTION_H
 #define PROTOCOL_OPTION_H
@@ -28,6 +28,14 @@ enum option_kind {
 	OPTION_PATH,   /* the same, of a file or folder */
 	OPTION_NUMBER, /* uint64_t */
 	OPTION_WORD,   /* const char *, one of words[] */
+	OPTION_LIST,   /* struct option_list, one item each time */
+};
+
+#define OPTION_LIST_MAX 64 /* times that one option may be given */
+
+struct option_list {
+	const char *items[OPTION_LIST_MAX];
+	size_t count;
 };
 
 /* Where a daemon's option may not be given (config.h). */

@@ -39,6 +39,10 @@ struct command {
 	{ OPTION("images", 0, OPTION_TEXT, images, "DIR"), \
 	  .help = "models, frameworks and vendors (REGATTA_IMAGES)" }
 
+#define SET \
+	{ OPTION("set", 's', OPTION_LIST, set, "KEY=VALUE"), \
+	  .help = "of the sweep file, once for each key: image=a:1" }
+
 static const char *const plain_formats[] = { "text", "json", NULL };
 static const char *const report_formats[] = { "markdown", "csv", "json",
 					      "html", NULL };
@@ -80,11 +84,13 @@ static const struct option_rule run_rules[] = {
 	{ OPTION("keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
+	SET,
 	IMAGES,
 	FORMAT(report_formats, "of the result table: markdown, csv, json or html"),
 	{ 0 },
 };
 static const struct option_rule plan_rules[] = {
+	SET,
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
@@ -95,6 +101,7 @@ static const struct option_rule submit_rules[] = {
 	{ OPTION("resume", 0, OPTION_FLAG, take_over, NULL),
 	  .help = "take over what completed in earlier sweeps of this name, "
 		  "run the rest" },
+	SET,
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },

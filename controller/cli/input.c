@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CELLS_SHOWN 20
+#define SETTING_MAX 65536 /* bytes of one --set */
 
 static int check(struct input *input, struct cli *cli, bool optional_catalog,
 		 struct error *err)
@@ -46,12 +47,74 @@ int input_check_jobs(const struct input *input, struct cli *cli,
 			 input->name, totals->dropped);
 }
 
+/* "batch.micro=2" to a document that is laid over the sweep file. */
+static int write_setting(const char *setting, struct buffer *out,
+			 struct error *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	const char *key = setting, *value = strchr(setting, '=');
+	int depth = 0;
+
+	if (buffer_text(out, "---\n", err) < 0)
+		return -1;
+	for (;; key++, depth++) {
+		int length = (int)strspn(key, letters);
+
+		if (!value || !length || strchr(setting, '\n') ||
+		    (key[length] != '.' && key[length] != '='))
+			return error_set(err, EINVAL,
+					 "--set: found '%.60s', allowed is "
+					 "KEY=VALUE with a key of the sweep "
+					 "file, such as image=a:1 or "
+					 "batch.micro=2",
+					 setting);
+		if (buffer_printf(out, err, "%*s%.*s:", 2 * depth, "", length,
+				  key) < 0)
+			return -1;
+		key += length;
+		if (*key == '=')
+			break;
+		if (buffer_text(out, "\n", err) < 0)
+			return -1;
+	}
+	return buffer_printf(out, err, " %s\n", value + 1);
+}
+
+/* The sweep that the controller gets is the one that was checked here, so
+ * what is set becomes part of the text.
+ */
+static int add_settings(struct input *input, const struct option_list *set,
+			struct error *err)
+{
+	if (set->count && buffer_text(&input->text, "\n", err) < 0)
+		return -1;
+	for (size_t i = 0; i < set->count; i++) {
+		owned(buffer_clear) struct buffer text;
+		owned(document_free) struct document *document = NULL;
+		char name[80];
+
+		buffer_init(&text, SETTING_MAX);
+		if (write_setting(set->items[i], &text, err) < 0)
+			return -1;
+		snprintf(name, sizeof(name), "--set %.*s",
+			 (int)strcspn(set->items[i], "="), set->items[i]);
+		document =
+			document_parse(text.data, text.size, name, NULL, err);
+		if (!document ||
+		    buffer_append(&input->text, text.data, text.size, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err)
 {
 	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin" };
 	buffer_init(&input->text, INPUT_MAX);
 	if (read_input(name, &input->text, err) < 0 ||
+	    add_settings(input, &cli->options.set, err) < 0 ||
 	    check(input, cli, optional_catalog, err) < 0) {
 		input_clear(input);
 		return -1;

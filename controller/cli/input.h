@@ -15,9 +15,10 @@ struct input {
 	struct sweep *sweep; /* NULL: there is no catalog to check it by */
 };
 
-/* Read the file ("-": standard input) and check it. Without a catalog on this
- * machine: ENOENT, or unchecked when optional_catalog. Every error is one of
- * the request.
+/* Read the file ("-": standard input), lay over it what options.set says
+ * ("batch.micro=2", each a further document of the text), and check it. Without
+ * a catalog on this machine: ENOENT, or unchecked when optional_catalog. Every
+ * error is one of the request.
  */
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err);

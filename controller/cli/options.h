@@ -60,6 +60,7 @@ struct options {
 	uint64_t attempt;
 	uint64_t devices;
 	uint64_t from_step;
+	struct option_list set;
 };
 
 /* Everything "not given". */

@@ -84,7 +84,7 @@ const char *const key_tops[] = {
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
-	"same_driver", "strangers",
+	"same_driver", "strangers", "variables",
 	"matrix", "include", "exclude", "about", "align", NULL,
 };
 

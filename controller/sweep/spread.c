@@ -76,7 +76,28 @@ static bool reserved(const char *key)
 {
 	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
 	       !strcmp(key, "include") || !strcmp(key, "exclude") ||
-	       about_owns(key);
+	       !strcmp(key, "variables") || about_owns(key);
+}
+
+/* Names of one's own; a key of the sweep among them is a mistake. */
+static int read_variables(struct sweep *sweep, const struct value *map,
+			  struct error *err)
+{
+	if (!map)
+		return 0;
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(map); i++) {
+		const char *name = value_key(map, i);
+
+		if (reserved(name) || strchr(name, '.') ||
+		    key_shape(name) != SHAPE_UNKNOWN)
+			return value_key_error(map, i, err,
+					       "found a key of the sweep, "
+					       "allowed are names of your own "
+					       "for ${placeholders}");
+	}
+	return layer_add_map(&sweep->variables, sweep->paths, map, err);
 }
 
 static int read_base(struct sweep *sweep, const struct value *root,
@@ -96,7 +117,7 @@ static int read_base(struct sweep *sweep, const struct value *root,
 		    layer_add(&sweep->base, sweep->paths, value_key(root, i),
 			      value_at(root, i), err) < 0)
 			return -1;
-	return 0;
+	return read_variables(sweep, value_get(root, "variables"), err);
 }
 
 /* matrix, include, exclude. */

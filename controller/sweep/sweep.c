@@ -33,6 +33,7 @@ void sweep_free(struct sweep *sweep)
 	for (size_t i = 0; sweep->axes && i < sweep->axis_count; i++)
 		layers_free(sweep->axes[i].layers, sweep->axes[i].count);
 	free(sweep->axes);
+	layer_clear(&sweep->variables);
 	layer_clear(&sweep->base);
 	layers_free(sweep->includes, sweep->include_count);
 	free(sweep->included);
@@ -140,6 +141,7 @@ int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err)
 	memset(sweep->values, 0,
 	       paths_count(sweep->paths) * sizeof(struct value *));
 	lay(sweep->values, &sweep->base);
+	lay(sweep->values, &sweep->variables);
 	if (cell >= sweep->product) {
 		const struct included *included =
 			&sweep->included[cell - sweep->product];
@@ -399,6 +401,8 @@ static int check_used(const struct sweep *sweep, struct error *err)
 {
 	if (!sweep->totals.kept)
 		return 0; /* nothing was filled in */
+	if (check_layer_used(sweep, &sweep->variables, err) < 0)
+		return -1;
 	for (size_t i = 0; i < sweep->axis_count; i++)
 		for (size_t k = 0; k < sweep->axes[i].count; k++)
 			if (check_layer_used(sweep, &sweep->axes[i].layers[k],
@@ -435,6 +439,7 @@ static int parse(struct sweep *sweep, struct error *err)
 struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 			  const struct catalog *catalog, struct error *err)
 {
+	static const struct document_limits limits = { .layers = true };
 	owned(sweep_free) struct sweep *sweep = calloc(1, sizeof(*sweep));
 
 	if (!sweep) {
@@ -442,7 +447,7 @@ struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 		return NULL;
 	}
 	sweep->catalog = catalog;
-	sweep->document = document_parse(text, size, file, NULL, err);
+	sweep->document = document_parse(text, size, file, &limits, err);
 	if (!sweep->document || parse(sweep, err) < 0)
 		return NULL;
 	return take(sweep);

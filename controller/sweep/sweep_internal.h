@@ -47,6 +47,7 @@ struct sweep {
 	cJSON *about; /* NULL: the file says nothing */
 	struct paths *paths;
 	struct layer base;
+	struct layer variables; /* of the top: as if they stood in it */
 	struct axis *axes; /* the first one may be the list of vendors */
 	size_t axis_count;
 	struct layer *includes;
