@@ -12,6 +12,12 @@ static const struct field mount_spec_fields[] = {
 };
 const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
 
+static const struct field file_spec_fields[] = {
+	FIELD(file_spec, name),
+	FIELD(file_spec, text),
+};
+const struct schema file_spec_schema = SCHEMA(file_spec, file_spec_fields);
+
 static const struct field device_request_fields[] = {
 	FIELD(device_request, driver),
 	FIELD_OPTIONAL(device_request, ids),
@@ -27,6 +33,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, env),
 	FIELD_OPTIONAL(container_spec, engine_env),
 	FIELD_MANY(container_spec, mounts, mount_spec_schema),
+	FIELD_MANY(container_spec, files, file_spec_schema),
 	FIELD_OPTIONAL(container_spec, workdir),
 	FIELD_OPTIONAL(container_spec, user),
 	FIELD_OPTIONAL(container_spec, network),
@@ -135,18 +142,37 @@ static const struct field task_spec_fields[] = {
 const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
 /* clang-format on */
 
+static bool wants_addresses(const char *text)
+{
+	return strstr(text, "${NODE_ADDRESSES}") ||
+	       strstr(text, "${NODE_ENDPOINTS_JSON}") ||
+	       strstr(text, "${HOSTFILE}");
+}
+
 static bool list_wants_addresses(const struct strings *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (strstr(list->items[i], "${NODE_ADDRESSES}") ||
-		    strstr(list->items[i], "${NODE_ENDPOINTS_JSON}") ||
-		    strstr(list->items[i], "${HOSTFILE}"))
+		if (wants_addresses(list->items[i]))
 			return true;
 	return false;
 }
 
+bool file_name_valid(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length && length <= FILES_NAME_MAX && *name != '.' &&
+	       strspn(name,
+		      "abcdefghijklmnopqrstuvwxyz"
+		      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length &&
+	       strcmp(name, "start") != 0 && strcmp(name, "hostfile") != 0;
+}
+
 bool container_wants_addresses(const struct container_spec *spec)
 {
+	for (size_t i = 0; i < spec->files_count; i++)
+		if (wants_addresses(spec->files[i].text))
+			return true;
 	return list_wants_addresses(&spec->argv) ||
 	       list_wants_addresses(&spec->env) ||
 	       list_wants_addresses(&spec->follow);

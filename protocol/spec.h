@@ -19,6 +19,19 @@ struct mount_spec {
 	bool read_only;
 };
 
+/* A small file that the container finds as FILES_PATH/name. */
+#define FILES_PATH "/regatta/in"
+#define FILES_NAME_MAX 64
+struct file_spec {
+	char *name;
+	char *text; /* with placeholders, as in argv */
+};
+
+/* 1 to FILES_NAME_MAX letters, digits, '.', '_' and '-', the first one no '.';
+ * and not what else lies there: start, hostfile.
+ */
+bool file_name_valid(const char *name);
+
 /* A request to the engine for devices that a driver of it hands out. Source:
  * Docker Engine API 1.41, HostConfig.DeviceRequests.
  */
@@ -32,8 +45,8 @@ struct device_request {
  * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
  * NPROC_PER_NODE, WORLD_SIZE, and of all nodes in order of their ranks
  * NODE_ADDRESSES ("a,b"), NODE_ENDPOINTS_JSON (["a:port", "b:port"]) and
- * HOSTFILE (a file with a line "a slots=8" for each); only argv, env and follow
- * are searched for them.
+ * HOSTFILE (a file with a line "a slots=8" for each); only argv, env, follow and
+ * the texts of files are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
@@ -46,6 +59,8 @@ struct container_spec {
 				      runtime of it reads them */
 	struct mount_spec *mounts;
 	size_t mounts_count;
+	struct file_spec *files;
+	size_t files_count;
 	char *workdir;               /* NULL: the image's */
 	char *user;                  /* uid[:gid] or name; NULL: the image's */
 	char *network;               /* host (default), none, bridge */
@@ -69,6 +84,7 @@ struct container_spec {
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
 };
 extern const struct schema mount_spec_schema;
+extern const struct schema file_spec_schema;
 extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
 

@@ -127,12 +127,10 @@ static const char *placeholder(const char *text,
 	return NULL;
 }
 
-/* Append key, the text with its placeholders filled, and a NUL. */
-static int add_record(struct buffer *out, const char *key, const char *text,
+/* Append the text with its placeholders filled. */
+static int add_filled(struct buffer *out, const char *text,
 		      const struct variables *variables, struct error *err)
 {
-	if (buffer_text(out, key, err) < 0)
-		return -1;
 	while (*text) {
 		const char *next = strstr(text, "${"), *end = NULL;
 		const char *value =
@@ -148,6 +146,16 @@ static int add_record(struct buffer *out, const char *key, const char *text,
 			return -1;
 		text = next ? end : text + plain;
 	}
+	return 0;
+}
+
+/* Append key, the text with its placeholders filled, and a NUL. */
+static int add_record(struct buffer *out, const char *key, const char *text,
+		      const struct variables *variables, struct error *err)
+{
+	if (buffer_text(out, key, err) < 0 ||
+	    add_filled(out, text, variables, err) < 0)
+		return -1;
 	return buffer_append(out, "", 1, err);
 }
 
@@ -157,6 +165,19 @@ static int add_number(struct buffer *out, const char *key, uint64_t value,
 	if (buffer_printf(out, err, "%s=%" PRIu64, key, value) < 0)
 		return -1;
 	return buffer_append(out, "", 1, err);
+}
+
+int command_file(const struct task_spec *spec, size_t file,
+		 const struct rendezvous *rendezvous, struct buffer *out,
+		 struct error *err)
+{
+	owned(variables_clear) struct variables filled = { 0 };
+
+	buffer_init(&filled.addresses, ADDRESSES_MAX);
+	buffer_init(&filled.endpoints, ADDRESSES_MAX);
+	if (variables_init(&filled, spec, rendezvous, err) < 0)
+		return -1;
+	return add_filled(out, spec->container.files[file].text, &filled, err);
 }
 
 int command_build(const struct task_spec *spec, const struct strings *argv,

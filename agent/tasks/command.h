@@ -22,6 +22,13 @@ int command_hostfile(const struct task_spec *spec,
 		     const struct rendezvous *rendezvous, struct buffer *out,
 		     struct error *err);
 
+/* Append the text of the spec's file of this number, its placeholders filled
+ * as those of argv are.
+ */
+int command_file(const struct task_spec *spec, size_t file,
+		 const struct rendezvous *rendezvous, struct buffer *out,
+		 struct error *err);
+
 /* Append the records of in/start (agent/init/init.h). argv: the command to use
  * when the spec has none. ${MASTER_ADDR}, ${MASTER_PORT}, ${NNODES},
  * ${NODE_RANK}, ${NPROC_PER_NODE} and ${WORLD_SIZE} are filled in the spec's

@@ -169,7 +169,7 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 		   const char *name, const void *data, size_t size,
 		   struct error *err)
 {
-	char inside[64], path[PATH_MAX];
+	char inside[FILES_NAME_MAX + 4], path[PATH_MAX];
 
 	snprintf(inside, sizeof(inside), "in/%s", name);
 	name_of(id, inside, path);

@@ -5,6 +5,7 @@
  *	task.json	the task_spec, whole; only the agent uses it
  *	in/start	in/ is 0755: what regatta-init is to run (init.h)
  *	in/hostfile	the gang's nodes, for a command that wants them
+ *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
  *	host/		0700: what the agent writes beside it
  *

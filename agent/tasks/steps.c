@@ -19,6 +19,7 @@
 #define CALL_MS 30000   /* an engine call that should take milliseconds */
 #define START_MS 120000 /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
+#define FILE_TEXT_MAX (1 << 20)
 #define RETRY_MS 1000   /* between tries while the engine is away */
 #define RETRIES_MAX 120 /* of create, then the task fails */
 #define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
@@ -452,6 +453,29 @@ void step_ready(struct task *task)
 
 /* Running and stopping. */
 
+static int write_files(struct task *task, const struct rendezvous *rendezvous,
+		       struct error *err)
+{
+	const struct container_spec *container = &task->spec.container;
+
+	for (size_t i = 0; i < container->files_count; i++) {
+		const char *name = container->files[i].name;
+		owned(buffer_clear) struct buffer text;
+
+		buffer_init(&text, FILE_TEXT_MAX);
+		if (!file_name_valid(name))
+			return error_set(err, EINVAL,
+					 "the file %.80s has a name that is "
+					 "not allowed",
+					 name);
+		if (command_file(&task->spec, i, rendezvous, &text, err) < 0 ||
+		    spool_write_in(task->room->spool, &task->id, name,
+				   text.data, text.size, err) < 0)
+			return error_prefix(err, "file %s", name);
+	}
+	return 0;
+}
+
 static int write_start(struct task *task, struct error *err)
 {
 	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
@@ -463,7 +487,8 @@ static int write_start(struct task *task, struct error *err)
 	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
 	    (hosts.size &&
 	     spool_write_in(task->room->spool, &task->id, "hostfile",
-			    hosts.data, hosts.size, err) < 0))
+			    hosts.data, hosts.size, err) < 0) ||
+	    write_files(task, &rendezvous, err) < 0)
 		return -1;
 	if (task_complete(task, false, err) < 0 ||
 	    command_build(&task->filled, &task->image_argv, &rendezvous, &start,

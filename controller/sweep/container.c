@@ -11,6 +11,7 @@
 #define WORD_BYTES ((size_t)64 * 1024) /* in an argument or a variable */
 #define WORDS_MAX 4096                 /* in a command */
 #define MOUNTS_MAX 256
+#define FILES_MAX 16
 #define FOLLOW_MAX 64 /* patterns of followed files */
 #define NAMES_MAX 256 /* capabilities, groups, security options */
 
@@ -326,6 +327,70 @@ static int read_mounts(const struct context *context,
 	return 0;
 }
 
+static int read_file(const struct context *context, const struct value *map,
+		     struct file_spec *file, struct error *err)
+{
+	static const char *const keys[] = { "name", "text", NULL };
+	size_t max = (size_t)key_rules[KEY_FILES].max;
+	const struct value *name = value_get(map, "name");
+	const struct value *text = value_get(map, "text");
+	const char *word;
+
+	if (value_check_keys(map, keys, err) < 0)
+		return -1;
+	if (!name || !text)
+		return value_error(map, err, "found no \"%s\"",
+				   name ? "text" : "name");
+	if (value_string(name, FILES_NAME_MAX, &word, err) < 0)
+		return -1;
+	if (!file_name_valid(word))
+		return value_error(name, err,
+				   "found \"%s\", allowed are letters, digits, "
+				   "\".\", \"_\" and \"-\", but neither start "
+				   "nor hostfile",
+				   word);
+	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
+	    fill(context, text, max, true, err) < 0)
+		return -1;
+	file->name = strdup(value_text(name));
+	file->text = strdup(context->cells->scratch.data);
+	return file->name && file->text ? 0 : error_nomem(err, value_file(map));
+}
+
+static int read_files(const struct context *context,
+		      struct container_spec *container, struct error *err)
+{
+	const struct value *list = context->values[KEY_FILES];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > FILES_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), FILES_MAX);
+	container->files =
+		calloc(value_count(list) + 1, sizeof(*container->files));
+	if (!container->files)
+		return error_nomem(err, value_file(list));
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *map = value_at(list, i);
+		struct file_spec *file =
+			&container->files[container->files_count++];
+
+		if (read_file(context, map, file, err) < 0)
+			return -1;
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(container->files[k].name, file->name))
+				return value_error(map, err,
+						   "found a second file of the "
+						   "name %s",
+						   file->name);
+	}
+	return 0;
+}
+
 /* Patterns of files: also with what only the start of the task can fill. */
 static int read_follow(const struct context *context, struct strings *follow,
 		       struct error *err)
@@ -402,6 +467,7 @@ int container_read(struct cells *cells, const struct value *const *values,
 	    read_command(context, &container->argv, err) < 0 ||
 	    read_env(context, &container->env, err) < 0 ||
 	    read_mounts(context, container, err) < 0 ||
+	    read_files(context, container, err) < 0 ||
 	    read_ulimits(context, &container->ulimits, err) < 0 ||
 	    read_follow(context, &container->follow, err) < 0 ||
 	    read_names(values[KEY_CAPABILITIES],

@@ -20,6 +20,7 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_BUILD] =		{ "build", TYPE_TEXT, 1, 128, NULL },
 	[KEY_COMMAND] =		{ "command", TYPE_OTHER, 0, 0, NULL },
 	[KEY_MOUNTS] =		{ "mounts", TYPE_OTHER, 0, 0, NULL },
+	[KEY_FILES] =		{ "files", TYPE_OTHER, 0, 64 * 1024, NULL },
 	[KEY_WORKDIR] =		{ "workdir", TYPE_FILLED, 1, 4096, NULL },
 	[KEY_USER] =		{ "user", TYPE_TEXT, 1, 64, NULL },
 	[KEY_NETWORK] =		{ "network", TYPE_OTHER, 0, 0, "host" },
@@ -78,7 +79,8 @@ const struct key_rule key_rules[KEYS] = {
 
 const char *const key_tops[] = {
 	"sweep", "vendor", "chip", "nodes", "devices", "shared", "framework",
-	"image", "build", "command", "env", "workspace", "mounts", "workdir", "user",
+	"image", "build", "command", "env", "workspace", "mounts", "files",
+	"workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
 	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",

@@ -91,6 +91,11 @@ static const struct {
 	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
 	{ { "mfu", "--formula", "7n" },
 	  "--formula: found '7n', allowed: 6n, palm" },
+	{ { "plan", "--set", "image", "LICENSE" },
+	  "--set: found 'image', allowed is KEY=VALUE with a key of the sweep "
+	  "file" },
+	{ { "plan", "--set", "a..b=1", "LICENSE" }, "--set: found 'a..b=1'" },
+	{ { "plan", "--set", "image=[a", "LICENSE" }, "--set image:" },
 	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
 	{ { "plan", "/dev/null", "--images", "/nowhere" },
 	  "--images /nowhere: No such file" },
@@ -207,6 +212,11 @@ static void test_plan(struct bed *bed)
 	ok(bed_printed(bed, "\"totals\":{\"cells\":8,") &&
 		   bed_printed(bed, "\"reason\":\""),
 	   "as JSON too");
+	bed_run(bed, "plan", file, "--set", "image=other:2", "-s",
+		"matrix.devices=[1]", "--format", "json", NULL);
+	ok(bed_printed(bed, "\"image\":\"other:2\"") &&
+		   bed_printed(bed, "\"cells\":4,"),
+	   "what is set on the command line is laid over the file");
 	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);
 	ok(bed_run(bed, "plan", bed_file(bed, "bad.yaml"), NULL) == 2 &&
 		   bed_said(bed, "bad.yaml:2: framwork: "),

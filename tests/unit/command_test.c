@@ -114,6 +114,28 @@ static void what_is_run(void)
 	strings_clear(&image);
 }
 
+static void a_file(void)
+{
+	owned(buffer_clear) struct buffer text;
+	struct task_spec spec = four_of_eight();
+	char rank[] = "rank ${NODE_RANK} of ${x} ${NNODES}\n", name[] = "a";
+	char nothing[] = "";
+	struct file_spec file = { name, rank };
+	struct error err = { 0 };
+
+	spec.container.files = &file;
+	spec.container.files_count = 1;
+	buffer_init(&text, 4096);
+	is_int(command_file(&spec, 0, &there, &text, &err), 0,
+	       "a file of the spec");
+	is(text.data, "rank 3 of ${x} 4\n", "is filled as arguments are");
+	file.text = nothing;
+	buffer_clear(&text);
+	is_int(command_file(&spec, 0, &there, &text, &err), 0,
+	       "and may be empty");
+	is_int((long long)text.size, 0, "and is then");
+}
+
 static void placeholders(void)
 {
 	/* clang-format off */
@@ -255,6 +277,7 @@ int main(void)
 	tap_begin(30);
 	whole_file();
 	what_is_run();
+	a_file();
 	placeholders();
 	environment();
 	all_addresses();

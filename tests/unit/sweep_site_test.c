@@ -1,0 +1,166 @@
+/* sweep_site_test.c - what differs from site to site: variables, files, and
+ * documents that are laid over a sweep.
+ */
+#include "controller/sweep/sweep.h"
+
+#include "tests/tap.h"
+
+static struct catalog *catalog;
+
+static struct sweep *parse(const char *text, struct error *err)
+{
+	return sweep_parse(text, strlen(text), "f", catalog, err);
+}
+
+static int spec_of(struct sweep *sweep, size_t job, struct job_spec *spec)
+{
+	struct error err = { 0 };
+
+	if (sweep && !sweep_job(sweep, job, spec, &err))
+		return 0;
+	ok(false, "a job (%s)", err.text);
+	return -1;
+}
+
+static void test_variables(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: 'r/${tag}'\n"
+		      "variables: {tag: a, words: [x, '${tag}'], b: 1}\n"
+		      "command: ['${words}', '${b}']\n"
+		      "matrix: {b: [2, 3]}\n",
+		      &err);
+	struct job_spec spec = { 0 };
+
+	if (!ok(sweep != NULL, "a sweep has variables (%s)", err.text) ||
+	    spec_of(sweep, 1, &spec) < 0)
+		return;
+	is(spec.container.image, "r/a", "they are filled in");
+	is_int((long long)spec.container.argv.count, 3,
+	       "a list becomes its words");
+	is(spec.container.argv.items[2], "3", "a key of the matrix wins");
+	is(spec.cell, "b=3", "and they tell no cells apart");
+	codec_clear(&job_spec_schema, &spec);
+}
+
+static void test_layers(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\nbatch: {micro: 1, sequence: 8}\n"
+		      "matrix: {nodes: [1, 2, 3]}\n"
+		      "---\nimage: j\nbatch: {micro: 4}\n"
+		      "---\n# nothing\n"
+		      "---\nmatrix: {nodes: [5]}\n",
+		      &err);
+	struct job_spec spec = { 0 };
+
+	if (!ok(sweep != NULL, "further documents are read (%s)", err.text) ||
+	    spec_of(sweep, 0, &spec) < 0)
+		return;
+	is_int((long long)sweep_totals(sweep)->jobs, 1, "a list is replaced");
+	is_int(spec.nodes, 5, "by the later one");
+	is(spec.container.image, "j", "so is a single value");
+	is_int(spec.measure.micro_batch, 4, "of a map, what the later one has");
+	is_int(spec.measure.sequence, 8, "and the rest stays");
+	codec_clear(&job_spec_schema, &spec);
+}
+
+static void test_files(void)
+{
+	struct error err = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\nmatrix: {n: [8, 64]}\n"
+		      "files:\n  - name: a.json\n"
+		      "    text: '{\"steps\": ${n}, \"to\": "
+		      "\"${MASTER_ADDR}\"}'\n"
+		      "  - {name: b, text: ''}\n",
+		      &err);
+	struct job_spec spec = { 0 };
+
+	if (!ok(sweep != NULL, "a sweep has files (%s)", err.text) ||
+	    spec_of(sweep, 1, &spec) < 0)
+		return;
+	is_int((long long)spec.container.files_count, 2, "all of them");
+	is(spec.container.files[0].name, "a.json", "by name");
+	is(spec.container.files[0].text,
+	   "{\"steps\": 64, \"to\": \"${MASTER_ADDR}\"}",
+	   "filled, but for what the start knows");
+	is(spec.container.files[1].text, "", "a file may be empty");
+	ok(!container_wants_addresses(&spec.container),
+	   "they ask for no addresses of all nodes");
+	codec_clear(&job_spec_schema, &spec);
+}
+
+/* clang-format off */
+static const struct {
+	const char *what, *text, *error;
+} refused[] = {
+	{ "a variable that nobody uses", "variables: {a: 1}\n",
+	  "f:3: variables.a: found the variable a, which no ${a} uses" },
+	{ "a key among the variables", "variables: {nodes: 1}\n",
+	  "f:3: variables.nodes: found a key of the sweep, allowed are names "
+	  "of your own for ${placeholders}" },
+	{ "a path of a key among them", "variables: {batch.micro: 1}\n",
+	  "f:3: variables.batch.micro: found a key of the sweep, allowed are "
+	  "names of your own for ${placeholders}" },
+	{ "variables that are no map", "variables: 3\n",
+	  "f:3: variables: found \"3\", allowed is a map, {key: value} or "
+	  "lines of key: value" },
+	{ "a further document that is a list", "---\n[a]\n",
+	  "f:4: found a further document that is no map, allowed are maps, "
+	  "laid over those before" },
+	{ "a file with a path", "files: [{name: a/b, text: x}]\n",
+	  "f:3: files[0].name: found \"a/b\", allowed are letters, digits, "
+	  "\".\", \"_\" and \"-\", but neither start nor hostfile" },
+	{ "a file that Regatta writes", "files: [{name: start, text: x}]\n",
+	  "f:3: files[0].name: found \"start\", allowed are letters, digits, "
+	  "\".\", \"_\" and \"-\", but neither start nor hostfile" },
+	{ "a file without text", "files: [{name: a}]\n",
+	  "f:3: files[0]: found no \"text\"" },
+	{ "two files of a name",
+	  "files: [{name: a, text: x}, {name: a, text: y}]\n",
+	  "f:3: files[1]: found a second file of the name a" },
+	{ "a file that is a word", "files: [a]\n",
+	  "f:3: files[0]: found \"a\", allowed is a map, {key: value} or lines "
+	  "of key: value" },
+	{ "an unknown placeholder in a file",
+	  "files: [{name: a, text: '${hom}'}]\n",
+	  "f:3: files[0].text: found ${hom}, which nothing defines; "
+	  "allowed are keys of the sweep, figures of the model, and names of "
+	  "the start such as ${NODE_RANK}" },
+};
+/* clang-format on */
+
+static void test_refused(void)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct error err = { 0 };
+		char text[400];
+		struct sweep *sweep;
+
+		snprintf(text, sizeof(text), "sweep: s\nimage: i\n%s",
+			 refused[i].text);
+		sweep = parse(text, &err);
+		ok(!sweep, "%s is refused", refused[i].what);
+		is(err.text, refused[i].error, "in words");
+		sweep_free(sweep);
+	}
+}
+
+int main(void)
+{
+	struct error err = { 0 };
+
+	tap_begin(30);
+	catalog = catalog_load("images", &err);
+	if (ok(catalog != NULL, "the catalog is loaded (%s)", err.text)) {
+		test_variables();
+		test_layers();
+		test_files();
+		test_refused();
+	}
+	catalog_free(catalog);
+	return tap_done();
+}
