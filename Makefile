@@ -62,7 +62,7 @@ PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/cluster/*.c controller/server/*.c \
+	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \
 	controller/results/document/*.c controller/report/*.c \
 	controller/store/*.c))
