@@ -52,9 +52,9 @@
  * What is caught counts for the step that the same match names; without one,
  * for the step before it (the first one, if there is none yet), or for the
  * summary where `finished` caught something or the rule says `finished: true`.
- *A step that comes again (several ranks, a restart) is one step: what a rule
- *catches later replaces all that it caught before, but a higher rank never
- *replaces what a lower one said, and of memory the most counts.
+ * A step that comes again (several ranks, a restart) is one step: what a rule
+ * catches later replaces all that it caught before, but a higher rank never
+ * replaces what a lower one said, and of memory the most counts.
  *
  *	summary: true	of the whole run, which has not finished by this
  *	progress: true	the step is only counted: what comes next without a

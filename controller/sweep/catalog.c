@@ -4,6 +4,7 @@
 #include "controller/sweep/catalog.h"
 
 #include "controller/results/formula.h"
+#include "controller/sweep/spelling.h"
 #include "protocol/buffer.h"
 #include "protocol/file.h"
 #include "protocol/hardware/profile.h"
@@ -96,6 +97,26 @@ static const struct name *shelf_find(const struct shelf *shelf,
 	return NULL;
 }
 
+/* A name that is written otherwise. */
+static const struct name *shelf_find_like(const struct shelf *shelf,
+					  enum catalog_kind kind,
+					  const char *vendor, const char *text)
+{
+	for (size_t i = 0; i < shelf->name_count; i++) {
+		const struct name *name = &shelf->names[i];
+		struct spelling spelling = { .before = name->vendor };
+		const struct chip *chips = shelf->items;
+
+		if (vendor && name->vendor && strcmp(vendor, name->vendor) != 0)
+			continue;
+		if (kind == CATALOG_CHIP)
+			spelling.gib = (uint32_t)chips[name->index].memory_gib;
+		if (spelling_same(name->text, text, &spelling))
+			return name;
+	}
+	return NULL;
+}
+
 static const void *catalog_find(const struct catalog *catalog,
 				enum catalog_kind kind, const char *vendor,
 				const char *text)
@@ -103,6 +124,8 @@ static const void *catalog_find(const struct catalog *catalog,
 	const struct shelf *shelf = &catalog->shelves[kind];
 	const struct name *name = shelf_find(shelf, vendor, text);
 
+	if (!name)
+		name = shelf_find_like(shelf, kind, vendor, text);
 	return name ? (const char *)shelf->items + name->index * shelf->size
 		    : NULL;
 }

@@ -4,34 +4,36 @@
  *	models.yaml
  *	  models:
  *	    gpt3_6.7B:
- *	      aliases: [gpt3-6.7b]	  other names
- *	      source: where the figures come from (required)
- *	      parameters: 6.659e9	  all of them, computed from the shape
- *	      active_parameters: 2.7e9	  of one token; default: parameters
- *	      nominal_parameters: 6.7e9	  of one token, as reference tables use
- *it layers, hidden, heads, kv_heads, feed_forward, vocabulary, sequence,
- *experts, experts_per_token stages: {pretrain: projector, finetune: finetune}
- *					  what is learnt in a stage, where it is
- *					  not what its name says: words of
- *					  formula_stages[]; the first stage is
- *					  meant when none is named
+ *	      aliases: [gpt3-6.7b]	other names
+ *	      source: TEXT		where the figures come from (required)
+ *	      parameters: 6.659e9	all of them, computed from the shape
+ *	      active_parameters: 2.7e9	of one token; default: parameters
+ *	      nominal_parameters: 6.7e9	of one token, as reference tables use it
+ *	      layers, hidden, heads, kv_heads, feed_forward, vocabulary,
+ *	      sequence, experts, experts_per_token
+ *	      stages: {pretrain: projector, finetune: finetune}
+ *			what is learnt in a stage, where it is not what its name
+ *			says: words of formula_stages[]; the first stage is
+ *			meant when none is named
  *
- *	frameworks/<name>.yaml
- *	  framework: <name>
+ *	frameworks/NAME.yaml
+ *	  framework: NAME
  *	  title, source: words for people
  *	  aliases: [...]
  *	  image, build, env, processes, follow: as in a sweep, which wins over
- *them launch: [...]		the command of a sweep that has none defaults:
- *{...}	sweep keys, and variables of the launch command log: {...}
- *see controller/results/extract.h
+ *			them
+ *	  launch: [...]	the command of a sweep that has none
+ *	  defaults: {...}	sweep keys, and variables of the launch command
+ *	  log: {...}	see controller/results/extract.h
  *
- *	vendors/<name>/profile.yaml
+ *	vendors/NAME/profile.yaml
  *	  protocol/hardware/profile.h
  *
- * Names are found in any case, and by their aliases. A framework is also found
- * by a name with a version behind it, which is what follows the longest known
- * name, from a '_' or a digit on: pytorch_1.13, megatron_core060. Everything
- *returned is borrowed from the catalog and lives as long.
+ * Things are found by their names and aliases, however they are written
+ * (spelling.h). A framework is also found by a name with a version behind it,
+ * which is what follows the longest known name, from a '_' or a digit on:
+ * pytorch_1.13, megatron_core060. Everything returned is borrowed from the
+ * catalog and lives as long.
  */
 #ifndef CONTROLLER_SWEEP_CATALOG_H
 #define CONTROLLER_SWEEP_CATALOG_H

@@ -208,7 +208,10 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	if (cli->options.recompute)
 		add_number(to, "hfu_percent", hfu * 100);
 	add_number(to, "flops_per_token", flops);
-	add_number(to, "peak_tflops", yardstick->peak_flops / 1e12);
+	if (yardstick->peak_flops > 0)
+		add_number(to, "peak_tflops", yardstick->peak_flops / 1e12);
+	else
+		add_text(to, "peak_tflops", "unknown");
 	add_text(to, "formula", formula_names[formula]);
 	cJSON_AddNumberToObject(to, "formula_version", FORMULA_VERSION);
 	add_inputs(to, question);

@@ -15,7 +15,8 @@
  *	memory		the most of what was printed, as printed: "_mib" is
  *			1024^2 bytes, "_gib" and Megatron-Bridge's "_gb" 1024^3;
  *			"ranks", "rank_of_max_...", "rank0_..." where ranks
- *print run_seconds, final_accuracy, epochs, blocks_first_count_ms	MLPerf
+ *			print
+ *	run_seconds, final_accuracy, epochs, blocks_first_count_ms	MLPerf
  *	train_result	the last of train_result_lines, if no rule has it
  *	derived		derive.h; derived_warmup_0 and derived_warmup_1
  *	metrics		results of the run by name: {"mean", "min", "max",
