@@ -38,39 +38,52 @@ static void take_utf8(struct log_bytes *log, uint8_t byte)
 			return;
 		}
 		log->invalid_utf8 = true;
-		log->more = 0;
+		return;
 	}
 	if (byte >= 0x80)
 		begin_character(log, byte);
 }
 
-static void end_line(struct log_bytes *log)
+/* Without branches: in binary bytes each would be guessed wrongly. */
+static void count_controls(struct log_bytes *log, const char *data, size_t size)
 {
-	if (log->line > log->longest)
-		log->longest = log->line;
-	log->line = 0;
+	uint64_t cr = 0, escapes = 0, nul = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		cr += data[i] == '\r';
+		escapes += data[i] == '\033';
+		nul += data[i] == 0;
+	}
+	log->cr += cr;
+	log->escapes += escapes;
+	log->nul += nul;
+}
+
+static void count_lines(struct log_bytes *log, const char *data, size_t size)
+{
+	uint64_t line = log->line;
+
+	for (size_t i = 0; i < size; i++) {
+		line++;
+		if (data[i] != '\n')
+			continue;
+		log->lf++;
+		if (--line > log->longest)
+			log->longest = line;
+		line = 0;
+	}
+	log->line = line;
 }
 
 void log_bytes_take(struct log_bytes *log, const char *data, size_t size)
 {
 	log->bytes += size;
-	for (size_t i = 0; i < size; i++) {
-		uint8_t byte = (uint8_t)data[i];
-
-		if (byte >= 0x80 || log->more)
-			take_utf8(log, byte);
-		if (byte == '\n') {
-			log->lf++;
-			end_line(log);
-			continue;
-		}
-		log->line++;
-		if (byte >= ' ')
-			continue;
-		log->cr += byte == '\r';
-		log->escapes += byte == '\033';
-		log->nul += byte == 0;
-	}
+	count_controls(log, data, size);
+	count_lines(log, data, size);
+	/* Once it is known, there is nothing more to learn. */
+	for (size_t i = 0; i < size && !log->invalid_utf8; i++)
+		if ((uint8_t)data[i] >= 0x80 || log->more)
+			take_utf8(log, (uint8_t)data[i]);
 }
 
 cJSON *log_bytes_json(const struct log_bytes *log)
