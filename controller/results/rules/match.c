@@ -147,8 +147,8 @@ static void trim(const char **text, size_t *size)
 }
 
 /* The number at the start of a value: behind it may stand its unit ("0.71 sec",
- * "92267 tokens/s", "12%"), or a slash and its mean. All of the value when it
- * is no such number.
+ * "92267 tokens/s", "12%"), or its mean ("1.5/1.4", "1.5 (avg 1.4)"). All of
+ * the value when it is no such number.
  */
 static size_t number_size(const char *text, size_t size)
 {
@@ -168,6 +168,8 @@ static size_t number_size(const char *text, size_t size)
 	if (text[n] == '/')
 		return n + 1 < size ? n : size;
 	unit = text[n] == ' ' ? n + 1 : n;
+	if (unit < size && text[unit] == '(' && text[size - 1] == ')')
+		return n;
 	/* A lone e is the head of an exponent that was cut. */
 	if (unit + 1 == size && unit == n && tolower(text[n]) == 'e')
 		return size;
