@@ -58,7 +58,8 @@ static int look(const struct inventory *inventory,
 			    chosen && told[MONITOR].count ? &told[MONITOR]
 							  : NULL,
 			    chosen && told[MAP].count ? &told[MAP] : NULL,
-			    devices, why, WHY_MAX, err);
+			    chosen ? &inventory->devices : NULL, devices, why,
+			    WHY_MAX, err);
 }
 
 /* The first vendor that has something here. */

@@ -37,6 +37,7 @@ struct search {
 	const struct profile *profile;
 	const struct roots *roots;
 	const struct samples *monitor, *map;
+	const struct devices *known;
 	struct candidate *list;
 	size_t count;
 	char *why;
@@ -515,6 +516,68 @@ static int number_of_row(const struct number_rule *rule,
 	return 0;
 }
 
+/* By its place on the bus, or by its node's number. */
+static bool is_known(const struct device_info *known,
+		     const struct candidate *candidate)
+{
+	const struct device_info *info = &candidate->info;
+
+	if (*candidate->bus_id || known->bus_id)
+		return known->bus_id &&
+		       !strcmp(known->bus_id, candidate->bus_id);
+	return known->numbers_count && info->numbers_count &&
+	       !strcmp(known->numbers[0].value, info->numbers[0].value);
+}
+
+/* The same one as it was known, the dies of a card by their order. */
+static const struct device_info *known_find(const struct search *search,
+					    size_t index)
+{
+	const struct candidate *candidate = &search->list[index];
+	size_t skip = 0;
+
+	for (size_t i = 0; *candidate->bus_id && i < index; i++)
+		skip += !strcmp(search->list[i].bus_id, candidate->bus_id);
+	for (size_t i = 0; search->known && i < search->known->count; i++)
+		if (is_known(&search->known->list[i], candidate) && !skip--)
+			return &search->known->list[i];
+	return NULL;
+}
+
+static bool number_used(const struct search *search, const char *name,
+			const char *value)
+{
+	const char *other;
+
+	for (size_t i = 0; search->known && i < search->known->count; i++) {
+		other = device_number(&search->known->list[i], name);
+		if (other && !strcmp(other, value))
+			return true;
+	}
+	for (size_t i = 0; i < search->count; i++) {
+		other = device_number(&search->list[i].info, name);
+		if (other && !strcmp(other, value))
+			return true;
+	}
+	return false;
+}
+
+static void number_of_order(const struct search *search, const char *name,
+			    size_t index, char value[VALUE_MAX])
+{
+	const struct device_info *known = known_find(search, index);
+	const char *before = known ? device_number(known, name) : NULL;
+	size_t next = 0;
+
+	if (before) {
+		snprintf(value, VALUE_MAX, "%s", before);
+		return;
+	}
+	do
+		snprintf(value, VALUE_MAX, "%zu", next++);
+	while (number_used(search, name, value));
+}
+
 static int number_find(const struct search *search,
 		       const struct number_rule *rule, size_t index,
 		       char value[VALUE_MAX], struct error *err)
@@ -531,7 +594,7 @@ static int number_find(const struct search *search,
 	case NUMBER_GLOB:
 		return number_of_glob(search, path, value, err);
 	case NUMBER_ORDER:
-		snprintf(value, VALUE_MAX, "%zu", index);
+		number_of_order(search, rule->name, index, value);
 		return 0;
 	case NUMBER_MONITOR:
 		return number_of_row(rule, candidate->row, "monitor", value,
@@ -673,14 +736,15 @@ static int finish(struct search *search, struct devices *devices,
 
 int devices_find(const struct profile *profile, const struct roots *roots,
 		 const struct samples *monitor, const struct samples *map,
-		 struct devices *devices, char *why, size_t size,
-		 struct error *err)
+		 const struct devices *known, struct devices *devices,
+		 char *why, size_t size, struct error *err)
 {
 	owned(search_clear) struct search search = {
 		.profile = profile,
 		.roots = roots,
 		.monitor = monitor,
 		.map = map,
+		.known = known,
 		.why = why,
 		.room = size,
 	};

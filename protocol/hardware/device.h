@@ -26,16 +26,19 @@ void devices_clear(struct devices *devices);
 OWNED_VALUE(struct devices, devices_clear)
 
 /* Look for the profile's devices; monitor and map (NULL: not known) are what
- * its tools printed. None is success, with `why` (cut to size) saying what was
- * looked for and not found, or found and left out. One that is there but lacks
- * a node has a text. Numbers are found rule by rule: a rule may use those
- * before it, and an order counts only what they left. E2BIG: more than
- * DEVICES_MAX, or a folder without end; the old devices are kept.
+ * its tools printed, known (NULL: nothing) what was found before. None is
+ * success, with `why` (cut to size) saying what was looked for and not found,
+ * or found and left out. One that is there but lacks a node has a text. Numbers
+ * are found rule by rule: a rule may use those before it, and an order counts
+ * only what they left. A known device keeps the number that an order gave it,
+ * as it keeps its node when another one goes; a new one gets the first that
+ * none of the known has. E2BIG: more than DEVICES_MAX, or a folder without end;
+ * the old devices are kept.
  */
 int devices_find(const struct profile *profile, const struct roots *roots,
 		 const struct samples *monitor, const struct samples *map,
-		 struct devices *devices, char *why, size_t size,
-		 struct error *err);
+		 const struct devices *known, struct devices *devices,
+		 char *why, size_t size, struct error *err);
 
 /* A path of the profile with the device's {bus} and {number}s in it. ENOENT:
  * one that it does not have.

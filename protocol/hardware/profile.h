@@ -22,8 +22,10 @@
  *				# or, where that does not tell it, by order
  *	  required: [minor]	# a device without is left out, in words
  *	  map: {command, layouts}	# a second tool, read as monitor is,
- *whose # rows tell numbers and names by device container: nodes: device:
- *["/dev/nvidia{minor}"]	# each device
+ *				# whose rows tell numbers and names by device
+ *	container:
+ *	  nodes:
+ *	    device: ["/dev/nvidia{minor}"]	# each device
  *	    shared: [/dev/nvidiactl]		# once
  *	    optional: [/dev/nvidia-uvm-tools]	# once, and with a {name} for
  *				# each device, when it is there; globs

@@ -28,7 +28,7 @@ static void use(const struct profile *profile, const char *text, size_t size)
 		sampler_read(profile->monitor.sampler, text, size, &samples,
 			     &err);
 	devices_find(profile, &nowhere, samples.rows ? &samples : NULL, NULL,
-		     &devices, why, sizeof(why), &err);
+		     NULL, &devices, why, sizeof(why), &err);
 	device_nodes(profile, NULL, &device, &nodes, &err);
 }
 

@@ -56,9 +56,9 @@ static struct found find(const struct profile *profile, struct lab *lab,
 {
 	struct found found = { 0 };
 
-	found.rc =
-		devices_find(profile, &lab->roots, monitor, map, &found.devices,
-			     found.why, sizeof(found.why), &found.err);
+	found.rc = devices_find(profile, &lab->roots, monitor, map, NULL,
+				&found.devices, found.why, sizeof(found.why),
+				&found.err);
 	if (found.rc < 0)
 		printf("# %s\n", found.err.text);
 	return found;
@@ -307,6 +307,36 @@ static void nodes_only(void)
 	lab_end(&lab);
 }
 
+/* A driver takes no number from a card because another one went. */
+static void one_goes(void)
+{
+	owned(profile_free) struct profile *profile = lab_profile_text(
+		"vendor: odd\n"
+		"discover: {pci: {vendors: [\"1111\"]}, numbers: {index: "
+		"{order: bus}}}\n");
+	owned(found_clear) struct found before = { 0 }, after = { 0 };
+	owned_free char *got = NULL;
+	struct lab lab;
+	char bus[] = "0000:01:00.0";
+
+	lab_begin(&lab);
+	for (bus[6] = '1'; bus[6] < '5'; bus[6]++)
+		lab_pci(&lab, bus, "1111", "0001", "120000", 0);
+	before = find(profile, &lab, NULL, NULL);
+	lab_remove(&lab, "/sys/bus/pci/devices/0000:02:00.0");
+	lab_pci(&lab, "0000:00:00.0", "1111", "0001", "120000", 0);
+	after.rc = devices_find(profile, &lab.roots, NULL, NULL,
+				&before.devices, &after.devices, after.why,
+				sizeof(after.why), &after.err);
+	got = told(&after.devices);
+	is(got,
+	   "0000:00:00.0(index=4) numa0; 0000:01:00.0(index=0) numa0; "
+	   "0000:03:00.0(index=2) numa0; 0000:04:00.0(index=3) numa0",
+	   "known devices keep the number of their order, a new one gets one "
+	   "that none has");
+	lab_end(&lab);
+}
+
 /* Hostile machines. */
 
 static void links_out(void)
@@ -432,6 +462,7 @@ int main(void)
 	why();
 	kunlunxin();
 	on_the_wire();
+	one_goes();
 	hostile_sys();
 	thousands();
 	if (lab_nodes()) {

@@ -66,7 +66,7 @@ static void machine_find(struct machine *machine, const struct samples *monitor)
 {
 	char why[256];
 
-	devices_find(machine->profile, &machine->lab.roots, monitor, NULL,
+	devices_find(machine->profile, &machine->lab.roots, monitor, NULL, NULL,
 		     &machine->devices, why, sizeof(why), NULL);
 	for (size_t i = 0; i < machine->devices.count; i++)
 		machine->chosen[i] = &machine->devices.list[i];

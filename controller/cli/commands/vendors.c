@@ -236,7 +236,7 @@ static int probe_vendor(const struct roots *roots, struct finding *finding,
 	run_tool(&profile->discover.map_command, NULL, MAP_TIMEOUT_MS,
 		 profile->discover.map, &map, finding);
 	return devices_find(profile, roots, monitor.rows ? &monitor : NULL,
-			    map.rows ? &map : NULL, &finding->devices,
+			    map.rows ? &map : NULL, NULL, &finding->devices,
 			    finding->why, sizeof(finding->why), err);
 }
 
