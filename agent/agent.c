@@ -301,11 +301,14 @@ static void on_start(struct agent *agent, void *body)
 {
 	struct message_start *start = body;
 	struct task_id id = { start->job, start->attempt, start->rank };
+	const struct rendezvous rendezvous = { start->master_addr,
+					       start->master_port,
+					       start->time_ms,
+					       start->addresses };
 	struct entry *entry = entry_find(agent, &id);
 
 	if (entry)
-		task_start(entry->task, start->master_addr, start->master_port,
-			   &start->addresses);
+		task_start(entry->task, &rendezvous);
 	else
 		report_run(NULL, 0, agent);
 }

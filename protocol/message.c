@@ -60,7 +60,7 @@ MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
 	F(log_ack, turn), O(log_ack, refused), O(log_ack, retry_ms))
 MESSAGE(prepare, FIELD_EMBED(message_prepare, task, task_spec_schema))
 MESSAGE(start, T(start), F(start, master_addr), F(start, master_port),
-	O(start, addresses))
+	O(start, time_ms), O(start, addresses))
 MESSAGE(stop, T(stop), F(stop, reason))
 MESSAGE(discard, T(discard))
 MESSAGE(resync, O(resync, unused))

@@ -174,6 +174,8 @@ struct message_start {
 	uint32_t rank;
 	char *master_addr;
 	uint32_t master_port;
+	uint64_t time_ms; /* of the gang's start, wall clock of the controller
+			   */
 	struct strings addresses; /* of all nodes, by rank; only for a container
 				     that wants them */
 };

@@ -30,6 +30,8 @@ static const struct field container_spec_fields[] = {
 	FIELD(container_spec, image),
 	FIELD_OPTIONAL(container_spec, build),
 	FIELD_OPTIONAL(container_spec, argv),
+	FIELD_OPTIONAL(container_spec, prepare),
+	FIELD_OPTIONAL(container_spec, needs),
 	FIELD_OPTIONAL(container_spec, env),
 	FIELD_OPTIONAL(container_spec, engine_env),
 	FIELD_MANY(container_spec, mounts, mount_spec_schema),
@@ -134,6 +136,7 @@ static const struct field task_spec_fields[] = {
 	FIELD_OPTIONAL(task_spec, devices),
 	FIELD_OPTIONAL(task_spec, shared),
 	FIELD_OPTIONAL(task_spec, strangers),
+	FIELD_OPTIONAL(task_spec, repeat),
 	FIELD_OPTIONAL(task_spec, first_rank),
 	FIELD(task_spec, world_size),
 	FIELD(task_spec, processes_per_node),
@@ -146,7 +149,7 @@ static bool wants_addresses(const char *text)
 {
 	return strstr(text, "${NODE_ADDRESSES}") ||
 	       strstr(text, "${NODE_ENDPOINTS_JSON}") ||
-	       strstr(text, "${HOSTFILE}");
+	       strstr(text, "${NODE_ADDRESS}") || strstr(text, "${HOSTFILE}");
 }
 
 static bool list_wants_addresses(const struct strings *list)
@@ -174,6 +177,7 @@ bool container_wants_addresses(const struct container_spec *spec)
 		if (wants_addresses(spec->files[i].text))
 			return true;
 	return list_wants_addresses(&spec->argv) ||
+	       list_wants_addresses(&spec->prepare) ||
 	       list_wants_addresses(&spec->env) ||
 	       list_wants_addresses(&spec->follow);
 }

@@ -45,16 +45,22 @@ struct device_request {
  * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
  * NPROC_PER_NODE, WORLD_SIZE, and of all nodes in order of their ranks
  * NODE_ADDRESSES ("a,b"), NODE_ENDPOINTS_JSON (["a:port", "b:port"]) and
- * HOSTFILE (a file with a line "a slots=8" for each); only argv, env, follow and
- * the texts of files are searched for them.
+ * HOSTFILE (a file with a line "a slots=8" for each); of this node
+ * NODE_ADDRESS; of the start ROUND (which repeat it is, from 1) and START_TIME
+ * (of the gang, YYYYmmddHHMMSS in UTC, the same on all nodes). Only argv,
+ * prepare, env, follow and the texts of files are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
 	char *build; /* folder below the agent's images folder whose
 			Dockerfile makes the image, or NULL: pull */
 	struct strings
-		argv;       /* empty: the image's own entry point and command */
-	struct strings env; /* NAME=VALUE */
+		argv; /* empty: the image's own entry point and command */
+	struct strings prepare; /* a command that runs once on each node before
+				   argv; empty: none */
+	struct strings needs;   /* paths of the node that must be there; they
+				   are looked at, not mounted */
+	struct strings env;     /* NAME=VALUE */
 	struct strings engine_env; /* those that the engine must see, for a
 				      runtime of it reads them */
 	struct mount_spec *mounts;
@@ -180,6 +186,7 @@ struct task_spec {
 	struct strings devices; /* device indices on the node: "0", "1" */
 	bool shared;         /* the node's other devices may be another job's */
 	bool strangers;      /* who else uses the devices is a warning only */
+	uint32_t repeat;     /* of the cell, from 0 */
 	uint32_t first_rank; /* of the first process's output stream */
 	uint32_t world_size; /* over all nodes */
 	uint32_t processes_per_node; /* NPROC_PER_NODE: the node's devices, or

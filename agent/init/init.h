@@ -20,6 +20,9 @@
  *	log_limit=N	  bytes of output kept in all; 0, the default: all
  *	follow=PATTERN	  files to be copied here as they grow; up to 64
  *	env=NAME=VALUE	  set over the container's own environment; many
+ *	prepare=TEXT	  a command that runs once before, with the environment
+ *			  of process 0 and its output ahead of that process's;
+ *			  when it fails, nothing else is started
  *	arg=TEXT	  the command, one record an argument; at least one
  *
  * The whole file is at most INIT_START_MAX bytes.

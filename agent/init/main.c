@@ -33,6 +33,7 @@ struct init {
 	bool killed;       /* SIGKILL was sent */
 	bool failed;       /* the record's exit code is settled */
 	uint32_t running;  /* processes of the command */
+	bool preparing;    /* the one that runs is the command before it */
 	int64_t oom_kills; /* before we began */
 	struct start start;
 	struct output *output; /* NULL: nothing runs yet */
@@ -83,6 +84,28 @@ static void fail(struct init *init, int exit_code, int signal)
 	}
 }
 
+static void start_all(struct init *init);
+
+/* Prepared: its place, and its log, are those of process 0. */
+static void prepared(struct init *init)
+{
+	struct process *process = &init->record.processes[0];
+
+	init->preparing = false;
+	if (process->exit_code) {
+		if (!init->record.why.text[0])
+			why_set(&init->record.why,
+				"the command that prepares exited with code %d",
+				process->exit_code);
+	} else if (init->kill_at) { /* told to stop, and ended well */
+		fail(init, 128 + SIGTERM, SIGTERM);
+	} else {
+		close(process->log);
+		init->record.count = 0;
+		start_all(init);
+	}
+}
+
 static void reaped(struct init *init, pid_t pid, int status,
 		   const struct rusage *usage)
 {
@@ -95,6 +118,8 @@ static void reaped(struct init *init, pid_t pid, int status,
 		init->running--;
 		if (process->exit_code)
 			fail(init, process->exit_code, process->signal);
+		if (init->preparing)
+			prepared(init);
 		return;
 	}
 }
@@ -210,23 +235,41 @@ static void sweep(struct init *init)
 	}
 }
 
-static void start_all(struct init *init)
+/* Start process i of the command; false: it is the last one. */
+static bool start_one(struct init *init, char **args, uint32_t i)
 {
 	struct record *record = &init->record;
+	struct process *process = &record->processes[record->count];
+	/* What its log has already, of the command before. */
+	uint64_t log_size = process->log_size;
 
-	for (uint32_t i = 0; i < init->start.processes; i++) {
-		struct process *process = &record->processes[record->count];
-
-		if (process_start(process, &init->start, i, init->out, environ,
-				  &record->why) < 0) {
-			fail(init, EXIT_OURS, 0);
-			return;
-		}
-		record->count++;
-		init->running++;
-		if (record->why.text[0])
-			return; /* its end will fail the others */
+	if (process_start(process, &init->start, args, i, init->out, environ,
+			  &record->why) < 0) {
+		fail(init, EXIT_OURS, 0);
+		return false;
 	}
+	process->log_size = log_size;
+	record->count++;
+	init->running++;
+	return !record->why.text[0]; /* else its end will fail the others */
+}
+
+static void start_all(struct init *init)
+{
+	uint32_t i = 0;
+
+	while (i < init->start.processes &&
+	       start_one(init, init->start.args, i))
+		i++;
+}
+
+static void start_first(struct init *init)
+{
+	init->preparing = init->start.prepare_count > 0;
+	if (init->preparing)
+		start_one(init, init->start.prepare, 0);
+	else
+		start_all(init);
 }
 
 /* All signals that we take are blocked before the first child exists: none is
@@ -296,7 +339,7 @@ static int init_run(struct init *init, const char *in)
 	else if (!(init->output = output_new(&init->start, record, init->out)))
 		out_of_memory(init);
 	else
-		start_all(init);
+		start_first(init);
 	run(init);
 	sweep(init);
 	if (init->output)

@@ -146,7 +146,8 @@ static int log_open(int out, uint32_t rank, struct why *why)
 }
 
 int process_start(struct process *process, const struct start *start,
-		  uint32_t index, int out, char **environment, struct why *why)
+		  char **args, uint32_t index, int out, char **environment,
+		  struct why *why)
 {
 	int report[2] = { -1, -1 };
 	char **env = NULL;
@@ -165,12 +166,12 @@ int process_start(struct process *process, const struct start *start,
 	else if ((process->pid = fork()) < 0)
 		why_errno(why, "cannot start process %u", index);
 	else if (!process->pid)
-		child_run(process, report[1], start->args, env);
+		child_run(process, report[1], args, env);
 	environment_free(env);
 	if (report[1] >= 0)
 		close(report[1]);
 	if (!why->text[0])
-		child_hear(report[0], start->args[0], why);
+		child_hear(report[0], args[0], why);
 	if (report[0] >= 0)
 		close(report[0]);
 	if (process->pid > 0)

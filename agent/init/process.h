@@ -27,8 +27,9 @@ struct process {
 	int64_t system_ms;
 };
 
-/* Start process `index` of the command: a session of its own, stdin
- * /dev/null, output to rank-<R>.log in the folder `out`, no signal blocked.
+/* Start process `index` of the command `args`, which is one of start's: a
+ * session of its own, stdin /dev/null, output to rank-<R>.log in the folder
+ * `out`, no signal blocked.
  * environment is the container's. Descriptors 0 to 2 must be open (so that no
  * other descriptor takes their place). Returns once the program runs.
  *
@@ -37,7 +38,8 @@ struct process {
  * child ends with 127 or 126 and is to be reaped like any other.
  */
 int process_start(struct process *process, const struct start *start,
-		  uint32_t index, int out, char **environment, struct why *why);
+		  char **args, uint32_t index, int out, char **environment,
+		  struct why *why);
 
 /* Take over what wait4() said. now_ms: wall clock since 1970. */
 void process_end(struct process *process, int status,

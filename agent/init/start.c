@@ -29,6 +29,7 @@ void start_clear(struct start *start)
 {
 	free(start->bytes);
 	free(start->env);
+	free(start->prepare);
 	free(start->args);
 	free(start->follow);
 	memset(start, 0, sizeof(*start));
@@ -91,6 +92,12 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		start->args[start->arg_count++] = value;
 		return 0;
 	}
+	if ((value = record_value(record, "prepare"))) {
+		if (!start->prepare_count && !*value)
+			return why_set(why, "prepare: the program has no name");
+		start->prepare[start->prepare_count++] = value;
+		return 0;
+	}
 	if ((value = record_value(record, "env"))) {
 		if (*value == '=' || !strchr(value, '='))
 			return why_set(why,
@@ -111,8 +118,9 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	}
 	return why_set(why,
 		       "found \"%.40s\", allowed processes=, first_rank=, "
-		       "rank_env=, grace_ms=, node=, log_limit=, follow=, env= "
-		       "or arg=",
+		       "rank_env=, grace_ms=, node=, log_limit=, follow=, "
+		       "env=, "
+		       "prepare= or arg=",
 		       record);
 }
 
@@ -168,9 +176,10 @@ static int start_parse(struct start *start, size_t size, struct why *why)
 	for (const char *p = record; p < end; p++)
 		count += !*p;
 	start->env = calloc(count + 1, sizeof(*start->env));
+	start->prepare = calloc(count + 1, sizeof(*start->prepare));
 	start->args = calloc(count + 1, sizeof(*start->args));
 	start->follow = calloc(INIT_PATTERNS_MAX, sizeof(*start->follow));
-	if (!start->env || !start->args || !start->follow)
+	if (!start->env || !start->prepare || !start->args || !start->follow)
 		return why_set(why, "out of memory");
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(start, &numbers[i]) = numbers[i].initial;

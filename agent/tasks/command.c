@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
 
 enum {
 	EXPORTED = 6, /* variables that are in the environment as well */
-	VARIABLES = EXPORTED + 3,
+	KNOWN = EXPORTED + 2, /* without addresses */
+	VARIABLES = KNOWN + 4,
 };
 
 struct variable {
@@ -21,8 +23,8 @@ struct variable {
 
 struct variables {
 	struct variable items[VARIABLES];
-	size_t count; /* without addresses: EXPORTED */
-	char texts[EXPORTED][256];
+	size_t count; /* KNOWN or all */
+	char texts[KNOWN][256];
 	struct buffer addresses, endpoints;
 };
 
@@ -61,39 +63,50 @@ static int variables_init(struct variables *variables,
 	/* clang-format off */
 	static const char *const names[VARIABLES] = {
 		"MASTER_ADDR", "MASTER_PORT", "NNODES", "NODE_RANK",
-		"NPROC_PER_NODE", "WORLD_SIZE", "NODE_ADDRESSES",
-		"NODE_ENDPOINTS_JSON", "HOSTFILE",
+		"NPROC_PER_NODE", "WORLD_SIZE", "ROUND", "START_TIME",
+		"NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
+		"NODE_ADDRESS",
 	};
-	const uint32_t numbers[EXPORTED] = {
+	const uint32_t numbers[KNOWN] = {
 		0, rendezvous->port, spec->nodes, spec->rank,
-		spec->processes_per_node, spec->world_size,
+		spec->processes_per_node, spec->world_size, spec->repeat + 1,
 	};
 	/* clang-format on */
 	struct variable *items = variables->items;
+	time_t start = (time_t)(rendezvous->time_ms / 1000);
+	struct tm time = { 0 };
 
 	if (strlen(rendezvous->address) >= sizeof(variables->texts[0]))
 		return error_set(err, EINVAL,
 				 "MASTER_ADDR of %zu bytes, allowed are %zu",
 				 strlen(rendezvous->address),
 				 sizeof(variables->texts[0]) - 1);
-	for (int i = 0; i < EXPORTED; i++) {
+	for (int i = 0; i < KNOWN; i++) {
 		snprintf(variables->texts[i], sizeof(variables->texts[i]), "%u",
 			 numbers[i]);
 		items[i].value = variables->texts[i];
 	}
 	snprintf(variables->texts[0], sizeof(variables->texts[0]), "%s",
 		 rendezvous->address);
+	gmtime_r(&start, &time);
+	strftime(variables->texts[KNOWN - 1], sizeof(variables->texts[0]),
+		 "%Y%m%d%H%M%S", &time);
 	for (int i = 0; i < VARIABLES; i++)
 		items[i].name = names[i];
-	variables->count = EXPORTED;
+	variables->count = KNOWN;
 	if (!rendezvous->addresses.count)
 		return 0;
 	if (list_addresses(variables, rendezvous, err) < 0)
 		return -1;
-	items[EXPORTED].value = variables->addresses.data;
-	items[EXPORTED + 1].value = variables->endpoints.data;
-	items[EXPORTED + 2].value = COMMAND_HOSTFILE;
-	variables->count = VARIABLES;
+	items[KNOWN].value = variables->addresses.data;
+	items[KNOWN + 1].value = variables->endpoints.data;
+	items[KNOWN + 2].value = COMMAND_HOSTFILE;
+	variables->count = KNOWN + 3;
+	if (spec->rank < rendezvous->addresses.count) {
+		items[KNOWN + 3].value =
+			rendezvous->addresses.items[spec->rank];
+		variables->count = VARIABLES;
+	}
 	return 0;
 }
 
@@ -225,6 +238,10 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 	for (size_t i = 0; i < container->env.count; i++)
 		if (add_record(out, "env=", container->env.items[i], variables,
 			       err) < 0)
+			return -1;
+	for (size_t i = 0; i < container->prepare.count; i++)
+		if (add_record(out, "prepare=", container->prepare.items[i],
+			       variables, err) < 0)
 			return -1;
 	for (size_t i = 0; i < argv->count; i++)
 		if (add_record(out, "arg=", argv->items[i], variables, err) < 0)

@@ -10,6 +10,7 @@
 struct rendezvous {
 	const char *address;      /* MASTER_ADDR */
 	uint32_t port;            /* MASTER_PORT */
+	uint64_t time_ms;         /* START_TIME, since 1970 */
 	struct strings addresses; /* of all nodes by rank, or none; borrowed */
 };
 
@@ -33,10 +34,11 @@ int command_file(const struct task_spec *spec, size_t file,
  * when the spec has none. ${MASTER_ADDR}, ${MASTER_PORT}, ${NNODES},
  * ${NODE_RANK}, ${NPROC_PER_NODE} and ${WORLD_SIZE} are filled in the spec's
  * argv and env, and each is a variable of the environment too; variables of
- * the spec win over them. With addresses, so are ${NODE_ADDRESSES},
- * ${NODE_ENDPOINTS_JSON} and ${HOSTFILE} (protocol/spec.h), which are no
- * variables by themselves. Other ${...} are left as they are.
- * EINVAL: nothing to run, or an address longer than 255 bytes.
+ * the spec win over them. ${ROUND} and ${START_TIME} are filled as well, and
+ * with addresses ${NODE_ADDRESSES}, ${NODE_ENDPOINTS_JSON}, ${HOSTFILE} and
+ * ${NODE_ADDRESS} (protocol/spec.h), which are no variables by themselves.
+ * Other ${...} are left as they are. EINVAL: nothing to run, or an address
+ * longer than 255 bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

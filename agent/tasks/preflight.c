@@ -76,6 +76,10 @@ int preflight_check(const struct preflight_room *room,
 		if (stat(container->mounts[i].host, &st) < 0)
 			return error_errno(err, "mounts[%zu]: %s on this node",
 					   i, container->mounts[i].host);
+	for (size_t i = 0; i < container->needs.count; i++)
+		if (stat(container->needs.items[i], &st) < 0)
+			return error_errno(err, "%s is needed on this node",
+					   container->needs.items[i]);
 	if (check_disk(folder, err) < 0)
 		return -1;
 	return check_clock(room, err);

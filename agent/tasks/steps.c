@@ -479,7 +479,7 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 static int write_start(struct task *task, struct error *err)
 {
 	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
-					 task->addresses };
+					 task->start_ms, task->addresses };
 	owned(buffer_clear) struct buffer start, hosts;
 
 	buffer_init(&start, INIT_START_MAX);

@@ -62,6 +62,7 @@ struct task {
 	uint32_t port;
 	char *address; /* given with the order to start */
 	uint32_t rendezvous_port;
+	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
 	enum failure ordered; /* why it was told to stop */
 	struct outcome outcome;

@@ -225,22 +225,22 @@ const struct task_id *task_id(const struct task *task)
 	return &task->id;
 }
 
-void task_start(struct task *task, const char *address, uint32_t port,
-		const struct strings *addresses)
+void task_start(struct task *task, const struct rendezvous *rendezvous)
 {
 	char *copy;
 
 	if (task->step != STEP_READY)
 		return;
 	strings_clear(&task->addresses);
-	if (strings_copy(&task->addresses, addresses, NULL) < 0)
+	if (strings_copy(&task->addresses, &rendezvous->addresses, NULL) < 0)
 		return; /* the order comes again with the next report */
-	copy = strdup(address);
+	copy = strdup(rendezvous->address);
 	if (!copy)
 		return;
 	free(task->address);
 	task->address = copy;
-	task->rendezvous_port = port;
+	task->rendezvous_port = rendezvous->port;
+	task->start_ms = rendezvous->time_ms;
 	task_event(task, ORDER_START);
 }
 

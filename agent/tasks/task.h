@@ -13,6 +13,7 @@
 #include "agent/engine/engine.h"
 #include "agent/devices/allot.h"
 #include "agent/engine/image.h"
+#include "agent/tasks/command.h"
 #include "agent/tasks/preflight.h"
 #include "agent/tasks/pump.h"
 #include "agent/tasks/spool.h"
@@ -65,9 +66,10 @@ OWNED_POINTER(struct task, task_free)
 
 const struct task_id *task_id(const struct task *task);
 
-/* Orders. One that does not fit the state is ignored: it came late or twice. */
-void task_start(struct task *task, const char *address, uint32_t port,
-		const struct strings *addresses);
+/* Orders. One that does not fit the state is ignored: it came late or twice.
+ * What the rendezvous has is copied.
+ */
+void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason);
 void task_discard(struct task *task);
 

@@ -52,6 +52,7 @@ static void tell_start(struct task *task)
 		.rank = task->rank,
 		.master_addr = gang->address,
 		.master_port = gang->port,
+		.time_ms = (uint64_t)task->job->started_ms,
 		.addresses = gang->addresses,
 	};
 

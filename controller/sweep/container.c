@@ -144,10 +144,10 @@ static int splice(const struct context *context, const struct value *word,
 	return 1;
 }
 
-static int read_command(const struct context *context, struct strings *argv,
-			struct error *err)
+static int read_command(const struct context *context, enum key key,
+			struct strings *argv, struct error *err)
 {
-	const struct value *list = context->values[KEY_COMMAND];
+	const struct value *list = context->values[key];
 
 	if (!list)
 		return 0;
@@ -270,6 +270,39 @@ static int read_names(const struct value *list, size_t max,
 
 		if (value_string(value_at(list, i), max, &text, err) < 0 ||
 		    strings_add(names, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Paths of the node. */
+static int read_needs(const struct context *context, struct strings *needs,
+		      struct error *err)
+{
+	const struct value *list = context->values[KEY_NEEDS];
+	size_t max = key_rules[KEY_NEEDS].max;
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > NAMES_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), NAMES_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *path = value_at(list, i);
+		const char *text;
+
+		if (value_string(path, max, &text, err) < 0 ||
+		    fill(context, path, max, false, err) < 0)
+			return -1;
+		if (*context->cells->scratch.data != '/')
+			return value_error(path, err,
+					   "found \"%.60s\", allowed is an "
+					   "absolute path",
+					   text);
+		if (strings_add(needs, context->cells->scratch.data, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -464,7 +497,9 @@ int container_read(struct cells *cells, const struct value *const *values,
 	struct container_spec *container = &cell->spec.container;
 
 	if (read_image(context, cell, err) < 0 ||
-	    read_command(context, &container->argv, err) < 0 ||
+	    read_command(context, KEY_COMMAND, &container->argv, err) < 0 ||
+	    read_command(context, KEY_PREPARE, &container->prepare, err) < 0 ||
+	    read_needs(context, &container->needs, err) < 0 ||
 	    read_env(context, &container->env, err) < 0 ||
 	    read_mounts(context, container, err) < 0 ||
 	    read_files(context, container, err) < 0 ||

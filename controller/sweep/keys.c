@@ -19,6 +19,9 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_IMAGE] =		{ "image", TYPE_FILLED, 1, 512, NULL },
 	[KEY_BUILD] =		{ "build", TYPE_TEXT, 1, 128, NULL },
 	[KEY_COMMAND] =		{ "command", TYPE_OTHER, 0, 0, NULL },
+	[KEY_PREPARE] =		{ "prepare", TYPE_OTHER, 0, 0, NULL },
+	[KEY_NEEDS] =		{ "needs", TYPE_OTHER, 1, 4096, NULL },
+	[KEY_CASE] =		{ "case", TYPE_TEXT, 1, 256, NULL },
 	[KEY_MOUNTS] =		{ "mounts", TYPE_OTHER, 0, 0, NULL },
 	[KEY_FILES] =		{ "files", TYPE_OTHER, 0, 64 * 1024, NULL },
 	[KEY_WORKDIR] =		{ "workdir", TYPE_FILLED, 1, 4096, NULL },
@@ -79,7 +82,7 @@ const struct key_rule key_rules[KEYS] = {
 
 const char *const key_tops[] = {
 	"sweep", "vendor", "chip", "nodes", "devices", "shared", "framework",
-	"image", "build", "command", "env", "workspace", "mounts", "files",
+	"image", "build", "command", "env", "workspace", "mounts", "files", "prepare", "needs", "case",
 	"workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",

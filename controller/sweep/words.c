@@ -43,6 +43,10 @@ static int set_words(struct cells *cells, const struct value *const *values,
 {
 	struct buffer *out = &cells->scratch;
 
+	/* A case has its own name, which says it all. */
+	if (values[KEY_CASE])
+		return cell_set_text(&cell->spec.cell,
+				     value_text(values[KEY_CASE]), err);
 	buffer_consume(out, out->size);
 	for (size_t i = 0; i < cells->varying_count; i++) {
 		size_t path = cells->varying[i];
@@ -162,6 +166,8 @@ static int set_values(const struct cells *cells,
 			good = add_json(object, paths_name(cells->paths, path),
 					value_json(values[path]));
 	}
+	if (good && values[KEY_CASE] && !is_varying(cells, KEY_CASE))
+		good = add_json(object, "case", value_json(values[KEY_CASE]));
 	if (good && values[KEY_MODEL] && !is_varying(cells, KEY_MODEL))
 		good = add_json(object, "model", value_json(values[KEY_MODEL]));
 	if (good && !is_varying(cells, KEY_NODES))

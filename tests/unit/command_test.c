@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static const struct rendezvous there = { "10.0.0.1", 20500, { 0 } };
+static const struct rendezvous there = { "10.0.0.1", 20500, 0, { 0 } };
 
 /* The records, with '|' for each NUL. */
 static const char *records(const struct buffer *start)
@@ -205,7 +205,7 @@ static void all_addresses(void)
 	owned(buffer_clear) struct buffer start, hosts;
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
-	struct rendezvous two = { "10.0.0.1", 20500, { 0 } };
+	struct rendezvous two = { "10.0.0.1", 20500, 0, { 0 } };
 	struct error err = { 0 };
 
 	buffer_init(&start, INIT_START_MAX);
@@ -222,6 +222,12 @@ static void all_addresses(void)
 	is_int(command_hostfile(&spec, &there, &hosts, &err), 0,
 	       "as is the hostfile");
 	is_int((long long)hosts.size, 0, "which is empty");
+	two.time_ms = 1763712000999;
+	spec.rank = 1;
+	spec.repeat = 2;
+	strings_add(&spec.container.prepare,
+		    "${NODE_ADDRESS} ${ROUND} ${START_TIME} ${NODE_RANK}",
+		    NULL);
 	strings_add(&two.addresses, "10.0.0.1", NULL);
 	strings_add(&two.addresses, "n2", NULL);
 	strings_add(&spec.container.argv, "${HOSTFILE}", NULL);
@@ -231,7 +237,10 @@ static void all_addresses(void)
 	   "a 10.0.0.1,n2 b|[\"10.0.0.1:20500\", \"n2:20500\"]|"
 	   "/regatta/in/hostfile|",
 	   "all nodes' addresses are filled in order of their ranks");
-	is(of_key(&start, "follow="), "/f3|", "and so are followed files");
+	is(of_key(&start, "follow="), "/f1|", "and so are followed files");
+	is(of_key(&start, "prepare="), "n2 3 20251121080000 1|",
+	   "the command before knows its own address, the round and the start");
+	strings_clear(&spec.container.prepare);
 	command_hostfile(&spec, &two, &hosts, &err);
 	is(hosts.data, "10.0.0.1 slots=2\nn2 slots=2\n",
 	   "the hostfile has a line for each");
@@ -249,7 +258,7 @@ static void limits(void)
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	char address[512];
-	struct rendezvous far = { address, 1, { 0 } };
+	struct rendezvous far = { address, 1, 0, { 0 } };
 
 	buffer_init(&start, 100);
 	strings_add(&spec.container.argv, "x", NULL);
@@ -274,7 +283,7 @@ static void limits(void)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(31);
 	whole_file();
 	what_is_run();
 	a_file();

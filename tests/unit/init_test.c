@@ -391,6 +391,52 @@ static void test_ranks(void)
 	box_clear(&box);
 }
 
+static void test_prepare(void)
+{
+	struct box box;
+
+	box_init(&box);
+	box_script(&box,
+		   "processes=2\nrank_env=1\nenv=A=b\nprepare=/bin/sh\n"
+		   "prepare=-c\nprepare=echo before $A; echo x >>once\n",
+		   "echo rank $RANK");
+	is_int(box_run(&box), 0, "a command runs before the processes");
+	is_log(&box, 0, "before b\nrank 0\n",
+	       "with their environment; its output comes first");
+	is_log(&box, 1, "rank 1\n", "it runs once");
+	is_int(box_process_count(&box), 2, "the record is of the processes");
+	ok(!box_error(&box), "and knows of no error");
+	box_clear(&box);
+
+	box_init(&box);
+	box_script(&box,
+		   "processes=2\nprepare=/bin/sh\nprepare=-c\n"
+		   "prepare=echo no; exit 3\n",
+		   "echo never");
+	is_int(box_run(&box), 3, "when it fails, its exit code is ours");
+	is_log(&box, 0, "no\n", "and nothing else runs");
+	is(box_error(&box), "the command that prepares exited with code 3",
+	   "the record says so");
+	box_clear(&box);
+
+	box_init(&box);
+	box_script(&box, "prepare=no-such-program\n", "echo never");
+	is_int(box_run(&box), 127, "a program that is not there: 127");
+	is(box_error(&box), "no-such-program: no such program", "by its name");
+	box_clear(&box);
+
+	box_init(&box);
+	box_script(&box,
+		   "prepare=/bin/sh\nprepare=-c\nprepare=trap 'exit 0' TERM; "
+		   "echo ready >&9; while :; do sleep 60 & wait; done\n",
+		   "echo never");
+	if (box_begin(&box) && box_ready(&box, 1))
+		kill(box.pid, SIGTERM);
+	is_int(box_end(&box), 143, "told to stop while it prepares");
+	is_log(&box, 0, "", "the command is not started any more");
+	box_clear(&box);
+}
+
 static void test_first_failure(void)
 {
 	struct box box;
@@ -461,6 +507,8 @@ static void test_broken_start_files(void)
 		  "env: found \"NAME\", allowed NAME=VALUE" },
 		{ BYTES("version=1\0env==x\0arg=true\0"), "env: found \"=x\"" },
 		{ BYTES("version=1\0arg=\0"), "arg: the program has no name" },
+		{ BYTES("version=1\0prepare=\0arg=a\0"),
+		  "prepare: the program has no name" },
 	};
 	/* clang-format on */
 
@@ -607,7 +655,7 @@ int main(void)
 {
 	bool pid1;
 
-	tap_begin(120);
+	tap_begin(133);
 	if (!box_ready_to_go())
 		return 1;
 	pid1 = box_pid1_allowed();
@@ -626,6 +674,7 @@ int main(void)
 	test_orphans_reaped();
 	test_second_run();
 	test_ranks();
+	test_prepare();
 	test_first_failure();
 	test_broken_start_files();
 	test_start_file_size();

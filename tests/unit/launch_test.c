@@ -138,7 +138,7 @@ static int build(struct sweep *sweep, uint32_t nodes, struct buffer *start,
 		 struct error *err)
 {
 	owned(strings_clear) struct strings addresses = { 0 };
-	struct rendezvous rendezvous = { "10.0.0.1", 20500, { 0 } };
+	struct rendezvous rendezvous = { "10.0.0.1", 20500, 0, { 0 } };
 	struct strings none = { 0 };
 	struct job_spec job;
 	int rc;

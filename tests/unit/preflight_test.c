@@ -39,6 +39,16 @@ static void mounts(void)
 	   "mounts[1]: /no/such/path on this node: No such file or directory",
 	   "and the sentence says which one, and where");
 	spec.container.mounts_count = 0;
+	strings_add(&spec.container.needs, "/", NULL);
+	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	       "a path that is needed, and there");
+	strings_add(&spec.container.needs, "/no/such/file", NULL);
+	is_int(preflight_check(&room, &spec, "/tmp", &err), -1,
+	       "and one that is not");
+	is(err.text,
+	   "/no/such/file is needed on this node: No such file or directory",
+	   "is named");
+	strings_clear(&spec.container.needs);
 	is_int(preflight_check(&room, &spec, "/no/such/folder", &err), -1,
 	       "a folder for output that is not there");
 	ok(err.code == ENOENT && strstr(err.text, "/no/such/folder"),
@@ -322,7 +332,7 @@ static void facts(void)
 
 int main(void)
 {
-	tap_begin(60);
+	tap_begin(63);
 	mounts();
 	clocks();
 	facts();

@@ -58,12 +58,17 @@ struct world {
 	bool gone;
 };
 
-static const struct strings no_addresses;
-
 static const struct task_id id = { 3, 1, 0 };
 
 static void inventory_changed(void *arg)
 {
+}
+
+static void start(struct world *world, const char *address, uint32_t port)
+{
+	const struct rendezvous rendezvous = { address, port, 0, { 0 } };
+
+	task_start(world->task, &rendezvous);
 }
 
 static void asked(struct world *world, char what)
@@ -365,8 +370,8 @@ static void from_begin_to_end(void)
 
 	begin(world);
 	ok(UNTIL(world, state_is(world, "ready")), "a task gets ready");
-	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
-	task_start(world->task, "10.0.0.2", 20002, &no_addresses);
+	start(world, "10.0.0.1", 20001);
+	start(world, "10.0.0.2", 20002);
 	ok(UNTIL(world, state_is(world, "running")), "runs when told to");
 	exits(world, 0);
 	ok(UNTIL(world, state_is(world, "ended")), "and has ended well");
@@ -394,7 +399,7 @@ static void lost_answers(void)
 		world->lose = what[i];
 		begin(world);
 		UNTIL(world, state_is(world, "ready"));
-		task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+		start(world, "10.0.0.1", 20001);
 		ok(UNTIL(world, state_is(world, "running")),
 		   "an answer to '%c' that is lost is made good: %s", what[i],
 		   world->asked);
@@ -467,7 +472,7 @@ static void ways_to_fail(void)
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
 	world->code = 500;
-	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+	start(world, "10.0.0.1", 20001);
 	ok(UNTIL(world, state_is(world, "ended:create")),
 	   "nor start it: the same");
 	world_free(world);
@@ -475,7 +480,7 @@ static void ways_to_fail(void)
 	world = world_new();
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
-	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+	start(world, "10.0.0.1", 20001);
 	UNTIL(world, state_is(world, "running"));
 	exits(world, 3);
 	ok(UNTIL(world, state_is(world, "ended:exit")),
@@ -497,7 +502,7 @@ static void stopped(void)
 
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
-	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+	start(world, "10.0.0.1", 20001);
 	UNTIL(world, state_is(world, "running"));
 	task_stop(world->task, FAILURE_TIMEOUT);
 	task_stop(world->task, FAILURE_CANCELLED);
@@ -512,7 +517,7 @@ static void stopped(void)
 	task_stop(world->task, FAILURE_CANCELLED);
 	is(world->states, "ready ended:cancelled",
 	   "one that is ready ends at once");
-	task_start(world->task, "10.0.0.1", 20001, &no_addresses);
+	start(world, "10.0.0.1", 20001);
 	task_discard(world->task);
 	ok(UNTIL(world, world->gone) && !strchr(world->asked, START),
 	   "and is not started any more");
