@@ -2,6 +2,7 @@
  */
 #include "agent/tasks/preflight.h"
 #include "agent/devices/facts.h"
+#include "agent/devices/strangers.h"
 #include "agent/devices/versions.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
@@ -91,6 +92,8 @@ struct preflight {
 	const struct preflight_room *room;
 	preflight_fn *done;
 	void *arg;
+	const struct task_spec *spec;
+	struct strangers *strangers;
 	struct version_query *query;
 	sd_event_source *timer;
 	cJSON *warnings;
@@ -147,10 +150,9 @@ static void versions_told(void *arg, const struct versions *versions)
 	finish(preflight, versions);
 }
 
-static int begin(sd_event_source *source, uint64_t usec, void *arg)
+static void ask_versions(struct preflight *preflight)
 {
 	static const struct versions none;
-	struct preflight *preflight = arg;
 	const struct preflight_room *room = preflight->room;
 	const struct profile *profile =
 		inventory_profile(room->allot->inventory);
@@ -161,6 +163,64 @@ static int begin(sd_event_source *source, uint64_t usec, void *arg)
 						versions_told, preflight, NULL);
 	if (!preflight->query)
 		finish(preflight, &none);
+}
+
+static void strangers_told(void *arg, const char *text)
+{
+	struct preflight *preflight = arg;
+	struct error err;
+
+	preflight->strangers = NULL;
+	if (text && !preflight->spec->strangers) {
+		error_set(&err, EBUSY,
+			  "the devices are in use: %s (strangers: warn would "
+			  "run all the same)",
+			  text);
+		preflight->done(preflight->arg, &err, NULL);
+		preflight_cancel(preflight);
+		return;
+	}
+	if (text)
+		cJSON_AddItemToArray(preflight->warnings,
+				     cJSON_CreateString(text));
+	ask_versions(preflight);
+}
+
+/* Bit i: the device of index i. */
+static uint64_t wanted_devices(const struct task_spec *spec)
+{
+	uint64_t wanted = 0;
+
+	for (size_t i = 0; i < spec->devices.count; i++) {
+		unsigned long index = strtoul(spec->devices.items[i], NULL, 10);
+
+		if (index < DEVICES_MAX)
+			wanted |= UINT64_C(1) << index;
+	}
+	return wanted;
+}
+
+static int begin(sd_event_source *timer, uint64_t usec, void *arg)
+{
+	struct preflight *preflight = arg;
+	const struct preflight_room *room = preflight->room;
+	const struct strangers_source source = {
+		.loop = room->loop,
+		.engine = room->engine,
+		.profile = inventory_profile(room->allot->inventory),
+		.roots = room->allot->roots,
+		.devices = inventory_devices(room->allot->inventory),
+		.cpus = room->cpus,
+		.cluster = room->cluster,
+		.node = room->node,
+	};
+
+	if (source.profile && source.devices->count)
+		preflight->strangers =
+			strangers_look(&source, wanted_devices(preflight->spec),
+				       strangers_told, preflight, NULL);
+	if (!preflight->strangers)
+		ask_versions(preflight);
 	return 0;
 }
 
@@ -177,6 +237,7 @@ struct preflight *preflight_begin(const struct preflight_room *room,
 		return NULL;
 	}
 	preflight->room = room;
+	preflight->spec = spec;
 	preflight->done = done;
 	preflight->arg = arg;
 	if (loop_timer(room->loop, &preflight->timer, 0, begin, preflight,
@@ -189,6 +250,7 @@ void preflight_cancel(struct preflight *preflight)
 {
 	if (!preflight)
 		return;
+	strangers_cancel(preflight->strangers);
 	versions_cancel(preflight->query);
 	loop_source_free(&preflight->timer);
 	cJSON_Delete(preflight->warnings);

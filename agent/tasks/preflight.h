@@ -23,8 +23,10 @@
 struct preflight_room {
 	sd_event *loop;
 	const struct allot_source *allot;
-	const cpu_set_t *cpus;   /* where tools run; NULL: anywhere */
-	uint32_t clock_limit_ms; /* from the controller's; 0: the default */
+	struct engine *engine;      /* NULL: no containers are looked at */
+	const char *cluster, *node; /* of the labels of our containers */
+	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
+	uint32_t clock_limit_ms;    /* from the controller's; 0: the default */
 	/* wire_client_clock(); false: not known. */
 	bool (*clock)(void *arg, struct exchange *best);
 	void *arg;
@@ -38,7 +40,8 @@ int preflight_check(const struct preflight_room *room,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err);
 
-/* From the loop, once. err: what forbids the task, or NULL. facts: what the
+/* From the loop, once. err: what forbids the task, or NULL: somebody else uses
+ * its devices (EBUSY), unless the spec only wants to be told. facts: what the
  * host is right now, an object of which the callee is the owner; NULL with err:
  *
  *	{"driver", "sdk", "clock", "governor", "memory_available_bytes",
@@ -48,7 +51,7 @@ typedef void preflight_fn(void *arg, const struct error *err, cJSON *facts);
 
 struct preflight;
 struct preflight *preflight_begin(const struct preflight_room *room,
-				  const struct task_spec *spec,
+				  const struct task_spec *spec, /* borrowed */
 				  preflight_fn *done, void *arg,
 				  struct error *err);
 /* done() does not run. NULL is fine. */

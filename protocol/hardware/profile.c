@@ -82,6 +82,10 @@ void profile_free(struct profile *profile)
 	strings_clear(&profile->monitor.command);
 	strings_clear(&profile->monitor.env);
 	sampler_free(profile->monitor.sampler);
+	strings_clear(&profile->processes.command);
+	expression_free(profile->processes.from);
+	expression_free(profile->processes.row);
+	free(profile->processes.ignore.items);
 	versions_free(profile->driver, profile->driver_count);
 	versions_free(profile->sdk, profile->sdk_count);
 	chips_free(profile->chips, profile->chips_count);
@@ -124,10 +128,11 @@ static int profile_read(struct profile *profile, struct error *err)
 		{ "visible", read_visible, 0, false },
 		{ "monitor", read_monitor, offsetof(struct profile, monitor), false },
 		{ "versions", read_versions, 0, false },
+		{ "processes", read_processes, offsetof(struct profile, processes), false },
 		{ "devices_per_card", read_dies, offsetof(struct profile, devices_per_card), false },
 		{ "chips", read_chips, 0, false },
 		{ "images", read_images, 0, false },
-		{ NULL, NULL, 0, false },
+		FIELD_END
 	};
 	/* clang-format on */
 

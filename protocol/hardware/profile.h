@@ -46,6 +46,12 @@
  *	versions:
  *	  driver: [{file, match}, {command, match}, ...]   # first that says
  *	  sdk: [...]
+ *	processes:		# who uses the devices: processes.h
+ *	  command: [...]
+ *	  from: expression	# rows come behind this line; optional
+ *	  row: expression	# with the named groups pid and name, and device
+ *				# and part, bus_id or uuid
+ *	  ignore: [NAME, ...]	# programs that only watch
  *	devices_per_card: 2	# devices that share a PCI function
  *	chips:			# of one device, as the tool counts devices
  *	  - {name: A100-SXM4-80GB, aliases: [A100], pci: ["20b2"],
@@ -176,6 +182,13 @@ struct monitor_rules {
 	struct sampler *sampler; /* NULL: nothing to sample */
 };
 
+struct process_rules {
+	struct strings command;  /* empty: the open files of processes tell */
+	struct expression *from; /* NULL: all lines */
+	struct expression *row;
+	struct profile_list ignore;
+};
+
 struct chip_rule {
 	const char *name;
 	struct profile_list aliases;
@@ -200,6 +213,7 @@ struct profile {
 	struct visible *visible;
 	size_t visible_count;
 	struct monitor_rules monitor;
+	struct process_rules processes;
 	struct version_rule *driver;
 	size_t driver_count;
 	struct version_rule *sdk;

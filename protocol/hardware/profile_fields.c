@@ -356,3 +356,14 @@ int read_ulimits(const struct value *value, void *out, struct error *err)
 	}
 	return 0;
 }
+
+int read_names(const struct value *value, void *out, struct error *err)
+{
+	struct profile_list *to = out;
+	void *items = NULL;
+	int rc = list_read(value, sizeof(*to->items), read_text, &items,
+			   &to->count, err);
+
+	to->items = items;
+	return rc;
+}

@@ -21,7 +21,12 @@ struct profile_field {
 	bool needed;
 };
 
-/* Read a map. The table ends in a field without a name. */
+#define FIELD_END                                                              \
+	{                                                                      \
+		NULL, NULL, 0, false                                           \
+	}
+
+/* Read a map. The table ends in FIELD_END. */
 int fields_read(const struct value *map, const struct profile_field *fields,
 		void *base, struct error *err);
 
@@ -54,6 +59,7 @@ field_fn read_flag;
 
 /* Lists of them. struct profile_list. */
 field_fn read_words;
+field_fn read_names; /* texts */
 field_fn read_device_paths;
 field_fn read_pci_ids;     /* 4 hex digits, quoted, as they may be numbers */
 field_fn read_pci_classes; /* 2 to 6 hex digits */

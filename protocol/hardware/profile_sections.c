@@ -5,15 +5,7 @@
 #include <string.h>
 
 #define FUNCTIONS 8 /* of a PCI device */
-#define TIMEOUT_MS 5000
-#define TIMEOUT_MIN_MS 100
-#define TIMEOUT_MAX_MS 60000
 #define SHM_MAX (1ULL << 44)
-
-#define FIELD_END                                                              \
-	{                                                                      \
-		NULL, NULL, 0, false                                           \
-	}
 
 /* discover */
 
@@ -512,105 +504,6 @@ int read_visible(const struct value *value, void *out, struct error *err)
 	return rc;
 }
 
-/* versions */
-
-static int read_version(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "command", read_argv,
-		  offsetof(struct version_rule, command), false },
-		{ "file", read_file_path,
-		  offsetof(struct version_rule, file), false },
-		{ "match", read_expression,
-		  offsetof(struct version_rule, match), false },
-		FIELD_END
-	};
-	/* clang-format on */
-	const struct version_rule *rule = out;
-
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	if (!rule->file == !rule->command.count)
-		return value_error(value, err,
-				   "found %s of file and command, allowed is "
-				   "one of them",
-				   rule->file ? "both" : "neither");
-	return 0;
-}
-
-static int read_driver(const struct value *value, void *out, struct error *err)
-{
-	struct profile *profile = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*profile->driver), read_version,
-			   &items, &profile->driver_count, err);
-
-	profile->driver = items;
-	return rc;
-}
-
-static int read_sdk(const struct value *value, void *out, struct error *err)
-{
-	struct profile *profile = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*profile->sdk), read_version, &items,
-			   &profile->sdk_count, err);
-
-	profile->sdk = items;
-	return rc;
-}
-
-int read_versions(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "driver", read_driver, 0, false },
-		{ "sdk", read_sdk, 0, false },
-		FIELD_END
-	};
-	/* clang-format on */
-
-	return fields_read(value, fields, out, err);
-}
-
-/* monitor */
-
-static int read_timeout(const struct value *value, void *out, struct error *err)
-{
-	uint64_t timeout_ms;
-
-	if (value_duration_ms(value, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS,
-			      &timeout_ms, err) < 0)
-		return -1;
-	*(uint32_t *)out = (uint32_t)timeout_ms;
-	return 0;
-}
-
-int read_monitor(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "command", read_argv,
-		  offsetof(struct monitor_rules, command), false },
-		{ "env", read_env,
-		  offsetof(struct monitor_rules, env), false },
-		{ "timeout", read_timeout,
-		  offsetof(struct monitor_rules, timeout_ms), false },
-		{ "na", NULL, 0, false },
-		{ "layouts", NULL, 0, true },
-		FIELD_END
-	};
-	/* clang-format on */
-	struct monitor_rules *rules = out;
-
-	rules->timeout_ms = TIMEOUT_MS;
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	rules->sampler = sampler_new(value, err);
-	return rules->sampler ? 0 : -1;
-}
-
 /* chips and images */
 
 static int read_gib(const struct value *value, void *out, struct error *err)
@@ -655,17 +548,6 @@ static int read_confidence(const struct value *value, void *out,
 		return -1;
 	*(const char **)out = words[word];
 	return 0;
-}
-
-static int read_names(const struct value *value, void *out, struct error *err)
-{
-	struct profile_list *to = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*to->items), read_text, &items,
-			   &to->count, err);
-
-	to->items = items;
-	return rc;
 }
 
 static int read_chip(const struct value *value, void *out, struct error *err)

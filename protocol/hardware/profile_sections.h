@@ -14,6 +14,7 @@ field_fn read_chips;     /* struct profile */
 field_fn read_images;    /* struct profile */
 field_fn read_visible;   /* struct profile */
 field_fn read_versions;  /* struct profile */
+field_fn read_processes; /* struct process_rules */
 field_fn read_monitor;   /* struct monitor_rules */
 
 #endif

@@ -1,6 +1,6 @@
 /* profile.c - any bytes as a vendor's profile: read and used, or refused.
  */
-#include "protocol/hardware/device.h"
+#include "protocol/hardware/processes.h"
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@ static void use(const struct profile *profile, const char *text, size_t size)
 					      .sys = "/nowhere/sys",
 					      .proc = "/nowhere/proc" };
 	owned(devices_clear) struct devices devices = { 0 };
+	owned(process_rows_clear) struct process_rows processes = { 0 };
 	owned(samples_clear) struct samples samples = { 0 };
 	struct device_info device = { .bus_id = (char *)"0000:01:00.0" };
 	owned(strings_clear) struct strings nodes = { 0 };
@@ -24,6 +25,9 @@ static void use(const struct profile *profile, const char *text, size_t size)
 		if (profile->driver[i].match)
 			expression_find(profile->driver[i].match, text, size,
 					out, sizeof(out), &err);
+	if (profile->processes.row)
+		process_rows_read(&profile->processes, text, size, &processes,
+				  &err);
 	if (profile->monitor.sampler)
 		sampler_read(profile->monitor.sampler, text, size, &samples,
 			     &err);

@@ -232,8 +232,23 @@ static const struct {
 	  "digits and -" },
 	{ "an unknown key", "vendor: a\nchip: []\n",
 	  "f:2: chip: found an unknown key, allowed are vendor, aliases, "
-	  "title, source, discover, container, visible, monitor, versions ...; "
-	  "did you mean \"chips\"?" },
+	  "title, source, discover, container, visible, monitor, versions, "
+	  "processes ...; did you mean \"chips\"?" },
+	{ "a row alone", "vendor: a\nprocesses: {row: '(?<pid>1)'}\n",
+	  "f:2: processes: found a row alone, allowed are both command and "
+	  "row, or neither" },
+	{ "rows of nobody",
+	  "vendor: a\nprocesses: {command: [x], row: '(?<device>1)'}\n",
+	  "f:2: processes.row: found no group pid, which must tell whose the "
+	  "row is" },
+	{ "rows of no device",
+	  "vendor: a\nprocesses: {command: [x], row: '(?<pid>1)'}\n",
+	  "f:2: processes.row: found no group device, bus_id or uuid, which "
+	  "must tell whose the row is" },
+	{ "another group",
+	  "vendor: a\nprocesses: {command: [x], row: '(?<user>1)'}\n",
+	  "f:2: processes.row: found the group \"user\", allowed are pid, "
+	  "name, device, part, bus_id, uuid, and names that begin with _" },
 	{ "an unknown key below", "vendor: a\ncontainer: {node: {}}\n",
 	  "f:2: container.node: found an unknown key, allowed are nodes, "
 	  "runtime, request, cdi, selector, env, groups, capabilities, "

@@ -1,0 +1,126 @@
+/* processes.c - who uses the devices, as a vendor's tool prints it.
+ */
+#include "protocol/hardware/processes.h"
+#include "protocol/printable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void process_rows_clear(struct process_rows *rows)
+{
+	free(rows->list);
+	*rows = (struct process_rows){ 0 };
+}
+
+/* What the group of that name caught last. */
+static void caught(const struct expression *expression, const char *name,
+		   char out[SAMPLE_WORD_MAX])
+{
+	out[0] = 0;
+	for (size_t i = 0; i < expression_groups(expression); i++) {
+		const char *text;
+		size_t size;
+
+		if (strcmp(expression_group_name(expression, i), name) != 0 ||
+		    !expression_caught(expression, i, &text, &size))
+			continue;
+		if (size >= SAMPLE_WORD_MAX)
+			size = SAMPLE_WORD_MAX - 1;
+		memcpy(out, text, size);
+		out[size] = 0;
+		printable(out, size);
+	}
+}
+
+/* False: the line is no row, or one without a process. */
+static bool take_row(const struct process_rules *rules, const char *line,
+		     size_t size, struct process_row *row)
+{
+	char part[SAMPLE_WORD_MAX], pid[SAMPLE_WORD_MAX];
+	size_t used;
+
+	if (expression_match(rules->row, line, size, EXPRESSION_START, NULL) <
+	    1)
+		return false;
+	caught(rules->row, "device", row->device);
+	caught(rules->row, "part", part);
+	caught(rules->row, "bus_id", row->bus_id);
+	caught(rules->row, "uuid", row->uuid);
+	caught(rules->row, "name", row->name);
+	caught(rules->row, "pid", pid);
+	used = strlen(row->device);
+	if (*part)
+		snprintf(row->device + used, SAMPLE_WORD_MAX - used, "/%s",
+			 part);
+	row->pid = strtoll(pid, NULL, 10);
+	return row->pid > 0;
+}
+
+static int append(struct process_rows *rows, const struct process_row *row,
+		  struct error *err)
+{
+	struct process_row *list;
+
+	/* Room for powers of two, without a second counter. */
+	if (!(rows->count & (rows->count - 1))) {
+		list = realloc(rows->list, (rows->count ? rows->count * 2 : 1) *
+						   sizeof(*list));
+		if (!list)
+			return error_nomem(err, "processes");
+		rows->list = list;
+	}
+	rows->list[rows->count++] = *row;
+	return 0;
+}
+
+int process_rows_read(const struct process_rules *rules, const char *text,
+		      size_t size, struct process_rows *rows, struct error *err)
+{
+	owned(process_rows_clear) struct process_rows found = { 0 };
+	const char *end = text + size;
+	bool begun = !rules->from;
+
+	while (text < end && found.count < PROCESSES_MAX) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((eol ? eol : end) - text);
+		char line[SAMPLE_LINE_MAX + 1];
+		struct process_row row;
+		size_t skip;
+
+		if (length > SAMPLE_LINE_MAX)
+			length = SAMPLE_LINE_MAX;
+		for (size_t i = 0; i < length; i++)
+			line[i] = text[i] ? text[i] : ' ';
+		while (length && strchr(" \t\r", line[length - 1]))
+			length--;
+		line[length] = 0;
+		skip = strspn(line, " \t");
+		text = eol ? eol + 1 : end;
+		if (!begun)
+			begun = expression_match(rules->from, line, length,
+						 EXPRESSION_ANYWHERE,
+						 NULL) == 1;
+		else if (take_row(rules, line + skip, length - skip, &row) &&
+			 append(&found, &row, err) < 0)
+			return -1;
+	}
+	*rows = found;
+	found = (struct process_rows){ 0 };
+	return 0;
+}
+
+bool process_uses(const struct process_row *row,
+		  const struct device_info *device,
+		  const struct device_sample *sample)
+{
+	char bus[BUS_ID_SIZE];
+
+	if (*row->bus_id)
+		return device->bus_id && bus_id_normal(row->bus_id, bus) &&
+		       !strcmp(bus, device->bus_id);
+	if (*row->uuid)
+		return device->uuid && !strcasecmp(row->uuid, device->uuid);
+	return *row->device && sample && !strcmp(row->device, sample->device);
+}
