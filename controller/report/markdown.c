@@ -105,7 +105,9 @@ static int put_table(struct buffer *out, const struct table *table,
 		if (put_rule(out, table->widths[c], column_right(columns, c),
 			     err) < 0)
 			return -1;
-	for (size_t c = 0; cell < end; c = (c + 1) % columns->count) {
+	for (size_t c = 0; cell < end; c++) {
+		if (c == columns->count)
+			c = 0;
 		if (c == 0 && buffer_text(out, "|\n", err) < 0)
 			return -1;
 		if (put_padded(out, cell, table->widths[c],

@@ -66,7 +66,7 @@ static const cJSON *middle(const cJSON **rows, size_t count)
 			rows[good++] = rows[i];
 	if (!good)
 		return first;
-	qsort(rows, good, sizeof(*rows), by_rate);
+	qsort(rows, good, sizeof(const cJSON *), by_rate);
 	return rows[(good - 1) / 2];
 }
 
@@ -82,10 +82,13 @@ static int lines_make(const cJSON *rows, struct lines *lines, struct error *err)
 	size_t total = (size_t)cJSON_GetArraySize(rows), from = 0;
 	const cJSON *row;
 
-	lines->rows = calloc(total + 1, sizeof(*lines->rows));
+	lines->rows = calloc(total + 1, sizeof(const cJSON *));
 	if (!lines->rows)
 		return error_nomem(err, "report");
-	cJSON_ArrayForEach(row, rows) lines->rows[lines->count++] = row;
+	cJSON_ArrayForEach(row, rows)
+	{
+		lines->rows[lines->count++] = row;
+	}
 	lines->count = 0;
 	while (from < total) {
 		size_t end = from + 1;

@@ -125,7 +125,7 @@ struct submitting {
 	char lacks[300];
 	/* Of the job at hand: */
 	uint64_t cell;
-	const struct job_spec *spec;
+	struct job_spec spec; /* of the job now */
 	struct error *err;
 };
 
@@ -133,10 +133,10 @@ static int take_over(const struct job_row *row, void *arg)
 {
 	struct submitting *to = arg;
 
-	if (row->repeat != to->spec->repeat)
+	if (row->repeat != to->spec.repeat)
 		return 0;
 	to->taken++;
-	return job_take_over(to->cluster, to->id, to->cell, to->spec, row,
+	return job_take_over(to->cluster, to->id, to->cell, &to->spec, row,
 			     to->err) < 0
 		       ? -1
 		       : 1;
@@ -145,7 +145,7 @@ static int take_over(const struct job_row *row, void *arg)
 /* Note a cell that no nodes that are known can ever run. */
 static void note_waiting(struct submitting *to)
 {
-	struct shape shape = job_shape(to->spec);
+	struct shape shape = job_shape(&to->spec);
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	cJSON *item;
 
@@ -166,7 +166,7 @@ static void note_waiting(struct submitting *to)
 	if (!to->lacks[0] || cJSON_GetArraySize(to->waiting) >= DROPPED_MAX)
 		return;
 	item = cJSON_CreateObject();
-	cJSON_AddStringToObject(item, "cell", to->spec->cell);
+	cJSON_AddStringToObject(item, "cell", to->spec.cell);
 	cJSON_AddStringToObject(item, "reason", to->lacks);
 	cJSON_AddItemToArray(to->waiting, item);
 }
@@ -176,14 +176,14 @@ static int put_job(struct submitting *to, bool first)
 	int rc = 0;
 
 	if (to->resume)
-		rc = store_runs(to->cluster->store, to->spec->key,
+		rc = store_runs(to->cluster->store, to->spec.key,
 				sweep_name(to->sweep), RUNS_MAX, take_over, to,
 				to->err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (first)
 		note_waiting(to);
-	return job_submit(to->cluster, to->id, to->cell, to->spec, to->err);
+	return job_submit(to->cluster, to->id, to->cell, &to->spec, to->err);
 }
 
 static int put_jobs(struct submitting *to)
@@ -195,14 +195,12 @@ static int put_jobs(struct submitting *to)
 		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
 
 		for (size_t i = first; i < first + repeats; i++) {
-			struct job_spec spec;
 			int rc;
 
-			if (sweep_job(to->sweep, i, &spec, to->err) < 0)
+			if (sweep_job(to->sweep, i, &to->spec, to->err) < 0)
 				return -1;
-			to->spec = &spec;
 			rc = put_job(to, i == first);
-			codec_clear(&job_spec_schema, &spec);
+			codec_clear(&job_spec_schema, &to->spec);
 			if (rc < 0)
 				return -1;
 		}

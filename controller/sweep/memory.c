@@ -168,7 +168,7 @@ static void describe(const struct memory_input *input,
 {
 	const struct shape *shape = input->shape;
 	char bytes[120] = "", experts[40] = "", activations[160] = "";
-	struct terms terms;
+	struct terms terms = { 0 };
 
 	find_terms(input, &terms);
 	add_term(bytes, sizeof(bytes), "weights", terms.bytes.weights,

@@ -128,6 +128,6 @@ int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 		return -1;
 	engine_abilities_clear(abilities);
 	*abilities = got;
-	got = (struct engine_abilities){ 0 };
+	memset(&got, 0, sizeof(got));
 	return 0;
 }

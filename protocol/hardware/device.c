@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define PCI_FOLDER "/sys/bus/pci/devices"
-#define WORD_MAX 32              /* bytes of a number, with the 0 */
-#define VALUE_MAX (2 * WORD_MAX) /* so that a long one can be told */
+#define WORD_MAX 32                      /* bytes of a number, with the 0 */
+#define VALUE_MAX ((size_t)2 * WORD_MAX) /* so that a long one can be told */
 #define NUMBER_FILE_MAX 65536
 
 void devices_clear(struct devices *devices)
@@ -613,7 +613,7 @@ static int number_one(struct search *search, const struct number_rule *rule,
 		      size_t index, struct error *why, struct error *err)
 {
 	struct device_info *info = &search->list[index].info;
-	char value[VALUE_MAX];
+	char value[VALUE_MAX] = "";
 
 	if (device_number(info, rule->name))
 		return 1;

@@ -155,7 +155,7 @@ int place_glob(const struct roots *roots, const char *text, bool digits,
 	owned(strings_clear) struct strings names = { 0 };
 	owned(strings_clear) struct strings got = { 0 };
 	const char *star = strchr(text, '*');
-	struct pattern pattern;
+	struct pattern pattern = { 0 };
 
 	if (star && pattern_cut(text, star, &pattern, err) < 0)
 		return -1;

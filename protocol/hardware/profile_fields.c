@@ -340,7 +340,7 @@ int read_ulimits(const struct value *value, void *out, struct error *err)
 		return -1;
 	for (size_t i = 0; i < value_count(value); i++) {
 		const struct value *limit = value_at(value, i);
-		const char *text;
+		const char *text = "";
 
 		if (read_text(limit, &text, err) < 0)
 			return -1;

@@ -49,6 +49,7 @@ static struct extract_rules *rules_of(unsigned number)
 		must(rules[count++] != NULL);
 	}
 	ready = true;
+	must(count > 0);
 	return rules[number % count];
 }
 

@@ -1,6 +1,8 @@
 #!/bin/bash
 # plan.t - a sweep over two vendors: planned on their nodes, run side by side.
+# shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need

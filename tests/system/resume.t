@@ -1,6 +1,8 @@
 #!/bin/bash
 # resume.t - what completed is not run again, what cannot run says why.
+# shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need

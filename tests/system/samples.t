@@ -96,7 +96,7 @@ ok "(( \$(lines $killed '\"trace\":') >= 2 ))" \
 controller_kill
 controller_up
 n=$(lines "$killed" '"d":')
-wait_for "(( \$(lines $killed '\"d\":') >= n + 2 ))" 30
+wait_for "(( \$(lines $killed '\"d\":') >= $n + 2 ))" 30
 touch "$BED/host/killed/go"
 must wait_job "$killed" completed 60
 is "$(usage "$killed" '"\(.broken_lines) \(.errors | length)"')" "0 0" \

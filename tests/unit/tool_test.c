@@ -30,7 +30,7 @@ static void answered(void *arg, const struct error *err,
 	answer->runs++;
 	answer->code = err ? err->code : 0;
 	snprintf(answer->text, sizeof(answer->text), "%s",
-		 err ? err->text : output->complaint);
+		 output ? output->complaint : err->text);
 	if (output) {
 		answer->output = malloc(output->size + 1);
 		memcpy(answer->output, output->text, output->size + 1);

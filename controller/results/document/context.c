@@ -40,8 +40,7 @@ int context_take(struct context *context, const struct value *map,
 	if (value_expect(map, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		double *figure =
-			(double *)((char *)context + figures[i].offset);
+		void *figure = (char *)context + figures[i].offset;
 		const struct value *value = value_get(map, figures[i].key);
 
 		if (value && value_kind(value) != VALUE_NULL &&

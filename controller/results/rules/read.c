@@ -164,7 +164,7 @@ static int read_target(struct extract_rules *rules, const struct value *value,
 	const char *text, *mark;
 	enum value_form form = FORM_NUMBER;
 
-	if (value_string(value, 2 * FIELD_NAME_MAX, &text, err) < 0)
+	if (value_string(value, (size_t)2 * FIELD_NAME_MAX, &text, err) < 0)
 		return -1;
 	mark = strchr(text, '/');
 	if (mark) {
