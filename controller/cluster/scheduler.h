@@ -46,12 +46,12 @@ struct slot_device {
 /* A node as the scheduler sees it; kept by the caller in an array. */
 struct slot {
 	const char *vendor;
-	uint32_t devices;                /* at most SCHEDULER_DEVICES_MAX */
 	const struct slot_device *parts; /* of each device; NULL: unknown */
-	uint64_t lost;  /* bit per device that is there no more, or broken */
-	bool usable;    /* up, not drained, nothing left to clean */
-	bool exclusive; /* held by a job that shares nothing */
-	uint64_t busy;  /* bit per device that is held */
+	uint64_t lost;    /* bit per device that is there no more, or broken */
+	uint64_t busy;    /* bit per device that is held */
+	uint32_t devices; /* at most SCHEDULER_DEVICES_MAX */
+	bool usable;      /* up, not drained, nothing left to clean */
+	bool exclusive;   /* held by a job that shares nothing */
 };
 
 struct placement {

@@ -90,7 +90,7 @@ static void note_history(struct outlook *outlook, const struct keys *keys,
 	{
 		uint64_t time = json_u64(item, "median_ms");
 		const struct keyed *found;
-		struct keyed key;
+		struct keyed key = { 0 };
 
 		snprintf(key.key, sizeof(key.key), "%s",
 			 json_text(item, "key"));
