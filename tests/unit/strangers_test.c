@@ -73,7 +73,7 @@ static void bed_init(struct bed *bed, const char *profile)
 	lab_node(&bed->lab, "/dev/lab0");
 	lab_node(&bed->lab, "/dev/lab1");
 	if (!bed->profile ||
-	    devices_find(bed->profile, &bed->lab.roots, NULL, NULL,
+	    devices_find(bed->profile, &bed->lab.roots, NULL, NULL, NULL,
 			 &bed->devices, why, sizeof(why), NULL) < 0 ||
 	    bed->devices.count != 2)
 		abort();
