@@ -2,6 +2,7 @@
  * loop in which what was decided is committed before it is told.
  */
 #include "controller/controller.h"
+#include "controller/cluster/chain.h"
 #include "controller/cluster/cluster.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
@@ -80,11 +81,11 @@ static int turn_run(sd_event_source *source, void *arg)
 
 	if (!commit(controller))
 		return 0;
-	if (cluster->schedule_due) {
+	chain_settle(cluster);
+	if (cluster->schedule_due)
 		gang_schedule(cluster);
-		if (!commit(controller))
-			return 0;
-	}
+	if (!commit(controller))
+		return 0;
 	if (cluster->changed)
 		server_wake(cluster);
 	wire_server_flush(cluster->wire);
@@ -359,6 +360,7 @@ struct controller *controller_new(sd_event *loop,
 	TAILQ_INIT(&cluster->parked);
 	TAILQ_INIT(&cluster->reading);
 	TAILQ_INIT(&cluster->gangs);
+	TAILQ_INIT(&cluster->due);
 	cluster->loop = sd_event_ref(loop);
 	cluster->node_lost_ms = config->node_lost_ms;
 	if (open_state(cluster, config, err) < 0 ||
@@ -384,6 +386,7 @@ void controller_free(struct controller *controller)
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);
+	loop_source_free(&cluster->settler);
 	if (cluster->store)
 		store_commit(cluster->store, NULL);
 	server_forget(cluster, NULL);

@@ -40,6 +40,7 @@ static const char *const failures[FAILURES] = {
 	[FAILURE_POLICY] = "policy",
 	[FAILURE_CANCELLED] = "cancelled",
 	[FAILURE_INCOMPLETE] = "incomplete",
+	[FAILURE_SKIPPED] = "skipped",
 };
 /* clang-format on */
 

@@ -45,6 +45,7 @@ enum failure {
 	FAILURE_POLICY,    /* the node's policy forbids it */
 	FAILURE_CANCELLED,
 	FAILURE_INCOMPLETE, /* exit code 0, but the last step is missing */
+	FAILURE_SKIPPED,    /* a job that it goes after did not complete */
 	FAILURES
 };
 

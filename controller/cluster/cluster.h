@@ -130,6 +130,14 @@ struct gang {
 	struct cluster *cluster;
 };
 
+/* That a job goes after another one (chain.h). */
+struct follow {
+	uint64_t before; /* the other one */
+	struct job *job;
+	bool listed; /* behind the other one, which is not final */
+	LIST_ENTRY(follow) by_before;
+};
+
 /* A job that is not final, or whose containers are not all gone. */
 struct job {
 	uint64_t id;
@@ -142,10 +150,17 @@ struct job {
 	char *text;
 	int64_t code; /* errno value behind it */
 	int64_t queued_ms, started_ms, ended_ms;
-	struct shape shape; /* its texts are owned */
+	struct shape shape; /* its texts and pins are owned */
 	struct gang *gang;  /* NULL while queued */
 	struct node *avoid; /* failed it in the last attempt */
 	uint64_t progress_seq;
+	struct follow *follows;
+	size_t follows_count;
+	bool same_nodes; /* as the first one that it goes after */
+	char *skip;      /* why it will never run; NULL */
+	LIST_HEAD(, follow) followers;
+	bool due; /* listed in cluster->due */
+	TAILQ_ENTRY(job) by_due;
 };
 
 struct parked; /* a request that waits, see server.c */
@@ -166,6 +181,8 @@ struct cluster {
 	TAILQ_HEAD(, gang) gangs; /* of the jobs that are not queued */
 	struct queue *queue;
 	bool schedule_due;
+	TAILQ_HEAD(, job) due; /* queued, but they go after others */
+	sd_event_source *settler;
 	bool draining; /* nothing new is begun */
 	struct rules *rules;
 	size_t rules_count;

@@ -1,6 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/cluster/job.h"
+#include "controller/cluster/chain.h"
 #include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
 #include "protocol/file.h"
@@ -37,6 +38,9 @@ static void job_free(struct job *job)
 		return;
 	free((char *)job->shape.vendor);
 	free((char *)job->shape.chip);
+	free((uint32_t *)job->shape.pins);
+	free(job->follows);
+	free(job->skip);
 	free(job->text);
 	free(job);
 }
@@ -70,6 +74,8 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 		error_nomem(err, "job");
 		return NULL;
 	}
+	if (chain_init(job, spec, err) < 0)
+		return NULL;
 	job->id = id;
 	job->sweep = sweep;
 	job->priority = spec->priority;
@@ -86,6 +92,7 @@ void job_forget(struct cluster *cluster, struct job *job)
 {
 	if (job->state == JOB_QUEUED)
 		queue_remove(cluster->queue, &job->shape, job->id);
+	chain_clear(cluster, job);
 	job_drop_gang(cluster, job);
 	tdelete(job, &cluster->jobs, compare_jobs);
 	cluster->jobs_count--;
@@ -257,6 +264,8 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	job->state = next;
 	job->attempt = attempt;
 	cluster->changed = true;
+	if (job_state_final(next) && event != JOB_EVENT_REMOVED)
+		chain_ended(cluster, job);
 	return 0;
 }
 
@@ -280,13 +289,6 @@ void job_clear_failure(struct job *job)
 }
 
 /* Coming and coming back. */
-
-static int enqueue(struct cluster *cluster, struct job *job, struct error *err)
-{
-	cluster->schedule_due = true;
-	return queue_add(cluster->queue, &job->shape, job->id, job->priority,
-			 err);
-}
 
 int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err)
@@ -316,7 +318,7 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	job->queued_ms = row.queued_ms;
 	if (store_put_job(cluster->store, &row, err) < 0 ||
 	    job_event(cluster, job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
-	    enqueue(cluster, job, err) < 0)
+	    chain_queue(cluster, job, err) < 0)
 		return -1;
 	return 0;
 }
@@ -429,7 +431,7 @@ int job_load(struct cluster *cluster, const struct job_row *row,
 	if (!job)
 		return -1;
 	if (job->state == JOB_QUEUED)
-		return enqueue(cluster, job, err);
+		return chain_queue(cluster, job, err);
 	if (job_make_gang(cluster, job, err) < 0)
 		return -1;
 	return load_allocation(cluster, job,
@@ -462,7 +464,7 @@ int job_revive(struct cluster *cluster, const struct job_row *row,
 	job->first_attempt = job->attempt + 1;
 	if (job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
-	return enqueue(cluster, job, err);
+	return chain_queue(cluster, job, err);
 }
 
 /* Gangs. */

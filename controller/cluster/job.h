@@ -11,7 +11,9 @@ struct shape job_shape(const struct job_spec *spec);
 /* An active job, or NULL. */
 struct job *job_find(const struct cluster *cluster, uint64_t id);
 
-/* Put a new job into the store and the queue: JOB_EVENT_SUBMIT. */
+/* Put a new job into the store and the queue, or hold it behind those it goes
+ * after (chain.h): JOB_EVENT_SUBMIT.
+ */
 int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err);
 

@@ -142,23 +142,47 @@ struct queue *queue_new(struct error *err)
 	return queue;
 }
 
+static void lane_clear(struct lane *lane)
+{
+	free((char *)lane->shape.vendor);
+	free((char *)lane->shape.chip);
+	free((uint32_t *)lane->shape.pins);
+	free(lane->heap);
+	free(lane->places);
+}
+
 void queue_free(struct queue *queue)
 {
 	if (!queue)
 		return;
-	for (size_t i = 0; i < queue->count; i++) {
-		free((char *)queue->lanes[i].shape.vendor);
-		free((char *)queue->lanes[i].shape.chip);
-		free(queue->lanes[i].heap);
-		free(queue->lanes[i].places);
-	}
+	for (size_t i = 0; i < queue->count; i++)
+		lane_clear(&queue->lanes[i]);
 	free(queue->lanes);
 	free(queue);
+}
+
+void queue_trim(struct queue *queue)
+{
+	for (size_t i = queue->count; i-- > 0;) {
+		struct lane *lane = &queue->lanes[i];
+
+		if (!lane->shape.pins || lane->count)
+			continue;
+		lane_clear(lane);
+		*lane = queue->lanes[--queue->count];
+	}
 }
 
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_pins(const struct shape *a, const struct shape *b)
+{
+	return a->pins_count == b->pins_count && !a->pins == !b->pins &&
+	       (!a->pins ||
+		!memcmp(a->pins, b->pins, a->pins_count * sizeof(*a->pins)));
 }
 
 static struct lane *lane_find(struct queue *queue, const struct shape *shape)
@@ -168,7 +192,7 @@ static struct lane *lane_find(struct queue *queue, const struct shape *shape)
 
 		if (other->nodes == shape->nodes &&
 		    other->devices == shape->devices &&
-		    other->shared == shape->shared &&
+		    other->shared == shape->shared && same_pins(other, shape) &&
 		    same_text(other->vendor, shape->vendor) &&
 		    same_text(other->chip, shape->chip))
 			return &queue->lanes[i];
@@ -180,10 +204,14 @@ static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 {
 	owned_free char *vendor = strdup(shape->vendor);
 	owned_free char *chip = shape->chip ? strdup(shape->chip) : NULL;
+	size_t bytes = shape->pins_count * sizeof(*shape->pins);
+	owned_free uint32_t *pins = shape->pins ? malloc(bytes + 1) : NULL;
 	struct lane *lane;
 
-	if (!vendor || (shape->chip && !chip))
+	if (!vendor || (shape->chip && !chip) || (shape->pins && !pins))
 		return NULL;
+	if (pins)
+		memcpy(pins, shape->pins, bytes);
 	if (queue->count == queue->room) {
 		size_t room = queue->room ? queue->room * 2 : 8;
 
@@ -197,6 +225,7 @@ static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 	*lane = (struct lane){ .shape = *shape };
 	lane->shape.vendor = take(vendor);
 	lane->shape.chip = take(chip);
+	lane->shape.pins = take(pins);
 	return lane;
 }
 

@@ -21,7 +21,7 @@ struct lane {
 	size_t count, room; /* room is 0 or a power of two */
 	/* Of a run: */
 	bool blocked; /* its head does not fit */
-	size_t first; /* no slot before this one fits */
+	size_t first; /* no slot (or pin, by number) before this one fits */
 };
 
 struct queue {
@@ -33,5 +33,7 @@ struct queue {
 /* Does a run before b? */
 bool queued_before(const struct queued *a, const struct queued *b);
 void lane_pop(struct lane *lane);
+/* Pins come and go with jobs: give up their lanes in which nobody waits. */
+void queue_trim(struct queue *queue);
 
 #endif

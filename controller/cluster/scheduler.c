@@ -154,22 +154,51 @@ void slot_release(struct slot *slot, uint64_t devices)
 		slot->exclusive = false;
 }
 
+/* How many slots the shape may have, and which is the n-th of them; of a pin
+ * that there is no slot for, count.
+ */
+static size_t candidates(const struct shape *shape, size_t count)
+{
+	return shape->pins ? shape->pins_count : count;
+}
+
+static size_t candidate(const struct shape *shape, size_t n, size_t count)
+{
+	if (!shape->pins)
+		return n;
+	return shape->pins[n] < count ? shape->pins[n] : count;
+}
+
+size_t shape_suiting(const struct shape *shape, const struct slot *slots,
+		     size_t count, size_t enough)
+{
+	size_t of = candidates(shape, count), suiting = 0;
+
+	for (size_t n = 0; n < of && suiting < enough; n++) {
+		size_t i = candidate(shape, n, count);
+
+		suiting += i < count && slot_suits(&slots[i], shape);
+	}
+	return suiting;
+}
+
 /* Collect placements for the job; with `strict`, none that it would rather
  * avoid. Returns how many are found, at most shape->nodes.
  */
 static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
 			   bool strict)
 {
+	size_t of = candidates(&lane->shape, run->count);
 	uint32_t found = 0;
 
-	for (size_t i = lane->first;
-	     i < run->count && found < lane->shape.nodes; i++) {
+	for (size_t n = lane->first; n < of && found < lane->shape.nodes; n++) {
+		size_t i = candidate(&lane->shape, n, run->count);
 		uint64_t devices;
 
-		if (run->reserved[i] ||
+		if (i == run->count || run->reserved[i] ||
 		    !slot_fits(&run->slots[i], &lane->shape, &devices)) {
 			/* During a run slots only fill up. */
-			lane->first += i == lane->first;
+			lane->first += n == lane->first;
 			continue;
 		}
 		if (strict && run->avoid && run->avoid(run->arg, job, i))
@@ -204,16 +233,19 @@ static bool try_head(struct run *run, struct lane *lane)
  */
 static void block(struct run *run, struct lane *lane)
 {
-	uint32_t suiting = 0;
+	const struct shape *shape = &lane->shape;
+	size_t of = candidates(shape, run->count);
 
 	lane->blocked = true;
-	for (size_t i = 0; i < run->count; i++)
-		suiting += slot_suits(&run->slots[i], &lane->shape);
-	if (suiting < lane->shape.nodes)
+	if (shape_suiting(shape, run->slots, run->count, shape->nodes) <
+	    shape->nodes)
 		return;
-	for (size_t i = 0; i < run->count; i++)
-		if (slot_suits(&run->slots[i], &lane->shape))
+	for (size_t n = 0; n < of; n++) {
+		size_t i = candidate(shape, n, run->count);
+
+		if (i < run->count && slot_suits(&run->slots[i], shape))
 			run->reserved[i] = true;
+	}
 }
 
 /* The lane whose head runs before all others that are not blocked. */
@@ -247,6 +279,7 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->reserved = reserved;
 	run->avoid = avoid;
 	run->arg = arg;
+	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].blocked = false;
 		queue->lanes[i].first = 0;

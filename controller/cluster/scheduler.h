@@ -12,6 +12,10 @@
  * free node that it could use, so that nothing behind it can delay it; jobs
  * behind it run on what is left (backfill). A job that asks for more nodes than
  * there are at present reserves nothing.
+ *
+ * A job may be pinned to certain nodes, since what it builds on lies there. It
+ * gets the first of them that fit, in their order, and waits for them alone:
+ * nothing else counts for it, and nothing else is reserved.
  */
 #ifndef CONTROLLER_CLUSTER_SCHEDULER_H
 #define CONTROLLER_CLUSTER_SCHEDULER_H
@@ -35,6 +39,8 @@ struct shape {
 	uint32_t devices; /* per node; 0: all that the node has (of the chip),
 			     none of them lost */
 	bool shared;
+	const uint32_t *pins; /* slots that it may have, each once; NULL: all */
+	size_t pins_count;
 };
 
 /* What is known of one device. */
@@ -66,6 +72,12 @@ bool slot_fits(const struct slot *slot, const struct shape *shape,
 /* Could it, if it were empty? */
 bool slot_suits(const struct slot *slot, const struct shape *shape);
 
+/* Of the slots that the shape may have, how many it could run on if they were
+ * empty; counted up to `enough`.
+ */
+size_t shape_suiting(const struct shape *shape, const struct slot *slots,
+		     size_t count, size_t enough);
+
 void slot_take(struct slot *slot, const struct shape *shape, uint64_t devices);
 void slot_release(struct slot *slot, uint64_t devices);
 
@@ -75,7 +87,7 @@ struct queue *queue_new(struct error *err);
 void queue_free(struct queue *queue);
 OWNED_POINTER(struct queue, queue_free)
 
-/* The shape's texts are copied. EEXIST: the job is there already. */
+/* The shape's texts and pins are copied. EEXIST: the job is there already. */
 int queue_add(struct queue *queue, const struct shape *shape, uint64_t job,
 	      int64_t priority, struct error *err);
 /* Not there is success. Costs the same wherever in the queue the job is. */

@@ -1,6 +1,7 @@
 /* describe.c - sweeps, jobs and nodes as the JSON that people get.
  */
 #include "controller/server/describe.h"
+#include "controller/cluster/chain.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/job.h"
@@ -178,14 +179,16 @@ cJSON *describe_origin(struct cluster *cluster, const struct job_row *row)
 	return from;
 }
 
-/* Why a queued job does not even have nodes to wait for. */
+/* Why a queued job is held, or does not even have nodes to wait for. */
 static void add_waits(struct cluster *cluster, const struct job *job, cJSON *to)
 {
 	char text[300];
 
-	if (job && job->state == JOB_QUEUED &&
-	    shortage_of(cluster->slots, cluster->nodes_count, &job->shape, text,
-			sizeof(text)) != SHORTAGE_NONE)
+	if (job && chain_waits(cluster, job, text, sizeof(text)))
+		add_text(to, "waits", text);
+	else if (job && job->state == JOB_QUEUED &&
+		 shortage_of(cluster->slots, cluster->nodes_count, &job->shape,
+			     text, sizeof(text)) != SHORTAGE_NONE)
 		add_text(to, "waits", text);
 	else
 		add_text(to, "waits", NULL);

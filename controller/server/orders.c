@@ -116,6 +116,7 @@ struct submitting {
 	struct cluster *cluster;
 	struct sweep *sweep;
 	uint64_t id;
+	uint64_t first_job;
 	bool resume;
 	size_t taken;
 	cJSON *waiting;
@@ -199,6 +200,8 @@ static int put_jobs(struct submitting *to)
 
 			if (sweep_job(to->sweep, i, &to->spec, to->err) < 0)
 				return -1;
+			for (size_t k = 0; k < to->spec.after_count; k++)
+				to->spec.after[k].job += to->first_job;
 			rc = put_job(to, i == first);
 			codec_clear(&job_spec_schema, &to->spec);
 			if (rc < 0)
@@ -267,6 +270,7 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 		return NULL;
 	to.sweep = sweep;
 	to.id = row.id;
+	to.first_job = store_coming_job(cluster->store);
 	to.waiting = cJSON_CreateArray();
 	rc = put_jobs(&to);
 	if (rc < 0) {

@@ -200,6 +200,11 @@ uint64_t store_next_job(struct store *store)
 	return store->next_job++;
 }
 
+uint64_t store_coming_job(const struct store *store)
+{
+	return store->next_job;
+}
+
 /* One value on its way into the queue. There it is a tag, then eight bytes of
  * number, or the length in eight bytes and the text.
  */

@@ -111,6 +111,8 @@ struct node_row {
  */
 uint64_t store_next_sweep(struct store *store);
 uint64_t store_next_job(struct store *store);
+/* What store_next_job() will give next. */
+uint64_t store_coming_job(const struct store *store);
 
 /* Queue a row. EINVAL: a text is NULL, too long, an id 0, a
  * state or failure out of range; ENOBUFS: STORE_PENDING_MAX. A failed call

@@ -410,6 +410,55 @@ static void removing(void)
 	is_int((long long)queue_length(queue), 0, "and is there once");
 }
 
+static struct shape pinned(uint32_t nodes, const uint32_t *pins, size_t count)
+{
+	struct shape shape = whole("cpu", nodes);
+
+	shape.pins = pins;
+	shape.pins_count = count;
+	return shape;
+}
+
+static void pins(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	static const uint32_t two_zero[] = { 2, 0 }, one[] = { 1 };
+	static const uint32_t nowhere[] = { 9 };
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1),
+				node("cpu", 1) };
+	uint32_t own[] = { 2, 0 };
+
+	add(queue, pinned(2, own, 2), 1, 0);
+	memset(own, 0, sizeof(own));
+	RUNS(queue, slots, "1@2,0", "a gang gets its pins in their order");
+	add(queue, pinned(1, two_zero, 2), 2, 0);
+	add(queue, whole("cpu", 1), 3, 0);
+	RUNS(queue, slots, "3@1", "who waits for pins takes nothing else");
+	add(queue, pinned(1, one, 1), 4, 0);
+	add(queue, whole("cpu", 1), 5, 0);
+	slot_release(&slots[1], 1);
+	slot_release(&slots[0], 1);
+	RUNS(queue, slots, "2@0 4@1", "each gets its own");
+	slot_release(&slots[0], 1);
+	slot_release(&slots[1], 1);
+	slot_release(&slots[2], 1);
+	slots[1].usable = false;
+	add(queue, pinned(1, one, 1), 6, 9);
+	add(queue, pinned(1, nowhere, 1), 7, 9);
+	add(queue, pinned(2, one, 1), 8, 9);
+	RUNS(queue, slots, "5@0",
+	     "who is pinned to what is not there holds up nobody");
+	queue_remove(queue, &(struct shape){ .vendor = "cpu", .nodes = 1 }, 6);
+	is_int((long long)queue_length(queue), 3,
+	       "a job is found by its pins alone");
+	slots[1].usable = true;
+	slots[1].exclusive = true;
+	add(queue, whole("cpu", 1), 9, 0);
+	RUNS(queue, slots, "9@2", "only what it is pinned to is kept for it");
+	slots[1].exclusive = false;
+	RUNS(queue, slots, "6@1", "which it then gets");
+}
+
 static void stopping(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -439,6 +488,7 @@ struct world {
 		int64_t priority;
 		bool waits, runs;
 		struct placement placements[4];
+		uint32_t pins[4];
 	} jobs[ROOM]; /* by id */
 	const char *wrong;
 };
@@ -496,13 +546,22 @@ static bool suits(const struct slot *slot, const struct shape *shape)
 	       could >= want;
 }
 
+/* May it have this slot at all? */
+static bool allowed(const struct shape *shape, size_t slot)
+{
+	for (size_t i = 0; i < shape->pins_count; i++)
+		if (shape->pins[i] == slot)
+			return true;
+	return !shape->pins;
+}
+
 static uint32_t count_suiting(const struct world *world,
 			      const struct shape *shape)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < world->slots_count; i++)
-		n += suits(&world->slots[i], shape);
+		n += allowed(shape, i) && suits(&world->slots[i], shape);
 	return n;
 }
 
@@ -516,7 +575,8 @@ static bool fits_now(const struct world *world, const struct shape *shape)
 		int could, want, now;
 
 		tell(slot, shape, &could, &want, &now);
-		n += suits(slot, shape) && !slot->exclusive &&
+		n += allowed(shape, i) && suits(slot, shape) &&
+		     !slot->exclusive &&
 		     (shape->shared ? now >= want : !slot->busy);
 	}
 	return n >= shape->nodes;
@@ -579,6 +639,8 @@ static void check_place(struct world *world, uint64_t id)
 		int could, want, now;
 
 		tell(slot, &job->shape, &could, &want, &now);
+		if (!allowed(&job->shape, at->slot))
+			world->wrong = "placed where it is not pinned to";
 		if (!suits(slot, &job->shape))
 			world->wrong = "placed where it does not suit";
 		if (__builtin_popcountll(at->devices) != want)
@@ -588,6 +650,7 @@ static void check_place(struct world *world, uint64_t id)
 			const struct entry *before = &world->jobs[other];
 
 			if (before->waits && earlier(world, other, id) &&
+			    allowed(&before->shape, at->slot) &&
 			    suits(slot, &before->shape) &&
 			    count_suiting(world, &before->shape) >=
 				    before->shape.nodes)
@@ -701,6 +764,14 @@ static void world_submit(struct world *world, uint64_t id)
 		.devices = (uint32_t)random_below(world, 5),
 		.shared = random_below(world, 2),
 	};
+	for (uint32_t i = 0; i < 4 && !random_below(world, 2); i++) {
+		uint32_t pin =
+			(uint32_t)random_below(world, world->slots_count + 1);
+
+		job->shape.pins = job->pins;
+		if (!job->shape.pins_count || !allowed(&job->shape, pin))
+			job->pins[job->shape.pins_count++] = pin;
+	}
 	job->priority = (int64_t)random_below(world, 3) - 1;
 	job->waits = true;
 	add(world->queue, job->shape, id, job->priority);
@@ -840,6 +911,29 @@ static void many_nodes(void)
 	ok(seconds < 0.5, "in %.2f s", seconds);
 }
 
+/* As jobs of chains are: each has one node that it waits for. */
+static void many_pinned(void)
+{
+	const uint32_t nodes = 4000;
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	owned_free struct slot *slots = calloc(nodes, sizeof(*slots));
+	struct tally tally = { .ordered = true };
+	clock_t begin = clock();
+	double seconds;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		slots[i] = node("cpu", 1);
+		add(queue, pinned(1, &i, 1), 1 + i, 0);
+		add(queue, pinned(1, &i, 1), 1 + nodes + i, 0);
+	}
+	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
+	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
+	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	is_int((long long)tally.count, nodes, "4,000 jobs pinned to a node");
+	ok(tally.ordered, "each, one after the other");
+	ok(seconds < 0.5, "in %.2f s", seconds);
+}
+
 static void many_cancelled(void)
 {
 	const uint64_t jobs = 100000;
@@ -876,10 +970,12 @@ int main(void)
 	backfill_of_devices();
 	avoiding();
 	removing();
+	pins();
 	stopping();
 	random_worlds();
 	many_jobs();
 	many_nodes();
+	many_pinned();
 	many_cancelled();
 	return tap_done();
 }
