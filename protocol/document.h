@@ -11,8 +11,8 @@
  * other than !!str !!int !!float !!bool !!null !!map !!seq, an alias inside
  * the value it names, invalid UTF-8, NUL, a second document (unless
  * documents may be laid over each other), more than 1,000 anchors, and anything
- *past the limits. Of JSON, escaped surrogate pairs
- *("\ud83d\ude00") are refused.
+ * past the limits. Of JSON, escaped surrogate pairs ("\ud83d\ude00") are
+ * refused.
  *
  * A quoted scalar is a string. A plain one is a number, a bool or a string as
  * the reader of the field demands, by the rules of the YAML 1.2 core schema:

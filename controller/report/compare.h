@@ -18,8 +18,9 @@
  *	 "ratio": 1.23,		rate of b over rate of a, or null
  *	 "apart": true,		the difference exceeds the spread; or null
  *	 "by": "repeats",	what the spread is from, or "steps", or null
- *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"} or
- *null} side: {"n": 3, "rate": 2068.1, "spread": 12.3, "loss": 2.06}
+ *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"}}
+ *						or null
+ *	side: {"n": 3, "rate": 2068.1, "spread": 12.3, "loss": 2.06}
  *
  * n counts completed repeats, 0: none; rate is the mean of their token/p/s.
  * With at least two repeats on both sides, spread is their standard deviation

@@ -7,8 +7,8 @@
  *	 "cell": "model=gpt-nano nodes=1",
  *	 "repeat": 0,
  *	 "values": {...},		the matrix values
- *	 "setup": {...},		measure_spec (protocol/spec.h), "vendor"
- *and "layout" (layout_spec)
+ *	 "setup": {...},		measure_spec (protocol/spec.h),
+ *					"vendor" and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name
  *	 "failure": "exit",		enum failure by name, or null
  *	 "text": "rank 1 exited 1",	the sentence of the failure, or null

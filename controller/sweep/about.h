@@ -1,10 +1,14 @@
 /* about.h - what a sweep file says for its reports alone: about, and align.
  *
- *	about:			# texts that no run can know, for reference
- *pages task: ... dataset: ... framework: deepspeed 0.11.1 optimizations:
- *gradient checkpointing columns: config fix_hp throughput memory align:
- *# are the losses those of a baseline? baseline: 17		# a job, or the
- *values of a cell of this sweep: # {vendor: nvidia}
+ *	about:			# texts that no run can know, for pages
+ *	  task: ...
+ *	  dataset: ...
+ *	  framework: deepspeed 0.11.1
+ *	  optimizations: gradient checkpointing
+ *	  columns: config fix_hp throughput memory
+ *	align:			# are the losses those of a baseline?
+ *	  baseline: 17		# a job, or the values of a cell of this sweep:
+ *				# {vendor: nvidia}
  *	  from_step: 21		# default
  *	  tolerance: 2%		# default: of the mean relative difference
  *

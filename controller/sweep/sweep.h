@@ -24,14 +24,14 @@
  * is the file's top merged with the map; without a matrix the cells of include
  * are all there are. A list of vendors at the top is a key of the matrix before
  * all others; it also spans each cell of include that names no vendor. Besides
- *the keys above, the top may set the variables that frameworks have defaults
- *for.
+ * the keys above, the top may set the variables that frameworks have defaults
+ * for.
  *
  * A cell that contradicts itself or its model (controller/sweep/shape.h), does
  * not fit its chip (controller/sweep/memory.h), is excluded, or is the same run
- *as an earlier one is dropped, with the reason. Everything else that is wrong
- *is an error of the file, "file:line: field: found ..., allowed ...", and there
- *is no sweep.
+ * as an earlier one is dropped, with the reason. Everything else that is wrong
+ * is an error of the file, "file:line: field: found ..., allowed ...", and
+ * there is no sweep.
  *
  * Specs are made one by one on demand: a sweep of a million cells takes a few
  * bytes for each.

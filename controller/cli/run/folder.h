@@ -3,8 +3,10 @@
  *	sweep.yaml		the sweep as it was when the run began
  *	cluster			label of its containers: run-<32 hex digits>
  *	keys/			controller.key, agent.key, operator.key,
- *authorized controller/, agent/	state of the two daemons controller.log,
- *agent.log	what they say endpoint		where the controller listens
+ *				authorized
+ *	controller/, agent/	state of the two daemons
+ *	controller.log, agent.log	what they say
+ *	endpoint		where the controller listens
  *	report.md, report.csv, report.json	the results
  *
  * Two locks keep runs apart (flock(2)): on the folder itself, held by the
