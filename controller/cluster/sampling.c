@@ -98,6 +98,11 @@ cJSON *sampling_curves(const struct gang *gang, struct error *err)
 	return over_all(gang, usage_curves, err);
 }
 
+cJSON *sampling_host_curves(const struct gang *gang, struct error *err)
+{
+	return over_all(gang, usage_host_curves, err);
+}
+
 void sampling_clear(struct gang *gang)
 {
 	for (uint32_t i = 0; gang->samplings && i < gang->spec.nodes; i++)

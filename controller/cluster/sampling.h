@@ -17,11 +17,12 @@ bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
 /* Nothing that is stored is left to read. */
 bool sampling_done(struct cluster *cluster, const struct gang *gang);
 
-/* Of all nodes: usage_summary() and usage_curves(). The caller deletes it;
- * NULL: ENOMEM.
+/* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The caller
+ * deletes it; NULL: ENOMEM.
  */
 cJSON *sampling_summary(const struct gang *gang, struct error *err);
 cJSON *sampling_curves(const struct gang *gang, struct error *err);
+cJSON *sampling_host_curves(const struct gang *gang, struct error *err);
 
 void sampling_clear(struct gang *gang);
 

@@ -120,6 +120,8 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      sampling_curves(job->gang, err));
+	cJSON_AddItemToObject(series, "hosts",
+			      sampling_host_curves(job->gang, err));
 	cJSON_AddItemToObject(all, "series", series);
 	text = cJSON_PrintUnformatted(all);
 	cJSON_Delete(all);

@@ -330,6 +330,29 @@ static int put_devices(const cJSON *devices, struct buffer *out,
 	return 0;
 }
 
+/* How busy the nodes were, a line for each. */
+static int put_hosts(const cJSON *hosts, struct buffer *out, struct error *err)
+{
+	struct chart chart = { .title = "Processors of the nodes",
+			       .x_label = "s",
+			       .y_label = "%",
+			       .from_zero = true };
+	const cJSON *host;
+
+	cJSON_ArrayForEach(host, hosts)
+	{
+		const char *node = row_text(host, "node");
+		const cJSON *curve = row_at(host, "cpu_pct");
+
+		if (!cJSON_GetArraySize(curve) ||
+		    chart.count == CHART_LINES_MAX)
+			continue;
+		chart.lines[chart.count].name = node ? node : "-";
+		chart.lines[chart.count++].points = curve;
+	}
+	return chart_svg(&chart, out, err);
+}
+
 static int put_section(const cJSON *row, struct buffer *out, struct error *err)
 {
 	struct chart loss = { .title = "Loss",
@@ -358,7 +381,8 @@ static int put_section(const cJSON *row, struct buffer *out, struct error *err)
 			  "<div class=\"charts\">\n",
 			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
 	    chart_svg(&loss, out, err) < 0 || chart_svg(&rate, out, err) < 0 ||
-	    put_devices(row_at(row, "series.devices"), out, err) < 0)
+	    put_devices(row_at(row, "series.devices"), out, err) < 0 ||
+	    put_hosts(row_at(row, "series.hosts"), out, err) < 0)
 		return -1;
 	return buffer_text(out, "</div></section>\n", err);
 }

@@ -28,6 +28,7 @@
  * form of a curve; x is the step, or seconds from the start of the job):
  *
  *	 "series": {"loss": curve, "tokens_per_second": curve,
+ *	   "hosts": [{"node": "n1", "cpu_pct": curve}],
  *	   "devices": [{"node": "n1", "device": "0", "power_w": curve,
  *	     "temp_c": curve, "util_pct": curve, "mem_used_mib": curve}]}
  *

@@ -303,6 +303,11 @@ static void add_shares(struct making *making)
 	const char *recompute = input->measure->recompute;
 	bool full = recompute && !strcmp(recompute, "full");
 
+	char formula[16];
+
+	snprintf(formula, sizeof(formula), "%gN", flops->factor);
+	add_text(making, making->object, "mfu_formula",
+		 flops->factor > 0 ? formula : NULL);
 	add_share(making, "mfu", "an MFU", formula_flops(FORMULA_6N, flops));
 	add_share(making, "mfu_palm", "an MFU by PaLM's formula",
 		  formula_flops(FORMULA_PALM, flops));
@@ -362,6 +367,10 @@ static void add_memory(struct making *making)
 	add_number(making, making->object, "memory_mib", memory);
 	add_text(making, making->object, "memory_source", source);
 	add_number(making, making->object, "host_memory_mib", peak);
+	add(making, making->object, "memory_by_rank_mib",
+	    usage_memories(input->usage));
+	add_number(making, making->object, "chip_memory_gib",
+		   chip > 0 ? chip / 1024 : NAN);
 }
 
 /* Verdict. */

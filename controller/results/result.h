@@ -31,10 +31,16 @@
  *					 host_memory_mib
  *	 "memory_source": "reported",	 "sampled" or "cgroup"
  *	 "host_memory_mib": 312.3,	 peak of the fullest container
+ *	 "memory_by_rank_mib": [71680, ...],	 peak of each device as sampled,
+ *					 by node rank and device; null unless
+ *					 all of them told
+ *	 "chip_memory_gib": 80,		 what the chip is published to have
  *	 "wall_s": 12.3,		 first task's start to last task's end
- *	 "mfu": 0.41,			 a fraction; 6N; null: no peak known
+ *	 "mfu": 0.41,			 a fraction; null: no peak known
+ *	 "mfu_formula": "6N",		 of mfu and hfu: "2N", "4N" where parts
+ *					 of the model are frozen (formula.h)
  *	 "mfu_palm": 0.45,		 with the attention
- *	 "hfu": 0.55,			 6N with what full recomputation adds;
+ *	 "hfu": 0.55,			 mfu with what full recomputation adds;
  *					 null: nothing is said to be recomputed
  *	 "joules_per_token": 0.2,	 null: no power was sampled
  *	 "metrics": {...},		 metrics.h

@@ -54,6 +54,8 @@ struct usage {
 	size_t devices_count;
 	struct figure host[HOST_READINGS];
 	size_t host_count;
+	int64_t host_first_ms;
+	struct curve host_cpu;
 	struct trouble troubles[USAGE_ERRORS_MAX];
 	size_t troubles_count, broken;
 };
@@ -186,6 +188,16 @@ static void take_point(struct usage *usage, const struct trace_point *point,
 	device->power_last_w = power_w;
 }
 
+static void take_host(struct usage *usage, const struct trace_line *line)
+{
+	if (!usage->host_count++)
+		usage->host_first_ms = line->time_ms;
+	if (line->host.has & 1U << HOST_CPU_PCT)
+		curve_add(&usage->host_cpu, line->time_ms,
+			  line->host.value[HOST_CPU_PCT],
+			  usage->head.interval_ms);
+}
+
 static void take_error(struct usage *usage, struct trace_line *line)
 {
 	size_t i = 0;
@@ -220,7 +232,8 @@ static int take_line(struct usage *usage, struct error *err)
 		take_error(usage, &line);
 	for (size_t i = 0; i < line.count; i++)
 		take_point(usage, &line.points[i], line.time_ms);
-	usage->host_count += line.kind == TRACE_HOST;
+	if (line.kind == TRACE_HOST)
+		take_host(usage, &line);
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (line.host.has & 1U << i)
 			figure_add(&usage->host[i], line.host.value[i]);
@@ -435,15 +448,18 @@ static int64_t first_ms(const struct usage *const *streams, size_t count)
 {
 	int64_t first = INT64_MAX;
 
-	for (size_t i = 0; i < count; i++)
-		for (size_t d = 0; streams[i] && d < streams[i]->devices_count;
-		     d++) {
-			const struct course *rows =
-				&streams[i]->devices[d].rows;
+	for (size_t i = 0; i < count; i++) {
+		const struct usage *usage = streams[i];
+
+		if (usage && usage->host_count && usage->host_first_ms < first)
+			first = usage->host_first_ms;
+		for (size_t d = 0; usage && d < usage->devices_count; d++) {
+			const struct course *rows = &usage->devices[d].rows;
 
 			if (rows->count && rows->first_ms < first)
 				first = rows->first_ms;
 		}
+	}
 	return first;
 }
 
@@ -497,6 +513,36 @@ cJSON *usage_curves(const struct usage *const *streams, size_t count,
 	return NULL;
 }
 
+cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
+			 struct error *err)
+{
+	int64_t since_ms = first_ms(streams, count);
+	cJSON *list = cJSON_CreateArray();
+	int kept = 0;
+
+	for (size_t i = 0; list && i < count && kept < USAGE_CURVES_MAX; i++) {
+		const struct usage *usage = streams[i];
+		cJSON *to, *curve;
+
+		if (!usage || !usage->host_cpu.points)
+			continue;
+		to = cJSON_CreateObject();
+		curve = curve_json(&usage->host_cpu, since_ms);
+		add_text(to, "node", usage->head.node);
+		if (!curve ||
+		    !cJSON_AddItemToObject(to, host_reading_name(HOST_CPU_PCT),
+					   curve) ||
+		    !cJSON_AddItemToArray(list, to)) {
+			cJSON_Delete(list);
+			list = NULL;
+		}
+		kept++;
+	}
+	if (!list)
+		error_nomem(err, "usage");
+	return list;
+}
+
 /* Warnings. */
 
 static const char *text_of(const cJSON *item, const char *name)
@@ -512,6 +558,36 @@ static double number_of(const cJSON *item, const char *name)
 	const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, name);
 
 	return cJSON_IsNumber(number) ? number->valuedouble : 0;
+}
+
+cJSON *usage_memories(const cJSON *usage)
+{
+	const cJSON *devices =
+		cJSON_GetObjectItemCaseSensitive(usage, "devices");
+	cJSON *list = cJSON_CreateArray();
+	const cJSON *device;
+
+	if (!list)
+		return NULL;
+	cJSON_ArrayForEach(device, devices)
+	{
+		const cJSON *peak = cJSON_GetObjectItemCaseSensitive(
+			cJSON_GetObjectItemCaseSensitive(device,
+							 "mem_used_mib"),
+			"max");
+
+		if (!cJSON_IsNumber(peak))
+			break;
+		if (!cJSON_AddItemToArray(list, cJSON_CreateNumber(
+							peak->valuedouble))) {
+			cJSON_Delete(list);
+			return NULL;
+		}
+	}
+	if (!device && cJSON_GetArraySize(devices))
+		return list;
+	cJSON_Delete(list);
+	return cJSON_CreateNull();
 }
 
 __attribute__((format(printf, 3, 4))) static int

@@ -60,7 +60,8 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 cJSON *usage_summary(const struct usage *const *streams, size_t count,
 		     struct error *err);
 
-/* The devices over time, seconds since the first sample of the job:
+/* The devices over time, seconds since the first sample of the job, be it of a
+ * device or of a host:
  *
  *	[{"node": "n1", "device": "0", "power_w": [[0.5, 401], ...],
  *	  "temp_c": [...], "util_pct": [...], "mem_used_mib": [...]}]
@@ -69,6 +70,21 @@ cJSON *usage_summary(const struct usage *const *streams, size_t count,
  */
 cJSON *usage_curves(const struct usage *const *streams, size_t count,
 		    struct error *err);
+
+/* The processors of the nodes over time, seconds since the same moment:
+ *
+ *	[{"node": "n1", "cpu_pct": [[0.5, 12], ...]}]
+ *
+ * of the first USAGE_CURVES_MAX nodes. As above.
+ */
+cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
+			 struct error *err);
+
+/* The peak of each device's memory, in MiB, in their order: of a summary (or
+ * NULL). JSON null unless all of them told it. The caller deletes it; NULL:
+ * ENOMEM.
+ */
+cJSON *usage_memories(const cJSON *usage);
 
 /* What must be said beside the figures, as sentences to a list: errors of the
  * monitors, gaps. usage: a summary.

@@ -170,7 +170,9 @@ static void test_html(void)
 		"{\"node\":\"n1\",\"device\":\"1\","
 		"\"power_w\":[[0,100],[1,200]]},"
 		"{\"node\":\"n2\",\"device\":\"0\","
-		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}]}},"
+		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}],"
+		"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8]]},"
+		"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8]]}]}},"
 		"{\"job\":2,\"cell\":\"b\",\"state\":\"completed\","
 		"\"result\":{\"tokens_per_second_per_device\":100}},"
 		"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
@@ -191,10 +193,15 @@ static void test_html(void)
 	ok(strstr(out.data, "<td class=\"bad\">failed: oom</td>") &&
 		   strstr(out.data, "oom: rank 1 &amp; 2"),
 	   "a failure is told with its sentence");
-	/* Two overlays, loss and rate of the cell, power twice, heat once. */
-	is_int(count(out.data, "<svg"), 7, "a chart for all that was measured");
-	is_int(count(out.data, "<path class=\"l1\""), 1,
-	       "the devices of a node share a chart");
+	/* Two overlays, loss and rate of the cell, power twice, heat and
+	 * processors once.
+	 */
+	is_int(count(out.data, "<svg"), 8, "a chart for all that was measured");
+	is_int(count(out.data, "<path class=\"l1\""), 2,
+	       "the devices of a node share a chart, and all hosts");
+	ok(strstr(out.data, "Processors of the nodes") &&
+		   strstr(out.data, "n&lt;2&gt;"),
+	   "which is named");
 	ok(strstr(out.data, "Power, n2") && strstr(out.data, "os</th>"),
 	   "nodes have their own; the provenance is told");
 	cJSON_Delete(rows);

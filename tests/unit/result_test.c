@@ -511,9 +511,12 @@ static void test_memory(void)
 static void test_usage(void)
 {
 	struct run run;
-	cJSON *result;
+	cJSON *result, *warnings = cJSON_Parse("[\"n1: a clock\"]");
 	cJSON *usage = cJSON_Parse(
-		"{\"devices\": [], \"hosts\": [], \"power_w\": 1024,"
+		"{\"devices\": [{\"samples\": 5, \"mem_used_mib\": {\"max\": "
+		"700}},"
+		"{\"samples\": 5, \"mem_used_mib\": {\"max\": 500}}],"
+		"\"hosts\": [], \"power_w\": 1024,"
 		"\"mem_used_mib\": 700, \"mem_total_mib\": 1000,"
 		"\"errors\": [{\"node\": \"n1\", \"text\": \"no tool\","
 		"\"count\": 2}], \"broken_lines\": 0}");
@@ -521,14 +524,23 @@ static void test_usage(void)
 	run_init(&run);
 	run.input.usage = usage;
 	run.input.memory_peak_bytes = 9 << 20;
+	run.input.chip_memory_bytes = 80.0 * (1 << 30);
+	run.input.warnings = warnings;
 	result = result_new(&run.input, NULL);
+	number(result, "chip_memory_gib", 80, "what the chip has");
+	is_int(cJSON_GetArraySize(at(result, "memory_by_rank_mib")), 2,
+	       "the peak of each device");
 	number(result, "joules_per_token", 0.1, "1024 W / 10240 token/s");
 	number(result, "inputs.power_w", 1024, "the power it follows from");
 	number(result, "memory_mib", 700, "the fullest device as sampled");
 	text(result, "memory_source", "sampled", "before the host's figure");
 	number(result, "usage.mem_total_mib", 1000, "the samples stay with it");
-	is_int(cJSON_GetArraySize(at(result, "flags")), 1,
+	is_int(cJSON_GetArraySize(at(result, "flags")), 2,
 	       "what its monitor could not do is told");
+	is(cJSON_GetStringValue(cJSON_GetArrayItem(at(result, "flags"), 1)),
+	   "n1: a clock", "and what the nodes warned of");
+	ok(cJSON_Compare(at(result, "inputs.warnings"), warnings, true),
+	   "which is kept, for verifying");
 	cJSON_Delete(result);
 
 	run.input.power_w = 512;
@@ -539,6 +551,7 @@ static void test_usage(void)
 	number(result, "memory_mib", 650, "so does what the training prints");
 	cJSON_Delete(result);
 	cJSON_Delete(usage);
+	cJSON_Delete(warnings);
 }
 
 static void complete(struct run *run, size_t records, uint64_t total,

@@ -89,7 +89,7 @@ static void figures(void)
 {
 	owned(buffer_clear) struct buffer text;
 	struct usage *usage[2];
-	cJSON *summary, *again;
+	cJSON *summary, *again, *memories;
 	const cJSON *device;
 	char *one, *two;
 
@@ -130,6 +130,12 @@ static void figures(void)
 	ok(about(number(summary, "mem_used_mib"), 2048) &&
 		   about(number(summary, "mem_total_mib"), 81920),
 	   "its memory is that of the fullest device");
+	memories = usage_memories(summary);
+	ok(about(cJSON_GetNumberValue(cJSON_GetArrayItem(memories, 0)), 2048) &&
+		   about(cJSON_GetNumberValue(cJSON_GetArrayItem(memories, 1)),
+			 100),
+	   "and there is a list of all peaks");
+	cJSON_Delete(memories);
 	usage_free(usage[0]);
 	usage[0] = fed(&text, 1);
 	again = usage_summary((const struct usage *const *)usage, 1, NULL);
@@ -147,7 +153,7 @@ static void gaps(void)
 {
 	owned(buffer_clear) struct buffer text;
 	const struct usage *usage;
-	cJSON *summary, *list = cJSON_CreateArray();
+	cJSON *summary, *memories, *list = cJSON_CreateArray();
 	const cJSON *device;
 
 	buffer_init(&text, 1 << 20);
@@ -175,6 +181,9 @@ static void gaps(void)
 	   "the gap is told in words");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)),
 	   "n1: device 3 was never sampled", "and so is the silence");
+	memories = usage_memories(summary);
+	ok(cJSON_IsNull(memories), "and makes no list of peaks");
+	cJSON_Delete(memories);
 	cJSON_Delete(list);
 	cJSON_Delete(summary);
 	usage_free((struct usage *)usage);
@@ -187,7 +196,7 @@ static void hosts(void)
 					   1U << HOST_POWER_W };
 	const struct usage *usage;
 	const cJSON *first;
-	cJSON *summary;
+	cJSON *summary, *curves;
 
 	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 4, 0);
@@ -209,6 +218,17 @@ static void hosts(void)
 	ok(cJSON_IsNull(member(summary, "energy_j")) &&
 		   cJSON_IsNull(member(summary, "mem_used_mib")),
 	   "a node without devices has no figures of them");
+	curves = usage_host_curves(&usage, 1, NULL);
+	first = cJSON_GetArrayItem(member(cJSON_GetArrayItem(curves, 0),
+					  "cpu_pct"),
+				   1);
+	ok(cJSON_GetArraySize(curves) == 1 &&
+		   about(cJSON_GetNumberValue(cJSON_GetArrayItem(first, 0)),
+			 1.5) &&
+		   about(cJSON_GetNumberValue(cJSON_GetArrayItem(first, 1)),
+			 30),
+	   "its processors over time, from its own first sample");
+	cJSON_Delete(curves);
 	cJSON_Delete(summary);
 	usage_free((struct usage *)usage);
 }
