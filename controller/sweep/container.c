@@ -11,6 +11,7 @@
 #define WORD_BYTES ((size_t)64 * 1024) /* in an argument or a variable */
 #define WORDS_MAX 4096                 /* in a command */
 #define MOUNTS_MAX 256
+#define LISTS_MAX 4 /* placeholders of lists inside each other */
 #define FILES_MAX 16
 #define FOLLOW_MAX 64 /* patterns of followed files */
 #define NAMES_MAX 256 /* capabilities, groups, security options */
@@ -112,11 +113,14 @@ static int fill_string(const struct context *context, const struct value *value,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
+static int add_word(const struct context *context, const struct value *word,
+		    unsigned depth, struct strings *argv, struct error *err);
+
 /* A word that is nothing but the placeholder of a list stands for a word of
  * each entry. 1: it was one; 0: it is not.
  */
 static int splice(const struct context *context, const struct value *word,
-		  struct strings *argv, struct error *err)
+		  unsigned depth, struct strings *argv, struct error *err)
 {
 	const char *text = value_text(word);
 	size_t length = strlen(text);
@@ -135,13 +139,31 @@ static int splice(const struct context *context, const struct value *word,
 	    (path < KEYS && path != KEY_PARALLEL_SPLIT))
 		return 0;
 	context->cells->used[path] = true;
+	if (depth == LISTS_MAX)
+		return value_error(word, err,
+				   "found lists inside each other more than %d "
+				   "deep, which is the limit",
+				   LISTS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
-		if (value_expect(value_at(list, i), VALUE_SCALAR, err) < 0 ||
-		    fill(context, value_at(list, i), WORD_BYTES, true, err) <
-			    0 ||
-		    strings_add(argv, context->cells->scratch.data, err) < 0)
+		if (add_word(context, value_at(list, i), depth + 1, argv, err) <
+		    0)
 			return -1;
 	return 1;
+}
+
+static int add_word(const struct context *context, const struct value *word,
+		    unsigned depth, struct strings *argv, struct error *err)
+{
+	int spliced;
+
+	if (value_expect(word, VALUE_SCALAR, err) < 0)
+		return -1;
+	spliced = splice(context, word, depth, argv, err);
+	if (spliced)
+		return spliced < 0 ? -1 : 0;
+	if (fill(context, word, WORD_BYTES, true, err) < 0)
+		return -1;
+	return strings_add(argv, context->cells->scratch.data, err);
 }
 
 static int read_command(const struct context *context, enum key key,
@@ -164,20 +186,9 @@ static int read_command(const struct context *context, enum key key,
 				   "found a list of %zu, allowed are 1 to %d "
 				   "words",
 				   value_count(list), WORDS_MAX);
-	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *word = value_at(list, i);
-		int spliced;
-
-		if (value_expect(word, VALUE_SCALAR, err) < 0)
+	for (size_t i = 0; i < value_count(list); i++)
+		if (add_word(context, value_at(list, i), 0, argv, err) < 0)
 			return -1;
-		spliced = splice(context, word, argv, err);
-		if (spliced < 0)
-			return -1;
-		if (!spliced &&
-		    (fill(context, word, WORD_BYTES, true, err) < 0 ||
-		     strings_add(argv, context->cells->scratch.data, err) < 0))
-			return -1;
-	}
 	return 0;
 }
 

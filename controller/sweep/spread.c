@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
+#define TOLD_MAX 256 /* entries of an axis that are compared, each with each   \
+		      */
 
 /* The top of the file. */
 
@@ -353,6 +355,36 @@ static bool axis_hidden(const struct sweep *sweep, size_t axis, size_t path)
 	return false;
 }
 
+/* Has a some single value that b has not? */
+static bool told_apart(const struct layer *a, const struct layer *b)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		const struct value *here = a->pairs[i].value;
+		const struct value *there = layer_value(b, a->pairs[i].path);
+
+		if (value_kind(here) == VALUE_SCALAR &&
+		    (!there || (value_kind(there) == VALUE_SCALAR &&
+				values_differ(here, there))))
+			return true;
+	}
+	return false;
+}
+
+/* Single values alone tell the entries of the axis apart, so that its lists,
+ * such as a command, need not make a cell's words long.
+ */
+static bool axis_told(const struct axis *axis)
+{
+	if (axis->count > TOLD_MAX)
+		return false;
+	for (size_t i = 0; i < axis->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!told_apart(&axis->layers[i], &axis->layers[k]) &&
+			    !told_apart(&axis->layers[k], &axis->layers[i]))
+				return false;
+	return true;
+}
+
 static void add_varying(struct sweep *sweep, size_t path)
 {
 	struct cells *cells = &sweep->cells;
@@ -367,12 +399,15 @@ static void add_varying(struct sweep *sweep, size_t path)
 static void find_axis_varying(struct sweep *sweep, size_t index, size_t *asked)
 {
 	const struct axis *axis = &sweep->axes[index];
+	bool told = axis_told(axis);
 
 	for (size_t i = 0; i < axis->count; i++)
 		for (size_t p = 0; p < axis->layers[i].count; p++) {
-			size_t path = axis->layers[i].pairs[p].path;
+			const struct pair *pair = &axis->layers[i].pairs[p];
+			size_t path = pair->path;
 
-			if (asked[path] == index + 1)
+			if (asked[path] == index + 1 ||
+			    (told && value_kind(pair->value) != VALUE_SCALAR))
 				continue;
 			asked[path] = index + 1;
 			if (axis_varies(axis, path) &&

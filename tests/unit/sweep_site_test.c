@@ -27,7 +27,8 @@ static void test_variables(void)
 	struct error err = { 0 };
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: 'r/${tag}'\n"
-		      "variables: {tag: a, words: [x, '${tag}'], b: 1}\n"
+		      "variables: {tag: a, words: [x, '${tag}', '${none}',\n"
+		      "    '${more}'], none: [], more: [y, z], b: 1}\n"
 		      "command: ['${words}', '${b}']\n"
 		      "matrix: {b: [2, 3]}\n",
 		      &err);
@@ -37,9 +38,10 @@ static void test_variables(void)
 	    spec_of(sweep, 1, &spec) < 0)
 		return;
 	is(spec.container.image, "r/a", "they are filled in");
-	is_int((long long)spec.container.argv.count, 3,
-	       "a list becomes its words");
-	is(spec.container.argv.items[2], "3", "a key of the matrix wins");
+	is_int((long long)spec.container.argv.count, 5,
+	       "a list becomes its words, also those of a list in it");
+	is(spec.container.argv.items[3], "z", "in order");
+	is(spec.container.argv.items[4], "3", "a key of the matrix wins");
 	is(spec.cell, "b=3", "and they tell no cells apart");
 	codec_clear(&job_spec_schema, &spec);
 }
@@ -105,6 +107,10 @@ static const struct {
 	{ "a path of a key among them", "variables: {batch.micro: 1}\n",
 	  "f:3: variables.batch.micro: found a key of the sweep, allowed are "
 	  "names of your own for ${placeholders}" },
+	{ "a list that names itself",
+	  "variables: {a: ['${a}']}\ncommand: ['${a}']\n",
+	  "f:3: variables.a[0]: found lists inside each other more than 4 deep, "
+	  "which is the limit" },
 	{ "variables that are no map", "variables: 3\n",
 	  "f:3: variables: found \"3\", allowed is a map, {key: value} or "
 	  "lines of key: value" },
