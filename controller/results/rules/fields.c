@@ -2,10 +2,11 @@
  */
 #include "controller/results/rules/fields.h"
 
+#include <math.h>
 #include <string.h>
 
-const char *const value_forms[] = { "number", "text", "clock",
-				    "flag",   "any",  NULL };
+const char *const value_forms[] = { "number", "text",    "clock", "flag",
+				    "any",    "percent", NULL };
 
 /* clang-format off */
 static const struct known {
@@ -168,6 +169,13 @@ bool value_from(struct caught_value *value, enum value_form form,
 	}
 	if (form == FORM_CLOCK)
 		return read_clock(text, size, &value->number);
+	if (form == FORM_PERCENT) {
+		value->number = NAN;
+		if (!read_number(text, size, &value->number))
+			return false;
+		value->number *= 100;
+		return true;
+	}
 	if (form != FORM_TEXT) {
 		if (read_number(text, size, &value->number))
 			return true;

@@ -37,9 +37,10 @@ const char *fields_name(const struct fields *fields, uint16_t field);
 enum value_form {
 	FORM_NUMBER, /* a number, or true and false */
 	FORM_TEXT,
-	FORM_CLOCK, /* H:MM:SS.ss or a plain number: seconds */
-	FORM_FLAG,  /* true, if there is any text */
-	FORM_ANY,   /* a number if it is one, else text */
+	FORM_CLOCK,   /* H:MM:SS.ss or a plain number: seconds */
+	FORM_FLAG,    /* true, if there is any text */
+	FORM_ANY,     /* a number if it is one, else text */
+	FORM_PERCENT, /* a share of 1: in percent */
 };
 
 /* The forms' words, in their order; ends in NULL. */
