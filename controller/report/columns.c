@@ -83,6 +83,7 @@ static void add_metrics(struct columns *columns, const struct column_rule *rule,
 		cJSON_ArrayForEach(metric, row_at(row, rule->path))
 		{
 			if (row_completed(row) && metric->string &&
+			    row_shows(row, metric->string) &&
 			    !has_column(columns, metric->string))
 				add_column(columns, rule, metric->string);
 		}

@@ -2,7 +2,8 @@
  *
  * A row shows where its cell stands and what it measured. Columns of figures
  * that no row of the sweep has (MFU without a known peak, say) are left out;
- * every number that a framework's rules name is a column of its own.
+ * every number that a framework's rules name is a column of its own, where they
+ * do not say which are.
  */
 #ifndef CONTROLLER_REPORT_COLUMNS_H
 #define CONTROLLER_REPORT_COLUMNS_H

@@ -370,6 +370,32 @@ static int put_general_text(struct buffer *out, const struct lines *lines,
 	return put_general_row(out, lines, name, text.data, "", err);
 }
 
+/* "nvidia H800" */
+static void device_name(const struct lines *lines, char *name, size_t size)
+{
+	const cJSON *row = lines->rows[0];
+	const char *vendor = row_text(row, "setup.vendor");
+	char chip[CHIP_TEXT] = "";
+
+	if (row_text(row, "setup.chip"))
+		chip_text(row, chip);
+	snprintf(name, size, "%.64s%s%s", vendor ? vendor : "",
+		 *chip && vendor ? " " : "", chip);
+}
+
+static int put_general_device(struct buffer *out, const struct lines *lines,
+			      struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char name[160];
+
+	device_name(lines, name, sizeof(name));
+	buffer_init(&text, 4096);
+	if (cell_text(&text, name, err) < 0)
+		return -1;
+	return put_general_row(out, lines, PHRASE_DEVICE, text.data, "", err);
+}
+
 static int put_general(struct buffer *out, const struct lines *lines,
 		       struct error *err)
 {
@@ -380,9 +406,6 @@ static int put_general(struct buffer *out, const struct lines *lines,
 		{ PHRASE_CHANGES, PHRASE_SEE_LAYOUT, PHRASE_LAYOUT_NOTE, true },
 		{ PHRASE_CHANGES, PHRASE_SEE_CHANGES, PHRASE_CHANGES_NOTE,
 		  false },
-		{ PHRASE_MEMORY, PHRASE_SEE_MEMORY, PHRASE_MEMORY_NOTE, false },
-		{ PHRASE_THROUGHPUT, PHRASE_SEE_THROUGHPUT,
-		  PHRASE_THROUGHPUT_NOTE, false },
 	};
 	enum language language = lines->language;
 	const char *formula = row_text(witness(lines), "result.mfu_formula");
@@ -414,11 +437,17 @@ static int put_general(struct buffer *out, const struct lines *lines,
 				    phrase(language, seen[i].value),
 				    phrase(language, seen[i].remark), err) < 0)
 			return -1;
-	if (put_general_text(out, lines, PHRASE_DEVICE, "setup.chip", err) < 0)
+	if (put_general_device(out, lines, err) < 0 ||
+	    put_general_row(out, lines, PHRASE_MEMORY,
+			    phrase(language, PHRASE_SEE_MEMORY),
+			    phrase(language, PHRASE_MEMORY_NOTE), err) < 0 ||
+	    put_general_row(out, lines, PHRASE_UTILISATION,
+			    phrase(language, PHRASE_SEE_UTILISATION), note,
+			    err) < 0)
 		return -1;
-	return put_general_row(out, lines, PHRASE_UTILISATION,
-			       phrase(language, PHRASE_SEE_UTILISATION), note,
-			       err);
+	return put_general_row(out, lines, PHRASE_THROUGHPUT,
+			       phrase(language, PHRASE_SEE_THROUGHPUT),
+			       phrase(language, PHRASE_THROUGHPUT_NOTE), err);
 }
 
 static int put_remark(struct buffer *out, const struct lines *lines, bool *any,
@@ -466,12 +495,9 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 static int put_title(struct buffer *out, const struct lines *lines,
 		     struct error *err)
 {
-	const char *chip = row_text(lines->rows[0], "setup.chip");
-	const char *vendor = row_text(lines->rows[0], "setup.vendor");
 	char name[160];
 
-	snprintf(name, sizeof(name), "%.64s%s%.64s", vendor ? vendor : "",
-		 chip && vendor ? " " : "", chip ? chip : "");
+	device_name(lines, name, sizeof(name));
 	if (buffer_text(out, "### ", err) < 0 ||
 	    buffer_printf(out, err, phrase(lines->language, PHRASE_TITLE),
 			  name) < 0)

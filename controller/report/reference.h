@@ -12,7 +12,8 @@
  *	optimizations	such as flash attention
  *	fix_hp		of the row; else what it sets otherwise than the first
  *	config		the name of a configuration file
- *	columns		of the performance table, by name, with blanks between
+ *	columns		of the performance table, by name, with blanks between;
+ *			a name may be that of a metric
  * provenance.environment: the facts of the first node, and result.usage.
  */
 #ifndef CONTROLLER_REPORT_REFERENCE_H
@@ -51,6 +52,12 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT]);
 bool lines_spread(const struct lines *lines);
 /* Do the rows differ in the text or number at the path? */
 bool lines_differ(const struct lines *lines, const char *path);
+
+/* The chip's name without its board and memory, "H800" of H800-SXM5-80GB, or
+ * the vendor; "" when the row names neither.
+ */
+#define CHIP_TEXT 64
+const char *chip_text(const cJSON *row, char text[CHIP_TEXT]);
 
 /* A number at a path; 0: none. */
 double number_at(const cJSON *row, const char *path);

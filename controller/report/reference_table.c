@@ -10,6 +10,7 @@
 
 #define COLUMNS_MAX 24
 #define MIB_PER_GIB 1024.0
+#define BYTES_PER_GIB (MIB_PER_GIB * 1024 * 1024)
 
 struct column;
 typedef int column_fn(const struct lines *lines, size_t line,
@@ -35,7 +36,7 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 	static const struct {
 		const char *name;
 		const char *path;
-		bool always; /* where any degree is stated */
+		bool always; /* also where it is 1 */
 	} degrees[] = {
 		{ "TP", "setup.layout.tp", true },
 		{ "PP", "setup.layout.pp", true },
@@ -53,7 +54,7 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 		     i++) {
 			double degree = number_at(row, degrees[i].path);
 
-			if (degree || degrees[i].always)
+			if (degree > 1 || degrees[i].always)
 				used += (size_t)snprintf(text + used,
 							 LAYOUT_TEXT - used,
 							 "%s%.0f",
@@ -64,28 +65,45 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 	return *text ? text : "/";
 }
 
+const char *chip_text(const cJSON *row, char text[CHIP_TEXT])
+{
+	static const char *const boards[] = { "-SXM", "-PCI", "-OAM" };
+	const char *chip = row_text(row, "setup.chip");
+	const char *vendor = row_text(row, "setup.vendor");
+	char *end;
+
+	snprintf(text, CHIP_TEXT, "%s", chip ? chip : vendor ? vendor : "");
+	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
+		if ((end = strstr(text, boards[i])))
+			*end = 0;
+	/* "-64GB" */
+	end = strrchr(text, '-');
+	if (end && end[1 + strspn(end + 1, "0123456789")] == 'G')
+		*end = 0;
+	return text;
+}
+
 /* "H800 2机16卡（2x8）" */
 static int put_configuration(const struct lines *lines, size_t line,
 			     const struct column *column, struct buffer *out,
 			     struct error *err)
 {
 	const cJSON *row = lines->rows[line];
-	const char *chip = row_text(row, "setup.chip");
+	char chip[CHIP_TEXT];
 	double nodes = number_at(row, "nodes");
 	double devices = number_at(row, "devices");
 	char shape[64];
 
-	if (!chip)
-		chip = row_text(row, "setup.vendor");
+	chip_text(row, chip);
 	snprintf(shape, sizeof(shape), "%.0fx%.0f", nodes,
 		 nodes > 0 ? devices / nodes : 0);
 	if (nodes == 1)
 		return buffer_printf(out, err,
 				     phrase(lines->language, PHRASE_ONE_NODE),
-				     chip ? chip : "", devices, shape);
+				     chip, devices, shape);
 	return buffer_printf(out, err,
-			     phrase(lines->language, PHRASE_MANY_NODES),
-			     chip ? chip : "", nodes, devices, shape);
+			     phrase(lines->language, PHRASE_MANY_NODES), chip,
+			     nodes, devices, shape);
 }
 
 static int put_name(const struct lines *lines, size_t line,
@@ -203,9 +221,19 @@ static int put_product(const struct lines *lines, size_t line,
 static double total_gib(const cJSON *row)
 {
 	double total = number_at(row, "result.usage.mem_total_mib");
+	double chip = number_at(row, "result.inputs.chip_memory_bytes");
 
-	return total > 0 ? total / MIB_PER_GIB
-			 : number_at(row, "result.chip_memory_gib");
+	return total > 0 ? total / MIB_PER_GIB : chip / BYTES_PER_GIB;
+}
+
+/* Of a device. What a container holds is the host's, unless that computes. */
+static double used_gib(const cJSON *row)
+{
+	const char *source = row_text(row, "result.memory_source");
+
+	if (source && !strcmp(source, "cgroup") && row_text(row, "setup.chip"))
+		return 0;
+	return number_at(row, "result.memory_mib") / MIB_PER_GIB;
 }
 
 /* "77/80": the fullest device, and what it has. */
@@ -214,7 +242,7 @@ static int put_memory(const struct lines *lines, size_t line,
 		      struct error *err)
 {
 	const cJSON *row = lines->rows[line];
-	double used = number_at(row, "result.memory_mib") / MIB_PER_GIB;
+	double used = used_gib(row);
 	double total = total_gib(row);
 
 	if (!row_completed(row) || used <= 0)
@@ -332,7 +360,8 @@ static void add_metrics(struct table *table, const struct lines *lines)
 		cJSON_ArrayForEach(metric,
 				   row_at(lines->rows[i], "result.metrics"))
 		{
-			if (row_completed(lines->rows[i]) && metric->string)
+			if (row_completed(lines->rows[i]) && metric->string &&
+			    row_shows(lines->rows[i], metric->string))
 				add_metric(table, metric->string);
 		}
 }
@@ -343,6 +372,22 @@ static bool any_has(const struct lines *lines, const char *path)
 		if (row_at(lines->rows[i], path))
 			return true;
 	return false;
+}
+
+/* A metric that some row has, under the name that the sweep gives. */
+static void add_named(struct table *table, const struct lines *lines,
+		      const char *name, size_t size)
+{
+	const cJSON *metric;
+
+	for (size_t i = 0; i < lines->count; i++)
+		cJSON_ArrayForEach(metric,
+				   row_at(lines->rows[i], "result.metrics"))
+		{
+			if (metric->string && strlen(metric->string) == size &&
+			    !strncmp(metric->string, name, size))
+				add_metric(table, metric->string);
+		}
 }
 
 /* The columns that the sweep names; else those that the rows call for, in the
@@ -361,6 +406,8 @@ static void choose(struct table *table, const struct lines *lines)
 
 		if (column && table->count < COLUMNS_MAX)
 			table->columns[table->count++] = *column;
+		if (!column)
+			add_named(table, lines, said, size);
 		said += size;
 	}
 	if (table->count > 1)

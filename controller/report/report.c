@@ -3,6 +3,7 @@
 #include "controller/report/report.h"
 
 #include "controller/results/formula.h"
+#include "controller/report/columns.h"
 #include "controller/report/row.h"
 
 #include <string.h>
@@ -93,7 +94,30 @@ static int put_value(struct buffer *out, const cJSON *value, struct error *err)
 	return cJSON_IsArray(value) ? put_list(out, value, err) : 0;
 }
 
-static int put_row(struct buffer *out, const cJSON *row, struct error *err)
+/* Behind all others, the metrics that some row has. */
+static int put_metrics(struct buffer *out, const struct columns *chosen,
+		       const cJSON *row, struct error *err)
+{
+	const cJSON *metrics = row_at(row, "result.metrics");
+
+	for (size_t c = 0; c < chosen->count; c++) {
+		const char *name = chosen->metrics[c];
+
+		if (!name)
+			continue;
+		if (buffer_append(out, ",", 1, err) < 0)
+			return -1;
+		if (row_completed(row) &&
+		    put_value(out,
+			      cJSON_GetObjectItemCaseSensitive(metrics, name),
+			      err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_row(struct buffer *out, const struct columns *chosen,
+		   const cJSON *row, struct error *err)
 {
 	for (size_t c = 0; c < COLUMNS; c++) {
 		if (c && buffer_append(out, ",", 1, err) < 0)
@@ -103,25 +127,40 @@ static int put_row(struct buffer *out, const cJSON *row, struct error *err)
 		if (put_value(out, row_at(row, columns[c].path), err) < 0)
 			return -1;
 	}
+	if (put_metrics(out, chosen, row, err) < 0)
+		return -1;
+	return buffer_text(out, "\r\n", err);
+}
+
+static int put_titles(struct buffer *out, const struct columns *chosen,
+		      struct error *err)
+{
+	for (size_t c = 0; c < COLUMNS; c++)
+		if (buffer_printf(out, err, "%s%s", c ? "," : "",
+				  columns[c].title) < 0)
+			return -1;
+	for (size_t c = 0; c < chosen->count; c++)
+		if (chosen->metrics[c] &&
+		    (buffer_append(out, ",", 1, err) < 0 ||
+		     put_field(out, chosen->metrics[c], err) < 0))
+			return -1;
 	return buffer_text(out, "\r\n", err);
 }
 
 int report_csv(const cJSON *rows, struct buffer *out, struct error *err)
 {
 	size_t size = out->size;
+	struct columns chosen;
 	const cJSON *row;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
-	for (size_t c = 0; c < COLUMNS; c++)
-		if (buffer_printf(out, err, "%s%s", c ? "," : "",
-				  columns[c].title) < 0)
-			return rows_undo(out, size);
-	if (buffer_text(out, "\r\n", err) < 0)
+	columns_choose(rows, &chosen);
+	if (put_titles(out, &chosen, err) < 0)
 		return rows_undo(out, size);
 	cJSON_ArrayForEach(row, rows)
 	{
-		if (put_row(out, row, err) < 0)
+		if (put_row(out, &chosen, row, err) < 0)
 			return rows_undo(out, size);
 	}
 	return 0;

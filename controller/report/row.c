@@ -55,6 +55,18 @@ bool row_completed(const cJSON *row)
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
 }
 
+bool row_shows(const cJSON *row, const char *metric)
+{
+	const cJSON *names = row_at(row, "result.metric_columns"), *name;
+
+	cJSON_ArrayForEach(name, names)
+	{
+		if (cJSON_IsString(name) && !strcmp(name->valuestring, metric))
+			return true;
+	}
+	return !cJSON_IsArray(names);
+}
+
 const char *row_flag(const cJSON *row, size_t flag)
 {
 	static const char *const paths[] = { "result.flags", "doubts" };

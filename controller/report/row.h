@@ -25,6 +25,9 @@ const char *row_text(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 
+/* Does a table show this metric of the row, where it names none itself? */
+bool row_shows(const cJSON *row, const char *metric);
+
 /* Why a completed row is to be doubted: the flags of its result, then what the
  * other rows say (doubts.h). By number, NULL past the last.
  */

@@ -250,6 +250,11 @@ int extract_metric_find(const struct extract *extract, const char *name)
 	return -1;
 }
 
+const struct extract_rules *extract_rules_of(const struct extract *extract)
+{
+	return extract->rules;
+}
+
 const struct run_metric *extract_run_metrics(const struct extract *extract,
 					     size_t *count)
 {

@@ -7,6 +7,7 @@
  *	  read: first	# the output of which rank: first, last or all
  *	  stream: ['*rank0.log']	# and which followed files, by path
  *	  like: [perflog]	# the rules of these descriptions come first
+ *	  columns: ['*acc*']	# which metrics tables show; default: all
  *	  rules:
  *	    - match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'
  *
@@ -101,6 +102,7 @@
 #define EXTRACT_LINE_MAX 65536     /* bytes in a record of the log */
 #define EXTRACT_RULES_MAX 64       /* rules in a description */
 #define EXTRACT_STREAMS_MAX 16     /* patterns of followed files */
+#define EXTRACT_COLUMNS_MAX 64     /* patterns of metrics */
 #define EXTRACT_MATCH_MAX 4096     /* bytes in an expression */
 #define EXTRACT_RECORDS_MAX 262144 /* steps kept; later ones only as latest */
 #define EXTRACT_METRICS_MAX 64     /* of the steps; of the run as many */
@@ -186,6 +188,11 @@ enum extract_read extract_rules_read(const struct extract_rules *rules);
  */
 bool extract_rules_file(const struct extract_rules *rules, const char *path);
 
+/* Do tables show this metric? A pattern of `columns:`, of any of the sections,
+ * matches as in fnmatch(3). Without any `columns:` they show all.
+ */
+bool extract_rules_column(const struct extract_rules *rules, const char *name);
+
 /* The state of reading one stream. */
 struct extract;
 
@@ -220,6 +227,9 @@ const struct record *extract_summary(const struct extract *extract);
  */
 const char *extract_metric_name(const struct extract *extract, size_t metric);
 int extract_metric_find(const struct extract *extract, const char *name);
+
+/* Its rules; borrowed. */
+const struct extract_rules *extract_rules_of(const struct extract *extract);
 
 /* What rules with `metric` caught. */
 struct run_metric {

@@ -77,3 +77,21 @@ cJSON *metrics_json(const struct extract *extract, size_t first)
 	free(values);
 	return object;
 }
+
+cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics)
+{
+	cJSON *names = cJSON_CreateArray();
+	const cJSON *metric;
+
+	cJSON_ArrayForEach(metric, metrics)
+	{
+		if (extract_rules_column(extract_rules_of(extract),
+					 metric->string) &&
+		    !cJSON_AddItemToArray(names,
+					  cJSON_CreateString(metric->string))) {
+			cJSON_Delete(names);
+			return NULL;
+		}
+	}
+	return names;
+}

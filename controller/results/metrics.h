@@ -18,6 +18,11 @@
  */
 cJSON *metrics_json(const struct extract *extract, size_t first);
 
+/* Those names of metrics_json() that tables show. The caller deletes it; NULL:
+ * ENOMEM.
+ */
+cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics);
+
 /* How many were told of the whole run: it has been measured then, also when no
  * step was.
  */

@@ -373,6 +373,17 @@ static void add_memory(struct making *making)
 		   chip > 0 ? chip / 1024 : NAN);
 }
 
+static void add_metrics(struct making *making)
+{
+	const struct extract *extract = making->input->extract;
+	cJSON *metrics = extract ? metrics_json(extract, making->figures.first)
+				 : cJSON_CreateObject();
+
+	add(making, making->object, "metric_columns",
+	    extract ? metrics_columns(extract, metrics) : cJSON_CreateArray());
+	add(making, making->object, "metrics", metrics);
+}
+
 /* Verdict. */
 
 /* Was anything measured? Else the sentence that says what is missing. */
@@ -416,10 +427,7 @@ static void fill(struct making *making)
 	add_rates(making);
 	add_memory(making);
 	add_number(making, making->object, "wall_s", making->figures.wall_s);
-	add(making, making->object, "metrics",
-	    making->input->extract ? metrics_json(making->input->extract,
-						  making->figures.first)
-				   : cJSON_CreateObject());
+	add_metrics(making);
 	add(making, making->object, "usage",
 	    making->input->usage ? cJSON_Duplicate(making->input->usage, true)
 				 : cJSON_CreateNull());

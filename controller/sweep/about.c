@@ -6,6 +6,7 @@
 
 #define FROM_STEP 21
 #define TOLERANCE 0.02
+#define PATH_BYTES 256
 #define VALUES_MAX 32 /* of a baseline */
 
 /* clang-format off */
@@ -38,20 +39,36 @@ static int read_texts(const struct value *map, cJSON *to, struct error *err)
 	return 0;
 }
 
-static int read_values(const struct value *map, cJSON *to, struct error *err)
+/* {parallel: {tp: 8}} is {parallel.tp: 8}. */
+static int read_values(const struct value *map, const char *above, cJSON *to,
+		       struct error *err)
 {
-	const char *text;
-
 	if (!value_count(map) || value_count(map) > VALUES_MAX)
 		return value_error(map, err,
 				   "found %zu values, allowed are 1 to %d",
 				   value_count(map), VALUES_MAX);
-	for (size_t i = 0; i < value_count(map); i++)
-		if (value_string(value_at(map, i), ABOUT_TEXT_MAX, &text, err) <
-			    0 ||
-		    (!cJSON_AddStringToObject(to, value_key(map, i), text) &&
-		     error_nomem(err, "align") < 0))
+	for (size_t i = 0; i < value_count(map); i++) {
+		const struct value *value = value_at(map, i);
+		char path[PATH_BYTES];
+		const char *text;
+		int size = snprintf(path, sizeof(path), "%s%s%s", above,
+				    *above ? "." : "", value_key(map, i));
+
+		if (size >= (int)sizeof(path))
+			return value_error(value, err,
+					   "found a name of %d bytes, allowed "
+					   "are %d",
+					   size, PATH_BYTES - 1);
+		if (value_kind(value) == VALUE_MAP) {
+			if (read_values(value, path, to, err) < 0)
+				return -1;
+			continue;
+		}
+		if (value_string(value, ABOUT_TEXT_MAX, &text, err) < 0)
 			return -1;
+		if (!cJSON_AddStringToObject(to, path, text))
+			return error_nomem(err, "align");
+	}
 	return 0;
 }
 
@@ -61,7 +78,7 @@ static int read_baseline(const struct value *baseline, cJSON *to,
 	uint64_t job;
 
 	if (value_kind(baseline) == VALUE_MAP)
-		return read_values(baseline,
+		return read_values(baseline, "",
 				   cJSON_AddObjectToObject(to, "values"), err);
 	if (value_u64(baseline, 1, (uint64_t)1 << 53, &job, NULL) < 0)
 		return value_error(baseline, err,

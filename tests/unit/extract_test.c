@@ -187,6 +187,25 @@ static void test_bytes(void)
 	extract_rules_free(rules);
 }
 
+static void test_columns(void)
+{
+	struct error err = { 0 };
+	struct extract_rules *rules =
+		rules_of("columns: ['*acc*', lr]\n"
+			 "rules: [{match: '(?<loss>x)'}]\n",
+			 &err);
+
+	ok(rules && extract_rules_column(rules, "top1_acc") &&
+		   extract_rules_column(rules, "lr"),
+	   "metrics that a pattern matches are for tables %s", err.text);
+	ok(rules && !extract_rules_column(rules, "lr2"), "others are not");
+	extract_rules_free(rules);
+	rules = rules_of(cpu_rules, NULL);
+	ok(rules && extract_rules_column(rules, "lr2"),
+	   "without patterns all are");
+	extract_rules_free(rules);
+}
+
 static void test_streams(void)
 {
 	struct error err = { 0 };
@@ -429,6 +448,7 @@ int main(void)
 	tap_begin(60);
 	test_cpu();
 	test_bytes();
+	test_columns();
 	test_streams();
 	test_fields();
 	test_steps();

@@ -169,7 +169,7 @@ static void test_spread(void)
 		"\"devices\":32,\"setup\":{\"vendor\":\"metax\",\"chip\":"
 		"\"C500\",\"precision\":\"fp32\",\"layout\":{\"tp\":8,\"pp\":4,"
 		"\"data\":1}},\"result\":{\"memory_mib\":63488,"
-		"\"chip_memory_gib\":64,\"mfu\":null}},"
+		"\"inputs\":{\"chip_memory_bytes\":68719476736},\"mfu\":null}},"
 		"{\"cell\":\"b\",\"state\":\"completed\",\"nodes\":4,"
 		"\"devices\":32,\"alignment\":{\"verdict\":\"True\"},"
 		"\"setup\":{\"vendor\":\"metax\",\"chip\":\"C500\","
@@ -200,33 +200,39 @@ static void test_columns(void)
 {
 	static const char text[] =
 		"[{\"cell\":\"a\",\"state\":\"completed\",\"nodes\":1,"
-		"\"devices\":8,\"setup\":{\"chip\":\"A100\",\"model\":"
+		"\"devices\":8,\"setup\":{\"chip\":\"A100-SXM4-80GB\","
+		"\"model\":"
 		"\"gpt3_6.7B\",\"sequence\":2048,\"layout\":{\"tp\":2,\"pp\":4,"
-		"\"data\":1},\"about\":{\"config\":\"config_TP2PP4\","
+		"\"cp\":1,\"ep\":1,\"data\":1},\"about\":{\"config\":\"config_"
+		"TP2PP4\","
 		"\"columns\":"
-		"\"config  parallel_strategy throughput memory nonsense\"}},"
+		"\"config  parallel_strategy throughput memory nonsense "
+		"acc\"}},"
 		"\"result\":{\"samples_per_second\":14.81,"
+		"\"metric_columns\":[],\"metrics\":{\"lr\":1,\"acc\":35.9},"
 		"\"tokens_per_second_per_device\":3791.36,"
 		"\"memory_by_rank_mib\":[47892.48,47892.48,37468.16,37468.16,"
 		"30812.16,30812.16,28446.72,28446.72]}},"
 		"{\"cell\":\"b\",\"state\":\"completed\",\"nodes\":1,"
 		"\"devices\":8,\"setup\":{\"chip\":\"A100\",\"model\":"
 		"\"gpt3_13B\"},\"result\":{\"tokens_per_second_per_device\":"
-		"1784.32}}]";
+		"1784.32,\"memory_mib\":4096,\"memory_source\":\"cgroup\"}}]";
 	owned(buffer_clear) struct buffer out;
 
 	page(text, LANGUAGE_ZH, &out);
 	has(&out,
-	    "| 配置 | config | parallel_strategy | throughput | memory |\n"
-	    "| --- | --- | --- | --- | --- |\n"
-	    "| **gpt3_6.7B** | | | | |\n"
+	    "| 配置 | config | parallel_strategy | throughput | memory | acc "
+	    "|\n"
+	    "| --- | --- | --- | --- | --- | --- |\n"
+	    "| **gpt3_6.7B** | | | | | |\n"
 	    "| A100单机8卡（1x8） | config_TP2PP4 | TP2PP4DP1 | "
 	    "14.81 \\* 2048 / 8 = 3791 tokens/s | "
-	    "46.77\\*2 + 36.59\\*2 + 30.09\\*2 + 27.78\\*2 GB |\n"
-	    "| **gpt3_13B** | | | | |\n"
-	    "| A100单机8卡（1x8） | / | / | 1784 tokens/s | / |\n",
-	    "a sweep may name the columns; each model has its head; devices "
-	    "that use as much memory stand together");
+	    "46.77\\*2 + 36.59\\*2 + 30.09\\*2 + 27.78\\*2 GB | 35.9 |\n"
+	    "| **gpt3_13B** | | | | | |\n"
+	    "| A100单机8卡（1x8） | / | / | 1784 tokens/s | / | / |\n",
+	    "a sweep may name the columns, also metrics; each model has its "
+	    "head; devices that use as much memory stand together; chips are "
+	    "called by their short names");
 }
 
 static void test_strange(void)

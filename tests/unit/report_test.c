@@ -127,7 +127,9 @@ static void test_optional_columns(void)
 		"[{\"state\":\"completed\",\"result\":{\"mfu\":0.39541,"
 		"\"joules_per_token\":0.5,\"metrics\":{\"acc\":35.9}}},"
 		"{\"state\":\"completed\",\"result\":{\"mfu\":null,"
-		"\"metrics\":{\"bandwidth_gbps\":188.25,\"acc\":1}}},"
+		"\"metric_columns\":[\"bandwidth_gbps\",\"acc\"],"
+		"\"metrics\":{\"bandwidth_gbps\":188.25,\"acc\":1,"
+		"\"lr\":0.1}}},"
 		"{\"state\":\"failed\",\"result\":{\"hfu\":0.5,"
 		"\"metrics\":{\"hidden\":1}}}]";
 	owned(buffer_clear) struct buffer out;
@@ -144,6 +146,14 @@ static void test_optional_columns(void)
 	   "what a row has not is a dash");
 	ok(!strstr(out.data, "HFU") && !strstr(out.data, "hidden"),
 	   "a failed row brings no column");
+	ok(!strstr(out.data, "lr"),
+	   "nor does a number that the rules keep out of tables");
+	buffer_consume(&out, out.size);
+	report_csv(rows, &out, NULL);
+	ok(strstr(out.data, ",slow_steps,acc,bandwidth_gbps\r\n") &&
+		   strstr(out.data, ",35.9,\r\n") &&
+		   strstr(out.data, ",1,188.25\r\n"),
+	   "the columns of CSV stay; metrics stand behind them");
 	cJSON_Delete(rows);
 }
 

@@ -106,6 +106,8 @@ struct rule {
 struct extract_rules {
 	enum extract_read read;
 	struct strings streams; /* patterns of followed files */
+	struct strings columns; /* of metrics that tables show */
+	bool columns_said;      /* else they show all */
 	char **texts;           /* copies of those of the description */
 	size_t text_count;
 	struct rule *rules;

@@ -25,6 +25,7 @@ void extract_rules_free(struct extract_rules *rules)
 		rule_clear(&rules->rules[i]);
 	free(rules->rules);
 	strings_clear(&rules->streams);
+	strings_clear(&rules->columns);
 	for (size_t i = 0; i < rules->text_count; i++)
 		free(rules->texts[i]);
 	free(rules->texts);
@@ -36,12 +37,22 @@ void extract_rules_free(struct extract_rules *rules)
 	free(rules);
 }
 
-bool extract_rules_file(const struct extract_rules *rules, const char *path)
+static bool matches_any(const struct strings *patterns, const char *text)
 {
-	for (size_t i = 0; i < rules->streams.count; i++)
-		if (!fnmatch(rules->streams.items[i], path, 0))
+	for (size_t i = 0; i < patterns->count; i++)
+		if (!fnmatch(patterns->items[i], text, 0))
 			return true;
 	return false;
+}
+
+bool extract_rules_file(const struct extract_rules *rules, const char *path)
+{
+	return matches_any(&rules->streams, path);
+}
+
+bool extract_rules_column(const struct extract_rules *rules, const char *name)
+{
+	return !rules->columns_said || matches_any(&rules->columns, name);
 }
 
 enum extract_read extract_rules_read(const struct extract_rules *rules)
@@ -74,28 +85,44 @@ static int read_list(struct extract_rules *rules, const struct value *list,
 	return 0;
 }
 
-/* The last section's patterns count, as does its `read`. */
-static int read_streams(struct extract_rules *rules, const struct value *list,
-			struct error *err)
+static int read_patterns(struct strings *patterns, const struct value *list,
+			 size_t min, size_t max, struct error *err)
 {
-	strings_clear(&rules->streams);
-	if (!list)
-		return 0;
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
-	if (!value_count(list) || value_count(list) > EXTRACT_STREAMS_MAX)
+	if (value_count(list) < min || value_count(list) > max)
 		return value_error(list, err,
-				   "found %zu patterns, allowed 1 to %d",
-				   value_count(list), EXTRACT_STREAMS_MAX);
+				   "found %zu patterns, allowed %zu to %zu",
+				   value_count(list), min, max);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const char *text;
 
 		if (value_string(value_at(list, i), EXTRACT_MATCH_MAX, &text,
 				 err) < 0 ||
-		    strings_add(&rules->streams, text, err) < 0)
+		    strings_add(patterns, text, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* The last section's patterns count, as does its `read`. */
+static int read_streams(struct extract_rules *rules, const struct value *list,
+			struct error *err)
+{
+	strings_clear(&rules->streams);
+	return list ? read_patterns(&rules->streams, list, 1,
+				    EXTRACT_STREAMS_MAX, err)
+		    : 0;
+}
+
+/* Those of all sections count. */
+static int read_columns(struct extract_rules *rules, const struct value *list,
+			struct error *err)
+{
+	rules->columns_said |= list != NULL;
+	return list ? read_patterns(&rules->columns, list, 0,
+				    EXTRACT_COLUMNS_MAX, err)
+		    : 0;
 }
 
 /* One log section. Only the last one, the description's own, may do without
@@ -104,15 +131,16 @@ static int read_streams(struct extract_rules *rules, const struct value *list,
 static int read_section(struct extract_rules *rules, const struct value *log,
 			struct error *err)
 {
-	static const char *const keys[] = { "read", "stream", "like", "rules",
-					    NULL };
+	static const char *const keys[] = { "read",    "stream", "like",
+					    "columns", "rules",  NULL };
 	const struct value *read = value_get(log, "read");
 	const struct value *list = value_get(log, "rules");
 	size_t word = 0;
 
 	if (value_check_keys(log, keys, err) < 0 ||
 	    (read && value_enum(read, read_words, &word, err) < 0) ||
-	    read_streams(rules, value_get(log, "stream"), err) < 0)
+	    read_streams(rules, value_get(log, "stream"), err) < 0 ||
+	    read_columns(rules, value_get(log, "columns"), err) < 0)
 		return -1;
 	rules->read = (enum extract_read)word;
 	if (list)
