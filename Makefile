@@ -14,6 +14,7 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
 DESTDIR ?=
 V ?= 0
 Q = $(if $(filter 0,$(V)),@)
@@ -42,10 +43,12 @@ ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
 CFLAGS = -O1 -g -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
-# The version, and where the installed parts lie: data files, regatta-init.
+# The version, and where the installed parts lie: data files, regatta-init,
+# settings.
 DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
 	-DREGATTA_DATA='"$(PREFIX)/share/regatta"' \
-	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"'
+	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
+	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 
@@ -58,9 +61,10 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 
 # ---- what there is -------------------------------------------------------
 
-PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c)
+PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c \
+	protocol/config/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
-	agent/engine/*.c agent/devices/*.c))
+	agent/engine/*.c agent/devices/*.c agent/policy/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \

@@ -286,6 +286,7 @@ static void on_prepare(struct agent *agent, void *body)
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
+	guard_limit(agent->config->guard, &prepare->task.container);
 	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
 		 id.job, id.attempt, id.rank, prepare->task.container.image);
 	task = task_new(&agent->room, &prepare->task, &err);
@@ -800,6 +801,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.init_program = config->init_program,
 		.folder = agent->folder,
 		.allot = &agent->allot,
+		.guard = config->guard,
 		.preflight = {
 			.loop = loop,
 			.allot = &agent->allot,

@@ -9,6 +9,7 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
+#include "agent/policy/guard.h"
 #include "protocol/error.h"
 #include "protocol/hardware/roots.h"
 #include "protocol/key.h"
@@ -39,6 +40,7 @@ struct agent_config {
 	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
 	bool ipmi;                  /* sample the machine's power */
+	const struct guard *guard;  /* the node's policy */
 	struct key key;             /* name and role of this node */
 	void *zmq;                  /* ZeroMQ context to share, or NULL */
 };

@@ -28,16 +28,16 @@
 #define DIGITS "0123456789"
 
 /* clang-format off */
-static const char *const networks[] = { "host", "none", "bridge", NULL };
-static const char *const ipcs[] = {
+const char *const container_networks[] = { "host", "none", "bridge", NULL };
+const char *const container_ipcs[] = {
 	"private", "host", "shareable", "none", NULL
 };
-static const char *const ulimits[] = {
+const char *const container_ulimits[] = {
 	"core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice",
 	"nofile", "nproc", "rss", "rtprio", "rttime", "sigpending", "stack",
 	NULL
 };
-static const char *const capabilities[] = {
+const char *const container_capabilities[] = {
 	"AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF",
 	"CHECKPOINT_RESTORE", "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH",
 	"FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
@@ -322,7 +322,7 @@ static int add_ulimit(cJSON *array, const char *text, struct error *err)
 	char name[16];
 	cJSON *item;
 
-	if (!in_table(ulimits, text, size))
+	if (!in_table(container_ulimits, text, size))
 		return error_set(err, EINVAL,
 				 "ulimits: \"%.40s\": no such limit; allowed "
 				 "are core cpu data fsize locks memlock "
@@ -364,7 +364,7 @@ static int add_capability(cJSON *array, const char *text, struct error *err)
 		return error_set(err, EINVAL,
 				 "capabilities: ALL is not allowed: name each "
 				 "one that is needed");
-	if (!in_table(capabilities, name, strlen(name)))
+	if (!in_table(container_capabilities, name, strlen(name)))
 		return error_set(err, EINVAL,
 				 "capabilities: \"%.40s\": no such capability; "
 				 "see capabilities(7), such as SYS_PTRACE",
@@ -486,9 +486,9 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 
 static int spec_check(const struct container_spec *spec, struct error *err)
 {
-	if (word_check("network", spec->network, networks,
+	if (word_check("network", spec->network, container_networks,
 		       "host, none and bridge", err) < 0 ||
-	    word_check("ipc", spec->ipc, ipcs,
+	    word_check("ipc", spec->ipc, container_ipcs,
 		       "private, host, shareable and none", err) < 0 ||
 	    sizes_check(spec, err) < 0 || mounts_check(spec, err) < 0)
 		return -1;

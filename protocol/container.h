@@ -42,6 +42,14 @@ struct container_place {
 					    for LABEL_SPEC; NULL: the same */
 };
 
+/* The words that these fields may have; each ends in NULL. Capabilities are
+ * without CAP_.
+ */
+extern const char *const container_networks[];
+extern const char *const container_ipcs[];
+extern const char *const container_ulimits[];
+extern const char *const container_capabilities[];
+
 #define CONTAINER_NAME_MAX 128 /* with the 0 */
 #define CONTAINER_HASH_SIZE 65 /* with the 0 */
 

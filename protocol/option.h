@@ -22,10 +22,11 @@
 #define OPTION_RULES_MAX 96 /* of all tables of a program or command */
 
 enum option_kind {
-	OPTION_FLAG,   /* bool */
-	OPTION_LAST,   /* a flag that ends the reading: --help, --version */
-	OPTION_TEXT,   /* const char * */
-	OPTION_PATH,   /* the same, of a file or folder */
+	OPTION_FLAG, /* bool */
+	OPTION_LAST, /* a flag that ends the reading: --help, --version */
+	OPTION_TEXT, /* const char * */
+	OPTION_PATH, /* the same, of a file or folder, or one of words[] */
+	OPTION_KEY,  /* the same, a public key or the path of a file with it */
 	OPTION_NUMBER, /* uint64_t */
 	OPTION_WORD,   /* const char *, one of words[] */
 	OPTION_LIST,   /* struct option_list, one item each time */

@@ -1,13 +1,16 @@
 /* program.c - what each of our daemons does first: signals, limits, loop.
  */
 #include "protocol/program.h"
+#include "protocol/file.h"
 #include "protocol/log.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 static int raise_files(struct error *err)
 {
@@ -49,6 +52,56 @@ sd_event *program_begin(struct error *err)
 		return NULL;
 	}
 	return loop;
+}
+
+struct reload {
+	program_reload_fn *fn;
+	void *arg;
+};
+
+static int reload_run(sd_event_source *source,
+		      const struct signalfd_siginfo *info, void *arg)
+{
+	const struct reload *reload = arg;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		   (long long)clock_mono_ms() * 1000);
+	reload->fn(reload->arg);
+	sd_notify(0, "READY=1");
+	return 0;
+}
+
+static void reload_free(void *arg)
+{
+	free(arg);
+}
+
+int program_on_reload(sd_event *loop, program_reload_fn *fn, void *arg,
+		      struct error *err)
+{
+	struct reload *reload;
+	sd_event_source *source;
+	sigset_t set;
+	int rc;
+
+	if (isatty(STDERR_FILENO))
+		return 0;
+	reload = malloc(sizeof(*reload));
+	if (!reload)
+		return error_nomem(err, "reload");
+	*reload = (struct reload){ fn, arg };
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	rc = sd_event_add_signal(loop, &source, SIGHUP, reload_run, reload);
+	if (rc < 0) {
+		free(reload);
+		return error_set(err, -rc, "event loop: no SIGHUP");
+	}
+	sd_event_source_set_destroy_callback(source, reload_free);
+	sd_event_source_set_floating(source, 1);
+	sd_event_source_unref(source);
+	return 0;
 }
 
 void program_ready(sd_event *loop)

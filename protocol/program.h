@@ -21,6 +21,13 @@ enum exit_code {
  */
 sd_event *program_begin(struct error *err);
 
+/* Run fn(arg) at SIGHUP, and tell systemd before and after. On a terminal that
+ * signal is its end, and stays deadly.
+ */
+typedef void program_reload_fn(void *arg);
+int program_on_reload(sd_event *loop, program_reload_fn *fn, void *arg,
+		      struct error *err);
+
 /* Tell systemd, if it started us with Type=notify, that we are ready, and feed
  * its watchdog from the loop.
  */

@@ -104,6 +104,7 @@ const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
 
 static const struct field job_spec_fields[] = {
 	FIELD(job_spec, sweep),
+	FIELD_OPTIONAL(job_spec, owner),
 	FIELD(job_spec, cell),
 	FIELD(job_spec, key),
 	FIELD_OPTIONAL(job_spec, repeat),
@@ -130,6 +131,7 @@ const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
 
 static const struct field task_spec_fields[] = {
 	FIELD(task_spec, job),
+	FIELD_OPTIONAL(task_spec, owner),
 	FIELD(task_spec, attempt),
 	FIELD(task_spec, rank),
 	FIELD(task_spec, nodes),

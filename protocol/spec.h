@@ -150,6 +150,7 @@ extern const struct schema until_spec_schema;
 
 struct job_spec {
 	char *sweep;     /* the sweep's name */
+	char *owner;     /* name of the key that submitted it, or NULL */
 	char *cell;      /* the cell in words: "model=gpt-s nodes=2" */
 	char *key;       /* content address of the cell: 64 hex digits */
 	uint32_t repeat; /* 0 .. repeats - 1 */
@@ -180,6 +181,7 @@ extern const struct schema job_spec_schema;
 /* One container of the gang on one node. */
 struct task_spec {
 	uint64_t job;
+	char *owner;      /* of the job */
 	uint32_t attempt; /* 1 .. */
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;

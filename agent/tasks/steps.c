@@ -324,13 +324,51 @@ static void preflight_done(void *arg, const struct error *err, cJSON *facts)
 		task_event(task, EVENT_CHECKED);
 }
 
+/* Where the container runs. in, out: PATH_MAX bytes for its folders. */
+static struct container_place place_of(struct task *task, char *in, char *out)
+{
+	spool_in_path(task->room->spool, &task->id, in);
+	spool_out_path(task->room->spool, &task->id, out);
+	return (struct container_place){
+		.cluster = task->room->cluster,
+		.node = task->room->node,
+		.init_program = task->room->init_program,
+		.in_folder = in,
+		.out_folder = out,
+		.image = task->image_id ? task->image_id
+					: task->spec.container.image,
+		.device_root = task->room->allot->roots->dev,
+		.ordered = &task->spec,
+	};
+}
+
+/* Does the node's policy allow the task? false: it has failed. */
+static bool task_allowed(struct task *task, const struct container_place *place)
+{
+	struct error err;
+
+	if (guard_check(task->room->guard, task->room->allot, &task->spec,
+			&task->filled, place, &err) == 0)
+		return true;
+	task_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
+		  &err);
+	return false;
+}
+
 void step_check(struct task *task)
 {
 	const struct preflight_room *room = &task->room->preflight;
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = place_of(task, in, out);
 	struct error err;
 
-	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0 &&
-	    task_complete(task, true, &err) == 0)
+	if (task_complete(task, true, &err) < 0) {
+		task_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	if (!task_allowed(task, &place))
+		return;
+	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0)
 		task->preflight = preflight_begin(room, &task->spec,
 						  preflight_done, task, &err);
 	if (!task->preflight)
@@ -409,25 +447,17 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 void step_create(struct task *task)
 {
 	char in[PATH_MAX], out[PATH_MAX];
-	struct container_place place = {
-		.cluster = task->room->cluster,
-		.node = task->room->node,
-		.init_program = task->room->init_program,
-		.in_folder = in,
-		.out_folder = out,
-		.image = task->image_id,
-		.device_root = task->room->allot->roots->dev,
-		.ordered = &task->spec,
-	};
+	struct container_place place = place_of(task, in, out);
 	struct error err;
 	cJSON *body;
 
-	spool_in_path(task->room->spool, &task->id, in);
-	spool_out_path(task->room->spool, &task->id, out);
 	if (task_complete(task, false, &err) < 0) {
 		task_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
+	/* Links may lead elsewhere by now, and the policy may be another. */
+	if (!task_allowed(task, &place))
+		return;
 	body = container_body(&task->filled, &place, &err);
 	if (!body) {
 		task_fail(task, FAILURE_CREATE, &err);

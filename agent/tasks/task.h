@@ -15,6 +15,7 @@
 #include "agent/engine/image.h"
 #include "agent/tasks/command.h"
 #include "agent/tasks/preflight.h"
+#include "agent/policy/guard.h"
 #include "agent/tasks/pump.h"
 #include "agent/tasks/spool.h"
 #include "protocol/message.h"
@@ -37,6 +38,7 @@ struct task_room {
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
 	const struct allot_source *allot;
+	const struct guard *guard; /* what this node allows */
 	struct preflight_room preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);

@@ -217,6 +217,7 @@ static const struct option_rule vendors_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule no_rules[] = { { 0 } };
 static const struct option_rule key_rules[] = {
 	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "who holds the key (new)" },
@@ -320,6 +321,12 @@ static const struct command commands[] = {
 	  "devices of this machine, and for\neach other vendor what was looked "
 	  "for and not found. Needs no controller.",
 	  "regatta vendors probe", command_vendors },
+	{ "check", "config | controller | agent | policy FILE...", 2, ARGS_MAX,
+	  false, no_rules, "check settings and policies, starting nothing",
+	  "config knows by a file's name whether it holds the settings of a "
+	  "controller, of\nan agent, or a policy. Exit 0 when all are good, 2 "
+	  "when not. Needs no controller.",
+	  "regatta check config /etc/regatta/agent.yaml", command_check },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "
@@ -356,8 +363,10 @@ static void print_help(FILE *out, const struct command *command)
 	fprintf(out, "usage: regatta %s%s%s [OPTION...]\n\n%s\n\n",
 		command->name, command->args[0] ? " " : "", command->args,
 		command->help);
-	fputs("options:\n", out);
-	option_print(out, command->rules);
+	if (command->rules->name) {
+		fputs("options:\n", out);
+		option_print(out, command->rules);
+	}
 	if (command->connects) {
 		fputs("\nconnection:\n", out);
 		option_print(out, connection_rules);

@@ -594,6 +594,8 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 	rc = codec_from_object(&container_spec_schema, container,
 			       &spec->container, err);
 	cJSON_Delete(container);
+	if (rc == 0 && job->owner && !(spec->owner = strdup(job->owner)))
+		rc = error_nomem(err, "task");
 	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)
 		if (task->devices & (UINT64_C(1) << i))
 			rc = strings_printf(&spec->devices, err, "%d", i);

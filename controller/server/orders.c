@@ -115,6 +115,7 @@ static int check_size(struct sweep *sweep, struct error *err)
 struct submitting {
 	struct cluster *cluster;
 	struct sweep *sweep;
+	const char *by;
 	uint64_t id;
 	uint64_t first_job;
 	bool resume;
@@ -202,7 +203,9 @@ static int put_jobs(struct submitting *to)
 				return -1;
 			for (size_t k = 0; k < to->spec.after_count; k++)
 				to->spec.after[k].job += to->first_job;
-			rc = put_job(to, i == first);
+			to->spec.owner = strdup(to->by);
+			rc = to->spec.owner ? put_job(to, i == first)
+					    : error_nomem(to->err, "sweep");
 			codec_clear(&job_spec_schema, &to->spec);
 			if (rc < 0)
 				return -1;
@@ -239,6 +242,7 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	struct sweep_row row = { .client = client };
 	struct submitting to = {
 		.cluster = cluster,
+		.by = by,
 		.resume = message->resume,
 		.err = err,
 	};

@@ -115,7 +115,8 @@ int site_start_controller(struct site *site, struct error *err)
 	char images[PATH_MAX], endpoint[PATH_MAX], log[PATH_MAX];
 	/* clang-format off */
 	const char *const argv[] = {
-		program, "--key", key, "--keys", keys, "--state", state,
+		program, "--config", "/dev/null", "--key", key, "--keys", keys,
+		"--state", state,
 		"--listen", "tcp://127.0.0.1:*", "--images", images,
 		"--endpoint-file", endpoint, NULL,
 	};
@@ -142,7 +143,8 @@ static int start_agent(struct site *site, size_t i, const char *engine,
 	char images[PATH_MAX], init[PATH_MAX], cluster[64];
 	/* clang-format off */
 	const char *const argv[] = {
-		program, "--controller", site->endpoint, "--controller-key",
+		program, "--config", "/dev/null", "--policy", "any",
+		"--controller", site->endpoint, "--controller-key",
 		site->controller_key.public, "--key", key, "--state", state,
 		"--engine", engine, "--images", images, "--init", init,
 		"--cluster", cluster, NULL,

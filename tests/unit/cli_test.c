@@ -199,6 +199,32 @@ static void test_keys(struct bed *bed)
 	"matrix:\n  nodes: [1, 2]\n  devices: [1, 3]\n"                        \
 	"  layout:\n    - parallel: {tp: 1}\n    - parallel: {tp: 3}\n"
 
+static void test_check(struct bed *bed)
+{
+	const char *agent = bed_file(bed, "agent.yaml");
+
+	bed_write(bed, "agent.yaml", "stall: 3\n", 0644);
+	bed_write(bed, "policy.yaml", "mounts: [{host: data}]\n", 0644);
+	is_int(bed_run(bed, "check", "config", agent, NULL), 0,
+	       "good settings are good");
+	ok(bed_printed(bed, "agent.yaml: good (settings of regatta-agent)"),
+	   "and named for what they are");
+	ok(bed_run(bed, "check", "controller", agent, NULL) == 2 &&
+		   bed_said(bed, "agent.yaml:1: stall: found an unknown key"),
+	   "those of another program are not");
+	ok(bed_run(bed, "check", "config", agent, bed_file(bed, "policy.yaml"),
+		   NULL) == 2 &&
+		   bed_said(bed, "policy.yaml:1: mounts[0].host: ") &&
+		   bed_printed(bed, "good"),
+	   "one of several that is bad is told, with its line");
+	ok(bed_run(bed, "check", "config", "/x/y.yaml", NULL) == 2 &&
+		   bed_said(bed, "regatta check controller, agent or policy"),
+	   "a name that tells nothing: it says what to do");
+	ok(bed_run(bed, "check", "sweep", agent, NULL) == 2 &&
+		   bed_said(bed, "allowed: config, controller"),
+	   "another kind is refused");
+}
+
 static void test_plan(struct bed *bed)
 {
 	const char *file = bed_file(bed, "s.yaml");
@@ -561,6 +587,7 @@ int main(void)
 	test_wrong(&bed);
 	test_help(&bed);
 	test_keys(&bed);
+	test_check(&bed);
 	test_plan(&bed);
 	test_extract(&bed);
 	test_sample(&bed);

@@ -31,6 +31,7 @@ enum {
 };
 
 struct world {
+	struct guard *guard;
 	sd_event *loop;
 	char folder[64];
 	struct fake_engine *fake;
@@ -271,6 +272,7 @@ static struct world *world_new(void)
 					 inventory_changed, NULL, NULL);
 	world->allot = (struct allot_source){ world->inventory, &real_roots,
 					      &world->abilities };
+	world->guard = guard_new(NULL, false, &err);
 	world->room = (struct task_room){
 		.loop = world->loop,
 		.engine = world->engine,
@@ -282,6 +284,7 @@ static struct world *world_new(void)
 		.init_program = "/init",
 		.folder = world->folder,
 		.allot = &world->allot,
+		.guard = world->guard,
 		.preflight = { .loop = world->loop, .allot = &world->allot },
 		.changed = changed,
 		.progress = progress,
@@ -294,6 +297,7 @@ static struct world *world_new(void)
 static void world_free(struct world *world)
 {
 	task_free(world->task);
+	guard_free(world->guard);
 	inventory_free(world->inventory);
 	pump_free(world->pump);
 	images_free(world->images);

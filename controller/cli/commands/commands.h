@@ -24,6 +24,7 @@ command_fn command_extract; /* extract.c: a log's numbers */
 command_fn command_verify;  /* verify.c: results against their logs */
 command_fn command_mfu;     /* mfu.c: a rate held against a chip */
 command_fn command_vendors; /* vendors.c */
+command_fn command_check;   /* check.c: files of settings, policies */
 command_fn command_key;     /* keys.c */
 
 #endif

@@ -56,6 +56,8 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
 	args[n++] = (char *)daemons->config.controller;
+	args[n++] = (char *)"--config"; /* not that of a service here */
+	args[n++] = (char *)"/dev/null";
 	args[n++] = (char *)"--state";
 	args[n++] = folder_file(folder, "controller", daemons->paths[0]);
 	args[n++] = (char *)"--listen";
@@ -85,6 +87,10 @@ static char *const *agent_args(struct daemons *daemons, char **args)
 	snprintf(daemons->numbers[1], 16, "%d", daemons->b[0]);
 	snprintf(daemons->numbers[2], 16, "%u", config->devices);
 	args[n++] = (char *)config->agent;
+	args[n++] = (char *)"--config";
+	args[n++] = (char *)"/dev/null";
+	args[n++] = (char *)"--policy"; /* who orders is who owns the agent */
+	args[n++] = (char *)"any";
 	args[n++] = (char *)"--controller";
 	args[n++] = daemons->endpoint;
 	args[n++] = (char *)"--controller-key";

@@ -1,0 +1,37 @@
+/* guard.h - the policy of this node: read, read again, held against tasks.
+ */
+#ifndef AGENT_POLICY_GUARD_H
+#define AGENT_POLICY_GUARD_H
+
+#include "agent/devices/allot.h"
+#include "protocol/config/policy.h"
+#include "protocol/container.h"
+#include "protocol/owned.h"
+
+struct guard;
+
+/* path: the policy file (copied). NULL: whatever the engine allows. optional:
+ * without a file the defaults count.
+ */
+struct guard *guard_new(const char *path, bool optional, struct error *err);
+void guard_free(struct guard *guard);
+OWNED_POINTER(struct guard, guard_free)
+
+/* Read the file again. On failure all stays as it was. */
+int guard_reload(struct guard *guard, struct error *err);
+
+/* The file, or words for what stands for it. */
+const char *guard_name(const struct guard *guard);
+
+/* Put the policy's limits where an order has none; before it is kept. */
+void guard_limit(const struct guard *guard, struct container_spec *container);
+
+/* May this task, completed for its devices, run at that place? Room for its
+ * output is looked for below place->out_folder. EPERM, ENOSPC (agent/policy/
+ * judge.h) and others; all are of class `policy` but ENOMEM.
+ */
+int guard_check(const struct guard *guard, const struct allot_source *allot,
+		const struct task_spec *task, const struct task_spec *completed,
+		const struct container_place *place, struct error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* judge.h - may this node run that container? Pure, but for resolving links.
+ *
+ * What is judged is the create request as the engine would get it. Each part of
+ * it has a rule; a part that no rule knows is refused. What the node itself put
+ * into the request is not the order's: a part is let pass when the same stands
+ * in `own`, the request that an order without any wish would give.
+ *
+ * The error, EPERM, names the rule by its key in the policy file, what was
+ * found, and what is allowed: "mounts: found /etc, allowed by
+ * /etc/regatta/policy.yaml: /data (read-only)".
+ */
+#ifndef AGENT_POLICY_JUDGE_H
+#define AGENT_POLICY_JUDGE_H
+
+#include "protocol/config/policy.h"
+#include "protocol/spec.h"
+
+#include <cjson/cJSON.h>
+
+/* Where a path leads, without links, in PATH_MAX bytes; -1: it cannot be told,
+ * and the path is judged as it is.
+ */
+typedef int judge_resolve_fn(const char *path, char *out);
+
+/* Who asks, and for which image: what the request does not say. */
+int judge_order(const struct policy *policy, const struct task_spec *task,
+		struct error *err);
+
+/* The create request itself. */
+int judge_request(const struct policy *policy, const cJSON *request,
+		  const cJSON *own, judge_resolve_fn *resolve,
+		  struct error *err);
+
+/* Put the policy's limits where the container asks for none. */
+void judge_limit(const struct policy *policy, struct container_spec *container);
+
+#endif

@@ -1,0 +1,97 @@
+/* check.c - are these files of settings, or policies, good?
+ */
+#include "controller/cli/commands/commands.h"
+#include "protocol/config/agent.h"
+#include "protocol/config/controller.h"
+#include "protocol/config/policy.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef int check_fn(const char *path, struct error *err);
+
+static int check_program(const struct config_program *program, const char *path,
+			 struct error *err)
+{
+	owned(config_free) struct config *config = NULL;
+	owned_free void *settings = calloc(1, program->size);
+
+	if (!settings)
+		return error_nomem(err, "settings");
+	return config_read_file(program, path, settings, &config, err);
+}
+
+static int check_controller(const char *path, struct error *err)
+{
+	return check_program(&controller_program, path, err);
+}
+
+static int check_agent(const char *path, struct error *err)
+{
+	return check_program(&agent_program, path, err);
+}
+
+static int check_policy(const char *path, struct error *err)
+{
+	owned(policy_free) struct policy *policy = policy_read(path, err);
+
+	return policy ? 0 : -1;
+}
+
+static const struct {
+	const char *kind; /* a word in the file's name */
+	const char *what;
+	check_fn *fn;
+} kinds[] = {
+	{ "controller", "settings of regatta-controller", check_controller },
+	{ "agent", "settings of regatta-agent", check_agent },
+	{ "policy", "policy of a node", check_policy },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* By its word, or for "config" by the file's name. */
+static int find_kind(const char *word, const char *path, size_t *kind,
+		     struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	bool by_name = !strcmp(word, "config");
+
+	for (*kind = 0; *kind < KINDS; ++*kind)
+		if (by_name ? !!strstr(name, kinds[*kind].kind)
+			    : !strcmp(word, kinds[*kind].kind))
+			return 0;
+	if (by_name)
+		return error_set(err, EINVAL,
+				 "%.120s: the name does not tell what it is: "
+				 "regatta check controller, agent or policy "
+				 "FILE",
+				 path);
+	return error_set(err, EINVAL,
+			 "found '%.60s', allowed: config, controller, agent, "
+			 "policy",
+			 word);
+}
+
+int command_check(struct cli *cli, struct error *err)
+{
+	bool bad = false;
+
+	for (size_t i = 1; i < cli->arg_count; i++) {
+		struct error why = { 0 };
+		size_t kind;
+
+		if (find_kind(cli->args[0], cli->args[i], &kind, err) < 0)
+			return -1;
+		if (kinds[kind].fn(cli->args[i], &why) < 0) {
+			cli_say(cli, "%s", why.text);
+			bad = true;
+		} else {
+			fprintf(cli->out, "%s: good (%s)\n", cli->args[i],
+				kinds[kind].what);
+		}
+	}
+	return bad ? EXIT_WRONG_REQUEST : EXIT_GOOD;
+}

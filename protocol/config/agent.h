@@ -1,0 +1,39 @@
+/* agent.h - the settings of regatta-agent: regatta-agent(8).
+ */
+#ifndef PROTOCOL_CONFIG_AGENT_H
+#define PROTOCOL_CONFIG_AGENT_H
+
+#include "protocol/config/config.h"
+
+/* Texts that were not given are NULL where there is no default. */
+struct agent_settings {
+	struct config_common common;
+	const char *controller;
+	const char *controller_key;
+	const char *key;
+	const char *state;
+	const char *policy; /* file, or the word "any" */
+	const char *engine;
+	const char *engine_tls;
+	const char *images;
+	const char *init;
+	const char *address;
+	const char *vendor;
+	const char *device_root;
+	const char *sysfs_root;
+	const char *proc_root;
+	const char *file_root;
+	const char *tools;
+	const char *cluster;
+	const char *housekeeping_cpus;
+	uint64_t devices;
+	uint64_t stall;       /* s */
+	uint64_t clock_limit; /* s */
+	bool ipmi;
+};
+
+#define AGENT_POLICY_ANY "any" /* --policy: allow what the engine allows */
+
+extern const struct config_program agent_program;
+
+#endif

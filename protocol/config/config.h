@@ -1,0 +1,66 @@
+/* config.h - a daemon's settings: command line, environment, file, defaults.
+ *
+ * Each setting comes from the first of these that has it. One table of rules
+ * (protocol/option.h) says what there is:
+ *
+ *	command line	--node-lost 60
+ *	environment	REGATTA_CONTROLLER_NODE_LOST=60, if not empty
+ *	file		node_lost: 60
+ *
+ * The file is a YAML map. A path in it that is not absolute begins at the
+ * file's folder. The file is the one of --config, or else the program's own,
+ * which need not be there.
+ */
+#ifndef PROTOCOL_CONFIG_CONFIG_H
+#define PROTOCOL_CONFIG_CONFIG_H
+
+#include "protocol/option.h"
+#include "protocol/owned.h"
+
+/* Every daemon has these; they are the first member of its settings. */
+struct config_common {
+	const char *config; /* the file, or NULL */
+	uint64_t lifeline;  /* descriptor; 0: none */
+	bool verbose;
+	bool version;
+	bool help;
+};
+
+struct config_program {
+	const char *name;      /* "regatta-agent" */
+	const char *variables; /* in front of the names: "REGATTA_AGENT_" */
+	const char *file;      /* read when it is there */
+	const char *usage;     /* behind the name */
+	const char *about;     /* help, before the options, and after them */
+	const char *closing;
+	const struct option_rule *rules;
+	size_t size; /* of the struct of settings */
+};
+
+/* Owns the texts that settings point to, but for those of argv and of the
+ * environment.
+ */
+struct config;
+
+/* Fill *settings, of program->size bytes. variables is what environ(7) is. When
+ * the command line asks for help or version, no more is read. EINVAL and
+ * others name the option, the variable, or file, line and key. *config is to be
+ * freed when the settings are no longer used.
+ */
+int config_read(const struct config_program *program, int argc, char **argv,
+		char *const *variables, void *settings, struct config **config,
+		struct error *err);
+
+/* The same from defaults and this file alone, which must be there. */
+int config_read_file(const struct config_program *program, const char *path,
+		     void *settings, struct config **config, struct error *err);
+void config_free(struct config *config);
+OWNED_POINTER(struct config, config_free)
+
+/* What --help prints. */
+void config_help(const struct config_program *program, FILE *out);
+
+/* The key of a rule in the file: '_' for '-'. Cut to fit size. */
+void config_key(const struct option_rule *rule, char *key, size_t size);
+
+#endif

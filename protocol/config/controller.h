@@ -1,0 +1,22 @@
+/* controller.h - the settings of regatta-controller: regatta-controller(8).
+ */
+#ifndef PROTOCOL_CONFIG_CONTROLLER_H
+#define PROTOCOL_CONFIG_CONTROLLER_H
+
+#include "protocol/config/config.h"
+
+/* Texts that were not given are NULL where there is no default. */
+struct controller_settings {
+	struct config_common common;
+	const char *key;
+	const char *keys;
+	const char *listen;
+	const char *state;
+	const char *images;
+	const char *endpoint_file;
+	uint64_t node_lost; /* s */
+};
+
+extern const struct config_program controller_program;
+
+#endif

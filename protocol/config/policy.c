@@ -1,0 +1,346 @@
+/* policy.c - what a node allows, as its policy file says: regatta-policy(5).
+ */
+#include "protocol/config/policy.h"
+#include "protocol/container.h"
+#include "protocol/document.h"
+#include "protocol/value.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLICY_WORD_MAX 512
+#define FILE_BYTES 262144
+#define SIZE_MAX_BYTES (UINT64_C(512) << 40)
+#define ULIMIT_MAX (INT64_C(1) << 49) /* as in a create request */
+
+/* clang-format off */
+static const struct {
+	const char *key;
+	const char *const *words; /* the words allowed; NULL: patterns */
+	const char *initial[4];
+} lists[POLICY_LISTS] = {
+	[POLICY_USERS] = { "users", NULL, { "*" } },
+	[POLICY_IMAGES] = { "images", NULL, { "*" } },
+	[POLICY_DEVICES] = { "devices", NULL, { NULL } },
+	[POLICY_NETWORK] = { "network", container_networks,
+			     { "host", "none", "bridge" } },
+	[POLICY_IPC] = { "ipc", container_ipcs, { "private", "shareable", "none" } },
+	[POLICY_CAPABILITIES] = { "capabilities", container_capabilities,
+				  { NULL } },
+	[POLICY_SECURITY] = { "security", NULL, { "no-new-privileges" } },
+	[POLICY_GROUPS] = { "groups", NULL, { "*" } },
+	[POLICY_RUNTIMES] = { "runtimes", NULL, { NULL } },
+};
+static const char *const initial_ulimits[] = {
+	"core", "memlock", "nofile", "stack"
+};
+static const char *const keys[] = {
+	"users", "images", "pinned", "build", "profile", "mounts", "devices",
+	"network", "ipc", "capabilities", "security", "groups", "runtimes",
+	"ulimits", "limits", NULL
+};
+static const char *const mount_keys[] = { "host", "write", NULL };
+static const char *const limit_keys[] = {
+	"memory", "cpus", "shm", "log", "disk_free", NULL
+};
+/* clang-format on */
+
+const char *policy_list_name(enum policy_list list)
+{
+	return lists[list].key;
+}
+
+static void mounts_clear(struct policy *policy)
+{
+	for (size_t i = 0; i < policy->mounts_count; i++)
+		free(policy->mounts[i].host);
+	free(policy->mounts);
+	policy->mounts = NULL;
+	policy->mounts_count = 0;
+}
+
+static void ulimits_clear(struct policy *policy)
+{
+	for (size_t i = 0; i < policy->ulimits_count; i++)
+		free(policy->ulimits[i].name);
+	free(policy->ulimits);
+	policy->ulimits = NULL;
+	policy->ulimits_count = 0;
+}
+
+void policy_free(struct policy *policy)
+{
+	if (!policy)
+		return;
+	for (size_t i = 0; i < POLICY_LISTS; i++)
+		strings_clear(&policy->lists[i]);
+	mounts_clear(policy);
+	ulimits_clear(policy);
+	free(policy->file);
+	free(policy);
+}
+
+/* Defaults. */
+
+static int add_ulimit(struct policy *policy, const char *name, int64_t max,
+		      struct error *err)
+{
+	struct policy_ulimit *grown =
+		reallocarray(policy->ulimits, policy->ulimits_count + 1,
+			     sizeof(*policy->ulimits));
+
+	if (!grown)
+		return error_nomem(err, "policy");
+	policy->ulimits = grown;
+	grown[policy->ulimits_count].max = max;
+	grown[policy->ulimits_count].name = strdup(name);
+	if (!grown[policy->ulimits_count].name)
+		return error_nomem(err, "policy");
+	policy->ulimits_count++;
+	return 0;
+}
+
+static struct policy *policy_named(const char *file, struct error *err)
+{
+	owned(policy_free) struct policy *policy = calloc(1, sizeof(*policy));
+
+	if (!policy || !(policy->file = strdup(file))) {
+		error_nomem(err, "policy");
+		return NULL;
+	}
+	policy->build = true;
+	policy->profile = true;
+	for (size_t i = 0; i < POLICY_LISTS; i++)
+		for (size_t j = 0; lists[i].initial[j]; j++)
+			if (strings_add(&policy->lists[i], lists[i].initial[j],
+					err) < 0)
+				return NULL;
+	for (size_t i = 0; i < sizeof(initial_ulimits) / sizeof(char *); i++)
+		if (add_ulimit(policy, initial_ulimits[i], POLICY_UNLIMITED,
+			       err) < 0)
+			return NULL;
+	return take(policy);
+}
+
+struct policy *policy_default(struct error *err)
+{
+	return policy_named("the default policy", err);
+}
+
+struct policy *policy_any(struct error *err)
+{
+	struct policy *policy = policy_named("no policy", err);
+
+	if (policy)
+		policy->any = true;
+	return policy;
+}
+
+/* Reading. */
+
+static int expect_list(const struct value *value, struct error *err)
+{
+	if (value_expect(value, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(value) > POLICY_ENTRIES_MAX)
+		return value_error(value, err,
+				   "found %zu entries, allowed are %d",
+				   value_count(value), POLICY_ENTRIES_MAX);
+	return 0;
+}
+
+static int read_list(const struct value *value, enum policy_list which,
+		     struct strings *out, struct error *err)
+{
+	owned(strings_clear) struct strings list = { 0 };
+	size_t index;
+
+	if (expect_list(value, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(value); i++) {
+		const struct value *item = value_at(value, i);
+		const char *word;
+
+		if (value_string(item, POLICY_WORD_MAX, &word, err) < 0 ||
+		    (lists[which].words &&
+		     value_enum(item, lists[which].words, &index, err) < 0) ||
+		    strings_add(&list, word, err) < 0)
+			return -1;
+	}
+	strings_clear(out);
+	*out = list;
+	list = (struct strings){ 0 };
+	return 0;
+}
+
+static int read_mount(const struct value *value, struct policy_mount *mount,
+		      struct error *err)
+{
+	const struct value *host, *write;
+	const char *path;
+
+	if (value_expect(value, VALUE_MAP, err) < 0 ||
+	    value_check_keys(value, mount_keys, err) < 0)
+		return -1;
+	host = value_get(value, "host");
+	write = value_get(value, "write");
+	if (!host)
+		return value_error(value, err, "host is missing");
+	if (value_string(host, PATH_MAX - 1, &path, err) < 0 ||
+	    (write && value_bool(write, &mount->write, err) < 0))
+		return -1;
+	if (path[0] != '/')
+		return value_error(host, err,
+				   "found \"%.80s\", allowed is an absolute "
+				   "path",
+				   path);
+	mount->host = strdup(path);
+	return mount->host ? 0 : error_nomem(err, "policy");
+}
+
+static int read_mounts(const struct value *value, struct policy *policy,
+		       struct error *err)
+{
+	if (expect_list(value, err) < 0)
+		return -1;
+	mounts_clear(policy);
+	policy->mounts =
+		calloc(value_count(value) + 1, sizeof(*policy->mounts));
+	if (!policy->mounts)
+		return error_nomem(err, "policy");
+	for (size_t i = 0; i < value_count(value); i++) {
+		if (read_mount(value_at(value, i), &policy->mounts[i], err) < 0)
+			return -1;
+		policy->mounts_count++;
+	}
+	return 0;
+}
+
+static int read_ulimits(const struct value *value, struct policy *policy,
+			struct error *err)
+{
+	if (value_expect(value, VALUE_MAP, err) < 0 ||
+	    value_check_keys(value, container_ulimits, err) < 0)
+		return -1;
+	ulimits_clear(policy);
+	for (size_t i = 0; i < value_count(value); i++) {
+		const struct value *item = value_at(value, i);
+		int64_t max = POLICY_UNLIMITED;
+
+		if (strcmp(value_text(item), "unlimited") != 0 &&
+		    value_i64(item, 0, ULIMIT_MAX, &max, NULL) < 0)
+			return value_error(item, err,
+					   "found \"%.40s\", allowed is a "
+					   "number up to 2^49, or unlimited",
+					   value_text(item));
+		if (add_ulimit(policy, value_key(value, i), max, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_limits(const struct value *value, struct policy_limits *limits,
+		       struct error *err)
+{
+	const struct {
+		const char *key;
+		uint64_t *to;
+		uint64_t min;
+	} sizes[] = {
+		{ "memory", &limits->memory_bytes, UINT64_C(6) << 20 },
+		{ "shm", &limits->shm_bytes, 1 },
+		{ "log", &limits->log_bytes, 1 },
+		{ "disk_free", &limits->disk_free_bytes, 0 },
+	};
+	const struct value *item;
+
+	if (value_expect(value, VALUE_MAP, err) < 0 ||
+	    value_check_keys(value, limit_keys, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		item = value_get(value, sizes[i].key);
+		if (item && value_size_bytes(item, sizes[i].min, SIZE_MAX_BYTES,
+					     sizes[i].to, err) < 0)
+			return -1;
+	}
+	item = value_get(value, "cpus");
+	return item ? value_double(item, 0.01, 65536, &limits->cpus, err) : 0;
+}
+
+static int read_flags(const struct value *root, struct policy *policy,
+		      struct error *err)
+{
+	const struct {
+		const char *key;
+		bool *to;
+	} flags[] = {
+		{ "pinned", &policy->pinned },
+		{ "build", &policy->build },
+		{ "profile", &policy->profile },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		const struct value *value = value_get(root, flags[i].key);
+
+		if (value && value_bool(value, flags[i].to, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_policy(const struct value *root, struct policy *policy,
+		       struct error *err)
+{
+	const struct value *mounts = value_get(root, "mounts");
+	const struct value *most = value_get(root, "ulimits");
+	const struct value *limits = value_get(root, "limits");
+
+	if (value_kind(root) == VALUE_NULL)
+		return 0;
+	if (value_expect(root, VALUE_MAP, err) < 0 ||
+	    value_check_keys(root, keys, err) < 0 ||
+	    read_flags(root, policy, err) < 0)
+		return -1;
+	for (enum policy_list i = 0; i < POLICY_LISTS; i++) {
+		const struct value *list = value_get(root, lists[i].key);
+
+		if (list && read_list(list, i, &policy->lists[i], err) < 0)
+			return -1;
+	}
+	if ((mounts && read_mounts(mounts, policy, err) < 0) ||
+	    (most && read_ulimits(most, policy, err) < 0))
+		return -1;
+	return limits ? read_limits(limits, &policy->limits, err) : 0;
+}
+
+static const struct document_limits limits = { .bytes = FILE_BYTES };
+
+static struct policy *from_document(const struct document *document,
+				    struct error *err)
+{
+	owned(policy_free) struct policy *policy =
+		policy_named(document_file(document), err);
+
+	if (!policy || read_policy(document_root(document), policy, err) < 0)
+		return NULL;
+	return take(policy);
+}
+
+struct policy *policy_parse(const char *text, size_t size, const char *file,
+			    struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_parse(text, size, file, &limits, err);
+
+	return document ? from_document(document, err) : NULL;
+}
+
+struct policy *policy_read(const char *path, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, &limits, err);
+
+	return document ? from_document(document, err) : NULL;
+}

@@ -1,0 +1,101 @@
+/* policy.h - what a node allows, as its policy file says: regatta-policy(5).
+ *
+ * The file is the node's, and has the last word about what runs there, also
+ * against the controller. All keys are optional; one that is there replaces
+ * the default whole:
+ *
+ *	users: ["*"]		# names of the keys that submitted a job
+ *	images: ["*"]		# REGISTRY/NAME[:TAG | @DIGEST], or image ids
+ *	pinned: false		# only images by digest
+ *	build: true		# images that this node builds from its own
+ *files profile: true		# what its profile says that its devices need
+ *	mounts: []		# {host: /data, write: false}, and all below
+ *	devices: []		# device nodes that the profile does not name
+ *	network: [host, none, bridge]
+ *	ipc: [private, shareable, none]
+ *	capabilities: []
+ *	security: [no-new-privileges]
+ *	groups: ["*"]
+ *	runtimes: []
+ *	ulimits: {core: unlimited, memlock: unlimited, nofile: unlimited,
+ *		  stack: unlimited}
+ *	limits: {memory, cpus, shm, log, disk_free}	# none
+ *
+ * Words of users, images, devices, security, groups and runtimes are patterns
+ * as of fnmatch(3), where '*' stands for any characters.
+ */
+#ifndef PROTOCOL_CONFIG_POLICY_H
+#define PROTOCOL_CONFIG_POLICY_H
+
+#include "protocol/codec.h"
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define POLICY_ENTRIES_MAX 256 /* of any list */
+#define POLICY_UNLIMITED (-1)
+
+enum policy_list {
+	POLICY_USERS,
+	POLICY_IMAGES,
+	POLICY_DEVICES,
+	POLICY_NETWORK,
+	POLICY_IPC,
+	POLICY_CAPABILITIES,
+	POLICY_SECURITY,
+	POLICY_GROUPS,
+	POLICY_RUNTIMES,
+	POLICY_LISTS
+};
+
+struct policy_mount {
+	char *host; /* absolute */
+	bool write;
+};
+
+struct policy_ulimit {
+	char *name;
+	int64_t max; /* POLICY_UNLIMITED, or the largest hard limit */
+};
+
+/* Of one container; 0: no limit. */
+struct policy_limits {
+	uint64_t memory_bytes;
+	double cpus;
+	uint64_t shm_bytes;
+	uint64_t log_bytes;
+	uint64_t disk_free_bytes; /* what must be free where spools lie */
+};
+
+struct policy {
+	char *file; /* for errors */
+	bool any;   /* nothing is judged */
+	bool pinned;
+	bool build;
+	bool profile;
+	struct strings lists[POLICY_LISTS];
+	struct policy_mount *mounts;
+	size_t mounts_count;
+	struct policy_ulimit *ulimits;
+	size_t ulimits_count;
+	struct policy_limits limits;
+};
+
+/* The key of a list in the file. */
+const char *policy_list_name(enum policy_list list);
+
+/* From the text of a file; errors name file, line and key. */
+struct policy *policy_parse(const char *text, size_t size, const char *file,
+			    struct error *err);
+struct policy *policy_read(const char *path, struct error *err);
+
+/* The defaults, and the one that allows all that the engine does. */
+struct policy *policy_default(struct error *err);
+struct policy *policy_any(struct error *err);
+
+void policy_free(struct policy *policy);
+OWNED_POINTER(struct policy, policy_free)
+
+#endif

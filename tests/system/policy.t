@@ -1,0 +1,106 @@
+#!/bin/bash
+# policy.t - a node refuses what its policy forbids, whatever the controller
+# says, and takes a new policy and new settings while it runs.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+
+# The agent's settings are a file, the policy another, beside it.
+cat >"$BED/agent.yaml" <<END
+policy: policy.yaml
+verbose: true
+END
+echo 'users: ["*"]' >"$BED/policy.yaml"
+unset REGATTA_AGENT_POLICY
+export REGATTA_AGENT_CONFIG=$BED/agent.yaml
+must cluster_up 1
+like "$(log_of cluster/agent1)" "node=n1 policy=$BED/policy.yaml" \
+	"the agent says which policy it has"
+
+# refused TEXT NAME: the job at hand
+refused()
+{
+	wait_job "$JOB" failed 20
+	is "$(job_get "$JOB" .failure)" policy "$2: class policy"
+	like "$(job_get "$JOB" .text)" "$1" "$2: $(job_get "$JOB" .text)"
+}
+
+# reloaded N: has the agent read its files N times again?
+reloaded()
+{
+	kill -HUP "$(pid_of cluster/agent1)"
+	wait_for "(( \$(log_of cluster/agent1 |
+		grep -c 'settings read again\|policy stays') >= $1 ))" 10
+}
+
+must submit_tool mount print 10
+refused "mounts: found $BED/host/mount \(writable\), allowed by .*: nothing" \
+	"a mount by default"
+
+# What the registry would say comes too late: nothing is pulled.
+cat >"$BED/image.yaml" <<END
+sweep: image
+image: 127.0.0.1:9/no/such:1
+capabilities: [SYS_ADMIN]
+retries: 0
+command: [/tool, print, "1"]
+END
+must submit "$BED/image.yaml"
+refused 'capabilities: found SYS_ADMIN, allowed by .*: nothing' \
+	"before anything is pulled"
+is "$(containers e1)" "" "no container was made of any of it"
+
+echo "mounts: [{host: $BED/host, write: tru}]" >"$BED/policy.yaml"
+must reloaded 1
+like "$(log_of cluster/agent1)" "policy.yaml:1: mounts\[0\].write" \
+	"a policy with an error is told, by file and line"
+cat >"$BED/policy.yaml" <<END
+users: [me, operator]
+mounts: [{host: $BED/host, write: true}]
+limits: {memory: 64M, log: 1000}
+END
+must reloaded 2
+must submit_tool allowed append /host/done x , print 10
+must wait_job "$JOB" completed 30
+ok '[[ -s $BED/host/allowed/done ]]' \
+	"a new policy counts at SIGHUP, for who is allowed by name"
+
+must submit_tool limit sleep 60000
+must wait_job "$JOB" running 30
+is "$(dk e1 inspect -f '{{.HostConfig.Memory}}' "$(task_container "$JOB")")" \
+	67108864 "a job that names no limit gets the policy's"
+must cli cancel job "$JOB"
+must wait_sweep "$SWEEP" 30
+must submit_tool long print 5000
+must wait_job "$JOB" completed 30
+is "$(log_size "$JOB")" 1000 "so for what it may print"
+must submit_tool more memory=128M print 1
+refused 'limits.memory: found 134217728 bytes, allowed by' "more memory"
+
+# A link that a job left in a folder that it may write to.
+ln -s /etc "$BED/host/away"
+cat >"$BED/link.yaml" <<END
+sweep: link
+image: $TOOL_IMAGE
+mounts: [{host: $BED/host/away, container: /x, read_only: true}]
+command: [/tool, print, "1"]
+END
+must submit "$BED/link.yaml"
+refused "mounts: found $BED/host/away -> /etc, allowed by" \
+	"a link that leads out of what is allowed"
+
+echo 'users: [somebody]' >"$BED/policy.yaml"
+must reloaded 3
+must submit_tool stranger print 1
+refused 'users: found [a-z]+, allowed by .*: somebody' "who may not"
+
+sed -i '/verbose/d' "$BED/agent.yaml"
+must reloaded 4
+ok 'alive cluster/agent1' "and the agent runs on"
+agent_stop 1
+like "$(log_of cluster/agent1)" "its containers run on" \
+	"at its end it says what it leaves"
+done_testing
