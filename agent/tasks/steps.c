@@ -5,6 +5,7 @@
  */
 #include "agent/tasks/steps.h"
 #include "agent/tasks/command.h"
+#include "agent/tasks/refusal.h"
 #include "protocol/hardware/trace.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -531,14 +532,18 @@ static int write_start(struct task *task, struct error *err)
 static void start_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
+	struct error why;
 
 	task->call = NULL;
-	if (!err)
+	if (!err) {
 		task_event(task, EVENT_STARTED);
-	else if (engine_away(err))
+	} else if (engine_away(err)) {
 		step_look(task); /* it may have been started all the same */
-	else
-		task_fail(task, FAILURE_CREATE, err);
+	} else {
+		why = *err;
+		refusal_explain(&task->filled.container.ulimits, &why);
+		task_fail(task, FAILURE_CREATE, &why);
+	}
 }
 
 void step_start(struct task *task)

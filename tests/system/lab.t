@@ -377,6 +377,13 @@ like "$(flags hang)" "odd-smi: no end within 2000 ms: killed" "one that hangs"
 is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 	"the agents live on"
 
+# Where the engine may raise limits, as it may on a server, this one completes.
+must submit_tool raised vendor=gaudi retries=0 exit 0
+wait_job "$JOB" completed 30 >/dev/null
+like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
+	"null null|^create .*may not set the limit memlock=-1: .*CAP_SYS_RES" \
+	"an engine that may not raise a limit fails the job in words that help"
+
 # Two jobs of two cards each on every node, at the same time.
 for vendor in $VENDORS; do
 	must submit_inside "first-$vendor" "$vendor" devices=2 shared=true
