@@ -145,15 +145,21 @@ static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
 
 /* Notes. */
 
-static int put_item(const cJSON *row, const char *what, const char *text,
-		    struct buffer *out, struct error *err)
+static int put_job(const cJSON *row, struct buffer *out, struct error *err)
 {
 	const cJSON *job = row_at(row, "job");
 	const char *cell = row_text(row, "cell");
 
-	if (buffer_printf(out, err, "<li>job %.0f, ",
-			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
-	    html_text(out, cell ? cell : "-", err) < 0 ||
+	if (buffer_printf(out, err, "job %.0f, ",
+			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0)
+		return -1;
+	return html_text(out, cell ? cell : "-", err);
+}
+
+static int put_item(const cJSON *row, const char *what, const char *text,
+		    struct buffer *out, struct error *err)
+{
+	if (buffer_text(out, "<li>", err) < 0 || put_job(row, out, err) < 0 ||
 	    buffer_printf(out, err, ": %s", what) < 0 ||
 	    html_text(out, text, err) < 0)
 		return -1;
@@ -387,32 +393,43 @@ static int put_section(const cJSON *row, struct buffer *out, struct error *err)
 	return buffer_text(out, "</div></section>\n", err);
 }
 
-/* Provenance: every member, as it is. */
+/* Provenance: every member, maps as tables in tables. */
+
+static int put_members(const cJSON *map, struct buffer *out, struct error *err);
 
 static int put_value(const cJSON *value, struct buffer *out, struct error *err)
 {
+	const cJSON *item;
 	char *text;
 	int rc;
 
 	if (cJSON_IsString(value))
 		return html_text(out, value->valuestring, err);
+	if (cJSON_IsObject(value))
+		return put_members(value, out, err);
+	if (cJSON_IsArray(value)) {
+		cJSON_ArrayForEach(item, value)
+		{
+			if (buffer_text(out, "<div>", err) < 0 ||
+			    put_value(item, out, err) < 0 ||
+			    buffer_text(out, "</div>", err) < 0)
+				return -1;
+		}
+		return 0;
+	}
 	text = cJSON_PrintUnformatted(value);
 	rc = text ? html_text(out, text, err) : error_nomem(err, "report");
 	cJSON_free(text);
 	return rc;
 }
 
-static int put_provenance(const cJSON *row, struct buffer *out,
-			  struct error *err)
+static int put_members(const cJSON *map, struct buffer *out, struct error *err)
 {
 	const cJSON *member;
 
-	if (!row_completed(row) || !row_at(row, "provenance.image"))
-		return 0;
-	if (put_item(row, "", "", out, err) < 0 ||
-	    buffer_text(out, "<table>\n", err) < 0)
+	if (buffer_text(out, "<table>\n", err) < 0)
 		return -1;
-	cJSON_ArrayForEach(member, row_at(row, "provenance"))
+	cJSON_ArrayForEach(member, map)
 	{
 		if (!member->string || cJSON_IsNull(member))
 			continue;
@@ -424,6 +441,17 @@ static int put_provenance(const cJSON *row, struct buffer *out,
 			return -1;
 	}
 	return buffer_text(out, "</table>\n", err);
+}
+
+static int put_provenance(const cJSON *row, struct buffer *out,
+			  struct error *err)
+{
+	if (!row_completed(row) || !row_at(row, "provenance.image"))
+		return 0;
+	if (buffer_text(out, "<li>", err) < 0 || put_job(row, out, err) < 0 ||
+	    put_members(row_at(row, "provenance"), out, err) < 0)
+		return -1;
+	return buffer_text(out, "</li>\n", err);
 }
 
 static int put_page(const char *title, const cJSON *rows, struct buffer *out,

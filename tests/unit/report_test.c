@@ -172,7 +172,9 @@ static void test_html(void)
 		"[{\"job\":1,\"cell\":\"<script>alert(1)</script>\","
 		"\"state\":\"completed\",\"result\":{"
 		"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"]},"
-		"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\"},"
+		"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\","
+		"\"environment\":{\"driver\":\"5<3\",\"nodes\":[\"n1\",\"n2\"]}"
+		"},"
 		"\"series\":{\"loss\":[[1,3],[2,null],[3,2],[4,1]],"
 		"\"tokens_per_second\":[[1,10],[2,11]],\"devices\":["
 		"{\"node\":\"n1\",\"device\":\"0\","
@@ -214,6 +216,10 @@ static void test_html(void)
 	   "which is named");
 	ok(strstr(out.data, "Power, n2") && strstr(out.data, "os</th>"),
 	   "nodes have their own; the provenance is told");
+	ok(strstr(out.data, "<tr><th>driver</th><td>5&lt;3</td></tr>") &&
+		   strstr(out.data, "<div>n1</div><div>n2</div>") &&
+		   strstr(out.data, "</table>\n</td></tr>\n</table>\n</li>"),
+	   "its maps and lists as such");
 	cJSON_Delete(rows);
 }
 
