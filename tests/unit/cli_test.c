@@ -286,6 +286,13 @@ static void test_extract(struct bed *bed)
 		   NULL) == 2 &&
 		   bed_said(bed, "cell.json:1: global_batch: found"),
 	   "a figure out of range is told with file and line");
+	bed_write(bed, "cell.json", "{\"tp\": 8, \"seq_lenght\": 4}", 0644);
+	ok(bed_run(bed, "extract", "--framework", "cpu", "--context",
+		   bed_file(bed, "cell.json"), bed_file(bed, "train.log"),
+		   NULL) == 2 &&
+		   bed_said(bed, "cell.json:1: seq_lenght: found an unknown "
+				 "key; did you mean \"seq_length\"?"),
+	   "a figure that is misspelt, too; other keys are left alone");
 	bed_write(bed, "empty.log", "nothing here\n", 0644);
 	is_int(bed_run(bed, "extract", "--framework", "cpu",
 		       bed_file(bed, "empty.log"), NULL),

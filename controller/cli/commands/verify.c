@@ -118,8 +118,9 @@ static int show(struct cli *cli, const cJSON *answer, struct error *err)
 			job);
 		return 0;
 	}
-	fprintf(cli->out, "job %llu: %d fields differ\n", job,
-		cJSON_GetArraySize(list));
+	fprintf(cli->out, "job %llu: %d field%s\n", job,
+		cJSON_GetArraySize(list),
+		cJSON_GetArraySize(list) == 1 ? " differs" : "s differ");
 	table = table_new(columns, err);
 	if (!table)
 		return -1;

@@ -339,11 +339,13 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 			"\nonly the first %d of each are shown; --format json "
 			"has all\n",
 			PLAN_ROWS);
-	fprintf(cli->out,
-		"\n%s: %zu cells, %zu kept, %zu dropped; %zu jobs, the widest "
-		"on %u nodes",
-		sweep_name(sweep), totals->cells, totals->kept, totals->dropped,
-		totals->jobs, totals->nodes_max);
+	fprintf(cli->out, "\n%s: %zu cell%s, %zu kept, %zu dropped",
+		sweep_name(sweep), totals->cells, totals->cells == 1 ? "" : "s",
+		totals->kept, totals->dropped);
+	if (totals->jobs)
+		fprintf(cli->out, "; %zu job%s, the widest on %u node%s",
+			totals->jobs, totals->jobs == 1 ? "" : "s",
+			totals->nodes_max, totals->nodes_max == 1 ? "" : "s");
 	if (totals->timeout_ms)
 		fprintf(cli->out, "; one by one at most %s",
 			human_time((int64_t)totals->timeout_ms, time));

@@ -5,6 +5,7 @@
 #include "protocol/document.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define FIGURE_MAX 1e18
 
@@ -29,9 +30,31 @@ static const struct {
 };
 /* clang-format on */
 
+#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
 void context_init(struct context *context)
 {
 	*context = (struct context){ .warmup_steps = -1, .warmup_records = -1 };
+}
+
+/* A key that is none of these, but looks like one. */
+static int check_spelling(const struct value *map, struct error *err)
+{
+	const char *keys[FIGURES + 1] = { NULL };
+
+	for (size_t i = 0; i < FIGURES; i++)
+		keys[i] = figures[i].key;
+	for (size_t i = 0; i < value_count(map); i++) {
+		const char *key = value_key(map, i);
+		const char *near = word_nearest(key, keys);
+
+		if (near && strcmp(near, key) != 0)
+			return value_error(value_at(map, i), err,
+					   "found an unknown key; did you mean "
+					   "\"%s\"?",
+					   near);
+	}
+	return 0;
 }
 
 int context_take(struct context *context, const struct value *map,
@@ -39,7 +62,7 @@ int context_take(struct context *context, const struct value *map,
 {
 	if (value_expect(map, VALUE_MAP, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+	for (size_t i = 0; i < FIGURES; i++) {
 		void *figure = (char *)context + figures[i].offset;
 		const struct value *value = value_get(map, figures[i].key);
 
@@ -47,7 +70,7 @@ int context_take(struct context *context, const struct value *map,
 		    value_double(value, 0, FIGURE_MAX, figure, err) < 0)
 			return -1;
 	}
-	return 0;
+	return check_spelling(map, err);
 }
 
 int context_read(struct context *context, const char *path, struct error *err)

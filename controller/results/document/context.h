@@ -30,7 +30,8 @@ struct context {
 void context_init(struct context *context);
 
 /* From a file, or from a map: a number that is out of range (negative, or above
- * 1e18) is an error that names file and line.
+ * 1e18) is an error that names file and line, and so is a key that is one of
+ * these misspelt.
  */
 int context_read(struct context *context, const char *path, struct error *err);
 int context_take(struct context *context, const struct value *map,
