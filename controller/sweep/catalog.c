@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <sodium.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME_BYTES 128
 #define FILES_MAX 1024 /* in one folder */
@@ -38,6 +39,7 @@ struct shelf {
 };
 
 struct catalog {
+	const struct value *flagperf; /* NULL: the folder has none */
 	struct document **documents;
 	size_t document_count;
 	struct profiles profiles;
@@ -452,6 +454,26 @@ static int load_frameworks(struct catalog *catalog, const char *folder,
 	return 0;
 }
 
+static int load_flagperf(struct catalog *catalog, const char *folder,
+			 struct error *err)
+{
+	static const char *const keys[] = { "scripts", "suites", NULL };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/flagperf.yaml", folder);
+	if (access(path, F_OK) < 0)
+		return 0;
+	catalog->flagperf = catalog_read(catalog, path, err);
+	return catalog->flagperf
+		       ? value_check_keys(catalog->flagperf, keys, err)
+		       : -1;
+}
+
+const struct value *catalog_flagperf(const struct catalog *catalog)
+{
+	return catalog->flagperf;
+}
+
 struct catalog *catalog_load(const char *folder, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog =
@@ -472,7 +494,8 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 		error_set(err, ENAMETOOLONG, "%s: too long", folder);
 		return NULL;
 	}
-	if (load_models(catalog, folder, err) < 0)
+	if (load_models(catalog, folder, err) < 0 ||
+	    load_flagperf(catalog, folder, err) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/frameworks", folder);
 	if (load_frameworks(catalog, path, err) < 0 ||

@@ -91,6 +91,9 @@ struct catalog *catalog_load(const char *folder, struct error *err);
 void catalog_free(struct catalog *catalog);
 OWNED_POINTER(struct catalog, catalog_free)
 
+/* flagperf.yaml, what becomes of a FlagPerf case; NULL: there is none. */
+const struct value *catalog_flagperf(const struct catalog *catalog);
+
 /* By name or alias; NULL: there is none. */
 const struct model *catalog_model(const struct catalog *catalog,
 				  const char *name);

@@ -225,6 +225,10 @@ int cell_complete(struct cells *cells, const struct value **values,
 		if (values[pair->path] || (image && (pair->path == KEY_IMAGE ||
 						     pair->path == KEY_BUILD)))
 			continue;
+		/* A case of FlagPerf brings the whole environment. */
+		if (values[KEY_CASE] &&
+		    !strncmp(paths_name(cells->paths, pair->path), "env.", 4))
+			continue;
 		values[pair->path] = pair->value;
 	}
 	return 0;

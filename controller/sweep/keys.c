@@ -90,7 +90,7 @@ const char *const key_tops[] = {
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
 	"same_driver", "strangers", "variables",
-	"matrix", "include", "exclude", "about", "align", NULL,
+	"matrix", "include", "flagperf", "exclude", "about", "align", NULL,
 };
 
 static const char *const batch_keys[] = {

@@ -78,7 +78,8 @@ static bool reserved(const char *key)
 {
 	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
 	       !strcmp(key, "include") || !strcmp(key, "exclude") ||
-	       !strcmp(key, "variables") || about_owns(key);
+	       !strcmp(key, "variables") || !strcmp(key, "flagperf") ||
+	       about_owns(key);
 }
 
 /* Names of one's own; a key of the sweep among them is a mistake. */
@@ -218,7 +219,8 @@ int spread_matrix(struct sweep *sweep, struct error *err)
 	sweep->product = 1;
 	if (read_axes(sweep, root, matrix, err) < 0)
 		return -1;
-	if (!matrix && value_get(root, "include"))
+	if (!matrix &&
+	    (value_get(root, "include") || value_get(root, "flagperf")))
 		sweep->product = 0;
 	return 0;
 }
@@ -260,13 +262,46 @@ const struct value *layer_value(const struct layer *layer, size_t path)
 	return NULL;
 }
 
+/* The cells of `flagperf:` come behind those of `include`. */
+static int add_flagperf(struct sweep *sweep, struct error *err)
+{
+	const struct value *root = document_root(sweep->document);
+	const struct value *cell;
+	struct layer *layers;
+	size_t count = 0;
+
+	sweep->flagperf_first = sweep->include_count;
+	if (!value_get(root, "flagperf"))
+		return 0;
+	sweep->flagperf = flagperf_new(root, sweep->catalog, err);
+	if (!sweep->flagperf)
+		return -1;
+	while (flagperf_cell(sweep->flagperf, count))
+		count++;
+	layers = realloc(sweep->includes,
+			 (sweep->include_count + count) * sizeof(*layers));
+	if (!layers)
+		return sweep_nomem(sweep, err);
+	sweep->includes = layers;
+	for (size_t i = 0; i < count; i++) {
+		struct layer *layer = &layers[sweep->include_count++];
+
+		*layer = (struct layer){ 0 };
+		cell = flagperf_cell(sweep->flagperf, i);
+		if (layer_add_map(layer, sweep->paths, cell, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int spread_includes(struct sweep *sweep, struct error *err)
 {
 	const struct value *root = document_root(sweep->document);
 	const struct axis *vendors = vendor_list(root) ? sweep->axes : NULL;
 
 	if (read_maps(sweep, value_get(root, "include"), &sweep->includes,
-		      &sweep->include_count, err) < 0)
+		      &sweep->include_count, err) < 0 ||
+	    add_flagperf(sweep, err) < 0)
 		return -1;
 	sweep->included = calloc((sweep->include_count + 1) *
 					 (vendors ? vendors->count : 1),
@@ -429,7 +464,11 @@ int spread_varying(struct sweep *sweep, struct error *err)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < sweep->axis_count; i++)
 		find_axis_varying(sweep, i, asked);
-	for (size_t i = 0; i < sweep->include_count; i++)
+	/* The cases of FlagPerf have names, which tell them apart. */
+	if (sweep->include_count > sweep->flagperf_first &&
+	    sweep->totals.cells > 1)
+		add_varying(sweep, KEY_CASE);
+	for (size_t i = 0; i < sweep->flagperf_first; i++)
 		for (size_t p = 0; p < sweep->includes[i].count; p++) {
 			const struct pair *pair = &sweep->includes[i].pairs[p];
 

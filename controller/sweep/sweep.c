@@ -36,6 +36,7 @@ void sweep_free(struct sweep *sweep)
 	layer_clear(&sweep->variables);
 	layer_clear(&sweep->base);
 	layers_free(sweep->includes, sweep->include_count);
+	flagperf_free(sweep->flagperf);
 	free(sweep->included);
 	layers_free(sweep->excludes, sweep->exclude_count);
 	free(sweep->exclude_values);
@@ -93,7 +94,7 @@ static int check_models(const struct sweep *sweep, struct error *err)
 			if (check_model(sweep, &sweep->axes[i].layers[k], err) <
 			    0)
 				return -1;
-	for (size_t i = 0; i < sweep->include_count; i++)
+	for (size_t i = 0; i < sweep->flagperf_first; i++)
 		if (check_model(sweep, &sweep->includes[i], err) < 0)
 			return -1;
 	return 0;
@@ -326,11 +327,29 @@ static int tally(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
+/* Why the case of the cell is left out; NULL: it is none, or it is not. */
+static const char *case_reason(const struct sweep *sweep, size_t cell)
+{
+	const struct layer *include =
+		cell < sweep->product
+			? NULL
+			: sweep->included[cell - sweep->product].include;
+	size_t index = include ? (size_t)(include - sweep->includes) : 0;
+
+	return include && index >= sweep->flagperf_first
+		       ? flagperf_reason(sweep->flagperf,
+					 index - sweep->flagperf_first)
+		       : NULL;
+}
+
 static int check_cell(struct sweep *sweep, size_t number, struct twins *twins,
 		      struct error *err)
 {
 	owned(cell_clear) struct cell cell = { 0 };
-	struct drop drop = { .cell = (uint32_t)number };
+	struct drop drop = { .cell = (uint32_t)number, .why = WHY_CASE };
+
+	if (case_reason(sweep, number))
+		return drop_cell(sweep, drop, err);
 
 	if (sweep_set_values(sweep, number, err) < 0)
 		return -1;
@@ -594,6 +613,10 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	case WHY_TWIN:
 		snprintf(reason, reason_size, "the same run as %s",
 			 other.spec.cell);
+		break;
+	case WHY_CASE:
+		snprintf(reason, reason_size, "%s",
+			 case_reason(sweep, what->cell));
 		break;
 	case WHY_AFTER:
 		snprintf(reason, reason_size,

@@ -5,6 +5,7 @@
 #define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 
 #include "controller/sweep/cell.h"
+#include "controller/sweep/flagperf/flagperf.h"
 #include "controller/sweep/order.h"
 #include "controller/sweep/sweep.h"
 
@@ -24,7 +25,7 @@ struct included {
 	const struct layer *include;
 };
 
-enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN, WHY_AFTER };
+enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN, WHY_AFTER, WHY_CASE };
 
 struct drop {
 	uint32_t cell;
@@ -48,10 +49,12 @@ struct sweep {
 	struct paths *paths;
 	struct layer base;
 	struct layer variables; /* of the top: as if they stood in it */
-	struct axis *axes; /* the first one may be the list of vendors */
+	struct axis *axes;      /* the first one may be the list of vendors */
 	size_t axis_count;
 	struct layer *includes;
 	size_t include_count;
+	struct flagperf *flagperf; /* NULL: the file has no such block */
+	size_t flagperf_first;     /* of the includes, those of its cases */
 	struct included *included; /* the cells of the includes */
 	size_t included_count;
 	struct layer *excludes;

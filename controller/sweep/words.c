@@ -78,7 +78,7 @@ static int set_words(struct cells *cells, const struct value *const *values,
 }
 
 /* The value as JSON: numbers and bools are what they look like. */
-static cJSON *value_json(const struct value *value)
+cJSON *value_json(const struct value *value)
 {
 	const char *text = value_text(value);
 	bool plain = !value_quoted(value);

@@ -13,4 +13,9 @@
 int words_set(struct cells *cells, const struct value *const *values,
 	      struct cell *cell, struct error *err);
 
+/* The value as JSON: numbers and bools are what they look like. The caller
+ * deletes it; NULL: no memory.
+ */
+cJSON *value_json(const struct value *value);
+
 #endif

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define EXACT_MAX 9007199254740992.0 /* a double holds each integer up to it   \
-				      */
+#define EXACT_MAX                                                              \
+	9007199254740992.0 /* a double holds each integer up to it             \
+			    */
 
 void python_text_init(struct python_text *text, const char *start)
 {

@@ -1,0 +1,202 @@
+/* names.c - the texts that a FlagPerf case is made of, by name.
+ */
+#include "controller/sweep/flagperf/names.h"
+
+#include "controller/sweep/fill.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define TEXT_BYTES 65536 /* in one name */
+
+void names_clear(struct names *names)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		free(names->items[i].name);
+		free(names->items[i].text);
+	}
+	names->count = 0;
+}
+
+/* The text of the first `size` bytes of name; NULL: there is none. */
+static const char *find(const struct names *names, const char *name,
+			size_t size)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strlen(names->items[i].name) == size &&
+		    !memcmp(names->items[i].name, name, size))
+			return names->items[i].text;
+	return NULL;
+}
+
+bool names_has(const struct names *names, const char *name)
+{
+	return find(names, name, strlen(name)) != NULL;
+}
+
+/* The text is given away. */
+static int put(struct names *names, const char *name, char *text,
+	       struct error *err)
+{
+	size_t i = 0;
+	char *copy;
+
+	if (!text)
+		return error_nomem(err, name);
+	while (i < names->count && strcmp(names->items[i].name, name) != 0)
+		i++;
+	if (i < names->count) {
+		free(names->items[i].text);
+		names->items[i].text = text;
+		return 0;
+	}
+	copy = i < NAMES_MAX ? strdup(name) : NULL;
+	if (!copy) {
+		free(text);
+		return i < NAMES_MAX
+			       ? error_nomem(err, name)
+			       : error_set(err, E2BIG,
+					   "found the name %.60s, allowed are "
+					   "%d names",
+					   name, NAMES_MAX);
+	}
+	names->items[names->count].name = copy;
+	names->items[names->count++].text = text;
+	return 0;
+}
+
+int names_set(struct names *names, const char *name, const char *text,
+	      struct error *err)
+{
+	owned(buffer_clear) struct buffer out;
+
+	buffer_init(&out, TEXT_BYTES);
+	for (; *text; text++)
+		if (buffer_append(&out, text, 1, err) < 0 ||
+		    (*text == '$' && buffer_text(&out, "$", err) < 0))
+			return -1;
+	return put(names, name, buffer_take(&out), err);
+}
+
+int names_number(struct names *names, const char *name, uint64_t number,
+		 struct error *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
+	return names_set(names, name, text, err);
+}
+
+/* 'It'\''s': a word of a shell's command line. */
+static int add_quoted(const char *text, struct buffer *out, struct error *err)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (*text && strspn(text, plain) == strlen(text))
+		return buffer_text(out, text, err);
+	if (buffer_text(out, "'", err) < 0)
+		return -1;
+	for (; *text; text++)
+		if ((*text == '\'' ? buffer_text(out, "'\\''", err)
+				   : buffer_append(out, text, 1, err)) < 0)
+			return -1;
+	return buffer_text(out, "'", err);
+}
+
+static int add_below(const char *text, struct buffer *out, struct error *err)
+{
+	return *text ? buffer_printf(out, err, "/%s", text) : 0;
+}
+
+static int add_upper(const char *text, struct buffer *out, struct error *err)
+{
+	for (; *text; text++) {
+		char c = (char)toupper((unsigned char)*text);
+
+		if (buffer_append(out, &c, 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_plain(const char *text, struct buffer *out, struct error *err)
+{
+	return buffer_text(out, text, err);
+}
+
+/* fill_lookup_fn */
+static int look_up(void *arg, const char *name, struct buffer *out,
+		   struct error *err)
+{
+	static const struct {
+		const char *ending;
+		int (*add)(const char *text, struct buffer *out,
+			   struct error *err);
+	} forms[] = {
+		{ "", add_plain },
+		{ "_shell", add_quoted },
+		{ "_below", add_below },
+		{ "_upper", add_upper },
+	};
+	const struct names *names = arg;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t ending = strlen(forms[i].ending);
+		size_t size = strlen(name);
+		const char *text;
+
+		if (size <= ending ||
+		    strcmp(name + size - ending, forms[i].ending) != 0)
+			continue;
+		text = find(names, name, size - ending);
+		if (text)
+			return forms[i].add(text, out, err) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
+static const char *look_near(void *arg, const char *name)
+{
+	return NULL;
+}
+
+int names_fill(const struct names *names, const struct value *template,
+	       struct buffer *out, struct error *err)
+{
+	const struct filler filler = { look_up, look_near, (void *)names };
+
+	return fill_text(&filler, value_text(template), true, template, out,
+			 err);
+}
+
+int names_make(struct names *names, const char *name,
+	       const struct value *template, struct error *err)
+{
+	owned(buffer_clear) struct buffer out;
+
+	if (names_has(names, name))
+		return 0;
+	buffer_init(&out, TEXT_BYTES);
+	if (names_fill(names, template, &out, err) < 0)
+		return -1;
+	return put(names, name, buffer_take(&out), err);
+}
+
+char *names_plain(const struct names *names, const char *name)
+{
+	const char *text = find(names, name, strlen(name));
+	char *plain = strdup(text ? text : ""), *to = plain;
+
+	for (const char *from = plain; to; from++) {
+		*to = *from;
+		if (!*from)
+			break;
+		to++;
+		from += *from == '$' && from[1] == '$';
+	}
+	return plain;
+}

@@ -1,0 +1,286 @@
+/* options.c - options of `docker run` to keys of a sweep.
+ */
+#include "controller/sweep/flagperf/options.h"
+
+#include "protocol/codec.h"
+#include "protocol/value.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WORDS_MAX 256
+
+typedef int take_fn(cJSON *cell, const char *key, const char *value,
+		    struct error *err);
+
+static int nomem(struct error *err)
+{
+	return error_nomem(err, "options");
+}
+
+static cJSON *child(cJSON *cell, const char *key, bool list)
+{
+	cJSON *item = cJSON_GetObjectItemCaseSensitive(cell, key);
+
+	if (item)
+		return item;
+	return list ? cJSON_AddArrayToObject(cell, key)
+		    : cJSON_AddObjectToObject(cell, key);
+}
+
+static int take_text(cJSON *cell, const char *key, const char *value,
+		     struct error *err)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
+	return cJSON_AddStringToObject(cell, key, value) ? 0 : nomem(err);
+}
+
+static int take_item(cJSON *cell, const char *key, const char *value,
+		     struct error *err)
+{
+	cJSON *list = child(cell, key, true);
+	cJSON *item = cJSON_CreateString(value);
+
+	if (list && item && cJSON_AddItemToArray(list, item))
+		return 0;
+	cJSON_Delete(item);
+	return nomem(err);
+}
+
+/* NAME=VALUE; of a name alone, docker takes its own environment's. */
+static int take_pair(cJSON *cell, const char *key, const char *value,
+		     struct error *err)
+{
+	const char *equals = strchr(value, '=');
+	cJSON *map = child(cell, key, false);
+	char name[128];
+
+	if (!equals || equals == value ||
+	    (size_t)(equals - value) >= sizeof(name))
+		return error_set(err, EINVAL,
+				 "found %s \"%.60s\", allowed is NAME=VALUE",
+				 key, value);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - value), value);
+	cJSON_DeleteItemFromObjectCaseSensitive(map, name);
+	return map && cJSON_AddStringToObject(map, name, equals + 1)
+		       ? 0
+		       : nomem(err);
+}
+
+static int add_mount(cJSON *cell, const char *key, const char *host,
+		     const char *inside, bool read_only, struct error *err)
+{
+	cJSON *list = child(cell, key, true);
+	cJSON *mount = cJSON_CreateObject();
+
+	if (list && cJSON_AddStringToObject(mount, "host", host) &&
+	    cJSON_AddStringToObject(mount, "container", inside) &&
+	    (!read_only || cJSON_AddBoolToObject(mount, "read_only", true)) &&
+	    cJSON_AddItemToArray(list, mount))
+		return 0;
+	cJSON_Delete(mount);
+	return nomem(err);
+}
+
+/* HOST[:INSIDE[:ro]]. A path alone makes an anonymous volume for docker; what
+ * FlagPerf's own examples mean by it is the path of the host.
+ */
+static int take_volume(cJSON *cell, const char *key, const char *value,
+		       struct error *err)
+{
+	owned_free char *copy = strdup(value);
+	char *inside, *mode = NULL;
+
+	if (!copy)
+		return nomem(err);
+	inside = strchr(copy, ':');
+	if (inside) {
+		*inside++ = 0;
+		mode = strchr(inside, ':');
+		if (mode)
+			*mode++ = 0;
+	}
+	if (*copy != '/' || (inside && *inside != '/'))
+		return error_set(err, EINVAL,
+				 "found the volume \"%.60s\", allowed are "
+				 "absolute paths, /a:/b",
+				 value);
+	return add_mount(cell, key, copy, inside ? inside : copy,
+			 mode && !strcmp(mode, "ro"), err);
+}
+
+/* type=bind,source=/a,target=/b[,readonly] */
+static int take_mount(cJSON *cell, const char *key, const char *value,
+		      struct error *err)
+{
+	owned_free char *copy = strdup(value);
+	const char *host = NULL, *inside = NULL;
+	bool bind = false, read_only = false;
+	char *rest = copy, *part;
+
+	if (!copy)
+		return nomem(err);
+	while ((part = strsep(&rest, ","))) {
+		char *is = strchr(part, '=');
+
+		if (is)
+			*is++ = 0;
+		if (!strcmp(part, "type"))
+			bind = is && !strcmp(is, "bind");
+		else if (!strcmp(part, "source") || !strcmp(part, "src"))
+			host = is;
+		else if (!strcmp(part, "target") || !strcmp(part, "dst") ||
+			 !strcmp(part, "destination"))
+			inside = is;
+		else if (!strcmp(part, "readonly") || !strcmp(part, "ro"))
+			read_only = !is || !strcmp(is, "true");
+	}
+	if (bind && host && inside && *host == '/' && *inside == '/')
+		return add_mount(cell, key, host, inside, read_only, err);
+	return error_set(err, EINVAL,
+			 "found the mount \"%.60s\", allowed is "
+			 "type=bind,source=/a,target=/b",
+			 value);
+}
+
+/* Taken, and for the profile to give. */
+static int take_nothing(cJSON *cell, const char *key, const char *value,
+			struct error *err)
+{
+	return 0;
+}
+
+/* clang-format off */
+static const struct option {
+	const char *name;
+	bool flag;	/* without a value */
+	const char *key;
+	take_fn *put;
+} options[] = {
+	{ "--gpus", false, NULL, take_nothing },
+	{ "--device", false, NULL, take_nothing },
+	{ "--group-add", false, NULL, take_nothing },
+	{ "--runtime", false, NULL, take_nothing },
+	{ "--privileged", true, NULL, take_nothing },
+	{ "--init", true, NULL, take_nothing },
+	{ "--rm", true, NULL, take_nothing },
+	{ "--detach", true, NULL, take_nothing },
+	{ "-d", true, NULL, take_nothing },
+	{ "--uts", false, NULL, take_nothing },
+	{ "--volume", false, "mounts", take_volume },
+	{ "-v", false, "mounts", take_volume },
+	{ "--mount", false, "mounts", take_mount },
+	{ "--env", false, "env", take_pair },
+	{ "-e", false, "env", take_pair },
+	{ "--ulimit", false, "ulimits", take_pair },
+	{ "--cap-add", false, "capabilities", take_item },
+	{ "--security-opt", false, "security", take_item },
+	{ "--shm-size", false, "shm", take_text },
+	{ "--ipc", false, "ipc", take_text },
+	{ "--network", false, "network", take_text },
+	{ "--net", false, "network", take_text },
+	{ "--user", false, "user", take_text },
+	{ "-u", false, "user", take_text },
+	{ "--memory", false, "memory", take_text },
+	{ "-m", false, "memory", take_text },
+	{ "--cpus", false, "cpus", take_text },
+};
+/* clang-format on */
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+/* The words of a shell's command line, without expansions. */
+static int split(const char *text, struct strings *words, struct error *err)
+{
+	owned(buffer_clear) struct buffer word;
+
+	buffer_init(&word, 65536);
+	while (*(text += strspn(text, " \t\r\n"))) {
+		char quote = 0;
+
+		buffer_consume(&word, word.size);
+		for (; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
+			if (quote ? *text == quote
+				  : *text == '"' || *text == '\'') {
+				quote = quote ? 0 : *text;
+				continue;
+			}
+			if (*text == '\\' && quote != '\'' && text[1])
+				text++;
+			if (buffer_append(&word, text, 1, err) < 0)
+				return -1;
+		}
+		if (quote)
+			return error_set(err, EINVAL,
+					 "found a %c that nothing closes",
+					 quote);
+		if (words->count == WORDS_MAX)
+			return error_set(err, E2BIG,
+					 "found more than the %d words allowed",
+					 WORDS_MAX);
+		if (strings_add(words, word.data, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The option that the word names; *value: what stands behind a `=`, or NULL. */
+static const struct option *find(const char *word, const char **value)
+{
+	size_t size = strcspn(word, "=");
+
+	*value = word[size] ? word + size + 1 : NULL;
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (strlen(options[i].name) == size &&
+		    !memcmp(options[i].name, word, size))
+			return &options[i];
+	return NULL;
+}
+
+static int unknown(const char *word, struct error *err)
+{
+	const char *names[OPTIONS + 1] = { NULL };
+	const char *near;
+
+	for (size_t i = 0; i < OPTIONS; i++)
+		names[i] = options[i].name;
+	near = word_nearest(word, names);
+	return error_set(err, EINVAL,
+			 "found the option \"%.60s\", allowed are --device, "
+			 "--volume, --env, --ulimit, --cap-add, --shm-size and "
+			 "their like%s%s%s",
+			 word, near ? "; did you mean " : "", near ? near : "",
+			 near ? "?" : "");
+}
+
+int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
+		   struct error *err)
+{
+	owned(strings_clear) struct strings words = { 0 };
+
+	if (split(text, &words, err) < 0)
+		return -1;
+	for (size_t i = 0; i < words.count; i++) {
+		const char *word = words.items[i], *value;
+		const struct option *option = find(word, &value);
+
+		if (!option)
+			return unknown(word, err);
+		if (!option->flag && !value) {
+			if (++i == words.count)
+				return error_set(err, EINVAL,
+						 "found %s without a value",
+						 word);
+			value = words.items[i];
+		}
+		if (option->put(cell, option->key, value ? value : "", err) < 0)
+			return -1;
+		if (fn) {
+			char shown[160];
+
+			snprintf(shown, sizeof(shown), "%s%s%s", option->name,
+				 value ? " " : "", value ? value : "");
+			fn(arg, shown, !option->key);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* template.c - cells of images/flagperf.yaml, filled for one case.
+ */
+#include "controller/sweep/flagperf/template.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TEXT_BYTES 65536
+
+static int nomem(const struct value *template, struct error *err)
+{
+	return error_nomem(err, value_file(template));
+}
+
+/* A scalar; *made is NULL when nothing is left of it. */
+static int fill_scalar(const struct value *template, const struct names *names,
+		       cJSON **made, struct error *err)
+{
+	owned(buffer_clear) struct buffer out;
+	const char *text;
+
+	buffer_init(&out, TEXT_BYTES);
+	if (names_fill(names, template, &out, err) < 0)
+		return -1;
+	text = out.data;
+	*made = NULL;
+	if (!*text && *value_text(template))
+		return 0;
+	if (!value_quoted(template) && *text && strlen(text) < 16 &&
+	    strspn(text, "0123456789") == strlen(text))
+		*made = cJSON_CreateNumber(strtod(text, NULL));
+	else if (!value_quoted(template) &&
+		 (!strcmp(text, "true") || !strcmp(text, "false")))
+		*made = cJSON_CreateBool(*text == 't');
+	else
+		*made = cJSON_CreateString(text);
+	return *made ? 0 : nomem(template, err);
+}
+
+static int fill_value(const struct value *template, const struct names *names,
+		      cJSON **made, struct error *err)
+{
+	int rc;
+
+	if (value_kind(template) == VALUE_SCALAR)
+		return fill_scalar(template, names, made, err);
+	*made = value_kind(template) == VALUE_LIST ? cJSON_CreateArray()
+						   : cJSON_CreateObject();
+	if (!*made)
+		return nomem(template, err);
+	rc = value_kind(template) == VALUE_LIST
+		     ? template_list(template, names, *made, err)
+		     : template_fill(template, names, *made, err);
+	if (rc == 0 && (*made)->child)
+		return 0;
+	cJSON_Delete(*made);
+	*made = NULL;
+	return rc;
+}
+
+/* {with: NAME, words: [...]}: 1: it was one. */
+static int fill_words(const struct value *item, const struct names *names,
+		      cJSON *list, struct error *err)
+{
+	const struct value *with = value_get(item, "with");
+	owned_free char *text = NULL;
+
+	if (!with)
+		return 0;
+	text = names_plain(names, value_text(with));
+	if (!text)
+		return nomem(item, err);
+	if (!*text)
+		return 1;
+	return template_list(value_get(item, "words"), names, list, err) < 0
+		       ? -1
+		       : 1;
+}
+
+int template_list(const struct value *template, const struct names *names,
+		  cJSON *list, struct error *err)
+{
+	if (!template)
+		return 0;
+	for (size_t i = 0; i < value_count(template); i++) {
+		const struct value *item = value_at(template, i);
+		int rc = fill_words(item, names, list, err);
+		cJSON *made = NULL;
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		if (fill_value(item, names, &made, err) < 0)
+			return -1;
+		if (!made && value_kind(item) == VALUE_SCALAR)
+			made = cJSON_CreateString("");
+		if (made && !cJSON_AddItemToArray(list, made)) {
+			cJSON_Delete(made);
+			return nomem(item, err);
+		}
+	}
+	return 0;
+}
+
+/* The key as the names make it; empty: there is none. The caller frees it. */
+static char *fill_key(const struct value *map, size_t index,
+		      const struct names *names, struct error *err)
+{
+	const char *key = value_key(map, index);
+	char name[64];
+
+	if (strncmp(key, "${", 2) != 0 || strlen(key) >= sizeof(name))
+		return strdup(key);
+	snprintf(name, sizeof(name), "%.*s", (int)strlen(key) - 3, key + 2);
+	return names_plain(names, name);
+}
+
+int template_fill(const struct value *template, const struct names *names,
+		  cJSON *cell, struct error *err)
+{
+	for (size_t i = 0; template && i < value_count(template); i++) {
+		const struct value *value = value_at(template, i);
+		owned_free char *key = fill_key(template, i, names, err);
+		cJSON *old, *made = NULL;
+
+		if (!key)
+			return nomem(template, err);
+		old = cJSON_GetObjectItemCaseSensitive(cell, key);
+		if (!*key)
+			continue;
+		if (cJSON_IsObject(old) && value_kind(value) == VALUE_MAP) {
+			if (template_fill(value, names, old, err) < 0)
+				return -1;
+			continue;
+		}
+		if (fill_value(value, names, &made, err) < 0)
+			return -1;
+		cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
+		if (made && !cJSON_AddItemToObject(cell, key, made)) {
+			cJSON_Delete(made);
+			return nomem(template, err);
+		}
+	}
+	return 0;
+}
