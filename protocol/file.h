@@ -40,5 +40,9 @@ int file_remove_tree(int dirfd, const char *path, struct error *err);
 /* Milliseconds: wall clock since 1970, and monotonic. */
 int64_t clock_wall_ms(void);
 int64_t clock_mono_ms(void);
+/* The wall clock less the monotonic one, as of one moment: what is read one
+ * after the other may lie as far apart as we were kept waiting in between.
+ */
+int64_t clock_ahead_ms(void);
 
 #endif

@@ -119,8 +119,8 @@ static const struct device_info *device_of(const struct devices *devices,
 /* Times in the streams: of the controller, once its clock is known. */
 static int64_t stream_time(const struct monitor *monitor, int64_t mono_ms)
 {
-	int64_t ahead_ms = monitor->clock ? monitor->exchange.ahead_ms
-					  : clock_wall_ms() - clock_mono_ms();
+	int64_t ahead_ms =
+		monitor->clock ? monitor->exchange.ahead_ms : clock_ahead_ms();
 
 	return mono_ms + ahead_ms;
 }
@@ -157,7 +157,7 @@ static void put_head(struct monitor_stream *stream)
 
 	buffer_init(&text, TEXT_MAX);
 	if (monitor->clock) {
-		head.offset_ms = head.time_ms - clock_wall_ms();
+		head.offset_ms = monitor->exchange.ahead_ms - clock_ahead_ms();
 		head.round_trip_ms = monitor->exchange.round_trip_ms;
 	}
 	for (size_t i = 0; i < stream->count; i++) {

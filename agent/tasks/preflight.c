@@ -46,7 +46,7 @@ static bool clock_apart(const struct preflight_room *room, int64_t *apart_ms)
 
 	if (!room->clock || !room->clock(room->arg, &best))
 		return false;
-	*apart_ms = best.ahead_ms - (clock_wall_ms() - clock_mono_ms());
+	*apart_ms = best.ahead_ms - clock_ahead_ms();
 	return llabs(*apart_ms) > best.round_trip_ms;
 }
 

@@ -319,7 +319,7 @@ static void mounts_in_trees(void)
 
 static void clocks(void)
 {
-	int64_t mono = clock_mono_ms(), wall = clock_wall_ms();
+	int64_t mono = clock_mono_ms(), wall = clock_wall_ms(), ahead;
 
 	ok(wall > 1700000000000, "the wall clock counts ms since 1970");
 	/* time(2) reads a coarser clock, which may be a tick behind. */
@@ -328,6 +328,10 @@ static void clocks(void)
 	while (clock_mono_ms() == mono)
 		;
 	ok(clock_mono_ms() > mono, "the monotonic clock goes forward");
+	mono = clock_mono_ms();
+	ahead = clock_ahead_ms();
+	ok(ahead >= wall - clock_mono_ms() && ahead <= clock_wall_ms() - mono,
+	   "how far they are apart is read as of one moment");
 }
 
 int main(void)

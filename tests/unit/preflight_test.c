@@ -173,9 +173,7 @@ static void none_free(void)
 /* The controller's clock is this far ahead of ours. */
 static bool clock_ahead(void *arg, struct exchange *best)
 {
-	*best = (struct exchange){
-		clock_wall_ms() - clock_mono_ms() + *(int64_t *)arg, 2
-	};
+	*best = (struct exchange){ clock_ahead_ms() + *(int64_t *)arg, 2 };
 	return true;
 }
 
