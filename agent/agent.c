@@ -1,6 +1,7 @@
 /* agent.c - one node: its engine, its tasks, its session with the controller.
  */
 #include "agent/agent.h"
+#include "agent/content/fetch.h"
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
 #include "protocol/container.h"
@@ -37,6 +38,9 @@ struct agent {
 	struct images *images;
 	struct spool *spool;
 	struct pump *pump;
+	struct contents *contents;
+	struct fetch_config fetch_config;
+	struct fetches *fetches;
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -218,6 +222,15 @@ static void task_gone(void *arg, struct task *task)
 	say_discarded(agent, &id);
 }
 
+/* fetch_config.say */
+static int say_content(void *arg, enum message_type type, const void *body,
+		       const void *data, size_t size)
+{
+	struct agent *agent = arg;
+
+	return wire_client_send(agent->wire, type, body, data, size, NULL);
+}
+
 static int send_log(void *arg, const struct message_log *log, const void *data,
 		    size_t size)
 {
@@ -244,6 +257,7 @@ static void on_welcome(struct agent *agent, void *body)
 	pump_session(agent->pump,
 		     credit < AGENT_CREDIT_MAX ? credit : AGENT_CREDIT_MAX);
 	report_run(NULL, 0, agent);
+	fetches_session(agent->fetches, true);
 }
 
 /* A task that cannot even be begun is reported as ended. */
@@ -349,6 +363,21 @@ static void on_resync(struct agent *agent, void *body)
 	report_run(NULL, 0, agent);
 }
 
+static void on_content_from(struct agent *agent, void *body)
+{
+	fetches_from(agent->fetches, body);
+}
+
+static void on_content_grant(struct agent *agent, void *body)
+{
+	fetches_grant(agent->fetches, body);
+}
+
+static void on_content_read(struct agent *agent, void *body)
+{
+	fetches_read(agent->fetches, body);
+}
+
 static void heard(void *arg, enum message_type type, void *body,
 		  const void *payload, size_t size)
 {
@@ -361,11 +390,17 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_DISCARD] = on_discard,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_RESYNC] = on_resync,
+		[MESSAGE_CONTENT_FROM] = on_content_from,
+		[MESSAGE_CONTENT_GRANT] = on_content_grant,
+		[MESSAGE_CONTENT_READ] = on_content_read,
 	};
 	/* clang-format on */
+	struct agent *agent = arg;
 
-	if (handlers[type])
-		handlers[type](arg, body);
+	if (type == MESSAGE_CONTENT_PIECE)
+		fetches_piece(agent->fetches, body, payload, size);
+	else if (handlers[type])
+		handlers[type](agent, body);
 }
 
 static void add_names(cJSON *facts, const char *name,
@@ -411,6 +446,7 @@ static void connected(void *arg)
 		.address = (char *)config->address,
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
+		.peers = (char *)fetches_endpoint(agent->fetches),
 		.facts = all_facts(agent),
 		.inventory = devices->list,
 		.inventory_count = devices->count,
@@ -431,6 +467,7 @@ static void lost(void *arg, int code, const char *why)
 	agent->complained = true;
 	agent->session = false;
 	pump_session(agent->pump, 0);
+	fetches_session(agent->fetches, false);
 }
 
 /* Starting: what is there already? */
@@ -732,6 +769,26 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
+static int open_contents(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	agent->contents = contents_new(config->state, err);
+	if (!agent->contents)
+		return -1;
+	agent->fetch_config = (struct fetch_config){
+		.loop = agent->loop,
+		.contents = agent->contents,
+		.key = &config->key,
+		.address = config->address,
+		.port = config->peer_port,
+		.say = say_content,
+		.arg = agent,
+	};
+	agent->fetches = fetches_new(&agent->fetch_config, err);
+	return agent->fetches ? 0 : -1;
+}
+
 static int agent_open(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -770,6 +827,8 @@ static int agent_open(struct agent *agent, struct error *err)
 	agent->pump = pump_new(agent->loop, agent->spool, send_log, agent, err);
 	if (!agent->pump)
 		return -1;
+	if (open_contents(agent, err) < 0)
+		return -1;
 	return open_monitor(agent, err);
 }
 
@@ -795,6 +854,8 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.images = agent->images,
 		.spool = agent->spool,
 		.pump = agent->pump,
+		.contents = agent->contents,
+		.fetches = agent->fetches,
 		.monitor = agent->monitor,
 		.cluster = config->cluster,
 		.node = config->key.name,
@@ -834,6 +895,8 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
+	fetches_free(agent->fetches);
+	contents_free(agent->contents);
 	pump_free(agent->pump);
 	images_free(agent->images);
 	engine_free(agent->engine); /* drops agent->call too */

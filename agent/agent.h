@@ -39,10 +39,11 @@ struct agent_config {
 	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */
 	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
-	bool ipmi;                  /* sample the machine's power */
-	const struct guard *guard;  /* the node's policy */
-	struct key key;             /* name and role of this node */
-	void *zmq;                  /* ZeroMQ context to share, or NULL */
+	uint32_t peer_port;        /* where other agents get contents; 0: any */
+	bool ipmi;                 /* sample the machine's power */
+	const struct guard *guard; /* the node's policy */
+	struct key key;            /* name and role of this node */
+	void *zmq;                 /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;

@@ -117,6 +117,7 @@ static int complete(struct program *program, struct error *err)
 	config->devices = (uint32_t)settings->devices;
 	config->cluster = settings->cluster;
 	config->stall_ms = (uint32_t)settings->stall * 1000;
+	config->peer_port = (uint32_t)settings->peer_port;
 	config->clock_limit_ms = (uint32_t)settings->clock_limit * 1000;
 	config->ipmi = settings->ipmi;
 	config->housekeeping = settings->housekeeping_cpus;

@@ -8,6 +8,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/content/stock.h"
 #include "controller/server/server.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -111,6 +112,7 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 		/* The newest session of an agent counts. */
 		wire_peer_set_data(old, NULL);
 		node_leave(cluster, node);
+		stock_gone(cluster, node);
 		gang_node_gone(cluster, node);
 	}
 	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
@@ -169,6 +171,12 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		if (node_inventory(cluster, node, body, &err) < 0)
 			log_error("node=%s: %s", node->name, err.text);
 		break;
+	case MESSAGE_CONTENT_WANT:
+		stock_want(cluster, node, body);
+		break;
+	case MESSAGE_CONTENT_READ:
+		stock_read(cluster, node, body);
+		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
 		if (node->peer && wire_peer_lagged(node->peer))
@@ -207,6 +215,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 		return;
 	log_warning("node=%s out of reach: %s", node->name, why);
 	node_leave(cluster, node);
+	stock_gone(cluster, node);
 	gang_node_gone(cluster, node);
 }
 
@@ -255,6 +264,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 			gang_node_lost(cluster, node);
 	}
 	look_again(cluster);
+	stock_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))
@@ -310,6 +320,8 @@ static int open_state(struct cluster *cluster,
 		return -1;
 	cluster->logs = logstore_new(config->state, err);
 	if (!cluster->logs)
+		return -1;
+	if (stock_open(cluster, config->state, err) < 0)
 		return -1;
 	cluster->queue = queue_new(err);
 	if (!cluster->queue || intake_open(cluster, err) < 0 ||
@@ -397,6 +409,7 @@ void controller_free(struct controller *controller)
 	keyring_free(cluster->keyring);
 	intake_close(cluster);
 	node_free_all(cluster);
+	stock_close(cluster);
 	queue_free(cluster->queue);
 	logstore_free(cluster->logs);
 	store_free(cluster->store);

@@ -354,6 +354,8 @@ static int keyring_refresh(struct keyring *keyring, struct error *err)
 	struct stat st = { 0 };
 	int rc;
 
+	if (!keyring->path)
+		return 0;
 	if (stat(keyring->path, &st) < 0) {
 		rc = error_errno(err, "keys %s", keyring->path);
 	} else {
@@ -375,7 +377,7 @@ struct keyring *keyring_new(const char *path, struct error *err)
 
 	struct error why;
 
-	if (!keyring || !(keyring->path = strdup(path))) {
+	if (!keyring || (path && !(keyring->path = strdup(path)))) {
 		error_nomem(err, "keys");
 		return NULL;
 	}
@@ -384,6 +386,34 @@ struct keyring *keyring_new(const char *path, struct error *err)
 		return NULL;
 	}
 	return take(keyring);
+}
+
+int keyring_admit(struct keyring *keyring, const char *name, enum role role,
+		  const char *public, struct error *err)
+{
+	struct ring_key entry = { 0 };
+	struct ring_key *keys;
+	uint8_t bytes[32];
+	size_t count = 0;
+
+	if (key_name(&entry.key, name, role, err) < 0)
+		return -1;
+	if (strlen(public) != KEY_TEXT_SIZE - 1 ||
+	    !zmq_z85_decode(bytes, public))
+		return error_set(err, EINVAL, "key of %s: no public key", name);
+	memcpy(entry.key.public, public, KEY_TEXT_SIZE);
+	keys = reallocarray(keyring->keys, keyring->count + 1, sizeof(*keys));
+	if (!keys)
+		return error_nomem(err, "keys");
+	keyring->keys = keys;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (strcmp(keys[i].key.name, name) != 0 &&
+		    strcmp(keys[i].key.public, public) != 0)
+			keys[count++] = keys[i];
+	keys[count++] = entry;
+	keyring->count = count;
+	qsort(keys, count, sizeof(*keys), compare_public);
+	return 0;
 }
 
 void keyring_free(struct keyring *keyring)

@@ -68,6 +68,12 @@ int key_line(const struct key *key, char *line, size_t size);
  */
 struct keyring;
 struct keyring *keyring_new(const char *path, struct error *err);
+
+/* path NULL: a list in memory, empty at first, to which keys are added. A key
+ * or a name that is there already is replaced. EINVAL: a bad name or key.
+ */
+int keyring_admit(struct keyring *keyring, const char *name, enum role role,
+		  const char *public, struct error *err);
 void keyring_free(struct keyring *keyring);
 OWNED_POINTER(struct keyring, keyring_free)
 

@@ -34,6 +34,13 @@ static const struct field task_status_fields[] = {
 const struct schema task_status_schema =
 	SCHEMA(task_status, task_status_fields);
 
+static const struct field submit_workspace_fields[] = {
+	FIELD(submit_workspace, path),
+	FIELD(submit_workspace, content),
+};
+static const struct schema submit_workspace_schema =
+	SCHEMA(submit_workspace, submit_workspace_fields);
+
 /* MESSAGE(name, fields): the table and the schema of struct message_name. */
 #define MESSAGE(n, ...)                                                        \
 	static const struct field n##_fields[] = { __VA_ARGS__ };              \
@@ -46,7 +53,7 @@ MESSAGE(heartbeat, F(heartbeat, time_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
 MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
 	O(hello, cluster), O(hello, address), O(hello, vendor),
-	O(hello, devices), O(hello, facts),
+	O(hello, devices), O(hello, peers), O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
 MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
@@ -65,7 +72,8 @@ MESSAGE(stop, T(stop), F(stop, reason))
 MESSAGE(discard, T(discard))
 MESSAGE(resync, O(resync, unused))
 MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
-	O(submit, resume))
+	O(submit, resume),
+	FIELD_MANY(message_submit, workspaces, submit_workspace_schema))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
 MESSAGE(retry, F(retry, request), F(retry, sweep))
 MESSAGE(query, F(query, request), F(query, what), O(query, id),
@@ -74,6 +82,20 @@ MESSAGE(query, F(query, request), F(query, what), O(query, id),
 MESSAGE(log_read, F(log_read, request), F(log_read, job),
 	O(log_read, attempt), O(log_read, stream), O(log_read, offset),
 	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))
+MESSAGE(content_want, F(content_want, hash), F(content_want, length),
+	O(content_want, source), O(content_want, failed))
+MESSAGE(content_from, F(content_from, hash), O(content_from, bytes),
+	O(content_from, name), O(content_from, endpoint),
+	O(content_from, public), O(content_from, code), O(content_from, text))
+MESSAGE(content_grant, F(content_grant, name), F(content_grant, public))
+MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
+	F(content_read, size))
+MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
+	O(content_piece, code), O(content_piece, text))
+MESSAGE(content_put, F(content_put, request), F(content_put, hash),
+	F(content_put, bytes), F(content_put, offset))
+MESSAGE(content_get, F(content_get, request), F(content_get, hash),
+	F(content_get, offset))
 MESSAGE(reply, F(reply, request), F(reply, body))
 
 #define ANY (ROLE_AGENT | ROLE_OPERATOR | ROLE_VIEWER | ROLE_CONTROLLER)
@@ -89,6 +111,12 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_LOG] = { "log", &log_schema, ROLE_AGENT, true },
 	[MESSAGE_DISCARDED] = { "discarded", &discard_schema, ROLE_AGENT, false },
 	[MESSAGE_INVENTORY] = { "inventory", &inventory_schema, ROLE_AGENT, false },
+	[MESSAGE_CONTENT_WANT] = { "content-want", &content_want_schema,
+		ROLE_AGENT, false },
+	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
 	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
@@ -96,11 +124,19 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_FROM] = { "content-from", &content_from_schema,
+		ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
+		ROLE_CONTROLLER, false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false },
 	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false },
 	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false },
 	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false },
+	[MESSAGE_CONTENT_PUT] = { "content-put", &content_put_schema,
+		ROLE_OPERATOR, true },
+	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
+		false },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */

@@ -35,6 +35,10 @@ enum message_type {
 	MESSAGE_LOG,
 	MESSAGE_DISCARDED,
 	MESSAGE_INVENTORY,
+	MESSAGE_CONTENT_WANT,
+	/* agent to agent, controller to agent and back */
+	MESSAGE_CONTENT_READ,
+	MESSAGE_CONTENT_PIECE,
 	/* controller to agent */
 	MESSAGE_WELCOME, /* to clients too */
 	MESSAGE_PREPARE,
@@ -43,12 +47,16 @@ enum message_type {
 	MESSAGE_DISCARD,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
+	MESSAGE_CONTENT_FROM,
+	MESSAGE_CONTENT_GRANT,
 	/* client to controller */
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
 	MESSAGE_RETRY,
 	MESSAGE_QUERY,
 	MESSAGE_LOG_READ,
+	MESSAGE_CONTENT_PUT,
+	MESSAGE_CONTENT_GET,
 	/* controller to client */
 	MESSAGE_REPLY,
 	MESSAGE_TYPES
@@ -74,7 +82,8 @@ struct message_hello {
 	char *address;  /* where other nodes reach this one: MASTER_ADDR */
 	char *vendor;
 	uint32_t devices;
-	cJSON *facts;                  /* host facts, an object */
+	char *peers;  /* where other agents get contents of it: an endpoint */
+	cJSON *facts; /* host facts, an object */
 	struct device_info *inventory; /* none: its devices are only counted */
 	size_t inventory_count;
 };
@@ -83,6 +92,54 @@ struct message_hello {
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
+};
+
+/* Contents: files by the SHA-256 of their bytes (protocol/content/contents.h).
+ * Who wants one is told who has it, or is getting it; reads it from there in
+ * pieces, in their order; and asks again when that one does not do.
+ */
+
+/* The agent has `length` bytes of it so far (all: it may give it to others). */
+struct message_content_want {
+	char *hash;
+	uint64_t length;
+	char *source; /* it reads from there, "" the controller: this is only
+			 news; NULL: tell me whom to ask */
+	char *failed; /* whom it was told to ask last, in vain; NULL: none */
+};
+
+/* The answer: of `bytes` bytes, to be had from the agent `name`, or (NULL) from
+ * the controller itself. With a text: it is not to be had, and why.
+ */
+struct message_content_from {
+	char *hash;
+	uint64_t bytes;
+	char *name;
+	char *endpoint;
+	char *public;
+	int64_t code;
+	char *text;
+};
+
+/* Let the agent of this key read contents. */
+struct message_content_grant {
+	char *name;
+	char *public;
+};
+
+/* Send me these bytes as one piece, once they are there. */
+struct message_content_read {
+	char *hash;
+	uint64_t offset;
+	uint32_t size; /* 1 .. MESSAGE_PAYLOAD_MAX */
+};
+
+/* Payload: the bytes; or a text: why there are none. */
+struct message_content_piece {
+	char *hash;
+	uint64_t offset;
+	int64_t code;
+	char *text;
 };
 
 struct message_welcome {
@@ -198,6 +255,12 @@ struct message_resync {
 	bool unused; /* a message without fields */
 };
 
+/* A folder that a sweep takes with it. */
+struct submit_workspace {
+	char *path;    /* as the file says it */
+	char *content; /* what it holds, put before */
+};
+
 /* Payload: the text of the sweep file. Reply: {"sweep": id, "name": ...,
  * "jobs": n, "taken": n of them, "dropped": [{"cell", "reason"}], "waiting":
  * [the same of cells that no node could run at present]}.
@@ -208,6 +271,8 @@ struct message_submit {
 	char *token; /* random, chosen by the client: the same submit sent
 			again is answered, not done, again */
 	bool resume; /* take over what completed in sweeps of this name */
+	struct submit_workspace *workspaces;
+	size_t workspaces_count;
 };
 
 struct message_cancel {
@@ -255,6 +320,26 @@ struct message_log_read {
 				end */
 	uint32_t wait_ms;
 	bool timestamps; /* reply carries "times": [[offset, wall ms] ...] */
+};
+
+/* Payload: bytes of a content of `bytes` bytes in all, from offset on, or none:
+ * a question. Reply: {"length": how much of it is here, "whole": it is all here
+ * and checked}. Bytes that do not continue it are left out.
+ */
+struct message_content_put {
+	uint64_t request;
+	char *hash;
+	uint64_t bytes;
+	uint64_t offset;
+};
+
+/* Reply: {"bytes": of the whole content}; payload: those from offset on, as
+ * many as one answer takes.
+ */
+struct message_content_get {
+	uint64_t request;
+	char *hash;
+	uint64_t offset;
 };
 
 /* Payload where the request says so. */

@@ -54,6 +54,10 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, grace_ms),
 	FIELD_OPTIONAL(container_spec, follow),
 	FIELD_OPTIONAL(container_spec, log_limit_bytes),
+	FIELD_OPTIONAL(container_spec, workspace),
+	FIELD_OPTIONAL(container_spec, workspace_folder),
+	FIELD_OPTIONAL(container_spec, collect),
+	FIELD_OPTIONAL(container_spec, collect_limit_bytes),
 };
 const struct schema container_spec_schema =
 	SCHEMA(container_spec, container_spec_fields);

@@ -11,7 +11,11 @@
 
 #include <stdbool.h>
 
-#define LOG_LIMIT_DEFAULT (16ULL << 30) /* bytes of output per task */
+#define LOG_LIMIT_DEFAULT (16ULL << 30)    /* bytes of output per task */
+#define COLLECT_LIMIT_DEFAULT (1ULL << 30) /* bytes of collected files */
+#define WORKSPACE_FOLDER                                                       \
+	"/workspace" /* in the container, unless it is said                    \
+		      */
 
 struct mount_spec {
 	char *host;      /* absolute path on the node */
@@ -48,7 +52,7 @@ struct device_request {
  * HOSTFILE (a file with a line "a slots=8" for each); of this node
  * NODE_ADDRESS; of the start ROUND (which repeat it is, from 1) and START_TIME
  * (of the gang, YYYYmmddHHMMSS in UTC, the same on all nodes). Only argv,
- * prepare, env, follow and the texts of files are searched for them.
+ * prepare, env, follow, collect and the texts of files are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
@@ -88,6 +92,11 @@ struct container_spec {
 	struct strings follow;    /* patterns of files in the container whose
 				     bytes are streams too (agent/init/init.h) */
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
+	char *workspace; /* a content (SHA-256): a tar file that is unpacked
+			    into the container before it starts; NULL: none */
+	char *workspace_folder;       /* where, an absolute path */
+	struct strings collect;       /* absolute paths whose files are kept */
+	uint64_t collect_limit_bytes; /* of them, per task; 0: the default */
 };
 extern const struct schema mount_spec_schema;
 extern const struct schema file_spec_schema;

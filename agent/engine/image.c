@@ -80,6 +80,7 @@ const char *image_phase_name(enum image_phase phase)
 		[IMAGE_PULLING] = "pulling",
 		[IMAGE_EXTRACTING] = "extracting",
 		[IMAGE_BUILDING] = "building",
+		[IMAGE_FETCHING] = "fetching",
 	};
 
 	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]

@@ -19,6 +19,7 @@ enum image_phase {
 	IMAGE_PULLING,
 	IMAGE_EXTRACTING, /* all bytes are here, layers are being unpacked */
 	IMAGE_BUILDING,
+	IMAGE_FETCHING, /* no image: contents, from the controller or nodes */
 };
 
 /* "checking", "pulling" ... */

@@ -22,7 +22,6 @@
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
 #define RETRY_MS 1000   /* between tries while the engine is away */
-#define RETRIES_MAX 120 /* of create, then the task fails */
 #define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
 
 void step_leave(struct task *task)
@@ -32,12 +31,14 @@ void step_leave(struct task *task)
 	preflight_cancel(take(task->preflight));
 	if (task->image)
 		image_release(take(task->image));
+	if (task->fetch)
+		fetch_release(take(task->fetch));
+	insert_free(take(task->insert));
 	loop_timer_stop(task->retry);
 	task->retries = 0;
 }
 
-static void task_fail(struct task *task, enum failure failure,
-		      const struct error *err)
+void step_fail(struct task *task, enum failure failure, const struct error *err)
 {
 	task->outcome.failure = failure;
 	task->code = err->code;
@@ -46,8 +47,7 @@ static void task_fail(struct task *task, enum failure failure,
 	task_event(task, EVENT_FAILED);
 }
 
-/* The engine is away or hangs; its answer may come to the next try. */
-static bool engine_away(const struct error *err)
+bool step_engine_away(const struct error *err)
 {
 	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
 	       err->code == ETIMEDOUT;
@@ -61,6 +61,8 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 		step_image(task);
 	else if (task->step == STEP_CREATE)
 		step_create(task);
+	else if (task->step == STEP_INSERT)
+		step_insert(task);
 	else if (task->step == STEP_REMOVE)
 		step_remove(task);
 	else
@@ -68,7 +70,7 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void retry_later(struct task *task)
+void step_retry(struct task *task)
 {
 	task->retries++;
 	loop_timer(task->room->loop, &task->retry, RETRY_MS, retry_run, task,
@@ -161,8 +163,8 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 	struct task *task = arg;
 
 	task->call = NULL;
-	if (err && engine_away(err))
-		retry_later(task);
+	if (err && step_engine_away(err))
+		step_retry(task);
 	else
 		step_look(task);
 }
@@ -181,7 +183,7 @@ void step_run(struct task *task)
 	task->call = engine_container_wait(task->room->engine, task->container,
 					   wait_done, task, &err);
 	if (!task->call)
-		retry_later(task);
+		step_retry(task);
 }
 
 static void task_exited(struct task *task, const cJSON *container)
@@ -207,10 +209,10 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead");
 	/* Adopted while its start was still under way. */
 	bool starting = created && task->step == STEP_RUN &&
-			task->retries < RETRIES_MAX;
+			task->retries < STEP_RETRIES_MAX;
 
 	if (starting || !(runs || created || ended))
-		retry_later(task);
+		step_retry(task);
 	else if (created && task->step == STEP_START)
 		step_start(task);
 	else if (!runs)
@@ -235,7 +237,7 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 	else if (err && err->code == ENOENT)
 		task_exited(task, NULL);
 	else if (err)
-		retry_later(task);
+		step_retry(task);
 	else
 		go_on(task, answer,
 		      cJSON_IsString(status) ? status->valuestring : "");
@@ -249,7 +251,7 @@ void step_look(struct task *task)
 		engine_container_inspect(task->room->engine, task->container,
 					 CALL_MS, look_done, task, &err);
 	if (!task->call)
-		retry_later(task);
+		step_retry(task);
 }
 
 /* Preparing. */
@@ -261,6 +263,8 @@ static int keep_image(struct task *task, const struct image *image)
 
 	free(task->image_id);
 	task->image_id = strdup(image->id);
+	free(task->image_user);
+	task->image_user = strdup(image->user ? image->user : "");
 	strings_clear(&task->image_argv);
 	for (size_t i = 0; i < 2; i++) {
 		cJSON_ArrayForEach(item, lists[i])
@@ -271,7 +275,7 @@ static int keep_image(struct task *task, const struct image *image)
 				return -1;
 		}
 	}
-	return task->image_id ? 0 : -1;
+	return task->image_id && task->image_user ? 0 : -1;
 }
 
 static void image_done(void *arg, const struct error *err,
@@ -282,14 +286,14 @@ static void image_done(void *arg, const struct error *err,
 
 	task->image = NULL;
 	/* A time-out is the registry's: it was tried again already. */
-	if (err && engine_away(err) && err->code != ETIMEDOUT &&
-	    task->retries < RETRIES_MAX) {
-		retry_later(task);
+	if (err && step_engine_away(err) && err->code != ETIMEDOUT &&
+	    task->retries < STEP_RETRIES_MAX) {
+		step_retry(task);
 	} else if (err) {
-		task_fail(task, FAILURE_IMAGE, err);
+		step_fail(task, FAILURE_IMAGE, err);
 	} else if (keep_image(task, image) < 0) {
 		error_nomem(&nomem, "image");
-		task_fail(task, FAILURE_IMAGE, &nomem);
+		step_fail(task, FAILURE_IMAGE, &nomem);
 	} else {
 		task_event(task, EVENT_IMAGE);
 	}
@@ -320,7 +324,7 @@ static void preflight_done(void *arg, const struct error *err, cJSON *facts)
 	cJSON_Delete(task->facts);
 	task->facts = facts;
 	if (err)
-		task_fail(task, FAILURE_PREFLIGHT, err);
+		step_fail(task, FAILURE_PREFLIGHT, err);
 	else
 		task_event(task, EVENT_CHECKED);
 }
@@ -351,7 +355,7 @@ static bool task_allowed(struct task *task, const struct container_place *place)
 	if (guard_check(task->room->guard, task->room->allot, &task->spec,
 			&task->filled, place, &err) == 0)
 		return true;
-	task_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
+	step_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
 		  &err);
 	return false;
 }
@@ -364,7 +368,7 @@ void step_check(struct task *task)
 	struct error err;
 
 	if (task_complete(task, true, &err) < 0) {
-		task_fail(task, FAILURE_PREFLIGHT, &err);
+		step_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
 	if (!task_allowed(task, &place))
@@ -373,7 +377,7 @@ void step_check(struct task *task)
 		task->preflight = preflight_begin(room, &task->spec,
 						  preflight_done, task, &err);
 	if (!task->preflight)
-		task_fail(task, FAILURE_PREFLIGHT, &err);
+		step_fail(task, FAILURE_PREFLIGHT, &err);
 }
 
 void step_image(struct task *task)
@@ -385,7 +389,7 @@ void step_image(struct task *task)
 				   container->build, image_progress, image_done,
 				   task, &err);
 	if (!task->image)
-		task_fail(task, FAILURE_IMAGE, &err);
+		step_fail(task, FAILURE_IMAGE, &err);
 }
 
 /* The name is in use: by the container of this very task, made before an agent
@@ -405,9 +409,9 @@ static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 
 	task->call = NULL;
 	if (err) {
-		retry_later(task);
+		step_retry(task);
 	} else if (container_spec_hash(&task->spec, hash, &stranger) < 0) {
-		task_fail(task, FAILURE_CREATE, &stranger);
+		step_fail(task, FAILURE_CREATE, &stranger);
 	} else if (cJSON_IsString(label) && !strcmp(label->valuestring, hash)) {
 		task_event(task, EVENT_CREATED);
 	} else {
@@ -415,7 +419,7 @@ static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 			  "a container named %s is there that is not of this "
 			  "task",
 			  task->container);
-		task_fail(task, FAILURE_CREATE, &stranger);
+		step_fail(task, FAILURE_CREATE, &stranger);
 	}
 }
 
@@ -437,11 +441,11 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 						 task->container, CALL_MS,
 						 conflict_done, task, &other);
 		if (!task->call)
-			retry_later(task);
-	} else if (engine_away(err) && task->retries < RETRIES_MAX) {
-		retry_later(task);
+			step_retry(task);
+	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
+		step_retry(task);
 	} else {
-		task_fail(task, FAILURE_CREATE, err);
+		step_fail(task, FAILURE_CREATE, err);
 	}
 }
 
@@ -453,7 +457,7 @@ void step_create(struct task *task)
 	cJSON *body;
 
 	if (task_complete(task, false, &err) < 0) {
-		task_fail(task, FAILURE_PREFLIGHT, &err);
+		step_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
 	/* Links may lead elsewhere by now, and the policy may be another. */
@@ -461,7 +465,7 @@ void step_create(struct task *task)
 		return;
 	body = container_body(&task->filled, &place, &err);
 	if (!body) {
-		task_fail(task, FAILURE_CREATE, &err);
+		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
 	task->creating =
@@ -469,7 +473,7 @@ void step_create(struct task *task)
 					body, CALL_MS, create_done, task, &err);
 	cJSON_Delete(body);
 	if (!task->creating)
-		retry_later(task);
+		step_retry(task);
 }
 
 void step_ready(struct task *task)
@@ -479,7 +483,7 @@ void step_ready(struct task *task)
 	/* Only node rank 0 meets the others. */
 	if (task->id.rank == 0 && task->port_fd < 0 &&
 	    preflight_port(&task->port_fd, &task->port, &err) < 0)
-		task_fail(task, FAILURE_PREFLIGHT, &err);
+		step_fail(task, FAILURE_PREFLIGHT, &err);
 }
 
 /* Running and stopping. */
@@ -537,12 +541,12 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 	task->call = NULL;
 	if (!err) {
 		task_event(task, EVENT_STARTED);
-	} else if (engine_away(err)) {
+	} else if (step_engine_away(err)) {
 		step_look(task); /* it may have been started all the same */
 	} else {
 		why = *err;
 		refusal_explain(&task->filled.container.ulimits, &why);
-		task_fail(task, FAILURE_CREATE, &why);
+		step_fail(task, FAILURE_CREATE, &why);
 	}
 }
 
@@ -553,13 +557,13 @@ void step_start(struct task *task)
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
 	if (write_start(task, &err) < 0) {
-		task_fail(task, FAILURE_CREATE, &err);
+		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
 	task->call = engine_container_start(task->room->engine, task->container,
 					    START_MS, start_done, task, &err);
 	if (!task->call)
-		retry_later(task);
+		step_retry(task);
 }
 
 static void stop_done(void *arg, const struct error *err, cJSON *answer)
@@ -568,7 +572,7 @@ static void stop_done(void *arg, const struct error *err, cJSON *answer)
 
 	task->call = NULL;
 	if (err && err->code != ENOENT)
-		retry_later(task);
+		step_retry(task);
 	else
 		step_look(task);
 }
@@ -584,7 +588,7 @@ void step_stop(struct task *task)
 					   grace_s, grace_s * 1000 + CALL_MS,
 					   stop_done, task, &err);
 	if (!task->call)
-		retry_later(task);
+		step_retry(task);
 }
 
 void step_ended(struct task *task)
@@ -605,7 +609,7 @@ static void retry_removal(struct task *task, const char *what,
 	if (!task->retries)
 		log_warning("%s not removed yet job=%" PRIu64 " rank=%u: %s",
 			    what, task->id.job, task->id.rank, err->text);
-	retry_later(task);
+	step_retry(task);
 }
 
 static void remove_done(void *arg, const struct error *err, cJSON *answer)
@@ -639,5 +643,5 @@ void step_remove(struct task *task)
 					     task->container, true, true,
 					     CALL_MS, remove_done, task, &err);
 	if (!task->call)
-		retry_later(task);
+		step_retry(task);
 }

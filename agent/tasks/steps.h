@@ -5,16 +5,21 @@
 #define AGENT_TASKS_STEPS_H
 
 #include "protocol/container.h"
+#include "agent/content/insert.h"
 #include "agent/tasks/outcome.h"
 #include "agent/tasks/preflight.h"
 #include "agent/tasks/streams.h"
 #include "agent/tasks/task.h"
 
+#define STEP_RETRIES_MAX 120 /* a second apart, then the task fails */
+
 enum step {
 	STEP_NONE, /* no such transition: the event is ignored */
 	STEP_CHECK,
 	STEP_IMAGE,
+	STEP_FETCH, /* its workspace, to the node */
 	STEP_CREATE,
+	STEP_INSERT, /* the workspace, into the container */
 	STEP_READY,
 	STEP_START,
 	STEP_RUN,
@@ -28,7 +33,9 @@ enum step {
 enum event {
 	EVENT_CHECKED, /* nothing forbids it */
 	EVENT_IMAGE,   /* the image is there */
+	EVENT_FETCHED,
 	EVENT_CREATED, /* the container is */
+	EVENT_INSERTED,
 	EVENT_STARTED,
 	EVENT_EXITED, /* the command ended: an outcome is known */
 	EVENT_FAILED, /* it never began */
@@ -52,7 +59,10 @@ struct task {
 	struct strings image_argv; /* the image's entry point and command */
 	struct preflight *preflight;
 	cJSON *facts; /* of the host, when it was checked; NULL: not known */
+	char *image_user;
 	struct image_wait *image;
+	struct fetch_wait *fetch; /* of the workspace */
+	struct insert *insert;
 	struct engine_call *call;     /* at most one; of the present step */
 	struct engine_call *creating; /* of the container: may outlive its step,
 					 for the engine finishes it anyway */
@@ -78,8 +88,8 @@ void task_event(struct task *task, enum event event);
 
 /* In steps.c: what is done when a step begins. */
 typedef void step_fn(struct task *task);
-step_fn step_check, step_image, step_create, step_ready, step_start, step_run,
-	step_stop, step_ended, step_remove;
+step_fn step_check, step_image, step_fetch, step_create, step_insert,
+	step_ready, step_start, step_run, step_stop, step_ended, step_remove;
 
 /* Look at the container and go on from what it is. */
 void step_look(struct task *task);
@@ -89,6 +99,16 @@ void step_watch(struct task *task);
 
 /* Sample devices and host from now on, until step_ended(). */
 void step_sample(struct task *task);
+
+/* It cannot begin: EVENT_FAILED. */
+void step_fail(struct task *task, enum failure failure,
+	       const struct error *err);
+
+/* The engine is away or hangs; its answer may come to the next try. */
+bool step_engine_away(const struct error *err);
+
+/* Do what the present step does again, a little later. */
+void step_retry(struct task *task);
 
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);

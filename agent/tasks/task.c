@@ -19,13 +19,25 @@ static const enum step next_step[STEPS][EVENTS] = {
 		[ORDER_DISCARD] = STEP_REMOVE,
 	},
 	[STEP_IMAGE] = {
-		[EVENT_IMAGE] = STEP_CREATE,
+		[EVENT_IMAGE] = STEP_FETCH,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_FETCH] = {
+		[EVENT_FETCHED] = STEP_CREATE,
 		[EVENT_FAILED] = STEP_ENDED,
 		[ORDER_STOP] = STEP_ENDED,
 		[ORDER_DISCARD] = STEP_REMOVE,
 	},
 	[STEP_CREATE] = {
-		[EVENT_CREATED] = STEP_READY,
+		[EVENT_CREATED] = STEP_INSERT,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_INSERT] = {
+		[EVENT_INSERTED] = STEP_READY,
 		[EVENT_FAILED] = STEP_ENDED,
 		[ORDER_STOP] = STEP_ENDED,
 		[ORDER_DISCARD] = STEP_REMOVE,
@@ -63,7 +75,9 @@ static const enum step next_step[STEPS][EVENTS] = {
 static const enum task_state step_state[STEPS] = {
 	[STEP_CHECK] = TASK_PREPARING,
 	[STEP_IMAGE] = TASK_PREPARING,
+	[STEP_FETCH] = TASK_PREPARING,
 	[STEP_CREATE] = TASK_PREPARING,
+	[STEP_INSERT] = TASK_PREPARING,
 	[STEP_READY] = TASK_READY,
 	[STEP_START] = TASK_STARTING,
 	[STEP_RUN] = TASK_RUNNING,
@@ -91,7 +105,9 @@ static void task_enter(struct task *task)
 	static step_fn *const enter[STEPS] = {
 		[STEP_CHECK] = step_check,
 		[STEP_IMAGE] = step_image,
+		[STEP_FETCH] = step_fetch,
 		[STEP_CREATE] = step_create,
+		[STEP_INSERT] = step_insert,
 		[STEP_READY] = step_ready,
 		[STEP_START] = step_start,
 		[STEP_RUN] = step_run,
@@ -215,6 +231,7 @@ void task_free(struct task *task)
 	codec_clear(&task_spec_schema, &task->filled);
 	cJSON_Delete(task->facts);
 	free(task->image_id);
+	free(task->image_user);
 	free(task->address);
 	strings_clear(&task->addresses);
 	free(task);

@@ -9,6 +9,7 @@
 #ifndef AGENT_TASKS_TASK_H
 #define AGENT_TASKS_TASK_H
 
+#include "agent/content/fetch.h"
 #include "agent/devices/monitor.h"
 #include "agent/engine/engine.h"
 #include "agent/devices/allot.h"
@@ -32,6 +33,8 @@ struct task_room {
 	struct images *images;
 	struct spool *spool;
 	struct pump *pump;
+	struct contents *contents;
+	struct fetches *fetches;
 	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;
 	const char *node;

@@ -3,6 +3,7 @@
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/workspace.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -151,17 +152,33 @@ static void tell_cells(struct cli *cli, const cJSON *cells, const char *what,
 	}
 }
 
+static void submit_clear(struct message_submit *submit)
+{
+	/* The other members are borrowed. */
+	for (size_t i = 0; i < submit->workspaces_count; i++) {
+		free(submit->workspaces[i].path);
+		free(submit->workspaces[i].content);
+	}
+	free(submit->workspaces);
+}
+OWNED_VALUE(struct message_submit, submit_clear)
+
 int input_submit(const struct input *input, struct cli *cli,
 		 struct client *client, const char *token, uint64_t *sweep,
 		 cJSON **body, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_submit submit = { .file = (char *)input->name,
-					 .token = (char *)token,
-					 .resume = cli->options.take_over };
+	owned(submit_clear) struct message_submit submit = {
+		.file = (char *)input->name,
+		.token = (char *)token,
+		.resume = cli->options.take_over
+	};
 	char jobs[HUMAN_SIZE], taken[60] = "";
 	uint64_t id;
 
+	if (input->sweep && workspaces_send(input->sweep, input->name, cli,
+					    client, &submit, err) < 0)
+		return -1;
 	if (client_call(client, MESSAGE_SUBMIT, &submit, input->text.data,
 			input->text.size, 0, &answer, err) < 0)
 		return -1;

@@ -29,6 +29,7 @@
 #define CLUSTER_NODES_MAX 16384
 
 struct job;
+struct stock; /* controller/content/stock.h */
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -47,6 +48,7 @@ struct node {
 	bool drained;
 	char *vendor; /* "" before the first hello */
 	char *address;
+	char *peers; /* where other nodes get contents of it; NULL: nowhere */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; none: not told */
 	size_t inventory_count;
@@ -169,6 +171,7 @@ struct cluster {
 	sd_event *loop;
 	struct store *store;
 	struct logstore *logs;
+	struct stock *stock;
 	struct catalog *catalog;
 	struct wire_server *wire;
 	struct keyring *keyring;

@@ -25,6 +25,7 @@ static void node_free(struct node *node)
 		return;
 	free(node->vendor);
 	free(node->address);
+	free(node->peers);
 	free(node->instance);
 	free(node->discards);
 	inventory_clear(node);
@@ -159,6 +160,7 @@ int node_join(struct cluster *cluster, struct node *node,
 	owned_free char *vendor = NULL;
 	owned_free char *address = NULL;
 	owned_free char *instance = NULL;
+	owned_free char *peers = NULL;
 
 	if (!hello->vendor || !hello->address ||
 	    hello->devices > SCHEDULER_DEVICES_MAX)
@@ -169,7 +171,9 @@ int node_join(struct cluster *cluster, struct node *node,
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);
 	instance = hello->instance ? strdup(hello->instance) : NULL;
-	if (!vendor || !address || (hello->instance && !instance))
+	peers = hello->peers ? strdup(hello->peers) : NULL;
+	if (!vendor || !address || !hello->peers != !peers ||
+	    (hello->instance && !instance))
 		return error_nomem(err, "node");
 	if (inventory_take(cluster, node, &hello->inventory,
 			   &hello->inventory_count, err) < 0)
@@ -180,6 +184,8 @@ int node_join(struct cluster *cluster, struct node *node,
 	free(node->address);
 	node->vendor = take(vendor);
 	node->address = take(address);
+	free(node->peers);
+	node->peers = take(peers);
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;

@@ -166,6 +166,8 @@ cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
 				(double)provenance_devices(gang));
 	cJSON_AddNumberToObject(to, "attempt", job->attempt);
 	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
+	cJSON_AddItemToObject(to, "workspace",
+			      text_or_null(gang->spec.container.workspace));
 	add_reading(to, cluster, gang);
 	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
 	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);

@@ -15,6 +15,7 @@
  *	 "devices": 16,
  *	 "attempt": 1,
  *	 "cell_key": "...",		hash of the job's spec
+ *	 "workspace": "...",		SHA-256 of the code tree as a tar file
  *	 "framework": "megatron",
  *	 "rules": "...",		hash of the descriptions with its rules
  *	 "streams": ["rank-0"],		what was read for the result

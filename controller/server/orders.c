@@ -4,6 +4,7 @@
 #include "controller/cluster/gang.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/shortage.h"
+#include "controller/content/stock.h"
 #include "controller/server/describe.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/file.h"
@@ -214,6 +215,31 @@ static int put_jobs(struct submitting *to)
 	return 0;
 }
 
+/* What the cells take with them must be here, and stay. */
+static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
+			   const struct message_submit *message,
+			   struct error *err)
+{
+	const char *path;
+
+	for (size_t i = 0; i < message->workspaces_count; i++) {
+		const struct submit_workspace *item = &message->workspaces[i];
+
+		if (sweep_bind(sweep, item->path, item->content, err) < 0)
+			return -1;
+		if (contents_keep(stock_contents(cluster), item->content, err) <
+		    0)
+			return error_prefix(err, "workspace %.80s", item->path);
+	}
+	path = sweep_unbound(sweep);
+	return path ? error_set(err, EINVAL,
+				"%s: workspace %.80s was not sent along: the "
+				"command line needs the folder of models and "
+				"frameworks (--images) to find it",
+				sweep_name(sweep), path)
+		    : 0;
+}
+
 static cJSON *dropped_cells(struct sweep *sweep)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -256,7 +282,8 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	snprintf(client, sizeof(client), "%s %s", by, message->token);
 	sweep = sweep_parse(payload, size, message->file, cluster->catalog,
 			    err);
-	if (!sweep || check_size(sweep, err) < 0)
+	if (!sweep || check_size(sweep, err) < 0 ||
+	    bind_workspaces(cluster, sweep, message, err) < 0)
 		return NULL;
 	row.id = store_next_sweep(cluster->store);
 	body = answer_again(cluster, client, row.id);

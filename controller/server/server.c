@@ -1,6 +1,7 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/server/server.h"
+#include "controller/content/stock.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
@@ -261,6 +262,32 @@ static int retry(struct cluster *cluster, struct wire_peer *peer, void *arg,
 					err));
 }
 
+static int content_put(struct cluster *cluster, struct wire_peer *peer,
+		       void *arg, const void *payload, size_t size,
+		       struct error *err)
+{
+	const struct message_content_put *message = arg;
+
+	return answer_order(peer, message->request,
+			    stock_put(cluster, message, payload, size, err));
+}
+
+static int content_get(struct cluster *cluster, struct wire_peer *peer,
+		       void *arg, const void *payload, size_t size,
+		       struct error *err)
+{
+	const struct message_content_get *message = arg;
+	owned(buffer_clear) struct buffer bytes;
+	cJSON *body;
+
+	buffer_init(&bytes, STOCK_PIECE);
+	body = stock_get(cluster, message, &bytes, err);
+	if (!body)
+		return -1;
+	reply(peer, message->request, body, bytes.data, bytes.size);
+	return 0;
+}
+
 void server_request(struct cluster *cluster, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size)
@@ -274,6 +301,8 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_RETRY] = retry,
 		[MESSAGE_QUERY] = query,
 		[MESSAGE_LOG_READ] = log_read,
+		[MESSAGE_CONTENT_PUT] = content_put,
+		[MESSAGE_CONTENT_GET] = content_get,
 	};
 	/* clang-format on */
 	struct error err = { 0 };

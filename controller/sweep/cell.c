@@ -7,6 +7,7 @@
 #include "controller/sweep/order.h"
 #include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
+#include "controller/sweep/workspace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +30,8 @@ static const size_t offsets[KEYS] = {
 	[KEY_MEMORY] = offsetof(struct cell, spec.container.memory_bytes),
 	[KEY_CPUS] = offsetof(struct cell, spec.container.cpus),
 	[KEY_LOG_LIMIT] = offsetof(struct cell, spec.container.log_limit_bytes),
+	[KEY_COLLECT_LIMIT] =
+		offsetof(struct cell, spec.container.collect_limit_bytes),
 	[KEY_PRIORITY] = offsetof(struct cell, spec.priority),
 	[KEY_TIMEOUT] = offsetof(struct cell, spec.timeout_ms),
 	[KEY_RETRIES] = offsetof(struct cell, spec.retries),
@@ -71,6 +74,7 @@ void cells_clear(struct cells *cells)
 	free(cells->images);
 	free(cells->env);
 	free(cells->ulimits);
+	workspaces_clear(cells);
 	free(cells->used);
 	if (cells->scratch.data)
 		buffer_clear(&cells->scratch);

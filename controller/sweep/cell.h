@@ -11,6 +11,13 @@
 
 #define CELL_REASON_BYTES 480
 
+/* A folder that cells take with them, each once. */
+struct workspace {
+	char *path;
+	const struct value *ignore; /* a list of patterns, or NULL */
+	char *content;              /* its hash; NULL: not known yet */
+};
+
 struct cell {
 	struct job_spec spec; /* cleared by cell_clear() */
 	uint32_t repeats;
@@ -49,6 +56,8 @@ struct cells {
 	size_t env_count;
 	size_t *ulimits;
 	size_t ulimit_count;
+	struct workspace *workspaces; /* those that cells take with them */
+	size_t workspace_count;
 	bool *used;            /* by path: a placeholder named it */
 	struct buffer scratch; /* any call may use it */
 };

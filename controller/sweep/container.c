@@ -3,6 +3,7 @@
 #include "controller/sweep/container.h"
 
 #include "controller/sweep/fill.h"
+#include "controller/sweep/workspace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +14,9 @@
 #define MOUNTS_MAX 256
 #define LISTS_MAX 4 /* placeholders of lists inside each other */
 #define FILES_MAX 16
-#define FOLLOW_MAX 64 /* patterns of followed files */
-#define NAMES_MAX 256 /* capabilities, groups, security options */
+#define FOLLOW_MAX 64  /* patterns of followed files */
+#define COLLECT_MAX 64 /* paths that are kept */
+#define NAMES_MAX 256  /* capabilities, groups, security options */
 
 /* What the reader of placeholders needs to know of the cell. */
 struct context {
@@ -470,6 +472,103 @@ static int read_follow(const struct context *context, struct strings *follow,
 	return 0;
 }
 
+/* Paths that are kept: also with what only the start of the task can fill. */
+static int read_collect(const struct context *context, struct strings *collect,
+			struct error *err)
+{
+	const struct value *list = context->values[KEY_COLLECT];
+	const struct key_rule *rule = &key_rules[KEY_COLLECT];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) > COLLECT_MAX)
+		return value_error(list, err,
+				   "found a list of %zu, allowed are %d",
+				   value_count(list), COLLECT_MAX);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *path = value_at(list, i);
+		const char *text;
+
+		if (value_string(path, rule->max, &text, err) < 0 ||
+		    fill(context, path, rule->max, true, err) < 0)
+			return -1;
+		if (*context->cells->scratch.data != '/' ||
+		    !context->cells->scratch.data[1])
+			return value_error(path, err,
+					   "found \"%.60s\", allowed is an "
+					   "absolute path in the container",
+					   text);
+		if (strings_add(collect, context->cells->scratch.data, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Nothing may be put through a mount into a folder of the host. */
+static int check_workspace_mounts(const struct context *context,
+				  const struct container_spec *container,
+				  struct error *err)
+{
+	const char *folder = container->workspace_folder;
+
+	for (size_t i = 0; i < container->mounts_count; i++) {
+		const char *mount = container->mounts[i].container;
+		size_t size = strlen(mount);
+
+		while (size > 1 && mount[size - 1] == '/')
+			size--;
+		if (!strncmp(mount, folder, size) &&
+		    (folder[size] == '/' || !folder[size] || size == 1))
+			return value_error(context->values[KEY_MOUNTS], err,
+					   "found a mount at %.60s, where the "
+					   "workspace is to be: allowed is "
+					   "another place for one of them "
+					   "(workspace.container)",
+					   mount);
+	}
+	return 0;
+}
+
+static int read_workspace(const struct context *context,
+			  struct container_spec *container, struct error *err)
+{
+	const struct value *path = context->values[KEY_WORKSPACE_PATH];
+	const struct value *folder = context->values[KEY_WORKSPACE_CONTAINER];
+	owned_free char *text = NULL;
+
+	if (!path && !context->values[KEY_WORKSPACE_IGNORE] && !folder)
+		return 0;
+	if (!path)
+		return value_error(folder ? folder
+					  : context->values
+						    [KEY_WORKSPACE_IGNORE],
+				   err, "found no workspace.path beside it");
+	if (fill_string(context, path, key_rules[KEY_WORKSPACE_PATH].max, &text,
+			err) < 0 ||
+	    workspace_use(context->cells, text,
+			  context->values[KEY_WORKSPACE_IGNORE], path,
+			  &container->workspace, err) < 0)
+		return -1;
+	if (!folder)
+		return cell_set_text(&container->workspace_folder,
+				     key_rules[KEY_WORKSPACE_CONTAINER]
+					     .fallback,
+				     err);
+	if (fill_string(context, folder, key_rules[KEY_WORKSPACE_CONTAINER].max,
+			&container->workspace_folder, err) < 0)
+		return -1;
+	if (container->workspace_folder[0] == '/' &&
+	    container->workspace_folder[1] &&
+	    !strstr(container->workspace_folder, ".."))
+		return 0;
+	return value_error(folder, err,
+			   "found \"%.60s\", allowed is an absolute path in "
+			   "the container",
+			   container->workspace_folder);
+}
+
 static int read_image(const struct context *context, struct cell *cell,
 		      struct error *err)
 {
@@ -516,6 +615,8 @@ int container_read(struct cells *cells, const struct value *const *values,
 	    read_files(context, container, err) < 0 ||
 	    read_ulimits(context, &container->ulimits, err) < 0 ||
 	    read_follow(context, &container->follow, err) < 0 ||
+	    read_collect(context, &container->collect, err) < 0 ||
+	    read_workspace(context, container, err) < 0 ||
 	    read_names(values[KEY_CAPABILITIES],
 		       key_rules[KEY_CAPABILITIES].max,
 		       &container->capabilities, err) < 0 ||
@@ -527,8 +628,14 @@ int container_read(struct cells *cells, const struct value *const *values,
 	    read_names(values[KEY_SECURITY], key_rules[KEY_SECURITY].max,
 		       &container->security, err) < 0)
 		return -1;
+	if (container->workspace &&
+	    check_workspace_mounts(context, container, err) < 0)
+		return -1;
 	if (!values[KEY_WORKDIR])
-		return 0;
+		return container->workspace
+			       ? cell_set_text(&container->workdir,
+					       container->workspace_folder, err)
+			       : 0;
 	return fill_string(context, values[KEY_WORKDIR],
 			   key_rules[KEY_WORKDIR].max, &container->workdir,
 			   err);

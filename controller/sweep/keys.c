@@ -44,6 +44,12 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_GRACE] =		{ "grace", TYPE_DURATION, 0, 3600000, "10s" },
 	[KEY_FOLLOW] =		{ "follow", TYPE_OTHER, 1, 4000, NULL },
 	[KEY_LOG_LIMIT] =	{ "log_limit", TYPE_SIZE, 1, 64 * TIB, NULL },
+	[KEY_WORKSPACE_PATH] =	{ "workspace.path", TYPE_OTHER, 1, 4000, NULL },
+	[KEY_WORKSPACE_IGNORE] = { "workspace.ignore", TYPE_OTHER, 1, 1000, NULL },
+	[KEY_WORKSPACE_CONTAINER] = { "workspace.container", TYPE_OTHER, 1, 4000,
+				  "/workspace" },
+	[KEY_COLLECT] =		{ "collect", TYPE_OTHER, 1, 4000, NULL },
+	[KEY_COLLECT_LIMIT] =	{ "collect_limit", TYPE_SIZE, 1, 64 * TIB, NULL },
 	[KEY_WARMUP_STEPS] =	{ "warmup_steps", TYPE_U32, 0, 100 * MILLION,
 				  NULL },
 	[KEY_MODEL] =		{ "model", TYPE_TEXT, 1, 128, NULL },
@@ -86,7 +92,7 @@ const char *const key_tops[] = {
 	"workdir", "user",
 	"network", "ipc", "shm", "memory", "cpus", "ulimits", "capabilities",
 	"groups", "device_nodes", "security", "processes", "repeat", "priority", "timeout",
-	"retries", "grace", "follow", "log_limit", "warmup_steps", "model",
+	"retries", "grace", "follow", "log_limit", "collect", "collect_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
 	"same_driver", "strangers", "variables",
@@ -95,6 +101,9 @@ const char *const key_tops[] = {
 
 static const char *const batch_keys[] = {
 	"micro", "accumulate", "sequence", "global", NULL,
+};
+static const char *const workspace_keys[] = {
+	"path", "ignore", "container", NULL,
 };
 static const char *const until_keys[] = {
 	"confidence", "width", "max", NULL,
@@ -125,6 +134,8 @@ const char *const *key_children(const char *name)
 		return batch_keys;
 	if (!strcmp(name, "parallel"))
 		return parallel_keys;
+	if (!strcmp(name, "workspace"))
+		return workspace_keys;
 	if (!strcmp(name, "until"))
 		return until_keys;
 	return NULL;

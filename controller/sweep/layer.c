@@ -238,12 +238,9 @@ int layer_add(struct layer *layer, struct paths *paths, const char *name,
 {
 	char found[96];
 
-	if (!strcmp(name, "workspace"))
-		return value_error(value, err,
-				   "found a workspace, which this version "
-				   "cannot pack yet: put the folder into the "
-				   "image, or pass it in with mounts: [{host, "
-				   "container}]");
+	/* The path alone will do. */
+	if (!strcmp(name, "workspace") && value_kind(value) == VALUE_SCALAR)
+		name = key_rules[KEY_WORKSPACE_PATH].path;
 	switch (key_shape(name)) {
 	case SHAPE_LEAF:
 		if (value_kind(value) != VALUE_MAP)

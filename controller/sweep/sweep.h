@@ -40,6 +40,7 @@
 #define CONTROLLER_SWEEP_SWEEP_H
 
 #include "controller/sweep/catalog.h"
+#include "protocol/content/ignore.h"
 #include "protocol/spec.h"
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
@@ -98,6 +99,26 @@ const struct sweep_kind *sweep_cell_kind(const struct sweep *sweep,
 /* The key of a kept cell: cheaper than its spec. */
 int sweep_cell_key(struct sweep *sweep, size_t cell, char key[65],
 		   struct error *err);
+
+/* The folders that cells take with them: how many, and the path of each, as the
+ * file says it.
+ */
+size_t sweep_workspaces(const struct sweep *sweep);
+const char *sweep_workspace(const struct sweep *sweep, size_t index);
+
+/* Add what the file says is to be left out of it. */
+int sweep_workspace_ignore(const struct sweep *sweep, size_t index,
+			   struct ignore *ignore, struct error *err);
+
+/* What such a folder holds, as a content (protocol/content/contents.h). Specs
+ * and keys made before name the path instead. A path of no workspace changes
+ * nothing.
+ */
+int sweep_bind(struct sweep *sweep, const char *path, const char *content,
+	       struct error *err);
+
+/* A workspace that is not bound; NULL: all are. */
+const char *sweep_unbound(const struct sweep *sweep);
 
 /* A dropped cell, 0 .. totals.dropped - 1, in words, and why. Cut to fit. */
 int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,

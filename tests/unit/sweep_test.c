@@ -459,10 +459,31 @@ static const struct {
 	  "command: ['${model.layers}']\n",
 	  "f:3: model: found the unknown model \"gpt-nanno\"; did you mean "
 	  "\"gpt-nano\"?" },
-	{ "a workspace", "sweep: s\nimage: i\nworkspace: ./x\n",
-	  "f:3: workspace: found a workspace, which this version cannot pack "
-	  "yet: put the folder into the image, or pass it in with mounts: "
-	  "[{host, container}]" },
+	{ "a workspace without a path",
+	  "sweep: s\nimage: i\nworkspace: {container: /w}\n",
+	  "f:3: workspace.container: found no workspace.path beside it" },
+	{ "a workspace nowhere",
+	  "sweep: s\nimage: i\nworkspace: {path: x, container: w}\n",
+	  "f:3: workspace.container: found \"w\", allowed is an absolute path "
+	  "in the container" },
+	{ "a workspace behind a mount",
+	  "sweep: s\nimage: i\nworkspace: x\n"
+	  "mounts: [{host: /h, container: /workspace/}]\n",
+	  "f:4: mounts: found a mount at /workspace/, where the workspace is to "
+	  "be: allowed is another place for one of them (workspace.container)" },
+	{ "an empty pattern",
+	  "sweep: s\nimage: i\nworkspace: {path: x, ignore: ['!']}\n",
+	  "f:3: workspace.ignore[0]: ignore \"\": 0 bytes, allowed are 1 to "
+	  "1000" },
+	{ "a path of two ignores",
+	  "sweep: s\nimage: i\nworkspace: {path: x}\n"
+	  "matrix: {workspace.ignore: [[a], [b]]}\n",
+	  "f:3: workspace.path: found x with two values of workspace.ignore, "
+	  "allowed is one for each path" },
+	{ "a collected file that is not absolute",
+	  "sweep: s\nimage: i\ncollect: [/a, b]\n",
+	  "f:3: collect[1]: found \"b\", allowed is an absolute path in the "
+	  "container" },
 	{ "vendors twice", "sweep: s\nimage: i\nvendor: [cpu]\n"
 	  "matrix: {vendor: [cpu]}\n",
 	  "f:4: matrix.vendor: found vendors here and on line 3: a list at the "
@@ -565,6 +586,47 @@ static const struct {
 	  "key: value" },
 };
 /* clang-format on */
+
+static void test_workspaces(void)
+{
+	static const char text[] = "sweep: s\nimage: i\ncommand: [a]\n"
+				   "matrix: {workspace: [a, b, ./a]}\n"
+				   "collect: [/out]\n";
+	static const char hash[] = "0123456789abcdef0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef";
+	static const char other[] = "f123456789abcdef0123456789abcdef"
+				    "0123456789abcdef0123456789abcdef";
+	owned(sweep_free) struct sweep *sweep = parse(text, NULL);
+	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
+	struct job_spec one = { 0 }, two = { 0 };
+	struct error err = { 0 };
+	char key[65], again[65];
+
+	ok(sweep && sweep_workspaces(sweep) == 3 &&
+		   !strcmp(sweep_workspace(sweep, 1), "b") &&
+		   !sweep_workspace_ignore(sweep, 1, ignore, NULL),
+	   "the folders that cells take with them");
+	is(sweep_unbound(sweep), "a", "of what content is not known at first");
+	sweep_cell_key(sweep, 0, key, NULL);
+	ok(sweep_bind(sweep, "a", "x", &err) < 0 && err.code == EPROTO,
+	   "no hash: %s", err.text);
+	sweep_bind(sweep, "a", hash, NULL);
+	sweep_bind(sweep, "b", other, NULL);
+	sweep_bind(sweep, "./a", hash, NULL);
+	sweep_bind(sweep, "none", hash, NULL);
+	ok(!sweep_unbound(sweep) && !sweep_job(sweep, 0, &one, NULL) &&
+		   !sweep_job(sweep, 1, &two, NULL),
+	   "until it is said");
+	is(one.container.workspace, hash, "it is what jobs carry");
+	is(two.container.workspace, other, "each its own");
+	is(one.container.workdir, "/workspace", "the command runs in it");
+	is(one.container.collect.items[0], "/out", "files are collected");
+	sweep_cell_key(sweep, 0, again, NULL);
+	ok(strcmp(key, again) != 0 && strcmp(one.key, two.key) != 0,
+	   "the content is part of the cell");
+	codec_clear(&job_spec_schema, &one);
+	codec_clear(&job_spec_schema, &two);
+}
 
 static void test_about(void)
 {
@@ -813,6 +875,7 @@ int main(void)
 	test_include_exclude();
 	test_impossible();
 	test_keys();
+	test_workspaces();
 	test_about();
 	test_order();
 	test_order_dropped();

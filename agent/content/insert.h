@@ -1,0 +1,26 @@
+/* insert.h - a workspace on its way into a container.
+ *
+ * A tar stream for engine_archive_put() at "/", made from a content that is a
+ * tar file: every name is put below a folder. It is read and written anew as it
+ * goes, 64 KiB at a time. Only files, folders and links get through; nothing
+ * that leads up.
+ */
+#ifndef AGENT_CONTENT_INSERT_H
+#define AGENT_CONTENT_INSERT_H
+
+#include "protocol/content/contents.h"
+
+struct insert;
+
+/* folder: absolute, in the container. open: anyone there may write, for a
+ * command that does not run as root. ENOENT: no such content.
+ */
+struct insert *insert_new(struct contents *contents, const char *hash,
+			  const char *folder, bool open, struct error *err);
+void insert_free(struct insert *insert);
+OWNED_POINTER(struct insert, insert_free)
+
+/* An engine_source_fn with the insert as its arg. */
+ssize_t insert_read(void *insert, void *buffer, size_t size, struct error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* transfer.h - contents between this machine and the controller.
+ */
+#ifndef CONTROLLER_CLI_TRANSFER_H
+#define CONTROLLER_CLI_TRANSFER_H
+
+#include "controller/cli/client.h"
+#include "protocol/content/contents.h"
+
+/* The next bytes of what is sent: at most size; 0: the end. */
+typedef ssize_t transfer_read_fn(void *arg, void *buffer, size_t size,
+				 struct error *err);
+/* So much of it is at the other side. */
+typedef void transfer_progress_fn(void *arg, uint64_t bytes, uint64_t total);
+
+/* What is sent, and how it is read: begin() starts at its first byte again. */
+struct transfer {
+	const char *hash;
+	uint64_t bytes;
+	int (*begin)(void *arg, struct error *err);
+	transfer_read_fn *read;
+	transfer_progress_fn *progress; /* or NULL */
+	void *arg;
+};
+
+/* Have the content at the controller: sent from where an earlier try ended, and
+ * not at all when it is there. EINVAL: it has changed meanwhile.
+ */
+int transfer_put(struct client *client, const struct transfer *transfer,
+		 struct error *err);
+
+/* Write the content to fd, from its first byte. EBADMSG: other bytes came. */
+int transfer_get(struct client *client, const char *hash, int fd,
+		 transfer_progress_fn *progress, void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,174 @@
+/* workspace.c - the code trees of a sweep, packed and sent to the controller.
+ */
+#include "controller/cli/workspace.h"
+
+#include "controller/cli/render.h"
+#include "controller/cli/transfer.h"
+#include "protocol/content/tarball.h"
+#include "protocol/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define IGNORE_FILE_MAX 65536
+
+/* One folder, ready to be read as often as it takes. */
+struct tree {
+	char folder[PATH_MAX];
+	struct ignore *ignore;
+	struct tarball *tarball;
+	char hash[CONTENT_HASH_SIZE];
+	uint64_t bytes;
+};
+
+static void tree_clear(struct tree *tree)
+{
+	tarball_free(tree->tarball);
+	ignore_free(tree->ignore);
+}
+OWNED_VALUE(struct tree, tree_clear)
+
+static int read_ignore_file(struct tree *tree, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX + sizeof(WORKSPACE_IGNORE_FILE)];
+
+	buffer_init(&text, IGNORE_FILE_MAX);
+	snprintf(path, sizeof(path), "%s/" WORKSPACE_IGNORE_FILE, tree->folder);
+	if (file_read(AT_FDCWD, path, &text, err) < 0)
+		return err->code == ENOENT ? 0 : -1;
+	return ignore_lines(tree->ignore, text.data, err) < 0
+		       ? error_prefix(err, "%.100s", path)
+		       : 0;
+}
+
+/* Paths begin where the sweep's file is. */
+static int tree_init(struct tree *tree, const struct sweep *sweep, size_t index,
+		     const char *file, struct error *err)
+{
+	const char *path = sweep_workspace(sweep, index);
+	const char *slash = *path == '/' ? NULL : strrchr(file, '/');
+	int folder = slash ? (int)(slash - file) + 1 : 0;
+	struct error why = { 0 };
+
+	if (snprintf(tree->folder, sizeof(tree->folder), "%.*s%s", folder, file,
+		     path) >= PATH_MAX)
+		return error_set(err, EINVAL, "workspace %.80s: too long",
+				 path);
+	tree->ignore = ignore_new(err);
+	if (!tree->ignore ||
+	    ignore_add(tree->ignore, WORKSPACE_IGNORE, err) < 0)
+		return -1;
+	if (read_ignore_file(tree, &why) < 0)
+		return error_set(err, EINVAL, "%s", why.text);
+	return sweep_workspace_ignore(sweep, index, tree->ignore, err);
+}
+
+static int tree_begin(void *arg, struct error *err)
+{
+	struct tree *tree = arg;
+
+	tarball_free(tree->tarball);
+	tree->tarball = tarball_new(tree->folder, tree->ignore, err);
+	return tree->tarball ? 0 : -1;
+}
+
+static ssize_t tree_read(void *arg, void *buffer, size_t size,
+			 struct error *err)
+{
+	struct tree *tree = arg;
+
+	return tarball_read(tree->tarball, buffer, size, err);
+}
+
+static int tree_hash(struct tree *tree, struct error *err)
+{
+	char piece[65536];
+	ssize_t got;
+
+	if (tree_begin(tree, err) < 0)
+		return -1;
+	do {
+		got = tarball_read(tree->tarball, piece, sizeof(piece), err);
+	} while (got > 0);
+	if (got < 0)
+		return -1;
+	memcpy(tree->hash, tarball_hash(tree->tarball), sizeof(tree->hash));
+	tree->bytes = tarball_size(tree->tarball);
+	return 0;
+}
+
+static int tree_open(struct tree *tree, struct sweep *sweep, size_t index,
+		     const char *file, struct error *err)
+{
+	if (tree_init(tree, sweep, index, file, err) < 0)
+		return -1;
+	if (tree_hash(tree, err) < 0)
+		return error_prefix(err, "workspace %.80s", tree->folder);
+	return sweep_bind(sweep, sweep_workspace(sweep, index), tree->hash,
+			  err);
+}
+
+int workspaces_bind(struct sweep *sweep, const char *file, struct error *err)
+{
+	for (size_t i = 0; i < sweep_workspaces(sweep); i++) {
+		owned(tree_clear) struct tree tree = { 0 };
+
+		if (tree_open(&tree, sweep, i, file, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
+		     struct error *err)
+{
+	struct transfer transfer = {
+		.hash = tree->hash,
+		.bytes = tree->bytes,
+		.begin = tree_begin,
+		.read = tree_read,
+		.arg = tree,
+	};
+	char size[HUMAN_SIZE];
+
+	if (transfer_put(client, &transfer, err) < 0)
+		return error_prefix(err, "workspace %.80s", tree->folder);
+	cli_say(cli, "workspace %s: %s, %.12s", tree->folder,
+		human_bytes(tree->bytes, size), tree->hash);
+	return 0;
+}
+
+static int add(struct message_submit *submit, const char *path,
+	       const char *hash, struct error *err)
+{
+	struct submit_workspace *list =
+		reallocarray(submit->workspaces, submit->workspaces_count + 1,
+			     sizeof(*list));
+	struct submit_workspace *item;
+
+	if (!list)
+		return error_nomem(err, "workspace");
+	submit->workspaces = list;
+	item = &list[submit->workspaces_count++];
+	item->path = strdup(path);
+	item->content = strdup(hash);
+	return item->path && item->content ? 0 : error_nomem(err, "workspace");
+}
+
+int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
+		    struct client *client, struct message_submit *submit,
+		    struct error *err)
+{
+	for (size_t i = 0; i < sweep_workspaces(sweep); i++) {
+		owned(tree_clear) struct tree tree = { 0 };
+
+		if (tree_open(&tree, sweep, i, file, err) < 0 ||
+		    tree_send(&tree, cli, client, err) < 0 ||
+		    add(submit, sweep_workspace(sweep, i), tree.hash, err) < 0)
+			return -1;
+	}
+	return 0;
+}

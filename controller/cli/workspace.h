@@ -1,0 +1,25 @@
+/* workspace.h - the code trees of a sweep, packed and sent to the controller.
+ */
+#ifndef CONTROLLER_CLI_WORKSPACE_H
+#define CONTROLLER_CLI_WORKSPACE_H
+
+#include "controller/cli/cli.h"
+#include "controller/sweep/sweep.h"
+
+/* What is left out unless a pattern takes it back in, and a file in the folder
+ * with more patterns, one a line.
+ */
+#define WORKSPACE_IGNORE ".git"
+#define WORKSPACE_IGNORE_FILE ".regattaignore"
+
+/* Hash each workspace of the sweep and bind it (sweep_bind()). file: the
+ * sweep's, at whose folder the paths begin.
+ */
+int workspaces_bind(struct sweep *sweep, const char *file, struct error *err);
+
+/* The same, and have them at the controller; adds them to the message. */
+int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
+		    struct client *client, struct message_submit *submit,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,316 @@
+/* stock.c - the controller's contents: taken from people, given to nodes.
+ */
+#include "controller/content/stock.h"
+
+#include "controller/cluster/node.h"
+#include "controller/content/swarm.h"
+#include "protocol/content/giver.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUT_IDLE_MS 60000
+#define CLEAN_MS 3600000
+
+/* A content that comes in from a person. */
+struct put {
+	char hash[CONTENT_HASH_SIZE];
+	struct incoming *incoming; /* NULL: this place is free */
+	uint64_t bytes;
+	int64_t used_ms;
+};
+
+struct stock {
+	struct contents *contents;
+	struct giver *giver;
+	struct swarm *swarm;
+	struct put puts[STOCK_PUTS_MAX];
+	int64_t cleaned_ms;
+};
+
+/* giver_send_fn; peers are nodes. */
+static int give(void *arg, void *peer,
+		const struct message_content_piece *piece, const void *data,
+		size_t size)
+{
+	const struct node *node = peer;
+
+	return node->peer ? wire_server_send(node->peer, MESSAGE_CONTENT_PIECE,
+					     piece, data, size, NULL)
+			  : 0;
+}
+
+int stock_open(struct cluster *cluster, const char *folder, struct error *err)
+{
+	struct stock *stock = calloc(1, sizeof(*stock));
+
+	if (!stock)
+		return error_nomem(err, "contents");
+	cluster->stock = stock;
+	stock->contents = contents_new(folder, err);
+	if (!stock->contents)
+		return -1;
+	stock->giver =
+		giver_new(cluster->loop, stock->contents, give, NULL, err);
+	stock->swarm = swarm_new(err);
+	return stock->giver && stock->swarm ? 0 : -1;
+}
+
+static void put_end(struct put *put)
+{
+	incoming_free(take(put->incoming));
+}
+
+void stock_close(struct cluster *cluster)
+{
+	struct stock *stock = take(cluster->stock);
+
+	if (!stock)
+		return;
+	for (size_t i = 0; i < STOCK_PUTS_MAX; i++)
+		put_end(&stock->puts[i]);
+	giver_free(stock->giver);
+	swarm_free(stock->swarm);
+	contents_free(stock->contents);
+	free(stock);
+}
+
+struct contents *stock_contents(const struct cluster *cluster)
+{
+	return cluster->stock->contents;
+}
+
+/* People. */
+
+static struct put *put_begin(struct stock *stock, const char *hash,
+			     uint64_t bytes, struct error *err)
+{
+	struct put *place = NULL;
+
+	for (size_t i = 0; i < STOCK_PUTS_MAX; i++) {
+		struct put *put = &stock->puts[i];
+
+		if (put->incoming && !strcmp(put->hash, hash) &&
+		    put->bytes == bytes)
+			return put;
+		if (!put->incoming)
+			place = put;
+	}
+	if (!place) {
+		error_set(err, EBUSY,
+			  "%d contents are coming in already: try again later",
+			  STOCK_PUTS_MAX);
+		return NULL;
+	}
+	place->incoming = incoming_new(stock->contents, hash, bytes, err);
+	if (!place->incoming)
+		return NULL;
+	memcpy(place->hash, hash, sizeof(place->hash));
+	place->bytes = bytes;
+	return place;
+}
+
+static cJSON *put_answer(uint64_t length, bool whole)
+{
+	cJSON *body = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(body, "length", (double)length);
+	cJSON_AddBoolToObject(body, "whole", whole);
+	return body;
+}
+
+cJSON *stock_put(struct cluster *cluster,
+		 const struct message_content_put *message, const void *data,
+		 size_t size, struct error *err)
+{
+	struct stock *stock = cluster->stock;
+	char hash[CONTENT_HASH_SIZE];
+	uint64_t length;
+	struct put *put;
+	bool whole;
+	int rc = 1;
+
+	if (contents_look(stock->contents, message->hash, &length, &whole,
+			  err) < 0)
+		return NULL;
+	if (whole)
+		return put_answer(length, true);
+	put = put_begin(stock, message->hash, message->bytes, err);
+	if (!put)
+		return NULL;
+	put->used_ms = clock_mono_ms();
+	length = incoming_length(put->incoming);
+	if (size && message->offset == length) {
+		if (incoming_write(put->incoming, data, size, err) < 0) {
+			put_end(put);
+			return NULL;
+		}
+		length += size;
+	}
+	/* What does not end at once is asked for again, without bytes. */
+	if (length == put->bytes)
+		rc = incoming_finish(put->incoming, hash, err);
+	if (rc <= 0)
+		put_end(put);
+	return rc < 0 ? NULL : put_answer(length, !rc);
+}
+
+cJSON *stock_get(struct cluster *cluster, const struct message_content_get *get,
+		 struct buffer *bytes, struct error *err)
+{
+	struct contents *contents = cluster->stock->contents;
+	uint64_t length, left;
+	bool whole;
+	cJSON *body;
+
+	if (contents_look(contents, get->hash, &length, &whole, err) < 0)
+		return NULL;
+	if (!whole || get->offset > length) {
+		error_set(err, ENOENT, "content %.12s: not here", get->hash);
+		return NULL;
+	}
+	left = length - get->offset;
+	if (left > STOCK_PIECE)
+		left = STOCK_PIECE;
+	if (buffer_reserve(bytes, left, err) < 0 ||
+	    (left && contents_read(contents, get->hash, get->offset,
+				   bytes->data, left, err) < 0))
+		return NULL;
+	bytes->size = left;
+	body = cJSON_CreateObject();
+	cJSON_AddNumberToObject(body, "bytes", (double)length);
+	return body;
+}
+
+/* Nodes. */
+
+static void say(struct node *node, enum message_type type, const void *body)
+{
+	struct error err;
+
+	if (node->peer &&
+	    wire_server_send(node->peer, type, body, NULL, 0, &err) < 0)
+		log_error("node=%s: %s", node->name, err.text);
+}
+
+/* The node that gives is told before the one that takes. */
+static bool name_source(struct cluster *cluster, struct node *to,
+			const char *name, struct message_content_from *from)
+{
+	struct node *source = name ? node_find(cluster, name) : NULL;
+	const struct key *given = keyring_named(cluster->keyring, to->name);
+	struct message_content_grant grant = { .name = to->name };
+	const struct key *key;
+
+	if (!source || !source->peer || !source->peers || !given)
+		return false;
+	grant.public = (char *)given->public;
+	say(source, MESSAGE_CONTENT_GRANT, &grant);
+	key = keyring_named(cluster->keyring, source->name);
+	if (!key)
+		return false;
+	from->name = source->name;
+	from->endpoint = source->peers;
+	from->public = (char *)key->public;
+	return true;
+}
+
+static void refuse(struct node *node, const char *hash, const struct error *why)
+{
+	struct message_content_from from = { .hash = (char *)hash,
+					     .code = why->code,
+					     .text = (char *)why->text };
+
+	say(node, MESSAGE_CONTENT_FROM, &from);
+}
+
+static void advise(struct cluster *cluster, struct node *node,
+		   const struct message_content_want *want, uint64_t bytes)
+{
+	struct message_content_from from = { .hash = want->hash,
+					     .bytes = bytes };
+	const char *source = NULL;
+	struct error err;
+
+	if (swarm_source(cluster->stock->swarm, want->hash, bytes, node->name,
+			 want->length, want->failed, &source, &err) < 0) {
+		refuse(node, want->hash, &err);
+		return;
+	}
+	if (source && !name_source(cluster, node, source, &from)) {
+		/* It can give to nobody. */
+		swarm_gone(cluster->stock->swarm, source);
+		from.name = NULL;
+	}
+	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
+		  node->name, from.name ? from.name : "here", want->length);
+	say(node, MESSAGE_CONTENT_FROM, &from);
+}
+
+void stock_want(struct cluster *cluster, struct node *node,
+		const struct message_content_want *want)
+{
+	struct stock *stock = cluster->stock;
+	struct error err = { 0 };
+	uint64_t bytes;
+	bool whole;
+
+	if (contents_look(stock->contents, want->hash, &bytes, &whole, &err) <
+		    0 ||
+	    !whole) {
+		if (!err.code)
+			error_set(&err, ENOENT,
+				  "content %.12s: the controller has none",
+				  want->hash);
+		if (!want->source)
+			refuse(node, want->hash, &err);
+	} else if (want->length > bytes) {
+		error_set(&err, EPROTO, "content %.12s: more than there is",
+			  want->hash);
+		refuse(node, want->hash, &err);
+	} else if (!want->source) {
+		advise(cluster, node, want, bytes);
+	} else if (node->peers) {
+		swarm_news(stock->swarm, want->hash, bytes, node->name,
+			   want->length, NULL);
+	}
+}
+
+void stock_read(struct cluster *cluster, struct node *node,
+		const struct message_content_read *read)
+{
+	struct error err;
+
+	if (giver_read(cluster->stock->giver, node, read, &err) < 0)
+		wire_server_drop(node->peer, err.code, err.text);
+}
+
+void stock_gone(struct cluster *cluster, struct node *node)
+{
+	giver_forget(cluster->stock->giver, node);
+	swarm_gone(cluster->stock->swarm, node->name);
+}
+
+void stock_tick(struct cluster *cluster)
+{
+	struct stock *stock = cluster->stock;
+	int64_t now = clock_mono_ms();
+	uint64_t bytes = 0;
+	struct error err;
+
+	for (size_t i = 0; i < STOCK_PUTS_MAX; i++)
+		if (stock->puts[i].incoming &&
+		    now - stock->puts[i].used_ms > PUT_IDLE_MS)
+			put_end(&stock->puts[i]);
+	if (stock->cleaned_ms && now - stock->cleaned_ms < CLEAN_MS)
+		return;
+	stock->cleaned_ms = now;
+	if (contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
+		log_warning("%s", err.text);
+	else if (bytes)
+		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
+}

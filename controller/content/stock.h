@@ -1,0 +1,42 @@
+/* stock.h - the controller's contents: taken from people, given to nodes.
+ *
+ * People put contents here (a workspace, an image's layers) and get others
+ * (collected files). Nodes are told who gives them what they want (swarm.h);
+ * the controller itself gives, too. What jobs refer to is kept; the rest goes
+ * when it was not used for STOCK_AGE_MS.
+ */
+#ifndef CONTROLLER_CONTENT_STOCK_H
+#define CONTROLLER_CONTENT_STOCK_H
+
+#include "controller/cluster/cluster.h"
+#include "protocol/content/contents.h"
+
+#define STOCK_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
+#define STOCK_PUTS_MAX 16 /* contents coming in from people at a time */
+#define STOCK_PIECE (512 << 10)
+
+/* folder: the controller's state. */
+int stock_open(struct cluster *cluster, const char *folder, struct error *err);
+void stock_close(struct cluster *cluster);
+
+struct contents *stock_contents(const struct cluster *cluster);
+
+/* Requests of people: the body of the reply, or NULL. */
+cJSON *stock_put(struct cluster *cluster, const struct message_content_put *put,
+		 const void *data, size_t size, struct error *err);
+cJSON *stock_get(struct cluster *cluster, const struct message_content_get *get,
+		 struct buffer *bytes, struct error *err);
+
+/* What agents say. */
+void stock_want(struct cluster *cluster, struct node *node,
+		const struct message_content_want *want);
+void stock_read(struct cluster *cluster, struct node *node,
+		const struct message_content_read *read);
+
+/* The node's session is over. */
+void stock_gone(struct cluster *cluster, struct node *node);
+
+/* Every half second. */
+void stock_tick(struct cluster *cluster);
+
+#endif

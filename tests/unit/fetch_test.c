@@ -1,0 +1,361 @@
+/* fetch_test.c - contents between agents, over real channels, without a
+ * controller: the test says what it would say.
+ */
+#include "agent/content/fetch.h"
+
+#include "agent/content/insert.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "tests/tap.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+#define LARGE (6 << 20)
+
+static char top[] = "/tmp/fetch-test-XXXXXX";
+
+struct node {
+	sd_event *loop;
+	struct key key;
+	struct contents *contents;
+	struct fetch_config config;
+	struct fetches *fetches;
+	struct message_content_want want; /* the last one, hash borrowed */
+	int wants, news;
+	char failed[KEY_NAME_SIZE];
+	int done;
+	struct error err;
+};
+
+static int say(void *arg, enum message_type type, const void *body,
+	       const void *data, size_t size)
+{
+	struct node *node = arg;
+	const struct message_content_want *want = body;
+
+	if (type != MESSAGE_CONTENT_WANT)
+		return 0;
+	node->news += want->source != NULL;
+	if (want->source)
+		return 0;
+	node->wants++;
+	snprintf(node->failed, sizeof(node->failed), "%s",
+		 want->failed ? want->failed : "");
+	return 0;
+}
+
+static void done(void *arg, const struct error *err)
+{
+	struct node *node = arg;
+
+	node->done++;
+	node->err = err ? *err : (struct error){ 0 };
+}
+
+static void node_init(struct node *node, sd_event *loop, const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	file_make_folders(path, 0700, NULL);
+	memset(node, 0, sizeof(*node));
+	node->loop = loop;
+	key_generate(&node->key, name, ROLE_AGENT, NULL);
+	node->contents = contents_new(path, NULL);
+	node->config = (struct fetch_config){
+		.loop = loop,
+		.contents = node->contents,
+		.key = &node->key,
+		.address = "127.0.0.1",
+		.say = say,
+		.arg = node,
+	};
+	node->fetches = fetches_new(&node->config, NULL);
+	fetches_session(node->fetches, true);
+}
+
+static void node_clear(struct node *node)
+{
+	fetches_free(node->fetches);
+	contents_free(node->contents);
+}
+
+static void put(struct node *node, const void *data, size_t size,
+		char hash[CONTENT_HASH_SIZE])
+{
+	struct incoming *incoming =
+		incoming_new(node->contents, NULL, size, NULL);
+
+	incoming_write(incoming, data, size, NULL);
+	while (incoming_finish(incoming, hash, NULL) > 0)
+		;
+	incoming_free(incoming);
+}
+
+static bool has(struct node *node, const char *hash)
+{
+	uint64_t bytes;
+	bool whole;
+
+	return contents_look(node->contents, hash, &bytes, &whole, NULL) == 0 &&
+	       whole;
+}
+
+static uint64_t length(struct node *node, const char *hash)
+{
+	uint64_t bytes = 0;
+	bool whole;
+
+	contents_look(node->contents, hash, &bytes, &whole, NULL);
+	return bytes;
+}
+
+/* Tell `to` that it gets it from `from` (NULL: the controller). */
+static void tell(struct node *to, struct node *from, const char *hash,
+		 uint64_t bytes)
+{
+	struct message_content_from message = { .hash = (char *)hash,
+						.bytes = bytes };
+	struct message_content_grant grant = { to->key.name, to->key.public };
+
+	if (from) {
+		message.name = from->key.name;
+		message.endpoint = (char *)fetches_endpoint(from->fetches);
+		message.public = from->key.public;
+		fetches_grant(from->fetches, &grant);
+	}
+	fetches_from(to->fetches, &message);
+}
+
+static void run_until(struct node *node, const int *count, int want)
+{
+	int64_t limit = clock_mono_ms() + 20000;
+
+	while (*count < want && clock_mono_ms() < limit)
+		sd_event_run(node->loop, 100000);
+}
+
+static void chain(sd_event *loop, const char *data)
+{
+	struct node first, second, third;
+	char hash[CONTENT_HASH_SIZE];
+	struct fetch_wait *one, *two;
+
+	node_init(&first, loop, "n1");
+	node_init(&second, loop, "n2");
+	node_init(&third, loop, "n3");
+	put(&first, data, LARGE, hash);
+	one = fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	two = fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	ok(one && two && second.wants == 1, "two wait, the controller is asked "
+					    "once");
+	fetch_begin(third.fetches, hash, NULL, done, &third, NULL);
+	tell(&third, &second, hash, LARGE);
+	for (int i = 0; i < 20; i++)
+		sd_event_run(loop, 10000);
+	ok(!third.done, "who is behind one that has nothing waits");
+	tell(&second, &first, hash, LARGE);
+	run_until(&third, &third.done, 1);
+	ok(third.done == 1 && !third.err.code && has(&third, hash),
+	   "what the one before it gets, it gets, too");
+	run_until(&second, &second.done, 2);
+	ok(second.done == 2 && has(&second, hash), "both that waited are told");
+	ok(second.news > 0, "and the controller, that it has it");
+	second.done = 0;
+	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	ok(!second.done, "what is there is told later");
+	run_until(&second, &second.done, 1);
+	ok(second.done == 1 && second.wants == 1, "without asking anybody");
+	node_clear(&third);
+	node_clear(&second);
+	node_clear(&first);
+}
+
+static void dies(sd_event *loop, const char *data)
+{
+	struct node first, second, third;
+	char hash[CONTENT_HASH_SIZE];
+	struct message_content_piece piece;
+	uint64_t had;
+
+	node_init(&first, loop, "d1");
+	node_init(&second, loop, "d2");
+	node_init(&third, loop, "d3");
+	put(&first, data, LARGE, hash);
+	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	tell(&second, &first, hash, LARGE);
+	while (length(&second, hash) < (1 << 20))
+		sd_event_run(loop, 100000);
+	node_clear(&first);
+	run_until(&second, &second.wants, 2);
+	had = length(&second, hash);
+	ok(second.wants == 2 && !strcmp(second.failed, "d1") && had < LARGE,
+	   "a source that dies is left, and the controller told");
+	tell(&second, NULL, hash, LARGE);
+	fetch_begin(third.fetches, hash, NULL, done, &third, NULL);
+	tell(&third, &second, hash, LARGE);
+	while (had < LARGE) {
+		uint32_t size = LARGE - had < (512 << 10)
+					? (uint32_t)(LARGE - had)
+					: 512 << 10;
+
+		piece = (struct message_content_piece){ .hash = hash,
+							.offset = had };
+		fetches_piece(second.fetches, &piece, data + had, size);
+		had += size;
+	}
+	run_until(&second, &second.done, 1);
+	ok(second.done == 1 && !second.err.code && has(&second, hash),
+	   "from another it goes on where it was");
+	run_until(&third, &third.done, 1);
+	ok(third.done == 1 && has(&third, hash), "and so do those behind it");
+	node_clear(&third);
+	node_clear(&second);
+}
+
+static void lies(sd_event *loop, const char *data)
+{
+	struct node node;
+	char hash[CONTENT_HASH_SIZE] = "";
+	unsigned char digest[32];
+	struct message_content_piece piece = { .hash = hash };
+	struct message_content_from from = { .hash = hash };
+	struct fetch_wait *wait;
+	struct error err = { 0 };
+
+	node_init(&node, loop, "l1");
+	crypto_hash_sha256(digest, (const unsigned char *)data, 1000);
+	sodium_bin2hex(hash, sizeof(hash), digest, sizeof(digest));
+	fetch_begin(node.fetches, hash, NULL, done, &node, NULL);
+	tell(&node, NULL, hash, 1000);
+	fetches_piece(node.fetches, &piece, data + 1, 1000);
+	run_until(&node, &node.wants, 2);
+	ok(node.wants == 2 && !node.done && length(&node, hash) == 0,
+	   "wrong bytes are dropped, and another source is asked for");
+	tell(&node, NULL, hash, 1000);
+	piece.text = (char *)"none here";
+	piece.code = ENOENT;
+	fetches_piece(node.fetches, &piece, "", 0);
+	ok(node.wants == 3, "and when one says that it has none");
+	from.text = (char *)"gone";
+	from.code = ENOENT;
+	fetches_from(node.fetches, &from);
+	ok(node.done == 1 && node.err.code == ENOENT, "none at all: %s",
+	   node.err.text);
+	wait = fetch_begin(node.fetches, hash, NULL, done, &node, NULL);
+	fetch_release(wait);
+	ok(!fetch_begin(node.fetches, "../x", NULL, done, &node, &err) &&
+		   err.code == EPROTO,
+	   "no hash: %s", err.text);
+	node_clear(&node);
+}
+
+/* "name mode|" of each entry. */
+static void describe(const struct buffer *tar, struct buffer *out)
+{
+	struct archive *in = archive_read_new();
+	struct archive_entry *entry;
+
+	archive_read_support_format_tar(in);
+	archive_read_open_memory(in, tar->data, tar->size);
+	while (archive_read_next_header(in, &entry) == ARCHIVE_OK)
+		buffer_printf(out, NULL, "%s %o|",
+			      archive_entry_pathname(entry),
+			      archive_entry_perm(entry));
+	archive_read_free(in);
+}
+
+static int insert_all(struct contents *contents, const char *hash, bool open,
+		      struct buffer *out, struct error *err)
+{
+	owned(insert_free) struct insert *insert =
+		insert_new(contents, hash, "/work//space/", open, err);
+	char bytes[1000];
+	ssize_t got = -1;
+
+	buffer_clear(out);
+	while (insert &&
+	       (got = insert_read(insert, bytes, sizeof(bytes), err)) > 0)
+		buffer_append(out, bytes, (size_t)got, NULL);
+	return (int)got;
+}
+
+static void tar_of(struct buffer *out, const char *name, mode_t type)
+{
+	struct archive *tar = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	size_t used = 0;
+
+	buffer_reserve(out, 1 << 20, NULL);
+	archive_write_set_format_ustar(tar);
+	archive_write_open_memory(tar, out->data, 1 << 20, &used);
+	archive_entry_set_pathname(entry, name);
+	archive_entry_set_filetype(entry, type);
+	archive_entry_set_perm(entry, 0755);
+	archive_entry_set_size(entry, type == AE_IFREG ? 4 : 0);
+	archive_write_header(tar, entry);
+	archive_write_data(tar, "text", 4);
+	archive_entry_free(entry);
+	archive_write_free(tar);
+	out->size = used;
+}
+
+static void inserts(sd_event *loop)
+{
+	owned(buffer_clear) struct buffer tar, got, text;
+	struct error err = { 0 };
+	char hash[CONTENT_HASH_SIZE];
+	struct node node;
+
+	buffer_init(&tar, 2 << 20);
+	buffer_init(&got, 2 << 20);
+	buffer_init(&text, 2000);
+	node_init(&node, loop, "i1");
+	tar_of(&tar, "a/run", AE_IFREG);
+	put(&node, tar.data, tar.size, hash);
+	ok(insert_all(node.contents, hash, false, &got, NULL) == 0,
+	   "a tar file is written anew");
+	describe(&got, &text);
+	is(text.data, "work//space/ 755|work//space/a/run 755|",
+	   "all of it below the folder");
+	buffer_clear(&text);
+	insert_all(node.contents, hash, true, &got, NULL);
+	describe(&got, &text);
+	is(text.data, "work//space/ 777|work//space/a/run 777|",
+	   "open to any user, where it is asked for");
+	tar_of(&tar, "a/../../x", AE_IFREG);
+	put(&node, tar.data, tar.size, hash);
+	ok(insert_all(node.contents, hash, false, &got, &err) < 0 &&
+		   err.code == EPERM,
+	   "no way up: %s", err.text);
+	tar_of(&tar, "dev", AE_IFCHR);
+	put(&node, tar.data, tar.size, hash);
+	ok(insert_all(node.contents, hash, false, &got, &err) < 0 &&
+		   err.code == EPERM,
+	   "no devices: %s", err.text);
+	node_clear(&node);
+}
+
+int main(void)
+{
+	sd_event *loop = NULL;
+	char *data = malloc(LARGE);
+
+	tap_begin(60);
+	if (sodium_init() < 0 || !mkdtemp(top) || sd_event_new(&loop) < 0)
+		return 1;
+	randombytes_buf(data, LARGE);
+	chain(loop, data);
+	dies(loop, data);
+	lies(loop, data);
+	inserts(loop);
+	free(data);
+	sd_event_unref(loop);
+	file_remove_tree(AT_FDCWD, top, NULL);
+	return tap_done();
+}

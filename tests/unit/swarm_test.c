@@ -1,0 +1,114 @@
+/* swarm_test.c - who gets a content from whom.
+ */
+#include "controller/content/swarm.h"
+
+#include "protocol/content/contents.h"
+#include "tests/tap.h"
+
+static const char hash[CONTENT_HASH_SIZE] = "a";
+
+static const char *ask(struct swarm *swarm, const char *node, uint64_t length,
+		       const char *failed)
+{
+	const char *source = "?";
+
+	swarm_source(swarm, hash, 100, node, length, failed, &source, NULL);
+	return source;
+}
+
+static void chain(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+
+	is(ask(swarm, "n1", 0, NULL), NULL, "the first: from the controller");
+	is(ask(swarm, "n2", 0, NULL), "n1", "the second: from the first");
+	is(ask(swarm, "n3", 0, NULL), "n2", "the third: from the second");
+	is(ask(swarm, "n4", 0, NULL), "n3", "the fourth: from the third");
+	is(ask(swarm, "n2", 10, NULL), NULL,
+	   "one that has more than those that give: from the controller");
+	swarm_news(swarm, hash, 100, "n1", 100, NULL);
+	is(ask(swarm, "n5", 0, NULL), "n1", "one that has all of it: gives");
+	is(ask(swarm, "n6", 0, NULL), "n1", "to two");
+	ok(strcmp(ask(swarm, "n7", 0, NULL), "n1") != 0, "not to three");
+}
+
+static void deaths(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+
+	ask(swarm, "n1", 0, NULL);
+	ask(swarm, "n2", 0, NULL);
+	ask(swarm, "n3", 0, NULL);
+	ask(swarm, "n4", 0, NULL);
+	swarm_news(swarm, hash, 100, "n1", 50, NULL);
+	swarm_news(swarm, hash, 100, "n3", 40, NULL);
+	swarm_gone(swarm, "n2");
+	is(ask(swarm, "n3", 40, "n2"), "n1",
+	   "behind one that died: behind the one before it");
+	is(ask(swarm, "n2", 0, NULL), "n4",
+	   "back again it is the last of the chain");
+	swarm_news(swarm, hash, 100, "n1", 60, NULL);
+	is(ask(swarm, "n3", 50, "n1"), NULL,
+	   "whoever does not do is not asked again");
+	is(ask(swarm, "n5", 0, "n1"), "n2",
+	   "by that one; and never in a circle");
+}
+
+static void waits(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+
+	ask(swarm, "n1", 0, NULL);
+	ask(swarm, "n2", 0, NULL);
+	swarm_news(swarm, hash, 100, "n1", 30, NULL);
+	is(ask(swarm, "n2", 30, "n1"), "n1",
+	   "one that is waiting itself is not at fault");
+	swarm_news(swarm, hash, 100, "n1", 40, NULL);
+	is(ask(swarm, "n2", 30, "n1"), NULL, "one that has more is");
+}
+
+static void closed(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+	char name[8];
+
+	for (int i = 1; i < 6; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		swarm_news(swarm, hash, 100, name, 100, NULL);
+	}
+	ask(swarm, "x", 0, NULL);
+	ask(swarm, "x", 0, "n1");
+	ask(swarm, "x", 0, "n2");
+	is(ask(swarm, "x", 0, "n3"), NULL,
+	   "that no node can be reached ends at the controller");
+}
+
+static void many(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+	const char *source;
+	char name[8], other[CONTENT_HASH_SIZE] = "";
+	int direct = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		direct += !ask(swarm, name, 0, NULL);
+	}
+	is_int(direct, 1, "of a thousand, the controller gives to one");
+	for (int i = 0; i < SWARM_CONTENTS_MAX + 10; i++) {
+		snprintf(other, sizeof(other), "c%d", i);
+		swarm_source(swarm, other, 10, "n1", 0, NULL, &source, NULL);
+	}
+	is(ask(swarm, "n9", 0, NULL), NULL, "what is unused is forgotten");
+}
+
+int main(void)
+{
+	tap_begin(30);
+	chain();
+	deaths();
+	waits();
+	closed();
+	many();
+	return tap_done();
+}
