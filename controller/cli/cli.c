@@ -1,7 +1,7 @@
 /* cli.c - the command line: one table of commands, their help, their errors.
  */
 #include "controller/cli/cli.h"
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/render.h"
 #include "controller/report/phrases.h"
 #include "controller/results/formula.h"
@@ -14,19 +14,6 @@
 #include <string.h>
 
 #define ARGS_MAX 4096 /* words on a command line */
-
-struct command {
-	const char *name;
-	const char *args; /* as the usage shows them */
-	size_t min_args;
-	size_t max_args;
-	bool connects; /* has the options of the connection */
-	const struct option_rule *rules;
-	const char *summary;
-	const char *help;
-	const char *example;
-	command_fn *fn;
-};
 
 /* clang-format off */
 #define OPTION(n, l, k, m, v) \
@@ -327,6 +314,11 @@ static const struct command commands[] = {
 	  "controller, of\nan agent, or a policy. Exit 0 when all are good, 2 "
 	  "when not. Needs no controller.",
 	  "regatta check config /etc/regatta/agent.yaml", command_check },
+	{ "completion", "bash | zsh | fish", 1, 1, false, no_rules,
+	  "print what a shell needs to complete command lines",
+	  "Packages install it where the shell looks for it. Needs no "
+	  "controller.",
+	  "eval \"$(regatta completion bash)\"", command_completion },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "
@@ -338,6 +330,17 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+const struct command *command_at(size_t index)
+{
+	return index < COMMANDS ? &commands[index] : NULL;
+}
+
+struct option_tables command_options(const struct command *command)
+{
+	return options_all(command->rules,
+			   command->connects ? connection_rules : NULL);
+}
+
 static void print_usage(FILE *out)
 {
 	fputs("regatta races accelerators: it runs a matrix of training "
@@ -345,7 +348,7 @@ static void print_usage(FILE *out)
 	      "usage: regatta COMMAND [OPTION...] [ARGUMENT...]\n\n",
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-9s %s\n", commands[i].name,
+		fprintf(out, "  %-10s %s\n", commands[i].name,
 			commands[i].summary);
 	fputs("\nStart here:\n"
 	      "  regatta run demo.yaml        on this machine, nothing set up\n"

@@ -26,11 +26,17 @@ void options_init(struct options *options)
 	};
 }
 
+struct option_tables options_all(const struct option_rule *rules,
+				 const struct option_rule *more)
+{
+	return (struct option_tables){ { rules, more, always } };
+}
+
 int options_parse(int argc, char **argv, const struct option_rule *rules,
 		  const struct option_rule *more, struct options *options,
 		  char **args, size_t *count, struct error *err)
 {
-	const struct option_tables tables = { { rules, more, always } };
+	const struct option_tables tables = options_all(rules, more);
 
 	return option_parse(argc, argv, &tables, options, args, count, err);
 }

@@ -66,6 +66,10 @@ struct options {
 /* Everything "not given". */
 void options_init(struct options *options);
 
+/* The tables of a command, with --help and --version. */
+struct option_tables options_all(const struct option_rule *rules,
+				 const struct option_rule *more);
+
 /* Read argv[0..argc). The options go to *options, by the rules of up to two
  * tables (more may be NULL), and all other words, in order, to args[], which
  * has room for argc; *count is their number. EINVAL says what was found and

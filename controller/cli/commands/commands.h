@@ -19,12 +19,13 @@ command_fn command_show;
 command_fn command_logs;   /* logs.c */
 command_fn command_report; /* results.c: numbers */
 command_fn command_compare;
-command_fn command_sample;  /* sample.c: what a monitor tool says */
-command_fn command_extract; /* extract.c: a log's numbers */
-command_fn command_verify;  /* verify.c: results against their logs */
-command_fn command_mfu;     /* mfu.c: a rate held against a chip */
-command_fn command_vendors; /* vendors.c */
-command_fn command_check;   /* check.c: files of settings, policies */
-command_fn command_key;     /* keys.c */
+command_fn command_sample;     /* sample.c: what a monitor tool says */
+command_fn command_extract;    /* extract.c: a log's numbers */
+command_fn command_verify;     /* verify.c: results against their logs */
+command_fn command_mfu;        /* mfu.c: a rate held against a chip */
+command_fn command_vendors;    /* vendors.c */
+command_fn command_check;      /* check.c: files of settings, policies */
+command_fn command_completion; /* completion.c: for shells */
+command_fn command_key;        /* keys.c */
 
 #endif

@@ -1,0 +1,77 @@
+#!/bin/bash
+# pages.t - help, manual pages and completion say the same of every option.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+need regatta regatta-agent regatta-controller
+
+# Options as --help lists them, one a line.
+of_help()
+{
+	grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u
+}
+
+# Options that a page has items of, from its source.
+of_page()
+{
+	grep -E '^\.It .*Fl' "$1" | grep -oE 'Fl Fl [a-z-]+' |
+		sed 's/Fl Fl /--/' | sort -u
+}
+
+# Every option that the page speaks of.
+named_by_page()
+{
+	grep -oE 'Fl Fl [a-z-]+' "$1" | sed 's/Fl Fl /--/' | sort -u
+}
+
+for program in agent controller; do
+	page=$ROOT/$program/regatta-$program.8
+	is "$(of_page "$page" | tr '\n' ' ')" \
+		"$("regatta-$program" --help | of_help | tr '\n' ' ')" \
+		"regatta-$program: page and help list the same options"
+done
+
+# The commands of regatta: each is in the page, with all of its options.
+page=$ROOT/controller/cli/regatta.1
+commands=$(regatta --help | sed -n '/^usage/,/^Start/s/^  \([a-z]*\) .*/\1/p')
+ok '(($(wc -w <<<"$commands") > 15))' "the help lists commands"
+missing=
+for command in $commands; do
+	grep -qE "^\.It Cm $command( |\$)" "$page" || missing+="$command "
+done
+is "$missing" "" "every command is in the page"
+for command in $commands; do
+	regatta "$command" --help | of_help
+done | sort -u >"$BED/helped"
+{
+	cat "$BED/helped"
+	echo --help
+	echo --version
+} | sort -u >"$BED/allowed"
+is "$(named_by_page "$page" | comm -13 - "$BED/helped" | tr '\n' ' ')" "" \
+	"every option of a command is in the page"
+is "$(named_by_page "$page" | comm -23 - "$BED/allowed" | tr '\n' ' ')" "" \
+	"and no other"
+
+for word in $(regatta completion bash | sed -n "s/^\t\twords='\(.*\)'\$/\1/p"); do
+	echo "$word"
+done | grep -v -e '^--' -e '^help$' | sort >"$BED/completed"
+is "$(tr '\n' ' ' <"$BED/completed")" "$(sort <<<"$commands" | tr '\n' ' ')" \
+	"completion knows every command"
+complete_words()
+{
+	bash -c '. <(regatta completion bash); COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1)); _regatta; echo "${COMPREPLY[*]}"' - "$@"
+}
+is "$(complete_words regatta repo)" report "a command is completed"
+is "$(complete_words regatta report 1 --style '')" "table reference" \
+	"so are the words of an option"
+like "$(complete_words regatta logs --t)" "--tail --timestamps" \
+	"and options"
+mkdir -p "$BED/x/yy"
+is "$(complete_words regatta run --state "$BED/x/")" "$BED/x/yy" "and folders"
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	regatta completion $shell >"$BED/c"
+	ok '$shell -n "$BED/c"' "$shell reads what is made for it"
+done
+done_testing
