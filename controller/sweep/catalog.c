@@ -767,10 +767,33 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 			 where, kind_names[kind], name, near);
 }
 
+/* The key of a precision, whatever its case and its other names. What computes
+ * in mixed precision computes in halves.
+ */
+static const char *precision_key(const char *precision)
+{
+	static const struct {
+		const char *word, *key;
+	} words[] = {
+		{ "amp", "fp16" },      { "mixed", "fp16" },
+		{ "half", "fp16" },     { "float16", "fp16" },
+		{ "bfloat16", "bf16" }, { "float32", "fp32" },
+		{ "float64", "fp64" },  { "fp64", "fp64" },
+		{ "fp32", "fp32" },     { "tf32", "tf32" },
+		{ "fp16", "fp16" },     { "bf16", "bf16" },
+		{ "fp8", "fp8" },       { "int8", "int8" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcasecmp(words[i].word, precision))
+			return words[i].key;
+	return precision;
+}
+
 static double flops_of(const struct value *tflops, const char *precision)
 {
 	const struct value *value =
-		precision ? value_get(tflops, precision) : NULL;
+		precision ? value_get(tflops, precision_key(precision)) : NULL;
 	double figure = 0;
 
 	if (!value || value_double(value, 0, 1e9, &figure, NULL) < 0)

@@ -153,7 +153,9 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text);
 
-/* FLOP/s of one chip at this precision, as published; 0: unknown. */
+/* FLOP/s of one chip at this precision, as published; 0: unknown. "amp" is that
+ * of fp16.
+ */
 double chip_peak_flops(const struct chip *chip, const char *precision);
 
 /* The same as FlagPerf divides by it: with its own figure where the profile has

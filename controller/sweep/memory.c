@@ -22,6 +22,7 @@ static const struct bytes precisions[] = {
 	{ "bf16", 2, 2, 4 },
 	{ "fp16", 2, 2, 4 },
 	{ "fp8", 2, 2, 4 },
+	{ "amp", 2, 2, 4 },
 	{ "fp32", 4, 4, 0 },
 	{ "tf32", 4, 4, 0 },
 };

@@ -118,6 +118,7 @@ static void test_found(void)
 	ok(catalog_chip(catalog, NULL, "A1") == chip, "of any vendor, too");
 	ok(!catalog_chip(catalog, "other", "A1"), "but not of another one");
 	ok(chip && chip_peak_flops(chip, "bf16") == 312e12 &&
+		   chip_peak_flops(chip, "BFloat16") == 312e12 &&
 		   chip_peak_flops(chip, "fp8") == 0 &&
 		   chip_peak_flops(chip, NULL) == 0,
 	   "its peak is known for some precisions");
