@@ -187,6 +187,7 @@ static void add_spec(cJSON *row, const char *text)
 
 	move_item(row, spec, "cell");
 	move_item(row, spec, "values");
+	move_item(row, spec, "follows");
 	cJSON_AddItemToObject(row, "setup", make_setup(spec));
 	cJSON_AddNumberToObject(row, "nodes", cJSON_GetNumberValue(nodes));
 	cJSON_AddNumberToObject(row, "devices",

@@ -2,6 +2,7 @@
  */
 #include "controller/report/reference.h"
 
+#include "controller/report/fold.h"
 #include "controller/report/row.h"
 
 #include <errno.h>
@@ -460,6 +461,39 @@ static int put_remark(struct buffer *out, const struct lines *lines, bool *any,
 			     phrase(lines->language, PHRASE_REMARKS));
 }
 
+/* Has a row above this one the flag, too? */
+static bool flagged_above(const struct lines *lines, size_t line,
+			  const char *text)
+{
+	for (size_t i = 0; i < line; i++) {
+		const char *flag;
+
+		for (size_t f = 0; (flag = row_flag(lines->rows[i], f)); f++)
+			if (!strcmp(flag, text))
+				return true;
+	}
+	return false;
+}
+
+/* "1, 2: the flag": once, with all the rows that have it. */
+static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
+		    const char *text, struct error *err)
+{
+	if (buffer_printf(out, err, "  - %zu", line + 1) < 0)
+		return -1;
+	for (size_t i = line + 1; i < lines->count; i++) {
+		const char *flag;
+
+		for (size_t f = 0; (flag = row_flag(lines->rows[i], f)); f++)
+			if (!strcmp(flag, text) &&
+			    buffer_printf(out, err, ", %zu", i + 1) < 0)
+				return -1;
+	}
+	if (buffer_text(out, ": ", err) < 0 || cell_text(out, text, err) < 0)
+		return -1;
+	return buffer_text(out, "\n", err);
+}
+
 static int put_remarks(struct buffer *out, const struct lines *lines,
 		       struct error *err)
 {
@@ -483,10 +517,9 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 		     buffer_text(out, "\n", err) < 0))
 			return -1;
 		for (size_t f = 0; (flag = row_flag(row, f)); f++)
-			if (put_remark(out, lines, &any, err) < 0 ||
-			    buffer_printf(out, err, "  - %zu: ", i + 1) < 0 ||
-			    cell_text(out, flag, err) < 0 ||
-			    buffer_text(out, "\n", err) < 0)
+			if (!flagged_above(lines, i, flag) &&
+			    (put_remark(out, lines, &any, err) < 0 ||
+			     put_flag(out, lines, i, flag, err) < 0))
 				return -1;
 	}
 	return 0;
@@ -525,15 +558,18 @@ int report_reference(const cJSON *rows, enum language language,
 {
 	struct lines lines = { .language = language };
 	size_t size = out->size;
+	cJSON *folded;
 	int rc;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
 	if (!cJSON_GetArraySize(rows))
 		return error_set(err, EINVAL, "report: the sweep has no rows");
-	rc = lines_make(rows, &lines, err);
+	folded = rows_fold(rows, err);
+	rc = folded ? lines_make(folded, &lines, err) : -1;
 	if (!rc && put_page(out, &lines, err) < 0)
 		rc = rows_undo(out, size);
 	free(lines.rows);
+	cJSON_Delete(folded);
 	return rc;
 }

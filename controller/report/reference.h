@@ -3,7 +3,8 @@
  * Environment, parallelism, batch definitions with this run's values, general
  * indicators and the performance table, as FlagPerf's result pages state them,
  * in English or Chinese. One line per cell: of its completed repeats the one
- * with the median rate. What was not run, or is not known, is "/".
+ * with the median rate. What was not run, or is not known, is "/". An
+ * evaluation of a cell stands in the line of that cell (fold.h).
  *
  * Beside what report.h says of rows, these are read where they are there:
  * setup.about, texts of the sweep that no run can know:
@@ -11,9 +12,9 @@
  *	framework	name and version of the training framework
  *	optimizations	such as flash attention
  *	fix_hp		of the row; else what it sets otherwise than the first
- *	config		the name of a configuration file
  *	columns		of the performance table, by name, with blanks between;
  *			a name may be that of a metric
+ * values.config: the name of a configuration file, a variable of the sweep.
  * provenance.environment: the facts of the first node, and result.usage.
  */
 #ifndef CONTROLLER_REPORT_REFERENCE_H
@@ -44,7 +45,9 @@ struct lines {
 int reference_table(const struct lines *lines, struct buffer *out,
 		    struct error *err);
 
-/* "TP8PP4DP1", or "/" when the row states no degree. */
+/* "TP8PP4DP1", "TP2PP1SH2SP4" (stage and degree of sharding), or "/" when the
+ * row states no degree.
+ */
 #define LAYOUT_TEXT 96
 const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT]);
 

@@ -44,6 +44,8 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 		{ "EP", "setup.layout.ep", false },
 		{ "DP", "setup.layout.data", true },
 	};
+	const char *stage = row_text(row, "setup.layout.stage");
+	double sharding = number_at(row, "setup.layout.sharding");
 	size_t used = 0;
 
 	text[0] = 0;
@@ -54,7 +56,14 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 		     i++) {
 			double degree = number_at(row, degrees[i].path);
 
-			if (degree > 1 || degrees[i].always)
+			/* The shards are all the data ranks: "SH2SP8". */
+			if (!strcmp(degrees[i].name, "DP") && stage &&
+			    sharding == degree)
+				used += (size_t)snprintf(text + used,
+							 LAYOUT_TEXT - used,
+							 "SH%.8sSP%.0f", stage,
+							 sharding);
+			else if (degree > 1 || degrees[i].always)
 				used += (size_t)snprintf(text + used,
 							 LAYOUT_TEXT - used,
 							 "%s%.0f",
@@ -89,6 +98,7 @@ static int put_configuration(const struct lines *lines, size_t line,
 			     struct error *err)
 {
 	const cJSON *row = lines->rows[line];
+	const char *stage = row_text(row, "setup.stage");
 	char chip[CHIP_TEXT];
 	double nodes = number_at(row, "nodes");
 	double devices = number_at(row, "devices");
@@ -97,13 +107,20 @@ static int put_configuration(const struct lines *lines, size_t line,
 	chip_text(row, chip);
 	snprintf(shape, sizeof(shape), "%.0fx%.0f", nodes,
 		 nodes > 0 ? devices / nodes : 0);
-	if (nodes == 1)
-		return buffer_printf(out, err,
-				     phrase(lines->language, PHRASE_ONE_NODE),
-				     chip, devices, shape);
+	if (nodes == 1
+		    ? buffer_printf(out, err,
+				    phrase(lines->language, PHRASE_ONE_NODE),
+				    chip, devices, shape) < 0
+		    : buffer_printf(out, err,
+				    phrase(lines->language, PHRASE_MANY_NODES),
+				    chip, nodes, devices, shape) < 0)
+		return -1;
+	if (!stage || !lines_differ(lines, "setup.stage"))
+		return 0;
 	return buffer_printf(out, err,
-			     phrase(lines->language, PHRASE_MANY_NODES), chip,
-			     nodes, devices, shape);
+			     lines->language == LANGUAGE_ZH ? "（%s）"
+							    : " (%s)",
+			     stage);
 }
 
 static int put_name(const struct lines *lines, size_t line,
@@ -247,7 +264,10 @@ static int put_memory(const struct lines *lines, size_t line,
 
 	if (!row_completed(row) || used <= 0)
 		return buffer_text(out, "/", err);
-	if (buffer_printf(out, err, used < 10 ? "%.2f" : "%.0f", used) < 0)
+	/* "1.25", "44.2", "77" */
+	if (used < 10
+		    ? buffer_printf(out, err, "%.2f", used) < 0
+		    : buffer_printf(out, err, "%g", round(used * 10) / 10) < 0)
 		return -1;
 	return total > 0 ? buffer_printf(out, err, "/%.0f", total)
 			 : buffer_text(out, "/-", err);
@@ -297,14 +317,14 @@ static int put_mfu(const struct lines *lines, size_t line,
 /* clang-format off */
 static const struct column known[] = {
 	{ "configuration", NULL, NULL, put_configuration },
-	{ "config", "setup.about.config", NULL, put_name },
+	{ "config", "values.config", NULL, put_name },
 	{ "precision", "setup.precision", NULL, put_name },
 	{ "parallel", NULL, NULL, put_layout },
 	{ "fix_hp", NULL, NULL, put_changes },
 	{ "parallel_strategy", NULL, NULL, put_layout },
 	{ "token/p/s", NULL, NULL, put_rate },
 	{ "throughput", NULL, NULL, put_product },
-	{ "loss", "result.loss.last", "%.4g", put_number },
+	{ "loss", "result.loss.last", "%.5g", put_number },
 	{ "aligned", "alignment.verdict", "%.3g", put_number },
 	{ "mem", NULL, NULL, put_memory },
 	{ "memory", NULL, NULL, put_each_memory },

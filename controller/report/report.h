@@ -7,6 +7,8 @@
  *	 "cell": "model=gpt-nano nodes=1",
  *	 "repeat": 0,
  *	 "values": {...},		the matrix values
+ *	 "follows": "step=train",	words of the cells that it goes after,
+ *					or null
  *	 "setup": {...},		measure_spec (protocol/spec.h),
  *					"vendor" and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name

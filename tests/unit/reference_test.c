@@ -200,11 +200,11 @@ static void test_columns(void)
 {
 	static const char text[] =
 		"[{\"cell\":\"a\",\"state\":\"completed\",\"nodes\":1,"
+		"\"values\":{\"config\":\"config_TP2PP4\"},"
 		"\"devices\":8,\"setup\":{\"chip\":\"A100-SXM4-80GB\","
 		"\"model\":"
 		"\"gpt3_6.7B\",\"sequence\":2048,\"layout\":{\"tp\":2,\"pp\":4,"
-		"\"cp\":1,\"ep\":1,\"data\":1},\"about\":{\"config\":\"config_"
-		"TP2PP4\","
+		"\"cp\":1,\"ep\":1,\"data\":1},\"about\":{"
 		"\"columns\":"
 		"\"config  parallel_strategy throughput memory nonsense "
 		"acc\"}},"
@@ -233,6 +233,47 @@ static void test_columns(void)
 	    "a sweep may name the columns, also metrics; each model has its "
 	    "head; devices that use as much memory stand together; chips are "
 	    "called by their short names");
+}
+
+static void test_fold(void)
+{
+	static const char text[] =
+		"[{\"cell\":\"step=a\",\"repeat\":0,\"state\":\"completed\","
+		"\"nodes\":1,\"devices\":8,\"setup\":{\"chip\":\"A800\","
+		"\"stage\":\"one\",\"layout\":{\"tp\":2,\"pp\":1,"
+		"\"stage\":\"2\",\"sharding\":4,\"data\":4}},\"result\":{"
+		"\"tokens_per_second_per_device\":4013,\"memory_mib\":45260.8,"
+		"\"memory_source\":\"sampled\",\"loss\":{\"last\":2.1025},"
+		"\"flags\":[\"odd\"]}},"
+		"{\"cell\":\"step=ab x=1\",\"repeat\":0,\"state\":"
+		"\"completed\",\"follows\":\"step=a\",\"nodes\":1,"
+		"\"devices\":8,\"setup\":{\"chip\":\"A800\",\"stage\":"
+		"\"two\",\"layout\":{\"tp\":2,\"pp\":1,\"stage\":\"2\","
+		"\"sharding\":2,\"data\":4}},\"result\":{"
+		"\"tokens_per_second_per_device\":2937,\"flags\":[\"odd\"]}},"
+		"{\"cell\":\"step=c\",\"repeat\":0,\"state\":\"completed\","
+		"\"follows\":\"x=1 step=ab\",\"result\":{\"metrics\":{"
+		"\"acc\":35.9,\"other\":1},\"metric_columns\":[\"acc\"]}},"
+		"{\"cell\":\"step=d\",\"repeat\":0,\"state\":\"failed\","
+		"\"text\":\"no answer\",\"follows\":\"step=ab\","
+		"\"result\":{\"metrics\":{\"acc\":1}}}]";
+	owned(buffer_clear) struct buffer out;
+
+	page(text, LANGUAGE_EN, &out);
+	has(&out,
+	    "| configuration | parallel | fix_hp | token/p/s | loss | mem | "
+	    "acc "
+	    "| MFU |\n"
+	    "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+	    "| A800, 1 node, 8 devices (1x8) (one) | TP2PP1SH2SP4 | / | 4013 | "
+	    "2.1025 | 44.2/- | / | / |\n"
+	    "| A800, 1 node, 8 devices (1x8) (two) | TP2PP1DP4 | / | 2937 | / "
+	    "| "
+	    "/ | 35.9 | / |\n",
+	    "an evaluation stands in the line of what it evaluates; stages and "
+	    "sharding are told");
+	has(&out, "  - 1, 2: odd\n", "a doubt is told once, with all its rows");
+	has(&out, "  - 3: no answer\n", "a failed evaluation is not hidden");
 }
 
 static void test_strange(void)
@@ -302,6 +343,7 @@ int main(void)
 	test_english();
 	test_spread();
 	test_columns();
+	test_fold();
 	test_strange();
 	test_failures();
 	return tap_done();

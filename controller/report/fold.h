@@ -1,0 +1,21 @@
+/* fold.h - evaluations join the rows of what they evaluate.
+ *
+ * A completed row that has metrics but no rate, and follows another cell of the
+ * sweep ("follows" in report.h), is an evaluation of that cell: of its repeats
+ * the one of the same number, else the last. Published pages state both in one
+ * line.
+ */
+#ifndef CONTROLLER_REPORT_FOLD_H
+#define CONTROLLER_REPORT_FOLD_H
+
+#include "protocol/error.h"
+
+#include <cjson/cJSON.h>
+
+/* A copy of the rows in which the metrics of evaluations, and what tables show
+ * of them, are those of the rows that they evaluate, and which has no rows for
+ * them. The caller deletes it. NULL: ENOMEM.
+ */
+cJSON *rows_fold(const cJSON *rows, struct error *err);
+
+#endif
