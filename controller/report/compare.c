@@ -5,6 +5,7 @@
 
 #include "controller/report/row.h"
 #include "controller/results/series.h"
+#include "controller/results/student.h"
 #include "protocol/owned.h"
 
 #include <math.h>
@@ -62,22 +63,6 @@ static double variance(const struct side *side)
 	return side->squares / (side->n - 1);
 }
 
-/* Two-sided 95 % quantile of Student's t. */
-static double student(double freedom)
-{
-	static const double quantiles[] = {
-		12.706, 4.303, 3.182, 2.776, 2.571,
-		2.447,  2.365, 2.306, 2.262, 2.228
-	};
-	size_t count = sizeof(quantiles) / sizeof(quantiles[0]);
-
-	if (freedom < 1)
-		return quantiles[0];
-	if (freedom <= (double)count)
-		return quantiles[(size_t)freedom - 1];
-	return 1.96 + 2.68 / freedom; /* within 1 % from there on */
-}
-
 /* Welch's test: is the difference of the means more than chance? */
 static bool welch(const struct side *a, const struct side *b)
 {
@@ -88,7 +73,10 @@ static bool welch(const struct side *a, const struct side *b)
 
 	if (error <= 0)
 		return a->mean != b->mean;
-	return fabs(a->mean - b->mean) > student(freedom) * sqrt(error);
+	/* Rounded down: rather no difference than a false one. */
+	return fabs(a->mean - b->mean) >
+	       student_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom) *
+		       sqrt(error);
 }
 
 static void add_number(cJSON *to, const char *name, double value)
