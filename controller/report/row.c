@@ -2,6 +2,7 @@
  */
 #include "controller/report/row.h"
 
+#include "protocol/owned.h"
 #include "protocol/state.h"
 
 #include <ctype.h>
@@ -29,6 +30,70 @@ int rows_undo(struct buffer *out, size_t size)
 	out->size = size;
 	out->data[size] = 0;
 	return -1;
+}
+
+/* A row, and what it is put in order by. */
+struct place {
+	cJSON *row;
+	const char *cell;
+	size_t index; /* in the list as it was */
+	size_t first; /* index of its cell's first row */
+	double repeat;
+};
+
+static int by_cell(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int order = strcmp(x->cell, y->cell);
+
+	return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->repeat != y->repeat)
+		return x->repeat < y->repeat ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int rows_gather(cJSON *rows, struct error *err)
+{
+	size_t count = (size_t)cJSON_GetArraySize(rows), n = 0;
+	owned_free struct place *places = calloc(count + 1, sizeof(*places));
+	cJSON *row;
+
+	if (!places)
+		return error_nomem(err, "report");
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *cell = row_text(row, "cell");
+		const cJSON *repeat = row_at(row, "repeat");
+
+		places[n] = (struct place){
+			.row = row,
+			.cell = cell ? cell : "",
+			.index = n,
+			.repeat = cJSON_IsNumber(repeat) ? repeat->valuedouble
+							 : 0,
+		};
+		n++;
+	}
+	qsort(places, n, sizeof(*places), by_cell);
+	for (size_t i = 0; i < n; i++)
+		places[i].first =
+			i && !strcmp(places[i].cell, places[i - 1].cell)
+				? places[i - 1].first
+				: places[i].index;
+	qsort(places, n, sizeof(*places), by_place);
+	for (size_t i = 0; i < n; i++)
+		cJSON_AddItemToArray(rows,
+				     cJSON_DetachItemViaPointer(rows,
+								places[i].row));
+	return 0;
 }
 
 const cJSON *row_at(const cJSON *row, const char *path)

@@ -17,6 +17,11 @@ int rows_check(const cJSON *rows, struct error *err);
 /* Cut the buffer to the size it had before the report; return -1. */
 int rows_undo(struct buffer *out, size_t size);
 
+/* Let the repeats of a cell follow each other, by number, where its first row
+ * stands: those that came later stand at the end of the list. ENOMEM.
+ */
+int rows_gather(cJSON *rows, struct error *err);
+
 /* The value at a path like "result.loss.last"; NULL: not there. */
 const cJSON *row_at(const cJSON *row, const char *path);
 

@@ -36,6 +36,36 @@ static void doubt_is(const cJSON *rows, int i, const char *want,
 	is(row_flag(cJSON_GetArrayItem(rows, i), 0), want, "%s", what);
 }
 
+/* Repeats that came one by one stand behind all others. */
+static void test_gather(void)
+{
+	static const struct {
+		const char *cell;
+		double repeat;
+	} given[] = { { "b", 0 }, { "b", 1 }, { "a", 0 }, { "c", 0 },
+		      { "c", 2 }, { "a", 1 }, { "b", 2 }, { "c", 1 } };
+	cJSON *rows = cJSON_CreateArray();
+	char text[100] = "";
+	const cJSON *row;
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		cJSON_AddNumberToObject(add_row(rows, given[i].cell, 1, 0),
+					"repeat", given[i].repeat);
+	ok(rows_gather(rows, NULL) == 0, "rows are gathered");
+	cJSON_ArrayForEach(row, rows)
+	{
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof(text) - n, "%s%.0f ",
+			 row_text(row, "cell"),
+			 cJSON_GetNumberValue(row_at(row, "repeat")));
+	}
+	is(text, "b0 b1 b2 a0 a1 c0 c1 c2 ",
+	   "by cell, in the order of the first ones, then by number");
+	is_int(cJSON_GetArraySize(rows), 8, "none is lost");
+	cJSON_Delete(rows);
+}
+
 static void test_repeats(void)
 {
 	struct error err = { 0 };
@@ -202,6 +232,7 @@ static void test_faults(void)
 int main(void)
 {
 	tap_begin(20);
+	test_gather();
 	test_repeats();
 	test_jumps();
 	test_work();

@@ -180,7 +180,7 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		if (!curves)
 			cJSON_DeleteItemFromObjectCaseSensitive(row, "series");
 	}
-	if (doubts_add(list, err) < 0)
+	if (rows_gather(list, err) < 0 || doubts_add(list, err) < 0)
 		return -1;
 	*rows = take(list);
 	return 0;
