@@ -8,6 +8,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/repeat.h"
 #include "controller/content/stock.h"
 #include "controller/server/server.h"
 #include "protocol/file.h"
@@ -80,11 +81,13 @@ static int turn_run(sd_event_source *source, void *arg)
 	struct controller *controller = arg;
 	struct cluster *cluster = &controller->cluster;
 
+	repeat_settle(cluster);
 	if (!commit(controller))
 		return 0;
 	chain_settle(cluster);
 	if (cluster->schedule_due)
 		gang_schedule(cluster);
+	repeat_settle(cluster);
 	if (!commit(controller))
 		return 0;
 	if (cluster->changed)
@@ -373,6 +376,7 @@ struct controller *controller_new(sd_event *loop,
 	TAILQ_INIT(&cluster->reading);
 	TAILQ_INIT(&cluster->gangs);
 	TAILQ_INIT(&cluster->due);
+	TAILQ_INIT(&cluster->ended);
 	cluster->loop = sd_event_ref(loop);
 	cluster->node_lost_ms = config->node_lost_ms;
 	if (open_state(cluster, config, err) < 0 ||
@@ -403,6 +407,7 @@ void controller_free(struct controller *controller)
 		store_commit(cluster->store, NULL);
 	server_forget(cluster, NULL);
 	job_free_all(cluster);
+	repeat_free_all(cluster);
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);

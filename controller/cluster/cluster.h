@@ -161,10 +161,15 @@ struct job {
 	bool same_nodes; /* as the first one that it goes after */
 	char *skip;      /* why it will never run; NULL */
 	LIST_HEAD(, follow) followers;
-	bool due; /* listed in cluster->due */
+	uint64_t cell_index;
+	struct until_spec until;
+	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
+	double rate;         /* of its result; 0: none */
+	bool due;            /* listed in cluster->due */
 	TAILQ_ENTRY(job) by_due;
 };
 
+struct trial;  /* a cell that is repeated, see repeat.c */
 struct parked; /* a request that waits, see server.c */
 
 struct cluster {
@@ -186,6 +191,8 @@ struct cluster {
 	bool schedule_due;
 	TAILQ_HEAD(, job) due; /* queued, but they go after others */
 	sd_event_source *settler;
+	void *trials; /* tsearch(3) tree (repeat.h) */
+	TAILQ_HEAD(, trial) ended;
 	bool draining; /* nothing new is begun */
 	struct rules *rules;
 	size_t rules_count;

@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/job.h"
 #include "controller/cluster/chain.h"
+#include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
 #include "protocol/file.h"
@@ -58,7 +59,8 @@ struct shape job_shape(const struct job_spec *spec)
 }
 
 static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
-			   const struct job_spec *spec, struct error *err)
+			   uint64_t cell_index, const struct job_spec *spec,
+			   struct error *err)
 {
 	owned(job_free) struct job *job = calloc(1, sizeof(*job));
 
@@ -78,7 +80,9 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 		return NULL;
 	job->id = id;
 	job->sweep = sweep;
+	job->cell_index = cell_index;
 	job->priority = spec->priority;
+	job->until = spec->until;
 	job->attempt = job->first_attempt = 1;
 	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
 		error_nomem(err, "job");
@@ -93,6 +97,7 @@ void job_forget(struct cluster *cluster, struct job *job)
 	if (job->state == JOB_QUEUED)
 		queue_remove(cluster->queue, &job->shape, job->id);
 	chain_clear(cluster, job);
+	repeat_leave(cluster, job);
 	job_drop_gang(cluster, job);
 	tdelete(job, &cluster->jobs, compare_jobs);
 	cluster->jobs_count--;
@@ -231,6 +236,7 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	      cJSON *data, struct error *err)
 {
 	enum job_state next = job_next(job->state, event);
+	bool ends = job_state_final(next) && !job_state_final(job->state);
 	uint32_t attempt = job->attempt + (event == JOB_EVENT_RETRY);
 	int64_t now = clock_wall_ms();
 	int rc = 0;
@@ -247,7 +253,7 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 		job->ended_ms = 0;
 	} else if (event == JOB_EVENT_READY) {
 		job->started_ms = now;
-	} else if (job_state_final(next) && event != JOB_EVENT_REMOVED) {
+	} else if (ends) {
 		job->ended_ms = now;
 	}
 	rc = put_event(cluster, job, attempt, event, data, now, err);
@@ -264,8 +270,10 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	job->state = next;
 	job->attempt = attempt;
 	cluster->changed = true;
-	if (job_state_final(next) && event != JOB_EVENT_REMOVED)
+	if (ends) {
+		repeat_ended(cluster, job);
 		chain_ended(cluster, job);
+	}
 	return 0;
 }
 
@@ -312,14 +320,17 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.spec = text.data;
-	job = job_new(cluster, row.id, sweep, spec, err);
+	job = job_new(cluster, row.id, sweep, cell_index, spec, err);
 	if (!job)
 		return -1;
 	job->queued_ms = row.queued_ms;
-	if (store_put_job(cluster->store, &row, err) < 0 ||
+	if (repeat_join(cluster, job, spec->repeat, true, err) < 0 ||
+	    store_put_job(cluster->store, &row, err) < 0 ||
 	    job_event(cluster, job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
-	    chain_queue(cluster, job, err) < 0)
+	    chain_queue(cluster, job, err) < 0) {
+		job_forget(cluster, job);
 		return -1;
+	}
 	return 0;
 }
 
@@ -349,9 +360,10 @@ int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
 		 from->sweep);
 	event.data = data;
-	if (store_put_job(cluster->store, &row, err) < 0)
+	if (store_put_job(cluster->store, &row, err) < 0 ||
+	    store_put_event(cluster->store, &event, NULL, err) < 0)
 		return -1;
-	return store_put_event(cluster->store, &event, NULL, err);
+	return repeat_taken(cluster, &row, spec, err);
 }
 
 static struct job *job_from_row(struct cluster *cluster,
@@ -365,7 +377,8 @@ static struct job *job_from_row(struct cluster *cluster,
 		error_prefix(err, "job %" PRIu64, row->id);
 		return NULL;
 	}
-	job = job_new(cluster, row->id, row->sweep, &spec, err);
+	job = job_new(cluster, row->id, row->sweep, row->cell_index, &spec,
+		      err);
 	codec_clear(&job_spec_schema, &spec);
 	if (!job)
 		return NULL;
@@ -428,7 +441,7 @@ int job_load(struct cluster *cluster, const struct job_row *row,
 {
 	struct job *job = job_from_row(cluster, row, err);
 
-	if (!job)
+	if (!job || repeat_join(cluster, job, row->repeat, false, err) < 0)
 		return -1;
 	if (job->state == JOB_QUEUED)
 		return chain_queue(cluster, job, err);
@@ -462,7 +475,8 @@ int job_revive(struct cluster *cluster, const struct job_row *row,
 	}
 	job_clear_failure(job);
 	job->first_attempt = job->attempt + 1;
-	if (job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
+	if (repeat_join(cluster, job, row->repeat, false, err) < 0 ||
+	    job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
 	return chain_queue(cluster, job, err);
 }

@@ -44,13 +44,19 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 		[JOB_EVENT_RETRY] = JOB_QUEUED,
 	},
 	[JOB_COMPLETED] = {
+		[JOB_EVENT_MORE] = JOB_COMPLETED,
+		[JOB_EVENT_ENOUGH] = JOB_COMPLETED,
 		[JOB_EVENT_REMOVED] = JOB_COMPLETED,
 	},
 	[JOB_FAILED] = {
+		[JOB_EVENT_MORE] = JOB_FAILED,
+		[JOB_EVENT_ENOUGH] = JOB_FAILED,
 		[JOB_EVENT_REMOVED] = JOB_FAILED,
 		[JOB_EVENT_RETRY] = JOB_QUEUED,
 	},
 	[JOB_CANCELLED] = {
+		[JOB_EVENT_MORE] = JOB_CANCELLED,
+		[JOB_EVENT_ENOUGH] = JOB_CANCELLED,
 		[JOB_EVENT_REMOVED] = JOB_CANCELLED,
 		[JOB_EVENT_RETRY] = JOB_QUEUED,
 	},
@@ -70,6 +76,8 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_RETRY] = "retry",
 	[JOB_EVENT_DEVICE] = "device",
 	[JOB_EVENT_TAKE] = "take",
+	[JOB_EVENT_MORE] = "more",
+	[JOB_EVENT_ENOUGH] = "enough",
 	[JOB_EVENT_REMOVED] = "removed",
 };
 /* clang-format on */

@@ -5,6 +5,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/provenance.h"
+#include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
@@ -140,6 +141,7 @@ int verdict_store(struct cluster *cluster, struct job *job, struct error *err)
 	if (!result)
 		return -1;
 	judge(cluster, job, result);
+	job->rate = repeat_rate(result);
 	text = make_text(cluster, job, result, err);
 	if (!text)
 		return -1;

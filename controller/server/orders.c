@@ -3,6 +3,7 @@
 #include "controller/server/orders.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/repeat.h"
 #include "controller/cluster/shortage.h"
 #include "controller/content/stock.h"
 #include "controller/server/describe.h"
@@ -121,6 +122,9 @@ struct submitting {
 	uint64_t first_job;
 	bool resume;
 	size_t taken;
+	bool *was_taken; /* by number in the sweep */
+	bool until;      /* some cell is repeated until it is known */
+	size_t further;  /* jobs beyond those that the sweep asks for */
 	cJSON *waiting;
 	/* What the cell before asked for, and what it lacks: */
 	uint32_t nodes, devices;
@@ -174,14 +178,25 @@ static void note_waiting(struct submitting *to)
 	cJSON_AddItemToArray(to->waiting, item);
 }
 
-static int put_job(struct submitting *to, bool first)
+/* What goes after a job that runs again must do so, too. */
+static bool may_take(const struct submitting *to)
+{
+	for (size_t i = 0; i < to->spec.after_count; i++)
+		if (!to->was_taken[to->spec.after[i].job - to->first_job])
+			return false;
+	return to->resume;
+}
+
+static int put_job(struct submitting *to, size_t job, bool first)
 {
 	int rc = 0;
 
-	if (to->resume)
+	if (may_take(to))
 		rc = store_runs(to->cluster->store, to->spec.key,
 				sweep_name(to->sweep), RUNS_MAX, take_over, to,
 				to->err);
+	to->was_taken[job] = rc > 0;
+	to->until |= to->spec.until.width > 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (first)
@@ -189,30 +204,113 @@ static int put_job(struct submitting *to, bool first)
 	return job_submit(to->cluster, to->id, to->cell, &to->spec, to->err);
 }
 
-static int put_jobs(struct submitting *to)
+/* Fill to->spec, as the store is to have it; the caller clears it. */
+static int make_spec(struct submitting *to, size_t job)
+{
+	if (sweep_job(to->sweep, job, &to->spec, to->err) < 0)
+		return -1;
+	for (size_t i = 0; i < to->spec.after_count; i++)
+		to->spec.after[i].job += to->first_job;
+	to->spec.owner = strdup(to->by);
+	if (to->spec.owner)
+		return 0;
+	codec_clear(&job_spec_schema, &to->spec);
+	return error_nomem(to->err, "sweep");
+}
+
+/* The newest run of each repeat, by number. */
+struct newest {
+	uint64_t *jobs;
+	uint32_t count;
+};
+
+static int note_newest(const struct job_row *row, void *arg)
+{
+	struct newest *newest = arg;
+
+	if (row->repeat < newest->count && !newest->jobs[row->repeat])
+		newest->jobs[row->repeat] = row->id;
+	return 0;
+}
+
+static int take_further(struct submitting *to, uint32_t repeats)
+{
+	struct newest newest = { .count = to->spec.until.max };
+	owned_free uint64_t *jobs = calloc(newest.count, sizeof(*jobs));
+	int rc;
+
+	if (!jobs)
+		return error_nomem(to->err, "sweep");
+	newest.jobs = jobs;
+	rc = store_runs(to->cluster->store, to->spec.key, sweep_name(to->sweep),
+			RUNS_MAX, note_newest, &newest, to->err);
+	for (uint32_t i = repeats; rc >= 0 && i < newest.count; i++) {
+		if (!jobs[i])
+			continue;
+		to->spec.repeat = i;
+		rc = store_job(to->cluster->store, jobs[i], take_over, to,
+			       to->err);
+		to->further++;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* Repeats that a cell had beyond those that were asked for are taken over, too;
+ * and if nothing of it is left to run, it is judged now.
+ */
+static int put_further(struct submitting *to, uint32_t repeats)
+{
+	if (to->spec.until.width <= 0 || !may_take(to))
+		return 0;
+	if (take_further(to, repeats) < 0)
+		return -1;
+	return repeat_resume(to->cluster, to->id, to->cell, &to->spec, to->err);
+}
+
+static int put_all_further(struct submitting *to)
 {
 	const struct sweep_totals *totals = sweep_totals(to->sweep);
 
 	for (to->cell = 0; to->cell < totals->kept; to->cell++) {
 		uint32_t repeats;
 		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
+		int rc = make_spec(to, first + repeats - 1);
+
+		if (rc == 0) {
+			rc = put_further(to, repeats);
+			codec_clear(&job_spec_schema, &to->spec);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_jobs(struct submitting *to)
+{
+	const struct sweep_totals *totals = sweep_totals(to->sweep);
+	owned_free bool *was_taken = calloc(totals->jobs, 1);
+
+	if (!was_taken)
+		return error_nomem(to->err, "sweep");
+	to->was_taken = was_taken;
+	for (to->cell = 0; to->cell < totals->kept; to->cell++) {
+		uint32_t repeats;
+		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
 
 		for (size_t i = first; i < first + repeats; i++) {
-			int rc;
+			int rc = make_spec(to, i);
 
-			if (sweep_job(to->sweep, i, &to->spec, to->err) < 0)
-				return -1;
-			for (size_t k = 0; k < to->spec.after_count; k++)
-				to->spec.after[k].job += to->first_job;
-			to->spec.owner = strdup(to->by);
-			rc = to->spec.owner ? put_job(to, i == first)
-					    : error_nomem(to->err, "sweep");
-			codec_clear(&job_spec_schema, &to->spec);
+			if (rc == 0) {
+				rc = put_job(to, i, i == first);
+				codec_clear(&job_spec_schema, &to->spec);
+			}
 			if (rc < 0)
 				return -1;
 		}
 	}
-	return 0;
+	/* Behind all others, whose numbers count from the first. */
+	return to->resume && to->until ? put_all_further(to) : 0;
 }
 
 /* What the cells take with them must be here, and stay. */
@@ -314,7 +412,8 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	cJSON_AddNumberToObject(body, "sweep", (double)row.id);
 	cJSON_AddStringToObject(body, "name", row.name);
 	cJSON_AddNumberToObject(body, "jobs",
-				(double)sweep_totals(sweep)->jobs);
+				(double)(sweep_totals(sweep)->jobs +
+					 to.further));
 	cJSON_AddNumberToObject(body, "taken", (double)to.taken);
 	cJSON_AddItemToObject(body, "dropped", dropped_cells(sweep));
 	cJSON_AddItemToObject(body, "waiting", to.waiting);

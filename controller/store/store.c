@@ -90,7 +90,11 @@ static const char version_2[] =
 	"  FROM jobs WHERE id = NEW.job;"
 	"END;";
 
-static const char *const upgrades[] = { version_1, version_2 };
+/* Version 3. The repeats of a cell, which may have come one by one. */
+static const char version_3[] =
+	"CREATE INDEX jobs_cell ON jobs(sweep, cell_index);";
+
+static const char *const upgrades[] = { version_1, version_2, version_3 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"

@@ -174,6 +174,9 @@ int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 /* Jobs with id > after of one sweep (0: of all), by id. */
 int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err);
+/* All repeats of a cell of a sweep, by id. */
+int store_cell(struct store *store, uint64_t sweep, uint64_t cell_index,
+	       store_job_fn *fn, void *arg, struct error *err);
 int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 	      struct error *err);
 

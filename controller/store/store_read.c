@@ -25,6 +25,9 @@ static const char *const queries[QUERIES] = {
 	[QUERY_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",
+	[QUERY_CELL] = JOB_COLUMNS
+	"jobs INDEXED BY jobs_cell CROSS JOIN states ON id = job"
+	" WHERE jobs.sweep = ?3 AND cell_index = ?1 ORDER BY id",
 	[QUERY_ALL_JOBS] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
 				       " WHERE id > ?1 ORDER BY id LIMIT ?2",
 	[QUERY_JOB] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
@@ -305,6 +308,15 @@ int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 
 	return read_list(store, sweep ? QUERY_JOBS : QUERY_ALL_JOBS, job_row,
 			 sweep, after, limit, &visit, err);
+}
+
+int store_cell(struct store *store, uint64_t sweep, uint64_t cell_index,
+	       store_job_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return read_list(store, QUERY_CELL, job_row, sweep, cell_index, 0,
+			 &visit, err);
 }
 
 int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,

@@ -15,6 +15,7 @@
  *				pseudo-random bytes
  *	steps N MS		N lines as a training prints them, MS apart,
  *				and the last line of a finished training
+ *	show FILE		print the bytes of FILE
  *	into FILE		what follows is printed to the end of FILE, made
  *				when it is not there; - is standard output again
  *	rename FROM TO
@@ -251,6 +252,19 @@ static void run_steps(char **argv)
 			"%.1f tokens/s\n",
 			n, n ? 1 + 4 / (double)n : 0, 1e6 / (pause + 1));
 	put(line, (size_t)size);
+}
+
+static void run_show(char **argv)
+{
+	char bytes[4096];
+	int fd = argv[1] ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(fd, bytes, sizeof(bytes))) > 0)
+		put(bytes, (size_t)n);
+	if (n < 0)
+		wrong("cannot read", argv[1]);
+	close(fd);
 }
 
 static void run_into(char **argv)
@@ -503,6 +517,7 @@ static const struct {
 	{ "longline", run_longline },
 	{ "garbage", run_garbage },
 	{ "steps", run_steps },
+	{ "show", run_show },
 	{ "error", run_error },
 	{ "env", run_env },
 	{ "exit", run_exit },

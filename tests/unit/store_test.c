@@ -609,7 +609,8 @@ static void test_upgrade(void)
 	put_run(store, 2, 1, KEY_A, JOB_FAILED);
 	store_commit(store, &err);
 	store_free(store);
-	ok(run_sql("DROP TRIGGER state_completed; DROP TABLE runs;"
+	ok(run_sql("DROP INDEX jobs_cell;"
+		   "DROP TRIGGER state_completed; DROP TABLE runs;"
 		   "ALTER TABLE jobs DROP COLUMN origin;"
 		   "ALTER TABLE states DROP COLUMN first_attempt;"
 		   "PRAGMA user_version = 1") == SQLITE_OK,
