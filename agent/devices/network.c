@@ -107,7 +107,7 @@ static void count_link(struct links *links, double gbit_per_s)
 		links->gbit_per_s = gbit_per_s;
 		links->count = 0;
 	}
-	if (gbit_per_s > 0 && gbit_per_s >= links->gbit_per_s)
+	if (gbit_per_s >= links->gbit_per_s)
 		links->count++;
 }
 
@@ -165,7 +165,9 @@ static void add_summary(cJSON *facts, const cJSON *networks, const cJSON *ports)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!kinds[i].count)
 			continue;
-		if (kinds[i].count == 1)
+		if (!kinds[i].gbit_per_s)
+			snprintf(text, sizeof(text), "%s", kinds[i].type);
+		else if (kinds[i].count == 1)
 			snprintf(text, sizeof(text), "%s, %g Gb/s",
 				 kinds[i].type, kinds[i].gbit_per_s);
 		else

@@ -34,6 +34,9 @@ for line in 'accelerator: NVIDIA A100' 'driver: 535.129.03' 'sdk: 12.2' \
 	'machine: Machine' "kernel: $(uname -r)" 'synchronised: '; do
 	ok "grep -qE '^ +$line' '$BED/out'" "show node prints '$line'"
 done
+ok "grep -qE '^ +0  0000:10:00.0  NVIDIA A100-SXM4-80GB  A100-SXM4-80GB +0 +81920' \
+	'$BED/out'" "and a line for each device"
+ok "grep -qE 'memory_bytes: [0-9.]+ GiB' '$BED/out'" "sizes have a unit"
 
 # A job over both: 4 devices, 3 seconds of steps.
 TRAIN=(framework=cpu vendor=nvidia chip=A100-SXM4-80GB nodes=2 devices=2

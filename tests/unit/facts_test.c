@@ -248,9 +248,14 @@ static void its_networks(void)
 	cJSON *facts;
 
 	snprintf(sys, sizeof(sys), "%s/sys", root);
-	put("sys/class/net/eth0/speed", "25000\n");
+	put("sys/class/net/eth0/speed", "-1\n");
 	put("sys/class/net/eth0/operstate", "up\n");
 	put("sys/class/net/eth0/device/vendor", "0x15b3\n");
+	facts = facts_read(&source, NULL);
+	is(text_of(facts, "network"), "Ethernet",
+	   "a link whose speed nobody knows");
+	cJSON_Delete(facts);
+	put("sys/class/net/eth0/speed", "25000\n");
 	facts = facts_read(&source, NULL);
 	is(text_of(facts, "network"), "Ethernet, 25 Gb/s",
 	   "one Ethernet link that is up");

@@ -275,7 +275,16 @@ static bool is_time(const char *name)
 		!strcmp(name, "submitted_ms") || !strcmp(name, "time_ms"));
 }
 
-/* A value in one line: texts without quotes, times as a clock shows them. */
+static bool is_bytes(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 6 && !strcmp(name + size - 6, "_bytes");
+}
+
+/* A value in one line: texts without quotes, times as a clock shows them, large
+ * sizes with a unit.
+ */
 static void value_words(const cJSON *item, char *to, size_t size)
 {
 	char *json;
@@ -285,6 +294,9 @@ static void value_words(const cJSON *item, char *to, size_t size)
 	} else if (cJSON_IsNumber(item) && item->string &&
 		   is_time(item->string)) {
 		human_clock((int64_t)item->valuedouble, to);
+	} else if (cJSON_IsNumber(item) && item->string &&
+		   is_bytes(item->string) && item->valuedouble >= 0) {
+		human_bytes((uint64_t)item->valuedouble, to);
 	} else {
 		json = cJSON_PrintUnformatted(item);
 		escape(json ? json : "?", to, size);
@@ -383,6 +395,46 @@ static int print_events(struct cli *cli, const cJSON *job, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
+static int print_devices(struct cli *cli, const cJSON *node, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "DEVICE", true },    { "BUS ID", false },
+		{ "NAME", false },     { "CHIP", false },
+		{ "NUMA", true },      { "MEMORY MIB", true },
+		{ "NOT USED", false }, { NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *device;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(device, json_list(node, "inventory"))
+	{
+		const cJSON *numa = json_get(device, "numa");
+		const char *lost = json_text(device, "text");
+
+		table_cell(table, PLAIN, "%llu",
+			   (ull)json_u64(device, "index"));
+		table_cell(table, PLAIN, "%s", json_text(device, "bus_id"));
+		table_cell(table, PLAIN, "%s", json_text(device, "name"));
+		table_cell(table, PLAIN, "%s", json_text(device, "chip"));
+		if (cJSON_IsNumber(numa) && numa->valuedouble >= 0)
+			table_cell(table, PLAIN, "%.0f", numa->valuedouble);
+		else
+			table_cell(table, PLAIN, "-");
+		if (json_u64(device, "memory_mib"))
+			table_cell(table, PLAIN, "%llu",
+				   (ull)json_u64(device, "memory_mib"));
+		else
+			table_cell(table, PLAIN, "-");
+		table_cell(table, *lost ? RED : PLAIN, "%s", lost);
+	}
+	if (!table_rows(table))
+		return 0;
+	fputs("\ndevices:\n", cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
 static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 {
 	if (!cJSON_GetArraySize(json_list(job, "streams")))
@@ -393,8 +445,8 @@ static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 
 int command_show(struct cli *cli, struct error *err)
 {
-	static const char *const apart[] = { "tasks", "events", "streams",
-					     "usage", NULL };
+	static const char *const apart[] = { "tasks", "events",    "streams",
+					     "usage", "inventory", NULL };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -421,7 +473,8 @@ int command_show(struct cli *cli, struct error *err)
 		return cli_print_json(cli, answer.body, err) < 0 ? -1
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
-	if (print_tasks(cli, object, err) < 0 ||
+	if (print_devices(cli, object, err) < 0 ||
+	    print_tasks(cli, object, err) < 0 ||
 	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
 			err) < 0 ||
 	    print_streams(cli, object, err) < 0 ||
