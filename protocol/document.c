@@ -634,7 +634,8 @@ static const struct value *read_value(struct reader *reader,
 }
 
 /* A map with the entries of both; where both have a key, the later value wins,
- * and of two maps, entry by entry.
+ * and of two maps, entry by entry. A later key with nothing behind it takes the
+ * entry away.
  */
 static const struct value *lay_over(struct reader *reader,
 				    const struct value *base,
@@ -655,13 +656,16 @@ static const struct value *lay_over(struct reader *reader,
 		struct entry entry = base->entries[i];
 		const struct value *later = value_get(over, entry.key);
 
+		if (later && later->kind == VALUE_NULL)
+			continue;
 		if (later)
 			entry.value = lay_over(reader, entry.value, later, err);
 		if (!entry.value || items_add(reader, &items, entry, err) < 0)
 			return NULL;
 	}
 	for (size_t i = 0; i < over->count; i++)
-		if (!value_get(base, over->entries[i].key) &&
+		if (over->entries[i].value->kind != VALUE_NULL &&
+		    !value_get(base, over->entries[i].key) &&
 		    items_add(reader, &items, over->entries[i], err) < 0)
 			return NULL;
 	return set_entries(reader, map, &items, err) < 0 ? NULL : map;

@@ -43,7 +43,8 @@ struct document_limits {
 			*/
 	size_t depth; /* of maps and lists inside each other; 64, at most 256 */
 	bool layers;  /* further documents are laid over those before: maps are
-			 merged, anything else is replaced */
+			 merged, anything else is replaced, a key with nothing
+			 behind it is taken away */
 };
 
 /* Parse text[0..size). file names it in errors (copied). limits may be NULL.

@@ -267,7 +267,7 @@ static bool has_value(const cJSON *row, const cJSON *want)
 	       !strcmp(value->valuestring, want->valuestring);
 }
 
-static bool is_baseline(const cJSON *row, const cJSON *values)
+static bool has_values(const cJSON *row, const cJSON *values)
 {
 	const cJSON *want;
 
@@ -304,7 +304,7 @@ static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
 
 	cJSON_ArrayForEach(other, rows)
 	{
-		if (row_completed(other) && is_baseline(other, values) &&
+		if (row_completed(other) && has_values(other, values) &&
 		    (!best || likeness(row, other) > likeness(row, best)))
 			best = other;
 	}
@@ -356,6 +356,7 @@ int align_rows(cJSON *rows, const cJSON *job_series, struct error *err)
 		const cJSON *align = row_at(row, "setup.about.align");
 
 		if (cJSON_IsObject(align) && row_completed(row) &&
+		    has_values(row, row_at(align, "cells")) &&
 		    align_row(row, rows, align, job_series, err) < 0)
 			return -1;
 	}

@@ -32,7 +32,8 @@
 cJSON *compare_rows(const cJSON *a, const cJSON *b, uint64_t from_step,
 		    struct error *err);
 
-/* Give each completed row whose sweep names a baseline (setup.about.align) its
+/* Give each completed row whose sweep names a baseline (setup.about.align), for
+ * all its cells or for those that have certain values, its
  *
  *	"alignment": {"verdict": "True", "False" or "baseline", "mean_percent",
  *	  "largest_percent", "at_step", "steps", "tolerance_percent",

@@ -14,7 +14,7 @@ static const char *const about_keys[] = {
 	"task", "dataset", "framework", "optimizations", "columns", NULL,
 };
 static const char *const align_keys[] = {
-	"baseline", "from_step", "tolerance", NULL,
+	"baseline", "cells", "from_step", "tolerance", NULL,
 };
 /* clang-format on */
 
@@ -94,6 +94,7 @@ static int read_baseline(const struct value *baseline, cJSON *to,
 static int read_align(const struct value *map, cJSON *to, struct error *err)
 {
 	const struct value *baseline = value_get(map, "baseline");
+	const struct value *cells = value_get(map, "cells");
 	const struct value *from = value_get(map, "from_step");
 	const struct value *tolerance = value_get(map, "tolerance");
 	uint64_t from_step = FROM_STEP;
@@ -113,6 +114,11 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 		return -1;
 	cJSON_AddNumberToObject(to, "from_step", (double)from_step);
 	cJSON_AddNumberToObject(to, "tolerance", share);
+	if (cells &&
+	    (value_expect(cells, VALUE_MAP, err) < 0 ||
+	     read_values(cells, "", cJSON_AddObjectToObject(to, "cells"), err) <
+		     0))
+		return -1;
 	return read_baseline(baseline, to, err);
 }
 

@@ -9,6 +9,7 @@
  *	align:			# are the losses those of a baseline?
  *	  baseline: 17		# a job, or the values of a cell of this sweep:
  *				# {vendor: nvidia}
+ *	  cells: {batch.accumulate: 64}	# only those with these values
  *	  from_step: 21		# default
  *	  tolerance: 2%		# default: of the mean relative difference
  *
@@ -27,8 +28,8 @@
 /* Is this a key of the top that is read here? */
 bool about_owns(const char *key);
 
-/* {texts..., "align": {"job": 17 or "values": {...}, "from_step": 21,
- * "tolerance": 0.02}} to *about, which the caller deletes; NULL: the file says
+/* {texts..., "align": {"job": 17 or "values": {...}, "cells": {...},
+ * "from_step": 21, "tolerance": 0.02}} to *about, which the caller deletes; NULL: the file says
  * nothing. Errors name file and line.
  */
 int about_read(const struct value *root, cJSON **about, struct error *err);

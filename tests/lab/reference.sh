@@ -18,6 +18,8 @@
 #	reference_submit NAME [ARGUMENT...]	the sweep as it is shipped, but
 #				with that image, folders of the lab and limits
 #				that it may set; sets $SWEEP
+#	reference_baseline	trains what llama2-70b-c500 is aligned with on the
+#				four nodes of NVIDIA cards; sets $JOB
 #	reference_told JOB [RANK]	what the stand-in says of how it was
 #				started, the values of each start (port, name
 #				of the container) left out
@@ -91,8 +93,8 @@ reference_submit()
 	local set=(-s image="$REPLAY_IMAGE" -s variables.data="$BED/data/$1"
 		-s 'ulimits={memlock: 65536, stack: 8388608}' -s shm=64M)
 
-	! grep -q '^  flagperf:' "$file" ||
-		set+=(-s variables.flagperf="$BED/FlagPerf")
+	! grep -q '^  checkout:' "$file" ||
+		set+=(-s variables.checkout="$BED/FlagPerf")
 	shift
 	SWEEP=''
 	if ! answer=$(cli submit "$file" "${set[@]}" "$@" --format json \
@@ -101,6 +103,20 @@ reference_submit()
 		return 1
 	fi
 	SWEEP=$(jq -r .sweep <<<"$answer")
+}
+
+reference_baseline()
+{
+	reference_submit llama2-70b-c500 -s sweep=baseline -s vendor=nvidia \
+		-s chip= -s 'exclude=[{batch.accumulate: 44}]' || return 1
+	JOB=$(jobs_get "$SWEEP" '.[0].job')
+	[[ $JOB ]]
+}
+
+# What C500 is aligned with.
+reference_align()
+{
+	echo "align={baseline: $1, cells: {batch.accumulate: 1024}}"
 }
 
 reference_told()

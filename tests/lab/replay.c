@@ -4,15 +4,16 @@
  * In its image every launcher (torchrun, python3, deepspeed) is this program.
  * It prints its working folder, arguments, environment, the files that it was
  * given and the device nodes that it has, each line behind "replay: "; finds
- * the one row of /replay.table whose needs all stand in its arguments and
- * files; meets the other nodes at the master's address; and prints that row's
- * log. It ends with 2, and a sentence, when no row or two fit, and with 1 when
- * the others do not come.
+ * the one row of /replay.table whose needs all stand in its arguments, files
+ * and environment; meets the other nodes at the master's address; and prints
+ * that row's log. It ends with 2, and a sentence, when no row or two fit, and
+ * with 1 when the others do not come.
  *
  * The table: a row begins with `row NAME`; below it, a line each,
  *
  *	form NAME	deepspeed, megatron, trainer, paddle or mmmu
- *	need TEXT	stands in the arguments (one a line) or in a file
+ *	need TEXT	stands in the arguments (one a line), in a file, or in
+ *			the environment (behind "env ")
  *	lack TEXT	stands in none of them
  *	rate N		tokens per second and device in the steady state
  *	loss N		of the last step
@@ -74,7 +75,7 @@ struct gang {
 	unsigned port;
 };
 
-static char setup[1 << 20]; /* arguments and files, to look for needs */
+static char setup[1 << 20]; /* arguments, environment, files: for needs */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void
 wrong(const char *fmt, ...)
@@ -117,8 +118,13 @@ static void tell_environment(void)
 	while (environ[count])
 		count++;
 	qsort(environ, count, sizeof(*environ), by_text);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		char text[4400];
+
+		snprintf(text, sizeof(text), "env %s", environ[i]);
+		remember(text);
 		tell("env", environ[i]);
+	}
 }
 
 static void tell_file(const char *name)

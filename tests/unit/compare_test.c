@@ -203,9 +203,15 @@ static void test_align_with_job(void)
 	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1,
 		  "{\"job\":99,\"from_step\":21,\"tolerance\":0.02}");
 	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1, "null");
+	for (int micro = 1; micro <= 2; micro++)
+		set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", micro,
+			  "{\"job\":99,\"from_step\":21,\"tolerance\":0.02,"
+			  "\"cells\":{\"micro\":\"2\"}}");
 	align_rows(rows, series, NULL);
 	is(verdict(rows, 0), "True", "a job may be the baseline");
 	ok(!verdict(rows, 1), "without a baseline there is no verdict");
+	ok(!verdict(rows, 2), "nor for cells that are not to be compared");
+	is(verdict(rows, 3), "True", "but for those that are");
 	cJSON_Delete(series);
 	cJSON_Delete(rows);
 }

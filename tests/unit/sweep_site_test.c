@@ -54,6 +54,8 @@ static void test_layers(void)
 		      "matrix: {nodes: [1, 2, 3]}\n"
 		      "---\nimage: j\nbatch: {micro: 4}\n"
 		      "---\n# nothing\n"
+		      "---\nbatch: {accumulate: 2, global: 3}\nchip: A100\n"
+		      "---\nbatch: {global: }\nchip:\nuser:\n"
 		      "---\nmatrix: {nodes: [5]}\n",
 		      &err);
 	struct job_spec spec = { 0 };

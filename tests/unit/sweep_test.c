@@ -633,7 +633,8 @@ static void test_about(void)
 	static const char text[] = "sweep: s\nimage: i\ncommand: [a]\n"
 				   "about: {task: 'text', dataset: pile}\n"
 				   "align: {baseline: {vendor: nvidia, batch: "
-				   "{micro: 3}}, tolerance: 1%}\n";
+				   "{micro: 3}}, cells: {chip: x}, "
+				   "tolerance: 1%}\n";
 	static const char plain[] = "sweep: s\nimage: i\ncommand: [a]\n";
 	owned(sweep_free) struct sweep *sweep = parse(text, NULL);
 	owned(sweep_free) struct sweep *without = parse(plain, NULL);
@@ -641,7 +642,8 @@ static void test_about(void)
 	cJSON *want = cJSON_Parse(
 		"{\"task\":\"text\",\"dataset\":\"pile\",\"align\":{"
 		"\"from_step\":21,\"tolerance\":0.01,\"values\":{"
-		"\"vendor\":\"nvidia\",\"batch.micro\":\"3\"}}}");
+		"\"vendor\":\"nvidia\",\"batch.micro\":\"3\"},"
+		"\"cells\":{\"chip\":\"x\"}}}");
 
 	ok(sweep && !sweep_job(sweep, 0, &spec, NULL) && without &&
 		   !sweep_job(without, 0, &other, NULL),
