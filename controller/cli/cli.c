@@ -29,6 +29,12 @@
 #define SET \
 	{ OPTION("set", 's', OPTION_LIST, set, "KEY=VALUE"), \
 	  .help = "of the sweep file, once for each key: image=a:1" }
+#define CASES \
+	{ OPTION("keep-going", 0, OPTION_FLAG, keep_going, NULL), \
+	  .help = "leave out cases of flagperf: that are wrong, run the " \
+		  "others" }, \
+	{ OPTION("tree", 0, OPTION_TEXT, tree, "DIR"), \
+	  .help = "a FlagPerf checkout here, to look for what the cases need" }
 
 static const char *const plain_formats[] = { "text", "json", NULL };
 static const char *const report_formats[] = { "markdown", "csv", "json",
@@ -72,12 +78,14 @@ static const struct option_rule run_rules[] = {
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
 	SET,
+	CASES,
 	IMAGES,
 	FORMAT(report_formats, "of the result table: markdown, csv, json or html"),
 	{ 0 },
 };
 static const struct option_rule plan_rules[] = {
 	SET,
+	CASES,
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
@@ -89,6 +97,7 @@ static const struct option_rule submit_rules[] = {
 	  .help = "take over what completed in earlier sweeps of this name, "
 		  "run the rest" },
 	SET,
+	CASES,
 	IMAGES,
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },

@@ -8,9 +8,18 @@
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CELLS_SHOWN 20
 #define SETTING_MAX 65536 /* bytes of one --set */
+
+static int parse(struct input *input, struct error *err)
+{
+	sweep_free(input->sweep);
+	input->sweep = sweep_parse(input->text.data, input->text.size,
+				   input->name, input->catalog, err);
+	return input->sweep ? 0 : -1;
+}
 
 static int check(struct input *input, struct cli *cli, bool optional_catalog,
 		 struct error *err)
@@ -23,9 +32,88 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 	input->catalog = catalog_load(images, err);
 	if (!input->catalog)
 		return -1;
-	input->sweep = sweep_parse(input->text.data, input->text.size,
-				   input->name, input->catalog, err);
-	return input->sweep ? 0 : -1;
+	return parse(input, err);
+}
+
+/* --keep-going becomes part of the text, too, where there is what it is for. */
+static int add_keep_going(struct input *input, struct error *err)
+{
+	static const struct document_limits limits = { .layers = true };
+	owned(document_free) struct document *document =
+		document_parse(input->text.data, input->text.size, input->name,
+			       &limits, err);
+
+	if (!document)
+		return -1;
+	if (!value_get(document_root(document), "flagperf"))
+		return error_set(err, EINVAL,
+				 "--keep-going: %s has no flagperf: whose "
+				 "cases could be left out",
+				 input->name);
+	return buffer_text(&input->text,
+			   "\n---\nflagperf: {keep_going: true}\n", err);
+}
+
+/* Leave a case out, for the controller as well. */
+static int leave_out(struct buffer *text, const char *name, const char *why,
+		     struct error *err)
+{
+	cJSON *inner = cJSON_CreateObject();
+	char *line = NULL;
+	int rc = -1;
+
+	if (inner && cJSON_AddStringToObject(inner, name, why))
+		line = cJSON_PrintUnformatted(inner);
+	if (line)
+		rc = buffer_printf(text, err,
+				   "\n---\nflagperf: {\"without\": %s}\n",
+				   line);
+	else
+		error_nomem(err, "sweep");
+	cJSON_free(line);
+	cJSON_Delete(inner);
+	return rc;
+}
+
+/* Where the checkout of a FlagPerf sweep is on this machine, too, or --tree
+ * says where one like it is: has it what the cases need?
+ */
+static int check_tree(struct input *input, struct cli *cli, struct error *err)
+{
+	const struct flagperf *flagperf =
+		input->sweep ? sweep_flagperf(input->sweep) : NULL;
+	const char *folder = cli->options.tree;
+	size_t missing = 0;
+
+	if (!flagperf && folder)
+		return error_set(err, EINVAL,
+				 "--tree: %s has no flagperf: that has a tree",
+				 input->name);
+	if (!flagperf || (!folder && access(flagperf_tree(flagperf), F_OK)))
+		return 0;
+	folder = folder ? folder : flagperf_tree(flagperf);
+	for (size_t i = 0; flagperf_cell(flagperf, i); i++) {
+		struct error why;
+
+		if (flagperf_reason(flagperf, i) ||
+		    flagperf_check(flagperf, i, folder, &why) == 0)
+			continue;
+		if (cli->options.keep_going &&
+		    leave_out(&input->text, flagperf_case(flagperf, i),
+			      why.text, err) < 0)
+			return -1;
+		/* The last word is for whoever ends here. */
+		if (!cli->options.keep_going && missing)
+			cli_say(cli, "regatta: %s", err->text);
+		*err = why;
+		missing++;
+	}
+	if (!missing)
+		return 0;
+	if (cli->options.keep_going)
+		return parse(input, err);
+	err->code = EINVAL;
+	return -1;
 }
 
 int input_check_jobs(const struct input *input, struct cli *cli,
@@ -116,7 +204,9 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 	buffer_init(&input->text, INPUT_MAX);
 	if (read_input(name, &input->text, err) < 0 ||
 	    add_settings(input, &cli->options.set, err) < 0 ||
-	    check(input, cli, optional_catalog, err) < 0) {
+	    (cli->options.keep_going && add_keep_going(input, err) < 0) ||
+	    check(input, cli, optional_catalog, err) < 0 ||
+	    check_tree(input, cli, err) < 0) {
 		input_clear(input);
 		return -1;
 	}

@@ -16,9 +16,11 @@ struct input {
 };
 
 /* Read the file ("-": standard input), lay over it what options.set says
- * ("batch.micro=2", each a further document of the text), and check it. Without
- * a catalog on this machine: ENOENT, or unchecked when optional_catalog. Every
- * error is one of the request.
+ * ("batch.micro=2", each a further document of the text), and check it; so,
+ * where a FlagPerf tree (or options.tree, one like it) is on this machine, that
+ * it has what the cases need. With options.keep_going, cases that are wrong are
+ * left out. Without a catalog on this machine: ENOENT, or unchecked when
+ * optional_catalog. Every error is one of the request.
  */
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err);

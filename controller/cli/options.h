@@ -23,6 +23,8 @@ struct options {
 	bool list;
 	bool all;
 	bool take_over; /* submit --resume */
+	bool keep_going;
+	const char *tree;
 	const char *controller;
 	const char *controller_key;
 	const char *key;

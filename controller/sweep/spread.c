@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
-#define TOLD_MAX 256 /* entries of an axis that are compared, each with each   \
-		      */
+#define TOLD_MAX                                                               \
+	256 /* entries of an axis that are compared, each with each            \
+	     */
 
 /* The top of the file. */
 

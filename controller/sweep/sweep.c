@@ -65,6 +65,11 @@ const struct sweep_totals *sweep_totals(const struct sweep *sweep)
 	return &sweep->totals;
 }
 
+const struct flagperf *sweep_flagperf(const struct sweep *sweep)
+{
+	return sweep->flagperf;
+}
+
 int sweep_nomem(const struct sweep *sweep, struct error *err)
 {
 	return error_nomem(err, document_file(sweep->document));

@@ -14,7 +14,9 @@
  *	parallel: {tp, pp, dp, cp, ep, sp, sharding, stage, vpp, split}
  *	matrix: {key: [entry, ...], ...}
  *	include: [{...}, ...]	# further cells
- *	exclude: [{...}, ...]	# cells that have all these values
+ *	flagperf: {...}		# and these
+ *(controller/sweep/flagperf/flagperf.h) exclude: [{...}, ...]	# cells that
+ *have all these values
  *
  * matrix is a product: each combination of one entry per key is a cell, the
  * first key varying slowest. A key is a key of the sweep (also as a path,
@@ -41,6 +43,7 @@
 
 #include "controller/sweep/catalog.h"
 #include "protocol/content/ignore.h"
+#include "controller/sweep/flagperf/flagperf.h"
 #include "protocol/spec.h"
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
@@ -59,6 +62,9 @@ void sweep_free(struct sweep *sweep);
 OWNED_POINTER(struct sweep, sweep_free)
 
 const char *sweep_name(const struct sweep *sweep);
+
+/* The cases of its `flagperf:`, or NULL. Borrowed. */
+const struct flagperf *sweep_flagperf(const struct sweep *sweep);
 
 struct sweep_totals {
 	size_t cells;        /* kept + dropped */
