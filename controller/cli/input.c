@@ -83,15 +83,27 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 	const struct flagperf *flagperf =
 		input->sweep ? sweep_flagperf(input->sweep) : NULL;
 	const char *folder = cli->options.tree;
+	char workspace[PATH_MAX];
 	size_t missing = 0;
 
 	if (!flagperf && folder)
 		return error_set(err, EINVAL,
 				 "--tree: %s has no flagperf: that has a tree",
 				 input->name);
-	if (!flagperf || (!folder && access(flagperf_tree(flagperf), F_OK)))
+	if (!flagperf)
 		return 0;
-	folder = folder ? folder : flagperf_tree(flagperf);
+	if (!folder && *flagperf_tree(flagperf)) {
+		folder = flagperf_tree(flagperf);
+		if (access(folder, F_OK))
+			return 0; /* the nodes will see */
+	} else if (!folder) {
+		if (!sweep_workspaces(input->sweep))
+			return 0;
+		if (workspace_folder(input->sweep, 0, input->name, workspace,
+				     err) < 0)
+			return -1;
+		folder = workspace;
+	}
 	for (size_t i = 0; flagperf_cell(flagperf, i); i++) {
 		struct error why;
 

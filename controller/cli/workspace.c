@@ -44,19 +44,25 @@ static int read_ignore_file(struct tree *tree, struct error *err)
 		       : 0;
 }
 
-/* Paths begin where the sweep's file is. */
-static int tree_init(struct tree *tree, const struct sweep *sweep, size_t index,
-		     const char *file, struct error *err)
+int workspace_folder(const struct sweep *sweep, size_t index, const char *file,
+		     char folder[PATH_MAX], struct error *err)
 {
 	const char *path = sweep_workspace(sweep, index);
 	const char *slash = *path == '/' ? NULL : strrchr(file, '/');
-	int folder = slash ? (int)(slash - file) + 1 : 0;
+	int before = slash ? (int)(slash - file) + 1 : 0;
+
+	if (snprintf(folder, PATH_MAX, "%.*s%s", before, file, path) < PATH_MAX)
+		return 0;
+	return error_set(err, EINVAL, "workspace %.80s: too long", path);
+}
+
+static int tree_init(struct tree *tree, const struct sweep *sweep, size_t index,
+		     const char *file, struct error *err)
+{
 	struct error why = { 0 };
 
-	if (snprintf(tree->folder, sizeof(tree->folder), "%.*s%s", folder, file,
-		     path) >= PATH_MAX)
-		return error_set(err, EINVAL, "workspace %.80s: too long",
-				 path);
+	if (workspace_folder(sweep, index, file, tree->folder, err) < 0)
+		return -1;
 	tree->ignore = ignore_new(err);
 	if (!tree->ignore ||
 	    ignore_add(tree->ignore, WORKSPACE_IGNORE, err) < 0)

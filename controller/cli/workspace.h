@@ -6,6 +6,8 @@
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
 
+#include <limits.h>
+
 /* What is left out unless a pattern takes it back in, and a file in the folder
  * with more patterns, one a line.
  */
@@ -21,5 +23,9 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct error *err);
 int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 		    struct client *client, struct message_submit *submit,
 		    struct error *err);
+
+/* Where a workspace is here: its path begins where the sweep's file is. */
+int workspace_folder(const struct sweep *sweep, size_t index, const char *file,
+		     char folder[PATH_MAX], struct error *err);
 
 #endif

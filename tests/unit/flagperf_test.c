@@ -357,6 +357,26 @@ static const struct {
 };
 /* clang-format on */
 
+static void the_workspace_may_have_it(void)
+{
+	static char text[4096];
+	struct error err = { 0 };
+	struct job_spec job;
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nvendor: nvidia\nworkspace: {path: ./FlagPerf, "
+		      "container: /w}\nflagperf:\n"
+		      "  cases: {'m:pytorch:A100:1:8:1': /d}\n",
+		      &err);
+
+	ok(sweep, "a tree that the sweep brings %s", err.text);
+	job = job_of(sweep, 0);
+	show_mounts(&job, text, sizeof(text));
+	is(text, "/d:/d|", "is not mounted");
+	is(job.container.workdir, "/w/training", "the command runs in it");
+	ok(!job.container.needs.count, "and the nodes need nothing for it");
+	codec_clear(&job_spec_schema, &job);
+}
+
 static void the_other_suites(size_t i)
 {
 	owned(buffer_clear) struct buffer start;
@@ -428,7 +448,7 @@ static void what_is_wrong_is_told(void)
 		      &err);
 	is(none ? "a sweep" : err.text,
 	   "f:2: flagperf: found no \"tree\", the path of the FlagPerf "
-	   "checkout on the nodes",
+	   "checkout on the nodes, and no workspace that it could be in",
 	   "no tree");
 }
 
@@ -467,13 +487,14 @@ int main(void)
 	size_t more = sizeof(suites) / sizeof(suites[0]);
 	size_t bad = sizeof(wrong) / sizeof(wrong[0]);
 
-	tap_begin((int)(count * 4 + 18 + 3 + more * 2 + bad + 1 + 4 + 1));
+	tap_begin((int)(count * 4 + 18 + 3 + 4 + more * 2 + bad + 1 + 4 + 1));
 	catalog = loaded;
 	ok(loaded, "the data files are read %s", err.text);
 	for (size_t i = 0; i < count; i++)
 		a_case_is_started_as_flagperf_starts_it(i);
 	what_surrounds_a_case();
 	the_tree_may_start_it();
+	the_workspace_may_have_it();
 	for (size_t i = 0; i < more; i++)
 		the_other_suites(i);
 	what_is_wrong_is_told();

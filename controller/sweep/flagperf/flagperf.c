@@ -4,6 +4,7 @@
 
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/flagperf/template.h"
+#include "controller/sweep/keys.h"
 #include "controller/sweep/words.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct item {
 	const struct value *map; /* of the cases */
 	size_t index;
 	char *reason;
+	struct strings needs; /* files, from the tree on */
 };
 
 struct flagperf {
@@ -28,7 +30,8 @@ struct flagperf {
 	const struct value *block;
 	const struct value *book; /* images/flagperf.yaml */
 	const struct catalog *catalog;
-	const char *tree;
+	const char *tree;   /* on the nodes; "": it is in the workspace */
+	const char *inside; /* and in the container */
 	bool keep_going;
 	struct item items[FLAGPERF_CASES_MAX];
 	size_t count;
@@ -47,8 +50,10 @@ void flagperf_free(struct flagperf *flagperf)
 {
 	if (!flagperf)
 		return;
-	for (size_t i = 0; i < flagperf->count; i++)
+	for (size_t i = 0; i < flagperf->count; i++) {
 		free(flagperf->items[i].reason);
+		strings_clear(&flagperf->items[i].needs);
+	}
 	document_free(flagperf->document);
 	free(flagperf);
 }
@@ -325,7 +330,6 @@ static int set_names(const struct flagperf *flagperf,
 	const struct value *names_book = value_get(section->book, "names");
 	const struct value *value = value_at(item->map, item->index);
 	const struct value *vendor = value_get(flagperf->block, "vendor");
-	const struct value *path = value_get(flagperf->block, "path");
 	const struct value *log_path = value_get(section->map, "log_path");
 	struct parts parts = { .count = 0 };
 
@@ -338,8 +342,7 @@ static int set_names(const struct flagperf *flagperf,
 	    names_set(names, "vendor", vendor ? value_text(vendor) : "cpu",
 		      err) < 0 ||
 	    names_set(names, "host", flagperf->tree, err) < 0 ||
-	    names_set(names, "tree", path ? value_text(path) : flagperf->tree,
-		      err) < 0 ||
+	    names_set(names, "tree", flagperf->inside, err) < 0 ||
 	    (log_path &&
 	     names_set(names, "log_path", value_text(log_path), err) < 0))
 		return -1;
@@ -474,38 +477,42 @@ static int add_options(const struct flagperf *flagperf,
 	return value_error(options, err, "%s", why.text);
 }
 
-/* What the cell needs of the tree, as paths of the node. */
+/* What the case needs of the tree: remembered without the tree's path, and for
+ * the node with that of its checkout.
+ */
 static int add_needs(const struct value *list, const struct names *names,
-		     cJSON *cell, struct error *err)
+		     struct item *item, cJSON *cell, struct error *err)
 {
 	owned_free char *tree = names_plain(names, "tree");
 	owned_free char *host = names_plain(names, "host");
 	cJSON *needs = cJSON_GetObjectItemCaseSensitive(cell, "needs");
-	cJSON *need;
+	cJSON *made = cJSON_CreateArray(), *need;
+	int rc;
 
-	if (!tree || !host ||
-	    (!needs && !(needs = cJSON_AddArrayToObject(cell, "needs"))))
+	if (!needs)
+		needs = cJSON_AddArrayToObject(cell, "needs");
+	if (!tree || !host || !made || !needs) {
+		cJSON_Delete(made);
 		return error_nomem(err, "flagperf");
-	if (!*host)
-		return 0;
-	need = needs->child ? needs->child->prev : NULL; /* the last one */
-	if (template_list(list, names, needs, err) < 0)
-		return -1;
-	for (need = need ? need->next : needs->child; need; need = need->next) {
+	}
+	rc = template_list(list, names, made, err);
+	for (need = made->child; rc == 0 && need; need = need->next) {
+		const char *below = need->valuestring + strlen(tree) + 1;
 		char path[PATH_MAX];
+		cJSON *copy;
 
-		snprintf(path, sizeof(path), "%s%s", host,
-			 need->valuestring + strlen(tree));
-		if (!cJSON_SetValuestring(need, path)) {
-			cJSON *other = cJSON_CreateString(path);
-
-			if (!other ||
-			    !cJSON_ReplaceItemViaPointer(needs, need, other))
-				return error_nomem(err, "flagperf");
-			need = other;
+		rc = strings_add(&item->needs, below, err);
+		if (rc < 0 || !*host)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", host, below);
+		copy = cJSON_CreateString(path);
+		if (!copy || !cJSON_AddItemToArray(needs, copy)) {
+			cJSON_Delete(copy);
+			rc = error_nomem(err, "flagperf");
 		}
 	}
-	return 0;
+	cJSON_Delete(made);
+	return rc;
 }
 
 /* The part of the book that says how the case is started. */
@@ -525,7 +532,7 @@ static const struct value *launcher_of(const struct flagperf *flagperf,
 }
 
 static int fill_cell(const struct flagperf *flagperf,
-		     const struct section *section, const struct item *item,
+		     const struct section *section, struct item *item,
 		     cJSON *cell, struct error *err)
 {
 	owned(names_clear) struct names names = { .count = 0 };
@@ -540,9 +547,10 @@ static int fill_cell(const struct flagperf *flagperf,
 	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0 ||
 	    mount_logs(&names, cell, err) < 0 ||
 	    add_options(flagperf, section, cell, err) < 0 ||
-	    add_needs(value_get(section->book, "needs"), &names, cell, err) <
+	    add_needs(value_get(section->book, "needs"), &names, item, cell,
+		      err) < 0 ||
+	    add_needs(value_get(launcher, "needs"), &names, item, cell, err) <
 		    0 ||
-	    add_needs(value_get(launcher, "needs"), &names, cell, err) < 0 ||
 	    yield(flagperf, cell, err) < 0)
 		return -1;
 	tidy_mounts(cJSON_GetObjectItemCaseSensitive(cell, "mounts"));
@@ -581,7 +589,7 @@ static int add_case(struct flagperf *flagperf, const struct section *section,
 		return nomem(flagperf, err);
 	}
 	flagperf->count++;
-	*item = (struct item){ section->cases, index, NULL };
+	*item = (struct item){ .map = section->cases, .index = index };
 	rc = left_out(flagperf, item, err);
 	if (rc == 0)
 		rc = fill_cell(flagperf, section, item, cell, &why);
@@ -647,6 +655,28 @@ static int add_section(struct flagperf *flagperf, const char *name,
 	return 0;
 }
 
+/* The checkout: a path on the nodes, or the sweep's workspace. */
+static int find_tree(struct flagperf *flagperf, struct error *err)
+{
+	const struct value *tree = value_get(flagperf->block, "tree");
+	const struct value *path = value_get(flagperf->block, "path");
+	const struct value *workspace = value_get(flagperf->root, "workspace");
+	const struct value *container = value_get(workspace, "container");
+
+	if (!tree && !workspace)
+		return value_error(flagperf->block, err,
+				   "found no \"tree\", the path of the "
+				   "FlagPerf checkout on the nodes, and no "
+				   "workspace that it could be in");
+	flagperf->tree = tree ? value_text(tree) : "";
+	flagperf->inside =
+		path        ? value_text(path)
+		: tree      ? value_text(tree)
+		: container ? value_text(container)
+			    : key_rules[KEY_WORKSPACE_CONTAINER].fallback;
+	return 0;
+}
+
 static int read_block(struct flagperf *flagperf, struct error *err)
 {
 	static const char *const keys[] = {
@@ -673,12 +703,8 @@ static int read_block(struct flagperf *flagperf, struct error *err)
 					   "absolute path",
 					   text);
 	}
-	value = value_get(block, "tree");
-	if (!value)
-		return value_error(block, err,
-				   "found no \"tree\", the path of the "
-				   "FlagPerf checkout on the nodes");
-	flagperf->tree = value_text(value);
+	if (find_tree(flagperf, err) < 0)
+		return -1;
 	value = value_get(block, "launcher");
 	if (value && value_enum(value, launchers, &word, err) < 0)
 		return -1;
@@ -744,21 +770,16 @@ int flagperf_check(const struct flagperf *flagperf, size_t index,
 		   const char *folder, struct error *err)
 {
 	const struct item *item = &flagperf->items[index];
-	const struct value *needs =
-		value_get(flagperf_cell(flagperf, index), "needs");
-	size_t size = strlen(flagperf->tree);
 
-	for (size_t i = 0; needs && i < value_count(needs); i++) {
-		const char *need = value_text(value_at(needs, i));
+	for (size_t i = 0; i < item->needs.count; i++) {
+		const char *need = item->needs.items[i];
 		char path[PATH_MAX];
 
-		if (strncmp(need, flagperf->tree, size) != 0)
-			continue;
-		snprintf(path, sizeof(path), "%s%s", folder, need + size);
+		snprintf(path, sizeof(path), "%s/%s", folder, need);
 		if (access(path, F_OK) == 0)
 			continue;
 		value_key_error(item->map, item->index, err,
-				"found no %s in %s", need + size + 1, folder);
+				"found no %s in %s", need, folder);
 		if (err)
 			err->code = ENOENT;
 		return -1;

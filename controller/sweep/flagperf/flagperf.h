@@ -1,7 +1,8 @@
 /* flagperf.h - the block `flagperf:` of a sweep to ordinary cells.
  *
  *	flagperf:
- *	  tree: /home/FlagPerf	# the checkout on the nodes
+ *	  tree: /home/FlagPerf	# the checkout on the nodes; default: it is
+ *				# what the sweep's workspace brings
  *	  path: /home/FlagPerf	# and in the container; default: the same
  *	  vendor: nvidia	# its word, a folder; default: the sweep's
  *vendor options: " --gpus all"	# ACCE_CONTAINER_OPT visible:
@@ -50,7 +51,7 @@ const struct value *flagperf_place(const struct flagperf *flagperf,
 				   size_t index);
 const char *flagperf_case(const struct flagperf *flagperf, size_t index);
 
-/* The checkout on the nodes; "": none is named. */
+/* The checkout on the nodes; "": it is in the workspace. */
 const char *flagperf_tree(const struct flagperf *flagperf);
 
 /* Is all there that the cell needs, when the checkout is in this folder here?
