@@ -61,6 +61,10 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 	if (!cJSON_AddStringToObject(row, "cell", spec.cell) ||
 	    !cJSON_AddStringToObject(row, "key", spec.key) ||
 	    !add_number(row, "repeats", repeats) ||
+	    (spec.until.width > 0 &&
+	     !add_number(row, "repeats_max", spec.until.max)) ||
+	    (spec.follows &&
+	     !cJSON_AddStringToObject(row, "after", spec.follows)) ||
 	    !cJSON_AddStringToObject(row, "vendor", spec.vendor) ||
 	    !add_number(row, "nodes", spec.nodes) ||
 	    !add_number(row, "devices", spec.devices) ||

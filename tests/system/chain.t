@@ -30,7 +30,7 @@ command: [/tool, append, /host/runs, "\${line}-\${step}", ",", wait,
   "/host/\${line}.last"]
 END
 run cli plan "$BED/chain.yaml"
-like "$out" "line=a step=tune" "a plan shows cells that go after others"
+like "$out" "line=a step=tune +step=train" "a plan shows what goes after what"
 must submit "$BED/chain.yaml"
 chain=$SWEEP
 must wait_for "[[ \$(runs chain) == 2 ]]" 60

@@ -265,6 +265,44 @@ static void place_cells(struct table *table, const cJSON *row)
 	cJSON_Delete(place);
 }
 
+static void print_repeats(struct table *table, const cJSON *row)
+{
+	uint64_t repeats = json_u64(row, "repeats");
+	uint64_t max = json_u64(row, "repeats_max");
+
+	if (max > repeats)
+		table_cell(table, PLAIN, "%llu to %llu", (ull)repeats,
+			   (ull)max);
+	else
+		table_cell(table, PLAIN, "%llu", (ull)repeats);
+}
+
+/* What the cells go after that go after any. */
+static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "GOES AFTER", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	{
+		if (!*json_text(row, "after"))
+			continue;
+		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", json_text(row, "after"));
+	}
+	if (!table_rows(table))
+		return 0;
+	fputc('\n', cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
 static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		      struct error *err)
 {
@@ -290,7 +328,7 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		uint64_t devices = json_u64(row, "devices");
 
 		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
-		table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "repeats"));
+		print_repeats(table, row);
 		table_cell(table, PLAIN, "%s", json_text(row, "vendor"));
 		table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "nodes"));
 		if (devices)
@@ -404,6 +442,7 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 		      struct error *err)
 {
 	if (print_kept(cli, plan, outlook->forecast, err) < 0 ||
+	    print_order(cli, plan, err) < 0 ||
 	    print_dropped(cli, plan, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
