@@ -15,6 +15,8 @@
 /* Two sources of the same rate may differ by this before it is said. */
 #define DISAGREE 0.10
 /* More slow steps than this share of all are no exceptions. */
+#define SLOWDOWN 0.95    /* of the median: a faster step */
+#define SLOWDOWN_STEPS 5 /* at least, in the warm-up */
 #define SLOW_SHARE 0.25
 #define MIB 1048576.0
 
@@ -148,6 +150,32 @@ static void flag_progress(struct making *making)
 	     (unsigned long long)figures->total);
 }
 
+/* Behind the first step a warm-up is slower than what follows. Where it is not,
+ * the training has slowed down, and the result is that of its end.
+ */
+static void flag_slowdown(struct making *making)
+{
+	const struct result_input *input = making->input;
+	const struct figures *figures = &making->figures;
+	size_t faster = 0, timed = 0;
+
+	for (size_t i = 1; figures->settled && i < figures->first; i++) {
+		const struct record *record = &input->records[i];
+
+		if (!record_has(record, RECORD_ITERATION_MS))
+			continue;
+		timed++;
+		faster += record->iteration_ms <
+			  figures->iteration.median * SLOWDOWN;
+	}
+	if (timed >= SLOWDOWN_STEPS && faster > timed / 2)
+		flag(making,
+		     "the training slows down: most steps before step %llu "
+		     "take less than %.1f ms, the median of those behind it",
+		     (unsigned long long)figures->above + 1,
+		     figures->iteration.median);
+}
+
 static void flag_steps(struct making *making)
 {
 	const struct result_input *input = making->input;
@@ -177,6 +205,7 @@ static void flag_steps(struct making *making)
 		     figures->slow, figures->paced);
 	if (!input->record_count || !step->n)
 		return;
+	flag_slowdown(making);
 	from = input->records[figures->first].step;
 	to = input->records[input->record_count - 1].step;
 	/* A figure in the wrong unit is off by a thousand. */

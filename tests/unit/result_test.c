@@ -379,6 +379,17 @@ static void test_disturbed(void)
 	cJSON_Delete(result);
 
 	run_init(&run);
+	for (size_t i = 1; i < 8; i++)
+		run.records[i].iteration_ms = 50;
+	result = result_new(&run.input, NULL);
+	number(result, "warmup_steps", 8, "the end is what counts");
+	flags(result,
+	      "the training slows down: most steps before step 9 take less "
+	      "than 100.0 ms, the median of those behind it",
+	      "a warm-up that is faster is none");
+	cJSON_Delete(result);
+
+	run_init(&run);
 	run.measure.warmup_steps = 4;
 	result = result_new(&run.input, NULL);
 	text(result, "warmup", "given", "a warm-up may be given");
