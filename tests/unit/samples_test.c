@@ -180,7 +180,7 @@ static bool holds(const cJSON *got, const cJSON *want, const char *path)
 	int i = 0;
 
 	if (cJSON_IsNull(want)) {
-		good = !got || cJSON_IsNull(got);
+		good = got && cJSON_IsNull(got);
 	} else if (cJSON_IsNumber(want)) {
 		good = cJSON_IsNumber(got) &&
 		       near(got->valuedouble, want->valuedouble);

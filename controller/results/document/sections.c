@@ -114,6 +114,22 @@ static int fill_object(const struct sections *sections, cJSON *object,
 	return 0;
 }
 
+/* What a line may say and does not is null: groups that matched nothing. */
+static int fill_nulls(const struct sections *sections, cJSON *object,
+		      const struct rule *rule)
+{
+	for (size_t i = 0; i < rule->source_count; i++) {
+		const struct target *target = rule->sources[i].targets;
+		const char *name = fields_name(sections->fields, target->field);
+
+		if (target->form != FORM_FLAG &&
+		    !cJSON_HasObjectItem(object, name) &&
+		    !cJSON_AddNullToObject(object, name))
+			return -1;
+	}
+	return 0;
+}
+
 static int fill_list(cJSON *list, const struct caught *caught)
 {
 	for (size_t i = 0; i < caught->count; i++) {
@@ -267,7 +283,11 @@ static int take_row(const struct sections *sections, struct section *section,
 		return fill_list(row->json, caught);
 	if (form == ROW_ENTRY)
 		return fill_entry(sections, row->json, caught);
-	return fill_object(sections, row->json, caught);
+	if (fill_object(sections, row->json, caught) < 0)
+		return -1;
+	return form == ROW_NEW && caught->rule->kind == RULE_MATCH
+		       ? fill_nulls(sections, row->json, caught->rule)
+		       : 0;
 }
 
 /* Remember which step came first after an evaluation. */
