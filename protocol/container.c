@@ -428,10 +428,14 @@ static bool add_labels(cJSON *body, const struct task_spec *spec,
 static bool add_limits(cJSON *host, const struct container_spec *spec)
 {
 	double memory = (double)spec->memory_bytes;
+	/* With ipc host it is the host's: Docker ignores a size, Podman
+	 * refuses it.
+	 */
+	bool own_shm = !spec->ipc || strcmp(spec->ipc, "host") != 0;
 
 	if (spec->ipc && !cJSON_AddStringToObject(host, "IpcMode", spec->ipc))
 		return false;
-	if (spec->shm_bytes &&
+	if (spec->shm_bytes && own_shm &&
 	    !cJSON_AddNumberToObject(host, "ShmSize", (double)spec->shm_bytes))
 		return false;
 	if (spec->memory_bytes &&

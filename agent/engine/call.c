@@ -125,6 +125,18 @@ static int status_code(int status, int conflict)
 	return status >= 400 ? EINVAL : EPROTO;
 }
 
+/* Podman has 500 for that, and says in a word what it means. Source: podman
+ * libpod/define/errors.go, containers/storage errors.go.
+ */
+static bool name_is_used(const cJSON *object)
+{
+	const char *cause = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "cause"));
+
+	return cause && (!strcmp(cause, "that name is already in use") ||
+			 !strcmp(cause, "container already exists"));
+}
+
 /* {"message": "..."}, or the beginning of whatever it is. */
 static void status_error(struct engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
@@ -134,6 +146,8 @@ static void status_error(struct engine *engine, int conflict,
 		cJSON_GetObjectItemCaseSensitive(object, "message"));
 	int code = status_code(answer->status, conflict);
 
+	if (conflict && name_is_used(object))
+		code = conflict;
 	if (!text)
 		text = answer->body;
 	if (*text)

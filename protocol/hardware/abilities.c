@@ -13,6 +13,7 @@
 static const struct field engine_abilities_fields[] = {
 	FIELD_OPTIONAL(engine_abilities, runtimes),
 	FIELD_OPTIONAL(engine_abilities, cdi),
+	FIELD_OPTIONAL(engine_abilities, deaf),
 };
 const struct schema engine_abilities_schema =
 	SCHEMA(engine_abilities, engine_abilities_fields);
@@ -116,15 +117,18 @@ int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 			  struct error *err)
 {
 	owned(engine_abilities_clear) struct engine_abilities got = { 0 };
-	const cJSON *item;
+	const cJSON *runtimes = get(info, "Runtimes"), *item;
 
-	cJSON_ArrayForEach(item, get(info, "Runtimes"))
+	got.deaf = get(info, "BuildahVersion");
+	if (got.deaf)
+		runtimes = NULL;
+	cJSON_ArrayForEach(item, runtimes)
 	{
 		if (item->string && got.runtimes.count < CDI_FILES_MAX &&
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
 	}
-	if (read_cdi(info, &got.cdi, err) < 0)
+	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
 		return -1;
 	engine_abilities_clear(abilities);
 	*abilities = got;

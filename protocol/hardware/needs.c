@@ -317,17 +317,14 @@ static int join(const struct strings *list, struct buffer *text,
 	return 0;
 }
 
-static int add_runtime(const struct needs *needs, struct container_spec *spec,
-		       struct error *err)
+static int add_selector(const struct needs *needs, struct container_spec *spec,
+			struct error *err)
 {
-	const struct container_rules *rules = &needs->profile->container;
-	const struct selector *selector = &rules->selector;
+	const struct selector *selector = &needs->profile->container.selector;
 	owned(strings_clear) struct strings names = { 0 };
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, CODEC_STRING_MAX);
-	if (!spec->runtime && !(spec->runtime = strdup(rules->runtime)))
-		return error_nomem(err, "runtime");
 	if (!selector->name)
 		return 0;
 	if (names_add(needs, &selector->naming, selector->name, &names, err) <
@@ -337,6 +334,16 @@ static int add_runtime(const struct needs *needs, struct container_spec *spec,
 	    join(&names, &text, err) < 0)
 		return -1;
 	return add_named(&spec->engine_env, text.data, err);
+}
+
+static int add_runtime(const struct needs *needs, struct container_spec *spec,
+		       struct error *err)
+{
+	const char *runtime = needs->profile->container.runtime;
+
+	if (!spec->runtime && !(spec->runtime = strdup(runtime)))
+		return error_nomem(err, "runtime");
+	return add_selector(needs, spec, err);
 }
 
 static struct device_request *request_add(struct container_spec *spec,
@@ -449,6 +456,8 @@ static int add_software(const struct needs *needs, struct container_spec *spec,
 	/* The sweep chose a runtime, or how devices come in, by itself. */
 	if (spec->requests_count || !needs->count)
 		return 0;
+	if (abilities->deaf)
+		return add_selector(needs, spec, err);
 	if (rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
 			   : has(&abilities->runtimes, rules->runtime)))

@@ -7,7 +7,9 @@
  *
  * How the vendor's own software comes in, the first of these that the engine
  * has: the profile's runtime, with its selector variable; the profile's CDI
- * devices, when there is one for each; its device request.
+ * devices, when there is one for each; its device request. Podman's Docker API
+ * takes none of them and says nothing (4.3, 5.x not known to): it gets the
+ * selector variable, which a vendor's OCI hook reads.
  *
  * The sweep's own words win: a variable, runtime, ulimit, shm or ipc that the
  * spec already has is left as it is; lists are joined, each entry once.
@@ -23,14 +25,16 @@
 struct engine_abilities {
 	struct strings runtimes; /* by name */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
+	bool deaf; /* it ignores runtimes, CDI and requests without a word */
 };
 extern const struct schema engine_abilities_schema;
 void engine_abilities_clear(struct engine_abilities *abilities);
 OWNED_VALUE(struct engine_abilities, engine_abilities_clear)
 
-/* From its GET /info. An engine that does not list its CDI devices names the
- * folders of their descriptions, which are read here; one that cannot be read
- * is as if it were not there.
+/* From its GET /info, in which Podman is known by the version of its Buildah.
+ * An engine that does not list its CDI devices names the folders of their
+ * descriptions, which are read here; one that cannot be read is as if it were
+ * not there.
  *
  * Source: Docker Engine API 1.50, SystemInfo (Runtimes, CDISpecDirs,
  * DiscoveredDevices); CDI specification 0.8, "kind" and "devices".

@@ -33,11 +33,13 @@
 #
 #	ulimits: {memlock: 65536}
 #
-# in LAB_LIMITS as submit_tool takes it.
+# in LAB_LIMITS as submit_tool takes it; Podman raises limits of its own, too.
 
 LAB=$ROOT/tests/lab
 LAB_IMAGE=regatta-test/lab:1
 LAB_LIMITS='ulimits={memlock: 65536}'
+[[ $TEST_ENGINE == docker ]] ||
+	LAB_LIMITS="ulimits={memlock: 65536, nofile: $(ulimit -Hn), nproc: 32768}"
 declare -A LAB_NODES=()
 
 lab_need()

@@ -383,7 +383,8 @@ cluster_clean()
 		for engine in $(cluster_engines); do
 			dk "$engine" ps -a \
 				--format "container $engine {{.Names}} {{.Status}}"
-			dk "$engine" network ls -q --filter type=custom |
+			dk "$engine" network ls --format '{{.Name}}' |
+				grep -vxE 'bridge|host|none|podman' |
 				sed "s/^/network $engine /"
 		done
 		find "$CLUSTER"/n[0-9]*/spool -mindepth 1 -maxdepth 1 \

@@ -23,7 +23,7 @@ facts() # VENDOR
 {
 	local i
 
-	cards=() shared=() groups=(0) env=() mounts=()
+	cards=() shared=() groups=() env=() mounts=() hook='' last=''
 	rights=00000000a80425fb seccomp=0 shm=$((32 << 30)) chip=
 	case $1 in
 	invented)
@@ -35,7 +35,7 @@ facts() # VENDOR
 		shared=(nvidiactl nvidia-uvm)
 		env=(CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=@
 			"NVIDIA_DRIVER_CAPABILITIES=compute,utility")
-		seccomp=2 chip=A100-SXM4-80GB
+		seccomp=2 chip=A100-SXM4-80GB hook=NVIDIA_VISIBLE_DEVICES
 		watts=300.5 used=70000 total=81920
 		;;
 	metax) # card0 is the console's
@@ -54,12 +54,14 @@ facts() # VENDOR
 		groups+=(44 109) rights=00000000a80c25fb shm=$((80 << 30))
 		env=(MTHREADS_DRIVER_CAPABILITIES=all MUSA_VISIBLE_DEVICES=@)
 		mounts=(/usr/bin/mthreads-gmi) chip=S4000
+		hook=MTHREADS_VISIBLE_DEVICES
 		watts=200 used=40000 total=49152
 		;;
 	ascend) # by the physical ids
 		for i in {7..0}; do cards+=("davinci$i"); done
 		shared=(davinci_manager devmm_svm hisi_hdc) seccomp=2
 		env=(ASCEND_RT_VISIBLE_DEVICES=@) chip=910B3
+		hook=ASCEND_VISIBLE_DEVICES last=7
 		mounts=(/usr/local/Ascend/driver /usr/local/dcmi
 			/usr/local/sbin/npu-smi)
 		watts=200.5 used=60000 total=65536
@@ -71,6 +73,7 @@ facts() # VENDOR
 		shared=(cambricon_ctl cambricon_gdr) shm=$((128 << 30))
 		env=(MLU_VISIBLE_DEVICES=@) mounts=(/usr/bin/cnmon)
 		rights=00000000a80c25fb chip=MLU370-X8
+		hook=CAMBRICON_VISIBLE_DEVICES
 		watts=200 used=20000 total=23374
 		;;
 	kunlunxin) # the tool's numbers run against the bus
@@ -78,12 +81,14 @@ facts() # VENDOR
 		shared=(xpuctrl) groups+=(44) rights=00000000a80c25fb
 		env=(CUDA_VISIBLE_DEVICES=@ XPU_VISIBLE_DEVICES=@)
 		mounts=(/usr/local/xpu) chip=P800-OAM
+		hook=CXPU_VISIBLE_DEVICES last=7
 		watts=200 used=90000 total=98304
 		;;
 	iluvatar) # power is told of one die in two
 		for i in {0..7}; do cards+=("iluvatar$i"); done
 		shared=(itrctl) env=(CUDA_VISIBLE_DEVICES=@)
 		mounts=(/usr/local/corex) chip=BI-V150
+		hook=IX_VISIBLE_DEVICES
 		watts=200 used=30000 total=32768
 		;;
 	hygon | amd)
@@ -94,9 +99,11 @@ facts() # VENDOR
 		env=(HIP_VISIBLE_DEVICES=@)
 		if [[ $1 == hygon ]]; then
 			shared+=(mkfd) mounts=(/opt/hyhal) chip=K100_AI
+			hook=HYGON_VISIBLE_DEVICES
 			watts=200 used=60000 total=65520
 		else
 			shm=$((64 << 30)) chip=MI300X
+			hook=AMD_VISIBLE_DEVICES
 			watts=600 used=180000 total=196592
 		fi
 		;;
@@ -107,10 +114,24 @@ facts() # VENDOR
 		done
 		env=(OMPI_MCA_btl_vader_single_copy_mechanism=none)
 		rights=00000000a88425fb seccomp=2 chip=Gaudi2
+		hook=HABANA_VISIBLE_DEVICES
 		shm=$(($(stat -f -c '%b * %S' /dev/shm)))
 		watts=400 used=90000 total=98304
 		;;
 	esac
+}
+
+# hosts_count FIRST COUNT: the cards by the host's numbers, which a vendor's OCI
+# hook reads with Podman; of some vendors they run against the bus.
+hosts_count()
+{
+	local i numbers=()
+
+	for ((i = $1; i < $1 + $2; i++)); do
+		numbers+=("${last:+$((last - i))}")
+		[[ $last ]] || numbers[-1]=$i
+	done
+	(IFS=, && echo "${numbers[*]}")
 }
 
 # want VENDOR FIRST COUNT: what the container of these cards has.
@@ -127,13 +148,20 @@ want()
 	{
 		# shellcheck disable=SC2086,SC2068 # words
 		printf 'node /dev/%s 1:3 open\n' ${cards[@]:$2:$3} ${shared[@]}
-		printf 'group %s\n' "${groups[@]}"
+		printf 'group %s\n' "${groups[@]}" | grep 'p .'
 		echo "capabilities $rights"
 		echo "seccomp $seccomp"
 		echo "limit memlock 65536 65536"
 		echo "limit stack 67108864 67108864"
 		echo "shm $shm"
 		echo "mount /host rw"
+		if [[ $TEST_ENGINE == podman ]]; then
+			echo "mount /run/.containerenv rw"
+			printf 'env %s\n' container=podman TERM=xterm \
+				${hook:+"$hook=$(hosts_count "$2" "$3")"}
+		else
+			echo "group 0"
+		fi
 		for item in "${mounts[@]}"; do
 			echo "mount $item ro"
 		done
@@ -170,7 +198,7 @@ submit_inside()
 	mkdir -p "$BED/host"
 	{
 		printf '%s\n' "sweep: $name" "image: $LAB_IMAGE" "vendor: $2" \
-			"ulimits: {memlock: 65536}" \
+			"${LAB_LIMITS/=/: }" \
 			"mounts: [{host: $BED/host, container: /host}]"
 		shift 2
 		printf '%s\n' "${@/=/: }"
@@ -276,7 +304,7 @@ for how in good line nul rows hang; do
 	must lab_node "odd-$how" "$BED/odd" 2 pci_device=000$((i - 4))
 	[[ $how == hang ]] || echo "$how" >"$(lab_machine "odd-$how")/how"
 done
-must nodes_up 18 30
+must nodes_up 18 90
 echo hang >"$(lab_machine odd-hang)/how"
 
 for vendor in $VENDORS; do
@@ -381,7 +409,7 @@ is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 must submit_tool raised vendor=gaudi retries=0 exit 0
 wait_job "$JOB" completed 30 >/dev/null
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"null null|^create .*may not set the limit memlock=-1: .*CAP_SYS_RES" \
+	"null null|^create .*may not set the limit (memlock=-1|nofile): .*CAP_SYS_RES" \
 	"an engine that may not raise a limit fails the job in words that help"
 
 # Two jobs of two cards each on every node, at the same time.

@@ -56,6 +56,8 @@
 #				of dockerd alone); containers run on
 #	engine_freeze NAME, engine_thaw NAME	SIGSTOP and SIGCONT of dockerd
 #	engine_down NAME	and its containers, mounts, folders
+#	TEST_ENGINE=podman in the environment: all engines are Podman's service,
+#	without the dockerd arguments
 #	containers NAME		full ids, running or not
 #
 # Images without a hub
@@ -90,7 +92,7 @@ if [[ $0 == *.t && ! ${BED_WATCHED-} ]]; then
 fi
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-: "${REGATTA_BUILD:=$ROOT/build}"
+: "${REGATTA_BUILD:=$ROOT/build}" "${TEST_ENGINE:=docker}"
 BED_ID=$$
 BED=${TMPDIR:-/tmp}/regatta-$BED_ID
 PATH=$REGATTA_BUILD:$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -382,13 +384,16 @@ engine_start()
 	netns=$(<"$folder/netns")
 	mapfile -t arguments <"$folder/arguments"
 	[[ ${arguments[*]} ]] || arguments=()
-	if ! alive "engines/$name/containerd"; then
+	if [[ $TEST_ENGINE == docker ]] &&
+		! alive "engines/$name/containerd"; then
 		rm -f "$folder"/containerd.sock*
 		spawn -n "$netns" "engines/$name/containerd" containerd \
 			--config "$folder/containerd.toml" --log-level warn
 		wait_for "[[ -S $folder/containerd.sock ]]" 30 || return 1
 	fi
-	if ! alive "engines/$name/dockerd"; then
+	if [[ $TEST_ENGINE == podman ]]; then
+		podman_start "$name" "$netns"
+	elif ! alive "engines/$name/dockerd"; then
 		rm -f "$folder/docker.pid"
 		# cgroupfs: the other driver needs systemd, and slices of it.
 		spawn -n "$netns" "engines/$name/dockerd" dockerd \
@@ -406,6 +411,34 @@ engine_start()
 	engine_answers "$name" && return
 	tail -5 "$folder/dockerd.log" | diag "$(cat)"
 	return 1
+}
+
+# The same socket, answered by Podman: what is said to "dockerd" goes to it.
+podman_start() # NAME NETNS
+{
+	local folder runtime=()
+
+	folder=$(engine_folder "$1")
+	alive "engines/$1/dockerd" && return
+	# Podman asks for more than a limited machine may have: measured limits.
+	cat >"$folder/containers.conf" <<-END
+		[containers]
+		default_ulimits = ["nofile=$(ulimit -Hn):$(ulimit -Hn)",
+		  "nproc=32768:32768"]
+	END
+	# As dockerd takes it: the registries of a test speak plain HTTP.
+	printf '[[registry]]\nlocation = "%s"\ninsecure = true\n' \
+		127.0.0.1 10.77.0.1 >"$folder/registries.conf"
+	# crun cannot be used where cgroups are of both versions.
+	[[ ! -d /sys/fs/cgroup/unified ]] || runtime=(--runtime runc)
+	rm -f "$folder/docker.sock"
+	spawn -n "$2" "engines/$1/dockerd" env \
+		CONTAINERS_CONF="$folder/containers.conf" \
+		CONTAINERS_REGISTRIES_CONF="$folder/registries.conf" podman \
+		--root "$folder/data" --runroot "$folder/exec" \
+		--tmpdir "$folder/tmp" --cgroup-manager cgroupfs \
+		--events-backend file "${runtime[@]}" \
+		system service --time=0 "unix://$folder/docker.sock"
 }
 
 engine_stop()

@@ -129,7 +129,7 @@ static void full_body(void)
 	c->workdir = (char *)"/work dir";
 	c->user = (char *)"1000:users";
 	c->network = (char *)"none";
-	c->ipc = (char *)"host";
+	c->ipc = (char *)"shareable";
 	c->shm_bytes = UINT64_C(562949953421312);
 	c->memory_bytes = UINT64_C(137438953472);
 	c->cpus = 1.1;
@@ -155,7 +155,7 @@ static void full_body(void)
 	    "{\"Type\":\"bind\",\"Source\":\"/data/a b\","
 	    "\"Target\":\"/data\",\"ReadOnly\":true}");
 	has(host, "NetworkMode", "\"none\"");
-	has(host, "IpcMode", "\"host\"");
+	has(host, "IpcMode", "\"shareable\"");
 	has(host, "ShmSize", "562949953421312");
 	has(host, "Memory", "137438953472");
 	has(host, "MemorySwap", "137438953472");
@@ -165,6 +165,13 @@ static void full_body(void)
 	has(body, "User", "\"1000:users\"");
 	has(body, "Cmd", "[]");
 	has(body, "Env", "[]");
+	cJSON_Delete(body);
+	c->ipc = (char *)"host";
+	body = container_body(&spec, &place, &err);
+	host = cJSON_GetObjectItemCaseSensitive(body, "HostConfig");
+	has(host, "IpcMode", "\"host\"");
+	ok(host && !cJSON_GetObjectItemCaseSensitive(host, "ShmSize"),
+	   "the host's shared memory gets no size");
 	cJSON_Delete(body);
 	strings_clear(&c->ulimits);
 	strings_clear(&c->capabilities);

@@ -336,6 +336,19 @@ static void codes(struct world *world)
 		       "status %d of a create is %s", cases[i].status,
 		       strerror(cases[i].created));
 	}
+	reset(&outcome);
+	answer_with(world, 500,
+		    "{\"cause\":\"that name is already in use\",\"message\":"
+		    "\"the name is in use\",\"response\":500}");
+	outcome.call =
+		engine_container_create(world->engine, "name", body, 5000, done,
+					&outcome, &outcome.err);
+	wait_done(world, &outcome);
+	is_int(outcome.err.code, EEXIST, "a name in use is, to Podman, a 500");
+	reset(&outcome);
+	inspect(world, &outcome);
+	is_int(outcome.err.code, EIO, "only of a create");
+	reset(&outcome);
 	answer_with(world, 500, "<html>\noops");
 	inspect(world, &outcome);
 	is(outcome.err.text, "engine: <html>", "what is not JSON is quoted");

@@ -247,6 +247,26 @@ static void runtime(void)
 	   "a runtime that the sweep names is left alone");
 }
 
+/* What it would ignore without a word it is not asked for. */
+static void podman(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(spec_clear) struct container_spec spec = { 0 };
+
+	nvidia_make(&machine);
+	machine.abilities = abilities(
+		"{\"BuildahVersion\": \"1.28.2\", \"Runtimes\": {\"nvidia\": "
+		"{}}, \"DiscoveredDevices\": [{\"Source\": \"cdi\", \"ID\": "
+		"\"nvidia.com/gpu=0\"}, {\"Source\": \"cdi\", \"ID\": "
+		"\"nvidia.com/gpu=1\"}]}");
+	needs_apply(&machine.needs, &spec, NULL);
+	ok(!spec.runtime && !spec.requests_count &&
+		   spec.device_nodes.count == 4,
+	   "Podman gets device nodes, and neither runtime nor request");
+	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=0,1",
+		"and the variable that a hook reads");
+}
+
 static void cdi(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -492,6 +512,7 @@ int main(void)
 	rdma();
 	missing();
 	runtime();
+	podman();
 	cdi();
 	request();
 	sweep_wins();
