@@ -7,6 +7,7 @@
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
 ## make bench      measure Regatta beside what would be used instead
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
+## make deb        Debian packages in build/deb, which lintian finds good
 ## make clean      remove build/
 ##
 ## V=1 shows the commands. BUILD=FOLDER and SANITIZE=address,undefined make
@@ -15,6 +16,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
+DATADIR ?= $(PREFIX)/share/regatta
 DESTDIR ?=
 V ?= 0
 Q = $(if $(filter 0,$(V)),@)
@@ -46,7 +48,7 @@ endif
 # The version, and where the installed parts lie: data files, regatta-init,
 # settings.
 DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
-	-DREGATTA_DATA='"$(PREFIX)/share/regatta"' \
+	-DREGATTA_DATA='"$(DATADIR)"' \
 	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
 	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/banned.h $(WARN)
@@ -113,7 +115,7 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers check lint fuzz bench demo install \
+.PHONY: all programs images unit lab asan fuzzers check lint fuzz bench demo deb install \
 	uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -312,28 +314,71 @@ install_to = $(foreach p,$(filter $(addprefix $(BUILD)/,$(1)),$(PROGRAMS)), \
 	install $p $(ROOT)/$(2) &&) true
 install: all
 	install -d $(ROOT)/bin $(ROOT)/sbin $(ROOT)/lib/regatta \
-		$(ROOT)/share/regatta
+		$(DESTDIR)$(DATADIR)
 	$(call install_to,regatta,bin)
 	$(call install_to,regatta-agent regatta-controller,sbin)
 	$(call install_to,regatta-init,lib/regatta)
-	rm -rf $(ROOT)/share/regatta/images
+	rm -rf $(DESTDIR)$(DATADIR)/images
 	for file in $(patsubst $(BUILD)/%,%,$(IMAGES)); do \
 		install -D -m $$([ -x $(BUILD)/$$file ] && echo 755 || \
 			echo 644) $(BUILD)/$$file \
-			$(ROOT)/share/regatta/$$file || exit 1; \
+			$(DESTDIR)$(DATADIR)/$$file || exit 1; \
 	done
+	install -m 644 deploy/systemd/*.yaml $(DESTDIR)$(DATADIR)
 	for page in $(MAN); do \
 		install -D -m 644 $$page \
 			$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
 	done
+	install -d $(ROOT)/lib/systemd/system
+	for unit in deploy/systemd/*.service; do \
+		sed 's|=/usr/sbin/|=$(PREFIX)/sbin/|' $$unit \
+			>$(ROOT)/lib/systemd/system/$${unit##*/} || exit 1; \
+	done
+	install -D -m 644 deploy/systemd/regatta.sysusers \
+		$(ROOT)/lib/sysusers.d/regatta.conf
+	install -D -m 644 deploy/systemd/regatta.tmpfiles \
+		$(ROOT)/lib/tmpfiles.d/regatta.conf
+	$(foreach c,$(COMPLETIONS),mkdir -p $(dir $(ROOT)/share/$c) && \
+		$(BUILD)/regatta completion $(call shell_of,$c) \
+		>$(ROOT)/share/$c &&) true
+
+# Where each shell looks for what `regatta completion` prints.
+COMPLETIONS = bash-completion/completions/regatta \
+	fish/vendor_completions.d/regatta.fish zsh/vendor-completions/_regatta
+shell_of = $(firstword $(subst -, ,$(subst /, ,$(1))))
 
 uninstall:
 	rm -f $(ROOT)/bin/regatta $(ROOT)/sbin/regatta-agent \
 		$(ROOT)/sbin/regatta-controller
-	rm -rf $(ROOT)/lib/regatta $(ROOT)/share/regatta
+	rm -rf $(ROOT)/lib/regatta $(DESTDIR)$(DATADIR)
+	rm -f $(ROOT)/lib/systemd/system/regatta-*.service \
+		$(ROOT)/lib/sysusers.d/regatta.conf \
+		$(ROOT)/lib/tmpfiles.d/regatta.conf \
+		$(addprefix $(ROOT)/share/,$(COMPLETIONS))
 	for page in $(MAN); do \
 		rm -f $(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
 	done
+
+# Packages of the tree as it is. DEB_VERSION: theirs, not that of the programs.
+# Who builds them has an address, deploy/debian has none.
+DEB_VERSION ?= $(VERSION)
+deb:
+	@deploy/setup build deb
+	$(call say,DEB,$(DEB_VERSION))
+	$(Q)rm -rf build/deb/regatta
+	$(Q)mkdir -p build/deb/regatta
+	$(Q)tar -cf - --exclude=./build --exclude=./.git . | \
+		tar -xf - -C build/deb/regatta
+	$(Q)cp -r deploy/debian build/deb/regatta/debian
+	$(Q)sed -i '1s/(.*)/($(DEB_VERSION))/' \
+		build/deb/regatta/debian/changelog
+	$(Q)cd build/deb/regatta && REGATTA_DEB_BUILD=$(CURDIR)/build/deb/objects \
+		MAKEFLAGS= dpkg-buildpackage -b -us -uc \
+		-j$(shell nproc) >../build.log 2>&1 || \
+		{ tail -30 ../build.log; exit 1; }
+	$(Q)lintian --allow-root --fail-on error,warning --suppress-tags \
+		bogus-mail-host,bogus-mail-host-in-debian-changelog build/deb/regatta_$(DEB_VERSION)_*.changes
+	@ls build/deb/*_$(DEB_VERSION)_*.deb
 
 clean:
 	rm -rf build
