@@ -147,6 +147,8 @@ static void versions_told(void *arg, const struct versions *versions)
 	struct preflight *preflight = arg;
 
 	preflight->query = NULL;
+	if (preflight->room->versions)
+		*preflight->room->versions = *versions;
 	finish(preflight, versions);
 }
 

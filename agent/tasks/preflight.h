@@ -8,6 +8,7 @@
 #define AGENT_TASKS_PREFLIGHT_H
 
 #include "agent/devices/allot.h"
+#include "agent/devices/versions.h"
 #include "protocol/offset.h"
 #include "protocol/spec.h"
 
@@ -27,6 +28,7 @@ struct preflight_room {
 	const char *cluster, *node; /* of the labels of our containers */
 	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
 	uint32_t clock_limit_ms;    /* from the controller's; 0: the default */
+	struct versions *versions;  /* what was told last; NULL: not kept */
 	/* wire_client_clock(); false: not known. */
 	bool (*clock)(void *arg, struct exchange *best);
 	void *arg;

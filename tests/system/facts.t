@@ -102,6 +102,10 @@ must wait_job "$JOB" completed 30
 is "$(job_get "$JOB" .provenance.environment.driver)" 535.200 \
 	"a driver is looked at for each job"
 is "$(fact a1 .driver)" 535.200 "and the node shows it"
+controller_kill
+controller_up
+must nodes_up 1 30
+is "$(fact a1 .driver)" 535.200 "also to another controller"
 
 # Strangers.
 card=$(lab_machine a1)/dev/nvidia1

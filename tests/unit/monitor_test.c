@@ -429,7 +429,7 @@ static void idle(void)
 	wait_for(&bed, "idle", "\"d\":[[0", 1);
 	monitor_end(stream);
 	unlink(path_of("runs"));
-	end_ms = clock_mono_ms() + 4 * INTERVAL_MS;
+	end_ms = clock_mono_ms() + (int64_t)4 * INTERVAL_MS;
 	while (clock_mono_ms() < end_ms)
 		sd_event_run(bed.loop, 10000);
 	ok(access(path_of("runs"), F_OK) < 0,

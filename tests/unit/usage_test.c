@@ -271,6 +271,9 @@ static void errors(void)
 
 static void nonsense(void)
 {
+	static const char no_interval[] =
+		"{\"trace\":1,\"node\":\"n\",\"rank\":0,\"time_ms\":1,"
+		"\"interval_ms\":0,\"clock\":true,\"columns\":[],\"host\":[]}";
 	static const char *const lines[] = {
 		" ",
 		"x",
@@ -284,8 +287,7 @@ static void nonsense(void)
 		"{\"t\":1,\"d\":[[\"x\"]]}",
 		"{\"t\":1e99,\"d\":[]}",
 		"{\"trace\":2}",
-		"{\"trace\":1,\"node\":\"n\",\"rank\":0,\"time_ms\":1,"
-		"\"interval_ms\":0,\"clock\":true,\"columns\":[],\"host\":[]}",
+		no_interval,
 	};
 	size_t count = sizeof(lines) / sizeof(lines[0]);
 	owned(buffer_clear) struct buffer text;
