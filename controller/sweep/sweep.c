@@ -524,8 +524,17 @@ static const struct kept *job_cell(const struct sweep *sweep, size_t job)
 	return &sweep->kept[low];
 }
 
-/* The jobs that this one goes after: of each cell the same repeat, or its last.
- */
+/* Of the cell that this repeat goes after: the same repeat, or its last. */
+static uint32_t job_before(const struct sweep *sweep, const struct order *order,
+			   uint32_t repeat)
+{
+	const struct kept *kept = order_kept(sweep, order->before);
+
+	return kept->job +
+	       (repeat < kept->repeats ? repeat : kept->repeats - 1);
+}
+
+/* The jobs that this one goes after. */
 static int put_after(const struct sweep *sweep, uint32_t cell,
 		     struct job_spec *spec, struct error *err)
 {
@@ -538,14 +547,31 @@ static int put_after(const struct sweep *sweep, uint32_t cell,
 	if (!spec->after)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < count; i++) {
-		const struct kept *kept = order_kept(sweep, orders[i].before);
-		uint32_t repeat = spec->repeat < kept->repeats
-					  ? spec->repeat
-					  : kept->repeats - 1;
-
-		spec->after[spec->after_count++].job = kept->job + repeat;
+		spec->after[spec->after_count++].job =
+			job_before(sweep, &orders[i], spec->repeat);
 	}
 	return 0;
+}
+
+int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
+		uint32_t *jobs, bool *same_nodes, struct error *err)
+{
+	size_t count;
+	const struct order *orders =
+		order_of(sweep, sweep->kept[cell].cell, &count);
+	const struct value *same;
+
+	if (!count)
+		return 0;
+	if (sweep_set_values(sweep, sweep->kept[cell].cell, err) < 0)
+		return -1;
+	*same_nodes = true;
+	same = sweep->values[KEY_SAME_NODES];
+	if (same && value_bool(same, same_nodes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		jobs[i] = job_before(sweep, &orders[i], repeat);
+	return (int)count;
 }
 
 int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,

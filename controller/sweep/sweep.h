@@ -89,6 +89,13 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
 		      uint32_t *repeats);
 
+/* The jobs that a repeat of the kept cell goes after, by number: their count,
+ * 0 when it goes after none, -1: an error. jobs has room for ORDER_BEFORE_MAX;
+ * same_nodes is set when there are any.
+ */
+int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
+		uint32_t *jobs, bool *same_nodes, struct error *err);
+
 /* What the jobs of a kept cell ask of nodes; many cells share one. Borrowed. */
 struct sweep_kind {
 	const char *vendor;

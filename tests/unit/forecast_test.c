@@ -95,6 +95,43 @@ static void test_waves(void)
 	   "all nodes are free again");
 }
 
+/* Lines of cells that go after each other; the one that takes longest is first
+ * in neither.
+ */
+static void test_order(void)
+{
+	struct error err = { 0 };
+	const uint64_t times[8] = { 100, 10, 300, 10, 50, 10, 50, 10 };
+	owned(fleet_clear) struct fleet fleet =
+		fleet_of("[" NODE("n1", "") "," NODE("n2", "") "]");
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\ncommand: [c, '${x}', '${do}']\n"
+		      "matrix:\n  x: [1, 2]\n"
+		      "  do: [train, {do: tune, after: {do: train}}]\n"
+		      "include:\n"
+		      "  - {x: 2, do: far, after: {do: tune},\n"
+		      "     same_nodes: false}\n"
+		      "  - {x: 2, do: wide, nodes: 2, after: {do: tune}}\n"
+		      "  - {x: 1, do: big, nodes: 3}\n"
+		      "  - {x: 1, do: behind, after: {do: big}}\n");
+	owned(forecast_free) struct forecast *forecast =
+		forecast_new(sweep, fleet.slots, fleet.count, times, &err);
+
+	if (!ok(forecast != NULL, "a forecast in order (%s)", err.text))
+		return;
+	cell_is(forecast, 0, "1-1@0 0");
+	cell_is(forecast, 1, "2-2@100 0");
+	cell_is(forecast, 2, "1-1@0 1");
+	cell_is(forecast, 3, "3-3@300 1");
+	cell_is(forecast, 4, "4-4@310 0");
+	cell_is(forecast, 5,
+		"0-0@0 what it goes after cannot run, or on fewer nodes");
+	cell_is(forecast, 7,
+		"0-0@0 what it goes after cannot run, or on fewer nodes");
+	ok(!forecast->cut && forecast->end_ms == 360 && forecast->lacking == 3,
+	   "what is held and what never comes is told apart");
+}
+
 static void test_lacking(void)
 {
 	struct error err = { 0 };
@@ -237,6 +274,7 @@ int main(void)
 	if (!ok(catalog != NULL, "the catalog is loaded (%s)", err.text))
 		return tap_done();
 	test_waves();
+	test_order();
 	test_lacking();
 	test_chips();
 	test_many();

@@ -16,21 +16,41 @@ struct kind {
 	char lacks[LACKS_BYTES];
 };
 
+/* A job that others go after, or that does. */
+struct held {
+	uint32_t missing; /* of those it goes after */
+	uint32_t first;   /* of them, whose nodes it is to have; + 1 or 0 */
+	uint32_t behind;  /* edge + 1 to a job behind it; 0: none */
+	uint32_t *pins;   /* owned */
+	uint32_t pins_count;
+};
+
+struct edge {
+	uint32_t job;
+	uint32_t next; /* edge + 1 */
+};
+
 /* A job that holds its slots. */
 struct running {
 	uint64_t end;
+	uint32_t job;
 	uint32_t count;
 	struct placement *placements; /* owned */
 };
 
 struct play {
 	struct forecast *forecast;
+	struct sweep *sweep; /* borrowed */
 	struct slot *slots;
 	size_t slot_count;
 	struct kind *kinds; /* in the order of their first cell */
 	size_t kind_count;
+	size_t jobs;
 	uint32_t *cell_of; /* by job */
 	uint64_t *times;   /* by cell, none of them 0 */
+	struct held *held; /* by job; NULL: none goes after any */
+	struct edge *edges;
+	size_t edge_count;
 	struct queue *queue;
 	struct running *heap; /* the one that ends first at the top */
 	size_t running;
@@ -55,6 +75,10 @@ void forecast_free(struct forecast *forecast)
 		queue_free(play->queue);
 		for (size_t i = 0; i < play->running; i++)
 			free(play->heap[i].placements);
+		for (size_t i = 0; play->held && i < play->jobs; i++)
+			free(play->held[i].pins);
+		free(play->held);
+		free(play->edges);
 		free(play->heap);
 		free(play);
 	}
@@ -88,6 +112,36 @@ static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
 	return add_kind(play, of);
 }
 
+/* Hold the job behind those that it goes after. */
+static int hold(struct play *play, struct sweep *sweep, size_t cell,
+		uint32_t repeat, size_t job, struct error *err)
+{
+	uint32_t before[ORDER_BEFORE_MAX];
+	bool same_nodes;
+	int count = sweep_after(sweep, cell, repeat, before, &same_nodes, err);
+	struct edge *edges;
+
+	if (count <= 0)
+		return count;
+	if (!play->held)
+		play->held = calloc(play->jobs, sizeof(*play->held));
+	edges = reallocarray(play->edges, play->edge_count + (size_t)count,
+			     sizeof(*edges));
+	play->edges = edges ? edges : play->edges;
+	if (!play->held || !edges)
+		return error_nomem(err, "plan");
+	for (int i = 0; i < count; i++) {
+		struct held *to = &play->held[before[i]];
+
+		edges[play->edge_count] =
+			(struct edge){ (uint32_t)job, to->behind };
+		to->behind = (uint32_t)++play->edge_count;
+	}
+	play->held[job].missing = (uint32_t)count;
+	play->held[job].first = same_nodes ? before[0] + 1 : 0;
+	return count;
+}
+
 /* Learn what the cell asks for; queue its jobs if there is what they need. */
 static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 		      struct error *err)
@@ -100,8 +154,13 @@ static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 	to->shortage = kind->shortage;
 	to->lacks = kind->shortage ? kind->lacks : NULL;
 	for (size_t job = first; job < first + repeats; job++) {
+		int held = hold(play, sweep, cell, (uint32_t)(job - first), job,
+				err);
+
+		if (held < 0)
+			return -1;
 		play->cell_of[job] = (uint32_t)cell;
-		if (!kind->shortage &&
+		if (!kind->shortage && !held &&
 		    queue_add(play->queue, &kind->shape, job + 1,
 			      kind->of->priority, err) < 0)
 			return -1;
@@ -153,7 +212,8 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 	struct play *play = arg;
 	uint32_t cell = play->cell_of[id - 1];
 	struct forecast_cell *to = &play->forecast->cells[cell];
-	struct running running = { .end = play->now + play->times[cell],
+	struct running running = { .job = (uint32_t)id - 1,
+				   .end = play->now + play->times[cell],
 				   .count = shape->nodes };
 	uint32_t *slots;
 
@@ -178,6 +238,47 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 	return slots != NULL;
 }
 
+static void let_go(struct play *play, uint32_t job)
+{
+	struct held *held = &play->held[job];
+	const struct kind *kind =
+		kind_of(play, sweep_cell_kind(play->sweep, play->cell_of[job]));
+	struct shape shape = kind->shape;
+
+	shape.pins = held->pins;
+	shape.pins_count = held->pins_count;
+	if (!kind->shortage && queue_add(play->queue, &shape, job + 1,
+					 kind->of->priority, NULL) < 0)
+		play->failed = true;
+}
+
+static void pin(struct play *play, struct held *held,
+		const struct running *done)
+{
+	held->pins = calloc(done->count + 1, sizeof(*held->pins));
+	play->failed |= !held->pins;
+	for (uint32_t i = 0; held->pins && i < done->count; i++)
+		held->pins[held->pins_count++] =
+			(uint32_t)done->placements[i].slot;
+}
+
+/* A job has ended: those behind it come nearer. */
+static void follow(struct play *play, const struct running *done)
+{
+	uint32_t edge = play->held ? play->held[done->job].behind : 0;
+
+	while (edge) {
+		uint32_t job = play->edges[edge - 1].job;
+		struct held *held = &play->held[job];
+
+		if (held->first == done->job + 1)
+			pin(play, held, done);
+		if (!--held->missing)
+			let_go(play, job);
+		edge = play->edges[edge - 1].next;
+	}
+}
+
 /* Time goes on to the next end of a job, or of several. */
 static void end_some(struct play *play)
 {
@@ -190,6 +291,7 @@ static void end_some(struct play *play)
 		for (uint32_t i = 0; i < done.count; i++)
 			slot_release(&play->slots[done.placements[i].slot],
 				     done.placements[i].devices);
+		follow(play, &done);
 		free(done.placements);
 	}
 }
@@ -199,8 +301,9 @@ static int run(struct play *play, struct error *err)
 	struct forecast *forecast = play->forecast;
 	uint64_t work = 0;
 
-	while (queue_length(play->queue) && work < FORECAST_WORK) {
-		forecast->waves++;
+	while ((queue_length(play->queue) || play->running) &&
+	       work < FORECAST_WORK) {
+		forecast->waves += queue_length(play->queue) > 0;
 		if (scheduler_run(play->queue, play->slots, play->slot_count,
 				  NULL, place, play, err) < 0)
 			return -1;
@@ -212,9 +315,7 @@ static int run(struct play *play, struct error *err)
 		end_some(play);
 		work += play->slot_count * (play->kind_count + 1);
 	}
-	forecast->cut = queue_length(play->queue);
-	while (play->running)
-		end_some(play);
+	forecast->cut = work >= FORECAST_WORK;
 	return 0;
 }
 
@@ -270,6 +371,11 @@ static void sum_up(struct play *play, const uint64_t *times, bool known)
 	for (size_t i = 0; i < forecast->count; i++) {
 		struct forecast_cell *cell = &forecast->cells[i];
 
+		if (!cell->first_wave && !cell->shortage && !forecast->cut) {
+			cell->shortage = SHORTAGE_DOWN;
+			cell->lacks = "what it goes after cannot run, or on "
+				      "fewer nodes";
+		}
 		forecast->lacking += cell->shortage != SHORTAGE_NONE;
 		forecast->known += !cell->shortage && times[i];
 		forecast->unknown += !cell->shortage && !times[i];
@@ -313,6 +419,8 @@ struct forecast *forecast_new(struct sweep *sweep, struct slot *slots,
 		return NULL;
 	}
 	play->forecast = forecast;
+	play->sweep = sweep;
+	play->jobs = sweep_totals(sweep)->jobs;
 	play->slots = slots;
 	play->slot_count = count;
 	if (make_room(play, sweep, err) < 0 ||

@@ -3,13 +3,15 @@
  * Pure. The jobs of a sweep are queued as a submit would, and the real
  * scheduler places them on empty nodes; each takes as long as its cell took
  * before, and gives its nodes back. Jobs that start at the same time are a
- * wave. A cell that never ran is taken to last as long as the median of those
+ * wave. What goes after others starts when these have ended, on their nodes. A
+ * cell that never ran is taken to last as long as the median of those
  * that did; when none did, all last equally long and only the order is known.
  */
 #ifndef CONTROLLER_CLI_PLAN_FORECAST_H
 #define CONTROLLER_CLI_PLAN_FORECAST_H
 
 #include "controller/cluster/shortage.h"
+#include "controller/sweep/order.h"
 #include "controller/sweep/sweep.h"
 
 /* Steps of work after which a forecast ends: about a second. */
