@@ -121,8 +121,11 @@ reference_align()
 
 reference_told()
 {
-	sed -n 's/^replay: //p' "$(log_file "$1" 1 "${2-0}")" | sed -E \
+	local log port
+
+	log=$(log_file "$1" 1 "${2-0}")
+	port=$(sed -n 's/^replay: env MASTER_PORT=//p' "$log")
+	sed -n 's/^replay: //p' "$log" | sed -E \
 		-e '/^env (HOSTNAME|HOME|PATH)=/d' \
-		-e 's/^(env MASTER_PORT=|arg --master_port=).*/\1PORT/' \
-		-e 's/^(arg --master=[^:]*:).*/\1PORT/'
+		-e "s/(_port=|_PORT=|:)$port\$/\1PORT/"
 }
