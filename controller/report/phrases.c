@@ -99,6 +99,7 @@ static const char *const phrases[PHRASES][LANGUAGES] = {
 	[PHRASE_PERFORMANCE] = { "Performance", "性能指标" },
 	[PHRASE_CONFIGURATION] = { "configuration", "配置" },
 	[PHRASE_ALIGNED] = { "loss aligned", "是否精度对齐" },
+	[PHRASE_BASELINE] = { "True (baseline)", "True（基线）" },
 	[PHRASE_ONE_NODE] = { "%s, 1 node, %.0f devices (%s)",
 			      "%s单机%.0f卡（%s）" },
 	[PHRASE_MANY_NODES] = { "%s, %.0f nodes, %.0f devices (%s)",

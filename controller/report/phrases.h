@@ -69,6 +69,7 @@ enum phrase {
 	PHRASE_PERFORMANCE,
 	PHRASE_CONFIGURATION,
 	PHRASE_ALIGNED,
+	PHRASE_BASELINE,
 	PHRASE_ONE_NODE,   /* chip, devices, shape */
 	PHRASE_MANY_NODES, /* chip, nodes, devices, shape */
 	PHRASE_ROWS,       /* "(rows %s)": which rows a value is of */

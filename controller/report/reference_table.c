@@ -144,6 +144,20 @@ static int put_number(const struct lines *lines, size_t line,
 	return buffer_printf(out, err, column->format, value->valuedouble);
 }
 
+static int put_aligned(const struct lines *lines, size_t line,
+		       const struct column *column, struct buffer *out,
+		       struct error *err)
+{
+	const cJSON *row = lines->rows[line];
+	const char *verdict = row_text(row, column->path);
+
+	if (row_completed(row) && verdict && !strcmp(verdict, "baseline"))
+		return buffer_text(out,
+				   phrase(lines->language, PHRASE_BASELINE),
+				   err);
+	return put_number(lines, line, column, out, err);
+}
+
 static int put_layout(const struct lines *lines, size_t line,
 		      const struct column *column, struct buffer *out,
 		      struct error *err)
@@ -325,7 +339,7 @@ static const struct column known[] = {
 	{ "token/p/s", NULL, NULL, put_rate },
 	{ "throughput", NULL, NULL, put_product },
 	{ "loss", "result.loss.last", "%.5g", put_number },
-	{ "aligned", "alignment.verdict", "%.3g", put_number },
+	{ "aligned", "alignment.verdict", "%.3g", put_aligned },
 	{ "mem", NULL, NULL, put_memory },
 	{ "memory", NULL, NULL, put_each_memory },
 	{ "MFU", NULL, NULL, put_mfu },

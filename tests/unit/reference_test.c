@@ -165,7 +165,9 @@ static void test_english(void)
 static void test_spread(void)
 {
 	static const char text[] =
-		"[{\"cell\":\"a\",\"state\":\"completed\",\"nodes\":4,"
+		"[{\"cell\":\"a\",\"state\":\"completed\",\"alignment\":{"
+		"\"verdict\":\"baseline\"},"
+		"\"nodes\":4,"
 		"\"devices\":32,\"setup\":{\"vendor\":\"metax\",\"chip\":"
 		"\"C500\",\"precision\":\"fp32\",\"layout\":{\"tp\":8,\"pp\":4,"
 		"\"data\":1}},\"result\":{\"memory_mib\":63488,"
@@ -184,7 +186,8 @@ static void test_spread(void)
 	    "| 配置 | precision | parallel | fix_hp | token/p/s | 是否精度对齐 "
 	    "| mem | acc | MFU |\n"
 	    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-	    "| C500 4机32卡（4x8） | fp32 | TP8PP4DP1 | / | / | / | 62/64 | / "
+	    "| C500 4机32卡（4x8） | fp32 | TP8PP4DP1 | / | / | True（基线） | "
+	    "62/64 | / "
 	    "| "
 	    "/ |\n"
 	    "| C500 4机32卡（4x8） | amp | TP4PP8DP1 | GAS=1024 | 253.61 | "
