@@ -769,6 +769,16 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
+/* fetch_config.touch */
+static void touch_contents(void *arg)
+{
+	struct agent *agent = arg;
+	struct entry *entry;
+
+	TAILQ_FOREACH(entry, &agent->tasks, next)
+	task_touch(entry->task);
+}
+
 static int open_contents(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -783,6 +793,7 @@ static int open_contents(struct agent *agent, struct error *err)
 		.address = config->address,
 		.port = config->peer_port,
 		.say = say_content,
+		.touch = touch_contents,
 		.arg = agent,
 	};
 	agent->fetches = fetches_new(&agent->fetch_config, err);

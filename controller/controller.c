@@ -9,6 +9,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/repeat.h"
+#include "controller/content/gather.h"
 #include "controller/content/stock.h"
 #include "controller/server/server.h"
 #include "protocol/file.h"
@@ -116,6 +117,7 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 		wire_peer_set_data(old, NULL);
 		node_leave(cluster, node);
 		stock_gone(cluster, node);
+		gather_gone(cluster, node);
 		gang_node_gone(cluster, node);
 	}
 	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
@@ -177,6 +179,9 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	case MESSAGE_CONTENT_WANT:
 		stock_want(cluster, node, body);
 		break;
+	case MESSAGE_CONTENT_PIECE:
+		gather_piece(cluster, node, body, payload, size);
+		break;
 	case MESSAGE_CONTENT_READ:
 		stock_read(cluster, node, body);
 		break;
@@ -219,6 +224,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	log_warning("node=%s out of reach: %s", node->name, why);
 	node_leave(cluster, node);
 	stock_gone(cluster, node);
+	gather_gone(cluster, node);
 	gang_node_gone(cluster, node);
 }
 
@@ -268,6 +274,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	look_again(cluster);
 	stock_tick(cluster);
+	gather_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))
@@ -324,7 +331,8 @@ static int open_state(struct cluster *cluster,
 	cluster->logs = logstore_new(config->state, err);
 	if (!cluster->logs)
 		return -1;
-	if (stock_open(cluster, config->state, err) < 0)
+	if (stock_open(cluster, config->state, err) < 0 ||
+	    gather_open(cluster, err) < 0)
 		return -1;
 	cluster->queue = queue_new(err);
 	if (!cluster->queue || intake_open(cluster, err) < 0 ||
@@ -414,6 +422,7 @@ void controller_free(struct controller *controller)
 	keyring_free(cluster->keyring);
 	intake_close(cluster);
 	node_free_all(cluster);
+	gather_close(cluster);
 	stock_close(cluster);
 	queue_free(cluster->queue);
 	logstore_free(cluster->logs);

@@ -16,6 +16,15 @@ static const struct field stream_size_fields[] = {
 static const struct schema stream_size_schema =
 	SCHEMA(stream_size, stream_size_fields);
 
+static const struct field collected_file_fields[] = {
+	FIELD(collected_file, path),
+	FIELD_OPTIONAL(collected_file, content),
+	FIELD_OPTIONAL(collected_file, bytes),
+	FIELD_OPTIONAL(collected_file, text),
+};
+const struct schema collected_file_schema =
+	SCHEMA(collected_file, collected_file_fields);
+
 static const struct field task_status_fields[] = {
 	TASK_NAME(task_status),
 	FIELD(task_status, state),
@@ -29,6 +38,8 @@ static const struct field task_status_fields[] = {
 	FIELD_OPTIONAL(task_status, ended_ms),
 	FIELD_OPTIONAL(task_status, memory_peak_bytes),
 	FIELD_MANY(task_status, streams, stream_size_schema),
+	FIELD_OPTIONAL(task_status, collecting),
+	FIELD_MANY(task_status, files, collected_file_schema),
 	FIELD_OPTIONAL(task_status, facts),
 };
 const struct schema task_status_schema =

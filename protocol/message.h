@@ -154,6 +154,15 @@ struct stream_size {
 	uint64_t size;
 };
 
+/* A path of the container that the sweep asked for, as a tar file. */
+struct collected_file {
+	char *path;
+	char *content;  /* its hash; NULL: there is none */
+	uint64_t bytes; /* of the tar file */
+	char *text;     /* why there is none */
+};
+extern const struct schema collected_file_schema;
+
 /* What an agent says of one task. */
 struct task_status {
 	uint64_t job;
@@ -171,6 +180,9 @@ struct task_status {
 	uint64_t memory_peak_bytes;
 	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;
+	bool collecting; /* ended, but files are still being collected */
+	struct collected_file *files; /* when that is done */
+	size_t files_count;
 	cJSON *facts; /* of the host when the task was checked: those of hello's
 			 that change, and "warnings", sentences */
 };
@@ -289,8 +301,8 @@ struct message_retry {
 
 /* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
  * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id),
- * "history" (of keys). With wait_ms the answer waits until something changed
- * after `since` (the "since" of an earlier answer).
+ * "history" (of keys), "files" (of job id). With wait_ms the answer waits until
+ * something changed after `since` (the "since" of an earlier answer).
  */
 struct message_query {
 	uint64_t request;

@@ -466,6 +466,8 @@ static int clean_run(sd_event_source *source, uint64_t usec, void *arg)
 	uint64_t bytes = 0;
 	struct error err;
 
+	if (fetches->config->touch)
+		fetches->config->touch(fetches->config->arg);
 	if (contents_clean(fetches->config->contents, FETCH_AGE_MS, &bytes,
 			   &err) < 0)
 		log_warning("%s", err.text);

@@ -180,7 +180,7 @@ static int add_number(struct buffer *out, const char *key, uint64_t value,
 	return buffer_append(out, "", 1, err);
 }
 
-int command_file(const struct task_spec *spec, size_t file,
+int command_text(const struct task_spec *spec, const char *text,
 		 const struct rendezvous *rendezvous, struct buffer *out,
 		 struct error *err)
 {
@@ -190,7 +190,7 @@ int command_file(const struct task_spec *spec, size_t file,
 	buffer_init(&filled.endpoints, ADDRESSES_MAX);
 	if (variables_init(&filled, spec, rendezvous, err) < 0)
 		return -1;
-	return add_filled(out, spec->container.files[file].text, &filled, err);
+	return add_filled(out, text, &filled, err);
 }
 
 int command_build(const struct task_spec *spec, const struct strings *argv,

@@ -23,10 +23,8 @@ int command_hostfile(const struct task_spec *spec,
 		     const struct rendezvous *rendezvous, struct buffer *out,
 		     struct error *err);
 
-/* Append the text of the spec's file of this number, its placeholders filled
- * as those of argv are.
- */
-int command_file(const struct task_spec *spec, size_t file,
+/* Append the text with its placeholders filled, as those of argv are. */
+int command_text(const struct task_spec *spec, const char *text,
 		 const struct rendezvous *rendezvous, struct buffer *out,
 		 struct error *err);
 

@@ -250,6 +250,34 @@ int spool_append_stream(struct spool *spool, const struct task_id *id,
 	return fd < 0 ? error_errno(err, "%s/%s", spool->root, name) : fd;
 }
 
+static void own_name(const struct task_id *id, const char *name,
+		     char path[PATH_MAX])
+{
+	char inside[128];
+
+	snprintf(inside, sizeof(inside), "host/%s", name);
+	name_of(id, inside, path);
+}
+
+int spool_write_own(struct spool *spool, const struct task_id *id,
+		    const char *name, const void *data, size_t size,
+		    struct error *err)
+{
+	char path[PATH_MAX];
+
+	own_name(id, name, path);
+	return file_write(spool->fd, path, data, size, 0600, 0, err);
+}
+
+int spool_read_own(struct spool *spool, const struct task_id *id,
+		   const char *name, struct buffer *out, struct error *err)
+{
+	char path[PATH_MAX];
+
+	own_name(id, name, path);
+	return file_read(spool->fd, path, out, err);
+}
+
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err)
 {

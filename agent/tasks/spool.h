@@ -85,6 +85,13 @@ int spool_open_stream(struct spool *spool, const struct task_id *id,
 int spool_append_stream(struct spool *spool, const struct task_id *id,
 			const char *stream, struct error *err);
 
+/* A file of the agent's own, host/<name>, replaced as a whole. */
+int spool_write_own(struct spool *spool, const struct task_id *id,
+		    const char *name, const void *data, size_t size,
+		    struct error *err);
+int spool_read_own(struct spool *spool, const struct task_id *id,
+		   const char *name, struct buffer *out, struct error *err);
+
 /* Remove the folder with all that is in it. Not there is success. */
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err);

@@ -503,7 +503,8 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 					 "the file %.80s has a name that is "
 					 "not allowed",
 					 name);
-		if (command_file(&task->spec, i, rendezvous, &text, err) < 0 ||
+		if (command_text(&task->spec, container->files[i].text,
+				 rendezvous, &text, err) < 0 ||
 		    spool_write_in(task->room->spool, &task->id, name,
 				   text.data, text.size, err) < 0)
 			return error_prefix(err, "file %s", name);
@@ -523,7 +524,9 @@ static int write_start(struct task *task, struct error *err)
 	    (hosts.size &&
 	     spool_write_in(task->room->spool, &task->id, "hostfile",
 			    hosts.data, hosts.size, err) < 0) ||
-	    write_files(task, &rendezvous, err) < 0)
+	    write_files(task, &rendezvous, err) < 0 ||
+	    collect_note(task->room->spool, &task->id, &task->spec, &rendezvous,
+			 err) < 0)
 		return -1;
 	if (task_complete(task, false, err) < 0 ||
 	    command_build(&task->filled, &task->image_argv, &rendezvous, &start,
@@ -591,6 +594,37 @@ void step_stop(struct task *task)
 		step_retry(task);
 }
 
+static void collect_done(void *arg)
+{
+	struct task *task = arg;
+
+	task->room->changed(task->room->arg, task);
+}
+
+void step_collect(struct task *task)
+{
+	struct collect_room room = {
+		.loop = task->room->loop,
+		.engine = task->room->engine,
+		.spool = task->room->spool,
+		.contents = task->room->contents,
+		.id = &task->id,
+		.spec = &task->spec,
+		.container = task->container,
+		.done = collect_done,
+		.arg = task,
+	};
+	struct error err = { 0 };
+
+	if (task->collect)
+		return;
+	task->collect = collect_begin(&room, &err);
+	if (err.code)
+		log_warning("no files are collected job=%" PRIu64
+			    " rank=%u: %s",
+			    task->id.job, task->id.rank, err.text);
+}
+
 void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
@@ -600,6 +634,7 @@ void step_ended(struct task *task)
 	if (task->ordered && !task->outcome.failure)
 		task->outcome.failure = task->ordered;
 	pump_wake(task->room->pump);
+	step_collect(task);
 }
 
 /* It is tried for ever; the log says so once. */
@@ -636,6 +671,7 @@ void step_remove(struct task *task)
 
 	loop_source_free(&task->watch);
 	monitor_end(take(task->samples));
+	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */
 	if (task->creating)
 		return;

@@ -6,6 +6,7 @@
 
 #include "protocol/container.h"
 #include "agent/content/insert.h"
+#include "agent/tasks/collect.h"
 #include "agent/tasks/outcome.h"
 #include "agent/tasks/preflight.h"
 #include "agent/tasks/streams.h"
@@ -78,6 +79,7 @@ struct task {
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
+	struct collect *collect;        /* its files, once it has ended */
 	struct monitor_stream *samples; /* while the command runs */
 };
 
@@ -93,6 +95,9 @@ step_fn step_check, step_image, step_fetch, step_create, step_insert,
 
 /* Look at the container and go on from what it is. */
 void step_look(struct task *task);
+
+/* Collect the files of a task that has ended. */
+void step_collect(struct task *task);
 
 /* Watch the folder that the container writes. */
 void step_watch(struct task *task);

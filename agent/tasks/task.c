@@ -197,6 +197,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 	started = spool_started(room->spool, id);
 	if (step_read_outcome(task)) {
 		task->step = STEP_ENDED;
+		step_collect(task);
 	} else if (container && (!created || started)) {
 		/* A start that is under way is "created" to the engine. */
 		task->step = STEP_RUN;
@@ -206,6 +207,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 	} else if (started) {
 		outcome_from_engine(&task->outcome, NULL, FAILURE_NONE);
 		task->step = STEP_ENDED;
+		step_collect(task);
 	} else {
 		task->step = STEP_CHECK;
 		step_check(task);
@@ -221,6 +223,7 @@ void task_free(struct task *task)
 	if (task->creating)
 		engine_call_cancel(task->creating);
 	monitor_end(task->samples);
+	collect_free(task->collect);
 	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
@@ -280,6 +283,12 @@ static int copy_text(char **to, const char *from)
 	return *to || !from || !*from ? 0 : -1;
 }
 
+void task_touch(const struct task *task)
+{
+	if (task->collect)
+		collect_touch(task->collect);
+}
+
 int task_status(struct task *task, struct task_status *status,
 		struct error *err)
 {
@@ -296,6 +305,7 @@ int task_status(struct task *task, struct task_status *status,
 		.started_ms = outcome->started_ms,
 		.ended_ms = outcome->ended_ms,
 		.memory_peak_bytes = outcome->memory_peak_bytes,
+		.collecting = task->collect && !collect_is_done(task->collect),
 		.facts =
 			task->facts ? cJSON_Duplicate(task->facts, true) : NULL,
 	};
@@ -305,7 +315,10 @@ int task_status(struct task *task, struct task_status *status,
 	    copy_text(&status->image_id, task->image_id) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,
-			  &status->streams_count) < 0)) {
+			  &status->streams_count) < 0) ||
+	    (task->collect && collect_is_done(task->collect) &&
+	     collect_list(task->collect, &status->files, &status->files_count) <
+		     0)) {
 		codec_clear(&task_status_schema, status);
 		return error_nomem(err, "task");
 	}

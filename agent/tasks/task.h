@@ -78,6 +78,9 @@ void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason);
 void task_discard(struct task *task);
 
+/* Keep what it collected from being removed as unused. */
+void task_touch(const struct task *task);
+
 /* A copy for a message; the caller clears it with task_status_schema. */
 int task_status(struct task *task, struct task_status *status,
 		struct error *err);

@@ -128,6 +128,13 @@ static const struct option_rule logs_rules[] = {
 	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
 	{ 0 },
 };
+static const struct option_rule fetch_rules[] = {
+	{ OPTION("output", 'o', OPTION_TEXT, output, "DIR"),
+	  .help = "where they come to be (.)" },
+	{ OPTION("rank", 0, OPTION_NUMBER, rank, "N"), .max = 1048575,
+	  .help = "only those of the node with that rank" },
+	{ 0 },
+};
 static const struct option_rule report_rules[] = {
 	FORMAT(report_formats, "markdown, csv, json, or html with curves"),
 	{ OPTION("style", 0, OPTION_WORD, style, "WORD"),
@@ -267,6 +274,16 @@ static const struct command commands[] = {
 	  "The output of one rank is printed byte for byte. When there are "
 	  "several ranks,\neach line begins with [rank-N].",
 	  "regatta logs 17 -f --tail 20", command_logs },
+	{ "files", "JOB", 1, 1, true, format_rules,
+	  "list the files that were collected of a job",
+	  "They are those that collect: in the sweep names, from each node.",
+	  "regatta files 17", command_files },
+	{ "fetch", "JOB [PATH]", 1, 2, true, fetch_rules,
+	  "get collected files of a job",
+	  "Without a path: all of them. Those of several nodes come into "
+	  "folders rank-N.\nWhat would lead out of the folder is left out, and "
+	  "told; then the exit code is 1.",
+	  "regatta fetch 17 /out/checkpoint -o results", command_fetch },
 	{ "cancel", "[sweep | job] ID...", 1, ARGS_MAX, true, format_rules,
 	  "end a sweep or a job",
 	  "A bare number is a sweep. What has ended stays as it is.",

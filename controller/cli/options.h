@@ -42,6 +42,7 @@ struct options {
 	const char *name;
 	const char *role;
 	const char *stream;
+	const char *output;
 	const char *framework;
 	const char *from;
 	const char *context;

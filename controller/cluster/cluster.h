@@ -30,6 +30,7 @@
 
 struct job;
 struct stock; /* controller/content/stock.h */
+struct gathers;
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -79,7 +80,10 @@ struct task {
 		       */
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
-	bool collected;      /* its streams are here, all of them */
+	bool collected;      /* its streams and files are here, all of them */
+	bool collecting;     /* its files are not known yet */
+	struct collected_file *files; /* once it ended */
+	size_t files_count;
 	bool crowded;        /* the store has no place for one of them */
 	bool discarding;     /* told to discard */
 	bool reported;       /* in the report that is being read */
@@ -177,6 +181,7 @@ struct cluster {
 	struct store *store;
 	struct logstore *logs;
 	struct stock *stock;
+	struct gathers *gathers; /* controller/content/gather.h */
 	struct catalog *catalog;
 	struct wire_server *wire;
 	struct keyring *keyring;

@@ -6,6 +6,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/verdict.h"
+#include "controller/content/gather.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -271,6 +272,25 @@ static void note_output(struct job *job)
 		printable(job->text, strlen(job->text));
 }
 
+/* What was collected is an event, from which it is listed; and stays. */
+static int keep_files(struct cluster *cluster, struct job *job,
+		      struct error *err)
+{
+	cJSON *data = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(data, "files");
+
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		if (gather_keep(cluster, &job->gang->tasks[i], list, err) < 0) {
+			cJSON_Delete(data);
+			return -1;
+		}
+	}
+	if (cJSON_GetArraySize(list))
+		return job_event(cluster, job, JOB_EVENT_FILES, data, err);
+	cJSON_Delete(data);
+	return 0;
+}
+
 /* Everything is here: say what became of the job. */
 static void conclude(struct cluster *cluster, struct job *job)
 {
@@ -286,7 +306,8 @@ static void conclude(struct cluster *cluster, struct job *job)
 		retry(cluster, job);
 		return;
 	}
-	if (verdict_store(cluster, job, &err) < 0) {
+	if (verdict_store(cluster, job, &err) < 0 ||
+	    keep_files(cluster, job, &err) < 0) {
 		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
 		return;
 	}
@@ -547,6 +568,11 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->streams = take(status->streams);
 	task->streams_count = status->streams_count;
 	status->streams_count = 0;
+	task_drop_files(task);
+	task->files = take(status->files);
+	task->files_count = status->files_count;
+	status->files_count = 0;
+	task->collecting = status->collecting;
 }
 
 static bool was_started(const struct job *job)
@@ -561,6 +587,7 @@ void gang_status(struct cluster *cluster, struct node *node,
 				      status->attempt, status->rank);
 	struct job *job = task ? task->job : NULL;
 	char text[400];
+	bool again; /* the job is ending already: it says nothing new */
 
 	if (!task) {
 		discard_stranger(cluster, node, status);
@@ -573,10 +600,11 @@ void gang_status(struct cluster *cluster, struct node *node,
 			discard_stranger(cluster, node, status);
 		return;
 	}
+	again = job->state == JOB_COLLECTING && job->failure;
 	keep_status(task, (struct task_status *)status);
 	if (task->state == TASK_ENDED)
 		intake_check(cluster, task);
-	if (task->failure) {
+	if (task->failure && !again) {
 		snprintf(text, sizeof(text), "%s: %s", node->name,
 			 task->text ? task->text : failure_name(task->failure));
 		printable(text, strlen(text));

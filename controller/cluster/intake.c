@@ -6,6 +6,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/sampling.h"
+#include "controller/content/gather.h"
 #include "protocol/file.h"
 #include "protocol/followed.h"
 #include "protocol/hardware/trace.h"
@@ -180,7 +181,7 @@ void intake_check(struct cluster *cluster, struct task *task)
 		if (length < stream->size && (length || !task->crowded))
 			return;
 	}
-	task->collected = true;
+	task->collected = gather_files(cluster, task);
 }
 
 /* Reading for metrics. */

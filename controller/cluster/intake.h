@@ -17,7 +17,8 @@ void intake_log(struct cluster *cluster, struct node *node,
 /* Tell the node how far each stream has come that the task has or told of. */
 void intake_tell_lengths(struct cluster *cluster, struct task *task);
 
-/* The task has ended: is all its output here? Sets task->collected. */
+/* The task has ended: are all its output and files here? Sets task->collected.
+ */
 void intake_check(struct cluster *cluster, struct task *task);
 
 /* The log rules of the job's framework; NULL: it has none. */

@@ -524,8 +524,18 @@ int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 	return 0;
 }
 
+void task_drop_files(struct task *task)
+{
+	for (size_t i = 0; i < task->files_count; i++)
+		codec_clear(&collected_file_schema, &task->files[i]);
+	free(task->files);
+	task->files = NULL;
+	task->files_count = 0;
+}
+
 static void task_clear(struct cluster *cluster, struct task *task)
 {
+	task_drop_files(task);
 	task_release(cluster, task);
 	free(task->text);
 	free(task->image_id);

@@ -57,6 +57,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job);
 void task_assign(struct cluster *cluster, struct task *task, struct node *node,
 		 uint64_t devices);
 void task_release(struct cluster *cluster, struct task *task);
+void task_drop_files(struct task *task);
 
 /* What the rank's container is to be; the caller clears it. */
 int task_make_spec(const struct task *task, struct task_spec *spec,

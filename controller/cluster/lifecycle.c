@@ -37,6 +37,7 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 	},
 	[JOB_COLLECTING] = {
 		[JOB_EVENT_DEVICE] = JOB_COLLECTING,
+		[JOB_EVENT_FILES] = JOB_COLLECTING,
 		[JOB_EVENT_EXCEPTION] = JOB_COLLECTING,
 		[JOB_EVENT_COMPLETE] = JOB_COMPLETED,
 		[JOB_EVENT_FAIL] = JOB_FAILED,
@@ -75,6 +76,7 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_CANCEL] = "cancel",
 	[JOB_EVENT_RETRY] = "retry",
 	[JOB_EVENT_DEVICE] = "device",
+	[JOB_EVENT_FILES] = "files",
 	[JOB_EVENT_TAKE] = "take",
 	[JOB_EVENT_MORE] = "more",
 	[JOB_EVENT_ENOUGH] = "enough",

@@ -1,6 +1,7 @@
 /* questions.c - what people may ask, a function a question.
  */
 #include "controller/server/questions.h"
+#include "controller/cluster/lifecycle.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/verdict.h"
 #include "controller/server/describe.h"
@@ -404,6 +405,42 @@ static int ask_history(struct cluster *cluster,
 	return 0;
 }
 
+/* The last of the job's events of this kind. */
+static int last_files(const struct event_row *row, void *arg)
+{
+	cJSON **data = arg;
+
+	if (strcmp(row->kind, job_event_name(JOB_EVENT_FILES)) || !row->data)
+		return 0;
+	cJSON_Delete(*data);
+	*data = codec_parse(row->data, strlen(row->data), NULL);
+	return 0;
+}
+
+static int find_origin(const struct job_row *row, void *arg)
+{
+	uint64_t *job = arg;
+
+	if (row->origin)
+		*job = row->origin;
+	return 0;
+}
+
+static int ask_files(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, struct error *err)
+{
+	uint64_t job = query->id;
+	cJSON *data = NULL, *list = NULL;
+
+	if (store_job(cluster->store, job, find_origin, &job, err) < 0 ||
+	    store_events(cluster->store, job, 0, 0, last_files, &data, err) < 0)
+		return -1;
+	list = cJSON_DetachItemFromObjectCaseSensitive(data, "files");
+	cJSON_Delete(data);
+	cJSON_AddItemToObject(body, "files", list ? list : cJSON_CreateArray());
+	return 0;
+}
+
 typedef int ask_fn(struct cluster *cluster, const struct message_query *query,
 		   cJSON *body, struct error *err);
 
@@ -422,6 +459,7 @@ static const struct {
 	{ "results", ask_results },
 	{ "series", ask_series },
 	{ "history", ask_history },
+	{ "files", ask_files },
 };
 /* clang-format on */
 
@@ -432,7 +470,7 @@ static ask_fn *question(const char *what, struct error *err)
 			return questions[i].ask;
 	error_set(err, EINVAL,
 		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events, results, series and history",
+		  "nodes, node, events, results, series, history and files",
 		  what);
 	return NULL;
 }

@@ -119,6 +119,7 @@ static int refuse(struct work *work, const char *why, struct error *err)
 	if (!work->refused)
 		return error_set(err, EPERM, "\"%.120s\": %s", work->path, why);
 	work->counts.refused++;
+	work->counts.written--;
 	work->refused(work->arg, work->path, why);
 	return 0;
 }
@@ -333,9 +334,13 @@ static int take_entry(struct work *work, struct archive_entry *entry,
 	if (!clean_path(path, work->path)) {
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
+		work->counts.written++;
 		return refuse(work, "a path that leads out, or too long", err);
 	}
-	return *work->path && wanted(work) ? put_entry(work, entry, err) : 0;
+	if (!*work->path || !wanted(work))
+		return 0;
+	work->counts.written++; /* refuse() takes it back */
+	return put_entry(work, entry, err);
 }
 
 static int open_in(struct work *work, int fd, struct error *err)

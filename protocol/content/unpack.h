@@ -30,7 +30,8 @@ struct unpack_limits {
 
 struct unpack_counts {
 	uint64_t bytes;
-	uint64_t entries;
+	uint64_t entries; /* in the tar file */
+	uint64_t written;
 	uint64_t refused;
 };
 

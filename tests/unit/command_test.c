@@ -126,13 +126,15 @@ static void a_file(void)
 	spec.container.files = &file;
 	spec.container.files_count = 1;
 	buffer_init(&text, 4096);
-	is_int(command_file(&spec, 0, &there, &text, &err), 0,
-	       "a file of the spec");
+	is_int(command_text(&spec, spec.container.files[0].text, &there, &text,
+			    &err),
+	       0, "a file of the spec");
 	is(text.data, "rank 3 of ${x} 4\n", "is filled as arguments are");
 	file.text = nothing;
 	buffer_clear(&text);
-	is_int(command_file(&spec, 0, &there, &text, &err), 0,
-	       "and may be empty");
+	is_int(command_text(&spec, spec.container.files[0].text, &there, &text,
+			    &err),
+	       0, "and may be empty");
 	is_int((long long)text.size, 0, "and is then");
 }
 

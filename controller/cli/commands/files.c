@@ -1,0 +1,259 @@
+/* files.c - files, fetch: what jobs left behind.
+ */
+#include "controller/cli/commands/commands.h"
+
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/cli/transfer.h"
+#include "protocol/content/unpack.h"
+#include "protocol/file.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define ENTRIES_MAX 1000000
+#define SLACK ((uint64_t)1 << 30) /* holes may come out as so many bytes */
+
+static int ask_files(struct client *client, uint64_t job, struct answer *answer,
+		     struct error *err)
+{
+	struct message_query query = { .what = (char *)"files", .id = job };
+
+	return client_query(client, &query, answer, err);
+}
+
+static int print_files(struct cli *cli, const cJSON *files, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "RANK", true },  { "PATH", false }, { "SIZE", true },
+		{ "NOTE", false }, { NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *file;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(file, files)
+	{
+		char size[HUMAN_SIZE];
+
+		table_cell(table, PLAIN, "%llu",
+			   (unsigned long long)json_u64(file, "rank"));
+		table_cell(table, PLAIN, "%s", json_text(file, "path"));
+		table_cell(table, PLAIN, "%s",
+			   *json_text(file, "content")
+				   ? human_bytes(json_u64(file, "bytes"), size)
+				   : "-");
+		table_cell(table, PLAIN, "%s", json_text(file, "text"));
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+int command_files(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	const cJSON *files;
+	uint64_t job;
+
+	if (cli_id(cli->args[0], "job", &job, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client || ask_files(client, job, &answer, err) < 0)
+		return -1;
+	files = json_list(answer.body, "files");
+	if (cli_format(cli, "json"))
+		return cli_print_json(cli, files, err) < 0 ? -1 : EXIT_GOOD;
+	if (!files || !files->child) {
+		cli_say(cli,
+			"job %llu has no collected files: collect: [path] in "
+			"the sweep keeps them; regatta logs %llu --list shows "
+			"what is streamed",
+			(unsigned long long)job, (unsigned long long)job);
+		return EXIT_GOOD;
+	}
+	return print_files(cli, files, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+/* fetch */
+
+struct fetching {
+	struct cli *cli;
+	struct client *client;
+	const char *folder;
+	const char *path; /* NULL: all */
+	bool by_rank;     /* a folder for each */
+	size_t files, refused;
+};
+
+/* What `only` names in the tar file of the collected path: the engine begins
+ * it with the path's last name. false: it is not in there.
+ */
+static bool choose(const char *collected, const char *wanted, char *only,
+		   size_t size)
+{
+	char path[PATH_MAX];
+	size_t length, want = wanted ? strlen(wanted) : 0;
+	const char *name;
+
+	snprintf(path, sizeof(path), "%s", collected);
+	length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = 0;
+	while (want > 1 && wanted[want - 1] == '/')
+		want--;
+	*only = 0;
+	/* All of it, or what it is part of. */
+	if (!want || want == 1 ||
+	    (!strncmp(path, wanted, want) &&
+	     (!path[want] || path[want] == '/')))
+		return true;
+	if (strncmp(path, wanted, length) != 0 || wanted[length] != '/')
+		return false;
+	name = strrchr(path, '/');
+	return snprintf(only, size, "%s%.*s", name ? name + 1 : path,
+			(int)(want - length), wanted + length) < (int)size;
+}
+
+static void on_refused(void *arg, const char *path, const char *why)
+{
+	struct fetching *fetching = arg;
+
+	cli_say(fetching->cli, "left out: %s: %s", path, why);
+	fetching->refused++;
+}
+
+/* A file without a name, on the disk that it is for. */
+static int open_temporary(const char *folder, struct error *err)
+{
+	char path[PATH_MAX];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if (snprintf(path, sizeof(path), "%s/.regatta-XXXXXX", folder) >=
+	    PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s", folder);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%.100s", folder);
+	unlink(path);
+	return fd;
+}
+
+static int fetch_file(struct fetching *fetching, const cJSON *file,
+		      const char *only, struct error *err)
+{
+	struct unpack_limits limits = {
+		.bytes = json_u64(file, "bytes") * 4 + SLACK,
+		.entries = ENTRIES_MAX,
+	};
+	struct unpack_counts counts = { 0 };
+	unsigned long long rank = json_u64(file, "rank");
+	char folder[PATH_MAX], size[HUMAN_SIZE];
+	owned_fd int dir = -1, tar = -1;
+
+	if (fetching->by_rank)
+		snprintf(folder, sizeof(folder), "%s/rank-%llu",
+			 fetching->folder, rank);
+	else
+		snprintf(folder, sizeof(folder), "%s", fetching->folder);
+	if (file_make_folders(folder, 0755, err) < 0)
+		return -1;
+	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return error_errno(err, "%.100s", folder);
+	tar = open_temporary(folder, err);
+	if (tar < 0 ||
+	    transfer_get(fetching->client, json_text(file, "content"), tar,
+			 NULL, NULL, err) < 0)
+		return -1;
+	lseek(tar, 0, SEEK_SET);
+	if (unpack(tar, dir, *only ? only : NULL, &limits, on_refused, fetching,
+		   &counts, err) < 0)
+		return error_prefix(err, "%.80s of rank %llu",
+				    json_text(file, "path"), rank);
+	if (!counts.written)
+		return 0;
+	fetching->files++;
+	cli_say(fetching->cli, "rank %llu: %s: %llu entries, %s, to %s", rank,
+		json_text(file, "path"), (unsigned long long)counts.written,
+		human_bytes(counts.bytes, size), folder);
+	return 0;
+}
+
+static int fetch_all(struct fetching *fetching, const cJSON *files,
+		     struct error *err)
+{
+	uint64_t rank = fetching->cli->options.rank;
+	const cJSON *file;
+	char only[PATH_MAX];
+
+	cJSON_ArrayForEach(file, files)
+	{
+		if ((rank != OPTION_NONE && json_u64(file, "rank") != rank) ||
+		    !choose(json_text(file, "path"), fetching->path, only,
+			    sizeof(only)))
+			continue;
+		if (!*json_text(file, "content"))
+			cli_say(fetching->cli, "rank %llu: %s: %s",
+				(unsigned long long)json_u64(file, "rank"),
+				json_text(file, "path"),
+				json_text(file, "text"));
+		else if (fetch_file(fetching, file, only, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool several_ranks(const cJSON *files)
+{
+	const cJSON *file;
+
+	cJSON_ArrayForEach(file, files)
+	{
+		if (json_u64(file, "rank") != json_u64(files->child, "rank"))
+			return true;
+	}
+	return false;
+}
+
+int command_fetch(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	struct fetching fetching = {
+		.cli = cli,
+		.folder = cli->options.output ? cli->options.output : ".",
+		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
+	};
+	const cJSON *files;
+	uint64_t job;
+
+	if (cli_id(cli->args[0], "job", &job, err) < 0)
+		return -1;
+	if (fetching.path && *fetching.path != '/')
+		return error_set(err, EINVAL,
+				 "fetch: found '%.60s', allowed is a path as "
+				 "regatta files %llu lists it, or below one",
+				 fetching.path, (unsigned long long)job);
+	client = cli_connect(cli, err);
+	if (!client || ask_files(client, job, &answer, err) < 0)
+		return -1;
+	fetching.client = client;
+	files = json_list(answer.body, "files");
+	fetching.by_rank =
+		cli->options.rank == OPTION_NONE && several_ranks(files);
+	if (fetch_all(&fetching, files, err) < 0)
+		return -1;
+	if (!fetching.files)
+		return error_set(err, ENOENT,
+				 "job %llu: no such file was collected; see "
+				 "regatta files %llu",
+				 (unsigned long long)job,
+				 (unsigned long long)job);
+	return fetching.refused ? EXIT_WORK_FAILED : EXIT_GOOD;
+}

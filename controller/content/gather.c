@@ -1,0 +1,324 @@
+/* gather.c - the files that tasks collected come to the controller.
+ */
+#include "controller/content/gather.h"
+
+#include "controller/cluster/gang.h"
+#include "controller/cluster/intake.h"
+#include "protocol/content/taker.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One content that is being read from a node. */
+struct gather {
+	struct gathers *gathers;
+	struct node *node;
+	struct taker *taker;
+	bool full; /* all bytes are here, they are being checked */
+	TAILQ_ENTRY(gather) next;
+};
+
+struct gathers {
+	struct cluster *cluster;
+	sd_event_source *check;
+	size_t count;
+	bool full_disk; /* said so in the log already */
+	TAILQ_HEAD(, gather) list;
+};
+
+static void gather_free(struct gather *gather)
+{
+	TAILQ_REMOVE(&gather->gathers->list, gather, next);
+	gather->gathers->count--;
+	taker_free(gather->taker);
+	free(gather);
+}
+
+static bool task_waits(const struct task *task)
+{
+	return task->state == TASK_ENDED && !task->collected &&
+	       task->files_count;
+}
+
+/* There is room again: for whoever waits. */
+static void go_on(struct cluster *cluster)
+{
+	struct gang *gang, *next;
+
+	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
+		struct job *job = gang->job;
+		bool news = false;
+
+		next = TAILQ_NEXT(gang, by_cluster);
+		if (job->state != JOB_COLLECTING && job->state != JOB_RUNNING)
+			continue;
+		for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+			if (!task_waits(&gang->tasks[i]))
+				continue;
+			intake_check(cluster, &gang->tasks[i]);
+			news |= gang->tasks[i].collected;
+		}
+		if (news)
+			gang_advance(cluster, job);
+	}
+}
+
+/* It will never come from there: the tasks do without. */
+static void give_up(struct cluster *cluster, struct node *node,
+		    const char *hash, const char *why)
+{
+	struct task *task;
+
+	log_error("node=%s content=%.12s: %s", node->name, hash, why);
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		for (size_t i = 0; i < task->files_count; i++) {
+			struct collected_file *file = &task->files[i];
+
+			if (!file->content || strcmp(file->content, hash) != 0)
+				continue;
+			free(file->content);
+			file->content = NULL;
+			free(file->text);
+			file->text = strdup(why);
+		}
+	}
+}
+
+static void failed(struct gather *gather, const struct error *err)
+{
+	struct gathers *gathers = gather->gathers;
+	struct node *node = gather->node;
+	char hash[CONTENT_HASH_SIZE];
+
+	memcpy(hash, taker_hash(gather->taker), sizeof(hash));
+	gather_free(gather);
+	/* A full disk is waited for, as with output. */
+	if (err->code == ENOSPC || err->code == EDQUOT) {
+		if (!gathers->full_disk)
+			log_error("collected files: %s; trying again",
+				  err->text);
+		gathers->full_disk = true;
+		return;
+	}
+	give_up(gathers->cluster, node, hash, err->text);
+	go_on(gathers->cluster);
+}
+
+static int check_run(sd_event_source *source, void *arg)
+{
+	struct gathers *gathers = arg;
+	struct gather *gather, *next;
+	struct error err = { 0 };
+	bool done = false;
+
+	for (gather = TAILQ_FIRST(&gathers->list); gather; gather = next) {
+		int rc;
+
+		next = TAILQ_NEXT(gather, next);
+		if (!gather->full)
+			continue;
+		rc = taker_finish(gather->taker, &err);
+		if (rc < 0) {
+			failed(gather, &err);
+			done = true;
+			break;
+		}
+		if (rc == 0) {
+			gather_free(gather);
+			gathers->full_disk = false;
+			done = true;
+		}
+	}
+	TAILQ_FOREACH(gather, &gathers->list, next)
+	{
+		if (gather->full)
+			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
+	if (done)
+		go_on(gathers->cluster);
+	return 0;
+}
+
+void gather_tick(struct cluster *cluster)
+{
+	go_on(cluster);
+}
+
+int gather_open(struct cluster *cluster, struct error *err)
+{
+	struct gathers *gathers = calloc(1, sizeof(*gathers));
+	int rc;
+
+	if (!gathers)
+		return error_nomem(err, "contents");
+	TAILQ_INIT(&gathers->list);
+	gathers->cluster = cluster;
+	cluster->gathers = gathers;
+	rc = sd_event_add_defer(cluster->loop, &gathers->check, check_run,
+				gathers);
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(gathers->check, SD_EVENT_OFF);
+	return rc < 0 ? error_set(err, -rc, "event loop: no gatherer") : 0;
+}
+
+void gather_close(struct cluster *cluster)
+{
+	struct gathers *gathers = take(cluster->gathers);
+
+	if (!gathers)
+		return;
+	while (!TAILQ_EMPTY(&gathers->list))
+		gather_free(TAILQ_FIRST(&gathers->list));
+	loop_source_free(&gathers->check);
+	free(gathers);
+}
+
+/* taker_send_fn */
+static int send_read(void *arg, const struct message_content_read *read)
+{
+	const struct gather *gather = arg;
+
+	return gather->node->peer ? wire_server_send(gather->node->peer,
+						     MESSAGE_CONTENT_READ, read,
+						     NULL, 0, NULL)
+				  : -1;
+}
+
+static void all_here(struct gather *gather)
+{
+	gather->full = true;
+	sd_event_source_set_enabled(gather->gathers->check, SD_EVENT_ONESHOT);
+}
+
+static void begin(struct cluster *cluster, struct node *node,
+		  const struct collected_file *file)
+{
+	struct gathers *gathers = cluster->gathers;
+	struct gather *gather;
+	struct error err;
+
+	TAILQ_FOREACH(gather, &gathers->list, next)
+	{
+		/* Also from another node: then it is here soon. */
+		if (!strcmp(taker_hash(gather->taker), file->content))
+			return;
+	}
+	if (gathers->count >= GATHER_MAX || !node->peer)
+		return;
+	gather = calloc(1, sizeof(*gather));
+	if (!gather)
+		return;
+	gather->gathers = gathers;
+	gather->node = node;
+	gather->taker = taker_new(stock_contents(cluster), file->content,
+				  file->bytes, send_read, gather, &err);
+	if (!gather->taker) {
+		free(gather);
+		/* EBUSY: a person is sending the same. */
+		if (err.code == EPROTO || err.code == E2BIG)
+			give_up(cluster, node, file->content, err.text);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&gathers->list, gather, next);
+	gathers->count++;
+	if (taker_length(gather->taker) == file->bytes)
+		all_here(gather);
+	else if (taker_begin(gather->taker) < 0)
+		gather_free(gather);
+}
+
+static bool is_here(struct cluster *cluster, const struct collected_file *file)
+{
+	uint64_t bytes;
+	bool whole;
+
+	return contents_look(stock_contents(cluster), file->content, &bytes,
+			     &whole, NULL) == 0 &&
+	       whole;
+}
+
+bool gather_files(struct cluster *cluster, struct task *task)
+{
+	bool all = !task->collecting;
+
+	for (size_t i = 0; i < task->files_count; i++) {
+		const struct collected_file *file = &task->files[i];
+
+		if (file->content && !is_here(cluster, file))
+			begin(cluster, task->node, file);
+		/* It may have been given up. */
+		all &= !file->content || is_here(cluster, file);
+	}
+	return all;
+}
+
+void gather_piece(struct cluster *cluster, struct node *node,
+		  const struct message_content_piece *piece, const void *data,
+		  size_t size)
+{
+	struct gather *gather;
+	struct error err = { 0 };
+	int rc;
+
+	TAILQ_FOREACH(gather, &cluster->gathers->list, next)
+	{
+		if (gather->node == node && !gather->full &&
+		    !strcmp(taker_hash(gather->taker), piece->hash))
+			break;
+	}
+	if (!gather)
+		return;
+	rc = taker_piece(gather->taker, piece, data, size, &err);
+	if (rc > 0)
+		all_here(gather);
+	else if (rc < 0)
+		failed(gather, &err);
+}
+
+void gather_gone(struct cluster *cluster, const struct node *node)
+{
+	struct gather *gather, *next;
+
+	for (gather = TAILQ_FIRST(&cluster->gathers->list); gather;
+	     gather = next) {
+		next = TAILQ_NEXT(gather, next);
+		if (gather->node == node)
+			gather_free(gather);
+	}
+}
+
+int gather_keep(struct cluster *cluster, const struct task *task, cJSON *list,
+		struct error *err)
+{
+	for (size_t i = 0; i < task->files_count; i++) {
+		const struct collected_file *file = &task->files[i];
+		bool here = file->content && is_here(cluster, file);
+		const char *text = file->text;
+		cJSON *item = cJSON_CreateObject();
+
+		if (here && contents_keep(stock_contents(cluster),
+					  file->content, err) < 0) {
+			cJSON_Delete(item);
+			return -1;
+		}
+		if (file->content && !here)
+			text = "the job ended before it had come";
+		cJSON_AddNumberToObject(item, "rank", task->rank);
+		cJSON_AddStringToObject(item, "path", file->path);
+		cJSON_AddItemToObject(item, "content",
+				      here ? cJSON_CreateString(file->content)
+					   : cJSON_CreateNull());
+		cJSON_AddNumberToObject(item, "bytes",
+					here ? (double)file->bytes : 0);
+		cJSON_AddItemToObject(item, "text",
+				      text ? cJSON_CreateString(text)
+					   : cJSON_CreateNull());
+		cJSON_AddItemToArray(list, item);
+	}
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* gather.h - the files that tasks collected come to the controller.
+ *
+ * A node's task names them by content; those that are not here are read from
+ * the node, GATHER_MAX at a time over all nodes, each where it was left by an
+ * earlier session or controller. Asked again and again, it does what is left.
+ */
+#ifndef CONTROLLER_CONTENT_GATHER_H
+#define CONTROLLER_CONTENT_GATHER_H
+
+#include "controller/content/stock.h"
+
+#define GATHER_MAX 16
+
+int gather_open(struct cluster *cluster, struct error *err);
+void gather_close(struct cluster *cluster);
+
+/* Are all files of the task, which has ended, here? If not, they are read, as
+ * far as there is room; gang_advance() follows when the last one has come.
+ */
+bool gather_files(struct cluster *cluster, struct task *task);
+
+void gather_piece(struct cluster *cluster, struct node *node,
+		  const struct message_content_piece *piece, const void *data,
+		  size_t size);
+/* Every half second: what had no room, or no disk, is tried again. */
+void gather_tick(struct cluster *cluster);
+
+void gather_gone(struct cluster *cluster, const struct node *node);
+
+/* Add the task's files to a list: {"rank", "path", "content", "bytes", "text"},
+ * content null and a text where there is none. Those that are here are kept.
+ */
+int gather_keep(struct cluster *cluster, const struct task *task, cJSON *list,
+		struct error *err);
+
+#endif

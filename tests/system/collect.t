@@ -1,0 +1,70 @@
+#!/bin/bash
+# collect.t - files of the container come back when the command has ended.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need cmp
+
+must cluster_up 2 one
+
+files_get()
+{
+	cli files "$1" --format json | jq -r "$2"
+}
+
+# From every node; a link that leads out, a path that is not there.
+must submit_tool first nodes=2 'collect=["/out/${NODE_RANK}", /none]' \
+	folder /out , folder '/out/${NODE_RANK}' , \
+	folder '/out/${NODE_RANK}/a' , \
+	into '/out/${NODE_RANK}/a/log' , print 100000 , into - , \
+	link /etc/passwd '/out/${NODE_RANK}/bad' , \
+	link a/log '/out/${NODE_RANK}/good'
+first=$JOB
+must wait_job "$first" completed 60
+is "$(files_get "$first" '[.[] | select(.content) |
+	"\(.rank) \(.path)"] | join(" ")')" '0 /out/0 1 /out/1' \
+	"the paths are listed, placeholders filled"
+like "$(files_get "$first" '.[1].text')" 'none' \
+	"of a path that is not there it is told why"
+like "$(cli files "$first")" '/out/1 .* KiB' "as a table, too"
+cli fetch "$first" -o "$BED/back" 2>"$BED/words"
+is $? 1 "a link that leads out is no good"
+like "$(<"$BED/words")" 'left out: 0/bad: a link that leads out' "and is told"
+"$REGATTA_BUILD/lab/tool" print 100000 >"$BED/want"
+ok 'cmp "$BED/want" "$BED/back/rank-1/1/a/log"' "all the others are here"
+is "$(readlink "$BED/back/rank-0/0/good")" a/log "links within are links"
+ok '[[ ! -e $BED/back/rank-0/0/bad ]]' "the bad one is not"
+must cli fetch "$first" /out/1/a --rank 1 -o "$BED/part"
+is "$(cd "$BED/part" && find . -type f)" ./1/a/log \
+	"a path below a collected one alone"
+cli fetch "$first" /out/1/b -o "$BED/no" 2>"$BED/words"
+is $? 2 "one that is not there is a wrong request"
+
+# Of a command that fails; too much is not kept; agent and controller killed.
+must submit_tool second 'collect=[/large, /small]' collect_limit=100K \
+	'nodes=2' into /large , print 200000 , into /small , print 1000 , exit 3
+must wait_job "$JOB" failed 60
+is "$(job_get "$JOB" .failure)" exit "a failed command stays failed"
+like "$(files_get "$JOB" '.[0].text')" 'too large: .* 102400' \
+	"what is beyond the limit is not kept"
+is "$(files_get "$JOB" '[.[] | select(.content).path] | join(" ")')" \
+	'/small /small' "but what fits is"
+
+must submit_tool third 'collect=[/big]' into /big , print 300000000
+must wait_job "$JOB" collecting 60
+node=$(job_get "$JOB" '.allocation[0]')
+wait_for 'ls $CLUSTER/controller/content/partial/?* 2>/dev/null' 30
+controller_kill
+agent_kill "${node#n}"
+controller_up
+agent_up "${node#n}"
+must wait_job "$JOB" completed 90
+must cli fetch "$JOB" -o "$BED/big" 2>/dev/null
+"$REGATTA_BUILD/lab/tool" print 300000000 | cmp - "$BED/big/big"
+is $? 0 "after both were killed all is here, byte for byte"
+must wait_sweep "$SWEEP" 30
+ok 'cluster_clean' "nothing is left on the nodes"
+done_testing
