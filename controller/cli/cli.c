@@ -220,6 +220,12 @@ static const struct option_rule vendors_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule import_rules[] = {
+	{ OPTION("keep-going", 0, OPTION_FLAG, keep_going, NULL),
+	  .help = "leave out cases that cannot run" },
+	IMAGES,
+	{ 0 },
+};
 static const struct option_rule no_rules[] = { { 0 } };
 static const struct option_rule key_rules[] = {
 	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
@@ -345,6 +351,13 @@ static const struct command commands[] = {
 	  "Packages install it where the shell looks for it. Needs no "
 	  "controller.",
 	  "eval \"$(regatta completion bash)\"", command_completion },
+	{ "import", "flagperf TREE [DIR]", 2, 3, false, import_rules,
+	  "make sweeps of a FlagPerf checkout's configuration",
+	  "Reads test_conf.py, cluster_conf.py and each host.yaml, running "
+	  "nothing of them,\nand writes a sweep for each suite that has cases, "
+	  "and a list of the nodes. Says\nwhat it could not carry over, and "
+	  "what to type instead of run.py. Needs no\ncontroller.",
+	  "regatta import flagperf /home/FlagPerf", command_import },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "

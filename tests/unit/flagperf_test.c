@@ -234,7 +234,8 @@ static void what_surrounds_a_case(void)
 		      "--env 'A=b' -e B=\\\"c d\\\" --ulimit=core=0\"\n"
 		      "  pip_source: http://p\n"
 		      "  cases: {'m:pytorch_1.13:K100:1:8:3': "
-		      "\"/it's a $dir/\"}\n",
+		      "{data: \"/it's a $dir/\", env: {A: top}, "
+		      "batch: {micro: 2}}}\n",
 		      &err);
 
 	ok(sweep, "a case with everything %s", err.text);
@@ -247,6 +248,7 @@ static void what_surrounds_a_case(void)
 	is(job.measure.framework, "pytorch", "whose log it is");
 	is(job.measure.model, "m", "the model");
 	ok(job.nodes == 1 && job.devices == 8, "nodes and devices");
+	ok(job.measure.micro_batch == 2, "what stands beside its data");
 	is(job.container.workdir, "/fp/training", "the working folder");
 	show_mounts(&job, text, sizeof(text));
 	is(text,
@@ -487,7 +489,7 @@ int main(void)
 	size_t more = sizeof(suites) / sizeof(suites[0]);
 	size_t bad = sizeof(wrong) / sizeof(wrong[0]);
 
-	tap_begin((int)(count * 4 + 18 + 3 + 4 + more * 2 + bad + 1 + 4 + 1));
+	tap_begin((int)(count * 4 + 19 + 3 + 4 + more * 2 + bad + 1 + 4 + 1));
 	catalog = loaded;
 	ok(loaded, "the data files are read %s", err.text);
 	for (size_t i = 0; i < count; i++)

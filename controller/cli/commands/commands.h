@@ -28,6 +28,7 @@ command_fn command_mfu;        /* mfu.c: a rate held against a chip */
 command_fn command_vendors;    /* vendors.c */
 command_fn command_check;      /* check.c: files of settings, policies */
 command_fn command_completion; /* completion.c: for shells */
+command_fn command_import;     /* import.c: what others configured */
 command_fn command_key;        /* keys.c */
 
 #endif

@@ -14,6 +14,7 @@
  *	    cases: {"name[:chip]": environment, ...}}
  *	  operation: {nodes: 1, processes: 1, mode, warmup,
  *	    cases: {"op:dataformat:spectflops:oplib:chip": environment, ...}}
+ *	  # or, behind a case, {data: ..., batch: {sequence: 4096}, ...}
  *	  keep_going: true	# leave out cases that are wrong
  *	  without: {CASE: why}	# and these
  *
@@ -46,9 +47,7 @@ const struct value *flagperf_cell(const struct flagperf *flagperf,
 /* Why it is left out, or NULL. */
 const char *flagperf_reason(const struct flagperf *flagperf, size_t index);
 
-/* Where the case stands in the sweep file, and the case. */
-const struct value *flagperf_place(const struct flagperf *flagperf,
-				   size_t index);
+/* The case. */
 const char *flagperf_case(const struct flagperf *flagperf, size_t index);
 
 /* The checkout on the nodes; "": it is in the workspace. */

@@ -1,0 +1,555 @@
+/* case.c - one case of a FlagPerf tree to the keys of a cell.
+ */
+#include "controller/sweep/flagperf/case.h"
+
+#include "controller/sweep/flagperf/options.h"
+#include "controller/sweep/flagperf/template.h"
+#include "controller/sweep/words.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define CASE_BYTES 256
+#define PARTS_MAX 16
+#define NODES_MAX 4096
+#define PROCESSES_MAX 1024
+#define REPEATS_MAX 1000
+
+/* The parts of a case. */
+
+struct parts {
+	char text[CASE_BYTES];
+	const char *items[PARTS_MAX];
+	size_t count;
+};
+
+static int split(const struct flagperf_case *item, struct parts *parts,
+		 struct error *err)
+{
+	const char *text = value_key(item->map, item->index);
+	char *rest = parts->text;
+
+	if (strlen(text) >= sizeof(parts->text))
+		return value_key_error(item->map, item->index, err,
+				       "found a case of %zu bytes, allowed are "
+				       "%zu",
+				       strlen(text), sizeof(parts->text) - 1);
+	snprintf(parts->text, sizeof(parts->text), "%s", text);
+	while (rest && parts->count < PARTS_MAX) {
+		const char *part = strsep(&rest, ":");
+
+		/* They become names of folders and files. */
+		if (strchr(part, '/') || !strcmp(part, ".."))
+			return value_key_error(item->map, item->index, err,
+					       "found the part \"%.60s\", "
+					       "allowed are parts without "
+					       "\"/\"",
+					       part);
+		parts->items[parts->count++] = part;
+	}
+	return 0;
+}
+
+/* The longest list of fields that the case fills; NULL: none. */
+static const struct value *fields_of(const struct flagperf_section *section,
+				     size_t count)
+{
+	const struct value *lists = value_get(section->book, "fields");
+	const struct value *best = NULL;
+
+	for (size_t i = 0; i < value_count(lists); i++)
+		if (value_count(value_at(lists, i)) <= count &&
+		    (!best ||
+		     value_count(value_at(lists, i)) > value_count(best)))
+			best = value_at(lists, i);
+	return best;
+}
+
+/* "model:framework:hardware": what a case should look like. */
+static void describe(const struct flagperf_section *section, char *text,
+		     size_t size)
+{
+	const struct value *fields =
+		value_at(value_get(section->book, "fields"), 0);
+
+	*text = 0;
+	for (size_t i = 0; i < value_count(fields); i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, size - used, "%s%s", i ? ":" : "",
+			 value_text(value_at(fields, i)));
+	}
+}
+
+static int set_fields(const struct flagperf_section *section,
+		      const struct flagperf_case *item,
+		      const struct parts *parts, struct names *names,
+		      struct error *err)
+{
+	const struct value *fields = fields_of(section, parts->count);
+	char allowed[120];
+
+	if (!fields) {
+		describe(section, allowed, sizeof(allowed));
+		return value_key_error(item->map, item->index, err,
+				       "found a case of %zu field%s, allowed "
+				       "is \"%s\"",
+				       parts->count,
+				       parts->count == 1 ? "" : "s", allowed);
+	}
+	for (size_t i = 0; i < value_count(fields); i++) {
+		const char *field = value_text(value_at(fields, i));
+
+		if (!*parts->items[i])
+			return value_key_error(item->map, item->index, err,
+					       "found an empty %s", field);
+		if (names_set(names, field, parts->items[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A number of the case, 1 to max. */
+static int read_number(const struct flagperf_case *item,
+		       const struct names *names, const char *field,
+		       uint32_t max, uint32_t *number, struct error *err)
+{
+	owned_free char *text = names_plain(names, field);
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+	unsigned long found = 0;
+
+	if (digits && digits < 10 && !text[digits])
+		found = strtoul(text, NULL, 10);
+	if (!found || found > max)
+		return value_key_error(item->map, item->index, err,
+				       "found %s \"%.40s\", allowed is 1 to %u",
+				       field, text ? text : "", max);
+	*number = (uint32_t)found;
+	return 0;
+}
+
+/* What stands behind the case, the path of its data or its environment; in a
+ * map that says more of the cell, behind "data". NULL: nothing.
+ */
+static const struct value *behind(const struct flagperf_case *item)
+{
+	const struct value *value = value_at(item->map, item->index);
+
+	return value_kind(value) == VALUE_MAP ? value_get(value, "data")
+					      : value;
+}
+
+/* Names. */
+
+/* A text of the section, or of the block; "" where neither has it. */
+static int set_text(const struct flagperf_site *site,
+		    const struct flagperf_section *section, const char *name,
+		    const char *fallback, struct names *names,
+		    struct error *err)
+{
+	const struct value *value = value_get(section->map, name);
+	const char *text = fallback;
+
+	if (!value)
+		value = value_get(site->block, name);
+	if (value && value_kind(value) != VALUE_NULL &&
+	    value_string(value, 4096, &text, err) < 0)
+		return -1;
+	return names_set(names, name, text, err);
+}
+
+/* TP2PP1SH1SP4A10040G: what a hardware field may begin with. */
+static int set_parallel(struct names *names, struct error *err)
+{
+	static const struct {
+		const char *letters, *name;
+	} degrees[] = {
+		{ "TP", "parallel_tp" },
+		{ "PP", "parallel_pp" },
+		{ "SH", "parallel_sh" },
+		{ "SP", "parallel_sp" },
+	};
+	owned_free char *hardware = names_plain(names, "hardware");
+	char found[4][8] = { "" };
+	const char *at = hardware;
+
+	for (size_t i = 0; at && i < 4; i++) {
+		size_t digits = strncmp(at, degrees[i].letters, 2) != 0
+					? 0
+					: strspn(at + 2, "0123456789");
+
+		if (!digits || digits >= sizeof(found[i])) {
+			at = NULL;
+			break;
+		}
+		snprintf(found[i], sizeof(found[i]), "%.*s", (int)digits,
+			 at + 2);
+		at += 2 + digits;
+	}
+	for (size_t i = 0; i < 4; i++)
+		if (names_set(names, degrees[i].name, at ? found[i] : "", err) <
+		    0)
+			return -1;
+	return 0;
+}
+
+/* "0,1,2" */
+static int set_devices(struct names *names, uint32_t count, struct error *err)
+{
+	owned(buffer_clear) struct buffer out;
+
+	buffer_init(&out, 16384);
+	for (uint32_t i = 0; i < count; i++)
+		if (buffer_printf(&out, err, "%s%u", i ? "," : "", i) < 0)
+			return -1;
+	return names_set(names, "devices", out.data, err);
+}
+
+/* How many nodes and processes: of the case, or of the section. */
+static int set_counts(const struct flagperf_section *section,
+		      const struct flagperf_case *item, struct names *names,
+		      struct error *err)
+{
+	const struct value *nodes = value_get(section->map, "nodes");
+	const struct value *processes = value_get(section->map, "processes");
+	uint32_t nnodes = 1, nproc = 1, repeat;
+
+	if (names_has(names, "nnodes")) {
+		if (read_number(item, names, "nnodes", NODES_MAX, &nnodes,
+				err) < 0 ||
+		    read_number(item, names, "nproc", PROCESSES_MAX, &nproc,
+				err) < 0 ||
+		    read_number(item, names, "repeat", REPEATS_MAX, &repeat,
+				err) < 0)
+			return -1;
+	} else {
+		if ((nodes &&
+		     value_u32(nodes, 1, NODES_MAX, &nnodes, err) < 0) ||
+		    (processes &&
+		     value_u32(processes, 1, PROCESSES_MAX, &nproc, err) < 0))
+			return -1;
+	}
+	if (names_number(names, "nnodes", nnodes, err) < 0 ||
+	    names_number(names, "nproc", nproc, err) < 0 ||
+	    names_number(names, "world", (uint64_t)nnodes * nproc, err) < 0)
+		return -1;
+	return set_devices(names, nproc, err);
+}
+
+/* The launcher: megatron of megatron_core060; of the other suites their kind.
+ */
+static int set_launcher(const struct flagperf_section *section,
+			struct names *names, struct error *err)
+{
+	owned_free char *framework = names_plain(names, "framework");
+	owned_free char *kind = names_plain(names, "kind");
+
+	if (!framework || !kind)
+		return error_nomem(err, "flagperf");
+	framework[strcspn(framework, "_")] = 0;
+	return names_set(names, "launcher",
+			 *framework ? framework
+			 : *kind    ? kind
+				    : section->name,
+			 err);
+}
+
+static int set_names(const struct flagperf_site *site,
+		     const struct flagperf_section *section,
+		     const struct flagperf_case *item, struct names *names,
+		     struct error *err)
+{
+	/* What stands in the section or the block, and what it is else. */
+	static const char *const texts[][2] = {
+		{ "pip_source", "" }, { "log_level", "debug" },
+		{ "visible", "" },    { "hosts_ports", "" },
+		{ "kind", "" },       { "mode", "" },
+		{ "warmup", "" },
+	};
+	const struct value *names_book = value_get(section->book, "names");
+	const struct value *value = behind(item);
+	const struct value *vendor = value_get(site->block, "vendor");
+	const struct value *log_path = value_get(section->map, "log_path");
+	struct parts parts = { .count = 0 };
+
+	if (!vendor)
+		vendor = value_get(site->root, "vendor");
+	if (split(item, &parts, err) < 0 ||
+	    names_set(names, "case", value_key(item->map, item->index), err) <
+		    0 ||
+	    names_set(names, "value", value ? value_text(value) : "", err) <
+		    0 ||
+	    names_set(names, "vendor", vendor ? value_text(vendor) : "cpu",
+		      err) < 0 ||
+	    names_set(names, "host", site->tree, err) < 0 ||
+	    names_set(names, "tree", site->inside, err) < 0 ||
+	    (log_path &&
+	     names_set(names, "log_path", value_text(log_path), err) < 0))
+		return -1;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (set_text(site, section, texts[i][0], texts[i][1], names,
+			     err) < 0)
+			return -1;
+	if (set_fields(section, item, &parts, names, err) < 0 ||
+	    set_counts(section, item, names, err) < 0 ||
+	    set_launcher(section, names, err) < 0 ||
+	    set_parallel(names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(names_book); i++)
+		if (names_make(names, value_key(names_book, i),
+			       value_at(names_book, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Cells. */
+
+/* Lists of a cell that those of the file's top are added to. */
+static const char *const joined[] = {
+	"mounts",   "device_nodes", "groups", "capabilities",
+	"security", "follow",       "needs",  NULL,
+};
+/* What a case says itself. */
+static const char *const own[] = {
+	"case",   "vendor",  "framework", "model",   "nodes",     "devices",
+	"repeat", "command", "prepare",   "workdir", "processes", NULL,
+};
+
+static bool listed(const char *word, const char *const *list)
+{
+	while (*list && strcmp(*list, word) != 0)
+		list++;
+	return *list;
+}
+
+/* The first mount at a place counts; what has no absolute path is none. */
+static void tidy_mounts(cJSON *mounts)
+{
+	cJSON *mount = mounts ? mounts->child : NULL;
+
+	while (mount) {
+		cJSON *next = mount->next, *before = mounts->child;
+		const char *host = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(mount, "host"));
+		char *inside = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(mount, "container"));
+		bool good = host && *host == '/' && inside;
+
+		while (good && strlen(inside) > 1 &&
+		       inside[strlen(inside) - 1] == '/')
+			inside[strlen(inside) - 1] = 0;
+		for (; good && before != mount; before = before->next)
+			good = strcmp(cJSON_GetObjectItemCaseSensitive(
+					      before, "container")
+					      ->valuestring,
+				      inside) != 0;
+		if (!good)
+			cJSON_Delete(cJSON_DetachItemViaPointer(mounts, mount));
+		mount = next;
+	}
+}
+
+/* A folder for logs beside the tree must come into the container as well. */
+static int mount_logs(const struct names *names, cJSON *cell, struct error *err)
+{
+	owned_free char *logs = names_plain(names, "log_path");
+	owned_free char *tree = names_plain(names, "tree");
+	cJSON *mounts = cJSON_GetObjectItemCaseSensitive(cell, "mounts");
+	cJSON *mount;
+	size_t size;
+
+	if (!logs || !tree)
+		return error_nomem(err, "flagperf");
+	size = strlen(tree);
+	if (!*logs || (!strncmp(logs, tree, size) && logs[size] == '/'))
+		return 0;
+	mount = cJSON_CreateObject();
+	if (mounts && cJSON_AddStringToObject(mount, "host", logs) &&
+	    cJSON_AddStringToObject(mount, "container", logs) &&
+	    cJSON_AddItemToArray(mounts, mount))
+		return 0;
+	cJSON_Delete(mount);
+	return error_nomem(err, "flagperf");
+}
+
+/* What the top of the file says of the container is laid over the cell. */
+static int yield(const struct flagperf_site *site, cJSON *cell,
+		 struct error *err)
+{
+	for (size_t i = 0; i < value_count(site->root); i++) {
+		const char *key = value_key(site->root, i);
+		const struct value *top = value_at(site->root, i);
+		cJSON *have = cJSON_GetObjectItemCaseSensitive(cell, key);
+
+		if (!have || listed(key, own))
+			continue;
+		if (listed(key, joined)) {
+			for (size_t k = 0; k < value_count(top); k++) {
+				cJSON *item = value_json(value_at(top, k));
+
+				if (!item || !cJSON_AddItemToArray(have, item))
+					return error_nomem(err,
+							   value_file(
+								   site->root));
+			}
+		} else if (cJSON_IsObject(have)) {
+			for (size_t k = 0; k < value_count(top); k++)
+				cJSON_DeleteItemFromObjectCaseSensitive(
+					have, value_key(top, k));
+		} else {
+			cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
+		}
+	}
+	return 0;
+}
+
+/* What a case's map says beside "data". */
+static int add_more(const struct flagperf_case *item, cJSON *cell,
+		    struct error *err)
+{
+	const struct value *map = value_at(item->map, item->index);
+
+	for (size_t i = 0; value_kind(map) == VALUE_MAP && i < value_count(map);
+	     i++) {
+		const char *key = value_key(map, i);
+		cJSON *have = cJSON_GetObjectItemCaseSensitive(cell, key);
+		cJSON *more;
+
+		if (!strcmp(key, "data"))
+			continue;
+		if (listed(key, own))
+			return value_key_error(map, i, err,
+					       "found a key that the case says "
+					       "itself");
+		more = value_json(value_at(map, i));
+		if (!more)
+			return error_nomem(err, value_file(map));
+		if (cJSON_IsObject(have) && cJSON_IsObject(more)) {
+			while (more->child) {
+				cJSON *part =
+					cJSON_DetachItemViaPointer(more,
+								   more->child);
+				owned_free char *name = strdup(part->string);
+
+				if (!name) {
+					cJSON_Delete(part);
+					cJSON_Delete(more);
+					return error_nomem(err,
+							   value_file(map));
+				}
+				cJSON_DeleteItemFromObjectCaseSensitive(have,
+									name);
+				cJSON_AddItemToObject(have, name, part);
+			}
+			cJSON_Delete(more);
+			continue;
+		}
+		cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
+		if (!cJSON_AddItemToObject(cell, key, more)) {
+			cJSON_Delete(more);
+			return error_nomem(err, value_file(map));
+		}
+	}
+	return 0;
+}
+
+/* The options of the block, of the cell's section or the block's own. */
+static int add_options(const struct flagperf_site *site,
+		       const struct flagperf_section *section, cJSON *cell,
+		       struct error *err)
+{
+	const struct value *options = value_get(section->map, "options");
+	struct error why = { 0 };
+
+	if (!options)
+		options = value_get(site->block, "options");
+	if (!options ||
+	    docker_options(value_text(options), cell, NULL, NULL, &why) == 0)
+		return 0;
+	return value_error(options, err, "%s", why.text);
+}
+
+/* What the case needs of the tree: remembered without the tree's path, and for
+ * the node with that of its checkout.
+ */
+static int add_needs(const struct value *list, const struct names *names,
+		     struct flagperf_case *item, cJSON *cell, struct error *err)
+{
+	owned_free char *tree = names_plain(names, "tree");
+	owned_free char *host = names_plain(names, "host");
+	cJSON *needs = cJSON_GetObjectItemCaseSensitive(cell, "needs");
+	cJSON *made = cJSON_CreateArray(), *need;
+	int rc;
+
+	if (!needs)
+		needs = cJSON_AddArrayToObject(cell, "needs");
+	if (!tree || !host || !made || !needs) {
+		cJSON_Delete(made);
+		return error_nomem(err, "flagperf");
+	}
+	rc = template_list(list, names, made, err);
+	for (need = made->child; rc == 0 && need; need = need->next) {
+		const char *below = need->valuestring + strlen(tree) + 1;
+		char path[PATH_MAX];
+		cJSON *copy;
+
+		rc = strings_add(&item->needs, below, err);
+		if (rc < 0 || !*host)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", host, below);
+		copy = cJSON_CreateString(path);
+		if (!copy || !cJSON_AddItemToArray(needs, copy)) {
+			cJSON_Delete(copy);
+			rc = error_nomem(err, "flagperf");
+		}
+	}
+	cJSON_Delete(made);
+	return rc;
+}
+
+/* The part of the book that says how the case is started. */
+static const struct value *launcher_of(const struct flagperf_site *site,
+				       const struct flagperf_section *section,
+				       const struct names *names)
+{
+	const struct value *word = value_get(section->map, "launcher");
+	owned_free char *name = names_plain(names, "launcher");
+	const struct value *found = NULL;
+
+	if (!word)
+		word = value_get(site->block, "launcher");
+	if (!word || strcmp(value_text(word), "tree") != 0)
+		found = value_get(value_get(section->book, "launchers"), name);
+	return found ? found : value_get(section->book, "tree");
+}
+
+int case_fill(const struct flagperf_site *site,
+	      const struct flagperf_section *section,
+	      struct flagperf_case *item, cJSON *cell, struct error *err)
+{
+	owned(names_clear) struct names names = { .count = 0 };
+	owned_free char *framework = NULL;
+	const struct value *launcher;
+
+	if (set_names(site, section, item, &names, err) < 0)
+		return -1;
+	launcher = launcher_of(site, section, &names);
+	if (template_fill(value_get(section->book, "cell"), &names, cell, err) <
+		    0 ||
+	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0 ||
+	    mount_logs(&names, cell, err) < 0 ||
+	    add_options(site, section, cell, err) < 0 ||
+	    add_needs(value_get(section->book, "needs"), &names, item, cell,
+		      err) < 0 ||
+	    add_needs(value_get(launcher, "needs"), &names, item, cell, err) <
+		    0 ||
+	    yield(site, cell, err) < 0 || add_more(item, cell, err) < 0)
+		return -1;
+	tidy_mounts(cJSON_GetObjectItemCaseSensitive(cell, "mounts"));
+	framework = names_plain(&names, "framework");
+	if (framework && *framework &&
+	    !catalog_framework(site->catalog, framework))
+		cJSON_DeleteItemFromObjectCaseSensitive(cell, "framework");
+	return 0;
+}

@@ -1,0 +1,133 @@
+#!/bin/bash
+# flagperf-import.t - the configuration of a FlagPerf tree becomes sweeps.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+need "$REGATTA_BUILD/regatta" jq
+mkdir -p "$BED"
+export REGATTA_IMAGES=$REGATTA_BUILD/images XDG_CONFIG_HOME=$BED
+unset REGATTA_CONTROLLER
+tree=$BED/FlagPerf
+
+for file in run_benchmarks/{config/test_conf.py,config/cluster_conf.py} \
+	run_benchmarks/prepare_in_container.py \
+	benchmarks/{bert/pytorch,llama2_7b/deepspeed}/run_pretraining.py \
+	benchmarks/llama2_7b/deepspeed/ds_config.json \
+	dcu/llama2_7b-deepspeed/config/{ds_config.json,config_K100x2x8.py} \
+	dcu/bert-pytorch/{extern/.gitkeep,config/config_K100x1x8.py}; do
+	mkdir -p "$(dirname "$tree/training/$file")"
+	touch "$tree/training/$file"
+done
+mkdir -p "$tree"/base/{configs,benchmarks/computation-FP32}
+touch "$tree/base/benchmarks/computation-FP32/main.py"
+conf=$tree/training/run_benchmarks/config/test_conf.py
+cat >"$conf" <<END
+'''Test Configs'''
+# -*-coding:utf-8 -*-
+VENDOR = "dcu"
+ACCE_CONTAINER_OPT = "-v /opt/hyhal/:/opt/hyhal/ --device=/dev/kfd" + \\
+    " --device=/dev/dri/ --group-add video"
+ACCE_VISIBLE_DEVICE_ENV_NAME = "HIP_VISIBLE_DEVICES"
+PIP_SOURCE = "http://pip.example/simple"
+FLAGPERF_PATH = "/home/FlagPerf/training"
+FLAGPERF_LOG_PATH = FLAGPERF_PATH + "/result/"
+FLAGPERF_LOG_LEVEL = 'debug'
+SHM_SIZE = "48G"
+CLEAR_CACHES = True
+'''
+A comment with "model:framework" in it
+'''
+CASES = {
+    #"bert:pytorch_1.8:A100:1:8:1": "/no/",
+    "bert:pytorch_1.13:K100:1:8:2": "/raid/it's here",
+    "llama2_7b:deepspeed:K100:2:8:1": "/raid/llama",
+}
+END
+cat >"$tree/training/run_benchmarks/config/cluster_conf.py" <<'END'
+HOSTS = ["10.1.2.2", "10.1.2.3"]
+HOSTS_PORTS = [" ", " "]
+SSH_PORT = "22"
+END
+printf 'seqlength = 4096\nbatchsize = 2\naccumulate_steps = 2 * 4\n' \
+	>"$tree/training/dcu/llama2_7b-deepspeed/config/config_K100x2x8.py"
+cat >"$tree/base/configs/host.yaml" <<'END'
+FLAGPERF_PATH: "/home/FlagPerf/base"
+FLAGPERF_LOG_PATH: "result"
+VENDOR: "nvidia"
+BENCHMARKS_OR_TOOLKITS: "BENCHMARK"
+HOSTS: ["10.1.2.3", "10.1.2.9"]
+NPROC_PER_NODE: 8
+ACCE_CONTAINER_OPT: " --gpus all"
+CASES:
+    "computation-FP32": "pytorch_2.3"
+END
+
+run regatta import flagperf "$tree" "$BED/folder"
+is $rc 0 "a tree is imported"
+is "$out" "$BED/folder/flagperf-training.yaml
+$BED/folder/flagperf-base.yaml
+$BED/folder/flagperf-nodes" "sweeps of its suites, and a list of nodes"
+like "$err" 'CLEAR_CACHES: the caches of the host are left' \
+	"what could not be carried over is told"
+like "$err" '--device /dev/kfd: the vendor.s profile gives' \
+	"and what the profile does instead"
+like "$err" "run a cluster, wait +regatta submit $BED/folder/flagperf-training.yaml --wait" \
+	"and what to type now"
+is "$(grep -v '^#' "$BED/folder/flagperf-nodes")" "n1 10.1.2.2
+n2 10.1.2.3
+n3 10.1.2.9" "the nodes of all suites, once each"
+
+run regatta plan "$BED/folder/flagperf-training.yaml" --format json
+is $rc 0 "what is written is a sweep"
+plan=$out
+is "$(jq -r '.kept[] | "\(.cell) \(.repeats) \(.nodes) \(.vendor) \(.image)"' \
+	<<<"$plan")" \
+	"bert:pytorch_1.13:K100:1:8:2 2 1 hygon flagperf-dcu-pytorch_1.13:t_v0.1
+llama2_7b:deepspeed:K100:2:8:1 1 2 hygon flagperf-dcu-deepspeed:t_v0.1" \
+	"of the cases, as they are"
+is "$(grep llama "$BED/folder/flagperf-training.yaml")" \
+	'    "llama2_7b:deepspeed:K100:2:8:1": {data: "/raid/llama", batch: {sequence: 4096, micro: 2}}' \
+	"with what a case's configuration says in literals"
+like "$(<"$BED/folder/flagperf-training.yaml")" $'\nshm: 48G\n' "shared memory"
+like "$(<"$BED/folder/flagperf-training.yaml")" "\"/raid/it's here\"" "a quote"
+like "$(<"$BED/folder/flagperf-training.yaml")" $'\nchip: K100\n' \
+	"the chip that all cases name"
+run regatta plan "$BED/folder/flagperf-base.yaml" --format json
+is "$(jq -r '.kept[] | "\(.cell) \(.nodes) \(.devices) \(.image)"' <<<"$out")" \
+	"computation-FP32 2 8 flagperf-base-nvidia-pytorch_2.3:t_v0.1" \
+	"the base suite on all its hosts"
+run regatta import flagperf "$tree" "$BED/folder"
+is $rc 2 "a file that is there is left alone"
+
+# What is wrong.
+sed -i 's/^}/    "x:pytorch:K100:1:8:1": "\/d",\n    "bert:pytorch": "\/d",\n}/' "$conf"
+run regatta import flagperf "$tree" "$BED/second"
+is $rc 2 "cases that cannot run are an error"
+like "$err" 'test_conf.py:20: x:pytorch:K100:1:8:1: found no training/benchmarks/x/pytorch/run_pretraining.py' \
+	"one without its folder, with file and line"
+like "$err" 'test_conf.py:21: bert:pytorch: found a case of 2 fields' \
+	"one with too few fields"
+like "$err" '2 of 4 cases cannot run' "all are told"
+ok '[[ ! -e $BED/second/flagperf-training.yaml ]]' "nothing is written"
+run regatta import flagperf "$tree" "$BED/second" --keep-going
+is $rc 0 "with --keep-going the others are"
+is "$(grep -c '^    "' "$BED/second/flagperf-training.yaml")" 2 "without those"
+sed -i 's/^VENDOR.*/import os\nVENDOR = os.environ["V"]/' "$conf"
+run regatta import flagperf "$tree" "$BED/third" --keep-going
+like "$err" 'test_conf.py:4: VENDOR: found "os.environ.*", which is more than a literal' \
+	"more than literals is told, with file and line"
+is $rc 2 "and an error where it is needed"
+sed -i 's/^CASES = {/CASES = {\n  1: "a",/' "$conf"
+run regatta import flagperf "$tree" "$BED/third"
+like "$err" 'test_conf.py:18: CASES: allowed are strings' "no strings"
+sed -i 's/^CASES = {/CASES = dict(/' "$conf"
+run regatta import flagperf "$tree" "$BED/third"
+like "$err" 'test_conf.py:1[0-9]*:.*' "a call instead of a dict"
+is $rc 2 "is refused"
+run regatta import flagperf "$BED/nowhere"
+is $rc 2 "a tree that is not there"
+mkdir "$BED/empty"
+run regatta import flagperf "$BED/empty"
+like "$err" 'found no cases in training/run_benchmarks' "and an empty one"
+run regatta import slurm "$tree"
+is $rc 2 "nothing else is imported"
+done_testing
