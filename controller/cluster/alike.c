@@ -27,33 +27,33 @@ cJSON *task_facts(const struct task *task)
 	return facts;
 }
 
-static const char *driver_of(const struct task *task)
-{
-	const cJSON *driver =
-		cJSON_GetObjectItemCaseSensitive(task->facts, "driver");
+/* What the node has; of device i, where devices may differ. NULL: not told, or
+ * not held.
+ */
+typedef const char *trait_fn(const struct task *task, size_t i);
 
+static const char *driver_of(const struct task *task, size_t i)
+{
+	const cJSON *driver;
+
+	if (i)
+		return NULL;
+	driver = cJSON_GetObjectItemCaseSensitive(task->facts, "driver");
 	if (!driver)
 		driver = cJSON_GetObjectItemCaseSensitive(task->node->facts,
 							  "driver");
 	return cJSON_GetStringValue(driver);
 }
 
-/* Of the first device that it holds: what a chip is called where it is not in
- * the profile's list, is its name.
- */
-static const char *chip_of(const struct task *task)
+static const char *chip_of(const struct task *task, size_t i)
 {
-	const struct node *node = task->node;
+	const struct device_info *device;
 
-	for (size_t i = 0; i < node->inventory_count; i++)
-		if (task->devices >> i & 1)
-			return node->inventory[i].chip
-				       ? node->inventory[i].chip
-				       : node->inventory[i].name;
-	return NULL;
+	if (i >= task->node->inventory_count || !(task->devices >> i & 1))
+		return NULL;
+	device = &task->node->inventory[i];
+	return device->chip ? device->chip : device->name;
 }
-
-typedef const char *trait_fn(const struct task *task);
 
 static const struct {
 	const char *name;
@@ -70,36 +70,46 @@ struct kind {
 	const char *value;
 	char names[NAMES_MAX];
 	uint32_t count;
-	struct node *first;
+	struct node *first, *last;
 };
+
+static void add_node(struct kind *kind, struct node *node)
+{
+	size_t used = strlen(kind->names);
+
+	if (kind->last == node)
+		return;
+	kind->last = node;
+	if (used + strlen(node->name) + 8 < NAMES_MAX)
+		snprintf(kind->names + used, NAMES_MAX - used, "%s%s",
+			 kind->count ? ", " : "", node->name);
+	else if (used && kind->names[used - 1] != '.')
+		snprintf(kind->names + used, NAMES_MAX - used, " ...");
+	kind->count++;
+}
 
 static size_t sort_out(const struct gang *gang, trait_fn *of,
 		       struct kind kinds[KINDS_MAX])
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
-		const char *value = of(task);
-		size_t k = 0, used;
+	for (uint32_t r = 0; r < gang->spec.nodes; r++)
+		for (size_t i = 0; i < DEVICES_MAX; i++) {
+			const struct task *task = &gang->tasks[r];
+			const char *value = of(task, i);
+			size_t k = 0;
 
-		while (value && k < count && strcmp(kinds[k].value, value) != 0)
-			k++;
-		if (!value || k == KINDS_MAX)
-			continue;
-		if (k == count)
-			kinds[count++] = (struct kind){ .value = value,
-							.first = task->node };
-		used = strlen(kinds[k].names);
-		if (used + strlen(task->node->name) + 8 < NAMES_MAX)
-			snprintf(kinds[k].names + used, NAMES_MAX - used,
-				 "%s%s", kinds[k].count ? ", " : "",
-				 task->node->name);
-		else if (used && kinds[k].names[used - 1] != '.')
-			snprintf(kinds[k].names + used, NAMES_MAX - used,
-				 " ...");
-		kinds[k].count++;
-	}
+			while (value && k < count &&
+			       strcmp(kinds[k].value, value) != 0)
+				k++;
+			if (!value || k == KINDS_MAX)
+				continue;
+			if (k == count)
+				kinds[count++] =
+					(struct kind){ .value = value,
+						       .first = task->node };
+			add_node(&kinds[k], task->node);
+		}
 	return count;
 }
 
