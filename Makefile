@@ -2,6 +2,7 @@
 
 ## make [all]      build the programs and the image folder under build/
 ## make demo       run a real benchmark sweep on two nodes of this machine
+## make demo-reference   replay the five reference systems on pretended cards
 ## make check      build, then run every test; sanitizers and fuzzers too
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
@@ -115,8 +116,8 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers check lint fuzz bench demo deb install \
-	uninstall clean help force
+.PHONY: all programs images unit lab asan fuzzers check lint fuzz bench demo deb \
+	demo-reference install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -249,6 +250,11 @@ demo:
 	@deploy/setup build run
 	@$(MAKE) all
 	@deploy/demo
+
+demo-reference:
+	@deploy/setup build run test
+	@$(MAKE) all lab
+	@deploy/demo-reference
 
 bench:
 	@deploy/setup build run test
