@@ -279,14 +279,38 @@ static void add_clock(cJSON *facts, const struct facts_source *source)
 		 "devices/system/clocksource/clocksource0/current_clocksource");
 }
 
+/* Docker is the engine of which nobody says the name. */
+static bool is_podman(const cJSON *engine)
+{
+	const cJSON *component;
+
+	cJSON_ArrayForEach(component,
+			   cJSON_GetObjectItemCaseSensitive(engine,
+							    "Components"))
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(component, "Name"));
+
+		if (name && !strcmp(name, "Podman Engine"))
+			return true;
+	}
+	return false;
+}
+
 static void add_engine(cJSON *facts, const cJSON *engine)
 {
+	char text[128];
 	const cJSON *version =
 		cJSON_GetObjectItemCaseSensitive(engine, "Version");
 	const cJSON *api =
 		cJSON_GetObjectItemCaseSensitive(engine, "ApiVersion");
 
-	pseudo_add(facts, "engine", cJSON_GetStringValue(version));
+	if (cJSON_IsString(version)) {
+		snprintf(text, sizeof(text), "%s%s",
+			 is_podman(engine) ? "Podman " : "",
+			 version->valuestring);
+		pseudo_add(facts, "engine", text);
+	}
 	pseudo_add(facts, "engine_api", cJSON_GetStringValue(api));
 }
 

@@ -36,7 +36,7 @@ struct facts_source {
  *	"clock": {"synchronised": true, "offset_us": -12, "max_error_us": 900,
  *	  "source": "tsc"}		adjtimex(2): to its time server
  *	"networks", "infiniband", "network"	network.h
- *	"engine": "20.10.24", "engine_api": "1.41"
+ *	"engine": "20.10.24" or "Podman 4.3.1", "engine_api": "1.41"
  *
  * and by the two calls below:
  *

@@ -84,12 +84,19 @@ static void the_engine(void)
 {
 	cJSON *engine = cJSON_Parse("{\"Version\": \"20.10.24\", "
 				    "\"ApiVersion\": \"1.41\", \"X\": 1}");
+	cJSON *podman = cJSON_Parse(
+		"{\"Version\": \"4.3.1\", \"Components\": [{\"Name\": 1}, "
+		"{\"Name\": \"Podman Engine\"}]}");
 	cJSON *odd = cJSON_Parse("{\"Version\": 7, \"ApiVersion\": \"\"}");
 	struct facts_source source = { .engine = engine };
 	cJSON *facts = facts_read(&source, NULL);
 
 	is(text_of(facts, "engine"), "20.10.24", "the engine's version");
 	is(text_of(facts, "engine_api"), "1.41", "and its API's");
+	cJSON_Delete(facts);
+	source.engine = podman;
+	facts = facts_read(&source, NULL);
+	is(text_of(facts, "engine"), "Podman 4.3.1", "Podman is named");
 	cJSON_Delete(facts);
 	source.engine = odd;
 	facts = facts_read(&source, NULL);
@@ -98,6 +105,7 @@ static void the_engine(void)
 	   "what the engine does not say is not there");
 	cJSON_Delete(facts);
 	cJSON_Delete(engine);
+	cJSON_Delete(podman);
 	cJSON_Delete(odd);
 }
 
