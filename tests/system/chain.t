@@ -1,6 +1,8 @@
 #!/bin/bash
 # chain.t - jobs that go after others: held, on the same nodes, or skipped.
+# shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need

@@ -231,6 +231,7 @@ master()
 completed m:pytorch_1.13:X:2:2:2 2
 config=$training/cpu/m-pytorch
 master=$(master 1)
+# shellcheck disable=SC2034 # ok evaluates it
 other=$([[ $master == "$first" ]] && echo "$second" || echo "$first")
 is "$(seen "$job" 0 1 '.argv | join("|")')" \
 	"$training/run_benchmarks/prepare_in_container.py|--framework|pytorch_1.13|--model|m|--vendor|cpu|--pipsource|http://pip.example/simple" \
@@ -357,6 +358,7 @@ must wait_sweep "$SWEEP" 60
 completed m:pytorch_1.13:X:1:2:1
 words=$(seen "$job" 0 2 '.argv | join("|")') master=$(master 2)
 port=$(seen "$job" 0 2 .env.MASTER_PORT)
+# shellcheck disable=SC2001 # a pattern of digits
 is "$(sed "s|$training/result/run[0-9]*|RUN|" <<<"$words")" \
 	"$training/run_benchmarks/pytorch/start_pytorch_task.py|--vendor|cpu|--case_name|m:pytorch_1.13:X:1:2:1|--model_name|m|--train_script|run_pretraining.py|--nnodes|1|--nproc|2|--hosts|$master|--hosts_ports|2222|--data_dir|'${data//\'/\'\\\'\'}'|--log_dir|RUN|--log_level|debug|--extern_config_file|config_Xx1x2.py|--enable_extern_config|--master_port|$port|--round|1|--master_addr|$master|--node_rank|0|--host_addr|$master" \
 	"the tree's own launcher has all that run.py gives it"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # until.t - repeats until the rate is known.
+# shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
@@ -89,6 +91,7 @@ is "$(grep -c 'mean of' <<<"$out")" 1 "as one cell"
 
 until_file most "{width: 1%, max: 2}" >"$BED/most.yaml"
 cli submit --wait "$BED/most.yaml" >"$BED/waited" 2>&1 &
+# shellcheck disable=SC2034 # ok evaluates it
 waiting=$!
 must wait_for "[[ \$(job_get 6 .state) == running ]]" 30
 let_go most 100
