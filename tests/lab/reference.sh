@@ -39,7 +39,8 @@ reference_image()
 {
 	local folder=$BED/replay
 
-	mkdir -p "$folder/usr/bin" || return 1
+	mkdir -p "$folder"/{usr/bin,workspace/FlagScale} || return 1
+	touch "$folder/workspace/FlagScale/pretrain_llama.py"
 	cp "$REGATTA_BUILD/lab/replay" "$folder/replay"
 	cat "$LAB"/replay/*.table >"$folder/replay.table"
 	ln -s /replay "$folder/usr/bin/torchrun"
@@ -49,15 +50,19 @@ reference_image()
 		dk e1 import - "$REPLAY_IMAGE" >/dev/null
 }
 
-# The folders that the sweeps mount: a checkout, as far as it is a working
-# folder, and data. What the cards use is what the stand-in writes beside it.
+# What the sweeps take along and mount: a checkout, as far as they name it, and
+# data. What the cards use is what the stand-in writes beside it.
 reference_folders()
 {
-	local name cases=$BED/FlagPerf/training/benchmarks
+	local name script cases=$BED/FlagPerf/training/benchmarks
 
-	mkdir -p "$cases"/{baichuan2_13b,llama2_7b}/deepspeed \
-		"$cases"/gpt3_{6.7B,13B}/paddle \
-		"$cases/llava1.5_7b/deepspeed-torch" || return 1
+	for script in {baichuan2_13b,llama2_7b}/deepspeed/run_pretraining \
+		gpt3_{6.7B,13B}/paddle/run_pretraining \
+		llava1.5_7b/deepspeed-torch/{train/train_mem,evaluate/evaluator}; do
+		mkdir -p "$(dirname "$cases/$script")" &&
+			touch "$cases/$script.py" || return 1
+	done
+	mkdir -p "$BED/FlagPerf/base" || return 1 # which stays behind
 	for name in $REFERENCES; do
 		mkdir -p "$BED/data/$name" || return 1
 	done
@@ -93,8 +98,8 @@ reference_submit()
 	local set=(-s image="$REPLAY_IMAGE" -s variables.data="$BED/data/$1"
 		-s 'ulimits={memlock: 65536, stack: 8388608}' -s shm=64M)
 
-	! grep -q '^  checkout:' "$file" ||
-		set+=(-s variables.checkout="$BED/FlagPerf")
+	! grep -q '^workspace:' "$file" ||
+		set+=(-s workspace.path="$BED/FlagPerf")
 	shift
 	SWEEP=''
 	if ! answer=$(cli submit "$file" "${set[@]}" "$@" --format json \

@@ -7,7 +7,7 @@
  * the one row of /replay.table whose needs all stand in its arguments, files
  * and environment; meets the other nodes at the master's address; and prints
  * that row's log. It ends with 2, and a sentence, when no row or two fit, and
- * with 1 when the others do not come.
+ * with 1 when the others do not come. A script that is not there ends it, too.
  *
  * The table: a row begins with `row NAME`; below it, a line each,
  *
@@ -192,8 +192,14 @@ static void tell_all(char **argv)
 		wrong("working folder: %s", strerror(errno));
 	tell("cwd", folder);
 	for (; *argv; argv++) {
+		size_t length = strlen(*argv);
+
 		tell("arg", *argv);
 		remember(*argv);
+		if (length > 3 && **argv != '-' &&
+		    !strcmp(*argv + length - 3, ".py") &&
+		    access(*argv, F_OK) < 0)
+			wrong("%s: %s", *argv, strerror(errno));
 	}
 	tell_environment();
 	tell_files();
@@ -296,8 +302,14 @@ static const struct need *unmet(const struct row *row)
 	return NULL;
 }
 
+/* What is said when no row fits: of the row that was met furthest. */
+struct near {
+	size_t met;
+	char text[300];
+};
+
 static void consider(const struct row *row, struct row *found, size_t *fit,
-		     char *near, size_t size)
+		     struct near *near)
 {
 	const struct need *missing = unmet(row);
 
@@ -308,17 +320,18 @@ static void consider(const struct row *row, struct row *found, size_t *fit,
 		++*fit;
 		return;
 	}
-	/* The row whose first need is there is the one that was meant. */
-	if (missing != row->needs)
-		snprintf(near, size, "; %s %s \"%s\"", row->name,
-			 missing->lack ? "must not have" : "needs",
-			 missing->text);
+	if ((size_t)(missing - row->needs) <= near->met)
+		return;
+	near->met = (size_t)(missing - row->needs);
+	snprintf(near->text, sizeof(near->text), "; %s %s \"%s\"", row->name,
+		 missing->lack ? "must not have" : "needs", missing->text);
 }
 
 static void find_row(struct row *found)
 {
 	struct row row = { .name = "" };
-	char line[512], near[300] = "";
+	struct near near = { 0 };
+	char line[512];
 	FILE *file = fopen(TABLE, "re");
 	size_t fit = 0;
 
@@ -333,7 +346,7 @@ static void find_row(struct row *found)
 		text += strspn(text, " \t");
 		text[strcspn(text, "\n")] = 0;
 		if (!strcmp(key, "row")) {
-			consider(&row, found, &fit, near, sizeof(near));
+			consider(&row, found, &fit, &near);
 			row = (struct row){ .print_steps = 1,
 					    .print_losses = 1,
 					    .seconds = 1 };
@@ -343,9 +356,10 @@ static void find_row(struct row *found)
 		}
 	}
 	fclose(file);
-	consider(&row, found, &fit, near, sizeof(near));
+	consider(&row, found, &fit, &near);
 	if (fit != 1)
-		wrong("%zu rows of the table fit this command%s", fit, near);
+		wrong("%zu rows of the table fit this command%s", fit,
+		      near.text);
 	tell("row", found->name);
 }
 
