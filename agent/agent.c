@@ -187,6 +187,7 @@ static void task_progress(void *arg, struct task *task,
 {
 	struct agent *agent = arg;
 	const struct task_id *id = task_id(task);
+	struct moving_layer moving[IMAGE_MOVING_MAX];
 	struct message_progress message = {
 		.job = id->job,
 		.attempt = id->attempt,
@@ -194,7 +195,27 @@ static void task_progress(void *arg, struct task *task,
 		.phase = (char *)image_phase_name(progress->phase),
 		.done_bytes = progress->bytes,
 		.total_bytes = progress->bytes_total,
+		.extracted_bytes = progress->extracted,
+		.rate = progress->rate,
+		.layers = progress->layers,
+		.layers_total = progress->layers_total,
+		.tries = progress->attempt,
+		.moving = moving,
+		.moving_count = progress->moving_count,
 	};
+
+	for (size_t i = 0; i < progress->moving_count; i++) {
+		const struct image_layer *layer = &progress->moving[i];
+
+		moving[i] = (struct moving_layer){
+			.id = (char *)layer->id,
+			.phase = (char *)image_phase_name(
+				layer->extracting ? IMAGE_EXTRACTING
+						  : IMAGE_PULLING),
+			.done_bytes = layer->bytes,
+			.total_bytes = layer->bytes_total,
+		};
+	}
 
 	/* A lost one does no harm: the next is soon there. */
 	if (agent->session)

@@ -45,6 +45,15 @@ static const struct field task_status_fields[] = {
 const struct schema task_status_schema =
 	SCHEMA(task_status, task_status_fields);
 
+static const struct field moving_layer_fields[] = {
+	FIELD(moving_layer, id),
+	FIELD(moving_layer, phase),
+	FIELD(moving_layer, done_bytes),
+	FIELD(moving_layer, total_bytes),
+};
+static const struct schema moving_layer_schema =
+	SCHEMA(moving_layer, moving_layer_fields);
+
 static const struct field submit_workspace_fields[] = {
 	FIELD(submit_workspace, path),
 	FIELD(submit_workspace, content),
@@ -72,7 +81,10 @@ MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
 MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
-	F(progress, total_bytes))
+	F(progress, total_bytes), O(progress, extracted_bytes),
+	O(progress, rate), O(progress, layers), O(progress, layers_total),
+	O(progress, tries),
+	FIELD_MANY(message_progress, moving, moving_layer_schema))
 MESSAGE(log, T(log), F(log, stream), F(log, offset), F(log, turn))
 MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
 	F(log_ack, turn), O(log_ack, refused), O(log_ack, retry_ms))

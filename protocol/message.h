@@ -198,14 +198,29 @@ struct message_task {
 	struct task_status task;
 };
 
+/* A layer under way. */
+struct moving_layer {
+	char *id;
+	char *phase; /* "pulling" or "extracting" */
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+};
+
 /* Image transfer of a task that is being prepared. */
 struct message_progress {
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t rank;
-	char *phase; /* "pulling", "extracting", "building" */
+	char *phase; /* image_phase_name() */
 	uint64_t done_bytes;
-	uint64_t total_bytes;
+	uint64_t total_bytes; /* 0: not known */
+	uint64_t extracted_bytes;
+	uint64_t rate;   /* bytes a second of the phase, 0: not known */
+	uint32_t layers; /* done; in a build: steps */
+	uint32_t layers_total;
+	uint32_t tries; /* 1 .. */
+	struct moving_layer *moving;
+	size_t moving_count;
 };
 
 /* Payload: the bytes of the stream from offset on. */

@@ -4,6 +4,7 @@
 
 #include "protocol/content/tarball.h"
 #include "agent/engine/progress.h"
+#include "agent/engine/rate.h"
 #include "agent/engine/reference.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
@@ -52,6 +53,7 @@ struct flight {
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
 	struct progress *sums;
+	struct rate rate;
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
@@ -183,9 +185,15 @@ static bool tell(struct flight *flight, bool urgent)
 
 static void on_progress(struct flight *flight)
 {
-	enum image_phase before = flight->progress.phase;
+	struct image_progress *now = &flight->progress;
+	enum image_phase before = now->phase;
 
-	progress_sum(flight->sums, &flight->progress);
+	progress_sum(flight->sums, now);
+	if (now->phase != before)
+		flight->rate = (struct rate){ 0 };
+	now->rate = rate_feed(&flight->rate, clock_mono_ms(),
+			      now->phase == IMAGE_EXTRACTING ? now->extracted
+							     : now->bytes);
 	tell(flight, flight->progress.phase != before);
 }
 

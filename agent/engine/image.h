@@ -25,6 +25,15 @@ enum image_phase {
 /* "checking", "pulling" ... */
 const char *image_phase_name(enum image_phase phase);
 
+#define IMAGE_LAYER_ID_SIZE 72
+#define IMAGE_MOVING_MAX 8 /* the engine takes three to five at a time */
+
+struct image_layer {
+	char id[IMAGE_LAYER_ID_SIZE]; /* as the engine calls it */
+	bool extracting;              /* else it is being downloaded */
+	uint64_t bytes, bytes_total;
+};
+
 /* Sums over all layers. What the registry has not yet told is not in them, so
  * the totals grow at first.
  */
@@ -32,9 +41,13 @@ struct image_progress {
 	enum image_phase phase;
 	uint64_t bytes;       /* downloaded, or of the context sent */
 	uint64_t bytes_total; /* 0: not known */
+	uint64_t extracted;   /* of bytes_total */
+	uint64_t rate;        /* bytes a second of the phase, 0: not known */
 	uint32_t layers;      /* done */
 	uint32_t layers_total;
-	uint32_t attempt; /* 1 .. 3 */
+	uint32_t attempt;                            /* 1 .. 3 */
+	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
+	size_t moving_count;
 };
 
 /* What is known of an image that is there; all borrowed for the time of the

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define LAYER_ID_SIZE 72
 #define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
 
 enum layer_state {
@@ -18,10 +17,11 @@ enum layer_state {
 };
 
 struct layer {
-	char id[LAYER_ID_SIZE];
+	char id[IMAGE_LAYER_ID_SIZE];
 	enum layer_state state;
 	uint64_t bytes;
 	uint64_t total;
+	uint64_t extracted; /* of total */
 };
 
 struct progress {
@@ -80,7 +80,7 @@ static struct layer *layer_find(struct progress *progress, const char *id)
 		if (!strcmp(progress->layers[i].id, id))
 			return &progress->layers[i];
 	if (progress->count == PROGRESS_LAYERS_MAX ||
-	    strlen(id) >= LAYER_ID_SIZE)
+	    strlen(id) >= IMAGE_LAYER_ID_SIZE)
 		return NULL;
 	layer = &progress->layers[progress->count++];
 	memcpy(layer->id, id, strlen(id) + 1);
@@ -100,9 +100,11 @@ static uint64_t byte_count(const cJSON *detail, const char *name)
 static void layer_update(struct layer *layer, enum layer_state state,
 			 const cJSON *detail)
 {
+	uint64_t current = byte_count(detail, "current");
+
 	layer->state = state;
 	if (state == LAYER_DOWNLOADING) {
-		layer->bytes = byte_count(detail, "current");
+		layer->bytes = current;
 		layer->total = byte_count(detail, "total");
 		if (layer->total < layer->bytes)
 			layer->total = layer->bytes;
@@ -111,6 +113,11 @@ static void layer_update(struct layer *layer, enum layer_state state,
 	} else {
 		layer->bytes = layer->total;
 	}
+	if (state == LAYER_EXTRACTING)
+		layer->extracted =
+			current < layer->total ? current : layer->total;
+	else
+		layer->extracted = state == LAYER_DONE ? layer->total : 0;
 }
 
 void progress_pull(struct progress *progress, const cJSON *object)
@@ -152,17 +159,34 @@ void progress_build(struct progress *progress, const cJSON *object)
 	progress->steps = steps;
 }
 
+/* Layers that move, in the order in which the engine named them. */
+static void add_moving(struct image_progress *sum, const struct layer *layer)
+{
+	struct image_layer *to = &sum->moving[sum->moving_count];
+	bool extracting = layer->state == LAYER_EXTRACTING;
+
+	if (sum->moving_count == IMAGE_MOVING_MAX ||
+	    !(extracting || layer->state == LAYER_DOWNLOADING))
+		return;
+	memcpy(to->id, layer->id, sizeof(to->id));
+	to->extracting = extracting;
+	to->bytes = extracting ? layer->extracted : layer->bytes;
+	to->bytes_total = layer->total;
+	sum->moving_count++;
+}
+
 void progress_sum(const struct progress *progress, struct image_progress *sum)
 {
 	bool downloaded = progress->extracting;
 
+	sum->moving_count = 0;
 	if (progress->building) {
 		sum->phase = IMAGE_BUILDING;
 		sum->layers = progress->step ? progress->step - 1 : 0;
 		sum->layers_total = progress->steps;
 		return;
 	}
-	sum->bytes = sum->bytes_total = 0;
+	sum->bytes = sum->bytes_total = sum->extracted = 0;
 	sum->layers = 0;
 	sum->layers_total = progress->count;
 	for (uint32_t i = 0; i < progress->count; i++) {
@@ -170,6 +194,8 @@ void progress_sum(const struct progress *progress, struct image_progress *sum)
 
 		sum->bytes += layer->bytes;
 		sum->bytes_total += layer->total;
+		sum->extracted += layer->extracted;
+		add_moving(sum, layer);
 		sum->layers += layer->state == LAYER_DONE;
 		downloaded = downloaded && layer->state >= LAYER_DOWNLOADED;
 	}

@@ -197,8 +197,13 @@ append(char *to, size_t size, size_t *used, const char *fmt, ...)
 						       : size - *used - 1;
 }
 
-static void image_detail(const cJSON *progress, char *to, size_t size)
+void transfer_detail(const cJSON *progress, char *to, size_t size)
 {
+	uint64_t layers = json_u64(progress, "layers");
+	uint64_t layers_total = json_u64(progress, "layers_total");
+	double rate = json_double(progress, "rate");
+	double left = json_double(progress, "eta_seconds");
+	char text[HUMAN_SIZE];
 	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
 	uint64_t bytes = json_u64(progress, "done_bytes");
 	uint64_t all = json_u64(progress, "total_bytes");
@@ -213,6 +218,20 @@ static void image_detail(const cJSON *progress, char *to, size_t size)
 			       (double)all);
 	else if (bytes)
 		append(to, size, &used, " %s", human_bytes(bytes, done));
+	if (isfinite(rate) && rate > 0 && rate < 1e18)
+		append(to, size, &used, ", %s/s",
+		       human_bytes((uint64_t)rate, text));
+	if (isfinite(left) && left >= 0 && left < 1e9)
+		append(to, size, &used, ", %s left",
+		       human_time((int64_t)left * 1000, text));
+	if (layers_total)
+		append(to, size, &used, ", %s %llu/%llu",
+		       strcmp(phase, "building") ? "layers" : "step",
+		       (unsigned long long)layers,
+		       (unsigned long long)layers_total);
+	if (json_u64(progress, "tries") > 1)
+		append(to, size, &used, ", try %llu",
+		       (unsigned long long)json_u64(progress, "tries"));
 }
 
 static void training_detail(const cJSON *progress, char *to, size_t size)
@@ -263,7 +282,7 @@ char *job_detail(const cJSON *job, char *to, size_t size)
 	} else if (state == JOB_COMPLETED) {
 		escape(json_text(job, "text"), to, size);
 	} else if (state == JOB_PREPARING) {
-		image_detail(progress, to, size);
+		transfer_detail(progress, to, size);
 	} else {
 		training_detail(progress, to, size);
 	}

@@ -44,6 +44,11 @@ enum colour colour_of_job(enum job_state state);
  */
 char *job_detail(const cJSON *job, char *to, size_t size);
 
+/* What is on its way to a job or task: "pulling 1.0 GiB of 12.0 GiB (8%), 120.0
+ * MiB/s, 1m33s left, layers 2/9".
+ */
+void transfer_detail(const cJSON *progress, char *to, size_t size);
+
 /* The nodes of its allocation: "n1,n2", "n1 and 7 more", or "-". */
 char *job_nodes(const cJSON *job, char *to, size_t size);
 

@@ -17,6 +17,7 @@
 #include "controller/sweep/catalog.h"
 #include "protocol/hardware/device_info.h"
 #include "protocol/followed.h"
+#include "protocol/message.h"
 #include "protocol/spec.h"
 #include "protocol/state.h"
 #include "protocol/wire.h"
@@ -76,12 +77,13 @@ struct task {
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
 	uint32_t port;
+	struct message_progress *transfer; /* of its image; NULL: none told */
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
-	bool collected;      /* its streams and files are here, all of them */
-	bool collecting;     /* its files are not known yet */
+	bool collected;  /* its streams and files are here, all of them */
+	bool collecting; /* its files are not known yet */
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
 	bool crowded;        /* the store has no place for one of them */
@@ -129,8 +131,6 @@ struct gang {
 	bool reading;               /* listed in cluster->reading */
 	TAILQ_ENTRY(gang) by_reading;
 	TAILQ_ENTRY(gang) by_cluster;
-	char *phase; /* of the image transfer */
-	uint64_t phase_done, phase_total;
 	sd_event_source *deadline;
 	struct job *job;
 	struct cluster *cluster;

@@ -5,6 +5,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/transfer.h"
 #include "controller/cluster/verdict.h"
 #include "controller/content/gather.h"
 #include "protocol/file.h"
@@ -626,13 +627,10 @@ void gang_progress(struct cluster *cluster, struct node *node,
 {
 	struct task *task = gang_task(cluster, node, progress->job,
 				      progress->attempt, progress->rank);
-	struct gang *gang = task ? task->job->gang : NULL;
 
-	if (!gang)
+	if (!task || task->state != TASK_PREPARING)
 		return;
-	keep_text(&gang->phase, progress->phase);
-	gang->phase_done = progress->done_bytes;
-	gang->phase_total = progress->total_bytes;
+	transfer_keep(task, progress);
 	task->job->progress_seq = ++cluster->progress_seq;
 	cluster->changed = true;
 }

@@ -5,6 +5,7 @@
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/transfer.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -536,6 +537,7 @@ void task_drop_files(struct task *task)
 static void task_clear(struct cluster *cluster, struct task *task)
 {
 	task_drop_files(task);
+	transfer_clear(task);
 	task_release(cluster, task);
 	free(task->text);
 	free(task->image_id);
@@ -561,7 +563,6 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang->readings);
 	sampling_clear(gang);
 	free(gang->tasks);
-	free(gang->phase);
 	free(gang->address);
 	strings_clear(&gang->addresses);
 	loop_source_free(&gang->deadline);

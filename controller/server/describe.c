@@ -7,6 +7,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/shortage.h"
+#include "controller/cluster/transfer.h"
 #include "controller/server/files.h"
 
 #include <stdio.h>
@@ -107,11 +108,8 @@ static cJSON *describe_progress(const struct job *job)
 	if (!gang || job_state_final(job->state))
 		return cJSON_CreateNull();
 	progress = cJSON_CreateObject();
-	if (gang->phase && job->state == JOB_PREPARING) {
-		add_text(progress, "phase", gang->phase);
-		add_number(progress, "done_bytes", (double)gang->phase_done);
-		add_number(progress, "total_bytes", (double)gang->phase_total);
-	}
+	if (job->state == JOB_PREPARING)
+		transfer_add_sum(gang, progress);
 	if (latest) {
 		add_if(progress, latest, RECORD_STEP, "step",
 		       (double)latest->step);
@@ -254,7 +252,7 @@ static cJSON *describe_tasks(const struct job *job)
 	for (uint32_t i = 0; job && job->gang && i < job->gang->spec.nodes;
 	     i++) {
 		const struct task *task = &job->gang->tasks[i];
-		cJSON *to = cJSON_CreateObject();
+		cJSON *to = cJSON_CreateObject(), *transfer;
 
 		add_number(to, "rank", i);
 		add_text(to, "node", task->node->name);
@@ -262,6 +260,9 @@ static cJSON *describe_tasks(const struct job *job)
 		add_text(to, "failure", failure_name(task->failure));
 		add_text(to, "text", task->text);
 		add_number(to, "exit_code", (double)task->exit_code);
+		transfer = transfer_of_task(task);
+		cJSON_AddItemToObject(to, "transfer",
+				      transfer ? transfer : cJSON_CreateNull());
 		cJSON_AddItemToArray(tasks, to);
 	}
 	return tasks;

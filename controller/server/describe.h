@@ -17,8 +17,8 @@ cJSON *describe_sweep(struct cluster *cluster, const struct sweep_row *row);
 
 /* {"job", "sweep", "cell", "repeat", "state", "attempt", "failure", "text",
  * "nodes", "devices", "vendor", "allocation": [names], "queued_ms",
- * "started_ms", "ended_ms", "removed", "progress": {"phase", "done_bytes",
- * "total_bytes", "step", "steps", "loss", "tokens_per_second"} or null,
+ * "started_ms", "ended_ms", "removed", "progress": {what transfer_add_sum()
+ * adds, "step", "steps", "loss", "tokens_per_second"} or null,
  * "waits": what nodes a queued job lacks, or null, "from"}
  */
 cJSON *describe_job(struct cluster *cluster, const struct job_row *row);

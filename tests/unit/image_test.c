@@ -3,6 +3,7 @@
 #include "agent/engine/image.h"
 
 #include "agent/engine/progress.h"
+#include "agent/engine/rate.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
@@ -621,6 +622,7 @@ static void sums(void)
 	progress_sum(sums, &sum);
 	is_int(sum.layers_total, PROGRESS_LAYERS_MAX,
 	       "so many layers are counted and no more");
+	is_int(sum.moving_count, IMAGE_MOVING_MAX, "so many move, and no more");
 	progress_reset(sums);
 	progress_sum(sums, &sum);
 	ok(sum.layers_total == 0 && sum.phase == IMAGE_PULLING,
@@ -629,6 +631,43 @@ static void sums(void)
 	   "phases have names");
 	cJSON_Delete(object);
 	progress_free(sums);
+}
+
+static void extraction(void)
+{
+	static const char *const told[] = {
+		"{\"id\":\"a\",\"status\":\"Downloading\","
+		"\"progressDetail\":{\"current\":7,\"total\":1000}}",
+		"{\"id\":\"b\",\"status\":\"Downloading\","
+		"\"progressDetail\":{\"current\":30,\"total\":50}}",
+		"{\"id\":\"a\",\"status\":\"Download complete\"}",
+		"{\"id\":\"a\",\"status\":\"Extracting\","
+		"\"progressDetail\":{\"current\":400,\"total\":1000}}",
+	};
+	struct progress *sums = progress_new(NULL);
+	struct image_progress sum = { 0 };
+	struct rate rate = { 0 };
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		cJSON *object = cJSON_Parse(told[i]);
+
+		progress_pull(sums, object);
+		cJSON_Delete(object);
+	}
+	progress_sum(sums, &sum);
+	ok(sum.extracted == 400 && sum.bytes == 1030 && sum.moving_count == 2,
+	   "what is unpacked is counted beside what was downloaded");
+	ok(sum.moving[0].extracting && sum.moving[0].bytes == 400 &&
+		   !sum.moving[1].extracting && sum.moving[1].bytes == 30 &&
+		   !strcmp(sum.moving[1].id, "b"),
+	   "and each layer that moves says how far it is");
+	progress_free(sums);
+	is_int(rate_feed(&rate, 1000, 500), 0, "one count is no rate");
+	is_int(rate_feed(&rate, 1100, 900), 0, "nor are two at once");
+	is_int(rate_feed(&rate, 2000, 2500), 2000, "bytes a second");
+	is_int(rate_feed(&rate, 3000, 2500), 1600, "smoothed when it stops");
+	is_int(rate_feed(&rate, 9000, 8500), 1000, "the old is forgotten");
+	is_int(rate_feed(&rate, 9900, 10), 0, "another try begins anew");
 }
 
 int main(void)
@@ -648,6 +687,7 @@ int main(void)
 	tagged_builds(&world);
 	bad_builds(&world);
 	sums();
+	extraction();
 	close_world(&world);
 	return tap_done();
 }

@@ -82,6 +82,14 @@ static void test_jobs(void)
 		     "4194304}}"),
 	   "pulling 1.0 MiB of 4.0 MiB (25%)", "an image's progress");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
+		     "\"extracting\", \"done_bytes\": 1048576, "
+		     "\"total_bytes\": 4194304, \"rate\": 2097152, "
+		     "\"eta_seconds\": 65, \"layers\": 1, \"layers_total\": "
+		     "3, \"tries\": 2}}"),
+	   "extracting 1.0 MiB of 4.0 MiB (25%), 2.0 MiB/s, 1m05s left, "
+	   "layers 1/3, try 2",
+	   "how fast, how long, what is left");
+	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"pulling\", \"done_bytes\": 9, \"total_bytes\": 4}}"),
 	   "pulling 9 B of 4 B (100%)", "never more than all of it");
 	is(detail_of("{\"state\": \"failed\", \"failure\": \"exit\", \"text\": "

@@ -345,6 +345,7 @@ static int print_tasks(struct cli *cli, const cJSON *job, struct error *err)
 	{
 		const cJSON *code = json_get(task, "exit_code");
 		const char *failure = json_text(task, "failure");
+		char moving[300];
 
 		table_cell(table, PLAIN, "%llu", (ull)json_u64(task, "rank"));
 		table_cell(table, PLAIN, "%s", json_text(task, "node"));
@@ -353,12 +354,50 @@ static int print_tasks(struct cli *cli, const cJSON *job, struct error *err)
 			table_cell(table, PLAIN, "%.0f", code->valuedouble);
 		else
 			table_cell(table, PLAIN, "%s", "");
-		table_cell(table, *failure ? RED : PLAIN, "%s%s%s", failure,
-			   *failure ? ": " : "", json_text(task, "text"));
+		transfer_detail(json_get(task, "transfer"), moving,
+				sizeof(moving));
+		table_cell(table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
+			   *failure ? ": " : "", json_text(task, "text"),
+			   moving);
 	}
 	if (!table_rows(table))
 		return 0;
 	fputs("\ntasks:\n", cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+/* Layers on their way to the nodes right now. */
+static int print_layers(struct cli *cli, const cJSON *job, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "NODE", false }, { "LAYER", false }, { "STATE", false },
+		{ "DONE", true },  { "OF", true },     { NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *task, *layer;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(task, json_list(job, "tasks"))
+	{
+		cJSON_ArrayForEach(layer, json_list(json_get(task, "transfer"),
+						    "moving"))
+		{
+			char text[HUMAN_SIZE];
+
+			table_cell(table, PLAIN, "%s", json_text(task, "node"));
+			table_cell(table, PLAIN, "%s", json_text(layer, "id"));
+			table_cell(table, PLAIN, "%s",
+				   json_text(layer, "phase"));
+			human_bytes(json_u64(layer, "done_bytes"), text);
+			table_cell(table, PLAIN, "%s", text);
+			human_bytes(json_u64(layer, "total_bytes"), text);
+			table_cell(table, PLAIN, "%s", text);
+		}
+	}
+	if (!table_rows(table))
+		return 0;
+	fputs("\nlayers:\n", cli->out);
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
@@ -475,6 +514,7 @@ int command_show(struct cli *cli, struct error *err)
 	print_members(cli->out, object, 0, apart);
 	if (print_devices(cli, object, err) < 0 ||
 	    print_tasks(cli, object, err) < 0 ||
+	    print_layers(cli, object, err) < 0 ||
 	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
 			err) < 0 ||
 	    print_streams(cli, object, err) < 0 ||
