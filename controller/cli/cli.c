@@ -220,6 +220,10 @@ static const struct option_rule vendors_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule export_rules[] = {
+	IMAGES,
+	{ 0 },
+};
 static const struct option_rule import_rules[] = {
 	{ OPTION("keep-going", 0, OPTION_FLAG, keep_going, NULL),
 	  .help = "leave out cases that cannot run" },
@@ -351,6 +355,12 @@ static const struct command commands[] = {
 	  "Packages install it where the shell looks for it. Needs no "
 	  "controller.",
 	  "eval \"$(regatta completion bash)\"", command_completion },
+	{ "export", "flagperf SWEEP [DIR]", 2, 3, true, export_rules,
+	  "write the logs of a sweep as FlagPerf leaves them",
+	  "Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with the "
+	  "output of each\nprocess, the files that were followed, and what was "
+	  "sampled, under FlagPerf's own\nnames. Prints the folder.",
+	  "regatta export flagperf 3 results", command_export },
 	{ "import", "flagperf TREE [DIR]", 2, 3, false, import_rules,
 	  "make sweeps of a FlagPerf checkout's configuration",
 	  "Reads test_conf.py, cluster_conf.py and each host.yaml, running "

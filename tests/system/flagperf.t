@@ -106,7 +106,12 @@ END
 touch "$training/cpu/m-pytorch/config/config_Xx1x2.py"
 echo 'export FROM_FILE="a b"' \
 	>"$training/cpu/m-pytorch/config/environment_variables.sh"
+# It runs until it was sampled.
 case_of paddle TP2PP1SH1SP1Xx1x2 <<'END'
+import time
+data = sys.argv[sys.argv.index("--data_dir") + 1]
+while not os.path.exists(data + "/sampled"):
+    time.sleep(0.05)
 for step in range(1, 30):
     print("- loss: 10.0, learning_rate: 1e-06, global_step: %d, "
           "interval_runtime: 1.0, interval_samples_per_second: 4" % step)
@@ -194,15 +199,18 @@ flagperf:
     cases: {"computation-FP32:Y": pytorch_2.3}
 END
 must submit "$BED/flagperf.yaml"
-must wait_sweep "$SWEEP" 120
-
-# ---- checking ------------------------------------------------------------
-
 # job_of CASE [ROUND]
 job_of()
 {
 	jobs_get "$SWEEP" "[.[] | select(.cell == \"$1\")][$((${2-1} - 1))].job"
 }
+job=$(job_of m:paddle_2.5.1:TP2PP1SH1SP1X:1:2:1)
+must wait_for 'grep -q "\"h\":" "$CLUSTER/controller/logs/$job/1/samples-0.log"' 60
+touch "$BED/sampled"
+must wait_sweep "$SWEEP" 120
+
+# ---- checking ------------------------------------------------------------
+
 # seen JOB RANK N FILTER: the Nth telling of that output
 seen()
 {
@@ -337,6 +345,41 @@ job=$(job_of m:pytorch_1.13:X:1:2:1)
 like "$(job_get "$job" '"\(.state) \(.failure) \(.text)"')" \
 	'^failed exit n[12]: rank 1 exited with code 1$' \
 	"a rank that exits 1 fails the case"
+
+# As FlagPerf leaves it.
+run cli export flagperf "$SWEEP" "$BED/results"
+is $rc 0 "the results are written as FlagPerf leaves them"
+like "$out" "^$BED/results/run[0-9]{14}\$" "in a folder of the run"
+results=$out
+case=$results/m:pytorch_1.13:X:2:2:2
+is "$(cd "$case" && find . -type f -name 'rank*' | sed 's/10.77.0.1[12]_//' | sort)" \
+	"./round1/noderank0/rank0.out.log
+./round1/noderank0/rank1.out.log
+./round1/noderank1/rank2.out.log
+./round1/noderank1/rank3.out.log
+./round2/noderank0/rank0.out.log
+./round2/noderank0/rank1.out.log
+./round2/noderank1/rank2.out.log
+./round2/noderank1/rank3.out.log" "rank by rank, round by round, for each node"
+job=$(job_of m:pytorch_1.13:X:2:2:2 2)
+ok 'cmp "$(log_file "$job" 1 3)" "$case"/round2/*_noderank1/rank3.out.log' \
+	"with what the rank printed"
+ok '[[ -s $(echo "$results"/m:deepspeed:X:2:2:1/round1/*_noderank1/rank0.log.txt) ]]' \
+	"deepspeed: rank0.log.txt"
+like "$(tail -1 "$results"/m:megatron_core060:X:1:2:1/round1/*_noderank0/megatron.log.txt)" \
+	'iteration 29/' "megatron: its own file, too"
+ok '[[ -s $(echo "$results"/computation-FP32:Y/*_noderank0/benchmark.log.txt) ]]' \
+	"base: benchmark.log.txt, without rounds"
+like "$(<"$results/flagperf_run.log")" "  Rank 1's computation-FP32=19.5TFLOPS" \
+	"the run's log has the results of the base suite"
+like "$(<"$results/flagperf_run.log")" \
+	'\[ERROR\].*m:pytorch_1.13:X:1:2:1: failed: .*exited with code 1' \
+	"and what failed"
+like "$(head -1 "$results"/m:paddle*/round1/*_noderank0/mem_monitor.log)" \
+	$'^[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9:]{8}\t[0-9.e-]+$' \
+	"what was sampled is in the form of FlagPerf's monitors"
+run cli export flagperf "$SWEEP" "$BED/results"
+is $rc 2 "a folder that is there is left alone"
 
 # The tree's own launcher, and a toolkit.
 for engine in $(cluster_engines); do

@@ -16,8 +16,8 @@ command_fn command_sweeps; /* look.c: what there is */
 command_fn command_jobs;
 command_fn command_nodes;
 command_fn command_show;
-command_fn command_logs;   /* logs.c */
-command_fn command_files;  /* files.c: what jobs left behind */
+command_fn command_logs;  /* logs.c */
+command_fn command_files; /* files.c: what jobs left behind */
 command_fn command_fetch;
 command_fn command_report; /* results.c: numbers */
 command_fn command_compare;
@@ -29,6 +29,7 @@ command_fn command_vendors;    /* vendors.c */
 command_fn command_check;      /* check.c: files of settings, policies */
 command_fn command_completion; /* completion.c: for shells */
 command_fn command_import;     /* import.c: what others configured */
+command_fn command_export;     /* export.c: and for what others read */
 command_fn command_key;        /* keys.c */
 
 #endif

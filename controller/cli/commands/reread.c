@@ -1,6 +1,7 @@
 /* reread.c - results again, from the logs that they were read from.
  */
 #include "controller/cli/commands/reread.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/pieces.h"
 #include "controller/results/recompute.h"
@@ -55,32 +56,9 @@ static int read_stream(struct client *client, struct extract *extract,
 		       uint64_t job, uint32_t attempt, const char *stream,
 		       struct error *err)
 {
-	struct message_log_read ask = {
-		.job = job,
-		.attempt = attempt,
-		.stream = (char *)stream,
-	};
-	uint64_t length;
-
-	do {
-		owned(answer_clear) struct answer answer = { 0 };
-
-		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
-				&answer, err) < 0)
-			return -1;
-		length = json_u64(answer.body, "length");
-		if (json_u64(answer.body, "offset") != ask.offset ||
-		    (!answer.size && ask.offset < length))
-			return error_set(err, EPROTO,
-					 "%.64s: the controller's piece of the "
-					 "log does not fit",
-					 stream);
-		if (answer.size &&
-		    extract_feed(extract, answer.payload, answer.size, err) < 0)
-			return -1;
-		ask.offset += answer.size;
-	} while (ask.offset < length);
-	return extract_finish(extract, err);
+	return stream_read(client, job, attempt, stream, feed, extract, err) < 0
+		       ? -1
+		       : extract_finish(extract, err);
 }
 
 /* All streams that the row was read from, put together in the first. */

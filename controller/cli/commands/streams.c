@@ -3,6 +3,7 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/render.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -46,4 +47,35 @@ bool stream_meant(const cJSON *stream, const char *name)
 	return !strcmp(name, json_text(stream, "stream")) ||
 	       (*path && (!strcmp(name, path) || !fnmatch(name, path, 0) ||
 			  (slash && !fnmatch(name, slash + 1, 0))));
+}
+
+int stream_read(struct client *client, uint64_t job, uint32_t attempt,
+		const char *stream, pieces_fn *fn, void *arg, struct error *err)
+{
+	struct message_log_read ask = {
+		.job = job,
+		.attempt = attempt,
+		.stream = (char *)stream,
+	};
+	uint64_t length;
+
+	do {
+		owned(answer_clear) struct answer answer = { 0 };
+
+		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
+				&answer, err) < 0)
+			return -1;
+		length = json_u64(answer.body, "length");
+		if (json_u64(answer.body, "offset") != ask.offset ||
+		    (!answer.size && ask.offset < length))
+			return error_set(err, EPROTO,
+					 "%.64s: the controller's piece of the "
+					 "log does not fit",
+					 stream);
+		if (answer.size &&
+		    fn(answer.payload, answer.size, arg, err) < 0)
+			return -1;
+		ask.offset += answer.size;
+	} while (ask.offset < length);
+	return 0;
 }

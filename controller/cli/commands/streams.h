@@ -8,6 +8,7 @@
 
 #include "controller/cli/cli.h"
 #include "controller/cli/json.h"
+#include "controller/cli/pieces.h"
 
 /* Print them as a table. */
 int streams_print(struct cli *cli, const cJSON *list, struct error *err);
@@ -17,5 +18,12 @@ int streams_print(struct cli *cli, const cJSON *list, struct error *err);
  * name.
  */
 bool stream_meant(const cJSON *stream, const char *name);
+
+/* Call fn for each piece of a stored stream, from its beginning to the end that
+ * it has by now; -1 from it ends the reading. ENOENT: it is not there.
+ */
+int stream_read(struct client *client, uint64_t job, uint32_t attempt,
+		const char *stream, pieces_fn *fn, void *arg,
+		struct error *err);
 
 #endif

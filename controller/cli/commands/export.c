@@ -1,0 +1,587 @@
+/* export.c - export flagperf: a sweep's logs as the tree that FlagPerf leaves.
+ *
+ *	DIR/run<YYYYmmddHHMMSS>/	when the sweep was submitted, UTC
+ *	  flagperf_run.log		what became of each case; result lines
+ *	  <case>/round<N>/<host>_noderank<i>/
+ *	    rank<R>.out.log | rank0.log.txt | ...	output, by framework
+ *	    and each followed file, by its own name
+ *	    {cpu,mem,pwr}_monitor.log, sys_info.log
+ *
+ * The base and operation suites have no round<N>.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/streams.h"
+#include "controller/sweep/catalog.h"
+#include "controller/sweep/flagperf/names.h"
+#include "protocol/file.h"
+#include "protocol/hardware/trace.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RESULT_MARK "[FlagPerf Result]"
+#define PLACE_MAX 512 /* bytes of a folder below the run's */
+
+struct export
+{
+	struct cli *cli;
+	struct client *client;
+	struct catalog *catalog;
+	cJSON *nodes;
+	char run[PATH_MAX - PLACE_MAX];
+	FILE *driver; /* flagperf_run.log */
+	size_t jobs;
+};
+
+static void export_clear(struct export *export)
+{
+	if (export->driver)
+		fclose(export->driver);
+	cJSON_Delete(export->nodes);
+	catalog_free(export->catalog);
+	client_free(export->client);
+}
+OWNED_VALUE(struct export, export_clear)
+
+static void show_time(int64_t ms, const char *form, char *text, size_t size)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm time = { 0 };
+
+	gmtime_r(&seconds, &time);
+	strftime(text, size, form, &time);
+}
+
+/* A name of one folder or file, whatever it was: never empty, ".", ".." or with
+ * a slash in it.
+ */
+static void make_name(const char *from, char *name, size_t size)
+{
+	snprintf(name, size, "%s", *from ? from : "_");
+	for (char *c = name; *c; c++)
+		if (*c == '/' || (unsigned char)*c < ' ')
+			*c = '-';
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		*name = '_';
+}
+
+/* Files. */
+
+/* A stream that becomes a file; its result lines go to the driver's log. */
+struct copy {
+	FILE *file;
+	FILE *driver;
+	char line[512];
+	size_t size;
+};
+
+static void scan_results(struct copy *copy, const char *piece, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		const char *mark;
+
+		if (piece[i] != '\n') {
+			if (copy->size < sizeof(copy->line) - 1)
+				copy->line[copy->size++] = piece[i];
+			continue;
+		}
+		copy->line[copy->size] = 0;
+		copy->size = 0;
+		mark = strstr(copy->line, RESULT_MARK);
+		if (mark)
+			fprintf(copy->driver, "  %s\n",
+				mark + strlen(RESULT_MARK));
+	}
+}
+
+/* pieces_fn */
+static int take_piece(const void *piece, size_t size, void *arg,
+		      struct error *err)
+{
+	struct copy *copy = arg;
+
+	if (fwrite(piece, 1, size, copy->file) != size)
+		return error_errno(err, "writing");
+	if (copy->driver)
+		scan_results(copy, piece, size);
+	return 0;
+}
+
+/* file: below the folder of the node. */
+static int copy_stream(struct export *export, const cJSON *job,
+		       const char *stream, const char *folder, const char *file,
+		       bool results, struct error *err)
+{
+	char path[PATH_MAX];
+	struct copy copy = { .driver = results ? export->driver : NULL };
+	int rc;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+	copy.file = fopen(path, "we");
+	if (!copy.file)
+		return error_errno(err, "%s", path);
+	rc = stream_read(export->client, json_u64(job, "job"),
+			 (uint32_t)json_u64(job, "attempt"), stream, take_piece,
+			 &copy, err);
+	if (fclose(copy.file) != 0 && rc == 0)
+		rc = error_errno(err, "%s", path);
+	return rc;
+}
+
+/* Monitors. */
+
+struct monitors {
+	FILE *files[3]; /* cpu, mem, pwr */
+	double memory_mib;
+	struct trace_columns columns;
+	struct buffer rest;
+};
+
+static void monitors_clear(struct monitors *monitors)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (monitors->files[i])
+			fclose(monitors->files[i]);
+	buffer_clear(&monitors->rest);
+}
+OWNED_VALUE(struct monitors, monitors_clear)
+
+/* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
+static void take_reading(struct monitors *monitors,
+			 const struct trace_line *line)
+{
+	static const enum host_reading readings[] = {
+		HOST_CPU_PCT,
+		HOST_MEM_USED_MIB,
+		HOST_POWER_W,
+	};
+	const double scales[] = {
+		0.01,
+		monitors->memory_mib > 0 ? 1 / monitors->memory_mib : 0,
+		1,
+	};
+	char time[32];
+
+	show_time(line->time_ms, "%Y-%m-%d-%H:%M:%S", time, sizeof(time));
+	for (size_t i = 0; i < 3; i++)
+		if (line->host.has & 1u << readings[i] && scales[i] > 0)
+			fprintf(monitors->files[i], "%s\t%.6g\n", time,
+				line->host.value[readings[i]] * scales[i]);
+}
+
+/* pieces_fn */
+static int take_samples(const void *piece, size_t size, void *arg,
+			struct error *err)
+{
+	struct monitors *monitors = arg;
+	char *end, *at;
+
+	if (buffer_append(&monitors->rest, piece, size, err) < 0)
+		return -1;
+	at = monitors->rest.data;
+	while ((end = memchr(at, '\n',
+			     monitors->rest.size -
+				     (size_t)(at - monitors->rest.data)))) {
+		owned(trace_line_clear) struct trace_line line = { 0 };
+
+		if (trace_read(&monitors->columns, at, (size_t)(end - at),
+			       &line, NULL) == 0 &&
+		    line.kind == TRACE_HOST)
+			take_reading(monitors, &line);
+		at = end + 1;
+	}
+	buffer_consume(&monitors->rest, (size_t)(at - monitors->rest.data));
+	return 0;
+}
+
+static const cJSON *node_of(const struct export *export, const char *name)
+{
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, export->nodes)
+	{
+		if (!strcmp(json_text(node, "name"), name))
+			return node;
+	}
+	return NULL;
+}
+
+static int write_monitors(struct export *export, const cJSON *job,
+			  const char *stream, const cJSON *node,
+			  const char *folder, struct error *err)
+{
+	static const char *const names[] = { "cpu", "mem", "pwr" };
+	const cJSON *total = json_get(json_get(node, "facts"), "memory_bytes");
+	owned(monitors_clear) struct monitors monitors = {
+		.memory_mib = cJSON_IsNumber(total)
+				      ? total->valuedouble / (1 << 20)
+				      : 0,
+	};
+
+	buffer_init(&monitors.rest, (size_t)4 << 20);
+	for (size_t i = 0; i < 3; i++) {
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%s/%s_monitor.log", folder,
+			     names[i]) >= PATH_MAX)
+			return error_set(err, ENAMETOOLONG, "%.200s: too long",
+					 path);
+		monitors.files[i] = fopen(path, "we");
+		if (!monitors.files[i])
+			return error_errno(err, "%s", path);
+	}
+	return stream_read(export->client, json_u64(job, "job"),
+			   (uint32_t)json_u64(job, "attempt"), stream,
+			   take_samples, &monitors, err);
+}
+
+/* What the node says of itself, a line each. */
+static int write_facts(const cJSON *node, const char *folder, struct error *err)
+{
+	char path[PATH_MAX];
+	const cJSON *fact;
+	FILE *file;
+
+	if (snprintf(path, sizeof(path), "%s/sys_info.log", folder) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+	file = fopen(path, "we");
+	if (!file)
+		return error_errno(err, "%s", path);
+	cJSON_ArrayForEach(fact, json_get(node, "facts"))
+	{
+		char *text = cJSON_PrintUnformatted(fact);
+
+		fprintf(file, "%s: %s\n", fact->string,
+			cJSON_IsString(fact) ? fact->valuestring
+			: text               ? text
+					     : "");
+		cJSON_free(text);
+	}
+	return fclose(file) ? error_errno(err, "%s", path) : 0;
+}
+
+/* Jobs. */
+
+/* What is known of a job's case. */
+struct exported {
+	const cJSON *job;
+	char name[256];    /* of its folder */
+	const char *suite; /* "training", "base", "operation" */
+	struct names names;
+	const struct value *log; /* what its output is called, or NULL */
+	uint32_t processes;      /* streams per node */
+	uint32_t nodes;
+};
+
+static void exported_clear(struct exported *exported)
+{
+	names_clear(&exported->names);
+}
+OWNED_VALUE(struct exported, exported_clear)
+
+static const char *last_word(const cJSON *argv)
+{
+	int count = cJSON_GetArraySize(argv);
+	const char *word = cJSON_GetStringValue(
+		cJSON_GetArrayItem(argv, count ? count - 1 : 0));
+
+	return word ? word : "";
+}
+
+static bool has_word(const cJSON *argv, const char *end)
+{
+	const cJSON *word;
+
+	cJSON_ArrayForEach(word, argv)
+	{
+		size_t size =
+			cJSON_IsString(word) ? strlen(word->valuestring) : 0;
+
+		if (size >= strlen(end) &&
+		    !strcmp(word->valuestring + size - strlen(end), end))
+			return true;
+	}
+	return false;
+}
+
+/* The entry of flagperf.yaml that the job was started by; of jobs that no
+ * FlagPerf block made, the one that a case of that framework would have.
+ */
+static const struct value *entry_of(const struct export *export,
+				    const struct exported *exported,
+				    const char *launcher, const cJSON *argv)
+{
+	const struct value *suite =
+		value_get(value_get(catalog_flagperf(export->catalog),
+				    "suites"),
+			  exported->suite);
+	char start[160];
+
+	snprintf(start, sizeof(start), "/start_%s_task.py", launcher);
+	if (has_word(argv, start) || has_word(argv, "/container_main.py"))
+		return value_get(suite, "tree");
+	return value_get(value_get(suite, "launchers"), launcher);
+}
+
+static int describe(const struct export *export, struct exported *exported,
+		    struct error *err)
+{
+	const cJSON *job = exported->job, *spec = json_get(job, "spec");
+	const cJSON *container = json_get(spec, "container");
+	const cJSON *measure = json_get(spec, "measure");
+	const cJSON *argv = json_list(container, "argv");
+	const char *framework = json_text(measure, "framework");
+	const char *name = json_text(json_get(spec, "values"), "case");
+	char made[256], launcher[128];
+
+	exported->nodes = (uint32_t)json_u64(spec, "nodes");
+	exported->processes = (uint32_t)json_u64(container, "processes");
+	exported->suite = !strcmp(framework, "base")        ? "base"
+			  : !strcmp(framework, "operation") ? framework
+							    : "training";
+	if (!*name) {
+		snprintf(made, sizeof(made), "%s:%s:%s:%u:%llu:1",
+			 json_text(measure, "model"), framework,
+			 json_text(measure, "chip"), exported->nodes,
+			 (unsigned long long)json_u64(spec, "devices"));
+		name = made;
+		framework = name + strcspn(name, ":");
+	}
+	make_name(name, exported->name, sizeof(exported->name));
+	framework = strchr(name, ':') ? strchr(name, ':') + 1 : "";
+	snprintf(launcher, sizeof(launcher), "%.*s",
+		 (int)strcspn(framework, "_:"), framework);
+	if (!strcmp(exported->suite, "operation"))
+		snprintf(launcher, sizeof(launcher), "operation");
+	else if (!strcmp(exported->suite, "base"))
+		snprintf(launcher, sizeof(launcher), "%s",
+			 !strcmp(last_word(argv), "main.sh") ? "toolkit"
+							     : "benchmark");
+	exported->log =
+		value_get(entry_of(export, exported, launcher, argv), "log");
+	return names_set(&exported->names, "launcher", launcher, err);
+}
+
+/* The folder of a node of the job, made. */
+static int make_folder(const struct export *export,
+		       const struct exported *exported, uint32_t rank,
+		       const cJSON **node, char folder[PATH_MAX],
+		       struct error *err)
+{
+	const char *name = cJSON_GetStringValue(
+		cJSON_GetArrayItem(json_list(exported->job, "allocation"),
+				   (int)rank));
+	const char *address;
+	char host[128], round[24] = "";
+
+	*node = name ? node_of(export, name) : NULL;
+	address = json_text(*node, "address");
+	make_name(*address ? address
+		  : name   ? name
+			   : "unknown",
+		  host, sizeof(host));
+	if (!strcmp(exported->suite, "training"))
+		snprintf(round, sizeof(round), "/round%llu",
+			 (unsigned long long)json_u64(exported->job, "repeat") +
+				 1);
+	if (snprintf(folder, PATH_MAX, "%s/%s%s/%s_noderank%u", export->run,
+		     exported->name, round, host, rank) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.200s: too long", folder);
+	return file_make_folders(folder, 0755, err);
+}
+
+/* Of which node is the stream, by its rank or number? */
+static bool parse_stream(const struct exported *exported, const char *stream,
+			 const char **kind, uint32_t *rank, uint32_t *node)
+{
+	static const char *const kinds[] = { "rank-", "node-" };
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t size = strlen(kinds[i]);
+
+		if (strncmp(stream, kinds[i], size) != 0)
+			continue;
+		*kind = kinds[i];
+		*rank = (uint32_t)strtoul(stream + size, NULL, 10);
+		*node = *rank;
+		if (!i && exported->processes)
+			*node = *rank / exported->processes;
+		return *node < exported->nodes;
+	}
+	return false;
+}
+
+static int export_stream(struct export *export, struct exported *exported,
+			 const cJSON *stream, struct error *err)
+{
+	owned(buffer_clear) struct buffer log;
+	const char *name = json_text(stream, "stream"), *kind;
+	const char *path = json_text(stream, "path");
+	uint64_t part = json_u64(stream, "part");
+	char folder[PATH_MAX], file[256], base[200];
+	const cJSON *node;
+	uint32_t rank, at;
+
+	if (!parse_stream(exported, name, &kind, &rank, &at))
+		return 0;
+	if (make_folder(export, exported, at, &node, folder, err) < 0)
+		return -1;
+	if (!strcmp(kind, "node-")) {
+		if (!*path)
+			return 0; /* the index */
+		make_name(strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
+			  base, sizeof(base));
+		snprintf(file, sizeof(file), "%s", base);
+		if (part > 1)
+			snprintf(file, sizeof(file), "%s.%" PRIu64, base, part);
+		return copy_stream(export, exported->job, name, folder, file,
+				   true, err);
+	}
+	buffer_init(&log, sizeof(file) - 1);
+	if (names_number(&exported->names, "rank", rank, err) < 0 ||
+	    (exported->log &&
+	     names_fill(&exported->names, exported->log, &log, err) < 0))
+		return -1;
+	make_name(log.size ? log.data : name, file, sizeof(file));
+	return copy_stream(export, exported->job, name, folder, file, true,
+			   err);
+}
+
+/* Samples are no stream that is listed: where there are some, they are there.
+ */
+static int export_samples(struct export *export,
+			  const struct exported *exported, struct error *err)
+{
+	for (uint32_t i = 0; i < exported->nodes; i++) {
+		char folder[PATH_MAX], stream[TRACE_STREAM_SIZE];
+		struct error why = { 0 };
+		const cJSON *node;
+
+		if (!cJSON_GetArrayItem(json_list(exported->job, "allocation"),
+					(int)i))
+			continue; /* it never ran */
+		trace_stream(i, stream);
+		if (make_folder(export, exported, i, &node, folder, err) < 0 ||
+		    write_facts(node, folder, err) < 0)
+			return -1;
+		if (write_monitors(export, exported->job, stream, node, folder,
+				   &why) < 0 &&
+		    why.code != ENOENT) {
+			*err = why;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void tell_driver(struct export *export, const cJSON *job,
+			const char *name, const char *what)
+{
+	int64_t ended = (int64_t)json_u64(job, "ended_ms");
+	char time[32];
+
+	show_time(ended, "%Y-%m-%d %H:%M:%S", time, sizeof(time));
+	fprintf(export->driver, "%s\t[%s]\t[regatta]%s: %s%s%s\n", time,
+		!strcmp(what, "completed") ? "INFO" : "ERROR", name, what,
+		*json_text(job, "text") ? ": " : "", json_text(job, "text"));
+}
+
+/* Followed files last, over what has their name: a file that a script of the
+ * tree wrote itself is the real one.
+ */
+static int export_job(struct export *export, uint64_t id, struct error *err)
+{
+	struct message_query query = { .what = (char *)"job", .id = id };
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(exported_clear) struct exported exported = { .job = NULL };
+	const cJSON *stream;
+
+	if (client_query(export->client, &query, &answer, err) < 0)
+		return -1;
+	exported.job = json_get(answer.body, "job");
+	if (describe(export, &exported, err) < 0)
+		return -1;
+	tell_driver(export, exported.job, exported.name,
+		    json_text(exported.job, "state"));
+	for (int followed = 0; followed < 2; followed++)
+		cJSON_ArrayForEach(stream, json_list(exported.job, "streams"))
+		{
+			if ((*json_text(stream, "path") != 0) == followed &&
+			    export_stream(export, &exported, stream, err) < 0)
+				return -1;
+		}
+	export->jobs++;
+	return export_samples(export, &exported, err);
+}
+
+static int open_run(struct export *export, const cJSON *sweep,
+		    const char *folder, struct error *err)
+{
+	char time[32], path[PATH_MAX];
+
+	show_time((int64_t)json_u64(sweep, "submitted_ms"), "%Y%m%d%H%M%S",
+		  time, sizeof(time));
+	if (snprintf(export->run, sizeof(export->run), "%s/run%s", folder,
+		     time) >= (int)sizeof(export->run))
+		return error_set(err, EINVAL, "%.200s: too long", folder);
+	if (access(export->run, F_OK) == 0)
+		return error_set(err, EINVAL,
+				 "%s is there already: remove it, or name "
+				 "another folder",
+				 export->run);
+	if (file_make_folders(export->run, 0755, err) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/flagperf_run.log", export->run);
+	export->driver = fopen(path, "we");
+	return export->driver ? 0 : error_errno(err, "%s", path);
+}
+
+int command_export(struct cli *cli, struct error *err)
+{
+	owned(export_clear) struct export export = { .cli = cli };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"sweep" };
+	owned(json_free) cJSON *jobs = NULL;
+	char images[PATH_MAX];
+	const cJSON *job;
+
+	if (strcmp(cli->args[0], "flagperf") != 0)
+		return error_set(err, EINVAL,
+				 "export: found '%.60s', allowed: flagperf",
+				 cli->args[0]);
+	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
+	    settings_images(cli->environment, &cli->options, images, err) < 0 ||
+	    !(export.catalog = catalog_load(images, err)) ||
+	    !(export.client = cli_connect(cli, err)) ||
+	    client_query(export.client, &query, &answer, err) < 0 ||
+	    client_list(export.client, "jobs", query.id, "jobs", "job", &jobs,
+			err) < 0)
+		return -1;
+	query = (struct message_query){ .what = (char *)"nodes" };
+	{
+		owned(answer_clear) struct answer nodes = { 0 };
+
+		if (client_query(export.client, &query, &nodes, err) < 0)
+			return -1;
+		export.nodes =
+			cJSON_DetachItemFromObjectCaseSensitive(nodes.body,
+								"nodes");
+	}
+	if (open_run(&export, json_get(answer.body, "sweep"),
+		     cli->arg_count > 2 ? cli->args[2] : ".", err) < 0)
+		return -1;
+	cJSON_ArrayForEach(job, jobs)
+	{
+		if (export_job(&export, json_u64(job, "job"), err) < 0)
+			return -1;
+	}
+	fprintf(cli->out, "%s\n", export.run);
+	cli_say(cli, "%zu jobs", export.jobs);
+	return EXIT_GOOD;
+}
