@@ -107,7 +107,7 @@ BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))
 BENCH_PARTS = $(filter-out $(BENCH_SOURCES),$(wildcard tests/bench/*.c))
 FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 
-MAN = $(wildcard $(foreach s,1 5 8,agent/*.$s agent/init/*.$s controller/*.$s \
+MAN = $(wildcard $(foreach s,1 5 7 8,agent/*.$s agent/init/*.$s controller/*.$s \
 	controller/cli/*.$s deploy/*.$s))
 C_FILES = $(sort $(shell find protocol agent controller images tests \
 	-name '*.[ch]' 2>/dev/null))
