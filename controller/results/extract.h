@@ -36,8 +36,8 @@
  * or key (a group that is not listed has its own name). NAME may be a list,
  * and may have a form behind it: name:text, name:clock (H:MM:SS, in seconds),
  * name:percent (a share of 1, in percent), name:flag (true when there is
- * anything), name:any (a number, else text); "a/b" splits "3/60" into two. These
- * names are known:
+ * anything), name:any (a number, else text); "a/b" splits "3/60" into two.
+ * These names are known:
  *
  *	step, steps		a step's number, and of how many
  *	loss

@@ -29,8 +29,8 @@
 bool about_owns(const char *key);
 
 /* {texts..., "align": {"job": 17 or "values": {...}, "cells": {...},
- * "from_step": 21, "tolerance": 0.02}} to *about, which the caller deletes; NULL: the file says
- * nothing. Errors name file and line.
+ * "from_step": 21, "tolerance": 0.02}} to *about, which the caller deletes;
+ * NULL: the file says nothing. Errors name file and line.
  */
 int about_read(const struct value *root, cJSON **about, struct error *err);
 

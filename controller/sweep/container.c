@@ -403,6 +403,11 @@ static int read_file(const struct context *context, const struct value *map,
 	return file->name && file->text ? 0 : error_nomem(err, value_file(map));
 }
 
+static const char *file_name(const struct value *map)
+{
+	return value_text(value_get(map, "name"));
+}
+
 static int read_files(const struct context *context,
 		      struct container_spec *container, struct error *err)
 {
@@ -428,11 +433,12 @@ static int read_files(const struct context *context,
 		if (read_file(context, map, file, err) < 0)
 			return -1;
 		for (size_t k = 0; k < i; k++)
-			if (!strcmp(container->files[k].name, file->name))
+			if (!strcmp(file_name(value_at(list, k)),
+				    file_name(map)))
 				return value_error(map, err,
 						   "found a second file of the "
 						   "name %s",
-						   file->name);
+						   file_name(map));
 	}
 	return 0;
 }
