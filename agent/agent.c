@@ -1,7 +1,7 @@
 /* agent.c - one node: its engine, its tasks, its session with the controller.
  */
 #include "agent/agent.h"
-#include "agent/content/fetch.h"
+#include "agent/content/load.h"
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
 #include "protocol/container.h"
@@ -41,6 +41,8 @@ struct agent {
 	struct contents *contents;
 	struct fetch_config fetch_config;
 	struct fetches *fetches;
+	struct load_config load_config;
+	struct loads *loads;
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -394,6 +396,16 @@ static void on_content_grant(struct agent *agent, void *body)
 	fetches_grant(agent->fetches, body);
 }
 
+static void on_image_load(struct agent *agent, void *body)
+{
+	loads_load(agent->loads, body);
+}
+
+static void on_image_save(struct agent *agent, void *body)
+{
+	loads_save(agent->loads, body);
+}
+
 static void on_content_read(struct agent *agent, void *body)
 {
 	fetches_read(agent->fetches, body);
@@ -414,6 +426,8 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_CONTENT_FROM] = on_content_from,
 		[MESSAGE_CONTENT_GRANT] = on_content_grant,
 		[MESSAGE_CONTENT_READ] = on_content_read,
+		[MESSAGE_IMAGE_LOAD] = on_image_load,
+		[MESSAGE_IMAGE_SAVE] = on_image_save,
 	};
 	/* clang-format on */
 	struct agent *agent = arg;
@@ -798,6 +812,17 @@ static void touch_contents(void *arg)
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
+	loads_touch(agent->loads);
+}
+
+/* load_config.tell */
+static void tell_image(void *arg, const struct message_image_state *state)
+{
+	struct agent *agent = arg;
+
+	if (agent->session)
+		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, state, NULL,
+				 0, NULL);
 }
 
 static int open_contents(struct agent *agent, struct error *err)
@@ -818,7 +843,18 @@ static int open_contents(struct agent *agent, struct error *err)
 		.arg = agent,
 	};
 	agent->fetches = fetches_new(&agent->fetch_config, err);
-	return agent->fetches ? 0 : -1;
+	if (!agent->fetches)
+		return -1;
+	agent->load_config = (struct load_config){
+		.loop = agent->loop,
+		.engine = agent->engine,
+		.contents = agent->contents,
+		.fetches = agent->fetches,
+		.tell = tell_image,
+		.arg = agent,
+	};
+	agent->loads = loads_new(&agent->load_config, err);
+	return agent->loads ? 0 : -1;
 }
 
 static int agent_open(struct agent *agent, struct error *err)
@@ -928,6 +964,7 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
+	loads_free(agent->loads);
 	fetches_free(agent->fetches);
 	contents_free(agent->contents);
 	pump_free(agent->pump);

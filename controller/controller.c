@@ -9,6 +9,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/repeat.h"
+#include "controller/content/carry.h"
 #include "controller/content/gather.h"
 #include "controller/content/stock.h"
 #include "controller/server/server.h"
@@ -158,6 +159,7 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	switch (type) {
 	case MESSAGE_REPORT:
 		gang_report(cluster, node, body);
+		carry_report(cluster, node);
 		break;
 	case MESSAGE_TASK:
 		gang_status(cluster, node,
@@ -178,6 +180,9 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		break;
 	case MESSAGE_CONTENT_WANT:
 		stock_want(cluster, node, body);
+		break;
+	case MESSAGE_IMAGE_STATE:
+		carry_state(cluster, node, body);
 		break;
 	case MESSAGE_CONTENT_PIECE:
 		gather_piece(cluster, node, body, payload, size);
@@ -275,6 +280,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	look_again(cluster);
 	stock_tick(cluster);
 	gather_tick(cluster);
+	carry_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))
@@ -332,7 +338,8 @@ static int open_state(struct cluster *cluster,
 	if (!cluster->logs)
 		return -1;
 	if (stock_open(cluster, config->state, err) < 0 ||
-	    gather_open(cluster, err) < 0)
+	    gather_open(cluster, err) < 0 ||
+	    carry_open(cluster, config->state, err) < 0)
 		return -1;
 	cluster->queue = queue_new(err);
 	if (!cluster->queue || intake_open(cluster, err) < 0 ||
@@ -422,6 +429,7 @@ void controller_free(struct controller *controller)
 	keyring_free(cluster->keyring);
 	intake_close(cluster);
 	node_free_all(cluster);
+	carry_close(cluster);
 	gather_close(cluster);
 	stock_close(cluster);
 	queue_free(cluster->queue);

@@ -115,6 +115,13 @@ MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
+MESSAGE(image_load, F(image_load, recipe))
+MESSAGE(image_save, F(image_save, order), F(image_save, reference))
+MESSAGE(image_state, F(image_state, order), F(image_state, phase),
+	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, content), O(image_state, code), O(image_state, text))
+MESSAGE(image_order, F(image_order, request), F(image_order, what),
+	F(image_order, order), F(image_order, image), O(image_order, nodes))
 MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 	F(content_put, bytes), F(content_put, offset))
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
@@ -136,6 +143,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_INVENTORY] = { "inventory", &inventory_schema, ROLE_AGENT, false },
 	[MESSAGE_CONTENT_WANT] = { "content-want", &content_want_schema,
 		ROLE_AGENT, false },
+	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
+		false },
 	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
@@ -151,6 +160,10 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
 		ROLE_CONTROLLER, false },
+	[MESSAGE_IMAGE_LOAD] = { "image-load", &image_load_schema,
+		ROLE_CONTROLLER, false },
+	[MESSAGE_IMAGE_SAVE] = { "image-save", &image_save_schema,
+		ROLE_CONTROLLER, false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false },
 	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false },
@@ -160,6 +173,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_OPERATOR, true },
 	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
 		false },
+	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
+		ROLE_OPERATOR, false },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */

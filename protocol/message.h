@@ -36,6 +36,7 @@ enum message_type {
 	MESSAGE_DISCARDED,
 	MESSAGE_INVENTORY,
 	MESSAGE_CONTENT_WANT,
+	MESSAGE_IMAGE_STATE,
 	/* agent to agent, controller to agent and back */
 	MESSAGE_CONTENT_READ,
 	MESSAGE_CONTENT_PIECE,
@@ -49,6 +50,8 @@ enum message_type {
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
 	MESSAGE_CONTENT_GRANT,
+	MESSAGE_IMAGE_LOAD,
+	MESSAGE_IMAGE_SAVE,
 	/* client to controller */
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
@@ -57,6 +60,7 @@ enum message_type {
 	MESSAGE_LOG_READ,
 	MESSAGE_CONTENT_PUT,
 	MESSAGE_CONTENT_GET,
+	MESSAGE_IMAGE_ORDER,
 	/* controller to client */
 	MESSAGE_REPLY,
 	MESSAGE_TYPES
@@ -316,7 +320,8 @@ struct message_retry {
 
 /* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
  * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id),
- * "history" (of keys), "files" (of job id). With wait_ms the answer waits until
+ * "history" (of keys), "files" (of job id),
+ * "image" (an order, by name). With wait_ms the answer waits until
  * something changed after `since` (the "since" of an earlier answer).
  */
 struct message_query {
@@ -347,6 +352,45 @@ struct message_log_read {
 				end */
 	uint32_t wait_ms;
 	bool timestamps; /* reply carries "times": [[offset, wall ms] ...] */
+};
+
+/* Give the engine the image file that this recipe is of (protocol/content/
+ * recipe.h). May come twice; what the engine has is not given again.
+ */
+struct message_image_load {
+	char *recipe; /* its hash; also names the order in answers */
+};
+
+/* Make the image a content. */
+struct message_image_save {
+	char *order; /* names it in answers */
+	char *reference;
+};
+
+/* How far an order is: phase is "fetching", "loading", "saving", or in the end
+ * "ready" or "failed" (then why).
+ */
+struct message_image_state {
+	char *order;
+	char *phase;
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+	char *content; /* of a saved image that is ready, of total_bytes */
+	int64_t code;
+	char *text;
+};
+
+/* Load or save an image. Reply: {"nodes": [names]}; how far it is, the query
+ * "image" tells, by the order's name. Asked again it begins again, and what is
+ * done already is not done again.
+ */
+struct message_image_order {
+	uint64_t request;
+	char *what;  /* "load", "save" */
+	char *order; /* load: the recipe, put before; save: 64 random hex
+			digits */
+	char *image; /* its name; what is to be saved */
+	struct strings nodes; /* none: all in reach; to save: one that has it */
 };
 
 /* Payload: bytes of a content of `bytes` bytes in all, from offset on, or none:

@@ -459,6 +459,48 @@ engine_image_build(struct engine *engine, const char *tag,
 	return call_begin(engine, &plan, err);
 }
 
+struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
+				      engine_source_fn *source,
+				      void *source_arg,
+				      engine_object_fn *progress,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	struct call_plan plan = {
+		.method = "POST",
+		.path = "/images/load?quiet=1",
+		.source = source,
+		.source_arg = source_arg,
+		.object = progress,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_image_save(struct engine *engine,
+				      const char *reference, uint32_t stall_ms,
+				      engine_data_fn *data,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct call_plan plan = {
+		.method = "GET",
+		.data = data,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (image_path(&path, reference, "/get", err) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
 struct engine_call *engine_image_remove(struct engine *engine,
 					const char *reference, bool force,
 					uint32_t timeout_ms,

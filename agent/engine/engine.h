@@ -212,6 +212,21 @@ engine_image_build(struct engine *engine, const char *tag,
 		   engine_object_fn *progress, engine_done_fn *done, void *arg,
 		   struct error *err);
 
+/* source: a tar file as docker save writes it. progress() gets each object. */
+struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
+				      engine_source_fn *source,
+				      void *source_arg,
+				      engine_object_fn *progress,
+				      engine_done_fn *done, void *arg,
+				      struct error *err);
+
+/* The image as such a tar file. */
+struct engine_call *engine_image_save(struct engine *engine,
+				      const char *reference, uint32_t stall_ms,
+				      engine_data_fn *data,
+				      engine_done_fn *done, void *arg,
+				      struct error *err);
+
 /* EBUSY: a container uses it (force removes the name all the same). */
 struct engine_call *engine_image_remove(struct engine *engine,
 					const char *reference, bool force,

@@ -128,6 +128,12 @@ static const struct option_rule logs_rules[] = {
 	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
 	{ 0 },
 };
+static const struct option_rule image_rules[] = {
+	{ OPTION("nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
+	  .help = "only these; by default all that are in reach" },
+	FORMAT(json_format, "json: what each node says, at the end"),
+	{ 0 },
+};
 static const struct option_rule fetch_rules[] = {
 	{ OPTION("output", 'o', OPTION_TEXT, output, "DIR"),
 	  .help = "where they come to be (.)" },
@@ -284,6 +290,13 @@ static const struct command commands[] = {
 	  "The output of one rank is printed byte for byte. When there are "
 	  "several ranks,\neach line begins with [rank-N].",
 	  "regatta logs 17 -f --tail 20", command_logs },
+	{ "image", "load FILE | save IMAGE FILE", 1, 3, true, image_rules,
+	  "put an image from a file on all nodes, or into a file",
+	  "FILE is what docker save writes, or an OCI layout, as .tar, .tar.zst "
+	  "or .tar.gz.\nIts layers are sent once and passed on from node to "
+	  "node; what a node has already\nis skipped. Run again, it goes on "
+	  "where it was. Exit 1: not all nodes have it.",
+	  "regatta image load torch.tar.zst --nodes n1,n2", command_image },
 	{ "files", "JOB", 1, 1, true, format_rules,
 	  "list the files that were collected of a job",
 	  "They are those that collect: in the sweep names, from each node.",

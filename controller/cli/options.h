@@ -43,6 +43,7 @@ struct options {
 	const char *role;
 	const char *stream;
 	const char *output;
+	const char *nodes;
 	const char *framework;
 	const char *from;
 	const char *context;

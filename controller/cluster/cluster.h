@@ -32,6 +32,7 @@
 struct job;
 struct stock; /* controller/content/stock.h */
 struct gathers;
+struct carries; /* controller/content/carry.h */
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -181,6 +182,7 @@ struct cluster {
 	struct store *store;
 	struct logstore *logs;
 	struct stock *stock;
+	struct carries *carries;
 	struct gathers *gathers; /* controller/content/gather.h */
 	struct catalog *catalog;
 	struct wire_server *wire;

@@ -257,6 +257,18 @@ bool gather_files(struct cluster *cluster, struct task *task)
 	return all;
 }
 
+bool gather_content(struct cluster *cluster, struct node *node,
+		    const char *hash, uint64_t bytes)
+{
+	const struct collected_file file = { .content = (char *)hash,
+					     .bytes = bytes };
+
+	if (is_here(cluster, &file))
+		return true;
+	begin(cluster, node, &file);
+	return false;
+}
+
 void gather_piece(struct cluster *cluster, struct node *node,
 		  const struct message_content_piece *piece, const void *data,
 		  size_t size)

@@ -19,6 +19,10 @@ void gather_close(struct cluster *cluster);
  */
 bool gather_files(struct cluster *cluster, struct task *task);
 
+/* Is this content of the node here? If not, it is read, if there is room. */
+bool gather_content(struct cluster *cluster, struct node *node,
+		    const char *hash, uint64_t bytes);
+
 void gather_piece(struct cluster *cluster, struct node *node,
 		  const struct message_content_piece *piece, const void *data,
 		  size_t size);

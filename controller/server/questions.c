@@ -4,6 +4,7 @@
 #include "controller/cluster/lifecycle.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/verdict.h"
+#include "controller/content/carry.h"
 #include "controller/server/describe.h"
 
 #include <errno.h>
@@ -441,6 +442,18 @@ static int ask_files(struct cluster *cluster, const struct message_query *query,
 	return 0;
 }
 
+static int ask_image(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, struct error *err)
+{
+	cJSON *image =
+		carry_describe(cluster, query->name ? query->name : "", err);
+
+	if (!image)
+		return -1;
+	cJSON_AddItemToObject(body, "image", image);
+	return 0;
+}
+
 typedef int ask_fn(struct cluster *cluster, const struct message_query *query,
 		   cJSON *body, struct error *err);
 
@@ -460,6 +473,7 @@ static const struct {
 	{ "series", ask_series },
 	{ "history", ask_history },
 	{ "files", ask_files },
+	{ "image", ask_image },
 };
 /* clang-format on */
 
@@ -470,7 +484,8 @@ static ask_fn *question(const char *what, struct error *err)
 			return questions[i].ask;
 	error_set(err, EINVAL,
 		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events, results, series, history and files",
+		  "nodes, node, events, results, series, history, files and "
+		  "image",
 		  what);
 	return NULL;
 }

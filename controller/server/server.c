@@ -1,6 +1,7 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/server/server.h"
+#include "controller/content/carry.h"
 #include "controller/content/stock.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
@@ -272,6 +273,17 @@ static int content_put(struct cluster *cluster, struct wire_peer *peer,
 			    stock_put(cluster, message, payload, size, err));
 }
 
+static int image_order(struct cluster *cluster, struct wire_peer *peer,
+		       void *arg, const void *payload, size_t size,
+		       struct error *err)
+{
+	const struct message_image_order *message = arg;
+
+	return answer_order(peer, message->request,
+			    carry_order(cluster, wire_peer_name(peer), message,
+					err));
+}
+
 static int content_get(struct cluster *cluster, struct wire_peer *peer,
 		       void *arg, const void *payload, size_t size,
 		       struct error *err)
@@ -303,6 +315,7 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_LOG_READ] = log_read,
 		[MESSAGE_CONTENT_PUT] = content_put,
 		[MESSAGE_CONTENT_GET] = content_get,
+		[MESSAGE_IMAGE_ORDER] = image_order,
 	};
 	/* clang-format on */
 	struct error err = { 0 };

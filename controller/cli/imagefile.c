@@ -1,0 +1,400 @@
+/* imagefile.c - a file with images, taken apart into contents.
+ */
+#include "controller/cli/imagefile.h"
+
+#include "controller/cli/imagelist.h"
+#include "controller/cli/json.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PIECE (256 << 10)
+
+struct image_file {
+	const char *path;
+	uint64_t size; /* of the file itself */
+	struct recipe recipe;
+	struct texts texts; /* of the small files in it */
+	size_t *places;     /* of each entry of the recipe, in the file */
+	image_file_progress_fn *progress;
+	void *arg;
+	/* The second reading. */
+	struct archive *in;
+	size_t at; /* headers that were read: behind the last are its bytes */
+	size_t entry; /* of the recipe, that is being sent */
+	uint64_t sent;
+	uint64_t total;
+	transfer_progress_fn *sending;
+	char piece[PIECE];
+};
+
+static int wrong(struct image_file *file, struct error *err)
+{
+	const char *why = file->in ? archive_error_string(file->in) : NULL;
+
+	return error_set(err, EINVAL, "%s: %s", file->path,
+			 why ? why : "cannot be read");
+}
+
+static int open_reader(struct image_file *file, struct error *err)
+{
+	archive_read_free(file->in);
+	file->at = 0;
+	file->in = archive_read_new();
+	if (!file->in)
+		return error_nomem(err, "image file");
+	if (archive_read_support_format_tar(file->in) != ARCHIVE_OK ||
+	    archive_read_support_filter_all(file->in) < ARCHIVE_WARN ||
+	    archive_read_open_filename(file->in, file->path, PIECE) !=
+		    ARCHIVE_OK)
+		return wrong(file, err);
+	return 0;
+}
+
+/* 1: there is another entry; 0: the end. */
+static int next_header(struct image_file *file, struct archive_entry **entry,
+		       struct error *err)
+{
+	int rc = archive_read_next_header(file->in, entry);
+
+	if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
+		return 1;
+	return rc == ARCHIVE_EOF ? 0 : wrong(file, err);
+}
+
+/* The first reading. */
+
+static struct recipe_entry *add_entry(struct image_file *file, const char *path,
+				      size_t place, struct error *err)
+{
+	struct recipe *recipe = &file->recipe;
+	struct recipe_entry *entries =
+		reallocarray(recipe->entries, recipe->entries_count + 1,
+			     sizeof(*entries));
+	size_t *places;
+
+	if (entries)
+		recipe->entries = entries;
+	places = reallocarray(file->places, recipe->entries_count + 1,
+			      sizeof(*places));
+	if (places)
+		file->places = places;
+	if (!entries || !places) {
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	places[recipe->entries_count] = place;
+	entries += recipe->entries_count;
+	memset(entries, 0, sizeof(*entries));
+	entries->path = strdup(path);
+	if (!entries->path) {
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	recipe->entries_count++;
+	return entries;
+}
+
+static char *hex_of(crypto_hash_sha256_state *state)
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	char hex[CONTENT_HASH_SIZE];
+
+	crypto_hash_sha256_final(state, digest);
+	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+	return strdup(hex);
+}
+
+/* Hash the entry's bytes; keep them, if they may be one of the lists. */
+static int read_entry(struct image_file *file, struct recipe_entry *entry,
+		      struct error *err)
+{
+	crypto_hash_sha256_state state;
+	owned(buffer_clear) struct buffer text;
+	bool small = true;
+	la_ssize_t got;
+
+	buffer_init(&text, TEXTS_SMALL);
+	crypto_hash_sha256_init(&state);
+	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
+		crypto_hash_sha256_update(&state, (unsigned char *)file->piece,
+					  (unsigned long long)got);
+		entry->bytes += (uint64_t)got;
+		if (entry->bytes == (uint64_t)got)
+			small = *file->piece == '{' || *file->piece == '[';
+		small = small && buffer_append(&text, file->piece, (size_t)got,
+					       NULL) == 0;
+		if (file->progress)
+			file->progress(file->arg,
+				       (uint64_t)archive_filter_bytes(file->in,
+								      -1),
+				       file->size);
+	}
+	if (got < 0)
+		return wrong(file, err);
+	entry->content = hex_of(&state);
+	if (!entry->content)
+		return error_nomem(err, "image file");
+	return small && entry->bytes ? texts_add(&file->texts, entry->path,
+						 text.data, text.size, err)
+				     : 0;
+}
+
+static int take_entry(struct image_file *file, struct archive_entry *from,
+		      size_t place, struct error *err)
+{
+	const char *path = archive_entry_pathname(from);
+	const char *target = archive_entry_symlink(from);
+	struct recipe_entry *entry;
+
+	if (archive_entry_filetype(from) == AE_IFDIR || !path)
+		return 0;
+	if (archive_entry_hardlink(from) ||
+	    (archive_entry_filetype(from) != AE_IFREG && !target))
+		return error_set(err, EINVAL,
+				 "%s: \"%.80s\" is neither a file nor a link",
+				 file->path, path);
+	entry = add_entry(file, path, place, err);
+	if (!entry)
+		return -1;
+	if (!target)
+		return read_entry(file, entry, err);
+	entry->link = strdup(target);
+	return entry->link ? 0 : error_nomem(err, "image file");
+}
+
+static int read_file(struct image_file *file, struct error *err)
+{
+	struct archive_entry *entry;
+	size_t place = 0;
+	int rc;
+
+	while ((rc = next_header(file, &entry, err)) > 0) {
+		if (file->recipe.entries_count >= RECIPE_ENTRIES_MAX)
+			return error_set(err, EINVAL,
+					 "%s: more than %d files in it",
+					 file->path, RECIPE_ENTRIES_MAX);
+		if (take_entry(file, entry, place++, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+/* An OCI layout has no manifest.json: it gets one, for the engines that read
+ * nothing else.
+ */
+static int add_list(struct image_file *file, struct error *err)
+{
+	const struct text *text = &file->texts.list[file->texts.count - 1];
+	struct recipe_entry *entry = add_entry(file, text->path, SIZE_MAX, err);
+	crypto_hash_sha256_state state;
+
+	if (!entry)
+		return -1;
+	crypto_hash_sha256_init(&state);
+	crypto_hash_sha256_update(&state, (const unsigned char *)text->data,
+				  text->size);
+	entry->bytes = text->size;
+	entry->content = hex_of(&state);
+	return entry->content ? 0 : error_nomem(err, "image file");
+}
+
+struct image_file *image_file_open(const char *path,
+				   image_file_progress_fn *progress, void *arg,
+				   struct error *err)
+{
+	owned(image_file_free) struct image_file *file =
+		calloc(1, sizeof(*file));
+	struct stat st;
+	int rc;
+
+	if (!file) {
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	file->path = path;
+	file->progress = progress;
+	file->arg = arg;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+		error_set(err, EINVAL, "%s: %s", path,
+			  S_ISREG(st.st_mode) ? strerror(errno)
+					      : "not a file that can be read "
+						"twice");
+		return NULL;
+	}
+	file->size = (uint64_t)st.st_size;
+	if (open_reader(file, err) < 0 || read_file(file, err) < 0)
+		return NULL;
+	rc = image_list(&file->texts, &file->recipe, err);
+	if (rc < 0) {
+		error_prefix(err, "%s", path);
+		return NULL;
+	}
+	return rc && add_list(file, err) < 0 ? NULL : take(file);
+}
+
+void image_file_free(struct image_file *file)
+{
+	if (!file)
+		return;
+	archive_read_free(file->in);
+	texts_clear(&file->texts);
+	recipe_clear(&file->recipe);
+	free(file->places);
+	free(file);
+}
+
+const struct recipe *image_file_recipe(const struct image_file *file)
+{
+	return &file->recipe;
+}
+
+/* The second reading. */
+
+/* transfer.begin: stand before the bytes of file->entry. */
+static int begin_entry(void *arg, struct error *err)
+{
+	struct image_file *file = arg;
+	size_t place = file->places[file->entry];
+	struct archive_entry *entry;
+	int rc = 1;
+
+	if (file->at > place && open_reader(file, err) < 0)
+		return -1;
+	while (rc > 0 && file->at <= place) {
+		rc = next_header(file, &entry, err);
+		file->at++;
+	}
+	return rc > 0 ? 0
+		      : error_set(err, EINVAL, "%s: has changed meanwhile",
+				  file->path);
+}
+
+static ssize_t read_data(void *arg, void *buffer, size_t size,
+			 struct error *err)
+{
+	struct image_file *file = arg;
+	la_ssize_t got = archive_read_data(file->in, buffer, size);
+
+	return got < 0 ? wrong(file, err) : (ssize_t)got;
+}
+
+static void on_sent(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct image_file *file = arg;
+
+	if (file->sending)
+		file->sending(file->arg, file->sent + bytes, file->total);
+}
+
+/* Bytes that are in memory. */
+struct memory {
+	const char *data;
+	size_t size;
+	size_t at;
+};
+
+static int begin_memory(void *arg, struct error *err)
+{
+	((struct memory *)arg)->at = 0;
+	return 0;
+}
+
+static ssize_t read_memory(void *arg, void *buffer, size_t size,
+			   struct error *err)
+{
+	struct memory *memory = arg;
+	size_t left = memory->size - memory->at;
+
+	if (size > left)
+		size = left;
+	memcpy(buffer, memory->data + memory->at, size);
+	memory->at += size;
+	return (ssize_t)size;
+}
+
+static int send_memory(struct client *client, const char *data, size_t size,
+		       const char *hash, struct error *err)
+{
+	struct memory memory = { data, size, 0 };
+	struct transfer transfer = {
+		.hash = hash,
+		.bytes = size,
+		.begin = begin_memory,
+		.read = read_memory,
+		.arg = &memory,
+	};
+
+	return transfer_put(client, &transfer, err);
+}
+
+static int send_entry(struct image_file *file, struct client *client,
+		      size_t index, struct error *err)
+{
+	const struct recipe_entry *entry = &file->recipe.entries[index];
+	const struct text *text = texts_find(&file->texts, entry->path);
+	struct transfer transfer = {
+		.hash = entry->content,
+		.bytes = entry->bytes,
+		.begin = begin_entry,
+		.read = read_data,
+		.progress = on_sent,
+		.arg = file,
+	};
+
+	file->entry = index;
+	if (text)
+		return send_memory(client, text->data, text->size,
+				   entry->content, err);
+	return transfer_put(client, &transfer, err) < 0
+		       ? error_prefix(err, "%.80s", entry->path)
+		       : 0;
+}
+
+static int send_recipe(struct image_file *file, struct client *client,
+		       char hash[CONTENT_HASH_SIZE], struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	crypto_hash_sha256_state state;
+	owned_free char *hex = NULL;
+
+	buffer_init(&text, RECIPE_BYTES_MAX);
+	if (codec_encode(&recipe_schema, &file->recipe, &text, err) < 0)
+		return -1;
+	crypto_hash_sha256_init(&state);
+	crypto_hash_sha256_update(&state, (unsigned char *)text.data,
+				  text.size);
+	hex = hex_of(&state);
+	if (!hex)
+		return error_nomem(err, "image file");
+	memcpy(hash, hex, CONTENT_HASH_SIZE);
+	return send_memory(client, text.data, text.size, hash, err);
+}
+
+int image_file_send(struct image_file *file, struct client *client,
+		    transfer_progress_fn *progress, void *arg,
+		    char recipe[CONTENT_HASH_SIZE], struct error *err)
+{
+	file->sending = progress;
+	file->arg = arg;
+	file->sent = 0;
+	file->total = recipe_bytes(&file->recipe);
+	if (open_reader(file, err) < 0)
+		return -1;
+	for (size_t i = 0; i < file->recipe.entries_count; i++) {
+		const struct recipe_entry *entry = &file->recipe.entries[i];
+
+		if (!entry->content || recipe_repeats(&file->recipe, i))
+			continue;
+		if (send_entry(file, client, i, err) < 0)
+			return -1;
+		file->sent += entry->bytes;
+		on_sent(file, 0, 0);
+	}
+	return send_recipe(file, client, recipe, err);
+}

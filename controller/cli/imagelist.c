@@ -1,0 +1,305 @@
+/* imagelist.c - which images a file holds, by the lists in it.
+ */
+#include "controller/cli/imagelist.h"
+
+#include "controller/cli/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NESTED_MAX 2 /* an index may name others */
+#define LIST_NAME "manifest.json"
+
+void texts_clear(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		free(texts->list[i].path);
+		free(texts->list[i].data);
+	}
+	free(texts->list);
+	memset(texts, 0, sizeof(*texts));
+}
+
+int texts_add(struct texts *texts, const char *path, const char *data,
+	      size_t size, struct error *err)
+{
+	struct text *list, *text;
+
+	if (texts->bytes + size > TEXTS_MAX)
+		return 0;
+	list = reallocarray(texts->list, texts->count + 1, sizeof(*list));
+	if (!list)
+		return error_nomem(err, "image file");
+	texts->list = list;
+	text = &list[texts->count];
+	text->path = strdup(path);
+	text->data = malloc(size + 1);
+	text->size = size;
+	if (!text->path || !text->data) {
+		free(text->path);
+		free(text->data);
+		return error_nomem(err, "image file");
+	}
+	memcpy(text->data, data, size);
+	text->data[size] = 0;
+	texts->count++;
+	texts->bytes += size;
+	return 0;
+}
+
+/* "./a" is "a". */
+static const char *plain(const char *path)
+{
+	return strncmp(path, "./", 2) ? path : path + 2;
+}
+
+const struct text *texts_find(const struct texts *texts, const char *path)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (!strcmp(plain(texts->list[i].path), plain(path)))
+			return &texts->list[i];
+	return NULL;
+}
+
+static cJSON *parse(const struct texts *texts, const char *path,
+		    struct error *err)
+{
+	const struct text *text = texts_find(texts, path);
+	cJSON *json = text ? codec_parse(text->data, text->size, err) : NULL;
+
+	if (!text)
+		error_set(err, EINVAL, "no %.80s in it", path);
+	else if (!json)
+		error_set(err, EINVAL, "%.80s is not JSON", path);
+	return json;
+}
+
+static const struct recipe_entry *find_entry(const struct recipe *recipe,
+					     const char *path)
+{
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (!strcmp(plain(recipe->entries[i].path), plain(path)))
+			return &recipe->entries[i];
+	return NULL;
+}
+
+static struct recipe_image *add_image(struct recipe *recipe, const char *config,
+				      struct error *err)
+{
+	struct recipe_image *images =
+		reallocarray(recipe->images, recipe->images_count + 1,
+			     sizeof(*images));
+	struct recipe_image *image;
+
+	if (!images) {
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	recipe->images = images;
+	image = &images[recipe->images_count];
+	memset(image, 0, sizeof(*image));
+	if (asprintf(&image->id, "sha256:%s", config) < 0) {
+		image->id = NULL;
+		error_nomem(err, "image file");
+		return NULL;
+	}
+	recipe->images_count++;
+	return image;
+}
+
+/* What docker save lists. */
+
+static int check_layers(const struct recipe *recipe, const cJSON *layers,
+			struct error *err)
+{
+	const cJSON *layer;
+
+	cJSON_ArrayForEach(layer, layers)
+	{
+		const char *path = cJSON_GetStringValue(layer);
+
+		if (!path || !find_entry(recipe, path))
+			return error_set(err, EINVAL,
+					 "the layer %.80s is not in it",
+					 path ? path : "");
+	}
+	return 0;
+}
+
+static int take_listed(struct recipe *recipe, const cJSON *item,
+		       struct error *err)
+{
+	const char *config = json_text(item, "Config");
+	const struct recipe_entry *entry = find_entry(recipe, config);
+	struct recipe_image *image;
+	const cJSON *tag;
+
+	if (!entry || !entry->content)
+		return error_set(err, EINVAL, "the config %.80s is not in it",
+				 config);
+	if (check_layers(recipe, json_list(item, "Layers"), err) < 0)
+		return -1;
+	image = add_image(recipe, entry->content, err);
+	if (!image)
+		return -1;
+	cJSON_ArrayForEach(tag, json_list(item, "RepoTags"))
+	{
+		if (cJSON_IsString(tag) &&
+		    strings_add(&image->tags, tag->valuestring, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int take_list(const struct texts *texts, struct recipe *recipe,
+		     struct error *err)
+{
+	owned(json_free) cJSON *list = parse(texts, LIST_NAME, err);
+	const cJSON *item;
+
+	if (!list)
+		return -1;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (take_listed(recipe, item, err) < 0)
+			return -1;
+	}
+	return recipe->images_count
+		       ? 0
+		       : error_set(err, EINVAL, LIST_NAME " names no image");
+}
+
+/* An OCI layout. */
+
+/* "sha256:<hex>" to blobs/sha256/<hex>. */
+static bool blob_path(const char *digest, char path[96])
+{
+	if (strncmp(digest, "sha256:", 7) != 0 ||
+	    !content_hash_valid(digest + 7))
+		return false;
+	snprintf(path, 96, "blobs/sha256/%s", digest + 7);
+	return true;
+}
+
+/* A name that an engine takes: one with a '/' or a ':'; a tag alone is none. */
+static const char *image_name(const cJSON *descriptor)
+{
+	const cJSON *notes = json_get(descriptor, "annotations");
+	const char *name = json_text(notes, "io.containerd.image.name");
+
+	if (!*name)
+		name = json_text(notes, "org.opencontainers.image.ref.name");
+	return strpbrk(name, "/:") ? name : NULL;
+}
+
+static int add_blob(cJSON *list, const struct recipe *recipe,
+		    const cJSON *descriptor, struct error *err)
+{
+	char path[96];
+
+	if (!blob_path(json_text(descriptor, "digest"), path) ||
+	    !find_entry(recipe, path))
+		return error_set(err, EINVAL, "the blob %.80s is not in it",
+				 json_text(descriptor, "digest"));
+	cJSON_AddItemToArray(list, cJSON_CreateString(path));
+	return 0;
+}
+
+static int take_manifest(const struct recipe *recipe, const cJSON *manifest,
+			 const char *name, cJSON *list, struct error *err)
+{
+	const cJSON *config = json_get(manifest, "config");
+	cJSON *item = cJSON_CreateObject();
+	cJSON *layers, *tags;
+	char path[96];
+	const cJSON *layer;
+
+	cJSON_AddItemToArray(list, item);
+	if (!blob_path(json_text(config, "digest"), path))
+		return error_set(err, EINVAL, "a manifest without its config");
+	cJSON_AddStringToObject(item, "Config", path);
+	tags = cJSON_AddArrayToObject(item, "RepoTags");
+	if (name)
+		cJSON_AddItemToArray(tags, cJSON_CreateString(name));
+	layers = cJSON_AddArrayToObject(item, "Layers");
+	cJSON_ArrayForEach(layer, json_list(manifest, "layers"))
+	{
+		if (add_blob(layers, recipe, layer, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Those of other platforms may be named, but not be in the file; signatures
+ * and the like have no layers to run.
+ */
+static bool is_image(const cJSON *manifest)
+{
+	const char *type = json_text(json_get(manifest, "config"), "mediaType");
+
+	return strstr(type, "image.config") || strstr(type, "container.image");
+}
+
+static int take_index(const struct texts *texts, const struct recipe *recipe,
+		      const cJSON *index, const char *name, int depth,
+		      cJSON *list, struct error *err)
+{
+	const cJSON *descriptor;
+
+	cJSON_ArrayForEach(descriptor, json_list(index, "manifests"))
+	{
+		const char *named = image_name(descriptor);
+		owned(json_free) cJSON *blob = NULL;
+		char path[96];
+		int rc = 0;
+
+		if (!blob_path(json_text(descriptor, "digest"), path) ||
+		    !texts_find(texts, path))
+			continue;
+		blob = parse(texts, path, err);
+		if (!blob)
+			return -1;
+		named = named ? named : name;
+		if (json_list(blob, "manifests") && depth < NESTED_MAX)
+			rc = take_index(texts, recipe, blob, named, depth + 1,
+					list, err);
+		else if (is_image(blob))
+			rc = take_manifest(recipe, blob, named, list, err);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_list(struct texts *texts, const struct recipe *recipe,
+		     struct error *err)
+{
+	owned(json_free) cJSON *index = parse(texts, "index.json", err);
+	owned(json_free) cJSON *list = cJSON_CreateArray();
+	char *text;
+	int rc;
+
+	if (!index || take_index(texts, recipe, index, NULL, 0, list, err) < 0)
+		return -1;
+	text = cJSON_PrintUnformatted(list);
+	if (!text)
+		return error_nomem(err, "image file");
+	rc = texts_add(texts, LIST_NAME, text, strlen(text), err);
+	cJSON_free(text);
+	return rc;
+}
+
+int image_list(struct texts *texts, struct recipe *recipe, struct error *err)
+{
+	bool listed = texts_find(texts, LIST_NAME) != NULL;
+
+	if (!listed && !texts_find(texts, "index.json"))
+		return error_set(err, EINVAL,
+				 "not an image file: found neither "
+				 "manifest.json (docker save) nor index.json "
+				 "(an OCI layout)");
+	if (!listed && make_list(texts, recipe, err) < 0)
+		return -1;
+	return take_list(texts, recipe, err) < 0 ? -1 : !listed;
+}

@@ -1,0 +1,42 @@
+/* imagelist.h - which images a file holds, by the lists in it.
+ *
+ * manifest.json of docker save, or index.json of an OCI image layout. Sources:
+ * OCI Image Layout Specification 1.0, OCI Image Manifest Specification 1.0;
+ * Docker Image Specification 1.2, "Combined Image JSON + Filesystem Changeset
+ * Format".
+ */
+#ifndef CONTROLLER_CLI_IMAGELIST_H
+#define CONTROLLER_CLI_IMAGELIST_H
+
+#include "protocol/content/recipe.h"
+
+#define TEXTS_SMALL (256 << 10) /* bytes of one text */
+#define TEXTS_MAX (64 << 20)    /* of all */
+
+/* The small JSON files of an image file, by path. */
+struct text {
+	char *path;
+	char *data;
+	size_t size;
+};
+
+struct texts {
+	struct text *list;
+	size_t count;
+	size_t bytes;
+};
+
+void texts_clear(struct texts *texts);
+
+/* Copies. What would be beyond TEXTS_MAX is left out. */
+int texts_add(struct texts *texts, const char *path, const char *data,
+	      size_t size, struct error *err);
+const struct text *texts_find(const struct texts *texts, const char *path);
+
+/* Fill the recipe's images, from its entries and the texts. 0; 1: there is no
+ * manifest.json, and one was made of index.json: it is the last text now. -1:
+ * EINVAL, it is not an image file, or something is missing in it.
+ */
+int image_list(struct texts *texts, struct recipe *recipe, struct error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* recipe.h - an image file taken apart: the contents it is made of, in order.
+ *
+ * Itself a content, as JSON. The command line makes it of a file as docker save
+ * writes it; nodes put that file together again, of parts of which many images
+ * share some.
+ */
+#ifndef PROTOCOL_CONTENT_RECIPE_H
+#define PROTOCOL_CONTENT_RECIPE_H
+
+#include "protocol/codec.h"
+#include "protocol/content/contents.h"
+
+#define RECIPE_BYTES_MAX (4 << 20) /* of the JSON */
+#define RECIPE_ENTRIES_MAX 20000
+
+struct recipe_image {
+	char *id; /* sha256:<64 hex> */
+	struct strings tags;
+};
+
+/* A file has a content, a link has a target. */
+struct recipe_entry {
+	char *path;
+	char *content;
+	uint64_t bytes;
+	char *link;
+};
+
+struct recipe {
+	struct recipe_image *images;
+	size_t images_count;
+	struct recipe_entry *entries;
+	size_t entries_count;
+};
+extern const struct schema recipe_schema;
+
+void recipe_clear(struct recipe *recipe);
+OWNED_VALUE(struct recipe, recipe_clear)
+
+/* Read one that a peer made: EPROTO says what is wrong. */
+int recipe_parse(const char *text, size_t size, struct recipe *recipe,
+		 struct error *err);
+
+/* Bytes of all its contents, each once. */
+uint64_t recipe_bytes(const struct recipe *recipe);
+
+/* Is the content of this entry that of an earlier one? */
+bool recipe_repeats(const struct recipe *recipe, size_t entry);
+
+/* The file again, as a stream: all contents must be there. */
+struct assembly;
+struct assembly *assembly_new(struct contents *contents,
+			      const struct recipe *recipe, struct error *err);
+void assembly_free(struct assembly *assembly);
+OWNED_POINTER(struct assembly, assembly_free)
+
+/* The next bytes, at most size; 0: the end; -1 with *err set. */
+ssize_t assembly_read(void *assembly, void *buffer, size_t size,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* imagelist.c - feeds any bytes to the readers of image files' lists: as a
+ * manifest.json, as an index.json with a blob behind a newline, as a recipe.
+ */
+#include "controller/cli/imagelist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOB "blobs/sha256/"
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void add_entry(struct recipe *recipe, const char *path)
+{
+	struct recipe_entry *entry = &recipe->entries[recipe->entries_count++];
+
+	entry->path = strdup(path);
+	entry->content = strdup(ZEROS);
+	must(entry->path && entry->content);
+}
+
+static void check(struct texts *texts)
+{
+	struct recipe recipe = { 0 };
+	struct error err = { 0 };
+
+	recipe.entries = calloc(4, sizeof(*recipe.entries));
+	must(recipe.entries);
+	add_entry(&recipe, "config");
+	add_entry(&recipe, "layer");
+	add_entry(&recipe, BLOB ZEROS);
+	if (image_list(texts, &recipe, &err) < 0)
+		must(err.code && err.text[0]);
+	else
+		must(recipe.images_count && recipe.images[0].id);
+	recipe_clear(&recipe);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	const char *line = memchr(data, '\n', size);
+	size_t first = line ? (size_t)(line - text) : size;
+	struct texts texts = { 0 };
+	struct recipe recipe;
+	struct error err = { 0 };
+
+	must(texts_add(&texts, "manifest.json", text, size, NULL) == 0);
+	check(&texts);
+	texts_clear(&texts);
+	must(texts_add(&texts, "index.json", text, first, NULL) == 0);
+	if (line)
+		must(texts_add(&texts, BLOB ZEROS, line + 1, size - first - 1,
+			       NULL) == 0);
+	check(&texts);
+	texts_clear(&texts);
+	if (recipe_parse(text, size, &recipe, &err) < 0)
+		must(err.code && err.text[0]);
+	else
+		recipe_clear(&recipe);
+	return 0;
+}

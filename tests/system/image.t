@@ -1,0 +1,110 @@
+#!/bin/bash
+# image.t - images go to many nodes from one file, sent once; and come back.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need cmp zstd gzip
+
+CONTROLLER_ARGS=(--verbose)
+must cluster_up 3
+
+# has NODE TAG ID: the node's engine has the image
+has()
+{
+	[[ $(dk "$(node_engine "$1")" image inspect --format '{{.Id}}' "$2" \
+		2>/dev/null) == "$3" ]]
+}
+# id_of NODE TAG
+id_of()
+{
+	dk "$(node_engine "$1")" image inspect --format '{{.Id}}' "$2"
+}
+load()
+{
+	cli image load "$@" 2>"$BED/words"
+}
+# given NODES: how many parts the controller had these get from its likes
+parts_from()
+{
+	log_of cluster/controller | grep -c "content=.* from=$1 "
+}
+
+must random_image e1 test/first:1 24
+first=$(id_of 1 test/first:1)
+dk e1 save test/first:1 -o "$BED/first.tar"
+dk e1 rmi test/first:1 >/dev/null
+load "$BED/first.tar"
+is $? 0 "an image of a file goes to all nodes"
+like "$(<"$BED/words")" 'test/first:1: on 3 of 3 nodes' "and says so"
+ok 'has 1 test/first:1 $first && has 2 test/first:1 $first &&
+	has 3 test/first:1 $first' "they have the same image"
+here=$(parts_from here)
+ok '((here > 0 && $(parts_from "n[123]") == 2 * here))' \
+	"the controller gave each part once, the nodes passed it on"
+
+# Again: nothing is sent; a container runs of it.
+started=$(date +%s)
+load "$BED/first.tar"
+is $? 0 "again it is there already"
+is "$(parts_from here)" "$here" "and no part is sent again"
+ok '(($(date +%s) - started < 10))' "which takes no time"
+cat >"$BED/uses.yaml" <<-YAML
+	sweep: uses
+	image: test/first:1
+	nodes: 3
+	command: [/tool, print, '100']
+YAML
+must submit "$BED/uses.yaml"
+must wait_job "$JOB" completed 60
+ok 'log_is $JOB 1 2 print 100' "jobs run in it"
+
+# Packed, and to one node only.
+must random_image e1 test/second:1 4
+second=$(id_of 1 test/second:1)
+dk e1 save test/second:1 | zstd -q >"$BED/second.tar.zst"
+dk e1 rmi test/second:1 >/dev/null
+load "$BED/second.tar.zst" --nodes n2
+is $? 0 "a packed file to a chosen node"
+ok 'has 2 test/second:1 $second && ! has 1 test/second:1 $second' \
+	"that one has it, others do not"
+
+# Back into a file, found on the node that has it.
+cli image save test/second:1 "$BED/back.tar.gz" 2>"$BED/words"
+is $? 0 "an image is saved from the node that has it"
+gzip -d <"$BED/back.tar.gz" | dk e3 load >/dev/null
+ok 'has 3 test/second:1 $second' "and is whole"
+cli image save test/none:1 "$BED/none.tar" 2>"$BED/words"
+is $? 1 "one that no node has is not saved"
+like "$(<"$BED/words")" 'n1: .*(does not exist|[Nn]o such image)' "and why not"
+
+# A node that stands still in the middle delays only itself; killed, it goes on
+# with what it has; the controller may be killed, too.
+must random_image e1 test/third:1 60
+third=$(id_of 1 test/third:1)
+dk e1 save test/third:1 -o "$BED/third.tar"
+dk e1 rmi test/third:1 >/dev/null
+kill -STOP "$(pid_of cluster/agent2)"
+spawn load "$REGATTA_BUILD/regatta" image load "$BED/third.tar" \
+	--nodes n1,n2,n3
+wait_for 'has 1 test/third:1 $third && has 3 test/third:1 $third' 60
+is $? 0 "two nodes have the image while the third stands still"
+ok 'alive load' "which is waited for"
+agent_kill 2
+controller_kill
+controller_up
+agent_up 2
+is "$(code_of load)" 0 "after kills of it and the controller all have it"
+ok 'has 2 test/third:1 $third' "that one, too"
+
+# What is no image.
+tar -C "$BED" -cf "$BED/plain.tar" words
+load "$BED/plain.tar"
+is $? 2 "another tar file is refused"
+like "$(<"$BED/words")" 'neither manifest.json' "in words"
+head -c 3000000 "$BED/third.tar" >"$BED/cut.tar"
+load "$BED/cut.tar"
+is $? 2 "and a cut one"
+done_testing
