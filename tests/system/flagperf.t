@@ -8,6 +8,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
+# shellcheck source=tests/lab/python.sh
+. "$(dirname "$0")/../lab/python.sh"
 need_root
 cluster_need
 need /usr/bin/python3
@@ -16,28 +18,8 @@ must cluster_up 2 hosts
 
 # ---- the image -----------------------------------------------------------
 
-# program FILE...: with what it links to
-program()
-{
-	cp -L --parents "$@" "$image"
-	ldd "$@" | grep -oE '/[^ ]+' | sort -u | grep -v ':$' |
-		while read -r library; do
-			[[ -e $image$library ]] ||
-				cp -L --parents "$library" "$image"
-		done
-}
 image=$BED/image
-mkdir -p "$image"/{tmp,root,usr/bin,bin}
-program /bin/bash /bin/mkdir /usr/bin/python3
-ln -s python3 "$image/usr/bin/python"
-/usr/bin/python3 -I -S -c 'import argparse, encodings.idna, json, os, shlex
-import socket, subprocess, sys
-for module in list(sys.modules.values()):
-    if getattr(module, "__file__", None):
-        print(module.__file__)' | while read -r module; do
-	cp --parents "$module" "$image"
-	[[ $module != *.so ]] || program "$module"
-done
+must python_copy "$image" /usr/bin/tee
 # Telling: SEEN and a line of JSON.
 cat >"$image/usr/bin/seen.py" <<'END'
 import json, os, sys
@@ -158,7 +140,6 @@ subprocess.Popen("python3 -u '%s/benchmarks/m/pytorch/run_pretraining.py' "
     "--data_dir %s 2>&1 | tee '%s/rank0.out.log' >/dev/null" % (os.getcwd(),
     args.data_dir, folder), shell=True, executable="/bin/bash").wait()
 END
-program /usr/bin/tee
 # base
 mkdir -p "$tree/base/benchmarks/computation-FP32/cpu/Y" \
 	"$tree/base/toolkits/memory/cpu"
@@ -174,8 +155,6 @@ cat >"$tree/base/toolkits/memory/cpu/main.sh" <<'END'
 echo "in ${PWD##*/toolkits} as $NODERANK"
 echo "[FlagPerf Result]memory=12.5GB/s"
 END
-tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
-
 cat >"$BED/flagperf.yaml" <<END
 sweep: flagperf
 vendor: cpu
@@ -382,10 +361,6 @@ run cli export flagperf "$SWEEP" "$BED/results"
 is $rc 2 "a folder that is there is left alone"
 
 # The tree's own launcher, and a toolkit.
-for engine in $(cluster_engines); do
-	must dk "$engine" import "$BED/image.tar" flagperf-cpu-pytorch_1.13:t_v0.1 \
-		>/dev/null
-done
 cat >"$BED/own.yaml" <<END
 sweep: own
 vendor: cpu
