@@ -562,20 +562,25 @@ static bool number_used(const struct search *search, const char *name,
 	return false;
 }
 
-static void number_of_order(const struct search *search, const char *name,
-			    size_t index, char value[VALUE_MAX])
+static void number_of_order(const struct search *search,
+			    const struct number_rule *rule, size_t index,
+			    char value[VALUE_MAX])
 {
 	const struct device_info *known = known_find(search, index);
-	const char *before = known ? device_number(known, name) : NULL;
+	const char *before = known ? device_number(known, rule->name) : NULL;
 	size_t next = 0;
 
+	if (!strcmp(rule->word, "present")) {
+		snprintf(value, VALUE_MAX, "%zu", index);
+		return;
+	}
 	if (before) {
 		snprintf(value, VALUE_MAX, "%s", before);
 		return;
 	}
 	do
 		snprintf(value, VALUE_MAX, "%zu", next++);
-	while (number_used(search, name, value));
+	while (number_used(search, rule->name, value));
 }
 
 static int number_find(const struct search *search,
@@ -594,7 +599,7 @@ static int number_find(const struct search *search,
 	case NUMBER_GLOB:
 		return number_of_glob(search, path, value, err);
 	case NUMBER_ORDER:
-		number_of_order(search, rule->name, index, value);
+		number_of_order(search, rule, index, value);
 		return 0;
 	case NUMBER_MONITOR:
 		return number_of_row(rule, candidate->row, "monitor", value,

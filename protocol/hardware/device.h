@@ -30,10 +30,10 @@ OWNED_VALUE(struct devices, devices_clear)
  * success, with `why` (cut to size) saying what was looked for and not found,
  * or found and left out. One that is there but lacks a node has a text. Numbers
  * are found rule by rule: a rule may use those before it, and an order counts
- * only what they left. A known device keeps the number that an order gave it,
- * as it keeps its node when another one goes; a new one gets the first that
- * none of the known has. E2BIG: more than DEVICES_MAX, or a folder without end;
- * the old devices are kept.
+ * only what they left. A known device keeps the number that an order by bus
+ * gave it, as it keeps its node when another one goes; a new one gets the first
+ * that none of the known has. E2BIG: more than DEVICES_MAX, or a folder without
+ * end; the old devices are kept.
  */
 int devices_find(const struct profile *profile, const struct roots *roots,
 		 const struct samples *monitor, const struct samples *map,

@@ -16,7 +16,8 @@
  *	    minor: {file: "/proc/driver/nvidia/gpus/{bus}/information",
  *		    match: 'Device Minor:\s*(\d+)'}
  *	    card: {glob: "/sys/bus/pci/devices/{bus}/drm/card*"}
- *	    index: {order: bus}		# 0, 1 ... by bus id
+ *	    index: {order: bus}		# 0, 1 ... by bus id; kept when another
+ *				# one goes ({order: present}: counted anew)
  *	    physical: {monitor: device}	# as the monitor tool says for this bus
  *	    other: [{map: physical}, {order: bus}]	# of the second tool,
  *				# or, where that does not tell it, by order
@@ -85,7 +86,7 @@
 enum number_from {
 	NUMBER_FILE,    /* the group 1 of match in the file */
 	NUMBER_GLOB,    /* the digits that the only '*' stands for */
-	NUMBER_ORDER,   /* position by bus id */
+	NUMBER_ORDER,   /* position by bus id; word: "bus" or "present" */
 	NUMBER_MONITOR, /* a word of the monitor's row for this bus id */
 	NUMBER_MAP,     /* a word of the map tool's row */
 };
@@ -98,7 +99,8 @@ struct number_rule {
 	enum number_from from;
 	const char *path; /* file or glob; may hold {bus} and names before it */
 	struct expression *match; /* of a file or a word; NULL: all of it */
-	const char *word; /* of the monitor's or map's row: "device" ... */
+	const char *word; /* of the monitor's or map's row: "device" ...; of an
+			     order */
 	const struct value *value; /* where it is written */
 };
 

@@ -64,7 +64,7 @@ struct number_entry {
 
 static int read_order(const struct value *value, void *out, struct error *err)
 {
-	static const char *const words[] = { "bus", NULL };
+	static const char *const words[] = { "bus", "present", NULL };
 	size_t word;
 
 	if (value_enum(value, words, &word, err) < 0)

@@ -313,7 +313,7 @@ static void one_goes(void)
 	owned(profile_free) struct profile *profile = lab_profile_text(
 		"vendor: odd\n"
 		"discover: {pci: {vendors: [\"1111\"]}, numbers: {index: "
-		"{order: bus}}}\n");
+		"{order: bus}, now: {order: present}}}\n");
 	owned(found_clear) struct found before = { 0 }, after = { 0 };
 	owned_free char *got = NULL;
 	struct lab lab;
@@ -330,8 +330,10 @@ static void one_goes(void)
 				sizeof(after.why), &after.err);
 	got = told(&after.devices);
 	is(got,
-	   "0000:00:00.0(index=4) numa0; 0000:01:00.0(index=0) numa0; "
-	   "0000:03:00.0(index=2) numa0; 0000:04:00.0(index=3) numa0",
+	   "0000:00:00.0(index=4 now=0) numa0; "
+	   "0000:01:00.0(index=0 now=1) numa0; "
+	   "0000:03:00.0(index=2 now=2) numa0; "
+	   "0000:04:00.0(index=3 now=3) numa0",
 	   "known devices keep the number of their order, a new one gets one "
 	   "that none has");
 	lab_end(&lab);
