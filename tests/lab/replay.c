@@ -586,10 +586,6 @@ static void print_trainer(const struct row *row, const struct gang *gang)
 	for (unsigned step = 1; step <= row->steps; step++) {
 		double share = (double)step / row->steps;
 
-		printf("{'loss': %.4f, 'grad_norm': 1.25, 'learning_rate': "
-		       "%.3g, 'epoch': %.2f}\n",
-		       loss_at(row, step, row->steps), 1e-3 * (1 - share),
-		       share);
 		printf("\r%3.0f%%|%-10.*s| %u/%u [%02.0f:%02.0f<%02.0f:%02.0f, "
 		       "%.2f%s]",
 		       share * 100, (int)(share * 10), "##########", step,
@@ -599,6 +595,10 @@ static void print_trainer(const struct row *row, const struct gang *gang)
 		       floor(fmod(total - seconds * step, 60)),
 		       seconds > 1 ? seconds : 1 / seconds,
 		       seconds > 1 ? "s/it" : "it/s");
+		printf("\r{'loss': %.4f, 'grad_norm': 1.25, 'learning_rate': "
+		       "%.3g, 'epoch': %.2f}\n",
+		       loss_at(row, step, row->steps), 1e-3 * (1 - share),
+		       share);
 		pace(row, 1.0 / row->steps);
 	}
 	printf("\n{'train_runtime': %.4f, 'train_samples_per_second': %.3f, "

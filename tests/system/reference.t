@@ -58,13 +58,12 @@ placed_on()
 		jq -r '[.rows[].provenance.nodes | join(",")] | unique | join(" ")'
 }
 
+# Cells kept and dropped, and the nodes that each would run on.
 plan_of()
 {
-	local set=(-s variables.data=/data)
-
-	cli plan "$ROOT/deploy/sweeps/$1.yaml" "${set[@]}" --format json |
-		jq -r '"\(.totals.kept) \(.totals.dropped) \(.totals.nodes_max) " +
-			"\(.cluster.checked)"'
+	cli plan "$ROOT/deploy/sweeps/$1.yaml" --format json |
+		jq -r '"\(.totals.kept) \(.totals.dropped) " +
+			([.kept[].on | join(",")] | unique | join(" "))'
 }
 
 # ---- what all containers of a vendor have --------------------------------
@@ -319,11 +318,12 @@ llama7()
 # ---- run -------------------------------------------------------------------
 
 must reference_up
-is "$(plan_of baichuan2-13b-h800)" "2 0 2 true" "baichuan2 is planned whole"
-is "$(plan_of llama2-70b-c500)" "4 0 4 true" "llama2-70b"
-is "$(plan_of llava1.5-7b-a800)" "3 0 1 true" "llava1.5"
-is "$(plan_of gpt3-a100)" "8 0 1 true" "gpt3"
-is "$(plan_of llama2-7b-s4000)" "1 0 1 true" "llama2-7b"
+is "$(plan_of baichuan2-13b-h800)" "2 0 h1,h2" \
+	"baichuan2 is planned whole, on its nodes"
+is "$(plan_of llama2-70b-c500)" "4 0 c1,c2,c3,c4" "llama2-70b"
+is "$(plan_of llava1.5-7b-a800)" "3 0 a8" "llava1.5"
+is "$(plan_of gpt3-a100)" "8 0 a1" "gpt3"
+is "$(plan_of llama2-7b-s4000)" "1 0 s1" "llama2-7b"
 
 must reference_baseline
 baseline=$JOB
@@ -442,6 +442,10 @@ is "$(cli report "${SWEEPS[llama2-7b-s4000]}" --format json |
 	"3 24 4096" "its batch is the published one"
 like "$(cli report "${SWEEPS[gpt3-a100]}" --style reference)" pretended \
 	"no page hides that the cards were pretended"
+
+mapfile -t jobs < <(cli jobs --all --format json | jq -r '.jobs[].job')
+run cli verify "${jobs[@]}"
+is "$rc" 0 "every result comes out again from its stored log"
 
 # An argument that is not as published is not replayed.
 must reference_submit llama2-7b-s4000 -s sweep=wrong -s batch.micro=4

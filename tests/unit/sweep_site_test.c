@@ -46,6 +46,36 @@ static void test_variables(void)
 	codec_clear(&job_spec_schema, &spec);
 }
 
+/* The words of the first cell. */
+static void words_are(const char *matrix, const char *want, const char *name)
+{
+	struct error err = { 0 };
+	char text[300];
+	struct sweep *sweep;
+	struct job_spec spec = { 0 };
+
+	snprintf(text, sizeof(text), "sweep: s\nimage: i\nmatrix: %s\n",
+		 matrix);
+	sweep = parse(text, &err);
+	if (!sweep)
+		printf("# %s\n", err.text);
+	if (!spec_of(sweep, 0, &spec))
+		is(spec.cell, want, "%s", name);
+	codec_clear(&job_spec_schema, &spec);
+	sweep_free(sweep);
+}
+
+static void test_words(void)
+{
+	words_are("{a: [{nodes: 1, command: [x, y]}, {nodes: 2, "
+		  "command: [z]}]}",
+		  "nodes=1", "lists that nobody needs to tell cells apart");
+	words_are("{a: [{nodes: 1, command: [x]}, {nodes: 1, command: [z]}]}",
+		  "command=[x]", "those that are needed");
+	words_are("{command: [[x], [z]], nodes: [1, 2]}", "command=[x] nodes=1",
+		  "a key that is lists alone");
+}
+
 static void test_layers(void)
 {
 	struct error err = { 0 };
@@ -165,6 +195,7 @@ int main(void)
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the catalog is loaded (%s)", err.text)) {
 		test_variables();
+		test_words();
 		test_layers();
 		test_files();
 		test_refused();
