@@ -153,8 +153,8 @@ static void limits_hold(void)
 	struct error err = { 0 };
 	size_t used;
 
-	memset(text, '[', 1000);
-	memcpy(text, "X = ", 4);
+	used = (size_t)snprintf(text, sizeof(text), "X = ");
+	memset(text + used, '[', 1000 - used);
 	ok(!python_read(text, 1000, "f", &err) && err.code == E2BIG,
 	   "brackets in brackets are limited: %s", err.text);
 	used = (size_t)snprintf(text, sizeof(text), "X = 'aaaaaaaaaaaaaaaa'\n");

@@ -351,7 +351,6 @@ static int describe(const struct export *export, struct exported *exported,
 			 json_text(measure, "chip"), exported->nodes,
 			 (unsigned long long)json_u64(spec, "devices"));
 		name = made;
-		framework = name + strcspn(name, ":");
 	}
 	make_name(name, exported->name, sizeof(exported->name));
 	framework = strchr(name, ':') ? strchr(name, ':') + 1 : "";

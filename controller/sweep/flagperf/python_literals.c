@@ -12,13 +12,11 @@
 
 #define SHOWN 40 /* bytes of a statement in a sentence */
 
-typedef struct python_value value;
-
 /* A name, and what it has come to. */
 struct binding {
 	const char *name;
-	unsigned line;    /* of its first assignment */
-	const value *now; /* NULL: more than literals */
+	unsigned line;                  /* of its first assignment */
+	const struct python_value *now; /* NULL: more than literals */
 	unsigned opaque_line;
 	const char *opaque; /* what was found there */
 };
@@ -109,9 +107,10 @@ static const char *keep_text(struct reader *reader, const char *text,
 	return copy;
 }
 
-static value *new_value(struct reader *reader, enum python_kind kind)
+static struct python_value *new_value(struct reader *reader,
+				      enum python_kind kind)
 {
-	value *made = keep(reader, sizeof(*made));
+	struct python_value *made = keep(reader, sizeof(*made));
 
 	if (made) {
 		made->kind = kind;
@@ -121,7 +120,7 @@ static value *new_value(struct reader *reader, enum python_kind kind)
 }
 
 /* More than a literal: what stands here, for the sentence. */
-static const value *opaque(struct reader *reader)
+static const struct python_value *opaque(struct reader *reader)
 {
 	if (!reader->why) {
 		size_t size = python_text_word(&reader->text, SHOWN);
@@ -165,12 +164,12 @@ static struct binding *bind(struct reader *reader, const char *name,
 
 /* Expressions. */
 
-static const value *read_sum(struct reader *reader);
+static const struct python_value *read_sum(struct reader *reader);
 
-static const value *read_number(struct reader *reader)
+static const struct python_value *read_number(struct reader *reader)
 {
 	struct python_number number;
-	value *made;
+	struct python_value *made;
 
 	if (!python_text_number(&reader->text, &number))
 		return opaque(reader);
@@ -184,9 +183,9 @@ static const value *read_number(struct reader *reader)
 }
 
 /* One string, or several side by side. */
-static const value *read_text(struct reader *reader)
+static const struct python_value *read_text(struct reader *reader)
 {
-	value *made = new_value(reader, PYTHON_TEXT);
+	struct python_value *made = new_value(reader, PYTHON_TEXT);
 	owned(buffer_clear) struct buffer out;
 
 	buffer_init(&out, PYTHON_BYTES_MAX);
@@ -209,7 +208,7 @@ static const value *read_text(struct reader *reader)
 	return made;
 }
 
-static const value *read_word(struct reader *reader)
+static const struct python_value *read_word(struct reader *reader)
 {
 	static const struct {
 		const char *word;
@@ -225,7 +224,7 @@ static const value *read_word(struct reader *reader)
 	const struct binding *binding;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		value *made;
+		struct python_value *made;
 
 		if (strlen(words[i].word) != size ||
 		    memcmp(words[i].word, name, size) != 0)
@@ -245,20 +244,23 @@ static const value *read_word(struct reader *reader)
 
 /* Items of brackets, gathered before their number is known. */
 struct gathered {
-	const value **items;
+	const struct python_value **items;
 	size_t count, room;
 };
 
-static int gather(struct reader *reader, struct gathered *to, const value *item)
+static int gather(struct reader *reader, struct gathered *to,
+		  const struct python_value *item)
 {
 	if (to->count == to->room) {
 		size_t room = to->room ? to->room * 2 : 8;
-		const value **items = keep(reader, room * sizeof(*items));
+		const struct python_value **items =
+			keep(reader, room * sizeof(struct python_value *));
 
 		if (!items)
 			return -1;
 		if (to->count)
-			memcpy(items, to->items, to->count * sizeof(*items));
+			memcpy(items, to->items,
+			       to->count * sizeof(struct python_value *));
 		to->items = items;
 		to->room = room;
 	}
@@ -266,7 +268,7 @@ static int gather(struct reader *reader, struct gathered *to, const value *item)
 	return 0;
 }
 
-static bool same(const value *a, const value *b)
+static bool same(const struct python_value *a, const struct python_value *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -280,8 +282,8 @@ static bool same(const value *a, const value *b)
 
 /* As in Python, the last one of two equal keys has the say. */
 static int gather_entry(struct reader *reader, struct gathered *keys,
-			struct gathered *items, const value *key,
-			const value *item)
+			struct gathered *items, const struct python_value *key,
+			const struct python_value *item)
 {
 	/* Thousands of cases are no use, and would take squares of time. */
 	for (size_t i = 0; i < keys->count && keys->count < 4096; i++)
@@ -295,7 +297,7 @@ static int gather_entry(struct reader *reader, struct gathered *keys,
 static int read_entry(struct reader *reader, bool dict, struct gathered *keys,
 		      struct gathered *items)
 {
-	const value *key = read_sum(reader), *item;
+	const struct python_value *key = read_sum(reader), *item;
 
 	if (!key)
 		return -1;
@@ -312,14 +314,15 @@ static int read_entry(struct reader *reader, bool dict, struct gathered *keys,
 }
 
 /* What stands in [], () or {}. */
-static const value *read_brackets(struct reader *reader)
+static const struct python_value *read_brackets(struct reader *reader)
 {
 	struct python_text *text = &reader->text;
 	char open = *text->at;
 	char close = open == '[' ? ']' : open == '(' ? ')' : '}';
-	value *made = new_value(reader, open == '['   ? PYTHON_LIST
-					: open == '(' ? PYTHON_TUPLE
-						      : PYTHON_DICT);
+	struct python_value *made =
+		new_value(reader, open == '['   ? PYTHON_LIST
+				  : open == '(' ? PYTHON_TUPLE
+						: PYTHON_DICT);
 	struct gathered keys = { 0 }, items = { 0 };
 	bool comma = false;
 
@@ -354,10 +357,10 @@ static const value *read_brackets(struct reader *reader)
 	return made;
 }
 
-static const value *read_single(struct reader *reader)
+static const struct python_value *read_single(struct reader *reader)
 {
 	const char *at;
-	const value *got;
+	const struct python_value *got;
 
 	python_text_blank(&reader->text);
 	at = reader->text.at;
@@ -375,8 +378,10 @@ static const value *read_single(struct reader *reader)
 	return got;
 }
 
-static const value *add_texts(struct reader *reader, value *sum, const value *a,
-			      const value *b)
+static const struct python_value *add_texts(struct reader *reader,
+					    struct python_value *sum,
+					    const struct python_value *a,
+					    const struct python_value *b)
 {
 	size_t first = strlen(a->text), second = strlen(b->text);
 	char *text = keep(reader, first + second + 1);
@@ -389,11 +394,14 @@ static const value *add_texts(struct reader *reader, value *sum, const value *a,
 	return sum;
 }
 
-static const value *add_lists(struct reader *reader, value *sum, const value *a,
-			      const value *b)
+static const struct python_value *add_lists(struct reader *reader,
+					    struct python_value *sum,
+					    const struct python_value *a,
+					    const struct python_value *b)
 {
-	const value **items =
-		keep(reader, (a->count + b->count + 1) * sizeof(*items));
+	const struct python_value **items =
+		keep(reader,
+		     (a->count + b->count + 1) * sizeof(struct python_value *));
 
 	if (!items)
 		return NULL;
@@ -404,9 +412,11 @@ static const value *add_lists(struct reader *reader, value *sum, const value *a,
 	return sum;
 }
 
-static const value *add(struct reader *reader, const value *a, const value *b)
+static const struct python_value *add(struct reader *reader,
+				      const struct python_value *a,
+				      const struct python_value *b)
 {
-	value *sum;
+	struct python_value *sum;
 
 	if (a->kind != b->kind ||
 	    (a->kind != PYTHON_TEXT && a->kind != PYTHON_NUMBER &&
@@ -431,12 +441,12 @@ static const value *add(struct reader *reader, const value *a, const value *b)
 	return sum->text ? sum : NULL;
 }
 
-static const value *read_sum(struct reader *reader)
+static const struct python_value *read_sum(struct reader *reader)
 {
-	const value *sum = read_single(reader);
+	const struct python_value *sum = read_single(reader);
 
 	while (sum && *reader->text.at == '+') {
-		const value *more;
+		const struct python_value *more;
 
 		reader->text.at++;
 		more = read_single(reader);
@@ -518,7 +528,7 @@ static int assign(struct reader *reader, const char *name, size_t size)
 	struct python_text *text = &reader->text;
 	const struct binding *before = find(reader->python, name, size);
 	struct binding *binding;
-	const value *got;
+	const struct python_value *got;
 	bool more = text->at[0] == '+' && text->at[1] == '=';
 
 	if (!more && (text->at[0] != '=' || text->at[1] == '='))
@@ -602,8 +612,8 @@ struct python *python_read(const char *text, size_t size, const char *file,
 
 /* Asking. */
 
-const value *python_get(const struct python *python, const char *name,
-			struct error *err)
+const struct python_value *python_get(const struct python *python,
+				      const char *name, struct error *err)
 {
 	const struct binding *binding = find(python, name, strlen(name));
 
@@ -638,7 +648,7 @@ const char *python_skipped(const struct python *python, size_t index,
 	return python->skips[index].text;
 }
 
-int python_error(const struct python *python, const value *at,
+int python_error(const struct python *python, const struct python_value *at,
 		 struct error *err, const char *fmt, ...)
 {
 	struct error why;
@@ -654,7 +664,7 @@ int python_error(const struct python *python, const value *at,
 int python_text(const struct python *python, const char *name, bool none,
 		const char **text, struct error *err)
 {
-	const value *got = python_get(python, name, err);
+	const struct python_value *got = python_get(python, name, err);
 
 	if (!got)
 		return -1;

@@ -169,6 +169,8 @@ bool python_text_number(struct python_text *text, struct python_number *number)
 		digits[size++] = c;
 	}
 	digits[size] = 0;
+	if (!size)
+		return false;
 	number->integer = base != 10 || !strpbrk(digits, ".eE");
 	if (number->integer && base != 10)
 		number->value = (double)strtoll(digits, &end, base);
