@@ -4,6 +4,7 @@
 ## make demo       run a real benchmark sweep on two nodes of this machine
 ## make demo-reference   replay the five reference systems on pretended cards
 ## make check      build, then run every test; sanitizers and fuzzers too
+## make check-long those that take minutes: packages on a clean system
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
 ## make bench      measure Regatta beside what would be used instead
@@ -116,8 +117,8 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers check lint fuzz bench demo deb \
-	demo-reference install uninstall clean help force
+.PHONY: all programs images unit lab asan fuzzers check check-long lint fuzz \
+	bench demo deb demo-reference install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -245,6 +246,11 @@ check:
 	@deploy/setup build run test
 	@$(MAKE) all unit lab asan fuzzers
 	@tests/check
+
+check-long:
+	@deploy/setup build run test deb long
+	@$(MAKE) all lab
+	@tests/check --long
 
 demo:
 	@deploy/setup build run

@@ -10,7 +10,7 @@ need systemd-analyze regatta-agent
 must make -s -C "$ROOT" BUILD="$REGATTA_BUILD" DESTDIR="$BED/root" \
 	install >"$BED/install.log" 2>&1
 units=$BED/root/usr/local/lib/systemd/system
-install -D /bin/true "$BED/root/bin/kill"
+install -D /bin/true "$BED/root/bin/sh"
 for unit in controller agent; do
 	run systemd-analyze verify --man=no --root="$BED/root" \
 		"regatta-$unit.service"
@@ -40,7 +40,7 @@ run regatta check config "$ROOT"/deploy/systemd/*.yaml
 is "$rc" 0 "the settings and the policy that come with packages are good $err"
 ok '[[ -s $BED/root/usr/local/share/bash-completion/completions/regatta ]]' \
 	"completion is installed"
-rm "$BED/root/bin/kill"
+rm "$BED/root/bin/sh"
 must make -s -C "$ROOT" BUILD="$REGATTA_BUILD" DESTDIR="$BED/root" \
 	uninstall >"$BED/install.log" 2>&1
 is "$(find "$BED/root" -type f)" "" "uninstall leaves no file"
