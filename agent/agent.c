@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/queue.h>
+#include <systemd/sd-daemon.h>
 
 #define CALL_MS 30000
 #define RETRY_MS 1000 /* while the engine is away at the start */
@@ -80,6 +81,14 @@ static struct entry *entry_find(struct agent *agent, const struct task_id *id)
 	return NULL;
 }
 
+/* What systemctl status shows; packages look there for tasks, too. */
+static void tell_status(const struct agent *agent)
+{
+	sd_notifyf(0, "STATUS=%zu task%s, controller %s", agent->tasks_count,
+		   agent->tasks_count == 1 ? "" : "s",
+		   agent->session ? "in reach" : "out of reach");
+}
+
 static int entry_add(struct agent *agent, struct task *task, struct error *err)
 {
 	struct entry *entry = malloc(sizeof(*entry));
@@ -89,6 +98,7 @@ static int entry_add(struct agent *agent, struct task *task, struct error *err)
 	entry->task = task;
 	TAILQ_INSERT_TAIL(&agent->tasks, entry, next);
 	agent->tasks_count++;
+	tell_status(agent);
 	return 0;
 }
 
@@ -96,6 +106,7 @@ static void entry_remove(struct agent *agent, struct entry *entry)
 {
 	TAILQ_REMOVE(&agent->tasks, entry, next);
 	agent->tasks_count--;
+	tell_status(agent);
 	free(entry);
 }
 
@@ -273,6 +284,7 @@ static void on_welcome(struct agent *agent, void *body)
 	uint64_t credit = welcome->credit_bytes;
 
 	agent->session = true;
+	tell_status(agent);
 	agent->complained = false;
 	look_for_strays(agent);
 	log_info("session with the controller at %s",
@@ -501,6 +513,7 @@ static void lost(void *arg, int code, const char *why)
 		log_warning("no session: %s; trying again", why);
 	agent->complained = true;
 	agent->session = false;
+	tell_status(agent);
 	pump_session(agent->pump, 0);
 	fetches_session(agent->fetches, false);
 }

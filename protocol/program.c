@@ -30,8 +30,8 @@ sd_event *program_begin(struct error *err)
 	sd_event *loop = NULL;
 	int rc;
 
-	if (getenv("JOURNAL_STREAM"))
-		log_set_style(LOG_STYLE_JOURNAL);
+	if (log_to_journal(getenv("JOURNAL_STREAM")))
+		log_set_style(LOG_STYLE_FIELDS);
 	if (raise_files(err) < 0)
 		return NULL;
 	signal(SIGPIPE, SIG_IGN);

@@ -222,12 +222,16 @@ is "$(prop agent NeedDaemonReload)" yes "the changed unit counts later"
 # ---- services ------------------------------------------------------------
 
 pid=$(prop agent MainPID)
-on kill -STOP "$pid"
+on sh -c "kill -STOP $pid"
 wait_for '[[ $(prop agent MainPID) != "$pid" &&
 	$(prop agent ActiveState) == active ]]' 30
 ok '[[ $(prop agent MainPID) != "$pid" ]]' \
 	"the watchdog starts an agent that hangs again"
 runs_on "and the job runs on"
+like "$(on journalctl REGATTA_JOB=1 REGATTA_RANK=0 -o cat)" "task adopted" \
+	"the journal knows which job a line is about"
+like "$(prop agent StatusText)" "1 task, controller in reach" \
+	"and systemctl status how the agent fares"
 on systemctl restart regatta-controller regatta-agent
 runs_on "so it does when all services are restarted"
 on systemctl reload regatta-agent regatta-controller

@@ -26,7 +26,7 @@ static const char *next_packet(void)
 
 static void levels(void)
 {
-	log_set_style(LOG_STYLE_JOURNAL);
+	log_set_style(LOG_STYLE_LEVEL);
 	log_info("task started job=%d rank=%d", 17, 3);
 	is(next_packet(), "<6>task started job=17 rank=3\n",
 	   "the journal reads the level in front");
@@ -71,7 +71,7 @@ static void for_a_person(void)
 			   !strcmp(line + end, "\n"),
 		   "local time, the letter %c, the words", cases[i].letter);
 	}
-	log_set_style(LOG_STYLE_JOURNAL);
+	log_set_style(LOG_STYLE_LEVEL);
 }
 
 static void hostile_text(void)
@@ -116,6 +116,45 @@ static void nobody_listens(int saved)
 	dup2(saved, STDERR_FILENO);
 }
 
+static void fields(void)
+{
+	static const struct {
+		const char *line;
+		const char *want; /* joined by a bar */
+	} cases[] = {
+		{ "task started job=17 rank=3",
+		  "REGATTA_JOB=17|REGATTA_RANK=3|" },
+		{ "node=n1 policy=/etc/p.yaml",
+		  "REGATTA_NODE=n1|REGATTA_POLICY=/etc/p.yaml|" },
+		{ "a=b=c", "REGATTA_A=b=c|" },
+		{ "no key = here, =x x= A=1 a1=2 http://x?a=b", "" },
+		{ "", "" },
+		{ "a=1 a=2 a=3 a=4 a=5 a=6 a=7 a=8 a=9",
+		  "REGATTA_A=1|REGATTA_A=2|REGATTA_A=3|REGATTA_A=4|"
+		  "REGATTA_A=5|REGATTA_A=6|REGATTA_A=7|REGATTA_A=8|" },
+	};
+	char list[LOG_FIELDS_MAX][LOG_FIELD_BYTES], joined[1200];
+	char longest[400] = "key=";
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t count = log_fields(cases[i].line, list), used = 0;
+
+		joined[0] = 0;
+		for (size_t k = 0; k < count; k++)
+			used += (size_t)snprintf(joined + used,
+						 sizeof(joined) - used, "%s|",
+						 list[k]);
+		is(joined, cases[i].want, "fields of '%s'", cases[i].line);
+	}
+	memset(longest + 4, 'x', sizeof(longest) - 5);
+	ok(log_fields(longest, list) == 1 &&
+		   strlen(list[0]) == LOG_FIELD_BYTES - 1,
+	   "a long value is cut");
+	ok(!log_to_journal(NULL) && !log_to_journal("1:2") &&
+		   !log_to_journal("x"),
+	   "a stream that is not the journal's is not taken for it");
+}
+
 int main(void)
 {
 	int pair[2], saved;
@@ -130,6 +169,7 @@ int main(void)
 	levels();
 	for_a_person();
 	hostile_text();
+	fields();
 	is_int(packets, 12, "every line was one write");
 	nobody_listens(saved);
 	close(saved);
