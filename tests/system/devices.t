@@ -98,7 +98,7 @@ must metax_machine "$M"
 must nvidia_machine "$N"
 must machine_up 1 "$M"
 must machine_up 2 "$N"
-must wait_for "[[ \$(nodes_get 'map(.vendor + \" \" + .state) | join(\",\")') \
+must wait_for "[[ \$(nodes_get 'map(.vendor + \" \" + .state) | sort | join(\",\")') \
 	== 'metax up,nvidia up' ]]" 20
 tap 0 "the vendors of two nodes are found"
 node_get()
