@@ -70,7 +70,7 @@ static void waits(void)
 static void closed(void)
 {
 	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
-	char name[8];
+	char name[16];
 
 	for (int i = 1; i < 6; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
@@ -87,7 +87,7 @@ static void many(void)
 {
 	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
 	const char *source;
-	char name[8], other[CONTENT_HASH_SIZE] = "";
+	char name[16], other[CONTENT_HASH_SIZE] = "";
 	int direct = 0;
 
 	for (int i = 0; i < 1000; i++) {
