@@ -75,7 +75,7 @@ done
 ok '[[ -x /usr/local/bin/regatta && -x /usr/local/sbin/regatta-agent ]]' \
 	"make install puts the programs below /usr/local"
 is "$(cd /usr/local/share/man && echo man?/regatta*)" \
-	"$(cd "$ROOT" && find agent controller -name 'regatta*.[158]' |
+	"$(cd "$ROOT" && find agent controller -name 'regatta*.[1578]' |
 		sed -E 's/.*\/(.*)\.(.)$/man\2\/\1.\2/' | sort | xargs)" \
 	"and every manual page"
 is "$(grep -c '| completed |' "$tree/build/demo/report.md")" 8 \
