@@ -16,9 +16,9 @@ command_fn command_sweeps; /* look.c: what there is */
 command_fn command_jobs;
 command_fn command_nodes;
 command_fn command_show;
-command_fn command_logs;   /* logs.c */
-command_fn command_image;  /* image.c: images without a registry */
-command_fn command_files;  /* files.c: what jobs left behind */
+command_fn command_logs;  /* logs.c */
+command_fn command_image; /* image.c: images without a registry */
+command_fn command_files; /* files.c: what jobs left behind */
 command_fn command_fetch;
 command_fn command_report; /* results.c: numbers */
 command_fn command_compare;

@@ -1,0 +1,183 @@
+/* pack_bench.c - a folder as a tar file and back, beside tar.
+ *
+ *	pack_bench --build DIR --folder DIR
+ *
+ * Two trees: code (10,000 files of 4 KiB) and weights (4 files, 512 MiB in
+ * all). Ours hashes what it packs, and unpacks as `regatta fetch` does; tar
+ *writes the same without a hash, and then with sha256sum behind it.
+ */
+#include "protocol/content/contents.h"
+#include "protocol/content/tarball.h"
+#include "protocol/content/unpack.h"
+#include "protocol/file.h"
+#include "tests/bench/measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define PIECE (1 << 20)
+
+static const char *folder;
+static struct error error;
+
+static void must(bool good)
+{
+	if (!good)
+		fail(&error);
+}
+
+static void make_tree(const char *name, int files, size_t size)
+{
+	owned_free char *bytes = malloc(size);
+	char path[4096];
+
+	for (int i = 0; i < files; i++) {
+		snprintf(path, sizeof(path), "%s/%s/%d", folder, name, i / 100);
+		must(file_make_folders(path, 0755, &error) == 0);
+		randombytes_buf(bytes, size);
+		snprintf(path, sizeof(path), "%s/%s/%d/%d", folder, name,
+			 i / 100, i);
+		must(file_write(AT_FDCWD, path, bytes, size, 0644, 0, &error) ==
+		     0);
+	}
+}
+
+static double pack(const char *name)
+{
+	owned(tarball_free) struct tarball *tarball = NULL;
+	owned_free char *piece = malloc(PIECE);
+	owned_fd int to = -1;
+	double began = clock_s();
+	char path[4096];
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%s/ours.tar", folder);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	must((tarball = tarball_new(path, NULL, &error)) != NULL);
+	while ((got = tarball_read(tarball, piece, PIECE, &error)) > 0)
+		must(write(to, piece, (size_t)got) == got);
+	must(got == 0 && fsync(to) == 0);
+	return clock_s() - began;
+}
+
+/* As it comes in at a node: in pieces, hashed, synced. */
+static double store(struct contents *contents, char hash[CONTENT_HASH_SIZE])
+{
+	owned(incoming_free) struct incoming *incoming =
+		incoming_new(contents, NULL, CONTENT_BYTES_MAX, &error);
+	owned_free char *piece = malloc(PIECE);
+	owned_fd int from = -1;
+	double began = clock_s();
+	char path[4096];
+	ssize_t got;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/ours.tar", folder);
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	while ((got = read(from, piece, PIECE)) > 0)
+		must(incoming_write(incoming, piece, (size_t)got, &error) == 0);
+	while ((rc = incoming_finish(incoming, hash, &error)) > 0)
+		;
+	must(rc == 0);
+	return clock_s() - began;
+}
+
+static double take_out(struct contents *contents, const char *hash)
+{
+	static const struct unpack_limits limits = { CONTENT_BYTES_MAX,
+						     1000000 };
+	owned_fd int tar = contents_open(contents, hash, &error);
+	owned_fd int dir = -1;
+	double began = clock_s();
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/out", folder);
+	must(file_make_folders(path, 0755, &error) == 0);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	must(unpack(tar, dir, NULL, &limits, NULL, NULL, NULL, &error) == 0);
+	return clock_s() - began;
+}
+
+static double shell(const char *fmt, const char *name)
+{
+	char command[8192];
+	double began;
+
+	/* fmt is one of ours: the folder twice or thrice, and the name. */
+	snprintf(command, sizeof(command),
+		 "F='%s' N='%s'; rm -rf \"$F/out\"; mkdir \"$F/out\"; %s",
+		 folder, name, fmt);
+	began = clock_s();
+	if (system(command) != 0) {
+		error_set(&error, EIO, "%s", fmt);
+		fail(&error);
+	}
+	return clock_s() - began;
+}
+
+static void line(const char *tree, const char *way, double mib, double in_s,
+		 double out_s)
+{
+	cJSON *result = result_new("pack", way);
+
+	printf("  %-10s %-34s %8.0f %8.0f\n", tree, way, mib / in_s,
+	       out_s > 0 ? mib / out_s : 0);
+	cJSON_AddStringToObject(result, "tree", tree);
+	cJSON_AddNumberToObject(result, "pack_mib_s", mib / in_s);
+	cJSON_AddNumberToObject(result, "unpack_mib_s",
+				out_s > 0 ? mib / out_s : 0);
+	result_put(result);
+}
+
+static void measure(struct contents *contents, const char *name, int files,
+		    size_t size)
+{
+	double mib = (double)files * (double)size / (1 << 20), in, out, kept;
+	char hash[CONTENT_HASH_SIZE];
+
+	make_tree(name, files, size);
+	in = pack(name);
+	kept = store(contents, hash);
+	out = take_out(contents, hash);
+	line(name, "regatta: hashed, synced", mib, in, out);
+	line(name, "  into the store of a node", mib, kept, 0);
+	in = shell("tar -C \"$F/$N\" -cf \"$F/a.tar\" . && sync \"$F/a.tar\"",
+		   name);
+	out = shell("tar -C \"$F/out\" -xf \"$F/a.tar\"", name);
+	line(name, "tar, synced", mib, in, out);
+	in = shell("tar -C \"$F/$N\" -cf - . | tee \"$F/a.tar\" | sha256sum "
+		   ">/dev/null && sync \"$F/a.tar\"",
+		   name);
+	line(name, "tar | sha256sum, synced", mib, in, 0);
+	shell("rm -rf \"$F/$N\" \"$F/a.tar\" \"$F/ours.tar\" \"$F/content\"",
+	      name);
+}
+
+int main(int argc, char **argv)
+{
+	struct contents *contents;
+
+	for (int i = 1; i + 1 < argc; i += 2)
+		if (!strcmp(argv[i], "--folder"))
+			folder = argv[i + 1];
+	if (!folder || sodium_init() < 0) {
+		fprintf(stderr, "usage: pack_bench --folder DIR\n");
+		return 2;
+	}
+	contents = contents_new(folder, &error);
+	must(contents != NULL);
+	printf("  %-10s %-34s %8s %8s\n", "tree", "(MiB/s)", "pack", "unpack");
+	measure(contents, "code", is_quick() ? 2000 : 10000, 4096);
+	contents_free(contents);
+	contents = contents_new(folder, &error);
+	must(contents != NULL);
+	measure(contents, "weights", 4, is_quick() ? 16 << 20 : 128 << 20);
+	contents_free(contents);
+	return 0;
+}
