@@ -1,5 +1,6 @@
 #!/bin/bash
 # image.t - images go to many nodes from one file, sent once; and come back.
+# shellcheck disable=SC2034 # variables are used in the words given to ok
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
