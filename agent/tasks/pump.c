@@ -23,7 +23,7 @@ struct pump_stream {
 	pump_look_fn *look;
 	void *look_arg;
 	uint64_t base; /* where in the stream the file begins */
-	uint64_t kept; /* of the file, at most */
+	uint64_t kept; /* of the file, at most; what was cut off it counts */
 	uint32_t cuts;
 	uint64_t sent;  /* the next byte to send */
 	uint64_t acked; /* the controller has what is before it */
@@ -77,6 +77,10 @@ static int stream_open(struct pump_stream *stream)
 static void stream_rewind(struct pump_stream *stream, uint64_t length)
 {
 	stream->pump->under_way -= stream->sent - stream->acked;
+	/* What was cut off the file before it had come is lost: what is in it
+	 * now goes on where the controller stands. */
+	if (length < stream->base)
+		stream->base = length;
 	stream->sent = length;
 	stream->acked = length;
 	stream->turn++;
@@ -102,6 +106,7 @@ static uint64_t file_size(struct pump_stream *stream)
 	size = (uint64_t)st.st_size;
 	if (stream->known && stream->base + size < stream->sent &&
 	    stream->sent - stream->base < stream->kept) {
+		stream->kept -= stream->sent - stream->base;
 		stream->base = stream->sent;
 		stream->cuts++;
 	}

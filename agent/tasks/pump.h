@@ -7,9 +7,9 @@
  * who writes them never waits for it, whatever the network does.
  *
  * A command may cut its own output short (> /dev/stderr does). What is in the
- * file then is new: it is sent behind what was sent before. An agent that is
- * started after that does not know where it began, and may send some of it
- * twice.
+ * file then is new: it is sent behind what was sent before, or, after a lost
+ * session, behind what had come of that. An agent that is started after that
+ * does not know where it began, and may send some of it twice.
  */
 #ifndef AGENT_TASKS_PUMP_H
 #define AGENT_TASKS_PUMP_H
@@ -55,7 +55,8 @@ typedef void pump_look_fn(void *arg);
 void pump_set_look(struct pump_stream *stream, pump_look_fn *look, void *arg);
 
 /* Send nothing behind the file's first `kept` bytes: they are all that stays of
- * it. A larger bound than before is ignored.
+ * it. What the command cut off it after it was sent counts, too. A larger bound
+ * than before is ignored.
  */
 void pump_bound(struct pump_stream *stream, uint64_t kept);
 

@@ -428,6 +428,32 @@ static void files_that_come_and_shrink(void)
 	bed_free(bed);
 }
 
+/* The session ends with bytes under way that are not in the file any more. */
+static void cut_under_way(void)
+{
+	struct bed *bed = bed_new();
+
+	pump_session(bed->pump, 1000);
+	add(bed, 0, true);
+	write_to(0, 100);
+	all_looked_at(bed);
+	if (truncate(path_of(0), 0) < 0)
+		ok(false, "cannot truncate");
+	all_looked_at(bed);
+	is_int(pump_cuts(bed->streams[0]), 1, "what was sent is cut off");
+	pump_session(bed->pump, 1000);
+	bed->base[0] = 40;
+	tell_length(bed, 0, 40);
+	write_to(0, 10);
+	ok(frames(bed, bed->count + 1) &&
+		   bed->sent[bed->count - 1].offset == 40 &&
+		   bed->sent[bed->count - 1].size == 10,
+	   "what comes then goes on behind what had come of it");
+	is_int((long long)pump_size(bed->streams[0]), 50,
+	       "and no more is promised");
+	bed_free(bed);
+}
+
 /* pump_look_fn: the bound becomes known while the file is being read. */
 static void bound_now(void *arg)
 {
@@ -460,6 +486,26 @@ static void bounds(void)
 	all_looked_at(bed);
 	ok(!pump_cuts(bed->streams[0]) && bytes_of(bed, 0) == 12,
 	   "a file that is cut to its bound is not cut short");
+	bed_free(bed);
+}
+
+static void bounds_of_what_is_cut(void)
+{
+	struct bed *bed = bed_new();
+
+	pump_session(bed->pump, 1000);
+	add(bed, 0, true);
+	pump_bound(bed->streams[0], 30);
+	for (uint64_t round = 0; round < 4; round++) {
+		bed->base[0] = round * 20;
+		write_to(0, 20);
+		all_looked_at(bed);
+		if (truncate(path_of(0), 0) < 0)
+			ok(false, "cannot truncate");
+		all_looked_at(bed);
+	}
+	ok(bytes_of(bed, 0) == 30 && pump_size(bed->streams[0]) <= 30,
+	   "a file that is cut again and again is bounded over all of it");
 	bed_free(bed);
 }
 
@@ -552,6 +598,8 @@ int main(void)
 	sessions();
 	files_that_come_and_shrink();
 	bounds();
+	cut_under_way();
+	bounds_of_what_is_cut();
 	turns();
 	not_now();
 	removed();
