@@ -282,8 +282,12 @@ static void lost(void *arg, int code, const char *why)
 	struct link *link = arg;
 
 	link->up = false;
+	/* The channel's own words are of controllers. */
 	if (!link->replaced)
-		link->peers->handler.lost(link->peers->arg, link->name, why);
+		link->peers->handler.lost(link->peers->arg, link->name,
+					  code == ECONNRESET
+						  ? "the connection to it broke"
+						  : why);
 }
 
 static struct link *link_new(struct peers *peers, const char *name,

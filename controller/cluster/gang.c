@@ -573,6 +573,7 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->files = take(status->files);
 	task->files_count = status->files_count;
 	status->files_count = 0;
+	gather_check(task);
 	task->collecting = status->collecting;
 }
 

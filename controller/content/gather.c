@@ -4,7 +4,10 @@
 
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
+#include "controller/cluster/job.h"
+#include "protocol/content/giver.h"
 #include "protocol/content/taker.h"
+#include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
 
@@ -13,12 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STALL_MS 120000 /* without a byte from a node that is there */
+
+_Static_assert(GIVER_READS_MAX >= TAKER_WINDOW * GATHER_MAX,
+	       "one node must be able to give all that is read at a time");
+
 /* One content that is being read from a node. */
 struct gather {
 	struct gathers *gathers;
 	struct node *node;
 	struct taker *taker;
-	bool full; /* all bytes are here, they are being checked */
+	bool full;        /* all bytes are here, they are being checked */
+	int64_t moved_ms; /* when the last ones came */
 	TAILQ_ENTRY(gather) next;
 };
 
@@ -67,6 +76,42 @@ static void go_on(struct cluster *cluster)
 	}
 }
 
+static void do_without(struct collected_file *file, const char *why)
+{
+	free(file->content);
+	file->content = NULL;
+	free(file->text);
+	file->text = strdup(why);
+}
+
+void gather_check(struct task *task)
+{
+	const struct container_spec *container =
+		&task->job->gang->spec.container;
+	uint64_t left = container->collect_limit_bytes
+				? container->collect_limit_bytes
+				: COLLECT_LIMIT_DEFAULT;
+
+	if (task->files_count > container->collect.count) {
+		log_error("node=%s job=%" PRIu64 ": %zu collected files, asked "
+			  "for were %zu: none is taken",
+			  task->node->name, task->job->id, task->files_count,
+			  container->collect.count);
+		task_drop_files(task);
+	}
+	for (size_t i = 0; i < task->files_count; i++) {
+		struct collected_file *file = &task->files[i];
+
+		if (!file->content)
+			continue;
+		if (file->bytes <= left)
+			left -= file->bytes;
+		else
+			do_without(file, "its node has more of it than "
+					 "collect_limit allows");
+	}
+}
+
 /* It will never come from there: the tasks do without. */
 static void give_up(struct cluster *cluster, struct node *node,
 		    const char *hash, const char *why)
@@ -79,12 +124,8 @@ static void give_up(struct cluster *cluster, struct node *node,
 		for (size_t i = 0; i < task->files_count; i++) {
 			struct collected_file *file = &task->files[i];
 
-			if (!file->content || strcmp(file->content, hash) != 0)
-				continue;
-			free(file->content);
-			file->content = NULL;
-			free(file->text);
-			file->text = strdup(why);
+			if (file->content && !strcmp(file->content, hash))
+				do_without(file, why);
 		}
 	}
 }
@@ -144,8 +185,28 @@ static int check_run(sd_event_source *source, void *arg)
 	return 0;
 }
 
+/* One at a time: others go with it when their job ends. */
+static void end_stalled(struct gathers *gathers)
+{
+	int64_t limit = clock_mono_ms() - STALL_MS;
+	struct gather *gather;
+	struct error err;
+
+	TAILQ_FOREACH(gather, &gathers->list, next)
+	{
+		if (!gather->full && gather->moved_ms < limit)
+			break;
+	}
+	if (!gather)
+		return;
+	error_set(&err, ETIMEDOUT, "its node sent nothing of it for %d s",
+		  STALL_MS / 1000);
+	failed(gather, &err);
+}
+
 void gather_tick(struct cluster *cluster)
 {
+	end_stalled(cluster->gathers);
 	go_on(cluster);
 }
 
@@ -224,6 +285,7 @@ static void begin(struct cluster *cluster, struct node *node,
 			give_up(cluster, node, file->content, err.text);
 		return;
 	}
+	gather->moved_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&gathers->list, gather, next);
 	gathers->count++;
 	if (taker_length(gather->taker) == file->bytes)
@@ -285,6 +347,7 @@ void gather_piece(struct cluster *cluster, struct node *node,
 	}
 	if (!gather)
 		return;
+	gather->moved_ms = clock_mono_ms();
 	rc = taker_piece(gather->taker, piece, data, size, &err);
 	if (rc > 0)
 		all_here(gather);

@@ -14,6 +14,11 @@
 int gather_open(struct cluster *cluster, struct error *err);
 void gather_close(struct cluster *cluster);
 
+/* Hold what a node says of a task's files against what was asked for: those
+ * that are too many or too large are none.
+ */
+void gather_check(struct task *task);
+
 /* Are all files of the task, which has ended, here? If not, they are read, as
  * far as there is room; gang_advance() follows when the last one has come.
  */

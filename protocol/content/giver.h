@@ -12,7 +12,10 @@
 
 #include <systemd/sd-event.h>
 
-#define GIVER_READS_MAX 64 /* waiting, of one peer */
+/* Reads that wait, of one peer: of 64 contents at a time, a node's largest
+ * number of tasks, TAKER_WINDOW each.
+ */
+#define GIVER_READS_MAX 512
 
 /* Send to the peer. -1: not now, it is tried again a little later. */
 typedef int giver_send_fn(void *arg, void *peer,

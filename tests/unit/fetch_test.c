@@ -26,7 +26,7 @@ struct node {
 	struct fetch_config config;
 	struct fetches *fetches;
 	struct message_content_want want; /* the last one, hash borrowed */
-	int wants, news;
+	int wants, news, pieces;
 	char failed[KEY_NAME_SIZE];
 	int done;
 	struct error err;
@@ -38,6 +38,7 @@ static int say(void *arg, enum message_type type, const void *body,
 	struct node *node = arg;
 	const struct message_content_want *want = body;
 
+	node->pieces += type == MESSAGE_CONTENT_PIECE;
 	if (type != MESSAGE_CONTENT_WANT)
 		return 0;
 	node->news += want->source != NULL;
@@ -341,6 +342,23 @@ static void inserts(sd_event *loop)
 	node_clear(&node);
 }
 
+/* 16 contents at a time are read from a node, 8 pieces of each ahead. */
+static void gives(sd_event *loop, const char *data)
+{
+	struct node node;
+	char hash[CONTENT_HASH_SIZE];
+	struct message_content_read read = { .hash = hash, .size = 1 };
+
+	node_init(&node, loop, "g1");
+	put(&node, data, LARGE, hash);
+	for (read.offset = 0; read.offset < 128; read.offset++)
+		fetches_read(node.fetches, &read);
+	run_until(&node, &node.pieces, 128);
+	is_int(node.pieces, 128,
+	       "all that a controller reads at a time is answered");
+	node_clear(&node);
+}
+
 int main(void)
 {
 	sd_event *loop = NULL;
@@ -353,6 +371,7 @@ int main(void)
 	chain(loop, data);
 	dies(loop, data);
 	lies(loop, data);
+	gives(loop, data);
 	inserts(loop);
 	free(data);
 	sd_event_unref(loop);
