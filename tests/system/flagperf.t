@@ -50,7 +50,7 @@ tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
 for engine in $(cluster_engines); do
 	must dk "$engine" import "$BED/image.tar" test/python:1 >/dev/null
 	for name in cpu-{pytorch_1.13,paddle_2.5.1,deepspeed,megatron_core060} \
-		base-cpu-pytorch_2.3; do
+		base-cpu-pytorch_2.3 inference-cpu-pytorch_2.1; do
 		must dk "$engine" tag test/python:1 "flagperf-$name:t_v0.1"
 	done
 done
@@ -155,6 +155,17 @@ cat >"$tree/base/toolkits/memory/cpu/main.sh" <<'END'
 echo "in ${PWD##*/toolkits} as $NODERANK"
 echo "[FlagPerf Result]memory=12.5GB/s"
 END
+# inference
+mkdir -p "$tree"/inference/{tools,benchmarks/m,configs/m}
+cp "$training/run_benchmarks/prepare_in_container.py" "$tree/inference/tools"
+cat >"$tree/inference/run_inference.py" <<'END'
+import sys
+sys.path.insert(0, "/usr/bin")
+import seen
+print("INFO - Finish Info : {'precision': 'fp16', 'flops': 1.2e13, "
+      "'p_val_core(qps)': 12.5, 'acc': '76.1%'}")
+END
+
 cat >"$BED/flagperf.yaml" <<END
 sweep: flagperf
 vendor: cpu
@@ -370,6 +381,7 @@ flagperf:
   hosts_ports: "2222"
   cases: {m:pytorch_1.13:X:1:2:1: '${data//\'/\'\'}'}
   base: {launcher: direct, kind: toolkit, cases: {memory: pytorch_2.3}}
+  inference: {cases: {"m:pytorch_2.1": "$BED"}}
 END
 must submit "$BED/own.yaml"
 must wait_sweep "$SWEEP" 60
@@ -386,6 +398,14 @@ is "$(job_get "$job" .result.steps)" 29 "figures come from its rank0.out.log"
 completed memory
 run cli logs "$job"
 is "$(head -1 <<<"$out")" "in /memory/cpu as 0" "a toolkit knows its node"
+
+completed m:pytorch_2.1
+is "$(seen "$job" 0 2 '.argv | join("|")' | sed 's|--log_dir.*||')" \
+	"run_inference.py|--perf_dir|$tree/inference|--loglevel|debug|--vendor|cpu|--case|m|--data_dir|$BED|--framework|pytorch_2.1|" \
+	"inference: each argument"
+is "$(job_get "$job" '.result.metrics | tojson')" \
+	'{"flops":12000000000000,"p_val_core(qps)":12.5}' \
+	"and the figures of its last words"
 
 # What is wrong is told, and the others go on.
 cat >"$BED/wrong.yaml" <<END

@@ -356,6 +356,13 @@ static const struct {
 	  "--result_log_path=/fp/operation/result|"
 	  "--container_name=flagperf-operation-nvidia-e-t_v0.1-container|",
 	  "flagperf-operation-nvidia-e:t_v0.1" },
+	{ "inference: {log_level: INFO, cases: {'llama3_70b:tensorrt-llm': "
+	  "\"/d a\"}}",
+	  "python3|run_inference.py|--perf_dir|/fp/inference|--loglevel|INFO|"
+	  "--vendor|nvidia|--case|llama3_70b|--data_dir|/d a|--framework|"
+	  "tensorrt-llm|--log_dir|/fp/inference/result/run20251121080000/"
+	  "llama3_70b:tensorrt-llm/10.0.0.1_noderank0|",
+	  "flagperf-inference-nvidia-tensorrt-llm:t_v0.1" },
 };
 /* clang-format on */
 
@@ -417,8 +424,17 @@ static const struct {
 	  "\"../m\", allowed are parts without \"/\"" },
 	{ "an unknown key", "case: {}",
 	  "f:5: flagperf.case: found an unknown key, allowed are tree, path, "
-	  "vendor, options, visible, pip_source, log_path, log_level, "
-	  "hosts_ports, launcher ...; did you mean \"cases\"?" },
+	  "vendor, options, visible, cases, keep_going, without, pip_source, "
+	  "log_path ...; did you mean \"cases\"?" },
+	{ "no kind", "base: {cases: {a: b}}",
+	  "f:5: flagperf.base: found no \"kind\", allowed are benchmark, "
+	  "toolkit" },
+	{ "an unknown kind", "base: {kind: tool, cases: {a: b}}",
+	  "f:5: flagperf.base.kind: found \"tool\", allowed are benchmark, "
+	  "toolkit" },
+	{ "an unknown launcher", "base: {launcher: own, kind: toolkit}",
+	  "f:5: flagperf.base.launcher: found \"own\", allowed are direct and "
+	  "tree" },
 	{ "an unknown option", "options: '--gpu all'\n  cases: {'a:b:c:1:1:1': /d}",
 	  "f:5: flagperf.options: found the option \"--gpu\", allowed are "
 	  "--device, --volume, --env, --ulimit, --cap-add, --shm-size and their "
@@ -426,8 +442,8 @@ static const struct {
 	{ "an open quote", "options: \"-v '/a\"\n  cases: {'a:b:c:1:1:1': /d}",
 	  "f:5: flagperf.options: found a ' that nothing closes" },
 	{ "no cases", "cases: {}",
-	  "f:4: flagperf: found no cases, neither in cases nor in base or "
-	  "operation" },
+	  "f:4: flagperf: found no cases, neither in \"cases\" nor in another "
+	  "suite" },
 };
 /* clang-format on */
 

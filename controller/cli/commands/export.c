@@ -272,7 +272,7 @@ static int write_facts(const cJSON *node, const char *folder, struct error *err)
 struct exported {
 	const cJSON *job;
 	char name[256];    /* of its folder */
-	const char *suite; /* "training", "base", "operation" */
+	const char *suite; /* of flagperf.yaml */
 	struct names names;
 	const struct value *log; /* what its output is called, or NULL */
 	uint32_t processes;      /* streams per node */
@@ -336,15 +336,19 @@ static int describe(const struct export *export, struct exported *exported,
 	const cJSON *container = json_get(spec, "container");
 	const cJSON *measure = json_get(spec, "measure");
 	const cJSON *argv = json_list(container, "argv");
+	const struct value *suites =
+		value_get(catalog_flagperf(export->catalog), "suites");
 	const char *framework = json_text(measure, "framework");
 	const char *name = json_text(json_get(spec, "values"), "case");
 	char made[256], launcher[128];
 
 	exported->nodes = (uint32_t)json_u64(spec, "nodes");
 	exported->processes = (uint32_t)json_u64(container, "processes");
-	exported->suite = !strcmp(framework, "base")        ? "base"
-			  : !strcmp(framework, "operation") ? framework
-							    : "training";
+	/* The logs of all but the training have rules of their suite's name. */
+	exported->suite = strcmp(framework, "training") != 0 &&
+					  value_get(suites, framework)
+				  ? framework
+				  : "training";
 	if (!*name) {
 		snprintf(made, sizeof(made), "%s:%s:%s:%u:%llu:1",
 			 json_text(measure, "model"), framework,
@@ -356,12 +360,12 @@ static int describe(const struct export *export, struct exported *exported,
 	framework = strchr(name, ':') ? strchr(name, ':') + 1 : "";
 	snprintf(launcher, sizeof(launcher), "%.*s",
 		 (int)strcspn(framework, "_:"), framework);
-	if (!strcmp(exported->suite, "operation"))
-		snprintf(launcher, sizeof(launcher), "operation");
-	else if (!strcmp(exported->suite, "base"))
+	if (!strcmp(exported->suite, "base"))
 		snprintf(launcher, sizeof(launcher), "%s",
 			 !strcmp(last_word(argv), "main.sh") ? "toolkit"
 							     : "benchmark");
+	else if (strcmp(exported->suite, "training") != 0)
+		snprintf(launcher, sizeof(launcher), "%s", exported->suite);
 	exported->log =
 		value_get(entry_of(export, exported, launcher, argv), "log");
 	return names_set(&exported->names, "launcher", launcher, err);

@@ -29,6 +29,7 @@ static const struct suite suites[] = {
 	  "training/run_benchmarks/config/cluster_conf.py" },
 	{ "base", false, "base/configs/host.yaml", NULL },
 	{ "operation", false, "operation/configs/host.yaml", NULL },
+	{ "inference", false, "inference/configs/host.yaml", NULL },
 };
 #define SUITES (sizeof(suites) / sizeof(suites[0]))
 
@@ -314,8 +315,11 @@ static int add_section(const struct import *import, const struct suite *suite,
 
 	if (suite->python)
 		return add_cases(import, suite, conf, "  ", out, err);
+	/* Inference is for one node, and uses all its devices. */
 	if (buffer_printf(out, err, "  %s:\n    nodes: %zu\n", suite->name,
-			  hosts_count(conf)) < 0 ||
+			  !strcmp(suite->name, "inference")
+				  ? (size_t)1
+				  : hosts_count(conf)) < 0 ||
 	    (*processes &&
 	     buffer_printf(out, err, "    processes: %s\n", processes) < 0) ||
 	    (!strcmp(suite->name, "base") &&
@@ -646,9 +650,9 @@ int command_import(struct cli *cli, struct error *err)
 			return -1;
 	if (!import.sweeps.count && !import.wrong)
 		return error_set(err, EINVAL,
-				 "%s: found no cases in %s, %s or %s",
-				 import.tree, suites[0].file, suites[1].file,
-				 suites[2].file);
+				 "%s: found no cases in %s, nor in a "
+				 "host.yaml of base, operation or inference",
+				 import.tree, suites[0].file);
 	if (!import.sweeps.count)
 		return error_set(err, EINVAL, "%s: none of the cases can run",
 				 import.tree);

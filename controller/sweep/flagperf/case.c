@@ -242,17 +242,15 @@ static int set_counts(const struct flagperf_section *section,
 static int set_launcher(const struct flagperf_section *section,
 			struct names *names, struct error *err)
 {
-	owned_free char *framework = names_plain(names, "framework");
-	owned_free char *kind = names_plain(names, "kind");
+	bool training = !strcmp(section->name, "training");
+	owned_free char *word =
+		names_plain(names, training ? "framework" : "kind");
 
-	if (!framework || !kind)
+	if (!word)
 		return error_nomem(err, "flagperf");
-	framework[strcspn(framework, "_")] = 0;
-	return names_set(names, "launcher",
-			 *framework ? framework
-			 : *kind    ? kind
-				    : section->name,
-			 err);
+	if (training)
+		word[strcspn(word, "_")] = 0;
+	return names_set(names, "launcher", *word ? word : section->name, err);
 }
 
 static int set_names(const struct flagperf_site *site,
@@ -264,8 +262,8 @@ static int set_names(const struct flagperf_site *site,
 	static const char *const texts[][2] = {
 		{ "pip_source", "" }, { "log_level", "debug" },
 		{ "visible", "" },    { "hosts_ports", "" },
-		{ "kind", "" },       { "mode", "" },
-		{ "warmup", "" },
+		{ "kind", "" },       { "processes", "" },
+		{ "mode", "" },       { "warmup", "" },
 	};
 	const struct value *names_book = value_get(section->book, "names");
 	const struct value *value = behind(item);
@@ -529,7 +527,7 @@ int case_fill(const struct flagperf_site *site,
 	      struct flagperf_case *item, cJSON *cell, struct error *err)
 {
 	owned(names_clear) struct names names = { .count = 0 };
-	owned_free char *framework = NULL;
+	const char *framework;
 	const struct value *launcher;
 
 	if (set_names(site, section, item, &names, err) < 0)
@@ -547,9 +545,10 @@ int case_fill(const struct flagperf_site *site,
 	    yield(site, cell, err) < 0 || add_more(item, cell, err) < 0)
 		return -1;
 	tidy_mounts(cJSON_GetObjectItemCaseSensitive(cell, "mounts"));
-	framework = names_plain(&names, "framework");
-	if (framework && *framework &&
-	    !catalog_framework(site->catalog, framework))
+	/* Of a framework that nobody knows nothing is read. */
+	framework = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(cell, "framework"));
+	if (framework && !catalog_framework(site->catalog, framework))
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "framework");
 	return 0;
 }

@@ -93,8 +93,8 @@ static int add_case(struct flagperf *flagperf,
 	if (rc < 0 && flagperf->keep_going && why.code == EINVAL) {
 		item->reason = strdup(why.text);
 		rc = item->reason ? 1 : nomem(flagperf, err);
-	} else if (rc < 0) {
-		*err = why.code ? why : *err;
+	} else if (rc < 0 && why.code && err) {
+		*err = why;
 	}
 	if (rc <= 0)
 		return rc;
@@ -107,14 +107,52 @@ static int add_case(struct flagperf *flagperf,
 		       : nomem(flagperf, err);
 }
 
-static int add_section(struct flagperf *flagperf, const char *name,
-		       cJSON *cells, struct error *err)
+static const char *const launcher_words[] = { "direct", "tree", NULL };
+
+static int check_launcher(const struct value *map, struct error *err)
+{
+	const struct value *word = value_get(map, "launcher");
+	size_t index;
+
+	return word ? value_enum(word, launcher_words, &index, err) : 0;
+}
+
+/* What is started must be known: by the kind, or of a suite with one way to
+ * start its cases, by the suite's name.
+ */
+static int check_section(const struct flagperf_section *section,
+			 struct error *err)
 {
 	static const char *const keys[] = {
 		"kind",     "nodes",     "processes",  "mode",    "warmup",
 		"log_path", "log_level", "pip_source", "options", "visible",
 		"launcher", "cases",     NULL,
 	};
+	const struct value *launchers = value_get(section->book, "launchers");
+	const struct value *kind = value_get(section->map, "kind");
+	char words[120] = "", found[100];
+
+	if (value_check_keys(section->map, keys, err) < 0 ||
+	    check_launcher(section->map, err) < 0)
+		return -1;
+	if (value_get(launchers, kind ? value_text(kind) : section->name))
+		return 0;
+	for (size_t i = 0; i < value_count(launchers); i++) {
+		size_t used = strlen(words);
+
+		snprintf(words + used, sizeof(words) - used, "%s%s",
+			 i ? ", " : "", value_key(launchers, i));
+	}
+	if (!kind)
+		return value_error(section->map, err,
+				   "found no \"kind\", allowed are %s", words);
+	value_found(kind, found, sizeof(found));
+	return value_error(kind, err, "found %s, allowed are %s", found, words);
+}
+
+static int add_section(struct flagperf *flagperf, const char *name,
+		       cJSON *cells, struct error *err)
+{
 	bool top = !strcmp(name, "training");
 	struct flagperf_section section = {
 		.name = name,
@@ -126,12 +164,7 @@ static int add_section(struct flagperf *flagperf, const char *name,
 	if (!section.map)
 		return 0;
 	section.cases = value_get(section.map, "cases");
-	if (!section.book)
-		return value_error(section.map, err,
-				   "flagperf.yaml of the images folder has no "
-				   "suite \"%s\"",
-				   name);
-	if (!top && value_check_keys(section.map, keys, err) < 0)
+	if (!top && check_section(&section, err) < 0)
 		return -1;
 	if (!section.cases || value_kind(section.cases) == VALUE_NULL)
 		return 0;
@@ -175,21 +208,36 @@ static int find_tree(struct flagperf *flagperf, struct error *err)
 	return 0;
 }
 
+/* Its own keys, and the suites beside the training. */
+static int check_keys(const struct flagperf *flagperf, struct error *err)
+{
+	static const char *const own[] = {
+		"tree",       "path",     "vendor",     "options",
+		"visible",    "cases",    "keep_going", "without",
+		"pip_source", "log_path", "log_level",  "hosts_ports",
+		"launcher",
+	};
+	const struct value *suites = value_get(flagperf->book, "suites");
+	size_t count = sizeof(own) / sizeof(own[0]);
+	owned_free const char **keys =
+		calloc(count + value_count(suites) + 1, sizeof(char *));
+
+	if (!keys)
+		return nomem(flagperf, err);
+	memcpy(keys, own, sizeof(own));
+	for (size_t i = 0; i < value_count(suites); i++)
+		if (strcmp(value_key(suites, i), "training") != 0)
+			keys[count++] = value_key(suites, i);
+	return value_check_keys(flagperf->site.block, keys, err);
+}
+
 static int read_block(struct flagperf *flagperf, struct error *err)
 {
-	static const char *const keys[] = {
-		"tree",        "path",       "vendor",   "options",
-		"visible",     "pip_source", "log_path", "log_level",
-		"hosts_ports", "launcher",   "cases",    "base",
-		"operation",   "keep_going", "without",  NULL,
-	};
 	static const char *const paths[] = { "tree", "path", "log_path", NULL };
-	static const char *const launchers[] = { "direct", "tree", NULL };
 	const struct value *block = flagperf->site.block, *value;
 	const char *text;
-	size_t word;
 
-	if (value_check_keys(block, keys, err) < 0)
+	if (check_keys(flagperf, err) < 0)
 		return -1;
 	for (size_t i = 0; paths[i]; i++) {
 		value = value_get(block, paths[i]);
@@ -203,8 +251,7 @@ static int read_block(struct flagperf *flagperf, struct error *err)
 	}
 	if (find_tree(flagperf, err) < 0)
 		return -1;
-	value = value_get(block, "launcher");
-	if (value && value_enum(value, launchers, &word, err) < 0)
+	if (check_launcher(block, err) < 0)
 		return -1;
 	value = value_get(block, "keep_going");
 	return value ? value_bool(value, &flagperf->keep_going, err) : 0;
@@ -217,17 +264,18 @@ static int write_cells(struct flagperf *flagperf, cJSON *cells,
 		.bytes = (size_t)256 << 20,
 		.values = 8000000,
 	};
+	const struct value *suites = value_get(flagperf->book, "suites");
 	owned_free char *text = NULL;
 	char name[PATH_MAX];
 
-	if (add_section(flagperf, "training", cells, err) < 0 ||
-	    add_section(flagperf, "base", cells, err) < 0 ||
-	    add_section(flagperf, "operation", cells, err) < 0)
-		return -1;
+	for (size_t i = 0; i < value_count(suites); i++)
+		if (add_section(flagperf, value_key(suites, i), cells, err) < 0)
+			return -1;
 	if (!flagperf->count)
 		return value_error(flagperf->site.block, err,
-				   "found no cases, neither in cases nor in "
-				   "base or operation");
+				   "found no cases, neither in \"cases\" nor "
+				   "in "
+				   "another suite");
 	text = cJSON_PrintUnformatted(cells);
 	if (!text)
 		return nomem(flagperf, err);

@@ -14,13 +14,15 @@
  *	    cases: {"name[:chip]": environment, ...}}
  *	  operation: {nodes: 1, processes: 1, mode, warmup,
  *	    cases: {"op:dataformat:spectflops:oplib:chip": environment, ...}}
+ *	  inference: {processes: 8, cases: {"model:framework": data, ...}}
  *	  # or, behind a case, {data: ..., batch: {sequence: 4096}, ...}
  *	  keep_going: true	# leave out cases that are wrong
  *	  without: {CASE: why}	# and these
  *
- * base and operation may have log_path, log_level, pip_source, options, visible
- * and launcher of their own. images/flagperf.yaml says what becomes of a case.
- * What the top of the file says of a container wins over it; lists are joined.
+ * base, operation and inference may have log_path, log_level, pip_source,
+ *options, visible and launcher of their own. images/flagperf.yaml says what
+ *becomes of a case. What the top of the file says of a container wins over it;
+ *lists are joined.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
 #define CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
