@@ -335,8 +335,7 @@ static void unknown_parts(void)
 		"{\"HostConfig\": {\"Privileged\": true}}",
 		"{\"HostConfig\": {\"PidMode\": \"host\"}}",
 		"{\"HostConfig\": {\"Binds\": [\"/:/x\"]}}",
-		"{\"HostConfig\": {\"Mounts\": [{\"Type\": \"volume\", "
-		"\"Source\": \"/data\", \"ReadOnly\": true}]}}",
+		"{\"HostConfig\": {\"Mounts\": [{\"Type\": \"volume\"}]}}",
 		"{\"NetworkingConfig\": {}}",
 	};
 	struct error err;
