@@ -19,7 +19,8 @@
  *	loss N		of the last step
  *	memory N	GiB, of which such a log tells
  *	cards N*M ...	GiB that each card uses meanwhile: M of them N. Written
- *			to /data/cards, where a pretended monitor finds it
+ *			to /data/cards, where a pretended monitor finds it,
+ *			until it has added two lines to /data/cards.read
  *	batch M A G S	micro batch, accumulation, global batch, tokens
  *	steps N		how many the training has
  *	every N M	steps a line of DeepSpeed's timer; micro steps a loss
@@ -48,6 +49,8 @@
 #define TABLE "/replay.table"
 #define FILES "/regatta/in"
 #define CARDS "/data/cards"
+#define CARDS_READ CARDS ".read"
+#define READ_MAX 40 /* seconds, for a monitor on a busy machine */
 #define NEEDS_MAX 24
 #define MEET_S 60
 #define EPOCH 1706756400 /* the log's clock begins on 2024-02-01 03:00 */
@@ -478,6 +481,7 @@ static double step_seconds(const struct row *row, const struct gang *gang)
 
 static void use_cards(const struct row *row)
 {
+	unlink(CARDS_READ);
 	FILE *file = row->card_count ? fopen(CARDS, "we") : NULL;
 
 	if (row->card_count && !file)
@@ -486,6 +490,22 @@ static void use_cards(const struct row *row)
 		fprintf(file, "%.0f\n", row->cards[i] * 1024);
 	if (file)
 		fclose(file);
+}
+
+/* A reading that had begun before they were used may be one of the two. */
+static void free_cards(const struct row *row)
+{
+	struct stat st;
+
+	if (!row->card_count)
+		return;
+	for (int tries = 0; tries < READ_MAX * 20; tries++) {
+		if (!stat(CARDS_READ, &st) && st.st_size >= 10)
+			break;
+		poll(NULL, 0, 50);
+	}
+	unlink(CARDS);
+	unlink(CARDS_READ);
 }
 
 /* DeepSpeed's engine, and the script that FlagPerf runs on it. */
@@ -728,7 +748,6 @@ int main(int argc, char **argv)
 	else
 		wrong("the row %s has the unknown form \"%s\"", row.name,
 		      row.form);
-	if (row.card_count)
-		unlink(CARDS);
+	free_cards(&row);
 	return 0;
 }
