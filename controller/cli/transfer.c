@@ -96,7 +96,7 @@ int transfer_put(struct client *client, const struct transfer *transfer,
 {
 	owned_free char *piece = malloc(PIECE);
 	struct sending sending = { client, transfer, 0, piece, false };
-	uint64_t length;
+	uint64_t length = 0;
 
 	if (!piece)
 		return error_nomem(err, "content");

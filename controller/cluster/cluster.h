@@ -83,15 +83,15 @@ struct task {
 		       */
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
-	bool collected;  /* its streams and files are here, all of them */
-	bool collecting; /* its files are not known yet */
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
+	uint64_t index_read; /* of its index of followed files */
+	bool index_new;      /* there may be more in it */
+	bool collected;      /* its streams and files are here, all of them */
+	bool collecting;     /* its files are not known yet */
 	bool crowded;        /* the store has no place for one of them */
 	bool discarding;     /* told to discard */
 	bool reported;       /* in the report that is being read */
-	uint64_t index_read; /* of its index of followed files */
-	bool index_new;      /* there may be more in it */
 	TAILQ_ENTRY(task) by_node;
 };
 

@@ -87,6 +87,8 @@ share_run()
 {
 	local tag=10.77.0.1:5000/share:1 nodes s one=()
 
+	# What another benchmark left behind has ended.
+	rm -rf "$CLUSTER"
 	cluster_up "${SHARE_NODES[-1]}" hosts || return 1
 	random_image host1 "$tag" "$SHARE_MIB" &&
 		dk host1 push -q "$tag" >/dev/null &&

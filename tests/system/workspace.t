@@ -105,6 +105,9 @@ cat >"$BED/none.yaml" <<-YAML
 	workspace: ./no-such-folder
 	command: [/tool]
 YAML
+is "$(cli plan "$BED/second.yaml" --format json | jq -r '.kept[0].key')" \
+	"$(job_get "$(jobs_get 3 '.[0].job')" .spec.key)" \
+	"a plan knows the cell by its tree"
 cli submit "$BED/none.yaml" 2>"$BED/words"
 is $? 2 "a folder that is not there is a wrong request"
 like "$(<"$BED/words")" 'no-such-folder.*No such file' "and is named"

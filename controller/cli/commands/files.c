@@ -1,5 +1,7 @@
 /* files.c - files, fetch: what jobs left behind.
  */
+#include "controller/cli/commands/files.h"
+
 #include "controller/cli/commands/commands.h"
 
 #include "controller/cli/json.h"
@@ -83,9 +85,8 @@ int command_files(struct cli *cli, struct error *err)
 struct fetching {
 	struct cli *cli;
 	struct client *client;
-	const char *folder;
-	const char *path; /* NULL: all */
-	bool by_rank;     /* a folder for each */
+	const struct files_wanted *wanted;
+	bool by_rank; /* a folder for each */
 	size_t files, refused;
 };
 
@@ -158,9 +159,10 @@ static int fetch_file(struct fetching *fetching, const cJSON *file,
 
 	if (fetching->by_rank)
 		snprintf(folder, sizeof(folder), "%s/rank-%llu",
-			 fetching->folder, rank);
+			 fetching->wanted->folder, rank);
 	else
-		snprintf(folder, sizeof(folder), "%s", fetching->folder);
+		snprintf(folder, sizeof(folder), "%s",
+			 fetching->wanted->folder);
 	if (file_make_folders(folder, 0755, err) < 0)
 		return -1;
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -188,15 +190,15 @@ static int fetch_file(struct fetching *fetching, const cJSON *file,
 static int fetch_all(struct fetching *fetching, const cJSON *files,
 		     struct error *err)
 {
-	uint64_t rank = fetching->cli->options.rank;
+	uint64_t rank = fetching->wanted->rank;
 	const cJSON *file;
 	char only[PATH_MAX];
 
 	cJSON_ArrayForEach(file, files)
 	{
 		if ((rank != OPTION_NONE && json_u64(file, "rank") != rank) ||
-		    !choose(json_text(file, "path"), fetching->path, only,
-			    sizeof(only)))
+		    !choose(json_text(file, "path"), fetching->wanted->path,
+			    only, sizeof(only)))
 			continue;
 		if (!*json_text(file, "content"))
 			cli_say(fetching->cli, "rank %llu: %s: %s",
@@ -221,39 +223,55 @@ static bool several_ranks(const cJSON *files)
 	return false;
 }
 
-int command_fetch(struct cli *cli, struct error *err)
+int files_fetch(struct cli *cli, struct client *client,
+		const struct files_wanted *wanted, size_t *count,
+		size_t *refused, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	struct fetching fetching = {
 		.cli = cli,
-		.folder = cli->options.output ? cli->options.output : ".",
-		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
+		.client = client,
+		.wanted = wanted,
 	};
 	const cJSON *files;
-	uint64_t job;
 
-	if (cli_id(cli->args[0], "job", &job, err) < 0)
+	if (ask_files(client, wanted->job, &answer, err) < 0)
 		return -1;
-	if (fetching.path && *fetching.path != '/')
+	files = json_list(answer.body, "files");
+	fetching.by_rank = wanted->rank == OPTION_NONE && several_ranks(files);
+	if (fetch_all(&fetching, files, err) < 0)
+		return -1;
+	*count = fetching.files;
+	*refused = fetching.refused;
+	return 0;
+}
+
+int command_fetch(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	struct files_wanted wanted = {
+		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
+		.rank = cli->options.rank,
+		.folder = cli->options.output ? cli->options.output : ".",
+	};
+	size_t files, refused;
+
+	if (cli_id(cli->args[0], "job", &wanted.job, err) < 0)
+		return -1;
+	if (wanted.path && *wanted.path != '/')
 		return error_set(err, EINVAL,
 				 "fetch: found '%.60s', allowed is a path as "
 				 "regatta files %llu lists it, or below one",
-				 fetching.path, (unsigned long long)job);
+				 wanted.path, (unsigned long long)wanted.job);
 	client = cli_connect(cli, err);
-	if (!client || ask_files(client, job, &answer, err) < 0)
+	if (!client ||
+	    files_fetch(cli, client, &wanted, &files, &refused, err) < 0)
 		return -1;
-	fetching.client = client;
-	files = json_list(answer.body, "files");
-	fetching.by_rank =
-		cli->options.rank == OPTION_NONE && several_ranks(files);
-	if (fetch_all(&fetching, files, err) < 0)
-		return -1;
-	if (!fetching.files)
+	if (!files)
 		return error_set(err, ENOENT,
 				 "job %llu: no such file was collected; see "
 				 "regatta files %llu",
-				 (unsigned long long)job,
-				 (unsigned long long)job);
-	return fetching.refused ? EXIT_WORK_FAILED : EXIT_GOOD;
+				 (unsigned long long)wanted.job,
+				 (unsigned long long)wanted.job);
+	return refused ? EXIT_WORK_FAILED : EXIT_GOOD;
 }

@@ -6,6 +6,7 @@
 #include "controller/cli/plan/fleet.h"
 #include "controller/cli/plan/forecast.h"
 #include "controller/cli/render.h"
+#include "controller/cli/workspace.h"
 #include "controller/sweep/plan.h"
 #include "protocol/program.h"
 
@@ -458,7 +459,9 @@ int command_plan(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *plan = NULL;
 	bool json = cli_format(cli, "json");
 
-	if (input_init(&input, cli, cli->args[0], false, err) < 0)
+	/* The trees are part of what the cells are: of how long they took. */
+	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
+	    workspaces_bind(input.sweep, input.name, err) < 0)
 		return -1;
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||

@@ -8,6 +8,7 @@
  *	controller.log, agent.log	what they say
  *	endpoint		where the controller listens
  *	report.md, report.csv, report.json	the results
+ *	files/<job>/		what was collected
  *
  * Two locks keep runs apart (flock(2)): on the folder itself, held by the
  * command; on keys/, held by it and its daemons, which may outlive it by the

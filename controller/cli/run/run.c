@@ -7,6 +7,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/run/probe.h"
 #include "controller/cli/render.h"
+#include "controller/cli/commands/files.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
 #include "protocol/file.h"
@@ -327,6 +328,38 @@ static int write_report(struct run *run, const cJSON *rows, const char *format,
 			  text.data, text.size, 0644, 0, err);
 }
 
+/* What was collected would be hard to get once the controller has ended. */
+static int fetch_files(struct run *run, struct error *err)
+{
+	owned(json_free) cJSON *jobs = NULL;
+	size_t files, refused, sum = 0;
+	char name[40], path[PATH_MAX];
+	const cJSON *row;
+
+	if (client_list(run->client, "jobs", run->sweep, "jobs", "job", &jobs,
+			err) < 0)
+		return -1;
+	cJSON_ArrayForEach(row, jobs)
+	{
+		struct files_wanted wanted = {
+			.job = json_u64(row, "job"),
+			.rank = OPTION_NONE,
+			.folder = path,
+		};
+
+		snprintf(name, sizeof(name), "files/%llu",
+			 (unsigned long long)wanted.job);
+		folder_file(&run->folder, name, path);
+		if (files_fetch(run->cli, run->client, &wanted, &files,
+				&refused, err) < 0)
+			return -1;
+		sum += files;
+	}
+	if (sum)
+		cli_say(run->cli, "files: %s/files/JOB", run->folder.path);
+	return 0;
+}
+
 static int report(struct run *run, struct error *err)
 {
 	owned(json_free) cJSON *rows = NULL;
@@ -352,7 +385,7 @@ static int report(struct run *run, struct error *err)
 		run->folder.path);
 	cli_say(run->cli, "logs: %s/controller/logs/JOB/ATTEMPT/rank-N.log",
 		run->folder.path);
-	return 0;
+	return fetch_files(run, err);
 }
 
 /* --keep: go on serving until a signal comes. */

@@ -1,0 +1,23 @@
+/* files.h - the collected files of a job, brought here.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_FILES_H
+#define CONTROLLER_CLI_COMMANDS_FILES_H
+
+#include "controller/cli/cli.h"
+
+struct files_wanted {
+	uint64_t job;
+	const char *path;   /* that, or what is below it; NULL: all */
+	uint64_t rank;      /* of this node alone; OPTION_NONE: of all */
+	const char *folder; /* made where it is missing, once there is a file;
+			       several ranks get one each, rank-N */
+};
+
+/* *files is how many collected paths there were; *refused, what was left out
+ * of them, and told.
+ */
+int files_fetch(struct cli *cli, struct client *client,
+		const struct files_wanted *wanted, size_t *files,
+		size_t *refused, struct error *err);
+
+#endif
