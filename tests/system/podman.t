@@ -14,7 +14,7 @@ version=$(podman --version | grep -oE '[0-9]+' | head -1)
 # again TEST WHAT: and what of it failed
 again()
 {
-	run -t 240 env -u BED_WATCHED TEST_ENGINE=podman "$ROOT/tests/$1.t"
+	run -t 400 env -u BED_WATCHED TEST_ENGINE=podman "$ROOT/tests/$1.t"
 	if ((rc == 0)) && [[ $out == *1..* ]]; then
 		tap 0 "$2: $1.t, $(grep -c ^ok <<<"$out") tests"
 	else
