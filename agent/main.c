@@ -101,6 +101,20 @@ static int find_policy(struct program *program, struct error *err)
 	return program->guard ? 0 : -1;
 }
 
+/* The agent, and what it starts, stays off the other processors. */
+static int keep_house(struct agent_config *config, struct error *err)
+{
+	if (!config->housekeeping)
+		return 0;
+	if (cpu_list_parse(config->housekeeping, &config->housekeeping_set,
+			   err) < 0)
+		return -1;
+	if (sched_setaffinity(0, sizeof(config->housekeeping_set),
+			      &config->housekeeping_set) < 0)
+		return error_errno(err, "%s", config->housekeeping);
+	return 0;
+}
+
 static int complete(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
@@ -121,9 +135,7 @@ static int complete(struct program *program, struct error *err)
 	config->clock_limit_ms = (uint32_t)settings->clock_limit * 1000;
 	config->ipmi = settings->ipmi;
 	config->housekeeping = settings->housekeeping_cpus;
-	if (config->housekeeping &&
-	    cpu_list_parse(config->housekeeping, &config->housekeeping_set,
-			   err) < 0)
+	if (keep_house(config, err) < 0)
 		return error_prefix(err, "housekeeping-cpus");
 	if (file_make_folders(settings->state, 0755, err) < 0)
 		return -1;

@@ -66,7 +66,8 @@ static const struct option_rule rules[] = {
 	  .help = "no task runs here with a clock that is further from the "
 		  "controller's" },
 	{ OPTION("housekeeping-cpus", OPTION_TEXT, housekeeping_cpus, "LIST"),
-	  .help = "vendors' tools run there: 0-3,8; by default anywhere" },
+	  .help = "the agent and vendors' tools run there: 0-3,8; by default "
+		  "anywhere" },
 	{ OPTION("ipmi", OPTION_FLAG, ipmi, NULL),
 	  .help = "sample the machine's power with ipmitool" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,

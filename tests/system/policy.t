@@ -12,6 +12,7 @@ cluster_need
 cat >"$BED/agent.yaml" <<END
 policy: policy.yaml
 verbose: true
+housekeeping_cpus: 0
 END
 echo 'users: ["*"]' >"$BED/policy.yaml"
 unset REGATTA_AGENT_POLICY
@@ -19,6 +20,10 @@ export REGATTA_AGENT_CONFIG=$BED/agent.yaml
 must cluster_up 1
 like "$(log_of cluster/agent1)" "node=n1 policy=$BED/policy.yaml" \
 	"the agent says which policy it has"
+
+is "$(sed -n 's/^Cpus_allowed_list:\t//p' \
+	"/proc/$(pid_of cluster/agent1)/status")" 0 \
+	"and stays on the processors that are left to it"
 
 # refused TEXT NAME: the job at hand
 refused()
