@@ -330,7 +330,8 @@ struct message_query {
 	uint64_t id;
 	char *name; /* a node's */
 	uint64_t after;
-	uint32_t limit; /* rows, 0: as many as one answer takes (1,000) */
+	uint32_t limit; /* rows, 0: as many as one answer takes (1,000 at
+			   most) */
 	uint64_t since;
 	uint32_t wait_ms;
 	struct strings keys; /* of cells, for "history": at most 1,000 */

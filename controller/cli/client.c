@@ -530,7 +530,7 @@ int client_list(struct client *client, const char *what, uint64_t of,
 			return -1;
 		page = (cJSON *)json_list(answer.body, list);
 		while ((row = cJSON_DetachItemFromArray(page, 0))) {
-			query.after = json_u64(row, id);
+			query.after = id ? json_u64(row, id) : query.after + 1;
 			cJSON_AddItemToArray(all, row);
 		}
 		more = json_bool(answer.body, "more");

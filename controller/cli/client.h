@@ -76,8 +76,8 @@ int client_query(struct client *client, struct message_query *query,
 		 struct answer *answer, struct error *err);
 
 /* All rows of a query that comes in pages: the items of the answers' `list`,
- * each with its number `id` in ascending order. *rows is an array that the
- * caller deletes. EPROTO: the pages do not end.
+ * each with its number `id` in ascending order, or (NULL) without. *rows is an
+ * array that the caller deletes. EPROTO: the pages do not end.
  */
 int client_list(struct client *client, const char *what, uint64_t of,
 		const char *list, const char *id, cJSON **rows,

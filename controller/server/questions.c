@@ -15,15 +15,19 @@
 #define HISTORY_KEYS_MAX 1000 /* some 20 us for each, 10 for each run */
 #define HISTORY_RUNS 8        /* the last ones of a cell count */
 
-/* Curves of so many jobs fit into one answer. */
+/* A job's curves are some 100 KiB of JSON to read. */
 #define SERIES_ROWS_MAX 32
+
+/* Of the rows of one answer: one more of the same size still fits. */
+#define ANSWER_BYTES ((size_t)MESSAGE_REPLY_MAX / 2 - 65536)
 
 struct listing {
 	struct cluster *cluster;
 	const struct message_query *query;
 	cJSON *list;
-	uint32_t limit;
-	uint32_t count;
+	uint32_t limit, count;
+	size_t bytes; /* of the rows */
+	bool more;    /* there are some that had no room */
 };
 
 static struct listing listing_of(struct cluster *cluster,
@@ -42,15 +46,29 @@ static struct listing listing_of(struct cluster *cluster,
 	};
 }
 
-/* An answer has room for one more: rows past the limit only say "more". */
+/* Has the answer room for one more? One that has none, and those behind it,
+ * only say "more".
+ */
 static bool listing_room(struct listing *listing)
 {
-	return ++listing->count <= listing->limit;
+	listing->more |= listing->count >= listing->limit ||
+			 listing->bytes >= ANSWER_BYTES;
+	return !listing->more;
+}
+
+static void listing_add(struct listing *listing, cJSON *row)
+{
+	char *text = cJSON_PrintUnformatted(row);
+
+	listing->bytes += text ? strlen(text) + 1 : 0;
+	listing->count++;
+	cJSON_free(text);
+	cJSON_AddItemToArray(listing->list, row);
 }
 
 static void listing_end(const struct listing *listing, cJSON *body)
 {
-	cJSON_AddBoolToObject(body, "more", listing->count > listing->limit);
+	cJSON_AddBoolToObject(body, "more", listing->more);
 }
 
 static int list_sweep(const struct sweep_row *row, void *arg)
@@ -58,8 +76,7 @@ static int list_sweep(const struct sweep_row *row, void *arg)
 	struct listing *listing = arg;
 
 	if (listing_room(listing))
-		cJSON_AddItemToArray(listing->list,
-				     describe_sweep(listing->cluster, row));
+		listing_add(listing, describe_sweep(listing->cluster, row));
 	return 0;
 }
 
@@ -104,10 +121,18 @@ static int list_job(const struct job_row *row, void *arg)
 {
 	struct listing *listing = arg;
 
-	if ((!listing->query->id || row->sweep == listing->query->id) &&
-	    listing_room(listing))
-		cJSON_AddItemToArray(listing->list,
-				     describe_job(listing->cluster, row));
+	if (listing_room(listing))
+		listing_add(listing, describe_job(listing->cluster, row));
+	return 0;
+}
+
+/* Of those that changed none may be left out. */
+static int list_changed(const struct job_row *row, void *arg)
+{
+	struct listing *listing = arg;
+
+	if (!listing->query->id || row->sweep == listing->query->id)
+		listing_add(listing, describe_job(listing->cluster, row));
 	return 0;
 }
 
@@ -149,7 +174,6 @@ static int ask_changed(struct cluster *cluster,
 	if (!changes)
 		return error_nomem(err, "changes");
 	changes->last = query->since;
-	listing.limit = CHANGES_MAX;
 	if (store_events(cluster->store, 0, query->since, CHANGES_MAX / 4,
 			 add_change, changes, err) < 0)
 		return -1;
@@ -162,8 +186,8 @@ static int ask_changed(struct cluster *cluster,
 			changes_add(changes, gang->job->id);
 	}
 	for (size_t i = 0; i < changes->count; i++)
-		store_job(cluster->store, changes->jobs[i], list_job, &listing,
-			  NULL);
+		store_job(cluster->store, changes->jobs[i], list_changed,
+			  &listing, NULL);
 	cJSON_AddBoolToObject(body, "more", changes->events == CHANGES_MAX / 4);
 	return 0;
 }
@@ -210,9 +234,8 @@ static int ask_nodes(struct cluster *cluster, const struct message_query *query,
 
 	for (size_t i = query->after; i < cluster->nodes_count; i++)
 		if (listing_room(&listing))
-			cJSON_AddItemToArray(listing.list,
-					     describe_node(cluster,
-							   cluster->nodes[i]));
+			listing_add(&listing,
+				    describe_node(cluster, cluster->nodes[i]));
 	listing_end(&listing, body);
 	return 0;
 }
@@ -247,7 +270,7 @@ static int list_event(const struct event_row *row, void *arg)
 			      row->data ? codec_parse(row->data,
 						      strlen(row->data), NULL)
 					: cJSON_CreateNull());
-	cJSON_AddItemToArray(listing->list, event);
+	listing_add(listing, event);
 	return 0;
 }
 
@@ -289,7 +312,7 @@ static int list_result(const struct job_row *row, void *arg)
 	result = verdict_row(row, text.json);
 	cJSON_AddItemToObject(result, "from",
 			      describe_origin(listing->cluster, row));
-	cJSON_AddItemToArray(listing->list, result);
+	listing_add(listing, result);
 	free(text.json);
 	return 0;
 }
@@ -326,7 +349,7 @@ static int list_series(const struct job_row *row, void *arg)
 	cJSON_AddItemToObject(to, "series",
 			      text.json ? verdict_series(text.json)
 					: cJSON_CreateNull());
-	cJSON_AddItemToArray(listing->list, to);
+	listing_add(listing, to);
 	free(text.json);
 	return 0;
 }

@@ -245,17 +245,16 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 int command_nodes(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(answer_clear) struct answer answer = { 0 };
+	owned(json_free) cJSON *rows = NULL;
 	owned(table_free) struct table *table = table_new(node_columns, err);
-	struct message_query query = { .what = (char *)"nodes" };
 	const cJSON *row;
 
-	if (!client || !table || client_query(client, &query, &answer, err) < 0)
+	if (!client || !table ||
+	    client_list(client, "nodes", 0, "nodes", NULL, &rows, err) < 0)
 		return -1;
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, answer.body, err) < 0 ? -1
-								 : EXIT_GOOD;
-	cJSON_ArrayForEach(row, json_list(answer.body, "nodes"))
+		return print_list(cli, "nodes", rows, err);
+	cJSON_ArrayForEach(row, rows)
 	{
 		node_row(table, row, client_clock_ms(client));
 	}

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_MAX 65536 /* from a controller that does not end */
-
 void fleet_clear(struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -98,28 +96,15 @@ int fleet_add(struct fleet *fleet, const cJSON *node, struct error *err)
 
 int fleet_fetch(struct fleet *fleet, struct client *client, struct error *err)
 {
-	bool more = true;
+	owned(json_free) cJSON *nodes = NULL;
+	const cJSON *node;
 
-	while (more) {
-		owned(answer_clear) struct answer answer = { 0 };
-		struct message_query query = { .what = (char *)"nodes",
-					       .after = fleet->count };
-		size_t before = fleet->count;
-		const cJSON *node;
-
-		if (client_query(client, &query, &answer, err) < 0)
+	if (client_list(client, "nodes", 0, "nodes", NULL, &nodes, err) < 0)
+		return -1;
+	cJSON_ArrayForEach(node, nodes)
+	{
+		if (fleet_add(fleet, node, err) < 0)
 			return -1;
-		cJSON_ArrayForEach(node, json_list(answer.body, "nodes"))
-		{
-			if (fleet_add(fleet, node, err) < 0)
-				return -1;
-		}
-		more = json_bool(answer.body, "more");
-		if (more &&
-		    (fleet->count == before || fleet->count > NODES_MAX))
-			return error_set(err, EPROTO,
-					 "the controller's list of nodes does "
-					 "not end");
 	}
 	return 0;
 }

@@ -1,0 +1,125 @@
+/* questions_test.c - answers fit into messages, however much is asked for.
+ */
+#include "controller/server/questions.h"
+
+#include "controller/cluster/node.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES 1500
+#define JOBS 300
+#define WORDS 20000 /* bytes in each row */
+
+static char words[WORDS + 1];
+
+static cJSON *words_object(void)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "words", words);
+	return object;
+}
+
+static void add_nodes(struct cluster *cluster)
+{
+	char name[16];
+
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		node_get(cluster, name, NULL)->facts = words_object();
+	}
+}
+
+static void add_jobs(struct cluster *cluster)
+{
+	cJSON *result = cJSON_CreateObject();
+	char *json;
+	struct sweep_row sweep = { .id = store_next_sweep(cluster->store),
+				   .name = "s",
+				   .client = "c t",
+				   .text = "x" };
+
+	cJSON_AddItemToObject(result, "result", words_object());
+	json = cJSON_PrintUnformatted(result);
+	store_put_sweep(cluster->store, &sweep, NULL);
+	for (int i = 0; i < JOBS; i++) {
+		struct job_row job = {
+			.id = store_next_job(cluster->store),
+			.sweep = sweep.id,
+			.key = "k",
+			.spec = "{\"cell\":\"c\",\"nodes\":1}",
+			.state = JOB_COMPLETED,
+			.attempt = 1,
+			.first_attempt = 1,
+		};
+		struct result_row row = { job.id, 1, json };
+
+		store_put_job(cluster->store, &job, NULL);
+		store_put_result(cluster->store, &row, NULL);
+	}
+	cJSON_free(json);
+	cJSON_Delete(result);
+	is_int(store_commit(cluster->store, NULL), 0, "jobs with results");
+}
+
+/* Ask page by page, as the command line does; how many rows there were. */
+static int ask_all(struct cluster *cluster, struct message_query query,
+		   const char *list, bool *fit)
+{
+	bool more = true;
+	int rows = 0;
+
+	*fit = true;
+	while (more) {
+		cJSON *body = question_answer(cluster, &query, NULL);
+		const cJSON *page =
+			cJSON_GetObjectItemCaseSensitive(body, list);
+		int count = cJSON_GetArraySize(page);
+		char *text = cJSON_PrintUnformatted(body);
+
+		*fit &= strlen(text) + 100 < MESSAGE_REPLY_MAX;
+		more = count &&
+		       cJSON_IsTrue(
+			       cJSON_GetObjectItemCaseSensitive(body, "more"));
+		rows += count;
+		query.after += (uint64_t)count;
+		cJSON_free(text);
+		cJSON_Delete(body);
+	}
+	return rows;
+}
+
+int main(void)
+{
+	char top[] = "/tmp/questions-test-XXXXXX";
+	struct cluster cluster = { 0 };
+	bool fit;
+
+	tap_begin(60);
+	if (!mkdtemp(top))
+		return 1;
+	memset(words, 'w', WORDS);
+	TAILQ_INIT(&cluster.gangs);
+	cluster.store = store_new(top, NULL);
+	add_nodes(&cluster);
+	add_jobs(&cluster);
+	is_int(ask_all(&cluster,
+		       (struct message_query){ .what = (char *)"nodes" },
+		       "nodes", &fit),
+	       NODES, "all nodes are listed, page by page");
+	ok(fit, "each page fits into a message, whatever nodes say");
+	is_int(ask_all(&cluster,
+		       (struct message_query){ .what = (char *)"results",
+					       .id = 1 },
+		       "rows", &fit),
+	       JOBS, "all results are listed");
+	ok(fit, "each page fits into a message, however large they are");
+	node_free_all(&cluster);
+	store_free(cluster.store);
+	file_remove_tree(AT_FDCWD, top, NULL);
+	return tap_done();
+}
