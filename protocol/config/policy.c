@@ -88,8 +88,8 @@ static int add_ulimit(struct policy *policy, const char *name, int64_t max,
 		      struct error *err)
 {
 	struct policy_ulimit *grown =
-		reallocarray(policy->ulimits, policy->ulimits_count + 1,
-			     sizeof(*policy->ulimits));
+		realloc(policy->ulimits,
+			(policy->ulimits_count + 1) * sizeof(*policy->ulimits));
 
 	if (!grown)
 		return error_nomem(err, "policy");

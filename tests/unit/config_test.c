@@ -5,6 +5,7 @@
 #include "protocol/config/policy.h"
 
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 
@@ -224,6 +225,45 @@ static void policies(void)
 	policy_refused("pinned: 1", "p:1: pinned: ");
 }
 
+static void short_memory(void)
+{
+	static const char text[] =
+		"users: [a, b]\nmounts: [{host: /a}, {host: /b, write: true}]\n"
+		"ulimits: {core: 1}\nlimits: {memory: 8G}\n";
+	bool good = true, failed = true;
+	long n;
+
+	for (n = 1; failed; n++) {
+		struct error err = { 0 };
+		struct policy *policy;
+
+		fault_arm(n);
+		policy = policy_parse(text, sizeof(text) - 1, "p", &err);
+		failed = fault_disarm();
+		good &= failed ? !policy && err.code == ENOMEM : !!policy;
+		policy_free(policy);
+	}
+	ok(good && n > 20,
+	   "policy: whichever of %ld allocations fails, it is an error", n);
+	write_file("key: n1.key\nstate: s\nstall: 3\n");
+	for (n = 1, failed = true; failed; n++) {
+		struct agent_settings settings;
+		struct config *config = NULL;
+		struct error err = { 0 };
+		int rc;
+
+		fault_arm(n);
+		rc = config_read_file(&agent_program, file, &settings, &config,
+				      &err);
+		failed = fault_disarm();
+		good &= failed ? rc < 0 && err.code == ENOMEM && !config
+			       : rc == 0;
+		config_free(config);
+	}
+	ok(good && n > 10,
+	   "settings: whichever of %ld allocations fails, it is an error", n);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -238,6 +278,7 @@ int main(void)
 	tables(&agent_program);
 	tables(&controller_program);
 	policies();
+	short_memory();
 	unlink(file);
 	rmdir(folder);
 	return tap_done();
