@@ -6,6 +6,7 @@
 #include "agent/tasks/command.h"
 #include "controller/sweep/sweep.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 
@@ -497,6 +498,43 @@ static void the_others_go_on(void)
 	is(reason, "not there", "and one that is named is left out");
 }
 
+static void memory_may_run_out(void)
+{
+	static const char text[] =
+		"sweep: s\nvendor: nvidia\nmounts: [{host: /x, container: "
+		"/x}]\n"
+		"env: {A: b}\nflagperf:\n  tree: /fp\n  keep_going: true\n"
+		"  without: {'m:pytorch:B:1:8:1': why}\n  visible: V\n"
+		"  options: '-v /a:/b -e C=d --cap-add X --shm-size 1G'\n"
+		"  log_path: /logs\n  cases:\n"
+		"    'm:pytorch:TP1PP1SH1SP8A:1:8:1': {data: /d, "
+		"batch: {micro: 1}, env: {A: c}}\n"
+		"    'm:pytorch:B:1:8:1': /d\n    'm:none': /d\n"
+		"  base: {kind: toolkit, cases: {a: b}}\n";
+	bool good = true;
+	long n;
+
+	for (n = 1;; n++) {
+		struct error err = { 0 };
+		struct job_spec spec = { 0 };
+		struct sweep *sweep;
+		bool failed, made;
+
+		fault_arm(n);
+		sweep = parse(text, &err);
+		made = sweep && sweep_job(sweep, 0, &spec, &err) == 0;
+		failed = fault_disarm();
+		codec_clear(&job_spec_schema, &spec);
+		sweep_free(sweep);
+		if (failed == made || (failed && err.code != ENOMEM))
+			good = ok(false, "allocation %ld: %d %s", n, err.code,
+				  err.text);
+		if (!failed || !good)
+			break;
+	}
+	ok(good && n > 100, "each of %ld allocations may fail", n - 1);
+}
+
 int main(void)
 {
 	struct error err = { 0 };
@@ -505,7 +543,8 @@ int main(void)
 	size_t more = sizeof(suites) / sizeof(suites[0]);
 	size_t bad = sizeof(wrong) / sizeof(wrong[0]);
 
-	tap_begin((int)(count * 4 + 19 + 3 + 4 + more * 2 + bad + 1 + 4 + 1));
+	tap_begin(
+		(int)(count * 4 + 19 + 3 + 4 + more * 2 + bad + 1 + 4 + 1 + 1));
 	catalog = loaded;
 	ok(loaded, "the data files are read %s", err.text);
 	for (size_t i = 0; i < count; i++)
@@ -517,6 +556,8 @@ int main(void)
 		the_other_suites(i);
 	what_is_wrong_is_told();
 	the_others_go_on();
+	fault_hook_cjson();
+	memory_may_run_out();
 	catalog_free(loaded);
 	return tap_done();
 }

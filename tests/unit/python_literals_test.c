@@ -3,6 +3,7 @@
  */
 #include "controller/sweep/flagperf/python_literals.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 
 #include <errno.h>
 
@@ -200,14 +201,41 @@ static void what_there_is_can_be_listed(void)
 	   "is told from a string, with its line");
 }
 
+static void memory_may_run_out(void)
+{
+	static const char text[] = "A = 'a' 'b'\nB = [A, {A: (1, -2)}]\n"
+				   "C = A + 'c'\nB += [None]\nD = f()\n"
+				   "from x import *\n";
+	bool good = true;
+	long n;
+
+	for (n = 1;; n++) {
+		struct error err = { 0 };
+		struct python *python;
+		bool failed;
+
+		fault_arm(n);
+		python = python_read(text, strlen(text), "f", &err);
+		failed = fault_disarm();
+		if (failed == (python != NULL) ||
+		    (failed && err.code != ENOMEM))
+			good = ok(false, "allocation %ld: %s", n, err.text);
+		python_free(python);
+		if (!failed || !good)
+			break;
+	}
+	ok(good && n > 20, "each of %ld allocations may fail", n - 1);
+}
+
 int main(void)
 {
 	size_t count = sizeof(files) / sizeof(files[0]);
 
-	tap_begin((int)count + 15);
+	tap_begin((int)count + 16);
 	for (size_t i = 0; i < count; i++)
 		check(i);
 	limits_hold();
 	what_there_is_can_be_listed();
+	memory_may_run_out();
 	return tap_done();
 }

@@ -431,6 +431,7 @@ static int export_stream(struct export *export, struct exported *exported,
 	const cJSON *node;
 	uint32_t rank, at;
 
+	buffer_init(&log, sizeof(file) - 1);
 	if (!parse_stream(exported, name, &kind, &rank, &at))
 		return 0;
 	if (make_folder(export, exported, at, &node, folder, err) < 0)
@@ -446,7 +447,6 @@ static int export_stream(struct export *export, struct exported *exported,
 		return copy_stream(export, exported->job, name, folder, file,
 				   true, err);
 	}
-	buffer_init(&log, sizeof(file) - 1);
 	if (names_number(&exported->names, "rank", rank, err) < 0 ||
 	    (exported->log &&
 	     names_fill(&exported->names, exported->log, &log, err) < 0))

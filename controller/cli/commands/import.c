@@ -561,9 +561,9 @@ static int write_nodes(struct import *import, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
+	buffer_init(&text, TEXT_MAX);
 	if (!import->hosts.count)
 		return 0;
-	buffer_init(&text, TEXT_MAX);
 	if (buffer_printf(&text, err,
 			  "# HOSTS of %s, in their order: a name, and the "
 			  "address. Each needs an agent, and\n# a key:\n"

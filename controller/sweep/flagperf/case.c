@@ -119,12 +119,14 @@ static int read_number(const struct flagperf_case *item,
 	size_t digits = text ? strspn(text, "0123456789") : 0;
 	unsigned long found = 0;
 
+	if (!text)
+		return error_nomem(err, value_file(item->map));
 	if (digits && digits < 10 && !text[digits])
 		found = strtoul(text, NULL, 10);
 	if (!found || found > max)
 		return value_key_error(item->map, item->index, err,
 				       "found %s \"%.40s\", allowed is 1 to %u",
-				       field, text ? text : "", max);
+				       field, text, max);
 	*number = (uint32_t)found;
 	return 0;
 }
@@ -174,6 +176,8 @@ static int set_parallel(struct names *names, struct error *err)
 	char found[4][8] = { "" };
 	const char *at = hardware;
 
+	if (!hardware)
+		return error_nomem(err, "flagperf");
 	for (size_t i = 0; at && i < 4; i++) {
 		size_t digits = strncmp(at, degrees[i].letters, 2) != 0
 					? 0
@@ -430,15 +434,15 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 								   more->child);
 				owned_free char *name = strdup(part->string);
 
-				if (!name) {
-					cJSON_Delete(part);
-					cJSON_Delete(more);
-					return error_nomem(err,
-							   value_file(map));
-				}
-				cJSON_DeleteItemFromObjectCaseSensitive(have,
-									name);
-				cJSON_AddItemToObject(have, name, part);
+				if (name)
+					cJSON_DeleteItemFromObjectCaseSensitive(
+						have, name);
+				if (name &&
+				    cJSON_AddItemToObject(have, name, part))
+					continue;
+				cJSON_Delete(part);
+				cJSON_Delete(more);
+				return error_nomem(err, value_file(map));
 			}
 			cJSON_Delete(more);
 			continue;
@@ -465,6 +469,8 @@ static int add_options(const struct flagperf_site *site,
 	if (!options ||
 	    docker_options(value_text(options), cell, NULL, NULL, &why) == 0)
 		return 0;
+	if (why.code == ENOMEM)
+		return error_nomem(err, value_file(options));
 	return value_error(options, err, "%s", why.text);
 }
 
@@ -509,12 +515,17 @@ static int add_needs(const struct value *list, const struct names *names,
 /* The part of the book that says how the case is started. */
 static const struct value *launcher_of(const struct flagperf_site *site,
 				       const struct flagperf_section *section,
-				       const struct names *names)
+				       const struct names *names,
+				       struct error *err)
 {
 	const struct value *word = value_get(section->map, "launcher");
 	owned_free char *name = names_plain(names, "launcher");
 	const struct value *found = NULL;
 
+	if (!name) {
+		error_nomem(err, "flagperf");
+		return NULL;
+	}
 	if (!word)
 		word = value_get(site->block, "launcher");
 	if (!word || strcmp(value_text(word), "tree") != 0)
@@ -532,8 +543,9 @@ int case_fill(const struct flagperf_site *site,
 
 	if (set_names(site, section, item, &names, err) < 0)
 		return -1;
-	launcher = launcher_of(site, section, &names);
-	if (template_fill(value_get(section->book, "cell"), &names, cell, err) <
+	launcher = launcher_of(site, section, &names, err);
+	if (!launcher ||
+	    template_fill(value_get(section->book, "cell"), &names, cell, err) <
 		    0 ||
 	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0 ||
 	    mount_logs(&names, cell, err) < 0 ||

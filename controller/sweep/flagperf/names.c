@@ -178,9 +178,9 @@ int names_make(struct names *names, const char *name,
 {
 	owned(buffer_clear) struct buffer out;
 
+	buffer_init(&out, TEXT_BYTES);
 	if (names_has(names, name))
 		return 0;
-	buffer_init(&out, TEXT_BYTES);
 	if (names_fill(names, template, &out, err) < 0)
 		return -1;
 	return put(names, name, buffer_take(&out), err);
