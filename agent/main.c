@@ -122,6 +122,11 @@ static int complete(struct program *program, struct error *err)
 
 	if (find_keys(program, err) < 0 || find_policy(program, err) < 0)
 		return -1;
+	if (!address_valid(settings->address))
+		return error_set(err, EINVAL,
+				 "address: found '%.80s', allowed is a host's "
+				 "name or IP address",
+				 settings->address);
 	config->engine = settings->engine;
 	config->tls = settings->engine_tls;
 	config->images = settings->images;

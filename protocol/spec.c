@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define ADDRESS_MAX 253 /* bytes of a name; RFC 1035, section 2.3.4 */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 /* clang-format off */
 static const struct field mount_spec_fields[] = {
 	FIELD(mount_spec, host),
@@ -168,13 +171,21 @@ static bool list_wants_addresses(const struct strings *list)
 
 bool file_name_valid(const char *name)
 {
-	size_t length = strlen(name);
+	static const char other[] = ".new";
+	size_t length = strlen(name), behind = sizeof(other) - 1;
 
 	return length && length <= FILES_NAME_MAX && *name != '.' &&
-	       strspn(name,
-		      "abcdefghijklmnopqrstuvwxyz"
-		      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length &&
+	       strspn(name, LETTERS "._-") == length &&
+	       (length < behind || strcmp(name + length - behind, other)) &&
 	       strcmp(name, "start") != 0 && strcmp(name, "hostfile") != 0;
+}
+
+bool address_valid(const char *address)
+{
+	size_t length = strlen(address);
+
+	return length && length <= ADDRESS_MAX && *address != '-' &&
+	       strspn(address, LETTERS ".:-_%") == length;
 }
 
 bool container_wants_addresses(const struct container_spec *spec)
@@ -185,5 +196,6 @@ bool container_wants_addresses(const struct container_spec *spec)
 	return list_wants_addresses(&spec->argv) ||
 	       list_wants_addresses(&spec->prepare) ||
 	       list_wants_addresses(&spec->env) ||
-	       list_wants_addresses(&spec->follow);
+	       list_wants_addresses(&spec->follow) ||
+	       list_wants_addresses(&spec->collect);
 }

@@ -32,7 +32,8 @@ struct file_spec {
 };
 
 /* 1 to FILES_NAME_MAX letters, digits, '.', '_' and '-', the first one no '.';
- * and not what else lies there: start, hostfile.
+ * not ending in .new, as files do that are being written; and not what else
+ * lies there: start, hostfile.
  */
 bool file_name_valid(const char *name);
 
@@ -102,6 +103,11 @@ extern const struct schema mount_spec_schema;
 extern const struct schema file_spec_schema;
 extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
+
+/* A host's name or IP address, which commands of other nodes get: up to 253
+ * letters, digits, '.', ':', '-', '_' and '%', the first one no '-'.
+ */
+bool address_valid(const char *address);
 
 /* Does anything in it stand for the addresses of all nodes? */
 bool container_wants_addresses(const struct container_spec *spec);

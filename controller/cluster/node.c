@@ -168,6 +168,12 @@ int node_join(struct cluster *cluster, struct node *node,
 				 "hello: an agent needs vendor, address and at "
 				 "most %d devices",
 				 SCHEDULER_DEVICES_MAX);
+	if (!name_valid(hello->vendor) || !address_valid(hello->address))
+		return error_set(err, EPROTO,
+				 "hello: vendor '%.40s', address '%.80s': "
+				 "allowed are a name, and a host's name or IP "
+				 "address",
+				 hello->vendor, hello->address);
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);
 	instance = hello->instance ? strdup(hello->instance) : NULL;

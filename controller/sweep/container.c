@@ -392,8 +392,8 @@ static int read_file(const struct context *context, const struct value *map,
 	if (!file_name_valid(word))
 		return value_error(name, err,
 				   "found \"%s\", allowed are letters, digits, "
-				   "\".\", \"_\" and \"-\", but neither start "
-				   "nor hostfile",
+				   "\".\", \"_\" and \"-\", but neither start, "
+				   "hostfile nor NAME.new",
 				   word);
 	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
 	    fill(context, text, max, true, err) < 0)

@@ -251,6 +251,30 @@ static void all_addresses(void)
 	strings_clear(&spec.container.follow);
 	ok(!container_wants_addresses(&spec.container),
 	   "a command without them does not");
+	strings_add(&spec.container.collect, "/out/${NODE_ADDRESS}", NULL);
+	ok(container_wants_addresses(&spec.container),
+	   "unless it leaves files that are named after them");
+	strings_clear(&spec.container.collect);
+}
+
+static void names(void)
+{
+	ok(file_name_valid("rank_table.json") && file_name_valid("new") &&
+		   file_name_valid("a.newer"),
+	   "names of files");
+	ok(!file_name_valid("start") && !file_name_valid(".a") &&
+		   !file_name_valid("a/b") && !file_name_valid(""),
+	   "names that no file may have");
+	ok(!file_name_valid("start.new") && !file_name_valid("a.new"),
+	   "nor one that is overwritten while another is being written");
+	ok(address_valid("n1.example.org") && address_valid("10.0.0.1") &&
+		   address_valid("fe80::1%eth0"),
+	   "addresses of nodes");
+	ok(!address_valid("") && !address_valid("n1;id") &&
+		   !address_valid("n1 n2") && !address_valid("n1\n") &&
+		   !address_valid("-oProxyCommand=id") &&
+		   !address_valid("$(id)") && !address_valid("\"n1\""),
+	   "what a shell or a list would take for more");
 }
 
 static void limits(void)
@@ -293,5 +317,6 @@ int main(void)
 	environment();
 	all_addresses();
 	limits();
+	names();
 	return tap_done();
 }
