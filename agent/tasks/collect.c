@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define STALL_MS 120000 /* the engine without a byte */
+#define STALLS_MAX 3    /* of one path, which is then done without */
 #define RETRY_MS 1000   /* while it is away */
 #define LIST_NAME "files.json"
 #define LIST_MAX (1 << 20)
@@ -38,8 +39,9 @@ OWNED_VALUE(struct collected, collected_clear)
 struct collect {
 	struct collect_room room;
 	struct collected list;
-	size_t next;   /* the first that is missing */
-	uint64_t left; /* bytes that may still be collected */
+	size_t next;         /* the first that is missing */
+	uint64_t left;       /* bytes that may still be collected */
+	unsigned int stalls; /* of the present path */
 	struct incoming *incoming;
 	struct engine_call *call;
 	sd_event_source *timer;
@@ -103,6 +105,7 @@ static void settled(struct collect *collect)
 
 	incoming_free(take(collect->incoming));
 	collect->checking = false;
+	collect->stalls = 0;
 	collect->next++;
 	/* Without it another agent would collect it again. */
 	if (save(collect->room.spool, id, &collect->list, &err) < 0)
@@ -166,12 +169,14 @@ static bool engine_away(const struct error *err)
 static void got_path(void *arg, const struct error *err, cJSON *answer)
 {
 	struct collect *collect = arg;
+	bool stalled = err && err->code == ETIMEDOUT;
 
 	collect->call = NULL;
+	collect->stalls += stalled;
 	if (!err) {
 		collect->checking = true;
 		check(collect);
-	} else if (engine_away(err)) {
+	} else if (engine_away(err) && collect->stalls < STALLS_MAX) {
 		incoming_free(take(collect->incoming));
 		again_in(collect, RETRY_MS);
 	} else {
