@@ -528,8 +528,7 @@ static int write_start(struct task *task, struct error *err)
 	    collect_note(task->room->spool, &task->id, &task->spec, &rendezvous,
 			 err) < 0)
 		return -1;
-	if (task_complete(task, false, err) < 0 ||
-	    command_build(&task->filled, &task->image_argv, &rendezvous, &start,
+	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0)
 		return -1;
 	return spool_write_start(task->room->spool, &task->id, start.data,
@@ -555,10 +554,19 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 
 void step_start(struct task *task)
 {
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = place_of(task, in, out);
 	struct error err;
 
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
+	if (task_complete(task, false, &err) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	/* The engine follows links now, and not when it makes the container. */
+	if (!task_allowed(task, &place))
+		return;
 	if (write_start(task, &err) < 0) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;

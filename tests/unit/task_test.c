@@ -310,14 +310,24 @@ static void world_free(struct world *world)
 	free(world);
 }
 
-static void begin(struct world *world)
+static void begin_with(struct world *world, struct mount_spec *mount)
 {
 	struct task_spec spec = spec_of();
 	struct error err;
 
+	if (mount) {
+		spec.container.mounts = mount;
+		spec.container.mounts_count = 1;
+	}
+
 	world->task = task_new(&world->room, &spec, &err);
 	if (!world->task)
 		printf("# %s\n", err.text);
+}
+
+static void begin(struct world *world)
+{
+	begin_with(world, NULL);
 }
 
 static int expire(sd_event_source *source, uint64_t usec, void *arg)
@@ -584,6 +594,36 @@ static void adopted(void)
 	}
 }
 
+/* Between the ready and the start another job writes to the folder. */
+static void link_swapped_before_start(void)
+{
+	struct world *world = world_new();
+	char allowed[100], inside[120], policy[100], text[200];
+	struct mount_spec mount = { inside, (char *)"/data", false };
+
+	snprintf(allowed, sizeof(allowed), "%s/data", world->folder);
+	snprintf(inside, sizeof(inside), "%s/x", allowed);
+	snprintf(policy, sizeof(policy), "%s/policy.yaml", world->folder);
+	snprintf(text, sizeof(text), "mounts: [{host: %s, write: true}]\n",
+		 allowed);
+	file_make_folders(inside, 0700, NULL);
+	file_write(AT_FDCWD, policy, text, strlen(text), 0600, 0, NULL);
+	guard_free(world->guard);
+	world->guard = guard_new(policy, false, NULL);
+	world->room.guard = world->guard;
+	begin_with(world, &mount);
+	ok(UNTIL(world, state_is(world, "ready")),
+	   "a mount that is allowed is ready");
+	rmdir(inside);
+	if (symlink("/etc", inside) < 0)
+		ok(false, "no link");
+	start(world, "10.0.0.1", 20000);
+	ok(UNTIL(world, state_is(world, "ended:policy")) &&
+		   !strchr(world->asked, START),
+	   "one that leads elsewhere by then is never started");
+	world_free(world);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -595,5 +635,6 @@ int main(void)
 	ways_to_fail();
 	stopped();
 	adopted();
+	link_swapped_before_start();
 	return tap_done();
 }
