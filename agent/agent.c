@@ -4,6 +4,7 @@
 #include "agent/content/load.h"
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
+#include "agent/registry/registries.h"
 #include "protocol/container.h"
 #include "agent/tasks/task.h"
 #include "protocol/log.h"
@@ -37,6 +38,7 @@ struct agent {
 	const struct agent_config *config;
 	struct engine *engine;
 	struct images *images;
+	struct registries registries;
 	struct spool *spool;
 	struct pump *pump;
 	struct contents *contents;
@@ -905,6 +907,12 @@ static int agent_open(struct agent *agent, struct error *err)
 				   config->stall_ms, 0, err);
 	if (!agent->images)
 		return -1;
+	agent->registries = (struct registries){
+		.credentials = config->credentials,
+		.authorities = config->authorities,
+		.local = !strncmp(config->engine, "unix://", 7),
+	};
+	images_use(agent->images, &agent->registries);
 	agent->pump = pump_new(agent->loop, agent->spool, send_log, agent, err);
 	if (!agent->pump)
 		return -1;

@@ -2,6 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/devices/cpulist.h"
+#include "agent/registry/credential.h"
 #include "protocol/config/agent.h"
 #include "protocol/file.h"
 #include "protocol/lifeline.h"
@@ -115,12 +116,25 @@ static int keep_house(struct agent_config *config, struct error *err)
 	return 0;
 }
 
+/* The default file need not be there. */
+static int find_credentials(struct program *program, struct error *err)
+{
+	const char *path = program->settings.registry_auth;
+
+	if (!strcmp(path, AGENT_REGISTRY_AUTH) && access(path, F_OK) < 0 &&
+	    errno == ENOENT)
+		return 0;
+	program->config.credentials = path;
+	return credential_check(path, err);
+}
+
 static int complete(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
 	struct agent_config *config = &program->config;
 
-	if (find_keys(program, err) < 0 || find_policy(program, err) < 0)
+	if (find_keys(program, err) < 0 || find_policy(program, err) < 0 ||
+	    find_credentials(program, err) < 0)
 		return -1;
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,
@@ -130,6 +144,7 @@ static int complete(struct program *program, struct error *err)
 	config->engine = settings->engine;
 	config->tls = settings->engine_tls;
 	config->images = settings->images;
+	config->authorities = settings->registry_ca;
 	config->init_program = settings->init;
 	config->address = settings->address;
 	config->vendor = settings->vendor;

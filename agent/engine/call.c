@@ -23,6 +23,7 @@ struct engine_call {
 	struct engine *engine;
 	struct call_plan plan;
 	char *path, *body; /* what plan points to */
+	struct strings headers;
 	struct http_call *http;
 	sd_event_source *timer; /* timeout_ms, while it waits */
 	struct stream stream;
@@ -59,6 +60,11 @@ static void call_free(struct engine_call *call)
 {
 	loop_source_free(&call->timer);
 	stream_clear(&call->stream);
+	/* It says who we are. */
+	for (size_t i = 0; i < call->headers.count; i++)
+		explicit_bzero(call->headers.items[i],
+			       strlen(call->headers.items[i]));
+	strings_clear(&call->headers);
 	free(call->path);
 	free(call->body);
 	free(call);
@@ -376,6 +382,7 @@ static int send_call(struct engine_call *call)
 		.body = plan->body,
 		.source = plan->source,
 		.source_arg = plan->source_arg,
+		.headers = &call->headers,
 		.data = plan->object ? call_data : plan->data,
 		.data_arg = plan->object ? call : plan->arg,
 		.timeout_ms = time_left(call),
@@ -438,7 +445,9 @@ struct engine_call *call_begin(struct engine *engine,
 	call->plan = *plan;
 	call->plan.path = call->path = strdup(plan->path);
 	call->plan.body = call->body = plan->body ? strdup(plan->body) : NULL;
-	if (!call->path || (plan->body && !call->body))
+	if (!call->path || (plan->body && !call->body) ||
+	    (plan->header &&
+	     strings_add(&call->headers, plan->header, NULL) < 0))
 		rc = error_nomem(&call->error, "engine");
 	else if (engine->version[0])
 		rc = send_call(call);

@@ -12,6 +12,7 @@ struct call_plan {
 	const char *method;
 	const char *path;         /* without the version; copied */
 	const char *body;         /* JSON text, or NULL; copied */
+	const char *header;       /* "Name: value", or NULL; copied */
 	engine_source_fn *source; /* or an upload */
 	void *source_arg;
 	engine_data_fn *data;     /* the raw answer goes here, to arg ... */

@@ -390,7 +390,8 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 }
 
 struct engine_call *engine_image_pull(struct engine *engine,
-				      const char *reference, uint32_t stall_ms,
+				      const char *reference, const char *auth,
+				      uint32_t stall_ms,
 				      engine_object_fn *progress,
 				      engine_done_fn *done, void *arg,
 				      struct error *err)
@@ -399,6 +400,7 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	struct reference parts;
 	struct call_plan plan = {
 		.method = "POST",
+		.header = auth,
 		.object = progress,
 		.stall_ms = stall_ms,
 		.done = done,
@@ -427,12 +429,27 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	return call_begin(engine, &plan, err);
 }
 
+struct engine_call *engine_image_tag(struct engine *engine,
+				     const char *reference, const char *name,
+				     const char *tag, uint32_t timeout_ms,
+				     engine_done_fn *done, void *arg,
+				     struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (image_path(&path, reference, "/tag", err) < 0 ||
+	    http_query(&path, "repo", name, err) < 0 ||
+	    http_query(&path, "tag", tag, err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
 struct engine_call *
 engine_image_build(struct engine *engine, const char *tag,
-		   const struct strings *labels, uint32_t stall_ms,
-		   engine_source_fn *source, void *source_arg,
-		   engine_object_fn *progress, engine_done_fn *done, void *arg,
-		   struct error *err)
+		   const struct strings *labels, const char *auth,
+		   uint32_t stall_ms, engine_source_fn *source,
+		   void *source_arg, engine_object_fn *progress,
+		   engine_done_fn *done, void *arg, struct error *err)
 {
 	owned(buffer_clear) struct buffer path;
 	struct reference parts;
@@ -440,6 +457,7 @@ engine_image_build(struct engine *engine, const char *tag,
 		.method = "POST",
 		.source = source,
 		.source_arg = source_arg,
+		.header = auth,
 		.object = progress,
 		.stall_ms = stall_ms,
 		.done = done,

@@ -195,22 +195,33 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 					 engine_done_fn *done, void *arg,
 					 struct error *err);
 
-/* Without tag and digest: the tag "latest". progress() gets each object. */
+/* Without tag and digest: the tag "latest". progress() gets each object. auth:
+ * the header "X-Registry-Auth: ..." that says who we are, or NULL.
+ */
 struct engine_call *engine_image_pull(struct engine *engine,
-				      const char *reference, uint32_t stall_ms,
+				      const char *reference, const char *auth,
+				      uint32_t stall_ms,
 				      engine_object_fn *progress,
 				      engine_done_fn *done, void *arg,
 				      struct error *err);
 
+/* Give the image a name; it is taken from another one that has it. */
+struct engine_call *engine_image_tag(struct engine *engine,
+				     const char *reference, const char *name,
+				     const char *tag, uint32_t timeout_ms,
+				     engine_done_fn *done, void *arg,
+				     struct error *err);
+
 /* source: a tar stream with a Dockerfile at its root. tag: name to give.
- * labels ("key=value", or NULL) are set on the image. Classic builder.
+ * labels ("key=value", or NULL) are set on the image. auth: the header
+ * "X-Registry-Config: ..." for its base images, or NULL. Classic builder.
  */
 struct engine_call *
 engine_image_build(struct engine *engine, const char *tag,
-		   const struct strings *labels, uint32_t stall_ms,
-		   engine_source_fn *source, void *source_arg,
-		   engine_object_fn *progress, engine_done_fn *done, void *arg,
-		   struct error *err);
+		   const struct strings *labels, const char *auth,
+		   uint32_t stall_ms, engine_source_fn *source,
+		   void *source_arg, engine_object_fn *progress,
+		   engine_done_fn *done, void *arg, struct error *err);
 
 /* source: a tar file as docker save writes it. progress() gets each object. */
 struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,

@@ -41,8 +41,8 @@ struct http_call {
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
-	int64_t moved_ms; /* when the last byte went by */
-	size_t header_bytes;
+	int64_t moved_ms;   /* when the last byte went by */
+	struct buffer head; /* of the answer */
 	struct buffer answer;
 	char message[CURL_ERROR_SIZE];
 	struct error error; /* code 0: none */
@@ -52,7 +52,10 @@ TAILQ_HEAD(http_calls, http_call);
 struct http {
 	sd_event *loop;
 	char *host;
-	char *base; /* "http://engine", "https://host:port" */
+	const char *who; /* for errors */
+	bool web;
+	bool trusting; /* whoever answers */
+	char *base;    /* "http://engine", "https://host:port" */
 	char *socket;
 	char *ca, *certificate, *key;
 	CURLM *multi;
@@ -155,8 +158,12 @@ static void call_free(struct http_call *call)
 {
 	loop_source_free(&call->stall);
 	curl_easy_cleanup(call->easy);
+	/* There may be secrets in them. */
+	for (struct curl_slist *at = call->headers; at; at = at->next)
+		explicit_bzero(at->data, strlen(at->data));
 	curl_slist_free_all(call->headers);
 	buffer_clear(&call->answer);
+	buffer_clear(&call->head);
 	free(call->body);
 	free(call);
 }
@@ -191,13 +198,16 @@ static void connect_error(struct http_call *call)
 	long os = 0;
 
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
-	if (os == EACCES || os == EPERM)
+	if (!http->web && (os == EACCES || os == EPERM))
 		error_set(err, EACCES,
 			  "no access to the engine at %s: is this user in the "
 			  "group of its socket?",
 			  http->host);
+	else if (http->web)
+		error_set(err, ECONNREFUSED, "%s at %s: %s", http->who,
+			  http->host, os ? strerror((int)os) : call->message);
 	else if (os == ENETUNREACH || os == EHOSTUNREACH || os == ETIMEDOUT)
-		error_set(err, (int)os, "engine at %s: %s", http->host,
+		error_set(err, (int)os, "%s at %s: %s", http->who, http->host,
 			  strerror((int)os));
 	else
 		error_set(err, ECONNREFUSED,
@@ -210,6 +220,7 @@ static void call_error(struct http_call *call, CURLcode rc)
 {
 	struct error *err = &call->error;
 	const char *host = call->http->host;
+	const char *who = call->http->who;
 	const char *words =
 		call->message[0] ? call->message : curl_easy_strerror(rc);
 
@@ -220,12 +231,11 @@ static void call_error(struct http_call *call, CURLcode rc)
 		connect_error(call);
 		break;
 	case CURLE_OPERATION_TIMEDOUT:
-		error_set(err, ETIMEDOUT,
-			  "engine at %s: no answer within %u ms", host,
-			  call->timeout_ms);
+		error_set(err, ETIMEDOUT, "%s at %s: no answer within %u ms",
+			  who, host, call->timeout_ms);
 		break;
 	case CURLE_COULDNT_RESOLVE_HOST:
-		error_set(err, EHOSTUNREACH, "engine at %s: unknown host",
+		error_set(err, EHOSTUNREACH, "%s at %s: unknown host", who,
 			  host);
 		break;
 	case CURLE_GOT_NOTHING:
@@ -233,21 +243,21 @@ static void call_error(struct http_call *call, CURLcode rc)
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 		error_set(err, ECONNRESET,
-			  "engine at %s: connection closed before the end of "
+			  "%s at %s: connection closed before the end of "
 			  "the answer",
-			  host);
+			  who, host);
 		break;
 	case CURLE_SSL_CONNECT_ERROR:
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_PEER_FAILED_VERIFICATION:
-		error_set(err, EACCES, "engine at %s: TLS: %s", host, words);
+		error_set(err, EACCES, "%s at %s: TLS: %s", who, host, words);
 		break;
 	case CURLE_OUT_OF_MEMORY:
 		error_nomem(err, "http");
 		break;
 	default:
-		error_set(err, EPROTO, "engine at %s: %s", host, words);
+		error_set(err, EPROTO, "%s at %s: %s", who, host, words);
 	}
 }
 
@@ -387,6 +397,7 @@ static int finish_ready(sd_event_source *source, void *arg)
 	answer.status = (int)status;
 	answer.body = call->answer.data;
 	answer.size = call->answer.size;
+	answer.headers = call->head.data;
 	if (call->error.code)
 		call->done(call->arg, &call->error, NULL);
 	else
@@ -407,13 +418,15 @@ static size_t on_header(char *data, size_t one, size_t size, void *arg)
 	struct http_call *call = arg;
 
 	call->moved_ms = clock_mono_ms();
-	call->header_bytes += size;
 	if (call_dropped(call))
 		return 0;
-	if (call->header_bytes > HTTP_HEADERS_MAX) {
+	/* A status line begins another answer, as after a "100 Continue". */
+	if (size > 5 && !memcmp(data, "HTTP/", 5))
+		buffer_consume(&call->head, call->head.size);
+	if (buffer_append(&call->head, data, size, NULL) < 0) {
 		error_set(&call->error, E2BIG,
-			  "engine at %s: more than %d bytes of headers",
-			  call->http->host, HTTP_HEADERS_MAX);
+			  "%s at %s: more than %d bytes of headers",
+			  call->http->who, call->http->host, HTTP_HEADERS_MAX);
 		return 0;
 	}
 	return size;
@@ -435,7 +448,7 @@ static size_t on_data(char *data, size_t one, size_t size, void *arg)
 	} else {
 		rc = buffer_append(&call->answer, data, size, &err);
 		if (rc < 0)
-			error_prefix(&err, "engine at %s: answer",
+			error_prefix(&err, "%s at %s: answer", call->http->who,
 				     call->http->host);
 	}
 	if (rc < 0 && err.code)
@@ -470,8 +483,8 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
-	error_set(&call->error, ETIMEDOUT, "engine at %s: no byte for %u ms",
-		  http->host, call->stall_ms);
+	error_set(&call->error, ETIMEDOUT, "%s at %s: no byte for %u ms",
+		  http->who, http->host, call->stall_ms);
 	curl_multi_remove_handle(http->multi, call->easy);
 	call_finish(call);
 	return 0;
@@ -529,6 +542,9 @@ static int set_headers(struct http_call *call,
 	/* Or libcurl waits a second for a "100 Continue". */
 	if (!curl_slist_append(list, "Expect:"))
 		return -1;
+	for (size_t i = 0; request->headers && i < request->headers->count; i++)
+		if (!curl_slist_append(list, request->headers->items[i]))
+			return -1;
 	return curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, list) ==
 			       CURLE_OK
 		       ? 0
@@ -567,8 +583,13 @@ static int set_options(struct http_call *call,
 	if (http->socket)
 		rc |= curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH,
 				       http->socket);
-	if (http->ca) {
+	if (http->trusting) {
+		rc |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		rc |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (http->ca)
 		rc |= curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca);
+	if (http->certificate) {
 		rc |= curl_easy_setopt(easy, CURLOPT_SSLCERT,
 				       http->certificate);
 		rc |= curl_easy_setopt(easy, CURLOPT_SSLKEY, http->key);
@@ -598,6 +619,7 @@ struct http_call *http_send(struct http *http,
 	call->stall_ms = request->stall_ms;
 	call->moved_ms = clock_mono_ms();
 	buffer_init(&call->answer, HTTP_ANSWER_MAX);
+	buffer_init(&call->head, HTTP_HEADERS_MAX);
 	if (set_options(call, request) < 0 || set_body(call, request) < 0 ||
 	    set_headers(call, request) < 0) {
 		call_free(call);
@@ -629,20 +651,6 @@ void http_cancel(struct http_call *call)
 	else
 		TAILQ_REMOVE(&http->calls, call, entry);
 	call_free(call);
-}
-
-int http_query(struct buffer *path, const char *name, const char *value,
-	       struct error *err)
-{
-	char mark = strchr(path->data, '?') ? '&' : '?';
-	char *text = curl_easy_escape(NULL, value, (int)strlen(value));
-	int rc;
-
-	if (!text)
-		return error_nomem(err, "query");
-	rc = buffer_printf(path, err, "%c%s=%s", mark, name, text);
-	curl_free(text);
-	return rc;
 }
 
 /* Life. */
@@ -677,26 +685,56 @@ static int http_attach(struct http *http, struct error *err)
 	return 0;
 }
 
-struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
-		      struct error *err)
+static struct http *http_make(sd_event *loop, const char *host, const char *who,
+			      struct error *err)
 {
-	owned(http_free) struct http *http = calloc(1, sizeof(*http));
+	struct http *http = calloc(1, sizeof(*http));
 
-	if (!http) {
+	if (!http || !(http->host = strdup(host))) {
 		error_nomem(err, "http");
+		free(http);
 		return NULL;
 	}
+	http->who = who;
 	TAILQ_INIT(&http->calls);
 	TAILQ_INIT(&http->finished);
 	http->loop = sd_event_ref(loop);
-	http->host = strdup(host);
-	if (!http->host) {
-		error_nomem(err, "http");
+	return http;
+}
+
+struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
+		      struct error *err)
+{
+	owned(http_free) struct http *http =
+		http_make(loop, host, "engine", err);
+
+	if (!http)
 		return NULL;
-	}
 	if (parse_host(http, tls_folder, err) < 0 ||
 	    (tls_folder && use_tls(http, tls_folder, err) < 0) ||
 	    http_attach(http, err) < 0)
+		return NULL;
+	return take(http);
+}
+
+struct http *http_new_web(sd_event *loop, const char *base, const char *ca,
+			  bool verify, struct error *err)
+{
+	owned(http_free) struct http *http =
+		http_make(loop, base, "registry", err);
+
+	if (!http)
+		return NULL;
+	http->web = true;
+	http->trusting = !verify;
+	http->base = strdup(base);
+	if (ca)
+		http->ca = strdup(ca);
+	if (!http->base || (ca && !http->ca)) {
+		error_nomem(err, "http");
+		return NULL;
+	}
+	if (http_attach(http, err) < 0)
 		return NULL;
 	return take(http);
 }

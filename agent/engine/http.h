@@ -20,9 +20,11 @@
 #define AGENT_ENGINE_HTTP_H
 
 #include "protocol/buffer.h"
+#include "protocol/codec.h"
 #include "protocol/error.h"
 #include "protocol/owned.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,6 +40,7 @@ struct http_answer {
 	int status;
 	const char *body; /* NUL behind it; empty when it was streamed */
 	size_t size;
+	const char *headers; /* "Name: value" lines */
 };
 
 /* Exactly one of err and answer is NULL: any status is an answer. */
@@ -60,6 +63,7 @@ struct http_request {
 	const char *body;       /* JSON text, or NULL */
 	http_source_fn *source; /* or a tar stream of unknown length */
 	void *source_arg;
+	const struct strings *headers; /* "Name: value", beside ours; NULL */
 	http_data_fn *data; /* NULL: the body is collected. Bodies of other
 			       answers than 2xx always are */
 	void *data_arg;
@@ -74,6 +78,13 @@ struct http_request {
  */
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 		      struct error *err);
+
+/* A web server: base is "https://HOST[:PORT]" or "http://HOST[:PORT]". ca: a
+ * file of authorities that count instead of the system's, or NULL. verify
+ * false: whoever answers is trusted. Its errors speak of a registry.
+ */
+struct http *http_new_web(sd_event *loop, const char *base, const char *ca,
+			  bool verify, struct error *err);
 void http_free(struct http *http);
 OWNED_POINTER(struct http, http_free)
 
@@ -82,6 +93,12 @@ struct http_call *http_send(struct http *http,
 			    const struct http_request *request,
 			    struct error *err);
 void http_cancel(struct http_call *call);
+
+/* The value of a header of the answer (any case of its name) into to, cut to
+ * size; false: it has none.
+ */
+bool http_header(const struct http_answer *answer, const char *name, char *to,
+		 size_t size);
 
 /* Append "?name=value", or "&name=value" behind an earlier '?'; value is
  * escaped.

@@ -4,8 +4,8 @@
 
 #include "protocol/content/tarball.h"
 #include "agent/engine/progress.h"
-#include "agent/engine/rate.h"
 #include "agent/engine/reference.h"
+#include "agent/registry/pull.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
 
@@ -16,8 +16,6 @@
 
 #define STALL_MS 120000
 #define RETRY_MS 1000
-#define RETRY_FACTOR 4
-#define TRIES 3
 #define BUILD_FACTOR 10 /* a build may be silent that much longer */
 #define INSPECT_MS 30000
 #define PROGRESS_MS 200
@@ -47,13 +45,12 @@ struct flight {
 	char target[TARGET_MAX]; /* what the engine is asked for */
 	struct image_waits waits;
 	struct engine_call *call;
-	sd_event_source *timer; /* the pause between two tries */
-	sd_event_source *hash;  /* reads the context */
+	struct pull *pull;
+	sd_event_source *hash; /* reads the context */
 	struct tarball *context;
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
 	struct progress *sums;
-	struct rate rate;
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
@@ -67,8 +64,7 @@ struct images {
 	sd_event *loop;
 	struct engine *engine;
 	char *folder;
-	uint32_t stall_ms;
-	uint32_t retry_ms;
+	struct pull_room pulls;
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -111,7 +107,7 @@ static void flight_free(struct flight *flight)
 		TAILQ_REMOVE(&flight->images->flights, flight, entry);
 	drop_waits(flight);
 	engine_call_cancel(flight->call);
-	loop_source_free(&flight->timer);
+	pull_cancel(flight->pull);
 	loop_source_free(&flight->hash);
 	tarball_free(flight->context);
 	progress_free(flight->sums);
@@ -183,130 +179,45 @@ static bool tell(struct flight *flight, bool urgent)
 	return true;
 }
 
-static void on_progress(struct flight *flight)
-{
-	struct image_progress *now = &flight->progress;
-	enum image_phase before = now->phase;
-
-	progress_sum(flight->sums, now);
-	if (now->phase != before)
-		flight->rate = (struct rate){ 0 };
-	now->rate = rate_feed(&flight->rate, clock_mono_ms(),
-			      now->phase == IMAGE_EXTRACTING ? now->extracted
-							     : now->bytes);
-	tell(flight, flight->progress.phase != before);
-}
-
 /* Pull. */
 
-/* The engine's codes do not say what a retry can mend; its words do. */
-static void judge(struct error *err)
+static void pull_progress(void *arg, const struct image_progress *progress)
 {
-	static const struct {
-		const char *words;
-		int code;
-	} table[] = {
-		{ "manifest unknown", ENOENT },
-		{ "not found", ENOENT },
-		{ "does not exist", ENOENT },
-		{ "denied", ENOENT },
-		{ "unauthorized", ENOENT },
-		{ "no basic auth credentials", ENOENT },
-		{ "no space left on device", ENOSPC },
-	};
+	struct flight *flight = arg;
+	struct image_progress *now = &flight->progress;
+	bool news = progress->phase != now->phase ||
+		    progress->attempt != now->attempt ||
+		    strcmp(progress->digest, now->digest) != 0;
 
-	if (err->code != EIO && err->code != ENOENT && err->code != EACCES)
-		return;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (!strcasestr(err->text, table[i].words))
-			continue;
-		err->code = table[i].code;
-		return;
-	}
+	*now = *progress;
+	tell(flight, news);
 }
 
-static bool final(const struct error *err)
-{
-	switch (err->code) {
-	case ENOENT:
-	case EINVAL:
-	case EACCES:
-	case ENOSPC:
-	case ENOMEM:
-		return true;
-	}
-	return false;
-}
-
-static void pull(struct flight *flight);
-
-static int pull_again(sd_event_source *source, uint64_t usec, void *arg)
+static void pulled(void *arg, const struct error *err, const char *target)
 {
 	struct flight *flight = arg;
 
-	flight->progress.attempt++;
-	progress_reset(flight->sums);
-	pull(flight);
-	return 0;
-}
-
-static void pull_failed(struct flight *flight, const struct error *failure)
-{
-	struct images *images = flight->images;
-	struct error err = *failure;
-	uint64_t pause = images->retry_ms;
-
-	judge(&err);
-	for (uint32_t i = 1; i < flight->progress.attempt; i++)
-		pause *= RETRY_FACTOR;
-	if (!final(&err) && flight->progress.attempt < TRIES &&
-	    loop_timer(images->loop, &flight->timer, pause, pull_again, flight,
-		       NULL) == 0)
-		return;
-	if (flight->progress.attempt > 1)
-		error_prefix(&err, "image %.100s: after %u tries",
-			     flight->target, flight->progress.attempt);
-	else
-		error_prefix(&err, "image %.100s", flight->target);
-	finish(flight, &err, NULL);
-}
-
-static void pulled(void *arg, const struct error *err, cJSON *answer)
-{
-	struct flight *flight = arg;
-
-	flight->call = NULL;
+	flight->pull = NULL;
 	if (err) {
-		pull_failed(flight, err);
+		finish(flight, err, NULL);
 		return;
 	}
+	snprintf(flight->target, sizeof(flight->target), "%s", target);
 	flight->fetched = true;
 	if (tell(flight, true))
 		inspect(flight);
 }
 
-static void pull_object(void *arg, const cJSON *object)
-{
-	struct flight *flight = arg;
-
-	progress_pull(flight->sums, object);
-	on_progress(flight);
-}
-
-/* Only from the loop, never from inside a caller's call. */
 static void pull(struct flight *flight)
 {
-	struct images *images = flight->images;
 	struct error err;
 
-	flight->progress.phase = IMAGE_PULLING;
-	if (!tell(flight, true))
+	flight->pull = pull_begin(&flight->images->pulls, flight->target,
+				  pull_progress, pulled, flight, &err);
+	if (flight->pull)
 		return;
-	flight->call = engine_image_pull(images->engine, flight->target,
-					 images->stall_ms, pull_object, pulled,
-					 flight, &err);
-	if (!flight->call)
-		pull_failed(flight, &err);
+	error_prefix(&err, "image %.100s", flight->target);
+	finish(flight, &err, NULL);
 }
 
 /* Build. */
@@ -376,7 +287,8 @@ static void build_object(void *arg, const cJSON *object)
 	struct flight *flight = arg;
 
 	progress_build(flight->sums, object);
-	on_progress(flight);
+	progress_sum(flight->sums, &flight->progress);
+	tell(flight, false);
 }
 
 static int start_build(struct flight *flight, struct error *err)
@@ -391,7 +303,7 @@ static int start_build(struct flight *flight, struct error *err)
 		return -1;
 	flight->call =
 		engine_image_build(images->engine, flight->target, &labels,
-				   images->stall_ms * BUILD_FACTOR,
+				   NULL, images->pulls.stall_ms * BUILD_FACTOR,
 				   context_read, flight, build_object, built,
 				   flight, err);
 	strings_clear(&labels);
@@ -506,7 +418,7 @@ static void found(struct flight *flight, const cJSON *answer)
 	struct error err;
 	struct image image = {
 		.id = text_of(answer, "Id"),
-		.reference = flight->target,
+		.reference = flight->build ? flight->target : flight->reference,
 		.digest = digest_of(flight, answer),
 		.entrypoint = list_of(config, "Entrypoint"),
 		.command = list_of(config, "Cmd"),
@@ -739,10 +651,16 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 		TAILQ_INIT(&images->flights);
 		images->loop = sd_event_ref(loop);
 		images->engine = engine;
-		images->stall_ms = stall_ms ? stall_ms : STALL_MS;
-		if (images->stall_ms > UINT32_MAX / BUILD_FACTOR)
-			images->stall_ms = UINT32_MAX / BUILD_FACTOR;
-		images->retry_ms = retry_ms ? retry_ms : RETRY_MS;
+		if (!stall_ms)
+			stall_ms = STALL_MS;
+		if (stall_ms > UINT32_MAX / BUILD_FACTOR)
+			stall_ms = UINT32_MAX / BUILD_FACTOR;
+		images->pulls = (struct pull_room){
+			.loop = loop,
+			.engine = engine,
+			.stall_ms = stall_ms,
+			.retry_ms = retry_ms ? retry_ms : RETRY_MS,
+		};
 		if (folder)
 			images->folder = strdup(folder);
 	}
@@ -751,6 +669,11 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 		return NULL;
 	}
 	return take(images);
+}
+
+void images_use(struct images *images, const struct registries *registries)
+{
+	images->pulls.registries = registries;
 }
 
 void images_free(struct images *images)

@@ -12,6 +12,7 @@
 #include "agent/engine/engine.h"
 
 struct images;
+struct registries; /* agent/registry/registries.h */
 struct image_wait; /* one who waits for an image */
 
 enum image_phase {
@@ -25,6 +26,7 @@ enum image_phase {
 /* "checking", "pulling" ... */
 const char *image_phase_name(enum image_phase phase);
 
+#define IMAGE_DIGEST_SIZE 600
 #define IMAGE_LAYER_ID_SIZE 72
 #define IMAGE_MOVING_MAX 8 /* the engine takes three to five at a time */
 
@@ -48,6 +50,8 @@ struct image_progress {
 	uint32_t attempt;                            /* 1 .. 3 */
 	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
 	size_t moving_count;
+	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:..., once it is known
+					   what is pulled; "" before */
 };
 
 /* What is known of an image that is there; all borrowed for the time of the
@@ -86,6 +90,9 @@ typedef void image_done_fn(void *arg, const struct error *err,
 struct images *images_new(sd_event *loop, struct engine *engine,
 			  const char *folder, uint32_t stall_ms,
 			  uint32_t retry_ms, struct error *err);
+
+/* What is known of registries (borrowed) counts for pulls from now on. */
+void images_use(struct images *images, const struct registries *registries);
 
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);

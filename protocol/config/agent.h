@@ -16,6 +16,8 @@ struct agent_settings {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
+	const char *registry_auth;
+	const char *registry_ca;
 	const char *init;
 	const char *address;
 	const char *vendor;
@@ -33,6 +35,7 @@ struct agent_settings {
 	bool ipmi;
 };
 
+#define AGENT_REGISTRY_AUTH REGATTA_ETC "/registry.json"
 #define AGENT_POLICY_ANY "any" /* --policy: allow what the engine allows */
 
 extern const struct config_program agent_program;

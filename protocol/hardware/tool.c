@@ -281,7 +281,7 @@ struct start {
 	char **argv;
 	char **envp;
 	const cpu_set_t *cpus;
-	int null, fds[PIPES];
+	int in, fds[PIPES];
 	pid_t parent;
 };
 
@@ -302,7 +302,7 @@ __attribute__((noreturn)) static void child_run(const struct start *start)
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(start->null, 0) >= 0 && dup2(start->fds[OUT], 1) >= 0 &&
+	if (dup2(start->in, 0) >= 0 && dup2(start->fds[OUT], 1) >= 0 &&
 	    dup2(start->fds[COMPLAINT], 2) >= 0)
 		execvpe(start->path, start->argv, start->envp);
 	code = errno == ENOENT || errno == ENOTDIR ? 127 : 126;
@@ -350,6 +350,31 @@ static int tool_watch(struct tool *tool, struct error *err)
 			 strerror(-rc));
 }
 
+/* What it reads: a pipe holds as much without anybody at its other end. */
+static int open_input(const char *input, struct error *err)
+{
+	size_t size = input ? strlen(input) : 0;
+	owned_fd int from = -1, to = -1;
+	int ends[2];
+
+	if (!input) {
+		from = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return from < 0 ? error_errno(err, "/dev/null")
+				: take_fd(&from);
+	}
+	if (size > TOOL_INPUT_MAX)
+		return error_set(err, E2BIG,
+				 "%zu bytes of input, allowed are %d", size,
+				 TOOL_INPUT_MAX);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_errno(err, "pipe");
+	from = ends[0];
+	to = ends[1];
+	if (write(to, input, size) != (ssize_t)size)
+		return error_errno(err, "pipe");
+	return take_fd(&from);
+}
+
 static int tool_start(struct tool *tool, const struct tool_command *command,
 		      struct error *err)
 {
@@ -357,11 +382,13 @@ static int tool_start(struct tool *tool, const struct tool_command *command,
 	owned_free char *path = program_path(command);
 	owned_free char **argv = vector(command->argv);
 	owned_free char **envp = NULL;
-	owned_fd int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	owned_fd int in = open_input(command->input, err);
 	owned_fd int out = -1;
 	owned_fd int complaint = -1;
 	int ends[PIPES][2];
 
+	if (in < 0)
+		return error_prefix(err, "%s", tool->name);
 	if (environment(command, &all, err) < 0)
 		return -1;
 	envp = vector(&all);
@@ -374,14 +401,12 @@ static int tool_start(struct tool *tool, const struct tool_command *command,
 		*(i == OUT ? &out : &complaint) = ends[i][1];
 		fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
 	}
-	if (null < 0)
-		return error_errno(err, "/dev/null");
 	return tool_fork(tool, command,
 			 &(struct start){ .path = path,
 					  .argv = argv,
 					  .envp = envp,
 					  .cpus = command->cpus,
-					  .null = null,
+					  .in = in,
 					  .fds = { out, complaint },
 					  .parent = getpid() },
 			 err);

@@ -1,7 +1,7 @@
 /* tool.h - run a vendor's program: no shell, a time limit, bounded output.
  *
  * For programs that answer and end (nvidia-smi and its kin), on the event loop.
- * The program gets /dev/null as its input, a process group of its own, LC_ALL=C
+ * The program gets a process group of its own, LC_ALL=C
  * and dies with us. Whatever it started in its group is killed when it ends or
  * is cut short. SIGCHLD must be blocked (program_begin() does that).
  */
@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <systemd/sd-event.h>
 
+#define TOOL_INPUT_MAX 4096
 #define TOOL_COMPLAINT_MAX 512 /* bytes kept of what it says to stderr */
 
 /* Borrowed for the length of tool_run(). */
@@ -21,6 +22,8 @@ struct tool_command {
 				       for in bin, then in PATH */
 	const struct strings *env;  /* NAME=VALUE beside our own, or NULL */
 	const char *bin;            /* folder, or NULL */
+	const char *input;          /* its stdin, at most TOOL_INPUT_MAX bytes;
+				       NULL: /dev/null */
 	uint32_t timeout_ms;        /* at least 1 */
 	size_t output_max;          /* bytes of its stdout */
 	const cpu_set_t *cpus;      /* where it may run; NULL: where we may */

@@ -145,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(image_ensure(images, "x", NULL, NULL, on_image, &world,
 				   NULL) != NULL);
 	} else if (world.part == PART_RAW) {
-		check(engine_image_pull(engine, "x", 5000, on_object, on_done,
+		check(engine_image_pull(engine, "x", NULL, 5000, on_object, on_done,
 					&world, NULL) != NULL);
 	} else {
 		check(engine_container_inspect(engine, "x", 5000, on_done,

@@ -68,6 +68,8 @@
 # Registry: docker-registry
 #	registry_up [NAME [NETNS ADDRESS:PORT]]	sets $REGISTRY, HOST:PORT;
 #				a free port of 127.0.0.1 by itself
+#				before it, a test may set REGISTRY_TLS and
+#				REGISTRY_MORE: lines of its configuration
 #	registry_down [NAME]
 #	proxy_up NAME HOST:PORT stall|cut BYTES	tests/lab/stall-proxy.c
 #				before it; sets $PROXY, HOST:PORT
@@ -562,7 +564,8 @@ registry_up()
 		version: 0.1
 		log: {level: info}
 		storage: {filesystem: {rootdirectory: $BED/$name}}
-		http: {addr: "$address"}
+		http: {addr: "$address"${REGISTRY_TLS:+, $REGISTRY_TLS}}
+		${REGISTRY_MORE-}
 	END
 	spawn -n "$netns" "$name" docker-registry serve "$BED/$name.yml"
 	wait_for "[[ \$(listens $name) ]] || ! alive $name" 20

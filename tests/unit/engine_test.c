@@ -450,7 +450,7 @@ static void bad_names(struct world *world)
 	ok(!engine_archive_get(world->engine, ID, "relative", 0, NULL, done,
 			       NULL, &err),
 	   "a relative path in a container is refused");
-	ok(!engine_image_pull(world->engine, "A", 0, object, done, NULL, &err),
+	ok(!engine_image_pull(world->engine, "A", NULL, 0, object, done, NULL, &err),
 	   "a wrong reference is refused: %s", err.text);
 	sd_event_run(world->loop, 0);
 	is_int(fake_engine_requests(world->fake), before, "nothing was sent");
@@ -463,7 +463,7 @@ static void pull(struct world *world, struct outcome *outcome,
 	answer_with(world, 200, NULL);
 	world->chunks = chunks;
 	outcome->world = world;
-	outcome->call = engine_image_pull(world->engine, "busybox", 1000,
+	outcome->call = engine_image_pull(world->engine, "busybox", NULL, 1000,
 					  object, done, outcome, &outcome->err);
 }
 
@@ -688,7 +688,7 @@ static void archives(struct world *world)
 	transfer.left = 100000;
 	world->chunks = build;
 	outcome->call =
-		engine_image_build(world->engine, "x:1", &labels, 1000, source,
+		engine_image_build(world->engine, "x:1", &labels, NULL, 1000, source,
 				   &transfer, object, done, outcome, NULL);
 	wait_done(world, outcome);
 	is(world->seen,

@@ -1,0 +1,461 @@
+/* credential.c - who this node is to a registry: Docker's config.json.
+ */
+#include "agent/registry/credential.h"
+
+#include "protocol/codec.h"
+#include "protocol/file.h"
+#include "protocol/hardware/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HELPER_OUTPUT_MAX (64 << 10)
+#define HUB "docker.io"
+#define HUB_KEY "https://index.docker.io/v1/" /* docker login's name for it */
+#define HELPER_PREFIX "docker-credential-"
+
+struct credential_wait {
+	sd_event_source *soon;
+	struct tool *tool;
+	char *helper;
+	char *registry;
+	struct credential found;
+	struct error error; /* code 0: none */
+	credential_done_fn *done;
+	void *arg;
+};
+
+void secret_free(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void secret_strings_clear(struct strings *strings)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		explicit_bzero(strings->items[i], strlen(strings->items[i]));
+	strings_clear(strings);
+}
+
+void credential_clear(struct credential *credential)
+{
+	secret_free(credential->username);
+	secret_free(credential->password);
+	secret_free(credential->token);
+	*credential = (struct credential){ 0 };
+}
+
+static void wipe(cJSON *tree)
+{
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, tree)
+	{
+		if (cJSON_IsString(item))
+			explicit_bzero(item->valuestring,
+				       strlen(item->valuestring));
+		wipe(item);
+	}
+}
+
+static void secret_delete(cJSON *tree)
+{
+	wipe(tree);
+	cJSON_Delete(tree);
+}
+OWNED_POINTER(cJSON, secret_delete)
+
+static void secret_buffer_clear(struct buffer *buffer)
+{
+	if (buffer->capacity)
+		explicit_bzero(buffer->data, buffer->capacity);
+	buffer_clear(buffer);
+}
+OWNED_VALUE(struct buffer, secret_buffer_clear)
+
+/* Reading the file. */
+
+static int check_owner(int fd, const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s: not a regular file", path);
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return error_set(err, EACCES,
+				 "%s: belongs to user %u; credentials must "
+				 "belong to root or to the agent's user",
+				 path, (unsigned int)st.st_uid);
+	if (st.st_mode & 077)
+		return error_set(err, EACCES,
+				 "%s: mode %04o found, others may read it; "
+				 "allowed is 0600: chmod 600 %s",
+				 path, (unsigned int)(st.st_mode & 07777),
+				 path);
+	return 0;
+}
+
+static int read_all(int fd, const char *path, struct buffer *out,
+		    struct error *err)
+{
+	char piece[4096];
+	ssize_t got;
+
+	while ((got = read(fd, piece, sizeof(piece))) > 0 &&
+	       buffer_append(out, piece, (size_t)got, err) == 0)
+		;
+	explicit_bzero(piece, sizeof(piece));
+	if (got < 0)
+		return error_errno(err, "%s", path);
+	return got > 0 ? error_prefix(err, "%s", path) : 0;
+}
+
+/* The words of an error of the parser could quote what it read. */
+static cJSON *parse(const char *text, size_t size, const char *path,
+		    struct error *err)
+{
+	cJSON *tree = codec_parse(text, size, NULL);
+
+	if (cJSON_IsObject(tree))
+		return tree;
+	secret_delete(tree);
+	error_set(err, EPROTO,
+		  "%s: not a JSON object such as docker login writes", path);
+	return NULL;
+}
+
+static cJSON *load(const char *path, struct error *err)
+{
+	owned(secret_buffer_clear) struct buffer text;
+	owned_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	buffer_init(&text, CREDENTIAL_FILE_MAX);
+	if (fd < 0) {
+		error_errno(err, "%s", path);
+		return NULL;
+	}
+	if (check_owner(fd, path, err) < 0 ||
+	    read_all(fd, path, &text, err) < 0)
+		return NULL;
+	return parse(text.data, text.size, path, err);
+}
+
+int credential_check(const char *path, struct error *err)
+{
+	cJSON *tree = load(path, err);
+
+	secret_delete(tree);
+	return tree ? 0 : -1;
+}
+
+/* What it says of one registry. */
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	return cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static char *copy(const char *text)
+{
+	return text && *text ? strdup(text) : NULL;
+}
+
+/* Keys may be URLs: "https://host/v1/" is "host". */
+static bool is_key_of(const char *key, const char *registry)
+{
+	const char *at = strstr(key, "://");
+	size_t size;
+
+	if (!strcmp(registry, HUB) && !strcmp(key, HUB_KEY))
+		return true;
+	at = at ? at + 3 : key;
+	size = strcspn(at, "/");
+	return strlen(registry) == size && !strncmp(at, registry, size);
+}
+
+static const cJSON *entry_of(const cJSON *object, const char *registry)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		if (item->string && is_key_of(item->string, registry))
+			return item;
+	}
+	return NULL;
+}
+
+/* "name:password" in base64. */
+static int split_auth(const char *auth, struct credential *to)
+{
+	size_t size = strlen(auth), got = 0;
+	owned(secret_free) char *plain = calloc(1, size + 1);
+	char *colon;
+
+	if (!plain ||
+	    sodium_base642bin((unsigned char *)plain, size, auth, size, "\n",
+			      &got, NULL, sodium_base64_VARIANT_ORIGINAL) < 0)
+		return -1;
+	plain[got] = 0;
+	colon = strchr(plain, ':');
+	if (!colon)
+		return -1;
+	*colon = 0;
+	to->username = strdup(plain);
+	to->password = strdup(colon + 1);
+	return to->username && to->password ? 0 : -1;
+}
+
+static int read_entry(const cJSON *entry, const char *registry,
+		      struct credential *to, struct error *err)
+{
+	const char *auth = text_of(entry, "auth");
+
+	to->token = copy(text_of(entry, "identitytoken"));
+	if (to->token)
+		return 0;
+	if (auth && *auth && split_auth(auth, to) < 0) {
+		credential_clear(to);
+		return error_set(err, EPROTO,
+				 "credentials for %.100s: \"auth\" is not "
+				 "NAME:PASSWORD in base64",
+				 registry);
+	}
+	if (!to->username) {
+		to->username = copy(text_of(entry, "username"));
+		to->password = copy(text_of(entry, "password"));
+	}
+	return 0;
+}
+
+/* Helpers. */
+
+static void helper_answer(struct credential_wait *wait, const char *text,
+			  size_t size)
+{
+	owned(secret_delete) cJSON *answer = codec_parse(text, size, NULL);
+	const char *name = text_of(answer, "Username");
+	const char *secret = text_of(answer, "Secret");
+
+	if (!name || !secret) {
+		error_set(&wait->error, EPROTO,
+			  "credential helper %.100s: no Username and Secret in "
+			  "its answer",
+			  wait->helper);
+	} else if (!strcmp(name, "<token>")) {
+		wait->found.token = copy(secret);
+	} else {
+		wait->found.username = copy(name);
+		wait->found.password = copy(secret);
+	}
+}
+
+static void tell(struct credential_wait *wait)
+{
+	wait->done(wait->arg, wait->error.code ? &wait->error : NULL,
+		   wait->error.code ? NULL : &wait->found);
+	credential_cancel(wait);
+}
+
+/* A helper says that it knows nothing in words of its own, and exits 1. */
+static void helper_done(void *arg, const struct error *err,
+			const struct tool_output *output)
+{
+	static const char nothing[] = "credentials not found";
+	struct credential_wait *wait = arg;
+
+	wait->tool = NULL;
+	if (err)
+		error_set(&wait->error, err->code, "credential helper: %s",
+			  err->text);
+	else if (output->exit_code == 0)
+		helper_answer(wait, output->text, output->size);
+	else if (!strstr(output->text, nothing))
+		/* Not what it printed: that could be half a secret. */
+		error_set(&wait->error, EIO,
+			  "credential helper %.100s: exit code %d%s",
+			  wait->helper, output->exit_code,
+			  output->exit_code == 127 ? ": no such program" : "");
+	tell(wait);
+}
+
+static int run_helper(struct credential_wait *wait, sd_event *loop,
+		      const char *name, struct error *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	owned(strings_clear) struct strings argv = { 0 };
+	struct tool_command command = {
+		.argv = &argv,
+		.input = strcmp(wait->registry, HUB) ? wait->registry : HUB_KEY,
+		.timeout_ms = CREDENTIAL_HELPER_MS,
+		.output_max = HELPER_OUTPUT_MAX,
+	};
+
+	if (!*name || name[strspn(name, allowed)])
+		return error_set(err, EINVAL,
+				 "credential helper \"%.60s\": allowed are "
+				 "letters, digits, '.', '_' and '-'",
+				 name);
+	if (asprintf(&wait->helper, HELPER_PREFIX "%s", name) < 0) {
+		wait->helper = NULL;
+		return error_nomem(err, "credentials");
+	}
+	if (strings_add(&argv, wait->helper, err) < 0 ||
+	    strings_add(&argv, "get", err) < 0)
+		return -1;
+	wait->tool = tool_run(loop, &command, helper_done, wait, err);
+	return wait->tool ? 0 : -1;
+}
+
+/* Asking. */
+
+static int soon_run(sd_event_source *source, void *arg)
+{
+	tell(arg);
+	return 0;
+}
+
+/* 1: a helper is at work. */
+static int find(struct credential_wait *wait, sd_event *loop, const cJSON *tree,
+		bool helpers, struct error *err)
+{
+	const cJSON *entry =
+		entry_of(cJSON_GetObjectItemCaseSensitive(tree, "credHelpers"),
+			 wait->registry);
+	const char *helper = cJSON_GetStringValue(entry);
+
+	if (!helpers)
+		helper = NULL;
+	if (!helper) {
+		entry = entry_of(cJSON_GetObjectItemCaseSensitive(tree,
+								  "auths"),
+				 wait->registry);
+		if (entry &&
+		    read_entry(entry, wait->registry, &wait->found, err) < 0)
+			return -1;
+		if (wait->found.username || wait->found.token || !helpers)
+			return 0;
+		helper = text_of(tree, "credsStore");
+	}
+	if (!helper)
+		return 0;
+	return run_helper(wait, loop, helper, err) < 0 ? -1 : 1;
+}
+
+static int begin(struct credential_wait *wait, sd_event *loop, const char *path,
+		 const char *text, struct error *err)
+{
+	owned(secret_delete) cJSON *tree = NULL;
+	int rc = 0;
+
+	if (text)
+		tree = parse(text, strlen(text), "credentials", err);
+	else if (path)
+		tree = load(path, err);
+	if ((text || path) && !tree)
+		return -1;
+	if (tree)
+		rc = find(wait, loop, tree, !text, err);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	rc = sd_event_add_defer(loop, &wait->soon, soon_run, wait);
+	return rc < 0 ? error_set(err, -rc, "credentials: event loop") : 0;
+}
+
+struct credential_wait *credential_ask(sd_event *loop, const char *path,
+				       const char *text, const char *registry,
+				       credential_done_fn *done, void *arg,
+				       struct error *err)
+{
+	owned(credential_cancel) struct credential_wait *wait =
+		calloc(1, sizeof(*wait));
+
+	if (!wait || !(wait->registry = strdup(registry))) {
+		error_nomem(err, "credentials");
+		return NULL;
+	}
+	wait->done = done;
+	wait->arg = arg;
+	if (begin(wait, loop, path, text, err) < 0)
+		return NULL;
+	return take(wait);
+}
+
+void credential_cancel(struct credential_wait *wait)
+{
+	if (!wait)
+		return;
+	tool_cancel(wait->tool);
+	sd_event_source_disable_unref(wait->soon);
+	credential_clear(&wait->found);
+	free(wait->helper);
+	free(wait->registry);
+	free(wait);
+}
+
+/* Headers. */
+
+static char *in_base64(const char *prefix, const char *text, int variant)
+{
+	size_t size = sodium_base64_ENCODED_LEN(strlen(text), variant);
+	size_t before = strlen(prefix);
+	char *to = malloc(before + size);
+
+	if (!to)
+		return NULL;
+	snprintf(to, before + 1, "%s", prefix);
+	sodium_bin2base64(to + before, size, (const unsigned char *)text,
+			  strlen(text), variant);
+	return to;
+}
+
+char *credential_header(const struct credential *credential,
+			const char *registry)
+{
+	owned(secret_delete) cJSON *object = cJSON_CreateObject();
+	owned(secret_free) char *text = NULL;
+
+	if (!credential->token && !credential->username)
+		return NULL;
+	cJSON_AddStringToObject(object, "serveraddress",
+				strcmp(registry, HUB) ? registry : HUB_KEY);
+	if (credential->token)
+		cJSON_AddStringToObject(object, "identitytoken",
+					credential->token);
+	else
+		cJSON_AddStringToObject(object, "username",
+					credential->username);
+	if (!credential->token && credential->password)
+		cJSON_AddStringToObject(object, "password",
+					credential->password);
+	text = cJSON_PrintUnformatted(object);
+	return text ? in_base64("X-Registry-Auth: ", text,
+				sodium_base64_VARIANT_URLSAFE)
+		    : NULL;
+}
+
+char *credential_basic(const struct credential *credential)
+{
+	owned(secret_free) char *both = NULL;
+
+	if (!credential->username ||
+	    asprintf(&both, "%s:%s", credential->username,
+		     credential->password ? credential->password : "") < 0) {
+		both = NULL;
+		return NULL;
+	}
+	return in_base64("Authorization: Basic ", both,
+			 sodium_base64_VARIANT_ORIGINAL);
+}

@@ -1,0 +1,77 @@
+/* credential.h - who this node is to a registry: Docker's config.json.
+ *
+ * The file is read at each question, so that what changes in it counts without
+ * a restart. Of it count "auths" (auth, username and password, identitytoken),
+ * "credHelpers" and "credsStore"; the rest is left alone. It must be a regular
+ * file of root or of this user that nobody else may read: EACCES otherwise. A
+ * credential helper is the program docker-credential-NAME, run without a shell
+ * for at most CREDENTIAL_HELPER_MS.
+ *
+ * No error, and nothing that is logged, holds a secret. Memory that held one is
+ * overwritten.
+ *
+ * Source: docs.docker.com/reference/cli/docker/login, "Credential stores";
+ * Docker Engine API 1.41, "Authentication".
+ */
+#ifndef AGENT_REGISTRY_CREDENTIAL_H
+#define AGENT_REGISTRY_CREDENTIAL_H
+
+#include "protocol/codec.h"
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stddef.h>
+#include <systemd/sd-event.h>
+
+#define CREDENTIAL_FILE_MAX (1 << 20)
+#define CREDENTIAL_HELPER_MS 10000
+
+/* All NULL: nobody. Either a token, or a name and a password. */
+struct credential {
+	char *username;
+	char *password;
+	char *token; /* an identity token */
+};
+void credential_clear(struct credential *credential);
+OWNED_VALUE(struct credential, credential_clear)
+
+/* Is the file there, ours and readable as JSON of that form? */
+int credential_check(const char *path, struct error *err);
+
+/* Exactly one of err and credential is NULL; it is borrowed. A registry that
+ * the file does not name is no error: the credential is empty.
+ */
+typedef void credential_done_fn(void *arg, const struct error *err,
+				const struct credential *credential);
+
+struct credential_wait;
+
+/* registry: HOST[:PORT], "docker.io" for the Hub. done() runs from the loop,
+ * once, never from inside the call. text: the file's content (size bytes,
+ * copied) instead of path's; helpers do not count then. path and text NULL:
+ * nobody is anybody.
+ */
+struct credential_wait *credential_ask(sd_event *loop, const char *path,
+				       const char *text, const char *registry,
+				       credential_done_fn *done, void *arg,
+				       struct error *err);
+/* done() does not run. NULL is fine. */
+void credential_cancel(struct credential_wait *wait);
+OWNED_POINTER(struct credential_wait, credential_cancel)
+
+/* "X-Registry-Auth: ..." for the engine, on the heap, or NULL: nobody, or no
+ * memory. The caller overwrites it (secret_free()).
+ */
+char *credential_header(const struct credential *credential,
+			const char *registry);
+
+/* "Authorization: Basic ..." of a name and a password; as above. */
+char *credential_basic(const struct credential *credential);
+
+/* Overwrite and free; NULL and empty are fine. */
+void secret_free(char *text);
+OWNED_POINTER(char, secret_free)
+void secret_strings_clear(struct strings *strings);
+OWNED_VALUE(struct strings, secret_strings_clear)
+
+#endif

@@ -1,0 +1,406 @@
+/* pull.c - one image from its registry to the engine, with all that may happen.
+ */
+#include "agent/registry/pull.h"
+
+#include "agent/engine/progress.h"
+#include "agent/engine/rate.h"
+#include "agent/engine/reference.h"
+#include "agent/registry/credential.h"
+#include "agent/registry/registries.h"
+#include "agent/registry/registry.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define RETRY_FACTOR 4
+#define TRIES 3
+#define CALL_MS 30000
+#define ASK_MS 10000 /* a registry's answer that we can do without */
+#define TARGET_MAX (REFERENCE_MAX + 80)
+#define GIB 1073741824.0
+
+struct pull {
+	const struct pull_room *room;
+	char *reference;
+	struct reference parts;
+	char target[TARGET_MAX]; /* what the engine is asked for */
+	char host[REGISTRY_HOST_MAX + 1];
+	char *auth; /* the header, or NULL */
+	char *root; /* the engine's folder; NULL: not known */
+	bool plain;
+	bool room_checked;
+	struct credential credential;
+	struct credential_wait *asking;
+	struct registry_query *query;
+	struct engine_call *call;
+	sd_event_source *soon;
+	sd_event_source *timer; /* the pause between two tries */
+	struct progress *sums;
+	struct rate rate;
+	struct image_progress now;
+	bool *gone; /* set when it is freed under a callback */
+	pull_progress_fn *progress;
+	pull_done_fn *done;
+	void *arg;
+};
+
+static void engine_pull(struct pull *pull);
+
+/* The last thing: the pull is gone afterwards. */
+static void finish(struct pull *pull, const struct error *err)
+{
+	pull->done(pull->arg, err, pull->target);
+	pull_cancel(pull);
+}
+
+/* false: a callback has ended the pull. */
+static bool tell(struct pull *pull)
+{
+	bool gone = false;
+
+	/* Reset below, unless the pull is gone. */
+	/* cppcheck-suppress autoVariables */
+	pull->gone = &gone;
+	pull->progress(pull->arg, &pull->now);
+	if (gone)
+		return false;
+	pull->gone = NULL;
+	return true;
+}
+
+/* Failures. */
+
+/* The engine's codes do not say what a retry can mend; its words do. */
+static void judge(struct error *err)
+{
+	static const struct {
+		const char *words;
+		int code;
+	} table[] = {
+		{ "no space left on device", ENOSPC },
+		{ "disk quota exceeded", ENOSPC },
+		{ "manifest unknown", ENOENT },
+		{ "not found", ENOENT },
+		{ "does not exist", ENOENT },
+		{ "denied", ENOENT },
+		{ "unauthorized", ENOENT },
+		{ "no basic auth credentials", ENOENT },
+	};
+
+	if (err->code != EIO && err->code != ENOENT && err->code != EACCES)
+		return;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (!strcasestr(err->text, table[i].words))
+			continue;
+		err->code = table[i].code;
+		if (err->code == ENOSPC)
+			error_prefix(err, "disk full");
+		return;
+	}
+}
+
+static bool final(const struct error *err)
+{
+	switch (err->code) {
+	case ENOENT:
+	case EINVAL:
+	case EACCES:
+	case ENOSPC:
+	case ENOMEM:
+		return true;
+	}
+	return false;
+}
+
+static int again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pull *pull = arg;
+
+	pull->now.attempt++;
+	progress_reset(pull->sums);
+	engine_pull(pull);
+	return 0;
+}
+
+static void failed(struct pull *pull, const struct error *failure)
+{
+	struct error err = *failure;
+	uint64_t pause = pull->room->retry_ms;
+
+	judge(&err);
+	for (uint32_t i = 1; i < pull->now.attempt; i++)
+		pause *= RETRY_FACTOR;
+	if (!final(&err) && pull->now.attempt < TRIES &&
+	    loop_timer(pull->room->loop, &pull->timer, pause, again, pull,
+		       NULL) == 0)
+		return;
+	if (pull->now.attempt > 1)
+		error_prefix(&err, "image %.100s: after %u tries",
+			     pull->reference, pull->now.attempt);
+	else
+		error_prefix(&err, "image %.100s", pull->reference);
+	finish(pull, &err);
+}
+
+/* Room. */
+
+int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
+		    struct error *err)
+{
+	if (left <= free_bytes / 2)
+		return 0;
+	return error_set(err, ENOSPC,
+			 "disk full: %.2f GiB are to come and take at least "
+			 "as much again unpacked, %s has %.2f GiB free; make "
+			 "room, as with regatta image gc",
+			 (double)left / GIB, root, (double)free_bytes / GIB);
+}
+
+static int check_room(struct pull *pull, struct error *err)
+{
+	struct statvfs fs;
+
+	if (pull->room_checked || !pull->root || !progress_named(pull->sums))
+		return 0;
+	pull->room_checked = true;
+	if (statvfs(pull->root, &fs) < 0)
+		return 0;
+	return pull_room_check(progress_left(pull->sums),
+			       (uint64_t)fs.f_bavail * fs.f_frsize, pull->root,
+			       err);
+}
+
+/* The engine's part. */
+
+static void tagged(void *arg, const struct error *err, cJSON *answer)
+{
+	struct pull *pull = arg;
+
+	pull->call = NULL;
+	if (err)
+		log_warning("image=%s has no name here: %s", pull->target,
+			    err->text);
+	finish(pull, NULL);
+}
+
+/* What was pulled by digest has no tag yet. */
+static void pulled(void *arg, const struct error *failure, cJSON *answer)
+{
+	struct pull *pull = arg;
+	const char *tag = pull->parts.tag[0] ? pull->parts.tag : "latest";
+	struct error err;
+
+	pull->call = NULL;
+	if (failure) {
+		failed(pull, failure);
+		return;
+	}
+	if (pull->parts.digest[0] || !pull->now.digest[0]) {
+		finish(pull, NULL);
+		return;
+	}
+	pull->call = engine_image_tag(pull->room->engine, pull->target,
+				      pull->parts.name, tag, CALL_MS, tagged,
+				      pull, &err);
+	if (!pull->call)
+		tagged(pull, &err, NULL);
+}
+
+static void pull_object(void *arg, const cJSON *object)
+{
+	struct pull *pull = arg;
+	struct image_progress *now = &pull->now;
+	enum image_phase before = now->phase;
+	struct error err;
+
+	progress_pull(pull->sums, object);
+	progress_sum(pull->sums, now);
+	if (now->phase != before)
+		pull->rate = (struct rate){ 0 };
+	now->rate = rate_feed(&pull->rate, clock_mono_ms(),
+			      now->phase == IMAGE_EXTRACTING ? now->extracted
+							     : now->bytes);
+	if (check_room(pull, &err) < 0) {
+		engine_call_cancel(take(pull->call));
+		failed(pull, &err);
+		return;
+	}
+	tell(pull);
+}
+
+static void engine_pull(struct pull *pull)
+{
+	struct error err;
+
+	pull->now.phase = IMAGE_PULLING;
+	pull->room_checked = false;
+	if (!tell(pull))
+		return;
+	pull->call = engine_image_pull(pull->room->engine, pull->target,
+				       pull->auth, pull->room->stall_ms,
+				       pull_object, pulled, pull, &err);
+	if (!pull->call)
+		failed(pull, &err);
+}
+
+/* Before it: the registry's. */
+
+static void manifest_done(void *arg, const struct error *err,
+			  const struct registry_image *image)
+{
+	struct pull *pull = arg;
+
+	pull->query = NULL;
+	if (err) {
+		log_debug("image=%s sizes are not known before: %s",
+			  pull->reference, err->text);
+		engine_pull(pull);
+		return;
+	}
+	for (size_t i = 0; i < image->count; i++)
+		progress_expect(pull->sums, image->layers[i].digest,
+				image->layers[i].bytes);
+	snprintf(pull->target, sizeof(pull->target), "%s@%s", pull->parts.name,
+		 image->digest);
+	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s",
+		 pull->target);
+	progress_sum(pull->sums, &pull->now);
+	engine_pull(pull);
+}
+
+static void ask_manifest(struct pull *pull)
+{
+	struct registry_way way = {
+		.credential = &pull->credential,
+		.authorities = pull->room->registries->authorities,
+		.plain = pull->plain,
+		.timeout_ms = pull->room->stall_ms < ASK_MS
+				      ? pull->room->stall_ms
+				      : ASK_MS,
+	};
+	struct error err;
+
+	pull->query = registry_ask(pull->room->loop, &pull->parts, &way,
+				   manifest_done, pull, &err);
+	if (!pull->query)
+		manifest_done(pull, &err, NULL);
+}
+
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct pull *pull = arg;
+	const char *root = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(answer, "DockerRootDir"));
+
+	pull->call = NULL;
+	pull->plain = pull_plain(answer, pull->host);
+	if (root && pull->room->registries->local)
+		pull->root = strdup(root);
+	ask_manifest(pull);
+}
+
+static void ask_engine(struct pull *pull)
+{
+	struct error err;
+
+	pull->call =
+		engine_info(pull->room->engine, CALL_MS, info_done, pull, &err);
+	if (!pull->call)
+		failed(pull, &err);
+}
+
+static int copy_credential(struct pull *pull, const struct credential *from)
+{
+	pull->auth = credential_header(from, pull->host);
+	if (from->username)
+		pull->credential.username = strdup(from->username);
+	if (from->password)
+		pull->credential.password = strdup(from->password);
+	return !from->username == !pull->credential.username ? 0 : -1;
+}
+
+static void credential_done(void *arg, const struct error *err,
+			    const struct credential *credential)
+{
+	struct pull *pull = arg;
+	struct error nomem;
+
+	pull->asking = NULL;
+	if (err) {
+		failed(pull, err);
+	} else if (copy_credential(pull, credential) < 0) {
+		error_nomem(&nomem, "image");
+		failed(pull, &nomem);
+	} else {
+		ask_engine(pull);
+	}
+}
+
+static int start(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct pull *pull = arg;
+	struct error err;
+
+	if (!pull->room->registries) {
+		engine_pull(pull);
+		return 0;
+	}
+	pull->asking = credential_ask(pull->room->loop,
+				      pull->room->registries->credentials, NULL,
+				      pull->host, credential_done, pull, &err);
+	if (!pull->asking)
+		failed(pull, &err);
+	return 0;
+}
+
+/* Life. */
+
+struct pull *pull_begin(const struct pull_room *room, const char *reference,
+			pull_progress_fn *progress, pull_done_fn *done,
+			void *arg, struct error *err)
+{
+	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
+	char path[REGISTRY_PATH_MAX + 1];
+
+	if (!pull || !(pull->reference = strdup(reference)) ||
+	    !(pull->sums = progress_new(err))) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	if (reference_parse(reference, &pull->parts, err) < 0)
+		return NULL;
+	pull->room = room;
+	pull->progress = progress;
+	pull->done = done;
+	pull->arg = arg;
+	pull->now.attempt = 1;
+	snprintf(pull->target, sizeof(pull->target), "%s", reference);
+	registry_place(&pull->parts, pull->host, path);
+	if (loop_timer(room->loop, &pull->soon, 0, start, pull, err) < 0)
+		return NULL;
+	return take(pull);
+}
+
+void pull_cancel(struct pull *pull)
+{
+	if (!pull)
+		return;
+	if (pull->gone)
+		*pull->gone = true;
+	credential_cancel(pull->asking);
+	registry_cancel(pull->query);
+	engine_call_cancel(pull->call);
+	loop_source_free(&pull->soon);
+	loop_source_free(&pull->timer);
+	progress_free(pull->sums);
+	credential_clear(&pull->credential);
+	secret_free(pull->auth);
+	free(pull->root);
+	free(pull->reference);
+	free(pull);
+}

@@ -1,0 +1,144 @@
+#!/bin/bash
+# images.t - images come from registries: with passwords, TLS, too little disk.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need openssl base64
+
+# What nobody may ever read anywhere but in the file that it is in.
+user=reader
+secret=s3cret-word
+
+# A registry that wants a password, behind TLS of an authority of our own.
+certificate()
+{
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
+		-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/tls.key" \
+		-out "$BED/tls.crt" 2>/dev/null
+}
+must certificate
+# bcrypt, of the secret.
+# shellcheck disable=SC2016 # dollars of the hash
+echo "$user:"'$2b$04$1esNX4PYwhBP8FOf9Fogi.1xd88JKvqxYEN1av.mYytX.xN7fgVDa' \
+	>"$BED/htpasswd"
+REGISTRY_MORE="auth: {htpasswd: {realm: regatta, path: $BED/htpasswd}}"
+REGISTRY_TLS="tls: {certificate: $BED/tls.crt, key: $BED/tls.key}"
+must registry_up locked
+locked=$REGISTRY
+REGISTRY_MORE='' REGISTRY_TLS=''
+must registry_up
+open=$REGISTRY
+
+# The agent's credentials, as docker login would write them; and its authority.
+credentials()
+{
+	jq -n --arg host "$locked" --arg auth \
+		"$(printf %s "$user:$secret" | base64 -w0)" \
+		'{auths: {($host): {auth: $auth}}}' >"$BED/auth.json" &&
+		chmod 600 "$BED/auth.json"
+}
+must credentials
+must mkdir -p "$BED/certs/$locked"
+must cp "$BED/tls.crt" "$BED/certs/$locked/ca.crt"
+
+AGENT_ARGS=(--registry-auth "$BED/auth.json" --registry-ca "$BED/certs"
+	--stall 10 --verbose)
+must small_disk engines/e2/data 40
+must cluster_up 2
+engine=$(node_engine 1)
+
+push() # IMAGE MIB
+{
+	random_image "$engine" "$1" "$2" &&
+		dk "$engine" --config "$BED/push" push -q "$1" >/dev/null &&
+		dk "$engine" rmi -f "$1" >/dev/null
+}
+must mkdir "$BED/push"
+must cp "$BED/auth.json" "$BED/push/config.json"
+must push "$locked/secret/tool:1" 8
+must push "$open/tool:1" 8
+must push "$open/large:1" 30
+
+sweep_of() # NAME IMAGE [LINE...]
+{
+	local name=$1 image=$2
+
+	shift 2
+	printf '%s\n' "sweep: $name" "image: $image" "retries: 0" "$@" \
+		'command: [/tool, print, "1000"]' >"$BED/$name.yaml"
+}
+submit_image()
+{
+	sweep_of "$@" && submit "$BED/$1.yaml"
+}
+
+
+# Only the owner may read them: the agent says so and does not start.
+chmod 640 "$BED/auth.json"
+run regatta-agent --registry-auth "$BED/auth.json" --state "$BED/none" \
+	--controller "$REGATTA_CONTROLLER" --key "$CLUSTER/n1.key" \
+	--controller-key "$CLUSTER/controller.key"
+like "$err" "mode 0640 found.*chmod 600" \
+	"credentials that others may read are refused: $err"
+chmod 600 "$BED/auth.json"
+
+# Too little disk is told before the layers come, in words, and is no riddle.
+must agent_stop 1
+must nodes_up 1 20
+must submit_image full "$open/large:1"
+ok 'wait_job $JOB failed 60' "an image that does not fit fails"
+is "$(job_get "$JOB" .failure)" image "of class image"
+like "$(job_get "$JOB" .text)" "disk full: .* GiB are to come .*e2/data has" \
+	"in words: $(job_get "$JOB" .text)"
+must agent_stop 2
+must nodes_up 0 20
+must agent_up 1
+must nodes_up 1 20
+
+must submit_image locked "$locked/secret/tool:1"
+ok 'wait_job $JOB completed 60' "an image comes from a registry with password"
+ok '! grep -q "sizes are not known" <(log_of cluster/agent1)' \
+	"whose authority and password we know too"
+is "$(dk "$engine" images --format '{{.Repository}}:{{.Tag}}' "$locked/secret/tool")" \
+	"$locked/secret/tool:1" "it came by digest, and has its name"
+
+# Nobody is let in with another password; nothing says which it was.
+sed -i "s/\"auth\": .*/\"username\": \"$user\", \"password\": \"x-$secret\"/" \
+	"$BED/auth.json"
+must dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+must submit_image wrong "$locked/secret/tool:1"
+ok 'wait_job $JOB failed 60' "another password does not do"
+like "$(job_get "$JOB" .text)" "$locked/secret/tool:1.*(denied|unauthorized|401|no basic auth)" \
+	"in words: $(job_get "$JOB" .text)"
+
+# Credential helpers are asked, by Docker's protocol.
+mkdir "$BED/bin"
+cat >"$BED/bin/docker-credential-bed" <<END
+#!/bin/sh
+read -r server
+echo "\$1 \$server" >>"$BED/asked"
+echo '{"Username":"$user","Secret":"$secret"}'
+END
+chmod +x "$BED/bin/docker-credential-bed"
+jq -n --arg host "$locked" '{credHelpers: {($host): "bed"}}' >"$BED/auth.json"
+must agent_stop 1
+must nodes_up 0 20
+PATH=$BED/bin:$PATH must agent_up 1
+must nodes_up 1 20
+must submit_image helper "$locked/secret/tool:1"
+ok 'wait_job $JOB completed 60' "a credential helper opens it"
+is "$(sort -u "$BED/asked")" "get $locked" "asked for that registry"
+
+# The secret is in the files that a person wrote, and nowhere else.
+for word in "$secret" "$(printf %s "$user:$secret" | base64 -w0)"; do
+	found=$(grep -rlF -e "$word" "$CLUSTER" "$BED"/*.log)
+	is "$found" "" "no log, table, error and store holds it"
+done
+cli show job "$JOB" --format json >"$BED/shown"
+ok '! grep -qF "$secret" "$BED/shown"' "nor does show"
+
+ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
+done_testing
