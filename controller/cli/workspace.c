@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #define IGNORE_FILE_MAX 65536
 
@@ -117,12 +118,21 @@ static int tree_open(struct tree *tree, struct sweep *sweep, size_t index,
 			  err);
 }
 
-int workspaces_bind(struct sweep *sweep, const char *file, struct error *err)
+int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
+		    struct error *err)
 {
 	for (size_t i = 0; i < sweep_workspaces(sweep); i++) {
 		owned(tree_clear) struct tree tree = { 0 };
+		char folder[PATH_MAX];
 
-		if (tree_open(&tree, sweep, i, file, err) < 0)
+		if (workspace_folder(sweep, i, file, folder, err) < 0)
+			return -1;
+		if (access(folder, F_OK) < 0 && errno == ENOENT)
+			cli_say(cli,
+				"the workspace %s is not there: planned "
+				"without it, but submit needs it",
+				folder);
+		else if (tree_open(&tree, sweep, i, file, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -15,11 +15,14 @@
 #define WORKSPACE_IGNORE_FILE ".regattaignore"
 
 /* Hash each workspace of the sweep and bind it (sweep_bind()). file: the
- * sweep's, at whose folder the paths begin.
+ * sweep's, at whose folder the paths begin. One that is not there is told and
+ * left unbound: a sweep may be planned where its code is not.
  */
-int workspaces_bind(struct sweep *sweep, const char *file, struct error *err);
+int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
+		    struct error *err);
 
-/* The same, and have them at the controller; adds them to the message. */
+/* Bind them, all of which must be there, and have them at the controller; adds
+ * them to the message. */
 int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 		    struct client *client, struct message_submit *submit,
 		    struct error *err);

@@ -243,6 +243,11 @@ static void test_plan(struct bed *bed)
 	ok(bed_printed(bed, "\"image\":\"other:2\"") &&
 		   bed_printed(bed, "\"cells\":4,"),
 	   "what is set on the command line is laid over the file");
+	bed_run(bed, "plan", file, "--set", "workspace=./nowhere", NULL);
+	ok(bed_said(bed, "the workspace ") &&
+		   bed_said(bed, "nowhere is not there: planned without it") &&
+		   bed_printed(bed, "demo: 8 cells, "),
+	   "a sweep may be planned where its code is not");
 	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);
 	ok(bed_run(bed, "plan", bed_file(bed, "bad.yaml"), NULL) == 2 &&
 		   bed_said(bed, "bad.yaml:2: framwork: "),

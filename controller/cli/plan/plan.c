@@ -461,7 +461,7 @@ int command_plan(struct cli *cli, struct error *err)
 
 	/* The trees are part of what the cells are: of how long they took. */
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
-	    workspaces_bind(input.sweep, input.name, err) < 0)
+	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
