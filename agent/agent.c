@@ -972,6 +972,11 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 	return take(agent);
 }
 
+size_t agent_tasks(const struct agent *agent)
+{
+	return agent->tasks_count;
+}
+
 void agent_free(struct agent *agent)
 {
 	struct entry *entry;

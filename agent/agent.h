@@ -53,6 +53,9 @@ struct agent;
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 			struct error *err);
 
+/* Tasks that it has. */
+size_t agent_tasks(const struct agent *agent);
+
 /* Containers and spools stay: the next agent goes on with them. */
 void agent_free(struct agent *agent);
 OWNED_POINTER(struct agent, agent_free)

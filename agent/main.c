@@ -172,7 +172,18 @@ static void end_loop(void *arg)
 	sd_event_exit(arg, EXIT_GOOD);
 }
 
-/* At SIGHUP: what can change while tasks run. */
+/* What can change while tasks run, and words about the rest. */
+static void adopt(const struct program *program,
+		  const struct agent_settings *settings)
+{
+	char names[CONFIG_NAMES_BYTES];
+
+	log_set_level(settings->common.verbose ? LOG_DEBUG : LOG_INFO);
+	if (config_changes(&agent_program, &program->settings, settings, names))
+		log_warning("changed, for the next start: %s", names);
+}
+
+/* At SIGHUP. */
 static void reload(void *arg)
 {
 	const struct program *program = arg;
@@ -184,7 +195,7 @@ static void reload(void *arg)
 			&settings, &config, &err) < 0)
 		log_error("settings stay as they are: %s", err.text);
 	else
-		log_set_level(settings.common.verbose ? LOG_DEBUG : LOG_INFO);
+		adopt(program, &settings);
 	if (guard_reload(program->guard, &err) < 0)
 		log_error("policy stays as it is: %s", err.text);
 	else
@@ -210,7 +221,8 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 	code = sd_event_loop(loop);
 	if (code < 0)
 		return error_set(err, -code, "event loop");
-	log_info("agent ends; its containers run on");
+	log_info("agent ends; its containers run on tasks=%zu",
+		 agent_tasks(agent));
 	return code;
 }
 

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
@@ -31,6 +32,7 @@ struct controller {
 	sd_event_source *turn, *tick, *stalled;
 	bool is_stalled; /* nothing is heard or said until a commit works */
 	int64_t drain_until_ms;
+	char status[80]; /* as systemd was told */
 };
 
 /* The turn. */
@@ -260,6 +262,24 @@ static bool nothing_left(const struct cluster *cluster)
 	return !cluster->jobs_count;
 }
 
+/* What systemctl status shows. */
+static void tell_status(struct controller *controller)
+{
+	const struct cluster *cluster = &controller->cluster;
+	char status[sizeof(controller->status)];
+	size_t up = 0;
+
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		up += cluster->nodes[i]->peer != NULL;
+	snprintf(status, sizeof(status),
+		 "STATUS=%zu of %zu nodes in reach, %zu jobs", up,
+		 cluster->nodes_count, (size_t)cluster->jobs_count);
+	if (!strcmp(status, controller->status))
+		return;
+	memcpy(controller->status, status, sizeof(status));
+	sd_notify(0, status);
+}
+
 static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct controller *controller = arg;
@@ -277,6 +297,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
 			gang_node_lost(cluster, node);
 	}
+	tell_status(controller);
 	look_again(cluster);
 	stock_tick(cluster);
 	gather_tick(cluster);
@@ -405,6 +426,11 @@ struct controller *controller_new(sd_event *loop,
 		return NULL;
 	}
 	return take(controller);
+}
+
+size_t controller_jobs(const struct controller *controller)
+{
+	return controller->cluster.jobs_count;
 }
 
 void controller_free(struct controller *controller)

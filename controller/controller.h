@@ -30,6 +30,9 @@ OWNED_POINTER(struct controller, controller_free)
 /* Where it listens, with the port it got. */
 const char *controller_endpoint(const struct controller *controller);
 
+/* Jobs that have not ended. */
+size_t controller_jobs(const struct controller *controller);
+
 /* Cancel everything, and end the loop when nothing is left on any node that
  * is in reach, or after a minute.
  */

@@ -17,6 +17,7 @@
 struct start {
 	int argc;
 	char **argv;
+	struct controller_settings settings;
 };
 
 static int complete(const struct controller_settings *settings,
@@ -65,6 +66,7 @@ static void reload(void *arg)
 {
 	const struct start *start = arg;
 	struct controller_settings settings;
+	char names[CONFIG_NAMES_BYTES];
 	owned(config_free) struct config *config = NULL;
 	struct error err;
 
@@ -74,12 +76,15 @@ static void reload(void *arg)
 		return;
 	}
 	log_set_level(settings.common.verbose ? LOG_DEBUG : LOG_INFO);
+	if (config_changes(&controller_program, &start->settings, &settings,
+			   names))
+		log_warning("changed, for the next start: %s", names);
 	log_info("settings read again");
 }
 
-static int serve(const struct start *start, sd_event *loop,
-		 const struct controller_settings *settings, struct error *err)
+static int serve(struct start *start, sd_event *loop, struct error *err)
 {
+	const struct controller_settings *settings = &start->settings;
 	struct controller_config config = { 0 };
 	owned(controller_free) struct controller *controller = NULL;
 	uint64_t lifeline = settings->common.lifeline;
@@ -92,47 +97,47 @@ static int serve(const struct start *start, sd_event *loop,
 	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
 	    (lifeline &&
 	     lifeline_watch(loop, (int)lifeline, drain, controller, err) < 0) ||
-	    program_on_reload(loop, reload, (void *)start, err) < 0)
+	    program_on_reload(loop, reload, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)
 		return error_set(err, -code, "event loop");
-	log_info("controller ends; jobs run on, and the next one goes on with "
-		 "them");
+	log_info("controller ends; the next one goes on with jobs=%zu",
+		 controller_jobs(controller));
 	return code;
 }
 
-static int run(const struct start *start, struct error *err)
+static int run(struct start *start, struct error *err)
 {
-	struct controller_settings settings;
+	const struct config_common *common = &start->settings.common;
 	owned(config_free) struct config *config = NULL;
 	sd_event *loop;
 	int code;
 
 	if (config_read(&controller_program, start->argc, start->argv, environ,
-			&settings, &config, err) < 0)
+			&start->settings, &config, err) < 0)
 		return -1;
-	if (settings.common.help) {
+	if (common->help) {
 		config_help(&controller_program, stdout);
 		return EXIT_GOOD;
 	}
-	if (settings.common.version) {
+	if (common->version) {
 		puts("regatta-controller " REGATTA_VERSION);
 		return EXIT_GOOD;
 	}
-	if (settings.common.verbose)
+	if (common->verbose)
 		log_set_level(LOG_DEBUG);
 	loop = program_begin(err);
-	code = loop ? serve(start, loop, &settings, err) : -1;
+	code = loop ? serve(start, loop, err) : -1;
 	sd_event_unref(loop);
 	return code;
 }
 
 int main(int argc, char **argv)
 {
-	const struct start words = { argc, argv };
+	struct start start = { .argc = argc, .argv = argv };
 	struct error err = { 0 };
 	int code = -1;
 
@@ -143,7 +148,7 @@ int main(int argc, char **argv)
 	if (sodium_init() < 0)
 		error_set(&err, EIO, "libsodium cannot be started");
 	else
-		code = run(&words, &err);
+		code = run(&start, &err);
 	if (code < 0) {
 		fprintf(stderr, "regatta-controller: %s\n", err.text);
 		return program_exit_code(&err);

@@ -251,6 +251,43 @@ int config_read(const struct config_program *program, int argc, char **argv,
 	return 0;
 }
 
+static bool is_same(const struct option_rule *rule, const void *before,
+		    const void *after)
+{
+	const void *one = (const char *)before + rule->offset;
+	const void *other = (const char *)after + rule->offset;
+	const char *text, *other_text;
+
+	if (rule->kind == OPTION_FLAG || rule->kind == OPTION_LAST)
+		return *(const bool *)one == *(const bool *)other;
+	if (rule->kind == OPTION_NUMBER)
+		return *(const uint64_t *)one == *(const uint64_t *)other;
+	text = *(const char *const *)one;
+	other_text = *(const char *const *)other;
+	return text && other_text ? !strcmp(text, other_text)
+				  : text == other_text;
+}
+
+bool config_changes(const struct config_program *program, const void *before,
+		    const void *after, char names[CONFIG_NAMES_BYTES])
+{
+	size_t used = 0;
+
+	for (const struct option_rule *rule = program->rules; rule->name;
+	     rule++) {
+		char key[NAME_BYTES];
+
+		if (rule->offset == offsetof(struct config_common, verbose) ||
+		    is_same(rule, before, after) || used >= CONFIG_NAMES_BYTES)
+			continue;
+		config_key(rule, key, sizeof(key));
+		used += (size_t)snprintf(names + used,
+					 CONFIG_NAMES_BYTES - used, "%s%s",
+					 used ? ", " : "", key);
+	}
+	return used;
+}
+
 void config_help(const struct config_program *program, FILE *out)
 {
 	fprintf(out, "usage: %s %s\n\n%s\n\n", program->name, program->usage,

@@ -57,6 +57,13 @@ int config_read_file(const struct config_program *program, const char *path,
 void config_free(struct config *config);
 OWNED_POINTER(struct config, config_free)
 
+/* The keys whose values differ, but for `verbose`, joined by commas and cut to
+ * fit; false: none.
+ */
+#define CONFIG_NAMES_BYTES 120
+bool config_changes(const struct config_program *program, const void *before,
+		    const void *after, char names[CONFIG_NAMES_BYTES]);
+
 /* What --help prints. */
 void config_help(const struct config_program *program, FILE *out);
 

@@ -232,6 +232,8 @@ like "$(on journalctl REGATTA_JOB=1 REGATTA_RANK=0 -o cat)" "task adopted" \
 	"the journal knows which job a line is about"
 like "$(prop agent StatusText)" "1 task, controller in reach" \
 	"and systemctl status how the agent fares"
+is "$(prop controller StatusText)" "1 of 1 nodes in reach, 1 jobs" \
+	"and the controller"
 on systemctl restart regatta-controller regatta-agent
 runs_on "so it does when all services are restarted"
 on systemctl reload regatta-agent regatta-controller

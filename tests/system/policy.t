@@ -102,10 +102,12 @@ must reloaded 3
 must submit_tool stranger print 1
 refused 'users: found [a-z]+, allowed by .*: somebody' "who may not"
 
-sed -i '/verbose/d' "$BED/agent.yaml"
+sed -i 's/verbose.*/stall: 3/' "$BED/agent.yaml"
 must reloaded 4
+like "$(log_of cluster/agent1)" "W changed, for the next start: stall" \
+	"it says which settings wait for the next start"
 ok 'alive cluster/agent1' "and the agent runs on"
 agent_stop 1
-like "$(log_of cluster/agent1)" "its containers run on" \
+like "$(log_of cluster/agent1)" "its containers run on tasks=0" \
 	"at its end it says what it leaves"
 done_testing

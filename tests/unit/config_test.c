@@ -58,7 +58,8 @@ static void precedence(void)
 			      T("REGATTA_AGENT_CLUSTER=variable"),
 			      T("REGATTA_AGENT_ADDRESS="),
 			      T("REGATTA_AGENT_IPMI=true"), NULL };
-	struct agent_settings settings;
+	struct agent_settings settings, other;
+	char names[CONFIG_NAMES_BYTES];
 	owned(config_free) struct config *config = NULL;
 	struct error err = { 0 };
 
@@ -73,6 +74,17 @@ static void precedence(void)
 	is(settings.vendor, "file", "of which all is taken");
 	ok(settings.common.verbose && settings.ipmi, "flags too");
 	is(settings.engine, "unix:///var/run/docker.sock", "then the default");
+	other = settings;
+	other.common.verbose = false;
+	ok(!config_changes(&agent_program, &settings, &other, names),
+	   "nothing changed that matters");
+	other.stall++;
+	other.engine = "x";
+	other.key = "y";
+	other.ipmi = false;
+	ok(config_changes(&agent_program, &settings, &other, names),
+	   "what changed is told");
+	is(names, "key, engine, stall, ipmi", "by name");
 }
 
 static void paths(void)
