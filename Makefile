@@ -73,7 +73,7 @@ CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \
 	controller/results/document/*.c controller/report/*.c \
-	controller/content/*.c controller/store/*.c))
+	controller/content/*.c controller/access/*.c controller/store/*.c))
 CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c \
 	controller/cli/commands/*.c controller/cli/plan/*.c \
 	controller/cli/run/*.c))

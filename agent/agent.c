@@ -9,6 +9,7 @@
 #include "agent/tasks/task.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/machine.h"
 #include "protocol/wire.h"
 
 #include <errno.h>
@@ -487,6 +488,7 @@ static void connected(void *arg)
 	struct agent *agent = arg;
 	const struct agent_config *config = agent->config;
 	const struct devices *devices = inventory_devices(agent->inventory);
+	char machine[MACHINE_ID_SIZE];
 	struct message_hello hello = {
 		.version = PROTOCOL_VERSION,
 		.software = (char *)"regatta-agent " REGATTA_VERSION,
@@ -496,6 +498,7 @@ static void connected(void *arg)
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
 		.peers = (char *)fetches_endpoint(agent->fetches),
+		.machine = machine_id(machine) ? machine : NULL,
 		.facts = all_facts(agent),
 		.inventory = devices->list,
 		.inventory_count = devices->count,

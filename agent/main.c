@@ -2,6 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/devices/cpulist.h"
+#include "agent/join.h"
 #include "agent/registry/credential.h"
 #include "protocol/config/agent.h"
 #include "protocol/file.h"
@@ -263,6 +264,8 @@ int main(int argc, char **argv)
 
 	if (sodium_init() < 0)
 		error_set(&err, EIO, "libsodium cannot be started");
+	else if (argc > 1 && !strcmp(argv[1], "join"))
+		code = agent_join(argc - 2, argv + 2, &err);
 	else
 		code = run(&program, &err);
 	if (code < 0) {

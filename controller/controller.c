@@ -2,6 +2,7 @@
  * loop in which what was decided is committed before it is told.
  */
 #include "controller/controller.h"
+#include "controller/access/access.h"
 #include "controller/cluster/chain.h"
 #include "controller/cluster/cluster.h"
 #include "controller/cluster/gang.h"
@@ -109,6 +110,11 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
 	struct wire_peer *old = node ? node->peer : NULL;
 
+	if (access_check_machine(cluster->access, wire_peer_public(peer),
+				 hello->machine, &err) < 0) {
+		wire_server_refuse(peer, err.code, err.text);
+		return;
+	}
 	if (node && node_taken(node, hello)) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
@@ -293,6 +299,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	for (size_t i = 0; i < cluster->nodes_count; i++) {
 		struct node *node = cluster->nodes[i];
 
+		node_settle_drain(cluster, node, clock_wall_ms());
 		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
 		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
 			gang_node_lost(cluster, node);
@@ -386,6 +393,9 @@ static int open_wire(struct cluster *cluster,
 	cluster->keyring = keyring_new(config->keys, err);
 	if (!cluster->keyring)
 		return -1;
+	cluster->access = access_new(cluster->store, cluster->keyring, err);
+	if (!cluster->access)
+		return -1;
 	cluster->wire =
 		wire_server_new(cluster->loop, &config->key, cluster->keyring,
 				&handler, cluster, err);
@@ -452,6 +462,7 @@ void controller_free(struct controller *controller)
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
+	access_free(cluster->access);
 	keyring_free(cluster->keyring);
 	intake_close(cluster);
 	node_free_all(cluster);

@@ -1,4 +1,4 @@
-/* key.h - CURVE key files, and the list of keys that may connect.
+/* key.h - CURVE key files: a name, a role and a pair of keys.
  *
  * A key file (mode 0600) holds one party's name, role and key pair:
  *
@@ -7,8 +7,8 @@
  *	public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
  *	secret: "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
  *
- * The controller's list of keys is one line a key, as `regatta key show`
- * prints it:
+ * The controller's list of keys (keyring.h) is one line a key, as `regatta key
+ * show` prints it:
  *
  *	"n1": {role: agent, public: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"}
  *
@@ -45,6 +45,8 @@ int key_generate(struct key *key, const char *name, enum role role,
 
 /* Write a key file of mode 0600. EEXIST: there is one already. */
 int key_save(const struct key *key, const char *path, struct error *err);
+/* The same, in place of whatever is there; a reader sees the old or the new. */
+int key_replace(const struct key *key, const char *path, struct error *err);
 
 /* Read a key file. EPERM: others may read it; EINVAL names file and line, also
  * where the two halves do not belong together.
@@ -61,32 +63,12 @@ int key_public(const char *given, char public[KEY_TEXT_SIZE],
 /* The line for the controller's list, with its newline. */
 int key_line(const struct key *key, char *line, size_t size);
 
-/* The keys that may connect, read from a list file; read again by itself when
- * the file changes, so that a key added is known and one removed is refused
- * from the next connection on. A broken list, also one where two names share
- * a key, changes nothing.
- */
-struct keyring;
-struct keyring *keyring_new(const char *path, struct error *err);
+/* Read entry `index` of such a list. EINVAL names file and line. */
+struct value;
+int key_of_list(struct key *key, const struct value *list, size_t index,
+		struct error *err);
 
-/* path NULL: a list in memory, empty at first, to which keys are added. A key
- * or a name that is there already is replaced. EINVAL: a bad name or key.
- */
-int keyring_admit(struct keyring *keyring, const char *name, enum role role,
-		  const char *public, struct error *err);
-void keyring_free(struct keyring *keyring);
-OWNED_POINTER(struct keyring, keyring_free)
-
-/* The key of that public text, or NULL: not known, or banned at present.
- * Borrowed until the next call.
- */
-const struct key *keyring_find(struct keyring *keyring, const char *public);
-const struct key *keyring_named(struct keyring *keyring, const char *name);
-
-/* Refuse the key of that name for a while. */
-void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
-
-/* Why the list as it is now could not be read; "" when it was. */
-const char *keyring_problem(const struct keyring *keyring);
+/* Is this the text of a key: 40 characters of Z85? */
+bool key_text_valid(const char *text);
 
 #endif

@@ -73,7 +73,8 @@ MESSAGE(heartbeat, F(heartbeat, time_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
 MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
 	O(hello, cluster), O(hello, address), O(hello, vendor),
-	O(hello, devices), O(hello, peers), O(hello, facts),
+	O(hello, devices), O(hello, peers), O(hello, machine),
+	O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
 MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
@@ -126,15 +127,26 @@ MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 	F(content_put, bytes), F(content_put, offset))
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
 	F(content_get, offset))
+MESSAGE(token, F(token, request), F(token, public), F(token, role),
+	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
+MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
+	F(admit, public))
+MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name))
+MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
+	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
+MESSAGE(label, F(label, request), F(label, node), F(label, labels))
+MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
+	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
 
-#define ANY (ROLE_AGENT | ROLE_OPERATOR | ROLE_VIEWER | ROLE_CONTROLLER)
+#define ANY (ROLE_AGENT | PERSON | ROLE_JOINER | ROLE_CONTROLLER)
 #define PERSON (ROLE_OPERATOR | ROLE_VIEWER)
 
 const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_HEARTBEAT] = { "heartbeat", &heartbeat_schema, ANY, false },
 	[MESSAGE_REFUSED] = { "refused", &refused_schema, ROLE_CONTROLLER, false },
-	[MESSAGE_HELLO] = { "hello", &hello_schema, ROLE_AGENT | PERSON, false },
+	[MESSAGE_HELLO] = { "hello", &hello_schema,
+		ROLE_AGENT | PERSON | ROLE_JOINER, false },
 	[MESSAGE_REPORT] = { "report", &report_schema, ROLE_AGENT, false },
 	[MESSAGE_TASK] = { "task", &task_schema, ROLE_AGENT, false },
 	[MESSAGE_PROGRESS] = { "progress", &progress_schema, ROLE_AGENT, false },
@@ -164,17 +176,34 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_CONTROLLER, false },
 	[MESSAGE_IMAGE_SAVE] = { "image-save", &image_save_schema,
 		ROLE_CONTROLLER, false },
-	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true },
-	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false },
-	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false },
-	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false },
-	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false },
+	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true,
+		"submit sweeps", true },
+	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false,
+		"cancel sweeps and jobs", true },
+	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false,
+		"run failed jobs again", true },
+	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false,
+		"look at all that is known" },
+	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false,
+		"read output of jobs" },
 	[MESSAGE_CONTENT_PUT] = { "content-put", &content_put_schema,
-		ROLE_OPERATOR, true },
+		ROLE_OPERATOR, true, "send workspaces and images" },
 	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
-		false },
+		false, "fetch files of jobs" },
 	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
-		ROLE_OPERATOR, false },
+		ROLE_OPERATOR, false, "load and save images", true },
+	[MESSAGE_TOKEN] = { "token", &token_schema, ROLE_OPERATOR, false,
+		"make tokens that let others join", true },
+	[MESSAGE_ADMIT] = { "admit", &admit_schema, ROLE_OPERATOR, false,
+		"let keys in", true },
+	[MESSAGE_REVOKE] = { "revoke", &revoke_schema, ROLE_OPERATOR, false,
+		"remove nodes, users and tokens", true },
+	[MESSAGE_DRAIN] = { "drain", &drain_schema, ROLE_OPERATOR, false,
+		"drain nodes, and take them back", true },
+	[MESSAGE_LABEL] = { "label", &label_schema, ROLE_OPERATOR, false,
+		"label nodes", true },
+	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false,
+		"enrol one key, as the token says", true },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */

@@ -61,6 +61,13 @@ enum message_type {
 	MESSAGE_CONTENT_PUT,
 	MESSAGE_CONTENT_GET,
 	MESSAGE_IMAGE_ORDER,
+	MESSAGE_TOKEN,
+	MESSAGE_ADMIT,
+	MESSAGE_REVOKE,
+	MESSAGE_DRAIN,
+	MESSAGE_LABEL,
+	/* holder of a token to controller */
+	MESSAGE_ENROL,
 	/* controller to client */
 	MESSAGE_REPLY,
 	MESSAGE_TYPES
@@ -86,8 +93,10 @@ struct message_hello {
 	char *address;  /* where other nodes reach this one: MASTER_ADDR */
 	char *vendor;
 	uint32_t devices;
-	char *peers;  /* where other agents get contents of it: an endpoint */
-	cJSON *facts; /* host facts, an object */
+	char *peers;   /* where other agents get contents of it: an endpoint */
+	char *machine; /* which machine it runs on: stays the same when it
+			  starts again; NULL: not told */
+	cJSON *facts;  /* host facts, an object */
 	struct device_info *inventory; /* none: its devices are only counted */
 	size_t inventory_count;
 };
@@ -318,10 +327,71 @@ struct message_retry {
 	uint64_t sweep;
 };
 
+/* A new token. Whoever made it keeps the secret half of its key; here only the
+ * public one is known. Its holder connects with that key, as a joiner, and can
+ * do nothing but enrol. Reply: {"token": how it is called, "until_ms"}.
+ */
+struct message_token {
+	uint64_t request;
+	char *public;
+	char *role; /* what it makes of who enrols: agent, operator, viewer */
+	char *name; /* whom; NULL: it names itself, only an agent may */
+	bool renew; /* name is there: its present key is revoked then */
+	uint32_t uses;  /* 0: 1 */
+	uint32_t for_s; /* how long it holds; 0: an hour */
+};
+
+/* Let a key in that its owner made. Reply: {"name", "role"}. */
+struct message_admit {
+	uint64_t request;
+	char *name;
+	char *role;
+	char *public;
+};
+
+/* Its keys are refused from now on, also in sessions that are open; a node is
+ * removed with its key. Reply: {"revoked": how many}.
+ */
+struct message_revoke {
+	uint64_t request;
+	char *kind; /* "node", "user" or "token" */
+	char *name;
+};
+
+/* From from_ms on (0: now) until until_ms (0: for good), or no longer
+ * (undrain), the node gets no new task. Reply: {"node": as for a query}.
+ */
+struct message_drain {
+	uint64_t request;
+	char *node;
+	bool undrain;
+	uint64_t from_ms;
+	uint64_t until_ms;
+	char *reason;
+};
+
+/* Labels of a node: texts are set, nulls removed. Reply: {"labels"}. */
+struct message_label {
+	uint64_t request;
+	char *node;
+	cJSON *labels; /* an object */
+};
+
+/* Enrol this key. The same again is answered as before. Reply: {"name",
+ * "role"}: as what it may connect from now on.
+ */
+struct message_enrol {
+	uint64_t request;
+	bool agent; /* what it is going to be */
+	char *name; /* that it would like, where the token leaves it open */
+	char *public;
+	char *machine; /* as in hello */
+};
+
 /* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
  * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id),
- * "history" (of keys), "files" (of job id),
- * "image" (an order, by name). With wait_ms the answer waits until
+ * "history" (of keys), "files" (of job id), "image" (an order, by name), "keys"
+ * (who may connect), "tokens", "audit". With wait_ms the answer waits until
  * something changed after `since` (the "since" of an earlier answer).
  */
 struct message_query {
@@ -425,6 +495,8 @@ struct message_kind {
 	const struct schema *schema;
 	unsigned int senders; /* roles */
 	bool payload;
+	const char *does; /* of what people ask: what it is, for the manual */
+	bool audited;     /* kept in the audit log, with its answer */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];
 

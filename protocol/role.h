@@ -1,4 +1,6 @@
 /* role.h - what a key's owner may be: agent, operator or viewer.
+ *
+ * What each may do is in one table, message_kinds[] of message.h.
  */
 #ifndef PROTOCOL_ROLE_H
 #define PROTOCOL_ROLE_H
@@ -10,6 +12,7 @@ enum role {
 	ROLE_OPERATOR = 2,   /* a person who may change things */
 	ROLE_VIEWER = 4,     /* a person who may look */
 	ROLE_CONTROLLER = 8, /* the server itself */
+	ROLE_JOINER = 16,    /* whoever holds a token, to enrol a key */
 };
 
 #endif

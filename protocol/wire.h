@@ -19,7 +19,7 @@
 #ifndef PROTOCOL_WIRE_H
 #define PROTOCOL_WIRE_H
 
-#include "protocol/key.h"
+#include "protocol/keyring.h"
 #include "protocol/message.h"
 #include "protocol/offset.h"
 
@@ -97,7 +97,15 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text);
 /* The same, but its key is not at fault: it may come back at once. */
 void wire_server_refuse(struct wire_peer *peer, int code, const char *text);
 
+/* Keys were admitted, forgotten or revoked: sessions of those that are no
+ * longer in the keyring end, with a word. Those of a list that changed end by
+ * themselves within a second.
+ */
+void wire_server_recheck(struct wire_server *server);
+
 const char *wire_peer_name(const struct wire_peer *peer);
+const char *wire_peer_public(const struct wire_peer *peer); /* key */
+const char *wire_peer_address(const struct wire_peer *peer);
 enum role wire_peer_role(const struct wire_peer *peer);
 void wire_peer_set_data(struct wire_peer *peer, void *data);
 void *wire_peer_data(const struct wire_peer *peer);

@@ -26,6 +26,7 @@
 #define HANDSHAKE_MS 10000 /* from accept to the end of the handshake */
 #define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
+#define KEY_GONE "its key is no longer in the list"
 
 TAILQ_HEAD(peer_list, wire_peer);
 STAILQ_HEAD(outgoing_list, outgoing);
@@ -39,6 +40,8 @@ struct wire_peer {
 	size_t id_size;
 	struct wire_server *server;
 	char name[KEY_NAME_SIZE];
+	char public[KEY_TEXT_SIZE];
+	char address[64];
 	enum role role;
 	int fd; /* libzmq's own, known by the number of its inode */
 	ino_t inode;
@@ -77,6 +80,7 @@ struct wire_server {
 	char endpoint[256];
 	uint32_t heartbeat_ms;
 	bool paused;
+	uint64_t changes; /* of the keyring, when peers were last held to it */
 	int64_t swept_ms;
 	int64_t deaf_ms;   /* until then we did not listen */
 	int64_t report_ms; /* when the first of these reports was made */
@@ -153,13 +157,20 @@ static double peer_rate(const struct wire_peer *peer)
 	return peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
 }
 
+/* A text of the connection, cut to fit; "" when there is none. */
+static void metadata(struct frames *frames, const char *property, char *to,
+		     size_t size)
+{
+	const char *text = zmq_msg_gets(&frames->text, property);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
 /* Whoever sends its first message, well or badly. */
 static struct wire_peer *peer_new(struct wire_server *server,
 				  struct frames *frames)
 {
-	const char *name = zmq_msg_gets(&frames->text, "User-Id");
-	const struct key *key =
-		keyring_named(server->keyring, name ? name : "");
+	const struct key *key;
 	struct wire_peer *peer = calloc(1, sizeof(*peer));
 	struct stat st;
 
@@ -168,8 +179,12 @@ static struct wire_peer *peer_new(struct wire_server *server,
 	memcpy(peer->id, frames->id, frames->id_size);
 	peer->id_size = frames->id_size;
 	peer->server = server;
-	peer->role = key ? key->role : ROLE_NONE;
-	snprintf(peer->name, sizeof(peer->name), "%s", name ? name : "");
+	metadata(frames, "User-Id", peer->name, sizeof(peer->name));
+	metadata(frames, ZAP_KEY, peer->public, sizeof(peer->public));
+	metadata(frames, "Peer-Address", peer->address, sizeof(peer->address));
+	key = keyring_known(server->keyring, peer->public);
+	peer->role =
+		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
 	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
 	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
 	door_heard(server->door, peer->fd);
@@ -186,6 +201,16 @@ static struct wire_peer *peer_new(struct wire_server *server,
 const char *wire_peer_name(const struct wire_peer *peer)
 {
 	return peer->name;
+}
+
+const char *wire_peer_public(const struct wire_peer *peer)
+{
+	return peer->public;
+}
+
+const char *wire_peer_address(const struct wire_peer *peer)
+{
+	return peer->address;
 }
 
 enum role wire_peer_role(const struct wire_peer *peer)
@@ -505,13 +530,12 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 /* May this message be looked at? Else the peer is refused. */
 static bool admit(struct wire_peer *peer, struct frames *frames)
 {
-	const char *name = zmq_msg_gets(&frames->text, "User-Id");
+	const char *public = zmq_msg_gets(&frames->text, ZAP_KEY);
 
 	if (peer->role == ROLE_NONE)
-		wire_server_refuse(peer, EACCES,
-				   "its key is no longer in the list");
+		wire_server_refuse(peer, EACCES, KEY_GONE);
 	/* The id of a closed connection may be chosen by the next one. */
-	else if (!name || strcmp(name, peer->name) != 0)
+	else if (!public || strcmp(public, peer->public) != 0)
 		wire_server_refuse(peer, EACCES,
 				   "another key speaks in its session");
 	else if (!peer_within_rate(peer))
@@ -551,7 +575,31 @@ static int router_ready(void *arg)
 	return 1;
 }
 
-/* Silence and broken connections. */
+/* Silence, broken connections, and keys that are no longer good. */
+
+static bool still_admitted(const struct wire_peer *peer)
+{
+	const struct key *key =
+		keyring_known(peer->server->keyring, peer->public);
+
+	return key && key->role == peer->role && !strcmp(key->name, peer->name);
+}
+
+void wire_server_recheck(struct wire_server *server)
+{
+	uint64_t changes = keyring_changes(server->keyring);
+	struct wire_peer *peer, *next;
+
+	if (changes == server->changes)
+		return;
+	server->changes = changes;
+	/* Ending one takes it out of the list, and no other. */
+	for (peer = TAILQ_FIRST(&server->active); peer; peer = next) {
+		next = TAILQ_NEXT(peer, next);
+		if (!still_admitted(peer))
+			wire_server_refuse(peer, EACCES, KEY_GONE);
+	}
+}
 
 static uint32_t sweep_interval(const struct wire_server *server)
 {
@@ -594,8 +642,10 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 		server->deaf_ms = now;
 	server->swept_ms = now;
 	report_rest(server, now);
-	if (!server->paused)
+	if (!server->paused) {
+		wire_server_recheck(server);
 		sweep(server, now);
+	}
 	loop_timer(server->loop, &server->sweep, sweep_interval(server),
 		   sweep_run, server, NULL);
 	return 0;

@@ -50,16 +50,38 @@ static int receive(void *socket, struct question *question)
 	return n == FRAMES ? 1 : -1;
 }
 
-static void answer(void *socket, const struct question *question,
-		   const char *name)
+/* A property as ZMTP has it: name and value, the size of each before it, in one
+ * byte and in four.
+ */
+static size_t put_property(uint8_t to[FRAME_SIZE], const char *public)
 {
+	static const char name[] = ZAP_KEY;
+	uint8_t *at = to;
+
+	*at++ = sizeof(name) - 1;
+	memcpy(at, name, sizeof(name) - 1);
+	at += sizeof(name) - 1;
+	memset(at, 0, 3);
+	at += 3;
+	*at++ = KEY_TEXT_SIZE - 1;
+	memcpy(at, public, KEY_TEXT_SIZE - 1);
+	return (size_t)(at - to) + KEY_TEXT_SIZE - 1;
+}
+
+static void answer(void *socket, const struct question *question,
+		   const struct key *key)
+{
+	const char *name = key ? key->name : NULL;
+	uint8_t property[FRAME_SIZE];
+	size_t size = key ? put_property(property, key->public) : 0;
+
 	zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
 	zmq_send(socket, question->frames[REQUEST_ID],
 		 question->sizes[REQUEST_ID], ZMQ_SNDMORE);
 	zmq_send(socket, name ? "200" : "400", 3, ZMQ_SNDMORE);
 	zmq_send(socket, name ? "OK" : "NO", 2, ZMQ_SNDMORE);
 	zmq_send(socket, name, name ? strlen(name) : 0, ZMQ_SNDMORE);
-	zmq_send(socket, "", 0, 0);
+	zmq_send(socket, property, size, 0);
 }
 
 static void report(struct zap *zap, const char *address, const char *public)
@@ -93,7 +115,7 @@ static int zap_ready(void *arg)
 	/* The controller's own key is no peer's. */
 	if (key && key->role == ROLE_CONTROLLER)
 		key = NULL;
-	answer(zap->socket, &question, key ? key->name : NULL);
+	answer(zap->socket, &question, key);
 	if (!key)
 		report(zap, question.frames[ADDRESS], public);
 	return 1;

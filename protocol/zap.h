@@ -3,14 +3,16 @@
  * ZAP (ZeroMQ RFC 27): the sockets of a context ask at inproc://zeromq.zap.01
  * of the same context. One such answerer serves all of its CURVE servers; make
  * it before their first bind. An accepted connection's messages carry the
- * name of its key as metadata "User-Id".
+ * name of its key as metadata "User-Id", and the key as ZAP_KEY.
  */
 #ifndef PROTOCOL_ZAP_H
 #define PROTOCOL_ZAP_H
 
-#include "protocol/key.h"
+#include "protocol/keyring.h"
 
 #include <systemd/sd-event.h>
+
+#define ZAP_KEY "X-Key"
 
 /* A key was turned away; address is the connection's, for the log. */
 typedef void zap_refused_fn(void *arg, const char *address, const char *why);

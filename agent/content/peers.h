@@ -9,7 +9,7 @@
 #define AGENT_CONTENT_PEERS_H
 
 #include "protocol/content/contents.h"
-#include "protocol/key.h"
+#include "protocol/keyring.h"
 #include "protocol/message.h"
 
 #include <systemd/sd-event.h>

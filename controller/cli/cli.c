@@ -43,6 +43,7 @@ static const char *const report_styles[] = { "table", "reference", NULL };
 static const char *const json_format[] = { "json", NULL };
 static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
 static const char *const json_formats[] = { "json", NULL };
+static const char *const person_roles[] = { "operator", "viewer", NULL };
 static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
 
@@ -99,6 +100,54 @@ static const struct option_rule submit_rules[] = {
 	SET,
 	CASES,
 	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+#define TOKEN \
+	{ OPTION("expires", 0, OPTION_TEXT, expires, "TIME"), \
+	  .help = "how long a token holds: 30m, 8h, 2d (1h)" }, \
+	{ OPTION("address", 0, OPTION_TEXT, address, "ENDPOINT"), \
+	  .help = "where whoever joins reaches the controller (as this " \
+		  "command line does)" }
+
+static const struct option_rule node_rules[] = {
+	{ OPTION("uses", 0, OPTION_NUMBER, uses, "N"), .min = 1, .max = 16384,
+	  .help = "how many nodes may join with a token (1)" },
+	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
+	  .help = "of the node that joins with a token (it says itself)" },
+	TOKEN,
+	{ OPTION("reason", 0, OPTION_TEXT, reason, "TEXT"),
+	  .help = "why a node is drained, for who looks at nodes" },
+	{ OPTION("from", 0, OPTION_TEXT, from, "TIME"),
+	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
+	{ OPTION("until", 0, OPTION_TEXT, until, "TIME"),
+	  .help = "and ends" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule user_rules[] = {
+	{ OPTION("role", 0, OPTION_WORD, role, "ROLE"), .words = person_roles,
+	  .help = "operator or viewer (needed to add)" },
+	{ OPTION("public", 0, OPTION_KEY, public, "KEY"),
+	  .help = "the user's public key or a file with it, in place of a "
+		  "token" },
+	TOKEN,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule audit_rules[] = {
+	{ OPTION("tail", 'n', OPTION_NUMBER, tail, "N"), .max = 1000000000,
+	  .help = "only the last N orders" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule nodes_rules[] = {
+	{ OPTION("watch", 'w', OPTION_FLAG, watch, NULL),
+	  .help = "show them again whenever something changes" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
+static const struct option_rule join_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
@@ -279,7 +328,7 @@ static const struct command commands[] = {
 	  "One line a job: what it is, its state, where it runs, and how far "
 	  "it is, why it\nfailed, or what nodes it waits for.",
 	  "regatta jobs --sweep 3", command_jobs },
-	{ "nodes", "", 0, 0, true, format_rules, "list the nodes",
+	{ "nodes", "", 0, 0, true, nodes_rules, "list the nodes",
 	  "One line a node: its state, its devices and what runs on it.",
 	  "regatta nodes", command_nodes },
 	{ "show", "KIND ID", 2, 2, true, format_rules,
@@ -387,6 +436,33 @@ static const struct command commands[] = {
 	  "that the\ncontroller's list of keys needs.",
 	  "regatta key new n1.key --name n1 --role agent >> authorized",
 	  command_key },
+	{ "node",
+	  "token | tokens | revoke TOKEN | rekey NODE | remove NODE | drain "
+	  "NODE | undrain NODE | maintain NODE | label NODE KEY=VALUE...",
+	  1, 66, true, node_rules, "let nodes join, drain, label, remove them",
+	  "token prints a line with which a machine joins: sudo regatta-agent "
+	  "join TOKEN.\nrekey prints one with which a node gets a new key; its "
+	  "old one is refused from\nthen on. remove refuses a node's key at "
+	  "once; its tasks begin again elsewhere.\nA drained node gets no new "
+	  "tasks; those that it has go on. maintain drains it\nfor a time to "
+	  "come. label sets texts that sweeps choose nodes by; KEY- removes.",
+	  "regatta node token --uses 8 --expires 2h", command_node },
+	{ "user", "add NAME --role ROLE | list | remove NAME | roles", 1, 2,
+	  true, user_rules, "let people in, and keep them out",
+	  "add prints a line with which the user joins: regatta join TOKEN. "
+	  "remove refuses\nthe user's key at once, also in sessions that are "
+	  "open. roles shows what each\nrole may do.",
+	  "regatta user add ann --role operator", command_user },
+	{ "join", "TOKEN", 1, 1, false, join_rules,
+	  "make yourself a key, with the token you were given",
+	  "Makes a key in ~/.config/regatta, has it enrolled, and writes down "
+	  "there where\nthe controller is. Machines join with regatta-agent "
+	  "join.",
+	  "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...", command_join },
+	{ "audit", "", 0, 0, true, audit_rules, "list who ordered what, and when",
+	  "Every order that changes something, what came of it, and from where "
+	  "it came.",
+	  "regatta audit --tail 20", command_audit },
 };
 /* clang-format on */
 

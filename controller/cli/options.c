@@ -23,6 +23,7 @@ void options_init(struct options *options)
 		.attempt = OPTION_NONE,
 		.devices = OPTION_NONE,
 		.from_step = OPTION_NONE,
+		.uses = OPTION_NONE,
 	};
 }
 

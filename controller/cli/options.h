@@ -57,6 +57,12 @@ struct options {
 	const char *result;
 	const char *log;
 	bool recompute;
+	bool watch;
+	const char *expires;
+	const char *reason;
+	const char *until;
+	const char *public;
+	const char *address;
 	uint64_t sequence;
 	uint64_t sweep;
 	uint64_t rank;
@@ -64,6 +70,7 @@ struct options {
 	uint64_t attempt;
 	uint64_t devices;
 	uint64_t from_step;
+	uint64_t uses;
 	struct option_list set;
 };
 

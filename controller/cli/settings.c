@@ -68,6 +68,22 @@ static int find_config(const struct environment *environment,
 	return put_path(config->path, err, "%s/config.yaml", config->folder);
 }
 
+int settings_file(const struct environment *environment, char path[PATH_MAX],
+		  char folder[PATH_MAX], struct error *err)
+{
+	struct config config = { .path = "" };
+
+	if (find_config(environment, &config, err) < 0)
+		return -1;
+	if (!config.path[0])
+		return error_set(err, EINVAL,
+				 "no home folder for settings: set "
+				 "REGATTA_CONFIG to a file");
+	memcpy(path, config.path, PATH_MAX);
+	memcpy(folder, config.folder, PATH_MAX);
+	return 0;
+}
+
 static int read_text(const struct value *root, const char *name,
 		     const char **to, struct error *err)
 {

@@ -48,6 +48,10 @@ int settings_connection(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err);
 
+/* The configuration file and its folder, there or not. EINVAL: no home. */
+int settings_file(const struct environment *environment, char path[PATH_MAX],
+		  char folder[PATH_MAX], struct error *err);
+
 /* The folder of models, frameworks and vendors, which also holds the images
  * that are built here. ENOENT: there is none.
  */

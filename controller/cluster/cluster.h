@@ -30,7 +30,8 @@
 #define CLUSTER_NODES_MAX 16384
 
 struct job;
-struct stock; /* controller/content/stock.h */
+struct stock;  /* controller/content/stock.h */
+struct access; /* controller/access/access.h */
 struct gathers;
 struct carries; /* controller/content/carry.h */
 
@@ -48,8 +49,13 @@ struct node {
 	struct wire_peer *peer; /* NULL: out of reach */
 	char *instance; /* of the agent that spoke last; NULL: not told */
 	bool reported;  /* it said what it has, in this session */
-	bool drained;
-	char *vendor; /* "" before the first hello */
+	bool removed;   /* it may not come back under this name's old key */
+	bool drained;   /* it gets no new task now: */
+	bool drain;     /* somebody said so, for this time, wall clock: */
+	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
+	char *reason;                          /* or NULL */
+	cJSON *labels; /* an object of texts; NULL: none */
+	char *vendor;  /* "" before the first hello */
 	char *address;
 	char *peers; /* where other nodes get contents of it; NULL: nowhere */
 	cJSON *facts;
@@ -187,6 +193,7 @@ struct cluster {
 	struct catalog *catalog;
 	struct wire_server *wire;
 	struct keyring *keyring;
+	struct access *access;
 	uint64_t node_lost_ms;
 	struct node **nodes;
 	struct slot *slots; /* as the scheduler sees nodes[i] */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DISCARDS_MAX 4096     /* of one node, that are waited for */
+#define LABELS_MAX 64         /* of one node */
 #define INVENTORY "inventory" /* in the row, beside the facts */
 
 struct node *node_find(const struct cluster *cluster, const char *name)
@@ -28,8 +29,10 @@ static void node_free(struct node *node)
 	free(node->peers);
 	free(node->instance);
 	free(node->discards);
+	free(node->reason);
 	inventory_clear(node);
 	cJSON_Delete(node->facts);
+	cJSON_Delete(node->labels);
 	free(node);
 }
 OWNED_POINTER(struct node, node_free)
@@ -98,6 +101,52 @@ struct loading {
 	struct error *err;
 };
 
+/* What people said of it, as the store keeps it. */
+
+static bool drained_at(const struct node *node, int64_t now_ms)
+{
+	return node->drain && node->drain_from_ms <= now_ms &&
+	       (!node->drain_until_ms || now_ms < node->drain_until_ms);
+}
+
+static int64_t number_of(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
+}
+
+static void settings_load(struct node *node, const char *text)
+{
+	cJSON *settings = codec_parse(text, strlen(text), NULL);
+	const cJSON *reason =
+		cJSON_GetObjectItemCaseSensitive(settings, "reason");
+
+	node->drain_from_ms = number_of(settings, "from_ms");
+	node->drain_until_ms = number_of(settings, "until_ms");
+	if (cJSON_IsString(reason))
+		node->reason = strdup(reason->valuestring);
+	node->labels =
+		cJSON_DetachItemFromObjectCaseSensitive(settings, "labels");
+	cJSON_Delete(settings);
+}
+
+static cJSON *settings_json(const struct node *node)
+{
+	cJSON *settings = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(settings, "from_ms",
+				(double)node->drain_from_ms);
+	cJSON_AddNumberToObject(settings, "until_ms",
+				(double)node->drain_until_ms);
+	if (node->reason)
+		cJSON_AddStringToObject(settings, "reason", node->reason);
+	if (node->labels)
+		cJSON_AddItemToObject(settings, "labels",
+				      cJSON_Duplicate(node->labels, true));
+	return settings;
+}
+
 static int load_row(const struct node_row *row, void *arg)
 {
 	struct loading *loading = arg;
@@ -106,7 +155,10 @@ static int load_row(const struct node_row *row, void *arg)
 
 	if (!node)
 		return -1;
-	node->drained = row->drained;
+	node->drain = row->drained;
+	if (row->settings)
+		settings_load(node, row->settings);
+	node->drained = drained_at(node, clock_wall_ms());
 	node->seen_ms = row->seen_ms;
 	if (row->facts)
 		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
@@ -133,17 +185,132 @@ static int node_save(struct cluster *cluster, const struct node *node,
 		cJSON_AddItemToObject(both, INVENTORY, inventory_json(node))
 			? cJSON_PrintUnformatted(both)
 			: NULL;
+	cJSON *said = settings_json(node);
+	char *settings = cJSON_PrintUnformatted(said);
 	struct node_row row = {
 		.name = node->name,
-		.drained = node->drained,
+		.drained = node->drain,
 		.facts = facts,
 		.seen_ms = node->seen_ms,
+		.settings = settings,
 	};
 	int rc = store_put_node(cluster->store, &row, err);
 
 	cJSON_Delete(both);
+	cJSON_Delete(said);
 	cJSON_free(facts);
+	cJSON_free(settings);
 	return rc;
+}
+
+/* Its state, or what people said of it: who waits for news wants to know. */
+static void tell(struct cluster *cluster, struct node *node)
+{
+	node_refresh(cluster, node);
+	cluster->progress_seq++;
+}
+
+int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
+	       int64_t until_ms, const char *reason, struct error *err)
+{
+	int64_t now_ms = clock_wall_ms();
+	char *copy = reason ? strdup(reason) : NULL;
+
+	if (until_ms && (until_ms <= now_ms || until_ms <= from_ms)) {
+		free(copy);
+		return error_set(err, EINVAL,
+				 "until: it is past, or before it begins");
+	}
+	if (reason && !copy)
+		return error_nomem(err, "node");
+	free(node->reason);
+	node->reason = copy;
+	node->drain = true;
+	node->drain_from_ms = from_ms;
+	node->drain_until_ms = until_ms;
+	node->drained = drained_at(node, now_ms);
+	tell(cluster, node);
+	return node_save(cluster, node, err);
+}
+
+int node_undrain(struct cluster *cluster, struct node *node, struct error *err)
+{
+	free(node->reason);
+	node->reason = NULL;
+	node->drain = node->drained = false;
+	node->drain_from_ms = node->drain_until_ms = 0;
+	tell(cluster, node);
+	return node_save(cluster, node, err);
+}
+
+void node_settle_drain(struct cluster *cluster, struct node *node,
+		       int64_t now_ms)
+{
+	if (!node->drain || drained_at(node, now_ms) == node->drained)
+		return;
+	node->drained = !node->drained;
+	tell(cluster, node);
+}
+
+/* Words that may stand in a sweep's list without quotes. */
+static int check_label(const cJSON *label, struct error *err)
+{
+	if (!name_valid(label->string))
+		return error_set(err, EINVAL,
+				 "label: found '%.80s', allowed are letters, "
+				 "digits, '.', '_' and '-'",
+				 label->string);
+	if (cJSON_IsNull(label) || (cJSON_IsString(label) &&
+				    strlen(label->valuestring) < KEY_NAME_SIZE))
+		return 0;
+	return error_set(err, EINVAL,
+			 "label %s: allowed is a text of up to %d bytes",
+			 label->string, KEY_NAME_SIZE - 1);
+}
+
+int node_label(struct cluster *cluster, struct node *node, const cJSON *labels,
+	       struct error *err)
+{
+	cJSON *now = node->labels ? cJSON_Duplicate(node->labels, true)
+				  : cJSON_CreateObject();
+	const cJSON *label;
+	int rc = now ? 0 : error_nomem(err, "labels");
+
+	cJSON_ArrayForEach(label, labels)
+	{
+		if (rc == 0)
+			rc = check_label(label, err);
+		if (rc < 0)
+			break;
+		cJSON_DeleteItemFromObjectCaseSensitive(now, label->string);
+		if (cJSON_IsString(label))
+			cJSON_AddStringToObject(now, label->string,
+						label->valuestring);
+	}
+	if (rc == 0 && cJSON_GetArraySize(now) > LABELS_MAX)
+		rc = error_set(err, E2BIG, "labels: allowed are %d of a node",
+			       LABELS_MAX);
+	if (rc < 0) {
+		cJSON_Delete(now);
+		return -1;
+	}
+	cJSON_Delete(node->labels);
+	node->labels = now;
+	tell(cluster, node);
+	return node_save(cluster, node, err);
+}
+
+int node_remove(struct cluster *cluster, struct node *node, struct error *err)
+{
+	if (store_remove_node(cluster->store, node->name, err) < 0)
+		return -1;
+	node->removed = true;
+	free(node->reason);
+	node->reason = NULL;
+	node->drain = node->drained = false;
+	cJSON_Delete(node->labels);
+	node->labels = NULL;
+	return 0;
 }
 
 bool node_taken(const struct node *node, const struct message_hello *hello)
@@ -195,11 +362,12 @@ int node_join(struct cluster *cluster, struct node *node,
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;
+	node->removed = false;
 	node->reported = false;
 	node->seen_ms = clock_wall_ms();
 	node->lost_since_ms = 0;
 	cluster->slots[node->index].devices = hello->devices;
-	node_refresh(cluster, node);
+	tell(cluster, node);
 	return node_save(cluster, node, err);
 }
 
@@ -234,7 +402,7 @@ void node_leave(struct cluster *cluster, struct node *node)
 	node->peer = NULL;
 	node->reported = false;
 	node->lost_since_ms = clock_mono_ms();
-	node_refresh(cluster, node);
+	tell(cluster, node);
 }
 
 void node_refresh(struct cluster *cluster, struct node *node)

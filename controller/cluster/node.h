@@ -29,6 +29,20 @@ int node_inventory(struct cluster *cluster, struct node *node,
 bool node_taken(const struct node *node, const struct message_hello *hello);
 /* What a task told of its node when it was checked is what the node is now. */
 void node_renew(struct node *node, const cJSON *facts);
+/* From from_ms on until until_ms (0: for good) it gets no new task; reason may
+ * be NULL. Or no longer so. EINVAL: until_ms is past, or before from_ms.
+ */
+int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
+	       int64_t until_ms, const char *reason, struct error *err);
+int node_undrain(struct cluster *cluster, struct node *node, struct error *err);
+/* Begin and end what was said of a time, when it has come. */
+void node_settle_drain(struct cluster *cluster, struct node *node,
+		       int64_t now_ms);
+/* Texts of labels are set, nulls remove. EINVAL: no such label may be. */
+int node_label(struct cluster *cluster, struct node *node, const cJSON *labels,
+	       struct error *err);
+/* Its key is revoked: it is no node any more, until one of its name joins. */
+int node_remove(struct cluster *cluster, struct node *node, struct error *err);
 /* The session is over. */
 void node_leave(struct cluster *cluster, struct node *node);
 

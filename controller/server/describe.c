@@ -345,6 +345,21 @@ cJSON *describe_node_whole(const struct cluster *cluster,
 	return to;
 }
 
+/* What somebody said of when it gets no new task; null: nothing. */
+static cJSON *describe_drain(const struct node *node)
+{
+	cJSON *to;
+
+	if (!node->drain)
+		return cJSON_CreateNull();
+	to = cJSON_CreateObject();
+	add_number(to, "from_ms", (double)node->drain_from_ms);
+	add_number(to, "until_ms", (double)node->drain_until_ms);
+	if (node->reason)
+		add_text(to, "reason", node->reason);
+	return to;
+}
+
 cJSON *describe_node(const struct cluster *cluster, const struct node *node)
 {
 	const struct slot *slot = &cluster->slots[node->index];
@@ -355,6 +370,10 @@ cJSON *describe_node(const struct cluster *cluster, const struct node *node)
 	add_text(to, "name", node->name);
 	add_text(to, "state", node_state(node));
 	cJSON_AddBoolToObject(to, "drained", node->drained);
+	cJSON_AddItemToObject(to, "drain", describe_drain(node));
+	cJSON_AddItemToObject(to, "labels",
+			      node->labels ? cJSON_Duplicate(node->labels, true)
+					   : cJSON_CreateObject());
 	add_text(to, "vendor", node->vendor);
 	add_number(to, "devices", slot->devices);
 	add_number(to, "lost", __builtin_popcountll(slot->lost));

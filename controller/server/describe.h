@@ -29,7 +29,8 @@ cJSON *describe_origin(struct cluster *cluster, const struct job_row *row);
 /* The same and "spec", "tasks", "events", "result". */
 cJSON *describe_job_whole(struct cluster *cluster, const struct job_row *row);
 
-/* {"name", "state", "drained", "vendor", "devices", "lost", "free", "chips":
+/* {"name", "state", "drained": now, "drain": {"from_ms", "until_ms", "reason"}
+ * or null, "labels": {}, "vendor", "devices", "lost", "free", "chips":
  * {name: how many that are not lost}, "address", "jobs": [ids], "seen_ms",
  * "facts"}; lost ones are counted in devices, not in free.
  */

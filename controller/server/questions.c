@@ -1,6 +1,7 @@
 /* questions.c - what people may ask, a function a question.
  */
 #include "controller/server/questions.h"
+#include "controller/access/access.h"
 #include "controller/cluster/lifecycle.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/verdict.h"
@@ -231,9 +232,12 @@ static int ask_nodes(struct cluster *cluster, const struct message_query *query,
 		     cJSON *body, struct error *err)
 {
 	struct listing listing = listing_of(cluster, query, body, "nodes");
+	int64_t skip =
+		query->after > INT64_MAX ? INT64_MAX : (int64_t)query->after;
 
-	for (size_t i = query->after; i < cluster->nodes_count; i++)
-		if (listing_room(&listing))
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		if (!cluster->nodes[i]->removed && skip-- <= 0 &&
+		    listing_room(&listing))
 			listing_add(&listing,
 				    describe_node(cluster, cluster->nodes[i]));
 	listing_end(&listing, body);
@@ -246,7 +250,7 @@ static int ask_node(struct cluster *cluster, const struct message_query *query,
 	const struct node *node =
 		query->name ? node_find(cluster, query->name) : NULL;
 
-	if (!node)
+	if (!node || node->removed)
 		return error_set(err, ENOENT, "node '%.64s': not there",
 				 query->name ? query->name : "");
 	cJSON_AddItemToObject(body, "node", describe_node_whole(cluster, node));
@@ -282,6 +286,73 @@ static int ask_events(struct cluster *cluster,
 
 	if (store_events(cluster->store, query->id, query->after,
 			 listing.limit + 1, list_event, &listing, err) < 0)
+		return -1;
+	listing_end(&listing, body);
+	return 0;
+}
+
+/* A page of rows, which are deleted. */
+static void list_all(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, const char *name, cJSON *rows)
+{
+	struct listing listing = listing_of(cluster, query, body, name);
+	cJSON *row;
+
+	for (uint64_t i = 0; (row = cJSON_DetachItemFromArray(rows, 0)); i++)
+		if (i >= query->after && listing_room(&listing))
+			listing_add(&listing, row);
+		else
+			cJSON_Delete(row);
+	listing_end(&listing, body);
+	cJSON_Delete(rows);
+}
+
+static int ask_keys(struct cluster *cluster, const struct message_query *query,
+		    cJSON *body, struct error *err)
+{
+	list_all(cluster, query, body, "keys", access_keys(cluster->access));
+	return 0;
+}
+
+static int ask_tokens(struct cluster *cluster,
+		      const struct message_query *query, cJSON *body,
+		      struct error *err)
+{
+	list_all(cluster, query, body, "tokens",
+		 access_tokens(cluster->access));
+	return 0;
+}
+
+static int list_audit(const struct audit_row *row, void *arg)
+{
+	struct listing *listing = arg;
+	cJSON *to;
+
+	if (!listing_room(listing))
+		return 0;
+	to = cJSON_CreateObject();
+	cJSON_AddNumberToObject(to, "seq", (double)row->seq);
+	cJSON_AddNumberToObject(to, "time_ms", (double)row->time_ms);
+	cJSON_AddStringToObject(to, "who", row->who);
+	cJSON_AddStringToObject(to, "role", row->role);
+	cJSON_AddStringToObject(to, "address", row->address);
+	cJSON_AddStringToObject(to, "act", row->act);
+	cJSON_AddItemToObject(to, "request",
+			      codec_parse(row->request, strlen(row->request),
+					  NULL));
+	if (row->refusal)
+		cJSON_AddStringToObject(to, "refusal", row->refusal);
+	listing_add(listing, to);
+	return 0;
+}
+
+static int ask_audit(struct cluster *cluster, const struct message_query *query,
+		     cJSON *body, struct error *err)
+{
+	struct listing listing = listing_of(cluster, query, body, "audit");
+
+	if (store_audit(cluster->store, query->after, listing.limit + 1,
+			list_audit, &listing, err) < 0)
 		return -1;
 	listing_end(&listing, body);
 	return 0;
@@ -495,6 +566,9 @@ static const struct {
 	{ "results", ask_results },
 	{ "series", ask_series },
 	{ "history", ask_history },
+	{ "keys", ask_keys },
+	{ "tokens", ask_tokens },
+	{ "audit", ask_audit },
 	{ "files", ask_files },
 	{ "image", ask_image },
 };
@@ -507,8 +581,8 @@ static ask_fn *question(const char *what, struct error *err)
 			return questions[i].ask;
 	error_set(err, EINVAL,
 		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events, results, series, history, files and "
-		  "image",
+		  "nodes, node, events, results, series, history, keys, "
+		  "tokens, audit, files and image",
 		  what);
 	return NULL;
 }

@@ -1,8 +1,11 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/server/server.h"
+#include "controller/access/access.h"
 #include "controller/content/carry.h"
 #include "controller/content/stock.h"
+#include "controller/server/admin.h"
+#include "controller/server/describe.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
@@ -12,6 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
 /* A request that waits for news. */
 struct parked {
@@ -202,7 +207,7 @@ static int query(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	/* A cursor from another life of the store has nothing to wait for. */
 	if (message->since > store_seen_event(cluster->store))
 		message->since = 0;
-	if (message->wait_ms && message->since &&
+	if (message->wait_ms &&
 	    !query_has_news(cluster, message, cluster->progress_seq))
 		return park(cluster, peer, MESSAGE_QUERY, message,
 			    message->wait_ms, err);
@@ -263,6 +268,85 @@ static int retry(struct cluster *cluster, struct wire_peer *peer, void *arg,
 					err));
 }
 
+/* Replies whose body is filled by fn's work: rc below 0 says it was not. */
+static int answer_admin(struct wire_peer *peer, uint64_t request, cJSON *body,
+			int rc)
+{
+	if (rc < 0) {
+		cJSON_Delete(body);
+		return -1;
+	}
+	reply(peer, request, body, NULL, 0);
+	return 0;
+}
+
+static int token(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_token *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	return answer_admin(peer, message->request, body,
+			    access_token(cluster->access, wire_peer_name(peer),
+					 message, body, err));
+}
+
+static int admit(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_admit *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	return answer_admin(peer, message->request, body,
+			    access_admit(cluster->access, wire_peer_name(peer),
+					 message, body, err));
+}
+
+static int revoke_key(struct cluster *cluster, struct wire_peer *peer,
+		      void *arg, const void *payload, size_t size,
+		      struct error *err)
+{
+	const struct message_revoke *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	return answer_admin(peer, message->request, body,
+			    admin_revoke(cluster, wire_peer_name(peer), message,
+					 body, err));
+}
+
+static int drain(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_drain *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	return answer_admin(peer, message->request, body,
+			    admin_drain(cluster, message, body, err));
+}
+
+static int label(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_label *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	return answer_admin(peer, message->request, body,
+			    admin_label(cluster, message, body, err));
+}
+
+static int enrol(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		 const void *payload, size_t size, struct error *err)
+{
+	const struct message_enrol *message = arg;
+	cJSON *body = answer_new(cluster);
+	int rc = access_enrol(cluster->access, wire_peer_public(peer), message,
+			      body, err);
+
+	/* A key that was replaced is good no longer. */
+	wire_server_recheck(cluster->wire);
+	return answer_admin(peer, message->request, body, rc);
+}
+
 static int content_put(struct cluster *cluster, struct wire_peer *peer,
 		       void *arg, const void *payload, size_t size,
 		       struct error *err)
@@ -300,6 +384,33 @@ static int content_get(struct cluster *cluster, struct wire_peer *peer,
 	return 0;
 }
 
+/* In the queue that is committed with the act. */
+static void audit(struct cluster *cluster, const struct wire_peer *peer,
+		  enum message_type type, const void *body, const char *refusal)
+{
+	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
+	char *text = NULL;
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = wire_peer_name(peer),
+		.role = role_name(wire_peer_role(peer)),
+		.address = wire_peer_address(peer),
+		.act = message_kinds[type].name,
+		.refusal = refusal,
+	};
+	struct error err;
+
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
+	text = cJSON_PrintUnformatted(object);
+	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	log_info("%s by=%s from=%s%s%s", row.act, row.who, row.address,
+		 refusal ? ": refused: " : "", refusal ? refusal : "");
+	cJSON_free(text);
+	cJSON_Delete(object);
+}
+
 void server_request(struct cluster *cluster, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size)
@@ -313,6 +424,12 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_RETRY] = retry,
 		[MESSAGE_QUERY] = query,
 		[MESSAGE_LOG_READ] = log_read,
+		[MESSAGE_TOKEN] = token,
+		[MESSAGE_ADMIT] = admit,
+		[MESSAGE_REVOKE] = revoke_key,
+		[MESSAGE_DRAIN] = drain,
+		[MESSAGE_LABEL] = label,
+		[MESSAGE_ENROL] = enrol,
 		[MESSAGE_CONTENT_PUT] = content_put,
 		[MESSAGE_CONTENT_GET] = content_get,
 		[MESSAGE_IMAGE_ORDER] = image_order,
@@ -320,11 +437,15 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 	/* clang-format on */
 	struct error err = { 0 };
 	uint64_t request;
+	int rc;
 
 	if (!handlers[type])
 		return;
 	/* Every request of a person begins with its number. */
 	request = *(const uint64_t *)body;
-	if (handlers[type](cluster, peer, body, payload, size, &err) < 0)
+	rc = handlers[type](cluster, peer, body, payload, size, &err);
+	if (message_kinds[type].audited)
+		audit(cluster, peer, type, body, rc < 0 ? err.text : NULL);
+	if (rc < 0)
 		refuse(peer, request, &err);
 }

@@ -94,7 +94,23 @@ static const char version_2[] =
 static const char version_3[] =
 	"CREATE INDEX jobs_cell ON jobs(sweep, cell_index);";
 
-static const char *const upgrades[] = { version_1, version_2, version_3 };
+/* Version 4. Who may connect, what people ordered, and what they said of nodes.
+ */
+static const char version_4[] =
+	"ALTER TABLE nodes ADD COLUMN settings TEXT;"
+	"CREATE TABLE keys("
+	" public TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,"
+	" machine TEXT, grants TEXT, for_name TEXT, uses INTEGER NOT NULL,"
+	" renew INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
+	" by TEXT NOT NULL, since_ms INTEGER NOT NULL,"
+	" revoked_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE audit("
+	" seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL,"
+	" who TEXT NOT NULL, role TEXT NOT NULL, address TEXT NOT NULL,"
+	" act TEXT NOT NULL, request TEXT NOT NULL, refusal TEXT);";
+
+static const char *const upgrades[] = { version_1, version_2, version_3,
+					version_4 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
@@ -108,8 +124,12 @@ static const char *const writes[WRITES] = {
 	[WRITE_STATE] = set_state,
 	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
 	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
-	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?)",
+	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?,?)",
 	[WRITE_NO_NODE] = "DELETE FROM nodes WHERE name = ?",
+	[WRITE_KEY] = "INSERT OR REPLACE INTO keys"
+		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
+	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
 };
 
 static int next_id(struct store *store, const char *sql, uint64_t *next,
@@ -385,12 +405,37 @@ int store_put_node(struct store *store, const struct node_row *row,
 {
 	return QUEUE(store, WRITE_NODE, err, text(row->name),
 		     number(row->drained), maybe_text(row->facts),
-		     number(row->seen_ms));
+		     number(row->seen_ms), maybe_text(row->settings));
 }
 
 int store_remove_node(struct store *store, const char *name, struct error *err)
 {
 	return QUEUE(store, WRITE_NO_NODE, err, text(name));
+}
+
+int store_put_key(struct store *store, const struct key_row *row,
+		  struct error *err)
+{
+	return QUEUE(store, WRITE_KEY, err, text(row->public), text(row->name),
+		     text(row->role), maybe_text(row->machine),
+		     maybe_text(row->grants), maybe_text(row->for_name),
+		     number(row->uses), number(row->renew),
+		     number(row->until_ms), text(row->by),
+		     number(row->since_ms), number(row->revoked_ms));
+}
+
+int store_remove_key(struct store *store, const char *public, struct error *err)
+{
+	return QUEUE(store, WRITE_NO_KEY, err, text(public));
+}
+
+int store_put_audit(struct store *store, const struct audit_row *row,
+		    struct error *err)
+{
+	return QUEUE(store, WRITE_AUDIT, err, number(row->time_ms),
+		     text(row->who), text(row->role), text(row->address),
+		     text(row->act), text(row->request),
+		     maybe_text(row->refusal));
 }
 
 size_t store_pending(const struct store *store, size_t *bytes)

@@ -104,6 +104,35 @@ struct node_row {
 	bool drained;
 	const char *facts; /* JSON; NULL */
 	int64_t seen_ms;
+	const char *settings; /* JSON: what people said of it; NULL */
+};
+
+/* A key that may connect, a token, or a key that no longer may. */
+struct key_row {
+	const char *public;
+	const char *name;
+	const char *role;
+	const char *machine;  /* that it is bound to; NULL: none */
+	const char *grants;   /* token: role of who enrols; else NULL */
+	const char *for_name; /* token: whom it is for; NULL: anybody */
+	uint32_t uses;        /* token: that are left */
+	bool renew;           /* token: for_name's key is replaced */
+	int64_t until_ms;     /* token: how long it holds */
+	const char *by;       /* who let it in: a user, or a token */
+	int64_t since_ms;
+	int64_t revoked_ms; /* 0: it is good */
+};
+
+/* What somebody ordered, and what came of it. */
+struct audit_row {
+	uint64_t seq; /* 1 ..; given by the store */
+	int64_t time_ms;
+	const char *who;
+	const char *role;
+	const char *address; /* where from */
+	const char *act;     /* the message's name */
+	const char *request; /* JSON */
+	const char *refusal; /* why it was not done; NULL: it was */
 };
 
 /* Ids for the caller to give: one above the largest in the database when it
@@ -136,6 +165,14 @@ int store_put_node(struct store *store, const struct node_row *row,
 		   struct error *err);
 /* No node of that name is success. */
 int store_remove_node(struct store *store, const char *name, struct error *err);
+/* A key of that public text is replaced. */
+int store_put_key(struct store *store, const struct key_row *row,
+		  struct error *err);
+int store_remove_key(struct store *store, const char *public,
+		     struct error *err);
+/* row->seq is ignored. */
+int store_put_audit(struct store *store, const struct audit_row *row,
+		    struct error *err);
 
 /* Apply the queue in one transaction. On failure nothing was applied and
  * everything stays queued: try again later (ENOSPC, EIO). EINVAL is our own
@@ -157,6 +194,8 @@ typedef int store_job_fn(const struct job_row *row, void *arg);
 typedef int store_event_fn(const struct event_row *row, void *arg);
 typedef int store_result_fn(const struct result_row *row, void *arg);
 typedef int store_node_fn(const struct node_row *row, void *arg);
+typedef int store_key_fn(const struct key_row *row, void *arg);
+typedef int store_audit_fn(const struct audit_row *row, void *arg);
 
 /* Sweeps with id > after, by id. */
 int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
@@ -213,6 +252,14 @@ int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 /* All nodes, by name. */
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,
 		struct error *err);
+
+/* All keys, in the order in which they came. */
+int store_keys(struct store *store, store_key_fn *fn, void *arg,
+	       struct error *err);
+
+/* What was ordered, with seq > after, by seq. */
+int store_audit(struct store *store, uint64_t after, uint32_t limit,
+		store_audit_fn *fn, void *arg, struct error *err);
 
 /* How many jobs of the sweep are in each state (0 for those in none). Costs
  * the same for a sweep of one job and of a million.

@@ -52,6 +52,9 @@ static const char *const queries[QUERIES] = {
 			 " coalesce((SELECT origin FROM jobs WHERE id = ?1),"
 			 " ?1)",
 	[QUERY_NODES] = "SELECT * FROM nodes ORDER BY name",
+	[QUERY_KEYS] = "SELECT * FROM keys ORDER BY since_ms, public",
+	[QUERY_AUDIT] = "SELECT * FROM audit WHERE seq > ?1"
+			" ORDER BY seq LIMIT ?2",
 	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
 
@@ -63,6 +66,8 @@ struct visit {
 		store_event_fn *event;
 		store_result_fn *result;
 		store_node_fn *node;
+		store_key_fn *key;
+		store_audit_fn *audit;
 	} fn;
 	void *arg;
 	uint64_t rows;
@@ -177,11 +182,54 @@ static int node_row(sqlite3_stmt *statement, const struct visit *visit,
 		.drained = sqlite3_column_int(statement, 1),
 		.facts = column_text(statement, 2),
 		.seen_ms = sqlite3_column_int64(statement, 3),
+		.settings = column_text(statement, 4),
 	};
 
 	if (!row.name)
 		return error_nomem(err, "store");
 	return visit->fn.node(&row, visit->arg);
+}
+
+static int key_row(sqlite3_stmt *statement, const struct visit *visit,
+		   struct error *err)
+{
+	const struct key_row row = {
+		.public = column_text(statement, 0),
+		.name = column_text(statement, 1),
+		.role = column_text(statement, 2),
+		.machine = column_text(statement, 3),
+		.grants = column_text(statement, 4),
+		.for_name = column_text(statement, 5),
+		.uses = column_u32(statement, 6),
+		.renew = sqlite3_column_int(statement, 7),
+		.until_ms = sqlite3_column_int64(statement, 8),
+		.by = column_text(statement, 9),
+		.since_ms = sqlite3_column_int64(statement, 10),
+		.revoked_ms = sqlite3_column_int64(statement, 11),
+	};
+
+	if (!row.public || !row.name || !row.role || !row.by)
+		return error_nomem(err, "store");
+	return visit->fn.key(&row, visit->arg);
+}
+
+static int audit_row(sqlite3_stmt *statement, const struct visit *visit,
+		     struct error *err)
+{
+	const struct audit_row row = {
+		.seq = column_u64(statement, 0),
+		.time_ms = sqlite3_column_int64(statement, 1),
+		.who = column_text(statement, 2),
+		.role = column_text(statement, 3),
+		.address = column_text(statement, 4),
+		.act = column_text(statement, 5),
+		.request = column_text(statement, 6),
+		.refusal = column_text(statement, 7),
+	};
+
+	if (!row.who || !row.role || !row.address || !row.act || !row.request)
+		return error_nomem(err, "store");
+	return visit->fn.audit(&row, visit->arg);
 }
 
 /* Ids are below 2^63; a cursor above is one behind the last row. */
@@ -384,6 +432,23 @@ int store_nodes(struct store *store, store_node_fn *fn, void *arg,
 	struct visit visit = { .fn.node = fn, .arg = arg };
 
 	return read_list(store, QUERY_NODES, node_row, 0, 0, 0, &visit, err);
+}
+
+int store_keys(struct store *store, store_key_fn *fn, void *arg,
+	       struct error *err)
+{
+	struct visit visit = { .fn.key = fn, .arg = arg };
+
+	return read_list(store, QUERY_KEYS, key_row, 0, 0, 0, &visit, err);
+}
+
+int store_audit(struct store *store, uint64_t after, uint32_t limit,
+		store_audit_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.audit = fn, .arg = arg };
+
+	return read_list(store, QUERY_AUDIT, audit_row, 0, after, limit, &visit,
+			 err);
 }
 
 static int count_row(sqlite3_stmt *statement, const struct visit *visit,

@@ -94,10 +94,11 @@ const struct config_program agent_program = {
 	.name = "regatta-agent",
 	.variables = "REGATTA_AGENT_",
 	.file = REGATTA_ETC "/agent.yaml",
-	.usage = "--controller ENDPOINT --controller-key KEY --key FILE "
-		 "[OPTION...]",
+	.usage = "[--controller ENDPOINT --controller-key KEY --key FILE] "
+		 "[OPTION...]\n       regatta-agent join TOKEN [OPTION...]",
 	.about = "Runs the tasks of this node in containers and streams their "
-		 "output.",
+		 "output. join makes\nthis machine a node: regatta-agent join "
+		 "--help.",
 	.closing = "Every option may also stand in the file or in the "
 		   "environment: stall: 60,\nREGATTA_AGENT_STALL=60. Stopping "
 		   "the agent leaves its containers running; the\nnext one "

@@ -26,7 +26,9 @@ named_by_page()
 for program in agent controller; do
 	page=$ROOT/$program/regatta-$program.8
 	is "$(of_page "$page" | tr '\n' ' ')" \
-		"$("regatta-$program" --help | of_help | tr '\n' ' ')" \
+		"$({ "regatta-$program" --help
+			[[ $program != agent ]] || regatta-agent join --help
+		} | of_help | tr '\n' ' ')" \
 		"regatta-$program: page and help list the same options"
 done
 
@@ -51,6 +53,16 @@ is "$(named_by_page "$page" | comm -13 - "$BED/helped" | tr '\n' ' ')" "" \
 	"every option of a command is in the page"
 is "$(named_by_page "$page" | comm -23 - "$BED/allowed" | tr '\n' ' ')" "" \
 	"and no other"
+
+# The table of roles is that of the program.
+roles_of_page()
+{
+	sed -n '/^\.Sh ROLES/,/^\.Ed/p' "$page" | sed -n '/^MAY/,/^\./{/^[^.]/p}'
+}
+ok '(($(roles_of_page | wc -l) > 10))' "the page has a table of roles"
+is "$(roles_of_page)" \
+	"$(regatta user roles | sed 's/ *$//')" \
+	"it is the one that the controller goes by"
 
 for word in $(regatta completion bash | sed -n "s/^\t\twords='\(.*\)'\$/\1/p"); do
 	echo "$word"

@@ -1,6 +1,6 @@
 /* key_test.c - key files that only their owner reads, and the list of keys.
  */
-#include "protocol/key.h"
+#include "protocol/keyring.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 

@@ -598,32 +598,143 @@ static void test_foreign_files(void)
 	ok(!store && err.code == ENOENT, "a folder must be there");
 }
 
-/* What version 1 of the schema left behind. */
-static void test_upgrade(void)
+/* What an earlier version of the schema left behind. */
+static bool load_version(int version)
 {
-	struct store *store = open_store();
-	struct error err = { 0 };
+	owned(buffer_clear) struct buffer sql;
+	char path[64];
 
-	put_sweep(store, 1);
-	put_run(store, 1, 1, KEY_A, JOB_COMPLETED);
-	put_run(store, 2, 1, KEY_A, JOB_FAILED);
-	store_commit(store, &err);
-	store_free(store);
-	ok(run_sql("DROP INDEX jobs_cell;"
-		   "DROP TRIGGER state_completed; DROP TABLE runs;"
-		   "ALTER TABLE jobs DROP COLUMN origin;"
-		   "ALTER TABLE states DROP COLUMN first_attempt;"
-		   "PRAGMA user_version = 1") == SQLITE_OK,
-	   "(a store of version 1)");
+	new_folder();
+	buffer_init(&sql, 1 << 20);
+	snprintf(path, sizeof(path), "tests/unit/store/v%d.sql", version);
+	return file_read(AT_FDCWD, path, &sql, NULL) == 0 &&
+	       run_sql(sql.data) == SQLITE_OK;
+}
+
+static int count_active(const struct job_row *row, void *arg)
+{
+	++*(int *)arg;
+	return 0;
+}
+
+static int keep_node(const struct node_row *row, void *arg)
+{
+	struct node_row *to = arg;
+
+	*to = (struct node_row){ .drained = row->drained,
+				 .seen_ms = row->seen_ms };
+	return 0;
+}
+
+static void upgrade_from(int version)
+{
+	struct store *store;
+	struct error err = { 0 };
+	struct node_row node = { 0 };
+	uint64_t counts[JOB_STATES];
+	static const char key_a[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	int active = 0;
+
+	ok(load_version(version), "(a store of version %d)", version);
 	store = open_store();
-	ok(store != NULL, "an older store is opened");
+	ok(store != NULL, "version %d is opened", version);
 	if (!store)
 		return;
-	is(runs(store, KEY_A, "demo"), "1", "what completed then is found");
-	put_run(store, 3, 1, KEY_A, JOB_COMPLETED);
-	ok(store_commit(store, &err) == 0, "and new jobs are taken (%s)",
-	   err.text);
-	is(runs(store, KEY_A, "demo"), "3 1", "and found, too");
+	is(runs(store, key_a, "demo"), "1",
+	   "version %d: what completed then is found", version);
+	store_active_jobs(store, count_active, &active, &err);
+	store_sweep_counts(store, 1, counts, &err);
+	ok(active == 1 && counts[JOB_RUNNING] == 1 && counts[JOB_FAILED] == 1,
+	   "version %d: what ran is taken up, the counts hold", version);
+	store_nodes(store, keep_node, &node, &err);
+	ok(node.drained && node.seen_ms == 8, "version %d: so are nodes",
+	   version);
+	put_run(store, 4, 1, key_a, JOB_COMPLETED);
+	ok(store_commit(store, &err) == 0,
+	   "version %d: new jobs are taken (%s)", version, err.text);
+	is(runs(store, key_a, "demo"), "4 1", "version %d: and found, too",
+	   version);
+	store_free(store);
+	drop_folder();
+}
+
+static void test_upgrade(void)
+{
+	drop_folder();
+	for (int version = 1; version <= 3; version++)
+		upgrade_from(version);
+	new_folder();
+}
+
+static int key_words(const struct key_row *row, void *arg)
+{
+	char *text = arg;
+
+	snprintf(text + strlen(text), 200 - strlen(text), "%s %s %s %s %u %d;",
+		 row->name, row->role, row->grants ? row->grants : "-",
+		 row->for_name ? row->for_name : "-", row->uses,
+		 row->revoked_ms != 0);
+	return 0;
+}
+
+static int audit_words(const struct audit_row *row, void *arg)
+{
+	char *text = arg;
+
+	snprintf(text + strlen(text), 200 - strlen(text), "%d %s %s %s %s;",
+		 (int)row->seq, row->who, row->act, row->request,
+		 row->refusal ? row->refusal : "-");
+	return 0;
+}
+
+static void test_keys_and_audit(void)
+{
+	struct store *store = open_store();
+	struct key_row key = { .public = "p1",
+			       .name = "n1",
+			       .role = "agent",
+			       .by = "op",
+			       .since_ms = 1 };
+	struct key_row token = { .public = "p2",
+				 .name = "t",
+				 .role = "joiner",
+				 .grants = "viewer",
+				 .for_name = "ann",
+				 .uses = 1,
+				 .by = "op",
+				 .since_ms = 2 };
+	struct audit_row row = { .who = "op",
+				 .role = "operator",
+				 .address = "a",
+				 .act = "drain",
+				 .request = "{}" };
+	char text[200] = "";
+
+	store_put_key(store, &key, NULL);
+	store_put_key(store, &token, NULL);
+	store_put_audit(store, &row, NULL);
+	key.revoked_ms = 5;
+	row.refusal = "no";
+	store_put_key(store, &key, NULL);
+	store_put_audit(store, &row, NULL);
+	ok(store_put_audit(store, &(struct audit_row){ .who = "x" }, NULL) < 0,
+	   "an order without an act is refused");
+	store_commit(store, NULL);
+	store_keys(store, key_words, text, NULL);
+	is(text, "n1 agent - - 0 1;t joiner viewer ann 1 0;",
+	   "keys are kept, each once");
+	store_remove_key(store, "p2", NULL);
+	store_commit(store, NULL);
+	text[0] = 0;
+	store_keys(store, key_words, text, NULL);
+	is(text, "n1 agent - - 0 1;", "and forgotten");
+	text[0] = 0;
+	store_audit(store, 0, 0, audit_words, text, NULL);
+	is(text, "1 op drain {} -;2 op drain {} no;", "orders are kept");
+	text[0] = 0;
+	store_audit(store, 1, 1, audit_words, text, NULL);
+	is(text, "2 op drain {} no;", "and read from a place on");
 	store_free(store);
 }
 
@@ -804,10 +915,10 @@ static void test_no_memory(void)
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_rows,          test_reads,        test_refusals,
-		test_foreign_files, test_write_errors, test_no_memory,
-		test_full_disk,     test_last_event,   test_runs,
-		test_upgrade,
+		test_rows,          test_reads,          test_refusals,
+		test_foreign_files, test_write_errors,   test_no_memory,
+		test_full_disk,     test_last_event,     test_runs,
+		test_upgrade,       test_keys_and_audit,
 	};
 
 	tap_begin(60);

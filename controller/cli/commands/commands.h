@@ -32,5 +32,9 @@ command_fn command_completion; /* completion.c: for shells */
 command_fn command_import;     /* import.c: what others configured */
 command_fn command_export;     /* export.c: and for what others read */
 command_fn command_key;        /* keys.c */
+command_fn command_node;       /* node.c: what operators do to nodes */
+command_fn command_user;       /* user.c: who may connect */
+command_fn command_join;
+command_fn command_audit;
 
 #endif

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define NODES_WAIT_MS 10000 /* ages are shown, too */
+
 typedef unsigned long long ull;
 
 /* Rows as {"NAME": [...]}. */
@@ -191,7 +193,8 @@ int command_jobs(struct cli *cli, struct error *err)
 static const struct column node_columns[] = {
 	{ "NODE", false },   { "STATE", false }, { "VENDOR", false },
 	{ "DEVICES", true }, { "FREE", true },   { "ADDRESS", false },
-	{ "SEEN", true },    { "JOBS", false },  { NULL, false },
+	{ "SEEN", true },    { "JOBS", false },  { "NOTES", false },
+	{ NULL, false },
 };
 
 static void job_list(const cJSON *jobs, char *to, size_t size)
@@ -213,6 +216,39 @@ static void job_list(const cJSON *jobs, char *to, size_t size)
 	}
 }
 
+/* "until 14:00: new disk; rack=a" */
+static void node_notes(const cJSON *node, char *to, size_t size)
+{
+	const cJSON *drain = json_get(node, "drain");
+	uint64_t from = json_u64(drain, "from_ms");
+	uint64_t until = json_u64(drain, "until_ms");
+	const char *reason = json_text(drain, "reason");
+	const cJSON *label;
+	char clock[HUMAN_SIZE];
+	size_t used = 0;
+
+	to[0] = 0;
+	if (from && !json_bool(node, "drained"))
+		used += (size_t)snprintf(to + used, size - used,
+					 "drained from %s ",
+					 human_clock((int64_t)from, clock));
+	if (until)
+		used += (size_t)snprintf(to + used, size - used, "until %s ",
+					 human_clock((int64_t)until, clock));
+	if (*reason)
+		used += (size_t)snprintf(to + used, size - used, "%.200s ",
+					 reason);
+	cJSON_ArrayForEach(label, json_get(node, "labels"))
+	{
+		if (used + 140 > size || !cJSON_IsString(label))
+			break;
+		used += (size_t)snprintf(to + used, size - used, "%.64s=%.64s ",
+					 label->string, label->valuestring);
+	}
+	if (used)
+		to[used - 1] = 0;
+}
+
 static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 {
 	const char *state = json_text(node, "state");
@@ -220,7 +256,7 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 	int64_t seen = (int64_t)json_u64(node, "seen_ms");
 	uint64_t devices = json_u64(node, "devices");
 	uint64_t lost = json_u64(node, "lost");
-	char text[200];
+	char text[1000];
 
 	table_cell(table, PLAIN, "%s", json_text(node, "name"));
 	table_cell(table,
@@ -238,19 +274,19 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", json_text(node, "address"));
 	table_cell(table, PLAIN, "%s",
 		   seen ? human_time(now_ms - seen, text) : "-");
-	job_list(json_list(node, "jobs"), text, sizeof(text));
+	job_list(json_list(node, "jobs"), text, 200);
+	table_cell(table, PLAIN, "%s", text);
+	node_notes(node, text, sizeof(text));
 	table_cell(table, PLAIN, "%s", text);
 }
 
-int command_nodes(struct cli *cli, struct error *err)
+static int print_nodes(struct cli *cli, struct client *client, cJSON *rows,
+		       struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
 	owned(table_free) struct table *table = table_new(node_columns, err);
 	const cJSON *row;
 
-	if (!client || !table ||
-	    client_list(client, "nodes", 0, "nodes", NULL, &rows, err) < 0)
+	if (!table)
 		return -1;
 	if (cli_format(cli, "json"))
 		return print_list(cli, "nodes", rows, err);
@@ -260,6 +296,72 @@ int command_nodes(struct cli *cli, struct error *err)
 	}
 	return print_table(cli, table, "no nodes: start regatta-agent on them",
 			   err);
+}
+
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	client_interrupt(arg);
+	return 0;
+}
+
+/* Wait for news. */
+static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = {
+		.what = (char *)"nodes",
+		.limit = 1,
+		.since = *since,
+		.wait_ms = NODES_WAIT_MS,
+	};
+
+	if (client_query(client, &query, &answer, err) < 0)
+		return -1;
+	*since = json_u64(answer.body, "since");
+	return 0;
+}
+
+/* A terminal shows the last table alone, a file one behind the other. */
+static int watch_nodes(struct cli *cli, struct client *client,
+		       struct error *err)
+{
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	uint64_t since = 0;
+	int rc = 0;
+
+	if (interrupts_init(&interrupts, client_loop(client), on_interrupt,
+			    client, err) < 0)
+		return -1;
+	while (rc == 0) {
+		owned(json_free) cJSON *rows = NULL;
+
+		rc = client_list(client, "nodes", 0, "nodes", NULL, &rows, err);
+		if (rc < 0)
+			break;
+		if (cli->out_terminal)
+			fputs("\033[H\033[2J", cli->out);
+		rc = print_nodes(cli, client, rows, err);
+		if (fflush(cli->out) != 0)
+			return error_errno(err, "cannot write the output");
+		if (rc == 0)
+			rc = wait_nodes(client, &since, err);
+	}
+	return err->code == EINTR ? EXIT_GOOD : -1;
+}
+
+int command_nodes(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+
+	if (!client)
+		return -1;
+	if (cli->options.watch)
+		return watch_nodes(cli, client, err);
+	if (client_list(client, "nodes", 0, "nodes", NULL, &rows, err) < 0)
+		return -1;
+	return print_nodes(cli, client, rows, err);
 }
 
 /* show */

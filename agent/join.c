@@ -1,0 +1,247 @@
+/* join.c - regatta-agent join: make a key, enrol it, write settings, start.
+ */
+#include "agent/join.h"
+#include "protocol/file.h"
+#include "protocol/join.h"
+#include "protocol/machine.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <netdb.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UNIT "regatta-agent.service"
+#define ADDRESS_SIZE 64
+
+struct join_options {
+	bool help;
+	bool no_start;
+	const char *name;
+	const char *address;
+	const char *config;
+	const char *key;
+	uint64_t timeout; /* s */
+};
+
+#define OPTION(n, k, m, v)                                                     \
+	.name = n, .kind = k, .offset = offsetof(struct join_options, m),      \
+	.value = v
+
+/* clang-format off */
+const struct option_rule join_rules[] = {
+	{ OPTION("name", OPTION_TEXT, name, "NAME"),
+	  .help = "what the node is to be called (its host name)" },
+	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),
+	  .help = "where other nodes reach this one (that from which it "
+		  "reaches the controller)" },
+	{ OPTION("config", OPTION_PATH, config, "FILE"),
+	  .help = "settings to write, " REGATTA_ETC "/agent.yaml" },
+	{ OPTION("key", OPTION_PATH, key, "FILE"),
+	  .help = "where its key goes (agent.key beside the settings)" },
+	{ OPTION("timeout", OPTION_NUMBER, timeout, "SECONDS"), .min = 1,
+	  .max = 3600, .help = "for reaching the controller (20)" },
+	{ OPTION("no-start", OPTION_FLAG, no_start, NULL),
+	  .help = "do not enable and start " UNIT },
+	{ OPTION("help", OPTION_LAST, help, NULL), .help = "show this" },
+	{ 0 },
+};
+/* clang-format on */
+
+static void print_help(void)
+{
+	fputs("usage: regatta-agent join TOKEN [OPTION...]\n\n"
+	      "Makes this machine a node of the cluster that the token is of, "
+	      "with a key of its\nown, and starts its agent. 'regatta node "
+	      "token' prints a token. Also gives a node\na new key, with a "
+	      "token of 'regatta node rekey'.\n\noptions:\n",
+	      stdout);
+	option_print(stdout, join_rules);
+}
+
+/* The host's name up to its first dot, as far as names may be so. */
+static void host_name(char name[KEY_NAME_SIZE])
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = 0;
+	snprintf(name, KEY_NAME_SIZE, "%.63s", host);
+	for (char *c = name; *c; c++)
+		if (!name_valid((char[]){ 'a', *c, 0 }))
+			*c = '-';
+}
+
+/* The address from which this machine reaches the controller: where others
+ * are likely to reach it.
+ */
+static int own_address(const char *endpoint, char address[ADDRESS_SIZE],
+		       struct error *err)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	const char *host = endpoint + strlen("tcp://");
+	const char *colon = strrchr(host, ':');
+	struct sockaddr_storage own;
+	socklen_t size = sizeof(own);
+	struct addrinfo *found = NULL;
+	char name[256];
+	owned_fd int fd = -1;
+	int rc;
+
+	snprintf(address, ADDRESS_SIZE, "127.0.0.1");
+	if (strncmp(endpoint, "tcp://", 6) != 0 || !colon)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - host), host);
+	if (name[0] == '[') { /* IPv6 */
+		memmove(name, name + 1, strlen(name));
+		name[strcspn(name, "]")] = 0;
+	}
+	rc = getaddrinfo(name, colon + 1, &hints, &found);
+	if (rc)
+		return error_set(err, EHOSTUNREACH, "%.100s: %s", name,
+				 gai_strerror(rc));
+	fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	/* Sends nothing: only chooses the way. */
+	rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	if (rc < 0 || getsockname(fd, (struct sockaddr *)&own, &size) < 0)
+		return error_errno(err, "way to %.100s", name);
+	rc = getnameinfo((struct sockaddr *)&own, size, address, ADDRESS_SIZE,
+			 NULL, 0, NI_NUMERICHOST);
+	return rc ? error_set(err, EHOSTUNREACH, "%s", gai_strerror(rc)) : 0;
+}
+
+static int write_settings(const char *path, const struct join_token *token,
+			  const char *key, const char *address,
+			  struct error *err)
+{
+	static const char *const keys[] = { "controller", "controller_key",
+					    "key", "address", NULL };
+	char text[PATH_MAX + 600];
+
+	snprintf(text, sizeof(text),
+		 "controller: \"%s\"\ncontroller_key: \"%s\"\nkey: \"%s\"\n"
+		 "address: \"%s\"\n",
+		 token->endpoint, token->server_public, key, address);
+	return join_settings(path, keys, text,
+			     "# Settings of regatta-agent: "
+			     "regatta-config(5).\n",
+			     err);
+}
+
+/* The unit. */
+
+static int systemctl(const char *verb, struct error *err)
+{
+	const char *const argv[] = { "systemctl", verb, UNIT, NULL };
+	int status = 0;
+	pid_t pid;
+	int rc =
+		posix_spawnp(&pid, argv[0], NULL, NULL, (char **)argv, environ);
+
+	if (rc)
+		return error_set(err, rc, "systemctl: %s", strerror(rc));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_errno(err, "systemctl");
+	if (status)
+		return error_set(err, EIO, "systemctl %s " UNIT " failed",
+				 verb);
+	return 0;
+}
+
+static int start(struct error *err)
+{
+	if (access("/run/systemd/system", F_OK) < 0) {
+		printf("start it with: regatta-agent\n");
+		return EXIT_GOOD;
+	}
+	if (systemctl("enable", err) < 0 || systemctl("restart", err) < 0)
+		return -1;
+	printf(UNIT " runs, and starts with the machine\n");
+	return EXIT_GOOD;
+}
+
+/* The whole. */
+
+static int folder_of(const char *path, char folder[PATH_MAX], struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char given[PATH_MAX];
+
+	snprintf(given, sizeof(given), "%.*s", slash ? (int)(slash - path) : 1,
+		 slash ? path : ".");
+	if (!given[0])
+		snprintf(given, sizeof(given), "/");
+	if (file_make_folders(given, 0755, err) < 0)
+		return -1;
+	return realpath(given, folder) ? 0 : error_errno(err, "%s", given);
+}
+
+static int join(const struct join_options *options, const char *text,
+		struct error *err)
+{
+	const char *config =
+		options->config ? options->config : REGATTA_ETC "/agent.yaml";
+	struct join_token token;
+	struct key key;
+	char name[KEY_NAME_SIZE], address[ADDRESS_SIZE],
+		machine[MACHINE_ID_SIZE];
+	char folder[PATH_MAX], path[PATH_MAX + 16];
+	uint64_t seconds = options->timeout ? options->timeout : 20;
+
+	if (join_token_read(&token, text, err) < 0 ||
+	    folder_of(options->key ? options->key : config, folder, err) < 0)
+		return -1;
+	if (options->key)
+		snprintf(path, sizeof(path), "%s/%s", folder,
+			 strrchr(options->key, '/')
+				 ? strrchr(options->key, '/') + 1
+				 : options->key);
+	else
+		snprintf(path, sizeof(path), "%s/agent.key", folder);
+	host_name(name);
+	snprintf(address, sizeof(address), "%s",
+		 options->address ? options->address : "");
+	if ((!address[0] && own_address(token.endpoint, address, err) < 0) ||
+	    join_key_prepare(&key, path, options->name ? options->name : name,
+			     ROLE_AGENT, err) < 0 ||
+	    join_enrol(&token, &key, true, machine_id(machine) ? machine : NULL,
+		       (uint32_t)seconds * 1000, err) < 0 ||
+	    write_settings(config, &token, path, address, err) < 0 ||
+	    join_key_settle(&key, path, err) < 0)
+		return -1;
+	printf("node %s joined %s; key %s, settings %s\n", key.name,
+	       token.endpoint, path, config);
+	return options->no_start ? EXIT_GOOD : start(err);
+}
+
+int agent_join(int argc, char **argv, struct error *err)
+{
+	static const struct option_tables tables = { { join_rules } };
+	struct join_options options = { 0 };
+	owned_free char **args = calloc((size_t)argc + 1, sizeof(*args));
+	size_t count = 0;
+
+	if (!args)
+		return error_nomem(err, "command line");
+	if (option_parse(argc, argv, &tables, &options, args, &count, err) < 0)
+		return error_prefix(err, "join");
+	if (options.help) {
+		print_help();
+		return EXIT_GOOD;
+	}
+	if (count != 1)
+		return error_set(err, EINVAL,
+				 "join: found %zu words, allowed is one token",
+				 count);
+	if (join(&options, args[0], err) < 0)
+		return error_prefix(err, "join");
+	return EXIT_GOOD;
+}

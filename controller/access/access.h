@@ -1,0 +1,63 @@
+/* access.h - who may connect: by a token, let in by an operator, or no longer.
+ *
+ * A token is a pair of keys whose secret half only its holder has; here it is a
+ * key of role joiner, which may enrol one key for each use and nothing else.
+ * What is enrolled, let in or revoked is put into the store and into the
+ * keyring in the same step, before what the list of keys in a file says. Keys
+ * of that file are revoked like others.
+ *
+ * Times are wall clock. A token that is used up or has expired is known for
+ * another day, so that its holder hears why. Errors: EINVAL, EEXIST a name or
+ * key that is there already, ENOENT, EACCES what a token does not allow,
+ * ENOSPC, ENOMEM; all in words for whoever asked.
+ */
+#ifndef CONTROLLER_ACCESS_ACCESS_H
+#define CONTROLLER_ACCESS_ACCESS_H
+
+#include "controller/store/store.h"
+#include "protocol/keyring.h"
+#include "protocol/message.h"
+
+#define ACCESS_KEYS_MAX 65536 /* with those that are revoked */
+#define ACCESS_TOKENS_MAX 4096
+#define ACCESS_TOKEN_S 3600              /* how long a token holds */
+#define ACCESS_TOKEN_MAX_S (366 * 86400) /* at most */
+#define ACCESS_USES_MAX 16384
+
+/* Both are borrowed; what the store knows comes into the keyring. */
+struct access;
+struct access *access_new(struct store *store, struct keyring *keyring,
+			  struct error *err);
+void access_free(struct access *access);
+OWNED_POINTER(struct access, access_free)
+
+/* These answer as message.h says, into `reply`. by: who asks. */
+int access_token(struct access *access, const char *by,
+		 const struct message_token *message, cJSON *reply,
+		 struct error *err);
+int access_admit(struct access *access, const char *by,
+		 const struct message_admit *message, cJSON *reply,
+		 struct error *err);
+/* ENOENT: no key or token of that kind and name. EPERM: the last operator. */
+int access_revoke(struct access *access, const char *by,
+		  const struct message_revoke *message, cJSON *reply,
+		  struct error *err);
+/* token: the public key that the joiner connected with. */
+int access_enrol(struct access *access, const char *token,
+		 const struct message_enrol *message, cJSON *reply,
+		 struct error *err);
+
+/* May an agent with this key be on this machine (NULL: it did not tell)? A key
+ * that was enrolled on one machine does not come from another. EACCES.
+ */
+int access_check_machine(const struct access *access, const char *public,
+			 const char *machine, struct error *err);
+
+/* [{"name", "role", "public", "by", "since_ms", "revoked_ms", "machine"}], also
+ * those of the file (by "keys file"); and tokens [{"name", "role", "for",
+ * "uses", "until_ms", "by", "since_ms", "renew"}]. The caller deletes them.
+ */
+cJSON *access_keys(const struct access *access);
+cJSON *access_tokens(const struct access *access);
+
+#endif

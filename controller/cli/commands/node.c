@@ -1,0 +1,257 @@
+/* node.c - node: tokens for nodes, and what operators say of nodes.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/token.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define JOIN "sudo regatta-agent join"
+
+static int token(struct cli *cli, struct error *err)
+{
+	return token_print(cli, "agent", cli->options.name, false, JOIN, err);
+}
+
+static int rekey(struct cli *cli, struct error *err)
+{
+	return token_print(cli, "agent", cli->args[1], true, JOIN, err);
+}
+
+static int tokens(struct cli *cli, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "TOKEN", false }, { "ROLE", false },  { "FOR", false },
+		{ "USES", true },   { "UNTIL", false }, { "BY", false },
+		{ NULL, false },
+	};
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!client || !table ||
+	    client_list(client, "tokens", 0, "tokens", NULL, &rows, err) < 0)
+		return -1;
+	if (cli_format(cli, "json")) {
+		cJSON_AddItemReferenceToObject(object, "tokens", rows);
+		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	}
+	cJSON_ArrayForEach(row, rows)
+	{
+		int64_t until = (int64_t)json_u64(row, "until_ms");
+		bool good = until > client_clock_ms(client) &&
+			    json_u64(row, "uses");
+		const char *name = json_text(row, "for");
+		char clock[HUMAN_SIZE];
+
+		table_cell(table, good ? PLAIN : FAINT, "%s",
+			   json_text(row, "name"));
+		table_cell(table, PLAIN, "%s", json_text(row, "role"));
+		table_cell(table, PLAIN, "%s", *name ? name : "any");
+		table_cell(table, PLAIN, "%llu",
+			   (unsigned long long)json_u64(row, "uses"));
+		table_cell(table, good ? PLAIN : RED, "%s",
+			   human_clock(until, clock));
+		table_cell(table, PLAIN, "%s", json_text(row, "by"));
+	}
+	if (!table_rows(table)) {
+		cli_say(cli, "no tokens");
+		return EXIT_GOOD;
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}
+
+/* Send it; JSON shows the answer. */
+static int order(struct cli *cli, enum message_type type, void *message,
+		 const char *done, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(answer_clear) struct answer answer = { 0 };
+
+	if (!client ||
+	    client_call(client, type, message, NULL, 0, 0, &answer, err) < 0)
+		return -1;
+	cli_say(cli, "%s %s", cli->args[1], done);
+	if (cli_format(cli, "json") &&
+	    cli_print_json(cli, answer.body, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+static int revoke_of(struct cli *cli, const char *kind, const char *done,
+		     struct error *err)
+{
+	struct message_revoke message = {
+		.kind = (char *)kind,
+		.name = cli->args[1],
+	};
+
+	return order(cli, MESSAGE_REVOKE, &message, done, err);
+}
+
+static int revoke_token(struct cli *cli, struct error *err)
+{
+	return revoke_of(cli, "token", "is good no longer", err);
+}
+
+static int remove_node(struct cli *cli, struct error *err)
+{
+	return revoke_of(cli, "node", "is removed, its key refused", err);
+}
+
+static int drain(struct cli *cli, struct error *err)
+{
+	struct message_drain message = {
+		.node = cli->args[1],
+		.reason = (char *)cli->options.reason,
+	};
+
+	return order(cli, MESSAGE_DRAIN, &message, "gets no new tasks", err);
+}
+
+static int undrain(struct cli *cli, struct error *err)
+{
+	struct message_drain message = {
+		.node = cli->args[1],
+		.undrain = true,
+	};
+
+	return order(cli, MESSAGE_DRAIN, &message, "gets tasks again", err);
+}
+
+/* A date and time here, or a time from now on. */
+static int read_time(const char *text, int64_t now_ms, uint64_t *to,
+		     struct error *err)
+{
+	static const char *const forms[] = { "%Y-%m-%d %H:%M",
+					     "%Y-%m-%dT%H:%M" };
+	uint32_t seconds;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { .tm_isdst = -1 };
+		const char *rest = strptime(text, forms[i], &tm);
+		time_t time = rest && !*rest ? mktime(&tm) : -1;
+
+		if (time > 0) {
+			*to = (uint64_t)time * 1000;
+			return 0;
+		}
+	}
+	if (token_seconds(text, &seconds, NULL) < 0)
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed is a time "
+				 "'2030-01-31 22:00', or from now on: 90m, 2h, "
+				 "1d",
+				 text);
+	*to = (uint64_t)now_ms + seconds * UINT64_C(1000);
+	return 0;
+}
+
+static int maintain(struct cli *cli, struct error *err)
+{
+	struct message_drain message = {
+		.node = cli->args[1],
+		.reason = (char *)(cli->options.reason ? cli->options.reason
+						       : "maintenance"),
+	};
+	int64_t now_ms = (int64_t)time(NULL) * 1000;
+
+	if (!cli->options.until)
+		return error_set(err, EINVAL,
+				 "node maintain: --until TIME is missing");
+	if (cli->options.from &&
+	    read_time(cli->options.from, now_ms, &message.from_ms, err) < 0)
+		return error_prefix(err, "--from");
+	if (read_time(cli->options.until, now_ms, &message.until_ms, err) < 0)
+		return error_prefix(err, "--until");
+	return order(cli, MESSAGE_DRAIN, &message,
+		     "gets no new tasks in that time", err);
+}
+
+/* KEY=VALUE sets, KEY- removes. */
+static int read_label(const char *word, cJSON *labels, struct error *err)
+{
+	const char *equals = strchr(word, '=');
+	size_t length = strlen(word);
+	char name[KEY_NAME_SIZE];
+
+	if (equals && equals != word && equals[1] &&
+	    (size_t)(equals - word) < sizeof(name)) {
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - word),
+			 word);
+		cJSON_AddStringToObject(labels, name, equals + 1);
+		return 0;
+	}
+	if (!equals && length > 1 && word[length - 1] == '-' &&
+	    length <= sizeof(name)) {
+		snprintf(name, sizeof(name), "%.*s", (int)length - 1, word);
+		cJSON_AddNullToObject(labels, name);
+		return 0;
+	}
+	return error_set(err, EINVAL,
+			 "label: found '%.80s', allowed is KEY=VALUE, or KEY- "
+			 "to remove one",
+			 word);
+}
+
+static int label(struct cli *cli, struct error *err)
+{
+	owned(json_free) cJSON *labels = cJSON_CreateObject();
+	struct message_label message = {
+		.node = cli->args[1],
+		.labels = labels,
+	};
+
+	for (size_t i = 2; i < cli->arg_count; i++)
+		if (read_label(cli->args[i], labels, err) < 0)
+			return -1;
+	return order(cli, MESSAGE_LABEL, &message, "has other labels", err);
+}
+
+/* clang-format off */
+static const struct {
+	const char *word;
+	size_t min, max; /* words, with it */
+	const char *args;
+	command_fn *fn;
+} parts[] = {
+	{ "token", 1, 1, "", token },
+	{ "tokens", 1, 1, "", tokens },
+	{ "revoke", 2, 2, " TOKEN", revoke_token },
+	{ "rekey", 2, 2, " NODE", rekey },
+	{ "remove", 2, 2, " NODE", remove_node },
+	{ "drain", 2, 2, " NODE", drain },
+	{ "undrain", 2, 2, " NODE", undrain },
+	{ "maintain", 2, 2, " NODE --until TIME", maintain },
+	{ "label", 3, 66, " NODE KEY=VALUE...", label },
+};
+/* clang-format on */
+
+int command_node(struct cli *cli, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(parts[i].word, cli->args[0]) != 0)
+			continue;
+		if (cli->arg_count < parts[i].min ||
+		    cli->arg_count > parts[i].max)
+			return error_set(err, EINVAL,
+					 "node: found %zu words, allowed is: "
+					 "regatta node %s%s",
+					 cli->arg_count, parts[i].word,
+					 parts[i].args);
+		return parts[i].fn(cli, err);
+	}
+	return error_set(err, EINVAL,
+			 "node: found '%.60s', allowed: token, tokens, revoke, "
+			 "rekey, remove, drain, undrain, maintain, label",
+			 cli->args[0]);
+}

@@ -1,0 +1,106 @@
+/* token.c - making a token: what `node token` and `user add` share.
+ */
+#include "controller/cli/commands/token.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/document.h"
+#include "protocol/join.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECONDS_MAX (366ULL * 86400)
+
+int token_seconds(const char *text, uint32_t *seconds, struct error *err)
+{
+	static const struct document_limits limits = { .bytes = 100 };
+	owned(document_free) struct document *document =
+		document_parse(text, strlen(text), "time", &limits, err);
+	uint64_t ms;
+
+	if (!document || value_duration_ms(document_root(document), 1000,
+					   SECONDS_MAX * 1000, &ms, err) < 0)
+		return -1;
+	*seconds = (uint32_t)(ms / 1000);
+	return 0;
+}
+
+/* The secret half stays with us; the controller learns the public one. */
+static int make(struct cli *cli, struct join_token *token, struct error *err)
+{
+	struct connection connection;
+	struct key key;
+
+	if (settings_connection(cli->environment, &cli->options, &connection,
+				err) < 0 ||
+	    key_generate(&key, "token", ROLE_JOINER, err) < 0)
+		return -1;
+	snprintf(token->endpoint, sizeof(token->endpoint), "%s",
+		 cli->options.address ? cli->options.address
+				      : connection.endpoint);
+	memcpy(token->server_public, connection.server_public, KEY_TEXT_SIZE);
+	memcpy(token->public, key.public, KEY_TEXT_SIZE);
+	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
+	return 0;
+}
+
+static bool is_loopback(const char *endpoint)
+{
+	return !strncmp(endpoint, "tcp://127.", 10) ||
+	       !strncmp(endpoint, "tcp://localhost", 15) ||
+	       !strncmp(endpoint, "tcp://[::1]", 11);
+}
+
+static int print(struct cli *cli, const char *line, const char *endpoint,
+		 const struct answer *answer, const char *words,
+		 struct error *err)
+{
+	char until[HUMAN_SIZE];
+
+	human_clock((int64_t)json_u64(answer->body, "until_ms"), until);
+	cli_say(cli, "%s, until %s; there: %s TOKEN",
+		json_text(answer->body, "token"), until, words);
+	if (is_loopback(endpoint))
+		cli_say(cli,
+			"only this machine reaches the controller at %s; for "
+			"others: --address tcp://HOST:PORT",
+			endpoint);
+	if (!cli_format(cli, "json")) {
+		fprintf(cli->out, "%s\n", line);
+		return EXIT_GOOD;
+	}
+	cJSON_AddStringToObject(answer->body, "line", line);
+	return cli_print_json(cli, answer->body, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+int token_print(struct cli *cli, const char *role, const char *name, bool renew,
+		const char *words, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	struct join_token token = { 0 };
+	struct message_token message = {
+		.public = token.public,
+		.role = (char *)role,
+		.name = (char *)name,
+		.renew = renew,
+		.uses = cli->options.uses == OPTION_NONE
+				? 1
+				: (uint32_t)cli->options.uses,
+	};
+	char line[JOIN_TOKEN_MAX];
+
+	if (cli->options.expires &&
+	    token_seconds(cli->options.expires, &message.for_s, err) < 0)
+		return error_prefix(err, "--expires");
+	if (make(cli, &token, err) < 0 ||
+	    join_token_text(&token, line, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client || client_call(client, MESSAGE_TOKEN, &message, NULL, 0, 0,
+				   &answer, err) < 0)
+		return -1;
+	return print(cli, line, token.endpoint, &answer, words, err);
+}

@@ -1,0 +1,266 @@
+/* user.c - user, join, audit: who may connect as what, and what they ordered.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/token.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/file.h"
+#include "protocol/join.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_MS 20000
+
+typedef unsigned long long ull;
+
+static int admit(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	char public[KEY_TEXT_SIZE];
+	struct message_admit message = {
+		.name = cli->args[1],
+		.role = (char *)cli->options.role,
+		.public = public,
+	};
+
+	if (key_public(cli->options.public, public, err) < 0)
+		return error_prefix(err, "--public");
+	client = cli_connect(cli, err);
+	if (!client || client_call(client, MESSAGE_ADMIT, &message, NULL, 0, 0,
+				   &answer, err) < 0)
+		return -1;
+	cli_say(cli, "%s is %s", cli->args[1], cli->options.role);
+	if (cli_format(cli, "json") &&
+	    cli_print_json(cli, answer.body, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+static int add(struct cli *cli, struct error *err)
+{
+	if (!cli->options.role)
+		return error_set(err, EINVAL,
+				 "user add: --role operator or --role viewer "
+				 "is missing");
+	if (cli->options.public)
+		return admit(cli, err);
+	return token_print(cli, cli->options.role, cli->args[1], false,
+			   "regatta join", err);
+}
+
+static void user_row(struct table *table, const cJSON *row)
+{
+	uint64_t since = json_u64(row, "since_ms");
+	uint64_t revoked = json_u64(row, "revoked_ms");
+	char clock[HUMAN_SIZE];
+
+	table_cell(table, revoked ? FAINT : PLAIN, "%s",
+		   json_text(row, "name"));
+	table_cell(table, PLAIN, "%s", json_text(row, "role"));
+	table_cell(table, revoked ? RED : GREEN, "%s",
+		   revoked ? "revoked" : "good");
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)(revoked ? revoked : since), clock));
+	table_cell(table, PLAIN, "%s", json_text(row, "by"));
+	table_cell(table, PLAIN, "%s", json_text(row, "public"));
+}
+
+static int list(struct cli *cli, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "NAME", false },  { "ROLE", false }, { "KEY", false },
+		{ "SINCE", false }, { "BY", false },   { "PUBLIC", false },
+		{ NULL, false },
+	};
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!client || !table ||
+	    client_list(client, "keys", 0, "keys", NULL, &rows, err) < 0)
+		return -1;
+	if (cli_format(cli, "json")) {
+		cJSON_AddItemReferenceToObject(object, "keys", rows);
+		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	}
+	cJSON_ArrayForEach(row, rows)
+	{
+		user_row(table, row);
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}
+
+static int remove_user(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_revoke message = {
+		.kind = (char *)"user",
+		.name = cli->args[1],
+	};
+
+	if (!client || client_call(client, MESSAGE_REVOKE, &message, NULL, 0, 0,
+				   &answer, err) < 0)
+		return -1;
+	cli_say(cli, "%s is removed, the key refused", cli->args[1]);
+	if (cli_format(cli, "json") &&
+	    cli_print_json(cli, answer.body, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* The table that the controller goes by. */
+static int roles(struct cli *cli, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "MAY", false },   { "OPERATOR", false }, { "VIEWER", false },
+		{ "TOKEN", false }, { "AUDIT", false },    { NULL, false },
+	};
+	static const enum role shown[] = { ROLE_OPERATOR, ROLE_VIEWER,
+					   ROLE_JOINER };
+	owned(table_free) struct table *table = table_new(columns, err);
+
+	if (!table)
+		return -1;
+	for (int i = 1; i < MESSAGE_TYPES; i++) {
+		const struct message_kind *kind = &message_kinds[i];
+
+		if (!kind->does)
+			continue;
+		table_cell(table, PLAIN, "%s", kind->does);
+		for (size_t r = 0; r < sizeof(shown) / sizeof(shown[0]); r++)
+			table_cell(table, PLAIN, "%s",
+				   kind->senders & shown[r] ? "yes" : "-");
+		table_cell(table, PLAIN, "%s", kind->audited ? "yes" : "-");
+	}
+	return table_print(table, cli->out, false, err) < 0 ? -1 : EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct {
+	const char *word;
+	size_t words; /* with it */
+	command_fn *fn;
+} parts[] = {
+	{ "add", 2, add },
+	{ "list", 1, list },
+	{ "remove", 2, remove_user },
+	{ "roles", 1, roles },
+};
+/* clang-format on */
+
+int command_user(struct cli *cli, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(parts[i].word, cli->args[0]) != 0)
+			continue;
+		if (cli->arg_count == parts[i].words)
+			return parts[i].fn(cli, err);
+		return error_set(err, EINVAL,
+				 "user: found %zu words, allowed is: regatta "
+				 "user %s%s",
+				 cli->arg_count, parts[i].word,
+				 parts[i].words == 2 ? " NAME" : "");
+	}
+	return error_set(err, EINVAL,
+			 "user: found '%.60s', allowed: add, list, remove, "
+			 "roles",
+			 cli->args[0]);
+}
+
+/* join */
+
+int command_join(struct cli *cli, struct error *err)
+{
+	static const char *const keys[] = { "controller", "controller_key",
+					    "key", NULL };
+	char folder[PATH_MAX], path[PATH_MAX], key_path[PATH_MAX + 8];
+	char text[PATH_MAX + 500];
+	struct join_token token;
+	struct key key;
+
+	if (join_token_read(&token, cli->args[0], err) < 0 ||
+	    settings_file(cli->environment, path, folder, err) < 0 ||
+	    file_make_folders(folder, 0700, err) < 0)
+		return -1;
+	snprintf(key_path, sizeof(key_path), "%s/key", folder);
+	/* The token says who and what we are. */
+	if (join_key_prepare(&key, key_path, "me", ROLE_VIEWER, err) < 0)
+		return -1;
+	if (join_enrol(&token, &key, false, NULL, JOIN_MS, err) < 0)
+		return -1;
+	snprintf(text, sizeof(text),
+		 "controller: \"%s\"\ncontroller_key: \"%s\"\nkey: \"%s\"\n",
+		 token.endpoint, token.server_public, key_path);
+	if (join_settings(path, keys, text, "", err) < 0 ||
+	    join_key_settle(&key, key_path, err) < 0)
+		return -1;
+	cli_say(cli, "you are %s, %s, at %s; key %s, settings %s", key.name,
+		role_name(key.role), token.endpoint, key_path, path);
+	return EXIT_GOOD;
+}
+
+/* audit */
+
+static void audit_row(struct table *table, const cJSON *row)
+{
+	const char *refusal = json_text(row, "refusal");
+	char clock[HUMAN_SIZE], *request;
+
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "seq"));
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)json_u64(row, "time_ms"), clock));
+	table_cell(table, PLAIN, "%s (%s)", json_text(row, "who"),
+		   json_text(row, "role"));
+	table_cell(table, PLAIN, "%s", json_text(row, "address"));
+	table_cell(table, PLAIN, "%s", json_text(row, "act"));
+	request = cJSON_PrintUnformatted(json_get(row, "request"));
+	table_cell(table, PLAIN, "%s", request ? request : "");
+	cJSON_free(request);
+	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
+		   *refusal ? "refused: " : "done", refusal);
+}
+
+int command_audit(struct cli *cli, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "SEQ", true },      { "TIME", false }, { "WHO", false },
+		{ "FROM", false },    { "ACT", false },  { "REQUEST", false },
+		{ "OUTCOME", false }, { NULL, false },
+	};
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!client || !table ||
+	    client_list(client, "audit", 0, "audit", "seq", &rows, err) < 0)
+		return -1;
+	if (cli->options.tail != OPTION_NONE)
+		while ((uint64_t)cJSON_GetArraySize(rows) > cli->options.tail)
+			cJSON_DeleteItemFromArray(rows, 0);
+	if (cli_format(cli, "json")) {
+		cJSON_AddItemReferenceToObject(object, "audit", rows);
+		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	}
+	cJSON_ArrayForEach(row, rows)
+	{
+		audit_row(table, row);
+	}
+	if (!table_rows(table)) {
+		cli_say(cli, "nothing was ordered yet");
+		return EXIT_GOOD;
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
+		       ? -1
+		       : EXIT_GOOD;
+}

@@ -1,0 +1,95 @@
+/* admin.c - what people order about nodes and keys.
+ */
+#include "controller/server/admin.h"
+#include "controller/access/access.h"
+#include "controller/cluster/gang.h"
+#include "controller/cluster/node.h"
+#include "controller/server/describe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define REASON_MAX 200
+
+/* Its tasks can only begin again elsewhere: it is not waited for. */
+static int remove_node(struct cluster *cluster, const char *name,
+		       struct error *err)
+{
+	struct node *node = node_find(cluster, name);
+
+	if (!node)
+		return 0;
+	if (node_remove(cluster, node, err) < 0)
+		return -1;
+	wire_server_recheck(cluster->wire); /* it leaves */
+	gang_node_lost(cluster, node);
+	node_drop_discards(cluster, node);
+	return 0;
+}
+
+int admin_revoke(struct cluster *cluster, const char *by,
+		 const struct message_revoke *message, cJSON *body,
+		 struct error *err)
+{
+	if (!strcmp(message->name, by))
+		return error_set(err, EPERM,
+				 "%s is you: another operator has to do that",
+				 by);
+	if (access_revoke(cluster->access, by, message, body, err) < 0)
+		return -1;
+	if (!strcmp(message->kind, "node"))
+		return remove_node(cluster, message->name, err);
+	wire_server_recheck(cluster->wire);
+	return 0;
+}
+
+static struct node *known_node(struct cluster *cluster, const char *name,
+			       struct error *err)
+{
+	struct node *node = node_find(cluster, name);
+
+	if (node && !node->removed)
+		return node;
+	error_set(err, ENOENT, "node '%.64s': not there", name);
+	return NULL;
+}
+
+int admin_drain(struct cluster *cluster, const struct message_drain *message,
+		cJSON *body, struct error *err)
+{
+	struct node *node = known_node(cluster, message->node, err);
+	int rc;
+
+	if (!node)
+		return -1;
+	if (message->reason && strlen(message->reason) > REASON_MAX)
+		return error_set(err, EINVAL, "reason: longer than %d bytes",
+				 REASON_MAX);
+	if (message->from_ms > INT64_MAX || message->until_ms > INT64_MAX)
+		return error_set(err, EINVAL, "from, until: out of range");
+	rc = message->undrain
+		     ? node_undrain(cluster, node, err)
+		     : node_drain(cluster, node, (int64_t)message->from_ms,
+				  (int64_t)message->until_ms, message->reason,
+				  err);
+	if (rc < 0)
+		return -1;
+	cJSON_AddItemToObject(body, "node", describe_node(cluster, node));
+	return 0;
+}
+
+int admin_label(struct cluster *cluster, const struct message_label *message,
+		cJSON *body, struct error *err)
+{
+	struct node *node = known_node(cluster, message->node, err);
+
+	if (!node)
+		return -1;
+	if (!cJSON_IsObject(message->labels))
+		return error_set(err, EINVAL, "labels: allowed is a map");
+	if (node_label(cluster, node, message->labels, err) < 0)
+		return -1;
+	cJSON_AddItemToObject(body, "labels",
+			      cJSON_Duplicate(node->labels, true));
+	return 0;
+}

@@ -1,0 +1,159 @@
+#!/bin/bash
+# join.t - nodes and people join by token, are drained, and removed at once.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+must cluster_up 1
+
+# joined NAME: the agent of the settings that join wrote
+joined()
+{
+	spawn "$1" "$REGATTA_BUILD/regatta-agent" \
+		--config "$BED/$1/agent.yaml" --state "$CLUSTER/$1" \
+		--engine "$(engine_host e1)" --policy any \
+		--images "$REGATTA_BUILD/images" \
+		--init "$REGATTA_BUILD/regatta-init"
+}
+# join NAME TOKEN [FOLDER]
+join()
+{
+	run regatta-agent join "$2" --name "$1" \
+		--config "$BED/${3-$1}/agent.yaml" --no-start
+}
+node_state()
+{
+	nodes_get ".[] | select(.name == \"$1\") | .state"
+}
+
+# A machine.
+token=$(regatta node token --expires 10m 2>/dev/null)
+like "$token" "^tcp://127\.0\.0\.1:[0-9]+,[A-Za-z0-9_-]{43},[A-Za-z0-9_-]{43}\$" \
+	"a token is one line that needs no quotes"
+join n2 "$token"
+is $rc 0 "a machine joins by it"
+is "$(stat -c '%a %U' "$BED/n2/agent.key" "$BED/n2/agent.yaml" |
+	tr '\n' ' ')" "600 root 644 root " "its key is its own"
+joined n2
+ok '[[ $(wait_for "[[ \$(node_state n2) == up ]]" 20; node_state n2) == up ]]' \
+	"its agent needs nothing more"
+ok '[[ $(nodes_get ".[] | select(.name == \"n2\") | .facts.cpu_model") ]]' \
+	"the node is there, with its hardware"
+join n3 "$token"
+like "$rc $err" "used up" "the token lets nobody else in"
+ok '! grep -qr "${token##*,}" "$CLUSTER/controller"' \
+	"its secret is nowhere in the controller's state"
+join n3 "${token%?????}AAAAA"
+like "$rc $err" "^3? ?.*(does not know this token|key)" \
+	"nor does one that nobody made"
+
+# Work, and none.
+must regatta node drain n1 --reason 'new disk' 2>/dev/null
+like "$(regatta nodes)" "n1 +up, drained .*new disk" "a node is drained"
+must submit_tool first print 1000 , wait /host/go
+must wait_job "$JOB" running 20
+is "$(job_get "$JOB" '.allocation[0]')" n2 "the job runs on the other"
+must regatta node undrain n1 2>/dev/null
+must regatta node maintain n1 --from 1h --until 2h 2>/dev/null
+like "$(regatta nodes)" "n1 +up +.*drained from" \
+	"maintenance to come is shown, and drains nothing yet"
+must regatta node label n1 rack=a disk=nvme 2>/dev/null
+must regatta node label n1 disk- 2>/dev/null
+is "$(nodes_get '.[] | select(.name == "n1") | .labels | tojson')" \
+	'{"rack":"a"}' "labels are set and removed"
+controller_kill
+must controller_up
+must nodes_up 2 20
+is "$(nodes_get '.[] | select(.name == "n1") | "\(.labels.rack) \(.drain.reason)"')" \
+	"a maintenance" "a new controller knows all of that"
+
+# Another machine with the same key.
+echo 0123456789abcdef0123456789abcdef >"$BED/machine-id"
+must end n2
+spawn thief unshare -m bash -c "mount --bind $BED/machine-id /etc/machine-id
+	exec $REGATTA_BUILD/regatta-agent --config $BED/n2/agent.yaml \
+	--state $BED/thief --engine $(engine_host e1) --policy any \
+	--images $REGATTA_BUILD/images --init $REGATTA_BUILD/regatta-init"
+ok 'wait_for "log_of cluster/controller | grep -q \"enrolled on another\"" 20' \
+	"a key that comes from another machine is refused, in words"
+must end thief
+joined n2
+must nodes_up 2 20
+
+# A new key; the old one is refused while its agent speaks.
+token=$(regatta node rekey n2 2>/dev/null)
+cp "$BED/n2/agent.key" "$BED/old.key"
+join n2 "$token"
+is $rc 0 "a node gets a new key"
+ok 'wait_for "log_of cluster/controller | grep -q \"refused n2: its key\"" 5' \
+	"the session of the old one ends"
+must end n2
+joined n2
+must nodes_up 2 20
+run "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
+	"$CLUSTER/controller.key" "$BED/old.key" 1 '{"type":"heartbeat"}'
+is "$out" "" "the old key is refused"
+touch "$BED/host/first/go"
+ok 'intact "$JOB" print 1000 || wait_job "$JOB" completed 20' \
+	"the job has not noticed any of this"
+
+# Gone.
+must submit_tool second print 10 , sleep 100
+must wait_job "$JOB" running 20
+must regatta node drain n1 2>/dev/null
+must submit_tool third append /host/runs x , wait /host/go
+must wait_job "$JOB" running 20
+run regatta node remove n2
+is $rc 0 "a node is removed"
+is "$(nodes_get '[.[].name] | join(" ")')" n1 "it is gone from the list"
+ok 'wait_for "log_of n2 | grep -q \"no longer in the list\"" 10' \
+	"its agent is told"
+end n2
+must regatta node undrain n1 2>/dev/null
+must regatta cancel job "$((JOB - 1))" 2>/dev/null
+ok 'wait_for "[[ \$(job_get $JOB .attempt) == 2 ]]" 20' \
+	"its job begins again elsewhere, without waiting for it"
+must wait_job "$JOB" running 20
+touch "$BED/host/third/go"
+must wait_job "$JOB" completed 20
+
+# People.
+token=$(regatta user add ann --role viewer 2>/dev/null)
+ann()
+{
+	run env -u REGATTA_KEY -u REGATTA_CONTROLLER -u REGATTA_CONTROLLER_KEY \
+		REGATTA_CONFIG="$BED/ann/config.yaml" regatta "$@"
+}
+ann join "$token"
+is $rc 0 "a person joins"
+is "$(stat -c %a "$BED/ann" "$BED/ann/key" | tr '\n' ' ')" "700 600 " \
+	"the key is for the person's eyes only"
+ann nodes
+like "$rc $out" "^0 .*n1 +up" "and looks"
+ann node drain n1
+like "$rc $err" "^2 .*viewer may not send 'drain'" "and may do no more"
+spawn watching env -u REGATTA_KEY -u REGATTA_CONTROLLER_KEY \
+	-u REGATTA_CONTROLLER REGATTA_CONFIG="$BED/ann/config.yaml" \
+	regatta nodes --watch
+must wait_for 'log_of watching | grep -q n1' 10
+must regatta node label n1 rack=b 2>/dev/null
+ok 'wait_for "log_of watching | grep -q rack=b" 10' \
+	"--watch shows what changes"
+must regatta user remove ann 2>/dev/null
+ok '[[ $(code_of watching) == 3 ]]' "a removed user's open session ends"
+ann nodes
+is $rc 3 "and there is no other"
+run regatta user remove operator
+like "$rc $err" "^2 .*operator is you" "nobody locks themselves out"
+
+# Who did all that.
+regatta audit >"$BED/audit"
+like "$(<"$BED/audit")" "operator \(operator\) +127\.0\.0\.1 +drain .*new disk.* done" \
+	"the audit log knows who, from where and what"
+like "$(<"$BED/audit")" "\(joiner\) .*enrol .*refused: this token is used up" \
+	"also what was refused"
+is "$(regatta audit --tail 2 --format json | jq -r '.audit[].act' |
+	tr '\n' ' ')" "revoke revoke " "and in which order"
+done_testing

@@ -1,0 +1,298 @@
+/* access_test.c - who may connect: tokens, enrolling, revoking, machines.
+ */
+#include "controller/access/access.h"
+#include "protocol/file.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+struct bed {
+	char folder[64];
+	char list[96];
+	struct store *store;
+	struct keyring *keyring;
+	struct access *access;
+};
+
+static void bed_open(struct bed *bed)
+{
+	struct error err = { 0 };
+
+	bed->store = store_new(bed->folder, &err);
+	bed->keyring = keyring_new(bed->list, &err);
+	bed->access = access_new(bed->store, bed->keyring, &err);
+	ok(bed->access != NULL, "(the store's keys are loaded: %s)", err.text);
+}
+
+static void bed_close(struct bed *bed)
+{
+	store_commit(bed->store, NULL);
+	access_free(bed->access);
+	keyring_free(bed->keyring);
+	store_free(bed->store);
+}
+
+static void bed_init(struct bed *bed, const struct key *keys, size_t count)
+{
+	char text[2000] = "";
+
+	snprintf(bed->folder, sizeof(bed->folder), "/tmp/access_test.XXXXXX");
+	if (!mkdtemp(bed->folder))
+		abort();
+	snprintf(bed->list, sizeof(bed->list), "%s/keys", bed->folder);
+	for (size_t i = 0; i < count; i++)
+		key_line(&keys[i], text + strlen(text),
+			 sizeof(text) - strlen(text));
+	file_write(AT_FDCWD, bed->list, text, strlen(text), 0600, 0, NULL);
+	bed_open(bed);
+}
+
+static void bed_clear(struct bed *bed)
+{
+	bed_close(bed);
+	file_remove_tree(AT_FDCWD, bed->folder, NULL);
+}
+
+static struct key new_key(const char *name, enum role role)
+{
+	struct key key;
+
+	key_generate(&key, name, role, NULL);
+	return key;
+}
+
+static int token(struct bed *bed, const struct key *key,
+		 struct message_token message, struct error *err)
+{
+	cJSON *reply = cJSON_CreateObject();
+	int rc;
+
+	message.public = (char *)key->public;
+	if (!message.role)
+		message.role = (char *)"agent";
+	rc = access_token(bed->access, "op", &message, reply, err);
+	cJSON_Delete(reply);
+	return rc;
+}
+
+static int enrol(struct bed *bed, const struct key *with,
+		 const struct key *what, const char *machine, struct error *err)
+{
+	cJSON *reply = cJSON_CreateObject();
+	struct message_enrol message = {
+		.agent = what->role == ROLE_AGENT,
+		.name = (char *)what->name,
+		.public = (char *)what->public,
+		.machine = (char *)machine,
+	};
+	int rc = access_enrol(bed->access, with->public, &message, reply, err);
+
+	cJSON_Delete(reply);
+	return rc;
+}
+
+static int drop_key(struct bed *bed, const char *kind, const char *name,
+		    struct error *err)
+{
+	cJSON *reply = cJSON_CreateObject();
+	struct message_revoke message = { .kind = (char *)kind,
+					  .name = (char *)name };
+	int rc = access_revoke(bed->access, "op", &message, reply, err);
+
+	cJSON_Delete(reply);
+	return rc;
+}
+
+static bool knows(struct bed *bed, const struct key *key, enum role role)
+{
+	const struct key *found = keyring_find(bed->keyring, key->public);
+
+	return found && found->role == role;
+}
+
+static void test_token(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t = new_key("t", ROLE_JOINER),
+		   n1 = new_key("n1", ROLE_AGENT);
+	struct key n2 = new_key("n2", ROLE_AGENT),
+		   ann = new_key("me", ROLE_VIEWER);
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, &op, 1);
+	ok(enrol(&bed, &t, &n1, NULL, &err) < 0 && err.code == EACCES,
+	   "nobody enrols without a token: %s", err.text);
+	ok(token(&bed, &t, (struct message_token){ 0 }, &err) == 0,
+	   "a token is made");
+	ok(knows(&bed, &t, ROLE_JOINER), "its holder may connect, as joiner");
+	ok(enrol(&bed, &t, &ann, NULL, &err) < 0 &&
+		   strstr(err.text, "for an agent"),
+	   "it is for what it is for: %s", err.text);
+	ok(enrol(&bed, &t, &n1, NULL, &err) == 0 &&
+		   knows(&bed, &n1, ROLE_AGENT),
+	   "what enrols may connect as what the token says");
+	ok(enrol(&bed, &t, &n1, NULL, &err) == 0,
+	   "the same again is answered the same");
+	ok(enrol(&bed, &t, &n2, NULL, &err) < 0 &&
+		   strstr(err.text, "used up") && !knows(&bed, &n2, ROLE_AGENT),
+	   "another does not get in with it: %s", err.text);
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(knows(&bed, &n1, ROLE_AGENT) && enrol(&bed, &t, &n2, NULL, &err) < 0,
+	   "a new controller knows all of that");
+	ok(drop_key(&bed, "node", "n1", &err) == 0 &&
+		   !knows(&bed, &n1, ROLE_AGENT),
+	   "a node that is removed is refused");
+	ok(enrol(&bed, &t, &n1, NULL, &err) < 0,
+	   "its key does not come back by the same token: %s", err.text);
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!knows(&bed, &n1, ROLE_AGENT), "also by a new controller");
+	bed_clear(&bed);
+}
+
+static void test_limits(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t = new_key("t", ROLE_JOINER);
+	struct key other = new_key("t", ROLE_JOINER);
+	struct key n[3] = { new_key("n1", ROLE_AGENT),
+			    new_key("n2", ROLE_AGENT),
+			    new_key("n1", ROLE_AGENT) };
+	struct key bad = new_key("n9", ROLE_AGENT);
+	struct timespec time = { .tv_sec = 1, .tv_nsec = 50000000 };
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, &op, 1);
+	ok(token(&bed, &t, (struct message_token){ .uses = 2, .for_s = 1 },
+		 &err) == 0,
+	   "a token of two uses and a second");
+	ok(enrol(&bed, &t, &n[0], NULL, &err) == 0, "one use");
+	ok(enrol(&bed, &t, &n[2], NULL, &err) < 0 && err.code == EEXIST,
+	   "a name that is there is not given twice: %s", err.text);
+	memcpy(bad.name, "a b", 4);
+	ok(enrol(&bed, &t, &bad, NULL, &err) < 0 && err.code == EINVAL,
+	   "names are names: %s", err.text);
+	nanosleep(&time, NULL);
+	ok(enrol(&bed, &t, &n[1], NULL, &err) < 0 &&
+		   strstr(err.text, "expired"),
+	   "it expires: %s", err.text);
+	ok(token(&bed, &other, (struct message_token){ .uses = 20000 }, &err) <
+		   0,
+	   "uses have a limit: %s", err.text);
+	ok(token(&bed, &other, (struct message_token){ .for_s = UINT32_MAX },
+		 &err) < 0,
+	   "so has the time: %s", err.text);
+	ok(token(&bed, &other,
+		 (struct message_token){ .role = (char *)"controller" },
+		 &err) < 0,
+	   "nobody becomes the controller: %s", err.text);
+	ok(token(&bed, &other,
+		 (struct message_token){ .role = (char *)"viewer" }, &err) < 0,
+	   "a user has a name: %s", err.text);
+	bed_clear(&bed);
+}
+
+static void test_people(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t = new_key("t", ROLE_JOINER);
+	struct key ann = new_key("me", ROLE_VIEWER);
+	struct error err = { 0 };
+	struct bed bed;
+	cJSON *list;
+
+	bed_init(&bed, &op, 1);
+	ok(token(&bed, &t,
+		 (struct message_token){ .role = (char *)"operator",
+					 .name = (char *)"ann" },
+		 &err) == 0 &&
+		   enrol(&bed, &t, &ann, NULL, &err) == 0,
+	   "a user joins: %s", err.text);
+	ok(knows(&bed, &ann, ROLE_OPERATOR) &&
+		   !strcmp(keyring_known(bed.keyring, ann.public)->name, "ann"),
+	   "with the name and role of the token");
+	ok(drop_key(&bed, "node", "ann", &err) < 0 && err.code == ENOENT,
+	   "a user is no node: %s", err.text);
+	ok(drop_key(&bed, "user", "op", &err) == 0 &&
+		   !knows(&bed, &op, ROLE_OPERATOR),
+	   "a key of the file is revoked like others");
+	ok(drop_key(&bed, "user", "ann", &err) < 0 && err.code == EPERM,
+	   "but not the last operator: %s", err.text);
+	list = access_keys(bed.access);
+	ok(cJSON_GetArraySize(list) == 2, "both are listed");
+	cJSON_Delete(list);
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!knows(&bed, &op, ROLE_OPERATOR), "whatever the file says");
+	bed_clear(&bed);
+}
+
+static void test_rekey(void)
+{
+	struct key op[2] = { new_key("op", ROLE_OPERATOR),
+			     new_key("n1", ROLE_AGENT) };
+	struct key t = new_key("t", ROLE_JOINER);
+	struct key n1 = new_key("n1", ROLE_AGENT);
+	struct message_token renew = { .name = (char *)"n1", .renew = true };
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, op, 2);
+	ok(token(&bed, &t, (struct message_token){ .name = (char *)"n1" },
+		 &err) < 0,
+	   "a token for a node that is there must say that it renews: %s",
+	   err.text);
+	ok(token(&bed, &t, renew, &err) == 0 && knows(&bed, &op[1], ROLE_AGENT),
+	   "until it is used the old key is good");
+	ok(enrol(&bed, &t, &n1, "m1", &err) == 0 &&
+		   knows(&bed, &n1, ROLE_AGENT) &&
+		   !knows(&bed, &op[1], ROLE_AGENT),
+	   "then the new one is, and only it: %s", err.text);
+	ok(access_check_machine(bed.access, n1.public, "m1", &err) == 0,
+	   "it is of one machine");
+	ok(access_check_machine(bed.access, n1.public, "m2", &err) < 0 &&
+		   access_check_machine(bed.access, n1.public, NULL, &err) < 0,
+	   "and of no other: %s", err.text);
+	ok(access_check_machine(bed.access, op[0].public, "m2", &err) == 0,
+	   "a key of the file is of any");
+	bed_clear(&bed);
+}
+
+static void test_revoke_token(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t = new_key("t", ROLE_JOINER),
+		   n1 = new_key("n1", ROLE_AGENT);
+	struct error err = { 0 };
+	struct bed bed;
+	cJSON *list;
+
+	bed_init(&bed, &op, 1);
+	token(&bed, &t, (struct message_token){ 0 }, &err);
+	list = access_tokens(bed.access);
+	ok(drop_key(&bed, "token",
+		    cJSON_GetObjectItem(cJSON_GetArrayItem(list, 0), "name")
+			    ->valuestring,
+		    &err) == 0 &&
+		   !knows(&bed, &t, ROLE_JOINER) &&
+		   enrol(&bed, &t, &n1, NULL, &err) < 0,
+	   "a token is revoked: %s", err.text);
+	cJSON_Delete(list);
+	bed_clear(&bed);
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_token();
+	test_limits();
+	test_people();
+	test_rekey();
+	test_revoke_token();
+	return tap_done();
+}
