@@ -121,6 +121,7 @@ struct sampling {
 	struct usage *usage; /* NULL: none came yet */
 	uint64_t offset;
 	bool broken; /* the stored samples cannot be read */
+	bool quiet;  /* all was read when it was looked at last */
 };
 
 /* What only a job that holds nodes has. */

@@ -155,6 +155,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 	else
 		cluster->disk_full = false;
 	task->index_new |= followed_is_index(log->stream);
+	sampling_wake(job->gang, task->rank);
 	send_ack(task, &ack);
 	cluster->changed = true;
 	wake_readers(cluster, job->gang);

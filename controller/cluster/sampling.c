@@ -9,6 +9,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+void sampling_wake(struct gang *gang, uint32_t rank)
+{
+	if (gang->samplings)
+		gang->samplings[rank].quiet = false;
+}
+
 static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 		     char *piece, size_t size)
 {
@@ -17,14 +23,16 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 	char stream[TRACE_STREAM_SIZE];
 	struct error err = { 0 };
 	size_t got = 0;
+	int rc;
 
-	if (sampling->broken)
+	if (sampling->broken || sampling->quiet)
 		return false;
 	trace_stream(rank, stream);
-	if (logstore_read(cluster->logs, job->id, job->attempt, stream,
-			  sampling->offset, piece, size, &got, &err) < 0 &&
-	    err.code == EIO)
-		sampling->broken = true;
+	rc = logstore_read(cluster->logs, job->id, job->attempt, stream,
+			   sampling->offset, piece, size, &got, &err);
+	sampling->broken = rc < 0 && err.code == EIO;
+	/* Of a thousand nodes one has news: the others' files stay closed. */
+	sampling->quiet = rc < 0 ? err.code == ENOENT : got < size;
 	if (!got)
 		return false;
 	if (!sampling->usage)

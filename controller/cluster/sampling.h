@@ -8,8 +8,11 @@
 
 #include "controller/cluster/cluster.h"
 
-/* Read up to size bytes of each node's stream, through piece; true: there may
- * be more.
+/* Some of the node's samples were stored. */
+void sampling_wake(struct gang *gang, uint32_t rank);
+
+/* Read up to size bytes of the stream of each node that was woken, through
+ * piece; true: there may be more.
  */
 bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
 		   size_t size);
@@ -17,8 +20,8 @@ bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
 /* Nothing that is stored is left to read. */
 bool sampling_done(struct cluster *cluster, const struct gang *gang);
 
-/* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The caller
- * deletes it; NULL: ENOMEM.
+/* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The
+ * caller deletes it; NULL: ENOMEM.
  */
 cJSON *sampling_summary(const struct gang *gang, struct error *err);
 cJSON *sampling_curves(const struct gang *gang, struct error *err);
