@@ -279,6 +279,7 @@ static int keep_files(struct cluster *cluster, struct job *job,
 {
 	cJSON *data = cJSON_CreateObject();
 	cJSON *list = cJSON_AddArrayToObject(data, "files");
+	int rc = 0;
 
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
 		if (gather_keep(cluster, &job->gang->tasks[i], list, err) < 0) {
@@ -287,9 +288,11 @@ static int keep_files(struct cluster *cluster, struct job *job,
 		}
 	}
 	if (cJSON_GetArraySize(list))
+		rc = contents_sync(stock_contents(cluster), err);
+	if (cJSON_GetArraySize(list) && rc == 0)
 		return job_event(cluster, job, JOB_EVENT_FILES, data, err);
 	cJSON_Delete(data);
-	return 0;
+	return rc;
 }
 
 /* Everything is here: say what became of the job. */

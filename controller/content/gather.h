@@ -37,7 +37,8 @@ void gather_tick(struct cluster *cluster);
 void gather_gone(struct cluster *cluster, const struct node *node);
 
 /* Add the task's files to a list: {"rank", "path", "content", "bytes", "text"},
- * content null and a text where there is none. Those that are here are kept.
+ * content null and a text where there is none. Those that are here are kept;
+ * contents_sync() follows.
  */
 int gather_keep(struct cluster *cluster, const struct task *task, cJSON *list,
 		struct error *err);

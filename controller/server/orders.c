@@ -329,6 +329,8 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 		    0)
 			return error_prefix(err, "workspace %.80s", item->path);
 	}
+	if (contents_sync(stock_contents(cluster), err) < 0)
+		return -1;
 	path = sweep_unbound(sweep);
 	return path ? error_set(err, EINVAL,
 				"%s: workspace %.80s was not sent along: the "

@@ -27,6 +27,7 @@ static const char *const places[PLACES] = { "partial", "loose", "kept" };
 
 struct contents {
 	int folders[PLACES];
+	bool unsynced; /* kept/ has names that a power cut may take */
 	uint64_t made; /* names of the new ones */
 	char *piece;   /* HASH_PIECE */
 };
@@ -193,17 +194,6 @@ int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 				   hash);
 }
 
-static int move(struct contents *contents, const char *from_name,
-		enum place from, const char *hash, enum place to,
-		struct error *err)
-{
-	if (renameat(contents->folders[from], from_name, contents->folders[to],
-		     hash) < 0 ||
-	    fsync(contents->folders[to]) < 0)
-		return error_errno(err, "content %.12s", hash);
-	return 0;
-}
-
 int contents_keep(struct contents *contents, const char *hash,
 		  struct error *err)
 {
@@ -217,7 +207,19 @@ int contents_keep(struct contents *contents, const char *hash,
 		return 0;
 	if (place != LOOSE)
 		return error_set(err, ENOENT, "content %.12s: not here", hash);
-	return move(contents, hash, LOOSE, hash, KEPT, err);
+	contents->unsynced = true;
+	return renameat(contents->folders[LOOSE], hash, contents->folders[KEPT],
+			hash) < 0
+		       ? error_errno(err, "content %.12s", hash)
+		       : 0;
+}
+
+int contents_sync(struct contents *contents, struct error *err)
+{
+	if (contents->unsynced && fsync(contents->folders[KEPT]) < 0)
+		return error_errno(err, "content/%s", places[KEPT]);
+	contents->unsynced = false;
+	return 0;
 }
 
 static bool in_use(int folder, const char *name)
@@ -422,8 +424,10 @@ static int settle(struct incoming *incoming, const char *hash,
 	place = find(contents, hash, &st);
 	if (place == LOOSE || place == KEPT)
 		unlinkat(contents->folders[PARTIAL], incoming->name, 0);
-	else if (move(contents, incoming->name, PARTIAL, hash, LOOSE, err) < 0)
-		return -1;
+	else if (renameat(contents->folders[PARTIAL], incoming->name,
+			  contents->folders[LOOSE], hash) < 0 ||
+		 fsync(contents->folders[LOOSE]) < 0)
+		return error_errno(err, "content %.12s", hash);
 	close(take_fd(&incoming->fd));
 	return 0;
 }

@@ -53,9 +53,13 @@ int contents_open(struct contents *contents, const char *hash,
 int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 		  void *data, size_t size, struct error *err);
 
-/* Never remove it by age; survives a power cut. ENOENT. */
+/* Never remove it by age. ENOENT. */
 int contents_keep(struct contents *contents, const char *hash,
 		  struct error *err);
+
+/* Let what was kept survive a power cut: once for many, for it takes its time.
+ */
+int contents_sync(struct contents *contents, struct error *err);
 
 /* Remove what is not kept, and was not used for age_ms. *bytes (or NULL) is how
  * much that was.

@@ -167,6 +167,7 @@ static void age(struct contents *contents)
 		   contents_keep(contents, keep, NULL) == 0 &&
 		   whole(contents, keep, 5),
 	   "kept, and kept again");
+	is_int(contents_sync(contents, &err), 0, "and is so after a power cut");
 	ok(contents_keep(contents, hash_of("none", 4), &err) < 0 &&
 		   err.code == ENOENT,
 	   "what is not there cannot be kept");
