@@ -1,7 +1,7 @@
 /* agent.c - one node: its engine, its tasks, its session with the controller.
  */
 #include "agent/agent.h"
-#include "agent/content/load.h"
+#include "agent/content/depot.h"
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
 #include "agent/registry/registries.h"
@@ -42,11 +42,7 @@ struct agent {
 	struct registries registries;
 	struct spool *spool;
 	struct pump *pump;
-	struct contents *contents;
-	struct fetch_config fetch_config;
-	struct fetches *fetches;
-	struct load_config load_config;
-	struct loads *loads;
+	struct depot *depot;
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -259,7 +255,7 @@ static void task_gone(void *arg, struct task *task)
 	say_discarded(agent, &id);
 }
 
-/* fetch_config.say */
+/* depot_config.say */
 static int say_content(void *arg, enum message_type type, const void *body,
 		       const void *data, size_t size)
 {
@@ -295,7 +291,7 @@ static void on_welcome(struct agent *agent, void *body)
 	pump_session(agent->pump,
 		     credit < AGENT_CREDIT_MAX ? credit : AGENT_CREDIT_MAX);
 	report_run(NULL, 0, agent);
-	fetches_session(agent->fetches, true);
+	depot_session(agent->depot, true);
 }
 
 /* A task that cannot even be begun is reported as ended. */
@@ -401,31 +397,6 @@ static void on_resync(struct agent *agent, void *body)
 	report_run(NULL, 0, agent);
 }
 
-static void on_content_from(struct agent *agent, void *body)
-{
-	fetches_from(agent->fetches, body);
-}
-
-static void on_content_grant(struct agent *agent, void *body)
-{
-	fetches_grant(agent->fetches, body);
-}
-
-static void on_image_load(struct agent *agent, void *body)
-{
-	loads_load(agent->loads, body);
-}
-
-static void on_image_save(struct agent *agent, void *body)
-{
-	loads_save(agent->loads, body);
-}
-
-static void on_content_read(struct agent *agent, void *body)
-{
-	fetches_read(agent->fetches, body);
-}
-
 static void heard(void *arg, enum message_type type, void *body,
 		  const void *payload, size_t size)
 {
@@ -438,18 +409,12 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_DISCARD] = on_discard,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_RESYNC] = on_resync,
-		[MESSAGE_CONTENT_FROM] = on_content_from,
-		[MESSAGE_CONTENT_GRANT] = on_content_grant,
-		[MESSAGE_CONTENT_READ] = on_content_read,
-		[MESSAGE_IMAGE_LOAD] = on_image_load,
-		[MESSAGE_IMAGE_SAVE] = on_image_save,
 	};
 	/* clang-format on */
 	struct agent *agent = arg;
 
-	if (type == MESSAGE_CONTENT_PIECE)
-		fetches_piece(agent->fetches, body, payload, size);
-	else if (handlers[type])
+	if (!depot_heard(agent->depot, type, body, payload, size) &&
+	    handlers[type])
 		handlers[type](agent, body);
 }
 
@@ -497,7 +462,7 @@ static void connected(void *arg)
 		.address = (char *)config->address,
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
-		.peers = (char *)fetches_endpoint(agent->fetches),
+		.peers = (char *)depot_endpoint(agent->depot),
 		.machine = machine_id(machine) ? machine : NULL,
 		.facts = all_facts(agent),
 		.inventory = devices->list,
@@ -520,7 +485,7 @@ static void lost(void *arg, int code, const char *why)
 	agent->session = false;
 	tell_status(agent);
 	pump_session(agent->pump, 0);
-	fetches_session(agent->fetches, false);
+	depot_session(agent->depot, false);
 }
 
 /* Starting: what is there already? */
@@ -822,7 +787,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
-/* fetch_config.touch */
+/* depot_config.touch */
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
@@ -830,49 +795,26 @@ static void touch_contents(void *arg)
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
-	loads_touch(agent->loads);
 }
 
-/* load_config.tell */
-static void tell_image(void *arg, const struct message_image_state *state)
-{
-	struct agent *agent = arg;
-
-	if (agent->session)
-		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, state, NULL,
-				 0, NULL);
-}
-
-static int open_contents(struct agent *agent, struct error *err)
+static int open_depot(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	agent->contents = contents_new(config->state, err);
-	if (!agent->contents)
-		return -1;
-	agent->fetch_config = (struct fetch_config){
-		.loop = agent->loop,
-		.contents = agent->contents,
-		.key = &config->key,
-		.address = config->address,
-		.port = config->peer_port,
-		.say = say_content,
-		.touch = touch_contents,
-		.arg = agent,
-	};
-	agent->fetches = fetches_new(&agent->fetch_config, err);
-	if (!agent->fetches)
-		return -1;
-	agent->load_config = (struct load_config){
-		.loop = agent->loop,
-		.engine = agent->engine,
-		.contents = agent->contents,
-		.fetches = agent->fetches,
-		.tell = tell_image,
-		.arg = agent,
-	};
-	agent->loads = loads_new(&agent->load_config, err);
-	return agent->loads ? 0 : -1;
+	agent->depot = depot_new(
+		&(struct depot_config){
+			.loop = agent->loop,
+			.engine = agent->engine,
+			.state = config->state,
+			.key = &config->key,
+			.address = config->address,
+			.port = config->peer_port,
+			.say = say_content,
+			.touch = touch_contents,
+			.arg = agent,
+		},
+		err);
+	return agent->depot ? 0 : -1;
 }
 
 static int agent_open(struct agent *agent, struct error *err)
@@ -919,7 +861,7 @@ static int agent_open(struct agent *agent, struct error *err)
 	agent->pump = pump_new(agent->loop, agent->spool, send_log, agent, err);
 	if (!agent->pump)
 		return -1;
-	if (open_contents(agent, err) < 0)
+	if (open_depot(agent, err) < 0)
 		return -1;
 	return open_monitor(agent, err);
 }
@@ -946,8 +888,8 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.images = agent->images,
 		.spool = agent->spool,
 		.pump = agent->pump,
-		.contents = agent->contents,
-		.fetches = agent->fetches,
+		.contents = depot_contents(agent->depot),
+		.fetches = depot_fetches(agent->depot),
 		.monitor = agent->monitor,
 		.cluster = config->cluster,
 		.node = config->key.name,
@@ -993,9 +935,7 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
-	loads_free(agent->loads);
-	fetches_free(agent->fetches);
-	contents_free(agent->contents);
+	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);
 	engine_free(agent->engine); /* drops agent->call too */

@@ -57,6 +57,10 @@ struct node {
 	cJSON *labels; /* an object of texts; NULL: none */
 	char *vendor;  /* "" before the first hello */
 	char *address;
+	unsigned int
+		gives_failed; /* contents that others asked of it in vain */
+	unsigned int takes_failed; /* and it of others, in a row */
+	int64_t takes_again_ms;    /* monotonic; until then not from others */
 	char *peers; /* where other nodes get contents of it; NULL: nowhere */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; none: not told */

@@ -359,6 +359,8 @@ int node_join(struct cluster *cluster, struct node *node,
 	node->address = take(address);
 	free(node->peers);
 	node->peers = take(peers);
+	node->gives_failed = node->takes_failed = 0;
+	node->takes_again_ms = 0;
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;

@@ -206,7 +206,8 @@ static bool name_source(struct cluster *cluster, struct node *to,
 	struct message_content_grant grant = { .name = to->name };
 	const struct key *key;
 
-	if (!source || !source->peer || !source->peers || !given)
+	if (!source || !source->peer || !source->peers || !given ||
+	    source->gives_failed >= STOCK_FAILURES)
 		return false;
 	grant.public = (char *)given->public;
 	say(source, MESSAGE_CONTENT_GRANT, &grant);
@@ -228,6 +229,30 @@ static void refuse(struct node *node, const char *hash, const struct error *why)
 	say(node, MESSAGE_CONTENT_FROM, &from);
 }
 
+/* Learn from what nodes say of each other. */
+static void learn(struct cluster *cluster, struct node *node,
+		  const struct message_content_want *want)
+{
+	const char *name = want->failed ? want->failed : want->source;
+	struct node *other = name && *name ? node_find(cluster, name) : NULL;
+
+	if (!other)
+		return;
+	if (!want->failed) {
+		if (want->length)
+			node->takes_failed = other->gives_failed = 0;
+		return;
+	}
+	other->gives_failed++;
+	if (++node->takes_failed < STOCK_FAILURES)
+		return;
+	log_warning("node=%s cannot get contents from other nodes: all come "
+		    "from here for a while",
+		    node->name);
+	node->takes_failed = 0;
+	node->takes_again_ms = clock_mono_ms() + STOCK_ALONE_MS;
+}
+
 static void advise(struct cluster *cluster, struct node *node,
 		   const struct message_content_want *want, uint64_t bytes)
 {
@@ -236,8 +261,15 @@ static void advise(struct cluster *cluster, struct node *node,
 	const char *source = NULL;
 	struct error err;
 
-	if (swarm_source(cluster->stock->swarm, want->hash, bytes, node->name,
-			 want->length, want->failed, &source, &err) < 0) {
+	bool alone = clock_mono_ms() < node->takes_again_ms;
+	struct swarm *swarm = cluster->stock->swarm;
+	int rc =
+		alone ? swarm_news(swarm, want->hash, bytes, node->name,
+				   want->length, &err)
+		      : swarm_source(swarm, want->hash, bytes, node->name,
+				     want->length, want->failed, &source, &err);
+
+	if (rc < 0) {
 		refuse(node, want->hash, &err);
 		return;
 	}
@@ -259,6 +291,7 @@ void stock_want(struct cluster *cluster, struct node *node,
 	uint64_t bytes;
 	bool whole;
 
+	learn(cluster, node, want);
 	if (contents_look(stock->contents, want->hash, &bytes, &whole, &err) <
 		    0 ||
 	    !whole) {

@@ -11,6 +11,13 @@
 #include "controller/cluster/cluster.h"
 #include "protocol/content/contents.h"
 
+/* So many failures in a row: a node that gives is out of reach of others until
+ * its agent starts anew, one that takes gets all from the controller for
+ * STOCK_ALONE_MS. Networks where agents cannot reach each other cost no more.
+ */
+#define STOCK_FAILURES 3
+#define STOCK_ALONE_MS 600000
+
 #define STOCK_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
 #define STOCK_PUTS_MAX 16 /* contents coming in from people at a time */
 #define STOCK_PIECE (512 << 10)

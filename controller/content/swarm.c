@@ -15,6 +15,7 @@ struct member {
 	char failed[SWARM_FAILED_MAX][KEY_NAME_SIZE];
 	unsigned int failed_count;
 	unsigned int children; /* whose source it is */
+	unsigned int strikes;  /* members for which it did not do */
 	uint64_t length;
 	bool asking; /* has a source, and not all of it yet */
 	bool orphan; /* its source is gone: it is about to ask again */
@@ -198,40 +199,6 @@ int swarm_news(struct swarm *swarm, const char *hash, uint64_t bytes,
 	return spread && member_of(spread, node, length, err) ? 0 : -1;
 }
 
-/* Was it the source's fault? One that is itself waiting has done nothing
- * wrong: to put all that wait behind one elsewhere would mend nothing.
- */
-static bool blame(const struct spread *spread, const struct member *member,
-		  const char *failed)
-{
-	const struct member *source = member_named(spread, failed);
-
-	return !source || !source->asking || source->length > member->length;
-}
-
-int swarm_source(struct swarm *swarm, const char *hash, uint64_t bytes,
-		 const char *node, uint64_t length, const char *failed,
-		 const char **source, struct error *err)
-{
-	struct spread *spread = spread_of(swarm, hash, bytes, err);
-	struct member *member =
-		spread ? member_of(spread, node, length, err) : NULL;
-	struct member *best;
-
-	if (!member)
-		return -1;
-	if (failed && *failed && member->failed_count < SWARM_FAILED_MAX &&
-	    !has_failed(member, failed) && blame(spread, member, failed))
-		strncpy(member->failed[member->failed_count++], failed,
-			KEY_NAME_SIZE - 1);
-	set_source(member, NULL); /* so that it is not in its own way */
-	best = choose(spread, member);
-	set_source(member, best);
-	member->asking = length < spread->bytes;
-	*source = best ? best->node : NULL;
-	return 0;
-}
-
 static void remove_member(struct spread *spread, struct member *gone)
 {
 	struct member *member;
@@ -246,6 +213,46 @@ static void remove_member(struct spread *spread, struct member *gone)
 	set_source(gone, NULL);
 	TAILQ_REMOVE(&spread->members, gone, next);
 	free(gone);
+}
+
+/* A source did not do for the member. One that is itself waiting has done
+ * nothing wrong: to put all that wait behind one elsewhere would mend nothing.
+ * One that has all of it, and does not do for two, may have lost it.
+ */
+static void note_failure(struct spread *spread, struct member *member,
+			 const char *failed)
+{
+	struct member *source = member_named(spread, failed);
+
+	if (member->failed_count == SWARM_FAILED_MAX ||
+	    has_failed(member, failed) || source == member ||
+	    (source && source->asking && source->length <= member->length))
+		return;
+	strncpy(member->failed[member->failed_count++], failed,
+		KEY_NAME_SIZE - 1);
+	if (source && ++source->strikes >= 2 && !source->asking)
+		remove_member(spread, source);
+}
+
+int swarm_source(struct swarm *swarm, const char *hash, uint64_t bytes,
+		 const char *node, uint64_t length, const char *failed,
+		 const char **source, struct error *err)
+{
+	struct spread *spread = spread_of(swarm, hash, bytes, err);
+	struct member *member =
+		spread ? member_of(spread, node, length, err) : NULL;
+	struct member *best;
+
+	if (!member)
+		return -1;
+	if (failed && *failed)
+		note_failure(spread, member, failed);
+	set_source(member, NULL); /* so that it is not in its own way */
+	best = choose(spread, member);
+	set_source(member, best);
+	member->asking = length < spread->bytes;
+	*source = best ? best->node : NULL;
+	return 0;
 }
 
 void swarm_gone(struct swarm *swarm, const char *node)

@@ -83,6 +83,21 @@ static void closed(void)
 	   "that no node can be reached ends at the controller");
 }
 
+static void lost(void)
+{
+	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
+
+	swarm_news(swarm, hash, 100, "n1", 100, NULL);
+	is(ask(swarm, "x", 0, NULL), "n1", "who has it all is asked");
+	ask(swarm, "x", 0, "n1");
+	ask(swarm, "y", 0, NULL);
+	ask(swarm, "y", 0, "n1");
+	ok(strcmp(ask(swarm, "z", 0, NULL), "n1") != 0,
+	   "not any more when it did not do for two");
+	swarm_news(swarm, hash, 100, "n1", 100, NULL);
+	is(ask(swarm, "q", 0, NULL), "n1", "until it says that it has it");
+}
+
 static void many(void)
 {
 	owned(swarm_free) struct swarm *swarm = swarm_new(NULL);
@@ -109,6 +124,7 @@ int main(void)
 	deaths();
 	waits();
 	closed();
+	lost();
 	many();
 	return tap_done();
 }
