@@ -116,9 +116,16 @@ run regatta import flagperf "$tree" "$BED/third" --keep-going
 like "$err" 'test_conf.py:4: VENDOR: found "os.environ.*", which is more than a literal' \
 	"more than literals is told, with file and line"
 is $rc 2 "and an error where it is needed"
-sed -i 's/^CASES = {/CASES = {\n  1: "a",/' "$conf"
+sed -i 's/^VENDOR.*/VENDOR = "dcu"/; s/^CASES = {/CASES = {\n  1: "a",/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
-like "$err" 'test_conf.py:18: CASES: allowed are strings' "no strings"
+like "$err" 'test_conf.py:18: CASES: : allowed are strings' "no strings"
+sed -i '/^  1: "a"/d' "$conf"
+sed -i "s|: \"/raid/llama\"|: os.path.join('/raid', \"llama\")|" "$conf"
+run regatta import flagperf "$tree" "$BED/fourth" --keep-going
+is $rc 0 "a case whose path is computed does not keep the others"
+like "$err" 'test_conf.py:20: CASES: llama2_7b:deepspeed:K100:2:8:1: found "os.path.join.*, which is more than a literal' \
+	"and is told"
+is "$(grep -c '^    "' "$BED/fourth/flagperf-training.yaml")" 1 "without it"
 sed -i 's/^CASES = {/CASES = dict(/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
 like "$err" 'test_conf.py:1[0-9]*:.*' "a call instead of a dict"

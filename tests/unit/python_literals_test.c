@@ -22,6 +22,9 @@ static void show(const struct python_value *value, char *out, size_t size)
 	case PYTHON_NUMBER:
 		snprintf(out, size, "%s", value->text);
 		return;
+	case PYTHON_OPAQUE:
+		snprintf(out, size, "<%s>", value->text);
+		return;
 	case PYTHON_TEXT:
 		snprintf(out, size, "\"%s\"", value->text);
 		return;
@@ -88,6 +91,10 @@ static const struct {
 	  "import os\nfrom a import b\ndef f(x):\n  return [\n x]\n"
 	  "@f\nclass A: pass\nif b == 1:\n  Y = 2\nX = 3\nprint(X)\n", "3" },
 
+	{ "a dict, of which one value is more",
+	  "X = {'a': f(1, {2: [3]}), 'b': 'c', 'd': [e,\n 1] + g}\n",
+	  "{\"a\": <f(1, {2: [3]}), 'b': 'c', 'd': [e,>, \"b\": \"c\", "
+	  "\"d\": <e,>}" },
 	{ "a call", "A = 1\nX = os.getcwd()\n",
 	  "f:2: X: found \"os.getcwd()\", which is more than a literal" },
 	{ "arithmetic", "X = 130 * 1024", "f:1: X: found \"* 1024\", which is "

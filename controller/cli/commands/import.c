@@ -383,71 +383,76 @@ static int write_sweep(const struct import *import, const struct suite *suite,
 
 /* Reading. */
 
-/* Wrong cases are told, and left out with --keep-going. */
-static int check_cases(struct import *import, const struct suite *suite,
-		       struct conf *conf, const struct buffer *text,
-		       struct error *err)
+/* Cases that the sweep refuses, or whose files are missing, are told, and come
+ * behind the others; *kept: how many those are.
+ */
+static int find_wrong(const struct import *import, const struct suite *suite,
+		      struct conf *conf, const struct buffer *text,
+		      size_t *kept, struct error *err)
 {
+	owned(buffer_clear) struct buffer lenient;
 	owned(sweep_free) struct sweep *sweep = NULL;
 	const struct flagperf *flagperf;
-	struct buffer lenient;
-	size_t kept = 0, wrong = 0;
-	int rc;
 
-	if (!import->catalog)
-		return 0;
 	buffer_init(&lenient, TEXT_MAX);
-	rc = buffer_printf(&lenient, err,
-			   "%s\n---\nflagperf: {keep_going: true}\n",
-			   text->data);
-	if (rc == 0)
-		sweep = sweep_parse(lenient.data, lenient.size, suite->file,
-				    import->catalog, err);
-	buffer_clear(&lenient);
+	if (buffer_printf(&lenient, err,
+			  "%s\n---\nflagperf: {keep_going: true}\n",
+			  text->data) < 0)
+		return -1;
+	sweep = sweep_parse(lenient.data, lenient.size, suite->file,
+			    import->catalog, err);
 	if (!sweep)
 		return -1;
 	flagperf = sweep_flagperf(sweep);
 	for (size_t i = 0; flagperf_cell(flagperf, i); i++) {
-		struct conf_case *item = &conf->cases[i];
+		struct conf_case item = conf->cases[i];
 		const char *reason = flagperf_reason(flagperf, i);
 		struct error why = { 0 };
 		const char *found;
 
 		if (!reason &&
 		    flagperf_check(flagperf, i, import->root, &why) == 0) {
-			if (kept != i) {
-				struct conf_case moved = conf->cases[kept];
-
-				conf->cases[kept] = *item;
-				*item = moved;
-			}
-			kept++;
+			conf->cases[i] = conf->cases[*kept];
+			conf->cases[(*kept)++] = item;
 			continue;
 		}
-		/* "...: found ...": of the file that we wrote ourselves. */
-		found = strstr(reason ? reason : why.text, ": found ");
-		cli_say(import->cli, "%s:%u: %s%s", item->file, item->line,
-			item->name,
-			found    ? found
-			: reason ? reason
-				 : why.text);
-		wrong++;
+		/* What stands before is of the sweep, which nobody saw yet. */
+		reason = reason ? reason : why.text;
+		found = strstr(reason, ": found ");
+		cli_say(import->cli, "%s:%u: %s%s", item.file, item.line,
+			item.name, found ? found : reason);
 	}
-	import->wrong += wrong;
-	if (!wrong || import->cli->options.keep_going) {
-		while (conf->count > kept) {
-			struct conf_case *last = &conf->cases[--conf->count];
+	return 0;
+}
 
-			free(last->name);
-			free(last->text);
-			free(last->file);
-		}
-		return 0;
+/* Wrong cases are an error, or left out with --keep-going. */
+static int check_cases(struct import *import, const struct suite *suite,
+		       struct conf *conf, const struct buffer *text,
+		       struct error *err)
+{
+	size_t kept = 0, wrong = conf->wrong.count, all = conf->count + wrong;
+
+	for (size_t i = 0; i < wrong; i++)
+		cli_say(import->cli, "%s", conf->wrong.items[i]);
+	if (!import->catalog || !conf->count)
+		kept = conf->count;
+	else if (find_wrong(import, suite, conf, text, &kept, err) < 0)
+		return -1;
+	wrong = all - kept;
+	import->wrong += wrong;
+	if (wrong && !import->cli->options.keep_going)
+		return error_set(err, EINVAL,
+				 "%s: %zu of %zu cases cannot run; "
+				 "--keep-going leaves them out",
+				 suite->file, wrong, all);
+	while (conf->count > kept) {
+		struct conf_case *last = &conf->cases[--conf->count];
+
+		free(last->name);
+		free(last->text);
+		free(last->file);
 	}
-	return error_set(err, EINVAL,
-			 "%s: %zu of %zu cases cannot run; --keep-going leaves "
-			 "them out",
-			 suite->file, wrong, wrong + kept);
+	return 0;
 }
 
 static int add_hosts(struct import *import, const struct conf *conf,
@@ -530,7 +535,7 @@ static int import_suite(struct import *import, const struct suite *suite,
 		*err = why;
 		return -1;
 	}
-	if (!conf.count)
+	if (!conf.count && !conf.wrong.count)
 		return 0;
 	cli_say(import->cli, "%s: %zu case%s; not carried over:", suite->file,
 		conf.count, conf.count == 1 ? "" : "s");

@@ -24,6 +24,7 @@ void conf_clear(struct conf *conf)
 	}
 	free(conf->cases);
 	strings_clear(&conf->notes);
+	strings_clear(&conf->wrong);
 	*conf = (struct conf){ .values = NULL };
 }
 
@@ -62,6 +63,7 @@ static cJSON *python_json(const struct python_value *value)
 
 	switch (value->kind) {
 	case PYTHON_NONE:
+	case PYTHON_OPAQUE:
 		return cJSON_CreateNull();
 	case PYTHON_BOOL:
 		return cJSON_CreateBool(value->truth);
@@ -84,6 +86,23 @@ static cJSON *python_json(const struct python_value *value)
 	return list;
 }
 
+static int add_wrong(struct conf *conf, const char *path,
+		     const struct python_value *key,
+		     const struct python_value *item, struct error *err)
+{
+	const char *name = key->kind == PYTHON_TEXT ? key->text : "";
+
+	if (item->kind == PYTHON_OPAQUE)
+		return strings_printf(&conf->wrong, err,
+				      "%s:%u: CASES: %s: found \"%s\", which "
+				      "is more than a literal",
+				      path, item->line, name, item->text);
+	return strings_printf(&conf->wrong, err,
+			      "%s:%u: CASES: %s: allowed are strings, the case "
+			      "and its data",
+			      path, key->line, name);
+}
+
 static int python_cases(struct conf *conf, const struct python *python,
 			const char *path, struct error *err)
 {
@@ -99,10 +118,11 @@ static int python_cases(struct conf *conf, const struct python *python,
 		const struct python_value *item = cases->items[i];
 
 		if (key->kind != PYTHON_TEXT ||
-		    (item->kind != PYTHON_TEXT && item->kind != PYTHON_NONE))
-			return python_error(python, key, err,
-					    "CASES: allowed are strings, the "
-					    "case and its data");
+		    (item->kind != PYTHON_TEXT && item->kind != PYTHON_NONE)) {
+			if (add_wrong(conf, path, key, item, err) < 0)
+				return -1;
+			continue;
+		}
 		if (add_case(conf, path, key->line, key->text, item->text,
 			     err) < 0)
 			return -1;

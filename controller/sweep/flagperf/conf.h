@@ -22,6 +22,7 @@ struct conf {
 	struct conf_case *cases;
 	size_t count;
 	struct strings notes; /* what could not be read, with file and line */
+	struct strings wrong; /* the same of cases */
 };
 
 void conf_init(struct conf *conf);
@@ -29,8 +30,8 @@ void conf_clear(struct conf *conf);
 OWNED_VALUE(struct conf, conf_clear)
 
 /* Add what a file says; its names win over those that are there. ENOENT: there
- * is no such file. EINVAL names file and line: no Python, CASES that is not a
- * dict of strings, or more than literals in it.
+ * is no such file. EINVAL names file and line: no Python, or CASES that is not
+ * a dict. A case in it that is no literal is wrong; the others are there.
  */
 int conf_read_python(struct conf *conf, const char *path, struct error *err);
 int conf_read_yaml(struct conf *conf, const char *path, struct error *err);

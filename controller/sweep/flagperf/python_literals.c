@@ -294,6 +294,40 @@ static int gather_entry(struct reader *reader, struct gathered *keys,
 	return gather(reader, keys, key) < 0 ? -1 : gather(reader, items, item);
 }
 
+/* The value behind a key; what is more than literals is gone over. */
+static const struct python_value *read_item(struct reader *reader)
+{
+	struct python_text *text = &reader->text;
+	const struct python_text from = *text;
+	unsigned depth = reader->depth;
+	const struct python_value *item = read_sum(reader);
+	struct python_value *made;
+	struct error why = { 0 };
+	const char *found;
+
+	if (reader->refused || (item && *text->at && strchr(",}", *text->at)))
+		return item;
+	if (item)
+		opaque(reader);
+	found = reader->why;
+	*text = from;
+	reader->depth = depth;
+	reader->why = NULL;
+	python_text_blank(text);
+	made = new_value(reader, PYTHON_OPAQUE);
+	while (made && (text->brackets > from.brackets || !*text->at ||
+			!strchr(",}", *text->at)))
+		if (python_text_step(text, &why) <= 0) {
+			refuse(reader, EINVAL, text->line, why.text);
+			return NULL;
+		} else {
+			python_text_blank(text);
+		}
+	if (made)
+		made->text = found ? found : "";
+	return made;
+}
+
 static int read_entry(struct reader *reader, bool dict, struct gathered *keys,
 		      struct gathered *items)
 {
@@ -309,7 +343,7 @@ static int read_entry(struct reader *reader, bool dict, struct gathered *keys,
 		return -1;
 	}
 	reader->text.at++;
-	item = read_sum(reader);
+	item = read_item(reader);
 	return item ? gather_entry(reader, keys, items, key, item) : -1;
 }
 

@@ -9,7 +9,8 @@
  *
  * Whatever else stands there is more than literals. It is no error of the file:
  * it is remembered with its line, and so is each name that it might change;
- * asking for such a name is the error. Nothing is imported, called or looked
+ * asking for such a name is the error. One value of a dict that is more than
+ * literals leaves the others as they are. Nothing is imported, called or looked
  * up anywhere.
  *
  * A file is at most PYTHON_BYTES_MAX long; brackets and blocks nest at most
@@ -40,6 +41,7 @@ enum python_kind {
 	PYTHON_LIST,
 	PYTHON_TUPLE,
 	PYTHON_DICT,
+	PYTHON_OPAQUE, /* only as a dict's value: more than literals */
 };
 
 struct python_value {
@@ -48,7 +50,8 @@ struct python_value {
 	bool truth;    /* PYTHON_BOOL */
 	bool integer;  /* PYTHON_NUMBER */
 	double number;
-	const char *text; /* of a text; of a number as str() shows it */
+	const char *text; /* of a text; of a number as str() shows it; of an
+			     opaque value, what was found */
 	const struct python_value **items; /* of a dict, its values */
 	const struct python_value **keys;  /* of a dict, no key twice */
 	size_t count;
