@@ -1,0 +1,65 @@
+/* join_test.c - tokens as text: what is taken for one, and what never is.
+ */
+#include "protocol/join.h"
+
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <zmq.h>
+
+static struct join_token made(const char *endpoint)
+{
+	struct join_token token = { 0 };
+	char secret[KEY_TEXT_SIZE];
+
+	snprintf(token.endpoint, sizeof(token.endpoint), "%s", endpoint);
+	zmq_curve_keypair(token.public, token.secret);
+	zmq_curve_keypair(token.server_public, secret);
+	return token;
+}
+
+/* Is a token of this endpoint refused, by who prints and by who reads it? */
+static bool refused(const char *endpoint)
+{
+	struct join_token token = made("tcp://h:1"), got;
+	char line[JOIN_TOKEN_MAX], text[2 * JOIN_TOKEN_MAX];
+	struct error err = { 0 };
+
+	join_token_text(&token, line, &err);
+	snprintf(text, sizeof(text), "%s%s", endpoint, strchr(line, ','));
+	token = made(endpoint);
+	return join_token_text(&token, line, &err) < 0 && err.code == EINVAL &&
+	       join_token_read(&got, text, &err) < 0 && err.code == EINVAL;
+}
+
+int main(void)
+{
+	struct join_token token = made("tcp://[fe80::1%eth0]:7117"), got;
+	char line[JOIN_TOKEN_MAX], text[JOIN_TOKEN_MAX + 2];
+	struct error err;
+
+	tap_begin(60);
+	if (sodium_init() < 0)
+		return 1;
+	ok(join_token_text(&token, line, &err) == 0 &&
+		   join_token_read(&got, line, &err) == 0 &&
+		   !memcmp(&token, &got, sizeof(got)),
+	   "a token is read as it was printed");
+	snprintf(text, sizeof(text), "%s\n", line);
+	ok(join_token_read(&got, text, &err) == 0, "also with its line's end");
+	line[strlen(line) - 1] = 0;
+	ok(join_token_read(&got, line, &err) < 0, "not when it is cut: %s",
+	   err.text);
+	ok(join_token_read(&got, "", &err) < 0 &&
+		   join_token_read(&got, "tcp://h:1,,", &err) < 0,
+	   "nor without keys");
+	ok(refused("http://h:1") && refused("tcp://"),
+	   "an endpoint of another kind is refused");
+	ok(refused("tcp://h:1\"\rpolicy: \"any") &&
+		   refused("tcp://h:1\npolicy: any") &&
+		   refused("tcp://h:1\xe2\x80\xa8policy: any") &&
+		   refused("tcp://h:1\" # ") && refused("tcp://h:\\1"),
+	   "and one that would be more in a file of settings");
+	return tap_done();
+}
