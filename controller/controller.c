@@ -13,6 +13,7 @@
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
 #include "controller/content/stock.h"
+#include "controller/server/backups.h"
 #include "controller/server/server.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -365,6 +366,9 @@ static int open_state(struct cluster *cluster,
 	cluster->logs = logstore_new(config->state, err);
 	if (!cluster->logs)
 		return -1;
+	cluster->backups = backups_new(cluster->loop, config->state, err);
+	if (!cluster->backups)
+		return -1;
 	if (stock_open(cluster, config->state, err) < 0 ||
 	    gather_open(cluster, err) < 0 ||
 	    carry_open(cluster, config->state, err) < 0)
@@ -462,6 +466,7 @@ void controller_free(struct controller *controller)
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
+	backups_free(cluster->backups);
 	access_free(cluster->access);
 	keyring_free(cluster->keyring);
 	intake_close(cluster);

@@ -1,6 +1,7 @@
 /* main.c - regatta-controller: settings to configuration, then the loop.
  */
 #include "controller/controller.h"
+#include "controller/store/backup.h"
 #include "protocol/config/controller.h"
 #include "protocol/file.h"
 #include "protocol/lifeline.h"
@@ -109,6 +110,27 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	return code;
 }
 
+/* `backup FILE` and `restore FILE`, with the daemon's own options behind. */
+static int run_backup(struct start *start, struct error *err)
+{
+	struct controller_settings *settings = &start->settings;
+	owned(config_free) struct config *config = NULL;
+	const char *word = start->argv[1], *file = start->argv[2];
+	bool restore = !strcmp(word, "restore");
+
+	if (start->argc < 3 || file[0] == '-')
+		return error_set(err, EINVAL, "%s: FILE is missing", word);
+	start->argv[2] = start->argv[0];
+	if (config_read(&controller_program, start->argc - 2, start->argv + 2,
+			environ, settings, &config, err) < 0)
+		return -1;
+	if (restore ? backup_restore(file, settings->state, err) < 0
+		    : backup_write(settings->state, file, err) < 0)
+		return error_prefix(err, "%s", word);
+	log_info("%s %s: %s", settings->state, restore ? "from" : "to", file);
+	return EXIT_GOOD;
+}
+
 static int run(struct start *start, struct error *err)
 {
 	const struct config_common *common = &start->settings.common;
@@ -147,6 +169,9 @@ int main(int argc, char **argv)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sodium_init() < 0)
 		error_set(&err, EIO, "libsodium cannot be started");
+	else if (argc > 1 &&
+		 (!strcmp(argv[1], "backup") || !strcmp(argv[1], "restore")))
+		code = run_backup(&start, &err);
 	else
 		code = run(&start, &err);
 	if (code < 0) {

@@ -135,6 +135,7 @@ MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name))
 MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
+MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -202,6 +203,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		"drain nodes, and take them back", true },
 	[MESSAGE_LABEL] = { "label", &label_schema, ROLE_OPERATOR, false,
 		"label nodes", true },
+	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false,
+		"make backups" },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false,
 		"enrol one key, as the token says", true },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },

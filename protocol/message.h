@@ -66,6 +66,7 @@ enum message_type {
 	MESSAGE_REVOKE,
 	MESSAGE_DRAIN,
 	MESSAGE_LABEL,
+	MESSAGE_BACKUP,
 	/* holder of a token to controller */
 	MESSAGE_ENROL,
 	/* controller to client */
@@ -375,6 +376,16 @@ struct message_label {
 	uint64_t request;
 	char *node;
 	cJSON *labels; /* an object */
+};
+
+/* Make a backup of that id (32 characters, chosen by the client), or go on with
+ * it. Reply: {"ready", "bytes": of all}; payload: those from offset on. When
+ * offset is the end, the backup is forgotten.
+ */
+struct message_backup {
+	uint64_t request;
+	char *id;
+	uint64_t offset;
 };
 
 /* Enrol this key. The same again is answered as before. Reply: {"name",

@@ -147,6 +147,9 @@ static const struct option_rule nodes_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule backup_rules[] = {
+	{ 0 },
+};
 static const struct option_rule join_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
@@ -459,6 +462,12 @@ static const struct command commands[] = {
 	  "there where\nthe controller is. Machines join with regatta-agent "
 	  "join.",
 	  "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...", command_join },
+	{ "backup", "FILE", 1, 1, true, backup_rules,
+	  "write all that the controller knows to a file",
+	  "Sweeps, jobs, results, logs, contents and who may connect, as of one "
+	  "moment, while\neverything runs on. Not the keys of the controller. "
+	  "regatta-controller restore\nmakes a controller's folder of it.",
+	  "regatta backup monday.tar.gz", command_backup },
 	{ "audit", "", 0, 0, true, audit_rules, "list who ordered what, and when",
 	  "Every order that changes something, what came of it, and from where "
 	  "it came.",

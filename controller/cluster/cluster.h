@@ -30,8 +30,9 @@
 #define CLUSTER_NODES_MAX 16384
 
 struct job;
-struct stock;  /* controller/content/stock.h */
-struct access; /* controller/access/access.h */
+struct stock;   /* controller/content/stock.h */
+struct backups; /* controller/server/backups.h */
+struct access;  /* controller/access/access.h */
 struct gathers;
 struct carries; /* controller/content/carry.h */
 
@@ -199,6 +200,7 @@ struct cluster {
 	struct wire_server *wire;
 	struct keyring *keyring;
 	struct access *access;
+	struct backups *backups;
 	uint64_t node_lost_ms;
 	struct node **nodes;
 	struct slot *slots; /* as the scheduler sees nodes[i] */

@@ -5,6 +5,7 @@
 #include "controller/content/carry.h"
 #include "controller/content/stock.h"
 #include "controller/server/admin.h"
+#include "controller/server/backups.h"
 #include "controller/server/describe.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
@@ -347,6 +348,53 @@ static int enrol(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	return answer_admin(peer, message->request, body, rc);
 }
 
+/* In the queue that is committed with the act. */
+static void audit(struct cluster *cluster, const struct wire_peer *peer,
+		  enum message_type type, const void *body, const char *refusal)
+{
+	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
+	char *text = NULL;
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = wire_peer_name(peer),
+		.role = role_name(wire_peer_role(peer)),
+		.address = wire_peer_address(peer),
+		.act = message_kinds[type].name,
+		.refusal = refusal,
+	};
+	struct error err;
+
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
+	text = cJSON_PrintUnformatted(object);
+	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	log_info("%s by=%s from=%s%s%s", row.act, row.who, row.address,
+		 refusal ? ": refused: " : "", refusal ? refusal : "");
+	cJSON_free(text);
+	cJSON_Delete(object);
+}
+
+static int backup(struct cluster *cluster, struct wire_peer *peer, void *arg,
+		  const void *payload, size_t size, struct error *err)
+{
+	const struct message_backup *message = arg;
+	owned(buffer_clear) struct buffer bytes;
+	cJSON *body = answer_new(cluster);
+	bool begun = false;
+
+	buffer_init(&bytes, BACKUP_PIECE + 1);
+	if (backups_answer(cluster->backups, message, body, &bytes, &begun,
+			   err) < 0) {
+		cJSON_Delete(body);
+		return -1;
+	}
+	if (begun)
+		audit(cluster, peer, MESSAGE_BACKUP, message, NULL);
+	reply(peer, message->request, body, bytes.data, bytes.size);
+	return 0;
+}
+
 static int content_put(struct cluster *cluster, struct wire_peer *peer,
 		       void *arg, const void *payload, size_t size,
 		       struct error *err)
@@ -384,33 +432,6 @@ static int content_get(struct cluster *cluster, struct wire_peer *peer,
 	return 0;
 }
 
-/* In the queue that is committed with the act. */
-static void audit(struct cluster *cluster, const struct wire_peer *peer,
-		  enum message_type type, const void *body, const char *refusal)
-{
-	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
-	char *text = NULL;
-	struct audit_row row = {
-		.time_ms = clock_wall_ms(),
-		.who = wire_peer_name(peer),
-		.role = role_name(wire_peer_role(peer)),
-		.address = wire_peer_address(peer),
-		.act = message_kinds[type].name,
-		.refusal = refusal,
-	};
-	struct error err;
-
-	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
-	text = cJSON_PrintUnformatted(object);
-	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
-	if (store_put_audit(cluster->store, &row, &err) < 0)
-		log_error("audit: %s", err.text);
-	log_info("%s by=%s from=%s%s%s", row.act, row.who, row.address,
-		 refusal ? ": refused: " : "", refusal ? refusal : "");
-	cJSON_free(text);
-	cJSON_Delete(object);
-}
-
 void server_request(struct cluster *cluster, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size)
@@ -429,6 +450,7 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_REVOKE] = revoke_key,
 		[MESSAGE_DRAIN] = drain,
 		[MESSAGE_LABEL] = label,
+		[MESSAGE_BACKUP] = backup,
 		[MESSAGE_ENROL] = enrol,
 		[MESSAGE_CONTENT_PUT] = content_put,
 		[MESSAGE_CONTENT_GET] = content_get,

@@ -50,9 +50,11 @@ const struct config_program controller_program = {
 	.name = "regatta-controller",
 	.variables = "REGATTA_CONTROLLER_",
 	.file = REGATTA_ETC "/controller.yaml",
-	.usage = "--key FILE --keys FILE [OPTION...]",
+	.usage = "[--key FILE --keys FILE] [OPTION...]\n"
+		 "       regatta-controller backup|restore FILE [OPTION...]",
 	.about = "Keeps sweeps, jobs and results, and hands tasks to the "
-		 "agents.",
+		 "agents. backup writes\nits state folder to FILE, while it runs "
+		 "or not; restore makes one of it.",
 	.closing = "Every option may also stand in the file, and but for --key "
 		   "in the environment:\nnode_lost: 60, "
 		   "REGATTA_CONTROLLER_NODE_LOST=60. Stopping the controller "

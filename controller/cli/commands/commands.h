@@ -36,5 +36,6 @@ command_fn command_node;       /* node.c: what operators do to nodes */
 command_fn command_user;       /* user.c: who may connect */
 command_fn command_join;
 command_fn command_audit;
+command_fn command_backup; /* backup.c */
 
 #endif

@@ -1,0 +1,92 @@
+/* backup.c - backup: the controller's whole memory into a file here.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/input.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/file.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POLL_NS 50000000
+
+struct receiving {
+	struct client *client;
+	struct message_backup message;
+	int fd;
+	uint64_t bytes;
+};
+
+/* Ask once. 1: all is here; 0: there is more. */
+static int ask(struct receiving *receiving, struct error *err)
+{
+	static const struct timespec pause = { .tv_nsec = POLL_NS };
+	owned(answer_clear) struct answer answer = { 0 };
+
+	if (client_call(receiving->client, MESSAGE_BACKUP, &receiving->message,
+			NULL, 0, 0, &answer, err) < 0)
+		return -1;
+	if (!json_bool(answer.body, "ready")) {
+		nanosleep(&pause, NULL);
+		return 0;
+	}
+	receiving->bytes = json_u64(answer.body, "bytes");
+	if (receiving->message.offset >= receiving->bytes)
+		return 1;
+	if (!answer.size)
+		return error_set(err, EPROTO, "the backup has no more bytes");
+	if (write(receiving->fd, answer.payload, answer.size) !=
+	    (ssize_t)answer.size)
+		return error_errno(err, "backup");
+	receiving->message.offset += answer.size;
+	return 0;
+}
+
+static int receive(struct cli *cli, const char *part, uint64_t *bytes,
+		   struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned_fd int fd = -1;
+	char id[33];
+	struct receiving receiving = { .client = client, .message.id = id };
+	int rc = 0;
+
+	if (!client)
+		return -1;
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, "%s", part);
+	receiving.fd = fd;
+	token_make(id);
+	while (rc == 0)
+		rc = ask(&receiving, err);
+	if (rc < 0)
+		return -1;
+	*bytes = receiving.bytes;
+	return fsync(fd) < 0 ? error_errno(err, "%s", part) : 0;
+}
+
+int command_backup(struct cli *cli, struct error *err)
+{
+	const char *file = cli->args[0];
+	char part[PATH_MAX], size[HUMAN_SIZE];
+	uint64_t bytes = 0;
+
+	if (snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
+		return error_set(err, ENAMETOOLONG, "%.80s...: too long", file);
+	if (receive(cli, part, &bytes, err) < 0) {
+		unlink(part);
+		return -1;
+	}
+	if (rename(part, file) < 0)
+		return error_errno(err, "%s", file);
+	cli_say(cli, "%s: %s; back with: regatta-controller restore %s", file,
+		human_bytes(bytes, size), file);
+	return EXIT_GOOD;
+}
