@@ -407,6 +407,21 @@ is "$(job_get "$job" '.result.metrics | tojson')" \
 	'{"flops":12000000000000,"p_val_core(qps)":12.5}' \
 	"and the figures of its last words"
 
+# A tree that no node has comes with the sweep.
+cat >"$BED/sent.yaml" <<END
+sweep: sent
+vendor: cpu
+workspace: {path: a FlagPerf, container: /work/FlagPerf, ignore: [result]}
+flagperf:
+  cases: {m:pytorch_1.13:X:1:2:1: $BED}
+END
+must submit "$BED/sent.yaml"
+must wait_sweep "$SWEEP" 60
+completed m:pytorch_1.13:X:1:2:1
+is "$(seen "$job" 1 1 '"\(.cwd) \(.argv[0])"')" \
+	"/work/FlagPerf/training /work/FlagPerf/training/benchmarks/m/pytorch/run_pretraining.py" \
+	"a tree in the workspace is found there"
+
 # What is wrong is told, and the others go on.
 cat >"$BED/wrong.yaml" <<END
 sweep: wrong

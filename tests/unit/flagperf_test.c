@@ -277,8 +277,9 @@ static void what_surrounds_a_case(void)
 	of_key(&start, "follow=", 0, text, sizeof(text));
 	is(text,
 	   "/logs/run20251121080000/m:pytorch_1.13:K100:1:8:3/round3/"
-	   "10.0.0.1_noderank0/*|",
-	   "whose files are followed");
+	   "10.0.0.1_noderank0/*.log|/logs/run20251121080000/"
+	   "m:pytorch_1.13:K100:1:8:3/round3/10.0.0.1_noderank0/*.log.txt|",
+	   "whose logs are followed");
 	of_key(&start, "arg=", 0, text, sizeof(text));
 	ok(strstr(text, "|--data_dir|/it's a $dir/|"),
 	   "a blank, a quote and a dollar are kept");
