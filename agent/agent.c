@@ -805,6 +805,7 @@ static int open_depot(struct agent *agent, struct error *err)
 		&(struct depot_config){
 			.loop = agent->loop,
 			.engine = agent->engine,
+			.guard = config->guard,
 			.state = config->state,
 			.key = &config->key,
 			.address = config->address,

@@ -72,6 +72,7 @@ struct depot *depot_new(const struct depot_config *config, struct error *err)
 		.engine = config->engine,
 		.contents = depot->contents,
 		.fetches = depot->fetches,
+		.guard = config->guard,
 		.tell = tell,
 		.arg = depot,
 	};

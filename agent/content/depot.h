@@ -13,6 +13,7 @@ struct depot;
 struct depot_config {
 	sd_event *loop;
 	struct engine *engine;
+	const struct guard *guard;
 	const char *state;     /* folder */
 	const struct key *key; /* the node's */
 	const char *address;   /* where other nodes reach it */

@@ -360,8 +360,18 @@ static void save_step(struct load *load)
 		fail(load, &err);
 }
 
+/* The policy may be another since the last step. */
 static void next_step(struct load *load)
 {
+	const struct guard *guard = load->loads->config->guard;
+	struct error err;
+
+	if ((load->phase == PHASE_SAVING
+		     ? guard_save(guard, load->reference, &err)
+		     : guard_load(guard, &err)) < 0) {
+		fail(load, &err);
+		return;
+	}
 	if (load->phase == PHASE_SAVING)
 		save_step(load);
 	else

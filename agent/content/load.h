@@ -10,6 +10,7 @@
 
 #include "agent/content/fetch.h"
 #include "agent/engine/engine.h"
+#include "agent/policy/guard.h"
 
 struct loads;
 
@@ -19,6 +20,7 @@ struct load_config {
 	struct engine *engine;
 	struct contents *contents;
 	struct fetches *fetches;
+	const struct guard *guard; /* it may refuse */
 	/* Tell the controller; one that is lost is told again. */
 	void (*tell)(void *arg, const struct message_image_state *state);
 	void *arg;

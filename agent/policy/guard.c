@@ -76,6 +76,16 @@ void guard_limit(const struct guard *guard, struct container_spec *container)
 	judge_limit(guard->policy, container);
 }
 
+int guard_load(const struct guard *guard, struct error *err)
+{
+	return judge_load(guard->policy, err);
+}
+
+int guard_save(const struct guard *guard, const char *image, struct error *err)
+{
+	return judge_image(guard->policy, image, err);
+}
+
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;

@@ -26,6 +26,10 @@ const char *guard_name(const struct guard *guard);
 /* Put the policy's limits where an order has none; before it is kept. */
 void guard_limit(const struct guard *guard, struct container_spec *container);
 
+/* May an image come from a file; may this one leave the node? EPERM. */
+int guard_load(const struct guard *guard, struct error *err);
+int guard_save(const struct guard *guard, const char *image, struct error *err);
+
 /* May this task, completed for its devices, run at that place? Room for its
  * output is looked for below place->out_folder. EPERM, ENOSPC (agent/policy/
  * judge.h) and others; all are of class `policy` but ENOMEM.

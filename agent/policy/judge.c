@@ -436,6 +436,44 @@ static bool image_allowed(const struct policy *policy,
 	return matches(images, full) || matches(images, exact);
 }
 
+int judge_image(const struct policy *policy, const char *image,
+		struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+	struct reference reference;
+
+	if (policy->any)
+		return 0;
+	if (reference_parse(image, &reference, err) < 0)
+		return -1;
+	if (policy->pinned && !*reference.digest)
+		return refuse(&judging, "pinned", image, "NAME@sha256:DIGEST");
+	if (!image_allowed(policy, &reference))
+		return refuse_listed(&judging, POLICY_IMAGES, image);
+	return 0;
+}
+
+int judge_load(const struct policy *policy, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->load
+		       ? 0
+		       : refuse(&judging, "load", "an image from a file",
+				"images that are pulled or built");
+}
+
+/* Is an image of that name taken though it was not built here? Without a tag
+ * its name is made of the files that it is built from (agent/engine/image.h).
+ */
+static bool may_be_found(const char *image)
+{
+	struct reference reference;
+
+	return reference_parse(image, &reference, NULL) < 0 || *reference.tag ||
+	       *reference.digest;
+}
+
 int judge_order(const struct policy *policy, const struct task_spec *task,
 		struct error *err)
 {
@@ -443,7 +481,6 @@ int judge_order(const struct policy *policy, const struct task_spec *task,
 	const struct container_spec *container = &task->container;
 	const char *owner = task->owner ? task->owner : "";
 	uint64_t log = policy->limits.log_bytes;
-	struct reference reference;
 	char allowed[60], found[60];
 
 	if (policy->any)
@@ -457,19 +494,12 @@ int judge_order(const struct policy *policy, const struct task_spec *task,
 			 log);
 		return refuse(&judging, "limits.log", found, allowed);
 	}
-	if (container->build)
-		return policy->build
-			       ? 0
-			       : refuse(&judging, "build", container->build,
-					"images that are pulled");
-	if (reference_parse(container->image, &reference, err) < 0)
-		return -1;
-	if (policy->pinned && !*reference.digest)
-		return refuse(&judging, "pinned", container->image,
-			      "NAME@sha256:DIGEST");
-	if (!image_allowed(policy, &reference))
-		return refuse_listed(&judging, POLICY_IMAGES, container->image);
-	return 0;
+	if (container->build && !policy->build)
+		return refuse(&judging, "build", container->build,
+			      "images that are pulled");
+	if (container->build && !may_be_found(container->image))
+		return 0;
+	return judge_image(policy, container->image, err);
 }
 
 void judge_limit(const struct policy *policy, struct container_spec *container)

@@ -26,6 +26,13 @@ typedef int judge_resolve_fn(const char *path, char *out);
 int judge_order(const struct policy *policy, const struct task_spec *task,
 		struct error *err);
 
+/* An image by this reference: may it run here? */
+int judge_image(const struct policy *policy, const char *image,
+		struct error *err);
+
+/* May images come from files, under names of the operator's choice? */
+int judge_load(const struct policy *policy, struct error *err);
+
 /* The create request itself. */
 int judge_request(const struct policy *policy, const cJSON *request,
 		  const cJSON *own, judge_resolve_fn *resolve,

@@ -37,7 +37,7 @@ static const char *const initial_ulimits[] = {
 	"core", "memlock", "nofile", "stack"
 };
 static const char *const keys[] = {
-	"users", "images", "pinned", "build", "profile", "mounts", "devices",
+	"users", "images", "pinned", "build", "load", "profile", "mounts", "devices",
 	"network", "ipc", "capabilities", "security", "groups", "runtimes",
 	"ulimits", "limits", NULL
 };
@@ -111,6 +111,7 @@ static struct policy *policy_named(const char *file, struct error *err)
 		return NULL;
 	}
 	policy->build = true;
+	policy->load = true;
 	policy->profile = true;
 	for (size_t i = 0; i < POLICY_LISTS; i++)
 		for (size_t j = 0; lists[i].initial[j]; j++)
@@ -278,9 +279,13 @@ static int read_flags(const struct value *root, struct policy *policy,
 	} flags[] = {
 		{ "pinned", &policy->pinned },
 		{ "build", &policy->build },
+		{ "load", &policy->load },
 		{ "profile", &policy->profile },
 	};
 
+	/* A file may give any image the name of one that is allowed. */
+	if (value_get(root, "images"))
+		policy->load = false;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		const struct value *value = value_get(root, flags[i].key);
 

@@ -7,8 +7,9 @@
  *	users: ["*"]		# names of the keys that submitted a job
  *	images: ["*"]		# REGISTRY/NAME[:TAG | @DIGEST], or image ids
  *	pinned: false		# only images by digest
- *	build: true		# images that this node builds from its own
- *files profile: true		# what its profile says that its devices need
+ *	build: true		# images built from files of this node
+ *	load: true		# images from files; false where images is given
+ *	profile: true		# what its profile says that its devices need
  *	mounts: []		# {host: /data, write: false}, and all below
  *	devices: []		# device nodes that the profile does not name
  *	network: [host, none, bridge]
@@ -74,6 +75,7 @@ struct policy {
 	bool any;   /* nothing is judged */
 	bool pinned;
 	bool build;
+	bool load;
 	bool profile;
 	struct strings lists[POLICY_LISTS];
 	struct policy_mount *mounts;

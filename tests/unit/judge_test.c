@@ -257,6 +257,9 @@ static void images(void)
 	      "a digest");
 	check((struct wish){ "images: []", .build = "cpu" },
 	      "what is built here is no image of others");
+	check((struct wish){ "images: []", .image = "x:1", .build = "cpu",
+		.refused = "images: found x:1" },
+	      "but one of that name and tag may be there already");
 	check((struct wish){ "build: false", .build = "cpu",
 			     .refused = "build: found cpu" }, "no building");
 }
@@ -355,6 +358,36 @@ static void unknown_parts(void)
 }
 /* clang-format on */
 
+static void loading(const char *text, bool allowed, const char *name)
+{
+	owned(policy_free) struct policy *policy =
+		policy_parse(text, strlen(text), "policy.yaml", NULL);
+	struct error err = { 0 };
+
+	ok((judge_load(policy, &err) == 0) == allowed &&
+		   (allowed || err.code == EPERM),
+	   "%s %s", name, err.text);
+}
+
+static void files_of_images(void)
+{
+	static const char listed[] = "images: [reg.lab/*]\n";
+	owned(policy_free) struct policy *policy =
+		policy_parse(listed, strlen(listed), "policy.yaml", NULL);
+	struct error err;
+
+	loading("{}", true, "images may come from files");
+	loading(listed, false,
+		"not where only some are allowed, for a file names its own:");
+	loading("images: [reg.lab/*]\nload: true\n", true,
+		"unless that is wanted");
+	loading("load: false\n", false, "nor where it is forbidden:");
+	ok(judge_image(policy, "reg.lab/a:1", &err) == 0 &&
+		   judge_image(policy, "other:1", &err) < 0 &&
+		   err.code == EPERM,
+	   "an image by itself is judged as that of an order");
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -366,5 +399,6 @@ int main(void)
 	words();
 	limits();
 	unknown_parts();
+	files_of_images();
 	return tap_done();
 }
