@@ -111,7 +111,7 @@ MESSAGE(content_want, F(content_want, hash), F(content_want, length),
 MESSAGE(content_from, F(content_from, hash), O(content_from, bytes),
 	O(content_from, name), O(content_from, endpoint),
 	O(content_from, public), O(content_from, code), O(content_from, text))
-MESSAGE(content_grant, F(content_grant, name), F(content_grant, public))
+MESSAGE(content_grant, F(content_grant, name), O(content_grant, public))
 MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),

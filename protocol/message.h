@@ -135,7 +135,7 @@ struct message_content_from {
 	char *text;
 };
 
-/* Let the agent of this key read contents. */
+/* Let the agent of this key read contents; without a key: no longer. */
 struct message_content_grant {
 	char *name;
 	char *public;

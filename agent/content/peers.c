@@ -194,6 +194,17 @@ const char *peers_endpoint(const struct peers *peers)
 int peers_grant(struct peers *peers, const char *name, const char *public,
 		struct error *err)
 {
+	const struct key *key = keyring_named(peers->keyring, name);
+
+	if (!public && key) {
+		const struct key gone = *key;
+
+		keyring_forget(peers->keyring, gone.public);
+		if (peers->server)
+			wire_server_recheck(peers->server);
+	}
+	if (!public)
+		return 0;
 	return keyring_admit(peers->keyring, name, ROLE_AGENT, public, err);
 }
 

@@ -44,7 +44,7 @@ OWNED_POINTER(struct peers, peers_free)
 /* "tcp://ADDRESS:PORT", or NULL. */
 const char *peers_endpoint(const struct peers *peers);
 
-/* Let that one read from us. */
+/* Let that one read from us; public NULL: no longer. */
 int peers_grant(struct peers *peers, const char *name, const char *public,
 		struct error *err);
 

@@ -322,6 +322,14 @@ void stock_read(struct cluster *cluster, struct node *node,
 		wire_server_drop(node->peer, err.code, err.text);
 }
 
+void stock_revoked(struct cluster *cluster, const char *name)
+{
+	struct message_content_grant grant = { .name = (char *)name };
+
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		say(cluster->nodes[i], MESSAGE_CONTENT_GRANT, &grant);
+}
+
 void stock_gone(struct cluster *cluster, struct node *node)
 {
 	giver_forget(cluster->stock->giver, node);

@@ -43,6 +43,9 @@ void stock_read(struct cluster *cluster, struct node *node,
 /* The node's session is over. */
 void stock_gone(struct cluster *cluster, struct node *node);
 
+/* The node's key is revoked: it gets nothing from other nodes either. */
+void stock_revoked(struct cluster *cluster, const char *name);
+
 /* Every half second. */
 void stock_tick(struct cluster *cluster);
 

@@ -4,6 +4,7 @@
 #include "controller/access/access.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/node.h"
+#include "controller/content/stock.h"
 #include "controller/server/describe.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ int admin_revoke(struct cluster *cluster, const char *by,
 				 by);
 	if (access_revoke(cluster->access, by, message, body, err) < 0)
 		return -1;
+	stock_revoked(cluster, message->name);
 	if (!strcmp(message->kind, "node"))
 		return remove_node(cluster, message->name, err);
 	wire_server_recheck(cluster->wire);

@@ -177,6 +177,25 @@ static void chain(sd_event *loop, const char *data)
 	node_clear(&first);
 }
 
+static void revoked(sd_event *loop, const char *data)
+{
+	struct node first, second;
+	struct message_content_grant grant = { .name = second.key.name };
+	char hash[CONTENT_HASH_SIZE];
+
+	node_init(&first, loop, "r1");
+	node_init(&second, loop, "r2");
+	put(&first, data, 1000, hash);
+	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	tell(&second, &first, hash, 1000);
+	fetches_grant(first.fetches, &grant);
+	run_until(&second, &second.wants, 2);
+	ok(!second.done && !strcmp(second.failed, "r1"),
+	   "whose key is revoked gets nothing");
+	node_clear(&second);
+	node_clear(&first);
+}
+
 static void dies(sd_event *loop, const char *data)
 {
 	struct node first, second, third;
@@ -369,6 +388,7 @@ int main(void)
 		return 1;
 	randombytes_buf(data, LARGE);
 	chain(loop, data);
+	revoked(loop, data);
 	dies(loop, data);
 	lies(loop, data);
 	gives(loop, data);
