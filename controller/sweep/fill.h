@@ -3,7 +3,8 @@
  * ${name} and ${map.name} are looked up; $$ is one $; a $ before anything else
  * stays. Names that only the start of a task knows (MASTER_ADDR, MASTER_PORT,
  * NODE_RANK, NNODES, NPROC_PER_NODE, WORLD_SIZE, NODE_ADDRESSES,
- * NODE_ENDPOINTS_JSON, HOSTFILE) are left as they are.
+ * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, ROUND, START_TIME) are left as
+ * they are.
  */
 #ifndef CONTROLLER_SWEEP_FILL_H
 #define CONTROLLER_SWEEP_FILL_H
