@@ -356,16 +356,30 @@ void carry_state(struct cluster *cluster, struct node *node,
 
 /* People. */
 
+static bool listed(const struct strings *nodes, const char *name)
+{
+	for (size_t i = 0; i < nodes->count; i++)
+		if (!strcmp(nodes->items[i], name))
+			return true;
+	return false;
+}
+
 static int choose_nodes(struct cluster *cluster, const struct strings *wanted,
 			struct strings *nodes, struct error *err)
 {
+	if (wanted->count > cluster->nodes_count)
+		return error_set(err, EINVAL,
+				 "nodes: found %zu names, there are %zu nodes",
+				 wanted->count, cluster->nodes_count);
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct node *node = node_find(cluster, wanted->items[i]);
 
 		if (!node)
 			return error_set(err, ENOENT, "node '%.64s': not there",
 					 wanted->items[i]);
-		if (strings_add(nodes, node->name, err) < 0)
+		/* A second stop at a node would be waited for in vain. */
+		if (!listed(nodes, node->name) &&
+		    strings_add(nodes, node->name, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; !wanted->count && i < cluster->nodes_count; i++)
