@@ -137,9 +137,11 @@ static int write_settings(const char *path, const struct join_token *token,
 
 /* The unit. */
 
+/* A reload of systemd can take GPUs from containers that run here. */
 static int systemctl(const char *verb, struct error *err)
 {
-	const char *const argv[] = { "systemctl", verb, UNIT, NULL };
+	const char *const argv[] = { "systemctl", "--no-reload", verb, UNIT,
+				     NULL };
 	int status = 0;
 	pid_t pid;
 	int rc =
