@@ -142,6 +142,7 @@ static void measure(struct contents *contents, const char *name, int files,
 	char hash[CONTENT_HASH_SIZE];
 
 	make_tree(name, files, size);
+	sync(); /* or the first to sync pays for the tree */
 	in = pack(name);
 	kept = store(contents, hash);
 	out = take_out(contents, hash);
