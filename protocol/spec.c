@@ -118,6 +118,7 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, values),
 	FIELD_OPTIONAL(job_spec, about),
 	FIELD(job_spec, vendor),
+	FIELD_OPTIONAL(job_spec, labels),
 	FIELD(job_spec, nodes),
 	FIELD_OPTIONAL(job_spec, devices),
 	FIELD_OPTIONAL(job_spec, shared),

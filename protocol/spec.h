@@ -173,6 +173,7 @@ struct job_spec {
 	cJSON *about;   /* for reports alone (controller/sweep/about.h), or NULL
 			 */
 	char *vendor;   /* nodes of this vendor only */
+	char *labels;   /* and that have these: "disk=nvme,rack=a"; NULL: any */
 	uint32_t nodes; /* tasks of the gang, 1 .. 4096 */
 	uint32_t devices;    /* per node; 0: all that the node has */
 	bool shared;         /* single devices instead of whole nodes */

@@ -40,6 +40,7 @@ static void job_free(struct job *job)
 		return;
 	free((char *)job->shape.vendor);
 	free((char *)job->shape.chip);
+	free((char *)job->shape.labels);
 	free((uint32_t *)job->shape.pins);
 	free(job->follows);
 	free(job->skip);
@@ -53,6 +54,7 @@ struct shape job_shape(const struct job_spec *spec)
 	return (struct shape){
 		.vendor = spec->vendor,
 		.chip = spec->measure.chip,
+		.labels = spec->labels,
 		.nodes = spec->nodes,
 		.devices = spec->devices,
 		.shared = spec->shared,
@@ -73,7 +75,10 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 	job->shape.vendor = strdup(spec->vendor);
 	if (spec->measure.chip)
 		job->shape.chip = strdup(spec->measure.chip);
-	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip) {
+	if (spec->labels)
+		job->shape.labels = strdup(spec->labels);
+	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip ||
+	    !job->shape.labels != !spec->labels) {
 		error_nomem(err, "job");
 		return NULL;
 	}

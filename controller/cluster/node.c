@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/node.h"
 #include "controller/cluster/inventory.h"
+#include "controller/cluster/labels.h"
 #include "protocol/file.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ static void node_free(struct node *node)
 	free(node->instance);
 	free(node->discards);
 	free(node->reason);
+	free(node->label_text);
 	inventory_clear(node);
 	cJSON_Delete(node->facts);
 	cJSON_Delete(node->labels);
@@ -128,6 +130,7 @@ static void settings_load(struct node *node, const char *text)
 		node->reason = strdup(reason->valuestring);
 	node->labels =
 		cJSON_DetachItemFromObjectCaseSensitive(settings, "labels");
+	node->label_text = labels_text(node->labels);
 	cJSON_Delete(settings);
 }
 
@@ -252,50 +255,18 @@ void node_settle_drain(struct cluster *cluster, struct node *node,
 	tell(cluster, node);
 }
 
-/* Words that may stand in a sweep's list without quotes. */
-static int check_label(const cJSON *label, struct error *err)
-{
-	if (!name_valid(label->string))
-		return error_set(err, EINVAL,
-				 "label: found '%.80s', allowed are letters, "
-				 "digits, '.', '_' and '-'",
-				 label->string);
-	if (cJSON_IsNull(label) || (cJSON_IsString(label) &&
-				    strlen(label->valuestring) < KEY_NAME_SIZE))
-		return 0;
-	return error_set(err, EINVAL,
-			 "label %s: allowed is a text of up to %d bytes",
-			 label->string, KEY_NAME_SIZE - 1);
-}
-
 int node_label(struct cluster *cluster, struct node *node, const cJSON *labels,
 	       struct error *err)
 {
-	cJSON *now = node->labels ? cJSON_Duplicate(node->labels, true)
-				  : cJSON_CreateObject();
-	const cJSON *label;
-	int rc = now ? 0 : error_nomem(err, "labels");
+	cJSON *now = labels_merge(node->labels, labels, err);
 
-	cJSON_ArrayForEach(label, labels)
-	{
-		if (rc == 0)
-			rc = check_label(label, err);
-		if (rc < 0)
-			break;
-		cJSON_DeleteItemFromObjectCaseSensitive(now, label->string);
-		if (cJSON_IsString(label))
-			cJSON_AddStringToObject(now, label->string,
-						label->valuestring);
-	}
-	if (rc == 0 && cJSON_GetArraySize(now) > LABELS_MAX)
-		rc = error_set(err, E2BIG, "labels: allowed are %d of a node",
-			       LABELS_MAX);
-	if (rc < 0) {
-		cJSON_Delete(now);
+	if (!now)
 		return -1;
-	}
 	cJSON_Delete(node->labels);
 	node->labels = now;
+	/* Without memory it has none: nothing runs where it should not. */
+	free(node->label_text);
+	node->label_text = labels_text(now);
 	tell(cluster, node);
 	return node_save(cluster, node, err);
 }
@@ -310,6 +281,9 @@ int node_remove(struct cluster *cluster, struct node *node, struct error *err)
 	node->drain = node->drained = false;
 	cJSON_Delete(node->labels);
 	node->labels = NULL;
+	free(node->label_text);
+	node->label_text = NULL;
+	node_refresh(cluster, node);
 	return 0;
 }
 
@@ -411,6 +385,7 @@ void node_refresh(struct cluster *cluster, struct node *node)
 {
 	struct slot *slot = &cluster->slots[node->index];
 
+	slot->labels = node->label_text;
 	slot->vendor = node->vendor;
 	inventory_show(node, slot);
 	slot->usable = node->peer && node->reported && !node->drained &&

@@ -146,6 +146,7 @@ static void lane_clear(struct lane *lane)
 {
 	free((char *)lane->shape.vendor);
 	free((char *)lane->shape.chip);
+	free((char *)lane->shape.labels);
 	free((uint32_t *)lane->shape.pins);
 	free(lane->heap);
 	free(lane->places);
@@ -194,7 +195,8 @@ static struct lane *lane_find(struct queue *queue, const struct shape *shape)
 		    other->devices == shape->devices &&
 		    other->shared == shape->shared && same_pins(other, shape) &&
 		    same_text(other->vendor, shape->vendor) &&
-		    same_text(other->chip, shape->chip))
+		    same_text(other->chip, shape->chip) &&
+		    same_text(other->labels, shape->labels))
 			return &queue->lanes[i];
 	}
 	return NULL;
@@ -204,11 +206,13 @@ static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 {
 	owned_free char *vendor = strdup(shape->vendor);
 	owned_free char *chip = shape->chip ? strdup(shape->chip) : NULL;
+	owned_free char *labels = shape->labels ? strdup(shape->labels) : NULL;
 	size_t bytes = shape->pins_count * sizeof(*shape->pins);
 	owned_free uint32_t *pins = shape->pins ? malloc(bytes + 1) : NULL;
 	struct lane *lane;
 
-	if (!vendor || (shape->chip && !chip) || (shape->pins && !pins))
+	if (!vendor || (shape->chip && !chip) || (shape->labels && !labels) ||
+	    (shape->pins && !pins))
 		return NULL;
 	if (pins)
 		memcpy(pins, shape->pins, bytes);
@@ -225,6 +229,7 @@ static struct lane *lane_add(struct queue *queue, const struct shape *shape)
 	*lane = (struct lane){ .shape = *shape };
 	lane->shape.vendor = take(vendor);
 	lane->shape.chip = take(chip);
+	lane->shape.labels = take(labels);
 	lane->shape.pins = take(pins);
 	return lane;
 }

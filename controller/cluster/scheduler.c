@@ -47,13 +47,32 @@ static uint32_t wanted(const struct shape *shape, uint64_t devices)
 	return shape->devices ? shape->devices : count(devices);
 }
 
+/* Each of the shape's labels stands in the slot's, between two commas. */
+static bool has_labels(const struct slot *slot, const char *labels)
+{
+	while (labels && *labels) {
+		size_t length = strcspn(labels, ",");
+		const char *at = slot->labels;
+
+		while (at && (strncmp(at + 1, labels, length) != 0 ||
+			      at[1 + length] != ','))
+			at = at[1] ? strchr(at + 1, ',') : NULL;
+		if (!at)
+			return false;
+		labels += length;
+		labels += *labels == ',';
+	}
+	return true;
+}
+
 bool slot_suits(const struct slot *slot, const struct shape *shape)
 {
 	uint64_t devices;
 	uint32_t want;
 
 	if (!slot->usable || shape->devices > slot->devices ||
-	    strcmp(slot->vendor, shape->vendor) != 0)
+	    strcmp(slot->vendor, shape->vendor) != 0 ||
+	    !has_labels(slot, shape->labels))
 		return false;
 	devices = devices_of_chip(slot, shape);
 	want = wanted(shape, devices);

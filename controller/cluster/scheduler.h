@@ -35,6 +35,8 @@ struct shape {
 	const char *vendor;
 	const char *chip; /* devices of this one, or of no known one; NULL: any
 			   */
+	const char *labels; /* that a slot must have, each "key=value", between
+			       commas; NULL: any */
 	uint32_t nodes;
 	uint32_t devices; /* per node; 0: all that the node has (of the chip),
 			     none of them lost */
@@ -53,6 +55,7 @@ struct slot_device {
 struct slot {
 	const char *vendor;
 	const struct slot_device *parts; /* of each device; NULL: unknown */
+	const char *labels; /* ",key=value,key=value,"; NULL: none */
 	uint64_t lost;    /* bit per device that is there no more, or broken */
 	uint64_t busy;    /* bit per device that is held */
 	uint32_t devices; /* at most SCHEDULER_DEVICES_MAX */

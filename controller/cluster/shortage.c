@@ -11,17 +11,18 @@ static void describe(const struct shape *shape, char *text, size_t size)
 	if (shape->devices)
 		snprintf(devices, sizeof(devices), " with %u device%s",
 			 shape->devices, shape->devices > 1 ? "s" : "");
-	snprintf(text, size, "%u node%s of %s%s%s%s", shape->nodes,
+	snprintf(text, size, "%u node%s of %s%s%s%s%s%.100s", shape->nodes,
 		 shape->nodes > 1 ? "s" : "", shape->vendor,
 		 shape->chip ? " " : "", shape->chip ? shape->chip : "",
-		 devices);
+		 devices, shape->labels ? " and labels " : "",
+		 shape->labels ? shape->labels : "");
 }
 
 enum shortage shortage_of(const struct slot *slots, size_t count,
 			  const struct shape *shape, char *text, size_t size)
 {
 	size_t usable = 0, known = 0, silent = 0;
-	char wanted[160];
+	char wanted[280];
 	int used;
 
 	for (size_t i = 0; i < count && usable < shape->nodes; i++) {

@@ -13,6 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define LABEL_MAX 127 /* bytes */
+#define LABELS_MAX 16 /* of one cell */
+
 #define SPEC_BYTES (4 << 20)
 #define STAGES_MAX 32 /* words in a sentence about stages */
 
@@ -369,6 +372,61 @@ static int read_choice(const struct value *value, const char *const *words,
 	return 0;
 }
 
+static int compare_labels(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "key=value", as `regatta node label` takes it. */
+static int read_label(const struct value *value, const char **label,
+		      struct error *err)
+{
+	const char *text, *equals;
+
+	if (value_string(value, LABEL_MAX, &text, err) < 0)
+		return -1;
+	equals = strchr(text, '=');
+	if (equals && equals != text && equals[1] && !strpbrk(text, ", \t\n")) {
+		*label = text;
+		return 0;
+	}
+	return value_error(value, err,
+			   "found '%.60s', allowed is a label of nodes: "
+			   "key=value",
+			   text);
+}
+
+/* One label or a list of them, to one text in their order. */
+static int read_labels(const struct value *value, struct job_spec *spec,
+		       struct error *err)
+{
+	const struct key_rule *rule = &key_rules[KEY_LABELS];
+	const char *labels[LABELS_MAX];
+	char text[LABELS_MAX * (LABEL_MAX + 1)] = "";
+	size_t count = 1, used = 0;
+
+	if (!value)
+		return 0;
+	if (value_kind(value) == VALUE_LIST)
+		count = value_count(value);
+	if (!count || count > rule->max)
+		return value_error(value, err,
+				   "found %zu labels, allowed are 1 to "
+				   "%" PRIu64,
+				   count, rule->max);
+	for (size_t i = 0; i < count; i++)
+		if (read_label(value_kind(value) == VALUE_LIST
+				       ? value_at(value, i)
+				       : value,
+			       &labels[i], err) < 0)
+			return -1;
+	qsort(labels, count, sizeof(labels[0]), compare_labels);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", i ? "," : "", labels[i]);
+	return cell_set_text(&spec->labels, text, err);
+}
+
 /* Layers of each stage of a pipeline. */
 static int read_split(const struct value *list, struct shape *shape,
 		      struct error *err)
@@ -472,7 +530,8 @@ static int read_others(const struct value *const *values, struct cell *cell,
 	    read_choice(values[KEY_SAME_DRIVER], same_drivers,
 			&cell->spec.same_driver, err) < 0 ||
 	    read_choice(values[KEY_STRANGERS], strangers, &cell->spec.strangers,
-			err) < 0)
+			err) < 0 ||
+	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
 		return -1;
 	if (!processes)
 		return 0;

@@ -164,6 +164,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.retries = 0;
 	content.measure.spread_percent = 0;
 	content.about = NULL;
+	content.labels = NULL;
 	content.after_count = 0;
 	content.same_nodes = false;
 	content.same_driver = content.strangers = false;

@@ -46,6 +46,7 @@ void sweep_free(struct sweep *sweep)
 	for (size_t i = 0; i < sweep->kind_count; i++) {
 		free((char *)sweep->kinds[i].vendor);
 		free((char *)sweep->kinds[i].chip);
+		free((char *)sweep->kinds[i].labels);
 	}
 	free(sweep->kinds);
 	free(sweep->drops);
@@ -228,7 +229,8 @@ static bool same_kind(const struct sweep_kind *a, const struct sweep_kind *b)
 {
 	return a->nodes == b->nodes && a->devices == b->devices &&
 	       a->shared == b->shared && a->priority == b->priority &&
-	       same_text(a->vendor, b->vendor) && same_text(a->chip, b->chip);
+	       same_text(a->vendor, b->vendor) && same_text(a->chip, b->chip) &&
+	       same_text(a->labels, b->labels);
 }
 
 static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
@@ -249,8 +251,11 @@ static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
 	*to = *kind;
 	to->vendor = strdup(kind->vendor);
 	to->chip = kind->chip ? strdup(kind->chip) : NULL;
-	return to->vendor && !to->chip == !kind->chip ? 0
-						      : sweep_nomem(sweep, err);
+	to->labels = kind->labels ? strdup(kind->labels) : NULL;
+	return to->vendor && !to->chip == !kind->chip &&
+			       !to->labels == !kind->labels
+		       ? 0
+		       : sweep_nomem(sweep, err);
 }
 
 /* The number of the cell's kind; those of its neighbours are tried first. */
@@ -260,6 +265,7 @@ static int find_kind(struct sweep *sweep, const struct job_spec *spec,
 	const struct sweep_kind kind = {
 		.vendor = spec->vendor,
 		.chip = spec->measure.chip,
+		.labels = spec->labels,
 		.nodes = spec->nodes,
 		.devices = spec->devices,
 		.shared = spec->shared,

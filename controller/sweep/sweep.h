@@ -99,7 +99,8 @@ int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
 /* What the jobs of a kept cell ask of nodes; many cells share one. Borrowed. */
 struct sweep_kind {
 	const char *vendor;
-	const char *chip; /* NULL: any */
+	const char *chip;   /* NULL: any */
+	const char *labels; /* NULL: any */
 	uint32_t nodes;
 	uint32_t devices; /* per node; 0: all */
 	bool shared;

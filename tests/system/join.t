@@ -54,7 +54,8 @@ must regatta node drain n1 --reason 'new disk' 2>/dev/null
 like "$(regatta nodes)" "n1 +up, drained .*new disk" "a node is drained"
 must submit_tool first print 1000 , wait /host/go
 must wait_job "$JOB" running 20
-is "$(job_get "$JOB" '.allocation[0]')" n2 "the job runs on the other"
+first=$JOB
+is "$(job_get "$first" '.allocation[0]')" n2 "the job runs on the other"
 must regatta node undrain n1 2>/dev/null
 must regatta node maintain n1 --from 1h --until 2h 2>/dev/null
 like "$(regatta nodes)" "n1 +up +.*drained from" \
@@ -63,6 +64,14 @@ must regatta node label n1 rack=a disk=nvme 2>/dev/null
 must regatta node label n1 disk- 2>/dev/null
 is "$(nodes_get '.[] | select(.name == "n1") | .labels | tojson')" \
 	'{"rack":"a"}' "labels are set and removed"
+printf 'sweep: chosen\nimage: %s\nlabels: rack=a\ncommand: [/tool, print, "1"]\n' \
+	"$TOOL_IMAGE" >"$BED/chosen.yaml"
+must submit "$BED/chosen.yaml"
+must wait_job "$JOB" completed 20
+is "$(job_get "$JOB" '.allocation[0]')" n1 "a sweep chooses nodes by them"
+sed -i s/rack=a/rack=c/ "$BED/chosen.yaml"
+like "$(regatta plan "$BED/chosen.yaml" 2>&1)" "labels rack=c" \
+	"and is told when there are none"
 controller_kill
 must controller_up
 must nodes_up 2 20
@@ -96,7 +105,8 @@ run "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
 	"$CLUSTER/controller.key" "$BED/old.key" 1 '{"type":"heartbeat"}'
 is "$out" "" "the old key is refused"
 touch "$BED/host/first/go"
-ok 'intact "$JOB" print 1000 || wait_job "$JOB" completed 20' \
+must wait_job "$first" completed 20
+ok 'intact "$first" print 1000 , wait "$BED/host/first/go"' \
 	"the job has not noticed any of this"
 
 # Gone.

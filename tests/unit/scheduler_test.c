@@ -459,6 +459,29 @@ static void pins(void)
 	RUNS(queue, slots, "6@1", "which it then gets");
 }
 
+static void labels(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1), node("cpu", 1),
+				node("cpu", 1) };
+	struct shape shape = whole("cpu", 1);
+
+	slots[1].labels = ",disk=nvme,";
+	slots[2].labels = ",rack=ab,disk=nvme,";
+	slots[3].labels = ",disk=nvme,rack=a,";
+	shape.labels = "disk=nvme,rack=a";
+	add(queue, shape, 1, 0);
+	add(queue, shape, 2, 0);
+	RUNS(queue, slots, "1@3", "a job runs where all its labels are");
+	shape.labels = "disk=nvme";
+	add(queue, shape, 3, 0);
+	shape.labels = NULL;
+	add(queue, shape, 4, 0);
+	RUNS(queue, slots, "3@1 4@0", "another one where its own are, or any");
+	slots[2].labels = ",rack=a,disk=nvme,";
+	RUNS(queue, slots, "2@2", "and the first when a node gets them");
+}
+
 static void stopping(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -971,6 +994,7 @@ int main(void)
 	avoiding();
 	removing();
 	pins();
+	labels();
 	stopping();
 	random_worlds();
 	many_jobs();

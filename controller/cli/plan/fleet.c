@@ -2,6 +2,7 @@
  */
 #include "controller/cli/plan/fleet.h"
 #include "controller/cli/json.h"
+#include "controller/cluster/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ void fleet_clear(struct fleet *fleet)
 			free((char *)slot->parts[k].chip);
 		free((struct slot_device *)slot->parts);
 		free((char *)slot->vendor);
+		free((char *)slot->labels);
 		free(fleet->names[i]);
 	}
 	free(fleet->slots);
@@ -85,6 +87,7 @@ int fleet_add(struct fleet *fleet, const cJSON *node, struct error *err)
 	if (!fleet->names[fleet->count - 1] || !slot->vendor ||
 	    (slot->devices && read_chips(slot, json_get(node, "chips")) < 0))
 		return error_nomem(err, "nodes");
+	slot->labels = labels_text(json_get(node, "labels"));
 	slot->usable = !strcmp(json_text(node, "state"), "up") &&
 		       !json_bool(node, "drained");
 	fleet->usable += slot->usable;

@@ -94,6 +94,7 @@ static struct kind *add_kind(struct play *play, const struct sweep_kind *of)
 	kind->of = of;
 	kind->shape = (struct shape){ .vendor = of->vendor,
 				      .chip = of->chip,
+				      .labels = of->labels,
 				      .nodes = of->nodes,
 				      .devices = of->devices,
 				      .shared = of->shared };
