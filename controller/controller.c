@@ -9,6 +9,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/pin.h"
 #include "controller/cluster/repeat.h"
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
@@ -462,6 +463,7 @@ void controller_free(struct controller *controller)
 		store_commit(cluster->store, NULL);
 	server_forget(cluster, NULL);
 	job_free_all(cluster);
+	pin_free_all(cluster);
 	repeat_free_all(cluster);
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);

@@ -33,6 +33,7 @@ static const struct field task_status_fields[] = {
 	FIELD_OPTIONAL(task_status, code),
 	FIELD_OPTIONAL(task_status, port),
 	FIELD_OPTIONAL(task_status, image_id),
+	FIELD_OPTIONAL(task_status, image_pin),
 	FIELD_OPTIONAL(task_status, exit_code),
 	FIELD_OPTIONAL(task_status, started_ms),
 	FIELD_OPTIONAL(task_status, ended_ms),

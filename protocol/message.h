@@ -188,6 +188,8 @@ struct task_status {
 	int64_t code;   /* errno value behind the failure, 0: none */
 	uint32_t port;  /* ready: a TCP port that was free for the rendezvous */
 	char *image_id; /* sha256:... of the image it was created from */
+	char *image_pin; /* what the name of its image means here: name@sha256:
+			    ..., an id, or name:tag of one that is built */
 	int64_t exit_code;   /* ended: of the command */
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;

@@ -140,6 +140,7 @@ const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
 static const struct field task_spec_fields[] = {
 	FIELD(task_spec, job),
 	FIELD_OPTIONAL(task_spec, owner),
+	FIELD_OPTIONAL(task_spec, pin),
 	FIELD(task_spec, attempt),
 	FIELD(task_spec, rank),
 	FIELD(task_spec, nodes),

@@ -197,7 +197,9 @@ extern const struct schema job_spec_schema;
 /* One container of the gang on one node. */
 struct task_spec {
 	uint64_t job;
-	char *owner;      /* of the job */
+	char *owner; /* of the job */
+	char *pin;   /* what container.image means in the sweep: name@sha256:...
+			or an image's id; NULL: this node is to tell */
 	uint32_t attempt; /* 1 .. */
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;

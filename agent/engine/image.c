@@ -450,6 +450,13 @@ static bool stale(const struct flight *flight, const cJSON *answer)
 	return flight->build && *hash && strcmp(hash, flight->context_hash);
 }
 
+static bool is_id(const char *target)
+{
+	struct reference parts;
+
+	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
+}
+
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct flight *flight = arg;
@@ -460,7 +467,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 		found(flight, answer);
 		return;
 	}
-	if (!err || (err->code == ENOENT && !flight->fetched)) {
+	if (!err || (err->code == ENOENT && !flight->fetched &&
+		     !is_id(flight->target))) {
 		if (flight->build)
 			build(flight);
 		else
@@ -468,7 +476,7 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	failure = *err;
-	if (failure.code == ENOENT)
+	if (failure.code == ENOENT && flight->fetched)
 		failure.code = EIO;
 	error_prefix(&failure, "image %.100s", flight->target);
 	finish(flight, &failure, NULL);

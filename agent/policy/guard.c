@@ -138,6 +138,12 @@ static int check_disk(const struct guard *guard, const char *folder,
 	return 0;
 }
 
+bool guard_pin_allowed(const struct guard *guard, const char *name,
+		       const char *pin)
+{
+	return guard->policy->any || judge_pin(guard->policy, name, pin);
+}
+
 int guard_check(const struct guard *guard, const struct allot_source *allot,
 		const struct task_spec *task, const struct task_spec *completed,
 		const struct container_place *place, struct error *err)

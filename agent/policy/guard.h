@@ -30,6 +30,12 @@ void guard_limit(const struct guard *guard, struct container_spec *container);
 int guard_load(const struct guard *guard, struct error *err);
 int guard_save(const struct guard *guard, const char *image, struct error *err);
 
+/* Does the policy allow what a name means (name@sha256:... or an image's id),
+ * as it allows the name?
+ */
+bool guard_pin_allowed(const struct guard *guard, const char *name,
+		       const char *pin);
+
 /* May this task, completed for its devices, run at that place? Room for its
  * output is looked for below place->out_folder. EPERM, ENOSPC (agent/policy/
  * judge.h) and others; all are of class `policy` but ENOMEM.

@@ -474,6 +474,16 @@ static bool may_be_found(const char *image)
 	       *reference.digest;
 }
 
+bool judge_pin(const struct policy *policy, const char *name, const char *pin)
+{
+	struct reference asked, pinned;
+
+	return reference_parse(name, &asked, NULL) == 0 &&
+	       reference_parse(pin, &pinned, NULL) == 0 &&
+	       (!pinned.name[0] || !strcmp(asked.name, pinned.name)) &&
+	       image_allowed(policy, &pinned);
+}
+
 int judge_order(const struct policy *policy, const struct task_spec *task,
 		struct error *err)
 {
@@ -498,6 +508,8 @@ int judge_order(const struct policy *policy, const struct task_spec *task,
 		return refuse(&judging, "build", container->build,
 			      "images that are pulled");
 	if (container->build && !may_be_found(container->image))
+		return 0;
+	if (task->pin && judge_pin(policy, container->image, task->pin))
 		return 0;
 	return judge_image(policy, container->image, err);
 }

@@ -33,6 +33,11 @@ int judge_image(const struct policy *policy, const char *image,
 /* May images come from files, under names of the operator's choice? */
 int judge_load(const struct policy *policy, struct error *err);
 
+/* May `pin` be taken for the image `name`? Not when it is of another name, or a
+ * pattern holds on to a tag, which a digest does not show.
+ */
+bool judge_pin(const struct policy *policy, const char *name, const char *pin);
+
 /* The create request itself. */
 int judge_request(const struct policy *policy, const cJSON *request,
 		  const cJSON *own, judge_resolve_fn *resolve,

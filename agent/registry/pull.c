@@ -22,7 +22,8 @@
 #define CALL_MS 30000
 #define ASK_MS 10000 /* a registry's answer that we can do without */
 #define TARGET_MAX (REFERENCE_MAX + 80)
-#define GIB 1073741824.0
+#define MIB 1048576.0
+#define GIB (1024 * MIB)
 
 struct pull {
 	const struct pull_room *room;
@@ -152,13 +153,18 @@ static void failed(struct pull *pull, const struct error *failure)
 int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
 		    struct error *err)
 {
+	bool large = left >= GIB;
+	double unit = large ? GIB : MIB;
+	const char *name = large ? "GiB" : "MiB";
+
 	if (left <= free_bytes / 2)
 		return 0;
 	return error_set(err, ENOSPC,
-			 "disk full: %.2f GiB are to come and take at least "
-			 "as much again unpacked, %s has %.2f GiB free; make "
-			 "room, as with regatta image gc",
-			 (double)left / GIB, root, (double)free_bytes / GIB);
+			 "disk full: %.1f %s are to come and take at least as "
+			 "much again unpacked, %s has %.1f %s free; make room, "
+			 "as with regatta image gc",
+			 (double)left / unit, name, root,
+			 (double)free_bytes / unit, name);
 }
 
 static int check_room(struct pull *pull, struct error *err)

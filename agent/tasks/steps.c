@@ -256,56 +256,6 @@ void step_look(struct task *task)
 
 /* Preparing. */
 
-static int keep_image(struct task *task, const struct image *image)
-{
-	const cJSON *lists[] = { image->entrypoint, image->command };
-	const cJSON *item;
-
-	free(task->image_id);
-	task->image_id = strdup(image->id);
-	free(task->image_user);
-	task->image_user = strdup(image->user ? image->user : "");
-	strings_clear(&task->image_argv);
-	for (size_t i = 0; i < 2; i++) {
-		cJSON_ArrayForEach(item, lists[i])
-		{
-			if (cJSON_IsString(item) &&
-			    strings_add(&task->image_argv, item->valuestring,
-					NULL) < 0)
-				return -1;
-		}
-	}
-	return task->image_id && task->image_user ? 0 : -1;
-}
-
-static void image_done(void *arg, const struct error *err,
-		       const struct image *image)
-{
-	struct task *task = arg;
-	struct error nomem;
-
-	task->image = NULL;
-	/* A time-out is the registry's: it was tried again already. */
-	if (err && step_engine_away(err) && err->code != ETIMEDOUT &&
-	    task->retries < STEP_RETRIES_MAX) {
-		step_retry(task);
-	} else if (err) {
-		step_fail(task, FAILURE_IMAGE, err);
-	} else if (keep_image(task, image) < 0) {
-		error_nomem(&nomem, "image");
-		step_fail(task, FAILURE_IMAGE, &nomem);
-	} else {
-		task_event(task, EVENT_IMAGE);
-	}
-}
-
-static void image_progress(void *arg, const struct image_progress *progress)
-{
-	struct task *task = arg;
-
-	task->room->progress(task->room->arg, task, progress);
-}
-
 /* Complete the spec for the devices of this node, once. */
 static int task_complete(struct task *task, bool probe, struct error *err)
 {
@@ -378,18 +328,6 @@ void step_check(struct task *task)
 						  preflight_done, task, &err);
 	if (!task->preflight)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
-}
-
-void step_image(struct task *task)
-{
-	const struct container_spec *container = &task->spec.container;
-	struct error err;
-
-	task->image = image_ensure(task->room->images, container->image,
-				   container->build, image_progress, image_done,
-				   task, &err);
-	if (!task->image)
-		step_fail(task, FAILURE_IMAGE, &err);
 }
 
 /* The name is in use: by the container of this very task, made before an agent

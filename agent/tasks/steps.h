@@ -57,6 +57,7 @@ struct task {
 	enum task_state told; /* by changed() */
 	char container[CONTAINER_NAME_MAX];
 	char *image_id;
+	char *image_pin; /* as in struct task_status; NULL: not known yet */
 	struct strings image_argv; /* the image's entry point and command */
 	struct preflight *preflight;
 	cJSON *facts; /* of the host, when it was checked; NULL: not known */

@@ -234,6 +234,7 @@ void task_free(struct task *task)
 	codec_clear(&task_spec_schema, &task->filled);
 	cJSON_Delete(task->facts);
 	free(task->image_id);
+	free(task->image_pin);
 	free(task->image_user);
 	free(task->address);
 	strings_clear(&task->addresses);
@@ -313,6 +314,7 @@ int task_status(struct task *task, struct task_status *status,
 	    copy_text(&status->failure, failure_name(outcome->failure)) < 0 ||
 	    copy_text(&status->text, outcome->text) < 0 ||
 	    copy_text(&status->image_id, task->image_id) < 0 ||
+	    copy_text(&status->image_pin, task->image_pin) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,
 			  &status->streams_count) < 0) ||

@@ -86,11 +86,14 @@ struct task {
 	enum failure failure;
 	char *text;
 	char *image_id;
+	char *image_pin; /* what its name means, as its node has it */
 	int64_t exit_code;
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
 	uint32_t port;
+	bool waits;                        /* to be told to prepare (pin.h) */
 	struct message_progress *transfer; /* of its image; NULL: none told */
+	int64_t transfer_ms;               /* monotonic, when that began */
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
 	struct stream_size *streams; /* final sizes, once it ended */
@@ -213,7 +216,9 @@ struct cluster {
 	bool schedule_due;
 	TAILQ_HEAD(, job) due; /* queued, but they go after others */
 	sd_event_source *settler;
-	void *trials; /* tsearch(3) tree (repeat.h) */
+	void *pins;          /* tsearch(3) tree (pin.h) */
+	size_t pins_waiting; /* tasks that wait for one */
+	void *trials;        /* tsearch(3) tree (repeat.h) */
 	TAILQ_HEAD(, trial) ended;
 	bool draining; /* nothing new is begun */
 	struct rules *rules;

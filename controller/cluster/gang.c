@@ -5,6 +5,7 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/pin.h"
 #include "controller/cluster/transfer.h"
 #include "controller/cluster/verdict.h"
 #include "controller/content/gather.h"
@@ -37,6 +38,8 @@ static void tell_prepare(struct task *task)
 	struct message_prepare prepare;
 	struct error err;
 
+	if (!pin_may_prepare(task->job->gang->cluster, task))
+		return;
 	if (task_make_spec(task, &prepare.task, &err) < 0) {
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
@@ -375,6 +378,27 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 	return true;
 }
 
+/* One that was told nothing yet has nothing to stop. */
+static void end_task(struct cluster *cluster, struct task *task)
+{
+	if (task->waits) {
+		pin_stop_waiting(cluster, task);
+		task->state = TASK_ENDED;
+		task->collected = true;
+	} else if (task->state != TASK_ENDED) {
+		tell_stop(task);
+	}
+}
+
+/* Those whose image is known now, or who are to find out next. */
+static void prepare_waiting(struct cluster *cluster)
+{
+	struct task *task;
+
+	while ((task = pin_next(cluster)))
+		tell_prepare(task);
+}
+
 void gang_exception(struct cluster *cluster, struct job *job,
 		    enum failure failure, int64_t code, const char *why)
 {
@@ -403,8 +427,9 @@ void gang_exception(struct cluster *cluster, struct job *job,
 	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
 		 failure_name(failure), job->text ? job->text : "");
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		if (job->gang->tasks[i].state != TASK_ENDED)
-			tell_stop(&job->gang->tasks[i]);
+		end_task(cluster, &job->gang->tasks[i]);
+	pin_release(cluster, job);
+	prepare_waiting(cluster);
 	gang_advance(cluster, job);
 }
 
@@ -558,6 +583,8 @@ static void keep_status(struct task *task, struct task_status *status)
 	keep_text(&task->text, status->text);
 	if (status->image_id)
 		keep_text(&task->image_id, status->image_id);
+	if (status->image_pin)
+		keep_text(&task->image_pin, status->image_pin);
 	task->exit_code = status->exit_code;
 	task->started_ms = (int64_t)status->started_ms;
 	task->ended_ms = (int64_t)status->ended_ms;
@@ -585,6 +612,36 @@ static bool was_started(const struct job *job)
 	return job->state == JOB_READY || job->state == JOB_RUNNING;
 }
 
+/* Its image's name is known there; false: it means something else here. */
+static bool learn_image(struct cluster *cluster, struct task *task,
+			const char *found, char *text, size_t size)
+{
+	int news = found ? pin_learn(cluster, task, found, text, size) : 0;
+	struct job *job = task->job;
+	struct error err;
+	cJSON *data;
+
+	if (news <= 0)
+		return news == 0;
+	data = cJSON_CreateObject();
+	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
+	cJSON_AddStringToObject(data, "pin", found);
+	cJSON_AddStringToObject(data, "node", task->node->name);
+	job_event(cluster, job, JOB_EVENT_PIN, data, &err);
+	prepare_waiting(cluster);
+	return true;
+}
+
+/* The image was sent there, and is there. */
+static void note_image(struct cluster *cluster, struct task *task)
+{
+	cJSON *data = transfer_summary(task);
+	struct error err;
+
+	if (data)
+		job_event(cluster, task->job, JOB_EVENT_IMAGE, data, &err);
+}
+
 void gang_status(struct cluster *cluster, struct node *node,
 		 const struct task_status *status)
 {
@@ -593,6 +650,7 @@ void gang_status(struct cluster *cluster, struct node *node,
 	struct job *job = task ? task->job : NULL;
 	char text[400];
 	bool again; /* the job is ending already: it says nothing new */
+	enum task_state was;
 
 	if (!task) {
 		discard_stranger(cluster, node, status);
@@ -606,7 +664,11 @@ void gang_status(struct cluster *cluster, struct node *node,
 		return;
 	}
 	again = job->state == JOB_COLLECTING && job->failure;
+	was = task->state;
 	keep_status(task, (struct task_status *)status);
+	if (job->state == JOB_PREPARING && was == TASK_PREPARING &&
+	    task->state == TASK_READY)
+		note_image(cluster, task);
 	if (task->state == TASK_ENDED)
 		intake_check(cluster, task);
 	if (task->failure && !again) {
@@ -616,6 +678,11 @@ void gang_status(struct cluster *cluster, struct node *node,
 		if (!job->failure && failure_infrastructure(task->failure))
 			job->avoid = node;
 		gang_exception(cluster, job, task->failure, status->code, text);
+	} else if (job->state == JOB_PREPARING &&
+		   !learn_image(cluster, task, status->image_pin, text,
+				sizeof(text))) {
+		job->avoid = node;
+		gang_exception(cluster, job, FAILURE_PREFLIGHT, 0, text);
 	} else if (task->state == TASK_READY && was_started(job)) {
 		/* The order was lost, or its agent began again meanwhile. */
 		tell_start(task);

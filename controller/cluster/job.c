@@ -5,6 +5,7 @@
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
+#include "controller/cluster/pin.h"
 #include "controller/cluster/transfer.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -235,6 +236,7 @@ static int put_event(struct cluster *cluster, const struct job *job,
 static bool changes_row(enum job_event event)
 {
 	return event != JOB_EVENT_SUBMIT && event != JOB_EVENT_ALLOC &&
+	       event != JOB_EVENT_PIN && event != JOB_EVENT_IMAGE &&
 	       event != JOB_EVENT_REMOVED;
 }
 
@@ -541,11 +543,13 @@ void task_drop_files(struct task *task)
 
 static void task_clear(struct cluster *cluster, struct task *task)
 {
+	pin_stop_waiting(cluster, task);
 	task_drop_files(task);
 	transfer_clear(task);
 	task_release(cluster, task);
 	free(task->text);
 	free(task->image_id);
+	free(task->image_pin);
 	cJSON_Delete(task->facts);
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
@@ -600,7 +604,9 @@ void task_release(struct cluster *cluster, struct task *task)
 int task_make_spec(const struct task *task, struct task_spec *spec,
 		   struct error *err)
 {
-	const struct job_spec *job = &task->job->gang->spec;
+	const struct gang *gang = task->job->gang;
+	const struct job_spec *job = &gang->spec;
+	const char *pin = pin_of(gang->cluster, task->job);
 	cJSON *container =
 		codec_object(&container_spec_schema, &job->container, err);
 	uint32_t processes = job->container.processes;
@@ -624,6 +630,8 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 	rc = codec_from_object(&container_spec_schema, container,
 			       &spec->container, err);
 	cJSON_Delete(container);
+	if (rc == 0 && pin && !(spec->pin = strdup(pin)))
+		rc = error_nomem(err, "task");
 	if (rc == 0 && job->owner && !(spec->owner = strdup(job->owner)))
 		rc = error_nomem(err, "task");
 	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)

@@ -22,6 +22,8 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 	},
 	[JOB_PREPARING] = {
 		[JOB_EVENT_DEVICE] = JOB_PREPARING,
+		[JOB_EVENT_PIN] = JOB_PREPARING,
+		[JOB_EVENT_IMAGE] = JOB_PREPARING,
 		[JOB_EVENT_READY] = JOB_READY,
 		[JOB_EVENT_EXCEPTION] = JOB_COLLECTING,
 	},
@@ -76,6 +78,8 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_CANCEL] = "cancel",
 	[JOB_EVENT_RETRY] = "retry",
 	[JOB_EVENT_DEVICE] = "device",
+	[JOB_EVENT_PIN] = "pin",
+	[JOB_EVENT_IMAGE] = "image",
 	[JOB_EVENT_FILES] = "files",
 	[JOB_EVENT_TAKE] = "take",
 	[JOB_EVENT_MORE] = "more",

@@ -18,6 +18,8 @@ enum job_event {
 	JOB_EVENT_CANCEL,    /* all is collected, and it was cancelled */
 	JOB_EVENT_RETRY,     /* queued again, as a new attempt */
 	JOB_EVENT_DEVICE,    /* a device of it is lost; it goes on */
+	JOB_EVENT_PIN,       /* what its image's name means is known */
+	JOB_EVENT_IMAGE,     /* a node has its image, which was sent there */
 	JOB_EVENT_FILES,     /* the files that were collected */
 	JOB_EVENT_TAKE,      /* completed by an earlier job of the same cell */
 	JOB_EVENT_MORE,      /* its cell is repeated once more */

@@ -153,6 +153,7 @@ cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
 	cJSON_AddItemToObject(to, "image", text_or_null(first->image_id));
 	cJSON_AddItemToObject(to, "image_reference",
 			      text_or_null(gang->spec.container.image));
+	cJSON_AddItemToObject(to, "image_pin", text_or_null(first->image_pin));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		copy_fact(to, environment, facts[i]);
 	cJSON_AddItemToObject(to, "environment", environment);

@@ -2,6 +2,8 @@
  */
 #include "controller/cluster/transfer.h"
 
+#include "protocol/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,8 @@ void transfer_keep(struct task *task, const struct message_progress *progress)
 
 	if (copy && object &&
 	    codec_from_object(schema(), object, copy, NULL) == 0) {
+		if (!task->transfer)
+			task->transfer_ms = clock_mono_ms();
 		transfer_clear(task);
 		task->transfer = copy;
 		copy = NULL;
@@ -106,6 +110,22 @@ cJSON *transfer_of_task(const struct task *task)
 	cJSON_AddNumberToObject(to, "layers_total", transfer->layers_total);
 	cJSON_AddNumberToObject(to, "tries", transfer->tries);
 	cJSON_AddItemToObject(to, "moving", describe_moving(transfer));
+	return to;
+}
+
+cJSON *transfer_summary(const struct task *task)
+{
+	const struct message_progress *transfer = task->transfer;
+	cJSON *to;
+
+	if (!transfer || !transfer->total_bytes)
+		return NULL;
+	to = cJSON_CreateObject();
+	cJSON_AddStringToObject(to, "node", task->node->name);
+	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
+	cJSON_AddNumberToObject(to, "seconds",
+				(double)(clock_mono_ms() - task->transfer_ms) /
+					1000);
 	return to;
 }
 

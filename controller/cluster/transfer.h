@@ -17,6 +17,11 @@ void transfer_clear(struct task *task);
  */
 cJSON *transfer_of_task(const struct task *task);
 
+/* Of an image that came: {"node", "bytes", "seconds"}, or NULL: none was sent.
+ * The caller deletes it.
+ */
+cJSON *transfer_summary(const struct task *task);
+
 /* The same of all tasks of a gang that is being prepared, added to `to`, and
  * "nodes_done": those that have all they need. The phase is that of the node
  * that has furthest to go, so is eta_seconds. Adds nothing when nothing moves.

@@ -109,8 +109,15 @@ static const char version_4[] =
 	" who TEXT NOT NULL, role TEXT NOT NULL, address TEXT NOT NULL,"
 	" act TEXT NOT NULL, request TEXT NOT NULL, refusal TEXT);";
 
+/* Version 5. What images' names mean in a sweep. */
+static const char version_5[] =
+	"CREATE TABLE pins("
+	" sweep INTEGER NOT NULL REFERENCES sweeps(id), image TEXT NOT NULL,"
+	" found TEXT NOT NULL, node TEXT NOT NULL,"
+	" PRIMARY KEY(sweep, image)) WITHOUT ROWID;";
+
 static const char *const upgrades[] = { version_1, version_2, version_3,
-					version_4 };
+					version_4, version_5 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
@@ -130,6 +137,7 @@ static const char *const writes[WRITES] = {
 		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
+	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
 };
 
 static int next_id(struct store *store, const char *sql, uint64_t *next,
@@ -436,6 +444,13 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 		     text(row->who), text(row->role), text(row->address),
 		     text(row->act), text(row->request),
 		     maybe_text(row->refusal));
+}
+
+int store_put_pin(struct store *store, const struct pin_row *row,
+		  struct error *err)
+{
+	return QUEUE(store, WRITE_PIN, err, number(row->sweep),
+		     text(row->image), text(row->found), text(row->node));
 }
 
 size_t store_pending(const struct store *store, size_t *bytes)

@@ -135,6 +135,14 @@ struct audit_row {
 	const char *refusal; /* why it was not done; NULL: it was */
 };
 
+/* What an image's name means in a sweep; written once. */
+struct pin_row {
+	uint64_t sweep; /* of a sweep put before */
+	const char *image;
+	const char *found; /* name@sha256:..., or an image's id */
+	const char *node;  /* that found it */
+};
+
 /* Ids for the caller to give: one above the largest in the database when it
  * was opened, then counting on. 0 is never an id.
  */
@@ -174,6 +182,10 @@ int store_remove_key(struct store *store, const char *public,
 int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err);
 
+/* One of that sweep and image is replaced. */
+int store_put_pin(struct store *store, const struct pin_row *row,
+		  struct error *err);
+
 /* Apply the queue in one transaction. On failure nothing was applied and
  * everything stays queued: try again later (ENOSPC, EIO). EINVAL is our own
  * bug (an id twice, or one that refers to nothing): trying again cannot help.
@@ -196,6 +208,7 @@ typedef int store_result_fn(const struct result_row *row, void *arg);
 typedef int store_node_fn(const struct node_row *row, void *arg);
 typedef int store_key_fn(const struct key_row *row, void *arg);
 typedef int store_audit_fn(const struct audit_row *row, void *arg);
+typedef int store_pin_fn(const struct pin_row *row, void *arg);
 
 /* Sweeps with id > after, by id. */
 int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
@@ -260,6 +273,10 @@ int store_keys(struct store *store, store_key_fn *fn, void *arg,
 /* What was ordered, with seq > after, by seq. */
 int store_audit(struct store *store, uint64_t after, uint32_t limit,
 		store_audit_fn *fn, void *arg, struct error *err);
+
+/* All pins of a sweep. */
+int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
+	       struct error *err);
 
 /* How many jobs of the sweep are in each state (0 for those in none). Costs
  * the same for a sweep of one job and of a million.

@@ -27,6 +27,7 @@ enum write {
 	WRITE_KEY,
 	WRITE_NO_KEY,
 	WRITE_AUDIT,
+	WRITE_PIN,
 	WRITES
 };
 
@@ -47,6 +48,7 @@ enum query {
 	QUERY_NODES,
 	QUERY_KEYS,
 	QUERY_AUDIT,
+	QUERY_PINS,
 	QUERY_COUNTS,
 	QUERIES
 };

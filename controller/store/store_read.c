@@ -55,6 +55,7 @@ static const char *const queries[QUERIES] = {
 	[QUERY_KEYS] = "SELECT * FROM keys ORDER BY since_ms, public",
 	[QUERY_AUDIT] = "SELECT * FROM audit WHERE seq > ?1"
 			" ORDER BY seq LIMIT ?2",
+	[QUERY_PINS] = "SELECT * FROM pins WHERE sweep = ?1 ORDER BY image",
 	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
 
@@ -68,6 +69,7 @@ struct visit {
 		store_node_fn *node;
 		store_key_fn *key;
 		store_audit_fn *audit;
+		store_pin_fn *pin;
 	} fn;
 	void *arg;
 	uint64_t rows;
@@ -449,6 +451,27 @@ int store_audit(struct store *store, uint64_t after, uint32_t limit,
 
 	return read_list(store, QUERY_AUDIT, audit_row, 0, after, limit, &visit,
 			 err);
+}
+
+static int pin_row(sqlite3_stmt *statement, const struct visit *visit,
+		   struct error *err)
+{
+	struct pin_row row = {
+		.sweep = column_u64(statement, 0),
+		.image = column_text(statement, 1),
+		.found = column_text(statement, 2),
+		.node = column_text(statement, 3),
+	};
+
+	return visit->fn.pin(&row, visit->arg);
+}
+
+int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
+	       struct error *err)
+{
+	struct visit visit = { .fn.pin = fn, .arg = arg };
+
+	return read_list(store, QUERY_PINS, pin_row, 0, sweep, 0, &visit, err);
 }
 
 static int count_row(sqlite3_stmt *statement, const struct visit *visit,

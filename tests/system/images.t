@@ -91,13 +91,79 @@ must nodes_up 1 20
 must submit_image full "$open/large:1"
 ok 'wait_job $JOB failed 60' "an image that does not fit fails"
 is "$(job_get "$JOB" .failure)" image "of class image"
-like "$(job_get "$JOB" .text)" "disk full: .* GiB are to come .*e2/data has" \
+like "$(job_get "$JOB" .text)" "disk full: .* MiB are to come .*e2/data has" \
 	"in words: $(job_get "$JOB" .text)"
 must agent_stop 2
 must nodes_up 0 20
 must agent_up 1
 must nodes_up 1 20
 
+# A name means one image in a sweep: the one that its first node found.
+cat >"$BED/pin.yaml" <<END
+sweep: pin
+image: $open/tool:1
+nodes: 2
+retries: 0
+matrix: {part: [1000, 2000]}
+command: [/tool, print, "\${part}"]
+END
+must agent_up 2
+must nodes_up 2 20
+must submit "$BED/pin.yaml"
+must wait_job "$JOB" completed 60
+pin=$(job_get "$JOB" .provenance.image_pin)
+like "$pin" "^$open/tool@sha256:[0-9a-f]{64}$" "a result says what its image was"
+is "$(job_get "$JOB" '[.events[] | select(.kind == "pin") | .data.pin] | join(" ")')" \
+	"$pin" "what the name means was found out once"
+is "$(job_get "$JOB" '[.events[] | select(.kind == "image") | .data.node] | sort | join(" ")')" \
+	"n1 n2" "both nodes were sent the image, as events tell"
+second=$(jobs_get "$SWEEP" '.[1].job')
+must wait_job "$second" completed 60
+is "$(job_get "$second" .provenance.image_pin)" "$pin" "later cells have the same"
+is "$(job_get "$second" '[.events[] | select(.kind == "pin")] | length')" 0 \
+	"and did not ask again"
+
+# The tag moves while the sweep is under way; the sweep does not.
+cat >"$BED/move.yaml" <<END
+sweep: move
+image: $open/tool:1
+nodes: 1
+retries: 0
+mounts: [{host: $BED/host, container: /host}]
+matrix: {part: [1, 2, 3, 4]}
+command: [/tool, wait, /host/go, ",", print, "\${part}"]
+END
+mkdir -p "$BED/host"
+must submit "$BED/move.yaml"
+must wait_job "$JOB" running 60
+must push "$open/tool:1" 4
+for i in 1 2; do
+	dk "$(node_engine $i)" rmi -f "$open/tool:1" &>/dev/null
+done
+touch "$BED/host/go"
+must wait_sweep "$SWEEP" 60
+is "$(jobs_get "$SWEEP" '[.[].state] | unique | join(" ")')" completed \
+	"all cells of a sweep whose tag moves complete"
+pins=$(for job in $(jobs_get "$SWEEP" '.[].job'); do
+	job_get "$job" .provenance.image_pin
+done | sort -u)
+is "$pins" "$pin" "with the image that the first one had"
+
+# Images of no registry that are not the same: told in words.
+must tool_image e1 local/other:1
+must random_image e2 local/other:1 1
+must submit_image other local/other:1 "nodes: 2"
+ok 'wait_job $JOB failed 60' "nodes that disagree about an image fail"
+is "$(job_get "$JOB" .failure)" preflight "of class preflight"
+like "$(job_get "$JOB" .text)" "local/other:1 is sha256:.*not on this node" \
+	"in words: $(job_get "$JOB" .text)"
+must tool_image e2 local/same:1
+dk e2 save local/same:1 | dk e1 load &>/dev/null
+must submit_image same local/same:1 "nodes: 2"
+ok 'wait_job $JOB completed 60' "those that agree on its id do not"
+
+must agent_stop 2
+must nodes_up 1 20
 must submit_image locked "$locked/secret/tool:1"
 ok 'wait_job $JOB completed 60' "an image comes from a registry with password"
 ok '! grep -q "sizes are not known" <(log_of cluster/agent1)' \

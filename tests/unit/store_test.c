@@ -598,6 +598,36 @@ static void test_foreign_files(void)
 	ok(!store && err.code == ENOENT, "a folder must be there");
 }
 
+static int add_pin(const struct pin_row *row, void *arg)
+{
+	char *to = arg;
+	size_t used = strlen(to);
+
+	snprintf(to + used, 200 - used, "%s=%s(%s) ", row->image, row->found,
+		 row->node);
+	return 0;
+}
+
+static void test_pins(void)
+{
+	struct store *store = open_store();
+	struct pin_row rows[] = { { 1, "b:1", "b@x", "n2" },
+				  { 1, "a:1", "a@x", "n1" },
+				  { 2, "a:1", "a@y", "n1" },
+				  { 1, "a:1", "a@z", "n3" } };
+	char text[200] = "";
+
+	put_sweep(store, 1);
+	put_sweep(store, 2);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		store_put_pin(store, &rows[i], NULL);
+	store_commit(store, NULL);
+	store_pins(store, 1, add_pin, text, NULL);
+	is(text, "a:1=a@z(n3) b:1=b@x(n2) ",
+	   "what images mean in a sweep is kept, the last word counts");
+	store_free(store);
+}
+
 /* What an earlier version of the schema left behind. */
 static bool load_version(int version)
 {
@@ -918,7 +948,7 @@ int main(void)
 		test_rows,          test_reads,          test_refusals,
 		test_foreign_files, test_write_errors,   test_no_memory,
 		test_full_disk,     test_last_event,     test_runs,
-		test_upgrade,       test_keys_and_audit,
+		test_upgrade,       test_keys_and_audit, test_pins,
 	};
 
 	tap_begin(60);

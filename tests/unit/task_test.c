@@ -394,7 +394,7 @@ static void from_begin_to_end(void)
 	task_discard(world->task);
 	ok(UNTIL(world, world->gone) && nothing_left(world),
 	   "then it goes, with container and spool");
-	is(world->states, "ready starting running ended",
+	is(world->states, "preparing ready starting running ended",
 	   "orders that come twice or late change nothing");
 	is(world->asked, "icswr", "the engine is asked once for each");
 	world_free(world);
@@ -417,7 +417,7 @@ static void lost_answers(void)
 		ok(UNTIL(world, state_is(world, "running")),
 		   "an answer to '%c' that is lost is made good: %s", what[i],
 		   world->asked);
-		is(world->states, "ready starting running",
+		is(world->states, "preparing ready starting running",
 		   "and the task goes its way");
 		world->lose = REMOVE;
 		exits(world, 0);
@@ -440,7 +440,7 @@ static void discarded_while_created(void)
 		UNTIL(world, world->held);
 		if (stopped) {
 			task_stop(world->task, FAILURE_CANCELLED);
-			is(world->states, "ended:cancelled",
+			is(world->states, "preparing ended:cancelled",
 			   "a task that is stopped ends at once");
 		}
 		task_discard(world->task);
@@ -529,7 +529,7 @@ static void stopped(void)
 	begin(world);
 	UNTIL(world, state_is(world, "ready"));
 	task_stop(world->task, FAILURE_CANCELLED);
-	is(world->states, "ready ended:cancelled",
+	is(world->states, "preparing ready ended:cancelled",
 	   "one that is ready ends at once");
 	start(world, "10.0.0.1", 20001);
 	task_discard(world->task);

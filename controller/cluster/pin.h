@@ -1,0 +1,42 @@
+/* pin.h - what an image's name means in a sweep: resolved once, then fixed.
+ *
+ * The first node of a sweep that is to have an image finds out what its name
+ * means: a digest of its registry, or the id of an image that is in none. That
+ * is stored; every other node and every later job of the sweep is told it, so
+ * that a tag that moves meanwhile moves nothing. Until then the others wait. An
+ * image that is asked for by digest or id needs none of this; one that is built
+ * is pinned by the hash of what it is built from, and nobody waits.
+ */
+#ifndef CONTROLLER_CLUSTER_PIN_H
+#define CONTROLLER_CLUSTER_PIN_H
+
+#include "controller/cluster/cluster.h"
+
+/* What the job's image means, or NULL: not known yet, or not needed. Borrowed
+ * until the next call.
+ */
+const char *pin_of(struct cluster *cluster, const struct job *job);
+
+/* May this task be told to prepare? false: it waits for another one, and is
+ * found by pin_next() when that one has spoken, or failed.
+ */
+bool pin_may_prepare(struct cluster *cluster, struct task *task);
+
+/* It is told something else, or nothing any more. */
+void pin_stop_waiting(struct cluster *cluster, struct task *task);
+
+/* A node says what the image of its task is. 1: that is new, and stored; 0: it
+ * is what the sweep has already; -1 with a sentence in text: it is another one.
+ */
+int pin_learn(struct cluster *cluster, struct task *task, const char *found,
+	      char *text, size_t size);
+
+/* The job ends: if others waited for it, they no longer do. */
+void pin_release(struct cluster *cluster, const struct job *job);
+
+/* A task that waits and need not any more, or NULL. */
+struct task *pin_next(struct cluster *cluster);
+
+void pin_free_all(struct cluster *cluster);
+
+#endif
