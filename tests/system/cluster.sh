@@ -213,8 +213,10 @@ cluster_up()
 			engine_up "$engine" - "${ENGINE_ARGS[@]}" || return 1
 		done
 	fi
+	tool_image "$(node_engine 1)" "$TOOL_IMAGE" || return 1
 	for engine in $(cluster_engines); do
-		tool_image "$engine" "$TOOL_IMAGE" || return 1
+		copy_image "$(node_engine 1)" "$engine" "$TOOL_IMAGE" ||
+			return 1
 	done
 	cluster_keys && controller_up || return 1
 	for ((i = 1; i <= CLUSTER_NODES; i++)); do

@@ -47,8 +47,9 @@ printf '#!/usr/bin/python3\nimport sys\nsys.path.insert(0, "/usr/bin")\nimport s
 cp "$image/usr/bin/pip" "$image/usr/bin/pip3"
 chmod +x "$image/usr/bin/"{torchrun,pip,pip3}
 tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
+must dk "$(node_engine 1)" import "$BED/image.tar" test/python:1 >/dev/null
 for engine in $(cluster_engines); do
-	must dk "$engine" import "$BED/image.tar" test/python:1 >/dev/null
+	must copy_image "$(node_engine 1)" "$engine" test/python:1
 	for name in cpu-{pytorch_1.13,paddle_2.5.1,deepspeed,megatron_core060} \
 		base-cpu-pytorch_2.3 inference-cpu-pytorch_2.1; do
 		must dk "$engine" tag test/python:1 "flagperf-$name:t_v0.1"

@@ -63,6 +63,7 @@
 # Images without a hub
 #	tool_image ENGINE [TAG]		/tool alone (tests/lab/tool.c), as
 #				regatta-test/tool:1; no entry point
+#	copy_image ENGINE ENGINE TAG	from the first one to the second
 #	random_image ENGINE TAG MIB	/tool and MIB of bytes that do not pack
 #
 # Registry: docker-registry
@@ -530,6 +531,12 @@ tool_image()
 
 	tar -C "$REGATTA_BUILD/lab" --owner=0 --group=0 -c tool |
 		dk "$1" import - "$tag" >/dev/null
+}
+
+# The same image on another engine: two imports have two ids.
+copy_image() # FROM TO IMAGE
+{
+	[[ $1 == "$2" ]] || dk "$1" save "$3" | dk "$2" load >/dev/null
 }
 
 random_image()
