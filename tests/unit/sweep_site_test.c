@@ -151,10 +151,10 @@ static const struct {
 	  "laid over those before" },
 	{ "a file with a path", "files: [{name: a/b, text: x}]\n",
 	  "f:3: files[0].name: found \"a/b\", allowed are letters, digits, "
-	  "\".\", \"_\" and \"-\", but neither start nor hostfile" },
+	  "\".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
 	{ "a file that Regatta writes", "files: [{name: start, text: x}]\n",
 	  "f:3: files[0].name: found \"start\", allowed are letters, digits, "
-	  "\".\", \"_\" and \"-\", but neither start nor hostfile" },
+	  "\".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
 	{ "a file without text", "files: [{name: a}]\n",
 	  "f:3: files[0]: found no \"text\"" },
 	{ "two files of a name",
