@@ -105,7 +105,11 @@
 #define EXTRACT_COLUMNS_MAX 64     /* patterns of metrics */
 #define EXTRACT_MATCH_MAX 4096     /* bytes in an expression */
 #define EXTRACT_RECORDS_MAX 262144 /* steps kept; later ones only as latest */
-#define EXTRACT_METRICS_MAX 64     /* of the steps; of the run as many */
+/* Records that give way, each time, to steps that come before them in order
+ * but after them in the log: half a second in all.
+ */
+#define EXTRACT_MOVES_MAX (UINT64_C(1) << 27)
+#define EXTRACT_METRICS_MAX 64 /* of the steps; of the run as many */
 
 enum record_field {
 	RECORD_STEP,
@@ -248,7 +252,8 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 const struct record *extract_latest(const struct extract *extract);
 
 /* What was not read: records too long, rules that met their match limit on a
- * record, steps past EXTRACT_RECORDS_MAX. All 0 is the rule.
+ * record, steps past EXTRACT_RECORDS_MAX or, past EXTRACT_MOVES_MAX, out of
+ * order. All 0 is the rule.
  */
 struct extract_losses {
 	uint64_t long_lines;

@@ -214,11 +214,15 @@ static size_t place_of(const struct steps *steps, uint64_t step)
 static int insert(struct steps *steps, size_t place)
 {
 	struct record *records = steps->records;
+	size_t behind = steps->count - place;
 
-	if (steps->count == EXTRACT_RECORDS_MAX) {
+	/* Steps that all count down would take minutes. */
+	if (steps->count == EXTRACT_RECORDS_MAX ||
+	    (behind && steps->moved + behind > EXTRACT_MOVES_MAX)) {
 		steps->lost++;
 		return 0;
 	}
+	steps->moved += behind;
 	if (steps->count == steps->capacity) {
 		size_t capacity = steps->capacity ? steps->capacity * 2 : 16;
 
@@ -229,7 +233,7 @@ static int insert(struct steps *steps, size_t place)
 		steps->capacity = capacity;
 	}
 	memmove(records + place + 1, records + place,
-		(steps->count - place) * sizeof(*records));
+		behind * sizeof(*records));
 	records[place] = (struct record){ 0 };
 	steps->count++;
 	return 1;

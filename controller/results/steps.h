@@ -35,7 +35,8 @@ struct steps {
 		uint64_t low;  /* the first step of an epoch */
 		uint64_t last; /* step of this epoch */
 	} epochs;
-	uint64_t lost; /* steps past EXTRACT_RECORDS_MAX */
+	uint64_t lost;  /* steps past EXTRACT_RECORDS_MAX, or too unordered */
+	uint64_t moved; /* records, for those that came before them in order */
 };
 
 void steps_init(struct steps *steps, const struct extract_rules *rules);

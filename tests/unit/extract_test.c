@@ -372,6 +372,29 @@ static void test_costly(void)
 	extract_rules_free(rules);
 }
 
+/* Each step of a log that counts down comes before all others. */
+static void test_counting_down(void)
+{
+	enum { STEPS = 40000 };
+	struct extract_rules *rules =
+		rules_of("rules:\n- match: '(?<step>\\d+):z'\n", NULL);
+	struct extract *extract;
+	char *text = malloc((size_t)STEPS * 16);
+	size_t size = 0, count;
+
+	for (int i = STEPS; i > 0; i--)
+		size += (size_t)snprintf(text + size, 16, "%d:z\n", i);
+	extract = read_text(rules, text, size, 65536);
+	extract_records(extract, &count);
+	ok(count > 10000 && count < STEPS &&
+		   extract_losses(extract)->steps == STEPS - count,
+	   "steps that count down for ever are not all put in order: %zu",
+	   count);
+	extract_free(extract);
+	extract_rules_free(rules);
+	free(text);
+}
+
 static void test_literals(void)
 {
 	static const struct {
@@ -455,6 +478,7 @@ int main(void)
 	test_long();
 	test_refusals();
 	test_costly();
+	test_counting_down();
 	test_literals();
 	test_no_memory();
 	return tap_done();

@@ -132,7 +132,9 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 		cli_say(cli, "not read: %llu lines on which a rule gave up",
 			(unsigned long long)losses->match_limits);
 	if (losses->steps)
-		cli_say(cli, "not kept: %llu steps past the first %d",
+		cli_say(cli,
+			"not kept: %llu steps, past the first %d or far out "
+			"of order",
 			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
 }
 
