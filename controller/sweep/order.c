@@ -396,6 +396,47 @@ static int check_circles(const struct sweep *sweep, struct error *err)
 	return 0;
 }
 
+/* A cell that shares the nodes of the first one that it goes after can have no
+ * more of them.
+ */
+static int check_nodes(struct sweep *sweep, const struct order *order,
+		       struct error *err)
+{
+	const struct kept *kept = order_kept(sweep, order->cell);
+	const struct kept *before = order_kept(sweep, order->before);
+	uint32_t nodes = sweep->kinds[kept->kind].nodes;
+	uint32_t most = sweep->kinds[before->kind].nodes;
+	const struct value *same;
+	bool share = true;
+
+	if (nodes <= most)
+		return 0;
+	if (sweep_set_values(sweep, order->cell, err) < 0)
+		return -1;
+	same = sweep->values[KEY_SAME_NODES];
+	if (same && value_bool(same, &share, err) < 0)
+		return -1;
+	if (!share)
+		return 0;
+	return value_error(sweep->values[KEY_AFTER], err,
+			   "found a cell of %u nodes that goes after one of %u "
+			   "and runs where that ran: allowed are at most %u, "
+			   "or "
+			   "\"same_nodes: false\"",
+			   nodes, most, most);
+}
+
+static int check_all_nodes(struct sweep *sweep, struct error *err)
+{
+	const struct order *orders = sweep->orders;
+
+	for (size_t i = 0; i < sweep->order_count; i++)
+		if ((!i || orders[i].cell != orders[i - 1].cell) &&
+		    check_nodes(sweep, &orders[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 int order_cells(struct sweep *sweep, struct error *err)
 {
 	owned_free const struct value **own = NULL;
@@ -416,5 +457,7 @@ int order_cells(struct sweep *sweep, struct error *err)
 				return -1;
 		}
 	}
-	return sweep->order_count ? check_circles(sweep, err) : 0;
+	if (sweep->order_count && check_circles(sweep, err) < 0)
+		return -1;
+	return check_all_nodes(sweep, err);
 }

@@ -15,7 +15,7 @@
  *
  * A cell that goes after cells that are all dropped is dropped, too. Errors of
  * the file: no cell has these values, a cell goes after itself, directly or by
- * way of others.
+ * way of others, or it needs more nodes than the one whose nodes it shares.
  */
 #ifndef CONTROLLER_SWEEP_ORDER_H
 #define CONTROLLER_SWEEP_ORDER_H

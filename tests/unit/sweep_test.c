@@ -409,6 +409,12 @@ static const struct {
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, after: {user: b}}\n"
 	  "  - {user: b, after: {user: a}}\n",
 	  "f:1: after: found cells that go after each other in a circle" },
+	{ "more nodes than those of the cell before it",
+	  "sweep: s\nimage: i\ninclude:\n  - {user: a, nodes: 2}\n"
+	  "  - user: b\n    nodes: 3\n    after: {user: a}\n",
+	  "f:7: include[1].after: found a cell of 3 nodes that goes after "
+	  "one of 2 and runs where that ran: allowed are at most 2, or "
+	  "\"same_nodes: false\"" },
 	{ "an end of the repeats without a width",
 	  "sweep: s\nimage: i\nuntil: {max: 5}\n",
 	  "f:3: until.max: found no width beside it: until: {width: 1%} says "
@@ -708,6 +714,22 @@ static void test_order(void)
 	codec_clear(&job_spec_schema, &spec);
 }
 
+static void test_order_nodes(void)
+{
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\ncommand: [a, '${do}']\ninclude:\n"
+		      "  - {do: all, nodes: 4, after: {do: train}, "
+		      "same_nodes: false}\n"
+		      "  - {do: test, nodes: 2, after: {do: train}}\n"
+		      "  - {do: train, nodes: 2}\n"
+		      "  - {do: one, nodes: 1, after: {do: train}}\n",
+		      NULL);
+
+	ok(sweep && sweep_totals(sweep)->kept == 4,
+	   "as many or fewer nodes share those of the cell before; more do "
+	   "where they need not");
+}
+
 static void test_order_dropped(void)
 {
 	owned(sweep_free) struct sweep *sweep =
@@ -880,6 +902,7 @@ int main(void)
 	test_workspaces();
 	test_about();
 	test_order();
+	test_order_nodes();
 	test_order_dropped();
 	test_until();
 	test_refused();

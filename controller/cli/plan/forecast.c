@@ -375,7 +375,7 @@ static void sum_up(struct play *play, const uint64_t *times, bool known)
 		if (!cell->first_wave && !cell->shortage && !forecast->cut) {
 			cell->shortage = SHORTAGE_DOWN;
 			cell->lacks = "what it goes after cannot run, or on "
-				      "fewer nodes";
+				      "nodes that do not suit it";
 		}
 		forecast->lacking += cell->shortage != SHORTAGE_NONE;
 		forecast->known += !cell->shortage && times[i];
