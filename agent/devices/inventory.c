@@ -14,7 +14,6 @@
 #include <sys/inotify.h>
 
 #define SETTLE_MS 200 /* changes of /dev come in bursts */
-#define TOOL_MS 30000 /* a first call may load drivers */
 #define STATE_MAX (1 << 20)
 #define WHY_MAX 1024
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -442,7 +441,7 @@ static void ask(struct inventory *inventory, size_t which)
 			.argv = tool_argv(profile, which),
 			.env = &profile->monitor.env,
 			.bin = inventory->config.roots->bin,
-			.timeout_ms = TOOL_MS,
+			.timeout_ms = profile->monitor.timeout_ms,
 			.output_max = SAMPLE_TEXT_MAX,
 			.cpus = inventory->config.cpus,
 		};

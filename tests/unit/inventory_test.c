@@ -3,6 +3,7 @@
 #include "agent/devices/inventory.h"
 #include "agent/devices/allot.h"
 #include "protocol/file.h"
+#include "protocol/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 
@@ -272,6 +273,25 @@ static void bad_tools(void)
 	is_int(inventory_count(machine.inventory), 0, "nor with none at all");
 }
 
+/* The profile says how long, not we. */
+static void slow_tool(void)
+{
+	owned(machine_clear) struct machine machine;
+	int64_t began;
+
+	machine_make(&machine, 2);
+	lab_file(&machine.lab, "/images/vendors/odd/profile.yaml",
+		 "%.*s  timeout: 200ms\n%s",
+		 (int)(strstr(profile_text, "  layouts:") - profile_text),
+		 profile_text, strstr(profile_text, "  layouts:"));
+	lab_file(&machine.lab, "/bin/odd-smi", "#!/bin/sh\nexec sleep 60\n");
+	began = clock_mono_ms();
+	machine_start(&machine, "odd");
+	ok(inventory_ready(machine.inventory) &&
+		   clock_mono_ms() - began < 10000,
+	   "a tool that hangs is waited for as long as the profile says");
+}
+
 static void bad_profiles(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -351,6 +371,7 @@ int main(void)
 	bad_tools();
 	if (lab_nodes()) {
 		found();
+		slow_tool();
 		gone_and_back();
 		watched();
 		allotted();
