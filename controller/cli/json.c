@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXACT_MAX 9007199254740991.0
 
@@ -55,4 +56,32 @@ double json_double(const cJSON *object, const char *name)
 	const cJSON *item = json_get(object, name);
 
 	return cJSON_IsNumber(item) ? item->valuedouble : (double)NAN;
+}
+
+struct sorted {
+	cJSON *row;
+	const char *text;
+};
+
+static int compare_sorted(const void *a, const void *b)
+{
+	return strverscmp(((const struct sorted *)a)->text,
+			  ((const struct sorted *)b)->text);
+}
+
+void json_sort(cJSON *rows, const char *name)
+{
+	size_t count = (size_t)cJSON_GetArraySize(rows), used = 0;
+	owned_free struct sorted *sorted = calloc(count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return;
+	for (; rows && rows->child; used++) {
+		cJSON *row = cJSON_DetachItemViaPointer(rows, rows->child);
+
+		sorted[used] = (struct sorted){ row, json_text(row, name) };
+	}
+	qsort(sorted, used, sizeof(*sorted), compare_sorted);
+	for (size_t i = 0; i < used; i++)
+		cJSON_AddItemToArray(rows, sorted[i].row);
 }

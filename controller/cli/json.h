@@ -32,4 +32,9 @@ uint64_t json_u64(const cJSON *object, const char *name);
 /* NaN where there is no number. */
 double json_double(const cJSON *object, const char *name);
 
+/* Put the rows of a list into the order of their texts of this name, in which
+ * n2 comes before n10. Without memory they stay as they are.
+ */
+void json_sort(cJSON *rows, const char *name);
+
 #endif

@@ -56,7 +56,9 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   NULL, 0);
 	else if ((query = query_of(type, body, "nodes")))
 		fake_reply(peer, query->request,
-			   "{\"nodes\": [{\"name\": \"n1\", \"state\": \"up\", "
+			   "{\"nodes\": [{\"name\": \"n10\", \"state\": "
+			   "\"up\"}, "
+			   "{\"name\": \"n9\", \"state\": \"up\", "
 			   "\"drained\": true, \"vendor\": \"cpu\", "
 			   "\"devices\": 8, \"free\": 2, \"jobs\": [17, 18]}]}",
 			   NULL, 0);
@@ -108,9 +110,14 @@ static void test_look(struct bed *bed)
 	is_int(bed_run(bed, "sweeps", NULL), 2, "pages without end end");
 	ok(bed_said(bed, "pages do not end"), "with a sentence");
 	bed_run(bed, "nodes", NULL);
-	ok(bed_printed(bed, "n1    up, drained  cpu           8     2") &&
+	ok(bed_printed(bed, "n9    up, drained  cpu           8     2") &&
 		   bed_printed(bed, "17,18"),
 	   "nodes lists");
+	ok(strstr(bed->out, "\nn9 ") < strstr(bed->out, "\nn10 "),
+	   "sorted by name, as people count");
+	bed_run(bed, "nodes", "--format=json", NULL);
+	ok(!strncmp(bed->out, "{\"nodes\":[{\"name\":\"n9\"", 22),
+	   "also as JSON");
 	bed_run(bed, "show", "node", "n1", NULL);
 	is(bed->out, "name: n1\nfacts:\n  kernel: 6.1\n", "show shows");
 	is_int(bed_run(bed, "show", "node", "n2", NULL), 2,

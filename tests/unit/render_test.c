@@ -131,6 +131,20 @@ static void test_json(void)
 	   "nothing is found in nothing");
 }
 
+static void test_sort(void)
+{
+	owned(json_free) cJSON *rows =
+		cJSON_Parse("[{\"name\": \"n10\"}, {\"name\": \"n2\"}, {}, "
+			    "{\"name\": \"m3\"}]");
+	owned_free char *text = NULL;
+
+	json_sort(rows, "name");
+	json_sort(NULL, "name");
+	text = cJSON_PrintUnformatted(rows);
+	is(text, "[{},{\"name\":\"m3\"},{\"name\":\"n2\"},{\"name\":\"n10\"}]",
+	   "rows are sorted by name, numbers in them as numbers");
+}
+
 static const struct column columns[] = {
 	{ "JOB", true },
 	{ "CELL", false },
@@ -219,6 +233,7 @@ int main(void)
 	test_numbers();
 	test_jobs();
 	test_json();
+	test_sort();
 	test_table();
 	test_display();
 	return tap_done();

@@ -288,6 +288,7 @@ static int print_nodes(struct cli *cli, struct client *client, cJSON *rows,
 
 	if (!table)
 		return -1;
+	json_sort(rows, "name");
 	if (cli_format(cli, "json"))
 		return print_list(cli, "nodes", rows, err);
 	cJSON_ArrayForEach(row, rows)
