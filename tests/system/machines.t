@@ -18,7 +18,8 @@ for machine in "$ROOT"/tests/lab/machines/*; do
 	# shellcheck disable=SC2154 # run sets it
 	is "$(jq -r --arg v "$vendor" '.vendors[] | select(.vendor == $v) |
 		"\(.devices | length) \([.devices[] | .chip // .name] |
-			unique | length) \(.why)"' <<<"$out")" \
-		"2 1 null" "two cards of $vendor are two devices of one chip"
+			unique | length) \(.why) \([.devices[].text])"' \
+			<<<"$out")" "2 1 null [null,null]" \
+		"two cards of $vendor are two devices of one chip, to be used"
 done
 done_testing
