@@ -1,12 +1,12 @@
 /* peer.c - a peer of the controller that does not behave.
  *
- *	peer ENDPOINT SERVER_KEY KEY_FILE COUNT [TEXT]
+ *	peer ENDPOINT SERVER_KEY KEY_FILE COUNT [TEXT...]
  *
  * Connects with the key of KEY_FILE to the controller of the public key
- * SERVER_KEY (text or file), and sends TEXT, one frame, COUNT times as fast as
- * it goes; without TEXT, frames of random bytes. Prints what comes back, a
- * frame a line, until nothing came for two seconds.
- * Exit 0; 1: it could not even send; 2: wrong words.
+ * SERVER_KEY (text or file), and sends each TEXT, one frame, COUNT times as
+ *fast as it goes; "@N" is a frame of N bytes x; without TEXT, frames of random
+ *bytes. Prints what comes back, a frame a line, until nothing came for two
+ *seconds. Exit 0; 1: it could not even send; 2: wrong words.
  */
 #include "protocol/key.h"
 
@@ -35,19 +35,40 @@ static size_t random_frame(uint64_t *state, char *frame)
 	return size;
 }
 
-static int talk(void *socket, unsigned long count, const char *text)
+static int send_text(void *socket, const char *text)
+{
+	size_t size = strlen(text);
+	char *large = NULL;
+	int rc;
+
+	if (text[0] == '@') {
+		size = strtoul(text + 1, NULL, 10);
+		large = malloc(size + 1);
+		if (!large)
+			return -1;
+		memset(large, 'x', size);
+	}
+	rc = zmq_send(socket, large ? large : text, size, 0);
+	free(large);
+	return rc;
+}
+
+static int talk(void *socket, unsigned long count, char *const *texts)
 {
 	uint64_t state = 88172645463325252ULL;
 	char frame[ROOM + 1];
-	int got;
+	int got, rc = 0;
 
-	for (unsigned long i = 0; i < count; i++) {
-		size_t size = text ? strlen(text) : random_frame(&state, frame);
-
-		if (zmq_send(socket, text ? text : frame, size, 0) < 0) {
-			perror("peer: send");
-			return 1;
-		}
+	for (unsigned long i = 0; i < count && rc >= 0; i++) {
+		if (!*texts)
+			rc = zmq_send(socket, frame,
+				      random_frame(&state, frame), 0);
+		for (size_t n = 0; texts[n] && rc >= 0; n++)
+			rc = send_text(socket, texts[n]);
+	}
+	if (rc < 0) {
+		perror("peer: send");
+		return 1;
 	}
 	while ((got = zmq_recv(socket, frame, ROOM, 0)) >= 0) {
 		frame[got < ROOM ? got : ROOM] = 0;
@@ -70,9 +91,9 @@ int main(int argc, char **argv)
 	void *zmq = zmq_ctx_new(), *socket = zmq_socket(zmq, ZMQ_DEALER);
 	int code;
 
-	if (argc < 5 || argc > 6) {
+	if (argc < 5) {
 		fprintf(stderr, "usage: peer ENDPOINT SERVER_KEY KEY_FILE "
-				"COUNT [TEXT]\n");
+				"COUNT [TEXT...]\n");
 		return 2;
 	}
 	if (key_public(argv[2], server, &err) < 0 ||
@@ -90,8 +111,7 @@ int main(int argc, char **argv)
 		perror("peer: connect");
 		return 2;
 	}
-	code = talk(socket, strtoul(argv[4], NULL, 10),
-		    argc > 5 ? argv[5] : NULL);
+	code = talk(socket, strtoul(argv[4], NULL, 10), argv + 5);
 	zmq_close(socket);
 	zmq_ctx_term(zmq);
 	return code;

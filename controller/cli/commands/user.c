@@ -117,6 +117,32 @@ static int remove_user(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
+static int roles_json(struct cli *cli, struct error *err)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(object, "roles");
+
+	for (int i = 1; i < MESSAGE_TYPES; i++) {
+		const struct message_kind *kind = &message_kinds[i];
+		cJSON *row;
+
+		if (!kind->does)
+			continue;
+		row = cJSON_CreateObject();
+		cJSON_AddStringToObject(row, "message", kind->name);
+		cJSON_AddStringToObject(row, "may", kind->does);
+		cJSON_AddBoolToObject(row, "operator",
+				      kind->senders & ROLE_OPERATOR);
+		cJSON_AddBoolToObject(row, "viewer",
+				      kind->senders & ROLE_VIEWER);
+		cJSON_AddBoolToObject(row, "token",
+				      kind->senders & ROLE_JOINER);
+		cJSON_AddBoolToObject(row, "audit", kind->audited);
+		cJSON_AddItemToArray(list, row);
+	}
+	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+}
+
 /* The table that the controller goes by. */
 static int roles(struct cli *cli, struct error *err)
 {
@@ -128,6 +154,8 @@ static int roles(struct cli *cli, struct error *err)
 					   ROLE_JOINER };
 	owned(table_free) struct table *table = table_new(columns, err);
 
+	if (cli_format(cli, "json"))
+		return roles_json(cli, err);
 	if (!table)
 		return -1;
 	for (int i = 1; i < MESSAGE_TYPES; i++) {
