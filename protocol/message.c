@@ -137,6 +137,7 @@ MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
+MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms), F(gc, keep_bytes))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -206,6 +207,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		"label nodes", true },
 	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false,
 		"make backups" },
+	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false,
+		"shorten output of old jobs" },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false,
 		"enrol one key, as the token says", true },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },

@@ -67,6 +67,7 @@ enum message_type {
 	MESSAGE_DRAIN,
 	MESSAGE_LABEL,
 	MESSAGE_BACKUP,
+	MESSAGE_GC,
 	/* holder of a token to controller */
 	MESSAGE_ENROL,
 	/* controller to client */
@@ -388,6 +389,17 @@ struct message_backup {
 	uint64_t request;
 	char *id;
 	uint64_t offset;
+};
+
+/* Shorten the output of jobs behind `after` that are over, and ended older_ms
+ * ago: keep_bytes of the beginning and the end of each rank's stay. Reply:
+ * {"jobs", "bytes": that are gone, "after": go on from there, "more"}.
+ */
+struct message_gc {
+	uint64_t request;
+	uint64_t after;
+	uint64_t older_ms;
+	uint64_t keep_bytes;
 };
 
 /* Enrol this key. The same again is answered as before. Reply: {"name",

@@ -147,6 +147,14 @@ static const struct option_rule nodes_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule gc_rules[] = {
+	{ OPTION("older", 0, OPTION_TEXT, older, "TIME"),
+	  .help = "only of jobs that ended so long ago (30d)" },
+	{ OPTION("keep", 0, OPTION_TEXT, keep_bytes, "SIZE"),
+	  .help = "of the beginning and of the end of each output (1M)" },
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
 static const struct option_rule backup_rules[] = {
 	{ 0 },
 };
@@ -468,6 +476,11 @@ static const struct command commands[] = {
 	  "moment, while\neverything runs on. Not the keys of the controller. "
 	  "regatta-controller restore\nmakes a controller's folder of it.",
 	  "regatta backup monday.tar.gz", command_backup },
+	{ "gc", "", 0, 0, true, gc_rules, "shorten the output of old jobs",
+	  "Of what each rank of a job printed, the beginning and the end stay, "
+	  "and a line\nbetween them that says how much is missing. Results "
+	  "stay as they are.",
+	  "regatta gc --older 90d --keep 256K", command_gc },
 	{ "audit", "", 0, 0, true, audit_rules, "list who ordered what, and when",
 	  "Every order that changes something, what came of it, and from where "
 	  "it came.",

@@ -59,6 +59,8 @@ struct options {
 	bool recompute;
 	bool watch;
 	const char *expires;
+	const char *older;
+	const char *keep_bytes;
 	const char *reason;
 	const char *until;
 	const char *public;

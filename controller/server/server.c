@@ -395,6 +395,18 @@ static int backup(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	return 0;
 }
 
+static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
+	      const void *payload, size_t size, struct error *err)
+{
+	const struct message_gc *message = arg;
+	cJSON *body = answer_new(cluster);
+
+	if (!message->after)
+		audit(cluster, peer, MESSAGE_GC, message, NULL);
+	return answer_admin(peer, message->request, body,
+			    admin_gc(cluster, message, body, err));
+}
+
 static int content_put(struct cluster *cluster, struct wire_peer *peer,
 		       void *arg, const void *payload, size_t size,
 		       struct error *err)
@@ -451,6 +463,7 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_DRAIN] = drain,
 		[MESSAGE_LABEL] = label,
 		[MESSAGE_BACKUP] = backup,
+		[MESSAGE_GC] = gc,
 		[MESSAGE_ENROL] = enrol,
 		[MESSAGE_CONTENT_PUT] = content_put,
 		[MESSAGE_CONTENT_GET] = content_get,

@@ -4,6 +4,8 @@
 #include "controller/store/logstore.h"
 
 #include "controller/store/logtimes.h"
+#include "protocol/buffer.h"
+#include "protocol/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -591,4 +593,108 @@ void logstore_close(struct logstore *store, uint64_t job, uint32_t attempt)
 		stream_free(stream);
 		store->open--;
 	}
+}
+
+/* Trimming. */
+
+#define TRIM_SLACK 65536 /* bytes; fewer are not worth a missing part */
+#define TRIM_KEEP_MAX (64 << 20)
+
+/* Bytes at offset into the buffer, all of them. */
+static int read_part(int fd, uint64_t offset, size_t size, struct buffer *to,
+		     struct error *err)
+{
+	owned_free char *part = malloc(size ? size : 1);
+	size_t got = 0;
+
+	if (!part)
+		return error_nomem(err, "logstore");
+	while (got < size) {
+		ssize_t n = pread(fd, part + got, size - got,
+				  (off_t)(offset + got));
+
+		if (n <= 0)
+			return n < 0 ? error_errno(err, "logstore")
+				     : error_set(err, EIO, "logstore: it ends");
+		got += (size_t)n;
+	}
+	return buffer_append(to, part, size, err);
+}
+
+/* Its first lines, a line in place of the others, its last lines. */
+static int shorten(int fd, uint64_t length, uint64_t keep, struct buffer *to,
+		   struct error *err)
+{
+	owned(buffer_clear) struct buffer tail;
+	const char *line, *end;
+
+	buffer_init(&tail, TRIM_KEEP_MAX + 1);
+	if (read_part(fd, 0, keep, to, err) < 0 ||
+	    read_part(fd, length - keep, keep, &tail, err) < 0)
+		return -1;
+	end = memrchr(to->data, '\n', to->size);
+	if (end)
+		to->size = (size_t)(end - to->data) + 1;
+	line = memchr(tail.data, '\n', tail.size);
+	line = line ? line + 1 : tail.data;
+	if (buffer_printf(to, err,
+			  "%s[regatta: %llu bytes were removed here]\n",
+			  end ? "" : "\n",
+			  (unsigned long long)(length - to->size -
+					       (size_t)(tail.data + tail.size -
+							line))) < 0)
+		return -1;
+	return buffer_append(to, line, (size_t)(tail.data + tail.size - line),
+			     err);
+}
+
+static int trim_stream(struct logstore *store, uint64_t job, uint32_t attempt,
+		       const char *stream, uint64_t keep, uint64_t *freed,
+		       struct error *err)
+{
+	struct path log = path_of(job, attempt, stream, ".log");
+	struct path times = path_of(job, attempt, stream, ".times");
+	owned_fd int fd = open_file(store, log.text, O_RDONLY);
+	owned(buffer_clear) struct buffer text;
+	struct stat st;
+	uint64_t length;
+
+	buffer_init(&text, 2 * TRIM_KEEP_MAX + 200);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s", log.text);
+	length = (uint64_t)st.st_size;
+	if (length <= 2 * keep + TRIM_SLACK)
+		return 0;
+	if (shorten(fd, length, keep, &text, err) < 0 ||
+	    file_write(store->folder, log.text, text.data, text.size, 0600, 0,
+		       err) < 0)
+		return error_prefix(err, "%s", log.text);
+	/* When its lines came is by offsets that are no more. */
+	unlinkat(store->folder, times.text, 0);
+	*freed += length - text.size;
+	return 0;
+}
+
+int logstore_trim(struct logstore *store, uint64_t job, uint32_t attempt,
+		  uint64_t keep, int64_t until_ms, uint64_t *freed,
+		  struct error *err)
+{
+	owned(names_clear) struct names names = { 0 };
+	owned_fd int folder = -1;
+
+	if (keep > TRIM_KEEP_MAX)
+		keep = TRIM_KEEP_MAX;
+	logstore_close(store, job, attempt);
+	if (list_names(store, job, attempt, &names, &folder, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		if (strncmp(names.items[i], "rank-", 5) != 0)
+			continue;
+		if (trim_stream(store, job, attempt, names.items[i], keep,
+				freed, err) < 0)
+			return -1;
+		if (clock_mono_ms() >= until_ms)
+			return i + 1 < names.count;
+	}
+	return 0;
 }

@@ -83,6 +83,16 @@ int logstore_streams(struct logstore *store, uint64_t job, uint32_t attempt,
 int logstore_sync(struct logstore *store, uint64_t job, uint32_t attempt,
 		  struct error *err);
 
+/* Of the output of each rank of an attempt that is over for good, keep `keep`
+ * bytes of its beginning and of its end, whole lines of them, and between them
+ * one that says how much is missing. *freed grows by the bytes that are gone.
+ * What is hardly larger stays as it is; twice is once. Returns when until_ms
+ * (clock_mono_ms()) has come: 1, there is more to do.
+ */
+int logstore_trim(struct logstore *store, uint64_t job, uint32_t attempt,
+		  uint64_t keep, int64_t until_ms, uint64_t *freed,
+		  struct error *err);
+
 /* Close the files of an attempt that has ended; it may be used again. */
 void logstore_close(struct logstore *store, uint64_t job, uint32_t attempt);
 

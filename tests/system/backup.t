@@ -27,6 +27,21 @@ ok '[[ ! -e $CLUSTER/controller/backup.tar.gz* ]]' \
 	"nothing of it is left in the state folder"
 like "$(regatta audit --tail 1)" "backup .*done" "it is in the audit log"
 
+# Old output: its beginning and its end stay.
+must submit_tool much lines 10000 0
+must wait_job "$JOB" completed 30
+must wait_sweep "$SWEEP" 20
+run regatta gc --older 1h --keep 1K --format json
+is "$out" '{"jobs":0,"bytes":0}' "what is not old is left alone"
+run regatta gc --older 0 --keep 1K --format json
+ok '[[ $rc == 0 && $(jq .jobs <<<"$out") == 1 ]]' "one job has much output"
+run regatta logs "$JOB" --rank 0
+is "$(head -1 <<<"$out" | cut -c1-10) $(tail -1 <<<"$out" | cut -c1-10)" \
+	"0000000000 0000009999" "of which the ends stay"
+like "$out" "regatta: [0-9]+ bytes were removed here" "and a word on the rest"
+ok '(($(log_size "$JOB") < 3000))' "the rest is gone"
+ok 'log_is "$early" 1 0 print 1000' "what is short stays as it is"
+
 # What came later is lost with the machine.
 must submit_tool later append /host/runs x , wait /host/go
 must wait_job "$JOB" running 20

@@ -78,6 +78,7 @@ try node remove n1
 try node drain n1
 try node label n1 a=b
 try backup "$BED/backup.tar.gz"
+try gc
 regatta user roles --format json >"$BED/roles"
 is "$(printf '%s\n' "${tried[@]}" | sort | tr '\n' ' ')" \
 	"$(jq -r '.roles[] | select(.operator and (.viewer | not)) | .message' \

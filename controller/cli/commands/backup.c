@@ -1,9 +1,10 @@
-/* backup.c - backup: the controller's whole memory into a file here.
+/* backup.c - backup and gc: what the controller keeps, as a whole.
  */
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "protocol/document.h"
 #include "protocol/file.h"
 #include "protocol/program.h"
 
@@ -88,5 +89,60 @@ int command_backup(struct cli *cli, struct error *err)
 		return error_errno(err, "%s", file);
 	cli_say(cli, "%s: %s; back with: regatta-controller restore %s", file,
 		human_bytes(bytes, size), file);
+	return EXIT_GOOD;
+}
+
+/* gc */
+
+static int read_limits(const struct options *options,
+		       struct message_gc *message, struct error *err)
+{
+	static const struct document_limits limits = { .bytes = 100 };
+	const char *older = options->older ? options->older : "30d";
+	const char *keep = options->keep_bytes ? options->keep_bytes : "1M";
+	owned(document_free) struct document *document =
+		document_parse(older, strlen(older), "--older", &limits, err);
+
+	if (!document || value_duration_ms(document_root(document), 0,
+					   UINT64_C(100) * 366 * 86400000,
+					   &message->older_ms, err) < 0)
+		return -1;
+	document_free(document);
+	document = document_parse(keep, strlen(keep), "--keep", &limits, err);
+	if (!document)
+		return -1;
+	return value_size_bytes(document_root(document), 0, 64 << 20,
+				&message->keep_bytes, err);
+}
+
+int command_gc(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	struct message_gc message = { 0 };
+	uint64_t jobs = 0, bytes = 0;
+	char size[HUMAN_SIZE], words[HUMAN_SIZE];
+	bool more = true;
+
+	if (read_limits(&cli->options, &message, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client)
+		return -1;
+	while (more) {
+		owned(answer_clear) struct answer answer = { 0 };
+
+		if (client_call(client, MESSAGE_GC, &message, NULL, 0, 0,
+				&answer, err) < 0)
+			return -1;
+		jobs += json_u64(answer.body, "jobs");
+		bytes += json_u64(answer.body, "bytes");
+		message.after = json_u64(answer.body, "after");
+		more = json_bool(answer.body, "more");
+	}
+	if (cli_format(cli, "json"))
+		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
+			(unsigned long long)jobs, (unsigned long long)bytes);
+	cli_say(cli, "%s of %s removed", human_bytes(bytes, size),
+		human_jobs(jobs, words));
 	return EXIT_GOOD;
 }

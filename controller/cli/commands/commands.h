@@ -37,5 +37,6 @@ command_fn command_user;       /* user.c: who may connect */
 command_fn command_join;
 command_fn command_audit;
 command_fn command_backup; /* backup.c */
+command_fn command_gc;
 
 #endif
