@@ -8,6 +8,7 @@
 #include "agent/registry/pull.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
+#include "protocol/printable.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define BUILD_MAX 255
 #define TARGET_MAX 640
 #define TAG_DIGITS 12
+#define LAST_MAX 120
 #define CONTEXT_LABEL "regatta.context"
 
 struct image_wait {
@@ -51,6 +53,7 @@ struct flight {
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
 	struct progress *sums;
+	char last[LAST_MAX]; /* line that a build printed */
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
@@ -222,6 +225,14 @@ static void pull(struct flight *flight)
 
 /* Build. */
 
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
 static char *context_path(const struct flight *flight)
 {
 	char *path;
@@ -273,6 +284,14 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		failure = *err;
 		if (failure.code == ENOENT)
 			failure.code = EIO;
+		if (strstr(failure.text, "no space left on device")) {
+			failure.code = ENOSPC;
+			error_prefix(&failure, "disk full");
+		} else if (flight->last[0]) {
+			error_set(&failure, failure.code,
+				  "%.120s; it said \"%s\"", err->text,
+				  flight->last);
+		}
 		error_prefix(&failure, "build of %.100s", flight->target);
 		finish(flight, &failure, NULL);
 		return;
@@ -282,10 +301,23 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		inspect(flight);
 }
 
+/* Not the engine's own lines, "Step 2/3 : RUN ..." and " ---> ...". */
+static void keep_last(struct flight *flight, const char *text)
+{
+	size_t size = strcspn(text, "\r\n");
+
+	if (!size || !strncmp(text, "Step ", 5) || strstr(text, "--->") ||
+	    !strncmp(text, "Removing intermediate", 21))
+		return;
+	snprintf(flight->last, sizeof(flight->last), "%.*s", (int)size, text);
+	printable(flight->last, strlen(flight->last));
+}
+
 static void build_object(void *arg, const cJSON *object)
 {
 	struct flight *flight = arg;
 
+	keep_last(flight, text_of(object, "stream"));
 	progress_build(flight->sums, object);
 	progress_sum(flight->sums, &flight->progress);
 	tell(flight, false);
@@ -365,14 +397,6 @@ static int hash_some(sd_event_source *source, void *arg)
 }
 
 /* Inspect. */
-
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
 
 /* An array of strings that is not empty, or NULL. */
 static const cJSON *list_of(const cJSON *object, const char *name)

@@ -161,8 +161,8 @@ int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
 		return 0;
 	return error_set(err, ENOSPC,
 			 "disk full: %.1f %s are to come and take at least as "
-			 "much again unpacked, %s has %.1f %s free; make room, "
-			 "as with regatta image gc",
+			 "much again unpacked, %s has %.1f %s free; make room "
+			 "there",
 			 (double)left / unit, name, root,
 			 (double)free_bytes / unit, name);
 }

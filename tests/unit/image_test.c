@@ -585,12 +585,17 @@ static void bad_builds(struct world *world)
 	   err.text);
 	images_free(without);
 	engine_with(world, 200,
+		    "{\"stream\":\"Step 1/1 : RUN false\\n\"}\n"
+		    "{\"stream\":\"gcc: no such file\\n\"}\n"
+		    "{\"stream\":\" ---> Running in 12\\n\"}\n"
 		    "{\"errorDetail\":{\"code\":1,\"message\":\"The command "
 		    "'false' returned a non-zero code: "
 		    "1\"},\"error\":\"x\"}\n");
 	ensure(world, &outcome, "regatta/cpu", "cpu");
 	ok(outcome.err.code == EIO && world->builds == 1,
 	   "a build that fails is not tried again: %s", outcome.err.text);
+	ok(strstr(outcome.err.text, "it said \"gcc: no such file\"") != NULL,
+	   "and says what it printed last");
 	engine_with(world, 200, NULL);
 	world->touch = true;
 	ensure(world, &outcome, "regatta/cpu", "cpu");

@@ -1,0 +1,31 @@
+#!/bin/bash
+# recipes.t - what images are built from: the images that the profiles name.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+images=$(dirname "$0")/../../images/vendors
+
+# base VENDOR FRAMEWORK: what the vendor's profile has for it
+base()
+{
+	sed -n '/^images:/,$p' "$images/$1/profile.yaml" |
+		sed -n "s/^  ${2//./\\.}: \([^ ]*\).*/\1/p"
+}
+
+count=0
+for file in "$images"/*/*/Dockerfile; do
+	name=${file#"$images"/}
+	vendor=${name%%/*} framework=${name#*/}
+	framework=${framework%/*}
+	count=$((count + 1))
+	is "$(sed -n 's/^FROM //p' "$file")" "$(base "$vendor" "$framework")" \
+		"$vendor/$framework is built from what its profile names"
+	ok '! grep "pip install" "$file" | grep -qv ==' \
+		"and installs nothing without a version"
+done
+ok '((count >= 10))' "there are $count of them"
+for name in nvidia/{paddle_2.5.1,deepspeed,deepspeed-torch} \
+	metax/flagscale mthreads/deepspeed; do
+	ok '[[ -s $images/$name/Dockerfile ]]' "the reference systems': $name"
+done
+done_testing
