@@ -55,12 +55,14 @@ ok '! grep -E "\.git|tmp$|cache" $BED/list' \
 	"but not what is ignored: in the sweep, in .regattaignore, .git"
 
 # One node got it from the controller, the others from each other.
+# Unless a connection took long, and the controller stepped in.
 from()
 {
-	log_of cluster/controller | grep -c "content=${hash:0:12} .* from=$1"
+	log_of cluster/controller |
+		grep -o "content=${hash:0:12} node=n[0-9] from=$1 " | sort -u | wc -l
 }
-is "$(from here)" 1 "the controller gave it to one node"
-is "$(from n[123])" 2 "the others had it from each other"
+ok '(($(from here) >= 1 && $(from "n[123]") >= 1))' \
+	"the controller gave it to one node, others had it from that"
 is "$(cat "$CLUSTER"/n*/content/loose/"$hash" | wc -c)" \
 	"$((3 * $(stat -c %s "$file")))" "all of it is on each node"
 
