@@ -19,8 +19,7 @@
 #include <string.h>
 
 #define POLL_MS 300
-#define AWAY_MS 15000 /* nodes that are out of reach so long are not awaited   \
-		       */
+#define AWAY_MS 15000 /* out of reach so long: not awaited */
 #define BAR 24
 
 /* What is drawn at the foot of a terminal while it takes. */
