@@ -22,6 +22,7 @@ struct tree {
 	struct tarball *tarball;
 	char hash[CONTENT_HASH_SIZE];
 	uint64_t bytes;
+	bool sent; /* some of it, now */
 };
 
 static void tree_clear(struct tree *tree)
@@ -138,6 +139,14 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 	return 0;
 }
 
+/* transfer_progress_fn: runs only when there is something to send. */
+static void tree_sent(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct tree *tree = arg;
+
+	tree->sent = true;
+}
+
 static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 		     struct error *err)
 {
@@ -146,14 +155,16 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 		.bytes = tree->bytes,
 		.begin = tree_begin,
 		.read = tree_read,
+		.progress = tree_sent,
 		.arg = tree,
 	};
 	char size[HUMAN_SIZE];
 
 	if (transfer_put(client, &transfer, err) < 0)
 		return error_prefix(err, "workspace %.80s", tree->folder);
-	cli_say(cli, "workspace %s: %s, %.12s", tree->folder,
-		human_bytes(tree->bytes, size), tree->hash);
+	cli_say(cli, "workspace %s: %s, %.12s, %s", tree->folder,
+		human_bytes(tree->bytes, size), tree->hash,
+		tree->sent ? "sent" : "is there already");
 	return 0;
 }
 

@@ -39,6 +39,7 @@ sweep_file()
 mkdir -p "$BED/host"
 sweep_file first
 must submit "$BED/first.yaml"
+like "$(<"$BED/words")" 'workspace .*tree: .*, sent' "the tree is sent"
 must wait_job "$JOB" completed 60
 is "$(find "$BED/host" -name 'first.*' | wc -l)" 3 \
 	"the command runs in the workspace, on every node"
@@ -72,6 +73,11 @@ must submit "$BED/second.yaml"
 must wait_job "$JOB" completed 60
 is "$(job_get "$JOB" .spec.container.workspace)" "$hash" \
 	"the same tree is the same content"
+is "$(find "$BED/host" -name 'second.*' | wc -l)" 3 \
+	"and all nodes run in it"
+like "$(<"$BED/words")" 'is there already' \
+	"it is not sent to the controller again"
+is "$(from '[^ ]*')" 3 "nor did any node ask for it again"
 
 # A changed tree is another cell.
 echo changed >"$tree/data/y"
