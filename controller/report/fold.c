@@ -83,16 +83,33 @@ static cJSON *part(cJSON *result, const char *name, bool array)
 		     : cJSON_AddObjectToObject(result, name);
 }
 
+/* The names of such a list of the evaluation join those of the row. */
+static bool give_names(cJSON *result, const cJSON *evaluation, const char *list)
+{
+	const cJSON *names =
+		cJSON_GetObjectItemCaseSensitive(row_at(evaluation, "result"),
+						 list);
+	cJSON *to = names ? part(result, list, true) : NULL;
+	const cJSON *item;
+
+	if (names && !to)
+		return false;
+	cJSON_ArrayForEach(item, names)
+	{
+		if (!add_copy(to, item))
+			return false;
+	}
+	return true;
+}
+
 /* false: no memory. */
 static bool give(cJSON *row, const cJSON *evaluation)
 {
 	cJSON *result = cJSON_GetObjectItemCaseSensitive(row, "result");
-	const cJSON *shown = row_at(evaluation, "result.metric_columns");
 	cJSON *metrics = part(result, "metrics", false);
-	cJSON *columns = shown ? part(result, "metric_columns", true) : NULL;
 	const cJSON *item;
 
-	if (!metrics || (shown && !columns))
+	if (!metrics)
 		return false;
 	cJSON_ArrayForEach(item, row_at(evaluation, "result.metrics"))
 	{
@@ -101,12 +118,8 @@ static bool give(cJSON *row, const cJSON *evaluation)
 		    !add_copy(metrics, item))
 			return false;
 	}
-	cJSON_ArrayForEach(item, shown)
-	{
-		if (!add_copy(columns, item))
-			return false;
-	}
-	return true;
+	return give_names(result, evaluation, "metric_columns") &&
+	       give_names(result, evaluation, "metric_percents");
 }
 
 cJSON *rows_fold(const cJSON *rows, struct error *err)

@@ -144,6 +144,49 @@ static int put_number(const struct lines *lines, size_t line,
 	return buffer_printf(out, err, column->format, value->valuedouble);
 }
 
+/* Is the metric among those that are in percent? */
+static bool in_percent(const cJSON *row, const char *metric)
+{
+	const cJSON *name;
+
+	cJSON_ArrayForEach(name, row_at(row, "result.metric_percents"))
+	{
+		if (cJSON_IsString(name) && !strcmp(name->valuestring, metric))
+			return true;
+	}
+	return false;
+}
+
+/* "35.9%" */
+static int put_metric(const struct lines *lines, size_t line,
+		      const struct column *column, struct buffer *out,
+		      struct error *err)
+{
+	const cJSON *row = lines->rows[line];
+
+	if (put_number(lines, line, column, out, err) < 0)
+		return -1;
+	return row_completed(row) && in_percent(row, column->name) &&
+			       cJSON_IsNumber(row_at(row, column->path))
+		       ? buffer_text(out, "%", err)
+		       : 0;
+}
+
+/* "2.1025", "3.20": two digits at least. */
+static int put_loss(const struct lines *lines, size_t line,
+		    const struct column *column, struct buffer *out,
+		    struct error *err)
+{
+	const cJSON *loss = row_at(lines->rows[line], column->path);
+	char five[32] = "", two[32] = "";
+
+	if (!row_completed(lines->rows[line]) || !cJSON_IsNumber(loss))
+		return put_number(lines, line, column, out, err);
+	snprintf(five, sizeof(five), "%.5g", loss->valuedouble);
+	snprintf(two, sizeof(two), "%.2f", loss->valuedouble);
+	return buffer_text(out, strlen(five) < strlen(two) ? two : five, err);
+}
+
 static int put_aligned(const struct lines *lines, size_t line,
 		       const struct column *column, struct buffer *out,
 		       struct error *err)
@@ -267,7 +310,7 @@ static double used_gib(const cJSON *row)
 	return number_at(row, "result.memory_mib") / MIB_PER_GIB;
 }
 
-/* "77/80": the fullest device, and what it has. */
+/* "77/80": the fullest device, and what it has, in one form. */
 static int put_memory(const struct lines *lines, size_t line,
 		      const struct column *column, struct buffer *out,
 		      struct error *err)
@@ -275,15 +318,17 @@ static int put_memory(const struct lines *lines, size_t line,
 	const cJSON *row = lines->rows[line];
 	double used = used_gib(row);
 	double total = total_gib(row);
+	double scale = used < 10 ? 100 : 10;
+	int digits;
 
 	if (!row_completed(row) || used <= 0)
 		return buffer_text(out, "/", err);
-	/* "1.25", "44.2", "77" */
-	if (used < 10
-		    ? buffer_printf(out, err, "%.2f", used) < 0
-		    : buffer_printf(out, err, "%g", round(used * 10) / 10) < 0)
+	/* "1.25/2.00", "44.2/48.0", "77/80" */
+	used = round(used * scale) / scale;
+	digits = used < 10 ? 2 : used == floor(used) ? 0 : 1;
+	if (buffer_printf(out, err, "%.*f", digits, used) < 0)
 		return -1;
-	return total > 0 ? buffer_printf(out, err, "/%.0f", total)
+	return total > 0 ? buffer_printf(out, err, "/%.*f", digits, total)
 			 : buffer_text(out, "/-", err);
 }
 
@@ -338,7 +383,7 @@ static const struct column known[] = {
 	{ "parallel_strategy", NULL, NULL, put_layout },
 	{ "token/p/s", NULL, NULL, put_rate },
 	{ "throughput", NULL, NULL, put_product },
-	{ "loss", "result.loss.last", "%.5g", put_number },
+	{ "loss", "result.loss.last", "%.5g", put_loss },
 	{ "aligned", "alignment.verdict", "%.3g", put_aligned },
 	{ "mem", NULL, NULL, put_memory },
 	{ "memory", NULL, NULL, put_each_memory },
@@ -383,7 +428,7 @@ static void add_metric(struct table *table, const char *name)
 	path = table->paths[table->count];
 	snprintf(path, sizeof(table->paths[0]), "result.metrics.%.60s", name);
 	table->columns[table->count++] =
-		(struct column){ name, path, "%.6g", put_number };
+		(struct column){ name, path, "%.6g", put_metric };
 }
 
 static void add_metrics(struct table *table, const struct lines *lines)

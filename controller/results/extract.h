@@ -197,6 +197,9 @@ bool extract_rules_file(const struct extract_rules *rules, const char *path);
  */
 bool extract_rules_column(const struct extract_rules *rules, const char *name);
 
+/* Is the number of this name in percent, by the form `percent` of a rule? */
+bool extract_rules_percent(const struct extract_rules *rules, const char *name);
+
 /* The state of reading one stream. */
 struct extract;
 

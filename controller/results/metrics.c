@@ -78,15 +78,17 @@ cJSON *metrics_json(const struct extract *extract, size_t first)
 	return object;
 }
 
-cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics)
+typedef bool rule_fn(const struct extract_rules *rules, const char *name);
+
+static cJSON *names_of(const struct extract *extract, const cJSON *metrics,
+		       rule_fn *wanted)
 {
 	cJSON *names = cJSON_CreateArray();
 	const cJSON *metric;
 
 	cJSON_ArrayForEach(metric, metrics)
 	{
-		if (extract_rules_column(extract_rules_of(extract),
-					 metric->string) &&
+		if (wanted(extract_rules_of(extract), metric->string) &&
 		    !cJSON_AddItemToArray(names,
 					  cJSON_CreateString(metric->string))) {
 			cJSON_Delete(names);
@@ -94,4 +96,14 @@ cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics)
 		}
 	}
 	return names;
+}
+
+cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics)
+{
+	return names_of(extract, metrics, extract_rules_column);
+}
+
+cJSON *metrics_percents(const struct extract *extract, const cJSON *metrics)
+{
+	return names_of(extract, metrics, extract_rules_percent);
 }

@@ -22,6 +22,8 @@ cJSON *metrics_json(const struct extract *extract, size_t first);
  * ENOMEM.
  */
 cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics);
+/* Likewise those that are in percent. */
+cJSON *metrics_percents(const struct extract *extract, const cJSON *metrics);
 
 /* How many were told of the whole run: it has been measured then, also when no
  * step was.

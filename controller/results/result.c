@@ -410,6 +410,8 @@ static void add_metrics(struct making *making)
 
 	add(making, making->object, "metric_columns",
 	    extract ? metrics_columns(extract, metrics) : cJSON_CreateArray());
+	add(making, making->object, "metric_percents",
+	    extract ? metrics_percents(extract, metrics) : cJSON_CreateArray());
 	add(making, making->object, "metrics", metrics);
 }
 

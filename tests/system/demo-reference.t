@@ -15,9 +15,9 @@ is "$(grep -c '^## .* (replayed on pretended hardware)$' <<<"$out")" 5 \
 	"five tables, each marked as replayed"
 for row in '| H800, 2 nodes, 16 devices (2x8) | / | 2068 | 2.06 | 77/80 | 16.31% |' \
 	'| GAS=1024(GBS=1024=4M tokens) | 1.00 | True | 62/64 |' \
-	'(finetune) | LBS=16(GBS=128=262144 tokens) | 2937 | 0.4796 | 78/80 | 35.9 | 39.54% |' \
+	'(finetune) | LBS=16(GBS=128=262144 tokens) | 2937 | 0.4796 | 78/80 | 35.9% | 39.54% |' \
 	'| 6.42 \* 2048 / 8 = 1643 tokens/s | 35.84\*2 + 34.71\*2 + 32.80\*2 + 32.04\*2 GB |' \
-	'| S4000, 1 node, 8 devices (1x8) | / | 1.00 | 3.2 | 44.2/48 |'; do
+	'| S4000, 1 node, 8 devices (1x8) | / | 1.00 | 3.20 | 44.2/48.0 |'; do
 	ok '[[ $out == *"$row"* ]]' "there is $row" || diag "$out"
 done
 like "$out" "1 token/p/s, the losses, and the memory of" \

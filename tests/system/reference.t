@@ -403,7 +403,7 @@ table_is "${SWEEPS[llava1.5-7b-a800]}" "the table has all of it" <<'END'
 | 配置 | fix_hp | token/p/s | loss | mem | acc(MMMU) | MFU |
 | --- | --- | --- | --- | --- | --- | --- |
 | A800单机8卡（1x8）（pretrain） | / | 4013 | 2.1025 | 74/80 | / | 18.01% |
-| A800单机8卡（1x8）（finetune） | LBS=16(GBS=128=262144 tokens) | 2937 | 0.4796 | 78/80 | 35.9 | 39.54% |
+| A800单机8卡（1x8）（finetune） | LBS=16(GBS=128=262144 tokens) | 2937 | 0.4796 | 78/80 | 35.9% | 39.54% |
 END
 
 n=0
@@ -435,7 +435,7 @@ table_is "${SWEEPS[llama2-7b-s4000]}" \
 	"its memory and loss stand in their own columns" <<'END'
 | 配置 | fix_hp | token/p/s | loss | mem | MFU |
 | --- | --- | --- | --- | --- | --- |
-| S4000单机8卡（1x8） | / | 1.00 | 3.2 | 44.2/48 | 0.04% |
+| S4000单机8卡（1x8） | / | 1.00 | 3.20 | 44.2/48.0 | 0.04% |
 END
 is "$(cli report "${SWEEPS[llama2-7b-s4000]}" --format json |
 	jq -r '.rows[0].setup | "\(.micro_batch) \(.global_batch) \(.sequence)"')" \

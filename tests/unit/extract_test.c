@@ -200,6 +200,15 @@ static void test_columns(void)
 	   "metrics that a pattern matches are for tables %s", err.text);
 	ok(rules && !extract_rules_column(rules, "lr2"), "others are not");
 	extract_rules_free(rules);
+	rules = rules_of("rules: [{match: '(?<a>\\d+) (?<b>\\d+)', to: end,\n"
+			 "  row: one, fields: {a: [x, 'acc:percent'], b: "
+			 "y}}]\n",
+			 &err);
+	ok(rules && extract_rules_percent(rules, "acc") &&
+		   !extract_rules_percent(rules, "x") &&
+		   !extract_rules_percent(rules, "y"),
+	   "what a rule puts in percent is known %s", err.text);
+	extract_rules_free(rules);
 	rules = rules_of(cpu_rules, NULL);
 	ok(rules && extract_rules_column(rules, "lr2"),
 	   "without patterns all are");

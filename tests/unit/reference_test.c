@@ -246,7 +246,8 @@ static void test_fold(void)
 		"\"stage\":\"one\",\"layout\":{\"tp\":2,\"pp\":1,"
 		"\"stage\":\"2\",\"sharding\":4,\"data\":4}},\"result\":{"
 		"\"tokens_per_second_per_device\":4013,\"memory_mib\":45260.8,"
-		"\"memory_source\":\"sampled\",\"loss\":{\"last\":2.1025},"
+		"\"usage\":{\"mem_total_mib\":49152},"
+		"\"memory_source\":\"sampled\",\"loss\":{\"last\":3.2},"
 		"\"flags\":[\"odd\"]}},"
 		"{\"cell\":\"step=ab x=1\",\"repeat\":0,\"state\":"
 		"\"completed\",\"follows\":\"step=a\",\"nodes\":1,"
@@ -256,7 +257,8 @@ static void test_fold(void)
 		"\"tokens_per_second_per_device\":2937,\"flags\":[\"odd\"]}},"
 		"{\"cell\":\"step=c\",\"repeat\":0,\"state\":\"completed\","
 		"\"follows\":\"x=1 step=ab\",\"result\":{\"metrics\":{"
-		"\"acc\":35.9,\"other\":1},\"metric_columns\":[\"acc\"]}},"
+		"\"acc\":35.9,\"other\":1},\"metric_columns\":[\"acc\"],"
+		"\"metric_percents\":[\"acc\"]}},"
 		"{\"cell\":\"step=d\",\"repeat\":0,\"state\":\"failed\","
 		"\"text\":\"no answer\",\"follows\":\"step=ab\","
 		"\"result\":{\"metrics\":{\"acc\":1}}}]";
@@ -269,12 +271,13 @@ static void test_fold(void)
 	    "| MFU |\n"
 	    "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
 	    "| A800, 1 node, 8 devices (1x8) (one) | TP2PP1SH2SP4 | / | 4013 | "
-	    "2.1025 | 44.2/- | / | / |\n"
+	    "3.20 | 44.2/48.0 | / | / |\n"
 	    "| A800, 1 node, 8 devices (1x8) (two) | TP2PP1DP4 | / | 2937 | / "
 	    "| "
-	    "/ | 35.9 | / |\n",
+	    "/ | 35.9% | / |\n",
 	    "an evaluation stands in the line of what it evaluates; stages and "
-	    "sharding are told");
+	    "sharding are told; what is in percent says so, both of a pair "
+	    "have as many digits");
 	has(&out, "  - 1, 2: odd\n", "a doubt is told once, with all its rows");
 	has(&out, "  - 3: no answer\n", "a failed evaluation is not hidden");
 }

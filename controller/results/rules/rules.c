@@ -55,6 +55,28 @@ bool extract_rules_column(const struct extract_rules *rules, const char *name)
 	return !rules->columns_said || matches_any(&rules->columns, name);
 }
 
+static bool source_percent(const struct extract_rules *rules,
+			   const struct source *source, const char *name)
+{
+	for (size_t i = 0; i < source->target_count; i++)
+		if (source->targets[i].form == FORM_PERCENT &&
+		    !strcmp(fields_name(&rules->fields,
+					source->targets[i].field),
+			    name))
+			return true;
+	return false;
+}
+
+bool extract_rules_percent(const struct extract_rules *rules, const char *name)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		for (size_t s = 0; s < rules->rules[i].source_count; s++)
+			if (source_percent(rules, &rules->rules[i].sources[s],
+					   name))
+				return true;
+	return false;
+}
+
 enum extract_read extract_rules_read(const struct extract_rules *rules)
 {
 	return rules->read;
