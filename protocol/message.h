@@ -520,8 +520,8 @@ struct message_kind {
 	const struct schema *schema;
 	unsigned int senders; /* roles */
 	bool payload;
-	const char *does; /* of what people ask: what it is, for the manual */
 	bool audited;     /* kept in the audit log, with its answer */
+	const char *does; /* of what people ask: what it is, for the manual */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];
 

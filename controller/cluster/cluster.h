@@ -55,7 +55,7 @@ struct node {
 	bool drain;     /* somebody said so, for this time, wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
 	char *reason;                          /* or NULL */
-	char *label_text; /* of the slot */
+	char *label_text;                      /* of the slot */
 	cJSON *labels; /* an object of texts; NULL: none */
 	char *vendor;  /* "" before the first hello */
 	char *address;

@@ -53,7 +53,8 @@ const struct config_program controller_program = {
 	.usage = "[--key FILE --keys FILE] [OPTION...]\n"
 		 "       regatta-controller backup|restore FILE [OPTION...]",
 	.about = "Keeps sweeps, jobs and results, and hands tasks to the "
-		 "agents. backup writes\nits state folder to FILE, while it runs "
+		 "agents. backup writes\nits state folder to FILE, while it "
+		 "runs "
 		 "or not; restore makes one of it.",
 	.closing = "Every option may also stand in the file, and but for --key "
 		   "in the environment:\nnode_lost: 60, "

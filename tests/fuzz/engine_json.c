@@ -145,8 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(image_ensure(images, "x", NULL, NULL, on_image, &world,
 				   NULL) != NULL);
 	} else if (world.part == PART_RAW) {
-		check(engine_image_pull(engine, "x", NULL, 5000, on_object, on_done,
-					&world, NULL) != NULL);
+		check(engine_image_pull(engine, "x", NULL, 5000, on_object,
+					on_done, &world, NULL) != NULL);
 	} else {
 		check(engine_container_inspect(engine, "x", 5000, on_done,
 					       &world, NULL) != NULL);

@@ -450,7 +450,8 @@ static void bad_names(struct world *world)
 	ok(!engine_archive_get(world->engine, ID, "relative", 0, NULL, done,
 			       NULL, &err),
 	   "a relative path in a container is refused");
-	ok(!engine_image_pull(world->engine, "A", NULL, 0, object, done, NULL, &err),
+	ok(!engine_image_pull(world->engine, "A", NULL, 0, object, done, NULL,
+			      &err),
 	   "a wrong reference is refused: %s", err.text);
 	sd_event_run(world->loop, 0);
 	is_int(fake_engine_requests(world->fake), before, "nothing was sent");
@@ -687,9 +688,9 @@ static void archives(struct world *world)
 	reset(outcome);
 	transfer.left = 100000;
 	world->chunks = build;
-	outcome->call =
-		engine_image_build(world->engine, "x:1", &labels, NULL, 1000, source,
-				   &transfer, object, done, outcome, NULL);
+	outcome->call = engine_image_build(world->engine, "x:1", &labels, NULL,
+					   1000, source, &transfer, object,
+					   done, outcome, NULL);
 	wait_done(world, outcome);
 	is(world->seen,
 	   "POST /v1.41/build?t=x%3A1&rm=1&forcerm=1&labels="
