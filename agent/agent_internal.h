@@ -1,0 +1,99 @@
+/* agent_internal.h - what the files of the agent share.
+ *
+ * agent.c opens and closes what an agent consists of, begin.c looks what is
+ * there at the start, session.c speaks with the controller, entries.c keeps the
+ * tasks.
+ */
+#ifndef AGENT_AGENT_INTERNAL_H
+#define AGENT_AGENT_INTERNAL_H
+
+#include "agent/agent.h"
+#include "agent/content/depot.h"
+#include "agent/devices/facts.h"
+#include "agent/devices/inventory.h"
+#include "agent/registry/registries.h"
+#include "agent/tasks/task.h"
+#include "protocol/container.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+#include "protocol/machine.h"
+#include "protocol/wire.h"
+
+#include <sys/queue.h>
+
+#define AGENT_CALL_MS 30000
+
+struct entry {
+	struct task *task;
+	TAILQ_ENTRY(entry) next;
+};
+
+struct agent {
+	sd_event *loop;
+	const struct agent_config *config;
+	struct engine *engine;
+	struct images *images;
+	struct registries registries;
+	struct spool *spool;
+	struct pump *pump;
+	struct depot *depot;
+	struct monitor_config monitor_config;
+	struct monitor *monitor;
+	struct wire_client *wire;
+	struct task_room room;
+	struct inventory *inventory;
+	bool inventory_due; /* it changed, and that was not told */
+	struct engine_abilities abilities;
+	struct allot_source allot;
+	struct version_query *query; /* at the start */
+	struct versions versions;    /* as last told */
+	struct engine_call *call;    /* at the start: version, info, list */
+	sd_event_source *retry, *report;
+	sd_event_source *inotify;
+	cJSON *engine_version;
+	char instance[33];
+	char *folder; /* of the spool */
+	bool begun;   /* to look what the engine has */
+	bool session; /* welcome was heard */
+	bool complained;
+	TAILQ_HEAD(, entry) tasks;
+	size_t tasks_count;
+};
+
+/* Tasks. */
+struct entry *entry_find(struct agent *agent, const struct task_id *id);
+int entry_add(struct agent *agent, struct task *task, struct error *err);
+void entry_remove(struct agent *agent, struct entry *entry);
+
+/* What systemctl status shows; packages look there for tasks, too. */
+void agent_tell_status(const struct agent *agent);
+
+/* Where tools run; NULL: anywhere. */
+const cpu_set_t *agent_housekeeping(const struct agent_config *config);
+
+/* The session: handlers of the wire, of tasks, and of what sends pieces. */
+extern const struct wire_client_handler session_handler;
+void session_task_changed(void *arg, struct task *task);
+void session_task_progress(void *arg, struct task *task,
+			   const struct image_progress *progress);
+void session_task_gone(void *arg, struct task *task);
+int session_say_content(void *arg, enum message_type type, const void *body,
+			const void *data, size_t size);
+int session_send_log(void *arg, const struct message_log *log, const void *data,
+		     size_t size);
+
+/* Tell the devices if they changed since that was told. */
+void session_tell_inventory(struct agent *agent);
+
+/* The inventory's handler: nothing is adopted or begun before it is known what
+ * devices there are, and with what driver.
+ */
+void begin_devices(void *arg);
+
+/* Remove containers of ours that are no task's. Only when welcome: a second
+ * agent with the same key, to which the containers of the first are strays,
+ * never is.
+ */
+void begin_strays(struct agent *agent);
+
+#endif

@@ -1,0 +1,396 @@
+/* session.c - what the agent tells the controller, and hears. */
+#include "agent/agent_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPORT_MS                                                              \
+	200            /* until a report that could not be sent is tried again \
+			*/
+#define TASKS_MAX 1024 /* at a time on one node */
+
+/* Speaking. */
+
+static int report_run(sd_event_source *source, uint64_t usec, void *arg);
+
+static void report_later(struct agent *agent)
+{
+	loop_timer(agent->loop, &agent->report, REPORT_MS, report_run, agent,
+		   NULL);
+}
+
+/* What cannot be sent now is covered by a whole report a little later. */
+static void say(struct agent *agent, enum message_type type, const void *body)
+{
+	if (agent->session &&
+	    wire_client_send(agent->wire, type, body, NULL, 0, NULL) < 0)
+		report_later(agent);
+}
+
+static int fill_report(struct agent *agent, struct message_report *report)
+{
+	struct entry *entry;
+
+	report->tasks = calloc(agent->tasks_count + 1, sizeof(*report->tasks));
+	if (!report->tasks)
+		return -1;
+	TAILQ_FOREACH(entry, &agent->tasks, next)
+	{
+		if (task_status(entry->task,
+				&report->tasks[report->tasks_count], NULL) < 0)
+			return -1;
+		report->tasks_count++;
+	}
+	return 0;
+}
+
+/* The list stays the inventory's: the message only shows it. */
+void session_tell_inventory(struct agent *agent)
+{
+	const struct devices *devices = inventory_devices(agent->inventory);
+	struct message_inventory message = { devices->list, devices->count };
+
+	if (!agent->session || !agent->inventory_due)
+		return;
+	if (wire_client_send(agent->wire, MESSAGE_INVENTORY, &message, NULL, 0,
+			     NULL) < 0)
+		report_later(agent);
+	else
+		agent->inventory_due = false;
+}
+
+static int report_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct agent *agent = arg;
+	struct message_report report = { 0 };
+
+	if (!agent->session)
+		return 0;
+	session_tell_inventory(agent);
+	if (fill_report(agent, &report) < 0 ||
+	    wire_client_send(agent->wire, MESSAGE_REPORT, &report, NULL, 0,
+			     NULL) < 0)
+		report_later(agent);
+	codec_clear(message_kinds[MESSAGE_REPORT].schema, &report);
+	return 0;
+}
+
+void session_task_changed(void *arg, struct task *task)
+{
+	struct agent *agent = arg;
+	struct message_task message;
+	const struct task_status *status = &message.task;
+
+	if (task_status(task, &message.task, NULL) < 0) {
+		report_later(agent);
+		return;
+	}
+	log_info("task %s job=%" PRIu64 " attempt=%u rank=%u%s%s%s%s",
+		 status->state, status->job, status->attempt, status->rank,
+		 status->failure ? " failure=" : "",
+		 status->failure ? status->failure : "",
+		 status->text ? ": " : "", status->text ? status->text : "");
+	say(agent, MESSAGE_TASK, &message);
+	codec_clear(message_kinds[MESSAGE_TASK].schema, &message);
+}
+
+void session_task_progress(void *arg, struct task *task,
+			   const struct image_progress *progress)
+{
+	struct agent *agent = arg;
+	const struct task_id *id = task_id(task);
+	struct moving_layer moving[IMAGE_MOVING_MAX];
+	struct message_progress message = {
+		.job = id->job,
+		.attempt = id->attempt,
+		.rank = id->rank,
+		.phase = (char *)image_phase_name(progress->phase),
+		.done_bytes = progress->bytes,
+		.total_bytes = progress->bytes_total,
+		.extracted_bytes = progress->extracted,
+		.rate = progress->rate,
+		.layers = progress->layers,
+		.layers_total = progress->layers_total,
+		.tries = progress->attempt,
+		.moving = moving,
+		.moving_count = progress->moving_count,
+	};
+
+	for (size_t i = 0; i < progress->moving_count; i++) {
+		const struct image_layer *layer = &progress->moving[i];
+
+		moving[i] = (struct moving_layer){
+			.id = (char *)layer->id,
+			.phase = (char *)image_phase_name(
+				layer->extracting ? IMAGE_EXTRACTING
+						  : IMAGE_PULLING),
+			.done_bytes = layer->bytes,
+			.total_bytes = layer->bytes_total,
+		};
+	}
+
+	/* A lost one does no harm: the next is soon there. */
+	if (agent->session)
+		wire_client_send(agent->wire, MESSAGE_PROGRESS, &message, NULL,
+				 0, NULL);
+}
+
+static void say_discarded(struct agent *agent, const struct task_id *id)
+{
+	struct message_discard message = { id->job, id->attempt, id->rank };
+
+	say(agent, MESSAGE_DISCARDED, &message);
+}
+
+void session_task_gone(void *arg, struct task *task)
+{
+	struct agent *agent = arg;
+	struct task_id id = *task_id(task);
+	struct entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		entry_remove(agent, entry);
+	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
+		 id.attempt, id.rank);
+	say_discarded(agent, &id);
+}
+
+/* depot_config.say */
+int session_say_content(void *arg, enum message_type type, const void *body,
+			const void *data, size_t size)
+{
+	struct agent *agent = arg;
+
+	return wire_client_send(agent->wire, type, body, data, size, NULL);
+}
+
+int session_send_log(void *arg, const struct message_log *log, const void *data,
+		     size_t size)
+{
+	struct agent *agent = arg;
+
+	return wire_client_send(agent->wire, MESSAGE_LOG, log, data, size,
+				NULL);
+}
+
+/* Hearing. */
+
+static void on_welcome(struct agent *agent, void *body)
+{
+	struct message_welcome *welcome = body;
+	uint64_t credit = welcome->credit_bytes;
+
+	agent->session = true;
+	agent_tell_status(agent);
+	agent->complained = false;
+	begin_strays(agent);
+	log_info("session with the controller at %s",
+		 agent->config->controller);
+	pump_session(agent->pump,
+		     credit < AGENT_CREDIT_MAX ? credit : AGENT_CREDIT_MAX);
+	report_run(NULL, 0, agent);
+	depot_session(agent->depot, true);
+}
+
+/* A task that cannot even be begun is reported as ended. */
+static void refuse_prepare(struct agent *agent, const struct task_id *id,
+			   struct error *why)
+{
+	struct message_task message = { .task = {
+						.job = id->job,
+						.attempt = id->attempt,
+						.rank = id->rank,
+						.state =
+							(char *)task_state_name(
+								TASK_ENDED),
+						.failure = (char *)failure_name(
+							FAILURE_PREFLIGHT),
+						.text = why->text,
+						.code = why->code,
+					} };
+
+	log_warning("task refused job=%" PRIu64 " rank=%u: %s", id->job,
+		    id->rank, why->text);
+	say(agent, MESSAGE_TASK, &message);
+}
+
+static void on_prepare(struct agent *agent, void *body)
+{
+	struct message_prepare *prepare = body;
+	struct task_id id = task_spec_id(&prepare->task);
+	struct entry *entry = entry_find(agent, &id);
+	struct error err = { 0 };
+	struct task *task;
+
+	if (entry) {
+		session_task_changed(agent, entry->task); /* it came twice: say
+							     again */
+		return;
+	}
+	if (agent->tasks_count >= TASKS_MAX) {
+		error_set(&err, EBUSY, "%d tasks on this node already",
+			  TASKS_MAX);
+		refuse_prepare(agent, &id, &err);
+		return;
+	}
+	guard_limit(agent->config->guard, &prepare->task.container);
+	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
+		 id.job, id.attempt, id.rank, prepare->task.container.image);
+	task = task_new(&agent->room, &prepare->task, &err);
+	if (!task || entry_add(agent, task, &err) < 0) {
+		task_free(task);
+		spool_remove(agent->spool, &id, NULL);
+		refuse_prepare(agent, &id, &err);
+		return;
+	}
+}
+
+static void on_start(struct agent *agent, void *body)
+{
+	struct message_start *start = body;
+	struct task_id id = { start->job, start->attempt, start->rank };
+	const struct rendezvous rendezvous = { start->master_addr,
+					       start->master_port,
+					       start->time_ms,
+					       start->addresses };
+	struct entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_start(entry->task, &rendezvous);
+	else
+		report_run(NULL, 0, agent);
+}
+
+static void on_stop(struct agent *agent, void *body)
+{
+	struct message_stop *stop = body;
+	struct task_id id = { stop->job, stop->attempt, stop->rank };
+	struct entry *entry = entry_find(agent, &id);
+	enum failure reason = failure_from(stop->reason);
+
+	if (entry)
+		task_stop(entry->task, reason ? reason : FAILURE_CANCELLED);
+	else
+		report_run(NULL, 0, agent);
+}
+
+static void on_discard(struct agent *agent, void *body)
+{
+	struct message_discard *discard = body;
+	struct task_id id = { discard->job, discard->attempt, discard->rank };
+	struct entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_discard(entry->task);
+	else
+		say_discarded(agent, &id);
+}
+
+static void on_log_ack(struct agent *agent, void *body)
+{
+	pump_ack(agent->pump, body);
+}
+
+static void on_resync(struct agent *agent, void *body)
+{
+	report_run(NULL, 0, agent);
+}
+
+static void heard(void *arg, enum message_type type, void *body,
+		  const void *payload, size_t size)
+{
+	/* clang-format off */
+	static void (*const handlers[MESSAGE_TYPES])(struct agent *, void *) = {
+		[MESSAGE_WELCOME] = on_welcome,
+		[MESSAGE_PREPARE] = on_prepare,
+		[MESSAGE_START] = on_start,
+		[MESSAGE_STOP] = on_stop,
+		[MESSAGE_DISCARD] = on_discard,
+		[MESSAGE_LOG_ACK] = on_log_ack,
+		[MESSAGE_RESYNC] = on_resync,
+	};
+	/* clang-format on */
+	struct agent *agent = arg;
+
+	if (!depot_heard(agent->depot, type, body, payload, size) &&
+	    handlers[type])
+		handlers[type](agent, body);
+}
+
+static void add_names(cJSON *facts, const char *name,
+		      const struct strings *list)
+{
+	cJSON *array = list->count ? cJSON_AddArrayToObject(facts, name) : NULL;
+
+	for (size_t i = 0; array && i < list->count; i++)
+		cJSON_AddItemToArray(array, cJSON_CreateString(list->items[i]));
+}
+
+/* What the engine and the devices add to the host's facts. */
+static cJSON *all_facts(struct agent *agent)
+{
+	struct facts_source source = {
+		.sys = agent->allot.roots->sys,
+		.proc = agent->allot.roots->proc,
+		.engine = agent->engine_version,
+	};
+	const struct devices *devices = inventory_devices(agent->inventory);
+	cJSON *facts = facts_read(&source, NULL);
+
+	facts_versions(facts, &agent->versions);
+	facts_accelerators(facts, devices->list, devices->count,
+			   inventory_vendor(agent->inventory));
+	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
+	add_names(facts, "engine_cdi", &agent->abilities.cdi);
+	if (devices->pretended)
+		cJSON_AddBoolToObject(facts, "pretended", true);
+	return facts;
+}
+
+static void connected(void *arg)
+{
+	struct agent *agent = arg;
+	const struct agent_config *config = agent->config;
+	const struct devices *devices = inventory_devices(agent->inventory);
+	char machine[MACHINE_ID_SIZE];
+	struct message_hello hello = {
+		.version = PROTOCOL_VERSION,
+		.software = (char *)"regatta-agent " REGATTA_VERSION,
+		.instance = agent->instance,
+		.cluster = (char *)config->cluster,
+		.address = (char *)config->address,
+		.vendor = (char *)inventory_vendor(agent->inventory),
+		.devices = inventory_count(agent->inventory),
+		.peers = (char *)depot_endpoint(agent->depot),
+		.machine = machine_id(machine) ? machine : NULL,
+		.facts = all_facts(agent),
+		.inventory = devices->list,
+		.inventory_count = devices->count,
+	};
+
+	agent->inventory_due = false;
+	wire_client_send(agent->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
+	cJSON_Delete(hello.facts);
+}
+
+static void lost(void *arg, int code, const char *why)
+{
+	struct agent *agent = arg;
+
+	/* Once per outage: the client tries again every second. */
+	if (!agent->complained)
+		log_warning("no session: %s; trying again", why);
+	agent->complained = true;
+	agent->session = false;
+	agent_tell_status(agent);
+	pump_session(agent->pump, 0);
+	depot_session(agent->depot, false);
+}
+
+const struct wire_client_handler session_handler = {
+	.connected = connected,
+	.message = heard,
+	.lost = lost,
+};
