@@ -1,4 +1,5 @@
-/* begin.c - what is there when an agent starts: devices, engine, tasks. */
+/* begin.c - what is there when an agent starts: devices, engine, tasks.
+ */
 #include "agent/agent_internal.h"
 
 #include <errno.h>

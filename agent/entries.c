@@ -1,4 +1,5 @@
-/* entries.c - the tasks of a node. */
+/* entries.c - the tasks of a node.
+ */
 #include "agent/agent_internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* session.c - what the agent tells the controller, and hears. */
+/* session.c - what the agent tells the controller, and hears.
+ */
 #include "agent/agent_internal.h"
 
 #include <errno.h>
