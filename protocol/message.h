@@ -435,8 +435,9 @@ struct message_query {
 /* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",
  * "state", "exit_code", "streams": [names of ranks' output]} and the bytes as
  * payload; asked for no stream, or for that of a followed file, also "files":
- * [{"stream", "rank", "path", "part", "bytes"}]. wait_ms: an answer without
- * bytes waits until there are some or the job has ended.
+ * [{"stream", "rank", "path", "part", "bytes"}] and "builds": [names of streams
+ * of image builds]. wait_ms: an answer without bytes waits until there are some
+ * or the job has ended.
  */
 struct message_log_read {
 	uint64_t request;

@@ -2,6 +2,7 @@
  */
 #include "protocol/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ADDRESS_MAX 253 /* bytes of a name; RFC 1035, section 2.3.4 */
@@ -155,6 +156,11 @@ static const struct field task_spec_fields[] = {
 };
 const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
 /* clang-format on */
+
+void build_stream(uint32_t rank, char name[BUILD_STREAM_SIZE])
+{
+	snprintf(name, BUILD_STREAM_SIZE, "build-%u", rank);
+}
 
 static bool wants_addresses(const char *text)
 {

@@ -194,6 +194,11 @@ struct job_spec {
 };
 extern const struct schema job_spec_schema;
 
+/* "build-3": the stream of what building the image printed on that node rank.
+ */
+#define BUILD_STREAM_SIZE 24
+void build_stream(uint32_t rank, char name[BUILD_STREAM_SIZE]);
+
 /* One container of the gang on one node. */
 struct task_spec {
 	uint64_t job;

@@ -318,6 +318,12 @@ static void build_object(void *arg, const cJSON *object)
 	struct flight *flight = arg;
 
 	keep_last(flight, text_of(object, "stream"));
+	if (*text_of(object, "stream")) {
+		flight->progress.output = text_of(object, "stream");
+		if (!tell(flight, true))
+			return;
+		flight->progress.output = NULL;
+	}
 	progress_build(flight->sums, object);
 	progress_sum(flight->sums, &flight->progress);
 	tell(flight, false);

@@ -50,6 +50,8 @@ struct image_progress {
 	uint32_t attempt;                            /* 1 .. 3 */
 	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
 	size_t moving_count;
+	const char *output; /* of a build: what it just printed, or NULL; only
+			       in calls for this alone */
 	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:..., once it is known
 					   what is pulled; "" before */
 };
@@ -70,7 +72,8 @@ struct image {
 	uint64_t size_bytes;
 };
 
-/* At most five times a second, at each new phase and attempt, and at the end.
+/* With each output of a build; else at most five times a second, at each new
+ * phase and attempt, and at the end.
  */
 typedef void image_progress_fn(void *arg,
 			       const struct image_progress *progress);

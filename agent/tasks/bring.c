@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int keep_image(struct task *task, const struct image *image)
 {
@@ -139,10 +140,31 @@ static void image_done(void *arg, const struct error *err,
 	}
 }
 
+/* What a build prints is a stream of the task. */
+static void keep_output(struct task *task, const char *text)
+{
+	char name[BUILD_STREAM_SIZE];
+	size_t size = strlen(text);
+	struct error err;
+
+	build_stream(task->id.rank, name);
+	if (task->build_fd < 0)
+		task->build_fd = spool_append_stream(task->room->spool,
+						     &task->id, name, &err);
+	/* Output that is lost is no reason to fail. */
+	if (task->build_fd >= 0 &&
+	    write(task->build_fd, text, size) == (ssize_t)size)
+		pump_wake(task->room->pump);
+}
+
 static void image_progress(void *arg, const struct image_progress *progress)
 {
 	struct task *task = arg;
 
+	if (progress->output) {
+		keep_output(task, progress->output);
+		return;
+	}
 	if (progress->digest[0])
 		tell_pin(task, progress->digest);
 	task->room->progress(task->room->arg, task, progress);

@@ -31,6 +31,8 @@ void step_leave(struct task *task)
 	preflight_cancel(take(task->preflight));
 	if (task->image)
 		image_release(take(task->image));
+	if (task->build_fd >= 0)
+		close(take_fd(&task->build_fd));
 	if (task->fetch)
 		fetch_release(take(task->fetch));
 	insert_free(take(task->insert));

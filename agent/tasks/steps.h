@@ -70,7 +70,8 @@ struct task {
 					 for the engine finishes it anyway */
 	sd_event_source *retry, *watch;
 	unsigned int retries;
-	int port_fd; /* holds the rendezvous port until the start */
+	int build_fd; /* what a build prints goes there; -1: it is shut */
+	int port_fd;  /* holds the rendezvous port until the start */
 	uint32_t port;
 	char *address; /* given with the order to start */
 	uint32_t rendezvous_port;

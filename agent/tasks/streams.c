@@ -61,6 +61,10 @@ int streams_open(struct streams *streams, struct pump *pump,
 	trace_stream(spec->rank, name);
 	if (!add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
+	build_stream(spec->rank, name);
+	if (spec->container.build &&
+	    !add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+		return -1;
 	/* What was there before us, the controller may have a part of. */
 	streams_look(streams);
 	streams->fresh = true;

@@ -153,6 +153,7 @@ static struct task *task_make(const struct task_room *room,
 	task->room = room;
 	task->id = *id;
 	task->port_fd = -1;
+	task->build_fd = -1;
 	return task;
 }
 

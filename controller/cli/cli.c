@@ -177,7 +177,8 @@ static const struct option_rule logs_rules[] = {
 	{ OPTION("rank", 0, OPTION_NUMBER, rank, "N"), .max = 1048575,
 	  .help = "only the output of that rank, byte for byte" },
 	{ OPTION("stream", 0, OPTION_TEXT, stream, "NAME"),
-	  .help = "a followed file: its stream, path or a pattern of paths" },
+	  .help = "a followed file: its stream, path or a pattern of paths; "
+		  "build: what building the image printed" },
 	{ OPTION("list", 0, OPTION_FLAG, list, NULL),
 	  .help = "only list the streams: what there is to read" },
 	{ OPTION("tail", 'n', OPTION_NUMBER, tail, "N"), .max = 1000000000,

@@ -47,6 +47,9 @@ static bool stream_expected(const struct task *task, const char *stream)
 		if (!strcmp(name, stream))
 			return true;
 	}
+	build_stream(task->rank, name);
+	if (task->job->gang->spec.container.build && !strcmp(name, stream))
+		return true;
 	trace_stream(task->rank, name);
 	return !strcmp(name, stream) || followed_belongs(task->rank, stream);
 }
@@ -86,6 +89,9 @@ void intake_tell_lengths(struct cluster *cluster, struct task *task)
 	}
 	trace_stream(task->rank, name);
 	tell_length(cluster, task, name);
+	build_stream(task->rank, name);
+	if (task->job->gang->spec.container.build)
+		tell_length(cluster, task, name);
 	for (size_t i = 0; i < task->streams_count; i++)
 		if (followed_belongs(task->rank, task->streams[i].name))
 			tell_length(cluster, task, task->streams[i].name);

@@ -29,6 +29,13 @@ static int read_subject(const struct job_row *row, void *arg)
 	return 0;
 }
 
+static int add_build(const char *stream, uint64_t length, void *arg)
+{
+	if (!strncmp(stream, "build-", 6))
+		cJSON_AddItemToArray(arg, cJSON_CreateString(stream));
+	return 0;
+}
+
 static int add_stream(const char *stream, uint64_t length, void *arg)
 {
 	if (!strncmp(stream, "rank-", 5))
@@ -167,10 +174,13 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	logstore_streams(cluster->logs, stored.job, attempt, add_stream,
 			 cJSON_AddArrayToObject(body, "streams"), NULL);
 	/* Who reads the ranks' output needs to know of no files. */
-	if (!read->stream || strncmp(read->stream, "rank-", 5) != 0)
+	if (!read->stream || strncmp(read->stream, "rank-", 5) != 0) {
 		cJSON_AddItemToObject(body, "files",
 				      files_describe(cluster, stored.job,
 						     attempt));
+		logstore_streams(cluster->logs, stored.job, attempt, add_build,
+				 cJSON_AddArrayToObject(body, "builds"), NULL);
+	}
 	if (read->stream &&
 	    read_piece(cluster, &stored, attempt, body, bytes, err) < 0) {
 		cJSON_Delete(body);

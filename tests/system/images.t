@@ -171,6 +171,19 @@ ok '! grep -q "sizes are not known" <(log_of cluster/agent1)' \
 is "$(dk "$engine" images --format '{{.Repository}}:{{.Tag}}' "$locked/secret/tool")" \
 	"$locked/secret/tool:1" "it came by digest, and has its name"
 
+# What a build prints is a stream of its job.
+cat >"$BED/built.yaml" <<END
+sweep: built
+build: cpu
+retries: 0
+command: [/trainer, --help]
+END
+must submit "$BED/built.yaml"
+must wait_sweep "$SWEEP" 60
+like "$(cli logs "$JOB" --stream build)" "Step 1/.*FROM scratch.*Successfully" \
+	"what a build prints can be read"
+is "$(cli logs "$JOB" | grep -c 'Step 1/')" 0 "and is not the job's output"
+
 # Nobody is let in with another password; nothing says which it was.
 sed -i "s/\"auth\": .*/\"username\": \"$user\", \"password\": \"x-$secret\"/" \
 	"$BED/auth.json"

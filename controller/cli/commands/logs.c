@@ -134,6 +134,17 @@ static int learn_files(struct logs *logs, const cJSON *body, struct error *err)
 		    add_stream(logs, logs->files, err) < 0)
 			return -1;
 	}
+	cJSON_ArrayForEach(name, json_list(body, "builds"))
+	{
+		const char *build = cJSON_GetStringValue(name);
+
+		if (build && strlen(build) <= NAME_MAX_BYTES &&
+		    (!strcmp(logs->files, "build") ||
+		     !strcmp(logs->files, build)) &&
+		    !has_stream(logs, build) &&
+		    add_stream(logs, build, err) < 0)
+			return -1;
+	}
 	if (logs->count > 1)
 		logs->several = logs->lines = true;
 	return 0;
