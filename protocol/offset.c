@@ -8,18 +8,34 @@ void offset_ask(struct offset *offset, int64_t mono_ms)
 	offset->asked_ms = mono_ms;
 }
 
+/* Could both be true? Not when the other's clock was set in between. */
+static bool contradicts(const struct offset *offset, const struct exchange *now)
+{
+	struct exchange best;
+	int64_t apart;
+
+	if (!offset_best(offset, &best))
+		return false;
+	apart = now->ahead_ms > best.ahead_ms ? now->ahead_ms - best.ahead_ms
+					      : best.ahead_ms - now->ahead_ms;
+	return apart >
+	       (now->round_trip_ms + best.round_trip_ms) / 2 + OFFSET_DRIFT_MS;
+}
+
 void offset_answer(struct offset *offset, int64_t mono_ms,
 		   uint64_t their_wall_ms)
 {
-	struct exchange *exchange = &offset->kept[offset->count % OFFSET_KEPT];
 	int64_t middle_ms = offset->asked_ms + (mono_ms - offset->asked_ms) / 2;
+	struct exchange exchange;
 
 	if (!offset->pending || --offset->pending ||
 	    their_wall_ms > INT64_MAX / 2)
 		return;
-	exchange->round_trip_ms = mono_ms - offset->asked_ms;
-	exchange->ahead_ms = (int64_t)their_wall_ms - middle_ms;
-	offset->count++;
+	exchange.round_trip_ms = mono_ms - offset->asked_ms;
+	exchange.ahead_ms = (int64_t)their_wall_ms - middle_ms;
+	if (contradicts(offset, &exchange))
+		offset->count = 0;
+	offset->kept[offset->count++ % OFFSET_KEPT] = exchange;
 }
 
 void offset_lost(struct offset *offset)

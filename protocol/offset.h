@@ -2,7 +2,8 @@
  *
  * Each exchange is a question that we send and an answer that carries the
  * other's wall clock. It was read somewhere between the two, so half the round
- * trip bounds the error; the shortest of the last OFFSET_KEPT exchanges counts.
+ * trip bounds the error; the shortest of the last OFFSET_KEPT exchanges counts,
+ * or of those since the other's clock was last set.
  * What is kept refers to our monotonic clock: setting our wall clock changes
  * the offset that is told, and nothing else. Times are in milliseconds.
  */
@@ -13,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OFFSET_KEPT 12 /* a minute of heartbeats */
+#define OFFSET_KEPT 12      /* a minute of heartbeats */
+#define OFFSET_DRIFT_MS 500 /* that clocks may have moved apart in it */
 
 struct exchange {
 	int64_t ahead_ms; /* the other's wall clock - our monotonic clock */

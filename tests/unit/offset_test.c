@@ -11,6 +11,28 @@ static void exchange(struct offset *offset, int64_t at, int64_t trip,
 	offset_answer(offset, at + trip, theirs);
 }
 
+static void clock_set(void)
+{
+	struct offset offset = { 0 };
+	struct exchange best;
+
+	offset_ask(&offset, 1000);
+	offset_answer(&offset, 1010, 51005);
+	offset_ask(&offset, 2000);
+	offset_answer(&offset, 2400, 52200);
+	ok(offset_best(&offset, &best) && best.ahead_ms == 50000 &&
+		   best.round_trip_ms == 10,
+	   "a slow exchange does not count");
+	offset_ask(&offset, 3000);
+	offset_answer(&offset, 3400, 3600000 + 53200);
+	ok(offset_best(&offset, &best) && best.ahead_ms == 3650000,
+	   "unless it shows that the other's clock was set");
+	offset_ask(&offset, 4000);
+	offset_answer(&offset, 4010, 54005);
+	ok(offset_best(&offset, &best) && best.ahead_ms == 50000,
+	   "or set back");
+}
+
 int main(void)
 {
 	struct offset offset = { 0 };
@@ -57,5 +79,6 @@ int main(void)
 	exchange(&offset, 5000, 0, UINT64_MAX);
 	offset_best(&offset, &best);
 	is_int(best.round_trip_ms, 8, "an impossible clock is not believed");
+	clock_set();
 	return tap_done();
 }
