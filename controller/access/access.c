@@ -10,7 +10,7 @@
 #include <zmq.h>
 
 #define MACHINE_SIZE 65
-#define REMEMBERED_MS (24 * 3600 * 1000LL)
+#define REMEMBERED_MS (24LL * 3600 * 1000)
 #define PERSONS (ROLE_OPERATOR | ROLE_VIEWER)
 
 /* A key_row that owns its texts. */

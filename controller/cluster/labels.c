@@ -65,7 +65,7 @@ char *labels_text(const cJSON *labels)
 	owned(buffer_clear) struct buffer text;
 	const cJSON *label;
 
-	buffer_init(&text, LABELS_MAX * 3 * KEY_NAME_SIZE);
+	buffer_init(&text, (size_t)LABELS_MAX * 3 * KEY_NAME_SIZE);
 	cJSON_ArrayForEach(label, labels)
 	{
 		if (cJSON_IsString(label) &&

@@ -27,9 +27,9 @@ static int of_port(const char *packet, size_t size, uint16_t port)
 		return 0;
 	memcpy(&ip, packet, sizeof(ip));
 	if (ip.version != 4 || ip.protocol != IPPROTO_TCP ||
-	    ip.ihl * 4U + sizeof(tcp) > size)
+	    (size_t)ip.ihl * 4 + sizeof(tcp) > size)
 		return 0;
-	memcpy(&tcp, packet + (size_t)(ip.ihl * 4), sizeof(tcp));
+	memcpy(&tcp, packet + (size_t)ip.ihl * 4, sizeof(tcp));
 	return ntohs(tcp.source) == port || ntohs(tcp.dest) == port;
 }
 

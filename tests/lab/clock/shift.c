@@ -29,8 +29,8 @@ int clock_gettime(clockid_t clock, struct timespec *to)
 {
 	int rc = (int)syscall(SYS_clock_gettime, clock, to);
 
-	if (rc == 0 && (clock == CLOCK_REALTIME ||
-			clock == CLOCK_REALTIME_COARSE))
+	if (rc == 0 &&
+	    (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
 		to->tv_sec += shift();
 	return rc;
 }
