@@ -16,7 +16,7 @@ void registry_place(const struct reference *reference, char *host, char *path)
 {
 	const char *name = reference->name;
 	size_t first = strcspn(name, "/");
-	bool named = name[first] && first <= REGISTRY_HOST_MAX &&
+	bool named = first <= REGISTRY_HOST_MAX && name[first] &&
 		     (memchr(name, '.', first) || memchr(name, ':', first) ||
 		      (first == 9 && !strncmp(name, "localhost", 9)));
 
