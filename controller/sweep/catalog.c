@@ -457,7 +457,8 @@ static int load_frameworks(struct catalog *catalog, const char *folder,
 static int load_flagperf(struct catalog *catalog, const char *folder,
 			 struct error *err)
 {
-	static const char *const keys[] = { "scripts", "suites", NULL };
+	static const char *const keys[] = { "scripts", "suites", "monitors",
+					    NULL };
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/flagperf.yaml", folder);

@@ -369,6 +369,9 @@ like "$(<"$results/flagperf_run.log")" \
 like "$(head -1 "$results"/m:paddle*/round1/*_noderank0/mem_monitor.log)" \
 	$'^[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9:]{8}\t[0-9.e-]+$' \
 	"what was sampled is in the form of FlagPerf's monitors"
+is "$(jq -c '[.[] | keys] | flatten | unique' "$results/detail_result.json")" \
+	'["cpu","flagperf","mem","pwr","vendor"]' \
+	"base: its detail_result.json has what FlagPerf finds in the logs"
 run cli export flagperf "$SWEEP" "$BED/results"
 is $rc 2 "a folder that is there is left alone"
 

@@ -5,19 +5,22 @@
  *	  <case>/round<N>/<host>_noderank<i>/
  *	    rank<R>.out.log | rank0.log.txt | ...	output, by framework
  *	    and each followed file, by its own name
- *	    {cpu,mem,pwr}_monitor.log, sys_info.log
+ *	    {cpu,mem,pwr,<vendor>}_monitor.log, sys_info.log
+ *	  <case>/detail_result.json	base suite: samples and result lines of
+ *	  detail_result.json		each node; here those of the last case
  *
  * The base and operation suites have no round<N>.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/catalog.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/file.h"
-#include "protocol/hardware/trace.h"
 #include "protocol/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
@@ -76,6 +79,7 @@ static void make_name(const char *from, char *name, size_t size)
 struct copy {
 	FILE *file;
 	FILE *driver;
+	cJSON *results; /* the lines, or NULL */
 	char line[512];
 	size_t size;
 };
@@ -93,9 +97,11 @@ static void scan_results(struct copy *copy, const char *piece, size_t size)
 		copy->line[copy->size] = 0;
 		copy->size = 0;
 		mark = strstr(copy->line, RESULT_MARK);
-		if (mark)
-			fprintf(copy->driver, "  %s\n",
-				mark + strlen(RESULT_MARK));
+		if (!mark)
+			continue;
+		fprintf(copy->driver, "  %s\n", mark + strlen(RESULT_MARK));
+		cJSON_AddItemToArray(copy->results,
+				     cJSON_CreateString(copy->line));
 	}
 }
 
@@ -107,18 +113,17 @@ static int take_piece(const void *piece, size_t size, void *arg,
 
 	if (fwrite(piece, 1, size, copy->file) != size)
 		return error_errno(err, "writing");
-	if (copy->driver)
-		scan_results(copy, piece, size);
+	scan_results(copy, piece, size);
 	return 0;
 }
 
 /* file: below the folder of the node. */
 static int copy_stream(struct export *export, const cJSON *job,
 		       const char *stream, const char *folder, const char *file,
-		       bool results, struct error *err)
+		       cJSON *results, struct error *err)
 {
 	char path[PATH_MAX];
-	struct copy copy = { .driver = results ? export->driver : NULL };
+	struct copy copy = { .driver = export->driver, .results = results };
 	int rc;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= PATH_MAX)
@@ -134,71 +139,7 @@ static int copy_stream(struct export *export, const cJSON *job,
 	return rc;
 }
 
-/* Monitors. */
-
-struct monitors {
-	FILE *files[3]; /* cpu, mem, pwr */
-	double memory_mib;
-	struct trace_columns columns;
-	struct buffer rest;
-};
-
-static void monitors_clear(struct monitors *monitors)
-{
-	for (size_t i = 0; i < 3; i++)
-		if (monitors->files[i])
-			fclose(monitors->files[i]);
-	buffer_clear(&monitors->rest);
-}
-OWNED_VALUE(struct monitors, monitors_clear)
-
-/* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
-static void take_reading(struct monitors *monitors,
-			 const struct trace_line *line)
-{
-	static const enum host_reading readings[] = {
-		HOST_CPU_PCT,
-		HOST_MEM_USED_MIB,
-		HOST_POWER_W,
-	};
-	const double scales[] = {
-		0.01,
-		monitors->memory_mib > 0 ? 1 / monitors->memory_mib : 0,
-		1,
-	};
-	char time[32];
-
-	show_time(line->time_ms, "%Y-%m-%d-%H:%M:%S", time, sizeof(time));
-	for (size_t i = 0; i < 3; i++)
-		if (line->host.has & 1u << readings[i] && scales[i] > 0)
-			fprintf(monitors->files[i], "%s\t%.6g\n", time,
-				line->host.value[readings[i]] * scales[i]);
-}
-
-/* pieces_fn */
-static int take_samples(const void *piece, size_t size, void *arg,
-			struct error *err)
-{
-	struct monitors *monitors = arg;
-	char *end, *at;
-
-	if (buffer_append(&monitors->rest, piece, size, err) < 0)
-		return -1;
-	at = monitors->rest.data;
-	while ((end = memchr(at, '\n',
-			     monitors->rest.size -
-				     (size_t)(at - monitors->rest.data)))) {
-		owned(trace_line_clear) struct trace_line line = { 0 };
-
-		if (trace_read(&monitors->columns, at, (size_t)(end - at),
-			       &line, NULL) == 0 &&
-		    line.kind == TRACE_HOST)
-			take_reading(monitors, &line);
-		at = end + 1;
-	}
-	buffer_consume(&monitors->rest, (size_t)(at - monitors->rest.data));
-	return 0;
-}
+/* Nodes. */
 
 static const cJSON *node_of(const struct export *export, const char *name)
 {
@@ -210,35 +151,6 @@ static const cJSON *node_of(const struct export *export, const char *name)
 			return node;
 	}
 	return NULL;
-}
-
-static int write_monitors(struct export *export, const cJSON *job,
-			  const char *stream, const cJSON *node,
-			  const char *folder, struct error *err)
-{
-	static const char *const names[] = { "cpu", "mem", "pwr" };
-	const cJSON *total = json_get(json_get(node, "facts"), "memory_bytes");
-	owned(monitors_clear) struct monitors monitors = {
-		.memory_mib = cJSON_IsNumber(total)
-				      ? total->valuedouble / (1 << 20)
-				      : 0,
-	};
-
-	buffer_init(&monitors.rest, (size_t)4 << 20);
-	for (size_t i = 0; i < 3; i++) {
-		char path[PATH_MAX];
-
-		if (snprintf(path, sizeof(path), "%s/%s_monitor.log", folder,
-			     names[i]) >= PATH_MAX)
-			return error_set(err, ENAMETOOLONG, "%.200s: too long",
-					 path);
-		monitors.files[i] = fopen(path, "we");
-		if (!monitors.files[i])
-			return error_errno(err, "%s", path);
-	}
-	return stream_read(export->client, json_u64(job, "job"),
-			   (uint32_t)json_u64(job, "attempt"), stream,
-			   take_samples, &monitors, err);
 }
 
 /* What the node says of itself, a line each. */
@@ -277,11 +189,14 @@ struct exported {
 	const struct value *log; /* what its output is called, or NULL */
 	uint32_t processes;      /* streams per node */
 	uint32_t nodes;
+	cJSON *detail;      /* of the base suite, by host; else NULL */
+	char log_name[160]; /* of the base suite: where result lines stand */
 };
 
 static void exported_clear(struct exported *exported)
 {
 	names_clear(&exported->names);
+	cJSON_Delete(exported->detail);
 }
 OWNED_VALUE(struct exported, exported_clear)
 
@@ -366,16 +281,35 @@ static int describe(const struct export *export, struct exported *exported,
 							     : "benchmark");
 	else if (strcmp(exported->suite, "training") != 0)
 		snprintf(launcher, sizeof(launcher), "%s", exported->suite);
+	if (!strcmp(exported->suite, "base")) {
+		snprintf(exported->log_name, sizeof(exported->log_name),
+			 "%s.log.txt", launcher);
+		exported->detail = cJSON_CreateObject();
+		if (!exported->detail)
+			return error_nomem(err, "export");
+	}
 	exported->log =
 		value_get(entry_of(export, exported, launcher, argv), "log");
 	return names_set(&exported->names, "launcher", launcher, err);
 }
 
-/* The folder of a node of the job, made. */
-static int make_folder(const struct export *export,
-		       const struct exported *exported, uint32_t rank,
-		       const cJSON **node, char folder[PATH_MAX],
-		       struct error *err)
+/* Where a node of the job goes. */
+struct place {
+	const cJSON *node;     /* what is known of it, or NULL */
+	char folder[PATH_MAX]; /* made */
+	cJSON *detail;         /* its part of detail_result.json, or NULL */
+};
+
+static cJSON *detail_of(cJSON *detail, const char *host)
+{
+	cJSON *item = cJSON_GetObjectItemCaseSensitive(detail, host);
+
+	return item || !detail ? item : cJSON_AddObjectToObject(detail, host);
+}
+
+static int make_place(const struct export *export,
+		      const struct exported *exported, uint32_t rank,
+		      struct place *place, struct error *err)
 {
 	const char *name = cJSON_GetStringValue(
 		cJSON_GetArrayItem(json_list(exported->job, "allocation"),
@@ -383,8 +317,8 @@ static int make_folder(const struct export *export,
 	const char *address;
 	char host[128], round[24] = "";
 
-	*node = name ? node_of(export, name) : NULL;
-	address = json_text(*node, "address");
+	place->node = name ? node_of(export, name) : NULL;
+	address = json_text(place->node, "address");
 	make_name(*address ? address
 		  : name   ? name
 			   : "unknown",
@@ -393,10 +327,13 @@ static int make_folder(const struct export *export,
 		snprintf(round, sizeof(round), "/round%llu",
 			 (unsigned long long)json_u64(exported->job, "repeat") +
 				 1);
-	if (snprintf(folder, PATH_MAX, "%s/%s%s/%s_noderank%u", export->run,
-		     exported->name, round, host, rank) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long", folder);
-	return file_make_folders(folder, 0755, err);
+	if (snprintf(place->folder, PATH_MAX, "%s/%s%s/%s_noderank%u",
+		     export->run, exported->name, round, host,
+		     rank) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.200s: too long",
+				 place->folder);
+	place->detail = detail_of(exported->detail, host);
+	return file_make_folders(place->folder, 0755, err);
 }
 
 /* Of which node is the stream, by its rank or number? */
@@ -420,6 +357,20 @@ static bool parse_stream(const struct exported *exported, const char *stream,
 	return false;
 }
 
+/* The list of result lines in the file's place; NULL: it is not the file that
+ * FlagPerf looks for them in. A file over another of the same name counts.
+ */
+static cJSON *results_of(const struct exported *exported, cJSON *detail,
+			 const char *file)
+{
+	static const char name[] = "flagperf";
+
+	if (!detail || strcmp(file, exported->log_name) != 0)
+		return NULL;
+	cJSON_DeleteItemFromObjectCaseSensitive(detail, name);
+	return cJSON_AddArrayToObject(detail, name);
+}
+
 static int export_stream(struct export *export, struct exported *exported,
 			 const cJSON *stream, struct error *err)
 {
@@ -427,14 +378,14 @@ static int export_stream(struct export *export, struct exported *exported,
 	const char *name = json_text(stream, "stream"), *kind;
 	const char *path = json_text(stream, "path");
 	uint64_t part = json_u64(stream, "part");
-	char folder[PATH_MAX], file[256], base[200];
-	const cJSON *node;
+	char file[256], base[200];
+	struct place place;
 	uint32_t rank, at;
 
 	buffer_init(&log, sizeof(file) - 1);
 	if (!parse_stream(exported, name, &kind, &rank, &at))
 		return 0;
-	if (make_folder(export, exported, at, &node, folder, err) < 0)
+	if (make_place(export, exported, at, &place, err) < 0)
 		return -1;
 	if (!strcmp(kind, "node-")) {
 		if (!*path)
@@ -444,16 +395,22 @@ static int export_stream(struct export *export, struct exported *exported,
 		snprintf(file, sizeof(file), "%s", base);
 		if (part > 1)
 			snprintf(file, sizeof(file), "%s.%" PRIu64, base, part);
-		return copy_stream(export, exported->job, name, folder, file,
-				   true, err);
+	} else {
+		if (names_number(&exported->names, "rank", rank, err) < 0 ||
+		    (exported->log && names_fill(&exported->names,
+						 exported->log, &log, err) < 0))
+			return -1;
+		make_name(log.size ? log.data : name, file, sizeof(file));
 	}
-	if (names_number(&exported->names, "rank", rank, err) < 0 ||
-	    (exported->log &&
-	     names_fill(&exported->names, exported->log, &log, err) < 0))
-		return -1;
-	make_name(log.size ? log.data : name, file, sizeof(file));
-	return copy_stream(export, exported->job, name, folder, file, true,
-			   err);
+	return copy_stream(export, exported->job, name, place.folder, file,
+			   results_of(exported, place.detail, file), err);
+}
+
+static double memory_mib(const cJSON *node)
+{
+	const cJSON *total = json_get(json_get(node, "facts"), "memory_bytes");
+
+	return cJSON_IsNumber(total) ? total->valuedouble / (1 << 20) : 0;
 }
 
 /* Samples are no stream that is listed: where there are some, they are there.
@@ -461,24 +418,55 @@ static int export_stream(struct export *export, struct exported *exported,
 static int export_samples(struct export *export,
 			  const struct exported *exported, struct error *err)
 {
-	for (uint32_t i = 0; i < exported->nodes; i++) {
-		char folder[PATH_MAX], stream[TRACE_STREAM_SIZE];
-		struct error why = { 0 };
-		const cJSON *node;
+	const cJSON *job = exported->job;
+	struct monitored monitored = {
+		.job = json_u64(job, "job"),
+		.attempt = (uint32_t)json_u64(job, "attempt"),
+		.vendor = json_text(json_get(job, "spec"), "vendor"),
+		.how = value_get(catalog_flagperf(export->catalog), "monitors"),
+	};
 
-		if (!cJSON_GetArrayItem(json_list(exported->job, "allocation"),
-					(int)i))
+	for (uint32_t i = 0; i < exported->nodes; i++) {
+		struct error why = { 0 };
+		struct place place;
+
+		if (!cJSON_GetArrayItem(json_list(job, "allocation"), (int)i))
 			continue; /* it never ran */
-		trace_stream(i, stream);
-		if (make_folder(export, exported, i, &node, folder, err) < 0 ||
-		    write_facts(node, folder, err) < 0)
+		if (make_place(export, exported, i, &place, err) < 0 ||
+		    write_facts(place.node, place.folder, err) < 0)
 			return -1;
-		if (write_monitors(export, exported->job, stream, node, folder,
-				   &why) < 0 &&
+		monitored.node = i;
+		monitored.memory_mib = memory_mib(place.node);
+		monitored.folder = place.folder;
+		monitored.detail = place.detail;
+		if (monitors_write(export->client, &monitored, &why) < 0 &&
 		    why.code != ENOENT) {
 			*err = why;
 			return -1;
 		}
+	}
+	return 0;
+}
+
+/* Of each case, and of the run that of its last one, as FlagPerf has it. */
+static int write_detail(const struct export *export,
+			const struct exported *exported, struct error *err)
+{
+	owned_free char *text = cJSON_PrintUnformatted(exported->detail);
+	const char *const folders[] = { exported->name, "." };
+
+	if (!text)
+		return error_nomem(err, "detail_result.json");
+	for (size_t i = 0; i < 2; i++) {
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%s/%s/detail_result.json",
+			     export->run, folders[i]) >= PATH_MAX)
+			return error_set(err, ENAMETOOLONG, "%.200s: too long",
+					 path);
+		if (file_write(AT_FDCWD, path, text, strlen(text), 0644, 0,
+			       err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -520,7 +508,11 @@ static int export_job(struct export *export, uint64_t id, struct error *err)
 				return -1;
 		}
 	export->jobs++;
-	return export_samples(export, &exported, err);
+	if (export_samples(export, &exported, err) < 0)
+		return -1;
+	return exported.detail && exported.detail->child
+		       ? write_detail(export, &exported, err)
+		       : 0;
 }
 
 static int open_run(struct export *export, const cJSON *sweep,

@@ -1,0 +1,289 @@
+/* monitors.c - what was sampled beside a job, as FlagPerf's monitors log it.
+ */
+#include "controller/cli/commands/monitors.h"
+
+#include "controller/cli/commands/streams.h"
+#include "controller/sweep/flagperf/names.h"
+#include "protocol/hardware/trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define TIME_FORM "%Y-%m-%d-%H:%M:%S"
+#define LINE_MAX_BYTES 4096
+#define UNKNOWN "N/A"
+#define HOSTS 3
+
+/* The three of the host, with their names in file and detail. */
+static const struct {
+	const char *name;
+	enum host_reading reading;
+} host_logs[HOSTS] = {
+	{ "cpu", HOST_CPU_PCT },
+	{ "mem", HOST_MEM_USED_MIB },
+	{ "pwr", HOST_POWER_W },
+};
+
+/* The readings of devices that FlagPerf's analysis takes. */
+static const struct {
+	const char *name;
+	enum reading reading;
+} device_lists[] = {
+	{ "temp", READING_TEMP_C },
+	{ "power", READING_POWER_W },
+	{ "mem", READING_MEM_USED_MIB },
+};
+
+#define DEVICE_LISTS (sizeof(device_lists) / sizeof(device_lists[0]))
+
+struct monitors {
+	const struct monitored *of;
+	FILE *files[HOSTS];
+	FILE *devices;            /* opened when there are some */
+	const struct value *line; /* of the vendor, or NULL: it has none */
+	const struct value *log;
+	struct names names;
+	struct trace_columns columns;
+	struct buffer rest;
+};
+
+static void monitors_clear(struct monitors *monitors)
+{
+	for (size_t i = 0; i < HOSTS; i++)
+		if (monitors->files[i])
+			fclose(monitors->files[i]);
+	if (monitors->devices)
+		fclose(monitors->devices);
+	names_clear(&monitors->names);
+	buffer_clear(&monitors->rest);
+}
+OWNED_VALUE(struct monitors, monitors_clear)
+
+static void show_time(int64_t ms, char text[32])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm time = { 0 };
+
+	gmtime_r(&seconds, &time);
+	strftime(text, 32, TIME_FORM, &time);
+}
+
+static FILE *open_log(const struct monitors *monitors, const char *name,
+		      struct error *err)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	if (snprintf(path, sizeof(path), "%s/%s", monitors->of->folder, name) >=
+	    PATH_MAX) {
+		error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		return NULL;
+	}
+	file = fopen(path, "we");
+	if (!file)
+		error_errno(err, "%s", path);
+	return file;
+}
+
+/* The member of this name, made where it is not there. */
+static cJSON *member(cJSON *object, const char *name, bool array)
+{
+	cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	if (item || !object)
+		return item;
+	return array ? cJSON_AddArrayToObject(object, name)
+		     : cJSON_AddObjectToObject(object, name);
+}
+
+/* The host's own. */
+
+/* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
+static void take_host(struct monitors *monitors, const struct trace_line *line)
+{
+	double memory = monitors->of->memory_mib;
+	const double scales[HOSTS] = { 0.01, memory > 0 ? 1 / memory : 0, 1 };
+	char time[32];
+
+	show_time(line->time_ms, time);
+	for (size_t i = 0; i < HOSTS; i++) {
+		double value =
+			line->host.value[host_logs[i].reading] * scales[i];
+
+		if (!(line->host.has & 1u << host_logs[i].reading) ||
+		    scales[i] <= 0)
+			continue;
+		fprintf(monitors->files[i], "%s\t%.6g\n", time, value);
+		cJSON_AddItemToArray(member(monitors->of->detail,
+					    host_logs[i].name, true),
+				     cJSON_CreateNumber(value));
+	}
+}
+
+/* Devices. */
+
+static int name_readings(struct names *names, const struct trace_point *point,
+			 struct error *err)
+{
+	for (int i = 0; i < READINGS; i++) {
+		char text[32] = UNKNOWN;
+
+		/* Two digits, and no zeros at their end. */
+		if (point->has & 1u << i)
+			snprintf(text, sizeof(text), "%.12g",
+				 round(point->value[i] * 100) / 100);
+		if (names_set(names, reading_name((enum reading)i), text, err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Devices are counted by their place among those of the job. */
+static void keep_details(struct monitors *monitors,
+			 const struct trace_point *point, size_t device)
+{
+	cJSON *vendor = member(monitors->of->detail, "vendor", false);
+	char number[24];
+
+	snprintf(number, sizeof(number), "%zu", device);
+	for (size_t i = 0; i < DEVICE_LISTS; i++) {
+		cJSON *list =
+			member(member(vendor, device_lists[i].name, false),
+			       number, true);
+		enum reading reading = device_lists[i].reading;
+
+		if (point->has & 1u << reading)
+			cJSON_AddItemToArray(list,
+					     cJSON_CreateNumber(
+						     point->value[reading]));
+	}
+	if (vendor && point->has & 1u << READING_MEM_TOTAL_MIB &&
+	    !cJSON_GetObjectItemCaseSensitive(vendor, "max_mem"))
+		cJSON_AddNumberToObject(vendor, "max_mem",
+					point->value[READING_MEM_TOTAL_MIB]);
+}
+
+static int open_devices(struct monitors *monitors, struct error *err)
+{
+	owned(buffer_clear) struct buffer name;
+
+	buffer_init(&name, NAME_MAX);
+	if (names_fill(&monitors->names, monitors->log, &name, err) < 0)
+		return -1;
+	monitors->devices = open_log(monitors, name.data, err);
+	return monitors->devices ? 0 : -1;
+}
+
+/* "N/AW" is "N/A": what is not known has no unit. */
+static void drop_units(char *text)
+{
+	while ((text = strstr(text, UNKNOWN))) {
+		text += strlen(UNKNOWN);
+		memmove(text, text + strcspn(text, " /"),
+			strlen(text + strcspn(text, " /")) + 1);
+	}
+}
+
+static int take_devices(struct monitors *monitors,
+			const struct trace_line *line, struct error *err)
+{
+	char time[32];
+
+	if (!monitors->line || !line->count)
+		return 0;
+	if (!monitors->devices && open_devices(monitors, err) < 0)
+		return -1;
+	show_time(line->time_ms, time);
+	fprintf(monitors->devices, "%s\n", time);
+	for (size_t i = 0; i < line->count; i++) {
+		owned(buffer_clear) struct buffer text;
+
+		buffer_init(&text, LINE_MAX_BYTES);
+		if (name_readings(&monitors->names, &line->points[i], err) <
+			    0 ||
+		    names_fill(&monitors->names, monitors->line, &text, err) <
+			    0)
+			return -1;
+		drop_units(text.data);
+		fprintf(monitors->devices, "%s\n", text.data);
+		keep_details(monitors, &line->points[i], i);
+	}
+	fputc('\n', monitors->devices);
+	return 0;
+}
+
+/* The stream. */
+
+/* pieces_fn */
+static int take_samples(const void *piece, size_t size, void *arg,
+			struct error *err)
+{
+	struct monitors *monitors = arg;
+	char *end, *at;
+	int rc = 0;
+
+	if (buffer_append(&monitors->rest, piece, size, err) < 0)
+		return -1;
+	at = monitors->rest.data;
+	while (rc == 0 &&
+	       (end = memchr(at, '\n',
+			     monitors->rest.size -
+				     (size_t)(at - monitors->rest.data)))) {
+		owned(trace_line_clear) struct trace_line line = { 0 };
+
+		if (trace_read(&monitors->columns, at, (size_t)(end - at),
+			       &line, NULL) == 0) {
+			if (line.kind == TRACE_HOST)
+				take_host(monitors, &line);
+			else if (line.kind == TRACE_DEVICES)
+				rc = take_devices(monitors, &line, err);
+		}
+		at = end + 1;
+	}
+	buffer_consume(&monitors->rest, (size_t)(at - monitors->rest.data));
+	return rc;
+}
+
+static int open_all(struct monitors *monitors, struct error *err)
+{
+	const struct monitored *of = monitors->of;
+	const struct value *how = value_get(of->how, of->vendor);
+
+	for (size_t i = 0; i < HOSTS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s_monitor.log",
+			 host_logs[i].name);
+		member(of->detail, host_logs[i].name, true);
+		monitors->files[i] = open_log(monitors, name, err);
+		if (!monitors->files[i])
+			return -1;
+	}
+	for (size_t i = 0; i < DEVICE_LISTS; i++)
+		member(member(of->detail, "vendor", false),
+		       device_lists[i].name, false);
+	if (!*of->vendor)
+		return 0;
+	how = how ? how : value_get(of->how, "others");
+	monitors->log = value_get(how, "log");
+	monitors->line = monitors->log ? value_get(how, "line") : NULL;
+	return names_set(&monitors->names, "vendor", of->vendor, err);
+}
+
+int monitors_write(struct client *client, const struct monitored *monitored,
+		   struct error *err)
+{
+	owned(monitors_clear) struct monitors monitors = { .of = monitored };
+	char stream[TRACE_STREAM_SIZE];
+
+	buffer_init(&monitors.rest, (size_t)4 << 20);
+	if (open_all(&monitors, err) < 0)
+		return -1;
+	trace_stream(monitored->node, stream);
+	return stream_read(client, monitored->job, monitored->attempt, stream,
+			   take_samples, &monitors, err);
+}
