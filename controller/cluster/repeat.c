@@ -377,6 +377,14 @@ void repeat_settle(struct cluster *cluster)
 	}
 }
 
+void repeat_undo(struct cluster *cluster, uint64_t sweep, uint64_t cell_index)
+{
+	struct trial *trial = find(cluster, sweep, cell_index);
+
+	if (trial && !trial->active)
+		drop(cluster, trial);
+}
+
 void repeat_leave(struct cluster *cluster, struct job *job)
 {
 	struct trial *trial = take(job->trial);

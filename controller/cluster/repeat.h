@@ -52,6 +52,11 @@ int repeat_resume(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 /* Judge the cells whose repeats have ended; before the commit. */
 void repeat_settle(struct cluster *cluster);
 
+/* What made the cell's repeats known was refused, and its jobs are forgotten:
+ * so is the cell, unless others of it are under way.
+ */
+void repeat_undo(struct cluster *cluster, uint64_t sweep, uint64_t cell_index);
+
 /* The job is forgotten. */
 void repeat_leave(struct cluster *cluster, struct job *job);
 void repeat_free_all(struct cluster *cluster);

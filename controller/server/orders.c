@@ -340,6 +340,23 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 		    : 0;
 }
 
+/* Nothing of a sweep that was refused stays: no row, no job that could run. */
+static void undo_submit(struct submitting *to, const struct store_mark *mark)
+{
+	struct cluster *cluster = to->cluster;
+	uint64_t end = store_coming_job(cluster->store);
+
+	for (uint64_t id = to->first_job; id < end; id++) {
+		struct job *job = job_find(cluster, id);
+
+		if (job)
+			job_forget(cluster, job);
+	}
+	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
+		repeat_undo(cluster, to->id, i);
+	store_undo(cluster->store, mark);
+}
+
 static cJSON *dropped_cells(struct sweep *sweep)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -372,6 +389,7 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 		.resume = message->resume,
 		.err = err,
 	};
+	struct store_mark mark = store_mark(cluster->store);
 	cJSON *body;
 	int rc;
 
@@ -385,15 +403,15 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	if (!sweep || check_size(sweep, err) < 0 ||
 	    bind_workspaces(cluster, sweep, message, err) < 0)
 		return NULL;
-	row.id = store_next_sweep(cluster->store);
-	body = answer_again(cluster, client, row.id);
-	if (body)
-		return body;
 	text = strndup(payload, size);
 	if (!text) {
 		error_nomem(err, "sweep");
 		return NULL;
 	}
+	row.id = store_next_sweep(cluster->store);
+	body = answer_again(cluster, client, row.id);
+	if (body)
+		return body;
 	row.name = sweep_name(sweep);
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
@@ -406,6 +424,7 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	rc = put_jobs(&to);
 	if (rc < 0) {
 		cJSON_Delete(to.waiting);
+		undo_submit(&to, &mark);
 		return NULL;
 	}
 	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row.id,
@@ -497,16 +516,38 @@ static int retry_one(const struct job_row *row, void *arg)
 	return job_revive(retrying->cluster, row, retrying->err);
 }
 
+/* Jobs that were queued again are as they were, in the store only; those that
+ * were not reached still have their gangs or are not in memory at all.
+ */
+static int unrevive_one(const struct job_row *row, void *arg)
+{
+	struct cluster *cluster = arg;
+	struct job *job = job_find(cluster, row->id);
+
+	if (job && !job->gang &&
+	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
+		job_forget(cluster, job);
+		repeat_undo(cluster, row->sweep, row->cell_index);
+	}
+	return 0;
+}
+
 cJSON *order_retry(struct cluster *cluster, const char *by,
 		   const struct message_retry *message, struct error *err)
 {
 	struct retrying retrying = { cluster, 0, err };
+	struct store_mark mark = store_mark(cluster->store);
 	cJSON *body;
 
-	if (store_sweep(cluster->store, message->sweep, never, NULL, err) < 0 ||
-	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
-		       &retrying, err) < 0)
+	if (store_sweep(cluster->store, message->sweep, never, NULL, err) < 0)
 		return NULL;
+	if (store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
+		       &retrying, err) < 0) {
+		store_jobs(cluster->store, message->sweep, 0, 0, unrevive_one,
+			   cluster, NULL);
+		store_undo(cluster->store, &mark);
+		return NULL;
+	}
 	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
 		 message->sweep, by, retrying.count);
 	body = answer_new(cluster);

@@ -453,6 +453,27 @@ int store_put_pin(struct store *store, const struct pin_row *row,
 		     text(row->image), text(row->found), text(row->node));
 }
 
+struct store_mark store_mark(const struct store *store)
+{
+	return (struct store_mark){
+		.bytes = store->queue.size,
+		.rows = store->queued,
+		.next_sweep = store->next_sweep,
+		.next_job = store->next_job,
+		.next_event = store->next_event,
+	};
+}
+
+void store_undo(struct store *store, const struct store_mark *mark)
+{
+	if (store->queue.size > mark->bytes)
+		queue_cut(&store->queue, mark->bytes);
+	store->queued = mark->rows;
+	store->next_sweep = mark->next_sweep;
+	store->next_job = mark->next_job;
+	store->next_event = mark->next_event;
+}
+
 size_t store_pending(const struct store *store, size_t *bytes)
 {
 	if (bytes)

@@ -193,6 +193,19 @@ int store_put_pin(struct store *store, const struct pin_row *row,
  */
 int store_commit(struct store *store, struct error *err);
 
+/* Where the queue and the ids stand. */
+struct store_mark {
+	size_t bytes, rows;
+	uint64_t next_sweep, next_job, next_event;
+};
+
+struct store_mark store_mark(const struct store *store);
+
+/* Forget what was queued, and which ids were given, since the mark was taken;
+ * nothing was committed in between.
+ */
+void store_undo(struct store *store, const struct store_mark *mark);
+
 /* What is queued: rows, and bytes in *bytes (may be NULL). */
 size_t store_pending(const struct store *store, size_t *bytes);
 
