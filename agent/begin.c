@@ -78,7 +78,8 @@ static void adopt_one(void *arg, const struct task_id *id)
 		log_warning("spool dropped job=%" PRIu64 " rank=%u: %s",
 			    id->job, id->rank, err.text);
 		task_free(task);
-		spool_remove(agent->spool, id, NULL);
+		while (spool_remove(agent->spool, id, NULL) > 0)
+			continue;
 		return;
 	}
 	log_info("task adopted job=%" PRIu64 " attempt=%u rank=%u", id->job,

@@ -160,9 +160,11 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 struct removal {
 	int root;
 	uint64_t moved; /* counts names */
+	uint64_t left;  /* entries that may still be looked at */
 	bool progress;  /* in this pass */
 };
 
+/* 1: that is enough for now. */
 typedef int entry_fn(struct removal *removal, int folder, const char *name,
 		     struct error *err);
 
@@ -179,7 +181,11 @@ static int each_entry(struct removal *removal, int fd, entry_fn *fn,
 		return error_errno(err, "folder");
 	}
 	while (rc == 0 && (errno = 0, entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		else if (!removal->left--)
+			rc = 1;
+		else
 			rc = fn(removal, fd, entry->d_name, err);
 	if (rc == 0 && !entry && errno)
 		rc = error_errno(err, "folder");
@@ -244,6 +250,7 @@ static int remove_from_root(struct removal *removal, int folder,
 			    const char *name, struct error *err)
 {
 	owned_fd int fd = -1;
+	int rc;
 
 	if (remove_entry(folder, name) == 0) {
 		removal->progress = true;
@@ -255,8 +262,9 @@ static int remove_from_root(struct removal *removal, int folder,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "%s", name);
-	if (each_entry(removal, take_fd(&fd), remove_or_move, err) < 0)
-		return error_prefix(err, "%s", name);
+	rc = each_entry(removal, take_fd(&fd), remove_or_move, err);
+	if (rc)
+		return rc < 0 ? error_prefix(err, "%s", name) : rc;
 	/* When it is not empty after all, the next pass sees it. */
 	remove_entry(folder, name);
 	return 0;
@@ -271,22 +279,28 @@ static int remove_folder(struct removal *removal, int dirfd, const char *path,
 	do {
 		int fd = openat(removal->root, ".",
 				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int rc;
 
 		removal->progress = false;
 		if (fd < 0)
 			return error_errno(err, "folder");
-		if (each_entry(removal, fd, remove_from_root, err) < 0)
-			return -1;
+		rc = each_entry(removal, fd, remove_from_root, err);
+		if (rc)
+			return rc;
 		if (remove_entry(dirfd, path) == 0)
 			return 0;
 	} while (errno == ENOTEMPTY && removal->progress);
 	return error_errno(err, "folder");
 }
 
-int file_remove_tree(int dirfd, const char *path, struct error *err)
+int file_remove_some(int dirfd, const char *path, uint64_t entries,
+		     struct error *err)
 {
-	struct removal removal = { 0 };
+	/* Names that the call before gave are hardly met again. */
+	struct removal removal = { .left = entries,
+				   .moved = (uint64_t)clock_mono_ms() << 16 };
 	owned_fd int root = -1;
+	int rc;
 
 	if (remove_entry(dirfd, path) == 0)
 		return 0;
@@ -297,9 +311,13 @@ int file_remove_tree(int dirfd, const char *path, struct error *err)
 	if (root < 0)
 		return error_errno(err, "%s", path);
 	removal.root = root;
-	return remove_folder(&removal, dirfd, path, err) < 0
-		       ? error_prefix(err, "%s", path)
-		       : 0;
+	rc = remove_folder(&removal, dirfd, path, err);
+	return rc < 0 ? error_prefix(err, "%s", path) : rc;
+}
+
+int file_remove_tree(int dirfd, const char *path, struct error *err)
+{
+	return file_remove_some(dirfd, path, UINT64_MAX, err);
 }
 
 static int64_t clock_ms(clockid_t clock)

@@ -37,6 +37,12 @@ int file_make_folders(const char *path, mode_t mode, struct error *err);
  */
 int file_remove_tree(int dirfd, const char *path, struct error *err);
 
+/* The same, but at most so many entries of it (2 ..) now. 1: more is left; call
+ * again.
+ */
+int file_remove_some(int dirfd, const char *path, uint64_t entries,
+		     struct error *err);
+
 /* Milliseconds: wall clock since 1970, and monotonic. */
 int64_t clock_wall_ms(void);
 int64_t clock_mono_ms(void);

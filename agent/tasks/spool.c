@@ -288,7 +288,7 @@ int spool_remove(struct spool *spool, const struct task_id *id,
 	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
 		return error_errno(err, "%s/%s", spool->root, name);
 	name_of(id, "", name);
-	return file_remove_tree(spool->fd, name, err);
+	return file_remove_some(spool->fd, name, SPOOL_REMOVE_ENTRIES, err);
 }
 
 static bool parse_name(const char *name, struct task_id *id)

@@ -92,7 +92,11 @@ int spool_write_own(struct spool *spool, const struct task_id *id,
 int spool_read_own(struct spool *spool, const struct task_id *id,
 		   const char *name, struct buffer *out, struct error *err);
 
-/* Remove the folder with all that is in it. Not there is success. */
+/* Remove the folder with all that is in it, SPOOL_REMOVE_ENTRIES of that in one
+ * call, some 10 ms: a command may leave millions of files. 1: more is left;
+ * call again in another turn of the loop. Not there is success.
+ */
+#define SPOOL_REMOVE_ENTRIES 1000
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err);
 

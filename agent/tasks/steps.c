@@ -21,8 +21,9 @@
 #define START_MS 120000 /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
-#define RETRY_MS 1000   /* between tries while the engine is away */
-#define STOP_MARGIN_S 5 /* regatta-init's grace ends before the engine's */
+#define RETRY_MS 1000     /* between tries while the engine is away */
+#define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
+#define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
 
 void step_leave(struct task *task)
 {
@@ -595,10 +596,35 @@ static void retry_removal(struct task *task, const char *what,
 	step_retry(task);
 }
 
+static void remove_spool(struct task *task);
+
+static int remove_on(sd_event_source *source, uint64_t usec, void *arg)
+{
+	remove_spool(arg);
+	return 0;
+}
+
+/* A piece in each turn: the loop has others to serve. */
+static void remove_spool(struct task *task)
+{
+	struct error err;
+	int rc;
+
+	loop_source_free(&task->retry);
+	rc = spool_remove(task->room->spool, &task->id, &err);
+
+	if (rc < 0)
+		retry_removal(task, "spool", &err);
+	else if (rc == 0)
+		task_event(task, EVENT_REMOVED);
+	else if (loop_timer(task->room->loop, &task->retry, REMOVE_PAUSE_MS,
+			    remove_on, task, &err) < 0)
+		retry_removal(task, "spool", &err);
+}
+
 static void remove_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
-	struct error other;
 
 	task->call = NULL;
 	if (err && err->code != ENOENT) {
@@ -606,11 +632,7 @@ static void remove_done(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	streams_clear(&task->streams);
-	if (spool_remove(task->room->spool, &task->id, &other) < 0) {
-		retry_removal(task, "spool", &other);
-		return;
-	}
-	task_event(task, EVENT_REMOVED);
+	remove_spool(task);
 }
 
 void step_remove(struct task *task)

@@ -283,6 +283,28 @@ static void wide_trees(void)
 	ok(!there("wide"), "wholly");
 }
 
+static void pieces(void)
+{
+	struct error err = { 0 };
+	char path[64];
+	int calls = 1, rc;
+
+	file_make_folders("many/one/deeper", 0700, NULL);
+	for (int i = 0; i < 250; i++) {
+		snprintf(path, sizeof(path), "many/%s%d",
+			 i % 2 ? "" : "one/deeper/", i);
+		put(path, "x");
+	}
+	is_int(file_remove_some(folder, "many", 10, &err), 1,
+	       "a large tree is not removed at once when that is not wished");
+	ok(there("many"), "some of it is left");
+	while ((rc = file_remove_some(folder, "many", 10, &err)) > 0 &&
+	       calls < 100)
+		calls++;
+	is_int(rc, 0, "the calls that follow go on with it: %s", err.text);
+	ok(!there("many") && calls >= 24, "to the end, in %d calls", calls);
+}
+
 /* A file system mounted in the tree, in a mount namespace of a child. */
 static void mounts_in_trees(void)
 {
@@ -351,6 +373,7 @@ int main(void)
 	trees();
 	deep_trees();
 	wide_trees();
+	pieces();
 	mounts_in_trees();
 	clocks();
 	is_int(file_remove_tree(AT_FDCWD, path, NULL), 0,

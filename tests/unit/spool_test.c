@@ -239,7 +239,18 @@ static void hostile_output(void)
 	if (fd >= 0)
 		close(fd);
 	ok(symlink("/", path_of("12.1.0/out/away")) == 0, "a link is made");
-	is_int(spool_remove(spool, &first, &err), 0, "all of it is removed");
+	for (int i = 0; i < SPOOL_REMOVE_ENTRIES; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "12.1.0/out/f%d", i);
+		put(name, "x");
+	}
+	is_int(spool_remove(spool, &first, &err), 1,
+	       "of a thousand files some are removed now");
+	ok(!there("12.1.0/task.json") && there("12.1.0/out"),
+	   "its spec among them");
+	is_int(spool_remove(spool, &first, &err), 0,
+	       "then all of it is removed");
 	ok(!there("12.1.0") && there("outside"), "and nothing outside of it");
 	is_int(spool_remove(spool, &first, &err), 0,
 	       "what is not there can be removed");
