@@ -223,7 +223,7 @@ static int insert(struct steps *steps, size_t place)
 		return 0;
 	}
 	steps->moved += behind;
-	if (steps->count == steps->capacity) {
+	if (!records || steps->count == steps->capacity) {
 		size_t capacity = steps->capacity ? steps->capacity * 2 : 16;
 
 		records = realloc(records, capacity * sizeof(*records));
@@ -239,13 +239,16 @@ static int insert(struct steps *steps, size_t place)
 	return 1;
 }
 
-/* Find or make the record of a step: 1, *record is it; 0: no room; -1. */
+/* Find or make the record of a step: 1, *record is it; 0: no room; -1. *record
+ * is only set with 1.
+ */
 static int record_of(struct steps *steps, uint64_t step, struct record **record)
 {
 	size_t place = place_of(steps, step);
 	int rc = 1;
 
-	if (place == steps->count || steps->records[place].step != step)
+	if (!steps->records || place == steps->count ||
+	    steps->records[place].step != step)
 		rc = insert(steps, place);
 	if (rc == 1) {
 		steps->current = place;
@@ -331,7 +334,7 @@ static int take_step(struct steps *steps, const struct caught *caught)
 	if (!find_step(steps, caught, &step))
 		return put_caught(steps, &steps->pending, caught);
 	rc = record_of(steps, step, &record);
-	if (rc < 1)
+	if (!record)
 		return rc;
 	if (outranked(record, caught))
 		return 0;
@@ -554,7 +557,7 @@ int steps_merge(struct steps *to, const struct steps *from)
 		struct record *record = NULL;
 		int rc = record_of(to, other->step, &record);
 
-		if (rc == 1)
+		if (record)
 			rc = merge_into(to, from, record, other);
 		if (rc < 0)
 			return -1;

@@ -181,15 +181,14 @@ cJSON *describe_origin(struct cluster *cluster, const struct job_row *row)
 static void add_waits(struct cluster *cluster, const struct job *job, cJSON *to)
 {
 	char text[300];
+	bool waits =
+		job &&
+		(chain_waits(cluster, job, text, sizeof(text)) ||
+		 (job->state == JOB_QUEUED &&
+		  shortage_of(cluster->slots, cluster->nodes_count, &job->shape,
+			      text, sizeof(text)) != SHORTAGE_NONE));
 
-	if (job && chain_waits(cluster, job, text, sizeof(text)))
-		add_text(to, "waits", text);
-	else if (job && job->state == JOB_QUEUED &&
-		 shortage_of(cluster->slots, cluster->nodes_count, &job->shape,
-			     text, sizeof(text)) != SHORTAGE_NONE)
-		add_text(to, "waits", text);
-	else
-		add_text(to, "waits", NULL);
+	add_text(to, "waits", waits ? text : NULL);
 }
 
 static cJSON *describe_with_spec(struct cluster *cluster,

@@ -133,8 +133,8 @@ static const char *const writes[WRITES] = {
 	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
 	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?,?)",
 	[WRITE_NO_NODE] = "DELETE FROM nodes WHERE name = ?",
-	[WRITE_KEY] = "INSERT OR REPLACE INTO keys"
-		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[WRITE_KEY] = ("INSERT OR REPLACE INTO keys"
+		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",

@@ -14,6 +14,7 @@ struct device_number {
 
 struct device_info {
 	uint32_t index;      /* on the node: what allocations name */
+	bool gone;           /* was there before, is not now */
 	char *bus_id;        /* bus_id_normal(), or NULL: found as a node; the
 				dies of a card may have the same */
 	char *uuid;          /* NULL: not known, as below */
@@ -23,7 +24,6 @@ struct device_info {
 	uint64_t memory_mib; /* 0: unknown */
 	struct device_number *numbers;
 	size_t numbers_count;
-	bool gone;  /* was there before, is not now */
 	char *text; /* why it cannot be used; NULL: it can */
 };
 extern const struct schema device_info_schema;

@@ -314,7 +314,7 @@ static void one_goes(void)
 		"vendor: odd\n"
 		"discover: {pci: {vendors: [\"1111\"]}, numbers: {index: "
 		"{order: bus}, now: {order: present}}}\n");
-	owned(found_clear) struct found before = { 0 }, after = { 0 };
+	owned(found_clear) struct found after = { 0 };
 	owned_free char *got = NULL;
 	struct lab lab;
 	char bus[] = "0000:01:00.0";
@@ -322,7 +322,8 @@ static void one_goes(void)
 	lab_begin(&lab);
 	for (bus[6] = '1'; bus[6] < '5'; bus[6]++)
 		lab_pci(&lab, bus, "1111", "0001", "120000", 0);
-	before = find(profile, &lab, NULL, NULL);
+	owned(found_clear) struct found before =
+		find(profile, &lab, NULL, NULL);
 	lab_remove(&lab, "/sys/bus/pci/devices/0000:02:00.0");
 	lab_pci(&lab, "0000:00:00.0", "1111", "0001", "120000", 0);
 	after.rc = devices_find(profile, &lab.roots, NULL, NULL,

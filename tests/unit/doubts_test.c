@@ -75,7 +75,7 @@ static void test_repeats(void)
 	/* Mean 100, differences -4, 0, 4: the standard deviation is 4. */
 	add_row(rows, "nodes=1", 96, 0);
 	add_row(rows, "nodes=1", 100, 0);
-	row = add_row(rows, "nodes=1", 104, 0);
+	add_row(rows, "nodes=1", 104, 0);
 	row = add_row(rows, "nodes=1", 500, 0);
 	cJSON_ReplaceItemInObjectCaseSensitive(row, "state",
 					       cJSON_CreateString("failed"));

@@ -179,7 +179,7 @@ static void chain(sd_event *loop, const char *data)
 
 static void revoked(sd_event *loop, const char *data)
 {
-	struct node first, second;
+	struct node first = { 0 }, second = { 0 };
 	struct message_content_grant grant = { .name = second.key.name };
 	char hash[CONTENT_HASH_SIZE];
 

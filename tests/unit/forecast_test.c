@@ -76,7 +76,8 @@ static void test_waves(void)
 	owned(forecast_free) struct forecast *order =
 		forecast_new(sweep, fleet.slots, fleet.count, unknown, &err);
 
-	if (!ok(forecast && order, "a forecast is made (%s)", err.text))
+	if (!ok(forecast && order, "a forecast is made (%s)", err.text) ||
+	    !forecast || !order)
 		return;
 	cell_is(forecast, 0, "1-1@0 0");
 	cell_is(forecast, 1, "1-1@0 1");
@@ -91,7 +92,7 @@ static void test_waves(void)
 	cell_is(order, 3, "3-3@0 0");
 	ok(!order->end_ms && order->waves == 3,
 	   "without any times only the order is known");
-	ok(!fleet.slots[0].busy && !fleet.slots[1].exclusive,
+	ok(fleet.slots && !fleet.slots[0].busy && !fleet.slots[1].exclusive,
 	   "all nodes are free again");
 }
 
@@ -116,7 +117,8 @@ static void test_order(void)
 	owned(forecast_free) struct forecast *forecast =
 		forecast_new(sweep, fleet.slots, fleet.count, times, &err);
 
-	if (!ok(forecast != NULL, "a forecast in order (%s)", err.text))
+	if (!ok(forecast != NULL, "a forecast in order (%s)", err.text) ||
+	    !forecast)
 		return;
 	cell_is(forecast, 0, "1-1@0 0");
 	cell_is(forecast, 1, "2-2@100 0");
@@ -150,7 +152,8 @@ static void test_lacking(void)
 	owned(forecast_free) struct forecast *forecast =
 		forecast_new(sweep, fleet.slots, fleet.count, times, &err);
 
-	if (!ok(forecast != NULL, "cells that lack nodes (%s)", err.text))
+	if (!ok(forecast != NULL, "cells that lack nodes (%s)", err.text) ||
+	    !forecast)
 		return;
 	is_int((long long)fleet.usable, 2, "two nodes can be used");
 	cell_is(forecast, 0, "1-1@0 0");

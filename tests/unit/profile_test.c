@@ -192,7 +192,8 @@ static void test_good(void)
 	struct error err = { 0 };
 	owned(profile_free) struct profile *profile = parse(acme, &err);
 
-	if (!ok(profile != NULL, "a full profile is good (%s)", err.text))
+	if (!ok(profile != NULL, "a full profile is good (%s)", err.text) ||
+	    !profile)
 		return;
 	ok(!strcmp(profile->vendor, "acme") && profile->aliases.count == 1 &&
 		   !strcmp(profile->title, "Acme accelerators") &&
@@ -656,7 +657,8 @@ static void test_find(void)
 	owned_free char *hostile = repeated("id=", "1", 5000);
 	char out[8];
 
-	if (!ok(profile != NULL, "expressions are compiled (%s)", err.text))
+	if (!ok(profile != NULL, "expressions are compiled (%s)", err.text) ||
+	    !profile)
 		return;
 	ok(expression_find(profile->driver[0].match, "a version 1.2.3 b", 17,
 			   out, sizeof(out), &err) == 0 &&

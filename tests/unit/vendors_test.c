@@ -332,7 +332,8 @@ static void test_chips(const struct profiles *profiles)
 		char text[64];
 
 		if (!ok(chip != NULL, "%s has a %s", chips[i].vendor,
-			chips[i].chip))
+			chips[i].chip) ||
+		    !chip)
 			continue;
 		ok(chip->memory_gib == chips[i].gib, "%s has %g GiB, not %g",
 		   chips[i].chip, chips[i].gib, chip->memory_gib);
