@@ -53,9 +53,19 @@ static const struct {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* A field in quotes if it needs them, as RFC 4180 says. */
+/* A field in quotes if it needs them, as RFC 4180 says. What a spreadsheet
+ * would take for a formula gets an apostrophe, which makes it a text there.
+ */
 static int put_field(struct buffer *out, const char *text, struct error *err)
 {
+	owned(buffer_clear) struct buffer guarded;
+
+	buffer_init(&guarded, out->limit);
+	if (*text && strchr("=+-@\t\r", *text)) {
+		if (buffer_printf(&guarded, err, "'%s", text) < 0)
+			return -1;
+		text = guarded.data;
+	}
 	if (!strpbrk(text, ",\"\r\n"))
 		return buffer_text(out, text, err);
 	if (buffer_append(out, "\"", 1, err) < 0)

@@ -70,7 +70,9 @@ int report_html(const char *title, const cJSON *rows, struct buffer *out,
  * iteration_n, steps, wall_s, mfu, formula, image, engine, kernel, node_names,
  * flags, doubts, repeats, repeats_mean, repeats_stdev, repeats_cv_percent,
  * mfu_palm, hfu, joules_per_token, slow_steps. Unknown figures are empty.
- * Columns are only ever added at the end.
+ * Columns are only ever added at the end. A text that begins with = + - @, a
+ * tab or a carriage return has an apostrophe before it, so that no spreadsheet
+ * runs it as a formula; numbers are as they are.
  */
 int report_csv(const cJSON *rows, struct buffer *out, struct error *err);
 

@@ -157,6 +157,27 @@ static void test_optional_columns(void)
 	cJSON_Delete(rows);
 }
 
+static void test_formulas(void)
+{
+	static const char text[] =
+		"[{\"job\":1,\"cell\":\"=cmd|'/c calc'!A1\","
+		"\"state\":\"failed\",\"failure\":\"exit\","
+		"\"text\":\"@SUM(1,2)\"},"
+		"{\"job\":2,\"cell\":\"-2+3\",\"state\":\"completed\","
+		"\"result\":{\"loss\":{\"last\":-1.5}}}]";
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = cJSON_Parse(text);
+
+	buffer_init(&out, 1 << 20);
+	report_csv(rows, &out, NULL);
+	ok(strstr(out.data, ",'=cmd|'/c calc'!A1,"),
+	   "a text that a spreadsheet would run has an apostrophe");
+	ok(strstr(out.data, ",\"'@SUM(1,2)\","), "inside of its quotes");
+	ok(strstr(out.data, ",'-2+3,"), "also one that looks like a sum");
+	ok(strstr(out.data, ",-1.5,"), "but a number is a number");
+	cJSON_Delete(rows);
+}
+
 static size_t count(const char *text, const char *word)
 {
 	size_t n = 0;
@@ -357,6 +378,7 @@ int main(void)
 	tap_begin(20);
 	test_good();
 	test_optional_columns();
+	test_formulas();
 	test_html();
 	test_curves();
 	test_empty();
