@@ -90,11 +90,8 @@ struct fetching {
 	size_t files, refused;
 };
 
-/* What `only` names in the tar file of the collected path: the engine begins
- * it with the path's last name. false: it is not in there.
- */
-static bool choose(const char *collected, const char *wanted, char *only,
-		   size_t size)
+bool files_choose(const char *collected, const char *wanted, char *only,
+		  size_t size)
 {
 	char path[PATH_MAX];
 	size_t length, want = wanted ? strlen(wanted) : 0;
@@ -106,7 +103,11 @@ static bool choose(const char *collected, const char *wanted, char *only,
 		path[--length] = 0;
 	while (want > 1 && wanted[want - 1] == '/')
 		want--;
-	*only = 0;
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		name = "";
+	snprintf(only, size, "%s", name);
 	/* All of it, or what it is part of. */
 	if (!want || want == 1 ||
 	    (!strncmp(path, wanted, want) &&
@@ -114,9 +115,8 @@ static bool choose(const char *collected, const char *wanted, char *only,
 		return true;
 	if (strncmp(path, wanted, length) != 0 || wanted[length] != '/')
 		return false;
-	name = strrchr(path, '/');
-	return snprintf(only, size, "%s%.*s", name ? name + 1 : path,
-			(int)(want - length), wanted + length) < (int)size;
+	return snprintf(only, size, "%s%.*s", name, (int)(want - length),
+			wanted + length) < (int)size;
 }
 
 static void on_refused(void *arg, const char *path, const char *why)
@@ -197,8 +197,8 @@ static int fetch_all(struct fetching *fetching, const cJSON *files,
 	cJSON_ArrayForEach(file, files)
 	{
 		if ((rank != OPTION_NONE && json_u64(file, "rank") != rank) ||
-		    !choose(json_text(file, "path"), fetching->wanted->path,
-			    only, sizeof(only)))
+		    !files_choose(json_text(file, "path"),
+				  fetching->wanted->path, only, sizeof(only)))
 			continue;
 		if (!*json_text(file, "content"))
 			cli_say(fetching->cli, "rank %llu: %s: %s",

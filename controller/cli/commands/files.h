@@ -20,4 +20,12 @@ int files_fetch(struct cli *cli, struct client *client,
 		const struct files_wanted *wanted, size_t *files,
 		size_t *refused, struct error *err);
 
+/* What `only` names in the tar file of a collected path: the engine begins that
+ * with the path's last name, and what a node sent beside it is not what was
+ * asked for. Empty: the path has no name, all of it. false: what is wanted
+ * (NULL: all) is not in there.
+ */
+bool files_choose(const char *collected, const char *wanted, char *only,
+		  size_t size);
+
 #endif
