@@ -167,7 +167,7 @@ static void ask_versions(struct preflight *preflight)
 		finish(preflight, &none);
 }
 
-static void strangers_told(void *arg, const char *text)
+static void strangers_told(void *arg, const char *text, const char *unseen)
 {
 	struct preflight *preflight = arg;
 	struct error err;
@@ -185,6 +185,9 @@ static void strangers_told(void *arg, const char *text)
 	if (text)
 		cJSON_AddItemToArray(preflight->warnings,
 				     cJSON_CreateString(text));
+	if (unseen)
+		cJSON_AddItemToArray(preflight->warnings,
+				     cJSON_CreateString(unseen));
 	ask_versions(preflight);
 }
 
