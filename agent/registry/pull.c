@@ -256,6 +256,13 @@ static void engine_pull(struct pull *pull)
 
 /* Before it: the registry's. */
 
+static void without_sizes(struct pull *pull, const struct error *err)
+{
+	log_debug("image=%s sizes are not known before: %s", pull->reference,
+		  err->text);
+	engine_pull(pull);
+}
+
 static void manifest_done(void *arg, const struct error *err,
 			  const struct registry_image *image)
 {
@@ -263,9 +270,7 @@ static void manifest_done(void *arg, const struct error *err,
 
 	pull->query = NULL;
 	if (err) {
-		log_debug("image=%s sizes are not known before: %s",
-			  pull->reference, err->text);
-		engine_pull(pull);
+		without_sizes(pull, err);
 		return;
 	}
 	for (size_t i = 0; i < image->count; i++)
@@ -294,7 +299,7 @@ static void ask_manifest(struct pull *pull)
 	pull->query = registry_ask(pull->room->loop, &pull->parts, &way,
 				   manifest_done, pull, &err);
 	if (!pull->query)
-		manifest_done(pull, &err, NULL);
+		without_sizes(pull, &err);
 }
 
 static void info_done(void *arg, const struct error *err, cJSON *answer)
