@@ -612,13 +612,12 @@ static void remove_spool(struct task *task)
 
 	loop_source_free(&task->retry);
 	rc = spool_remove(task->room->spool, &task->id, &err);
-
-	if (rc < 0)
-		retry_removal(task, "spool", &err);
+	if (rc > 0)
+		rc = loop_timer(task->room->loop, &task->retry, REMOVE_PAUSE_MS,
+				remove_on, task, &err);
 	else if (rc == 0)
 		task_event(task, EVENT_REMOVED);
-	else if (loop_timer(task->room->loop, &task->retry, REMOVE_PAUSE_MS,
-			    remove_on, task, &err) < 0)
+	if (rc < 0)
 		retry_removal(task, "spool", &err);
 }
 
