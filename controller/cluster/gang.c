@@ -280,18 +280,22 @@ static int keep_files(struct cluster *cluster, struct job *job,
 		      struct error *err)
 {
 	cJSON *data = cJSON_CreateObject();
-	cJSON *list = cJSON_AddArrayToObject(data, "files");
+	struct gather_list list = {
+		.items = cJSON_AddArrayToObject(data, "files"),
+	};
 	int rc = 0;
 
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
-		if (gather_keep(cluster, &job->gang->tasks[i], list, err) < 0) {
+		if (gather_keep(cluster, &job->gang->tasks[i], &list, err) <
+		    0) {
 			cJSON_Delete(data);
 			return -1;
 		}
 	}
-	if (cJSON_GetArraySize(list))
+	gather_tell(&list);
+	if (list.bytes || list.left_out)
 		rc = contents_sync(stock_contents(cluster), err);
-	if (cJSON_GetArraySize(list) && rc == 0)
+	if ((list.bytes || list.left_out) && rc == 0)
 		return job_event(cluster, job, JOB_EVENT_FILES, data, err);
 	cJSON_Delete(data);
 	return rc;

@@ -367,33 +367,68 @@ void gather_gone(struct cluster *cluster, const struct node *node)
 	}
 }
 
-int gather_keep(struct cluster *cluster, const struct task *task, cJSON *list,
-		struct error *err)
+static cJSON *item_of(uint32_t rank, const char *path,
+		      const struct collected_file *here, const char *text)
+{
+	cJSON *item = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(item, "rank", rank);
+	cJSON_AddStringToObject(item, "path", path);
+	cJSON_AddItemToObject(item, "content",
+			      here ? cJSON_CreateString(here->content)
+				   : cJSON_CreateNull());
+	cJSON_AddNumberToObject(item, "bytes", here ? (double)here->bytes : 0);
+	cJSON_AddItemToObject(item, "text",
+			      text ? cJSON_CreateString(text)
+				   : cJSON_CreateNull());
+	return item;
+}
+
+static bool add_item(struct gather_list *list, cJSON *item)
+{
+	char *text = cJSON_PrintUnformatted(item);
+	size_t bytes = text ? strlen(text) + 1 : GATHER_LIST_BYTES;
+
+	cJSON_free(text);
+	if (list->left_out || list->bytes + bytes > GATHER_LIST_BYTES) {
+		list->left_out++;
+		cJSON_Delete(item);
+		return false;
+	}
+	list->bytes += bytes;
+	cJSON_AddItemToArray(list->items, item);
+	return true;
+}
+
+int gather_keep(struct cluster *cluster, const struct task *task,
+		struct gather_list *list, struct error *err)
 {
 	for (size_t i = 0; i < task->files_count; i++) {
 		const struct collected_file *file = &task->files[i];
 		bool here = file->content && is_here(cluster, file);
-		const char *text = file->text;
-		cJSON *item = cJSON_CreateObject();
+		const char *text = file->content && !here
+					   ? "the job ended before it had come"
+					   : file->text;
+		cJSON *item = item_of(task->rank, file->path,
+				      here ? file : NULL, text);
 
-		if (here && contents_keep(stock_contents(cluster),
-					  file->content, err) < 0) {
-			cJSON_Delete(item);
+		if (add_item(list, item) && here &&
+		    contents_keep(stock_contents(cluster), file->content, err) <
+			    0)
 			return -1;
-		}
-		if (file->content && !here)
-			text = "the job ended before it had come";
-		cJSON_AddNumberToObject(item, "rank", task->rank);
-		cJSON_AddStringToObject(item, "path", file->path);
-		cJSON_AddItemToObject(item, "content",
-				      here ? cJSON_CreateString(file->content)
-					   : cJSON_CreateNull());
-		cJSON_AddNumberToObject(item, "bytes",
-					here ? (double)file->bytes : 0);
-		cJSON_AddItemToObject(item, "text",
-				      text ? cJSON_CreateString(text)
-					   : cJSON_CreateNull());
-		cJSON_AddItemToArray(list, item);
 	}
 	return 0;
+}
+
+void gather_tell(struct gather_list *list)
+{
+	char text[160];
+
+	if (!list->left_out)
+		return;
+	snprintf(text, sizeof(text),
+		 "%zu more that were collected are not kept: the list of a job "
+		 "has at most %d MiB; collect fewer paths, or of one rank",
+		 list->left_out, GATHER_LIST_BYTES >> 20);
+	cJSON_AddItemToArray(list->items, item_of(0, "(others)", NULL, text));
 }

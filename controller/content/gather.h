@@ -36,11 +36,23 @@ void gather_tick(struct cluster *cluster);
 
 void gather_gone(struct cluster *cluster, const struct node *node);
 
-/* Add the task's files to a list: {"rank", "path", "content", "bytes", "text"},
- * content null and a text where there is none. Those that are here are kept;
+/* What was collected of a job, as JSON: bounded, so that a gang of any size can
+ * end. What does not fit is counted only, and not kept.
+ */
+#define GATHER_LIST_BYTES (3 << 20) /* less than MESSAGE_REPLY_MAX */
+struct gather_list {
+	cJSON *items;
+	size_t bytes;    /* of their text */
+	size_t left_out; /* paths */
+};
+
+/* Add the task's files: {"rank", "path", "content", "bytes", "text"}, content
+ * null and a text where there is none. Those that are here are kept;
  * contents_sync() follows.
  */
-int gather_keep(struct cluster *cluster, const struct task *task, cJSON *list,
-		struct error *err);
+int gather_keep(struct cluster *cluster, const struct task *task,
+		struct gather_list *list, struct error *err);
+/* When all were added: an item that tells how many were left out, if any. */
+void gather_tell(struct gather_list *list);
 
 #endif

@@ -35,6 +35,44 @@ static void bed_init(struct bed *bed, size_t files)
 	}
 }
 
+/* A gang whose nodes all tell long words of what they could not collect. */
+static void large_gang(void)
+{
+	enum { WORDS = 1000 };
+	struct gather_list list = { .items = cJSON_CreateArray() };
+	char words[WORDS + 1], *text;
+	const cJSON *last;
+	struct bed bed;
+	int ranks = 0;
+
+	memset(words, 'w', WORDS);
+	words[WORDS] = 0;
+	bed_init(&bed, 1);
+	free(bed.task.files[0].content);
+	bed.task.files[0].content = NULL;
+	bed.task.files[0].text = strdup(words);
+	for (; ranks < 8192; ranks++) {
+		bed.task.rank = (uint32_t)ranks;
+		gather_keep(NULL, &bed.task, &list, NULL);
+	}
+	gather_tell(&list);
+	text = cJSON_PrintUnformatted(list.items);
+	ok(strlen(text) < MESSAGE_REPLY_MAX - (512 << 10) &&
+		   list.left_out > 1000 &&
+		   cJSON_GetArraySize(list.items) + (int)list.left_out ==
+			   ranks + 1,
+	   "what a large gang collected is listed as far as it fits");
+	last = cJSON_GetArrayItem(list.items,
+				  cJSON_GetArraySize(list.items) - 1);
+	ok(strstr(cJSON_GetStringValue(
+			  cJSON_GetObjectItemCaseSensitive(last, "text")),
+		  "more that were collected are not kept") != NULL,
+	   "the rest is told");
+	cJSON_free(text);
+	cJSON_Delete(list.items);
+	task_drop_files(&bed.task);
+}
+
 int main(void)
 {
 	struct bed bed;
@@ -58,5 +96,6 @@ int main(void)
 	is_int((long long)bed.task.files_count, 0,
 	       "of more files than were asked for none is taken");
 	task_drop_files(&bed.task);
+	large_gang();
 	return tap_done();
 }
