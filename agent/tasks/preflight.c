@@ -5,6 +5,7 @@
 #include "agent/devices/strangers.h"
 #include "agent/devices/versions.h"
 #include "protocol/file.h"
+#include "protocol/hardware/tool.h"
 #include "protocol/loop.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ struct preflight {
 	const struct task_spec *spec;
 	struct strangers *strangers;
 	struct version_query *query;
+	struct tool *tool;
 	sd_event_source *timer;
 	cJSON *warnings;
 };
@@ -257,9 +259,83 @@ void preflight_cancel(struct preflight *preflight)
 		return;
 	strangers_cancel(preflight->strangers);
 	versions_cancel(preflight->query);
+	tool_cancel(preflight->tool);
 	loop_source_free(&preflight->timer);
 	cJSON_Delete(preflight->warnings);
 	free(preflight);
+}
+
+/* Do the paths answer? */
+
+static void reached(void *arg, const struct error *err,
+		    const struct tool_output *output)
+{
+	struct preflight *preflight = arg;
+	const struct container_spec *container = &preflight->spec->container;
+	struct error why;
+
+	preflight->tool = NULL;
+	if (err && (err->code == ETIMEDOUT || err->code == EBUSY)) {
+		error_set(&why, ETIMEDOUT,
+			  "the file system of a mount does not answer on this "
+			  "node: %.100s%s; is its server gone?",
+			  container->mounts_count ? container->mounts[0].host
+						  : container->needs.items[0],
+			  container->mounts_count + container->needs.count > 1
+				  ? " or another one"
+				  : "");
+		preflight->done(preflight->arg, &why, NULL);
+	} else {
+		preflight->done(preflight->arg, NULL, NULL);
+	}
+	preflight_cancel(preflight);
+}
+
+static int list_paths(const struct container_spec *container,
+		      struct strings *argv, struct error *err)
+{
+	static const char *const words[] = { "stat", "-L", "-c", "", "--" };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(words) / sizeof(*words); i++)
+		rc = strings_add(argv, words[i], err);
+	for (size_t i = 0; rc == 0 && i < container->mounts_count; i++)
+		rc = strings_add(argv, container->mounts[i].host, err);
+	for (size_t i = 0; rc == 0 && i < container->needs.count; i++)
+		rc = strings_add(argv, container->needs.items[i], err);
+	return rc;
+}
+
+struct preflight *preflight_reach(const struct preflight_room *room,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(preflight_cancel) struct preflight *preflight =
+		calloc(1, sizeof(*preflight));
+	owned(strings_clear) struct strings argv = { 0 };
+	const struct tool_command command = {
+		.argv = &argv,
+		.bin = room->allot->roots->bin,
+		.timeout_ms =
+			room->paths_ms ? room->paths_ms : PREFLIGHT_PATHS_MS,
+		.output_max = 4096,
+		.cpus = room->cpus,
+	};
+
+	if (!preflight) {
+		error_nomem(err, "preflight");
+		return NULL;
+	}
+	preflight->room = room;
+	preflight->spec = spec;
+	preflight->done = done;
+	preflight->arg = arg;
+	if (list_paths(&spec->container, &argv, err) < 0)
+		return NULL;
+	preflight->tool =
+		tool_run(room->loop, &command, reached, preflight, err);
+	return preflight->tool ? take(preflight) : NULL;
 }
 
 /* Bind to the port on every address, IPv4 and IPv6. */

@@ -17,6 +17,7 @@
 #include <systemd/sd-event.h>
 
 #define PREFLIGHT_DISK_BYTES (64ULL << 20) /* free space for output */
+#define PREFLIGHT_PATHS_MS 10000
 #define PREFLIGHT_CLOCK_WARN_MS 1000
 #define PREFLIGHT_CLOCK_FAIL_MS 60000
 
@@ -27,6 +28,7 @@ struct preflight_room {
 	struct engine *engine;      /* NULL: no containers are looked at */
 	const char *cluster, *node; /* of the labels of our containers */
 	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
+	uint32_t paths_ms;          /* 0: PREFLIGHT_PATHS_MS */
 	uint32_t clock_limit_ms;    /* from the controller's; 0: the default */
 	struct versions *versions;  /* what was told last; NULL: not kept */
 	/* wire_client_clock(); false: not known. */
@@ -59,6 +61,16 @@ struct preflight *preflight_begin(const struct preflight_room *room,
 /* done() does not run. NULL is fine. */
 void preflight_cancel(struct preflight *preflight);
 OWNED_POINTER(struct preflight, preflight_cancel)
+
+/* Before anything else looks at them: do the file systems of the mounts and of
+ * what the spec needs answer? Another process asks, for one whose server is
+ * gone keeps who looks at it for ever. done() gets ETIMEDOUT, or NULL, also
+ * when a path is not there; no facts.
+ */
+struct preflight *preflight_reach(const struct preflight_room *room,
+				  const struct task_spec *spec, /* borrowed */
+				  preflight_fn *done, void *arg,
+				  struct error *err);
 
 /* A TCP port from 20000 to 29999 (below what the kernel gives to outgoing
  * connections) that is free on all addresses of this host, and the socket that

@@ -313,22 +313,49 @@ static bool task_allowed(struct task *task, const struct container_place *place)
 	return false;
 }
 
-void step_check(struct task *task)
+/* Whose paths answer: what is there, and what is allowed. */
+static void check_task(struct task *task)
 {
 	const struct preflight_room *room = &task->room->preflight;
 	char in[PATH_MAX], out[PATH_MAX];
 	struct container_place place = place_of(task, in, out);
 	struct error err;
 
-	if (task_complete(task, true, &err) < 0) {
-		step_fail(task, FAILURE_PREFLIGHT, &err);
-		return;
-	}
 	if (!task_allowed(task, &place))
 		return;
 	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0)
 		task->preflight = preflight_begin(room, &task->spec,
 						  preflight_done, task, &err);
+	if (!task->preflight)
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
+static void paths_reached(void *arg, const struct error *err, cJSON *facts)
+{
+	struct task *task = arg;
+
+	task->preflight = NULL;
+	if (err)
+		step_fail(task, FAILURE_PREFLIGHT, err);
+	else
+		check_task(task);
+}
+
+void step_check(struct task *task)
+{
+	const struct container_spec *container = &task->spec.container;
+	struct error err;
+
+	if (task_complete(task, true, &err) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	if (!container->mounts_count && !container->needs.count) {
+		check_task(task);
+		return;
+	}
+	task->preflight = preflight_reach(&task->room->preflight, &task->spec,
+					  paths_reached, task, &err);
 	if (!task->preflight)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 }

@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static const struct preflight_room room;
@@ -328,12 +329,49 @@ static void facts(void)
 	bed_clear(&bed);
 }
 
+static void reach(struct bed *bed, const struct task_spec *spec)
+{
+	bed->told = false;
+	if (!preflight_reach(&bed->room, spec, checked, bed, NULL))
+		abort();
+	while (!bed->told)
+		sd_event_run(bed->loop, UINT64_MAX);
+}
+
+static void dead_mounts(void)
+{
+	struct mount_spec list[] = {
+		{ .host = (char *)"/", .container = (char *)"/a" },
+		{ .host = (char *)"/no/such/path", .container = (char *)"/b" },
+	};
+	const struct task_spec spec = {
+		.container = { .mounts = list, .mounts_count = 2 },
+	};
+	char path[160];
+	struct bed bed;
+
+	bed_init(&bed, "vendor: lab\n");
+	reach(&bed, &spec);
+	is(bed.error, "", "mounts that answer, also that one is not there");
+	lab_file(&bed.lab, "/bin/stat", "#!/bin/sh\nexec sleep 1000\n");
+	snprintf(path, sizeof(path), "%s/stat", bed.lab.bin);
+	chmod(path, 0755);
+	bed.room.paths_ms = 100;
+	reach(&bed, &spec);
+	is(bed.error,
+	   "the file system of a mount does not answer on this node: / or "
+	   "another one; is its server gone?",
+	   "one that hangs is told, and nobody waits for it");
+	bed_clear(&bed);
+}
+
 int main(void)
 {
 	tap_begin(63);
 	mounts();
 	clocks();
 	facts();
+	dead_mounts();
 	small_disk();
 	ports();
 	none_free();

@@ -7,6 +7,7 @@
 
 #include "protocol/file.h"
 #include "protocol/loop.h"
+#include "protocol/program.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -252,7 +253,8 @@ static struct world *world_new(void)
 
 	snprintf(world->folder, sizeof(world->folder),
 		 "/tmp/regatta-task-XXXXXX");
-	if (!mkdtemp(world->folder) || sd_event_new(&world->loop) < 0)
+	world->loop = program_begin(NULL);
+	if (!mkdtemp(world->folder) || !world->loop)
 		abort();
 	snprintf(path, sizeof(path), "%s/engine", world->folder);
 	snprintf(host, sizeof(host), "unix://%s", path);
