@@ -78,7 +78,7 @@ for line in 'Machine of 2 cards' 'NVIDIA A100-SXM4-80GB' '535.129.03' \
 	'12.2' "$(row .provenance.environment.engine)" "$(uname -r)"; do
 	ok "grep -qF -- '$line' '$BED/out'" "the reference page has $line"
 done
-like "$(grep -o '[0-9.]*/80 ' "$BED/out")" '^0.00/80' "and the memory, of 80 GiB"
+like "$(grep -o "[0-9.]*/80[0-9.]* " "$BED/out")" "^0.00/80.00" "and the memory, of 80 GiB"
 must run cli report "$SWEEP" --format html
 for title in 'Power, a1' 'Temperature, a2' 'Utilisation, a1' 'Memory, a2' \
 	'Processors of the nodes'; do
