@@ -7,6 +7,7 @@
 #include "protocol/hardware/device_rows.h"
 #include "protocol/hardware/processes.h"
 #include "protocol/hardware/tool.h"
+#include "protocol/log.h"
 #include "protocol/loop.h"
 #include "protocol/printable.h"
 
@@ -25,7 +26,7 @@
 #define FILES_MAX 4096 /* of one process */
 #define TURN_MS 20     /* of looking through processes, then others' turn */
 #define COMM_MAX 15    /* bytes that the kernel keeps of a program's name */
-#define WORDS_MAX 240
+#define WORDS_MAX 200
 
 /* A node of a device that is wanted. */
 struct node_file {
@@ -50,7 +51,6 @@ struct strangers {
 	sd_event_source *timer;
 	unsigned int looks;
 	char seen[WORDS_MAX], before[WORDS_MAX];
-	char unseen[WORDS_MAX];
 };
 
 /* One look ended. */
@@ -71,8 +71,7 @@ static void end_look(struct strangers *strangers)
 			   look_again, strangers, NULL);
 		return;
 	}
-	strangers->done(strangers->arg, stays ? strangers->seen : NULL,
-			*strangers->unseen ? strangers->unseen : NULL);
+	strangers->done(strangers->arg, stays ? strangers->seen : NULL);
 	strangers_cancel(strangers);
 }
 
@@ -85,19 +84,6 @@ saw(struct strangers *strangers, const char *fmt, ...)
 	vsnprintf(strangers->seen, sizeof(strangers->seen), fmt, args);
 	va_end(args);
 	printable(strangers->seen, strlen(strangers->seen));
-}
-
-/* The first that could not be looked at tells enough. */
-static void not_seen(struct strangers *strangers, const char *what,
-		     const char *why)
-{
-	if (*strangers->unseen)
-		return;
-	snprintf(strangers->unseen, sizeof(strangers->unseen),
-		 "not known whether somebody else uses the devices: %.40s: "
-		 "%.100s",
-		 what, why);
-	printable(strangers->unseen, strlen(strangers->unseen));
 }
 
 /* Processes. */
@@ -216,8 +202,6 @@ static void look_into(struct strangers *strangers, int64_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%lld/fd", (long long)pid);
 	folder = opendir(path);
-	if (!folder && errno == EACCES)
-		not_seen(strangers, path, strerror(errno));
 	while (folder && !*strangers->seen && files++ < FILES_MAX &&
 	       (entry = readdir(folder))) {
 		const struct node_file *file =
@@ -266,10 +250,7 @@ static void tool_told(void *arg, const struct error *err,
 
 	strangers->tool = NULL;
 	if (err || output->exit_code) {
-		not_seen(strangers, source->profile->processes.command.items[0],
-			 err                  ? err->text
-			 : *output->complaint ? output->complaint
-					      : "it failed");
+		log_debug("processes: %s", err ? err->text : output->complaint);
 		end_look(strangers);
 		return;
 	}
@@ -307,12 +288,8 @@ static void look_at_processes(struct strangers *strangers)
 
 		strangers->tool = tool_run(source->loop, &command, tool_told,
 					   strangers, &err);
-		if (!strangers->tool)
-			not_seen(strangers, rules->command.items[0], err.text);
 	} else {
 		strangers->processes = opendir("/proc");
-		if (!strangers->processes)
-			not_seen(strangers, "/proc", strerror(errno));
 	}
 	loop_source_free(&strangers->timer);
 	if (strangers->processes)
@@ -343,8 +320,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	const cJSON *given;
 
 	strangers->call = NULL;
-	if (err && err->code != ENOENT) /* that one has gone */
-		not_seen(strangers, "containers", err->text);
+	if (err)
+		log_debug("strangers: %s", err->text);
 	cJSON_ArrayForEach(given,
 			   cJSON_GetObjectItemCaseSensitive(config, "Devices"))
 	{
@@ -389,7 +366,7 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 	strings_clear(&strangers->others);
 	strangers->next = 0;
 	if (err)
-		not_seen(strangers, "containers", err->text);
+		log_debug("strangers: %s", err->text);
 	cJSON_ArrayForEach(container, answer)
 	{
 		const cJSON *labels =
@@ -413,7 +390,6 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 	snprintf(strangers->before, sizeof(strangers->before), "%s",
 		 strangers->seen);
 	strangers->seen[0] = 0;
-	strangers->unseen[0] = 0;
 	if (strangers->source.engine)
 		strangers->call =
 			engine_container_list(strangers->source.engine, false,

@@ -6,7 +6,7 @@
  * nodes open. Who is there in two looks, STRANGERS_PAUSE_MS apart, is a
  * stranger: what a job before left behind, and what only asks for readings,
  * is soon gone. What cannot be seen (a tool that fails, an engine that is away)
- * is nobody, but told.
+ * is nobody.
  */
 #ifndef AGENT_DEVICES_STRANGERS_H
 #define AGENT_DEVICES_STRANGERS_H
@@ -30,10 +30,8 @@ struct strangers_source {
 	uint32_t pause_ms;             /* 0: STRANGERS_PAUSE_MS */
 };
 
-/* From the loop, once. text: a sentence, or NULL: nobody is there. unseen: what
- * could not be looked at in the last look, and why, or NULL.
- */
-typedef void strangers_fn(void *arg, const char *text, const char *unseen);
+/* From the loop, once. text: a sentence, or NULL: nobody is there. */
+typedef void strangers_fn(void *arg, const char *text);
 
 /* wanted: bit i for devices->list[i]. NULL: ENOMEM, and done() never runs. */
 struct strangers;

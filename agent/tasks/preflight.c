@@ -169,7 +169,7 @@ static void ask_versions(struct preflight *preflight)
 		finish(preflight, &none);
 }
 
-static void strangers_told(void *arg, const char *text, const char *unseen)
+static void strangers_told(void *arg, const char *text)
 {
 	struct preflight *preflight = arg;
 	struct error err;
@@ -187,9 +187,6 @@ static void strangers_told(void *arg, const char *text, const char *unseen)
 	if (text)
 		cJSON_AddItemToArray(preflight->warnings,
 				     cJSON_CreateString(text));
-	if (unseen)
-		cJSON_AddItemToArray(preflight->warnings,
-				     cJSON_CreateString(unseen));
 	ask_versions(preflight);
 }
 
