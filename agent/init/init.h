@@ -39,7 +39,7 @@
  *			  of JSON for each followed file, before its first byte
  *			  is copied, and for each rank's log that is cut:
  *			  {"stream": "node-0.out-train.log",
- *			   "path": "/work/out/train.log", "part": 1}
+ *			   "path": "/data/train.log", "part": 1}
  *			  {"stream": "rank-0", "kept": BYTES}
  *	node-<N>.<NAME>.log  the bytes of a followed file (see below).
  *	exit.json	  the exit record, renamed into place when every process

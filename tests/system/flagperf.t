@@ -415,7 +415,7 @@ is "$(job_get "$job" '.result.metrics | tojson')" \
 cat >"$BED/sent.yaml" <<END
 sweep: sent
 vendor: cpu
-workspace: {path: a FlagPerf, container: /work/FlagPerf, ignore: [result]}
+workspace: {path: a FlagPerf, container: /code/FlagPerf, ignore: [result]}
 flagperf:
   cases: {m:pytorch_1.13:X:1:2:1: $BED}
 END
@@ -423,7 +423,7 @@ must submit "$BED/sent.yaml"
 must wait_sweep "$SWEEP" 60
 completed m:pytorch_1.13:X:1:2:1
 is "$(seen "$job" 1 1 '"\(.cwd) \(.argv[0])"')" \
-	"/work/FlagPerf/training /work/FlagPerf/training/benchmarks/m/pytorch/run_pretraining.py" \
+	"/code/FlagPerf/training /code/FlagPerf/training/benchmarks/m/pytorch/run_pretraining.py" \
 	"a tree in the workspace is found there"
 
 # What is wrong is told, and the others go on.

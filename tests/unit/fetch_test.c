@@ -294,7 +294,7 @@ static int insert_all(struct contents *contents, const char *hash, bool open,
 		      struct buffer *out, struct error *err)
 {
 	owned(insert_free) struct insert *insert =
-		insert_new(contents, hash, "/work//space/", open, err);
+		insert_new(contents, hash, "/srv//space/", open, err);
 	char bytes[1000];
 	ssize_t got = -1;
 
