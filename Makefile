@@ -77,7 +77,7 @@ CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c \
 	controller/cli/commands/*.c controller/cli/plan/*.c \
 	controller/cli/run/*.c))
-INIT = $(wildcard agent/init/*.c)
+INIT = $(wildcard agent/init/*.c) protocol/utf8.c
 TRAINER = $(wildcard images/cpu/*.c)
 
 LIBS = $(BUILD)/libcli.a $(BUILD)/libcontroller.a $(BUILD)/libagent.a \

@@ -5,6 +5,7 @@
 #include "protocol/buffer.h"
 #include "protocol/file.h"
 #include "protocol/tree.h"
+#include "protocol/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -108,48 +109,18 @@ static int reader_nomem(const struct reader *reader, struct error *err)
 	return error_nomem(err, reader->document->file);
 }
 
-/* The length of the UTF-8 sequence at text, or 0. RFC 3629, section 4. */
-static size_t utf8_length(const unsigned char *text, size_t size)
-{
-	unsigned char first = text[0], low = 0x80, high = 0xbf;
-	size_t length = first < 0x80                    ? 1
-			: first >= 0xc2 && first < 0xe0 ? 2
-			: first >= 0xe0 && first < 0xf0 ? 3
-			: first >= 0xf0 && first < 0xf5 ? 4
-							: 0;
-
-	if (length > size)
-		return 0;
-	if (first == 0xe0)
-		low = 0xa0;
-	else if (first == 0xed)
-		high = 0x9f;
-	else if (first == 0xf0)
-		low = 0x90;
-	else if (first == 0xf4)
-		high = 0x8f;
-	for (size_t i = 1; i < length; i++) {
-		if (text[i] < low || text[i] > high)
-			return 0;
-		low = 0x80;
-		high = 0xbf;
-	}
-	return length;
-}
-
 /* Refuse in our words, with a line, what libyaml would refuse with an offset
  * or take for UTF-16.
  */
 static int check_bytes(const struct reader *reader, const char *text,
 		       size_t size, struct error *err)
 {
-	const unsigned char *bytes = (const unsigned char *)text;
 	size_t line = 1;
 
 	for (size_t i = 0, length; i < size; i += length) {
-		unsigned char c = bytes[i];
+		unsigned char c = (unsigned char)text[i];
 
-		length = utf8_length(bytes + i, size - i);
+		length = utf8_character(text + i, size - i, NULL);
 		if (!length)
 			return reader_error(reader, err, EINVAL, line,
 					    "found the byte 0x%02x, allowed is "

@@ -2,6 +2,7 @@
  */
 #include "protocol/error.h"
 #include "protocol/printable.h"
+#include "protocol/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +12,8 @@
 static void error_tidy(struct error *err, int length)
 {
 	if (length >= (int)sizeof(err->text)) {
-		size_t end = sizeof(err->text) - 4;
+		size_t end = utf8_cut(err->text, sizeof(err->text) - 4);
 
-		/* Never cut inside a UTF-8 sequence. */
-		while (end > 0 &&
-		       ((unsigned char)err->text[end] & 0xc0) == 0x80)
-			end--;
 		memcpy(err->text + end, "...", 4);
 	}
 	printable(err->text, strlen(err->text));

@@ -3,6 +3,7 @@
 #include "protocol/value.h"
 
 #include "protocol/tree.h"
+#include "protocol/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -125,11 +126,8 @@ void value_found(const struct value *value, char *buffer, size_t size)
 		break;
 	case VALUE_SCALAR:
 		shown = (int)strnlen(value->text, SHOWN_BYTES);
-		/* Never cut inside a UTF-8 sequence. */
-		while (shown == SHOWN_BYTES || /* room for the dots */
-		       (shown > 0 &&
-			((unsigned char)value->text[shown] & 0xc0) == 0x80))
-			shown--;
+		if (shown == SHOWN_BYTES) /* room for the dots */
+			shown = (int)utf8_cut(value->text, SHOWN_BYTES - 1);
 		snprintf(buffer, size, "\"%.*s%s\"", shown, value->text,
 			 value->text[shown] ? "..." : "");
 		break;

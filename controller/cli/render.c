@@ -2,39 +2,13 @@
  */
 #include "controller/cli/render.h"
 #include "controller/cli/json.h"
+#include "protocol/utf8.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
-
-/* Bytes of the valid UTF-8 sequence at text and its code point, or 0. */
-static size_t utf8_length(const unsigned char *text, uint32_t *code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = text[0] < 0x80   ? 1
-			: text[0] < 0xc2 ? 0
-			: text[0] < 0xe0 ? 2
-			: text[0] < 0xf0 ? 3
-			: text[0] < 0xf5 ? 4
-					 : 0;
-
-	if (length <= 1) {
-		*code = text[0];
-		return length;
-	}
-	*code = text[0] & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (text[i] & 0x3f);
-	}
-	if (*code < least[length] || *code > 0x10ffff ||
-	    (*code >= 0xd800 && *code < 0xe000))
-		return 0;
-	return length;
-}
 
 /* C0, C1, line separators, and what turns the direction of writing. */
 static bool is_control(uint32_t code)
@@ -47,25 +21,24 @@ static bool is_control(uint32_t code)
 
 char *escape(const char *text, char *to, size_t size)
 {
-	const unsigned char *from = (const unsigned char *)text;
 	size_t used = 0;
 
-	while (*from) {
+	while (*text) {
 		uint32_t code;
-		size_t length = utf8_length(from, &code);
+		size_t length = utf8_character(text, 4, &code);
 		bool plain = length && !is_control(code);
 		size_t needed = plain ? length : 4 * (length ? length : 1);
 
 		if (used + needed >= size)
 			break;
 		if (plain)
-			memcpy(to + used, from, length);
+			memcpy(to + used, text, length);
 		else
 			for (size_t i = 0; i < needed / 4; i++)
 				snprintf(to + used + 4 * i, 5, "\\x%02x",
-					 from[i]);
+					 (unsigned char)text[i]);
 		used += needed;
-		from += length ? length : 1;
+		text += length ? length : 1;
 	}
 	if (size)
 		to[used] = 0;
@@ -388,20 +361,10 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 		table->failed = true;
 }
 
-/* Columns that a text takes: characters, not bytes. */
-static size_t text_width(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
 static void print_cell(FILE *out, const char *text, size_t width, bool right,
 		       bool last, enum colour colour, bool colours)
 {
-	int pad = (int)(width - text_width(text));
+	int pad = (int)(width - utf8_count(text));
 
 	if (right)
 		fprintf(out, "%*s", pad, "");
@@ -431,9 +394,9 @@ int table_print(const struct table *table, FILE *out, bool colours,
 	if (table->failed || !widths)
 		return error_nomem(err, "table");
 	for (size_t i = 0; i < table->width; i++)
-		widths[i] = text_width(table->columns[i].title);
+		widths[i] = utf8_count(table->columns[i].title);
 	for (size_t i = 0; i < table->count; i++) {
-		size_t width = text_width(table->cells[i].text);
+		size_t width = utf8_count(table->cells[i].text);
 
 		if (width > widths[i % table->width])
 			widths[i % table->width] = width;

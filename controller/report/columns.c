@@ -3,6 +3,7 @@
 #include "controller/report/columns.h"
 
 #include "controller/report/row.h"
+#include "protocol/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,9 +152,7 @@ static const char *copy_text(const char *from, char text[COLUMN_TEXT])
 	size_t size = strlen(from);
 
 	if (size >= COLUMN_TEXT) {
-		size = COLUMN_TEXT - 4;
-		while (((unsigned char)from[size] & 0xc0) == 0x80)
-			size--;
+		size = utf8_cut(from, COLUMN_TEXT - 4);
 		memcpy(text + size, "...", 4);
 	} else {
 		text[size] = 0;

@@ -4,21 +4,12 @@
 
 #include "controller/report/columns.h"
 #include "controller/report/row.h"
+#include "protocol/utf8.h"
 
 #include <string.h>
 
 /* Distinct values named in the line of provenance; the rest is counted. */
 #define NAMED_MAX 32
-
-/* Places on a terminal: one for each character of UTF-8. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
 
 /* All cells of the table as texts that stand one behind the other, each with
  * its 0, and the width of each column.
@@ -45,7 +36,7 @@ static int put_cell(struct table *table, const cJSON *row, size_t column,
 	if (markdown_text(&table->cells, text, err) < 0 ||
 	    buffer_append(&table->cells, "", 1, err) < 0)
 		return -1;
-	width = width_of(table->cells.data + start);
+	width = utf8_count(table->cells.data + start);
 	if (width > table->widths[column])
 		table->widths[column] = width;
 	return 0;
@@ -57,7 +48,7 @@ static int fill_table(struct table *table, const cJSON *rows, struct error *err)
 
 	columns_choose(rows, &table->columns);
 	for (size_t c = 0; c < table->columns.count; c++)
-		table->widths[c] = width_of(column_title(&table->columns, c));
+		table->widths[c] = utf8_count(column_title(&table->columns, c));
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t c = 0; c < table->columns.count; c++)
@@ -71,7 +62,7 @@ static int fill_table(struct table *table, const cJSON *rows, struct error *err)
 static int put_padded(struct buffer *out, const char *text, size_t width,
 		      bool right, struct error *err)
 {
-	int blanks = (int)(width - width_of(text));
+	int blanks = (int)(width - utf8_count(text));
 
 	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
 			     text, right ? 0 : blanks, "");

@@ -3,6 +3,7 @@
 #include "controller/sweep/words.h"
 
 #include "controller/sweep/sweep.h"
+#include "protocol/utf8.h"
 
 #include <string.h>
 
@@ -67,11 +68,8 @@ static int set_words(struct cells *cells, const struct value *const *values,
 			       : buffer_text(out, cells->name, err)) < 0)
 		return -1;
 	if (out->size >= SWEEP_WORDS_BYTES) {
-		size_t end = SWEEP_WORDS_BYTES - 4;
+		size_t end = utf8_cut(out->data, SWEEP_WORDS_BYTES - 4);
 
-		/* Never cut inside a UTF-8 sequence. */
-		while (((unsigned char)out->data[end] & 0xc0) == 0x80)
-			end--;
 		memcpy(out->data + end, "...", 4);
 	}
 	return cell_set_text(&cell->spec.cell, out->data, err);

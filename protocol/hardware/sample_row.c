@@ -2,6 +2,7 @@
  */
 #include "protocol/hardware/sample_layout.h"
 #include "protocol/printable.h"
+#include "protocol/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -251,11 +252,9 @@ static bool put_word(struct row *row, unsigned field, struct text text)
 		if (!text.size)
 			return false;
 	}
-	size = text.size < SAMPLE_WORD_MAX ? text.size : SAMPLE_WORD_MAX - 1;
-	/* Not in the middle of a character. */
-	while (size < text.size && size &&
-	       ((unsigned char)text.data[size] & 0xc0) == 0x80)
-		size--;
+	size = text.size < SAMPLE_WORD_MAX
+		       ? text.size
+		       : utf8_cut(text.data, SAMPLE_WORD_MAX - 1);
 	memcpy(word, text.data, size);
 	memset(word + size, 0, SAMPLE_WORD_MAX - size);
 	printable(word, size);

@@ -2,48 +2,6 @@
  */
 #include "controller/results/document/bytes.h"
 
-/* The first byte of a character of several: how many follow, and between what
- * the first of them lies. Source: Unicode 15, table 3-7.
- */
-static void begin_character(struct log_bytes *log, uint8_t byte)
-{
-	/* clang-format off */
-	static const struct {
-		uint8_t from, to, more, low, high;
-	} starts[] = {
-		{ 0xc2, 0xdf, 1, 0x80, 0xbf }, { 0xe0, 0xe0, 2, 0xa0, 0xbf },
-		{ 0xe1, 0xec, 2, 0x80, 0xbf }, { 0xed, 0xed, 2, 0x80, 0x9f },
-		{ 0xee, 0xef, 2, 0x80, 0xbf }, { 0xf0, 0xf0, 3, 0x90, 0xbf },
-		{ 0xf1, 0xf3, 3, 0x80, 0xbf }, { 0xf4, 0xf4, 3, 0x80, 0x8f },
-	};
-	/* clang-format on */
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (byte >= starts[i].from && byte <= starts[i].to) {
-			log->more = starts[i].more;
-			log->low = starts[i].low;
-			log->high = starts[i].high;
-			return;
-		}
-	log->invalid_utf8 = true;
-}
-
-static void take_utf8(struct log_bytes *log, uint8_t byte)
-{
-	if (log->more) {
-		if (byte >= log->low && byte <= log->high) {
-			log->more--;
-			log->low = 0x80;
-			log->high = 0xbf;
-			return;
-		}
-		log->invalid_utf8 = true;
-		return;
-	}
-	if (byte >= 0x80)
-		begin_character(log, byte);
-}
-
 /* Without branches: in binary bytes each would be guessed wrongly. */
 static void count_controls(struct log_bytes *log, const char *data, size_t size)
 {
@@ -82,8 +40,9 @@ void log_bytes_take(struct log_bytes *log, const char *data, size_t size)
 	count_lines(log, data, size);
 	/* Once it is known, there is nothing more to learn. */
 	for (size_t i = 0; i < size && !log->invalid_utf8; i++)
-		if ((uint8_t)data[i] >= 0x80 || log->more)
-			take_utf8(log, (uint8_t)data[i]);
+		if ((uint8_t)data[i] >= 0x80 || log->utf8.more)
+			log->invalid_utf8 =
+				!utf8_take(&log->utf8, (uint8_t)data[i]);
 }
 
 cJSON *log_bytes_json(const struct log_bytes *log)
@@ -97,7 +56,7 @@ cJSON *log_bytes_json(const struct log_bytes *log)
 	cJSON_AddNumberToObject(object, "ansi_escapes", (double)log->escapes);
 	cJSON_AddNumberToObject(object, "nul_bytes", (double)log->nul);
 	cJSON_AddBoolToObject(object, "invalid_utf8",
-			      log->invalid_utf8 || log->more);
+			      log->invalid_utf8 || log->utf8.more);
 	cJSON_AddNumberToObject(object, "longest_lf_line_bytes",
 				(double)longest);
 	if (cJSON_AddBoolToObject(object, "unterminated_tail", log->line > 0))

@@ -3,6 +3,8 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 #define CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 
+#include "protocol/utf8.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +20,7 @@ struct log_bytes {
 	uint64_t line;    /* bytes since the last LF */
 	uint64_t longest; /* between two LF */
 	bool invalid_utf8;
-	unsigned more; /* bytes that a UTF-8 character still needs */
-	uint8_t low;   /* what the next of them must be at least, and at most */
-	uint8_t high;
+	struct utf8 utf8; /* where it is in a character */
 };
 
 /* The next bytes, in pieces of any size. */

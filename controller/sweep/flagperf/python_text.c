@@ -3,6 +3,8 @@
  */
 #include "controller/sweep/flagperf/python_text.h"
 
+#include "protocol/utf8.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -120,11 +122,7 @@ size_t python_text_word(const struct python_text *text, size_t most)
 {
 	size_t size = strcspn(text->at, "\r\n");
 
-	if (size <= most)
-		return size;
-	while (most && ((unsigned char)text->at[most] & 0xc0) == 0x80)
-		most--;
-	return most;
+	return size <= most ? size : utf8_cut(text->at, most);
 }
 
 /* Numbers. */
@@ -202,22 +200,10 @@ bool python_text_is_string(const struct python_text *text)
 /* 1: no text has such a character. */
 static int append_utf8(struct buffer *out, uint32_t code, struct error *err)
 {
-	size_t size = code < 0x80      ? 1
-		      : code < 0x800   ? 2
-		      : code < 0x10000 ? 3
-				       : 4;
 	char bytes[4];
+	size_t size = code ? utf8_encode(code, bytes) : 0;
 
-	if (!code || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 1;
-	if (size == 1) {
-		bytes[0] = (char)code;
-	} else {
-		for (size_t i = size; i-- > 1; code >>= 6)
-			bytes[i] = (char)(0x80 | (code & 0x3f));
-		bytes[0] = (char)((0xf00 >> size) | code);
-	}
-	return buffer_append(out, bytes, size, err);
+	return size ? buffer_append(out, bytes, size, err) : 1;
 }
 
 /* The number of at most `most` digits of the base at `at`; *size: how many. */

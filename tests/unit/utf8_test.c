@@ -1,0 +1,72 @@
+/* utf8_test.c - each character is read as it is written, and nothing else is.
+ */
+#include "protocol/utf8.h"
+
+#include "tests/tap.h"
+
+#include <string.h>
+
+static void every_character(void)
+{
+	uint32_t wrong = 0, code, count = 0;
+
+	for (uint32_t want = 0; want <= 0x110000; want++) {
+		char text[5] = { 0 };
+		size_t size = utf8_encode(want, text);
+		bool none =
+			want > 0x10ffff || (want >= 0xd800 && want < 0xe000);
+
+		count += size != 0;
+		if ((size == 0) != none ||
+		    (size && (utf8_character(text, 4, &code) != size ||
+			      code != want || utf8_cut(text, size) != size)))
+			wrong++;
+	}
+	ok(count == 0x110000 - 0x800, "all but surrogates can be written");
+	ok(!wrong, "and are read again: %u wrong", wrong);
+}
+
+static void what_is_none(void)
+{
+	static const char *const bad[] = {
+		"\x80",
+		"\xc0\x80",
+		"\xc1\xbf",
+		"\xe0\x9f\xbf",
+		"\xed\xa0\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xff",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xe4\xb8",
+		"\xc3(",
+		"\xe4(\xad",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!utf8_character(bad[i], 4, NULL), "no character: %zu", i);
+	ok(!utf8_character("\xe4\xb8\xad", 2, NULL), "nor one that is cut off");
+}
+
+static void where_to_cut(void)
+{
+	static const char text[] = "a\xe4\xb8\xad\xf0\x9f\x9a\xa3";
+
+	ok(utf8_cut(text, 1) == 1 && utf8_cut(text, 4) == 4,
+	   "between characters it stays");
+	ok(utf8_cut(text, 2) == 1 && utf8_cut(text, 3) == 1 &&
+		   utf8_cut(text, 7) == 4,
+	   "inside one it goes back");
+	ok(utf8_cut("\x80\x80\x80", 2) == 0, "at most to the beginning");
+	ok(utf8_count(text) == 3 && utf8_count("") == 0,
+	   "characters are counted");
+}
+
+int main(void)
+{
+	tap_begin(40);
+	every_character();
+	what_is_none();
+	where_to_cut();
+	return tap_done();
+}
