@@ -1,21 +1,18 @@
 /* wire_server.c - the controller's end of the channel: sessions and limits.
  */
-#include "protocol/wire.h"
+#include "protocol/wire_peer.h"
+
 #include "protocol/door.h"
 #include "protocol/file.h"
-#include "protocol/frame.h"
 #include "protocol/loop.h"
 #include "protocol/zap.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #define BURST 256          /* messages per turn of the loop */
 #define RECEIVE_QUEUE 256  /* per peer, in libzmq */
@@ -28,34 +25,10 @@
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 #define KEY_GONE "its key is no longer in the list"
 
-TAILQ_HEAD(peer_list, wire_peer);
 STAILQ_HEAD(outgoing_list, outgoing);
 
 _Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
 	       "one limit for both frames");
-
-/* A connection that has sent a message. */
-struct wire_peer {
-	uint8_t id[FRAMES_ID_MAX]; /* peers are compared by it */
-	size_t id_size;
-	struct wire_server *server;
-	char name[KEY_NAME_SIZE];
-	char public[KEY_TEXT_SIZE];
-	char address[64];
-	enum role role;
-	int fd; /* libzmq's own, known by the number of its inode */
-	ino_t inode;
-	bool greeted; /* its hello was delivered, gone() not yet */
-	bool ended;   /* nothing is taken from it any more */
-	bool closed;  /* the last sweep found its connection closed */
-	bool lagged;
-	int64_t heard_ms; /* or when it ended */
-	double tokens;    /* messages it may send now */
-	int64_t tokens_ms;
-	void *data;
-	struct peer_list *list; /* that it is in */
-	TAILQ_ENTRY(wire_peer) next;
-};
 
 struct outgoing {
 	struct frames frames;
@@ -72,10 +45,7 @@ struct wire_server {
 	struct keyring *keyring;
 	struct wire_server_handler handler;
 	void *arg;
-	void *peers;             /* tsearch(3) tree by id */
-	struct peer_list active; /* the longest silent first */
-	struct peer_list lost;   /* to be ended by the sweep that runs */
-	struct peer_list ended;  /* to be hung up, in the order of their end */
+	struct wire_peers peers;
 	struct outgoing_list outgoing;
 	char endpoint[256];
 	uint32_t heartbeat_ms;
@@ -114,147 +84,14 @@ static void report(struct wire_server *server, const char *who, const char *why)
 	}
 }
 
-/* Peers. */
-
-static int compare_ids(const void *a, const void *b)
-{
-	const struct wire_peer *x = a, *y = b;
-
-	if (x->id_size != y->id_size)
-		return x->id_size < y->id_size ? -1 : 1;
-	return memcmp(x->id, y->id, x->id_size);
-}
-
-static struct wire_peer *peer_find(struct wire_server *server,
-				   const struct frames *frames)
-{
-	struct wire_peer key = { .id_size = frames->id_size };
-	void *found;
-
-	memcpy(key.id, frames->id, frames->id_size);
-	found = tfind(&key, &server->peers, compare_ids);
-	return found ? *(struct wire_peer **)found : NULL;
-}
-
-static void peer_move(struct wire_peer *peer, struct peer_list *to)
-{
-	if (peer->list)
-		TAILQ_REMOVE(peer->list, peer, next);
-	peer->list = to;
-	if (to)
-		TAILQ_INSERT_TAIL(to, peer, next);
-}
-
-static void peer_forget(struct wire_peer *peer)
-{
-	tdelete(peer, &peer->server->peers, compare_ids);
-	peer_move(peer, NULL);
-	free(peer);
-}
-
-static double peer_rate(const struct wire_peer *peer)
-{
-	return peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
-}
-
-/* A text of the connection, cut to fit; "" when there is none. */
-static void metadata(struct frames *frames, const char *property, char *to,
-		     size_t size)
-{
-	const char *text = zmq_msg_gets(&frames->text, property);
-
-	snprintf(to, size, "%s", text ? text : "");
-}
-
-/* Whoever sends its first message, well or badly. */
-static struct wire_peer *peer_new(struct wire_server *server,
-				  struct frames *frames)
-{
-	const struct key *key;
-	struct wire_peer *peer = calloc(1, sizeof(*peer));
-	struct stat st;
-
-	if (!peer)
-		return NULL;
-	memcpy(peer->id, frames->id, frames->id_size);
-	peer->id_size = frames->id_size;
-	peer->server = server;
-	metadata(frames, "User-Id", peer->name, sizeof(peer->name));
-	metadata(frames, ZAP_KEY, peer->public, sizeof(peer->public));
-	metadata(frames, "Peer-Address", peer->address, sizeof(peer->address));
-	key = keyring_known(server->keyring, peer->public);
-	peer->role =
-		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
-	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
-	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
-	door_heard(server->door, peer->fd);
-	peer->heard_ms = peer->tokens_ms = clock_mono_ms();
-	peer->tokens = 2 * peer_rate(peer);
-	if (!tsearch(peer, &server->peers, compare_ids)) {
-		free(peer);
-		return NULL;
-	}
-	peer_move(peer, &server->active);
-	return peer;
-}
-
-const char *wire_peer_name(const struct wire_peer *peer)
-{
-	return peer->name;
-}
-
-const char *wire_peer_public(const struct wire_peer *peer)
-{
-	return peer->public;
-}
-
-const char *wire_peer_address(const struct wire_peer *peer)
-{
-	return peer->address;
-}
-
-enum role wire_peer_role(const struct wire_peer *peer)
-{
-	return peer->role;
-}
-
-void wire_peer_set_data(struct wire_peer *peer, void *data)
-{
-	peer->data = data;
-}
-
-void *wire_peer_data(const struct wire_peer *peer)
-{
-	return peer->data;
-}
-
-bool wire_peer_lagged(struct wire_peer *peer)
-{
-	bool lagged = peer->lagged;
-
-	peer->lagged = false;
-	return lagged;
-}
-
 /* Ending a session. */
-
-/* Is the descriptor still the connection that it was? Of libzmq's connections
- * nobody tells when they close, and the next one gets the same number.
- */
-static bool connection_open(const struct wire_peer *peer)
-{
-	struct stat st;
-
-	return peer->fd < 0 ||
-	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
-}
 
 bool wire_peer_alive(const struct wire_peer *peer)
 {
 	int64_t limit =
 		clock_mono_ms() - 2 * (int64_t)peer->server->heartbeat_ms;
 
-	return !peer->ended && peer->heard_ms > limit && connection_open(peer);
+	return !peer->ended && peer->heard_ms > limit && peer_connected(peer);
 }
 
 static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -263,12 +100,12 @@ static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
 	int64_t limit = clock_mono_ms() - HANG_UP_MS;
 	struct wire_peer *peer;
 
-	while ((peer = TAILQ_FIRST(&server->ended)) &&
+	while ((peer = TAILQ_FIRST(&server->peers.ended)) &&
 	       peer->heard_ms <= limit) {
 		/* libzmq has no call to close one connection. */
-		if (connection_open(peer))
+		if (peer_connected(peer))
 			shutdown(peer->fd, SHUT_RDWR);
-		peer_forget(peer);
+		peer_forget(&server->peers, peer);
 	}
 	if (peer)
 		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
@@ -293,11 +130,23 @@ static void peer_end(struct wire_peer *peer, const char *why)
 		return;
 	peer->ended = true;
 	peer->heard_ms = clock_mono_ms();
-	if (TAILQ_EMPTY(&server->ended))
+	if (TAILQ_EMPTY(&server->peers.ended))
 		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
 			   hang_up_run, server, NULL);
-	peer_move(peer, &server->ended);
+	peer_move(peer, &server->peers.ended);
 	peer_gone(peer, why);
+}
+
+/* Whoever sends its first message is past the handshake. */
+static struct wire_peer *peer_new(struct wire_server *server,
+				  struct frames *frames)
+{
+	struct wire_peer *peer =
+		wire_peers_add(&server->peers, server, server->keyring, frames);
+
+	if (peer)
+		door_heard(server->door, peer->fd);
+	return peer;
 }
 
 /* Sending. */
@@ -374,7 +223,7 @@ void wire_server_flush(struct wire_server *server)
 		if (router_send(server, &item->frames, &err) < 0 &&
 		    err.code == EAGAIN) {
 			struct wire_peer *peer =
-				peer_find(server, &item->frames);
+				wire_peers_find(&server->peers, &item->frames);
 
 			if (peer)
 				peer->lagged = true;
@@ -402,22 +251,6 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 }
 
 /* Receiving. */
-
-/* A token bucket: a peer that sends faster than its rate runs dry. */
-static bool peer_within_rate(struct wire_peer *peer)
-{
-	double rate = peer_rate(peer);
-	int64_t now = clock_mono_ms();
-
-	peer->tokens += (double)(now - peer->tokens_ms) * rate / 1000;
-	peer->tokens_ms = now;
-	if (peer->tokens > 2 * rate)
-		peer->tokens = 2 * rate;
-	if (peer->tokens < 1)
-		return false;
-	peer->tokens -= 1;
-	return true;
-}
 
 /* The version in a hello that this version cannot read, or 0. */
 static uint32_t foreign_version(struct frames *frames)
@@ -557,13 +390,13 @@ static int router_ready(void *arg)
 	got = frames_receive(server->router, true, &frames, &err);
 	if (got == 0)
 		return 0;
-	peer = peer_find(server, &frames);
+	peer = wire_peers_find(&server->peers, &frames);
 	if (!peer)
 		peer = peer_new(server, &frames);
 	if (!peer || peer->ended || !admit(peer, &frames))
 		return 1;
 	peer->heard_ms = clock_mono_ms();
-	peer_move(peer, &server->active);
+	peer_move(peer, &server->peers.active);
 	if (got < 0 || message_decode(zmq_msg_data(&frames.text),
 				      zmq_msg_size(&frames.text), &type, &body,
 				      &err) < 0) {
@@ -577,14 +410,6 @@ static int router_ready(void *arg)
 
 /* Silence, broken connections, and keys that are no longer good. */
 
-static bool still_admitted(const struct wire_peer *peer)
-{
-	const struct key *key =
-		keyring_known(peer->server->keyring, peer->public);
-
-	return key && key->role == peer->role && !strcmp(key->name, peer->name);
-}
-
 void wire_server_recheck(struct wire_server *server)
 {
 	uint64_t changes = keyring_changes(server->keyring);
@@ -594,9 +419,9 @@ void wire_server_recheck(struct wire_server *server)
 		return;
 	server->changes = changes;
 	/* Ending one takes it out of the list, and no other. */
-	for (peer = TAILQ_FIRST(&server->active); peer; peer = next) {
+	for (peer = TAILQ_FIRST(&server->peers.active); peer; peer = next) {
 		next = TAILQ_NEXT(peer, next);
-		if (!still_admitted(peer))
+		if (!peer_admitted(peer, server->keyring))
 			wire_server_refuse(peer, EACCES, KEY_GONE);
 	}
 }
@@ -612,17 +437,17 @@ static void sweep(struct wire_server *server, int64_t now)
 	int64_t limit = now - 3 * (int64_t)server->heartbeat_ms;
 	struct wire_peer *peer, *next;
 
-	for (peer = TAILQ_FIRST(&server->active); peer; peer = next) {
+	for (peer = TAILQ_FIRST(&server->peers.active); peer; peer = next) {
 		bool was_closed = peer->closed;
 
 		next = TAILQ_NEXT(peer, next);
-		peer->closed = !connection_open(peer);
+		peer->closed = !peer_connected(peer);
 		/* The first sweep leaves time for what it had sent before. */
 		if ((was_closed && peer->closed) ||
 		    (peer->heard_ms < limit && server->deaf_ms < limit))
-			peer_move(peer, &server->lost);
+			peer_move(peer, &server->peers.lost);
 	}
-	while ((peer = TAILQ_FIRST(&server->lost))) {
+	while ((peer = TAILQ_FIRST(&server->peers.lost))) {
 		if (!peer->closed)
 			send_refused(peer, 0, ETIMEDOUT,
 				     "nothing was heard for three heartbeats");
@@ -738,9 +563,7 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 		error_nomem(err, "server");
 		return NULL;
 	}
-	TAILQ_INIT(&server->active);
-	TAILQ_INIT(&server->lost);
-	TAILQ_INIT(&server->ended);
+	wire_peers_init(&server->peers);
 	STAILQ_INIT(&server->outgoing);
 	server->loop = sd_event_ref(loop);
 	server->keyring = keyring;
@@ -753,15 +576,11 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 
 void wire_server_free(struct wire_server *server)
 {
-	struct wire_peer *peer;
 	struct outgoing *item;
 
 	if (!server)
 		return;
-	while ((peer = TAILQ_FIRST(&server->active)) ||
-	       (peer = TAILQ_FIRST(&server->lost)) ||
-	       (peer = TAILQ_FIRST(&server->ended)))
-		peer_forget(peer);
+	wire_peers_clear(&server->peers);
 	while ((item = STAILQ_FIRST(&server->outgoing))) {
 		STAILQ_REMOVE_HEAD(&server->outgoing, next);
 		frames_clear(&item->frames);
