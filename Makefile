@@ -66,7 +66,7 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 # ---- what there is -------------------------------------------------------
 
 PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c \
-	protocol/config/*.c)
+	protocol/config/*.c protocol/registry/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c agent/registry/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \

@@ -3,7 +3,7 @@
 #include "agent/agent.h"
 #include "agent/devices/cpulist.h"
 #include "agent/join.h"
-#include "agent/registry/credential.h"
+#include "protocol/registry/credential.h"
 #include "protocol/config/agent.h"
 #include "protocol/file.h"
 #include "protocol/lifeline.h"

@@ -4,7 +4,7 @@
 
 #include "agent/engine/call.h"
 #include "agent/engine/http.h"
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 #include "protocol/buffer.h"
 
 #include <errno.h>

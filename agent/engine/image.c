@@ -4,7 +4,7 @@
 
 #include "protocol/content/tarball.h"
 #include "agent/engine/progress.h"
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 #include "agent/registry/pull.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"

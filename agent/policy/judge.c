@@ -1,7 +1,7 @@
 /* judge.c - may this node run that container? Pure, but for resolving links.
  */
 #include "agent/policy/judge.h"
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -10,23 +10,6 @@
 #include <strings.h>
 
 #define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
-#define HUB "docker.io"
-
-void registry_place(const struct reference *reference, char *host, char *path)
-{
-	const char *name = reference->name;
-	size_t first = strcspn(name, "/");
-	bool named = first <= REGISTRY_HOST_MAX && name[first] &&
-		     (memchr(name, '.', first) || memchr(name, ':', first) ||
-		      (first == 9 && !strncmp(name, "localhost", 9)));
-
-	snprintf(host, REGISTRY_HOST_MAX + 1, "%.*s",
-		 named ? (int)first : (int)strlen(HUB), named ? name : HUB);
-	if (named)
-		name += first + 1;
-	snprintf(path, REGISTRY_PATH_MAX + 1, "%s%s",
-		 !named && !strchr(name, '/') ? "library/" : "", name);
-}
 
 static const char *text_of(const cJSON *object, const char *name)
 {

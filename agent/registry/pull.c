@@ -4,8 +4,8 @@
 
 #include "agent/engine/progress.h"
 #include "agent/engine/rate.h"
-#include "agent/engine/reference.h"
-#include "agent/registry/credential.h"
+#include "protocol/registry/reference.h"
+#include "protocol/registry/credential.h"
 #include "agent/registry/registries.h"
 #include "agent/registry/registry.h"
 #include "protocol/file.h"
@@ -30,7 +30,7 @@ struct pull {
 	char *reference;
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
-	char host[REGISTRY_HOST_MAX + 1];
+	char host[REFERENCE_HOST_MAX + 1];
 	char *auth; /* the header, or NULL */
 	char *root; /* the engine's folder; NULL: not known */
 	bool plain;
@@ -376,7 +376,7 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 			void *arg, struct error *err)
 {
 	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
-	char path[REGISTRY_PATH_MAX + 1];
+	char path[REFERENCE_PATH_MAX + 1];
 
 	if (!pull || !(pull->reference = strdup(reference)) ||
 	    !(pull->sums = progress_new(err))) {
@@ -391,7 +391,7 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	pull->arg = arg;
 	pull->now.attempt = 1;
 	snprintf(pull->target, sizeof(pull->target), "%s", reference);
-	registry_place(&pull->parts, pull->host, path);
+	reference_place(&pull->parts, pull->host, path);
 	if (loop_timer(room->loop, &pull->soon, 0, start, pull, err) < 0)
 		return NULL;
 	return take(pull);

@@ -26,8 +26,8 @@ struct registry_query {
 	sd_event *loop;
 	struct http *http;       /* the registry */
 	struct http *token_http; /* who gives out tokens */
-	char host[REGISTRY_HOST_MAX + 1];
-	char path[REGISTRY_PATH_MAX + 1];
+	char host[REFERENCE_HOST_MAX + 1];
+	char path[REFERENCE_PATH_MAX + 1];
 	char wanted[130]; /* tag or digest */
 	char ca[1024];    /* "": the system's */
 	char machine[16];
@@ -70,7 +70,7 @@ static void find_machine(char *to, size_t size)
 
 static int connect_to(struct registry_query *query, struct error *err)
 {
-	char base[REGISTRY_HOST_MAX + 16];
+	char base[REFERENCE_HOST_MAX + 16];
 	const char *host = strcmp(query->host, HUB) ? query->host : HUB_HOST;
 
 	snprintf(base, sizeof(base), "http%s://%s", query->tls ? "s" : "",
@@ -195,8 +195,8 @@ static int ask_token(struct registry_query *query, const char *challenge,
 	owned(secret_strings_clear) struct strings headers = { 0 };
 	owned(buffer_clear) struct buffer full;
 	owned(secret_free) char *basic = credential_basic(&query->credential);
-	char realm[URL_MAX], service[256], scope[REGISTRY_PATH_MAX + 32];
-	char base[REGISTRY_HOST_MAX + 16];
+	char realm[URL_MAX], service[256], scope[REFERENCE_PATH_MAX + 32];
+	char base[REFERENCE_HOST_MAX + 16];
 	const char *path;
 	struct http_request request = {
 		.method = "GET",
@@ -342,7 +342,7 @@ struct registry_query *registry_ask(sd_event *loop,
 	query->plain = way->plain;
 	query->timeout_ms = way->timeout_ms;
 	query->tls = true;
-	registry_place(reference, query->host, query->path);
+	reference_place(reference, query->host, query->path);
 	snprintf(query->wanted, sizeof(query->wanted), "%s",
 		 reference->digest[0] ? reference->digest
 		 : reference->tag[0]  ? reference->tag

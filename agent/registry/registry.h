@@ -13,15 +13,13 @@
 #ifndef AGENT_REGISTRY_REGISTRY_H
 #define AGENT_REGISTRY_REGISTRY_H
 
-#include "agent/engine/reference.h"
-#include "agent/registry/credential.h"
+#include "protocol/registry/reference.h"
+#include "protocol/registry/credential.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#define REGISTRY_HOST_MAX 255
-#define REGISTRY_PATH_MAX (REFERENCE_MAX + 16)
 #define REGISTRY_LAYERS_MAX 512
 
 struct registry_layer {
@@ -35,11 +33,6 @@ struct registry_image {
 	size_t count;
 	struct registry_layer layers[REGISTRY_LAYERS_MAX];
 };
-
-/* Host and path of a reference's registry: "docker.io" and "library/ubuntu".
- * host: REGISTRY_HOST_MAX + 1 bytes, path: REGISTRY_PATH_MAX + 1.
- */
-void registry_place(const struct reference *reference, char *host, char *path);
 
 /* How a registry is to be reached. Borrowed for the length of the call. */
 struct registry_way {

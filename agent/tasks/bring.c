@@ -1,6 +1,6 @@
 /* bring.c - a task's image: to the node, and the one that the sweep means.
  */
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 #include "agent/tasks/steps.h"
 
 #include <errno.h>

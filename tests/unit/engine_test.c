@@ -2,7 +2,7 @@
  */
 #include "agent/engine/engine.h"
 
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 #include "agent/engine/stream.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

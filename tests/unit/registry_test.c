@@ -1,6 +1,6 @@
 /* registry_test.c - what registries say, and who we are to them.
  */
-#include "agent/registry/credential.h"
+#include "protocol/registry/credential.h"
 #include "agent/registry/pull.h"
 #include "agent/registry/registry.h"
 #include "tests/tap.h"
@@ -18,12 +18,12 @@
 static const char *place_of(const char *text)
 {
 	static char both[1100];
-	char host[REGISTRY_HOST_MAX + 1], path[REGISTRY_PATH_MAX + 1];
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference reference;
 
 	if (reference_parse(text, &reference, NULL) < 0)
 		return "no reference";
-	registry_place(&reference, host, path);
+	reference_place(&reference, host, path);
 	snprintf(both, sizeof(both), "%s %s", host, path);
 	return both;
 }

@@ -1,4 +1,4 @@
-/* credential.h - who this node is to a registry: Docker's config.json.
+/* credential.h - who we are to a registry: Docker's config.json.
  *
  * The file is read at each question, so that what changes in it counts without
  * a restart. Of it count "auths" (auth, username and password, identitytoken),
@@ -13,8 +13,8 @@
  * Source: docs.docker.com/reference/cli/docker/login, "Credential stores";
  * Docker Engine API 1.41, "Authentication".
  */
-#ifndef AGENT_REGISTRY_CREDENTIAL_H
-#define AGENT_REGISTRY_CREDENTIAL_H
+#ifndef PROTOCOL_REGISTRY_CREDENTIAL_H
+#define PROTOCOL_REGISTRY_CREDENTIAL_H
 
 #include "protocol/codec.h"
 #include "protocol/error.h"

@@ -1,6 +1,6 @@
-/* credential.c - who this node is to a registry: Docker's config.json.
+/* credential.c - who we are to a registry: Docker's config.json.
  */
-#include "agent/registry/credential.h"
+#include "protocol/registry/credential.h"
 
 #include "protocol/codec.h"
 #include "protocol/file.h"

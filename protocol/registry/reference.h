@@ -9,8 +9,8 @@
  * Source: the OCI distribution specification, "Pulling manifests", and
  * github.com/distribution/reference for the registry in front.
  */
-#ifndef AGENT_ENGINE_REFERENCE_H
-#define AGENT_ENGINE_REFERENCE_H
+#ifndef PROTOCOL_REGISTRY_REFERENCE_H
+#define PROTOCOL_REGISTRY_REFERENCE_H
 
 #include "protocol/error.h"
 
@@ -25,5 +25,14 @@ struct reference {
 /* EINVAL: what was found and what is allowed. */
 int reference_parse(const char *text, struct reference *reference,
 		    struct error *err);
+
+#define REFERENCE_HOST_MAX 255
+#define REFERENCE_PATH_MAX (REFERENCE_MAX + 16)
+
+/* The registry, HOST[:PORT], and the path there that the name stands for:
+ * "docker.io" and "library/ubuntu" for ubuntu. host: REFERENCE_HOST_MAX + 1
+ * bytes, path: REFERENCE_PATH_MAX + 1.
+ */
+void reference_place(const struct reference *reference, char *host, char *path);
 
 #endif

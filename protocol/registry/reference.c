@@ -1,11 +1,14 @@
 /* reference.c - the parts of an image reference, name[:tag][@digest].
  */
-#include "agent/engine/reference.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+#define HUB "docker.io"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 static int wrong(const char *text, const char *why, struct error *err)
@@ -108,4 +111,20 @@ int reference_parse(const char *text, struct reference *reference,
 		return -1;
 	*reference = parts;
 	return 0;
+}
+
+void reference_place(const struct reference *reference, char *host, char *path)
+{
+	const char *name = reference->name;
+	size_t first = strcspn(name, "/");
+	bool named = first <= REFERENCE_HOST_MAX && name[first] &&
+		     (memchr(name, '.', first) || memchr(name, ':', first) ||
+		      (first == 9 && !strncmp(name, "localhost", 9)));
+
+	snprintf(host, REFERENCE_HOST_MAX + 1, "%.*s",
+		 named ? (int)first : (int)strlen(HUB), named ? name : HUB);
+	if (named)
+		name += first + 1;
+	snprintf(path, REFERENCE_PATH_MAX + 1, "%s%s",
+		 !named && !strchr(name, '/') ? "library/" : "", name);
 }
