@@ -4,7 +4,7 @@
 #include "controller/sweep/catalog.h"
 
 #include "controller/results/formula.h"
-#include "controller/sweep/spelling.h"
+#include "controller/sweep/shelf.h"
 #include "protocol/buffer.h"
 #include "protocol/file.h"
 #include "protocol/hardware/profile.h"
@@ -16,27 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_BYTES 128
 #define FILES_MAX 1024 /* in one folder */
 #define FILE_BYTES (1 << 20)
 #define FIGURE_MAX 1e15
-#define NEAR_MAX 3 /* names that a person may have meant */
-
-/* A name or an alias, and what it stands for. */
-struct name {
-	const char *text;
-	const char *vendor; /* of a chip, else NULL */
-	size_t index;
-};
-
-/* One kind of thing: an array of structs, and its names. */
-struct shelf {
-	void *items;
-	size_t size; /* of one item */
-	size_t count;
-	struct name *names;
-	size_t name_count;
-};
 
 struct catalog {
 	const struct value *flagperf; /* NULL: the folder has none */
@@ -47,9 +29,11 @@ struct catalog {
 };
 
 /* clang-format off */
-static const char *const kind_names[] = {
-	[CATALOG_MODEL] = "model", [CATALOG_FRAMEWORK] = "framework",
-	[CATALOG_VENDOR] = "vendor", [CATALOG_CHIP] = "chip",
+static const struct shelf empty_shelves[] = {
+	[CATALOG_MODEL] = { "model", sizeof(struct model) },
+	[CATALOG_FRAMEWORK] = { "framework", sizeof(struct framework) },
+	[CATALOG_VENDOR] = { "vendor", sizeof(struct vendor) },
+	[CATALOG_CHIP] = { "chip", sizeof(struct chip) },
 };
 static const char *const model_keys[] = {
 	"title", "aliases", "source", "parameters", "active_parameters",
@@ -68,8 +52,7 @@ void catalog_free(struct catalog *catalog)
 	if (!catalog)
 		return;
 	for (size_t i = 0; i <= CATALOG_CHIP; i++) {
-		free(catalog->shelves[i].items);
-		free(catalog->shelves[i].names);
+		shelf_clear(&catalog->shelves[i]);
 	}
 	for (size_t i = 0; i < catalog->document_count; i++)
 		document_free(catalog->documents[i]);
@@ -78,117 +61,14 @@ void catalog_free(struct catalog *catalog)
 	free(catalog);
 }
 
-/* Room for one more in an array that grows by powers of two. */
-static void *grow(void *array, size_t count, size_t size)
-{
-	if (array && count & (count - 1))
-		return array;
-	return realloc(array, (count ? count * 2 : 1) * size);
-}
-
-static const struct name *shelf_find(const struct shelf *shelf,
-				     const char *vendor, const char *text)
-{
-	for (size_t i = 0; i < shelf->name_count; i++) {
-		const struct name *name = &shelf->names[i];
-
-		if (!strcasecmp(name->text, text) &&
-		    (!vendor || !name->vendor || !strcmp(vendor, name->vendor)))
-			return name;
-	}
-	return NULL;
-}
-
-/* A name that is written otherwise. */
-static const struct name *shelf_find_like(const struct shelf *shelf,
-					  enum catalog_kind kind,
-					  const char *vendor, const char *text)
-{
-	for (size_t i = 0; i < shelf->name_count; i++) {
-		const struct name *name = &shelf->names[i];
-		struct spelling spelling = { .before = name->vendor };
-		const struct chip *chips = shelf->items;
-
-		if (vendor && name->vendor && strcmp(vendor, name->vendor) != 0)
-			continue;
-		if (kind == CATALOG_CHIP)
-			spelling.gib = (uint32_t)chips[name->index].memory_gib;
-		if (spelling_same(name->text, text, &spelling))
-			return name;
-	}
-	return NULL;
-}
-
-static const void *catalog_find(const struct catalog *catalog,
-				enum catalog_kind kind, const char *vendor,
-				const char *text)
-{
-	const struct shelf *shelf = &catalog->shelves[kind];
-	const struct name *name = shelf_find(shelf, vendor, text);
-
-	if (!name)
-		name = shelf_find_like(shelf, kind, vendor, text);
-	return name ? (const char *)shelf->items + name->index * shelf->size
-		    : NULL;
-}
-
-static int add_name(struct catalog *catalog, enum catalog_kind kind,
-		    struct name name, const struct value *place,
-		    struct error *err)
-{
-	struct shelf *shelf = &catalog->shelves[kind];
-	struct name *names;
-
-	if (shelf_find(shelf, name.vendor, name.text))
-		return value_error(place, err,
-				   "found the %s \"%.60s\" a second time",
-				   kind_names[kind], name.text);
-	names = grow(shelf->names, shelf->name_count, sizeof(*names));
-	if (!names)
-		return error_nomem(err, value_file(place));
-	shelf->names = names;
-	names[shelf->name_count++] = name;
-	return 0;
-}
-
-/* Put a thing on its shelf, under its name and the aliases of its entry. */
-static int catalog_add(struct catalog *catalog, enum catalog_kind kind,
-		       const void *item, struct name name,
-		       const struct value *entry, struct error *err)
-{
-	const struct value *aliases = value_get(entry, "aliases");
-	struct shelf *shelf = &catalog->shelves[kind];
-	void *items = grow(shelf->items, shelf->count, shelf->size);
-
-	if (!items)
-		return error_nomem(err, value_file(entry));
-	shelf->items = items;
-	name.index = shelf->count;
-	memcpy((char *)items + shelf->count++ * shelf->size, item, shelf->size);
-	if (add_name(catalog, kind, name, entry, err) < 0)
-		return -1;
-	if (!aliases)
-		return 0;
-	if (value_expect(aliases, VALUE_LIST, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(aliases); i++) {
-		const struct value *alias = value_at(aliases, i);
-
-		if (value_string(alias, NAME_BYTES, &name.text, err) < 0 ||
-		    add_name(catalog, kind, name, alias, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* Read a file that the catalog keeps. */
 static const struct value *catalog_read(struct catalog *catalog,
 					const char *path, struct error *err)
 {
 	struct document *document;
 	struct document **documents =
-		grow(catalog->documents, catalog->document_count,
-		     sizeof(struct document *));
+		realloc(catalog->documents,
+			(catalog->document_count + 1) * sizeof(*documents));
 
 	if (!documents) {
 		error_nomem(err, path);
@@ -279,8 +159,8 @@ static int add_model(struct catalog *catalog, const char *name,
 		model.active_parameters = model.parameters;
 	if (!model.kv_heads)
 		model.kv_heads = model.heads;
-	return catalog_add(catalog, CATALOG_MODEL, &model,
-			   (struct name){ .text = name }, entry, err);
+	return shelf_add(&catalog->shelves[CATALOG_MODEL], &model,
+			 (struct name){ .text = name }, entry, err);
 }
 
 static int load_models(struct catalog *catalog, const char *folder,
@@ -317,7 +197,7 @@ static int read_name(const struct value *root, const char *key,
 	value = value_get(root, key);
 	if (!value)
 		return value_error(root, err, "found no \"%s\"", key);
-	if (value_string(value, NAME_BYTES, name, err) < 0)
+	if (value_string(value, SHELF_NAME_BYTES, name, err) < 0)
 		return -1;
 	if (strcmp(*name, place) != 0)
 		return value_error(value, err,
@@ -351,8 +231,8 @@ static int load_framework(struct catalog *catalog, const char *path,
 	    value_check_keys(root, framework_keys, err) < 0)
 		return -1;
 	framework.log = value_get(root, "log");
-	return catalog_add(catalog, CATALOG_FRAMEWORK, &framework,
-			   (struct name){ .text = framework.name }, root, err);
+	return shelf_add(&catalog->shelves[CATALOG_FRAMEWORK], &framework,
+			 (struct name){ .text = framework.name }, root, err);
 }
 
 static int add_chip(struct catalog *catalog, const char *vendor,
@@ -367,9 +247,11 @@ static int add_chip(struct catalog *catalog, const char *vendor,
 		.flagperf_tflops = rule->flagperf_tflops,
 	};
 
-	return catalog_add(catalog, CATALOG_CHIP, &chip,
-			   (struct name){ .text = chip.name, .vendor = vendor },
-			   rule->value, err);
+	return shelf_add(&catalog->shelves[CATALOG_CHIP], &chip,
+			 (struct name){ .text = chip.name,
+					.vendor = vendor,
+					.gib = (uint32_t)chip.memory_gib },
+			 rule->value, err);
 }
 
 static int add_vendor(struct catalog *catalog, const struct profile *profile,
@@ -382,9 +264,9 @@ static int add_vendor(struct catalog *catalog, const struct profile *profile,
 		.images = profile->images,
 	};
 
-	if (catalog_add(catalog, CATALOG_VENDOR, &vendor,
-			(struct name){ .text = vendor.name }, profile->value,
-			err) < 0)
+	if (shelf_add(&catalog->shelves[CATALOG_VENDOR], &vendor,
+		      (struct name){ .text = vendor.name }, profile->value,
+		      err) < 0)
 		return -1;
 	for (size_t i = 0; i < profile->chips_count; i++)
 		if (add_chip(catalog, vendor.name, &profile->chips[i], err) < 0)
@@ -485,12 +367,7 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 		error_nomem(err, folder);
 		return NULL;
 	}
-	/* clang-format off */
-	catalog->shelves[CATALOG_MODEL].size = sizeof(struct model);
-	catalog->shelves[CATALOG_FRAMEWORK].size = sizeof(struct framework);
-	catalog->shelves[CATALOG_VENDOR].size = sizeof(struct vendor);
-	catalog->shelves[CATALOG_CHIP].size = sizeof(struct chip);
-	/* clang-format on */
+	memcpy(catalog->shelves, empty_shelves, sizeof(empty_shelves));
 	if (strlen(folder) > sizeof(path) - 32) {
 		error_set(err, ENAMETOOLONG, "%s: too long", folder);
 		return NULL;
@@ -508,36 +385,16 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 const struct model *catalog_model(const struct catalog *catalog,
 				  const char *name)
 {
-	return catalog_find(catalog, CATALOG_MODEL, NULL, name);
-}
-
-/* Is text the name with a version behind it? */
-static bool is_version_of(const char *text, const char *name)
-{
-	size_t size = strlen(name);
-
-	return !strncasecmp(text, name, size) &&
-	       (text[size] == '_' || (text[size] >= '0' && text[size] <= '9'));
+	return shelf_find(&catalog->shelves[CATALOG_MODEL], NULL, name);
 }
 
 const struct framework *catalog_framework(const struct catalog *catalog,
 					  const char *name)
 {
 	const struct shelf *shelf = &catalog->shelves[CATALOG_FRAMEWORK];
-	const struct framework *found =
-		catalog_find(catalog, CATALOG_FRAMEWORK, NULL, name);
-	size_t longest = 0;
+	const void *found = shelf_find(shelf, NULL, name);
 
-	for (size_t i = 0; !found && i < shelf->name_count; i++)
-		if (strlen(shelf->names[i].text) > longest &&
-		    is_version_of(name, shelf->names[i].text))
-			longest = strlen(shelf->names[i].text);
-	for (size_t i = 0; longest && i < shelf->name_count; i++)
-		if (strlen(shelf->names[i].text) == longest &&
-		    is_version_of(name, shelf->names[i].text))
-			found = (const struct framework *)shelf->items +
-				shelf->names[i].index;
-	return found;
+	return found ? found : shelf_find_version(shelf, name);
 }
 
 static int add_logs(const struct catalog *catalog, const struct value *log,
@@ -556,8 +413,8 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 	for (size_t i = 0; like && i < value_count(like); i++) {
 		const struct value *name = value_at(like, i);
 		const struct framework *other =
-			catalog_find(catalog, CATALOG_FRAMEWORK, NULL,
-				     value_text(name));
+			shelf_find(&catalog->shelves[CATALOG_FRAMEWORK], NULL,
+				   value_text(name));
 
 		if (!other)
 			return catalog_unknown(catalog, CATALOG_FRAMEWORK, name,
@@ -633,13 +490,13 @@ void catalog_rules_hash(const struct catalog *catalog,
 const struct vendor *catalog_vendor(const struct catalog *catalog,
 				    const char *name)
 {
-	return catalog_find(catalog, CATALOG_VENDOR, NULL, name);
+	return shelf_find(&catalog->shelves[CATALOG_VENDOR], NULL, name);
 }
 
 const struct chip *catalog_chip(const struct catalog *catalog,
 				const char *vendor, const char *name)
 {
-	return catalog_find(catalog, CATALOG_CHIP, vendor, name);
+	return shelf_find(&catalog->shelves[CATALOG_CHIP], vendor, name);
 }
 
 const struct value *vendor_framework_image(const struct catalog *catalog,
@@ -655,93 +512,22 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 	return NULL;
 }
 
-static const void *catalog_at(const struct catalog *catalog,
-			      enum catalog_kind kind, size_t index)
-{
-	const struct shelf *shelf = &catalog->shelves[kind];
-
-	return index < shelf->count
-		       ? (const char *)shelf->items + index * shelf->size
-		       : NULL;
-}
-
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index)
 {
-	return catalog_at(catalog, CATALOG_FRAMEWORK, index);
+	return shelf_at(&catalog->shelves[CATALOG_FRAMEWORK], index);
 }
 
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 				       size_t index)
 {
-	return catalog_at(catalog, CATALOG_VENDOR, index);
-}
-
-/* Leave out all names of the thing that this one stands for. */
-static void drop_names(const struct shelf *shelf, const char **names,
-		       size_t *count, const char *name)
-{
-	const struct name *of = shelf_find(shelf, NULL, name);
-	size_t kept = 0;
-
-	for (size_t i = 0; i < *count; i++)
-		if (shelf_find(shelf, NULL, names[i])->index != of->index)
-			names[kept++] = names[i];
-	names[kept] = NULL;
-	*count = kept;
-}
-
-/* All names and aliases, for word_nearest(). */
-static const char **name_list(const struct shelf *shelf)
-{
-	const char **names = calloc(shelf->name_count + 1, sizeof(*names));
-
-	for (size_t i = 0; names && i < shelf->name_count; i++)
-		names[i] = shelf->names[i].text;
-	return names;
-}
-
-/* `; did you mean "a", "b"?` or `, allowed: all that there is`. */
-static int suggest(const struct shelf *shelf, const char *text, char *out,
-		   size_t size)
-{
-	owned_free const char **names = name_list(shelf);
-	size_t count = shelf->name_count, used = 0;
-	const char *near;
-
-	if (!names)
-		return -1;
-	near = word_nearest(text, names);
-	if (near) {
-		used = (size_t)snprintf(out, size, "; did you mean \"%.40s\"",
-					near);
-		drop_names(shelf, names, &count, near);
-		for (int n = 1; n < NEAR_MAX; n++) {
-			near = word_nearest(text, names);
-			if (!near)
-				break;
-			used += (size_t)snprintf(out + used, size - used,
-						 ", \"%.40s\"", near);
-			drop_names(shelf, names, &count, near);
-		}
-		snprintf(out + used, size - used, "?");
-		return 0;
-	}
-	used = (size_t)snprintf(out, size, ", allowed: %s",
-				count ? "" : "(none is described)");
-	for (size_t i = 0; i < count && used < size - 60; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%.40s",
-					 i ? ", " : "", names[i]);
-	return 0;
+	return shelf_at(&catalog->shelves[CATALOG_VENDOR], index);
 }
 
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text)
 {
-	const struct shelf *shelf = &catalog->shelves[kind];
-	owned_free const char **names = name_list(shelf);
-
-	return names && word_nearest(text, names);
+	return shelf_near(&catalog->shelves[kind], text);
 }
 
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
@@ -749,12 +535,12 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char text[96], near[160];
 
-	if (suggest(&catalog->shelves[kind], value_text(found), near,
-		    sizeof(near)) < 0)
+	if (shelf_suggest(&catalog->shelves[kind], value_text(found), near,
+			  sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
 	return value_error(found, err, "found the unknown %s %s%s",
-			   kind_names[kind], text, near);
+			   catalog->shelves[kind].kind, text, near);
 }
 
 int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
@@ -762,10 +548,11 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char near[160];
 
-	if (suggest(&catalog->shelves[kind], name, near, sizeof(near)) < 0)
+	if (shelf_suggest(&catalog->shelves[kind], name, near, sizeof(near)) <
+	    0)
 		return error_nomem(err, where);
 	return error_set(err, EINVAL, "%s: found the unknown %s \"%.60s\"%s",
-			 where, kind_names[kind], name, near);
+			 where, catalog->shelves[kind].kind, name, near);
 }
 
 /* The key of a precision, whatever its case and its other names. What computes
