@@ -67,8 +67,8 @@ static const struct value *catalog_read(struct catalog *catalog,
 {
 	struct document *document;
 	struct document **documents =
-		realloc(catalog->documents,
-			(catalog->document_count + 1) * sizeof(*documents));
+		realloc(catalog->documents, (catalog->document_count + 1) *
+						    sizeof(struct document *));
 
 	if (!documents) {
 		error_nomem(err, path);

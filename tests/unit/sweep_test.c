@@ -593,50 +593,6 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_workspaces(void)
-{
-	static const char text[] = "sweep: s\nimage: i\ncommand: [a]\n"
-				   "matrix: {workspace: [a, b, ./a]}\n"
-				   "collect: [/out]\n";
-	static const char hash[] = "0123456789abcdef0123456789abcdef"
-				   "0123456789abcdef0123456789abcdef";
-	static const char other[] = "f123456789abcdef0123456789abcdef"
-				    "0123456789abcdef0123456789abcdef";
-	owned(sweep_free) struct sweep *sweep = parse(text, NULL);
-	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
-	struct job_spec one = { 0 }, two = { 0 };
-	struct error err = { 0 };
-	char key[65], again[65];
-
-	ok(sweep && sweep_workspaces(sweep) == 3 &&
-		   !strcmp(sweep_workspace(sweep, 1), "b") &&
-		   !sweep_workspace_ignore(sweep, 1, ignore, NULL),
-	   "the folders that cells take with them");
-	is(sweep_unbound(sweep), "a", "of what content is not known at first");
-	sweep_cell_key(sweep, 0, key, NULL);
-	ok(sweep_bind(sweep, "a", "x", &err) < 0 && err.code == EPROTO,
-	   "no hash: %s", err.text);
-	sweep_bind(sweep, "a", hash, NULL);
-	sweep_bind(sweep, "b", other, NULL);
-	sweep_bind(sweep, "./a", hash, NULL);
-	sweep_bind(sweep, "none", hash, NULL);
-	ok(!sweep_unbound(sweep) && !sweep_job(sweep, 0, &one, NULL) &&
-		   !sweep_job(sweep, 1, &two, NULL),
-	   "until it is said");
-	is(one.container.workspace, hash, "it is what jobs carry");
-	is(two.container.workspace, other, "each its own");
-	is(one.container.workdir, "/workspace", "the command runs in it");
-	ok(one.container.collect.count == 1 &&
-		   !strcmp(one.container.collect.items[0], "/out"),
-	   "files are collected");
-	sweep_cell_key(sweep, 0, again, NULL);
-	ok(strcmp(key, again) != 0 && one.key && two.key &&
-		   strcmp(one.key, two.key) != 0,
-	   "the content is part of the cell");
-	codec_clear(&job_spec_schema, &one);
-	codec_clear(&job_spec_schema, &two);
-}
-
 static void test_about(void)
 {
 	static const char text[] = "sweep: s\nimage: i\ncommand: [a]\n"
@@ -663,110 +619,6 @@ static void test_about(void)
 	codec_clear(&job_spec_schema, &spec);
 	codec_clear(&job_spec_schema, &other);
 	cJSON_Delete(want);
-}
-
-/* The jobs that a job goes after, as "1 3". */
-static const char *after(struct sweep *sweep, size_t job, char text[80])
-{
-	struct job_spec spec = { 0 };
-	size_t used = 0;
-
-	text[0] = 0;
-	sweep_job(sweep, job, &spec, NULL);
-	for (size_t i = 0; i < spec.after_count; i++)
-		used += (size_t)snprintf(text + used, 80 - used, "%s%u",
-					 i ? " " : "",
-					 (unsigned)spec.after[i].job);
-	codec_clear(&job_spec_schema, &spec);
-	return text;
-}
-
-static void test_order(void)
-{
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: s\nimage: i\ncommand: [a, '${x}', '${do}']\n"
-		      "repeat: 2\n"
-		      "matrix:\n"
-		      "  do: [{do: tune, after: {do: train}, repeat: 3}, "
-		      "{do: train}]\n"
-		      "  x: [1, 2]\n"
-		      "include:\n"
-		      "  - {do: test, x: 2, after: {do: tune}}\n"
-		      "  - {do: all, x: 0, after: {do: train}, "
-		      "same_nodes: false}\n",
-		      NULL);
-	struct job_spec spec = { 0 };
-	char text[80];
-
-	/* tune x=1: 0 1 2, tune x=2: 3 4 5, train: 6 7, 8 9, test: 10 11 */
-	ok(sweep && sweep_totals(sweep)->jobs == 14, "cells with an order");
-	is(after(sweep, 0, text), "6", "tune x=1 goes after train x=1");
-	is(after(sweep, 4, text), "9", "repeat 1 after repeat 1");
-	is(after(sweep, 5, text), "9", "repeat 2 after the last there is");
-	is(after(sweep, 6, text), "", "train begins at once");
-	is(after(sweep, 11, text), "4", "an include after its like");
-	is(after(sweep, 12, text), "6 8", "or after all that are as alike");
-	sweep_job(sweep, 11, &spec, NULL);
-	ok(spec.same_nodes, "on the same nodes,");
-	is(spec.follows, "do=tune", "what it follows is told in words");
-	is(spec.cell, "do=test repeat=2 x=2",
-	   "which are not those of the cell");
-	codec_clear(&job_spec_schema, &spec);
-	sweep_job(sweep, 12, &spec, NULL);
-	ok(!spec.same_nodes, "unless the sweep says otherwise");
-	codec_clear(&job_spec_schema, &spec);
-}
-
-static void test_order_nodes(void)
-{
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: s\nimage: i\ncommand: [a, '${do}']\ninclude:\n"
-		      "  - {do: all, nodes: 4, after: {do: train}, "
-		      "same_nodes: false}\n"
-		      "  - {do: test, nodes: 2, after: {do: train}}\n"
-		      "  - {do: train, nodes: 2}\n"
-		      "  - {do: one, nodes: 1, after: {do: train}}\n",
-		      NULL);
-
-	ok(sweep && sweep_totals(sweep)->kept == 4,
-	   "as many or fewer nodes share those of the cell before; more do "
-	   "where they need not");
-}
-
-static void test_order_dropped(void)
-{
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: s\nimage: i\ncommand: [a, '${do}', '${x}']\n"
-		      "matrix:\n  x: [1, 2]\n"
-		      "  do: [train, {do: tune, after: {do: train}}, "
-		      "{do: test, after: {do: tune}}]\n"
-		      "exclude: [{x: 1, do: train}]\n",
-		      NULL);
-	char cell[80], reason[200], text[80];
-
-	ok(sweep && sweep_totals(sweep)->kept == 3 &&
-		   sweep_totals(sweep)->jobs == 3,
-	   "what goes after a dropped cell is dropped, and what is behind it");
-	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), NULL);
-	is(cell, "x=1 do=tune", "by name");
-	is(reason, "what it goes after, do=train, is dropped",
-	   "with the reason");
-	sweep_drop(sweep, 2, cell, sizeof(cell), reason, sizeof(reason), NULL);
-	is(cell, "x=1 do=test", "and the one behind it");
-	is(after(sweep, 2, text), "1", "the others keep their order");
-}
-
-static void test_until(void)
-{
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: s\nimage: i\nuntil: {width: 1%}\n", NULL);
-	struct job_spec spec = { 0 };
-
-	ok(sweep && !sweep_job(sweep, 0, &spec, NULL) &&
-		   spec.until.width == 0.01 && spec.until.confidence == 0.95 &&
-		   spec.until.max == 10,
-	   "a width is enough: 95 %%, at most ten repeats");
-	codec_clear(&job_spec_schema, &spec);
 }
 
 static void test_refused(void)
@@ -902,12 +754,7 @@ int main(void)
 	test_include_exclude();
 	test_impossible();
 	test_keys();
-	test_workspaces();
 	test_about();
-	test_order();
-	test_order_nodes();
-	test_order_dropped();
-	test_until();
 	test_refused();
 	test_limits();
 	test_many();
