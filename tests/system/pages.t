@@ -69,21 +69,4 @@ for word in $(regatta completion bash | sed -n "s/^\t\twords='\(.*\)'\$/\1/p"); 
 done | grep -v -e '^--' -e '^help$' | sort >"$BED/completed"
 is "$(tr '\n' ' ' <"$BED/completed")" "$(sort <<<"$commands" | tr '\n' ' ')" \
 	"completion knows every command"
-complete_words()
-{
-	bash -c '. <(regatta completion bash); COMP_WORDS=("$@")
-		COMP_CWORD=$(($# - 1)); _regatta; echo "${COMPREPLY[*]}"' - "$@"
-}
-is "$(complete_words regatta repo)" report "a command is completed"
-is "$(complete_words regatta report 1 --style '')" "table reference" \
-	"so are the words of an option"
-like "$(complete_words regatta logs --t)" "--tail --timestamps" \
-	"and options"
-mkdir -p "$BED/x/yy"
-is "$(complete_words regatta run --state "$BED/x/")" "$BED/x/yy" "and folders"
-for shell in zsh fish; do
-	command -v $shell >/dev/null || continue
-	regatta completion $shell >"$BED/c"
-	ok '$shell -n "$BED/c"' "$shell reads what is made for it"
-done
 done_testing
