@@ -362,7 +362,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	pull->asking = credential_ask(pull->room->loop,
-				      pull->room->registries->credentials, NULL,
+				      pull->room->registries->credentials,
 				      pull->host, credential_done, pull, &err);
 	if (!pull->asking)
 		failed(pull, &err);

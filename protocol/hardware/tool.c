@@ -7,6 +7,7 @@
 #include "protocol/file.h"
 #include "protocol/loop.h"
 #include "protocol/printable.h"
+#include "protocol/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,8 @@ static void tool_free(struct tool *tool)
 	tool_close(tool);
 	loop_source_free(&tool->child);
 	for (size_t i = 0; i < PIPES; i++)
-		buffer_clear(&tool->pipes[i].text);
+		/* A credential helper prints passwords. */
+		secret_buffer_clear(&tool->pipes[i].text);
 	free(tool->name);
 	sd_event_unref(tool->loop);
 	free(tool);

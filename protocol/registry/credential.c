@@ -30,20 +30,6 @@ struct credential_wait {
 	void *arg;
 };
 
-void secret_free(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	free(text);
-}
-
-void secret_strings_clear(struct strings *strings)
-{
-	for (size_t i = 0; i < strings->count; i++)
-		explicit_bzero(strings->items[i], strlen(strings->items[i]));
-	strings_clear(strings);
-}
-
 void credential_clear(struct credential *credential)
 {
 	secret_free(credential->username);
@@ -51,34 +37,6 @@ void credential_clear(struct credential *credential)
 	secret_free(credential->token);
 	*credential = (struct credential){ 0 };
 }
-
-static void wipe(cJSON *tree)
-{
-	cJSON *item;
-
-	cJSON_ArrayForEach(item, tree)
-	{
-		if (cJSON_IsString(item))
-			explicit_bzero(item->valuestring,
-				       strlen(item->valuestring));
-		wipe(item);
-	}
-}
-
-static void secret_delete(cJSON *tree)
-{
-	wipe(tree);
-	cJSON_Delete(tree);
-}
-OWNED_POINTER(cJSON, secret_delete)
-
-static void secret_buffer_clear(struct buffer *buffer)
-{
-	if (buffer->capacity)
-		explicit_bzero(buffer->data, buffer->capacity);
-	buffer_clear(buffer);
-}
-OWNED_VALUE(struct buffer, secret_buffer_clear)
 
 /* Reading the file. */
 
@@ -127,7 +85,7 @@ static cJSON *parse(const char *text, size_t size, const char *path,
 
 	if (cJSON_IsObject(tree))
 		return tree;
-	secret_delete(tree);
+	secret_json_free(tree);
 	error_set(err, EPROTO,
 		  "%s: not a JSON object such as docker login writes", path);
 	return NULL;
@@ -153,7 +111,7 @@ int credential_check(const char *path, struct error *err)
 {
 	cJSON *tree = load(path, err);
 
-	secret_delete(tree);
+	secret_json_free(tree);
 	return tree ? 0 : -1;
 }
 
@@ -238,12 +196,18 @@ static int read_entry(const cJSON *entry, const char *registry,
 	return 0;
 }
 
+/* Docker's name for it, where it is a key or an address. */
+static const char *address_of(const char *registry)
+{
+	return strcmp(registry, HUB) ? registry : HUB_KEY;
+}
+
 /* Helpers. */
 
 static void helper_answer(struct credential_wait *wait, const char *text,
 			  size_t size)
 {
-	owned(secret_delete) cJSON *answer = codec_parse(text, size, NULL);
+	owned(secret_json_free) cJSON *answer = codec_parse(text, size, NULL);
 	const char *name = text_of(answer, "Username");
 	const char *secret = text_of(answer, "Secret");
 
@@ -298,7 +262,7 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 	owned(strings_clear) struct strings argv = { 0 };
 	struct tool_command command = {
 		.argv = &argv,
-		.input = strcmp(wait->registry, HUB) ? wait->registry : HUB_KEY,
+		.input = address_of(wait->registry),
 		.timeout_ms = CREDENTIAL_HELPER_MS,
 		.output_max = HELPER_OUTPUT_MAX,
 	};
@@ -329,15 +293,13 @@ static int soon_run(sd_event_source *source, void *arg)
 
 /* 1: a helper is at work. */
 static int find(struct credential_wait *wait, sd_event *loop, const cJSON *tree,
-		bool helpers, struct error *err)
+		struct error *err)
 {
 	const cJSON *entry =
 		entry_of(cJSON_GetObjectItemCaseSensitive(tree, "credHelpers"),
 			 wait->registry);
 	const char *helper = cJSON_GetStringValue(entry);
 
-	if (!helpers)
-		helper = NULL;
 	if (!helper) {
 		entry = entry_of(cJSON_GetObjectItemCaseSensitive(tree,
 								  "auths"),
@@ -345,7 +307,7 @@ static int find(struct credential_wait *wait, sd_event *loop, const cJSON *tree,
 		if (entry &&
 		    read_entry(entry, wait->registry, &wait->found, err) < 0)
 			return -1;
-		if (wait->found.username || wait->found.token || !helpers)
+		if (wait->found.username || wait->found.token)
 			return 0;
 		helper = text_of(tree, "credsStore");
 	}
@@ -355,19 +317,15 @@ static int find(struct credential_wait *wait, sd_event *loop, const cJSON *tree,
 }
 
 static int begin(struct credential_wait *wait, sd_event *loop, const char *path,
-		 const char *text, struct error *err)
+		 struct error *err)
 {
-	owned(secret_delete) cJSON *tree = NULL;
+	owned(secret_json_free) cJSON *tree = path ? load(path, err) : NULL;
 	int rc = 0;
 
-	if (text)
-		tree = parse(text, strlen(text), "credentials", err);
-	else if (path)
-		tree = load(path, err);
-	if ((text || path) && !tree)
+	if (path && !tree)
 		return -1;
 	if (tree)
-		rc = find(wait, loop, tree, !text, err);
+		rc = find(wait, loop, tree, err);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
 	rc = sd_event_add_defer(loop, &wait->soon, soon_run, wait);
@@ -375,7 +333,7 @@ static int begin(struct credential_wait *wait, sd_event *loop, const char *path,
 }
 
 struct credential_wait *credential_ask(sd_event *loop, const char *path,
-				       const char *text, const char *registry,
+				       const char *registry,
 				       credential_done_fn *done, void *arg,
 				       struct error *err)
 {
@@ -388,7 +346,7 @@ struct credential_wait *credential_ask(sd_event *loop, const char *path,
 	}
 	wait->done = done;
 	wait->arg = arg;
-	if (begin(wait, loop, path, text, err) < 0)
+	if (begin(wait, loop, path, err) < 0)
 		return NULL;
 	return take(wait);
 }
@@ -421,27 +379,68 @@ static char *in_base64(const char *prefix, const char *text, int variant)
 	return to;
 }
 
+static bool add_text(cJSON *object, const char *name, const char *text)
+{
+	return !text || cJSON_AddStringToObject(object, name, text);
+}
+
+static bool is_somebody(const struct credential *credential)
+{
+	return credential->token || credential->username;
+}
+
+static cJSON *in_json(const struct credential *credential)
+{
+	const char *token = credential->token;
+	cJSON *object = cJSON_CreateObject();
+
+	if (add_text(object, "identitytoken", token) &&
+	    (token || (add_text(object, "username", credential->username) &&
+		       add_text(object, "password", credential->password))))
+		return object;
+	secret_json_free(object);
+	return NULL;
+}
+
 char *credential_header(const struct credential *credential,
 			const char *registry)
 {
-	owned(secret_delete) cJSON *object = cJSON_CreateObject();
+	owned(secret_json_free) cJSON *object = NULL;
 	owned(secret_free) char *text = NULL;
 
-	if (!credential->token && !credential->username)
+	if (!is_somebody(credential))
 		return NULL;
-	cJSON_AddStringToObject(object, "serveraddress",
-				strcmp(registry, HUB) ? registry : HUB_KEY);
-	if (credential->token)
-		cJSON_AddStringToObject(object, "identitytoken",
-					credential->token);
-	else
-		cJSON_AddStringToObject(object, "username",
-					credential->username);
-	if (!credential->token && credential->password)
-		cJSON_AddStringToObject(object, "password",
-					credential->password);
-	text = cJSON_PrintUnformatted(object);
+	object = in_json(credential);
+	if (!object || !add_text(object, "serveraddress", address_of(registry)))
+		return NULL;
+	text = secret_json_print(object, CREDENTIAL_HEADER_MAX, NULL);
 	return text ? in_base64("X-Registry-Auth: ", text,
+				sodium_base64_VARIANT_URLSAFE)
+		    : NULL;
+}
+
+int credential_collect(cJSON *map, const struct credential *credential,
+		       const char *registry)
+{
+	cJSON *object;
+
+	if (!is_somebody(credential))
+		return 0;
+	object = in_json(credential);
+	if (object && cJSON_AddItemToObject(map, address_of(registry), object))
+		return 0;
+	secret_json_free(object);
+	return -1;
+}
+
+char *credential_map_header(const cJSON *map)
+{
+	owned(secret_free) char *text = NULL;
+
+	if (!map || !map->child)
+		return NULL;
+	text = secret_json_print(map, CREDENTIAL_HEADER_MAX, NULL);
+	return text ? in_base64("X-Registry-Config: ", text,
 				sodium_base64_VARIANT_URLSAFE)
 		    : NULL;
 }

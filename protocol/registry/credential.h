@@ -11,20 +11,21 @@
  * overwritten.
  *
  * Source: docs.docker.com/reference/cli/docker/login, "Credential stores";
- * Docker Engine API 1.41, "Authentication".
+ * Docker Engine API 1.41, "Authentication", "Build an image".
  */
 #ifndef PROTOCOL_REGISTRY_CREDENTIAL_H
 #define PROTOCOL_REGISTRY_CREDENTIAL_H
 
-#include "protocol/codec.h"
 #include "protocol/error.h"
 #include "protocol/owned.h"
+#include "protocol/secret.h"
 
 #include <stddef.h>
 #include <systemd/sd-event.h>
 
 #define CREDENTIAL_FILE_MAX (1 << 20)
 #define CREDENTIAL_HELPER_MS 10000
+#define CREDENTIAL_HEADER_MAX (64 << 10) /* before it is base64 */
 
 /* All NULL: nobody. Either a token, or a name and a password. */
 struct credential {
@@ -47,12 +48,10 @@ typedef void credential_done_fn(void *arg, const struct error *err,
 struct credential_wait;
 
 /* registry: HOST[:PORT], "docker.io" for the Hub. done() runs from the loop,
- * once, never from inside the call. text: the file's content (size bytes,
- * copied) instead of path's; helpers do not count then. path and text NULL:
- * nobody is anybody.
+ * once, never from inside the call. path NULL: nobody is anybody.
  */
 struct credential_wait *credential_ask(sd_event *loop, const char *path,
-				       const char *text, const char *registry,
+				       const char *registry,
 				       credential_done_fn *done, void *arg,
 				       struct error *err);
 /* done() does not run. NULL is fine. */
@@ -65,13 +64,15 @@ OWNED_POINTER(struct credential_wait, credential_cancel)
 char *credential_header(const struct credential *credential,
 			const char *registry);
 
+/* The same of several registries, for a build: each is put into a JSON object
+ * (one that is nobody is left out; -1: no memory), which becomes
+ * "X-Registry-Config: ...", as above.
+ */
+int credential_collect(cJSON *map, const struct credential *credential,
+		       const char *registry);
+char *credential_map_header(const cJSON *map);
+
 /* "Authorization: Basic ..." of a name and a password; as above. */
 char *credential_basic(const struct credential *credential);
-
-/* Overwrite and free; NULL and empty are fine. */
-void secret_free(char *text);
-OWNED_POINTER(char, secret_free)
-void secret_strings_clear(struct strings *strings);
-OWNED_VALUE(struct strings, secret_strings_clear)
 
 #endif

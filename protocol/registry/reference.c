@@ -3,7 +3,6 @@
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,4 +126,11 @@ void reference_place(const struct reference *reference, char *host, char *path)
 		name += first + 1;
 	snprintf(path, REFERENCE_PATH_MAX + 1, "%s%s",
 		 !named && !strchr(name, '/') ? "library/" : "", name);
+}
+
+bool reference_host_valid(const char *text)
+{
+	size_t size = strlen(text);
+
+	return size <= REFERENCE_HOST_MAX && registry_valid(text, size);
 }

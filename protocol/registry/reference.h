@@ -14,6 +14,8 @@
 
 #include "protocol/error.h"
 
+#include <stdbool.h>
+
 #define REFERENCE_MAX 512
 
 struct reference {
@@ -34,5 +36,8 @@ int reference_parse(const char *text, struct reference *reference,
  * bytes, path: REFERENCE_PATH_MAX + 1.
  */
 void reference_place(const struct reference *reference, char *host, char *path);
+
+/* Is this a registry, HOST[:PORT]? */
+bool reference_host_valid(const char *text);
 
 #endif
