@@ -42,8 +42,11 @@ must proxy_pass slow
 must agent_up "${node#n}"
 check pull preparing append /dev/null x , print 5000
 
-# Ready: the other task of its gang cannot come, its agent sleeps.
+# Ready: the other task of its gang cannot come, its agent sleeps. The image is
+# known by its id: no node waits for another to find out what its name means.
 must nodes_up 2 20
+# shellcheck disable=SC2034 # submit_tool uses it
+TOOL_IMAGE=$(dk e1 image inspect -f '{{.Id}}' regatta-test/tool:1)
 kill -STOP "$(pid_of cluster/agent2)"
 must submit_tool ready nodes=2 append /host/runs x , print 5000
 must wait_for "[[ \$(job_get $JOB '.tasks[] | select(.node == \"n1\").state'
@@ -72,6 +75,8 @@ ok 'wait_sweep "$SWEEP" 30' "killed while starting: the gang ends"
 ok 'intact "$JOB" append /dev/null x , print 5000' \
 	"killed while starting: the log of its rank is whole"
 is "$(runs start)" 2 "killed while starting: each rank ran once"
+
+TOOL_IMAGE=regatta-test/tool:1
 
 # Starting: at many moments of the 100 ms that a start takes.
 for delay in 00 02 04 05 06 07 08 10; do

@@ -333,13 +333,27 @@ static void test_roles(void)
 	   "it is dropped for what only agents say");
 }
 
+/* Send until it is dropped, at most for 20 s; messages a second. */
+static int64_t flood(struct hall *hall, struct guest *guest,
+		     enum message_type type, const void *body)
+{
+	int64_t since = clock_mono_ms(), took = 0, sent = 0;
+
+	while (!guest->lost && took < 20000) {
+		while (!guest_send(guest, type, body))
+			sent++;
+		sd_event_run(hall->loop, 1000);
+		took = clock_mono_ms() - since;
+	}
+	return sent * 1000 / (took + 1);
+}
+
 static void test_flood(void)
 {
 	owned(scene_clear) struct scene scene;
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
 	struct message_heartbeat beat = { 1 };
-	int64_t since;
 	int sent = 0;
 
 	scene_init(&scene);
@@ -350,12 +364,7 @@ static void test_flood(void)
 	hall_run(hall, 100);
 	ok(sent >= 900 && !viewer.lost,
 	   "%d messages at once are within the rate", sent);
-	since = clock_mono_ms();
-	while (!viewer.lost && clock_mono_ms() - since < 20000) {
-		while (!guest_send(&viewer, MESSAGE_HEARTBEAT, &beat))
-			;
-		sd_event_run(hall->loop, 1000);
-	}
+	flood(hall, &viewer, MESSAGE_HEARTBEAT, &beat);
 	is_int(viewer.code, EPROTO, "a flood is dropped");
 	is(viewer.why, "too many messages a second", "in words");
 	is(hall->gone_name, "bob", "its session is over");
@@ -373,18 +382,17 @@ static void test_flood_of_refusals(void)
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
 	struct message_cancel cancel = { 1, (char *)"job", 1 };
-	int64_t since = clock_mono_ms();
+	int64_t rate;
 
 	scene_init(&scene);
 	guest_init(&viewer, hall, &hall->keys[HALL_VIEWER], NULL);
 	WAIT(hall, viewer.welcomes);
-	while (!viewer.lost && clock_mono_ms() - since < 20000) {
-		while (!guest_send(&viewer, MESSAGE_CANCEL, &cancel))
-			;
-		sd_event_run(hall->loop, 1000);
-	}
-	is(viewer.why, "too many messages a second",
-	   "a flood of what is refused anyway is dropped too");
+	rate = flood(hall, &viewer, MESSAGE_CANCEL, &cancel);
+	/* A machine may be too slow to send that many, under a sanitizer. */
+	ok(viewer.lost ? !strcmp(viewer.why, "too many messages a second")
+		       : rate < WIRE_RATE_PERSON,
+	   "a flood of what is refused anyway is dropped too (%lld a second)",
+	   (long long)rate);
 }
 
 static void test_flood_of_hellos(void)
