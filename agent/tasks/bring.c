@@ -17,6 +17,8 @@ static int keep_image(struct task *task, const struct image *image)
 	task->image_id = strdup(image->id);
 	free(task->image_user);
 	task->image_user = strdup(image->user ? image->user : "");
+	free(task->image_workdir);
+	task->image_workdir = strdup(image->workdir ? image->workdir : "");
 	strings_clear(&task->image_argv);
 	for (size_t i = 0; i < 2; i++) {
 		cJSON_ArrayForEach(item, lists[i])
@@ -27,7 +29,8 @@ static int keep_image(struct task *task, const struct image *image)
 				return -1;
 		}
 	}
-	return task->image_id && task->image_user ? 0 : -1;
+	return task->image_id && task->image_user && task->image_workdir ? 0
+									 : -1;
 }
 
 /* What the image's name means is told as soon as it is known: others wait for

@@ -2,11 +2,14 @@
  */
 #include "agent/tasks/collect.h"
 
+#include "agent/content/sift.h"
+#include "protocol/content/pattern.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +46,7 @@ struct collect {
 	uint64_t left;       /* bytes that may still be collected */
 	unsigned int stalls; /* of the present path */
 	struct incoming *incoming;
+	struct sift *sift; /* of a pattern; NULL: all is taken */
 	struct engine_call *call;
 	sd_event_source *timer;
 	bool checking; /* all bytes are here, the hash is being made */
@@ -60,8 +64,29 @@ static int save(struct spool *spool, const struct task_id *id,
 	return spool_write_own(spool, id, LIST_NAME, text.data, text.size, err);
 }
 
+/* The path with what only the start tells, and absolute. */
+static char *note_path(const struct task_spec *spec, const char *path,
+		       const char *folder, const struct rendezvous *rendezvous,
+		       struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char *whole;
+
+	buffer_init(&text, PATH_BYTES);
+	if (command_text(spec, path, rendezvous, &text, err) < 0)
+		return NULL;
+	if (*text.data == '/')
+		whole = buffer_take(&text);
+	else if (asprintf(&whole, "%s/%s", strcmp(folder, "/") ? folder : "",
+			  text.data) < 0)
+		whole = NULL;
+	if (!whole)
+		error_nomem(err, "path");
+	return whole;
+}
+
 int collect_note(struct spool *spool, const struct task_id *id,
-		 const struct task_spec *spec,
+		 const struct task_spec *spec, const char *folder,
 		 const struct rendezvous *rendezvous, struct error *err)
 {
 	const struct strings *paths = &spec->container.collect;
@@ -73,15 +98,10 @@ int collect_note(struct spool *spool, const struct task_id *id,
 	if (!list.files)
 		return error_nomem(err, "collect");
 	for (size_t i = 0; i < paths->count; i++) {
-		owned(buffer_clear) struct buffer path;
-
-		buffer_init(&path, PATH_BYTES);
-		if (command_text(spec, paths->items[i], rendezvous, &path,
-				 err) < 0)
-			return error_prefix(err, "collect");
-		list.files[i].path = buffer_take(&path);
+		list.files[i].path = note_path(spec, paths->items[i], folder,
+					       rendezvous, err);
 		if (!list.files[i].path)
-			return error_nomem(err, "collect");
+			return error_prefix(err, "collect");
 		list.files_count++;
 	}
 	return save(spool, id, &list, err);
@@ -97,13 +117,19 @@ static void again_in(struct collect *collect, uint64_t delay_ms)
 		   collect, NULL);
 }
 
+static void drop_path(struct collect *collect)
+{
+	incoming_free(take(collect->incoming));
+	sift_free(take(collect->sift));
+}
+
 /* What came of the present path is known. */
 static void settled(struct collect *collect)
 {
 	const struct task_id *id = collect->room.id;
 	struct error err;
 
-	incoming_free(take(collect->incoming));
+	drop_path(collect);
 	collect->checking = false;
 	collect->stalls = 0;
 	collect->next++;
@@ -125,6 +151,18 @@ static void not_there(struct collect *collect, const char *why)
 		settled(collect);
 }
 
+/* What is kept, but not as it was. */
+static void note_lost(struct collect *collect)
+{
+	uint64_t lost = collect->sift ? sift_links_lost(collect->sift) : 0;
+
+	if (lost && asprintf(&collect->list.files[collect->next].text,
+			     "%" PRIu64 " hard links are left out: what they "
+			     "link to does not match",
+			     lost) < 0)
+		collect->list.files[collect->next].text = NULL;
+}
+
 static void check(struct collect *collect)
 {
 	struct collected_file *file = &collect->list.files[collect->next];
@@ -140,12 +178,13 @@ static void check(struct collect *collect)
 		file->content = strdup(hash);
 		file->bytes = incoming_length(collect->incoming);
 		collect->left -= file->bytes;
+		note_lost(collect);
 		settled(collect);
 	}
 }
 
-/* engine_data_fn */
-static int take_data(void *arg, const void *data, size_t size,
+/* sift_out_fn */
+static int keep_data(void *arg, const void *data, size_t size,
 		     struct error *err)
 {
 	struct collect *collect = arg;
@@ -160,6 +199,16 @@ static int take_data(void *arg, const void *data, size_t size,
 	return -1;
 }
 
+/* engine_data_fn */
+static int take_data(void *arg, const void *data, size_t size,
+		     struct error *err)
+{
+	struct collect *collect = arg;
+
+	return collect->sift ? sift_feed(collect->sift, data, size, err)
+			     : keep_data(arg, data, size, err);
+}
+
 static bool engine_away(const struct error *err)
 {
 	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
@@ -170,33 +219,68 @@ static void got_path(void *arg, const struct error *err, cJSON *answer)
 {
 	struct collect *collect = arg;
 	bool stalled = err && err->code == ETIMEDOUT;
+	struct error wrong;
 
 	collect->call = NULL;
 	collect->stalls += stalled;
+	if (!err && collect->sift && sift_end(collect->sift, &wrong) < 0)
+		err = &wrong;
 	if (!err) {
 		collect->checking = true;
 		check(collect);
 	} else if (engine_away(err) && collect->stalls < STALLS_MAX) {
-		incoming_free(take(collect->incoming));
+		drop_path(collect);
 		again_in(collect, RETRY_MS);
 	} else {
 		not_there(collect, err->text);
 	}
 }
 
+static uint64_t limit_of(const struct collect *collect)
+{
+	uint64_t limit = collect->room.spec->container.collect_limit_bytes;
+
+	return limit ? limit : COLLECT_LIMIT_DEFAULT;
+}
+
+/* Of a pattern only a folder can be asked for: the one that it begins with. */
+static int begin_sift(struct collect *collect, const char *folder,
+		      const char *pattern, struct error *err)
+{
+	uint64_t limit = limit_of(collect);
+
+	if (!*folder)
+		return error_set(err, EINVAL,
+				 "it would mean to read all of the container: "
+				 "name a folder that it is in");
+	collect->sift = sift_new(pattern,
+				 limit > UINT64_MAX / COLLECT_READ_FACTOR
+					 ? UINT64_MAX
+					 : limit * COLLECT_READ_FACTOR,
+				 keep_data, collect, err);
+	return collect->sift ? 0 : -1;
+}
+
 static void begin_path(struct collect *collect)
 {
-	const struct collected_file *file = &collect->list.files[collect->next];
+	const char *path = collect->list.files[collect->next].path;
+	const char *pattern;
+	char folder[PATH_MAX];
 	struct error err = { 0 };
+	int rc = 0;
 
-	collect->incoming =
-		incoming_new(collect->room.contents, NULL, collect->left, &err);
+	if (pattern_split(path, folder, sizeof(folder), &pattern)) {
+		rc = begin_sift(collect, folder, pattern, &err);
+		path = folder;
+	}
+	if (rc == 0)
+		collect->incoming = incoming_new(collect->room.contents, NULL,
+						 collect->left, &err);
 	if (collect->incoming)
-		collect->call =
-			engine_archive_get(collect->room.engine,
-					   collect->room.container, file->path,
-					   STALL_MS, take_data, got_path,
-					   collect, &err);
+		collect->call = engine_archive_get(collect->room.engine,
+						   collect->room.container,
+						   path, STALL_MS, take_data,
+						   got_path, collect, &err);
 	if (!collect->call)
 		not_there(collect, err.text);
 }
@@ -249,7 +333,6 @@ struct collect *collect_begin(const struct collect_room *room,
 {
 	owned(collect_free) struct collect *collect = NULL;
 	owned(buffer_clear) struct buffer text;
-	uint64_t limit = room->spec->container.collect_limit_bytes;
 
 	err->code = 0;
 	buffer_init(&text, LIST_MAX);
@@ -261,7 +344,7 @@ struct collect *collect_begin(const struct collect_room *room,
 		return NULL;
 	}
 	collect->room = *room;
-	collect->left = limit ? limit : COLLECT_LIMIT_DEFAULT;
+	collect->left = limit_of(collect);
 	if (spool_read_own(room->spool, room->id, LIST_NAME, &text, err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,
 			 &collect->list, err) < 0) {
@@ -281,7 +364,7 @@ void collect_free(struct collect *collect)
 		return;
 	if (collect->call)
 		engine_call_cancel(collect->call);
-	incoming_free(collect->incoming);
+	drop_path(collect);
 	loop_source_free(&collect->timer);
 	collected_clear(&collect->list);
 	free(collect);

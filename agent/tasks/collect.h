@@ -2,10 +2,12 @@
  *
  * Each path that the sweep asks for is taken out of the container as a tar file
  * and becomes a content of the node (protocol/content/contents.h), which the
- * controller then reads. What came of each path stands in the spool's file
- * host/files.json, from the start of the command on, so another agent goes on
- * with those that are missing. A path that is not there, or too large, is no
- * failure of the task: it is told.
+ * controller then reads. Of a pattern (protocol/content/pattern.h), that is the
+ * part of the folder it begins with that matches; COLLECT_READ_FACTOR times the
+ * limit is read of such a folder at most. What came of each path stands in the
+ * spool's file host/files.json, from the start of the command on, so another
+ * agent goes on with those that are missing. A path that is not there, or too
+ * large, is no failure of the task: it is told.
  */
 #ifndef AGENT_TASKS_COLLECT_H
 #define AGENT_TASKS_COLLECT_H
@@ -17,6 +19,8 @@
 #include "protocol/message.h"
 
 #include <systemd/sd-event.h>
+
+#define COLLECT_READ_FACTOR 64
 
 /* All borrowed. */
 struct collect_room {
@@ -32,9 +36,11 @@ struct collect_room {
 	void *arg;
 };
 
-/* Before the start: note what will be collected, its placeholders filled. */
+/* Before the start: note what will be collected, its placeholders filled.
+ * folder: the container's working folder, from which relative paths are.
+ */
 int collect_note(struct spool *spool, const struct task_id *id,
-		 const struct task_spec *spec,
+		 const struct task_spec *spec, const char *folder,
 		 const struct rendezvous *rendezvous, struct error *err);
 
 /* After the end. NULL without an error (code 0): there is nothing to collect.

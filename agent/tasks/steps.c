@@ -480,6 +480,15 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 	return 0;
 }
 
+static const char *work_folder(const struct task *task)
+{
+	const char *folder = task->spec.container.workdir
+				     ? task->spec.container.workdir
+				     : task->image_workdir;
+
+	return folder && *folder ? folder : "/";
+}
+
 static int write_start(struct task *task, struct error *err)
 {
 	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
@@ -493,8 +502,8 @@ static int write_start(struct task *task, struct error *err)
 	     spool_write_in(task->room->spool, &task->id, "hostfile",
 			    hosts.data, hosts.size, err) < 0) ||
 	    write_files(task, &rendezvous, err) < 0 ||
-	    collect_note(task->room->spool, &task->id, &task->spec, &rendezvous,
-			 err) < 0)
+	    collect_note(task->room->spool, &task->id, &task->spec,
+			 work_folder(task), &rendezvous, err) < 0)
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0)

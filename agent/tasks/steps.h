@@ -61,7 +61,7 @@ struct task {
 	struct strings image_argv; /* the image's entry point and command */
 	struct preflight *preflight;
 	cJSON *facts; /* of the host, when it was checked; NULL: not known */
-	char *image_user;
+	char *image_user, *image_workdir;
 	struct image_wait *image;
 	struct fetch_wait *fetch; /* of the workspace */
 	struct insert *insert;

@@ -237,6 +237,7 @@ void task_free(struct task *task)
 	free(task->image_id);
 	free(task->image_pin);
 	free(task->image_user);
+	free(task->image_workdir);
 	free(task->address);
 	strings_clear(&task->addresses);
 	free(task);

@@ -4,6 +4,7 @@
 
 #include "controller/sweep/fill.h"
 #include "controller/sweep/workspace.h"
+#include "protocol/content/pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -478,6 +479,33 @@ static int read_follow(const struct context *context, struct strings *follow,
 	return 0;
 }
 
+/* Reading a pattern means reading the folder that it begins with. */
+static int check_collect(const struct value *path, const char *filled,
+			 struct error *err)
+{
+	char folder[PATH_BYTES];
+	const char *pattern;
+	struct error why;
+
+	if (!*filled || !strcmp(filled, "/"))
+		return value_error(path, err,
+				   "found \"%.60s\", allowed is a path in the "
+				   "container, absolute or from the working "
+				   "folder",
+				   value_text(path));
+	if (!pattern_split(filled, folder, sizeof(folder), &pattern))
+		pattern = strpbrk(filled, "*?[\\") ? filled : NULL;
+	else if (!*folder)
+		return value_error(path, err,
+				   "found \"%.60s\", allowed are patterns "
+				   "below "
+				   "a folder, as in /out/*.json",
+				   value_text(path));
+	if (pattern && pattern_check(pattern, &why) < 0)
+		return value_error(path, err, "found %s", why.text);
+	return 0;
+}
+
 /* Paths that are kept: also with what only the start of the task can fill. */
 static int read_collect(const struct context *context, struct strings *collect,
 			struct error *err)
@@ -500,12 +528,8 @@ static int read_collect(const struct context *context, struct strings *collect,
 		if (value_string(path, rule->max, &text, err) < 0 ||
 		    fill(context, path, rule->max, true, err) < 0)
 			return -1;
-		if (*context->cells->scratch.data != '/' ||
-		    !context->cells->scratch.data[1])
-			return value_error(path, err,
-					   "found \"%.60s\", allowed is an "
-					   "absolute path in the container",
-					   text);
+		if (check_collect(path, context->cells->scratch.data, err) < 0)
+			return -1;
 		if (strings_add(collect, context->cells->scratch.data, err) < 0)
 			return -1;
 	}

@@ -4,6 +4,7 @@
 
 #include "controller/sweep/sweep_internal.h"
 #include "protocol/content/contents.h"
+#include "protocol/content/pattern.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static int add_patterns(const struct value *list, struct ignore *ignore,
 		const struct value *item = value_at(list, i);
 		const char *text;
 
-		if (value_string(item, IGNORE_PATTERN_MAX, &text, err) < 0)
+		if (value_string(item, PATTERN_MAX, &text, err) < 0)
 			return -1;
 		if (ignore_add(ignore, text, &why) < 0)
 			return value_error(item, err, "%s", why.text);

@@ -2,12 +2,12 @@
  */
 #include "protocol/content/ignore.h"
 
+#include "protocol/content/pattern.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define STARS_MAX 4 /* "**" in one pattern: each multiplies the work */
 
 struct pattern {
 	char *text;
@@ -40,29 +40,6 @@ void ignore_free(struct ignore *ignore)
 	free(ignore);
 }
 
-static int check(const char *text, struct error *err)
-{
-	const char *star = text;
-	int stars = 0;
-
-	if (!*text || strlen(text) > IGNORE_PATTERN_MAX)
-		return error_set(err, EINVAL,
-				 "ignore \"%.60s\": %zu bytes, allowed are 1 "
-				 "to "
-				 "%d",
-				 text, strlen(text), IGNORE_PATTERN_MAX);
-	while ((star = strstr(star, "**"))) {
-		stars++;
-		star += 2;
-	}
-	if (stars > STARS_MAX)
-		return error_set(err, EINVAL,
-				 "ignore \"%.60s\": %d times **, allowed are "
-				 "%d",
-				 text, stars, STARS_MAX);
-	return 0;
-}
-
 static int add(struct ignore *ignore, const char *text, size_t size,
 	       struct error *err)
 {
@@ -86,10 +63,11 @@ static int add(struct ignore *ignore, const char *text, size_t size,
 		return error_nomem(err, "ignore");
 	patterns = reallocarray(ignore->patterns, ignore->count + 1,
 				sizeof(*patterns));
-	if (!patterns || check(pattern.text, err) < 0) {
+	if (!patterns || pattern_check(pattern.text, err) < 0) {
 		free(pattern.text);
 		ignore->patterns = patterns ? patterns : ignore->patterns;
-		return patterns ? -1 : error_nomem(err, "ignore");
+		return patterns ? error_prefix(err, "ignore")
+				: error_nomem(err, "ignore");
 	}
 	ignore->patterns = patterns;
 	patterns[ignore->count++] = pattern;
@@ -115,36 +93,6 @@ int ignore_lines(struct ignore *ignore, const char *text, struct error *err)
 	return 0;
 }
 
-/* Both a name at a time. */
-static bool match_path(const char *pattern, const char *path)
-{
-	size_t one = strcspn(pattern, "/"), other = strcspn(path, "/");
-	char piece[IGNORE_PATTERN_MAX + 1], name[256];
-
-	if (one == 2 && !strncmp(pattern, "**", 2)) {
-		if (!pattern[2])
-			return true;
-		for (;; path += other + 1) {
-			if (match_path(pattern + 3, path))
-				return true;
-			other = strcspn(path, "/");
-			if (!path[other])
-				return false;
-		}
-	}
-	if (other >= sizeof(name))
-		return false;
-	memcpy(piece, pattern, one);
-	piece[one] = 0;
-	memcpy(name, path, other);
-	name[other] = 0;
-	if (fnmatch(piece, name, 0))
-		return false;
-	if (!pattern[one] || !path[other])
-		return !pattern[one] && !path[other];
-	return match_path(pattern + one + 1, path + other + 1);
-}
-
 bool ignore_match(const struct ignore *ignore, const char *path, bool folder)
 {
 	const char *slash = strrchr(path, '/');
@@ -155,7 +103,7 @@ bool ignore_match(const struct ignore *ignore, const char *path, bool folder)
 
 		if (pattern->folder && !folder)
 			continue;
-		if (pattern->rooted ? match_path(pattern->text, path)
+		if (pattern->rooted ? pattern_match(pattern->text, path, 0)
 				    : !fnmatch(pattern->text, name, 0))
 			return !pattern->back;
 	}

@@ -16,8 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IGNORE_MAX 1000         /* patterns */
-#define IGNORE_PATTERN_MAX 1000 /* bytes in one */
+#define IGNORE_MAX 1000 /* patterns, each as pattern.h allows it */
 
 struct ignore;
 struct ignore *ignore_new(struct error *err);

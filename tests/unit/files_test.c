@@ -27,5 +27,10 @@ int main(void)
 	chosen("/out/12", "/out/1", "none", "the other way round neither");
 	chosen("/", NULL, "", "the root has no name: all of it");
 	chosen("/out/.", NULL, "", "nor has a folder's own");
+	chosen("/out/a/*.log", NULL, "a", "of a pattern all that was kept");
+	chosen("/out/a/*.log", "/out/a/*.log", "a", "asked for as it is, too");
+	chosen("/out/a/*.log", "/out/a/1.log", "a/1.log",
+	       "or one of its files");
+	chosen("/out/a/*.log", "/out/b/1.log", "none", "but not others");
 	return tap_done();
 }

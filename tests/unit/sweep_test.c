@@ -479,17 +479,25 @@ static const struct {
 	  "be: allowed is another place for one of them (workspace.container)" },
 	{ "an empty pattern",
 	  "sweep: s\nimage: i\nworkspace: {path: x, ignore: ['!']}\n",
-	  "f:3: workspace.ignore[0]: ignore \"\": 0 bytes, allowed are 1 to "
+	  "f:3: workspace.ignore[0]: ignore: \"\": 0 bytes, allowed are 1 to "
 	  "1000" },
 	{ "a path of two ignores",
 	  "sweep: s\nimage: i\nworkspace: {path: x}\n"
 	  "matrix: {workspace.ignore: [[a], [b]]}\n",
 	  "f:3: workspace.path: found x with two values of workspace.ignore, "
 	  "allowed is one for each path" },
-	{ "a collected file that is not absolute",
-	  "sweep: s\nimage: i\ncollect: [/a, b]\n",
-	  "f:3: collect[1]: found \"b\", allowed is an absolute path in the "
-	  "container" },
+	{ "the whole container collected",
+	  "sweep: s\nimage: i\ncollect: [/a, /]\n",
+	  "f:3: collect[1]: found \"/\", allowed is a path in the container, "
+	  "absolute or from the working folder" },
+	{ "a pattern that means to read the whole container",
+	  "sweep: s\nimage: i\ncollect: [/*.json]\n",
+	  "f:3: collect[0]: found \"/*.json\", allowed are patterns below a "
+	  "folder, as in /out/*.json" },
+	{ "a pattern that takes too long",
+	  "sweep: s\nimage: i\ncollect: ['out/**/**/**/**/**']\n",
+	  "f:3: collect[0]: found \"**/**/**/**/**\": 5 times **, allowed "
+	  "are 4" },
 	{ "vendors twice", "sweep: s\nimage: i\nvendor: [cpu]\n"
 	  "matrix: {vendor: [cpu]}\n",
 	  "f:4: matrix.vendor: found vendors here and on line 3: a list at the "

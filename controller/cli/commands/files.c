@@ -7,6 +7,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/transfer.h"
+#include "protocol/content/pattern.h"
 #include "protocol/content/unpack.h"
 #include "protocol/file.h"
 #include "protocol/program.h"
@@ -97,7 +98,10 @@ bool files_choose(const char *collected, const char *wanted, char *only,
 	size_t length, want = wanted ? strlen(wanted) : 0;
 	const char *name;
 
-	snprintf(path, sizeof(path), "%s", collected);
+	if (!pattern_split(collected, path, sizeof(path), &name))
+		snprintf(path, sizeof(path), "%s", collected);
+	else if (wanted && !strcmp(collected, wanted))
+		want = 0;
 	length = strlen(path);
 	while (length > 1 && path[length - 1] == '/')
 		path[--length] = 0;

@@ -1,0 +1,47 @@
+/* sift.h - of a folder's tar stream, the entries that match a pattern.
+ *
+ * The stream is what engine_archive_get() gives for a folder: its first entry
+ * is that folder, all others lie below it. What matches passes as it is, byte
+ * for byte; of a folder that matches all that lies below. The stream comes from
+ * a container's disk: names are anything, and what takes more than
+ * SIFT_HEAD_MAX to say them is refused.
+ */
+#ifndef AGENT_CONTENT_SIFT_H
+#define AGENT_CONTENT_SIFT_H
+
+#include "protocol/error.h"
+#include "protocol/owned.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIFT_HEAD_MAX (1 << 20)
+
+/* What passes; -1 with *err set ends it. */
+typedef int sift_out_fn(void *arg, const void *data, size_t size,
+			struct error *err);
+
+struct sift;
+
+/* pattern: below the folder, as in protocol/content/pattern.h, where a leading
+ * dot of a name is matched only by a dot; copied. EINVAL: it is none. After
+ * read_max bytes the rest is not looked at: E2BIG.
+ */
+struct sift *sift_new(const char *pattern, uint64_t read_max, sift_out_fn *out,
+		      void *arg, struct error *err);
+void sift_free(struct sift *sift);
+OWNED_POINTER(struct sift, sift_free)
+
+/* The next bytes. ENOTDIR: the first entry is no folder; EPROTO: no tar stream
+ * of a folder; or what out() said. It is over then.
+ */
+int sift_feed(struct sift *sift, const void *data, size_t size,
+	      struct error *err);
+
+/* There are no more. ENOENT: nothing matched; EPROTO: it is cut short. */
+int sift_end(struct sift *sift, struct error *err);
+
+/* Hard links that matched, but not what they link to: they are left out. */
+uint64_t sift_links_lost(const struct sift *sift);
+
+#endif
