@@ -1,10 +1,10 @@
 /* look.c - sweeps, jobs, nodes, show: what the controller knows.
  */
 #include "controller/cli/commands/commands.h"
-#include "controller/cli/commands/usage.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/streams.h"
+#include "controller/cli/commands/usage.h"
 #include "controller/cli/json.h"
-#include "controller/cli/render.h"
 #include "protocol/program.h"
 
 #include <errno.h>
@@ -13,29 +13,6 @@
 #define NODES_WAIT_MS 10000 /* ages are shown, too */
 
 typedef unsigned long long ull;
-
-/* Rows as {"NAME": [...]}. */
-static int print_list(struct cli *cli, const char *name, cJSON *rows,
-		      struct error *err)
-{
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-
-	if (!cJSON_AddItemReferenceToObject(object, name, rows))
-		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-}
-
-static int print_table(struct cli *cli, const struct table *table,
-		       const char *none, struct error *err)
-{
-	if (!table_rows(table)) {
-		cli_say(cli, "%s", none);
-		return EXIT_GOOD;
-	}
-	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
-		return -1;
-	return EXIT_GOOD;
-}
 
 /* "3 completed, 1 running" */
 static void counts_words(const cJSON *sweep, char *to, size_t size)
@@ -54,7 +31,7 @@ static void counts_words(const cJSON *sweep, char *to, size_t size)
 	}
 }
 
-static void sweep_row(struct table *table, const cJSON *sweep)
+static void sweep_row(struct table *table, const cJSON *sweep, int64_t now_ms)
 {
 	char text[200];
 	const char *end = json_bool(sweep, "final") ? "ended" : "active";
@@ -76,23 +53,18 @@ static const struct column sweep_columns[] = {
 	{ "OF THEM", false }, { NULL, false },
 };
 
+static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
+					      sweep_row, "no sweeps" };
+
 int command_sweeps(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
-	owned(table_free) struct table *table = table_new(sweep_columns, err);
-	const cJSON *row;
 
-	if (!client || !table ||
+	if (!client ||
 	    client_list(client, "sweeps", 0, "sweeps", "id", &rows, err) < 0)
 		return -1;
-	if (cli_format(cli, "json"))
-		return print_list(cli, "sweeps", rows, err);
-	cJSON_ArrayForEach(row, rows)
-	{
-		sweep_row(table, row);
-	}
-	return print_table(cli, table, "no sweeps", err);
+	return rows_show(cli, &sweeps_view, client, rows, err);
 }
 
 /* Jobs. */
@@ -157,12 +129,13 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 	return 0;
 }
 
+static const struct rows_view jobs_view = { "jobs", job_columns, job_row,
+					    "no jobs" };
+
 int command_jobs(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(json_free) cJSON *rows = NULL;
-	owned(table_free) struct table *table = table_new(job_columns, err);
-	const cJSON *row;
 	uint64_t sweep;
 	bool none;
 
@@ -171,21 +144,14 @@ int command_jobs(struct cli *cli, struct error *err)
 				 "jobs: found --all and --sweep, allowed is "
 				 "one of them");
 	client = cli_connect(cli, err);
-	if (!client || !table ||
-	    which_sweep(cli, client, &sweep, &none, err) < 0)
+	if (!client || which_sweep(cli, client, &sweep, &none, err) < 0)
 		return -1;
 	if (none)
 		rows = cJSON_CreateArray();
 	else if (client_list(client, "jobs", sweep, "jobs", "job", &rows, err) <
 		 0)
 		return -1;
-	if (cli_format(cli, "json"))
-		return print_list(cli, "jobs", rows, err);
-	cJSON_ArrayForEach(row, rows)
-	{
-		job_row(table, row, client_clock_ms(client));
-	}
-	return print_table(cli, table, "no jobs", err);
+	return rows_show(cli, &jobs_view, client, rows, err);
 }
 
 /* Nodes. */
@@ -280,23 +246,15 @@ static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", text);
 }
 
-static int print_nodes(struct cli *cli, struct client *client, cJSON *rows,
-		       struct error *err)
-{
-	owned(table_free) struct table *table = table_new(node_columns, err);
-	const cJSON *row;
+static const struct rows_view nodes_view = {
+	"nodes", node_columns, node_row, "no nodes: start regatta-agent on them"
+};
 
-	if (!table)
-		return -1;
+static int print_nodes(struct cli *cli, const struct client *client,
+		       cJSON *rows, struct error *err)
+{
 	json_sort(rows, "name");
-	if (cli_format(cli, "json"))
-		return print_list(cli, "nodes", rows, err);
-	cJSON_ArrayForEach(row, rows)
-	{
-		node_row(table, row, client_clock_ms(client));
-	}
-	return print_table(cli, table, "no nodes: start regatta-agent on them",
-			   err);
+	return rows_show(cli, &nodes_view, client, rows, err);
 }
 
 static int on_interrupt(sd_event_source *source,

@@ -1,9 +1,9 @@
 /* node.c - node: tokens for nodes, and what operators say of nodes.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
-#include "controller/cli/render.h"
 #include "protocol/program.h"
 
 #include <errno.h>
@@ -23,51 +23,40 @@ static int rekey(struct cli *cli, struct error *err)
 	return token_print(cli, "agent", cli->args[1], true, JOIN, err);
 }
 
+static const struct column token_columns[] = {
+	{ "TOKEN", false }, { "ROLE", false },  { "FOR", false },
+	{ "USES", true },   { "UNTIL", false }, { "BY", false },
+	{ NULL, false },
+};
+
+static void token_row(struct table *table, const cJSON *row, int64_t now_ms)
+{
+	int64_t until = (int64_t)json_u64(row, "until_ms");
+	bool good = until > now_ms && json_u64(row, "uses");
+	const char *name = json_text(row, "for");
+	char clock[HUMAN_SIZE];
+
+	table_cell(table, good ? PLAIN : FAINT, "%s", json_text(row, "name"));
+	table_cell(table, PLAIN, "%s", json_text(row, "role"));
+	table_cell(table, PLAIN, "%s", *name ? name : "any");
+	table_cell(table, PLAIN, "%llu",
+		   (unsigned long long)json_u64(row, "uses"));
+	table_cell(table, good ? PLAIN : RED, "%s", human_clock(until, clock));
+	table_cell(table, PLAIN, "%s", json_text(row, "by"));
+}
+
+static const struct rows_view tokens_view = { "tokens", token_columns,
+					      token_row, "no tokens" };
+
 static int tokens(struct cli *cli, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "TOKEN", false }, { "ROLE", false },  { "FOR", false },
-		{ "USES", true },   { "UNTIL", false }, { "BY", false },
-		{ NULL, false },
-	};
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
 
-	if (!client || !table ||
+	if (!client ||
 	    client_list(client, "tokens", 0, "tokens", NULL, &rows, err) < 0)
 		return -1;
-	if (cli_format(cli, "json")) {
-		cJSON_AddItemReferenceToObject(object, "tokens", rows);
-		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-	}
-	cJSON_ArrayForEach(row, rows)
-	{
-		int64_t until = (int64_t)json_u64(row, "until_ms");
-		bool good = until > client_clock_ms(client) &&
-			    json_u64(row, "uses");
-		const char *name = json_text(row, "for");
-		char clock[HUMAN_SIZE];
-
-		table_cell(table, good ? PLAIN : FAINT, "%s",
-			   json_text(row, "name"));
-		table_cell(table, PLAIN, "%s", json_text(row, "role"));
-		table_cell(table, PLAIN, "%s", *name ? name : "any");
-		table_cell(table, PLAIN, "%llu",
-			   (unsigned long long)json_u64(row, "uses"));
-		table_cell(table, good ? PLAIN : RED, "%s",
-			   human_clock(until, clock));
-		table_cell(table, PLAIN, "%s", json_text(row, "by"));
-	}
-	if (!table_rows(table)) {
-		cli_say(cli, "no tokens");
-		return EXIT_GOOD;
-	}
-	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return rows_show(cli, &tokens_view, client, rows, err);
 }
 
 /* Send it; JSON shows the answer. */

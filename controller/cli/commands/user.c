@@ -1,9 +1,9 @@
-/* user.c - user, join, audit: who may connect as what, and what they ordered.
+/* user.c - user, join: who may connect, and as what.
  */
 #include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
-#include "controller/cli/render.h"
 #include "protocol/file.h"
 #include "protocol/join.h"
 #include "protocol/program.h"
@@ -52,7 +52,7 @@ static int add(struct cli *cli, struct error *err)
 			   "regatta join", err);
 }
 
-static void user_row(struct table *table, const cJSON *row)
+static void user_row(struct table *table, const cJSON *row, int64_t now_ms)
 {
 	uint64_t since = json_u64(row, "since_ms");
 	uint64_t revoked = json_u64(row, "revoked_ms");
@@ -69,33 +69,23 @@ static void user_row(struct table *table, const cJSON *row)
 	table_cell(table, PLAIN, "%s", json_text(row, "public"));
 }
 
+static const struct column user_columns[] = {
+	{ "NAME", false },  { "ROLE", false }, { "KEY", false },
+	{ "SINCE", false }, { "BY", false },   { "PUBLIC", false },
+	{ NULL, false },
+};
+static const struct rows_view users_view = { "keys", user_columns, user_row,
+					     "no keys" };
+
 static int list(struct cli *cli, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "NAME", false },  { "ROLE", false }, { "KEY", false },
-		{ "SINCE", false }, { "BY", false },   { "PUBLIC", false },
-		{ NULL, false },
-	};
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
 
-	if (!client || !table ||
+	if (!client ||
 	    client_list(client, "keys", 0, "keys", NULL, &rows, err) < 0)
 		return -1;
-	if (cli_format(cli, "json")) {
-		cJSON_AddItemReferenceToObject(object, "keys", rows);
-		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-	}
-	cJSON_ArrayForEach(row, rows)
-	{
-		user_row(table, row);
-	}
-	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return rows_show(cli, &users_view, client, rows, err);
 }
 
 static int remove_user(struct cli *cli, struct error *err)
@@ -234,61 +224,4 @@ int command_join(struct cli *cli, struct error *err)
 	cli_say(cli, "you are %s, %s, at %s; key %s, settings %s", key.name,
 		role_name(key.role), token.endpoint, key_path, path);
 	return EXIT_GOOD;
-}
-
-/* audit */
-
-static void audit_row(struct table *table, const cJSON *row)
-{
-	const char *refusal = json_text(row, "refusal");
-	char clock[HUMAN_SIZE], *request;
-
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "seq"));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(row, "time_ms"), clock));
-	table_cell(table, PLAIN, "%s (%s)", json_text(row, "who"),
-		   json_text(row, "role"));
-	table_cell(table, PLAIN, "%s", json_text(row, "address"));
-	table_cell(table, PLAIN, "%s", json_text(row, "act"));
-	request = cJSON_PrintUnformatted(json_get(row, "request"));
-	table_cell(table, PLAIN, "%s", request ? request : "");
-	cJSON_free(request);
-	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
-		   *refusal ? "refused: " : "done", refusal);
-}
-
-int command_audit(struct cli *cli, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "SEQ", true },      { "TIME", false }, { "WHO", false },
-		{ "FROM", false },    { "ACT", false },  { "REQUEST", false },
-		{ "OUTCOME", false }, { NULL, false },
-	};
-	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
-
-	if (!client || !table ||
-	    client_list(client, "audit", 0, "audit", "seq", &rows, err) < 0)
-		return -1;
-	if (cli->options.tail != OPTION_NONE)
-		while ((uint64_t)cJSON_GetArraySize(rows) > cli->options.tail)
-			cJSON_DeleteItemFromArray(rows, 0);
-	if (cli_format(cli, "json")) {
-		cJSON_AddItemReferenceToObject(object, "audit", rows);
-		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-	}
-	cJSON_ArrayForEach(row, rows)
-	{
-		audit_row(table, row);
-	}
-	if (!table_rows(table)) {
-		cli_say(cli, "nothing was ordered yet");
-		return EXIT_GOOD;
-	}
-	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
 }

@@ -1,0 +1,47 @@
+/* audit.c - audit: who ordered what, when, from where, and what became of it.
+ */
+#include "controller/cli/commands/commands.h"
+#include "controller/cli/commands/rows.h"
+#include "controller/cli/json.h"
+
+static void audit_row(struct table *table, const cJSON *row, int64_t now_ms)
+{
+	const char *refusal = json_text(row, "refusal");
+	char clock[HUMAN_SIZE], *request;
+
+	table_cell(table, PLAIN, "%llu",
+		   (unsigned long long)json_u64(row, "seq"));
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)json_u64(row, "time_ms"), clock));
+	table_cell(table, PLAIN, "%s (%s)", json_text(row, "who"),
+		   json_text(row, "role"));
+	table_cell(table, PLAIN, "%s", json_text(row, "address"));
+	table_cell(table, PLAIN, "%s", json_text(row, "act"));
+	request = cJSON_PrintUnformatted(json_get(row, "request"));
+	table_cell(table, PLAIN, "%s", request ? request : "");
+	cJSON_free(request);
+	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
+		   *refusal ? "refused: " : "done", refusal);
+}
+
+static const struct column audit_columns[] = {
+	{ "SEQ", true },      { "TIME", false }, { "WHO", false },
+	{ "FROM", false },    { "ACT", false },  { "REQUEST", false },
+	{ "OUTCOME", false }, { NULL, false },
+};
+static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
+					     "nothing was ordered yet" };
+
+int command_audit(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(json_free) cJSON *rows = NULL;
+
+	if (!client ||
+	    client_list(client, "audit", 0, "audit", "seq", &rows, err) < 0)
+		return -1;
+	if (cli->options.tail != OPTION_NONE)
+		while ((uint64_t)cJSON_GetArraySize(rows) > cli->options.tail)
+			cJSON_DeleteItemFromArray(rows, 0);
+	return rows_show(cli, &audit_view, client, rows, err);
+}
