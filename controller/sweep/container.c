@@ -169,6 +169,17 @@ static int add_word(const struct context *context, const struct value *word,
 	return strings_add(argv, context->cells->scratch.data, err);
 }
 
+/* A list of at most max entries. */
+static int check_list(const struct value *list, size_t max, struct error *err)
+{
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (value_count(list) <= max)
+		return 0;
+	return value_error(list, err, "found a list of %zu, allowed are %zu",
+			   value_count(list), max);
+}
+
 static int read_command(const struct context *context, enum key key,
 			struct strings *argv, struct error *err)
 {
@@ -273,12 +284,8 @@ static int read_names(const struct value *list, size_t max,
 {
 	if (!list)
 		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
+	if (check_list(list, NAMES_MAX, err) < 0)
 		return -1;
-	if (value_count(list) > NAMES_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), NAMES_MAX);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const char *text;
 
@@ -298,12 +305,8 @@ static int read_needs(const struct context *context, struct strings *needs,
 
 	if (!list)
 		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
+	if (check_list(list, NAMES_MAX, err) < 0)
 		return -1;
-	if (value_count(list) > NAMES_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), NAMES_MAX);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const struct value *path = value_at(list, i);
 		const char *text;
@@ -347,12 +350,8 @@ static int read_mounts(const struct context *context,
 
 	if (!list)
 		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
+	if (check_list(list, MOUNTS_MAX, err) < 0)
 		return -1;
-	if (value_count(list) > MOUNTS_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), MOUNTS_MAX);
 	container->mounts =
 		calloc(value_count(list) + 1, sizeof(*container->mounts));
 	if (!container->mounts)
@@ -416,12 +415,8 @@ static int read_files(const struct context *context,
 
 	if (!list)
 		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
+	if (check_list(list, FILES_MAX, err) < 0)
 		return -1;
-	if (value_count(list) > FILES_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), FILES_MAX);
 	container->files =
 		calloc(value_count(list) + 1, sizeof(*container->files));
 	if (!container->files)
@@ -444,39 +439,45 @@ static int read_files(const struct context *context,
 	return 0;
 }
 
-/* Patterns of files: also with what only the start of the task can fill. */
-static int read_follow(const struct context *context, struct strings *follow,
+/* Texts, also with what only the start of the task can fill; check() refuses
+ * some of them as filled.
+ */
+static int read_filled(const struct context *context, enum key key, size_t most,
+		       struct strings *texts,
+		       int (*check)(const struct value *value,
+				    const char *filled, struct error *err),
 		       struct error *err)
 {
-	const struct value *list = context->values[KEY_FOLLOW];
+	const struct value *list = context->values[key];
+	const char *filled, *text;
 
 	if (!list)
 		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
+	if (check_list(list, most, err) < 0)
 		return -1;
-	if (value_count(list) > FOLLOW_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), FOLLOW_MAX);
 	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *pattern = value_at(list, i);
-		const char *text;
+		const struct value *value = value_at(list, i);
 
-		if (value_string(pattern, key_rules[KEY_FOLLOW].max, &text,
-				 err) < 0 ||
-		    fill(context, pattern, key_rules[KEY_FOLLOW].max, true,
-			 err) < 0)
+		if (value_string(value, key_rules[key].max, &text, err) < 0 ||
+		    fill(context, value, key_rules[key].max, true, err) < 0)
 			return -1;
-		if (!*context->cells->scratch.data ||
-		    strstr(context->cells->scratch.data, "**"))
-			return value_error(pattern, err,
-					   "found \"%.60s\", allowed is a path "
-					   "with *, ? and [] within its names",
-					   text);
-		if (strings_add(follow, context->cells->scratch.data, err) < 0)
+		filled = context->cells->scratch.data;
+		if (check(value, filled, err) < 0 ||
+		    strings_add(texts, filled, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int check_follow(const struct value *pattern, const char *filled,
+			struct error *err)
+{
+	if (*filled && !strstr(filled, "**"))
+		return 0;
+	return value_error(pattern, err,
+			   "found \"%.60s\", allowed is a path with *, ? and "
+			   "[] within its names",
+			   value_text(pattern));
 }
 
 /* Reading a pattern means reading the folder that it begins with. */
@@ -503,36 +504,6 @@ static int check_collect(const struct value *path, const char *filled,
 				   value_text(path));
 	if (pattern && pattern_check(pattern, &why) < 0)
 		return value_error(path, err, "found %s", why.text);
-	return 0;
-}
-
-/* Paths that are kept: also with what only the start of the task can fill. */
-static int read_collect(const struct context *context, struct strings *collect,
-			struct error *err)
-{
-	const struct value *list = context->values[KEY_COLLECT];
-	const struct key_rule *rule = &key_rules[KEY_COLLECT];
-
-	if (!list)
-		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
-		return -1;
-	if (value_count(list) > COLLECT_MAX)
-		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
-				   value_count(list), COLLECT_MAX);
-	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *path = value_at(list, i);
-		const char *text;
-
-		if (value_string(path, rule->max, &text, err) < 0 ||
-		    fill(context, path, rule->max, true, err) < 0)
-			return -1;
-		if (check_collect(path, context->cells->scratch.data, err) < 0)
-			return -1;
-		if (strings_add(collect, context->cells->scratch.data, err) < 0)
-			return -1;
-	}
 	return 0;
 }
 
@@ -644,8 +615,10 @@ int container_read(struct cells *cells, const struct value *const *values,
 	    read_mounts(context, container, err) < 0 ||
 	    read_files(context, container, err) < 0 ||
 	    read_ulimits(context, &container->ulimits, err) < 0 ||
-	    read_follow(context, &container->follow, err) < 0 ||
-	    read_collect(context, &container->collect, err) < 0 ||
+	    read_filled(context, KEY_FOLLOW, FOLLOW_MAX, &container->follow,
+			check_follow, err) < 0 ||
+	    read_filled(context, KEY_COLLECT, COLLECT_MAX, &container->collect,
+			check_collect, err) < 0 ||
 	    read_workspace(context, container, err) < 0 ||
 	    read_names(values[KEY_CAPABILITIES],
 		       key_rules[KEY_CAPABILITIES].max,
