@@ -129,6 +129,9 @@ static int agent_open(struct agent *agent, struct error *err)
 		.credentials = config->credentials,
 		.authorities = config->authorities,
 		.local = !strncmp(config->engine, "unix://", 7),
+		.key = &config->key,
+		.controller = config->server_public,
+		.guard = config->guard,
 	};
 	images_use(agent->images, &agent->registries);
 	agent->pump = pump_new(agent->loop, agent->spool, session_send_log,

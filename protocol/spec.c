@@ -138,10 +138,18 @@ static const struct field job_spec_fields[] = {
 };
 const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
 
+static const struct field registry_login_fields[] = {
+	FIELD(registry_login, registry),
+	FIELD_OPTIONAL(registry_login, sealed),
+};
+const struct schema registry_login_schema =
+	SCHEMA(registry_login, registry_login_fields);
+
 static const struct field task_spec_fields[] = {
 	FIELD(task_spec, job),
 	FIELD_OPTIONAL(task_spec, owner),
 	FIELD_OPTIONAL(task_spec, pin),
+	FIELD_MANY(task_spec, logins, registry_login_schema),
 	FIELD(task_spec, attempt),
 	FIELD(task_spec, rank),
 	FIELD(task_spec, nodes),

@@ -194,6 +194,13 @@ struct job_spec {
 };
 extern const struct schema job_spec_schema;
 
+/* Who somebody is to a registry, sealed for one reader (registry/login.h). */
+struct registry_login {
+	char *registry; /* HOST[:PORT]; "docker.io" for the Hub */
+	char *sealed;   /* base64; NULL: it was there, and is gone */
+};
+extern const struct schema registry_login_schema;
+
 /* "build-3": the stream of what building the image printed on that node rank.
  */
 #define BUILD_STREAM_SIZE 24
@@ -205,6 +212,9 @@ struct task_spec {
 	char *owner; /* of the job */
 	char *pin;   /* what container.image means in the sweep: name@sha256:...
 			or an image's id; NULL: this node is to tell */
+	struct registry_login *logins; /* of who submitted it, for its image's
+					  registries; sealed for this node */
+	size_t logins_count;
 	uint32_t attempt; /* 1 .. */
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;

@@ -2,22 +2,23 @@
  */
 #include "agent/engine/image.h"
 
-#include "protocol/content/tarball.h"
-#include "agent/engine/progress.h"
-#include "protocol/registry/reference.h"
+#include "agent/engine/build.h"
 #include "agent/registry/pull.h"
+#include "agent/registry/registries.h"
+#include "protocol/content/tarball.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
-#include "protocol/printable.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #define STALL_MS 120000
 #define RETRY_MS 1000
-#define BUILD_FACTOR 10 /* a build may be silent that much longer */
 #define INSPECT_MS 30000
 #define PROGRESS_MS 200
 #define HASH_MS 20 /* of reading a context in one turn */
@@ -25,7 +26,7 @@
 #define BUILD_MAX 255
 #define TARGET_MAX 640
 #define TAG_DIGITS 12
-#define LAST_MAX 120
+#define WHO_BYTES 16
 #define CONTEXT_LABEL "regatta.context"
 
 struct image_wait {
@@ -48,12 +49,14 @@ struct flight {
 	struct image_waits waits;
 	struct engine_call *call;
 	struct pull *pull;
-	sd_event_source *hash; /* reads the context */
+	struct build *building;
+	struct registry_login *logins; /* of who asked first */
+	size_t logins_count;
+	unsigned char who[WHO_BYTES]; /* what they amount to */
+	sd_event_source *hash;        /* reads the context */
 	struct tarball *context;
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
-	struct progress *sums;
-	char last[LAST_MAX]; /* line that a build printed */
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
@@ -68,6 +71,7 @@ struct images {
 	struct engine *engine;
 	char *folder;
 	struct pull_room pulls;
+	unsigned char key[crypto_generichash_KEYBYTES]; /* of flights' who */
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -111,9 +115,10 @@ static void flight_free(struct flight *flight)
 	drop_waits(flight);
 	engine_call_cancel(flight->call);
 	pull_cancel(flight->pull);
+	build_cancel(flight->building);
 	loop_source_free(&flight->hash);
 	tarball_free(flight->context);
-	progress_free(flight->sums);
+	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
 	free(flight);
@@ -216,6 +221,7 @@ static void pull(struct flight *flight)
 	struct error err;
 
 	flight->pull = pull_begin(&flight->images->pulls, flight->target,
+				  flight->logins, flight->logins_count,
 				  pull_progress, pulled, flight, &err);
 	if (flight->pull)
 		return;
@@ -255,45 +261,22 @@ static struct tarball *context_open(const struct flight *flight,
 	return tarball_new(path, NULL, err);
 }
 
-/* The upload. It must be what was hashed, or the tag would lie: the last bytes
- * are not sent otherwise, and the engine builds nothing.
- */
-static ssize_t context_read(void *arg, void *buffer, size_t size,
-			    struct error *err)
+static void build_progress(void *arg, const struct image_progress *progress)
 {
 	struct flight *flight = arg;
-	ssize_t got = tarball_read(flight->context, buffer, size, err);
 
-	flight->progress.bytes = tarball_size(flight->context);
-	if (got == 0 &&
-	    strcmp(tarball_hash(flight->context), flight->context_hash) != 0)
-		return error_set(err, EIO,
-				 "folder %s changed while being packed",
-				 flight->build);
-	return got;
+	flight->progress = *progress;
+	if (tell(flight, progress->output != NULL))
+		flight->progress.output = NULL;
 }
 
-static void built(void *arg, const struct error *err, cJSON *answer)
+static void built(void *arg, const struct error *err)
 {
 	struct flight *flight = arg;
-	struct error failure;
 
-	flight->call = NULL;
-	tarball_free(take(flight->context));
+	flight->building = NULL;
 	if (err) {
-		failure = *err;
-		if (failure.code == ENOENT)
-			failure.code = EIO;
-		if (strstr(failure.text, "no space left on device")) {
-			failure.code = ENOSPC;
-			error_prefix(&failure, "disk full");
-		} else if (flight->last[0]) {
-			error_set(&failure, failure.code,
-				  "%.120s; it said \"%s\"", err->text,
-				  flight->last);
-		}
-		error_prefix(&failure, "build of %.100s", flight->target);
-		finish(flight, &failure, NULL);
+		finish(flight, err, NULL);
 		return;
 	}
 	flight->fetched = true;
@@ -301,60 +284,36 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		inspect(flight);
 }
 
-/* Not the engine's own lines, "Step 2/3 : RUN ..." and " ---> ...". */
-static void keep_last(struct flight *flight, const char *text)
-{
-	size_t size = strcspn(text, "\r\n");
-
-	if (!size || !strncmp(text, "Step ", 5) || strstr(text, "--->") ||
-	    !strncmp(text, "Removing intermediate", 21))
-		return;
-	snprintf(flight->last, sizeof(flight->last), "%.*s", (int)size, text);
-	printable(flight->last, strlen(flight->last));
-}
-
-static void build_object(void *arg, const cJSON *object)
-{
-	struct flight *flight = arg;
-
-	keep_last(flight, text_of(object, "stream"));
-	if (*text_of(object, "stream")) {
-		flight->progress.output = text_of(object, "stream");
-		if (!tell(flight, true))
-			return;
-		flight->progress.output = NULL;
-	}
-	progress_build(flight->sums, object);
-	progress_sum(flight->sums, &flight->progress);
-	tell(flight, false);
-}
-
 static int start_build(struct flight *flight, struct error *err)
 {
-	struct images *images = flight->images;
-	struct strings labels = { 0 };
+	owned(strings_clear) struct strings labels = { 0 };
+	owned_free char *path = context_path(flight);
+	const struct build_plan plan = {
+		.folder = path,
+		.name = flight->build,
+		.target = flight->target,
+		.hash = flight->context_hash,
+		.bytes = flight->context_size,
+		.labels = &labels,
+		.logins = flight->logins,
+		.logins_count = flight->logins_count,
+	};
 
-	flight->context = context_open(flight, err);
-	if (!flight->context ||
-	    strings_printf(&labels, err, CONTEXT_LABEL "=%s",
+	if (!path)
+		return error_nomem(err, "image");
+	if (strings_printf(&labels, err, CONTEXT_LABEL "=%s",
 			   flight->context_hash) < 0)
 		return -1;
-	flight->call =
-		engine_image_build(images->engine, flight->target, &labels,
-				   NULL, images->pulls.stall_ms * BUILD_FACTOR,
-				   context_read, flight, build_object, built,
-				   flight, err);
-	strings_clear(&labels);
-	return flight->call ? 0 : -1;
+	flight->building = build_begin(&flight->images->pulls, &plan,
+				       build_progress, built, flight, err);
+	return flight->building ? 0 : -1;
 }
 
 static void build(struct flight *flight)
 {
 	struct error err;
 
-	flight->progress.phase = IMAGE_BUILDING;
-	flight->progress.bytes_total = flight->context_size;
-	if (!tell(flight, true) || start_build(flight, &err) == 0)
+	if (start_build(flight, &err) == 0)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
 	finish(flight, &err, NULL);
@@ -572,14 +531,70 @@ static int target_check(const struct images *images, const char *reference,
 	return build_check(build_folder, err);
 }
 
-static struct flight *flight_find(struct images *images, const char *reference,
-				  const char *build_folder)
+/* What a login amounts to, whoever sealed it how often; never what it is. */
+static void add_who(const struct registries *registries,
+		    const struct registry_login *login,
+		    crypto_generichash_state *state)
 {
+	owned(credential_clear) struct credential found = { 0 };
+	const char *parts[4] = { login->registry, login->sealed };
+
+	if (registries->key &&
+	    login_open(login, registries->key, registries->controller, &found,
+		       NULL) == 0) {
+		parts[1] = found.username;
+		parts[2] = found.password;
+		parts[3] = found.token;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *part = parts[i] ? parts[i] : "";
+
+		crypto_generichash_update(state, (const unsigned char *)part,
+					  strlen(part) + 1);
+	}
+}
+
+/* All zero: nobody but the node itself. Of an image that is pulled, only its
+ * own registry counts.
+ */
+static void find_who(const struct images *images,
+		     const struct image_wanted *wanted, unsigned char *who)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	crypto_generichash_state state;
+	struct reference parts;
+	bool any = false;
+
+	memset(who, 0, WHO_BYTES);
+	if (!images->pulls.registries ||
+	    reference_parse(wanted->reference, &parts, NULL) < 0)
+		return;
+	reference_place(&parts, host, path);
+	crypto_generichash_init(&state, images->key, sizeof(images->key),
+				WHO_BYTES);
+	for (size_t i = 0; i < wanted->logins_count; i++) {
+		const struct registry_login *login = &wanted->logins[i];
+
+		if (!wanted->build && strcmp(login->registry, host) != 0)
+			continue;
+		add_who(images->pulls.registries, login, &state);
+		any = true;
+	}
+	if (any)
+		crypto_generichash_final(&state, who, WHO_BYTES);
+}
+
+static struct flight *flight_find(struct images *images,
+				  const struct image_wanted *wanted,
+				  const unsigned char *who)
+{
+	const char *build_folder = wanted->build;
 	struct flight *flight;
 
 	TAILQ_FOREACH(flight, &images->flights, entry)
 	{
-		if (strcmp(flight->reference, reference) != 0)
+		if (strcmp(flight->reference, wanted->reference) != 0 ||
+		    memcmp(flight->who, who, WHO_BYTES) != 0)
 			continue;
 		if (!flight->build == !build_folder &&
 		    (!build_folder || !strcmp(flight->build, build_folder)))
@@ -606,8 +621,9 @@ static int flight_begin(struct flight *flight, struct error *err)
 	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
 }
 
-static struct flight *flight_new(struct images *images, const char *reference,
-				 const char *build_folder, struct error *err)
+static struct flight *flight_new(struct images *images,
+				 const struct image_wanted *wanted,
+				 const unsigned char *who, struct error *err)
 {
 	owned(flight_free) struct flight *flight = calloc(1, sizeof(*flight));
 
@@ -619,39 +635,44 @@ static struct flight *flight_new(struct images *images, const char *reference,
 	flight->images = images;
 	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
 	flight->progress.attempt = 1;
-	flight->sums = progress_new(err);
-	flight->reference = strdup(reference);
-	if (build_folder)
-		flight->build = strdup(build_folder);
-	if (!flight->sums || !flight->reference ||
-	    (build_folder && !flight->build)) {
+	memcpy(flight->who, who, WHO_BYTES);
+	flight->reference = strdup(wanted->reference);
+	if (wanted->build)
+		flight->build = strdup(wanted->build);
+	if (!flight->reference || (wanted->build && !flight->build)) {
 		error_nomem(err, "image");
 		return NULL;
 	}
-	snprintf(flight->target, sizeof(flight->target), "%s", reference);
+	snprintf(flight->target, sizeof(flight->target), "%s",
+		 wanted->reference);
+	if (logins_copy(&flight->logins, &flight->logins_count, wanted->logins,
+			wanted->logins_count, err) < 0)
+		return NULL;
 	if (flight_begin(flight, err) < 0)
 		return NULL;
 	return take(flight);
 }
 
-struct image_wait *image_ensure(struct images *images, const char *reference,
-				const char *build_folder,
+struct image_wait *image_ensure(struct images *images,
+				const struct image_wanted *wanted,
 				image_progress_fn *progress,
 				image_done_fn *done, void *arg,
 				struct error *err)
 {
 	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
+	unsigned char who[WHO_BYTES];
 	struct flight *flight;
 
 	if (!wait) {
 		error_nomem(err, "image");
 		return NULL;
 	}
-	if (target_check(images, reference, build_folder, err) < 0)
+	if (target_check(images, wanted->reference, wanted->build, err) < 0)
 		return NULL;
-	flight = flight_find(images, reference, build_folder);
+	find_who(images, wanted, who);
+	flight = flight_find(images, wanted, who);
 	if (!flight)
-		flight = flight_new(images, reference, build_folder, err);
+		flight = flight_new(images, wanted, who, err);
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
@@ -689,10 +710,9 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 		TAILQ_INIT(&images->flights);
 		images->loop = sd_event_ref(loop);
 		images->engine = engine;
+		crypto_generichash_keygen(images->key);
 		if (!stall_ms)
 			stall_ms = STALL_MS;
-		if (stall_ms > UINT32_MAX / BUILD_FACTOR)
-			stall_ms = UINT32_MAX / BUILD_FACTOR;
 		images->pulls = (struct pull_room){
 			.loop = loop,
 			.engine = engine,

@@ -12,8 +12,9 @@
 #include "agent/engine/engine.h"
 
 struct images;
-struct registries; /* agent/registry/registries.h */
-struct image_wait; /* one who waits for an image */
+struct registries;     /* agent/registry/registries.h */
+struct registry_login; /* protocol/registry/login.h */
+struct image_wait;     /* one who waits for an image */
 
 enum image_phase {
 	IMAGE_CHECKING, /* is it there already? */
@@ -79,8 +80,9 @@ typedef void image_progress_fn(void *arg,
 			       const struct image_progress *progress);
 
 /* Exactly one of err and image is NULL. ENOENT: there is no such image, or no
- * access to it: final. EINVAL: the reference or the build folder is wrong.
- * ETIMEDOUT: no progress. Others as in engine.h.
+ * access to it: final. EPERM: the node's policy forbids its registry. EINVAL:
+ * the reference or the build folder is wrong. ETIMEDOUT: no progress. Others as
+ * in engine.h.
  */
 typedef void image_done_fn(void *arg, const struct error *err,
 			   const struct image *image);
@@ -101,18 +103,33 @@ void images_use(struct images *images, const struct registries *registries);
 void images_free(struct images *images);
 OWNED_POINTER(struct images, images_free)
 
-/* Have the image on the node. build: NULL, or the folder below the images
- * folder that its Dockerfile lies in. A built image is found by the content of
- * that folder: without a tag in reference, the name gets the first 12 hex
- * digits of the context's SHA-256 as its tag; with one, an image of that name
- * is taken if it was built from the same content, or not by us.
+/* Borrowed for the length of the call. A built image is found by the content of
+ * its folder: without a tag in reference, the name gets the first 12 hex digits
+ * of the context's SHA-256 as its tag; with one, an image of that name is taken
+ * if it was built from the same content, or not by us.
+ */
+struct image_wanted {
+	const char *reference;
+	const char *build; /* NULL, or the folder below the images folder that
+			      its Dockerfile lies in */
+	/* Who the job is to registries, sealed for this node; what it does not
+	 * name, the node's own file does (registries.h).
+	 */
+	const struct registry_login *logins;
+	size_t logins_count;
+};
+
+/* Have the image on the node. An image that is there is anybody's; to bring it,
+ * only those wait for the same work who are the same to its registry, so that
+ * nobody fails with another one's password.
  *
  * done() runs later, exactly once, never from inside the call; the handle is
  * gone then. progress may be NULL. Returns NULL with *err set when nothing was
  * begun. Callbacks may call anything here.
  */
-struct image_wait *image_ensure(struct images *images, const char *reference,
-				const char *build, image_progress_fn *progress,
+struct image_wait *image_ensure(struct images *images,
+				const struct image_wanted *wanted,
+				image_progress_fn *progress,
 				image_done_fn *done, void *arg,
 				struct error *err);
 

@@ -86,6 +86,12 @@ int guard_save(const struct guard *guard, const char *image, struct error *err)
 	return judge_image(guard->policy, image, err);
 }
 
+int guard_insecure(const struct guard *guard, const char *registry,
+		   struct error *err)
+{
+	return judge_insecure(guard->policy, registry, err);
+}
+
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;

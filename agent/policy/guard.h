@@ -30,6 +30,10 @@ void guard_limit(const struct guard *guard, struct container_spec *container);
 int guard_load(const struct guard *guard, struct error *err);
 int guard_save(const struct guard *guard, const char *image, struct error *err);
 
+/* May the engine reach this registry, HOST[:PORT], without TLS? EPERM. */
+int guard_insecure(const struct guard *guard, const char *registry,
+		   struct error *err);
+
 /* Does the policy allow what a name means (name@sha256:... or an image's id),
  * as it allows the name?
  */

@@ -3,6 +3,7 @@
 #include "agent/policy/judge.h"
 #include "protocol/registry/reference.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -461,6 +462,37 @@ int judge_load(const struct policy *policy, struct error *err)
 		       ? 0
 		       : refuse(&judging, "load", "an image from a file",
 				"images that are pulled or built");
+}
+
+/* What the machine calls itself, by name or address; anything else could lead
+ * elsewhere.
+ */
+static bool is_loopback(const char *registry)
+{
+	char host[64];
+	struct in_addr address;
+	size_t size = strcspn(registry, ":");
+
+	if (size >= sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)size, registry);
+	return !strcmp(host, "localhost") ||
+	       (inet_pton(AF_INET, host, &address) == 1 &&
+		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+int judge_insecure(const struct policy *policy, const char *registry,
+		   struct error *err)
+{
+	const struct strings *list = &policy->lists[POLICY_INSECURE];
+	struct judging judging = { policy, NULL, err };
+	char found[80 + 1];
+
+	if (policy->any || matches(list, registry) ||
+	    (is_loopback(registry) && matches(list, POLICY_LOOPBACK)))
+		return 0;
+	snprintf(found, sizeof(found), "%.50s, without TLS", registry);
+	return refuse_listed(&judging, POLICY_INSECURE, found);
 }
 
 /* Is an image of that name taken though it was not built here? Without a tag

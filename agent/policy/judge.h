@@ -38,6 +38,12 @@ int judge_load(const struct policy *policy, struct error *err);
  */
 bool judge_pin(const struct policy *policy, const char *name, const char *pin);
 
+/* May a registry, HOST[:PORT], be reached without TLS, or with a certificate
+ * that nobody checks?
+ */
+int judge_insecure(const struct policy *policy, const char *registry,
+		   struct error *err);
+
 /* The create request itself. */
 int judge_request(const struct policy *policy, const cJSON *request,
 		  const cJSON *own, judge_resolve_fn *resolve,

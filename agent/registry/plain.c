@@ -1,59 +1,132 @@
 /* plain.c - which registries the engine reaches without TLS.
  */
-#include "agent/registry/pull.h"
+#include "agent/registry/approach.h"
+
+#include "protocol/registry/reference.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool inside(const char *network, struct in_addr address)
+/* An address of either family. */
+struct place {
+	unsigned char bytes[16];
+	unsigned int size;
+};
+
+static bool place_of(const char *text, struct place *place)
+{
+	struct in_addr four;
+	struct in6_addr six;
+
+	if (inet_pton(AF_INET, text, &four) == 1) {
+		place->size = 4;
+		memcpy(place->bytes, &four, 4);
+		return true;
+	}
+	if (inet_pton(AF_INET6, text, &six) == 1) {
+		place->size = 16;
+		memcpy(place->bytes, &six, 16);
+		return true;
+	}
+	return false;
+}
+
+static bool inside(const char *network, const struct place *place)
 {
 	const char *slash = strchr(network, '/');
-	char text[INET_ADDRSTRLEN];
-	struct in_addr base;
+	char text[INET6_ADDRSTRLEN];
+	struct place base;
 	long bits = slash ? strtol(slash + 1, NULL, 10) : -1;
-	uint32_t mask;
 
-	if (bits < 0 || bits > 32 || (size_t)(slash - network) >= sizeof(text))
+	if (bits < 0 || (size_t)(slash - network) >= sizeof(text))
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(slash - network), network);
-	if (inet_pton(AF_INET, text, &base) != 1)
+	if (!place_of(text, &base) || base.size != place->size ||
+	    bits > 8 * (long)base.size)
 		return false;
-	mask = bits ? htonl(UINT32_MAX << (32 - bits)) : 0;
-	return (base.s_addr & mask) == (address.s_addr & mask);
+	for (unsigned int i = 0; i < base.size && bits > 0; i++, bits -= 8) {
+		unsigned char mask =
+			bits >= 8 ? 0xff : (unsigned char)(0xff << (8 - bits));
+
+		if ((base.bytes[i] ^ place->bytes[i]) & mask)
+			return false;
+	}
+	return true;
 }
 
-/* The engine looks names up; of them only localhost is told to be one. */
-static bool address_of(const char *registry, struct in_addr *address)
+static const cJSON *config_of(const cJSON *info, const char *name)
 {
-	char host[256];
+	return cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(info, "RegistryConfig"), name);
+}
 
+bool plain_address(const cJSON *info, const char *address)
+{
+	struct place place;
+	const cJSON *item;
+
+	if (!place_of(address, &place))
+		return false;
+	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
+	{
+		if (cJSON_IsString(item) && inside(item->valuestring, &place))
+			return true;
+	}
+	return false;
+}
+
+/* Networks beside the machine's own, in which a name may lie. */
+static bool has_networks(const cJSON *info)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
+	{
+		if (cJSON_IsString(item) &&
+		    strncmp(item->valuestring, "127.", 4) != 0 &&
+		    strcmp(item->valuestring, "::1/128") != 0)
+			return true;
+	}
+	return false;
+}
+
+enum plain plain_of(const cJSON *info, const char *registry)
+{
+	const cJSON *secure = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(config_of(info,
+							   "IndexConfigs"),
+						 registry),
+		"Secure");
+	char host[REFERENCE_HOST_MAX + 1];
+	struct place place;
+
+	if (cJSON_IsBool(secure))
+		return cJSON_IsFalse(secure) ? PLAIN_YES : PLAIN_NO;
 	snprintf(host, sizeof(host), "%.*s", (int)strcspn(registry, ":"),
 		 registry);
-	return inet_pton(AF_INET,
-			 strcmp(host, "localhost") ? host : "127.0.0.1",
-			 address) == 1;
+	if (!strcmp(host, "localhost"))
+		snprintf(host, sizeof(host), "127.0.0.1");
+	if (place_of(host, &place))
+		return plain_address(info, host) ? PLAIN_YES : PLAIN_NO;
+	return has_networks(info) ? PLAIN_BY_ADDRESS : PLAIN_NO;
 }
 
-bool pull_plain(const cJSON *info, const char *registry)
+bool plain_mirror(const cJSON *info, char *host)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(info, "RegistryConfig");
-	const cJSON *index = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(config, "IndexConfigs"),
-		registry);
+	static const char scheme[] = "http://";
 	const cJSON *item;
-	struct in_addr address;
 
-	if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(index, "Secure")))
-		return true;
-	if (!address_of(registry, &address))
-		return false;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
-					 config, "InsecureRegistryCIDRs"))
+	cJSON_ArrayForEach(item, config_of(info, "Mirrors"))
 	{
-		if (cJSON_IsString(item) && inside(item->valuestring, address))
-			return true;
+		const char *url = cJSON_GetStringValue(item);
+
+		if (!url || strncasecmp(url, scheme, sizeof(scheme) - 1) != 0)
+			continue;
+		url += sizeof(scheme) - 1;
+		snprintf(host, REFERENCE_HOST_MAX + 1, "%.*s",
+			 (int)strcspn(url, "/"), url);
+		return true;
 	}
 	return false;
 }

@@ -5,8 +5,7 @@
 #include "agent/engine/progress.h"
 #include "agent/engine/rate.h"
 #include "protocol/registry/reference.h"
-#include "protocol/registry/credential.h"
-#include "agent/registry/registries.h"
+#include "agent/registry/approach.h"
 #include "agent/registry/registry.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -33,10 +32,12 @@ struct pull {
 	char host[REFERENCE_HOST_MAX + 1];
 	char *auth; /* the header, or NULL */
 	char *root; /* the engine's folder; NULL: not known */
-	bool plain;
+	struct registry_login *logins;
+	size_t logins_count;
+	struct approach *approach;
+	bool approached;
+	bool gone_login; /* the job's own is no longer there */
 	bool room_checked;
-	struct credential credential;
-	struct credential_wait *asking;
 	struct registry_query *query;
 	struct engine_call *call;
 	sd_event_source *soon;
@@ -51,6 +52,7 @@ struct pull {
 };
 
 static void engine_pull(struct pull *pull);
+static void approach(struct pull *pull);
 
 /* The last thing: the pull is gone afterwards. */
 static void finish(struct pull *pull, const struct error *err)
@@ -111,6 +113,8 @@ static bool final(const struct error *err)
 	case ENOENT:
 	case EINVAL:
 	case EACCES:
+	case EPERM:
+	case EKEYREJECTED:
 	case ENOSPC:
 	case ENOMEM:
 		return true;
@@ -124,8 +128,23 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 
 	pull->now.attempt++;
 	progress_reset(pull->sums);
-	engine_pull(pull);
+	if (pull->approached || !pull->room->registries)
+		engine_pull(pull);
+	else
+		approach(pull);
 	return 0;
+}
+
+/* It may be that only the job's own credentials open it. */
+static void tell_gone(const struct pull *pull, struct error *err)
+{
+	struct error why = *err;
+
+	if (pull->gone_login && (err->code == ENOENT || err->code == EACCES))
+		error_set(err, why.code,
+			  "%.100s; the credentials that came with the job are "
+			  "gone: regatta retry --registry-auth sends them anew",
+			  why.text);
 }
 
 static void failed(struct pull *pull, const struct error *failure)
@@ -134,6 +153,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	uint64_t pause = pull->room->retry_ms;
 
 	judge(&err);
+	tell_gone(pull, &err);
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
 	if (!final(&err) && pull->now.attempt < TRIES &&
@@ -284,12 +304,12 @@ static void manifest_done(void *arg, const struct error *err,
 	engine_pull(pull);
 }
 
-static void ask_manifest(struct pull *pull)
+static void ask_manifest(struct pull *pull, const struct approach_way *found)
 {
 	struct registry_way way = {
-		.credential = &pull->credential,
+		.credential = found->credential,
 		.authorities = pull->room->registries->authorities,
-		.plain = pull->plain,
+		.plain = found->plain,
 		.timeout_ms = pull->room->stall_ms < ASK_MS
 				      ? pull->room->stall_ms
 				      : ASK_MS,
@@ -302,76 +322,52 @@ static void ask_manifest(struct pull *pull)
 		without_sizes(pull, &err);
 }
 
-static void info_done(void *arg, const struct error *err, cJSON *answer)
+static void approach_done(void *arg, const struct error *err,
+			  const struct approach_way *way)
 {
 	struct pull *pull = arg;
-	const char *root = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(answer, "DockerRootDir"));
 
-	pull->call = NULL;
-	pull->plain = pull_plain(answer, pull->host);
-	if (root && pull->room->registries->local)
-		pull->root = strdup(root);
-	ask_manifest(pull);
-}
-
-static void ask_engine(struct pull *pull)
-{
-	struct error err;
-
-	pull->call =
-		engine_info(pull->room->engine, CALL_MS, info_done, pull, &err);
-	if (!pull->call)
-		failed(pull, &err);
-}
-
-static int copy_credential(struct pull *pull, const struct credential *from)
-{
-	pull->auth = credential_header(from, pull->host);
-	if (from->username)
-		pull->credential.username = strdup(from->username);
-	if (from->password)
-		pull->credential.password = strdup(from->password);
-	return !from->username == !pull->credential.username ? 0 : -1;
-}
-
-static void credential_done(void *arg, const struct error *err,
-			    const struct credential *credential)
-{
-	struct pull *pull = arg;
-	struct error nomem;
-
-	pull->asking = NULL;
+	pull->approach = NULL;
 	if (err) {
 		failed(pull, err);
-	} else if (copy_credential(pull, credential) < 0) {
-		error_nomem(&nomem, "image");
-		failed(pull, &nomem);
-	} else {
-		ask_engine(pull);
+		return;
 	}
+	pull->approached = true;
+	pull->gone_login = way->gone;
+	pull->auth = credential_header(way->credential, pull->host);
+	if (way->root && pull->room->registries->local)
+		pull->root = strdup(way->root);
+	ask_manifest(pull, way);
+}
+
+static void approach(struct pull *pull)
+{
+	const struct pull_room *room = pull->room;
+	struct error err;
+
+	pull->approach =
+		approach_begin(room->loop, room->engine, room->registries,
+			       pull->host, pull->logins, pull->logins_count,
+			       approach_done, pull, &err);
+	if (!pull->approach)
+		failed(pull, &err);
 }
 
 static int start(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
-	struct error err;
 
-	if (!pull->room->registries) {
+	if (pull->room->registries)
+		approach(pull);
+	else
 		engine_pull(pull);
-		return 0;
-	}
-	pull->asking = credential_ask(pull->room->loop,
-				      pull->room->registries->credentials,
-				      pull->host, credential_done, pull, &err);
-	if (!pull->asking)
-		failed(pull, &err);
 	return 0;
 }
 
 /* Life. */
 
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
+			const struct registry_login *logins, size_t count,
 			pull_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err)
 {
@@ -383,7 +379,9 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	if (reference_parse(reference, &pull->parts, err) < 0)
+	if (reference_parse(reference, &pull->parts, err) < 0 ||
+	    logins_copy(&pull->logins, &pull->logins_count, logins, count,
+			err) < 0)
 		return NULL;
 	pull->room = room;
 	pull->progress = progress;
@@ -403,13 +401,13 @@ void pull_cancel(struct pull *pull)
 		return;
 	if (pull->gone)
 		*pull->gone = true;
-	credential_cancel(pull->asking);
+	approach_cancel(pull->approach);
 	registry_cancel(pull->query);
 	engine_call_cancel(pull->call);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);
 	progress_free(pull->sums);
-	credential_clear(&pull->credential);
+	logins_free(pull->logins, pull->logins_count);
 	secret_free(pull->auth);
 	free(pull->root);
 	free(pull->reference);

@@ -1,13 +1,14 @@
 /* pull.h - one image from its registry to the engine, with all that may happen.
  *
- * Who we are to the registry is looked up; the registry is asked what the image
- * is made of; then the engine pulls it, by digest where the registry told one,
- * so that a tag that moves meanwhile does no harm. Once the engine has said
- * which layers it lacks, and their sizes are known, the disk must have room for
- * them: ENOSPC says how much is missing before they come. A pull fails when no
- * byte moves for stall_ms, never by wall clock; it is tried three times, with a
- * pause of retry_ms and then of four times as much. What no retry can mend (no
- * such image, no access, disk full) is final at once.
+ * How the registry may be approached is found out (approach.h); it is asked
+ * what the image is made of; then the engine pulls it, by digest where the
+ * registry told one, so that a tag that moves meanwhile does no harm. Once the
+ * engine has said which layers it lacks, and their sizes are known, the disk
+ * must have room for them: ENOSPC says how much is missing before they come. A
+ * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
+ * three times, with a pause of retry_ms and then of four times as much. What no
+ * retry can mend (no such image, no access, the policy, disk full) is final at
+ * once.
  *
  * A registry that does not answer us may still answer the engine, which may
  * know of a mirror or a proxy: then the sizes are not known before.
@@ -16,6 +17,7 @@
 #define AGENT_REGISTRY_PULL_H
 
 #include "agent/engine/image.h"
+#include "protocol/registry/login.h"
 
 /* What all pulls share; borrowed, and so are its members. */
 struct pull_room {
@@ -35,10 +37,12 @@ typedef void pull_done_fn(void *arg, const struct error *err,
 
 struct pull;
 
-/* Callbacks come from the loop only, never from inside the call; within them
+/* logins: who the job is to registries, sealed for this node; copied. Callbacks
+ * come from the loop only, never from inside the call; within them
  * pull_cancel() may be called.
  */
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
+			const struct registry_login *logins, size_t count,
 			pull_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err);
 /* No callback runs any more. NULL is fine. */
@@ -51,10 +55,5 @@ OWNED_POINTER(struct pull, pull_cancel)
  */
 int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
 		    struct error *err);
-
-/* Is a registry one that the engine reaches also without TLS, by its answer to
- * /info? Pure.
- */
-bool pull_plain(const cJSON *info, const char *registry);
 
 #endif

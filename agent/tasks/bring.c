@@ -99,6 +99,10 @@ static void image_failed(struct task *task, const struct error *err)
 	struct error why = *err;
 	struct reference parts;
 
+	if (err->code == EPERM) {
+		step_fail(task, FAILURE_POLICY, err);
+		return;
+	}
 	/* Only images that no registry has are pinned by id. */
 	if (err->code != ENOENT || !pin ||
 	    reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
@@ -175,12 +179,16 @@ static void image_progress(void *arg, const struct image_progress *progress)
 
 void step_image(struct task *task)
 {
-	const struct container_spec *container = &task->spec.container;
+	const struct image_wanted what = {
+		.reference = wanted(task),
+		.build = task->spec.container.build,
+		.logins = task->spec.logins,
+		.logins_count = task->spec.logins_count,
+	};
 	struct error err;
 
-	task->image =
-		image_ensure(task->room->images, wanted(task), container->build,
-			     image_progress, image_done, task, &err);
+	task->image = image_ensure(task->room->images, &what, image_progress,
+				   image_done, task, &err);
 	if (!task->image)
 		step_fail(task, FAILURE_IMAGE, &err);
 }

@@ -32,12 +32,14 @@ static const struct {
 	[POLICY_SECURITY] = { "security", NULL, { "no-new-privileges" } },
 	[POLICY_GROUPS] = { "groups", NULL, { "*" } },
 	[POLICY_RUNTIMES] = { "runtimes", NULL, { NULL } },
+	[POLICY_INSECURE] = { "insecure_registries", NULL,
+			      { POLICY_LOOPBACK } },
 };
 static const char *const initial_ulimits[] = {
 	"core", "memlock", "nofile", "stack"
 };
 static const char *const keys[] = {
-	"users", "images", "pinned", "build", "load", "profile", "mounts", "devices",
+	"users", "images", "pinned", "insecure_registries", "build", "load", "profile", "mounts", "devices",
 	"network", "ipc", "capabilities", "security", "groups", "runtimes",
 	"ulimits", "limits", NULL
 };

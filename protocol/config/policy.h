@@ -7,6 +7,7 @@
  *	users: ["*"]		# names of the keys that submitted a job
  *	images: ["*"]		# REGISTRY/NAME[:TAG | @DIGEST], or image ids
  *	pinned: false		# only images by digest
+ *	insecure_registries: [loopback]	# HOST[:PORT] reached without TLS
  *	build: true		# images built from files of this node
  *	load: true		# images from files; false where images is given
  *	profile: true		# what its profile says that its devices need
@@ -22,8 +23,9 @@
  *		  stack: unlimited}
  *	limits: {memory, cpus, shm, log, disk_free}	# none
  *
- * Words of users, images, devices, security, groups and runtimes are patterns
- * as of fnmatch(3), where '*' stands for any characters.
+ * Words of users, images, insecure_registries, devices, security, groups and
+ * runtimes are patterns as of fnmatch(3), where '*' stands for any characters.
+ * "loopback" stands for the machine itself.
  */
 #ifndef PROTOCOL_CONFIG_POLICY_H
 #define PROTOCOL_CONFIG_POLICY_H
@@ -36,6 +38,7 @@
 #include <stdint.h>
 
 #define POLICY_ENTRIES_MAX 256 /* of any list */
+#define POLICY_LOOPBACK "loopback"
 #define POLICY_UNLIMITED (-1)
 
 enum policy_list {
@@ -48,6 +51,7 @@ enum policy_list {
 	POLICY_SECURITY,
 	POLICY_GROUPS,
 	POLICY_RUNTIMES,
+	POLICY_INSECURE,
 	POLICY_LISTS
 };
 

@@ -24,13 +24,6 @@ struct login_inside {
 };
 
 /* clang-format off */
-static const struct field registry_login_fields[] = {
-	FIELD(registry_login, registry),
-	FIELD_OPTIONAL(registry_login, sealed),
-};
-const struct schema registry_login_schema =
-	SCHEMA(registry_login, registry_login_fields);
-
 static const struct field login_inside_fields[] = {
 	FIELD(login_inside, registry),
 	FIELD(login_inside, from),

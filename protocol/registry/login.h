@@ -12,10 +12,10 @@
 #ifndef PROTOCOL_REGISTRY_LOGIN_H
 #define PROTOCOL_REGISTRY_LOGIN_H
 
-#include "protocol/codec.h"
 #include "protocol/error.h"
 #include "protocol/key.h"
 #include "protocol/owned.h"
+#include "protocol/spec.h"
 
 #define LOGINS_MAX 32               /* that go with one sweep */
 #define LOGIN_TEXT_MAX 16384        /* bytes of JSON inside */
@@ -23,11 +23,6 @@
 
 struct credential; /* protocol/registry/credential.h */
 
-struct registry_login {
-	char *registry; /* HOST[:PORT]; "docker.io" for the Hub */
-	char *sealed;   /* base64; NULL: it was there, and is gone */
-};
-extern const struct schema registry_login_schema;
 void login_clear(struct registry_login *login);
 OWNED_VALUE(struct registry_login, login_clear)
 

@@ -446,8 +446,9 @@ void images_free(struct images *images)
 	free(images);
 }
 
-struct image_wait *image_ensure(struct images *images, const char *reference,
-				const char *build, image_progress_fn *progress,
+struct image_wait *image_ensure(struct images *images,
+				const struct image_wanted *wanted,
+				image_progress_fn *progress,
 				image_done_fn *done, void *arg,
 				struct error *err)
 {
@@ -457,7 +458,8 @@ struct image_wait *image_ensure(struct images *images, const char *reference,
 	if (!call)
 		return NULL;
 	call->image_done = done;
-	snprintf(call->reference, sizeof(call->reference), "%s", reference);
+	snprintf(call->reference, sizeof(call->reference), "%s",
+		 wanted->reference);
 	return (struct image_wait *)call; /* the type is only a name */
 }
 

@@ -142,8 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(engine != NULL);
 	if (world.part == PART_IMAGE) {
 		images = images_new(world.loop, engine, NULL, 0, 1, NULL);
-		check(image_ensure(images, "x", NULL, NULL, on_image, &world,
-				   NULL) != NULL);
+		check(image_ensure(images,
+				   &(struct image_wanted){ .reference = "x" },
+				   NULL, on_image, &world, NULL) != NULL);
 	} else if (world.part == PART_RAW) {
 		check(engine_image_pull(engine, "x", NULL, 5000, on_object,
 					on_done, &world, NULL) != NULL);

@@ -201,10 +201,13 @@ static void reset(struct outcome *outcome)
 static void begin(struct world *world, struct outcome *outcome,
 		  const char *reference, const char *build)
 {
+	const struct image_wanted wanted = { .reference = reference,
+					     .build = build };
+
 	reset(outcome);
 	outcome->world = world;
-	outcome->wait = image_ensure(world->images, reference, build, progress,
-				     done, outcome, &outcome->err);
+	outcome->wait = image_ensure(world->images, &wanted, progress, done,
+				     outcome, &outcome->err);
 	if (!outcome->wait) {
 		printf("Bail out! %s\n", outcome->err.text);
 		exit(1);
@@ -429,7 +432,9 @@ static void final_errors(struct world *world)
 		ok(outcome.err.code == cases[i].code && world->pulls == 1,
 		   "final at once: %s", outcome.err.text);
 	}
-	ok(!image_ensure(world->images, "A", NULL, NULL, done, NULL, &err) &&
+	ok(!image_ensure(world->images,
+			 &(struct image_wanted){ .reference = "A" }, NULL, done,
+			 NULL, &err) &&
 		   err.code == EINVAL,
 	   "no reference: %s", err.text);
 	fake_engine_free(world->fake);
@@ -577,12 +582,17 @@ static void bad_builds(struct world *world)
 	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!image_ensure(world->images, "x", bad[i], NULL, done,
-				 &outcome, &err) &&
+		ok(!image_ensure(world->images,
+				 &(struct image_wanted){ .reference = "x",
+							 .build = bad[i] },
+				 NULL, done, &outcome, &err) &&
 			   err.code == EINVAL,
 		   "build \"%s\": %s", bad[i], err.text);
-	ok(!image_ensure(without, "x", "cpu", NULL, done, &outcome, &err), "%s",
-	   err.text);
+	ok(!image_ensure(without,
+			 &(struct image_wanted){ .reference = "x",
+						 .build = "cpu" },
+			 NULL, done, &outcome, &err),
+	   "%s", err.text);
 	images_free(without);
 	engine_with(world, 200,
 		    "{\"stream\":\"Step 1/1 : RUN false\\n\"}\n"

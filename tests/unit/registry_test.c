@@ -1,6 +1,7 @@
 /* registry_test.c - what registries say, and who we are to them.
  */
 #include "protocol/registry/credential.h"
+#include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
 #include "agent/registry/registry.h"
 #include "protocol/file.h"
@@ -137,17 +138,34 @@ static void challenges(void)
 
 static void plain(void)
 {
+	char host[REFERENCE_HOST_MAX + 1];
 	cJSON *info = cJSON_Parse(
 		"{\"RegistryConfig\":{\"InsecureRegistryCIDRs\":"
-		"[\"127.0.0.0/8\",\"10.1.0.0/33\",7],\"IndexConfigs\":{"
+		"[\"127.0.0.0/8\",\"10.1.0.0/33\",7,\"10.2.0.0/16\","
+		"\"fd00::/8\"],\"Mirrors\":[\"https://a/\",\"http://m:81/"
+		"\"],\"IndexConfigs\":{"
 		"\"r:5000\":{\"Secure\":false},\"s\":{\"Secure\":true}}}}");
 
-	ok(pull_plain(info, "r:5000"), "a registry that the engine says so of");
-	ok(!pull_plain(info, "s"), "not one that it checks");
-	ok(pull_plain(info, "127.0.0.1:5000") && pull_plain(info, "localhost"),
+	is_int(plain_of(info, "r:5000"), PLAIN_YES,
+	       "a registry that the engine says so of");
+	is_int(plain_of(info, "s"), PLAIN_NO, "not one that it checks");
+	ok(plain_of(info, "127.0.0.1:5000") == PLAIN_YES &&
+		   plain_of(info, "localhost") == PLAIN_YES,
 	   "this machine's own");
-	ok(!pull_plain(info, "10.1.0.1"), "nothing by a broken network");
-	ok(!pull_plain(NULL, "r:5000"), "nothing when it says nothing");
+	is_int(plain_of(info, "10.1.0.1"), PLAIN_NO,
+	       "nothing by a broken network");
+	is_int(plain_of(NULL, "r:5000"), PLAIN_NO,
+	       "nothing when it says nothing");
+	is_int(plain_of(info, "other:5000"), PLAIN_BY_ADDRESS,
+	       "a name may lie in a network");
+	ok(plain_address(info, "10.2.255.1") &&
+		   !plain_address(info, "10.3.0.1") &&
+		   plain_address(info, "fd00::1") &&
+		   !plain_address(info, "fe00::1") &&
+		   !plain_address(info, "name"),
+	   "by its addresses, of both families");
+	ok(plain_mirror(info, host) && !strcmp(host, "m:81"),
+	   "and the Hub's mirrors may be plain, too");
 	cJSON_Delete(info);
 }
 

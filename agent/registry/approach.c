@@ -1,0 +1,245 @@
+/* approach.c - how a registry may be approached: as whom, and with TLS or not.
+ */
+#include "agent/registry/approach.h"
+
+#include "agent/policy/guard.h"
+#include "protocol/hardware/tool.h"
+#include "protocol/loop.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HUB "docker.io"
+#define CALL_MS 30000
+#define LOOKUP_MS 10000
+#define LOOKUP_MAX (16 << 10)
+
+struct approach {
+	sd_event *loop;
+	struct engine *engine;
+	const struct registries *registries;
+	char *host;
+	struct registry_login *logins;
+	size_t logins_count;
+	sd_event_source *soon;
+	struct engine_call *call;
+	struct tool *lookup;
+	struct credential_wait *asking;
+	cJSON *info;
+	struct credential opened;
+	struct approach_way way;
+	approach_done_fn *done;
+	void *arg;
+};
+
+/* The last thing: it is gone afterwards. */
+static void finish(struct approach *approach, const struct error *err)
+{
+	approach->done(approach->arg, err, err ? NULL : &approach->way);
+	approach_cancel(approach);
+}
+
+/* As whom. */
+
+static void credential_done(void *arg, const struct error *err,
+			    const struct credential *credential)
+{
+	struct approach *approach = arg;
+
+	approach->asking = NULL;
+	approach->way.credential = credential;
+	finish(approach, err);
+}
+
+static void ask_file(struct approach *approach)
+{
+	struct error err;
+
+	approach->asking =
+		credential_ask(approach->loop,
+			       approach->registries->credentials,
+			       approach->host, credential_done, approach, &err);
+	if (!approach->asking)
+		finish(approach, &err);
+}
+
+static void ask_who(struct approach *approach)
+{
+	const struct registries *registries = approach->registries;
+	const struct registry_login *login =
+		logins_find(approach->logins, approach->logins_count,
+			    approach->host);
+	struct error err;
+
+	approach->way.gone = login && !login->sealed;
+	if (!login || !login->sealed) {
+		ask_file(approach);
+		return;
+	}
+	if (login_open(login, registries->key, registries->controller,
+		       &approach->opened, &err) < 0) {
+		finish(approach, &err);
+		return;
+	}
+	approach->way.credential = &approach->opened;
+	finish(approach, NULL);
+}
+
+/* With TLS or not. */
+
+static int judge(struct approach *approach, const char *host, struct error *err)
+{
+	const struct guard *guard = approach->registries->guard;
+
+	return guard ? guard_insecure(guard, host, err) : 0;
+}
+
+static void judged(struct approach *approach, bool plain)
+{
+	struct error err;
+
+	approach->way.plain = plain;
+	if (plain && judge(approach, approach->host, &err) < 0)
+		finish(approach, &err);
+	else
+		ask_who(approach);
+}
+
+/* Lines of "ADDRESS TYPE [NAME]". A name that leads nowhere is none of an
+ * insecure network, to the engine as well.
+ */
+static void lookup_done(void *arg, const struct error *err,
+			const struct tool_output *output)
+{
+	struct approach *approach = arg;
+	const char *at = output ? output->text : "";
+	char address[64];
+	bool plain = false;
+
+	approach->lookup = NULL;
+	if (err) {
+		finish(approach, err);
+		return;
+	}
+	/* 2: no such name. Any other code: it could not be told. */
+	plain = output->exit_code != 0 && output->exit_code != 2;
+	while (*at && !plain) {
+		snprintf(address, sizeof(address), "%.*s",
+			 (int)strcspn(at, " \t\n"), at);
+		plain = plain_address(approach->info, address);
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	judged(approach, plain);
+}
+
+/* In a program of its own, as it may take its time. */
+static void look_up(struct approach *approach)
+{
+	owned(strings_clear) struct strings argv = { 0 };
+	struct tool_command command = {
+		.argv = &argv,
+		.timeout_ms = LOOKUP_MS,
+		.output_max = LOOKUP_MAX,
+	};
+	struct error err;
+
+	if (strings_add(&argv, "getent", &err) == 0 &&
+	    strings_add(&argv, "ahosts", &err) == 0 &&
+	    strings_printf(&argv, &err, "%.*s",
+			   (int)strcspn(approach->host, ":"),
+			   approach->host) == 0)
+		approach->lookup = tool_run(approach->loop, &command,
+					    lookup_done, approach, &err);
+	if (!approach->lookup)
+		finish(approach, &err);
+}
+
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct approach *approach = arg;
+	char mirror[REFERENCE_HOST_MAX + 1];
+	struct error wrong;
+	enum plain plain;
+
+	approach->call = NULL;
+	/* Not known is not allowed. */
+	if (err) {
+		finish(approach, err);
+		return;
+	}
+	approach->info = cJSON_Duplicate(answer, true);
+	approach->way.root = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(approach->info,
+						 "DockerRootDir"));
+	if (!strcmp(approach->host, HUB) &&
+	    plain_mirror(approach->info, mirror) &&
+	    judge(approach, mirror, &wrong) < 0) {
+		finish(approach, &wrong);
+		return;
+	}
+	plain = plain_of(approach->info, approach->host);
+	if (plain == PLAIN_BY_ADDRESS)
+		look_up(approach);
+	else
+		judged(approach, plain == PLAIN_YES);
+}
+
+static int start(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct approach *approach = arg;
+	struct error err;
+
+	approach->call = engine_info(approach->engine, CALL_MS, info_done,
+				     approach, &err);
+	if (!approach->call)
+		finish(approach, &err);
+	return 0;
+}
+
+/* Life. */
+
+struct approach *approach_begin(sd_event *loop, struct engine *engine,
+				const struct registries *registries,
+				const char *host,
+				const struct registry_login *logins,
+				size_t count, approach_done_fn *done, void *arg,
+				struct error *err)
+{
+	owned(approach_cancel) struct approach *approach =
+		calloc(1, sizeof(*approach));
+
+	if (!approach || !(approach->host = strdup(host))) {
+		error_nomem(err, "registry");
+		return NULL;
+	}
+	approach->loop = sd_event_ref(loop);
+	approach->engine = engine;
+	approach->registries = registries;
+	approach->way.host = approach->host;
+	approach->done = done;
+	approach->arg = arg;
+	if (logins_copy(&approach->logins, &approach->logins_count, logins,
+			count, err) < 0 ||
+	    loop_timer(loop, &approach->soon, 0, start, approach, err) < 0)
+		return NULL;
+	return take(approach);
+}
+
+void approach_cancel(struct approach *approach)
+{
+	if (!approach)
+		return;
+	loop_source_free(&approach->soon);
+	engine_call_cancel(approach->call);
+	tool_cancel(approach->lookup);
+	credential_cancel(approach->asking);
+	credential_clear(&approach->opened);
+	logins_free(approach->logins, approach->logins_count);
+	cJSON_Delete(approach->info);
+	sd_event_unref(approach->loop);
+	free(approach->host);
+	free(approach);
+}

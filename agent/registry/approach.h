@@ -1,0 +1,66 @@
+/* approach.h - how a registry may be approached: as whom, and with TLS or not.
+ *
+ * Who we are there: what came with the job goes before this node's own file.
+ * Without TLS, or with whatever certificate, the engine reaches those
+ * registries that its own settings say so of; the node's policy has the last
+ * word about them (insecure_registries). All that is found out before a byte is
+ * asked of the registry.
+ *
+ * Source: Docker Engine API 1.41, "Get system information", RegistryConfig; a
+ * registry counts as insecure when it is listed so, or when an address of its
+ * name lies in one of InsecureRegistryCIDRs.
+ */
+#ifndef AGENT_REGISTRY_APPROACH_H
+#define AGENT_REGISTRY_APPROACH_H
+
+#include "agent/engine/engine.h"
+#include "agent/registry/registries.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+
+struct approach_way {
+	const char *host;
+	const struct credential *credential; /* nobody, where it is empty */
+	bool plain;       /* the engine goes there also without TLS */
+	bool gone;        /* what came with the job for it is no longer there */
+	const char *root; /* the engine's folder; NULL: not told */
+};
+
+/* Runs from the loop, once; exactly one of err and way is NULL, way and what is
+ * in it live as long as the call. EPERM: the policy forbids it.
+ */
+typedef void approach_done_fn(void *arg, const struct error *err,
+			      const struct approach_way *way);
+
+struct approach;
+
+/* host: HOST[:PORT], "docker.io" for the Hub. logins are copied. */
+struct approach *approach_begin(sd_event *loop, struct engine *engine,
+				const struct registries *registries,
+				const char *host,
+				const struct registry_login *logins,
+				size_t count, approach_done_fn *done, void *arg,
+				struct error *err);
+/* done() does not run. NULL is fine. */
+void approach_cancel(struct approach *approach);
+OWNED_POINTER(struct approach, approach_cancel)
+
+/* May the engine, by its answer to /info, reach this registry without TLS?
+ * Pure.
+ */
+enum plain {
+	PLAIN_NO,
+	PLAIN_YES,
+	PLAIN_BY_ADDRESS, /* it depends on where its name leads */
+};
+enum plain plain_of(const cJSON *info, const char *registry);
+
+/* Is an address (IPv4 or IPv6) one of those that it reaches so? */
+bool plain_address(const cJSON *info, const char *address);
+
+/* A mirror of the Hub that is reached without TLS, as HOST[:PORT] in
+ * host (REFERENCE_HOST_MAX + 1 bytes); false: none.
+ */
+bool plain_mirror(const cJSON *info, char *host);
+
+#endif
