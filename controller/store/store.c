@@ -116,8 +116,14 @@ static const char version_5[] =
 	" found TEXT NOT NULL, node TEXT NOT NULL,"
 	" PRIMARY KEY(sweep, image)) WITHOUT ROWID;";
 
+/* Version 6. Who submitted a sweep is to registries, sealed. */
+static const char version_6[] = "CREATE TABLE logins("
+				" sweep INTEGER NOT NULL REFERENCES sweeps(id),"
+				" registry TEXT NOT NULL, sealed TEXT,"
+				" PRIMARY KEY(sweep, registry)) WITHOUT ROWID;";
+
 static const char *const upgrades[] = { version_1, version_2, version_3,
-					version_4, version_5 };
+					version_4, version_5, version_6 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
@@ -138,6 +144,8 @@ static const char *const writes[WRITES] = {
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
+	[WRITE_LOGIN] = "INSERT OR REPLACE INTO logins VALUES(?,?,?)",
+	[WRITE_NO_LOGINS] = "UPDATE logins SET sealed = NULL WHERE sweep = ?",
 };
 
 static int next_id(struct store *store, const char *sql, uint64_t *next,
@@ -451,6 +459,18 @@ int store_put_pin(struct store *store, const struct pin_row *row,
 {
 	return QUEUE(store, WRITE_PIN, err, number(row->sweep),
 		     text(row->image), text(row->found), text(row->node));
+}
+
+int store_put_login(struct store *store, const struct login_row *row,
+		    struct error *err)
+{
+	return QUEUE(store, WRITE_LOGIN, err, id(row->sweep),
+		     text(row->registry), maybe_text(row->sealed));
+}
+
+int store_drop_logins(struct store *store, uint64_t sweep, struct error *err)
+{
+	return QUEUE(store, WRITE_NO_LOGINS, err, id(sweep));
 }
 
 struct store_mark store_mark(const struct store *store)

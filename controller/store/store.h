@@ -143,6 +143,13 @@ struct pin_row {
 	const char *node;  /* that found it */
 };
 
+/* Who submitted a sweep is to a registry, sealed for the controller. */
+struct login_row {
+	uint64_t sweep; /* of a sweep put before */
+	const char *registry;
+	const char *sealed; /* NULL: it was there, and is gone */
+};
+
 /* Ids for the caller to give: one above the largest in the database when it
  * was opened, then counting on. 0 is never an id.
  */
@@ -186,6 +193,12 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 int store_put_pin(struct store *store, const struct pin_row *row,
 		  struct error *err);
 
+/* One of that sweep and registry is replaced. */
+int store_put_login(struct store *store, const struct login_row *row,
+		    struct error *err);
+/* What is sealed in those of the sweep goes; which registries stays. */
+int store_drop_logins(struct store *store, uint64_t sweep, struct error *err);
+
 /* Apply the queue in one transaction. On failure nothing was applied and
  * everything stays queued: try again later (ENOSPC, EIO). EINVAL is our own
  * bug (an id twice, or one that refers to nothing): trying again cannot help.
@@ -222,6 +235,7 @@ typedef int store_node_fn(const struct node_row *row, void *arg);
 typedef int store_key_fn(const struct key_row *row, void *arg);
 typedef int store_audit_fn(const struct audit_row *row, void *arg);
 typedef int store_pin_fn(const struct pin_row *row, void *arg);
+typedef int store_login_fn(const struct login_row *row, void *arg);
 
 /* Sweeps with id > after, by id. */
 int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
@@ -290,6 +304,10 @@ int store_audit(struct store *store, uint64_t after, uint32_t limit,
 /* All pins of a sweep. */
 int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 	       struct error *err);
+
+/* All logins of a sweep; of all sweeps (0), those that are not gone. */
+int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
+		 void *arg, struct error *err);
 
 /* How many jobs of the sweep are in each state (0 for those in none). Costs
  * the same for a sweep of one job and of a million.

@@ -56,6 +56,10 @@ static const char *const queries[QUERIES] = {
 	[QUERY_AUDIT] = "SELECT * FROM audit WHERE seq > ?1"
 			" ORDER BY seq LIMIT ?2",
 	[QUERY_PINS] = "SELECT * FROM pins WHERE sweep = ?1 ORDER BY image",
+	[QUERY_LOGINS] = "SELECT * FROM logins WHERE sweep = ?1"
+			 " ORDER BY registry",
+	[QUERY_ALL_LOGINS] = "SELECT * FROM logins WHERE sealed IS NOT NULL"
+			     " ORDER BY sweep, registry",
 	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
 
@@ -70,6 +74,7 @@ struct visit {
 		store_key_fn *key;
 		store_audit_fn *audit;
 		store_pin_fn *pin;
+		store_login_fn *login;
 	} fn;
 	void *arg;
 	uint64_t rows;
@@ -472,6 +477,29 @@ int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 	struct visit visit = { .fn.pin = fn, .arg = arg };
 
 	return read_list(store, QUERY_PINS, pin_row, 0, sweep, 0, &visit, err);
+}
+
+static int login_row(sqlite3_stmt *statement, const struct visit *visit,
+		     struct error *err)
+{
+	const struct login_row row = {
+		.sweep = column_u64(statement, 0),
+		.registry = column_text(statement, 1),
+		.sealed = column_text(statement, 2),
+	};
+
+	if (!row.registry)
+		return error_nomem(err, "store");
+	return visit->fn.login(&row, visit->arg);
+}
+
+int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
+		 void *arg, struct error *err)
+{
+	struct visit visit = { .fn.login = fn, .arg = arg };
+
+	return read_list(store, sweep ? QUERY_LOGINS : QUERY_ALL_LOGINS,
+			 login_row, 0, sweep, 0, &visit, err);
 }
 
 static int count_row(sqlite3_stmt *statement, const struct visit *visit,

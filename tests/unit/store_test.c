@@ -628,6 +628,41 @@ static void test_pins(void)
 	store_free(store);
 }
 
+static int add_login(const struct login_row *row, void *arg)
+{
+	char *to = arg;
+	size_t used = strlen(to);
+
+	snprintf(to + used, 200 - used, "%d:%s=%s ", (int)row->sweep,
+		 row->registry, row->sealed ? row->sealed : "gone");
+	return 0;
+}
+
+static void test_logins(void)
+{
+	struct store *store = open_store();
+	struct login_row rows[] = { { 1, "b:1", "x" },
+				    { 1, "a", "y" },
+				    { 2, "a", "z" },
+				    { 1, "a", "w" } };
+	char one[200] = "", gone[200] = "", all[200] = "";
+
+	put_sweep(store, 1);
+	put_sweep(store, 2);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		store_put_login(store, &rows[i], NULL);
+	store_commit(store, NULL);
+	store_logins(store, 1, add_login, one, NULL);
+	is(one, "1:a=w 1:b:1=x ", "logins of a sweep, the last one counts");
+	store_drop_logins(store, 1, NULL);
+	store_commit(store, NULL);
+	store_logins(store, 1, add_login, gone, NULL);
+	is(gone, "1:a=gone 1:b:1=gone ", "that they were there is remembered");
+	store_logins(store, 0, add_login, all, NULL);
+	is(all, "2:a=z ", "and what is left of all sweeps is found");
+	store_free(store);
+}
+
 /* What an earlier version of the schema left behind. */
 static bool load_version(int version)
 {
@@ -694,6 +729,7 @@ static void test_upgrade(void)
 	drop_folder();
 	for (int version = 1; version <= 3; version++)
 		upgrade_from(version);
+	upgrade_from(5);
 	new_folder();
 }
 
@@ -949,6 +985,7 @@ int main(void)
 		test_foreign_files, test_write_errors,   test_no_memory,
 		test_full_disk,     test_last_event,     test_runs,
 		test_upgrade,       test_keys_and_audit, test_pins,
+		test_logins,
 	};
 
 	tap_begin(60);
