@@ -16,6 +16,7 @@
 #include "controller/content/stock.h"
 #include "controller/server/backups.h"
 #include "controller/server/server.h"
+#include "controller/server/upkeep.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -383,7 +384,7 @@ static int open_state(struct cluster *cluster,
 	gang_resume(cluster, gang->job);
 	if (cluster->jobs_count)
 		log_info("%zu job(s) taken up", cluster->jobs_count);
-	return 0;
+	return upkeep_open(cluster, config->state, err);
 }
 
 static int open_wire(struct cluster *cluster,
@@ -430,6 +431,7 @@ struct controller *controller_new(sd_event *loop,
 	TAILQ_INIT(&cluster->ended);
 	cluster->loop = sd_event_ref(loop);
 	cluster->node_lost_ms = config->node_lost_ms;
+	cluster->keep = config->keep;
 	if (open_state(cluster, config, err) < 0 ||
 	    open_wire(cluster, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
@@ -468,6 +470,7 @@ void controller_free(struct controller *controller)
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
+	upkeep_close(cluster);
 	backups_free(cluster->backups);
 	access_free(cluster->access);
 	keyring_free(cluster->keyring);

@@ -4,6 +4,7 @@
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
+#include "controller/cluster/quota.h"
 #include "protocol/error.h"
 #include "protocol/key.h"
 #include "protocol/owned.h"
@@ -16,7 +17,8 @@ struct controller_config {
 	const char *keys;      /* list of the keys that may connect */
 	const char *images;    /* folder of models, frameworks, vendors */
 	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
-	struct key key;        /* the controller's own */
+	struct keep keep;
+	struct key key; /* the controller's own */
 };
 
 struct controller;

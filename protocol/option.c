@@ -148,6 +148,9 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 		return set_flag(text, (bool *)at, err);
 	case OPTION_NUMBER:
 		return set_number(rule, text, (uint64_t *)at, err);
+	case OPTION_SIZE:
+		return size_parse(text, rule->min, rule->max, (uint64_t *)at,
+				  err);
 	case OPTION_WORD:
 		return set_word(rule, text, (const char **)at, err);
 	case OPTION_LIST:

@@ -28,6 +28,7 @@ enum option_kind {
 	OPTION_PATH, /* the same, of a file or folder, or one of words[] */
 	OPTION_KEY,  /* the same, a public key or the path of a file with it */
 	OPTION_NUMBER, /* uint64_t */
+	OPTION_SIZE,   /* uint64_t, bytes: 64K, 1.5G, as value_size_bytes() */
 	OPTION_WORD,   /* const char *, one of words[] */
 	OPTION_LIST,   /* struct option_list, one item each time */
 };
@@ -38,6 +39,8 @@ struct option_list {
 	const char *items[OPTION_LIST_MAX];
 	size_t count;
 };
+
+#define OPTION_SIZE_MAX (1ULL << 60)
 
 /* Where a daemon's option may not be given (config.h). */
 enum option_place {
@@ -52,7 +55,7 @@ struct option_rule {
 	enum option_kind kind;
 	size_t offset;     /* in the struct of values */
 	const char *value; /* what help calls its value */
-	uint64_t min;      /* numbers */
+	uint64_t min;      /* numbers and sizes */
 	uint64_t max;
 	const char *const *words; /* the words allowed; ends in NULL */
 	const char *help;

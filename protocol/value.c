@@ -349,14 +349,13 @@ struct unit {
 /* A number with one of the units behind it, rounded to a whole. Plain zero
  * needs no unit. The result is below 2^63.
  */
-static bool parse_units(const struct value *value, const struct unit *units,
+static bool parse_units(const char *text, const struct unit *units,
 			uint64_t *out)
 {
 	const char *end;
 	double number;
 
-	if (value->kind != VALUE_SCALAR ||
-	    !parse_decimal(value->text, &number, &end) || number < 0)
+	if (!parse_decimal(text, &number, &end) || number < 0)
 		return false;
 	if (!*end && number == 0) {
 		*out = 0;
@@ -385,7 +384,8 @@ int value_duration_ms(const struct value *value, uint64_t min_ms,
 	/* clang-format on */
 	uint64_t number;
 
-	if (!parse_units(value, units, &number) || number < min_ms ||
+	if (value->kind != VALUE_SCALAR ||
+	    !parse_units(value->text, units, &number) || number < min_ms ||
 	    number > max_ms)
 		return refuse(value, err,
 			      "a time with its unit (500ms, 90s, 15m, 2h, 1d) "
@@ -395,26 +395,42 @@ int value_duration_ms(const struct value *value, uint64_t min_ms,
 	return 0;
 }
 
+/* clang-format off */
+static const struct unit sizes[] = {
+	{ "", 1 }, { "B", 1 },
+	{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
+	{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
+	{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
+	{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
+	{ NULL, 0 },
+};
+/* clang-format on */
+
+#define SIZE_ALLOWED                                                           \
+	"bytes (a number, or 64K, 32M, 1.5G, 2T) from %" PRIu64 " to %" PRIu64
+
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err)
 {
-	/* clang-format off */
-	static const struct unit units[] = {
-		{ "", 1 }, { "B", 1 },
-		{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
-		{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
-		{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
-		{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
-		{ NULL, 0 },
-	};
-	/* clang-format on */
 	uint64_t number;
 
-	if (!parse_units(value, units, &number) || number < min || number > max)
-		return refuse(value, err,
-			      "bytes (a number, or 64K, 32M, 1.5G, 2T) from "
-			      "%" PRIu64 " to %" PRIu64,
-			      min, max);
+	if (value->kind != VALUE_SCALAR ||
+	    !parse_units(value->text, sizes, &number) || number < min ||
+	    number > max)
+		return refuse(value, err, SIZE_ALLOWED, min, max);
+	*out = number;
+	return 0;
+}
+
+int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
+	       struct error *err)
+{
+	uint64_t number;
+
+	if (!parse_units(text, sizes, &number) || number < min || number > max)
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed are " SIZE_ALLOWED,
+				 text, min, max);
 	*out = number;
 	return 0;
 }

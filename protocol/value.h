@@ -103,6 +103,10 @@ int value_duration_ms(const struct value *value, uint64_t min_ms,
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err);
 
+/* The same of a plain text. EINVAL: "found 'x', allowed are ...". */
+int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
+	       struct error *err);
+
 /* A share above 0 and up to 1: 2% or 0.02. */
 int value_share(const struct value *value, double *out, struct error *err);
 

@@ -10,6 +10,7 @@
 #define CONTROLLER_CLUSTER_CLUSTER_H
 
 #include "controller/cluster/lifecycle.h"
+#include "controller/cluster/quota.h"
 #include "controller/cluster/scheduler.h"
 #include "controller/results/extract.h"
 #include "controller/store/logstore.h"
@@ -35,6 +36,7 @@ struct backups; /* controller/server/backups.h */
 struct access;  /* controller/access/access.h */
 struct gathers;
 struct carries; /* controller/content/carry.h */
+struct upkeep;
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -121,6 +123,7 @@ struct log_reading {
 	char stream[FOLLOWED_NAME_MAX + 1];
 	struct extract *extract;
 	uint64_t offset;
+	uint64_t missed; /* bytes that had been cut out */
 	bool finished;
 	bool broken; /* the stored output cannot be read */
 };
@@ -145,6 +148,10 @@ struct gang {
 	size_t readings_count;
 	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
 	bool behind;                /* there is output that was not read yet */
+	uint64_t log_bytes;         /* of its output on disk, about; quota.c */
+	bool counted;               /* log_bytes is known */
+	bool over;                  /* it was told that there is too much */
+	bool boundless;             /* and that nothing can be done about it */
 	bool reading;               /* listed in cluster->reading */
 	TAILQ_ENTRY(gang) by_reading;
 	TAILQ_ENTRY(gang) by_cluster;
@@ -206,6 +213,9 @@ struct cluster {
 	struct access *access;
 	struct backups *backups;
 	uint64_t node_lost_ms;
+	struct keep keep;
+	struct upkeep *upkeep; /* controller/server/upkeep.h */
+	uint64_t stored_bytes; /* of output since it began, less what was cut */
 	struct node **nodes;
 	struct slot *slots; /* as the scheduler sees nodes[i] */
 	size_t nodes_count;

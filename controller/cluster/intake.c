@@ -160,6 +160,10 @@ void intake_log(struct cluster *cluster, struct node *node,
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
 		cluster->disk_full = false;
+	if (ack.length == log->offset + size) {
+		cluster->stored_bytes += size;
+		quota_stored(cluster, task, log->stream, size);
+	}
 	task->index_new |= followed_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(task, &ack);
@@ -317,7 +321,7 @@ static int read_index(struct cluster *cluster, struct task *task,
 	do {
 		task->index_read += done;
 		if (logstore_read(cluster->logs, job->id, job->attempt, name,
-				  task->index_read, text, INDEX_PIECE, &got,
+				  &task->index_read, text, INDEX_PIECE, &got,
 				  NULL) < 0)
 			break; /* nothing is followed, or not yet */
 		done = followed_lines(text, got, find_file, finding);
@@ -353,13 +357,14 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct log_reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
+	uint64_t offset = reading->offset;
 	struct error err = { 0 };
 	size_t got = 0;
 
 	if (reading->broken)
 		return false;
 	if (logstore_read(cluster->logs, job->id, job->attempt, reading->stream,
-			  reading->offset, piece, READ_BYTES, &got, &err) < 0 &&
+			  &offset, piece, READ_BYTES, &got, &err) < 0 &&
 	    err.code == EIO) {
 		/* The bytes are there, and no trying will get them. */
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
@@ -367,8 +372,9 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	}
 	if (!got)
 		return false;
+	reading->missed += offset - reading->offset;
 	extract_feed(reading->extract, piece, got, NULL);
-	reading->offset += got;
+	reading->offset = offset + got;
 	gang->job->progress_seq = ++cluster->progress_seq;
 	cluster->changed = true;
 	return true;

@@ -29,10 +29,10 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 		return false;
 	trace_stream(rank, stream);
 	rc = logstore_read(cluster->logs, job->id, job->attempt, stream,
-			   sampling->offset, piece, size, &got, &err);
+			   &sampling->offset, piece, size, &got, &err);
 	sampling->broken = rc < 0 && err.code == EIO;
 	/* Of a thousand nodes one has news: the others' files stay closed. */
-	sampling->quiet = rc < 0 ? err.code == ENOENT : got < size;
+	sampling->quiet = rc < 0 ? err.code == ENOENT : !got;
 	if (!got)
 		return false;
 	if (!sampling->usage)

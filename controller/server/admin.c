@@ -3,17 +3,14 @@
 #include "controller/server/admin.h"
 #include "controller/access/access.h"
 #include "controller/cluster/gang.h"
-#include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/content/stock.h"
 #include "controller/server/describe.h"
-#include "protocol/file.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define REASON_MAX 200
-#define GC_MS 50
 
 /* Its tasks can only begin again elsewhere: it is not waited for. */
 static int remove_node(struct cluster *cluster, const char *name,
@@ -96,69 +93,5 @@ int admin_label(struct cluster *cluster, const struct message_label *message,
 		return -1;
 	cJSON_AddItemToObject(body, "labels",
 			      cJSON_Duplicate(node->labels, true));
-	return 0;
-}
-
-/* Old output. */
-
-struct collecting {
-	struct cluster *cluster;
-	uint64_t keep;
-	int64_t before_ms; /* what ended then */
-	int64_t until_ms;
-	uint64_t jobs, bytes;
-	uint64_t after;
-	bool more;
-	struct error *err;
-};
-
-static int collect(const struct job_row *row, void *arg)
-{
-	struct collecting *to = arg;
-	uint64_t bytes = to->bytes;
-	int rc = 0;
-
-	if (clock_mono_ms() >= to->until_ms) {
-		to->more = true;
-		return 1;
-	}
-	/* One in memory has tasks, or containers, that are not gone. */
-	if (job_state_final(row->state) && row->ended_ms < to->before_ms &&
-	    !row->origin && !job_find(to->cluster, row->id))
-		for (uint32_t attempt = 1; rc == 0 && attempt <= row->attempt;
-		     attempt++)
-			rc = logstore_trim(to->cluster->logs, row->id, attempt,
-					   to->keep, to->until_ms, &to->bytes,
-					   to->err);
-	to->jobs += to->bytes > bytes;
-	if (rc)
-		to->more = true; /* the same job again */
-	else
-		to->after = row->id;
-	return rc;
-}
-
-int admin_gc(struct cluster *cluster, const struct message_gc *message,
-	     cJSON *body, struct error *err)
-{
-	struct collecting to = {
-		.cluster = cluster,
-		.keep = message->keep_bytes,
-		.before_ms = clock_wall_ms(),
-		.until_ms = clock_mono_ms() + GC_MS,
-		.after = message->after,
-		.err = err,
-	};
-
-	if (message->older_ms > INT64_MAX / 2)
-		return error_set(err, EINVAL, "older: out of range");
-	to.before_ms -= (int64_t)message->older_ms;
-	if (store_jobs(cluster->store, 0, message->after, 0, collect, &to,
-		       err) < 0)
-		return -1;
-	cJSON_AddNumberToObject(body, "jobs", (double)to.jobs);
-	cJSON_AddNumberToObject(body, "bytes", (double)to.bytes);
-	cJSON_AddNumberToObject(body, "after", (double)to.after);
-	cJSON_AddBoolToObject(body, "more", to.more);
 	return 0;
 }

@@ -16,8 +16,4 @@ int admin_drain(struct cluster *cluster, const struct message_drain *message,
 int admin_label(struct cluster *cluster, const struct message_label *message,
 		cJSON *body, struct error *err);
 
-/* Takes 50 ms at most: who asks goes on until there is no more. */
-int admin_gc(struct cluster *cluster, const struct message_gc *message,
-	     cJSON *body, struct error *err);
-
 #endif

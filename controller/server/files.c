@@ -20,9 +20,13 @@ struct listing {
 static cJSON *add(struct listing *listing, const char *stream, uint64_t bytes)
 {
 	cJSON *item = cJSON_CreateObject();
+	struct logcut cut;
 
 	cJSON_AddStringToObject(item, "stream", stream);
 	cJSON_AddNumberToObject(item, "bytes", (double)bytes);
+	if (logstore_cut_of(listing->cluster->logs, listing->job,
+			    listing->attempt, stream, &cut, NULL) == 0)
+		logcut_describe(&cut, item);
 	cJSON_AddItemToArray(listing->list, item);
 	listing->count++;
 	return item;
@@ -53,13 +57,14 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 {
 	struct listing *listing = arg;
 	owned_free char *text = NULL;
+	uint64_t start = 0;
 	size_t got = 0;
 
 	if (!followed_is_index(stream) || listing->count >= FILES_MAX)
 		return 0;
 	text = malloc(INDEX_BYTES);
 	if (!text || logstore_read(listing->cluster->logs, listing->job,
-				   listing->attempt, stream, 0, text,
+				   listing->attempt, stream, &start, text,
 				   INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);

@@ -3,6 +3,7 @@
 #include "controller/server/logread.h"
 #include "controller/cluster/job.h"
 #include "controller/server/files.h"
+#include "controller/server/upkeep.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,17 +47,21 @@ static int add_stream(const char *stream, uint64_t length, void *arg)
 /* Where the last `lines` lines begin. */
 static uint64_t tail_offset(struct cluster *cluster,
 			    const struct message_log_read *read,
-			    uint32_t attempt, uint64_t length)
+			    uint32_t attempt, uint64_t length,
+			    const struct logcut *cut)
 {
 	owned_free char *piece = malloc(LOGREAD_BYTES);
 	uint64_t end = length, lines = read->tail_lines + 1;
 
-	while (piece && end && length - end < TAIL_BYTES) {
-		size_t size = end < LOGREAD_BYTES ? (size_t)end : LOGREAD_BYTES;
+	while (piece && end > cut->to && length - end < TAIL_BYTES) {
+		size_t size = end - cut->to < LOGREAD_BYTES
+				      ? (size_t)(end - cut->to)
+				      : LOGREAD_BYTES;
+		uint64_t at = end - size;
 		size_t got = 0;
 
 		if (logstore_read(cluster->logs, read->job, attempt,
-				  read->stream, end - size, piece, size, &got,
+				  read->stream, &at, piece, size, &got,
 				  NULL) < 0)
 			return 0;
 		/* A line's end at the very end of the file counts too. */
@@ -67,6 +72,9 @@ static uint64_t tail_offset(struct cluster *cluster,
 				return end - size + i + 1;
 		end -= size;
 	}
+	/* So many lines there are not behind what was cut: with its notice. */
+	if (piece && cut->to && end == cut->to)
+		return cut->from;
 	return piece ? end : 0;
 }
 
@@ -115,17 +123,20 @@ static int read_piece(struct cluster *cluster,
 		      cJSON *body, struct buffer *bytes, struct error *err)
 {
 	uint64_t length = 0, offset = read->offset;
+	struct logcut cut;
 	size_t got = 0;
 
 	if (logstore_length(cluster->logs, read->job, attempt, read->stream,
-			    &length, err) < 0)
+			    &length, err) < 0 ||
+	    logstore_cut_of(cluster->logs, read->job, attempt, read->stream,
+			    &cut, err) < 0)
 		return -1;
 	if (!offset && read->tail_lines)
-		offset = tail_offset(cluster, read, attempt, length);
+		offset = tail_offset(cluster, read, attempt, length, &cut);
 	if (offset < length) {
 		if (buffer_reserve(bytes, LOGREAD_BYTES, err) < 0 ||
 		    logstore_read(cluster->logs, read->job, attempt,
-				  read->stream, offset, bytes->data,
+				  read->stream, &offset, bytes->data,
 				  LOGREAD_BYTES, &got, err) < 0)
 			return -1;
 		bytes->size = got;
@@ -134,6 +145,7 @@ static int read_piece(struct cluster *cluster,
 	cJSON_AddNumberToObject(body, "offset", (double)offset);
 	cJSON_AddNumberToObject(body, "size", (double)got);
 	cJSON_AddNumberToObject(body, "length", (double)length);
+	logcut_describe(&cut, body);
 	if (read->timestamps)
 		cJSON_AddItemToObject(body, "times",
 				      line_times(cluster, read, attempt, offset,
@@ -147,6 +159,7 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	const struct job *job = job_find(cluster, read->job);
 	struct message_log_read stored = *read; /* whose output it is */
 	struct subject subject = { 0 };
+	int64_t removed_ms = 0;
 	uint32_t attempt;
 	bool final;
 	cJSON *body;
@@ -180,6 +193,19 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 						     attempt));
 		logstore_streams(cluster->logs, stored.job, attempt, add_build,
 				 cJSON_AddArrayToObject(body, "builds"), NULL);
+	}
+	if (final && !cJSON_GetArraySize(
+			     cJSON_GetObjectItemCaseSensitive(body, "streams")))
+		removed_ms = upkeep_removed(cluster, stored.job, attempt);
+	if (removed_ms)
+		cJSON_AddNumberToObject(body, "removed_ms", (double)removed_ms);
+	if (read->stream && removed_ms) {
+		cJSON_Delete(body);
+		error_set(err, ENOENT,
+			  "the output of job %" PRIu64
+			  " was removed to make room",
+			  stored.job);
+		return NULL;
 	}
 	if (read->stream &&
 	    read_piece(cluster, &stored, attempt, body, bytes, err) < 0) {

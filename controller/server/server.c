@@ -10,6 +10,7 @@
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
+#include "controller/server/upkeep.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 
@@ -404,7 +405,7 @@ static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	if (!message->after)
 		audit(cluster, peer, MESSAGE_GC, message, NULL);
 	return answer_admin(peer, message->request, body,
-			    admin_gc(cluster, message, body, err));
+			    upkeep_order(cluster, message, body, err));
 }
 
 static int content_put(struct cluster *cluster, struct wire_peer *peer,

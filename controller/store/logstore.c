@@ -3,9 +3,10 @@
  */
 #include "controller/store/logstore.h"
 
+#include "controller/store/logcut.h"
 #include "controller/store/logtimes.h"
-#include "protocol/buffer.h"
 #include "protocol/file.h"
+#include "protocol/followed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define SHORTEN_SLACK 65536 /* bytes; fewer are not worth a missing part */
 
 #define TALLIES 64 /* attempts whose number of streams is remembered */
 
@@ -28,6 +31,7 @@ struct stream {
 	int log;
 	uint64_t length;
 	struct logtimes times;
+	struct logcut cut;
 };
 
 struct tally {
@@ -302,6 +306,7 @@ static struct stream *open_stream(struct logstore *store, uint64_t job,
 				  struct error *err)
 {
 	struct stream *stream;
+	struct logcut cut;
 	uint64_t length = 0;
 	owned_fd int fd = -1;
 
@@ -318,7 +323,9 @@ static struct stream *open_stream(struct logstore *store, uint64_t job,
 	if (stream)
 		return stream;
 	fd = open_log(store, job, attempt, name, make, &length, err);
-	if (fd < 0)
+	if (fd < 0 ||
+	    logcut_open(store->folder, path_of(job, attempt, name, ".cut").text,
+			fd, length, &cut, err) < 0)
 		return NULL;
 	stream = add_stream(store, job, attempt, name);
 	if (!stream) {
@@ -327,6 +334,7 @@ static struct stream *open_stream(struct logstore *store, uint64_t job,
 	}
 	stream->log = take_fd(&fd);
 	stream->length = length;
+	stream->cut = cut;
 	logtimes_init(&stream->times, store->folder,
 		      path_of(job, attempt, name, ".times").text, length);
 	return stream;
@@ -405,7 +413,7 @@ int logstore_length(struct logstore *store, uint64_t job, uint32_t attempt,
 }
 
 int logstore_read(struct logstore *store, uint64_t job, uint32_t attempt,
-		  const char *name, uint64_t offset, void *data, size_t size,
+		  const char *name, uint64_t *offset, void *data, size_t size,
 		  size_t *got, struct error *err)
 {
 	const struct stream *stream =
@@ -414,13 +422,14 @@ int logstore_read(struct logstore *store, uint64_t job, uint32_t attempt,
 
 	if (!stream)
 		return -1;
-	if (offset > stream->length)
-		offset = stream->length;
-	if (size > stream->length - offset)
-		size = stream->length - offset;
+	size = (size_t)logcut_skip(&stream->cut, offset, size);
+	if (*offset > stream->length)
+		size = 0;
+	else if (size > stream->length - *offset)
+		size = (size_t)(stream->length - *offset);
 	while (done < size) {
 		ssize_t n = pread(stream->log, (char *)data + done, size - done,
-				  (off_t)(offset + done));
+				  (off_t)(*offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -595,106 +604,146 @@ void logstore_close(struct logstore *store, uint64_t job, uint32_t attempt)
 	}
 }
 
-/* Trimming. */
+/* Shortening and removing. */
 
-#define TRIM_SLACK 65536 /* bytes; fewer are not worth a missing part */
-#define TRIM_KEEP_MAX (64 << 20)
-
-/* Bytes at offset into the buffer, all of them. */
-static int read_part(int fd, uint64_t offset, size_t size, struct buffer *to,
-		     struct error *err)
+int logstore_cut(struct logstore *store, uint64_t job, uint32_t attempt,
+		 const char *name, uint64_t head, uint64_t to, uint64_t *freed,
+		 struct error *err)
 {
-	owned_free char *part = malloc(size ? size : 1);
-	size_t got = 0;
+	struct stream *stream =
+		open_stream(store, job, attempt, name, false, err);
 
-	if (!part)
-		return error_nomem(err, "logstore");
-	while (got < size) {
-		ssize_t n = pread(fd, part + got, size - got,
-				  (off_t)(offset + got));
-
-		if (n <= 0)
-			return n < 0 ? error_errno(err, "logstore")
-				     : error_set(err, EIO, "logstore: it ends");
-		got += (size_t)n;
-	}
-	return buffer_append(to, part, size, err);
+	*freed = 0;
+	if (!stream)
+		return -1;
+	if (to > stream->length)
+		to = stream->length;
+	return logcut_extend(store->folder,
+			     path_of(job, attempt, name, ".cut").text,
+			     stream->log, head, to, &stream->cut, freed, err);
 }
 
-/* Its first lines, a line in place of the others, its last lines. */
-static int shorten(int fd, uint64_t length, uint64_t keep, struct buffer *to,
-		   struct error *err)
+int logstore_cut_of(struct logstore *store, uint64_t job, uint32_t attempt,
+		    const char *name, struct logcut *cut, struct error *err)
 {
-	owned(buffer_clear) struct buffer tail;
-	const char *line, *end;
-
-	buffer_init(&tail, TRIM_KEEP_MAX + 1);
-	if (read_part(fd, 0, keep, to, err) < 0 ||
-	    read_part(fd, length - keep, keep, &tail, err) < 0)
-		return -1;
-	end = memrchr(to->data, '\n', to->size);
-	if (end)
-		to->size = (size_t)(end - to->data) + 1;
-	line = memchr(tail.data, '\n', tail.size);
-	line = line ? line + 1 : tail.data;
-	if (buffer_printf(to, err,
-			  "%s[regatta: %llu bytes were removed here]\n",
-			  end ? "" : "\n",
-			  (unsigned long long)(length - to->size -
-					       (size_t)(tail.data + tail.size -
-							line))) < 0)
-		return -1;
-	return buffer_append(to, line, (size_t)(tail.data + tail.size - line),
-			     err);
-}
-
-static int trim_stream(struct logstore *store, uint64_t job, uint32_t attempt,
-		       const char *stream, uint64_t keep, uint64_t *freed,
-		       struct error *err)
-{
-	struct path log = path_of(job, attempt, stream, ".log");
-	struct path times = path_of(job, attempt, stream, ".times");
-	owned_fd int fd = open_file(store, log.text, O_RDONLY);
-	owned(buffer_clear) struct buffer text;
-	struct stat st;
-	uint64_t length;
-
-	buffer_init(&text, 2 * TRIM_KEEP_MAX + 200);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_errno(err, "%s", log.text);
-	length = (uint64_t)st.st_size;
-	if (length <= 2 * keep + TRIM_SLACK)
+	*cut = (struct logcut){ 0 };
+	if (!name_valid(name))
 		return 0;
-	if (shorten(fd, length, keep, &text, err) < 0 ||
-	    file_write(store->folder, log.text, text.data, text.size, 0600, 0,
-		       err) < 0)
-		return error_prefix(err, "%s", log.text);
-	/* When its lines came is by offsets that are no more. */
-	unlinkat(store->folder, times.text, 0);
-	*freed += length - text.size;
+	return logcut_peek(store->folder,
+			   path_of(job, attempt, name, ".cut").text, cut, err);
+}
+
+/* Until it has its ends alone: 1 when the time is up before. */
+static int shorten(struct logstore *store, uint64_t job, uint32_t attempt,
+		   const char *name, uint64_t keep, int64_t until_ms,
+		   uint64_t *freed, struct error *err)
+{
+	const struct stream *stream =
+		open_stream(store, job, attempt, name, false, err);
+	uint64_t step = 1;
+
+	if (!stream)
+		return -1;
+	if (stream->length - (stream->cut.to - stream->cut.from) <=
+	    2 * keep + SHORTEN_SLACK)
+		return 0;
+	while (step) {
+		if (logstore_cut(store, job, attempt, name, keep,
+				 stream->length - keep, &step, err) < 0)
+			return -1;
+		*freed += step;
+		if (step && clock_mono_ms() >= until_ms)
+			return 1;
+	}
 	return 0;
 }
 
-int logstore_trim(struct logstore *store, uint64_t job, uint32_t attempt,
-		  uint64_t keep, int64_t until_ms, uint64_t *freed,
-		  struct error *err)
+int logstore_shorten(struct logstore *store, uint64_t job, uint32_t attempt,
+		     uint64_t keep, int64_t until_ms, uint64_t *freed,
+		     struct error *err)
 {
 	owned(names_clear) struct names names = { 0 };
 	owned_fd int folder = -1;
+	int rc = list_names(store, job, attempt, &names, &folder, err);
 
-	if (keep > TRIM_KEEP_MAX)
-		keep = TRIM_KEEP_MAX;
-	logstore_close(store, job, attempt);
-	if (list_names(store, job, attempt, &names, &folder, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.count; i++) {
-		if (strncmp(names.items[i], "rank-", 5) != 0)
-			continue;
-		if (trim_stream(store, job, attempt, names.items[i], keep,
-				freed, err) < 0)
-			return -1;
-		if (clock_mono_ms() >= until_ms)
-			return i + 1 < names.count;
+	if (keep > LOGSTORE_KEEP_MAX)
+		keep = LOGSTORE_KEEP_MAX;
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		if (followed_is_index(names.items[i]))
+			continue; /* it names the others */
+		rc = shorten(store, job, attempt, names.items[i], keep,
+			     until_ms, freed, err);
 	}
+	if (rc != 1)
+		logstore_close(store, job, attempt);
+	return rc;
+}
+
+/* Its space in steps, then the file. */
+static int remove_log(int folder, const char *name, int64_t until_ms,
+		      uint64_t *freed, struct error *err)
+{
+	struct path path = path_of(0, 0, name, ".log");
+	owned_fd int fd =
+		openat(folder, path.text + 4, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s", path.text + 4);
+	/* Where that is not possible it takes as long as it takes. */
+	while (st.st_blocks && logcut_empty(fd, NULL) == 1)
+		if (clock_mono_ms() >= until_ms)
+			return 1;
+	if (unlinkat(folder, path.text + 4, 0) < 0)
+		return error_errno(err, "%s", path.text + 4);
+	*freed += (uint64_t)st.st_size;
+	return 0;
+}
+
+int logstore_remove(struct logstore *store, uint64_t job, uint32_t attempt,
+		    int64_t until_ms, uint64_t *freed, struct error *err)
+{
+	owned(names_clear) struct names names = { 0 };
+	struct path path = path_of(job, attempt, NULL, "");
+	owned_fd int folder = -1;
+	int rc;
+
+	logstore_close(store, job, attempt);
+	rc = list_names(store, job, attempt, &names, &folder, err);
+	for (size_t i = 0; rc == 0 && i < names.count; i++)
+		rc = remove_log(folder, names.items[i], until_ms, freed, err);
+	if (rc == 0)
+		rc = file_remove_tree(store->folder, path.text, err);
+	if (rc != 0)
+		return rc;
+	/* The job's folder goes with its last attempt. */
+	*strchr(path.text, '/') = 0;
+	unlinkat(store->folder, path.text, AT_REMOVEDIR);
+	return 0;
+}
+
+int logstore_usage(struct logstore *store, uint64_t job, uint32_t attempt,
+		   uint64_t *bytes, struct error *err)
+{
+	owned_fd int fd = open_attempt(store, job, attempt);
+	const struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+
+	*bytes = 0;
+	if (fd < 0)
+		return errno == ENOENT ? 0
+				       : error_errno(err, "job %llu",
+						     (unsigned long long)job);
+	dir = fdopendir(fd);
+	if (!dir)
+		return error_errno(err, "job %llu", (unsigned long long)job);
+	take_fd(&fd);
+	while ((entry = readdir(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			*bytes += (uint64_t)st.st_blocks * 512;
+	closedir(dir);
 	return 0;
 }

@@ -5,7 +5,9 @@
  * exactly as written. Its length is the one truth about how far the stream has
  * come: a writer that does not continue at exactly that byte is refused and
  * told it, so after any crash on either side no byte is lost and none is there
- * twice. `<stream>.times` beside it (logtimes.h) says when bytes came.
+ * twice. `<stream>.times` beside it (logtimes.h) says when bytes came, and
+ * `<stream>.cut` (logcut.h) what was taken out of its middle: length and
+ * offsets stay what they were.
  *
  * All files are 0600, folders 0700. A stream's name is
  * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
@@ -16,6 +18,7 @@
 #ifndef CONTROLLER_STORE_LOGSTORE_H
 #define CONTROLLER_STORE_LOGSTORE_H
 
+#include "controller/store/logcut.h"
 #include "protocol/error.h"
 #include "protocol/owned.h"
 
@@ -25,6 +28,7 @@
 #define LOGSTORE_OPEN_MAX 256      /* streams held open */
 #define LOGSTORE_STREAMS_MAX 16384 /* streams per job and attempt */
 #define LOGSTORE_NAME_MAX 64       /* bytes in a stream's name */
+#define LOGSTORE_KEEP_MAX (64 << 20)
 
 struct logstore;
 
@@ -55,11 +59,12 @@ int logstore_append(struct logstore *store, uint64_t job, uint32_t attempt,
 int logstore_length(struct logstore *store, uint64_t job, uint32_t attempt,
 		    const char *stream, uint64_t *length, struct error *err);
 
-/* Read up to size bytes at offset; *got is less only at the end (0: at or
- * behind it). ENOENT: no such stream.
+/* Read up to size bytes at *offset; *got is 0 only at the end or behind it.
+ * What was cut out is passed over: *offset is then where it goes on, and a
+ * piece ends in front of it. ENOENT: no such stream.
  */
 int logstore_read(struct logstore *store, uint64_t job, uint32_t attempt,
-		  const char *stream, uint64_t offset, void *data, size_t size,
+		  const char *stream, uint64_t *offset, void *data, size_t size,
 		  size_t *got, struct error *err);
 
 /* When the byte at offset came: wall ms of the last time record at or before
@@ -83,15 +88,36 @@ int logstore_streams(struct logstore *store, uint64_t job, uint32_t attempt,
 int logstore_sync(struct logstore *store, uint64_t job, uint32_t attempt,
 		  struct error *err);
 
-/* Of the output of each rank of an attempt that is over for good, keep `keep`
- * bytes of its beginning and of its end, whole lines of them, and between them
- * one that says how much is missing. *freed grows by the bytes that are gone.
- * What is hardly larger stays as it is; twice is once. Returns when until_ms
- * (clock_mono_ms()) has come: 1, there is more to do.
+/* Cut out what stands in a stream between its first `head` bytes, or what was
+ * cut before, and offset `to`; it may still be written (logcut.h says how, and
+ * how much at once). *freed: bytes that are gone by this call; 0: there is
+ * nothing to cut.
  */
-int logstore_trim(struct logstore *store, uint64_t job, uint32_t attempt,
-		  uint64_t keep, int64_t until_ms, uint64_t *freed,
-		  struct error *err);
+int logstore_cut(struct logstore *store, uint64_t job, uint32_t attempt,
+		 const char *stream, uint64_t head, uint64_t to,
+		 uint64_t *freed, struct error *err);
+
+/* What was cut out of it; cut->to 0: nothing, or there is no such stream. */
+int logstore_cut_of(struct logstore *store, uint64_t job, uint32_t attempt,
+		    const char *stream, struct logcut *cut, struct error *err);
+
+/* Of each stream of an attempt that is over for good, keep `keep` bytes of its
+ * beginning and of its end. *freed grows by the bytes that are gone. What is
+ * hardly larger stays as it is, and so does the index of followed files; twice
+ * is once. Returns when until_ms (clock_mono_ms()) has come: 1, there is more
+ * to do.
+ */
+int logstore_shorten(struct logstore *store, uint64_t job, uint32_t attempt,
+		     uint64_t keep, int64_t until_ms, uint64_t *freed,
+		     struct error *err);
+
+/* The same, but nothing stays. */
+int logstore_remove(struct logstore *store, uint64_t job, uint32_t attempt,
+		    int64_t until_ms, uint64_t *freed, struct error *err);
+
+/* Bytes on disk of all that the attempt has. */
+int logstore_usage(struct logstore *store, uint64_t job, uint32_t attempt,
+		   uint64_t *bytes, struct error *err);
 
 /* Close the files of an attempt that has ended; it may be used again. */
 void logstore_close(struct logstore *store, uint64_t job, uint32_t attempt);

@@ -143,6 +143,7 @@ static const char *const writes[WRITES] = {
 		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
+	[WRITE_OLD_AUDIT] = "DELETE FROM audit WHERE seq <= ?",
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
 	[WRITE_LOGIN] = "INSERT OR REPLACE INTO logins VALUES(?,?,?)",
 	[WRITE_NO_LOGINS] = "UPDATE logins SET sealed = NULL WHERE sweep = ?",
@@ -452,6 +453,36 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 		     text(row->who), text(row->role), text(row->address),
 		     text(row->act), text(row->request),
 		     maybe_text(row->refusal));
+}
+
+int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
+		     uint32_t most, uint64_t *rows, struct error *err)
+{
+	sqlite3_int64 first = 0, last = 0, to = 0;
+	char sql[300];
+
+	*rows = 0;
+	if (database_number(store->database, "SELECT min(seq) FROM audit",
+			    &first, err) < 0 ||
+	    database_number(store->database, "SELECT max(seq) FROM audit",
+			    &last, err) < 0)
+		return -1;
+	/* None is left out, also when the clock was set meanwhile. */
+	snprintf(sql, sizeof(sql),
+		 "SELECT coalesce(min(CASE WHEN time_ms >= %lld"
+		 " OR seq + %llu > %lld THEN seq - 1 END), max(seq))"
+		 " FROM (SELECT seq, time_ms FROM audit ORDER BY seq"
+		 " LIMIT %u)",
+		 (long long)before_ms, (unsigned long long)keep,
+		 (long long)last, most);
+	if (database_number(store->database, sql, &to, err) < 0)
+		return -1;
+	if (!first || to < first)
+		return 0;
+	if (QUEUE(store, WRITE_OLD_AUDIT, err, number(to)) < 0)
+		return -1;
+	*rows = (uint64_t)(to - first + 1);
+	return 0;
 }
 
 int store_put_pin(struct store *store, const struct pin_row *row,

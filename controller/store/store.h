@@ -188,6 +188,12 @@ int store_remove_key(struct store *store, const char *public,
 /* row->seq is ignored. */
 int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err);
+/* Queue the removal of the oldest orders, of at most `most` rows: of those that
+ * are not among the last `keep` and from before before_ms. *rows: how many.
+ * Nothing may be queued.
+ */
+int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
+		     uint32_t most, uint64_t *rows, struct error *err);
 
 /* One of that sweep and image is replaced. */
 int store_put_pin(struct store *store, const struct pin_row *row,

@@ -260,7 +260,7 @@ static bool is_same(const struct option_rule *rule, const void *before,
 
 	if (rule->kind == OPTION_FLAG || rule->kind == OPTION_LAST)
 		return *(const bool *)one == *(const bool *)other;
-	if (rule->kind == OPTION_NUMBER)
+	if (rule->kind == OPTION_NUMBER || rule->kind == OPTION_SIZE)
 		return *(const uint64_t *)one == *(const uint64_t *)other;
 	text = *(const char *const *)one;
 	other_text = *(const char *const *)other;

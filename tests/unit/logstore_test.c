@@ -56,11 +56,12 @@ static uint64_t append(struct logstore *store, const char *name,
 static const char *content(struct logstore *store, const char *name)
 {
 	static char text[256];
+	uint64_t offset = 0;
 	size_t got = 0;
 	struct error err = { 0 };
 
-	if (logstore_read(store, 17, 1, name, 0, text, sizeof(text) - 1, &got,
-			  &err) < 0)
+	if (logstore_read(store, 17, 1, name, &offset, text, sizeof(text) - 1,
+			  &got, &err) < 0)
 		return strerror(err.code);
 	text[got] = 0;
 	return text;
@@ -90,12 +91,12 @@ static void test_append(void)
 	       "no bytes at the end are fine");
 	is(content(store, "rank-0"), "hello world\n",
 	   "the file holds just what was taken");
-	ok(logstore_read(store, 17, 1, "rank-0", 10, part, sizeof(part), &got,
-			 NULL) == 0 &&
+	ok(logstore_read(store, 17, 1, "rank-0", &(uint64_t){ 10 }, part,
+			 sizeof(part), &got, NULL) == 0 &&
 		   got == 2 && !memcmp(part, "d\n", 2),
 	   "a read ends at the end");
-	ok(logstore_read(store, 17, 1, "rank-0", 1000, part, sizeof(part), &got,
-			 NULL) == 0 &&
+	ok(logstore_read(store, 17, 1, "rank-0", &(uint64_t){ 1000 }, part,
+			 sizeof(part), &got, NULL) == 0 &&
 		   got == 0,
 	   "a read behind the end gets nothing");
 	ok(stat(in_folder("logs/17/1/rank-0.log"), &st) == 0 &&
@@ -263,8 +264,8 @@ static void test_full(void)
 			   sizeof(data) - 1096, 3, &length, NULL) == 0 &&
 		   length == 6000,
 	   "with space again the rest follows there");
-	ok(logstore_read(store, 17, 1, "rank-0", 0, back, sizeof(back), &got,
-			 NULL) == 0 &&
+	ok(logstore_read(store, 17, 1, "rank-0", &(uint64_t){ 0 }, back,
+			 sizeof(back), &got, NULL) == 0 &&
 		   got == 6000 && !memcmp(back, data, 3000) &&
 		   !memcmp(back + 3000, data, 3000),
 	   "no byte is lost, none is there twice");

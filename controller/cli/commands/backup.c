@@ -107,12 +107,9 @@ static int read_limits(const struct options *options,
 					   UINT64_C(100) * 366 * 86400000,
 					   &message->older_ms, err) < 0)
 		return -1;
-	document_free(document);
-	document = document_parse(keep, strlen(keep), "--keep", &limits, err);
-	if (!document)
-		return -1;
-	return value_size_bytes(document_root(document), 0, 64 << 20,
-				&message->keep_bytes, err);
+	if (size_parse(keep, 0, 64 << 20, &message->keep_bytes, err) < 0)
+		return error_prefix(err, "--keep");
+	return 0;
 }
 
 int command_gc(struct cli *cli, struct error *err)

@@ -1,8 +1,8 @@
 /* logs.c - logs: the output of a job's ranks, once or as it comes.
  *
  * Each stream is read by its own requests, one at a time, from where the last
- * answer ended; a few streams are under way at once. The controller's files
- * only grow, so an offset stays right over a lost connection.
+ * answer ended; a few streams are under way at once. An offset stays right over
+ * a lost connection, and where bytes were cut out.
  */
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/commands/streams.h"
@@ -51,7 +51,8 @@ struct logs {
 	size_t under_way;
 	size_t expected; /* streams that may come yet; 0: unknown */
 	enum job_state state;
-	bool final; /* nothing will follow in this attempt */
+	bool final;         /* nothing will follow in this attempt */
+	int64_t removed_ms; /* its output was removed; 0: it was not */
 	bool failed;
 	struct error err;
 };
@@ -298,7 +299,9 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 	bool tail = !stream->begun && logs->cli->options.tail != OPTION_NONE;
 
 	if (json_u64(answer->body, "size") != answer->size ||
-	    (offset != stream->asked && !tail) ||
+	    (offset < stream->asked && !tail) ||
+	    (offset > stream->asked && !tail &&
+	     !json_get(answer->body, "cut")) ||
 	    offset + answer->size > length ||
 	    (!answer->size && offset < length))
 		return error_set(err, EPROTO,
@@ -420,6 +423,7 @@ static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 			&answer, err) < 0)
 		return -1;
 	note_state(logs, answer.body);
+	logs->removed_ms = (int64_t)json_u64(answer.body, "removed_ms");
 	logs->attempt = (uint32_t)json_u64(answer.body, "attempt");
 	return learn_streams(logs, answer.body, err);
 }
@@ -489,12 +493,20 @@ static void on_notice(void *arg, const char *text)
 
 static int tell_none(const struct logs *logs, struct error *err)
 {
-	if (logs->files)
+	char date[HUMAN_SIZE];
+
+	if (logs->files && !logs->removed_ms)
 		return error_set(err, ENOENT,
 				 "job %llu has no stream of that name or file: "
 				 "%.100s; see regatta logs %llu --list",
 				 (unsigned long long)logs->job, logs->files,
 				 (unsigned long long)logs->job);
+	if (logs->removed_ms)
+		return error_set(err, ENOENT,
+				 "the output of job %llu was removed on %.10s, "
+				 "to make room",
+				 (unsigned long long)logs->job,
+				 human_clock(logs->removed_ms, date));
 	if (!logs->wanted[0]) {
 		cli_say(logs->cli, "job %llu has no output",
 			(unsigned long long)logs->job);

@@ -285,5 +285,5 @@ int monitors_write(struct client *client, const struct monitored *monitored,
 		return -1;
 	trace_stream(monitored->node, stream);
 	return stream_read(client, monitored->job, monitored->attempt, stream,
-			   take_samples, &monitors, err);
+			   NULL, take_samples, &monitors, err);
 }

@@ -4,6 +4,7 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/pieces.h"
+#include "controller/cli/render.h"
 #include "controller/results/recompute.h"
 #include "controller/sweep/yardstick.h"
 
@@ -52,11 +53,12 @@ static int feed(const void *piece, size_t size, void *arg, struct error *err)
 }
 
 /* One stored stream of a job, from its beginning to its end. */
-static int read_stream(struct client *client, struct extract *extract,
+static int read_stream(struct reread *reread, struct extract *extract,
 		       uint64_t job, uint32_t attempt, const char *stream,
 		       struct error *err)
 {
-	return stream_read(client, job, attempt, stream, feed, extract, err) < 0
+	return stream_read(reread->client, job, attempt, stream, &reread->cut,
+			   feed, extract, err) < 0
 		       ? -1
 		       : extract_finish(extract, err);
 }
@@ -70,14 +72,15 @@ static struct extract *read_streams(struct reread *reread, const cJSON *row,
 	uint32_t attempt = (uint32_t)json_u64(provenance, "attempt");
 	owned(extract_free) struct extract *all = NULL;
 
+	reread->cut = (struct stream_cut){ 0 };
 	cJSON_ArrayForEach(stream, json_list(provenance, "streams"))
 	{
 		owned(extract_free) struct extract *one =
 			extract_new(rules, err);
 
 		if (!one || !cJSON_IsString(stream) ||
-		    read_stream(reread->client, one, json_u64(row, "job"),
-				attempt, stream->valuestring, err) < 0)
+		    read_stream(reread, one, json_u64(row, "job"), attempt,
+				stream->valuestring, err) < 0)
 			return NULL;
 		if (!all)
 			all = take(one);
@@ -197,6 +200,16 @@ cJSON *reread_result(struct reread *reread, const cJSON *row, char rules[65],
 	return recompute_result(row, &measure, extract, &figures, err);
 }
 
+void reread_cut_words(const struct reread *reread, char words[REREAD_WORDS])
+{
+	char size[HUMAN_SIZE], date[HUMAN_SIZE];
+
+	snprintf(words, REREAD_WORDS,
+		 "its log was shortened on %.10s: %s are missing",
+		 human_clock(reread->cut.time_ms, date),
+		 human_bytes(reread->cut.bytes, size));
+}
+
 static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
 {
 	const cJSON *entry;
@@ -231,7 +244,7 @@ int reread_rows(struct reread *reread, struct cli *cli, cJSON *rows,
 		owned(json_free) cJSON *result = NULL, *list = NULL;
 		const cJSON *stored = json_get(row, "result");
 		struct error why = { 0 };
-		char rules[65];
+		char rules[65], words[REREAD_WORDS];
 
 		if (!cJSON_IsObject(stored))
 			continue;
@@ -248,6 +261,13 @@ int reread_rows(struct reread *reread, struct cli *cli, cJSON *rows,
 		list = recompute_compare(stored, result, err);
 		if (!list)
 			return -1;
+		if (list->child && reread->cut.bytes) {
+			reread_cut_words(reread, words);
+			cli_say(cli, "job %llu stays as stored: %s",
+				(unsigned long long)json_u64(row, "job"),
+				words);
+			continue;
+		}
 		count++;
 		differ += list->child != NULL;
 		tell_differences(cli, json_u64(row, "job"), list);

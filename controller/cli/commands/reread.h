@@ -4,6 +4,7 @@
 #define CONTROLLER_CLI_COMMANDS_REREAD_H
 
 #include "controller/cli/cli.h"
+#include "controller/cli/commands/streams.h"
 #include "controller/results/extract.h"
 #include "controller/sweep/catalog.h"
 
@@ -15,6 +16,7 @@ struct reread {
 	struct client *client; /* borrowed; NULL: logs are files */
 	const char *framework; /* NULL: as each row says */
 	const char *log;       /* a file, or "-"; NULL: ask the client */
+	struct stream_cut cut; /* of the log that was read last */
 	struct reread_rules *rules;
 	size_t rules_count;
 };
@@ -31,8 +33,13 @@ OWNED_VALUE(struct reread, reread_clear)
 cJSON *reread_result(struct reread *reread, const cJSON *row, char rules[65],
 		     struct error *err);
 
+/* "its log was shortened on 2026-11-21: 5.0 MiB are missing" */
+#define REREAD_WORDS 120
+void reread_cut_words(const struct reread *reread, char words[REREAD_WORDS]);
+
 /* Replace the results of all rows that have one by such ones, and tell each
- * field that differs; those whose log is gone stay, which is told.
+ * field that differs; those whose log is gone, or was shortened, stay, which is
+ * told.
  */
 int reread_rows(struct reread *reread, struct cli *cli, cJSON *rows,
 		struct error *err);

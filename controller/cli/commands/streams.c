@@ -22,19 +22,29 @@ int streams_print(struct cli *cli, const cJSON *list, struct error *err)
 		return -1;
 	cJSON_ArrayForEach(stream, list)
 	{
+		const cJSON *cut = json_get(stream, "cut");
 		uint64_t part = json_u64(stream, "part");
-		char size[HUMAN_SIZE];
+		char size[HUMAN_SIZE], date[HUMAN_SIZE], words[120] = "";
+
+		if (cut)
+			snprintf(words, sizeof(words),
+				 "(%s of it removed on %.10s)",
+				 human_bytes(json_u64(cut, "bytes"), size),
+				 human_clock((int64_t)json_u64(cut, "time_ms"),
+					     date));
 
 		table_cell(table, PLAIN, "%s", json_text(stream, "stream"));
 		table_cell(table, PLAIN, "%s",
 			   human_bytes(json_u64(stream, "bytes"), size));
 		if (part > 1)
-			table_cell(table, PLAIN, "%s (part %llu)",
+			table_cell(table, PLAIN, "%s (part %llu) %s",
 				   json_text(stream, "path"),
-				   (unsigned long long)part);
+				   (unsigned long long)part, words);
 		else
-			table_cell(table, PLAIN, "%s",
-				   json_text(stream, "path"));
+			table_cell(table, PLAIN, "%s%s%s",
+				   json_text(stream, "path"),
+				   *json_text(stream, "path") ? " " : "",
+				   words);
 	}
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
@@ -50,23 +60,27 @@ bool stream_meant(const cJSON *stream, const char *name)
 }
 
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, pieces_fn *fn, void *arg, struct error *err)
+		const char *stream, struct stream_cut *cut, pieces_fn *fn,
+		void *arg, struct error *err)
 {
 	struct message_log_read ask = {
 		.job = job,
 		.attempt = attempt,
 		.stream = (char *)stream,
 	};
-	uint64_t length;
+	uint64_t length, offset;
 
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
+		const cJSON *about;
 
 		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
 				&answer, err) < 0)
 			return -1;
 		length = json_u64(answer.body, "length");
-		if (json_u64(answer.body, "offset") != ask.offset ||
+		offset = json_u64(answer.body, "offset");
+		about = json_get(answer.body, "cut");
+		if (offset < ask.offset || (offset > ask.offset && !about) ||
 		    (!answer.size && ask.offset < length))
 			return error_set(err, EPROTO,
 					 "%.64s: the controller's piece of the "
@@ -75,7 +89,11 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		if (answer.size &&
 		    fn(answer.payload, answer.size, arg, err) < 0)
 			return -1;
-		ask.offset += answer.size;
+		if (about && cut) {
+			cut->bytes = json_u64(about, "bytes");
+			cut->time_ms = (int64_t)json_u64(about, "time_ms");
+		}
+		ask.offset = offset + answer.size;
 	} while (ask.offset < length);
 	return 0;
 }

@@ -99,7 +99,8 @@ static void show_value(struct table *table, const cJSON *value)
 	table_cell(table, PLAIN, "%.*s", SHOWN, text ? text : "?");
 }
 
-static int show(struct cli *cli, const cJSON *answer, struct error *err)
+static int show(struct cli *cli, const cJSON *answer,
+		const struct reread *reread, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "FIELD", false },
@@ -110,7 +111,12 @@ static int show(struct cli *cli, const cJSON *answer, struct error *err)
 	const cJSON *list = json_list(answer, "differences"), *entry;
 	unsigned long long job = json_u64(answer, "job");
 	owned(table_free) struct table *table = NULL;
+	char words[REREAD_WORDS];
 
+	if (reread->cut.bytes) {
+		reread_cut_words(reread, words);
+		fprintf(cli->out, "job %llu: %s\n", job, words);
+	}
 	if (json_bool(answer, "same")) {
 		fprintf(cli->out,
 			"job %llu: the result comes out of its log as it is "
@@ -157,12 +163,18 @@ static int verify_row(struct cli *cli, struct reread *reread, const cJSON *row,
 	cJSON_AddItemToArray(answers, answer);
 	cJSON_AddNumberToObject(answer, "job", (double)json_u64(row, "job"));
 	cJSON_AddBoolToObject(answer, "same", !list->child);
+	if (reread->cut.bytes) {
+		cJSON_AddNumberToObject(answer, "cut_bytes",
+					(double)reread->cut.bytes);
+		cJSON_AddNumberToObject(answer, "cut_ms",
+					(double)reread->cut.time_ms);
+	}
 	cJSON_AddStringToObject(answer, "rules_stored", rules);
 	cJSON_AddStringToObject(answer, "rules_now", now);
 	if (!cJSON_AddItemToObject(answer, "differences", list))
 		return error_nomem(err, "output");
 	list = NULL;
-	return cli_format(cli, "json") ? 0 : show(cli, answer, err);
+	return cli_format(cli, "json") ? 0 : show(cli, answer, reread, err);
 }
 
 static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,

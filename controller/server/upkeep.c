@@ -1,0 +1,409 @@
+/* upkeep.c - what is kept, and what goes: old output, old orders.
+ */
+#include "controller/server/upkeep.h"
+#include "controller/cluster/job.h"
+#include "protocol/file.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define SLICE_MS 3      /* of work, then everything else has its turn */
+#define ORDER_ROWS 1000 /* of the audit log that go at once */
+#define BREAK_MS 12     /* between slices */
+#define LOOK_MS 2000    /* between looks at whether there is too much */
+#define REST_MS 600000  /* when nothing was left to remove */
+#define AUDIT_MS 3600000
+#define DAY_MS INT64_C(86400000)
+
+/* What a walk over the jobs does with the output of each. */
+enum deed { DEED_COUNT, DEED_SHORTEN, DEED_REMOVE, DEEDS };
+
+struct walk {
+	struct cluster *cluster;
+	enum deed deed;
+	uint64_t keep;
+	int64_t before_ms; /* only what ended then */
+	int64_t until_ms;
+	uint64_t jobs, bytes;
+	uint64_t after; /* done up to this job */
+	bool more;
+	struct error *err;
+};
+
+struct upkeep {
+	struct cluster *cluster;
+	char *state;
+	sd_event_source *timer;
+	bool busy; /* walking: */
+	enum deed deed;
+	uint64_t after, jobs, bytes;
+	bool known;      /* how much output there is: */
+	bool fresh;      /* it was counted before anything went */
+	uint64_t total;  /* when it was counted, */
+	uint64_t stored; /* and what cluster->stored_bytes was then */
+	uint64_t noted;  /* the job whose removal is an event already */
+	int64_t rest_until_ms, audit_ms;
+};
+
+/* Removing: first it is said, then it is done. */
+
+struct finding {
+	uint32_t attempt;
+	int64_t time_ms;
+};
+
+static int find_removed(const struct event_row *row, void *arg)
+{
+	struct finding *finding = arg;
+
+	if (row->attempt == finding->attempt &&
+	    !strcmp(row->kind, UPKEEP_REMOVED))
+		finding->time_ms = row->time_ms;
+	return 0;
+}
+
+int64_t upkeep_removed(struct cluster *cluster, uint64_t job, uint32_t attempt)
+{
+	struct finding finding = { .attempt = attempt };
+
+	store_events(cluster->store, job, 0, 0, find_removed, &finding, NULL);
+	return finding.time_ms;
+}
+
+static int note_removal(struct cluster *cluster, const struct job_row *row,
+			uint32_t attempt, uint64_t bytes, struct error *err)
+{
+	char data[40];
+	const struct event_row event = {
+		.job = row->id,
+		.attempt = attempt,
+		.time_ms = clock_wall_ms(),
+		.kind = UPKEEP_REMOVED,
+		.data = data,
+	};
+
+	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
+	if (upkeep_removed(cluster, row->id, attempt))
+		return 0;
+	return store_put_event(cluster->store, &event, NULL, err);
+}
+
+/* 1: more to do, once what was put is committed. */
+static int remove_output(struct walk *walk, const struct job_row *row,
+			 struct error *err)
+{
+	struct cluster *cluster = walk->cluster;
+	struct upkeep *upkeep = cluster->upkeep;
+	bool noted = upkeep->noted == row->id;
+	int rc = 0;
+
+	if (noted && store_pending(cluster->store, NULL))
+		return 1;
+	for (uint32_t i = 1; rc == 0 && i <= row->attempt; i++) {
+		uint64_t bytes;
+
+		rc = logstore_usage(cluster->logs, row->id, i, &bytes, err);
+		if (rc < 0 || !bytes)
+			continue;
+		upkeep->noted = row->id;
+		rc = noted ? logstore_remove(cluster->logs, row->id, i,
+					     walk->until_ms, &walk->bytes, err)
+			   : note_removal(cluster, row, i, bytes, err);
+	}
+	return rc == 0 && !noted && upkeep->noted == row->id ? 1 : rc;
+}
+
+static int shorten_output(struct walk *walk, const struct job_row *row,
+			  struct error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 1; rc == 0 && i <= row->attempt; i++)
+		rc = logstore_shorten(walk->cluster->logs, row->id, i,
+				      walk->keep, walk->until_ms, &walk->bytes,
+				      err);
+	return rc;
+}
+
+static int count_output(struct walk *walk, const struct job_row *row,
+			struct error *err)
+{
+	for (uint32_t i = 1; i <= row->attempt; i++) {
+		uint64_t bytes;
+
+		if (logstore_usage(walk->cluster->logs, row->id, i, &bytes,
+				   err) < 0)
+			return -1;
+		walk->bytes += bytes;
+	}
+	return 0;
+}
+
+/* store_job_fn */
+static int walk_job(const struct job_row *row, void *arg)
+{
+	static int (*const deeds[DEEDS])(struct walk *, const struct job_row *,
+					 struct error *) = {
+		[DEED_COUNT] = count_output,
+		[DEED_SHORTEN] = shorten_output,
+		[DEED_REMOVE] = remove_output,
+	};
+	struct walk *walk = arg;
+	uint64_t bytes = walk->bytes;
+	/* One in memory has tasks, or containers, that are not gone. */
+	bool over = job_state_final(row->state) &&
+		    row->ended_ms < walk->before_ms &&
+		    !job_find(walk->cluster, row->id);
+	int rc = 0;
+
+	if (clock_mono_ms() >= walk->until_ms) {
+		walk->more = true;
+		return 1;
+	}
+	if (!row->origin && (over || walk->deed == DEED_COUNT))
+		rc = deeds[walk->deed](walk, row, walk->err);
+	walk->jobs += walk->bytes > bytes;
+	if (rc)
+		walk->more = true; /* the same job again */
+	else
+		walk->after = row->id;
+	return rc;
+}
+
+static int walk_on(struct walk *walk, struct error *err)
+{
+	walk->until_ms = clock_mono_ms() + SLICE_MS;
+	walk->err = err;
+	return store_jobs(walk->cluster->store, 0, walk->after, 0, walk_job,
+			  walk, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int upkeep_order(struct cluster *cluster, const struct message_gc *message,
+		 cJSON *body, struct error *err)
+{
+	struct walk walk = {
+		.cluster = cluster,
+		.deed = DEED_SHORTEN,
+		.keep = message->keep_bytes,
+		.before_ms = clock_wall_ms(),
+		.after = message->after,
+	};
+
+	if (message->older_ms > INT64_MAX / 2)
+		return error_set(err, EINVAL, "older: out of range");
+	walk.before_ms -= (int64_t)message->older_ms;
+	if (walk_on(&walk, err) < 0)
+		return -1;
+	cJSON_AddNumberToObject(body, "jobs", (double)walk.jobs);
+	cJSON_AddNumberToObject(body, "bytes", (double)walk.bytes);
+	cJSON_AddNumberToObject(body, "after", (double)walk.after);
+	cJSON_AddBoolToObject(body, "more", walk.more);
+	return 0;
+}
+
+/* By itself. */
+
+/* How much has to go; 0: nothing. Once something goes, a bit more does: there
+ * must be a while until the next walk.
+ */
+static uint64_t excess(const struct upkeep *upkeep)
+{
+	const struct cluster *cluster = upkeep->cluster;
+	const struct keep *keep = &cluster->keep;
+	uint64_t total = upkeep->total + cluster->stored_bytes - upkeep->stored;
+	uint64_t most =
+		keep->logs_bytes - (upkeep->busy ? keep->logs_bytes / 20 : 0);
+	uint64_t wanted = keep->free_bytes;
+	uint64_t over = 0, there;
+	struct statvfs disk;
+
+	if (keep->logs_bytes && upkeep->known && total > most)
+		over = total - most;
+	if (wanted && statvfs(upkeep->state, &disk) == 0) {
+		there = (uint64_t)disk.f_bavail * disk.f_frsize;
+		wanted += upkeep->busy ? wanted / 20 : 0;
+		if (there < wanted && wanted - there > over)
+			over = wanted - there;
+	}
+	return over;
+}
+
+static void begin(struct upkeep *upkeep, enum deed deed)
+{
+	upkeep->busy = true;
+	upkeep->fresh = false;
+	upkeep->deed = deed;
+	upkeep->after = upkeep->jobs = upkeep->bytes = 0;
+	upkeep->noted = 0;
+}
+
+static void end(struct upkeep *upkeep)
+{
+	static const char *const words[DEEDS] = {
+		[DEED_SHORTEN] = "shortened to beginning and end",
+		[DEED_REMOVE] = "removed",
+	};
+
+	upkeep->busy = false;
+	if (words[upkeep->deed] && upkeep->jobs)
+		log_info("to make room, the output of jobs=%" PRIu64
+			 " was %s: %" PRIu64 " bytes",
+			 upkeep->jobs, words[upkeep->deed], upkeep->bytes);
+}
+
+/* All jobs were looked at. */
+static void walked(struct upkeep *upkeep)
+{
+	struct cluster *cluster = upkeep->cluster;
+
+	end(upkeep);
+	if (upkeep->deed == DEED_COUNT) {
+		upkeep->known = upkeep->fresh = true;
+		upkeep->total = upkeep->bytes;
+		upkeep->stored = cluster->stored_bytes;
+	} else if (upkeep->deed == DEED_SHORTEN) {
+		begin(upkeep, DEED_REMOVE);
+	} else {
+		log_warning("too much is stored, and there is no output of "
+			    "jobs that are over which could go: give %s more "
+			    "room",
+			    upkeep->state);
+		upkeep->known = false; /* counted again */
+		upkeep->rest_until_ms = clock_mono_ms() + REST_MS;
+	}
+}
+
+static void work(struct upkeep *upkeep)
+{
+	struct walk walk = {
+		.cluster = upkeep->cluster,
+		.deed = upkeep->deed,
+		.keep = upkeep->cluster->keep.ends_bytes,
+		.before_ms = INT64_MAX,
+		.after = upkeep->after,
+	};
+	struct error err;
+
+	if (upkeep->deed != DEED_COUNT && !excess(upkeep)) {
+		end(upkeep);
+		return;
+	}
+	if (walk_on(&walk, &err) < 0) {
+		log_error("upkeep: %s", err.text);
+		end(upkeep);
+		upkeep->rest_until_ms = clock_mono_ms() + REST_MS;
+		return;
+	}
+	upkeep->after = walk.after;
+	upkeep->jobs += walk.jobs;
+	upkeep->bytes += walk.bytes;
+	if (upkeep->deed != DEED_COUNT)
+		upkeep->total -=
+			walk.bytes < upkeep->total ? walk.bytes : upkeep->total;
+	if (!walk.more)
+		walked(upkeep);
+}
+
+/* Old orders. That some were removed is one, too. */
+static bool trim_audit(struct upkeep *upkeep)
+{
+	struct cluster *cluster = upkeep->cluster;
+	const struct keep *keep = &cluster->keep;
+	char request[80];
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = "controller",
+		.role = role_name(ROLE_CONTROLLER),
+		.address = "-",
+		.act = "audit-trim",
+		.request = request,
+	};
+	uint64_t rows = 0;
+	int64_t oldest_ms = row.time_ms - (int64_t)keep->audit_days * DAY_MS;
+	struct error err;
+
+	if (!keep->audit_rows ||
+	    store_pending(cluster->store, NULL)) /* reads do not see those */
+		return false;
+	if (store_trim_audit(cluster->store, keep->audit_rows, oldest_ms,
+			     ORDER_ROWS, &rows, &err) < 0) {
+		log_error("audit: %s", err.text);
+		return false;
+	}
+	if (!rows)
+		return false;
+	snprintf(request, sizeof(request),
+		 "{\"rows\":%" PRIu64 ",\"keep\":%" PRIu64 ",\"days\":%" PRIu64
+		 "}",
+		 rows, keep->audit_rows, keep->audit_days);
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	return rows == ORDER_ROWS;
+}
+
+static void look(struct upkeep *upkeep)
+{
+	bool counts = upkeep->cluster->keep.logs_bytes;
+
+	if (counts && !upkeep->known)
+		begin(upkeep, DEED_COUNT);
+	else if (excess(upkeep))
+		begin(upkeep,
+		      counts && !upkeep->fresh ? DEED_COUNT : DEED_SHORTEN);
+}
+
+static int upkeep_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct upkeep *upkeep = arg;
+	struct cluster *cluster = upkeep->cluster;
+	int64_t now = clock_mono_ms();
+	bool more = false;
+
+	if (now >= upkeep->audit_ms) {
+		more = trim_audit(upkeep);
+		if (!more && !store_pending(cluster->store, NULL))
+			upkeep->audit_ms = now + AUDIT_MS;
+	}
+	if (upkeep->busy)
+		work(upkeep);
+	else if (now >= upkeep->rest_until_ms)
+		look(upkeep);
+	loop_timer(cluster->loop, &upkeep->timer,
+		   more || upkeep->busy ? BREAK_MS : LOOK_MS, upkeep_run,
+		   upkeep, NULL);
+	return 0;
+}
+
+int upkeep_open(struct cluster *cluster, const char *state, struct error *err)
+{
+	struct upkeep *upkeep = calloc(1, sizeof(*upkeep));
+
+	if (!upkeep)
+		return error_nomem(err, "upkeep");
+	cluster->upkeep = upkeep;
+	upkeep->cluster = cluster;
+	upkeep->state = strdup(state);
+	if (!upkeep->state)
+		return error_nomem(err, "upkeep");
+	return loop_timer(cluster->loop, &upkeep->timer, BREAK_MS, upkeep_run,
+			  upkeep, err);
+}
+
+void upkeep_close(struct cluster *cluster)
+{
+	struct upkeep *upkeep = cluster->upkeep;
+
+	if (!upkeep)
+		return;
+	loop_source_free(&upkeep->timer);
+	free(upkeep->state);
+	free(upkeep);
+	cluster->upkeep = NULL;
+}
