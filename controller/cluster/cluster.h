@@ -239,7 +239,8 @@ struct cluster {
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
 	bool changed;   /* something that a parked request may wait for */
-	bool disk_full; /* said so in the log already */
+	bool disk_full; /* said so in the log already: of the store, */
+	bool logs_full; /* of the output */
 };
 
 #endif

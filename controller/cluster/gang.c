@@ -371,6 +371,9 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 	bool again = failure == FAILURE_CANCELLED &&
 		     failure_infrastructure(job->failure);
 
+	/* What it did is worth nothing without what it had to say. */
+	if (failure == FAILURE_NODE_LOST && !job->failure)
+		return true;
 	if (!again && (!ended || (failure != FAILURE_CANCELLED &&
 				  failure != FAILURE_TIMEOUT)))
 		return false;
@@ -671,9 +674,12 @@ static void task_missing(struct cluster *cluster, struct task *task)
 		return;
 	}
 	if (job->state == JOB_ALLOCATED || job->state == JOB_PREPARING) {
+		task->state = TASK_PREPARING;
 		tell_prepare(task);
 		return;
 	}
+	if (task->collected)
+		return; /* all that it had is here */
 	task->state = TASK_ENDED;
 	task->collected = true;
 	snprintf(text, sizeof(text), "%s no longer has the task",

@@ -125,10 +125,10 @@ static void append_failed(struct cluster *cluster, struct task *task,
 		return;
 	}
 	ack->retry_ms = FULL_RETRY_MS;
-	if (!cluster->disk_full)
+	if (!cluster->logs_full)
 		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
 			  log->job, log->stream, err->text);
-	cluster->disk_full = true;
+	cluster->logs_full = true;
 }
 
 void intake_log(struct cluster *cluster, struct node *node,
@@ -159,7 +159,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 			    &ack.length, &err) < 0)
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
-		cluster->disk_full = false;
+		cluster->logs_full = false;
 	if (ack.length == log->offset + size) {
 		cluster->stored_bytes += size;
 		quota_stored(cluster, task, log->stream, size);

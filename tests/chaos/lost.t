@@ -9,6 +9,7 @@ need_root
 cluster_need
 # Longer than the wire needs to notice a node that is only slow.
 CONTROLLER_ARGS=(--node-lost 5)
+must small_disk cluster/controller/logs 2
 must cluster_up 3 hosts
 
 # A gang of two; one of its nodes goes, the third is free.
@@ -43,6 +44,22 @@ must nodes_up 3 20
 ok 'wait_for "[[ ! \$(containers host${lost#n}) ]]" 20' \
 	"when it comes back, that is removed"
 ok 'wait_sweep "$SWEEP" 20' "the sweep is done"
+
+# The command is over, but its output has no place: then the node goes.
+must submit_tool rest retries=1 append /host/runs x , print 3000000
+must wait_for "[[ \$(job_get $JOB .state) == collecting ]]" 20
+must wait_for '(($(log_size "$JOB") > 1000000))' 20
+lost=$(job_get "$JOB" '.allocation[0]')
+must link_cut "${lost#n}"
+ok 'wait_for "[[ \$(job_get $JOB .attempt) == 2 ]]" 40' \
+	"a job whose output went with its node is tried again"
+must mount -o remount,size=64m "$CLUSTER/controller/logs"
+ok 'wait_job "$JOB" completed 20' "and completes"
+ok 'log_is "$JOB" 2 0 append /dev/null x , print 3000000' \
+	"with all of its output"
+must link_restore "${lost#n}"
+must nodes_up 3 20
+must wait_sweep "$SWEEP" 20
 
 # The only node that could: the job waits for it.
 must submit_tool all nodes=3 append /host/runs x , wait /host/go , print 7000
