@@ -66,6 +66,7 @@ static void touch_contents(void *arg)
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
+	preloads_touch(agent->preloads);
 }
 
 static int open_depot(struct agent *agent, struct error *err)
@@ -86,7 +87,20 @@ static int open_depot(struct agent *agent, struct error *err)
 			.arg = agent,
 		},
 		err);
-	return agent->depot ? 0 : -1;
+	if (!agent->depot)
+		return -1;
+	agent->preloads = preloads_new(
+		&(struct preload_room){
+			.loop = agent->loop,
+			.images = agent->images,
+			.contents = depot_contents(agent->depot),
+			.fetches = depot_fetches(agent->depot),
+			.guard = config->guard,
+			.tell = session_preloaded,
+			.arg = agent,
+		},
+		err);
+	return agent->preloads ? 0 : -1;
 }
 
 static int agent_open(struct agent *agent, struct error *err)
@@ -212,6 +226,7 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
+	preloads_free(agent->preloads);
 	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);

@@ -12,6 +12,7 @@
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
 #include "agent/registry/registries.h"
+#include "agent/tasks/preload.h"
 #include "agent/tasks/task.h"
 #include "protocol/container.h"
 #include "protocol/log.h"
@@ -37,6 +38,7 @@ struct agent {
 	struct spool *spool;
 	struct pump *pump;
 	struct depot *depot;
+	struct preloads *preloads;
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -77,6 +79,7 @@ void session_task_changed(void *arg, struct task *task);
 void session_task_progress(void *arg, struct task *task,
 			   const struct image_progress *progress);
 void session_task_gone(void *arg, struct task *task);
+void session_preloaded(void *arg, const struct message_preloaded *state);
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size);
 int session_send_log(void *arg, const struct message_log *log, const void *data,

@@ -10,6 +10,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
+#include "controller/cluster/preload.h"
 #include "controller/cluster/repeat.h"
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
@@ -195,6 +196,9 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	case MESSAGE_IMAGE_STATE:
 		carry_state(cluster, node, body);
 		break;
+	case MESSAGE_PRELOADED:
+		preload_state(cluster, node, body);
+		break;
 	case MESSAGE_CONTENT_PIECE:
 		gather_piece(cluster, node, body, payload, size);
 		break;
@@ -312,6 +316,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	stock_tick(cluster);
 	gather_tick(cluster);
 	carry_tick(cluster);
+	preload_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))

@@ -55,6 +55,16 @@ static const struct field moving_layer_fields[] = {
 static const struct schema moving_layer_schema =
 	SCHEMA(moving_layer, moving_layer_fields);
 
+static const struct field preload_spec_fields[] = {
+	FIELD(preload_spec, job),
+	FIELD_OPTIONAL(preload_spec, owner),
+	FIELD_OPTIONAL(preload_spec, image),
+	FIELD_OPTIONAL(preload_spec, pin),
+	FIELD_OPTIONAL(preload_spec, workspace),
+};
+const struct schema preload_spec_schema =
+	SCHEMA(preload_spec, preload_spec_fields);
+
 static const struct field submit_workspace_fields[] = {
 	FIELD(submit_workspace, path),
 	FIELD(submit_workspace, content),
@@ -119,6 +129,10 @@ MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
 MESSAGE(image_load, F(image_load, recipe))
 MESSAGE(image_save, F(image_save, order), F(image_save, reference))
+MESSAGE(preload, FIELD_MANY(message_preload, items, preload_spec_schema))
+MESSAGE(preloaded, F(preloaded, job), F(preloaded, phase),
+	O(preloaded, done_bytes), O(preloaded, total_bytes),
+	O(preloaded, moved), O(preloaded, image_pin), O(preloaded, text))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
 	O(image_state, content), O(image_state, code), O(image_state, text))
@@ -160,6 +174,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_AGENT, false },
 	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
 		false },
+	[MESSAGE_PRELOADED] = { "preloaded", &preloaded_schema, ROLE_AGENT, false },
 	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
@@ -179,6 +194,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_CONTROLLER, false },
 	[MESSAGE_IMAGE_SAVE] = { "image-save", &image_save_schema,
 		ROLE_CONTROLLER, false },
+	[MESSAGE_PRELOAD] = { "preload", &preload_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,
 		"submit sweeps" },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false, true,

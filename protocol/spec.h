@@ -187,6 +187,8 @@ struct job_spec {
 	bool same_driver; /* nodes of one driver and chip only; else a warning
 			   */
 	bool strangers;   /* as in task_spec */
+	bool preload; /* while it runs, its nodes may bring what later jobs need
+		       */
 	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;

@@ -3,6 +3,7 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/labels.h"
+#include "controller/cluster/preload.h"
 #include "protocol/file.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ static void node_free(struct node *node)
 	free(node->peers);
 	free(node->instance);
 	free(node->discards);
+	preload_forget(node);
 	free(node->reason);
 	free(node->label_text);
 	inventory_clear(node);
@@ -377,6 +379,8 @@ void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;
 	node->reported = false;
+	preload_forget(node);
+	node->ahead_due = false;
 	node->lost_since_ms = clock_mono_ms();
 	tell(cluster, node);
 }

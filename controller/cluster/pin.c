@@ -65,9 +65,9 @@ static bool needed(const struct container_spec *container)
 }
 
 /* Found, or made and read from the store; NULL: not needed, or no memory. */
-static struct pin *pin_get(struct cluster *cluster, const struct job *job)
+static struct pin *pin_get(struct cluster *cluster, uint64_t sweep,
+			   const struct container_spec *container)
 {
-	const struct container_spec *container = &job->gang->spec.container;
 	owned(pin_free) struct pin *pin = NULL;
 	void *place;
 
@@ -76,7 +76,7 @@ static struct pin *pin_get(struct cluster *cluster, const struct job *job)
 	pin = calloc(1, sizeof(*pin));
 	if (!pin)
 		return NULL;
-	pin->sweep = job->sweep;
+	pin->sweep = sweep;
 	if (asprintf(&pin->image, "%s%s%s",
 		     container->build ? container->build : "",
 		     container->build ? " " : "", container->image) < 0) {
@@ -85,15 +85,20 @@ static struct pin *pin_get(struct cluster *cluster, const struct job *job)
 	}
 	place = tsearch(pin, &cluster->pins, compare);
 	if (place && *(struct pin **)place == pin) {
-		store_pins(cluster->store, job->sweep, read_pin, pin, NULL);
+		store_pins(cluster->store, sweep, read_pin, pin, NULL);
 		return take(pin);
 	}
 	return place ? *(struct pin **)place : NULL;
 }
 
+static struct pin *pin_get_job(struct cluster *cluster, const struct job *job)
+{
+	return pin_get(cluster, job->sweep, &job->gang->spec.container);
+}
+
 const char *pin_of(struct cluster *cluster, const struct job *job)
 {
-	const struct pin *pin = pin_get(cluster, job);
+	const struct pin *pin = pin_get_job(cluster, job);
 
 	return pin && !job->gang->spec.container.build ? pin->found : NULL;
 }
@@ -106,7 +111,7 @@ void pin_stop_waiting(struct cluster *cluster, struct task *task)
 
 bool pin_may_prepare(struct cluster *cluster, struct task *task)
 {
-	struct pin *pin = pin_get(cluster, task->job);
+	struct pin *pin = pin_get_job(cluster, task->job);
 	uint64_t job = task->job->id;
 
 	pin_stop_waiting(cluster, task);
@@ -141,7 +146,7 @@ static int keep(struct cluster *cluster, struct pin *pin, const char *node,
 int pin_learn(struct cluster *cluster, struct task *task, const char *found,
 	      char *text, size_t size)
 {
-	struct pin *pin = pin_get(cluster, task->job);
+	struct pin *pin = pin_get_job(cluster, task->job);
 	const char *node = task->node->name;
 
 	if (!pin)
@@ -156,6 +161,26 @@ int pin_learn(struct cluster *cluster, struct task *task, const char *found,
 		 task->job->gang->spec.container.image, pin->found, pin->node,
 		 found, node);
 	return -1;
+}
+
+bool pin_find(struct cluster *cluster, uint64_t sweep, const char *image,
+	      const char **found)
+{
+	const struct container_spec container = { .image = (char *)image };
+	const struct pin *pin = pin_get(cluster, sweep, &container);
+
+	*found = pin ? pin->found : NULL;
+	return pin && !pin->found;
+}
+
+void pin_tell(struct cluster *cluster, uint64_t sweep, const char *image,
+	      const char *found, const char *node)
+{
+	const struct container_spec container = { .image = (char *)image };
+	struct pin *pin = pin_get(cluster, sweep, &container);
+
+	if (pin && !pin->found && !pin->job)
+		keep(cluster, pin, node, found);
 }
 
 struct releasing {

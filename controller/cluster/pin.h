@@ -31,6 +31,16 @@ void pin_stop_waiting(struct cluster *cluster, struct task *task);
 int pin_learn(struct cluster *cluster, struct task *task, const char *found,
 	      char *text, size_t size);
 
+/* Of an image that is pulled, before a job asks for it: what it means, or NULL.
+ * true: that is to be found out. Borrowed until the next call.
+ */
+bool pin_find(struct cluster *cluster, uint64_t sweep, const char *image,
+	      const char **found);
+
+/* A node found that out; no-op when a job is about to, or it is known. */
+void pin_tell(struct cluster *cluster, uint64_t sweep, const char *image,
+	      const char *found, const char *node);
+
 /* The job ends: if others waited for it, they no longer do. */
 void pin_release(struct cluster *cluster, const struct job *job);
 

@@ -30,6 +30,10 @@ struct queue {
 	size_t length;
 };
 
+/* Put the first `max` jobs of the queue into another one. */
+int queue_copy(const struct queue *queue, size_t max, struct queue *to,
+	       struct error *err);
+
 /* Does a run before b? */
 bool queued_before(const struct queued *a, const struct queued *b);
 void lane_pop(struct lane *lane);

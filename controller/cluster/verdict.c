@@ -4,6 +4,7 @@
 #include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/preload.h"
 #include "controller/cluster/provenance.h"
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
@@ -55,7 +56,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 					     gang->spec.vendor, measure->chip)
 			      : NULL;
 	struct yardstick yardstick;
-	cJSON *result, *usage, *warnings;
+	cJSON *result = NULL, *usage, *warnings;
 	struct result_input input = {
 		.measure = measure,
 		.devices = provenance_devices(gang),
@@ -82,7 +83,8 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
 	input.warnings = warnings;
-	result = result_new(&input, err);
+	if (preload_warnings(cluster, job, warnings, err) == 0)
+		result = result_new(&input, err);
 	cJSON_Delete(warnings);
 	cJSON_Delete(usage);
 	return result;

@@ -477,8 +477,28 @@ static int check_stage(const struct value *value, const struct cell *cell,
 	return value_enum(value, words, &index, err);
 }
 
-/* network, ipc, grace, repeat, recompute, same_driver, strangers, processes,
- * split: what the table cannot say.
+/* The network is part of what a gang's step takes, so beside one nothing is
+ * brought by "true" alone.
+ */
+static int read_preload(const struct value *value, struct cell *cell,
+			struct error *err)
+{
+	/* clang-format off */
+	static const char *const words[] = {
+		"false", "true", "always", NULL,
+	};
+	/* clang-format on */
+	size_t index = 0;
+
+	if (value && value_enum(value, words, &index, err) < 0)
+		return -1;
+	cell->spec.preload =
+		index == 2 || (index == 1 && cell->shape.nodes == 1);
+	return 0;
+}
+
+/* network, ipc, grace, repeat, recompute, same_driver, strangers, preload,
+ * processes, split: what the table cannot say.
  */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
@@ -531,6 +551,7 @@ static int read_others(const struct value *const *values, struct cell *cell,
 			&cell->spec.same_driver, err) < 0 ||
 	    read_choice(values[KEY_STRANGERS], strangers, &cell->spec.strangers,
 			err) < 0 ||
+	    read_preload(values[KEY_PRELOAD], cell, err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
 		return -1;
 	if (!processes)

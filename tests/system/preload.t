@@ -1,0 +1,128 @@
+#!/bin/bash
+# preload.t - images of jobs to come are brought while another one runs, if it
+# allows that: once, seen, told, and given up when nobody wants them.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+
+must cluster_up 1
+must registry_up
+open=$REGISTRY
+must proxy_up slow "$open" stall 3000000
+engine=$(node_engine 1)
+for name in a b c d; do
+	must random_image "$engine" "$open/$name:1" 6
+	must dk "$engine" push -q "$open/$name:1" >/dev/null
+	must dk "$engine" rmi -f "$open/$name:1" >/dev/null
+done
+mkdir -p "$BED/host" "$BED/tree"
+head -c 100000 /dev/urandom >"$BED/tree/code"
+
+# sweep_of NAME REGISTRY IMAGE... [LINE...]: a cell for each image, which waits
+# for /host/NAME-IMAGE
+sweep_of()
+{
+	local name=$1 registry=$2 images=$3
+
+	shift 3
+	printf '%s\n' "sweep: $name" "image: $registry/\${part}:1" \
+		"mounts: [{host: $BED/host, container: /host}]" \
+		"matrix: {part: [$images]}" "$@" \
+		"command: [/tool, wait, '/host/$name-\${part}', print, '1000']" |
+		sed "s/, print,/, ',', print,/" >"$BED/$name.yaml"
+	submit "$BED/$name.yaml"
+}
+
+preload() # FILTER, of the first thing that the node brings
+{
+	nodes_get ".[0].preload[0] | $1"
+}
+
+job_of() # N: the N-th of the sweep
+{
+	jobs_get "$SWEEP" "sort_by(.job) | .[$1 - 1].job"
+}
+
+# Off unless it is asked for.
+must sweep_of plain "$open" 'a, b'
+must wait_job "$JOB" running 60
+second=$(job_of 2)
+touch "$BED/host/plain-a"
+must wait_job "$second" running 60
+is "$(job_get "$second" '[.events[] | select(.kind == "image")] | length')" 1 \
+	"a job's image comes when it is its turn"
+touch "$BED/host/plain-b"
+must wait_sweep "$SWEEP" 60
+is "$(job_get "$JOB" '[.events[] | select(.kind == "preload")] | length')" 0 \
+	"nothing comes beside a job that does not allow it"
+
+# Asked for: while the first one runs; said in the result that it was so.
+must sweep_of ahead "$open" 'a, c' 'preload: true' 'retries: 0' \
+	"workspace: $BED/tree"
+second=$(job_of 2)
+ok 'wait_for "[[ \$(preload .phase) == ready ]]" 60' \
+	"with preload the next job's image comes while this one runs"
+is "$(preload .job)" "$second" "the node says for which job"
+ok 'dk "$engine" image inspect "$open/c:1" >/dev/null' "it is there"
+is "$(job_get "$JOB" .state)" running "the first one still runs"
+like "$(cli show node n1)" "preload:.*$open/c:1 .*ready" "show node shows it"
+like "$(job_get "$JOB" '.events[] | select(.kind == "preload") | .data |
+	"\(.node) \(.what) \(.for)"')" "n1 $open/c:1 $second" "an event tells it"
+touch "$BED/host/ahead-a"
+must wait_job "$second" running 60
+is "$(job_get "$second" '[.events[] | select(.kind == "image")] | length')" 0 \
+	"the second one has its image already"
+is "$(job_get "$second" '.events[] | select(.kind == "pin") | .kind')" '' \
+	"what its name means was found out, too"
+touch "$BED/host/ahead-c"
+must wait_sweep "$SWEEP" 60
+like "$(job_get "$JOB" '.result.flags | join(" ")')" \
+	"n1: $open/c:1 for job $second was brought while it ran: 6.* MiB in " \
+	"the result of the first says what came beside it"
+is "$(job_get "$second" '.result.flags | map(select(test("brought"))) | length')" \
+	0 "that of the second says no such thing"
+
+# A pull that takes its time: seen, given up when its job goes, joined by it.
+must sweep_of slow "$PROXY" 'a, d' 'preload: true' 'retries: 0'
+second=$(job_of 2)
+ok 'wait_for "[[ \$(preload .phase) == pulling ]]" 60' "a slow one is seen"
+like "$(cli nodes)" "brings $PROXY/d:1 for job $second: pulling" \
+	"in the table of nodes, too"
+must cli cancel job "$second"
+ok 'wait_for "[[ \$(preload .phase) == null ]]" 20' \
+	"nobody wants it any more: it is given up"
+ok 'wait_for "log_of cluster/agent1 | grep -q \"no longer brought ahead\"" 20' \
+	"on the node, too"
+must cli retry "$SWEEP"
+ok 'wait_for "[[ \$(preload .phase) == pulling ]]" 60' "wanted again it begins again"
+agent_kill 1
+must agent_up 1
+controller_kill
+must controller_up
+must nodes_up 1 30
+ok 'wait_for "[[ \$(preload .phase) == pulling ]]" 60' \
+	"a new agent and a new controller go on with it"
+touch "$BED/host/slow-a"
+must wait_job "$second" preparing 60
+must proxy_pass slow
+must wait_job "$second" running 60
+ok 'log_of cluster/agent1 | grep -c "no longer brought ahead" | grep -qx 1' \
+	"the job joins the pull that is under way"
+touch "$BED/host/slow-d"
+must wait_sweep "$SWEEP" 60
+is "$(nodes_get '.[0].preload | length')" 0 "in the end nothing is brought"
+
+cat >"$BED/refused.yaml" <<END
+sweep: refused
+image: $open/a:1
+preload: {rate: 100M}
+command: [/tool, print, "1"]
+END
+run cli submit "$BED/refused.yaml"
+like "$err" "found a map.*no rate that could be set" \
+	"a rate is refused in words: no engine keeps one"
+ok 'cluster_clean' "nothing is left on the nodes"
+done_testing
