@@ -40,6 +40,7 @@ struct agent_config {
 	const struct roots *roots; /* NULL: the machine's own */
 	uint32_t stall_ms;         /* of image pulls; 0: the default */
 	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */
+	int64_t refused_ms;       /* after that long its tasks end; 0: never */
 	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
 	uint32_t peer_port;        /* where other agents get contents; 0: any */

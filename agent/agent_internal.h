@@ -58,6 +58,7 @@ struct agent {
 	bool begun;   /* to look what the engine has */
 	bool session; /* welcome was heard */
 	bool complained;
+	int64_t refused_since_ms; /* monotonic; 0: it is not */
 	TAILQ_HEAD(, entry) tasks;
 	size_t tasks_count;
 };

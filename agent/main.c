@@ -154,6 +154,7 @@ static int complete(struct program *program, struct error *err)
 	config->stall_ms = (uint32_t)settings->stall * 1000;
 	config->peer_port = (uint32_t)settings->peer_port;
 	config->clock_limit_ms = (uint32_t)settings->clock_limit * 1000;
+	config->refused_ms = (int64_t)settings->refused_limit * 1000;
 	config->ipmi = settings->ipmi;
 	config->housekeeping = settings->housekeeping_cpus;
 	if (keep_house(config, err) < 0)

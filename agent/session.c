@@ -1,6 +1,7 @@
 /* session.c - what the agent tells the controller, and hears.
  */
 #include "agent/agent_internal.h"
+#include "protocol/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -196,6 +197,7 @@ static void on_welcome(struct agent *agent, void *body)
 	agent->session = true;
 	agent_tell_status(agent);
 	agent->complained = false;
+	agent->refused_since_ms = 0;
 	begin_strays(agent);
 	log_info("session with the controller at %s",
 		 agent->config->controller);
@@ -393,10 +395,39 @@ static void connected(void *arg)
 	cJSON_Delete(hello.facts);
 }
 
+/* A node that nobody wants any more, which it could not be told, or whose key
+ * is another's, is not to run containers for ever. Nothing is lost by that: the
+ * controller has given them up long since.
+ */
+static void note_refusal(struct agent *agent, int code)
+{
+	int64_t now = clock_mono_ms();
+	struct entry *entry;
+
+	if (code != EACCES || !agent->config->refused_ms) {
+		agent->refused_since_ms = 0;
+		return;
+	}
+	if (!agent->refused_since_ms)
+		agent->refused_since_ms = now;
+	if (now - agent->refused_since_ms < agent->config->refused_ms)
+		return;
+	agent->refused_since_ms = now;
+	if (agent->tasks_count)
+		log_warning("the controller has refused the key of this node "
+			    "for %" PRId64 " s: its tasks are ended",
+			    agent->config->refused_ms / 1000);
+	TAILQ_FOREACH(entry, &agent->tasks, next)
+	{
+		task_stop(entry->task, FAILURE_NODE_LOST);
+	}
+}
+
 static void lost(void *arg, int code, const char *why)
 {
 	struct agent *agent = arg;
 
+	note_refusal(agent, code);
 	/* Once per outage: the client tries again every second. */
 	if (!agent->complained)
 		log_warning("no session: %s; trying again", why);

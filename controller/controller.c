@@ -102,6 +102,9 @@ static int turn_run(sd_event_source *source, void *arg)
 	if (cluster->changed)
 		server_wake(cluster);
 	wire_server_flush(cluster->wire);
+	if (cluster->recheck)
+		wire_server_recheck(cluster->wire);
+	cluster->recheck = false;
 	return 0;
 }
 
@@ -115,7 +118,9 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	struct wire_peer *old = node ? node->peer : NULL;
 
 	if (access_check_machine(cluster->access, wire_peer_public(peer),
-				 hello->machine, &err) < 0) {
+				 hello->machine, &err) < 0 ||
+	    (node && node_check_machine(node, wire_peer_public(peer),
+					hello->machine, &err) < 0)) {
 		wire_server_refuse(peer, err.code, err.text);
 		return;
 	}
@@ -275,6 +280,15 @@ static bool nothing_left(const struct cluster *cluster)
 	return !cluster->jobs_count;
 }
 
+static void give_up(struct cluster *cluster, struct node *node)
+{
+	char why[KEY_NAME_SIZE + 60];
+
+	snprintf(why, sizeof(why), "%s has been out of reach for %" PRIu64 " s",
+		 node->name, cluster->node_lost_ms / 1000);
+	gang_node_lost(cluster, node, why);
+}
+
 /* What systemctl status shows. */
 static void tell_status(struct controller *controller)
 {
@@ -309,7 +323,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		node_settle_drain(cluster, node, clock_wall_ms());
 		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
 		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
-			gang_node_lost(cluster, node);
+			give_up(cluster, node);
 	}
 	tell_status(controller);
 	look_again(cluster);

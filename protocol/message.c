@@ -146,7 +146,8 @@ MESSAGE(token, F(token, request), F(token, public), F(token, role),
 	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
 MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
 	F(admit, public))
-MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name))
+MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),
+	O(revoke, force))
 MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))

@@ -356,12 +356,15 @@ struct message_admit {
 };
 
 /* Its keys are refused from now on, also in sessions that are open; a node is
- * removed with its key. Reply: {"revoked": how many}.
+ * removed with its key, and told to end what it runs. EPERM: it runs tasks, and
+ * there is no force. Reply: {"revoked": how many, "reached": the node was
+ * told}.
  */
 struct message_revoke {
 	uint64_t request;
 	char *kind; /* "node", "user" or "token" */
 	char *name;
+	bool force; /* its tasks may be lost */
 };
 
 /* From from_ms on (0: now) until until_ms (0: for good), or no longer

@@ -116,6 +116,8 @@ static const struct option_rule node_rules[] = {
 	{ OPTION("name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "of the node that joins with a token (it says itself)" },
 	TOKEN,
+	{ OPTION("force", 0, OPTION_FLAG, force, NULL),
+	  .help = "remove a node that has tasks: they are lost" },
 	{ OPTION("reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why a node is drained, for who looks at nodes" },
 	{ OPTION("from", 0, OPTION_TEXT, from, "TIME"),

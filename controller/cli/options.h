@@ -22,6 +22,7 @@ struct options {
 	bool keep;
 	bool list;
 	bool all;
+	bool force;
 	bool take_over; /* submit --resume */
 	bool keep_going;
 	const char *tree;

@@ -53,8 +53,10 @@ struct node {
 	char *instance; /* of the agent that spoke last; NULL: not told */
 	bool reported;  /* it said what it has, in this session */
 	bool removed;   /* it may not come back under this name's old key */
-	bool drained;   /* it gets no new task now: */
-	bool drain;     /* somebody said so, for this time, wall clock: */
+	char key[KEY_TEXT_SIZE]; /* public, that its agent came with last */
+	char *machine;           /* and from where; NULL: not told */
+	bool drained;            /* it gets no new task now: */
+	bool drain; /* somebody said so, for this time, wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
 	char *reason;                          /* or NULL */
 	char *label_text;                      /* of the slot */
@@ -241,6 +243,7 @@ struct cluster {
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
+	bool recheck;   /* keys, once this turn's messages have gone out */
 	bool changed;   /* something that a parked request may wait for */
 	bool disk_full; /* said so in the log already: of the store, */
 	bool logs_full; /* of the output */

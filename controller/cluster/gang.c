@@ -752,14 +752,16 @@ void gang_node_gone(struct cluster *cluster, struct node *node)
 	} while (task);
 }
 
-void gang_node_lost(struct cluster *cluster, struct node *node)
+void gang_node_lost(struct cluster *cluster, struct node *node, const char *why)
 {
 	struct task *task;
-	char text[200];
 
-	snprintf(text, sizeof(text),
-		 "%s has been out of reach for %" PRIu64 " s", node->name,
-		 cluster->node_lost_ms / 1000);
+	/* One that is in reach ends what it has. */
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		send_discard(node, task->job->id, task->job->attempt,
+			     task->rank);
+	}
 	do {
 		TAILQ_FOREACH(task, &node->tasks, by_node)
 		{
@@ -773,8 +775,7 @@ void gang_node_lost(struct cluster *cluster, struct node *node)
 			task->state = TASK_ENDED;
 			task->collected = true;
 			job->avoid = node;
-			gang_exception(cluster, job, FAILURE_NODE_LOST, 0,
-				       text);
+			gang_exception(cluster, job, FAILURE_NODE_LOST, 0, why);
 			if (job_find(cluster, id) == job && job->gang)
 				gang_advance(cluster, job);
 		}

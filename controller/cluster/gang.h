@@ -27,8 +27,11 @@ void gang_progress(struct cluster *cluster, struct node *node,
 void gang_discarded(struct cluster *cluster, struct node *node,
 		    const struct message_discard *discarded);
 
-/* The node was out of reach for too long: its tasks count as lost. */
-void gang_node_lost(struct cluster *cluster, struct node *node);
+/* The node was out of reach for too long, or is removed: its tasks count as
+ * lost, and it is told to remove them, where it can be. why: a sentence.
+ */
+void gang_node_lost(struct cluster *cluster, struct node *node,
+		    const char *why);
 /* The node's session ended: it will be asked again when it is back. */
 void gang_node_gone(struct cluster *cluster, struct node *node);
 

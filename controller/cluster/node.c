@@ -7,10 +7,12 @@
 #include "protocol/file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DISCARDS_MAX 4096     /* of one node, that are waited for */
+#define MACHINE_MAX 64        /* bytes of what tells machines apart */
 #define LABELS_MAX 64         /* of one node */
 #define INVENTORY "inventory" /* in the row, beside the facts */
 
@@ -34,6 +36,7 @@ static void node_free(struct node *node)
 	preload_forget(node);
 	free(node->reason);
 	free(node->label_text);
+	free(node->machine);
 	inventory_clear(node);
 	cJSON_Delete(node->facts);
 	cJSON_Delete(node->labels);
@@ -105,7 +108,7 @@ struct loading {
 	struct error *err;
 };
 
-/* What people said of it, as the store keeps it. */
+/* What people said of it, and where it is, as the store keeps it. */
 
 static bool drained_at(const struct node *node, int64_t now_ms)
 {
@@ -120,11 +123,23 @@ static int64_t number_of(const cJSON *object, const char *name)
 	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
 }
 
+/* The key is this machine's from now on. Without memory it is anybody's. */
+static void bind(struct node *node, const char *key, const char *machine)
+{
+	snprintf(node->key, sizeof(node->key), "%s", key);
+	free(node->machine);
+	node->machine = machine ? strdup(machine) : NULL;
+}
+
 static void settings_load(struct node *node, const char *text)
 {
 	cJSON *settings = codec_parse(text, strlen(text), NULL);
 	const cJSON *reason =
 		cJSON_GetObjectItemCaseSensitive(settings, "reason");
+	const char *key = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(settings, "key"));
+	const char *machine = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(settings, "machine"));
 
 	node->drain_from_ms = number_of(settings, "from_ms");
 	node->drain_until_ms = number_of(settings, "until_ms");
@@ -133,6 +148,8 @@ static void settings_load(struct node *node, const char *text)
 	node->labels =
 		cJSON_DetachItemFromObjectCaseSensitive(settings, "labels");
 	node->label_text = labels_text(node->labels);
+	if (key && machine)
+		bind(node, key, machine);
 	cJSON_Delete(settings);
 }
 
@@ -149,6 +166,10 @@ static cJSON *settings_json(const struct node *node)
 	if (node->labels)
 		cJSON_AddItemToObject(settings, "labels",
 				      cJSON_Duplicate(node->labels, true));
+	if (node->machine) {
+		cJSON_AddStringToObject(settings, "key", node->key);
+		cJSON_AddStringToObject(settings, "machine", node->machine);
+	}
 	return settings;
 }
 
@@ -281,12 +302,26 @@ int node_remove(struct cluster *cluster, struct node *node, struct error *err)
 	free(node->reason);
 	node->reason = NULL;
 	node->drain = node->drained = false;
+	bind(node, "", NULL);
 	cJSON_Delete(node->labels);
 	node->labels = NULL;
 	free(node->label_text);
 	node->label_text = NULL;
 	node_refresh(cluster, node);
 	return 0;
+}
+
+int node_check_machine(const struct node *node, const char *key,
+		       const char *machine, struct error *err)
+{
+	if (!node->machine || strcmp(node->key, key) != 0 ||
+	    (machine && !strcmp(node->machine, machine)))
+		return 0;
+	return error_set(err, EACCES,
+			 "the key of %s is in use on another machine than this "
+			 "one: make one of its own for this one, or 'regatta "
+			 "node rekey %s'",
+			 node->name, node->name);
 }
 
 bool node_taken(const struct node *node, const struct message_hello *hello)
@@ -317,6 +352,10 @@ int node_join(struct cluster *cluster, struct node *node,
 				 "allowed are a name, and a host's name or IP "
 				 "address",
 				 hello->vendor, hello->address);
+	if (hello->machine && strlen(hello->machine) > MACHINE_MAX)
+		return error_set(err, EPROTO,
+				 "hello: machine: longer than %d bytes",
+				 MACHINE_MAX);
 	vendor = strdup(hello->vendor);
 	address = strdup(hello->address);
 	instance = hello->instance ? strdup(hello->instance) : NULL;
@@ -340,6 +379,7 @@ int node_join(struct cluster *cluster, struct node *node,
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;
+	bind(node, wire_peer_public(peer), hello->machine);
 	node->removed = false;
 	node->reported = false;
 	node->seen_ms = clock_wall_ms();

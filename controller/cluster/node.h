@@ -16,6 +16,13 @@ void node_free_all(struct cluster *cluster);
 /* The nodes that the store knows: down until they say hello. */
 int node_load(struct cluster *cluster, struct error *err);
 
+/* May its agent, with this public key, be on this machine (NULL: it did not
+ * tell)? The key of a node is that of the machine that it came from first.
+ * EACCES.
+ */
+int node_check_machine(const struct node *node, const char *key,
+		       const char *machine, struct error *err);
+
 /* A session begins: take over what hello says (its inventory is moved). */
 int node_join(struct cluster *cluster, struct node *node,
 	      struct wire_peer *peer, struct message_hello *hello,

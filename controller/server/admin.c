@@ -8,23 +8,58 @@
 #include "controller/server/describe.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define REASON_MAX 200
+#define JOBS_TEXT 80 /* bytes of the jobs that are named */
 
-/* Its tasks can only begin again elsewhere: it is not waited for. */
-static int remove_node(struct cluster *cluster, const char *name,
+/* Nobody loses work by accident. */
+static int check_idle(const struct cluster *cluster, const char *name,
+		      struct error *err)
+{
+	const struct node *node = node_find(cluster, name);
+	const struct task *task;
+	char jobs[JOBS_TEXT] = "";
+	size_t used = 0;
+
+	if (!node || TAILQ_EMPTY(&node->tasks))
+		return 0;
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		if (used >= sizeof(jobs) - 24) {
+			snprintf(jobs + used, sizeof(jobs) - used, " ...");
+			break;
+		}
+		used += (size_t)snprintf(jobs + used, sizeof(jobs) - used,
+					 "%s %" PRIu64, used ? "," : "",
+					 task->job->id);
+	}
+	return error_set(err, EPERM,
+			 "%s has tasks of job%s: 'regatta node drain %s' and "
+			 "wait, or --force: then they end, and begin again "
+			 "elsewhere",
+			 name, jobs, name);
+}
+
+/* Its tasks can only begin again elsewhere: it is not waited for. Its session
+ * ends when it was told to remove them.
+ */
+static int remove_node(struct cluster *cluster, const char *name, cJSON *body,
 		       struct error *err)
 {
 	struct node *node = node_find(cluster, name);
+	char why[KEY_NAME_SIZE + 20];
 
 	if (!node)
 		return 0;
+	snprintf(why, sizeof(why), "%s was removed", node->name);
 	if (node_remove(cluster, node, err) < 0)
 		return -1;
-	wire_server_recheck(cluster->wire); /* it leaves */
-	gang_node_lost(cluster, node);
-	node_drop_discards(cluster, node);
+	cJSON_AddBoolToObject(body, "reached", node->peer != NULL);
+	gang_node_lost(cluster, node, why);
+	cluster->recheck = true;
 	return 0;
 }
 
@@ -32,15 +67,19 @@ int admin_revoke(struct cluster *cluster, const char *by,
 		 const struct message_revoke *message, cJSON *body,
 		 struct error *err)
 {
+	bool is_node = !strcmp(message->kind, "node");
+
 	if (!strcmp(message->name, by))
 		return error_set(err, EPERM,
 				 "%s is you: another operator has to do that",
 				 by);
-	if (access_revoke(cluster->access, by, message, body, err) < 0)
+	if ((is_node && !message->force &&
+	     check_idle(cluster, message->name, err) < 0) ||
+	    access_revoke(cluster->access, by, message, body, err) < 0)
 		return -1;
 	stock_revoked(cluster, message->name);
-	if (!strcmp(message->kind, "node"))
-		return remove_node(cluster, message->name, err);
+	if (is_node)
+		return remove_node(cluster, message->name, body, err);
 	wire_server_recheck(cluster->wire);
 	return 0;
 }

@@ -68,6 +68,10 @@ static const struct option_rule rules[] = {
 	{ OPTION("stall", OPTION_NUMBER, stall, "SECONDS"), .min = 1,
 	  .max = 86400, .initial = "120",
 	  .help = "an image pull without progress fails after" },
+	{ OPTION("refused-limit", OPTION_NUMBER, refused_limit, "SECONDS"),
+	  .max = 8640000, .initial = "3600",
+	  .help = "tasks end when the controller refuses this node's key for "
+		  "so long; 0: never" },
 	{ OPTION("clock-limit", OPTION_NUMBER, clock_limit, "SECONDS"),
 	  .min = 1, .max = 86400, .initial = "60",
 	  .help = "no task runs here with a clock that is further from the "

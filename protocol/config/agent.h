@@ -29,9 +29,10 @@ struct agent_settings {
 	const char *cluster;
 	const char *housekeeping_cpus;
 	uint64_t devices;
-	uint64_t peer_port;   /* 0: any */
-	uint64_t stall;       /* s */
-	uint64_t clock_limit; /* s */
+	uint64_t peer_port;     /* 0: any */
+	uint64_t stall;         /* s */
+	uint64_t clock_limit;   /* s */
+	uint64_t refused_limit; /* s */
 	bool ipmi;
 };
 

@@ -8,14 +8,14 @@ need_root
 cluster_need
 must cluster_up 1
 
-# joined NAME: the agent of the settings that join wrote
+# joined NAME [ARGUMENT...]: the agent of the settings that join wrote
 joined()
 {
 	spawn "$1" "$REGATTA_BUILD/regatta-agent" \
 		--config "$BED/$1/agent.yaml" --state "$CLUSTER/$1" \
 		--engine "$(engine_host e1)" --policy any \
 		--images "$REGATTA_BUILD/images" \
-		--init "$REGATTA_BUILD/regatta-init"
+		--init "$REGATTA_BUILD/regatta-init" "${@:2}"
 }
 # join NAME TOKEN [FOLDER]
 join()
@@ -90,6 +90,19 @@ ok 'wait_for "log_of cluster/controller | grep -q \"enrolled on another\"" 20' \
 must end thief
 joined n2
 must nodes_up 2 20
+must agent_stop 1
+must controller_kill
+must controller_up
+spawn thief unshare -m bash -c "mount --bind $BED/machine-id /etc/machine-id
+	exec $REGATTA_BUILD/regatta-agent --controller $REGATTA_CONTROLLER \
+	--controller-key $CLUSTER/controller.key --key $CLUSTER/n1.key \
+	--state $BED/thief --engine $(engine_host e1) --policy any \
+	--images $REGATTA_BUILD/images --init $REGATTA_BUILD/regatta-init"
+ok 'wait_for "log_of cluster/controller | grep -q \"n1 is in use on another\"" 20' \
+	"so is one of the list of keys, also after a restart"
+must end thief
+must agent_up 1
+must nodes_up 2 20
 
 # A new key; the old one is refused while its agent speaks.
 token=$(regatta node rekey n2 2>/dev/null)
@@ -115,11 +128,18 @@ must wait_job "$JOB" running 20
 must regatta node drain n1 2>/dev/null
 must submit_tool third append /host/runs x , wait /host/go
 must wait_job "$JOB" running 20
+# shellcheck disable=SC2034 # in a condition
+container=$(task_container "$JOB")
 run regatta node remove n2
+like "$rc $err" "^2 .*n2 has tasks of job.* $JOB: .*--force" \
+	"a node that has tasks is not removed by accident"
+is "$(node_state n2)" up "(it is there)"
+run regatta node remove n2 --force
 is $rc 0 "a node is removed"
 is "$(nodes_get '[.[].name] | join(" ")')" n1 "it is gone from the list"
 ok 'wait_for "log_of n2 | grep -q \"no longer in the list\"" 10' \
 	"its agent is told"
+ok 'wait_for "! containers e1 | grep -q $container" 20' "and ends what it ran"
 end n2
 must regatta node undrain n1 2>/dev/null
 must regatta cancel job "$((JOB - 1))" 2>/dev/null
@@ -128,6 +148,27 @@ ok 'wait_for "[[ \$(job_get $JOB .attempt) == 2 ]]" 20' \
 must wait_job "$JOB" running 20
 touch "$BED/host/third/go"
 must wait_job "$JOB" completed 20
+
+# Gone while nobody could tell it.
+join n4 "$(regatta node token 2>/dev/null)"
+joined n4
+must nodes_up 2 20
+must regatta node drain n1 2>/dev/null
+must submit_tool fourth retries=0 print 10 , sleep 100
+must wait_job "$JOB" running 20
+container=$(task_container "$JOB")
+end n4 KILL
+must wait_for '[[ $(node_state n4) == down ]]' 20
+run regatta node remove n4 --force
+like "$rc $err" "^0 .*out of reach" "a node that hears nothing of it is removed"
+must wait_job "$JOB" failed 20
+is "$(job_get "$JOB" '"\(.failure) \(.text)"')" "node-lost n4 was removed" \
+	"its tasks are lost"
+joined n4 --refused-limit 2
+ok 'wait_for "! dk e1 ps -q --no-trunc | grep -q $container" 30' \
+	"its agent ends them, once its key was refused long enough"
+end n4
+must regatta node undrain n1 2>/dev/null
 
 # People.
 token=$(regatta user add ann --role viewer 2>/dev/null)

@@ -76,25 +76,34 @@ static int order(struct cli *cli, enum message_type type, void *message,
 	return EXIT_GOOD;
 }
 
-static int revoke_of(struct cli *cli, const char *kind, const char *done,
-		     struct error *err)
-{
-	struct message_revoke message = {
-		.kind = (char *)kind,
-		.name = cli->args[1],
-	};
-
-	return order(cli, MESSAGE_REVOKE, &message, done, err);
-}
-
 static int revoke_token(struct cli *cli, struct error *err)
 {
-	return revoke_of(cli, "token", "is good no longer", err);
+	struct message_revoke message = { .kind = (char *)"token",
+					  .name = cli->args[1] };
+
+	return order(cli, MESSAGE_REVOKE, &message, "is good no longer", err);
 }
 
 static int remove_node(struct cli *cli, struct error *err)
 {
-	return revoke_of(cli, "node", "is removed, its key refused", err);
+	struct message_revoke message = { .kind = (char *)"node",
+					  .name = cli->args[1],
+					  .force = cli->options.force };
+	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(answer_clear) struct answer answer = { 0 };
+
+	if (!client || client_call(client, MESSAGE_REVOKE, &message, NULL, 0, 0,
+				   &answer, err) < 0)
+		return -1;
+	cli_say(cli, "%s is removed, its key refused%s", cli->args[1],
+		cJSON_IsFalse(json_get(answer.body, "reached"))
+			? "; it is out of reach: what it may still run it ends "
+			  "by itself, an hour after it was refused first"
+			: "");
+	if (cli_format(cli, "json") &&
+	    cli_print_json(cli, answer.body, err) < 0)
+		return -1;
+	return EXIT_GOOD;
 }
 
 static int drain(struct cli *cli, struct error *err)
