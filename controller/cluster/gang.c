@@ -301,6 +301,19 @@ static int keep_files(struct cluster *cluster, struct job *job,
 	return rc;
 }
 
+/* It was used now: it stays for a while, should the job be tried again. */
+static int keep_workspace(struct cluster *cluster, const struct job *job,
+			  struct error *err)
+{
+	const char *hash = job->gang->spec.container.workspace;
+
+	/* One that is gone is kept by nobody. */
+	if (hash && stock_keep_workspace(cluster, job->sweep, hash, err) < 0 &&
+	    err->code != ENOENT)
+		return -1;
+	return 0;
+}
+
 /* Everything is here: say what became of the job. */
 static void conclude(struct cluster *cluster, struct job *job)
 {
@@ -317,7 +330,8 @@ static void conclude(struct cluster *cluster, struct job *job)
 		return;
 	}
 	if (verdict_store(cluster, job, &err) < 0 ||
-	    keep_files(cluster, job, &err) < 0) {
+	    keep_files(cluster, job, &err) < 0 ||
+	    keep_workspace(cluster, job, &err) < 0) {
 		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
 		return;
 	}

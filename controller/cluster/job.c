@@ -106,6 +106,7 @@ void job_forget(struct cluster *cluster, struct job *job)
 	chain_clear(cluster, job);
 	repeat_leave(cluster, job);
 	job_drop_gang(cluster, job);
+	pin_forget(cluster, job);
 	tdelete(job, &cluster->jobs, compare_jobs);
 	cluster->jobs_count--;
 	job_free(job);

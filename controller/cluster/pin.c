@@ -203,6 +203,32 @@ void pin_release(struct cluster *cluster, const struct job *job)
 	twalk_r(cluster->pins, release_one, &releasing);
 }
 
+static int compare_sweeps(const void *a, const void *b)
+{
+	const struct pin *x = a, *y = b;
+
+	return x->sweep < y->sweep ? -1 : x->sweep > y->sweep;
+}
+
+void pin_forget(struct cluster *cluster, const struct job *job)
+{
+	const struct pin key = { .sweep = job->sweep };
+	const struct gang *gang;
+	void *found;
+
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (gang->job->sweep == job->sweep)
+			return;
+	}
+	while ((found = tfind(&key, &cluster->pins, compare_sweeps))) {
+		struct pin *pin = *(struct pin **)found;
+
+		tdelete(pin, &cluster->pins, compare);
+		pin_free(pin);
+	}
+}
+
 struct task *pin_next(struct cluster *cluster)
 {
 	struct gang *gang;

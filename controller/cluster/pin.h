@@ -44,6 +44,11 @@ void pin_tell(struct cluster *cluster, uint64_t sweep, const char *image,
 /* The job ends: if others waited for it, they no longer do. */
 void pin_release(struct cluster *cluster, const struct job *job);
 
+/* The job is gone: what its sweep's images mean is forgotten here with the last
+ * one that holds nodes; the store knows it.
+ */
+void pin_forget(struct cluster *cluster, const struct job *job);
+
 /* A task that waits and need not any more, or NULL. */
 struct task *pin_next(struct cluster *cluster);
 

@@ -413,8 +413,8 @@ int gather_keep(struct cluster *cluster, const struct task *task,
 				      here ? file : NULL, text);
 
 		if (add_item(list, item) && here &&
-		    contents_keep(stock_contents(cluster), file->content, err) <
-			    0)
+		    stock_keep_file(cluster, task->job->id, file->content,
+				    err) < 0)
 			return -1;
 	}
 	return 0;

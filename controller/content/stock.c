@@ -15,6 +15,8 @@
 
 #define PUT_IDLE_MS 60000
 #define CLEAN_MS 3600000
+#define FOR_JOB "job-" /* users of contents */
+#define FOR_SWEEP "sweep-"
 
 /* A content that comes in from a person. */
 struct put {
@@ -297,7 +299,8 @@ void stock_want(struct cluster *cluster, struct node *node,
 	    !whole) {
 		if (!err.code)
 			error_set(&err, ENOENT,
-				  "content %.12s: the controller has none",
+				  "content %.12s: the controller has none (any "
+				  "more): submit its sweep anew",
 				  want->hash);
 		if (!want->source)
 			refuse(node, want->hash, &err);
@@ -336,6 +339,134 @@ void stock_gone(struct cluster *cluster, struct node *node)
 	swarm_gone(cluster->stock->swarm, node->name);
 }
 
+/* What is kept. */
+
+int stock_keep_file(struct cluster *cluster, uint64_t job, const char *hash,
+		    struct error *err)
+{
+	char user[CONTENT_USER_MAX];
+
+	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
+	return contents_keep(stock_contents(cluster), hash, user, err);
+}
+
+int stock_keep_workspace(struct cluster *cluster, uint64_t sweep,
+			 const char *hash, struct error *err)
+{
+	char user[CONTENT_USER_MAX];
+
+	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
+	return contents_keep(stock_contents(cluster), hash, user, err);
+}
+
+struct forgetting {
+	struct cluster *cluster;
+	char user[CONTENT_USER_MAX];
+	uint64_t *bytes;
+	struct error *err;
+};
+
+/* store_event_fn */
+static int forget_files(const struct event_row *row, void *arg)
+{
+	struct forgetting *forgetting = arg;
+	const cJSON *file;
+	cJSON *data;
+	int rc = 0;
+
+	if (strcmp(row->kind, job_event_name(JOB_EVENT_FILES)) || !row->data)
+		return 0;
+	data = codec_parse(row->data, strlen(row->data), NULL);
+	cJSON_ArrayForEach(file,
+			   cJSON_GetObjectItemCaseSensitive(data, "files"))
+	{
+		const char *hash = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(file, "content"));
+
+		if (rc == 0 && hash)
+			rc = contents_release(stock_contents(
+						      forgetting->cluster),
+					      hash, forgetting->user,
+					      forgetting->bytes,
+					      forgetting->err);
+	}
+	cJSON_Delete(data);
+	return rc;
+}
+
+int stock_forget_job(struct cluster *cluster, uint64_t job, uint64_t *bytes,
+		     struct error *err)
+{
+	struct forgetting forgetting = {
+		.cluster = cluster,
+		.bytes = bytes,
+		.err = err,
+	};
+
+	snprintf(forgetting.user, sizeof(forgetting.user), FOR_JOB "%" PRIu64,
+		 job);
+	return store_events(cluster->store, job, 0, 0, forget_files,
+			    &forgetting, err);
+}
+
+void stock_note_gone(struct cluster *cluster, cJSON *files)
+{
+	cJSON *file;
+
+	cJSON_ArrayForEach(file, files)
+	{
+		const char *hash = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(file, "content"));
+		uint64_t bytes;
+		bool whole;
+
+		if (!hash ||
+		    contents_look(stock_contents(cluster), hash, &bytes, &whole,
+				  NULL) < 0 ||
+		    whole)
+			continue;
+		cJSON_ReplaceItemInObjectCaseSensitive(file, "content",
+						       cJSON_CreateNull());
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			file, "text",
+			cJSON_CreateString("removed with the old output"));
+	}
+}
+
+static bool is_over(struct cluster *cluster, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+		return false;
+	for (int state = 0; state < JOB_STATES; state++)
+		if (counts[state] && !job_state_final((enum job_state)state))
+			return false;
+	return true;
+}
+
+/* contents_user_fn */
+static void release_old(void *arg, const char *hash, const char *user,
+			int64_t used_ms)
+{
+	struct cluster *cluster = arg;
+	size_t prefix = strlen(FOR_SWEEP);
+	uint64_t bytes = 0;
+	struct error err;
+
+	if (strncmp(user, FOR_SWEEP, prefix) != 0 ||
+	    clock_wall_ms() - used_ms < STOCK_OVER_MS ||
+	    !is_over(cluster, strtoull(user + prefix, NULL, 10)))
+		return;
+	if (contents_release(stock_contents(cluster), hash, user, &bytes,
+			     &err) < 0)
+		log_warning("%s", err.text);
+	else
+		log_info("content=%.12s the workspace of %s is removed: "
+			 "%" PRIu64 " bytes",
+			 hash, user, bytes);
+}
+
 void stock_tick(struct cluster *cluster)
 {
 	struct stock *stock = cluster->stock;
@@ -350,7 +481,8 @@ void stock_tick(struct cluster *cluster)
 	if (stock->cleaned_ms && now - stock->cleaned_ms < CLEAN_MS)
 		return;
 	stock->cleaned_ms = now;
-	if (contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
+	if (contents_users(stock->contents, release_old, cluster, &err) < 0 ||
+	    contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
 		log_info("contents: %" PRIu64 " unused bytes removed", bytes);

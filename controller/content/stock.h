@@ -2,8 +2,9 @@
  *
  * People put contents here (a workspace, an image's layers) and get others
  * (collected files). Nodes are told who gives them what they want (swarm.h);
- * the controller itself gives, too. What jobs refer to is kept; the rest goes
- * when it was not used for STOCK_AGE_MS.
+ * the controller itself gives, too. What jobs collected is kept until their
+ * output goes, a workspace until its sweep has been over for STOCK_OVER_MS; the
+ * rest goes when it was not used for STOCK_AGE_MS.
  */
 #ifndef CONTROLLER_CONTENT_STOCK_H
 #define CONTROLLER_CONTENT_STOCK_H
@@ -19,6 +20,7 @@
 #define STOCK_ALONE_MS 600000
 
 #define STOCK_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
+#define STOCK_OVER_MS ((int64_t)30 * 24 * 3600 * 1000)
 #define STOCK_PUTS_MAX 16 /* contents coming in from people at a time */
 #define STOCK_PIECE (512 << 10)
 
@@ -27,6 +29,23 @@ int stock_open(struct cluster *cluster, const char *folder, struct error *err);
 void stock_close(struct cluster *cluster);
 
 struct contents *stock_contents(const struct cluster *cluster);
+
+/* Keep a collected file for its job; a workspace for its sweep, from now on.
+ * contents_sync() follows.
+ */
+int stock_keep_file(struct cluster *cluster, uint64_t job, const char *hash,
+		    struct error *err);
+int stock_keep_workspace(struct cluster *cluster, uint64_t sweep,
+			 const char *hash, struct error *err);
+
+/* Remove what the job collected, unless others collected the same; *bytes grows
+ * by what is gone. Again is success.
+ */
+int stock_forget_job(struct cluster *cluster, uint64_t job, uint64_t *bytes,
+		     struct error *err);
+
+/* Of a list of collected files (gather_keep()): say of those that are gone. */
+void stock_note_gone(struct cluster *cluster, cJSON *files);
 
 /* Requests of people: the body of the reply, or NULL. */
 cJSON *stock_put(struct cluster *cluster, const struct message_content_put *put,

@@ -313,24 +313,29 @@ static int put_jobs(struct submitting *to)
 	return to->resume && to->until ? put_all_further(to) : 0;
 }
 
-/* What the cells take with them must be here, and stay. */
+/* What the cells take with them must be here. */
 static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 			   const struct message_submit *message,
 			   struct error *err)
 {
 	const char *path;
+	uint64_t bytes;
+	bool whole;
 
 	for (size_t i = 0; i < message->workspaces_count; i++) {
 		const struct submit_workspace *item = &message->workspaces[i];
 
-		if (sweep_bind(sweep, item->path, item->content, err) < 0)
+		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
+		    contents_look(stock_contents(cluster), item->content,
+				  &bytes, &whole, err) < 0)
 			return -1;
-		if (contents_keep(stock_contents(cluster), item->content, err) <
-		    0)
-			return error_prefix(err, "workspace %.80s", item->path);
+		if (!whole)
+			return error_set(err, ENOENT,
+					 "workspace %.80s: content %.12s is "
+					 "not "
+					 "here",
+					 item->path, item->content);
 	}
-	if (contents_sync(stock_contents(cluster), err) < 0)
-		return -1;
 	path = sweep_unbound(sweep);
 	return path ? error_set(err, EINVAL,
 				"%s: workspace %.80s was not sent along: the "
@@ -338,6 +343,19 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 				"frameworks (--images) to find it",
 				sweep_name(sweep), path)
 		    : 0;
+}
+
+/* And stay. */
+static int keep_workspaces(struct cluster *cluster, uint64_t sweep,
+			   const struct message_submit *message,
+			   struct error *err)
+{
+	for (size_t i = 0; i < message->workspaces_count; i++)
+		if (stock_keep_workspace(cluster, sweep,
+					 message->workspaces[i].content,
+					 err) < 0)
+			return -1;
+	return contents_sync(stock_contents(cluster), err);
 }
 
 /* Nothing of a sweep that was refused stays: no row, no job that could run. */
@@ -415,7 +433,8 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	row.name = sweep_name(sweep);
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
-	if (store_put_sweep(cluster->store, &row, err) < 0)
+	if (keep_workspaces(cluster, row.id, message, err) < 0 ||
+	    store_put_sweep(cluster->store, &row, err) < 0)
 		return NULL;
 	to.sweep = sweep;
 	to.id = row.id;

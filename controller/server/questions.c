@@ -6,6 +6,7 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/verdict.h"
 #include "controller/content/carry.h"
+#include "controller/content/stock.h"
 #include "controller/server/describe.h"
 
 #include <errno.h>
@@ -532,6 +533,7 @@ static int ask_files(struct cluster *cluster, const struct message_query *query,
 		return -1;
 	list = cJSON_DetachItemFromObjectCaseSensitive(data, "files");
 	cJSON_Delete(data);
+	stock_note_gone(cluster, list);
 	cJSON_AddItemToObject(body, "files", list ? list : cJSON_CreateArray());
 	return 0;
 }

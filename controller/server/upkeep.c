@@ -2,6 +2,7 @@
  */
 #include "controller/server/upkeep.h"
 #include "controller/cluster/job.h"
+#include "controller/content/stock.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -21,12 +22,13 @@
 #define DAY_MS INT64_C(86400000)
 
 /* What a walk over the jobs does with the output of each. */
-enum deed { DEED_COUNT, DEED_SHORTEN, DEED_REMOVE, DEEDS };
+enum deed { DEED_COUNT, DEED_SHORTEN, DEED_FILES, DEED_REMOVE, DEEDS };
 
 struct walk {
 	struct cluster *cluster;
 	enum deed deed;
 	uint64_t keep;
+	bool files;        /* what is shortened loses its files, too */
 	int64_t before_ms; /* only what ended then */
 	int64_t until_ms;
 	uint64_t jobs, bytes;
@@ -118,10 +120,38 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 	return rc == 0 && !noted && upkeep->noted == row->id ? 1 : rc;
 }
 
+static int note_files(struct cluster *cluster, const struct job_row *row,
+		      uint64_t bytes, struct error *err)
+{
+	char data[40];
+	const struct event_row event = {
+		.job = row->id,
+		.attempt = row->attempt,
+		.time_ms = clock_wall_ms(),
+		.kind = UPKEEP_FILES_REMOVED,
+		.data = data,
+	};
+
+	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
+	return store_put_event(cluster->store, &event, NULL, err);
+}
+
+/* Collected files. What others collected, too, is no byte less. */
+static int remove_files(struct walk *walk, const struct job_row *row,
+			struct error *err)
+{
+	uint64_t bytes = 0;
+	int rc = stock_forget_job(walk->cluster, row->id, &bytes, err);
+
+	walk->bytes += bytes;
+	return rc == 0 && bytes ? note_files(walk->cluster, row, bytes, err)
+				: rc;
+}
+
 static int shorten_output(struct walk *walk, const struct job_row *row,
 			  struct error *err)
 {
-	int rc = 0;
+	int rc = walk->files ? remove_files(walk, row, err) : 0;
 
 	for (uint32_t i = 1; rc == 0 && i <= row->attempt; i++)
 		rc = logstore_shorten(walk->cluster->logs, row->id, i,
@@ -151,6 +181,7 @@ static int walk_job(const struct job_row *row, void *arg)
 					 struct error *) = {
 		[DEED_COUNT] = count_output,
 		[DEED_SHORTEN] = shorten_output,
+		[DEED_FILES] = remove_files,
 		[DEED_REMOVE] = remove_output,
 	};
 	struct walk *walk = arg;
@@ -191,6 +222,7 @@ int upkeep_order(struct cluster *cluster, const struct message_gc *message,
 	struct walk walk = {
 		.cluster = cluster,
 		.deed = DEED_SHORTEN,
+		.files = true,
 		.keep = message->keep_bytes,
 		.before_ms = clock_wall_ms(),
 		.after = message->after,
@@ -210,29 +242,39 @@ int upkeep_order(struct cluster *cluster, const struct message_gc *message,
 
 /* By itself. */
 
-/* How much has to go; 0: nothing. Once something goes, a bit more does: there
- * must be a while until the next walk.
+/* How much has to go, or 0. Once something goes, a bit more does: there must be
+ * a while until the next walk.
  */
-static uint64_t excess(const struct upkeep *upkeep)
+static uint64_t excess_of_disk(const struct upkeep *upkeep)
+{
+	uint64_t wanted = upkeep->cluster->keep.free_bytes, there;
+	struct statvfs disk;
+
+	if (!wanted || statvfs(upkeep->state, &disk) < 0)
+		return 0;
+	there = (uint64_t)disk.f_bavail * disk.f_frsize;
+	wanted += upkeep->busy ? wanted / 20 : 0;
+	return there < wanted ? wanted - there : 0;
+}
+
+static uint64_t excess_of_output(const struct upkeep *upkeep)
 {
 	const struct cluster *cluster = upkeep->cluster;
 	const struct keep *keep = &cluster->keep;
 	uint64_t total = upkeep->total + cluster->stored_bytes - upkeep->stored;
 	uint64_t most =
 		keep->logs_bytes - (upkeep->busy ? keep->logs_bytes / 20 : 0);
-	uint64_t wanted = keep->free_bytes;
-	uint64_t over = 0, there;
-	struct statvfs disk;
 
-	if (keep->logs_bytes && upkeep->known && total > most)
-		over = total - most;
-	if (wanted && statvfs(upkeep->state, &disk) == 0) {
-		there = (uint64_t)disk.f_bavail * disk.f_frsize;
-		wanted += upkeep->busy ? wanted / 20 : 0;
-		if (there < wanted && wanted - there > over)
-			over = wanted - there;
-	}
-	return over;
+	return keep->logs_bytes && upkeep->known && total > most ? total - most
+								 : 0;
+}
+
+/* Collected files are no output: without them only the disk has more room. */
+static bool excess(const struct upkeep *upkeep)
+{
+	bool files = upkeep->busy && upkeep->deed == DEED_FILES;
+
+	return excess_of_disk(upkeep) || (!files && excess_of_output(upkeep));
 }
 
 static void begin(struct upkeep *upkeep, enum deed deed)
@@ -247,15 +289,16 @@ static void begin(struct upkeep *upkeep, enum deed deed)
 static void end(struct upkeep *upkeep)
 {
 	static const char *const words[DEEDS] = {
-		[DEED_SHORTEN] = "shortened to beginning and end",
-		[DEED_REMOVE] = "removed",
+		[DEED_SHORTEN] = "the output was shortened to its ends",
+		[DEED_FILES] = "the collected files were removed",
+		[DEED_REMOVE] = "the output was removed",
 	};
 
 	upkeep->busy = false;
 	if (words[upkeep->deed] && upkeep->jobs)
-		log_info("to make room, the output of jobs=%" PRIu64
-			 " was %s: %" PRIu64 " bytes",
-			 upkeep->jobs, words[upkeep->deed], upkeep->bytes);
+		log_info("to make room, %s of jobs=%" PRIu64 ": %" PRIu64
+			 " bytes",
+			 words[upkeep->deed], upkeep->jobs, upkeep->bytes);
 }
 
 /* All jobs were looked at. */
@@ -269,6 +312,8 @@ static void walked(struct upkeep *upkeep)
 		upkeep->total = upkeep->bytes;
 		upkeep->stored = cluster->stored_bytes;
 	} else if (upkeep->deed == DEED_SHORTEN) {
+		begin(upkeep, DEED_FILES);
+	} else if (upkeep->deed == DEED_FILES) {
 		begin(upkeep, DEED_REMOVE);
 	} else {
 		log_warning("too much is stored, and there is no output of "
@@ -291,6 +336,10 @@ static void work(struct upkeep *upkeep)
 	};
 	struct error err;
 
+	if (upkeep->deed == DEED_FILES && !excess(upkeep)) {
+		walked(upkeep);
+		return;
+	}
 	if (upkeep->deed != DEED_COUNT && !excess(upkeep)) {
 		end(upkeep);
 		return;
@@ -304,7 +353,7 @@ static void work(struct upkeep *upkeep)
 	upkeep->after = walk.after;
 	upkeep->jobs += walk.jobs;
 	upkeep->bytes += walk.bytes;
-	if (upkeep->deed != DEED_COUNT)
+	if (upkeep->deed == DEED_SHORTEN || upkeep->deed == DEED_REMOVE)
 		upkeep->total -=
 			walk.bytes < upkeep->total ? walk.bytes : upkeep->total;
 	if (!walk.more)

@@ -3,10 +3,11 @@
  * Output goes in slices of a few milliseconds, between which everything else
  * goes on. What goes by an order and what goes by itself, because there is more
  * than cluster->keep allows, is one walk over the jobs, oldest first: output of
- * jobs that are over is shortened to its ends; by itself, and when that was not
- * enough, it is removed. A removal is an event of the job, committed before it
- * begins. Nothing of a job that is not over, or whose containers are not all
- * gone, is touched. Results stay.
+ * jobs that are over is shortened to its ends, and by an order their collected
+ * files are removed. By itself these go next, if it is the disk that is full,
+ * and when that was not enough, the output is removed, which is an event of the
+ * job, committed before it begins. Nothing of a job that is not over, or whose
+ * containers are not all gone, is touched. Results stay.
  */
 #ifndef CONTROLLER_SERVER_UPKEEP_H
 #define CONTROLLER_SERVER_UPKEEP_H
@@ -15,6 +16,9 @@
 
 /* The kind of the event: the output of the attempt was removed. */
 #define UPKEEP_REMOVED "output-removed"
+
+/* The job's collected files were. */
+#define UPKEEP_FILES_REMOVED "files-removed"
 
 /* cluster->keep is there by then. state: the folder, copied. */
 int upkeep_open(struct cluster *cluster, const char *state, struct error *err);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static const char *const places[PLACES] = { "partial", "loose", "kept" };
 
 struct contents {
 	int folders[PLACES];
+	int users;     /* the folder */
 	bool unsynced; /* kept/ has names that a power cut may take */
 	uint64_t made; /* names of the new ones */
 	char *piece;   /* HASH_PIECE */
@@ -75,11 +77,22 @@ static void drop_unfinished(struct contents *contents)
 		close(copy);
 }
 
+static int open_folder(const char *folder, const char *name, struct error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/content/%s", folder, name);
+	if (file_make_folders(path, 0700, err) < 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? error_errno(err, "%s", path) : fd;
+}
+
 struct contents *contents_new(const char *folder, struct error *err)
 {
 	owned(contents_free) struct contents *contents =
 		calloc(1, sizeof(*contents));
-	char path[4096];
 
 	if (!contents || !(contents->piece = malloc(HASH_PIECE))) {
 		error_nomem(err, "contents");
@@ -87,17 +100,13 @@ struct contents *contents_new(const char *folder, struct error *err)
 	}
 	for (int i = 0; i < PLACES; i++)
 		contents->folders[i] = -1;
+	contents->users = open_folder(folder, "users", err);
+	if (contents->users < 0)
+		return NULL;
 	for (int i = 0; i < PLACES; i++) {
-		snprintf(path, sizeof(path), "%s/content/%s", folder,
-			 places[i]);
-		if (file_make_folders(path, 0700, err) < 0)
+		contents->folders[i] = open_folder(folder, places[i], err);
+		if (contents->folders[i] < 0)
 			return NULL;
-		contents->folders[i] =
-			open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (contents->folders[i] < 0) {
-			error_errno(err, "%s", path);
-			return NULL;
-		}
 	}
 	drop_unfinished(contents);
 	return take(contents);
@@ -110,6 +119,8 @@ void contents_free(struct contents *contents)
 	for (int i = 0; i < PLACES; i++)
 		if (contents->folders[i] > 0)
 			close(contents->folders[i]);
+	if (contents->users > 0)
+		close(contents->users);
 	free(contents->piece);
 	free(contents);
 }
@@ -194,19 +205,62 @@ int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 				   hash);
 }
 
-int contents_keep(struct contents *contents, const char *hash,
+/* Kept. */
+
+static int check_user(const char *user, struct error *err)
+{
+	size_t size = strlen(user);
+
+	if (size && size <= CONTENT_USER_MAX &&
+	    strspn(user, "abcdefghijklmnopqrstuvwxyz0123456789-") == size)
+		return 0;
+	return error_set(err, EINVAL, "content: '%.50s' is no user", user);
+}
+
+/* The folder of those who use it; -1 with errno. */
+static int open_users(const struct contents *contents, const char *hash)
+{
+	return openat(contents->users, hash,
+		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+/* The mark stands before it is kept, so nothing is ever kept for nobody. */
+static int add_user(struct contents *contents, const char *hash,
+		    const char *user, struct error *err)
+{
+	owned_fd int users = -1;
+	owned_fd int mark = -1;
+
+	if (mkdirat(contents->users, hash, 0700) < 0 && errno != EEXIST)
+		return error_errno(err, "content %.12s", hash);
+	users = open_users(contents, hash);
+	if (users >= 0 && utimensat(users, user, NULL, 0) == 0)
+		return 0;
+	if (users >= 0)
+		mark = openat(users, user,
+			      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			      0600);
+	if (mark < 0 || fsync(users) < 0)
+		return error_errno(err, "content %.12s", hash);
+	contents->unsynced = true;
+	return 0;
+}
+
+int contents_keep(struct contents *contents, const char *hash, const char *user,
 		  struct error *err)
 {
 	struct stat st;
 	enum place place;
 
-	if (check_hash(hash, err) < 0)
+	if (check_hash(hash, err) < 0 || check_user(user, err) < 0)
 		return -1;
 	place = find(contents, hash, &st);
+	if (place != KEPT && place != LOOSE)
+		return error_set(err, ENOENT, "content %.12s: not here", hash);
+	if (add_user(contents, hash, user, err) < 0)
+		return -1;
 	if (place == KEPT)
 		return 0;
-	if (place != LOOSE)
-		return error_set(err, ENOENT, "content %.12s: not here", hash);
 	contents->unsynced = true;
 	return renameat(contents->folders[LOOSE], hash, contents->folders[KEPT],
 			hash) < 0
@@ -216,9 +270,80 @@ int contents_keep(struct contents *contents, const char *hash,
 
 int contents_sync(struct contents *contents, struct error *err)
 {
-	if (contents->unsynced && fsync(contents->folders[KEPT]) < 0)
+	if (contents->unsynced &&
+	    (fsync(contents->users) < 0 || fsync(contents->folders[KEPT]) < 0))
 		return error_errno(err, "content/%s", places[KEPT]);
 	contents->unsynced = false;
+	return 0;
+}
+
+int contents_release(struct contents *contents, const char *hash,
+		     const char *user, uint64_t *bytes, struct error *err)
+{
+	owned_fd int users = -1;
+	struct stat st;
+
+	if (check_hash(hash, err) < 0 || check_user(user, err) < 0)
+		return -1;
+	users = open_users(contents, hash);
+	if (users < 0 || unlinkat(users, user, 0) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : error_errno(err, "content %.12s", hash);
+	/* It cannot go while there is another one. */
+	if (unlinkat(contents->users, hash, AT_REMOVEDIR) < 0)
+		return errno == ENOTEMPTY || errno == EEXIST
+			       ? 0
+			       : error_errno(err, "content %.12s", hash);
+	if (fstatat(contents->folders[KEPT], hash, &st, AT_SYMLINK_NOFOLLOW) <
+		    0 ||
+	    unlinkat(contents->folders[KEPT], hash, 0) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : error_errno(err, "content %.12s", hash);
+	if (bytes)
+		*bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static void users_of(struct contents *contents, const char *hash,
+		     contents_user_fn *fn, void *arg)
+{
+	int users = open_users(contents, hash);
+	DIR *dir = users < 0 ? NULL : fdopendir(users);
+	struct dirent *entry;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (fstatat(users, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+			    0 &&
+		    S_ISREG(st.st_mode))
+			fn(arg, hash, entry->d_name,
+			   (int64_t)st.st_mtim.tv_sec * 1000);
+	if (dir)
+		closedir(dir);
+	else if (users >= 0)
+		close(users);
+}
+
+int contents_users(struct contents *contents, contents_user_fn *fn, void *arg,
+		   struct error *err)
+{
+	int copy = openat(contents->users, ".",
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	if (!dir) {
+		error_errno(err, "content/users");
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	while ((entry = readdir(dir)))
+		if (content_hash_valid(entry->d_name))
+			users_of(contents, entry->d_name, fn, arg);
+	closedir(dir);
 	return 0;
 }
 

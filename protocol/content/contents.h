@@ -6,12 +6,14 @@
  *	partial/new-*	one that is being made, its hash not yet known
  *	loose/<hash>	whole ones that nothing durable speaks of
  *	kept/<hash>	whole ones that a job or sweep refers to
+ *	users/<hash>/<user>	and which: an empty file for each
  *
  * <hash> is the SHA-256 of the bytes, as 64 hex digits. A file is whole when it
  * stands in loose/ or kept/: it gets there by one rename, after its hash was
  * checked and its bytes were synced. Loose ones and partial ones are removed
- * when nobody has used them for a while, kept ones never. The store must be the
- * only writer of its folder, which ends what another process left half-made.
+ * when nobody has used them for a while, kept ones with their last user. The
+ * store must be the only writer of its folder, which ends what another process
+ * left half-made.
  */
 #ifndef PROTOCOL_CONTENT_CONTENTS_H
 #define PROTOCOL_CONTENT_CONTENTS_H
@@ -53,9 +55,26 @@ int contents_open(struct contents *contents, const char *hash,
 int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 		  void *data, size_t size, struct error *err);
 
-/* Never remove it by age. ENOENT. */
-int contents_keep(struct contents *contents, const char *hash,
+/* Do not remove it by age while this user ([a-z0-9-], at most CONTENT_USER_MAX)
+ * has not released it. Kept again, it was used again. ENOENT.
+ */
+#define CONTENT_USER_MAX 40
+int contents_keep(struct contents *contents, const char *hash, const char *user,
 		  struct error *err);
+
+/* The user needs it no more: what has no other one is removed, and *bytes (or
+ * NULL) grows by its size. Not kept, or not by this user, is success.
+ */
+int contents_release(struct contents *contents, const char *hash,
+		     const char *user, uint64_t *bytes, struct error *err);
+
+/* Each user of what is kept, and when it was kept for it last (wall clock); fn
+ * may release it.
+ */
+typedef void contents_user_fn(void *arg, const char *hash, const char *user,
+			      int64_t used_ms);
+int contents_users(struct contents *contents, contents_user_fn *fn, void *arg,
+		   struct error *err);
 
 /* Let what was kept survive a power cut: once for many, for it takes its time.
  */

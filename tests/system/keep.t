@@ -55,7 +55,8 @@ ok '[[ $(log_of cluster/controller | grep -c "too much\|job has more than") \
 	== 2 ]]' "each controller says it once"
 
 # Ended jobs: an order, and what is computed from the log.
-must submit_tool steps framework=cpu model=gpt-nano steps 4000 0
+must submit_tool steps framework=cpu model=gpt-nano 'collect=[/kept]' \
+	into /kept , print 1000 , into - , steps 4000 0
 steps=$JOB
 must wait_sweep "$SWEEP" 30
 is "$(job_get "$steps" .state)" completed "(a training)"
@@ -64,6 +65,11 @@ is "$rc" 0 "its result comes out of its log"
 run regatta gc --older 0 --keep 8K --format json
 ok '[[ $(jq .jobs <<<"$out") == 1 ]]' "an order shortens it"
 ok '(($(disk "$steps") < 100))' "to its ends"
+like "$(cli files "$steps")" "/kept +- +removed with the old output" \
+	"what it collected goes with that"
+is "$(find "$CLUSTER"/controller/content/{kept,users} -type f)" '' \
+	"from the disk"
+like "$(cli show job "$steps")" files-removed "it is an event of the job"
 run cli verify "$steps"
 is "$rc" 1 "now it does not"
 ok 'grep -q "job $steps: its log was shortened on 20..-..-..: .* are missing" \
@@ -73,7 +79,8 @@ ok 'grep -q "job $steps stays as stored: its log was shortened on" \
 	"$BED/err"' "and a report takes what is stored"
 
 # By itself.
-must submit_tool old print 900000
+must submit_tool old 'collect=[/kept]' into /kept , print 1000 , \
+	into - , print 900000
 old=$JOB
 must wait_sweep "$SWEEP" 20
 must submit_tool young print 400000
@@ -102,6 +109,8 @@ ok 'wait_for "log_of cluster/controller | grep -q \"too much is stored\"" 20' \
 	"what cannot be helped is said"
 ok 'ends "$much" 500000 print 30000000 , print 30000000' \
 	"a job that runs loses nothing by that"
+ok 'cli fetch "$old" -o "$BED/files" 2>/dev/null' \
+	"collected files are no output: they stay"
 touch "$BED/host/much/go"
 must wait_job "$much" completed 30
 
@@ -110,9 +119,12 @@ for _ in 1 2 3 4 5 6 7; do
 	must regatta node label n1 a=b 2>/dev/null
 done
 must controller_stop
+CONTROLLER_ARGS+=(--disk-free 1000T)
 must controller_up
 ok 'wait_for "regatta audit | grep -q audit-trim" 20' \
 	"that old orders are forgotten is one"
 ok '(($(regatta audit --format json | jq ".audit | length") <= 6))' \
 	"the last ones are kept"
+ok 'wait_for "regatta files $old | grep -q \"removed with\"" 20' \
+	"when the disk is full, collected files go, too"
 done_testing

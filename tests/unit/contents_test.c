@@ -163,12 +163,12 @@ static void age(struct contents *contents)
 	bool all;
 
 	memcpy(keep, hash_of("hello", 5), sizeof(keep));
-	ok(contents_keep(contents, keep, NULL) == 0 &&
-		   contents_keep(contents, keep, NULL) == 0 &&
+	ok(contents_keep(contents, keep, "job-1", NULL) == 0 &&
+		   contents_keep(contents, keep, "job-1", NULL) == 0 &&
 		   whole(contents, keep, 5),
 	   "kept, and kept again");
 	is_int(contents_sync(contents, &err), 0, "and is so after a power cut");
-	ok(contents_keep(contents, hash_of("none", 4), &err) < 0 &&
+	ok(contents_keep(contents, hash_of("none", 4), "job-1", &err) < 0 &&
 		   err.code == ENOENT,
 	   "what is not there cannot be kept");
 	snprintf(path, sizeof(path), "%s/content/kept/%s", top, keep);
@@ -191,6 +191,59 @@ static void age(struct contents *contents)
 	ok(!all && !bytes, "the old one is gone");
 }
 
+struct used {
+	char text[200];
+	int64_t ms;
+};
+
+static void note_user(void *arg, const char *hash, const char *user,
+		      int64_t used_ms)
+{
+	struct used *used = arg;
+	size_t size = strlen(used->text);
+
+	snprintf(used->text + size, sizeof(used->text) - size, "%.4s %s ", hash,
+		 user);
+	used->ms = used_ms;
+}
+
+/* Kept as long as one user needs it. */
+static void users(struct contents *contents)
+{
+	struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	struct used used = { .ms = 0 };
+	char hash[CONTENT_HASH_SIZE], path[300], want[80];
+	struct error err;
+	uint64_t bytes = 0;
+
+	memcpy(hash, hash_of("new", 3), sizeof(hash));
+	contents_release(contents, hash_of("hello", 5), "job-1", NULL, NULL);
+	ok(contents_keep(contents, hash, "job-2", NULL) == 0 &&
+		   contents_keep(contents, hash, "sweep-1", NULL) == 0 &&
+		   contents_release(contents, hash, "job-2", &bytes, NULL) ==
+			   0 &&
+		   whole(contents, hash, 3) && !bytes,
+	   "what has two users stays when one goes");
+	ok(contents_release(contents, hash, "job-2", NULL, NULL) == 0 &&
+		   whole(contents, hash, 3),
+	   "also when it goes twice");
+	snprintf(path, sizeof(path), "%s/content/users/%s/sweep-1", top, hash);
+	utimensat(AT_FDCWD, path, old, 0);
+	contents_users(contents, note_user, &used, NULL);
+	snprintf(want, sizeof(want), "%.4s sweep-1 ", hash);
+	is(used.text, want, "users are told");
+	ok(used.ms == 1000000, "with when they used it");
+	contents_keep(contents, hash, "sweep-1", NULL);
+	contents_users(contents, note_user, &used, NULL);
+	ok(used.ms > 1000000, "which is renewed");
+	ok(contents_release(contents, hash, "sweep-1", &bytes, NULL) == 0 &&
+		   bytes == 3 && !whole(contents, hash, 3),
+	   "with the last one it goes");
+	ok(contents_keep(contents, hash, "../x", &err) < 0 &&
+		   err.code == EINVAL,
+	   "a user that is a path is refused: %s", err.text);
+}
+
 int main(void)
 {
 	owned(contents_free) struct contents *contents = NULL;
@@ -206,6 +259,7 @@ int main(void)
 	lies(contents);
 	found_out(contents);
 	age(contents);
+	users(contents);
 	contents_free(take(contents));
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
