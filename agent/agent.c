@@ -188,6 +188,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.folder = agent->folder,
 		.allot = &agent->allot,
 		.guard = config->guard,
+		.registries = &agent->registries,
 		.preflight = {
 			.loop = loop,
 			.allot = &agent->allot,

@@ -8,6 +8,7 @@
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/preload.h"
@@ -34,6 +35,7 @@
 
 struct controller {
 	struct cluster cluster;
+	struct key key;
 	sd_event_source *turn, *tick, *stalled;
 	bool is_stalled; /* nothing is heard or said until a commit works */
 	int64_t drain_until_ms;
@@ -99,6 +101,7 @@ static int turn_run(sd_event_source *source, void *arg)
 	repeat_settle(cluster);
 	if (!commit(controller))
 		return 0;
+	logins_settle(cluster);
 	if (cluster->changed)
 		server_wake(cluster);
 	wire_server_flush(cluster->wire);
@@ -396,7 +399,7 @@ static int open_state(struct cluster *cluster,
 		return -1;
 	cluster->queue = queue_new(err);
 	if (!cluster->queue || intake_open(cluster, err) < 0 ||
-	    node_load(cluster, err) < 0 ||
+	    logins_load(cluster, err) < 0 || node_load(cluster, err) < 0 ||
 	    store_active_jobs(cluster->store, load_job, &loading, err) < 0)
 		return -1;
 	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
@@ -449,6 +452,8 @@ struct controller *controller_new(sd_event *loop,
 	TAILQ_INIT(&cluster->due);
 	TAILQ_INIT(&cluster->ended);
 	cluster->loop = sd_event_ref(loop);
+	controller->key = config->key;
+	cluster->key = &controller->key;
 	cluster->node_lost_ms = config->node_lost_ms;
 	cluster->keep = config->keep;
 	if (open_state(cluster, config, err) < 0 ||
@@ -486,6 +491,7 @@ void controller_free(struct controller *controller)
 	job_free_all(cluster);
 	pin_free_all(cluster);
 	repeat_free_all(cluster);
+	logins_free_all(cluster);
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
@@ -503,6 +509,7 @@ void controller_free(struct controller *controller)
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);
 	sd_event_unref(cluster->loop);
+	explicit_bzero(&controller->key, sizeof(controller->key));
 	free(controller);
 }
 

@@ -108,9 +108,11 @@ MESSAGE(discard, T(discard))
 MESSAGE(resync, O(resync, unused))
 MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
-	FIELD_MANY(message_submit, workspaces, submit_workspace_schema))
+	FIELD_MANY(message_submit, workspaces, submit_workspace_schema),
+	FIELD_MANY(message_submit, logins, registry_login_schema))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
-MESSAGE(retry, F(retry, request), F(retry, sweep))
+MESSAGE(retry, F(retry, request), F(retry, sweep),
+	FIELD_MANY(message_retry, logins, registry_login_schema))
 MESSAGE(query, F(query, request), F(query, what), O(query, id),
 	O(query, name), O(query, after), O(query, limit), O(query, since),
 	O(query, wait_ms), O(query, keys))

@@ -319,6 +319,8 @@ struct message_submit {
 	bool resume; /* take over what completed in sweeps of this name */
 	struct submit_workspace *workspaces;
 	size_t workspaces_count;
+	struct registry_login *logins; /* sealed for the controller */
+	size_t logins_count;
 };
 
 struct message_cancel {
@@ -327,10 +329,14 @@ struct message_cancel {
 	uint64_t id;
 };
 
-/* Failed and cancelled jobs of the sweep are queued again as new attempts. */
+/* Failed and cancelled jobs of the sweep are queued again as new attempts.
+ * Reply: {"retried": jobs, "gone": [registries whose logins are gone]}.
+ */
 struct message_retry {
 	uint64_t request;
 	uint64_t sweep;
+	struct registry_login *logins; /* as in submit */
+	size_t logins_count;
 };
 
 /* A new token. Whoever made it keeps the secret half of its key; here only the
@@ -418,11 +424,12 @@ struct message_enrol {
 	char *machine; /* as in hello */
 };
 
-/* what: "sweeps", "sweep" (id 0: the last one), "jobs" (of sweep id), "job",
- * "nodes", "node", "events" (of job id), "results" and "series" (of sweep id),
- * "history" (of keys), "files" (of job id), "image" (an order, by name), "keys"
- * (who may connect), "tokens", "audit". With wait_ms the answer waits until
- * something changed after `since` (the "since" of an earlier answer).
+/* what: "sweeps", "sweep" (id 0: the last one), "text" (of sweep id), "jobs"
+ * (of sweep id), "job", "nodes", "node", "events" (of job id), "results" and
+ * "series" (of sweep id), "history" (of keys), "files" (of job id), "image" (an
+ * order, by name), "keys" (who may connect), "tokens", "audit". With wait_ms
+ * the answer waits until something changed after `since` (the "since" of an
+ * earlier answer).
  */
 struct message_query {
 	uint64_t request;

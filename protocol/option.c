@@ -176,6 +176,8 @@ static int read_value(struct reader *reader, const struct option_rule *rule,
 		reader->last = rule->kind == OPTION_LAST;
 		return option_set(rule, "true", reader->values, err);
 	}
+	if (!value && rule->bare)
+		value = rule->bare;
 	if (!value && reader->next < reader->argc)
 		value = reader->argv[reader->next++];
 	if (!value)
@@ -277,9 +279,12 @@ void option_print(FILE *out, const struct option_rule *rules)
 		if (rule->letter)
 			used = (size_t)snprintf(left, sizeof(left), "-%c, ",
 						rule->letter);
-		snprintf(left + used, sizeof(left) - used, "--%s%s%s",
-			 rule->name, rule->value ? " " : "",
-			 rule->value ? rule->value : "");
+		snprintf(left + used, sizeof(left) - used, "--%s%s%s%s",
+			 rule->name,
+			 rule->bare    ? "[="
+			 : rule->value ? " "
+				       : "",
+			 rule->value ? rule->value : "", rule->bare ? "]" : "");
 		snprintf(words, sizeof(words), "%s%s%s%s", rule->help,
 			 rule->initial ? " (" : "",
 			 rule->initial ? rule->initial : "",

@@ -60,6 +60,8 @@ struct option_rule {
 	const char *const *words; /* the words allowed; ends in NULL */
 	const char *help;
 	const char *initial; /* a daemon's default, or NULL */
+	const char *bare;    /* the value when none stands behind "="; then no
+				other word is one. NULL: there must be one */
 	unsigned places;     /* enum option_place */
 };
 

@@ -113,8 +113,9 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 			  err->text, build->last);
 	} else if (build->gone_login) {
 		error_set(&failure, failure.code,
-			  "%.100s; credentials that came with the job are "
-			  "gone: regatta retry --registry-auth sends them anew",
+			  "credentials that came with the job are gone, "
+			  "regatta "
+			  "retry --registry-auth sends them anew: %s",
 			  err->text);
 	}
 	failed(build, &failure);

@@ -199,6 +199,21 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+int approach_check(const struct registries *registries,
+		   const struct registry_login *logins, size_t count,
+		   struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		owned(credential_clear) struct credential opened = { 0 };
+
+		if (logins[i].sealed &&
+		    login_open(&logins[i], registries->key,
+			       registries->controller, &opened, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Life. */
 
 struct approach *approach_begin(sd_event *loop, struct engine *engine,

@@ -45,6 +45,13 @@ struct approach *approach_begin(sd_event *loop, struct engine *engine,
 void approach_cancel(struct approach *approach);
 OWNED_POINTER(struct approach, approach_cancel)
 
+/* Can all of them be opened? EKEYREJECTED: this node had another key then. One
+ * that is gone is fine.
+ */
+int approach_check(const struct registries *registries,
+		   const struct registry_login *logins, size_t count,
+		   struct error *err);
+
 /* May the engine, by its answer to /info, reach this registry without TLS?
  * Pure.
  */

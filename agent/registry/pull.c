@@ -140,10 +140,11 @@ static void tell_gone(const struct pull *pull, struct error *err)
 {
 	struct error why = *err;
 
-	if (pull->gone_login && (err->code == ENOENT || err->code == EACCES))
+	if (pull->gone_login && err->code != ENOSPC && err->code != ENOMEM)
 		error_set(err, why.code,
-			  "%.100s; the credentials that came with the job are "
-			  "gone: regatta retry --registry-auth sends them anew",
+			  "credentials that came with the job are gone, "
+			  "regatta "
+			  "retry --registry-auth sends them anew: %s",
 			  why.text);
 }
 

@@ -1,6 +1,7 @@
 /* task.c - the life of one task: one container, from its image to its end.
  */
 #include "agent/tasks/task.h"
+#include "agent/registry/approach.h"
 #include "agent/tasks/steps.h"
 #include "protocol/loop.h"
 
@@ -210,6 +211,12 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		task->step = STEP_ENDED;
 		step_collect(task);
 	} else {
+		/* Where they cannot be opened any more, the controller sends
+		 * the whole order anew. */
+		if (!container &&
+		    approach_check(room->registries, task->spec.logins,
+				   task->spec.logins_count, err) < 0)
+			return NULL;
 		task->step = STEP_CHECK;
 		step_check(task);
 	}

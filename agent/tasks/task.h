@@ -42,6 +42,7 @@ struct task_room {
 	const char *folder;       /* of the spool: its free space counts */
 	const struct allot_source *allot;
 	const struct guard *guard; /* what this node allows */
+	const struct registries *registries;
 	struct preflight_room preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);

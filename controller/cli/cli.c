@@ -2,6 +2,7 @@
  */
 #include "controller/cli/cli.h"
 #include "controller/cli/command.h"
+#include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/report/phrases.h"
 #include "controller/results/formula.h"
@@ -25,6 +26,10 @@
 #define IMAGES \
 	{ OPTION("images", 0, OPTION_TEXT, images, "DIR"), \
 	  .help = "models, frameworks and vendors (REGATTA_IMAGES)" }
+
+#define REGISTRY_AUTH(which) \
+	{ OPTION("registry-auth", 0, OPTION_TEXT, registry_auth, "FILE"), \
+	  .bare = REGISTRY_AUTH_DOCKER, .help = which }
 
 #define SET \
 	{ OPTION("set", 's', OPTION_LIST, set, "KEY=VALUE"), \
@@ -78,6 +83,7 @@ static const struct option_rule run_rules[] = {
 	{ OPTION("keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
+	REGISTRY_AUTH("who you are to registries (~/.docker/config.json)"),
 	SET,
 	CASES,
 	IMAGES,
@@ -91,12 +97,21 @@ static const struct option_rule plan_rules[] = {
 	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
+static const struct option_rule retry_rules[] = {
+	REGISTRY_AUTH("send along anew who you are to the registries of its "
+		      "images (~/.docker/config.json)"),
+	IMAGES,
+	FORMAT(plain_formats, "text or json"),
+	{ 0 },
+};
 static const struct option_rule submit_rules[] = {
 	{ OPTION("wait", 'w', OPTION_FLAG, wait, NULL),
 	  .help = "show the progress until all is done, then the results" },
 	{ OPTION("resume", 0, OPTION_FLAG, take_over, NULL),
 	  .help = "take over what completed in earlier sweeps of this name, "
 		  "run the rest" },
+	REGISTRY_AUTH("send along, sealed, who you are to the registries of "
+		      "its images (~/.docker/config.json)"),
 	SET,
 	CASES,
 	IMAGES,
@@ -374,7 +389,7 @@ static const struct command commands[] = {
 	  "end a sweep or a job",
 	  "A bare number is a sweep. What has ended stays as it is.",
 	  "regatta cancel job 17", command_cancel },
-	{ "retry", "SWEEP", 1, 1, true, format_rules,
+	{ "retry", "SWEEP", 1, 1, true, retry_rules,
 	  "run the failed and cancelled jobs of a sweep again",
 	  "Completed jobs keep their results.", "regatta retry 3",
 	  command_retry },

@@ -36,6 +36,7 @@ struct client {
 	sd_event *loop;
 	struct wire_client *wire;
 	char endpoint[256];
+	char public[KEY_TEXT_SIZE], server_public[KEY_TEXT_SIZE];
 	bool ready;        /* welcomed */
 	bool was_ready;    /* there was a session */
 	int64_t absent_ms; /* since when there is none */
@@ -331,6 +332,8 @@ struct client *client_new(sd_event *loop, const struct connection *connection,
 	client->tokens_ms = clock_mono_ms();
 	snprintf(client->endpoint, sizeof(client->endpoint), "%s",
 		 connection->endpoint);
+	memcpy(client->public, connection->key.public, KEY_TEXT_SIZE);
+	memcpy(client->server_public, connection->server_public, KEY_TEXT_SIZE);
 	client->wire =
 		wire_client_new(loop, NULL, connection->endpoint,
 				&connection->key, connection->server_public,
@@ -354,6 +357,16 @@ void client_free(struct client *client)
 	wire_client_free(client->wire);
 	sd_event_unref(client->loop);
 	free(client);
+}
+
+const char *client_public(const struct client *client)
+{
+	return client->public;
+}
+
+const char *client_server_public(const struct client *client)
+{
+	return client->server_public;
 }
 
 sd_event *client_loop(struct client *client)

@@ -39,6 +39,9 @@ void client_free(struct client *client);
 OWNED_POINTER(struct client, client_free)
 
 sd_event *client_loop(struct client *client); /* borrowed */
+/* Our public key, and the controller's. */
+const char *client_public(const struct client *client);
+const char *client_server_public(const struct client *client);
 
 /* Wait for the controller from now on. notice() tells when the connection is
  * lost and when it is back.

@@ -4,6 +4,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
+#include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -230,6 +231,9 @@ void input_clear(struct input *input)
 	sweep_free(input->sweep);
 	catalog_free(input->catalog);
 	buffer_clear(&input->text);
+	logins_free(input->logins, input->logins_count);
+	input->logins = NULL;
+	input->logins_count = 0;
 	input->sweep = NULL;
 	input->catalog = NULL;
 }
@@ -273,7 +277,9 @@ int input_submit(const struct input *input, struct cli *cli,
 	owned(submit_clear) struct message_submit submit = {
 		.file = (char *)input->name,
 		.token = (char *)token,
-		.resume = cli->options.take_over
+		.resume = cli->options.take_over,
+		.logins = input->logins,
+		.logins_count = input->logins_count,
 	};
 	char jobs[HUMAN_SIZE], taken[60] = "";
 	uint64_t id;

@@ -13,6 +13,8 @@ struct input {
 	const char *name; /* borrowed: in errors */
 	struct catalog *catalog;
 	struct sweep *sweep; /* NULL: there is no catalog to check it by */
+	struct registry_login *logins; /* to send along: logins_collect() */
+	size_t logins_count;
 };
 
 /* Read the file ("-": standard input), lay over it what options.set says

@@ -33,6 +33,7 @@ int main(int argc, char **argv)
 		.docker_host = getenv("DOCKER_HOST"),
 		.docker_tls = getenv("DOCKER_TLS_VERIFY"),
 		.docker_certs = getenv("DOCKER_CERT_PATH"),
+		.docker_config = getenv("DOCKER_CONFIG"),
 		.no_color = getenv("NO_COLOR"),
 		.folder = folder,
 	};

@@ -37,6 +37,7 @@ struct options {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
+	const char *registry_auth;
 	const char *device_root;
 	const char *sysfs_root;
 	const char *proc_root;

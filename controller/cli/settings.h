@@ -33,6 +33,7 @@ struct environment {
 	const char *docker_host;    /* DOCKER_HOST */
 	const char *docker_tls;     /* DOCKER_TLS_VERIFY */
 	const char *docker_certs;   /* DOCKER_CERT_PATH */
+	const char *docker_config;  /* DOCKER_CONFIG */
 	const char *no_color;       /* NO_COLOR */
 	const char *folder;         /* of our own program */
 };

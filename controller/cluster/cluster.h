@@ -37,6 +37,7 @@ struct access;  /* controller/access/access.h */
 struct gathers;
 struct carries; /* controller/content/carry.h */
 struct upkeep;
+struct logins;  /* controller/cluster/logins.h */
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -207,6 +208,7 @@ struct parked; /* a request that waits, see server.c */
 
 struct cluster {
 	sd_event *loop;
+	const struct key *key; /* the controller's own */
 	struct store *store;
 	struct logstore *logs;
 	struct stock *stock;
@@ -233,7 +235,8 @@ struct cluster {
 	sd_event_source *settler;
 	void *pins;          /* tsearch(3) tree (pin.h) */
 	size_t pins_waiting; /* tasks that wait for one */
-	void *trials;        /* tsearch(3) tree (repeat.h) */
+	struct logins *logins;
+	void *trials; /* tsearch(3) tree (repeat.h) */
 	TAILQ_HEAD(, trial) ended;
 	bool draining; /* nothing new is begun */
 	struct rules *rules;

@@ -4,6 +4,7 @@
 #include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/status.h"
@@ -39,10 +40,16 @@ static void tell_prepare(struct task *task)
 
 	if (!pin_may_prepare(task->job->gang->cluster, task))
 		return;
+	if (!task->node || !task->node->peer)
+		return;
 	if (task_make_spec(task, &prepare.task, &err) < 0) {
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
 	}
+	if (logins_give(task->job->gang->cluster, task->job->sweep,
+			wire_peer_public(task->node->peer), &prepare.task,
+			&err) < 0)
+		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 	tell(task, MESSAGE_PREPARE, &prepare);
 	codec_clear(&task_spec_schema, &prepare.task);
 }

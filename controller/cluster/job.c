@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/job.h"
 #include "controller/cluster/chain.h"
+#include "controller/cluster/logins.h"
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
 #include "controller/cluster/node.h"
@@ -282,6 +283,7 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	if (ends) {
 		repeat_ended(cluster, job);
 		chain_ended(cluster, job);
+		logins_ended(cluster, job->sweep);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "controller/server/orders.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/job.h"
+#include "controller/cluster/logins.h"
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/shortage.h"
 #include "controller/content/stock.h"
@@ -434,8 +435,12 @@ cJSON *order_submit(struct cluster *cluster, const char *by,
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
 	if (keep_workspaces(cluster, row.id, message, err) < 0 ||
-	    store_put_sweep(cluster->store, &row, err) < 0)
+	    store_put_sweep(cluster->store, &row, err) < 0 ||
+	    logins_put(cluster, row.id, message->logins, message->logins_count,
+		       err) < 0) {
+		store_undo(cluster->store, &mark);
 		return NULL;
+	}
 	to.sweep = sweep;
 	to.id = row.id;
 	to.first_job = store_coming_job(cluster->store);
@@ -560,7 +565,9 @@ cJSON *order_retry(struct cluster *cluster, const char *by,
 
 	if (store_sweep(cluster->store, message->sweep, never, NULL, err) < 0)
 		return NULL;
-	if (store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
+	if (logins_put(cluster, message->sweep, message->logins,
+		       message->logins_count, err) < 0 ||
+	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
 		       &retrying, err) < 0) {
 		store_jobs(cluster->store, message->sweep, 0, 0, unrevive_one,
 			   cluster, NULL);
@@ -571,5 +578,8 @@ cJSON *order_retry(struct cluster *cluster, const char *by,
 		 message->sweep, by, retrying.count);
 	body = answer_new(cluster);
 	cJSON_AddNumberToObject(body, "retried", (double)retrying.count);
+	logins_gone(cluster, message->sweep, message->logins,
+		    message->logins_count, cJSON_AddArrayToObject(body, "gone"),
+		    NULL);
 	return body;
 }

@@ -119,6 +119,18 @@ static int ask_sweep(struct cluster *cluster, const struct message_query *query,
 		       : error_set(err, ENOENT, "there are no sweeps");
 }
 
+static int put_text(const struct sweep_row *row, void *arg)
+{
+	cJSON_AddStringToObject(arg, "text", row->text);
+	return 0;
+}
+
+static int ask_text(struct cluster *cluster, const struct message_query *query,
+		    cJSON *body, struct error *err)
+{
+	return store_sweep(cluster->store, query->id, put_text, body, err);
+}
+
 static int list_job(const struct job_row *row, void *arg)
 {
 	struct listing *listing = arg;
@@ -560,6 +572,7 @@ static const struct {
 } questions[] = {
 	{ "sweeps", ask_sweeps },
 	{ "sweep", ask_sweep },
+	{ "text", ask_text },
 	{ "jobs", ask_jobs },
 	{ "job", ask_job },
 	{ "nodes", ask_nodes },
@@ -582,8 +595,8 @@ static ask_fn *question(const char *what, struct error *err)
 		if (!strcmp(questions[i].what, what))
 			return questions[i].ask;
 	error_set(err, EINVAL,
-		  "what: found '%.40s', allowed are sweeps, sweep, jobs, job, "
-		  "nodes, node, events, results, series, history, keys, "
+		  "what: found '%.40s', allowed are sweeps, sweep, text, jobs, "
+		  "job, nodes, node, events, results, series, history, keys, "
 		  "tokens, audit, files and image",
 		  what);
 	return NULL;

@@ -2,6 +2,7 @@
  */
 #include "controller/server/server.h"
 #include "controller/access/access.h"
+#include "controller/cluster/logins.h"
 #include "controller/content/carry.h"
 #include "controller/content/stock.h"
 #include "controller/server/admin.h"
@@ -245,6 +246,9 @@ static int submit(struct cluster *cluster, struct wire_peer *peer, void *arg,
 {
 	const struct message_submit *message = arg;
 
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  wire_peer_public(peer), err) < 0)
+		return -1;
 	return answer_order(peer, message->request,
 			    order_submit(cluster, wire_peer_name(peer), message,
 					 payload, size, err));
@@ -265,6 +269,9 @@ static int retry(struct cluster *cluster, struct wire_peer *peer, void *arg,
 {
 	const struct message_retry *message = arg;
 
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  wire_peer_public(peer), err) < 0)
+		return -1;
 	return answer_order(peer, message->request,
 			    order_retry(cluster, wire_peer_name(peer), message,
 					err));
@@ -349,6 +356,18 @@ static int enrol(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	return answer_admin(peer, message->request, body, rc);
 }
 
+/* What is sealed is to be forgotten some day; the audit log never is. */
+static void leave_out_sealed(cJSON *object)
+{
+	cJSON *login;
+
+	cJSON_ArrayForEach(login,
+			   cJSON_GetObjectItemCaseSensitive(object, "logins"))
+	{
+		cJSON_DeleteItemFromObjectCaseSensitive(login, "sealed");
+	}
+}
+
 /* In the queue that is committed with the act. */
 static void audit(struct cluster *cluster, const struct wire_peer *peer,
 		  enum message_type type, const void *body, const char *refusal)
@@ -366,6 +385,7 @@ static void audit(struct cluster *cluster, const struct wire_peer *peer,
 	struct error err;
 
 	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
+	leave_out_sealed(object);
 	text = cJSON_PrintUnformatted(object);
 	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
 	if (store_put_audit(cluster->store, &row, &err) < 0)

@@ -111,7 +111,8 @@ static void bash_name(FILE *out, const struct command *command,
 static void bash_value(FILE *out, const struct command *command,
 		       const struct option_rule *rule)
 {
-	if (!rule->value)
+	/* Of an optional value no shell knows whether it is one. */
+	if (!rule->value || rule->bare)
 		return;
 	fprintf(out, "\t%s,--%s", command->name, rule->name);
 	if (rule->letter)
@@ -212,7 +213,7 @@ static void print_quoted(FILE *out, const char *text, const char *escaped)
 static void zsh_option(FILE *out, const struct command *command,
 		       const struct option_rule *rule)
 {
-	const char *joined = rule->value ? "=" : "";
+	const char *joined = rule->bare ? "=-" : rule->value ? "=" : "";
 
 	fputs(" \\\n\t\t\t", out);
 	if (rule->letter && rule->kind == OPTION_LIST)
@@ -232,7 +233,7 @@ static void zsh_option(FILE *out, const struct command *command,
 		print_words(out, rule->words);
 		fputc(')', out);
 	} else if (rule->value) {
-		fprintf(out, ":%s:%s", rule->value,
+		fprintf(out, ":%s%s:%s", rule->bare ? ":" : "", rule->value,
 			names_folder(rule) ? "_files -/"
 			: names_file(rule) ? "_files"
 					   : " ");
@@ -300,7 +301,7 @@ static void fish_option(FILE *out, const struct command *command,
 		fputc('\'', out);
 	} else if (names_folder(rule)) {
 		fputs(" -x -a '(__fish_complete_directories)'", out);
-	} else if (rule->value) {
+	} else if (rule->value && !rule->bare) {
 		fputs(names_file(rule) ? " -r" : " -x", out);
 	}
 	fputs(" -d '", out);

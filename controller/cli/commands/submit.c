@@ -3,10 +3,12 @@
 #include "controller/cli/commands/commands.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
+#include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
 #include "protocol/program.h"
+#include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <string.h>
@@ -77,6 +79,8 @@ int command_submit(struct cli *cli, struct error *err)
 	token_make(token);
 	client = cli_connect(cli, err);
 	if (!client ||
+	    logins_collect(cli, client, input.sweep, &input.logins,
+			   &input.logins_count, err) < 0 ||
 	    input_submit(&input, cli, client, token, &sweep, &body, err) < 0)
 		return -1;
 	if (cli->options.wait)
@@ -161,22 +165,46 @@ int command_cancel(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
+static void say_gone(struct cli *cli, uint64_t sweep, const cJSON *gone)
+{
+	const cJSON *registry;
+
+	cJSON_ArrayForEach(registry, gone)
+	{
+		cli_say(cli,
+			"the credentials for %s that came with the sweep are "
+			"gone; where its images are missing: regatta retry "
+			"%llu --registry-auth",
+			registry->valuestring, (unsigned long long)sweep);
+	}
+}
+
+static void retry_clear(struct message_retry *retry)
+{
+	logins_free(retry->logins, retry->logins_count);
+}
+OWNED_VALUE(struct message_retry, retry_clear)
+
 int command_retry(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_retry retry = { 0 };
+	owned(retry_clear) struct message_retry retry = { 0 };
 	char jobs[HUMAN_SIZE];
 
 	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
 		return -1;
 	client = cli_connect(cli, err);
-	if (!client || client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0,
-				   &answer, err) < 0)
+	if (!client ||
+	    logins_collect_again(cli, client, retry.sweep, &retry.logins,
+				 &retry.logins_count, err) < 0 ||
+	    client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
+			err) < 0)
 		return -1;
 	cli_say(cli, "sweep %llu: %s queued again",
 		(unsigned long long)retry.sweep,
 		human_jobs(json_u64(answer.body, "retried"), jobs));
+	say_gone(cli, retry.sweep, json_list(answer.body, "gone"));
 	if (cli_format(cli, "json") &&
 	    cli_print_json(cli, answer.body, err) < 0)
 		return -1;

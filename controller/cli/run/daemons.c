@@ -106,6 +106,10 @@ static char *const *agent_args(struct daemons *daemons, char **args)
 		args[n++] = (char *)"--engine-tls";
 		args[n++] = (char *)config->engine_tls;
 	}
+	if (config->registry_auth) {
+		args[n++] = (char *)"--registry-auth";
+		args[n++] = (char *)config->registry_auth;
+	}
 	args[n++] = (char *)"--images";
 	args[n++] = (char *)config->images;
 	args[n++] = (char *)"--init";

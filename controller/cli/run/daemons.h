@@ -29,7 +29,8 @@ struct daemons_config {
 	const char *init;
 	const char *images;
 	const char *engine;
-	const char *engine_tls; /* NULL: none */
+	const char *engine_tls;    /* NULL: none */
+	const char *registry_auth; /* NULL: the agent's own */
 	const char *vendor;
 	uint32_t devices;
 	/* True: an interrupted wait ends (set by a signal's callback). */

@@ -5,6 +5,7 @@
 #include "controller/cli/run/folder.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
+#include "controller/cli/logins.h"
 #include "controller/cli/run/probe.h"
 #include "controller/cli/render.h"
 #include "controller/cli/commands/files.h"
@@ -12,6 +13,7 @@
 #include "controller/cli/watch.h"
 #include "protocol/file.h"
 #include "protocol/program.h"
+#include "protocol/registry/credential.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +29,7 @@ struct run {
 	struct folder folder;
 	struct daemons_config config;
 	char paths[4][PATH_MAX]; /* programs and images, for the config */
+	char credentials[PATH_MAX];
 	char vendor[64];
 	sd_event *loop;
 	struct daemons *daemons;
@@ -143,6 +146,29 @@ static int check_sweep(struct run *run, struct error *err)
 	return 0;
 }
 
+/* What the user's docker pull may, a run may: but a file that nobody asked for
+ * by name ends no run.
+ */
+static int find_credentials(struct run *run, struct error *err)
+{
+	const char *given = run->cli->options.registry_auth;
+	struct error why;
+
+	if (logins_file(run->cli, run->credentials, given ? err : NULL) < 0)
+		return given ? -1 : 0;
+	if (!given && access(run->credentials, F_OK) < 0)
+		return 0;
+	if (credential_check(run->credentials, &why) == 0)
+		run->config.registry_auth = run->credentials;
+	else if (given)
+		return error_set(err, why.code, "--registry-auth: %s",
+				 why.text);
+	else
+		cli_say(run->cli, "without credentials for registries: %s",
+			why.text);
+	return 0;
+}
+
 static int find_parts(struct run *run, struct error *err)
 {
 	const struct environment *environment = run->cli->environment;
@@ -172,6 +198,8 @@ static int find_parts(struct run *run, struct error *err)
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
 		config->engine_tls = environment->docker_certs;
+	if (find_credentials(run, err) < 0)
+		return -1;
 	return probe_engine(config->engine, err);
 }
 

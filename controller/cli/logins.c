@@ -1,0 +1,267 @@
+/* logins.c - who the user is to registries, taken along with a sweep, sealed.
+ */
+#include "controller/cli/logins.h"
+
+#include "controller/cli/json.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/dockerfile.h"
+#include "protocol/registry/login.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err)
+{
+	const struct environment *environment = cli->environment;
+	const char *given = cli->options.registry_auth;
+	const char *folder = environment->docker_config;
+	const char *home = environment->home;
+
+	if (given && strcmp(given, REGISTRY_AUTH_DOCKER) != 0) {
+		snprintf(path, PATH_MAX, "%s", given);
+		return 0;
+	}
+	if (folder && *folder) {
+		snprintf(path, PATH_MAX, "%s/config.json", folder);
+		return 0;
+	}
+	if (!home || !*home)
+		return error_set(err, EINVAL,
+				 "--registry-auth: neither DOCKER_CONFIG nor "
+				 "HOME is set");
+	snprintf(path, PATH_MAX, "%s/.docker/config.json", home);
+	return 0;
+}
+
+/* The registries of a sweep. */
+
+static int add_host(struct strings *hosts, const char *image, struct error *err)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	struct reference parts;
+
+	if (reference_parse(image, &parts, err) < 0)
+		return -1;
+	if (!parts.name[0])
+		return 0; /* an id: no registry has it */
+	reference_place(&parts, host, path);
+	for (size_t i = 0; i < hosts->count; i++)
+		if (!strcmp(hosts->items[i], host))
+			return 0;
+	return strings_add(hosts, host, err);
+}
+
+static int add_bases(struct strings *hosts, const char *images,
+		     const char *build, struct error *err)
+{
+	owned(strings_clear) struct strings bases = { 0 };
+	char folder[2 * PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s/%s", images, build);
+	if (dockerfile_read(folder, &bases, err) < 0)
+		return -1;
+	for (size_t i = 0; i < bases.count; i++)
+		if (add_host(hosts, bases.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Neighbours are alike: `last` is what was looked at before. */
+static int add_cell(struct sweep *sweep, size_t cell, const char *images,
+		    char **last, struct strings *hosts, struct error *err)
+{
+	struct job_spec spec;
+	const struct container_spec *container = &spec.container;
+	uint32_t repeats;
+	char *now = NULL;
+	int rc = 0;
+
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	if (asprintf(&now, "%s %s", container->build ? container->build : "",
+		     container->image) < 0) {
+		now = NULL;
+		rc = error_nomem(err, "sweep");
+	} else if (!*last || strcmp(*last, now) != 0) {
+		rc = container->build
+			     ? add_bases(hosts, images, container->build, err)
+			     : add_host(hosts, container->image, err);
+	}
+	codec_clear(&job_spec_schema, &spec);
+	free(*last);
+	*last = now;
+	return rc;
+}
+
+static int find_hosts(struct cli *cli, struct sweep *sweep,
+		      struct strings *hosts, struct error *err)
+{
+	owned_free char *last = NULL;
+	char images[PATH_MAX];
+
+	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++)
+		if (add_cell(sweep, i, images, &last, hosts, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* The user's settings. */
+
+struct asking {
+	struct client *client;
+	const char *registry;
+	struct registry_login login; /* empty: the file knows none */
+	bool told;
+	int rc;
+	struct error *err;
+};
+
+static void told(void *arg, const struct error *err,
+		 const struct credential *credential)
+{
+	struct asking *asking = arg;
+
+	asking->told = true;
+	if (err)
+		asking->rc = error_set(asking->err, err->code, "%s", err->text);
+	else if (credential->username || credential->token)
+		asking->rc = login_seal(asking->registry, credential,
+					client_public(asking->client),
+					client_server_public(asking->client),
+					&asking->login, asking->err);
+}
+
+static int ask(struct asking *asking, const char *file)
+{
+	sd_event *loop = client_loop(asking->client);
+	struct credential_wait *wait =
+		credential_ask(loop, file, asking->registry, told, asking,
+			       asking->err);
+
+	while (wait && !asking->told)
+		if (sd_event_run(loop, UINT64_MAX) < 0)
+			return error_set(asking->err, EIO, "event loop");
+	return wait ? asking->rc : -1;
+}
+
+/* It is the request that is wrong, not who we are to the controller. */
+static int wrong_file(struct error *err)
+{
+	if (err->code == EACCES)
+		err->code = EPERM;
+	return error_prefix(err, "--registry-auth");
+}
+
+static int ask_each(struct cli *cli, struct client *client, const char *file,
+		    const struct strings *hosts, struct registry_login *logins,
+		    size_t *count, struct error *err)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct asking asking = { .client = client,
+					 .registry = hosts->items[i],
+					 .err = err };
+
+		if (ask(&asking, file) < 0)
+			return wrong_file(err);
+		if (asking.login.sealed)
+			logins[(*count)++] = asking.login;
+		else if (hosts->count > 1)
+			cli_say(cli,
+				"no credentials for %s in %s: its images are "
+				"pulled as the nodes themselves may",
+				hosts->items[i], file);
+	}
+	return 0;
+}
+
+static int seal(struct cli *cli, struct client *client,
+		const struct strings *hosts, struct registry_login **logins,
+		size_t *count, struct error *err)
+{
+	char file[PATH_MAX];
+	sigset_t children, before;
+	int rc;
+
+	if (hosts->count > LOGINS_MAX)
+		return error_set(err, E2BIG,
+				 "--registry-auth: the sweep's images are of "
+				 "%zu registries, allowed are %d",
+				 hosts->count, LOGINS_MAX);
+	if (logins_file(cli, file, err) < 0)
+		return -1;
+	*logins = calloc(hosts->count + 1, sizeof(**logins));
+	if (!*logins)
+		return error_nomem(err, "credentials");
+	/* As helpers are run. */
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &children, &before);
+	rc = ask_each(cli, client, file, hosts, *logins, count, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (rc == 0 && !*count)
+		rc = error_set(err, ENOENT,
+			       "--registry-auth: no credentials for %.80s%s in "
+			       "%.100s: docker login puts them there",
+			       hosts->count ? hosts->items[0] : "a registry",
+			       hosts->count > 1 ? ", or any other of the "
+						  "sweep's registries,"
+						: "",
+			       file);
+	return rc;
+}
+
+int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
+		   struct registry_login **logins, size_t *count,
+		   struct error *err)
+{
+	owned(strings_clear) struct strings hosts = { 0 };
+	struct registry_login *list = NULL;
+	size_t found = 0;
+
+	if (!cli->options.registry_auth)
+		return 0;
+	if (!sweep)
+		return error_set(err, EINVAL,
+				 "--registry-auth: the command line needs the "
+				 "folder of models and frameworks (--images) "
+				 "to know the sweep's registries");
+	if (find_hosts(cli, sweep, &hosts, err) < 0)
+		return -1;
+	if (seal(cli, client, &hosts, &list, &found, err) < 0) {
+		logins_free(list, found);
+		return -1;
+	}
+	*logins = list;
+	*count = found;
+	return 0;
+}
+
+int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
+			 struct registry_login **logins, size_t *count,
+			 struct error *err)
+{
+	struct message_query query = { .what = (char *)"text", .id = id };
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(catalog_free) struct catalog *catalog = NULL;
+	owned(sweep_free) struct sweep *sweep = NULL;
+	char images[PATH_MAX];
+	const char *text;
+
+	if (!cli->options.registry_auth)
+		return 0;
+	if (client_query(client, &query, &answer, err) < 0 ||
+	    settings_images(cli->environment, &cli->options, images, err) < 0)
+		return -1;
+	catalog = catalog_load(images, err);
+	text = json_text(answer.body, "text");
+	if (catalog)
+		sweep = sweep_parse(text, strlen(text), "sweep", catalog, err);
+	return sweep ? logins_collect(cli, client, sweep, logins, count, err)
+		     : -1;
+}

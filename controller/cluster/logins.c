@@ -1,0 +1,259 @@
+/* logins.c - who a sweep is to registries: kept sealed, given to its nodes.
+ */
+#include "controller/cluster/logins.h"
+
+#include "protocol/log.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sweep that has some. */
+struct login_sweep {
+	uint64_t id;
+	bool due; /* a job of it has ended since it was looked at */
+};
+
+struct logins {
+	struct login_sweep *sweeps;
+	size_t count;
+};
+
+static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
+{
+	struct logins *logins = cluster->logins;
+	struct login_sweep *grown;
+
+	if (!logins) {
+		logins = calloc(1, sizeof(*logins));
+		if (!logins)
+			return error_nomem(err, "credentials");
+		cluster->logins = logins;
+	}
+	for (size_t i = 0; i < logins->count; i++)
+		if (logins->sweeps[i].id == id)
+			return 0;
+	grown = realloc(logins->sweeps, (logins->count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_nomem(err, "credentials");
+	logins->sweeps = grown;
+	/* All its jobs may have been taken over: they end in no event. */
+	grown[logins->count++] = (struct login_sweep){ .id = id, .due = true };
+	return 0;
+}
+
+struct loading {
+	struct cluster *cluster;
+	struct error *err;
+};
+
+static int load_one(const struct login_row *row, void *arg)
+{
+	struct loading *loading = arg;
+
+	return note_sweep(loading->cluster, row->sweep, loading->err);
+}
+
+int logins_load(struct cluster *cluster, struct error *err)
+{
+	struct loading loading = { cluster, err };
+
+	return store_logins(cluster->store, 0, load_one, &loading, err);
+}
+
+void logins_free_all(struct cluster *cluster)
+{
+	if (cluster->logins)
+		free(cluster->logins->sweeps);
+	free(cluster->logins);
+	cluster->logins = NULL;
+}
+
+int logins_accept(const struct cluster *cluster,
+		  const struct registry_login *logins, size_t count,
+		  const char *from, struct error *err)
+{
+	if (logins_check(logins, count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		owned(credential_clear) struct credential opened = { 0 };
+
+		if (login_open(&logins[i], cluster->key, from, &opened, err) <
+		    0) {
+			if (err->code == EKEYREJECTED)
+				err->code = EINVAL;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int logins_put(struct cluster *cluster, uint64_t sweep,
+	       const struct registry_login *logins, size_t count,
+	       struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct login_row row = {
+			.sweep = sweep,
+			.registry = logins[i].registry,
+			.sealed = logins[i].sealed,
+		};
+
+		if (store_put_login(cluster->store, &row, err) < 0)
+			return -1;
+	}
+	return count ? note_sweep(cluster, sweep, err) : 0;
+}
+
+struct gone {
+	const struct registry_login *given;
+	size_t count;
+	cJSON *list;
+	struct error *err;
+};
+
+static int add_gone(const struct login_row *row, void *arg)
+{
+	struct gone *gone = arg;
+	cJSON *name;
+
+	if (row->sealed || logins_find(gone->given, gone->count, row->registry))
+		return 0;
+	name = cJSON_CreateString(row->registry);
+	if (name && cJSON_AddItemToArray(gone->list, name))
+		return 0;
+	cJSON_Delete(name);
+	return error_nomem(gone->err, "credentials");
+}
+
+int logins_gone(struct cluster *cluster, uint64_t sweep,
+		const struct registry_login *given, size_t count, cJSON *list,
+		struct error *err)
+{
+	struct gone gone = { given, count, list, err };
+
+	return store_logins(cluster->store, sweep, add_gone, &gone, err);
+}
+
+/* Giving. */
+
+struct giving {
+	const struct cluster *cluster;
+	const char *public;
+	const char *host; /* the only one that counts; NULL: all do */
+	struct task_spec *spec;
+	struct error *err;
+};
+
+/* Opened and sealed anew, or without what was sealed. */
+static int seal_anew(const struct giving *giving, const struct login_row *row,
+		     struct registry_login *login)
+{
+	const struct cluster *cluster = giving->cluster;
+	const struct registry_login from = { (char *)row->registry,
+					     (char *)row->sealed };
+	owned(credential_clear) struct credential opened = { 0 };
+	struct error why;
+
+	if (login_open(&from, cluster->key, NULL, &opened, &why) == 0)
+		return login_seal(row->registry, &opened, cluster->key->public,
+				  giving->public, login, giving->err);
+	if (row->sealed)
+		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
+	login->registry = strdup(row->registry);
+	return login->registry ? 0 : error_nomem(giving->err, "credentials");
+}
+
+static int give_one(const struct login_row *row, void *arg)
+{
+	const struct giving *giving = arg;
+	struct task_spec *spec = giving->spec;
+	struct registry_login login = { 0 };
+	struct registry_login *grown;
+
+	if (giving->host && strcmp(giving->host, row->registry) != 0)
+		return 0;
+	if (spec->logins_count == LOGINS_MAX)
+		return 0;
+	grown = realloc(spec->logins,
+			(spec->logins_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_nomem(giving->err, "credentials");
+	spec->logins = grown;
+	if (seal_anew(giving, row, &login) < 0)
+		return -1;
+	grown[spec->logins_count++] = login;
+	return 0;
+}
+
+int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
+		struct task_spec *spec, struct error *err)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	const char *image = spec->pin ? spec->pin : spec->container.image;
+	struct reference parts;
+	struct giving giving = {
+		.cluster = cluster,
+		.public = public,
+		.spec = spec,
+		.err = err,
+	};
+
+	/* What a build is made from, its node knows. */
+	if (!spec->container.build) {
+		if (reference_parse(image, &parts, NULL) < 0)
+			return 0;
+		reference_place(&parts, host, path);
+		giving.host = host;
+	}
+	return store_logins(cluster->store, sweep, give_one, &giving, err);
+}
+
+/* The end. */
+
+void logins_ended(struct cluster *cluster, uint64_t sweep)
+{
+	struct logins *logins = cluster->logins;
+
+	for (size_t i = 0; logins && i < logins->count; i++)
+		if (logins->sweeps[i].id == sweep)
+			logins->sweeps[i].due = true;
+}
+
+static bool is_over(struct cluster *cluster, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES];
+
+	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+		return false;
+	for (int i = 0; i < JOB_STATES; i++)
+		if (counts[i] && !job_state_final((enum job_state)i))
+			return false;
+	return true;
+}
+
+void logins_settle(struct cluster *cluster)
+{
+	struct logins *logins = cluster->logins;
+	size_t kept = 0;
+
+	for (size_t i = 0; logins && i < logins->count; i++) {
+		struct login_sweep *sweep = &logins->sweeps[i];
+
+		if (sweep->due && is_over(cluster, sweep->id) &&
+		    store_drop_logins(cluster->store, sweep->id, NULL) == 0) {
+			log_info("sweep=%" PRIu64 " is over: credentials for "
+				 "registries forgotten",
+				 sweep->id);
+			continue;
+		}
+		sweep->due = false;
+		logins->sweeps[kept++] = *sweep;
+	}
+	if (logins)
+		logins->count = kept;
+}
