@@ -8,7 +8,7 @@
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
-SHARE_MIB=$((${QUICK:-0} ? 64 : 256))
+SHARE_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 64 : 256))}
 SHARE_MBIT=100
 SHARE_NODES=(1 2 4 8)
 
