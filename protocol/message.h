@@ -565,7 +565,8 @@ struct message_kind {
 	const struct schema *schema;
 	unsigned int senders; /* roles */
 	bool payload;
-	bool audited;     /* kept in the audit log, with its answer */
+	bool audited;     /* kept in the audit log, with what came of it; of what
+			     takes many requests the first one */
 	const char *does; /* of what people ask: what it is, for the manual */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];

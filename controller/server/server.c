@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GOES_ON 1 /* of a handler: with what is in the audit log already */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
 /* A request that waits for news. */
@@ -410,10 +411,8 @@ static int backup(struct cluster *cluster, struct wire_peer *peer, void *arg,
 		cJSON_Delete(body);
 		return -1;
 	}
-	if (begun)
-		audit(cluster, peer, MESSAGE_BACKUP, message, NULL);
 	reply(peer, message->request, body, bytes.data, bytes.size);
-	return 0;
+	return begun ? 0 : GOES_ON;
 }
 
 static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
@@ -422,10 +421,10 @@ static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	const struct message_gc *message = arg;
 	cJSON *body = answer_new(cluster);
 
-	if (!message->after)
-		audit(cluster, peer, MESSAGE_GC, message, NULL);
-	return answer_admin(peer, message->request, body,
-			    upkeep_order(cluster, message, body, err));
+	if (answer_admin(peer, message->request, body,
+			 upkeep_order(cluster, message, body, err)) < 0)
+		return -1;
+	return message->after ? GOES_ON : 0;
 }
 
 static int content_put(struct cluster *cluster, struct wire_peer *peer,
@@ -434,8 +433,10 @@ static int content_put(struct cluster *cluster, struct wire_peer *peer,
 {
 	const struct message_content_put *message = arg;
 
-	return answer_order(peer, message->request,
-			    stock_put(cluster, message, payload, size, err));
+	if (answer_order(peer, message->request,
+			 stock_put(cluster, message, payload, size, err)) < 0)
+		return -1;
+	return size && !message->offset ? 0 : GOES_ON;
 }
 
 static int image_order(struct cluster *cluster, struct wire_peer *peer,
@@ -500,7 +501,7 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 	/* Every request of a person begins with its number. */
 	request = *(const uint64_t *)body;
 	rc = handlers[type](cluster, peer, body, payload, size, &err);
-	if (message_kinds[type].audited)
+	if (message_kinds[type].audited && rc != GOES_ON)
 		audit(cluster, peer, type, body, rc < 0 ? err.text : NULL);
 	if (rc < 0)
 		refuse(peer, request, &err);

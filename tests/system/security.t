@@ -60,9 +60,10 @@ mkdir "$BED/tree" && echo x >"$BED/tree/x"
 printf 'sweep: w\nimage: %s\nworkspace: %s\ncommand: [/tool, print, "1"]\n' \
 	"$TOOL_IMAGE" "$BED/tree" >"$BED/w.yaml"
 public=$(sed -n 's/^public: "\(.*\)"/\1/p' "$BED/false.key")
-tried=()
+tried=() tries=()
 try()
 {
+	tries+=("$(printf '%q ' "$@")")
 	run regatta "$@" --key "$CLUSTER/viewer.key"
 	[[ $rc == 2 && $err =~ viewer\ may\ not\ send\ \'([a-z-]+)\' ]] &&
 		tried+=("${BASH_REMATCH[1]}")
@@ -139,4 +140,15 @@ is "$(find "$CLUSTER/controller" \( -type f ! -perm 600 \) -o \
 is "$(find "$CLUSTER" -name '*.key' ! -perm 600)" "" "so is every key"
 is "$(find "$CLUSTER"/n[12] -type f -perm /022 -o -type d -perm /022 \
 	! -path '*/spool/*')" "" "nobody else writes into an agent's folder"
+# All of it again by one who may.
+for words in "${tries[@]}"; do
+	eval "timeout 20 regatta $words" >/dev/null 2>&1
+done
+is "$(regatta audit --format json | jq -r '.audit[].act' | sort -u |
+	comm -13 - <(jq -r '.roles[] | select(.operator and .audit) | .message' \
+		"$BED/roles" | sort))" "" \
+	"each order that the table says is in the audit log"
+is "$(regatta audit --format json | jq '[.audit[].act |
+	select(. == "backup" or . == "gc")] | length')" 2 \
+	"and each once, however long it takes"
 done_testing
