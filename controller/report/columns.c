@@ -138,8 +138,7 @@ bool column_right(const struct columns *columns, size_t column)
 static const char *state_text(const cJSON *row, char text[COLUMN_TEXT])
 {
 	const char *state = row_text(row, "state");
-	const char *failure =
-		row_completed(row) ? NULL : row_text(row, "failure");
+	const char *failure = row_failure(row);
 
 	snprintf(text, COLUMN_TEXT, "%s%s%s", state ? state : "-",
 		 failure ? ": " : "", failure ? failure : "");

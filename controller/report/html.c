@@ -168,15 +168,10 @@ static int put_item(const cJSON *row, const char *what, const char *text,
 
 static int put_failure(const cJSON *row, struct buffer *out, struct error *err)
 {
-	const char *failure = row_text(row, "failure");
-	const char *text = row_text(row, "text");
-	char words[512];
+	char words[ROW_REASON_BYTES];
+	const char *reason = row_reason(row, words);
 
-	if (!failure || row_completed(row))
-		return 0;
-	snprintf(words, sizeof(words), "%s%s%s", failure, text ? ": " : "",
-		 text ? text : "");
-	return put_item(row, "", words, out, err);
+	return reason ? put_item(row, "", reason, out, err) : 0;
 }
 
 static int put_origin(const cJSON *row, struct buffer *out, struct error *err)

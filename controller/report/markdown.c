@@ -133,19 +133,16 @@ static int put_failures(struct buffer *out, const cJSON *rows,
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		const char *failure = row_text(row, "failure");
-		const char *text = row_text(row, "text");
-		char sentence[512];
+		char words[ROW_REASON_BYTES];
+		const char *reason = row_reason(row, words);
 
-		if (!failure || row_completed(row))
+		if (!reason)
 			continue;
 		if (!any &&
 		    buffer_text(out, "\nWithout a result:\n\n", err) < 0)
 			return -1;
 		any = true;
-		snprintf(sentence, sizeof(sentence), "%s%s%s", failure,
-			 text ? ": " : "", text ? text : "");
-		if (put_note(out, row, sentence, err) < 0)
+		if (put_note(out, row, reason, err) < 0)
 			return -1;
 	}
 	return 0;

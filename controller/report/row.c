@@ -120,6 +120,31 @@ bool row_completed(const cJSON *row)
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
 }
 
+const char *row_failure(const cJSON *row)
+{
+	const char *state = row_text(row, "state");
+	const char *failure = row_text(row, "failure");
+
+	if (!failure || row_completed(row) ||
+	    (state && !strcmp(state, failure)))
+		return NULL;
+	return failure;
+}
+
+const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES])
+{
+	const char *failure = row_failure(row);
+	const char *text = row_text(row, "text");
+
+	if (!row_text(row, "failure") || row_completed(row))
+		return NULL;
+	if (!text)
+		text = failure ? "" : row_text(row, "failure");
+	snprintf(words, ROW_REASON_BYTES, "%s%s%s", failure ? failure : "",
+		 failure && *text ? ": " : "", text);
+	return words;
+}
+
 bool row_shows(const cJSON *row, const char *metric)
 {
 	const cJSON *names = row_at(row, "result.metric_columns"), *name;

@@ -30,6 +30,13 @@ const char *row_text(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 
+/* The class of its failure, where it says more than the state; NULL: none. */
+const char *row_failure(const cJSON *row);
+
+/* Why it has no result: class and words. NULL: it has one, or has not ended. */
+#define ROW_REASON_BYTES 512
+const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES]);
+
 /* Does a table show this metric of the row, where it names none itself? */
 bool row_shows(const cJSON *row, const char *metric);
 
