@@ -189,8 +189,13 @@ int shelf_suggest(const struct shelf *shelf, const char *text, char *out,
 	}
 	used = (size_t)snprintf(out, size, ", allowed: %s",
 				count ? "" : "(none is described)");
-	for (size_t i = 0; i < count && used < size - 60; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (used >= size - 60) {
+			snprintf(out + used, size - used, ", ...");
+			break;
+		}
 		used += (size_t)snprintf(out + used, size - used, "%s%.40s",
 					 i ? ", " : "", names[i]);
+	}
 	return 0;
 }

@@ -153,10 +153,16 @@ static int bad_monitor(const char *name, struct error *err)
 	return error_prefix(err, "%s: monitor", name);
 }
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static int check_file(struct cli *cli, const char *name, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	owned(profile_free) struct profile *profile = NULL;
+	size_t images;
 
 	buffer_init(&text, PROFILE_BYTES_MAX);
 	if (read_input(name, &text, err) < 0)
@@ -168,11 +174,13 @@ static int check_file(struct cli *cli, const char *name, struct error *err)
 	if (profile->monitor.sampler &&
 	    sampler_probe(profile->monitor.sampler, err) < 0)
 		return bad_monitor(name, err);
+	images = profile->images ? value_count(profile->images) : 0;
 	fprintf(cli->out,
-		"%s: good: vendor %s, %zu chips, monitor %s, %zu images\n",
+		"%s: good: vendor %s, %zu chip%s, monitor %s, %zu image%s\n",
 		name, profile->vendor, profile->chips_count,
-		*tool_of(profile) ? tool_of(profile) : "none",
-		profile->images ? value_count(profile->images) : 0);
+		plural(profile->chips_count),
+		*tool_of(profile) ? tool_of(profile) : "none", images,
+		plural(images));
 	return 0;
 }
 
