@@ -2,6 +2,7 @@
  */
 #include "controller/cli/cli.h"
 #include "controller/cli/command.h"
+#include "controller/cli/help.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/report/phrases.h"
@@ -333,22 +334,22 @@ static const struct command commands[] = {
 	  "--resume needs to run only what is missing.\nCtrl-C cancels the "
 	  "sweep, removes its containers and ends; a second one does\nnot wait "
 	  "for that.",
-	  "regatta run demo.yaml", command_run },
+	  "regatta run first.yaml", command_run },
 	{ "plan", "SWEEP", 1, 1, true, plan_rules,
 	  "show the cells of a sweep: kept, dropped, and why",
 	  "Reads and checks the file; SWEEP may be - for standard input. When "
 	  "a controller\nis named and in reach, it also says which nodes would "
 	  "run what, in which waves,\nand how long, from what such cells took "
 	  "before.",
-	  "regatta plan demo.yaml", command_plan },
+	  "regatta plan first.yaml", command_plan },
 	{ "submit", "SWEEP", 1, 1, true, submit_rules,
 	  "hand a sweep to the controller",
 	  "Prints the sweep's number. With --wait, Ctrl-C leaves the sweep "
-	  "running.\nExit 0 when all jobs completed, 1 when not. With "
+	  "running. Exit 0\nwhen all jobs completed, 1 when not. With "
 	  "--resume, cells that completed\nunchanged in a sweep of the same "
-	  "name are not run again: their jobs stand in the\nnew sweep's "
+	  "name are not run again: their jobs stand in\nthe new sweep's "
 	  "report, marked with where they ran.",
-	  "regatta submit demo.yaml --wait", command_submit },
+	  "regatta submit first.yaml --wait", command_submit },
 	{ "sweeps", "", 0, 0, true, format_rules,
 	  "list the sweeps", "All that the controller knows, the newest last.",
 	  "regatta sweeps", command_sweeps },
@@ -370,10 +371,10 @@ static const struct command commands[] = {
 	  "regatta logs 17 -f --tail 20", command_logs },
 	{ "image", "load FILE | save IMAGE FILE", 1, 3, true, image_rules,
 	  "put an image from a file on all nodes, or into a file",
-	  "FILE is what docker save writes, or an OCI layout, as .tar, .tar.zst "
-	  "or .tar.gz.\nIts layers are sent once and passed on from node to "
-	  "node; what a node has already\nis skipped. Run again, it goes on "
-	  "where it was. Exit 1: not all nodes have it.",
+	  "FILE is what docker save writes, or an OCI layout, as .tar, "
+	  ".tar.zst or\n.tar.gz. Its layers are sent once and passed on from "
+	  "node to node; what a node\nhas already is skipped. Run again, it "
+	  "goes on where it was. Exit 1: not all\nnodes have it.",
 	  "regatta image load torch.tar.zst --nodes n1,n2", command_image },
 	{ "files", "JOB", 1, 1, true, format_rules,
 	  "list the files that were collected of a job",
@@ -382,8 +383,8 @@ static const struct command commands[] = {
 	{ "fetch", "JOB [PATH]", 1, 2, true, fetch_rules,
 	  "get collected files of a job",
 	  "Without a path: all of them. Those of several nodes come into "
-	  "folders rank-N.\nWhat would lead out of the folder is left out, and "
-	  "told; then the exit code is 1.",
+	  "folders rank-N.\nWhat would lead out of the folder is left out, "
+	  "and told; then the exit code is\n1.",
 	  "regatta fetch 17 /out/checkpoint -o results", command_fetch },
 	{ "cancel", "[sweep | job] ID...", 1, ARGS_MAX, true, format_rules,
 	  "end a sweep or a job",
@@ -410,9 +411,9 @@ static const struct command commands[] = {
 	  "regatta extract --framework megatron --context cell.json train.log", command_extract },
 	{ "sample", "VENDOR", 1, 1, false, sample_rules,
 	  "read a monitor tool: temperature, power, memory, use",
-	  "Runs the vendor's tool, or reads what it printed, and prints a JSON "
-	  "array with an\nobject per device. What the tool does not say is null; "
-	  "bus_id is spelled as it\nspells it. Needs no controller.",
+	  "Runs the vendor's tool, or reads what it printed, and prints a "
+	  "JSON array with\nan object per device. What the tool does not say "
+	  "is null; bus_id is spelled as\nit spells it. Needs no controller.",
 	  "regatta sample nvidia --from nvidia-smi.txt", command_sample },
 	{ "verify", "JOB... | --result FILE --log FILE [JOB]", 0, ARGS_MAX,
 	  true, verify_rules,
@@ -426,20 +427,20 @@ static const struct command commands[] = {
 	  "Prints JSON: the model FLOPs utilisation in percent, what it was "
 	  "computed from,\nand the sources. What is not known is null, with "
 	  "the reason in \"text\". Needs no\ncontroller.",
-	  "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
-	  "--tokens-per-second 3564", command_mfu },
+	  "regatta mfu --model llama2_7b --chip A800 --precision bf16 \\\n"
+	  "      --tokens-per-second 3564", command_mfu },
 	{ "vendors", "[list | check FILE... | probe]", 0, ARGS_MAX, false,
 	  vendors_rules, "list, check or look for vendors' hardware",
 	  "list shows the vendors and their chips. check reads profiles and "
 	  "says what is\nwrong with one, by file and line. probe shows the "
-	  "devices of this machine, and for\neach other vendor what was looked "
+	  "devices of this machine, and\nfor each other vendor what was looked "
 	  "for and not found. Needs no controller.",
 	  "regatta vendors probe", command_vendors },
 	{ "check", "config | controller | agent | policy FILE...", 2, ARGS_MAX,
 	  false, no_rules, "check settings and policies, starting nothing",
 	  "config knows by a file's name whether it holds the settings of a "
-	  "controller, of\nan agent, or a policy. Exit 0 when all are good, 2 "
-	  "when not. Needs no controller.",
+	  "controller, of\nan agent, or a policy. Exit 0 when all are good, "
+	  "2 when not. Needs no\ncontroller.",
 	  "regatta check config /etc/regatta/agent.yaml", command_check },
 	{ "completion", "bash | zsh | fish", 1, 1, false, no_rules,
 	  "print what a shell needs to complete command lines",
@@ -449,15 +450,15 @@ static const struct command commands[] = {
 	{ "export", "flagperf SWEEP [DIR]", 2, 3, true, export_rules,
 	  "write the logs of a sweep as FlagPerf leaves them",
 	  "Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with the "
-	  "output of each\nprocess, the files that were followed, and what was "
-	  "sampled, under FlagPerf's own\nnames. Prints the folder.",
+	  "output of each\nprocess, the files that were followed, and what "
+	  "was sampled, under FlagPerf's\nown names. Prints the folder.",
 	  "regatta export flagperf 3 results", command_export },
 	{ "import", "flagperf TREE [DIR]", 2, 3, false, import_rules,
 	  "make sweeps of a FlagPerf checkout's configuration",
 	  "Reads test_conf.py, cluster_conf.py and each host.yaml, running "
-	  "nothing of them,\nand writes a sweep for each suite that has cases, "
-	  "and a list of the nodes. Says\nwhat it could not carry over, and "
-	  "what to type instead of run.py. Needs no\ncontroller.",
+	  "nothing of\nthem, and writes a sweep for each suite that has "
+	  "cases, and a list of the\nnodes. Says what it could not carry "
+	  "over, and what to type instead of run.py.\nNeeds no controller.",
 	  "regatta import flagperf /home/FlagPerf", command_import },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
@@ -490,9 +491,10 @@ static const struct command commands[] = {
 	  "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...", command_join },
 	{ "backup", "FILE", 1, 1, true, backup_rules,
 	  "write all that the controller knows to a file",
-	  "Sweeps, jobs, results, logs, contents and who may connect, as of one "
-	  "moment, while\neverything runs on. Not the keys of the controller. "
-	  "regatta-controller restore\nmakes a controller's folder of it.",
+	  "Sweeps, jobs, results, logs, contents and who may connect, as of "
+	  "one moment,\nwhile everything runs on. Not the keys of the "
+	  "controller. regatta-controller\nrestore makes a controller's "
+	  "folder of it.",
 	  "regatta backup monday.tar.gz", command_backup },
 	{ "gc", "", 0, 0, true, gc_rules, "shorten the output of old jobs",
 	  "Of what each rank of a job printed, the beginning and the end stay, "
@@ -517,42 +519,6 @@ struct option_tables command_options(const struct command *command)
 {
 	return options_all(command->rules,
 			   command->connects ? connection_rules : NULL);
-}
-
-static void print_usage(FILE *out)
-{
-	fputs("regatta races accelerators: it runs a matrix of training "
-	      "benchmarks in\ncontainers and prints result tables.\n\n"
-	      "usage: regatta COMMAND [OPTION...] [ARGUMENT...]\n\n",
-	      out);
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name,
-			commands[i].summary);
-	fputs("\nStart here:\n"
-	      "  regatta run demo.yaml        on this machine, nothing set up\n"
-	      "  regatta COMMAND --help       what a command does, with an "
-	      "example\n\n"
-	      "Exit: 0 good, 1 the work failed, 2 the request was wrong, 3 "
-	      "the controller or\nthe engine is out of reach. See regatta(1) "
-	      "and regatta-sweep(5).\n",
-	      out);
-}
-
-static void print_help(FILE *out, const struct command *command)
-{
-	fprintf(out, "regatta %s - %s\n\n", command->name, command->summary);
-	fprintf(out, "usage: regatta %s%s%s [OPTION...]\n\n%s\n\n",
-		command->name, command->args[0] ? " " : "", command->args,
-		command->help);
-	if (command->rules->name) {
-		fputs("options:\n", out);
-		option_print(out, command->rules);
-	}
-	if (command->connects) {
-		fputs("\nconnection:\n", out);
-		option_print(out, connection_rules);
-	}
-	fprintf(out, "\nexample:\n  %s\n", command->example);
 }
 
 static const struct command *command_named(const char *name, struct error *err)
@@ -582,7 +548,7 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 			  &cli->options, cli->args, &cli->arg_count, err) < 0)
 		return error_prefix(err, "%s", command->name);
 	if (cli->options.help) {
-		print_help(cli->out, command);
+		help_command(cli->out, command);
 		return EXIT_GOOD;
 	}
 	if (cli->options.version) {
@@ -607,7 +573,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 	const struct command *command;
 
 	if (argc < 2) {
-		print_usage(cli->err);
+		help_all(cli->err);
 		return EXIT_WRONG_REQUEST;
 	}
 	if (argc > ARGS_MAX)
@@ -615,7 +581,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 				 ARGS_MAX);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
-		print_usage(cli->out);
+		help_all(cli->out);
 		return EXIT_GOOD;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
@@ -631,7 +597,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 		command = command_named(argv[2], err);
 		if (!command)
 			return -1;
-		print_help(cli->out, command);
+		help_command(cli->out, command);
 		return EXIT_GOOD;
 	}
 	command = command_named(argv[1], err);

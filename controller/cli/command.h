@@ -21,7 +21,10 @@ struct command {
 /* NULL past the end. */
 const struct command *command_at(size_t index);
 
-/* All options of a command, with --help and --version. */
+/* All options of a command: its own, those of the connection (NULL: it has
+ * none), --help and --version.
+ */
+#define COMMAND_CONNECTION 1
 struct option_tables command_options(const struct command *command);
 
 #endif

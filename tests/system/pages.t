@@ -54,6 +54,14 @@ is "$(named_by_page "$page" | comm -13 - "$BED/helped" | tr '\n' ' ')" "" \
 is "$(named_by_page "$page" | comm -23 - "$BED/allowed" | tr '\n' ' ')" "" \
 	"and no other"
 
+for command in '' $commands; do
+	# shellcheck disable=SC2086
+	regatta $command --help | awk -v of="$command" \
+		'length > 79 || !NF && !filled { print of ": " $0 } { filled = NF }'
+done >"$BED/wide"
+is "$(cat "$BED/wide")" "" \
+	"help fits on a terminal, and leaves no gaps"
+
 # The table of roles is that of the program.
 roles_of_page()
 {

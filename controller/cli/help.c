@@ -1,0 +1,63 @@
+/* help.c - what --help prints.
+ */
+#include "controller/cli/help.h"
+
+#include <string.h>
+
+#define LINE_WIDTH 79
+
+void help_all(FILE *out)
+{
+	fputs("regatta races accelerators: it runs a matrix of training "
+	      "benchmarks in\ncontainers and prints result tables.\n\n"
+	      "usage: regatta COMMAND [OPTION...] [ARGUMENT...]\n\n",
+	      out);
+	for (size_t i = 0; command_at(i); i++)
+		fprintf(out, "  %-10s  %s\n", command_at(i)->name,
+			command_at(i)->summary);
+	fputs("\nStart here:\n"
+	      "  regatta run first.yaml       on this machine, nothing set up\n"
+	      "  regatta COMMAND --help       what a command does, with an "
+	      "example\n\n"
+	      "Exit: 0 good, 1 the work failed, 2 the request was wrong, 3 "
+	      "the controller or\nthe engine is out of reach. See regatta(1) "
+	      "and regatta-sweep(5).\n",
+	      out);
+}
+
+/* Forms that do not fit in a line stand below each other. */
+static void print_command_usage(FILE *out, const struct command *command)
+{
+	const char *form = command->args;
+	int left = fprintf(out, "usage: regatta %s", command->name);
+	const char *more =
+		command->connects || command->rules->name ? " [OPTION...]" : "";
+	bool fits = (size_t)left + strlen(form) + strlen(more) < LINE_WIDTH;
+
+	while (!fits && strstr(form, " | ")) {
+		const char *end = strstr(form, " | ");
+
+		fprintf(out, " %.*s\n%*s", (int)(end - form), form, left, "");
+		form = end + 3;
+	}
+	fprintf(out, "%s%s%s\n", *form ? " " : "", form, more);
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+	const struct option_rule *connection =
+		command_options(command).list[COMMAND_CONNECTION];
+
+	fprintf(out, "regatta %s - %s\n\n", command->name, command->summary);
+	print_command_usage(out, command);
+	fprintf(out, "\n%s\n", command->help);
+	if (command->rules->name) {
+		fputs("\noptions:\n", out);
+		option_print(out, command->rules);
+	}
+	if (connection) {
+		fputs("\nconnection:\n", out);
+		option_print(out, connection);
+	}
+	fprintf(out, "\nexample:\n  %s\n", command->example);
+}
