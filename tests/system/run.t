@@ -123,6 +123,42 @@ is "$(code_of restart)" 0 "killed daemons are started again: exit 0"
 is "$(states restart)" '["completed","completed"]' "and no job is lost"
 gone restart "after that"
 
+# What the run began with counts again. Cells are not told to wait for a node
+# that is only about to come.
+cp -r "$REGATTA_BUILD/images" own
+cat >own/frameworks/rower.yaml <<'END'
+framework: rower
+image: regatta-test/tool:1
+launch: [/tool, error, "stroke 1 split 2.5"]
+log: {rules: [{match: 'stroke (?<step>\d+) split (?<iteration_ms>\S+)'}]}
+END
+echo '{sweep: rows, framework: rower}' >rows.yaml
+run regatta run rows.yaml --state rows --images own
+is "$rc $(states rows)" '0 ["completed"]' "a framework of one's own is a file"
+ok '[[ $err != *waits* ]]' "no cell is said to wait"
+run env -u DOCKER_HOST regatta run --resume rows
+is $rc 0 "resume knows engine and images folder of the run"
+run regatta run --resume rows --images "$REGATTA_BUILD/images"
+like "$rc $err" '^2 .*unknown framework "rower", allowed: .*, \.\.\.$' \
+	"unless another is given"
+
+# What this machine is not.
+echo '{sweep: far, framework: cpu, labels: [rack=a]}' >labels.yaml
+run regatta run labels.yaml
+like "$rc $err" "^2 .*labels: found 'rack=a'.*without labels" \
+	"a cell that asks for labels is refused"
+echo '{sweep: wide, framework: cpu, devices: 4}' >wide.yaml
+run regatta run wide.yaml --devices 2
+like "$rc $err" "^2 .*devices: found 4, --devices says .* 2;" \
+	"and one that asks for more devices than --devices says"
+cat >none.yaml <<'END'
+{sweep: none, vendor: gaudi, image: "regatta-test/tool:1",
+ command: [/tool, error, hello]}
+END
+run regatta run none.yaml --state none
+like "$err" "no device of gaudi is found on this machine: 1 are assumed" \
+	"devices that are not there are told"
+
 # Wrong, or out of reach.
 run regatta run good.yaml --state good
 is $rc 2 "a folder that is there is not taken for a new run"

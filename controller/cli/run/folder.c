@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define CHOICES_MAX ((size_t)4 * PATH_MAX)
+
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX])
 {
@@ -245,4 +247,42 @@ int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
 	return fill(folder, wait, arg, err);
+}
+
+int folder_save_choices(const struct folder *folder, const cJSON *choices,
+			struct error *err)
+{
+	char *text = cJSON_Print(choices);
+	char path[PATH_MAX];
+	int rc;
+
+	if (!text)
+		return error_nomem(err, "folder of the run");
+	folder_file(folder, "choices.json", path);
+	rc = file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, err);
+	cJSON_free(text);
+	return rc;
+}
+
+int folder_choices(const struct folder *folder, cJSON **choices,
+		   struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, CHOICES_MAX);
+	folder_file(folder, "choices.json", path);
+	if (access(path, F_OK) < 0)
+		*choices = cJSON_CreateObject();
+	else if (file_read(AT_FDCWD, path, &text, err) < 0)
+		return -1;
+	else
+		*choices = cJSON_ParseWithLength(text.data, text.size);
+	return cJSON_IsObject(*choices)
+		       ? 0
+		       : error_set(err, EINVAL,
+				   "%.120s: found no JSON object, allowed is "
+				   "what regatta run wrote there; without the "
+				   "file, --engine and --images say it",
+				   path);
 }

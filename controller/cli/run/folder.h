@@ -1,6 +1,7 @@
 /* folder.h - the folder of `regatta run`: keys, state and results of one sweep.
  *
  *	sweep.yaml		the sweep as it was when the run began
+ *	choices.json		engine and images folder that the run began with
  *	cluster			label of its containers: run-<32 hex digits>
  *	keys/			controller.key, agent.key, operator.key,
  *				authorized
@@ -21,6 +22,7 @@
 #include "protocol/error.h"
 #include "protocol/key.h"
 
+#include <cjson/cJSON.h>
 #include <limits.h>
 
 #define FOLDER_PATH_MAX 3000 /* bytes of its path */
@@ -49,6 +51,14 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
  */
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 		  void (*wait)(void *arg), void *arg, struct error *err);
+
+/* Texts by name that the next run in the folder is to know. *choices: the
+ * caller deletes it; an empty object where nothing was saved.
+ */
+int folder_save_choices(const struct folder *folder, const cJSON *choices,
+			struct error *err);
+int folder_choices(const struct folder *folder, cJSON **choices,
+		   struct error *err);
 
 void folder_clear(struct folder *folder); /* the files stay */
 OWNED_VALUE(struct folder, folder_clear)

@@ -22,6 +22,7 @@
 
 #define ENGINE_DEFAULT "unix:///var/run/docker.sock"
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
+#define NODE_MS 10000    /* for the agent to say what it has */
 
 struct run {
 	struct cli *cli;
@@ -30,6 +31,7 @@ struct run {
 	struct daemons_config config;
 	char paths[4][PATH_MAX]; /* programs and images, for the config */
 	char credentials[PATH_MAX];
+	cJSON *choices;          /* of an earlier run in the folder, or NULL */
 	char vendor[64];
 	sd_event *loop;
 	struct daemons *daemons;
@@ -49,6 +51,7 @@ static void run_clear(struct run *run)
 	daemons_free(run->daemons);
 	folder_clear(&run->folder);
 	input_clear(&run->input);
+	cJSON_Delete(run->choices);
 	sd_event_unref(run->loop);
 }
 OWNED_VALUE(struct run, run_clear)
@@ -118,6 +121,12 @@ static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
 				 "%.80s: vendor: found '%.40s' and '%.40s'; "
 				 "this machine runs as a node of one vendor",
 				 run->input.name, run->vendor, spec.vendor);
+	if (spec.labels)
+		return error_set(err, EINVAL,
+				 "%.80s: labels: found '%.60s', this machine "
+				 "is a node without labels; allowed are none, "
+				 "or regatta submit to a cluster",
+				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
 	return 0;
@@ -141,8 +150,16 @@ static int check_sweep(struct run *run, struct error *err)
 	for (size_t i = 0; i < totals->kept; i++)
 		if (note_cell(run, sweep, i, err) < 0)
 			return -1;
-	if (given != OPTION_NONE)
-		run->config.devices = (uint32_t)given;
+	if (given == OPTION_NONE)
+		return 0;
+	if (given < run->config.devices)
+		return error_set(err, EINVAL,
+				 "%.80s: devices: found %u, --devices says "
+				 "that this machine has %llu; allowed is as "
+				 "many at most",
+				 run->input.name, run->config.devices,
+				 (unsigned long long)given);
+	run->config.devices = (uint32_t)given;
 	return 0;
 }
 
@@ -208,6 +225,43 @@ static void say_waiting(void *arg)
 	cli_say(arg, "waiting for the earlier run to remove its containers");
 }
 
+/* Where a run began, it goes on: what its command line and environment said of
+ * these counts again, unless this command line says something else.
+ */
+static int save_choices(struct run *run, struct error *err)
+{
+	const struct options *options = &run->cli->options;
+	const char *images = run->cli->environment->images;
+	owned(json_free) cJSON *choices = cJSON_CreateObject();
+	char tls[PATH_MAX];
+
+	cJSON_AddStringToObject(choices, "engine", run->config.engine);
+	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
+		cJSON_AddStringToObject(choices, "engine_tls", tls);
+	if (options->images || (images && images[0]))
+		cJSON_AddStringToObject(choices, "images", run->config.images);
+	return folder_save_choices(&run->folder, choices, err);
+}
+
+static int recall_choices(struct run *run, struct error *err)
+{
+	struct options *options = &run->cli->options;
+	const char **const known[] = { &options->engine, &options->engine_tls,
+				       &options->images };
+	static const char *const names[] = { "engine", "engine_tls", "images" };
+
+	if (folder_choices(&run->folder, &run->choices, err) < 0)
+		return -1;
+	/* Another engine has certificates of its own. */
+	for (size_t i = options->engine ? 2 : 0; i < 3; i++) {
+		const cJSON *value = json_get(run->choices, names[i]);
+
+		if (!*known[i] && cJSON_IsString(value))
+			*known[i] = value->valuestring;
+	}
+	return 0;
+}
+
 /* A new folder, or that of an earlier run with the sweep in it. */
 static int open_folder(struct run *run, struct error *err)
 {
@@ -221,12 +275,15 @@ static int open_folder(struct run *run, struct error *err)
 			       err) < 0 ||
 		    check_sweep(run, err) < 0 || find_parts(run, err) < 0)
 			return -1;
-		return folder_make(&run->folder, options->state,
-				   sweep_name(run->input.sweep),
-				   &run->input.text, err);
+		if (folder_make(&run->folder, options->state,
+				sweep_name(run->input.sweep), &run->input.text,
+				err) < 0)
+			return -1;
+		return save_choices(run, err);
 	}
 	if (folder_resume(&run->folder, options->resume, &text, say_waiting,
-			  run->cli, err) < 0)
+			  run->cli, err) < 0 ||
+	    recall_choices(run, err) < 0)
 		return -1;
 	folder_file(&run->folder, "sweep.yaml", path);
 	if (input_init(&run->input, run->cli, path, false, err) < 0)
@@ -262,6 +319,54 @@ static int connect_own(struct run *run, struct error *err)
 	       KEY_TEXT_SIZE);
 	run->client = client_new(run->loop, &connection, err);
 	return run->client ? 0 : -1;
+}
+
+/* Of another vendor than cpu, devices that are not there are still taken on the
+ * sweep's word: who runs it is to know.
+ */
+static int tell_devices(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"node",
+				       .name = run->folder.agent.name };
+
+	if (!strcmp(run->vendor, "cpu"))
+		return 0;
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	if (!cJSON_GetArraySize(
+		    json_list(json_get(answer.body, "node"), "inventory")))
+		cli_say(run->cli,
+			"no device of %s is found on this machine: %u are "
+			"assumed, and containers get none; regatta vendors "
+			"probe says what is missing",
+			run->vendor, run->config.devices);
+	return 0;
+}
+
+/* Until the agent has said what it has: a sweep that comes before would be told
+ * that there are no nodes. One that never does is said in other words.
+ */
+static int await_node(struct run *run, struct error *err)
+{
+	int64_t end = clock_mono_ms() + NODE_MS;
+	uint64_t since = 0;
+
+	while (clock_mono_ms() < end) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_query query = { .what = (char *)"nodes",
+					       .since = since,
+					       .wait_ms = since ? 1000 : 0 };
+		const cJSON *node;
+
+		if (client_query(run->client, &query, &answer, err) < 0)
+			return -1;
+		node = cJSON_GetArrayItem(json_list(answer.body, "nodes"), 0);
+		if (!strcmp(json_text(node, "state"), "up"))
+			return tell_devices(run, err);
+		since = json_u64(answer.body, "since");
+	}
+	return 0;
 }
 
 /* The sweep that the controller of this folder has already; 0: none. */
@@ -486,7 +591,8 @@ static int run_sweep(struct run *run, struct error *err)
 	cli_say(run->cli, "state, logs and results: %s", run->folder.path);
 	run->daemons = daemons_new(run->loop, &run->config, err);
 	if (!run->daemons || connect_own(run, err) < 0 ||
-	    begin_sweep(run, err) < 0 || watch_sweep(run, err) < 0)
+	    await_node(run, err) < 0 || begin_sweep(run, err) < 0 ||
+	    watch_sweep(run, err) < 0)
 		return -1;
 	return finish(run, err);
 }
