@@ -60,6 +60,7 @@ static const struct field preload_spec_fields[] = {
 	FIELD_OPTIONAL(preload_spec, owner),
 	FIELD_OPTIONAL(preload_spec, image),
 	FIELD_OPTIONAL(preload_spec, pin),
+	FIELD_MANY(preload_spec, logins, registry_login_schema),
 	FIELD_OPTIONAL(preload_spec, workspace),
 };
 const struct schema preload_spec_schema =

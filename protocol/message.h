@@ -492,9 +492,11 @@ struct message_image_state {
 /* What a job that is likely to come needs on the node. */
 struct preload_spec {
 	uint64_t job;
-	char *owner;     /* as in task_spec */
-	char *image;     /* NULL: none that can be pulled */
-	char *pin;       /* what that means, as in task_spec */
+	char *owner;                   /* as in task_spec */
+	char *image;                   /* NULL: none that can be pulled */
+	char *pin;                     /* what that means, as in task_spec */
+	struct registry_login *logins; /* as in task_spec */
+	size_t logins_count;
 	char *workspace; /* a content; NULL: none */
 };
 extern const struct schema preload_spec_schema;

@@ -191,7 +191,11 @@ static void bring_image(struct preloads *preloads, struct preload *preload)
 {
 	const struct preload_room *room = &preloads->room;
 	const struct preload_spec *spec = &preload->spec;
-	struct image_wanted wanted = { .reference = spec->image };
+	struct image_wanted wanted = {
+		.reference = spec->image,
+		.logins = spec->logins,
+		.logins_count = spec->logins_count,
+	};
 	struct error err;
 
 	if (!spec->image) {

@@ -47,7 +47,11 @@ static void tell_prepare(struct task *task)
 		return;
 	}
 	if (logins_give(task->job->gang->cluster, task->job->sweep,
-			wire_peer_public(task->node->peer), &prepare.task,
+			wire_peer_public(task->node->peer),
+			prepare.task.container.build
+				? NULL
+				: prepare.task.container.image,
+			&prepare.task.logins, &prepare.task.logins_count,
 			&err) < 0)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 	tell(task, MESSAGE_PREPARE, &prepare);

@@ -145,7 +145,8 @@ struct giving {
 	const struct cluster *cluster;
 	const char *public;
 	const char *host; /* the only one that counts; NULL: all do */
-	struct task_spec *spec;
+	struct registry_login **to;
+	size_t *count;
 	struct error *err;
 };
 
@@ -171,40 +172,37 @@ static int seal_anew(const struct giving *giving, const struct login_row *row,
 static int give_one(const struct login_row *row, void *arg)
 {
 	const struct giving *giving = arg;
-	struct task_spec *spec = giving->spec;
 	struct registry_login login = { 0 };
 	struct registry_login *grown;
 
-	if (giving->host && strcmp(giving->host, row->registry) != 0)
+	if ((giving->host && strcmp(giving->host, row->registry) != 0) ||
+	    *giving->count == LOGINS_MAX)
 		return 0;
-	if (spec->logins_count == LOGINS_MAX)
-		return 0;
-	grown = realloc(spec->logins,
-			(spec->logins_count + 1) * sizeof(*grown));
+	grown = reallocarray(*giving->to, *giving->count + 1, sizeof(*grown));
 	if (!grown)
 		return error_nomem(giving->err, "credentials");
-	spec->logins = grown;
+	*giving->to = grown;
 	if (seal_anew(giving, row, &login) < 0)
 		return -1;
-	grown[spec->logins_count++] = login;
+	grown[(*giving->count)++] = login;
 	return 0;
 }
 
 int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
-		struct task_spec *spec, struct error *err)
+		const char *image, struct registry_login **to, size_t *count,
+		struct error *err)
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
-	const char *image = spec->pin ? spec->pin : spec->container.image;
 	struct reference parts;
 	struct giving giving = {
 		.cluster = cluster,
 		.public = public,
-		.spec = spec,
+		.to = to,
+		.count = count,
 		.err = err,
 	};
 
-	/* What a build is made from, its node knows. */
-	if (!spec->container.build) {
+	if (image) {
 		if (reference_parse(image, &parts, NULL) < 0)
 			return 0;
 		reference_place(&parts, host, path);

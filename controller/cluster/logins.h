@@ -30,11 +30,14 @@ int logins_gone(struct cluster *cluster, uint64_t sweep,
 		const struct registry_login *given, size_t count, cJSON *list,
 		struct error *err);
 
-/* Put into the spec what its image needs, for the owner of that key. One that
- * cannot be opened any more goes as one that is gone.
+/* Add to a list what an image needs (NULL: all that there are, for what a build
+ * is made from only its node knows), for the owner of that key. One that cannot
+ * be opened any more goes as one that is gone. On failure the list is as far as
+ * it came.
  */
 int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
-		struct task_spec *spec, struct error *err);
+		const char *image, struct registry_login **to, size_t *count,
+		struct error *err);
 
 /* A job of the sweep has ended. */
 void logins_ended(struct cluster *cluster, uint64_t sweep);

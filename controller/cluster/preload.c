@@ -3,6 +3,7 @@
 #include "controller/cluster/preload.h"
 
 #include "controller/cluster/job.h"
+#include "controller/cluster/logins.h"
 #include "controller/cluster/pin.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
@@ -291,6 +292,11 @@ static void add_item(struct cluster *cluster, const struct node *node,
 		item_clear(&item);
 		return;
 	}
+	if (item.spec.image && node->peer &&
+	    logins_give(cluster, item.sweep, wire_peer_public(node->peer),
+			item.spec.image, &item.spec.logins,
+			&item.spec.logins_count, &err) < 0)
+		log_error("preload job=%" PRIu64 ": %s", job, err.text);
 	if (old) {
 		memcpy(item.phase, old->phase, sizeof(item.phase));
 		item.done = old->done;
