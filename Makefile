@@ -68,7 +68,8 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c \
 	protocol/config/*.c protocol/registry/*.c)
 AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
-	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c agent/registry/*.c))
+	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c \
+	agent/images/*.c agent/registry/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
 	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \

@@ -67,6 +67,8 @@ static void touch_contents(void *arg)
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
 	preloads_touch(agent->preloads);
+	if (agent->acts)
+		acts_touch(agent->acts);
 }
 
 static int open_depot(struct agent *agent, struct error *err)
@@ -76,8 +78,6 @@ static int open_depot(struct agent *agent, struct error *err)
 	agent->depot = depot_new(
 		&(struct depot_config){
 			.loop = agent->loop,
-			.engine = agent->engine,
-			.guard = config->guard,
 			.state = config->state,
 			.key = &config->key,
 			.address = config->address,
@@ -101,6 +101,49 @@ static int open_depot(struct agent *agent, struct error *err)
 		},
 		err);
 	return agent->preloads ? 0 : -1;
+}
+
+static int open_images(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	agent->images = images_new(agent->loop, agent->engine, config->images,
+				   config->stall_ms, 0, err);
+	if (!agent->images)
+		return -1;
+	agent->registries = (struct registries){
+		.credentials = config->credentials,
+		.authorities = config->authorities,
+		.local = !strncmp(config->engine, "unix://", 7),
+		.key = &config->key,
+		.controller = config->server_public,
+		.guard = config->guard,
+	};
+	images_use(agent->images, &agent->registries);
+	agent->record = record_new(agent->loop, config->state, err);
+	if (!agent->record)
+		return -1;
+	images_record(agent->images, agent->record);
+	return 0;
+}
+
+static int open_acts(struct agent *agent, struct error *err)
+{
+	agent->acts_config = (struct acts_config){
+		.loop = agent->loop,
+		.engine = agent->engine,
+		.local = agent->registries.local,
+		.contents = depot_contents(agent->depot),
+		.fetches = depot_fetches(agent->depot),
+		.images = agent->images,
+		.record = agent->record,
+		.guard = agent->config->guard,
+		.needs = entries_needs,
+		.tell = session_tell_images,
+		.arg = agent,
+	};
+	agent->acts = acts_new(&agent->acts_config, err);
+	return agent->acts ? 0 : -1;
 }
 
 static int agent_open(struct agent *agent, struct error *err)
@@ -135,24 +178,13 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->inventory)
 		return -1;
 	agent->allot.inventory = agent->inventory;
-	agent->images = images_new(agent->loop, agent->engine, config->images,
-				   config->stall_ms, 0, err);
-	if (!agent->images)
+	if (open_images(agent, err) < 0)
 		return -1;
-	agent->registries = (struct registries){
-		.credentials = config->credentials,
-		.authorities = config->authorities,
-		.local = !strncmp(config->engine, "unix://", 7),
-		.key = &config->key,
-		.controller = config->server_public,
-		.guard = config->guard,
-	};
-	images_use(agent->images, &agent->registries);
 	agent->pump = pump_new(agent->loop, agent->spool, session_send_log,
 			       agent, err);
 	if (!agent->pump)
 		return -1;
-	if (open_depot(agent, err) < 0)
+	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0)
 		return -1;
 	return open_monitor(agent, err);
 }
@@ -228,9 +260,11 @@ void agent_free(struct agent *agent)
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
 	preloads_free(agent->preloads);
+	acts_free(agent->acts);
 	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);
+	record_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
 	inventory_free(agent->inventory);

@@ -11,6 +11,7 @@
 #include "agent/content/depot.h"
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
+#include "agent/images/acts.h"
 #include "agent/registry/registries.h"
 #include "agent/tasks/preload.h"
 #include "agent/tasks/task.h"
@@ -39,6 +40,9 @@ struct agent {
 	struct pump *pump;
 	struct depot *depot;
 	struct preloads *preloads;
+	struct record *record;
+	struct acts_config acts_config;
+	struct acts *acts;
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -68,6 +72,10 @@ struct entry *entry_find(struct agent *agent, const struct task_id *id);
 int entry_add(struct agent *agent, struct task *task, struct error *err);
 void entry_remove(struct agent *agent, struct entry *entry);
 
+/* acts_config.needs */
+int entries_needs(void *arg, struct image_need **list, size_t *count,
+		  struct error *err);
+
 /* What systemctl status shows; packages look there for tasks, too. */
 void agent_tell_status(const struct agent *agent);
 
@@ -83,6 +91,7 @@ void session_task_gone(void *arg, struct task *task);
 void session_preloaded(void *arg, const struct message_preloaded *state);
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size);
+void session_tell_images(void *arg, const struct message_image_state *state);
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
 

@@ -17,6 +17,23 @@ struct entry *entry_find(struct agent *agent, const struct task_id *id)
 	return NULL;
 }
 
+int entries_needs(void *arg, struct image_need **list, size_t *count,
+		  struct error *err)
+{
+	const struct agent *agent = arg;
+	const struct entry *entry;
+
+	*count = 0;
+	*list = calloc(agent->tasks_count * TASK_NEEDS_MAX + 1, sizeof(**list));
+	if (!*list)
+		return error_nomem(err, "images");
+	TAILQ_FOREACH(entry, &agent->tasks, next)
+	{
+		*count += task_needs(entry->task, *list + *count);
+	}
+	return 0;
+}
+
 void agent_tell_status(const struct agent *agent)
 {
 	sd_notifyf(0, "STATUS=%zu task%s, controller %s", agent->tasks_count,

@@ -178,6 +178,16 @@ int session_say_content(void *arg, enum message_type type, const void *body,
 	return wire_client_send(agent->wire, type, body, data, size, NULL);
 }
 
+/* acts_config.tell: one that is lost is told again, for the controller asks. */
+void session_tell_images(void *arg, const struct message_image_state *state)
+{
+	struct agent *agent = arg;
+
+	if (agent->session)
+		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, state, NULL,
+				 0, NULL);
+}
+
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size)
 {
@@ -312,6 +322,11 @@ static void on_log_ack(struct agent *agent, void *body)
 	pump_ack(agent->pump, body);
 }
 
+static void on_image_do(struct agent *agent, void *body)
+{
+	acts_do(agent->acts, body);
+}
+
 static void on_resync(struct agent *agent, void *body)
 {
 	report_run(NULL, 0, agent);
@@ -330,6 +345,7 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_PRELOAD] = on_preload,
 		[MESSAGE_RESYNC] = on_resync,
+		[MESSAGE_IMAGE_DO] = on_image_do,
 	};
 	/* clang-format on */
 	struct agent *agent = arg;

@@ -207,6 +207,9 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	case MESSAGE_PRELOADED:
 		preload_state(cluster, node, body);
 		break;
+	case MESSAGE_IMAGE_ROOM:
+		carry_room(cluster, node, body);
+		break;
 	case MESSAGE_CONTENT_PIECE:
 		gather_piece(cluster, node, body, payload, size);
 		break;

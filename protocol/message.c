@@ -66,6 +66,30 @@ static const struct field preload_spec_fields[] = {
 const struct schema preload_spec_schema =
 	SCHEMA(preload_spec, preload_spec_fields);
 
+static const struct field image_need_fields[] = {
+	FIELD(image_need, reference),
+	FIELD_OPTIONAL(image_need, build),
+	FIELD_OPTIONAL(image_need, sweep),
+	FIELD_OPTIONAL(image_need, jobs),
+};
+static const struct schema image_need_schema =
+	SCHEMA(image_need, image_need_fields);
+
+static const struct field image_info_fields[] = {
+	FIELD(image_info, id),
+	FIELD_OPTIONAL(image_info, tags),
+	FIELD_OPTIONAL(image_info, digests),
+	FIELD_OPTIONAL(image_info, bytes),
+	FIELD_OPTIONAL(image_info, created_ms),
+	FIELD_OPTIONAL(image_info, used_ms),
+	FIELD_OPTIONAL(image_info, containers),
+	FIELD_OPTIONAL(image_info, origin),
+	FIELD_OPTIONAL(image_info, needed),
+	FIELD_OPTIONAL(image_info, removed),
+};
+const struct schema image_info_schema =
+	SCHEMA(image_info, image_info_fields);
+
 static const struct field submit_workspace_fields[] = {
 	FIELD(submit_workspace, path),
 	FIELD(submit_workspace, content),
@@ -130,17 +154,28 @@ MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
-MESSAGE(image_load, F(image_load, recipe))
-MESSAGE(image_save, F(image_save, order), F(image_save, reference))
 MESSAGE(preload, FIELD_MANY(message_preload, items, preload_spec_schema))
 MESSAGE(preloaded, F(preloaded, job), F(preloaded, phase),
 	O(preloaded, done_bytes), O(preloaded, total_bytes),
 	O(preloaded, moved), O(preloaded, image_pin), O(preloaded, text))
+MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
+	O(image_do, build), O(image_do, ids), FIELD_MANY(message_image_do, needs, image_need_schema),
+	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
+	O(image_do, dry_run))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
-	O(image_state, content), O(image_state, code), O(image_state, text))
+	O(image_state, content), O(image_state, output),
+	FIELD_MANY(message_image_state, images, image_info_schema),
+	O(image_state, left_out), O(image_state, by_itself),
+	O(image_state, code), O(image_state, text))
+MESSAGE(image_room, F(image_room, order))
 MESSAGE(image_order, F(image_order, request), F(image_order, what),
-	F(image_order, order), F(image_order, image), O(image_order, nodes))
+	F(image_order, order), O(image_order, image), O(image_order, build),
+	O(image_order, ids), O(image_order, keep), O(image_order, floor_bytes),
+	O(image_order, floor_percent), O(image_order, dry_run),
+	O(image_order, nodes))
+MESSAGE(image_list, F(image_list, request), F(image_list, order),
+	O(image_list, nodes))
 MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 	F(content_put, bytes), F(content_put, offset))
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
@@ -179,6 +214,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
 		false },
 	[MESSAGE_PRELOADED] = { "preloaded", &preloaded_schema, ROLE_AGENT, false },
+	[MESSAGE_IMAGE_ROOM] = { "image-room", &image_room_schema, ROLE_AGENT,
+		false },
 	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
@@ -194,11 +231,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
 		ROLE_CONTROLLER, false },
-	[MESSAGE_IMAGE_LOAD] = { "image-load", &image_load_schema,
-		ROLE_CONTROLLER, false },
-	[MESSAGE_IMAGE_SAVE] = { "image-save", &image_save_schema,
-		ROLE_CONTROLLER, false },
 	[MESSAGE_PRELOAD] = { "preload", &preload_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_IMAGE_DO] = { "image-do", &image_do_schema, ROLE_CONTROLLER,
+		false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,
 		"submit sweeps" },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false, true,
@@ -214,7 +249,10 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
 		false, false, "fetch files of jobs" },
 	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
-		ROLE_OPERATOR, false, true, "load and save images" },
+		ROLE_OPERATOR, false, true,
+		"build, load, save, remove images" },
+	[MESSAGE_IMAGE_LIST] = { "image-list", &image_list_schema, PERSON,
+		false, false, "list images of nodes" },
 	[MESSAGE_TOKEN] = { "token", &token_schema, ROLE_OPERATOR, false, true,
 		"make tokens that let others join" },
 	[MESSAGE_ADMIT] = { "admit", &admit_schema, ROLE_OPERATOR, false, true,

@@ -38,6 +38,7 @@ enum message_type {
 	MESSAGE_CONTENT_WANT,
 	MESSAGE_IMAGE_STATE,
 	MESSAGE_PRELOADED,
+	MESSAGE_IMAGE_ROOM,
 	/* agent to agent, controller to agent and back */
 	MESSAGE_CONTENT_READ,
 	MESSAGE_CONTENT_PIECE,
@@ -51,9 +52,8 @@ enum message_type {
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
 	MESSAGE_CONTENT_GRANT,
-	MESSAGE_IMAGE_LOAD,
-	MESSAGE_IMAGE_SAVE,
 	MESSAGE_PRELOAD,
+	MESSAGE_IMAGE_DO,
 	/* client to controller */
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
@@ -63,6 +63,7 @@ enum message_type {
 	MESSAGE_CONTENT_PUT,
 	MESSAGE_CONTENT_GET,
 	MESSAGE_IMAGE_ORDER,
+	MESSAGE_IMAGE_LIST,
 	MESSAGE_TOKEN,
 	MESSAGE_ADMIT,
 	MESSAGE_REVOKE,
@@ -427,9 +428,10 @@ struct message_enrol {
 /* what: "sweeps", "sweep" (id 0: the last one), "text" (of sweep id), "jobs"
  * (of sweep id), "job", "nodes", "node", "events" (of job id), "results" and
  * "series" (of sweep id), "history" (of keys), "files" (of job id), "image" (an
- * order, by name), "keys" (who may connect), "tokens", "audit". With wait_ms
- * the answer waits until something changed after `since` (the "since" of an
- * earlier answer).
+ * order, by name; after: where its output is read on; keys: nodes whose images
+ * are told), "keys" (who may connect), "tokens", "audit". With wait_ms the
+ * answer waits until something changed after `since` (the "since" of an earlier
+ * answer).
  */
 struct message_query {
 	uint64_t request;
@@ -463,28 +465,62 @@ struct message_log_read {
 	bool timestamps; /* reply carries "times": [[offset, wall ms] ...] */
 };
 
-/* Give the engine the image file that this recipe is of (protocol/content/
- * recipe.h). May come twice; what the engine has is not given again.
+/* An image that must stay, for jobs need it that are not over. */
+struct image_need {
+	char *reference; /* as the sweep has it, or what that means there */
+	char *build;     /* the folder that it is built from, or NULL */
+	uint64_t sweep;
+	uint64_t jobs; /* of the sweep, that are left */
+};
+
+/* Do something with images (image_acts[]). May come twice; what is done already
+ * is not done again.
  */
-struct message_image_load {
-	char *recipe; /* its hash; also names the order in answers */
+struct message_image_do {
+	char *order; /* names it in answers; to load: the recipe's hash */
+	char *what;
+	char *image; /* to save, to remove; to build: the name to give */
+	char *build; /* to build: the folder, below the images folder */
+	struct strings ids; /* to remove: what image is called elsewhere; goes
+			       where it has no name but a digest */
+	struct image_need *needs; /* to remove and gc: what must stay */
+	size_t needs_count;
+	uint32_t keep;          /* gc: the newest of each repository */
+	uint64_t floor_bytes;   /* gc: until so much is free on the disk; */
+	uint32_t floor_percent; /* or so much of it; neither: all may go */
+	bool dry_run;           /* gc: only tell what would go */
 };
 
-/* Make the image a content. */
-struct message_image_save {
-	char *order; /* names it in answers */
-	char *reference;
+/* What a node says of one of its images. */
+struct image_info {
+	char *id;
+	struct strings tags;    /* name:tag */
+	struct strings digests; /* name@sha256:... */
+	uint64_t bytes;         /* with what it shares with others */
+	uint64_t created_ms;
+	uint64_t used_ms;    /* by a job, last; 0: not known */
+	uint32_t containers; /* made from it, running or not */
+	char *origin; /* "pulled", "built", "loaded": by us; NULL: by others */
+	char *needed; /* why it must stay, or NULL */
+	bool removed; /* gc as a dry run: it would be */
 };
 
-/* How far an order is: phase is "fetching", "loading", "saving", or in the end
- * "ready" or "failed" (then why).
+extern const struct schema image_info_schema;
+
+/* How far an order is: phase is "fetching", "loading", "saving", "building",
+ * "looking", "removing", or in the end "ready" or "failed" (then why).
  */
 struct message_image_state {
 	char *order;
 	char *phase;
-	uint64_t done_bytes;
+	uint64_t done_bytes; /* removed: freed */
 	uint64_t total_bytes;
 	char *content; /* of a saved image that is ready, of total_bytes */
+	char *output;  /* of a build: what it printed since it was told last */
+	struct image_info *images; /* list, remove, gc: those it is about */
+	size_t images_count;
+	uint64_t left_out; /* images beyond those that fit a message */
+	bool by_itself;    /* nobody ordered it: the node's own settings did */
 	int64_t code;
 	char *text;
 };
@@ -523,17 +559,37 @@ struct message_preloaded {
 	char *text;
 };
 
-/* Load or save an image. Reply: {"nodes": [names]}; how far it is, the query
- * "image" tells, by the order's name. Asked again it begins again, and what is
- * done already is not done again.
+/* The node's disk is short of room for images: tell me what must stay. The
+ * answer is MESSAGE_IMAGE_DO of this order, gc.
+ */
+struct message_image_room {
+	char *order; /* 64 random hex digits */
+};
+
+/* Do something with images on nodes. Reply: {"nodes": [names]}; how far it is,
+ * the query "image" tells, by the order's name. Asked again it begins again,
+ * and what is done already is not done again.
  */
 struct message_image_order {
 	uint64_t request;
-	char *what;  /* "load", "save" */
-	char *order; /* load: the recipe, put before; save: 64 random hex
-			digits */
-	char *image; /* its name; what is to be saved */
-	struct strings nodes; /* none: all in reach; to save: one that has it */
+	char *what;  /* image_acts[], but "list" */
+	char *order; /* load: the recipe, put before; else: 64 hex digits */
+	char *image; /* as in message_image_do; load: its name */
+	char *build;
+	struct strings ids;
+	uint32_t keep;
+	uint64_t floor_bytes;
+	uint32_t floor_percent;
+	bool dry_run;
+	struct strings nodes; /* none: all in reach, but to save: one that has
+				 it, and to build a vendor's: its nodes */
+};
+
+/* The same, for what only looks: "list". */
+struct message_image_list {
+	uint64_t request;
+	char *order;
+	struct strings nodes;
 };
 
 /* Payload: bytes of a content of `bytes` bytes in all, from offset on, or none:

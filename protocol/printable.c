@@ -3,6 +3,8 @@
 #include "protocol/printable.h"
 #include "protocol/utf8.h"
 
+#include <string.h>
+
 /* Bytes of the printable character at text; 0: there is none. */
 static size_t character(const char *text, size_t size)
 {
@@ -22,4 +24,29 @@ void printable(char *text, size_t size)
 			text[at++] = '?';
 		at += length;
 	}
+}
+
+/* Bytes of the sequence at text; 0: there is none. */
+static size_t colour(const char *text)
+{
+	size_t size = 2;
+
+	if (text[0] != '\033' || text[1] != '[')
+		return 0;
+	size += strspn(text + size, "0123456789;");
+	return text[size] == 'm' ? size + 1 : 0;
+}
+
+void uncolour(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		size_t skip = colour(text);
+
+		text += skip;
+		if (!skip)
+			*to++ = *text++;
+	}
+	*to = 0;
 }

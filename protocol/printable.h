@@ -11,4 +11,7 @@
  */
 void printable(char *text, size_t size);
 
+/* In place: take out what only sets colours (ECMA-48, SGR: ESC [ numbers m). */
+void uncolour(char *text);
+
 #endif

@@ -1,4 +1,4 @@
-/* depot.c - all that a node does with contents: store, fetch, give, load.
+/* depot.c - all that a node does with contents: store, fetch, give.
  */
 #include "agent/content/depot.h"
 
@@ -6,12 +6,9 @@
 
 struct depot {
 	struct depot_config config;
-	bool session;
 	struct contents *contents;
 	struct fetch_config fetch_config;
 	struct fetches *fetches;
-	struct load_config load_config;
-	struct loads *loads;
 };
 
 /* fetch_config.say */
@@ -29,17 +26,6 @@ static void touch(void *arg)
 	const struct depot *depot = arg;
 
 	depot->config.touch(depot->config.arg);
-	loads_touch(depot->loads);
-}
-
-/* load_config.tell: one that is lost is told again, for the controller asks. */
-static void tell(void *arg, const struct message_image_state *state)
-{
-	const struct depot *depot = arg;
-
-	if (depot->session)
-		depot->config.say(depot->config.arg, MESSAGE_IMAGE_STATE, state,
-				  NULL, 0);
 }
 
 struct depot *depot_new(const struct depot_config *config, struct error *err)
@@ -65,26 +51,13 @@ struct depot *depot_new(const struct depot_config *config, struct error *err)
 		.arg = depot,
 	};
 	depot->fetches = fetches_new(&depot->fetch_config, err);
-	if (!depot->fetches)
-		return NULL;
-	depot->load_config = (struct load_config){
-		.loop = config->loop,
-		.engine = config->engine,
-		.contents = depot->contents,
-		.fetches = depot->fetches,
-		.guard = config->guard,
-		.tell = tell,
-		.arg = depot,
-	};
-	depot->loads = loads_new(&depot->load_config, err);
-	return depot->loads ? take(depot) : NULL;
+	return depot->fetches ? take(depot) : NULL;
 }
 
 void depot_free(struct depot *depot)
 {
 	if (!depot)
 		return;
-	loads_free(depot->loads);
 	fetches_free(depot->fetches);
 	contents_free(depot->contents);
 	free(depot);
@@ -107,7 +80,6 @@ const char *depot_endpoint(const struct depot *depot)
 
 void depot_session(struct depot *depot, bool begins)
 {
-	depot->session = begins;
 	fetches_session(depot->fetches, begins);
 }
 
@@ -126,12 +98,6 @@ bool depot_heard(struct depot *depot, enum message_type type, void *body,
 		return true;
 	case MESSAGE_CONTENT_PIECE:
 		fetches_piece(depot->fetches, body, payload, size);
-		return true;
-	case MESSAGE_IMAGE_LOAD:
-		loads_load(depot->loads, body);
-		return true;
-	case MESSAGE_IMAGE_SAVE:
-		loads_save(depot->loads, body);
 		return true;
 	default:
 		return false;

@@ -1,19 +1,15 @@
-/* depot.h - all that a node does with contents: store, fetch, give, load.
- *
- * Made of fetch.h and load.h, with the agent's session for both.
+/* depot.h - all that a node does with contents: store, fetch, give.
  */
 #ifndef AGENT_CONTENT_DEPOT_H
 #define AGENT_CONTENT_DEPOT_H
 
-#include "agent/content/load.h"
+#include "agent/content/fetch.h"
 
 struct depot;
 
 /* All borrowed. */
 struct depot_config {
 	sd_event *loop;
-	struct engine *engine;
-	const struct guard *guard;
 	const char *state;     /* folder */
 	const struct key *key; /* the node's */
 	const char *address;   /* where other nodes reach it */

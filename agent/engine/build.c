@@ -138,6 +138,7 @@ static void keep_last(struct build *build, const char *text)
 	    !strncmp(text, "Removing intermediate", 21))
 		return;
 	snprintf(build->last, sizeof(build->last), "%.*s", (int)size, text);
+	uncolour(build->last);
 	printable(build->last, strlen(build->last));
 }
 

@@ -376,6 +376,14 @@ static int image_path(struct buffer *path, const char *reference,
 			     parts.digest[0] ? parts.digest : parts.tag, what);
 }
 
+struct engine_call *engine_image_list(struct engine *engine,
+				      uint32_t timeout_ms, engine_done_fn *done,
+				      void *arg, struct error *err)
+{
+	return simple(engine, "GET", "/images/json", timeout_ms, done, arg,
+		      err);
+}
+
 struct engine_call *engine_image_inspect(struct engine *engine,
 					 const char *reference,
 					 uint32_t timeout_ms,

@@ -189,6 +189,11 @@ struct engine_call *engine_archive_put(struct engine *engine, const char *id,
  * and digest the digest decides, and the tag is not used.
  */
 
+/* All that are more than a step of a build. answer: an array. */
+struct engine_call *engine_image_list(struct engine *engine,
+				      uint32_t timeout_ms, engine_done_fn *done,
+				      void *arg, struct error *err);
+
 struct engine_call *engine_image_inspect(struct engine *engine,
 					 const char *reference,
 					 uint32_t timeout_ms,

@@ -3,6 +3,7 @@
 #include "agent/engine/image.h"
 
 #include "agent/engine/build.h"
+#include "agent/images/record.h"
 #include "agent/registry/pull.h"
 #include "agent/registry/registries.h"
 #include "protocol/content/tarball.h"
@@ -60,6 +61,7 @@ struct flight {
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
+	char *noted;    /* what is noted as coming, or NULL */
 	bool fetched;   /* pulled or built: what is missing now is an error */
 	bool finishing; /* no longer in images */
 	bool *gone;     /* set when it is freed under a callback */
@@ -72,6 +74,7 @@ struct images {
 	char *folder;
 	struct pull_room pulls;
 	unsigned char key[crypto_generichash_KEYBYTES]; /* of flights' who */
+	struct record *record; /* NULL: nothing is noted */
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -90,6 +93,20 @@ const char *image_phase_name(enum image_phase phase)
 
 	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
 								: NULL;
+}
+
+static void note_end(const struct flight *flight, const struct image *image)
+{
+	struct record *record = flight->images->record;
+
+	if (!record)
+		return;
+	if (image)
+		record_used(record,
+			    flight->noted ? flight->noted : flight->target,
+			    image->id);
+	else if (flight->noted)
+		record_failed(record, flight->noted);
 }
 
 /* A flight and its waits. */
@@ -121,6 +138,7 @@ static void flight_free(struct flight *flight)
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
+	free(flight->noted);
 	free(flight);
 }
 OWNED_POINTER(struct flight, flight_free)
@@ -133,6 +151,7 @@ static void finish(struct flight *flight, const struct error *err,
 	struct image_wait *wait;
 	bool gone = false;
 
+	note_end(flight, image);
 	TAILQ_REMOVE(&images->flights, flight, entry);
 	flight->finishing = true;
 	/* Reset below, unless the flight is gone. */
@@ -187,6 +206,20 @@ static bool tell(struct flight *flight, bool urgent)
 	return true;
 }
 
+/* Noting: whose image it is, before it comes, and that it is used. */
+
+static int note_coming(struct flight *flight, enum image_origin origin,
+		       struct error *err)
+{
+	struct record *record = flight->images->record;
+
+	if (!record)
+		return 0;
+	flight->noted = strdup(flight->target);
+	return flight->noted ? record_coming(record, flight->noted, origin, err)
+			     : error_nomem(err, "image");
+}
+
 /* Pull. */
 
 static void pull_progress(void *arg, const struct image_progress *progress)
@@ -220,9 +253,11 @@ static void pull(struct flight *flight)
 {
 	struct error err;
 
-	flight->pull = pull_begin(&flight->images->pulls, flight->target,
-				  flight->logins, flight->logins_count,
-				  pull_progress, pulled, flight, &err);
+	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
+		flight->pull =
+			pull_begin(&flight->images->pulls, flight->target,
+				   flight->logins, flight->logins_count,
+				   pull_progress, pulled, flight, &err);
 	if (flight->pull)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
@@ -313,7 +348,8 @@ static void build(struct flight *flight)
 {
 	struct error err;
 
-	if (start_build(flight, &err) == 0)
+	if (note_coming(flight, IMAGE_BUILT, &err) == 0 &&
+	    start_build(flight, &err) == 0)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
 	finish(flight, &err, NULL);
@@ -732,6 +768,11 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 void images_use(struct images *images, const struct registries *registries)
 {
 	images->pulls.registries = registries;
+}
+
+void images_record(struct images *images, struct record *record)
+{
+	images->record = record;
 }
 
 void images_free(struct images *images)

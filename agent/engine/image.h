@@ -15,6 +15,7 @@ struct images;
 struct registries;     /* agent/registry/registries.h */
 struct registry_login; /* protocol/registry/login.h */
 struct image_wait;     /* one who waits for an image */
+struct record;         /* agent/images/record.h */
 
 enum image_phase {
 	IMAGE_CHECKING, /* is it there already? */
@@ -98,6 +99,9 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 
 /* What is known of registries (borrowed) counts for pulls from now on. */
 void images_use(struct images *images, const struct registries *registries);
+
+/* What is brought is noted there (borrowed) from now on, and what jobs use. */
+void images_record(struct images *images, struct record *record);
 
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);

@@ -92,6 +92,18 @@ int guard_insecure(const struct guard *guard, const char *registry,
 	return judge_insecure(guard->policy, registry, err);
 }
 
+int guard_build(const struct guard *guard, const char *image, const char *build,
+		struct error *err)
+{
+	return judge_build(guard->policy, image, build, err);
+}
+
+int guard_remove(const struct guard *guard, const char *image, bool ours,
+		 struct error *err)
+{
+	return judge_remove(guard->policy, image, ours, err);
+}
+
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;

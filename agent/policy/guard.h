@@ -26,9 +26,15 @@ const char *guard_name(const struct guard *guard);
 /* Put the policy's limits where an order has none; before it is kept. */
 void guard_limit(const struct guard *guard, struct container_spec *container);
 
-/* May an image come from a file; may this one leave the node? EPERM. */
+/* May an image come from a file; may this one leave the node, be built here, be
+ * removed? EPERM.
+ */
 int guard_load(const struct guard *guard, struct error *err);
 int guard_save(const struct guard *guard, const char *image, struct error *err);
+int guard_build(const struct guard *guard, const char *image, const char *build,
+		struct error *err);
+int guard_remove(const struct guard *guard, const char *image, bool ours,
+		 struct error *err);
 
 /* May the engine reach this registry, HOST[:PORT], without TLS? EPERM. */
 int guard_insecure(const struct guard *guard, const char *registry,

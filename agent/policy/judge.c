@@ -506,6 +506,31 @@ static bool may_be_found(const char *image)
 	       *reference.digest;
 }
 
+int judge_build(const struct policy *policy, const char *image,
+		const char *build, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	if (policy->any)
+		return 0;
+	if (!policy->build)
+		return refuse(&judging, "build", build,
+			      "images that are pulled");
+	return may_be_found(image) ? judge_image(policy, image, err) : 0;
+}
+
+int judge_remove(const struct policy *policy, const char *image, bool ours,
+		 struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->remove || ours
+		       ? 0
+		       : refuse(&judging, "remove", image,
+				"images that jobs or regatta image brought "
+				"here");
+}
+
 bool judge_pin(const struct policy *policy, const char *name, const char *pin)
 {
 	struct reference asked, pinned;
@@ -536,11 +561,10 @@ int judge_order(const struct policy *policy, const struct task_spec *task,
 			 log);
 		return refuse(&judging, "limits.log", found, allowed);
 	}
-	if (container->build && !policy->build)
-		return refuse(&judging, "build", container->build,
-			      "images that are pulled");
-	if (container->build && !may_be_found(container->image))
-		return 0;
+	if (container->build &&
+	    (!policy->build || !may_be_found(container->image)))
+		return judge_build(policy, container->image, container->build,
+				   err);
 	if (task->pin && judge_pin(policy, container->image, task->pin))
 		return 0;
 	return judge_image(policy, container->image, err);

@@ -33,6 +33,15 @@ int judge_image(const struct policy *policy, const char *image,
 /* May images come from files, under names of the operator's choice? */
 int judge_load(const struct policy *policy, struct error *err);
 
+/* May an image be built from this folder, to be found by that name? */
+int judge_build(const struct policy *policy, const char *image,
+		const char *build, struct error *err);
+
+/* May an image be removed that Regatta brought, or (not ours) that it did not?
+ */
+int judge_remove(const struct policy *policy, const char *image, bool ours,
+		 struct error *err);
+
 /* May `pin` be taken for the image `name`? Not when it is of another name, or a
  * pattern holds on to a tag, which a digest does not show.
  */

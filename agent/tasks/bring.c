@@ -177,6 +177,26 @@ static void image_progress(void *arg, const struct image_progress *progress)
 	task->room->progress(task->room->arg, task, progress);
 }
 
+size_t task_needs(const struct task *task,
+		  struct image_need needs[TASK_NEEDS_MAX])
+{
+	const struct container_spec *container = &task->spec.container;
+	char *const names[] = { container->image, task->spec.pin,
+				task->image_pin, task->image_id };
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i])
+			continue;
+		needs[count++] = (struct image_need){
+			.reference = names[i],
+			/* What it is built as is known by then. */
+			.build = task->image_id ? NULL : container->build,
+		};
+	}
+	return count;
+}
+
 void step_image(struct task *task)
 {
 	const struct image_wanted what = {

@@ -21,6 +21,7 @@
 #define START_MS 120000 /* start may load gigabytes of image metadata */
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
+#define LACKED_MAX 3
 #define RETRY_MS 1000     /* between tries while the engine is away */
 #define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
 #define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
@@ -412,6 +413,8 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 			step_retry(task);
 	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
 		step_retry(task);
+	} else if (err->code == ENOENT && task->lacked++ < LACKED_MAX) {
+		task_event(task, EVENT_LACKS);
 	} else {
 		step_fail(task, FAILURE_CREATE, err);
 	}

@@ -36,6 +36,7 @@ enum event {
 	EVENT_IMAGE,   /* the image is there */
 	EVENT_FETCHED,
 	EVENT_CREATED, /* the container is */
+	EVENT_LACKS,   /* somebody removed the image */
 	EVENT_INSERTED,
 	EVENT_STARTED,
 	EVENT_EXITED, /* the command ended: an outcome is known */
@@ -62,6 +63,7 @@ struct task {
 	struct preflight *preflight;
 	cJSON *facts; /* of the host, when it was checked; NULL: not known */
 	char *image_user, *image_workdir;
+	unsigned int lacked; /* times that the image was there no longer */
 	struct image_wait *image;
 	struct fetch_wait *fetch; /* of the workspace */
 	struct insert *insert;

@@ -33,6 +33,7 @@ static const enum step next_step[STEPS][EVENTS] = {
 	},
 	[STEP_CREATE] = {
 		[EVENT_CREATED] = STEP_INSERT,
+		[EVENT_LACKS] = STEP_IMAGE,
 		[EVENT_FAILED] = STEP_ENDED,
 		[ORDER_STOP] = STEP_ENDED,
 		[ORDER_DISCARD] = STEP_REMOVE,

@@ -79,6 +79,13 @@ void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason);
 void task_discard(struct task *task);
 
+/* The images that it has or is to have: fills needs[], whose texts are borrowed
+ * until the loop goes on. Returns how many.
+ */
+#define TASK_NEEDS_MAX 4
+size_t task_needs(const struct task *task,
+		  struct image_need needs[TASK_NEEDS_MAX]);
+
 /* Keep what it collected from being removed as unused. */
 void task_touch(const struct task *task);
 

@@ -209,8 +209,19 @@ static const struct option_rule logs_rules[] = {
 };
 static const struct option_rule image_rules[] = {
 	{ OPTION("nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
-	  .help = "only these; by default all that are in reach" },
-	FORMAT(json_format, "json: what each node says, at the end"),
+	  .help = "only these; by default all that are in reach; to build: that "
+		  "have the vendor's devices" },
+	{ OPTION("tag", 0, OPTION_TEXT, tag, "NAME"),
+	  .help = "what an image that is built is called (the folder, and a "
+		  "hash of what is in it)" },
+	{ OPTION("keep", 0, OPTION_NUMBER, keep_images, "N"), .max = 1000000,
+	  .help = "gc: the newest N of each repository stay (1)" },
+	{ OPTION("floor", 0, OPTION_TEXT, floor, "SIZE"),
+	  .help = "gc: only until so much of the engine's disk is free: 50GiB, "
+		  "20%" },
+	{ OPTION("dry-run", 0, OPTION_FLAG, dry_run, NULL),
+	  .help = "gc: only show what would go" },
+	FORMAT(plain_formats, "text or json"),
 	{ 0 },
 };
 static const struct option_rule fetch_rules[] = {
@@ -369,12 +380,17 @@ static const struct command commands[] = {
 	  "The output of one rank is printed byte for byte. When there are "
 	  "several ranks,\neach line begins with [rank-N].",
 	  "regatta logs 17 -f --tail 20", command_logs },
-	{ "image", "load FILE | save IMAGE FILE", 1, 3, true, image_rules,
-	  "put an image from a file on all nodes, or into a file",
-	  "FILE is what docker save writes, or an OCI layout, as .tar, "
-	  ".tar.zst or\n.tar.gz. Its layers are sent once and passed on from "
-	  "node to node; what a node\nhas already is skipped. Run again, it "
-	  "goes on where it was. Exit 1: not all\nnodes have it.",
+	{ "image", "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
+	  "FILE | save IMAGE FILE", 1, 3, true, image_rules,
+	  "list, build, remove the nodes' images; carry them in files",
+	  "list shows the images of the nodes, and who needs them. build makes "
+	  "one of the\nnodes' folder images/vendors/VENDOR/FRAMEWORK, as a job "
+	  "would. remove removes one\nthat no job needs; gc those that Regatta "
+	  "brought and nobody needs any more. FILE\nis what docker save writes, "
+	  "or an OCI layout, as .tar, .tar.zst or .tar.gz. Its\nlayers are sent "
+	  "once and passed on from node to node; what a node has already is\n"
+	  "skipped. Run again, it goes on where it was. Exit 1: not all nodes "
+	  "did it.",
 	  "regatta image load torch.tar.zst --nodes n1,n2", command_image },
 	{ "files", "JOB", 1, 1, true, format_rules,
 	  "list the files that were collected of a job",

@@ -24,6 +24,7 @@ void options_init(struct options *options)
 		.devices = OPTION_NONE,
 		.from_step = OPTION_NONE,
 		.uses = OPTION_NONE,
+		.keep_images = OPTION_NONE,
 	};
 }
 

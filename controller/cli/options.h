@@ -58,6 +58,9 @@ struct options {
 	const char *parameters;
 	const char *result;
 	const char *log;
+	const char *tag;
+	const char *floor;
+	bool dry_run;
 	bool recompute;
 	bool watch;
 	const char *expires;
@@ -75,6 +78,7 @@ struct options {
 	uint64_t devices;
 	uint64_t from_step;
 	uint64_t uses;
+	uint64_t keep_images;
 	struct option_list set;
 };
 

@@ -198,11 +198,14 @@ struct job {
 	struct until_spec until;
 	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
 	double rate;         /* of its result; 0: none */
+	struct need *need;   /* its image (need.h) */
+	bool needs;          /* it is counted there */
 	bool due;            /* listed in cluster->due */
 	TAILQ_ENTRY(job) by_due;
 };
 
 struct ahead;  /* what a node brings, see preload.c */
+struct need;   /* see need.c */
 struct trial;  /* a cell that is repeated, see repeat.c */
 struct parked; /* a request that waits, see server.c */
 
@@ -233,6 +236,7 @@ struct cluster {
 	bool schedule_due;
 	TAILQ_HEAD(, job) due; /* queued, but they go after others */
 	sd_event_source *settler;
+	void *needs;         /* tsearch(3) tree (need.h) */
 	void *pins;          /* tsearch(3) tree (pin.h) */
 	size_t pins_waiting; /* tasks that wait for one */
 	struct logins *logins;

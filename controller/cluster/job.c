@@ -5,6 +5,7 @@
 #include "controller/cluster/logins.h"
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
+#include "controller/cluster/need.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/transfer.h"
@@ -92,7 +93,10 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 	job->priority = spec->priority;
 	job->until = spec->until;
 	job->attempt = job->first_attempt = 1;
+	if (need_join(cluster, job, spec, err) < 0)
+		return NULL;
 	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
+		need_leave(cluster, job);
 		error_nomem(err, "job");
 		return NULL;
 	}
@@ -106,6 +110,7 @@ void job_forget(struct cluster *cluster, struct job *job)
 		queue_remove(cluster->queue, &job->shape, job->id);
 	chain_clear(cluster, job);
 	repeat_leave(cluster, job);
+	need_leave(cluster, job);
 	job_drop_gang(cluster, job);
 	pin_forget(cluster, job);
 	tdelete(job, &cluster->jobs, compare_jobs);
@@ -279,6 +284,7 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 		  job_state_name(next), job_event_name(event));
 	job->state = next;
 	job->attempt = attempt;
+	need_mark(job, !job_state_final(next));
 	cluster->changed = true;
 	if (ends) {
 		repeat_ended(cluster, job);
@@ -394,6 +400,7 @@ static struct job *job_from_row(struct cluster *cluster,
 	if (!job)
 		return NULL;
 	job->state = row->state;
+	need_mark(job, !job_state_final(job->state));
 	job->attempt = row->attempt;
 	job->first_attempt = row->first_attempt;
 	job->queued_ms = row->queued_ms;

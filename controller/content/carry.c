@@ -1,78 +1,27 @@
-/* carry.c - images carried to nodes, and from them: orders and how far they
- * are.
+/* carry.c - image orders: who is told, and how far they are.
  */
 #include "controller/content/carry.h"
 
+#include "controller/cluster/need.h"
 #include "controller/cluster/node.h"
+#include "controller/content/order.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER_FILE_MAX (4 << 20)
-
-/* What one node says of an order. */
-struct stop {
-	char name[KEY_NAME_SIZE];
-	char phase[16]; /* "waiting", then as in message_image_state */
-	uint64_t done, total;
-	char *text;
-};
-
-struct order {
-	char name[CONTENT_HASH_SIZE];
-	bool save;
-	char *image;
-	struct stop *stops;
-	size_t count;
-	size_t next;                     /* to save: the node that is asked */
-	char content[CONTENT_HASH_SIZE]; /* saved */
-	uint64_t bytes;
-	bool final;
-	TAILQ_ENTRY(order) entry;
-};
+#define VENDORS "vendors/" /* folders of the images folder, by vendor */
+#define GONE_NAMES_MAX 20  /* in the record of what a node removed by itself */
 
 struct carries {
 	char *folder;
-	TAILQ_HEAD(, order) orders; /* oldest first */
+	TAILQ_HEAD(orders_head, order) orders; /* oldest first */
 	size_t count;
 };
-
-/* What lies in the folder: an order to load that is not final. */
-struct stored {
-	char *order;
-	char *image;
-	struct strings nodes;
-};
-/* clang-format off */
-static const struct field stored_fields[] = {
-	FIELD(stored, order),
-	FIELD(stored, image),
-	FIELD(stored, nodes),
-};
-static const struct schema stored_schema = SCHEMA(stored, stored_fields);
-/* clang-format on */
-
-static void stored_clear(struct stored *stored)
-{
-	codec_clear(&stored_schema, stored);
-}
-OWNED_VALUE(struct stored, stored_clear)
-
-static bool stop_final(const struct stop *stop)
-{
-	return !strcmp(stop->phase, "ready") || !strcmp(stop->phase, "failed");
-}
-
-static void set_phase(struct stop *stop, const char *phase)
-{
-	snprintf(stop->phase, sizeof(stop->phase), "%s", phase);
-}
 
 static void path_of(const struct carries *carries, const struct order *order,
 		    char path[PATH_MAX])
@@ -80,15 +29,11 @@ static void path_of(const struct carries *carries, const struct order *order,
 	snprintf(path, PATH_MAX, "%s/%s.json", carries->folder, order->name);
 }
 
-static void order_free(struct carries *carries, struct order *order)
+static void drop(struct carries *carries, struct order *order)
 {
 	TAILQ_REMOVE(&carries->orders, order, entry);
 	carries->count--;
-	for (size_t i = 0; i < order->count; i++)
-		free(order->stops[i].text);
-	free(order->stops);
-	free(order->image);
-	free(order);
+	order_free(order);
 }
 
 static struct order *order_find(const struct cluster *cluster, const char *name)
@@ -103,96 +48,72 @@ static struct order *order_find(const struct cluster *cluster, const char *name)
 	return NULL;
 }
 
-static struct order *order_new(struct carries *carries, const char *name,
-			       bool save, const char *image,
-			       const struct strings *nodes, struct error *err)
+/* The one that goes when there are too many: it ended, or else it only asks. */
+static struct order *oldest(const struct carries *carries)
 {
-	struct order *order, *old;
+	struct order *order;
 
-	TAILQ_FOREACH(old, &carries->orders, entry)
+	TAILQ_FOREACH(order, &carries->orders, entry)
 	{
-		if (old->final)
-			break;
+		if (order->final)
+			return order;
 	}
+	TAILQ_FOREACH(order, &carries->orders, entry)
+	{
+		if (!order->kind->durable && !order->kind->one)
+			return order;
+	}
+	return NULL;
+}
+
+/* Lists of images are large, and soon old. */
+static void drop_lists(struct carries *carries)
+{
+	struct order *order;
+	size_t count = 0;
+
+	TAILQ_FOREACH_REVERSE(order, &carries->orders, orders_head, entry)
+	{
+		bool has = false;
+
+		for (size_t i = 0; i < order->count; i++) {
+			has |= order->stops[i].images_count > 0;
+			if (count >= CARRY_LISTS_MAX)
+				stop_drop_images(&order->stops[i]);
+		}
+		count += has;
+	}
+}
+
+/* The order is moved, and freed where there is no room. */
+static struct order *keep(struct carries *carries, struct order *order,
+			  struct error *err)
+{
+	struct order *old =
+		carries->count >= CARRY_ORDERS_MAX ? oldest(carries) : NULL;
+
+	if (!order)
+		return NULL;
 	if (carries->count >= CARRY_ORDERS_MAX && !old) {
+		order_free(order);
 		error_set(err, EBUSY, "%d image orders are under way already",
 			  CARRY_ORDERS_MAX);
 		return NULL;
 	}
-	order = calloc(1, sizeof(*order));
-	if (order) {
-		order->image = strdup(image);
-		order->stops = calloc(nodes->count + 1, sizeof(*order->stops));
-	}
-	if (!order || !order->image || !order->stops) {
-		free(order ? order->image : NULL);
-		free(order ? order->stops : NULL);
-		free(order);
-		error_nomem(err, "image order");
-		return NULL;
-	}
-	snprintf(order->name, sizeof(order->name), "%s", name);
-	order->save = save;
-	for (size_t i = 0; i < nodes->count; i++) {
-		struct stop *stop = &order->stops[order->count++];
-
-		snprintf(stop->name, sizeof(stop->name), "%s", nodes->items[i]);
-		set_phase(stop, "waiting");
-	}
-	if (carries->count >= CARRY_ORDERS_MAX)
-		order_free(carries, old);
+	if (old)
+		drop(carries, old);
 	TAILQ_INSERT_TAIL(&carries->orders, order, entry);
 	carries->count++;
+	drop_lists(carries);
 	return order;
-}
-
-/* Keeping. */
-
-static int save_order(const struct carries *carries, const struct order *order,
-		      struct error *err)
-{
-	owned(stored_clear) struct stored stored = { 0 };
-	owned(buffer_clear) struct buffer text;
-	char path[PATH_MAX];
-
-	buffer_init(&text, ORDER_FILE_MAX);
-	stored.order = strdup(order->name);
-	stored.image = strdup(order->image);
-	if (!stored.order || !stored.image)
-		return error_nomem(err, "image order");
-	for (size_t i = 0; i < order->count; i++)
-		if (!stop_final(&order->stops[i]) &&
-		    strings_add(&stored.nodes, order->stops[i].name, err) < 0)
-			return -1;
-	if (codec_encode(&stored_schema, &stored, &text, err) < 0)
-		return -1;
-	path_of(carries, order, path);
-	return file_write(AT_FDCWD, path, text.data, text.size, 0600, 1, err);
-}
-
-static void load_order(struct carries *carries, const char *name)
-{
-	owned(stored_clear) struct stored stored = { 0 };
-	owned(buffer_clear) struct buffer text;
-	char path[PATH_MAX];
-	struct error err;
-
-	buffer_init(&text, ORDER_FILE_MAX);
-	snprintf(path, sizeof(path), "%s/%s", carries->folder, name);
-	if (file_read(AT_FDCWD, path, &text, &err) < 0 ||
-	    codec_decode(&stored_schema, text.data, text.size, &stored, &err) <
-		    0 ||
-	    (!content_hash_valid(stored.order) &&
-	     error_set(&err, EPROTO, "no order")) ||
-	    !order_new(carries, stored.order, false, stored.image,
-		       &stored.nodes, &err))
-		log_warning("image order dropped: %s: %s", name, err.text);
 }
 
 int carry_open(struct cluster *cluster, const char *folder, struct error *err)
 {
 	struct carries *carries = calloc(1, sizeof(*carries));
 	struct dirent *entry;
+	char path[PATH_MAX];
+	struct error why;
 	DIR *dir;
 
 	if (!carries)
@@ -208,9 +129,15 @@ int carry_open(struct cluster *cluster, const char *folder, struct error *err)
 	dir = opendir(carries->folder);
 	if (!dir)
 		return error_errno(err, "%s", carries->folder);
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			load_order(carries, entry->d_name);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", carries->folder,
+			 entry->d_name);
+		if (!keep(carries, order_load(path, &why), &why))
+			log_warning("image order dropped: %s: %s",
+				    entry->d_name, why.text);
+	}
 	closedir(dir);
 	return 0;
 }
@@ -222,30 +149,40 @@ void carry_close(struct cluster *cluster)
 	if (!carries)
 		return;
 	while (!TAILQ_EMPTY(&carries->orders))
-		order_free(carries, TAILQ_FIRST(&carries->orders));
+		drop(carries, TAILQ_FIRST(&carries->orders));
 	free(carries->folder);
 	free(carries);
 }
 
 /* Telling nodes. */
 
-static void tell(struct cluster *cluster, struct order *order,
-		 const struct stop *stop)
+static int send_act(struct cluster *cluster, struct node *node,
+		    const struct message_image_do *act, bool needs,
+		    struct error *err)
+{
+	struct message_image_do message = *act;
+	int rc;
+
+	if (needs && need_list(cluster, node->vendor, &message.needs,
+			       &message.needs_count, err) < 0)
+		return -1;
+	rc = wire_server_send(node->peer, MESSAGE_IMAGE_DO, &message, NULL, 0,
+			      err);
+	needs_free(message.needs, message.needs_count);
+	return rc;
+}
+
+static void tell(struct cluster *cluster, const struct order *order,
+		 struct stop *stop)
 {
 	struct node *node = node_find(cluster, stop->name);
-	struct message_image_load load = { .recipe = order->name };
-	struct message_image_save save = { order->name, order->image };
 	struct error err;
 
 	if (stop_final(stop) || !node || !node->peer || !node->reported ||
-	    (order->save && stop != &order->stops[order->next]))
+	    (order->kind->one && stop != &order->stops[order->next]))
 		return;
-	if (wire_server_send(node->peer,
-			     order->save ? MESSAGE_IMAGE_SAVE
-					 : MESSAGE_IMAGE_LOAD,
-			     order->save ? (void *)&save : (void *)&load, NULL,
-			     0, &err) < 0)
-		log_error("node=%s: %s", node->name, err.text);
+	if (send_act(cluster, node, &order->act, order->kind->needs, &err) < 0)
+		stop_set(stop, "failed", err.text);
 }
 
 static void changed(struct cluster *cluster)
@@ -261,13 +198,13 @@ static void finish(struct cluster *cluster, struct order *order)
 	order->final = true;
 	path_of(cluster->carries, order, path);
 	unlink(path);
-	log_info("image order=%.12s image=%s is over", order->name,
-		 order->image);
+	log_info("image order=%.12s %s is over", order->name,
+		 order->kind->name);
 	changed(cluster);
 }
 
 /* To save: from the node that has it; else the next one is asked. */
-static void advance_save(struct cluster *cluster, struct order *order)
+static void advance_one(struct cluster *cluster, struct order *order)
 {
 	struct stop *stop = &order->stops[order->next];
 	struct node *node = node_find(cluster, stop->name);
@@ -292,8 +229,8 @@ static void advance(struct cluster *cluster, struct order *order)
 {
 	if (order->final)
 		return;
-	if (order->save) {
-		advance_save(cluster, order);
+	if (order->kind->one) {
+		advance_one(cluster, order);
 		return;
 	}
 	for (size_t i = 0; i < order->count; i++)
@@ -308,7 +245,7 @@ void carry_tick(struct cluster *cluster)
 
 	TAILQ_FOREACH(order, &cluster->carries->orders, entry)
 	{
-		if (order->save)
+		if (order->kind->one)
 			advance(cluster, order);
 	}
 }
@@ -319,39 +256,86 @@ void carry_report(struct cluster *cluster, struct node *node)
 
 	TAILQ_FOREACH(order, &cluster->carries->orders, entry)
 	{
-		for (size_t i = 0; i < order->count; i++)
-			if (!order->final &&
-			    !strcmp(order->stops[i].name, node->name))
-				tell(cluster, order, &order->stops[i]);
+		struct stop *stop = order_stop(order, node->name);
+
+		if (stop && !order->final)
+			tell(cluster, order, stop);
 	}
 }
 
+/* Nobody ordered it: what a node did by itself is recorded as its own act. */
+static void note_own_act(struct cluster *cluster, const struct node *node,
+			 const struct message_image_state *state)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON *names = cJSON_AddArrayToObject(object, "images");
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = node->name,
+		.role = role_name(ROLE_AGENT),
+		.address = wire_peer_address(node->peer),
+		.act = "image-gc",
+		.refusal = state->code ? state->text : NULL,
+	};
+	size_t count = 0;
+	char *text;
+	struct error err;
+
+	for (size_t i = 0; i < state->images_count; i++) {
+		const struct image_info *image = &state->images[i];
+
+		if (image->removed && count++ < GONE_NAMES_MAX)
+			cJSON_AddItemToArray(names,
+					     cJSON_CreateString(
+						     image->tags.count
+							     ? image->tags
+								       .items[0]
+							     : image->id));
+	}
+	cJSON_AddNumberToObject(object, "removed", (double)count);
+	cJSON_AddNumberToObject(object, "bytes", (double)state->done_bytes);
+	text = cJSON_PrintUnformatted(object);
+	row.request = text ? text : "{}";
+	log_info("node=%s removed %zu images by itself bytes=%" PRIu64 "%s%s",
+		 node->name, count, state->done_bytes, row.refusal ? ": " : "",
+		 row.refusal ? row.refusal : "");
+	if ((count || row.refusal) &&
+	    store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	cJSON_free(text);
+	cJSON_Delete(object);
+}
+
 void carry_state(struct cluster *cluster, struct node *node,
-		 const struct message_image_state *state)
+		 struct message_image_state *state)
 {
 	struct order *order = order_find(cluster, state->order);
-	struct stop *stop = NULL;
+	struct stop *stop = order ? order_stop(order, node->name) : NULL;
 
-	for (size_t i = 0; order && i < order->count; i++)
-		if (!strcmp(order->stops[i].name, node->name))
-			stop = &order->stops[i];
+	if (!order && state->by_itself && node->peer)
+		note_own_act(cluster, node, state);
 	if (!stop || order->final || stop_final(stop))
 		return;
-	set_phase(stop, state->phase);
-	stop->done = state->done_bytes;
-	stop->total = state->total_bytes;
-	free(stop->text);
-	stop->text = state->text ? strdup(state->text) : NULL;
+	order_heard(order, stop, state);
 	if (stop_final(stop))
 		log_info("image order=%.12s node=%s %s%s%s", order->name,
 			 node->name, stop->phase, stop->text ? ": " : "",
 			 stop->text ? stop->text : "");
-	if (order->save && content_hash_valid(state->content)) {
-		memcpy(order->content, state->content, sizeof(order->content));
-		order->bytes = state->total_bytes;
-	}
 	changed(cluster);
 	advance(cluster, order);
+}
+
+void carry_room(struct cluster *cluster, struct node *node,
+		const struct message_image_room *room)
+{
+	struct message_image_do act = { .order = room->order,
+					.what = (char *)"gc" };
+	struct error err;
+
+	/* Without an answer it removes nothing. */
+	if (node->peer && node->reported && content_hash_valid(room->order) &&
+	    send_act(cluster, node, &act, true, &err) < 0)
+		log_warning("node=%s: %s", node->name, err.text);
 }
 
 /* People. */
@@ -364,7 +348,7 @@ static bool listed(const struct strings *nodes, const char *name)
 	return false;
 }
 
-static int choose_nodes(struct cluster *cluster, const struct strings *wanted,
+static int choose_named(struct cluster *cluster, const struct strings *wanted,
 			struct strings *nodes, struct error *err)
 {
 	if (wanted->count > cluster->nodes_count)
@@ -382,108 +366,176 @@ static int choose_nodes(struct cluster *cluster, const struct strings *wanted,
 		    strings_add(nodes, node->name, err) < 0)
 			return -1;
 	}
-	for (size_t i = 0; !wanted->count && i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->peer &&
-		    strings_add(nodes, cluster->nodes[i]->name, err) < 0)
+	return 0;
+}
+
+/* Whose images lie in that folder? In *vendor; "": anybody's. */
+static void vendor_of(const char *build, char vendor[KEY_NAME_SIZE])
+{
+	size_t prefix = strlen(VENDORS);
+
+	vendor[0] = 0;
+	if (build && !strncmp(build, VENDORS, prefix))
+		snprintf(vendor, KEY_NAME_SIZE, "%.*s",
+			 (int)strcspn(build + prefix, "/"), build + prefix);
+}
+
+static int choose_all(struct cluster *cluster, const char *build,
+		      struct strings *nodes, struct error *err)
+{
+	char vendor[KEY_NAME_SIZE];
+	size_t up = 0;
+
+	vendor_of(build, vendor);
+	for (size_t i = 0; i < cluster->nodes_count; i++) {
+		const struct node *node = cluster->nodes[i];
+
+		up += node->peer != NULL;
+		if (node->peer &&
+		    (!vendor[0] || !strcmp(node->vendor, vendor)) &&
+		    strings_add(nodes, node->name, err) < 0)
 			return -1;
-	return nodes->count ? 0 : error_set(err, ENOENT, "no node is in reach");
+	}
+	if (nodes->count)
+		return 0;
+	return up ? error_set(err, ENOENT,
+			      "no node in reach has devices of %s; nodes of "
+			      "your choice: --nodes",
+			      vendor)
+		  : error_set(err, ENOENT, "no node is in reach");
 }
 
 static int check_order(struct cluster *cluster,
 		       const struct message_image_order *message,
-		       struct error *err)
+		       const struct order_kind *kind, struct error *err)
 {
-	bool load = !strcmp(message->what, "load"), whole;
+	const struct order *order = order_find(cluster, message->order);
 	uint64_t bytes;
+	bool whole;
 
-	if (!load && strcmp(message->what, "save") != 0)
+	if (!kind)
 		return error_set(err, EINVAL,
-				 "what: found '%.40s', allowed are load and "
-				 "save",
+				 "what: found '%.40s', allowed are load, save, "
+				 "build, remove and gc",
 				 message->what);
+	if (!content_hash_valid(message->order))
+		return error_set(err, EINVAL,
+				 "order: found '%.80s', allowed are 64 hex "
+				 "digits",
+				 message->order);
+	if (order && order->kind != kind)
+		return error_set(err, EEXIST,
+				 "image order %.12s is one to %s already",
+				 order->name, order->kind->name);
+	if (kind->takes_name && (!message->image || !*message->image))
+		return error_set(err, EINVAL, "%s: which image?", kind->name);
+	if (!strcmp(kind->name, "build") && !message->build)
+		return error_set(err, EINVAL, "build: which folder?");
+	if (strcmp(kind->name, "load") != 0)
+		return 0;
 	if (contents_look(stock_contents(cluster), message->order, &bytes,
 			  &whole, err) < 0)
 		return -1;
-	return !load || whole ? 0
-			      : error_set(err, ENOENT,
-					  "image order %.12s: its recipe is "
-					  "not here",
-					  message->order);
+	return whole ? 0
+		     : error_set(err, ENOENT,
+				 "image order %.12s: its recipe is not here",
+				 message->order);
+}
+
+/* Who asks again while nodes build goes on watching. */
+static bool is_same(const struct order *order, const struct strings *nodes)
+{
+	if (!order || order->final || !order->act.build ||
+	    order->count != nodes->count)
+		return false;
+	for (size_t i = 0; i < nodes->count; i++)
+		if (!order_stop(order, nodes->items[i]))
+			return false;
+	return true;
+}
+
+static struct order *begin(struct cluster *cluster,
+			   const struct order_kind *kind,
+			   const struct message_image_order *message,
+			   const struct strings *nodes, struct error *err)
+{
+	struct carries *carries = cluster->carries;
+	struct order *order = order_find(cluster, message->order);
+	char path[PATH_MAX];
+
+	if (order)
+		drop(carries, order);
+	order = keep(carries, order_new(kind, message, nodes, err), err);
+	if (!order)
+		return NULL;
+	path_of(carries, order, path);
+	if (kind->durable && order_save(order, path, err) < 0) {
+		drop(carries, order);
+		return NULL;
+	}
+	for (size_t i = 0; i < order->count; i++) {
+		const struct node *node =
+			node_find(cluster, order->stops[i].name);
+
+		if (!kind->durable && !kind->one && !(node && node->peer))
+			stop_set(&order->stops[i], "failed", "out of reach");
+		tell(cluster, order, &order->stops[i]);
+	}
+	advance(cluster, order);
+	return order;
 }
 
 cJSON *carry_order(struct cluster *cluster, const char *by,
 		   const struct message_image_order *message, struct error *err)
 {
 	owned(strings_clear) struct strings nodes = { 0 };
-	struct order *order = order_find(cluster, message->order);
+	const struct order_kind *kind = order_kind(message->what);
+	struct order *order;
 	cJSON *body, *list;
 
-	if (check_order(cluster, message, err) < 0 ||
-	    choose_nodes(cluster, &message->nodes, &nodes, err) < 0)
+	if (check_order(cluster, message, kind, err) < 0 ||
+	    (message->nodes.count
+		     ? choose_named(cluster, &message->nodes, &nodes, err)
+		     : choose_all(cluster, message->build, &nodes, err)) < 0)
 		return NULL;
-	if (order)
-		order_free(cluster->carries, order);
-	order = order_new(cluster->carries, message->order,
-			  !strcmp(message->what, "save"), message->image,
-			  &nodes, err);
+	order = order_find(cluster, message->order);
+	if (!is_same(order, &nodes))
+		order = begin(cluster, kind, message, &nodes, err);
 	if (!order)
 		return NULL;
-	if (!order->save && save_order(cluster->carries, order, err) < 0) {
-		order_free(cluster->carries, order);
-		return NULL;
-	}
 	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
-		 message->what, order->image, order->count, by);
+		 message->what, message->image ? message->image : "",
+		 order->count, by);
 	body = cJSON_CreateObject();
 	list = cJSON_AddArrayToObject(body, "nodes");
-	for (size_t i = 0; i < order->count; i++) {
+	for (size_t i = 0; i < order->count; i++)
 		cJSON_AddItemToArray(list,
 				     cJSON_CreateString(order->stops[i].name));
-		tell(cluster, order, &order->stops[i]);
-	}
 	changed(cluster);
 	return body;
 }
 
-static cJSON *describe_stop(struct cluster *cluster, const struct stop *stop)
+cJSON *carry_describe(struct cluster *cluster,
+		      const struct message_query *query, struct error *err)
 {
-	const struct node *node = node_find(cluster, stop->name);
-	cJSON *item = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(item, "name", stop->name);
-	cJSON_AddBoolToObject(item, "up", node && node->peer);
-	cJSON_AddStringToObject(item, "phase", stop->phase);
-	cJSON_AddNumberToObject(item, "done_bytes", (double)stop->done);
-	cJSON_AddNumberToObject(item, "total_bytes", (double)stop->total);
-	cJSON_AddItemToObject(item, "text",
-			      stop->text ? cJSON_CreateString(stop->text)
-					 : cJSON_CreateNull());
-	return item;
-}
-
-cJSON *carry_describe(struct cluster *cluster, const char *name,
-		      struct error *err)
-{
+	const char *name = query->name ? query->name : "";
 	const struct order *order = order_find(cluster, name);
-	cJSON *body, *list;
+	cJSON *body, *item;
+	size_t at = 0;
 
 	if (!order) {
 		error_set(err, ENOENT, "image order %.12s: not there", name);
 		return NULL;
 	}
-	body = cJSON_CreateObject();
-	cJSON_AddStringToObject(body, "order", order->name);
-	cJSON_AddStringToObject(body, "what", order->save ? "save" : "load");
-	cJSON_AddStringToObject(body, "image", order->image);
-	list = cJSON_AddArrayToObject(body, "nodes");
-	for (size_t i = 0; i < order->count; i++)
-		cJSON_AddItemToArray(list,
-				     describe_stop(cluster, &order->stops[i]));
-	cJSON_AddItemToObject(body, "content",
-			      *order->content
-				      ? cJSON_CreateString(order->content)
-				      : cJSON_CreateNull());
-	cJSON_AddNumberToObject(body, "bytes", (double)order->bytes);
+	body = order_describe(order, query);
+	cJSON_ArrayForEach(item,
+			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
+	{
+		const struct node *node =
+			node_find(cluster, order->stops[at++].name);
+
+		cJSON_AddBoolToObject(item, "up", node && node->peer);
+	}
 	cJSON_AddBoolToObject(body, "final", order->final);
 	return body;
 }

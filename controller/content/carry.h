@@ -1,11 +1,11 @@
-/* carry.h - images carried to nodes, and from them: orders and how far they
- * are.
+/* carry.h - image orders: who is told, and how far they are.
  *
- * An order to load is told to each of its nodes, at once or when the node is
- * back, until the node says that it is done or cannot be. It survives a restart
- * (image-orders/ in the state folder) until all of them have; a node that comes
- * back days later still gets its image. An order to save asks one node after
- * another until one has the image, and takes it from there.
+ * An order is told to each of its nodes until the node says that it is done or
+ * cannot be. Orders to load and to build wait for a node that is out of reach,
+ * and survive a restart (image-orders/ in the state folder) until all nodes
+ * have; one that comes back days later still gets its image. An order to save
+ * asks one node after another until one has the image, and takes it from there.
+ * All others fail where a node is out of reach.
  */
 #ifndef CONTROLLER_CONTENT_CARRY_H
 #define CONTROLLER_CONTENT_CARRY_H
@@ -13,27 +13,37 @@
 #include "controller/content/gather.h"
 
 #define CARRY_ORDERS_MAX 256 /* those that ended first are forgotten */
+#define CARRY_LISTS_MAX 4   /* of these, the last: with lists of images */
 
 /* folder: the controller's state. */
 int carry_open(struct cluster *cluster, const char *folder, struct error *err);
 void carry_close(struct cluster *cluster);
 
-/* The body of the reply; NULL: EINVAL, ENOENT: an unknown node, or none. */
+/* The body of the reply; NULL: EINVAL, EEXIST: it is another order's name,
+ * ENOENT: an unknown node, or none.
+ */
 cJSON *carry_order(struct cluster *cluster, const char *by,
 		   const struct message_image_order *message,
 		   struct error *err);
 
-/* {"order", "what", "image", "nodes": [{"name", "up", "phase", "done_bytes",
- * "total_bytes", "text"}], "content", "bytes", "final"}; phase is "waiting"
- * until the node has said something. ENOENT: no such order.
+/* Of the order query->name: {"order", "what", "image", "nodes": [{"name", "up",
+ * "phase", "done_bytes", "total_bytes", "code", "text"}], "content", "bytes", "output":
+ * [{"node", "text"}], "after", "final"}; phase is "waiting" until the node has
+ * said something. The nodes of query->keys have also "images" (struct
+ * image_info) and "left_out". output is what was printed from query->after on;
+ * asked for what follows, it goes on from "after". ENOENT: no such order.
  */
-cJSON *carry_describe(struct cluster *cluster, const char *order,
-		      struct error *err);
+cJSON *carry_describe(struct cluster *cluster,
+		      const struct message_query *query, struct error *err);
 
-/* The node is back, and has said so; what it says of an order. */
+/* The node is back, and has said so; what it says of an order, and asks. The
+ * state's lists are moved.
+ */
 void carry_report(struct cluster *cluster, struct node *node);
 void carry_state(struct cluster *cluster, struct node *node,
-		 const struct message_image_state *state);
+		 struct message_image_state *state);
+void carry_room(struct cluster *cluster, struct node *node,
+		const struct message_image_room *room);
 
 /* Every half second. */
 void carry_tick(struct cluster *cluster);

@@ -553,8 +553,7 @@ static int ask_files(struct cluster *cluster, const struct message_query *query,
 static int ask_image(struct cluster *cluster, const struct message_query *query,
 		     cJSON *body, struct error *err)
 {
-	cJSON *image =
-		carry_describe(cluster, query->name ? query->name : "", err);
+	cJSON *image = carry_describe(cluster, query, err);
 
 	if (!image)
 		return -1;

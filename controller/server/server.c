@@ -450,6 +450,22 @@ static int image_order(struct cluster *cluster, struct wire_peer *peer,
 					err));
 }
 
+static int image_list(struct cluster *cluster, struct wire_peer *peer,
+		      void *arg, const void *payload, size_t size,
+		      struct error *err)
+{
+	const struct message_image_list *message = arg;
+	const struct message_image_order order = {
+		.what = (char *)"list",
+		.order = message->order,
+		.nodes = message->nodes,
+	};
+
+	return answer_order(peer, message->request,
+			    carry_order(cluster, wire_peer_name(peer), &order,
+					err));
+}
+
 static int content_get(struct cluster *cluster, struct wire_peer *peer,
 		       void *arg, const void *payload, size_t size,
 		       struct error *err)
@@ -490,6 +506,7 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 		[MESSAGE_CONTENT_PUT] = content_put,
 		[MESSAGE_CONTENT_GET] = content_get,
 		[MESSAGE_IMAGE_ORDER] = image_order,
+		[MESSAGE_IMAGE_LIST] = image_list,
 	};
 	/* clang-format on */
 	struct error err = { 0 };

@@ -39,7 +39,7 @@ static const char *const initial_ulimits[] = {
 	"core", "memlock", "nofile", "stack"
 };
 static const char *const keys[] = {
-	"users", "images", "pinned", "insecure_registries", "build", "load", "profile", "mounts", "devices",
+	"users", "images", "pinned", "insecure_registries", "build", "load", "remove", "profile", "mounts", "devices",
 	"network", "ipc", "capabilities", "security", "groups", "runtimes",
 	"ulimits", "limits", NULL
 };
@@ -279,9 +279,8 @@ static int read_flags(const struct value *root, struct policy *policy,
 		const char *key;
 		bool *to;
 	} flags[] = {
-		{ "pinned", &policy->pinned },
-		{ "build", &policy->build },
-		{ "load", &policy->load },
+		{ "pinned", &policy->pinned },   { "build", &policy->build },
+		{ "load", &policy->load },       { "remove", &policy->remove },
 		{ "profile", &policy->profile },
 	};
 

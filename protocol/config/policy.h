@@ -10,6 +10,7 @@
  *	insecure_registries: [loopback]	# HOST[:PORT] reached without TLS
  *	build: true		# images built from files of this node
  *	load: true		# images from files; false where images is given
+ *	remove: false		# also images that Regatta did not bring
  *	profile: true		# what its profile says that its devices need
  *	mounts: []		# {host: /data, write: false}, and all below
  *	devices: []		# device nodes that the profile does not name
@@ -80,6 +81,7 @@ struct policy {
 	bool pinned;
 	bool build;
 	bool load;
+	bool remove;
 	bool profile;
 	struct strings lists[POLICY_LISTS];
 	struct policy_mount *mounts;

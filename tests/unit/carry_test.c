@@ -30,7 +30,8 @@ static cJSON *order(struct cluster *cluster, const char *const *names,
 
 static bool is_final(struct cluster *cluster)
 {
-	cJSON *body = carry_describe(cluster, ORDER, NULL);
+	const struct message_query query = { .name = (char *)ORDER };
+	cJSON *body = carry_describe(cluster, &query, NULL);
 	bool final =
 		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(body, "final"));
 
@@ -40,8 +41,8 @@ static bool is_final(struct cluster *cluster)
 
 static void failed(struct cluster *cluster, const char *name)
 {
-	const struct message_image_state state = { .order = (char *)ORDER,
-						   .phase = (char *)"failed" };
+	struct message_image_state state = { .order = (char *)ORDER,
+					     .phase = (char *)"failed" };
 
 	carry_state(cluster, node_find(cluster, name), &state);
 }

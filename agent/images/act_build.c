@@ -1,0 +1,114 @@
+/* act_build.c - an image built before a job asks for it, in the very same way.
+ */
+#include "agent/images/act.h"
+
+#include "protocol/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define OUTPUT_MAX (64 << 10) /* bytes told at once */
+#define OUTPUT_MS 200
+
+struct build {
+	struct act act;
+	struct image_wait *wait;
+	struct buffer output; /* not yet told */
+	bool built;           /* else it was there already */
+};
+
+static void build_clear(struct act *act)
+{
+	struct build *build = (struct build *)act;
+
+	image_release(build->wait);
+	buffer_clear(&build->output);
+}
+
+static void tell_output(struct build *build)
+{
+	struct message_image_state state = act_state(&build->act);
+
+	if (build->output.size)
+		state.output = build->output.data;
+	act_say(&build->act, &state);
+	buffer_clear(&build->output);
+}
+
+static void on_progress(void *arg, const struct image_progress *progress)
+{
+	struct build *build = arg;
+	struct act *act = &build->act;
+
+	if (progress->phase == IMAGE_BUILDING) {
+		build->built = true;
+		act->phase = "building";
+	}
+	if (progress->output) {
+		/* What is too much at once is lost; it is the node's words. */
+		if (buffer_text(&build->output, progress->output, NULL) < 0) {
+			tell_output(build);
+			buffer_text(&build->output, progress->output, NULL);
+		}
+	} else {
+		act->done = progress->bytes;
+		act->total = progress->bytes_total;
+	}
+	if (clock_mono_ms() - act->told_ms >= OUTPUT_MS)
+		tell_output(build);
+}
+
+static void on_done(void *arg, const struct error *err,
+		    const struct image *image)
+{
+	struct build *build = arg;
+	struct act *act = &build->act;
+	struct message_image_state state;
+	char text[800];
+
+	build->wait = NULL;
+	if (build->output.size)
+		tell_output(build);
+	if (err) {
+		act_fail(act, err);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s", image->reference,
+		 build->built ? "" : ", which was there already");
+	act->done = act->total = image->size_bytes;
+	state = act_state(act);
+	state.text = text;
+	act_succeed(act, &state);
+}
+
+static void build_step(struct act *act)
+{
+	struct build *build = (struct build *)act;
+	const struct image_wanted wanted = { .reference = act->order.image,
+					     .build = act->order.build };
+	struct error err;
+
+	if (build->wait)
+		return;
+	buffer_init(&build->output, OUTPUT_MAX);
+	act_tell(act);
+	build->wait = image_ensure(act->config->images, &wanted, on_progress,
+				   on_done, build, &err);
+	if (!build->wait)
+		act_fail(act, &err);
+}
+
+static int build_allowed(const struct act *act, struct error *err)
+{
+	return guard_build(act->config->guard, act->order.image,
+			   act->order.build, err);
+}
+
+const struct act_kind act_build = {
+	.name = "build",
+	.phase = "checking",
+	.size = sizeof(struct build),
+	.allowed = build_allowed,
+	.step = build_step,
+	.clear = build_clear,
+};

@@ -1,0 +1,257 @@
+/* act_load.c - images that come as contents, from a file.
+ *
+ * The recipe is fetched, then its parts one after another, each also from nodes
+ * that are still getting it (fetch.h); then they are given to the engine as one
+ * tar file. What the engine has already is not fetched.
+ */
+#include "agent/images/act.h"
+
+#include "protocol/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct load {
+	struct act act;
+	struct fetch_wait *wait;
+	uint64_t here; /* bytes of the contents that are here */
+	struct recipe recipe;
+	bool known;        /* the recipe is */
+	size_t image, tag; /* that the engine is asked for */
+	bool lacks;        /* it has not all of them */
+	size_t entry;      /* that is fetched */
+	struct assembly *assembly;
+};
+
+static void load_again(struct act *act)
+{
+	struct load *load = (struct load *)act;
+
+	assembly_free(take(load->assembly));
+}
+
+static void load_clear(struct act *act)
+{
+	struct load *load = (struct load *)act;
+
+	if (load->wait)
+		fetch_release(load->wait);
+	assembly_free(load->assembly);
+	recipe_clear(&load->recipe);
+}
+
+static int read_recipe(struct load *load, struct error *err)
+{
+	owned_fd int fd = contents_open(load->act.config->contents,
+					load->act.order.order, err);
+	owned(buffer_clear) struct buffer text;
+	ssize_t got = 1;
+
+	buffer_init(&text, RECIPE_BYTES_MAX);
+	if (fd < 0)
+		return -1;
+	while (got > 0) {
+		if (buffer_reserve(&text, 65536, err) < 0)
+			return -1;
+		got = read(fd, text.data + text.size, 65536);
+		if (got > 0)
+			text.size += (size_t)got;
+	}
+	if (got < 0)
+		return error_errno(err, "recipe");
+	if (recipe_parse(text.data, text.size, &load->recipe, err) < 0)
+		return -1;
+	load->known = true;
+	load->act.total = recipe_bytes(&load->recipe);
+	return 0;
+}
+
+static void on_progress(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct load *load = arg;
+
+	load->act.done = load->here + (load->known ? bytes : 0);
+	act_tell_sometimes(&load->act);
+}
+
+static void on_fetched(void *arg, const struct error *err)
+{
+	struct load *load = arg;
+	struct error why;
+
+	load->wait = NULL;
+	if (err) {
+		act_fail(&load->act, err);
+		return;
+	}
+	if (!load->known) {
+		if (read_recipe(load, &why) < 0) {
+			act_fail(&load->act, &why);
+			return;
+		}
+	} else {
+		load->here += load->recipe.entries[load->entry++].bytes;
+	}
+	load->act.done = load->here;
+	act_step_in(&load->act, 0);
+}
+
+static void fetch(struct load *load, const char *hash)
+{
+	struct error err;
+
+	act_tell_sometimes(&load->act);
+	load->wait = fetch_begin(load->act.config->fetches, hash, on_progress,
+				 on_fetched, load, &err);
+	if (!load->wait)
+		act_fail(&load->act, &err);
+}
+
+/* What the engine lacks is ours once it is there. */
+static void next_image(struct load *load, bool lacked)
+{
+	const struct recipe_image *image = &load->recipe.images[load->image];
+	struct error err;
+
+	load->lacks |= lacked;
+	if (lacked && record_coming(load->act.config->record, image->id,
+				    IMAGE_LOADED, &err) < 0) {
+		act_fail(&load->act, &err);
+		return;
+	}
+	load->tag = 0;
+	if (++load->image < load->recipe.images_count || load->lacks) {
+		act_step_in(&load->act, 0);
+		return;
+	}
+	load->act.done = load->act.total;
+	act_succeed(&load->act, NULL);
+}
+
+/* The engine says whether it has the image, by its id and then under each of
+ * its names.
+ */
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct load *load = arg;
+	const struct recipe_image *image = &load->recipe.images[load->image];
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(answer, "Id"));
+	bool same = !err && id && !strcmp(id, image->id);
+
+	load->act.call = NULL;
+	if (err && act_retry(&load->act, err))
+		return;
+	if (!same && load->tag) {
+		load->lacks = true; /* only a name of it */
+		next_image(load, false);
+	} else if (!same || load->tag >= image->tags.count) {
+		next_image(load, !same);
+	} else {
+		load->tag++;
+		act_step_in(&load->act, 0);
+	}
+}
+
+static void inspect(struct load *load)
+{
+	const struct recipe_image *image = &load->recipe.images[load->image];
+	struct error err;
+
+	load->act.call =
+		engine_image_inspect(load->act.config->engine,
+				     load->tag
+					     ? image->tags.items[load->tag - 1]
+					     : image->id,
+				     ACT_CALL_MS, inspected, load, &err);
+	if (!load->act.call)
+		act_fail(&load->act, &err);
+}
+
+static void on_object(void *arg, const cJSON *object)
+{
+}
+
+static void loaded(void *arg, const struct error *err, cJSON *answer)
+{
+	struct load *load = arg;
+
+	load->act.call = NULL;
+	if (!err)
+		act_succeed(&load->act, NULL);
+	else if (!act_retry(&load->act, err))
+		act_fail(&load->act, err);
+}
+
+static void give_engine(struct load *load)
+{
+	struct error err;
+
+	load->act.phase = "loading";
+	act_tell(&load->act);
+	load->assembly =
+		assembly_new(load->act.config->contents, &load->recipe, &err);
+	if (load->assembly)
+		load->act.call = engine_image_load(load->act.config->engine,
+						   ACT_STALL_MS, assembly_read,
+						   load->assembly, on_object,
+						   loaded, load, &err);
+	if (!load->act.call)
+		act_fail(&load->act, &err);
+}
+
+static void load_step(struct act *act)
+{
+	struct load *load = (struct load *)act;
+	const struct recipe *recipe = &load->recipe;
+
+	if (!load->known) {
+		fetch(load, act->order.order);
+		return;
+	}
+	if (load->image < recipe->images_count) {
+		inspect(load);
+		return;
+	}
+	while (load->entry < recipe->entries_count &&
+	       (!recipe->entries[load->entry].content ||
+		recipe_repeats(recipe, load->entry)))
+		load->entry++;
+	if (load->entry < recipe->entries_count)
+		fetch(load, recipe->entries[load->entry].content);
+	else
+		give_engine(load);
+}
+
+static void touch(const struct act *act, const char *hash)
+{
+	int fd = contents_open(act->config->contents, hash, NULL);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void load_touch(struct act *act)
+{
+	const struct load *load = (struct load *)act;
+
+	for (size_t i = 0; i < load->recipe.entries_count; i++)
+		if (load->recipe.entries[i].content)
+			touch(act, load->recipe.entries[i].content);
+}
+
+static int load_allowed(const struct act *act, struct error *err)
+{
+	return guard_load(act->config->guard, err);
+}
+
+const struct act_kind act_load = {
+	.name = "load",
+	.phase = "fetching",
+	.size = sizeof(struct load),
+	.allowed = load_allowed,
+	.step = load_step,
+	.again = load_again,
+	.touch = load_touch,
+	.clear = load_clear,
+};

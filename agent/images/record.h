@@ -1,0 +1,63 @@
+/* record.h - which images Regatta brought to this node, and when jobs used
+ * them last.
+ *
+ * A file in the agent's state folder. That an image is about to be brought is
+ * on disk before the engine is asked for it, so none is ever taken for somebody
+ * else's after a crash; when it was used last is written a little later, for a
+ * minute more or less does not matter. A file that cannot be read is left
+ * alone and told in the log: then nothing is known to be ours.
+ */
+#ifndef AGENT_IMAGES_RECORD_H
+#define AGENT_IMAGES_RECORD_H
+
+#include "protocol/error.h"
+#include "protocol/message.h"
+#include "protocol/owned.h"
+
+#include <systemd/sd-event.h>
+
+#define RECORD_ITEMS_MAX 4096 /* those unused longest are forgotten */
+
+enum image_origin {
+	IMAGE_FOREIGN,
+	IMAGE_PULLED,
+	IMAGE_BUILT,
+	IMAGE_LOADED,
+};
+
+/* "pulled" ...; NULL: foreign */
+const char *image_origin_name(enum image_origin origin);
+
+struct record;
+
+/* state: folder. */
+struct record *record_new(sd_event *loop, const char *state, struct error *err);
+void record_free(struct record *record);
+OWNED_POINTER(struct record, record_free)
+
+/* The engine has no image of this reference, and is about to be asked for it.
+ * On failure nothing may be brought, for it would be nobody's.
+ */
+int record_coming(struct record *record, const char *reference,
+		  enum image_origin origin, struct error *err);
+
+/* It does not come. */
+void record_failed(struct record *record, const char *reference);
+
+/* A job uses the image of that id (sha256:...), which it asked for by this
+ * reference. One that was coming is known by its id from now on.
+ */
+void record_used(struct record *record, const char *reference, const char *id);
+
+/* Fill image->origin and used_ms, from its id and names. One that was coming
+ * and is there is ours.
+ */
+void record_tell(struct record *record, struct image_info *image);
+
+/* These are all the images there are: what else is known is forgotten, and what
+ * has been coming for more than a day.
+ */
+void record_keep_only(struct record *record, const struct image_info *images,
+		      size_t count);
+
+#endif

@@ -1,0 +1,386 @@
+/* imageview.c - an image order, and what people see while nodes do it.
+ */
+#include "controller/cli/commands/imageview.h"
+
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/file.h"
+#include "protocol/loop.h"
+#include "protocol/printable.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_MS 300
+#define AWAY_MS 15000 /* out of reach so long: not awaited */
+#define BAR 24
+
+#define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
+#define LINE_PART 400
+
+void image_view_clear(struct image_view *view)
+{
+	for (size_t i = 0; i < view->lines_count; i++) {
+		free(view->lines[i].node);
+		buffer_clear(&view->lines[i].text);
+	}
+	free(view->lines);
+	loop_source_free(&view->timer);
+	interrupts_clear(&view->interrupts);
+	client_free(view->client);
+	display_free(view->display);
+}
+
+int image_view_init(struct image_view *view, struct cli *cli, struct error *err)
+{
+	view->cli = cli;
+	if (!cli->err_terminal)
+		return 0;
+	view->display = display_new(cli->err, err);
+	return view->display ? 0 : -1;
+}
+
+void image_view_stage(struct image_view *view, const char *what)
+{
+	view->what = what;
+	view->began_ms = clock_mono_ms();
+	view->began_at = 0;
+	view->drawn_ms = 0;
+}
+
+void image_view_say(struct image_view *view, const char *fmt, ...)
+{
+	char text[600], clean[1200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (view->display)
+		display_line(view->display, escape(text, clean, sizeof(clean)));
+	else
+		cli_say(view->cli, "%s", text);
+}
+
+void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct image_view *view = arg;
+	int64_t now = clock_mono_ms(), took = now - view->began_ms;
+	char done[HUMAN_SIZE], all[HUMAN_SIZE], rate[HUMAN_SIZE],
+		left[HUMAN_SIZE], bar[BAR + 1], line[300];
+	const char *lines[1] = { line };
+	uint64_t speed;
+	int full;
+
+	if (!view->display || now - view->drawn_ms < 100)
+		return;
+	view->drawn_ms = now;
+	if (!view->began_at)
+		view->began_at = bytes;
+	speed = took > 500 ? (bytes - view->began_at) * 1000 / (uint64_t)took
+			   : 0;
+	full = total ? (int)((double)bytes / (double)total * BAR) : 0;
+	memset(bar, '-', BAR);
+	memset(bar, '#', (size_t)(full < BAR ? full : BAR));
+	bar[BAR] = 0;
+	if (speed)
+		snprintf(line, sizeof(line), "%s [%s] %s of %s, %s/s, %s left",
+			 view->what, bar, human_bytes(bytes, done),
+			 human_bytes(total, all), human_bytes(speed, rate),
+			 human_time((int64_t)((total - bytes) * 1000 / speed),
+				    left));
+	else
+		snprintf(line, sizeof(line), "%s [%s] %s of %s", view->what,
+			 bar, human_bytes(bytes, done),
+			 human_bytes(total, all));
+	display_draw(view->display, lines, 1);
+}
+
+static int split_nodes(const char *text, struct strings *nodes,
+		       struct error *err)
+{
+	while (text && *text) {
+		size_t size = strcspn(text, ",");
+
+		if (size &&
+		    strings_printf(nodes, err, "%.*s", (int)size, text) < 0)
+			return -1;
+		text += size + (text[size] == ',');
+	}
+	return 0;
+}
+
+/* Waiting for the nodes. */
+
+static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct image_view *view = arg;
+
+	client_interrupt(view->client);
+	return 0;
+}
+
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	struct image_view *view = arg;
+
+	view->interrupted = true;
+	client_interrupt(view->client);
+	return 0;
+}
+
+/* Let some time go by. */
+static int wait_a_little(struct image_view *view, struct error *err)
+{
+	struct error why = { 0 };
+
+	if (loop_timer(client_loop(view->client), &view->timer, POLL_MS,
+		       poll_run, view, err) < 0)
+		return -1;
+	while (client_turn(view->client, &why) == 0)
+		;
+	if (view->interrupted)
+		return error_set(err, EINTR, "interrupted; it goes on there");
+	if (why.code == EINTR)
+		return 0;
+	*err = why;
+	return -1;
+}
+
+bool image_node_final(const cJSON *node)
+{
+	return !strcmp(json_text(node, "phase"), "ready") ||
+	       !strcmp(json_text(node, "phase"), "failed");
+}
+
+struct sums {
+	uint64_t done, total;
+	size_t nodes, final, away;
+};
+
+static struct sums sum_up(const cJSON *image)
+{
+	struct sums sums = { 0 };
+	uint64_t one = 0;
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, json_list(image, "nodes"))
+	{
+		uint64_t total = json_u64(node, "total_bytes");
+
+		sums.nodes++;
+		sums.final += image_node_final(node);
+		sums.away += !image_node_final(node) && !json_bool(node, "up");
+		sums.done += json_u64(node, "done_bytes");
+		one = total > one ? total : one;
+	}
+	sums.total = one * sums.nodes;
+	return sums;
+}
+
+/* What nodes print, line by line. */
+
+static struct image_line *line_of(struct image_view *view, const char *node)
+{
+	struct image_line *lines;
+
+	for (size_t i = 0; i < view->lines_count; i++)
+		if (!strcmp(view->lines[i].node, node))
+			return &view->lines[i];
+	lines = reallocarray(view->lines, view->lines_count + 1,
+			     sizeof(*lines));
+	if (!lines)
+		return NULL;
+	view->lines = lines;
+	lines += view->lines_count;
+	lines->node = strdup(node);
+	if (!lines->node)
+		return NULL;
+	buffer_init(&lines->text, LINE_MAX_BYTES);
+	view->lines_count++;
+	return lines;
+}
+
+static void end_line(struct image_view *view, struct image_line *line)
+{
+	/* Engines colour what a command says on standard error. */
+	uncolour(line->text.data);
+	if (*line->text.data)
+		image_view_say(view, "%s | %s", line->node, line->text.data);
+	buffer_clear(&line->text);
+}
+
+/* A line that is too long is shown in parts. */
+static void print_piece(struct image_view *view, const cJSON *piece)
+{
+	struct image_line *line = line_of(view, json_text(piece, "node"));
+	const char *at = json_text(piece, "text");
+
+	while (line && *at) {
+		size_t size = strcspn(at, "\r\n");
+
+		if (size > LINE_PART)
+			size = LINE_PART;
+		if (buffer_append(&line->text, at, size, NULL) < 0) {
+			end_line(view, line);
+			buffer_append(&line->text, at, size, NULL);
+		}
+		at += size;
+		if (*at == '\n' || *at == '\r') {
+			end_line(view, line);
+			at++;
+		}
+	}
+}
+
+static void print_output(struct image_view *view, const cJSON *image)
+{
+	const cJSON *piece;
+
+	cJSON_ArrayForEach(piece, json_list(image, "output"))
+	{
+		print_piece(view, piece);
+	}
+}
+
+/* Ask; more: there is output that did not fit the answer. */
+static int ask(struct image_view *view, struct message_query *query,
+	       struct answer *answer, bool *more, struct error *err)
+{
+	const cJSON *image;
+
+	answer_clear(answer);
+	query->request = 0;
+	if (client_query(view->client, query, answer, err) < 0)
+		return -1;
+	image = json_get(answer->body, "image");
+	print_output(view, image);
+	*more = json_u64(image, "after") != query->after;
+	query->after = json_u64(image, "after");
+	return 0;
+}
+
+/* Until all nodes are done, or those that are not are out of reach. */
+static int watch_order(struct image_view *view, const char *order,
+		       struct answer *answer, struct error *err)
+{
+	struct message_query query = { .what = (char *)"image",
+				       .name = (char *)order };
+	int64_t away_ms = 0;
+
+	for (;;) {
+		const cJSON *image;
+		struct sums sums;
+		bool away, more;
+
+		if (ask(view, &query, answer, &more, err) < 0)
+			return -1;
+		image = json_get(answer->body, "image");
+		sums = sum_up(image);
+		image_view_draw(view, sums.done, sums.total);
+		if (more)
+			continue;
+		if (json_bool(image, "final"))
+			return 0;
+		away = sums.away && sums.final + sums.away == sums.nodes;
+		if (!away)
+			away_ms = 0;
+		else if (!away_ms)
+			away_ms = clock_mono_ms();
+		else if (clock_mono_ms() - away_ms > AWAY_MS)
+			return 0;
+		if (wait_a_little(view, err) < 0)
+			return -1;
+	}
+}
+
+static void on_notice(void *arg, const char *text)
+{
+	image_view_say(arg, "%s", text);
+}
+
+int image_view_connect(struct image_view *view, struct error *err)
+{
+	if (!view->client)
+		view->client = cli_connect(view->cli, err);
+	if (!view->client)
+		return -1;
+	client_set_patient(view->client, on_notice, view);
+	return interrupts_init(&view->interrupts, client_loop(view->client),
+			       on_interrupt, view, err);
+}
+
+void image_order_name(char name[CONTENT_HASH_SIZE])
+{
+	unsigned char random[32];
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(name, CONTENT_HASH_SIZE, random, sizeof(random));
+}
+
+void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
+		       const char *b)
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256_state state;
+
+	crypto_hash_sha256_init(&state);
+	crypto_hash_sha256_update(&state, (const unsigned char *)a,
+				  strlen(a) + 1);
+	crypto_hash_sha256_update(&state, (const unsigned char *)b, strlen(b));
+	crypto_hash_sha256_final(&state, hash);
+	sodium_bin2hex(name, CONTENT_HASH_SIZE, hash, sizeof(hash));
+}
+
+static int send_order(struct image_view *view,
+		      struct message_image_order *message,
+		      struct answer *answer, struct error *err)
+{
+	struct message_image_list list = { .order = message->order,
+					   .nodes = message->nodes };
+
+	if (!strcmp(message->what, "list"))
+		return client_call(view->client, MESSAGE_IMAGE_LIST, &list,
+				   NULL, 0, 0, answer, err);
+	return client_call(view->client, MESSAGE_IMAGE_ORDER, message, NULL, 0,
+			   0, answer, err);
+}
+
+int image_view_order(struct image_view *view,
+		     struct message_image_order *message, struct answer *answer,
+		     struct error *err)
+{
+	int rc = split_nodes(view->cli->options.nodes, &message->nodes, err);
+
+	if (rc == 0)
+		rc = send_order(view, message, answer, err);
+	strings_clear(&message->nodes);
+	return rc < 0 ? -1 : watch_order(view, message->order, answer, err);
+}
+
+size_t image_view_tell(struct image_view *view, const cJSON *image,
+		       const char *away, size_t *count)
+{
+	size_t ready = 0;
+	const cJSON *node;
+
+	*count = 0;
+	cJSON_ArrayForEach(node, json_list(image, "nodes"))
+	{
+		const char *name = json_text(node, "name");
+
+		(*count)++;
+		if (!strcmp(json_text(node, "phase"), "ready"))
+			ready++;
+		else if (image_node_final(node))
+			image_view_say(view, "%s: %s", name,
+				       json_text(node, "text"));
+		else
+			image_view_say(view, "%s: out of reach; %s", name,
+				       away);
+	}
+	return ready;
+}

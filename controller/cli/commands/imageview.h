@@ -1,0 +1,69 @@
+/* imageview.h - an image order, and what people see while nodes do it.
+ *
+ * On a terminal a line at the foot says how far all nodes are; what nodes print
+ * scrolls above it, with the node's name in front.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
+#define CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
+
+#include "controller/cli/cli.h"
+#include "controller/cli/display.h"
+#include "protocol/content/contents.h"
+
+struct image_view {
+	struct cli *cli;
+	struct display *display; /* NULL: no terminal */
+	int64_t drawn_ms, began_ms;
+	uint64_t began_at;
+	const char *what; /* of the stage */
+	bool interrupted;
+	struct client *client;
+	struct interrupts interrupts;
+	sd_event_source *timer;
+	struct image_line {
+		char *node;
+		struct buffer text; /* of a line that did not end yet */
+	} * lines;
+	size_t lines_count;
+};
+
+int image_view_init(struct image_view *view, struct cli *cli,
+		    struct error *err);
+void image_view_clear(struct image_view *view);
+OWNED_VALUE(struct image_view, image_view_clear)
+
+void image_view_stage(struct image_view *view, const char *what);
+void image_view_say(struct image_view *view, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "sending  [#######-----] 1.2 of 3.4 GiB, 110 MiB/s, 20s left". A
+ * transfer_progress_fn and an image_file_progress_fn; arg: the view.
+ */
+void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
+
+/* Connect, patiently, unless that is done. From now on Ctrl-C ends waiting. */
+int image_view_connect(struct image_view *view, struct error *err);
+
+/* A name for an order: random, or the same for the same two texts. */
+void image_order_name(char name[CONTENT_HASH_SIZE]);
+void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
+		       const char *b);
+
+/* Send the order (or, what "list", the request) for the nodes of the options,
+ * and wait until all nodes are done, or those that are not are out of reach.
+ * answer: what the query "image" said last. EINTR: it goes on there.
+ */
+int image_view_order(struct image_view *view,
+		     struct message_image_order *message, struct answer *answer,
+		     struct error *err);
+
+/* "ready" or "failed". */
+bool image_node_final(const cJSON *node);
+
+/* How many nodes are ready; what the others say is told in words, `away` of
+ * those that are out of reach. *count: all nodes.
+ */
+size_t image_view_tell(struct image_view *view, const cJSON *image,
+		       const char *away, size_t *count);
+
+#endif
