@@ -31,6 +31,7 @@
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
+#define DEAF_MS 2000       /* between ticks; less is only a busy machine */
 #define DRAIN_MS 60000
 
 struct controller {
@@ -38,6 +39,7 @@ struct controller {
 	struct key key;
 	sd_event_source *turn, *tick, *stalled;
 	bool is_stalled; /* nothing is heard or said until a commit works */
+	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80]; /* as systemd was told */
 };
@@ -313,6 +315,23 @@ static void tell_status(struct controller *controller)
 	sd_notify(0, status);
 }
 
+/* While this process was stopped, or waited for its disk, it heard nobody: that
+ * time counts against nobody.
+ */
+static void forgive(struct controller *controller, int64_t now)
+{
+	struct cluster *cluster = &controller->cluster;
+	int64_t deaf_ms = now - controller->ticked_ms;
+
+	controller->ticked_ms = now;
+	if (deaf_ms < DEAF_MS)
+		return;
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		if (!cluster->nodes[i]->peer)
+			cluster->nodes[i]->lost_since_ms += deaf_ms;
+	gather_forgive(cluster, deaf_ms);
+}
+
 static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct controller *controller = arg;
@@ -323,6 +342,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		   controller, NULL);
 	if (controller->is_stalled)
 		return 0;
+	forgive(controller, now);
 	for (size_t i = 0; i < cluster->nodes_count; i++) {
 		struct node *node = cluster->nodes[i];
 
@@ -458,6 +478,7 @@ struct controller *controller_new(sd_event *loop,
 	controller->key = config->key;
 	cluster->key = &controller->key;
 	cluster->node_lost_ms = config->node_lost_ms;
+	controller->ticked_ms = clock_mono_ms();
 	cluster->keep = config->keep;
 	if (open_state(cluster, config, err) < 0 ||
 	    open_wire(cluster, config, err) < 0 ||

@@ -194,6 +194,13 @@ static cJSON *allocation_json(const struct job *job)
 	return allocation;
 }
 
+/* One that is tried again has none: what ended the attempt before is an event.
+ */
+static bool keeps_failure(enum job_state state)
+{
+	return state == JOB_COLLECTING || job_state_final(state);
+}
+
 static int job_save(struct cluster *cluster, const struct job *job,
 		    enum job_state state, uint32_t attempt, struct error *err)
 {
@@ -204,8 +211,8 @@ static int job_save(struct cluster *cluster, const struct job *job,
 		.state = state,
 		.attempt = attempt,
 		.first_attempt = job->first_attempt,
-		.failure = job->failure,
-		.text = job->text,
+		.failure = keeps_failure(state) ? job->failure : FAILURE_NONE,
+		.text = keeps_failure(state) ? job->text : NULL,
 		.queued_ms = job->queued_ms,
 		.started_ms = job->started_ms,
 		.ended_ms = job->ended_ms,
@@ -406,7 +413,8 @@ static struct job *job_from_row(struct cluster *cluster,
 	job->queued_ms = row->queued_ms;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
-	job_set_failure(job, row->failure, 0, row->text);
+	if (keeps_failure(row->state))
+		job_set_failure(job, row->failure, 0, row->text);
 	return job;
 }
 

@@ -204,6 +204,16 @@ static void end_stalled(struct gathers *gathers)
 	failed(gather, &err);
 }
 
+void gather_forgive(struct cluster *cluster, int64_t deaf_ms)
+{
+	struct gather *gather;
+
+	TAILQ_FOREACH(gather, &cluster->gathers->list, next)
+	{
+		gather->moved_ms += deaf_ms;
+	}
+}
+
 void gather_tick(struct cluster *cluster)
 {
 	end_stalled(cluster->gathers);

@@ -34,6 +34,9 @@ void gather_piece(struct cluster *cluster, struct node *node,
 /* Every half second: what had no room, or no disk, is tried again. */
 void gather_tick(struct cluster *cluster);
 
+/* Nobody was heard for so long: no node is to blame for its silence. */
+void gather_forgive(struct cluster *cluster, int64_t deaf_ms);
+
 void gather_gone(struct cluster *cluster, const struct node *node);
 
 /* What was collected of a job, as JSON: bounded, so that a gang of any size can

@@ -61,16 +61,34 @@ must link_restore "${lost#n}"
 must nodes_up 3 20
 must wait_sweep "$SWEEP" 20
 
+# A controller that stands still hears nobody: that is no node's fault.
+must submit_tool still retries=1 append /host/runs x , wait /host/go
+must wait_job "$JOB" running 20
+node=$(job_get "$JOB" '.allocation[0]')
+must agent_kill "${node#n}"
+must wait_for '[[ $(nodes_get ".[] | select(.name == \"$node\").state") == down ]]' 20
+kill -STOP "$(pid_of cluster/controller)"
+must agent_up "${node#n}"
+sleep 6
+kill -CONT "$(pid_of cluster/controller)"
+must nodes_up 3 20
+touch "$BED/host/still/go"
+ok 'wait_job "$JOB" completed 20 && [[ $(job_get "$JOB" .attempt) == 1 ]]' \
+	"a node that comes back while the controller stands still loses nothing"
+must wait_sweep "$SWEEP" 20
+
 # The only node that could: the job waits for it.
 must submit_tool all nodes=3 append /host/runs x , wait /host/go , print 7000
 must wait_job "$JOB" running 20
 must link_mute 2
 ok 'wait_for "[[ \$(job_get $JOB .state) == queued ]]" 40' \
 	"a gang that needs the lost node waits"
+must controller_kill
+must controller_up
 touch "$BED/host/all/go"
 must link_unmute 2
 ok 'wait_sweep "$SWEEP" 40' "and goes on when it is back"
 is "$(job_get "$JOB" '"\(.state) \(.attempt)"')" "completed 2" \
-	"in another attempt"
+	"in another attempt, though the controller was killed before it"
 ok 'wait_for cluster_clean 10' "nothing is left on the nodes"
 done_testing
