@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define OPERATOR_FILE REGATTA_ETC "/operator.yaml"
 #define SETTING_MAX 4000 /* bytes in a value of the configuration file */
 
 struct config {
@@ -102,9 +103,14 @@ static int read_config(const struct environment *environment,
 
 	if (find_config(environment, config, err) < 0)
 		return -1;
-	if (!config->path[0] ||
-	    (!environment->config && access(config->path, F_OK) < 0))
-		return 0;
+	if (!environment->config &&
+	    (!config->path[0] || access(config->path, F_OK) < 0)) {
+		/* Who may not read it is not who it is for. */
+		if (access(OPERATOR_FILE, R_OK) < 0)
+			return 0;
+		snprintf(config->path, PATH_MAX, "%s", OPERATOR_FILE);
+		snprintf(config->folder, PATH_MAX, "%s", REGATTA_ETC);
+	}
 	config->document = document_read(config->path, &limits, err);
 	if (!config->document)
 		return -1;

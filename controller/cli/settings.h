@@ -2,7 +2,8 @@
  *
  * Each setting comes from the first that has it: the option, the environment,
  * the configuration file ($REGATTA_CONFIG, else regatta/config.yaml in
- * $XDG_CONFIG_HOME or ~/.config), the default.
+ * $XDG_CONFIG_HOME or ~/.config, else operator.yaml among the settings of this
+ * machine's services, for who may read it), the default.
  *
  *	controller: tcp://HOST:7117
  *	controller_key: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
