@@ -479,8 +479,8 @@ struct image_need {
 struct message_image_do {
 	char *order; /* names it in answers; to load: the recipe's hash */
 	char *what;
-	char *image; /* to save, to remove; to build: the name to give */
-	char *build; /* to build: the folder, below the images folder */
+	char *image;        /* to save, to remove; to build: the name to give */
+	char *build;        /* to build: the folder, below the images folder */
 	struct strings ids; /* to remove: what image is called elsewhere; goes
 			       where it has no name but a digest */
 	struct image_need *needs; /* to remove and gc: what must stay */
@@ -623,8 +623,8 @@ struct message_kind {
 	const struct schema *schema;
 	unsigned int senders; /* roles */
 	bool payload;
-	bool audited;     /* kept in the audit log, with what came of it; of what
-			     takes many requests the first one */
+	bool audited; /* kept in the audit log, with what came of it; of what
+			 takes many requests the first one */
 	const char *does; /* of what people ask: what it is, for the manual */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];

@@ -240,6 +240,18 @@ struct engine_call *engine_container_inspect(struct engine *engine,
 	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
 }
 
+struct engine_call *engine_container_size(struct engine *engine, const char *id,
+					  uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/json?size=true", err) < 0)
+		return NULL;
+	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+}
+
 struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)

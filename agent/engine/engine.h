@@ -143,6 +143,14 @@ struct engine_call *engine_container_inspect(struct engine *engine,
 					     engine_done_fn *done, void *arg,
 					     struct error *err);
 
+/* As inspect; answer also has "SizeRw": bytes of the files in its writable
+ * layer, all of which the engine looks at for that.
+ */
+struct engine_call *engine_container_size(struct engine *engine, const char *id,
+					  uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err);
+
 /* Until it is not running (at once, if it is not), without a time limit.
  * answer: {"StatusCode": exit code}.
  */

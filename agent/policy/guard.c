@@ -134,6 +134,11 @@ static cJSON *own_request(const struct guard *guard,
 	return container_body(&completed, place, err);
 }
 
+uint64_t guard_disk(const struct guard *guard)
+{
+	return guard->policy->limits.disk_bytes;
+}
+
 static int check_disk(const struct guard *guard, const char *folder,
 		      struct error *err)
 {

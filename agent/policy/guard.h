@@ -26,6 +26,11 @@ const char *guard_name(const struct guard *guard);
 /* Put the policy's limits where an order has none; before it is kept. */
 void guard_limit(const struct guard *guard, struct container_spec *container);
 
+/* What a container may write to its own disk (agent/tasks/disk.h), in bytes; 0:
+ * any amount.
+ */
+uint64_t guard_disk(const struct guard *guard);
+
 /* May an image come from a file; may this one leave the node, be built here, be
  * removed? EPERM.
  */

@@ -173,12 +173,41 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 		step_look(task);
 }
 
+/* disk_over_fn */
+static void disk_over(void *arg, uint64_t bytes)
+{
+	struct task *task = arg;
+
+	snprintf(task->reason, sizeof(task->reason),
+		 "limits.disk: found %" PRIu64
+		 " MiB written to the container's "
+		 "own disk, allowed by %.60s: %" PRIu64 " MiB",
+		 bytes >> 20, guard_name(task->room->guard),
+		 guard_disk(task->room->guard) >> 20);
+	task_stop(task, FAILURE_POLICY);
+}
+
+static void limit_disk(struct task *task)
+{
+	uint64_t limit = guard_disk(task->room->guard);
+	struct error err;
+
+	if (task->disk || !limit)
+		return;
+	task->disk =
+		disk_watch_new(task->room->loop, task->room->engine,
+			       task->container, limit, disk_over, task, &err);
+	if (!task->disk)
+		log_warning("limits.disk: %s", err.text);
+}
+
 void step_run(struct task *task)
 {
 	struct error err;
 
 	step_watch(task);
 	step_sample(task);
+	limit_disk(task);
 	/* It may have ended before the watch was set. */
 	if (step_read_outcome(task)) {
 		task_event(task, EVENT_EXITED);
@@ -574,6 +603,7 @@ void step_stop(struct task *task)
 	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
 	struct error err;
 
+	disk_watch_free(take(task->disk));
 	step_watch(task);
 	task->call = engine_container_stop(task->room->engine, task->container,
 					   grace_s, grace_s * 1000 + CALL_MS,
@@ -616,11 +646,15 @@ void step_collect(struct task *task)
 void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
+	disk_watch_free(take(task->disk));
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
 	if (task->ordered && !task->outcome.failure)
 		task->outcome.failure = task->ordered;
+	if (*task->reason)
+		snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
+			 task->reason);
 	pump_wake(task->room->pump);
 	step_collect(task);
 }
@@ -678,6 +712,7 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
+	disk_watch_free(take(task->disk));
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */

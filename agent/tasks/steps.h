@@ -7,6 +7,7 @@
 #include "protocol/container.h"
 #include "agent/content/insert.h"
 #include "agent/tasks/collect.h"
+#include "agent/tasks/disk.h"
 #include "agent/tasks/outcome.h"
 #include "agent/tasks/preflight.h"
 #include "agent/tasks/streams.h"
@@ -79,7 +80,9 @@ struct task {
 	uint32_t rendezvous_port;
 	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
-	enum failure ordered; /* why it was told to stop */
+	enum failure ordered;    /* why it was told to stop */
+	struct disk_watch *disk; /* while the command runs; NULL: no limit */
+	char reason[200];        /* why it was stopped, in words; or "" */
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;

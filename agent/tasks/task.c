@@ -236,6 +236,7 @@ void task_free(struct task *task)
 	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
+	disk_watch_free(task->disk);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);

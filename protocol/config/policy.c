@@ -45,7 +45,7 @@ static const char *const keys[] = {
 };
 static const char *const mount_keys[] = { "host", "write", NULL };
 static const char *const limit_keys[] = {
-	"memory", "cpus", "shm", "log", "disk_free", NULL
+	"memory", "cpus", "shm", "log", "disk", "disk_free", NULL
 };
 /* clang-format on */
 
@@ -255,6 +255,7 @@ static int read_limits(const struct value *value, struct policy_limits *limits,
 		{ "memory", &limits->memory_bytes, UINT64_C(6) << 20 },
 		{ "shm", &limits->shm_bytes, 1 },
 		{ "log", &limits->log_bytes, 1 },
+		{ "disk", &limits->disk_bytes, UINT64_C(1) << 20 },
 		{ "disk_free", &limits->disk_free_bytes, 0 },
 	};
 	const struct value *item;

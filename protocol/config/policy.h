@@ -22,7 +22,7 @@
  *	runtimes: []
  *	ulimits: {core: unlimited, memlock: unlimited, nofile: unlimited,
  *		  stack: unlimited}
- *	limits: {memory, cpus, shm, log, disk_free}	# none
+ *	limits: {memory, cpus, shm, log, disk, disk_free}	# none
  *
  * Words of users, images, insecure_registries, devices, security, groups and
  * runtimes are patterns as of fnmatch(3), where '*' stands for any characters.
@@ -72,6 +72,7 @@ struct policy_limits {
 	double cpus;
 	uint64_t shm_bytes;
 	uint64_t log_bytes;
+	uint64_t disk_bytes;      /* of its own disk, over its image */
 	uint64_t disk_free_bytes; /* what must be free where spools lie */
 };
 

@@ -65,7 +65,7 @@ like "$(log_of cluster/agent1)" "policy.yaml:1: mounts\[0\].write" \
 cat >"$BED/policy.yaml" <<END
 users: [me, operator]
 mounts: [{host: $BED/host, write: true}]
-limits: {memory: 64M, log: 1000}
+limits: {memory: 64M, log: 1000, disk: 16M}
 END
 must reloaded 2
 must submit_tool allowed append /host/done x , print 10
@@ -84,6 +84,11 @@ must wait_job "$JOB" completed 30
 is "$(log_size "$JOB")" 1000 "so for what it may print"
 must submit_tool more memory=128M print 1
 refused 'limits.memory: found 134217728 bytes, allowed by' "more memory"
+
+must submit_tool disk into /data , print 10000000 , into /more , \
+	print 10000000 , into - , sleep 60
+refused 'limits.disk: found 19 MiB written .*own disk, allowed by .*: 16 MiB' \
+	"a container that writes too much on its own disk"
 
 # A link that a job left in a folder that it may write to.
 ln -s /etc "$BED/host/away"
