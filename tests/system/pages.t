@@ -2,7 +2,7 @@
 # pages.t - help, manual pages and completion say the same of every option.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
-need regatta regatta-agent regatta-controller
+need regatta regatta-agent regatta-controller jq
 
 # Options as --help lists them, one a line.
 of_help()
@@ -71,6 +71,19 @@ ok '(($(roles_of_page | wc -l) > 10))' "the page has a table of roles"
 is "$(roles_of_page)" \
 	"$(regatta user roles | sed 's/ *$//')" \
 	"it is the one that the controller goes by"
+
+# The example of a framework reads the line that its comment shows.
+mkdir "$BED/images"
+cp -r "$REGATTA_BUILD"/images/{models.yaml,vendors} "$BED/images"
+mkdir "$BED/images/frameworks"
+sed -n '/^\.Bd/,/^\.Ed/{s/\\e/\\/g; /^\./!p}; /^\.Ed/q' \
+	"$ROOT/controller/cli/regatta-framework.5" \
+	>"$BED/images/frameworks/rower.yaml"
+sed -n 's/^ *# \(\[stroke .*\)/\1/p' "$BED/images/frameworks/rower.yaml" |
+	regatta extract --images "$BED/images" --framework rower - |
+	jq -c '.records[0] | [.step, .loss, .iter_time_s]' >"$BED/rowed"
+is "$(cat "$BED/rowed")" "[12,2.31,0.1035]" \
+	"the page's example of a framework works"
 
 for word in $(regatta completion bash | sed -n "s/^\t\twords='\(.*\)'\$/\1/p"); do
 	echo "$word"
