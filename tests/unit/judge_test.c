@@ -388,10 +388,37 @@ static void files_of_images(void)
 	   "an image by itself is judged as that of an order");
 }
 
+static void insecure(const char *text, const char *registry, bool allowed)
+{
+	owned(policy_free) struct policy *policy =
+		policy_parse(text, strlen(text), "policy.yaml", NULL);
+	struct error err = { 0 };
+
+	ok((judge_insecure(policy, registry, &err) == 0) == allowed &&
+		   (allowed || err.code == EPERM),
+	   "without TLS, by \"%s\": %s is%s allowed%s%s", text, registry,
+	   allowed ? "" : " not", allowed ? "" : ": ", err.text);
+}
+
+static void insecure_registries(void)
+{
+	insecure("{}", "localhost:5000", true);
+	insecure("{}", "127.1.2.3", true);
+	insecure("{}", "127.0.0.1.example.com", false);
+	insecure("{}", "localhost.example.com:5000", false);
+	insecure("{}", "10.0.0.1:5000", false);
+	insecure("insecure_registries: []", "localhost:5000", false);
+	insecure("insecure_registries: [\"r:5000\"]", "r:5000", true);
+	insecure("insecure_registries: [\"r:5000\"]", "r:5001", false);
+	insecure("insecure_registries: [\"r:5000\"]", "127.0.0.1", false);
+	insecure("insecure_registries: [loopback, \"*.lan\"]", "a.lan", true);
+}
+
 int main(void)
 {
 	tap_begin(60);
 	defaults();
+	insecure_registries();
 	profile_off();
 	mounts();
 	images();
