@@ -21,7 +21,19 @@ struct login_sweep {
 struct logins {
 	struct login_sweep *sweeps;
 	size_t count;
+	/* The one that was opened last, for the nodes of a gang are told one
+	 * after the other; only until the turn of the loop ends.
+	 */
+	struct credential opened;
+	char *sealed; /* what it was opened from; NULL: none is */
 };
+
+static void forget_opened(struct logins *logins)
+{
+	credential_clear(&logins->opened);
+	free(logins->sealed);
+	logins->sealed = NULL;
+}
 
 static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
 {
@@ -67,8 +79,10 @@ int logins_load(struct cluster *cluster, struct error *err)
 
 void logins_free_all(struct cluster *cluster)
 {
-	if (cluster->logins)
+	if (cluster->logins) {
+		forget_opened(cluster->logins);
 		free(cluster->logins->sweeps);
+	}
 	free(cluster->logins);
 	cluster->logins = NULL;
 }
@@ -150,20 +164,36 @@ struct giving {
 	struct error *err;
 };
 
+static int open_row(const struct cluster *cluster, const struct login_row *row,
+		    struct error *err)
+{
+	const struct registry_login from = { (char *)row->registry,
+					     (char *)row->sealed };
+	struct logins *logins = cluster->logins;
+
+	/* No two sealed ones look alike. */
+	if (logins->sealed && row->sealed &&
+	    !strcmp(logins->sealed, row->sealed))
+		return 0;
+	forget_opened(logins);
+	if (login_open(&from, cluster->key, NULL, &logins->opened, err) < 0)
+		return -1;
+	logins->sealed = strdup(row->sealed);
+	return 0;
+}
+
 /* Opened and sealed anew, or without what was sealed. */
 static int seal_anew(const struct giving *giving, const struct login_row *row,
 		     struct registry_login *login)
 {
 	const struct cluster *cluster = giving->cluster;
-	const struct registry_login from = { (char *)row->registry,
-					     (char *)row->sealed };
-	owned(credential_clear) struct credential opened = { 0 };
 	struct error why;
 
-	if (login_open(&from, cluster->key, NULL, &opened, &why) == 0)
-		return login_seal(row->registry, &opened, cluster->key->public,
-				  giving->public, login, giving->err);
-	if (row->sealed)
+	if (cluster->logins && open_row(cluster, row, &why) == 0)
+		return login_seal(row->registry, &cluster->logins->opened,
+				  cluster->key->public, giving->public, login,
+				  giving->err);
+	if (cluster->logins && row->sealed)
 		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
 	login->registry = strdup(row->registry);
 	return login->registry ? 0 : error_nomem(giving->err, "credentials");
@@ -252,6 +282,8 @@ void logins_settle(struct cluster *cluster)
 		sweep->due = false;
 		logins->sweeps[kept++] = *sweep;
 	}
-	if (logins)
-		logins->count = kept;
+	if (!logins)
+		return;
+	logins->count = kept;
+	forget_opened(logins);
 }

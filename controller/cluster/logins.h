@@ -42,7 +42,7 @@ int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 /* A job of the sweep has ended. */
 void logins_ended(struct cluster *cluster, uint64_t sweep);
 
-/* Forget those of sweeps that are over; after a commit. */
+/* Forget those of sweeps that are over, and what is open; after a commit. */
 void logins_settle(struct cluster *cluster);
 
 #endif
