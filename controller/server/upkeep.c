@@ -44,11 +44,12 @@ struct upkeep {
 	bool busy; /* walking: */
 	enum deed deed;
 	uint64_t after, jobs, bytes;
-	bool known;      /* how much output there is: */
-	bool fresh;      /* it was counted before anything went */
-	uint64_t total;  /* when it was counted, */
-	uint64_t stored; /* and what cluster->stored_bytes was then */
-	uint64_t noted;  /* the job whose removal is an event already */
+	bool known;       /* how much output there is: */
+	bool fresh;       /* it was counted before anything went */
+	uint64_t total;   /* when it was counted, */
+	uint64_t stored;  /* and what cluster->stored_bytes was then */
+	uint64_t counted; /* the last job that something of went */
+	uint64_t noted;   /* the job whose removal is an event already */
 	int64_t rest_until_ms, audit_ms;
 };
 
@@ -185,6 +186,7 @@ static int walk_job(const struct job_row *row, void *arg)
 		[DEED_REMOVE] = remove_output,
 	};
 	struct walk *walk = arg;
+	uint64_t *counted = &walk->cluster->upkeep->counted;
 	uint64_t bytes = walk->bytes;
 	/* One in memory has tasks, or containers, that are not gone. */
 	bool over = job_state_final(row->state) &&
@@ -198,7 +200,11 @@ static int walk_job(const struct job_row *row, void *arg)
 	}
 	if (!row->origin && (over || walk->deed == DEED_COUNT))
 		rc = deeds[walk->deed](walk, row, walk->err);
-	walk->jobs += walk->bytes > bytes;
+	/* One that takes many slices counts once. */
+	if (walk->bytes > bytes && *counted != row->id) {
+		*counted = row->id;
+		walk->jobs++;
+	}
 	if (rc)
 		walk->more = true; /* the same job again */
 	else
@@ -230,6 +236,8 @@ int upkeep_order(struct cluster *cluster, const struct message_gc *message,
 
 	if (message->older_ms > INT64_MAX / 2)
 		return error_set(err, EINVAL, "older: out of range");
+	if (!message->after)
+		cluster->upkeep->counted = 0;
 	walk.before_ms -= (int64_t)message->older_ms;
 	if (walk_on(&walk, err) < 0)
 		return -1;
@@ -283,7 +291,7 @@ static void begin(struct upkeep *upkeep, enum deed deed)
 	upkeep->fresh = false;
 	upkeep->deed = deed;
 	upkeep->after = upkeep->jobs = upkeep->bytes = 0;
-	upkeep->noted = 0;
+	upkeep->noted = upkeep->counted = 0;
 }
 
 static void end(struct upkeep *upkeep)
