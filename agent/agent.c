@@ -146,6 +146,28 @@ static int open_acts(struct agent *agent, struct error *err)
 	return agent->acts ? 0 : -1;
 }
 
+static int open_keeper(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	if (!config->image_floor.bytes && !config->image_floor.percent)
+		return 0;
+	agent->keeper = keeper_new(
+		&(struct keeper_config){
+			.loop = agent->loop,
+			.engine = agent->engine,
+			.floor = config->image_floor,
+			.keep = config->image_keep,
+			.ask = session_ask_room,
+			.arg = agent,
+		},
+		err);
+	if (!agent->keeper)
+		return -1;
+	images_keep(agent->images, agent->keeper);
+	return 0;
+}
+
 static int agent_open(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -184,7 +206,8 @@ static int agent_open(struct agent *agent, struct error *err)
 			       agent, err);
 	if (!agent->pump)
 		return -1;
-	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0)
+	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0 ||
+	    open_keeper(agent, err) < 0)
 		return -1;
 	return open_monitor(agent, err);
 }
@@ -264,6 +287,7 @@ void agent_free(struct agent *agent)
 	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);
+	keeper_free(agent->keeper);
 	record_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);

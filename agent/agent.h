@@ -11,6 +11,7 @@
 
 #include "agent/policy/guard.h"
 #include "protocol/error.h"
+#include "protocol/floor.h"
 #include "protocol/hardware/roots.h"
 #include "protocol/key.h"
 #include "protocol/owned.h"
@@ -38,7 +39,9 @@ struct agent_config {
 	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
 	const struct roots *roots; /* NULL: the machine's own */
-	uint32_t stall_ms;         /* of image pulls; 0: the default */
+	struct floor image_floor;  /* agent/images/keeper.h; 0: off */
+	uint32_t image_keep;
+	uint32_t stall_ms;        /* of image pulls; 0: the default */
 	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */
 	int64_t refused_ms;       /* after that long its tasks end; 0: never */
 	const char *housekeeping; /* list of processors where tools run */

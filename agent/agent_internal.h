@@ -12,6 +12,7 @@
 #include "agent/devices/facts.h"
 #include "agent/devices/inventory.h"
 #include "agent/images/acts.h"
+#include "agent/images/keeper.h"
 #include "agent/registry/registries.h"
 #include "agent/tasks/preload.h"
 #include "agent/tasks/task.h"
@@ -43,6 +44,7 @@ struct agent {
 	struct record *record;
 	struct acts_config acts_config;
 	struct acts *acts;
+	struct keeper *keeper; /* NULL: there is no floor */
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
@@ -91,6 +93,7 @@ void session_task_gone(void *arg, struct task *task);
 void session_preloaded(void *arg, const struct message_preloaded *state);
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size);
+int session_ask_room(void *arg, const struct message_image_room *room);
 void session_tell_images(void *arg, const struct message_image_state *state);
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);

@@ -129,13 +129,30 @@ static int find_credentials(struct program *program, struct error *err)
 	return credential_check(path, err);
 }
 
+static int find_floor(struct program *program, struct error *err)
+{
+	const struct agent_settings *settings = &program->settings;
+	struct agent_config *config = &program->config;
+
+	config->image_keep = (uint32_t)settings->image_keep;
+	if (!settings->image_floor)
+		return 0;
+	if (strncmp(settings->engine, "unix://", 7) != 0)
+		return error_set(err, EINVAL,
+				 "image-floor: the disk of the engine %.80s is "
+				 "not one of this machine",
+				 settings->engine);
+	return floor_parse(settings->image_floor, "image-floor",
+			   &config->image_floor, err);
+}
+
 static int complete(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
 	struct agent_config *config = &program->config;
 
 	if (find_keys(program, err) < 0 || find_policy(program, err) < 0 ||
-	    find_credentials(program, err) < 0)
+	    find_credentials(program, err) < 0 || find_floor(program, err) < 0)
 		return -1;
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,

@@ -182,10 +182,23 @@ int session_say_content(void *arg, enum message_type type, const void *body,
 void session_tell_images(void *arg, const struct message_image_state *state)
 {
 	struct agent *agent = arg;
+	struct message_image_state told = *state;
 
+	told.by_itself = agent->keeper && keeper_state(agent->keeper, state);
 	if (agent->session)
-		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, state, NULL,
+		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, &told, NULL,
 				 0, NULL);
+}
+
+/* keeper_config.ask */
+int session_ask_room(void *arg, const struct message_image_room *room)
+{
+	struct agent *agent = arg;
+
+	return agent->session
+		       ? wire_client_send(agent->wire, MESSAGE_IMAGE_ROOM, room,
+					  NULL, 0, NULL)
+		       : -1;
 }
 
 int session_send_log(void *arg, const struct message_log *log, const void *data,
@@ -324,6 +337,8 @@ static void on_log_ack(struct agent *agent, void *body)
 
 static void on_image_do(struct agent *agent, void *body)
 {
+	if (agent->keeper)
+		keeper_order(agent->keeper, body);
 	acts_do(agent->acts, body);
 }
 

@@ -775,6 +775,11 @@ void images_record(struct images *images, struct record *record)
 	images->record = record;
 }
 
+void images_keep(struct images *images, struct keeper *keeper)
+{
+	images->pulls.keeper = keeper;
+}
+
 void images_free(struct images *images)
 {
 	struct flight *flight;

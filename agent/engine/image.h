@@ -15,6 +15,7 @@ struct images;
 struct registries;     /* agent/registry/registries.h */
 struct registry_login; /* protocol/registry/login.h */
 struct image_wait;     /* one who waits for an image */
+struct keeper;         /* agent/images/keeper.h */
 struct record;         /* agent/images/record.h */
 
 enum image_phase {
@@ -102,6 +103,9 @@ void images_use(struct images *images, const struct registries *registries);
 
 /* What is brought is noted there (borrowed) from now on, and what jobs use. */
 void images_record(struct images *images, struct record *record);
+
+/* Where an image does not fit, it makes room from now on (borrowed). */
+void images_keep(struct images *images, struct keeper *keeper);
 
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);

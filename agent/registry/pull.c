@@ -38,6 +38,9 @@ struct pull {
 	bool approached;
 	bool gone_login; /* the job's own is no longer there */
 	bool room_checked;
+	bool room_asked; /* that it be made */
+	struct keeper_wait *waits;
+	struct error full; /* why */
 	struct registry_query *query;
 	struct engine_call *call;
 	sd_event_source *soon;
@@ -122,6 +125,8 @@ static bool final(const struct error *err)
 	return false;
 }
 
+static bool make_room(struct pull *pull, const struct error *why);
+
 static int again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
@@ -154,6 +159,8 @@ static void failed(struct pull *pull, const struct error *failure)
 	uint64_t pause = pull->room->retry_ms;
 
 	judge(&err);
+	if (err.code == ENOSPC && make_room(pull, &err))
+		return;
 	tell_gone(pull, &err);
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
@@ -200,6 +207,34 @@ static int check_room(struct pull *pull, struct error *err)
 	return pull_room_check(progress_left(pull->sums),
 			       (uint64_t)fs.f_bavail * fs.f_frsize, pull->root,
 			       err);
+}
+
+static void room_made(void *arg, bool made)
+{
+	struct pull *pull = arg;
+
+	pull->waits = NULL;
+	if (made) {
+		progress_reset(pull->sums);
+		engine_pull(pull);
+	} else {
+		failed(pull, &pull->full);
+	}
+}
+
+/* Once. False: nobody can. */
+static bool make_room(struct pull *pull, const struct error *why)
+{
+	uint64_t left = progress_left(pull->sums);
+
+	if (!pull->room->keeper || pull->room_asked)
+		return false;
+	pull->room_asked = true;
+	pull->full = *why;
+	pull->waits = keeper_room(pull->room->keeper,
+				  left > UINT64_MAX / 2 ? UINT64_MAX : left * 2,
+				  room_made, pull);
+	return pull->waits;
 }
 
 /* The engine's part. */
@@ -405,6 +440,7 @@ void pull_cancel(struct pull *pull)
 	approach_cancel(pull->approach);
 	registry_cancel(pull->query);
 	engine_call_cancel(pull->call);
+	keeper_cancel(pull->waits);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);
 	progress_free(pull->sums);

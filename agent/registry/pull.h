@@ -4,7 +4,8 @@
  * what the image is made of; then the engine pulls it, by digest where the
  * registry told one, so that a tag that moves meanwhile does no harm. Once the
  * engine has said which layers it lacks, and their sizes are known, the disk
- * must have room for them: ENOSPC says how much is missing before they come. A
+ * must have room for them: ENOSPC says how much is missing before they come,
+ * unless room can be made, which is tried once (agent/images/keeper.h). A
  * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
  * three times, with a pause of retry_ms and then of four times as much. What no
  * retry can mend (no such image, no access, the policy, disk full) is final at
@@ -17,6 +18,7 @@
 #define AGENT_REGISTRY_PULL_H
 
 #include "agent/engine/image.h"
+#include "agent/images/keeper.h"
 #include "protocol/registry/login.h"
 
 /* What all pulls share; borrowed, and so are its members. */
@@ -24,6 +26,7 @@ struct pull_room {
 	sd_event *loop;
 	struct engine *engine;
 	const struct registries *registries; /* NULL: none is asked */
+	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
 	uint32_t stall_ms;
 	uint32_t retry_ms;
 };

@@ -34,6 +34,13 @@ static const struct option_rule rules[] = {
 	{ OPTION("images", OPTION_PATH, images, "DIR"),
 	  .help = "vendors, and the images that are built here, by name",
 	  .initial = REGATTA_DATA "/images" },
+	{ OPTION("image-floor", OPTION_TEXT, image_floor, "SIZE"),
+	  .help = "remove images that came for jobs, and that none needs, when "
+		  "less of the engine's disk is free: 50GiB, 20%; by default "
+		  "never" },
+	{ OPTION("image-keep", OPTION_NUMBER, image_keep, "N"), .max = 1000000,
+	  .initial = "1",
+	  .help = "but never the newest N of each repository" },
 	{ OPTION("registry-auth", OPTION_PATH, registry_auth, "FILE"),
 	  .help = "credentials of registries as docker login writes them, "
 		  "mode 0600",

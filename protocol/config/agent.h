@@ -16,6 +16,7 @@ struct agent_settings {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
+	const char *image_floor;
 	const char *registry_auth;
 	const char *registry_ca;
 	const char *init;
@@ -29,6 +30,7 @@ struct agent_settings {
 	const char *cluster;
 	const char *housekeeping_cpus;
 	uint64_t devices;
+	uint64_t image_keep;
 	uint64_t peer_port;     /* 0: any */
 	uint64_t stall;         /* s */
 	uint64_t clock_limit;   /* s */

@@ -22,7 +22,9 @@ dockerfile() # WORD [CODE]
 must dockerfile first
 
 AGENT_ARGS=(--images "$BED/images" --stall 20)
+# Disks of their own: what comes free there nobody else takes.
 must small_disk engines/e1/data 120
+must small_disk engines/e2/data 60
 must cluster_up 2
 engine=$(node_engine 1)
 must mkdir -p "$BED/host"
@@ -150,5 +152,98 @@ ok '! has e1 "$again"' "it is gone"
 is "$(cli audit --format json | jq -r '[.audit[] | select(.act == "image-order" and .refusal == null)] | length > 5')" \
 	true "orders stand in the audit log"
 
-ok cluster_clean "nothing is left"
+# Those that nobody needs go: of ours, by their last use, and not the newest.
+must cli node drain n2 >/dev/null 2>&1
+job_with() # NAME IMAGE WORD...
+{
+	local name=$1 image=$2
+
+	shift 2
+	printf '%s\n' "sweep: $name" "image: $image" 'retries: 0' \
+		"mounts: [{host: $BED/host, container: /host}]" \
+		"command: [/tool, $*]" >"$BED/$name.yaml"
+	submit "$BED/$name.yaml"
+}
+ran_with() # NAME IMAGE
+{
+	job_with "$1" "$2" print, 10 && wait_job "$JOB" completed 60 &&
+		wait_sweep "$SWEEP" 20
+}
+for image in a:1 a:2 b:1; do
+	must push "$REGISTRY/$image" 6
+done
+for image in a:1 a:2 b:1; do
+	must ran_with "ran-${image/:/-}" "$REGISTRY/$image"
+done
+run cli image gc --nodes n1 --dry-run
+is $rc 0 "what would go is shown: $err"
+like "$err" 'n1: 1 image would go, at most 6\.[0-9] MiB' "in words"
+like "$(grep a:1 <<<"$out")" "^n1 +$REGISTRY/a:1 +[0-9a-f]{12} .* would go$" \
+	"and each"
+like "$(grep a:2 <<<"$out")" "^n1 .* stays: one of the 1 newest$" \
+	"and why others do not"
+ok '! grep -q "$TOOL_IMAGE" <<<"$out"' "images of others are not spoken of"
+ok 'has e1 "$REGISTRY/a:1"' "nothing went"
+run cli image gc --nodes n1 --floor 1MiB
+like "$(grep a:1 <<<"$out")" "stays: there is room enough$" \
+	"nor does anything with room enough"
+run cli image gc --nodes n1
+like "$err" 'n1: 1 image removed, 6\.[0-9] MiB' "then it goes"
+ok '! has e1 "$REGISTRY/a:1" && has e1 "$REGISTRY/a:2"' "that one alone"
+must job_with holds "$REGISTRY/b:1" wait, /host/go
+must wait_job "$JOB" running 60
+run image_json gc --nodes n1 --keep 0
+is "$(jq -r '[.images[] | select(.removed) | .tags[0]] | sort | join(" ")' <<<"$out")" \
+	"$REGISTRY/a:2 $built" "with --keep 0 all go that nobody needs"
+ok 'has e1 "$REGISTRY/b:1" && has e1 "$TOOL_IMAGE"' \
+	"but not one that a task has, and none of others"
+must touch "$BED/host/go"
+must wait_sweep "$SWEEP" 60
+must rm "$BED/host/go"
+is "$(listed '.[] | select(.tags[0] == "'"$REGISTRY"'/b:1") | .origin')" pulled \
+	"(it is ours)"
+must agent_kill 1
+must agent_up 1
+must nodes_up 2 20
+is "$(listed '.[] | select(.tags[0] == "'"$REGISTRY"'/b:1") | .origin')" pulled \
+	"that outlives the agent"
+
+# A task whose image is taken away under it brings it again.
+must job_with again "$REGISTRY/b:1" print, 10
+must wait_job "$JOB" completed 60
+must wait_sweep "$SWEEP" 20
+
+# The node makes room by itself: for an image that does not fit ...
+must push "$REGISTRY/large:1" 40
+must push "$REGISTRY/larger:1" 50
+must ran_with large "$REGISTRY/large:1"
+must job_with full "$REGISTRY/larger:1" print, 10
+ok 'wait_job $JOB failed 60' "by default an image that does not fit fails"
+like "$(job_get "$JOB" .text)" 'disk full: .* are to come' "in words"
+must agent_stop 1
+AGENT_ARGS+=(--image-floor 2MiB --image-keep 0)
+must agent_up 1
+must nodes_up 2 20
+must job_with fits "$REGISTRY/larger:1" print, 10
+ok 'wait_job $JOB completed 60' "with a floor, others make room for it"
+ok '! has e1 "$REGISTRY/large:1"' "those that nobody needs"
+ok 'has e1 "$TOOL_IMAGE"' "and that are ours"
+is "$(cli audit --format json | jq -r '.audit[] | select(.act == "image-gc") | "\(.who) \(.role) \(.request.images | index("'"$REGISTRY"'/large:1") != null)"' | head -1)" \
+	"n1 agent true" "the audit log says so"
+must wait_sweep "$SWEEP" 20
+
+# ... and when there is less than that.
+must agent_stop 1
+AGENT_ARGS+=(--image-floor 90%)
+must agent_up 1
+must nodes_up 2 20
+ok 'wait_for "! has e1 $REGISTRY/larger:1" 20' \
+	"with less free than the floor, images go"
+ok 'has e1 "$TOOL_IMAGE"' "but those of others"
+run regatta-agent --image-floor 101% --state "$BED/none" \
+	--controller "$REGATTA_CONTROLLER" --key "$CLUSTER/n1.key" \
+	--controller-key "$CLUSTER/controller.key"
+is $rc 2 "a floor that cannot be is refused: $err"
+
+ok 'wait_for cluster_clean 20' "nothing is left"
 done_testing
