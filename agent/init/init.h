@@ -31,7 +31,8 @@
  *
  *	started		  made with O_EXCL before anything runs. A second run of
  *			  the same container finds it and exits 125 at once,
- *			  touching nothing: no command ever runs twice.
+ *			  touching nothing: no command ever runs twice. It has
+ *			  a lock of fcntl(2) on it while it lives.
  *	rank-<R>.log	  standard output and standard error of the process of
  *			  that rank as it wrote them: its descriptors 1 and 2
  *			  are this file (O_APPEND), nothing sits between.

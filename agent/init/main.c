@@ -303,6 +303,7 @@ static void descriptors_fill(void)
 /* 0: this is the first run. */
 static int started_mark(struct init *init, const char *path, struct why *why)
 {
+	const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd;
 
 	init->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -315,7 +316,8 @@ static int started_mark(struct init *init, const char *path, struct why *why)
 				    "a command runs once");
 	if (fd < 0)
 		return why_errno(why, "%.150s/started", path);
-	close(fd);
+	/* It stays open: the lock says that we live. */
+	fcntl(fd, F_SETLK, &lock);
 	return 0;
 }
 

@@ -195,6 +195,20 @@ bool spool_started(struct spool *spool, const struct task_id *id)
 	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+pid_t spool_holder(struct spool *spool, const struct task_id *id)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	owned_fd int fd = -1;
+	char name[PATH_MAX];
+
+	name_of(id, "out/started", name);
+	fd = openat(spool->fd, name,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return lock.l_pid > 1 ? lock.l_pid : -1;
+}
+
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err)
 {

@@ -69,6 +69,11 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 /* regatta-init began in this folder (out/started). */
 bool spool_started(struct spool *spool, const struct task_id *id);
 
+/* The pid of regatta-init in this folder while it lives, whatever the engine
+ * knows of it; -1: it lives where it has no number here. 0: it does not live.
+ */
+pid_t spool_holder(struct spool *spool, const struct task_id *id);
+
 /* ENOENT: not ended, or ended without a record. */
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +235,28 @@ static void task_exited(struct task *task, const cJSON *container)
 	task_event(task, EVENT_EXITED);
 }
 
+/* regatta-init lives, and the engine does not know: it was killed while it
+ * started the container. false: there is no such thing.
+ */
+static bool go_on_hidden(struct task *task)
+{
+	pid_t holder = spool_holder(task->room->spool, &task->id);
+
+	if (!holder)
+		return false;
+	if (task->step == STEP_START) {
+		log_warning("the engine does not know that it runs job=%" PRIu64
+			    " rank=%u",
+			    task->id.job, task->id.rank);
+		task_event(task, EVENT_STARTED);
+		return true;
+	}
+	if (task->step == STEP_STOP && holder > 0)
+		kill(holder, SIGTERM);
+	step_retry(task);
+	return true;
+}
+
 /* Go on from what the engine says the container is. */
 static void go_on(struct task *task, const cJSON *container, const char *status)
 {
@@ -244,6 +267,8 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 	bool starting = created && task->step == STEP_RUN &&
 			task->retries < STEP_RETRIES_MAX;
 
+	if (!runs && go_on_hidden(task))
+		return;
 	if (starting || !(runs || created || ended))
 		step_retry(task);
 	else if (created && task->step == STEP_START)
@@ -552,7 +577,8 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 	task->call = NULL;
 	if (!err) {
 		task_event(task, EVENT_STARTED);
-	} else if (step_engine_away(err)) {
+	} else if (step_engine_away(err) ||
+		   spool_holder(task->room->spool, &task->id)) {
 		step_look(task); /* it may have been started all the same */
 	} else {
 		why = *err;
@@ -694,6 +720,22 @@ static void remove_spool(struct task *task)
 		retry_removal(task, "spool", &err);
 }
 
+/* What the engine did not know of is still there: true, look again. */
+static bool end_hidden(struct task *task)
+{
+	pid_t holder = spool_holder(task->room->spool, &task->id);
+	struct error err;
+
+	if (!holder)
+		return false;
+	if (holder > 0)
+		kill(holder, SIGKILL);
+	error_set(&err, EBUSY,
+		  "its processes live, which the engine does not know");
+	retry_removal(task, "container", &err);
+	return true;
+}
+
 static void remove_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
@@ -703,6 +745,8 @@ static void remove_done(void *arg, const struct error *err, cJSON *answer)
 		retry_removal(task, "container", err);
 		return;
 	}
+	if (end_hidden(task))
+		return;
 	streams_clear(&task->streams);
 	remove_spool(task);
 }

@@ -195,6 +195,35 @@ static void test_environment(void)
 	box_clear(&box);
 }
 
+/* Who holds the lock of the file that says that it began. */
+static pid_t holder_of(struct box *box)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(box_path(box, "out/started"), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0)
+		lock.l_type = F_UNLCK;
+	if (fd >= 0)
+		close(fd);
+	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+static void test_lock(bool pid1)
+{
+	struct box box;
+
+	box_init(&box);
+	box.pid1 = pid1;
+	box_script(&box, "", "echo ready >&9; sleep 60");
+	ok(box_begin(&box) && box_ready(&box, 1), "it runs");
+	is_int(holder_of(&box), box.pid, "a lock says that it lives%s",
+	       pid1 ? ", from outside, too" : "");
+	kill(box.pid, SIGTERM);
+	box_end(&box);
+	is_int(holder_of(&box), 0, "no longer than it does");
+	box_clear(&box);
+}
+
 static void test_signals(bool pid1)
 {
 	/* clang-format off */
@@ -666,6 +695,7 @@ int main(void)
 	test_exec_failures();
 	test_environment();
 	for (int i = 0; i < (pid1 ? 2 : 1); i++) {
+		test_lock(i);
 		test_signals(i);
 		test_grace(i);
 		test_orphans_killed(i);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #define ID "1111111111111111111111111111111111111111111111111111111111111111"
 #define EXIT                                                                   \
@@ -540,6 +541,85 @@ static void stopped(void)
 	world_free(world);
 }
 
+/* A process that lives in the task's folder as regatta-init does. */
+static pid_t hidden_new(const struct world *world)
+{
+	const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX], ready;
+	int said[2], fd;
+	pid_t pid;
+
+	spool_out_path(world->spool, &id, path);
+	strncat(path, "/started", sizeof(path) - strlen(path) - 1);
+	if (pipe(said) < 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		signal(SIGTERM, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &(sigset_t){ 0 }, NULL);
+		if (fcntl(fd, F_SETLK, &lock) < 0 || write(said[1], "", 1) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(said[1]);
+	if (pid < 0 || read(said[0], &ready, 1) != 1)
+		abort();
+	close(said[0]);
+	return pid;
+}
+
+/* What ended it, once it has ended. */
+static bool ended_by(pid_t pid, int number)
+{
+	int status = 0;
+
+	return waitpid(pid, &status, WNOHANG) == pid && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == number;
+}
+
+/* An engine that was killed while it started the container: it runs, and the
+ * engine knows nothing of it.
+ */
+static void hidden(void)
+{
+	struct world *world = world_new();
+	pid_t pid;
+
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	world->code = 500;
+	pid = hidden_new(world);
+	start(world, "10.0.0.1", 20001);
+	ok(UNTIL(world, state_is(world, "running")),
+	   "what runs is running, though the engine refuses to start it");
+	UNTIL(world, world->waiting);
+	fake_answer(world->waiting, 200, "{\"StatusCode\":0}");
+	ok(UNTIL(world, strstr(world->asked, "wl")) &&
+		   state_is(world, "running"),
+	   "and stays so while it lives");
+	task_stop(world->task, FAILURE_CANCELLED);
+	ok(UNTIL(world, ended_by(pid, SIGTERM)), "it is told to stop");
+	world->status = "exited";
+	ok(UNTIL(world, state_is(world, "ended:cancelled")), "and ends then");
+	world_free(world);
+
+	world = world_new();
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	world->code = 500;
+	pid = hidden_new(world);
+	start(world, "10.0.0.1", 20001);
+	UNTIL(world, state_is(world, "running"));
+	task_discard(world->task);
+	ok(UNTIL(world, ended_by(pid, SIGKILL)) && !world->gone,
+	   "discarded, it is killed, too");
+	ok(UNTIL(world, world->gone) && nothing_left(world),
+	   "and then nothing is left");
+	world_free(world);
+}
+
 /* An agent that was killed, and the next one. */
 static void adopted(void)
 {
@@ -636,6 +716,7 @@ int main(void)
 	created_after_a_stop();
 	ways_to_fail();
 	stopped();
+	hidden();
 	adopted();
 	link_swapped_before_start();
 	return tap_done();
