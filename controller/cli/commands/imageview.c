@@ -281,6 +281,8 @@ static int watch_order(struct image_view *view, const char *order,
 		image = json_get(answer->body, "image");
 		sums = sum_up(image);
 		image_view_draw(view, sums.done, sums.total);
+		json_sort(cJSON_GetObjectItemCaseSensitive(image, "nodes"),
+			  "name");
 		if (more)
 			continue;
 		if (json_bool(image, "final"))
