@@ -158,10 +158,12 @@ static int systemctl(const char *verb, struct error *err)
 	return 0;
 }
 
-static int start(struct error *err)
+/* The unit reads the settings that stand where they are by default. */
+static int start(const char *config, struct error *err)
 {
-	if (access("/run/systemd/system", F_OK) < 0) {
-		printf("start it with: regatta-agent\n");
+	if (config || access("/run/systemd/system", F_OK) < 0) {
+		printf("start it with: regatta-agent%s%s\n",
+		       config ? " --config " : "", config ? config : "");
 		return EXIT_GOOD;
 	}
 	if (systemctl("enable", err) < 0 || systemctl("restart", err) < 0)
@@ -221,7 +223,7 @@ static int join(const struct join_options *options, const char *text,
 		return -1;
 	printf("node %s joined %s; key %s, settings %s\n", key.name,
 	       token.endpoint, path, config);
-	return options->no_start ? EXIT_GOOD : start(err);
+	return options->no_start ? EXIT_GOOD : start(options->config, err);
 }
 
 int agent_join(int argc, char **argv, struct error *err)

@@ -296,11 +296,18 @@ static void refuse_broken(struct wire_peer *peer, struct frames *frames,
 static void refuse_role(struct wire_peer *peer, enum message_type type,
 			const void *body)
 {
-	const struct schema *schema = message_kinds[type].schema;
-	char why[160];
+	const struct message_kind *kind = &message_kinds[type];
+	const struct schema *schema = kind->schema;
+	char why[200];
 
-	snprintf(why, sizeof(why), "a key of role %s may not send '%s'",
-		 role_name(peer->role), message_kinds[type].name);
+	if (kind->does)
+		snprintf(why, sizeof(why),
+			 "a key of role %s may not %s; regatta user roles says "
+			 "who may",
+			 role_name(peer->role), kind->does);
+	else
+		snprintf(why, sizeof(why), "a key of role %s may not send '%s'",
+			 role_name(peer->role), kind->name);
 	/* Every request of a person begins with its number. */
 	if (peer->role != ROLE_AGENT &&
 	    !strcmp(schema->fields[0].name, "request"))

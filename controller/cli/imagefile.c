@@ -37,8 +37,10 @@ static int wrong(struct image_file *file, struct error *err)
 {
 	const char *why = file->in ? archive_error_string(file->in) : NULL;
 
-	return error_set(err, EINVAL, "%s: %s", file->path,
-			 why ? why : "cannot be read");
+	return error_set(err, EINVAL,
+			 "%s: %s; allowed is what docker save writes, or an "
+			 "OCI image layout as a tar file",
+			 file->path, why ? why : "cannot be read");
 }
 
 static int open_reader(struct image_file *file, struct error *err)
@@ -220,11 +222,15 @@ struct image_file *image_file_open(const char *path,
 	file->path = path;
 	file->progress = progress;
 	file->arg = arg;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
-		error_set(err, EINVAL, "%s: %s", path,
-			  S_ISREG(st.st_mode) ? strerror(errno)
-					      : "not a file that can be read "
-						"twice");
+	if (stat(path, &st) < 0) {
+		error_set(err, EINVAL, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		error_set(err, EINVAL,
+			  "%s: not a file; it is read twice, so a pipe or a "
+			  "folder will not do",
+			  path);
 		return NULL;
 	}
 	file->size = (uint64_t)st.st_size;

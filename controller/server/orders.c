@@ -150,25 +150,26 @@ static int take_over(const struct job_row *row, void *arg)
 		       : 1;
 }
 
-/* Note a cell that no nodes that are known can ever run. */
+/* Note a cell that no nodes can run at present. */
 static void note_waiting(struct submitting *to)
 {
 	struct shape shape = job_shape(&to->spec);
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	cJSON *item;
 
-	/* Neighbours are alike. */
+	/* Neighbours are alike, unless they go by labels. */
 	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
 	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
-	if (shape.nodes != to->nodes || shape.devices != to->devices ||
-	    strcmp(vendor, to->vendor) || strcmp(chip, to->chip)) {
-		to->nodes = shape.nodes;
+	if (shape.labels || shape.nodes != to->nodes ||
+	    shape.devices != to->devices || strcmp(vendor, to->vendor) ||
+	    strcmp(chip, to->chip)) {
+		to->nodes = shape.labels ? 0 : shape.nodes;
 		to->devices = shape.devices;
 		memcpy(to->vendor, vendor, sizeof(vendor));
 		memcpy(to->chip, chip, sizeof(chip));
 		if (shortage_of(to->cluster->slots, to->cluster->nodes_count,
 				&shape, to->lacks,
-				sizeof(to->lacks)) != SHORTAGE_EVER)
+				sizeof(to->lacks)) == SHORTAGE_NONE)
 			to->lacks[0] = 0;
 	}
 	if (!to->lacks[0] || cJSON_GetArraySize(to->waiting) >= DROPPED_MAX)

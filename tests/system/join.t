@@ -184,7 +184,7 @@ is "$(stat -c %a "$BED/ann" "$BED/ann/key" | tr '\n' ' ')" "700 600 " \
 ann nodes
 like "$rc $out" "^0 .*n1 +up" "and looks"
 ann node drain n1
-like "$rc $err" "^2 .*viewer may not send 'drain'" "and may do no more"
+like "$rc $err" "^2 .*viewer may not drain nodes" "and may do no more"
 spawn watching env -u REGATTA_KEY -u REGATTA_CONTROLLER_KEY \
 	-u REGATTA_CONTROLLER REGATTA_CONFIG="$BED/ann/config.yaml" \
 	regatta nodes --watch

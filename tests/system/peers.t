@@ -74,9 +74,9 @@ must make_key "$CLUSTER/viewer.key" watcher viewer 2>/dev/null
 must wait_for 'regatta nodes --key "$CLUSTER/viewer.key"' 10
 run regatta cancel job "$steady" --key "$CLUSTER/viewer.key"
 is $rc 2 "a viewer may not cancel"
-like "$err" "viewer may not send 'cancel'" "and is told so"
+like "$err" "viewer may not cancel" "and is told so"
 run regatta submit "$BED/host/steady.yaml" --key "$CLUSTER/viewer.key"
-like "$rc $err" "^2 .*viewer may not send 'submit'" "nor submit"
+like "$rc $err" "^2 .*viewer may not submit sweeps" "nor submit"
 run regatta jobs --key "$CLUSTER/viewer.key"
 like "$rc $out" "^0 .*steady" "but look"
 peer "$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'

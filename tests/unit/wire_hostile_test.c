@@ -238,7 +238,9 @@ static void test_dropped(void)
 		"\"more\":1}",
 		NULL, "hello: more: unknown field");
 	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
-		NULL, "a key of role agent may not send 'cancel'");
+		NULL,
+		"a key of role agent may not cancel sweeps and jobs; regatta "
+		"user roles says who may");
 	dropped("{\"type\":\"welcome\",\"version\":1,\"heartbeat_ms\":1,"
 		"\"credit_bytes\":1,\"time_ms\":1}",
 		NULL, "a key of role agent may not send 'welcome'");
@@ -321,7 +323,9 @@ static void test_roles(void)
 	WAIT(hall, viewer.messages);
 	ok(viewer.code == EPERM && viewer.request == 42,
 	   "a viewer's cancel is refused by its number");
-	is(viewer.why, "a key of role viewer may not send 'cancel'",
+	is(viewer.why,
+	   "a key of role viewer may not cancel sweeps and jobs; regatta user "
+	   "roles says who may",
 	   "in words");
 	guest_send(&viewer, MESSAGE_QUERY, &query);
 	WAIT(hall, hall->messages);

@@ -265,10 +265,14 @@ static int describe(const struct export *export, struct exported *exported,
 				  ? framework
 				  : "training";
 	if (!*name) {
+		uint64_t devices = json_u64(job, "devices"); /* of all nodes */
+
+		if (exported->nodes)
+			devices /= exported->nodes;
 		snprintf(made, sizeof(made), "%s:%s:%s:%u:%llu:1",
 			 json_text(measure, "model"), framework,
 			 json_text(measure, "chip"), exported->nodes,
-			 (unsigned long long)json_u64(spec, "devices"));
+			 (unsigned long long)devices);
 		name = made;
 	}
 	make_name(name, exported->name, sizeof(exported->name));

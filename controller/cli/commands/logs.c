@@ -531,6 +531,38 @@ static int list_streams(struct logs *logs, struct error *err)
 		       : EXIT_GOOD;
 }
 
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	client_interrupt(arg);
+	return 0;
+}
+
+/* Until the job ends, or Ctrl-C, which ends nothing but this. */
+static int follow_on(struct logs *logs, struct error *err)
+{
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	unsigned long long job = logs->job;
+
+	client_set_patient(logs->client, on_notice, logs->cli);
+	if (interrupts_init(&interrupts, client_loop(logs->client),
+			    on_interrupt, logs->client, err) < 0)
+		return -1;
+	if (follow(logs, err) < 0) {
+		if (err->code != EINTR)
+			return -1;
+		fflush(logs->cli->out);
+		cli_say(logs->cli,
+			"job %llu is left as it is; regatta logs %llu -f "
+			"follows it again, regatta cancel job %llu ends it",
+			job, job, job);
+		return EXIT_INTERRUPTED;
+	}
+	if (!logs->count && tell_none(logs, err) < 0)
+		return -1;
+	return logs->state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
+}
+
 int command_logs(struct cli *cli, struct error *err)
 {
 	owned(logs_clear) struct logs logs = { .cli = cli };
@@ -561,9 +593,5 @@ int command_logs(struct cli *cli, struct error *err)
 			return -1;
 		return read_streams(&logs, err) < 0 ? -1 : EXIT_GOOD;
 	}
-	client_set_patient(logs.client, on_notice, cli);
-	if (follow(&logs, err) < 0 ||
-	    (!logs.count && tell_none(&logs, err) < 0))
-		return -1;
-	return logs.state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
+	return follow_on(&logs, err);
 }

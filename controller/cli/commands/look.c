@@ -182,7 +182,7 @@ static void job_list(const cJSON *jobs, char *to, size_t size)
 	}
 }
 
-/* "brings alpine:3 for job 7: pulling 40 % " of what is under way; how many
+/* "brings alpine:3 for job 7: pulling 40 %; " of what is under way; how many
  * bytes that is.
  */
 static size_t preload_words(const cJSON *list, char *to, size_t size)
@@ -203,7 +203,7 @@ static size_t preload_words(const cJSON *list, char *to, size_t size)
 			snprintf(share, sizeof(share), " %.0f %%",
 				 100.0 * (double)json_u64(item, "done_bytes") /
 					 (double)total);
-		used = snprintf(to, size, "brings %.200s for job %llu: %s%s ",
+		used = snprintf(to, size, "brings %.200s for job %llu: %s%s; ",
 				*image ? image : "a workspace",
 				(ull)json_u64(item, "job"), phase, share);
 		return used < (int)size ? (size_t)used : size - 1;
@@ -211,7 +211,7 @@ static size_t preload_words(const cJSON *list, char *to, size_t size)
 	return 0;
 }
 
-/* "until 14:00: new disk; rack=a" */
+/* "until 14:00; new disk; rack=a" */
 static void node_notes(const cJSON *node, char *to, size_t size)
 {
 	const cJSON *drain = json_get(node, "drain");
@@ -225,13 +225,13 @@ static void node_notes(const cJSON *node, char *to, size_t size)
 	to[0] = 0;
 	if (from && !json_bool(node, "drained"))
 		used += (size_t)snprintf(to + used, size - used,
-					 "drained from %s ",
+					 "drained from %s; ",
 					 human_clock((int64_t)from, clock));
 	if (until)
-		used += (size_t)snprintf(to + used, size - used, "until %s ",
+		used += (size_t)snprintf(to + used, size - used, "until %s; ",
 					 human_clock((int64_t)until, clock));
 	if (*reason)
-		used += (size_t)snprintf(to + used, size - used, "%.200s ",
+		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
 					 reason);
 	used += preload_words(json_list(node, "preload"), to + used,
 			      size - used);
@@ -239,11 +239,12 @@ static void node_notes(const cJSON *node, char *to, size_t size)
 	{
 		if (used + 140 > size || !cJSON_IsString(label))
 			break;
-		used += (size_t)snprintf(to + used, size - used, "%.64s=%.64s ",
-					 label->string, label->valuestring);
+		used += (size_t)snprintf(to + used, size - used,
+					 "%.64s=%.64s; ", label->string,
+					 label->valuestring);
 	}
 	if (used)
-		to[used - 1] = 0;
+		to[used - 2] = 0;
 }
 
 static void node_row(struct table *table, const cJSON *node, int64_t now_ms)

@@ -24,13 +24,21 @@ static int on_interrupt(sd_event_source *source,
 
 static void say_how_back(struct cli *cli, uint64_t sweep)
 {
+	static const char *const ways[][2] = {
+		{ "regatta jobs --sweep", "how far it is" },
+		{ "regatta report", "the results so far" },
+		{ "regatta cancel", "end it" },
+	};
 	unsigned long long id = sweep;
 
 	cli_say(cli, "sweep %llu runs on; come back with", id);
-	cli_say(cli, "  regatta jobs --sweep %llu     how far it is", id);
-	cli_say(cli, "  regatta logs JOB -f          what a job prints");
-	cli_say(cli, "  regatta report %llu           the results so far", id);
-	cli_say(cli, "  regatta cancel %llu           end it", id);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		char line[60];
+
+		snprintf(line, sizeof(line), "%s %llu", ways[i][0], id);
+		cli_say(cli, "  %-26s  %s", line, ways[i][1]);
+	}
+	cli_say(cli, "  %-26s  %s", "regatta logs JOB -f", "what a job prints");
 }
 
 static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
