@@ -4,10 +4,10 @@
 #include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
-#include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/status.h"
+#include "controller/cluster/tell.h"
 #include "controller/cluster/transfer.h"
 #include "controller/cluster/verdict.h"
 #include "controller/content/gather.h"
@@ -22,88 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Orders to agents. They wait in the wire's queue until the commit. */
-
-static void tell(struct task *task, enum message_type type, const void *body)
-{
-	struct error err;
-
-	if (task->node && task->node->peer && task->node->reported &&
-	    wire_server_send(task->node->peer, type, body, NULL, 0, &err) < 0)
-		log_error("node=%s: %s", task->node->name, err.text);
-}
-
-static void tell_prepare(struct task *task)
-{
-	struct message_prepare prepare;
-	struct error err;
-
-	if (!pin_may_prepare(task->job->gang->cluster, task))
-		return;
-	if (!task->node || !task->node->peer)
-		return;
-	if (task_make_spec(task, &prepare.task, &err) < 0) {
-		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
-		return;
-	}
-	if (logins_give(task->job->gang->cluster, task->job->sweep,
-			wire_peer_public(task->node->peer),
-			prepare.task.container.build
-				? NULL
-				: prepare.task.container.image,
-			&prepare.task.logins, &prepare.task.logins_count,
-			&err) < 0)
-		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
-	tell(task, MESSAGE_PREPARE, &prepare);
-	codec_clear(&task_spec_schema, &prepare.task);
-}
-
-static void tell_start(struct task *task)
-{
-	const struct gang *gang = task->job->gang;
-	struct message_start start = {
-		.job = task->job->id,
-		.attempt = task->job->attempt,
-		.rank = task->rank,
-		.master_addr = gang->address,
-		.master_port = gang->port,
-		.time_ms = (uint64_t)task->job->started_ms,
-		.addresses = gang->addresses,
-	};
-
-	tell(task, MESSAGE_START, &start);
-}
-
-static void tell_stop(struct task *task)
-{
-	enum failure failure = task->job->failure;
-	struct message_stop stop = {
-		.job = task->job->id,
-		.attempt = task->job->attempt,
-		.rank = task->rank,
-		.reason = (char *)failure_name(failure ? failure
-						       : FAILURE_CANCELLED),
-	};
-
-	tell(task, MESSAGE_STOP, &stop);
-}
-
-static void send_discard(struct node *node, uint64_t job, uint32_t attempt,
-			 uint32_t rank)
-{
-	struct message_discard discard = { job, attempt, rank };
-	struct error err;
-
-	if (node->peer && wire_server_send(node->peer, MESSAGE_DISCARD,
-					   &discard, NULL, 0, &err) < 0)
-		log_error("node=%s: %s", node->name, err.text);
-}
-
 /* A task that no active job knows: it is of a job that is over, or of none. */
 static void discard_stranger(struct cluster *cluster, struct node *node,
 			     const struct task_status *status)
 {
-	send_discard(node, status->job, status->attempt, status->rank);
+	tell_discard(node, status->job, status->attempt, status->rank);
 	node_add_discard(cluster, node, status->job, status->attempt,
 			 status->rank);
 }
@@ -214,7 +137,7 @@ static void discard_all(struct cluster *cluster, struct job *job)
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		tasks[i].discarding = true;
-		send_discard(tasks[i].node, job->id, job->attempt, i);
+		tell_discard(tasks[i].node, job->id, job->attempt, i);
 	}
 	/* The last one that is let go forgets the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
@@ -260,7 +183,7 @@ static void retry(struct cluster *cluster, struct job *job)
 
 		if (!node->peer)
 			continue;
-		send_discard(node, job->id, attempt, i);
+		tell_discard(node, job->id, attempt, i);
 		node_add_discard(cluster, node, job->id, attempt, i);
 	}
 	logstore_close(cluster->logs, job->id, attempt);
@@ -722,7 +645,7 @@ static void remind(struct cluster *cluster, struct task *task)
 
 	intake_tell_lengths(cluster, task);
 	if (task->discarding)
-		send_discard(task->node, job->id, job->attempt, task->rank);
+		tell_discard(task->node, job->id, job->attempt, task->rank);
 	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
 		tell_stop(task);
 }
@@ -784,7 +707,7 @@ void gang_node_lost(struct cluster *cluster, struct node *node, const char *why)
 	/* One that is in reach ends what it has. */
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	{
-		send_discard(node, task->job->id, task->job->attempt,
+		tell_discard(node, task->job->id, task->job->attempt,
 			     task->rank);
 	}
 	do {
