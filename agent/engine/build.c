@@ -189,11 +189,11 @@ static void approached(void *arg, const struct error *err,
 	struct error nomem;
 
 	build->approach = NULL;
-	build->gone_login |= way && way->gone;
-	if (err) {
+	if (!way) {
 		failed(build, err);
 		return;
 	}
+	build->gone_login |= way->gone;
 	if (credential_collect(build->who, way->credential, way->host) < 0) {
 		error_nomem(&nomem, "build");
 		failed(build, &nomem);

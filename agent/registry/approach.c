@@ -114,15 +114,16 @@ static void lookup_done(void *arg, const struct error *err,
 			const struct tool_output *output)
 {
 	struct approach *approach = arg;
-	const char *at = output ? output->text : "";
+	const char *at;
 	char address[64];
-	bool plain = false;
+	bool plain;
 
 	approach->lookup = NULL;
-	if (err) {
+	if (!output) {
 		finish(approach, err);
 		return;
 	}
+	at = output->text;
 	/* 2: no such name. Any other code: it could not be told. */
 	plain = output->exit_code != 0 && output->exit_code != 2;
 	while (*at && !plain) {

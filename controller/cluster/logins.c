@@ -171,9 +171,10 @@ static int open_row(const struct cluster *cluster, const struct login_row *row,
 					     (char *)row->sealed };
 	struct logins *logins = cluster->logins;
 
+	if (!row->sealed)
+		return error_set(err, EKEYREJECTED, "credentials are gone");
 	/* No two sealed ones look alike. */
-	if (logins->sealed && row->sealed &&
-	    !strcmp(logins->sealed, row->sealed))
+	if (logins->sealed && !strcmp(logins->sealed, row->sealed))
 		return 0;
 	forget_opened(logins);
 	if (login_open(&from, cluster->key, NULL, &logins->opened, err) < 0)

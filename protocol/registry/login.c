@@ -95,7 +95,7 @@ int login_seal(const char *registry, const struct credential *credential,
 	       const char *from, const char *to, struct registry_login *login,
 	       struct error *err)
 {
-	owned(login_clear) struct registry_login made = { 0 };
+	struct registry_login made = { 0 };
 	owned(secret_free) char *text = NULL;
 	unsigned char public[crypto_box_PUBLICKEYBYTES];
 
@@ -106,10 +106,11 @@ int login_seal(const char *registry, const struct credential *credential,
 		return -1;
 	made.registry = strdup(registry);
 	made.sealed = sealed_text(text, public);
-	if (!made.registry || !made.sealed)
+	if (!made.registry || !made.sealed) {
+		login_clear(&made);
 		return error_nomem(err, "credentials");
+	}
 	*login = made;
-	made = (struct registry_login){ 0 };
 	return 0;
 }
 

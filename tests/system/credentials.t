@@ -133,6 +133,7 @@ cp "$CLUSTER/controller/regatta.db"* "$BED/host/" # what a thief would take
 task=$CLUSTER/n1/spool/$JOB.1.0/task.json
 is "$(jq -r '.logins[0].registry' "$task")" "$locked" \
 	"they lie beside the task, too"
+# shellcheck disable=SC2034 # in a condition
 task_sealed=$(jq -r '.logins[0].sealed' "$task")
 ok '! grep -qaF "$task_sealed" "$BED/host/regatta.db"*' \
 	"sealed anew for the node"
@@ -223,6 +224,7 @@ dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
 sweep rekeyed "image: $slow/secret/tool:1"
 must order rekeyed --registry-auth="$BED/slow.json"
 must wait_for '[[ -s $CLUSTER/n1/spool/$JOB.1.0/task.json ]]' 20
+# shellcheck disable=SC2034 # in a condition
 before=$(<"$CLUSTER/n1/spool/$JOB.1.0/task.json")
 must agent_stop 1
 rm "$CLUSTER/n1.key"
@@ -245,6 +247,22 @@ ok 'wait_job $JOB failed 60' "a registry without TLS may be forbidden"
 is "$(job_get "$JOB" .failure)" policy "as a matter of policy"
 like "$(job_get "$JOB" .text)" "insecure_registries: found $open, without TLS, allowed by $BED/policy.yaml: nothing" \
 	"in words: $(job_get "$JOB" .text)"
+
+# What the user's docker pull may, a run on this machine may.
+dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
+	--state "$BED/cluster/run"
+is "$rc" 0 "a run finds the user's credentials by itself"
+dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+chmod 644 "$BED/docker/config.json"
+run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
+	--state "$BED/cluster/run2"
+like "$rc $err" "1 .*without credentials for registries: .*mode 0644" \
+	"and says where it cannot use them"
+run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
+	--state "$BED/cluster/run3" --registry-auth
+is "$rc" 2 "asked for, that is an error"
+chmod 600 "$BED/docker/config.json"
 
 # The secret is in the files that a person wrote, and nowhere else.
 must end sniff
