@@ -4,8 +4,8 @@
  * A file in the agent's state folder. That an image is about to be brought is
  * on disk before the engine is asked for it, so none is ever taken for somebody
  * else's after a crash; when it was used last is written a little later, for a
- * minute more or less does not matter. A file that cannot be read is left
- * alone and told in the log: then nothing is known to be ours.
+ * minute more or less does not matter. A file that cannot be read is told in
+ * the log: then nothing is known to be ours, and nothing goes.
  */
 #ifndef AGENT_IMAGES_RECORD_H
 #define AGENT_IMAGES_RECORD_H

@@ -383,13 +383,13 @@ static const struct command commands[] = {
 	{ "image", "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
 	  "FILE | save IMAGE FILE", 1, 3, true, image_rules,
 	  "list, build, remove the nodes' images; carry them in files",
-	  "list shows the nodes' images, and who needs them. build makes that of "
-	  "the folder\nimages/vendors/VENDOR/FRAMEWORK, as a job would. remove "
-	  "removes one that no job\nneeds; gc those that Regatta brought and "
-	  "nobody needs any more. FILE is what\ndocker save writes, or an OCI "
-	  "layout, as .tar, .tar.zst or .tar.gz. Its layers are\nsent once and "
-	  "passed on from node to node; what a node has already is skipped.\n"
-	  "Run again, it goes on where it was. Exit 1: not all nodes did it.",
+	  "list shows the nodes' images, and who needs them. build makes that "
+	  "of\nimages/vendors/VENDOR/FRAMEWORK, as a job would. remove removes "
+	  "one that no job\nneeds; gc those that Regatta brought and nobody "
+	  "needs any more. FILE is what\ndocker save writes, or an OCI layout, "
+	  "as .tar, .tar.zst or .tar.gz. Its layers\nare sent once and passed on "
+	  "from node to node; what a node has already is\nskipped. Run again, it "
+	  "goes on where it was. Exit 1: not all nodes did it.",
 	  "regatta image load torch.tar.zst --nodes n1,n2", command_image },
 	{ "files", "JOB", 1, 1, true, format_rules,
 	  "list the files that were collected of a job",

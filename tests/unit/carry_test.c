@@ -1,8 +1,9 @@
-/* carry_test.c - orders to carry images end when their nodes have said so.
+/* carry_test.c - image orders end when their nodes have said so.
  */
 #include "controller/content/carry.h"
 
 #include "controller/cluster/node.h"
+#include "controller/content/order.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 
@@ -11,27 +12,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define SAVE HEX "0"
+#define BUILD HEX "1"
+#define GC HEX "2"
 
-static cJSON *order(struct cluster *cluster, const char *const *names,
+static char top[] = "/tmp/carry-test-XXXXXX";
+
+static cJSON *order(struct cluster *cluster, const char *what, const char *name,
+		    const char *build, const char *const *names,
 		    struct error *err)
 {
-	struct message_image_order message = { .what = (char *)"save",
-					       .order = (char *)ORDER,
-					       .image = (char *)"i:1" };
+	struct message_image_order message = {
+		.what = (char *)what,
+		.order = (char *)name,
+		.image = (char *)"i:1",
+		.build = (char *)build,
+	};
 	cJSON *body;
 
-	for (; *names; names++)
+	for (; names && *names; names++)
 		strings_add(&message.nodes, *names, NULL);
 	body = carry_order(cluster, "op", &message, err);
 	strings_clear(&message.nodes);
 	return body;
 }
 
-static bool is_final(struct cluster *cluster)
+#define NAMES(...)                                                             \
+	(const char *const[])                                                  \
+	{                                                                      \
+		__VA_ARGS__, NULL                                              \
+	}
+
+static cJSON *describe(struct cluster *cluster, const char *name,
+		       uint64_t after)
 {
-	const struct message_query query = { .name = (char *)ORDER };
-	cJSON *body = carry_describe(cluster, &query, NULL);
+	const struct message_query query = { .name = (char *)name,
+					     .after = after };
+
+	return carry_describe(cluster, &query, NULL);
+}
+
+static bool is_final(struct cluster *cluster, const char *name)
+{
+	cJSON *body = describe(cluster, name, 0);
 	bool final =
 		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(body, "final"));
 
@@ -39,20 +63,164 @@ static bool is_final(struct cluster *cluster)
 	return final;
 }
 
-static void failed(struct cluster *cluster, const char *name)
+static void says(struct cluster *cluster, const char *node, const char *name,
+		 const char *phase, const char *output)
 {
-	struct message_image_state state = { .order = (char *)ORDER,
-					     .phase = (char *)"failed" };
+	struct message_image_state state = { .order = (char *)name,
+					     .phase = (char *)phase };
 
-	carry_state(cluster, node_find(cluster, name), &state);
+	state.output = output ? strdup(output) : NULL;
+	carry_state(cluster, node_find(cluster, node), &state);
+	free(state.output);
+}
+
+static void test_save(struct cluster *cluster)
+{
+	struct error err = { 0 };
+	cJSON *body =
+		order(cluster, "save", SAVE, NULL, NAMES("n1", "n1"), &err);
+
+	is_int(cJSON_GetArraySize(
+		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
+	       1, "a node that is named twice is asked once");
+	cJSON_Delete(body);
+	ok(!is_final(cluster, SAVE), "and waited for");
+	says(cluster, "n2", SAVE, "failed", NULL);
+	ok(!is_final(cluster, SAVE), "whatever others say");
+	says(cluster, "n1", SAVE, "failed", NULL);
+	ok(is_final(cluster, SAVE), "until it has said what came of it");
+	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n3"), &err);
+	ok(!body && err.code == ENOENT, "a node that is not there: %s",
+	   err.text);
+	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n1", "n1"),
+		     &err);
+	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
+}
+
+static void test_refusals(struct cluster *cluster)
+{
+	struct error err = { 0 };
+
+	ok(!order(cluster, "eat", GC, NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "an order that there is not: %s", err.text);
+	ok(!order(cluster, "gc", "../x", NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "a name that is none: %s", err.text);
+	ok(!order(cluster, "gc", SAVE, NULL, NAMES("n1"), &err) &&
+		   err.code == EEXIST,
+	   "a name that another order has: %s", err.text);
+	ok(!order(cluster, "build", BUILD, NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "a build of nothing: %s", err.text);
+	ok(!order(cluster, "gc", GC, NULL, NULL, &err) && err.code == ENOENT,
+	   "nobody to do it: %s", err.text);
+}
+
+static bool stored(const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/image-orders/%s.json", top, name);
+	return access(path, F_OK) == 0;
+}
+
+/* "n1:one|n2:two|": what was printed from `after` on. */
+static const char *printed(struct cluster *cluster, uint64_t *after)
+{
+	static char text[200];
+	cJSON *body = describe(cluster, BUILD, *after);
+	const cJSON *piece;
+
+	text[0] = 0;
+	cJSON_ArrayForEach(piece,
+			   cJSON_GetObjectItemCaseSensitive(body, "output"))
+	{
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s:%.20s|",
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(piece,
+								  "node")),
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(piece,
+								  "text")));
+	}
+	*after = (uint64_t)cJSON_GetObjectItemCaseSensitive(body, "after")
+			 ->valuedouble;
+	cJSON_Delete(body);
+	return text;
+}
+
+static void test_build(struct cluster *cluster)
+{
+	const char *folder = "vendors/v/f";
+	uint64_t after = 0, zero = 0;
+	struct error err;
+	char *large;
+
+	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n1", "n2"),
+			   &err));
+	ok(!is_final(cluster, BUILD) && stored(BUILD),
+	   "a build waits for nodes out of reach, and is kept");
+	says(cluster, "n1", BUILD, "building", "one");
+	says(cluster, "n2", BUILD, "building", "two");
+	is(printed(cluster, &after), "n1:one|n2:two|",
+	   "what it prints is told");
+	is(printed(cluster, &after), "", "once");
+	says(cluster, "n1", BUILD, "building", "three");
+	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n2", "n1"),
+			   &err));
+	is(printed(cluster, &after), "n1:three|",
+	   "asked for again it goes on where it was");
+	is(printed(cluster, &zero), "n1:one|n2:two|n1:three|",
+	   "and whoever comes later sees all");
+	large = malloc(ORDER_OUTPUT_TOLD);
+	memset(large, 'x', ORDER_OUTPUT_TOLD - 1);
+	large[ORDER_OUTPUT_TOLD - 1] = 0;
+	for (int i = 0; i < 5; i++)
+		says(cluster, "n1", BUILD, "building", large);
+	free(large);
+	zero = 0;
+	is(printed(cluster, &zero), "n1:xxxxxxxxxxxxxxxxxxxx|",
+	   "of much output the oldest goes, and a piece is told at a time");
+	ok(zero > 3, "that which was left out is counted");
+	says(cluster, "n1", BUILD, "ready", NULL);
+	ok(!is_final(cluster, BUILD), "one that is done leaves the other");
+	carry_close(cluster);
+	if (carry_open(cluster, top, &err) < 0)
+		exit(1);
+	ok(!is_final(cluster, BUILD), "a controller that comes back goes on");
+	says(cluster, "n2", BUILD, "failed", NULL);
+	says(cluster, "n1", BUILD, "ready", NULL);
+	ok(is_final(cluster, BUILD) && !stored(BUILD), "until all have ended");
+}
+
+static void test_gc(struct cluster *cluster)
+{
+	struct error err;
+	cJSON *body;
+
+	cJSON_Delete(order(cluster, "gc", GC, NULL, NAMES("n1"), &err));
+	ok(is_final(cluster, GC) && !stored(GC),
+	   "what is not for later fails where a node is out of reach");
+	body = describe(cluster, GC, 0);
+	is(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+		   cJSON_GetObjectItemCaseSensitive(body, "nodes")->child,
+		   "text")),
+	   "out of reach", "and says so");
+	cJSON_Delete(body);
+	ok(!carry_describe(cluster,
+			   &(struct message_query){ .name = (char *)"x" },
+			   &err) &&
+		   err.code == ENOENT,
+	   "an order that nobody gave: %s", err.text);
 }
 
 int main(void)
 {
-	char top[] = "/tmp/carry-test-XXXXXX";
 	struct cluster cluster = { 0 };
 	struct error err = { 0 };
-	cJSON *body;
 
 	tap_begin(60);
 	if (!mkdtemp(top) || sd_event_new(&cluster.loop) < 0)
@@ -63,22 +231,10 @@ int main(void)
 		return 1;
 	node_get(&cluster, "n1", NULL);
 	node_get(&cluster, "n2", NULL);
-	body = order(&cluster, (const char *const[]){ "n1", "n1", NULL }, &err);
-	is_int(cJSON_GetArraySize(
-		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
-	       1, "a node that is named twice is asked once");
-	cJSON_Delete(body);
-	ok(!is_final(&cluster), "and waited for");
-	failed(&cluster, "n2");
-	ok(!is_final(&cluster), "whatever others say");
-	failed(&cluster, "n1");
-	ok(is_final(&cluster), "until it has said what came of it");
-	body = order(&cluster, (const char *const[]){ "n1", "n3", NULL }, &err);
-	ok(!body && err.code == ENOENT, "a node that is not there: %s",
-	   err.text);
-	body = order(&cluster, (const char *const[]){ "n1", "n1", "n1", NULL },
-		     &err);
-	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
+	test_save(&cluster);
+	test_refusals(&cluster);
+	test_build(&cluster);
+	test_gc(&cluster);
 	carry_close(&cluster);
 	stock_close(&cluster);
 	node_free_all(&cluster);
