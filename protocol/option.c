@@ -250,16 +250,15 @@ int option_parse(int argc, char **argv, const struct option_tables *tables,
 	return 0;
 }
 
-/* Words from column HELP_LEFT on; the cursor stands there. */
-static void print_words(FILE *out, const char *text)
+void words_print(FILE *out, const char *text, int left)
 {
-	size_t room = HELP_WIDTH - HELP_LEFT, column = 0;
+	size_t room = (size_t)(HELP_WIDTH - left), column = 0;
 
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
 		if (column && column + 1 + word > room) {
-			fprintf(out, "\n%*s", HELP_LEFT, "");
+			fprintf(out, "\n%*s", left, "");
 			column = 0;
 		}
 		fprintf(out, "%s%.*s", column ? " " : "", (int)word, text);
@@ -293,6 +292,6 @@ void option_print(FILE *out, const struct option_rule *rules)
 			fprintf(out, "  %s\n%*s", left, HELP_LEFT, "");
 		else
 			fprintf(out, "  %-*s  ", HELP_LEFT - 4, left);
-		print_words(out, words);
+		words_print(out, words, HELP_LEFT);
 	}
 }

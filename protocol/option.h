@@ -87,6 +87,11 @@ int option_parse(int argc, char **argv, const struct option_tables *tables,
 int option_set(const struct option_rule *rule, const char *text, void *values,
 	       struct error *err);
 
+/* Print words, and break lines between them: from column `left` on, where the
+ * cursor stands, at most 79 columns wide.
+ */
+void words_print(FILE *out, const char *text, int left);
+
 /* Print a table as help shows it, at most 79 columns wide. */
 void option_print(FILE *out, const struct option_rule *rules);
 

@@ -340,25 +340,25 @@ static const struct command commands[] = {
 	{ "run", "SWEEP | --resume DIR", 0, 1, false, run_rules,
 	  "run a sweep on this machine, nothing set up",
 	  "Starts a controller and an agent of its own on the local Docker "
-	  "engine, runs\nthe sweep, prints the result table and stops both. "
-	  "Everything is kept in one\nfolder: logs, results, and what "
-	  "--resume needs to run only what is missing.\nCtrl-C cancels the "
-	  "sweep, removes its containers and ends; a second one does\nnot wait "
+	  "engine, runs the sweep, prints the result table and stops both. "
+	  "Everything is kept in one folder: logs, results, and what "
+	  "--resume needs to run only what is missing. Ctrl-C cancels the "
+	  "sweep, removes its containers and ends; a second one does not wait "
 	  "for that.",
 	  "regatta run first.yaml", command_run },
 	{ "plan", "SWEEP", 1, 1, true, plan_rules,
 	  "show the cells of a sweep: kept, dropped, and why",
 	  "Reads and checks the file; SWEEP may be - for standard input. When "
-	  "a controller\nis named and in reach, it also says which nodes would "
-	  "run what, in which waves,\nand how long, from what such cells took "
+	  "a controller is named and in reach, it also says which nodes would "
+	  "run what, in which waves, and how long, from what such cells took "
 	  "before.",
 	  "regatta plan first.yaml", command_plan },
 	{ "submit", "SWEEP", 1, 1, true, submit_rules,
 	  "hand a sweep to the controller",
 	  "Prints the sweep's number. With --wait, Ctrl-C leaves the sweep "
-	  "running. Exit 0\nwhen all jobs completed, 1 when not. With "
-	  "--resume, cells that completed\nunchanged in a sweep of the same "
-	  "name are not run again: their jobs stand in\nthe new sweep's "
+	  "running. Exit 0 when all jobs completed, 1 when not. With "
+	  "--resume, cells that completed unchanged in a sweep of the same "
+	  "name are not run again: their jobs stand in the new sweep's "
 	  "report, marked with where they ran.",
 	  "regatta submit first.yaml --wait", command_submit },
 	{ "sweeps", "", 0, 0, true, format_rules,
@@ -367,7 +367,7 @@ static const struct command commands[] = {
 	{ "jobs", "", 0, 0, true, jobs_rules,
 	  "list jobs: of the last sweep, another one, or all",
 	  "One line a job: what it is, its state, where it runs, and how far "
-	  "it is, why it\nfailed, or what nodes it waits for.",
+	  "it is, why it failed, or what nodes it waits for.",
 	  "regatta jobs --sweep 3", command_jobs },
 	{ "nodes", "", 0, 0, true, nodes_rules, "list the nodes",
 	  "One line a node: its state, its devices and what runs on it.",
@@ -378,17 +378,17 @@ static const struct command commands[] = {
 	  "regatta show job 17", command_show },
 	{ "logs", "JOB", 1, 1, true, logs_rules, "print what a job printed",
 	  "The output of one rank is printed byte for byte. When there are "
-	  "several ranks,\neach line begins with [rank-N].",
+	  "several ranks, each line begins with [rank-N].",
 	  "regatta logs 17 -f --tail 20", command_logs },
 	{ "image", "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
 	  "FILE | save IMAGE FILE", 1, 3, true, image_rules,
 	  "list, build, remove the nodes' images; carry them in files",
 	  "list shows the nodes' images, and who needs them. build makes that "
-	  "of\nimages/vendors/VENDOR/FRAMEWORK, as a job would. remove removes "
-	  "one that no job\nneeds; gc those that Regatta brought and nobody "
-	  "needs any more. FILE is what\ndocker save writes, or an OCI layout, "
-	  "as .tar, .tar.zst or .tar.gz. Its layers\nare sent once and passed on "
-	  "from node to node; what a node has already is\nskipped. Run again, it "
+	  "of images/vendors/VENDOR/FRAMEWORK, as a job would. remove removes "
+	  "one that no job needs; gc those that Regatta brought and nobody "
+	  "needs any more. FILE is what docker save writes, or an OCI layout, "
+	  "as .tar, .tar.zst or .tar.gz. Its layers are sent once and passed on "
+	  "from node to node; what a node has already is skipped. Run again, it "
 	  "goes on where it was. Exit 1: not all nodes did it.",
 	  "regatta image load torch.tar.zst --nodes n1,n2", command_image },
 	{ "files", "JOB", 1, 1, true, format_rules,
@@ -398,8 +398,8 @@ static const struct command commands[] = {
 	{ "fetch", "JOB [PATH]", 1, 2, true, fetch_rules,
 	  "get collected files of a job",
 	  "Without a path: all of them. Those of several nodes come into "
-	  "folders rank-N.\nWhat would lead out of the folder is left out, "
-	  "and told; then the exit code is\n1.",
+	  "folders rank-N. What would lead out of the folder is left out, "
+	  "and told; then the exit code is 1.",
 	  "regatta fetch 17 /out/checkpoint -o results", command_fetch },
 	{ "cancel", "[sweep | job] ID...", 1, ARGS_MAX, true, format_rules,
 	  "end a sweep or a job",
@@ -416,46 +416,46 @@ static const struct command commands[] = {
 	{ "compare", "SWEEP SWEEP", 2, 2, true, compare_rules,
 	  "set two sweeps side by side, cell by cell",
 	  "Cells are matched by their words. Says of each whether the rates "
-	  "differ by more\nthan their spread, and how far the losses lie "
+	  "differ by more than their spread, and how far the losses lie "
 	  "apart.",
 	  "regatta compare 3 7", command_compare },
 	{ "extract", "[FILE | -]", 0, 1, false, extract_rules,
 	  "read the metrics out of a training log",
 	  "Applies the log rules of a framework to a file or standard input and "
-	  "prints all\nthat it says as JSON; needs no controller.",
+	  "prints all that it says as JSON; needs no controller.",
 	  "regatta extract --framework megatron --context cell.json train.log", command_extract },
 	{ "sample", "VENDOR", 1, 1, false, sample_rules,
 	  "read a monitor tool: temperature, power, memory, use",
 	  "Runs the vendor's tool, or reads what it printed, and prints a "
-	  "JSON array with\nan object per device. What the tool does not say "
-	  "is null; bus_id is spelled as\nit spells it. Needs no controller.",
+	  "JSON array with an object per device. What the tool does not say "
+	  "is null; bus_id is spelled as it spells it. Needs no controller.",
 	  "regatta sample nvidia --from nvidia-smi.txt", command_sample },
 	{ "verify", "JOB... | --result FILE --log FILE [JOB]", 0, ARGS_MAX,
 	  true, verify_rules,
 	  "compute results again from their logs and compare",
 	  "The controller's logs are read again, by the rules and figures of "
-	  "this machine.\nExit 0 when all comes out as it is stored, 1 when a "
+	  "this machine. Exit 0 when all comes out as it is stored, 1 when a "
 	  "field differs.",
 	  "regatta verify 17 18", command_verify },
 	{ "mfu", "", 0, 0, false, mfu_rules,
 	  "hold a rate against the peak of a chip",
 	  "Prints JSON: the model FLOPs utilisation in percent, what it was "
-	  "computed from,\nand the sources. What is not known is null, with "
-	  "the reason in \"text\". Needs no\ncontroller.",
+	  "computed from, and the sources. What is not known is null, with "
+	  "the reason in \"text\". Needs no controller.",
 	  "regatta mfu --model llama2_7b --chip A800 --precision bf16 \\\n"
 	  "      --tokens-per-second 3564", command_mfu },
 	{ "vendors", "[list | check FILE... | probe]", 0, ARGS_MAX, false,
 	  vendors_rules, "list, check or look for vendors' hardware",
 	  "list shows the vendors and their chips. check reads profiles and "
-	  "says what is\nwrong with one, by file and line. probe shows the "
-	  "devices of this machine, and\nfor each other vendor what was looked "
+	  "says what is wrong with one, by file and line. probe shows the "
+	  "devices of this machine, and for each other vendor what was looked "
 	  "for and not found. Needs no controller.",
 	  "regatta vendors probe", command_vendors },
 	{ "check", "config | controller | agent | policy FILE...", 2, ARGS_MAX,
 	  false, no_rules, "check settings and policies, starting nothing",
 	  "config knows by a file's name whether it holds the settings of a "
-	  "controller, of\nan agent, or a policy. Exit 0 when all are good, "
-	  "2 when not. Needs no\ncontroller.",
+	  "controller, of an agent, or a policy. Exit 0 when all are good, "
+	  "2 when not. Needs no controller.",
 	  "regatta check config /etc/regatta/agent.yaml", command_check },
 	{ "completion", "bash | zsh | fish", 1, 1, false, no_rules,
 	  "print what a shell needs to complete command lines",
@@ -465,20 +465,20 @@ static const struct command commands[] = {
 	{ "export", "flagperf SWEEP [DIR]", 2, 3, true, export_rules,
 	  "write the logs of a sweep as FlagPerf leaves them",
 	  "Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with the "
-	  "output of each\nprocess, the files that were followed, and what "
-	  "was sampled, under FlagPerf's\nown names. Prints the folder.",
+	  "output of each process, the files that were followed, and what "
+	  "was sampled, under FlagPerf's own names. Prints the folder.",
 	  "regatta export flagperf 3 results", command_export },
 	{ "import", "flagperf TREE [DIR]", 2, 3, false, import_rules,
 	  "make sweeps of a FlagPerf checkout's configuration",
 	  "Reads test_conf.py, cluster_conf.py and each host.yaml, running "
-	  "nothing of\nthem, and writes a sweep for each suite that has "
-	  "cases, and a list of the\nnodes. Says what it could not carry "
-	  "over, and what to type instead of run.py.\nNeeds no controller.",
+	  "nothing of them, and writes a sweep for each suite that has "
+	  "cases, and a list of the nodes. Says what it could not carry "
+	  "over, and what to type instead of run.py. Needs no controller.",
 	  "regatta import flagperf /home/FlagPerf", command_import },
 	{ "key", "new FILE --name NAME --role ROLE | show FILE", 1, 2, false,
 	  key_rules, "make or show a key",
 	  "new makes a key file that only you can read; both print the line "
-	  "that the\ncontroller's list of keys needs.",
+	  "that the controller's list of keys needs.",
 	  "regatta key new n1.key --name n1 --role agent >> authorized",
 	  command_key },
 	{ "node",
@@ -486,34 +486,34 @@ static const struct command commands[] = {
 	  "NODE | undrain NODE | maintain NODE | label NODE KEY=VALUE...",
 	  1, 66, true, node_rules, "let nodes join, drain, label, remove them",
 	  "token prints a line with which a machine joins: sudo regatta-agent "
-	  "join TOKEN.\nrekey prints one with which a node gets a new key; its "
-	  "old one is refused from\nthen on. remove refuses a node's key at "
-	  "once; its tasks begin again elsewhere.\nA drained node gets no new "
-	  "tasks; those that it has go on. maintain drains it\nfor a time to "
+	  "join TOKEN. rekey prints one with which a node gets a new key; its "
+	  "old one is refused from then on. remove refuses a node's key at "
+	  "once; its tasks begin again elsewhere. A drained node gets no new "
+	  "tasks; those that it has go on. maintain drains it for a time to "
 	  "come. label sets texts that sweeps choose nodes by; KEY- removes.",
 	  "regatta node token --uses 8 --expires 2h", command_node },
 	{ "user", "add NAME --role ROLE | list | remove NAME | roles", 1, 2,
 	  true, user_rules, "let people in, and keep them out",
 	  "add prints a line with which the user joins: regatta join TOKEN. "
-	  "remove refuses\nthe user's key at once, also in sessions that are "
-	  "open. roles shows what each\nrole may do.",
+	  "remove refuses the user's key at once, also in sessions that are "
+	  "open. roles shows what each role may do.",
 	  "regatta user add ann --role operator", command_user },
 	{ "join", "TOKEN", 1, 1, false, join_rules,
 	  "make yourself a key, with the token you were given",
 	  "Makes a key in ~/.config/regatta, has it enrolled, and writes down "
-	  "there where\nthe controller is. Machines join with regatta-agent "
+	  "there where the controller is. Machines join with regatta-agent "
 	  "join.",
 	  "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...", command_join },
 	{ "backup", "FILE", 1, 1, true, backup_rules,
 	  "write all that the controller knows to a file",
 	  "Sweeps, jobs, results, logs, contents and who may connect, as of "
-	  "one moment,\nwhile everything runs on. Not the keys of the "
-	  "controller. regatta-controller\nrestore makes a controller's "
+	  "one moment, while everything runs on. Not the keys of the "
+	  "controller. regatta-controller restore makes a controller's "
 	  "folder of it.",
 	  "regatta backup monday.tar.gz", command_backup },
 	{ "gc", "", 0, 0, true, gc_rules, "shorten the output of old jobs",
 	  "Of what each rank of a job printed, the beginning and the end stay, "
-	  "and a line\nbetween them that says how much is missing. Results "
+	  "and a line between them that says how much is missing. Results "
 	  "stay as they are.",
 	  "regatta gc --older 90d --keep 256K", command_gc },
 	{ "audit", "", 0, 0, true, audit_rules, "list who ordered what, and when",

@@ -50,7 +50,8 @@ void help_command(FILE *out, const struct command *command)
 
 	fprintf(out, "regatta %s - %s\n\n", command->name, command->summary);
 	print_command_usage(out, command);
-	fprintf(out, "\n%s\n", command->help);
+	fputc('\n', out);
+	words_print(out, command->help, 0);
 	if (command->rules->name) {
 		fputs("\noptions:\n", out);
 		option_print(out, command->rules);
