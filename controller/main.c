@@ -50,6 +50,7 @@ static int complete(const struct controller_settings *settings,
 		.ends_bytes = settings->log_ends,
 		.audit_rows = settings->audit_rows,
 		.audit_days = settings->audit_days,
+		.sweep_days = settings->sweep_days,
 	};
 	return 0;
 }

@@ -18,6 +18,7 @@ struct keep {
 	uint64_t ends_bytes; /* of each end of a stream that is shortened */
 	uint64_t audit_rows; /* orders that are remembered, */
 	uint64_t audit_days; /* and how long they are in any case */
+	uint64_t sweep_days; /* after that long a sweep is forgotten */
 };
 
 /* `size` bytes of a stream of the task were stored: when its job has more than

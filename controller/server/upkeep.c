@@ -3,6 +3,7 @@
 #include "controller/server/upkeep.h"
 #include "controller/cluster/job.h"
 #include "controller/content/stock.h"
+#include "controller/server/forget.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -51,6 +52,7 @@ struct upkeep {
 	uint64_t counted; /* the last job that something of went */
 	uint64_t noted;   /* the job whose removal is an event already */
 	int64_t rest_until_ms, audit_ms;
+	struct forget forget;
 };
 
 /* Removing: first it is said, then it is done. */
@@ -421,10 +423,10 @@ static int upkeep_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct upkeep *upkeep = arg;
 	struct cluster *cluster = upkeep->cluster;
 	int64_t now = clock_mono_ms();
-	bool more = false;
+	bool more = forget_some(cluster, &upkeep->forget, now + SLICE_MS);
 
 	if (now >= upkeep->audit_ms) {
-		more = trim_audit(upkeep);
+		more |= trim_audit(upkeep);
 		if (!more && !store_pending(cluster->store, NULL))
 			upkeep->audit_ms = now + AUDIT_MS;
 	}

@@ -122,8 +122,13 @@ static const char version_6[] = "CREATE TABLE logins("
 				" registry TEXT NOT NULL, sealed TEXT,"
 				" PRIMARY KEY(sweep, registry)) WITHOUT ROWID;";
 
+/* Version 7. Whether a job may be forgotten, as others have its result. */
+static const char version_7[] =
+	"CREATE INDEX jobs_origin ON jobs(origin) WHERE origin IS NOT NULL;";
+
 static const char *const upgrades[] = { version_1, version_2, version_3,
-					version_4, version_5, version_6 };
+					version_4, version_5, version_6,
+					version_7 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
@@ -143,6 +148,17 @@ static const char *const writes[WRITES] = {
 		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
+	[WRITE_NO_RESULT] = "DELETE FROM results WHERE job = ?",
+	[WRITE_NO_EVENTS] = "DELETE FROM events WHERE job = ?",
+	[WRITE_NO_RUN] = ("DELETE FROM runs WHERE job = ?1 AND digits ="
+			  " (SELECT substr(key, 1, " RUN_DIGITS ") FROM jobs"
+			  " WHERE id = ?1)"),
+	[WRITE_NO_STATE] = "DELETE FROM states WHERE job = ?",
+	[WRITE_NO_JOB] = "DELETE FROM jobs WHERE id = ?",
+	[WRITE_NO_PINS] = "DELETE FROM pins WHERE sweep = ?",
+	[WRITE_LOGINS_GONE] = "DELETE FROM logins WHERE sweep = ?",
+	[WRITE_NO_COUNTS] = "DELETE FROM counts WHERE sweep = ?",
+	[WRITE_NO_SWEEP] = "DELETE FROM sweeps WHERE id = ?",
 	[WRITE_OLD_AUDIT] = "DELETE FROM audit WHERE seq <= ?",
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
 	[WRITE_LOGIN] = "INSERT OR REPLACE INTO logins VALUES(?,?,?)",
@@ -453,6 +469,53 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 		     text(row->who), text(row->role), text(row->address),
 		     text(row->act), text(row->request),
 		     maybe_text(row->refusal));
+}
+
+/* The same id to each of these, or to none. */
+static int queue_all(struct store *store, const enum write *list, size_t count,
+		     uint64_t number, struct error *err)
+{
+	struct store_mark mark = store_mark(store);
+
+	for (size_t i = 0; i < count; i++)
+		if (QUEUE(store, list[i], err, id(number)) < 0) {
+			store_undo(store, &mark);
+			return -1;
+		}
+	return 0;
+}
+
+int store_forget_job(struct store *store, uint64_t job, struct error *err)
+{
+	static const enum write list[] = { WRITE_NO_RESULT, WRITE_NO_EVENTS,
+					   WRITE_NO_RUN, WRITE_NO_STATE,
+					   WRITE_NO_JOB };
+
+	return queue_all(store, list, sizeof(list) / sizeof(list[0]), job, err);
+}
+
+int store_forget_sweep(struct store *store, uint64_t sweep, struct error *err)
+{
+	static const enum write list[] = { WRITE_NO_PINS, WRITE_LOGINS_GONE,
+					   WRITE_NO_COUNTS, WRITE_NO_SWEEP };
+
+	return queue_all(store, list, sizeof(list) / sizeof(list[0]), sweep,
+			 err);
+}
+
+int store_job_origin(struct store *store, uint64_t job, bool *is_origin,
+		     struct error *err)
+{
+	sqlite3_int64 found = 0;
+	char sql[100];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT EXISTS(SELECT 1 FROM jobs WHERE origin = %llu)",
+		 (unsigned long long)job);
+	if (database_number(store->database, sql, &found, err) < 0)
+		return -1;
+	*is_origin = found;
+	return 0;
 }
 
 int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,

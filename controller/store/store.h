@@ -188,6 +188,16 @@ int store_remove_key(struct store *store, const char *public,
 /* row->seq is ignored. */
 int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err);
+/* Queue the removal of a job with all that is known of it; of a sweep, which
+ * has no jobs any more. A job that others have their result of cannot go, and
+ * the commit would find it: ask before, with nothing queued, and commit at
+ * once.
+ */
+int store_forget_job(struct store *store, uint64_t job, struct error *err);
+int store_forget_sweep(struct store *store, uint64_t sweep, struct error *err);
+int store_job_origin(struct store *store, uint64_t job, bool *is_origin,
+		     struct error *err);
+
 /* Queue the removal of the oldest orders, of at most `most` rows: of those that
  * are not among the last `keep` and from before before_ms. *rows: how many.
  * Nothing may be queued.

@@ -51,6 +51,10 @@ static const struct option_rule rules[] = {
 	{ OPTION("audit-days", OPTION_NUMBER, audit_days, "DAYS"),
 	  .max = 36500, .initial = "90",
 	  .help = "and how long they are in any case" },
+	{ OPTION("sweep-days", OPTION_NUMBER, sweep_days, "DAYS"),
+	  .max = 36500, .initial = "0",
+	  .help = "a sweep is forgotten so long after it was over, with its "
+		  "results; 0: never" },
 	{ OPTION("endpoint-file", OPTION_PATH, endpoint_file, "FILE"),
 	  .help = "write where it listens" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,

@@ -21,6 +21,7 @@ struct controller_settings {
 	uint64_t disk_free;
 	uint64_t audit_rows;
 	uint64_t audit_days;
+	uint64_t sweep_days;
 };
 
 extern const struct config_program controller_program;

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
+need sqlite3
 CONTROLLER_ARGS=(--job-logs 4M --audit-rows 5 --audit-days 0)
 must cluster_up 2 one
 
@@ -88,7 +89,7 @@ young=$JOB
 must wait_sweep "$SWEEP" 20
 total=$(du -sk "$CLUSTER/controller/logs" | cut -f1)
 must controller_stop
-CONTROLLER_ARGS+=(--logs "$((total - 400))K" --log-ends 100K)
+CONTROLLER_ARGS+=(--logs "$((total - 200))K" --log-ends 100K)
 must controller_up
 ok 'wait_for "((\$(disk $old) < 300))" 20' "old output is shortened"
 ok 'ends "$old" 90000 print 900000' "to its ends"
@@ -127,4 +128,32 @@ ok '(($(regatta audit --format json | jq ".audit | length") <= 6))' \
 	"the last ones are kept"
 ok 'wait_for "regatta files $old | grep -q \"removed with\"" 20' \
 	"when the disk is full, collected files go, too"
+
+# Sweeps that are over for long, for who wants that.
+printf 'sweep: base\nimage: %s\ncommand: [/tool, print, "10"]\n' \
+	"$TOOL_IMAGE" >"$BED/base.yaml"
+must submit "$BED/base.yaml"
+base=$JOB
+must wait_sweep "$SWEEP" 20
+must cli submit --resume "$BED/base.yaml" >/dev/null 2>&1
+must submit_tool last print 10
+must wait_sweep "$SWEEP" 20
+must controller_stop
+must sqlite3 "$CLUSTER/controller/regatta.db" \
+	"UPDATE states SET ended_ms = ended_ms - 3 * 86400000
+	WHERE job IN ($old, $base, $JOB)"
+CONTROLLER_ARGS+=(--sweep-days 2)
+must controller_up
+ok 'wait_for "regatta audit | grep -q sweep-forget" 20' \
+	"a sweep that is over for long is forgotten"
+run regatta show job "$old"
+like "$rc $err" "^2 .*no job|not there|no such" "with its jobs"
+ok '[[ ! -e $CLUSTER/controller/logs/$old ]]' "and their output"
+is "$(job_get "$base" .state) $(job_get "$young" .state) $(job_get "$JOB" .state)" \
+	"completed completed completed" \
+	"not one that another has its result of, is younger, or the last"
+is "$(sqlite3 "$CLUSTER/controller/regatta.db" 'PRAGMA foreign_key_check' \
+	"SELECT job FROM events WHERE job = $old UNION
+	SELECT job FROM results WHERE job = $old")" "" \
+	"nothing is left of it"
 done_testing

@@ -730,6 +730,7 @@ static void test_upgrade(void)
 	for (int version = 1; version <= 3; version++)
 		upgrade_from(version);
 	upgrade_from(5);
+	upgrade_from(6);
 	new_folder();
 }
 
