@@ -295,6 +295,7 @@ void agent_free(struct agent *agent)
 	engine_abilities_clear(&agent->abilities);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->report);
+	loop_source_free(&agent->strays);
 	loop_source_free(&agent->inotify);
 	cJSON_Delete(agent->engine_version);
 	free(agent->folder);

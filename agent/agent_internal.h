@@ -56,7 +56,7 @@ struct agent {
 	struct version_query *query; /* at the start */
 	struct versions versions;    /* as last told */
 	struct engine_call *call;    /* at the start: version, info, list */
-	sd_event_source *retry, *report;
+	sd_event_source *retry, *report, *strays;
 	sd_event_source *inotify;
 	cJSON *engine_version;
 	char instance[33];
@@ -111,5 +111,10 @@ void begin_devices(void *arg);
  * never is.
  */
 void begin_strays(struct agent *agent);
+
+/* Look for them a little later, if a session is there then: an engine that hung
+ * may yet make a container of a task that is gone.
+ */
+void begin_strays_later(struct agent *agent);
 
 #endif

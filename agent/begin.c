@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 1000 /* while the engine is away */
+#define RETRY_MS 1000   /* while the engine is away */
+#define STRAYS_MS 10000 /* that an engine may be late with what it was asked   \
+			 */
 
 static void agent_begin(struct agent *agent);
 
@@ -130,6 +132,23 @@ void begin_strays(struct agent *agent)
 	    !engine_container_list(agent->engine, true, &labels, AGENT_CALL_MS,
 				   strays_listed, agent, &err))
 		strays_listed(agent, &err, NULL);
+}
+
+static int strays_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct agent *agent = arg;
+
+	loop_source_free(&agent->strays);
+	if (agent->session)
+		begin_strays(agent);
+	return 0;
+}
+
+void begin_strays_later(struct agent *agent)
+{
+	if (!agent->strays)
+		loop_timer(agent->loop, &agent->strays, STRAYS_MS, strays_run,
+			   agent, NULL);
 }
 
 static void list_done(void *arg, const struct error *err, cJSON *answer)

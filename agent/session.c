@@ -157,6 +157,7 @@ void session_task_gone(void *arg, struct task *task)
 	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
 		 id.attempt, id.rank);
 	say_discarded(agent, &id);
+	begin_strays_later(agent);
 }
 
 /* preload_room.tell */

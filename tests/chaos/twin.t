@@ -38,6 +38,15 @@ touch "$BED/go"
 ok 'intact "$JOB" append /dev/null x , print 1000 , wait "$BED/go" , \
 	print 7000' "its job is whole, in one attempt"
 
+# An engine that hung makes what it was asked for after that was given up.
+stray=$(dk e1 create --network none --label regatta.cluster=regatta \
+	--label regatta.node=n1 --label regatta.job=99 \
+	--label regatta.attempt=1 --label regatta.rank=0 "$TOOL_IMAGE" /tool)
+must submit_tool short print 1000
+must wait_sweep "$SWEEP" 20
+ok 'wait_for "! dk e1 inspect $stray" 30' \
+	"a stray is removed in the session, too, after a task"
+
 # The other folder knows nothing of what the first left.
 must submit_tool second append /host/runs x , wait /host/go , print 7000
 must wait_job "$JOB" running 20
