@@ -156,6 +156,7 @@ must nodes_up 2 20
 must regatta node drain n1 2>/dev/null
 must submit_tool fourth retries=0 print 10 , sleep 100
 must wait_job "$JOB" running 20
+# shellcheck disable=SC2034 # in a condition
 container=$(task_container "$JOB")
 end n4 KILL
 must wait_for '[[ $(node_state n4) == down ]]' 20

@@ -33,7 +33,7 @@ ends()
 }
 
 # While it is written, over a controller that is killed meanwhile.
-words=(print 30000000 , wait /host/half , print 30000000)
+words=(print 30000000 "," wait /host/half "," print 30000000)
 must submit_tool much "${words[@]}" , wait /host/go
 much=$JOB
 must wait_job "$much" running 20
