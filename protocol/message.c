@@ -159,7 +159,9 @@ MESSAGE(preloaded, F(preloaded, job), F(preloaded, phase),
 	O(preloaded, done_bytes), O(preloaded, total_bytes),
 	O(preloaded, moved), O(preloaded, image_pin), O(preloaded, text))
 MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
-	O(image_do, build), O(image_do, ids), FIELD_MANY(message_image_do, needs, image_need_schema),
+	O(image_do, build), O(image_do, ids),
+	FIELD_MANY(message_image_do, logins, registry_login_schema),
+	FIELD_MANY(message_image_do, needs, image_need_schema),
 	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
 	O(image_do, dry_run))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
@@ -171,6 +173,7 @@ MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 MESSAGE(image_room, F(image_room, order))
 MESSAGE(image_order, F(image_order, request), F(image_order, what),
 	F(image_order, order), O(image_order, image), O(image_order, build),
+	FIELD_MANY(message_image_order, logins, registry_login_schema),
 	O(image_order, ids), O(image_order, keep), O(image_order, floor_bytes),
 	O(image_order, floor_percent), O(image_order, dry_run),
 	O(image_order, nodes))

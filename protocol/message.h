@@ -483,6 +483,8 @@ struct message_image_do {
 	char *build;        /* to build: the folder, below the images folder */
 	struct strings ids; /* to remove: what image is called elsewhere; goes
 			       where it has no name but a digest */
+	struct registry_login *logins; /* to build: sealed for this node */
+	size_t logins_count;
 	struct image_need *needs; /* to remove and gc: what must stay */
 	size_t needs_count;
 	uint32_t keep;          /* gc: the newest of each repository */
@@ -576,6 +578,8 @@ struct message_image_order {
 	char *order; /* load: the recipe, put before; else: 64 hex digits */
 	char *image; /* as in message_image_do; load: its name */
 	char *build;
+	struct registry_login *logins; /* sealed for the controller */
+	size_t logins_count;
 	struct strings ids;
 	uint32_t keep;
 	uint64_t floor_bytes;

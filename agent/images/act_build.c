@@ -84,8 +84,12 @@ static void on_done(void *arg, const struct error *err,
 static void build_step(struct act *act)
 {
 	struct build *build = (struct build *)act;
-	const struct image_wanted wanted = { .reference = act->order.image,
-					     .build = act->order.build };
+	const struct image_wanted wanted = {
+		.reference = act->order.image,
+		.build = act->order.build,
+		.logins = act->order.logins,
+		.logins_count = act->order.logins_count,
+	};
 	struct error err;
 
 	if (build->wait)

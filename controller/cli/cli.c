@@ -214,6 +214,10 @@ static const struct option_rule image_rules[] = {
 	{ OPTION("tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "what an image that is built is called (the folder, and a "
 		  "hash of what is in it)" },
+	REGISTRY_AUTH("build: send along, sealed, who you are to the "
+		      "registries of the images that it is made from "
+		      "(~/.docker/config.json)"),
+	IMAGES,
 	{ OPTION("keep", 0, OPTION_NUMBER, keep_images, "N"), .max = 1000000,
 	  .help = "gc: the newest N of each repository stay (1)" },
 	{ OPTION("floor", 0, OPTION_TEXT, floor, "SIZE"),

@@ -190,7 +190,7 @@ static int seal(struct cli *cli, struct client *client,
 
 	if (hosts->count > LOGINS_MAX)
 		return error_set(err, E2BIG,
-				 "--registry-auth: the sweep's images are of "
+				 "--registry-auth: the images are of "
 				 "%zu registries, allowed are %d",
 				 hosts->count, LOGINS_MAX);
 	if (logins_file(cli, file, err) < 0)
@@ -208,12 +208,33 @@ static int seal(struct cli *cli, struct client *client,
 		rc = error_set(err, ENOENT,
 			       "--registry-auth: no credentials for %.80s%s in "
 			       "%.100s: docker login puts them there",
-			       hosts->count ? hosts->items[0] : "a registry",
+			       hosts->items[0],
 			       hosts->count > 1 ? ", or any other of the "
-						  "sweep's registries,"
+						  "its registries,"
 						: "",
 			       file);
 	return rc;
+}
+
+static int collect(struct cli *cli, struct client *client,
+		   const struct strings *hosts, struct registry_login **logins,
+		   size_t *count, struct error *err)
+{
+	struct registry_login *list = NULL;
+	size_t found = 0;
+
+	if (!hosts->count) {
+		cli_say(cli, "--registry-auth: no image of a registry is "
+			     "needed");
+		return 0;
+	}
+	if (seal(cli, client, hosts, &list, &found, err) < 0) {
+		logins_free(list, found);
+		return -1;
+	}
+	*logins = list;
+	*count = found;
+	return 0;
 }
 
 int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
@@ -221,8 +242,6 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 		   struct error *err)
 {
 	owned(strings_clear) struct strings hosts = { 0 };
-	struct registry_login *list = NULL;
-	size_t found = 0;
 
 	if (!cli->options.registry_auth)
 		return 0;
@@ -231,15 +250,24 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 				 "--registry-auth: the command line needs the "
 				 "folder of models and frameworks (--images) "
 				 "to know the sweep's registries");
-	if (find_hosts(cli, sweep, &hosts, err) < 0)
+	return find_hosts(cli, sweep, &hosts, err) < 0
+		       ? -1
+		       : collect(cli, client, &hosts, logins, count, err);
+}
+
+int logins_collect_build(struct cli *cli, struct client *client,
+			 const char *build, struct registry_login **logins,
+			 size_t *count, struct error *err)
+{
+	owned(strings_clear) struct strings hosts = { 0 };
+	char images[PATH_MAX];
+
+	if (!cli->options.registry_auth)
+		return 0;
+	if (settings_images(cli->environment, &cli->options, images, err) < 0 ||
+	    add_bases(&hosts, images, build, err) < 0)
 		return -1;
-	if (seal(cli, client, &hosts, &list, &found, err) < 0) {
-		logins_free(list, found);
-		return -1;
-	}
-	*logins = list;
-	*count = found;
-	return 0;
+	return collect(cli, client, &hosts, logins, count, err);
 }
 
 int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,

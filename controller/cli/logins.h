@@ -27,6 +27,11 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t sweep,
 			 struct registry_login **logins, size_t *count,
 			 struct error *err);
 
+/* The same for an image that is built from a folder below the images folder. */
+int logins_collect_build(struct cli *cli, struct client *client,
+			 const char *build, struct registry_login **logins,
+			 size_t *count, struct error *err);
+
 /* The file that --registry-auth, or nothing, means. EINVAL: no home. */
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err);
 

@@ -35,17 +35,22 @@ static void forget_opened(struct logins *logins)
 	logins->sealed = NULL;
 }
 
+static struct logins *logins_of(struct cluster *cluster, struct error *err)
+{
+	if (!cluster->logins)
+		cluster->logins = calloc(1, sizeof(*cluster->logins));
+	if (!cluster->logins)
+		error_nomem(err, "credentials");
+	return cluster->logins;
+}
+
 static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
 {
-	struct logins *logins = cluster->logins;
+	struct logins *logins = logins_of(cluster, err);
 	struct login_sweep *grown;
 
-	if (!logins) {
-		logins = calloc(1, sizeof(*logins));
-		if (!logins)
-			return error_nomem(err, "credentials");
-		cluster->logins = logins;
-	}
+	if (!logins)
+		return -1;
 	for (size_t i = 0; i < logins->count; i++)
 		if (logins->sweeps[i].id == id)
 			return 0;
@@ -156,7 +161,7 @@ int logins_gone(struct cluster *cluster, uint64_t sweep,
 /* Giving. */
 
 struct giving {
-	const struct cluster *cluster;
+	struct cluster *cluster;
 	const char *public;
 	const char *host; /* the only one that counts; NULL: all do */
 	struct registry_login **to;
@@ -164,13 +169,15 @@ struct giving {
 	struct error *err;
 };
 
-static int open_row(const struct cluster *cluster, const struct login_row *row,
+static int open_row(struct cluster *cluster, const struct login_row *row,
 		    struct error *err)
 {
 	const struct registry_login from = { (char *)row->registry,
 					     (char *)row->sealed };
-	struct logins *logins = cluster->logins;
+	struct logins *logins = logins_of(cluster, err);
 
+	if (!logins)
+		return -1;
 	if (!row->sealed)
 		return error_set(err, EKEYREJECTED, "credentials are gone");
 	/* No two sealed ones look alike. */
@@ -187,14 +194,14 @@ static int open_row(const struct cluster *cluster, const struct login_row *row,
 static int seal_anew(const struct giving *giving, const struct login_row *row,
 		     struct registry_login *login)
 {
-	const struct cluster *cluster = giving->cluster;
+	struct cluster *cluster = giving->cluster;
 	struct error why;
 
-	if (cluster->logins && open_row(cluster, row, &why) == 0)
+	if (open_row(cluster, row, &why) == 0)
 		return login_seal(row->registry, &cluster->logins->opened,
 				  cluster->key->public, giving->public, login,
 				  giving->err);
-	if (cluster->logins && row->sealed)
+	if (row->sealed)
 		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
 	login->registry = strdup(row->registry);
 	return login->registry ? 0 : error_nomem(giving->err, "credentials");
@@ -240,6 +247,30 @@ int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 		giving.host = host;
 	}
 	return store_logins(cluster->store, sweep, give_one, &giving, err);
+}
+
+int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+		  size_t from_count, const char *public,
+		  struct registry_login **to, size_t *count, struct error *err)
+{
+	struct giving giving = {
+		.cluster = cluster,
+		.public = public,
+		.to = to,
+		.count = count,
+		.err = err,
+	};
+
+	for (size_t i = 0; i < from_count; i++) {
+		const struct login_row row = {
+			.registry = from[i].registry,
+			.sealed = from[i].sealed,
+		};
+
+		if (give_one(&row, &giving) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* The end. */

@@ -39,6 +39,11 @@ int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 		const char *image, struct registry_login **to, size_t *count,
 		struct error *err);
 
+/* Add to a list what is sealed for us, for the owner of that key; as above. */
+int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+		  size_t from_count, const char *public,
+		  struct registry_login **to, size_t *count, struct error *err);
+
 /* A job of the sweep has ended. */
 void logins_ended(struct cluster *cluster, uint64_t sweep);
 

@@ -2,11 +2,13 @@
  */
 #include "controller/content/carry.h"
 
+#include "controller/cluster/logins.h"
 #include "controller/cluster/need.h"
 #include "controller/cluster/node.h"
 #include "controller/content/order.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
+#include "protocol/registry/login.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -166,8 +168,15 @@ static int send_act(struct cluster *cluster, struct node *node,
 	if (needs && need_list(cluster, node->vendor, &message.needs,
 			       &message.needs_count, err) < 0)
 		return -1;
-	rc = wire_server_send(node->peer, MESSAGE_IMAGE_DO, &message, NULL, 0,
-			      err);
+	message.logins = NULL;
+	message.logins_count = 0;
+	rc = logins_reseal(cluster, act->logins, act->logins_count,
+			   wire_peer_public(node->peer), &message.logins,
+			   &message.logins_count, err);
+	if (rc == 0)
+		rc = wire_server_send(node->peer, MESSAGE_IMAGE_DO, &message,
+				      NULL, 0, err);
+	logins_free(message.logins, message.logins_count);
 	needs_free(message.needs, message.needs_count);
 	return rc;
 }
@@ -196,6 +205,9 @@ static void finish(struct cluster *cluster, struct order *order)
 	char path[PATH_MAX];
 
 	order->final = true;
+	logins_free(order->act.logins, order->act.logins_count);
+	order->act.logins = NULL;
+	order->act.logins_count = 0;
 	path_of(cluster->carries, order, path);
 	unlink(path);
 	log_info("image order=%.12s %s is over", order->name,

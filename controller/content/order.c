@@ -3,6 +3,7 @@
 #include "controller/content/order.h"
 
 #include "protocol/file.h"
+#include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,8 @@ struct stored {
 	char *what; /* NULL: load */
 	char *image;
 	char *build;
+	struct registry_login *logins;
+	size_t logins_count;
 	struct strings nodes;
 };
 /* clang-format off */
@@ -44,6 +47,7 @@ static const struct field stored_fields[] = {
 	FIELD_OPTIONAL(stored, what),
 	FIELD(stored, image),
 	FIELD_OPTIONAL(stored, build),
+	FIELD_MANY(stored, logins, registry_login_schema),
 	FIELD(stored, nodes),
 };
 static const struct schema stored_schema = SCHEMA(stored, stored_fields);
@@ -127,7 +131,9 @@ static int copy_act(struct message_image_do *act,
 	act->what = strdup(from->what);
 	act->image = from->image ? strdup(from->image) : NULL;
 	act->build = from->build ? strdup(from->build) : NULL;
-	if (strings_copy(&act->ids, &from->ids, NULL) < 0)
+	if (strings_copy(&act->ids, &from->ids, NULL) < 0 ||
+	    logins_copy(&act->logins, &act->logins_count, from->logins,
+			from->logins_count, NULL) < 0)
 		return -1;
 	act->keep = from->keep;
 	act->floor_bytes = from->floor_bytes;
@@ -216,6 +222,9 @@ int order_save(const struct order *order, const char *path, struct error *err)
 	if (!stored.order || !stored.what || !stored.image ||
 	    !stored.build != !order->act.build)
 		return error_nomem(err, "image order");
+	if (logins_copy(&stored.logins, &stored.logins_count, order->act.logins,
+			order->act.logins_count, err) < 0)
+		return -1;
 	for (size_t i = 0; i < order->count; i++)
 		if (!stop_final(&order->stops[i]) &&
 		    strings_add(&stored.nodes, order->stops[i].name, err) < 0)
@@ -246,6 +255,8 @@ struct order *order_load(const char *path, struct error *err)
 	message.order = stored.order;
 	message.image = stored.image;
 	message.build = stored.build;
+	message.logins = stored.logins;
+	message.logins_count = stored.logins_count;
 	return order_new(kind, &message, &stored.nodes, err);
 }
 

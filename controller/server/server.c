@@ -445,6 +445,9 @@ static int image_order(struct cluster *cluster, struct wire_peer *peer,
 {
 	const struct message_image_order *message = arg;
 
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  wire_peer_public(peer), err) < 0)
+		return -1;
 	return answer_order(peer, message->request,
 			    carry_order(cluster, wire_peer_name(peer), message,
 					err));

@@ -194,6 +194,14 @@ ok 'wait_job $JOB failed 60' "a build is not let to its base by itself"
 must order built --registry-auth
 ok 'wait_job $JOB completed 60' "with a sweep's credentials it is"
 
+dk "$engine" rmi -f "$locked/secret/base:1" >/dev/null
+run regatta image build mine --tag mine:again
+is "$rc" 1 "nor is an image that is built before"
+run regatta image build mine --tag mine:again --registry-auth
+is "$rc" 0 "but with credentials: $err"
+ok '! ls "$CLUSTER"/controller/image-orders/* 2>/dev/null' \
+	"which are forgotten with the order"
+
 # Tried again, when they are gone.
 rm -f "$BED/host/go"
 WORDS='show, /host/go' sweep again "image: $locked/secret/tool:1"

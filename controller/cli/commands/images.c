@@ -5,8 +5,10 @@
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
+#include "controller/cli/logins.h"
 #include "protocol/floor.h"
 #include "protocol/program.h"
+#include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -296,6 +298,13 @@ static int tell_built(struct image_view *view, const cJSON *image)
 	return ready == count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
+static void order_clear(struct message_image_order *message)
+{
+	/* The other members are borrowed. */
+	logins_free(message->logins, message->logins_count);
+}
+OWNED_VALUE(struct message_image_order, order_clear)
+
 int images_build(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -304,7 +313,7 @@ int images_build(struct cli *cli, struct error *err)
 	bool vendors = strchr(given, '/') &&
 		       strncmp(given, VENDORS, strlen(VENDORS)) != 0;
 	char name[CONTENT_HASH_SIZE], folder[300];
-	struct message_image_order message = {
+	owned(order_clear) struct message_image_order message = {
 		.what = (char *)"build",
 		.order = name,
 		.image = (char *)cli->options.tag,
@@ -321,7 +330,11 @@ int images_build(struct cli *cli, struct error *err)
 		message.image = folder;
 	/* The same again, and one sees the same build. */
 	image_order_named(name, message.image, folder);
-	if (order(&view, cli, &message, "building", &answer, err) < 0) {
+	if (begin(&view, cli, "building", err) < 0 ||
+	    logins_collect_build(cli, view.client, folder, &message.logins,
+				 &message.logins_count, err) < 0)
+		return -1;
+	if (image_view_order(&view, &message, &answer, err) < 0) {
 		if (err->code == EINTR)
 			error_set(err, EINTR,
 				  "interrupted; the nodes go on, and the same "
