@@ -39,6 +39,7 @@ ok 'intact "$JOB" append /dev/null x , print 1000 , wait "$BED/go" , \
 	print 7000' "its job is whole, in one attempt"
 
 # An engine that hung makes what it was asked for after that was given up.
+# shellcheck disable=SC2034 # in the condition
 stray=$(dk e1 create --network none --label regatta.cluster=regatta \
 	--label regatta.node=n1 --label regatta.job=99 \
 	--label regatta.attempt=1 --label regatta.rank=0 "$TOOL_IMAGE" /tool)
