@@ -271,6 +271,11 @@ run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
 	--state "$BED/cluster/run3" --registry-auth
 is "$rc" 2 "asked for, that is an error"
 chmod 600 "$BED/docker/config.json"
+cp "$BED/docker/config.json" "$BED/docker/mine.json"
+run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
+	--state "$BED/cluster/run4" --registry-auth="$BED/docker/mine.json"
+is "$rc $(jq -r .registry_auth "$BED/cluster/run4/choices.json")" \
+	"0 $BED/docker/mine.json" "and --resume knows the file"
 
 # The secret is in the files that a person wrote, and nowhere else.
 must end sniff
@@ -292,7 +297,7 @@ ok '! grep -q sealed "$BED/shown"' "what is sealed is in no answer"
 for word in "$secret" "$(printf %s "$user:$secret" | base64 -w0)" \
 	"$(printf %s "$secret" | base64 -w0)"; do
 	found=$(grep -rlaF --devices=skip -e "$word" "$BED" 2>/dev/null |
-		grep -vxE "$BED/(docker/config|wrong|slow).json|$BED/bin/.*")
+		grep -vxE "$BED/(docker/config|docker/mine|wrong|slow).json|$BED/bin/.*")
 	is "$found" "" "the secret is in no log, store, spool, image, answer or packet"
 done
 

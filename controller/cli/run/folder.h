@@ -1,7 +1,8 @@
 /* folder.h - the folder of `regatta run`: keys, state and results of one sweep.
  *
  *	sweep.yaml		the sweep as it was when the run began
- *	choices.json		engine and images folder that the run began with
+ *	choices.json		engine, images folder and credentials file
+ *				that the run began with
  *	cluster			label of its containers: run-<32 hex digits>
  *	keys/			controller.key, agent.key, operator.key,
  *				authorized

@@ -31,7 +31,7 @@ struct run {
 	struct daemons_config config;
 	char paths[4][PATH_MAX]; /* programs and images, for the config */
 	char credentials[PATH_MAX];
-	cJSON *choices;          /* of an earlier run in the folder, or NULL */
+	cJSON *choices; /* of an earlier run in the folder, or NULL */
 	char vendor[64];
 	sd_event *loop;
 	struct daemons *daemons;
@@ -233,13 +233,15 @@ static int save_choices(struct run *run, struct error *err)
 	const struct options *options = &run->cli->options;
 	const char *images = run->cli->environment->images;
 	owned(json_free) cJSON *choices = cJSON_CreateObject();
-	char tls[PATH_MAX];
+	char tls[PATH_MAX], credentials[PATH_MAX];
 
 	cJSON_AddStringToObject(choices, "engine", run->config.engine);
 	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
 		cJSON_AddStringToObject(choices, "engine_tls", tls);
 	if (options->images || (images && images[0]))
 		cJSON_AddStringToObject(choices, "images", run->config.images);
+	if (options->registry_auth && realpath(run->credentials, credentials))
+		cJSON_AddStringToObject(choices, "registry_auth", credentials);
 	return folder_save_choices(&run->folder, choices, err);
 }
 
@@ -247,13 +249,15 @@ static int recall_choices(struct run *run, struct error *err)
 {
 	struct options *options = &run->cli->options;
 	const char **const known[] = { &options->engine, &options->engine_tls,
-				       &options->images };
-	static const char *const names[] = { "engine", "engine_tls", "images" };
+				       &options->images,
+				       &options->registry_auth };
+	static const char *const names[] = { "engine", "engine_tls", "images",
+					     "registry_auth" };
 
 	if (folder_choices(&run->folder, &run->choices, err) < 0)
 		return -1;
 	/* Another engine has certificates of its own. */
-	for (size_t i = options->engine ? 2 : 0; i < 3; i++) {
+	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
 		const cJSON *value = json_get(run->choices, names[i]);
 
 		if (!*known[i] && cJSON_IsString(value))
