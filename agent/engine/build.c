@@ -3,6 +3,7 @@
 #include "agent/engine/build.h"
 
 #include "agent/engine/progress.h"
+#include "agent/images/record.h"
 #include "agent/registry/approach.h"
 #include "protocol/content/tarball.h"
 #include "protocol/loop.h"
@@ -16,6 +17,7 @@
 
 #define STALL_FACTOR 10 /* a build may be silent that much longer */
 #define LAST_MAX 120
+#define LOOK_MS 30000
 
 struct build {
 	const struct pull_room *room;
@@ -26,6 +28,8 @@ struct build {
 	struct strings labels;
 	struct registry_login *logins;
 	size_t logins_count;
+	struct strings bases;
+	size_t looked;        /* of them: is it there, or about to come? */
 	struct strings hosts; /* registries of the bases */
 	size_t approached;
 	bool gone_login; /* one of the job's own is no longer there */
@@ -178,7 +182,42 @@ static void engine_build(struct build *build)
 		failed(build, &err);
 }
 
-/* Before it: its bases' registries, one by one. */
+/* Before it: its bases that come with it are ours, too. */
+
+static void look_next(struct build *build);
+
+static void looked(void *arg, const struct error *err, cJSON *answer)
+{
+	struct build *build = arg;
+	const char *base = build->bases.items[build->looked];
+	struct error why;
+
+	build->call = NULL;
+	if (err && err->code == ENOENT &&
+	    record_coming(build->room->record, base, IMAGE_PULLED, &why) < 0) {
+		failed(build, &why);
+		return;
+	}
+	build->looked++;
+	look_next(build);
+}
+
+static void look_next(struct build *build)
+{
+	struct error err;
+
+	if (!build->room->record || build->looked == build->bases.count) {
+		engine_build(build);
+		return;
+	}
+	build->call = engine_image_inspect(build->room->engine,
+					   build->bases.items[build->looked],
+					   LOOK_MS, looked, build, &err);
+	if (!build->call)
+		failed(build, &err);
+}
+
+/* And its bases' registries, one by one. */
 
 static void approach_next(struct build *build);
 
@@ -209,7 +248,7 @@ static void approach_next(struct build *build)
 	struct error err;
 
 	if (build->approached == build->hosts.count) {
-		engine_build(build);
+		look_next(build);
 		return;
 	}
 	build->approach =
@@ -231,14 +270,14 @@ static int keep_host(struct strings *hosts, const char *host, struct error *err)
 
 static int find_hosts(struct build *build, struct error *err)
 {
-	owned(strings_clear) struct strings bases = { 0 };
+	const struct strings *bases = &build->bases;
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference parts;
 
-	if (dockerfile_read(build->folder, &bases, err) < 0)
+	if (dockerfile_read(build->folder, &build->bases, err) < 0)
 		return -1;
-	for (size_t i = 0; i < bases.count; i++) {
-		if (reference_parse(bases.items[i], &parts, err) < 0)
+	for (size_t i = 0; i < bases->count; i++) {
+		if (reference_parse(bases->items[i], &parts, err) < 0)
 			return -1;
 		reference_place(&parts, host, path);
 		if (keep_host(&build->hosts, host, err) < 0)
@@ -321,6 +360,7 @@ void build_cancel(struct build *build)
 	logins_free(build->logins, build->logins_count);
 	secret_json_free(build->who);
 	strings_clear(&build->hosts);
+	strings_clear(&build->bases);
 	strings_clear(&build->labels);
 	free(build->folder);
 	free(build->name);

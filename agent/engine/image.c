@@ -74,7 +74,6 @@ struct images {
 	char *folder;
 	struct pull_room pulls;
 	unsigned char key[crypto_generichash_KEYBYTES]; /* of flights' who */
-	struct record *record; /* NULL: nothing is noted */
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -97,7 +96,7 @@ const char *image_phase_name(enum image_phase phase)
 
 static void note_end(const struct flight *flight, const struct image *image)
 {
-	struct record *record = flight->images->record;
+	struct record *record = flight->images->pulls.record;
 
 	if (!record)
 		return;
@@ -211,7 +210,7 @@ static bool tell(struct flight *flight, bool urgent)
 static int note_coming(struct flight *flight, enum image_origin origin,
 		       struct error *err)
 {
-	struct record *record = flight->images->record;
+	struct record *record = flight->images->pulls.record;
 
 	if (!record)
 		return 0;
@@ -772,7 +771,7 @@ void images_use(struct images *images, const struct registries *registries)
 
 void images_record(struct images *images, struct record *record)
 {
-	images->record = record;
+	images->pulls.record = record;
 }
 
 void images_keep(struct images *images, struct keeper *keeper)

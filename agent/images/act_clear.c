@@ -24,10 +24,12 @@ struct clear {
 	uint64_t free_bytes; /* of the disk, at first */
 	size_t *order;       /* which go, by turns; to remove: the one */
 	size_t count, at;
-	size_t name; /* of that one, which the engine is told now */
-	bool named;  /* only this one name goes: */
+	size_t first; /* gc: those beyond are tried again */
+	size_t name;  /* of that one, which the engine is told now */
+	bool named;   /* only this one name goes: */
 	char word[700];
 	uint64_t gone_bytes; /* sizes of what went */
+	bool by_names;       /* it has names in several repositories */
 	bool went;           /* of the present image something did */
 };
 
@@ -218,7 +220,11 @@ static bool is_removed(const struct image_info *image)
 	return image->removed;
 }
 
-/* What the engine is told, by turns; NULL: that was all. */
+/* What the engine is told, by turns; NULL: that was all. First the image
+ * itself: whether a container or another image is made from it, the engine
+ * looks before it takes anything. But one of several names it takes by them
+ * alone.
+ */
 static const char *next_name(const struct clear *clear)
 {
 	const struct image_info *image =
@@ -227,6 +233,9 @@ static const char *next_name(const struct clear *clear)
 
 	if (clear->named)
 		return at ? NULL : clear->word;
+	if (at == 0 || (at == 1 && !clear->by_names))
+		return at ? NULL : image->id;
+	at--;
 	if (at < image->tags.count)
 		return image->tags.items[at];
 	at -= image->tags.count;
@@ -237,7 +246,7 @@ static const char *next_name(const struct clear *clear)
 
 static uint64_t freed(const struct clear *clear)
 {
-	uint64_t now, bytes;
+	uint64_t now = 0, bytes;
 
 	/* Other images may share what this one had, and who else writes there
 	 * is not known: the disk knows best, but never more than there was.
@@ -266,6 +275,7 @@ static void image_gone(struct clear *clear)
 	clear->at++;
 	clear->name = 0;
 	clear->went = false;
+	clear->by_names = false;
 	act_step_in(&clear->act, 0);
 }
 
@@ -290,14 +300,20 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 	clear->act.call = NULL;
 	if (err && act_retry(&clear->act, err))
 		return;
-	if (err && err->code != ENOENT) {
+	if (err && clear->name == 0 && !clear->named &&
+	    strstr(err->text, "in multiple repositories")) {
+		clear->by_names = true;
+	} else if (err && err->code != ENOENT) {
 		if (clear->act.kind == &act_remove) {
 			act_fail(&clear->act, err);
 			return;
 		}
-		log_warning("image id=%.19s stays: %s", image->id, err->text);
+		log_info("image id=%.19s stays: %s", image->id, err->text);
 		free(image->needed);
 		image->needed = strdup(err->text);
+		/* Perhaps others that go are made from it. */
+		if (clear->at < clear->first)
+			clear->order[clear->count++] = clear->order[clear->at];
 		image_gone(clear);
 		return;
 	}
@@ -307,8 +323,8 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 	act_step_in(&clear->act, 0);
 }
 
-/* The next name of the present image. A job may have asked for it just now: its
- * task then waits in vain for nothing, for it brings the image again.
+/* The next name of the present image. A task that comes while the engine is at
+ * it brings the image again.
  */
 static void remove_name(struct clear *clear)
 {
@@ -463,7 +479,7 @@ static int begin_gc(struct clear *clear, struct error *err)
 	owned(merged_clear) struct merged merged = { 0 };
 	long count;
 
-	clear->order = calloc(survey->count + 1, sizeof(*clear->order));
+	clear->order = calloc(survey->count + 1, 2 * sizeof(*clear->order));
 	if (!clear->order)
 		return error_nomem(err, "images");
 	if (merge(clear, &merged, err) < 0)
@@ -473,7 +489,7 @@ static int begin_gc(struct clear *clear, struct error *err)
 			    clear->act.order.keep, clear->order, err);
 	if (count < 0)
 		return -1;
-	clear->count = (size_t)count;
+	clear->count = clear->first = (size_t)count;
 	begin_removing(clear);
 	return 0;
 }
@@ -483,7 +499,7 @@ static int is_enough(const struct clear *clear, struct error *err)
 {
 	const struct message_image_do *order = &clear->act.order;
 	struct floor floor = { order->floor_bytes, order->floor_percent };
-	uint64_t now, bytes;
+	uint64_t now = 0, bytes = 0;
 
 	if (!floor.bytes && !floor.percent)
 		return 0;
@@ -503,6 +519,7 @@ static int finish_gc(struct clear *clear, struct error *err)
 	for (size_t i = clear->at; i < clear->count; i++) {
 		struct image_info *image = &survey->images[clear->order[i]];
 
+		free(image->needed);
 		image->needed = strdup("there is room enough");
 	}
 	return tell_images(clear, is_ours, NULL, err);

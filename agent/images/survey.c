@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 
 #define CALL_MS 60000
-#define IMAGES_MAX 65536
+#define IMAGES_MAX 8192 /* each is held against all others */
 #define CONTEXT_LABEL                                                          \
 	"regatta.context" /* image.h: it was built by an agent                 \
 			   */

@@ -26,6 +26,7 @@ struct pull_room {
 	sd_event *loop;
 	struct engine *engine;
 	const struct registries *registries; /* NULL: none is asked */
+	struct record *record; /* of what is brought; NULL: none is kept */
 	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
 	uint32_t stall_ms;
 	uint32_t retry_ms;

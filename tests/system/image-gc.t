@@ -83,6 +83,21 @@ is $rc 2 "no node has devices of that vendor: $err"
 like "$err" 'no node in reach has devices of nvidia' "which is told"
 must dockerfile first
 
+# What it is built from came for it, too.
+must push "$REGISTRY/base:1" 1
+must mkdir "$folder/../based"
+printf 'FROM %s\nRUN ["/tool", "print", "10"]\n' "$REGISTRY/base:1" \
+	>"$folder/../based/Dockerfile"
+run cli image build cpu/based --nodes n1
+based=$(grep -oE 'vendors/cpu/based:[0-9a-f]{12}' <<<"$err" | tail -1)
+is "$(listed '.[] | select(.tags[0] == "'"$REGISTRY"'/base:1") | .origin')" \
+	pulled "a base is ours, too"
+run cli image remove "$REGISTRY/base:1" --nodes n1
+is $rc 1 "and stays while another is made from it"
+like "$err" 'n1: .*dependent child images' "in the engine's words: $err"
+is "$(listed "map(select(.tags[0] == \"$REGISTRY/base:1\")) | length")" 1 \
+	"with its name"
+
 # What is there: of others, pulled, built.
 must push "$REGISTRY/tool:1" 4
 cat >"$BED/hold.yaml" <<END
@@ -194,8 +209,8 @@ ok '! has e1 "$REGISTRY/a:1" && has e1 "$REGISTRY/a:2"' "that one alone"
 must job_with holds "$REGISTRY/b:1" wait, /host/go
 must wait_job "$JOB" running 60
 run image_json gc --nodes n1 --keep 0
-is "$(jq -r '[.images[] | select(.removed) | .tags[0]] | sort | join(" ")' <<<"$out")" \
-	"$REGISTRY/a:2 $built" "with --keep 0 all go that nobody needs"
+is "$(jq -r '.images[] | select(.removed) | .tags[0]' <<<"$out" | sort | tr '\n' ' ')" \
+	"$(printf '%s\n' "$REGISTRY"/{a:2,base:1} "$built" "$based" | sort | tr '\n' ' ')" "with --keep 0 all go that nobody needs"
 ok 'has e1 "$REGISTRY/b:1" && has e1 "$TOOL_IMAGE"' \
 	"but not one that a task has, and none of others"
 must touch "$BED/host/go"
