@@ -373,24 +373,61 @@ static bool parse_units(const char *text, const struct unit *units,
 	return false;
 }
 
+#define UNITS_BYTES 32
+
+/* In the largest unit that it is a multiple of: "64M", "1d". */
+static char *in_units(uint64_t number, const struct unit *units,
+		      char text[UNITS_BYTES])
+{
+	const struct unit *best = units;
+
+	for (; number && units->name; units++)
+		if (units->factor > best->factor &&
+		    number % (uint64_t)units->factor == 0)
+			best = units;
+	snprintf(text, UNITS_BYTES, "%" PRIu64 "%s",
+		 number / (uint64_t)best->factor, best->name);
+	return text;
+}
+
+/* clang-format off */
+static const struct unit durations[] = {
+	{ "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
+	{ "d", 86400e3 }, { NULL, 0 },
+};
+/* clang-format on */
+
+#define DURATION_ALLOWED                                                       \
+	"a time with its unit (500ms, 90s, 15m, 2h, 1d) from %s to %s"
+
 int value_duration_ms(const struct value *value, uint64_t min_ms,
 		      uint64_t max_ms, uint64_t *out, struct error *err)
 {
-	/* clang-format off */
-	static const struct unit units[] = {
-		{ "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
-		{ "d", 86400e3 }, { NULL, 0 },
-	};
-	/* clang-format on */
+	char from[UNITS_BYTES], to[UNITS_BYTES];
 	uint64_t number;
 
 	if (value->kind != VALUE_SCALAR ||
-	    !parse_units(value->text, units, &number) || number < min_ms ||
+	    !parse_units(value->text, durations, &number) || number < min_ms ||
 	    number > max_ms)
-		return refuse(value, err,
-			      "a time with its unit (500ms, 90s, 15m, 2h, 1d) "
-			      "from %" PRIu64 "ms to %" PRIu64 "ms",
-			      min_ms, max_ms);
+		return refuse(value, err, DURATION_ALLOWED,
+			      in_units(min_ms, durations, from),
+			      in_units(max_ms, durations, to));
+	*out = number;
+	return 0;
+}
+
+int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
+		   uint64_t *out, struct error *err)
+{
+	char from[UNITS_BYTES], to[UNITS_BYTES];
+	uint64_t number;
+
+	if (!parse_units(text, durations, &number) || number < min_ms ||
+	    number > max_ms)
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed is " DURATION_ALLOWED,
+				 text, in_units(min_ms, durations, from),
+				 in_units(max_ms, durations, to));
 	*out = number;
 	return 0;
 }
@@ -406,18 +443,20 @@ static const struct unit sizes[] = {
 };
 /* clang-format on */
 
-#define SIZE_ALLOWED                                                           \
-	"bytes (a number, or 64K, 32M, 1.5G, 2T) from %" PRIu64 " to %" PRIu64
+#define SIZE_ALLOWED "bytes (a number, or 64K, 32M, 1.5G, 2T) from %s to %s"
 
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err)
 {
+	char from[UNITS_BYTES], to[UNITS_BYTES];
 	uint64_t number;
 
 	if (value->kind != VALUE_SCALAR ||
 	    !parse_units(value->text, sizes, &number) || number < min ||
 	    number > max)
-		return refuse(value, err, SIZE_ALLOWED, min, max);
+		return refuse(value, err, SIZE_ALLOWED,
+			      in_units(min, sizes, from),
+			      in_units(max, sizes, to));
 	*out = number;
 	return 0;
 }
@@ -425,12 +464,14 @@ int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 	       struct error *err)
 {
+	char from[UNITS_BYTES], to[UNITS_BYTES];
 	uint64_t number;
 
 	if (!parse_units(text, sizes, &number) || number < min || number > max)
 		return error_set(err, EINVAL,
 				 "found '%.60s', allowed are " SIZE_ALLOWED,
-				 text, min, max);
+				 text, in_units(min, sizes, from),
+				 in_units(max, sizes, to));
 	*out = number;
 	return 0;
 }

@@ -97,6 +97,10 @@ int value_string(const struct value *value, size_t max, const char **out,
 int value_duration_ms(const struct value *value, uint64_t min_ms,
 		      uint64_t max_ms, uint64_t *out, struct error *err);
 
+/* The same of a plain text. EINVAL: "found 'x', allowed is ...". */
+int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
+		   uint64_t *out, struct error *err);
+
 /* Bytes, as a plain integer or with a power of 1024: 64K, 32M, 1.5G, 2T, each
  * also with B or iB behind it.
  */

@@ -576,9 +576,11 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 	}
 	if (cli->arg_count > command->max_args)
 		return error_set(err, EINVAL,
-				 "%s: found '%.60s', allowed is: regatta %s %s",
+				 "%s: found '%.60s', allowed is: regatta "
+				 "%s%s%s",
 				 command->name, cli->args[command->max_args],
-				 command->name, command->args);
+				 command->name, *command->args ? " " : "",
+				 command->args);
 	if (cli->arg_count < command->min_args)
 		return error_set(err, EINVAL,
 				 "%s: something is missing; allowed is: "

@@ -210,6 +210,40 @@ static int add_settings(struct input *input, const struct option_list *set,
 	return 0;
 }
 
+/* What the matrix says of each cell would win over what is set for all. */
+static int check_settings(const struct input *input,
+			  const struct option_list *set, struct error *err)
+{
+	static const struct document_limits limits = { .layers = true };
+	owned(document_free) struct document *document = NULL;
+	const struct value *matrix;
+
+	if (!set->count)
+		return 0;
+	document = document_parse(input->text.data, input->text.size,
+				  input->name, &limits, NULL);
+	/* Whatever is wrong in it, check() says. */
+	matrix = document ? value_get(document_root(document), "matrix") : NULL;
+	for (size_t i = 0; i < set->count; i++) {
+		const char *word = set->items[i];
+		char key[80];
+
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(word, "="),
+			 word);
+		if (value_get(matrix, key))
+			return error_set(err, EINVAL,
+					 "--set %s: the matrix has a list of "
+					 "it, which wins; allowed is %s%s%s",
+					 key,
+					 strchr(key, '.')
+						 ? "a change of the file"
+						 : "--set 'matrix.",
+					 strchr(key, '.') ? "" : key,
+					 strchr(key, '.') ? "" : "=[...]'");
+	}
+	return 0;
+}
+
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err)
 {
@@ -217,6 +251,7 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 	buffer_init(&input->text, INPUT_MAX);
 	if (read_input(name, &input->text, err) < 0 ||
 	    add_settings(input, &cli->options.set, err) < 0 ||
+	    check_settings(input, &cli->options.set, err) < 0 ||
 	    (cli->options.keep_going && add_keep_going(input, err) < 0) ||
 	    check(input, cli, optional_catalog, err) < 0 ||
 	    check_tree(input, cli, err) < 0) {

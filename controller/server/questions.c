@@ -206,14 +206,24 @@ static int ask_changed(struct cluster *cluster,
 	return 0;
 }
 
+/* store_sweep_fn, of which only counts whether it is called */
+static int nothing(const struct sweep_row *row, void *arg)
+{
+	return 0;
+}
+
 static int ask_jobs(struct cluster *cluster, const struct message_query *query,
 		    cJSON *body, struct error *err)
 {
 	struct listing listing;
 
-	if (query->id)
+	if (query->id) {
+		if (store_sweep(cluster->store, query->id, nothing, NULL, err) <
+		    0)
+			return -1;
 		cJSON_AddBoolToObject(body, "final",
 				      sweep_final(cluster, query->id));
+	}
 	if (query->since)
 		return ask_changed(cluster, query, body, err);
 	listing = listing_of(cluster, query, body, "jobs");

@@ -95,6 +95,8 @@ run regatta show job 2
 like "$rc $out" "^0 .*failed.*exit" "a job is shown"
 run regatta show sweep 1
 like "$rc $out" "^0 .*three" "a sweep is shown"
+run regatta jobs --sweep 999
+like "$rc $err" "^2 .*999" "those of a sweep that is not there are none"
 run regatta show job 999
 like "$rc $err" "^2 .*999" "a job that is not there: exit 2, and named"
 run regatta logs 999

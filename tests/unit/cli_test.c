@@ -82,6 +82,15 @@ static const struct {
 	{ { "mfu", "--model=llama2_7b", "--chip=qqqqqqqq", "--precision=x",
 	    "--tokens-per-second=9" },
 	  "--chip: found the unknown chip \"qqqqqqqq\", allowed: " },
+	{ { "gc", "--older", "5" },
+	  "--older: found '5', allowed is a time with its unit (500ms, 90s, "
+	  "15m, 2h, 1d) from 0ms to 36600d" },
+	{ { "gc", "--keep", "x" },
+	  "--keep: found 'x', allowed are bytes (a number, or 64K, 32M, 1.5G, "
+	  "2T) from 0 to 64M" },
+	{ { "node", "drain" },
+	  "node drain: something is missing; allowed is: regatta node drain "
+	  "NODE" },
 	{ { "verify" }, "JOB is missing, or --result FILE and --log FILE" },
 	{ { "verify", "x" }, "job: found 'x'" },
 	{ { "verify", "--log", "x" },
@@ -243,6 +252,14 @@ static void test_plan(struct bed *bed)
 	ok(bed_printed(bed, "\"image\":\"other:2\"") &&
 		   bed_printed(bed, "\"cells\":4,"),
 	   "what is set on the command line is laid over the file");
+	ok(bed_run(bed, "plan", file, "--set", "devices=1", NULL) == 2 &&
+		   bed_said(bed, "--set devices: the matrix has a list of it, "
+				 "which wins; allowed is --set "
+				 "'matrix.devices=[...]'"),
+	   "but not where the matrix would win over it");
+	is_int(bed_run(bed, "plan", file, "--set", "matrix.devices=", "--set",
+		       "devices=1", NULL),
+	       0, "unless the list is taken away");
 	bed_run(bed, "plan", file, "--set", "workspace=./nowhere", NULL);
 	ok(bed_said(bed, "the workspace ") &&
 		   bed_said(bed, "nowhere is not there: planned without it") &&

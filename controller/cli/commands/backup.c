@@ -4,9 +4,9 @@
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/document.h"
 #include "protocol/file.h"
 #include "protocol/program.h"
+#include "protocol/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,16 +97,12 @@ int command_backup(struct cli *cli, struct error *err)
 static int read_limits(const struct options *options,
 		       struct message_gc *message, struct error *err)
 {
-	static const struct document_limits limits = { .bytes = 100 };
 	const char *older = options->older ? options->older : "30d";
 	const char *keep = options->keep_bytes ? options->keep_bytes : "1M";
-	owned(document_free) struct document *document =
-		document_parse(older, strlen(older), "--older", &limits, err);
 
-	if (!document || value_duration_ms(document_root(document), 0,
-					   UINT64_C(100) * 366 * 86400000,
-					   &message->older_ms, err) < 0)
-		return -1;
+	if (duration_parse(older, 0, UINT64_C(100) * 366 * 86400000,
+			   &message->older_ms, err) < 0)
+		return error_prefix(err, "--older");
 	if (size_parse(keep, 0, 64 << 20, &message->keep_bytes, err) < 0)
 		return error_prefix(err, "--keep");
 	return 0;

@@ -242,10 +242,13 @@ int command_node(struct cli *cli, struct error *err)
 		if (cli->arg_count < parts[i].min ||
 		    cli->arg_count > parts[i].max)
 			return error_set(err, EINVAL,
-					 "node: found %zu words, allowed is: "
-					 "regatta node %s%s",
-					 cli->arg_count, parts[i].word,
-					 parts[i].args);
+					 "node %s: %s; allowed is: regatta "
+					 "node %s%s",
+					 parts[i].word,
+					 cli->arg_count < parts[i].min
+						 ? "something is missing"
+						 : "found too many words",
+					 parts[i].word, parts[i].args);
 		return parts[i].fn(cli, err);
 	}
 	return error_set(err, EINVAL,

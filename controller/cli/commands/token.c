@@ -3,9 +3,9 @@
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/document.h"
 #include "protocol/join.h"
 #include "protocol/program.h"
+#include "protocol/value.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,13 +15,9 @@
 
 int token_seconds(const char *text, uint32_t *seconds, struct error *err)
 {
-	static const struct document_limits limits = { .bytes = 100 };
-	owned(document_free) struct document *document =
-		document_parse(text, strlen(text), "time", &limits, err);
 	uint64_t ms;
 
-	if (!document || value_duration_ms(document_root(document), 1000,
-					   SECONDS_MAX * 1000, &ms, err) < 0)
+	if (duration_parse(text, 1000, SECONDS_MAX * 1000, &ms, err) < 0)
 		return -1;
 	*seconds = (uint32_t)(ms / 1000);
 	return 0;

@@ -183,9 +183,12 @@ int command_user(struct cli *cli, struct error *err)
 		if (cli->arg_count == parts[i].words)
 			return parts[i].fn(cli, err);
 		return error_set(err, EINVAL,
-				 "user: found %zu words, allowed is: regatta "
-				 "user %s%s",
-				 cli->arg_count, parts[i].word,
+				 "user %s: %s; allowed is: regatta user %s%s",
+				 parts[i].word,
+				 cli->arg_count < parts[i].words
+					 ? "something is missing"
+					 : "found too many words",
+				 parts[i].word,
 				 parts[i].words == 2 ? " NAME" : "");
 	}
 	return error_set(err, EINVAL,

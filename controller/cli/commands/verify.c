@@ -217,7 +217,9 @@ static int verify_jobs(struct cli *cli, struct reread *reread, cJSON *answers,
 			return -1;
 		reread->client = client;
 		row = fetch_row(client, job, err);
-		if (!row || verify_row(cli, reread, row, answers, err) < 0)
+		if (!row)
+			return -1;
+		if (verify_row(cli, reread, row, answers, err) < 0)
 			return error_prefix(err, "job %llu",
 					    (unsigned long long)job);
 	}
