@@ -187,6 +187,14 @@ int spool_write_start(struct spool *spool, const struct task_id *id,
 	return spool_write_in(spool, id, "start", data, size, err);
 }
 
+bool spool_ordered(struct spool *spool, const struct task_id *id)
+{
+	char name[PATH_MAX];
+
+	name_of(id, "in/start", name);
+	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool spool_started(struct spool *spool, const struct task_id *id)
 {
 	char name[PATH_MAX];

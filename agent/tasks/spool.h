@@ -66,6 +66,9 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 		   const char *name, const void *data, size_t size,
 		   struct error *err);
 
+/* in/start is there: the order to start came. */
+bool spool_ordered(struct spool *spool, const struct task_id *id);
+
 /* regatta-init began in this folder (out/started). */
 bool spool_started(struct spool *spool, const struct task_id *id);
 

@@ -602,7 +602,8 @@ void step_start(struct task *task)
 	/* The engine follows links now, and not when it makes the container. */
 	if (!task_allowed(task, &place))
 		return;
-	if (write_start(task, &err) < 0) {
+	/* Of one that is adopted it is there, as its order was. */
+	if (task->address && write_start(task, &err) < 0) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}

@@ -211,6 +211,11 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		outcome_from_engine(&task->outcome, NULL, FAILURE_NONE);
 		task->step = STEP_ENDED;
 		step_collect(task);
+	} else if (container && spool_ordered(room->spool, id)) {
+		/* The engine may be starting it at this moment: nothing may be
+		 * put into it any more. Asked again, it starts it once. */
+		task->step = STEP_START;
+		step_start(task);
 	} else {
 		/* Where they cannot be opened any more, the controller sends
 		 * the whole order anew. */

@@ -191,12 +191,13 @@ kept()
 	return 1
 }
 
+# ran_once TEXT [ATTEMPTS]
 ran_once()
 {
 	local found
 
 	found=$(runs mixed "$1")
-	[[ $found == 1 ]] && return
+	((found >= 1 && found <= ${2:-1})) && return
 	diag "$1 ran $found times"
 	return 1
 }
@@ -228,6 +229,7 @@ chains_whole()
 	((!bad))
 }
 
+# One rank that cannot be started ends the others, too.
 gangs_whole()
 {
 	local bad=0 n rank
@@ -236,7 +238,7 @@ gangs_whole()
 		for rank in 0 1; do
 			completed $(($2 + n - 1)) && log_is $(($2 + n - 1)) \
 				"$attempt" "$rank" print 5000 , lines 50 &&
-				ran_once "$1/gang$n/$rank/" ||
+				ran_once "$1/gang$n/$rank/" "$attempt" ||
 				story $(($2 + n - 1)) || bad=1
 		done
 	done

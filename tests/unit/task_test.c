@@ -676,6 +676,33 @@ static void adopted(void)
 	}
 }
 
+/* An agent that was killed after it had asked the engine to start it. */
+static void adopted_at_start(void)
+{
+	struct world *world = world_new();
+	cJSON *list = cJSON_Parse("{\"State\":\"created\"}");
+
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	world->hold = START;
+	start(world, "10.0.0.1", 20001);
+	UNTIL(world, world->held);
+	task_free(take(world->task));
+	world->hold = 0;
+	memset(world->asked, 0, sizeof(world->asked));
+	memset(world->states, 0, sizeof(world->states));
+	world->task = task_adopt(&world->room, &id, list, NULL);
+	ok(world->task && UNTIL(world, state_is(world, "running")),
+	   "one that was told to start goes on with that");
+	ok(!strchr(world->asked, CREATE) && !strchr(world->asked, INSPECT),
+	   "and is not prepared again: it may run already");
+	UNTIL(world, world->waiting);
+	exits(world, 0);
+	ok(UNTIL(world, state_is(world, "ended")), "to its end");
+	cJSON_Delete(list);
+	world_free(world);
+}
+
 /* Between the ready and the start another job writes to the folder. */
 static void link_swapped_before_start(void)
 {
@@ -718,6 +745,7 @@ int main(void)
 	stopped();
 	hidden();
 	adopted();
+	adopted_at_start();
 	link_swapped_before_start();
 	return tap_done();
 }
