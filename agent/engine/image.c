@@ -4,12 +4,11 @@
 
 #include "agent/engine/build.h"
 #include "agent/images/record.h"
+#include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
-#include "agent/registry/registries.h"
 #include "protocol/content/tarball.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
-#include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -27,7 +26,6 @@
 #define BUILD_MAX 255
 #define TARGET_MAX 640
 #define TAG_DIGITS 12
-#define WHO_BYTES 16
 #define CONTEXT_LABEL "regatta.context"
 
 struct image_wait {
@@ -53,8 +51,8 @@ struct flight {
 	struct build *building;
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
-	unsigned char who[WHO_BYTES]; /* what they amount to */
-	sd_event_source *hash;        /* reads the context */
+	unsigned char who[APPROACH_WHO_BYTES]; /* what they amount to */
+	sd_event_source *hash;                 /* reads the context */
 	struct tarball *context;
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
@@ -73,7 +71,7 @@ struct images {
 	struct engine *engine;
 	char *folder;
 	struct pull_room pulls;
-	unsigned char key[crypto_generichash_KEYBYTES]; /* of flights' who */
+	unsigned char key[APPROACH_KEY_BYTES]; /* of flights' who */
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -566,57 +564,20 @@ static int target_check(const struct images *images, const char *reference,
 	return build_check(build_folder, err);
 }
 
-/* What a login amounts to, whoever sealed it how often; never what it is. */
-static void add_who(const struct registries *registries,
-		    const struct registry_login *login,
-		    crypto_generichash_state *state)
-{
-	owned(credential_clear) struct credential found = { 0 };
-	const char *parts[4] = { login->registry, login->sealed };
-
-	if (registries->key &&
-	    login_open(login, registries->key, registries->controller, &found,
-		       NULL) == 0) {
-		parts[1] = found.username;
-		parts[2] = found.password;
-		parts[3] = found.token;
-	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		const char *part = parts[i] ? parts[i] : "";
-
-		crypto_generichash_update(state, (const unsigned char *)part,
-					  strlen(part) + 1);
-	}
-}
-
-/* All zero: nobody but the node itself. Of an image that is pulled, only its
- * own registry counts.
- */
+/* Of an image that is pulled, only its own registry counts. */
 static void find_who(const struct images *images,
 		     const struct image_wanted *wanted, unsigned char *who)
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
-	crypto_generichash_state state;
 	struct reference parts;
-	bool any = false;
 
-	memset(who, 0, WHO_BYTES);
+	memset(who, 0, APPROACH_WHO_BYTES);
 	if (!images->pulls.registries ||
 	    reference_parse(wanted->reference, &parts, NULL) < 0)
 		return;
 	reference_place(&parts, host, path);
-	crypto_generichash_init(&state, images->key, sizeof(images->key),
-				WHO_BYTES);
-	for (size_t i = 0; i < wanted->logins_count; i++) {
-		const struct registry_login *login = &wanted->logins[i];
-
-		if (!wanted->build && strcmp(login->registry, host) != 0)
-			continue;
-		add_who(images->pulls.registries, login, &state);
-		any = true;
-	}
-	if (any)
-		crypto_generichash_final(&state, who, WHO_BYTES);
+	approach_who(images->pulls.registries, wanted->build ? NULL : host,
+		     wanted->logins, wanted->logins_count, images->key, who);
 }
 
 static struct flight *flight_find(struct images *images,
@@ -629,7 +590,7 @@ static struct flight *flight_find(struct images *images,
 	TAILQ_FOREACH(flight, &images->flights, entry)
 	{
 		if (strcmp(flight->reference, wanted->reference) != 0 ||
-		    memcmp(flight->who, who, WHO_BYTES) != 0)
+		    memcmp(flight->who, who, APPROACH_WHO_BYTES) != 0)
 			continue;
 		if (!flight->build == !build_folder &&
 		    (!build_folder || !strcmp(flight->build, build_folder)))
@@ -670,7 +631,7 @@ static struct flight *flight_new(struct images *images,
 	flight->images = images;
 	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
 	flight->progress.attempt = 1;
-	memcpy(flight->who, who, WHO_BYTES);
+	memcpy(flight->who, who, APPROACH_WHO_BYTES);
 	flight->reference = strdup(wanted->reference);
 	if (wanted->build)
 		flight->build = strdup(wanted->build);
@@ -695,7 +656,7 @@ struct image_wait *image_ensure(struct images *images,
 				struct error *err)
 {
 	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
-	unsigned char who[WHO_BYTES];
+	unsigned char who[APPROACH_WHO_BYTES];
 	struct flight *flight;
 
 	if (!wait) {
@@ -745,7 +706,7 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 		TAILQ_INIT(&images->flights);
 		images->loop = sd_event_ref(loop);
 		images->engine = engine;
-		crypto_generichash_keygen(images->key);
+		randombytes_buf(images->key, sizeof(images->key));
 		if (!stall_ms)
 			stall_ms = STALL_MS;
 		images->pulls = (struct pull_room){

@@ -8,6 +8,7 @@
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,50 @@ int approach_check(const struct registries *registries,
 			return -1;
 	}
 	return 0;
+}
+
+static void add_who(const struct registries *registries,
+		    const struct registry_login *login,
+		    crypto_generichash_state *state)
+{
+	owned(credential_clear) struct credential found = { 0 };
+	const char *parts[4] = { login->registry, login->sealed };
+
+	if (registries->key &&
+	    login_open(login, registries->key, registries->controller, &found,
+		       NULL) == 0) {
+		parts[1] = found.username;
+		parts[2] = found.password;
+		parts[3] = found.token;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *part = parts[i] ? parts[i] : "";
+
+		crypto_generichash_update(state, (const unsigned char *)part,
+					  strlen(part) + 1);
+	}
+}
+
+void approach_who(const struct registries *registries, const char *host,
+		  const struct registry_login *logins, size_t count,
+		  const unsigned char key[APPROACH_KEY_BYTES],
+		  unsigned char who[APPROACH_WHO_BYTES])
+{
+	crypto_generichash_state state;
+	bool any = false;
+
+	memset(who, 0, APPROACH_WHO_BYTES);
+	crypto_generichash_init(&state, key, APPROACH_KEY_BYTES,
+				APPROACH_WHO_BYTES);
+	for (size_t i = 0; i < count; i++) {
+		if (host && strcmp(logins[i].registry, host) != 0)
+			continue;
+		add_who(registries, &logins[i], &state);
+		any = true;
+	}
+	if (any)
+		crypto_generichash_final(&state, who, APPROACH_WHO_BYTES);
+	sodium_memzero(&state, sizeof(state));
 }
 
 /* Life. */

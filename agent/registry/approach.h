@@ -52,6 +52,18 @@ int approach_check(const struct registries *registries,
 		   const struct registry_login *logins, size_t count,
 		   struct error *err);
 
+#define APPROACH_WHO_BYTES 16
+#define APPROACH_KEY_BYTES 32
+
+/* What the logins for a host (NULL: for all) amount to: the same for the same
+ * credentials, whoever sealed them how often; all zero where there are none.
+ * Nothing of them can be told from it. key: random, of this process.
+ */
+void approach_who(const struct registries *registries, const char *host,
+		  const struct registry_login *logins, size_t count,
+		  const unsigned char key[APPROACH_KEY_BYTES],
+		  unsigned char who[APPROACH_WHO_BYTES]);
+
 /* May the engine, by its answer to /info, reach this registry without TLS?
  * Pure.
  */

@@ -37,7 +37,7 @@ struct access;  /* controller/access/access.h */
 struct gathers;
 struct carries; /* controller/content/carry.h */
 struct upkeep;
-struct logins;  /* controller/cluster/logins.h */
+struct logins; /* controller/cluster/logins.h */
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
