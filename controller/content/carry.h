@@ -13,7 +13,7 @@
 #include "controller/content/gather.h"
 
 #define CARRY_ORDERS_MAX 256 /* those that ended first are forgotten */
-#define CARRY_LISTS_MAX 4   /* of these, the last: with lists of images */
+#define CARRY_LISTS_MAX 4    /* of these, the last: with lists of images */
 
 /* folder: the controller's state. */
 int carry_open(struct cluster *cluster, const char *folder, struct error *err);
@@ -27,7 +27,8 @@ cJSON *carry_order(struct cluster *cluster, const char *by,
 		   struct error *err);
 
 /* Of the order query->name: {"order", "what", "image", "nodes": [{"name", "up",
- * "phase", "done_bytes", "total_bytes", "code", "text"}], "content", "bytes", "output":
+ * "phase", "done_bytes", "total_bytes", "code", "text"}], "content", "bytes",
+ * "output":
  * [{"node", "text"}], "after", "final"}; phase is "waiting" until the node has
  * said something. The nodes of query->keys have also "images" (struct
  * image_info) and "left_out". output is what was printed from query->after on;

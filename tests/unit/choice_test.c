@@ -162,9 +162,14 @@ static void finds(const struct survey *survey, const char *word, char letter,
 		ok(rc < 0 && err.code == code, "%s is not: %s", word, err.text);
 }
 
+static void rename_id(struct image_info *image, char letter, size_t digits)
+{
+	for (size_t i = 0; i < digits; i++)
+		image->id[7 + i] = letter;
+}
+
 static void test_find(struct survey *survey)
 {
-	char *id = survey->images[5].id;
 
 	finds(survey, "r:5000/x/t:2", 'b', 0);
 	finds(survey, "foreign", 'f', 0);
@@ -174,10 +179,10 @@ static void test_find(struct survey *survey)
 	finds(survey, "ddd", 0, ENOENT);
 	finds(survey, "r:5000/x/t", 0, ENOENT);
 	finds(survey, "Not A Name", 0, EINVAL);
-	memcpy(id + 7, "eeee", 4);
+	rename_id(&survey->images[5], 'e', 4);
 	finds(survey, "eeee", 0, EINVAL);
 	finds(survey, "eeeee", 'e', 0);
-	memcpy(id + 7, "ffff", 4);
+	rename_id(&survey->images[5], 'f', 4);
 }
 
 static void test_sizes(void)
