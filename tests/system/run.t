@@ -159,6 +159,11 @@ run regatta run none.yaml --state none
 like "$err" "no device of gaudi is found on this machine: 1 are assumed" \
 	"devices that are not there are told"
 
+must small_disk full 16
+run regatta run good.yaml --state full/good
+like "$rc $err" "^1 .*full/good: found 1[0-9] MiB free on its disk, needed are" \
+	"nor does a run begin where there is no room for it"
+
 # Wrong, or out of reach.
 run regatta run good.yaml --state good
 is $rc 2 "a folder that is there is not taken for a new run"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #define CHOICES_MAX ((size_t)4 * PATH_MAX)
@@ -89,6 +90,23 @@ static int lock_daemons(struct folder *folder, void (*wait)(void *arg),
 		if (errno != EINTR)
 			return error_errno(err, "%s", path);
 	return 0;
+}
+
+int folder_check_room(const struct folder *folder, struct error *err)
+{
+	struct statvfs fs;
+	uint64_t bytes;
+
+	if (statvfs(folder->path, &fs) < 0)
+		return error_errno(err, "%.120s", folder->path);
+	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (bytes >= FOLDER_ROOM)
+		return 0;
+	return error_set(err, ENOSPC,
+			 "%.120s: found %llu MiB free on its disk, needed are "
+			 "%llu: make room, or name another folder with --state",
+			 folder->path, (unsigned long long)(bytes >> 20),
+			 (unsigned long long)(FOLDER_ROOM >> 20));
 }
 
 static int have_key(const struct folder *folder, const char *file,
@@ -179,6 +197,8 @@ static int fill(struct folder *folder, void (*wait)(void *arg), void *arg,
 	static const char *const folders[] = { "controller", "agent" };
 	char path[PATH_MAX];
 
+	if (folder_check_room(folder, err) < 0)
+		return -1;
 	if (mkdir(folder_file(folder, "keys", path), 0700) < 0 &&
 	    errno != EEXIST)
 		return error_errno(err, "%s", path);

@@ -25,6 +25,7 @@
 
 #include <cjson/cJSON.h>
 #include <limits.h>
+#include <stdint.h>
 
 #define FOLDER_PATH_MAX 3000 /* bytes of its path */
 
@@ -60,6 +61,10 @@ int folder_save_choices(const struct folder *folder, const cJSON *choices,
 			struct error *err);
 int folder_choices(const struct folder *folder, cJSON **choices,
 		   struct error *err);
+
+/* ENOSPC: its disk has less free than FOLDER_ROOM. */
+#define FOLDER_ROOM ((uint64_t)64 << 20)
+int folder_check_room(const struct folder *folder, struct error *err);
 
 void folder_clear(struct folder *folder); /* the files stay */
 OWNED_VALUE(struct folder, folder_clear)

@@ -572,6 +572,7 @@ static int finish(struct run *run, struct error *err)
 static void cut_short(struct run *run)
 {
 	bool hurry = run->interrupts > 1;
+	struct error why;
 
 	watch_free(take(run->watch));
 	client_free(take(run->client));
@@ -585,6 +586,9 @@ static void cut_short(struct run *run)
 			"removed; docker ps -a --filter "
 			"label=regatta.cluster=%s lists them",
 			run->folder.cluster);
+	/* Nothing ends before it is written down that it does. */
+	if (folder_check_room(&run->folder, &why) < 0)
+		cli_say(run->cli, "%s", why.text);
 	if (run->sweep)
 		cli_say(run->cli, "go on with: regatta run --resume %s",
 			run->folder.path);
