@@ -83,6 +83,22 @@ is $rc 2 "no node has devices of that vendor: $err"
 like "$err" 'no node in reach has devices of nvidia' "which is told"
 must dockerfile first
 
+# Whoever stops watching stops nothing, and may look again.
+must mkdir "$folder/../slow"
+must cp "$folder/tool" "$folder/../slow/"
+printf 'FROM scratch\nCOPY tool /tool\nRUN ["/tool", "print", "30", ",", "sleep", "2"]\n' \
+	>"$folder/../slow/Dockerfile"
+spawn watch regatta image build cpu/slow --nodes n1
+must wait_for 'log_of watch | grep -q "Running in"' 20
+kill -INT "$(pid_of watch)"
+ok '(($(code_of watch) != 0))' "Ctrl-C ends the command"
+like "$(log_of watch)" "the nodes go on, and the same command shows it again" \
+	"which says what goes on"
+run cli image build cpu/slow --nodes n1
+is "$rc $(grep -c 'n1 | Step 1/4' <<<"$err")" "0 1" \
+	"the same command shows all of it, from the beginning"
+slow=$(grep -oE 'vendors/cpu/slow:[0-9a-f]{12}' <<<"$err" | tail -1)
+
 # What it is built from came for it, too.
 must push "$REGISTRY/base:1" 1
 must mkdir "$folder/../based"
@@ -210,7 +226,7 @@ must job_with holds "$REGISTRY/b:1" wait, /host/go
 must wait_job "$JOB" running 60
 run image_json gc --nodes n1 --keep 0
 is "$(jq -r '.images[] | select(.removed) | .tags[0]' <<<"$out" | sort | tr '\n' ' ')" \
-	"$(printf '%s\n' "$REGISTRY"/{a:2,base:1} "$built" "$based" | sort | tr '\n' ' ')" "with --keep 0 all go that nobody needs"
+	"$(printf '%s\n' "$REGISTRY"/{a:2,base:1} "$built" "$based" "$slow" | sort | tr '\n' ' ')" "with --keep 0 all go that nobody needs"
 ok 'has e1 "$REGISTRY/b:1" && has e1 "$TOOL_IMAGE"' \
 	"but not one that a task has, and none of others"
 must touch "$BED/host/go"

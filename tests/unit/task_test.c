@@ -55,6 +55,7 @@ struct world {
 	struct fake_exchange *waiting; /* for the container's end */
 	char lose; /* do it, and close without an answer, once */
 	int code;  /* answer to create and start; 0: success */
+	int lacks; /* times that the image is gone when a container is made */
 	char asked[64];
 	/* the agent */
 	char states[128];
@@ -137,6 +138,12 @@ static void carry_out(struct world *world, struct fake_exchange *exchange,
 			    "{\"Id\":\"sha256:abc\",\"Config\":{}}");
 		break;
 	case CREATE:
+		if (world->lacks) {
+			world->lacks--;
+			fake_answer(exchange, 404,
+				    "{\"message\":\"No such image\"}");
+			return;
+		}
 		if (world->status)
 			fake_answer(exchange, 409, "{\"message\":\"in use\"}");
 		else
@@ -733,6 +740,24 @@ static void link_swapped_before_start(void)
 	world_free(world);
 }
 
+/* Somebody removes the image after it was found here. */
+static void image_taken_away(void)
+{
+	struct world *world = world_new();
+
+	world->lacks = 2;
+	begin(world);
+	ok(UNTIL(world, state_is(world, "ready")),
+	   "an image that is taken away is brought again");
+	is(world->states, "preparing ready", "and nothing is told of it");
+	world_free(world);
+	world = world_new();
+	world->lacks = 100;
+	begin(world);
+	ok(UNTIL(world, state_is(world, "ended:create")), "but not for ever");
+	world_free(world);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -747,5 +772,6 @@ int main(void)
 	adopted();
 	adopted_at_start();
 	link_swapped_before_start();
+	image_taken_away();
 	return tap_done();
 }
