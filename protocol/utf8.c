@@ -2,6 +2,8 @@
  */
 #include "protocol/utf8.h"
 
+#include <string.h>
+
 /* The first byte of a character of several, how many follow, and between what
  * the first of them lies. Source: Unicode 15, table 3-7.
  */
@@ -70,13 +72,43 @@ size_t utf8_cut(const char *text, size_t size)
 	return size;
 }
 
-size_t utf8_count(const char *text)
+static size_t character_width(uint32_t code)
 {
-	size_t count = 0;
+	/* clang-format off */
+	static const struct {
+		uint32_t from, to;
+		size_t width;
+	} ranges[] = { /* all others: 1 */
+		{ 0x0300, 0x036f, 0 }, { 0x200b, 0x200f, 0 },
+		{ 0xfe00, 0xfe0f, 0 }, { 0x1100, 0x115f, 2 },
+		{ 0x2e80, 0x303e, 2 }, { 0x3041, 0x4dbf, 2 },
+		{ 0x4e00, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },
+		{ 0xf900, 0xfaff, 2 }, { 0xfe30, 0xfe4f, 2 },
+		{ 0xff00, 0xff60, 2 }, { 0xffe0, 0xffe6, 2 },
+		{ 0x1f300, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 },
+		{ 0x20000, 0x3fffd, 2 },
+	};
+	/* clang-format on */
 
-	for (; *text; text++)
-		count += ((uint8_t)*text & 0xc0) != 0x80;
-	return count;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (code >= ranges[i].from && code <= ranges[i].to)
+			return ranges[i].width;
+	return 1;
+}
+
+size_t utf8_width(const char *text)
+{
+	size_t left = strlen(text), width = 0;
+
+	while (left) {
+		uint32_t code = 0;
+		size_t size = utf8_character(text, left, &code);
+
+		width += size ? character_width(code) : 1;
+		text += size ? size : 1;
+		left -= size ? size : 1;
+	}
+	return width;
 }
 
 size_t utf8_encode(uint32_t code, char to[4])

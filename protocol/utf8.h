@@ -29,8 +29,11 @@ size_t utf8_character(const char *text, size_t size, uint32_t *code);
  */
 size_t utf8_cut(const char *text, size_t size);
 
-/* Characters of a text, which may be broken. */
-size_t utf8_count(const char *text);
+/* Columns that a text takes on a terminal: 2 for the wide characters of East
+ * Asian scripts and for pictures (Unicode Standard Annex 11, by blocks), none
+ * for marks over others, and 1 for a byte of a broken one.
+ */
+size_t utf8_width(const char *text);
 
 /* Bytes written, 0: there is no such character. */
 size_t utf8_encode(uint32_t code, char to[4]);

@@ -364,7 +364,7 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 static void print_cell(FILE *out, const char *text, size_t width, bool right,
 		       bool last, enum colour colour, bool colours)
 {
-	int pad = (int)(width - utf8_count(text));
+	int pad = (int)(width - utf8_width(text));
 
 	if (right)
 		fprintf(out, "%*s", pad, "");
@@ -394,9 +394,9 @@ int table_print(const struct table *table, FILE *out, bool colours,
 	if (table->failed || !widths)
 		return error_nomem(err, "table");
 	for (size_t i = 0; i < table->width; i++)
-		widths[i] = utf8_count(table->columns[i].title);
+		widths[i] = utf8_width(table->columns[i].title);
 	for (size_t i = 0; i < table->count; i++) {
-		size_t width = utf8_count(table->cells[i].text);
+		size_t width = utf8_width(table->cells[i].text);
 
 		if (width > widths[i % table->width])
 			widths[i % table->width] = width;

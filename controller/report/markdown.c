@@ -36,7 +36,7 @@ static int put_cell(struct table *table, const cJSON *row, size_t column,
 	if (markdown_text(&table->cells, text, err) < 0 ||
 	    buffer_append(&table->cells, "", 1, err) < 0)
 		return -1;
-	width = utf8_count(table->cells.data + start);
+	width = utf8_width(table->cells.data + start);
 	if (width > table->widths[column])
 		table->widths[column] = width;
 	return 0;
@@ -48,7 +48,7 @@ static int fill_table(struct table *table, const cJSON *rows, struct error *err)
 
 	columns_choose(rows, &table->columns);
 	for (size_t c = 0; c < table->columns.count; c++)
-		table->widths[c] = utf8_count(column_title(&table->columns, c));
+		table->widths[c] = utf8_width(column_title(&table->columns, c));
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t c = 0; c < table->columns.count; c++)
@@ -62,7 +62,7 @@ static int fill_table(struct table *table, const cJSON *rows, struct error *err)
 static int put_padded(struct buffer *out, const char *text, size_t width,
 		      bool right, struct error *err)
 {
-	int blanks = (int)(width - utf8_count(text));
+	int blanks = (int)(width - utf8_width(text));
 
 	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
 			     text, right ? 0 : blanks, "");

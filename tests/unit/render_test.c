@@ -170,7 +170,7 @@ static void test_table(void)
 	fflush(out);
 	is(text,
 	   "  JOB  CELL        STATE\n"
-	   "    7  模=1\\x0a     completed\n"
+	   "    7  模=1\\x0a    completed\n"
 	   "12345  model=nano\n",
 	   "columns stand below each other, numbers to the right");
 	rewind(out);

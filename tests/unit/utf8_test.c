@@ -58,13 +58,21 @@ static void where_to_cut(void)
 		   utf8_cut(text, 7) == 4,
 	   "inside one it goes back");
 	ok(utf8_cut("\x80\x80\x80", 2) == 0, "at most to the beginning");
-	ok(utf8_count(text) == 3 && utf8_count("") == 0,
-	   "characters are counted");
+	ok(utf8_width(text) == 5 && utf8_width("") == 0,
+	   "columns are counted");
+}
+
+static void how_wide(void)
+{
+	ok(utf8_width("\u6a21\u578b-1") == 6, "ideographs take two columns");
+	ok(utf8_width("e\u0301x") == 2, "a mark over a letter takes none");
+	ok(utf8_width("a\xff\xe6z") == 4, "a broken byte takes one");
 }
 
 int main(void)
 {
 	tap_begin(40);
+	how_wide();
 	every_character();
 	what_is_none();
 	where_to_cut();
