@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 1000 /* while the engine is away */
-#define STRAYS_MS                                                              \
-	10000 /* that an engine may be late with what it was asked             \
-	       */
+#define RETRY_MS 1000   /* while the engine is away */
+#define STRAYS_MS 10000 /* after a task: so late may an engine be */
 
 static void agent_begin(struct agent *agent);
 
