@@ -1,0 +1,212 @@
+/* logins_test.c - what a sweep's logins go through at the controller.
+ */
+#include "controller/cluster/logins.h"
+
+#include "protocol/file.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+
+struct bed {
+	struct cluster cluster;
+	char folder[64];
+	struct key user, other, controller, node;
+};
+
+static void open_bed(struct bed *bed)
+{
+	*bed = (struct bed){ 0 };
+	snprintf(bed->folder, sizeof(bed->folder), "/tmp/logins-test-XXXXXX");
+	if (!mkdtemp(bed->folder) ||
+	    key_generate(&bed->user, "u", ROLE_OPERATOR, NULL) < 0 ||
+	    key_generate(&bed->other, "o", ROLE_OPERATOR, NULL) < 0 ||
+	    key_generate(&bed->controller, "c", ROLE_CONTROLLER, NULL) < 0 ||
+	    key_generate(&bed->node, "n", ROLE_AGENT, NULL) < 0)
+		exit(1);
+	bed->cluster.key = &bed->controller;
+	bed->cluster.store = store_new(bed->folder, NULL);
+	if (!bed->cluster.store)
+		exit(1);
+}
+
+static void close_bed(struct bed *bed)
+{
+	logins_free_all(&bed->cluster);
+	store_free(bed->cluster.store);
+	file_remove_tree(AT_FDCWD, bed->folder, NULL);
+}
+
+static struct registry_login sealed(const struct bed *bed, const char *registry,
+				    const char *name)
+{
+	struct credential who = { .username = (char *)name,
+				  .password = (char *)"pw" };
+	struct registry_login login = { 0 };
+
+	login_seal(registry, &who, bed->user.public, bed->controller.public,
+		   &login, NULL);
+	return login;
+}
+
+static void put_sweep(struct bed *bed, uint64_t id, enum job_state state)
+{
+	struct store *store = bed->cluster.store;
+	const struct sweep_row sweep = {
+		.id = id, .name = "s", .text = "", .client = "u t"
+	};
+	const struct job_row job = { .id = id,
+				     .sweep = id,
+				     .key = "k",
+				     .spec = "{}",
+				     .state = state,
+				     .attempt = 1 };
+
+	store_put_sweep(store, &sweep, NULL);
+	store_put_job(store, &job, NULL);
+}
+
+static void end_job(struct bed *bed, uint64_t id)
+{
+	const struct job_row job = { .id = id,
+				     .state = JOB_COMPLETED,
+				     .attempt = 1 };
+
+	store_set_job(bed->cluster.store, &job, NULL);
+	store_commit(bed->cluster.store, NULL);
+	logins_ended(&bed->cluster, id);
+	logins_settle(&bed->cluster);
+	store_commit(bed->cluster.store, NULL);
+}
+
+/* "r:1=name" of each that the node is given; "gone" where nothing is in it. */
+static const char *given(struct bed *bed, uint64_t sweep, const char *image)
+{
+	static char text[300];
+	struct registry_login *list = NULL;
+	size_t count = 0, used = 0;
+	struct error err;
+
+	text[0] = 0;
+	if (logins_give(&bed->cluster, sweep, bed->node.public, image, &list,
+			&count, &err) < 0)
+		return "error";
+	for (size_t i = 0; i < count; i++) {
+		owned(credential_clear) struct credential who = { 0 };
+		bool open = login_open(&list[i], &bed->node,
+				       bed->controller.public, &who, NULL) == 0;
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s=%s", i ? " " : "",
+					 list[i].registry,
+					 open             ? who.username
+					 : list[i].sealed ? "not to be opened"
+							  : "gone");
+	}
+	logins_free(list, count);
+	return text;
+}
+
+static void accepting(struct bed *bed)
+{
+	struct registry_login login = sealed(bed, "r:1", "me");
+	struct cluster *cluster = &bed->cluster;
+	struct error err = { 0 };
+
+	is_int(logins_accept(cluster, &login, 1, bed->user.public, &err), 0,
+	       "what its sender sealed for us is accepted");
+	ok(logins_accept(cluster, &login, 1, bed->other.public, &err) < 0 &&
+		   err.code == EINVAL,
+	   "from somebody else it is not: %s", err.text);
+	cluster->key = &bed->node;
+	ok(logins_accept(cluster, &login, 1, bed->user.public, &err) < 0 &&
+		   err.code == EINVAL,
+	   "nor what is for another controller: %s", err.text);
+	cluster->key = &bed->controller;
+	login_clear(&login);
+}
+
+static void giving(struct bed *bed)
+{
+	struct registry_login logins[] = { sealed(bed, "r:1", "one"),
+					   sealed(bed, "docker.io", "hub") };
+	struct cluster *cluster = &bed->cluster;
+
+	put_sweep(bed, 1, JOB_QUEUED);
+	put_sweep(bed, 2, JOB_QUEUED);
+	logins_put(cluster, 1, logins, 2, NULL);
+	store_commit(cluster->store, NULL);
+	is(given(bed, 1, "r:1/a:1"), "r:1=one",
+	   "a node is given what its image needs, sealed for it");
+	is(given(bed, 1, "ubuntu"), "docker.io=hub", "the Hub's, too");
+	is(given(bed, 1, "r:2/a"), "", "and nothing else");
+	is(given(bed, 1, NULL), "docker.io=hub r:1=one", "for a build, all");
+	is(given(bed, 2, NULL), "", "of its own sweep");
+	logins_settle(cluster);
+	cluster->key = &bed->other;
+	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
+	   "with another key they cannot be opened any more");
+	cluster->key = &bed->controller;
+	login_clear(&logins[0]);
+	login_clear(&logins[1]);
+}
+
+/* How many registries of the sweep have lost theirs. */
+static int gone(struct bed *bed, const struct registry_login *sent,
+		size_t count)
+{
+	cJSON *list = cJSON_CreateArray();
+	int found;
+
+	logins_gone(&bed->cluster, 1, sent, count, list, NULL);
+	found = cJSON_GetArraySize(list);
+	cJSON_Delete(list);
+	return found;
+}
+
+static void ending(struct bed *bed)
+{
+	struct registry_login again = sealed(bed, "r:1", "again");
+	struct cluster *cluster = &bed->cluster;
+
+	logins_settle(cluster);
+	store_commit(cluster->store, NULL);
+	is_int(gone(bed, NULL, 0), 0, "while jobs are left they stay");
+	end_job(bed, 2);
+	is(given(bed, 1, "r:1/a"), "r:1=one", "whatever other sweeps do");
+	/* As after a restart. */
+	logins_free_all(cluster);
+	logins_load(cluster, NULL);
+	is(given(bed, 1, "r:1/a"), "r:1=one", "also over a restart");
+	end_job(bed, 1);
+	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
+	   "with the last job they go");
+	is_int(gone(bed, NULL, 0), 2, "which is known");
+	is_int(gone(bed, &again, 1), 1, "but for what is sent anew");
+	logins_put(cluster, 1, &again, 1, NULL);
+	store_commit(cluster->store, NULL);
+	is(given(bed, 1, NULL), "docker.io=gone r:1=again", "and kept then");
+	logins_settle(cluster);
+	store_commit(cluster->store, NULL);
+	is(given(bed, 1, "r:1/a"), "r:1=gone",
+	   "unless nothing is to run again");
+	login_clear(&again);
+}
+
+int main(void)
+{
+	struct bed bed;
+
+	if (sodium_init() < 0)
+		return 1;
+	tap_begin(60);
+	open_bed(&bed);
+	accepting(&bed);
+	giving(&bed);
+	ending(&bed);
+	close_bed(&bed);
+	return tap_done();
+}
