@@ -162,7 +162,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 		cluster->logs_full = false;
 	if (ack.length == log->offset + size) {
 		cluster->stored_bytes += size;
-		quota_stored(cluster, task, log->stream, size);
+		quota_stored(cluster, job->gang, log->stream, size);
 	}
 	task->index_new |= followed_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
@@ -375,6 +375,7 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	reading->missed += offset - reading->offset;
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset = offset + got;
+	quota_stored(cluster, gang, reading->stream, 0);
 	gang->job->progress_seq = ++cluster->progress_seq;
 	cluster->changed = true;
 	return true;

@@ -7,6 +7,7 @@
 #include "protocol/log.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STEP_MIN (64 << 10)
@@ -33,20 +34,21 @@ static uint64_t streams_of(const struct gang *gang)
 }
 
 /* Up to where the stream was read for figures; false: that is not known. */
-static bool read_up_to(struct cluster *cluster, const struct task *task,
+static bool read_up_to(struct cluster *cluster, const struct gang *gang,
 		       const char *stream, uint64_t *end)
 {
-	const struct gang *gang = task->job->gang;
+	const char *digits = strrchr(stream, '-');
+	uint32_t rank = digits ? (uint32_t)strtoul(digits + 1, NULL, 10) : 0;
 	char samples[TRACE_STREAM_SIZE];
 
-	trace_stream(task->rank, samples);
-	if (!strcmp(stream, samples)) {
-		if (gang->samplings && !gang->samplings[task->rank].broken)
-			*end = gang->samplings[task->rank].offset;
+	trace_stream(rank, samples);
+	if (!strcmp(stream, samples) && rank < gang->spec.nodes) {
+		if (gang->samplings && !gang->samplings[rank].broken)
+			*end = gang->samplings[rank].offset;
 		return gang->samplings;
 	}
 	if (!gang->readings)
-		return !intake_rules(cluster, task->job);
+		return !intake_rules(cluster, gang->job);
 	for (size_t i = 0; i < gang->readings_count; i++)
 		if (!strcmp(gang->readings[i].stream, stream) &&
 		    !gang->readings[i].broken)
@@ -54,8 +56,8 @@ static bool read_up_to(struct cluster *cluster, const struct task *task,
 	return true;
 }
 
-static void tell(struct gang *gang, const struct task *task, const char *stream,
-		 uint64_t limit, const struct error *err)
+static void tell(struct gang *gang, const char *stream, uint64_t limit,
+		 const struct error *err)
 {
 	if (err)
 		log_error("job=%" PRIu64 " stream=%s: more than %" PRIu64
@@ -70,13 +72,12 @@ static void tell(struct gang *gang, const struct task *task, const char *stream,
 	gang->boundless |= err != NULL;
 }
 
-void quota_stored(struct cluster *cluster, struct task *task,
+void quota_stored(struct cluster *cluster, struct gang *gang,
 		  const char *stream, size_t size)
 {
-	struct gang *gang = task->job->gang;
 	uint64_t limit = cluster->keep.job_bytes, share, step;
 	uint64_t length = 0, end, freed = 0;
-	const struct job *job = task->job;
+	const struct job *job = gang->job;
 	struct logcut cut;
 	struct error err;
 
@@ -96,15 +97,15 @@ void quota_stored(struct cluster *cluster, struct task *task,
 	    length - (cut.to - cut.from) <= share + step)
 		return;
 	end = length - share / 2;
-	if (!read_up_to(cluster, task, stream, &end))
+	if (!read_up_to(cluster, gang, stream, &end))
 		return;
 	if (end > length - share / 2)
 		end = length - share / 2;
 	if (logstore_cut(cluster->logs, job->id, job->attempt, stream,
 			 share / 2, end, &freed, &err) < 0)
-		tell(gang, task, stream, limit, &err);
+		tell(gang, stream, limit, &err);
 	else if (freed)
-		tell(gang, task, stream, limit, NULL);
+		tell(gang, stream, limit, NULL);
 	cluster->stored_bytes -= freed;
 	gang->log_bytes -= freed < gang->log_bytes ? freed : gang->log_bytes;
 }

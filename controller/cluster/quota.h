@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct cluster;
-struct task;
+struct gang;
 
 /* What is kept; 0: without a limit. */
 struct keep {
@@ -21,12 +21,12 @@ struct keep {
 	uint64_t sweep_days; /* after that long a sweep is forgotten */
 };
 
-/* `size` bytes of a stream of the task were stored: when its job has more than
- * keep.job_bytes by now, and this stream more than its share, the middle of
- * the stream goes, but nothing that is still to be read for figures. Beginning
- * and end stay.
+/* `size` bytes of a stream were stored, or (0) some were read: when its job has
+ * more than keep.job_bytes by now, and this stream more than its share, the
+ * middle of the stream goes, but nothing that is still to be read for figures.
+ * Beginning and end stay.
  */
-void quota_stored(struct cluster *cluster, struct task *task,
+void quota_stored(struct cluster *cluster, struct gang *gang,
 		  const char *stream, size_t size);
 
 #endif

@@ -30,6 +30,7 @@ struct walk {
 	enum deed deed;
 	uint64_t keep;
 	bool files;        /* what is shortened loses its files, too */
+	bool by_itself;    /* no more than has to be */
 	int64_t before_ms; /* only what ended then */
 	int64_t until_ms;
 	uint64_t jobs, bytes;
@@ -177,6 +178,41 @@ static int count_output(struct walk *walk, const struct job_row *row,
 	return 0;
 }
 
+/* How much has to go, or 0. Once something goes, a bit more does: there must be
+ * a while until the next walk.
+ */
+static uint64_t excess_of_disk(const struct upkeep *upkeep)
+{
+	uint64_t wanted = upkeep->cluster->keep.free_bytes, there;
+	struct statvfs disk;
+
+	if (!wanted || statvfs(upkeep->state, &disk) < 0)
+		return 0;
+	there = (uint64_t)disk.f_bavail * disk.f_frsize;
+	wanted += upkeep->busy ? wanted / 20 : 0;
+	return there < wanted ? wanted - there : 0;
+}
+
+static uint64_t excess_of_output(const struct upkeep *upkeep)
+{
+	const struct cluster *cluster = upkeep->cluster;
+	const struct keep *keep = &cluster->keep;
+	uint64_t total = upkeep->total + cluster->stored_bytes - upkeep->stored;
+	uint64_t most =
+		keep->logs_bytes - (upkeep->busy ? keep->logs_bytes / 20 : 0);
+
+	return keep->logs_bytes && upkeep->known && total > most ? total - most
+								 : 0;
+}
+
+/* Collected files are no output: without them only the disk has more room. */
+static bool excess(const struct upkeep *upkeep)
+{
+	bool files = upkeep->busy && upkeep->deed == DEED_FILES;
+
+	return excess_of_disk(upkeep) || (!files && excess_of_output(upkeep));
+}
+
 /* store_job_fn */
 static int walk_job(const struct job_row *row, void *arg)
 {
@@ -188,7 +224,8 @@ static int walk_job(const struct job_row *row, void *arg)
 		[DEED_REMOVE] = remove_output,
 	};
 	struct walk *walk = arg;
-	uint64_t *counted = &walk->cluster->upkeep->counted;
+	struct upkeep *upkeep = walk->cluster->upkeep;
+	uint64_t *counted = &upkeep->counted;
 	uint64_t bytes = walk->bytes;
 	/* One in memory has tasks, or containers, that are not gone. */
 	bool over = job_state_final(row->state) &&
@@ -207,10 +244,16 @@ static int walk_job(const struct job_row *row, void *arg)
 		*counted = row->id;
 		walk->jobs++;
 	}
+	if (walk->deed == DEED_SHORTEN || walk->deed == DEED_REMOVE)
+		upkeep->total -= walk->bytes - bytes < upkeep->total
+					 ? walk->bytes - bytes
+					 : upkeep->total;
 	if (rc)
 		walk->more = true; /* the same job again */
 	else
 		walk->after = row->id;
+	if (rc == 0 && walk->by_itself && !excess(upkeep))
+		rc = walk->more = true;
 	return rc;
 }
 
@@ -251,41 +294,6 @@ int upkeep_order(struct cluster *cluster, const struct message_gc *message,
 }
 
 /* By itself. */
-
-/* How much has to go, or 0. Once something goes, a bit more does: there must be
- * a while until the next walk.
- */
-static uint64_t excess_of_disk(const struct upkeep *upkeep)
-{
-	uint64_t wanted = upkeep->cluster->keep.free_bytes, there;
-	struct statvfs disk;
-
-	if (!wanted || statvfs(upkeep->state, &disk) < 0)
-		return 0;
-	there = (uint64_t)disk.f_bavail * disk.f_frsize;
-	wanted += upkeep->busy ? wanted / 20 : 0;
-	return there < wanted ? wanted - there : 0;
-}
-
-static uint64_t excess_of_output(const struct upkeep *upkeep)
-{
-	const struct cluster *cluster = upkeep->cluster;
-	const struct keep *keep = &cluster->keep;
-	uint64_t total = upkeep->total + cluster->stored_bytes - upkeep->stored;
-	uint64_t most =
-		keep->logs_bytes - (upkeep->busy ? keep->logs_bytes / 20 : 0);
-
-	return keep->logs_bytes && upkeep->known && total > most ? total - most
-								 : 0;
-}
-
-/* Collected files are no output: without them only the disk has more room. */
-static bool excess(const struct upkeep *upkeep)
-{
-	bool files = upkeep->busy && upkeep->deed == DEED_FILES;
-
-	return excess_of_disk(upkeep) || (!files && excess_of_output(upkeep));
-}
 
 static void begin(struct upkeep *upkeep, enum deed deed)
 {
@@ -341,6 +349,7 @@ static void work(struct upkeep *upkeep)
 		.cluster = upkeep->cluster,
 		.deed = upkeep->deed,
 		.keep = upkeep->cluster->keep.ends_bytes,
+		.by_itself = upkeep->deed != DEED_COUNT,
 		.before_ms = INT64_MAX,
 		.after = upkeep->after,
 	};
@@ -363,9 +372,6 @@ static void work(struct upkeep *upkeep)
 	upkeep->after = walk.after;
 	upkeep->jobs += walk.jobs;
 	upkeep->bytes += walk.bytes;
-	if (upkeep->deed == DEED_SHORTEN || upkeep->deed == DEED_REMOVE)
-		upkeep->total -=
-			walk.bytes < upkeep->total ? walk.bytes : upkeep->total;
 	if (!walk.more)
 		walked(upkeep);
 }
@@ -388,10 +394,13 @@ static bool trim_audit(struct upkeep *upkeep)
 	int64_t oldest_ms = row.time_ms - (int64_t)keep->audit_days * DAY_MS;
 	struct error err;
 
-	if (!keep->audit_rows ||
-	    store_pending(cluster->store, NULL)) /* reads do not see those */
+	if (!keep->audit_rows)
 		return false;
+	/* Not for a few: each time is another row. */
 	if (store_trim_audit(cluster->store, keep->audit_rows, oldest_ms,
+			     (uint32_t)(keep->audit_rows / 100 + 1 < ORDER_ROWS
+						? keep->audit_rows / 100 + 1
+						: ORDER_ROWS),
 			     ORDER_ROWS, &rows, &err) < 0) {
 		log_error("audit: %s", err.text);
 		return false;
@@ -425,11 +434,11 @@ static int upkeep_run(sd_event_source *source, uint64_t usec, void *arg)
 	int64_t now = clock_mono_ms();
 	bool more = forget_some(cluster, &upkeep->forget, now + SLICE_MS);
 
-	if (now >= upkeep->audit_ms) {
-		more |= trim_audit(upkeep);
-		if (!more && !store_pending(cluster->store, NULL))
-			upkeep->audit_ms = now + AUDIT_MS;
-	}
+	/* What waits to be committed is not seen by reads. */
+	if (now >= upkeep->audit_ms && !store_pending(cluster->store, NULL) &&
+	    !trim_audit(upkeep))
+		upkeep->audit_ms = now + AUDIT_MS;
+	more |= now >= upkeep->audit_ms;
 	if (upkeep->busy)
 		work(upkeep);
 	else if (now >= upkeep->rest_until_ms)

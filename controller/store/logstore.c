@@ -686,17 +686,22 @@ static int remove_log(int folder, const char *name, int64_t until_ms,
 	struct path path = path_of(0, 0, name, ".log");
 	owned_fd int fd =
 		openat(folder, path.text + 4, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
+	struct stat st, now;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s", path.text + 4);
 	/* Where that is not possible it takes as long as it takes. */
-	while (st.st_blocks && logcut_empty(fd, NULL) == 1)
-		if (clock_mono_ms() >= until_ms)
-			return 1;
+	while (st.st_blocks && logcut_empty(fd, NULL) == 1) {
+		if (clock_mono_ms() < until_ms)
+			continue;
+		if (fstat(fd, &now) == 0 && now.st_blocks < st.st_blocks)
+			*freed +=
+				(uint64_t)(st.st_blocks - now.st_blocks) * 512;
+		return 1;
+	}
 	if (unlinkat(folder, path.text + 4, 0) < 0)
 		return error_errno(err, "%s", path.text + 4);
-	*freed += (uint64_t)st.st_size;
+	*freed += (uint64_t)st.st_blocks * 512;
 	return 0;
 }
 

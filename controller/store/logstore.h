@@ -111,7 +111,7 @@ int logstore_shorten(struct logstore *store, uint64_t job, uint32_t attempt,
 		     uint64_t keep, int64_t until_ms, uint64_t *freed,
 		     struct error *err);
 
-/* The same, but nothing stays. */
+/* The same, but nothing stays; freed are bytes on disk. */
 int logstore_remove(struct logstore *store, uint64_t job, uint32_t attempt,
 		    int64_t until_ms, uint64_t *freed, struct error *err);
 

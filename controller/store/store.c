@@ -519,7 +519,8 @@ int store_job_origin(struct store *store, uint64_t job, bool *is_origin,
 }
 
 int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
-		     uint32_t most, uint64_t *rows, struct error *err)
+		     uint32_t least, uint32_t most, uint64_t *rows,
+		     struct error *err)
 {
 	sqlite3_int64 first = 0, last = 0, to = 0;
 	char sql[300];
@@ -540,7 +541,7 @@ int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
 		 (long long)last, most);
 	if (database_number(store->database, sql, &to, err) < 0)
 		return -1;
-	if (!first || to < first)
+	if (!first || to - first + 1 < (sqlite3_int64)least)
 		return 0;
 	if (QUEUE(store, WRITE_OLD_AUDIT, err, number(to)) < 0)
 		return -1;

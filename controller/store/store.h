@@ -199,11 +199,12 @@ int store_job_origin(struct store *store, uint64_t job, bool *is_origin,
 		     struct error *err);
 
 /* Queue the removal of the oldest orders, of at most `most` rows: of those that
- * are not among the last `keep` and from before before_ms. *rows: how many.
- * Nothing may be queued.
+ * are not among the last `keep` and from before before_ms. *rows: how many;
+ * none where there are fewer than `least`. Nothing may be queued.
  */
 int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
-		     uint32_t most, uint64_t *rows, struct error *err);
+		     uint32_t least, uint32_t most, uint64_t *rows,
+		     struct error *err);
 
 /* One of that sweep and image is replaced. */
 int store_put_pin(struct store *store, const struct pin_row *row,

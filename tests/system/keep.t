@@ -55,6 +55,21 @@ like "$out" 'rank-0 .*57.2 MiB .*5[0-9]\.[0-9] MiB of it removed on 20' \
 ok '[[ $(log_of cluster/controller | grep -c "too much\|job has more than") \
 	== 2 ]]' "each controller says it once"
 
+# A controller that has to read a training again says what is not there.
+must submit_tool cut framework=cpu model=gpt-nano print 6000000 , \
+	wait /host/go , steps 20 0
+cut=$JOB
+must wait_job "$cut" running 20
+must wait_for '(($(disk "$cut") < 4900 && $(log_size "$cut") == 6000000))' 20
+must controller_kill
+must controller_up
+touch "$BED/host/cut/go"
+must wait_job "$cut" completed 30
+must wait_sweep "$SWEEP" 20
+like "$(job_get "$cut" '.result | tojson')" \
+	"rank-0: [0-9]+ bytes of it were removed before they were read" \
+	"a result whose log had lost its middle says so"
+
 # Ended jobs: an order, and what is computed from the log.
 must submit_tool steps framework=cpu model=gpt-nano 'collect=[/kept]' \
 	into /kept , print 1000 , into - , steps 4000 0
@@ -64,7 +79,7 @@ is "$(job_get "$steps" .state)" completed "(a training)"
 run regatta verify "$steps"
 is "$rc" 0 "its result comes out of its log"
 run regatta gc --older 0 --keep 8K --format json
-ok '[[ $(jq .jobs <<<"$out") == 1 ]]' "an order shortens it"
+ok '[[ $(jq .jobs <<<"$out") == 2 ]]' "an order shortens it, and the other"
 ok '(($(disk "$steps") < 100))' "to its ends"
 like "$(cli files "$steps")" "/kept +- +removed with the old output" \
 	"what it collected goes with that"
@@ -126,6 +141,8 @@ ok 'wait_for "regatta audit | grep -q audit-trim" 20' \
 	"that old orders are forgotten is one"
 ok '(($(regatta audit --format json | jq ".audit | length") <= 6))' \
 	"the last ones are kept"
+is "$(regatta audit --format json |
+	jq '[.audit[].act | select(. == "audit-trim")] | length')" 1 "once"
 ok 'wait_for "regatta files $old | grep -q \"removed with\"" 20' \
 	"when the disk is full, collected files go, too"
 

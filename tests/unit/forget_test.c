@@ -126,17 +126,21 @@ static void test_audit(void)
 		store_put_audit(store, &row, NULL);
 	}
 	store_commit(store, NULL);
-	ok(store_trim_audit(store, 10, 1000, 100, &rows, NULL) == 0 && !rows,
+	ok(store_trim_audit(store, 10, 1000, 1, 100, &rows, NULL) == 0 && !rows,
 	   "as many orders as are wanted stay");
-	ok(store_trim_audit(store, 4, 1000, 2, &rows, NULL) == 0 && rows == 2,
+	ok(store_trim_audit(store, 4, 1000, 1, 2, &rows, NULL) == 0 &&
+		   rows == 2,
 	   "the oldest go, so many at once");
 	store_commit(store, NULL);
-	ok(store_trim_audit(store, 4, 500, 100, &rows, NULL) == 0 && !rows,
+	ok(store_trim_audit(store, 4, 500, 1, 100, &rows, NULL) == 0 && !rows,
 	   "none that is young, or behind one");
-	ok(store_trim_audit(store, 4, 1000, 100, &rows, NULL) == 0 && rows == 4,
+	ok(store_trim_audit(store, 4, 1000, 5, 100, &rows, NULL) == 0 && !rows,
+	   "nor as few as are not worth it");
+	ok(store_trim_audit(store, 4, 1000, 4, 100, &rows, NULL) == 0 &&
+		   rows == 4,
 	   "nor one of the last");
 	store_commit(store, NULL);
-	ok(store_trim_audit(store, 4, 1000, 100, &rows, NULL) == 0 && !rows,
+	ok(store_trim_audit(store, 4, 1000, 1, 100, &rows, NULL) == 0 && !rows,
 	   "twice is once");
 	store_free(store);
 }
