@@ -37,26 +37,44 @@ debs_build()
 	run -t 900 make -s -C "$ROOT" deb
 }
 
-# The machine's own way to its packages is that of the new system, too.
-root_of()
+# The libraries and programs that packages need, other than each other.
+debs_depend() # PACKAGE...
 {
-	local file sources options=() names
+	local file
 
-	[[ ! -s $1 ]] || return 0
-	for file in /etc/apt/apt.conf.d/*; do
-		grep -q Acquire "$file" && options+=(--aptopt="$file")
-	done
-	sources=(/etc/apt/sources.list.d/*.sources /etc/apt/sources.list)
-	names=$(for file in "$DEBS"/*_"$DEBS_VERSION"_*.deb; do
+	for file; do
 		dpkg-deb -f "$file" Depends Pre-Depends
 	done | tr ',' '\n' | sed 's/[|(].*//; s/.*: //; s/ //g' |
-		grep -v -e '^regatta' -e '^$' | sort -u | paste -sd,)
-	# shellcheck disable=SC1091
+		grep -v -e '^regatta' -e '^$' | sort -u | paste -sd,
+}
+
+root_make() # FILE PACKAGES SUITE SOURCE... (- is standard input)
+{
+	local file=$1 packages=$2 part options=()
+
+	shift 2
+	# The machine's own way to its packages is the new system's, too.
+	for part in /etc/apt/apt.conf.d/*; do
+		grep -q Acquire "$part" && options+=(--aptopt="$part")
+	done
 	mmdebstrap --quiet --variant=minbase --mode=root "${options[@]}" \
-		--include="systemd-sysv,dbus,$names${2:+,$2}" \
+		--include="apt,systemd-sysv,dbus,$packages" \
 		--customize-hook='rm -rf $1/var/cache/apt $1/var/lib/apt/lists' \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "${1%.tar}.new.tar" - \
-		< <(cat "${sources[@]}" 2>/dev/null) && mv "${1%.tar}.new.tar" "$1"
+		"$1" "${file%.tar}.new.tar" "${@:2}" &&
+		mv "${file%.tar}.new.tar" "$file"
+}
+
+root_of()
+{
+	local sources=(/etc/apt/sources.list.d/*.sources /etc/apt/sources.list)
+	local depends
+
+	[[ ! -s $1 ]] || return 0
+	depends=$(debs_depend "$DEBS"/*_"$DEBS_VERSION"_*.deb)
+	# shellcheck disable=SC1091
+	root_make "$1" "$depends${2:+,$2}" \
+		"$(. /etc/os-release && echo "$VERSION_CODENAME")" - \
+		< <(cat "${sources[@]}" 2>/dev/null)
 }
 
 boxes_up()
@@ -84,10 +102,11 @@ box_new()
 
 	shift
 	mapfile -t more < <(box_abilities)
-	# Docker's volumes cannot lie on its own file system.
+	# What an engine keeps cannot lie on a file system that one made.
 	if [[ $BOX_ENGINE == yes ]]; then
-		mkdir -p "$BED/box/$name/docker"
-		more+=(-v "$BED/box/$name/docker:/var/lib/docker")
+		mkdir -p "$BED/box/$name/"{docker,containerd}
+		more+=(-v "$BED/box/$name/docker:/var/lib/docker"
+			-v "$BED/box/$name/containerd:/var/lib/containerd")
 	fi
 	dk boxes run -d --name "$name" --hostname "$name" --network none \
 		--stop-signal SIGRTMIN+3 --stop-timeout 30 -e container=docker \

@@ -17,7 +17,7 @@ BOX_ENGINE=yes
 
 run -t 900 debs_build
 [[ $rc == 0 ]] || die "no packages: $err"
-must root_of "$DEBS/node.tar" iproute2,docker.io,iptables
+must root_of "$DEBS/node.tar" iproute2,docker.io,iptables,kmod
 must box_debs "$shared/build/deb" "$DEBS_VERSION"
 must boxes_up "$DEBS/node.tar"
 must box_switch
