@@ -4,12 +4,12 @@
 
 #include "controller/cli/imagelist.h"
 #include "controller/cli/json.h"
+#include "protocol/digest.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -102,13 +102,11 @@ static struct recipe_entry *add_entry(struct image_file *file, const char *path,
 	return entries;
 }
 
-static char *hex_of(crypto_hash_sha256_state *state)
+static char *hex_of(struct digest *digest)
 {
-	unsigned char digest[crypto_hash_sha256_BYTES];
 	char hex[CONTENT_HASH_SIZE];
 
-	crypto_hash_sha256_final(state, digest);
-	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+	digest_hex(digest, hex);
 	return strdup(hex);
 }
 
@@ -116,16 +114,15 @@ static char *hex_of(crypto_hash_sha256_state *state)
 static int read_entry(struct image_file *file, struct recipe_entry *entry,
 		      struct error *err)
 {
-	crypto_hash_sha256_state state;
+	struct digest digest;
 	owned(buffer_clear) struct buffer text;
 	bool small = true;
 	la_ssize_t got;
 
 	buffer_init(&text, TEXTS_SMALL);
-	crypto_hash_sha256_init(&state);
+	digest_init(&digest);
 	while ((got = archive_read_data(file->in, file->piece, PIECE)) > 0) {
-		crypto_hash_sha256_update(&state, (unsigned char *)file->piece,
-					  (unsigned long long)got);
+		digest_add(&digest, file->piece, (size_t)got);
 		entry->bytes += (uint64_t)got;
 		if (entry->bytes == (uint64_t)got)
 			small = *file->piece == '{' || *file->piece == '[';
@@ -139,7 +136,7 @@ static int read_entry(struct image_file *file, struct recipe_entry *entry,
 	}
 	if (got < 0)
 		return wrong(file, err);
-	entry->content = hex_of(&state);
+	entry->content = hex_of(&digest);
 	if (!entry->content)
 		return error_nomem(err, "image file");
 	return small && entry->bytes ? texts_add(&file->texts, entry->path,
@@ -194,15 +191,14 @@ static int add_list(struct image_file *file, struct error *err)
 {
 	const struct text *text = &file->texts.list[file->texts.count - 1];
 	struct recipe_entry *entry = add_entry(file, text->path, SIZE_MAX, err);
-	crypto_hash_sha256_state state;
+	struct digest digest;
 
 	if (!entry)
 		return -1;
-	crypto_hash_sha256_init(&state);
-	crypto_hash_sha256_update(&state, (const unsigned char *)text->data,
-				  text->size);
+	digest_init(&digest);
+	digest_add(&digest, text->data, text->size);
 	entry->bytes = text->size;
-	entry->content = hex_of(&state);
+	entry->content = hex_of(&digest);
 	return entry->content ? 0 : error_nomem(err, "image file");
 }
 
@@ -366,19 +362,14 @@ static int send_recipe(struct image_file *file, struct client *client,
 		       char hash[CONTENT_HASH_SIZE], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	crypto_hash_sha256_state state;
-	owned_free char *hex = NULL;
+	struct digest digest;
 
 	buffer_init(&text, RECIPE_BYTES_MAX);
 	if (codec_encode(&recipe_schema, &file->recipe, &text, err) < 0)
 		return -1;
-	crypto_hash_sha256_init(&state);
-	crypto_hash_sha256_update(&state, (unsigned char *)text.data,
-				  text.size);
-	hex = hex_of(&state);
-	if (!hex)
-		return error_nomem(err, "image file");
-	memcpy(hash, hex, CONTENT_HASH_SIZE);
+	digest_init(&digest);
+	digest_add(&digest, text.data, text.size);
+	digest_hex(&digest, hash);
 	return send_memory(client, text.data, text.size, hash, err);
 }
 

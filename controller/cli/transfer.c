@@ -3,9 +3,9 @@
 #include "controller/cli/transfer.h"
 
 #include "controller/cli/json.h"
+#include "protocol/digest.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <string.h>
 
 #define PIECE MESSAGE_PAYLOAD_MAX
@@ -145,13 +145,12 @@ static int write_all(int fd, const char *data, size_t size, struct error *err)
 int transfer_get(struct client *client, const char *hash, int fd,
 		 transfer_progress_fn *progress, void *arg, struct error *err)
 {
-	unsigned char digest[crypto_hash_sha256_BYTES];
 	struct message_content_get get = { .hash = (char *)hash };
-	crypto_hash_sha256_state state;
+	struct digest digest;
 	char found[CONTENT_HASH_SIZE];
 	uint64_t total;
 
-	crypto_hash_sha256_init(&state);
+	digest_init(&digest);
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
 
@@ -162,15 +161,14 @@ int transfer_get(struct client *client, const char *hash, int fd,
 		if (!answer.size && get.offset < total)
 			return error_set(err, EPROTO,
 					 "the controller sent nothing");
-		crypto_hash_sha256_update(&state, answer.payload, answer.size);
+		digest_add(&digest, answer.payload, answer.size);
 		if (write_all(fd, answer.payload, answer.size, err) < 0)
 			return -1;
 		get.offset += answer.size;
 		if (progress)
 			progress(arg, get.offset, total);
 	} while (get.offset < total);
-	crypto_hash_sha256_final(&state, digest);
-	sodium_bin2hex(found, sizeof(found), digest, sizeof(digest));
+	digest_hex(&digest, found);
 	return strcmp(found, hash) ? error_set(err, EBADMSG,
 					       "other bytes came than its hash "
 					       "says")

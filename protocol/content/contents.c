@@ -2,6 +2,7 @@
  */
 #include "protocol/content/contents.h"
 
+#include "protocol/digest.h"
 #include "protocol/file.h"
 
 #include <dirent.h>
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ struct incoming {
 	uint64_t length;
 	uint64_t hashed;
 	uint64_t flushed;
-	crypto_hash_sha256_state state;
+	struct digest digest;
 };
 
 bool content_hash_valid(const char *hash)
@@ -448,7 +448,7 @@ struct incoming *incoming_new(struct contents *contents, const char *hash,
 	else
 		snprintf(incoming->name, sizeof(incoming->name), "new-%" PRIu64,
 			 ++contents->made);
-	crypto_hash_sha256_init(&incoming->state);
+	digest_init(&incoming->digest);
 	if (open_incoming(incoming, err) < 0)
 		return NULL;
 	return take(incoming);
@@ -484,7 +484,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 				 incoming->bytes);
 	/* What was there already is hashed at the end. */
 	if (incoming->hashed == incoming->length) {
-		crypto_hash_sha256_update(&incoming->state, data, size);
+		digest_add(&incoming->digest, data, size);
 		incoming->hashed += size;
 	}
 	for (size_t done = 0; done < size;) {
@@ -497,7 +497,7 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 			error_errno(err, "content %.12s", incoming->name);
 			/* The hash went ahead: begin it anew at the end. */
 			incoming->hashed = 0;
-			crypto_hash_sha256_init(&incoming->state);
+			digest_init(&incoming->digest);
 			return -1;
 		}
 		done += (size_t)put;
@@ -528,9 +528,7 @@ static int hash_step(struct incoming *incoming, struct error *err)
 					 incoming->name,
 					 got < 0 ? strerror(errno)
 						 : "shorter than it was");
-		crypto_hash_sha256_update(&incoming->state,
-					  (unsigned char *)piece,
-					  (unsigned long long)got);
+		digest_add(&incoming->digest, piece, (size_t)got);
 		incoming->hashed += (uint64_t)got;
 		done += (size_t)got;
 	}
@@ -560,7 +558,6 @@ static int settle(struct incoming *incoming, const char *hash,
 int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 		    struct error *err)
 {
-	unsigned char digest[crypto_hash_sha256_BYTES];
 	char found[CONTENT_HASH_SIZE];
 	int rc;
 
@@ -572,11 +569,9 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 	rc = hash_step(incoming, err);
 	if (rc)
 		return rc;
-	crypto_hash_sha256_final(&incoming->state, digest);
+	digest_hex(&incoming->digest, found);
 	/* Asked again after a failure below, it is hashed again. */
 	incoming->hashed = 0;
-	crypto_hash_sha256_init(&incoming->state);
-	sodium_bin2hex(found, sizeof(found), digest, sizeof(digest));
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
 		unlinkat(incoming->contents->folders[PARTIAL], incoming->name,
 			 0);

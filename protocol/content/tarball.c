@@ -3,6 +3,7 @@
 #include "protocol/content/tarball.h"
 
 #include "protocol/buffer.h"
+#include "protocol/digest.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct tarball {
 	uint64_t left;      /* of it */
 	bool ended;         /* nothing more is made */
 	uint64_t size;
-	crypto_hash_sha256_state state;
+	struct digest digest;
 	char hash[TARBALL_HASH_SIZE];
 	struct error error; /* code 0: none */
 	char piece[PIECE];
@@ -298,15 +298,6 @@ static int pack_step(struct tarball *tarball, struct error *err)
 	return 0;
 }
 
-static void finish_hash(struct tarball *tarball)
-{
-	unsigned char digest[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256_final(&tarball->state, digest);
-	sodium_bin2hex(tarball->hash, sizeof(tarball->hash), digest,
-		       sizeof(digest));
-}
-
 ssize_t tarball_read(void *arg, void *buffer, size_t size, struct error *err)
 {
 	struct tarball *tarball = arg;
@@ -325,10 +316,10 @@ ssize_t tarball_read(void *arg, void *buffer, size_t size, struct error *err)
 		size = tarball->pending.size;
 	memcpy(buffer, tarball->pending.data, size);
 	buffer_consume(&tarball->pending, size);
-	crypto_hash_sha256_update(&tarball->state, buffer, size);
+	digest_add(&tarball->digest, buffer, size);
 	tarball->size += size;
 	if (!size && !tarball->hash[0])
-		finish_hash(tarball);
+		digest_hex(&tarball->digest, tarball->hash);
 	return (ssize_t)size;
 }
 
@@ -379,7 +370,7 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 	tarball->ignore = ignore;
 	buffer_init(&tarball->pending, PENDING_MAX);
 	buffer_init(&tarball->path, PATH_MAX);
-	crypto_hash_sha256_init(&tarball->state);
+	digest_init(&tarball->digest);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		error_set(err, EINVAL, "folder %s: %s", folder,
