@@ -58,8 +58,7 @@ static void where_to_cut(void)
 		   utf8_cut(text, 7) == 4,
 	   "inside one it goes back");
 	ok(utf8_cut("\x80\x80\x80", 2) == 0, "at most to the beginning");
-	ok(utf8_width(text) == 5 && utf8_width("") == 0,
-	   "columns are counted");
+	ok(utf8_width(text) == 5 && utf8_width("") == 0, "columns are counted");
 }
 
 static void how_wide(void)
