@@ -307,6 +307,8 @@ int node_remove(struct cluster *cluster, struct node *node, struct error *err)
 	node->labels = NULL;
 	free(node->label_text);
 	node->label_text = NULL;
+	/* No job waits for it to come back. */
+	cluster->slots[node->index].devices = 0;
 	node_refresh(cluster, node);
 	return 0;
 }

@@ -137,6 +137,9 @@ is "$(node_state n2)" up "(it is there)"
 run regatta node remove n2 --force
 is $rc 0 "a node is removed"
 is "$(nodes_get '[.[].name] | join(" ")')" n1 "it is gone from the list"
+echo "{sweep: pair, image: \"$TOOL_IMAGE\", nodes: 2}" >"$BED/pair.yaml"
+like "$(regatta plan "$BED/pair.yaml")" "needs 2 nodes of cpu; 1 is known" \
+	"no job waits for it to come back"
 ok 'wait_for "log_of n2 | grep -q \"no longer in the list\"" 10' \
 	"its agent is told"
 ok 'wait_for "! containers e1 | grep -q $container" 20' "and ends what it ran"
