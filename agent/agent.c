@@ -150,7 +150,7 @@ static int open_keeper(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	if (!config->image_floor.bytes && !config->image_floor.percent)
+	if (!floor_is_set(&config->image_floor))
 		return 0;
 	agent->keeper = keeper_new(
 		&(struct keeper_config){

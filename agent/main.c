@@ -135,15 +135,15 @@ static int find_floor(struct program *program, struct error *err)
 	struct agent_config *config = &program->config;
 
 	config->image_keep = (uint32_t)settings->image_keep;
-	if (!settings->image_floor)
+	config->image_floor = settings->image_floor;
+	if (!floor_is_set(&config->image_floor))
 		return 0;
 	if (strncmp(settings->engine, "unix://", 7) != 0)
 		return error_set(err, EINVAL,
 				 "image-floor: the disk of the engine %.80s is "
 				 "not one of this machine",
 				 settings->engine);
-	return floor_parse(settings->image_floor, "image-floor",
-			   &config->image_floor, err);
+	return 0;
 }
 
 static int complete(struct program *program, struct error *err)

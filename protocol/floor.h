@@ -5,6 +5,7 @@
 
 #include "protocol/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct floor {
@@ -12,9 +13,18 @@ struct floor {
 	uint32_t percent; /* 0 .. 99; both 0: there is none */
 };
 
-/* name: of the option, for errors (EINVAL). */
-int floor_parse(const char *text, const char *name, struct floor *floor,
-		struct error *err);
+static inline bool floor_is_set(const struct floor *floor)
+{
+	return floor->bytes || floor->percent;
+}
+
+static inline bool floor_equal(const struct floor *a, const struct floor *b)
+{
+	return a->bytes == b->bytes && a->percent == b->percent;
+}
+
+/* EINVAL: "found 'x', allowed is ...", without a name. */
+int floor_parse(const char *text, struct floor *floor, struct error *err);
 
 /* Bytes that must be free on a disk of so many. */
 uint64_t floor_on(const struct floor *floor, uint64_t disk_bytes);

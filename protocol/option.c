@@ -1,6 +1,8 @@
 /* option.c - options by tables: read from words, printed as help.
  */
 #include "protocol/option.h"
+
+#include "protocol/floor.h"
 #include "protocol/value.h"
 
 #include <errno.h>
@@ -151,6 +153,8 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 	case OPTION_SIZE:
 		return size_parse(text, rule->min, rule->max, (uint64_t *)at,
 				  err);
+	case OPTION_FLOOR:
+		return floor_parse(text, (struct floor *)at, err);
 	case OPTION_WORD:
 		return set_word(rule, text, (const char **)at, err);
 	case OPTION_LIST:

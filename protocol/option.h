@@ -29,6 +29,7 @@ enum option_kind {
 	OPTION_KEY,  /* the same, a public key or the path of a file with it */
 	OPTION_NUMBER, /* uint64_t */
 	OPTION_SIZE,   /* uint64_t, bytes: 64K, 1.5G, as value_size_bytes() */
+	OPTION_FLOOR,  /* struct floor (protocol/floor.h): 50GiB, 20% */
 	OPTION_WORD,   /* const char *, one of words[] */
 	OPTION_LIST,   /* struct option_list, one item each time */
 };

@@ -14,7 +14,7 @@
 
 #define REMOVE_MS 600000       /* a large one takes its time */
 #define TOLD_BYTES (512 << 10) /* of images in one message */
-#define TOLD_EACH 300          /* what JSON adds to one's texts */
+#define TOLD_EACH 400          /* what JSON adds to one's texts */
 
 struct clear {
 	struct act act;
@@ -93,7 +93,7 @@ static int fill_needed(const struct clear *clear, struct image_info *image,
 static size_t size_of(const struct image_info *image)
 {
 	const struct strings *names[] = { &image->tags, &image->digests };
-	size_t size = TOLD_EACH;
+	size_t size = TOLD_EACH + (image->needed ? strlen(image->needed) : 0);
 
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < names[i]->count; j++)
@@ -501,7 +501,7 @@ static int is_enough(const struct clear *clear, struct error *err)
 	struct floor floor = { order->floor_bytes, order->floor_percent };
 	uint64_t now = 0, bytes = 0;
 
-	if (!floor.bytes && !floor.percent)
+	if (!floor_is_set(&floor))
 		return 0;
 	if (disk(clear, &now, &bytes, err) < 0)
 		return -1;

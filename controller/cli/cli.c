@@ -220,7 +220,7 @@ static const struct option_rule image_rules[] = {
 	IMAGES,
 	{ OPTION("keep", 0, OPTION_NUMBER, keep_images, "N"), .max = 1000000,
 	  .help = "gc: the newest N of each repository stay (1)" },
-	{ OPTION("floor", 0, OPTION_TEXT, floor, "SIZE"),
+	{ OPTION("floor", 0, OPTION_FLOOR, floor, "SIZE"),
 	  .help = "gc: only until so much of the engine's disk is free: 50GiB, "
 		  "20%" },
 	{ OPTION("dry-run", 0, OPTION_FLAG, dry_run, NULL),

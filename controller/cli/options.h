@@ -6,6 +6,7 @@
 #ifndef CONTROLLER_CLI_OPTIONS_H
 #define CONTROLLER_CLI_OPTIONS_H
 
+#include "protocol/floor.h"
 #include "protocol/option.h"
 
 #define OPTION_NONE UINT64_MAX /* a number that was not given */
@@ -59,7 +60,7 @@ struct options {
 	const char *result;
 	const char *log;
 	const char *tag;
-	const char *floor;
+	struct floor floor;
 	bool dry_run;
 	bool recompute;
 	bool watch;

@@ -34,7 +34,7 @@ static const struct option_rule rules[] = {
 	{ OPTION("images", OPTION_PATH, images, "DIR"),
 	  .help = "vendors, and the images that are built here, by name",
 	  .initial = REGATTA_DATA "/images" },
-	{ OPTION("image-floor", OPTION_TEXT, image_floor, "SIZE"),
+	{ OPTION("image-floor", OPTION_FLOOR, image_floor, "SIZE"),
 	  .help = "remove images that came for jobs, and that none needs, when "
 		  "less of the engine's disk is free: 50GiB, 20%; by default "
 		  "never" },

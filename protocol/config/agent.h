@@ -4,6 +4,7 @@
 #define PROTOCOL_CONFIG_AGENT_H
 
 #include "protocol/config/config.h"
+#include "protocol/floor.h"
 
 /* Texts that were not given are NULL where there is no default. */
 struct agent_settings {
@@ -16,7 +17,7 @@ struct agent_settings {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
-	const char *image_floor;
+	struct floor image_floor;
 	const char *registry_auth;
 	const char *registry_ca;
 	const char *init;

@@ -3,6 +3,7 @@
 #include "protocol/config/config.h"
 #include "protocol/codec.h"
 #include "protocol/document.h"
+#include "protocol/floor.h"
 #include "protocol/value.h"
 
 #include <ctype.h>
@@ -262,6 +263,8 @@ static bool is_same(const struct option_rule *rule, const void *before,
 		return *(const bool *)one == *(const bool *)other;
 	if (rule->kind == OPTION_NUMBER || rule->kind == OPTION_SIZE)
 		return *(const uint64_t *)one == *(const uint64_t *)other;
+	if (rule->kind == OPTION_FLOOR)
+		return floor_equal(one, other);
 	text = *(const char *const *)one;
 	other_text = *(const char *const *)other;
 	return text && other_text ? !strcmp(text, other_text)

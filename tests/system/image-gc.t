@@ -86,7 +86,7 @@ must dockerfile first
 # Whoever stops watching stops nothing, and may look again.
 must mkdir "$folder/../slow"
 must cp "$folder/tool" "$folder/../slow/"
-printf 'FROM scratch\nCOPY tool /tool\nRUN ["/tool", "print", "30", ",", "sleep", "2"]\n' \
+printf 'FROM scratch\nCOPY tool /tool\nRUN ["/tool", "print", "30", ",", "sleep", "5"]\n' \
 	>"$folder/../slow/Dockerfile"
 spawn watch regatta image build cpu/slow --nodes n1
 must wait_for 'log_of watch | grep -q "Running in"' 20

@@ -193,11 +193,11 @@ static void test_sizes(void)
 	ok(choice_add(UINT64_MAX - 1, 5) == UINT64_MAX,
 	   "sums of hostile sizes end at the largest number");
 	ok(choice_add(2, 3) == 5, "others are sums");
-	ok(floor_parse("50GiB", "floor", &floor, &err) == 0 &&
+	ok(floor_parse("50GiB", &floor, &err) == 0 &&
 		   floor.bytes == UINT64_C(50) << 30 && !floor.percent,
 	   "a floor in bytes");
 	ok(floor_on(&floor, UINT64_MAX) == UINT64_C(50) << 30, "is that");
-	ok(floor_parse("20%", "floor", &floor, &err) == 0 && !floor.bytes &&
+	ok(floor_parse("20%", &floor, &err) == 0 && !floor.bytes &&
 		   floor.percent == 20,
 	   "a floor as a share");
 	ok(floor_on(&floor, 1000) == 200, "is one of the disk");
@@ -207,7 +207,7 @@ static void test_sizes(void)
 		static const char *const wrong[] = { "101%", "0%",    "-1",
 						     "much", "99.9%", "" };
 
-		ok(floor_parse(wrong[i], "--floor", &floor, &err) < 0 &&
+		ok(floor_parse(wrong[i], &floor, &err) < 0 &&
 			   err.code == EINVAL,
 		   "'%s' is no floor: %s", wrong[i], err.text);
 	}

@@ -535,7 +535,6 @@ int images_gc(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 	const struct options *options = &cli->options;
 	char name[CONTENT_HASH_SIZE];
-	struct floor floor = { 0 };
 	struct message_image_order message = {
 		.what = (char *)"gc",
 		.order = name,
@@ -548,11 +547,8 @@ int images_gc(struct cli *cli, struct error *err)
 	cJSON *image;
 	int code;
 
-	if (options->floor &&
-	    floor_parse(options->floor, "--floor", &floor, err) < 0)
-		return -1;
-	message.floor_bytes = floor.bytes;
-	message.floor_percent = floor.percent;
+	message.floor_bytes = options->floor.bytes;
+	message.floor_percent = options->floor.percent;
 	image_order_name(name);
 	if (order(&view, cli, &message, "removing", &answer, err) < 0)
 		return -1;
