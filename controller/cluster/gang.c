@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LATE_MS 1000 /* until a late job is looked at again */
+
 /* A task that no active job knows: it is of a job that is over, or of none. */
 static void discard_stranger(struct cluster *cluster, struct node *node,
 			     const struct task_status *status)
@@ -322,8 +324,7 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 	/* What it did is worth nothing without what it had to say. */
 	if (failure == FAILURE_NODE_LOST && !job->failure)
 		return true;
-	if (!again && (!ended || (failure != FAILURE_CANCELLED &&
-				  failure != FAILURE_TIMEOUT)))
+	if (!again && (!ended || failure != FAILURE_CANCELLED))
 		return false;
 	if (again)
 		job_clear_failure(job); /* so that it is not tried again */
@@ -389,11 +390,29 @@ void gang_exception(struct cluster *cluster, struct job *job,
 
 /* Advancing. */
 
+/* A command on a node that is out of reach may have ended in time. */
+static bool ends_unknown(const struct gang *gang)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->state != TASK_ENDED &&
+		    !(task->node && task->node->reported))
+			return true;
+	}
+	return false;
+}
+
 static int deadline_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct gang *gang = arg;
 	char text[120];
 
+	if (ends_unknown(gang)) {
+		loop_timer(gang->cluster->loop, &gang->deadline, LATE_MS,
+			   deadline_run, gang, NULL);
+		return 0;
+	}
 	snprintf(text, sizeof(text),
 		 "not ended within its limit of %" PRIu64 " s",
 		 gang->spec.timeout_ms / 1000);
@@ -481,8 +500,10 @@ void gang_advance(struct cluster *cluster, struct job *job)
 		all_ready(cluster, job);
 	if (job->state == JOB_READY && all_tasks(job, TASK_RUNNING, TASK_ENDED))
 		job_event(cluster, job, JOB_EVENT_START, NULL, NULL);
-	if (job->state == JOB_RUNNING && all_tasks(job, TASK_ENDED, TASK_ENDED))
-		job_event(cluster, job, JOB_EVENT_END, NULL, NULL);
+	if (job->state == JOB_RUNNING &&
+	    all_tasks(job, TASK_ENDED, TASK_ENDED) &&
+	    job_event(cluster, job, JOB_EVENT_END, NULL, NULL) == 0)
+		loop_timer_stop(job->gang->deadline);
 	if (job->state == JOB_COLLECTING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
 	    intake_read_all(cluster, job))

@@ -97,8 +97,20 @@ for all in '' _all; do
 	rm "$(log_file "$JOB")"
 done
 
+# It ends in time while no controller is there, which comes back too late to
+# see that it did.
+must submit_tool late timeout=6s append /host/runs x , wait /host/go , \
+	print 5000 , touch /host/gone
+must wait_job "$JOB" running 20
+since=$(date +%s)
+must controller_kill
+touch "$BED/host/late/go"
+must wait_for "[[ -e $BED/host/late/gone ]] && ((\$(date +%s) > since + 6))" 20
+must controller_up
+ok 'wait_job "$JOB" completed 20' "a job that ended in time is not too late"
+
 # The same submit twice would be two sweeps: there are as many as were asked.
-is "$(cli sweeps --format json | jq '.sweeps | length')" 10 \
+is "$(cli sweeps --format json | jq '.sweeps | length')" 11 \
 	"no sweep is forgotten, none is there twice"
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing
