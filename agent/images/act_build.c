@@ -14,6 +14,7 @@ struct build {
 	struct act act;
 	struct image_wait *wait;
 	struct buffer output; /* not yet told */
+	bool due;             /* a step is coming, to tell it */
 	bool built;           /* else it was there already */
 };
 
@@ -54,8 +55,12 @@ static void on_progress(void *arg, const struct image_progress *progress)
 		act->done = progress->bytes;
 		act->total = progress->bytes_total;
 	}
-	if (clock_mono_ms() - act->told_ms >= OUTPUT_MS)
+	if (clock_mono_ms() - act->told_ms >= OUTPUT_MS) {
 		tell_output(build);
+	} else if (!build->due) {
+		build->due = true;
+		act_step_in(act, OUTPUT_MS);
+	}
 }
 
 static void on_done(void *arg, const struct error *err,
@@ -92,8 +97,11 @@ static void build_step(struct act *act)
 	};
 	struct error err;
 
-	if (build->wait)
+	if (build->wait) {
+		build->due = false;
+		tell_output(build);
 		return;
+	}
 	buffer_init(&build->output, OUTPUT_MAX);
 	act_tell(act);
 	build->wait = image_ensure(act->config->images, &wanted, on_progress,

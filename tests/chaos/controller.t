@@ -102,6 +102,7 @@ done
 must submit_tool late timeout=6s append /host/runs x , wait /host/go , \
 	print 5000 , touch /host/gone
 must wait_job "$JOB" running 20
+# shellcheck disable=SC2034 # wait_for evaluates it
 since=$(date +%s)
 must controller_kill
 touch "$BED/host/late/go"

@@ -211,7 +211,7 @@ static void test_refused(void)
 		"more than may be read");
 	refused(&tar, stars, READ_MAX, EINVAL, "5 times **",
 		"what takes too long");
-	tar.size = 4 * 512;
+	tar.size = (size_t)4 * 512;
 	refused(&tar, "*", READ_MAX, EPROTO, "cut short", "half a stream");
 	memset(tar.data, 'x', tar.size);
 	refused(&tar, "*", READ_MAX, EPROTO, "no tar file", "another stream");
