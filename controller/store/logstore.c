@@ -156,23 +156,36 @@ static bool log_name(const char *entry, char name[LOGSTORE_NAME_MAX + 1])
 	return name_valid(name);
 }
 
+/* To read the names in an attempt's folder; NULL: there is none. The caller
+ * closes it.
+ */
+static int list_attempt(const struct logstore *store, uint64_t job,
+			uint32_t attempt, DIR **dir, struct error *err)
+{
+	owned_fd int fd = open_attempt(store, job, attempt);
+
+	*dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!*dir)
+		return fd < 0 && errno == ENOENT
+			       ? 0
+			       : error_errno(err, "job %llu",
+					     (unsigned long long)job);
+	take_fd(&fd);
+	return 0;
+}
+
 static int count_streams(const struct logstore *store, uint64_t job,
 			 uint32_t attempt, uint32_t *count, struct error *err)
 {
-	owned_fd int fd = open_attempt(store, job, attempt);
 	const struct dirent *entry;
 	char name[LOGSTORE_NAME_MAX + 1];
 	DIR *dir;
 
 	*count = 0;
-	if (fd < 0)
-		return errno == ENOENT ? 0
-				       : error_errno(err, "job %llu",
-						     (unsigned long long)job);
-	dir = fdopendir(fd);
+	if (list_attempt(store, job, attempt, &dir, err) < 0)
+		return -1;
 	if (!dir)
-		return error_errno(err, "job %llu", (unsigned long long)job);
-	take_fd(&fd);
+		return 0;
 	while ((entry = readdir(dir)))
 		*count += log_name(entry->d_name, name);
 	closedir(dir);
@@ -730,20 +743,15 @@ int logstore_remove(struct logstore *store, uint64_t job, uint32_t attempt,
 int logstore_usage(struct logstore *store, uint64_t job, uint32_t attempt,
 		   uint64_t *bytes, struct error *err)
 {
-	owned_fd int fd = open_attempt(store, job, attempt);
 	const struct dirent *entry;
 	struct stat st;
 	DIR *dir;
 
 	*bytes = 0;
-	if (fd < 0)
-		return errno == ENOENT ? 0
-				       : error_errno(err, "job %llu",
-						     (unsigned long long)job);
-	dir = fdopendir(fd);
+	if (list_attempt(store, job, attempt, &dir, err) < 0)
+		return -1;
 	if (!dir)
-		return error_errno(err, "job %llu", (unsigned long long)job);
-	take_fd(&fd);
+		return 0;
 	while ((entry = readdir(dir)))
 		if (fstatat(dirfd(dir), entry->d_name, &st,
 			    AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -7,45 +7,13 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
-need openssl base64 sqlite3 "$REGATTA_BUILD/lab/sniff"
+need sqlite3 "$REGATTA_BUILD/lab/sniff"
 
-# What nobody may ever read anywhere but in the file that it is in.
-user=reader
-secret=s3cret-word
-
-# A registry that wants a password, behind TLS of an authority of our own.
-certificate()
-{
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
-		-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/tls.key" \
-		-out "$BED/tls.crt" 2>/dev/null
-}
-must certificate
-# bcrypt, of the secret.
-# shellcheck disable=SC2016 # dollars of the hash
-echo "$user:"'$2b$04$1esNX4PYwhBP8FOf9Fogi.1xd88JKvqxYEN1av.mYytX.xN7fgVDa' \
-	>"$BED/htpasswd"
-REGISTRY_MORE="auth: {htpasswd: {realm: regatta, path: $BED/htpasswd}}"
-REGISTRY_TLS="tls: {certificate: $BED/tls.crt, key: $BED/tls.key}"
-must registry_up locked
-locked=$REGISTRY
-REGISTRY_MORE='' REGISTRY_TLS=''
-must registry_up
-open=$REGISTRY
-
-# auth FILE HOST PASSWORD: as docker login would write it.
-auth()
-{
-	jq -n --arg host "$2" --arg auth \
-		"$(printf %s "$user:$3" | base64 -w0)" \
-		'{auths: {($host): {auth: $auth}}}' >"$1" && chmod 600 "$1"
-}
+must registry_locked
 mkdir -p "$BED/docker"
-must auth "$BED/docker/config.json" "$locked" "$secret"
-must auth "$BED/wrong.json" "$locked" "x-$secret"
-must auth "$BED/other.json" example.com other
-must mkdir -p "$BED/certs/$locked"
-must cp "$BED/tls.crt" "$BED/certs/$locked/ca.crt"
+must login_file "$BED/docker/config.json" "$locked" "$secret"
+must login_file "$BED/wrong.json" "$locked" "x-$secret"
+must login_file "$BED/other.json" example.com other
 
 # A build whose base is in that registry.
 must cp -r "$REGATTA_BUILD/images" "$BED/images"
@@ -227,7 +195,7 @@ ok 'wait_for "[[ \$(job_get $JOB .attempt) == 3 ]]" 20 &&
 must proxy_up slow "$locked" stall 60000
 slow=$PROXY
 must cp -r "$BED/certs/$locked" "$BED/certs/$slow"
-must auth "$BED/slow.json" "$slow" "$secret"
+must login_file "$BED/slow.json" "$slow" "$secret"
 dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
 sweep rekeyed "image: $slow/secret/tool:1"
 must order rekeyed --registry-auth="$BED/slow.json"

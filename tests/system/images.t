@@ -6,44 +6,9 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
-need openssl base64
 
-# What nobody may ever read anywhere but in the file that it is in.
-user=reader
-secret=s3cret-word
-
-# A registry that wants a password, behind TLS of an authority of our own.
-certificate()
-{
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
-		-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/tls.key" \
-		-out "$BED/tls.crt" 2>/dev/null
-}
-must certificate
-# bcrypt, of the secret.
-# shellcheck disable=SC2016 # dollars of the hash
-echo "$user:"'$2b$04$1esNX4PYwhBP8FOf9Fogi.1xd88JKvqxYEN1av.mYytX.xN7fgVDa' \
-	>"$BED/htpasswd"
-REGISTRY_MORE="auth: {htpasswd: {realm: regatta, path: $BED/htpasswd}}"
-REGISTRY_TLS="tls: {certificate: $BED/tls.crt, key: $BED/tls.key}"
-must registry_up locked
-locked=$REGISTRY
-REGISTRY_MORE='' REGISTRY_TLS=''
-must registry_up
-open=$REGISTRY
-
-# The agent's credentials, as docker login would write them; and its authority.
-credentials()
-{
-	jq -n --arg host "$locked" --arg auth \
-		"$(printf %s "$user:$secret" | base64 -w0)" \
-		'{auths: {($host): {auth: $auth}}}' >"$BED/auth.json" &&
-		chmod 600 "$BED/auth.json"
-}
-must credentials
-must mkdir -p "$BED/certs/$locked"
-must cp "$BED/tls.crt" "$BED/certs/$locked/ca.crt"
-
+must registry_locked
+must login_file "$BED/auth.json" "$locked" "$secret"
 AGENT_ARGS=(--registry-auth "$BED/auth.json" --registry-ca "$BED/certs"
 	--stall 10 --verbose)
 must small_disk engines/e2/data 40

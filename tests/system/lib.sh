@@ -585,6 +585,39 @@ registry_down()
 	end "registry-${1:-main}" && rm -rf "$BED/registry-${1:-main}"
 }
 
+# A registry that wants a password, $locked, behind TLS of an authority of our
+# own, which is in $BED/certs; and one that does not, $open. $user gets in with
+# $secret: what nobody may ever read anywhere but in the file that it is in.
+# shellcheck disable=SC2034 # for the test
+registry_locked()
+{
+	need openssl base64
+	user=reader secret=s3cret-word
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
+		-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/tls.key" \
+		-out "$BED/tls.crt" 2>/dev/null || return 1
+	# bcrypt, of the secret.
+	# shellcheck disable=SC2016 # dollars of the hash
+	echo "$user:"'$2b$04$1esNX4PYwhBP8FOf9Fogi.1xd88JKvqxYEN1av.mYytX.xN7fgVDa' \
+		>"$BED/htpasswd"
+	REGISTRY_MORE="auth: {htpasswd: {realm: regatta, path: $BED/htpasswd}}"
+	REGISTRY_TLS="tls: {certificate: $BED/tls.crt, key: $BED/tls.key}"
+	registry_up locked || return 1
+	locked=$REGISTRY REGISTRY_MORE='' REGISTRY_TLS=''
+	registry_up || return 1
+	open=$REGISTRY
+	mkdir -p "$BED/certs/$locked" &&
+		cp "$BED/tls.crt" "$BED/certs/$locked/ca.crt"
+}
+
+# login_file FILE HOST PASSWORD: as docker login would write it.
+login_file()
+{
+	jq -n --arg host "$2" --arg auth \
+		"$(printf %s "$user:$3" | base64 -w0)" \
+		'{auths: {($host): {auth: $auth}}}' >"$1" && chmod 600 "$1"
+}
+
 proxy_up()
 {
 	local name=proxy-$1
