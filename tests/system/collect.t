@@ -56,14 +56,14 @@ is "$(files_get "$JOB" '[.[] | select(.content).path] | join(" ")')" \
 # Patterns: what matches below a folder, as one; from the working folder, too.
 must submit_tool patterns 'collect=["/out/${NODE_RANK}/*.json",
 	"ckpt/step-*/**", /out/*.none]' collect_limit=1M \
-	workdir=/work folder /out , folder /out/0 , into /out/0/a.json , \
+	workdir=/job folder /out , folder /out/0 , into /out/0/a.json , \
 	print 100 , into /out/0/été.json , print 200 , \
 	into /out/0/large.bin , print 2000000 , folder ckpt , \
 	folder ckpt/step-1 , folder ckpt/step-1/deep , \
 	into ckpt/step-1/deep/weights , print 3000 , into ckpt/other , print 10
 must wait_job "$JOB" completed 60
 is "$(files_get "$JOB" '[.[].path] | join(" ")')" \
-	'/out/0/*.json /work/ckpt/step-*/** /out/*.none' \
+	'/out/0/*.json /job/ckpt/step-*/** /out/*.none' \
 	"patterns are listed, from where the command works"
 like "$(files_get "$JOB" '.[2].text')" 'nothing there matches' \
 	"of one that nothing matches it is told"
@@ -73,7 +73,7 @@ is "$(cd "$BED/matched" && find . -type f | LC_ALL=C sort | xargs)" \
 	"what matches is here, and nothing else"
 "$REGATTA_BUILD/lab/tool" print 200 | cmp - "$BED/matched/0/été.json"
 is $? 0 "as it was"
-must cli fetch "$JOB" /work/ckpt/step-1 -o "$BED/below" 2>/dev/null
+must cli fetch "$JOB" /job/ckpt/step-1 -o "$BED/below" 2>/dev/null
 is "$(cd "$BED/below" && find . -type f)" ./ckpt/step-1/deep/weights \
 	"also a path below one alone"
 must submit_tool haystack 'collect=["/out/*.json"]' collect_limit=1K \
