@@ -621,10 +621,8 @@ static void upgrade_from(int version)
 static void test_upgrade(void)
 {
 	drop_folder();
-	for (int version = 1; version <= 3; version++)
+	for (int version = 1; version <= 6; version++)
 		upgrade_from(version);
-	upgrade_from(5);
-	upgrade_from(6);
 	new_folder();
 }
 
