@@ -12,6 +12,7 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/preload.h"
+#include "controller/cluster/transfer.h"
 #include "controller/cluster/repeat.h"
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
@@ -357,6 +358,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	gather_tick(cluster);
 	carry_tick(cluster);
 	preload_tick(cluster);
+	transfer_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (nothing_left(cluster) || now > controller->drain_until_ms))

@@ -176,6 +176,7 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 	uint64_t layers_total = json_u64(progress, "layers_total");
 	double rate = json_double(progress, "rate");
 	double left = json_double(progress, "eta_seconds");
+	uint64_t silent = json_u64(progress, "silent_seconds");
 	char text[HUMAN_SIZE];
 	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
 	uint64_t bytes = json_u64(progress, "done_bytes");
@@ -184,19 +185,25 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 
 	append(to, size, &used, "%s",
 	       escape(json_text(progress, "phase"), phase, sizeof(phase)));
+	/* What matters most comes first: a narrow terminal cuts the rest. */
 	if (all)
-		append(to, size, &used, " %s of %s (%.0f%%)",
-		       human_bytes(bytes, done), human_bytes(all, total),
+		append(to, size, &used, " %.0f%%",
 		       100.0 * (double)(bytes < all ? bytes : all) /
 			       (double)all);
+	if (silent)
+		append(to, size, &used, ", silent for %s",
+		       human_time((int64_t)silent * 1000, text));
+	else if (isfinite(left) && left >= 0 && left < 1e9)
+		append(to, size, &used, ", %s left",
+		       human_time((int64_t)left * 1000, text));
+	if (all)
+		append(to, size, &used, ", %s of %s", human_bytes(bytes, done),
+		       human_bytes(all, total));
 	else if (bytes)
 		append(to, size, &used, " %s", human_bytes(bytes, done));
 	if (isfinite(rate) && rate > 0 && rate < 1e18)
 		append(to, size, &used, ", %s/s",
 		       human_bytes((uint64_t)rate, text));
-	if (isfinite(left) && left >= 0 && left < 1e9)
-		append(to, size, &used, ", %s left",
-		       human_time((int64_t)left * 1000, text));
 	if (layers_total)
 		append(to, size, &used, ", %s %llu/%llu",
 		       strcmp(phase, "building") ? "layers" : "step",

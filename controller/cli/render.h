@@ -44,8 +44,8 @@ enum colour colour_of_job(enum job_state state);
  */
 char *job_detail(const cJSON *job, char *to, size_t size);
 
-/* What is on its way to a job or task: "pulling 1.0 GiB of 12.0 GiB (8%), 120.0
- * MiB/s, 1m33s left, layers 2/9".
+/* What is on its way to a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0
+ * GiB, 120.0 MiB/s, layers 2/9".
  */
 void transfer_detail(const cJSON *progress, char *to, size_t size);
 

@@ -18,7 +18,6 @@
  * asking must not disturb what is measured.
  */
 #define PACE_MS 50
-#define RATE_MS 1000 /* over which a transfer's rate is taken */
 #define LIVE_MAX 200 /* lines at most, however large the screen is */
 #define LINE_MAX_BYTES 600
 
@@ -27,10 +26,7 @@ struct watched {
 	enum job_state state;
 	uint32_t attempt;
 	bool removed;
-	cJSON *job;          /* as last told; NULL once it ended */
-	uint64_t rate_bytes; /* image transfer: at rate_ms */
-	int64_t rate_ms;
-	double rate; /* bytes a second; 0: unknown */
+	cJSON *job; /* as last told; NULL once it ended */
 };
 
 struct watch {
@@ -186,23 +182,6 @@ static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 	return &jobs[place];
 }
 
-static void note_rate(struct watched *job, const cJSON *progress)
-{
-	uint64_t bytes = json_u64(progress, "done_bytes");
-	int64_t now = clock_mono_ms();
-
-	if (!job->rate_ms || bytes < job->rate_bytes) {
-		job->rate = 0;
-	} else {
-		if (now - job->rate_ms < RATE_MS)
-			return;
-		job->rate = (double)(bytes - job->rate_bytes) * 1000 /
-			    (double)(now - job->rate_ms);
-	}
-	job->rate_bytes = bytes;
-	job->rate_ms = now;
-}
-
 static int64_t job_elapsed_ms(const struct watch *watch, const cJSON *job)
 {
 	int64_t started = (int64_t)json_u64(job, "started_ms");
@@ -289,7 +268,6 @@ static int take_job(struct watch *watch, const cJSON *row, struct error *err)
 	job->state = state;
 	job->attempt = (uint32_t)json_u64(row, "attempt");
 	job->removed = json_bool(row, "removed");
-	note_rate(job, json_get(row, "progress"));
 	cJSON_Delete(job->job);
 	job->job = NULL;
 	if (fresh && !watch->snapshot && job_state_final(state))
@@ -339,18 +317,11 @@ static void live_line(const struct watch *watch, const struct watched *job,
 	bool colours = cli_err_colour(watch->cli);
 	enum colour colour = colour_of_job(job->state);
 	char cell[300], detail[160], meter[BAR_WIDTH + 3], time[HUMAN_SIZE];
-	char rate[2 * HUMAN_SIZE] = "", text[HUMAN_SIZE];
 	int64_t elapsed = job_elapsed_ms(watch, job->job);
 
 	bar(fraction_done(job), meter);
 	escape(json_text(job->job, "cell"), cell, sizeof(cell));
 	job_detail(job->job, detail, sizeof(detail));
-	if (job->state == JOB_PREPARING && job->rate > 0)
-		snprintf(rate, sizeof(rate), ", %s/s",
-			 human_bytes((uint64_t)job->rate, text));
-	if (rate[0])
-		snprintf(detail + strlen(detail),
-			 sizeof(detail) - strlen(detail), "%s", rate);
 	snprintf(line, LINE_MAX_BYTES, "%5llu %s%-10s%s %s %6s  %-36s  %s",
 		 (unsigned long long)job->id, colour_begin(colour, colours),
 		 job_state_name(job->state), colour_end(colour, colours), meter,

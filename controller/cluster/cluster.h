@@ -101,6 +101,7 @@ struct task {
 	bool waits;                        /* to be told to prepare (pin.h) */
 	struct message_progress *transfer; /* of its image; NULL: none told */
 	int64_t transfer_ms;               /* monotonic, when that began */
+	int64_t transfer_moved_ms;         /* and when it last went on */
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
 	struct stream_size *streams; /* final sizes, once it ended */

@@ -21,6 +21,15 @@ void transfer_clear(struct task *task)
 	task->transfer = NULL;
 }
 
+static bool moved(const struct message_progress *from,
+		  const struct message_progress *to)
+{
+	return !from || from->done_bytes != to->done_bytes ||
+	       from->extracted_bytes != to->extracted_bytes ||
+	       from->layers != to->layers || from->tries != to->tries ||
+	       strcmp(from->phase, to->phase) != 0;
+}
+
 void transfer_keep(struct task *task, const struct message_progress *progress)
 {
 	cJSON *object = codec_object(schema(), progress, NULL);
@@ -30,6 +39,8 @@ void transfer_keep(struct task *task, const struct message_progress *progress)
 	    codec_from_object(schema(), object, copy, NULL) == 0) {
 		if (!task->transfer)
 			task->transfer_ms = clock_mono_ms();
+		if (moved(task->transfer, copy))
+			task->transfer_moved_ms = clock_mono_ms();
 		transfer_clear(task);
 		task->transfer = copy;
 		copy = NULL;
@@ -54,19 +65,35 @@ static uint64_t done_bytes(const struct task *task)
 				    : transfer->done_bytes;
 }
 
+/* For how long, in ms; 0: it goes on. */
+static int64_t silent_ms(const struct task *task)
+{
+	int64_t silent = clock_mono_ms() - task->transfer_moved_ms;
+
+	return silent < TRANSFER_SILENT_MS ? 0 : silent;
+}
+
+static double rate_of(const struct task *task)
+{
+	return silent_ms(task) ? 0 : (double)task->transfer->rate;
+}
+
 /* -1: not known. */
 static double seconds_left(const struct task *task)
 {
 	const struct message_progress *transfer = task->transfer;
 	uint64_t done = done_bytes(task);
 
-	if (!transfer->rate || done > transfer->total_bytes)
+	if (!(rate_of(task) > 0) || done > transfer->total_bytes)
 		return -1;
-	return (double)(transfer->total_bytes - done) / (double)transfer->rate;
+	return (double)(transfer->total_bytes - done) / rate_of(task);
 }
 
-static void add_rate(cJSON *to, double rate, double left)
+static void add_rate(cJSON *to, double rate, double left, int64_t silent)
 {
+	if (silent)
+		cJSON_AddNumberToObject(to, "silent_seconds",
+					(double)(silent / 1000));
 	if (rate > 0)
 		cJSON_AddNumberToObject(to, "rate", rate);
 	if (rate > 0 && left >= 0)
@@ -105,7 +132,7 @@ cJSON *transfer_of_task(const struct task *task)
 	cJSON_AddNumberToObject(to, "done_bytes", (double)done_bytes(task));
 	cJSON_AddNumberToObject(to, "total_bytes",
 				(double)transfer->total_bytes);
-	add_rate(to, (double)transfer->rate, seconds_left(task));
+	add_rate(to, rate_of(task), seconds_left(task), silent_ms(task));
 	cJSON_AddNumberToObject(to, "layers", transfer->layers);
 	cJSON_AddNumberToObject(to, "layers_total", transfer->layers_total);
 	cJSON_AddNumberToObject(to, "tries", transfer->tries);
@@ -147,6 +174,7 @@ void transfer_add_sum(const struct gang *gang, cJSON *to)
 {
 	const struct message_progress *far = NULL;
 	double done = 0, total = 0, rate = 0, left = -1, layers = 0, all = 0;
+	int64_t silent = INT64_MAX;
 	uint32_t ready = 0;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
@@ -162,7 +190,9 @@ void transfer_add_sum(const struct gang *gang, cJSON *to)
 		all += one->layers_total;
 		if (task->state != TASK_PREPARING)
 			continue;
-		rate += (double)one->rate;
+		rate += rate_of(task);
+		if (silent_ms(task) < silent)
+			silent = silent_ms(task);
 		if (seconds_left(task) > left)
 			left = seconds_left(task);
 		if (!far || distance(one->phase) > distance(far->phase))
@@ -173,9 +203,36 @@ void transfer_add_sum(const struct gang *gang, cJSON *to)
 	cJSON_AddStringToObject(to, "phase", far->phase);
 	cJSON_AddNumberToObject(to, "done_bytes", done);
 	cJSON_AddNumberToObject(to, "total_bytes", total);
-	add_rate(to, rate, left);
+	add_rate(to, rate, left, silent);
 	cJSON_AddNumberToObject(to, "layers", layers);
 	cJSON_AddNumberToObject(to, "layers_total", all);
 	cJSON_AddNumberToObject(to, "tries", far->tries);
 	cJSON_AddNumberToObject(to, "nodes_done", ready);
+}
+
+static bool stands_still(const struct gang *gang)
+{
+	if (gang->job->state != JOB_PREPARING)
+		return false;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->transfer && task->state == TASK_PREPARING &&
+		    silent_ms(task))
+			return true;
+	}
+	return false;
+}
+
+void transfer_tick(struct cluster *cluster)
+{
+	const struct gang *gang;
+
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (!stands_still(gang))
+			continue;
+		cluster->progress_seq++;
+		return;
+	}
 }

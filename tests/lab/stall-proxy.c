@@ -1,6 +1,6 @@
-/* stall-proxy.c - a TCP proxy that stops, or cuts, in the middle of an answer.
+/* stall-proxy.c - a TCP proxy that stops, cuts, or slows down answers.
  *
- *	stall-proxy TARGET PORT stall|cut BYTES [LISTEN]
+ *	stall-proxy TARGET PORT stall|cut|slow BYTES [LISTEN]
  *
  * Listens on LISTEN (127.0.0.1), prints "listening on ADDRESS:PORT", and passes
  * connections to TARGET:PORT (IPv4 addresses). After BYTES of answers, over
@@ -10,6 +10,7 @@
  *		are taken; prints "stalled"
  *	cut	the connections of that moment are reset, once; those that come
  *		later pass; prints "cut"
+ *	slow	so many more pass a second
  *
  * SIGUSR1 lets everything pass from then on and prints "passing"; SIGUSR2 arms
  * it again for another BYTES. SIGTERM ends it.
@@ -26,10 +27,12 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAIRS_MAX 128
 #define BLOCK 65536
+#define PACE_MS 100
 
 /* Bytes on their way from one socket to the other. */
 struct flow {
@@ -47,11 +50,13 @@ struct pair {
 struct proxy {
 	struct sockaddr_in target;
 	int listener, signals;
-	bool cut;   /* else stall */
+	bool cut;   /* else stall, */
+	bool slow;  /* unless it is just slow */
 	bool armed; /* counting */
 	bool stalled;
 	uint64_t allowance; /* BYTES */
 	uint64_t left;      /* until it happens, while armed */
+	struct timespec since;
 	struct pair *pairs[PAIRS_MAX];
 };
 
@@ -138,6 +143,10 @@ static void flow_end(struct flow *flow, int fd)
 
 static void happen(struct proxy *proxy)
 {
+	if (proxy->slow) {
+		proxy->stalled = true;
+		return;
+	}
 	proxy->armed = false;
 	if (proxy->cut) {
 		for (int i = 0; i < PAIRS_MAX; i++)
@@ -219,11 +228,28 @@ static bool signal_turn(struct proxy *proxy)
 	return true;
 }
 
+/* Ten times a second. */
+static void go_on(struct proxy *proxy)
+{
+	struct timespec now;
+	int64_t passed;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	passed = (now.tv_sec - proxy->since.tv_sec) * 1000 +
+		 (now.tv_nsec - proxy->since.tv_nsec) / 1000000;
+	if (!proxy->slow || !proxy->armed || passed < PACE_MS)
+		return;
+	proxy->since = now;
+	proxy->left = proxy->allowance * PACE_MS / 1000;
+	proxy->stalled = false;
+}
+
 static void loop(struct proxy *proxy)
 {
 	struct pollfd fds[2 + 2 * PAIRS_MAX];
 
 	for (;;) {
+		go_on(proxy);
 		fds[0] = (struct pollfd){ proxy->signals, POLLIN, 0 };
 		fds[1] = (struct pollfd){ proxy->listener, POLLIN, 0 };
 		for (int i = 0; i < PAIRS_MAX; i++) {
@@ -233,7 +259,9 @@ static void loop(struct proxy *proxy)
 			if (proxy->pairs[i])
 				pair_watch(proxy, proxy->pairs[i], fd);
 		}
-		if (poll(fds, 2 + 2 * PAIRS_MAX, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2 + 2 * PAIRS_MAX, proxy->slow ? PACE_MS : -1) <
+			    0 &&
+		    errno != EINTR)
 			return;
 		if (fds[0].revents && !signal_turn(proxy))
 			return;
@@ -277,13 +305,15 @@ int main(int argc, char **argv)
 
 	if (argc < 5 || argc > 6 || port < 1 || port > 65535 ||
 	    inet_pton(AF_INET, argv[1], &proxy.target.sin_addr) != 1 ||
-	    (strcmp(argv[3], "stall") && strcmp(argv[3], "cut"))) {
-		fprintf(stderr, "usage: stall-proxy TARGET PORT stall|cut "
+	    (strcmp(argv[3], "stall") && strcmp(argv[3], "cut") &&
+	     strcmp(argv[3], "slow"))) {
+		fprintf(stderr, "usage: stall-proxy TARGET PORT stall|cut|slow "
 				"BYTES [LISTEN]\n");
 		return 2;
 	}
 	proxy.target.sin_port = htons((uint16_t)port);
 	proxy.cut = !strcmp(argv[3], "cut");
+	proxy.slow = !strcmp(argv[3], "slow");
 	proxy.left = proxy.allowance = strtoull(argv[4], NULL, 10);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);

@@ -63,6 +63,29 @@ must nodes_up 0 20
 must agent_up 1
 must nodes_up 1 20
 
+# How far it is, how fast, and how long it takes, for all and for each layer;
+# and that nothing comes, when nothing does.
+must proxy_up slow "$open" slow 4000000
+must submit_image seen "$PROXY/large:1"
+ok 'wait_for "[[ \$(job_get $JOB .progress.eta_seconds) == [1-9]* ]]" 20' \
+	"of an image on its way it is known how long it takes"
+like "$(cli jobs)" \
+	'seen .*pulling [0-9]+%, [0-9.]+s left, [0-9.]+ MiB of 30.. MiB, [0-9.]+ MiB/s, layers 0/1' \
+	"the table of jobs has bytes, rate and time"
+like "$(cli show job "$JOB")" \
+	'layers:.*n1 +[0-9a-f]{12} +pulling +[0-9.]+ MiB +30.. MiB' \
+	"show has each layer that moves"
+kill -STOP "$(pid_of proxy-slow)"
+ok 'wait_for "cli jobs | grep -q \"%, silent for [5-9].0s, .* of 30.. MiB, layers\"" 9' \
+	"when nothing comes, both are replaced by that"
+kill -CONT "$(pid_of proxy-slow)"
+must proxy_pass slow
+ok 'wait_job $JOB completed 60' "and it goes on"
+like "$(job_get "$JOB" '.events[] | select(.kind == "image") | .data |
+	"\(.node) \(.bytes) \(.seconds)"')" "^n1 3[01][0-9]{6} [0-9.]+$" \
+	"an event keeps what came, and in what time"
+must wait_sweep "$SWEEP" 20
+
 # A name means one image in a sweep: the one that its first node found.
 cat >"$BED/pin.yaml" <<END
 sweep: pin

@@ -72,7 +72,7 @@
 #				before it, a test may set REGISTRY_TLS and
 #				REGISTRY_MORE: lines of its configuration
 #	registry_down [NAME]
-#	proxy_up NAME HOST:PORT stall|cut BYTES	tests/lab/stall-proxy.c
+#	proxy_up NAME HOST:PORT stall|cut|slow BYTES	tests/lab/stall-proxy.c
 #				before it; sets $PROXY, HOST:PORT
 #	proxy_pass NAME		let all bytes pass from now on
 #

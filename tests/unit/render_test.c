@@ -80,18 +80,23 @@ static void test_jobs(void)
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"pulling\", \"done_bytes\": 1048576, \"total_bytes\": "
 		     "4194304}}"),
-	   "pulling 1.0 MiB of 4.0 MiB (25%)", "an image's progress");
+	   "pulling 25%, 1.0 MiB of 4.0 MiB", "an image's progress");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"extracting\", \"done_bytes\": 1048576, "
 		     "\"total_bytes\": 4194304, \"rate\": 2097152, "
 		     "\"eta_seconds\": 65, \"layers\": 1, \"layers_total\": "
 		     "3, \"tries\": 2}}"),
-	   "extracting 1.0 MiB of 4.0 MiB (25%), 2.0 MiB/s, 1m05s left, "
+	   "extracting 25%, 1m05s left, 1.0 MiB of 4.0 MiB, 2.0 MiB/s, "
 	   "layers 1/3, try 2",
 	   "how fast, how long, what is left");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"pulling\", \"done_bytes\": 9, \"total_bytes\": 4}}"),
-	   "pulling 9 B of 4 B (100%)", "never more than all of it");
+	   "pulling 100%, 9 B of 4 B", "never more than all of it");
+	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
+		     "\"pulling\", \"done_bytes\": 1048576, \"total_bytes\": "
+		     "4194304, \"silent_seconds\": 12}}"),
+	   "pulling 25%, silent for 12s, 1.0 MiB of 4.0 MiB",
+	   "and that nothing comes");
 	is(detail_of("{\"state\": \"failed\", \"failure\": \"exit\", \"text\": "
 		     "\"rank 1\\u001b[2J exited\"}"),
 	   "exit: rank 1\\x1b[2J exited", "why it failed, escaped");
