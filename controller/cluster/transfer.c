@@ -91,9 +91,10 @@ static double seconds_left(const struct task *task)
 
 static void add_rate(cJSON *to, double rate, double left, int64_t silent)
 {
-	if (silent)
-		cJSON_AddNumberToObject(to, "silent_seconds",
-					(double)(silent / 1000));
+	int64_t seconds = silent / 1000;
+
+	if (seconds)
+		cJSON_AddNumberToObject(to, "silent_seconds", (double)seconds);
 	if (rate > 0)
 		cJSON_AddNumberToObject(to, "rate", rate);
 	if (rate > 0 && left >= 0)
