@@ -124,6 +124,8 @@ struct message_content_want {
 	char *source; /* it reads from there, "" the controller: this is only
 			 news; NULL: tell me whom to ask */
 	char *failed; /* whom it was told to ask last, in vain; NULL: none */
+	bool awaited; /* a person may be putting it there: when there is none
+			 yet, tell me as soon as there is */
 };
 
 /* The answer: of `bytes` bytes, to be had from the agent `name`, or (NULL) from

@@ -44,6 +44,7 @@ struct flight {
 	char source[KEY_NAME_SIZE]; /* "": the controller */
 	bool linked;                /* peers_open(source) */
 	bool ending;                /* those who wait are being told */
+	bool awaited;               /* not there yet is no error */
 	char failed[KEY_NAME_SIZE];
 	int64_t moved_ms; /* when something came, or the phase began */
 	int64_t told_ms;
@@ -116,6 +117,7 @@ static void say_want(struct flight *flight, bool ask)
 		.length = flight->taker ? taker_length(flight->taker) : 0,
 		.source = ask ? NULL : flight->source,
 		.failed = ask && *flight->failed ? flight->failed : NULL,
+		.awaited = flight->awaited,
 	};
 
 	flight->told_ms = clock_mono_ms();
@@ -401,7 +403,7 @@ static int to_controller(void *arg, const struct message_content_piece *piece,
 /* Waiting. */
 
 static struct flight *flight_new(struct fetches *fetches, const char *hash,
-				 struct error *err)
+				 bool awaited, struct error *err)
 {
 	struct flight *flight = NULL;
 	uint64_t bytes;
@@ -417,6 +419,7 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	}
 	flight->fetches = fetches;
 	memcpy(flight->hash, hash, sizeof(flight->hash));
+	flight->awaited = awaited;
 	TAILQ_INIT(&flight->waits);
 	TAILQ_INSERT_TAIL(&fetches->flights, flight, next);
 	enter(flight, whole ? HERE : ASKING);
@@ -427,8 +430,9 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 }
 
 struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
-			       fetch_progress_fn *progress, fetch_done_fn *done,
-			       void *arg, struct error *err)
+			       bool awaited, fetch_progress_fn *progress,
+			       fetch_done_fn *done, void *arg,
+			       struct error *err)
 {
 	struct fetch_wait *wait = calloc(1, sizeof(*wait));
 
@@ -441,11 +445,12 @@ struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 	wait->arg = arg;
 	wait->flight = flight_find(fetches, hash);
 	if (!wait->flight)
-		wait->flight = flight_new(fetches, hash, err);
+		wait->flight = flight_new(fetches, hash, awaited, err);
 	if (!wait->flight) {
 		free(wait);
 		return NULL;
 	}
+	wait->flight->awaited |= awaited;
 	TAILQ_INSERT_TAIL(&wait->flight->waits, wait, next);
 	return wait;
 }

@@ -59,11 +59,13 @@ typedef void fetch_progress_fn(void *arg, uint64_t bytes, uint64_t total);
 typedef void fetch_done_fn(void *arg, const struct error *err);
 
 /* Have the content on the node. done() runs later, exactly once, never from
- * inside the call; the handle is gone then. progress may be NULL.
+ * inside the call; the handle is gone then. progress may be NULL. awaited: that
+ * the controller has none yet is no error while people put contents there.
  */
 struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
-			       fetch_progress_fn *progress, fetch_done_fn *done,
-			       void *arg, struct error *err);
+			       bool awaited, fetch_progress_fn *progress,
+			       fetch_done_fn *done, void *arg,
+			       struct error *err);
 
 /* Before done(): wait no longer. What has come stays for a later one. */
 void fetch_release(struct fetch_wait *wait);

@@ -1,8 +1,9 @@
 /* act_load.c - images that come as contents, from a file.
  *
  * The recipe is fetched, then its parts one after another, each also from nodes
- * that are still getting it (fetch.h); then they are given to the engine as one
- * tar file. What the engine has already is not fetched.
+ * that are still getting it (fetch.h), and while it is still being sent to the
+ * controller; then they are given to the engine as one tar file. What the
+ * engine has already is not fetched.
  */
 #include "agent/images/act.h"
 
@@ -101,8 +102,8 @@ static void fetch(struct load *load, const char *hash)
 	struct error err;
 
 	act_tell_sometimes(&load->act);
-	load->wait = fetch_begin(load->act.config->fetches, hash, on_progress,
-				 on_fetched, load, &err);
+	load->wait = fetch_begin(load->act.config->fetches, hash, load->known,
+				 on_progress, on_fetched, load, &err);
 	if (!load->wait)
 		act_fail(&load->act, &err);
 }

@@ -140,7 +140,7 @@ static void bring_workspace(struct preloads *preloads, struct preload *preload)
 	}
 	preloads->fetch =
 		fetch_begin(preloads->room.fetches, preload->spec.workspace,
-			    fetch_progress, fetch_done, preloads, &err);
+			    false, fetch_progress, fetch_done, preloads, &err);
 	if (!preloads->fetch)
 		end(preloads, preload, &err);
 }

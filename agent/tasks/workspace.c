@@ -43,7 +43,7 @@ void step_fetch(struct task *task)
 		task_event(task, EVENT_FETCHED);
 		return;
 	}
-	task->fetch = fetch_begin(task->room->fetches, workspace,
+	task->fetch = fetch_begin(task->room->fetches, workspace, false,
 				  fetch_progress, fetch_done, task, &err);
 	if (!task->fetch)
 		step_fail(task, FAILURE_PREFLIGHT, &err);

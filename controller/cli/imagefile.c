@@ -358,8 +358,8 @@ static int send_entry(struct image_file *file, struct client *client,
 		       : 0;
 }
 
-static int send_recipe(struct image_file *file, struct client *client,
-		       char hash[CONTENT_HASH_SIZE], struct error *err)
+int image_file_send_recipe(const struct image_file *file, struct client *client,
+			   char hash[CONTENT_HASH_SIZE], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	struct digest digest;
@@ -375,7 +375,7 @@ static int send_recipe(struct image_file *file, struct client *client,
 
 int image_file_send(struct image_file *file, struct client *client,
 		    transfer_progress_fn *progress, void *arg,
-		    char recipe[CONTENT_HASH_SIZE], struct error *err)
+		    struct error *err)
 {
 	file->sending = progress;
 	file->arg = arg;
@@ -393,5 +393,5 @@ int image_file_send(struct image_file *file, struct client *client,
 		file->sent += entry->bytes;
 		on_sent(file, 0, 0);
 	}
-	return send_recipe(file, client, recipe, err);
+	return 0;
 }

@@ -24,9 +24,13 @@ OWNED_POINTER(struct image_file, image_file_free)
 
 const struct recipe *image_file_recipe(const struct image_file *file);
 
-/* Have all its parts, and its recipe, at the controller. */
+/* Have its recipe at the controller; *hash: which that is. */
+int image_file_send_recipe(const struct image_file *file, struct client *client,
+			   char hash[CONTENT_HASH_SIZE], struct error *err);
+
+/* Have all its parts there, in their order. */
 int image_file_send(struct image_file *file, struct client *client,
 		    transfer_progress_fn *progress, void *arg,
-		    char recipe[CONTENT_HASH_SIZE], struct error *err);
+		    struct error *err);
 
 #endif

@@ -16,6 +16,7 @@
 #include "controller/store/logstore.h"
 #include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
+#include "protocol/content/contents.h"
 #include "protocol/hardware/device_info.h"
 #include "protocol/followed.h"
 #include "protocol/message.h"
@@ -69,6 +70,7 @@ struct node {
 	unsigned int takes_failed; /* and it of others, in a row */
 	int64_t takes_again_ms;    /* monotonic; until then not from others */
 	char *peers; /* where other nodes get contents of it; NULL: nowhere */
+	char awaits[CONTENT_HASH_SIZE]; /* asked for, and not here yet */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; none: not told */
 	size_t inventory_count;

@@ -31,6 +31,7 @@ struct stock {
 	struct giver *giver;
 	struct swarm *swarm;
 	struct put puts[STOCK_PUTS_MAX];
+	int64_t put_ms; /* when something came from people, or we did */
 	int64_t cleaned_ms;
 };
 
@@ -53,6 +54,7 @@ int stock_open(struct cluster *cluster, const char *folder, struct error *err)
 	if (!stock)
 		return error_nomem(err, "contents");
 	cluster->stock = stock;
+	stock->put_ms = clock_mono_ms();
 	stock->contents = contents_new(folder, err);
 	if (!stock->contents)
 		return -1;
@@ -88,20 +90,23 @@ struct contents *stock_contents(const struct cluster *cluster)
 
 /* People. */
 
+static struct put *put_find(struct stock *stock, const char *hash)
+{
+	for (size_t i = 0; i < STOCK_PUTS_MAX; i++)
+		if (stock->puts[i].incoming &&
+		    !strcmp(stock->puts[i].hash, hash))
+			return &stock->puts[i];
+	return NULL;
+}
+
 static struct put *put_begin(struct stock *stock, const char *hash,
 			     uint64_t bytes, struct error *err)
 {
 	struct put *place = NULL;
 
-	for (size_t i = 0; i < STOCK_PUTS_MAX; i++) {
-		struct put *put = &stock->puts[i];
-
-		if (put->incoming && !strcmp(put->hash, hash) &&
-		    put->bytes == bytes)
-			return put;
-		if (!put->incoming)
-			place = put;
-	}
+	for (size_t i = 0; i < STOCK_PUTS_MAX; i++)
+		if (!stock->puts[i].incoming)
+			place = &stock->puts[i];
 	if (!place) {
 		error_set(err, EBUSY,
 			  "%d contents are coming in already: try again later",
@@ -114,6 +119,23 @@ static struct put *put_begin(struct stock *stock, const char *hash,
 	memcpy(place->hash, hash, sizeof(place->hash));
 	place->bytes = bytes;
 	return place;
+}
+
+/* It begins to come: nodes may read it. */
+static void tell_awaiting(struct cluster *cluster, const char *hash)
+{
+	const struct message_content_want want = { .hash = (char *)hash,
+						   .awaited = true };
+
+	for (size_t i = 0; i < cluster->nodes_count; i++) {
+		struct node *node = cluster->nodes[i];
+
+		if (strcmp(node->awaits, hash) != 0)
+			continue;
+		node->awaits[0] = 0;
+		if (node->peer)
+			stock_want(cluster, node, &want);
+	}
 }
 
 static cJSON *put_answer(uint64_t length, bool whole)
@@ -139,12 +161,23 @@ cJSON *stock_put(struct cluster *cluster,
 	if (contents_look(stock->contents, message->hash, &length, &whole,
 			  err) < 0)
 		return NULL;
+	stock->put_ms = clock_mono_ms();
 	if (whole)
 		return put_answer(length, true);
-	put = put_begin(stock, message->hash, message->bytes, err);
-	if (!put)
+	put = put_find(stock, message->hash);
+	if (put && put->bytes != message->bytes) {
+		error_set(err, EBUSY,
+			  "content %.12s: coming in already, of another size",
+			  message->hash);
 		return NULL;
-	put->used_ms = clock_mono_ms();
+	}
+	if (!put) {
+		put = put_begin(stock, message->hash, message->bytes, err);
+		if (!put)
+			return NULL;
+		tell_awaiting(cluster, message->hash);
+	}
+	put->used_ms = stock->put_ms;
 	length = incoming_length(put->incoming);
 	if (size && message->offset == length) {
 		if (incoming_write(put->incoming, data, size, err) < 0) {
@@ -152,6 +185,7 @@ cJSON *stock_put(struct cluster *cluster,
 			return NULL;
 		}
 		length += size;
+		giver_wake(stock->giver);
 	}
 	/* What does not end at once is asked for again, without bytes. */
 	if (length == put->bytes)
@@ -285,25 +319,48 @@ static void advise(struct cluster *cluster, struct node *node,
 	say(node, MESSAGE_CONTENT_FROM, &from);
 }
 
+/* There is none. A node that awaits it hears so only when none will come. */
+static void tell_none(struct cluster *cluster, struct node *node,
+		      const struct message_content_want *want)
+{
+	struct error err;
+
+	if (want->awaited &&
+	    clock_mono_ms() - cluster->stock->put_ms < STOCK_AWAIT_MS) {
+		memcpy(node->awaits, want->hash, sizeof(node->awaits));
+		return;
+	}
+	error_set(&err, ENOENT,
+		  "content %.12s: the controller has none (any more): submit "
+		  "its sweep anew, or load its image file",
+		  want->hash);
+	refuse(node, want->hash, &err);
+}
+
 void stock_want(struct cluster *cluster, struct node *node,
 		const struct message_content_want *want)
 {
 	struct stock *stock = cluster->stock;
-	struct error err = { 0 };
+	const struct put *put;
+	struct error err;
 	uint64_t bytes;
 	bool whole;
 
-	learn(cluster, node, want);
 	if (contents_look(stock->contents, want->hash, &bytes, &whole, &err) <
-		    0 ||
-	    !whole) {
-		if (!err.code)
-			error_set(&err, ENOENT,
-				  "content %.12s: the controller has none (any "
-				  "more): submit its sweep anew",
-				  want->hash);
+	    0) {
 		if (!want->source)
 			refuse(node, want->hash, &err);
+		return;
+	}
+	put = whole ? NULL : put_find(stock, want->hash);
+	/* While it comes in, nobody is to blame for waiting. */
+	if (!put)
+		learn(cluster, node, want);
+	else
+		bytes = put->bytes;
+	if (!whole && !put) {
+		if (!want->source)
+			tell_none(cluster, node, want);
 	} else if (want->length > bytes) {
 		error_set(&err, EPROTO, "content %.12s: more than there is",
 			  want->hash);
@@ -335,6 +392,7 @@ void stock_revoked(struct cluster *cluster, const char *name)
 
 void stock_gone(struct cluster *cluster, struct node *node)
 {
+	node->awaits[0] = 0;
 	giver_forget(cluster->stock->giver, node);
 	swarm_gone(cluster->stock->swarm, node->name);
 }

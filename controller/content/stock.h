@@ -2,9 +2,12 @@
  *
  * People put contents here (a workspace, an image's layers) and get others
  * (collected files). Nodes are told who gives them what they want (swarm.h);
- * the controller itself gives, too. What jobs collected is kept until their
- * output goes, a workspace until its sweep has been over for STOCK_OVER_MS; the
- * rest goes when it was not used for STOCK_AGE_MS.
+ * the controller itself gives, too, also of what is still coming in. A node
+ * that awaits one is told when the first byte of it is due, or, when nothing
+ * has come from people for STOCK_AWAIT_MS, that there is none. What jobs
+ * collected is kept until their output goes, a workspace until its sweep has
+ * been over for STOCK_OVER_MS; the rest goes when it was not used for
+ * STOCK_AGE_MS.
  */
 #ifndef CONTROLLER_CONTENT_STOCK_H
 #define CONTROLLER_CONTENT_STOCK_H
@@ -23,6 +26,7 @@
 #define STOCK_OVER_MS ((int64_t)30 * 24 * 3600 * 1000)
 #define STOCK_PUTS_MAX 16 /* contents coming in from people at a time */
 #define STOCK_PIECE (512 << 10)
+#define STOCK_AWAIT_MS 600000
 
 /* folder: the controller's state. */
 int stock_open(struct cluster *cluster, const char *folder, struct error *err);

@@ -124,22 +124,11 @@ void giver_free(struct giver *giver)
 	free(giver);
 }
 
-static size_t reads_of(const struct giver *giver, const void *peer)
-{
-	const struct waiting *read;
-	size_t count = 0;
-
-	TAILQ_FOREACH(read, &giver->reads, next)
-	{
-		count += read->peer == peer;
-	}
-	return count;
-}
-
 int giver_read(struct giver *giver, void *peer,
 	       const struct message_content_read *wanted, struct error *err)
 {
 	struct waiting *read;
+	size_t count = 0;
 
 	if (!content_hash_valid(wanted->hash) || !wanted->size ||
 	    wanted->size > MESSAGE_PAYLOAD_MAX ||
@@ -149,7 +138,17 @@ int giver_read(struct giver *giver, void *peer,
 				 "hash and 1 to %d bytes",
 				 wanted->hash, wanted->size,
 				 MESSAGE_PAYLOAD_MAX);
-	if (reads_of(giver, peer) >= GIVER_READS_MAX)
+	TAILQ_FOREACH(read, &giver->reads, next)
+	{
+		if (read->peer != peer)
+			continue;
+		if (read->offset == wanted->offset &&
+		    read->size == wanted->size &&
+		    !strcmp(read->hash, wanted->hash))
+			return 0;
+		count++;
+	}
+	if (count >= GIVER_READS_MAX)
 		return error_set(err, EBUSY, "more than %d reads that wait",
 				 GIVER_READS_MAX);
 	/* Most agents never give anything. */

@@ -29,7 +29,8 @@ void giver_free(struct giver *giver);
 OWNED_POINTER(struct giver, giver_free)
 
 /* A peer (any pointer that stands for one) reads. What cannot be is answered
- * with a piece that says why. EBUSY: too many reads of it wait.
+ * with a piece that says why. A read that waits already, as of one who lost
+ * patience, is answered once. EBUSY: too many reads of it wait.
  */
 int giver_read(struct giver *giver, void *peer,
 	       const struct message_content_read *read, struct error *err);

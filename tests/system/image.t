@@ -103,6 +103,55 @@ agent_up 2
 is "$(code_of load)" 0 "after kills of it and the controller all have it"
 ok 'has 2 test/third:1 $third' "that one, too"
 
+# Nodes get what is here while the rest is still being sent: the command stands
+# still in the middle, and only goes on when they have it all so far.
+behind() # the controller has some of a part, and so has each node
+{
+	local part i
+
+	part=$(cd "$CLUSTER/controller/content/partial" && ls)
+	[[ $part ]] || return 1
+	for i in 1 2 3; do
+		(($(wc -c <"$CLUSTER/n$i/content/partial/$part") > 1 << 20)) ||
+			return 1
+	done
+}
+must random_image e1 test/fourth:1 60
+fourth=$(id_of 1 test/fourth:1)
+dk e1 save test/fourth:1 -o "$BED/fourth.tar"
+dk e1 rmi test/fourth:1 >/dev/null
+must proxy_up send "${REGATTA_CONTROLLER#tcp://}" stall 12000
+REGATTA_CONTROLLER=tcp://$PROXY spawn send "$REGATTA_BUILD/regatta" \
+	image load "$BED/fourth.tar"
+ok 'wait_for behind 30' "nodes get a part of which not all is sent"
+ok 'alive send && ! has 1 test/fourth:1 $fourth' \
+	"while the command that sends it stands still"
+agent_kill 2
+controller_kill
+controller_up
+agent_up 2
+must nodes_up 3 20
+proxy_pass send
+wait_for '! alive send' 60
+is "$(code_of send)" 0 "after kills of one and the controller it goes on"
+like "$(log_of send)" 'lost the controller.*back.*on 3 of 3 nodes' "and says so"
+ok 'has 1 test/fourth:1 $fourth && has 2 test/fourth:1 $fourth &&
+	has 3 test/fourth:1 $fourth' "they all have it"
+
+# Killed in the middle, and run again.
+must random_image e1 test/fifth:1 30
+fifth=$(id_of 1 test/fifth:1)
+dk e1 save test/fifth:1 -o "$BED/fifth.tar"
+dk e1 rmi test/fifth:1 >/dev/null
+must proxy_up killed "${REGATTA_CONTROLLER#tcp://}" stall 6000
+REGATTA_CONTROLLER=tcp://$PROXY spawn killed "$REGATTA_BUILD/regatta" \
+	image load "$BED/fifth.tar"
+wait_for behind 30
+end killed KILL
+load "$BED/fifth.tar"
+is $? 0 "a load that was killed while it sent goes on when it is run again"
+ok 'has 1 test/fifth:1 $fifth && has 3 test/fifth:1 $fifth' "to its end"
+
 # What is no image.
 tar -C "$BED" -cf "$BED/plain.tar" words
 load "$BED/plain.tar"

@@ -151,11 +151,13 @@ static void chain(sd_event *loop, const char *data)
 	node_init(&second, loop, "n2");
 	node_init(&third, loop, "n3");
 	put(&first, data, LARGE, hash);
-	one = fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
-	two = fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	one = fetch_begin(second.fetches, hash, false, NULL, done, &second,
+			  NULL);
+	two = fetch_begin(second.fetches, hash, false, NULL, done, &second,
+			  NULL);
 	ok(one && two && second.wants == 1, "two wait, the controller is asked "
 					    "once");
-	fetch_begin(third.fetches, hash, NULL, done, &third, NULL);
+	fetch_begin(third.fetches, hash, false, NULL, done, &third, NULL);
 	tell(&third, &second, hash, LARGE);
 	for (int i = 0; i < 20; i++)
 		sd_event_run(loop, 10000);
@@ -168,7 +170,7 @@ static void chain(sd_event *loop, const char *data)
 	ok(second.done == 2 && has(&second, hash), "both that waited are told");
 	ok(second.news > 0, "and the controller, that it has it");
 	second.done = 0;
-	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
 	ok(!second.done, "what is there is told later");
 	run_until(&second, &second.done, 1);
 	ok(second.done == 1 && second.wants == 1, "without asking anybody");
@@ -186,7 +188,7 @@ static void revoked(sd_event *loop, const char *data)
 	node_init(&first, loop, "r1");
 	node_init(&second, loop, "r2");
 	put(&first, data, 1000, hash);
-	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
 	tell(&second, &first, hash, 1000);
 	fetches_grant(first.fetches, &grant);
 	run_until(&second, &second.wants, 2);
@@ -207,7 +209,7 @@ static void dies(sd_event *loop, const char *data)
 	node_init(&second, loop, "d2");
 	node_init(&third, loop, "d3");
 	put(&first, data, LARGE, hash);
-	fetch_begin(second.fetches, hash, NULL, done, &second, NULL);
+	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
 	tell(&second, &first, hash, LARGE);
 	while (length(&second, hash) < (1 << 20))
 		sd_event_run(loop, 100000);
@@ -217,7 +219,7 @@ static void dies(sd_event *loop, const char *data)
 	ok(second.wants == 2 && !strcmp(second.failed, "d1") && had < LARGE,
 	   "a source that dies is left, and the controller told");
 	tell(&second, NULL, hash, LARGE);
-	fetch_begin(third.fetches, hash, NULL, done, &third, NULL);
+	fetch_begin(third.fetches, hash, false, NULL, done, &third, NULL);
 	tell(&third, &second, hash, LARGE);
 	while (had < LARGE) {
 		uint32_t size = LARGE - had < (512 << 10)
@@ -251,7 +253,7 @@ static void lies(sd_event *loop, const char *data)
 	node_init(&node, loop, "l1");
 	crypto_hash_sha256(digest, (const unsigned char *)data, 1000);
 	sodium_bin2hex(hash, sizeof(hash), digest, sizeof(digest));
-	fetch_begin(node.fetches, hash, NULL, done, &node, NULL);
+	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 1000);
 	fetches_piece(node.fetches, &piece, data + 1, 1000);
 	run_until(&node, &node.wants, 2);
@@ -267,9 +269,9 @@ static void lies(sd_event *loop, const char *data)
 	fetches_from(node.fetches, &from);
 	ok(node.done == 1 && node.err.code == ENOENT, "none at all: %s",
 	   node.err.text);
-	wait = fetch_begin(node.fetches, hash, NULL, done, &node, NULL);
+	wait = fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	fetch_release(wait);
-	ok(!fetch_begin(node.fetches, "../x", NULL, done, &node, &err) &&
+	ok(!fetch_begin(node.fetches, "../x", false, NULL, done, &node, &err) &&
 		   err.code == EPROTO,
 	   "no hash: %s", err.text);
 	node_clear(&node);

@@ -27,6 +27,16 @@ static void name_of(const struct recipe *recipe, char *name, size_t size)
 		 recipe->images_count > 1 ? " and others" : "");
 }
 
+/* Ctrl-C, or a file that has changed: the nodes wait for the rest. */
+static int not_sent(struct error *err)
+{
+	return err->code == EINTR
+		       ? error_set(err, EINTR,
+				   "interrupted before all was sent; the same "
+				   "command goes on where it was")
+		       : -1;
+}
+
 static int load(struct cli *cli, struct error *err)
 {
 	owned(image_file_free) struct image_file *file = NULL;
@@ -45,17 +55,17 @@ static int load(struct cli *cli, struct error *err)
 	file = image_file_open(cli->args[1], image_view_draw, &view, err);
 	if (!file)
 		return -1;
-	view.client = cli_connect(cli, err);
-	if (!view.client)
-		return -1;
-	image_view_stage(&view, "sending");
-	if (image_file_send(file, view.client, image_view_draw, &view, order,
-			    err) < 0)
-		return -1;
 	name_of(image_file_recipe(file), name, sizeof(name));
-	image_view_stage(&view, "nodes  ");
+	/* Nodes get what comes while it comes. */
+	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
-	    image_view_order(&view, &message, &answer, err) < 0)
+	    image_file_send_recipe(file, view.client, order, err) < 0 ||
+	    image_view_send(&view, &message, err) < 0)
+		return -1;
+	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
+		return not_sent(err);
+	image_view_stage(&view, "nodes  ");
+	if (image_view_watch(&view, order, &answer, err) < 0)
 		return -1;
 	image = json_get(answer.body, "image");
 	ready = image_view_tell(&view, image,

@@ -263,9 +263,8 @@ static int ask(struct image_view *view, struct message_query *query,
 	return 0;
 }
 
-/* Until all nodes are done, or those that are not are out of reach. */
-static int watch_order(struct image_view *view, const char *order,
-		       struct answer *answer, struct error *err)
+int image_view_watch(struct image_view *view, const char *order,
+		     struct answer *answer, struct error *err)
 {
 	struct message_query query = { .what = (char *)"image",
 				       .name = (char *)order };
@@ -338,29 +337,37 @@ void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 }
 
 static int send_order(struct image_view *view,
-		      struct message_image_order *message,
-		      struct answer *answer, struct error *err)
+		      struct message_image_order *message, struct error *err)
 {
 	struct message_image_list list = { .order = message->order,
 					   .nodes = message->nodes };
+	owned(answer_clear) struct answer answer = { 0 };
 
 	if (!strcmp(message->what, "list"))
 		return client_call(view->client, MESSAGE_IMAGE_LIST, &list,
-				   NULL, 0, 0, answer, err);
+				   NULL, 0, 0, &answer, err);
 	return client_call(view->client, MESSAGE_IMAGE_ORDER, message, NULL, 0,
-			   0, answer, err);
+			   0, &answer, err);
+}
+
+int image_view_send(struct image_view *view,
+		    struct message_image_order *message, struct error *err)
+{
+	int rc = split_nodes(view->cli->options.nodes, &message->nodes, err);
+
+	if (rc == 0)
+		rc = send_order(view, message, err);
+	strings_clear(&message->nodes);
+	return rc;
 }
 
 int image_view_order(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err)
 {
-	int rc = split_nodes(view->cli->options.nodes, &message->nodes, err);
-
-	if (rc == 0)
-		rc = send_order(view, message, answer, err);
-	strings_clear(&message->nodes);
-	return rc < 0 ? -1 : watch_order(view, message->order, answer, err);
+	return image_view_send(view, message, err) < 0
+		       ? -1
+		       : image_view_watch(view, message->order, answer, err);
 }
 
 size_t image_view_tell(struct image_view *view, const cJSON *image,

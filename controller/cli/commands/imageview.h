@@ -49,10 +49,18 @@ void image_order_name(char name[CONTENT_HASH_SIZE]);
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b);
 
-/* Send the order (or, what "list", the request) for the nodes of the options,
- * and wait until all nodes are done, or those that are not are out of reach.
- * answer: what the query "image" said last. EINTR: it goes on there.
+/* Send the order (or, what "list", the request) for the nodes of the options.
  */
+int image_view_send(struct image_view *view,
+		    struct message_image_order *message, struct error *err);
+
+/* Wait until all nodes of the order are done, or those that are not are out of
+ * reach. answer: what the query "image" said last. EINTR: it goes on there.
+ */
+int image_view_watch(struct image_view *view, const char *order,
+		     struct answer *answer, struct error *err);
+
+/* Both. */
 int image_view_order(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err);
