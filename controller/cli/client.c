@@ -496,6 +496,17 @@ int client_turn(struct client *client, struct error *err)
 	return error_set(err, EINTR, "interrupted");
 }
 
+int client_look(struct client *client, struct error *err)
+{
+	int rc = 0;
+
+	if (!client->interrupted)
+		rc = sd_event_run(client->loop, 0);
+	if (rc < 0)
+		return error_set(err, -rc, "event loop");
+	return client->interrupted ? client_turn(client, err) : 0;
+}
+
 int client_call(struct client *client, enum message_type type, void *body,
 		const void *payload, size_t size, uint32_t wait_ms,
 		struct answer *answer, struct error *err)

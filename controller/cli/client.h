@@ -89,6 +89,11 @@ int client_list(struct client *client, const char *what, uint64_t of,
 /* Run one turn of the loop, waiting for something to happen. EINTR as above. */
 int client_turn(struct client *client, struct error *err);
 
+/* The same without waiting: for those who work for long between requests, so
+ * that the connection lives on and Ctrl-C is heard.
+ */
+int client_look(struct client *client, struct error *err);
+
 /* End the call or turn that runs, or else the next one. From callbacks. */
 void client_interrupt(struct client *client);
 

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #define PIECE (256 << 10)
+#define BLOBS "blobs/sha256/"
 
 struct image_file {
 	const char *path;
@@ -110,6 +111,22 @@ static char *hex_of(struct digest *digest)
 	return strdup(hex);
 }
 
+/* A blob's name is its hash: one that is damaged is not sent anywhere. */
+static int check_name(const struct image_file *file,
+		      const struct recipe_entry *entry, struct error *err)
+{
+	const char *name = strstr(entry->path, BLOBS);
+
+	if (!name || !content_hash_valid(name + strlen(BLOBS)) ||
+	    !strcmp(name + strlen(BLOBS), entry->content))
+		return 0;
+	return error_set(err, EINVAL,
+			 "%s: \"%.90s\" has other bytes than its name says; "
+			 "the "
+			 "file is damaged, make it anew",
+			 file->path, entry->path);
+}
+
 /* Hash the entry's bytes; keep them, if they may be one of the lists. */
 static int read_entry(struct image_file *file, struct recipe_entry *entry,
 		      struct error *err)
@@ -139,6 +156,8 @@ static int read_entry(struct image_file *file, struct recipe_entry *entry,
 	entry->content = hex_of(&digest);
 	if (!entry->content)
 		return error_nomem(err, "image file");
+	if (check_name(file, entry, err) < 0)
+		return -1;
 	return small && entry->bytes ? texts_add(&file->texts, entry->path,
 						 text.data, text.size, err)
 				     : 0;

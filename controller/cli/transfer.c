@@ -61,6 +61,8 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 		if (!got)
 			return error_set(err, EINVAL,
 					 "it has changed while it was sent");
+		if (client_look(sending->client, err) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -152,6 +152,16 @@ load "$BED/fifth.tar"
 is $? 0 "a load that was killed while it sent goes on when it is run again"
 ok 'has 1 test/fifth:1 $fifth && has 3 test/fifth:1 $fifth' "to its end"
 
+# Whoever stops while it is sent is told so.
+kill -STOP "$(pid_of cluster/controller)"
+spawn stopped "$REGATTA_BUILD/regatta" image load "$BED/first.tar"
+must wait_for 'grep -q "^SigBlk:.*[37bf]$" "/proc/$(pid_of stopped)/status"' 20
+kill -INT "$(pid_of stopped)"
+is "$(code_of stopped)" 130 "Ctrl-C ends it while it is sent"
+like "$(log_of stopped)" 'interrupted before all was sent; the same command' \
+	"and what is to be done is told"
+kill -CONT "$(pid_of cluster/controller)"
+
 # What is no image.
 tar -C "$BED" -cf "$BED/plain.tar" words
 load "$BED/plain.tar"
@@ -160,4 +170,12 @@ like "$(<"$BED/words")" 'neither manifest.json' "in words"
 head -c 3000000 "$BED/third.tar" >"$BED/cut.tar"
 load "$BED/cut.tar"
 is $? 2 "and a cut one"
+blob=blobs/sha256/$(sha256sum "$BED/words" | cut -d' ' -f1)
+must mkdir -p "$BED/layout/blobs/sha256"
+echo '{"manifests":[]}' >"$BED/layout/index.json"
+echo other >"$BED/layout/$blob"
+tar -C "$BED/layout" -cf "$BED/layout.tar" .
+load "$BED/layout.tar"
+is $? 2 "and one with a blob that is damaged"
+like "$(<"$BED/words")" 'other bytes than its name says' "in words"
 done_testing

@@ -61,7 +61,7 @@ static int load(struct cli *cli, struct error *err)
 	if (image_view_connect(&view, err) < 0 ||
 	    image_file_send_recipe(file, view.client, order, err) < 0 ||
 	    image_view_send(&view, &message, err) < 0)
-		return -1;
+		return not_sent(err);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
 		return not_sent(err);
 	image_view_stage(&view, "nodes  ");
@@ -78,6 +78,8 @@ static int load(struct cli *cli, struct error *err)
 
 /* save */
 
+#define INTERRUPTED 2 /* no code of libarchive's */
+
 static bool ends_with(const char *text, const char *end)
 {
 	size_t size = strlen(text), length = strlen(end);
@@ -86,7 +88,8 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Copy the tar file, packed as the name says. */
-static int pack_file(int from, int to, const char *name, struct error *err)
+static int pack_file(struct client *client, int from, int to, const char *name,
+		     struct error *err)
 {
 	struct archive *out = archive_write_new();
 	struct archive_entry *entry = archive_entry_new();
@@ -110,9 +113,11 @@ static int pack_file(int from, int to, const char *name, struct error *err)
 	while (rc == ARCHIVE_OK && (got = read(from, piece, 1 << 18)) > 0)
 		if (archive_write_data(out, piece, (size_t)got) != got)
 			rc = ARCHIVE_FATAL;
+		else if (client_look(client, err) < 0)
+			rc = INTERRUPTED;
 	if (rc == ARCHIVE_OK && got == 0)
 		rc = archive_write_close(out);
-	if (rc != ARCHIVE_OK || got < 0)
+	if (rc != INTERRUPTED && (rc != ARCHIVE_OK || got < 0))
 		error_set(err, EIO, "%s: %s", name,
 			  out && archive_error_string(out)
 				  ? archive_error_string(out)
@@ -145,13 +150,20 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	rc = transfer_get(view->client, hash, from, image_view_draw, view, err);
 	if (rc == 0 && packed) {
 		lseek(from, 0, SEEK_SET);
-		rc = pack_file(from, to, name, err);
+		rc = pack_file(view->client, from, to, name, err);
 	}
 	if (rc == 0 && rename(path, name) < 0)
 		rc = error_errno(err, "%s", name);
 	if (rc < 0)
 		unlink(path);
 	return rc;
+}
+
+static int unsaved(struct error *err)
+{
+	return err->code == EINTR
+		       ? error_set(err, EINTR, "interrupted; nothing is saved")
+		       : -1;
 }
 
 static int save(struct cli *cli, struct error *err)
@@ -171,7 +183,7 @@ static int save(struct cli *cli, struct error *err)
 		return -1;
 	image_view_stage(&view, "node   ");
 	if (image_view_order(&view, &message, &answer, err) < 0)
-		return -1;
+		return unsaved(err);
 	image = json_get(answer.body, "image");
 	content = json_text(image, "content");
 	if (!*content) {
@@ -187,7 +199,7 @@ static int save(struct cli *cli, struct error *err)
 	}
 	image_view_stage(&view, "getting");
 	if (fetch_saved(&view, content, cli->args[2], err) < 0)
-		return -1;
+		return unsaved(err);
 	image_view_say(&view, "%s: %s, to %s", cli->args[1],
 		       human_bytes(json_u64(image, "bytes"), size),
 		       cli->args[2]);
