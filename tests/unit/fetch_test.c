@@ -27,6 +27,7 @@ struct node {
 	struct fetches *fetches;
 	struct message_content_want want; /* the last one, hash borrowed */
 	int wants, news, pieces;
+	bool awaited; /* of the last want */
 	char failed[KEY_NAME_SIZE];
 	int done;
 	struct error err;
@@ -45,6 +46,7 @@ static int say(void *arg, enum message_type type, const void *body,
 	if (want->source)
 		return 0;
 	node->wants++;
+	node->awaited = want->awaited;
 	snprintf(node->failed, sizeof(node->failed), "%s",
 		 want->failed ? want->failed : "");
 	return 0;
@@ -269,7 +271,9 @@ static void lies(sd_event *loop, const char *data)
 	fetches_from(node.fetches, &from);
 	ok(node.done == 1 && node.err.code == ENOENT, "none at all: %s",
 	   node.err.text);
-	wait = fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
+	wait = fetch_begin(node.fetches, hash, true, NULL, done, &node, NULL);
+	ok(node.wants == 4 && node.awaited,
+	   "the controller is told that it is awaited");
 	fetch_release(wait);
 	ok(!fetch_begin(node.fetches, "../x", false, NULL, done, &node, &err) &&
 		   err.code == EPROTO,
