@@ -5,7 +5,7 @@
 #include "agent/engine/progress.h"
 #include "agent/images/record.h"
 #include "agent/registry/approach.h"
-#include "protocol/content/tarball.h"
+#include "agent/engine/context.h"
 #include "protocol/loop.h"
 #include "protocol/printable.h"
 #include "protocol/registry/dockerfile.h"
@@ -35,7 +35,7 @@ struct build {
 	bool gone_login; /* one of the job's own is no longer there */
 	struct approach *approach;
 	cJSON *who; /* we are there */
-	struct tarball *context;
+	struct context *context;
 	struct engine_call *call;
 	sd_event_source *soon;
 	struct progress *sums;
@@ -86,10 +86,11 @@ static ssize_t context_read(void *arg, void *buffer, size_t size,
 			    struct error *err)
 {
 	struct build *build = arg;
-	ssize_t got = tarball_read(build->context, buffer, size, err);
+	struct tarball *tarball = context_tarball(build->context);
+	ssize_t got = tarball_read(tarball, buffer, size, err);
 
-	build->now.bytes = tarball_size(build->context);
-	if (got == 0 && strcmp(tarball_hash(build->context), build->hash) != 0)
+	build->now.bytes = tarball_size(tarball);
+	if (got == 0 && strcmp(tarball_hash(tarball), build->hash) != 0)
 		return error_set(err, EIO,
 				 "folder %s changed while being packed",
 				 build->name);
@@ -171,7 +172,7 @@ static void engine_build(struct build *build)
 	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
 			   ? stall_ms * STALL_FACTOR
 			   : UINT32_MAX;
-	build->context = tarball_new(build->folder, NULL, &err);
+	build->context = context_new(build->folder, &err);
 	if (build->context)
 		build->call =
 			engine_image_build(build->room->engine, build->target,
@@ -355,7 +356,7 @@ void build_cancel(struct build *build)
 	loop_source_free(&build->soon);
 	approach_cancel(build->approach);
 	engine_call_cancel(build->call);
-	tarball_free(build->context);
+	context_free(build->context);
 	progress_free(build->sums);
 	logins_free(build->logins, build->logins_count);
 	secret_json_free(build->who);

@@ -6,7 +6,7 @@
 #include "agent/images/record.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
-#include "protocol/content/tarball.h"
+#include "agent/engine/context.h"
 #include "protocol/file.h"
 #include "protocol/loop.h"
 #include "protocol/registry/reference.h"
@@ -53,7 +53,7 @@ struct flight {
 	size_t logins_count;
 	unsigned char who[APPROACH_WHO_BYTES]; /* what they amount to */
 	sd_event_source *hash;                 /* reads the context */
-	struct tarball *context;
+	struct context *context;
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
 	struct image_progress progress;
@@ -131,7 +131,7 @@ static void flight_free(struct flight *flight)
 	pull_cancel(flight->pull);
 	build_cancel(flight->building);
 	loop_source_free(&flight->hash);
-	tarball_free(flight->context);
+	context_free(flight->context);
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
@@ -281,7 +281,7 @@ static char *context_path(const struct flight *flight)
 		       : path;
 }
 
-static struct tarball *context_open(const struct flight *flight,
+static struct context *context_open(const struct flight *flight,
 				    struct error *err)
 {
 	owned_free char *path = context_path(flight);
@@ -290,7 +290,7 @@ static struct tarball *context_open(const struct flight *flight,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	return tarball_new(path, NULL, err);
+	return context_new(path, err);
 }
 
 static void build_progress(void *arg, const struct image_progress *progress)
@@ -369,11 +369,12 @@ static int hash_some(sd_event_source *source, void *arg)
 	struct flight *flight = arg;
 	int64_t until = clock_mono_ms() + HASH_MS;
 	struct error err;
+	struct tarball *tarball = context_tarball(flight->context);
 	char piece[HASH_PIECE];
 	ssize_t got;
 
 	do {
-		got = tarball_read(flight->context, piece, sizeof(piece), &err);
+		got = tarball_read(tarball, piece, sizeof(piece), &err);
 	} while (got > 0 && clock_mono_ms() < until);
 	if (got > 0) {
 		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
@@ -386,9 +387,9 @@ static int hash_some(sd_event_source *source, void *arg)
 		return 0;
 	}
 	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
-		 tarball_hash(flight->context));
-	flight->context_size = tarball_size(flight->context);
-	tarball_free(take(flight->context));
+		 tarball_hash(tarball));
+	flight->context_size = tarball_size(tarball);
+	context_free(take(flight->context));
 	name_target(flight);
 	inspect(flight);
 	return 0;

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ struct pattern {
 	bool back; /* takes in again */
 	bool folder;
 	bool rooted; /* a path from the top, not a name */
+	bool below;  /* and all that lies below */
 };
 
 struct ignore {
@@ -40,25 +43,12 @@ void ignore_free(struct ignore *ignore)
 	free(ignore);
 }
 
-static int add(struct ignore *ignore, const char *text, size_t size,
-	       struct error *err)
+/* Takes the text of the pattern over, NULL or not. */
+static int keep(struct ignore *ignore, struct pattern pattern,
+		struct error *err)
 {
-	struct pattern pattern = { .back = size && *text == '!' };
 	struct pattern *patterns;
 
-	if (ignore->count == IGNORE_MAX)
-		return error_set(err, E2BIG, "ignore: more than %d patterns",
-				 IGNORE_MAX);
-	text += pattern.back;
-	size -= pattern.back;
-	pattern.folder = size && text[size - 1] == '/';
-	size -= pattern.folder;
-	pattern.rooted = memchr(text, '/', size) != NULL;
-	if (size && *text == '/') {
-		text++;
-		size--;
-	}
-	pattern.text = strndup(text, size);
 	if (!pattern.text)
 		return error_nomem(err, "ignore");
 	patterns = reallocarray(ignore->patterns, ignore->count + 1,
@@ -74,23 +64,110 @@ static int add(struct ignore *ignore, const char *text, size_t size,
 	return 0;
 }
 
+static int add(struct ignore *ignore, const char *text, size_t size,
+	       struct error *err)
+{
+	struct pattern pattern = { .back = size && *text == '!' };
+
+	if (ignore->count == IGNORE_MAX)
+		return error_set(err, E2BIG, "ignore: more than %d patterns",
+				 IGNORE_MAX);
+	text += pattern.back;
+	size -= pattern.back;
+	pattern.folder = size && text[size - 1] == '/';
+	size -= pattern.folder;
+	pattern.rooted = memchr(text, '/', size) != NULL;
+	if (size && *text == '/') {
+		text++;
+		size--;
+	}
+	pattern.text = strndup(text, size);
+	return keep(ignore, pattern, err);
+}
+
 int ignore_add(struct ignore *ignore, const char *pattern, struct error *err)
 {
 	return add(ignore, pattern, strlen(pattern), err);
 }
 
-int ignore_lines(struct ignore *ignore, const char *text, struct error *err)
+/* "/a/./b/" is "a/b"; "." is nothing. */
+static int add_docker(struct ignore *ignore, const char *text, size_t size,
+		      struct error *err)
+{
+	struct pattern pattern = { .back = *text == '!',
+				   .rooted = true,
+				   .below = true };
+	char *to;
+
+	if (ignore->count == IGNORE_MAX)
+		return error_set(err, E2BIG, "ignore: more than %d patterns",
+				 IGNORE_MAX);
+	text += pattern.back;
+	size -= pattern.back;
+	to = pattern.text = calloc(1, size + 1);
+	while (to && size) {
+		const char *slash = memchr(text, '/', size);
+		size_t one = slash ? (size_t)(slash - text) : size;
+
+		if (one && !(one == 1 && *text == '.')) {
+			if (to > pattern.text)
+				*to++ = '/';
+			memcpy(to, text, one);
+			to += one;
+		}
+		text += one + !!slash;
+		size -= one + !!slash;
+	}
+	if (to && to == pattern.text && !pattern.back) {
+		free(pattern.text);
+		return 0;
+	}
+	return keep(ignore, pattern, err);
+}
+
+typedef int add_fn(struct ignore *ignore, const char *text, size_t size,
+		   struct error *err);
+
+static int add_lines(struct ignore *ignore, const char *text, add_fn *fn,
+		     struct error *err)
 {
 	while (*text) {
 		size_t line = strcspn(text, "\n"), size = line;
 
 		while (size && strchr(" \t\r", text[size - 1]))
 			size--;
-		if (size && *text != '#' && add(ignore, text, size, err) < 0)
+		if (size && *text != '#' && fn(ignore, text, size, err) < 0)
 			return -1;
 		text += line + (text[line] == '\n');
 	}
 	return 0;
+}
+
+int ignore_lines(struct ignore *ignore, const char *text, struct error *err)
+{
+	return add_lines(ignore, text, add, err);
+}
+
+int ignore_docker_lines(struct ignore *ignore, const char *text,
+			struct error *err)
+{
+	return add_lines(ignore, text, add_docker, err);
+}
+
+static bool match_below(const char *pattern, const char *path)
+{
+	char above[PATH_MAX];
+	const char *slash = path;
+
+	while ((slash = strchr(slash, '/'))) {
+		if (snprintf(above, sizeof(above), "%.*s", (int)(slash - path),
+			     path) >= (int)sizeof(above))
+			return false;
+		if (pattern_match(pattern, above, 0))
+			return true;
+		slash++;
+	}
+	return false;
 }
 
 bool ignore_match(const struct ignore *ignore, const char *path, bool folder)
@@ -106,6 +183,20 @@ bool ignore_match(const struct ignore *ignore, const char *path, bool folder)
 		if (pattern->rooted ? pattern_match(pattern->text, path, 0)
 				    : !fnmatch(pattern->text, name, 0))
 			return !pattern->back;
+		if (pattern->below && match_below(pattern->text, path))
+			return !pattern->back;
+	}
+	return false;
+}
+
+bool ignore_inside(const struct ignore *ignore)
+{
+	for (size_t i = 0; i < ignore->count; i++) {
+		const struct pattern *pattern = &ignore->patterns[i];
+
+		if (pattern->below && pattern->back &&
+		    strchr(pattern->text, '/'))
+			return true;
 	}
 	return false;
 }

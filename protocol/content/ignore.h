@@ -5,7 +5,8 @@
  * at the end: folders only. *, ? and [] stay within a name, ** is any number of
  * folders. "!pattern" takes back in what an earlier one left out. The last one
  * that matches decides, but what lies in a folder that is left out is not
- * looked at. Empty lines and those that begin with # say nothing.
+ * looked at. Empty lines and those that begin with # say nothing. Of a
+ * .dockerignore the rules are others, see below.
  */
 #ifndef PROTOCOL_CONTENT_IGNORE_H
 #define PROTOCOL_CONTENT_IGNORE_H
@@ -29,7 +30,19 @@ OWNED_POINTER(struct ignore, ignore_free)
 int ignore_add(struct ignore *ignore, const char *pattern, struct error *err);
 int ignore_lines(struct ignore *ignore, const char *text, struct error *err);
 
+/* Add each line of a .dockerignore, as Docker reads it: all patterns are paths
+ * from the top, also those without a '/', and mean all that lies below, too.
+ * Not to be mixed with those above.
+ *
+ * Source: docs.docker.com, "Build context", .dockerignore files.
+ */
+int ignore_docker_lines(struct ignore *ignore, const char *text,
+			struct error *err);
+
 /* Is the path (relative, without a '/' at its end) left out? */
 bool ignore_match(const struct ignore *ignore, const char *path, bool folder);
+
+/* May something be taken back in that lies in a folder that is left out? */
+bool ignore_inside(const struct ignore *ignore);
 
 #endif

@@ -211,7 +211,7 @@ static int begin_file(struct tarball *tarball, const struct level *level,
 }
 
 static int begin_folder(struct tarball *tarball, const struct level *level,
-			const char *name, const struct stat *st,
+			const char *name, const struct stat *st, bool left_out,
 			struct error *err)
 {
 	int fd = openat(level->fd, name,
@@ -220,7 +220,7 @@ static int begin_folder(struct tarball *tarball, const struct level *level,
 	if (fd < 0)
 		return file_error(tarball, err);
 	if (buffer_text(&tarball->path, "/", err) < 0 ||
-	    write_header(tarball, st, NULL, err) < 0) {
+	    (!left_out && write_header(tarball, st, NULL, err) < 0)) {
 		close(fd);
 		return -1;
 	}
@@ -232,6 +232,7 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 {
 	const char *name = level->names[level->next++];
 	struct stat st;
+	bool left_out;
 
 	if (tarball->path.size > level->path) {
 		tarball->path.size = level->path;
@@ -241,14 +242,17 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 		return -1;
 	if (fstatat(level->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return file_error(tarball, err);
-	if (tarball->ignore && ignore_match(tarball->ignore, tarball->path.data,
-					    S_ISDIR(st.st_mode)))
+	left_out = tarball->ignore &&
+		   ignore_match(tarball->ignore, tarball->path.data,
+				S_ISDIR(st.st_mode));
+	if (left_out &&
+	    !(S_ISDIR(st.st_mode) && ignore_inside(tarball->ignore)))
 		return 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
 		return begin_file(tarball, level, name, err);
 	case S_IFDIR:
-		return begin_folder(tarball, level, name, &st, err);
+		return begin_folder(tarball, level, name, &st, left_out, err);
 	case S_IFLNK:
 		return begin_link(tarball, level, name, &st, err);
 	}

@@ -59,6 +59,20 @@ built=$(grep -oE 'vendors/cpu/small:[0-9a-f]{12}' <<<"$err" | head -1)
 ok 'has e1 "$built" && has e2 "$built"' "it is there"
 run cli image build cpu/small --nodes n1
 like "$err" "n1: $built, which was there already" "unchanged, it is not built again"
+printf '%s\n' 'notes' '*.tmp' '!keep.tmp' >"$folder/.dockerignore"
+run cli image build cpu/small --nodes n1
+ignoring=$(grep -oE 'vendors/cpu/small:[0-9a-f]{12}' <<<"$err" | head -1)
+must mkdir "$folder/notes"
+touch "$folder/notes/x" "$folder/y.tmp"
+run cli image build cpu/small --nodes n1
+like "$err" "n1: $ignoring, which was there already" \
+	"what .dockerignore names does not count"
+touch "$folder/keep.tmp"
+run cli image build cpu/small --nodes n1
+ok '! grep -q "which was there" <<<"$err"' "what it takes back in does"
+must rm -r "$folder"/{notes,*.tmp,.dockerignore}
+run cli image gc --nodes n1 --keep 0
+run cli image build cpu/small --nodes n1
 cat >"$BED/built.yaml" <<END
 sweep: built
 build: vendors/cpu/small

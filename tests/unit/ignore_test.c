@@ -17,6 +17,50 @@ static void check(const char *patterns, const char *path, bool folder,
 	   want ? "leaves out" : "keeps", path, folder ? "/" : "");
 }
 
+static void docker(const char *patterns, const char *path, bool folder,
+		   bool want)
+{
+	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
+
+	ignore_docker_lines(ignore, patterns, NULL);
+	ok(ignore_match(ignore, path, folder) == want, "'%s' of Docker %s %s%s",
+	   strtok_r(strdupa(patterns), "\n", &(char *){ NULL }),
+	   want ? "leaves out" : "keeps", path, folder ? "/" : "");
+}
+
+static bool inside(const char *patterns)
+{
+	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
+
+	return ignore_docker_lines(ignore, patterns, NULL) == 0 &&
+	       ignore_inside(ignore);
+}
+
+static void dockers(void)
+{
+	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
+	struct error err = { 0 };
+
+	docker("*.tmp", "x.tmp", false, true);
+	docker("*.tmp", "a/x.tmp", false, false);
+	docker("**/*.tmp", "a/b/x.tmp", false, true);
+	docker("**/*.tmp", "x.tmp", false, true);
+	docker("/a/./b/", "a/b", true, true);
+	docker("a", "a/b/c", false, true);
+	docker("a", "ab/c", false, false);
+	docker("a\n!a/b", "a/b", true, false);
+	docker("a\n!a/b", "a/b/c", false, false);
+	docker("a\n!a/b", "a/c", false, true);
+	docker("*\n!src", "src/x/y", false, false);
+	docker("*\n!src\nsrc/x", "src/x/y", false, true);
+	docker("# words\n.\n/\n", "a", false, false);
+	ok(inside("a\n!a/b") && !inside("a\n!b\nc/d"),
+	   "what is taken back in may lie in a folder that is left out");
+	ok(ignore_docker_lines(ignore, "a\n!\n", &err) < 0 &&
+		   err.code == EINVAL,
+	   "nothing of Docker: %s", err.text);
+}
+
 static void refused(void)
 {
 	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
@@ -58,6 +102,7 @@ int main(void)
 	check("*.log\n!keep.log", "a/keep.log", false, false);
 	check("!keep.log\n*.log", "keep.log", false, true);
 	check("[ab]?", "b1", false, true);
+	dockers();
 	refused();
 	return tap_done();
 }

@@ -242,7 +242,8 @@ static void left_out(void)
 {
 	owned(buffer_clear) struct buffer tar, text;
 	owned(ignore_free) struct ignore *ignore = ignore_new(NULL);
-	owned(tarball_free) struct tarball *tarball = NULL;
+	owned(ignore_free) struct ignore *docker = ignore_new(NULL);
+	owned(tarball_free) struct tarball *tarball = NULL, *other = NULL;
 	char folder[200], below[300];
 
 	buffer_init(&tar, 1 << 20);
@@ -257,6 +258,15 @@ static void left_out(void)
 	read_all(tarball, &tar, 100, NULL);
 	describe(&tar, &text);
 	is(text.data, "a.py|100644 0.0 0 0;", "what is ignored is left out");
+	make_file(below, "y", "", 0644);
+	ignore_docker_lines(docker, "build\n!build/y\n*.log", NULL);
+	other = tarball_new(folder, docker, NULL);
+	buffer_clear(&tar);
+	buffer_clear(&text);
+	read_all(other, &tar, 100, NULL);
+	describe(&tar, &text);
+	is(text.data, "a.py|100644 0.0 0 0;build/y|100644 0.0 0 0;",
+	   "but not what is taken back in of a folder that is");
 }
 
 int main(void)
