@@ -45,7 +45,14 @@ is $? 2 "one that is not there is a wrong request"
 
 # Of a command that fails; too much is not kept; agent and controller killed.
 must submit_tool second 'collect=[/large, /small]' collect_limit=100K \
-	'nodes=2' into /large , print 200000 , into /small , print 1000 , exit 3
+	'nodes=2' into /large , print 200000 , into /small , print 1000 , \
+	into - , print 10 , wait /host/written , exit 3
+wrote() # RANK
+{
+	[[ -n $(cli logs "$JOB" --rank "$1") ]]
+}
+ok 'wait_for "wrote 0 && wrote 1" 60' "both ranks have written their files"
+touch "$BED/host/second/written"
 must wait_job "$JOB" failed 60
 is "$(job_get "$JOB" .failure)" exit "a failed command stays failed"
 like "$(files_get "$JOB" '.[0].text')" 'too large: .* 102400' \
