@@ -5,7 +5,6 @@
 #include "protocol/file.h"
 #include "protocol/loop.h"
 
-#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +12,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
-#include <sys/un.h>
 
 #define STREAM_BUFFER (128L << 10) /* libcurl's own is 16 KiB */
 #define IDLE_CONNECTIONS 8L
@@ -34,10 +32,13 @@ struct http_call {
 	char *body;
 	http_source_fn *source;
 	void *source_arg;
+	http_head_fn *begun;
 	http_data_fn *data;
 	void *data_arg;
 	http_done_fn *done;
 	void *arg;
+	bool waits;    /* data() said not now */
+	bool resuming; /* now it may */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
@@ -62,6 +63,7 @@ struct http {
 	sd_event_source *timer;  /* libcurl's */
 	sd_event_source *now;    /* libcurl's, when it says "at once" */
 	sd_event_source *finish; /* gives finished calls their done() */
+	sd_event_source *resume; /* goes on with calls that may */
 	struct http_calls calls;
 	struct http_calls finished;
 	bool in_curl; /* libcurl may not be called now */
@@ -69,72 +71,6 @@ struct http {
 };
 
 static void http_destroy(struct http *http);
-
-/* Addresses. */
-
-static int parse_unix(struct http *http, const char *path, struct error *err)
-{
-	struct sockaddr_un address;
-
-	if (path[0] != '/')
-		return error_set(err, EINVAL,
-				 "engine address %s: unix:// needs an "
-				 "absolute path, as in "
-				 "unix:///var/run/docker.sock",
-				 http->host);
-	if (strlen(path) >= sizeof(address.sun_path))
-		return error_set(err, EINVAL,
-				 "engine address: the socket's path has %zu "
-				 "bytes, allowed are %zu",
-				 strlen(path), sizeof(address.sun_path) - 1);
-	http->socket = strdup(path);
-	http->base = strdup("http://engine");
-	return http->socket && http->base ? 0 : error_nomem(err, "http");
-}
-
-static int parse_tcp(struct http *http, const char *at, bool tls,
-		     struct error *err)
-{
-	const char *colon = strrchr(at, ':');
-	size_t host = colon ? (size_t)(colon - at) : 0;
-	bool six = host > 2 && at[0] == '[' && at[host - 1] == ']';
-	char *end = NULL;
-	long port = colon && isdigit((unsigned char)colon[1])
-			    ? strtol(colon + 1, &end, 10)
-			    : 0;
-	const char *allowed = six ? "0123456789abcdefABCDEF:.[]"
-				  : "0123456789abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
-
-	if (!host || host > 255 || strspn(at, allowed) < host || !end || *end ||
-	    port < 1 || port > 65535)
-		return error_set(err, EINVAL,
-				 "engine address %s: expected tcp://HOST:PORT",
-				 http->host);
-	if (asprintf(&http->base, "http%s://%s", tls ? "s" : "", at) < 0) {
-		http->base = NULL;
-		return error_nomem(err, "http");
-	}
-	return 0;
-}
-
-static int parse_host(struct http *http, const char *tls, struct error *err)
-{
-	if (!strncmp(http->host, "unix://", 7)) {
-		if (tls)
-			return error_set(err, EINVAL,
-					 "engine address %s: TLS is for "
-					 "tcp:// only",
-					 http->host);
-		return parse_unix(http, http->host + 7, err);
-	}
-	if (!strncmp(http->host, "tcp://", 6))
-		return parse_tcp(http, http->host + 6, tls, err);
-	return error_set(err, EINVAL,
-			 "engine address %s: expected unix:///PATH or "
-			 "tcp://HOST:PORT",
-			 http->host);
-}
 
 static int use_tls(struct http *http, const char *folder, struct error *err)
 {
@@ -380,30 +316,66 @@ static int on_timer(CURLM *multi, long timeout_ms, void *arg)
 	return rc < 0 ? -1 : 0;
 }
 
+static struct http_answer answer_of(const struct http_call *call)
+{
+	long status = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	return (struct http_answer){
+		.status = (int)status,
+		.body = call->answer.data,
+		.size = call->answer.size,
+		.headers = call->head.data,
+	};
+}
+
 /* One call a turn: done() may free everything, even us. */
 static int finish_ready(sd_event_source *source, void *arg)
 {
 	struct http *http = arg;
 	struct http_call *call = TAILQ_FIRST(&http->finished);
 	struct http_answer answer;
-	long status = 0;
 
 	if (!call)
 		return 0;
 	TAILQ_REMOVE(&http->finished, call, entry);
 	if (!TAILQ_EMPTY(&http->finished))
 		sd_event_source_set_enabled(http->finish, SD_EVENT_ONESHOT);
-	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-	answer.status = (int)status;
-	answer.body = call->answer.data;
-	answer.size = call->answer.size;
-	answer.headers = call->head.data;
+	answer = answer_of(call);
 	if (call->error.code)
 		call->done(call->arg, &call->error, NULL);
 	else
 		call->done(call->arg, NULL, &answer);
 	call_free(call);
 	return 0;
+}
+
+/* libcurl offers again what was not taken, from inside curl_easy_pause(). */
+static int resume_ready(sd_event_source *source, void *arg)
+{
+	struct http *http = arg;
+	struct http_call *call;
+
+	http->in_curl = true;
+	TAILQ_FOREACH(call, &http->calls, entry)
+	{
+		if (!call->resuming || call->state != CALL_RUNNING)
+			continue;
+		call->resuming = call->waits = false;
+		call->moved_ms = clock_mono_ms();
+		curl_easy_pause(call->easy, CURLPAUSE_CONT);
+	}
+	http->in_curl = false;
+	http_settle(http);
+	return 0;
+}
+
+void http_resume(struct http_call *call)
+{
+	if (!call->waits)
+		return;
+	call->resuming = true;
+	sd_event_source_set_enabled(call->http->resume, SD_EVENT_ONESHOT);
 }
 
 /* Callbacks of one transfer. They run inside libcurl. */
@@ -435,16 +407,21 @@ static size_t on_header(char *data, size_t one, size_t size, void *arg)
 static size_t on_data(char *data, size_t one, size_t size, void *arg)
 {
 	struct http_call *call = arg;
+	struct http_answer answer = answer_of(call);
+	http_head_fn *begun = take(call->begun);
 	struct error err = { 0 };
-	long status = 0;
 	int rc;
 
 	call->moved_ms = clock_mono_ms();
 	if (call_dropped(call))
 		return 0;
-	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (call->data && status / 100 == 2) {
+	if (call->data && answer.status / 100 == 2) {
+		if (begun)
+			begun(call->data_arg, &answer);
+		if (call_dropped(call))
+			return 0;
 		rc = call->data(call->data_arg, data, size, &err);
+		call->waits = rc > 0;
 	} else {
 		rc = buffer_append(&call->answer, data, size, &err);
 		if (rc < 0)
@@ -453,6 +430,8 @@ static size_t on_data(char *data, size_t one, size_t size, void *arg)
 	}
 	if (rc < 0 && err.code)
 		call->error = err;
+	if (rc > 0 && !call_dropped(call))
+		return CURL_WRITEFUNC_PAUSE;
 	return rc < 0 || call_dropped(call) ? 0 : size;
 }
 
@@ -480,6 +459,8 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	struct http *http = call->http;
 	struct error err;
 
+	if (call->waits)
+		call->moved_ms = clock_mono_ms();
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
@@ -611,6 +592,7 @@ struct http_call *http_send(struct http *http,
 	call->http = http;
 	call->source = request->source;
 	call->source_arg = request->source_arg;
+	call->begun = request->begun;
 	call->data = request->data;
 	call->data_arg = request->data_arg;
 	call->done = request->done;
@@ -676,6 +658,11 @@ static int http_attach(struct http *http, struct error *err)
 	if (sd >= 0)
 		sd = sd_event_source_set_enabled(http->finish, SD_EVENT_OFF);
 	if (sd >= 0)
+		sd = sd_event_add_defer(http->loop, &http->resume, resume_ready,
+					http);
+	if (sd >= 0)
+		sd = sd_event_source_set_enabled(http->resume, SD_EVENT_OFF);
+	if (sd >= 0)
 		sd = sd_event_add_defer(http->loop, &http->now, now_ready,
 					http);
 	if (sd >= 0)
@@ -710,7 +697,8 @@ struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 
 	if (!http)
 		return NULL;
-	if (parse_host(http, tls_folder, err) < 0 ||
+	if (http_address(host, tls_folder, &http->base, &http->socket, err) <
+		    0 ||
 	    (tls_folder && use_tls(http, tls_folder, err) < 0) ||
 	    http_attach(http, err) < 0)
 		return NULL;
@@ -751,6 +739,7 @@ static void http_destroy(struct http *http)
 	loop_source_free(&http->timer);
 	loop_source_free(&http->now);
 	loop_source_free(&http->finish);
+	loop_source_free(&http->resume);
 	sd_event_unref(http->loop);
 	free(http->host);
 	free(http->base);

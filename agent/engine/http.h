@@ -47,7 +47,15 @@ struct http_answer {
 typedef void http_done_fn(void *arg, const struct error *err,
 			  const struct http_answer *answer);
 
-/* A part of the body. -1 with *err set ends the call with that error. */
+/* The head of an answer of 2xx whose body is streamed, once, before its first
+ * byte; one without a body begins with its done().
+ */
+typedef void http_head_fn(void *arg, const struct http_answer *head);
+
+/* A part of the body. 0: taken. 1: not now; none of it is taken, and it is
+ * offered again after http_resume(). -1 with *err set ends the call with that
+ * error.
+ */
 typedef int http_data_fn(void *arg, const void *data, size_t size,
 			 struct error *err);
 
@@ -64,11 +72,13 @@ struct http_request {
 	http_source_fn *source; /* or a tar stream of unknown length */
 	void *source_arg;
 	const struct strings *headers; /* "Name: value", beside ours; NULL */
-	http_data_fn *data; /* NULL: the body is collected. Bodies of other
-			       answers than 2xx always are */
+	http_head_fn *begun; /* or NULL; with data_arg, only with data */
+	http_data_fn *data;  /* NULL: the body is collected. Bodies of other
+				answers than 2xx always are */
 	void *data_arg;
 	uint32_t timeout_ms; /* of the whole exchange; 0: none */
-	uint32_t stall_ms;   /* without a byte in either direction; 0: none */
+	uint32_t stall_ms;   /* without a byte in either direction, while
+				nobody says not now; 0: none */
 	http_done_fn *done;
 	void *arg;
 };
@@ -93,6 +103,15 @@ struct http_call *http_send(struct http *http,
 			    const struct http_request *request,
 			    struct error *err);
 void http_cancel(struct http_call *call);
+
+/* What data() did not take may come again, in a later turn of the loop. */
+void http_resume(struct http_call *call);
+
+/* What an address as http_new() takes it means for libcurl: the base of URLs
+ * and, for a socket, its path, both owned by the caller also on failure. Pure.
+ */
+int http_address(const char *host, bool tls, char **base, char **path,
+		 struct error *err);
 
 /* The value of a header of the answer (any case of its name) into to, cut to
  * size; false: it has none.

@@ -3,6 +3,7 @@
 #include "agent/engine/http.h"
 
 #include "protocol/file.h"
+#include "protocol/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -563,6 +564,86 @@ static void unread_upload(struct world *world)
 	outcome_reset(&outcome);
 }
 
+/* One who reads 1 MiB at a time, with pauses. */
+struct slow {
+	struct outcome outcome; /* first: done() gets it */
+	sd_event *loop;
+	sd_event_source *timer;
+	size_t until; /* what may come */
+	int heads, pauses, early;
+	bool waits;
+};
+
+static int go_on(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct slow *slow = arg;
+
+	slow->waits = false;
+	slow->until += 1 << 20;
+	http_resume(slow->outcome.call);
+	return 0;
+}
+
+static void slow_head(void *arg, const struct http_answer *head)
+{
+	struct slow *slow = arg;
+	char coding[32];
+
+	slow->heads +=
+		head->status == 200 && !slow->outcome.streamed &&
+		http_header(head, "transfer-encoding", coding, sizeof(coding));
+}
+
+static int slow_data(void *arg, const void *bytes, size_t size,
+		     struct error *err)
+{
+	struct slow *slow = arg;
+
+	slow->early += slow->waits;
+	if (slow->outcome.streamed + size > slow->until) {
+		slow->waits = true;
+		slow->pauses++;
+		/* The first pause is longer than the call may be silent. */
+		loop_timer(slow->loop, &slow->timer,
+			   slow->pauses == 1 ? 300 : 1, go_on, slow, NULL);
+		return 1;
+	}
+	slow->outcome.streamed += size;
+	return 0;
+}
+
+static void slow_readers(struct world *world)
+{
+	struct slow slow = { .loop = world->loop };
+	struct http_request request = {
+		.path = "/large",
+		.stall_ms = 100,
+		.begun = slow_head,
+		.data = slow_data,
+		.data_arg = &slow,
+	};
+
+	ask(world, &slow.outcome, request);
+	ok(slow.outcome.status == 200 && slow.outcome.streamed == 257 * 65536,
+	   "what is not taken comes again, all of it: %s",
+	   slow.outcome.err.text);
+	ok(slow.pauses > 15 && !slow.early,
+	   "nothing is offered before it is asked for");
+	is_int(slow.heads, 1, "the head comes once, before the body");
+	slow.until = 0;
+	slow.pauses = 0;
+	send_request(world, &slow.outcome, request);
+	while (!slow.pauses)
+		sd_event_run(world->loop, UINT64_MAX);
+	loop_source_free(&slow.timer);
+	http_resume(slow.outcome.call);
+	http_cancel(slow.outcome.call);
+	ask(world, &slow.outcome, REQUEST(.path = "/echo", .method = "POST"));
+	is_int(slow.outcome.status, 200,
+	       "one that stands still can be cancelled");
+	outcome_reset(&slow.outcome);
+}
+
 static void queries(void)
 {
 	owned(buffer_clear) struct buffer path;
@@ -580,7 +661,7 @@ int main(void)
 	struct world world;
 
 	signal(SIGPIPE, SIG_IGN);
-	tap_begin(60);
+	tap_begin(64);
 	open_world(&world);
 	addresses(&world);
 	nobody_there(&world);
@@ -591,6 +672,7 @@ int main(void)
 	inside_callbacks(&world);
 	uploads(&world);
 	unread_upload(&world);
+	slow_readers(&world);
 	queries();
 	close_world(&world);
 	return tap_done();
