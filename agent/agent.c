@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/inotify.h>
 
+#define OWNER_BYTES 8
+
 static int ignore(sd_event_source *source, const struct inotify_event *event,
 		  void *arg)
 {
@@ -103,6 +105,25 @@ static int open_depot(struct agent *agent, struct error *err)
 	return agent->preloads ? 0 : -1;
 }
 
+/* Only an engine of this machine reaches its loopback. */
+static int open_relays(struct agent *agent, struct error *err)
+{
+	const char *public = agent->config->key.public;
+	unsigned char hash[OWNER_BYTES];
+	char owner[2 * OWNER_BYTES + 1];
+
+	if (!agent->registries.local)
+		return 0;
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)public,
+			   strlen(public), NULL, 0);
+	sodium_bin2hex(owner, sizeof(owner), hash, sizeof(hash));
+	agent->relays = relays_new(agent->loop, agent->engine, owner, err);
+	if (!agent->relays)
+		return -1;
+	images_relay(agent->images, agent->relays);
+	return 0;
+}
+
 static int open_images(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -124,7 +145,7 @@ static int open_images(struct agent *agent, struct error *err)
 	if (!agent->record)
 		return -1;
 	images_record(agent->images, agent->record);
-	return 0;
+	return open_relays(agent, err);
 }
 
 static int open_acts(struct agent *agent, struct error *err)
@@ -287,6 +308,7 @@ void agent_free(struct agent *agent)
 	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);
+	relays_free(agent->relays);
 	keeper_free(agent->keeper);
 	record_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */

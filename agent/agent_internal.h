@@ -14,6 +14,7 @@
 #include "agent/images/acts.h"
 #include "agent/images/keeper.h"
 #include "agent/registry/registries.h"
+#include "agent/registry/relay.h"
 #include "agent/tasks/preload.h"
 #include "agent/tasks/task.h"
 #include "protocol/container.h"
@@ -36,6 +37,7 @@ struct agent {
 	const struct agent_config *config;
 	struct engine *engine;
 	struct images *images;
+	struct relays *relays; /* NULL: the engine is not on this machine */
 	struct registries registries;
 	struct spool *spool;
 	struct pump *pump;

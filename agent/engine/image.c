@@ -31,6 +31,7 @@
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
 	struct flight *flight;
+	uint64_t rate; /* 0: no bound */
 	uint64_t told; /* the last progress it got */
 	image_progress_fn *progress;
 	image_done_fn *done;
@@ -246,15 +247,30 @@ static void pulled(void *arg, const struct error *err, const char *target)
 		inspect(flight);
 }
 
+/* 0: somebody who waits has no bound. */
+static uint64_t rate_of(const struct flight *flight)
+{
+	const struct image_wait *wait;
+	uint64_t most = 0;
+
+	TAILQ_FOREACH(wait, &flight->waits, entry)
+	{
+		if (!wait->rate)
+			return 0;
+		most = wait->rate > most ? wait->rate : most;
+	}
+	return most;
+}
+
 static void pull(struct flight *flight)
 {
 	struct error err;
 
 	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
-		flight->pull =
-			pull_begin(&flight->images->pulls, flight->target,
-				   flight->logins, flight->logins_count,
-				   pull_progress, pulled, flight, &err);
+		flight->pull = pull_begin(&flight->images->pulls,
+					  flight->target, rate_of(flight),
+					  flight->logins, flight->logins_count,
+					  pull_progress, pulled, flight, &err);
 	if (flight->pull)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
@@ -650,6 +666,12 @@ static struct flight *flight_new(struct images *images,
 	return take(flight);
 }
 
+static void set_rate(struct flight *flight)
+{
+	if (flight->pull)
+		pull_rate(flight->pull, rate_of(flight));
+}
+
 struct image_wait *image_ensure(struct images *images,
 				const struct image_wanted *wanted,
 				image_progress_fn *progress,
@@ -673,12 +695,20 @@ struct image_wait *image_ensure(struct images *images,
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
+	wait->rate = wanted->rate;
 	wait->told = flight->tick;
 	wait->progress = progress;
 	wait->done = done;
 	wait->arg = arg;
 	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);
+	set_rate(flight);
 	return take(wait);
+}
+
+void image_rate(struct image_wait *wait, uint64_t rate)
+{
+	wait->rate = rate;
+	set_rate(wait->flight);
 }
 
 void image_release(struct image_wait *wait)
@@ -691,7 +721,9 @@ void image_release(struct image_wait *wait)
 	TAILQ_REMOVE(&flight->waits, wait, entry);
 	free(wait);
 	/* One that is finishing is freed by who finishes it. */
-	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
+	if (!TAILQ_EMPTY(&flight->waits))
+		set_rate(flight);
+	else if (!flight->finishing)
 		flight_free(flight);
 }
 
@@ -739,6 +771,11 @@ void images_record(struct images *images, struct record *record)
 void images_keep(struct images *images, struct keeper *keeper)
 {
 	images->pulls.keeper = keeper;
+}
+
+void images_relay(struct images *images, struct relays *relays)
+{
+	images->pulls.relays = relays;
 }
 
 void images_free(struct images *images)

@@ -1,10 +1,9 @@
-/* manifest.c - what registries say: manifests, indexes, challenges.
+/* manifest.c - what registries say: manifests and indexes.
  */
 #include "agent/registry/registry.h"
 
 #include "protocol/codec.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +18,7 @@ static const char *text_of(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-static bool is_digest(const char *text)
+bool registry_is_digest(const char *text)
 {
 	return !strncmp(text, "sha256:", 7) && strlen(text) == 71 &&
 	       strspn(text + 7, "0123456789abcdef") == 64;
@@ -32,7 +31,7 @@ static int read_layer(const cJSON *item, struct registry_image *image,
 	const cJSON *size = cJSON_GetObjectItemCaseSensitive(item, "size");
 	struct registry_layer *layer;
 
-	if (!is_digest(digest) || !cJSON_IsNumber(size) ||
+	if (!registry_is_digest(digest) || !cJSON_IsNumber(size) ||
 	    !(size->valuedouble >= 0 && size->valuedouble <= BYTES_LIMIT))
 		return error_set(err, EPROTO,
 				 "manifest: a layer without digest or size");
@@ -60,7 +59,7 @@ static int choose(const cJSON *list, const char *machine, char *variant,
 
 		if (strcmp(text_of(platform, "architecture"), machine) != 0 ||
 		    strcmp(text_of(platform, "os"), "linux") != 0 ||
-		    !is_digest(digest))
+		    !registry_is_digest(digest))
 			continue;
 		memcpy(variant, digest, 72);
 		return 0;
@@ -104,37 +103,4 @@ int registry_parse(const char *text, size_t size, const char *machine,
 	rc = read_tree(tree, machine, image, variant, err);
 	cJSON_Delete(tree);
 	return rc;
-}
-
-/* name=value or name="value" at a place where a parameter may begin. */
-bool registry_challenge(const char *header, const char *name, char *to,
-			size_t size)
-{
-	size_t length = strlen(name), used = 0;
-	const char *at = header + strcspn(header, " ");
-	bool quoted;
-
-	while (*at) {
-		at += strspn(at, " ,\t");
-		if (!strncasecmp(at, name, length) && at[length] == '=')
-			break;
-		while (*at && *at != ',') {
-			if (*at == '"')
-				at += 1 + strcspn(at + 1, "\"");
-			at += *at != 0;
-		}
-	}
-	if (!*at)
-		return false;
-	at += length + 1;
-	quoted = *at == '"';
-	at += quoted;
-	while (*at && used + 1 < size &&
-	       (quoted ? *at != '"' : *at != ',' && !isspace(*at))) {
-		if (!isprint((unsigned char)*at))
-			return false;
-		to[used++] = *at++;
-	}
-	to[used] = 0;
-	return used > 0;
 }

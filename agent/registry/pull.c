@@ -7,6 +7,7 @@
 #include "protocol/registry/reference.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/registry.h"
+#include "agent/registry/relay.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -29,6 +30,10 @@ struct pull {
 	char *reference;
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
+	uint64_t limit;          /* at most; 0: whatever the engine makes */
+	struct relay *relay;     /* the engine pulls from there first */
+	bool relayed;            /* it has */
+	char place[TARGET_MAX];  /* what it is asked for there */
 	char host[REFERENCE_HOST_MAX + 1];
 	char *auth; /* the header, or NULL */
 	char *root; /* the engine's folder; NULL: not known */
@@ -41,12 +46,13 @@ struct pull {
 	bool room_asked; /* that it be made */
 	struct keeper_wait *waits;
 	struct error full; /* why */
+	struct repository *repository;
 	struct registry_query *query;
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
 	struct progress *sums;
-	struct rate rate;
+	struct rate speed;
 	struct image_progress now;
 	bool *gone; /* set when it is freed under a callback */
 	pull_progress_fn *progress;
@@ -55,6 +61,7 @@ struct pull {
 };
 
 static void engine_pull(struct pull *pull);
+static void ask_manifest(struct pull *pull);
 static void approach(struct pull *pull);
 
 /* The last thing: the pull is gone afterwards. */
@@ -132,11 +139,14 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	struct pull *pull = arg;
 
 	pull->now.attempt++;
+	pull->relayed = false;
 	progress_reset(pull->sums);
-	if (pull->approached || !pull->room->registries)
-		engine_pull(pull);
-	else
+	if (!pull->approached && pull->room->registries)
 		approach(pull);
+	else if (pull->limit && !pull->relay)
+		ask_manifest(pull);
+	else
+		engine_pull(pull);
 	return 0;
 }
 
@@ -161,6 +171,8 @@ static void failed(struct pull *pull, const struct error *failure)
 	judge(&err);
 	if (err.code == ENOSPC && make_room(pull, &err))
 		return;
+	if (pull->relay && !pull->relayed && err.code != ENOSPC)
+		relay_error(pull->relay, &err);
 	tell_gone(pull, &err);
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
@@ -262,6 +274,11 @@ static void pulled(void *arg, const struct error *failure, cJSON *answer)
 		failed(pull, failure);
 		return;
 	}
+	if (pull->relay && !pull->relayed) {
+		pull->relayed = true;
+		engine_pull(pull);
+		return;
+	}
 	if (pull->parts.digest[0] || !pull->now.digest[0]) {
 		finish(pull, NULL);
 		return;
@@ -280,11 +297,13 @@ static void pull_object(void *arg, const cJSON *object)
 	enum image_phase before = now->phase;
 	struct error err;
 
+	if (pull->relayed)
+		return;
 	progress_pull(pull->sums, object);
 	progress_sum(pull->sums, now);
 	if (now->phase != before)
-		pull->rate = (struct rate){ 0 };
-	now->rate = rate_feed(&pull->rate, clock_mono_ms(),
+		pull->speed = (struct rate){ 0 };
+	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
 			      now->phase == IMAGE_EXTRACTING ? now->extracted
 							     : now->bytes);
 	if (check_room(pull, &err) < 0) {
@@ -295,38 +314,68 @@ static void pull_object(void *arg, const cJSON *object)
 	tell(pull);
 }
 
+/* What came through the relay has its own name there; asked for by its own, the
+ * engine finds that it has all of it.
+ */
 static void engine_pull(struct pull *pull)
 {
+	bool relay = pull->relay && !pull->relayed;
 	struct error err;
 
-	pull->now.phase = IMAGE_PULLING;
-	pull->room_checked = false;
-	if (!tell(pull))
-		return;
-	pull->call = engine_image_pull(pull->room->engine, pull->target,
-				       pull->auth, pull->room->stall_ms,
-				       pull_object, pulled, pull, &err);
+	if (!pull->relayed) {
+		pull->now.phase = IMAGE_PULLING;
+		pull->room_checked = false;
+		if (!tell(pull))
+			return;
+	}
+	pull->call = engine_image_pull(pull->room->engine,
+				       relay ? pull->place : pull->target,
+				       relay ? NULL : pull->auth,
+				       pull->room->stall_ms, pull_object,
+				       pulled, pull, &err);
 	if (!pull->call)
 		failed(pull, &err);
 }
 
 /* Before it: the registry's. */
 
+/* The engine may reach it all the same, but at what rate it likes. */
 static void without_sizes(struct pull *pull, const struct error *err)
 {
+	if (pull->limit) {
+		failed(pull, err);
+		return;
+	}
 	log_debug("image=%s sizes are not known before: %s", pull->reference,
 		  err->text);
 	engine_pull(pull);
 }
 
-static void manifest_done(void *arg, const struct error *err,
+static int open_relay(struct pull *pull, const char *digest, struct error *err)
+{
+	if (!pull->room->relays)
+		return error_set(err, ENOTSUP,
+				 "no rate can be kept here, as the engine is "
+				 "on another machine (preload_rate: 0 lets it "
+				 "pull without one)");
+	pull->relay = relay_new(pull->room->relays, pull->repository,
+				pull->limit, err);
+	if (!pull->relay)
+		return -1;
+	snprintf(pull->place, sizeof(pull->place), "%s@%s",
+		 relay_name(pull->relay), digest);
+	return 0;
+}
+
+static void manifest_done(void *arg, const struct error *failure,
 			  const struct registry_image *image)
 {
 	struct pull *pull = arg;
+	struct error err;
 
 	pull->query = NULL;
-	if (err) {
-		without_sizes(pull, err);
+	if (failure) {
+		without_sizes(pull, failure);
 		return;
 	}
 	for (size_t i = 0; i < image->count; i++)
@@ -337,35 +386,47 @@ static void manifest_done(void *arg, const struct error *err,
 	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s",
 		 pull->target);
 	progress_sum(pull->sums, &pull->now);
-	engine_pull(pull);
+	if (pull->limit && open_relay(pull, image->digest, &err) < 0)
+		failed(pull, &err);
+	else
+		engine_pull(pull);
 }
 
-static void ask_manifest(struct pull *pull, const struct approach_way *found)
+static void ask_manifest(struct pull *pull)
 {
-	struct registry_way way = {
-		.credential = found->credential,
-		.authorities = pull->room->registries->authorities,
-		.plain = found->plain,
-		.timeout_ms = pull->room->stall_ms < ASK_MS
-				      ? pull->room->stall_ms
-				      : ASK_MS,
-	};
+	uint32_t timeout_ms =
+		pull->room->stall_ms < ASK_MS ? pull->room->stall_ms : ASK_MS;
 	struct error err;
 
-	pull->query = registry_ask(pull->room->loop, &pull->parts, &way,
+	pull->query = registry_ask(pull->repository, &pull->parts, timeout_ms,
 				   manifest_done, pull, &err);
 	if (!pull->query)
 		without_sizes(pull, &err);
 }
 
-static void approach_done(void *arg, const struct error *err,
+static int open_repository(struct pull *pull, const struct approach_way *found,
+			   struct error *err)
+{
+	struct repository_way way = {
+		.credential = found->credential,
+		.authorities = pull->room->registries->authorities,
+		.plain = found->plain,
+	};
+
+	pull->repository =
+		repository_open(pull->room->loop, &pull->parts, &way, err);
+	return pull->repository ? 0 : -1;
+}
+
+static void approach_done(void *arg, const struct error *failure,
 			  const struct approach_way *way)
 {
 	struct pull *pull = arg;
+	struct error err;
 
 	pull->approach = NULL;
-	if (err) {
-		failed(pull, err);
+	if (failure || open_repository(pull, way, &err) < 0) {
+		failed(pull, failure ? failure : &err);
 		return;
 	}
 	pull->approached = true;
@@ -373,7 +434,7 @@ static void approach_done(void *arg, const struct error *err,
 	pull->auth = credential_header(way->credential, pull->host);
 	if (way->root && pull->room->registries->local)
 		pull->root = strdup(way->root);
-	ask_manifest(pull, way);
+	ask_manifest(pull);
 }
 
 static void approach(struct pull *pull)
@@ -403,9 +464,9 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 /* Life. */
 
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
-			const struct registry_login *logins, size_t count,
-			pull_progress_fn *progress, pull_done_fn *done,
-			void *arg, struct error *err)
+			uint64_t rate, const struct registry_login *logins,
+			size_t count, pull_progress_fn *progress,
+			pull_done_fn *done, void *arg, struct error *err)
 {
 	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
 	char path[REFERENCE_PATH_MAX + 1];
@@ -420,6 +481,7 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 			err) < 0)
 		return NULL;
 	pull->room = room;
+	pull->limit = rate;
 	pull->progress = progress;
 	pull->done = done;
 	pull->arg = arg;
@@ -431,6 +493,13 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	return take(pull);
 }
 
+void pull_rate(struct pull *pull, uint64_t rate)
+{
+	pull->limit = pull->limit ? rate : 0;
+	if (pull->relay)
+		relay_rate(pull->relay, rate);
+}
+
 void pull_cancel(struct pull *pull)
 {
 	if (!pull)
@@ -438,8 +507,10 @@ void pull_cancel(struct pull *pull)
 	if (pull->gone)
 		*pull->gone = true;
 	approach_cancel(pull->approach);
-	registry_cancel(pull->query);
 	engine_call_cancel(pull->call);
+	relay_free(pull->relay);
+	registry_cancel(pull->query);
+	repository_close(pull->repository);
 	keeper_cancel(pull->waits);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);

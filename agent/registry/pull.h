@@ -12,7 +12,9 @@
  * once.
  *
  * A registry that does not answer us may still answer the engine, which may
- * know of a mirror or a proxy: then the sizes are not known before.
+ * know of a mirror or a proxy: then the sizes are not known before. With a rate
+ * the engine pulls from us (relay.h), and then asks for the image by its own
+ * name; such a pull fails where the registry does not answer us.
  */
 #ifndef AGENT_REGISTRY_PULL_H
 #define AGENT_REGISTRY_PULL_H
@@ -28,6 +30,7 @@ struct pull_room {
 	const struct registries *registries; /* NULL: none is asked */
 	struct record *record; /* of what is brought; NULL: none is kept */
 	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
+	struct relays *relays; /* for a bounded rate; NULL: there is none */
 	uint32_t stall_ms;
 	uint32_t retry_ms;
 };
@@ -41,14 +44,19 @@ typedef void pull_done_fn(void *arg, const struct error *err,
 
 struct pull;
 
-/* logins: who the job is to registries, sealed for this node; copied. Callbacks
- * come from the loop only, never from inside the call; within them
- * pull_cancel() may be called.
+/* rate: bytes a second, at most; 0: the engine makes its own. logins: who the
+ * job is to registries, sealed for this node; copied. Callbacks come from the
+ * loop only, never from inside the call; within them pull_cancel() may be
+ * called.
  */
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
-			const struct registry_login *logins, size_t count,
-			pull_progress_fn *progress, pull_done_fn *done,
-			void *arg, struct error *err);
+			uint64_t rate, const struct registry_login *logins,
+			size_t count, pull_progress_fn *progress,
+			pull_done_fn *done, void *arg, struct error *err);
+
+/* Another rate. One that began without stays without. */
+void pull_rate(struct pull *pull, uint64_t rate);
+
 /* No callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);
 OWNED_POINTER(struct pull, pull_cancel)

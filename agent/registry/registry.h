@@ -1,20 +1,17 @@
 /* registry.h - asks a registry what an image is made of.
  *
- * The manifest of an image, or of its variant for this machine, by the protocol
- * that the engine speaks to pull it: so that the layers' sizes are known before
- * the first byte. Only asked, never trusted: a manifest must be of the size and
- * form that the specification allows, and what was asked for by digest must
- * have it.
+ * The manifest of an image, or of its variant for this machine: so that the
+ * layers' sizes are known before the first byte. Only asked, never trusted: a
+ * manifest must be of the size and form that the specification allows, and what
+ * was asked for by digest must have it.
  *
  * Source: OCI distribution specification 1.1, "Pulling manifests"; OCI image
- * specification 1.1, "Image Manifest", "Image Index"; distribution/distribution
- * docs, "Token Authentication".
+ * specification 1.1, "Image Manifest", "Image Index".
  */
 #ifndef AGENT_REGISTRY_REGISTRY_H
 #define AGENT_REGISTRY_REGISTRY_H
 
-#include "protocol/registry/reference.h"
-#include "protocol/registry/credential.h"
+#include "agent/registry/repository.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,14 +31,12 @@ struct registry_image {
 	struct registry_layer layers[REGISTRY_LAYERS_MAX];
 };
 
-/* How a registry is to be reached. Borrowed for the length of the call. */
-struct registry_way {
-	const struct credential *credential; /* copied; NULL: nobody */
-	const char *authorities; /* folder with a folder HOST[:PORT] whose
-				    ca.crt counts, as /etc/docker/certs.d */
-	uint32_t timeout_ms;     /* of each of at most six requests */
-	bool plain;              /* also without TLS, or with any certificate */
-};
+/* All kinds of manifests that can be read. */
+#define REGISTRY_ACCEPT                                                        \
+	"Accept: application/vnd.oci.image.index.v1+json, "                    \
+	"application/vnd.oci.image.manifest.v1+json, "                         \
+	"application/vnd.docker.distribution.manifest.list.v2+json, "          \
+	"application/vnd.docker.distribution.manifest.v2+json"
 
 /* Runs from the loop, once. Exactly one of err and image is NULL. ENOENT: no
  * such image; EACCES: not for us; others as in http.h.
@@ -51,14 +46,17 @@ typedef void registry_done_fn(void *arg, const struct error *err,
 
 struct registry_query;
 
-struct registry_query *registry_ask(sd_event *loop,
+/* repository: borrowed. timeout_ms: as in repository.h, of each of two. */
+struct registry_query *registry_ask(struct repository *repository,
 				    const struct reference *reference,
-				    const struct registry_way *way,
-				    registry_done_fn *done, void *arg,
-				    struct error *err);
+				    uint32_t timeout_ms, registry_done_fn *done,
+				    void *arg, struct error *err);
 /* done() does not run. NULL is fine. */
 void registry_cancel(struct registry_query *query);
 OWNED_POINTER(struct registry_query, registry_cancel)
+
+/* Is it sha256:<64 hex>? Pure. */
+bool registry_is_digest(const char *text);
 
 /* A manifest of one image (its layers go to *image, whose digest stays as it
  * is) or an index: then the digest of the variant for the machine
@@ -68,11 +66,5 @@ OWNED_POINTER(struct registry_query, registry_cancel)
 int registry_parse(const char *text, size_t size, const char *machine,
 		   struct registry_image *image, char *variant,
 		   struct error *err);
-
-/* A parameter of `Bearer realm="https://x/token",service="s"`; false: it has
- * none. Pure.
- */
-bool registry_challenge(const char *header, const char *name, char *to,
-			size_t size);
 
 #endif

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	     (*variant && strlen(variant) != 71) ||
 	     (image.count && strlen(image.layers[0].digest) != 71)))
 		abort();
-	if (registry_challenge(text, "realm", value, sizeof(value)) &&
+	if (repository_challenge(text, "realm", value, sizeof(value)) &&
 	    (!*value || strlen(value) >= sizeof(value)))
 		abort();
 	free(text);

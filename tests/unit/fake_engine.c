@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #define REQUEST_MAX (64 << 20)
+#define TLS_HANDSHAKE 0x16 /* RFC 8446, 5.1 */
 
 struct fake_exchange {
 	TAILQ_ENTRY(fake_exchange) entry;
@@ -202,7 +204,8 @@ static int exchange_ready(sd_event_source *source, int fd, uint32_t events,
 	got = recv(fd, data, sizeof(data), MSG_DONTWAIT);
 	if (got < 0 && errno == EAGAIN)
 		return 0;
-	if (got <= 0) {
+	/* Whoever begins with TLS is hung up on. */
+	if (got <= 0 || (!exchange->in.size && data[0] == TLS_HANDSHAKE)) {
 		if (exchange->gone)
 			exchange->gone(exchange->gone_arg);
 		fake_close(exchange);
@@ -234,28 +237,58 @@ static int accept_ready(sd_event_source *source, int fd, uint32_t events,
 	return 0;
 }
 
-struct fake_engine *fake_engine_new(sd_event *loop, const char *path,
-				    fake_script_fn *script, void *arg)
+static struct fake_engine *open_fake(sd_event *loop, int family,
+				     const struct sockaddr *address,
+				     socklen_t size, fake_script_fn *script,
+				     void *arg)
 {
 	struct fake_engine *fake = calloc(1, sizeof(*fake));
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-	must(fake && (fake->path = strdup(path)), "memory");
+	must(fake != NULL, "memory");
 	fake->loop = loop;
 	fake->script = script;
 	fake->arg = arg;
 	TAILQ_INIT(&fake->exchanges);
-	unlink(path);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	fake->fd =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	must(fake->fd >= 0, "socket");
-	must(bind(fake->fd, (struct sockaddr *)&address, sizeof(address)) == 0,
-	     "bind");
+	must(bind(fake->fd, address, size) == 0, "bind");
 	must(listen(fake->fd, 64) == 0, "listen");
 	must(sd_event_add_io(loop, &fake->io, fake->fd, EPOLLIN, accept_ready,
 			     fake) >= 0,
 	     "event loop");
+	return fake;
+}
+
+struct fake_engine *fake_engine_new(sd_event *loop, const char *path,
+				    fake_script_fn *script, void *arg)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct fake_engine *fake;
+
+	unlink(path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	fake = open_fake(loop, AF_UNIX, (const struct sockaddr *)&address,
+			 sizeof(address), script, arg);
+	must((fake->path = strdup(path)) != NULL, "memory");
+	return fake;
+}
+
+struct fake_engine *fake_server_new(sd_event *loop, unsigned int *port,
+				    fake_script_fn *script, void *arg)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(address);
+	struct fake_engine *fake =
+		open_fake(loop, AF_INET, (const struct sockaddr *)&address,
+			  sizeof(address), script, arg);
+
+	must(getsockname(fake->fd, (struct sockaddr *)&address, &size) == 0,
+	     "port");
+	*port = ntohs(address.sin_port);
 	return fake;
 }
 
@@ -267,7 +300,8 @@ void fake_engine_free(struct fake_engine *fake)
 		fake_close(TAILQ_FIRST(&fake->exchanges));
 	sd_event_source_disable_unref(fake->io);
 	close(fake->fd);
-	unlink(fake->path);
+	if (fake->path)
+		unlink(fake->path);
 	free(fake->path);
 	free(fake);
 }

@@ -33,6 +33,10 @@ typedef void fake_script_fn(void *arg, struct fake_exchange *exchange,
 struct fake_engine *fake_engine_new(sd_event *loop, const char *path,
 				    fake_script_fn *script, void *arg);
 
+/* The same as a server on 127.0.0.1; its port is written to *port. */
+struct fake_engine *fake_server_new(sd_event *loop, unsigned int *port,
+				    fake_script_fn *script, void *arg);
+
 /* Closes all connections and removes the socket. */
 void fake_engine_free(struct fake_engine *fake);
 OWNED_POINTER(struct fake_engine, fake_engine_free)

@@ -113,7 +113,7 @@ static const char *challenge(const char *header, const char *name)
 {
 	static char value[64];
 
-	return registry_challenge(header, name, value, sizeof(value))
+	return repository_challenge(header, name, value, sizeof(value))
 		       ? value
 		       : "(none)";
 }
