@@ -155,7 +155,8 @@ MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
-MESSAGE(preload, FIELD_MANY(message_preload, items, preload_spec_schema))
+MESSAGE(preload, FIELD_MANY(message_preload, items, preload_spec_schema),
+	O(preload, rate))
 MESSAGE(preloaded, F(preloaded, job), F(preloaded, phase),
 	O(preloaded, done_bytes), O(preloaded, total_bytes),
 	O(preloaded, moved), O(preloaded, image_pin), O(preloaded, text))

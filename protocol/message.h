@@ -548,6 +548,8 @@ extern const struct schema preload_spec_schema;
 struct message_preload {
 	struct preload_spec *items;
 	size_t items_count;
+	uint64_t rate; /* bytes a second that an image's pull may take; 0: no
+			  bound */
 };
 
 /* How far one is: the phase is image_phase_name(), or in the end "ready" or

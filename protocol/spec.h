@@ -189,6 +189,7 @@ struct job_spec {
 	bool strangers;   /* as in task_spec */
 	bool preload; /* while it runs, its nodes may bring what later jobs need
 		       */
+	uint64_t preload_rate; /* bytes a second, at most; 0: no bound */
 	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;

@@ -29,6 +29,7 @@ struct preloads {
 	struct preload_room room;
 	struct preload items[PRELOADS_MAX];
 	size_t count;
+	uint64_t rate;            /* of images; 0: no bound */
 	struct image_wait *image; /* of the item that is being brought */
 	struct fetch_wait *fetch;
 	sd_event_source *next;
@@ -195,6 +196,7 @@ static void bring_image(struct preloads *preloads, struct preload *preload)
 		.reference = spec->image,
 		.logins = spec->logins,
 		.logins_count = spec->logins_count,
+		.rate = preloads->rate,
 	};
 	struct error err;
 
@@ -298,6 +300,9 @@ void preloads_set(struct preloads *preloads, struct message_preload *wanted)
 {
 	drop_unwanted(preloads, wanted);
 	preloads_session(preloads);
+	preloads->rate = wanted->rate;
+	if (preloads->image)
+		image_rate(preloads->image, preloads->rate);
 	for (size_t i = 0; i < wanted->items_count; i++) {
 		struct preload_spec *spec = &wanted->items[i];
 

@@ -3,8 +3,9 @@
  * The controller tells what it expects to come, all of it each time; what it no
  * longer names is given up. One thing is brought at a time: images as tasks
  * have them brought, so that a job that comes meanwhile joins a pull that is
- * under way, then workspaces. Nothing is kept on disk but what was brought: a
- * new agent is told anew.
+ * under way, and takes away the bound of its rate; then workspaces, which are
+ * small, at whatever rate they come. Nothing is kept on disk but what was
+ * brought: a new agent is told anew.
  */
 #ifndef AGENT_TASKS_PRELOAD_H
 #define AGENT_TASKS_PRELOAD_H

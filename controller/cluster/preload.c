@@ -36,6 +36,7 @@ struct plan {
 
 struct ahead {
 	struct plan plan; /* that the items are made from */
+	uint64_t rate;    /* that they may come with; 0: no bound */
 	bool partial;     /* some are left out for now */
 	struct item items[PRELOADS_MAX];
 	size_t count;
@@ -67,6 +68,35 @@ static bool same_text(const char *a, const char *b)
 static bool is_preparing(const struct job *job)
 {
 	return job->state == JOB_ALLOCATED || job->state == JOB_PREPARING;
+}
+
+/* The smaller of two rates of which 0 is no bound. */
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* What runs on the node bounds what may come there. A node without a job waits
+ * with nodes that have one.
+ */
+static uint64_t rate_of(const struct cluster *cluster, const struct node *node)
+{
+	const struct task *task;
+	const struct gang *gang;
+	uint64_t rate = 0;
+
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		rate = lower(rate, task->job->gang->spec.preload_rate);
+	}
+	if (!TAILQ_EMPTY(&node->tasks))
+		return rate;
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (gang->spec.preload)
+			rate = lower(rate, gang->spec.preload_rate);
+	}
+	return rate;
 }
 
 /* Do all jobs that are on the node allow it now? */
@@ -319,24 +349,26 @@ static void send(struct node *node)
 
 	for (size_t i = 0; node->ahead && i < node->ahead->count; i++)
 		specs[message.items_count++] = node->ahead->items[i].spec;
+	message.rate = node->ahead ? node->ahead->rate : 0;
 	if (wire_server_send(node->peer, MESSAGE_PRELOAD, &message, NULL, 0,
 			     &err) < 0)
 		log_error("node=%s: %s", node->name, err.text);
 }
 
-static bool same_plan(const struct ahead *ahead, const struct plan *plan)
+static bool same_plan(const struct ahead *ahead, const struct plan *plan,
+		      uint64_t rate)
 {
 	size_t count = ahead ? ahead->plan.count : 0;
 
 	return count == plan->count &&
-	       (!count ||
-		(!ahead->partial && !memcmp(ahead->plan.jobs, plan->jobs,
-					    count * sizeof(plan->jobs[0]))));
+	       (!count || (!ahead->partial && ahead->rate == rate &&
+			   !memcmp(ahead->plan.jobs, plan->jobs,
+				   count * sizeof(plan->jobs[0]))));
 }
 
 static bool same_items(const struct ahead *a, const struct ahead *b)
 {
-	if ((a ? a->count : 0) != b->count)
+	if ((a ? a->count : 0) != b->count || (a && a->rate != b->rate))
 		return false;
 	for (size_t i = 0; i < b->count; i++)
 		if (!same_item(&a->items[i], &b->items[i]) ||
@@ -348,16 +380,18 @@ static bool same_items(const struct ahead *a, const struct ahead *b)
 static void settle(struct cluster *cluster, struct node *node,
 		   const struct plan *plan)
 {
+	uint64_t rate = plan->count ? rate_of(cluster, node) : 0;
 	struct ahead *ahead;
 	bool same;
 
 	if (!node->peer || !node->reported ||
-	    (!node->ahead_due && same_plan(node->ahead, plan)))
+	    (!node->ahead_due && same_plan(node->ahead, plan, rate)))
 		return;
 	ahead = calloc(1, sizeof(*ahead));
 	if (!ahead)
 		return; /* the next time */
 	ahead->plan = *plan;
+	ahead->rate = rate;
 	for (size_t i = 0; i < plan->count; i++)
 		add_item(cluster, node, plan->jobs[i], ahead);
 	same = !node->ahead_due && same_items(node->ahead, ahead);

@@ -246,12 +246,6 @@ int layer_add(struct layer *layer, struct paths *paths, const char *name,
 		if (value_kind(value) != VALUE_MAP)
 			break;
 		value_found(value, found, sizeof(found));
-		if (!strcmp(name, key_rules[KEY_PRELOAD].path))
-			return value_error(value, err,
-					   "found %s, allowed are false, true "
-					   "and always: an engine's pull has "
-					   "no rate that could be set",
-					   found);
 		return value_error(value, err,
 				   "found %s, allowed is no map here", found);
 	case SHAPE_KNOWN:

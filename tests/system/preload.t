@@ -1,6 +1,7 @@
 #!/bin/bash
 # preload.t - images of jobs to come are brought while another one runs, if it
-# allows that: once, seen, told, and given up when nobody wants them.
+# allows that: once, at a bounded rate, seen, told, and given up when nobody
+# wants them.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -11,10 +12,10 @@ cluster_need
 must cluster_up 1
 must registry_up
 open=$REGISTRY
-must proxy_up slow "$open" stall 3000000
 engine=$(node_engine 1)
-for name in a b c d; do
-	must random_image "$engine" "$open/$name:1" 6
+for image in a=6 b=6 c=6 d=100 e=6; do
+	name=${image%=*}
+	must random_image "$engine" "$open/$name:1" "${image#*=}"
 	must dk "$engine" push -q "$open/$name:1" >/dev/null
 	must dk "$engine" rmi -f "$open/$name:1" >/dev/null
 done
@@ -39,6 +40,11 @@ sweep_of()
 preload() # FILTER, of the first thing that the node brings
 {
 	nodes_get ".[0].preload[0] | $1"
+}
+
+moves() # more than a MB of it has come
+{
+	[[ $(preload 'select(.phase == "pulling") | .done_bytes') -gt 1000000 ]]
 }
 
 job_of() # N: the N-th of the sweep
@@ -85,11 +91,13 @@ like "$(job_get "$JOB" '.result.flags | join(" ")')" \
 is "$(job_get "$second" '.result.flags | map(select(test("brought"))) | length')" \
 	0 "that of the second says no such thing"
 
-# A pull that takes its time: seen, given up when its job goes, joined by it.
-must sweep_of slow "$PROXY" 'a, d' 'preload: true' 'retries: 0'
+# At a low rate: seen, given up when its job goes, joined by it, which lifts the
+# bound: at 1 MiB a second the image would take longer than we wait.
+must sweep_of slow "$open" 'a, d' 'preload: true' 'preload_rate: 1M' \
+	'retries: 0'
 second=$(job_of 2)
-ok 'wait_for "[[ \$(preload .phase) == pulling ]]" 60' "a slow one is seen"
-like "$(cli nodes)" "brings $PROXY/d:1 for job $second: pulling" \
+ok 'wait_for "moves" 60' "a slow one is seen"
+like "$(cli nodes)" "brings $open/d:1 for job $second: pulling [0-9]+ %" \
 	"in the table of nodes, too"
 must cli cancel job "$second"
 ok 'wait_for "[[ \$(preload .phase) == null ]]" 20' \
@@ -103,26 +111,43 @@ must agent_up 1
 controller_kill
 must controller_up
 must nodes_up 1 30
-ok 'wait_for "[[ \$(preload .phase) == pulling ]]" 60' \
+ok 'wait_for "moves" 60' \
 	"a new agent and a new controller go on with it"
 touch "$BED/host/slow-a"
-must wait_job "$second" preparing 60
-must proxy_pass slow
 must wait_job "$second" running 60
 ok 'log_of cluster/agent1 | grep -c "no longer brought ahead" | grep -qx 1' \
-	"the job joins the pull that is under way"
+	"the job joins the pull that is under way, which is bounded no more"
 touch "$BED/host/slow-d"
 must wait_sweep "$SWEEP" 60
-is "$(nodes_get '.[0].preload | length')" 0 "in the end nothing is brought"
+ok 'wait_for "[[ \$(nodes_get \".[0].preload | length\") == 0 ]]" 20' \
+	"in the end nothing is brought"
+
+# The rate is kept: 6 MiB at 2 MiB a second take some three seconds.
+must sweep_of rated "$open" 'a, e' 'preload: true' 'preload_rate: 2M'
+ok 'wait_for "[[ \$(preload .phase) == ready ]]" 60' "at a bounded rate it comes"
+seconds=$(job_get "$JOB" '.events[] | select(.kind == "preload") |
+	.data.seconds // empty')
+ok '[[ ${seconds%.*} -ge 2 && ${seconds%.*} -lt 60 ]]' "in its time: $seconds s"
+is "$(dk "$engine" image inspect "$open/e:1" \
+	--format '{{len .RootFS.Layers}}')" 1 "all of it is there by its name"
+relayed() # the names that relays left
+{
+	dk "$engine" image ls --digests --format '{{.Repository}}' |
+		grep regatta-relay
+}
+ok 'wait_for "! relayed" 30' "and by no other"
+touch "$BED/host/rated-a" "$BED/host/rated-e"
+must wait_sweep "$SWEEP" 60
 
 cat >"$BED/refused.yaml" <<END
 sweep: refused
 image: $open/a:1
-preload: {rate: 100M}
+preload: true
+preload_rate: 100
 command: [/tool, print, "1"]
 END
 run cli submit "$BED/refused.yaml"
-like "$err" "found a map.*no rate that could be set" \
-	"a rate is refused in words: no engine keeps one"
+like "$err" "refused.yaml:4: preload_rate: found 100, allowed are 1M" \
+	"a rate that nobody can mean is refused in words"
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing
