@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define IDLE_MS 600000
+#define IDLE_MS 60000 /* who asks no more has gone */
 #define FILE_NAME "backup.tar.gz"
 
 struct backups {

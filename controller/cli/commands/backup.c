@@ -49,16 +49,26 @@ static int ask(struct receiving *receiving, struct error *err)
 	return 0;
 }
 
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *client)
+{
+	client_interrupt(client);
+	return 0;
+}
+
 static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 		   struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	owned_fd int fd = -1;
 	char id[33];
 	struct receiving receiving = { .client = client, .message.id = id };
 	int rc = 0;
 
-	if (!client)
+	/* Ctrl-C leaves no part of it behind. */
+	if (!client || interrupts_init(&interrupts, client_loop(client),
+				       on_interrupt, client, err) < 0)
 		return -1;
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)

@@ -185,8 +185,9 @@ static int fetch_file(struct fetching *fetching, const cJSON *file,
 	if (!counts.written)
 		return 0;
 	fetching->files++;
-	cli_say(fetching->cli, "rank %llu: %s: %llu entries, %s, to %s", rank,
+	cli_say(fetching->cli, "rank %llu: %s: %llu entr%s, %s, to %s", rank,
 		json_text(file, "path"), (unsigned long long)counts.written,
+		counts.written == 1 ? "y" : "ies",
 		human_bytes(counts.bytes, size), folder);
 	return 0;
 }
