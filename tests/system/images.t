@@ -58,6 +58,18 @@ ok 'wait_job $JOB failed 60' "an image that does not fit fails"
 is "$(job_get "$JOB" .failure)" image "of class image"
 like "$(job_get "$JOB" .text)" "disk full: .* MiB are to come .*e2/data has" \
 	"in words: $(job_get "$JOB" .text)"
+# What only shows when it is unpacked is told by the engine: the same words.
+must mkdir "$BED/zeros"
+must cp "$REGATTA_BUILD/lab/tool" "$BED/zeros"
+must truncate -s 60M "$BED/zeros/zeros"
+tar -C "$BED/zeros" -c . | dk "$engine" import - "$open/zeros:1" >/dev/null
+must dk "$engine" push -q "$open/zeros:1" >/dev/null
+must dk "$engine" rmi -f "$open/zeros:1" >/dev/null
+must submit_image unpacked "$open/zeros:1"
+ok 'wait_job $JOB failed 60' "nor does one that only fits while it is packed"
+like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
+	"^image .*disk full: engine: .*no space left" \
+	"for which the engine's words stand"
 must agent_stop 2
 must nodes_up 0 20
 must agent_up 1
@@ -69,7 +81,7 @@ must proxy_up slow "$open" slow 4000000
 must submit_image seen "$PROXY/large:1"
 ok 'wait_for "[[ \$(job_get $JOB .progress.eta_seconds) == [1-9]* ]]" 20' \
 	"of an image on its way it is known how long it takes"
-like "$(cli jobs)" \
+like "$(cli jobs 2>/dev/null)" \
 	'seen .*pulling [0-9]+%, [0-9.]+s left, [0-9.]+ MiB of 30.. MiB, [0-9.]+ MiB/s, layers 0/1' \
 	"the table of jobs has bytes, rate and time"
 like "$(cli show job "$JOB")" \
@@ -85,6 +97,13 @@ like "$(job_get "$JOB" '.events[] | select(.kind == "image") | .data |
 	"\(.node) \(.bytes) \(.seconds)"')" "^n1 3[01][0-9]{6} [0-9.]+$" \
 	"an event keeps what came, and in what time"
 must wait_sweep "$SWEEP" 20
+
+# A connection that breaks in the middle of a layer.
+must push "$open/broken:1" 10
+must proxy_up broken "$open" cut 4000000
+must submit_image broken "$PROXY/broken:1"
+ok 'wait_job $JOB completed 60' "an image whose connection is cut comes"
+is "$(log_of proxy-broken | tail -1)" cut "(it was)"
 
 # A name means one image in a sweep: the one that its first node found.
 cat >"$BED/pin.yaml" <<END
