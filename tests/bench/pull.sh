@@ -14,20 +14,7 @@ PULL_ROUNDS=$((${QUICK:-0} ? 2 : 5))
 
 pull_image() # TAG
 {
-	local folder=$BED/layers i
-
-	mkdir -p "$folder" && cp "$REGATTA_BUILD/lab/tool" "$folder" || return 1
-	{
-		echo 'FROM scratch'
-		echo 'COPY tool /tool'
-		for i in 1 2 3 4; do
-			head -c "$((PULL_MIB << 18))" /dev/urandom \
-				>"$folder/layer$i"
-			echo "COPY layer$i /layer$i"
-		done
-	} >"$folder/Dockerfile"
-	DOCKER_BUILDKIT=0 dk e1 build -q -t "$1" "$folder" >/dev/null &&
-		dk e1 push -q "$1" >/dev/null && rm -rf "$folder"
+	random_image e1 "$1" "$PULL_MIB" 4 && dk e1 push -q "$1" >/dev/null
 }
 
 pull_forget() # TAG

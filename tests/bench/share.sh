@@ -4,7 +4,8 @@
 # For run, after lib.sh. Hosts with an engine and an agent each, on a switch with
 # the controller and a registry; every link, also that of the controller and the
 # registry, carries so many Mbit/s each way. Beside `regatta image load`, every
-# node pulls the same image from the registry at the same time.
+# node pulls the same image, of four layers that cannot be compressed, from the
+# registry at the same time.
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
@@ -90,7 +91,7 @@ share_run()
 	# What another benchmark left behind has ended.
 	rm -rf "$CLUSTER"
 	cluster_up "${SHARE_NODES[-1]}" hosts || return 1
-	random_image host1 "$tag" "$SHARE_MIB" &&
+	random_image host1 "$tag" "$SHARE_MIB" 4 &&
 		dk host1 push -q "$tag" >/dev/null &&
 		dk host1 save "$tag" -o "$BED/image.tar" &&
 		share_links "${SHARE_NODES[-1]}" || return 1

@@ -64,7 +64,9 @@
 #	tool_image ENGINE [TAG]		/tool alone (tests/lab/tool.c), as
 #				regatta-test/tool:1; no entry point
 #	copy_image ENGINE ENGINE TAG	from the first one to the second
-#	random_image ENGINE TAG MIB	/tool and MIB of bytes that do not pack
+#	random_image ENGINE TAG MIB [LAYERS]	/tool and MIB of bytes that do
+#				not pack, in one layer, or in so many, /tool's
+#				own not counted
 #
 # Registry: docker-registry
 #	registry_up [NAME [NETNS ADDRESS:PORT]]	sets $REGISTRY, HOST:PORT;
@@ -542,14 +544,23 @@ copy_image() # FROM TO IMAGE
 
 random_image()
 {
-	local folder=$BED/random.$BASHPID
+	local folder=$BED/random.$BASHPID layers=${4:-1} i code
 
-	mkdir "$folder" &&
-		cp "$REGATTA_BUILD/lab/tool" "$folder" &&
-		head -c "$(($3 << 20))" /dev/urandom >"$folder/random" &&
-		tar -C "$folder" --owner=0 --group=0 -c . |
-		dk "$1" import - "$2" >/dev/null
-	local code=$?
+	mkdir "$folder" && cp "$REGATTA_BUILD/lab/tool" "$folder" || return 1
+	printf '%s\n' 'FROM scratch' 'COPY tool /tool' >"$folder/Dockerfile"
+	for ((i = 1; i <= layers; i++)); do
+		head -c "$((($3 << 20) / layers))" /dev/urandom \
+			>"$folder/random$i" || return 1
+		echo "COPY random$i /random$i" >>"$folder/Dockerfile"
+	done
+	if ((layers > 1)); then
+		DOCKER_BUILDKIT=0 dk "$1" build -q -t "$2" "$folder" \
+			>/dev/null 2>&1
+	else
+		tar -C "$folder" --owner=0 --group=0 --exclude=Dockerfile -c . |
+			dk "$1" import - "$2" >/dev/null
+	fi
+	code=$?
 	rm -rf "$folder"
 	return $code
 }
