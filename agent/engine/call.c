@@ -82,6 +82,12 @@ void engine_call_cancel(struct engine_call *call)
 		call_free(call);
 }
 
+void engine_call_resume(struct engine_call *call)
+{
+	if (call->http)
+		http_resume(call->http);
+}
+
 /* The last thing that happens to a call; its engine may be gone afterwards. */
 static void call_done(struct engine_call *call, const struct error *err,
 		      cJSON *answer)

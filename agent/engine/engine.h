@@ -68,7 +68,8 @@ typedef int engine_data_fn(void *arg, const void *data, size_t size,
 			   struct error *err);
 
 /* The next bytes of an upload: at most size; 0: the end; -1 with *err set
- * ends the call: done() gets that error. Must not block.
+ * ends the call: done() gets that error. EAGAIN ends nothing: there are none
+ * now, and it is asked again after engine_call_resume(). Must not block.
  */
 typedef ssize_t engine_source_fn(void *arg, void *buffer, size_t size,
 				 struct error *err);
@@ -91,6 +92,9 @@ const char *engine_host(const struct engine *engine);
 const char *engine_api_version(const struct engine *engine);
 
 void engine_call_cancel(struct engine_call *call);
+
+/* The source of the call's upload has bytes again. */
+void engine_call_resume(struct engine_call *call);
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
 				   engine_done_fn *done, void *arg,

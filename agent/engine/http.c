@@ -37,7 +37,7 @@ struct http_call {
 	void *data_arg;
 	http_done_fn *done;
 	void *arg;
-	bool waits;    /* data() said not now */
+	bool waits;    /* data() or source() said not now */
 	bool resuming; /* now it may */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
@@ -421,7 +421,7 @@ static size_t on_data(char *data, size_t one, size_t size, void *arg)
 		if (call_dropped(call))
 			return 0;
 		rc = call->data(call->data_arg, data, size, &err);
-		call->waits = rc > 0;
+		call->waits |= rc > 0;
 	} else {
 		rc = buffer_append(&call->answer, data, size, &err);
 		if (rc < 0)
@@ -445,6 +445,10 @@ static size_t on_read(char *data, size_t one, size_t size, void *arg)
 	if (call_dropped(call))
 		return CURL_READFUNC_ABORT;
 	got = call->source(call->source_arg, data, size, &err);
+	if (got < 0 && err.code == EAGAIN && !call_dropped(call)) {
+		call->waits = true;
+		return CURL_READFUNC_PAUSE;
+	}
 	if (got < 0)
 		call->error = err;
 	return got < 0 || call_dropped(call) ? CURL_READFUNC_ABORT

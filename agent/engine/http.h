@@ -60,7 +60,8 @@ typedef int http_data_fn(void *arg, const void *data, size_t size,
 			 struct error *err);
 
 /* The next part of an upload, at most size bytes; 0: its end; -1 with *err set
- * ends the call with that error. Must not block.
+ * ends the call with that error, but EAGAIN: there is none now, ask again after
+ * http_resume(). Must not block.
  */
 typedef ssize_t http_source_fn(void *arg, void *buffer, size_t size,
 			       struct error *err);
@@ -104,7 +105,9 @@ struct http_call *http_send(struct http *http,
 			    struct error *err);
 void http_cancel(struct http_call *call);
 
-/* What data() did not take may come again, in a later turn of the loop. */
+/* What data() did not take may come again, source() may be asked again, in a
+ * later turn of the loop.
+ */
 void http_resume(struct http_call *call);
 
 /* What an address as http_new() takes it means for libcurl: the base of URLs
