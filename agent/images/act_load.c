@@ -2,8 +2,8 @@
  *
  * The recipe is fetched, then its parts one after another, each also from nodes
  * that are still getting it (fetch.h), and while it is still being sent to the
- * controller; then they are given to the engine as one tar file. What the
- * engine has already is not fetched.
+ * controller. The engine gets them as one tar file, each as soon as it is here
+ * and its hash is checked. What it has already is not fetched.
  */
 #include "agent/images/act.h"
 
@@ -20,8 +20,9 @@ struct load {
 	bool known;        /* the recipe is */
 	size_t image, tag; /* that the engine is asked for */
 	bool lacks;        /* it has not all of them */
-	size_t entry;      /* that is fetched */
-	struct assembly *assembly;
+	size_t entry;      /* that is fetched: those before it are here */
+	struct assembly *assembly; /* that the engine is getting */
+	bool late;                 /* it does so only when all is here */
 };
 
 static void load_again(struct act *act)
@@ -173,32 +174,51 @@ static void on_object(void *arg, const cJSON *object)
 {
 }
 
+static bool all_here(const struct load *load)
+{
+	return load->entry == load->recipe.entries_count;
+}
+
+/* An engine that broke off in the middle gets all of it once more, at the end.
+ */
 static void loaded(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 
 	load->act.call = NULL;
-	if (!err)
+	if (!all_here(load)) {
+		assembly_free(take(load->assembly));
+		load->late = true;
+	} else if (!err) {
 		act_succeed(&load->act, NULL);
-	else if (!act_retry(&load->act, err))
+	} else if (!act_retry(&load->act, err)) {
 		act_fail(&load->act, err);
+	}
 }
 
-static void give_engine(struct load *load)
+/* Begin, or go on with what has come. -1: the load is over. */
+static int give_engine(struct load *load)
 {
 	struct error err;
 
-	load->act.phase = "loading";
-	act_tell(&load->act);
+	if (load->assembly) {
+		assembly_let(load->assembly, load->entry);
+		engine_call_resume(load->act.call);
+		return 0;
+	}
 	load->assembly =
 		assembly_new(load->act.config->contents, &load->recipe, &err);
-	if (load->assembly)
+	if (load->assembly) {
+		assembly_let(load->assembly, load->entry);
 		load->act.call = engine_image_load(load->act.config->engine,
 						   ACT_STALL_MS, assembly_read,
 						   load->assembly, on_object,
 						   loaded, load, &err);
-	if (!load->act.call)
-		act_fail(&load->act, &err);
+	}
+	if (load->act.call)
+		return 0;
+	act_fail(&load->act, &err);
+	return -1;
 }
 
 static void load_step(struct act *act)
@@ -214,14 +234,18 @@ static void load_step(struct act *act)
 		inspect(load);
 		return;
 	}
-	while (load->entry < recipe->entries_count &&
-	       (!recipe->entries[load->entry].content ||
-		recipe_repeats(recipe, load->entry)))
+	while (!all_here(load) && (!recipe->entries[load->entry].content ||
+				   recipe_repeats(recipe, load->entry)))
 		load->entry++;
-	if (load->entry < recipe->entries_count)
+	if (all_here(load)) {
+		load->act.phase = "loading";
+		act_tell(&load->act);
+	}
+	if ((load->here && !load->late) || all_here(load))
+		if (give_engine(load) < 0)
+			return;
+	if (!all_here(load))
 		fetch(load, recipe->entries[load->entry].content);
-	else
-		give_engine(load);
 }
 
 static void touch(const struct act *act, const char *hash)

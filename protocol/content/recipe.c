@@ -118,6 +118,7 @@ struct assembly {
 	struct contents *contents;
 	const struct recipe *recipe;
 	struct archive *out;
+	size_t here; /* entries whose contents are there */
 	size_t next;
 	int fd; /* of the content that is being written, or -1 */
 	uint64_t left;
@@ -241,11 +242,20 @@ static int step(struct assembly *assembly, struct error *err)
 	if (assembly->fd >= 0)
 		return put_piece(assembly, err);
 	if (assembly->next < assembly->recipe->entries_count)
-		return put_header(assembly, err);
+		return assembly->next < assembly->here
+			       ? put_header(assembly, err)
+			       : error_set(err, EAGAIN,
+					   "image file: the next part is not "
+					   "here yet");
 	assembly->ended = true;
 	return archive_write_close(assembly->out) == ARCHIVE_OK
 		       ? 0
 		       : wrong(assembly, err);
+}
+
+void assembly_let(struct assembly *assembly, size_t entries)
+{
+	assembly->here = entries;
 }
 
 ssize_t assembly_read(void *arg, void *buffer, size_t size, struct error *err)

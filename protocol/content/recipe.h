@@ -47,14 +47,21 @@ uint64_t recipe_bytes(const struct recipe *recipe);
 /* Is the content of this entry that of an earlier one? */
 bool recipe_repeats(const struct recipe *recipe, size_t entry);
 
-/* The file again, as a stream: all contents must be there. */
+/* The file again, as a stream. */
 struct assembly;
 struct assembly *assembly_new(struct contents *contents,
 			      const struct recipe *recipe, struct error *err);
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)
 
-/* The next bytes, at most size; 0: the end; -1 with *err set. */
+/* The contents of so many entries, from the first one on, are there (at first
+ * none): the stream may go on to the head of the next one.
+ */
+void assembly_let(struct assembly *assembly, size_t entries);
+
+/* The next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: there are
+ * none before assembly_let() lets more.
+ */
 ssize_t assembly_read(void *assembly, void *buffer, size_t size,
 		      struct error *err);
 

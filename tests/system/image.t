@@ -103,8 +103,9 @@ agent_up 2
 is "$(code_of load)" 0 "after kills of it and the controller all have it"
 ok 'has 2 test/third:1 $third' "that one, too"
 
-# Nodes get what is here while the rest is still being sent: the command stands
-# still in the middle, and only goes on when they have it all so far.
+# Nodes get what is here while the rest is still being sent, and their engines
+# each layer that is whole: the command stands still in the middle, and only goes
+# on when they have it all so far.
 behind() # the controller has some of a part, and so has each node
 {
 	local part i
@@ -116,17 +117,29 @@ behind() # the controller has some of a part, and so has each node
 			return 1
 	done
 }
-must random_image e1 test/fourth:1 60
+# begun NODE MIB: the engine has so much of an image that it is getting
+begun()
+{
+	(($(du -sm "$(engine_folder "$(node_engine "$1")")/data/tmp" |
+		cut -f1) >= $2))
+}
+must random_image e1 test/fourth:1 60 3
 fourth=$(id_of 1 test/fourth:1)
 dk e1 save test/fourth:1 -o "$BED/fourth.tar"
 dk e1 rmi test/fourth:1 >/dev/null
-must proxy_up send "${REGATTA_CONTROLLER#tcp://}" stall 12000
+must proxy_up send "${REGATTA_CONTROLLER#tcp://}" stall 10000
 REGATTA_CONTROLLER=tcp://$PROXY spawn send "$REGATTA_BUILD/regatta" \
 	image load "$BED/fourth.tar"
 ok 'wait_for behind 30' "nodes get a part of which not all is sent"
 ok 'alive send && ! has 1 test/fourth:1 $fourth' \
 	"while the command that sends it stands still"
+ok 'wait_for "begun 1 20 && begun 2 20 && begun 3 20" 30' \
+	"their engines have the parts before it"
 agent_kill 2
+ok 'wait_for "! begun 2 2" 30 && ! has 2 test/fourth:1 $fourth' \
+	"and nothing of them when the agent dies"
+engine_kill e3
+engine_start e3
 controller_kill
 controller_up
 agent_up 2

@@ -170,6 +170,18 @@ static void recipes(void)
 		   "no recipe: %s", err.text);
 }
 
+/* As far as it goes: why no further. */
+static int read_on(struct assembly *assembly, struct buffer *tar)
+{
+	struct error err = { 0 };
+	char bytes[100];
+	ssize_t got;
+
+	while ((got = assembly_read(assembly, bytes, sizeof(bytes), &err)) > 0)
+		buffer_append(tar, bytes, (size_t)got, NULL);
+	return got < 0 ? err.code : 0;
+}
+
 static void assembled(void)
 {
 	char top[] = "/tmp/imagelist-test-XXXXXX";
@@ -201,8 +213,14 @@ static void assembled(void)
 	is_int((long long)recipe_bytes(&recipe), 3,
 	       "the same part counts once");
 	assembly = assembly_new(contents, &recipe, NULL);
-	while ((got = assembly_read(assembly, bytes, sizeof(bytes), NULL)) > 0)
-		buffer_append(&tar, bytes, (size_t)got, NULL);
+	ok(read_on(assembly, &tar) == EAGAIN && !tar.size,
+	   "nothing of it before a part is there");
+	assembly_let(assembly, 2);
+	/* Two heads, and the first bytes. */
+	ok(read_on(assembly, &tar) == EAGAIN && tar.size < 4 * 512,
+	   "then as far as they are");
+	assembly_let(assembly, 3);
+	is_int(read_on(assembly, &tar), 0, "to the end when all are");
 	in = archive_read_new();
 	archive_read_support_format_tar(in);
 	archive_read_open_memory(in, tar.data, tar.size);
