@@ -7,7 +7,7 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
-need cmp
+need cmp ss "$REGATTA_BUILD/lab/sniff"
 
 CONTROLLER_ARGS=(--verbose)
 must cluster_up 3 one
@@ -38,6 +38,12 @@ sweep_file()
 }
 mkdir -p "$BED/host"
 sweep_file first
+for i in 1 2 3; do
+	port=$(ss -Hltnp | grep -F "pid=$(pid_of "cluster/agent$i")," |
+		grep -oE '127.0.0.1:[0-9]+' | head -1)
+	spawn "sniff$i" "$REGATTA_BUILD/lab/sniff" "${port#*:}" "$BED/wire$i"
+	must wait_for "log_of sniff$i | grep -q ready" 10
+done
 must submit "$BED/first.yaml"
 like "$(<"$BED/words")" 'workspace .*tree: .*, sent' "the tree is sent"
 must wait_job "$JOB" completed 60
@@ -64,6 +70,13 @@ from()
 }
 ok '(($(from here) >= 1 && $(from "n[123]") >= 1))' \
 	"the controller gave it to one node, others had it from that"
+for i in 1 2 3; do
+	must end "sniff$i"
+done
+ok '(($(cat "$BED"/wire? | wc -c) > 3000000)) && grep -qa CURVE "$BED"/wire?' \
+	"which was listened to"
+ok '! grep -qaE "data/weights|bin/run|content_piece" "$BED"/wire?' \
+	"and nothing of it is to be read on the wire between nodes"
 is "$(cat "$CLUSTER"/n*/content/loose/"$hash" | wc -c)" \
 	"$((3 * $(stat -c %s "$file")))" "all of it is on each node"
 
