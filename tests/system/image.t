@@ -82,6 +82,10 @@ gzip -d <"$BED/back.tar.gz" | dk e3 load >/dev/null
 ok 'has 3 test/second:1 $second' "and is whole"
 cli image save test/none:1 "$BED/none.tar" 2>"$BED/words"
 is $? 1 "one that no node has is not saved"
+cli image save test/second:1 "$BED/nowhere/x.tar" 2>"$BED/words"
+is "$? $(<"$BED/words")" "2 regatta: $BED/nowhere/: No such file or directory" \
+	"nor is one asked for that could not be written"
+cli image save test/none:1 "$BED/none.tar" 2>"$BED/words"
 like "$(<"$BED/words")" 'n1: .*(does not exist|[Nn]o such image)' "and why not"
 
 # A node that stands still in the middle delays only itself; killed, it goes on

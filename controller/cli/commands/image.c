@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* load */
 
@@ -159,6 +161,26 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	return rc;
 }
 
+/* Before a node packs gigabytes: can the file be written? */
+static int check_target(const char *name, struct error *err)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(name, '/');
+	struct stat st;
+
+	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, EINVAL, "%s: a folder; name a file",
+				 name);
+	if (snprintf(folder, sizeof(folder), "%.*s",
+		     slash ? (int)(slash - name) + 1 : 1,
+		     slash ? name : ".") >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s", name);
+	return access(folder, W_OK | X_OK) < 0
+		       ? error_set(err, EINVAL, "%s: %s", folder,
+				   strerror(errno))
+		       : 0;
+}
+
 static int unsaved(struct error *err)
 {
 	return err->code == EINTR
@@ -178,7 +200,8 @@ static int save(struct cli *cli, struct error *err)
 	const char *content;
 
 	image_order_name(order);
-	if (image_view_init(&view, cli, err) < 0 ||
+	if (check_target(cli->args[2], err) < 0 ||
+	    image_view_init(&view, cli, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
 	image_view_stage(&view, "node   ");
