@@ -340,14 +340,19 @@ static void engine_pull(struct pull *pull)
 /* Before it: the registry's. */
 
 /* The engine may reach it all the same, but at what rate it likes. */
-static void without_sizes(struct pull *pull, const struct error *err)
+static void without_sizes(struct pull *pull, const struct error *why)
 {
+	struct error err;
+
 	if (pull->limit) {
-		failed(pull, err);
+		error_set(&err, why->code,
+			  "%s (preload_rate: 0 leaves it to the engine)",
+			  why->text);
+		failed(pull, &err);
 		return;
 	}
 	log_debug("image=%s sizes are not known before: %s", pull->reference,
-		  err->text);
+		  why->text);
 	engine_pull(pull);
 }
 

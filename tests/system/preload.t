@@ -139,6 +139,23 @@ ok 'wait_for "! relayed" 30' "and by no other"
 touch "$BED/host/rated-a" "$BED/host/rated-e"
 must wait_sweep "$SWEEP" 60
 
+# A registry that does not answer: the job may have more luck.
+cat >"$BED/gone.yaml" <<END
+sweep: gone
+image: \${from}
+preload: true
+mounts: [{host: $BED/host, container: /host}]
+matrix: {from: ["$open/a:1", "127.0.0.1:1/none:1"]}
+command: [/tool, wait, /host/gone]
+END
+must submit "$BED/gone.yaml"
+ok 'wait_for "[[ \$(preload .phase) == failed ]]" 60' "one that cannot come fails"
+like "$(preload .text)" \
+	'after 3 tries: .*127.0.0.1:1.*refused .preload_rate: 0 leaves it' \
+	"and the node says why, and what could help"
+must cli cancel sweep "$SWEEP"
+must wait_sweep "$SWEEP" 60
+
 cat >"$BED/refused.yaml" <<END
 sweep: refused
 image: $open/a:1
