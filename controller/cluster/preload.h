@@ -5,7 +5,8 @@
  * node brings what these need only while every job on it allows that (job_spec.
  * preload), and while none of them is still being prepared: a job's own image
  * goes before. A node without a job brings nothing unless one of the nodes that
- * wait with it does. Nodes are told all that is wanted of them when that
+ * wait with it does. Images come at no more than the smallest rate of the jobs
+ * there. Nodes are told all that is wanted of them when that
  * changes, and in each session anew; nothing of it is kept.
  *
  * Jobs beside which something came get an event, and their result a warning.
