@@ -4,6 +4,7 @@
 
 #include "controller/cli/imagelist.h"
 #include "controller/cli/json.h"
+#include "protocol/content/unpack.h"
 #include "protocol/digest.h"
 
 #include <archive.h>
@@ -176,6 +177,9 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 	    (archive_entry_filetype(from) != AE_IFREG && !target))
 		return error_set(err, EINVAL,
 				 "%s: \"%.80s\" is neither a file nor a link",
+				 file->path, path);
+	if (!unpack_stays(path, target))
+		return error_set(err, EINVAL, "%s: \"%.80s\" leads out of it",
 				 file->path, path);
 	entry = add_entry(file, path, place, err);
 	if (!entry)

@@ -2,6 +2,8 @@
  */
 #include "protocol/content/recipe.h"
 
+#include "protocol/content/unpack.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -51,6 +53,10 @@ static int check_entry(const struct recipe_entry *entry, struct error *err)
 	if (entry->bytes > CONTENT_BYTES_MAX || !*entry->path)
 		return error_set(err, EPROTO,
 				 "\"%.80s\": too large, or no name",
+				 entry->path);
+	if (!unpack_stays(entry->path, entry->link))
+		return error_set(err, EPROTO,
+				 "\"%.80s\": leads out of the file",
 				 entry->path);
 	return 0;
 }

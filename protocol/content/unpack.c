@@ -86,6 +86,14 @@ static bool link_stays(const char *path, const char *target)
 	return true;
 }
 
+bool unpack_stays(const char *path, const char *target)
+{
+	char clean[PATH_MAX];
+
+	return clean_path(path, clean) && *clean &&
+	       (!target || link_stays(clean, target));
+}
+
 /* The folder that the path's last name lies in, made where it is missing;
  * *name is that last name. -1 with errno: ELOOP or ENOTDIR, not a folder.
  */

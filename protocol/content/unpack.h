@@ -14,6 +14,7 @@
 #include "protocol/error.h"
 #include "protocol/owned.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,11 @@ struct unpack_counts {
 
 /* An entry is left out, and why. */
 typedef void unpack_refused_fn(void *arg, const char *path, const char *why);
+
+/* Would an entry of this path, a symbolic link to target or (NULL) something
+ * else, stay within the folder? Pure.
+ */
+bool unpack_stays(const char *path, const char *target);
 
 /* Unpack what fd holds, from where it stands, into the folder dirfd. only: the
  * path of an entry, alone or with all below it, or NULL: all. With refused, an

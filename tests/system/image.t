@@ -187,6 +187,9 @@ like "$(<"$BED/words")" 'neither manifest.json' "in words"
 head -c 3000000 "$BED/third.tar" >"$BED/cut.tar"
 load "$BED/cut.tar"
 is $? 2 "and a cut one"
+tar -C "$BED" -cPf "$BED/out.tar" --transform 's|^words|../words|' words
+load "$BED/out.tar"
+is $? 2 "and one that leads out"
 blob=blobs/sha256/$(sha256sum "$BED/words" | cut -d' ' -f1)
 must mkdir -p "$BED/layout/blobs/sha256"
 echo '{"manifests":[]}' >"$BED/layout/index.json"

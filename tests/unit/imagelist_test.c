@@ -159,6 +159,12 @@ static void recipes(void)
 		"{\"images\":[{\"id\":\"sha256:" A "\"}],\"entries\":["
 		"{\"path\":\"a\",\"content\":\"" A "\","
 		"\"bytes\":999999999999999}]}",
+		"{\"images\":[{\"id\":\"sha256:" A "\"}],\"entries\":["
+		"{\"path\":\"../a\",\"content\":\"" A "\"}]}",
+		"{\"images\":[{\"id\":\"sha256:" A "\"}],\"entries\":["
+		"{\"path\":\"/a\",\"content\":\"" A "\"}]}",
+		"{\"images\":[{\"id\":\"sha256:" A "\"}],\"entries\":["
+		"{\"path\":\"a\",\"link\":\"../b\"}]}",
 	};
 	/* clang-format on */
 	struct recipe recipe;

@@ -185,6 +185,19 @@ static void hostile(void)
 	}
 }
 
+static void stays(void)
+{
+	ok(unpack_stays("a/b", NULL) && unpack_stays("./a", "b/c") &&
+		   unpack_stays("a/l", "../b/c"),
+	   "a path, and a link, that stay");
+	ok(!unpack_stays("../a", NULL) && !unpack_stays("/a", NULL) &&
+		   !unpack_stays(".", NULL) && !unpack_stays("a/..", NULL),
+	   "paths that do not");
+	ok(!unpack_stays("./l", "../b") && !unpack_stays("a/l", "/b") &&
+		   !unpack_stays("a/l", "b/../.."),
+	   "links that do not");
+}
+
 static void limited(void)
 {
 	static const struct item large[] = { { "hole", S_IFREG, "h",
@@ -252,6 +265,7 @@ int main(void)
 		return 1;
 	good();
 	hostile();
+	stays();
 	limited();
 	round_trip();
 	file_remove_tree(AT_FDCWD, top, NULL);
