@@ -172,7 +172,9 @@ ok 'has 1 test/fifth:1 $fifth && has 3 test/fifth:1 $fifth' "to its end"
 # Whoever stops while it is sent is told so.
 kill -STOP "$(pid_of cluster/controller)"
 spawn stopped "$REGATTA_BUILD/regatta" image load "$BED/first.tar"
-must wait_for 'grep -q "^SigBlk:.*[37bf]$" "/proc/$(pid_of stopped)/status"' 20
+# A shell that is about to become it blocks all signals for a moment, too.
+must wait_for '[[ $(<"/proc/$(pid_of stopped)/comm") == regatta ]] &&
+	grep -q "^SigBlk:.*[37bf]$" "/proc/$(pid_of stopped)/status"' 20
 kill -INT "$(pid_of stopped)"
 is "$(code_of stopped)" 130 "Ctrl-C ends it while it is sent"
 like "$(log_of stopped)" 'interrupted before all was sent; the same command' \
