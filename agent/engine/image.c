@@ -3,6 +3,7 @@
 #include "agent/engine/image.h"
 
 #include "agent/engine/build.h"
+#include "agent/engine/inspect.h"
 #include "agent/images/record.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
@@ -279,14 +280,6 @@ static void pull(struct flight *flight)
 
 /* Build. */
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
-
 static char *context_path(const struct flight *flight)
 {
 	char *path;
@@ -413,78 +406,24 @@ static int hash_some(sd_event_source *source, void *arg)
 
 /* Inspect. */
 
-/* An array of strings that is not empty, or NULL. */
-static const cJSON *list_of(const cJSON *object, const char *name)
-{
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name);
-	const cJSON *item;
-
-	if (!cJSON_IsArray(list) || !list->child)
-		return NULL;
-	cJSON_ArrayForEach(item, list)
-	{
-		if (!cJSON_IsString(item))
-			return NULL;
-	}
-	return list;
-}
-
-/* Of several registries' names the one that was asked for. */
-static const char *digest_of(const struct flight *flight, const cJSON *answer)
-{
-	const cJSON *list = list_of(answer, "RepoDigests");
-	struct reference parts;
-	const cJSON *item;
-
-	if (!list || reference_parse(flight->target, &parts, NULL) < 0)
-		return NULL;
-	cJSON_ArrayForEach(item, list)
-	{
-		size_t size = strcspn(item->valuestring, "@");
-
-		if (strlen(parts.name) == size &&
-		    !strncmp(item->valuestring, parts.name, size))
-			return item->valuestring;
-	}
-	return list->child->valuestring;
-}
-
 static void found(struct flight *flight, const cJSON *answer)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "Config");
-	const cJSON *size = cJSON_GetObjectItemCaseSensitive(answer, "Size");
+	const char *name = flight->build ? flight->target : flight->reference;
+	struct image image;
 	struct error err;
-	struct image image = {
-		.id = text_of(answer, "Id"),
-		.reference = flight->build ? flight->target : flight->reference,
-		.digest = digest_of(flight, answer),
-		.entrypoint = list_of(config, "Entrypoint"),
-		.command = list_of(config, "Cmd"),
-		.env = list_of(config, "Env"),
-		.user = text_of(config, "User"),
-		.workdir = text_of(config, "WorkingDir"),
-	};
 
-	if (cJSON_IsNumber(size) && size->valuedouble > 0)
-		image.size_bytes = (uint64_t)size->valuedouble;
-	if (*image.id) {
-		finish(flight, NULL, &image);
+	if (inspect_read(answer, flight->target, &image, &err) < 0) {
+		finish(flight, &err, NULL);
 		return;
 	}
-	error_set(&err, EPROTO, "image %.100s: the engine tells no id of it",
-		  flight->target);
-	finish(flight, &err, NULL);
+	image.reference = name;
+	finish(flight, NULL, &image);
 }
 
 /* Built from another state of its folder: the name is there, but stale. */
 static bool stale(const struct flight *flight, const cJSON *answer)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "Config");
-	const cJSON *labels =
-		cJSON_GetObjectItemCaseSensitive(config, "Labels");
-	const char *hash = text_of(labels, CONTEXT_LABEL);
+	const char *hash = inspect_label(answer, CONTEXT_LABEL);
 
 	return flight->build && *hash && strcmp(hash, flight->context_hash);
 }
