@@ -130,6 +130,17 @@ static void give_up(struct cluster *cluster, struct node *node,
 	}
 }
 
+/* A full disk is waited for, as with output. False: it is something else. */
+static bool wait_for_room(struct gathers *gathers, const struct error *err)
+{
+	if (err->code != ENOSPC && err->code != EDQUOT)
+		return false;
+	if (!gathers->full_disk)
+		log_error("collected files: %s; trying again", err->text);
+	gathers->full_disk = true;
+	return true;
+}
+
 static void failed(struct gather *gather, const struct error *err)
 {
 	struct gathers *gathers = gather->gathers;
@@ -138,14 +149,8 @@ static void failed(struct gather *gather, const struct error *err)
 
 	memcpy(hash, taker_hash(gather->taker), sizeof(hash));
 	gather_free(gather);
-	/* A full disk is waited for, as with output. */
-	if (err->code == ENOSPC || err->code == EDQUOT) {
-		if (!gathers->full_disk)
-			log_error("collected files: %s; trying again",
-				  err->text);
-		gathers->full_disk = true;
+	if (wait_for_room(gathers, err))
 		return;
-	}
 	give_up(gathers->cluster, node, hash, err->text);
 	go_on(gathers->cluster);
 }
@@ -291,7 +296,8 @@ static void begin(struct cluster *cluster, struct node *node,
 	if (!gather->taker) {
 		free(gather);
 		/* EBUSY: a person is sending the same. */
-		if (err.code == EPROTO || err.code == E2BIG)
+		if (!wait_for_room(gathers, &err) &&
+		    (err.code == EPROTO || err.code == E2BIG))
 			give_up(cluster, node, file->content, err.text);
 		return;
 	}

@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define HASH_STEP (16 << 20) /* bytes hashed in a call; some 60 ms */
 #define HASH_PIECE (256 << 10)
+#define MIB 1048576.0
 #define FLUSH_BYTES                                                            \
 	(8 << 20) /* written out early, so that the end is quick               \
 		   */
@@ -421,6 +423,25 @@ static int open_incoming(struct incoming *incoming, struct error *err)
 		       : 0;
 }
 
+/* What does not fit is not begun: a full disk is bad for all else on it. */
+static int check_room(const struct incoming *incoming, struct error *err)
+{
+	uint64_t left = incoming->bytes - incoming->length, room;
+	struct statvfs fs;
+
+	if (!incoming->known || fstatvfs(incoming->fd, &fs) < 0)
+		return 0;
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (left <= room)
+		return 0;
+	return error_set(err, ENOSPC,
+			 "content %.12s: disk full: %.1f MiB are to come, the "
+			 "disk of the state folder has %.1f MiB free; make "
+			 "room there",
+			 incoming->name, (double)left / MIB,
+			 (double)room / MIB);
+}
+
 struct incoming *incoming_new(struct contents *contents, const char *hash,
 			      uint64_t bytes, struct error *err)
 {
@@ -449,7 +470,7 @@ struct incoming *incoming_new(struct contents *contents, const char *hash,
 		snprintf(incoming->name, sizeof(incoming->name), "new-%" PRIu64,
 			 ++contents->made);
 	digest_init(&incoming->digest);
-	if (open_incoming(incoming, err) < 0)
+	if (open_incoming(incoming, err) < 0 || check_room(incoming, err) < 0)
 		return NULL;
 	return take(incoming);
 }

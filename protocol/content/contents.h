@@ -92,7 +92,8 @@ struct incoming;
 
 /* hash: what it is to be, of exactly `bytes` bytes, taken up where an earlier
  * one ended; or NULL: that is found out, and bytes is a limit. EBUSY: it is
- * coming in already. E2BIG: more than CONTENT_BYTES_MAX.
+ * coming in already. E2BIG: more than CONTENT_BYTES_MAX. ENOSPC: what is still
+ * to come does not fit on the disk.
  */
 struct incoming *incoming_new(struct contents *contents, const char *hash,
 			      uint64_t bytes, struct error *err);

@@ -83,6 +83,16 @@ touch "$BED/go"
 ok 'log_is "$JOB" 1 0 append /dev/null x , print 1000 , \
 	wait "$BED/go" , print 900000' "and its log is whole"
 
+# What does not fit is not begun.
+must random_image e1 test/large:1 40
+dk e1 save test/large:1 -o "$BED/large.tar"
+dk e1 rmi test/large:1 >/dev/null
+run cli image load "$BED/large.tar"
+like "$rc $err" "^[12] .*disk full: 4[0-9.]+ MiB are to come, .* has [0-9.]+ MiB free" \
+	"a file that the controller has no room for is refused in words"
+ok '(($(df --output=avail -m "$CLUSTER/controller" | tail -1) > 5))' \
+	"and leaves the room that there is"
+
 # The node's disk: the command itself is told, by the kernel.
 must rm "$(log_file "$JOB")"
 must submit_tool node append /host/runs x , print 1000 , wait /host/go , \

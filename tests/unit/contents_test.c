@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 static char top[] = "/tmp/contents-test-XXXXXX";
 
@@ -39,6 +40,26 @@ static bool whole(struct contents *contents, const char *hash, uint64_t want)
 
 	return contents_look(contents, hash, &bytes, &all, NULL) == 0 && all &&
 	       bytes == want;
+}
+
+static void no_room(struct contents *contents)
+{
+	struct statvfs fs = { 0 };
+	struct error err = { 0 };
+	uint64_t room, bytes;
+	struct incoming *incoming;
+	bool all;
+
+	statvfs(top, &fs);
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (room + (64 << 20) >= CONTENT_BYTES_MAX)
+		return; /* a disk that anything fits on */
+	incoming = incoming_new(contents, hash_of("x", 1), room + (64 << 20),
+				&err);
+	ok(!incoming && err.code == ENOSPC, "what does not fit: %s", err.text);
+	ok(contents_look(contents, hash_of("x", 1), &bytes, &all, NULL) == 0 &&
+		   !bytes,
+	   "is not begun");
 }
 
 static void comes_in(struct contents *contents)
@@ -252,6 +273,7 @@ int main(void)
 	if (sodium_init() < 0 || !mkdtemp(top))
 		return 1;
 	contents = contents_new(top, NULL);
+	no_room(contents);
 	comes_in(contents);
 	contents_free(take(contents));
 	cut();
