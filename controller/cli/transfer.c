@@ -6,18 +6,45 @@
 #include "protocol/digest.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PIECE MESSAGE_PAYLOAD_MAX
+#define WINDOW 4 /* pieces that are sent before the first one is answered */
+
+/* A piece on its way. */
+struct put {
+	struct sending *sending;
+	uint64_t number; /* of the request; 0: this place is free */
+};
 
 /* A content on its way out. */
 struct sending {
 	struct client *client;
 	const struct transfer *transfer;
-	uint64_t at; /* what was read so far */
+	bool begun;
+	uint64_t at; /* what was read, and sent, so far */
 	char *piece;
-	bool whole; /* the controller has all of it */
+	struct put puts[WINDOW];
+	size_t under_way;
+	uint64_t length;    /* what the controller has, as it said last */
+	bool whole;         /* that is all of it, and good */
+	struct error error; /* code 0: none */
 };
+
+static void sending_clear(struct sending *sending)
+{
+	for (size_t i = 0; i < WINDOW; i++)
+		if (sending->puts[i].number)
+			client_drop(sending->client, sending->puts[i].number);
+	free(sending->piece);
+}
+OWNED_VALUE(struct sending, sending_clear)
+
+static int changed(struct error *err)
+{
+	return error_set(err, EINVAL, "it has changed while it was sent");
+}
 
 /* Read up to the whole piece, or to the end. */
 static ssize_t read_piece(struct sending *sending, size_t size,
@@ -46,9 +73,10 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 {
 	const struct transfer *transfer = sending->transfer;
 
-	if (offset < sending->at || !sending->at) {
+	if (offset < sending->at || !sending->begun) {
 		if (transfer->begin(transfer->arg, err) < 0)
 			return -1;
+		sending->begun = true;
 		sending->at = 0;
 	}
 	while (sending->at < offset) {
@@ -59,74 +87,111 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 		if (got < 0)
 			return -1;
 		if (!got)
-			return error_set(err, EINVAL,
-					 "it has changed while it was sent");
-		if (client_look(sending->client, err) < 0)
-			return -1;
+			return changed(err);
 	}
 	return 0;
 }
 
-/* Send these bytes; *length: how much the controller has now. */
+static void put_done(void *arg, const struct answer *answer,
+		     const struct error *err)
+{
+	struct put *put = arg;
+	struct sending *sending = put->sending;
+	const struct transfer *transfer = sending->transfer;
+
+	put->number = 0;
+	sending->under_way--;
+	if (sending->error.code)
+		return;
+	if (err && err->code == EBADMSG) {
+		changed(&sending->error);
+		return;
+	}
+	if (err) {
+		sending->error = *err;
+		return;
+	}
+	sending->length = json_u64(answer->body, "length");
+	sending->whole = json_bool(answer->body, "whole");
+	if (sending->length > transfer->bytes)
+		error_set(&sending->error, EPROTO,
+			  "the controller has more than there is");
+	else if (transfer->progress && sending->begun)
+		transfer->progress(transfer->arg, sending->length,
+				   transfer->bytes);
+}
+
 static int put(struct sending *sending, uint64_t offset, size_t size,
-	       uint64_t *length, struct error *err)
+	       struct error *err)
 {
 	struct message_content_put message = {
 		.hash = (char *)sending->transfer->hash,
 		.bytes = sending->transfer->bytes,
 		.offset = offset,
 	};
-	owned(answer_clear) struct answer answer = { 0 };
+	struct put *put = sending->puts;
 
-	if (client_call(sending->client, MESSAGE_CONTENT_PUT, &message,
-			sending->piece, size, 0, &answer, err) < 0) {
-		if (err->code == EBADMSG)
-			return error_set(err, EINVAL,
-					 "it has changed while it was sent");
+	while (put->number)
+		put++;
+	put->sending = sending;
+	if (client_send(sending->client, MESSAGE_CONTENT_PUT, &message,
+			sending->piece, size, 0, put_done, put, &put->number,
+			err) < 0)
 		return -1;
-	}
-	*length = json_u64(answer.body, "length");
-	sending->whole = json_bool(answer.body, "whole");
-	if (*length > sending->transfer->bytes)
-		return error_set(err, EPROTO,
-				 "the controller has more than there is");
+	sending->under_way++;
 	return 0;
+}
+
+static int put_piece(struct sending *sending, struct error *err)
+{
+	uint64_t offset = sending->at;
+	ssize_t got = read_piece(sending, PIECE, err);
+
+	if (got < 0)
+		return -1;
+	if (!got || sending->at > sending->transfer->bytes)
+		return changed(err);
+	return put(sending, offset, (size_t)got, err);
+}
+
+/* Pieces follow each other unasked. What the controller has is only certain
+ * when it has answered all: then it is asked for more, or whether that is all.
+ */
+static int step(struct sending *sending, struct error *err)
+{
+	uint64_t bytes = sending->transfer->bytes;
+
+	if (!sending->under_way && sending->length == bytes)
+		return put(sending, bytes, 0, err);
+	if (!sending->under_way &&
+	    (!sending->begun || sending->at != sending->length) &&
+	    move_to(sending, sending->length, err) < 0)
+		return -1;
+	if (sending->begun && sending->under_way < WINDOW &&
+	    sending->at < bytes)
+		return put_piece(sending, err);
+	return client_turn(sending->client, err);
 }
 
 int transfer_put(struct client *client, const struct transfer *transfer,
 		 struct error *err)
 {
-	owned_free char *piece = malloc(PIECE);
-	struct sending sending = { client, transfer, 0, piece, false };
-	uint64_t length = 0;
+	owned(sending_clear) struct sending sending = {
+		.client = client,
+		.transfer = transfer,
+		.piece = malloc(PIECE),
+	};
 
-	if (!piece)
+	if (!sending.piece)
 		return error_nomem(err, "content");
-	if (put(&sending, 0, 0, &length, err) < 0)
+	if (put(&sending, 0, 0, err) < 0)
 		return -1;
-	while (!sending.whole) {
-		uint64_t offset = length;
-		ssize_t got = 0;
-
-		if (length < transfer->bytes) {
-			if ((!sending.at || sending.at != length) &&
-			    move_to(&sending, length, err) < 0)
-				return -1;
-			got = read_piece(&sending, PIECE, err);
-			if (got < 0)
-				return -1;
-			if (!got || sending.at > transfer->bytes)
-				return error_set(err, EINVAL,
-						 "it has changed while it was "
-						 "sent");
-		}
-		if (put(&sending, offset, (size_t)got, &length, err) < 0)
+	while (!sending.whole && !sending.error.code)
+		if (step(&sending, err) < 0)
 			return -1;
-		if (transfer->progress)
-			transfer->progress(transfer->arg, length,
-					   transfer->bytes);
-	}
-	return 0;
+	if (!sending.error.code)
+		return 0;
+	return error_set(err, sending.error.code, "%s", sending.error.text);
 }
 
 static int write_all(int fd, const char *data, size_t size, struct error *err)
