@@ -4,7 +4,8 @@
  *
  * Two trees: code (10,000 files of 4 KiB) and weights (4 files, 512 MiB in
  * all). Ours hashes what it packs, and unpacks as `regatta fetch` does; tar
- *writes the same without a hash, and then with sha256sum behind it.
+ * writes the same without a hash, and then with sha256sum behind it. What is
+ * unpacked is not synced.
  */
 #include "protocol/content/contents.h"
 #include "protocol/content/tarball.h"
@@ -94,9 +95,11 @@ static double take_out(struct contents *contents, const char *hash)
 						     1000000 };
 	owned_fd int tar = contents_open(contents, hash, &error);
 	owned_fd int dir = -1;
-	double began = clock_s();
+	double began;
 	char path[4096];
 
+	sync();
+	began = clock_s();
 	snprintf(path, sizeof(path), "%s/out", folder);
 	must(file_make_folders(path, 0755, &error) == 0);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -104,20 +107,27 @@ static double take_out(struct contents *contents, const char *hash)
 	return clock_s() - began;
 }
 
-static double shell(const char *fmt, const char *name)
+static void run(const char *text, const char *name)
 {
 	char command[8192];
-	double began;
 
-	/* fmt is one of ours: the folder twice or thrice, and the name. */
-	snprintf(command, sizeof(command),
-		 "F='%s' N='%s'; rm -rf \"$F/out\"; mkdir \"$F/out\"; %s",
-		 folder, name, fmt);
-	began = clock_s();
+	/* text is one of ours: of the folder, and the tree's name in it. */
+	snprintf(command, sizeof(command), "F='%s' N='%s'; %s", folder, name,
+		 text);
 	if (system(command) != 0) {
-		error_set(&error, EIO, "%s", fmt);
+		error_set(&error, EIO, "%s", text);
 		fail(&error);
 	}
+}
+
+/* What was done before is removed, and on disk. */
+static double shell(const char *text, const char *name)
+{
+	double began;
+
+	run("rm -rf \"$F/out\"; mkdir \"$F/out\"; sync", name);
+	began = clock_s();
+	run(text, name);
 	return clock_s() - began;
 }
 
@@ -126,12 +136,15 @@ static void line(const char *tree, const char *way, double mib, double in_s,
 {
 	cJSON *result = result_new("pack", way);
 
-	printf("  %-10s %-34s %8.0f %8.0f\n", tree, way, mib / in_s,
-	       out_s > 0 ? mib / out_s : 0);
 	cJSON_AddStringToObject(result, "tree", tree);
 	cJSON_AddNumberToObject(result, "pack_mib_s", mib / in_s);
-	cJSON_AddNumberToObject(result, "unpack_mib_s",
-				out_s > 0 ? mib / out_s : 0);
+	if (out_s > 0) {
+		printf("  %-10s %-34s %8.0f %8.0f\n", tree, way, mib / in_s,
+		       mib / out_s);
+		cJSON_AddNumberToObject(result, "unpack_mib_s", mib / out_s);
+	} else {
+		printf("  %-10s %-34s %8.0f %8s\n", tree, way, mib / in_s, "-");
+	}
 	result_put(result);
 }
 
@@ -156,8 +169,9 @@ static void measure(struct contents *contents, const char *name, int files,
 		   ">/dev/null && sync \"$F/a.tar\"",
 		   name);
 	line(name, "tar | sha256sum, synced", mib, in, 0);
-	shell("rm -rf \"$F/$N\" \"$F/a.tar\" \"$F/ours.tar\" \"$F/content\"",
-	      name);
+	run("rm -rf \"$F/$N\" \"$F/a.tar\" \"$F/ours.tar\" \"$F/content\" "
+	    "\"$F/out\"",
+	    name);
 }
 
 int main(int argc, char **argv)
