@@ -27,7 +27,8 @@ fetch_kernel()
 		sed -n 's/.*Depends: \(linux-image-.*\)/\1/p' | head -1)
 	[[ $name ]] || skip_all "no kernel linux-image-cloud-amd64 to be had"
 	(
-		cd "$BED" && apt-get -q download "$name" >/dev/null 2>&1 &&
+		mkdir -p "$DEBS" && cd "$BED" &&
+			apt-get -q download "$name" >/dev/null 2>&1 &&
 			dpkg-deb -x "$name"_*.deb "$BED/kernel" &&
 			mv "$BED/kernel" "$kernel"
 	)
