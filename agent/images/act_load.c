@@ -3,11 +3,14 @@
  * The recipe is fetched, then its parts one after another, each also from nodes
  * that are still getting it (fetch.h), and while it is still being sent to the
  * controller. The engine gets them as one tar file, each as soon as it is here
- * and its hash is checked. What it has already is not fetched.
+ * and its hash is checked. What it has already is not fetched, neither images
+ * nor layers below them; an engine that wants these all the same gets them.
  */
 #include "agent/images/act.h"
+#include "agent/images/layers.h"
 
 #include "protocol/file.h"
+#include "protocol/log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +23,11 @@ struct load {
 	bool known;        /* the recipe is */
 	size_t image, tag; /* that the engine is asked for */
 	bool lacks;        /* it has not all of them */
-	size_t entry;      /* that is fetched: those before it are here */
+	size_t config;     /* that is fetched to know its layers */
+	struct layers_call *layers;
+	bool looked;  /* for layers that it has */
+	bool less;    /* there are some: the recipe has not all */
+	size_t entry; /* that is fetched: those before it are here */
 	struct assembly *assembly; /* that the engine is getting */
 	bool late;                 /* it does so only when all is here */
 };
@@ -38,6 +45,7 @@ static void load_clear(struct act *act)
 
 	if (load->wait)
 		fetch_release(load->wait);
+	layers_cancel(load->layers);
 	assembly_free(load->assembly);
 	recipe_clear(&load->recipe);
 }
@@ -72,7 +80,7 @@ static void on_progress(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct load *load = arg;
 
-	load->act.done = load->here + (load->known ? bytes : 0);
+	load->act.done = load->here + (load->looked ? bytes : 0);
 	act_tell_sometimes(&load->act);
 }
 
@@ -91,6 +99,8 @@ static void on_fetched(void *arg, const struct error *err)
 			act_fail(&load->act, &why);
 			return;
 		}
+	} else if (!load->looked) {
+		load->config++;
 	} else {
 		load->here += load->recipe.entries[load->entry++].bytes;
 	}
@@ -170,6 +180,91 @@ static void inspect(struct load *load)
 		act_fail(&load->act, &err);
 }
 
+static bool has(const struct strings *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], text))
+			return true;
+	return false;
+}
+
+/* Layers that are there are no part of what is to come. */
+static void on_layers(void *arg, const struct strings *spare)
+{
+	struct load *load = arg;
+	struct recipe *recipe = &load->recipe;
+	size_t kept = 0;
+
+	load->layers = NULL;
+	load->looked = true;
+	for (size_t i = 0; i < recipe->entries_count; i++) {
+		struct recipe_entry entry = recipe->entries[i];
+
+		if (entry.content && has(spare, entry.content)) {
+			free(entry.path);
+			free(entry.content);
+			load->less = true;
+		} else {
+			recipe->entries[kept++] = entry;
+		}
+	}
+	recipe->entries_count = kept;
+	load->act.total = recipe_bytes(recipe);
+	act_step_in(&load->act, 0);
+}
+
+static bool is_part(const struct recipe *recipe, const char *hash)
+{
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (recipe->entries[i].content &&
+		    !strcmp(recipe->entries[i].content, hash))
+			return true;
+	return false;
+}
+
+/* The configs first: they say which layers an image has. */
+static void look(struct load *load)
+{
+	const struct recipe *recipe = &load->recipe;
+	struct error err;
+
+	while (load->config < recipe->images_count) {
+		const char *hash =
+			strchr(recipe->images[load->config].id, ':') + 1;
+
+		if (is_part(recipe, hash)) {
+			fetch(load, hash);
+			return;
+		}
+		load->config++;
+	}
+	load->layers = layers_begin(load->act.config->engine,
+				    load->act.config->contents, &load->recipe,
+				    on_layers, load, &err);
+	if (load->layers)
+		return;
+	log_debug("layers are not compared: %s", err.text);
+	load->looked = true;
+	act_step_in(&load->act, 0);
+}
+
+/* All of it, from the beginning: what has come is here. */
+static void load_whole(struct load *load)
+{
+	struct error err;
+
+	assembly_free(take(load->assembly));
+	recipe_clear(&load->recipe);
+	load->less = load->late = false;
+	load->entry = 0;
+	load->here = 0;
+	load->act.phase = "fetching";
+	if (read_recipe(load, &err) < 0)
+		act_fail(&load->act, &err);
+	else
+		act_step_in(&load->act, 0);
+}
+
 static void on_object(void *arg, const cJSON *object)
 {
 }
@@ -191,7 +286,11 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 		load->late = true;
 	} else if (!err) {
 		act_succeed(&load->act, NULL);
-	} else if (!act_retry(&load->act, err)) {
+	} else if (act_retry(&load->act, err)) {
+		return;
+	} else if (load->less) {
+		load_whole(load);
+	} else {
 		act_fail(&load->act, err);
 	}
 }
@@ -234,6 +333,10 @@ static void load_step(struct act *act)
 		inspect(load);
 		return;
 	}
+	if (!load->looked) {
+		look(load);
+		return;
+	}
 	while (!all_here(load) && (!recipe->entries[load->entry].content ||
 				   recipe_repeats(recipe, load->entry)))
 		load->entry++;
@@ -260,6 +363,7 @@ static void load_touch(struct act *act)
 {
 	const struct load *load = (struct load *)act;
 
+	touch(act, act->order.order);
 	for (size_t i = 0; i < load->recipe.entries_count; i++)
 		if (load->recipe.entries[i].content)
 			touch(act, load->recipe.entries[i].content);

@@ -396,6 +396,26 @@ int image_file_send_recipe(const struct image_file *file, struct client *client,
 	return send_memory(client, text.data, text.size, hash, err);
 }
 
+/* texts: those that are in memory, or all others. */
+static int send_entries(struct image_file *file, struct client *client,
+			bool texts, struct error *err)
+{
+	for (size_t i = 0; i < file->recipe.entries_count; i++) {
+		const struct recipe_entry *entry = &file->recipe.entries[i];
+		bool is_text = texts_find(&file->texts, entry->path);
+
+		if (!entry->content || is_text != texts ||
+		    recipe_repeats(&file->recipe, i))
+			continue;
+		if (send_entry(file, client, i, err) < 0)
+			return -1;
+		file->sent += entry->bytes;
+		on_sent(file, 0, 0);
+	}
+	return 0;
+}
+
+/* By the small ones nodes know what else they need. */
 int image_file_send(struct image_file *file, struct client *client,
 		    transfer_progress_fn *progress, void *arg,
 		    struct error *err)
@@ -406,15 +426,8 @@ int image_file_send(struct image_file *file, struct client *client,
 	file->total = recipe_bytes(&file->recipe);
 	if (open_reader(file, err) < 0)
 		return -1;
-	for (size_t i = 0; i < file->recipe.entries_count; i++) {
-		const struct recipe_entry *entry = &file->recipe.entries[i];
-
-		if (!entry->content || recipe_repeats(&file->recipe, i))
-			continue;
-		if (send_entry(file, client, i, err) < 0)
-			return -1;
-		file->sent += entry->bytes;
-		on_sent(file, 0, 0);
-	}
-	return 0;
+	return send_entries(file, client, true, err) < 0 ||
+			       send_entries(file, client, false, err) < 0
+		       ? -1
+		       : 0;
 }

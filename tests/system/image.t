@@ -65,6 +65,29 @@ must submit "$BED/uses.yaml"
 must wait_job "$JOB" completed 60
 ok 'log_is $JOB 1 2 print 100' "jobs run in it"
 
+# A second version upon it: layers that are there do not come again, also when
+# only the engine has them.
+must mkdir "$BED/more"
+must cp "$REGATTA_BUILD/lab/tool" "$BED/more"
+printf 'FROM test/first:1\nCOPY tool /more\n' >"$BED/more/Dockerfile"
+must dk e1 build -q -t test/more:1 "$BED/more" >/dev/null 2>&1
+more=$(id_of 1 test/more:1)
+dk e1 save test/more:1 -o "$BED/more.tar"
+dk e1 rmi test/more:1 >/dev/null
+must dk e2 rmi test/first:1 >/dev/null
+rm "$CLUSTER"/n*/content/loose/*
+load "$BED/more.tar"
+is $? 0 "an image upon one that is there goes to all nodes"
+ok 'has 1 test/more:1 $more && has 2 test/more:1 $more &&
+	has 3 test/more:1 $more' "they have it"
+is "$(find "$CLUSTER/n1/content/loose" -size +20M | wc -l)" 0 \
+	"what lies below was not sent to those that have it"
+is "$(find "$CLUSTER/n2/content/loose" -size +20M | wc -l)" 1 \
+	"but to the one that has not"
+dk e1 rmi test/more:1 >/dev/null
+rm "$CLUSTER"/n*/content/loose/*
+load "$BED/first.tar"
+
 # Packed, and to one node only.
 must random_image e1 test/second:1 4
 second=$(id_of 1 test/second:1)

@@ -174,8 +174,15 @@ static struct sums sum_up(const cJSON *image)
 		sums.nodes++;
 		sums.final += image_node_final(node);
 		sums.away += !image_node_final(node) && !json_bool(node, "up");
-		sums.done += json_u64(node, "done_bytes");
 		one = total > one ? total : one;
+	}
+	/* What a node has already is no part of its total. */
+	cJSON_ArrayForEach(node, json_list(image, "nodes"))
+	{
+		uint64_t total = json_u64(node, "total_bytes");
+
+		if (total)
+			sums.done += one - total + json_u64(node, "done_bytes");
 	}
 	sums.total = one * sums.nodes;
 	return sums;
