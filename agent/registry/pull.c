@@ -103,6 +103,8 @@ static void judge(struct error *err)
 		{ "denied", ENOENT },
 		{ "unauthorized", ENOENT },
 		{ "no basic auth credentials", ENOENT },
+		{ "no matching manifest", ENOENT },
+		{ "x509:", EACCES },
 	};
 
 	if (err->code != EIO && err->code != ENOENT && err->code != EACCES)

@@ -422,6 +422,12 @@ static void final_errors(struct world *world)
 		  "left on device\"}\n",
 		  200, ENOSPC },
 		{ "{\"message\":\"invalid reference format\"}", 400, EINVAL },
+		{ "{\"message\":\"no matching manifest for linux/amd64 in the "
+		  "manifest list entries\"}",
+		  404, ENOENT },
+		{ "{\"message\":\"Get https://r/v2/: x509: certificate signed "
+		  "by unknown authority\"}",
+		  500, EACCES },
 	};
 	struct outcome outcome = { 0 };
 	struct error err;
