@@ -344,9 +344,9 @@ static void load_step(struct act *act)
 		load->act.phase = "loading";
 		act_tell(&load->act);
 	}
-	if ((load->here && !load->late) || all_here(load))
-		if (give_engine(load) < 0)
-			return;
+	if ((all_here(load) || (load->here && !load->late)) &&
+	    give_engine(load) < 0)
+		return;
 	if (!all_here(load))
 		fetch(load, recipe->entries[load->entry].content);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PUT_IDLE_MS 60000
+#define PUT_STALL_MS 5000 /* less than nodes wait for each other */
 #define CLEAN_MS 3600000
 #define FOR_JOB "job-" /* users of contents */
 #define FOR_SWEEP "sweep-"
@@ -353,11 +354,11 @@ void stock_want(struct cluster *cluster, struct node *node,
 		return;
 	}
 	put = whole ? NULL : put_find(stock, want->hash);
-	/* While it comes in, nobody is to blame for waiting. */
-	if (!put)
-		learn(cluster, node, want);
-	else
+	if (put)
 		bytes = put->bytes;
+	/* Where its sender stands still, nobody else is to blame. */
+	if (!put || clock_mono_ms() - put->used_ms < PUT_STALL_MS)
+		learn(cluster, node, want);
 	if (!whole && !put) {
 		if (!want->source)
 			tell_none(cluster, node, want);
