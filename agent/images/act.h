@@ -57,6 +57,8 @@ void act_succeed(struct act *act, const struct message_image_state *state);
 /* The next step, in delay_ms. */
 void act_step_in(struct act *act, uint64_t delay_ms);
 
+/* The engine could not be reached, or broke off. */
+bool act_engine_away(const struct error *err);
 /* The engine is away: the step is tried again. False: that was often enough. */
 bool act_retry(struct act *act, const struct error *err);
 

@@ -253,6 +253,8 @@ static void load_whole(struct load *load)
 {
 	struct error err;
 
+	if (load->wait)
+		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
 	recipe_clear(&load->recipe);
 	load->less = load->late = false;
@@ -281,7 +283,7 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	struct load *load = arg;
 
 	load->act.call = NULL;
-	if (!all_here(load)) {
+	if (!all_here(load) && (!err || act_engine_away(err))) {
 		assembly_free(take(load->assembly));
 		load->late = true;
 	} else if (!err) {

@@ -115,11 +115,15 @@ void act_step_in(struct act *act, uint64_t delay_ms)
 		   NULL);
 }
 
+bool act_engine_away(const struct error *err)
+{
+	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
+	       err->code == ETIMEDOUT;
+}
+
 bool act_retry(struct act *act, const struct error *err)
 {
-	if ((err->code != ECONNREFUSED && err->code != ECONNRESET &&
-	     err->code != ETIMEDOUT) ||
-	    act->retries++ >= RETRIES_MAX)
+	if (!act_engine_away(err) || act->retries++ >= RETRIES_MAX)
 		return false;
 	if (act->kind->again)
 		act->kind->again(act);
