@@ -624,7 +624,8 @@ static void slow_readers(struct world *world)
 	};
 
 	ask(world, &slow.outcome, request);
-	ok(slow.outcome.status == 200 && slow.outcome.streamed == 257 * 65536,
+	ok(slow.outcome.status == 200 &&
+		   slow.outcome.streamed == (size_t)257 * 65536,
 	   "what is not taken comes again, all of it: %s",
 	   slow.outcome.err.text);
 	ok(slow.pauses > 15 && !slow.early,
