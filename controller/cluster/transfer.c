@@ -73,6 +73,14 @@ static int64_t silent_ms(const struct task *task)
 	return silent < TRANSFER_SILENT_MS ? 0 : silent;
 }
 
+/* When all is here, it is not the transfer that takes its time. */
+static int64_t awaited_ms(const struct task *task)
+{
+	uint64_t total = task->transfer->total_bytes;
+
+	return total && done_bytes(task) >= total ? 0 : silent_ms(task);
+}
+
 static double rate_of(const struct task *task)
 {
 	return silent_ms(task) ? 0 : (double)task->transfer->rate;
@@ -133,7 +141,7 @@ cJSON *transfer_of_task(const struct task *task)
 	cJSON_AddNumberToObject(to, "done_bytes", (double)done_bytes(task));
 	cJSON_AddNumberToObject(to, "total_bytes",
 				(double)transfer->total_bytes);
-	add_rate(to, rate_of(task), seconds_left(task), silent_ms(task));
+	add_rate(to, rate_of(task), seconds_left(task), awaited_ms(task));
 	cJSON_AddNumberToObject(to, "layers", transfer->layers);
 	cJSON_AddNumberToObject(to, "layers_total", transfer->layers_total);
 	cJSON_AddNumberToObject(to, "tries", transfer->tries);
@@ -192,8 +200,8 @@ void transfer_add_sum(const struct gang *gang, cJSON *to)
 		if (task->state != TASK_PREPARING)
 			continue;
 		rate += rate_of(task);
-		if (silent_ms(task) < silent)
-			silent = silent_ms(task);
+		if (awaited_ms(task) < silent)
+			silent = awaited_ms(task);
 		if (seconds_left(task) > left)
 			left = seconds_left(task);
 		if (!far || distance(one->phase) > distance(far->phase))

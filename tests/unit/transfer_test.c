@@ -116,6 +116,14 @@ static void standing_still(void)
 	ok(of(&tasks[0], "silent_seconds") < 0, "a byte is");
 }
 
+static void all_here(void)
+{
+	tell(&tasks[0], "fetching", MIB, MIB, MIB);
+	tasks[0].transfer_moved_ms = clock_mono_ms() - 7000;
+	ok(of(&tasks[0], "silent_seconds") < 0 && of(&tasks[0], "rate") < 0,
+	   "of what is all here nothing is awaited");
+}
+
 static void done(void)
 {
 	struct node node = { .name = "n1" };
@@ -141,6 +149,7 @@ int main(void)
 	tasks = gang.tasks = calloc(2, sizeof(*tasks));
 	moving();
 	standing_still();
+	all_here();
 	done();
 	free(tasks);
 	return tap_done();
