@@ -2,9 +2,9 @@
  *
  * Any number of tasks may want the same image at the same time: the work is
  * done once. It is bounded by no progress for stall_ms, never by wall clock.
- * A pull is tried three times, with a pause of retry_ms and then of four times
- * as much; what no retry can mend (no such image, access denied) is final at
- * once. A build is tried once.
+ * A pull is tried three times, with pauses that grow (agent/registry/pull.h);
+ * what no retry can mend (no such image, access denied) is final at once. A
+ * build is tried once.
  */
 #ifndef AGENT_ENGINE_IMAGE_H
 #define AGENT_ENGINE_IMAGE_H

@@ -19,6 +19,7 @@
 
 #define RETRY_FACTOR 4
 #define TRIES 3
+#define PATIENCE 15 /* times the pause, when a registry asks for it */
 #define CALL_MS 30000
 #define ASK_MS 10000 /* a registry's answer that we can do without */
 #define TARGET_MAX (REFERENCE_MAX + 80)
@@ -95,6 +96,7 @@ static void judge(struct error *err)
 		const char *words;
 		int code;
 	} table[] = {
+		{ "toomanyrequests", EBUSY },
 		{ "no space left on device", ENOSPC },
 		{ "disk quota exceeded", ENOSPC },
 		{ "manifest unknown", ENOENT },
@@ -176,6 +178,8 @@ static void failed(struct pull *pull, const struct error *failure)
 	if (pull->relay && !pull->relayed && err.code != ENOSPC)
 		relay_error(pull->relay, &err);
 	tell_gone(pull, &err);
+	if (err.code == EBUSY)
+		pause *= PATIENCE;
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
 	if (!final(&err) && pull->now.attempt < TRIES &&

@@ -7,9 +7,9 @@
  * must have room for them: ENOSPC says how much is missing before they come,
  * unless room can be made, which is tried once (agent/images/keeper.h). A
  * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
- * three times, with a pause of retry_ms and then of four times as much. What no
- * retry can mend (no such image, no access, the policy, disk full) is final at
- * once.
+ * three times, with a pause of retry_ms and then of four times as much, fifteen
+ * times as long when the registry has had too many requests. What no retry can
+ * mend (no such image, no access, the policy, disk full) is final at once.
  *
  * A registry that does not answer us may still answer the engine, which may
  * know of a mirror or a proxy: then the sizes are not known before. With a rate

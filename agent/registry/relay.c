@@ -192,6 +192,7 @@ static void note_status(struct relay *relay, int status)
 	error_set(&relay->error,
 		  status == 404                    ? ENOENT
 		  : status == 401 || status == 403 ? EACCES
+		  : status == 429                  ? EBUSY
 						   : EIO,
 		  "registry %s: HTTP status %d",
 		  repository_host(relay->repository), status);

@@ -376,6 +376,7 @@ static void single_flight(struct world *world)
 static void retries(struct world *world)
 {
 	struct outcome outcome = { 0 };
+	int64_t began;
 
 	engine_with(world, 200, NULL);
 	world->text[0] = world->text[1] =
@@ -387,6 +388,13 @@ static void retries(struct world *world)
 	ensure(world, &outcome, "busybox", NULL);
 	ok(outcome.err.code == EIO && world->pulls == 3, "and no more: %s",
 	   outcome.err.text);
+	engine_with(world, 200, NULL);
+	world->text[0] = world->text[1] =
+		"{\"error\":\"toomanyrequests: rate limit\"}\n";
+	began = clock_mono_ms();
+	ensure(world, &outcome, "busybox", NULL);
+	ok(!outcome.err.code && clock_mono_ms() - began >= 15 * (10 + 40),
+	   "a registry with too many requests is left alone for longer");
 	engine_with(world, 500, "{\"message\":\"unexpected EOF\"}");
 	ensure(world, &outcome, "busybox", NULL);
 	ok(outcome.err.code == EIO && world->pulls == 3,
