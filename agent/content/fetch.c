@@ -406,6 +406,7 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 				 bool awaited, struct error *err)
 {
 	struct flight *flight = NULL;
+	struct error why;
 	uint64_t bytes;
 	bool whole;
 
@@ -424,8 +425,13 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	TAILQ_INSERT_TAIL(&fetches->flights, flight, next);
 	enter(flight, whole ? HERE : ASKING);
 	tick_in(flight, whole ? 0 : TICK_MS);
-	if (!whole)
-		ask(flight);
+	if (whole)
+		return flight;
+	/* Others may be told that we have it before we are told who gives it.
+	 */
+	if (contents_expect(fetches->config->contents, hash, &why) < 0)
+		log_warning("%s", why.text);
+	ask(flight);
 	return flight;
 }
 

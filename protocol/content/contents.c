@@ -182,6 +182,18 @@ int contents_open(struct contents *contents, const char *hash,
 	return fd;
 }
 
+int contents_expect(struct contents *contents, const char *hash,
+		    struct error *err)
+{
+	owned_fd int fd = -1;
+
+	if (check_hash(hash, err) < 0)
+		return -1;
+	fd = openat(contents->folders[PARTIAL], hash,
+		    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? error_errno(err, "content %.12s", hash) : 0;
+}
+
 int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 		  void *data, size_t size, struct error *err)
 {

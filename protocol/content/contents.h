@@ -55,6 +55,10 @@ int contents_open(struct contents *contents, const char *hash,
 int contents_read(struct contents *contents, const char *hash, uint64_t offset,
 		  void *data, size_t size, struct error *err);
 
+/* It is about to come: reads of it wait from now on. */
+int contents_expect(struct contents *contents, const char *hash,
+		    struct error *err);
+
 /* Do not remove it by age while this user ([a-z0-9-], at most CONTENT_USER_MAX)
  * has not released it. Kept again, it was used again. ENOENT.
  */

@@ -62,6 +62,26 @@ static void no_room(struct contents *contents)
 	   "is not begun");
 }
 
+static void expected(struct contents *contents)
+{
+	char hash[CONTENT_HASH_SIZE], text[2];
+	struct incoming *incoming;
+
+	memcpy(hash, hash_of("soon", 4), sizeof(hash));
+	ok(contents_read(contents, hash, 0, text, 2, NULL) < 0,
+	   "of what nobody expects there is nothing");
+	is_int(contents_expect(contents, hash, NULL), 0, "it may be expected");
+	is_int(contents_read(contents, hash, 0, text, 2, NULL), 0,
+	       "then it has not come yet");
+	incoming = incoming_new(contents, hash, 4, NULL);
+	ok(incoming && incoming_write(incoming, "soon", 4, NULL) == 0 &&
+		   finish(incoming, hash, NULL) == 0 &&
+		   whole(contents, hash, 4),
+	   "and comes");
+	incoming_free(incoming);
+	ok(contents_expect(contents, "../x", NULL) < 0, "a path is no hash");
+}
+
 static void comes_in(struct contents *contents)
 {
 	owned(incoming_free) struct incoming *incoming =
@@ -274,6 +294,7 @@ int main(void)
 		return 1;
 	contents = contents_new(top, NULL);
 	no_room(contents);
+	expected(contents);
 	comes_in(contents);
 	contents_free(take(contents));
 	cut();
