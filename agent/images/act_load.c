@@ -255,6 +255,8 @@ static void load_whole(struct load *load)
 
 	if (load->wait)
 		fetch_release(take(load->wait));
+	if (load->wait)
+		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
 	recipe_clear(&load->recipe);
 	load->less = load->late = false;
@@ -281,6 +283,7 @@ static bool all_here(const struct load *load)
 static void loaded(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
+	struct error full;
 
 	load->act.call = NULL;
 	if (!all_here(load) && (!err || act_engine_away(err))) {
@@ -290,6 +293,10 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 		act_succeed(&load->act, NULL);
 	} else if (act_retry(&load->act, err)) {
 		return;
+	} else if (strstr(err->text, "no space left on device")) {
+		full = *err;
+		error_prefix(&full, "disk full");
+		act_fail(&load->act, &full);
 	} else if (load->less) {
 		load_whole(load);
 	} else {

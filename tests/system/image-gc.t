@@ -286,6 +286,14 @@ must nodes_up 2 20
 ok 'wait_for "! has e1 $REGISTRY/larger:1" 20' \
 	"with less free than the floor, images go"
 ok 'has e1 "$TOOL_IMAGE"' "but those of others"
+# An image of a file that the engine has no room for.
+must random_image e1 test/file:1 45
+dk e1 save test/file:1 -o "$BED/file.tar"
+must dk e1 rmi test/file:1 >/dev/null
+run cli image load "$BED/file.tar" --nodes n2
+is $rc 1 "a file that the engine has no room for is not loaded"
+like "$err" 'n2: disk full: engine: .*no space left' "in words: $err"
+
 run regatta-agent --image-floor 101% --state "$BED/none" \
 	--controller "$REGATTA_CONTROLLER" --key "$CLUSTER/n1.key" \
 	--controller-key "$CLUSTER/controller.key"
