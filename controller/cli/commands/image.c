@@ -20,8 +20,6 @@
 
 /* load */
 
-#define AGAIN_MAX 3
-
 static void name_of(const struct recipe *recipe, char *name, size_t size)
 {
 	const struct recipe_image *image = &recipe->images[0];
@@ -39,24 +37,6 @@ static int not_sent(struct error *err)
 				   "interrupted before all was sent; the same "
 				   "command goes on where it was")
 		       : -1;
-}
-
-/* A controller that is started anew does not know orders that are done: given
- * again, nodes say at once that they have it.
- */
-static int watch_load(struct image_view *view,
-		      struct message_image_order *message,
-		      struct answer *answer, struct error *err)
-{
-	int rc = image_view_watch(view, message->order, answer, err);
-
-	for (int i = 0; rc < 0 && err->code == ENOENT && i < AGAIN_MAX; i++) {
-		rc = image_view_send(view, message, err);
-		if (rc == 0)
-			rc = image_view_watch(view, message->order, answer,
-					      err);
-	}
-	return rc;
 }
 
 static int load(struct cli *cli, struct error *err)
@@ -87,7 +67,7 @@ static int load(struct cli *cli, struct error *err)
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
 		return not_sent(err);
 	image_view_stage(&view, "nodes  ");
-	if (watch_load(&view, &message, &answer, err) < 0)
+	if (image_view_watch(&view, &message, &answer, err) < 0)
 		return -1;
 	image = json_get(answer.body, "image");
 	ready = image_view_tell(&view, image,

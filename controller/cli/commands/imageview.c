@@ -16,6 +16,7 @@
 #define POLL_MS 300
 #define AWAY_MS 15000 /* out of reach so long: not awaited */
 #define BAR 24
+#define AGAIN_MAX 3
 
 #define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
 #define LINE_PART 400
@@ -270,8 +271,8 @@ static int ask(struct image_view *view, struct message_query *query,
 	return 0;
 }
 
-int image_view_watch(struct image_view *view, const char *order,
-		     struct answer *answer, struct error *err)
+static int watch_order(struct image_view *view, const char *order,
+		       struct answer *answer, struct error *err)
 {
 	struct message_query query = { .what = (char *)"image",
 				       .name = (char *)order };
@@ -368,13 +369,30 @@ int image_view_send(struct image_view *view,
 	return rc;
 }
 
+int image_view_watch(struct image_view *view,
+		     struct message_image_order *message, struct answer *answer,
+		     struct error *err)
+{
+	bool lasts = !strcmp(message->what, "load") ||
+		     !strcmp(message->what, "build");
+	int rc = watch_order(view, message->order, answer, err);
+
+	for (int i = 0; rc < 0 && err->code == ENOENT && lasts && i < AGAIN_MAX;
+	     i++) {
+		rc = image_view_send(view, message, err);
+		if (rc == 0)
+			rc = watch_order(view, message->order, answer, err);
+	}
+	return rc;
+}
+
 int image_view_order(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err)
 {
 	return image_view_send(view, message, err) < 0
 		       ? -1
-		       : image_view_watch(view, message->order, answer, err);
+		       : image_view_watch(view, message, answer, err);
 }
 
 size_t image_view_tell(struct image_view *view, const cJSON *image,

@@ -55,10 +55,13 @@ int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err);
 
 /* Wait until all nodes of the order are done, or those that are not are out of
- * reach. answer: what the query "image" said last. EINTR: it goes on there.
+ * reach. answer: what the query "image" said last. EINTR: it goes on there. A
+ * controller that is started anew does not know what was done by then: an order
+ * to load or build is given again, as nodes then say at once that they have it.
  */
-int image_view_watch(struct image_view *view, const char *order,
-		     struct answer *answer, struct error *err);
+int image_view_watch(struct image_view *view,
+		     struct message_image_order *message, struct answer *answer,
+		     struct error *err);
 
 /* Both. */
 int image_view_order(struct image_view *view,
