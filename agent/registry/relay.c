@@ -19,7 +19,7 @@
 
 #define SECRET_BYTES 16
 #define CONNECTIONS_MAX 32
-#define IDLE_S 60           /* of a connection that asks nothing */
+#define IDLE_S 600          /* of a connection that nothing moves on */
 #define BLOCK (64 << 10)    /* at most given to the engine at once */
 #define AHEAD_MAX (1 << 20) /* read of a transfer and not given yet */
 #define REFILL_MS 20        /* until waiting transfers may go on */
@@ -57,6 +57,7 @@ struct transfer {
 	char type[128], range[128];
 	uint64_t size; /* MHD_SIZE_UNKNOWN: it is not told */
 	struct buffer ahead;
+	size_t given; /* of it */
 };
 
 static int serve_run(sd_event_source *source, uint64_t usec, void *arg);
@@ -230,7 +231,7 @@ static void on_done(void *arg, const struct error *failure,
 static ssize_t on_read(void *arg, uint64_t position, char *to, size_t size)
 {
 	struct transfer *transfer = arg;
-	size_t count = transfer->ahead.size;
+	size_t count = transfer->ahead.size - transfer->given;
 
 	if (!count && !transfer->call)
 		return transfer->failed ? MHD_CONTENT_READER_END_WITH_ERROR
@@ -240,12 +241,16 @@ static ssize_t on_read(void *arg, uint64_t position, char *to, size_t size)
 		suspend(transfer);
 		return 0;
 	}
-	memcpy(to, transfer->ahead.data, count);
-	buffer_consume(&transfer->ahead, count);
+	memcpy(to, transfer->ahead.data + transfer->given, count);
+	transfer->given += count;
 	if (transfer->relay->rate)
 		transfer->relay->allowed -= (double)count;
-	if (transfer->call && transfer->ahead.size < AHEAD_MAX / 2)
-		repository_resume(transfer->call);
+	if (transfer->given == transfer->ahead.size) {
+		buffer_consume(&transfer->ahead, transfer->given);
+		transfer->given = 0;
+		if (transfer->call)
+			repository_resume(transfer->call);
+	}
 	return (ssize_t)count;
 }
 
