@@ -23,6 +23,7 @@ struct giver {
 	sd_event *loop;
 	struct contents *contents;
 	giver_send_fn *send;
+	giver_coming_fn *coming;
 	void *arg;
 	sd_event_source *work, *retry;
 	TAILQ_HEAD(, waiting) reads;
@@ -50,7 +51,8 @@ static int answer(struct giver *giver, const struct waiting *read)
 	int rc = contents_read(giver->contents, read->hash, read->offset,
 			       giver->piece, read->size, &err);
 
-	if (!rc)
+	if (!rc || (rc < 0 && err.code == ENOENT && giver->coming &&
+		    giver->coming(giver->arg, read->hash)))
 		return 0;
 	if (rc < 0) {
 		piece.code = err.code;
@@ -62,10 +64,11 @@ static int answer(struct giver *giver, const struct waiting *read)
 		       : 1;
 }
 
-static int work_run(sd_event_source *source, void *arg)
+/* One piece: its size; 0: none can be sent now. */
+static size_t give(struct giver *giver)
 {
-	struct giver *giver = arg;
 	struct waiting *read;
+	size_t size;
 	int rc = 0;
 
 	TAILQ_FOREACH(read, &giver->reads, next)
@@ -74,18 +77,28 @@ static int work_run(sd_event_source *source, void *arg)
 		if (rc)
 			break;
 	}
-	if (rc > 0) {
-		drop(giver, read);
-		giver_wake(giver);
-	} else if (rc < 0) {
+	if (rc < 0)
 		loop_timer(giver->loop, &giver->retry, RETRY_MS, retry_run,
 			   giver, NULL);
-	}
+	if (rc <= 0)
+		return 0;
+	size = read->size;
+	drop(giver, read);
+	return size;
+}
+
+static int work_run(sd_event_source *source, void *arg)
+{
+	struct giver *giver = arg;
+
+	if (give(giver))
+		giver_wake(giver);
 	return 0;
 }
 
 struct giver *giver_new(sd_event *loop, struct contents *contents,
-			giver_send_fn *send, void *arg, struct error *err)
+			giver_send_fn *send, giver_coming_fn *coming, void *arg,
+			struct error *err)
 {
 	owned(giver_free) struct giver *giver = calloc(1, sizeof(*giver));
 	int rc;
@@ -98,6 +111,7 @@ struct giver *giver_new(sd_event *loop, struct contents *contents,
 	giver->loop = loop;
 	giver->contents = contents;
 	giver->send = send;
+	giver->coming = coming;
 	giver->arg = arg;
 	rc = sd_event_add_defer(loop, &giver->work, work_run, giver);
 	if (rc >= 0)
@@ -175,6 +189,15 @@ void giver_forget(struct giver *giver, const void *peer)
 		if (read->peer == peer)
 			drop(giver, read);
 	}
+}
+
+void giver_match(struct giver *giver, size_t size)
+{
+	size_t given = 1;
+
+	for (size_t done = 0; given && done < size; done += given)
+		given = give(giver);
+	giver_wake(giver);
 }
 
 void giver_wake(struct giver *giver)

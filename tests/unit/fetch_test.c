@@ -161,9 +161,12 @@ static void chain(sd_event *loop, const char *data)
 					    "once");
 	fetch_begin(third.fetches, hash, false, NULL, done, &third, NULL);
 	tell(&third, &second, hash, LARGE);
-	for (int i = 0; i < 20; i++)
+	/* It is connected by then, and has asked. */
+	for (int64_t limit = clock_mono_ms() + 500;
+	     third.wants == 1 && clock_mono_ms() < limit;)
 		sd_event_run(loop, 10000);
-	ok(!third.done, "who is behind one that has nothing waits");
+	ok(!third.done && third.wants == 1,
+	   "who is behind one that has nothing yet waits for it");
 	tell(&second, &first, hash, LARGE);
 	run_until(&third, &third.done, 1);
 	ok(third.done == 1 && !third.err.code && has(&third, hash),
