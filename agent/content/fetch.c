@@ -86,7 +86,6 @@ static void flight_free(struct flight *flight)
 {
 	unlink_source(flight);
 	TAILQ_REMOVE(&flight->fetches->flights, flight, next);
-	peers_wake(flight->fetches->peers);
 	loop_source_free(&flight->tick);
 	taker_free(flight->taker);
 	free(flight);
@@ -401,11 +400,6 @@ static int to_controller(void *arg, const struct message_content_piece *piece,
 				: -1;
 }
 
-static bool is_coming(void *arg, const char *hash)
-{
-	return flight_find(arg, hash) != NULL;
-}
-
 /* Waiting. */
 
 static struct flight *flight_new(struct fetches *fetches, const char *hash,
@@ -503,7 +497,6 @@ struct fetches *fetches_new(const struct fetch_config *config,
 		.piece = on_piece,
 		.lost = on_lost,
 		.to_controller = to_controller,
-		.coming = is_coming,
 	};
 	owned(fetches_free) struct fetches *fetches =
 		calloc(1, sizeof(*fetches));

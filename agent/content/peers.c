@@ -63,13 +63,6 @@ static int give(void *arg, void *peer,
 	return rc;
 }
 
-static bool coming(void *arg, const char *hash)
-{
-	const struct peers *peers = arg;
-
-	return peers->handler.coming(peers->arg, hash);
-}
-
 static void welcome(struct peers *peers, struct wire_peer *peer)
 {
 	struct message_welcome message = {
@@ -159,7 +152,7 @@ struct peers *peers_new(sd_event *loop, struct contents *contents,
 	peers->handler = *handler;
 	peers->arg = arg;
 	peers->keyring = keyring_new(NULL, err);
-	peers->giver = giver_new(loop, contents, give, coming, peers, err);
+	peers->giver = giver_new(loop, contents, give, peers, err);
 	if (!peers->keyring || !peers->giver)
 		return NULL;
 	if (listen_at(peers, address, port, &why) < 0) {

@@ -28,8 +28,6 @@ struct peers_handler {
 	int (*to_controller)(void *arg,
 			     const struct message_content_piece *piece,
 			     const void *data, size_t size);
-	/* Is the content on its way here? Then others may wait for it. */
-	bool (*coming)(void *arg, const char *hash);
 };
 
 /* key: this node's. address: where others reach it; port 0: any. All is

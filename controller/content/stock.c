@@ -59,8 +59,8 @@ int stock_open(struct cluster *cluster, const char *folder, struct error *err)
 	stock->contents = contents_new(folder, err);
 	if (!stock->contents)
 		return -1;
-	stock->giver = giver_new(cluster->loop, stock->contents, give, NULL,
-				 NULL, err);
+	stock->giver =
+		giver_new(cluster->loop, stock->contents, give, NULL, err);
 	stock->swarm = swarm_new(err);
 	return stock->giver && stock->swarm ? 0 : -1;
 }

@@ -23,7 +23,6 @@ struct giver {
 	sd_event *loop;
 	struct contents *contents;
 	giver_send_fn *send;
-	giver_coming_fn *coming;
 	void *arg;
 	sd_event_source *work, *retry;
 	TAILQ_HEAD(, waiting) reads;
@@ -51,8 +50,7 @@ static int answer(struct giver *giver, const struct waiting *read)
 	int rc = contents_read(giver->contents, read->hash, read->offset,
 			       giver->piece, read->size, &err);
 
-	if (!rc || (rc < 0 && err.code == ENOENT && giver->coming &&
-		    giver->coming(giver->arg, read->hash)))
+	if (!rc)
 		return 0;
 	if (rc < 0) {
 		piece.code = err.code;
@@ -97,8 +95,7 @@ static int work_run(sd_event_source *source, void *arg)
 }
 
 struct giver *giver_new(sd_event *loop, struct contents *contents,
-			giver_send_fn *send, giver_coming_fn *coming, void *arg,
-			struct error *err)
+			giver_send_fn *send, void *arg, struct error *err)
 {
 	owned(giver_free) struct giver *giver = calloc(1, sizeof(*giver));
 	int rc;
@@ -111,7 +108,6 @@ struct giver *giver_new(sd_event *loop, struct contents *contents,
 	giver->loop = loop;
 	giver->contents = contents;
 	giver->send = send;
-	giver->coming = coming;
 	giver->arg = arg;
 	rc = sd_event_add_defer(loop, &giver->work, work_run, giver);
 	if (rc >= 0)

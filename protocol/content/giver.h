@@ -22,16 +22,9 @@ typedef int giver_send_fn(void *arg, void *peer,
 			  const struct message_content_piece *piece,
 			  const void *data, size_t size);
 
-/* Is the content on its way here? Then who reads what there is nothing of yet
- * waits.
- */
-typedef bool giver_coming_fn(void *arg, const char *hash);
-
-/* coming: NULL where all that comes has begun to. */
 struct giver;
 struct giver *giver_new(sd_event *loop, struct contents *contents,
-			giver_send_fn *send, giver_coming_fn *coming, void *arg,
-			struct error *err);
+			giver_send_fn *send, void *arg, struct error *err);
 void giver_free(struct giver *giver);
 OWNED_POINTER(struct giver, giver_free)
 
