@@ -255,8 +255,6 @@ static void load_whole(struct load *load)
 
 	if (load->wait)
 		fetch_release(take(load->wait));
-	if (load->wait)
-		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
 	recipe_clear(&load->recipe);
 	load->less = load->late = false;
