@@ -146,7 +146,7 @@ MESSAGE(log_read, F(log_read, request), F(log_read, job),
 	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))
 MESSAGE(content_want, F(content_want, hash), F(content_want, length),
 	O(content_want, source), O(content_want, failed),
-	O(content_want, awaited))
+	O(content_want, none), O(content_want, awaited))
 MESSAGE(content_from, F(content_from, hash), O(content_from, bytes),
 	O(content_from, name), O(content_from, endpoint),
 	O(content_from, public), O(content_from, code), O(content_from, text))

@@ -124,6 +124,7 @@ struct message_content_want {
 	char *source; /* it reads from there, "" the controller: this is only
 			 news; NULL: tell me whom to ask */
 	char *failed; /* whom it was told to ask last, in vain; NULL: none */
+	bool none;    /* that one said that it has none of it */
 	bool awaited; /* a person may be putting it there: when there is none
 			 yet, tell me as soon as there is */
 };

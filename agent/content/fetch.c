@@ -46,6 +46,7 @@ struct flight {
 	bool ending;                /* those who wait are being told */
 	bool awaited;               /* not there yet is no error */
 	char failed[KEY_NAME_SIZE];
+	bool none;        /* that one has none of it */
 	int64_t moved_ms; /* when something came, or the phase began */
 	int64_t told_ms;
 	sd_event_source *tick;
@@ -117,6 +118,7 @@ static void say_want(struct flight *flight, bool ask)
 		.length = flight->taker ? taker_length(flight->taker) : 0,
 		.source = ask ? NULL : flight->source,
 		.failed = ask && *flight->failed ? flight->failed : NULL,
+		.none = ask && *flight->failed && flight->none,
 		.awaited = flight->awaited,
 	};
 
@@ -133,11 +135,12 @@ static void ask(struct flight *flight)
 	say_want(flight, true);
 }
 
-static void leave_source(struct flight *flight, const char *why)
+static void leave_source(struct flight *flight, bool none, const char *why)
 {
 	log_warning("content=%.12s: not from %s: %s", flight->hash,
 		    *flight->source ? flight->source : "the controller", why);
 	memcpy(flight->failed, flight->source, sizeof(flight->failed));
+	flight->none = none;
 	ask(flight);
 }
 
@@ -156,7 +159,7 @@ static void check(struct flight *flight)
 		flight_end(flight, NULL);
 	} else if (err.code == EBADMSG) {
 		taker_free(take(flight->taker));
-		leave_source(flight, err.text);
+		leave_source(flight, false, err.text);
 	} else {
 		flight_end(flight, &err);
 	}
@@ -232,7 +235,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (flight->phase != ASKING &&
 	    now - flight->moved_ms >
 		    (flight->phase == CONNECTING ? CONNECT_MS : FETCH_STALL_MS))
-		leave_source(flight, "nothing came");
+		leave_source(flight, false, "nothing came");
 	else if (flight->phase == ASKING && now - flight->told_ms > RETRY_MS)
 		say_want(flight, true);
 	else if (flight->phase == READING && now - flight->told_ms > NEWS_MS)
@@ -268,7 +271,7 @@ static void on_lost(void *arg, const char *name, const char *why)
 	{
 		if (flight->linked && flight->phase == READING &&
 		    !strcmp(flight->source, name))
-			leave_source(flight, why);
+			leave_source(flight, false, why);
 	}
 }
 
@@ -289,7 +292,7 @@ static void take_piece(struct flight *flight,
 	else if (rc < 0 && (err.code == ENOSPC || err.code == EDQUOT))
 		flight_end(flight, &err);
 	else if (rc < 0)
-		leave_source(flight, err.text);
+		leave_source(flight, err.code == ENOENT, err.text);
 }
 
 static void on_piece(void *arg, const char *name,

@@ -273,7 +273,8 @@ static void learn(struct cluster *cluster, struct node *node,
 	const char *name = want->failed ? want->failed : want->source;
 	struct node *other = name && *name ? node_find(cluster, name) : NULL;
 
-	if (!other)
+	/* Who answers can be reached; it removed what it did not use. */
+	if (!other || (want->failed && want->none))
 		return;
 	if (!want->failed) {
 		if (want->length)
@@ -300,11 +301,17 @@ static void advise(struct cluster *cluster, struct node *node,
 
 	bool alone = clock_mono_ms() < node->takes_again_ms;
 	struct swarm *swarm = cluster->stock->swarm;
-	int rc =
-		alone ? swarm_news(swarm, want->hash, bytes, node->name,
-				   want->length, &err)
-		      : swarm_source(swarm, want->hash, bytes, node->name,
-				     want->length, want->failed, &source, &err);
+	int rc = want->none && want->failed && node_find(cluster, want->failed)
+			 ? swarm_news(swarm, want->hash, bytes, want->failed, 0,
+				      &err)
+			 : 0;
+
+	if (rc == 0)
+		rc = alone ? swarm_news(swarm, want->hash, bytes, node->name,
+					want->length, &err)
+			   : swarm_source(swarm, want->hash, bytes, node->name,
+					  want->length, want->failed, &source,
+					  &err);
 
 	if (rc < 0) {
 		refuse(node, want->hash, &err);

@@ -210,6 +210,17 @@ load "$BED/fifth.tar"
 is $? 0 "a load that was killed while it sent goes on when it is run again"
 ok 'has 1 test/fifth:1 $fifth && has 3 test/fifth:1 $fifth' "to its end"
 
+# Who gives is asked for what it has removed since: no fault of the network's.
+alone=$(log_of cluster/controller | grep -c 'cannot get contents')
+for i in 1 2; do
+	dk "$(node_engine $i)" rmi -f test/fourth:1 >/dev/null
+	rm -f "$CLUSTER/n$i"/content/loose/*
+done
+load "$BED/fourth.tar"
+is $? 0 "what nodes removed unasked comes from where it is"
+is "$(log_of cluster/controller | grep -c 'cannot get contents')" "$alone" \
+	"and none of them is taken for out of reach"
+
 # Whoever stops while it is sent is told so.
 kill -STOP "$(pid_of cluster/controller)"
 spawn stopped "$REGATTA_BUILD/regatta" image load "$BED/first.tar"
