@@ -135,18 +135,18 @@ must random_image e1 test/done:1 30
 dk e1 save test/done:1 -o "$BED/done.tar"
 dk e1 rmi test/done:1 >/dev/null
 kill -STOP "$(pid_of cluster/agent3)"
-spawn done "$REGATTA_BUILD/regatta" image load "$BED/done.tar"
+spawn told "$REGATTA_BUILD/regatta" image load "$BED/done.tar"
 must wait_for 'dk e1 image inspect test/done:1' 60
-kill -STOP "$(pid_of done)"
+kill -STOP "$(pid_of told)"
 kill -CONT "$(pid_of cluster/agent3)"
 must wait_for '! ls "$CLUSTER"/controller/image-orders/*' 30
 controller_kill
 controller_up
 must nodes_up 3 20
-kill -CONT "$(pid_of done)"
-wait_for '! alive done' 30
-is "$(code_of done)" 0 "what is done when a controller dies is done"
-like "$(log_of done)" 'test/done:1: on 3 of 3 nodes' "and told"
+kill -CONT "$(pid_of told)"
+wait_for '! alive told' 30
+is "$(code_of told)" 0 "what is done when a controller dies is done"
+like "$(log_of told)" 'test/done:1: on 3 of 3 nodes' "and told"
 
 # Nodes get what is here while the rest is still being sent, and their engines
 # each layer that is whole: the command stands still in the middle, and only goes
