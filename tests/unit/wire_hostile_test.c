@@ -369,8 +369,14 @@ static void test_flood(void)
 	ok(sent >= 900 && !viewer.lost,
 	   "%d messages at once are within the rate", sent);
 	flood(hall, &viewer, MESSAGE_HEARTBEAT, &beat);
-	is_int(viewer.code, EPROTO, "a flood is dropped");
-	is(viewer.why, "too many messages a second", "in words");
+	/* A connection that is closed with bytes unread is reset, which may
+	 * take away what was said on it before.
+	 */
+	ok(viewer.code == EPROTO
+		   ? !strcmp(viewer.why, "too many messages a second")
+		   : viewer.code == ECONNRESET,
+	   "a flood is dropped, in words unless it outran them: %s",
+	   viewer.why);
 	is(hall->gone_name, "bob", "its session is over");
 	/* More than once when the client has come back meanwhile. */
 	ok(hall->refused >= 1, "the server is told");
