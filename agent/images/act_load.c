@@ -52,24 +52,12 @@ static void load_clear(struct act *act)
 
 static int read_recipe(struct load *load, struct error *err)
 {
-	owned_fd int fd = contents_open(load->act.config->contents,
-					load->act.order.order, err);
 	owned(buffer_clear) struct buffer text;
-	ssize_t got = 1;
 
 	buffer_init(&text, RECIPE_BYTES_MAX);
-	if (fd < 0)
-		return -1;
-	while (got > 0) {
-		if (buffer_reserve(&text, 65536, err) < 0)
-			return -1;
-		got = read(fd, text.data + text.size, 65536);
-		if (got > 0)
-			text.size += (size_t)got;
-	}
-	if (got < 0)
-		return error_errno(err, "recipe");
-	if (recipe_parse(text.data, text.size, &load->recipe, err) < 0)
+	if (contents_text(load->act.config->contents, load->act.order.order,
+			  &text, err) < 0 ||
+	    recipe_parse(text.data, text.size, &load->recipe, err) < 0)
 		return -1;
 	load->known = true;
 	load->act.total = recipe_bytes(&load->recipe);
@@ -358,22 +346,14 @@ static void load_step(struct act *act)
 		fetch(load, recipe->entries[load->entry].content);
 }
 
-static void touch(const struct act *act, const char *hash)
-{
-	int fd = contents_open(act->config->contents, hash, NULL);
-
-	if (fd >= 0)
-		close(fd);
-}
-
 static void load_touch(struct act *act)
 {
 	const struct load *load = (struct load *)act;
 
-	touch(act, act->order.order);
+	contents_touch(act->config->contents, act->order.order);
 	for (size_t i = 0; i < load->recipe.entries_count; i++)
-		if (load->recipe.entries[i].content)
-			touch(act, load->recipe.entries[i].content);
+		contents_touch(act->config->contents,
+			       load->recipe.entries[i].content);
 }
 
 static int load_allowed(const struct act *act, struct error *err)

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CALL_MS 30000
 #define CONFIG_MAX (8 << 20)
@@ -52,23 +51,14 @@ static const cJSON *get(const cJSON *object, const char *name)
 static int read_config(struct contents *contents, const char *id,
 		       struct strings *layers, struct error *err)
 {
-	owned_fd int fd = contents_open(contents, id + strlen(ALGORITHM), err);
 	owned(buffer_clear) struct buffer text;
-	ssize_t got = 1;
 	cJSON *config;
 	int rc;
 
 	buffer_init(&text, CONFIG_MAX);
-	if (fd < 0)
+	if (contents_text(contents, id + strlen(ALGORITHM), &text, err) < 0)
 		return -1;
-	while (got > 0) {
-		if (buffer_reserve(&text, 65536, err) < 0)
-			return -1;
-		got = read(fd, text.data + text.size, 65536);
-		if (got > 0)
-			text.size += (size_t)got;
-	}
-	config = got < 0 ? NULL : codec_parse(text.data, text.size, err);
+	config = codec_parse(text.data, text.size, err);
 	if (!config)
 		return error_set(err, EPROTO, "%.20s: no config", id);
 	rc = add_layers(get(get(config, "rootfs"), "diff_ids"), layers, err);

@@ -405,13 +405,7 @@ int collect_list(const struct collect *collect, struct collected_file **files,
 
 void collect_touch(const struct collect *collect)
 {
-	for (size_t i = 0; i < collect->list.files_count; i++) {
-		const char *hash = collect->list.files[i].content;
-		int fd =
-			hash ? contents_open(collect->room.contents, hash, NULL)
-			     : -1;
-
-		if (fd >= 0)
-			close(fd);
-	}
+	for (size_t i = 0; i < collect->list.files_count; i++)
+		contents_touch(collect->room.contents,
+			       collect->list.files[i].content);
 }

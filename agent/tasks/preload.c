@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum phase {
 	WAITING,
@@ -316,15 +315,9 @@ void preloads_set(struct preloads *preloads, struct message_preload *wanted)
 
 void preloads_touch(const struct preloads *preloads)
 {
-	for (size_t i = 0; i < preloads->count; i++) {
-		const char *hash = preloads->items[i].spec.workspace;
-		int fd = hash ? contents_open(preloads->room.contents, hash,
-					      NULL)
-			      : -1;
-
-		if (fd >= 0)
-			close(fd);
-	}
+	for (size_t i = 0; i < preloads->count; i++)
+		contents_touch(preloads->room.contents,
+			       preloads->items[i].spec.workspace);
 }
 
 /* Life. */

@@ -19,6 +19,7 @@
 
 #define HASH_STEP (16 << 20) /* bytes hashed in a call; some 60 ms */
 #define HASH_PIECE (256 << 10)
+#define TEXT_PIECE (64 << 10)
 #define MIB 1048576.0
 #define FLUSH_BYTES                                                            \
 	(8 << 20) /* written out early, so that the end is quick               \
@@ -180,6 +181,33 @@ int contents_open(struct contents *contents, const char *hash,
 	if (fd >= 0)
 		futimens(fd, NULL);
 	return fd;
+}
+
+int contents_text(struct contents *contents, const char *hash,
+		  struct buffer *text, struct error *err)
+{
+	owned_fd int fd = contents_open(contents, hash, err);
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return -1;
+	while (got > 0) {
+		if (buffer_reserve(text, TEXT_PIECE, err) < 0)
+			return error_prefix(err, "content %.12s", hash);
+		got = read(fd, text->data + text->size, TEXT_PIECE);
+		if (got > 0)
+			text->size += (size_t)got;
+	}
+	text->data[text->size] = 0;
+	return got < 0 ? error_errno(err, "content %.12s", hash) : 0;
+}
+
+void contents_touch(struct contents *contents, const char *hash)
+{
+	int fd = hash ? contents_open(contents, hash, NULL) : -1;
+
+	if (fd >= 0)
+		close(fd);
 }
 
 int contents_expect(struct contents *contents, const char *hash,

@@ -18,6 +18,7 @@
 #ifndef PROTOCOL_CONTENT_CONTENTS_H
 #define PROTOCOL_CONTENT_CONTENTS_H
 
+#include "protocol/buffer.h"
 #include "protocol/error.h"
 #include "protocol/owned.h"
 
@@ -48,6 +49,13 @@ int contents_look(struct contents *contents, const char *hash, uint64_t *bytes,
 /* Open a whole one for reading, which counts as use; ENOENT. */
 int contents_open(struct contents *contents, const char *hash,
 		  struct error *err);
+
+/* A whole one into *text, whose limit bounds it (E2BIG); ENOENT. */
+int contents_text(struct contents *contents, const char *hash,
+		  struct buffer *text, struct error *err);
+
+/* Whoever needs it will use it; NULL, or one that is not here: nothing. */
+void contents_touch(struct contents *contents, const char *hash);
 
 /* Read size bytes at offset, also of one that is still coming. 1: done; 0: so
  * much has not come yet; ENOENT: there is nothing of it.

@@ -162,6 +162,32 @@ static void lies(struct contents *contents)
 	   "%s", err.text);
 }
 
+static void as_text(struct contents *contents)
+{
+	struct incoming *incoming = incoming_new(contents, NULL, 20, NULL);
+	owned(buffer_clear) struct buffer text;
+	char hash[CONTENT_HASH_SIZE];
+	struct error err = { 0 };
+
+	incoming_write(incoming, "some text", 9, NULL);
+	finish(incoming, hash, NULL);
+	incoming_free(incoming);
+	buffer_init(&text, 1 << 20);
+	is_int(contents_text(contents, hash, &text, &err), 0,
+	       "a whole one is read as text");
+	is(text.data, "some text", "all of it");
+	buffer_clear(&text);
+	buffer_init(&text, 4);
+	ok(contents_text(contents, hash, &text, &err) < 0 && err.code == E2BIG,
+	   "within its limit: %s", err.text);
+	ok(contents_text(contents, hash_of("none", 4), &text, &err) < 0 &&
+		   err.code == ENOENT,
+	   "one that is not here is none");
+	contents_touch(contents, hash_of("none", 4));
+	contents_touch(contents, NULL);
+	contents_touch(contents, hash);
+}
+
 static void found_out(struct contents *contents)
 {
 	struct incoming *incoming = incoming_new(contents, NULL, 20, NULL);
@@ -300,6 +326,7 @@ int main(void)
 	cut();
 	contents = contents_new(top, NULL);
 	lies(contents);
+	as_text(contents);
 	found_out(contents);
 	age(contents);
 	users(contents);
