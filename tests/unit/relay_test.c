@@ -362,6 +362,7 @@ static void refusals(struct world *world)
 		"blobs/uploads/" BLOB, "blobs/" BLOB "?digest=x/../..",
 	};
 	struct got got = { 0 };
+	char guess[400], *digit;
 	int before;
 
 	open_relay(world, 0);
@@ -370,6 +371,11 @@ static void refusals(struct world *world)
 		get(world, &got, below(world, bad[i]), NULL);
 		is_int(got.status, 404, "%s is not there", bad[i]);
 	}
+	snprintf(guess, sizeof(guess), "%s", below(world, "blobs/" BLOB));
+	digit = strstr(guess, "/blobs/") - 1;
+	*digit = *digit == '0' ? '1' : '0';
+	get(world, &got, guess, NULL);
+	is_int(got.status, 404, "nor anything for who guesses the name");
 	get(world, &got, "/v2/a/b/blobs/" BLOB, NULL);
 	is_int(got.status, 404, "nor is anything by the registry's name");
 	get(world, &got, "/", NULL);
