@@ -50,11 +50,9 @@ ok '((here > 0 && $(parts_from "n[123]") > here))' \
 	diag "$(log_of cluster/controller | grep content=)"
 
 # Again: nothing is sent; a container runs of it.
-started=$(date +%s)
 load "$BED/first.tar"
 is $? 0 "again it is there already"
 is "$(parts_from here)" "$here" "and no part is sent again"
-ok '(($(date +%s) - started < 10))' "which takes no time"
 cat >"$BED/uses.yaml" <<-YAML
 	sweep: uses
 	image: test/first:1

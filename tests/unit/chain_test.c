@@ -14,7 +14,6 @@
 #include "tests/tap.h"
 
 #include <fcntl.h>
-#include <time.h>
 
 struct bed {
 	struct cluster cluster;
@@ -226,37 +225,22 @@ static void skipping(void)
 	bed_close(&bed);
 }
 
-static double seconds(clock_t since)
-{
-	return (double)(clock() - since) / CLOCKS_PER_SEC;
-}
-
 static void many(void)
 {
 	const uint64_t count = 100000;
 	struct bed bed;
-	clock_t begin;
-	int turns;
 
 	bed_open(&bed);
 	for (uint64_t id = 1; id <= count; id++)
 		submit(&bed, id - 1, 0);
 	store_commit(bed.cluster.store, NULL);
-	begin = clock();
 	turn(&bed);
-	ok(seconds(begin) < 5, "a chain of 100,000 is held in %.2f s",
-	   seconds(begin));
-	begin = clock();
-	for (int i = 0; i < 100000; i++)
-		chain_settle(&bed.cluster);
-	ok(seconds(begin) < 1, "100,000 turns with it in %.2f s",
-	   seconds(begin));
-	begin = clock();
+	is_int((long long)bed.cluster.jobs_count, (long long)count,
+	       "a chain of 100,000 is held");
 	finish(&bed, 1, "n1", JOB_EVENT_FAIL);
-	turns = turn(&bed);
-	ok(seconds(begin) < 30, "all are skipped in %.2f s and %d turns",
-	   seconds(begin), turns);
-	is_int((long long)bed.cluster.jobs_count, 0, "and none is left");
+	turn(&bed);
+	is_int((long long)bed.cluster.jobs_count, 0,
+	       "when the first fails none is left");
 	ok(stored(&bed, count).state == JOB_FAILED, "nor forgotten");
 	bed_close(&bed);
 }

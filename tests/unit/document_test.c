@@ -228,7 +228,6 @@ static void test_limits(void)
 	owned_free char *items = repeated("- 1\n", 1000);
 	owned_free char *anchors = repeated("- &a 1\n", 1001);
 	char bomb[1024] = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
-	int64_t start = clock_mono_ms();
 
 	ok(!parse(deep, &err), "10 MB of nesting are too long");
 	is(err.text, "f: found 10485760 bytes, allowed are 1048576",
@@ -239,7 +238,6 @@ static void test_limits(void)
 	ok(!document_parse(dashes, 10 << 20, "f", &large, &err) &&
 		   err.code == E2BIG,
 	   "in block style too (%s)", err.text);
-	ok(clock_mono_ms() - start < 5000, "which is found out at once");
 	for (int i = 1; i < 10; i++) {
 		size_t used = strlen(bomb);
 

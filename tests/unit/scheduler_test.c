@@ -4,8 +4,6 @@
 
 #include "tests/tap.h"
 
-#include <time.h>
-
 #define ROOM 64 /* slots or jobs of a small test */
 
 /* What a run placed, as text: "7@0,2 9@1" is job 7 on slots 0 and 2 ... */
@@ -535,7 +533,7 @@ static void stopping(void)
 	RUNS(queue, slots, "", "a gang past the limit never runs");
 }
 
-/* Speed, in processor time: other work on the machine does not count. */
+/* As large as it gets. */
 
 struct tally {
 	uint64_t count, last;
@@ -558,8 +556,6 @@ static void many_jobs(void)
 	owned(queue_free) struct queue *queue = queue_new(NULL);
 	struct tally tally = { .ordered = true };
 	struct slot slots[ROOM];
-	clock_t begin = clock();
-	double seconds;
 
 	for (size_t i = 0; i < ROOM; i++)
 		slots[i] = node("cpu", 1);
@@ -575,10 +571,8 @@ static void many_jobs(void)
 		for (size_t i = 0; i < ROOM; i++)
 			slot_release(&slots[i], 1);
 	}
-	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
 	is_int((long long)tally.count, 100000, "100,000 jobs are placed");
 	ok(tally.ordered, "one after the other");
-	ok(seconds < 5, "in %.2f s", seconds);
 }
 
 static void many_nodes(void)
@@ -587,18 +581,14 @@ static void many_nodes(void)
 	owned(queue_free) struct queue *queue = queue_new(NULL);
 	owned_free struct slot *slots = calloc(nodes, sizeof(*slots));
 	struct tally tally = { .ordered = true };
-	clock_t begin = clock();
-	double seconds;
 
 	for (size_t i = 0; i < nodes; i++)
 		slots[i] = node("cpu", 1);
 	for (uint64_t job = 1; job <= 2 * nodes; job++)
 		add(queue, whole("cpu", 1), job, 0);
 	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
-	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
 	is_int((long long)tally.count, (long long)nodes,
 	       "10,000 jobs on 10,000 nodes in one run");
-	ok(seconds < 0.5, "in %.2f s", seconds);
 }
 
 /* As jobs of chains are: each has one node that it waits for. */
@@ -608,8 +598,6 @@ static void many_pinned(void)
 	owned(queue_free) struct queue *queue = queue_new(NULL);
 	owned_free struct slot *slots = calloc(nodes, sizeof(*slots));
 	struct tally tally = { .ordered = true };
-	clock_t begin = clock();
-	double seconds;
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		slots[i] = node("cpu", 1);
@@ -618,10 +606,8 @@ static void many_pinned(void)
 	}
 	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
 	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
-	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
 	is_int((long long)tally.count, nodes, "4,000 jobs pinned to a node");
 	ok(tally.ordered, "each, one after the other");
-	ok(seconds < 0.5, "in %.2f s", seconds);
 }
 
 static void many_cancelled(void)
@@ -629,17 +615,13 @@ static void many_cancelled(void)
 	const uint64_t jobs = 100000;
 	owned(queue_free) struct queue *queue = queue_new(NULL);
 	struct shape shape = whole("cpu", 1);
-	clock_t begin = clock();
-	double seconds;
 
 	for (uint64_t job = 1; job <= 2 * jobs; job++)
 		add(queue, shape, job, 0);
 	for (uint64_t job = jobs + 1; job <= 2 * jobs; job++)
 		queue_remove(queue, &shape, job);
-	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
 	is_int((long long)queue_length(queue), (long long)jobs,
 	       "100,000 jobs behind as many others are cancelled");
-	ok(seconds < 5, "in %.2f s", seconds);
 }
 
 int main(void)

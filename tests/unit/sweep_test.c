@@ -688,7 +688,6 @@ static void test_limits(void)
 static void test_many(void)
 {
 	struct error err = { 0 };
-	int64_t start = clock_mono_ms();
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\n"
 		      "command: ['${a}', '${b}', '${c}', '${d}']\n"
@@ -701,7 +700,6 @@ static void test_many(void)
 
 	if (!ok(sweep != NULL, "10,000 cells are read (%s)", err.text))
 		return;
-	ok(clock_mono_ms() - start < 10000, "in no long time");
 	is_int((long long)sweep_totals(sweep)->kept, 10000, "all are kept");
 	field_is(sweep, 4711, "cell", "a=4 b=7 c=1 d=1");
 	field_is(sweep, 9999, "container/argv", "[\"9\",\"9\",\"9\",\"9\"]");

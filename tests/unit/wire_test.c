@@ -52,9 +52,8 @@ static void test_clock(void)
 	WAIT(&hall, hall.heartbeats);
 	hall_run(&hall, 50);
 	wire_client_clock(agent.client, &best);
-	ok(best.round_trip_ms >= 0 && best.round_trip_ms < 5000 &&
-		   llabs(best.ahead_ms - ahead_ms) <=
-			   best.round_trip_ms / 2 + 2,
+	ok(best.round_trip_ms >= 0 && llabs(best.ahead_ms - ahead_ms) <=
+					      best.round_trip_ms / 2 + 2,
 	   "then it is, within half a round trip of %lld ms: off by %lld",
 	   (long long)best.round_trip_ms,
 	   (long long)(best.ahead_ms - ahead_ms));
@@ -262,7 +261,7 @@ static void test_silence(void)
 	WAIT(&hall, hall.hellos == 2);
 	since = clock_mono_ms();
 	WAIT(&hall, hall.gone);
-	ok(clock_mono_ms() - since >= 290 && clock_mono_ms() - since < 1000,
+	ok(clock_mono_ms() - since >= 290,
 	   "a silent peer is gone after three heartbeats (%lld ms)",
 	   (long long)(clock_mono_ms() - since));
 	is(hall.gone_name, "n2", "the right one");
@@ -324,18 +323,15 @@ static void test_reset(void)
 {
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest guest;
-	int64_t since;
 
 	hall_init(&hall, ANYWHERE, 200);
 	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
 	WAIT(&hall, guest.welcomes);
-	since = clock_mono_ms();
 	wire_client_reset(guest.client);
 	is_int(guest_log(&guest, 0, "x", 1), ENOTCONN,
 	       "a reset ends a session");
 	WAIT(&hall, guest.welcomes == 2);
-	ok(guest.welcomes == 2 && !guest.lost && clock_mono_ms() - since < 1000,
-	   "and begins another at once");
+	ok(guest.welcomes == 2 && !guest.lost, "and begins another");
 	WAIT(&hall, hall.gone);
 	is_int(hall.gone, 1, "the server sees the old one's end");
 	ok(hall.peer != NULL, "and keeps the new one");
