@@ -272,19 +272,6 @@ size_t queue_length(const struct queue *queue)
 	return queue->length;
 }
 
-/* A heap, each of whose entries is an entry of a lane's that may be the next of
- * all: the top of each lane, and those below entries that were taken.
- */
-struct ahead {
-	const struct lane *lane;
-	size_t at;
-};
-
-struct aheads {
-	struct ahead *heap;
-	size_t count;
-};
-
 static bool ahead_before(const struct ahead *a, const struct ahead *b)
 {
 	return queued_before(&a->lane->heap[a->at], &b->lane->heap[b->at]);
@@ -298,8 +285,7 @@ static void ahead_swap(struct aheads *aheads, size_t a, size_t b)
 	aheads->heap[b] = swap;
 }
 
-static void ahead_push(struct aheads *aheads, const struct lane *lane,
-		       size_t at)
+void aheads_push(struct aheads *aheads, struct lane *lane, size_t at)
 {
 	struct ahead *heap = aheads->heap;
 	size_t i = aheads->count;
@@ -311,7 +297,7 @@ static void ahead_push(struct aheads *aheads, const struct lane *lane,
 		ahead_swap(aheads, i, (i - 1) / 2);
 }
 
-static struct ahead ahead_pop(struct aheads *aheads)
+struct ahead aheads_pop(struct aheads *aheads)
 {
 	struct ahead *heap = aheads->heap, top = heap[0];
 	size_t i = 0;
@@ -342,16 +328,16 @@ int queue_copy(const struct queue *queue, size_t max, struct queue *to,
 	if (!heap)
 		return error_nomem(err, "queue");
 	for (size_t i = 0; i < queue->count; i++)
-		ahead_push(&aheads, &queue->lanes[i], 0);
+		aheads_push(&aheads, &queue->lanes[i], 0);
 	for (size_t n = 0; n < max && aheads.count; n++) {
-		struct ahead next = ahead_pop(&aheads);
+		struct ahead next = aheads_pop(&aheads);
 		const struct queued *job = &next.lane->heap[next.at];
 
 		if (queue_add(to, &next.lane->shape, job->job, job->priority,
 			      err) < 0)
 			return -1;
-		ahead_push(&aheads, next.lane, 2 * next.at + 1);
-		ahead_push(&aheads, next.lane, 2 * next.at + 2);
+		aheads_push(&aheads, next.lane, 2 * next.at + 1);
+		aheads_push(&aheads, next.lane, 2 * next.at + 2);
 	}
 	return 0;
 }

@@ -19,16 +19,32 @@ struct lane {
 	struct queued *heap;
 	uint32_t *places;   /* 2 * room; place in the heap + 1, or 0 */
 	size_t count, room; /* room is 0 or a power of two */
-	/* Of a run: */
-	bool blocked; /* its head does not fit */
-	size_t first; /* no slot (or pin, by number) before this one fits */
+	size_t first; /* no slot (or pin, by number) before it fits, in a run */
 };
 
 struct queue {
-	struct lane *lanes; /* few: jobs of a sweep are alike */
+	struct lane *lanes; /* few: jobs of a sweep are alike, but for pins */
 	size_t count, room;
 	size_t length;
 };
+
+/* A heap of places in lanes' heaps, each of which may be where the next job of
+ * all is. The caller has room for as many as it pushes.
+ */
+struct ahead {
+	struct lane *lane;
+	size_t at;
+};
+
+struct aheads {
+	struct ahead *heap;
+	size_t count;
+};
+
+/* A place behind the lane's last job is left out. */
+void aheads_push(struct aheads *aheads, struct lane *lane, size_t at);
+/* Of those that there are (count is not 0) the one whose job runs first. */
+struct ahead aheads_pop(struct aheads *aheads);
 
 /* Put the first `max` jobs of the queue into another one. */
 int queue_copy(const struct queue *queue, size_t max, struct queue *to,

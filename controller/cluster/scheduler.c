@@ -255,7 +255,6 @@ static void block(struct run *run, struct lane *lane)
 	const struct shape *shape = &lane->shape;
 	size_t of = candidates(shape, run->count);
 
-	lane->blocked = true;
 	if (shape_suiting(shape, run->slots, run->count, shape->nodes) <
 	    shape->nodes)
 		return;
@@ -267,30 +266,16 @@ static void block(struct run *run, struct lane *lane)
 	}
 }
 
-/* The lane whose head runs before all others that are not blocked. */
-static struct lane *next_lane(struct queue *queue)
-{
-	struct lane *first = NULL;
-
-	for (size_t i = 0; i < queue->count; i++) {
-		struct lane *lane = &queue->lanes[i];
-
-		if (!lane->blocked && lane->count &&
-		    (!first || queued_before(&lane->heap[0], &first->heap[0])))
-			first = lane;
-	}
-	return first;
-}
-
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		  avoid_fn *avoid, place_fn *place, void *arg,
 		  struct error *err)
 {
 	owned_free struct run *run = malloc(sizeof(*run));
 	owned_free bool *reserved = calloc(count + 1, sizeof(*reserved));
-	struct lane *lane;
+	owned_free struct ahead *heap = calloc(queue->count + 1, sizeof(*heap));
+	struct aheads heads = { heap, 0 };
 
-	if (!run || !reserved)
+	if (!run || !reserved || !heap)
 		return error_nomem(err, "scheduler");
 	run->queue = queue;
 	run->slots = slots;
@@ -300,16 +285,20 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->arg = arg;
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
-		queue->lanes[i].blocked = false;
 		queue->lanes[i].first = 0;
+		aheads_push(&heads, &queue->lanes[i], 0);
 	}
-	while ((lane = next_lane(queue))) {
+	while (heads.count) {
+		struct lane *lane = aheads_pop(&heads).lane;
 		uint64_t job = lane->heap[0].job;
 
-		if (!try_head(run, lane))
+		if (!try_head(run, lane)) {
 			block(run, lane);
-		else if (!place(arg, job, &lane->shape, run->placements))
+			continue;
+		}
+		if (!place(arg, job, &lane->shape, run->placements))
 			break;
+		aheads_push(&heads, lane, 0);
 	}
 	return 0;
 }

@@ -98,7 +98,8 @@ void queue_remove(struct queue *queue, const struct shape *shape, uint64_t job);
 size_t queue_length(const struct queue *queue);
 
 /* A job is placed: shape->nodes placements, which the slots already hold. It
- * is no longer queued. false: stop the run after this one.
+ * is no longer queued. false: stop the run after this one; only then may jobs
+ * have been queued meanwhile.
  */
 typedef bool place_fn(void *arg, uint64_t job, const struct shape *shape,
 		      const struct placement *placements);

@@ -96,12 +96,12 @@ static void filled(size_t jobs)
 	run(&bed);
 }
 
-/* Two jobs of a chain for each node, which can have no other. */
+/* Jobs of chains: each can have one node only, of 4000 at most. */
 static void pinned(size_t jobs)
 {
 	owned(bed_clear) struct bed bed;
 
-	bed_init(&bed, jobs / 2);
+	bed_init(&bed, jobs / 2 < 4000 ? jobs / 2 : 4000);
 	for (size_t job = 0; job < jobs; job++) {
 		uint32_t pin = (uint32_t)(job % bed.nodes);
 
