@@ -20,12 +20,13 @@ must cluster_up 2 hosts
 
 image=$BED/image
 must python_copy "$image" /usr/bin/tee
-# Telling: SEEN and a line of JSON.
+# Telling: SEEN and a line of JSON, in one write: two may tell at once.
 cat >"$image/usr/bin/seen.py" <<'END'
 import json, os, sys
-print("SEEN " + json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
+sys.stdout.write("SEEN " + json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
     "env": dict(os.environ), "config": json.load(open("ds_config_tmp.json"))
-    if os.path.exists("ds_config_tmp.json") else None}), flush=True)
+    if os.path.exists("ds_config_tmp.json") else None}) + "\n")
+sys.stdout.flush()
 END
 # torchrun starts its script on each device.
 cat >"$image/usr/bin/torchrun" <<'END'

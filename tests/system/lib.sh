@@ -170,9 +170,15 @@ like()
 	fi
 }
 
+# With what the daemons said last: nobody can look after a run elsewhere.
 die()
 {
+	local log
+
 	tap 1 "$*"
+	for log in "$BED"/*.log "$BED"/*/*.log; do
+		[[ ! -s $log ]] || diag "$(tail -n 6 -v "$log" | cut -c 1-300)"
+	done
 	exit 1
 }
 
