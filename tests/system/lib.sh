@@ -34,7 +34,8 @@
 #	run [-t SECONDS] COMMAND...	with a time limit (60) and no input; sets
 #				$rc (124: time out), $out, $err; the bytes are
 #				in $BED/out and $BED/err
-#	wait_for 'CONDITION' SECONDS	looks every 20 ms; fails with words
+#	wait_for 'CONDITION' SECONDS	looks every 20 ms; fails with words. A busy
+#				machine has three times as long.
 #
 # Processes
 #	spawn [-n NETNS] NAME COMMAND...   in the background, output to
@@ -243,11 +244,11 @@ run()
 
 wait_for()
 {
-	local end=$((${EPOCHREALTIME/[^0-9]/} + $2 * 1000000))
+	local end=$((${EPOCHREALTIME/[^0-9]/} + 3 * $2 * 1000000))
 
 	until eval "$1" &>/dev/null; do
 		if ((${EPOCHREALTIME/[^0-9]/} > end)); then
-			diag "waited $2 s in vain for: $1"
+			diag "waited $((3 * $2)) s in vain for: $1"
 			return 1
 		fi
 		sleep 0.02

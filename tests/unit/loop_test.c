@@ -217,7 +217,7 @@ static void test_both_ways(void)
 		zmq_watch_touch(pair.watch);
 		while (zmq_recv(pair.a, text, sizeof(text), ZMQ_DONTWAIT) > 0)
 			;
-		run_until(&pair, sent, 1000);
+		run_until(&pair, sent, 5000);
 		if (pair.got < sent)
 			break;
 	}
