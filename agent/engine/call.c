@@ -239,12 +239,15 @@ static bool end_stream(struct engine_call *call)
 	return false;
 }
 
-/* 0 with the tree or NULL where there is no body; -1 with *err. */
+/* 0 with the tree or NULL where there is no body; -1 with *err. Podman says one
+ * empty line when a tag is set.
+ */
 static int parse_answer(const struct http_answer *answer, cJSON **tree,
 			struct error *err)
 {
 	*tree = NULL;
-	if (!answer->size || answer->status == 304)
+	if (answer->status == 304 ||
+	    answer->size == strspn(answer->body, "\r\n"))
 		return 0;
 	*tree = codec_parse(answer->body, answer->size, err);
 	return *tree ? 0 : error_prefix(err, "engine's answer");

@@ -413,6 +413,10 @@ static void requests(struct world *world)
 				  err));
 	SENT("DELETE /v1.41/images/a?force=1 ",
 	     engine_image_remove(engine, "a", true, 5000, done, &outcome, err));
+	answer_with(world, 201, "\n"); /* as Podman does */
+	SENT("POST /v1.41/images/a/tag?repo=b&tag=c ",
+	     engine_image_tag(engine, "a", "b", "c", 5000, done, &outcome,
+			      err));
 	answer_with(world, 204, NULL);
 	SENT("POST /v1.41/containers/4bcd/start ",
 	     engine_container_start(engine, ID, 5000, done, &outcome, err));
