@@ -350,20 +350,28 @@ static int finish_ready(sd_event_source *source, void *arg)
 	return 0;
 }
 
-/* libcurl offers again what was not taken, from inside curl_easy_pause(). */
+/* libcurl offers again what was not taken, from inside curl_easy_pause(). A
+ * callback that refuses it there fails that, but ends no transfer.
+ */
 static int resume_ready(sd_event_source *source, void *arg)
 {
 	struct http *http = arg;
-	struct http_call *call;
+	struct http_call *call, *next;
+	CURLcode rc;
 
 	http->in_curl = true;
-	TAILQ_FOREACH(call, &http->calls, entry)
-	{
+	for (call = TAILQ_FIRST(&http->calls); call; call = next) {
+		next = TAILQ_NEXT(call, entry);
 		if (!call->resuming || call->state != CALL_RUNNING)
 			continue;
 		call->resuming = call->waits = false;
 		call->moved_ms = clock_mono_ms();
-		curl_easy_pause(call->easy, CURLPAUSE_CONT);
+		rc = curl_easy_pause(call->easy, CURLPAUSE_CONT);
+		if (rc == CURLE_OK)
+			continue;
+		call_error(call, rc);
+		curl_multi_remove_handle(http->multi, call->easy);
+		call_finish(call);
 	}
 	http->in_curl = false;
 	http_settle(http);

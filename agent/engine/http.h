@@ -28,10 +28,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <systemd/sd-event.h>
 
 #define HTTP_ANSWER_MAX (16 << 20)
 #define HTTP_HEADERS_MAX (64 << 10)
+#define HTTP_WAIT_MAX_S 900
 
 struct http;
 struct http_call;
@@ -121,6 +123,14 @@ int http_address(const char *host, bool tls, char **base, char **path,
  */
 bool http_header(const struct http_answer *answer, const char *name, char *to,
 		 size_t size);
+
+/* How many seconds a server wants us to wait before we ask again: its
+ * Retry-After, a number or a date, at most HTTP_WAIT_MAX_S. 0: it says nothing
+ * of it, or nothing that can be read, or that time is over. now: time(). Pure.
+ *
+ * Source: RFC 9110, "Retry-After".
+ */
+uint32_t http_wait_s(const struct http_answer *answer, time_t now);
 
 /* Append "?name=value", or "&name=value" behind an earlier '?'; value is
  * escaped.

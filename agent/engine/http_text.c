@@ -45,6 +45,26 @@ bool http_header(const struct http_answer *answer, const char *name, char *to,
 	return false;
 }
 
+uint32_t http_wait_s(const struct http_answer *answer, time_t now)
+{
+	char text[64], *end;
+	unsigned long wait_s = 0;
+	time_t date;
+
+	if (!http_header(answer, "Retry-After", text, sizeof(text)))
+		return 0;
+	if (isdigit((unsigned char)text[0])) {
+		wait_s = strtoul(text, &end, 10);
+		if (end[strspn(end, " \t")])
+			return 0;
+	} else if (isalpha((unsigned char)text[0])) {
+		date = curl_getdate(text, NULL);
+		if (date > now)
+			wait_s = (unsigned long)(date - now);
+	}
+	return wait_s < HTTP_WAIT_MAX_S ? (uint32_t)wait_s : HTTP_WAIT_MAX_S;
+}
+
 /* Addresses. */
 
 static int read_unix(const char *host, char **base, char **path,

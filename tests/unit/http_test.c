@@ -645,6 +645,32 @@ static void slow_readers(struct world *world)
 	outcome_reset(&slow.outcome);
 }
 
+/* One who does not take it at first, and then has no place for it. */
+static int full_data(void *arg, const void *bytes, size_t size,
+		     struct error *err)
+{
+	struct slow *slow = arg;
+
+	if (slow->pauses++)
+		return error_set(err, ENOSPC, "no place for it");
+	loop_timer(slow->loop, &slow->timer, 1, go_on, slow, NULL);
+	return 1;
+}
+
+static void full_readers(struct world *world)
+{
+	struct slow slow = { .loop = world->loop };
+
+	ask(world, &slow.outcome,
+	    REQUEST(.path = "/half", .stall_ms = 60000, .data = full_data,
+		    .data_arg = &slow));
+	ok(slow.outcome.err.code == ENOSPC,
+	   "who refuses what comes again ends it at once: %s",
+	   slow.outcome.err.text);
+	loop_source_free(&slow.timer);
+	outcome_reset(&slow.outcome);
+}
+
 /* One who has 100 kB at a time, with pauses. */
 struct scant {
 	struct outcome outcome; /* first: done() gets it */
@@ -718,6 +744,44 @@ static void scant_uploads(struct world *world)
 	outcome_reset(&scant.outcome);
 }
 
+/* 1795282710: Sat, 21 Nov 2026 17:38:30 GMT */
+static void waits(void)
+{
+	static const struct {
+		const char *header;
+		uint32_t wait_s;
+	} cases[] = {
+		{ "Retry-After: 7", 7 },
+		{ "retry-after:  8 \r\nX: 1", 8 },
+		{ "Retry-After: 0", 0 },
+		{ "Retry-After: 900", 900 },
+		{ "Retry-After: 86400", 900 },
+		{ "Retry-After: 99999999999999999999999999", 900 },
+		{ "Retry-After: Sat, 21 Nov 2026 17:39:00 GMT", 30 },
+		{ "Retry-After: Saturday, 21-Nov-26 17:39:00 GMT", 30 },
+		{ "Retry-After: Sat Nov 21 17:39:00 2026", 30 },
+		{ "Retry-After: Sun, 22 Nov 2026 17:39:00 GMT", 900 },
+		{ "Retry-After: Sat, 21 Nov 2026 17:38:00 GMT", 0 },
+		{ "Retry-After:", 0 },
+		{ "Retry-After: -5", 0 },
+		{ "Retry-After: 5s", 0 },
+		{ "Retry-After: 1.5", 0 },
+		{ "Retry-After: 5, 6", 0 },
+		{ "Retry-After: soon", 0 },
+		{ "Retry-After: Sat, 99 Nov 2026 99:99:99 GMT", 0 },
+		{ "X-Retry-After: 7", 0 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct http_answer answer = { .headers = cases[i].header };
+
+		is_int(http_wait_s(&answer, 1795282710), cases[i].wait_s,
+		       "\"%.*s\" is %u s", (int)strcspn(cases[i].header, "\r"),
+		       cases[i].header, cases[i].wait_s);
+	}
+}
+
 static void queries(void)
 {
 	owned(buffer_clear) struct buffer path;
@@ -747,7 +811,9 @@ int main(void)
 	uploads(&world);
 	unread_upload(&world);
 	slow_readers(&world);
+	full_readers(&world);
 	scant_uploads(&world);
+	waits();
 	queries();
 	close_world(&world);
 	return tap_done();
