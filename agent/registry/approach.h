@@ -8,7 +8,8 @@
  *
  * Source: Docker Engine API 1.41, "Get system information", RegistryConfig; a
  * registry counts as insecure when it is listed so, or when an address of its
- * name lies in one of InsecureRegistryCIDRs.
+ * name lies in one of InsecureRegistryCIDRs. With Podman, whose networks are
+ * none, the list has the prefixes of containers-registries.conf(5).
  */
 #ifndef AGENT_REGISTRY_APPROACH_H
 #define AGENT_REGISTRY_APPROACH_H
@@ -22,6 +23,7 @@ struct approach_way {
 	const char *host;
 	const struct credential *credential; /* nobody, where it is empty */
 	bool plain;       /* the engine goes there also without TLS */
+	bool loopback;    /* so it goes to any port of 127.0.0.1 */
 	bool gone;        /* what came with the job for it is no longer there */
 	const char *root; /* the engine's folder; NULL: not told */
 };

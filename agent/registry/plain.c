@@ -91,20 +91,55 @@ static bool has_networks(const cJSON *info)
 	return false;
 }
 
+/* Does it stand for a host, whatever the port, or for all below "*.domain"? */
+static bool covers(const char *prefix, const char *host)
+{
+	size_t size = strlen(prefix), length = strlen(host);
+
+	if (strncmp(prefix, "*.", 2) != 0)
+		return !strcmp(prefix, host);
+	return length > size - 1 &&
+	       !strcmp(host + length - (size - 1), prefix + 1);
+}
+
+/* Docker names each registry with its port. Podman has what its registries.conf
+ * has: prefixes, of which the longest counts.
+ */
+static const cJSON *config_for(const cJSON *info, const char *registry,
+			       const char *host)
+{
+	const cJSON *all = config_of(info, "IndexConfigs");
+	const cJSON *found = cJSON_GetObjectItemCaseSensitive(all, registry);
+	size_t longest = 0;
+	const cJSON *item;
+
+	if (found || !cJSON_GetObjectItemCaseSensitive(info, "BuildahVersion"))
+		return found;
+	cJSON_ArrayForEach(item, all)
+	{
+		size_t size = strlen(item->string);
+
+		if (size > longest && covers(item->string, host)) {
+			found = item;
+			longest = size;
+		}
+	}
+	return found;
+}
+
 enum plain plain_of(const cJSON *info, const char *registry)
 {
-	const cJSON *secure = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(config_of(info,
-							   "IndexConfigs"),
-						 registry),
-		"Secure");
+	const cJSON *secure;
 	char host[REFERENCE_HOST_MAX + 1];
 	struct place place;
 
-	if (cJSON_IsBool(secure))
-		return cJSON_IsFalse(secure) ? PLAIN_YES : PLAIN_NO;
 	snprintf(host, sizeof(host), "%.*s", (int)strcspn(registry, ":"),
 		 registry);
+	secure = cJSON_GetObjectItemCaseSensitive(config_for(info, registry,
+							     host),
+						  "Secure");
+	if (cJSON_IsBool(secure))
+		return cJSON_IsFalse(secure) ? PLAIN_YES : PLAIN_NO;
 	if (!strcmp(host, "localhost"))
 		snprintf(host, sizeof(host), "127.0.0.1");
 	if (place_of(host, &place))

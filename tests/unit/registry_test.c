@@ -169,6 +169,36 @@ static void plain(void)
 	cJSON_Delete(info);
 }
 
+/* Its registries.conf, as Podman 4.3 tells of it. */
+static void plain_podman(void)
+{
+	cJSON *info = cJSON_Parse(
+		"{\"RegistryConfig\":{\"InsecureRegistryCIDRs\":[],"
+		"\"Mirrors\":[],\"IndexConfigs\":{"
+		"\"127.0.0.1\":{\"Secure\":false},"
+		"\"r:5000\":{\"Secure\":true},\"r\":{\"Secure\":false},"
+		"\"*.lab\":{\"Secure\":false},\"tls.lab\":{\"Secure\":true},"
+		"\"s/folder\":{\"Secure\":false}}}}");
+
+	is_int(plain_of(info, "127.0.0.1:5000"), PLAIN_NO,
+	       "to Docker a name without port is no other with one");
+	cJSON_AddStringToObject(info, "BuildahVersion", "1.28.2");
+	ok(plain_of(info, "127.0.0.1:5000") == PLAIN_YES &&
+		   plain_of(info, "127.0.0.10:5000") == PLAIN_NO,
+	   "to Podman it is");
+	ok(plain_of(info, "r:5000") == PLAIN_NO &&
+		   plain_of(info, "r:5001") == PLAIN_YES,
+	   "unless there is more to say of the port");
+	ok(plain_of(info, "a.lab:5000") == PLAIN_YES &&
+		   plain_of(info, "tls.lab") == PLAIN_NO &&
+		   plain_of(info, "lab") == PLAIN_NO &&
+		   plain_of(info, "b.alab") == PLAIN_NO,
+	   "and a domain is what is below it");
+	is_int(plain_of(info, "s"), PLAIN_NO,
+	       "what is said of a folder is not said of its registry");
+	cJSON_Delete(info);
+}
+
 static void rooms(void)
 {
 	struct error err = { 0 };
@@ -270,6 +300,7 @@ int main(void)
 	many_layers();
 	challenges();
 	plain();
+	plain_podman();
 	rooms();
 	credentials();
 	return tap_done();
