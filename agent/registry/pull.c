@@ -43,6 +43,7 @@ struct pull {
 	struct approach *approach;
 	bool approached;
 	bool gone_login; /* the job's own is no longer there */
+	bool loopback;   /* the engine reaches a relay without TLS */
 	bool room_checked;
 	bool room_asked; /* that it be made */
 	struct keeper_wait *waits;
@@ -131,9 +132,34 @@ static bool final(const struct error *err)
 	case EKEYREJECTED:
 	case ENOSPC:
 	case ENOMEM:
+	case ENOTSUP:
 		return true;
 	}
 	return false;
+}
+
+/* Has it spoken? A relay knows nothing of an engine that is gone. */
+static bool from_engine(const struct error *err)
+{
+	return err->code != ECONNREFUSED && err->code != ECONNRESET &&
+	       err->code != EHOSTUNREACH;
+}
+
+/* A registry that says how long to wait knows best. It says so to us only, not
+ * to an engine that asks it by itself.
+ */
+static uint64_t pause_ms(const struct pull *pull, const struct error *err)
+{
+	uint64_t pause = pull->room->retry_ms;
+	uint64_t wanted = pull->repository && (pull->limit || pull->relay)
+				  ? repository_wait_ms(pull->repository)
+				  : 0;
+
+	if (err->code == EBUSY && !wanted)
+		pause *= PATIENCE;
+	for (uint32_t i = 1; i < pull->now.attempt; i++)
+		pause *= RETRY_FACTOR;
+	return pause > wanted ? pause : wanted;
 }
 
 static bool make_room(struct pull *pull, const struct error *why);
@@ -170,22 +196,23 @@ static void tell_gone(const struct pull *pull, struct error *err)
 static void failed(struct pull *pull, const struct error *failure)
 {
 	struct error err = *failure;
-	uint64_t pause = pull->room->retry_ms;
+	uint64_t pause;
 
 	judge(&err);
 	if (err.code == ENOSPC && make_room(pull, &err))
 		return;
-	if (pull->relay && !pull->relayed && err.code != ENOSPC)
+	if (pull->relay && !pull->relayed && err.code != ENOSPC &&
+	    from_engine(&err))
 		relay_error(pull->relay, &err);
 	tell_gone(pull, &err);
-	if (err.code == EBUSY)
-		pause *= PATIENCE;
-	for (uint32_t i = 1; i < pull->now.attempt; i++)
-		pause *= RETRY_FACTOR;
+	pause = pause_ms(pull, &err);
 	if (!final(&err) && pull->now.attempt < TRIES &&
 	    loop_timer(pull->room->loop, &pull->timer, pause, again, pull,
-		       NULL) == 0)
+		       NULL) == 0) {
+		log_info("image=%s again in %.1f s: %s", pull->reference,
+			 (double)pause / 1000, err.text);
 		return;
+	}
 	if (pull->now.attempt > 1)
 		error_prefix(&err, "image %.100s: after %u tries",
 			     pull->reference, pull->now.attempt);
@@ -334,6 +361,8 @@ static void engine_pull(struct pull *pull)
 		if (!tell(pull))
 			return;
 	}
+	if (relay)
+		relay_forget(pull->relay);
 	pull->call = engine_image_pull(pull->room->engine,
 				       relay ? pull->place : pull->target,
 				       relay ? NULL : pull->auth,
@@ -369,6 +398,11 @@ static int open_relay(struct pull *pull, const char *digest, struct error *err)
 				 "no rate can be kept here, as the engine is "
 				 "on another machine (preload_rate: 0 lets it "
 				 "pull without one)");
+	if (!pull->loopback)
+		return error_set(err, ENOTSUP,
+				 "no rate can be kept: the engine wants TLS of "
+				 "127.0.0.1 (preload_rate: 0 goes without; for "
+				 "Podman: insecure=true, in registries.conf)");
 	pull->relay = relay_new(pull->room->relays, pull->repository,
 				pull->limit, err);
 	if (!pull->relay)
@@ -442,6 +476,7 @@ static void approach_done(void *arg, const struct error *failure,
 	}
 	pull->approached = true;
 	pull->gone_login = way->gone;
+	pull->loopback = way->loopback;
 	pull->auth = credential_header(way->credential, pull->host);
 	if (way->root && pull->room->registries->local)
 		pull->root = strdup(way->root);

@@ -8,7 +8,8 @@
  * unless room can be made, which is tried once (agent/images/keeper.h). A
  * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
  * three times, with a pause of retry_ms and then of four times as much, fifteen
- * times as long when the registry has had too many requests. What no retry can
+ * times as long when the registry has had too many requests; or with the pause
+ * that it asks for where we hear it, which is with a rate. What no retry can
  * mend (no such image, no access, the policy, disk full) is final at once.
  *
  * A registry that does not answer us may still answer the engine, which may

@@ -107,12 +107,7 @@ static void manifest_done(void *arg, const struct error *failure,
 		take_manifest(query, answer);
 		return;
 	}
-	error_set(&err,
-		  status == 404                    ? ENOENT
-		  : status == 401 || status == 403 ? EACCES
-						   : EIO,
-		  "registry %s: HTTP status %d",
-		  repository_host(query->repository), status);
+	repository_refused(query->repository, status, &err);
 	finish(query, &err);
 }
 

@@ -39,7 +39,8 @@ struct registry_image {
 	"application/vnd.docker.distribution.manifest.v2+json"
 
 /* Runs from the loop, once. Exactly one of err and image is NULL. ENOENT: no
- * such image; EACCES: not for us; others as in http.h.
+ * such image; EACCES: not for us; EBUSY: too many requests; others as in
+ * http.h.
  */
 typedef void registry_done_fn(void *arg, const struct error *err,
 			      const struct registry_image *image);

@@ -18,8 +18,10 @@
 #include <sys/queue.h>
 
 #define SECRET_BYTES 16
-#define CONNECTIONS_MAX 32
+#define CONNECTIONS_MAX 128
+#define TRANSFERS_MAX 32
 #define IDLE_S 600          /* of a connection that nothing moves on */
+#define STRANGER_S 30       /* before it has named what we have */
 #define BLOCK (64 << 10)    /* at most given to the engine at once */
 #define AHEAD_MAX (1 << 20) /* read of a transfer and not given yet */
 #define REFILL_MS 20        /* until waiting transfers may go on */
@@ -42,6 +44,7 @@ struct relay {
 	bool visited; /* the engine was here */
 	struct error error;
 	TAILQ_HEAD(, transfer) transfers;
+	unsigned int count; /* of them */
 };
 
 /* One request of the engine's. */
@@ -86,6 +89,7 @@ static void wake(struct transfer *transfer)
 static void transfer_free(struct transfer *transfer)
 {
 	TAILQ_REMOVE(&transfer->relay->transfers, transfer, entry);
+	transfer->relay->count--;
 	repository_cancel(transfer->call);
 	buffer_clear(&transfer->ahead);
 	free(transfer);
@@ -187,19 +191,9 @@ static void fail(struct transfer *transfer, const struct error *err)
 	transfer->begun = true;
 }
 
-/* Whatever it is, the engine is told the same. */
-static void note_status(struct relay *relay, int status)
-{
-	error_set(&relay->error,
-		  status == 404                    ? ENOENT
-		  : status == 401 || status == 403 ? EACCES
-		  : status == 429                  ? EBUSY
-						   : EIO,
-		  "registry %s: HTTP status %d",
-		  repository_host(relay->repository), status);
-}
-
-/* The body of a blob has come already; any other is in the answer. */
+/* The body of a blob has come already; any other is in the answer. Whatever
+ * its status is, the engine is told the same.
+ */
 static void on_done(void *arg, const struct error *failure,
 		    const struct http_answer *answer)
 {
@@ -213,7 +207,8 @@ static void on_done(void *arg, const struct error *failure,
 		return;
 	}
 	if (answer->status / 100 != 2)
-		note_status(transfer->relay, answer->status);
+		repository_refused(transfer->relay->repository, answer->status,
+				   &transfer->relay->error);
 	if (!transfer->begun)
 		take_head(transfer, answer);
 	if (!answer->size)
@@ -351,6 +346,7 @@ static enum MHD_Result begin(struct relay *relay,
 	transfer->connection = connection;
 	buffer_init(&transfer->ahead, AHEAD_MAX);
 	TAILQ_INSERT_TAIL(&relay->transfers, transfer, entry);
+	relay->count++;
 	if (blob) {
 		if (!read_range(connection, range, sizeof(range))) {
 			transfer_free(transfer);
@@ -387,7 +383,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
 	const char *wanted = NULL;
 	bool head = !strcmp(method, "HEAD");
 
-	relay->visited = true;
 	if (transfer) {
 		if (transfer->begun)
 			return give(transfer);
@@ -396,12 +391,19 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
 	}
 	if (strcmp(method, "GET") != 0 && !head)
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "{}");
-	if (!strcmp(url, "/v2/"))
+	if (!strcmp(url, "/v2/")) {
+		relay->visited = true;
 		return say(connection, MHD_HTTP_OK, "{}");
+	}
 	/* How large a blob is, nobody asks who was told by the manifest. */
 	if (!is_served(relay, url, &wanted) ||
 	    (head && !strncmp(wanted, "blobs/", 6)))
 		return say(connection, MHD_HTTP_NOT_FOUND, "{}");
+	relay->visited = true;
+	if (relay->count == TRANSFERS_MAX)
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "{}");
+	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+				  (unsigned int)IDLE_S);
 	return begin(relay, connection, wanted, (struct transfer **)state);
 }
 
@@ -457,7 +459,7 @@ static int open_server(struct relay *relay, struct error *err)
 				 NULL, MHD_OPTION_CONNECTION_LIMIT,
 				 (unsigned int)CONNECTIONS_MAX,
 				 MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned int)IDLE_S, MHD_OPTION_END);
+				 (unsigned int)STRANGER_S, MHD_OPTION_END);
 	if (!relay->daemon)
 		return error_errno(err, "relay: no server on %s", RELAY_HOST);
 	rc = sd_event_add_io(relay->relays->loop, &relay->io,
@@ -519,6 +521,11 @@ void relay_free(struct relay *relay)
 const char *relay_name(const struct relay *relay)
 {
 	return relay->name;
+}
+
+void relay_forget(struct relay *relay)
+{
+	relay->error = (struct error){ 0 };
 }
 
 bool relay_error(const struct relay *relay, struct error *err)

@@ -42,6 +42,9 @@ const char *relay_name(const struct relay *relay);
 
 void relay_rate(struct relay *relay, uint64_t rate);
 
+/* A pull through it begins: what went wrong before counts no more. */
+void relay_forget(struct relay *relay);
+
 /* Why a pull through it failed, if it knows better than the engine: the
  * registry's last failure, or that the engine never came. false: it does not.
  */

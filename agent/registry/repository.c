@@ -3,6 +3,7 @@
 #include "agent/registry/repository.h"
 
 #include "protocol/codec.h"
+#include "protocol/file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -27,8 +28,8 @@ struct repository_call {
 	unsigned int requests;
 	bool authorized;        /* 401 was answered once */
 	struct http *token;     /* who gives out tokens */
-	struct http *elsewhere; /* where the registry sent us, or NULL */
-	char *place;            /* the path there */
+	struct http *elsewhere; /* the host that the registry sent us to */
+	char *place;            /* the path there, or here; NULL: the first */
 	struct http_call *http;
 };
 
@@ -37,12 +38,14 @@ struct repository {
 	struct http *http;
 	char host[REFERENCE_HOST_MAX + 1];
 	char path[REFERENCE_PATH_MAX + 1];
+	char base[BASE_MAX]; /* of its URLs */
 	char *authorities;
 	struct credential credential;
 	char *authorization; /* the header, once it was asked for */
 	bool plain;
 	bool tls;
-	bool answered; /* so this is how it is reached */
+	bool answered;         /* so this is how it is reached */
+	int64_t wait_until_ms; /* it wants us to */
 	TAILQ_HEAD(, repository_call) calls;
 };
 
@@ -65,6 +68,26 @@ static void finish(struct repository_call *call, const struct error *err,
 static void fail(struct repository_call *call, const struct error *err)
 {
 	finish(call, err, NULL);
+}
+
+static void note_wait(struct repository *repository,
+		      const struct http_answer *answer)
+{
+	bool busy = answer->status == 429 || answer->status == 503;
+	uint32_t wait_s = busy ? http_wait_s(answer, time(NULL)) : 0;
+
+	if (wait_s)
+		repository->wait_until_ms =
+			clock_mono_ms() + (int64_t)wait_s * 1000;
+}
+
+/* Below the registry's own API. What it keeps beside that, behind signed URLs,
+ * is told as little of us as if it were elsewhere.
+ */
+static bool is_home(const struct repository_call *call)
+{
+	return !call->elsewhere &&
+	       (!call->place || !strncmp(call->place, "/v2/", 4));
 }
 
 /* Servers. */
@@ -93,12 +116,11 @@ static int connect_to(struct repository *repository, struct error *err)
 {
 	const char *host =
 		strcmp(repository->host, HUB) ? repository->host : HUB_HOST;
-	char base[BASE_MAX];
 
-	snprintf(base, sizeof(base), "http%s://%s", repository->tls ? "s" : "",
-		 host);
+	snprintf(repository->base, sizeof(repository->base), "http%s://%s",
+		 repository->tls ? "s" : "", host);
 	http_free(repository->http);
-	repository->http = server(repository, base, err);
+	repository->http = server(repository, repository->base, err);
 	return repository->http ? 0 : -1;
 }
 
@@ -146,7 +168,7 @@ bool repository_challenge(const char *header, const char *name, char *to,
 	quoted = *at == '"';
 	at += quoted;
 	while (*at && used + 1 < size &&
-	       (quoted ? *at != '"' : *at != ',' && !isspace(*at))) {
+	       (quoted ? *at != '"' : !strchr(", \t", *at))) {
 		if (!isprint((unsigned char)*at))
 			return false;
 		to[used++] = *at++;
@@ -180,7 +202,9 @@ static void token_done(void *arg, const struct error *failure,
 	struct repository *repository = call->repository;
 	struct error err;
 
-	if (failure || answer->status != 200) {
+	if (failure || answer->status / 100 != 2) {
+		if (answer)
+			note_wait(repository, answer);
 		finish(call, failure, answer);
 		return;
 	}
@@ -259,13 +283,15 @@ static bool authorize(struct repository_call *call,
 	struct error err;
 	int rc;
 
-	if (call->authorized || call->elsewhere ||
+	if (call->authorized || !is_home(call) ||
 	    !http_header(answer, "WWW-Authenticate", challenge,
 			 sizeof(challenge)))
 		return false;
 	call->authorized = true;
 	if (!strncasecmp(challenge, "Bearer ", 7)) {
 		rc = ask_token(call, challenge, &err);
+	} else if (strncasecmp(challenge, "Basic", 5) != 0) {
+		return false;
 	} else {
 		secret_free(repository->authorization);
 		repository->authorization =
@@ -282,27 +308,39 @@ static bool authorize(struct repository_call *call,
 /* Asking. */
 
 /* Elsewhere: nobody there is told who we are. */
-static void go_elsewhere(struct repository_call *call,
-			 const struct http_answer *answer)
+static int find_place(struct repository_call *call,
+		      const struct http_answer *answer, struct error *err)
 {
 	const struct repository *repository = call->repository;
 	char url[URL_MAX], base[BASE_MAX];
-	const char *path;
-	struct error err;
+	const char *path = url;
 
 	if (!http_header(answer, "Location", url, sizeof(url)) ||
-	    !split_url(repository, url, base, sizeof(base), &path)) {
-		error_set(&err, EPROTO,
-			  "registry %s: it sends us to no place that we go to",
-			  repository->host);
-		fail(call, &err);
-		return;
-	}
-	http_free(call->elsewhere);
+	    ((url[0] != '/' || url[1] == '/') &&
+	     !split_url(repository, url, base, sizeof(base), &path)))
+		return error_set(err, EPROTO,
+				 "registry %s: it sends us to no place that we "
+				 "go to",
+				 repository->host);
 	free(call->place);
 	call->place = strdup(*path == '/' ? path : "/");
-	call->elsewhere = server(repository, base, &err);
-	if (!call->elsewhere || send(call, &err) < 0)
+	if (!call->place)
+		return error_nomem(err, "registry");
+	if (path == url) /* the same host */
+		return 0;
+	http_free(take(call->elsewhere));
+	if (!strcmp(base, repository->base))
+		return 0;
+	call->elsewhere = server(repository, base, err);
+	return call->elsewhere ? 0 : -1;
+}
+
+static void go_elsewhere(struct repository_call *call,
+			 const struct http_answer *answer)
+{
+	struct error err;
+
+	if (find_place(call, answer, &err) < 0 || send(call, &err) < 0)
 		fail(call, &err);
 }
 
@@ -332,6 +370,7 @@ static void answered(void *arg, const struct error *failure,
 		return;
 	}
 	repository->answered = true;
+	note_wait(repository, answer);
 	if (answer->status == 401 && authorize(call, answer))
 		return;
 	if (answer->status / 100 == 3 && answer->status != 304)
@@ -366,12 +405,12 @@ static int send(struct repository_call *call, struct error *err)
 		path = NULL;
 		return error_nomem(err, "registry");
 	}
+	request.path = call->place ? call->place : path;
 	if ((wanted->header &&
 	     strings_add(&headers, wanted->header, err) < 0) ||
-	    (!call->elsewhere && repository->authorization &&
+	    (is_home(call) && repository->authorization &&
 	     strings_add(&headers, repository->authorization, err) < 0))
 		return -1;
-	request.path = call->elsewhere ? call->place : path;
 	call->http =
 		http_send(call->elsewhere ? call->elsewhere : repository->http,
 			  &request, err);
@@ -479,4 +518,23 @@ void repository_close(struct repository *repository)
 const char *repository_host(const struct repository *repository)
 {
 	return repository->host;
+}
+
+uint64_t repository_wait_ms(const struct repository *repository)
+{
+	int64_t left_ms = repository->wait_until_ms - clock_mono_ms();
+
+	return repository->wait_until_ms && left_ms > 0 ? (uint64_t)left_ms : 0;
+}
+
+int repository_refused(const struct repository *repository, int status,
+		       struct error *err)
+{
+	return error_set(err,
+			 status == 404                    ? ENOENT
+			 : status == 401 || status == 403 ? EACCES
+			 : status == 429                  ? EBUSY
+							  : EIO,
+			 "registry %s: HTTP status %d", repository->host,
+			 status);
 }

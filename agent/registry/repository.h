@@ -41,6 +41,18 @@ OWNED_POINTER(struct repository, repository_close)
 /* "docker.io", "10.0.0.1:5000" */
 const char *repository_host(const struct repository *repository);
 
+/* How long it wants us to wait from now on before we ask again, at most
+ * HTTP_WAIT_MAX_S: by the Retry-After of a 429 or 503, its own or of a place
+ * that it sent us to. 0: it does not say.
+ */
+uint64_t repository_wait_ms(const struct repository *repository);
+
+/* What an answer of another status than 2xx means: ENOENT, EACCES, EBUSY (too
+ * many requests) or EIO. Always -1.
+ */
+int repository_refused(const struct repository *repository, int status,
+		       struct error *err);
+
 struct repository_request {
 	const char *path;    /* "manifests/<tag or digest>", "blobs/<digest>" */
 	const char *header;  /* one more, "Name: value"; NULL: none */

@@ -18,6 +18,7 @@
 #define BLOB "sha256:" HEX
 #define OWNER "0123456789abcdef"
 #define BIG (8 << 20)
+#define STRANGERS 100
 #define MANIFEST "{\"layers\":[{\"digest\":\"" BLOB "\",\"size\":8388608}]}"
 
 struct world {
@@ -288,23 +289,30 @@ static bool is_big(const struct world *world, const struct got *got)
 	       !memcmp(got->body.data, world->big, BIG);
 }
 
-/* Some engines ask for the head of a manifest first. */
-static void head_only(struct world *world)
+static int connect_to(struct world *world)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	char text[2048] = "", length[64];
-	size_t used = 0;
-	ssize_t got = 1;
 
 	address.sin_port = htons(
 		(uint16_t)strtoul(strchr(relay_name(world->relay), ':') + 1,
 				  NULL, 10));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		exit(1);
+	return fd;
+}
+
+/* Some engines ask for the head of a manifest first. */
+static void head_only(struct world *world)
+{
+	int fd = connect_to(world);
+	char text[2048] = "", length[64];
+	size_t used = 0;
+	ssize_t got = 1;
+
 	dprintf(fd, "HEAD %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 		below(world, "manifests/" BLOB));
 	while (got && used < sizeof(text) - 1) {
@@ -359,7 +367,8 @@ static void refusals(struct world *world)
 		"blobs/latest",        "manifests/latest",
 		"blobs/" BLOB "/x",    "blobs/../manifests/" BLOB,
 		"tags/list",           "blobs/sha256:..",
-		"blobs/uploads/" BLOB, "blobs/" BLOB "?digest=x/../..",
+		"blobs/uploads/" BLOB, "blobs/" BLOB "%2fx",
+		"%2e%2e/blobs/" BLOB,  "blobs/" BLOB "%0d%0aX:%20y",
 	};
 	struct got got = { 0 };
 	char guess[400], *digit;
@@ -367,7 +376,7 @@ static void refusals(struct world *world)
 
 	open_relay(world, 0);
 	before = fake_engine_requests(world->registry);
-	for (size_t i = 0; i + 1 < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		get(world, &got, below(world, bad[i]), NULL);
 		is_int(got.status, 404, "%s is not there", bad[i]);
 	}
@@ -387,6 +396,9 @@ static void refusals(struct world *world)
 	is_int(got.status, 400, "a range of something else is refused");
 	is_int(fake_engine_requests(world->registry), before,
 	       "the registry hears nothing of all that");
+	get(world, &got, below(world, "blobs/" BLOB "?digest=x/../.."), NULL);
+	ok(is_big(world, &got) && !strncmp(world->seen, "/big?x=1 ", 9),
+	   "nor of a question behind a name");
 	buffer_clear(&got.body);
 	close_relay(world);
 }
@@ -413,10 +425,33 @@ static void failures(struct world *world)
 	is_int(got.status, 502, "who cannot be reached, cannot");
 	ok(relay_error(world->relay, &err) && err.code == ECONNREFUSED,
 	   "with the reason: %s", err.text);
+	relay_forget(world->relay);
+	ok(!relay_error(world->relay, &err),
+	   "which is no reason for what fails later");
 	buffer_clear(&got.body);
 	close_relay(world);
 	world->elsewhere = fake_server_new(world->loop, &world->other_port,
 					   elsewhere_script, world);
+}
+
+/* Who only knows the port, as any program here can. */
+static void strangers(struct world *world)
+{
+	int fds[STRANGERS];
+	struct got got = { 0 };
+
+	open_relay(world, 0);
+	for (int i = 0; i < STRANGERS; i++) {
+		fds[i] = connect_to(world);
+		dprintf(fds[i], "GET /v2/ HT");
+	}
+	get(world, &got, below(world, "blobs/" BLOB), NULL);
+	ok(is_big(world, &got), "%d who only hold a line are in nobody's way",
+	   STRANGERS);
+	for (int i = 0; i < STRANGERS; i++)
+		close(fds[i]);
+	buffer_clear(&got.body);
+	close_relay(world);
 }
 
 static int64_t timed(struct world *world, struct got *got)
@@ -512,6 +547,7 @@ int main(void)
 	passing_on(&world);
 	refusals(&world);
 	failures(&world);
+	strangers(&world);
 	rates(&world);
 	names(&world);
 	close_world(&world);

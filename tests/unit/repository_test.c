@@ -20,16 +20,30 @@ struct world {
 	const char *token;     /* their answer */
 	const char *challenge; /* format with the port */
 	int answer;            /* of the manifest, once we are let in */
+	const char *more;      /* a line of its head; NULL: none */
 	/* What it saw. */
 	int token_requests;
 	bool told_to_tokens;   /* name and password, there */
 	bool told_to_registry; /* here */
 	char asked[300];       /* the path of the token */
+	char there[300];       /* head of what was asked where it sent us */
 	/* What came of it. */
 	int done;
 	struct error err;
 	int got;
+	uint64_t wait_ms;
 };
+
+static void answer_with(struct fake_exchange *exchange, int status,
+			const char *line)
+{
+	char text[700];
+
+	snprintf(text, sizeof(text),
+		 "HTTP/1.1 %d Word\r\n%s%sContent-Length: 2\r\n\r\n{}", status,
+		 line ? line : "", line ? "\r\n" : "");
+	fake_raw(exchange, text, strlen(text));
+}
 
 static void script(void *arg, struct fake_exchange *exchange,
 		   const struct fake_request *request)
@@ -42,13 +56,22 @@ static void script(void *arg, struct fake_exchange *exchange,
 		world->told_to_tokens = strstr(request->headers, BASIC);
 		snprintf(world->asked, sizeof(world->asked), "%s",
 			 request->path);
-		fake_answer(exchange, world->status, world->token);
+		if (world->status == 429)
+			answer_with(exchange, 429, "Retry-After: 20");
+		else
+			fake_answer(exchange, world->status, world->token);
+		return;
+	}
+	if (strstr(request->path, "/there")) {
+		snprintf(world->there, sizeof(world->there), "%s\r\n%s",
+			 request->path, request->headers);
+		fake_answer(exchange, 200, "{}");
 		return;
 	}
 	world->told_to_registry |= strstr(request->headers, BASIC) != NULL;
 	if (strstr(request->headers, "Authorization: Bearer good\r\n") ||
 	    (!world->status && strstr(request->headers, BASIC))) {
-		fake_answer(exchange, world->answer, "{}");
+		answer_with(exchange, world->answer, world->more);
 		return;
 	}
 	snprintf(realm, sizeof(realm), world->challenge, world->port);
@@ -92,6 +115,7 @@ static int ask(struct world *world)
 	repository_ask(repository, &request, NULL);
 	while (!world->done)
 		sd_event_run(world->loop, UINT64_MAX);
+	world->wait_ms = repository_wait_ms(repository);
 	return world->err.code ? -1 : world->got;
 }
 
@@ -105,6 +129,9 @@ static void let_in(struct world *world)
 	   "who is told what it is for");
 	world->token = "{\"access_token\":\"good\"}";
 	is_int(ask(world), 200, "a token by its other name will do");
+	world->status = 201;
+	is_int(ask(world), 200, "so will one that was made");
+	world->status = 200;
 	world->answer = 429;
 	is_int(ask(world), 429, "what the registry says then is its answer");
 	world->answer = 200;
@@ -112,6 +139,9 @@ static void let_in(struct world *world)
 	world->challenge = "Basic realm=\"x\"";
 	ok(ask(world) == 200 && world->told_to_registry,
 	   "one that wants the password itself gets it");
+	world->challenge = "Digest realm=\"x\"";
+	ok(ask(world) == 401 && !world->told_to_registry,
+	   "but not one that wants something made of it");
 }
 
 static void kept_out(struct world *world)
@@ -155,6 +185,61 @@ static void kept_out(struct world *world)
 	   "soon: after %d tokens", world->token_requests);
 }
 
+/* A place of its own, and one beside its API, as a store with signed URLs. */
+static void sent_on(struct world *world)
+{
+	char line[200];
+
+	world->status = 200;
+	world->token = "{\"token\":\"good\"}";
+	world->answer = 307;
+	world->more = "Location: /v2/me/there";
+	is_int(ask(world), 200, "it may send us to another path of its own");
+	ok(strstr(world->there, "Bearer good"), "where it knows us still");
+	snprintf(line, sizeof(line),
+		 "Location: http://127.0.0.1:%u/v2/me/there?x=1", world->port);
+	world->more = line;
+	ok(ask(world) == 200 && strstr(world->there, "Bearer good") &&
+		   !strncmp(world->there, "/v2/me/there?x=1\r", 17),
+	   "also by its whole name");
+	world->more = "Location: /store/there?signed=1";
+	ok(ask(world) == 200 && !strcasestr(world->there, "authorization"),
+	   "but what is none of its API is told nothing");
+	snprintf(line, sizeof(line), "Location: http://localhost:%u/v2/there",
+		 world->port);
+	world->more = line;
+	ok(ask(world) == 200 && !strcasestr(world->there, "authorization"),
+	   "nor is anybody with another name");
+	world->more = "Location: //127.0.0.1/there";
+	ok(ask(world) < 0 && world->err.code == EPROTO,
+	   "half a name is no place: %s", world->err.text);
+	world->more = "Location: /v2/me/x/manifests/1";
+	ok(ask(world) < 0 && world->err.code == EPROTO, "nor is a circle: %s",
+	   world->err.text);
+}
+
+static void asked_to_wait(struct world *world)
+{
+	world->answer = 429;
+	world->more = "Retry-After: 10";
+	ok(ask(world) == 429 && world->wait_ms > 1 && world->wait_ms <= 10000,
+	   "how long it wants us to wait is known");
+	world->answer = 503;
+	world->more = "Retry-After: 100000";
+	ok(ask(world) == 503 && world->wait_ms > 800000 &&
+		   world->wait_ms <= 900000,
+	   "but nobody waits longer than a quarter of an hour");
+	world->answer = 404;
+	ok(ask(world) == 404 && !world->wait_ms, "nor for what is not there");
+	world->answer = 429;
+	world->more = "Retry-After: later";
+	ok(ask(world) == 429 && !world->wait_ms, "nor for a word");
+	world->more = NULL;
+	world->status = 429;
+	ok(ask(world) == 429 && world->wait_ms > 10000,
+	   "those who give out tokens may have it, too");
+}
+
 int main(void)
 {
 	struct world world = {
@@ -175,6 +260,8 @@ int main(void)
 	reference_parse(name, &world.reference, NULL);
 	let_in(&world);
 	kept_out(&world);
+	sent_on(&world);
+	asked_to_wait(&world);
 	fake_engine_free(world.registry);
 	sd_event_unref(world.loop);
 	return tap_done();
