@@ -196,6 +196,8 @@ must proxy_up slow "$locked" stall 60000
 slow=$PROXY
 must cp -r "$BED/certs/$locked" "$BED/certs/$slow"
 must login_file "$BED/slow.json" "$slow" "$secret"
+# As long as a container is there, so are the layers.
+must wait_for "[[ \$(jobs_get $SWEEP '.[0].removed') == true ]]" 20
 dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
 sweep rekeyed "image: $slow/secret/tool:1"
 must order rekeyed --registry-auth="$BED/slow.json"
