@@ -528,15 +528,32 @@ void relay_forget(struct relay *relay)
 	relay->error = (struct error){ 0 };
 }
 
+static bool awaits_registry(const struct relay *relay)
+{
+	const struct transfer *transfer;
+
+	TAILQ_FOREACH(transfer, &relay->transfers, entry)
+	{
+		if (transfer->call && !transfer->ahead.size)
+			return true;
+	}
+	return false;
+}
+
 bool relay_error(const struct relay *relay, struct error *err)
 {
+	bool silent = err->code == ETIMEDOUT && awaits_registry(relay);
+
 	if (relay->error.code)
 		*err = relay->error;
+	else if (silent)
+		error_set(err, ETIMEDOUT, "registry %s: nothing more comes",
+			  repository_host(relay->repository));
 	else if (!relay->visited)
 		error_set(err, EHOSTUNREACH,
 			  "the engine does not reach %s of this machine, so "
 			  "that no rate can be kept (preload_rate: 0 lets it "
 			  "pull without one)",
 			  RELAY_HOST);
-	return relay->error.code || !relay->visited;
+	return relay->error.code || silent || !relay->visited;
 }

@@ -45,8 +45,9 @@ void relay_rate(struct relay *relay, uint64_t rate);
 /* A pull through it begins: what went wrong before counts no more. */
 void relay_forget(struct relay *relay);
 
-/* Why a pull through it failed, if it knows better than the engine: the
- * registry's last failure, or that the engine never came. false: it does not.
+/* Why a pull through it failed, if it knows better than the engine, whose word
+ * is in *err: the registry's last failure, that it sends nothing, or that the
+ * engine never came. false: it does not, and *err stays.
  */
 bool relay_error(const struct relay *relay, struct error *err);
 

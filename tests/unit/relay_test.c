@@ -36,6 +36,7 @@ struct world {
 	int tokens;      /* given out */
 	int valid;       /* the token that counts */
 	struct fake_exchange *held;
+	bool silent;       /* the place elsewhere says no word */
 	char removed[400]; /* the last name taken away */
 	char names[1000];  /* RepoDigests, as JSON */
 	int lists;
@@ -104,6 +105,8 @@ static void elsewhere_script(void *arg, struct fake_exchange *exchange,
 
 	snprintf(world->seen, sizeof(world->seen), "%s %s", request->path,
 		 request->headers);
+	if (world->silent)
+		return;
 	snprintf(head, sizeof(head),
 		 "HTTP/1.1 %s\r\nContent-Length: %d\r\n%s\r\n",
 		 part ? "206 Part" : "200 OK", part ? 8 : BIG,
@@ -426,12 +429,35 @@ static void failures(struct world *world)
 	ok(relay_error(world->relay, &err) && err.code == ECONNREFUSED,
 	   "with the reason: %s", err.text);
 	relay_forget(world->relay);
+	error_set(&err, ETIMEDOUT, "engine: no byte");
 	ok(!relay_error(world->relay, &err),
 	   "which is no reason for what fails later");
 	buffer_clear(&got.body);
 	close_relay(world);
 	world->elsewhere = fake_server_new(world->loop, &world->other_port,
 					   elsewhere_script, world);
+}
+
+static void silence(struct world *world)
+{
+	struct got got = { 0 };
+	struct error err;
+
+	open_relay(world, 0);
+	world->silent = true;
+	*world->seen = 0;
+	begin(world, &got, "GET", below(world, "blobs/" BLOB), NULL);
+	while (!*world->seen)
+		sd_event_run(world->loop, UINT64_MAX);
+	error_set(&err, EIO, "engine: something else");
+	ok(!relay_error(world->relay, &err),
+	   "an engine that fails while bytes are to come says why itself");
+	error_set(&err, ETIMEDOUT, "engine: no byte");
+	ok(relay_error(world->relay, &err) &&
+		   !strncmp(err.text, "registry 127.0.0.1:", 19),
+	   "one that waits in vain waits for the registry: %s", err.text);
+	world->silent = false;
+	close_relay(world);
 }
 
 /* Who only knows the port, as any program here can. */
@@ -547,6 +573,7 @@ int main(void)
 	passing_on(&world);
 	refusals(&world);
 	failures(&world);
+	silence(&world);
 	strangers(&world);
 	rates(&world);
 	names(&world);
