@@ -13,7 +13,7 @@ must cluster_up 1
 must registry_up
 open=$REGISTRY
 engine=$(node_engine 1)
-for image in a=6 b=6 c=6 d=100 e=6; do
+for image in a=6 b=6 c=6 d=100 e=6 f=6; do
 	name=${image%=*}
 	must random_image "$engine" "$open/$name:1" "${image#*=}"
 	must dk "$engine" push -q "$open/$name:1" >/dev/null
@@ -137,6 +137,29 @@ relayed() # the names that relays left
 }
 ok 'wait_for "! relayed" 30' "and by no other"
 touch "$BED/host/rated-a" "$BED/host/rated-e"
+must wait_sweep "$SWEEP" 60
+
+# Cut in the middle it goes on; and an agent that is killed while the engine has
+# the name of its relay leaves it to the next one. The agent stands still while
+# we look, so that we do not miss it.
+must proxy_up cut "$open" cut 3000000
+must sweep_of named "$PROXY" 'a, f' 'preload: true' 'preload_rate: 4M'
+caught()
+{
+	kill -STOP "$(pid_of cluster/agent1)"
+	relayed && return
+	kill -CONT "$(pid_of cluster/agent1)"
+	sleep 0.1
+	return 1
+}
+ok 'wait_for caught 100' "one whose registry is cut comes all the same"
+is "$(log_of proxy-cut | tail -1)" cut "(it was)"
+must agent_kill 1
+ok 'relayed >/dev/null' "the relay of a killed agent leaves its name"
+must agent_up 1
+ok 'wait_for "! relayed" 30' "until there is an agent again"
+ok 'wait_for "[[ \$(preload .phase) == ready ]]" 60' "which has the image"
+touch "$BED/host/named-a" "$BED/host/named-f"
 must wait_sweep "$SWEEP" 60
 
 # A registry that does not answer: the job may have more luck.
