@@ -54,6 +54,14 @@ int strings_add(struct strings *strings, const char *text, struct error *err)
 	return 0;
 }
 
+bool strings_has(const struct strings *strings, const char *text)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		if (!strcmp(strings->items[i], text))
+			return true;
+	return false;
+}
+
 int strings_printf(struct strings *strings, struct error *err, const char *fmt,
 		   ...)
 {

@@ -42,6 +42,7 @@ OWNED_VALUE(struct strings, strings_clear)
 int strings_add(struct strings *strings, const char *text, struct error *err);
 int strings_printf(struct strings *strings, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
+bool strings_has(const struct strings *strings, const char *text);
 int strings_copy(struct strings *to, const struct strings *from,
 		 struct error *err);
 

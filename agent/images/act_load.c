@@ -168,14 +168,6 @@ static void inspect(struct load *load)
 		act_fail(&load->act, &err);
 }
 
-static bool has(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], text))
-			return true;
-	return false;
-}
-
 /* Layers that are there are no part of what is to come. */
 static void on_layers(void *arg, const struct strings *spare)
 {
@@ -188,7 +180,7 @@ static void on_layers(void *arg, const struct strings *spare)
 	for (size_t i = 0; i < recipe->entries_count; i++) {
 		struct recipe_entry entry = recipe->entries[i];
 
-		if (entry.content && has(spare, entry.content)) {
+		if (entry.content && strings_has(spare, entry.content)) {
 			free(entry.path);
 			free(entry.content);
 			load->less = true;

@@ -20,14 +20,6 @@ uint64_t choice_add(uint64_t a, uint64_t b)
 
 /* Names. */
 
-static bool has(const struct strings *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return true;
-	return false;
-}
-
 /* Is it called so? */
 static bool is_called(const struct image_info *image,
 		      const struct reference *parts)
@@ -42,7 +34,8 @@ static bool is_called(const struct image_info *image,
 	else
 		snprintf(name, sizeof(name), "%s:%s", parts->name,
 			 parts->tag[0] ? parts->tag : "latest");
-	return has(parts->digest[0] ? &image->digests : &image->tags, name);
+	return strings_has(parts->digest[0] ? &image->digests : &image->tags,
+			   name);
 }
 
 /* The length of the repository in name:tag or name@digest. */

@@ -22,17 +22,9 @@ static const char *const rdma_nodes[] = { "/dev/infiniband/rdma_cm",
 
 /* Lists of the spec. */
 
-static bool has(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], text))
-			return true;
-	return false;
-}
-
 static int add_once(struct strings *list, const char *text, struct error *err)
 {
-	return has(list, text) ? 0 : strings_add(list, text, err);
+	return strings_has(list, text) ? 0 : strings_add(list, text, err);
 }
 
 static int add_all(struct strings *list, const struct profile_list *from,
@@ -377,7 +369,7 @@ static bool cdi_names(const struct needs *needs, const struct naming *naming,
 
 		if (!name ||
 		    strings_printf(names, NULL, "%s=%s", kind, name) < 0 ||
-		    !has(&needs->abilities->cdi, names->items[i])) {
+		    !strings_has(&needs->abilities->cdi, names->items[i])) {
 			strings_clear(names);
 			return false;
 		}
@@ -460,7 +452,7 @@ static int add_software(const struct needs *needs, struct container_spec *spec,
 		return add_selector(needs, spec, err);
 	if (rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
-			   : has(&abilities->runtimes, rules->runtime)))
+			   : strings_has(&abilities->runtimes, rules->runtime)))
 		return add_runtime(needs, spec, err);
 	if (spec->runtime)
 		return 0;
