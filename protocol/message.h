@@ -573,9 +573,10 @@ struct message_image_room {
 	char *order; /* 64 random hex digits */
 };
 
-/* Do something with images on nodes. Reply: {"nodes": [names]}; how far it is,
- * the query "image" tells, by the order's name. Asked again it begins again,
- * and what is done already is not done again.
+/* Do something with images on nodes. Reply: {"nodes": [names]}, on which; how
+ * far it is, the query "image" tells, by the order's name, of these and of all
+ * others that were ordered the same and are not done. Asked again it begins
+ * again, and what is done already is not done again.
  */
 struct message_image_order {
 	uint64_t request;

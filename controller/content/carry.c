@@ -352,14 +352,6 @@ void carry_room(struct cluster *cluster, struct node *node,
 
 /* People. */
 
-static bool listed(const struct strings *nodes, const char *name)
-{
-	for (size_t i = 0; i < nodes->count; i++)
-		if (!strcmp(nodes->items[i], name))
-			return true;
-	return false;
-}
-
 static int choose_named(struct cluster *cluster, const struct strings *wanted,
 			struct strings *nodes, struct error *err)
 {
@@ -374,7 +366,7 @@ static int choose_named(struct cluster *cluster, const struct strings *wanted,
 			return error_set(err, ENOENT, "node '%.64s': not there",
 					 wanted->items[i]);
 		/* A second stop at a node would be waited for in vain. */
-		if (!listed(nodes, node->name) &&
+		if (!strings_has(nodes, node->name) &&
 		    strings_add(nodes, node->name, err) < 0)
 			return -1;
 	}
@@ -454,16 +446,24 @@ static int check_order(struct cluster *cluster,
 				 message->order);
 }
 
-/* Who asks again while nodes build goes on watching. */
-static bool is_same(const struct order *order, const struct strings *nodes)
+/* Somebody ordered the same, and it is not over: for other nodes, perhaps, who
+ * are not to lose it.
+ */
+static struct order *begin_again(struct cluster *cluster, struct order *order,
+				 const struct message_image_order *message,
+				 const struct strings *nodes, struct error *err)
 {
-	if (!order || order->final || !order->act.build ||
-	    order->count != nodes->count)
-		return false;
+	char path[PATH_MAX];
+
+	if (order_again(order, message, nodes, err) < 0)
+		return NULL;
+	path_of(cluster->carries, order, path);
+	if (order_save(order, path, err) < 0)
+		return NULL;
 	for (size_t i = 0; i < nodes->count; i++)
-		if (!order_stop(order, nodes->items[i]))
-			return false;
-	return true;
+		tell(cluster, order, order_stop(order, nodes->items[i]));
+	advance(cluster, order);
+	return order;
 }
 
 static struct order *begin(struct cluster *cluster,
@@ -511,18 +511,18 @@ cJSON *carry_order(struct cluster *cluster, const char *by,
 		     : choose_all(cluster, message->build, &nodes, err)) < 0)
 		return NULL;
 	order = order_find(cluster, message->order);
-	if (!is_same(order, &nodes))
-		order = begin(cluster, kind, message, &nodes, err);
+	order = order && kind->durable && !order->final
+			? begin_again(cluster, order, message, &nodes, err)
+			: begin(cluster, kind, message, &nodes, err);
 	if (!order)
 		return NULL;
 	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
 		 message->what, message->image ? message->image : "",
-		 order->count, by);
+		 nodes.count, by);
 	body = cJSON_CreateObject();
 	list = cJSON_AddArrayToObject(body, "nodes");
-	for (size_t i = 0; i < order->count; i++)
-		cJSON_AddItemToArray(list,
-				     cJSON_CreateString(order->stops[i].name));
+	for (size_t i = 0; i < nodes.count; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(nodes.items[i]));
 	changed(cluster);
 	return body;
 }

@@ -19,8 +19,9 @@
 int carry_open(struct cluster *cluster, const char *folder, struct error *err);
 void carry_close(struct cluster *cluster);
 
-/* The body of the reply; NULL: EINVAL, EEXIST: it is another order's name,
- * ENOENT: an unknown node, or none.
+/* The body of the reply: {"nodes": whose it is}. One to load or to build that
+ * is not over goes on, for these nodes, too. NULL: EINVAL, EEXIST: it is
+ * another order's name, ENOENT: an unknown node, or none.
  */
 cJSON *carry_order(struct cluster *cluster, const char *by,
 		   const struct message_image_order *message,

@@ -145,6 +145,14 @@ static int copy_act(struct message_image_do *act,
 		       : -1;
 }
 
+static void add_stop(struct order *order, const char *node)
+{
+	struct stop *stop = &order->stops[order->count++];
+
+	snprintf(stop->name, sizeof(stop->name), "%s", node);
+	stop_set(stop, "waiting", NULL);
+}
+
 struct order *order_new(const struct order_kind *kind,
 			const struct message_image_order *message,
 			const struct strings *nodes, struct error *err)
@@ -161,13 +169,45 @@ struct order *order_new(const struct order_kind *kind,
 	}
 	snprintf(order->name, sizeof(order->name), "%s", message->order);
 	order->kind = kind;
-	for (size_t i = 0; i < nodes->count; i++) {
-		struct stop *stop = &order->stops[order->count++];
-
-		snprintf(stop->name, sizeof(stop->name), "%s", nodes->items[i]);
-		stop_set(stop, "waiting", NULL);
-	}
+	for (size_t i = 0; i < nodes->count; i++)
+		add_stop(order, nodes->items[i]);
 	return take(order);
+}
+
+static void wait_again(struct stop *stop)
+{
+	stop_set(stop, "waiting", NULL);
+	stop->done = stop->total = 0;
+	stop->code = 0;
+}
+
+int order_again(struct order *order, const struct message_image_order *message,
+		const struct strings *nodes, struct error *err)
+{
+	struct registry_login *logins = NULL;
+	size_t logins_count = 0, room = order->count + nodes->count;
+	struct stop *stops =
+		reallocarray(order->stops, room + 1, sizeof(*stops));
+
+	if (!stops)
+		return error_nomem(err, "image order");
+	order->stops = stops;
+	if (logins_copy(&logins, &logins_count, message->logins,
+			message->logins_count, err) < 0)
+		return -1;
+	logins_free(order->act.logins, order->act.logins_count);
+	order->act.logins = logins;
+	order->act.logins_count = logins_count;
+	memset(stops + order->count, 0, nodes->count * sizeof(*stops));
+	for (size_t i = 0; i < nodes->count; i++) {
+		struct stop *stop = order_stop(order, nodes->items[i]);
+
+		if (!stop)
+			add_stop(order, nodes->items[i]);
+		else if (stop_final(stop))
+			wait_again(stop);
+	}
+	return 0;
 }
 
 void order_free(struct order *order)
@@ -262,14 +302,6 @@ struct order *order_load(const char *path, struct error *err)
 
 /* Describing. */
 
-static bool is_asked(const struct strings *keys, const char *name)
-{
-	for (size_t i = 0; i < keys->count; i++)
-		if (!strcmp(keys->items[i], name))
-			return true;
-	return false;
-}
-
 static void add_images(cJSON *item, const struct stop *stop)
 {
 	cJSON *list = cJSON_AddArrayToObject(item, "images");
@@ -346,9 +378,9 @@ cJSON *order_describe(const struct order *order,
 	for (size_t i = 0; i < order->count; i++)
 		cJSON_AddItemToArray(list,
 				     describe_stop(&order->stops[i],
-						   is_asked(&query->keys,
-							    order->stops[i]
-								    .name)));
+						   strings_has(&query->keys,
+							       order->stops[i]
+								       .name)));
 	cJSON_AddItemToObject(body, "content",
 			      *order->content
 				      ? cJSON_CreateString(order->content)

@@ -66,6 +66,12 @@ struct order *order_new(const struct order_kind *kind,
 void order_free(struct order *order);
 OWNED_POINTER(struct order, order_free)
 
+/* The same is ordered once more: for these nodes, too, and with these logins.
+ * What is under way goes on; nodes that had ended wait again.
+ */
+int order_again(struct order *order, const struct message_image_order *message,
+		const struct strings *nodes, struct error *err);
+
 struct stop *order_stop(const struct order *order, const char *node);
 bool stop_final(const struct stop *stop);
 void stop_set(struct stop *stop, const char *phase, const char *text);

@@ -16,6 +16,7 @@
 #define SAVE HEX "0"
 #define BUILD HEX "1"
 #define GC HEX "2"
+#define TWICE HEX "3"
 
 static char top[] = "/tmp/carry-test-XXXXXX";
 
@@ -196,6 +197,59 @@ static void test_build(struct cluster *cluster)
 	ok(is_final(cluster, BUILD) && !stored(BUILD), "until all have ended");
 }
 
+/* Of the nodes of the order, "n1:waiting|n2:ready|". */
+static const char *phases(struct cluster *cluster, const char *name)
+{
+	static char text[200];
+	cJSON *body = describe(cluster, name, 0);
+	const cJSON *node;
+
+	text[0] = 0;
+	cJSON_ArrayForEach(node,
+			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
+	{
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s:%s|",
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(node,
+								  "name")),
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(node,
+								  "phase")));
+	}
+	cJSON_Delete(body);
+	return text;
+}
+
+static void test_twice(struct cluster *cluster)
+{
+	const char *folder = "vendors/v/f";
+	struct error err;
+	cJSON *body;
+
+	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
+	body = order(cluster, "build", TWICE, folder, NAMES("n2"), &err);
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "the same for another node leaves the first one its order");
+	is_int(cJSON_GetArraySize(
+		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
+	       1, "and whoever asks is told of his own");
+	cJSON_Delete(body);
+	says(cluster, "n1", TWICE, "failed", NULL);
+	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "for one that had failed it begins anew");
+	carry_close(cluster);
+	if (carry_open(cluster, top, &err) < 0)
+		exit(1);
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "a controller that comes back has both");
+	says(cluster, "n1", TWICE, "ready", NULL);
+	says(cluster, "n2", TWICE, "ready", NULL);
+	ok(is_final(cluster, TWICE), "until both are done");
+}
+
 static void test_gc(struct cluster *cluster)
 {
 	struct error err;
@@ -234,6 +288,7 @@ int main(void)
 	test_save(&cluster);
 	test_refusals(&cluster);
 	test_build(&cluster);
+	test_twice(&cluster);
 	test_gc(&cluster);
 	carry_close(&cluster);
 	stock_close(&cluster);

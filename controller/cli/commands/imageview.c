@@ -28,6 +28,7 @@ void image_view_clear(struct image_view *view)
 		buffer_clear(&view->lines[i].text);
 	}
 	free(view->lines);
+	strings_clear(&view->nodes);
 	loop_source_free(&view->timer);
 	interrupts_clear(&view->interrupts);
 	client_free(view->client);
@@ -254,6 +255,21 @@ static void print_output(struct image_view *view, const cJSON *image)
 	}
 }
 
+/* Others may have ordered the same, for other nodes. */
+static void keep_ours(const struct image_view *view, const cJSON *image)
+{
+	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(image, "nodes");
+	cJSON *node = nodes ? nodes->child : NULL;
+
+	while (node) {
+		cJSON *next = node->next;
+
+		if (!strings_has(&view->nodes, json_text(node, "name")))
+			cJSON_Delete(cJSON_DetachItemViaPointer(nodes, node));
+		node = next;
+	}
+}
+
 /* Ask; more: there is output that did not fit the answer. */
 static int ask(struct image_view *view, struct message_query *query,
 	       struct answer *answer, bool *more, struct error *err)
@@ -265,13 +281,14 @@ static int ask(struct image_view *view, struct message_query *query,
 	if (client_query(view->client, query, answer, err) < 0)
 		return -1;
 	image = json_get(answer->body, "image");
+	keep_ours(view, image);
 	print_output(view, image);
 	*more = json_u64(image, "after") != query->after;
 	query->after = json_u64(image, "after");
 	return 0;
 }
 
-static int watch_order(struct image_view *view, const char *order,
+static int watch_order(struct image_view *view, const char *order, bool lasts,
 		       struct answer *answer, struct error *err)
 {
 	struct message_query query = { .what = (char *)"image",
@@ -292,7 +309,8 @@ static int watch_order(struct image_view *view, const char *order,
 			  "name");
 		if (more)
 			continue;
-		if (json_bool(image, "final"))
+		if (json_bool(image, "final") ||
+		    (lasts && sums.final == sums.nodes))
 			return 0;
 		away = sums.away && sums.final + sums.away == sums.nodes;
 		if (!away)
@@ -350,12 +368,21 @@ static int send_order(struct image_view *view,
 	struct message_image_list list = { .order = message->order,
 					   .nodes = message->nodes };
 	owned(answer_clear) struct answer answer = { 0 };
+	const cJSON *node;
+	int rc = strcmp(message->what, "list")
+			 ? client_call(view->client, MESSAGE_IMAGE_ORDER,
+				       message, NULL, 0, 0, &answer, err)
+			 : client_call(view->client, MESSAGE_IMAGE_LIST, &list,
+				       NULL, 0, 0, &answer, err);
 
-	if (!strcmp(message->what, "list"))
-		return client_call(view->client, MESSAGE_IMAGE_LIST, &list,
-				   NULL, 0, 0, &answer, err);
-	return client_call(view->client, MESSAGE_IMAGE_ORDER, message, NULL, 0,
-			   0, &answer, err);
+	strings_clear(&view->nodes);
+	cJSON_ArrayForEach(node, json_list(answer.body, "nodes"))
+	{
+		if (cJSON_IsString(node) &&
+		    strings_add(&view->nodes, node->valuestring, err) < 0)
+			return -1;
+	}
+	return rc;
 }
 
 int image_view_send(struct image_view *view,
@@ -375,13 +402,14 @@ int image_view_watch(struct image_view *view,
 {
 	bool lasts = !strcmp(message->what, "load") ||
 		     !strcmp(message->what, "build");
-	int rc = watch_order(view, message->order, answer, err);
+	int rc = watch_order(view, message->order, lasts, answer, err);
 
 	for (int i = 0; rc < 0 && err->code == ENOENT && lasts && i < AGAIN_MAX;
 	     i++) {
 		rc = image_view_send(view, message, err);
 		if (rc == 0)
-			rc = watch_order(view, message->order, answer, err);
+			rc = watch_order(view, message->order, lasts, answer,
+					 err);
 	}
 	return rc;
 }

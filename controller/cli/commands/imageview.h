@@ -25,6 +25,7 @@ struct image_view {
 		struct buffer text; /* of a line that did not end yet */
 	} * lines;
 	size_t lines_count;
+	struct strings nodes; /* whose order it is, others' are not shown */
 };
 
 int image_view_init(struct image_view *view, struct cli *cli,
