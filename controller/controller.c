@@ -253,6 +253,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	struct node *node = wire_peer_data(peer);
 
 	server_forget(cluster, peer);
+	stock_sender_gone(cluster, peer);
 	if (!node || node->peer != peer)
 		return;
 	log_warning("node=%s out of reach: %s", node->name, why);

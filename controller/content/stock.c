@@ -32,7 +32,9 @@ struct stock {
 	struct giver *giver;
 	struct swarm *swarm;
 	struct put puts[STOCK_PUTS_MAX];
-	int64_t put_ms; /* when something came from people, or we did */
+	const struct wire_peer *senders[STOCK_SENDERS_MAX];
+	size_t senders_count;
+	int64_t await_ms; /* until when there is hope of more from people */
 	int64_t cleaned_ms;
 };
 
@@ -55,7 +57,8 @@ int stock_open(struct cluster *cluster, const char *folder, struct error *err)
 	if (!stock)
 		return error_nomem(err, "contents");
 	cluster->stock = stock;
-	stock->put_ms = clock_mono_ms();
+	/* Whoever was sending to the controller before us may come back. */
+	stock->await_ms = clock_mono_ms() + STOCK_BACK_MS;
 	stock->contents = contents_new(folder, err);
 	if (!stock->contents)
 		return -1;
@@ -139,6 +142,30 @@ static void tell_awaiting(struct cluster *cluster, const char *hash)
 	}
 }
 
+static void note_sender(struct stock *stock, const struct wire_peer *sender)
+{
+	for (size_t i = 0; i < stock->senders_count; i++)
+		if (stock->senders[i] == sender)
+			return;
+	if (stock->senders_count < STOCK_SENDERS_MAX)
+		stock->senders[stock->senders_count++] = sender;
+}
+
+void stock_sender_gone(struct cluster *cluster, const struct wire_peer *sender)
+{
+	struct stock *stock = cluster->stock;
+	int64_t back_ms = clock_mono_ms() + STOCK_BACK_MS;
+
+	for (size_t i = 0; i < stock->senders_count; i++) {
+		if (stock->senders[i] != sender)
+			continue;
+		stock->senders[i] = stock->senders[--stock->senders_count];
+		if (!stock->senders_count && stock->await_ms > back_ms)
+			stock->await_ms = back_ms;
+		return;
+	}
+}
+
 static cJSON *put_answer(uint64_t length, bool whole)
 {
 	cJSON *body = cJSON_CreateObject();
@@ -148,11 +175,12 @@ static cJSON *put_answer(uint64_t length, bool whole)
 	return body;
 }
 
-cJSON *stock_put(struct cluster *cluster,
+cJSON *stock_put(struct cluster *cluster, const struct wire_peer *sender,
 		 const struct message_content_put *message, const void *data,
 		 size_t size, struct error *err)
 {
 	struct stock *stock = cluster->stock;
+	int64_t now = clock_mono_ms();
 	char hash[CONTENT_HASH_SIZE];
 	uint64_t length;
 	struct put *put;
@@ -162,7 +190,8 @@ cJSON *stock_put(struct cluster *cluster,
 	if (contents_look(stock->contents, message->hash, &length, &whole,
 			  err) < 0)
 		return NULL;
-	stock->put_ms = clock_mono_ms();
+	note_sender(stock, sender);
+	stock->await_ms = now + STOCK_AWAIT_MS;
 	if (whole)
 		return put_answer(length, true);
 	put = put_find(stock, message->hash);
@@ -178,7 +207,7 @@ cJSON *stock_put(struct cluster *cluster,
 			return NULL;
 		tell_awaiting(cluster, message->hash);
 	}
-	put->used_ms = stock->put_ms;
+	put->used_ms = now;
 	length = incoming_length(put->incoming);
 	if (size && message->offset == length) {
 		if (incoming_write(put->incoming, data, size, err) < 0) {
@@ -333,15 +362,22 @@ static void tell_none(struct cluster *cluster, struct node *node,
 {
 	struct error err;
 
-	if (want->awaited &&
-	    clock_mono_ms() - cluster->stock->put_ms < STOCK_AWAIT_MS) {
+	if (want->awaited && clock_mono_ms() < cluster->stock->await_ms) {
 		memcpy(node->awaits, want->hash, sizeof(node->awaits));
 		return;
 	}
-	error_set(&err, ENOENT,
-		  "content %.12s: the controller has none (any more): submit "
-		  "its sweep anew, or load its image file",
-		  want->hash);
+	if (want->awaited)
+		error_set(&err, ENOENT,
+			  "content %.12s: nobody sends it any more: run "
+			  "regatta "
+			  "image load with its file again, which goes on where "
+			  "it was",
+			  want->hash);
+	else
+		error_set(&err, ENOENT,
+			  "content %.12s: the controller has none (any more): "
+			  "submit its sweep anew, or load its image file",
+			  want->hash);
 	refuse(node, want->hash, &err);
 }
 

@@ -3,8 +3,9 @@
  * People put contents here (a workspace, an image's layers) and get others
  * (collected files). Nodes are told who gives them what they want (swarm.h);
  * the controller itself gives, too, also of what is still coming in. A node
- * that awaits one is told when the first byte of it is due, or, when nothing
- * has come from people for STOCK_AWAIT_MS, that there is none. What jobs
+ * that awaits one is told when the first byte of it is due, or that there is
+ * none: when nothing has come from people for STOCK_AWAIT_MS, or all who sent
+ * something have been gone for STOCK_BACK_MS. What jobs
  * collected is kept until their output goes, a workspace until its sweep has
  * been over for STOCK_OVER_MS; the rest goes when it was not used for
  * STOCK_AGE_MS.
@@ -27,6 +28,8 @@
 #define STOCK_PUTS_MAX 16 /* contents coming in from people at a time */
 #define STOCK_PIECE (512 << 10)
 #define STOCK_AWAIT_MS 600000
+#define STOCK_BACK_MS 60000
+#define STOCK_SENDERS_MAX 64 /* sessions whose end is noticed so */
 
 /* folder: the controller's state. */
 int stock_open(struct cluster *cluster, const char *folder, struct error *err);
@@ -52,10 +55,14 @@ int stock_forget_job(struct cluster *cluster, uint64_t job, uint64_t *bytes,
 void stock_note_gone(struct cluster *cluster, cJSON *files);
 
 /* Requests of people: the body of the reply, or NULL. */
-cJSON *stock_put(struct cluster *cluster, const struct message_content_put *put,
-		 const void *data, size_t size, struct error *err);
+cJSON *stock_put(struct cluster *cluster, const struct wire_peer *sender,
+		 const struct message_content_put *put, const void *data,
+		 size_t size, struct error *err);
 cJSON *stock_get(struct cluster *cluster, const struct message_content_get *get,
 		 struct buffer *bytes, struct error *err);
+
+/* The person's session is over. */
+void stock_sender_gone(struct cluster *cluster, const struct wire_peer *sender);
 
 /* What agents say. */
 void stock_want(struct cluster *cluster, struct node *node,

@@ -434,7 +434,8 @@ static int content_put(struct cluster *cluster, struct wire_peer *peer,
 	const struct message_content_put *message = arg;
 
 	if (answer_order(peer, message->request,
-			 stock_put(cluster, message, payload, size, err)) < 0)
+			 stock_put(cluster, peer, message, payload, size,
+				   err)) < 0)
 		return -1;
 	return size && !message->offset ? 0 : GOES_ON;
 }

@@ -15,6 +15,17 @@
 #define BYTES 3000
 #define HALF 2000
 
+/* Linked with -Wl,--wrap=clock_mono_ms: the stock's clock, for a while. */
+static int64_t ahead_ms;
+
+int64_t __real_clock_mono_ms(void);
+int64_t __wrap_clock_mono_ms(void);
+
+int64_t __wrap_clock_mono_ms(void)
+{
+	return __real_clock_mono_ms() + ahead_ms;
+}
+
 static char top[] = "/tmp/stock-test-XXXXXX";
 
 /* The node's end of the channel. */
@@ -63,6 +74,7 @@ struct bed {
 	struct hall hall;
 	struct agent agent;
 	struct node *node;
+	const struct wire_peer *sender;
 	char data[BYTES];
 	char hash[CONTENT_HASH_SIZE];
 	struct error err;
@@ -120,8 +132,8 @@ static bool put(struct bed *bed, uint64_t bytes, uint64_t offset, size_t size)
 	const struct message_content_put message = { .hash = bed->hash,
 						     .bytes = bytes,
 						     .offset = offset };
-	cJSON *body = stock_put(&bed->cluster, &message, bed->data + offset,
-				size, &bed->err);
+	cJSON *body = stock_put(&bed->cluster, bed->sender, &message,
+				bed->data + offset, size, &bed->err);
 
 	cJSON_Delete(body);
 	return body != NULL;
@@ -182,6 +194,40 @@ static void stays_away(struct bed *bed)
 	ok(silent(bed), "a node that is gone awaits nothing");
 }
 
+/* The node asks again, so much later. */
+static void want_later(struct bed *bed, int64_t ms)
+{
+	ahead_ms = ms;
+	want(bed, true);
+	ahead_ms = 0;
+}
+
+static void sender_leaves(struct bed *bed)
+{
+	const struct wire_peer *const two[] = { bed->sender, (void *)bed };
+	struct agent *agent = &bed->agent;
+
+	agent->told = 0;
+	change(bed, 'd');
+	for (size_t i = 0; i < 2; i++) {
+		bed->sender = two[i];
+		put(bed, BYTES, 0, BYTES);
+	}
+	change(bed, 'e');
+	stock_sender_gone(&bed->cluster, two[0]);
+	want_later(bed, STOCK_BACK_MS + 1000);
+	ok(silent(bed), "one of two who send leaves: there is hope");
+	stock_sender_gone(&bed->cluster, two[1]);
+	want_later(bed, STOCK_BACK_MS - 1000);
+	ok(silent(bed), "the other one, too: one of them may come back");
+	want_later(bed, STOCK_BACK_MS + 1000);
+	ok(told(bed, 1) && agent->code == ENOENT,
+	   "but nodes do not wait long for it");
+	bed->sender = two[0];
+	put(bed, BYTES, 0, 0);
+	ok(told(bed, 2) && !agent->code, "and it comes when it is sent again");
+}
+
 int main(void)
 {
 	static const struct wire_client_handler handler = {
@@ -207,8 +253,10 @@ int main(void)
 	WAIT(&bed.hall, bed.hall.peer);
 	bed.node = node_get(&bed.cluster, "n1", NULL);
 	bed.node->peer = bed.hall.peer;
+	bed.sender = (void *)&bed.node; /* it is only told apart from others */
 	comes_in(&bed);
 	stays_away(&bed);
+	sender_leaves(&bed);
 	bed.node->peer = NULL;
 	wire_client_free(bed.agent.wire);
 	stock_close(&bed.cluster);

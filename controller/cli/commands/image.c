@@ -66,6 +66,9 @@ static int load(struct cli *cli, struct error *err)
 		return not_sent(err);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
 		return not_sent(err);
+	/* The nodes may have been told that nobody sends it any more. */
+	if (view.lost && image_view_send(&view, &message, err) < 0)
+		return -1;
 	image_view_stage(&view, "nodes  ");
 	if (image_view_watch(&view, &message, &answer, err) < 0)
 		return -1;

@@ -326,7 +326,10 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 
 static void on_notice(void *arg, const char *text)
 {
-	image_view_say(arg, "%s", text);
+	struct image_view *view = arg;
+
+	view->lost = true;
+	image_view_say(view, "%s", text);
 }
 
 int image_view_connect(struct image_view *view, struct error *err)

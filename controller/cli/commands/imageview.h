@@ -17,6 +17,7 @@ struct image_view {
 	uint64_t began_at;
 	const char *what; /* of the stage */
 	bool interrupted;
+	bool lost; /* the controller was, meanwhile */
 	struct client *client;
 	struct interrupts interrupts;
 	sd_event_source *timer;
