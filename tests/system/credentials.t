@@ -43,6 +43,17 @@ must push "$locked/secret/tool:1" 2
 must push "$locked/secret/base:1" 3
 must push "$open/tool:1" 1
 
+# forget REPOSITORY: with its layers, which stay as long as a container does
+forget()
+{
+	local id
+
+	must wait_for '[[ ! $(dk "$engine" ps -aq) ]]' 20
+	for id in $(dk "$engine" images -q "$1" | sort -u); do
+		must dk "$engine" rmi -f "$id" >/dev/null
+	done
+}
+
 # sweep NAME LINE...: a file; words of the command come from $WORDS
 sweep()
 {
@@ -127,7 +138,7 @@ END
 chmod +x "$BED/bin/docker-credential-bed"
 jq -n '{credsStore: "bed"}' >"$BED/helper.json"
 chmod 600 "$BED/helper.json"
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 sweep helper "matrix: {image: [\"$locked/secret/tool:1\", \"$open/tool:1\"]}"
 PATH=$BED/bin:$PATH must order helper --registry-auth="$BED/helper.json"
 ok 'wait_job $JOB completed 60' "a credential helper of the user opens it"
@@ -136,7 +147,7 @@ is "$(sort -u "$BED/asked")" "$(printf 'get %s\n' "$locked" "$open" | sort)" \
 must wait_sweep "$SWEEP" 60
 
 # What is brought ahead of a job is brought with what came with it.
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 WORDS='wait, /host/ahead' sweep ahead 'preload: true' \
 	"matrix: {image: [\"$open/tool:1\", \"$locked/secret/tool:1\"]}"
 must order ahead --registry-auth
@@ -146,7 +157,7 @@ touch "$BED/host/ahead"
 must wait_sweep "$SWEEP" 60
 
 # Somebody else's wrong password is nobody else's failure.
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 sweep right "image: $locked/secret/tool:1" "shared: true"
 must order right --registry-auth="$BED/wrong.json"
 wrong=$JOB
@@ -176,7 +187,7 @@ WORDS='show, /host/go' sweep again "image: $locked/secret/tool:1"
 must order again --registry-auth
 ok 'wait_job $JOB failed 60' "(a job fails)"
 must wait_for "[[ \$(stored) == 0* ]]" 20
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 run regatta retry "$SWEEP"
 like "$err" "for $locked .*are gone.*retry $SWEEP --registry-auth" \
 	"who tries again is told that they are gone"
@@ -196,9 +207,7 @@ must proxy_up slow "$locked" stall 60000
 slow=$PROXY
 must cp -r "$BED/certs/$locked" "$BED/certs/$slow"
 must login_file "$BED/slow.json" "$slow" "$secret"
-# As long as a container is there, so are the layers.
-must wait_for "[[ \$(jobs_get $SWEEP '.[0].removed') == true ]]" 20
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 sweep rekeyed "image: $slow/secret/tool:1"
 must order rekeyed --registry-auth="$BED/slow.json"
 must wait_for '[[ -s $CLUSTER/n1/spool/$JOB.1.0/task.json ]]' 20
@@ -216,7 +225,7 @@ ok '[[ $(job_get $JOB .attempt) == 1 && $before == *sealed* ]]' \
 
 # Registries without TLS, by the node's policy.
 sweep plain "image: $open/tool:1"
-dk "$engine" rmi -f "$open/tool:1" >/dev/null
+forget "$open/tool"
 echo 'insecure_registries: []' >>"$BED/policy.yaml"
 kill -HUP "$(pid_of cluster/agent1)"
 must wait_for 'log_of cluster/agent1 | grep -q "settings read again"' 10
@@ -227,11 +236,11 @@ like "$(job_get "$JOB" .text)" "insecure_registries: found $open, without TLS, a
 	"in words: $(job_get "$JOB" .text)"
 
 # What the user's docker pull may, a run on this machine may.
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
 	--state "$BED/cluster/run"
 is "$rc" 0 "a run finds the user's credentials by itself"
-dk "$engine" rmi -f "$locked/secret/tool:1" >/dev/null
+forget "$locked/secret/tool"
 chmod 644 "$BED/docker/config.json"
 run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
 	--state "$BED/cluster/run2"
