@@ -198,6 +198,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	struct error err = *failure;
 	uint64_t pause;
 
+	relay_hide(&err);
 	judge(&err);
 	if (err.code == ENOSPC && make_room(pull, &err))
 		return;

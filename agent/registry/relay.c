@@ -528,6 +528,19 @@ void relay_forget(struct relay *relay)
 	relay->error = (struct error){ 0 };
 }
 
+/* Also where the text ends in the middle of one. */
+void relay_hide(struct error *err)
+{
+	static const char place[] = RELAY_PLACE "/";
+	char *at = err->text;
+
+	while ((at = strstr(at, place))) {
+		at += sizeof(place) - 1;
+		for (; *at && strchr("0123456789abcdef/", *at); at++)
+			*at = *at == '/' ? '/' : 'x';
+	}
+}
+
 static bool awaits_registry(const struct relay *relay)
 {
 	const struct transfer *transfer;

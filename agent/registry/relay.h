@@ -45,6 +45,11 @@ void relay_rate(struct relay *relay, uint64_t rate);
 /* A pull through it begins: what went wrong before counts no more. */
 void relay_forget(struct relay *relay);
 
+/* Take names of relays out of what an engine says: who reads them while the
+ * relay is there gets what it gives. Pure.
+ */
+void relay_hide(struct error *err);
+
 /* Why a pull through it failed, if it knows better than the engine, whose word
  * is in *err: the registry's last failure, that it sends nothing, or that the
  * engine never came. false: it does not, and *err stays.

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CALL_MS 30000
-#define AGAIN_MS 60000 /* after an engine that did not answer */
+#define AGAIN_MS 60000 /* after an engine that could not */
 #define ENDED_MS 2000  /* an engine may still be ending what was given up */
 
 static int soon_run(sd_event_source *source, uint64_t usec, void *arg);
@@ -20,6 +20,9 @@ static void look_in(struct relays *relays, uint64_t delay_ms)
 {
 	struct error err;
 
+	/* At the agent's end they are left to the next one. */
+	if (sd_event_get_state(relays->loop) == SD_EVENT_FINISHED)
+		return;
 	if (loop_timer(relays->loop, &relays->soon, delay_ms, soon_run, relays,
 		       &err) < 0)
 		log_warning("names of relays stay: %s", err.text);
@@ -52,9 +55,11 @@ static void removed(void *arg, const struct error *err, cJSON *answer)
 	char *name = relays->names.items[--relays->names.count];
 
 	relays->call = NULL;
-	if (err && err->code != ENOENT)
+	if (err && err->code != ENOENT) {
 		log_warning("the engine keeps the name %s: %s", name,
 			    err->text);
+		look_in(relays, AGAIN_MS);
+	}
 	free(name);
 	remove_next(relays);
 }

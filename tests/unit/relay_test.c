@@ -438,6 +438,37 @@ static void failures(struct world *world)
 					   elsewhere_script, world);
 }
 
+/* Docker's words for a registry that is gone, cut at each place. */
+static void hidden(struct world *world)
+{
+	struct error err, cut;
+	const char *secret;
+	bool seen = false;
+
+	open_relay(world, 0);
+	secret = strrchr(relay_name(world->relay), '/') + 1;
+	error_set(&err, EIO,
+		  "engine: Get \"http://%.*s/v2%s/manifests/x\": EOF",
+		  (int)strcspn(relay_name(world->relay), "/"),
+		  relay_name(world->relay),
+		  strchr(relay_name(world->relay), '/'));
+	for (size_t end = strlen(err.text); end > 60; end--) {
+		cut = err;
+		cut.text[end] = 0;
+		relay_hide(&cut);
+		for (size_t i = 0; secret[i + 4]; i++) {
+			char part[5];
+
+			snprintf(part, sizeof(part), "%.4s", secret + i);
+			seen |= strstr(cut.text, part) != NULL;
+		}
+	}
+	relay_hide(&err);
+	ok(!seen && strstr(err.text, "manifests/x\": EOF"),
+	   "no part of a name is told: %s", err.text);
+	close_relay(world);
+}
+
 static void silence(struct world *world)
 {
 	struct got got = { 0 };
@@ -573,6 +604,7 @@ int main(void)
 	passing_on(&world);
 	refusals(&world);
 	failures(&world);
+	hidden(&world);
 	silence(&world);
 	strangers(&world);
 	rates(&world);
