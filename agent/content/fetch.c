@@ -18,6 +18,7 @@
 #define RETRY_MS 2000 /* until the controller is asked again */
 #define CONNECT_MS 5000
 #define CLEAN_MS 600000
+#define BAD_MAX 3 /* tries of what the controller has */
 
 struct fetch_wait {
 	struct flight *flight;
@@ -47,6 +48,7 @@ struct flight {
 	bool awaited;               /* not there yet is no error */
 	char failed[KEY_NAME_SIZE];
 	bool none;        /* that one has none of it */
+	unsigned int bad; /* how often the controller's bytes would not do */
 	int64_t moved_ms; /* when something came, or the phase began */
 	int64_t told_ms;
 	sd_event_source *tick;
@@ -144,6 +146,25 @@ static void leave_source(struct flight *flight, bool none, const char *why)
 	ask(flight);
 }
 
+/* The source cannot read them, or they are wrong. Others may have good ones,
+ * and who does is the controller's to say; but it has one copy.
+ */
+static void leave_bad(struct flight *flight, const struct error *err)
+{
+	struct error why;
+
+	if (*flight->source || ++flight->bad < BAD_MAX) {
+		leave_source(flight, false, err->text);
+		return;
+	}
+	error_set(&why, err->code,
+		  "content %.12s is damaged at the controller (%.90s): remove "
+		  "content/*/%.12s* from its state folder, and run the command "
+		  "again",
+		  flight->hash, err->text, flight->hash);
+	flight_end(flight, &why);
+}
+
 static void check(struct flight *flight)
 {
 	struct error err = { 0 };
@@ -159,7 +180,7 @@ static void check(struct flight *flight)
 		flight_end(flight, NULL);
 	} else if (err.code == EBADMSG) {
 		taker_free(take(flight->taker));
-		leave_source(flight, false, err.text);
+		leave_bad(flight, &err);
 	} else {
 		flight_end(flight, &err);
 	}
@@ -280,17 +301,23 @@ static void take_piece(struct flight *flight,
 		       const void *data, size_t size)
 {
 	struct error err = { 0 };
+	uint64_t had;
 	int rc;
 
 	if (flight->phase != READING)
 		return;
+	had = taker_length(flight->taker);
 	rc = taker_piece(flight->taker, piece, data, size, &err);
-	flight->moved_ms = clock_mono_ms();
+	/* Whoever sends what is of no use is as good as silent. */
+	if (taker_length(flight->taker) > had)
+		flight->moved_ms = clock_mono_ms();
 	peers_wake(flight->fetches->peers);
 	if (rc > 0)
 		all_here(flight);
 	else if (rc < 0 && (err.code == ENOSPC || err.code == EDQUOT))
 		flight_end(flight, &err);
+	else if (rc < 0 && piece->text && err.code != ENOENT)
+		leave_bad(flight, &err);
 	else if (rc < 0)
 		leave_source(flight, err.code == ENOENT, err.text);
 }

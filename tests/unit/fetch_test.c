@@ -17,6 +17,17 @@
 
 #define LARGE (6 << 20)
 
+/* Linked with -Wl,--wrap=clock_mono_ms: time that has gone by. */
+static int64_t ahead_ms;
+
+int64_t __real_clock_mono_ms(void);
+int64_t __wrap_clock_mono_ms(void);
+
+int64_t __wrap_clock_mono_ms(void)
+{
+	return __real_clock_mono_ms() + ahead_ms;
+}
+
 static char top[] = "/tmp/fetch-test-XXXXXX";
 
 struct node {
@@ -245,19 +256,25 @@ static void dies(sd_event *loop, const char *data)
 	node_clear(&second);
 }
 
+static void hash_of(const char *data, size_t size, char hash[CONTENT_HASH_SIZE])
+{
+	unsigned char digest[32];
+
+	crypto_hash_sha256(digest, (const unsigned char *)data, size);
+	sodium_bin2hex(hash, CONTENT_HASH_SIZE, digest, sizeof(digest));
+}
+
 static void lies(sd_event *loop, const char *data)
 {
 	struct node node;
 	char hash[CONTENT_HASH_SIZE] = "";
-	unsigned char digest[32];
 	struct message_content_piece piece = { .hash = hash };
 	struct message_content_from from = { .hash = hash };
 	struct fetch_wait *wait;
 	struct error err = { 0 };
 
 	node_init(&node, loop, "l1");
-	crypto_hash_sha256(digest, (const unsigned char *)data, 1000);
-	sodium_bin2hex(hash, sizeof(hash), digest, sizeof(digest));
+	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 1000);
 	fetches_piece(node.fetches, &piece, data + 1, 1000);
@@ -281,6 +298,52 @@ static void lies(sd_event *loop, const char *data)
 	ok(!fetch_begin(node.fetches, "../x", false, NULL, done, &node, &err) &&
 		   err.code == EPROTO,
 	   "no hash: %s", err.text);
+	node_clear(&node);
+}
+
+static void damaged(sd_event *loop, const char *data)
+{
+	struct node node;
+	char hash[CONTENT_HASH_SIZE];
+	struct message_content_piece piece = { .hash = hash };
+
+	node_init(&node, loop, "b1");
+	hash_of(data, 1000, hash);
+	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
+	for (int i = 1; i <= 2; i++) {
+		tell(&node, NULL, hash, 1000);
+		fetches_piece(node.fetches, &piece, data + 1, 1000);
+		run_until(&node, &node.wants, i + 1);
+	}
+	ok(!node.done, "wrong bytes of the controller's are asked for again");
+	tell(&node, NULL, hash, 1000);
+	piece.text = (char *)"content 0123456789ab: Input/output error";
+	piece.code = EIO;
+	fetches_piece(node.fetches, &piece, "", 0);
+	ok(node.done == 1 && node.err.code == EIO && node.wants == 3,
+	   "but not for ever: %s", node.err.text);
+	node_clear(&node);
+}
+
+static void useless(sd_event *loop, const char *data)
+{
+	struct node node;
+	char hash[CONTENT_HASH_SIZE];
+	struct message_content_piece piece = { .hash = hash, .offset = 500 };
+
+	node_init(&node, loop, "u1");
+	hash_of(data, 1000, hash);
+	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
+	tell(&node, NULL, hash, 1000);
+	for (int i = 0; node.wants < 2 && i < 40; i++) {
+		ahead_ms += FETCH_STALL_MS / 10;
+		fetches_piece(node.fetches, &piece, data + 500, 100);
+		sd_event_run(loop, 100000);
+	}
+	is_int(node.wants, 2,
+	       "a source that sends other pieces than it was "
+	       "asked for is left");
+	ahead_ms = 0;
 	node_clear(&node);
 }
 
@@ -400,6 +463,8 @@ int main(void)
 	revoked(loop, data);
 	dies(loop, data);
 	lies(loop, data);
+	damaged(loop, data);
+	useless(loop, data);
 	gives(loop, data);
 	inserts(loop);
 	free(data);
