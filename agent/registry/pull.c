@@ -53,6 +53,7 @@ struct pull {
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
+	bool pauses;
 	struct progress *sums;
 	struct rate speed;
 	struct image_progress now;
@@ -145,15 +146,18 @@ static bool from_engine(const struct error *err)
 	       err->code != EHOSTUNREACH;
 }
 
-/* A registry that says how long to wait knows best. It says so to us only, not
- * to an engine that asks it by itself.
- */
+/* A registry says so to us only, not to an engine that asks it by itself. */
+static uint64_t wanted_ms(const struct pull *pull)
+{
+	return pull->repository && (pull->limit || pull->relay)
+		       ? repository_wait_ms(pull->repository)
+		       : 0;
+}
+
 static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 {
 	uint64_t pause = pull->room->retry_ms;
-	uint64_t wanted = pull->repository && (pull->limit || pull->relay)
-				  ? repository_wait_ms(pull->repository)
-				  : 0;
+	uint64_t wanted = wanted_ms(pull);
 
 	if (err->code == EBUSY && !wanted)
 		pause *= PATIENCE;
@@ -168,6 +172,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
 
+	pull->pauses = false;
 	pull->now.attempt++;
 	pull->relayed = false;
 	progress_reset(pull->sums);
@@ -210,6 +215,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	if (!final(&err) && pull->now.attempt < TRIES &&
 	    loop_timer(pull->room->loop, &pull->timer, pause, again, pull,
 		       NULL) == 0) {
+		pull->pauses = true;
 		log_info("image=%s again in %.1f s: %s", pull->reference,
 			 (double)pause / 1000, err.text);
 		return;
@@ -542,6 +548,12 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 
 void pull_rate(struct pull *pull, uint64_t rate)
 {
+	uint64_t most = pull->room->retry_ms * (uint64_t)PATIENCE;
+
+	/* Now somebody waits: no longer than he would for the engine alone. */
+	if (pull->limit && !rate && pull->pauses && wanted_ms(pull) > most)
+		loop_timer(pull->room->loop, &pull->timer, most, again, pull,
+			   NULL);
 	pull->limit = pull->limit ? rate : 0;
 	if (pull->relay)
 		relay_rate(pull->relay, rate);

@@ -55,7 +55,9 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 			size_t count, pull_progress_fn *progress,
 			pull_done_fn *done, void *arg, struct error *err);
 
-/* Another rate. One that began without stays without. */
+/* Another rate. One that began without stays without. Without any from now on,
+ * a pause that the registry asked for is cut to what it is without a rate.
+ */
 void pull_rate(struct pull *pull, uint64_t rate);
 
 /* No callback runs any more. NULL is fine. */

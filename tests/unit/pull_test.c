@@ -30,9 +30,9 @@ struct world {
 	const char *line; /* of a 429, which comes once */
 	const char *text; /* what a pull prints, once */
 	bool hangs_up;    /* instead */
+	bool lifts;       /* the rate, once that 429 came */
 	/* What they saw. */
 	int pulls, relayed, asked;
-	int64_t ended_ms;
 	/* What came of it. */
 	int done;
 	struct error err;
@@ -95,16 +95,25 @@ static void on_done(void *arg, const struct error *err, const char *target)
 }
 
 /* How long it took. */
-static int64_t pull(struct world *world, uint64_t rate)
+static int64_t bring(struct world *world, uint64_t rate)
 {
 	int64_t began = clock_mono_ms();
+	struct pull *pull;
+	int turns = 0;
 
 	world->done = world->pulls = world->relayed = world->asked = 0;
-	if (!pull_begin(&world->room, world->reference, rate, NULL, 0,
-			on_progress, on_done, world, NULL))
+	pull = pull_begin(&world->room, world->reference, rate, NULL, 0,
+			  on_progress, on_done, world, NULL);
+	if (!pull)
 		exit(1);
-	while (!world->done)
-		sd_event_run(world->loop, UINT64_MAX);
+	while (!world->done) {
+		sd_event_run(world->loop, 10000);
+		if (!world->lifts || world->line || world->done)
+			continue;
+		/* Most likely it pauses by then. */
+		if (++turns == 100)
+			pull_rate(pull, 0);
+	}
 	return clock_mono_ms() - began;
 }
 
@@ -152,19 +161,25 @@ static void patience(struct world *world)
 	int64_t ms;
 
 	world->line = "Retry-After: 1";
-	ms = pull(world, 1 << 20);
+	ms = bring(world, 1 << 20);
 	ok(!world->err.code && world->asked == 2 && ms >= 1000,
 	   "a registry that wants to be left alone for a second is: %lld ms",
 	   (long long)ms);
 	ok(world->pulls == 2 && world->relayed == 1,
 	   "then its image comes by way of the relay, and by its name");
 	world->line = "Retry-After: many";
-	ms = pull(world, 1 << 20);
+	ms = bring(world, 1 << 20);
 	ok(!world->err.code && world->asked == 2 && ms >= 75,
 	   "one that does not say for how long is met with patience");
 	world->line = "Retry-After: 900";
+	world->lifts = true;
+	bring(world, 1 << 20);
+	world->lifts = false;
+	ok(!world->err.code && world->asked == 1 && world->pulls == 1,
+	   "who lifts the rate does not wait for a quarter of an hour");
+	world->line = "Retry-After: 900";
 	world->text = "{\"error\":\"toomanyrequests: slow down\"}";
-	pull(world, 0);
+	bring(world, 0);
 	ok(!world->err.code && world->pulls == 2 && world->asked == 1,
 	   "an engine that asks by itself does as it always did");
 }
@@ -172,20 +187,20 @@ static void patience(struct world *world)
 static void words(struct world *world)
 {
 	world->hangs_up = true;
-	pull(world, 1 << 20);
+	bring(world, 1 << 20);
 	ok(world->err.code == ECONNRESET && world->relayed >= 3 &&
 		   !strstr(world->err.text, "127.0.0.1 of this"),
 	   "of an engine that goes away is not said what it reaches: %s",
 	   world->err.text);
 	world->hangs_up = false;
 	snprintf(world->info, sizeof(world->info), PODMAN, world->port);
-	pull(world, 1 << 20);
+	bring(world, 1 << 20);
 	ok(world->err.code == ENOTSUP && !world->pulls &&
 		   strstr(world->err.text, "insecure=true") &&
 		   strstr(world->err.text, "preload_rate: 0"),
 	   "one that wants TLS of a relay is not asked at all: %s",
 	   world->err.text);
-	pull(world, 0);
+	bring(world, 0);
 	ok(!world->err.code && world->pulls == 1 && !world->relayed,
 	   "without a rate it pulls as ever");
 }
