@@ -203,7 +203,8 @@ $(BUILD)/images/%: images/%
 unit: $(UNIT)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
-$(addprefix $(BUILD)/tests/unit/,stock_test fetch_test): WRAP = -Wl,--wrap=clock_mono_ms
+$(addprefix $(BUILD)/tests/unit/,carry_test fetch_test stock_test): \
+	WRAP = -Wl,--wrap=clock_mono_ms
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a
 	$(call say,LINK,$@)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define VENDORS "vendors/" /* folders of the images folder, by vendor */
+#define AWAY_MS 15000      /* a node that is to save is waited for */
 #define GONE_NAMES_MAX 20  /* in the record of what a node removed by itself */
 
 struct carries {
@@ -215,18 +216,46 @@ static void finish(struct cluster *cluster, struct order *order)
 	changed(cluster);
 }
 
+/* Where the saved image lies, or is being made, nobody can get it. */
+static void lose(struct order *order, struct stop *stop, const char *why)
+{
+	log_warning("image order=%.12s node=%s failed: %s", order->name,
+		    stop->name, why);
+	stop_set(stop, "failed", why);
+	order->content[0] = 0;
+	order->bytes = 0;
+}
+
+static bool is_away(const struct node *node, struct stop *stop)
+{
+	int64_t now = clock_mono_ms();
+
+	if (node && node->peer)
+		stop->away_ms = 0;
+	else if (!stop->away_ms)
+		stop->away_ms = now;
+	return stop->away_ms && now - stop->away_ms > AWAY_MS;
+}
+
 /* To save: from the node that has it; else the next one is asked. */
 static void advance_one(struct cluster *cluster, struct order *order)
 {
 	struct stop *stop = &order->stops[order->next];
 	struct node *node = node_find(cluster, stop->name);
+	struct error err;
+	int rc = 0;
 
-	if (*order->content) {
-		if (node &&
-		    gather_content(cluster, node, order->content, order->bytes))
-			finish(cluster, order);
+	if (*order->content && node)
+		rc = gather_content(cluster, node, order->content, order->bytes,
+				    &err);
+	if (rc > 0) {
+		finish(cluster, order);
 		return;
 	}
+	if (rc < 0)
+		lose(order, stop, err.text);
+	else if (is_away(node, stop) && strcmp(stop->phase, "failed") != 0)
+		lose(order, stop, "out of reach");
 	if (strcmp(stop->phase, "failed") != 0)
 		return;
 	if (order->next + 1 == order->count) {
@@ -536,7 +565,11 @@ cJSON *carry_describe(struct cluster *cluster,
 	size_t at = 0;
 
 	if (!order) {
-		error_set(err, ENOENT, "image order %.12s: not there", name);
+		error_set(err, ENOENT,
+			  "image order %.12s: not there; a controller that was "
+			  "started anew knows only those to load and to build: "
+			  "run the command again",
+			  name);
 		return NULL;
 	}
 	body = order_describe(order, query);

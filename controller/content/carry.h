@@ -4,7 +4,8 @@
  * cannot be. Orders to load and to build wait for a node that is out of reach,
  * and survive a restart (image-orders/ in the state folder) until all nodes
  * have; one that comes back days later still gets its image. An order to save
- * asks one node after another until one has the image, and takes it from there.
+ * asks one node after another until one has the image, and takes it from there;
+ * one that goes out of reach before that is over has none.
  * All others fail where a node is out of reach.
  */
 #ifndef CONTROLLER_CONTENT_CARRY_H

@@ -35,7 +35,9 @@ struct gathers {
 	struct cluster *cluster;
 	sd_event_source *check;
 	size_t count;
-	bool full_disk; /* said so in the log already */
+	bool full_disk;               /* said so in the log already */
+	char lost[CONTENT_HASH_SIZE]; /* the last that was given up */
+	char lost_why[200];
 	TAILQ_HEAD(, gather) list;
 };
 
@@ -116,9 +118,12 @@ void gather_check(struct task *task)
 static void give_up(struct cluster *cluster, struct node *node,
 		    const char *hash, const char *why)
 {
+	struct gathers *gathers = cluster->gathers;
 	struct task *task;
 
 	log_error("node=%s content=%.12s: %s", node->name, hash, why);
+	snprintf(gathers->lost, sizeof(gathers->lost), "%s", hash);
+	snprintf(gathers->lost_why, sizeof(gathers->lost_why), "%s", why);
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	{
 		for (size_t i = 0; i < task->files_count; i++) {
@@ -335,16 +340,21 @@ bool gather_files(struct cluster *cluster, struct task *task)
 	return all;
 }
 
-bool gather_content(struct cluster *cluster, struct node *node,
-		    const char *hash, uint64_t bytes)
+int gather_content(struct cluster *cluster, struct node *node, const char *hash,
+		   uint64_t bytes, struct error *err)
 {
+	struct gathers *gathers = cluster->gathers;
 	const struct collected_file file = { .content = (char *)hash,
 					     .bytes = bytes };
 
 	if (is_here(cluster, &file))
-		return true;
+		return 1;
+	if (!strcmp(gathers->lost, hash)) {
+		gathers->lost[0] = 0;
+		return error_set(err, EIO, "%s", gathers->lost_why);
+	}
 	begin(cluster, node, &file);
-	return false;
+	return 0;
 }
 
 void gather_piece(struct cluster *cluster, struct node *node,

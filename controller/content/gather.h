@@ -24,9 +24,11 @@ void gather_check(struct task *task);
  */
 bool gather_files(struct cluster *cluster, struct task *task);
 
-/* Is this content of the node here? If not, it is read, if there is room. */
-bool gather_content(struct cluster *cluster, struct node *node,
-		    const char *hash, uint64_t bytes);
+/* Is this content of the node here? If not (0), it is read, if there is room.
+ * -1: it will never come from there, and why; asked again, it is tried again.
+ */
+int gather_content(struct cluster *cluster, struct node *node, const char *hash,
+		   uint64_t bytes, struct error *err);
 
 void gather_piece(struct cluster *cluster, struct node *node,
 		  const struct message_content_piece *piece, const void *data,

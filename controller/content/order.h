@@ -28,7 +28,9 @@ struct stop {
 	char name[KEY_NAME_SIZE];
 	char phase[16]; /* "waiting", then as in message_image_state */
 	uint64_t done, total;
-	int64_t code; /* errno value behind a failure */
+	int64_t code;    /* errno value behind a failure */
+	int64_t away_ms; /* `one`: since when it is out of reach; 0: it is not
+			  */
 	char *text;
 	struct image_info *images;
 	size_t images_count;

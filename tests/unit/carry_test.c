@@ -17,6 +17,19 @@
 #define BUILD HEX "1"
 #define GC HEX "2"
 #define TWICE HEX "3"
+#define AWAY HEX "4"
+#define LOST HEX "5"
+
+/* Linked with -Wl,--wrap=clock_mono_ms: time that has gone by. */
+static int64_t ahead_ms;
+
+int64_t __real_clock_mono_ms(void);
+int64_t __wrap_clock_mono_ms(void);
+
+int64_t __wrap_clock_mono_ms(void)
+{
+	return __real_clock_mono_ms() + ahead_ms;
+}
 
 static char top[] = "/tmp/carry-test-XXXXXX";
 
@@ -96,6 +109,60 @@ static void test_save(struct cluster *cluster)
 	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n1", "n1"),
 		     &err);
 	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
+}
+
+/* Half a minute, as the controller's loop sees it. */
+static void time_passes(struct cluster *cluster)
+{
+	for (int i = 0; i < 60; i++) {
+		ahead_ms += 500;
+		carry_tick(cluster);
+	}
+}
+
+static void test_save_away(struct cluster *cluster)
+{
+	struct message_image_state state = { .order = (char *)AWAY,
+					     .phase = (char *)"ready",
+					     .content = (char *)HEX "f",
+					     .total_bytes = 1000 };
+	struct error err = { 0 };
+	cJSON *body;
+
+	cJSON_Delete(
+		order(cluster, "save", AWAY, NULL, NAMES("n1", "n2"), &err));
+	carry_state(cluster, node_find(cluster, "n1"), &state);
+	carry_tick(cluster);
+	ok(!is_final(cluster, AWAY),
+	   "a node that is away with what it saved may come back");
+	time_passes(cluster);
+	body = describe(cluster, AWAY, 0);
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(body, "content")),
+	   "or not: then it is not waited for");
+	cJSON_Delete(body);
+	time_passes(cluster);
+	ok(is_final(cluster, AWAY), "and nobody has it when all are away");
+}
+
+static void test_save_lost(struct cluster *cluster)
+{
+	struct message_image_state state = { .order = (char *)LOST,
+					     .phase = (char *)"ready",
+					     .content = (char *)HEX "f",
+					     .total_bytes =
+						     CONTENT_BYTES_MAX + 1 };
+	struct node *node = node_find(cluster, "n1");
+	struct error err = { 0 };
+
+	cJSON_Delete(order(cluster, "save", LOST, NULL, NAMES("n1"), &err));
+	node->peer =
+		(void *)cluster; /* it is only looked whether it is there */
+	carry_state(cluster, node, &state);
+	carry_tick(cluster);
+	carry_tick(cluster);
+	node->peer = NULL;
+	ok(is_final(cluster, LOST),
+	   "what cannot be got is not asked for again");
 }
 
 static void test_refusals(struct cluster *cluster)
@@ -281,16 +348,20 @@ int main(void)
 		return 1;
 	TAILQ_INIT(&cluster.gangs);
 	if (stock_open(&cluster, top, &err) < 0 ||
+	    gather_open(&cluster, &err) < 0 ||
 	    carry_open(&cluster, top, &err) < 0)
 		return 1;
 	node_get(&cluster, "n1", NULL);
 	node_get(&cluster, "n2", NULL);
 	test_save(&cluster);
+	test_save_away(&cluster);
+	test_save_lost(&cluster);
 	test_refusals(&cluster);
 	test_build(&cluster);
 	test_twice(&cluster);
 	test_gc(&cluster);
 	carry_close(&cluster);
+	gather_close(&cluster);
 	stock_close(&cluster);
 	node_free_all(&cluster);
 	sd_event_unref(cluster.loop);
