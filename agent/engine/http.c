@@ -582,6 +582,9 @@ static int set_options(struct http_call *call,
 	}
 	if (http->ca)
 		rc |= curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca);
+	/* Or libcurl trusts the system's folder of them, too. */
+	if (http->ca && !http->web)
+		rc |= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	if (http->certificate) {
 		rc |= curl_easy_setopt(easy, CURLOPT_SSLCERT,
 				       http->certificate);

@@ -87,13 +87,14 @@ struct http_request {
 };
 
 /* host: "unix:///absolute/path" or "tcp://HOST:PORT". tls_folder (tcp only,
- * or NULL) holds ca.pem, cert.pem and key.pem. EINVAL: what is wrong with it.
+ * or NULL) holds ca.pem, whose authorities alone count, cert.pem and key.pem.
+ * EINVAL: what is wrong with it.
  */
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 		      struct error *err);
 
 /* A web server: base is "https://HOST[:PORT]" or "http://HOST[:PORT]". ca: a
- * file of authorities that count instead of the system's, or NULL. verify
+ * file of authorities that count beside the system's, or NULL. verify
  * false: whoever answers is trusted. Its errors speak of a registry.
  */
 struct http *http_new_web(sd_event *loop, const char *base, const char *ca,

@@ -7,7 +7,7 @@
  *
  * Our name and password go to the registry and to who gives out its tokens, to
  * nobody else. Where the registry sends us elsewhere, HOST[:PORT]/ca.crt of
- * that place counts, or the system's authorities.
+ * that place counts, or the registry's; the system's authorities always do.
  *
  * Source: OCI distribution specification 1.1, "Pull"; distribution/distribution
  * docs, "Token Authentication".
