@@ -316,6 +316,7 @@ static int find_place(struct repository_call *call,
 	const char *path = url;
 
 	if (!http_header(answer, "Location", url, sizeof(url)) ||
+	    strlen(url) == sizeof(url) - 1 || /* or it was cut */
 	    ((url[0] != '/' || url[1] == '/') &&
 	     !split_url(repository, url, base, sizeof(base), &path)))
 		return error_set(err, EPROTO,

@@ -1,4 +1,5 @@
-/* manifest.c - fuzz what registries say: manifests, indexes, challenges.
+/* manifest.c - fuzz what registries say: manifests, indexes, challenges, and
+ * how long to wait.
  *
  * A manifest that is taken has layers with digests, and not too many.
  */
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct registry_image image;
 	char variant[72] = "", value[64];
 	char *text = malloc(size + 1);
+	struct http_answer answer = { .headers = text };
 
 	if (!text)
 		return 0;
@@ -27,6 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (repository_challenge(text, "realm", value, sizeof(value)) &&
 	    (!*value || strlen(value) >= sizeof(value)))
+		abort();
+	if (http_wait_s(&answer, 1795282710) > HTTP_WAIT_MAX_S)
 		abort();
 	free(text);
 	return 0;

@@ -37,7 +37,7 @@ struct world {
 static void answer_with(struct fake_exchange *exchange, int status,
 			const char *line)
 {
-	char text[700];
+	char text[6000];
 
 	snprintf(text, sizeof(text),
 		 "HTTP/1.1 %d Word\r\n%s%sContent-Length: 2\r\n\r\n{}", status,
@@ -188,7 +188,7 @@ static void kept_out(struct world *world)
 /* A place of its own, and one beside its API, as a store with signed URLs. */
 static void sent_on(struct world *world)
 {
-	char line[200];
+	char line[200], longest[5000];
 
 	world->status = 200;
 	world->token = "{\"token\":\"good\"}";
@@ -210,6 +210,12 @@ static void sent_on(struct world *world)
 	world->more = line;
 	ok(ask(world) == 200 && !strcasestr(world->there, "authorization"),
 	   "nor is anybody with another name");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	memcpy(longest, "Location: /there?", 17);
+	world->more = longest;
+	ok(ask(world) < 0 && world->err.code == EPROTO,
+	   "a name that is cut is none: %s", world->err.text);
 	world->more = "Location: //127.0.0.1/there";
 	ok(ask(world) < 0 && world->err.code == EPROTO,
 	   "half a name is no place: %s", world->err.text);
