@@ -16,7 +16,8 @@
 #define PUT_IDLE_MS 60000
 #define PUT_STALL_MS 5000 /* less than nodes wait for each other */
 #define CLEAN_MS 3600000
-#define FOR_JOB "job-" /* users of contents */
+#define USERS_STEP 2000 /* looked at in a tick */
+#define FOR_JOB "job-"  /* users of contents */
 #define FOR_SWEEP "sweep-"
 
 /* A content that comes in from a person. */
@@ -36,6 +37,7 @@ struct stock {
 	size_t senders_count;
 	int64_t await_ms; /* until when there is hope of more from people */
 	int64_t cleaned_ms;
+	bool releasing; /* old users are being looked for */
 };
 
 /* giver_send_fn; peers are nodes. */
@@ -569,6 +571,19 @@ static void release_old(void *arg, const char *hash, const char *user,
 			 hash, user, bytes);
 }
 
+/* What jobs collected may be kept by the million: a few at a time. */
+static void release_some(struct cluster *cluster)
+{
+	struct stock *stock = cluster->stock;
+	struct error err;
+	int rc = contents_users(stock->contents, USERS_STEP, release_old,
+				cluster, &err);
+
+	if (rc < 0)
+		log_warning("%s", err.text);
+	stock->releasing = rc > 0;
+}
+
 void stock_tick(struct cluster *cluster)
 {
 	struct stock *stock = cluster->stock;
@@ -580,11 +595,13 @@ void stock_tick(struct cluster *cluster)
 		if (stock->puts[i].incoming &&
 		    now - stock->puts[i].used_ms > PUT_IDLE_MS)
 			put_end(&stock->puts[i]);
+	if (stock->releasing)
+		release_some(cluster);
 	if (stock->cleaned_ms && now - stock->cleaned_ms < CLEAN_MS)
 		return;
 	stock->cleaned_ms = now;
-	if (contents_users(stock->contents, release_old, cluster, &err) < 0 ||
-	    contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
+	stock->releasing = true;
+	if (contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
 		log_info("contents: %" PRIu64 " unused bytes removed", bytes);

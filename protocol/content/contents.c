@@ -34,6 +34,7 @@ struct contents {
 	int users;     /* the folder */
 	bool unsynced; /* kept/ has names that a power cut may take */
 	uint64_t made; /* names of the new ones */
+	DIR *walk;     /* through it, under way */
 	char *piece;   /* HASH_PIECE */
 };
 
@@ -127,6 +128,8 @@ void contents_free(struct contents *contents)
 	free(contents->piece);
 	free(contents);
 }
+	if (contents->walk)
+		closedir(contents->walk);
 
 /* Where it is, whole ones first; PLACES: nowhere. */
 static enum place find(struct contents *contents, const char *hash,
@@ -368,24 +371,32 @@ static void users_of(struct contents *contents, const char *hash,
 		close(users);
 }
 
-int contents_users(struct contents *contents, contents_user_fn *fn, void *arg,
-		   struct error *err)
+int contents_users(struct contents *contents, size_t count,
+		   contents_user_fn *fn, void *arg, struct error *err)
 {
-	int copy = openat(contents->users, ".",
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
+	int copy = contents->walk ? -1
+				  : openat(contents->users, ".",
+					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent *entry = NULL;
 
-	if (!dir) {
+	if (!contents->walk)
+		contents->walk = copy < 0 ? NULL : fdopendir(copy);
+	if (!contents->walk) {
 		error_errno(err, "content/users");
 		if (copy >= 0)
 			close(copy);
 		return -1;
 	}
-	while ((entry = readdir(dir)))
+	for (size_t i = 0; i < count; i++) {
+		entry = readdir(contents->walk);
+		if (!entry)
+			break;
 		if (content_hash_valid(entry->d_name))
 			users_of(contents, entry->d_name, fn, arg);
-	closedir(dir);
+	}
+	if (entry)
+		return 1;
+	closedir(take(contents->walk));
 	return 0;
 }
 

@@ -81,12 +81,13 @@ int contents_release(struct contents *contents, const char *hash,
 		     const char *user, uint64_t *bytes, struct error *err);
 
 /* Each user of what is kept, and when it was kept for it last (wall clock); fn
- * may release it.
+ * may release it. Of so many contents now, each some 10 us: 1: there are more,
+ * call again; 0: that was the last one.
  */
 typedef void contents_user_fn(void *arg, const char *hash, const char *user,
 			      int64_t used_ms);
-int contents_users(struct contents *contents, contents_user_fn *fn, void *arg,
-		   struct error *err);
+int contents_users(struct contents *contents, size_t count,
+		   contents_user_fn *fn, void *arg, struct error *err);
 
 /* Let what was kept survive a power cut: once for many, for it takes its time.
  */

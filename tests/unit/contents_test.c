@@ -296,12 +296,12 @@ static void users(struct contents *contents)
 	   "also when it goes twice");
 	snprintf(path, sizeof(path), "%s/content/users/%s/sweep-1", top, hash);
 	utimensat(AT_FDCWD, path, old, 0);
-	contents_users(contents, note_user, &used, NULL);
+	contents_users(contents, 100, note_user, &used, NULL);
 	snprintf(want, sizeof(want), "%.4s sweep-1 ", hash);
 	is(used.text, want, "users are told");
 	ok(used.ms == 1000000, "with when they used it");
 	contents_keep(contents, hash, "sweep-1", NULL);
-	contents_users(contents, note_user, &used, NULL);
+	contents_users(contents, 100, note_user, &used, NULL);
 	ok(used.ms > 1000000, "which is renewed");
 	ok(contents_release(contents, hash, "sweep-1", &bytes, NULL) == 0 &&
 		   bytes == 3 && !whole(contents, hash, 3),
@@ -334,3 +334,9 @@ int main(void)
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }
+	used.text[0] = 0;
+	ok(contents_users(contents, 1, note_user, &used, NULL) == 1,
+	   "one at a time, there are more");
+	while (contents_users(contents, 1, note_user, &used, NULL) > 0)
+		;
+	is(used.text, want, "up to the last");
