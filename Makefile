@@ -205,6 +205,8 @@ $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,carry_test fetch_test stock_test): \
 	WRAP = -Wl,--wrap=clock_mono_ms
+$(BUILD)/tests/unit/contents_test: WRAP = -Wl,--wrap=clock_mono_ms \
+	-Wl,--wrap=fsync,--wrap=sync_file_range
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a
 	$(call say,LINK,$@)

@@ -24,6 +24,8 @@
 #define FLUSH_BYTES                                                            \
 	(8 << 20) /* written out early, so that the end is quick               \
 		   */
+#define SYNC_MS 50
+#define SYNC_PIECE (1 << 20) /* waited for at a time: slow disks take 20 ms */
 #define NAME_BYTES 80
 
 enum place { PARTIAL, LOOSE, KEPT, PLACES };
@@ -32,9 +34,9 @@ static const char *const places[PLACES] = { "partial", "loose", "kept" };
 struct contents {
 	int folders[PLACES];
 	int users;     /* the folder */
+	DIR *walk;     /* through it, under way */
 	bool unsynced; /* kept/ has names that a power cut may take */
 	uint64_t made; /* names of the new ones */
-	DIR *walk;     /* through it, under way */
 	char *piece;   /* HASH_PIECE */
 };
 
@@ -47,6 +49,7 @@ struct incoming {
 	uint64_t length;
 	uint64_t hashed;
 	uint64_t flushed;
+	uint64_t synced; /* of it, when all has come */
 	struct digest digest;
 };
 
@@ -125,11 +128,11 @@ void contents_free(struct contents *contents)
 			close(contents->folders[i]);
 	if (contents->users > 0)
 		close(contents->users);
+	if (contents->walk)
+		closedir(contents->walk);
 	free(contents->piece);
 	free(contents);
 }
-	if (contents->walk)
-		closedir(contents->walk);
 
 /* Where it is, whole ones first; PLACES: nowhere. */
 static enum place find(struct contents *contents, const char *hash,
@@ -404,7 +407,8 @@ static bool in_use(int folder, const char *name)
 {
 	owned_fd int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+	/* Without a descriptor nobody can tell. */
+	return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
 static int clean_folder(struct contents *contents, enum place place,
@@ -607,6 +611,45 @@ static int hash_step(struct incoming *incoming, struct error *err)
 	return 1;
 }
 
+/* It has no use: the next try begins anew. */
+static void drop(struct incoming *incoming)
+{
+	unlinkat(incoming->contents->folders[PARTIAL], incoming->name, 0);
+	close(take_fd(&incoming->fd));
+}
+
+/* After a write that failed late the pages count as clean: what would be read
+ * again, and hashed, is not what the disk has.
+ */
+static int sync_failed(struct incoming *incoming, struct error *err)
+{
+	error_errno(err, "content %.12s", incoming->name);
+	drop(incoming);
+	return -1;
+}
+
+/* A gigabyte may come faster than the disk takes it, and fsync() would wait for
+ * all of that at once. 1: there is more to wait for.
+ */
+static int sync_step(struct incoming *incoming, struct error *err)
+{
+	int64_t begun = clock_mono_ms();
+
+	while (incoming->synced < incoming->length) {
+		if (clock_mono_ms() - begun >= SYNC_MS)
+			return 1;
+		if (sync_file_range(incoming->fd, (off_t)incoming->synced,
+				    SYNC_PIECE,
+				    SYNC_FILE_RANGE_WAIT_BEFORE |
+					    SYNC_FILE_RANGE_WRITE |
+					    SYNC_FILE_RANGE_WAIT_AFTER) < 0 &&
+		    errno != ENOSYS && errno != EINVAL)
+			return sync_failed(incoming, err);
+		incoming->synced += SYNC_PIECE;
+	}
+	return 0;
+}
+
 static int settle(struct incoming *incoming, const char *hash,
 		  struct error *err)
 {
@@ -615,7 +658,7 @@ static int settle(struct incoming *incoming, const char *hash,
 	enum place place;
 
 	if (fsync(incoming->fd) < 0)
-		return error_errno(err, "content %.12s", hash);
+		return sync_failed(incoming, err);
 	place = find(contents, hash, &st);
 	if (place == LOOSE || place == KEPT)
 		unlinkat(contents->folders[PARTIAL], incoming->name, 0);
@@ -639,15 +682,15 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 				 incoming->name, incoming->length,
 				 incoming->bytes);
 	rc = hash_step(incoming, err);
+	if (rc == 0)
+		rc = sync_step(incoming, err);
 	if (rc)
 		return rc;
 	digest_hex(&incoming->digest, found);
 	/* Asked again after a failure below, it is hashed again. */
 	incoming->hashed = 0;
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
-		unlinkat(incoming->contents->folders[PARTIAL], incoming->name,
-			 0);
-		close(take_fd(&incoming->fd));
+		drop(incoming);
 		return error_set(err, EBADMSG,
 				 "content %.12s: the bytes that came have "
 				 "another hash, %.12s",

@@ -123,7 +123,8 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 
 /* All has come: check it and put it into its place. 1: not done, call again
  * (each call takes 0.1 s at most); 0: it is there, as `hash` says; -1: EBADMSG,
- * the bytes are not what they should be, and are dropped; EIO ...
+ * the bytes are not what they should be, and are dropped; EIO, ENOSPC: they did
+ * not get onto the disk, and are dropped ...
  */
 int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 		    struct error *err);

@@ -11,6 +11,44 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+/* Linked with -Wl,--wrap=fsync,--wrap=sync_file_range,--wrap=clock_mono_ms: a
+ * disk that takes WAIT_MS for what is waited for at a time, and fails late.
+ */
+#define WAIT_MS 30
+static int64_t pretended_ms;
+static bool slow;
+static int late; /* errno of the next fsync() */
+static int64_t waited;
+
+int64_t __real_clock_mono_ms(void);
+int64_t __wrap_clock_mono_ms(void);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_sync_file_range(int fd, off_t offset, off_t count,
+			   unsigned int flags);
+
+int64_t __wrap_clock_mono_ms(void)
+{
+	return slow ? pretended_ms : __real_clock_mono_ms();
+}
+
+int __wrap_fsync(int fd)
+{
+	errno = late;
+	late = 0;
+	return errno ? -1 : __real_fsync(fd);
+}
+
+int __wrap_sync_file_range(int fd, off_t offset, off_t count,
+			   unsigned int flags)
+{
+	if (flags & SYNC_FILE_RANGE_WAIT_AFTER) {
+		pretended_ms += WAIT_MS;
+		waited += count;
+	}
+	return 0;
+}
+
 static char top[] = "/tmp/contents-test-XXXXXX";
 
 static const char *hash_of(const void *data, size_t size)
@@ -258,6 +296,52 @@ static void age(struct contents *contents)
 	ok(!all && !bytes, "the old one is gone");
 }
 
+static void slow_disk(struct contents *contents)
+{
+	enum { SIZE = 8 << 20 };
+	char hash[CONTENT_HASH_SIZE], *data = calloc(1, SIZE);
+	struct incoming *incoming = incoming_new(contents, NULL, SIZE, NULL);
+	int64_t longest = 0;
+	int rc = 1, steps = 0;
+
+	slow = true;
+	incoming_write(incoming, data, SIZE, NULL);
+	while (rc > 0) {
+		int64_t begun = pretended_ms;
+
+		rc = incoming_finish(incoming, hash, NULL);
+		if (pretended_ms - begun > longest)
+			longest = pretended_ms - begun;
+		steps++;
+	}
+	slow = false;
+	incoming_free(incoming);
+	ok(!rc && waited >= SIZE && steps > 1 && longest < 100,
+	   "a slow disk is waited for in steps");
+	ok(whole(contents, hash, SIZE), "to the end");
+	contents_clean(contents, 0, NULL, NULL);
+	free(data);
+}
+
+static void late_errors(struct contents *contents)
+{
+	char hash[CONTENT_HASH_SIZE];
+	struct incoming *incoming;
+	struct error err = { 0 };
+	uint64_t bytes = 1;
+	bool all;
+
+	memcpy(hash, hash_of("late", 4), sizeof(hash));
+	incoming = incoming_new(contents, hash, 4, NULL);
+	incoming_write(incoming, "late", 4, NULL);
+	late = EIO;
+	ok(finish(incoming, hash, &err) < 0 && err.code == EIO,
+	   "what the disk did not take is not here: %s", err.text);
+	incoming_free(incoming);
+	contents_look(contents, hash, &bytes, &all, NULL);
+	ok(!all && !bytes, "and comes anew, not from memory");
+}
+
 struct used {
 	char text[200];
 	int64_t ms;
@@ -303,6 +387,12 @@ static void users(struct contents *contents)
 	contents_keep(contents, hash, "sweep-1", NULL);
 	contents_users(contents, 100, note_user, &used, NULL);
 	ok(used.ms > 1000000, "which is renewed");
+	used.text[0] = 0;
+	ok(contents_users(contents, 1, note_user, &used, NULL) == 1,
+	   "one at a time, there are more");
+	while (contents_users(contents, 1, note_user, &used, NULL) > 0)
+		;
+	is(used.text, want, "up to the last");
 	ok(contents_release(contents, hash, "sweep-1", &bytes, NULL) == 0 &&
 		   bytes == 3 && !whole(contents, hash, 3),
 	   "with the last one it goes");
@@ -315,7 +405,7 @@ int main(void)
 {
 	owned(contents_free) struct contents *contents = NULL;
 
-	tap_begin(30);
+	tap_begin(40);
 	if (sodium_init() < 0 || !mkdtemp(top))
 		return 1;
 	contents = contents_new(top, NULL);
@@ -330,13 +420,9 @@ int main(void)
 	found_out(contents);
 	age(contents);
 	users(contents);
+	slow_disk(contents);
+	late_errors(contents);
 	contents_free(take(contents));
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }
-	used.text[0] = 0;
-	ok(contents_users(contents, 1, note_user, &used, NULL) == 1,
-	   "one at a time, there are more");
-	while (contents_users(contents, 1, note_user, &used, NULL) > 0)
-		;
-	is(used.text, want, "up to the last");
