@@ -444,8 +444,9 @@ podman_start() # NAME NETNS
 	# crun cannot be used where cgroups are of both versions.
 	[[ ! -d /sys/fs/cgroup/unified ]] || runtime=(--runtime runc)
 	rm -f "$folder/docker.sock"
-	# Where it works its monitors leave files.
+	# Where it works its monitors leave files, and it what it imports.
 	spawn -n "$2" "engines/$1/dockerd" env --chdir="$folder" \
+		TMPDIR="$folder" \
 		CONTAINERS_CONF="$folder/containers.conf" \
 		CONTAINERS_REGISTRIES_CONF="$folder/registries.conf" podman \
 		--root "$folder/data" --runroot "$folder/exec" \
