@@ -111,6 +111,14 @@ static struct order *keep(struct carries *carries, struct order *order,
 	return order;
 }
 
+/* Anything else is a file that a controller was writing when it died. */
+static bool is_order_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ".json");
+}
+
 int carry_open(struct cluster *cluster, const char *folder, struct error *err)
 {
 	struct carries *carries = calloc(1, sizeof(*carries));
@@ -137,7 +145,9 @@ int carry_open(struct cluster *cluster, const char *folder, struct error *err)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", carries->folder,
 			 entry->d_name);
-		if (!keep(carries, order_load(path, &why), &why))
+		if (!is_order_file(entry->d_name))
+			unlink(path);
+		else if (!keep(carries, order_load(path, &why), &why))
 			log_warning("image order dropped: %s: %s",
 				    entry->d_name, why.text);
 	}

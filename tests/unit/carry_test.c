@@ -291,6 +291,7 @@ static const char *phases(struct cluster *cluster, const char *name)
 
 static void test_twice(struct cluster *cluster)
 {
+	char from[200], to[220];
 	const char *folder = "vendors/v/f";
 	struct error err;
 	cJSON *body;
@@ -307,11 +308,15 @@ static void test_twice(struct cluster *cluster)
 	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
 	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
 	   "for one that had failed it begins anew");
+	snprintf(from, sizeof(from), "%s/image-orders/" TWICE ".json", top);
+	snprintf(to, sizeof(to), "%s.new", from);
+	ok(link(from, to) == 0, "a controller dies as it writes");
 	carry_close(cluster);
 	if (carry_open(cluster, top, &err) < 0)
 		exit(1);
 	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
 	   "a controller that comes back has both");
+	ok(access(to, F_OK) < 0, "and nothing of what it did not finish");
 	says(cluster, "n1", TWICE, "ready", NULL);
 	says(cluster, "n2", TWICE, "ready", NULL);
 	ok(is_final(cluster, TWICE), "until both are done");
