@@ -203,7 +203,7 @@ $(BUILD)/images/%: images/%
 unit: $(UNIT)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
-$(addprefix $(BUILD)/tests/unit/,carry_test fetch_test stock_test): \
+$(addprefix $(BUILD)/tests/unit/,carry_test stock_test): \
 	WRAP = -Wl,--wrap=clock_mono_ms
 $(BUILD)/tests/unit/contents_test: WRAP = -Wl,--wrap=clock_mono_ms \
 	-Wl,--wrap=fsync,--wrap=sync_file_range

@@ -301,16 +301,15 @@ static void take_piece(struct flight *flight,
 		       const void *data, size_t size)
 {
 	struct error err = { 0 };
-	uint64_t had;
 	int rc;
 
 	if (flight->phase != READING)
 		return;
-	had = taker_length(flight->taker);
 	rc = taker_piece(flight->taker, piece, data, size, &err);
-	/* Whoever sends what is of no use is as good as silent. */
-	if (taker_length(flight->taker) > had)
-		flight->moved_ms = clock_mono_ms();
+	/* Also by one that was here already: after a stall on a slow way they
+	 * come twice, and to ask again would only make it more.
+	 */
+	flight->moved_ms = clock_mono_ms();
 	peers_wake(flight->fetches->peers);
 	if (rc > 0)
 		all_here(flight);

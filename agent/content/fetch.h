@@ -3,7 +3,7 @@
  * The controller says who has one: itself, or another agent, which may still be
  * getting it. It comes in pieces, goes on where a cut left it, and is checked
  * by its hash. A source that cannot be reached, says that it has none of it, or
- * sends nothing of use for FETCH_STALL_MS is left, and the controller asked for
+ * is silent for FETCH_STALL_MS is left, and the controller asked for
  * another. Bytes of the controller itself that are bad are tried three times.
  * While the controller is away, what comes from other agents goes on. What was
  * not used for FETCH_AGE_MS is removed from the node.

@@ -363,7 +363,6 @@ void gather_piece(struct cluster *cluster, struct node *node,
 {
 	struct gather *gather;
 	struct error err = { 0 };
-	uint64_t had;
 	int rc;
 
 	TAILQ_FOREACH(gather, &cluster->gathers->list, next)
@@ -374,11 +373,8 @@ void gather_piece(struct cluster *cluster, struct node *node,
 	}
 	if (!gather)
 		return;
-	had = taker_length(gather->taker);
+	gather->moved_ms = clock_mono_ms();
 	rc = taker_piece(gather->taker, piece, data, size, &err);
-	/* What is of no use is no sign of life. */
-	if (taker_length(gather->taker) > had)
-		gather->moved_ms = clock_mono_ms();
 	if (rc > 0)
 		all_here(gather);
 	else if (rc < 0)

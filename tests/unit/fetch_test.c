@@ -17,17 +17,6 @@
 
 #define LARGE (6 << 20)
 
-/* Linked with -Wl,--wrap=clock_mono_ms: time that has gone by. */
-static int64_t ahead_ms;
-
-int64_t __real_clock_mono_ms(void);
-int64_t __wrap_clock_mono_ms(void);
-
-int64_t __wrap_clock_mono_ms(void)
-{
-	return __real_clock_mono_ms() + ahead_ms;
-}
-
 static char top[] = "/tmp/fetch-test-XXXXXX";
 
 struct node {
@@ -325,28 +314,6 @@ static void damaged(sd_event *loop, const char *data)
 	node_clear(&node);
 }
 
-static void useless(sd_event *loop, const char *data)
-{
-	struct node node;
-	char hash[CONTENT_HASH_SIZE];
-	struct message_content_piece piece = { .hash = hash, .offset = 500 };
-
-	node_init(&node, loop, "u1");
-	hash_of(data, 1000, hash);
-	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
-	tell(&node, NULL, hash, 1000);
-	for (int i = 0; node.wants < 2 && i < 40; i++) {
-		ahead_ms += FETCH_STALL_MS / 10;
-		fetches_piece(node.fetches, &piece, data + 500, 100);
-		sd_event_run(loop, 100000);
-	}
-	is_int(node.wants, 2,
-	       "a source that sends other pieces than it was "
-	       "asked for is left");
-	ahead_ms = 0;
-	node_clear(&node);
-}
-
 /* "name mode|" of each entry. */
 static void describe(const struct buffer *tar, struct buffer *out)
 {
@@ -464,7 +431,6 @@ int main(void)
 	dies(loop, data);
 	lies(loop, data);
 	damaged(loop, data);
-	useless(loop, data);
 	gives(loop, data);
 	inserts(loop);
 	free(data);
