@@ -85,11 +85,15 @@ command: [/tool, wait, /host/middle, ",", print, "1000"]
 END
 preload() # FILTER
 {
-	nodes_get ".[] | select(.name == \"n2\") | .preload[0] | $1"
+	nodes_get ".[] | select(.name == \"n2\") | .preload[0] // {} | $1"
 }
 must submit "$BED/middle.yaml"
 second=$(jobs_get "$SWEEP" 'sort_by(.job) | .[1].job')
-ok 'wait_for "((\$(preload .done_bytes) > 1000000))" 60' "one is on its way"
+moves() # more than a MB of it has come
+{
+	(($(preload '.done_bytes // 0') > 1000000))
+}
+ok 'wait_for moves 60' "one is on its way"
 head -c 100M /dev/zero >"$BED/engines/e2/data/filler" 2>/dev/null
 ok 'wait_for "[[ \$(preload .phase) == failed ]]" 60' "its disk is filled"
 like "$(preload .text)" "disk full: engine: .*no space left" \
