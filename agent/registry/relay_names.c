@@ -113,8 +113,13 @@ static int soon_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct relays *relays = arg;
 
-	if (relays->open || relays->call)
+	if (relays->open)
 		return 0;
+	/* What it is about may be older than what is looked for. */
+	if (relays->call) {
+		look_in(relays, ENDED_MS);
+		return 0;
+	}
 	relays->call = engine_image_list(relays->engine, CALL_MS, listed,
 					 relays, NULL);
 	if (!relays->call)

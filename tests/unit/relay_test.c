@@ -36,6 +36,7 @@ struct world {
 	int tokens;      /* given out */
 	int valid;       /* the token that counts */
 	struct fake_exchange *held;
+	bool holds;        /* the engine its list */
 	bool silent;       /* the place elsewhere says no word */
 	char removed[400]; /* the last name taken away */
 	char names[1000];  /* RepoDigests, as JSON */
@@ -135,6 +136,10 @@ static void engine_script(void *arg, struct fake_exchange *exchange,
 		return;
 	}
 	world->lists++;
+	if (world->holds) {
+		world->held = exchange;
+		return;
+	}
 	snprintf(text, sizeof(text), "[{\"Id\":\"x\",\"RepoDigests\":%s}]",
 		 world->names);
 	fake_answer(exchange, 200, text);
@@ -577,6 +582,7 @@ static void until_removed(struct world *world)
 static void names(struct world *world)
 {
 	char ours[300];
+	int64_t began;
 
 	snprintf(ours, sizeof(ours),
 		 "127.0.0.1:5/regatta-relay/" OWNER "/abc@" BLOB);
@@ -592,6 +598,23 @@ static void names(struct world *world)
 		   strstr(world->removed, OWNER "%2Fabc%40"),
 	   "a name that a relay left is taken away: %s", world->removed);
 	is(world->names, "null", "and no other one");
+	/* Another relay ends while the engine thinks about the last list. */
+	world->holds = true;
+	open_relay(world, 0);
+	close_relay(world);
+	while (!world->held)
+		sd_event_run(world->loop, UINT64_MAX);
+	open_relay(world, 0);
+	close_relay(world);
+	began = clock_mono_ms();
+	while (clock_mono_ms() - began < 3000)
+		sd_event_run(world->loop, 100000);
+	world->holds = false;
+	fake_answer(take(world->held), 200, "[]");
+	snprintf(world->names, sizeof(world->names), "[\"%s\"]", ours);
+	*world->removed = 0;
+	until_removed(world);
+	ok(*world->removed, "one that was not in a late list goes, too");
 }
 
 int main(void)
