@@ -241,6 +241,12 @@ struct image_file *image_file_open(const char *path,
 	file->path = path;
 	file->progress = progress;
 	file->arg = arg;
+	if (!strcmp(path, "-")) {
+		error_set(err, EINVAL,
+			  "standard input will not do, for the file is read "
+			  "twice: docker save -o FILE IMAGE makes one");
+		return NULL;
+	}
 	if (stat(path, &st) < 0) {
 		error_set(err, EINVAL, "%s: %s", path, strerror(errno));
 		return NULL;

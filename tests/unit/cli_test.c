@@ -91,6 +91,18 @@ static const struct {
 	{ { "node", "drain" },
 	  "node drain: something is missing; allowed is: regatta node drain "
 	  "NODE" },
+	{ { "image", "remove", "i", "--dry-run" },
+	  "image remove: found --dry-run, which is for image gc alone" },
+	{ { "image", "save", "i", "f", "--keep", "3" },
+	  "image save: found --keep, which is for image gc alone" },
+	{ { "image", "gc", "--tag", "t" },
+	  "image gc: found --tag, which is for image build alone" },
+	{ { "image", "remove", "i", "--nodes", "," },
+	  "--nodes: found ',', allowed are names of nodes with commas between "
+	  "them" },
+	{ { "image", "load", "-" },
+	  "standard input will not do, for the file is read twice: docker save "
+	  "-o FILE IMAGE makes one" },
 	{ { "verify" }, "JOB is missing, or --result FILE and --log FILE" },
 	{ { "verify", "x" }, "job: found 'x'" },
 	{ { "verify", "--log", "x" },

@@ -232,6 +232,39 @@ static int save(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
+/* One that is for another action would be left out in silence, and an image
+ * removed that was only to be looked at.
+ */
+static int check_options(const struct options *options, const char *action,
+			 struct error *err)
+{
+	const struct {
+		const char *name, *action;
+		bool given;
+	} own[] = {
+		{ "--tag", "build", options->tag },
+		{ "--registry-auth", "build", options->registry_auth },
+		{ "--keep", "gc", options->keep_images != OPTION_NONE },
+		{ "--floor", "gc", floor_is_set(&options->floor) },
+		{ "--dry-run", "gc", options->dry_run },
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (own[i].given && strcmp(own[i].action, action) != 0)
+			return error_set(err, EINVAL,
+					 "image %s: found %s, which is for "
+					 "image %s alone",
+					 action, own[i].name, own[i].action);
+	/* As of variables that are empty: no word for all nodes. */
+	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
+		return error_set(err, EINVAL,
+				 "--nodes: found '%.60s', allowed are names of "
+				 "nodes with commas between them; without it "
+				 "all are meant",
+				 options->nodes);
+	return 0;
+}
+
 int command_image(struct cli *cli, struct error *err)
 {
 	static const struct {
@@ -252,7 +285,10 @@ int command_image(struct cli *cli, struct error *err)
 		if (strcmp(cli->args[0], actions[i].name) != 0)
 			continue;
 		if (cli->arg_count == actions[i].args)
-			return actions[i].fn(cli, err);
+			return check_options(&cli->options, actions[i].name,
+					     err) < 0
+				       ? -1
+				       : actions[i].fn(cli, err);
 		return error_set(err, EINVAL, "image: allowed is: image %s",
 				 actions[i].usage);
 	}
