@@ -344,6 +344,9 @@ static int open_source(struct flight *flight,
 		       const struct message_content_from *from,
 		       struct error *err)
 {
+	/* Whoever sent it last may have been wrong on its size. */
+	if (flight->taker && taker_bytes(flight->taker) != from->bytes)
+		taker_free(take(flight->taker));
 	if (!flight->taker)
 		flight->taker = taker_new(flight->fetches->config->contents,
 					  flight->hash, from->bytes, send_read,

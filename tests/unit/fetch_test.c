@@ -314,6 +314,29 @@ static void damaged(sd_event *loop, const char *data)
 	node_clear(&node);
 }
 
+static void resized(sd_event *loop, const char *data)
+{
+	struct node node;
+	char hash[CONTENT_HASH_SIZE];
+	struct message_content_piece piece = { .hash = hash };
+
+	node_init(&node, loop, "s1");
+	hash_of(data, 1000, hash);
+	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
+	tell(&node, NULL, hash, 2000);
+	fetches_piece(node.fetches, &piece, data, 500);
+	piece.text = (char *)"asked for bytes behind its end";
+	piece.code = EPROTO;
+	fetches_piece(node.fetches, &piece, "", 0);
+	tell(&node, NULL, hash, 1000);
+	piece = (struct message_content_piece){ .hash = hash, .offset = 500 };
+	fetches_piece(node.fetches, &piece, data + 500, 500);
+	run_until(&node, &node.done, 1);
+	ok(node.done == 1 && !node.err.code && has(&node, hash),
+	   "a size that was wrong at first is put right");
+	node_clear(&node);
+}
+
 /* "name mode|" of each entry. */
 static void describe(const struct buffer *tar, struct buffer *out)
 {
@@ -431,6 +454,7 @@ int main(void)
 	dies(loop, data);
 	lies(loop, data);
 	damaged(loop, data);
+	resized(loop, data);
 	gives(loop, data);
 	inserts(loop);
 	free(data);
