@@ -109,6 +109,8 @@ static void put_done(void *arg, const struct answer *answer,
 	}
 	if (err) {
 		sending->error = *err;
+		if (err->code == ENOSPC || err->code == EDQUOT)
+			error_prefix(&sending->error, "the controller");
 		return;
 	}
 	sending->length = json_u64(answer->body, "length");

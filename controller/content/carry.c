@@ -402,7 +402,9 @@ static int choose_named(struct cluster *cluster, const struct strings *wanted,
 		const struct node *node = node_find(cluster, wanted->items[i]);
 
 		if (!node)
-			return error_set(err, ENOENT, "node '%.64s': not there",
+			return error_set(err, ENOENT,
+					 "node '%.64s': not there; regatta "
+					 "nodes shows all",
 					 wanted->items[i]);
 		/* A second stop at a node would be waited for in vain. */
 		if (!strings_has(nodes, node->name) &&
@@ -442,8 +444,9 @@ static int choose_all(struct cluster *cluster, const char *build,
 	if (nodes->count)
 		return 0;
 	return up ? error_set(err, ENOENT,
-			      "no node in reach has devices of %s; nodes of "
-			      "your choice: --nodes",
+			      "no node in reach has devices of %s; regatta "
+			      "vendors lists what there is, --nodes chooses "
+			      "any nodes",
 			      vendor)
 		  : error_set(err, ENOENT, "no node is in reach");
 }

@@ -250,4 +250,14 @@ tar -C "$BED/layout" -cf "$BED/layout.tar" .
 load "$BED/layout.tar"
 is $? 2 "and one with a blob that is damaged"
 like "$(<"$BED/words")" 'other bytes than its name says' "in words"
+
+# A controller without room.
+controller_kill
+must small_disk cluster/controller/content 16
+controller_up
+must nodes_up 3 20
+load "$BED/third.tar"
+is $? 1 "what does not fit on the controller's disk is not begun"
+like "$(<"$BED/words")" 'the controller: content .*disk full: .* make room' \
+	"and whose disk that is, is told"
 done_testing
