@@ -258,7 +258,7 @@ END
 cat >"$BED/odd" <<'END'
 # shellcheck shell=bash disable=SC2034,SC2154
 pci_vendor=f00d pci_device=0001 pci_class=120000
-tools=odd-smi
+tools=odd-smi how=
 card()
 {
 	node "odd$1"
@@ -266,10 +266,11 @@ card()
 machine()
 {
 	node oddctl
+	echo "$how" >"$folder/how"
 }
 tool_odd_smi()
 {
-	case $(cat "$folder/how" 2>/dev/null) in
+	case $(cat "$folder/how") in
 	line) head -c 10000000 /dev/zero | tr '\0' x ;;
 	nul) printf 'card 0\0 0000:10:00.0 Odd 1 W\n\0\0\377\n' ;;
 	rows) seq -f 'card %.0f 0000:10:00.0 Odd 1 W' 0 5000 ;;
@@ -301,8 +302,8 @@ for i in '' 2 3 4; do
 done
 for how in good line nul rows hang; do
 	i=$((i + 1))
-	must lab_node "odd-$how" "$BED/odd" 2 pci_device=000$((i - 4))
-	[[ $how == hang ]] || echo "$how" >"$(lab_machine "odd-$how")/how"
+	must lab_node "odd-$how" "$BED/odd" 2 pci_device=000$((i - 4)) \
+		"how=${how#hang}"
 done
 must nodes_up 18 240
 echo hang >"$(lab_machine odd-hang)/how"
