@@ -107,6 +107,8 @@ export PATH REGATTA_BUILD REGATTA_BED=$BED
 # Not the settings and the policy of services that this machine may have.
 export REGATTA_AGENT_CONFIG=/dev/null REGATTA_AGENT_POLICY=any
 export REGATTA_CONTROLLER_CONFIG=/dev/null
+# A disk with little room is no reason here to remove the output of jobs.
+export REGATTA_CONTROLLER_DISK_FREE=0
 # Neither the user's engine, nor a proxy, nor a credential helper gets in.
 unset DOCKER_HOST DOCKER_CONTEXT DOCKER_TLS_VERIFY DOCKER_CERT_PATH
 unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy ALL_PROXY all_proxy
