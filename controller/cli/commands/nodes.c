@@ -48,35 +48,6 @@ static void job_list(const cJSON *jobs, char *to, size_t size)
 	}
 }
 
-/* "brings alpine:3 for job 7: pulling 40 %; " of what is under way; how many
- * bytes that is.
- */
-static size_t preload_words(const cJSON *list, char *to, size_t size)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		const char *phase = json_text(item, "phase");
-		uint64_t total = json_u64(item, "total_bytes");
-		const char *image = json_text(item, "image");
-		char share[16] = "";
-		int used;
-
-		if (!strcmp(phase, "ready") || !strcmp(phase, "failed"))
-			continue;
-		if (total)
-			snprintf(share, sizeof(share), " %.0f %%",
-				 100.0 * (double)json_u64(item, "done_bytes") /
-					 (double)total);
-		used = snprintf(to, size, "brings %.200s for job %llu: %s%s; ",
-				*image ? image : "a workspace",
-				(ull)json_u64(item, "job"), phase, share);
-		return used < (int)size ? (size_t)used : size - 1;
-	}
-	return 0;
-}
-
 /* "until 14:00; new disk; rack=a" */
 static void node_notes(const cJSON *node, char *to, size_t size)
 {
@@ -99,8 +70,6 @@ static void node_notes(const cJSON *node, char *to, size_t size)
 	if (*reason)
 		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
 					 reason);
-	used += preload_words(json_list(node, "preload"), to + used,
-			      size - used);
 	cJSON_ArrayForEach(label, json_get(node, "labels"))
 	{
 		if (used + 140 > size || !cJSON_IsString(label))

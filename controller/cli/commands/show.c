@@ -221,41 +221,6 @@ static int print_devices(struct cli *cli, const cJSON *node, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-/* What a node brings for jobs to come. */
-static int print_preload(struct cli *cli, const cJSON *node, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "FOR JOB", true }, { "IMAGE", false }, { "WORKSPACE", false },
-		{ "STATE", false },  { "DONE", true },   { "OF", true },
-		{ "NOTE", false },   { NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *item;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(item, json_list(node, "preload"))
-	{
-		const char *phase = json_text(item, "phase");
-		char text[HUMAN_SIZE];
-
-		table_cell(table, PLAIN, "%llu", (ull)json_u64(item, "job"));
-		table_cell(table, PLAIN, "%s", json_text(item, "image"));
-		table_cell(table, PLAIN, "%.12s", json_text(item, "workspace"));
-		table_cell(table, !strcmp(phase, "failed") ? RED : PLAIN, "%s",
-			   phase);
-		human_bytes(json_u64(item, "done_bytes"), text);
-		table_cell(table, PLAIN, "%s", text);
-		human_bytes(json_u64(item, "total_bytes"), text);
-		table_cell(table, PLAIN, "%s", text);
-		table_cell(table, PLAIN, "%s", json_text(item, "text"));
-	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\npreload:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
 static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 {
 	if (!cJSON_GetArraySize(json_list(job, "streams")))
@@ -267,8 +232,7 @@ static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 static int run_command(struct cli *cli, struct error *err)
 {
 	static const char *const apart[] = { "tasks", "events",    "streams",
-					     "usage", "inventory", "preload",
-					     NULL };
+					     "usage", "inventory", NULL };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -296,7 +260,6 @@ static int run_command(struct cli *cli, struct error *err)
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
 	if (print_devices(cli, object, err) < 0 ||
-	    print_preload(cli, object, err) < 0 ||
 	    print_tasks(cli, object, err) < 0 ||
 	    print_layers(cli, object, err) < 0 ||
 	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
