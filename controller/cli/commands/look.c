@@ -182,35 +182,6 @@ static void job_list(const cJSON *jobs, char *to, size_t size)
 	}
 }
 
-/* "brings alpine:3 for job 7: pulling 40 %; " of what is under way; how many
- * bytes that is.
- */
-static size_t preload_words(const cJSON *list, char *to, size_t size)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		const char *phase = json_text(item, "phase");
-		uint64_t total = json_u64(item, "total_bytes");
-		const char *image = json_text(item, "image");
-		char share[16] = "";
-		int used;
-
-		if (!strcmp(phase, "ready") || !strcmp(phase, "failed"))
-			continue;
-		if (total)
-			snprintf(share, sizeof(share), " %.0f %%",
-				 100.0 * (double)json_u64(item, "done_bytes") /
-					 (double)total);
-		used = snprintf(to, size, "brings %.200s for job %llu: %s%s; ",
-				*image ? image : "a workspace",
-				(ull)json_u64(item, "job"), phase, share);
-		return used < (int)size ? (size_t)used : size - 1;
-	}
-	return 0;
-}
-
 /* "until 14:00; new disk; rack=a" */
 static void node_notes(const cJSON *node, char *to, size_t size)
 {
@@ -233,8 +204,6 @@ static void node_notes(const cJSON *node, char *to, size_t size)
 	if (*reason)
 		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
 					 reason);
-	used += preload_words(json_list(node, "preload"), to + used,
-			      size - used);
 	cJSON_ArrayForEach(label, json_get(node, "labels"))
 	{
 		if (used + 140 > size || !cJSON_IsString(label))
@@ -566,41 +535,6 @@ static int print_devices(struct cli *cli, const cJSON *node, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-/* What a node brings for jobs to come. */
-static int print_preload(struct cli *cli, const cJSON *node, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "FOR JOB", true }, { "IMAGE", false }, { "WORKSPACE", false },
-		{ "STATE", false },  { "DONE", true },   { "OF", true },
-		{ "NOTE", false },   { NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *item;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(item, json_list(node, "preload"))
-	{
-		const char *phase = json_text(item, "phase");
-		char text[HUMAN_SIZE];
-
-		table_cell(table, PLAIN, "%llu", (ull)json_u64(item, "job"));
-		table_cell(table, PLAIN, "%s", json_text(item, "image"));
-		table_cell(table, PLAIN, "%.12s", json_text(item, "workspace"));
-		table_cell(table, !strcmp(phase, "failed") ? RED : PLAIN, "%s",
-			   phase);
-		human_bytes(json_u64(item, "done_bytes"), text);
-		table_cell(table, PLAIN, "%s", text);
-		human_bytes(json_u64(item, "total_bytes"), text);
-		table_cell(table, PLAIN, "%s", text);
-		table_cell(table, PLAIN, "%s", json_text(item, "text"));
-	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\npreload:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
 static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 {
 	if (!cJSON_GetArraySize(json_list(job, "streams")))
@@ -612,8 +546,7 @@ static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 int command_show(struct cli *cli, struct error *err)
 {
 	static const char *const apart[] = { "tasks", "events",    "streams",
-					     "usage", "inventory", "preload",
-					     NULL };
+					     "usage", "inventory", NULL };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -641,7 +574,6 @@ int command_show(struct cli *cli, struct error *err)
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
 	if (print_devices(cli, object, err) < 0 ||
-	    print_preload(cli, object, err) < 0 ||
 	    print_tasks(cli, object, err) < 0 ||
 	    print_layers(cli, object, err) < 0 ||
 	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
