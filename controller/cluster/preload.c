@@ -8,6 +8,7 @@
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/printable.h"
+#include "protocol/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
