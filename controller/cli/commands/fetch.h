@@ -1,7 +1,7 @@
-/* files.h - the collected files of a job, brought here.
+/* fetch.h - the collected files of a job, brought here.
  */
-#ifndef CONTROLLER_CLI_COMMANDS_FILES_H
-#define CONTROLLER_CLI_COMMANDS_FILES_H
+#ifndef CONTROLLER_CLI_COMMANDS_FETCH_H
+#define CONTROLLER_CLI_COMMANDS_FETCH_H
 
 #include "controller/cli/cli.h"
 

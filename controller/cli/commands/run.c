@@ -1,6 +1,6 @@
 /* run.c - run: a sweep on this machine, by a controller and agent of our own.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/run/daemons.h"
 #include "controller/cli/run/folder.h"
 #include "controller/cli/input.h"
@@ -8,7 +8,7 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/run/probe.h"
 #include "controller/cli/render.h"
-#include "controller/cli/commands/files.h"
+#include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
 #include "protocol/file.h"
@@ -23,6 +23,20 @@
 #define ENGINE_DEFAULT "unix:///var/run/docker.sock"
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
+
+struct run_options {
+	struct options common;
+	const char *resume;
+	const char *engine;
+	const char *engine_tls;
+	uint64_t devices;
+	bool keep;
+};
+
+static struct run_options *given(const struct cli *cli)
+{
+	return (struct run_options *)cli->options;
+}
 
 struct run {
 	struct cli *cli;
@@ -136,7 +150,7 @@ static int check_sweep(struct run *run, struct error *err)
 {
 	struct sweep *sweep = run->input.sweep;
 	const struct sweep_totals *totals = sweep_totals(sweep);
-	uint64_t given = run->cli->options.devices;
+	uint64_t devices = given(run->cli)->devices;
 
 	if (input_check_jobs(&run->input, run->cli, err) < 0)
 		return -1;
@@ -150,16 +164,16 @@ static int check_sweep(struct run *run, struct error *err)
 	for (size_t i = 0; i < totals->kept; i++)
 		if (note_cell(run, sweep, i, err) < 0)
 			return -1;
-	if (given == OPTION_NONE)
+	if (devices == OPTION_NONE)
 		return 0;
-	if (given < run->config.devices)
+	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
 				 "%.80s: devices: found %u, --devices says "
 				 "that this machine has %llu; allowed is as "
 				 "many at most",
 				 run->input.name, run->config.devices,
-				 (unsigned long long)given);
-	run->config.devices = (uint32_t)given;
+				 (unsigned long long)devices);
+	run->config.devices = (uint32_t)devices;
 	return 0;
 }
 
@@ -168,7 +182,7 @@ static int check_sweep(struct run *run, struct error *err)
  */
 static int find_credentials(struct run *run, struct error *err)
 {
-	const char *given = run->cli->options.registry_auth;
+	const char *given = run->cli->options->registry_auth;
 	struct error why;
 
 	if (logins_file(run->cli, run->credentials, given ? err : NULL) < 0)
@@ -189,7 +203,7 @@ static int find_credentials(struct run *run, struct error *err)
 static int find_parts(struct run *run, struct error *err)
 {
 	const struct environment *environment = run->cli->environment;
-	const struct options *options = &run->cli->options;
+	const struct run_options *options = given(run->cli);
 	struct daemons_config *config = &run->config;
 
 	if (settings_program(environment, "regatta-controller", run->paths[0],
@@ -198,7 +212,8 @@ static int find_parts(struct run *run, struct error *err)
 		    0 ||
 	    settings_program(environment, "regatta-init", run->paths[2], err) <
 		    0 ||
-	    settings_images(environment, options, run->paths[3], err) < 0)
+	    settings_images(environment, &options->common, run->paths[3], err) <
+		    0)
 		return -1;
 	config->controller = run->paths[0];
 	config->agent = run->paths[1];
@@ -230,7 +245,7 @@ static void say_waiting(void *arg)
  */
 static int save_choices(struct run *run, struct error *err)
 {
-	const struct options *options = &run->cli->options;
+	const struct run_options *options = given(run->cli);
 	const char *images = run->cli->environment->images;
 	owned(json_free) cJSON *choices = cJSON_CreateObject();
 	char tls[PATH_MAX], credentials[PATH_MAX];
@@ -238,19 +253,20 @@ static int save_choices(struct run *run, struct error *err)
 	cJSON_AddStringToObject(choices, "engine", run->config.engine);
 	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
 		cJSON_AddStringToObject(choices, "engine_tls", tls);
-	if (options->images || (images && images[0]))
+	if (options->common.images || (images && images[0]))
 		cJSON_AddStringToObject(choices, "images", run->config.images);
-	if (options->registry_auth && realpath(run->credentials, credentials))
+	if (options->common.registry_auth &&
+	    realpath(run->credentials, credentials))
 		cJSON_AddStringToObject(choices, "registry_auth", credentials);
 	return folder_save_choices(&run->folder, choices, err);
 }
 
 static int recall_choices(struct run *run, struct error *err)
 {
-	struct options *options = &run->cli->options;
+	struct run_options *options = given(run->cli);
 	const char **const known[] = { &options->engine, &options->engine_tls,
-				       &options->images,
-				       &options->registry_auth };
+				       &options->common.images,
+				       &options->common.registry_auth };
 	static const char *const names[] = { "engine", "engine_tls", "images",
 					     "registry_auth" };
 
@@ -269,7 +285,7 @@ static int recall_choices(struct run *run, struct error *err)
 /* A new folder, or that of an earlier run with the sweep in it. */
 static int open_folder(struct run *run, struct error *err)
 {
-	const struct options *options = &run->cli->options;
+	const struct run_options *options = given(run->cli);
 	owned(buffer_clear) struct buffer text;
 	char path[PATH_MAX];
 
@@ -279,7 +295,7 @@ static int open_folder(struct run *run, struct error *err)
 			       err) < 0 ||
 		    check_sweep(run, err) < 0 || find_parts(run, err) < 0)
 			return -1;
-		if (folder_make(&run->folder, options->state,
+		if (folder_make(&run->folder, options->common.state,
 				sweep_name(run->input.sweep), &run->input.text,
 				err) < 0)
 			return -1;
@@ -298,9 +314,9 @@ static int open_folder(struct run *run, struct error *err)
 
 static int check_words(const struct cli *cli, struct error *err)
 {
-	const struct options *options = &cli->options;
+	const struct run_options *options = given(cli);
 
-	if (options->resume && (cli->arg_count || options->state))
+	if (options->resume && (cli->arg_count || options->common.state))
 		return error_set(err, EINVAL,
 				 "run: --resume DIR stands alone: sweep and "
 				 "state are in the folder");
@@ -502,7 +518,7 @@ static int report(struct run *run, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 	owned(json_free) cJSON *curves = NULL; /* for the page alone */
 	owned(buffer_clear) struct buffer text;
-	struct results_form form = { .format = run->cli->options.format,
+	struct results_form form = { .format = run->cli->options->format,
 				     .title = title_of(run) };
 
 	buffer_init(&text, RESULTS_MAX);
@@ -555,7 +571,7 @@ static int finish(struct run *run, struct error *err)
 	if (report(run, err) < 0)
 		return -1;
 	cli_say(run->cli, "%zu of %zu jobs completed", completed, jobs);
-	if (run->cli->options.keep && !cancelled && keep_serving(run, err) < 0)
+	if (given(run->cli)->keep && !cancelled && keep_serving(run, err) < 0)
 		return -1;
 	daemons_stop(run->daemons);
 	if (!cancelled)
@@ -605,7 +621,7 @@ static int run_sweep(struct run *run, struct error *err)
 	return finish(run, err);
 }
 
-int command_run(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(run_clear) struct run run = { .cli = cli };
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
@@ -633,3 +649,48 @@ int command_run(struct cli *cli, struct error *err)
 	}
 	return rc;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
+	  .help = "new folder for everything "
+		  "(./regatta-run-SWEEP-DATE-TIME)" },
+	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
+	  .help = "go on in the folder of an earlier run" },
+	{ OPTION(run_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
+	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
+	{ OPTION(run_options, "engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
+	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine "
+		  "(DOCKER_CERT_PATH)" },
+	{ OPTION(run_options, "devices", 0, OPTION_NUMBER, devices, "N"),
+	  .min = 1,
+	  .max = 1024, .help = "devices of this machine (as many as the sweep "
+			       "asks for)" },
+	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
+	  .help = "leave controller and agent running at the end, for "
+		  "regatta logs and the like" },
+	OPTION_REGISTRY_AUTH("who you are to registries (~/.docker/config.json)"),
+	OPTIONS_SWEEP,
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_report, "of the result table: markdown, csv, json or html"),
+	{ 0 },
+};
+
+const struct command command_run = {
+	.name = "run",
+	.args = "SWEEP | --resume DIR",
+	.max_args = 1,
+	.rules = rules,
+	.options_size = sizeof(struct run_options),
+	.summary = "run a sweep on this machine, nothing set up",
+	.help =
+		"Starts a controller and an agent of its own on the local "
+		"Docker engine, runs the sweep, prints the result table and "
+		"stops both. Everything is kept in one folder: logs, results, "
+		"and what --resume needs to run only what is missing. Ctrl-C "
+		"cancels the sweep, removes its containers and ends; a second "
+		"one does not wait for that.",
+	.example = "regatta run first.yaml",
+	.fn = run_command,
+};
+/* clang-format on */

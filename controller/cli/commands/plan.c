@@ -1,6 +1,6 @@
 /* plan.c - regatta plan: what a sweep would run, where, and for how long.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/plan/fleet.h"
@@ -452,7 +452,7 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	return 0;
 }
 
-int command_plan(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(outlook_clear) struct outlook outlook = { 0 };
@@ -476,3 +476,29 @@ int command_plan(struct cli *cli, struct error *err)
 		input.name);
 	return EXIT_WRONG_REQUEST;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTIONS_SWEEP,
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_plan = {
+	.name = "plan",
+	.args = "SWEEP",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.summary = "show the cells of a sweep: kept, dropped, and why",
+	.help =
+		"Reads and checks the file; SWEEP may be - for standard "
+		"input. When a controller is named and in reach, it also says "
+		"which nodes would run what, in which waves, and how long, "
+		"from what such cells took before.",
+	.example = "regatta plan first.yaml",
+	.fn = run_command,
+};
+/* clang-format on */
