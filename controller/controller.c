@@ -9,7 +9,6 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
-#include "controller/cluster/preload.h"
 #include "controller/cluster/transfer.h"
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
@@ -193,9 +192,6 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	case MESSAGE_IMAGE_STATE:
 		carry_state(cluster, node, body);
 		break;
-	case MESSAGE_PRELOADED:
-		preload_state(cluster, node, body);
-		break;
 	case MESSAGE_IMAGE_ROOM:
 		carry_room(cluster, node, body);
 		break;
@@ -302,7 +298,6 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	stock_tick(cluster);
 	gather_tick(cluster);
 	carry_tick(cluster);
-	preload_tick(cluster);
 	transfer_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&

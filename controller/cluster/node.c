@@ -3,7 +3,6 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/labels.h"
-#include "controller/cluster/preload.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +31,6 @@ static void node_free(struct node *node)
 	free(node->peers);
 	free(node->instance);
 	free(node->discards);
-	preload_forget(node);
 	free(node->reason);
 	free(node->label_text);
 	free(node->machine);
@@ -419,8 +417,6 @@ void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;
 	node->reported = false;
-	preload_forget(node);
-	node->ahead_due = false;
 	node->lost_since_ms = cluster_mono_ms(cluster);
 	tell(cluster, node);
 }
