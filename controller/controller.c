@@ -11,7 +11,6 @@
 #include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
-#include "controller/cluster/preload.h"
 #include "controller/cluster/transfer.h"
 #include "controller/cluster/repeat.h"
 #include "controller/content/carry.h"
@@ -207,9 +206,6 @@ static void from_agent(struct cluster *cluster, struct node *node,
 	case MESSAGE_IMAGE_STATE:
 		carry_state(cluster, node, body);
 		break;
-	case MESSAGE_PRELOADED:
-		preload_state(cluster, node, body);
-		break;
 	case MESSAGE_IMAGE_ROOM:
 		carry_room(cluster, node, body);
 		break;
@@ -358,7 +354,6 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	stock_tick(cluster);
 	gather_tick(cluster);
 	carry_tick(cluster);
-	preload_tick(cluster);
 	transfer_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&

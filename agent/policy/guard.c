@@ -167,18 +167,6 @@ bool guard_pin_allowed(const struct guard *guard, const char *name,
 	return guard->policy->any || judge_pin(guard->policy, name, pin);
 }
 
-int guard_preload(const struct guard *guard, const char *owner,
-		  const char *image, const char *pin, struct error *err)
-{
-	const struct task_spec task = {
-		.owner = (char *)owner,
-		.pin = (char *)pin,
-		.container = { .image = (char *)image },
-	};
-
-	return judge_order(guard->policy, &task, err);
-}
-
 int guard_check(const struct guard *guard, const struct allot_source *allot,
 		const struct task_spec *task, const struct task_spec *completed,
 		const struct container_place *place, struct error *err)

@@ -77,8 +77,6 @@ struct node {
 	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
 	int64_t seen_ms;          /* wall clock of its last message */
 	int64_t lost_since_ms;    /* monotonic; 0: in reach */
-	struct ahead *ahead;      /* brought for jobs to come (preload.h) */
-	bool ahead_due;           /* it brings what is not in there */
 	struct discard *discards; /* no new task until they are done */
 	size_t discards_count;
 	TAILQ_HEAD(, task) tasks; /* of active jobs */
@@ -207,7 +205,6 @@ struct job {
 	TAILQ_ENTRY(job) by_due;
 };
 
-struct ahead;  /* what a node brings, see preload.c */
 struct need;   /* see need.c */
 struct trial;  /* a cell that is repeated, see repeat.c */
 struct parked; /* a request that waits, see server.c */

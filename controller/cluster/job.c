@@ -251,7 +251,7 @@ static bool changes_row(enum job_event event)
 {
 	return event != JOB_EVENT_SUBMIT && event != JOB_EVENT_ALLOC &&
 	       event != JOB_EVENT_PIN && event != JOB_EVENT_IMAGE &&
-	       event != JOB_EVENT_PRELOAD && event != JOB_EVENT_REMOVED;
+	       event != JOB_EVENT_REMOVED;
 }
 
 int job_event(struct cluster *cluster, struct job *job, enum job_event event,

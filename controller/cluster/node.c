@@ -3,7 +3,6 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/labels.h"
-#include "controller/cluster/preload.h"
 #include "protocol/file.h"
 
 #include <errno.h>
@@ -33,7 +32,6 @@ static void node_free(struct node *node)
 	free(node->peers);
 	free(node->instance);
 	free(node->discards);
-	preload_forget(node);
 	free(node->reason);
 	free(node->label_text);
 	free(node->machine);
@@ -421,8 +419,6 @@ void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;
 	node->reported = false;
-	preload_forget(node);
-	node->ahead_due = false;
 	node->lost_since_ms = clock_mono_ms();
 	tell(cluster, node);
 }

@@ -444,11 +444,10 @@ static void test_settings(struct bed *bed)
 {
 	struct environment before = bed->environment;
 	struct connection connection = { 0 };
-	struct options options;
+	struct options options = { 0 };
 	struct error err;
 	char text[500];
 
-	options_init(&options);
 	mkdir(bed_file(bed, ".config"), 0755);
 	mkdir(bed_file(bed, ".config/regatta"), 0755);
 	snprintf(text, sizeof(text),

@@ -525,14 +525,13 @@ static void test_reach(struct bed *bed)
 static void test_pace(struct bed *bed)
 {
 	struct connection connection;
-	struct options options;
+	struct options options = { 0 };
 	sd_event *loop = NULL;
 	owned(client_free) struct client *client = NULL;
 	int64_t begun;
 	int good = 0;
 
 	bed_serve(bed, fake_look);
-	options_init(&options);
 	ok(settings_connection(&bed->environment, &options, &connection,
 			       NULL) == 0 &&
 		   sd_event_new(&loop) >= 0 &&

@@ -1,6 +1,6 @@
 /* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/python.h"
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/options.h"
@@ -415,7 +415,7 @@ static int check_cases(struct import *import, const struct suite *suite,
 		return -1;
 	wrong = all - kept;
 	import->wrong += wrong;
-	if (wrong && !import->cli->options.keep_going)
+	if (wrong && !import->cli->options->keep_going)
 		return error_set(err, EINVAL,
 				 "%s: %zu of %zu cases cannot run; "
 				 "--keep-going leaves them out",
@@ -666,7 +666,7 @@ static int open_tree(struct import *import, struct error *err)
 
 	if (!realpath(import->tree, import->root))
 		return error_errno(err, "%s", import->tree);
-	if (settings_images(import->cli->environment, &import->cli->options,
+	if (settings_images(import->cli->environment, import->cli->options,
 			    images, &why) < 0) {
 		cli_say(import->cli, "cases and chips are not checked: %s",
 			why.text);
@@ -676,7 +676,7 @@ static int open_tree(struct import *import, struct error *err)
 	return import->catalog ? 0 : -1;
 }
 
-int command_import(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
 
@@ -705,3 +705,29 @@ int command_import(struct cli *cli, struct error *err)
 	tell_words(&import);
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
+	  .help = "leave out cases that cannot run" },
+	OPTION_IMAGES,
+	{ 0 },
+};
+
+const struct command command_import = {
+	.name = "import",
+	.args = "flagperf TREE [DIR]",
+	.min_args = 2,
+	.max_args = 3,
+	.rules = rules,
+	.summary = "make sweeps of a FlagPerf checkout's configuration",
+	.help =
+		"Reads test_conf.py, cluster_conf.py and each host.yaml, "
+		"running nothing of them, and writes a sweep for each suite "
+		"that has cases, and a list of the nodes. Says what it could "
+		"not carry over, and what to type instead of run.py. Needs no "
+		"controller.",
+	.example = "regatta import flagperf /home/FlagPerf",
+	.fn = run_command,
+};
+/* clang-format on */
