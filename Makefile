@@ -140,6 +140,10 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
+# It holds the script beside it.
+$(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
+	controller/sweep/flagperf/python_files.py
+
 $(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))
 $(BUILD)/libagent.a: $(call objects,$(AGENT))
 $(BUILD)/libcontroller.a: $(call objects,$(CONTROLLER))
