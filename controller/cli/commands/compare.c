@@ -6,6 +6,7 @@
 #include "controller/cli/render.h"
 #include "controller/report/compare.h"
 #include "controller/report/row.h"
+#include "controller/cli/run/session.h"
 #include "protocol/program.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static int print(struct cli *cli, const cJSON *cells, struct error *err)
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	owned(json_free) cJSON *a = NULL;
 	owned(json_free) cJSON *b = NULL;
 	owned(json_free) cJSON *cells = NULL;
@@ -126,9 +127,9 @@ static int run_command(struct cli *cli, struct error *err)
 	for (size_t i = 0; i < 2; i++)
 		if (cli_id(cli->args[i], "sweep", &sweeps[i], err) < 0)
 			return -1;
-	client = cli_connect(cli, err);
-	if (!client || results_fetch(client, sweeps[0], true, &a, err) < 0 ||
-	    results_fetch(client, sweeps[1], true, &b, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    results_fetch(session.client, sweeps[0], true, &a, err) < 0 ||
+	    results_fetch(session.client, sweeps[1], true, &b, err) < 0)
 		return -1;
 	cells = compare_rows(a, b, from == OPTION_NONE ? FROM_STEP : from, err);
 	if (!cells)
@@ -146,6 +147,7 @@ static const struct option_rule rules[] = {
 		 "N"),
 	  .max = UINT32_MAX,
 	  .help = "compare the losses from this step on (21)" },
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
