@@ -32,7 +32,7 @@ MAKEFLAGS += --no-print-directory
 
 CC = gcc
 CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-PKGS = libzmq libsodium nettle libcurl libmicrohttpd libcjson libarchive \
+PKGS = libzmq libsodium nettle libcurl libcjson libarchive \
 	sqlite3 yaml-0.1 libpcre2-8 libsystemd
 VERSION := 0.1.0
 
@@ -71,7 +71,8 @@ AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c \
 	agent/images/*.c agent/registry/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
+	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c \
+	controller/jobs/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \
 	controller/results/document/*.c controller/report/*.c \
 	controller/content/*.c controller/access/*.c controller/store/*.c))
@@ -138,6 +139,10 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+
+# It holds the script beside it.
+$(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
+	controller/sweep/flagperf/python_files.py
 
 $(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))
 $(BUILD)/libagent.a: $(call objects,$(AGENT))

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-#define OWNER_BYTES 8
-
 static int ignore(sd_event_source *source, const struct inotify_event *event,
 		  void *arg)
 {
@@ -68,7 +66,6 @@ static void touch_contents(void *arg)
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
-	preloads_touch(agent->preloads);
 	if (agent->acts)
 		acts_touch(agent->acts);
 }
@@ -89,39 +86,7 @@ static int open_depot(struct agent *agent, struct error *err)
 			.arg = agent,
 		},
 		err);
-	if (!agent->depot)
-		return -1;
-	agent->preloads = preloads_new(
-		&(struct preload_room){
-			.loop = agent->loop,
-			.images = agent->images,
-			.contents = depot_contents(agent->depot),
-			.fetches = depot_fetches(agent->depot),
-			.guard = config->guard,
-			.tell = session_preloaded,
-			.arg = agent,
-		},
-		err);
-	return agent->preloads ? 0 : -1;
-}
-
-/* Only an engine of this machine reaches its loopback. */
-static int open_relays(struct agent *agent, struct error *err)
-{
-	const char *public = agent->config->key.public;
-	unsigned char hash[OWNER_BYTES];
-	char owner[2 * OWNER_BYTES + 1];
-
-	if (!agent->registries.local)
-		return 0;
-	crypto_generichash(hash, sizeof(hash), (const unsigned char *)public,
-			   strlen(public), NULL, 0);
-	sodium_bin2hex(owner, sizeof(owner), hash, sizeof(hash));
-	agent->relays = relays_new(agent->loop, agent->engine, owner, err);
-	if (!agent->relays)
-		return -1;
-	images_relay(agent->images, agent->relays);
-	return 0;
+	return agent->depot ? 0 : -1;
 }
 
 static int open_images(struct agent *agent, struct error *err)
@@ -135,7 +100,7 @@ static int open_images(struct agent *agent, struct error *err)
 	agent->registries = (struct registries){
 		.credentials = config->credentials,
 		.authorities = config->authorities,
-		.local = !strncmp(config->engine, "unix://", 7),
+		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
 		.key = &config->key,
 		.controller = config->server_public,
 		.guard = config->guard,
@@ -145,7 +110,7 @@ static int open_images(struct agent *agent, struct error *err)
 	if (!agent->record)
 		return -1;
 	images_record(agent->images, agent->record);
-	return open_relays(agent, err);
+	return 0;
 }
 
 static int open_acts(struct agent *agent, struct error *err)
@@ -203,10 +168,6 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->spool)
 		return -1;
 	keep_inotify(agent);
-	agent->engine =
-		engine_new(agent->loop, config->engine, config->tls, err);
-	if (!agent->engine)
-		return -1;
 	agent->inventory =
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
@@ -234,14 +195,16 @@ static int agent_open(struct agent *agent, struct error *err)
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
-			struct error *err)
+			struct engine *engine, struct error *err)
 {
 	owned(agent_free) struct agent *agent = calloc(1, sizeof(*agent));
 
 	if (!agent) {
+		engine_free(engine);
 		error_nomem(err, "agent");
 		return NULL;
 	}
+	agent->engine = engine;
 	TAILQ_INIT(&agent->tasks);
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;
@@ -303,12 +266,10 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
-	preloads_free(agent->preloads);
 	acts_free(agent->acts);
 	depot_free(agent->depot);
 	pump_free(agent->pump);
 	images_free(agent->images);
-	relays_free(agent->relays);
 	keeper_free(agent->keeper);
 	record_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */

@@ -14,8 +14,6 @@
 #include "agent/images/acts.h"
 #include "agent/images/keeper.h"
 #include "agent/registry/registries.h"
-#include "agent/registry/relay.h"
-#include "agent/tasks/preload.h"
 #include "agent/tasks/task.h"
 #include "protocol/container.h"
 #include "protocol/log.h"
@@ -37,12 +35,10 @@ struct agent {
 	const struct agent_config *config;
 	struct engine *engine;
 	struct images *images;
-	struct relays *relays; /* NULL: the engine is not on this machine */
 	struct registries registries;
 	struct spool *spool;
 	struct pump *pump;
 	struct depot *depot;
-	struct preloads *preloads;
 	struct record *record;
 	struct acts_config acts_config;
 	struct acts *acts;
@@ -92,7 +88,6 @@ void session_task_changed(void *arg, struct task *task);
 void session_task_progress(void *arg, struct task *task,
 			   const struct image_progress *progress);
 void session_task_gone(void *arg, struct task *task);
-void session_preloaded(void *arg, const struct message_preloaded *state);
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size);
 int session_ask_room(void *arg, const struct message_image_room *room);

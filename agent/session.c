@@ -160,16 +160,6 @@ void session_task_gone(void *arg, struct task *task)
 	begin_strays_later(agent);
 }
 
-/* preload_room.tell */
-void session_preloaded(void *arg, const struct message_preloaded *state)
-{
-	struct agent *agent = arg;
-
-	if (agent->session)
-		wire_client_send(agent->wire, MESSAGE_PRELOADED, state, NULL, 0,
-				 NULL);
-}
-
 /* depot_config.say */
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size)
@@ -229,7 +219,6 @@ static void on_welcome(struct agent *agent, void *body)
 		     credit < AGENT_CREDIT_MAX ? credit : AGENT_CREDIT_MAX);
 	report_run(NULL, 0, agent);
 	depot_session(agent->depot, true);
-	preloads_session(agent->preloads);
 }
 
 /* A task that cannot even be begun is reported as ended. */
@@ -326,11 +315,6 @@ static void on_discard(struct agent *agent, void *body)
 		say_discarded(agent, &id);
 }
 
-static void on_preload(struct agent *agent, void *body)
-{
-	preloads_set(agent->preloads, body);
-}
-
 static void on_log_ack(struct agent *agent, void *body)
 {
 	pump_ack(agent->pump, body);
@@ -359,7 +343,6 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_STOP] = on_stop,
 		[MESSAGE_DISCARD] = on_discard,
 		[MESSAGE_LOG_ACK] = on_log_ack,
-		[MESSAGE_PRELOAD] = on_preload,
 		[MESSAGE_RESYNC] = on_resync,
 		[MESSAGE_IMAGE_DO] = on_image_do,
 	};

@@ -55,16 +55,6 @@ static const struct field moving_layer_fields[] = {
 static const struct schema moving_layer_schema =
 	SCHEMA(moving_layer, moving_layer_fields);
 
-static const struct field preload_spec_fields[] = {
-	FIELD(preload_spec, job),
-	FIELD_OPTIONAL(preload_spec, owner),
-	FIELD_OPTIONAL(preload_spec, image),
-	FIELD_OPTIONAL(preload_spec, pin),
-	FIELD_MANY(preload_spec, logins, registry_login_schema),
-	FIELD_OPTIONAL(preload_spec, workspace),
-};
-const struct schema preload_spec_schema =
-	SCHEMA(preload_spec, preload_spec_fields);
 
 static const struct field image_need_fields[] = {
 	FIELD(image_need, reference),
@@ -155,11 +145,6 @@ MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
 	F(content_read, size))
 MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
 	O(content_piece, code), O(content_piece, text))
-MESSAGE(preload, FIELD_MANY(message_preload, items, preload_spec_schema),
-	O(preload, rate))
-MESSAGE(preloaded, F(preloaded, job), F(preloaded, phase),
-	O(preloaded, done_bytes), O(preloaded, total_bytes),
-	O(preloaded, moved), O(preloaded, image_pin), O(preloaded, text))
 MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	O(image_do, build), O(image_do, ids),
 	FIELD_MANY(message_image_do, logins, registry_login_schema),
@@ -218,7 +203,6 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_AGENT, false },
 	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
 		false },
-	[MESSAGE_PRELOADED] = { "preloaded", &preloaded_schema, ROLE_AGENT, false },
 	[MESSAGE_IMAGE_ROOM] = { "image-room", &image_room_schema, ROLE_AGENT,
 		false },
 	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
@@ -236,7 +220,6 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
 		ROLE_CONTROLLER, false },
-	[MESSAGE_PRELOAD] = { "preload", &preload_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_IMAGE_DO] = { "image-do", &image_do_schema, ROLE_CONTROLLER,
 		false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,

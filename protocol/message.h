@@ -37,7 +37,6 @@ enum message_type {
 	MESSAGE_INVENTORY,
 	MESSAGE_CONTENT_WANT,
 	MESSAGE_IMAGE_STATE,
-	MESSAGE_PRELOADED,
 	MESSAGE_IMAGE_ROOM,
 	/* agent to agent, controller to agent and back */
 	MESSAGE_CONTENT_READ,
@@ -52,7 +51,6 @@ enum message_type {
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
 	MESSAGE_CONTENT_GRANT,
-	MESSAGE_PRELOAD,
 	MESSAGE_IMAGE_DO,
 	/* client to controller */
 	MESSAGE_SUBMIT,
@@ -527,42 +525,6 @@ struct message_image_state {
 	uint64_t left_out; /* images beyond those that fit a message */
 	bool by_itself;    /* nobody ordered it: the node's own settings did */
 	int64_t code;
-	char *text;
-};
-
-/* What a job that is likely to come needs on the node. */
-struct preload_spec {
-	uint64_t job;
-	char *owner;                   /* as in task_spec */
-	char *image;                   /* NULL: none that can be pulled */
-	char *pin;                     /* what that means, as in task_spec */
-	struct registry_login *logins; /* as in task_spec */
-	size_t logins_count;
-	char *workspace; /* a content; NULL: none */
-};
-extern const struct schema preload_spec_schema;
-
-/* All that is to be brought ahead, in this order; what was told before and is
- * not in it is no longer wanted.
- */
-#define PRELOADS_MAX 8
-struct message_preload {
-	struct preload_spec *items;
-	size_t items_count;
-	uint64_t rate; /* bytes a second that an image's pull may take; 0: no
-			  bound */
-};
-
-/* How far one is: the phase is image_phase_name(), or in the end "ready" or
- * "failed" (then why). moved: bytes came to the node for it, or do.
- */
-struct message_preloaded {
-	uint64_t job;
-	char *phase;
-	uint64_t done_bytes;
-	uint64_t total_bytes; /* 0: not known */
-	bool moved;
-	char *image_pin; /* what the image's name means, as in task_status */
 	char *text;
 };
 

@@ -132,8 +132,6 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, same_nodes),
 	FIELD_OPTIONAL(job_spec, same_driver),
 	FIELD_OPTIONAL(job_spec, strangers),
-	FIELD_OPTIONAL(job_spec, preload),
-	FIELD_OPTIONAL(job_spec, preload_rate),
 	FIELD_EMBED(job_spec, until, until_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
 	FIELD_EMBED(job_spec, measure, measure_spec_schema),

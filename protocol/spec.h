@@ -187,9 +187,6 @@ struct job_spec {
 	bool same_driver; /* nodes of one driver and chip only; else a warning
 			   */
 	bool strangers;   /* as in task_spec */
-	bool preload; /* while it runs, its nodes may bring what later jobs need
-		       */
-	uint64_t preload_rate; /* bytes a second, at most; 0: no bound */
 	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;

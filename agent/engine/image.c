@@ -32,7 +32,6 @@
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
 	struct flight *flight;
-	uint64_t rate; /* 0: no bound */
 	uint64_t told; /* the last progress it got */
 	image_progress_fn *progress;
 	image_done_fn *done;
@@ -248,30 +247,15 @@ static void pulled(void *arg, const struct error *err, const char *target)
 		inspect(flight);
 }
 
-/* 0: somebody who waits has no bound. */
-static uint64_t rate_of(const struct flight *flight)
-{
-	const struct image_wait *wait;
-	uint64_t most = 0;
-
-	TAILQ_FOREACH(wait, &flight->waits, entry)
-	{
-		if (!wait->rate)
-			return 0;
-		most = wait->rate > most ? wait->rate : most;
-	}
-	return most;
-}
-
 static void pull(struct flight *flight)
 {
 	struct error err;
 
 	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
-		flight->pull = pull_begin(&flight->images->pulls,
-					  flight->target, rate_of(flight),
-					  flight->logins, flight->logins_count,
-					  pull_progress, pulled, flight, &err);
+		flight->pull =
+			pull_begin(&flight->images->pulls, flight->target,
+				   flight->logins, flight->logins_count,
+				   pull_progress, pulled, flight, &err);
 	if (flight->pull)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
@@ -605,12 +589,6 @@ static struct flight *flight_new(struct images *images,
 	return take(flight);
 }
 
-static void set_rate(struct flight *flight)
-{
-	if (flight->pull)
-		pull_rate(flight->pull, rate_of(flight));
-}
-
 struct image_wait *image_ensure(struct images *images,
 				const struct image_wanted *wanted,
 				image_progress_fn *progress,
@@ -634,20 +612,12 @@ struct image_wait *image_ensure(struct images *images,
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
-	wait->rate = wanted->rate;
 	wait->told = flight->tick;
 	wait->progress = progress;
 	wait->done = done;
 	wait->arg = arg;
 	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);
-	set_rate(flight);
 	return take(wait);
-}
-
-void image_rate(struct image_wait *wait, uint64_t rate)
-{
-	wait->rate = rate;
-	set_rate(wait->flight);
 }
 
 void image_release(struct image_wait *wait)
@@ -660,9 +630,7 @@ void image_release(struct image_wait *wait)
 	TAILQ_REMOVE(&flight->waits, wait, entry);
 	free(wait);
 	/* One that is finishing is freed by who finishes it. */
-	if (!TAILQ_EMPTY(&flight->waits))
-		set_rate(flight);
-	else if (!flight->finishing)
+	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
 		flight_free(flight);
 }
 
@@ -710,11 +678,6 @@ void images_record(struct images *images, struct record *record)
 void images_keep(struct images *images, struct keeper *keeper)
 {
 	images->pulls.keeper = keeper;
-}
-
-void images_relay(struct images *images, struct relays *relays)
-{
-	images->pulls.relays = relays;
 }
 
 void images_free(struct images *images)

@@ -17,7 +17,6 @@ struct registry_login; /* protocol/registry/login.h */
 struct image_wait;     /* one who waits for an image */
 struct keeper;         /* agent/images/keeper.h */
 struct record;         /* agent/images/record.h */
-struct relays;         /* agent/registry/relay.h */
 
 enum image_phase {
 	IMAGE_CHECKING, /* is it there already? */
@@ -108,11 +107,6 @@ void images_record(struct images *images, struct record *record);
 /* Where an image does not fit, it makes room from now on (borrowed). */
 void images_keep(struct images *images, struct keeper *keeper);
 
-/* Pulls of a bounded rate go through these from now on (borrowed); without,
- * they fail.
- */
-void images_relay(struct images *images, struct relays *relays);
-
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);
 OWNED_POINTER(struct images, images_free)
@@ -131,11 +125,6 @@ struct image_wanted {
 	 */
 	const struct registry_login *logins;
 	size_t logins_count;
-	/* Bytes a second that a pull may take at most; 0: no bound. Of those
-	 * who wait for the same work the one who may have most counts. A pull
-	 * that began without a bound goes on so.
-	 */
-	uint64_t rate;
 };
 
 /* Have the image on the node. An image that is there is anybody's; to bring it,
@@ -151,9 +140,6 @@ struct image_wait *image_ensure(struct images *images,
 				image_progress_fn *progress,
 				image_done_fn *done, void *arg,
 				struct error *err);
-
-/* Another rate from now on. */
-void image_rate(struct image_wait *wait, uint64_t rate);
 
 /* Before done(): wait no longer; no callback runs again. The last one who
  * leaves ends the transfer.

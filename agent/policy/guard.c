@@ -173,18 +173,6 @@ bool guard_pin_allowed(const struct guard *guard, const char *name,
 	return guard->policy->any || judge_pin(guard->policy, name, pin);
 }
 
-int guard_preload(const struct guard *guard, const char *owner,
-		  const char *image, const char *pin, struct error *err)
-{
-	const struct task_spec task = {
-		.owner = (char *)owner,
-		.pin = (char *)pin,
-		.container = { .image = (char *)image },
-	};
-
-	return judge_order(guard->policy, &task, err);
-}
-
 /* An image that is not there yet says nothing; it is asked before it is used.
  */
 static int check_user(const struct guard *guard,

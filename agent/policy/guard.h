@@ -54,12 +54,6 @@ int guard_insecure(const struct guard *guard, const char *registry,
 bool guard_pin_allowed(const struct guard *guard, const char *name,
 		       const char *pin);
 
-/* May an image be brought for this owner's job before it is told what else the
- * job asks for? EPERM. pin: as in struct task_spec.
- */
-int guard_preload(const struct guard *guard, const char *owner,
-		  const char *image, const char *pin, struct error *err);
-
 /* May this task, completed for its devices, run at that place? Room for its
  * output is looked for below place->out_folder. EPERM, ENOSPC (agent/policy/
  * judge.h) and others; all are of class `policy` but ENOMEM.

@@ -173,8 +173,6 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	approach->info = cJSON_Duplicate(answer, true);
-	approach->way.loopback =
-		plain_of(approach->info, "127.0.0.1") == PLAIN_YES;
 	approach->way.root = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(approach->info,
 						 "DockerRootDir"));

@@ -23,7 +23,6 @@ struct approach_way {
 	const char *host;
 	const struct credential *credential; /* nobody, where it is empty */
 	bool plain;       /* the engine goes there also without TLS */
-	bool loopback;    /* so it goes to any port of 127.0.0.1 */
 	bool gone;        /* what came with the job for it is no longer there */
 	const char *root; /* the engine's folder; NULL: not told */
 };

@@ -7,7 +7,6 @@
 #include "protocol/registry/reference.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/registry.h"
-#include "agent/registry/relay.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
@@ -31,10 +30,6 @@ struct pull {
 	char *reference;
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
-	uint64_t limit;          /* at most; 0: whatever the engine makes */
-	struct relay *relay;     /* the engine pulls from there first */
-	bool relayed;            /* it has */
-	char place[TARGET_MAX];  /* what it is asked for there */
 	char host[REFERENCE_HOST_MAX + 1];
 	char *auth; /* the header, or NULL */
 	char *root; /* the engine's folder; NULL: not known */
@@ -43,7 +38,6 @@ struct pull {
 	struct approach *approach;
 	bool approached;
 	bool gone_login; /* the job's own is no longer there */
-	bool loopback;   /* the engine reaches a relay without TLS */
 	bool room_checked;
 	bool room_asked; /* that it be made */
 	struct keeper_wait *waits;
@@ -53,7 +47,6 @@ struct pull {
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
-	bool pauses;
 	struct progress *sums;
 	struct rate speed;
 	struct image_progress now;
@@ -64,7 +57,6 @@ struct pull {
 };
 
 static void engine_pull(struct pull *pull);
-static void ask_manifest(struct pull *pull);
 static void approach(struct pull *pull);
 
 /* The last thing: the pull is gone afterwards. */
@@ -139,31 +131,15 @@ static bool final(const struct error *err)
 	return false;
 }
 
-/* Has it spoken? A relay knows nothing of an engine that is gone. */
-static bool from_engine(const struct error *err)
-{
-	return err->code != ECONNREFUSED && err->code != ECONNRESET &&
-	       err->code != EHOSTUNREACH;
-}
-
-/* A registry says so to us only, not to an engine that asks it by itself. */
-static uint64_t wanted_ms(const struct pull *pull)
-{
-	return pull->repository && (pull->limit || pull->relay)
-		       ? repository_wait_ms(pull->repository)
-		       : 0;
-}
-
 static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 {
 	uint64_t pause = pull->room->retry_ms;
-	uint64_t wanted = wanted_ms(pull);
 
-	if (err->code == EBUSY && !wanted)
+	if (err->code == EBUSY)
 		pause *= PATIENCE;
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
-	return pause > wanted ? pause : wanted;
+	return pause;
 }
 
 static bool make_room(struct pull *pull, const struct error *why);
@@ -172,14 +148,10 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
 
-	pull->pauses = false;
 	pull->now.attempt++;
-	pull->relayed = false;
 	progress_reset(pull->sums);
 	if (!pull->approached && pull->room->registries)
 		approach(pull);
-	else if (pull->limit && !pull->relay)
-		ask_manifest(pull);
 	else
 		engine_pull(pull);
 	return 0;
@@ -203,19 +175,14 @@ static void failed(struct pull *pull, const struct error *failure)
 	struct error err = *failure;
 	uint64_t pause;
 
-	relay_hide(&err);
 	judge(&err);
 	if (err.code == ENOSPC && make_room(pull, &err))
 		return;
-	if (pull->relay && !pull->relayed && err.code != ENOSPC &&
-	    from_engine(&err))
-		relay_error(pull->relay, &err);
 	tell_gone(pull, &err);
 	pause = pause_ms(pull, &err);
 	if (!final(&err) && pull->now.attempt < TRIES &&
 	    loop_timer(pull->room->loop, &pull->timer, pause, again, pull,
 		       NULL) == 0) {
-		pull->pauses = true;
 		log_info("image=%s again in %.1f s: %s", pull->reference,
 			 (double)pause / 1000, err.text);
 		return;
@@ -314,11 +281,6 @@ static void pulled(void *arg, const struct error *failure, cJSON *answer)
 		failed(pull, failure);
 		return;
 	}
-	if (pull->relay && !pull->relayed) {
-		pull->relayed = true;
-		engine_pull(pull);
-		return;
-	}
 	if (pull->parts.digest[0] || !pull->now.digest[0]) {
 		finish(pull, NULL);
 		return;
@@ -337,8 +299,6 @@ static void pull_object(void *arg, const cJSON *object)
 	enum image_phase before = now->phase;
 	struct error err;
 
-	if (pull->relayed)
-		return;
 	progress_pull(pull->sums, object);
 	progress_sum(pull->sums, now);
 	if (now->phase != before)
@@ -354,77 +314,35 @@ static void pull_object(void *arg, const cJSON *object)
 	tell(pull);
 }
 
-/* What came through the relay has its own name there; asked for by its own, the
- * engine finds that it has all of it.
- */
 static void engine_pull(struct pull *pull)
 {
-	bool relay = pull->relay && !pull->relayed;
 	struct error err;
 
-	if (!pull->relayed) {
-		pull->now.phase = IMAGE_PULLING;
-		pull->room_checked = false;
-		if (!tell(pull))
-			return;
-	}
-	if (relay)
-		relay_forget(pull->relay);
-	pull->call = engine_image_pull(pull->room->engine,
-				       relay ? pull->place : pull->target,
-				       relay ? NULL : pull->auth,
-				       pull->room->stall_ms, pull_object,
-				       pulled, pull, &err);
+	pull->now.phase = IMAGE_PULLING;
+	pull->room_checked = false;
+	if (!tell(pull))
+		return;
+	pull->call = engine_image_pull(pull->room->engine, pull->target,
+				       pull->auth, pull->room->stall_ms,
+				       pull_object, pulled, pull, &err);
 	if (!pull->call)
 		failed(pull, &err);
 }
 
 /* Before it: the registry's. */
 
-/* The engine may reach it all the same, but at what rate it likes. */
+/* The engine may reach it all the same. */
 static void without_sizes(struct pull *pull, const struct error *why)
 {
-	struct error err;
-
-	if (pull->limit) {
-		error_set(&err, why->code,
-			  "%s (preload_rate: 0 leaves it to the engine)",
-			  why->text);
-		failed(pull, &err);
-		return;
-	}
 	log_debug("image=%s sizes are not known before: %s", pull->reference,
 		  why->text);
 	engine_pull(pull);
-}
-
-static int open_relay(struct pull *pull, const char *digest, struct error *err)
-{
-	if (!pull->room->relays)
-		return error_set(err, ENOTSUP,
-				 "no rate can be kept here, as the engine is "
-				 "on another machine (preload_rate: 0 lets it "
-				 "pull without one)");
-	if (!pull->loopback)
-		return error_set(err, ENOTSUP,
-				 "no rate can be kept: the engine wants TLS of "
-				 "127.0.0.1 (preload_rate: 0 goes without; for "
-				 "Podman: insecure=true, in registries.conf)");
-	pull->relay = relay_new(pull->room->relays, pull->repository,
-				pull->limit, err);
-	if (!pull->relay)
-		return -1;
-	snprintf(pull->place, sizeof(pull->place), "%s@%s",
-		 relay_name(pull->relay), digest);
-	return 0;
 }
 
 static void manifest_done(void *arg, const struct error *failure,
 			  const struct registry_image *image)
 {
 	struct pull *pull = arg;
-	struct error err;
-
 	pull->query = NULL;
 	if (failure) {
 		without_sizes(pull, failure);
@@ -438,10 +356,7 @@ static void manifest_done(void *arg, const struct error *failure,
 	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s",
 		 pull->target);
 	progress_sum(pull->sums, &pull->now);
-	if (pull->limit && open_relay(pull, image->digest, &err) < 0)
-		failed(pull, &err);
-	else
-		engine_pull(pull);
+	engine_pull(pull);
 }
 
 static void ask_manifest(struct pull *pull)
@@ -483,7 +398,6 @@ static void approach_done(void *arg, const struct error *failure,
 	}
 	pull->approached = true;
 	pull->gone_login = way->gone;
-	pull->loopback = way->loopback;
 	pull->auth = credential_header(way->credential, pull->host);
 	if (way->root && pull->room->registries->local)
 		pull->root = strdup(way->root);
@@ -517,9 +431,9 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 /* Life. */
 
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
-			uint64_t rate, const struct registry_login *logins,
-			size_t count, pull_progress_fn *progress,
-			pull_done_fn *done, void *arg, struct error *err)
+			const struct registry_login *logins, size_t count,
+			pull_progress_fn *progress, pull_done_fn *done,
+			void *arg, struct error *err)
 {
 	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
 	char path[REFERENCE_PATH_MAX + 1];
@@ -534,7 +448,6 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 			err) < 0)
 		return NULL;
 	pull->room = room;
-	pull->limit = rate;
 	pull->progress = progress;
 	pull->done = done;
 	pull->arg = arg;
@@ -546,19 +459,6 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	return take(pull);
 }
 
-void pull_rate(struct pull *pull, uint64_t rate)
-{
-	uint64_t most = pull->room->retry_ms * (uint64_t)PATIENCE;
-
-	/* Now somebody waits: no longer than he would for the engine alone. */
-	if (pull->limit && !rate && pull->pauses && wanted_ms(pull) > most)
-		loop_timer(pull->room->loop, &pull->timer, most, again, pull,
-			   NULL);
-	pull->limit = pull->limit ? rate : 0;
-	if (pull->relay)
-		relay_rate(pull->relay, rate);
-}
-
 void pull_cancel(struct pull *pull)
 {
 	if (!pull)
@@ -567,7 +467,6 @@ void pull_cancel(struct pull *pull)
 		*pull->gone = true;
 	approach_cancel(pull->approach);
 	engine_call_cancel(pull->call);
-	relay_free(pull->relay);
 	registry_cancel(pull->query);
 	repository_close(pull->repository);
 	keeper_cancel(pull->waits);

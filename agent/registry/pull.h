@@ -8,14 +8,11 @@
  * unless room can be made, which is tried once (agent/images/keeper.h). A
  * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
  * three times, with a pause of retry_ms and then of four times as much, fifteen
- * times as long when the registry has had too many requests; or with the pause
- * that it asks for where we hear it, which is with a rate. What no retry can
+ * times as long when the registry has had too many requests. What no retry can
  * mend (no such image, no access, the policy, disk full) is final at once.
  *
  * A registry that does not answer us may still answer the engine, which may
- * know of a mirror or a proxy: then the sizes are not known before. With a rate
- * the engine pulls from us (relay.h), and then asks for the image by its own
- * name; such a pull fails where the registry does not answer us.
+ * know of a mirror or a proxy: then the sizes are not known before.
  */
 #ifndef AGENT_REGISTRY_PULL_H
 #define AGENT_REGISTRY_PULL_H
@@ -31,7 +28,6 @@ struct pull_room {
 	const struct registries *registries; /* NULL: none is asked */
 	struct record *record; /* of what is brought; NULL: none is kept */
 	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
-	struct relays *relays; /* for a bounded rate; NULL: there is none */
 	uint32_t stall_ms;
 	uint32_t retry_ms;
 };
@@ -45,20 +41,15 @@ typedef void pull_done_fn(void *arg, const struct error *err,
 
 struct pull;
 
-/* rate: bytes a second, at most; 0: the engine makes its own. logins: who the
+/* logins: who the
  * job is to registries, sealed for this node; copied. Callbacks come from the
  * loop only, never from inside the call; within them pull_cancel() may be
  * called.
  */
 struct pull *pull_begin(const struct pull_room *room, const char *reference,
-			uint64_t rate, const struct registry_login *logins,
-			size_t count, pull_progress_fn *progress,
-			pull_done_fn *done, void *arg, struct error *err);
-
-/* Another rate. One that began without stays without. Without any from now on,
- * a pause that the registry asked for is cut to what it is without a rate.
- */
-void pull_rate(struct pull *pull, uint64_t rate);
+			const struct registry_login *logins, size_t count,
+			pull_progress_fn *progress, pull_done_fn *done,
+			void *arg, struct error *err);
 
 /* No callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);

@@ -29,13 +29,11 @@ static const enum job_state next_state[JOB_STATES][JOB_EVENTS] = {
 	},
 	[JOB_READY] = {
 		[JOB_EVENT_DEVICE] = JOB_READY,
-		[JOB_EVENT_PRELOAD] = JOB_READY,
 		[JOB_EVENT_START] = JOB_RUNNING,
 		[JOB_EVENT_EXCEPTION] = JOB_COLLECTING,
 	},
 	[JOB_RUNNING] = {
 		[JOB_EVENT_DEVICE] = JOB_RUNNING,
-		[JOB_EVENT_PRELOAD] = JOB_RUNNING,
 		[JOB_EVENT_END] = JOB_COLLECTING,
 		[JOB_EVENT_EXCEPTION] = JOB_COLLECTING,
 	},
@@ -83,7 +81,6 @@ static const char *const event_names[JOB_EVENTS] = {
 	[JOB_EVENT_PIN] = "pin",
 	[JOB_EVENT_IMAGE] = "image",
 	[JOB_EVENT_FILES] = "files",
-	[JOB_EVENT_PRELOAD] = "preload",
 	[JOB_EVENT_TAKE] = "take",
 	[JOB_EVENT_MORE] = "more",
 	[JOB_EVENT_ENOUGH] = "enough",

@@ -21,8 +21,6 @@ enum job_event {
 	JOB_EVENT_PIN,       /* what its image's name means is known */
 	JOB_EVENT_IMAGE,     /* a node has its image, which was sent there */
 	JOB_EVENT_FILES,     /* the files that were collected */
-	JOB_EVENT_PRELOAD,   /* beside it, a node of it brings what others need
-			      */
 	JOB_EVENT_TAKE,      /* completed by an earlier job of the same cell */
 	JOB_EVENT_MORE,      /* its cell is repeated once more */
 	JOB_EVENT_ENOUGH,    /* its cell is not repeated further */

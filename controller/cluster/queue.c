@@ -316,28 +316,3 @@ struct ahead aheads_pop(struct aheads *aheads)
 		i = first;
 	}
 }
-
-int queue_copy(const struct queue *queue, size_t max, struct queue *to,
-	       struct error *err)
-{
-	/* Each job that is taken makes room for two behind it. */
-	owned_free struct ahead *heap =
-		calloc(queue->count + max + 1, sizeof(*heap));
-	struct aheads aheads = { heap, 0 };
-
-	if (!heap)
-		return error_nomem(err, "queue");
-	for (size_t i = 0; i < queue->count; i++)
-		aheads_push(&aheads, &queue->lanes[i], 0);
-	for (size_t n = 0; n < max && aheads.count; n++) {
-		struct ahead next = aheads_pop(&aheads);
-		const struct queued *job = &next.lane->heap[next.at];
-
-		if (queue_add(to, &next.lane->shape, job->job, job->priority,
-			      err) < 0)
-			return -1;
-		aheads_push(&aheads, next.lane, 2 * next.at + 1);
-		aheads_push(&aheads, next.lane, 2 * next.at + 2);
-	}
-	return 0;
-}

@@ -46,10 +46,6 @@ void aheads_push(struct aheads *aheads, struct lane *lane, size_t at);
 /* Of those that there are (count is not 0) the one whose job runs first. */
 struct ahead aheads_pop(struct aheads *aheads);
 
-/* Put the first `max` jobs of the queue into another one. */
-int queue_copy(const struct queue *queue, size_t max, struct queue *to,
-	       struct error *err);
-
 /* Does a run before b? */
 bool queued_before(const struct queued *a, const struct queued *b);
 void lane_pop(struct lane *lane);

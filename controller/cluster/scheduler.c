@@ -302,22 +302,3 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	}
 	return 0;
 }
-
-int scheduler_forecast(const struct queue *queue, const struct slot *slots,
-		       size_t count, size_t max, place_fn *place, void *arg,
-		       struct error *err)
-{
-	owned(queue_free) struct queue *ahead = queue_new(err);
-	owned_free struct slot *empty = calloc(count + 1, sizeof(*empty));
-
-	if (!ahead || !empty)
-		return error_nomem(err, "scheduler");
-	for (size_t i = 0; i < count; i++) {
-		empty[i] = slots[i];
-		empty[i].busy = 0;
-		empty[i].exclusive = false;
-	}
-	if (queue_copy(queue, max, ahead, err) < 0)
-		return -1;
-	return scheduler_run(ahead, empty, count, NULL, place, arg, err);
-}

@@ -112,12 +112,4 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		  avoid_fn *avoid, place_fn *place, void *arg,
 		  struct error *err);
 
-/* Where the next jobs would run if all that runs now ended at once: place() is
- * told, as by scheduler_run(), of those among the first `max` of the queue that
- * would fit then. Nothing is changed: jobs stay queued, slots as they are.
- */
-int scheduler_forecast(const struct queue *queue, const struct slot *slots,
-		       size_t count, size_t max, place_fn *place, void *arg,
-		       struct error *err);
-
 #endif

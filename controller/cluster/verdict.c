@@ -4,7 +4,6 @@
 #include "controller/cluster/alike.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
-#include "controller/cluster/preload.h"
 #include "controller/cluster/provenance.h"
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/sampling.h"
@@ -83,8 +82,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
 	input.warnings = warnings;
-	if (preload_warnings(cluster, job, warnings, err) == 0)
-		result = result_new(&input, err);
+	result = result_new(&input, err);
 	cJSON_Delete(warnings);
 	cJSON_Delete(usage);
 	return result;

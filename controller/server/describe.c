@@ -6,7 +6,6 @@
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
-#include "controller/cluster/preload.h"
 #include "controller/cluster/shortage.h"
 #include "controller/cluster/transfer.h"
 #include "controller/server/files.h"
@@ -388,7 +387,6 @@ cJSON *describe_node(const struct cluster *cluster, const struct node *node)
 				     cJSON_CreateNumber((double)task->job->id));
 	}
 	cJSON_AddItemToObject(to, "jobs", jobs);
-	cJSON_AddItemToObject(to, "preload", preload_describe(node));
 	add_number(to, "seen_ms", (double)node->seen_ms);
 	cJSON_AddItemToObject(to, "facts",
 			      node->facts ? cJSON_Duplicate(node->facts, true)

@@ -12,11 +12,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-#define PRELOAD_RATE (50ULL << 20)    /* what the key's fallback says */
-#define PRELOAD_RATE_MIN (1ULL << 20) /* less is a slip of the pen */
-#define LABEL_MAX 127                 /* bytes */
-#define LABELS_MAX 16                 /* of one cell */
+#define LABEL_MAX 127 /* bytes */
+#define LABELS_MAX 16 /* of one cell */
 
 #define SPEC_BYTES (4 << 20)
 #define STAGES_MAX 32 /* words in a sentence about stages */
@@ -35,7 +32,6 @@ static const size_t offsets[KEYS] = {
 	[KEY_MEMORY] = offsetof(struct cell, spec.container.memory_bytes),
 	[KEY_CPUS] = offsetof(struct cell, spec.container.cpus),
 	[KEY_LOG_LIMIT] = offsetof(struct cell, spec.container.log_limit_bytes),
-	[KEY_PRELOAD_RATE] = offsetof(struct cell, spec.preload_rate),
 	[KEY_COLLECT_LIMIT] =
 		offsetof(struct cell, spec.container.collect_limit_bytes),
 	[KEY_PRIORITY] = offsetof(struct cell, spec.priority),
@@ -480,40 +476,8 @@ static int check_stage(const struct value *value, const struct cell *cell,
 	return value_enum(value, words, &index, err);
 }
 
-/* The network is part of what a gang's step takes, so beside one nothing is
- * brought by "true" alone.
- */
-static int read_preload(const struct value *const *values, struct cell *cell,
-			struct error *err)
-{
-	const struct value *value = values[KEY_PRELOAD];
-	const struct value *rate = values[KEY_PRELOAD_RATE];
-	/* clang-format off */
-	static const char *const words[] = {
-		"false", "true", "always", NULL,
-	};
-	/* clang-format on */
-	size_t index = 0;
-
-	if (value && value_enum(value, words, &index, err) < 0)
-		return -1;
-	cell->spec.preload =
-		index == 2 || (index == 1 && cell->shape.nodes == 1);
-	if (rate && cell->spec.preload_rate &&
-	    cell->spec.preload_rate < PRELOAD_RATE_MIN)
-		return value_error(rate, err,
-				   "found %s, allowed are 1M and more bytes a "
-				   "second, or 0 for no bound",
-				   value_text(rate));
-	if (!rate)
-		cell->spec.preload_rate = PRELOAD_RATE;
-	if (!cell->spec.preload)
-		cell->spec.preload_rate = 0;
-	return 0;
-}
-
-/* network, ipc, grace, repeat, recompute, same_driver, strangers, preload,
- * processes, split: what the table cannot say.
+/* network, ipc, grace, repeat, recompute, same_driver, strangers, processes,
+ * split: what the table cannot say.
  */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
@@ -566,7 +530,6 @@ static int read_others(const struct value *const *values, struct cell *cell,
 			&cell->spec.same_driver, err) < 0 ||
 	    read_choice(values[KEY_STRANGERS], strangers, &cell->spec.strangers,
 			err) < 0 ||
-	    read_preload(values, cell, err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
 		return -1;
 	if (!processes)

@@ -62,8 +62,6 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_AFTER] =		{ "after", TYPE_OTHER, 1, 16, NULL },
 	[KEY_SAME_NODES] =	{ "same_nodes", TYPE_OTHER, 0, 0, "true" },
 	[KEY_SAME_DRIVER] =	{ "same_driver", TYPE_OTHER, 0, 0, "warn" },
-	[KEY_PRELOAD] =		{ "preload", TYPE_OTHER, 0, 0, "false" },
-	[KEY_PRELOAD_RATE] =	{ "preload_rate", TYPE_SIZE, 0, 64 * TIB, "50M" },
 	[KEY_LABELS] =		{ "labels", TYPE_OTHER, 1, 16, NULL },
 	[KEY_STRANGERS] =	{ "strangers", TYPE_OTHER, 0, 0, "refuse" },
 	[KEY_UNTIL_CONFIDENCE] = { "until.confidence", TYPE_OTHER, 0, 0, "0.95" },
@@ -98,8 +96,7 @@ const char *const key_tops[] = {
 	"retries", "grace", "follow", "log_limit", "collect", "collect_limit", "warmup_steps", "model",
 	"precision", "stage", "recompute", "spread_percent",
 	"optimizer", "check_memory", "batch", "parallel", "after", "same_nodes", "until",
-	"same_driver", "strangers", "preload",
-	"preload_rate", "labels", "variables",
+	"same_driver", "strangers", "labels", "variables",
 	"matrix", "include", "flagperf", "exclude", "about", "align", NULL,
 };
 

@@ -146,16 +146,6 @@ is "$(sort -u "$BED/asked")" "$(printf 'get %s\n' "$locked" "$open" | sort)" \
 	"it is asked for the registries of the sweep, no others"
 must wait_sweep "$SWEEP" 60
 
-# What is brought ahead of a job is brought with what came with it.
-forget "$locked/secret/tool"
-WORDS='wait, /host/ahead' sweep ahead 'preload: true' \
-	"matrix: {image: [\"$open/tool:1\", \"$locked/secret/tool:1\"]}"
-must order ahead --registry-auth
-ok 'wait_for "[[ \$(nodes_get \".[0].preload[0].phase\") == ready ]]" 60' \
-	"an image for a job to come is let in, too"
-touch "$BED/host/ahead"
-must wait_sweep "$SWEEP" 60
-
 # Somebody else's wrong password is nobody else's failure.
 forget "$locked/secret/tool"
 sweep right "image: $locked/secret/tool:1" "shared: true"

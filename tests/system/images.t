@@ -70,42 +70,6 @@ ok 'wait_job $JOB failed 60' "nor does one that only fits while it is packed"
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
 	"^image .*disk full: engine: .*no space left" \
 	"for which the engine's words stand"
-# One that is filled by somebody else while an image comes at a bounded rate.
-must push "$open/middle:1" 10
-mkdir -p "$BED/host"
-cat >"$BED/middle.yaml" <<END
-sweep: middle
-image: \${from}
-retries: 0
-preload: true
-preload_rate: 1M
-mounts: [{host: $BED/host, container: /host}]
-matrix: {from: [$TOOL_IMAGE, "$open/middle:1"]}
-command: [/tool, wait, /host/middle, ",", print, "1000"]
-END
-preload() # FILTER
-{
-	nodes_get ".[] | select(.name == \"n2\") | .preload[0] // {} | $1"
-}
-must submit "$BED/middle.yaml"
-second=$(jobs_get "$SWEEP" 'sort_by(.job) | .[1].job')
-moves() # more than a MB of it has come
-{
-	(($(preload '.done_bytes // 0') > 1000000))
-}
-ok 'wait_for moves 60' "one is on its way"
-head -c 100M /dev/zero >"$BED/engines/e2/data/filler" 2>/dev/null
-ok 'wait_for "[[ \$(preload .phase) == failed ]]" 60' "its disk is filled"
-like "$(preload .text)" "disk full: engine: .*no space left" \
-	"that is said by the engine: $(preload .text)"
-touch "$BED/host/middle"
-ok 'wait_job $second failed 60' "its job fails, too"
-like "$(job_get "$second" '"\(.failure) \(.text)"')" "^image .*disk full:" \
-	"for the same reason"
-rm "$BED/engines/e2/data/filler"
-is "$(dk e2 image ls --digests --format '{{.Repository}}' | grep -v test/tool)" \
-	"" "nothing of it is left"
-must wait_sweep "$SWEEP" 20
 must agent_stop 2
 must nodes_up 0 20
 must agent_up 1

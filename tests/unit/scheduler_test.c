@@ -480,43 +480,6 @@ static void labels(void)
 	RUNS(queue, slots, "2@2", "and the first when a node gets them");
 }
 
-/* Who comes next, if all that runs ended; nothing is changed by asking. */
-static void forecasts(void)
-{
-	owned(queue_free) struct queue *queue = queue_new(NULL);
-	struct slot slots[] = { node("cpu", 2), node("cpu", 2),
-				node("cpu", 2) };
-	struct shape one = whole("cpu", 1), two = whole("cpu", 2);
-	struct placed placed = { .count = 0 };
-
-	for (size_t i = 0; i < 3; i++)
-		slot_take(&slots[i], &one, 3);
-	slots[2].usable = false;
-	for (uint64_t job = 10; job < 40; job++)
-		queue_add(queue, &one, job, 0, NULL);
-	queue_add(queue, &two, 5, 0, NULL);
-	queue_add(queue, &one, 50, 7, NULL);
-	scheduler_forecast(queue, slots, 3, 100, note, &placed, NULL);
-	is(placed.text, "50@0",
-	   "a forecast takes nodes as if they were free, "
-	   "the first jobs first, and keeps those behind "
-	   "from what the head waits for");
-	queue_remove(queue, &one, 50);
-	placed = (struct placed){ .count = 0 };
-	scheduler_forecast(queue, slots, 3, 100, note, &placed, NULL);
-	is(placed.text, "5@0,1", "a gang's nodes, all of them");
-	queue_remove(queue, &two, 5);
-	placed = (struct placed){ .count = 0 };
-	scheduler_forecast(queue, slots, 3, 1, note, &placed, NULL);
-	is(placed.text, "10@0", "only the first ones are looked at");
-	placed = (struct placed){ .count = 0 };
-	scheduler_forecast(queue, slots, 3, 100, note, &placed, NULL);
-	is(placed.text, "10@0 11@1", "in their order");
-	ok(queue_length(queue) == 30 && slots[0].exclusive &&
-		   slots[1].busy == 3,
-	   "and nothing is changed by asking");
-}
-
 static void stopping(void)
 {
 	owned(queue_free) struct queue *queue = queue_new(NULL);
@@ -644,7 +607,6 @@ int main(void)
 	removing();
 	pins();
 	labels();
-	forecasts();
 	stopping();
 	many_jobs();
 	many_nodes();

@@ -168,12 +168,10 @@ static const struct {
 	  "f:3: files[0].text: found ${hom}, which nothing defines; "
 	  "allowed are keys of the sweep, figures of the model, and names of "
 	  "the start such as ${NODE_RANK}" },
-	{ "a preload of a few bytes a second",
-	  "preload: true\npreload_rate: 100K\n",
-	  "f:4: preload_rate: found 100K, allowed are 1M and more bytes a "
-	  "second, or 0 for no bound" },
-	{ "a preload that is a map", "preload: {rate: 1M}\n",
-	  "f:3: preload: found a map of 1, allowed is no map here" },
+	{ "a key that nobody knows", "preload: true\n",
+	  "f:3: preload: found an unknown key, allowed are sweep, vendor, "
+	  "chip, nodes, devices, shared, framework, image, build, command, "
+	  "env ..." },
 };
 /* clang-format on */
 
@@ -193,35 +191,6 @@ static void test_refused(void)
 	}
 }
 
-/* How fast images of later jobs may come beside one, in MiB/s; -1: none may. */
-static void preload_is(const char *lines, long long want)
-{
-	struct error err = { 0 };
-	struct job_spec spec = { 0 };
-	struct sweep *sweep;
-	char text[300];
-
-	snprintf(text, sizeof(text), "sweep: s\nimage: i\n%s", lines);
-	sweep = parse(text, &err);
-	if (ok(sweep != NULL, "read (%s)", err.text) &&
-	    spec_of(sweep, 0, &spec) == 0)
-		is_int(spec.preload ? (long long)(spec.preload_rate >> 20) : -1,
-		       want, "preload: %.*s", (int)strcspn(lines, "\n"), lines);
-	codec_clear(&job_spec_schema, &spec);
-	sweep_free(sweep);
-}
-
-static void test_preload(void)
-{
-	preload_is("", -1);
-	preload_is("preload: true\n", 50);
-	preload_is("preload: true\nnodes: 2\n", -1);
-	preload_is("preload: always\nnodes: 2\n", 50);
-	preload_is("preload_rate: 0\npreload: true\n", 0);
-	preload_is("preload_rate: 1M\npreload: true\n", 1);
-	preload_is("preload_rate: 200M\n", -1);
-}
-
 int main(void)
 {
 	struct error err = { 0 };
@@ -234,7 +203,6 @@ int main(void)
 		test_layers();
 		test_files();
 		test_refused();
-		test_preload();
 	}
 	catalog_free(catalog);
 	return tap_done();
