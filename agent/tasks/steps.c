@@ -83,47 +83,14 @@ void step_retry(struct task *task)
 		   NULL);
 }
 
-/* The end of the command. */
-
-bool step_read_outcome(struct task *task)
-{
-	owned(exit_record_clear) struct exit_record record = { 0 };
-	uint64_t written = 0, there;
-	const char *cut;
-
-	if (spool_read_exit(task->room->spool, &task->id, &record, NULL) < 0)
-		return false;
-	outcome_from_record(&task->outcome, &record, task->ordered);
-	for (size_t i = 0; i < record.processes_count; i++)
-		written += record.processes[i].log_bytes;
-	streams_look(&task->streams);
-	there = streams_size(&task->streams);
-	cut = streams_cut(&task->streams);
-	if (cut && !*task->outcome.text)
-		snprintf(task->outcome.text, sizeof(task->outcome.text),
-			 "%s: the command cut its own output short: what was "
-			 "not sent by then is lost",
-			 cut);
-	if (there < written && !task->outcome.failure) {
-		task->outcome.failure = FAILURE_NODE_LOST;
-		snprintf(task->outcome.text, sizeof(task->outcome.text),
-			 "%" PRIu64 " of %" PRIu64
-			 " bytes of output were lost on the node",
-			 written - there, written);
-	}
-	return true;
-}
-
 static int watch_run(sd_event_source *source, const struct inotify_event *event,
 		     void *arg)
 {
 	struct task *task = arg;
 
-	if ((event->mask & IN_MOVED_TO) && event->len &&
-	    !strcmp(event->name, "exit.json") && step_read_outcome(task)) {
-		task_event(task, EVENT_EXITED);
-		return 0;
-	}
+	/* The engine tells the end; this is only a file. */
+	if (event->len && !strcmp(event->name, "exit.json"))
+		step_record_seen(task);
 	if (event->len && !strncmp(event->name, "node-", 5))
 		streams_look(&task->streams);
 	pump_wake(task->room->pump);
@@ -210,11 +177,6 @@ void step_run(struct task *task)
 	step_watch(task);
 	step_sample(task);
 	limit_disk(task);
-	/* It may have ended before the watch was set. */
-	if (step_read_outcome(task)) {
-		task_event(task, EVENT_EXITED);
-		return;
-	}
 	task->call = engine_container_wait(task->room->engine, task->container,
 					   wait_done, task, &err);
 	if (!task->call)
@@ -223,16 +185,7 @@ void step_run(struct task *task)
 
 static void task_exited(struct task *task, const cJSON *container)
 {
-	owned(exit_record_clear) struct exit_record record = { 0 };
-	struct error err = { 0 };
-
-	if (spool_read_exit(task->room->spool, &task->id, &record, &err) < 0 &&
-	    (err.code == EPROTO || err.code == EINVAL || err.code == ELOOP ||
-	     err.code == E2BIG))
-		outcome_from_ruin(&task->outcome, container, &err,
-				  task->ordered);
-	else
-		outcome_from_engine(&task->outcome, container, task->ordered);
+	step_conclude(task, container);
 	task_event(task, EVENT_EXITED);
 }
 
@@ -262,8 +215,11 @@ static bool go_on_hidden(struct task *task)
 static void go_on(struct task *task, const cJSON *container, const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
-	bool created = !strcmp(status, "created");
-	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead");
+	/* One that the engine lost while it started it may have run. */
+	bool created = !strcmp(status, "created") &&
+		       !spool_has_exit(task->room->spool, &task->id);
+	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead") ||
+		     (!created && !strcmp(status, "created"));
 	/* Adopted while its start was still under way. */
 	bool starting = created && task->step == STEP_RUN &&
 			task->retries < STEP_RETRIES_MAX;
@@ -291,9 +247,7 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 	const cJSON *status = cJSON_GetObjectItemCaseSensitive(state, "Status");
 
 	task->call = NULL;
-	if (step_read_outcome(task))
-		task_event(task, EVENT_EXITED);
-	else if (err && err->code == ENOENT)
+	if (err && err->code == ENOENT)
 		task_exited(task, NULL);
 	else if (err)
 		step_retry(task);
@@ -571,6 +525,8 @@ static int write_start(struct task *task, const struct container_place *place,
 		return -1;
 	if (guard_suid(task->room->guard, &task->filled, place) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
+		return -1;
+	if (spool_reserve_record(task->room->spool, &task->id, err) < 0)
 		return -1;
 	return spool_write_start(task->room->spool, &task->id, start.data,
 				 start.size, err);

@@ -83,6 +83,7 @@ struct task {
 	enum failure ordered;    /* why it was told to stop */
 	struct disk_watch *disk; /* while the command runs; NULL: no limit */
 	char reason[200];        /* why it was stopped, in words; or "" */
+	bool forged;             /* something was put in the record's place */
 	struct outcome outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
@@ -125,7 +126,16 @@ void step_retry(struct task *task);
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);
 
-/* Read the exit record: true when there is one. */
-bool step_read_outcome(struct task *task);
+/* In ending.c. The container runs no more (NULL: it is gone): fill the outcome
+ * from the record and what the engine says of the container, and note for the
+ * next agent if the record is to be believed.
+ */
+void step_conclude(struct task *task, const cJSON *container);
+
+/* An agent before this one concluded: the outcome is filled again. */
+bool step_concluded(struct task *task);
+
+/* A file took the record's place; remember it when it is not regatta-init's. */
+void step_record_seen(struct task *task);
 
 #endif
