@@ -2,6 +2,8 @@
  */
 #include "agent/tasks/exit_check.h"
 #include "agent/tasks/steps.h"
+#include "protocol/log.h"
+#include "protocol/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -91,8 +93,27 @@ bool step_concluded(struct task *task)
 	return true;
 }
 
+/* The engine has said nothing since: the kernel's word has to do. */
+static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct task *task = arg;
+	struct spool *spool = task->room->spool;
+
+	if ((task->step != STEP_RUN && task->step != STEP_STOP) ||
+	    spool_holder(spool, &task->id))
+		return 0;
+	log_warning("the engine does not tell the end of job=%" PRIu64
+		    " rank=%u: its record counts",
+		    task->id.job, task->id.rank);
+	step_conclude(task, NULL);
+	task_event(task, EVENT_EXITED);
+	return 0;
+}
+
 void step_record_seen(struct task *task)
 {
 	if (!spool_record_is_ours(task->room->spool, &task->id))
 		task->forged = true;
+	loop_timer(task->room->loop, &task->silent, ENGINE_SILENT_MS,
+		   engine_silent, task, NULL);
 }

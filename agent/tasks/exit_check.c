@@ -61,7 +61,8 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 
 	if (!started_ms || !cJSON_IsNumber(code) || code->valueint == LOST)
 		return 0;
-	if (code->valueint != (int)record->exit_code)
+	/* Killed at that moment, an engine may say 0 of any end. */
+	if (code->valueint && code->valueint != (int)record->exit_code)
 		return error_set(err, EPROTO,
 				 "it says exit code %u, the engine %d",
 				 record->exit_code, code->valueint);

@@ -18,7 +18,7 @@
 /* container: the engine's inspect answer for a container that does not run any
  * more. Exit code, begin and end must agree. What the engine does not know is
  * not held against the record: it was away when the container began (no start
- * of its own) or ended (exit code 255). EPROTO: they do not agree; the text
+ * of its own) or ended (exit code 255, or 0). EPROTO: they do not agree; the text
  * says in what.
  */
 int exit_check(const struct exit_record *record, const cJSON *container,

@@ -354,6 +354,48 @@ int spool_read_own(struct spool *spool, const struct task_id *id,
 	return file_read(spool->fd, path, out, err);
 }
 
+static void measure_folder(int parent, const char *name, unsigned int depth,
+			   size_t names_max, struct spool_usage *usage)
+{
+	int fd = openat(parent, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (usage->names <= names_max && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, "..") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		usage->names++;
+		usage->bytes += (uint64_t)st.st_blocks * 512;
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		if (depth == SPOOL_DEPTH_MAX)
+			usage->names = names_max + 1;
+		else
+			measure_folder(fd, entry->d_name, depth + 1, names_max,
+				       usage);
+	}
+	closedir(dir);
+}
+
+void spool_measure(struct spool *spool, const struct task_id *id,
+		   size_t names_max, struct spool_usage *usage)
+{
+	char name[PATH_MAX];
+
+	memset(usage, 0, sizeof(*usage));
+	name_of(id, "", name);
+	measure_folder(spool->fd, name, 0, names_max, usage);
+}
+
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err)
 {

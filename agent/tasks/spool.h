@@ -116,6 +116,18 @@ int spool_write_own(struct spool *spool, const struct task_id *id,
 int spool_read_own(struct spool *spool, const struct task_id *id,
 		   const char *name, struct buffer *out, struct error *err);
 
+/* What lies in the folder, below it, and how much of the disk that takes. It is
+ * counted no further than names_max + 1 names or SPOOL_DEPTH_MAX folders deep,
+ * which counts as too many names, too. What cannot be read counts as nothing.
+ */
+#define SPOOL_DEPTH_MAX 16
+struct spool_usage {
+	uint64_t bytes;
+	size_t names;
+};
+void spool_measure(struct spool *spool, const struct task_id *id,
+		   size_t names_max, struct spool_usage *usage);
+
 /* Remove the folder with all that is in it, SPOOL_REMOVE_ENTRIES of that in one
  * call, some 10 ms: a command may leave millions of files. 1: more is left;
  * call again in another turn of the loop. Not there is success.

@@ -170,6 +170,36 @@ static void limit_disk(struct task *task)
 		log_warning("limits.disk: %s", err.text);
 }
 
+/* spool_over_fn */
+static void output_over(void *arg, const char *why)
+{
+	struct task *task = arg;
+
+	snprintf(task->reason, sizeof(task->reason), "output: %s", why);
+	task_stop(task, FAILURE_POLICY);
+}
+
+static void limit_output(struct task *task)
+{
+	uint64_t limit = task->spec.container.log_limit_bytes;
+	struct error err;
+
+	if (task->output)
+		return;
+	task->output =
+		spool_watch_new(task->room->loop, task->room->spool, &task->id,
+				limit ? limit : LOG_LIMIT_DEFAULT, output_over,
+				task, &err);
+	if (!task->output)
+		log_warning("output: %s", err.text);
+}
+
+static void limits_drop(struct task *task)
+{
+	disk_watch_free(take(task->disk));
+	spool_watch_free(take(task->output));
+}
+
 void step_run(struct task *task)
 {
 	struct error err;
@@ -177,6 +207,7 @@ void step_run(struct task *task)
 	step_watch(task);
 	step_sample(task);
 	limit_disk(task);
+	limit_output(task);
 	task->call = engine_container_wait(task->room->engine, task->container,
 					   wait_done, task, &err);
 	if (!task->call)
@@ -593,7 +624,7 @@ void step_stop(struct task *task)
 	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
 	struct error err;
 
-	disk_watch_free(take(task->disk));
+	limits_drop(task);
 	step_watch(task);
 	task->call = engine_container_stop(task->room->engine, task->container,
 					   grace_s, grace_s * 1000 + CALL_MS,
@@ -636,7 +667,8 @@ void step_collect(struct task *task)
 void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
-	disk_watch_free(take(task->disk));
+	loop_source_free(&task->silent);
+	limits_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
@@ -720,7 +752,7 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
-	disk_watch_free(take(task->disk));
+	limits_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */

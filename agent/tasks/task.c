@@ -241,7 +241,9 @@ void task_free(struct task *task)
 	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
+	loop_source_free(&task->silent);
 	disk_watch_free(task->disk);
+	spool_watch_free(task->output);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);
