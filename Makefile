@@ -182,10 +182,11 @@ static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
 define LINK_STATIC
 	$(call say,STATIC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) -lm -lpthread
+	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) $(STATIC_LIBS) -lm -lpthread
 endef
 
 # Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: STATIC_LIBS = -lseccomp
 $(BUILD)/regatta-init: $(call static_objects,$(INIT))
 	$(LINK_STATIC)
 
