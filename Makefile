@@ -71,7 +71,8 @@ AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c \
 	agent/images/*.c agent/registry/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
+	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c \
+	controller/jobs/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \
 	controller/results/document/*.c controller/report/*.c \
 	controller/content/*.c controller/access/*.c controller/store/*.c))
@@ -139,6 +140,10 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
+# It holds the script beside it.
+$(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
+	controller/sweep/flagperf/python_files.py
+
 $(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))
 $(BUILD)/libagent.a: $(call objects,$(AGENT))
 $(BUILD)/libcontroller.a: $(call objects,$(CONTROLLER))
@@ -177,10 +182,11 @@ static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
 define LINK_STATIC
 	$(call say,STATIC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) -lm -lpthread
+	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) $(STATIC_LIBS) -lm -lpthread
 endef
 
 # Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: STATIC_LIBS = -lseccomp
 $(BUILD)/regatta-init: $(call static_objects,$(INIT))
 	$(LINK_STATIC)
 
