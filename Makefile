@@ -7,7 +7,7 @@
 ## make check-long those that take minutes: services on machines with systemd
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
-## make bench      measure Regatta beside what would be used instead
+## make bench      measure Regatta beside its peers, its goals and its history
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
 ## make deb        Debian packages in build/deb, which lintian finds good
 ## make clean      remove build/
@@ -119,8 +119,8 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers check check-long lint fuzz \
-	bench demo deb demo-reference install uninstall clean help force
+.PHONY: all programs images unit lab asan fuzzers benches check check-long \
+	lint fuzz bench demo deb demo-reference install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -228,6 +228,7 @@ $(LAB_PEERS): $(BUILD)/lab/%: $(BUILD)/objects/tests/lab/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
+benches: $(BENCH)
 $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 		$(call objects,$(BENCH_PARTS)) $(LIBS)
 	$(call say,LINK,$@)
@@ -255,7 +256,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit lab asan fuzzers
+	@$(MAKE) all unit lab asan fuzzers benches
 	@tests/check
 
 check-long:
@@ -275,7 +276,7 @@ demo-reference:
 
 bench:
 	@deploy/setup build run test
-	@$(MAKE) all lab $(BENCH)
+	@$(MAKE) all lab benches
 	@tests/bench/run
 
 FUZZ_SECONDS ?= 600
