@@ -136,7 +136,7 @@ static int open_keeper(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	if (!floor_is_set(&config->image_floor))
+	if (!free_space_is_set(&config->image_floor))
 		return 0;
 	agent->keeper = keeper_new(
 		&(struct keeper_config){
@@ -275,7 +275,7 @@ void agent_free(struct agent *agent)
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
 	inventory_free(agent->inventory);
-	engine_abilities_clear(&agent->abilities);
+	engine_features_clear(&agent->abilities);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->strays);

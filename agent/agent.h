@@ -10,11 +10,11 @@
 #define AGENT_AGENT_H
 
 #include "agent/policy/guard.h"
-#include "protocol/error.h"
-#include "protocol/floor.h"
-#include "protocol/hardware/roots.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/config/free_space.h"
+#include "protocol/hardware/sysroot.h"
+#include "protocol/wire/key.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -36,8 +36,8 @@ struct agent_config {
 	const char *address;       /* where other nodes reach this one */
 	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
-	const struct roots *roots; /* NULL: the machine's own */
-	struct floor image_floor;  /* agent/images/keeper.h; 0: off */
+	const struct sysroot *roots;   /* NULL: the machine's own */
+	struct free_space image_floor; /* agent/images/keeper.h; 0: off */
 	uint32_t image_keep;
 	uint32_t stall_ms;        /* of image pulls; 0: the default */
 	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */

@@ -15,11 +15,11 @@
 #include "agent/images/keeper.h"
 #include "agent/registry/registries.h"
 #include "agent/tasks/task.h"
-#include "protocol/container.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/machine.h"
-#include "protocol/wire.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/machine.h"
+#include "protocol/hardware/container.h"
+#include "protocol/wire/wire.h"
 
 #include <sys/queue.h>
 
@@ -49,7 +49,7 @@ struct agent {
 	struct task_room room;
 	struct inventory *inventory;
 	bool inventory_due; /* it changed, and that was not told */
-	struct engine_abilities abilities;
+	struct engine_features abilities;
 	struct allot_source allot;
 	struct version_query *query; /* at the start */
 	struct versions versions;    /* as last told */

@@ -185,8 +185,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	struct error wrong;
 
 	agent->call = NULL;
-	if (!err &&
-	    engine_abilities_read(answer, &agent->abilities, &wrong) < 0)
+	if (!err && engine_features_read(answer, &agent->abilities, &wrong) < 0)
 		err = &wrong;
 	if (err)
 		log_warning("the engine's runtimes are not known: %s",

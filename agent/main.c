@@ -4,12 +4,12 @@
 #include "agent/devices/cpulist.h"
 #include "agent/engine/engine.h"
 #include "agent/join.h"
-#include "protocol/registry/credential.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/parent_watch.h"
+#include "protocol/base/program.h"
 #include "protocol/config/agent.h"
-#include "protocol/file.h"
-#include "protocol/lifeline.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
+#include "protocol/registry/credential.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ struct program {
 	char **argv;
 	struct agent_settings settings;
 	struct agent_config config;
-	struct roots roots;
+	struct sysroot roots;
 	char folders[5][PATH_MAX]; /* of the roots */
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
@@ -41,7 +41,7 @@ OWNED_VALUE(struct program, program_clear)
 static int find_roots(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
-	struct roots *roots = &program->roots;
+	struct sysroot *roots = &program->roots;
 	const struct {
 		const char *given;
 		const char **to;
@@ -137,7 +137,7 @@ static int find_floor(struct program *program, struct error *err)
 
 	config->image_keep = (uint32_t)settings->image_keep;
 	config->image_floor = settings->image_floor;
-	if (!floor_is_set(&config->image_floor))
+	if (!free_space_is_set(&config->image_floor))
 		return 0;
 	if (strncmp(settings->engine, "unix://", 7) != 0)
 		return error_set(err, EINVAL,
@@ -245,8 +245,8 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 	int code;
 
 	if (!agent ||
-	    (lifeline &&
-	     lifeline_watch(loop, (int)lifeline, end_loop, loop, err) < 0) ||
+	    (lifeline && parent_watch_start(loop, (int)lifeline, end_loop, loop,
+					    err) < 0) ||
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
 	log_info("node=%s policy=%s", program->config.key.name,

@@ -1,7 +1,7 @@
 /* session.c - what the agent tells the controller, and hears.
  */
 #include "agent/agent_internal.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <inttypes.h>

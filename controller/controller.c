@@ -18,10 +18,10 @@
 #include "controller/server/backups.h"
 #include "controller/server/server.h"
 #include "controller/server/upkeep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #define CONTROLLER_CONTROLLER_H
 
 #include "controller/cluster/quota.h"
-#include "protocol/error.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/wire/key.h"
 
 #include <systemd/sd-event.h>
 

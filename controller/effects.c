@@ -6,10 +6,10 @@
 #include "controller/cluster/intake.h"
 #include "controller/content/gather.h"
 #include "controller/content/stock.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 
@@ -179,7 +179,7 @@ static int keep_files(void *arg, struct job *job, cJSON **told,
 	if (rc == 0)
 		gather_tell(&list);
 	if (rc == 0 && (list.bytes || list.left_out))
-		rc = contents_sync(stock_contents(cluster), err);
+		rc = blob_store_sync(stock_contents(cluster), err);
 	if (rc == 0 && (list.bytes || list.left_out))
 		*told = data;
 	else

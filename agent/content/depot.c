@@ -6,7 +6,7 @@
 
 struct depot {
 	struct depot_config config;
-	struct contents *contents;
+	struct blob_store *contents;
 	struct fetch_config fetch_config;
 	struct fetches *fetches;
 };
@@ -37,7 +37,7 @@ struct depot *depot_new(const struct depot_config *config, struct error *err)
 		return NULL;
 	}
 	depot->config = *config;
-	depot->contents = contents_new(config->state, err);
+	depot->contents = blob_store_new(config->state, err);
 	if (!depot->contents)
 		return NULL;
 	depot->fetch_config = (struct fetch_config){
@@ -59,11 +59,11 @@ void depot_free(struct depot *depot)
 	if (!depot)
 		return;
 	fetches_free(depot->fetches);
-	contents_free(depot->contents);
+	blob_store_free(depot->contents);
 	free(depot);
 }
 
-struct contents *depot_contents(const struct depot *depot)
+struct blob_store *depot_contents(const struct depot *depot)
 {
 	return depot->contents;
 }

@@ -26,7 +26,7 @@ struct depot *depot_new(const struct depot_config *config, struct error *err);
 void depot_free(struct depot *depot);
 OWNED_POINTER(struct depot, depot_free)
 
-struct contents *depot_contents(const struct depot *depot);
+struct blob_store *depot_contents(const struct depot *depot);
 struct fetches *depot_fetches(const struct depot *depot);
 
 /* Where other agents get contents from this one; NULL: nowhere. */

@@ -2,10 +2,10 @@
  */
 #include "agent/content/fetch.h"
 
-#include "protocol/content/taker.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_receiver.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,11 +41,11 @@ struct flight {
 	struct fetches *fetches;
 	char hash[CONTENT_HASH_SIZE];
 	enum phase phase;
-	struct taker *taker;        /* NULL: its size is not known yet */
-	char source[KEY_NAME_SIZE]; /* "": the controller */
-	bool linked;                /* peers_open(source) */
-	bool ending;                /* those who wait are being told */
-	bool awaited;               /* not there yet is no error */
+	struct chunk_receiver *receiver; /* NULL: its size is not known yet */
+	char source[KEY_NAME_SIZE];      /* "": the controller */
+	bool linked;                     /* peers_open(source) */
+	bool ending;                     /* those who wait are being told */
+	bool awaited;                    /* not there yet is no error */
 	char failed[KEY_NAME_SIZE];
 	bool none;        /* that one has none of it */
 	unsigned int bad; /* how often the controller's bytes would not do */
@@ -90,7 +90,7 @@ static void flight_free(struct flight *flight)
 	unlink_source(flight);
 	TAILQ_REMOVE(&flight->fetches->flights, flight, next);
 	loop_source_free(&flight->tick);
-	taker_free(flight->taker);
+	chunk_receiver_free(flight->receiver);
 	free(flight);
 }
 
@@ -117,7 +117,9 @@ static void say_want(struct flight *flight, bool ask)
 	const struct fetches *fetches = flight->fetches;
 	struct message_content_want want = {
 		.hash = flight->hash,
-		.length = flight->taker ? taker_length(flight->taker) : 0,
+		.length = flight->receiver
+				  ? chunk_receiver_length(flight->receiver)
+				  : 0,
 		.source = ask ? NULL : flight->source,
 		.failed = ask && *flight->failed ? flight->failed : NULL,
 		.none = ask && *flight->failed && flight->none,
@@ -168,18 +170,19 @@ static void leave_bad(struct flight *flight, const struct error *err)
 static void check(struct flight *flight)
 {
 	struct error err = { 0 };
-	int rc = taker_finish(flight->taker, &err);
+	int rc = chunk_receiver_finish(flight->receiver, &err);
 
 	if (rc > 0) {
 		tick_in(flight, 0);
 	} else if (rc == 0) {
 		log_info("content=%.12s is here bytes=%llu", flight->hash,
-			 (unsigned long long)taker_bytes(flight->taker));
+			 (unsigned long long)chunk_receiver_bytes(
+				 flight->receiver));
 		say_want(flight, false);
 		peers_wake(flight->fetches->peers);
 		flight_end(flight, NULL);
 	} else if (err.code == EBADMSG) {
-		taker_free(take(flight->taker));
+		chunk_receiver_free(take(flight->receiver));
 		leave_bad(flight, &err);
 	} else {
 		flight_end(flight, &err);
@@ -196,9 +199,10 @@ static void all_here(struct flight *flight)
 static void begin_reading(struct flight *flight)
 {
 	enter(flight, READING);
-	if (taker_length(flight->taker) == taker_bytes(flight->taker))
+	if (chunk_receiver_length(flight->receiver) ==
+	    chunk_receiver_bytes(flight->receiver))
 		all_here(flight);
-	else if (taker_begin(flight->taker) < 0)
+	else if (chunk_receiver_begin(flight->receiver) < 0)
 		enter(flight, ASKING); /* asked again by the tick */
 }
 
@@ -233,9 +237,10 @@ static void tell_progress(struct flight *flight)
 
 	for (wait = TAILQ_FIRST(&flight->waits); wait; wait = next) {
 		next = TAILQ_NEXT(wait, next);
-		if (wait->progress && flight->taker)
-			wait->progress(wait->arg, taker_length(flight->taker),
-				       taker_bytes(flight->taker));
+		if (wait->progress && flight->receiver)
+			wait->progress(wait->arg,
+				       chunk_receiver_length(flight->receiver),
+				       chunk_receiver_bytes(flight->receiver));
 	}
 }
 
@@ -305,7 +310,7 @@ static void take_piece(struct flight *flight,
 
 	if (flight->phase != READING)
 		return;
-	rc = taker_piece(flight->taker, piece, data, size, &err);
+	rc = chunk_receiver_piece(flight->receiver, piece, data, size, &err);
 	/* Also by one that was here already: after a stall on a slow way they
 	 * come twice, and to ask again would only make it more.
 	 */
@@ -345,13 +350,15 @@ static int open_source(struct flight *flight,
 		       struct error *err)
 {
 	/* Whoever sent it last may have been wrong on its size. */
-	if (flight->taker && taker_bytes(flight->taker) != from->bytes)
-		taker_free(take(flight->taker));
-	if (!flight->taker)
-		flight->taker = taker_new(flight->fetches->config->contents,
-					  flight->hash, from->bytes, send_read,
-					  flight, err);
-	if (!flight->taker)
+	if (flight->receiver &&
+	    chunk_receiver_bytes(flight->receiver) != from->bytes)
+		chunk_receiver_free(take(flight->receiver));
+	if (!flight->receiver)
+		flight->receiver =
+			chunk_receiver_new(flight->fetches->config->contents,
+					   flight->hash, from->bytes, send_read,
+					   flight, err);
+	if (!flight->receiver)
 		return -1;
 	unlink_source(flight);
 	memset(flight->source, 0, sizeof(flight->source));
@@ -442,8 +449,8 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	uint64_t bytes;
 	bool whole;
 
-	if (contents_look(fetches->config->contents, hash, &bytes, &whole,
-			  err) < 0)
+	if (blob_store_look(fetches->config->contents, hash, &bytes, &whole,
+			    err) < 0)
 		return NULL;
 	flight = calloc(1, sizeof(*flight));
 	if (!flight) {
@@ -461,7 +468,7 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 		return flight;
 	/* Others may be told that we have it before we are told who gives it.
 	 */
-	if (contents_expect(fetches->config->contents, hash, &why) < 0)
+	if (blob_store_expect(fetches->config->contents, hash, &why) < 0)
 		log_warning("%s", why.text);
 	ask(flight);
 	return flight;
@@ -511,8 +518,8 @@ static int clean_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (fetches->config->touch)
 		fetches->config->touch(fetches->config->arg);
-	if (contents_clean(fetches->config->contents, FETCH_AGE_MS, &bytes,
-			   &err) < 0)
+	if (blob_store_clean(fetches->config->contents, FETCH_AGE_MS, &bytes,
+			     &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
 		log_info("contents: %" PRIu64 " unused bytes removed", bytes);

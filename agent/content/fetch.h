@@ -21,7 +21,7 @@ struct fetch_wait; /* one who waits for a content */
 
 struct fetch_config {
 	sd_event *loop;
-	struct contents *contents;
+	struct blob_store *contents;
 	const struct key *key; /* the node's */
 	const char *address;   /* peers_new() */
 	uint32_t port;

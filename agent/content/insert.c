@@ -2,7 +2,7 @@
  */
 #include "agent/content/insert.h"
 
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -66,7 +66,7 @@ static int open_both(struct insert *insert, struct error *err)
 	return 0;
 }
 
-struct insert *insert_new(struct contents *contents, const char *hash,
+struct insert *insert_new(struct blob_store *contents, const char *hash,
 			  const char *folder, bool open, struct error *err)
 {
 	owned(insert_free) struct insert *insert = calloc(1, sizeof(*insert));
@@ -88,7 +88,7 @@ struct insert *insert_new(struct contents *contents, const char *hash,
 		return NULL;
 	}
 	memcpy(insert->folder, folder, size);
-	insert->fd = contents_open(contents, hash, err);
+	insert->fd = blob_store_open(contents, hash, err);
 	if (insert->fd < 0 || open_both(insert, err) < 0)
 		return NULL;
 	return take(insert);

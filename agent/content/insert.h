@@ -8,14 +8,14 @@
 #ifndef AGENT_CONTENT_INSERT_H
 #define AGENT_CONTENT_INSERT_H
 
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 
 struct insert;
 
 /* folder: absolute, in the container. open: anyone there may write, for a
  * command that does not run as root. ENOENT: no such content.
  */
-struct insert *insert_new(struct contents *contents, const char *hash,
+struct insert *insert_new(struct blob_store *contents, const char *hash,
 			  const char *folder, bool open, struct error *err);
 void insert_free(struct insert *insert);
 OWNED_POINTER(struct insert, insert_free)

@@ -2,11 +2,11 @@
  */
 #include "agent/content/peers.h"
 
-#include "protocol/content/giver.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ struct peers {
 	void *arg;
 	struct keyring *keyring;
 	struct wire_server *server; /* NULL: it could not listen */
-	struct giver *giver;
+	struct chunk_sender *chunk_sender;
 	char endpoint[300];
 	void *zmq; /* of the links */
 	sd_event_source *idle;
@@ -85,7 +85,7 @@ static void on_message(void *arg, struct wire_peer *peer,
 	if (type == MESSAGE_HELLO)
 		welcome(peers, peer);
 	else if (type == MESSAGE_CONTENT_READ &&
-		 giver_read(peers->giver, peer, body, &err) < 0)
+		 chunk_sender_read(peers->chunk_sender, peer, body, &err) < 0)
 		wire_server_drop(peer, err.code, err.text);
 }
 
@@ -93,7 +93,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 {
 	struct peers *peers = arg;
 
-	giver_forget(peers->giver, peer);
+	chunk_sender_forget(peers->chunk_sender, peer);
 }
 
 static void on_refused(void *arg, const char *who, const char *why)
@@ -134,7 +134,7 @@ static int listen_at(struct peers *peers, const char *address, uint32_t port,
 	return 0;
 }
 
-struct peers *peers_new(sd_event *loop, struct contents *contents,
+struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 			const struct key *key, const char *address,
 			uint32_t port, const struct peers_handler *handler,
 			void *arg, struct error *err)
@@ -152,8 +152,9 @@ struct peers *peers_new(sd_event *loop, struct contents *contents,
 	peers->handler = *handler;
 	peers->arg = arg;
 	peers->keyring = keyring_new(NULL, err);
-	peers->giver = giver_new(loop, contents, give, peers, err);
-	if (!peers->keyring || !peers->giver)
+	peers->chunk_sender =
+		chunk_sender_new(loop, contents, give, peers, err);
+	if (!peers->keyring || !peers->chunk_sender)
 		return NULL;
 	if (listen_at(peers, address, port, &why) < 0) {
 		log_warning("no other agent gets contents from here: %s",
@@ -177,7 +178,7 @@ void peers_free(struct peers *peers)
 	while (!TAILQ_EMPTY(&peers->links))
 		link_free(TAILQ_FIRST(&peers->links));
 	loop_source_free(&peers->idle);
-	giver_free(peers->giver);
+	chunk_sender_free(peers->chunk_sender);
 	wire_server_free(peers->server);
 	keyring_free(peers->keyring);
 	if (peers->zmq)
@@ -213,18 +214,18 @@ void peers_controller_reads(struct peers *peers,
 {
 	struct error err;
 
-	if (giver_read(peers->giver, NULL, read, &err) < 0)
+	if (chunk_sender_read(peers->chunk_sender, NULL, read, &err) < 0)
 		log_warning("the controller's read: %s", err.text);
 }
 
 void peers_controller_gone(struct peers *peers)
 {
-	giver_forget(peers->giver, NULL);
+	chunk_sender_forget(peers->chunk_sender, NULL);
 }
 
 void peers_wake(struct peers *peers)
 {
-	giver_wake(peers->giver);
+	chunk_sender_wake(peers->chunk_sender);
 }
 
 /* Asking. */

@@ -8,9 +8,9 @@
 #ifndef AGENT_CONTENT_PEERS_H
 #define AGENT_CONTENT_PEERS_H
 
-#include "protocol/content/contents.h"
-#include "protocol/keyring.h"
-#include "protocol/message.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/message/message.h"
+#include "protocol/wire/keyring.h"
 
 #include <systemd/sd-event.h>
 
@@ -34,7 +34,7 @@ struct peers_handler {
  * borrowed. That it cannot listen there is told in the log, and no error: it
  * then gives to nobody.
  */
-struct peers *peers_new(sd_event *loop, struct contents *contents,
+struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 			const struct key *key, const char *address,
 			uint32_t port, const struct peers_handler *handler,
 			void *arg, struct error *err);

@@ -6,8 +6,8 @@
  */
 #include "agent/content/sift.h"
 
-#include "protocol/buffer.h"
-#include "protocol/content/pattern.h"
+#include "protocol/base/buffer.h"
+#include "protocol/blob/pattern.h"
 
 #include <archive.h>
 #include <archive_entry.h>

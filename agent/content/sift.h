@@ -9,8 +9,8 @@
 #ifndef AGENT_CONTENT_SIFT_H
 #define AGENT_CONTENT_SIFT_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ typedef int sift_out_fn(void *arg, const void *data, size_t size,
 
 struct sift;
 
-/* pattern: below the folder, as in protocol/content/pattern.h, where a leading
+/* pattern: below the folder, as in protocol/blob/pattern.h, where a leading
  * dot of a name is matched only by a dot; copied. EINVAL: it is none. After
  * read_max bytes the rest is not looked at: E2BIG.
  */

@@ -50,7 +50,7 @@ int allot_spec(const struct allot_source *source, const struct task_spec *spec,
 	const struct devices *devices = inventory_devices(source->inventory);
 	const struct device_info *picked[DEVICES_MAX];
 	owned(task_spec_clear) struct task_spec own = { 0 };
-	struct needs needs = {
+	struct device_injection needs = {
 		.profile = inventory_profile(source->inventory),
 		.roots = source->roots,
 		.abilities = source->abilities,
@@ -66,8 +66,8 @@ int allot_spec(const struct allot_source *source, const struct task_spec *spec,
 			 &picked[needs.count++], err) < 0)
 			return -1;
 	if (devices->count && needs.profile &&
-	    (needs_apply(&needs, &own.container, err) < 0 ||
-	     (probe && needs_probe(&needs, err) < 0))) {
+	    (device_injection_apply(&needs, &own.container, err) < 0 ||
+	     (probe && device_injection_probe(&needs, err) < 0))) {
 		if (err && err->code != ENOMEM)
 			err->code = ENODEV; /* another node may have it */
 		return -1;

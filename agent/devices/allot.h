@@ -4,14 +4,14 @@
 #define AGENT_DEVICES_ALLOT_H
 
 #include "agent/devices/inventory.h"
-#include "protocol/hardware/needs.h"
-#include "protocol/spec.h"
+#include "protocol/hardware/device_injection.h"
+#include "protocol/message/spec.h"
 
 /* Borrowed. */
 struct allot_source {
 	const struct inventory *inventory;
-	const struct roots *roots;
-	const struct engine_abilities *abilities;
+	const struct sysroot *roots;
+	const struct engine_features *abilities;
 };
 
 /* A copy of the spec with all that its devices need; the caller clears it.

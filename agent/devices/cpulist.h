@@ -3,7 +3,7 @@
 #ifndef AGENT_DEVICES_CPULIST_H
 #define AGENT_DEVICES_CPULIST_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <sched.h>
 

@@ -7,8 +7,8 @@
 #define AGENT_DEVICES_FACTS_H
 
 #include "agent/devices/versions.h"
-#include "protocol/error.h"
-#include "protocol/hardware/device_info.h"
+#include "protocol/base/error.h"
+#include "protocol/message/device_info.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>

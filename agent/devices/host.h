@@ -8,7 +8,7 @@
 #ifndef AGENT_DEVICES_HOST_H
 #define AGENT_DEVICES_HOST_H
 
-#include "protocol/hardware/trace.h"
+#include "protocol/hardware/sample_format.h"
 
 struct host;
 

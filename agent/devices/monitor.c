@@ -2,11 +2,11 @@
  */
 #include "agent/devices/monitor.h"
 #include "agent/devices/host.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
 #include "protocol/hardware/device_rows.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,11 +28,11 @@
 /* A program that is run again and again. */
 struct runner {
 	struct monitor *monitor;
-	struct tool *tool; /* it runs now */
+	struct subprocess *tool; /* it runs now */
 	int64_t started_ms, not_before_ms;
-	bool stuck;                   /* the last run could not be killed */
-	unsigned int failures;        /* in a row */
-	char trouble[TRACE_TEXT_MAX]; /* "" while all is well */
+	bool stuck;            /* the last run could not be killed */
+	unsigned int failures; /* in a row */
+	char trouble[SAMPLE_FORMAT_TEXT_MAX]; /* "" while all is well */
 	int64_t told_ms;
 };
 
@@ -140,9 +140,9 @@ static void put_head(struct monitor_stream *stream)
 	const struct monitor *monitor = stream->monitor;
 	const struct devices *devices = devices_now(monitor);
 	const struct strings *argv = tool_argv(monitor);
-	struct trace_device list[DEVICES_MAX] = { 0 };
+	struct sample_format_device list[DEVICES_MAX] = { 0 };
 	int64_t now_ms = clock_mono_ms();
-	struct trace_head head = {
+	struct sample_format_head head = {
 		.node = (char *)monitor->config->node,
 		.rank = stream->rank,
 		.time_ms = stream_time(monitor, now_ms),
@@ -168,7 +168,7 @@ static void put_head(struct monitor_stream *stream)
 		list[i].bus_id = device ? device->bus_id : NULL;
 		list[i].name = device ? device->name : NULL;
 	}
-	if (trace_put_head(&text, &head, NULL) == 0)
+	if (sample_format_put_head(&text, &head, NULL) == 0)
 		stream_write(stream, &text);
 	strings_clear(&head.columns);
 	strings_clear(&head.host);
@@ -189,9 +189,10 @@ static void put_error(struct monitor_stream *stream, const char *words)
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, TEXT_MAX);
-	if (trace_put_error(&text,
-			    stream_time(stream->monitor, clock_mono_ms()),
-			    words, NULL) == 0)
+	if (sample_format_put_error(&text,
+				    stream_time(stream->monitor,
+						clock_mono_ms()),
+				    words, NULL) == 0)
 		stream_write(stream, &text);
 }
 
@@ -231,7 +232,7 @@ static void runner_well(struct runner *runner)
 /* The next task sees for itself what is wrong. */
 static void runner_stop(struct runner *runner)
 {
-	tool_cancel(take(runner->tool));
+	subprocess_cancel(take(runner->tool));
 	if (runner->stuck)
 		return; /* still not before its time */
 	runner_well(runner);
@@ -239,8 +240,8 @@ static void runner_stop(struct runner *runner)
 }
 
 /* What a tool said that failed: its complaint, or else its first words. */
-static void tool_words(const char *name, const struct tool_output *output,
-		       char words[TRACE_TEXT_MAX])
+static void tool_words(const char *name, const struct subprocess_output *output,
+		       char words[SAMPLE_FORMAT_TEXT_MAX])
 {
 	const char *said = output->complaint;
 	size_t size = strlen(said);
@@ -249,7 +250,7 @@ static void tool_words(const char *name, const struct tool_output *output,
 		said = output->text + strspn(output->text, " \t\r\n");
 		size = strcspn(said, "\r\n");
 	}
-	snprintf(words, TRACE_TEXT_MAX, "%s: exit code %d%s%.*s", name,
+	snprintf(words, SAMPLE_FORMAT_TEXT_MAX, "%s: exit code %d%s%.*s", name,
 		 output->exit_code, size ? ": " : "",
 		 (int)(size < 300 ? size : 300), said);
 	words[strcspn(words, "\n")] = 0;
@@ -258,9 +259,9 @@ static void tool_words(const char *name, const struct tool_output *output,
 /* Tells in words what kept the runner from a reading, if anything did. */
 static bool runner_check(struct runner *runner, const char *name,
 			 const struct error *err,
-			 const struct tool_output *output)
+			 const struct subprocess_output *output)
 {
-	char words[TRACE_TEXT_MAX];
+	char words[SAMPLE_FORMAT_TEXT_MAX];
 
 	runner->tool = NULL;
 	if (err) {
@@ -279,10 +280,10 @@ static bool runner_check(struct runner *runner, const char *name,
 
 static void runner_start(struct runner *runner, const struct strings *argv,
 			 const struct strings *env, uint32_t timeout_ms,
-			 size_t output_max, tool_done_fn *done)
+			 size_t output_max, subprocess_done_fn *done)
 {
 	const struct monitor_config *config = runner->monitor->config;
-	const struct tool_command command = {
+	const struct subprocess_command command = {
 		.argv = argv,
 		.env = env,
 		.bin = config->roots->bin,
@@ -295,8 +296,8 @@ static void runner_start(struct runner *runner, const struct strings *argv,
 	if (runner->tool || clock_mono_ms() < runner->not_before_ms)
 		return;
 	runner->started_ms = clock_mono_ms();
-	runner->tool =
-		tool_run(runner->monitor->loop, &command, done, runner, &err);
+	runner->tool = subprocess_run(runner->monitor->loop, &command, done,
+				      runner, &err);
 	if (!runner->tool)
 		runner_failed(runner, err.text);
 }
@@ -334,8 +335,8 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 				 tool_argv(stream->monitor)->items[0],
 				 stream->indices[i]);
 	}
-	if (trace_put_devices(&text, time_ms, stream->indices, mine,
-			      stream->count, NULL) == 0)
+	if (sample_format_put_devices(&text, time_ms, stream->indices, mine,
+				      stream->count, NULL) == 0)
 		stream_write(stream, &text);
 	if (missing && !stream->blind)
 		put_error(stream, words);
@@ -356,7 +357,7 @@ static void state_interval(struct monitor *monitor, uint32_t took_ms)
 }
 
 static void devices_done(void *arg, const struct error *err,
-			 const struct tool_output *output)
+			 const struct subprocess_output *output)
 {
 	struct runner *runner = arg;
 	struct monitor *monitor = runner->monitor;
@@ -392,7 +393,7 @@ static void devices_done(void *arg, const struct error *err,
 /* The host. */
 
 static void ipmi_done(void *arg, const struct error *err,
-		      const struct tool_output *output)
+		      const struct subprocess_output *output)
 {
 	struct runner *runner = arg;
 	struct monitor *monitor = runner->monitor;
@@ -427,8 +428,8 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 		sample.value[HOST_POWER_W] = monitor->host_w;
 		sample.has |= 1U << HOST_POWER_W;
 	}
-	if (trace_put_host(&text, stream_time(monitor, now_ms), &sample,
-			   NULL) == 0)
+	if (sample_format_put_host(&text, stream_time(monitor, now_ms), &sample,
+				   NULL) == 0)
 		write_all(monitor, &text);
 }
 

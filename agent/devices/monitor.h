@@ -2,7 +2,7 @@
  *
  * One monitor serves all tasks of the node: it runs the profile's command once
  * an interval, never again before the last run has ended, reads the host beside
- * it, and writes to each task's stream (protocol/hardware/trace.h) the
+ * it, and writes to each task's stream (protocol/hardware/sample_format.h) the
  * readings of that task's devices. With no task it does nothing; a task that
  * is over within a fifth of a second has no samples.
  *
@@ -14,7 +14,7 @@
 #define AGENT_DEVICES_MONITOR_H
 
 #include "protocol/hardware/device.h"
-#include "protocol/offset.h"
+#include "protocol/wire/clock_offset.h"
 
 #include <sched.h>
 #include <systemd/sd-event.h>
@@ -25,7 +25,7 @@
 struct monitor_config {
 	const char *node;              /* its name */
 	const struct profile *profile; /* NULL: the host only */
-	const struct roots *roots;
+	const struct sysroot *roots;
 	const cpu_set_t *cpus; /* where tools run; NULL: anywhere */
 	const char *cpus_text; /* the same, as it was given */
 	uint32_t interval_ms;

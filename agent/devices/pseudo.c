@@ -1,8 +1,8 @@
 /* pseudo.c - files of /proc and /sys (or a folder in their place) as text.
  */
 #include "agent/devices/pseudo.h"
-#include "protocol/file.h"
-#include "protocol/printable.h"
+#include "protocol/base/file.h"
+#include "protocol/base/printable.h"
 
 #include <dirent.h>
 #include <limits.h>

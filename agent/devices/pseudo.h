@@ -6,7 +6,7 @@
 #ifndef AGENT_DEVICES_PSEUDO_H
 #define AGENT_DEVICES_PSEUDO_H
 
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

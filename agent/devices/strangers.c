@@ -2,14 +2,14 @@
  */
 #include "agent/devices/strangers.h"
 #include "agent/devices/pseudo.h"
-#include "protocol/container.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
+#include "protocol/base/subprocess.h"
+#include "protocol/hardware/container.h"
 #include "protocol/hardware/device_rows.h"
 #include "protocol/hardware/processes.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/printable.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -46,7 +46,7 @@ struct strangers {
 	struct strings others; /* of those that are looked into */
 	size_t next;           /* of the others */
 	struct engine_call *call;
-	struct tool *tool;
+	struct subprocess *tool;
 	DIR *processes;
 	sd_event_source *timer;
 	unsigned int looks;
@@ -239,7 +239,7 @@ static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 }
 
 static void tool_told(void *arg, const struct error *err,
-		      const struct tool_output *output)
+		      const struct subprocess_output *output)
 {
 	struct strangers *strangers = arg;
 	const struct strangers_source *source = &strangers->source;
@@ -277,7 +277,7 @@ static void look_at_processes(struct strangers *strangers)
 	struct error err;
 
 	if (rules->command.count) {
-		const struct tool_command command = {
+		const struct subprocess_command command = {
 			.argv = &rules->command,
 			.env = &source->profile->monitor.env,
 			.bin = source->roots->bin,
@@ -286,8 +286,8 @@ static void look_at_processes(struct strangers *strangers)
 			.cpus = source->cpus,
 		};
 
-		strangers->tool = tool_run(source->loop, &command, tool_told,
-					   strangers, &err);
+		strangers->tool = subprocess_run(source->loop, &command,
+						 tool_told, strangers, &err);
 	} else {
 		strangers->processes = opendir("/proc");
 	}
@@ -426,7 +426,7 @@ static int add_files(struct strangers *strangers, uint32_t device,
 		files += strangers->files_count++;
 		*files = (struct node_file){ .device = device };
 		/* A pretended machine's nodes all have the number of one. */
-		if (!roots_pretended(source->roots) && stat(path, &st) == 0)
+		if (!sysroot_pretended(source->roots) && stat(path, &st) == 0)
 			files->number = st.st_rdev;
 		files->path = strdup(path);
 		if (!files->path)
@@ -465,7 +465,7 @@ void strangers_cancel(struct strangers *strangers)
 		return;
 	if (strangers->call)
 		engine_call_cancel(strangers->call);
-	tool_cancel(strangers->tool);
+	subprocess_cancel(strangers->tool);
 	if (strangers->processes)
 		closedir(strangers->processes);
 	loop_source_free(&strangers->timer);

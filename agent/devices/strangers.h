@@ -23,7 +23,7 @@ struct strangers_source {
 	sd_event *loop;
 	struct engine *engine; /* NULL: no containers */
 	const struct profile *profile;
-	const struct roots *roots;
+	const struct sysroot *roots;
 	const struct devices *devices; /* of the node */
 	const cpu_set_t *cpus;         /* where tools run; NULL: anywhere */
 	const char *cluster, *node;    /* of the labels of our own containers */

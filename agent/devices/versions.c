@@ -1,11 +1,11 @@
 /* versions.c - which driver and which software of the vendor this node has.
  */
 #include "agent/devices/versions.h"
-#include "protocol/hardware/place.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/printable.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
+#include "protocol/base/subprocess.h"
+#include "protocol/hardware/sysroot_path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 struct version_query {
 	sd_event *loop;
 	const struct profile *profile;
-	const struct roots *roots;
+	const struct sysroot *roots;
 	const cpu_set_t *cpus;
 	versions_fn *done;
 	void *arg;
 	struct versions versions;
 	size_t rule; /* of the driver's, then of the sdk's */
-	struct tool *tool;
+	struct subprocess *tool;
 	const struct strings *ran; /* what the text below is the output of */
 	struct buffer text;
 	sd_event_source *timer;
@@ -88,7 +88,7 @@ static void rule_done(struct version_query *query)
 static void go_on(struct version_query *query);
 
 static void tool_told(void *arg, const struct error *err,
-		      const struct tool_output *output)
+		      const struct subprocess_output *output)
 {
 	struct version_query *query = arg;
 
@@ -112,12 +112,13 @@ static bool rule_ask(struct version_query *query)
 	buffer_consume(&query->text, query->text.size);
 	query->ran = NULL;
 	if (rule->file) {
-		place_read(query->roots, rule->file, &query->text, NULL);
+		sysroot_read(query->roots, rule->file, &query->text, NULL);
 		return false;
 	}
 	query->ran = &rule->command;
-	query->tool = tool_run(query->loop,
-			       &(struct tool_command){
+	query->tool =
+		subprocess_run(query->loop,
+			       &(struct subprocess_command){
 				       .argv = &rule->command,
 				       .env = &query->profile->monitor.env,
 				       .bin = query->roots->bin,
@@ -153,7 +154,7 @@ static int begin(sd_event_source *source, uint64_t usec, void *arg)
 
 struct version_query *versions_ask(sd_event *loop,
 				   const struct profile *profile,
-				   const struct roots *roots,
+				   const struct sysroot *roots,
 				   const cpu_set_t *cpus, versions_fn *done,
 				   void *arg, struct error *err)
 {
@@ -180,7 +181,7 @@ void versions_cancel(struct version_query *query)
 {
 	if (!query)
 		return;
-	tool_cancel(query->tool);
+	subprocess_cancel(query->tool);
 	loop_source_free(&query->timer);
 	buffer_clear(&query->text);
 	sd_event_unref(query->loop);

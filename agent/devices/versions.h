@@ -33,7 +33,7 @@ bool versions_rules(const struct profile *profile);
 struct version_query;
 struct version_query *versions_ask(sd_event *loop,
 				   const struct profile *profile,
-				   const struct roots *roots,
+				   const struct sysroot *roots,
 				   const cpu_set_t *cpus, versions_fn *done,
 				   void *arg, struct error *err);
 

@@ -2,12 +2,12 @@
  */
 #include "agent/engine/build.h"
 
+#include "agent/engine/context.h"
 #include "agent/engine/progress.h"
 #include "agent/images/record.h"
 #include "agent/registry/approach.h"
-#include "agent/engine/context.h"
-#include "protocol/loop.h"
-#include "protocol/printable.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
 #include "protocol/registry/dockerfile.h"
 #include "protocol/registry/reference.h"
 

@@ -5,7 +5,7 @@
 #include "agent/engine/driver.h"
 #include "agent/engine/http.h"
 #include "agent/engine/stream.h"
-#include "protocol/loop.h"
+#include "protocol/base/loop.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  */
 #include "agent/engine/context.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

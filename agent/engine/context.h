@@ -1,13 +1,13 @@
 /* context.h - what a folder of ours is built from: a build context.
  *
- * The tar stream of the folder (protocol/content/tarball.h), without what its
+ * The tar stream of the folder (protocol/blob/tarball.h), without what its
  * .dockerignore names. The Dockerfile and the .dockerignore themselves are
  * always there, as Docker has it.
  */
 #ifndef AGENT_ENGINE_CONTEXT_H
 #define AGENT_ENGINE_CONTEXT_H
 
-#include "protocol/content/tarball.h"
+#include "protocol/blob/tarball.h"
 
 struct context;
 

@@ -4,8 +4,8 @@
 
 #include "agent/engine/call.h"
 #include "agent/engine/http.h"
+#include "protocol/base/buffer.h"
 #include "protocol/registry/reference.h"
-#include "protocol/buffer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -39,9 +39,9 @@
 #ifndef AGENT_ENGINE_ENGINE_H
 #define AGENT_ENGINE_ENGINE_H
 
-#include "protocol/codec.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/codec.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  */
 #include "agent/engine/http.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -19,10 +19,10 @@
 #ifndef AGENT_ENGINE_HTTP_H
 #define AGENT_ENGINE_HTTP_H
 
-#include "protocol/buffer.h"
-#include "protocol/codec.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,13 +3,13 @@
 #include "agent/engine/image.h"
 
 #include "agent/engine/build.h"
+#include "agent/engine/context.h"
 #include "agent/engine/inspect.h"
 #include "agent/images/record.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
-#include "agent/engine/context.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>

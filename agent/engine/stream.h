@@ -7,8 +7,8 @@
 #ifndef AGENT_ENGINE_STREAM_H
 #define AGENT_ENGINE_STREAM_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

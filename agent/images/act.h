@@ -7,7 +7,7 @@
 #define AGENT_IMAGES_ACT_H
 
 #include "agent/images/acts.h"
-#include "protocol/content/recipe.h"
+#include "protocol/blob/image_bundle.h"
 
 #include <sys/queue.h>
 

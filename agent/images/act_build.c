@@ -2,7 +2,7 @@
  */
 #include "agent/images/act.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <inttypes.h>
 #include <string.h>

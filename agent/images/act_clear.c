@@ -3,9 +3,9 @@
 #include "agent/images/act.h"
 #include "agent/images/choice.h"
 #include "agent/images/survey.h"
+#include "protocol/base/log.h"
+#include "protocol/config/free_space.h"
 #include "protocol/registry/reference.h"
-#include "protocol/floor.h"
-#include "protocol/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -498,16 +498,16 @@ static int begin_gc(struct clear *clear, struct error *err)
 static int is_enough(const struct clear *clear, struct error *err)
 {
 	const struct message_image_do *order = &clear->act.order;
-	struct floor floor = { order->floor_bytes, order->floor_percent };
+	struct free_space floor = { order->floor_bytes, order->floor_percent };
 	uint64_t now = 0, bytes = 0;
 
-	if (!floor_is_set(&floor))
+	if (!free_space_is_set(&floor))
 		return 0;
 	if (disk(clear, &now, &bytes, err) < 0)
 		return -1;
 	if (order->dry_run)
 		now = choice_add(clear->free_bytes, clear->gone_bytes);
-	return now >= floor_on(&floor, bytes);
+	return now >= free_space_on(&floor, bytes);
 }
 
 static int finish_gc(struct clear *clear, struct error *err)

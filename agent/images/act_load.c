@@ -9,8 +9,8 @@
 #include "agent/images/act.h"
 #include "agent/images/layers.h"
 
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct load {
 	struct act act;
 	struct fetch_wait *wait;
 	uint64_t here; /* bytes of the contents that are here */
-	struct recipe recipe;
+	struct image_bundle recipe;
 	bool known;        /* the recipe is */
 	size_t image, tag; /* that the engine is asked for */
 	bool lacks;        /* it has not all of them */
@@ -47,20 +47,20 @@ static void load_clear(struct act *act)
 		fetch_release(load->wait);
 	layers_cancel(load->layers);
 	assembly_free(load->assembly);
-	recipe_clear(&load->recipe);
+	image_bundle_clear(&load->recipe);
 }
 
 static int read_recipe(struct load *load, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
-	buffer_init(&text, RECIPE_BYTES_MAX);
-	if (contents_text(load->act.config->contents, load->act.order.order,
-			  &text, err) < 0 ||
-	    recipe_parse(text.data, text.size, &load->recipe, err) < 0)
+	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
+	if (blob_store_text(load->act.config->contents, load->act.order.order,
+			    &text, err) < 0 ||
+	    image_bundle_parse(text.data, text.size, &load->recipe, err) < 0)
 		return -1;
 	load->known = true;
-	load->act.total = recipe_bytes(&load->recipe);
+	load->act.total = image_bundle_bytes(&load->recipe);
 	return 0;
 }
 
@@ -110,7 +110,8 @@ static void fetch(struct load *load, const char *hash)
 /* What the engine lacks is ours once it is there. */
 static void next_image(struct load *load, bool lacked)
 {
-	const struct recipe_image *image = &load->recipe.images[load->image];
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
 	struct error err;
 
 	load->lacks |= lacked;
@@ -134,7 +135,8 @@ static void next_image(struct load *load, bool lacked)
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
-	const struct recipe_image *image = &load->recipe.images[load->image];
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
 	const char *id = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(answer, "Id"));
 	bool same = !err && id && !strcmp(id, image->id);
@@ -155,7 +157,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 
 static void inspect(struct load *load)
 {
-	const struct recipe_image *image = &load->recipe.images[load->image];
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
 	struct error err;
 
 	load->act.call =
@@ -172,13 +175,13 @@ static void inspect(struct load *load)
 static void on_layers(void *arg, const struct strings *spare)
 {
 	struct load *load = arg;
-	struct recipe *recipe = &load->recipe;
+	struct image_bundle *recipe = &load->recipe;
 	size_t kept = 0;
 
 	load->layers = NULL;
 	load->looked = true;
 	for (size_t i = 0; i < recipe->entries_count; i++) {
-		struct recipe_entry entry = recipe->entries[i];
+		struct image_bundle_entry entry = recipe->entries[i];
 
 		if (entry.content && strings_has(spare, entry.content)) {
 			free(entry.path);
@@ -189,11 +192,11 @@ static void on_layers(void *arg, const struct strings *spare)
 		}
 	}
 	recipe->entries_count = kept;
-	load->act.total = recipe_bytes(recipe);
+	load->act.total = image_bundle_bytes(recipe);
 	act_step_in(&load->act, 0);
 }
 
-static bool is_part(const struct recipe *recipe, const char *hash)
+static bool is_part(const struct image_bundle *recipe, const char *hash)
 {
 	for (size_t i = 0; i < recipe->entries_count; i++)
 		if (recipe->entries[i].content &&
@@ -205,7 +208,7 @@ static bool is_part(const struct recipe *recipe, const char *hash)
 /* The configs first: they say which layers an image has. */
 static void look(struct load *load)
 {
-	const struct recipe *recipe = &load->recipe;
+	const struct image_bundle *recipe = &load->recipe;
 	struct error err;
 
 	while (load->config < recipe->images_count) {
@@ -236,7 +239,7 @@ static void load_whole(struct load *load)
 	if (load->wait)
 		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
-	recipe_clear(&load->recipe);
+	image_bundle_clear(&load->recipe);
 	load->less = load->late = false;
 	load->entry = 0;
 	load->here = 0;
@@ -310,7 +313,7 @@ static int give_engine(struct load *load)
 static void load_step(struct act *act)
 {
 	struct load *load = (struct load *)act;
-	const struct recipe *recipe = &load->recipe;
+	const struct image_bundle *recipe = &load->recipe;
 
 	if (!load->known) {
 		fetch(load, act->order.order);
@@ -325,7 +328,7 @@ static void load_step(struct act *act)
 		return;
 	}
 	while (!all_here(load) && (!recipe->entries[load->entry].content ||
-				   recipe_repeats(recipe, load->entry)))
+				   image_bundle_repeats(recipe, load->entry)))
 		load->entry++;
 	if (all_here(load)) {
 		load->act.phase = "loading";
@@ -342,10 +345,10 @@ static void load_touch(struct act *act)
 {
 	const struct load *load = (struct load *)act;
 
-	contents_touch(act->config->contents, act->order.order);
+	blob_store_touch(act->config->contents, act->order.order);
 	for (size_t i = 0; i < load->recipe.entries_count; i++)
-		contents_touch(act->config->contents,
-			       load->recipe.entries[i].content);
+		blob_store_touch(act->config->contents,
+				 load->recipe.entries[i].content);
 }
 
 static int load_allowed(const struct act *act, struct error *err)

@@ -2,9 +2,9 @@
  */
 #include "agent/images/act.h"
 
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <stdlib.h>

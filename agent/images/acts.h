@@ -26,7 +26,7 @@ struct acts_config {
 	sd_event *loop;
 	struct engine *engine;
 	bool local; /* the engine's folder is on this machine */
-	struct contents *contents;
+	struct blob_store *contents;
 	struct fetches *fetches;
 	struct images *images;
 	struct record *record;

@@ -3,7 +3,7 @@
 #ifndef AGENT_IMAGES_CHOICE_H
 #define AGENT_IMAGES_CHOICE_H
 
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 struct image_needs {
 	const struct image_need *list;

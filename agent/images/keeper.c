@@ -3,10 +3,10 @@
 #include "agent/images/keeper.h"
 
 #include "agent/images/survey.h"
-#include "protocol/content/contents.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/blob_store.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -132,7 +132,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	look_in(keeper, KEEPER_LOOK_MS);
 	if (err || !root || survey_disk(root, &free_bytes, &bytes, NULL) < 0)
 		return;
-	floor = floor_on(&keeper->config.floor, bytes);
+	floor = free_space_on(&keeper->config.floor, bytes);
 	if (free_bytes >= floor)
 		return;
 	log_info("image floor: %" PRIu64 " MiB of %s are free, less than "

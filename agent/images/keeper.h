@@ -9,9 +9,9 @@
 #define AGENT_IMAGES_KEEPER_H
 
 #include "agent/engine/engine.h"
-#include "protocol/floor.h"
-#include "protocol/message.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
+#include "protocol/config/free_space.h"
+#include "protocol/message/message.h"
 
 #define KEEPER_FIRST_MS 2000   /* until the first look at the disk */
 #define KEEPER_LOOK_MS 60000   /* between looks at the disk */
@@ -21,9 +21,9 @@
 /* All borrowed. */
 struct keeper_config {
 	sd_event *loop;
-	struct engine *engine; /* on this machine */
-	struct floor floor;    /* of the engine's disk, which is to be free */
-	uint32_t keep;         /* the newest of each repository */
+	struct engine *engine;   /* on this machine */
+	struct free_space floor; /* of the engine's disk, which is to be free */
+	uint32_t keep;           /* the newest of each repository */
 	/* Ask the controller; -1: not now. */
 	int (*ask)(void *arg, const struct message_image_room *room);
 	void *arg;

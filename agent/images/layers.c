@@ -2,7 +2,7 @@
  */
 #include "agent/images/layers.h"
 
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct chain {
 
 struct layers_call {
 	struct engine *engine;
-	const struct recipe *recipe;
+	const struct image_bundle *recipe;
 	struct chain *chains; /* of recipe->images */
 	struct strings ids;   /* images of the engine */
 	size_t next;
@@ -48,7 +48,7 @@ static const cJSON *get(const cJSON *object, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-static int read_config(struct contents *contents, const char *id,
+static int read_config(struct blob_store *contents, const char *id,
 		       struct strings *layers, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
@@ -56,7 +56,7 @@ static int read_config(struct contents *contents, const char *id,
 	int rc;
 
 	buffer_init(&text, CONFIG_MAX);
-	if (contents_text(contents, id + strlen(ALGORITHM), &text, err) < 0)
+	if (blob_store_text(contents, id + strlen(ALGORITHM), &text, err) < 0)
 		return -1;
 	config = codec_parse(text.data, text.size, err);
 	if (!config)
@@ -176,8 +176,8 @@ static void free_chains(struct layers_call *call)
 }
 
 struct layers_call *layers_begin(struct engine *engine,
-				 struct contents *contents,
-				 const struct recipe *recipe,
+				 struct blob_store *contents,
+				 const struct image_bundle *recipe,
 				 layers_done_fn *done, void *arg,
 				 struct error *err)
 {

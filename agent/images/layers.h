@@ -12,7 +12,7 @@
 #define AGENT_IMAGES_LAYERS_H
 
 #include "agent/engine/engine.h"
-#include "protocol/content/recipe.h"
+#include "protocol/blob/image_bundle.h"
 
 #define LAYERS_IMAGES_MAX 500 /* of the engine that are looked at */
 
@@ -26,8 +26,8 @@ typedef void layers_done_fn(void *arg, const struct strings *contents);
  */
 struct layers_call;
 struct layers_call *layers_begin(struct engine *engine,
-				 struct contents *contents,
-				 const struct recipe *recipe,
+				 struct blob_store *contents,
+				 const struct image_bundle *recipe,
 				 layers_done_fn *done, void *arg,
 				 struct error *err);
 void layers_cancel(struct layers_call *call); /* NULL is fine */

@@ -3,10 +3,10 @@
  */
 #include "agent/images/record.h"
 
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,9 +10,9 @@
 #ifndef AGENT_IMAGES_RECORD_H
 #define AGENT_IMAGES_RECORD_H
 
-#include "protocol/error.h"
-#include "protocol/message.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/message.h"
 
 #include <systemd/sd-event.h>
 

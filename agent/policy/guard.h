@@ -4,9 +4,9 @@
 #define AGENT_POLICY_GUARD_H
 
 #include "agent/devices/allot.h"
+#include "protocol/base/owned.h"
 #include "protocol/config/policy.h"
-#include "protocol/container.h"
-#include "protocol/owned.h"
+#include "protocol/hardware/container.h"
 
 struct guard;
 

@@ -13,7 +13,7 @@
 #define AGENT_POLICY_JUDGE_H
 
 #include "protocol/config/policy.h"
-#include "protocol/spec.h"
+#include "protocol/message/spec.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,7 +1,7 @@
 /* judge_rights.c - as whom may a container run, and which files may it make?
  */
 #include "agent/policy/judge_rights.h"
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -4,12 +4,12 @@
 
 #include "agent/engine/progress.h"
 #include "agent/engine/rate.h"
-#include "protocol/registry/reference.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/registry.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef AGENT_REGISTRY_REGISTRIES_H
 #define AGENT_REGISTRY_REGISTRIES_H
 
-#include "protocol/key.h"
+#include "protocol/wire/key.h"
 
 #include <stdbool.h>
 

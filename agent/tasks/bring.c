@@ -1,7 +1,7 @@
 /* bring.c - a task's image: to the node, and the one that the sweep means.
  */
-#include "protocol/registry/reference.h"
 #include "agent/tasks/steps.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "agent/tasks/collect.h"
 
 #include "agent/content/sift.h"
-#include "protocol/content/pattern.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -317,8 +317,8 @@ static void count_earlier(struct collect *collect)
 
 		if (!file->content)
 			continue;
-		if (contents_look(collect->room.contents, file->content, &bytes,
-				  &whole, NULL) == 0 &&
+		if (blob_store_look(collect->room.contents, file->content,
+				    &bytes, &whole, NULL) == 0 &&
 		    whole && bytes <= collect->left) {
 			collect->left -= bytes;
 		} else {
@@ -406,6 +406,6 @@ int collect_list(const struct collect *collect, struct collected_file **files,
 void collect_touch(const struct collect *collect)
 {
 	for (size_t i = 0; i < collect->list.files_count; i++)
-		contents_touch(collect->room.contents,
-			       collect->list.files[i].content);
+		blob_store_touch(collect->room.contents,
+				 collect->list.files[i].content);
 }

@@ -1,8 +1,8 @@
 /* collect.h - a task's files are kept when its command has ended.
  *
  * Each path that the sweep asks for is taken out of the container as a tar file
- * and becomes a content of the node (protocol/content/contents.h), which the
- * controller then reads. Of a pattern (protocol/content/pattern.h), that is the
+ * and becomes a content of the node (protocol/blob/blob_store.h), which the
+ * controller then reads. Of a pattern (protocol/blob/pattern.h), that is the
  * part of the folder it begins with that matches; COLLECT_READ_FACTOR times the
  * limit is read of such a folder at most. What came of each path stands in the
  * spool's file host/files.json, from the start of the command on, so another
@@ -15,8 +15,8 @@
 #include "agent/engine/engine.h"
 #include "agent/tasks/command.h"
 #include "agent/tasks/spool.h"
-#include "protocol/content/contents.h"
-#include "protocol/message.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/message/message.h"
 
 #include <systemd/sd-event.h>
 
@@ -27,7 +27,7 @@ struct collect_room {
 	sd_event *loop;
 	struct engine *engine;
 	struct spool *spool;
-	struct contents *contents;
+	struct blob_store *contents;
 	const struct task_id *id;
 	const struct task_spec *spec;
 	const char *container; /* its name */

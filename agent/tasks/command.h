@@ -3,8 +3,8 @@
 #ifndef AGENT_TASKS_COMMAND_H
 #define AGENT_TASKS_COMMAND_H
 
-#include "protocol/buffer.h"
-#include "protocol/spec.h"
+#include "protocol/base/buffer.h"
+#include "protocol/message/spec.h"
 
 /* What only the start of the gang can say. */
 struct rendezvous {
@@ -34,9 +34,9 @@ int command_text(const struct task_spec *spec, const char *text,
  * argv and env, and each is a variable of the environment too; variables of
  * the spec win over them. ${ROUND} and ${START_TIME} are filled as well, and
  * with addresses ${NODE_ADDRESSES}, ${NODE_ENDPOINTS_JSON}, ${HOSTFILE} and
- * ${NODE_ADDRESS} (protocol/spec.h), which are no variables by themselves.
- * Other ${...} are left as they are. EINVAL: nothing to run, or an address
- * longer than 255 bytes.
+ * ${NODE_ADDRESS} (protocol/message/spec.h), which are no variables by
+ * themselves. Other ${...} are left as they are. EINVAL: nothing to run, or an
+ * address longer than 255 bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

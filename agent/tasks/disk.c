@@ -1,10 +1,10 @@
 /* disk.c - watches how much a container writes to its own disk.
  */
 #include "agent/tasks/disk.h"
-#include "protocol/container.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/hardware/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>

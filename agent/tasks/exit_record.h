@@ -7,7 +7,7 @@
 #ifndef AGENT_TASKS_EXIT_RECORD_H
 #define AGENT_TASKS_EXIT_RECORD_H
 
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 
 #define EXIT_RECORD_MAX (64 << 10)
 

@@ -1,7 +1,7 @@
 /* outcome.c - how a command ended: class, sentence, exit code.
  */
 #include "agent/tasks/outcome.h"
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include <inttypes.h>
 #include <signal.h>

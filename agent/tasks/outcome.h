@@ -4,7 +4,7 @@
 #define AGENT_TASKS_OUTCOME_H
 
 #include "agent/tasks/exit_record.h"
-#include "protocol/state.h"
+#include "protocol/message/state.h"
 
 #include <cjson/cJSON.h>
 

@@ -4,9 +4,9 @@
 #include "agent/devices/facts.h"
 #include "agent/devices/strangers.h"
 #include "agent/devices/versions.h"
-#include "protocol/file.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -96,7 +96,7 @@ struct preflight {
 	const struct task_spec *spec;
 	struct strangers *strangers;
 	struct version_query *query;
-	struct tool *tool;
+	struct subprocess *tool;
 	sd_event_source *timer;
 	cJSON *warnings;
 };
@@ -118,7 +118,7 @@ static void warn_clock(struct preflight *preflight)
 static cJSON *make_facts(struct preflight *preflight,
 			 const struct versions *versions)
 {
-	const struct roots *roots = preflight->room->allot->roots;
+	const struct sysroot *roots = preflight->room->allot->roots;
 	const struct facts_source source = {
 		.sys = roots->sys,
 		.proc = roots->proc,
@@ -256,7 +256,7 @@ void preflight_cancel(struct preflight *preflight)
 		return;
 	strangers_cancel(preflight->strangers);
 	versions_cancel(preflight->query);
-	tool_cancel(preflight->tool);
+	subprocess_cancel(preflight->tool);
 	loop_source_free(&preflight->timer);
 	cJSON_Delete(preflight->warnings);
 	free(preflight);
@@ -265,7 +265,7 @@ void preflight_cancel(struct preflight *preflight)
 /* Do the paths answer? */
 
 static void reached(void *arg, const struct error *err,
-		    const struct tool_output *output)
+		    const struct subprocess_output *output)
 {
 	struct preflight *preflight = arg;
 	const struct container_spec *container = &preflight->spec->container;
@@ -311,7 +311,7 @@ struct preflight *preflight_reach(const struct preflight_room *room,
 	owned(preflight_cancel) struct preflight *preflight =
 		calloc(1, sizeof(*preflight));
 	owned(strings_clear) struct strings argv = { 0 };
-	const struct tool_command command = {
+	const struct subprocess_command command = {
 		.argv = &argv,
 		.bin = room->allot->roots->bin,
 		.timeout_ms =
@@ -331,7 +331,7 @@ struct preflight *preflight_reach(const struct preflight_room *room,
 	if (list_paths(&spec->container, &argv, err) < 0)
 		return NULL;
 	preflight->tool =
-		tool_run(room->loop, &command, reached, preflight, err);
+		subprocess_run(room->loop, &command, reached, preflight, err);
 	return preflight->tool ? take(preflight) : NULL;
 }
 

@@ -9,8 +9,8 @@
 
 #include "agent/devices/allot.h"
 #include "agent/devices/versions.h"
-#include "protocol/offset.h"
-#include "protocol/spec.h"
+#include "protocol/message/spec.h"
+#include "protocol/wire/clock_offset.h"
 
 #include <cjson/cJSON.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /* pump.c - spool files to byte streams: offsets, credit, starting over.
  */
 #include "agent/tasks/pump.h"
-#include "protocol/followed.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/message/stream_index.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct pump_stream {
 	struct pump *pump;
 	struct task_id id;
 	enum spool_writer writer;
-	char name[FOLLOWED_NAME_MAX + 1];
+	char name[STREAM_INDEX_NAME_MAX + 1];
 	int fd;
 	pump_look_fn *look;
 	void *look_arg;

@@ -15,7 +15,7 @@
 #define AGENT_TASKS_PUMP_H
 
 #include "agent/tasks/spool.h"
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 #include <systemd/sd-event.h>
 

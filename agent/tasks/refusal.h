@@ -8,8 +8,8 @@
 #ifndef AGENT_TASKS_REFUSAL_H
 #define AGENT_TASKS_REFUSAL_H
 
-#include "protocol/codec.h"
-#include "protocol/error.h"
+#include "protocol/base/error.h"
+#include "protocol/message/codec.h"
 
 /* err: what the engine said. ulimits: what the container asked for,
  * "memlock=-1". Other errors are left as they are.

@@ -2,7 +2,7 @@
  */
 #include "agent/tasks/spool.h"
 #include "agent/init/init.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <dirent.h>
 #include <errno.h>

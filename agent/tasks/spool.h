@@ -17,7 +17,7 @@
 #define AGENT_TASKS_SPOOL_H
 
 #include "agent/tasks/exit_record.h"
-#include "protocol/spec.h"
+#include "protocol/message/spec.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 #include "agent/tasks/steps.h"
 #include "agent/tasks/command.h"
 #include "agent/tasks/refusal.h"
-#include "protocol/hardware/trace.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -147,13 +147,13 @@ void step_watch(struct task *task)
 
 void step_sample(struct task *task)
 {
-	char name[TRACE_STREAM_SIZE];
+	char name[SAMPLE_FORMAT_STREAM_SIZE];
 	struct error err;
 	int fd;
 
 	if (task->samples || !task->room->monitor)
 		return;
-	trace_stream(task->id.rank, name);
+	sample_format_stream(task->id.rank, name);
 	fd = spool_append_stream(task->room->spool, &task->id, name, &err);
 	if (fd >= 0)
 		task->samples =

@@ -4,7 +4,6 @@
 #ifndef AGENT_TASKS_STEPS_H
 #define AGENT_TASKS_STEPS_H
 
-#include "protocol/container.h"
 #include "agent/content/insert.h"
 #include "agent/tasks/collect.h"
 #include "agent/tasks/disk.h"
@@ -12,6 +11,7 @@
 #include "agent/tasks/preflight.h"
 #include "agent/tasks/streams.h"
 #include "agent/tasks/task.h"
+#include "protocol/hardware/container.h"
 
 #define STEP_RETRIES_MAX 120 /* a second apart, then the task fails */
 

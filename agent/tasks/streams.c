@@ -2,7 +2,7 @@
  * announces in the index of followed files, and the agent's samples.
  */
 #include "agent/tasks/streams.h"
-#include "protocol/hardware/trace.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE (2 * FOLLOWED_LINE_MAX)
+#define PIECE (2 * STREAM_INDEX_LINE_MAX)
 #define INDEX_MAX (8 << 20) /* nothing honest is as long */
 
 static void look(void *arg)
@@ -58,7 +58,7 @@ int streams_open(struct streams *streams, struct pump *pump,
 		if (!add(streams, SPOOL_CONTAINER, name, streams->limit, err))
 			return -1;
 	}
-	trace_stream(spec->rank, name);
+	sample_format_stream(spec->rank, name);
 	if (!add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
 	build_stream(spec->rank, name);
@@ -89,15 +89,16 @@ static struct pump_stream *find(const struct streams *streams, const char *name)
 	return NULL;
 }
 
-/* followed_line_fn: a line that is none is passed over. */
+/* stream_index_line_fn: a line that is none is passed over. */
 static void take_line(void *arg, const char *line, size_t size)
 {
 	struct streams *streams = arg;
-	owned(followed_clear) struct followed followed = { 0 };
+	owned(stream_index_clear) struct stream_index followed = { 0 };
 	size_t room = sizeof(streams->items) / sizeof(streams->items[0]);
 	struct pump_stream *stream;
 
-	if (followed_parse(line, size, streams->id.rank, &followed, NULL) < 0)
+	if (stream_index_parse(line, size, streams->id.rank, &followed, NULL) <
+	    0)
 		return;
 	stream = find(streams, followed.stream);
 	if (stream && !followed.path)
@@ -110,13 +111,13 @@ static void take_line(void *arg, const char *line, size_t size)
 /* The index becomes a stream as soon as it is there. */
 static bool open_index(struct streams *streams)
 {
-	char name[FOLLOWED_NAME_MAX + 1];
+	char name[STREAM_INDEX_NAME_MAX + 1];
 	struct pump_stream *stream;
 	int fd;
 
 	if (streams->indexed)
 		return true;
-	followed_index(streams->id.rank, name);
+	stream_index_index(streams->id.rank, name);
 	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_CONTAINER,
 			       name, NULL);
 	if (fd < 0)
@@ -141,8 +142,8 @@ void streams_look(struct streams *streams)
 	while (streams->read < INDEX_MAX &&
 	       (got = pread(streams->index, piece, sizeof(piece),
 			    (off_t)streams->read)) > 0) {
-		size_t done =
-			followed_lines(piece, (size_t)got, take_line, streams);
+		size_t done = stream_index_lines(piece, (size_t)got, take_line,
+						 streams);
 
 		if (!done && (size_t)got < sizeof(piece))
 			return; /* a line whose end has not come */

@@ -6,7 +6,7 @@
 
 #include "agent/init/init.h"
 #include "agent/tasks/pump.h"
-#include "protocol/followed.h"
+#include "protocol/message/stream_index.h"
 
 struct streams {
 	struct pump *pump;
@@ -17,7 +17,7 @@ struct streams {
 	int index;      /* its descriptor, when it is a stream itself */
 	bool indexed;
 	bool fresh; /* streams that are found are new in this session */
-	struct pump_stream *items[INIT_PROCESSES_MAX + 3 + FOLLOWED_MAX];
+	struct pump_stream *items[INIT_PROCESSES_MAX + 3 + STREAM_INDEX_MAX];
 	size_t count;
 };
 

@@ -3,7 +3,7 @@
 #include "agent/tasks/task.h"
 #include "agent/registry/approach.h"
 #include "agent/tasks/steps.h"
-#include "protocol/loop.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <stdio.h>

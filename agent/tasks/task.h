@@ -10,17 +10,17 @@
 #define AGENT_TASKS_TASK_H
 
 #include "agent/content/fetch.h"
+#include "agent/devices/allot.h"
 #include "agent/devices/monitor.h"
 #include "agent/engine/engine.h"
-#include "agent/devices/allot.h"
 #include "agent/engine/image.h"
+#include "agent/policy/guard.h"
 #include "agent/tasks/command.h"
 #include "agent/tasks/preflight.h"
-#include "agent/policy/guard.h"
 #include "agent/tasks/pump.h"
 #include "agent/tasks/spool.h"
-#include "protocol/message.h"
-#include "protocol/state.h"
+#include "protocol/message/message.h"
+#include "protocol/message/state.h"
 
 #include <systemd/sd-event.h>
 
@@ -33,7 +33,7 @@ struct task_room {
 	struct images *images;
 	struct spool *spool;
 	struct pump *pump;
-	struct contents *contents;
+	struct blob_store *contents;
 	struct fetches *fetches;
 	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/pieces.h"
 
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLI_PIECES_H
 #define CONTROLLER_CLI_PIECES_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/tool_here.h"
 
-#include "protocol/hardware/tool.h"
+#include "protocol/base/subprocess.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ struct here {
 };
 
 static void tool_ended(void *arg, const struct error *err,
-		       const struct tool_output *output)
+		       const struct subprocess_output *output)
 {
 	struct here *here = arg;
 
@@ -38,10 +38,11 @@ static void tool_ended(void *arg, const struct error *err,
 	sd_event_exit(here->loop, 0);
 }
 
-static int run_on(struct here *here, const struct tool_command *command)
+static int run_on(struct here *here, const struct subprocess_command *command)
 {
-	owned(tool_cancel) struct tool *tool =
-		tool_run(here->loop, command, tool_ended, here, here->err);
+	owned(subprocess_cancel) struct subprocess *tool =
+		subprocess_run(here->loop, command, tool_ended, here,
+			       here->err);
 
 	if (!tool)
 		return -1;
@@ -53,7 +54,7 @@ static int run_on(struct here *here, const struct tool_command *command)
 int tool_here(const struct strings *argv, const struct strings *env,
 	      uint32_t timeout_ms, struct buffer *text, struct error *err)
 {
-	const struct tool_command command = {
+	const struct subprocess_command command = {
 		.argv = argv,
 		.env = env,
 		.timeout_ms = timeout_ms,

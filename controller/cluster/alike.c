@@ -1,7 +1,7 @@
 /* alike.c - are the nodes of a gang alike, and what did they say of themselves?
  */
 #include "controller/cluster/alike.h"
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "controller/cluster/gang.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

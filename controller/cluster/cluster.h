@@ -17,13 +17,13 @@
 #include "controller/store/logstore.h"
 #include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/content/contents.h"
-#include "protocol/hardware/device_info.h"
-#include "protocol/followed.h"
-#include "protocol/key.h"
-#include "protocol/message.h"
-#include "protocol/spec.h"
-#include "protocol/state.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/message/device_info.h"
+#include "protocol/message/message.h"
+#include "protocol/message/spec.h"
+#include "protocol/message/state.h"
+#include "protocol/message/stream_index.h"
+#include "protocol/wire/key.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -132,7 +132,7 @@ struct rules {
 
 /* Reading one stream for its metrics. */
 struct log_reading {
-	char stream[FOLLOWED_NAME_MAX + 1];
+	char stream[STREAM_INDEX_NAME_MAX + 1];
 	struct extract *extract;
 	uint64_t offset;
 	uint64_t missed; /* bytes that had been cut out */

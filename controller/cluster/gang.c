@@ -10,8 +10,8 @@
 #include "controller/cluster/tell.h"
 #include "controller/cluster/transfer.h"
 #include "controller/cluster/verdict.h"
-#include "protocol/log.h"
-#include "protocol/printable.h"
+#include "protocol/base/log.h"
+#include "protocol/base/printable.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,9 +6,9 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/sampling.h"
-#include "protocol/followed.h"
-#include "protocol/hardware/trace.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
+#include "protocol/message/stream_index.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 #define READ_BYTES (256 << 10)
 #define READ_TURN 8 /* pieces per turn of the loop */
-#define INDEX_PIECE ((size_t)2 * FOLLOWED_LINE_MAX)
+#define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
 
@@ -48,8 +48,9 @@ static bool stream_expected(const struct task *task, const char *stream)
 	build_stream(task->rank, name);
 	if (task->job->gang->spec.container.build && !strcmp(name, stream))
 		return true;
-	trace_stream(task->rank, name);
-	return !strcmp(name, stream) || followed_belongs(task->rank, stream);
+	sample_format_stream(task->rank, name);
+	return !strcmp(name, stream) ||
+	       stream_index_belongs(task->rank, stream);
 }
 
 static void send_ack(struct cluster *cluster, struct task *task,
@@ -86,13 +87,13 @@ void intake_tell_lengths(struct cluster *cluster, struct task *task)
 		stream_name(task, i, name);
 		tell_length(cluster, task, name);
 	}
-	trace_stream(task->rank, name);
+	sample_format_stream(task->rank, name);
 	tell_length(cluster, task, name);
 	build_stream(task->rank, name);
 	if (task->job->gang->spec.container.build)
 		tell_length(cluster, task, name);
 	for (size_t i = 0; i < task->streams_count; i++)
-		if (followed_belongs(task->rank, task->streams[i].name))
+		if (stream_index_belongs(task->rank, task->streams[i].name))
 			tell_length(cluster, task, task->streams[i].name);
 }
 
@@ -162,7 +163,7 @@ void intake_log(struct cluster *cluster, struct node *node,
 		cluster->stored_bytes += size;
 		quota_stored(cluster, job->gang, log->stream, size);
 	}
-	task->index_new |= followed_is_index(log->stream);
+	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
 	cluster->changed = true;
@@ -291,13 +292,13 @@ struct finding {
 	bool failed;
 };
 
-/* followed_line_fn */
+/* stream_index_line_fn */
 static void find_file(void *arg, const char *line, size_t size)
 {
 	struct finding *finding = arg;
-	owned(followed_clear) struct followed file = { 0 };
+	owned(stream_index_clear) struct stream_index file = { 0 };
 
-	if (followed_parse(line, size, finding->rank, &file, NULL) == 0 &&
+	if (stream_index_parse(line, size, finding->rank, &file, NULL) == 0 &&
 	    file.path && extract_rules_file(finding->rules, file.path) &&
 	    finding->gang->readings_count < READINGS_MAX &&
 	    add_reading(finding->gang, finding->rules, file.stream) < 0)
@@ -310,13 +311,13 @@ static int read_index(struct cluster *cluster, struct task *task,
 {
 	const struct job *job = task->job;
 	owned_free char *text = malloc(INDEX_PIECE);
-	char name[FOLLOWED_NAME_MAX + 1];
+	char name[STREAM_INDEX_NAME_MAX + 1];
 	size_t got = 0, done = 0;
 
 	if (!text)
 		return -1;
 	finding->rank = task->rank;
-	followed_index(task->rank, name);
+	stream_index_index(task->rank, name);
 	do {
 		task->index_read += done;
 		if (cluster->effects->log_read(cluster->world, job->id,
@@ -324,7 +325,7 @@ static int read_index(struct cluster *cluster, struct task *task,
 					       &task->index_read, text,
 					       INDEX_PIECE, &got, NULL) < 0)
 			break; /* nothing is followed, or not yet */
-		done = followed_lines(text, got, find_file, finding);
+		done = stream_index_lines(text, got, find_file, finding);
 		if (!done && got == INDEX_PIECE)
 			done = got; /* no line of ours is as long */
 	} while (done && !finding->failed);

@@ -3,7 +3,7 @@
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

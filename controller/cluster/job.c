@@ -3,13 +3,13 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/chain.h"
 #include "controller/cluster/logins.h"
-#include "controller/cluster/repeat.h"
-#include "controller/cluster/sampling.h"
 #include "controller/cluster/need.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
+#include "controller/cluster/repeat.h"
+#include "controller/cluster/sampling.h"
 #include "controller/cluster/transfer.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

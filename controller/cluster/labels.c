@@ -1,8 +1,8 @@
 /* labels.c - texts by which sweeps choose nodes: key=value, said by operators.
  */
 #include "controller/cluster/labels.h"
-#include "protocol/buffer.h"
-#include "protocol/key.h"
+#include "protocol/base/buffer.h"
+#include "protocol/wire/key.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_CLUSTER_LABELS_H
 #define CONTROLLER_CLUSTER_LABELS_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

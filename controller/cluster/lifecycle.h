@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLUSTER_LIFECYCLE_H
 #define CONTROLLER_CLUSTER_LIFECYCLE_H
 
-#include "protocol/state.h"
+#include "protocol/message/state.h"
 
 enum job_event {
 	JOB_EVENT_SUBMIT,    /* accepted */

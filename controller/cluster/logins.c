@@ -2,7 +2,7 @@
  */
 #include "controller/cluster/logins.h"
 
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"

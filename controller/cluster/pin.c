@@ -2,7 +2,7 @@
  */
 #include "controller/cluster/pin.h"
 
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <inttypes.h>
 #include <search.h>

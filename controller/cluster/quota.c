@@ -3,8 +3,8 @@
 #include "controller/cluster/quota.h"
 #include "controller/cluster/cluster.h"
 #include "controller/cluster/intake.h"
-#include "protocol/hardware/trace.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static bool read_up_to(struct cluster *cluster, const struct gang *gang,
 {
 	const char *digits = strrchr(stream, '-');
 	uint32_t rank = digits ? (uint32_t)strtoul(digits + 1, NULL, 10) : 0;
-	char samples[TRACE_STREAM_SIZE];
+	char samples[SAMPLE_FORMAT_STREAM_SIZE];
 
-	trace_stream(rank, samples);
+	sample_format_stream(rank, samples);
 	if (!strcmp(stream, samples) && rank < gang->spec.nodes) {
 		if (gang->samplings && !gang->samplings[rank].broken)
 			*end = gang->samplings[rank].offset;
@@ -84,7 +84,7 @@ void quota_stored(struct cluster *cluster, struct gang *gang,
 	if (!limit || gang->boundless)
 		return;
 	count(cluster, gang, size);
-	if (gang->log_bytes <= limit || followed_is_index(stream))
+	if (gang->log_bytes <= limit || stream_index_is_index(stream))
 		return;
 	share = limit / streams_of(gang);
 	step = share / 4 > LOGCUT_STEP ? LOGCUT_STEP : share / 4;

@@ -3,7 +3,7 @@
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/job.h"
 #include "controller/results/student.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  */
 #include "controller/cluster/sampling.h"
 #include "controller/results/usage.h"
-#include "protocol/hardware/trace.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,14 +20,14 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 {
 	struct sampling *sampling = &gang->samplings[rank];
 	const struct job *job = gang->job;
-	char stream[TRACE_STREAM_SIZE];
+	char stream[SAMPLE_FORMAT_STREAM_SIZE];
 	struct error err = { 0 };
 	size_t got = 0;
 	int rc;
 
 	if (sampling->broken || sampling->quiet)
 		return false;
-	trace_stream(rank, stream);
+	sample_format_stream(rank, stream);
 	rc = cluster->effects->log_read(cluster->world, job->id, job->attempt,
 					stream, &sampling->offset, piece, size,
 					&got, &err);
@@ -66,10 +66,10 @@ bool sampling_done(struct cluster *cluster, const struct gang *gang)
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct sampling *sampling =
 			gang->samplings ? &gang->samplings[i] : NULL;
-		char stream[TRACE_STREAM_SIZE];
+		char stream[SAMPLE_FORMAT_STREAM_SIZE];
 		uint64_t length = 0;
 
-		trace_stream(i, stream);
+		sample_format_stream(i, stream);
 		cluster->effects->log_length(cluster->world, gang->job->id,
 					     gang->job->attempt, stream,
 					     &length, NULL);

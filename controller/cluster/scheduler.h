@@ -20,8 +20,8 @@
 #ifndef CONTROLLER_CLUSTER_SCHEDULER_H
 #define CONTROLLER_CLUSTER_SCHEDULER_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>

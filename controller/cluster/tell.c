@@ -5,7 +5,7 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/logins.h"
 #include "controller/cluster/pin.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <inttypes.h>
 

@@ -6,10 +6,10 @@
 #include "controller/cluster/need.h"
 #include "controller/cluster/node.h"
 #include "controller/content/order.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 #include "protocol/registry/login.h"
-#include "protocol/wire.h"
+#include "protocol/wire/wire.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -480,8 +480,8 @@ static int check_order(struct cluster *cluster,
 		return error_set(err, EINVAL, "build: which folder?");
 	if (strcmp(kind->name, "load") != 0)
 		return 0;
-	if (contents_look(stock_contents(cluster), message->order, &bytes,
-			  &whole, err) < 0)
+	if (blob_store_look(stock_contents(cluster), message->order, &bytes,
+			    &whole, err) < 0)
 		return -1;
 	return whole ? 0
 		     : error_set(err, ENOENT,

@@ -5,12 +5,12 @@
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
-#include "protocol/content/giver.h"
-#include "protocol/content/taker.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_receiver.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,14 +19,14 @@
 
 #define STALL_MS 120000 /* without a byte from a node that is there */
 
-_Static_assert(GIVER_READS_MAX >= TAKER_WINDOW * GATHER_MAX,
+_Static_assert(CHUNK_SENDER_READS_MAX >= CHUNK_RECEIVER_WINDOW * GATHER_MAX,
 	       "one node must be able to give all that is read at a time");
 
 /* One content that is being read from a node. */
 struct gather {
 	struct gathers *gathers;
 	struct node *node;
-	struct taker *taker;
+	struct chunk_receiver *receiver;
 	bool full;        /* all bytes are here, they are being checked */
 	int64_t moved_ms; /* when the last ones came */
 	TAILQ_ENTRY(gather) next;
@@ -46,7 +46,7 @@ static void gather_free(struct gather *gather)
 {
 	TAILQ_REMOVE(&gather->gathers->list, gather, next);
 	gather->gathers->count--;
-	taker_free(gather->taker);
+	chunk_receiver_free(gather->receiver);
 	free(gather);
 }
 
@@ -153,7 +153,7 @@ static void failed(struct gather *gather, const struct error *err)
 	struct node *node = gather->node;
 	char hash[CONTENT_HASH_SIZE];
 
-	memcpy(hash, taker_hash(gather->taker), sizeof(hash));
+	memcpy(hash, chunk_receiver_hash(gather->receiver), sizeof(hash));
 	gather_free(gather);
 	if (wait_for_room(gathers, err))
 		return;
@@ -174,7 +174,7 @@ static int check_run(sd_event_source *source, void *arg)
 		next = TAILQ_NEXT(gather, next);
 		if (!gather->full)
 			continue;
-		rc = taker_finish(gather->taker, &err);
+		rc = chunk_receiver_finish(gather->receiver, &err);
 		if (rc < 0) {
 			failed(gather, &err);
 			done = true;
@@ -260,7 +260,7 @@ void gather_close(struct cluster *cluster)
 	free(gathers);
 }
 
-/* taker_send_fn */
+/* chunk_receiver_send_fn */
 static int send_read(void *arg, const struct message_content_read *read)
 {
 	const struct gather *gather = arg;
@@ -287,7 +287,8 @@ static void begin(struct cluster *cluster, struct node *node,
 	TAILQ_FOREACH(gather, &gathers->list, next)
 	{
 		/* Also from another node: then it is here soon. */
-		if (!strcmp(taker_hash(gather->taker), file->content))
+		if (!strcmp(chunk_receiver_hash(gather->receiver),
+			    file->content))
 			return;
 	}
 	if (gathers->count >= GATHER_MAX || !node->peer)
@@ -297,9 +298,10 @@ static void begin(struct cluster *cluster, struct node *node,
 		return;
 	gather->gathers = gathers;
 	gather->node = node;
-	gather->taker = taker_new(stock_contents(cluster), file->content,
-				  file->bytes, send_read, gather, &err);
-	if (!gather->taker) {
+	gather->receiver =
+		chunk_receiver_new(stock_contents(cluster), file->content,
+				   file->bytes, send_read, gather, &err);
+	if (!gather->receiver) {
 		free(gather);
 		/* EBUSY: a person is sending the same. */
 		if (!wait_for_room(gathers, &err) &&
@@ -310,9 +312,9 @@ static void begin(struct cluster *cluster, struct node *node,
 	gather->moved_ms = clock_mono_ms();
 	TAILQ_INSERT_TAIL(&gathers->list, gather, next);
 	gathers->count++;
-	if (taker_length(gather->taker) == file->bytes)
+	if (chunk_receiver_length(gather->receiver) == file->bytes)
 		all_here(gather);
-	else if (taker_begin(gather->taker) < 0)
+	else if (chunk_receiver_begin(gather->receiver) < 0)
 		gather_free(gather);
 }
 
@@ -321,8 +323,8 @@ static bool is_here(struct cluster *cluster, const struct collected_file *file)
 	uint64_t bytes;
 	bool whole;
 
-	return contents_look(stock_contents(cluster), file->content, &bytes,
-			     &whole, NULL) == 0 &&
+	return blob_store_look(stock_contents(cluster), file->content, &bytes,
+			       &whole, NULL) == 0 &&
 	       whole;
 }
 
@@ -369,13 +371,13 @@ void gather_piece(struct cluster *cluster, struct node *node,
 	TAILQ_FOREACH(gather, &cluster->gathers->list, next)
 	{
 		if (gather->node == node && !gather->full &&
-		    !strcmp(taker_hash(gather->taker), piece->hash))
+		    !strcmp(chunk_receiver_hash(gather->receiver), piece->hash))
 			break;
 	}
 	if (!gather)
 		return;
 	gather->moved_ms = clock_mono_ms();
-	rc = taker_piece(gather->taker, piece, data, size, &err);
+	rc = chunk_receiver_piece(gather->receiver, piece, data, size, &err);
 	if (rc > 0)
 		all_here(gather);
 	else if (rc < 0)

@@ -53,7 +53,7 @@ struct gather_list {
 
 /* Add the task's files: {"rank", "path", "content", "bytes", "text"}, content
  * null and a text where there is none. Those that are here are kept;
- * contents_sync() follows.
+ * blob_store_sync() follows.
  */
 int gather_keep(struct cluster *cluster, const struct task *task,
 		struct gather_list *list, struct error *err);

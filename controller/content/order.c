@@ -2,7 +2,7 @@
  */
 #include "controller/content/order.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 
 #include <errno.h>

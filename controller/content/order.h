@@ -6,7 +6,7 @@
 #define CONTROLLER_CONTENT_ORDER_H
 
 #include "controller/cluster/cluster.h"
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 
 #define ORDER_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
 #define ORDER_OUTPUT_TOLD (256 << 10) /* bytes in one answer */

@@ -4,10 +4,10 @@
 
 #include "controller/cluster/node.h"
 #include "controller/content/swarm.h"
-#include "protocol/content/giver.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,8 +30,8 @@ struct put {
 };
 
 struct stock {
-	struct contents *contents;
-	struct giver *giver;
+	struct blob_store *contents;
+	struct chunk_sender *chunk_sender;
 	struct swarm *swarm;
 	struct put puts[STOCK_PUTS_MAX];
 	const struct wire_peer *senders[STOCK_SENDERS_MAX];
@@ -41,7 +41,7 @@ struct stock {
 	bool releasing; /* old users are being looked for */
 };
 
-/* giver_send_fn; peers are nodes. */
+/* chunk_sender_send_fn; peers are nodes. */
 static int give(void *arg, void *peer,
 		const struct message_content_piece *piece, const void *data,
 		size_t size)
@@ -62,13 +62,13 @@ int stock_open(struct cluster *cluster, const char *folder, struct error *err)
 	cluster->stock = stock;
 	/* Whoever was sending to the controller before us may come back. */
 	stock->await_ms = clock_mono_ms() + STOCK_BACK_MS;
-	stock->contents = contents_new(folder, err);
+	stock->contents = blob_store_new(folder, err);
 	if (!stock->contents)
 		return -1;
-	stock->giver =
-		giver_new(cluster->loop, stock->contents, give, NULL, err);
+	stock->chunk_sender = chunk_sender_new(cluster->loop, stock->contents,
+					       give, NULL, err);
 	stock->swarm = swarm_new(err);
-	return stock->giver && stock->swarm ? 0 : -1;
+	return stock->chunk_sender && stock->swarm ? 0 : -1;
 }
 
 static void put_end(struct put *put)
@@ -84,13 +84,13 @@ void stock_close(struct cluster *cluster)
 		return;
 	for (size_t i = 0; i < STOCK_PUTS_MAX; i++)
 		put_end(&stock->puts[i]);
-	giver_free(stock->giver);
+	chunk_sender_free(stock->chunk_sender);
 	swarm_free(stock->swarm);
-	contents_free(stock->contents);
+	blob_store_free(stock->contents);
 	free(stock);
 }
 
-struct contents *stock_contents(const struct cluster *cluster)
+struct blob_store *stock_contents(const struct cluster *cluster)
 {
 	return cluster->stock->contents;
 }
@@ -190,8 +190,8 @@ cJSON *stock_put(struct cluster *cluster, const struct wire_peer *sender,
 	bool whole;
 	int rc = 1;
 
-	if (contents_look(stock->contents, message->hash, &length, &whole,
-			  err) < 0)
+	if (blob_store_look(stock->contents, message->hash, &length, &whole,
+			    err) < 0)
 		return NULL;
 	note_sender(stock, sender);
 	stock->await_ms = now + STOCK_AWAIT_MS;
@@ -218,7 +218,7 @@ cJSON *stock_put(struct cluster *cluster, const struct wire_peer *sender,
 			return NULL;
 		}
 		length += size;
-		giver_match(stock->giver, size);
+		chunk_sender_match(stock->chunk_sender, size);
 	}
 	/* What does not end at once is asked for again, without bytes. */
 	if (length == put->bytes)
@@ -231,12 +231,12 @@ cJSON *stock_put(struct cluster *cluster, const struct wire_peer *sender,
 cJSON *stock_get(struct cluster *cluster, const struct message_content_get *get,
 		 struct buffer *bytes, struct error *err)
 {
-	struct contents *contents = cluster->stock->contents;
+	struct blob_store *contents = cluster->stock->contents;
 	uint64_t length, left;
 	bool whole;
 	cJSON *body;
 
-	if (contents_look(contents, get->hash, &length, &whole, err) < 0)
+	if (blob_store_look(contents, get->hash, &length, &whole, err) < 0)
 		return NULL;
 	if (!whole || get->offset > length) {
 		error_set(err, ENOENT, "content %.12s: not here", get->hash);
@@ -246,8 +246,8 @@ cJSON *stock_get(struct cluster *cluster, const struct message_content_get *get,
 	if (left > STOCK_PIECE)
 		left = STOCK_PIECE;
 	if (buffer_reserve(bytes, left, err) < 0 ||
-	    (left && contents_read(contents, get->hash, get->offset,
-				   bytes->data, left, err) < 0))
+	    (left && blob_store_read(contents, get->hash, get->offset,
+				     bytes->data, left, err) < 0))
 		return NULL;
 	bytes->size = left;
 	body = cJSON_CreateObject();
@@ -393,7 +393,7 @@ void stock_want(struct cluster *cluster, struct node *node,
 	uint64_t bytes;
 	bool whole;
 
-	if (contents_look(stock->contents, want->hash, &bytes, &whole, &err) <
+	if (blob_store_look(stock->contents, want->hash, &bytes, &whole, &err) <
 	    0) {
 		if (!want->source)
 			refuse(node, want->hash, &err);
@@ -425,7 +425,8 @@ void stock_read(struct cluster *cluster, struct node *node,
 {
 	struct error err;
 
-	if (giver_read(cluster->stock->giver, node, read, &err) < 0)
+	if (chunk_sender_read(cluster->stock->chunk_sender, node, read, &err) <
+	    0)
 		wire_server_drop(node->peer, err.code, err.text);
 }
 
@@ -440,7 +441,7 @@ void stock_revoked(struct cluster *cluster, const char *name)
 void stock_gone(struct cluster *cluster, struct node *node)
 {
 	node->awaits[0] = 0;
-	giver_forget(cluster->stock->giver, node);
+	chunk_sender_forget(cluster->stock->chunk_sender, node);
 	swarm_gone(cluster->stock->swarm, node->name);
 }
 
@@ -452,7 +453,7 @@ int stock_keep_file(struct cluster *cluster, uint64_t job, const char *hash,
 	char user[CONTENT_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
-	return contents_keep(stock_contents(cluster), hash, user, err);
+	return blob_store_keep(stock_contents(cluster), hash, user, err);
 }
 
 int stock_keep_workspace(struct cluster *cluster, uint64_t sweep,
@@ -461,7 +462,7 @@ int stock_keep_workspace(struct cluster *cluster, uint64_t sweep,
 	char user[CONTENT_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
-	return contents_keep(stock_contents(cluster), hash, user, err);
+	return blob_store_keep(stock_contents(cluster), hash, user, err);
 }
 
 struct forgetting {
@@ -489,11 +490,11 @@ static int forget_files(const struct event_row *row, void *arg)
 			cJSON_GetObjectItemCaseSensitive(file, "content"));
 
 		if (rc == 0 && hash)
-			rc = contents_release(stock_contents(
-						      forgetting->cluster),
-					      hash, forgetting->user,
-					      forgetting->bytes,
-					      forgetting->err);
+			rc = blob_store_release(stock_contents(
+							forgetting->cluster),
+						hash, forgetting->user,
+						forgetting->bytes,
+						forgetting->err);
 	}
 	cJSON_Delete(data);
 	return rc;
@@ -526,8 +527,8 @@ void stock_note_gone(struct cluster *cluster, cJSON *files)
 		bool whole;
 
 		if (!hash ||
-		    contents_look(stock_contents(cluster), hash, &bytes, &whole,
-				  NULL) < 0 ||
+		    blob_store_look(stock_contents(cluster), hash, &bytes,
+				    &whole, NULL) < 0 ||
 		    whole)
 			continue;
 		cJSON_ReplaceItemInObjectCaseSensitive(file, "content",
@@ -550,7 +551,7 @@ static bool is_over(struct cluster *cluster, uint64_t sweep)
 	return true;
 }
 
-/* contents_user_fn */
+/* blob_store_user_fn */
 static void release_old(void *arg, const char *hash, const char *user,
 			int64_t used_ms)
 {
@@ -563,8 +564,8 @@ static void release_old(void *arg, const char *hash, const char *user,
 	    clock_wall_ms() - used_ms < STOCK_OVER_MS ||
 	    !is_over(cluster, strtoull(user + prefix, NULL, 10)))
 		return;
-	if (contents_release(stock_contents(cluster), hash, user, &bytes,
-			     &err) < 0)
+	if (blob_store_release(stock_contents(cluster), hash, user, &bytes,
+			       &err) < 0)
 		log_warning("%s", err.text);
 	else
 		log_info("content=%.12s the workspace of %s is removed: "
@@ -577,8 +578,8 @@ static void release_some(struct cluster *cluster)
 {
 	struct stock *stock = cluster->stock;
 	struct error err;
-	int rc = contents_users(stock->contents, USERS_STEP, release_old,
-				cluster, &err);
+	int rc = blob_store_users(stock->contents, USERS_STEP, release_old,
+				  cluster, &err);
 
 	if (rc < 0)
 		log_warning("%s", err.text);
@@ -602,7 +603,7 @@ void stock_tick(struct cluster *cluster)
 		return;
 	stock->cleaned_ms = now;
 	stock->releasing = true;
-	if (contents_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
+	if (blob_store_clean(stock->contents, STOCK_AGE_MS, &bytes, &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
 		log_info("contents: %" PRIu64 " unused bytes removed", bytes);

@@ -14,7 +14,7 @@
 #define CONTROLLER_CONTENT_STOCK_H
 
 #include "controller/cluster/cluster.h"
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 
 /* So many failures in a row: a node that gives is out of reach of others until
  * its agent starts anew, one that takes gets all from the controller for
@@ -35,10 +35,10 @@
 int stock_open(struct cluster *cluster, const char *folder, struct error *err);
 void stock_close(struct cluster *cluster);
 
-struct contents *stock_contents(const struct cluster *cluster);
+struct blob_store *stock_contents(const struct cluster *cluster);
 
 /* Keep a collected file for its job; a workspace for its sweep, from now on.
- * contents_sync() follows.
+ * blob_store_sync() follows.
  */
 int stock_keep_file(struct cluster *cluster, uint64_t job, const char *hash,
 		    struct error *err);

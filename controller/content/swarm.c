@@ -2,8 +2,8 @@
  */
 #include "controller/content/swarm.h"
 
-#include "protocol/content/contents.h"
-#include "protocol/key.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/wire/key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,14 +165,15 @@ static bool fed_by(const struct member *other, const struct member *node)
 	return false;
 }
 
-static bool may_give(const struct spread *spread, const struct member *giver,
-		     const struct member *to)
+static bool may_give(const struct spread *spread,
+		     const struct member *chunk_sender, const struct member *to)
 {
-	bool whole = giver->length == spread->bytes;
+	bool whole = chunk_sender->length == spread->bytes;
 
-	return giver->length >= to->length && (whole || giver->asking) &&
-	       giver->children < (whole ? 2 : 1) &&
-	       !has_failed(to, giver->node) && !fed_by(giver, to);
+	return chunk_sender->length >= to->length &&
+	       (whole || chunk_sender->asking) &&
+	       chunk_sender->children < (whole ? 2 : 1) &&
+	       !has_failed(to, chunk_sender->node) && !fed_by(chunk_sender, to);
 }
 
 static struct member *choose(const struct spread *spread,

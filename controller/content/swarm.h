@@ -10,8 +10,8 @@
 #ifndef CONTROLLER_CONTENT_SWARM_H
 #define CONTROLLER_CONTENT_SWARM_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stdbool.h>
 #include <stdint.h>

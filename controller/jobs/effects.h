@@ -12,7 +12,7 @@
 #ifndef CONTROLLER_JOBS_EFFECTS_H
 #define CONTROLLER_JOBS_EFFECTS_H
 
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include "controller/cluster/pin.h"
 #include "controller/cluster/repeat.h"
 #include "controller/store/store.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "controller/report/row.h"
 #include "controller/results/series.h"
 #include "controller/results/student.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <math.h>
 #include <stdio.h>

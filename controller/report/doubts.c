@@ -4,7 +4,7 @@
 #include "controller/report/doubts.h"
 
 #include "controller/report/row.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <math.h>
 #include <stdarg.h>

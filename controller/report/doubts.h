@@ -21,7 +21,7 @@
 #ifndef CONTROLLER_REPORT_DOUBTS_H
 #define CONTROLLER_REPORT_DOUBTS_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_REPORT_FOLD_H
 #define CONTROLLER_REPORT_FOLD_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

@@ -21,8 +21,8 @@
 #define CONTROLLER_REPORT_REFERENCE_H
 
 #include "controller/report/phrases.h"
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
  *	 "values": {...},		the matrix values
  *	 "follows": "step=train",	words of the cells that it goes after,
  *					or null
- *	 "setup": {...},		measure_spec (protocol/spec.h),
+ *	 "setup": {...},		measure_spec (protocol/message/spec.h),
  *					"vendor" and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name
  *	 "failure": "exit",		enum failure by name, or null
@@ -41,8 +41,8 @@
 #ifndef CONTROLLER_REPORT_REPORT_H
 #define CONTROLLER_REPORT_REPORT_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

@@ -5,8 +5,8 @@
 #ifndef CONTROLLER_REPORT_ROW_H
 #define CONTROLLER_REPORT_ROW_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

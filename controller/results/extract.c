@@ -4,7 +4,7 @@
 
 #include "controller/results/listen.h"
 #include "controller/results/steps.h"
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* files.c - the output of a job by stream: which there are, and of which file.
  */
 #include "controller/server/files.h"
-#include "protocol/followed.h"
+#include "protocol/message/stream_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +32,16 @@ static cJSON *add(struct listing *listing, const char *stream, uint64_t bytes)
 	return item;
 }
 
-/* followed_line_fn */
+/* stream_index_line_fn */
 static void add_file(void *arg, const char *line, size_t size)
 {
 	struct listing *listing = arg;
-	owned(followed_clear) struct followed file = { 0 };
+	owned(stream_index_clear) struct stream_index file = { 0 };
 	uint64_t bytes = 0;
 	cJSON *item;
 
 	if (listing->count >= FILES_MAX ||
-	    followed_parse(line, size, listing->node, &file, NULL) < 0 ||
+	    stream_index_parse(line, size, listing->node, &file, NULL) < 0 ||
 	    !file.path)
 		return;
 	logstore_length(listing->cluster->logs, listing->job, listing->attempt,
@@ -60,7 +60,7 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 	uint64_t start = 0;
 	size_t got = 0;
 
-	if (!followed_is_index(stream) || listing->count >= FILES_MAX)
+	if (!stream_index_is_index(stream) || listing->count >= FILES_MAX)
 		return 0;
 	text = malloc(INDEX_BYTES);
 	if (!text || logstore_read(listing->cluster->logs, listing->job,
@@ -68,7 +68,7 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 				   INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);
-	followed_lines(text, got, add_file, listing);
+	stream_index_lines(text, got, add_file, listing);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #include "controller/server/forget.h"
 #include "controller/cluster/job.h"
 #include "controller/content/stock.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include <inttypes.h>
 

@@ -9,8 +9,8 @@
 #include "controller/content/stock.h"
 #include "controller/server/describe.h"
 #include "controller/sweep/sweep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -328,8 +328,8 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 		const struct submit_workspace *item = &message->workspaces[i];
 
 		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
-		    contents_look(stock_contents(cluster), item->content,
-				  &bytes, &whole, err) < 0)
+		    blob_store_look(stock_contents(cluster), item->content,
+				    &bytes, &whole, err) < 0)
 			return -1;
 		if (!whole)
 			return error_set(err, ENOENT,
@@ -357,7 +357,7 @@ static int keep_workspaces(struct cluster *cluster, uint64_t sweep,
 					 message->workspaces[i].content,
 					 err) < 0)
 			return -1;
-	return contents_sync(stock_contents(cluster), err);
+	return blob_store_sync(stock_contents(cluster), err);
 }
 
 /* Nothing of a sweep that was refused stays: no row, no job that could run. */

@@ -12,9 +12,9 @@
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
 #include "controller/server/upkeep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "controller/cluster/job.h"
 #include "controller/content/stock.h"
 #include "controller/server/forget.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -24,8 +24,8 @@
 int upkeep_open(struct cluster *cluster, const char *state, struct error *err);
 void upkeep_close(struct cluster *cluster);
 
-/* Fills the body of the reply (protocol/message.h), or sets *err. Takes some
- * milliseconds: who asks goes on until there is no more.
+/* Fills the body of the reply (protocol/message/message.h), or sets *err. Takes
+ * some milliseconds: who asks goes on until there is no more.
  */
 int upkeep_order(struct cluster *cluster, const struct message_gc *message,
 		 cJSON *body, struct error *err);

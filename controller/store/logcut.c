@@ -3,8 +3,8 @@
  */
 #include "controller/store/logcut.h"
 
-#include "protocol/codec.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/message/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #ifndef CONTROLLER_STORE_LOGCUT_H
 #define CONTROLLER_STORE_LOGCUT_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 
 #include "controller/store/logcut.h"
 #include "controller/store/logtimes.h"
-#include "protocol/file.h"
-#include "protocol/followed.h"
+#include "protocol/base/file.h"
+#include "protocol/message/stream_index.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -682,7 +682,7 @@ int logstore_shorten(struct logstore *store, uint64_t job, uint32_t attempt,
 	if (keep > LOGSTORE_KEEP_MAX)
 		keep = LOGSTORE_KEEP_MAX;
 	for (size_t i = 0; rc == 0 && i < names.count; i++) {
-		if (followed_is_index(names.items[i]))
+		if (stream_index_is_index(names.items[i]))
 			continue; /* it names the others */
 		rc = shorten(store, job, attempt, names.items[i], keep,
 			     until_ms, freed, err);

@@ -19,8 +19,8 @@
 #define CONTROLLER_STORE_LOGSTORE_H
 
 #include "controller/store/logcut.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stddef.h>
 #include <stdint.h>

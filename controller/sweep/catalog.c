@@ -5,8 +5,8 @@
 
 #include "controller/results/formula.h"
 #include "controller/sweep/shelf.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 #include "protocol/hardware/profile.h"
 
 #include <dirent.h>

@@ -38,7 +38,7 @@
 #ifndef CONTROLLER_SWEEP_CATALOG_H
 #define CONTROLLER_SWEEP_CATALOG_H
 
-#include "protocol/document.h"
+#include "protocol/yaml/document.h"
 
 struct catalog;
 struct profile; /* protocol/hardware/profile.h */

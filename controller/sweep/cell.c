@@ -4,10 +4,10 @@
 
 #include "controller/sweep/container.h"
 #include "controller/sweep/key.h"
-#include "controller/sweep/order.h"
-#include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
+#include "controller/sweep/order.h"
 #include "controller/sweep/workspace.h"
+#include "controller/sweep/yardstick.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "controller/sweep/keys.h"
 #include "controller/sweep/layer.h"
 #include "controller/sweep/shape.h"
-#include "protocol/spec.h"
+#include "protocol/message/spec.h"
 
 #define CELL_REASON_BYTES 480
 

@@ -4,7 +4,7 @@
 
 #include "controller/sweep/fill.h"
 #include "controller/sweep/workspace.h"
-#include "protocol/content/pattern.h"
+#include "protocol/blob/pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>

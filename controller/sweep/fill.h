@@ -9,8 +9,8 @@
 #ifndef CONTROLLER_SWEEP_FILL_H
 #define CONTROLLER_SWEEP_FILL_H
 
-#include "protocol/buffer.h"
-#include "protocol/value.h"
+#include "protocol/base/buffer.h"
+#include "protocol/yaml/value.h"
 
 #define FILL_NAME_MAX 240 /* bytes in a name */
 

@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_SWEEP_LAYER_H
 #define CONTROLLER_SWEEP_LAYER_H
 
-#include "protocol/document.h"
+#include "protocol/yaml/document.h"
 
 #define PATHS_MAX 4096 /* different paths in a sweep */
 #define PATH_BYTES 240 /* in one path */

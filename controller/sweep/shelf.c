@@ -3,7 +3,7 @@
 #include "controller/sweep/shelf.h"
 
 #include "controller/sweep/spelling.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef CONTROLLER_SWEEP_SHELF_H
 #define CONTROLLER_SWEEP_SHELF_H
 
-#include "protocol/value.h"
+#include "protocol/yaml/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>

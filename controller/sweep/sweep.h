@@ -42,9 +42,9 @@
 #define CONTROLLER_SWEEP_SWEEP_H
 
 #include "controller/sweep/catalog.h"
-#include "protocol/content/ignore.h"
 #include "controller/sweep/flagperf/flagperf.h"
-#include "protocol/spec.h"
+#include "protocol/blob/ignore.h"
+#include "protocol/message/spec.h"
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
 #define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
@@ -124,7 +124,7 @@ const char *sweep_workspace(const struct sweep *sweep, size_t index);
 int sweep_workspace_ignore(const struct sweep *sweep, size_t index,
 			   struct ignore *ignore, struct error *err);
 
-/* What such a folder holds, as a content (protocol/content/contents.h). Specs
+/* What such a folder holds, as a content (protocol/blob/blob_store.h). Specs
  * and keys made before name the path instead. A path of no workspace changes
  * nothing.
  */

@@ -3,7 +3,7 @@
 #include "controller/sweep/words.h"
 
 #include "controller/sweep/sweep.h"
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <string.h>
 

@@ -12,9 +12,9 @@
  * controller, so the controller's own CPU time per job is told too.
  */
 #include "agent/agent.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"

@@ -9,7 +9,7 @@
  * remove. All on the host's network, the engine's default log driver.
  */
 #include "agent/engine/http.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"

@@ -6,7 +6,7 @@
  * What should not grow with the queue is told per job.
  */
 #include "controller/cluster/scheduler.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * in the current one, or where $REGATTA_IMAGES says.
  */
 #include "controller/cli/plan/forecast.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 
 #include <stdio.h>

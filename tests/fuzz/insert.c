@@ -2,8 +2,8 @@
  * comes out lies below the folder, and is a file, a folder or a link.
  */
 #include "agent/content/insert.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -48,7 +48,7 @@ static void check(const struct buffer *tar)
 	archive_read_free(in);
 }
 
-static void insert(struct contents *contents, const char *hash)
+static void insert(struct blob_store *contents, const char *hash)
 {
 	owned(insert_free) struct insert *insert = NULL;
 	owned(buffer_clear) struct buffer tar;
@@ -70,12 +70,12 @@ static void insert(struct contents *contents, const char *hash)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char top[] = "/dev/shm/insert-fuzz-XXXXXX";
-	owned(contents_free) struct contents *contents = NULL;
+	owned(blob_store_free) struct blob_store *contents = NULL;
 	char hash[CONTENT_HASH_SIZE];
 	struct incoming *incoming;
 
 	must(mkdtemp(top));
-	contents = contents_new(top, NULL);
+	contents = blob_store_new(top, NULL);
 	must(contents);
 	incoming = incoming_new(contents, NULL, size + 1, NULL);
 	must(incoming && incoming_write(incoming, data, size, NULL) == 0);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		;
 	incoming_free(incoming);
 	insert(contents, hash);
-	contents_free(take(contents));
+	blob_store_free(take(contents));
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* policy.c - any bytes as a node's policy: read and applied, or refused.
  */
 #include "agent/policy/judge.h"
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
 #include <stdint.h>
 #include <stdlib.h>

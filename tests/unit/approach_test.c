@@ -5,7 +5,7 @@
 
 #include "agent/engine/image.h"
 #include "agent/policy/guard.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

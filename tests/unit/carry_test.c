@@ -5,8 +5,8 @@
 #include "controller/cluster/node.h"
 #include "controller/content/order.h"
 #include "controller/effects.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "agent/images/choice.h"
 
 #include "agent/images/survey.h"
-#include "protocol/floor.h"
+#include "protocol/config/free_space.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -187,27 +187,27 @@ static void test_find(struct survey *survey)
 
 static void test_sizes(void)
 {
-	struct floor floor = { 0 };
+	struct free_space floor = { 0 };
 	struct error err;
 
 	ok(choice_add(UINT64_MAX - 1, 5) == UINT64_MAX,
 	   "sums of hostile sizes end at the largest number");
 	ok(choice_add(2, 3) == 5, "others are sums");
-	ok(floor_parse("50GiB", &floor, &err) == 0 &&
+	ok(free_space_parse("50GiB", &floor, &err) == 0 &&
 		   floor.bytes == UINT64_C(50) << 30 && !floor.percent,
 	   "a floor in bytes");
-	ok(floor_on(&floor, UINT64_MAX) == UINT64_C(50) << 30, "is that");
-	ok(floor_parse("20%", &floor, &err) == 0 && !floor.bytes &&
+	ok(free_space_on(&floor, UINT64_MAX) == UINT64_C(50) << 30, "is that");
+	ok(free_space_parse("20%", &floor, &err) == 0 && !floor.bytes &&
 		   floor.percent == 20,
 	   "a floor as a share");
-	ok(floor_on(&floor, 1000) == 200, "is one of the disk");
-	ok(floor_on(&floor, UINT64_MAX) == UINT64_MAX / 100 * 20,
+	ok(free_space_on(&floor, 1000) == 200, "is one of the disk");
+	ok(free_space_on(&floor, UINT64_MAX) == UINT64_MAX / 100 * 20,
 	   "of whatever size");
 	for (size_t i = 0; i < 6; i++) {
 		static const char *const wrong[] = { "101%", "0%",    "-1",
 						     "much", "99.9%", "" };
 
-		ok(floor_parse(wrong[i], &floor, &err) < 0 &&
+		ok(free_space_parse(wrong[i], &floor, &err) < 0 &&
 			   err.code == EINVAL,
 		   "'%s' is no floor: %s", wrong[i], err.text);
 	}

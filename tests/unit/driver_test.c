@@ -3,8 +3,8 @@
 #include "agent/agent.h"
 #include "agent/engine/driver.h"
 #include "agent/engine/engine.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include "tests/tap.h"
 

@@ -2,8 +2,8 @@
  */
 #include "agent/engine/engine.h"
 
-#include "protocol/registry/reference.h"
 #include "agent/engine/stream.h"
+#include "protocol/registry/reference.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 

@@ -2,7 +2,7 @@
  */
 #include "agent/devices/facts.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "controller/cli/plan/fleet.h"
 #include "controller/cli/plan/forecast.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

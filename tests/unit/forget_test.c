@@ -1,7 +1,7 @@
 /* forget_test.c - what the store forgets, and what it must not.
  */
 #include "controller/store/store.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

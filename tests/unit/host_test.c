@@ -1,7 +1,7 @@
 /* host_test.c - rates follow from counters, also where these wrap.
  */
 #include "agent/devices/host.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include "tests/tap.h"
 

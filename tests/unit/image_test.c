@@ -4,7 +4,7 @@
 
 #include "agent/engine/progress.h"
 #include "agent/engine/rate.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 

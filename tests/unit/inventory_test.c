@@ -1,9 +1,9 @@
 /* inventory_test.c - a node's devices come, go, and keep their numbers.
  */
-#include "agent/devices/inventory.h"
 #include "agent/devices/allot.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "agent/devices/inventory.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 
@@ -317,7 +317,7 @@ static void bad_profiles(void)
 static void allotted(void)
 {
 	owned(machine_clear) struct machine machine;
-	struct engine_abilities abilities = { 0 };
+	struct engine_features abilities = { 0 };
 	struct allot_source source;
 	struct task_spec spec = { .job = 7,
 				  .nodes = 1,

@@ -3,8 +3,8 @@
  */
 #include "agent/policy/judge.h"
 #include "controller/sweep/sweep.h"
-#include "protocol/container.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/hardware/container.h"
 #include "tests/tap.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* judge_test.c - each rule of a policy refuses what it should, and no more.
  */
 #include "agent/policy/judge.h"
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
 #include "tests/tap.h"
 

@@ -2,7 +2,7 @@
  */
 #include "agent/images/layers.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -22,7 +22,7 @@ struct world {
 	sd_event *loop;
 	struct fake_engine *fake;
 	struct engine *engine;
-	struct contents *contents;
+	struct blob_store *contents;
 	const char *images[4]; /* RootFS.Layers of each, as JSON */
 	int done;
 	char spare[400]; /* first letters */
@@ -87,17 +87,17 @@ static char *config(struct world *world, const char *layers)
 static const char *spare(struct world *world, const char *one,
 			 const char *other)
 {
-	struct recipe_entry entries[] = {
+	struct image_bundle_entry entries[] = {
 		{ (char *)"a", (char *)A, 1, NULL },
 		{ (char *)"b", (char *)B, 1, NULL },
 		{ (char *)"l", NULL, 0, (char *)"a" },
 		{ (char *)"c", (char *)C, 1, NULL },
 	};
-	struct recipe_image images[2] = { { config(world, one), { 0 } } };
-	struct recipe recipe = { .images = images,
-				 .images_count = 1,
-				 .entries = entries,
-				 .entries_count = 4 };
+	struct image_bundle_image images[2] = { { config(world, one), { 0 } } };
+	struct image_bundle recipe = { .images = images,
+				       .images_count = 1,
+				       .entries = entries,
+				       .entries_count = 4 };
 	struct error err;
 
 	if (other)
@@ -147,9 +147,9 @@ static void tests(struct world *world)
 
 static void given_up(struct world *world)
 {
-	struct recipe_entry entry = { (char *)"a", (char *)A, 1, NULL };
-	struct recipe_image image = { config(world, LIST(L(A))), { 0 } };
-	struct recipe recipe = { &image, 1, &entry, 1 };
+	struct image_bundle_entry entry = { (char *)"a", (char *)A, 1, NULL };
+	struct image_bundle_image image = { config(world, LIST(L(A))), { 0 } };
+	struct image_bundle recipe = { &image, 1, &entry, 1 };
 	struct layers_call *call = layers_begin(world->engine, world->contents,
 						&recipe, on_done, world, NULL);
 
@@ -170,7 +170,7 @@ int main(void)
 	if (!mkdtemp(top) || sodium_init() < 0)
 		return 1;
 	sd_event_new(&world.loop);
-	world.contents = contents_new(top, NULL);
+	world.contents = blob_store_new(top, NULL);
 	snprintf(path, sizeof(path), "%s/socket", top);
 	snprintf(host, sizeof(host), "unix://%s", path);
 	world.fake = fake_engine_new(world.loop, path, script, &world);
@@ -179,7 +179,7 @@ int main(void)
 	given_up(&world);
 	engine_free(world.engine);
 	fake_engine_free(world.fake);
-	contents_free(world.contents);
+	blob_store_free(world.contents);
 	sd_event_unref(world.loop);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();

@@ -1,7 +1,7 @@
 /* logcut_test.c - what is cut out of a log, its ends, and crashes in between.
  */
 #include "controller/store/logstore.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  */
 #include "controller/cluster/logins.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
 #include "tests/tap.h"

@@ -2,7 +2,7 @@
  */
 #include "controller/store/logstore.h"
 #include "controller/store/logtimes.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
 #include "controller/content/stock.h"
 #include "controller/effects.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

@@ -2,9 +2,9 @@
  */
 #include "agent/tasks/preflight.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 
@@ -210,7 +210,7 @@ struct bed {
 	struct lab lab;
 	sd_event *loop;
 	struct inventory *inventory;
-	struct engine_abilities abilities;
+	struct engine_features abilities;
 	struct allot_source allot;
 	struct preflight_room room;
 	int64_t ahead_ms;

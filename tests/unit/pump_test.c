@@ -2,8 +2,8 @@
  */
 #include "agent/tasks/pump.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

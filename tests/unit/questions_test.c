@@ -4,7 +4,7 @@
 
 #include "controller/cluster/node.h"
 #include "controller/effects.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

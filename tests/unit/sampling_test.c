@@ -3,7 +3,7 @@
 #include "controller/cluster/sampling.h"
 
 #include "controller/effects.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

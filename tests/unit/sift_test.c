@@ -2,8 +2,8 @@
  */
 #include "agent/content/sift.h"
 
-#include "protocol/buffer.h"
-#include "protocol/content/pattern.h"
+#include "protocol/base/buffer.h"
+#include "protocol/blob/pattern.h"
 #include "tests/tap.h"
 
 #include <archive.h>

@@ -3,7 +3,7 @@
 #include "agent/tasks/spool.h"
 
 #include "agent/init/init.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "controller/cluster/node.h"
 #include "controller/effects.h"
-#include "protocol/digest.h"
+#include "protocol/base/digest.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 

@@ -2,9 +2,9 @@
  */
 #include "agent/devices/strangers.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 #include "tests/unit/hardware_lab.h"

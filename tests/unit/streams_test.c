@@ -2,7 +2,7 @@
  */
 #include "agent/tasks/streams.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -143,13 +143,13 @@ static void test_adopted(void)
 	       0, "a task that was there has what the index says");
 	is(listed(&bed), "rank-6:0 rank-7:100 samples-3:0 node-3:37 node-3.a:3",
 	   "and no stream is longer than the limit");
-	for (int i = 0; i < 2 * FOLLOWED_MAX; i++) {
+	for (int i = 0; i < 2 * STREAM_INDEX_MAX; i++) {
 		snprintf(line, sizeof(line),
 			 "{\"stream\": \"node-3.f%d\", \"path\": \"/f\"}\n", i);
 		put(&bed, "node-3", line);
 	}
 	streams_look(&bed.streams);
-	ok(bed.streams.count <= INIT_PROCESSES_MAX + 3 + FOLLOWED_MAX,
+	ok(bed.streams.count <= INIT_PROCESSES_MAX + 3 + STREAM_INDEX_MAX,
 	   "there are never more streams than there may be: %zu",
 	   bed.streams.count);
 	bed_clear(&bed);

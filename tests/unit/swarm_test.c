@@ -2,7 +2,7 @@
  */
 #include "controller/content/swarm.h"
 
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 #include "tests/tap.h"
 
 static const char hash[CONTENT_HASH_SIZE] = "a";

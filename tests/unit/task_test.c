@@ -3,11 +3,11 @@
  */
 #include "agent/tasks/task.h"
 
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -43,7 +43,7 @@ struct world {
 	struct pump *pump;
 	struct task_room room;
 	struct inventory *inventory;
-	struct engine_abilities abilities;
+	struct engine_features abilities;
 	struct allot_source allot;
 	struct task *task;
 	char cluster[16];

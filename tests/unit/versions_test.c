@@ -3,8 +3,8 @@
  */
 #include "agent/devices/versions.h"
 
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 

@@ -1,8 +1,8 @@
 /* yardstick_test.c - published tables, computed again from the data files.
  */
 #include "controller/sweep/yardstick.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

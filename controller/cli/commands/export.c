@@ -16,8 +16,8 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/catalog.h"
 #include "controller/sweep/flagperf/names.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

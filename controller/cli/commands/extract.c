@@ -7,7 +7,7 @@
 #include "controller/results/document/document.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <limits.h>

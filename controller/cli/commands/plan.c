@@ -8,7 +8,7 @@
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
 #include "controller/sweep/plan.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "controller/report/row.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "controller/cli/json.h"
 #include "controller/cli/settings.h"
 #include "controller/cli/tool_here.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 #include "protocol/hardware/profile.h"
-#include "protocol/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/recompute.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

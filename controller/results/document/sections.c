@@ -3,7 +3,7 @@
 #include "controller/results/document/sections.h"
 
 #include "controller/results/listen.h"
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef CONTROLLER_SWEEP_FLAGPERF_NAMES_H
 #define CONTROLLER_SWEEP_FLAGPERF_NAMES_H
 
-#include "protocol/buffer.h"
-#include "protocol/value.h"
+#include "protocol/base/buffer.h"
+#include "protocol/yaml/value.h"
 
 #define NAMES_MAX 64 /* names */
 
