@@ -1,8 +1,8 @@
 /* main.c - regatta-agent: settings to configuration, then the loop.
  */
 #include "agent/agent.h"
-#include "agent/devices/cpulist.h"
-#include "agent/engine/engine.h"
+#include "agent/devices/cpu_list.h"
+#include "agent/docker/engine.h"
 #include "agent/join.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -27,13 +27,13 @@ struct program {
 	char folders[5][PATH_MAX]; /* of the roots */
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
-	struct guard *guard;
+	struct node_policy *node_policy;
 };
 
 static void program_clear(struct program *program)
 {
-	guard_free(program->guard);
-	program->guard = NULL;
+	node_policy_free(program->node_policy);
+	program->node_policy = NULL;
 }
 OWNED_VALUE(struct program, program_clear)
 
@@ -98,10 +98,11 @@ static int find_policy(struct program *program, struct error *err)
 	const char *path = program->settings.policy;
 	bool optional = !strcmp(path, REGATTA_ETC "/policy.yaml");
 
-	program->guard = guard_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
-				   optional, err);
-	program->config.guard = program->guard;
-	return program->guard ? 0 : -1;
+	program->node_policy =
+		node_policy_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
+				optional, err);
+	program->config.node_policy = program->node_policy;
+	return program->node_policy ? 0 : -1;
 }
 
 /* The agent, and what it starts, stays off the other processors. */
@@ -214,11 +215,11 @@ static void reload(void *arg)
 		log_error("settings stay as they are: %s", err.text);
 	else
 		adopt(program, &settings);
-	if (guard_reload(program->guard, &err) < 0)
+	if (node_policy_reload(program->node_policy, &err) < 0)
 		log_error("policy stays as it is: %s", err.text);
 	else
 		log_info("settings read again, policy=%s",
-			 guard_name(program->guard));
+			 node_policy_name(program->node_policy));
 }
 
 /* The certificates of a tcp:// engine; as docker has them where nothing says
@@ -250,7 +251,7 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
 	log_info("node=%s policy=%s", program->config.key.name,
-		 guard_name(program->guard));
+		 node_policy_name(program->node_policy));
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)

@@ -2,7 +2,7 @@
  */
 #include "agent/registry/approach.h"
 
-#include "agent/policy/guard.h"
+#include "agent/policy/node_policy.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/registry/reference.h"
@@ -92,9 +92,10 @@ static void ask_who(struct approach *approach)
 
 static int judge(struct approach *approach, const char *host, struct error *err)
 {
-	const struct guard *guard = approach->registries->guard;
+	const struct node_policy *node_policy =
+		approach->registries->node_policy;
 
-	return guard ? guard_insecure(guard, host, err) : 0;
+	return node_policy ? node_policy_insecure(node_policy, host, err) : 0;
 }
 
 static void judged(struct approach *approach, bool plain)

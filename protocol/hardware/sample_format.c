@@ -133,7 +133,8 @@ int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 }
 
 int sample_format_put_host(struct buffer *out, int64_t time_ms,
-			   const struct host_sample *sample, struct error *err)
+			   const struct host_usage_sample *sample,
+			   struct error *err)
 {
 	size_t size = out->size, from;
 

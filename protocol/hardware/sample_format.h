@@ -55,7 +55,7 @@ enum host_reading {
 /* "cpu_pct" ...; NULL when out of range. */
 const char *host_reading_name(enum host_reading reading);
 
-struct host_sample {
+struct host_usage_sample {
 	double value[HOST_READINGS];
 	unsigned has; /* bit 1 << HOST_... */
 };
@@ -94,7 +94,8 @@ int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 			      const struct device_sample *const *rows,
 			      size_t count, struct error *err);
 int sample_format_put_host(struct buffer *out, int64_t time_ms,
-			   const struct host_sample *sample, struct error *err);
+			   const struct host_usage_sample *sample,
+			   struct error *err);
 /* Cut to SAMPLE_FORMAT_TEXT_MAX, and printable. */
 int sample_format_put_error(struct buffer *out, int64_t time_ms,
 			    const char *text, struct error *err);
@@ -119,7 +120,7 @@ struct sample_format_line {
 	struct sample_format_head head;
 	struct sample_format_point *points;
 	size_t count;
-	struct host_sample host;
+	struct host_usage_sample host;
 	char *text;
 };
 void sample_format_line_clear(struct sample_format_line *line);

@@ -1,9 +1,9 @@
 /* fetch_test.c - contents between agents, over real channels, without a
  * controller: the test says what it would say.
  */
-#include "agent/content/fetch.h"
+#include "agent/blobs/fetch.h"
 
-#include "agent/content/insert.h"
+#include "agent/blobs/workspace_upload.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "tests/tap.h"
@@ -356,14 +356,14 @@ static void describe(const struct buffer *tar, struct buffer *out)
 static int insert_all(struct blob_store *contents, const char *hash, bool open,
 		      struct buffer *out, struct error *err)
 {
-	owned(insert_free) struct insert *insert =
-		insert_new(contents, hash, "/srv//space/", open, err);
+	owned(workspace_upload_free) struct workspace_upload *insert =
+		workspace_upload_new(contents, hash, "/srv//space/", open, err);
 	char bytes[1000];
 	ssize_t got = -1;
 
 	buffer_clear(out);
-	while (insert &&
-	       (got = insert_read(insert, bytes, sizeof(bytes), err)) > 0)
+	while (insert && (got = workspace_upload_read(insert, bytes,
+						      sizeof(bytes), err)) > 0)
 		buffer_append(out, bytes, (size_t)got, NULL);
 	return (int)got;
 }

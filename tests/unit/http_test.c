@@ -1,6 +1,6 @@
 /* http_test.c - HTTP by libcurl on the loop, against a scripted server.
  */
-#include "agent/engine/http.h"
+#include "agent/docker/http.h"
 
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"

@@ -1,7 +1,7 @@
 /* monitor_test.c - tools are sampled beside tasks, whatever tools do.
  */
-#include "agent/devices/cpulist.h"
-#include "agent/devices/monitor.h"
+#include "agent/devices/cpu_list.h"
+#include "agent/metrics/monitor.h"
 #include "controller/results/usage.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/sample_format.h"

@@ -192,8 +192,8 @@ static void gaps(void)
 static void hosts(void)
 {
 	owned(buffer_clear) struct buffer text;
-	struct host_sample host = { .has = 1U << HOST_CPU_PCT |
-					   1U << HOST_POWER_W };
+	struct host_usage_sample host = { .has = 1U << HOST_CPU_PCT |
+						 1U << HOST_POWER_W };
 	const struct usage *usage;
 	const cJSON *first;
 	cJSON *summary, *curves;

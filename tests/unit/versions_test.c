@@ -1,7 +1,7 @@
 /* versions_test.c - which driver and software a node has, by the profile's
  * rules: the first that tells counts, and none of them can stop the agent.
  */
-#include "agent/devices/versions.h"
+#include "agent/metrics/versions.h"
 
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"
