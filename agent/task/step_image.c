@@ -52,7 +52,8 @@ static void tell_pin(struct task *task, const char *pin)
 }
 
 /* A built one is what it was built from, one of a registry its digest. */
-static const char *pin_of(const struct task *task, const struct image *image)
+static const char *image_digest_of(const struct task *task,
+				   const struct image *image)
 {
 	struct reference asked, found;
 
@@ -137,7 +138,7 @@ static void image_done(void *arg, const struct error *err,
 		image_failed(task, err);
 		return;
 	}
-	pin = pin_of(task, image);
+	pin = image_digest_of(task, image);
 	if (check_pin(task, pin, image, &wrong) < 0) {
 		step_fail(task, FAILURE_PREFLIGHT, &wrong);
 	} else if (keep_image(task, image) < 0) {

@@ -52,7 +52,7 @@ struct job_effects {
 	int (*record)(void *arg, const struct event_row *event,
 		      const struct job_row *state, struct error *err);
 
-	/* Output, as logstore.h says. */
+	/* Output, as log_store.h says. */
 	int (*log_append)(void *arg, const struct message_log *log,
 			  const void *data, size_t size, uint64_t *length,
 			  struct error *err);

@@ -23,7 +23,8 @@
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
  *	   ...},			further members only in JSON
- *	 "repeats": {...}, "doubts": [...]}	doubts.h, where they are there
+ *	 "repeats": {...}, "doubts": [...]}	anomalies.h, where they are
+ *there
  *
  * where a sweep names a baseline, its "alignment" (compare.h), and, for a page
  * with curves, what was measured over time (chart.h has the

@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_SERVER_ADMIN_H
 #define CONTROLLER_SERVER_ADMIN_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 int admin_revoke(struct cluster *cluster, const char *by,
 		 const struct message_revoke *message, cJSON *body,

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_SERVER_LOGREAD_H
 #define CONTROLLER_SERVER_LOGREAD_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define LOGREAD_BYTES (256 << 10) /* in one answer */
 

@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_SERVER_ORDERS_H
 #define CONTROLLER_SERVER_ORDERS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define ORDER_JOBS_MAX 100000       /* in one sweep */
 #define ORDER_BYTES_MAX (160 << 20) /* of the specs of one sweep */

@@ -5,7 +5,7 @@
  * The scheduler alone, in processor time: no processes, no network, no disk.
  * What should not grow with the queue is told per job.
  */
-#include "controller/cluster/scheduler.h"
+#include "controller/scheduler/scheduler.h"
 #include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 

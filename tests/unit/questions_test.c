@@ -2,8 +2,8 @@
  */
 #include "controller/server/questions.h"
 
-#include "controller/cluster/node.h"
 #include "controller/effects.h"
+#include "controller/nodes/node.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 

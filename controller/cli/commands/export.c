@@ -105,7 +105,7 @@ static void scan_results(struct copy *copy, const char *piece, size_t size)
 	}
 }
 
-/* pieces_fn */
+/* file_reader_fn */
 static int take_piece(const void *piece, size_t size, void *arg,
 		      struct error *err)
 {

@@ -221,7 +221,7 @@ static int take_devices(struct monitors *monitors,
 
 /* The stream. */
 
-/* pieces_fn */
+/* file_reader_fn */
 static int take_samples(const void *piece, size_t size, void *arg,
 			struct error *err)
 {

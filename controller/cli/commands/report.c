@@ -3,7 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
-#include "controller/report/phrases.h"
+#include "controller/report/translations.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
+#include "controller/cli/local_tool.h"
 #include "controller/cli/render.h"
-#include "controller/cli/tool_here.h"
 #include "protocol/base/program.h"
 #include "protocol/hardware/device.h"
 
@@ -235,7 +235,7 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 	if (!argv->count || !sampler)
 		return;
 	buffer_init(&text, SAMPLE_TEXT_MAX);
-	if (tool_here(argv, env, timeout_ms, &text, &why) == 0 &&
+	if (local_tool_run(argv, env, timeout_ms, &text, &why) == 0 &&
 	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
 		return;
 	if (!strstr(finding->tool, why.text))
