@@ -1,9 +1,9 @@
 /* ending.c - how a task's command ended: what its record and the engine say.
  */
+#include "agent/task/task_steps.h"
 #include "agent/tasks/exit_check.h"
-#include "agent/tasks/steps.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static void from_record(struct task *task, const struct exit_record *record)
 	uint64_t written = 0, there;
 	const char *cut;
 
-	outcome_from_record(&task->outcome, record, task->ordered);
+	exit_status_from_record(&task->outcome, record, task->ordered);
 	for (size_t i = 0; i < record->processes_count; i++)
 		written += record->processes[i].log_bytes;
 	streams_look(&task->streams);
@@ -59,14 +59,15 @@ void step_conclude(struct task *task, const cJSON *container)
 	if (rc == 0)
 		rc = exit_check(&record, container, &err);
 	if (rc < 0 && !is_damage(&err)) {
-		outcome_from_engine(&task->outcome, container, task->ordered);
+		exit_status_from_engine(&task->outcome, container,
+					task->ordered);
 		return;
 	}
 	if (rc == 0)
 		from_record(task, &record);
 	else
-		outcome_from_ruin(&task->outcome, container, &err,
-				  task->ordered);
+		exit_status_from_ruin(&task->outcome, container, &err,
+				      task->ordered);
 	/* Without it the next agent asks the engine again. */
 	spool_write_own(spool, &task->id, CONCLUSION, err.text,
 			rc < 0 ? strlen(err.text) : 0, NULL);
@@ -89,7 +90,7 @@ bool step_concluded(struct task *task)
 	}
 	if (why.size)
 		error_set(&err, EPROTO, "%s", why.data);
-	outcome_from_ruin(&task->outcome, NULL, &err, task->ordered);
+	exit_status_from_ruin(&task->outcome, NULL, &err, task->ordered);
 	return true;
 }
 

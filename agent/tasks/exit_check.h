@@ -6,7 +6,7 @@
 #ifndef AGENT_TASKS_EXIT_CHECK_H
 #define AGENT_TASKS_EXIT_CHECK_H
 
-#include "agent/tasks/exit_record.h"
+#include "agent/task/exit_record.h"
 
 #include <cjson/cJSON.h>
 
@@ -18,8 +18,8 @@
 /* container: the engine's inspect answer for a container that does not run any
  * more. Exit code, begin and end must agree. What the engine does not know is
  * not held against the record: it was away when the container began (no start
- * of its own) or ended (exit code 255, or 0). EPROTO: they do not agree; the text
- * says in what.
+ * of its own) or ended (exit code 255, or 0). EPROTO: they do not agree; the
+ * text says in what.
  */
 int exit_check(const struct exit_record *record, const cJSON *container,
 	       struct error *err);

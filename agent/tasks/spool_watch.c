@@ -1,7 +1,7 @@
 /* spool_watch.c - bounds all that a container writes to its folder on the host.
  */
 #include "agent/tasks/spool_watch.h"
-#include "protocol/loop.h"
+#include "protocol/base/loop.h"
 
 #include <inttypes.h>
 #include <stdio.h>

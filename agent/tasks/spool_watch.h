@@ -10,7 +10,7 @@
 #ifndef AGENT_TASKS_SPOOL_WATCH_H
 #define AGENT_TASKS_SPOOL_WATCH_H
 
-#include "agent/tasks/spool.h"
+#include "agent/task/spool.h"
 
 #include <systemd/sd-event.h>
 
