@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ENGINE_DIGITS 12               /* of a layer's digest */
 #define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
 
 enum layer_state {
@@ -23,13 +22,11 @@ struct layer {
 	uint64_t bytes;
 	uint64_t total;
 	uint64_t extracted; /* of total */
-	bool expected;      /* its size is known, it was not yet named */
 };
 
 struct progress {
 	struct layer layers[PROGRESS_LAYERS_MAX];
 	uint32_t count;
-	bool expecting;
 	bool extracting; /* has begun */
 	bool building;
 	uint32_t step;
@@ -70,22 +67,9 @@ void progress_free(struct progress *progress)
 	free(progress);
 }
 
-/* Sizes that were told before the first attempt count for the next too. */
 void progress_reset(struct progress *progress)
 {
-	uint32_t count = progress->expecting ? progress->count : 0;
-	struct layer *layer;
-
-	for (uint32_t i = 0; i < count; i++) {
-		layer = &progress->layers[i];
-		layer->state = LAYER_WAITING;
-		layer->bytes = layer->extracted = 0;
-		layer->expected = true;
-	}
-	progress->count = count;
-	progress->extracting = false;
-	progress->building = false;
-	progress->step = progress->steps = 0;
+	*progress = (struct progress){ 0 };
 }
 
 static struct layer *layer_find(struct progress *progress, const char *id)
@@ -94,10 +78,8 @@ static struct layer *layer_find(struct progress *progress, const char *id)
 
 	for (uint32_t i = 0; i < progress->count; i++) {
 		layer = &progress->layers[i];
-		if (strcmp(layer->id, id) != 0)
-			continue;
-		layer->expected = false;
-		return layer;
+		if (!strcmp(layer->id, id))
+			return layer;
 	}
 	if (progress->count == PROGRESS_LAYERS_MAX ||
 	    strlen(id) >= IMAGE_LAYER_ID_SIZE)
@@ -116,44 +98,6 @@ static uint64_t byte_count(const cJSON *detail, const char *name)
 	    !(item->valuedouble > 0 && item->valuedouble <= BYTES_LIMIT))
 		return 0;
 	return (uint64_t)item->valuedouble;
-}
-
-void progress_expect(struct progress *progress, const char *digest,
-		     uint64_t bytes)
-{
-	const char *hash = strchr(digest, ':');
-	char id[ENGINE_DIGITS + 1];
-	struct layer *layer;
-
-	if (!hash || strlen(hash + 1) < ENGINE_DIGITS)
-		return;
-	memcpy(id, hash + 1, ENGINE_DIGITS);
-	id[ENGINE_DIGITS] = 0;
-	layer = layer_find(progress, id);
-	if (!layer)
-		return;
-	layer->total = bytes;
-	layer->expected = true;
-	progress->expecting = true;
-}
-
-bool progress_named(const struct progress *progress)
-{
-	for (uint32_t i = 0; i < progress->count; i++)
-		if (progress->layers[i].expected)
-			return false;
-	return progress->expecting;
-}
-
-uint64_t progress_left(const struct progress *progress)
-{
-	uint64_t left = 0;
-
-	for (uint32_t i = 0; i < progress->count; i++)
-		if (progress->layers[i].state != LAYER_DONE)
-			left += progress->layers[i].total -
-				progress->layers[i].bytes;
-	return left;
 }
 
 static void layer_update(struct layer *layer, enum layer_state state,
@@ -247,6 +191,7 @@ void progress_sum(const struct progress *progress, struct image_progress *sum)
 		return;
 	}
 	sum->bytes = sum->bytes_total = sum->extracted = 0;
+	sum->partial = false;
 	sum->layers = 0;
 	sum->layers_total = progress->count;
 	for (uint32_t i = 0; i < progress->count; i++) {
@@ -254,6 +199,7 @@ void progress_sum(const struct progress *progress, struct image_progress *sum)
 
 		sum->bytes += layer->bytes;
 		sum->bytes_total += layer->total;
+		sum->partial |= layer->state == LAYER_WAITING && !layer->total;
 		sum->extracted += layer->extracted;
 		add_moving(sum, layer);
 		sum->layers += layer->state == LAYER_DONE;

@@ -21,18 +21,6 @@ OWNED_POINTER(struct progress, progress_free)
 /* Forget all, for another attempt. */
 void progress_reset(struct progress *progress);
 
-/* What is known of a layer before it comes: its digest and size. The engine
- * names layers by the first 12 digits of their digests.
- */
-void progress_expect(struct progress *progress, const char *digest,
-		     uint64_t bytes);
-
-/* Has the engine named all layers that were expected? false: none was. */
-bool progress_named(const struct progress *progress);
-
-/* Bytes that are still to come of the layers that the node does not have. */
-uint64_t progress_left(const struct progress *progress);
-
 /* Take in one object. Any object is safe; unknown ones change nothing. */
 void progress_pull(struct progress *progress, const cJSON *object);
 void progress_build(struct progress *progress, const cJSON *object);

@@ -19,7 +19,6 @@ struct agent_settings {
 	const char *images;
 	struct floor image_floor;
 	const char *registry_auth;
-	const char *registry_ca;
 	const char *init;
 	const char *address;
 	const char *vendor;
