@@ -7,7 +7,7 @@
 ## make check-long those that take minutes: services on machines with systemd
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
-## make bench      measure Regatta beside what would be used instead
+## make bench      measure Regatta beside its peers, its goals and its history
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
 ## make deb        Debian packages in build/deb, which lintian finds good
 ## make clean      remove build/
@@ -71,7 +71,8 @@ AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
 	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c \
 	agent/images/*.c agent/registry/*.c))
 CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c controller/server/*.c \
+	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c \
+	controller/jobs/*.c controller/server/*.c \
 	controller/results/*.c controller/results/rules/*.c \
 	controller/results/document/*.c controller/report/*.c \
 	controller/content/*.c controller/access/*.c controller/store/*.c))
@@ -118,8 +119,8 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers check check-long lint fuzz \
-	bench demo deb demo-reference install uninstall clean help force
+.PHONY: all programs images unit lab asan fuzzers benches check check-long \
+	lint fuzz bench demo deb demo-reference install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -138,6 +139,10 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
+
+# It holds the script beside it.
+$(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
+	controller/sweep/flagperf/python_files.py
 
 $(BUILD)/libprotocol.a: $(call objects,$(PROTOCOL))
 $(BUILD)/libagent.a: $(call objects,$(AGENT))
@@ -177,10 +182,11 @@ static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
 define LINK_STATIC
 	$(call say,STATIC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) -lm -lpthread
+	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) $(STATIC_LIBS) -lm -lpthread
 endef
 
 # Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: STATIC_LIBS = -lseccomp
 $(BUILD)/regatta-init: $(call static_objects,$(INIT))
 	$(LINK_STATIC)
 
@@ -222,6 +228,7 @@ $(LAB_PEERS): $(BUILD)/lab/%: $(BUILD)/objects/tests/lab/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
+benches: $(BENCH)
 $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 		$(call objects,$(BENCH_PARTS)) $(LIBS)
 	$(call say,LINK,$@)
@@ -249,7 +256,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit lab asan fuzzers
+	@$(MAKE) all unit lab asan fuzzers benches
 	@tests/check
 
 check-long:
@@ -269,7 +276,7 @@ demo-reference:
 
 bench:
 	@deploy/setup build run test
-	@$(MAKE) all lab $(BENCH)
+	@$(MAKE) all lab benches
 	@tests/bench/run
 
 FUZZ_SECONDS ?= 600

@@ -99,7 +99,7 @@ static int open_images(struct agent *agent, struct error *err)
 		return -1;
 	agent->registries = (struct registries){
 		.credentials = config->credentials,
-		.local = !strncmp(config->engine, "unix://", 7),
+		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
 		.key = &config->key,
 		.controller = config->server_public,
 		.guard = config->guard,
@@ -167,10 +167,6 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->spool)
 		return -1;
 	keep_inotify(agent);
-	agent->engine =
-		engine_new(agent->loop, config->engine, config->tls, err);
-	if (!agent->engine)
-		return -1;
 	agent->inventory =
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
@@ -198,14 +194,16 @@ static int agent_open(struct agent *agent, struct error *err)
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
-			struct error *err)
+			struct engine *engine, struct error *err)
 {
 	owned(agent_free) struct agent *agent = calloc(1, sizeof(*agent));
 
 	if (!agent) {
+		engine_free(engine);
 		error_nomem(err, "agent");
 		return NULL;
 	}
+	agent->engine = engine;
 	TAILQ_INIT(&agent->tasks);
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;

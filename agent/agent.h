@@ -25,8 +25,6 @@
 /* All borrowed until agent_free(). */
 struct agent_config {
 	const char *state;         /* folder for the spool, absolute */
-	const char *engine;        /* engine_new() */
-	const char *tls;           /* engine_new(), or NULL */
 	const char *images;        /* folder of build contexts, or NULL */
 	const char *credentials;   /* for registries: a file as Docker's
 				      config.json, 0600; or NULL */
@@ -53,8 +51,12 @@ struct agent_config {
 };
 
 struct agent;
+struct engine; /* agent/engine/engine.h */
+
+/* On any engine, which belongs to the agent from then on, also when that fails.
+ */
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
-			struct error *err);
+			struct engine *engine, struct error *err);
 
 /* Tasks that it has. */
 size_t agent_tasks(const struct agent *agent);

@@ -2,6 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/devices/cpulist.h"
+#include "agent/engine/engine.h"
 #include "agent/join.h"
 #include "protocol/registry/credential.h"
 #include "protocol/config/agent.h"
@@ -159,8 +160,6 @@ static int complete(struct program *program, struct error *err)
 				 "address: found '%.80s', allowed is a host's "
 				 "name or IP address",
 				 settings->address);
-	config->engine = settings->engine;
-	config->tls = settings->engine_tls;
 	config->images = settings->images;
 	config->init_program = settings->init;
 	config->address = settings->address;
@@ -221,11 +220,27 @@ static void reload(void *arg)
 			 guard_name(program->guard));
 }
 
+/* The certificates of a tcp:// engine; as docker has them where nothing says
+ * otherwise.
+ */
+static const char *engine_tls(const struct agent_settings *settings)
+{
+	const char *verify = getenv("DOCKER_TLS_VERIFY");
+
+	if (settings->engine_tls || strncmp(settings->engine, "tcp:", 4) != 0 ||
+	    !verify || !*verify)
+		return settings->engine_tls;
+	return getenv("DOCKER_CERT_PATH");
+}
+
 static int serve(struct program *program, sd_event *loop, struct error *err)
 {
+	const struct agent_settings *settings = &program->settings;
+	struct engine *engine =
+		engine_new(loop, settings->engine, engine_tls(settings), err);
 	owned(agent_free) struct agent *agent =
-		agent_new(loop, &program->config, err);
-	uint64_t lifeline = program->settings.common.lifeline;
+		engine ? agent_new(loop, &program->config, engine, err) : NULL;
+	uint64_t lifeline = settings->common.lifeline;
 	int code;
 
 	if (!agent ||

@@ -3,25 +3,25 @@
  */
 #include "controller/controller.h"
 #include "controller/access/access.h"
-#include "controller/cluster/chain.h"
 #include "controller/cluster/cluster.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/intake.h"
 #include "controller/cluster/job.h"
 #include "controller/cluster/logins.h"
 #include "controller/cluster/node.h"
-#include "controller/cluster/pin.h"
 #include "controller/cluster/transfer.h"
-#include "controller/cluster/repeat.h"
 #include "controller/content/carry.h"
 #include "controller/content/gather.h"
 #include "controller/content/stock.h"
+#include "controller/effects.h"
+#include "controller/jobs/jobs.h"
 #include "controller/server/backups.h"
 #include "controller/server/server.h"
 #include "controller/server/upkeep.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -94,13 +94,11 @@ static int turn_run(sd_event_source *source, void *arg)
 	struct controller *controller = arg;
 	struct cluster *cluster = &controller->cluster;
 
-	repeat_settle(cluster);
+	jobs_settle(cluster);
 	if (!commit(controller))
 		return 0;
-	chain_settle(cluster);
-	if (cluster->schedule_due)
-		gang_schedule(cluster);
-	repeat_settle(cluster);
+	jobs_decide(cluster);
+	jobs_settle(cluster);
 	if (!commit(controller))
 		return 0;
 	logins_settle(cluster);
@@ -114,6 +112,13 @@ static int turn_run(sd_event_source *source, void *arg)
 }
 
 /* The wire. */
+
+static void node_gone(struct cluster *cluster, struct node *node)
+{
+	jobs_node_gone(cluster, node);
+	stock_gone(cluster, node);
+	gather_gone(cluster, node);
+}
 
 static void join(struct cluster *cluster, struct wire_peer *peer,
 		 struct message_hello *hello)
@@ -129,7 +134,7 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 		wire_server_refuse(peer, err.code, err.text);
 		return;
 	}
-	if (node && node_taken(node, hello)) {
+	if (node && node_taken(node, hello) && wire_peer_alive(node->peer)) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
 				   "each node needs a key of its own");
@@ -138,12 +143,10 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	if (old) {
 		/* The newest session of an agent counts. */
 		wire_peer_set_data(old, NULL);
-		node_leave(cluster, node);
-		stock_gone(cluster, node);
-		gather_gone(cluster, node);
-		gang_node_gone(cluster, node);
+		node_gone(cluster, node);
 	}
-	if (!node || node_join(cluster, node, peer, hello, &err) < 0) {
+	if (!node || node_join(cluster, node, peer, wire_peer_public(peer),
+			       hello, &err) < 0) {
 		/* Nobody must speak to it any more. */
 		if (node && node->peer)
 			node_leave(cluster, node);
@@ -176,30 +179,13 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		       size_t size)
 {
 	struct message_resync resync = { 0 };
-	struct error err;
 
+	if (jobs_message(cluster, node, type, body, payload, size)) {
+		if (type == MESSAGE_REPORT)
+			carry_report(cluster, node);
+		return;
+	}
 	switch (type) {
-	case MESSAGE_REPORT:
-		gang_report(cluster, node, body);
-		carry_report(cluster, node);
-		break;
-	case MESSAGE_TASK:
-		gang_status(cluster, node,
-			    &((struct message_task *)body)->task);
-		break;
-	case MESSAGE_PROGRESS:
-		gang_progress(cluster, node, body);
-		break;
-	case MESSAGE_LOG:
-		intake_log(cluster, node, body, payload, size);
-		break;
-	case MESSAGE_DISCARDED:
-		gang_discarded(cluster, node, body);
-		break;
-	case MESSAGE_INVENTORY:
-		if (node_inventory(cluster, node, body, &err) < 0)
-			log_error("node=%s: %s", node->name, err.text);
-		break;
 	case MESSAGE_CONTENT_WANT:
 		stock_want(cluster, node, body);
 		break;
@@ -253,10 +239,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	if (!node || node->peer != peer)
 		return;
 	log_warning("node=%s out of reach: %s", node->name, why);
-	node_leave(cluster, node);
-	stock_gone(cluster, node);
-	gather_gone(cluster, node);
-	gang_node_gone(cluster, node);
+	node_gone(cluster, node);
 }
 
 static void on_refused(void *arg, const char *who, const char *why)
@@ -265,35 +248,6 @@ static void on_refused(void *arg, const char *who, const char *why)
 }
 
 /* Every half second. */
-
-/* Jobs that could not be concluded, say because the disk was full. */
-static void look_again(struct cluster *cluster)
-{
-	struct gang *gang, *next;
-
-	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
-		next = TAILQ_NEXT(gang, by_cluster);
-		if (gang->job->state == JOB_COLLECTING)
-			gang_advance(cluster, gang->job);
-	}
-}
-
-static bool nothing_left(const struct cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->discards_count)
-			return false;
-	return !cluster->jobs_count;
-}
-
-static void give_up(struct cluster *cluster, struct node *node)
-{
-	char why[KEY_NAME_SIZE + 60];
-
-	snprintf(why, sizeof(why), "%s has been out of reach for %" PRIu64 " s",
-		 node->name, cluster->node_lost_ms / 1000);
-	gang_node_lost(cluster, node, why);
-}
 
 /* What systemctl status shows. */
 static void tell_status(struct controller *controller)
@@ -324,9 +278,7 @@ static void forgive(struct controller *controller, int64_t now)
 	controller->ticked_ms = now;
 	if (deaf_ms < DEAF_MS)
 		return;
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (!cluster->nodes[i]->peer)
-			cluster->nodes[i]->lost_since_ms += deaf_ms;
+	jobs_forgive(cluster, deaf_ms);
 	gather_forgive(cluster, deaf_ms);
 }
 
@@ -341,23 +293,15 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (controller->is_stalled)
 		return 0;
 	forgive(controller, now);
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		struct node *node = cluster->nodes[i];
-
-		node_settle_drain(cluster, node, clock_wall_ms());
-		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
-		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
-			give_up(cluster, node);
-	}
+	jobs_tick(cluster);
 	tell_status(controller);
-	look_again(cluster);
 	stock_tick(cluster);
 	gather_tick(cluster);
 	carry_tick(cluster);
 	transfer_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
-	    (nothing_left(cluster) || now > controller->drain_until_ms))
+	    (jobs_idle(cluster) || now > controller->drain_until_ms))
 		sd_event_exit(cluster->loop, 0);
 	return 0;
 }
@@ -382,24 +326,9 @@ void controller_drain(struct controller *controller)
 
 /* Making and unmaking. */
 
-struct loading {
-	struct cluster *cluster;
-	struct error *err;
-};
-
-static int load_job(const struct job_row *row, void *arg)
-{
-	struct loading *loading = arg;
-
-	return job_load(loading->cluster, row, loading->err);
-}
-
 static int open_state(struct cluster *cluster,
 		      const struct controller_config *config, struct error *err)
 {
-	struct loading loading = { cluster, err };
-	const struct gang *gang;
-
 	if (file_make_folders(config->state, 0700, err) < 0)
 		return -1;
 	cluster->catalog = catalog_load(config->images, err);
@@ -418,13 +347,8 @@ static int open_state(struct cluster *cluster,
 	    gather_open(cluster, err) < 0 ||
 	    carry_open(cluster, config->state, err) < 0)
 		return -1;
-	cluster->queue = queue_new(err);
-	if (!cluster->queue || intake_open(cluster, err) < 0 ||
-	    logins_load(cluster, err) < 0 || node_load(cluster, err) < 0 ||
-	    store_active_jobs(cluster->store, load_job, &loading, err) < 0)
+	if (jobs_load(cluster, err) < 0)
 		return -1;
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	gang_resume(cluster, gang->job);
 	if (cluster->jobs_count)
 		log_info("%zu job(s) taken up", cluster->jobs_count);
 	return upkeep_open(cluster, config->state, err);
@@ -468,17 +392,15 @@ struct controller *controller_new(sd_event *loop,
 	}
 	cluster = &controller->cluster;
 	TAILQ_INIT(&cluster->parked);
-	TAILQ_INIT(&cluster->reading);
-	TAILQ_INIT(&cluster->gangs);
-	TAILQ_INIT(&cluster->due);
-	TAILQ_INIT(&cluster->ended);
 	cluster->loop = sd_event_ref(loop);
 	controller->key = config->key;
 	cluster->key = &controller->key;
 	cluster->node_lost_ms = config->node_lost_ms;
 	controller->ticked_ms = clock_mono_ms();
 	cluster->keep = config->keep;
-	if (open_state(cluster, config, err) < 0 ||
+	effects_connect(cluster);
+	if (jobs_init(cluster, err) < 0 ||
+	    open_state(cluster, config, err) < 0 ||
 	    open_wire(cluster, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
 		       err) < 0)
@@ -506,14 +428,10 @@ void controller_free(struct controller *controller)
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);
-	loop_source_free(&cluster->settler);
+	effects_disconnect(cluster);
 	if (cluster->store)
 		store_commit(cluster->store, NULL);
 	server_forget(cluster, NULL);
-	job_free_all(cluster);
-	pin_free_all(cluster);
-	repeat_free_all(cluster);
-	logins_free_all(cluster);
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
@@ -521,12 +439,10 @@ void controller_free(struct controller *controller)
 	backups_free(cluster->backups);
 	access_free(cluster->access);
 	keyring_free(cluster->keyring);
-	intake_close(cluster);
-	node_free_all(cluster);
+	jobs_clear(cluster);
 	carry_close(cluster);
 	gather_close(cluster);
 	stock_close(cluster);
-	queue_free(cluster->queue);
 	logstore_free(cluster->logs);
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);

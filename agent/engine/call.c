@@ -2,6 +2,7 @@
  */
 #include "agent/engine/call.h"
 
+#include "agent/engine/driver.h"
 #include "agent/engine/http.h"
 #include "agent/engine/stream.h"
 #include "protocol/loop.h"
@@ -17,10 +18,11 @@
 #define API_NEWEST 43
 #define NEGOTIATE_MS 10000
 
-struct engine_call {
-	TAILQ_ENTRY(engine_call) entry; /* in waiting, sent or failed */
-	struct engine_calls *list;
-	struct engine *engine;
+struct call {
+	struct engine_call base;
+	TAILQ_ENTRY(call) entry; /* in waiting, sent or failed */
+	struct calls *list;
+	struct http_engine *engine;
 	struct call_plan plan;
 	char *path, *body; /* what plan points to */
 	struct strings headers;
@@ -31,23 +33,24 @@ struct engine_call {
 	bool cancelled; /* free when it is over */
 	struct error error;
 };
-TAILQ_HEAD(engine_calls, engine_call);
+TAILQ_HEAD(calls, call);
 
-struct engine {
+struct http_engine {
+	struct engine base;
 	sd_event *loop;
 	char *host;
 	struct http *http;
 	char version[16];            /* "" : not known */
 	struct http_call *negotiate; /* asking for it */
-	struct engine_calls waiting; /* for the version */
-	struct engine_calls sent;
-	struct engine_calls failed; /* done() is due, with their error */
+	struct calls waiting;        /* for the version */
+	struct calls sent;
+	struct calls failed; /* done() is due, with their error */
 	sd_event_source *fail;
 };
 
-static int send_call(struct engine_call *call);
+static int send_call(struct call *call);
 
-static void call_move(struct engine_call *call, struct engine_calls *to)
+static void call_move(struct call *call, struct calls *to)
 {
 	if (call->list)
 		TAILQ_REMOVE(call->list, call, entry);
@@ -56,7 +59,7 @@ static void call_move(struct engine_call *call, struct engine_calls *to)
 		TAILQ_INSERT_TAIL(to, call, entry);
 }
 
-static void call_free(struct engine_call *call)
+static void call_free(struct call *call)
 {
 	loop_source_free(&call->timer);
 	stream_clear(&call->stream);
@@ -70,10 +73,8 @@ static void call_free(struct engine_call *call)
 	free(call);
 }
 
-void engine_call_cancel(struct engine_call *call)
+static void drop_call(struct call *call)
 {
-	if (!call)
-		return;
 	call_move(call, NULL);
 	if (call->http)
 		http_cancel(take(call->http));
@@ -82,15 +83,21 @@ void engine_call_cancel(struct engine_call *call)
 		call_free(call);
 }
 
-void engine_call_resume(struct engine_call *call)
+static void cancel(struct engine_call *base)
 {
+	drop_call((struct call *)base);
+}
+
+static void resume(struct engine_call *base)
+{
+	struct call *call = (struct call *)base;
+
 	if (call->http)
 		http_resume(call->http);
 }
 
 /* The last thing that happens to a call; its engine may be gone afterwards. */
-static void call_done(struct engine_call *call, const struct error *err,
-		      cJSON *answer)
+static void call_done(struct call *call, const struct error *err, cJSON *answer)
 {
 	call_move(call, NULL);
 	call->plan.done(call->plan.arg, err, answer);
@@ -98,7 +105,7 @@ static void call_done(struct engine_call *call, const struct error *err,
 }
 
 /* Later, from the loop: we may be inside the caller's call. */
-static void call_fail(struct engine_call *call, const struct error *err)
+static void call_fail(struct call *call, const struct error *err)
 {
 	call->error = *err;
 	loop_source_free(&call->timer);
@@ -108,8 +115,8 @@ static void call_fail(struct engine_call *call, const struct error *err)
 
 static int fail_ready(sd_event_source *source, void *arg)
 {
-	struct engine *engine = arg;
-	struct engine_call *call = TAILQ_FIRST(&engine->failed);
+	struct http_engine *engine = arg;
+	struct call *call = TAILQ_FIRST(&engine->failed);
 
 	if (!call)
 		return 0;
@@ -150,7 +157,7 @@ static bool name_is_used(const cJSON *object)
 }
 
 /* {"message": "..."}, or the beginning of whatever it is. */
-static void status_error(struct engine *engine, int conflict,
+static void status_error(struct http_engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
 {
 	cJSON *object = codec_parse(answer->body, answer->size, NULL);
@@ -192,7 +199,7 @@ static bool stream_error(const cJSON *object, struct error *err)
 
 static int call_object(void *arg, const cJSON *object)
 {
-	struct engine_call *call = arg;
+	struct call *call = arg;
 
 	if (stream_error(object, &call->error))
 		return 1;
@@ -203,7 +210,7 @@ static int call_object(void *arg, const cJSON *object)
 static int call_data(void *arg, const void *data, size_t size,
 		     struct error *err)
 {
-	struct engine_call *call = arg;
+	struct call *call = arg;
 	int rc;
 
 	/* Read on after an error: the connection stays good. */
@@ -219,7 +226,7 @@ static int call_data(void *arg, const void *data, size_t size,
 }
 
 /* The end of a stream of objects. True: the call is gone. */
-static bool end_stream(struct engine_call *call)
+static bool end_stream(struct call *call)
 {
 	struct error err = { 0 };
 
@@ -256,8 +263,8 @@ static int parse_answer(const struct http_answer *answer, cJSON **tree,
 static void call_answered(void *arg, const struct error *err,
 			  const struct http_answer *answer)
 {
-	struct engine_call *call = arg;
-	struct engine *engine = call->engine;
+	struct call *call = arg;
+	struct http_engine *engine = call->engine;
 	cJSON *tree = NULL;
 
 	call->http = NULL;
@@ -296,7 +303,7 @@ static int minor_version(const cJSON *object, const char *name)
 	return *end || minor > 9999 ? -1 : (int)minor;
 }
 
-static int choose_version(struct engine *engine, const cJSON *answer,
+static int choose_version(struct http_engine *engine, const cJSON *answer,
 			  struct error *err)
 {
 	int newest = minor_version(answer, "ApiVersion");
@@ -324,9 +331,9 @@ static int choose_version(struct engine *engine, const cJSON *answer,
 static void negotiated(void *arg, const struct error *failure,
 		       const struct http_answer *answer)
 {
-	struct engine *engine = arg;
+	struct http_engine *engine = arg;
 	struct error err = { 0 };
-	struct engine_call *call;
+	struct call *call;
 	cJSON *tree;
 
 	engine->negotiate = NULL;
@@ -352,7 +359,7 @@ static void negotiated(void *arg, const struct error *failure,
 			call_fail(call, err.code ? &err : &call->error);
 }
 
-static int negotiate(struct engine *engine, struct error *err)
+static int negotiate(struct http_engine *engine, struct error *err)
 {
 	struct http_request request = {
 		.method = "GET",
@@ -370,7 +377,7 @@ static int negotiate(struct engine *engine, struct error *err)
 /* Sending. */
 
 /* What is left of timeout_ms after waiting for the version; at least 1. */
-static uint32_t time_left(struct engine_call *call)
+static uint32_t time_left(struct call *call)
 {
 	uint64_t end, now;
 
@@ -382,9 +389,9 @@ static uint32_t time_left(struct engine_call *call)
 	return end > now + 1000 ? (uint32_t)((end - now) / 1000) : 1;
 }
 
-static int send_call(struct engine_call *call)
+static int send_call(struct call *call)
 {
-	struct engine *engine = call->engine;
+	struct http_engine *engine = call->engine;
 	const struct call_plan *plan = &call->plan;
 	struct http_request request = {
 		.method = plan->method,
@@ -416,7 +423,7 @@ static int send_call(struct engine_call *call)
 
 static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct engine_call *call = arg;
+	struct call *call = arg;
 
 	error_set(&call->error, ETIMEDOUT,
 		  "engine at %s: no answer within %u ms", call->engine->host,
@@ -425,9 +432,9 @@ static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int wait_for_version(struct engine_call *call, struct error *err)
+static int wait_for_version(struct call *call, struct error *err)
 {
-	struct engine *engine = call->engine;
+	struct http_engine *engine = call->engine;
 
 	if (negotiate(engine, err) < 0)
 		return -1;
@@ -439,10 +446,11 @@ static int wait_for_version(struct engine_call *call, struct error *err)
 	return 0;
 }
 
-struct engine_call *call_begin(struct engine *engine,
-			       const struct call_plan *plan, struct error *err)
+static struct engine_call *
+begin(struct engine *base, const struct call_plan *plan, struct error *err)
 {
-	struct engine_call *call = calloc(1, sizeof(*call));
+	struct http_engine *engine = (struct http_engine *)base;
+	struct call *call = calloc(1, sizeof(*call));
 	int rc;
 
 	if (!call) {
@@ -450,6 +458,7 @@ struct engine_call *call_begin(struct engine *engine,
 		return NULL;
 	}
 	stream_init(&call->stream);
+	call->base.driver = base->driver;
 	call->engine = engine;
 	call->plan = *plan;
 	call->plan.path = call->path = strdup(plan->path);
@@ -469,15 +478,52 @@ struct engine_call *call_begin(struct engine *engine,
 		call_free(call);
 		return NULL;
 	}
-	return call;
+	return &call->base;
 }
 
 /* Life. */
 
+static void http_engine_free(struct http_engine *engine)
+{
+	struct call *call;
+
+	if (!engine)
+		return;
+	while ((call = TAILQ_FIRST(&engine->waiting)) ||
+	       (call = TAILQ_FIRST(&engine->sent)) ||
+	       (call = TAILQ_FIRST(&engine->failed)))
+		drop_call(call);
+	http_free(engine->http);
+	loop_source_free(&engine->fail);
+	sd_event_unref(engine->loop);
+	free(engine->host);
+	free(engine);
+}
+OWNED_POINTER(struct http_engine, http_engine_free)
+
+static void free_engine(struct engine *base)
+{
+	http_engine_free((struct http_engine *)base);
+}
+
+static const char *api_version(const struct engine *base)
+{
+	return ((const struct http_engine *)base)->version;
+}
+
+static const struct engine_driver http_driver = {
+	.begin = begin,
+	.cancel = cancel,
+	.resume = resume,
+	.api_version = api_version,
+	.free = free_engine,
+};
+
 struct engine *engine_new(sd_event *loop, const char *host,
 			  const char *tls_folder, struct error *err)
 {
-	owned(engine_free) struct engine *engine = calloc(1, sizeof(*engine));
+	owned(http_engine_free) struct http_engine *engine =
+		calloc(1, sizeof(*engine));
 	int rc;
 
 	if (!engine) {
@@ -493,6 +539,7 @@ struct engine *engine_new(sd_event *loop, const char *host,
 		error_nomem(err, "engine");
 		return NULL;
 	}
+	engine->base = (struct engine){ &http_driver, engine->host };
 	engine->http = http_new(loop, host, tls_folder, err);
 	if (!engine->http)
 		return NULL;
@@ -503,32 +550,5 @@ struct engine *engine_new(sd_event *loop, const char *host,
 		error_set(err, -rc, "engine: event loop");
 		return NULL;
 	}
-	return take(engine);
-}
-
-void engine_free(struct engine *engine)
-{
-	struct engine_call *call;
-
-	if (!engine)
-		return;
-	while ((call = TAILQ_FIRST(&engine->waiting)) ||
-	       (call = TAILQ_FIRST(&engine->sent)) ||
-	       (call = TAILQ_FIRST(&engine->failed)))
-		engine_call_cancel(call);
-	http_free(engine->http);
-	loop_source_free(&engine->fail);
-	sd_event_unref(engine->loop);
-	free(engine->host);
-	free(engine);
-}
-
-const char *engine_host(const struct engine *engine)
-{
-	return engine->host;
-}
-
-const char *engine_api_version(const struct engine *engine)
-{
-	return engine->version;
+	return &take(engine)->base;
 }

@@ -1,7 +1,8 @@
 /* call.h - one call to the engine: version, deadline, answer, error.
  *
- * What all calls of engine.h have in common; engine.c fills a plan for each.
- * Also makes and frees the engine itself.
+ * What all calls of engine.h have in common; engine.c fills a plan for each,
+ * and the engine's driver (driver.h) carries it out. call.c is the driver of
+ * the real engine, which speaks HTTP.
  */
 #ifndef AGENT_ENGINE_CALL_H
 #define AGENT_ENGINE_CALL_H

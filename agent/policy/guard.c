@@ -2,6 +2,7 @@
  */
 #include "agent/policy/guard.h"
 #include "agent/policy/judge.h"
+#include "agent/policy/judge_rights.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -139,6 +140,11 @@ uint64_t guard_disk(const struct guard *guard)
 	return guard->policy->limits.disk_bytes;
 }
 
+uint32_t guard_pids(const struct guard *guard)
+{
+	return (uint32_t)guard->policy->limits.pids;
+}
+
 static int check_disk(const struct guard *guard, const char *folder,
 		      struct error *err)
 {
@@ -167,6 +173,18 @@ bool guard_pin_allowed(const struct guard *guard, const char *name,
 	return guard->policy->any || judge_pin(guard->policy, name, pin);
 }
 
+/* An image that is not there yet says nothing; it is asked before it is used.
+ */
+static int check_user(const struct guard *guard,
+		      const struct task_spec *completed,
+		      const struct container_place *place, struct error *err)
+{
+	const char *user = completed->container.user ? completed->container.user
+						     : place->image_user;
+
+	return user ? judge_user(guard->policy, user, err) : 0;
+}
+
 int guard_check(const struct guard *guard, const struct allot_source *allot,
 		const struct task_spec *task, const struct task_spec *completed,
 		const struct container_place *place, struct error *err)
@@ -178,10 +196,21 @@ int guard_check(const struct guard *guard, const struct allot_source *allot,
 		return 0;
 	if (judge_order(guard->policy, task, err) < 0)
 		return -1;
+	if (check_user(guard, completed, place, err) < 0)
+		return -1;
 	request = container_body(completed, place, err);
 	own = request ? own_request(guard, allot, task, place, err) : NULL;
 	if (!own ||
 	    judge_request(guard->policy, request, own, resolve, err) < 0)
 		return -1;
 	return check_disk(guard, place->out_folder, err);
+}
+
+bool guard_suid(const struct guard *guard, const struct task_spec *completed,
+		const struct container_place *place)
+{
+	owned(json_free) cJSON *request =
+		container_body(completed, place, NULL);
+
+	return request && judge_suid(guard->policy, request, resolve);
 }

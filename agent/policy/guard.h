@@ -31,6 +31,9 @@ void guard_limit(const struct guard *guard, struct container_spec *container);
  */
 uint64_t guard_disk(const struct guard *guard);
 
+/* Of a container, in all; 0: any number. */
+uint32_t guard_pids(const struct guard *guard);
+
 /* May an image come from a file; may this one leave the node, be built here, be
  * removed? EPERM.
  */
@@ -58,5 +61,11 @@ bool guard_pin_allowed(const struct guard *guard, const char *name,
 int guard_check(const struct guard *guard, const struct allot_source *allot,
 		const struct task_spec *task, const struct task_spec *completed,
 		const struct container_place *place, struct error *err);
+
+/* May this task, that guard_check() let pass, set setuid and setgid bits and
+ * make device nodes (agent/policy/judge_rights.h)?
+ */
+bool guard_suid(const struct guard *guard, const struct task_spec *completed,
+		const struct container_place *place);
 
 #endif

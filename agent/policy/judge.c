@@ -128,7 +128,7 @@ static const char *resolved(const struct judging *judging, const char *path,
 								    : path;
 }
 
-static bool is_below(const char *path, const char *folder)
+bool judge_is_below(const char *path, const char *folder)
 {
 	size_t size = strlen(folder);
 
@@ -160,8 +160,9 @@ static bool may_mount(const struct judging *judging, const char *path,
 
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if ((policy->mounts[i].write || !write) &&
-		    is_below(path,
-			     resolved(judging, policy->mounts[i].host, folder)))
+		    judge_is_below(path,
+				   resolved(judging, policy->mounts[i].host,
+					    folder)))
 			return true;
 	return false;
 }
@@ -317,12 +318,13 @@ static const struct part parts[] = {
 	{ .name = "Labels" },
 	{ .name = "StopSignal" },
 	{ .name = "StopTimeout" },
-	{ .name = "User" },
+	{ .name = "User" },	/* judge_user() */
 	{ .name = "WorkingDir" },
 	{ 0 },
 };
 static const struct part host_parts[] = {
 	{ .name = "AutoRemove" },
+	{ .name = "CapDrop" },
 	{ .name = "CapAdd", .fn = judge_words, .list = POLICY_CAPABILITIES },
 	{ .name = "DeviceRequests", .fn = judge_own_only },
 	{ .name = "Devices", .fn = judge_devices },
@@ -337,6 +339,7 @@ static const struct part host_parts[] = {
 	{ .name = "Mounts", .fn = judge_mounts },
 	{ .name = "NanoCpus", .fn = judge_cpus },
 	{ .name = "NetworkMode", .fn = judge_network, .list = POLICY_NETWORK },
+	{ .name = "PidsLimit" },
 	{ .name = "RestartPolicy" },
 	{ .name = "Runtime", .fn = judge_word, .list = POLICY_RUNTIMES },
 	{ .name = "SecurityOpt", .fn = judge_words, .list = POLICY_SECURITY },

@@ -27,7 +27,7 @@ struct cli {
 	const struct environment *environment;
 	/* Set by cli_run(). */
 	const char *command;
-	struct options options;
+	struct options *options; /* at the head of the command's own */
 	char **args; /* what is no option, without the command itself */
 	size_t arg_count;
 };

@@ -1,9 +1,26 @@
-/* command.h - the table of commands, for who runs, explains or completes them.
+/* command.h - what a command is, and the table of all.
+ *
+ * A command is one file in commands/: its options, its help, its code, and a
+ * `const struct command` that holds them together. Help, completion and the
+ * tests of the manual pages read the same struct.
+ *
+ * The options that a command alone has stand in a struct of its own, which
+ * begins with the shared ones:
+ *
+ *	struct audit_options {
+ *		struct options common;
+ *		uint64_t tail;
+ *	};
  */
 #ifndef CONTROLLER_CLI_COMMAND_H
 #define CONTROLLER_CLI_COMMAND_H
 
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/cli.h"
+
+#define COMMAND_ARGS_MAX 4096 /* words on a command line */
+
+/* Returns an exit code, or -1 with an error. */
+typedef int command_fn(struct cli *cli, struct error *err);
 
 struct command {
 	const char *name;
@@ -12,6 +29,8 @@ struct command {
 	size_t max_args;
 	bool connects; /* has the options of the connection */
 	const struct option_rule *rules;
+	size_t options_size; /* of the struct that the rules fill; 0: they fill
+				struct options alone */
 	const char *summary;
 	const char *help;
 	const char *example;
@@ -26,5 +45,74 @@ const struct command *command_at(size_t index);
  */
 #define COMMAND_CONNECTION 1
 struct option_tables command_options(const struct command *command);
+
+/* Each in its own file; help lists them in this order. */
+extern const struct command command_run;
+extern const struct command command_plan;
+extern const struct command command_submit;
+extern const struct command command_sweeps;
+extern const struct command command_jobs;
+extern const struct command command_nodes;
+extern const struct command command_show;
+extern const struct command command_logs;
+extern const struct command command_image;
+extern const struct command command_files;
+extern const struct command command_fetch;
+extern const struct command command_cancel;
+extern const struct command command_retry;
+extern const struct command command_report;
+extern const struct command command_compare;
+extern const struct command command_extract;
+extern const struct command command_sample;
+extern const struct command command_verify;
+extern const struct command command_mfu;
+extern const struct command command_vendors;
+extern const struct command command_check;
+extern const struct command command_completion;
+extern const struct command command_export;
+extern const struct command command_import;
+extern const struct command command_key;
+extern const struct command command_node;
+extern const struct command command_user;
+extern const struct command command_join;
+extern const struct command command_backup;
+extern const struct command command_gc;
+extern const struct command command_audit;
+
+/* Rules, for the tables of commands. */
+
+/* clang-format off */
+#define OPTION(in, n, l, k, m, v) \
+	.name = n, .letter = l, .kind = k, \
+	.offset = offsetof(struct in, m), .value = v
+
+#define OPTION_FORMAT(list, which) \
+	{ OPTION(options, "format", 0, OPTION_WORD, format, "WORD"), \
+	  .words = list, .help = which }
+
+#define OPTION_IMAGES \
+	{ OPTION(options, "images", 0, OPTION_TEXT, images, "DIR"), \
+	  .help = "models, frameworks and vendors (REGATTA_IMAGES)" }
+
+#define OPTION_REGISTRY_AUTH(which) \
+	{ OPTION(options, "registry-auth", 0, OPTION_TEXT, registry_auth, \
+		 "FILE"), \
+	  .bare = REGISTRY_AUTH_DOCKER, .help = which }
+
+/* Of a command that reads a sweep file. */
+#define OPTIONS_SWEEP \
+	{ OPTION(options, "set", 's', OPTION_LIST, set, "KEY=VALUE"), \
+	  .help = "of the sweep file, once for each key: image=a:1" }, \
+	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL), \
+	  .help = "leave out cases of flagperf: that are wrong, run the " \
+		  "others" }, \
+	{ OPTION(options, "tree", 0, OPTION_TEXT, tree, "DIR"), \
+	  .help = "a FlagPerf checkout here, to look for what the cases need" }
+/* clang-format on */
+
+/* Words of --format; the first is the default. */
+extern const char *const formats_text[];   /* text, json */
+extern const char *const formats_json[];   /* json */
+extern const char *const formats_report[]; /* markdown, csv, json, html */
 
 #endif

@@ -26,9 +26,9 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 		 struct error *err)
 {
 	char images[PATH_MAX];
-	bool named = cli->options.images || cli->environment->images;
+	bool named = cli->options->images || cli->environment->images;
 
-	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return optional_catalog && !named ? 0 : -1;
 	input->catalog = catalog_load(images, err);
 	if (!input->catalog)
@@ -83,7 +83,7 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 {
 	const struct flagperf *flagperf =
 		input->sweep ? sweep_flagperf(input->sweep) : NULL;
-	const char *folder = cli->options.tree;
+	const char *folder = cli->options->tree;
 	char workspace[PATH_MAX];
 	size_t missing = 0;
 
@@ -111,19 +111,19 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 		if (flagperf_reason(flagperf, i) ||
 		    flagperf_check(flagperf, i, folder, &why) == 0)
 			continue;
-		if (cli->options.keep_going &&
+		if (cli->options->keep_going &&
 		    leave_out(&input->text, flagperf_case(flagperf, i),
 			      why.text, err) < 0)
 			return -1;
 		/* The last word is for whoever ends here. */
-		if (!cli->options.keep_going && missing)
+		if (!cli->options->keep_going && missing)
 			cli_say(cli, "regatta: %s", err->text);
 		*err = why;
 		missing++;
 	}
 	if (!missing)
 		return 0;
-	if (cli->options.keep_going)
+	if (cli->options->keep_going)
 		return parse(input, err);
 	err->code = EINVAL;
 	return -1;
@@ -250,9 +250,9 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 	*input = (struct input){ .name = strcmp(name, "-") ? name : "stdin" };
 	buffer_init(&input->text, INPUT_MAX);
 	if (read_input(name, &input->text, err) < 0 ||
-	    add_settings(input, &cli->options.set, err) < 0 ||
-	    check_settings(input, &cli->options.set, err) < 0 ||
-	    (cli->options.keep_going && add_keep_going(input, err) < 0) ||
+	    add_settings(input, &cli->options->set, err) < 0 ||
+	    check_settings(input, &cli->options->set, err) < 0 ||
+	    (cli->options->keep_going && add_keep_going(input, err) < 0) ||
 	    check(input, cli, optional_catalog, err) < 0 ||
 	    check_tree(input, cli, err) < 0) {
 		input_clear(input);
@@ -312,7 +312,7 @@ int input_submit(const struct input *input, struct cli *cli,
 	owned(submit_clear) struct message_submit submit = {
 		.file = (char *)input->name,
 		.token = (char *)token,
-		.resume = cli->options.take_over,
+		.resume = input->take_over,
 		.logins = input->logins,
 		.logins_count = input->logins_count,
 	};
@@ -334,7 +334,7 @@ int input_submit(const struct input *input, struct cli *cli,
 		   "regatta plan");
 	tell_cells(cli, json_list(answer.body, "waiting"), "waits",
 		   "regatta jobs");
-	if (cli->options.take_over)
+	if (input->take_over)
 		snprintf(taken, sizeof(taken),
 			 ", %llu of them taken over from earlier sweeps",
 			 (unsigned long long)json_u64(answer.body, "taken"));

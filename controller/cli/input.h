@@ -15,6 +15,8 @@ struct input {
 	struct sweep *sweep; /* NULL: there is no catalog to check it by */
 	struct registry_login *logins; /* to send along: logins_collect() */
 	size_t logins_count;
+	bool take_over; /* input_submit(): the jobs that completed in earlier
+			   sweeps of this name */
 };
 
 /* Read the file ("-": standard input), lay over it what options.set says

@@ -15,7 +15,7 @@
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err)
 {
 	const struct environment *environment = cli->environment;
-	const char *given = cli->options.registry_auth;
+	const char *given = cli->options->registry_auth;
 	const char *folder = environment->docker_config;
 	const char *home = environment->home;
 
@@ -242,7 +242,7 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 {
 	owned(strings_clear) struct strings hosts = { 0 };
 
-	if (!cli->options.registry_auth)
+	if (!cli->options->registry_auth)
 		return 0;
 	if (!sweep)
 		return error_set(err, EINVAL,
@@ -260,7 +260,7 @@ int logins_collect_build(struct cli *cli, struct client *client,
 {
 	owned(strings_clear) struct strings hosts = { 0 };
 
-	if (!cli->options.registry_auth)
+	if (!cli->options->registry_auth)
 		return 0;
 	if (add_all(cli, &hosts, err) < 0)
 		return -1;
@@ -278,10 +278,10 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	char images[PATH_MAX];
 	const char *text;
 
-	if (!cli->options.registry_auth)
+	if (!cli->options->registry_auth)
 		return 0;
 	if (client_query(client, &query, &answer, err) < 0 ||
-	    settings_images(cli->environment, &cli->options, images, err) < 0)
+	    settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
 	text = json_text(answer.body, "text");

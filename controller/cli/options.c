@@ -13,32 +13,21 @@ static const struct option_rule always[] = {
 };
 /* clang-format on */
 
-void options_init(struct options *options)
-{
-	*options = (struct options){
-		.sequence = OPTION_NONE,
-		.sweep = OPTION_NONE,
-		.rank = OPTION_NONE,
-		.tail = OPTION_NONE,
-		.attempt = OPTION_NONE,
-		.devices = OPTION_NONE,
-		.from_step = OPTION_NONE,
-		.uses = OPTION_NONE,
-		.keep_images = OPTION_NONE,
-	};
-}
-
 struct option_tables options_all(const struct option_rule *rules,
 				 const struct option_rule *more)
 {
 	return (struct option_tables){ { rules, more, always } };
 }
 
-int options_parse(int argc, char **argv, const struct option_rule *rules,
-		  const struct option_rule *more, struct options *options,
-		  char **args, size_t *count, struct error *err)
+int options_parse(int argc, char **argv, const struct option_tables *tables,
+		  struct options *options, char **args, size_t *count,
+		  struct error *err)
 {
-	const struct option_tables tables = options_all(rules, more);
+	const struct option_rule *rule = NULL;
 
-	return option_parse(argc, argv, &tables, options, args, count, err);
+	while ((rule = option_next(tables, rule)))
+		if (rule->kind == OPTION_NUMBER)
+			*(uint64_t *)((char *)options + rule->offset) =
+				OPTION_NONE;
+	return option_parse(argc, argv, tables, options, args, count, err);
 }

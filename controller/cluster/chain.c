@@ -5,7 +5,6 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "protocol/log.h"
-#include "protocol/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -253,11 +252,6 @@ static bool settle(struct cluster *cluster, struct job *job)
 	return done && found != FOUND_LATER;
 }
 
-static int settle_more(sd_event_source *source, uint64_t usec, void *arg)
-{
-	return 0; /* the turn that follows goes on */
-}
-
 void chain_settle(struct cluster *cluster)
 {
 	const struct job *again = NULL; /* the first that was put back */
@@ -275,8 +269,7 @@ void chain_settle(struct cluster *cluster)
 		again = again ? again : job;
 	}
 	if (!TAILQ_EMPTY(&cluster->due))
-		loop_timer(cluster->loop, &cluster->settler, 0, settle_more,
-			   NULL, NULL);
+		cluster->effects->turn(cluster->world);
 }
 
 /* In words. */

@@ -12,6 +12,7 @@
 #include "controller/cluster/lifecycle.h"
 #include "controller/cluster/quota.h"
 #include "controller/cluster/scheduler.h"
+#include "controller/jobs/effects.h"
 #include "controller/results/extract.h"
 #include "controller/store/logstore.h"
 #include "controller/store/store.h"
@@ -19,19 +20,24 @@
 #include "protocol/content/contents.h"
 #include "protocol/hardware/device_info.h"
 #include "protocol/followed.h"
+#include "protocol/key.h"
 #include "protocol/message.h"
 #include "protocol/spec.h"
 #include "protocol/state.h"
-#include "protocol/wire.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <sys/queue.h>
-#include <systemd/sd-event.h>
 
 #define CLUSTER_NODES_MAX 16384
 
 struct job;
+
+struct keyring;
+struct wire_peer;
+struct wire_server;
+struct sd_event;
+struct sd_event_source;
 struct stock;   /* controller/content/stock.h */
 struct backups; /* controller/server/backups.h */
 struct access;  /* controller/access/access.h */
@@ -159,9 +165,12 @@ struct gang {
 	bool over;                  /* it was told that there is too much */
 	bool boundless;             /* and that nothing can be done about it */
 	bool reading;               /* listed in cluster->reading */
+	bool synced;                /* its output is safe on disk, */
+	bool kept;     /* and so is what it collected, which an event tells, */
+	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_reading;
 	TAILQ_ENTRY(gang) by_cluster;
-	sd_event_source *deadline;
+	int64_t deadline_ms; /* monotonic; 0: none */
 	struct job *job;
 	struct cluster *cluster;
 };
@@ -210,7 +219,9 @@ struct trial;  /* a cell that is repeated, see repeat.c */
 struct parked; /* a request that waits, see server.c */
 
 struct cluster {
-	sd_event *loop;
+	const struct job_effects *effects;
+	void *world; /* their argument */
+	struct sd_event *loop;
 	const struct key *key; /* the controller's own */
 	struct store *store;
 	struct logstore *logs;
@@ -234,8 +245,9 @@ struct cluster {
 	TAILQ_HEAD(, gang) gangs; /* of the jobs that are not queued */
 	struct queue *queue;
 	bool schedule_due;
-	TAILQ_HEAD(, job) due; /* queued, but they go after others */
-	sd_event_source *settler;
+	TAILQ_HEAD(, job) due;    /* queued, but they go after others */
+	int64_t next_deadline_ms; /* of a gang; monotonic; 0: none */
+	struct sd_event_source *settler, *deadline; /* of effects.c */
 	void *needs;         /* tsearch(3) tree (need.h) */
 	void *pins;          /* tsearch(3) tree (pin.h) */
 	size_t pins_waiting; /* tasks that wait for one */
@@ -246,7 +258,7 @@ struct cluster {
 	struct rules *rules;
 	size_t rules_count;
 	TAILQ_HEAD(, gang) reading;
-	sd_event_source *reader;
+	struct sd_event_source *reader;
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
@@ -255,5 +267,15 @@ struct cluster {
 	bool disk_full; /* said so in the log already: of the store, */
 	bool logs_full; /* of the output */
 };
+
+static inline int64_t cluster_wall_ms(const struct cluster *cluster)
+{
+	return cluster->effects->wall_ms(cluster->world);
+}
+
+static inline int64_t cluster_mono_ms(const struct cluster *cluster)
+{
+	return cluster->effects->mono_ms(cluster->world);
+}
 
 #endif

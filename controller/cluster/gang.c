@@ -10,10 +10,7 @@
 #include "controller/cluster/tell.h"
 #include "controller/cluster/transfer.h"
 #include "controller/cluster/verdict.h"
-#include "controller/content/gather.h"
-#include "protocol/file.h"
 #include "protocol/log.h"
-#include "protocol/loop.h"
 #include "protocol/printable.h"
 
 #include <errno.h>
@@ -28,7 +25,7 @@
 static void discard_stranger(struct cluster *cluster, struct node *node,
 			     const struct task_status *status)
 {
-	tell_discard(node, status->job, status->attempt, status->rank);
+	tell_discard(cluster, node, status->job, status->attempt, status->rank);
 	node_add_discard(cluster, node, status->job, status->attempt,
 			 status->rank);
 }
@@ -139,7 +136,7 @@ static void discard_all(struct cluster *cluster, struct job *job)
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		tasks[i].discarding = true;
-		tell_discard(tasks[i].node, job->id, job->attempt, i);
+		tell_discard(cluster, tasks[i].node, job->id, job->attempt, i);
 	}
 	/* The last one that is let go forgets the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
@@ -185,10 +182,10 @@ static void retry(struct cluster *cluster, struct job *job)
 
 		if (!node->peer)
 			continue;
-		tell_discard(node, job->id, attempt, i);
+		tell_discard(cluster, node, job->id, attempt, i);
 		node_add_discard(cluster, node, job->id, attempt, i);
 	}
-	logstore_close(cluster->logs, job->id, attempt);
+	cluster->effects->log_close(cluster->world, job->id, attempt);
 	job_drop_gang(cluster, job);
 	job_clear_failure(job);
 	if (queue_add(cluster->queue, &job->shape, job->id, job->priority,
@@ -215,38 +212,39 @@ static void note_output(struct job *job)
 static int keep_files(struct cluster *cluster, struct job *job,
 		      struct error *err)
 {
-	cJSON *data = cJSON_CreateObject();
-	struct gather_list list = {
-		.items = cJSON_AddArrayToObject(data, "files"),
-	};
-	int rc = 0;
+	cJSON *told = NULL;
 
-	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
-		if (gather_keep(cluster, &job->gang->tasks[i], &list, err) <
-		    0) {
-			cJSON_Delete(data);
-			return -1;
-		}
-	}
-	gather_tell(&list);
-	if (list.bytes || list.left_out)
-		rc = contents_sync(stock_contents(cluster), err);
-	if ((list.bytes || list.left_out) && rc == 0)
-		return job_event(cluster, job, JOB_EVENT_FILES, data, err);
-	cJSON_Delete(data);
-	return rc;
+	if (cluster->effects->keep_files(cluster->world, job, &told, err) < 0)
+		return -1;
+	return told ? job_event(cluster, job, JOB_EVENT_FILES, told, err) : 0;
 }
 
-/* It was used now: it stays for a while, should the job be tried again. */
-static int keep_workspace(struct cluster *cluster, const struct job *job,
-			  struct error *err)
+/* What is removed from the nodes must be safe on this disk. */
+static int sync_output(struct cluster *cluster, struct job *job,
+		       struct error *err)
 {
-	const char *hash = job->gang->spec.container.workspace;
+	struct gang *gang = job->gang;
 
-	/* One that is gone is kept by nobody. */
-	if (hash && stock_keep_workspace(cluster, job->sweep, hash, err) < 0 &&
-	    err->code != ENOENT)
+	if (!gang->synced && cluster->effects->log_sync(cluster->world, job->id,
+							job->attempt, err) < 0)
 		return -1;
+	gang->synced = true;
+	return 0;
+}
+
+/* All that is stored of a job that ends. Each part once: one that fails is
+ * tried again every half second, for as long as a disk is full.
+ */
+static int keep_all(struct cluster *cluster, struct job *job, struct error *err)
+{
+	struct gang *gang = job->gang;
+
+	if (!gang->kept && keep_files(cluster, job, err) < 0)
+		return -1;
+	gang->kept = true;
+	if (!gang->measured && verdict_store(cluster, job, err) < 0)
+		return -1;
+	gang->measured = true;
 	return 0;
 }
 
@@ -255,19 +253,15 @@ static void conclude(struct cluster *cluster, struct job *job)
 {
 	enum job_event event = JOB_EVENT_COMPLETE;
 	struct error err = { 0 };
+	int rc = sync_output(cluster, job, &err);
 
-	/* What is removed from the nodes must be safe on this disk. */
-	if (logstore_sync(cluster->logs, job->id, job->attempt, &err) < 0) {
-		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
-		return;
-	}
-	if (may_retry(job)) {
+	if (rc == 0 && may_retry(job)) {
 		retry(cluster, job);
 		return;
 	}
-	if (verdict_store(cluster, job, &err) < 0 ||
-	    keep_files(cluster, job, &err) < 0 ||
-	    keep_workspace(cluster, job, &err) < 0) {
+	if (rc == 0)
+		rc = keep_all(cluster, job, &err);
+	if (rc < 0) {
 		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
 		return;
 	}
@@ -282,8 +276,8 @@ static void conclude(struct cluster *cluster, struct job *job)
 		return;
 	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),
 		 job->failure ? ": " : "", job->text ? job->text : "");
-	loop_timer_stop(job->gang->deadline);
-	logstore_close(cluster->logs, job->id, job->attempt);
+	job->gang->deadline_ms = 0;
+	cluster->effects->log_close(cluster->world, job->id, job->attempt);
 	discard_all(cluster, job);
 }
 
@@ -403,36 +397,61 @@ static bool ends_unknown(const struct gang *gang)
 	return false;
 }
 
-static int deadline_run(sd_event_source *source, uint64_t usec, void *arg)
+static void past_deadline(struct cluster *cluster, struct gang *gang)
 {
-	struct gang *gang = arg;
 	char text[120];
 
 	if (ends_unknown(gang)) {
-		loop_timer(gang->cluster->loop, &gang->deadline, LATE_MS,
-			   deadline_run, gang, NULL);
-		return 0;
+		gang->deadline_ms = cluster_mono_ms(cluster) + LATE_MS;
+		return;
 	}
+	gang->deadline_ms = 0;
 	snprintf(text, sizeof(text),
 		 "not ended within its limit of %" PRIu64 " s",
 		 gang->spec.timeout_ms / 1000);
-	gang_exception(gang->cluster, gang->job, FAILURE_TIMEOUT, 0, text);
-	return 0;
+	gang_exception(cluster, gang->job, FAILURE_TIMEOUT, 0, text);
+}
+
+static void wake_at(struct cluster *cluster, int64_t mono_ms)
+{
+	if (cluster->next_deadline_ms && cluster->next_deadline_ms <= mono_ms)
+		return;
+	cluster->next_deadline_ms = mono_ms;
+	cluster->effects->wake_at(cluster->world, mono_ms);
+}
+
+void gang_deadlines(struct cluster *cluster)
+{
+	int64_t now = cluster_mono_ms(cluster);
+	struct gang *gang, *next;
+
+	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
+		next = TAILQ_NEXT(gang, by_cluster);
+		if (gang->deadline_ms && gang->deadline_ms <= now)
+			past_deadline(cluster, gang);
+	}
+	cluster->next_deadline_ms = 0;
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (gang->deadline_ms)
+			wake_at(cluster, gang->deadline_ms);
+	}
 }
 
 static void set_deadline(struct cluster *cluster, struct job *job)
 {
 	uint64_t timeout_ms = job->gang->spec.timeout_ms;
-	int64_t left = job->started_ms + (int64_t)timeout_ms - clock_wall_ms();
+	int64_t left = job->started_ms + (int64_t)timeout_ms -
+		       cluster_wall_ms(cluster);
 
 	if (!timeout_ms)
 		return;
 	/* The wall clock may have jumped: never longer than the limit. */
 	if (left > (int64_t)timeout_ms)
 		left = (int64_t)timeout_ms;
-	loop_timer(cluster->loop, &job->gang->deadline,
-		   left > 0 ? (uint64_t)left : 0, deadline_run, job->gang,
-		   NULL);
+	job->gang->deadline_ms =
+		cluster_mono_ms(cluster) + (left > 0 ? left : 0);
+	wake_at(cluster, job->gang->deadline_ms);
 }
 
 static int keep_addresses(struct gang *gang)
@@ -503,7 +522,7 @@ void gang_advance(struct cluster *cluster, struct job *job)
 	if (job->state == JOB_RUNNING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) &&
 	    job_event(cluster, job, JOB_EVENT_END, NULL, NULL) == 0)
-		loop_timer_stop(job->gang->deadline);
+		job->gang->deadline_ms = 0;
 	if (job->state == JOB_COLLECTING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
 	    intake_read_all(cluster, job))
@@ -666,7 +685,8 @@ static void remind(struct cluster *cluster, struct task *task)
 
 	intake_tell_lengths(cluster, task);
 	if (task->discarding)
-		tell_discard(task->node, job->id, job->attempt, task->rank);
+		tell_discard(cluster, task->node, job->id, job->attempt,
+			     task->rank);
 	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
 		tell_stop(task);
 }
@@ -728,7 +748,7 @@ void gang_node_lost(struct cluster *cluster, struct node *node, const char *why)
 	/* One that is in reach ends what it has. */
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	{
-		tell_discard(node, task->job->id, task->job->attempt,
+		tell_discard(cluster, node, task->job->id, task->job->attempt,
 			     task->rank);
 	}
 	do {

@@ -44,6 +44,9 @@ void gang_exception(struct cluster *cluster, struct job *job,
 /* Something may have become true that the job waits for. */
 void gang_advance(struct cluster *cluster, struct job *job);
 
+/* End the gangs that are past their time limit. */
+void gang_deadlines(struct cluster *cluster);
+
 /* After a restart: set the timers of jobs that run. */
 void gang_resume(struct cluster *cluster, struct job *job);
 

@@ -6,8 +6,6 @@
 #include "controller/cluster/intake.h"
 #include "controller/cluster/gang.h"
 #include "controller/cluster/sampling.h"
-#include "controller/content/gather.h"
-#include "protocol/file.h"
 #include "protocol/followed.h"
 #include "protocol/hardware/trace.h"
 #include "protocol/log.h"
@@ -54,13 +52,14 @@ static bool stream_expected(const struct task *task, const char *stream)
 	return !strcmp(name, stream) || followed_belongs(task->rank, stream);
 }
 
-static void send_ack(struct task *task, const struct message_log_ack *ack)
+static void send_ack(struct cluster *cluster, struct task *task,
+		     const struct message_log_ack *ack)
 {
 	struct error err;
 
 	if (task->node->peer &&
-	    wire_server_send(task->node->peer, MESSAGE_LOG_ACK, ack, NULL, 0,
-			     &err) < 0)
+	    cluster->effects->send(cluster->world, task->node, MESSAGE_LOG_ACK,
+				   ack, &err) < 0)
 		log_error("node=%s: %s", task->node->name, err.text);
 }
 
@@ -74,9 +73,9 @@ static void tell_length(struct cluster *cluster, struct task *task, char *name)
 		.refused = true,
 	};
 
-	if (logstore_length(cluster->logs, ack.job, ack.attempt, name,
-			    &ack.length, NULL) == 0)
-		send_ack(task, &ack);
+	if (cluster->effects->log_length(cluster->world, ack.job, ack.attempt,
+					 name, &ack.length, NULL) == 0)
+		send_ack(cluster, task, &ack);
 }
 
 void intake_tell_lengths(struct cluster *cluster, struct task *task)
@@ -104,7 +103,7 @@ static void wake_readers(struct cluster *cluster, struct gang *gang)
 		gang->reading = true;
 		TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
 	}
-	sd_event_source_set_enabled(cluster->reader, SD_EVENT_ONESHOT);
+	cluster->effects->read_soon(cluster->world);
 }
 
 static void append_failed(struct cluster *cluster, struct task *task,
@@ -149,24 +148,23 @@ void intake_log(struct cluster *cluster, struct node *node,
 	if (!task || job_state_final(job->state))
 		return; /* it is being told to discard */
 	if (!stream_expected(task, log->stream)) {
-		wire_server_drop(node->peer, EPROTO,
-				 "output of a stream that the task does not "
-				 "have");
+		cluster->effects->drop(cluster->world, node, EPROTO,
+				       "output of a stream that the task does "
+				       "not have");
 		return;
 	}
-	if (logstore_append(cluster->logs, log->job, log->attempt, log->stream,
-			    log->offset, data, size, clock_wall_ms(),
-			    &ack.length, &err) < 0)
+	if (cluster->effects->log_append(cluster->world, log, data, size,
+					 &ack.length, &err) < 0)
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
-		cluster->logs_full = false;
+		cluster->logs_full = job->gang->synced = false;
 	if (ack.length == log->offset + size) {
 		cluster->stored_bytes += size;
 		quota_stored(cluster, job->gang, log->stream, size);
 	}
 	task->index_new |= followed_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
-	send_ack(task, &ack);
+	send_ack(cluster, task, &ack);
 	cluster->changed = true;
 	wake_readers(cluster, job->gang);
 	if (task->state == TASK_ENDED) {
@@ -186,13 +184,14 @@ void intake_check(struct cluster *cluster, struct task *task)
 
 		if (!stream_expected(task, stream->name))
 			continue;
-		if (logstore_length(cluster->logs, job->id, job->attempt,
-				    stream->name, &length, NULL) < 0)
+		if (cluster->effects->log_length(cluster->world, job->id,
+						 job->attempt, stream->name,
+						 &length, NULL) < 0)
 			return;
 		if (length < stream->size && (length || !task->crowded))
 			return;
 	}
-	task->collected = gather_files(cluster, task);
+	task->collected = cluster->effects->files_here(cluster->world, task);
 }
 
 /* Reading for metrics. */
@@ -320,9 +319,10 @@ static int read_index(struct cluster *cluster, struct task *task,
 	followed_index(task->rank, name);
 	do {
 		task->index_read += done;
-		if (logstore_read(cluster->logs, job->id, job->attempt, name,
-				  &task->index_read, text, INDEX_PIECE, &got,
-				  NULL) < 0)
+		if (cluster->effects->log_read(cluster->world, job->id,
+					       job->attempt, name,
+					       &task->index_read, text,
+					       INDEX_PIECE, &got, NULL) < 0)
 			break; /* nothing is followed, or not yet */
 		done = followed_lines(text, got, find_file, finding);
 		if (!done && got == INDEX_PIECE)
@@ -363,8 +363,9 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 
 	if (reading->broken)
 		return false;
-	if (logstore_read(cluster->logs, job->id, job->attempt, reading->stream,
-			  &offset, piece, READ_BYTES, &got, &err) < 0 &&
+	if (cluster->effects->log_read(cluster->world, job->id, job->attempt,
+				       reading->stream, &offset, piece,
+				       READ_BYTES, &got, &err) < 0 &&
 	    err.code == EIO) {
 		/* The bytes are there, and no trying will get them. */
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
@@ -392,17 +393,16 @@ static bool read_some(struct cluster *cluster, struct gang *gang, char *piece)
 	return more;
 }
 
-/* The reader, when nothing more urgent is there: it goes round the gangs. */
-static int reader_run(sd_event_source *source, void *arg)
+/* It goes round the gangs. */
+void intake_read(struct cluster *cluster)
 {
-	struct cluster *cluster = arg;
 	owned_free char *piece = malloc(READ_BYTES);
 	struct gang *gang;
 
 	for (int i = 0; piece && i < READ_TURN; i++) {
 		gang = TAILQ_FIRST(&cluster->reading);
 		if (!gang)
-			return 0;
+			return;
 		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
 		gang->behind = read_some(cluster, gang, piece);
 		gang->reading = gang->behind;
@@ -412,8 +412,7 @@ static int reader_run(sd_event_source *source, void *arg)
 			gang_advance(cluster, gang->job);
 	}
 	if (!TAILQ_EMPTY(&cluster->reading))
-		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-	return 0;
+		cluster->effects->read_soon(cluster->world);
 }
 
 bool intake_read_all(struct cluster *cluster, struct job *job)
@@ -430,8 +429,9 @@ bool intake_read_all(struct cluster *cluster, struct job *job)
 		struct log_reading *reading = &gang->readings[i];
 		uint64_t length = 0;
 
-		logstore_length(cluster->logs, job->id, job->attempt,
-				reading->stream, &length, NULL);
+		cluster->effects->log_length(cluster->world, job->id,
+					     job->attempt, reading->stream,
+					     &length, NULL);
 		if (!reading->broken && reading->offset < length) {
 			wake_readers(cluster, gang);
 			return false;
@@ -462,25 +462,9 @@ const struct record *intake_latest(const struct gang *gang)
 	return latest;
 }
 
-int intake_open(struct cluster *cluster, struct error *err)
-{
-	int rc;
-
-	TAILQ_INIT(&cluster->reading);
-	rc = sd_event_add_defer(cluster->loop, &cluster->reader, reader_run,
-				cluster);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(cluster->reader, SD_EVENT_OFF);
-	if (rc >= 0)
-		rc = sd_event_source_set_priority(cluster->reader,
-						  SD_EVENT_PRIORITY_IDLE);
-	return rc < 0 ? error_set(err, -rc, "event loop: no reader") : 0;
-}
-
 void intake_close(struct cluster *cluster)
 {
 	for (size_t i = 0; i < cluster->rules_count; i++)
 		extract_rules_free(cluster->rules[i].extract);
 	free(cluster->rules);
-	cluster->reader = sd_event_source_disable_unref(cluster->reader);
 }

@@ -7,7 +7,6 @@
 
 #define INTAKE_CREDIT (8ULL << 20) /* bytes a node may have under way */
 
-int intake_open(struct cluster *cluster, struct error *err);
 void intake_close(struct cluster *cluster); /* after the last job is gone */
 
 /* Bytes of a stream: appended if they continue it, acknowledged either way. */
@@ -24,6 +23,11 @@ void intake_check(struct cluster *cluster, struct task *task);
 /* The log rules of the job's framework; NULL: it has none. */
 struct extract_rules *intake_rules(struct cluster *cluster,
 				   const struct job *job);
+
+/* Go on reading, a few pieces of several jobs; asks to be called again when
+ * there is more.
+ */
+void intake_read(struct cluster *cluster);
 
 /* Is all output read that holds metrics? If not, reading goes on in the
  * background and gang_advance() is called when it is.

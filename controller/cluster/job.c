@@ -9,9 +9,7 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/pin.h"
 #include "controller/cluster/transfer.h"
-#include "protocol/file.h"
 #include "protocol/log.h"
-#include "protocol/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -201,48 +199,6 @@ static bool keeps_failure(enum job_state state)
 	return state == JOB_COLLECTING || job_state_final(state);
 }
 
-static int job_save(struct cluster *cluster, const struct job *job,
-		    enum job_state state, uint32_t attempt, struct error *err)
-{
-	cJSON *allocation = allocation_json(job);
-	char *text = allocation ? cJSON_PrintUnformatted(allocation) : NULL;
-	struct job_row row = {
-		.id = job->id,
-		.state = state,
-		.attempt = attempt,
-		.first_attempt = job->first_attempt,
-		.failure = keeps_failure(state) ? job->failure : FAILURE_NONE,
-		.text = keeps_failure(state) ? job->text : NULL,
-		.queued_ms = job->queued_ms,
-		.started_ms = job->started_ms,
-		.ended_ms = job->ended_ms,
-		.allocation = text,
-	};
-	int rc = store_set_job(cluster->store, &row, err);
-
-	cJSON_Delete(allocation);
-	cJSON_free(text);
-	return rc;
-}
-
-static int put_event(struct cluster *cluster, const struct job *job,
-		     uint32_t attempt, enum job_event event, cJSON *data,
-		     int64_t now, struct error *err)
-{
-	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
-	struct event_row row = {
-		.job = job->id,
-		.attempt = attempt,
-		.time_ms = now,
-		.kind = job_event_name(event),
-		.data = text,
-	};
-	int rc = store_put_event(cluster->store, &row, NULL, err);
-
-	cJSON_free(text);
-	return rc;
-}
-
 /* Does the row of the job's state differ after the event? A submitted job's row
  * was put just now, after "alloc" comes "prepare" in the same turn, and so in
  * the same commit, and "removed" changes nothing.
@@ -254,14 +210,94 @@ static bool changes_row(enum job_event event)
 	       event != JOB_EVENT_REMOVED;
 }
 
+/* Times of the job after an event. */
+static void pass_time(struct job_row *row, const struct job *job,
+		      enum job_event event, int64_t now)
+{
+	row->queued_ms = job->queued_ms;
+	row->started_ms = job->started_ms;
+	row->ended_ms = job->ended_ms;
+	if (event == JOB_EVENT_RETRY) {
+		row->queued_ms = now;
+		row->started_ms = row->ended_ms = 0;
+	} else if (event == JOB_EVENT_READY) {
+		row->started_ms = now;
+	} else if (job_state_final(row->state) &&
+		   !job_state_final(job->state)) {
+		row->ended_ms = now;
+	}
+}
+
+/* The event and the row of the state after it go to the store, or neither. */
+static int record(struct cluster *cluster, const struct job *job,
+		  enum job_event event, const cJSON *data, int64_t now,
+		  struct job_row *row, struct error *err)
+{
+	cJSON *allocation = allocation_json(job);
+	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
+	char *allocated =
+		allocation ? cJSON_PrintUnformatted(allocation) : NULL;
+	const struct event_row event_row = {
+		.job = job->id,
+		.attempt = row->attempt,
+		.time_ms = now,
+		.kind = job_event_name(event),
+		.data = text,
+	};
+	int rc;
+
+	row->allocation = allocated;
+	if ((data && !text) || (allocation && !allocated))
+		rc = error_nomem(err, "job");
+	else
+		rc = cluster->effects->record(cluster->world, &event_row,
+					      changes_row(event) ? row : NULL,
+					      err);
+	row->allocation = NULL;
+	cJSON_Delete(allocation);
+	cJSON_free(allocated);
+	cJSON_free(text);
+	return rc;
+}
+
+/* What is now true, as the store has it. */
+static void enter(struct cluster *cluster, struct job *job,
+		  enum job_event event, const struct job_row *row)
+{
+	bool ends = job_state_final(row->state) && !job_state_final(job->state);
+
+	log_debug("job=%" PRIu64 " %s -> %s (%s)", job->id,
+		  job->state ? job_state_name(job->state) : "new",
+		  job_state_name(row->state), job_event_name(event));
+	job->state = row->state;
+	job->attempt = row->attempt;
+	job->queued_ms = row->queued_ms;
+	job->started_ms = row->started_ms;
+	job->ended_ms = row->ended_ms;
+	need_mark(job, !job_state_final(job->state));
+	cluster->changed = true;
+	if (ends) {
+		repeat_ended(cluster, job);
+		chain_ended(cluster, job);
+		logins_ended(cluster, job->sweep);
+	}
+}
+
 int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	      cJSON *data, struct error *err)
 {
 	enum job_state next = job_next(job->state, event);
-	bool ends = job_state_final(next) && !job_state_final(job->state);
-	uint32_t attempt = job->attempt + (event == JOB_EVENT_RETRY);
-	int64_t now = clock_wall_ms();
-	int rc = 0;
+	int64_t now = cluster_wall_ms(cluster);
+	struct job_row row = {
+		.id = job->id,
+		.state = next,
+		.attempt = job->attempt + (event == JOB_EVENT_RETRY),
+		.first_attempt = job->first_attempt,
+		.failure = keeps_failure(next) ? job->failure : FAILURE_NONE,
+		.text = keeps_failure(next) ? job->text : NULL,
+	};
+	struct error why;
+	int rc;
 
 	if (next == JOB_NONE) {
 		cJSON_Delete(data);
@@ -269,35 +305,14 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 				 job->id, job_state_name(job->state),
 				 job_event_name(event));
 	}
-	if (event == JOB_EVENT_RETRY) {
-		job->queued_ms = now;
-		job->started_ms = 0;
-		job->ended_ms = 0;
-	} else if (event == JOB_EVENT_READY) {
-		job->started_ms = now;
-	} else if (ends) {
-		job->ended_ms = now;
-	}
-	rc = put_event(cluster, job, attempt, event, data, now, err);
-	if (rc == 0 && changes_row(event))
-		rc = job_save(cluster, job, next, attempt, err);
+	pass_time(&row, job, event, now);
+	rc = record(cluster, job, event, data, now, &row, &why);
 	cJSON_Delete(data);
 	if (rc < 0) {
-		log_error("job=%" PRIu64 ": %s", job->id, err ? err->text : "");
-		return -1;
+		log_error("job=%" PRIu64 ": %s", job->id, why.text);
+		return error_set(err, why.code, "%s", why.text);
 	}
-	log_debug("job=%" PRIu64 " %s -> %s (%s)", job->id,
-		  job->state ? job_state_name(job->state) : "new",
-		  job_state_name(next), job_event_name(event));
-	job->state = next;
-	job->attempt = attempt;
-	need_mark(job, !job_state_final(next));
-	cluster->changed = true;
-	if (ends) {
-		repeat_ended(cluster, job);
-		chain_ended(cluster, job);
-		logins_ended(cluster, job->sweep);
-	}
+	enter(cluster, job, event, &row);
 	return 0;
 }
 
@@ -336,7 +351,7 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 		.state = JOB_QUEUED,
 		.attempt = 1,
 		.first_attempt = 1,
-		.queued_ms = clock_wall_ms(),
+		.queued_ms = cluster_wall_ms(cluster),
 	};
 	struct job *job;
 
@@ -366,7 +381,7 @@ int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	struct job_row row = *from;
 	struct event_row event = {
 		.attempt = from->attempt,
-		.time_ms = clock_wall_ms(),
+		.time_ms = cluster_wall_ms(cluster),
 		.kind = job_event_name(JOB_EVENT_TAKE),
 	};
 	char data[80];
@@ -592,7 +607,6 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);
-	loop_source_free(&gang->deadline);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);
 }

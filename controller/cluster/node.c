@@ -3,7 +3,6 @@
 #include "controller/cluster/node.h"
 #include "controller/cluster/inventory.h"
 #include "controller/cluster/labels.h"
-#include "protocol/file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,7 +82,7 @@ struct node *node_get(struct cluster *cluster, const char *name,
 	}
 	strncpy(node->name, name, sizeof(node->name) - 1);
 	TAILQ_INIT(&node->tasks);
-	node->lost_since_ms = clock_mono_ms();
+	node->lost_since_ms = cluster_mono_ms(cluster);
 	node->index = cluster->nodes_count++;
 	cluster->nodes[node->index] = node;
 	cluster->slots[node->index] = (struct slot){ .vendor = node->vendor };
@@ -182,7 +181,7 @@ static int load_row(const struct node_row *row, void *arg)
 	node->drain = row->drained;
 	if (row->settings)
 		settings_load(node, row->settings);
-	node->drained = drained_at(node, clock_wall_ms());
+	node->drained = drained_at(node, cluster_wall_ms(loading->cluster));
 	node->seen_ms = row->seen_ms;
 	if (row->facts)
 		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
@@ -237,7 +236,7 @@ static void tell(struct cluster *cluster, struct node *node)
 int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
 	       int64_t until_ms, const char *reason, struct error *err)
 {
-	int64_t now_ms = clock_wall_ms();
+	int64_t now_ms = cluster_wall_ms(cluster);
 	char *copy = reason ? strdup(reason) : NULL;
 
 	if (until_ms && (until_ms <= now_ms || until_ms <= from_ms)) {
@@ -327,13 +326,12 @@ int node_check_machine(const struct node *node, const char *key,
 bool node_taken(const struct node *node, const struct message_hello *hello)
 {
 	return node->peer && node->instance && hello->instance &&
-	       strcmp(node->instance, hello->instance) != 0 &&
-	       wire_peer_alive(node->peer);
+	       strcmp(node->instance, hello->instance) != 0;
 }
 
 int node_join(struct cluster *cluster, struct node *node,
-	      struct wire_peer *peer, struct message_hello *hello,
-	      struct error *err)
+	      struct wire_peer *peer, const char *public,
+	      struct message_hello *hello, struct error *err)
 {
 	owned_free char *vendor = NULL;
 	owned_free char *address = NULL;
@@ -379,10 +377,10 @@ int node_join(struct cluster *cluster, struct node *node,
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;
-	bind(node, wire_peer_public(peer), hello->machine);
+	bind(node, public, hello->machine);
 	node->removed = false;
 	node->reported = false;
-	node->seen_ms = clock_wall_ms();
+	node->seen_ms = cluster_wall_ms(cluster);
 	node->lost_since_ms = 0;
 	cluster->slots[node->index].devices = hello->devices;
 	tell(cluster, node);
@@ -419,7 +417,7 @@ void node_leave(struct cluster *cluster, struct node *node)
 {
 	node->peer = NULL;
 	node->reported = false;
-	node->lost_since_ms = clock_mono_ms();
+	node->lost_since_ms = cluster_mono_ms(cluster);
 	tell(cluster, node);
 }
 

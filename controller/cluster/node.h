@@ -23,15 +23,17 @@ int node_load(struct cluster *cluster, struct error *err);
 int node_check_machine(const struct node *node, const char *key,
 		       const char *machine, struct error *err);
 
-/* A session begins: take over what hello says (its inventory is moved). */
+/* A session begins, of the owner of that key: take over what hello says (its
+ * inventory is moved).
+ */
 int node_join(struct cluster *cluster, struct node *node,
-	      struct wire_peer *peer, struct message_hello *hello,
-	      struct error *err);
+	      struct wire_peer *peer, const char *public,
+	      struct message_hello *hello, struct error *err);
 /* Its devices changed; the list is moved. */
 int node_inventory(struct cluster *cluster, struct node *node,
 		   struct message_inventory *message, struct error *err);
-/* Does an agent speak for the node already that is another than this one? Two
- * with one key would take each other's jobs away.
+/* Does an agent speak for the node already that is another than this one, if it
+ * is still there? Two with one key would take each other's jobs away.
  */
 bool node_taken(const struct node *node, const struct message_hello *hello);
 /* What a task told of its node when it was checked is what the node is now. */

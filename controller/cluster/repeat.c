@@ -3,7 +3,6 @@
 #include "controller/cluster/repeat.h"
 #include "controller/cluster/job.h"
 #include "controller/results/student.h"
-#include "protocol/file.h"
 #include "protocol/log.h"
 
 #include <errno.h>
@@ -279,7 +278,7 @@ static int put_event(struct cluster *cluster, const struct trial *trial,
 	struct event_row row = {
 		.job = trial->last,
 		.attempt = trial->last_attempt,
-		.time_ms = clock_wall_ms(),
+		.time_ms = cluster_wall_ms(cluster),
 		.kind = job_event_name(next ? JOB_EVENT_MORE
 					    : JOB_EVENT_ENOUGH),
 	};

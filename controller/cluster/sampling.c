@@ -28,8 +28,9 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 	if (sampling->broken || sampling->quiet)
 		return false;
 	trace_stream(rank, stream);
-	rc = logstore_read(cluster->logs, job->id, job->attempt, stream,
-			   &sampling->offset, piece, size, &got, &err);
+	rc = cluster->effects->log_read(cluster->world, job->id, job->attempt,
+					stream, &sampling->offset, piece, size,
+					&got, &err);
 	sampling->broken = rc < 0 && err.code == EIO;
 	/* Of a thousand nodes one has news: the others' files stay closed. */
 	sampling->quiet = rc < 0 ? err.code == ENOENT : !got;
@@ -69,8 +70,9 @@ bool sampling_done(struct cluster *cluster, const struct gang *gang)
 		uint64_t length = 0;
 
 		trace_stream(i, stream);
-		logstore_length(cluster->logs, gang->job->id,
-				gang->job->attempt, stream, &length, NULL);
+		cluster->effects->log_length(cluster->world, gang->job->id,
+					     gang->job->attempt, stream,
+					     &length, NULL);
 		if (length && (!sampling || (!sampling->broken &&
 					     sampling->offset < length)))
 			return false;

@@ -11,10 +11,12 @@
 
 static void tell(struct task *task, enum message_type type, const void *body)
 {
+	struct cluster *cluster = task->job->gang->cluster;
 	struct error err;
 
 	if (task->node && task->node->peer && task->node->reported &&
-	    wire_server_send(task->node->peer, type, body, NULL, 0, &err) < 0)
+	    cluster->effects->send(cluster->world, task->node, type, body,
+				   &err) < 0)
 		log_error("node=%s: %s", task->node->name, err.text);
 }
 
@@ -32,7 +34,7 @@ void tell_prepare(struct task *task)
 		return;
 	}
 	if (logins_give(task->job->gang->cluster, task->job->sweep,
-			wire_peer_public(task->node->peer),
+			task->node->key,
 			prepare.task.container.build
 				? NULL
 				: prepare.task.container.image,
@@ -73,13 +75,14 @@ void tell_stop(struct task *task)
 	tell(task, MESSAGE_STOP, &stop);
 }
 
-void tell_discard(struct node *node, uint64_t job, uint32_t attempt,
-		  uint32_t rank)
+void tell_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		  uint32_t attempt, uint32_t rank)
 {
 	struct message_discard discard = { job, attempt, rank };
 	struct error err;
 
-	if (node->peer && wire_server_send(node->peer, MESSAGE_DISCARD,
-					   &discard, NULL, 0, &err) < 0)
+	if (node->peer &&
+	    cluster->effects->send(cluster->world, node, MESSAGE_DISCARD,
+				   &discard, &err) < 0)
 		log_error("node=%s: %s", node->name, err.text);
 }

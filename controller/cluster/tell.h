@@ -14,7 +14,7 @@ void tell_start(struct task *task);
 void tell_stop(struct task *task);
 
 /* Also of tasks that no job knows any more. */
-void tell_discard(struct node *node, uint64_t job, uint32_t attempt,
-		  uint32_t rank);
+void tell_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		  uint32_t attempt, uint32_t rank);
 
 #endif

@@ -2,10 +2,13 @@
  */
 #include "controller/cluster/transfer.h"
 
-#include "protocol/file.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+static int64_t mono_ms(const struct task *task)
+{
+	return cluster_mono_ms(task->job->gang->cluster);
+}
 
 static const struct schema *schema(void)
 {
@@ -38,9 +41,9 @@ void transfer_keep(struct task *task, const struct message_progress *progress)
 	if (copy && object &&
 	    codec_from_object(schema(), object, copy, NULL) == 0) {
 		if (!task->transfer)
-			task->transfer_ms = clock_mono_ms();
+			task->transfer_ms = mono_ms(task);
 		if (moved(task->transfer, copy))
-			task->transfer_moved_ms = clock_mono_ms();
+			task->transfer_moved_ms = mono_ms(task);
 		transfer_clear(task);
 		task->transfer = copy;
 		copy = NULL;
@@ -68,7 +71,7 @@ static uint64_t done_bytes(const struct task *task)
 /* For how long, in ms; 0: it goes on. */
 static int64_t silent_ms(const struct task *task)
 {
-	int64_t silent = clock_mono_ms() - task->transfer_moved_ms;
+	int64_t silent = mono_ms(task) - task->transfer_moved_ms;
 
 	return silent < TRANSFER_SILENT_MS ? 0 : silent;
 }
@@ -162,7 +165,7 @@ cJSON *transfer_summary(const struct task *task)
 	cJSON_AddStringToObject(to, "node", task->node->name);
 	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
 	cJSON_AddNumberToObject(to, "seconds",
-				(double)(clock_mono_ms() - task->transfer_ms) /
+				(double)(mono_ms(task) - task->transfer_ms) /
 					1000);
 	return to;
 }

@@ -9,6 +9,7 @@
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/registry/login.h"
+#include "protocol/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

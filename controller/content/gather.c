@@ -10,6 +10,7 @@
 #include "protocol/file.h"
 #include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>

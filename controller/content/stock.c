@@ -7,6 +7,7 @@
 #include "protocol/content/giver.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>

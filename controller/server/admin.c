@@ -6,6 +6,7 @@
 #include "controller/cluster/node.h"
 #include "controller/content/stock.h"
 #include "controller/server/describe.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>

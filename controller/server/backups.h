@@ -9,6 +9,8 @@
 
 #include "controller/cluster/cluster.h"
 
+#include <systemd/sd-event.h>
+
 #define BACKUP_PIECE 262144
 
 struct backups;

@@ -14,6 +14,7 @@
 #include "controller/server/upkeep.h"
 #include "protocol/file.h"
 #include "protocol/log.h"
+#include "protocol/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>

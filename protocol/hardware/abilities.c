@@ -14,6 +14,7 @@ static const struct field engine_abilities_fields[] = {
 	FIELD_OPTIONAL(engine_abilities, runtimes),
 	FIELD_OPTIONAL(engine_abilities, cdi),
 	FIELD_OPTIONAL(engine_abilities, deaf),
+	FIELD_OPTIONAL(engine_abilities, isolation),
 };
 const struct schema engine_abilities_schema =
 	SCHEMA(engine_abilities, engine_abilities_fields);
@@ -113,6 +114,32 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 	return 0;
 }
 
+/* A rootless engine may name both. */
+static int read_isolation(const cJSON *info, char **isolation,
+			  struct error *err)
+{
+	static const struct {
+		const char *option, *word;
+	} known[] = {
+		{ "name=rootless", "rootless" },
+		{ "name=userns", "userns-remap" },
+	};
+	const cJSON *item;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		cJSON_ArrayForEach(item, get(info, "SecurityOptions"))
+		{
+			const char *text = cJSON_GetStringValue(item);
+
+			if (!text || strcmp(text, known[i].option) != 0)
+				continue;
+			*isolation = strdup(known[i].word);
+			return *isolation ? 0 : error_nomem(err, "engine");
+		}
+	}
+	return 0;
+}
+
 int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 			  struct error *err)
 {
@@ -128,6 +155,8 @@ int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
 	}
+	if (read_isolation(info, &got.isolation, err) < 0)
+		return -1;
 	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
 		return -1;
 	engine_abilities_clear(abilities);

@@ -26,6 +26,8 @@ struct engine_abilities {
 	struct strings runtimes; /* by name */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
 	bool deaf; /* it ignores runtimes, CDI and requests without a word */
+	char *isolation; /* who root of a container is on the host, when he is
+			    not root: "rootless", "userns-remap"; or NULL */
 };
 extern const struct schema engine_abilities_schema;
 void engine_abilities_clear(struct engine_abilities *abilities);
@@ -37,7 +39,8 @@ OWNED_VALUE(struct engine_abilities, engine_abilities_clear)
  * not there.
  *
  * Source: Docker Engine API 1.50, SystemInfo (Runtimes, CDISpecDirs,
- * DiscoveredDevices); CDI specification 0.8, "kind" and "devices".
+ * DiscoveredDevices, SecurityOptions); CDI specification 0.8, "kind" and
+ * "devices".
  */
 int engine_abilities_read(const cJSON *info, struct engine_abilities *abilities,
 			  struct error *err);

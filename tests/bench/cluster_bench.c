@@ -30,17 +30,22 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #define PER_PROCESS 2000
-#define PROCESSES_MAX 8
+#define PROCESSES_MAX 64
+#define FILES_EACH                                                             \
+	22             /* descriptors that an agent has open, with its loop's  \
+			*/
+#define FILES_ELSE 200 /* what else its process has open */
 #define PER_LOOP 8
 #define SIZES_MAX 8
 #define SOCKETS_EACH 4 /* a dealer, both ends of its monitor, one to spare */
-#define JOIN_S 90
-#define SWEEP_S 240
+#define JOIN_S 300
+#define SWEEP_S 600
 #define JOBS_MAX 400000 /* job ids, over all sweeps of a site */
 
 struct options {
@@ -100,9 +105,10 @@ static int herd_loop(struct herd *herd, struct error *err)
 }
 
 static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
-		    const char *endpoint, const char *engine, struct error *err)
+		    const char *endpoint, struct error *err)
 {
 	const struct site *site = crowd->site;
+	struct engine *engine;
 	char *state;
 
 	if (herd->count % PER_LOOP == 0 && herd_loop(herd, err) < 0)
@@ -111,7 +117,6 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		return error_nomem(err, "agents");
 	herd->configs[herd->count] = (struct agent_config){
 		.state = state,
-		.engine = engine,
 		.init_program = "/regatta-init",
 		.controller = endpoint,
 		.server_public = site->controller_key.public,
@@ -123,8 +128,11 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		.key = site->agent_keys[i],
 		.zmq = herd->zmq,
 	};
+	engine = standin_engine(herd->loop, crowd->standin, err);
+	if (!engine)
+		return -1;
 	herd->agents[herd->count] =
-		agent_new(herd->loop, &herd->configs[herd->count], err);
+		agent_new(herd->loop, &herd->configs[herd->count], engine, err);
 	if (!herd->agents[herd->count])
 		return -1;
 	herd->count++;
@@ -137,9 +145,6 @@ static int herd_run(const struct crowd *crowd, size_t from, size_t to,
 		    const char *endpoint, struct error *err)
 {
 	struct herd herd = { .epoll = epoll_create1(EPOLL_CLOEXEC) };
-	char engine[STANDIN_HOST_SIZE];
-
-	standin_host(crowd->standin, engine);
 	herd.configs = calloc(to - from, sizeof(*herd.configs));
 	herd.agents = calloc(to - from, sizeof(struct agent *));
 	herd.zmq = zmq_ctx_new();
@@ -149,7 +154,7 @@ static int herd_run(const struct crowd *crowd, size_t from, size_t to,
 		return error_nomem(err, "agents");
 	zmq_ctx_set(herd.zmq, ZMQ_MAX_SOCKETS, (int)(to - from) * SOCKETS_EACH);
 	for (size_t i = from; i < to; i++)
-		if (herd_add(&herd, crowd, i, endpoint, engine, err) < 0)
+		if (herd_add(&herd, crowd, i, endpoint, err) < 0)
 			return -1;
 	loop_drain(herd.loop);
 	for (;;) {
@@ -183,14 +188,31 @@ herd_child(const struct crowd *crowd, size_t from, size_t to, int gate)
 
 /* In the parent. */
 
+/* Agents that the limit of open files lets one process have. */
+static size_t per_process(void)
+{
+	struct rlimit limit;
+	size_t fit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_max <= FILES_ELSE + FILES_EACH)
+		return 1;
+	fit = (limit.rlim_max - FILES_ELSE) / FILES_EACH;
+	return fit < PER_PROCESS ? fit : PER_PROCESS;
+}
+
 /* Before any thread of ZeroMQ is there: the children are forks. */
 static int crowd_fork(struct crowd *crowd, struct error *err)
 {
 	size_t count = crowd->site->agents_count;
+	size_t step = per_process();
 
-	for (size_t from = 0; from < count; from += PER_PROCESS) {
-		size_t to =
-			from + PER_PROCESS < count ? from + PER_PROCESS : count;
+	if (count > step * PROCESSES_MAX)
+		return error_set(err, EMFILE,
+				 "the limit of open files allows %zu agents",
+				 step * PROCESSES_MAX);
+	for (size_t from = 0; from < count; from += step) {
+		size_t to = from + step < count ? from + step : count;
 		int gate[2];
 		pid_t pid;
 
@@ -472,8 +494,8 @@ int main(int argc, char **argv)
 		options.sizes[0] = 100;
 		options.sizes[1] = 1000;
 		options.sizes[2] = 10000;
-		options.sizes_count = 3;
-		all = true;
+		options.sizes_count = is_quick() ? 2 : 3;
+		all = !is_quick();
 	}
 	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s\n", "agents",
 	       "log B", "join s", "KiB each", "KiB there", "idle", "p50 ms",

@@ -62,7 +62,7 @@ metax_machine()
 	card "$1" 0000:03:00.0 1a03 2000 030000 -1
 	put "$1" /sys/bus/pci/devices/0000:03:00.0/drm/card0/dev x
 	node "$1" /dev/dri/card0 && node "$1" /dev/mxcd &&
-		tool "$1" mx-smi "$SAMPLES/metax__mx-smi__c500x8_2.2.9_board.txt"
+		tool "$1" mx-smi "$SAMPLES/metax__2.2.9_board_x8.txt"
 }
 
 # Eight A100, whose minor numbers run against the bus.
@@ -78,7 +78,7 @@ nvidia_machine()
 		i=$((i + 1))
 	done
 	node "$1" /dev/nvidiactl && node "$1" /dev/nvidia-uvm &&
-		tool "$1" nvidia-smi "$SAMPLES/nvidia__nvidia-smi__a100x8_535_loaded.txt"
+		tool "$1" nvidia-smi "$SAMPLES/nvidia__table_535_x8.txt"
 }
 
 # machine_up I FOLDER: the agent of node I, on that machine.

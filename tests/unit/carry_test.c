@@ -4,7 +4,9 @@
 
 #include "controller/cluster/node.h"
 #include "controller/content/order.h"
+#include "controller/effects.h"
 #include "protocol/file.h"
+#include "protocol/loop.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -351,6 +353,7 @@ int main(void)
 	tap_begin(60);
 	if (!mkdtemp(top) || sd_event_new(&cluster.loop) < 0)
 		return 1;
+	effects_connect(&cluster);
 	TAILQ_INIT(&cluster.gangs);
 	if (stock_open(&cluster, top, &err) < 0 ||
 	    gather_open(&cluster, &err) < 0 ||

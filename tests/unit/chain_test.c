@@ -7,9 +7,10 @@
 #include "controller/cluster/job.h"
 #include "controller/cluster/node.h"
 #include "controller/cluster/repeat.h"
+#include "controller/effects.h"
 #include "protocol/file.h"
-#include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/log.h"
 
 #include "tests/tap.h"
 
@@ -23,6 +24,7 @@ struct bed {
 static void open_cluster(struct bed *bed)
 {
 	bed->cluster = (struct cluster){ 0 };
+	effects_connect(&bed->cluster);
 	TAILQ_INIT(&bed->cluster.gangs);
 	TAILQ_INIT(&bed->cluster.reading);
 	TAILQ_INIT(&bed->cluster.due);
@@ -54,7 +56,7 @@ static void close_cluster(struct cluster *cluster)
 	node_free_all(cluster);
 	queue_free(cluster->queue);
 	store_free(cluster->store);
-	loop_source_free(&cluster->settler);
+	effects_disconnect(cluster);
 	sd_event_unref(cluster->loop);
 }
 

@@ -1,6 +1,6 @@
 /* files_test.c - which entries of a collected path's tar file are unpacked?
  */
-#include "controller/cli/commands/files.h"
+#include "controller/cli/commands/fetch.h"
 
 #include "tests/tap.h"
 

@@ -6,10 +6,11 @@
 #include "controller/cluster/queue.h"
 #include "controller/cluster/repeat.h"
 #include "controller/content/stock.h"
+#include "controller/effects.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/file.h"
-#include "protocol/log.h"
 #include "protocol/loop.h"
+#include "protocol/log.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -41,6 +42,7 @@ static bool bed_open(struct bed *bed)
 	*bed = (struct bed){ .folder = "/tmp/orders_test.XXXXXX" };
 	if (!mkdtemp(bed->folder))
 		return false;
+	effects_connect(cluster);
 	TAILQ_INIT(&cluster->gangs);
 	TAILQ_INIT(&cluster->reading);
 	TAILQ_INIT(&cluster->due);
@@ -63,7 +65,7 @@ static void bed_close(struct bed *bed)
 	queue_free(cluster->queue);
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);
-	loop_source_free(&cluster->settler);
+	effects_disconnect(cluster);
 	sd_event_unref(cluster->loop);
 	file_remove_tree(AT_FDCWD, bed->folder, NULL);
 }

@@ -3,6 +3,7 @@
 #include "controller/server/questions.h"
 
 #include "controller/cluster/node.h"
+#include "controller/effects.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 
@@ -103,6 +104,7 @@ int main(void)
 	if (!mkdtemp(top))
 		return 1;
 	memset(words, 'w', WORDS);
+	effects_connect(&cluster);
 	TAILQ_INIT(&cluster.gangs);
 	cluster.store = store_new(top, NULL);
 	add_nodes(&cluster);

@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/sampling.h"
 
+#include "controller/effects.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 
@@ -50,6 +51,7 @@ int main(void)
 	tap_begin(60);
 	if (!mkdtemp(top))
 		return 1;
+	effects_connect(&bed.cluster);
 	bed.gang.job = &bed.job;
 	bed.gang.spec.nodes = NODES;
 	bed.cluster.logs = logstore_new(top, NULL);

@@ -3,6 +3,7 @@
 #include "controller/content/stock.h"
 
 #include "controller/cluster/node.h"
+#include "controller/effects.h"
 #include "protocol/digest.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
@@ -243,6 +244,7 @@ int main(void)
 	hall_init(&bed.hall, NULL, 0);
 	bed.cluster.loop = bed.hall.loop;
 	bed.cluster.keyring = bed.hall.keyring;
+	effects_connect(&bed.cluster);
 	TAILQ_INIT(&bed.cluster.gangs);
 	if (stock_open(&bed.cluster, top, &bed.err) < 0)
 		return 1;

@@ -2,6 +2,7 @@
  */
 #include "controller/cluster/transfer.h"
 
+#include "controller/effects.h"
 #include "protocol/file.h"
 #include "tests/tap.h"
 
@@ -12,7 +13,10 @@
 
 static struct task *tasks;
 static struct job job = { .state = JOB_PREPARING };
-static struct gang gang = { .job = &job, .spec = { .nodes = 2 } };
+static struct cluster cluster;
+static struct gang gang = { .job = &job,
+			    .cluster = &cluster,
+			    .spec = { .nodes = 2 } };
 
 static void tell(struct task *task, const char *phase, uint64_t done,
 		 uint64_t total, uint64_t rate)
@@ -94,8 +98,6 @@ static void moving(void)
 
 static void standing_still(void)
 {
-	struct cluster cluster = { 0 };
-
 	TAILQ_INIT(&cluster.gangs);
 	TAILQ_INSERT_TAIL(&cluster.gangs, &gang, by_cluster);
 	transfer_tick(&cluster);
@@ -151,7 +153,10 @@ static void done(void)
 int main(void)
 {
 	tap_begin(30);
+	effects_connect(&cluster);
 	tasks = gang.tasks = calloc(2, sizeof(*tasks));
+	tasks[0].job = tasks[1].job = &job;
+	job.gang = &gang;
 	moving();
 	standing_still();
 	all_here();

@@ -1,8 +1,18 @@
 /* audit.c - audit: who ordered what, when, from where, and what became of it.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
+
+struct audit_options {
+	struct options common;
+	uint64_t tail;
+};
+
+static const struct audit_options *given(const struct cli *cli)
+{
+	return (const struct audit_options *)cli->options;
+}
 
 static void audit_row(struct table *table, const cJSON *row, int64_t now_ms)
 {
@@ -32,7 +42,7 @@ static const struct column audit_columns[] = {
 static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
 					     "nothing was ordered yet" };
 
-int command_audit(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
@@ -40,8 +50,32 @@ int command_audit(struct cli *cli, struct error *err)
 	if (!client ||
 	    client_list(client, "audit", 0, "audit", "seq", &rows, err) < 0)
 		return -1;
-	if (cli->options.tail != OPTION_NONE)
-		while ((uint64_t)cJSON_GetArraySize(rows) > cli->options.tail)
+	if (given(cli)->tail != OPTION_NONE)
+		while ((uint64_t)cJSON_GetArraySize(rows) > given(cli)->tail)
 			cJSON_DeleteItemFromArray(rows, 0);
 	return rows_show(cli, &audit_view, client, rows, err);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(audit_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
+	  .max = 1000000000,
+	  .help = "only the last N orders" },
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_audit = {
+	.name = "audit",
+	.args = "",
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct audit_options),
+	.summary = "list who ordered what, and when",
+	.help =
+		"Every order that changes something, what came of it, and "
+		"from where it came.",
+	.example = "regatta audit --tail 20",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,12 +1,11 @@
-/* backup.c - backup and gc: what the controller keeps, as a whole.
+/* backup.c - backup: write all that the controller knows to a file.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/file.h"
 #include "protocol/program.h"
-#include "protocol/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +82,7 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 	return fsync(fd) < 0 ? error_errno(err, "%s", part) : 0;
 }
 
-int command_backup(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	const char *file = cli->args[0];
 	char part[PATH_MAX], size[HUMAN_SIZE];
@@ -102,50 +101,25 @@ int command_backup(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
-/* gc */
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ 0 },
+};
 
-static int read_limits(const struct options *options,
-		       struct message_gc *message, struct error *err)
-{
-	const char *older = options->older ? options->older : "30d";
-	const char *keep = options->keep_bytes ? options->keep_bytes : "1M";
-
-	if (duration_parse(older, 0, UINT64_C(100) * 366 * 86400000,
-			   &message->older_ms, err) < 0)
-		return error_prefix(err, "--older");
-	if (size_parse(keep, 0, 64 << 20, &message->keep_bytes, err) < 0)
-		return error_prefix(err, "--keep");
-	return 0;
-}
-
-int command_gc(struct cli *cli, struct error *err)
-{
-	owned(client_free) struct client *client = NULL;
-	struct message_gc message = { 0 };
-	uint64_t jobs = 0, bytes = 0;
-	char size[HUMAN_SIZE], words[HUMAN_SIZE];
-	bool more = true;
-
-	if (read_limits(&cli->options, &message, err) < 0)
-		return -1;
-	client = cli_connect(cli, err);
-	if (!client)
-		return -1;
-	while (more) {
-		owned(answer_clear) struct answer answer = { 0 };
-
-		if (client_call(client, MESSAGE_GC, &message, NULL, 0, 0,
-				&answer, err) < 0)
-			return -1;
-		jobs += json_u64(answer.body, "jobs");
-		bytes += json_u64(answer.body, "bytes");
-		message.after = json_u64(answer.body, "after");
-		more = json_bool(answer.body, "more");
-	}
-	if (cli_format(cli, "json"))
-		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
-			(unsigned long long)jobs, (unsigned long long)bytes);
-	cli_say(cli, "%s of %s removed", human_bytes(bytes, size),
-		human_jobs(jobs, words));
-	return EXIT_GOOD;
-}
+const struct command command_backup = {
+	.name = "backup",
+	.args = "FILE",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.summary = "write all that the controller knows to a file",
+	.help =
+		"Sweeps, jobs, results, logs, contents and who may connect, "
+		"as of one moment, while everything runs on. Not the keys of "
+		"the controller. regatta-controller restore makes a "
+		"controller's folder of it.",
+	.example = "regatta backup monday.tar.gz",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,6 +1,6 @@
 /* check.c - are these files of settings, or policies, good?
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "protocol/config/agent.h"
 #include "protocol/config/controller.h"
 #include "protocol/config/policy.h"
@@ -75,7 +75,7 @@ static int find_kind(const char *word, const char *path, size_t *kind,
 			 word);
 }
 
-int command_check(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	bool bad = false;
 
@@ -95,3 +95,24 @@ int command_check(struct cli *cli, struct error *err)
 	}
 	return bad ? EXIT_WRONG_REQUEST : EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ 0 },
+};
+
+const struct command command_check = {
+	.name = "check",
+	.args = "config | controller | agent | policy FILE...",
+	.min_args = 2,
+	.max_args = COMMAND_ARGS_MAX,
+	.rules = rules,
+	.summary = "check settings and policies, starting nothing",
+	.help =
+		"config knows by a file's name whether it holds the settings "
+		"of a controller, of an agent, or a policy. Exit 0 when all "
+		"are good, 2 when not. Needs no controller.",
+	.example = "regatta check config /etc/regatta/agent.yaml",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,17 +1,28 @@
 /* compare.c - two sweeps beside each other.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/compare.h"
 #include "controller/report/row.h"
+#include "controller/cli/run/session.h"
 #include "protocol/program.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FROM_STEP 21
+
+struct compare_options {
+	struct options common;
+	uint64_t from_step;
+};
+
+static const struct compare_options *given(const struct cli *cli)
+{
+	return (const struct compare_options *)cli->options;
+}
 
 static double number(const cJSON *cell, const char *path)
 {
@@ -105,20 +116,20 @@ static int print(struct cli *cli, const cJSON *cells, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-int command_compare(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	owned(json_free) cJSON *a = NULL;
 	owned(json_free) cJSON *b = NULL;
 	owned(json_free) cJSON *cells = NULL;
-	uint64_t from = cli->options.from_step, sweeps[2];
+	uint64_t from = given(cli)->from_step, sweeps[2];
 
 	for (size_t i = 0; i < 2; i++)
 		if (cli_id(cli->args[i], "sweep", &sweeps[i], err) < 0)
 			return -1;
-	client = cli_connect(cli, err);
-	if (!client || results_fetch(client, sweeps[0], true, &a, err) < 0 ||
-	    results_fetch(client, sweeps[1], true, &b, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    results_fetch(session.client, sweeps[0], true, &a, err) < 0 ||
+	    results_fetch(session.client, sweeps[1], true, &b, err) < 0)
 		return -1;
 	cells = compare_rows(a, b, from == OPTION_NONE ? FROM_STEP : from, err);
 	if (!cells)
@@ -129,3 +140,32 @@ int command_compare(struct cli *cli, struct error *err)
 		return -1;
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(compare_options, "from-step", 0, OPTION_NUMBER, from_step,
+		 "N"),
+	  .max = UINT32_MAX,
+	  .help = "compare the losses from this step on (21)" },
+	OPTION_STATE,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_compare = {
+	.name = "compare",
+	.args = "SWEEP SWEEP",
+	.min_args = 2,
+	.max_args = 2,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct compare_options),
+	.summary = "set two sweeps side by side, cell by cell",
+	.help =
+		"Cells are matched by their words. Says of each whether the "
+		"rates differ by more than their spread, and how far the "
+		"losses lie apart.",
+	.example = "regatta compare 3 7",
+	.fn = run_command,
+};
+/* clang-format on */

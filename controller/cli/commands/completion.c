@@ -349,7 +349,7 @@ static void print_fish(FILE *out)
 	}
 }
 
-int command_completion(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -369,3 +369,23 @@ int command_completion(struct cli *cli, struct error *err)
 			 "completion: found '%.60s', allowed: bash, zsh, fish",
 			 cli->args[0]);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ 0 },
+};
+
+const struct command command_completion = {
+	.name = "completion",
+	.args = "bash | zsh | fish",
+	.min_args = 1,
+	.max_args = 1,
+	.rules = rules,
+	.summary = "print what a shell needs to complete command lines",
+	.help =
+		"Packages install it where the shell looks for it. Needs no "
+		"controller.",
+	.example = "eval \"$(regatta completion bash)\"",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -11,7 +11,7 @@
  *
  * The base and operation suites have no round<N>.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/catalog.h"
@@ -541,7 +541,7 @@ static int open_run(struct export *export, const cJSON *sweep,
 	return export->driver ? 0 : error_errno(err, "%s", path);
 }
 
-int command_export(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(export_clear) struct export export = { .cli = cli };
 	owned(answer_clear) struct answer answer = { 0 };
@@ -555,7 +555,7 @@ int command_export(struct cli *cli, struct error *err)
 				 "export: found '%.60s', allowed: flagperf",
 				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
-	    settings_images(cli->environment, &cli->options, images, err) < 0 ||
+	    settings_images(cli->environment, cli->options, images, err) < 0 ||
 	    !(export.catalog = catalog_load(images, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
 	    client_query(export.client, &query, &answer, err) < 0 ||
@@ -584,3 +584,27 @@ int command_export(struct cli *cli, struct error *err)
 	cli_say(cli, "%zu jobs", export.jobs);
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_IMAGES,
+	{ 0 },
+};
+
+const struct command command_export = {
+	.name = "export",
+	.args = "flagperf SWEEP [DIR]",
+	.min_args = 2,
+	.max_args = 3,
+	.connects = true,
+	.rules = rules,
+	.summary = "write the logs of a sweep as FlagPerf leaves them",
+	.help =
+		"Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with "
+		"the output of each process, the files that were followed, "
+		"and what was sampled, under FlagPerf's own names. Prints the "
+		"folder.",
+	.example = "regatta export flagperf 3 results",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,6 +1,6 @@
 /* extract.c - regatta extract: a training log in, what it says out.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/pieces.h"
 #include "controller/cli/render.h"
@@ -12,6 +12,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+
+struct extract_options {
+	struct options common;
+	const char *framework;
+	const char *context;
+};
+
+static const struct extract_options *given(const struct cli *cli)
+{
+	return (const struct extract_options *)cli->options;
+}
 
 /* What one log goes through. */
 struct work {
@@ -168,7 +179,7 @@ static int extract_with(struct cli *cli, const struct catalog *catalog,
 {
 	owned(work_clear) struct work work = { 0 };
 	const struct value *logs[CATALOG_LOGS_MAX];
-	const char *context = cli->options.context;
+	const char *context = given(cli)->context;
 	size_t count;
 
 	if (!framework->log)
@@ -192,24 +203,53 @@ static int extract_with(struct cli *cli, const struct catalog *catalog,
 	return print(cli, &work, err);
 }
 
-int command_extract(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
 	const struct framework *framework;
 	char images[PATH_MAX];
 
-	if (!cli->options.framework)
+	if (!given(cli)->framework)
 		return error_set(err, EINVAL,
 				 "--framework NAME is needed: whose log it is");
-	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
 	if (!catalog)
 		return -1;
-	framework = catalog_framework(catalog, cli->options.framework);
+	framework = catalog_framework(catalog, given(cli)->framework);
 	if (!framework)
 		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
 					    "--framework",
-					    cli->options.framework, err);
+					    given(cli)->framework, err);
 	return extract_with(cli, catalog, framework, err);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(extract_options, "framework", 0, OPTION_TEXT, framework,
+		 "NAME"),
+	  .help = "whose log it is (needed)" },
+	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
+	  .help = "what the log does not say: seq_length, global_batch, ..." },
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_extract = {
+	.name = "extract",
+	.args = "[FILE | -]",
+	.max_args = 1,
+	.rules = rules,
+	.options_size = sizeof(struct extract_options),
+	.summary = "read the metrics out of a training log",
+	.help =
+		"Applies the log rules of a framework to a file or standard "
+		"input and prints all that it says as JSON; needs no "
+		"controller.",
+	.example = "regatta extract --framework megatron --context cell.json "
+		"train.log",
+	.fn = run_command,
+};
+/* clang-format on */

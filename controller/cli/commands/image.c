@@ -1,11 +1,12 @@
 /* image.c - image load, image save: images without a registry.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 
 #include "controller/cli/commands/images.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/imagefile.h"
 #include "controller/cli/json.h"
+#include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "protocol/program.h"
 
@@ -235,15 +236,15 @@ static int save(struct cli *cli, struct error *err)
 /* One that is for another action would be left out in silence, and an image
  * removed that was only to be looked at.
  */
-static int check_options(const struct options *options, const char *action,
-			 struct error *err)
+static int check_options(const struct image_options *options,
+			 const char *action, struct error *err)
 {
 	const struct {
 		const char *name, *action;
 		bool given;
 	} own[] = {
 		{ "--tag", "build", options->tag },
-		{ "--registry-auth", "build", options->registry_auth },
+		{ "--registry-auth", "build", options->common.registry_auth },
 		{ "--keep", "gc", options->keep_images != OPTION_NONE },
 		{ "--floor", "gc", floor_is_set(&options->floor) },
 		{ "--dry-run", "gc", options->dry_run },
@@ -265,7 +266,7 @@ static int check_options(const struct options *options, const char *action,
 	return 0;
 }
 
-int command_image(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -285,7 +286,7 @@ int command_image(struct cli *cli, struct error *err)
 		if (strcmp(cli->args[0], actions[i].name) != 0)
 			continue;
 		if (cli->arg_count == actions[i].args)
-			return check_options(&cli->options, actions[i].name,
+			return check_options(image_given(cli), actions[i].name,
 					     err) < 0
 				       ? -1
 				       : actions[i].fn(cli, err);
@@ -297,3 +298,51 @@ int command_image(struct cli *cli, struct error *err)
 			 "remove, gc, load, save",
 			 cli->args[0]);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
+	  .help = "only these; by default all that are in reach; to build: that "
+		  "have the vendor's devices" },
+	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
+	  .help = "what an image that is built is called (the folder, and a "
+		  "hash of what is in it)" },
+	OPTION_REGISTRY_AUTH("build: send along, sealed, who you are to the "
+		      "registries of the images that it is made from "
+		      "(~/.docker/config.json)"),
+	OPTION_IMAGES,
+	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
+	  .max = 1000000,
+	  .help = "gc: the newest N of each repository stay (1)" },
+	{ OPTION(image_options, "floor", 0, OPTION_FLOOR, floor, "SIZE"),
+	  .help = "gc: only until so much of the engine's disk is free: 50GiB, "
+		  "20%" },
+	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
+	  .help = "gc: only show what would go" },
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_image = {
+	.name = "image",
+	.args = "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
+		"FILE | save IMAGE FILE",
+	.min_args = 1,
+	.max_args = 3,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct image_options),
+	.summary = "list, build, remove the nodes' images; carry them in files",
+	.help =
+		"list shows the nodes' images, and who needs them. build "
+		"makes that of images/vendors/VENDOR/FRAMEWORK, as a job "
+		"would. remove removes one that no job needs; gc those that "
+		"Regatta brought and nobody needs any more. FILE is what "
+		"docker save writes, or an OCI layout, as .tar, .tar.zst or "
+		".tar.gz. Its layers are sent once and passed on from node to "
+		"node; what a node has already is skipped. Run again, it goes "
+		"on where it was. Exit 1: not all nodes did it.",
+	.example = "regatta image load torch.tar.zst --nodes n1,n2",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -316,7 +316,7 @@ int images_build(struct cli *cli, struct error *err)
 	owned(order_clear) struct message_image_order message = {
 		.what = (char *)"build",
 		.order = name,
-		.image = (char *)cli->options.tag,
+		.image = (char *)image_given(cli)->tag,
 		.build = folder,
 	};
 	const cJSON *image;
@@ -533,7 +533,7 @@ int images_gc(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(json_free) cJSON *rows = NULL;
-	const struct options *options = &cli->options;
+	const struct image_options *options = image_given(cli);
 	char name[CONTENT_HASH_SIZE];
 	struct message_image_order message = {
 		.what = (char *)"gc",

@@ -3,7 +3,22 @@
 #ifndef CONTROLLER_CLI_COMMANDS_IMAGES_H
 #define CONTROLLER_CLI_COMMANDS_IMAGES_H
 
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
+#include "protocol/floor.h"
+
+struct image_options {
+	struct options common;
+	const char *nodes;
+	const char *tag;
+	uint64_t keep_images;
+	struct floor floor;
+	bool dry_run;
+};
+
+static inline const struct image_options *image_given(const struct cli *cli)
+{
+	return (const struct image_options *)cli->options;
+}
 
 command_fn images_list, images_build, images_remove, images_gc;
 

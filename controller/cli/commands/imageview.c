@@ -1,6 +1,7 @@
 /* imageview.c - an image order, and what people see while nodes do it.
  */
 #include "controller/cli/commands/imageview.h"
+#include "controller/cli/commands/images.h"
 
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
@@ -391,7 +392,8 @@ static int send_order(struct image_view *view,
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err)
 {
-	int rc = split_nodes(view->cli->options.nodes, &message->nodes, err);
+	int rc = split_nodes(image_given(view->cli)->nodes, &message->nodes,
+			     err);
 
 	if (rc == 0)
 		rc = send_order(view, message, err);

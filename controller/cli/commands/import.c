@@ -1,6 +1,7 @@
 /* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
+#include "controller/cli/python.h"
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/sweep.h"
@@ -219,47 +220,22 @@ static int add_hints(struct buffer *out, const struct conf_hint *hints,
 	return 0;
 }
 
-/* training/VENDOR/MODEL-FRAMEWORK/config/config_HARDWARExNxP.py */
-static void find_hints(const struct import *import, const struct conf *conf,
-		       const char *name, struct conf_hint hints[CONF_HINTS])
-{
-	char copy[256], path[PATH_MAX] = "", *rest = copy, *parts[5];
-
-	snprintf(copy, sizeof(copy), "%s", name);
-	for (int i = 0; i < 5; i++)
-		parts[i] = rest ? strsep(&rest, ":") : NULL;
-	if (parts[4]) {
-		parts[1][strcspn(parts[1], "_")] = 0;
-		if (snprintf(path, sizeof(path),
-			     "%s/training/%s/%s-%s/config/config_%sx%sx%s.py",
-			     import->root, conf_text(conf, "VENDOR"), parts[0],
-			     parts[1], parts[2], parts[3],
-			     parts[4]) >= (int)sizeof(path))
-			*path = 0;
-	}
-	conf_hints(path, hints);
-}
-
-static int add_cases(const struct import *import, const struct suite *suite,
-		     const struct conf *conf, const char *indent,
+static int add_cases(const struct conf *conf, const char *indent,
 		     struct buffer *out, struct error *err)
 {
 	if (buffer_printf(out, err, "%scases:\n", indent) < 0)
 		return -1;
 	for (size_t i = 0; i < conf->count; i++) {
 		const struct conf_case *item = &conf->cases[i];
-		struct conf_hint hints[CONF_HINTS] = { { "", 0 } };
 		bool any = false;
 
-		if (suite->python)
-			find_hints(import, conf, item->name, hints);
 		for (size_t k = 0; k < CONF_HINTS; k++)
-			any |= hints[k].number > 0;
+			any |= item->hints[k].number > 0;
 		if (buffer_printf(out, err, "%s  ", indent) < 0 ||
 		    add_quoted(out, item->name, err) < 0 ||
 		    buffer_text(out, any ? ": {data: " : ": ", err) < 0 ||
 		    add_quoted(out, item->text, err) < 0 ||
-		    (any && (add_hints(out, hints, err) < 0 ||
+		    (any && (add_hints(out, item->hints, err) < 0 ||
 			     buffer_text(out, "}", err) < 0)) ||
 		    buffer_text(out, "\n", err) < 0)
 			return -1;
@@ -306,15 +282,14 @@ static size_t hosts_count(const struct conf *conf)
 	return count > 0 ? (size_t)count : 1;
 }
 
-static int add_section(const struct import *import, const struct suite *suite,
-		       const struct conf *conf, struct buffer *out,
-		       struct error *err)
+static int add_section(const struct suite *suite, const struct conf *conf,
+		       struct buffer *out, struct error *err)
 {
 	const char *kind = conf_text(conf, "BENCHMARKS_OR_TOOLKITS");
 	const char *processes = conf_text(conf, "NPROC_PER_NODE");
 
 	if (suite->python)
-		return add_cases(import, suite, conf, "  ", out, err);
+		return add_cases(conf, "  ", out, err);
 	/* Inference is for one node, and uses all its devices. */
 	if (buffer_printf(out, err, "  %s:\n    nodes: %zu\n", suite->name,
 			  !strcmp(suite->name, "inference")
@@ -332,7 +307,7 @@ static int add_section(const struct import *import, const struct suite *suite,
 	      buffer_text(out, "  ", err) < 0 ||
 	      add_line(out, "warmup", conf_text(conf, "WARMUP"), err) < 0)))
 		return -1;
-	return add_cases(import, suite, conf, "    ", out, err);
+	return add_cases(conf, "    ", out, err);
 }
 
 static int write_sweep(const struct import *import, const struct suite *suite,
@@ -378,7 +353,7 @@ static int write_sweep(const struct import *import, const struct suite *suite,
 	/* The section has the path of its own logs. */
 	if (suite->python && add_line(out, "log_path", log_path, err) < 0)
 		return -1;
-	return add_section(import, suite, conf, out, err);
+	return add_section(suite, conf, out, err);
 }
 
 /* Reading. */
@@ -440,7 +415,7 @@ static int check_cases(struct import *import, const struct suite *suite,
 		return -1;
 	wrong = all - kept;
 	import->wrong += wrong;
-	if (wrong && !import->cli->options.keep_going)
+	if (wrong && !import->cli->options->keep_going)
 		return error_set(err, EINVAL,
 				 "%s: %zu of %zu cases cannot run; "
 				 "--keep-going leaves them out",
@@ -477,27 +452,91 @@ static int add_hosts(struct import *import, const struct conf *conf,
 	return 0;
 }
 
+/* training/VENDOR/MODEL-FRAMEWORK/config/config_HARDWARExNxP.py, or "". */
+static void case_path(const struct import *import, const struct conf *conf,
+		      const char *name, char path[PATH_MAX])
+{
+	char copy[256], *rest = copy, *parts[5];
+
+	*path = 0;
+	snprintf(copy, sizeof(copy), "%s", name);
+	for (int i = 0; i < 5; i++)
+		parts[i] = rest ? strsep(&rest, ":") : NULL;
+	if (!parts[4])
+		return;
+	parts[1][strcspn(parts[1], "_")] = 0;
+	if (snprintf(path, PATH_MAX,
+		     "%s/training/%s/%s-%s/config/config_%sx%sx%s.py",
+		     import->root, conf_text(conf, "VENDOR"), parts[0],
+		     parts[1], parts[2], parts[3], parts[4]) >= PATH_MAX)
+		*path = 0;
+}
+
+/* What the configurations of some cases say, from *next on; *next: behind the
+ * last one that was looked at.
+ */
+static int read_hints(const struct import *import, struct conf *conf,
+		      size_t *next, struct error *err)
+{
+	owned(strings_clear) struct strings paths = { 0 };
+	owned(python_files_free) struct python_files *files = NULL;
+	struct conf_case *of[PYTHON_FILES_MAX];
+	char path[PATH_MAX];
+
+	for (; *next < conf->count && paths.count < PYTHON_FILES_MAX; ++*next) {
+		case_path(import, conf, conf->cases[*next].name, path);
+		if (access(path, R_OK) < 0)
+			continue;
+		of[paths.count] = &conf->cases[*next];
+		if (strings_add(&paths, path, err) < 0)
+			return -1;
+	}
+	if (!paths.count)
+		return 0;
+	files = python_read(&paths, err);
+	for (size_t i = 0; files && i < paths.count; i++)
+		conf_hints(files, i, of[i]->hints);
+	return files ? 0 : -1;
+}
+
+static int read_training(const struct import *import, const char *const path[2],
+			 struct conf *conf, struct error *err)
+{
+	owned(strings_clear) struct strings paths = { 0 };
+	owned(python_files_free) struct python_files *files = NULL;
+	struct error why;
+
+	if (strings_add(&paths, path[0], err) < 0 ||
+	    strings_add(&paths, path[1], err) < 0)
+		return -1;
+	files = python_read(&paths, err);
+	if (!files || conf_read_python(conf, files, 0, err) < 0)
+		return -1;
+	/* FlagPerf's own repository has none with hosts. */
+	if (conf_read_python(conf, files, 1, &why) < 0 && why.code != ENOENT)
+		return error_set(err, why.code, "%s", why.text);
+	for (size_t next = 0; next < conf->count;)
+		if (read_hints(import, conf, &next, &why) < 0)
+			cli_say(import->cli,
+				"  configurations of cases were not read: %s",
+				why.text);
+	return 0;
+}
+
 static int read_conf(const struct import *import, const struct suite *suite,
 		     struct conf *conf, struct error *err)
 {
-	char path[PATH_MAX];
-	struct error why;
-	int rc;
+	char path[PATH_MAX], cluster[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", import->tree, suite->file);
-	rc = suite->python ? conf_read_python(conf, path, &why)
-			   : conf_read_yaml(conf, path, &why);
-	if (rc == 0 && suite->cluster) {
-		snprintf(path, sizeof(path), "%s/%s", import->tree,
-			 suite->cluster);
-		rc = conf_read_python(conf, path, &why);
-		/* FlagPerf's own repository has none with hosts. */
-		if (rc < 0 && why.code == ENOENT)
-			rc = 0;
-	}
-	if (rc < 0 && err)
-		*err = why;
-	return rc;
+	if (access(path, F_OK) < 0)
+		return error_errno(err, "%s", path);
+	if (!suite->python)
+		return conf_read_yaml(conf, path, err);
+	snprintf(cluster, sizeof(cluster), "%s/%s", import->tree,
+		 suite->cluster);
+	return read_training(import, (const char *const[2]){ path, cluster },
+			     conf, err);
 }
 
 /* Write a file that is not there. */
@@ -627,7 +666,7 @@ static int open_tree(struct import *import, struct error *err)
 
 	if (!realpath(import->tree, import->root))
 		return error_errno(err, "%s", import->tree);
-	if (settings_images(import->cli->environment, &import->cli->options,
+	if (settings_images(import->cli->environment, import->cli->options,
 			    images, &why) < 0) {
 		cli_say(import->cli, "cases and chips are not checked: %s",
 			why.text);
@@ -637,7 +676,7 @@ static int open_tree(struct import *import, struct error *err)
 	return import->catalog ? 0 : -1;
 }
 
-int command_import(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
 
@@ -666,3 +705,29 @@ int command_import(struct cli *cli, struct error *err)
 	tell_words(&import);
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
+	  .help = "leave out cases that cannot run" },
+	OPTION_IMAGES,
+	{ 0 },
+};
+
+const struct command command_import = {
+	.name = "import",
+	.args = "flagperf TREE [DIR]",
+	.min_args = 2,
+	.max_args = 3,
+	.rules = rules,
+	.summary = "make sweeps of a FlagPerf checkout's configuration",
+	.help =
+		"Reads test_conf.py, cluster_conf.py and each host.yaml, "
+		"running nothing of them, and writes a sweep for each suite "
+		"that has cases, and a list of the nodes. Says what it could "
+		"not carry over, and what to type instead of run.py. Needs no "
+		"controller.",
+	.example = "regatta import flagperf /home/FlagPerf",
+	.fn = run_command,
+};
+/* clang-format on */

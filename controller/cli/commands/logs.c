@@ -4,10 +4,11 @@
  * answer ended; a few streams are under way at once. An offset stays right over
  * a lost connection, and where bytes were cut out.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "protocol/program.h"
 
 #include <errno.h>
@@ -20,6 +21,22 @@
 #define HELD_MAX 1048576 /* bytes of a line that waits for its end */
 #define STREAMS_MAX 65536
 #define NAME_MAX_BYTES 64
+
+struct logs_options {
+	struct options common;
+	bool follow;
+	uint64_t rank;
+	const char *stream;
+	bool list;
+	uint64_t tail;
+	bool timestamps;
+	uint64_t attempt;
+};
+
+static const struct logs_options *given(const struct cli *cli)
+{
+	return (const struct logs_options *)cli->options;
+}
 
 struct stream {
 	struct logs *logs;
@@ -37,7 +54,7 @@ struct stream {
 
 struct logs {
 	struct cli *cli;
-	struct client *client;
+	struct client *client; /* borrowed */
 	uint64_t job;
 	uint32_t attempt;
 	bool follow;
@@ -73,7 +90,6 @@ static void streams_free(struct logs *logs)
 static void logs_clear(struct logs *logs)
 {
 	streams_free(logs);
-	client_free(logs->client);
 	logs->client = NULL;
 }
 OWNED_VALUE(struct logs, logs_clear)
@@ -189,7 +205,7 @@ static void put_prefix(const struct stream *stream, int64_t time_ms)
 	time_t seconds = (time_t)(time_ms / 1000);
 	struct tm tm;
 
-	if (logs->cli->options.timestamps) {
+	if (given(logs->cli)->timestamps) {
 		if (time_ms > 0 && gmtime_r(&seconds, &tm) &&
 		    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
 			fprintf(logs->cli->out, "%s.%03dZ ", text,
@@ -287,7 +303,7 @@ static void note_state(struct logs *logs, const cJSON *body)
 /* --tail 0: where the end is, is all that the first answer is good for. */
 static bool only_new(const struct stream *stream)
 {
-	return !stream->begun && stream->logs->cli->options.tail == 0;
+	return !stream->begun && given(stream->logs->cli)->tail == 0;
 }
 
 static int take_piece(struct stream *stream, const struct answer *answer,
@@ -296,7 +312,7 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 	struct logs *logs = stream->logs;
 	uint64_t offset = json_u64(answer->body, "offset");
 	uint64_t length = json_u64(answer->body, "length");
-	bool tail = !stream->begun && logs->cli->options.tail != OPTION_NONE;
+	bool tail = !stream->begun && given(logs->cli)->tail != OPTION_NONE;
 
 	if (json_u64(answer->body, "size") != answer->size ||
 	    (offset < stream->asked && !tail) ||
@@ -352,7 +368,7 @@ static void on_piece(void *arg, const struct answer *answer,
 static int ask(struct stream *stream, size_t window, struct error *err)
 {
 	struct logs *logs = stream->logs;
-	uint64_t tail = logs->cli->options.tail;
+	uint64_t tail = given(logs->cli)->tail;
 	/* Another stream may begin while this one is silent. */
 	bool all = !logs->files && logs->count >= logs->expected &&
 		   logs->count <= window;
@@ -363,7 +379,7 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 		.stream = stream->name,
 		.offset = stream->offset,
 		.wait_ms = logs->follow && !only_new(stream) ? wait : 0,
-		.timestamps = logs->cli->options.timestamps,
+		.timestamps = given(logs->cli)->timestamps,
 	};
 
 	if (!stream->begun && tail != OPTION_NONE)
@@ -457,7 +473,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 /* Follow one attempt after the other. */
 static int follow(struct logs *logs, struct error *err)
 {
-	bool pinned = logs->cli->options.attempt != OPTION_NONE;
+	bool pinned = given(logs->cli)->attempt != OPTION_NONE;
 	uint64_t since = 0;
 	uint32_t shown;
 
@@ -539,6 +555,31 @@ static int on_interrupt(sd_event_source *source,
 }
 
 /* Until the job ends, or Ctrl-C, which ends nothing but this. */
+/* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */
+static int tell_end(const struct logs *logs, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	char detail[400], time[HUMAN_SIZE];
+	int64_t started, ended;
+	const cJSON *job;
+
+	if (client_query(logs->client, &query, &answer, err) < 0)
+		return -1;
+	job = json_get(answer.body, "job");
+	started = (int64_t)json_u64(job, "started_ms");
+	ended = (int64_t)json_u64(job, "ended_ms");
+	job_detail(job, detail, sizeof(detail));
+	fflush(logs->cli->out);
+	cli_say(logs->cli, "job %llu %s%s%s%s%s", (unsigned long long)logs->job,
+		json_text(job, "state"),
+		started && ended > started ? " after " : "",
+		started && ended > started ? human_time(ended - started, time)
+					   : "",
+		*detail ? ": " : "", detail);
+	return 0;
+}
+
 static int follow_on(struct logs *logs, struct error *err)
 {
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
@@ -560,30 +601,33 @@ static int follow_on(struct logs *logs, struct error *err)
 	}
 	if (!logs->count && tell_none(logs, err) < 0)
 		return -1;
+	if (tell_end(logs, err) < 0)
+		return -1;
 	return logs->state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
-int command_logs(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
+	owned(session_clear) struct session session = { 0 };
 	owned(logs_clear) struct logs logs = { .cli = cli };
-	uint64_t attempt = cli->options.attempt;
+	uint64_t attempt = given(cli)->attempt;
 
 	if (cli_id(cli->args[0], "job", &logs.job, err) < 0)
 		return -1;
-	logs.follow = cli->options.follow;
-	logs.lines = cli->options.timestamps;
-	if (cli->options.rank != OPTION_NONE)
+	logs.follow = given(cli)->follow;
+	logs.lines = given(cli)->timestamps;
+	if (given(cli)->rank != OPTION_NONE)
 		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
-			 (unsigned long long)cli->options.rank);
-	logs.files = cli->options.stream;
+			 (unsigned long long)given(cli)->rank);
+	logs.files = given(cli)->stream;
 	if (logs.files && logs.wanted[0])
 		return error_set(err, EINVAL,
 				 "found --rank and --stream, allowed is one of "
 				 "them");
-	logs.client = cli_connect(cli, err);
-	if (!logs.client)
+	if (session_open(&session, cli, err) < 0)
 		return -1;
-	if (cli->options.list)
+	logs.client = session.client;
+	if (given(cli)->list)
 		return list_streams(&logs, err);
 	if (read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
 		       err) < 0)
@@ -595,3 +639,46 @@ int command_logs(struct cli *cli, struct error *err)
 	}
 	return follow_on(&logs, err);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(logs_options, "follow", 'f', OPTION_FLAG, follow, NULL),
+	  .help = "go on until the job ends; exit 0 when it completed, else "
+		  "1" },
+	{ OPTION(logs_options, "rank", 0, OPTION_NUMBER, rank, "N"),
+	  .max = 1048575,
+	  .help = "only the output of that rank, byte for byte" },
+	{ OPTION(logs_options, "stream", 0, OPTION_TEXT, stream, "NAME"),
+	  .help = "a followed file: its stream, path or a pattern of paths; "
+		  "build: what building the image printed" },
+	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
+	  .help = "only list the streams: what there is to read" },
+	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
+	  .max = 1000000000,
+	  .help = "only the last N lines (of each rank)" },
+	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
+		 NULL),
+	  .help = "begin each line with the time it came" },
+	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
+	  .min = 1,
+	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
+	OPTION_STATE,
+	{ 0 },
+};
+
+const struct command command_logs = {
+	.name = "logs",
+	.args = "JOB",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct logs_options),
+	.summary = "print what a job printed",
+	.help =
+		"The output of one rank is printed byte for byte. When there "
+		"are several ranks, each line begins with [rank-N].",
+	.example = "regatta logs 17 -f --tail 20",
+	.fn = run_command,
+};
+/* clang-format on */

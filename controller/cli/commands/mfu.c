@@ -1,6 +1,6 @@
 /* mfu.c - a rate held against the peak of a chip.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/sweep/yardstick.h"
 #include "protocol/program.h"
@@ -11,6 +11,24 @@
 #include <string.h>
 
 #define RATE_MAX 1e15
+
+struct mfu_options {
+	struct options common;
+	const char *model;
+	const char *chip;
+	const char *precision;
+	const char *tokens_per_second;
+	const char *stage;
+	const char *formula;
+	uint64_t sequence;
+	const char *parameters;
+	bool recompute;
+};
+
+static const struct mfu_options *given(const struct cli *cli)
+{
+	return (const struct mfu_options *)cli->options;
+}
 
 /* What was asked, looked up. */
 struct question {
@@ -37,7 +55,7 @@ static int read_rate(const char *text, double *rate, struct error *err)
 	return 0;
 }
 
-static int check_given(const struct options *options, struct error *err)
+static int check_given(const struct mfu_options *options, struct error *err)
 {
 	const struct {
 		const char *name, *value;
@@ -76,7 +94,7 @@ static int unknown_stage(const struct question *question, struct error *err)
 static int look_up(const struct cli *cli, const struct catalog *catalog,
 		   struct question *question, struct error *err)
 {
-	const struct options *options = &cli->options;
+	const struct mfu_options *options = given(cli);
 	uint32_t sequence = options->sequence == OPTION_NONE
 				    ? 0
 				    : (uint32_t)options->sequence;
@@ -205,7 +223,7 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	char text[240];
 
 	add_number(to, "mfu_percent", mfu * 100);
-	if (cli->options.recompute)
+	if (given(cli)->recompute)
 		add_number(to, "hfu_percent", hfu * 100);
 	add_number(to, "flops_per_token", flops);
 	if (yardstick->peak_flops > 0)
@@ -227,17 +245,16 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	return to;
 }
 
-int command_mfu(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(json_free) cJSON *object = NULL;
 	struct question question = { 0 };
 	char images[PATH_MAX];
 
-	if (check_given(&cli->options, err) < 0 ||
-	    read_rate(cli->options.tokens_per_second, &question.rate, err) <
-		    0 ||
-	    settings_images(cli->environment, &cli->options, images, err) < 0)
+	if (check_given(given(cli), err) < 0 ||
+	    read_rate(given(cli)->tokens_per_second, &question.rate, err) < 0 ||
+	    settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
 	if (!catalog || look_up(cli, catalog, &question, err) < 0)
@@ -247,3 +264,50 @@ int command_mfu(struct cli *cli, struct error *err)
 		return -1;
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
+static const struct option_rule rules[] = {
+	{ OPTION(mfu_options, "model", 0, OPTION_TEXT, model, "NAME"),
+	  .help = "of models.yaml (needed)" },
+	{ OPTION(mfu_options, "chip", 0, OPTION_TEXT, chip, "NAME"),
+	  .help = "of a vendor's profile (needed)" },
+	{ OPTION(mfu_options, "precision", 0, OPTION_TEXT, precision, "WORD"),
+	  .help = "bf16, fp16, tf32, fp8 ... (needed)" },
+	{ OPTION(mfu_options, "tokens-per-second", 0, OPTION_TEXT, tokens_per_second,
+		 "X"),
+	  .help = "of one device: token/p/s (needed)" },
+	{ OPTION(mfu_options, "stage", 0, OPTION_TEXT, stage, "WORD"),
+	  .help = "what is learnt (the model's first stage, or pretrain)" },
+	{ OPTION(mfu_options, "formula", 0, OPTION_WORD, formula, "WORD"),
+	  .words = formula_names,
+	  .help = "6n (default), or palm: with the attention" },
+	{ OPTION(mfu_options, "sequence", 0, OPTION_NUMBER, sequence, "N"),
+	  .min = 1,
+	  .max = 1 << 30, .help = "tokens a sample, for palm (the model's)" },
+	{ OPTION(mfu_options, "parameters", 0, OPTION_WORD, parameters, "WORD"),
+	  .words = parameter_kinds,
+	  .help = "nominal, as tables have them (default), or exact" },
+	{ OPTION(mfu_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
+	  .help = "also the HFU of full recomputation" },
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_json, "json"),
+	{ 0 },
+};
+
+const struct command command_mfu = {
+	.name = "mfu",
+	.args = "",
+	.rules = rules,
+	.options_size = sizeof(struct mfu_options),
+	.summary = "hold a rate against the peak of a chip",
+	.help =
+		"Prints JSON: the model FLOPs utilisation in percent, what it "
+		"was computed from, and the sources. What is not known is "
+		"null, with the reason in \"text\". Needs no controller.",
+	.example = "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
+		"\\\n"
+		"      --tokens-per-second 3564",
+	.fn = run_command,
+};
+/* clang-format on */

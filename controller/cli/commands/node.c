@@ -1,6 +1,6 @@
 /* node.c - node: tokens for nodes, and what operators say of nodes.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
@@ -13,14 +13,31 @@
 
 #define JOIN "sudo regatta-agent join"
 
+struct node_options {
+	struct options common;
+	struct token_options token;
+	const char *name;
+	bool force;
+	const char *reason;
+	const char *from;
+	const char *until;
+};
+
+static const struct node_options *given(const struct cli *cli)
+{
+	return (const struct node_options *)cli->options;
+}
+
 static int token(struct cli *cli, struct error *err)
 {
-	return token_print(cli, "agent", cli->options.name, false, JOIN, err);
+	return token_print(cli, &given(cli)->token, "agent", given(cli)->name,
+			   false, JOIN, err);
 }
 
 static int rekey(struct cli *cli, struct error *err)
 {
-	return token_print(cli, "agent", cli->args[1], true, JOIN, err);
+	return token_print(cli, &given(cli)->token, "agent", cli->args[1], true,
+			   JOIN, err);
 }
 
 static const struct column token_columns[] = {
@@ -88,7 +105,7 @@ static int remove_node(struct cli *cli, struct error *err)
 {
 	struct message_revoke message = { .kind = (char *)"node",
 					  .name = cli->args[1],
-					  .force = cli->options.force };
+					  .force = given(cli)->force };
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(answer_clear) struct answer answer = { 0 };
 
@@ -110,7 +127,7 @@ static int drain(struct cli *cli, struct error *err)
 {
 	struct message_drain message = {
 		.node = cli->args[1],
-		.reason = (char *)cli->options.reason,
+		.reason = (char *)given(cli)->reason,
 	};
 
 	return order(cli, MESSAGE_DRAIN, &message, "gets no new tasks", err);
@@ -158,18 +175,18 @@ static int maintain(struct cli *cli, struct error *err)
 {
 	struct message_drain message = {
 		.node = cli->args[1],
-		.reason = (char *)(cli->options.reason ? cli->options.reason
-						       : "maintenance"),
+		.reason = (char *)(given(cli)->reason ? given(cli)->reason
+						      : "maintenance"),
 	};
 	int64_t now_ms = (int64_t)time(NULL) * 1000;
 
-	if (!cli->options.until)
+	if (!given(cli)->until)
 		return error_set(err, EINVAL,
 				 "node maintain: --until TIME is missing");
-	if (cli->options.from &&
-	    read_time(cli->options.from, now_ms, &message.from_ms, err) < 0)
+	if (given(cli)->from &&
+	    read_time(given(cli)->from, now_ms, &message.from_ms, err) < 0)
 		return error_prefix(err, "--from");
-	if (read_time(cli->options.until, now_ms, &message.until_ms, err) < 0)
+	if (read_time(given(cli)->until, now_ms, &message.until_ms, err) < 0)
 		return error_prefix(err, "--until");
 	return order(cli, MESSAGE_DRAIN, &message,
 		     "gets no new tasks in that time", err);
@@ -234,7 +251,7 @@ static const struct {
 };
 /* clang-format on */
 
-int command_node(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (strcmp(parts[i].word, cli->args[0]) != 0)
@@ -256,3 +273,47 @@ int command_node(struct cli *cli, struct error *err)
 			 "rekey, remove, drain, undrain, maintain, label",
 			 cli->args[0]);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(node_options, "uses", 0, OPTION_NUMBER, token.uses, "N"),
+	  .min = 1, .max = 16384,
+	  .help = "how many nodes may join with a token (1)" },
+	{ OPTION(node_options, "name", 0, OPTION_TEXT, name, "NAME"),
+	  .help = "of the node that joins with a token (it says itself)" },
+	OPTIONS_TOKEN(node_options),
+	{ OPTION(node_options, "force", 0, OPTION_FLAG, force, NULL),
+	  .help = "remove a node that has tasks: they are lost" },
+	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
+	  .help = "why a node is drained, for who looks at nodes" },
+	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
+	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
+	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
+	  .help = "and ends" },
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_node = {
+	.name = "node",
+	.args = "token | tokens | revoke TOKEN | rekey NODE | remove NODE | "
+		"drain NODE | undrain NODE | maintain NODE | label NODE "
+		"KEY=VALUE...",
+	.min_args = 1,
+	.max_args = 66,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct node_options),
+	.summary = "let nodes join, drain, label, remove them",
+	.help =
+		"token prints a line with which a machine joins: sudo "
+		"regatta-agent join TOKEN. rekey prints one with which a node "
+		"gets a new key; its old one is refused from then on. remove "
+		"refuses a node's key at once; its tasks begin again "
+		"elsewhere. A drained node gets no new tasks; those that it "
+		"has go on. maintain drains it for a time to come. label sets "
+		"texts that sweeps choose nodes by; KEY- removes.",
+	.example = "regatta node token --uses 8 --expires 2h",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -29,11 +29,9 @@ int reread_init(struct reread *reread, struct cli *cli, struct error *err)
 {
 	char images[PATH_MAX];
 
-	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	reread->catalog = catalog_load(images, err);
-	reread->framework = cli->options.framework;
-	reread->log = cli->options.log;
 	return reread->catalog ? 0 : -1;
 }
 

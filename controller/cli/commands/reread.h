@@ -14,14 +14,15 @@ struct reread_rules;
 struct reread {
 	struct catalog *catalog;
 	struct client *client; /* borrowed; NULL: logs are files */
-	const char *framework; /* NULL: as each row says */
-	const char *log;       /* a file, or "-"; NULL: ask the client */
+	const char *framework; /* borrowed; NULL: as each row says */
+	const char *log;       /* borrowed: a file, or "-"; NULL: ask the
+				  client */
 	struct stream_cut cut; /* of the log that was read last */
 	struct reread_rules *rules;
 	size_t rules_count;
 };
 
-/* By the options of the command; loads the catalog. */
+/* Loads the catalog; the caller sets the borrowed members. */
 int reread_init(struct reread *reread, struct cli *cli, struct error *err);
 void reread_clear(struct reread *reread);
 OWNED_VALUE(struct reread, reread_clear)

@@ -1,7 +1,7 @@
 /* results.c - the result rows of a sweep: fetched, and printed as tables.
  */
 #include "controller/cli/commands/results.h"
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/reread.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
@@ -206,39 +206,9 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (cli->options.recompute && recompute(cli, client, rows, err) < 0) ||
+	    (form->recompute && recompute(cli, client, rows, err) < 0) ||
 	    results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;
-}
-
-int command_report(struct cli *cli, struct error *err)
-{
-	owned(client_free) struct client *client = NULL;
-	struct results_form form = {
-		.format = cli->options.format,
-		.reference = cli->options.style &&
-			     !strcmp(cli->options.style, "reference"),
-		.language = cli->options.language,
-	};
-	char title[64];
-	uint64_t sweep;
-
-	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
-		return -1;
-	if (form.reference && form.format && strcmp(form.format, "markdown"))
-		return error_set(err, EINVAL,
-				 "--style reference is Markdown: found "
-				 "--format %s",
-				 form.format);
-	if (form.language && !form.reference)
-		return error_set(err, EINVAL,
-				 "--language belongs to --style reference");
-	snprintf(title, sizeof(title), "Sweep %llu", (unsigned long long)sweep);
-	form.title = title;
-	client = cli_connect(cli, err);
-	if (!client || results_print(cli, client, sweep, &form, err) < 0)
-		return -1;
-	return EXIT_GOOD;
 }

@@ -20,6 +20,7 @@ struct results_form {
 	bool reference;       /* Markdown as published pages have it */
 	const char *language; /* of that: "en" (default), "zh" */
 	const char *title;    /* of a page */
+	bool recompute;       /* results_print(): from the stored logs */
 };
 
 /* The rows, appended to *out. */

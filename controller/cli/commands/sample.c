@@ -1,6 +1,6 @@
 /* sample.c - what a vendor's monitor tool says, as JSON per device.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/settings.h"
 #include "controller/cli/tool_here.h"
@@ -11,6 +11,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+struct sample_options {
+	struct options common;
+	const char *from;
+};
+
+static const struct sample_options *given(const struct cli *cli)
+{
+	return (const struct sample_options *)cli->options;
+}
 
 /* Run the tool of this machine. */
 static int run_tool(const struct profile *profile, struct buffer *text,
@@ -54,7 +64,7 @@ static int unknown_vendor(const struct profiles *profiles, const char *name,
 			 name, all);
 }
 
-int command_sample(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
 	owned(buffer_clear) struct buffer text;
@@ -64,7 +74,7 @@ int command_sample(struct cli *cli, struct error *err)
 	char images[PATH_MAX];
 
 	buffer_init(&text, SAMPLE_TEXT_MAX);
-	if (settings_images(cli->environment, &cli->options, images, err) < 0 ||
+	if (settings_images(cli->environment, cli->options, images, err) < 0 ||
 	    profiles_load(images, &profiles, err) < 0)
 		return -1;
 	profile = profiles_find(&profiles, cli->args[0]);
@@ -75,8 +85,8 @@ int command_sample(struct cli *cli, struct error *err)
 				 "vendor %s has no monitor: there is nothing "
 				 "to sample",
 				 profile->vendor);
-	if ((cli->options.from ? read_from(cli->options.from, &text, err)
-			       : run_tool(profile, &text, err)) < 0 ||
+	if ((given(cli)->from ? read_from(given(cli)->from, &text, err)
+			      : run_tool(profile, &text, err)) < 0 ||
 	    sampler_read(profile->monitor.sampler, text.data, text.size,
 			 &samples, err) < 0)
 		return -1;
@@ -85,3 +95,31 @@ int command_sample(struct cli *cli, struct error *err)
 		return -1;
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(sample_options, "from", 0, OPTION_TEXT, from, "FILE"),
+	  .help = "what the tool printed; - is standard input (the tool of "
+		  "this machine is run)" },
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_json, "json"),
+	{ 0 },
+};
+
+const struct command command_sample = {
+	.name = "sample",
+	.args = "VENDOR",
+	.min_args = 1,
+	.max_args = 1,
+	.rules = rules,
+	.options_size = sizeof(struct sample_options),
+	.summary = "read a monitor tool: temperature, power, memory, use",
+	.help =
+		"Runs the vendor's tool, or reads what it printed, and prints "
+		"a JSON array with an object per device. What the tool does "
+		"not say is null; bus_id is spelled as it spells it. Needs no "
+		"controller.",
+	.example = "regatta sample nvidia --from nvidia-smi.txt",
+	.fn = run_command,
+};
+/* clang-format on */

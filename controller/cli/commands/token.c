@@ -24,18 +24,18 @@ int token_seconds(const char *text, uint32_t *seconds, struct error *err)
 }
 
 /* The secret half stays with us; the controller learns the public one. */
-static int make(struct cli *cli, struct join_token *token, struct error *err)
+static int make(struct cli *cli, const struct token_options *options,
+		struct join_token *token, struct error *err)
 {
 	struct connection connection;
 	struct key key;
 
-	if (settings_connection(cli->environment, &cli->options, &connection,
+	if (settings_connection(cli->environment, cli->options, &connection,
 				err) < 0 ||
 	    key_generate(&key, "token", ROLE_JOINER, err) < 0)
 		return -1;
 	snprintf(token->endpoint, sizeof(token->endpoint), "%s",
-		 cli->options.address ? cli->options.address
-				      : connection.endpoint);
+		 options->address ? options->address : connection.endpoint);
 	memcpy(token->server_public, connection.server_public, KEY_TEXT_SIZE);
 	memcpy(token->public, key.public, KEY_TEXT_SIZE);
 	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
@@ -71,7 +71,8 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 	return cli_print_json(cli, answer->body, err) < 0 ? -1 : EXIT_GOOD;
 }
 
-int token_print(struct cli *cli, const char *role, const char *name, bool renew,
+int token_print(struct cli *cli, const struct token_options *options,
+		const char *role, const char *name, bool renew,
 		const char *words, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
@@ -82,16 +83,16 @@ int token_print(struct cli *cli, const char *role, const char *name, bool renew,
 		.role = (char *)role,
 		.name = (char *)name,
 		.renew = renew,
-		.uses = cli->options.uses == OPTION_NONE
-				? 1
-				: (uint32_t)cli->options.uses,
+		.uses = options->uses && options->uses != OPTION_NONE
+				? (uint32_t)options->uses
+				: 1,
 	};
 	char line[JOIN_TOKEN_MAX];
 
-	if (cli->options.expires &&
-	    token_seconds(cli->options.expires, &message.for_s, err) < 0)
+	if (options->expires &&
+	    token_seconds(options->expires, &message.for_s, err) < 0)
 		return error_prefix(err, "--expires");
-	if (make(cli, &token, err) < 0 ||
+	if (make(cli, options, &token, err) < 0 ||
 	    join_token_text(&token, line, err) < 0)
 		return -1;
 	client = cli_connect(cli, err);

@@ -1,18 +1,27 @@
-/* user.c - user, join: who may connect, and as what.
+/* user.c - user: who may connect, and as what.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
-#include "protocol/file.h"
-#include "protocol/join.h"
 #include "protocol/program.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define JOIN_MS 20000
+
+struct user_options {
+	struct options common;
+	struct token_options token;
+	const char *role;
+	const char *public;
+};
+
+static const struct user_options *given(const struct cli *cli)
+{
+	return (const struct user_options *)cli->options;
+}
 
 typedef unsigned long long ull;
 
@@ -23,17 +32,17 @@ static int admit(struct cli *cli, struct error *err)
 	char public[KEY_TEXT_SIZE];
 	struct message_admit message = {
 		.name = cli->args[1],
-		.role = (char *)cli->options.role,
+		.role = (char *)given(cli)->role,
 		.public = public,
 	};
 
-	if (key_public(cli->options.public, public, err) < 0)
+	if (key_public(given(cli)->public, public, err) < 0)
 		return error_prefix(err, "--public");
 	client = cli_connect(cli, err);
 	if (!client || client_call(client, MESSAGE_ADMIT, &message, NULL, 0, 0,
 				   &answer, err) < 0)
 		return -1;
-	cli_say(cli, "%s is %s", cli->args[1], cli->options.role);
+	cli_say(cli, "%s is %s", cli->args[1], given(cli)->role);
 	if (cli_format(cli, "json") &&
 	    cli_print_json(cli, answer.body, err) < 0)
 		return -1;
@@ -42,14 +51,14 @@ static int admit(struct cli *cli, struct error *err)
 
 static int add(struct cli *cli, struct error *err)
 {
-	if (!cli->options.role)
+	if (!given(cli)->role)
 		return error_set(err, EINVAL,
 				 "user add: --role operator or --role viewer "
 				 "is missing");
-	if (cli->options.public)
+	if (given(cli)->public)
 		return admit(cli, err);
-	return token_print(cli, cli->options.role, cli->args[1], false,
-			   "regatta join", err);
+	return token_print(cli, &given(cli)->token, given(cli)->role,
+			   cli->args[1], false, "regatta join", err);
 }
 
 static void user_row(struct table *table, const cJSON *row, int64_t now_ms)
@@ -175,7 +184,7 @@ static const struct {
 };
 /* clang-format on */
 
-int command_user(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (strcmp(parts[i].word, cli->args[0]) != 0)
@@ -197,34 +206,35 @@ int command_user(struct cli *cli, struct error *err)
 			 cli->args[0]);
 }
 
-/* join */
+/* clang-format off */
+static const char *const person_roles[] = { "operator", "viewer", NULL };
 
-int command_join(struct cli *cli, struct error *err)
-{
-	static const char *const keys[] = { "controller", "controller_key",
-					    "key", NULL };
-	char folder[PATH_MAX], path[PATH_MAX], key_path[PATH_MAX + 8];
-	char text[PATH_MAX + 500];
-	struct join_token token;
-	struct key key;
+static const struct option_rule rules[] = {
+	{ OPTION(user_options, "role", 0, OPTION_WORD, role, "ROLE"),
+	  .words = person_roles,
+	  .help = "operator or viewer (needed to add)" },
+	{ OPTION(user_options, "public", 0, OPTION_KEY, public, "KEY"),
+	  .help = "the user's public key or a file with it, in place of a "
+		  "token" },
+	OPTIONS_TOKEN(user_options),
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
 
-	if (join_token_read(&token, cli->args[0], err) < 0 ||
-	    settings_file(cli->environment, path, folder, err) < 0 ||
-	    file_make_folders(folder, 0700, err) < 0)
-		return -1;
-	snprintf(key_path, sizeof(key_path), "%s/key", folder);
-	/* The token says who and what we are. */
-	if (join_key_prepare(&key, key_path, "me", ROLE_VIEWER, err) < 0)
-		return -1;
-	if (join_enrol(&token, &key, false, NULL, JOIN_MS, err) < 0)
-		return -1;
-	snprintf(text, sizeof(text),
-		 "controller: \"%s\"\ncontroller_key: \"%s\"\nkey: \"%s\"\n",
-		 token.endpoint, token.server_public, key_path);
-	if (join_settings(path, keys, text, "", err) < 0 ||
-	    join_key_settle(&key, key_path, err) < 0)
-		return -1;
-	cli_say(cli, "you are %s, %s, at %s; key %s, settings %s", key.name,
-		role_name(key.role), token.endpoint, key_path, path);
-	return EXIT_GOOD;
-}
+const struct command command_user = {
+	.name = "user",
+	.args = "add NAME --role ROLE | list | remove NAME | roles",
+	.min_args = 1,
+	.max_args = 2,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct user_options),
+	.summary = "let people in, and keep them out",
+	.help =
+		"add prints a line with which the user joins: regatta join "
+		"TOKEN. remove refuses the user's key at once, also in "
+		"sessions that are open. roles shows what each role may do.",
+	.example = "regatta user add ann --role operator",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,6 +1,6 @@
 /* vendors.c - the vendors' profiles: what there is, is it good, what is here.
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/tool_here.h"
@@ -13,12 +13,24 @@
 #define MAP_TIMEOUT_MS 10000
 #define WHY_BYTES 400
 
+struct vendors_options {
+	struct options common;
+	const char *device_root;
+	const char *sysfs_root;
+	const char *proc_root;
+};
+
+static const struct vendors_options *given(const struct cli *cli)
+{
+	return (const struct vendors_options *)cli->options;
+}
+
 static int load_profiles(struct cli *cli, struct profiles *profiles,
 			 struct error *err)
 {
 	char images[PATH_MAX];
 
-	if (settings_images(cli->environment, &cli->options, images, err) < 0)
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	return profiles_load(images, profiles, err);
 }
@@ -415,7 +427,7 @@ static int probe_vendors(struct cli *cli, struct error *err)
 		.missing = table_new(why_columns, err),
 		.vendors = cJSON_CreateArray(),
 	};
-	const struct options *options = &cli->options;
+	const struct vendors_options *options = given(cli);
 
 	if (!probing.devices || !probing.missing)
 		return -1;
@@ -433,7 +445,7 @@ static int probe_vendors(struct cli *cli, struct error *err)
 	return probing_print(&probing, cli, err);
 }
 
-int command_vendors(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
 	static const char *const words[] = { "list", "check", "probe", NULL };
 	const char *what = cli->arg_count ? cli->args[0] : words[0];
@@ -456,3 +468,36 @@ int command_vendors(struct cli *cli, struct error *err)
 				 what, cli->args[1]);
 	return *what == 'p' ? probe_vendors(cli, err) : list_vendors(cli, err);
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(vendors_options, "device-root", 0, OPTION_TEXT, device_root,
+		 "DIR"),
+	  .help = "what stands for /dev (probe)" },
+	{ OPTION(vendors_options, "sysfs-root", 0, OPTION_TEXT, sysfs_root,
+		 "DIR"),
+	  .help = "what stands for /sys (probe)" },
+	{ OPTION(vendors_options, "proc-root", 0, OPTION_TEXT, proc_root,
+		 "DIR"),
+	  .help = "what stands for /proc (probe)" },
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_vendors = {
+	.name = "vendors",
+	.args = "[list | check FILE... | probe]",
+	.max_args = COMMAND_ARGS_MAX,
+	.rules = rules,
+	.options_size = sizeof(struct vendors_options),
+	.summary = "list, check or look for vendors' hardware",
+	.help =
+		"list shows the vendors and their chips. check reads profiles "
+		"and says what is wrong with one, by file and line. probe "
+		"shows the devices of this machine, and for each other vendor "
+		"what was looked for and not found. Needs no controller.",
+	.example = "regatta vendors probe",
+	.fn = run_command,
+};
+/* clang-format on */

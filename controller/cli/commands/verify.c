@@ -1,6 +1,6 @@
 /* verify.c - do stored results come out of their logs again?
  */
-#include "controller/cli/commands/commands.h"
+#include "controller/cli/command.h"
 #include "controller/cli/commands/reread.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
@@ -14,6 +14,18 @@
 
 #define RESULT_MAX 268435456 /* bytes of a file with results */
 #define SHOWN 60             /* bytes of a value in a table */
+
+struct verify_options {
+	struct options common;
+	const char *result;
+	const char *log;
+	const char *framework;
+};
+
+static const struct verify_options *given(const struct cli *cli)
+{
+	return (const struct verify_options *)cli->options;
+}
 
 /* The row of one job, as the report of its sweep has it. */
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
@@ -183,7 +195,7 @@ static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,
 	owned(json_free) cJSON *row = NULL;
 	uint64_t job = 0;
 
-	if (!cli->options.result || !cli->options.log)
+	if (!given(cli)->result || !given(cli)->log)
 		return error_set(err, EINVAL,
 				 "--result FILE and --log FILE belong "
 				 "together");
@@ -193,7 +205,7 @@ static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,
 				 cli->arg_count);
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
-	row = file_row(cli->options.result, job, err);
+	row = file_row(given(cli)->result, job, err);
 	return row ? verify_row(cli, reread, row, answers, err) : -1;
 }
 
@@ -226,9 +238,12 @@ static int verify_jobs(struct cli *cli, struct reread *reread, cJSON *answers,
 	return 0;
 }
 
-int command_verify(struct cli *cli, struct error *err)
+static int run_command(struct cli *cli, struct error *err)
 {
-	owned(reread_clear) struct reread reread = { 0 };
+	owned(reread_clear) struct reread reread = {
+		.framework = given(cli)->framework,
+		.log = given(cli)->log,
+	};
 	owned(json_free) cJSON *answers = cJSON_CreateArray();
 	const cJSON *answer;
 	int rc;
@@ -237,7 +252,7 @@ int command_verify(struct cli *cli, struct error *err)
 		return error_nomem(err, "output");
 	if (reread_init(&reread, cli, err) < 0)
 		return -1;
-	rc = cli->options.result || cli->options.log
+	rc = given(cli)->result || given(cli)->log
 		     ? verify_file(cli, &reread, answers, err)
 		     : verify_jobs(cli, &reread, answers, err);
 	if (rc < 0 ||
@@ -250,3 +265,34 @@ int command_verify(struct cli *cli, struct error *err)
 	}
 	return EXIT_GOOD;
 }
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(verify_options, "result", 0, OPTION_TEXT, result, "FILE"),
+	  .help = "what regatta report --format json printed, or a row of it" },
+	{ OPTION(verify_options, "log", 0, OPTION_TEXT, log, "FILE"),
+	  .help = "its log, or - for standard input; needs no controller" },
+	{ OPTION(verify_options, "framework", 0, OPTION_TEXT, framework,
+		 "NAME"),
+	  .help = "whose log it is (as the result says)" },
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_verify = {
+	.name = "verify",
+	.args = "JOB... | --result FILE --log FILE [JOB]",
+	.max_args = COMMAND_ARGS_MAX,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct verify_options),
+	.summary = "compute results again from their logs and compare",
+	.help =
+		"The controller's logs are read again, by the rules and "
+		"figures of this machine. Exit 0 when all comes out as it is "
+		"stored, 1 when a field differs.",
+	.example = "regatta verify 17 18",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -2,9 +2,7 @@
  */
 #include "controller/sweep/flagperf/conf.h"
 
-#include "controller/sweep/flagperf/python_literals.h"
 #include "controller/sweep/words.h"
-#include "protocol/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,8 +37,10 @@ static int add_case(struct conf *conf, const char *file, unsigned line,
 		return error_nomem(err, file);
 	conf->cases = cases;
 	to = &cases[conf->count++];
-	*to = (struct conf_case){ strdup(name), strdup(text ? text : ""),
-				  strdup(file), line };
+	*to = (struct conf_case){ .name = strdup(name),
+				  .text = strdup(text ? text : ""),
+				  .file = strdup(file),
+				  .line = line };
 	return to->name && to->text && to->file ? 0 : error_nomem(err, file);
 }
 
@@ -56,107 +56,107 @@ static int set(struct conf *conf, const char *name, cJSON *value,
 
 /* Python. */
 
-/* NULL: no memory, or what JSON does not have. */
-static cJSON *python_json(const struct python_value *value)
+/* The value as JSON has it; of a dict its values. NULL: no memory. */
+static cJSON *python_json(const cJSON *value)
 {
+	const cJSON *dict = python_dict(value), *item;
+	const cJSON *items = dict ? dict : value;
 	cJSON *list;
+	unsigned line;
 
-	switch (value->kind) {
-	case PYTHON_NONE:
-	case PYTHON_OPAQUE:
+	if (python_found(value, &line))
 		return cJSON_CreateNull();
-	case PYTHON_BOOL:
-		return cJSON_CreateBool(value->truth);
-	case PYTHON_NUMBER:
-		return cJSON_CreateNumber(value->number);
-	case PYTHON_TEXT:
-		return cJSON_CreateString(value->text);
-	default:
-		break;
-	}
+	if (cJSON_IsObject(value) && !dict)
+		return cJSON_CreateNumber(value->child->valuedouble);
+	if (!dict && !cJSON_IsArray(value))
+		return cJSON_Duplicate(value, false);
 	list = cJSON_CreateArray();
-	for (size_t i = 0; list && i < value->count; i++) {
-		cJSON *item = python_json(value->items[i]);
+	cJSON_ArrayForEach(item, items)
+	{
+		cJSON *made =
+			python_json(dict ? item->child->next->next : item);
 
-		if (!item || !cJSON_AddItemToArray(list, item)) {
-			cJSON_Delete(item);
-			break;
-		}
+		if (made && cJSON_AddItemToArray(list, made))
+			continue;
+		cJSON_Delete(made);
+		cJSON_Delete(list);
+		return NULL;
 	}
 	return list;
 }
 
-static int add_wrong(struct conf *conf, const char *path,
-		     const struct python_value *key,
-		     const struct python_value *item, struct error *err)
+/* One entry of CASES: [KEY, LINE, VALUE]. */
+static int python_case(struct conf *conf, const char *path, const cJSON *entry,
+		       struct error *err)
 {
-	const char *name = key->kind == PYTHON_TEXT ? key->text : "";
+	const cJSON *key = entry->child, *value = key->next->next;
+	const char *name = cJSON_IsString(key) ? key->valuestring : "";
+	unsigned line = (unsigned)key->next->valueint, found_line;
+	const char *found = python_found(value, &found_line);
 
-	if (item->kind == PYTHON_OPAQUE)
+	if (found)
 		return strings_printf(&conf->wrong, err,
 				      "%s:%u: CASES: %s: found \"%s\", which "
 				      "is more than a literal",
-				      path, item->line, name, item->text);
-	return strings_printf(&conf->wrong, err,
-			      "%s:%u: CASES: %s: allowed are strings, the case "
-			      "and its data",
-			      path, key->line, name);
+				      path, found_line, name, found);
+	if (!cJSON_IsString(key) ||
+	    (!cJSON_IsString(value) && !cJSON_IsNull(value)))
+		return strings_printf(&conf->wrong, err,
+				      "%s:%u: CASES: %s: allowed are strings, "
+				      "the case and its data",
+				      path, line, name);
+	return add_case(conf, path, line, name, cJSON_GetStringValue(value),
+			err);
 }
 
-static int python_cases(struct conf *conf, const struct python *python,
-			const char *path, struct error *err)
+static int python_cases(struct conf *conf, const char *path, unsigned line,
+			const cJSON *cases, struct error *err)
 {
-	const struct python_value *cases = python_get(python, "CASES", err);
+	const cJSON *dict = python_dict(cases), *entry;
 
-	if (!cases)
-		return -1;
-	if (cases->kind != PYTHON_DICT)
-		return python_error(python, cases, err,
-				    "CASES: allowed is a dict of strings");
-	for (size_t i = 0; i < cases->count; i++) {
-		const struct python_value *key = cases->keys[i];
-		const struct python_value *item = cases->items[i];
-
-		if (key->kind != PYTHON_TEXT ||
-		    (item->kind != PYTHON_TEXT && item->kind != PYTHON_NONE)) {
-			if (add_wrong(conf, path, key, item, err) < 0)
-				return -1;
-			continue;
-		}
-		if (add_case(conf, path, key->line, key->text, item->text,
-			     err) < 0)
+	if (!dict)
+		return error_set(err, EINVAL,
+				 "%s:%u: CASES: allowed is a dict of strings",
+				 path, line);
+	cJSON_ArrayForEach(entry, dict)
+	{
+		if (python_case(conf, path, entry, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int conf_read_python(struct conf *conf, const char *path, struct error *err)
+int conf_read_python(struct conf *conf, const struct python_files *files,
+		     size_t file, struct error *err)
 {
-	owned(python_free) struct python *python = NULL;
-	owned(buffer_clear) struct buffer text;
-	const char *name;
+	const char *path = python_file_path(files, file), *name;
+	const cJSON *value;
 	unsigned line;
 
-	buffer_init(&text, PYTHON_BYTES_MAX);
-	if (file_read_any(path, &text, err) < 0)
+	if (python_file_check(files, file, err) < 0)
 		return -1;
-	python = python_read(text.data, text.size, path, err);
-	if (!python)
-		return -1;
-	for (size_t i = 0; (name = python_name(python, i, &line)); i++) {
+	for (size_t i = 0;
+	     (name = python_file_name(files, file, i, &line, &value)); i++) {
+		const char *found = python_found(value, &line);
+		bool cases = !strcmp(name, "CASES");
 		struct error why;
-		const struct python_value *value =
-			python_get(python, name, &why);
+		int rc;
 
-		if (!strcmp(name, "CASES")) {
-			if (python_cases(conf, python, path, err) < 0)
-				return -1;
-		} else if (!value) {
-			if (strings_add(&conf->notes, why.text, err) < 0)
-				return -1;
-		} else if (set(conf, name, python_json(value), err) < 0) {
+		if (found)
+			error_set(&why, EINVAL,
+				  "%s:%u: %s: found \"%s\", which is more "
+				  "than a literal",
+				  path, line, name, found);
+		if (found && cases)
+			return error_set(err, EINVAL, "%s", why.text);
+		if (found)
+			rc = strings_add(&conf->notes, why.text, err);
+		else if (cases)
+			rc = python_cases(conf, path, line, value, err);
+		else
+			rc = set(conf, name, python_json(value), err);
+		if (rc < 0)
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -230,7 +230,17 @@ const char *conf_text(const struct conf *conf, const char *name)
 	return cJSON_IsString(value) ? value->valuestring : "";
 }
 
-void conf_hints(const char *path, struct conf_hint hints[CONF_HINTS])
+/* A whole number of a plausible size, or 0. */
+static uint64_t hint_number(const cJSON *value)
+{
+	return cJSON_IsNumber(value) && value->valuedouble >= 1 &&
+			       value->valuedouble <= 1 << 24
+		       ? (uint64_t)value->valuedouble
+		       : 0;
+}
+
+void conf_hints(const struct python_files *files, size_t file,
+		struct conf_hint hints[CONF_HINTS])
 {
 	/* FlagPerf's configurations have many words for one thing. */
 	static const struct {
@@ -245,22 +255,12 @@ void conf_hints(const char *path, struct conf_hint hints[CONF_HINTS])
 		{ "parallel.pp",
 		  { "pipeline_parallel", "pipeline_model_parallel_size" } },
 	};
-	owned(python_free) struct python *python = NULL;
-	owned(buffer_clear) struct buffer text;
 
-	buffer_init(&text, PYTHON_BYTES_MAX);
-	if (file_read_any(path, &text, NULL) == 0)
-		python = python_read(text.data, text.size, path, NULL);
 	for (size_t i = 0; i < CONF_HINTS; i++) {
 		hints[i] = (struct conf_hint){ known[i].key, 0 };
-		for (size_t k = 0; python && known[i].names[k]; k++) {
-			const struct python_value *value =
-				python_get(python, known[i].names[k], NULL);
-
-			if (value && value->kind == PYTHON_NUMBER &&
-			    value->integer && value->number >= 1 &&
-			    value->number <= 1 << 24 && !hints[i].number)
-				hints[i].number = (uint64_t)value->number;
-		}
+		for (size_t k = 0; known[i].names[k] && !hints[i].number; k++)
+			hints[i].number =
+				hint_number(python_file_get(files, file,
+							    known[i].names[k]));
 	}
 }

@@ -3,18 +3,29 @@
  *	training/run_benchmarks/config/test_conf.py and cluster_conf.py
  *	base/configs/host.yaml, operation/configs/host.yaml
  *
- * All of them assign the same names; Python is read by python_literals.h.
+ * All of them assign the same names; Python is read by python_files.h.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_CONF_H
 #define CONTROLLER_SWEEP_FLAGPERF_CONF_H
 
-#include "protocol/codec.h"
+#include "controller/sweep/flagperf/python_files.h"
+
+#define CONF_HINTS 5
+
+/* What a case's own configuration says of the cell in a literal: a whole
+ * number, or 0.
+ */
+struct conf_hint {
+	const char *key; /* of a sweep: "batch.sequence" */
+	uint64_t number;
+};
 
 struct conf_case {
 	char *name; /* "model:framework:hardware:nnodes:nproc:repeat" */
 	char *text; /* the data's path, or the environment */
 	char *file; /* where it stands */
 	unsigned line;
+	struct conf_hint hints[CONF_HINTS];
 };
 
 struct conf {
@@ -33,21 +44,17 @@ OWNED_VALUE(struct conf, conf_clear)
  * is no such file. EINVAL names file and line: no Python, or CASES that is not
  * a dict. A case in it that is no literal is wrong; the others are there.
  */
-int conf_read_python(struct conf *conf, const char *path, struct error *err);
+int conf_read_python(struct conf *conf, const struct python_files *files,
+		     size_t file, struct error *err);
 int conf_read_yaml(struct conf *conf, const char *path, struct error *err);
 
 /* A text, or a number as it is written; "" where the name is not set. */
 const char *conf_text(const struct conf *conf, const char *name);
 
-#define CONF_HINTS 5
-
-/* What a case's own configuration says of the cell in literals: each is a whole
- * number, or 0. A file that cannot be read says nothing.
+/* What a case's own configuration says; a file that cannot be read says
+ * nothing.
  */
-struct conf_hint {
-	const char *key; /* of a sweep: "batch.sequence" */
-	uint64_t number;
-};
-void conf_hints(const char *path, struct conf_hint hints[CONF_HINTS]);
+void conf_hints(const struct python_files *files, size_t file,
+		struct conf_hint hints[CONF_HINTS]);
 
 #endif

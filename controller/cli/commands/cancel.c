@@ -1,0 +1,102 @@
+/* cancel.c - cancel: end a sweep or a job.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int cancel_one(struct cli *cli, struct client *client, const char *kind,
+		      uint64_t id, cJSON *list, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_cancel cancel = { .kind = (char *)kind, .id = id };
+	char jobs[HUMAN_SIZE];
+	uint64_t count;
+	cJSON *row;
+
+	if (client_call(client, MESSAGE_CANCEL, &cancel, NULL, 0, 0, &answer,
+			err) < 0)
+		return -1;
+	count = json_u64(answer.body, "cancelled");
+	cli_say(cli, "%s %llu: %s cancelled", kind, (unsigned long long)id,
+		human_jobs(count, jobs));
+	row = cJSON_CreateObject();
+	if (!cJSON_AddStringToObject(row, "kind", kind) ||
+	    !cJSON_AddNumberToObject(row, "id", (double)id) ||
+	    !cJSON_AddNumberToObject(row, "cancelled", (double)count) ||
+	    !cJSON_AddItemToArray(list, row)) {
+		cJSON_Delete(row);
+		return error_nomem(err, "output");
+	}
+	return 0;
+}
+
+/* `[sweep | job] ID...`: a word says what the numbers behind it are. With a
+ * client they are cancelled, without they are only read.
+ */
+static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
+		       struct error *err)
+{
+	const char *kind = "sweep";
+	size_t numbers = 0;
+
+	for (size_t i = 0; i < cli->arg_count; i++) {
+		uint64_t id;
+
+		if (!strcmp(cli->args[i], "sweep") ||
+		    !strcmp(cli->args[i], "job")) {
+			kind = cli->args[i];
+			continue;
+		}
+		if (cli_id(cli->args[i], kind, &id, err) < 0)
+			return -1;
+		numbers++;
+		if (client && cancel_one(cli, client, kind, id, list, err) < 0)
+			return -1;
+	}
+	if (!numbers)
+		return error_set(err, EINVAL,
+				 "cancel: the number of a %s is missing", kind);
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(json_free) cJSON *list = cJSON_CreateArray();
+
+	if (!list)
+		return error_nomem(err, "output");
+	if (cancel_each(cli, NULL, NULL, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client || cancel_each(cli, client, list, err) < 0)
+		return -1;
+	if (cli_format(cli, "json") && cli_print_json(cli, list, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_cancel = {
+	.name = "cancel",
+	.args = "[sweep | job] ID...",
+	.min_args = 1,
+	.max_args = COMMAND_ARGS_MAX,
+	.connects = true,
+	.rules = rules,
+	.summary = "end a sweep or a job",
+	.help =
+		"A bare number is a sweep. What has ended stays as it is.",
+	.example = "regatta cancel job 17",
+	.fn = run_command,
+};
+/* clang-format on */

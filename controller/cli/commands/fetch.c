@@ -1,0 +1,266 @@
+/* fetch.c - fetch: get collected files of a job.
+ */
+#include "controller/cli/commands/fetch.h"
+#include "controller/cli/command.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/cli/transfer.h"
+#include "protocol/content/pattern.h"
+#include "protocol/content/unpack.h"
+#include "protocol/file.h"
+#include "controller/cli/run/session.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#define ENTRIES_MAX 1000000
+#define SLACK ((uint64_t)1 << 30) /* holes may come out as so many bytes */
+
+struct fetch_options {
+	struct options common;
+	const char *output;
+	uint64_t rank;
+};
+
+static const struct fetch_options *given(const struct cli *cli)
+{
+	return (const struct fetch_options *)cli->options;
+}
+
+static int ask_files(struct client *client, uint64_t job, struct answer *answer,
+		     struct error *err)
+{
+	struct message_query query = { .what = (char *)"files", .id = job };
+
+	return client_query(client, &query, answer, err);
+}
+
+struct fetching {
+	struct cli *cli;
+	struct client *client;
+	const struct files_wanted *wanted;
+	bool by_rank; /* a folder for each */
+	size_t files, refused;
+};
+
+bool files_choose(const char *collected, const char *wanted, char *only,
+		  size_t size)
+{
+	char path[PATH_MAX];
+	size_t length, want = wanted ? strlen(wanted) : 0;
+	const char *name;
+
+	if (!pattern_split(collected, path, sizeof(path), &name))
+		snprintf(path, sizeof(path), "%s", collected);
+	else if (wanted && !strcmp(collected, wanted))
+		want = 0;
+	length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = 0;
+	while (want > 1 && wanted[want - 1] == '/')
+		want--;
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		name = "";
+	snprintf(only, size, "%s", name);
+	/* All of it, or what it is part of. */
+	if (!want || want == 1 ||
+	    (!strncmp(path, wanted, want) &&
+	     (!path[want] || path[want] == '/')))
+		return true;
+	if (strncmp(path, wanted, length) != 0 || wanted[length] != '/')
+		return false;
+	return snprintf(only, size, "%s%.*s", name, (int)(want - length),
+			wanted + length) < (int)size;
+}
+
+static void on_refused(void *arg, const char *path, const char *why)
+{
+	struct fetching *fetching = arg;
+
+	cli_say(fetching->cli, "left out: %s: %s", path, why);
+	fetching->refused++;
+}
+
+/* A file without a name, on the disk that it is for. */
+static int open_temporary(const char *folder, struct error *err)
+{
+	char path[PATH_MAX];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if (snprintf(path, sizeof(path), "%s/.regatta-XXXXXX", folder) >=
+	    PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s", folder);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%.100s", folder);
+	unlink(path);
+	return fd;
+}
+
+static int fetch_file(struct fetching *fetching, const cJSON *file,
+		      const char *only, struct error *err)
+{
+	struct unpack_limits limits = {
+		.bytes = json_u64(file, "bytes") * 4 + SLACK,
+		.entries = ENTRIES_MAX,
+	};
+	struct unpack_counts counts = { 0 };
+	unsigned long long rank = json_u64(file, "rank");
+	char folder[PATH_MAX], size[HUMAN_SIZE];
+	owned_fd int dir = -1, tar = -1;
+
+	if (fetching->by_rank)
+		snprintf(folder, sizeof(folder), "%s/rank-%llu",
+			 fetching->wanted->folder, rank);
+	else
+		snprintf(folder, sizeof(folder), "%s",
+			 fetching->wanted->folder);
+	if (file_make_folders(folder, 0755, err) < 0)
+		return -1;
+	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return error_errno(err, "%.100s", folder);
+	tar = open_temporary(folder, err);
+	if (tar < 0 ||
+	    transfer_get(fetching->client, json_text(file, "content"), tar,
+			 NULL, NULL, err) < 0)
+		return -1;
+	lseek(tar, 0, SEEK_SET);
+	if (unpack(tar, dir, *only ? only : NULL, &limits, on_refused, fetching,
+		   &counts, err) < 0)
+		return error_prefix(err, "%.80s of rank %llu",
+				    json_text(file, "path"), rank);
+	if (!counts.written)
+		return 0;
+	fetching->files++;
+	cli_say(fetching->cli, "rank %llu: %s: %llu entr%s, %s, to %s", rank,
+		json_text(file, "path"), (unsigned long long)counts.written,
+		counts.written == 1 ? "y" : "ies",
+		human_bytes(counts.bytes, size), folder);
+	return 0;
+}
+
+static int fetch_all(struct fetching *fetching, const cJSON *files,
+		     struct error *err)
+{
+	uint64_t rank = fetching->wanted->rank;
+	const cJSON *file;
+	char only[PATH_MAX];
+
+	cJSON_ArrayForEach(file, files)
+	{
+		if ((rank != OPTION_NONE && json_u64(file, "rank") != rank) ||
+		    !files_choose(json_text(file, "path"),
+				  fetching->wanted->path, only, sizeof(only)))
+			continue;
+		if (!*json_text(file, "content"))
+			cli_say(fetching->cli, "rank %llu: %s: %s",
+				(unsigned long long)json_u64(file, "rank"),
+				json_text(file, "path"),
+				json_text(file, "text"));
+		else if (fetch_file(fetching, file, only, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool several_ranks(const cJSON *files)
+{
+	const cJSON *file;
+
+	cJSON_ArrayForEach(file, files)
+	{
+		if (json_u64(file, "rank") != json_u64(files->child, "rank"))
+			return true;
+	}
+	return false;
+}
+
+int files_fetch(struct cli *cli, struct client *client,
+		const struct files_wanted *wanted, size_t *count,
+		size_t *refused, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct fetching fetching = {
+		.cli = cli,
+		.client = client,
+		.wanted = wanted,
+	};
+	const cJSON *files;
+
+	if (ask_files(client, wanted->job, &answer, err) < 0)
+		return -1;
+	files = json_list(answer.body, "files");
+	fetching.by_rank = wanted->rank == OPTION_NONE && several_ranks(files);
+	if (fetch_all(&fetching, files, err) < 0)
+		return -1;
+	*count = fetching.files;
+	*refused = fetching.refused;
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	struct files_wanted wanted = {
+		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
+		.rank = given(cli)->rank,
+		.folder = given(cli)->output ? given(cli)->output : ".",
+	};
+	size_t files, refused;
+
+	if (cli_id(cli->args[0], "job", &wanted.job, err) < 0)
+		return -1;
+	if (wanted.path && *wanted.path != '/')
+		return error_set(err, EINVAL,
+				 "fetch: found '%.60s', allowed is a path as "
+				 "regatta files %llu lists it, or below one",
+				 wanted.path, (unsigned long long)wanted.job);
+	if (session_open(&session, cli, err) < 0 ||
+	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <
+		    0)
+		return -1;
+	if (!files)
+		return error_set(err, ENOENT,
+				 "job %llu: no such file was collected; see "
+				 "regatta files %llu",
+				 (unsigned long long)wanted.job,
+				 (unsigned long long)wanted.job);
+	return refused ? EXIT_WORK_FAILED : EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(fetch_options, "output", 'o', OPTION_TEXT, output, "DIR"),
+	  .help = "where they come to be (.)" },
+	{ OPTION(fetch_options, "rank", 0, OPTION_NUMBER, rank, "N"),
+	  .max = 1048575,
+	  .help = "only those of the node with that rank" },
+	OPTION_STATE,
+	{ 0 },
+};
+
+const struct command command_fetch = {
+	.name = "fetch",
+	.args = "JOB [PATH]",
+	.min_args = 1,
+	.max_args = 2,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct fetch_options),
+	.summary = "get collected files of a job",
+	.help =
+		"Without a path: all of them. Those of several nodes come "
+		"into folders rank-N. What would lead out of the folder is "
+		"left out, and told; then the exit code is 1.",
+	.example = "regatta fetch 17 /out/checkpoint -o results",
+	.fn = run_command,
+};
+/* clang-format on */

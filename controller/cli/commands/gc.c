@@ -1,0 +1,90 @@
+/* gc.c - gc: shorten the output of old jobs.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+#include "protocol/value.h"
+
+struct gc_options {
+	struct options common;
+	const char *older;
+	const char *keep_bytes;
+};
+
+static const struct gc_options *given(const struct cli *cli)
+{
+	return (const struct gc_options *)cli->options;
+}
+
+static int read_limits(const struct gc_options *options,
+		       struct message_gc *message, struct error *err)
+{
+	const char *older = options->older ? options->older : "30d";
+	const char *keep = options->keep_bytes ? options->keep_bytes : "1M";
+
+	if (duration_parse(older, 0, UINT64_C(100) * 366 * 86400000,
+			   &message->older_ms, err) < 0)
+		return error_prefix(err, "--older");
+	if (size_parse(keep, 0, 64 << 20, &message->keep_bytes, err) < 0)
+		return error_prefix(err, "--keep");
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	struct message_gc message = { 0 };
+	uint64_t jobs = 0, bytes = 0;
+	char size[HUMAN_SIZE], words[HUMAN_SIZE];
+	bool more = true;
+
+	if (read_limits(given(cli), &message, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client)
+		return -1;
+	while (more) {
+		owned(answer_clear) struct answer answer = { 0 };
+
+		if (client_call(client, MESSAGE_GC, &message, NULL, 0, 0,
+				&answer, err) < 0)
+			return -1;
+		jobs += json_u64(answer.body, "jobs");
+		bytes += json_u64(answer.body, "bytes");
+		message.after = json_u64(answer.body, "after");
+		more = json_bool(answer.body, "more");
+	}
+	if (cli_format(cli, "json"))
+		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
+			(unsigned long long)jobs, (unsigned long long)bytes);
+	cli_say(cli, "%s of %s removed", human_bytes(bytes, size),
+		human_jobs(jobs, words));
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(gc_options, "older", 0, OPTION_TEXT, older, "TIME"),
+	  .help = "only of jobs that ended so long ago (30d)" },
+	{ OPTION(gc_options, "keep", 0, OPTION_TEXT, keep_bytes, "SIZE"),
+	  .help = "of the beginning and of the end of each output (1M)" },
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_gc = {
+	.name = "gc",
+	.args = "",
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct gc_options),
+	.summary = "shorten the output of old jobs",
+	.help =
+		"Of what each rank of a job printed, the beginning and the "
+		"end stay, and a line between them that says how much is "
+		"missing. Results stay as they are.",
+	.example = "regatta gc --older 90d --keep 256K",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,60 @@
+/* join.c - join: make yourself a key, with the token you were given.
+ */
+#include "controller/cli/command.h"
+#include "protocol/file.h"
+#include "protocol/join.h"
+#include "protocol/program.h"
+
+#define JOIN_MS 20000
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	static const char *const keys[] = { "controller", "controller_key",
+					    "key", NULL };
+	char folder[PATH_MAX], path[PATH_MAX], key_path[PATH_MAX + 8];
+	char text[PATH_MAX + 500];
+	struct join_token token;
+	struct key key;
+
+	if (join_token_read(&token, cli->args[0], err) < 0 ||
+	    settings_file(cli->environment, path, folder, err) < 0 ||
+	    file_make_folders(folder, 0700, err) < 0)
+		return -1;
+	snprintf(key_path, sizeof(key_path), "%s/key", folder);
+	/* The token says who and what we are. */
+	if (join_key_prepare(&key, key_path, "me", ROLE_VIEWER, err) < 0)
+		return -1;
+	if (join_enrol(&token, &key, false, NULL, JOIN_MS, err) < 0)
+		return -1;
+	snprintf(text, sizeof(text),
+		 "controller: \"%s\"\ncontroller_key: \"%s\"\nkey: \"%s\"\n",
+		 token.endpoint, token.server_public, key_path);
+	if (join_settings(path, keys, text, "", err) < 0 ||
+	    join_key_settle(&key, key_path, err) < 0)
+		return -1;
+	cli_say(cli, "you are %s, %s, at %s; key %s, settings %s", key.name,
+		role_name(key.role), token.endpoint, key_path, path);
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_join = {
+	.name = "join",
+	.args = "TOKEN",
+	.min_args = 1,
+	.max_args = 1,
+	.rules = rules,
+	.summary = "make yourself a key, with the token you were given",
+	.help =
+		"Makes a key in ~/.config/regatta, has it enrolled, and "
+		"writes down there where the controller is. Machines join "
+		"with regatta-agent join.",
+	.example = "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,504 @@
+/* plan.c - regatta plan: what a sweep would run, where, and for how long.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/input.h"
+#include "controller/cli/json.h"
+#include "controller/cli/plan/fleet.h"
+#include "controller/cli/plan/forecast.h"
+#include "controller/cli/render.h"
+#include "controller/cli/workspace.h"
+#include "controller/sweep/plan.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN_ROWS 1000    /* as text; all as JSON */
+#define KEYS_AT_ONCE 1000 /* that a controller answers about */
+
+typedef unsigned long long ull;
+
+/* What a controller adds to a plan. */
+struct outlook {
+	struct fleet fleet;
+	uint64_t *times; /* by kept cell: how long a job took, 0: unknown */
+	uint32_t *runs;  /* and how many have run */
+	struct forecast *forecast; /* NULL: not checked */
+	char text[300];            /* why not */
+};
+
+static void outlook_clear(struct outlook *outlook)
+{
+	fleet_clear(&outlook->fleet);
+	free(outlook->times);
+	free(outlook->runs);
+	forecast_free(outlook->forecast);
+}
+OWNED_VALUE(struct outlook, outlook_clear)
+
+/* Asking. */
+
+/* A cell and its key, to be found again by the key. */
+struct keyed {
+	char key[65];
+	size_t cell;
+};
+
+struct keys {
+	struct keyed *items;
+	size_t count;
+};
+
+static void keys_clear(struct keys *keys)
+{
+	free(keys->items);
+}
+OWNED_VALUE(struct keys, keys_clear)
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+static int collect_keys(struct sweep *sweep, struct keys *keys,
+			struct error *err)
+{
+	size_t count = sweep_totals(sweep)->kept;
+
+	keys->items = calloc(count + 1, sizeof(*keys->items));
+	if (!keys->items)
+		return error_nomem(err, "plan");
+	for (size_t i = 0; i < count; i++) {
+		struct keyed *item = &keys->items[keys->count++];
+
+		item->cell = i;
+		if (sweep_cell_key(sweep, i, item->key, err) < 0)
+			return -1;
+	}
+	qsort(keys->items, keys->count, sizeof(*keys->items), compare_keys);
+	return 0;
+}
+
+static void note_history(struct outlook *outlook, const struct keys *keys,
+			 const cJSON *answer)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, json_list(answer, "history"))
+	{
+		uint64_t time = json_u64(item, "median_ms");
+		const struct keyed *found;
+		struct keyed key = { 0 };
+
+		snprintf(key.key, sizeof(key.key), "%s",
+			 json_text(item, "key"));
+		found = bsearch(&key, keys->items, keys->count,
+				sizeof(*keys->items), compare_keys);
+		if (!found)
+			continue;
+		outlook->times[found->cell] = time ? time : 1;
+		outlook->runs[found->cell] = (uint32_t)json_u64(item, "runs");
+	}
+}
+
+/* How long the cells took, as far as the controller knows. */
+static int fetch_history(struct outlook *outlook, struct sweep *sweep,
+			 struct client *client, struct error *err)
+{
+	owned(keys_clear) struct keys keys = { 0 };
+
+	outlook->times =
+		calloc(sweep_totals(sweep)->kept + 1, sizeof(*outlook->times));
+	outlook->runs =
+		calloc(sweep_totals(sweep)->kept + 1, sizeof(*outlook->runs));
+	if (!outlook->times || !outlook->runs)
+		return error_nomem(err, "plan");
+	if (collect_keys(sweep, &keys, err) < 0)
+		return -1;
+	for (size_t at = 0; at < keys.count; at += KEYS_AT_ONCE) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_query query = { .what = (char *)"history" };
+		int rc = 0;
+
+		for (size_t i = at;
+		     i < keys.count && i < at + KEYS_AT_ONCE && rc == 0; i++)
+			rc = strings_add(&query.keys, keys.items[i].key, err);
+		if (rc == 0)
+			rc = client_query(client, &query, &answer, err);
+		strings_clear(&query.keys);
+		if (rc < 0)
+			return -1;
+		note_history(outlook, &keys, answer.body);
+	}
+	return 0;
+}
+
+/* A plan needs no controller: without one it says that it did not ask. */
+static int outlook_init(struct outlook *outlook, struct cli *cli,
+			struct sweep *sweep, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	struct error why = { 0 };
+
+	client = cli_connect(cli, &why);
+	if (!client || fleet_fetch(&outlook->fleet, client, &why) < 0 ||
+	    fetch_history(outlook, sweep, client, &why) < 0) {
+		if (why.code == ENOMEM)
+			return error_nomem(err, "plan");
+		snprintf(outlook->text, sizeof(outlook->text), "%s", why.text);
+		return 0;
+	}
+	outlook->forecast =
+		forecast_new(sweep, outlook->fleet.slots, outlook->fleet.count,
+			     outlook->times, err);
+	return outlook->forecast ? 0 : -1;
+}
+
+/* As JSON. */
+
+static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
+{
+	return known ? cJSON_AddNumberToObject(to, name, (double)value) != NULL
+		     : cJSON_AddNullToObject(to, name) != NULL;
+}
+
+static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
+{
+	const struct forecast_cell *of = &outlook->forecast->cells[cell];
+	bool timed = outlook->forecast->end_ms;
+	cJSON *names;
+
+	if (!cJSON_AddBoolToObject(row, "fits",
+				   of->shortage == SHORTAGE_NONE) ||
+	    !(of->lacks ? cJSON_AddStringToObject(row, "lacks", of->lacks)
+			: cJSON_AddNullToObject(row, "lacks")) ||
+	    !add_number(row, "runs", true, outlook->runs[cell]) ||
+	    !add_number(row, "time_ms", outlook->times[cell],
+			outlook->times[cell]) ||
+	    !add_number(row, "wave", of->first_wave, of->first_wave) ||
+	    !add_number(row, "last_wave", of->last_wave, of->last_wave) ||
+	    !add_number(row, "start_ms", timed && of->first_wave,
+			of->start_ms) ||
+	    !(names = cJSON_AddArrayToObject(row, "on")))
+		return false;
+	for (uint32_t i = 0; i < of->slots_count; i++) {
+		cJSON *name =
+			cJSON_CreateString(outlook->fleet.names[of->slots[i]]);
+
+		if (!name || !cJSON_AddItemToArray(names, name)) {
+			cJSON_Delete(name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_totals(const struct outlook *outlook, cJSON *plan)
+{
+	const struct forecast *forecast = outlook->forecast;
+	cJSON *cluster = cJSON_AddObjectToObject(plan, "cluster"), *to;
+
+	if (!cluster ||
+	    !cJSON_AddBoolToObject(cluster, "checked", forecast != NULL))
+		return false;
+	if (!forecast)
+		return cJSON_AddStringToObject(cluster, "text",
+					       outlook->text) != NULL;
+	to = cJSON_AddObjectToObject(plan, "forecast");
+	return to && add_number(cluster, "nodes", true, outlook->fleet.count) &&
+	       add_number(cluster, "usable", true, outlook->fleet.usable) &&
+	       add_number(to, "waves", true, forecast->waves) &&
+	       add_number(to, "time_ms", forecast->end_ms, forecast->end_ms) &&
+	       add_number(to, "known", true, forecast->known) &&
+	       add_number(to, "unknown", true, forecast->unknown) &&
+	       add_number(to, "lacking", true, forecast->lacking) &&
+	       cJSON_AddBoolToObject(to, "cut", forecast->cut);
+}
+
+static int add_outlook(const struct outlook *outlook, cJSON *plan,
+		       struct error *err)
+{
+	size_t cell = 0;
+	cJSON *row;
+
+	if (!add_totals(outlook, plan))
+		return error_nomem(err, "plan");
+	if (!outlook->forecast)
+		return 0;
+	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	{
+		if (!add_cell(outlook, cell++, row))
+			return error_nomem(err, "plan");
+	}
+	return 0;
+}
+
+/* As text. */
+
+/* "n1,n2" and when: "1", "1-3". */
+static void place_cells(struct table *table, const cJSON *row)
+{
+	uint64_t first = json_u64(row, "wave");
+	uint64_t last = json_u64(row, "last_wave");
+	char text[HUMAN_SIZE], nodes[200];
+	cJSON *place;
+
+	table_cell(table, PLAIN, "%s",
+		   json_u64(row, "runs")
+			   ? human_time((int64_t)json_u64(row, "time_ms"), text)
+			   : "?");
+	if (!first) {
+		table_cell(table, PLAIN, "-");
+		table_cell(table, YELLOW, "%s", json_text(row, "lacks"));
+		return;
+	}
+	if (last > first)
+		table_cell(table, PLAIN, "%llu-%llu", (ull)first, (ull)last);
+	else
+		table_cell(table, PLAIN, "%llu", (ull)first);
+	place = cJSON_CreateObject();
+	cJSON_AddItemReferenceToObject(place, "allocation",
+				       (cJSON *)json_list(row, "on"));
+	table_cell(table, PLAIN, "%s", job_nodes(place, nodes, sizeof(nodes)));
+	cJSON_Delete(place);
+}
+
+static void print_repeats(struct table *table, const cJSON *row)
+{
+	uint64_t repeats = json_u64(row, "repeats");
+	uint64_t max = json_u64(row, "repeats_max");
+
+	if (max > repeats)
+		table_cell(table, PLAIN, "%llu to %llu", (ull)repeats,
+			   (ull)max);
+	else
+		table_cell(table, PLAIN, "%llu", (ull)repeats);
+}
+
+/* What the cells go after that go after any. */
+static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "GOES AFTER", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	{
+		if (!*json_text(row, "after"))
+			continue;
+		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", json_text(row, "after"));
+	}
+	if (!table_rows(table))
+		return 0;
+	fputc('\n', cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
+		      struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
+		{ "NODES", true }, { "DEVICES", true }, { "IMAGE", false },
+		{ NULL, false },
+	};
+	static const struct column more[] = {
+		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
+		{ "NODES", true }, { "DEVICES", true }, { "IMAGE", false },
+		{ "TIME", true },  { "WAVE", true },    { "ON", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table =
+		table_new(placed ? more : columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	{
+		uint64_t devices = json_u64(row, "devices");
+
+		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
+		print_repeats(table, row);
+		table_cell(table, PLAIN, "%s", json_text(row, "vendor"));
+		table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "nodes"));
+		if (devices)
+			table_cell(table, PLAIN, "%llu", (ull)devices);
+		else
+			table_cell(table, PLAIN, "all");
+		table_cell(table, PLAIN, "%s", json_text(row, "image"));
+		if (placed)
+			place_cells(table, row);
+	}
+	return table_rows(table)
+		       ? table_print(table, cli->out, cli_out_colour(cli), err)
+		       : 0;
+}
+
+static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "DROPPED CELL", false },
+		{ "REASON", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, json_list(plan, "dropped"))
+	{
+		table_cell(table, YELLOW, "%s", json_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", json_text(row, "reason"));
+	}
+	if (!table_rows(table))
+		return 0;
+	fputc('\n', cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+static void print_totals(struct cli *cli, const struct sweep *sweep)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	char time[HUMAN_SIZE];
+
+	if (totals->kept > PLAN_ROWS || totals->dropped > PLAN_ROWS)
+		fprintf(cli->out,
+			"\nonly the first %d of each are shown; --format json "
+			"has all\n",
+			PLAN_ROWS);
+	fprintf(cli->out, "\n%s: %zu cell%s, %zu kept, %zu dropped",
+		sweep_name(sweep), totals->cells, totals->cells == 1 ? "" : "s",
+		totals->kept, totals->dropped);
+	if (totals->jobs)
+		fprintf(cli->out, "; %zu job%s, the widest on %u node%s",
+			totals->jobs, totals->jobs == 1 ? "" : "s",
+			totals->nodes_max, totals->nodes_max == 1 ? "" : "s");
+	if (totals->timeout_ms)
+		fprintf(cli->out, "; one by one at most %s",
+			human_time((int64_t)totals->timeout_ms, time));
+	fputc('\n', cli->out);
+}
+
+static void print_time(struct cli *cli, const struct forecast *forecast)
+{
+	char time[HUMAN_SIZE];
+
+	if (forecast->cut) {
+		fputs("; too many to look further", cli->out);
+	} else if (!forecast->end_ms) {
+		fputs("; time unknown: none of these cells has run before",
+		      cli->out);
+	} else {
+		fprintf(cli->out, "; about %s",
+			human_time((int64_t)forecast->end_ms, time));
+		if (forecast->unknown)
+			fprintf(cli->out,
+				", where %zu of %zu cells never ran (?) and "
+				"count as the median of the others",
+				forecast->unknown,
+				forecast->known + forecast->unknown);
+	}
+}
+
+static void print_outlook(struct cli *cli, const struct outlook *outlook)
+{
+	const struct forecast *forecast = outlook->forecast;
+	char clean[400];
+
+	if (!forecast) {
+		fprintf(cli->out, "nodes and times were not checked: %s\n",
+			escape(outlook->text, clean, sizeof(clean)));
+		return;
+	}
+	fprintf(cli->out,
+		"with %zu of %zu nodes, all free: ", outlook->fleet.usable,
+		outlook->fleet.count);
+	if (forecast->waves) {
+		fprintf(cli->out, "%u wave%s", forecast->waves,
+			forecast->waves > 1 ? "s" : "");
+		print_time(cli, forecast);
+	} else {
+		fputs("nothing would start", cli->out);
+	}
+	if (forecast->lacking)
+		fprintf(cli->out, "; %zu cell%s would wait for nodes",
+			forecast->lacking, forecast->lacking > 1 ? "s" : "");
+	fputc('\n', cli->out);
+}
+
+static int print_plan(struct cli *cli, const cJSON *plan,
+		      const struct sweep *sweep, const struct outlook *outlook,
+		      struct error *err)
+{
+	if (print_kept(cli, plan, outlook->forecast, err) < 0 ||
+	    print_order(cli, plan, err) < 0 ||
+	    print_dropped(cli, plan, err) < 0)
+		return -1;
+	print_totals(cli, sweep);
+	if (sweep_totals(sweep)->kept)
+		print_outlook(cli, outlook);
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(input_clear) struct input input = { 0 };
+	owned(outlook_clear) struct outlook outlook = { 0 };
+	owned(json_free) cJSON *plan = NULL;
+	bool json = cli_format(cli, "json");
+
+	/* The trees are part of what the cells are: of how long they took. */
+	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
+	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
+		return -1;
+	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
+	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
+	    add_outlook(&outlook, plan, err) < 0)
+		return -1;
+	if (json ? cli_print_json(cli, plan, err) < 0
+		 : print_plan(cli, plan, input.sweep, &outlook, err) < 0)
+		return -1;
+	if (sweep_totals(input.sweep)->jobs)
+		return EXIT_GOOD;
+	cli_say(cli, "regatta: %s: nothing to run: all cells are dropped",
+		input.name);
+	return EXIT_WRONG_REQUEST;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTIONS_SWEEP,
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_plan = {
+	.name = "plan",
+	.args = "SWEEP",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.summary = "show the cells of a sweep: kept, dropped, and why",
+	.help =
+		"Reads and checks the file; SWEEP may be - for standard "
+		"input. When a controller is named and in reach, it also says "
+		"which nodes would run what, in which waves, and how long, "
+		"from what such cells took before.",
+	.example = "regatta plan first.yaml",
+	.fn = run_command,
+};
+/* clang-format on */

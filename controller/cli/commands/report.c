@@ -1,0 +1,87 @@
+/* report.c - report: print the result table of a sweep.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/commands/results.h"
+#include "controller/report/phrases.h"
+#include "controller/cli/run/session.h"
+#include "protocol/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct report_options {
+	struct options common;
+	const char *style;
+	const char *language;
+	bool recompute;
+};
+
+static const struct report_options *given(const struct cli *cli)
+{
+	return (const struct report_options *)cli->options;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	struct results_form form = {
+		.format = cli->options->format,
+		.reference = given(cli)->style &&
+			     !strcmp(given(cli)->style, "reference"),
+		.language = given(cli)->language,
+		.recompute = given(cli)->recompute,
+	};
+	char title[64];
+	uint64_t sweep;
+
+	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
+		return -1;
+	if (form.reference && form.format && strcmp(form.format, "markdown"))
+		return error_set(err, EINVAL,
+				 "--style reference is Markdown: found "
+				 "--format %s",
+				 form.format);
+	if (form.language && !form.reference)
+		return error_set(err, EINVAL,
+				 "--language belongs to --style reference");
+	snprintf(title, sizeof(title), "Sweep %llu", (unsigned long long)sweep);
+	form.title = title;
+	if (session_open(&session, cli, err) < 0 ||
+	    results_print(cli, session.client, sweep, &form, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const char *const report_styles[] = { "table", "reference", NULL };
+static const struct option_rule rules[] = {
+	OPTION_FORMAT(formats_report, "markdown, csv, json, or html with curves"),
+	{ OPTION(report_options, "style", 0, OPTION_WORD, style, "WORD"),
+	  .words = report_styles,
+	  .help = "table, or reference: the page of published results" },
+	{ OPTION(report_options, "language", 0, OPTION_WORD, language, "WORD"),
+	  .words = language_names,
+	  .help = "of a reference page: en or zh" },
+	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
+	  .help = "from the stored logs, by today's rules; tells what "
+		  "differs" },
+	OPTION_STATE,
+	OPTION_IMAGES,
+	{ 0 },
+};
+
+const struct command command_report = {
+	.name = "report",
+	.args = "SWEEP",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct report_options),
+	.summary = "print the result table of a sweep",
+	.help =
+		"Jobs that have not ended are shown with their state.",
+	.example = "regatta report 3 --format csv > results.csv",
+	.fn = run_command,
+};
+/* clang-format on */

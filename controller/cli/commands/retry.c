@@ -1,0 +1,78 @@
+/* retry.c - retry: run the failed and cancelled jobs of a sweep again.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/json.h"
+#include "controller/cli/logins.h"
+#include "controller/cli/render.h"
+#include "protocol/program.h"
+#include "protocol/registry/login.h"
+
+static void say_gone(struct cli *cli, uint64_t sweep, const cJSON *gone)
+{
+	const cJSON *registry;
+
+	cJSON_ArrayForEach(registry, gone)
+	{
+		cli_say(cli,
+			"the credentials for %s that came with the sweep are "
+			"gone; where its images are missing: regatta retry "
+			"%llu --registry-auth",
+			registry->valuestring, (unsigned long long)sweep);
+	}
+}
+
+static void retry_clear(struct message_retry *retry)
+{
+	logins_free(retry->logins, retry->logins_count);
+}
+OWNED_VALUE(struct message_retry, retry_clear)
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(retry_clear) struct message_retry retry = { 0 };
+	char jobs[HUMAN_SIZE];
+
+	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
+		return -1;
+	client = cli_connect(cli, err);
+	if (!client ||
+	    logins_collect_again(cli, client, retry.sweep, &retry.logins,
+				 &retry.logins_count, err) < 0 ||
+	    client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
+			err) < 0)
+		return -1;
+	cli_say(cli, "sweep %llu: %s queued again",
+		(unsigned long long)retry.sweep,
+		human_jobs(json_u64(answer.body, "retried"), jobs));
+	say_gone(cli, retry.sweep, json_list(answer.body, "gone"));
+	if (cli_format(cli, "json") &&
+	    cli_print_json(cli, answer.body, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_REGISTRY_AUTH("send along anew who you are to the registries of its "
+		      "images (~/.docker/config.json)"),
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_retry = {
+	.name = "retry",
+	.args = "SWEEP",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.summary = "run the failed and cancelled jobs of a sweep again",
+	.help =
+		"Completed jobs keep their results.",
+	.example = "regatta retry 3",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,696 @@
+/* run.c - run: a sweep on this machine, by a controller and agent of our own.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/run/daemons.h"
+#include "controller/cli/run/folder.h"
+#include "controller/cli/input.h"
+#include "controller/cli/json.h"
+#include "controller/cli/logins.h"
+#include "controller/cli/run/probe.h"
+#include "controller/cli/render.h"
+#include "controller/cli/commands/fetch.h"
+#include "controller/cli/commands/results.h"
+#include "controller/cli/watch.h"
+#include "protocol/file.h"
+#include "protocol/program.h"
+#include "protocol/registry/credential.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#define ENGINE_DEFAULT "unix:///var/run/docker.sock"
+#define RELEASE_MS 60000 /* for containers to be removed after a failure */
+#define NODE_MS 10000    /* for the agent to say what it has */
+
+struct run_options {
+	struct options common;
+	const char *resume;
+	const char *engine;
+	const char *engine_tls;
+	uint64_t devices;
+	bool keep;
+};
+
+static struct run_options *given(const struct cli *cli)
+{
+	return (struct run_options *)cli->options;
+}
+
+struct run {
+	struct cli *cli;
+	struct input input;
+	struct folder folder;
+	struct daemons_config config;
+	char paths[4][PATH_MAX]; /* programs and images, for the config */
+	char credentials[PATH_MAX];
+	cJSON *choices; /* of an earlier run in the folder, or NULL */
+	char vendor[64];
+	sd_event *loop;
+	struct daemons *daemons;
+	struct client *client;
+	struct watch *watch;
+	uint64_t sweep;
+	unsigned interrupts;
+	bool interrupted; /* at least once */
+	bool failed;      /* a daemon died too often */
+	struct error why;
+};
+
+static void run_clear(struct run *run)
+{
+	watch_free(run->watch);
+	client_free(run->client);
+	daemons_free(run->daemons);
+	folder_clear(&run->folder);
+	input_clear(&run->input);
+	cJSON_Delete(run->choices);
+	sd_event_unref(run->loop);
+}
+OWNED_VALUE(struct run, run_clear)
+
+/* Callbacks: they only note what happened and end the wait of the moment. */
+
+static void end_wait(struct run *run)
+{
+	if (run->watch)
+		watch_stop(run->watch);
+	else if (run->client)
+		client_interrupt(run->client);
+}
+
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	struct run *run = arg;
+
+	run->interrupts++;
+	run->interrupted = true;
+	end_wait(run);
+	return 0;
+}
+
+static void on_say(void *arg, const char *line)
+{
+	struct run *run = arg;
+
+	if (run->watch)
+		watch_say(run->watch, "%s", line);
+	else
+		cli_say(run->cli, "%s", line);
+}
+
+static void on_failed(void *arg, const struct error *why)
+{
+	struct run *run = arg;
+
+	run->failed = true;
+	run->why = *why;
+	end_wait(run);
+}
+
+/* Before anything is started. */
+
+static void spec_clear(struct job_spec *spec)
+{
+	codec_clear(&job_spec_schema, spec);
+}
+OWNED_VALUE(struct job_spec, spec_clear)
+
+/* One agent is one vendor's: take it from the cells. */
+static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
+		     struct error *err)
+{
+	owned(spec_clear) struct job_spec spec = { 0 };
+	uint32_t repeats;
+
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	if (!run->vendor[0])
+		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
+	if (strcmp(run->vendor, spec.vendor) != 0)
+		return error_set(err, EINVAL,
+				 "%.80s: vendor: found '%.40s' and '%.40s'; "
+				 "this machine runs as a node of one vendor",
+				 run->input.name, run->vendor, spec.vendor);
+	if (spec.labels)
+		return error_set(err, EINVAL,
+				 "%.80s: labels: found '%.60s', this machine "
+				 "is a node without labels; allowed are none, "
+				 "or regatta submit to a cluster",
+				 run->input.name, spec.labels);
+	if (spec.devices > run->config.devices)
+		run->config.devices = spec.devices;
+	return 0;
+}
+
+static int check_sweep(struct run *run, struct error *err)
+{
+	struct sweep *sweep = run->input.sweep;
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	uint64_t devices = given(run->cli)->devices;
+
+	if (input_check_jobs(&run->input, run->cli, err) < 0)
+		return -1;
+	if (totals->nodes_max > 1)
+		return error_set(err, EINVAL,
+				 "%.80s: nodes: found up to %u, this machine "
+				 "is one node; allowed is 1, or regatta submit "
+				 "to a cluster",
+				 run->input.name, totals->nodes_max);
+	run->config.devices = 1;
+	for (size_t i = 0; i < totals->kept; i++)
+		if (note_cell(run, sweep, i, err) < 0)
+			return -1;
+	if (devices == OPTION_NONE)
+		return 0;
+	if (devices < run->config.devices)
+		return error_set(err, EINVAL,
+				 "%.80s: devices: found %u, --devices says "
+				 "that this machine has %llu; allowed is as "
+				 "many at most",
+				 run->input.name, run->config.devices,
+				 (unsigned long long)devices);
+	run->config.devices = (uint32_t)devices;
+	return 0;
+}
+
+/* What the user's docker pull may, a run may: but a file that nobody asked for
+ * by name ends no run.
+ */
+static int find_credentials(struct run *run, struct error *err)
+{
+	const char *given = run->cli->options->registry_auth;
+	struct error why;
+
+	if (logins_file(run->cli, run->credentials, given ? err : NULL) < 0)
+		return given ? -1 : 0;
+	if (!given && access(run->credentials, F_OK) < 0)
+		return 0;
+	if (credential_check(run->credentials, &why) == 0)
+		run->config.registry_auth = run->credentials;
+	else if (given)
+		return error_set(err, why.code, "--registry-auth: %s",
+				 why.text);
+	else
+		cli_say(run->cli, "without credentials for registries: %s",
+			why.text);
+	return 0;
+}
+
+static int find_parts(struct run *run, struct error *err)
+{
+	const struct environment *environment = run->cli->environment;
+	const struct run_options *options = given(run->cli);
+	struct daemons_config *config = &run->config;
+
+	if (settings_program(environment, "regatta-controller", run->paths[0],
+			     err) < 0 ||
+	    settings_program(environment, "regatta-agent", run->paths[1], err) <
+		    0 ||
+	    settings_program(environment, "regatta-init", run->paths[2], err) <
+		    0 ||
+	    settings_images(environment, &options->common, run->paths[3], err) <
+		    0)
+		return -1;
+	config->controller = run->paths[0];
+	config->agent = run->paths[1];
+	config->init = run->paths[2];
+	config->images = run->paths[3];
+	config->vendor = run->vendor;
+	config->engine = options->engine;
+	if (!config->engine && environment->docker_host &&
+	    environment->docker_host[0])
+		config->engine = environment->docker_host;
+	if (!config->engine)
+		config->engine = ENGINE_DEFAULT;
+	config->engine_tls = options->engine_tls;
+	if (!config->engine_tls && environment->docker_tls &&
+	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
+		config->engine_tls = environment->docker_certs;
+	if (find_credentials(run, err) < 0)
+		return -1;
+	return probe_engine(config->engine, err);
+}
+
+static void say_waiting(void *arg)
+{
+	cli_say(arg, "waiting for the earlier run to remove its containers");
+}
+
+/* Where a run began, it goes on: what its command line and environment said of
+ * these counts again, unless this command line says something else.
+ */
+static int save_choices(struct run *run, struct error *err)
+{
+	const struct run_options *options = given(run->cli);
+	const char *images = run->cli->environment->images;
+	owned(json_free) cJSON *choices = cJSON_CreateObject();
+	char tls[PATH_MAX], credentials[PATH_MAX];
+
+	cJSON_AddStringToObject(choices, "engine", run->config.engine);
+	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
+		cJSON_AddStringToObject(choices, "engine_tls", tls);
+	if (options->common.images || (images && images[0]))
+		cJSON_AddStringToObject(choices, "images", run->config.images);
+	if (options->common.registry_auth &&
+	    realpath(run->credentials, credentials))
+		cJSON_AddStringToObject(choices, "registry_auth", credentials);
+	return folder_save_choices(&run->folder, choices, err);
+}
+
+static int recall_choices(struct run *run, struct error *err)
+{
+	struct run_options *options = given(run->cli);
+	const char **const known[] = { &options->engine, &options->engine_tls,
+				       &options->common.images,
+				       &options->common.registry_auth };
+	static const char *const names[] = { "engine", "engine_tls", "images",
+					     "registry_auth" };
+
+	if (folder_choices(&run->folder, &run->choices, err) < 0)
+		return -1;
+	/* Another engine has certificates of its own. */
+	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
+		const cJSON *value = json_get(run->choices, names[i]);
+
+		if (!*known[i] && cJSON_IsString(value))
+			*known[i] = value->valuestring;
+	}
+	return 0;
+}
+
+/* A new folder, or that of an earlier run with the sweep in it. */
+static int open_folder(struct run *run, struct error *err)
+{
+	const struct run_options *options = given(run->cli);
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, INPUT_MAX);
+	if (!options->resume) {
+		if (input_init(&run->input, run->cli, run->cli->args[0], false,
+			       err) < 0 ||
+		    check_sweep(run, err) < 0 || find_parts(run, err) < 0)
+			return -1;
+		if (folder_make(&run->folder, options->common.state,
+				sweep_name(run->input.sweep), &run->input.text,
+				err) < 0)
+			return -1;
+		return save_choices(run, err);
+	}
+	if (folder_resume(&run->folder, options->resume, &text, say_waiting,
+			  run->cli, err) < 0 ||
+	    recall_choices(run, err) < 0)
+		return -1;
+	folder_file(&run->folder, "sweep.yaml", path);
+	if (input_init(&run->input, run->cli, path, false, err) < 0)
+		return -1;
+	run->input.name = "sweep.yaml"; /* `path` ends here */
+	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
+}
+
+static int check_words(const struct cli *cli, struct error *err)
+{
+	const struct run_options *options = given(cli);
+
+	if (options->resume && (cli->arg_count || options->common.state))
+		return error_set(err, EINVAL,
+				 "run: --resume DIR stands alone: sweep and "
+				 "state are in the folder");
+	if (!options->resume && !cli->arg_count)
+		return error_set(err, EINVAL,
+				 "run: a sweep file is missing; see regatta "
+				 "run --help");
+	return 0;
+}
+
+/* While the daemons run. */
+
+static int connect_own(struct run *run, struct error *err)
+{
+	struct connection connection = { .key = run->folder.operator};
+
+	snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
+		 daemons_endpoint(run->daemons));
+	memcpy(connection.server_public, run->folder.controller.public,
+	       KEY_TEXT_SIZE);
+	run->client = client_new(run->loop, &connection, err);
+	return run->client ? 0 : -1;
+}
+
+/* Of another vendor than cpu, devices that are not there are still taken on the
+ * sweep's word: who runs it is to know.
+ */
+static int tell_devices(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"node",
+				       .name = run->folder.agent.name };
+
+	if (!strcmp(run->vendor, "cpu"))
+		return 0;
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	if (!cJSON_GetArraySize(
+		    json_list(json_get(answer.body, "node"), "inventory")))
+		cli_say(run->cli,
+			"no device of %s is found on this machine: %u are "
+			"assumed, and containers get none; regatta vendors "
+			"probe says what is missing",
+			run->vendor, run->config.devices);
+	return 0;
+}
+
+/* Until the agent has said what it has: a sweep that comes before would be told
+ * that there are no nodes. One that never does is said in other words.
+ */
+static int await_node(struct run *run, struct error *err)
+{
+	int64_t end = clock_mono_ms() + NODE_MS;
+	uint64_t since = 0;
+
+	while (clock_mono_ms() < end) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_query query = { .what = (char *)"nodes",
+					       .since = since,
+					       .wait_ms = since ? 1000 : 0 };
+		const cJSON *node;
+
+		if (client_query(run->client, &query, &answer, err) < 0)
+			return -1;
+		node = cJSON_GetArrayItem(json_list(answer.body, "nodes"), 0);
+		if (!strcmp(json_text(node, "state"), "up"))
+			return tell_devices(run, err);
+		since = json_u64(answer.body, "since");
+	}
+	return 0;
+}
+
+/* The sweep that the controller of this folder has already; 0: none. */
+static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"sweeps" };
+	const cJSON *list;
+
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	list = json_list(answer.body, "sweeps");
+	*sweep = json_u64(cJSON_GetArrayItem(list, 0), "id");
+	return 0;
+}
+
+static int retry_sweep(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_retry retry = { .sweep = run->sweep };
+	char jobs[HUMAN_SIZE];
+
+	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
+			err) < 0)
+		return -1;
+	cli_say(run->cli, "going on with sweep %llu: %s to run again",
+		(unsigned long long)run->sweep,
+		human_jobs(json_u64(answer.body, "retried"), jobs));
+	return 0;
+}
+
+static int begin_sweep(struct run *run, struct error *err)
+{
+	if (known_sweep(run, &run->sweep, err) < 0)
+		return -1;
+	if (run->sweep)
+		return retry_sweep(run, err);
+	/* The label is random and of this folder alone: a good token. */
+	return input_submit(&run->input, run->cli, run->client,
+			    run->folder.cluster, &run->sweep, NULL, err);
+}
+
+static int cancel_sweep(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_cancel cancel = { .kind = (char *)"sweep",
+					 .id = run->sweep };
+
+	watch_say(run->watch, "cancelling: containers are stopped and removed; "
+			      "Ctrl-C again does not wait for that");
+	return client_call(run->client, MESSAGE_CANCEL, &cancel, NULL, 0, 0,
+			   &answer, err);
+}
+
+/* Until every job has ended and is removed. EINTR: a second Ctrl-C. */
+static int watch_sweep(struct run *run, struct error *err)
+{
+	bool cancelled = false;
+
+	run->watch = watch_new(run->cli, run->client, run->sweep, err);
+	if (!run->watch)
+		return -1;
+	for (;;) {
+		if (run->interrupts && !cancelled) {
+			cancelled = true;
+			if (cancel_sweep(run, err) < 0)
+				return -1;
+		}
+		if (watch_run(run->watch, err) == 0)
+			return 0;
+		if (run->failed || err->code != EINTR || run->interrupts > 1)
+			return -1;
+	}
+}
+
+static const char *title_of(const struct run *run)
+{
+	return run->input.sweep ? sweep_name(run->input.sweep) : NULL;
+}
+
+static int write_report(struct run *run, const cJSON *rows, const char *format,
+			const char *file, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct results_form form = { .format = format, .title = title_of(run) };
+	char path[PATH_MAX];
+
+	buffer_init(&text, RESULTS_MAX);
+	if (results_format(rows, &form, &text, err) < 0)
+		return -1;
+	return file_write(AT_FDCWD, folder_file(&run->folder, file, path),
+			  text.data, text.size, 0644, 0, err);
+}
+
+/* What was collected would be hard to get once the controller has ended. */
+static int fetch_files(struct run *run, struct error *err)
+{
+	owned(json_free) cJSON *jobs = NULL;
+	size_t files, refused, sum = 0;
+	char name[40], path[PATH_MAX];
+	const cJSON *row;
+
+	if (client_list(run->client, "jobs", run->sweep, "jobs", "job", &jobs,
+			err) < 0)
+		return -1;
+	cJSON_ArrayForEach(row, jobs)
+	{
+		struct files_wanted wanted = {
+			.job = json_u64(row, "job"),
+			.rank = OPTION_NONE,
+			.folder = path,
+		};
+
+		snprintf(name, sizeof(name), "files/%llu",
+			 (unsigned long long)wanted.job);
+		folder_file(&run->folder, name, path);
+		if (files_fetch(run->cli, run->client, &wanted, &files,
+				&refused, err) < 0)
+			return -1;
+		sum += files;
+	}
+	if (sum)
+		cli_say(run->cli, "files: %s/files/JOB", run->folder.path);
+	return 0;
+}
+
+static int report(struct run *run, struct error *err)
+{
+	owned(json_free) cJSON *rows = NULL;
+	owned(json_free) cJSON *curves = NULL; /* for the page alone */
+	owned(buffer_clear) struct buffer text;
+	struct results_form form = { .format = run->cli->options->format,
+				     .title = title_of(run) };
+
+	buffer_init(&text, RESULTS_MAX);
+	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
+	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
+	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
+	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, rows, "json", "report.json", err) < 0 ||
+	    write_report(run, curves, "html", "report.html", err) < 0 ||
+	    results_format(cli_format(run->cli, "html") ? curves : rows, &form,
+			   &text, err) < 0)
+		return -1;
+	fwrite(text.data, 1, text.size, run->cli->out);
+	fflush(run->cli->out);
+	cli_say(run->cli,
+		"report: %s/report.html, report.md, report.csv, report.json",
+		run->folder.path);
+	cli_say(run->cli, "logs: %s/controller/logs/JOB/ATTEMPT/rank-N.log",
+		run->folder.path);
+	return fetch_files(run, err);
+}
+
+/* --keep: go on serving until a signal comes. */
+static int keep_serving(struct run *run, struct error *err)
+{
+	const char *folder = run->folder.path;
+
+	cli_say(run->cli, "controller and agent run until Ctrl-C; elsewhere:");
+	cli_say(run->cli, "  export REGATTA_CONTROLLER=%s",
+		daemons_endpoint(run->daemons));
+	cli_say(run->cli,
+		"  export REGATTA_CONTROLLER_KEY=%s/keys/controller.key",
+		folder);
+	cli_say(run->cli, "  export REGATTA_KEY=%s/keys/operator.key", folder);
+	while (!run->interrupts && !run->failed)
+		if (client_turn(run->client, err) < 0 && err->code != EINTR)
+			return -1;
+	return run->failed ? error_set(err, run->why.code, "%s", run->why.text)
+			   : 0;
+}
+
+/* All has ended: show it, and stop what we started. */
+static int finish(struct run *run, struct error *err)
+{
+	size_t jobs = watch_jobs(run->watch);
+	size_t completed = watch_completed(run->watch);
+	bool cancelled = run->interrupts > 0;
+
+	watch_free(take(run->watch));
+	if (report(run, err) < 0)
+		return -1;
+	cli_say(run->cli, "%zu of %zu jobs completed", completed, jobs);
+	if (given(run->cli)->keep && !cancelled && keep_serving(run, err) < 0)
+		return -1;
+	daemons_stop(run->daemons);
+	if (!cancelled)
+		return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
+	cli_say(run->cli, "stopped; nothing is left running");
+	cli_say(run->cli, "go on with: regatta run --resume %s",
+		run->folder.path);
+	return EXIT_INTERRUPTED;
+}
+
+/* Cut short: by a failure, or by a second Ctrl-C. The daemons clean up by
+ * themselves; only an impatient person does not wait for them.
+ */
+static void cut_short(struct run *run)
+{
+	bool hurry = run->interrupts > 1;
+	struct error why;
+
+	watch_free(take(run->watch));
+	client_free(take(run->client));
+	if (!run->daemons)
+		return;
+	if (!hurry)
+		cli_say(run->cli, "removing what was started");
+	if (!daemons_release(run->daemons, hurry ? 0 : RELEASE_MS))
+		cli_say(run->cli,
+			"containers may be left for a while, they are being "
+			"removed; docker ps -a --filter "
+			"label=regatta.cluster=%s lists them",
+			run->folder.cluster);
+	/* Nothing ends before it is written down that it does. */
+	if (folder_check_room(&run->folder, &why) < 0)
+		cli_say(run->cli, "%s", why.text);
+	if (run->sweep)
+		cli_say(run->cli, "go on with: regatta run --resume %s",
+			run->folder.path);
+}
+
+static int run_sweep(struct run *run, struct error *err)
+{
+	cli_say(run->cli, "state, logs and results: %s", run->folder.path);
+	run->daemons = daemons_new(run->loop, &run->config, err);
+	if (!run->daemons || connect_own(run, err) < 0 ||
+	    await_node(run, err) < 0 || begin_sweep(run, err) < 0 ||
+	    watch_sweep(run, err) < 0)
+		return -1;
+	return finish(run, err);
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(run_clear) struct run run = { .cli = cli };
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+	int rc;
+
+	if (check_words(cli, err) < 0 || open_folder(&run, err) < 0)
+		return -1;
+	rc = sd_event_new(&run.loop);
+	if (rc < 0)
+		return error_set(err, -rc, "event loop: cannot be made");
+	/* A closed pipe must not end us before the containers are removed. */
+	signal(SIGPIPE, SIG_IGN);
+	if (interrupts_init(&interrupts, run.loop, on_interrupt, &run, err) < 0)
+		return -1;
+	run.config.folder = &run.folder;
+	run.config.interrupted = &run.interrupted;
+	run.config.say = on_say;
+	run.config.failed = on_failed;
+	run.config.arg = &run;
+	rc = run_sweep(&run, err);
+	if (rc < 0) {
+		if (run.failed)
+			*err = run.why;
+		cut_short(&run);
+	}
+	return rc;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
+	  .help = "new folder for everything "
+		  "(./regatta-run-SWEEP-DATE-TIME)" },
+	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
+	  .help = "go on in the folder of an earlier run" },
+	{ OPTION(run_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
+	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
+	{ OPTION(run_options, "engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
+	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine "
+		  "(DOCKER_CERT_PATH)" },
+	{ OPTION(run_options, "devices", 0, OPTION_NUMBER, devices, "N"),
+	  .min = 1,
+	  .max = 1024, .help = "devices of this machine (as many as the sweep "
+			       "asks for)" },
+	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
+	  .help = "leave controller and agent running at the end, for "
+		  "regatta logs and the like" },
+	OPTION_REGISTRY_AUTH("who you are to registries (~/.docker/config.json)"),
+	OPTIONS_SWEEP,
+	OPTION_IMAGES,
+	OPTION_FORMAT(formats_report, "of the result table: markdown, csv, json or html"),
+	{ 0 },
+};
+
+const struct command command_run = {
+	.name = "run",
+	.args = "SWEEP | --resume DIR",
+	.max_args = 1,
+	.rules = rules,
+	.options_size = sizeof(struct run_options),
+	.summary = "run a sweep on this machine, nothing set up",
+	.help =
+		"Starts a controller and an agent of its own on the local "
+		"Docker engine, runs the sweep, prints the result table and "
+		"stops both. Everything is kept in one folder: logs, results, "
+		"and what --resume needs to run only what is missing. Ctrl-C "
+		"cancels the sweep, removes its containers and ends; a second "
+		"one does not wait for that.",
+	.example = "regatta run first.yaml",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,83 @@
+/* sweeps.c - sweeps: list the sweeps.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/commands/rows.h"
+#include "controller/cli/json.h"
+#include "controller/cli/run/session.h"
+#include "protocol/program.h"
+
+typedef unsigned long long ull;
+
+/* "3 completed, 1 running" */
+static void counts_words(const cJSON *sweep, char *to, size_t size)
+{
+	size_t used = 0;
+
+	to[0] = 0;
+	for (int i = JOB_QUEUED; i < JOB_STATES && used < size; i++) {
+		const char *name = job_state_name((enum job_state)i);
+		uint64_t count = json_u64(json_get(sweep, "counts"), name);
+
+		if (count)
+			used += (size_t)snprintf(to + used, size - used,
+						 "%s%llu %s", used ? ", " : "",
+						 (ull)count, name);
+	}
+}
+
+static void sweep_row(struct table *table, const cJSON *sweep, int64_t now_ms)
+{
+	char text[200];
+	const char *end = json_bool(sweep, "final") ? "ended" : "active";
+
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "id"));
+	table_cell(table, PLAIN, "%s", json_text(sweep, "name"));
+	table_cell(table, json_bool(sweep, "final") ? PLAIN : CYAN, "%s", end);
+	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "jobs"));
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)json_u64(sweep, "submitted_ms"), text));
+	table_cell(table, PLAIN, "%s", json_text(sweep, "client"));
+	counts_words(sweep, text, sizeof(text));
+	table_cell(table, PLAIN, "%s", text);
+}
+
+static const struct column sweep_columns[] = {
+	{ "SWEEP", true },    { "NAME", false },      { "STATE", false },
+	{ "JOBS", true },     { "SUBMITTED", false }, { "BY", false },
+	{ "OF THEM", false }, { NULL, false },
+};
+
+static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
+					      sweep_row, "no sweeps" };
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(json_free) cJSON *rows = NULL;
+
+	if (session_open(&session, cli, err) < 0 ||
+	    client_list(session.client, "sweeps", 0, "sweeps", "id", &rows,
+			err) < 0)
+		return -1;
+	return rows_show(cli, &sweeps_view, session.client, rows, err);
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_STATE,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_sweeps = {
+	.name = "sweeps",
+	.args = "",
+	.connects = true,
+	.rules = rules,
+	.summary = "list the sweeps",
+	.help =
+		"All that the controller knows, the newest last.",
+	.example = "regatta sweeps",
+	.fn = run_command,
+};
+/* clang-format on */
