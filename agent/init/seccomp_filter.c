@@ -163,7 +163,7 @@ static int install_fchmodat2(void)
 									: 0;
 }
 
-int seccomp_filter_install(struct why *why)
+int seccomp_filter_install(struct start_error *why)
 {
 	int rc = install_rules();
 
@@ -172,5 +172,5 @@ int seccomp_filter_install(struct why *why)
 	if (!rc)
 		return 0;
 	errno = -rc;
-	return why_errno(why, "seccomp filter");
+	return start_error_errno(why, "seccomp filter");
 }

@@ -18,12 +18,12 @@
 #ifndef AGENT_INIT_SECCOMP_FILTER_H
 #define AGENT_INIT_SECCOMP_FILTER_H
 
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 /* Put the filter on this process and on all that it starts from now on; none
  * of them can take it off, or gain rights by execve(2) (no_new_privs). -1 with
  * *why: the kernel has no seccomp; then no command may run.
  */
-int seccomp_filter_install(struct why *why);
+int seccomp_filter_install(struct start_error *why);
 
 #endif

@@ -1,7 +1,7 @@
 /* judge_rights.c - as whom may a container run, and which files may it make?
  */
 #include "agent/policy/judge_rights.h"
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -59,14 +59,14 @@ static const char *text_of(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-static const char *resolved(judge_resolve_fn *resolve, const char *path,
+static const char *resolved(policy_check_resolve_fn *resolve, const char *path,
 			    char *out)
 {
 	return resolve && resolve(path, out) == 0 ? out : path;
 }
 
 static bool is_allowed(const struct policy *policy, const char *source,
-		       judge_resolve_fn *resolve)
+		       policy_check_resolve_fn *resolve)
 {
 	char path[PATH_MAX], folder[PATH_MAX];
 
@@ -83,7 +83,7 @@ static bool is_allowed(const struct policy *policy, const char *source,
 }
 
 bool judge_suid(const struct policy *policy, const cJSON *request,
-		judge_resolve_fn *resolve)
+		policy_check_resolve_fn *resolve)
 {
 	const cJSON *host =
 		cJSON_GetObjectItemCaseSensitive(request, "HostConfig");

@@ -1,11 +1,11 @@
 /* judge_rights.h - as whom may a container run, and which files may it make?
  *
- * Pure, but for resolving links; beside agent/policy/judge.h.
+ * Pure, but for resolving links; beside agent/policy/policy_check.h.
  */
 #ifndef AGENT_POLICY_JUDGE_RIGHTS_H
 #define AGENT_POLICY_JUDGE_RIGHTS_H
 
-#include "agent/policy/judge.h"
+#include "agent/policy/policy_check.h"
 
 /* user: what the sweep asks for, else what the image says; "" and "root" are 0.
  * A number with or without a group is matched as a pattern; a name means what
@@ -21,6 +21,6 @@ int judge_user(const struct policy *policy, const char *user,
  * true`, and there is such a mount.
  */
 bool judge_suid(const struct policy *policy, const cJSON *request,
-		judge_resolve_fn *resolve);
+		policy_check_resolve_fn *resolve);
 
 #endif

@@ -2,13 +2,13 @@
  */
 #include "agent/registry/pull.h"
 
-#include "agent/engine/progress.h"
-#include "agent/engine/rate.h"
-#include "protocol/registry/reference.h"
+#include "agent/docker/pull_progress.h"
+#include "agent/docker/rate.h"
 #include "agent/registry/approach.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,12 +39,12 @@ struct pull {
 	bool approached;
 	bool gone_login; /* the job's own is no longer there */
 	bool room_asked; /* that it be made */
-	struct keeper_wait *waits;
+	struct disk_watermark_wait *waits;
 	struct error full; /* why */
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
-	struct progress *sums;
+	struct pull_progress *sums;
 	struct rate speed;
 	struct image_progress now;
 	bool *gone; /* set when it is freed under a callback */
@@ -164,7 +164,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	struct pull *pull = arg;
 
 	pull->now.attempt++;
-	progress_reset(pull->sums);
+	pull_progress_reset(pull->sums);
 	if (!pull->approached && pull->room->registries)
 		approach(pull);
 	else
@@ -220,7 +220,7 @@ static void room_made(void *arg, bool made)
 
 	pull->waits = NULL;
 	if (made) {
-		progress_reset(pull->sums);
+		pull_progress_reset(pull->sums);
 		engine_pull(pull);
 	} else {
 		failed(pull, &pull->full);
@@ -232,14 +232,14 @@ static bool make_room(struct pull *pull, const struct error *why)
 {
 	uint64_t needed = pull->now.bytes_total;
 
-	if (!pull->room->keeper || pull->room_asked)
+	if (!pull->room->watermark || pull->room_asked)
 		return false;
 	pull->room_asked = true;
 	pull->full = *why;
-	pull->waits =
-		keeper_room(pull->room->keeper,
-			    needed > UINT64_MAX / 2 ? UINT64_MAX : needed * 2,
-			    room_made, pull);
+	pull->waits = disk_watermark_room(pull->room->watermark,
+					  needed > UINT64_MAX / 2 ? UINT64_MAX
+								  : needed * 2,
+					  room_made, pull);
 	return pull->waits;
 }
 
@@ -285,8 +285,8 @@ static void pull_object(void *arg, const cJSON *object)
 	struct image_progress *now = &pull->now;
 	enum image_phase before = now->phase;
 
-	progress_pull(pull->sums, object);
-	progress_sum(pull->sums, now);
+	pull_progress_pull(pull->sums, object);
+	pull_progress_sum(pull->sums, now);
 	if (now->phase != before)
 		pull->speed = (struct rate){ 0 };
 	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
@@ -417,7 +417,7 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	char path[REFERENCE_PATH_MAX + 1];
 
 	if (!pull || !(pull->reference = strdup(reference)) ||
-	    !(pull->sums = progress_new(err))) {
+	    !(pull->sums = pull_progress_new(err))) {
 		error_nomem(err, "image");
 		return NULL;
 	}
@@ -445,10 +445,10 @@ void pull_cancel(struct pull *pull)
 		*pull->gone = true;
 	approach_cancel(pull->approach);
 	engine_call_cancel(pull->call);
-	keeper_cancel(pull->waits);
+	disk_watermark_cancel(pull->waits);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);
-	progress_free(pull->sums);
+	pull_progress_free(pull->sums);
 	logins_free(pull->logins, pull->logins_count);
 	secret_free(pull->auth);
 	free(pull->root);

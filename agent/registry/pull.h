@@ -8,13 +8,13 @@
  * four times as much, fifteen times as long when the registry has had too many
  * requests. What no retry can mend (no such image, no access, the policy, disk
  * full) is final at once, but that for an image that does not fit room is made,
- * once, where that is possible (agent/images/keeper.h).
+ * once, where that is possible (agent/images/disk_watermark.h).
  */
 #ifndef AGENT_REGISTRY_PULL_H
 #define AGENT_REGISTRY_PULL_H
 
-#include "agent/engine/image.h"
-#include "agent/images/keeper.h"
+#include "agent/docker/image.h"
+#include "agent/images/disk_watermark.h"
 #include "protocol/registry/login.h"
 
 /* What all pulls share; borrowed, and so are its members. */
@@ -22,8 +22,9 @@ struct pull_room {
 	sd_event *loop;
 	struct engine *engine;
 	const struct registries *registries; /* NULL: nobody is anybody */
-	struct record *record; /* of what is brought; NULL: none is kept */
-	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
+	struct image_usage *record; /* of what is brought; NULL: none is kept */
+	struct disk_watermark
+		*watermark; /* makes room on a full disk; NULL: nobody */
 	uint32_t stall_ms;
 	uint32_t retry_ms;
 };

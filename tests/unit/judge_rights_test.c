@@ -1,6 +1,6 @@
 /* judge_rights_test.c - as whom a container runs, and which files it makes. */
 #include "agent/policy/judge_rights.h"
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  */
 #include "agent/registry/pull.h"
 #include "agent/registry/registries.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 

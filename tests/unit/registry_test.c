@@ -1,9 +1,9 @@
 /* registry_test.c - where registries are, and who we are to them.
  */
-#include "protocol/registry/credential.h"
 #include "agent/registry/approach.h"
+#include "protocol/base/file.h"
+#include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"
-#include "protocol/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

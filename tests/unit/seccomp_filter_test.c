@@ -3,7 +3,7 @@
  * The command is this program itself, with the word "attempt": it tries each
  * way to a setuid file or a device node and prints a line for each.
  */
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/init_box.h"
 
