@@ -54,7 +54,7 @@ DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
 	-DREGATTA_DATA='"$(DATADIR)"' \
 	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
 	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
-BASE = -std=gnu11 -I. $(DEFINES) -include protocol/banned.h $(WARN)
+BASE = -std=gnu11 -I. $(DEFINES) -include protocol/base/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 
 # pkg-config runs only when something is built, so `make help` and `make demo`
@@ -66,21 +66,13 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 
 # ---- what there is -------------------------------------------------------
 
-PROTOCOL = $(wildcard protocol/*.c protocol/hardware/*.c protocol/content/*.c \
-	protocol/config/*.c protocol/registry/*.c)
-AGENT = $(filter-out agent/main.c,$(wildcard agent/*.c agent/tasks/*.c \
-	agent/engine/*.c agent/devices/*.c agent/policy/*.c agent/content/*.c \
-	agent/images/*.c agent/registry/*.c))
-CONTROLLER = $(filter-out controller/main.c,$(wildcard controller/*.c \
-	controller/sweep/*.c controller/sweep/flagperf/*.c controller/cluster/*.c \
-	controller/jobs/*.c controller/server/*.c \
-	controller/results/*.c controller/results/rules/*.c \
-	controller/results/document/*.c controller/report/*.c \
-	controller/content/*.c controller/access/*.c controller/store/*.c))
-CLI = $(filter-out controller/cli/main.c,$(wildcard controller/cli/*.c \
-	controller/cli/commands/*.c controller/cli/plan/*.c \
-	controller/cli/run/*.c))
-INIT = $(wildcard agent/init/*.c) protocol/utf8.c
+sources = $(shell find $(1) -name '*.c')
+PROTOCOL = $(call sources,protocol)
+AGENT = $(filter-out agent/main.c agent/init/%,$(call sources,agent))
+CONTROLLER = $(filter-out controller/main.c controller/cli/%, \
+	$(call sources,controller))
+CLI = $(filter-out controller/cli/main.c,$(call sources,controller/cli))
+INIT = $(wildcard agent/init/*.c) protocol/base/utf8.c
 TRAINER = $(wildcard images/cpu/*.c)
 
 LIBS = $(BUILD)/libcli.a $(BUILD)/libcontroller.a $(BUILD)/libagent.a \
@@ -210,9 +202,9 @@ $(BUILD)/images/%: images/%
 unit: $(UNIT)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
-$(addprefix $(BUILD)/tests/unit/,carry_test stock_test): \
+$(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
 	WRAP = -Wl,--wrap=clock_mono_ms
-$(BUILD)/tests/unit/contents_test: WRAP = -Wl,--wrap=clock_mono_ms \
+$(BUILD)/tests/unit/blob_store_test: WRAP = -Wl,--wrap=clock_mono_ms \
 	-Wl,--wrap=fsync,--wrap=sync_file_range
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a

@@ -6,7 +6,7 @@
 #ifndef AGENT_INIT_START_H
 #define AGENT_INIT_START_H
 
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ struct start {
 /* Read and check the file at path. On failure *start is empty and *why says
  * which record is wrong, what was found and what is allowed.
  */
-int start_read(const char *path, struct start *start, struct why *why);
+int start_read(const char *path, struct start *start, struct start_error *why);
 void start_clear(struct start *start);
 
 #endif

@@ -4,8 +4,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
 #include "controller/cli/render.h"
-#include "protocol/program.h"
-#include "protocol/value.h"
+#include "protocol/base/program.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <signal.h>

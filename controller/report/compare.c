@@ -5,8 +5,8 @@
 
 #include "controller/report/row.h"
 #include "controller/results/series.h"
-#include "controller/results/student.h"
-#include "protocol/owned.h"
+#include "controller/results/t_quantile.h"
+#include "protocol/base/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static bool welch(const struct side *a, const struct side *b)
 		return a->mean != b->mean;
 	/* Rounded down: rather no difference than a false one. */
 	return fabs(a->mean - b->mean) >
-	       student_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom) *
+	       t_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom) *
 		       sqrt(error);
 }
 

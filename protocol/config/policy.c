@@ -1,9 +1,9 @@
 /* policy.c - what a node allows, as its policy file says: regatta-policy(5).
  */
 #include "protocol/config/policy.h"
-#include "protocol/container.h"
-#include "protocol/document.h"
-#include "protocol/value.h"
+#include "protocol/hardware/container.h"
+#include "protocol/yaml/document.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <limits.h>

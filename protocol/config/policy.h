@@ -31,9 +31,9 @@
 #ifndef PROTOCOL_CONFIG_POLICY_H
 #define PROTOCOL_CONFIG_POLICY_H
 
-#include "protocol/codec.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/codec.h"
 
 #include <stdbool.h>
 #include <stdint.h>

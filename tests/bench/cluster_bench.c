@@ -12,9 +12,9 @@
  * controller, so the controller's own CPU time per job is told too.
  */
 #include "agent/agent.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"
@@ -37,7 +37,8 @@
 
 #define PER_PROCESS 2000
 #define PROCESSES_MAX 64
-#define FILES_EACH 22  /* descriptors that an agent has open, with its loop's  \
+#define FILES_EACH                                                             \
+	22             /* descriptors that an agent has open, with its loop's  \
 			*/
 #define FILES_ELSE 200 /* what else its process has open */
 #define PER_LOOP 8
@@ -74,7 +75,7 @@ struct crowd {
  */
 
 struct herd {
-	struct guard *guard;
+	struct node_policy *node_policy;
 	void *zmq;
 	int epoll;
 	sd_event *loop; /* the one that is being filled */
@@ -123,7 +124,7 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		.address = "127.0.0.1",
 		.vendor = "cpu",
 		.devices = 1,
-		.guard = herd->guard,
+		.node_policy = herd->node_policy,
 		.key = site->agent_keys[i],
 		.zmq = herd->zmq,
 	};
@@ -147,9 +148,9 @@ static int herd_run(const struct crowd *crowd, size_t from, size_t to,
 	herd.configs = calloc(to - from, sizeof(*herd.configs));
 	herd.agents = calloc(to - from, sizeof(struct agent *));
 	herd.zmq = zmq_ctx_new();
-	herd.guard = guard_new(NULL, false, err);
+	herd.node_policy = node_policy_new(NULL, false, err);
 	if (herd.epoll < 0 || !herd.configs || !herd.agents || !herd.zmq ||
-	    !herd.guard)
+	    !herd.node_policy)
 		return error_nomem(err, "agents");
 	zmq_ctx_set(herd.zmq, ZMQ_MAX_SOCKETS, (int)(to - from) * SOCKETS_EACH);
 	for (size_t i = from; i < to; i++)

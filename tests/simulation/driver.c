@@ -7,10 +7,10 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "controller/cluster/gang.h"
-#include "controller/cluster/intake.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/node.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
 
 #include <errno.h>
 #include <stdio.h>

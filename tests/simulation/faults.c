@@ -2,9 +2,9 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "controller/cluster/gang.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/node.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

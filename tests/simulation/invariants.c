@@ -2,8 +2,8 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "controller/cluster/job.h"
-#include "controller/cluster/node.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

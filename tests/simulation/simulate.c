@@ -8,7 +8,7 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 #include "tests/tap.h"
 
 #include <sys/random.h>

@@ -2,7 +2,7 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <fcntl.h>
 #include <search.h>

@@ -1,7 +1,7 @@
 /* container_test.c - from a task's spec to the engine's create body.
  */
-#include "protocol/container.h"
 #include "agent/init/init.h"
+#include "protocol/hardware/container.h"
 
 #include "tests/tap.h"
 

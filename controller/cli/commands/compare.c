@@ -6,7 +6,7 @@
 #include "controller/cli/render.h"
 #include "controller/report/compare.h"
 #include "controller/report/row.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <math.h>
 #include <string.h>
