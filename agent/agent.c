@@ -58,7 +58,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
-/* depot_config.touch */
+/* node_blobs_config.touch */
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
@@ -67,15 +67,15 @@ static void touch_contents(void *arg)
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
 	if (agent->acts)
-		acts_touch(agent->acts);
+		image_operations_touch(agent->acts);
 }
 
 static int open_depot(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	agent->depot = depot_new(
-		&(struct depot_config){
+	agent->blobs = node_blobs_new(
+		&(struct node_blobs_config){
 			.loop = agent->loop,
 			.state = config->state,
 			.key = &config->key,
@@ -86,7 +86,7 @@ static int open_depot(struct agent *agent, struct error *err)
 			.arg = agent,
 		},
 		err);
-	return agent->depot ? 0 : -1;
+	return agent->blobs ? 0 : -1;
 }
 
 static int open_images(struct agent *agent, struct error *err)
@@ -103,10 +103,10 @@ static int open_images(struct agent *agent, struct error *err)
 		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
 		.key = &config->key,
 		.controller = config->server_public,
-		.guard = config->guard,
+		.node_policy = config->node_policy,
 	};
 	images_use(agent->images, &agent->registries);
-	agent->record = record_new(agent->loop, config->state, err);
+	agent->record = image_usage_new(agent->loop, config->state, err);
 	if (!agent->record)
 		return -1;
 	images_record(agent->images, agent->record);
@@ -115,20 +115,21 @@ static int open_images(struct agent *agent, struct error *err)
 
 static int open_acts(struct agent *agent, struct error *err)
 {
-	agent->acts_config = (struct acts_config){
+	agent->image_operations_config = (struct image_operations_config){
 		.loop = agent->loop,
 		.engine = agent->engine,
 		.local = agent->registries.local,
-		.contents = depot_contents(agent->depot),
-		.fetches = depot_fetches(agent->depot),
+		.contents = node_blobs_contents(agent->blobs),
+		.fetches = node_blobs_fetches(agent->blobs),
 		.images = agent->images,
 		.record = agent->record,
-		.guard = agent->config->guard,
+		.node_policy = agent->config->node_policy,
 		.needs = entries_needs,
 		.tell = session_tell_images,
 		.arg = agent,
 	};
-	agent->acts = acts_new(&agent->acts_config, err);
+	agent->acts =
+		image_operations_new(&agent->image_operations_config, err);
 	return agent->acts ? 0 : -1;
 }
 
@@ -136,10 +137,10 @@ static int open_keeper(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	if (!floor_is_set(&config->image_floor))
+	if (!free_space_is_set(&config->image_floor))
 		return 0;
-	agent->keeper = keeper_new(
-		&(struct keeper_config){
+	agent->watermark = disk_watermark_new(
+		&(struct disk_watermark_config){
 			.loop = agent->loop,
 			.engine = agent->engine,
 			.floor = config->image_floor,
@@ -148,9 +149,9 @@ static int open_keeper(struct agent *agent, struct error *err)
 			.arg = agent,
 		},
 		err);
-	if (!agent->keeper)
+	if (!agent->watermark)
 		return -1;
-	images_keep(agent->images, agent->keeper);
+	images_keep(agent->images, agent->watermark);
 	return 0;
 }
 
@@ -184,9 +185,9 @@ static int agent_open(struct agent *agent, struct error *err)
 	agent->allot.inventory = agent->inventory;
 	if (open_images(agent, err) < 0)
 		return -1;
-	agent->pump = pump_new(agent->loop, agent->spool, session_send_log,
-			       agent, err);
-	if (!agent->pump)
+	agent->sender = log_sender_new(agent->loop, agent->spool,
+				       session_send_log, agent, err);
+	if (!agent->sender)
 		return -1;
 	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0 ||
 	    open_keeper(agent, err) < 0)
@@ -217,16 +218,16 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.engine = agent->engine,
 		.images = agent->images,
 		.spool = agent->spool,
-		.pump = agent->pump,
-		.contents = depot_contents(agent->depot),
-		.fetches = depot_fetches(agent->depot),
+		.sender = agent->sender,
+		.contents = node_blobs_contents(agent->blobs),
+		.fetches = node_blobs_fetches(agent->blobs),
 		.monitor = agent->monitor,
 		.cluster = config->cluster,
 		.node = config->key.name,
 		.init_program = config->init_program,
 		.folder = agent->folder,
 		.allot = &agent->allot,
-		.guard = config->guard,
+		.node_policy = config->node_policy,
 		.registries = &agent->registries,
 		.preflight = {
 			.loop = loop,
@@ -266,16 +267,16 @@ void agent_free(struct agent *agent)
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
-	acts_free(agent->acts);
-	depot_free(agent->depot);
-	pump_free(agent->pump);
+	image_operations_free(agent->acts);
+	node_blobs_free(agent->blobs);
+	log_sender_free(agent->sender);
 	images_free(agent->images);
-	keeper_free(agent->keeper);
-	record_free(agent->record);
+	disk_watermark_free(agent->watermark);
+	image_usage_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
 	inventory_free(agent->inventory);
-	engine_abilities_clear(&agent->abilities);
+	engine_features_clear(&agent->abilities);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->strays);

@@ -9,12 +9,12 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
-#include "agent/policy/guard.h"
-#include "protocol/error.h"
-#include "protocol/floor.h"
-#include "protocol/hardware/roots.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
+#include "agent/policy/node_policy.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/config/free_space.h"
+#include "protocol/hardware/sysroot.h"
+#include "protocol/wire/key.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -36,23 +36,24 @@ struct agent_config {
 	const char *address;       /* where other nodes reach this one */
 	const char *vendor;        /* as the next: agent/devices/inventory.h */
 	uint32_t devices;
-	const struct roots *roots; /* NULL: the machine's own */
-	struct floor image_floor;  /* agent/images/keeper.h; 0: off */
+	const struct sysroot *roots; /* NULL: the machine's own */
+	struct free_space
+		image_floor; /* agent/images/disk_watermark.h; 0: off */
 	uint32_t image_keep;
 	uint32_t stall_ms;        /* of image pulls; 0: the default */
-	uint32_t clock_limit_ms;  /* 0: the default (agent/tasks/preflight.h) */
+	uint32_t clock_limit_ms;  /* 0: the default (agent/task/preflight.h) */
 	int64_t refused_ms;       /* after that long its tasks end; 0: never */
 	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
-	uint32_t peer_port;        /* where other agents get contents; 0: any */
-	bool ipmi;                 /* sample the machine's power */
-	const struct guard *guard; /* the node's policy */
-	struct key key;            /* name and role of this node */
-	void *zmq;                 /* ZeroMQ context to share, or NULL */
+	uint32_t peer_port; /* where other agents get contents; 0: any */
+	bool ipmi;          /* sample the machine's power */
+	const struct node_policy *node_policy; /* the node's policy */
+	struct key key;                        /* name and role of this node */
+	void *zmq; /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;
-struct engine; /* agent/engine/engine.h */
+struct engine; /* agent/docker/engine.h */
 
 /* On any engine, which belongs to the agent from then on, also when that fails.
  */

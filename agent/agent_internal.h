@@ -1,25 +1,25 @@
 /* agent_internal.h - what the files of the agent share.
  *
- * agent.c opens and closes what an agent consists of, begin.c looks what is
- * there at the start, session.c speaks with the controller, entries.c keeps the
- * tasks.
+ * agent.c opens and closes what an agent consists of, recovery.c looks what is
+ * there at the start, session.c speaks with the controller, task_table.c keeps
+ * the tasks.
  */
 #ifndef AGENT_AGENT_INTERNAL_H
 #define AGENT_AGENT_INTERNAL_H
 
 #include "agent/agent.h"
-#include "agent/content/depot.h"
-#include "agent/devices/facts.h"
+#include "agent/blobs/node_blobs.h"
 #include "agent/devices/inventory.h"
-#include "agent/images/acts.h"
-#include "agent/images/keeper.h"
+#include "agent/images/disk_watermark.h"
+#include "agent/images/image_operations.h"
+#include "agent/metrics/host_facts.h"
 #include "agent/registry/registries.h"
-#include "agent/tasks/task.h"
-#include "protocol/container.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/machine.h"
-#include "protocol/wire.h"
+#include "agent/task/task.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/machine.h"
+#include "protocol/hardware/container.h"
+#include "protocol/wire/wire.h"
 
 #include <sys/queue.h>
 
@@ -37,20 +37,20 @@ struct agent {
 	struct images *images;
 	struct registries registries;
 	struct spool *spool;
-	struct pump *pump;
-	struct depot *depot;
-	struct record *record;
-	struct acts_config acts_config;
-	struct acts *acts;
-	struct keeper *keeper; /* NULL: there is no floor */
+	struct log_sender *sender;
+	struct node_blobs *blobs;
+	struct image_usage *record;
+	struct image_operations_config image_operations_config;
+	struct image_operations *acts;
+	struct disk_watermark *watermark; /* NULL: there is no floor */
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
 	struct task_room room;
 	struct inventory *inventory;
 	bool inventory_due; /* it changed, and that was not told */
-	struct engine_abilities abilities;
-	struct allot_source allot;
+	struct engine_features abilities;
+	struct device_binding_source allot;
 	struct version_query *query; /* at the start */
 	struct versions versions;    /* as last told */
 	struct engine_call *call;    /* at the start: version, info, list */
@@ -72,7 +72,7 @@ struct entry *entry_find(struct agent *agent, const struct task_id *id);
 int entry_add(struct agent *agent, struct task *task, struct error *err);
 void entry_remove(struct agent *agent, struct entry *entry);
 
-/* acts_config.needs */
+/* image_operations_config.needs */
 int entries_needs(void *arg, struct image_need **list, size_t *count,
 		  struct error *err);
 

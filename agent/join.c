@@ -1,10 +1,10 @@
 /* join.c - regatta-agent join: make a key, enrol it, write settings, start.
  */
 #include "agent/join.h"
-#include "protocol/file.h"
-#include "protocol/join.h"
-#include "protocol/machine.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/machine.h"
+#include "protocol/base/program.h"
+#include "protocol/wire/join.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,15 +3,15 @@
 #ifndef AGENT_JOIN_H
 #define AGENT_JOIN_H
 
-#include "protocol/error.h"
-#include "protocol/option.h"
+#include "protocol/base/error.h"
+#include "protocol/config/option.h"
 
 /* For the manual and its test. */
 extern const struct option_rule join_rules[];
 
 /* `regatta-agent join` with argv[0..argc) behind the word. Returns an exit code
- * (protocol/program.h), or -1 with *err set. Done again after it failed in the
- * middle it goes on.
+ * (protocol/base/program.h), or -1 with *err set. Done again after it failed in
+ * the middle it goes on.
  */
 int agent_join(int argc, char **argv, struct error *err);
 

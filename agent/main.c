@@ -1,15 +1,15 @@
 /* main.c - regatta-agent: settings to configuration, then the loop.
  */
 #include "agent/agent.h"
-#include "agent/devices/cpulist.h"
-#include "agent/engine/engine.h"
+#include "agent/devices/cpu_list.h"
+#include "agent/docker/engine.h"
 #include "agent/join.h"
-#include "protocol/registry/credential.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/parent_watch.h"
+#include "protocol/base/program.h"
 #include "protocol/config/agent.h"
-#include "protocol/file.h"
-#include "protocol/lifeline.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
+#include "protocol/registry/credential.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,17 +23,17 @@ struct program {
 	char **argv;
 	struct agent_settings settings;
 	struct agent_config config;
-	struct roots roots;
+	struct sysroot roots;
 	char folders[5][PATH_MAX]; /* of the roots */
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
-	struct guard *guard;
+	struct node_policy *node_policy;
 };
 
 static void program_clear(struct program *program)
 {
-	guard_free(program->guard);
-	program->guard = NULL;
+	node_policy_free(program->node_policy);
+	program->node_policy = NULL;
 }
 OWNED_VALUE(struct program, program_clear)
 
@@ -41,7 +41,7 @@ OWNED_VALUE(struct program, program_clear)
 static int find_roots(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
-	struct roots *roots = &program->roots;
+	struct sysroot *roots = &program->roots;
 	const struct {
 		const char *given;
 		const char **to;
@@ -98,10 +98,11 @@ static int find_policy(struct program *program, struct error *err)
 	const char *path = program->settings.policy;
 	bool optional = !strcmp(path, REGATTA_ETC "/policy.yaml");
 
-	program->guard = guard_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
-				   optional, err);
-	program->config.guard = program->guard;
-	return program->guard ? 0 : -1;
+	program->node_policy =
+		node_policy_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
+				optional, err);
+	program->config.node_policy = program->node_policy;
+	return program->node_policy ? 0 : -1;
 }
 
 /* The agent, and what it starts, stays off the other processors. */
@@ -137,7 +138,7 @@ static int find_floor(struct program *program, struct error *err)
 
 	config->image_keep = (uint32_t)settings->image_keep;
 	config->image_floor = settings->image_floor;
-	if (!floor_is_set(&config->image_floor))
+	if (!free_space_is_set(&config->image_floor))
 		return 0;
 	if (strncmp(settings->engine, "unix://", 7) != 0)
 		return error_set(err, EINVAL,
@@ -214,11 +215,11 @@ static void reload(void *arg)
 		log_error("settings stay as they are: %s", err.text);
 	else
 		adopt(program, &settings);
-	if (guard_reload(program->guard, &err) < 0)
+	if (node_policy_reload(program->node_policy, &err) < 0)
 		log_error("policy stays as it is: %s", err.text);
 	else
 		log_info("settings read again, policy=%s",
-			 guard_name(program->guard));
+			 node_policy_name(program->node_policy));
 }
 
 /* The certificates of a tcp:// engine; as docker has them where nothing says
@@ -245,12 +246,12 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 	int code;
 
 	if (!agent ||
-	    (lifeline &&
-	     lifeline_watch(loop, (int)lifeline, end_loop, loop, err) < 0) ||
+	    (lifeline && parent_watch_start(loop, (int)lifeline, end_loop, loop,
+					    err) < 0) ||
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
 	log_info("node=%s policy=%s", program->config.key.name,
-		 guard_name(program->guard));
+		 node_policy_name(program->node_policy));
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)

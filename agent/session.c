@@ -1,7 +1,7 @@
 /* session.c - what the agent tells the controller, and hears.
  */
 #include "agent/agent_internal.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -160,7 +160,7 @@ void session_task_gone(void *arg, struct task *task)
 	begin_strays_later(agent);
 }
 
-/* depot_config.say */
+/* node_blobs_config.say */
 int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size)
 {
@@ -169,19 +169,21 @@ int session_say_content(void *arg, enum message_type type, const void *body,
 	return wire_client_send(agent->wire, type, body, data, size, NULL);
 }
 
-/* acts_config.tell: one that is lost is told again, for the controller asks. */
+/* image_operations_config.tell: one that is lost is told again, for the
+ * controller asks. */
 void session_tell_images(void *arg, const struct message_image_state *state)
 {
 	struct agent *agent = arg;
 	struct message_image_state told = *state;
 
-	told.by_itself = agent->keeper && keeper_state(agent->keeper, state);
+	told.by_itself = agent->watermark &&
+			 disk_watermark_state(agent->watermark, state);
 	if (agent->session)
 		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, &told, NULL,
 				 0, NULL);
 }
 
-/* keeper_config.ask */
+/* disk_watermark_config.ask */
 int session_ask_room(void *arg, const struct message_image_room *room)
 {
 	struct agent *agent = arg;
@@ -215,10 +217,11 @@ static void on_welcome(struct agent *agent, void *body)
 	begin_strays(agent);
 	log_info("session with the controller at %s",
 		 agent->config->controller);
-	pump_session(agent->pump,
-		     credit < AGENT_CREDIT_MAX ? credit : AGENT_CREDIT_MAX);
+	log_sender_session(agent->sender, credit < AGENT_CREDIT_MAX
+						  ? credit
+						  : AGENT_CREDIT_MAX);
 	report_run(NULL, 0, agent);
-	depot_session(agent->depot, true);
+	node_blobs_session(agent->blobs, true);
 }
 
 /* A task that cannot even be begun is reported as ended. */
@@ -262,7 +265,7 @@ static void on_prepare(struct agent *agent, void *body)
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
-	guard_limit(agent->config->guard, &prepare->task.container);
+	node_policy_limit(agent->config->node_policy, &prepare->task.container);
 	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
 		 id.job, id.attempt, id.rank, prepare->task.container.image);
 	task = task_new(&agent->room, &prepare->task, &err);
@@ -317,14 +320,14 @@ static void on_discard(struct agent *agent, void *body)
 
 static void on_log_ack(struct agent *agent, void *body)
 {
-	pump_ack(agent->pump, body);
+	log_sender_ack(agent->sender, body);
 }
 
 static void on_image_do(struct agent *agent, void *body)
 {
-	if (agent->keeper)
-		keeper_order(agent->keeper, body);
-	acts_do(agent->acts, body);
+	if (agent->watermark)
+		disk_watermark_order(agent->watermark, body);
+	image_operations_do(agent->acts, body);
 }
 
 static void on_resync(struct agent *agent, void *body)
@@ -349,7 +352,7 @@ static void heard(void *arg, enum message_type type, void *body,
 	/* clang-format on */
 	struct agent *agent = arg;
 
-	if (!depot_heard(agent->depot, type, body, payload, size) &&
+	if (!node_blobs_heard(agent->blobs, type, body, payload, size) &&
 	    handlers[type])
 		handlers[type](agent, body);
 }
@@ -366,19 +369,22 @@ static void add_names(cJSON *facts, const char *name,
 /* What the engine and the devices add to the host's facts. */
 static cJSON *all_facts(struct agent *agent)
 {
-	struct facts_source source = {
+	struct host_facts_source source = {
 		.sys = agent->allot.roots->sys,
 		.proc = agent->allot.roots->proc,
 		.engine = agent->engine_version,
 	};
 	const struct devices *devices = inventory_devices(agent->inventory);
-	cJSON *facts = facts_read(&source, NULL);
+	cJSON *facts = host_facts_read(&source, NULL);
 
-	facts_versions(facts, &agent->versions);
-	facts_accelerators(facts, devices->list, devices->count,
-			   inventory_vendor(agent->inventory));
+	host_facts_versions(facts, &agent->versions);
+	host_facts_accelerators(facts, devices->list, devices->count,
+				inventory_vendor(agent->inventory));
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
+	if (agent->abilities.isolation)
+		cJSON_AddStringToObject(facts, "engine_isolation",
+					agent->abilities.isolation);
 	if (devices->pretended)
 		cJSON_AddBoolToObject(facts, "pretended", true);
 	return facts;
@@ -398,7 +404,7 @@ static void connected(void *arg)
 		.address = (char *)config->address,
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
-		.peers = (char *)depot_endpoint(agent->depot),
+		.peers = (char *)node_blobs_endpoint(agent->blobs),
 		.machine = machine_id(machine) ? machine : NULL,
 		.facts = all_facts(agent),
 		.inventory = devices->list,
@@ -449,8 +455,8 @@ static void lost(void *arg, int code, const char *why)
 	agent->complained = true;
 	agent->session = false;
 	agent_tell_status(agent);
-	pump_session(agent->pump, 0);
-	depot_session(agent->depot, false);
+	log_sender_session(agent->sender, 0);
+	node_blobs_session(agent->blobs, false);
 }
 
 const struct wire_client_handler session_handler = {

@@ -3,25 +3,25 @@
  */
 #include "controller/controller.h"
 #include "controller/access/access.h"
-#include "controller/cluster/cluster.h"
-#include "controller/cluster/gang.h"
-#include "controller/cluster/intake.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/logins.h"
-#include "controller/cluster/node.h"
-#include "controller/cluster/transfer.h"
-#include "controller/content/carry.h"
-#include "controller/content/gather.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/artifact_fetch.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/blobs/image_rollout.h"
 #include "controller/effects.h"
+#include "controller/jobs/cluster.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/image_progress.h"
+#include "controller/jobs/job.h"
 #include "controller/jobs/jobs.h"
+#include "controller/jobs/logins.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/logs/retention.h"
+#include "controller/nodes/node.h"
 #include "controller/server/backups.h"
 #include "controller/server/server.h"
-#include "controller/server/upkeep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -116,8 +116,8 @@ static int turn_run(sd_event_source *source, void *arg)
 static void node_gone(struct cluster *cluster, struct node *node)
 {
 	jobs_node_gone(cluster, node);
-	stock_gone(cluster, node);
-	gather_gone(cluster, node);
+	blob_service_gone(cluster, node);
+	artifact_fetch_gone(cluster, node);
 }
 
 static void join(struct cluster *cluster, struct wire_peer *peer,
@@ -164,7 +164,7 @@ static void welcome(struct cluster *cluster, struct wire_peer *peer,
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
 		.heartbeat_ms = WIRE_HEARTBEAT_MS,
-		.credit_bytes = INTAKE_CREDIT,
+		.credit_bytes = LOG_INGEST_CREDIT,
 		.time_ms = (uint64_t)clock_wall_ms(),
 	};
 
@@ -182,24 +182,24 @@ static void from_agent(struct cluster *cluster, struct node *node,
 
 	if (jobs_message(cluster, node, type, body, payload, size)) {
 		if (type == MESSAGE_REPORT)
-			carry_report(cluster, node);
+			image_rollout_report(cluster, node);
 		return;
 	}
 	switch (type) {
 	case MESSAGE_CONTENT_WANT:
-		stock_want(cluster, node, body);
+		blob_service_want(cluster, node, body);
 		break;
 	case MESSAGE_IMAGE_STATE:
-		carry_state(cluster, node, body);
+		image_rollout_state(cluster, node, body);
 		break;
 	case MESSAGE_IMAGE_ROOM:
-		carry_room(cluster, node, body);
+		image_rollout_room(cluster, node, body);
 		break;
 	case MESSAGE_CONTENT_PIECE:
-		gather_piece(cluster, node, body, payload, size);
+		artifact_fetch_piece(cluster, node, body, payload, size);
 		break;
 	case MESSAGE_CONTENT_READ:
-		stock_read(cluster, node, body);
+		blob_service_read(cluster, node, body);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
@@ -235,7 +235,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	struct node *node = wire_peer_data(peer);
 
 	server_forget(cluster, peer);
-	stock_sender_gone(cluster, peer);
+	blob_service_sender_gone(cluster, peer);
 	if (!node || node->peer != peer)
 		return;
 	log_warning("node=%s out of reach: %s", node->name, why);
@@ -279,7 +279,7 @@ static void forgive(struct controller *controller, int64_t now)
 	if (deaf_ms < DEAF_MS)
 		return;
 	jobs_forgive(cluster, deaf_ms);
-	gather_forgive(cluster, deaf_ms);
+	artifact_fetch_forgive(cluster, deaf_ms);
 }
 
 static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -295,10 +295,10 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	forgive(controller, now);
 	jobs_tick(cluster);
 	tell_status(controller);
-	stock_tick(cluster);
-	gather_tick(cluster);
-	carry_tick(cluster);
-	transfer_tick(cluster);
+	blob_service_tick(cluster);
+	artifact_fetch_tick(cluster);
+	image_rollout_tick(cluster);
+	image_progress_tick(cluster);
 	cluster->changed = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (jobs_idle(cluster) || now > controller->drain_until_ms))
@@ -337,21 +337,21 @@ static int open_state(struct cluster *cluster,
 	cluster->store = store_new(config->state, err);
 	if (!cluster->store)
 		return -1;
-	cluster->logs = logstore_new(config->state, err);
+	cluster->logs = log_store_new(config->state, err);
 	if (!cluster->logs)
 		return -1;
 	cluster->backups = backups_new(cluster->loop, config->state, err);
 	if (!cluster->backups)
 		return -1;
-	if (stock_open(cluster, config->state, err) < 0 ||
-	    gather_open(cluster, err) < 0 ||
-	    carry_open(cluster, config->state, err) < 0)
+	if (blob_service_open(cluster, config->state, err) < 0 ||
+	    artifact_fetch_open(cluster, err) < 0 ||
+	    image_rollout_open(cluster, config->state, err) < 0)
 		return -1;
 	if (jobs_load(cluster, err) < 0)
 		return -1;
 	if (cluster->jobs_count)
 		log_info("%zu job(s) taken up", cluster->jobs_count);
-	return upkeep_open(cluster, config->state, err);
+	return retention_open(cluster, config->state, err);
 }
 
 static int open_wire(struct cluster *cluster,
@@ -435,15 +435,15 @@ void controller_free(struct controller *controller)
 	if (cluster->wire)
 		wire_server_flush(cluster->wire);
 	wire_server_free(cluster->wire);
-	upkeep_close(cluster);
+	retention_close(cluster);
 	backups_free(cluster->backups);
 	access_free(cluster->access);
 	keyring_free(cluster->keyring);
 	jobs_clear(cluster);
-	carry_close(cluster);
-	gather_close(cluster);
-	stock_close(cluster);
-	logstore_free(cluster->logs);
+	image_rollout_close(cluster);
+	artifact_fetch_close(cluster);
+	blob_service_close(cluster);
+	log_store_free(cluster->logs);
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);
 	sd_event_unref(cluster->loop);

@@ -4,10 +4,10 @@
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
-#include "controller/cluster/quota.h"
-#include "protocol/error.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
+#include "controller/logs/log_quota.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/wire/key.h"
 
 #include <systemd/sd-event.h>
 

@@ -2,14 +2,14 @@
  */
 #include "controller/effects.h"
 
-#include "controller/cluster/gang.h"
-#include "controller/cluster/intake.h"
-#include "controller/content/gather.h"
-#include "controller/content/stock.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "controller/blobs/artifact_fetch.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/gang.h"
+#include "controller/logs/log_ingest.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 
@@ -107,9 +107,9 @@ static int log_append(void *arg, const struct message_log *log,
 {
 	struct cluster *cluster = arg;
 
-	return logstore_append(cluster->logs, log->job, log->attempt,
-			       log->stream, log->offset, data, size,
-			       clock_wall_ms(), length, err);
+	return log_store_append(cluster->logs, log->job, log->attempt,
+				log->stream, log->offset, data, size,
+				clock_wall_ms(), length, err);
 }
 
 static int log_length(void *arg, uint64_t job, uint32_t attempt,
@@ -117,8 +117,8 @@ static int log_length(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct cluster *cluster = arg;
 
-	return logstore_length(cluster->logs, job, attempt, stream, length,
-			       err);
+	return log_store_length(cluster->logs, job, attempt, stream, length,
+				err);
 }
 
 static int log_read(void *arg, uint64_t job, uint32_t attempt,
@@ -127,8 +127,8 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct cluster *cluster = arg;
 
-	return logstore_read(cluster->logs, job, attempt, stream, offset, data,
-			     size, got, err);
+	return log_store_read(cluster->logs, job, attempt, stream, offset, data,
+			      size, got, err);
 }
 
 static int log_sync(void *arg, uint64_t job, uint32_t attempt,
@@ -136,19 +136,19 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct cluster *cluster = arg;
 
-	return logstore_sync(cluster->logs, job, attempt, err);
+	return log_store_sync(cluster->logs, job, attempt, err);
 }
 
 static void log_close(void *arg, uint64_t job, uint32_t attempt)
 {
 	struct cluster *cluster = arg;
 
-	logstore_close(cluster->logs, job, attempt);
+	log_store_close(cluster->logs, job, attempt);
 }
 
 static bool files_here(void *arg, struct task *task)
 {
-	return gather_files(arg, task);
+	return artifact_fetch_files(arg, task);
 }
 
 /* It was used now: it stays for a while, should the job be tried again. */
@@ -158,7 +158,8 @@ static int keep_workspace(struct cluster *cluster, const struct job *job,
 	const char *hash = job->gang->spec.container.workspace;
 
 	/* One that is gone is kept by nobody. */
-	if (hash && stock_keep_workspace(cluster, job->sweep, hash, err) < 0 &&
+	if (hash &&
+	    blob_service_keep_workspace(cluster, job->sweep, hash, err) < 0 &&
 	    err->code != ENOENT)
 		return -1;
 	return 0;
@@ -169,17 +170,18 @@ static int keep_files(void *arg, struct job *job, cJSON **told,
 {
 	struct cluster *cluster = arg;
 	cJSON *data = cJSON_CreateObject();
-	struct gather_list list = {
+	struct artifact_fetch_list list = {
 		.items = cJSON_AddArrayToObject(data, "files"),
 	};
 	int rc = keep_workspace(cluster, job, err);
 
 	for (uint32_t i = 0; rc == 0 && i < job->gang->spec.nodes; i++)
-		rc = gather_keep(cluster, &job->gang->tasks[i], &list, err);
+		rc = artifact_fetch_keep(cluster, &job->gang->tasks[i], &list,
+					 err);
 	if (rc == 0)
-		gather_tell(&list);
+		artifact_fetch_tell(&list);
 	if (rc == 0 && (list.bytes || list.left_out))
-		rc = contents_sync(stock_contents(cluster), err);
+		rc = blob_store_sync(blob_service_contents(cluster), err);
 	if (rc == 0 && (list.bytes || list.left_out))
 		*told = data;
 	else

@@ -2,11 +2,11 @@
  */
 #include "controller/controller.h"
 #include "controller/store/backup.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/parent_watch.h"
+#include "protocol/base/program.h"
 #include "protocol/config/controller.h"
-#include "protocol/file.h"
-#include "protocol/lifeline.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,8 +105,8 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	controller = controller_new(loop, &config, err);
 	if (!controller ||
 	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
-	    (lifeline &&
-	     lifeline_watch(loop, (int)lifeline, drain, controller, err) < 0) ||
+	    (lifeline && parent_watch_start(loop, (int)lifeline, drain,
+					    controller, err) < 0) ||
 	    program_on_reload(loop, reload, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));

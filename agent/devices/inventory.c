@@ -1,10 +1,10 @@
 /* inventory.c - the devices of this node: found at the start, watched later.
  */
 #include "agent/devices/inventory.h"
-#include "protocol/file.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct inventory {
 	struct profiles profiles;
 	const struct profile *profile; /* NULL: none of that name */
 	struct samples told[TOOLS];    /* what they printed last */
-	struct tool *tool;
+	struct subprocess *tool;
 	size_t asking; /* which of the two */
 	struct devices devices;
 	size_t left_out; /* of the last look */
@@ -405,7 +405,7 @@ static const struct sampler *tool_sampler(const struct profile *profile,
 }
 
 static void tool_told(void *arg, const struct error *err,
-		      const struct tool_output *output)
+		      const struct subprocess_output *output)
 {
 	struct inventory *inventory = arg;
 	const char *name =
@@ -437,7 +437,7 @@ static void ask(struct inventory *inventory, size_t which)
 	struct error err;
 
 	for (; which < TOOLS; which++) {
-		struct tool_command command = {
+		struct subprocess_command command = {
 			.argv = tool_argv(profile, which),
 			.env = &profile->monitor.env,
 			.bin = inventory->config.roots->bin,
@@ -449,8 +449,8 @@ static void ask(struct inventory *inventory, size_t which)
 		if (!command.argv->count || !tool_sampler(profile, which))
 			continue;
 		inventory->asking = which;
-		inventory->tool = tool_run(inventory->loop, &command, tool_told,
-					   inventory, &err);
+		inventory->tool = subprocess_run(inventory->loop, &command,
+						 tool_told, inventory, &err);
 		if (inventory->tool)
 			return;
 		log_warning("devices: %s", err.text);
@@ -553,7 +553,7 @@ void inventory_free(struct inventory *inventory)
 {
 	if (!inventory)
 		return;
-	tool_cancel(inventory->tool);
+	subprocess_cancel(inventory->tool);
 	loop_source_free(&inventory->timer);
 	loop_source_free(&inventory->watch);
 	for (size_t i = 0; i < TOOLS; i++)

@@ -22,7 +22,7 @@
 
 /* Borrowed until inventory_free(). */
 struct inventory_config {
-	const struct roots *roots;
+	const struct sysroot *roots;
 	const char *vendor;    /* name or alias; "auto": the first one of which
 				  there is a device, else cpu */
 	const char *images;    /* folder with vendors/ in it, or NULL */

@@ -11,7 +11,7 @@
 #ifndef AGENT_ENGINE_DRIVER_H
 #define AGENT_ENGINE_DRIVER_H
 
-#include "agent/engine/call.h"
+#include "agent/docker/call.h"
 
 struct engine_driver {
 	/* All of *plan but its callbacks' arguments is borrowed for the length

@@ -39,7 +39,7 @@ struct follow {
 	char folder[PATH_MAX];
 	char block[BLOCK];
 	bool full; /* a file had no place among the parts */
-	struct why trouble;
+	struct start_error trouble;
 };
 
 struct follow *follow_new(const struct start *start, struct index *index)
@@ -80,7 +80,7 @@ void follow_free(struct follow *follow)
 static void trouble(struct follow *follow, const char *path, const char *text)
 {
 	if (!follow->trouble.text[0])
-		why_set(&follow->trouble, "%.100s: %.120s", path, text);
+		start_error_set(&follow->trouble, "%.100s: %.120s", path, text);
 }
 
 static const struct part *part_named(const struct follow *follow,
@@ -128,7 +128,7 @@ static void part_add(struct follow *follow, const char *path, int from,
 		     const struct stat *stat)
 {
 	struct part *part = &follow->parts[follow->count];
-	struct why why = { 0 };
+	struct start_error why = { 0 };
 
 	*part = (struct part){ .from = from, .to = -1, .number = 1 };
 	part->device = stat->st_dev;
@@ -310,9 +310,10 @@ void follow_finish(struct follow *follow, uint64_t *room)
 			trouble(follow, part->path, strerror(part->error));
 	}
 	if (follow->full)
-		why_set(&follow->trouble,
-			"more files match than the %d that can be followed",
-			INIT_FOLLOW_MAX);
+		start_error_set(&follow->trouble,
+				"more files match than the %d that can be "
+				"followed",
+				INIT_FOLLOW_MAX);
 }
 
 uint32_t follow_count(const struct follow *follow)

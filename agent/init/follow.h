@@ -8,7 +8,7 @@
 
 #include "agent/init/index.h"
 #include "agent/init/start.h"
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -28,7 +28,7 @@ void index_clear(struct index *index)
 
 /* The mode is set apart from the image's umask: the agent may be another user.
  */
-static int make(int out, const char *stream, struct why *why)
+static int make(int out, const char *stream, struct start_error *why)
 {
 	char name[INIT_NAME_MAX + 8];
 	int fd;
@@ -37,13 +37,13 @@ static int make(int out, const char *stream, struct why *why)
 	fd = openat(out, name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return why_errno(why, "%s", name);
+		return start_error_errno(why, "%s", name);
 	fchmod(fd, 0644);
 	return fd;
 }
 
 static int put_line(struct index *index, const struct text *line,
-		    struct why *why)
+		    struct start_error *why)
 {
 	struct stat before = { 0 };
 	ssize_t wrote;
@@ -61,14 +61,14 @@ static int put_line(struct index *index, const struct text *line,
 	if (wrote == (ssize_t)line->size)
 		return 0;
 	errno = wrote < 0 ? errno : ENOSPC;
-	why_errno(why, "index of the followed files");
+	start_error_errno(why, "index of the followed files");
 	if (ftruncate(index->fd, before.st_size) < 0)
 		return -1; /* the reader refuses the broken line */
 	return -1;
 }
 
 int index_follow(struct index *index, const char *stream, const char *path,
-		 unsigned part, struct why *why)
+		 unsigned part, struct start_error *why)
 {
 	char bytes[LINE_BYTES], name[INIT_NAME_MAX + 8];
 	struct text line;
@@ -91,7 +91,7 @@ int index_follow(struct index *index, const char *stream, const char *path,
 }
 
 int index_kept(struct index *index, const char *stream, uint64_t kept,
-	       struct why *why)
+	       struct start_error *why)
 {
 	char bytes[INIT_NAME_MAX * 6 + 64];
 	struct text line;

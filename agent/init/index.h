@@ -6,7 +6,7 @@
 #ifndef AGENT_INIT_INDEX_H
 #define AGENT_INIT_INDEX_H
 
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stdint.h>
 
@@ -23,10 +23,10 @@ void index_clear(struct index *index);
  * descriptor, or -1 with *why and nothing is there.
  */
 int index_follow(struct index *index, const char *stream, const char *path,
-		 unsigned part, struct why *why);
+		 unsigned part, struct start_error *why);
 
 /* A rank's log ends at `kept` bytes, whatever is written to it. */
 int index_kept(struct index *index, const char *stream, uint64_t kept,
-	       struct why *why);
+	       struct start_error *why);
 
 #endif

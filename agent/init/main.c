@@ -5,9 +5,10 @@
  */
 #include "agent/init/cgroup.h"
 #include "agent/init/init.h"
-#include "agent/init/output.h"
+#include "agent/init/output_files.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
+#include "agent/init/seccomp_filter.h"
 #include "agent/init/start.h"
 
 #include <dirent.h>
@@ -36,7 +37,7 @@ struct init {
 	bool preparing;    /* the one that runs is the command before it */
 	int64_t oom_kills; /* before we began */
 	struct start start;
-	struct output *output; /* NULL: nothing runs yet */
+	struct output_files *output; /* NULL: nothing runs yet */
 	struct record record;
 };
 
@@ -94,9 +95,10 @@ static void prepared(struct init *init)
 	init->preparing = false;
 	if (process->exit_code) {
 		if (!init->record.why.text[0])
-			why_set(&init->record.why,
-				"the command that prepares exited with code %d",
-				process->exit_code);
+			start_error_set(&init->record.why,
+					"the command that prepares exited with "
+					"code %d",
+					process->exit_code);
 	} else if (init->kill_at) { /* told to stop, and ended well */
 		fail(init, 128 + SIGTERM, SIGTERM);
 	} else {
@@ -177,7 +179,7 @@ static void run(struct init *init)
 			signal_all(init, SIGKILL);
 			init->killed = true;
 		}
-		look_at = output_look(init->output, now);
+		look_at = output_files_look(init->output, now);
 	}
 }
 
@@ -226,9 +228,10 @@ static void sweep(struct init *init)
 		if (getpid() == 1) {
 			kill(-1, SIGKILL);
 		} else if (kill_children() < 0) {
-			why_set(&init->record.why,
-				"/proc is missing: what the command left "
-				"behind cannot be found");
+			start_error_set(&init->record.why,
+					"/proc is missing: what the command "
+					"left "
+					"behind cannot be found");
 			return;
 		}
 		signal_wait(init, clock_ms(CLOCK_MONOTONIC) + ROUND_MS);
@@ -301,21 +304,23 @@ static void descriptors_fill(void)
 }
 
 /* 0: this is the first run. */
-static int started_mark(struct init *init, const char *path, struct why *why)
+static int started_mark(struct init *init, const char *path,
+			struct start_error *why)
 {
 	const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd;
 
 	init->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (init->out < 0)
-		return why_errno(why, "%.150s", path);
+		return start_error_errno(why, "%.150s", path);
 	fd = openat(init->out, "started",
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == EEXIST)
-		return why_set(why, "this container ran before: refused, "
-				    "a command runs once");
+		return start_error_set(why,
+				       "this container ran before: refused, "
+				       "a command runs once");
 	if (fd < 0)
-		return why_errno(why, "%.150s/started", path);
+		return start_error_errno(why, "%.150s/started", path);
 	/* It stays open: the lock says that we live. */
 	fcntl(fd, F_SETLK, &lock);
 	return 0;
@@ -323,14 +328,14 @@ static int started_mark(struct init *init, const char *path, struct why *why)
 
 static void out_of_memory(struct init *init)
 {
-	why_set(&init->record.why, "out of memory");
+	start_error_set(&init->record.why, "out of memory");
 	fail(init, EXIT_OURS, 0);
 }
 
 static int init_run(struct init *init, const char *in)
 {
 	struct record *record = &init->record;
-	struct why why = { 0 };
+	struct start_error why = { 0 };
 
 	record->started_ms = clock_ms(CLOCK_REALTIME);
 	init->oom_kills = cgroup_oom_kills();
@@ -338,15 +343,18 @@ static int init_run(struct init *init, const char *in)
 	if (init->reserved < 0 ||
 	    start_read(in, &init->start, &record->why) < 0)
 		fail(init, EXIT_OURS, 0);
-	else if (!(init->output = output_new(&init->start, record, init->out)))
+	else if (!init->start.suid && seccomp_filter_install(&record->why) < 0)
+		fail(init, EXIT_OURS, 0);
+	else if (!(init->output =
+			   output_files_new(&init->start, record, init->out)))
 		out_of_memory(init);
 	else
 		start_first(init);
 	run(init);
 	sweep(init);
 	if (init->output)
-		output_finish(init->output);
-	output_free(init->output);
+		output_files_finish(init->output);
+	output_files_free(init->output);
 	record->ended_ms = clock_ms(CLOCK_REALTIME);
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
 	record->memory_peak_bytes = cgroup_memory_peak();
@@ -363,7 +371,7 @@ int main(int argc, char **argv)
 	struct init *init = calloc(1, sizeof(*init));
 	char in[PATH_MAX] = INIT_IN "/start";
 	char out[PATH_MAX] = INIT_OUT;
-	struct why why = { 0 };
+	struct start_error why = { 0 };
 	int code;
 
 	if (argc > 1) {

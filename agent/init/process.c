@@ -72,8 +72,8 @@ static int refusal_exit_code(const struct refusal *refusal)
 	return refusal->code == ENOENT && !refusal->exists ? 127 : 126;
 }
 
-static void refusal_explain(const struct refusal *refusal, const char *program,
-			    struct why *why)
+static void start_error_explain(const struct refusal *refusal,
+				const char *program, struct start_error *why)
 {
 	const char *text = strerror(refusal->code);
 
@@ -87,7 +87,7 @@ static void refusal_explain(const struct refusal *refusal, const char *program,
 		text = "not in a format that this machine can execute";
 	else if (refusal->code == E2BIG)
 		text = "arguments and environment are too long";
-	why_set(why, "%.120s: %s", program, text);
+	start_error_set(why, "%.120s: %s", program, text);
 }
 
 static _Noreturn void child_run(const struct process *process, int report,
@@ -116,7 +116,7 @@ static _Noreturn void child_run(const struct process *process, int report,
 }
 
 /* Wait until exec has closed the pipe, or the child says why it could not. */
-static void child_hear(int report, const char *program, struct why *why)
+static void child_hear(int report, const char *program, struct start_error *why)
 {
 	struct refusal refusal;
 	ssize_t got;
@@ -125,12 +125,12 @@ static void child_hear(int report, const char *program, struct why *why)
 		got = read(report, &refusal, sizeof(refusal));
 	} while (got < 0 && errno == EINTR);
 	if (got == (ssize_t)sizeof(refusal))
-		refusal_explain(&refusal, program, why);
+		start_error_explain(&refusal, program, why);
 }
 
 /* The mode is set apart from the image's umask: the agent may be another user.
  */
-static int log_open(int out, uint32_t rank, struct why *why)
+static int log_open(int out, uint32_t rank, struct start_error *why)
 {
 	char name[32];
 	int fd;
@@ -140,14 +140,14 @@ static int log_open(int out, uint32_t rank, struct why *why)
 		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
 		    0644);
 	if (fd < 0)
-		return why_errno(why, "%s", name);
+		return start_error_errno(why, "%s", name);
 	fchmod(fd, 0644);
 	return fd;
 }
 
 int process_start(struct process *process, const struct start *start,
 		  char **args, uint32_t index, int out, char **environment,
-		  struct why *why)
+		  struct start_error *why)
 {
 	int report[2] = { -1, -1 };
 	char **env = NULL;
@@ -160,11 +160,11 @@ int process_start(struct process *process, const struct start *start,
 		return -1;
 	env = environment_new(environment, start, process->rank, index);
 	if (!env)
-		why_set(why, "out of memory");
+		start_error_set(why, "out of memory");
 	else if (pipe2(report, O_CLOEXEC) < 0)
-		why_errno(why, "pipe");
+		start_error_errno(why, "pipe");
 	else if ((process->pid = fork()) < 0)
-		why_errno(why, "cannot start process %u", index);
+		start_error_errno(why, "cannot start process %u", index);
 	else if (!process->pid)
 		child_run(process, report[1], args, env);
 	environment_free(env);

@@ -4,7 +4,7 @@
 #define AGENT_INIT_PROCESS_H
 
 #include "agent/init/start.h"
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ struct process {
  */
 int process_start(struct process *process, const struct start *start,
 		  char **args, uint32_t index, int out, char **environment,
-		  struct why *why);
+		  struct start_error *why);
 
 /* Take over what wait4() said. now_ms: wall clock since 1970. */
 void process_end(struct process *process, int status,

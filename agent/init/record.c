@@ -55,19 +55,19 @@ static void text_record(struct text *text, const struct record *record)
 	text_add(text, "]}\n");
 }
 
-static int record_open(int out, struct why *why)
+static int record_open(int out, struct start_error *why)
 {
 	int fd = openat(out, NEW_NAME,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			0644);
 
 	if (fd < 0)
-		return why_errno(why, "%s", NEW_NAME);
+		return start_error_errno(why, "%s", NEW_NAME);
 	fchmod(fd, 0644);
 	return fd;
 }
 
-int record_reserve(int out, struct why *why)
+int record_reserve(int out, struct start_error *why)
 {
 	int fd = record_open(out, why);
 	int code = fd < 0 ? 0 : posix_fallocate(fd, 0, RECORD_MAX);
@@ -77,13 +77,13 @@ int record_reserve(int out, struct why *why)
 	close(fd);
 	unlinkat(out, NEW_NAME, 0);
 	errno = code;
-	return why_errno(why, "%s", NEW_NAME);
+	return start_error_errno(why, "%s", NEW_NAME);
 }
 
 /* pwrite() over the reserved bytes first, then cut: the other way round would
  * give the room back before it is needed.
  */
-static int record_fill(int fd, const struct text *text, struct why *why)
+static int record_fill(int fd, const struct text *text, struct start_error *why)
 {
 	size_t done = 0;
 
@@ -94,23 +94,23 @@ static int record_fill(int fd, const struct text *text, struct why *why)
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0)
-			return why_errno(why, "%s", NEW_NAME);
+			return start_error_errno(why, "%s", NEW_NAME);
 		done += (size_t)wrote;
 	}
 	if (ftruncate(fd, (off_t)text->size) < 0)
-		return why_errno(why, "%s", NEW_NAME);
+		return start_error_errno(why, "%s", NEW_NAME);
 	return 0;
 }
 
 int record_write(const struct record *record, int out, int reserved,
-		 struct why *why)
+		 struct start_error *why)
 {
 	char *bytes = malloc(RECORD_MAX);
 	struct text filled, *text = &filled;
 	int fd, rc;
 
 	if (!bytes)
-		return why_set(why, "out of memory");
+		return start_error_set(why, "out of memory");
 	text_init(text, bytes, RECORD_MAX);
 	text_record(text, record);
 	if (reserved >= 0 && record_fill(reserved, text, why) == 0 &&
@@ -122,7 +122,7 @@ int record_write(const struct record *record, int out, int reserved,
 	fd = record_open(out, why);
 	rc = fd < 0 ? -1 : record_fill(fd, text, why);
 	if (rc == 0 && renameat(out, NEW_NAME, out, "exit.json") < 0)
-		rc = why_errno(why, "exit.json");
+		rc = start_error_errno(why, "exit.json");
 	if (fd >= 0)
 		close(fd);
 	free(bytes);

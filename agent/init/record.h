@@ -7,15 +7,15 @@
 
 #include "agent/init/init.h"
 #include "agent/init/process.h"
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stdint.h>
 
 struct record {
 	int exit_code;
 	int signal;
-	struct why why;  /* "error", left out when empty */
-	struct why note; /* the same; what became of the output */
+	struct start_error why;  /* "error", left out when empty */
+	struct start_error note; /* the same; what became of the output */
 	int64_t started_ms;
 	int64_t ended_ms;
 	int64_t oom_kills;
@@ -28,13 +28,13 @@ struct record {
  * be written later though the logs have filled the disk. Returns a descriptor,
  * or -1 with *why.
  */
-int record_reserve(int out, struct why *why);
+int record_reserve(int out, struct start_error *why);
 
 /* Write the record to the reserved descriptor (-1: none) and rename it to
  * exit.json: a reader sees all of it or nothing. It survives the end of any
  * process, but no power cut: a machine that lost power has lost the task too.
  */
 int record_write(const struct record *record, int out, int reserved,
-		 struct why *why);
+		 struct start_error *why);
 
 #endif

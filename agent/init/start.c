@@ -21,6 +21,7 @@ static const struct number {
 	NUMBER(grace_ms,   10000, 0, 3600000),
 	NUMBER(node,       0,     0, START_RANK_MAX),
 	NUMBER(log_limit,  0,     0, INT64_MAX),
+	NUMBER(suid,       0,     0, 1),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -42,7 +43,7 @@ static uint64_t *number_place(struct start *start, const struct number *number)
 
 /* Digits only, so that "+1", " 1", "0x1" and "" are all refused. */
 static int number_parse(const struct number *number, const char *text,
-			uint64_t *value, struct why *why)
+			uint64_t *value, struct start_error *why)
 {
 	size_t length = strspn(text, "0123456789");
 	unsigned long long found = 0;
@@ -52,10 +53,10 @@ static int number_parse(const struct number *number, const char *text,
 	else
 		length = 0;
 	if (!length || found < number->min || found > number->max)
-		return why_set(why, "%s: found \"%.40s\", allowed %llu to %llu",
-			       number->name, text,
-			       (unsigned long long)number->min,
-			       (unsigned long long)number->max);
+		return start_error_set(
+			why, "%s: found \"%.40s\", allowed %llu to %llu",
+			number->name, text, (unsigned long long)number->min,
+			(unsigned long long)number->max);
 	*value = found;
 	return 0;
 }
@@ -71,7 +72,7 @@ static char *record_value(char *record, const char *name)
 }
 
 static int start_take(struct start *start, char *record, uint32_t *seen,
-		      struct why *why)
+		      struct start_error *why)
 {
 	char *value;
 
@@ -80,54 +81,59 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		if (!value)
 			continue;
 		if (*seen & 1U << i)
-			return why_set(why, "%s: found twice, allowed once",
-				       numbers[i].name);
+			return start_error_set(why,
+					       "%s: found twice, allowed once",
+					       numbers[i].name);
 		*seen |= 1U << i;
 		return number_parse(&numbers[i], value,
 				    number_place(start, &numbers[i]), why);
 	}
 	if ((value = record_value(record, "arg"))) {
 		if (!start->arg_count && !*value)
-			return why_set(why, "arg: the program has no name");
+			return start_error_set(why,
+					       "arg: the program has no name");
 		start->args[start->arg_count++] = value;
 		return 0;
 	}
 	if ((value = record_value(record, "prepare"))) {
 		if (!start->prepare_count && !*value)
-			return why_set(why, "prepare: the program has no name");
+			return start_error_set(why, "prepare: the program has "
+						    "no name");
 		start->prepare[start->prepare_count++] = value;
 		return 0;
 	}
 	if ((value = record_value(record, "env"))) {
 		if (*value == '=' || !strchr(value, '='))
-			return why_set(why,
-				       "env: found \"%.40s\", "
-				       "allowed NAME=VALUE",
-				       value);
+			return start_error_set(why,
+					       "env: found \"%.40s\", "
+					       "allowed NAME=VALUE",
+					       value);
 		start->env[start->env_count++] = value;
 		return 0;
 	}
 	if ((value = record_value(record, "follow"))) {
 		if (!*value || start->follow_count == INIT_PATTERNS_MAX)
-			return why_set(why,
-				       "follow: found \"%.40s\", allowed are "
-				       "1 to %d patterns of files",
-				       value, INIT_PATTERNS_MAX);
+			return start_error_set(why,
+					       "follow: found \"%.40s\", "
+					       "allowed are "
+					       "1 to %d patterns of files",
+					       value, INIT_PATTERNS_MAX);
 		start->follow[start->follow_count++] = value;
 		return 0;
 	}
-	return why_set(why,
-		       "found \"%.40s\", allowed processes=, first_rank=, "
-		       "rank_env=, grace_ms=, node=, log_limit=, follow=, "
-		       "env=, "
-		       "prepare= or arg=",
-		       record);
+	return start_error_set(
+		why,
+		"found \"%.40s\", allowed processes=, first_rank=, "
+		"rank_env=, grace_ms=, node=, log_limit=, suid=, "
+		"follow=, env=, "
+		"prepare= or arg=",
+		record);
 }
 
 /* Everything of the file, with a NUL behind it; at most INIT_START_MAX bytes.
  * One byte more is asked for, which is how a file that is too long shows.
  */
-static char *start_load(const char *path, size_t *size, struct why *why)
+static char *start_load(const char *path, size_t *size, struct start_error *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *bytes = malloc(INIT_START_MAX + 2);
@@ -135,9 +141,9 @@ static char *start_load(const char *path, size_t *size, struct why *why)
 
 	*size = 0;
 	if (fd < 0)
-		why_errno(why, "cannot open");
+		start_error_errno(why, "cannot open");
 	else if (!bytes)
-		why_set(why, "out of memory");
+		start_error_set(why, "out of memory");
 	while (fd >= 0 && bytes && *size <= INIT_START_MAX) {
 		got = read(fd, bytes + *size, INIT_START_MAX + 1 - *size);
 		if (got < 0 && errno == EINTR)
@@ -147,10 +153,10 @@ static char *start_load(const char *path, size_t *size, struct why *why)
 		*size += (size_t)got;
 	}
 	if (got < 0)
-		why_errno(why, "cannot read");
+		start_error_errno(why, "cannot read");
 	else if (*size > INIT_START_MAX)
-		why_set(why, "found more than the %d bytes allowed",
-			INIT_START_MAX);
+		start_error_set(why, "found more than the %d bytes allowed",
+				INIT_START_MAX);
 	if (fd >= 0)
 		close(fd);
 	if (fd < 0 || !bytes || got < 0 || *size > INIT_START_MAX) {
@@ -161,18 +167,20 @@ static char *start_load(const char *path, size_t *size, struct why *why)
 	return bytes;
 }
 
-static int start_parse(struct start *start, size_t size, struct why *why)
+static int start_parse(struct start *start, size_t size,
+		       struct start_error *why)
 {
 	char *record = start->bytes;
 	char *end = start->bytes + size;
 	uint32_t seen = 0;
-	struct why reason = { 0 };
+	struct start_error reason = { 0 };
 	size_t count = 0;
 
 	if (!size)
-		return why_set(why, "found an empty file");
+		return start_error_set(why, "found an empty file");
 	if (end[-1])
-		return why_set(why, "the last record does not end in NUL");
+		return start_error_set(why,
+				       "the last record does not end in NUL");
 	for (const char *p = record; p < end; p++)
 		count += !*p;
 	start->env = calloc(count + 1, sizeof(*start->env));
@@ -180,27 +188,27 @@ static int start_parse(struct start *start, size_t size, struct why *why)
 	start->args = calloc(count + 1, sizeof(*start->args));
 	start->follow = calloc(INIT_PATTERNS_MAX, sizeof(*start->follow));
 	if (!start->env || !start->prepare || !start->args || !start->follow)
-		return why_set(why, "out of memory");
+		return start_error_set(why, "out of memory");
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(start, &numbers[i]) = numbers[i].initial;
 	if (strcmp(record, "version=1") != 0)
-		return why_set(why,
-			       "record 1: found \"%.40s\", "
-			       "allowed version=1",
-			       record);
+		return start_error_set(why,
+				       "record 1: found \"%.40s\", "
+				       "allowed version=1",
+				       record);
 	for (count = 2; (record += strlen(record) + 1) < end; count++) {
 		if (start_take(start, record, &seen, &reason) < 0)
-			return why_set(why, "record %zu: %.200s", count,
-				       reason.text);
+			return start_error_set(why, "record %zu: %.200s", count,
+					       reason.text);
 	}
 	if (!start->arg_count)
-		return why_set(why, "no arg= record: nothing to run");
+		return start_error_set(why, "no arg= record: nothing to run");
 	return 0;
 }
 
-int start_read(const char *path, struct start *start, struct why *why)
+int start_read(const char *path, struct start *start, struct start_error *why)
 {
-	struct why reason = { 0 };
+	struct start_error reason = { 0 };
 	size_t size = 0;
 
 	memset(start, 0, sizeof(*start));
@@ -208,5 +216,5 @@ int start_read(const char *path, struct start *start, struct why *why)
 	if (start->bytes && start_parse(start, size, &reason) == 0)
 		return 0;
 	start_clear(start);
-	return why_set(why, "start file: %.220s", reason.text);
+	return start_error_set(why, "start file: %.220s", reason.text);
 }

@@ -6,7 +6,7 @@
 #ifndef AGENT_INIT_START_H
 #define AGENT_INIT_START_H
 
-#include "agent/init/why.h"
+#include "agent/init/start_error.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@ struct start {
 	uint64_t grace_ms;
 	uint64_t node;      /* at most START_RANK_MAX */
 	uint64_t log_limit; /* bytes, at most INT64_MAX; 0: none */
+	uint64_t suid;      /* 0 or 1 */
 	char **follow;      /* patterns, follow_count of them */
 	size_t follow_count;
 	char **env; /* NAME=VALUE, env_count of them, then NULL */
@@ -34,7 +35,7 @@ struct start {
 /* Read and check the file at path. On failure *start is empty and *why says
  * which record is wrong, what was found and what is allowed.
  */
-int start_read(const char *path, struct start *start, struct why *why);
+int start_read(const char *path, struct start *start, struct start_error *why);
 void start_clear(struct start *start);
 
 #endif

@@ -1,7 +1,7 @@
 /* text.c - lines of JSON, written into room that is there from the start. */
 #include "agent/init/text.h"
 
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  */
 #include "agent/registry/approach.h"
 
-#include "agent/policy/guard.h"
-#include "protocol/hardware/tool.h"
-#include "protocol/loop.h"
+#include "agent/policy/node_policy.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct approach {
 	size_t logins_count;
 	sd_event_source *soon;
 	struct engine_call *call;
-	struct tool *lookup;
+	struct subprocess *lookup;
 	struct credential_wait *asking;
 	cJSON *info;
 	struct credential opened;
@@ -92,9 +92,10 @@ static void ask_who(struct approach *approach)
 
 static int judge(struct approach *approach, const char *host, struct error *err)
 {
-	const struct guard *guard = approach->registries->guard;
+	const struct node_policy *node_policy =
+		approach->registries->node_policy;
 
-	return guard ? guard_insecure(guard, host, err) : 0;
+	return node_policy ? node_policy_insecure(node_policy, host, err) : 0;
 }
 
 static void judged(struct approach *approach, bool plain)
@@ -112,7 +113,7 @@ static void judged(struct approach *approach, bool plain)
  * insecure network, to the engine as well.
  */
 static void lookup_done(void *arg, const struct error *err,
-			const struct tool_output *output)
+			const struct subprocess_output *output)
 {
 	struct approach *approach = arg;
 	const char *at;
@@ -141,7 +142,7 @@ static void lookup_done(void *arg, const struct error *err,
 static void look_up(struct approach *approach)
 {
 	owned(strings_clear) struct strings argv = { 0 };
-	struct tool_command command = {
+	struct subprocess_command command = {
 		.argv = &argv,
 		.timeout_ms = LOOKUP_MS,
 		.output_max = LOOKUP_MAX,
@@ -153,8 +154,8 @@ static void look_up(struct approach *approach)
 	    strings_printf(&argv, &err, "%.*s",
 			   (int)strcspn(approach->host, ":"),
 			   approach->host) == 0)
-		approach->lookup = tool_run(approach->loop, &command,
-					    lookup_done, approach, &err);
+		approach->lookup = subprocess_run(approach->loop, &command,
+						  lookup_done, approach, &err);
 	if (!approach->lookup)
 		finish(approach, &err);
 }
@@ -295,7 +296,7 @@ void approach_cancel(struct approach *approach)
 		return;
 	loop_source_free(&approach->soon);
 	engine_call_cancel(approach->call);
-	tool_cancel(approach->lookup);
+	subprocess_cancel(approach->lookup);
 	credential_cancel(approach->asking);
 	credential_clear(&approach->opened);
 	logins_free(approach->logins, approach->logins_count);

@@ -14,7 +14,7 @@
 #ifndef AGENT_REGISTRY_APPROACH_H
 #define AGENT_REGISTRY_APPROACH_H
 
-#include "agent/engine/engine.h"
+#include "agent/docker/engine.h"
 #include "agent/registry/registries.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"

@@ -2,7 +2,7 @@
  */
 #include "agent/registry/registry.h"
 
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 
 #include <errno.h>
 #include <string.h>

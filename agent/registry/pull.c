@@ -2,14 +2,14 @@
  */
 #include "agent/registry/pull.h"
 
-#include "agent/engine/progress.h"
-#include "agent/engine/rate.h"
-#include "protocol/registry/reference.h"
+#include "agent/docker/pull_progress.h"
+#include "agent/docker/rate.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/registry.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,14 +40,14 @@ struct pull {
 	bool gone_login; /* the job's own is no longer there */
 	bool room_checked;
 	bool room_asked; /* that it be made */
-	struct keeper_wait *waits;
+	struct disk_watermark_wait *waits;
 	struct error full; /* why */
 	struct repository *repository;
 	struct registry_query *query;
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
-	struct progress *sums;
+	struct pull_progress *sums;
 	struct rate speed;
 	struct image_progress now;
 	bool *gone; /* set when it is freed under a callback */
@@ -149,7 +149,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	struct pull *pull = arg;
 
 	pull->now.attempt++;
-	progress_reset(pull->sums);
+	pull_progress_reset(pull->sums);
 	if (!pull->approached && pull->room->registries)
 		approach(pull);
 	else
@@ -218,12 +218,13 @@ static int check_room(struct pull *pull, struct error *err)
 {
 	struct statvfs fs;
 
-	if (pull->room_checked || !pull->root || !progress_named(pull->sums))
+	if (pull->room_checked || !pull->root ||
+	    !pull_progress_named(pull->sums))
 		return 0;
 	pull->room_checked = true;
 	if (statvfs(pull->root, &fs) < 0)
 		return 0;
-	return pull_room_check(progress_left(pull->sums),
+	return pull_room_check(pull_progress_left(pull->sums),
 			       (uint64_t)fs.f_bavail * fs.f_frsize, pull->root,
 			       err);
 }
@@ -234,7 +235,7 @@ static void room_made(void *arg, bool made)
 
 	pull->waits = NULL;
 	if (made) {
-		progress_reset(pull->sums);
+		pull_progress_reset(pull->sums);
 		engine_pull(pull);
 	} else {
 		failed(pull, &pull->full);
@@ -244,15 +245,16 @@ static void room_made(void *arg, bool made)
 /* Once. False: nobody can. */
 static bool make_room(struct pull *pull, const struct error *why)
 {
-	uint64_t left = progress_left(pull->sums);
+	uint64_t left = pull_progress_left(pull->sums);
 
-	if (!pull->room->keeper || pull->room_asked)
+	if (!pull->room->watermark || pull->room_asked)
 		return false;
 	pull->room_asked = true;
 	pull->full = *why;
-	pull->waits = keeper_room(pull->room->keeper,
-				  left > UINT64_MAX / 2 ? UINT64_MAX : left * 2,
-				  room_made, pull);
+	pull->waits = disk_watermark_room(pull->room->watermark,
+					  left > UINT64_MAX / 2 ? UINT64_MAX
+								: left * 2,
+					  room_made, pull);
 	return pull->waits;
 }
 
@@ -299,8 +301,8 @@ static void pull_object(void *arg, const cJSON *object)
 	enum image_phase before = now->phase;
 	struct error err;
 
-	progress_pull(pull->sums, object);
-	progress_sum(pull->sums, now);
+	pull_progress_pull(pull->sums, object);
+	pull_progress_sum(pull->sums, now);
 	if (now->phase != before)
 		pull->speed = (struct rate){ 0 };
 	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
@@ -349,13 +351,13 @@ static void manifest_done(void *arg, const struct error *failure,
 		return;
 	}
 	for (size_t i = 0; i < image->count; i++)
-		progress_expect(pull->sums, image->layers[i].digest,
-				image->layers[i].bytes);
+		pull_progress_expect(pull->sums, image->layers[i].digest,
+				     image->layers[i].bytes);
 	snprintf(pull->target, sizeof(pull->target), "%s@%s", pull->parts.name,
 		 image->digest);
 	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s",
 		 pull->target);
-	progress_sum(pull->sums, &pull->now);
+	pull_progress_sum(pull->sums, &pull->now);
 	engine_pull(pull);
 }
 
@@ -439,7 +441,7 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	char path[REFERENCE_PATH_MAX + 1];
 
 	if (!pull || !(pull->reference = strdup(reference)) ||
-	    !(pull->sums = progress_new(err))) {
+	    !(pull->sums = pull_progress_new(err))) {
 		error_nomem(err, "image");
 		return NULL;
 	}
@@ -469,10 +471,10 @@ void pull_cancel(struct pull *pull)
 	engine_call_cancel(pull->call);
 	registry_cancel(pull->query);
 	repository_close(pull->repository);
-	keeper_cancel(pull->waits);
+	disk_watermark_cancel(pull->waits);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);
-	progress_free(pull->sums);
+	pull_progress_free(pull->sums);
 	logins_free(pull->logins, pull->logins_count);
 	secret_free(pull->auth);
 	free(pull->root);

@@ -5,11 +5,12 @@
  * registry told one, so that a tag that moves meanwhile does no harm. Once the
  * engine has said which layers it lacks, and their sizes are known, the disk
  * must have room for them: ENOSPC says how much is missing before they come,
- * unless room can be made, which is tried once (agent/images/keeper.h). A
- * pull fails when no byte moves for stall_ms, never by wall clock; it is tried
- * three times, with a pause of retry_ms and then of four times as much, fifteen
- * times as long when the registry has had too many requests. What no retry can
- * mend (no such image, no access, the policy, disk full) is final at once.
+ * unless room can be made, which is tried once (agent/images/disk_watermark.h).
+ * A pull fails when no byte moves for stall_ms, never by wall clock; it is
+ * tried three times, with a pause of retry_ms and then of four times as much,
+ * fifteen times as long when the registry has had too many requests. What no
+ * retry can mend (no such image, no access, the policy, disk full) is final at
+ * once.
  *
  * A registry that does not answer us may still answer the engine, which may
  * know of a mirror or a proxy: then the sizes are not known before.
@@ -17,8 +18,8 @@
 #ifndef AGENT_REGISTRY_PULL_H
 #define AGENT_REGISTRY_PULL_H
 
-#include "agent/engine/image.h"
-#include "agent/images/keeper.h"
+#include "agent/docker/image.h"
+#include "agent/images/disk_watermark.h"
 #include "protocol/registry/login.h"
 
 /* What all pulls share; borrowed, and so are its members. */
@@ -26,8 +27,9 @@ struct pull_room {
 	sd_event *loop;
 	struct engine *engine;
 	const struct registries *registries; /* NULL: none is asked */
-	struct record *record; /* of what is brought; NULL: none is kept */
-	struct keeper *keeper; /* makes room on a full disk; NULL: nobody */
+	struct image_usage *record; /* of what is brought; NULL: none is kept */
+	struct disk_watermark
+		*watermark; /* makes room on a full disk; NULL: nobody */
 	uint32_t stall_ms;
 	uint32_t retry_ms;
 };

@@ -3,20 +3,20 @@
 #ifndef AGENT_REGISTRY_REGISTRIES_H
 #define AGENT_REGISTRY_REGISTRIES_H
 
-#include "protocol/key.h"
+#include "protocol/wire/key.h"
 
 #include <stdbool.h>
 
-struct guard; /* agent/policy/guard.h */
+struct node_policy; /* agent/policy/node_policy.h */
 
 /* Borrowed. */
 struct registries {
-	const char *credentials;   /* a config.json as Docker's, or NULL */
-	const char *authorities;   /* HOST[:PORT]/ca.crt below it, or NULL */
-	bool local;                /* the engine's disk is this machine's */
-	const struct key *key;     /* opens what came with a job */
-	const char *controller;    /* public key of who sealed that */
-	const struct guard *guard; /* NULL: nothing is judged */
+	const char *credentials; /* a config.json as Docker's, or NULL */
+	const char *authorities; /* HOST[:PORT]/ca.crt below it, or NULL */
+	bool local;              /* the engine's disk is this machine's */
+	const struct key *key;   /* opens what came with a job */
+	const char *controller;  /* public key of who sealed that */
+	const struct node_policy *node_policy; /* NULL: nothing is judged */
 };
 
 #endif

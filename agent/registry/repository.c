@@ -2,8 +2,8 @@
  */
 #include "agent/registry/repository.h"
 
-#include "protocol/codec.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/message/codec.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #ifndef AGENT_REGISTRY_REPOSITORY_H
 #define AGENT_REGISTRY_REPOSITORY_H
 
-#include "agent/engine/http.h"
+#include "agent/docker/http.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"
 

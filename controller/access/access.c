@@ -1,7 +1,7 @@
 /* access.c - who may connect: by a token, let in by an operator, or no longer.
  */
 #include "controller/access/access.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@
 #define CONTROLLER_ACCESS_ACCESS_H
 
 #include "controller/store/store.h"
-#include "protocol/keyring.h"
-#include "protocol/message.h"
+#include "protocol/message/message.h"
+#include "protocol/wire/keyring.h"
 
 #define ACCESS_KEYS_MAX 65536 /* with those that are revoked */
 #define ACCESS_TOKENS_MAX 4096

@@ -5,8 +5,8 @@
 #include "controller/cli/help.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/program.h"
-#include "protocol/value.h"
+#include "protocol/base/program.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <signal.h>

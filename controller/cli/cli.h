@@ -1,8 +1,8 @@
 /* cli.h - the command line: one table of commands, their help, their errors.
  *
  * A command writes what it was asked for to `out` and its words to `err`. It
- * returns an exit code (protocol/program.h), or -1 with an error that cli_run()
- * prints and turns into one.
+ * returns an exit code (protocol/base/program.h), or -1 with an error that
+ * cli_run() prints and turns into one.
  */
 #ifndef CONTROLLER_CLI_CLI_H
 #define CONTROLLER_CLI_CLI_H

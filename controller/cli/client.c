@@ -2,9 +2,9 @@
  */
 #include "controller/cli/client.h"
 #include "controller/cli/json.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #define CONTROLLER_CLI_CLIENT_H
 
 #include "controller/cli/settings.h"
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 #include <systemd/sd-event.h>
 

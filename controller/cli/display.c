@@ -1,7 +1,7 @@
 /* display.c - lines at the foot of a terminal that are redrawn in place.
  */
 #include "controller/cli/display.h"
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #ifndef CONTROLLER_CLI_DISPLAY_H
 #define CONTROLLER_CLI_DISPLAY_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stddef.h>
 #include <stdio.h>

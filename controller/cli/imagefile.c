@@ -4,8 +4,8 @@
 
 #include "controller/cli/imagelist.h"
 #include "controller/cli/json.h"
-#include "protocol/content/unpack.h"
-#include "protocol/digest.h"
+#include "protocol/base/digest.h"
+#include "protocol/blob/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -20,7 +20,7 @@
 struct image_file {
 	const char *path;
 	uint64_t size; /* of the file itself */
-	struct recipe recipe;
+	struct image_bundle recipe;
 	struct texts texts; /* of the small files in it */
 	size_t *places;     /* of each entry of the recipe, in the file */
 	image_file_progress_fn *progress;
@@ -73,11 +73,12 @@ static int next_header(struct image_file *file, struct archive_entry **entry,
 
 /* The first reading. */
 
-static struct recipe_entry *add_entry(struct image_file *file, const char *path,
-				      size_t place, struct error *err)
+static struct image_bundle_entry *add_entry(struct image_file *file,
+					    const char *path, size_t place,
+					    struct error *err)
 {
-	struct recipe *recipe = &file->recipe;
-	struct recipe_entry *entries =
+	struct image_bundle *recipe = &file->recipe;
+	struct image_bundle_entry *entries =
 		reallocarray(recipe->entries, recipe->entries_count + 1,
 			     sizeof(*entries));
 	size_t *places;
@@ -114,7 +115,7 @@ static char *hex_of(struct digest *digest)
 
 /* A blob's name is its hash: one that is damaged is not sent anywhere. */
 static int check_name(const struct image_file *file,
-		      const struct recipe_entry *entry, struct error *err)
+		      const struct image_bundle_entry *entry, struct error *err)
 {
 	const char *name = strstr(entry->path, BLOBS);
 
@@ -129,7 +130,7 @@ static int check_name(const struct image_file *file,
 }
 
 /* Hash the entry's bytes; keep them, if they may be one of the lists. */
-static int read_entry(struct image_file *file, struct recipe_entry *entry,
+static int read_entry(struct image_file *file, struct image_bundle_entry *entry,
 		      struct error *err)
 {
 	struct digest digest;
@@ -169,7 +170,7 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 {
 	const char *path = archive_entry_pathname(from);
 	const char *target = archive_entry_symlink(from);
-	struct recipe_entry *entry;
+	struct image_bundle_entry *entry;
 
 	if (archive_entry_filetype(from) == AE_IFDIR || !path)
 		return 0;
@@ -197,10 +198,10 @@ static int read_file(struct image_file *file, struct error *err)
 	int rc;
 
 	while ((rc = next_header(file, &entry, err)) > 0) {
-		if (file->recipe.entries_count >= RECIPE_ENTRIES_MAX)
+		if (file->recipe.entries_count >= IMAGE_BUNDLE_ENTRIES_MAX)
 			return error_set(err, EINVAL,
 					 "%s: more than %d files in it",
-					 file->path, RECIPE_ENTRIES_MAX);
+					 file->path, IMAGE_BUNDLE_ENTRIES_MAX);
 		if (take_entry(file, entry, place++, err) < 0)
 			return -1;
 	}
@@ -213,7 +214,8 @@ static int read_file(struct image_file *file, struct error *err)
 static int add_list(struct image_file *file, struct error *err)
 {
 	const struct text *text = &file->texts.list[file->texts.count - 1];
-	struct recipe_entry *entry = add_entry(file, text->path, SIZE_MAX, err);
+	struct image_bundle_entry *entry =
+		add_entry(file, text->path, SIZE_MAX, err);
 	struct digest digest;
 
 	if (!entry)
@@ -275,12 +277,12 @@ void image_file_free(struct image_file *file)
 		return;
 	archive_read_free(file->in);
 	texts_clear(&file->texts);
-	recipe_clear(&file->recipe);
+	image_bundle_clear(&file->recipe);
 	free(file->places);
 	free(file);
 }
 
-const struct recipe *image_file_recipe(const struct image_file *file)
+const struct image_bundle *image_file_recipe(const struct image_file *file)
 {
 	return &file->recipe;
 }
@@ -367,7 +369,7 @@ static int send_memory(struct client *client, const char *data, size_t size,
 static int send_entry(struct image_file *file, struct client *client,
 		      size_t index, struct error *err)
 {
-	const struct recipe_entry *entry = &file->recipe.entries[index];
+	const struct image_bundle_entry *entry = &file->recipe.entries[index];
 	const struct text *text = texts_find(&file->texts, entry->path);
 	struct transfer transfer = {
 		.hash = entry->content,
@@ -393,8 +395,8 @@ int image_file_send_recipe(const struct image_file *file, struct client *client,
 	owned(buffer_clear) struct buffer text;
 	struct digest digest;
 
-	buffer_init(&text, RECIPE_BYTES_MAX);
-	if (codec_encode(&recipe_schema, &file->recipe, &text, err) < 0)
+	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
+	if (codec_encode(&image_bundle_schema, &file->recipe, &text, err) < 0)
 		return -1;
 	digest_init(&digest);
 	digest_add(&digest, text.data, text.size);
@@ -407,11 +409,12 @@ static int send_entries(struct image_file *file, struct client *client,
 			bool texts, struct error *err)
 {
 	for (size_t i = 0; i < file->recipe.entries_count; i++) {
-		const struct recipe_entry *entry = &file->recipe.entries[i];
+		const struct image_bundle_entry *entry =
+			&file->recipe.entries[i];
 		bool is_text = texts_find(&file->texts, entry->path);
 
 		if (!entry->content || is_text != texts ||
-		    recipe_repeats(&file->recipe, i))
+		    image_bundle_repeats(&file->recipe, i))
 			continue;
 		if (send_entry(file, client, i, err) < 0)
 			return -1;
@@ -429,7 +432,7 @@ int image_file_send(struct image_file *file, struct client *client,
 	file->sending = progress;
 	file->arg = arg;
 	file->sent = 0;
-	file->total = recipe_bytes(&file->recipe);
+	file->total = image_bundle_bytes(&file->recipe);
 	if (open_reader(file, err) < 0)
 		return -1;
 	return send_entries(file, client, true, err) < 0 ||

@@ -8,7 +8,7 @@
 #define CONTROLLER_CLI_IMAGEFILE_H
 
 #include "controller/cli/transfer.h"
-#include "protocol/content/recipe.h"
+#include "protocol/blob/image_bundle.h"
 
 struct image_file;
 
@@ -22,7 +22,7 @@ struct image_file *image_file_open(const char *path,
 void image_file_free(struct image_file *file);
 OWNED_POINTER(struct image_file, image_file_free)
 
-const struct recipe *image_file_recipe(const struct image_file *file);
+const struct image_bundle *image_file_recipe(const struct image_file *file);
 
 /* Have its recipe at the controller; *hash: which that is. */
 int image_file_send_recipe(const struct image_file *file, struct client *client,

@@ -75,8 +75,8 @@ static cJSON *parse(const struct texts *texts, const char *path,
 	return json;
 }
 
-static const struct recipe_entry *find_entry(const struct recipe *recipe,
-					     const char *path)
+static const struct image_bundle_entry *
+find_entry(const struct image_bundle *recipe, const char *path)
 {
 	for (size_t i = 0; i < recipe->entries_count; i++)
 		if (!strcmp(plain(recipe->entries[i].path), plain(path)))
@@ -84,13 +84,13 @@ static const struct recipe_entry *find_entry(const struct recipe *recipe,
 	return NULL;
 }
 
-static struct recipe_image *add_image(struct recipe *recipe, const char *config,
-				      struct error *err)
+static struct image_bundle_image *
+add_image(struct image_bundle *recipe, const char *config, struct error *err)
 {
-	struct recipe_image *images =
+	struct image_bundle_image *images =
 		reallocarray(recipe->images, recipe->images_count + 1,
 			     sizeof(*images));
-	struct recipe_image *image;
+	struct image_bundle_image *image;
 
 	if (!images) {
 		error_nomem(err, "image file");
@@ -110,7 +110,7 @@ static struct recipe_image *add_image(struct recipe *recipe, const char *config,
 
 /* What docker save lists. */
 
-static int check_layers(const struct recipe *recipe, const cJSON *layers,
+static int check_layers(const struct image_bundle *recipe, const cJSON *layers,
 			struct error *err)
 {
 	const cJSON *layer;
@@ -127,12 +127,12 @@ static int check_layers(const struct recipe *recipe, const cJSON *layers,
 	return 0;
 }
 
-static int take_listed(struct recipe *recipe, const cJSON *item,
+static int take_listed(struct image_bundle *recipe, const cJSON *item,
 		       struct error *err)
 {
 	const char *config = json_text(item, "Config");
-	const struct recipe_entry *entry = find_entry(recipe, config);
-	struct recipe_image *image;
+	const struct image_bundle_entry *entry = find_entry(recipe, config);
+	struct image_bundle_image *image;
 	const cJSON *tag;
 
 	if (!entry || !entry->content)
@@ -152,7 +152,7 @@ static int take_listed(struct recipe *recipe, const cJSON *item,
 	return 0;
 }
 
-static int take_list(const struct texts *texts, struct recipe *recipe,
+static int take_list(const struct texts *texts, struct image_bundle *recipe,
 		     struct error *err)
 {
 	owned(json_free) cJSON *list = parse(texts, LIST_NAME, err);
@@ -193,7 +193,7 @@ static const char *image_name(const cJSON *descriptor)
 	return strpbrk(name, "/:") ? name : NULL;
 }
 
-static int add_blob(cJSON *list, const struct recipe *recipe,
+static int add_blob(cJSON *list, const struct image_bundle *recipe,
 		    const cJSON *descriptor, struct error *err)
 {
 	char path[96];
@@ -206,8 +206,9 @@ static int add_blob(cJSON *list, const struct recipe *recipe,
 	return 0;
 }
 
-static int take_manifest(const struct recipe *recipe, const cJSON *manifest,
-			 const char *name, cJSON *list, struct error *err)
+static int take_manifest(const struct image_bundle *recipe,
+			 const cJSON *manifest, const char *name, cJSON *list,
+			 struct error *err)
 {
 	const cJSON *config = json_get(manifest, "config");
 	cJSON *item = cJSON_CreateObject();
@@ -241,9 +242,10 @@ static bool is_image(const cJSON *manifest)
 	return strstr(type, "image.config") || strstr(type, "container.image");
 }
 
-static int take_index(const struct texts *texts, const struct recipe *recipe,
-		      const cJSON *index, const char *name, int depth,
-		      cJSON *list, struct error *err)
+static int take_index(const struct texts *texts,
+		      const struct image_bundle *recipe, const cJSON *index,
+		      const char *name, int depth, cJSON *list,
+		      struct error *err)
 {
 	const cJSON *descriptor;
 
@@ -272,7 +274,7 @@ static int take_index(const struct texts *texts, const struct recipe *recipe,
 	return 0;
 }
 
-static int make_list(struct texts *texts, const struct recipe *recipe,
+static int make_list(struct texts *texts, const struct image_bundle *recipe,
 		     struct error *err)
 {
 	owned(json_free) cJSON *index = parse(texts, "index.json", err);
@@ -290,7 +292,8 @@ static int make_list(struct texts *texts, const struct recipe *recipe,
 	return rc;
 }
 
-int image_list(struct texts *texts, struct recipe *recipe, struct error *err)
+int image_list(struct texts *texts, struct image_bundle *recipe,
+	       struct error *err)
 {
 	bool listed = texts_find(texts, LIST_NAME) != NULL;
 

@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_CLI_IMAGELIST_H
 #define CONTROLLER_CLI_IMAGELIST_H
 
-#include "protocol/content/recipe.h"
+#include "protocol/blob/image_bundle.h"
 
 #define TEXTS_SMALL (256 << 10) /* bytes of one text */
 #define TEXTS_MAX (64 << 20)    /* of all */
@@ -37,6 +37,7 @@ const struct text *texts_find(const struct texts *texts, const char *path);
  * manifest.json, and one was made of index.json: it is the last text now. -1:
  * EINVAL, it is not an image file, or something is missing in it.
  */
-int image_list(struct texts *texts, struct recipe *recipe, struct error *err);
+int image_list(struct texts *texts, struct image_bundle *recipe,
+	       struct error *err);
 
 #endif

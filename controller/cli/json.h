@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_CLI_JSON_H
 #define CONTROLLER_CLI_JSON_H
 
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* main.c - regatta: the environment, then the command.
  */
 #include "controller/cli/cli.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* options.h - the words of a command line to checked values, by tables.
  *
- * A command lists its options in a table of rules (protocol/option.h), from
- * which they are read and from which its help is printed.
+ * A command lists its options in a table of rules (protocol/config/option.h),
+ * from which they are read and from which its help is printed.
  */
 #ifndef CONTROLLER_CLI_OPTIONS_H
 #define CONTROLLER_CLI_OPTIONS_H
 
-#include "protocol/option.h"
+#include "protocol/config/option.h"
 
 #define OPTION_NONE UINT64_MAX /* a number that was not given */
 

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/python.h"
 
-#include "controller/cli/tool_here.h"
+#include "controller/cli/local_tool.h"
 
 #include <errno.h>
 
@@ -15,7 +15,7 @@ struct python_files *python_read(const struct strings *paths, struct error *err)
 	buffer_init(&text, PYTHON_OUTPUT_MAX);
 	if (python_files_command(paths, &argv, err) < 0)
 		return NULL;
-	if (tool_here(&argv, NULL, PYTHON_TIMEOUT_MS, &text, &why) == 0)
+	if (local_tool_run(&argv, NULL, PYTHON_TIMEOUT_MS, &text, &why) == 0)
 		return python_files_decode(text.data, text.size, paths, err);
 	if (why.code == ENOENT)
 		error_set(err, EPROTO,

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/render.h"
 #include "controller/cli/json.h"
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>

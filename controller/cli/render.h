@@ -7,10 +7,10 @@
 #ifndef CONTROLLER_CLI_RENDER_H
 #define CONTROLLER_CLI_RENDER_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
-#include "protocol/state.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/state.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* settings.c - where the controller is, who we are, where our parts lie.
  */
 #include "controller/cli/settings.h"
-#include "protocol/document.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/yaml/document.h"
 
 #include <errno.h>
 #include <stdarg.h>

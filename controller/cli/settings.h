@@ -16,8 +16,8 @@
 #define CONTROLLER_CLI_SETTINGS_H
 
 #include "controller/cli/options.h"
-#include "protocol/buffer.h"
-#include "protocol/key.h"
+#include "protocol/base/buffer.h"
+#include "protocol/wire/key.h"
 
 #include <limits.h>
 

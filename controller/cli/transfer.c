@@ -3,7 +3,7 @@
 #include "controller/cli/transfer.h"
 
 #include "controller/cli/json.h"
-#include "protocol/digest.h"
+#include "protocol/base/digest.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define CONTROLLER_CLI_TRANSFER_H
 
 #include "controller/cli/client.h"
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 
 /* The next bytes of what is sent: at most size; 0: the end. */
 typedef ssize_t transfer_read_fn(void *arg, void *buffer, size_t size,

@@ -4,8 +4,8 @@
 #include "controller/cli/display.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <math.h>

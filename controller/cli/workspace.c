@@ -4,8 +4,8 @@
 
 #include "controller/cli/render.h"
 #include "controller/cli/transfer.h"
-#include "protocol/content/tarball.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/blob/tarball.h"
 
 #include <errno.h>
 #include <fcntl.h>

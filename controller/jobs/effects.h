@@ -12,7 +12,7 @@
 #ifndef CONTROLLER_JOBS_EFFECTS_H
 #define CONTROLLER_JOBS_EFFECTS_H
 
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ struct job_effects {
 	int (*record)(void *arg, const struct event_row *event,
 		      const struct job_row *state, struct error *err);
 
-	/* Output, as logstore.h says. */
+	/* Output, as log_store.h says. */
 	int (*log_append)(void *arg, const struct message_log *log,
 			  const void *data, size_t size, uint64_t *length,
 			  struct error *err);

@@ -3,16 +3,16 @@
  */
 #include "controller/jobs/jobs.h"
 
-#include "controller/cluster/chain.h"
-#include "controller/cluster/gang.h"
-#include "controller/cluster/intake.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/logins.h"
-#include "controller/cluster/node.h"
-#include "controller/cluster/pin.h"
-#include "controller/cluster/repeat.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/image_digest.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/logins.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
 #include "controller/store/store.h"
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,10 +30,10 @@ int jobs_init(struct cluster *cluster, struct error *err)
 void jobs_clear(struct cluster *cluster)
 {
 	job_free_all(cluster);
-	pin_free_all(cluster);
-	repeat_free_all(cluster);
+	image_digest_free_all(cluster);
+	adaptive_repeats_free_all(cluster);
 	logins_free_all(cluster);
-	intake_close(cluster);
+	log_ingest_close(cluster);
 	node_free_all(cluster);
 	queue_free(cluster->queue);
 	cluster->queue = NULL;
@@ -66,12 +66,12 @@ int jobs_load(struct cluster *cluster, struct error *err)
 
 void jobs_settle(struct cluster *cluster)
 {
-	repeat_settle(cluster);
+	adaptive_repeats_settle(cluster);
 }
 
 void jobs_decide(struct cluster *cluster)
 {
-	chain_settle(cluster);
+	dependencies_settle(cluster);
 	if (cluster->schedule_due)
 		gang_schedule(cluster);
 }
@@ -94,7 +94,7 @@ bool jobs_message(struct cluster *cluster, struct node *node,
 		gang_progress(cluster, node, body);
 		break;
 	case MESSAGE_LOG:
-		intake_log(cluster, node, body, payload, size);
+		log_ingest_log(cluster, node, body, payload, size);
 		break;
 	case MESSAGE_DISCARDED:
 		gang_discarded(cluster, node, body);

@@ -7,8 +7,8 @@
 #ifndef CONTROLLER_REPORT_CHART_H
 #define CONTROLLER_REPORT_CHART_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

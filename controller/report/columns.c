@@ -3,7 +3,7 @@
 #include "controller/report/columns.h"
 
 #include "controller/report/row.h"
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "controller/report/row.h"
 #include "controller/results/series.h"
-#include "controller/results/student.h"
-#include "protocol/owned.h"
+#include "controller/results/t_quantile.h"
+#include "protocol/base/owned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static double welch_quantile(double va, unsigned na, double vb, unsigned nb)
 	double freedom =
 		error * error / (va * va / (na - 1) + vb * vb / (nb - 1));
 
-	return student_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom);
+	return t_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom);
 }
 
 /* Welch's test: is the difference of the means more than chance? */

@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_REPORT_COMPARE_H
 #define CONTROLLER_REPORT_COMPARE_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  */
 #include "controller/report/reference.h"
 
-#include "controller/report/fold.h"
+#include "controller/report/merge_evaluations.h"
 #include "controller/report/row.h"
 
 #include <errno.h>
@@ -565,7 +565,7 @@ int report_reference(const cJSON *rows, enum language language,
 		return -1;
 	if (!cJSON_GetArraySize(rows))
 		return error_set(err, EINVAL, "report: the sweep has no rows");
-	folded = rows_fold(rows, err);
+	folded = rows_merge_evaluations(rows, err);
 	rc = folded ? lines_make(folded, &lines, err) : -1;
 	if (!rc && put_page(out, &lines, err) < 0)
 		rc = rows_undo(out, size);

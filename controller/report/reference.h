@@ -4,7 +4,7 @@
  * indicators and the performance table, as FlagPerf's result pages state them,
  * in English or Chinese. One line per cell: of its completed repeats the one
  * with the median rate. What was not run, or is not known, is "/". An
- * evaluation of a cell stands in the line of that cell (fold.h).
+ * evaluation of a cell stands in the line of that cell (merge_evaluations.h).
  *
  * Beside what report.h says of rows, these are read where they are there:
  * setup.about, texts of the sweep that no run can know:
@@ -20,9 +20,9 @@
 #ifndef CONTROLLER_REPORT_REFERENCE_H
 #define CONTROLLER_REPORT_REFERENCE_H
 
-#include "controller/report/phrases.h"
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "controller/report/translations.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

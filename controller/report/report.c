@@ -2,9 +2,9 @@
  */
 #include "controller/report/report.h"
 
-#include "controller/results/formula.h"
 #include "controller/report/columns.h"
 #include "controller/report/row.h"
+#include "controller/results/formula.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  *	 "values": {...},		the matrix values
  *	 "follows": "step=train",	words of the cells that it goes after,
  *					or null
- *	 "setup": {...},		measure_spec (protocol/spec.h),
+ *	 "setup": {...},		measure_spec (protocol/message/spec.h),
  *					"vendor" and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name
  *	 "failure": "exit",		enum failure by name, or null
@@ -23,7 +23,8 @@
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
  *	   ...},			further members only in JSON
- *	 "repeats": {...}, "doubts": [...]}	doubts.h, where they are there
+ *	 "repeats": {...}, "doubts": [...]}	anomalies.h, where they are
+ *there
  *
  * where a sweep names a baseline, its "alignment" (compare.h), and, for a page
  * with curves, what was measured over time (chart.h has the
@@ -41,8 +42,8 @@
 #ifndef CONTROLLER_REPORT_REPORT_H
 #define CONTROLLER_REPORT_REPORT_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 

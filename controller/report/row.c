@@ -2,8 +2,8 @@
  */
 #include "controller/report/row.h"
 
-#include "protocol/owned.h"
-#include "protocol/state.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/state.h"
 
 #include <ctype.h>
 #include <errno.h>

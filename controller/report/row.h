@@ -5,8 +5,8 @@
 #ifndef CONTROLLER_REPORT_ROW_H
 #define CONTROLLER_REPORT_ROW_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES]);
 bool row_shows(const cJSON *row, const char *metric);
 
 /* Why a completed row is to be doubted: the flags of its result, then what the
- * other rows say (doubts.h). By number, NULL past the last.
+ * other rows say (anomalies.h). By number, NULL past the last.
  */
 const char *row_flag(const cJSON *row, size_t flag);
 

@@ -2,9 +2,9 @@
  */
 #include "controller/results/extract.h"
 
-#include "controller/results/listen.h"
 #include "controller/results/steps.h"
-#include "protocol/buffer.h"
+#include "controller/results/visitor.h"
+#include "protocol/base/buffer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +43,7 @@ void extract_free(struct extract *extract)
 	free(extract);
 }
 
-void extract_listen(struct extract *extract, extract_fn *fn, void *arg)
+void extract_visit(struct extract *extract, extract_fn *fn, void *arg)
 {
 	extract->fn = fn;
 	extract->arg = arg;

@@ -91,9 +91,9 @@
 #ifndef CONTROLLER_RESULTS_EXTRACT_H
 #define CONTROLLER_RESULTS_EXTRACT_H
 
-#include "protocol/document.h"
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/yaml/document.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
  */
 #include "controller/results/result.h"
 
-#include "controller/results/figures.h"
 #include "controller/results/inputs.h"
 #include "controller/results/metrics.h"
+#include "controller/results/statistics.h"
 #include "controller/results/usage.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 /* One result on its way. That memory ran out is noted, and told at the end. */
 struct making {
 	const struct result_input *input;
-	struct figures figures;
+	struct statistics figures;
 	cJSON *object;
 	cJSON *flags;
 	bool failed;
@@ -74,13 +74,13 @@ __attribute__((format(printf, 2, 3))) static void flag(struct making *making,
 /* Does the log end before its last step? A step that is only told now and then
  * may have come without being told.
  */
-static bool ends_early(const struct figures *figures)
+static bool ends_early(const struct statistics *figures)
 {
 	return figures->total_known && figures->reached &&
 	       figures->reached + figures->stride <= figures->total;
 }
 
-static cJSON *complete_value(const struct figures *figures)
+static cJSON *complete_value(const struct statistics *figures)
 {
 	if (figures->finished)
 		return cJSON_CreateTrue();
@@ -91,7 +91,7 @@ static cJSON *complete_value(const struct figures *figures)
 
 static void add_slow(struct making *making)
 {
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 	cJSON *object, *steps;
 
 	if (!figures->slow) {
@@ -102,7 +102,8 @@ static void add_slow(struct making *making)
 	steps = cJSON_CreateArray();
 	if (object && steps) {
 		add_number(making, object, "count", (double)figures->slow);
-		for (size_t i = 0; i < figures->slow && i < FIGURES_SLOW; i++) {
+		for (size_t i = 0; i < figures->slow && i < STATISTICS_SLOW;
+		     i++) {
 			cJSON *step = cJSON_CreateNumber(
 				(double)figures->slow_steps[i]);
 
@@ -121,7 +122,7 @@ static void add_slow(struct making *making)
 static void add_steps(struct making *making)
 {
 	const struct result_input *input = making->input;
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 	size_t count = input->record_count;
 
 	add_number(making, making->object, "steps",
@@ -138,7 +139,7 @@ static void add_steps(struct making *making)
 
 static void flag_progress(struct making *making)
 {
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 
 	if (!ends_early(figures))
 		return;
@@ -156,7 +157,7 @@ static void flag_progress(struct making *making)
 static void flag_slowdown(struct making *making)
 {
 	const struct result_input *input = making->input;
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 	size_t faster = 0, timed = 0;
 
 	for (size_t i = 1; figures->settled && i < figures->first; i++) {
@@ -179,7 +180,7 @@ static void flag_slowdown(struct making *making)
 static void flag_steps(struct making *making)
 {
 	const struct result_input *input = making->input;
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 	const struct spread *step = &figures->iteration;
 	uint64_t from, to;
 	size_t impossible;
@@ -299,7 +300,7 @@ static void add_loss(struct making *making)
 
 static void flag_rates(struct making *making)
 {
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 
 	if (figures->source && !strcmp(figures->source, "iteration") &&
 	    fabs(figures->reported - figures->tokens_per_second) >
@@ -346,7 +347,7 @@ static void add_shares(struct making *making)
 
 static void add_rates(struct making *making)
 {
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 
 	add_number(making, making->object, "tokens_per_second",
 		   figures->tokens_per_second);
@@ -421,7 +422,7 @@ static void add_metrics(struct making *making)
 static bool verdict(const struct making *making, char *text, size_t size)
 {
 	const struct result_input *input = making->input;
-	const struct figures *figures = &making->figures;
+	const struct statistics *figures = &making->figures;
 
 	if (figures->iteration.n || figures->source ||
 	    isfinite(figures->samples_per_second) ||
@@ -490,7 +491,7 @@ cJSON *result_new(const struct result_input *input, struct error *err)
 	making.object = cJSON_CreateObject();
 	making.flags = cJSON_CreateArray();
 	if (!making.object || !making.flags ||
-	    figures_compute(&all, &making.figures, err) < 0)
+	    statistics_compute(&all, &making.figures, err) < 0)
 		making.failed = true;
 	else
 		fill(&making);

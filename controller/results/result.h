@@ -58,8 +58,8 @@
 
 #include "controller/results/extract.h"
 #include "controller/results/formula.h"
-#include "protocol/error.h"
-#include "protocol/spec.h"
+#include "protocol/base/error.h"
+#include "protocol/message/spec.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -12,8 +12,8 @@
 #define CONTROLLER_RESULTS_SERIES_H
 
 #include "controller/results/extract.h"
-#include "protocol/error.h"
-#include "protocol/spec.h"
+#include "protocol/base/error.h"
+#include "protocol/message/spec.h"
 
 #include <cjson/cJSON.h>
 

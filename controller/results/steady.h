@@ -17,7 +17,7 @@
 #ifndef CONTROLLER_RESULTS_STEADY_H
 #define CONTROLLER_RESULTS_STEADY_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

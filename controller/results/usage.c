@@ -2,7 +2,7 @@
  */
 #include "controller/results/usage.h"
 #include "controller/results/curve.h"
-#include "protocol/hardware/trace.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,8 +48,8 @@ struct trouble {
 struct usage {
 	struct buffer line;
 	bool too_long; /* the rest of the line is left out */
-	struct trace_columns columns;
-	struct trace_head head; /* the last one */
+	struct sample_format_columns columns;
+	struct sample_format_head head; /* the last one */
 	struct usage_device *devices;
 	size_t devices_count;
 	struct figure host[HOST_READINGS];
@@ -68,7 +68,7 @@ struct usage *usage_new(struct error *err)
 		error_nomem(err, "usage");
 		return NULL;
 	}
-	buffer_init(&usage->line, TRACE_LINE_MAX);
+	buffer_init(&usage->line, SAMPLE_FORMAT_LINE_MAX);
 	return usage;
 }
 
@@ -84,7 +84,7 @@ void usage_free(struct usage *usage)
 	for (size_t i = 0; i < usage->troubles_count; i++)
 		free(usage->troubles[i].text);
 	free(usage->devices);
-	codec_clear(&trace_head_schema, &usage->head);
+	codec_clear(&sample_format_head_schema, &usage->head);
 	buffer_clear(&usage->line);
 	free(usage);
 }
@@ -125,7 +125,8 @@ static struct usage_device *device_find(struct usage *usage, uint32_t index)
 	return NULL;
 }
 
-static int device_add(struct usage *usage, const struct trace_device *from,
+static int device_add(struct usage *usage,
+		      const struct sample_format_device *from,
 		      struct error *err)
 {
 	struct usage_device *devices, *device;
@@ -148,20 +149,20 @@ static int device_add(struct usage *usage, const struct trace_device *from,
 	return 0;
 }
 
-static int take_head(struct usage *usage, struct trace_line *line,
+static int take_head(struct usage *usage, struct sample_format_line *line,
 		     struct error *err)
 {
-	codec_clear(&trace_head_schema, &usage->head);
+	codec_clear(&sample_format_head_schema, &usage->head);
 	usage->head = line->head;
-	line->head = (struct trace_head){ 0 };
+	line->head = (struct sample_format_head){ 0 };
 	for (size_t i = 0; i < usage->head.devices_count; i++)
 		if (device_add(usage, &usage->head.devices[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-static void take_point(struct usage *usage, const struct trace_point *point,
-		       int64_t time_ms)
+static void take_point(struct usage *usage,
+		       const struct sample_format_point *point, int64_t time_ms)
 {
 	struct usage_device *device = device_find(usage, point->index);
 	double power_w = point->value[READING_POWER_W];
@@ -188,7 +189,8 @@ static void take_point(struct usage *usage, const struct trace_point *point,
 	device->power_last_w = power_w;
 }
 
-static void take_host(struct usage *usage, const struct trace_line *line)
+static void take_host(struct usage *usage,
+		      const struct sample_format_line *line)
 {
 	if (!usage->host_count++)
 		usage->host_first_ms = line->time_ms;
@@ -198,7 +200,7 @@ static void take_host(struct usage *usage, const struct trace_line *line)
 			  usage->head.interval_ms);
 }
 
-static void take_error(struct usage *usage, struct trace_line *line)
+static void take_error(struct usage *usage, struct sample_format_line *line)
 {
 	size_t i = 0;
 
@@ -216,23 +218,24 @@ static void take_error(struct usage *usage, struct trace_line *line)
 
 static int take_line(struct usage *usage, struct error *err)
 {
-	owned(trace_line_clear) struct trace_line line = { 0 };
+	owned(sample_format_line_clear) struct sample_format_line line = { 0 };
 	struct error why;
 
 	if (!usage->line.size && !usage->too_long)
 		return 0; /* another agent went on, behind a whole line */
-	if (usage->too_long || trace_read(&usage->columns, usage->line.data,
-					  usage->line.size, &line, &why) < 0) {
+	if (usage->too_long ||
+	    sample_format_read(&usage->columns, usage->line.data,
+			       usage->line.size, &line, &why) < 0) {
 		usage->broken++;
 		return 0;
 	}
-	if (line.kind == TRACE_HEAD)
+	if (line.kind == SAMPLE_FORMAT_HEAD)
 		return take_head(usage, &line, err);
-	if (line.kind == TRACE_ERROR)
+	if (line.kind == SAMPLE_FORMAT_ERROR)
 		take_error(usage, &line);
 	for (size_t i = 0; i < line.count; i++)
 		take_point(usage, &line.points[i], line.time_ms);
-	if (line.kind == TRACE_HOST)
+	if (line.kind == SAMPLE_FORMAT_HOST)
 		take_host(usage, &line);
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (line.host.has & 1U << i)
@@ -331,7 +334,7 @@ static cJSON *device_object(const struct usage *usage,
 
 static cJSON *host_object(const struct usage *usage)
 {
-	const struct trace_head *head = &usage->head;
+	const struct sample_format_head *head = &usage->head;
 	cJSON *to = cJSON_CreateObject();
 
 	add_text(to, "node", head->node);
@@ -593,7 +596,7 @@ cJSON *usage_memories(const cJSON *usage)
 __attribute__((format(printf, 3, 4))) static int
 warn(cJSON *list, struct error *err, const char *fmt, ...)
 {
-	char text[TRACE_TEXT_MAX + 200];
+	char text[SAMPLE_FORMAT_TEXT_MAX + 200];
 	va_list args;
 	cJSON *item;
 

@@ -1,8 +1,8 @@
 /* usage.h - a job's samples to one summary: power, heat, load, memory, energy.
  *
- * Each node of a job has a stream of samples (protocol/hardware/trace.h); it
- * is fed here as it comes, in pieces of any size. The summary of all of them is
- * `usage` in a result:
+ * Each node of a job has a stream of samples
+ *(protocol/hardware/sample_format.h); it is fed here as it comes, in pieces of
+ *any size. The summary of all of them is `usage` in a result:
  *
  *	{"devices": [		by node rank, then index; allocated ones only
  *	   {"node": "n1", "rank": 0, "device": 0, "name": ..., "bus_id": ...,
@@ -31,8 +31,8 @@
 #ifndef CONTROLLER_RESULTS_USAGE_H
 #define CONTROLLER_RESULTS_USAGE_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <cjson/cJSON.h>
 #include <stddef.h>

@@ -2,11 +2,11 @@
  */
 #include "controller/server/admin.h"
 #include "controller/access/access.h"
-#include "controller/cluster/gang.h"
-#include "controller/cluster/node.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/gang.h"
+#include "controller/nodes/node.h"
 #include "controller/server/describe.h"
-#include "protocol/wire.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ int admin_revoke(struct cluster *cluster, const char *by,
 	     check_idle(cluster, message->name, err) < 0) ||
 	    access_revoke(cluster->access, by, message, body, err) < 0)
 		return -1;
-	stock_revoked(cluster, message->name);
+	blob_service_revoked(cluster, message->name);
 	if (is_node)
 		return remove_node(cluster, message->name, body, err);
 	wire_server_recheck(cluster->wire);

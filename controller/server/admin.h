@@ -1,12 +1,12 @@
 /* admin.h - what people order about nodes and keys.
  *
- * Each fills the body of the reply (protocol/message.h), or sets *err; then
- * nothing is changed. `by` names who orders it.
+ * Each fills the body of the reply (protocol/message/message.h), or sets *err;
+ * then nothing is changed. `by` names who orders it.
  */
 #ifndef CONTROLLER_SERVER_ADMIN_H
 #define CONTROLLER_SERVER_ADMIN_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 int admin_revoke(struct cluster *cluster, const char *by,
 		 const struct message_revoke *message, cJSON *body,

@@ -1,9 +1,9 @@
 /* backups.c - a backup on its way to whoever ordered it.
  */
 #include "controller/server/backups.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_SERVER_BACKUPS_H
 #define CONTROLLER_SERVER_BACKUPS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #include <systemd/sd-event.h>
 

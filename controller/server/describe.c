@@ -1,13 +1,13 @@
 /* describe.c - sweeps, jobs and nodes as the JSON that people get.
  */
 #include "controller/server/describe.h"
-#include "controller/cluster/chain.h"
-#include "controller/cluster/intake.h"
-#include "controller/cluster/inventory.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/node.h"
-#include "controller/cluster/shortage.h"
-#include "controller/cluster/transfer.h"
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/image_progress.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/unschedulable.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
+#include "controller/nodes/node_devices.h"
 #include "controller/server/files.h"
 
 #include <stdio.h>
@@ -102,14 +102,14 @@ static void add_if(cJSON *to, const struct record *record,
 static cJSON *describe_progress(const struct job *job)
 {
 	const struct gang *gang = job ? job->gang : NULL;
-	const struct record *latest = intake_latest(gang);
+	const struct record *latest = log_ingest_latest(gang);
 	cJSON *progress;
 
 	if (!gang || job_state_final(job->state))
 		return cJSON_CreateNull();
 	progress = cJSON_CreateObject();
 	if (job->state == JOB_PREPARING)
-		transfer_add_sum(gang, progress);
+		image_progress_add_sum(gang, progress);
 	if (latest) {
 		add_if(progress, latest, RECORD_STEP, "step",
 		       (double)latest->step);
@@ -182,11 +182,11 @@ static void add_waits(struct cluster *cluster, const struct job *job, cJSON *to)
 {
 	char text[300];
 	bool waits =
-		job &&
-		(chain_waits(cluster, job, text, sizeof(text)) ||
-		 (job->state == JOB_QUEUED &&
-		  shortage_of(cluster->slots, cluster->nodes_count, &job->shape,
-			      text, sizeof(text)) != SHORTAGE_NONE));
+		job && (dependencies_waits(cluster, job, text, sizeof(text)) ||
+			(job->state == JOB_QUEUED &&
+			 unschedulable_of(cluster->slots, cluster->nodes_count,
+					  &job->shape, text,
+					  sizeof(text)) != UNSCHEDULABLE_NONE));
 
 	add_text(to, "waits", waits ? text : NULL);
 }
@@ -259,7 +259,7 @@ static cJSON *describe_tasks(const struct job *job)
 		add_text(to, "failure", failure_name(task->failure));
 		add_text(to, "text", task->text);
 		add_number(to, "exit_code", (double)task->exit_code);
-		transfer = transfer_of_task(task);
+		transfer = image_progress_of_task(task);
 		cJSON_AddItemToObject(to, "transfer",
 				      transfer ? transfer : cJSON_CreateNull());
 		cJSON_AddItemToArray(tasks, to);
@@ -340,7 +340,7 @@ cJSON *describe_node_whole(const struct cluster *cluster,
 {
 	cJSON *to = describe_node(cluster, node);
 
-	cJSON_AddItemToObject(to, "inventory", inventory_json(node));
+	cJSON_AddItemToObject(to, "inventory", node_devices_json(node));
 	return to;
 }
 

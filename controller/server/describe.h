@@ -5,7 +5,7 @@
 #ifndef CONTROLLER_SERVER_DESCRIBE_H
 #define CONTROLLER_SERVER_DESCRIBE_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 /* {"since": the last event}: every answer begins so. */
 cJSON *answer_new(struct cluster *cluster);
@@ -17,9 +17,9 @@ cJSON *describe_sweep(struct cluster *cluster, const struct sweep_row *row);
 
 /* {"job", "sweep", "cell", "repeat", "state", "attempt", "failure", "text",
  * "nodes", "devices", "vendor", "allocation": [names], "queued_ms",
- * "started_ms", "ended_ms", "removed", "progress": {what transfer_add_sum()
- * adds, "step", "steps", "loss", "tokens_per_second"} or null,
- * "waits": what nodes a queued job lacks, or null, "from"}
+ * "started_ms", "ended_ms", "removed", "progress": {what
+ * image_progress_add_sum() adds, "step", "steps", "loss", "tokens_per_second"}
+ * or null, "waits": what nodes a queued job lacks, or null, "from"}
  */
 cJSON *describe_job(struct cluster *cluster, const struct job_row *row);
 

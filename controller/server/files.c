@@ -1,7 +1,7 @@
 /* files.c - the output of a job by stream: which there are, and of which file.
  */
 #include "controller/server/files.h"
-#include "protocol/followed.h"
+#include "protocol/message/stream_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,35 +24,35 @@ static cJSON *add(struct listing *listing, const char *stream, uint64_t bytes)
 
 	cJSON_AddStringToObject(item, "stream", stream);
 	cJSON_AddNumberToObject(item, "bytes", (double)bytes);
-	if (logstore_cut_of(listing->cluster->logs, listing->job,
-			    listing->attempt, stream, &cut, NULL) == 0)
+	if (log_store_cut_of(listing->cluster->logs, listing->job,
+			     listing->attempt, stream, &cut, NULL) == 0)
 		logcut_describe(&cut, item);
 	cJSON_AddItemToArray(listing->list, item);
 	listing->count++;
 	return item;
 }
 
-/* followed_line_fn */
+/* stream_index_line_fn */
 static void add_file(void *arg, const char *line, size_t size)
 {
 	struct listing *listing = arg;
-	owned(followed_clear) struct followed file = { 0 };
+	owned(stream_index_clear) struct stream_index file = { 0 };
 	uint64_t bytes = 0;
 	cJSON *item;
 
 	if (listing->count >= FILES_MAX ||
-	    followed_parse(line, size, listing->node, &file, NULL) < 0 ||
+	    stream_index_parse(line, size, listing->node, &file, NULL) < 0 ||
 	    !file.path)
 		return;
-	logstore_length(listing->cluster->logs, listing->job, listing->attempt,
-			file.stream, &bytes, NULL);
+	log_store_length(listing->cluster->logs, listing->job, listing->attempt,
+			 file.stream, &bytes, NULL);
 	item = add(listing, file.stream, bytes);
 	cJSON_AddNumberToObject(item, "rank", listing->node);
 	cJSON_AddStringToObject(item, "path", file.path);
 	cJSON_AddNumberToObject(item, "part", file.part);
 }
 
-/* logstore_stream_fn */
+/* log_store_stream_fn */
 static int add_index(const char *stream, uint64_t length, void *arg)
 {
 	struct listing *listing = arg;
@@ -60,15 +60,15 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 	uint64_t start = 0;
 	size_t got = 0;
 
-	if (!followed_is_index(stream) || listing->count >= FILES_MAX)
+	if (!stream_index_is_index(stream) || listing->count >= FILES_MAX)
 		return 0;
 	text = malloc(INDEX_BYTES);
-	if (!text || logstore_read(listing->cluster->logs, listing->job,
-				   listing->attempt, stream, &start, text,
-				   INDEX_BYTES, &got, NULL) < 0)
+	if (!text || log_store_read(listing->cluster->logs, listing->job,
+				    listing->attempt, stream, &start, text,
+				    INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);
-	followed_lines(text, got, add_file, listing);
+	stream_index_lines(text, got, add_file, listing);
 	return 0;
 }
 
@@ -79,12 +79,12 @@ cJSON *files_describe(struct cluster *cluster, uint64_t job, uint32_t attempt)
 				   .attempt = attempt,
 				   .list = cJSON_CreateArray() };
 
-	logstore_streams(cluster->logs, job, attempt, add_index, &listing,
-			 NULL);
+	log_store_streams(cluster->logs, job, attempt, add_index, &listing,
+			  NULL);
 	return listing.list;
 }
 
-/* logstore_stream_fn */
+/* log_store_stream_fn */
 static int add_rank(const char *stream, uint64_t length, void *arg)
 {
 	struct listing *listing = arg;
@@ -102,8 +102,9 @@ cJSON *files_describe_all(struct cluster *cluster, uint64_t job,
 				   .attempt = attempt,
 				   .list = cJSON_CreateArray() };
 
-	logstore_streams(cluster->logs, job, attempt, add_rank, &listing, NULL);
-	logstore_streams(cluster->logs, job, attempt, add_index, &listing,
-			 NULL);
+	log_store_streams(cluster->logs, job, attempt, add_rank, &listing,
+			  NULL);
+	log_store_streams(cluster->logs, job, attempt, add_index, &listing,
+			  NULL);
 	return listing.list;
 }

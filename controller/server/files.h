@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_SERVER_FILES_H
 #define CONTROLLER_SERVER_FILES_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define FILES_MAX 2000 /* in one list */
 

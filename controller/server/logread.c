@@ -1,9 +1,9 @@
 /* logread.c - a piece of a job's output, for a person who reads it.
  */
 #include "controller/server/logread.h"
-#include "controller/cluster/job.h"
+#include "controller/jobs/job.h"
+#include "controller/logs/retention.h"
 #include "controller/server/files.h"
-#include "controller/server/upkeep.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -60,9 +60,9 @@ static uint64_t tail_offset(struct cluster *cluster,
 		uint64_t at = end - size;
 		size_t got = 0;
 
-		if (logstore_read(cluster->logs, read->job, attempt,
-				  read->stream, &at, piece, size, &got,
-				  NULL) < 0)
+		if (log_store_read(cluster->logs, read->job, attempt,
+				   read->stream, &at, piece, size, &got,
+				   NULL) < 0)
 			return 0;
 		/* A line's end at the very end of the file counts too. */
 		if (end == length && got && piece[got - 1] != '\n')
@@ -92,8 +92,8 @@ static cJSON *line_times(struct cluster *cluster,
 			memchr(bytes->data + at, '\n', bytes->size - at);
 		int64_t now = 0;
 
-		logstore_time_at(cluster->logs, read->job, attempt,
-				 read->stream, offset + at, &now, NULL);
+		log_store_time_at(cluster->logs, read->job, attempt,
+				  read->stream, offset + at, &now, NULL);
 		if (now != before) {
 			const double pair[2] = { (double)(offset + at),
 						 (double)now };
@@ -126,18 +126,18 @@ static int read_piece(struct cluster *cluster,
 	struct logcut cut;
 	size_t got = 0;
 
-	if (logstore_length(cluster->logs, read->job, attempt, read->stream,
-			    &length, err) < 0 ||
-	    logstore_cut_of(cluster->logs, read->job, attempt, read->stream,
-			    &cut, err) < 0)
+	if (log_store_length(cluster->logs, read->job, attempt, read->stream,
+			     &length, err) < 0 ||
+	    log_store_cut_of(cluster->logs, read->job, attempt, read->stream,
+			     &cut, err) < 0)
 		return -1;
 	if (!offset && read->tail_lines)
 		offset = tail_offset(cluster, read, attempt, length, &cut);
 	if (offset < length) {
 		if (buffer_reserve(bytes, LOGREAD_BYTES, err) < 0 ||
-		    logstore_read(cluster->logs, read->job, attempt,
-				  read->stream, &offset, bytes->data,
-				  LOGREAD_BYTES, &got, err) < 0)
+		    log_store_read(cluster->logs, read->job, attempt,
+				   read->stream, &offset, bytes->data,
+				   LOGREAD_BYTES, &got, err) < 0)
 			return -1;
 		bytes->size = got;
 	}
@@ -184,19 +184,19 @@ cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	cJSON_AddStringToObject(body, "state", job_state_name(subject.state));
 	cJSON_AddNumberToObject(body, "exit_code",
 				(double)exit_code_of(job, subject.state));
-	logstore_streams(cluster->logs, stored.job, attempt, add_stream,
-			 cJSON_AddArrayToObject(body, "streams"), NULL);
+	log_store_streams(cluster->logs, stored.job, attempt, add_stream,
+			  cJSON_AddArrayToObject(body, "streams"), NULL);
 	/* Who reads the ranks' output needs to know of no files. */
 	if (!read->stream || strncmp(read->stream, "rank-", 5) != 0) {
 		cJSON_AddItemToObject(body, "files",
 				      files_describe(cluster, stored.job,
 						     attempt));
-		logstore_streams(cluster->logs, stored.job, attempt, add_build,
-				 cJSON_AddArrayToObject(body, "builds"), NULL);
+		log_store_streams(cluster->logs, stored.job, attempt, add_build,
+				  cJSON_AddArrayToObject(body, "builds"), NULL);
 	}
 	if (final && !cJSON_GetArraySize(
 			     cJSON_GetObjectItemCaseSensitive(body, "streams")))
-		removed_ms = upkeep_removed(cluster, stored.job, attempt);
+		removed_ms = retention_removed(cluster, stored.job, attempt);
 	if (removed_ms)
 		cJSON_AddNumberToObject(body, "removed_ms", (double)removed_ms);
 	if (read->stream && removed_ms) {

@@ -3,12 +3,12 @@
 #ifndef CONTROLLER_SERVER_LOGREAD_H
 #define CONTROLLER_SERVER_LOGREAD_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define LOGREAD_BYTES (256 << 10) /* in one answer */
 
-/* The answer's body (message_log_read in protocol/message.h) and the bytes; the
- * caller deletes it. NULL: ENOENT, no such job or attempt.
+/* The answer's body (message_log_read in protocol/message/message.h) and the
+ * bytes; the caller deletes it. NULL: ENOENT, no such job or attempt.
  */
 cJSON *logread(struct cluster *cluster, const struct message_log_read *read,
 	       struct buffer *bytes, struct error *err);

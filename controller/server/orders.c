@@ -1,16 +1,16 @@
 /* orders.c - what people order: sweeps submitted, cancelled, tried again.
  */
 #include "controller/server/orders.h"
-#include "controller/cluster/gang.h"
-#include "controller/cluster/job.h"
-#include "controller/cluster/logins.h"
-#include "controller/cluster/repeat.h"
-#include "controller/cluster/shortage.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/logins.h"
+#include "controller/jobs/unschedulable.h"
 #include "controller/server/describe.h"
 #include "controller/sweep/sweep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -167,9 +167,10 @@ static void note_waiting(struct submitting *to)
 		to->devices = shape.devices;
 		memcpy(to->vendor, vendor, sizeof(vendor));
 		memcpy(to->chip, chip, sizeof(chip));
-		if (shortage_of(to->cluster->slots, to->cluster->nodes_count,
-				&shape, to->lacks,
-				sizeof(to->lacks)) == SHORTAGE_NONE)
+		if (unschedulable_of(to->cluster->slots,
+				     to->cluster->nodes_count, &shape,
+				     to->lacks,
+				     sizeof(to->lacks)) == UNSCHEDULABLE_NONE)
 			to->lacks[0] = 0;
 	}
 	if (!to->lacks[0] || cJSON_GetArraySize(to->waiting) >= DROPPED_MAX)
@@ -266,7 +267,8 @@ static int put_further(struct submitting *to, uint32_t repeats)
 		return 0;
 	if (take_further(to, repeats) < 0)
 		return -1;
-	return repeat_resume(to->cluster, to->id, to->cell, &to->spec, to->err);
+	return adaptive_repeats_resume(to->cluster, to->id, to->cell, &to->spec,
+				       to->err);
 }
 
 static int put_all_further(struct submitting *to)
@@ -328,8 +330,8 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 		const struct submit_workspace *item = &message->workspaces[i];
 
 		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
-		    contents_look(stock_contents(cluster), item->content,
-				  &bytes, &whole, err) < 0)
+		    blob_store_look(blob_service_contents(cluster),
+				    item->content, &bytes, &whole, err) < 0)
 			return -1;
 		if (!whole)
 			return error_set(err, ENOENT,
@@ -353,11 +355,11 @@ static int keep_workspaces(struct cluster *cluster, uint64_t sweep,
 			   struct error *err)
 {
 	for (size_t i = 0; i < message->workspaces_count; i++)
-		if (stock_keep_workspace(cluster, sweep,
-					 message->workspaces[i].content,
-					 err) < 0)
+		if (blob_service_keep_workspace(cluster, sweep,
+						message->workspaces[i].content,
+						err) < 0)
 			return -1;
-	return contents_sync(stock_contents(cluster), err);
+	return blob_store_sync(blob_service_contents(cluster), err);
 }
 
 /* Nothing of a sweep that was refused stays: no row, no job that could run. */
@@ -373,7 +375,7 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 			job_forget(cluster, job);
 	}
 	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
-		repeat_undo(cluster, to->id, i);
+		adaptive_repeats_undo(cluster, to->id, i);
 	store_undo(cluster->store, mark);
 }
 
@@ -552,7 +554,7 @@ static int unrevive_one(const struct job_row *row, void *arg)
 	if (job && !job->gang &&
 	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
 		job_forget(cluster, job);
-		repeat_undo(cluster, row->sweep, row->cell_index);
+		adaptive_repeats_undo(cluster, row->sweep, row->cell_index);
 	}
 	return 0;
 }

@@ -2,11 +2,11 @@
  */
 #include "controller/server/questions.h"
 #include "controller/access/access.h"
-#include "controller/cluster/lifecycle.h"
-#include "controller/cluster/node.h"
-#include "controller/cluster/verdict.h"
-#include "controller/content/carry.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/blobs/image_rollout.h"
+#include "controller/jobs/job_result.h"
+#include "controller/jobs/lifecycle.h"
+#include "controller/nodes/node.h"
 #include "controller/server/describe.h"
 
 #include <errno.h>
@@ -403,7 +403,7 @@ static int list_result(const struct job_row *row, void *arg)
 		return 0;
 	store_result(listing->cluster->store, row->id, keep_result, &text,
 		     NULL);
-	result = verdict_row(row, text.json);
+	result = job_result_row(row, text.json);
 	cJSON_AddItemToObject(result, "from",
 			      describe_origin(listing->cluster, row));
 	listing_add(listing, result);
@@ -441,7 +441,7 @@ static int list_series(const struct job_row *row, void *arg)
 	to = cJSON_CreateObject();
 	cJSON_AddNumberToObject(to, "job", (double)row->id);
 	cJSON_AddItemToObject(to, "series",
-			      text.json ? verdict_series(text.json)
+			      text.json ? job_result_series(text.json)
 					: cJSON_CreateNull());
 	listing_add(listing, to);
 	free(text.json);
@@ -555,7 +555,7 @@ static int ask_files(struct cluster *cluster, const struct message_query *query,
 		return -1;
 	list = cJSON_DetachItemFromObjectCaseSensitive(data, "files");
 	cJSON_Delete(data);
-	stock_note_gone(cluster, list);
+	blob_service_note_gone(cluster, list);
 	cJSON_AddItemToObject(body, "files", list ? list : cJSON_CreateArray());
 	return 0;
 }
@@ -563,7 +563,7 @@ static int ask_files(struct cluster *cluster, const struct message_query *query,
 static int ask_image(struct cluster *cluster, const struct message_query *query,
 		     cJSON *body, struct error *err)
 {
-	cJSON *image = carry_describe(cluster, query, err);
+	cJSON *image = image_rollout_describe(cluster, query, err);
 
 	if (!image)
 		return -1;

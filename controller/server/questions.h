@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_SERVER_QUESTIONS_H
 #define CONTROLLER_SERVER_QUESTIONS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define QUESTION_ROWS_MAX 1000 /* in one answer */
 

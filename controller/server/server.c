@@ -2,19 +2,19 @@
  */
 #include "controller/server/server.h"
 #include "controller/access/access.h"
-#include "controller/cluster/logins.h"
-#include "controller/content/carry.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/blobs/image_rollout.h"
+#include "controller/jobs/logins.h"
+#include "controller/logs/retention.h"
 #include "controller/server/admin.h"
 #include "controller/server/backups.h"
 #include "controller/server/describe.h"
 #include "controller/server/logread.h"
 #include "controller/server/orders.h"
 #include "controller/server/questions.h"
-#include "controller/server/upkeep.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -423,7 +423,7 @@ static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	cJSON *body = answer_new(cluster);
 
 	if (answer_admin(peer, message->request, body,
-			 upkeep_order(cluster, message, body, err)) < 0)
+			 retention_order(cluster, message, body, err)) < 0)
 		return -1;
 	return message->after ? GOES_ON : 0;
 }
@@ -435,8 +435,8 @@ static int content_put(struct cluster *cluster, struct wire_peer *peer,
 	const struct message_content_put *message = arg;
 
 	if (answer_order(peer, message->request,
-			 stock_put(cluster, peer, message, payload, size,
-				   err)) < 0)
+			 blob_service_put(cluster, peer, message, payload, size,
+					  err)) < 0)
 		return -1;
 	return size && !message->offset ? 0 : GOES_ON;
 }
@@ -451,8 +451,8 @@ static int image_order(struct cluster *cluster, struct wire_peer *peer,
 			  wire_peer_public(peer), err) < 0)
 		return -1;
 	return answer_order(peer, message->request,
-			    carry_order(cluster, wire_peer_name(peer), message,
-					err));
+			    image_rollout_order(cluster, wire_peer_name(peer),
+						message, err));
 }
 
 static int image_list(struct cluster *cluster, struct wire_peer *peer,
@@ -467,8 +467,8 @@ static int image_list(struct cluster *cluster, struct wire_peer *peer,
 	};
 
 	return answer_order(peer, message->request,
-			    carry_order(cluster, wire_peer_name(peer), &order,
-					err));
+			    image_rollout_order(cluster, wire_peer_name(peer),
+						&order, err));
 }
 
 static int content_get(struct cluster *cluster, struct wire_peer *peer,
@@ -479,8 +479,8 @@ static int content_get(struct cluster *cluster, struct wire_peer *peer,
 	owned(buffer_clear) struct buffer bytes;
 	cJSON *body;
 
-	buffer_init(&bytes, STOCK_PIECE);
-	body = stock_get(cluster, message, &bytes, err);
+	buffer_init(&bytes, BLOB_SERVICE_PIECE);
+	body = blob_service_get(cluster, message, &bytes, err);
 	if (!body)
 		return -1;
 	reply(peer, message->request, body, bytes.data, bytes.size);

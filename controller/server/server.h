@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_SERVER_SERVER_H
 #define CONTROLLER_SERVER_SERVER_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/cluster.h"
 
 #define PARKED_MAX 16        /* per peer */
 #define SERVER_WAIT_MS 30000 /* at most */

@@ -2,7 +2,7 @@
  */
 #include "controller/store/backup.h"
 #include "controller/store/store.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <archive.h>
 #include <archive_entry.h>

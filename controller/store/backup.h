@@ -12,7 +12,7 @@
 #ifndef CONTROLLER_STORE_BACKUP_H
 #define CONTROLLER_STORE_BACKUP_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 /* Blocks; from a process of its own where a controller runs. The file (0600)
  * is there whole or not at all. EPROTO: the folder has no store.

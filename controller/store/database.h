@@ -6,8 +6,8 @@
 #ifndef CONTROLLER_STORE_DATABASE_H
 #define CONTROLLER_STORE_DATABASE_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <sqlite3.h>
 #include <stddef.h>

@@ -27,9 +27,9 @@
 #ifndef CONTROLLER_STORE_STORE_H
 #define CONTROLLER_STORE_STORE_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
-#include "protocol/state.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

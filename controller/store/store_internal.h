@@ -5,7 +5,7 @@
 #define CONTROLLER_STORE_STORE_INTERNAL_H
 
 #include "controller/store/store.h"
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <sqlite3.h>
 

@@ -18,7 +18,7 @@
 #ifndef CONTROLLER_SWEEP_ABOUT_H
 #define CONTROLLER_SWEEP_ABOUT_H
 
-#include "protocol/value.h"
+#include "protocol/yaml/value.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

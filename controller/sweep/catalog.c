@@ -4,9 +4,9 @@
 #include "controller/sweep/catalog.h"
 
 #include "controller/results/formula.h"
-#include "controller/sweep/shelf.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "controller/sweep/name_index.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 #include "protocol/hardware/profile.h"
 
 #include <dirent.h>
@@ -25,11 +25,11 @@ struct catalog {
 	struct document **documents;
 	size_t document_count;
 	struct profiles profiles;
-	struct shelf shelves[CATALOG_CHIP + 1];
+	struct name_index shelves[CATALOG_CHIP + 1];
 };
 
 /* clang-format off */
-static const struct shelf empty_shelves[] = {
+static const struct name_index empty_shelves[] = {
 	[CATALOG_MODEL] = { "model", sizeof(struct model) },
 	[CATALOG_FRAMEWORK] = { "framework", sizeof(struct framework) },
 	[CATALOG_VENDOR] = { "vendor", sizeof(struct vendor) },
@@ -52,7 +52,7 @@ void catalog_free(struct catalog *catalog)
 	if (!catalog)
 		return;
 	for (size_t i = 0; i <= CATALOG_CHIP; i++) {
-		shelf_clear(&catalog->shelves[i]);
+		name_index_clear(&catalog->shelves[i]);
 	}
 	for (size_t i = 0; i < catalog->document_count; i++)
 		document_free(catalog->documents[i]);
@@ -159,8 +159,8 @@ static int add_model(struct catalog *catalog, const char *name,
 		model.active_parameters = model.parameters;
 	if (!model.kv_heads)
 		model.kv_heads = model.heads;
-	return shelf_add(&catalog->shelves[CATALOG_MODEL], &model,
-			 (struct name){ .text = name }, entry, err);
+	return name_index_add(&catalog->shelves[CATALOG_MODEL], &model,
+			      (struct name){ .text = name }, entry, err);
 }
 
 static int load_models(struct catalog *catalog, const char *folder,
@@ -197,7 +197,7 @@ static int read_name(const struct value *root, const char *key,
 	value = value_get(root, key);
 	if (!value)
 		return value_error(root, err, "found no \"%s\"", key);
-	if (value_string(value, SHELF_NAME_BYTES, name, err) < 0)
+	if (value_string(value, NAME_INDEX_NAME_BYTES, name, err) < 0)
 		return -1;
 	if (strcmp(*name, place) != 0)
 		return value_error(value, err,
@@ -231,8 +231,9 @@ static int load_framework(struct catalog *catalog, const char *path,
 	    value_check_keys(root, framework_keys, err) < 0)
 		return -1;
 	framework.log = value_get(root, "log");
-	return shelf_add(&catalog->shelves[CATALOG_FRAMEWORK], &framework,
-			 (struct name){ .text = framework.name }, root, err);
+	return name_index_add(&catalog->shelves[CATALOG_FRAMEWORK], &framework,
+			      (struct name){ .text = framework.name }, root,
+			      err);
 }
 
 static int add_chip(struct catalog *catalog, const char *vendor,
@@ -247,11 +248,11 @@ static int add_chip(struct catalog *catalog, const char *vendor,
 		.flagperf_tflops = rule->flagperf_tflops,
 	};
 
-	return shelf_add(&catalog->shelves[CATALOG_CHIP], &chip,
-			 (struct name){ .text = chip.name,
-					.vendor = vendor,
-					.gib = (uint32_t)chip.memory_gib },
-			 rule->value, err);
+	return name_index_add(&catalog->shelves[CATALOG_CHIP], &chip,
+			      (struct name){ .text = chip.name,
+					     .vendor = vendor,
+					     .gib = (uint32_t)chip.memory_gib },
+			      rule->value, err);
 }
 
 static int add_vendor(struct catalog *catalog, const struct profile *profile,
@@ -264,9 +265,9 @@ static int add_vendor(struct catalog *catalog, const struct profile *profile,
 		.images = profile->images,
 	};
 
-	if (shelf_add(&catalog->shelves[CATALOG_VENDOR], &vendor,
-		      (struct name){ .text = vendor.name }, profile->value,
-		      err) < 0)
+	if (name_index_add(&catalog->shelves[CATALOG_VENDOR], &vendor,
+			   (struct name){ .text = vendor.name }, profile->value,
+			   err) < 0)
 		return -1;
 	for (size_t i = 0; i < profile->chips_count; i++)
 		if (add_chip(catalog, vendor.name, &profile->chips[i], err) < 0)
@@ -385,16 +386,17 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 const struct model *catalog_model(const struct catalog *catalog,
 				  const char *name)
 {
-	return shelf_find(&catalog->shelves[CATALOG_MODEL], NULL, name);
+	return name_index_find(&catalog->shelves[CATALOG_MODEL], NULL, name);
 }
 
 const struct framework *catalog_framework(const struct catalog *catalog,
 					  const char *name)
 {
-	const struct shelf *shelf = &catalog->shelves[CATALOG_FRAMEWORK];
-	const void *found = shelf_find(shelf, NULL, name);
+	const struct name_index *name_index =
+		&catalog->shelves[CATALOG_FRAMEWORK];
+	const void *found = name_index_find(name_index, NULL, name);
 
-	return found ? found : shelf_find_version(shelf, name);
+	return found ? found : name_index_find_version(name_index, name);
 }
 
 static int add_logs(const struct catalog *catalog, const struct value *log,
@@ -413,8 +415,8 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 	for (size_t i = 0; like && i < value_count(like); i++) {
 		const struct value *name = value_at(like, i);
 		const struct framework *other =
-			shelf_find(&catalog->shelves[CATALOG_FRAMEWORK], NULL,
-				   value_text(name));
+			name_index_find(&catalog->shelves[CATALOG_FRAMEWORK],
+					NULL, value_text(name));
 
 		if (!other)
 			return catalog_unknown(catalog, CATALOG_FRAMEWORK, name,
@@ -490,13 +492,13 @@ void catalog_rules_hash(const struct catalog *catalog,
 const struct vendor *catalog_vendor(const struct catalog *catalog,
 				    const char *name)
 {
-	return shelf_find(&catalog->shelves[CATALOG_VENDOR], NULL, name);
+	return name_index_find(&catalog->shelves[CATALOG_VENDOR], NULL, name);
 }
 
 const struct chip *catalog_chip(const struct catalog *catalog,
 				const char *vendor, const char *name)
 {
-	return shelf_find(&catalog->shelves[CATALOG_CHIP], vendor, name);
+	return name_index_find(&catalog->shelves[CATALOG_CHIP], vendor, name);
 }
 
 const struct value *vendor_framework_image(const struct catalog *catalog,
@@ -515,19 +517,19 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index)
 {
-	return shelf_at(&catalog->shelves[CATALOG_FRAMEWORK], index);
+	return name_index_at(&catalog->shelves[CATALOG_FRAMEWORK], index);
 }
 
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 				       size_t index)
 {
-	return shelf_at(&catalog->shelves[CATALOG_VENDOR], index);
+	return name_index_at(&catalog->shelves[CATALOG_VENDOR], index);
 }
 
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text)
 {
-	return shelf_near(&catalog->shelves[kind], text);
+	return name_index_near(&catalog->shelves[kind], text);
 }
 
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
@@ -535,8 +537,8 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char text[96], near[160];
 
-	if (shelf_suggest(&catalog->shelves[kind], value_text(found), near,
-			  sizeof(near)) < 0)
+	if (name_index_suggest(&catalog->shelves[kind], value_text(found), near,
+			       sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
 	return value_error(found, err, "found the unknown %s %s%s",
@@ -548,8 +550,8 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char near[160];
 
-	if (shelf_suggest(&catalog->shelves[kind], name, near, sizeof(near)) <
-	    0)
+	if (name_index_suggest(&catalog->shelves[kind], name, near,
+			       sizeof(near)) < 0)
 		return error_nomem(err, where);
 	return error_set(err, EINVAL, "%s: found the unknown %s \"%.60s\"%s",
 			 where, catalog->shelves[kind].kind, name, near);

@@ -30,15 +30,15 @@
  *	  protocol/hardware/profile.h
  *
  * Things are found by their names and aliases, however they are written
- * (spelling.h). A framework is also found by a name with a version behind it,
- * which is what follows the longest known name, from a '_' or a digit on:
+ * (suggestions.h). A framework is also found by a name with a version behind
+ *it, which is what follows the longest known name, from a '_' or a digit on:
  * pytorch_1.13, megatron_core060. Everything returned is borrowed from the
  * catalog and lives as long.
  */
 #ifndef CONTROLLER_SWEEP_CATALOG_H
 #define CONTROLLER_SWEEP_CATALOG_H
 
-#include "protocol/document.h"
+#include "protocol/yaml/document.h"
 
 struct catalog;
 struct profile; /* protocol/hardware/profile.h */

@@ -2,11 +2,11 @@
  */
 #include "controller/sweep/cell.h"
 
+#include "controller/sweep/cell_order.h"
 #include "controller/sweep/container.h"
 #include "controller/sweep/key.h"
-#include "controller/sweep/order.h"
-#include "controller/sweep/yardstick.h"
 #include "controller/sweep/memory.h"
+#include "controller/sweep/reference_peak.h"
 #include "controller/sweep/workspace.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void cell_clear(struct cell *cell)
 void cells_clear(struct cells *cells)
 {
 	for (size_t i = 0; i < cells->framework_count; i++)
-		layer_clear(&cells->layers[i]);
+		overlay_clear(&cells->layers[i]);
 	free(cells->layers);
 	free(cells->frameworks);
 	free(cells->images);
@@ -98,7 +98,7 @@ static int framework_of(const struct cells *cells, const struct value *name,
 }
 
 static int framework_layer(const struct cells *cells, const struct value *root,
-			   struct layer *layer, struct error *err)
+			   struct overlay *layer, struct error *err)
 {
 	/* The framework's word, and the sweep's. */
 	static const char *const keys[][2] = {
@@ -114,11 +114,12 @@ static int framework_layer(const struct cells *cells, const struct value *root,
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct value *value = value_get(root, keys[i][0]);
 
-		if (value &&
-		    layer_add(layer, cells->paths, keys[i][1], value, err) < 0)
+		if (value && overlay_add(layer, cells->paths, keys[i][1], value,
+					 err) < 0)
 			return -1;
 	}
-	return defaults ? layer_add_map(layer, cells->paths, defaults, err) : 0;
+	return defaults ? overlay_add_map(layer, cells->paths, defaults, err)
+			: 0;
 }
 
 /* The paths that begin with prefix, in their order. */
@@ -253,7 +254,7 @@ static bool same_value(const struct value *a, const struct value *b)
 }
 
 bool cell_matches(const struct cells *cells, const struct value *const *values,
-		  const struct layer *layer)
+		  const struct overlay *layer)
 {
 	for (size_t i = 0; i < layer->count; i++) {
 		const struct pair *pair = &layer->pairs[i];
@@ -427,7 +428,7 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 }
 
 /* Layers of each stage of a pipeline. */
-static int read_split(const struct value *list, struct shape *shape,
+static int read_split(const struct value *list, struct parallel_layout *shape,
 		      struct error *err)
 {
 	const struct key_rule *rule = &key_rules[KEY_PARALLEL_SPLIT];
@@ -457,14 +458,14 @@ static int read_split(const struct value *list, struct shape *shape,
 static int check_stage(const struct value *value, const struct cell *cell,
 		       struct error *err)
 {
-	struct yardstick yardstick;
+	struct reference_peak reference;
 	const char *words[STAGES_MAX + 1];
 	const struct value *stages = cell->model ? cell->model->stages : NULL;
 	size_t count = 0, index;
 
-	yardstick_init(&yardstick, cell->model, NULL, NULL,
-		       cell->spec.measure.stage, 0, false);
-	if (yardstick.learns)
+	reference_peak_init(&reference, cell->model, NULL, NULL,
+			    cell->spec.measure.stage, 0, false);
+	if (reference.learns)
 		return 0;
 	for (size_t i = 0; stages && i < value_count(stages); i++)
 		if (count < STAGES_MAX)
@@ -621,7 +622,7 @@ static int set_key(struct cell *cell, struct error *err)
 static int copy_shape(struct cell *cell, struct error *err)
 {
 	struct job_spec *spec = &cell->spec;
-	const struct shape *shape = &cell->shape;
+	const struct parallel_layout *shape = &cell->shape;
 	char stage[12];
 
 	spec->nodes = shape->nodes;
@@ -657,14 +658,14 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 		.precision = cell->spec.measure.precision,
 		.optimizer = cell->optimizer,
 	};
-	struct yardstick yardstick;
+	struct reference_peak reference;
 
 	if (!cell->check_memory || !cell->model || !cell->chip)
 		return 0;
-	yardstick_init(&yardstick, cell->model, NULL, NULL,
-		       cell->spec.measure.stage, 0, false);
+	reference_peak_init(&reference, cell->model, NULL, NULL,
+			    cell->spec.measure.stage, 0, false);
 	/* What learns next to nothing has next to no gradients. */
-	if (formula_stage(yardstick.learns) < formula_stage("pretrain"))
+	if (formula_stage(reference.learns) < formula_stage("pretrain"))
 		input.optimizer = "none";
 	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
 		input.laid_out |= values[key] != NULL;
@@ -679,11 +680,11 @@ static int build(struct cells *cells, const struct value *const *values,
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
-	    order_read(values, &cell->spec, err) < 0 ||
+	    cell_order_read(values, &cell->spec, err) < 0 ||
 	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
-	if (shape_solve(&cell->shape, cell->model, cell->reason,
-			sizeof(cell->reason)) < 0 ||
+	if (parallel_layout_solve(&cell->shape, cell->model, cell->reason,
+				  sizeof(cell->reason)) < 0 ||
 	    check_memory(values, cell) < 0)
 		return 0;
 	if (copy_shape(cell, err) < 0 ||

@@ -5,9 +5,9 @@
 
 #include "controller/sweep/catalog.h"
 #include "controller/sweep/keys.h"
-#include "controller/sweep/layer.h"
-#include "controller/sweep/shape.h"
-#include "protocol/spec.h"
+#include "controller/sweep/overlay.h"
+#include "controller/sweep/parallel_layout.h"
+#include "protocol/message/spec.h"
 
 #define CELL_REASON_BYTES 480
 
@@ -21,7 +21,7 @@ struct workspace {
 struct cell {
 	struct job_spec spec; /* cleared by cell_clear() */
 	uint32_t repeats;
-	struct shape shape;
+	struct parallel_layout shape;
 	const struct model *model; /* NULL: not in the catalog */
 	const struct chip *chip;   /* NULL: not said */
 	char *optimizer;           /* NULL: not said */
@@ -44,7 +44,7 @@ struct cells {
 	size_t varying_count;
 
 	const struct framework **frameworks; /* those that the sweep names */
-	struct layer *layers;                /* what each of them brings */
+	struct overlay *layers;              /* what each of them brings */
 	size_t framework_count;
 	struct vendor_image {
 		const struct vendor *vendor;
@@ -77,10 +77,10 @@ int cell_complete(struct cells *cells, const struct value **values,
 
 /* A completed cell has all the values of the layer. */
 bool cell_matches(const struct cells *cells, const struct value *const *values,
-		  const struct layer *layer);
+		  const struct overlay *layer);
 
 /* Build the spec of a completed cell. 0 (also when cell->reason says why it is
- * impossible: the spec is then only good for words_set()), or -1 with an
+ * impossible: the spec is then only good for cell_label_set()), or -1 with an
  * error of the file. The key is set, the words and values are not.
  */
 int cell_build(struct cells *cells, const struct value *const *values,

@@ -2,9 +2,9 @@
  */
 #include "controller/sweep/container.h"
 
-#include "controller/sweep/fill.h"
+#include "controller/sweep/interpolate.h"
 #include "controller/sweep/workspace.h"
-#include "protocol/content/pattern.h"
+#include "protocol/blob/pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static int find_model_figure(const struct context *context, const char *figure,
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 
-/* fill_lookup_fn */
+/* interpolate_lookup_fn */
 static int look_up(void *arg, const char *name, struct buffer *out,
 		   struct error *err)
 {
@@ -90,11 +90,12 @@ static const char *look_near(void *arg, const char *name)
 static int fill(const struct context *context, const struct value *value,
 		size_t max, bool runtime, struct error *err)
 {
-	struct filler filler = { look_up, look_near, (void *)context };
+	struct interpolator filler = { look_up, look_near, (void *)context };
 	struct buffer *out = &context->cells->scratch;
 
 	buffer_consume(out, out->size);
-	if (fill_text(&filler, value_text(value), runtime, value, out, err) < 0)
+	if (interpolate(&filler, value_text(value), runtime, value, out, err) <
+	    0)
 		return -1;
 	if (out->size > max)
 		return value_error(value, err,

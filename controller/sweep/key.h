@@ -9,7 +9,7 @@
 #ifndef CONTROLLER_SWEEP_KEY_H
 #define CONTROLLER_SWEEP_KEY_H
 
-#include "protocol/spec.h"
+#include "protocol/message/spec.h"
 
 #define SPEC_KEY_SIZE 65 /* 64 hex digits of SHA-256, and the NUL */
 

@@ -80,7 +80,7 @@ static double expert_parameters(const struct model *model)
 
 static bool find_terms(const struct memory_input *input, struct terms *terms)
 {
-	const struct shape *shape = input->shape;
+	const struct parallel_layout *shape = input->shape;
 	const struct model *model = input->model;
 	bool none = input->optimizer && !strcasecmp(input->optimizer, "none");
 	const struct bytes *bytes = find_precision(input->precision);
@@ -125,7 +125,7 @@ static double states_of(const struct terms *terms, double parameters,
 
 static double activations_of(const struct memory_input *input)
 {
-	const struct shape *shape = input->shape;
+	const struct parallel_layout *shape = input->shape;
 	double tokens = (double)shape->micro * shape->sequence / shape->cp /
 			(shape->sp ? shape->sp : 1);
 
@@ -167,7 +167,7 @@ static void describe(const struct memory_input *input,
 		     const struct memory_estimate *estimate, char *reason,
 		     size_t size)
 {
-	const struct shape *shape = input->shape;
+	const struct parallel_layout *shape = input->shape;
 	char bytes[120] = "", experts[40] = "", activations[160] = "";
 	struct terms terms = { 0 };
 

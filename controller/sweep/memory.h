@@ -26,10 +26,10 @@
 #define CONTROLLER_SWEEP_MEMORY_H
 
 #include "controller/sweep/catalog.h"
-#include "controller/sweep/shape.h"
+#include "controller/sweep/parallel_layout.h"
 
 struct memory_input {
-	const struct shape *shape; /* solved */
+	const struct parallel_layout *shape; /* solved */
 	const struct model *model;
 	const struct chip *chip;
 	const char *precision; /* NULL: not said */

@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/sweep_internal.h"
 
-#include "controller/sweep/words.h"
+#include "controller/sweep/cell_label.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,10 +17,10 @@ struct twins {
 	size_t size; /* a power of two, at least twice the cells */
 };
 
-static void layers_free(struct layer *layers, size_t count)
+static void layers_free(struct overlay *layers, size_t count)
 {
 	for (size_t i = 0; layers && i < count; i++)
-		layer_clear(&layers[i]);
+		overlay_clear(&layers[i]);
 	free(layers);
 }
 
@@ -33,8 +33,8 @@ void sweep_free(struct sweep *sweep)
 	for (size_t i = 0; sweep->axes && i < sweep->axis_count; i++)
 		layers_free(sweep->axes[i].layers, sweep->axes[i].count);
 	free(sweep->axes);
-	layer_clear(&sweep->variables);
-	layer_clear(&sweep->base);
+	overlay_clear(&sweep->variables);
+	overlay_clear(&sweep->base);
 	layers_free(sweep->includes, sweep->include_count);
 	flagperf_free(sweep->flagperf);
 	free(sweep->included);
@@ -79,7 +79,7 @@ int sweep_nomem(const struct sweep *sweep, struct error *err)
 /* A model that the catalog does not have is a label of which nothing is known;
  * but one that looks like a known one is most likely a typing mistake.
  */
-static int check_model(const struct sweep *sweep, const struct layer *layer,
+static int check_model(const struct sweep *sweep, const struct overlay *layer,
 		       struct error *err)
 {
 	const struct value *name = layer_value(layer, KEY_MODEL);
@@ -137,7 +137,7 @@ static int prepare_cells(struct sweep *sweep, struct error *err)
 
 /* The cells one by one. */
 
-static void lay(const struct value **values, const struct layer *layer)
+static void lay(const struct value **values, const struct overlay *layer)
 {
 	for (size_t i = 0; i < layer->count; i++)
 		values[layer->pairs[i].path] = layer->pairs[i].value;
@@ -341,7 +341,7 @@ static int tally(struct sweep *sweep, struct error *err)
 /* Why the case of the cell is left out; NULL: it is none, or it is not. */
 static const char *case_reason(const struct sweep *sweep, size_t cell)
 {
-	const struct layer *include =
+	const struct overlay *include =
 		cell < sweep->product
 			? NULL
 			: sweep->included[cell - sweep->product].include;
@@ -407,7 +407,7 @@ static int check_cells(struct sweep *sweep, struct error *err)
 
 /* A variable that nobody uses is most likely a key with a typing mistake. */
 static int check_layer_used(const struct sweep *sweep,
-			    const struct layer *layer, struct error *err)
+			    const struct overlay *layer, struct error *err)
 {
 	for (size_t i = 0; i < layer->count; i++) {
 		size_t path = layer->pairs[i].path;
@@ -460,7 +460,7 @@ static int parse(struct sweep *sweep, struct error *err)
 	/* Frameworks bring paths of their own, which exclude may name. */
 	if (check_models(sweep, err) < 0 || prepare_cells(sweep, err) < 0 ||
 	    spread_excludes(sweep, err) < 0 || spread_varying(sweep, err) < 0 ||
-	    check_cells(sweep, err) < 0 || order_cells(sweep, err) < 0 ||
+	    check_cells(sweep, err) < 0 || cell_order_cells(sweep, err) < 0 ||
 	    tally(sweep, err) < 0)
 		return -1;
 	return check_used(sweep, err);
@@ -531,10 +531,10 @@ static const struct kept *job_cell(const struct sweep *sweep, size_t job)
 }
 
 /* Of the cell that this repeat goes after: the same repeat, or its last. */
-static uint32_t job_before(const struct sweep *sweep, const struct order *order,
-			   uint32_t repeat)
+static uint32_t job_before(const struct sweep *sweep,
+			   const struct cell_order *order, uint32_t repeat)
 {
-	const struct kept *kept = order_kept(sweep, order->before);
+	const struct kept *kept = cell_order_kept(sweep, order->before);
 
 	return kept->job +
 	       (repeat < kept->repeats ? repeat : kept->repeats - 1);
@@ -545,7 +545,7 @@ static int put_after(const struct sweep *sweep, uint32_t cell,
 		     struct job_spec *spec, struct error *err)
 {
 	size_t count;
-	const struct order *orders = order_of(sweep, cell, &count);
+	const struct cell_order *orders = cell_order_of(sweep, cell, &count);
 
 	if (!count)
 		return 0;
@@ -563,8 +563,8 @@ int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
 		uint32_t *jobs, bool *same_nodes, struct error *err)
 {
 	size_t count;
-	const struct order *orders =
-		order_of(sweep, sweep->kept[cell].cell, &count);
+	const struct cell_order *orders =
+		cell_order_of(sweep, sweep->kept[cell].cell, &count);
 	const struct value *same;
 
 	if (!count)
@@ -593,7 +593,7 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 	if (sweep_set_values(sweep, kept->cell, err) < 0 ||
 	    cell_build(&sweep->cells, sweep->values,
 		       (uint32_t)(job - kept->job), &cell, err) < 0 ||
-	    words_set(&sweep->cells, sweep->values, &cell, err) < 0)
+	    cell_label_set(&sweep->cells, sweep->values, &cell, err) < 0)
 		return -1;
 	if (put_after(sweep, kept->cell, &cell.spec, err) < 0)
 		return -1;
@@ -619,7 +619,7 @@ static int describe(struct sweep *sweep, size_t number, struct cell *cell,
 			return sweep_nomem(sweep, err);
 		*cell = (struct cell){ 0 };
 	}
-	return words_set(&sweep->cells, sweep->values, cell, err);
+	return cell_label_set(&sweep->cells, sweep->values, cell, err);
 }
 
 int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,

@@ -29,11 +29,11 @@
  * the keys above, the top may set the variables that frameworks have defaults
  * for.
  *
- * A cell that contradicts itself or its model (controller/sweep/shape.h), does
- * not fit its chip (controller/sweep/memory.h), is excluded, or is the same run
- * as an earlier one is dropped, with the reason. Everything else that is wrong
- * is an error of the file, "file:line: field: found ..., allowed ...", and
- * there is no sweep.
+ * A cell that contradicts itself or its model
+ *(controller/sweep/parallel_layout.h), does not fit its chip
+ *(controller/sweep/memory.h), is excluded, or is the same run as an earlier one
+ *is dropped, with the reason. Everything else that is wrong is an error of the
+ *file, "file:line: field: found ..., allowed ...", and there is no sweep.
  *
  * Specs are made one by one on demand: a sweep of a million cells takes a few
  * bytes for each.
@@ -42,9 +42,9 @@
 #define CONTROLLER_SWEEP_SWEEP_H
 
 #include "controller/sweep/catalog.h"
-#include "protocol/content/ignore.h"
 #include "controller/sweep/flagperf/flagperf.h"
-#include "protocol/spec.h"
+#include "protocol/blob/ignore.h"
+#include "protocol/message/spec.h"
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
 #define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
@@ -90,8 +90,8 @@ size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
 		      uint32_t *repeats);
 
 /* The jobs that a repeat of the kept cell goes after, by number: their count,
- * 0 when it goes after none, -1: an error. jobs has room for ORDER_BEFORE_MAX;
- * same_nodes is set when there are any.
+ * 0 when it goes after none, -1: an error. jobs has room for
+ * CELL_ORDER_BEFORE_MAX; same_nodes is set when there are any.
  */
 int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
 		uint32_t *jobs, bool *same_nodes, struct error *err);
@@ -124,7 +124,7 @@ const char *sweep_workspace(const struct sweep *sweep, size_t index);
 int sweep_workspace_ignore(const struct sweep *sweep, size_t index,
 			   struct ignore *ignore, struct error *err);
 
-/* What such a folder holds, as a content (protocol/content/contents.h). Specs
+/* What such a folder holds, as a content (protocol/blob/blob_store.h). Specs
  * and keys made before name the path instead. A path of no workspace changes
  * nothing.
  */

@@ -1,19 +1,19 @@
 /* sweep_internal.h - the fields of a sweep, for the files that make it up:
- * spread.c reads the file, sweep.c builds the cells.
+ * expand.c reads the file, sweep.c builds the cells.
  */
 #ifndef CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 #define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 
 #include "controller/sweep/cell.h"
+#include "controller/sweep/cell_order.h"
 #include "controller/sweep/flagperf/flagperf.h"
-#include "controller/sweep/order.h"
 #include "controller/sweep/sweep.h"
 
 /* One key of the matrix: a list of layers. */
 struct axis {
 	const struct value *list;
 	const char *key;
-	struct layer *layers;
+	struct overlay *layers;
 	size_t count;
 };
 
@@ -21,8 +21,8 @@ struct axis {
  * or the top has no list of them.
  */
 struct included {
-	const struct layer *vendor; /* below the include, or NULL */
-	const struct layer *include;
+	const struct overlay *vendor; /* below the include, or NULL */
+	const struct overlay *include;
 };
 
 enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN, WHY_AFTER, WHY_CASE };
@@ -47,17 +47,17 @@ struct sweep {
 	const char *name;
 	cJSON *about; /* NULL: the file says nothing */
 	struct paths *paths;
-	struct layer base;
-	struct layer variables; /* of the top: as if they stood in it */
-	struct axis *axes;      /* the first one may be the list of vendors */
+	struct overlay base;
+	struct overlay variables; /* of the top: as if they stood in it */
+	struct axis *axes;        /* the first one may be the list of vendors */
 	size_t axis_count;
-	struct layer *includes;
+	struct overlay *includes;
 	size_t include_count;
 	struct flagperf *flagperf; /* NULL: the file has no such block */
 	size_t flagperf_first;     /* of the includes, those of its cases */
 	struct included *included; /* the cells of the includes */
 	size_t included_count;
-	struct layer *excludes;
+	struct overlay *excludes;
 	const struct value **exclude_values;
 	size_t exclude_count;
 	size_t product; /* cells of the matrix; those behind are includes */
@@ -67,7 +67,7 @@ struct sweep {
 	struct sweep_kind *kinds;
 	size_t kind_count;
 	struct drop *drops;
-	struct order *orders; /* by cell */
+	struct cell_order *orders; /* by cell */
 	size_t order_count;
 	struct sweep_totals totals;
 };
@@ -82,7 +82,7 @@ int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err);
 int sweep_drop_kept(struct sweep *sweep, size_t kept, struct error *err);
 
 /* What the layer says of the path; NULL: nothing. */
-const struct value *layer_value(const struct layer *layer, size_t path);
+const struct value *layer_value(const struct overlay *layer, size_t path);
 
 /* Are the two, either of which may be NULL, different single values? Lists and
  * maps are the same only when they are one.

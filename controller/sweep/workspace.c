@@ -3,8 +3,8 @@
 #include "controller/sweep/workspace.h"
 
 #include "controller/sweep/sweep_internal.h"
-#include "protocol/content/contents.h"
-#include "protocol/content/pattern.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/blob/pattern.h"
 
 #include <errno.h>
 #include <string.h>

@@ -24,7 +24,7 @@ struct adam *adam_new(const struct gpt *gpt, struct why *why)
 		adam->square = calloc(gpt_parameter_count(gpt), sizeof(float));
 	}
 	if (!adam || !adam->mean || !adam->square) {
-		why_set(why, "out of memory for the optimizer");
+		start_error_set(why, "out of memory for the optimizer");
 		adam_free(adam);
 		return NULL;
 	}

@@ -12,7 +12,7 @@ int corpus_read(const char *path, struct corpus *corpus, struct why *why)
 
 	*corpus = (struct corpus){ 0 };
 	if (!file)
-		return why_errno(why, "--corpus: %.150s", path);
+		return start_error_errno(why, "--corpus: %.150s", path);
 	while (size <= CORPUS_MAX && !feof(file) && !ferror(file)) {
 		if (size == room) {
 			uint8_t *more = realloc(bytes, room + (1 << 20));
@@ -30,12 +30,12 @@ int corpus_read(const char *path, struct corpus *corpus, struct why *why)
 		return 0;
 	}
 	if (ferror(file))
-		why_errno(why, "--corpus: %.150s", path);
+		start_error_errno(why, "--corpus: %.150s", path);
 	else if (size > CORPUS_MAX)
-		why_set(why, "--corpus: %.150s: more than %d MiB", path,
-			CORPUS_MAX >> 20);
+		start_error_set(why, "--corpus: %.150s: more than %d MiB", path,
+				CORPUS_MAX >> 20);
 	else
-		why_set(why, "--corpus: out of memory");
+		start_error_set(why, "--corpus: out of memory");
 	free(bytes);
 	fclose(file);
 	return -1;

@@ -124,7 +124,7 @@ struct gpt *gpt_new(const struct gpt_shape *shape, uint64_t seed,
 		gpt->parameters = calloc(gpt->count, sizeof(*gpt->parameters));
 	}
 	if (!gpt || !gpt->parameters) {
-		why_set(why, "out of memory for the parameters");
+		start_error_set(why, "out of memory for the parameters");
 		gpt_free(gpt);
 		return NULL;
 	}

@@ -29,7 +29,7 @@ struct lobby *lobby_new(int listener, struct why *why)
 	if (lobby)
 		lobby->listener = listener;
 	else
-		why_set(why, "out of memory");
+		start_error_set(why, "out of memory");
 	return lobby;
 }
 

@@ -33,10 +33,11 @@ int address_parse(const char *text, uint16_t port, struct address *address,
 		memcpy(&address->bytes, &v6, sizeof(v6));
 		address->size = sizeof(v6);
 	} else {
-		return why_set(why,
-			       "MASTER_ADDR: found \"%.60s\", allowed an IPv4 "
-			       "or IPv6 address in numbers, or localhost",
-			       text);
+		return start_error_set(
+			why,
+			"MASTER_ADDR: found \"%.60s\", allowed an IPv4 "
+			"or IPv6 address in numbers, or localhost",
+			text);
 	}
 	address_set_port(address, port);
 	return 0;
@@ -99,8 +100,8 @@ int net_listen(struct address *address, struct why *why)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (fd < 0 || bind(fd, bytes, address->size) < 0 ||
 	    listen(fd, 1024) < 0 || net_local(fd, address, why) < 0) {
-		why_errno(why, "cannot listen on port %u",
-			  address_port(address));
+		start_error_errno(why, "cannot listen on port %u",
+				  address_port(address));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -127,7 +128,7 @@ int net_local(int fd, struct address *address, struct why *why)
 	address->size = sizeof(address->bytes);
 	if (getsockname(fd, (struct sockaddr *)&address->bytes,
 			&address->size) < 0)
-		return why_errno(why, "cannot tell our own address");
+		return start_error_errno(why, "cannot tell our own address");
 	return 0;
 }
 
@@ -185,15 +186,15 @@ int net_connect(const struct address *address, int64_t deadline,
 	       net_now_ms() + PAUSE_MS < deadline)
 		poll(NULL, 0, PAUSE_MS);
 	if (fd < 0)
-		return why_errno(why, "cannot connect to port %u",
-				 address_port(address));
+		return start_error_errno(why, "cannot connect to port %u",
+					 address_port(address));
 	return fd;
 }
 
 static int went_away(struct why *why, ssize_t got)
 {
-	return got ? why_errno(why, "went away")
-		   : why_set(why, "went away (closed its connection)");
+	return got ? start_error_errno(why, "went away")
+		   : start_error_set(why, "went away (closed its connection)");
 }
 
 int net_send(int fd, const void *data, size_t size, int64_t deadline,
@@ -210,7 +211,7 @@ int net_send(int fd, const void *data, size_t size, int64_t deadline,
 		} else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 			return went_away(why, sent);
 		} else if (!wait_for(fd, POLLOUT, deadline)) {
-			return why_set(why, "takes no data");
+			return start_error_set(why, "takes no data");
 		}
 	}
 	return 0;
@@ -230,7 +231,7 @@ int net_receive(int fd, void *data, size_t size, int64_t deadline,
 		} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
 			return went_away(why, got);
 		} else if (!wait_for(fd, POLLIN, deadline)) {
-			return why_set(why, "sent no answer in time");
+			return start_error_set(why, "sent no answer in time");
 		}
 	}
 	return 0;

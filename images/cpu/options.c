@@ -43,9 +43,9 @@ static int number_parse(const char *name, const char *text, uint64_t min,
 	errno = 0;
 	*value = strtoull(text, NULL, 10);
 	if (!digits || text[digits] || errno || *value < min || *value > max)
-		return why_set(why, "%s: found \"%.40s\", allowed %llu to %llu",
-			       name, text, (unsigned long long)min,
-			       (unsigned long long)max);
+		return start_error_set(
+			why, "%s: found \"%.40s\", allowed %llu to %llu", name,
+			text, (unsigned long long)min, (unsigned long long)max);
 	return 0;
 }
 
@@ -61,10 +61,11 @@ static int rate_parse(const char *text, double *rate, struct why *why)
 
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate > 0 && *rate <= 1))
-		return why_set(why,
-			       "--learning-rate: found \"%.40s\", allowed a "
-			       "number above 0 and at most 1",
-			       text);
+		return start_error_set(why,
+				       "--learning-rate: found \"%.40s\", "
+				       "allowed a "
+				       "number above 0 and at most 1",
+				       text);
 	return 0;
 }
 
@@ -93,7 +94,8 @@ static int option_take(struct options *options, const char *name,
 		options->corpus = value;
 		return 0;
 	}
-	return why_set(why, "unknown option --%.40s; --help lists them", name);
+	return start_error_set(why, "unknown option --%.40s; --help lists them",
+			       name);
 }
 
 static int environment_number(const char *name, uint64_t min, uint64_t max,
@@ -128,15 +130,16 @@ static int options_check(const struct options *options, struct why *why)
 	const struct gpt_shape *shape = &options->shape;
 
 	if (shape->hidden % shape->heads != 0)
-		return why_set(why,
-			       "--hidden: found %u, allowed a multiple of "
-			       "--heads (%u)",
-			       shape->hidden, shape->heads);
+		return start_error_set(why,
+				       "--hidden: found %u, allowed a multiple "
+				       "of "
+				       "--heads (%u)",
+				       shape->hidden, shape->heads);
 	if (options->threads > options->micro_batch)
-		return why_set(why,
-			       "--threads: found %u, allowed at most "
-			       "--micro-batch (%u)",
-			       options->threads, options->micro_batch);
+		return start_error_set(why,
+				       "--threads: found %u, allowed at most "
+				       "--micro-batch (%u)",
+				       options->threads, options->micro_batch);
 	return 0;
 }
 
@@ -159,8 +162,9 @@ enum options_result options_parse(int argc, char **argv,
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
 			return OPTIONS_HELP;
 		if (strncmp(argv[i], "--", 2) != 0) {
-			why_set(why, "found \"%.40s\", allowed --name VALUE",
-				argv[i]);
+			start_error_set(why,
+					"found \"%.40s\", allowed --name VALUE",
+					argv[i]);
 			return OPTIONS_WRONG;
 		}
 		snprintf(name, sizeof(name), "%.*s", (int)length - 2,
@@ -168,7 +172,8 @@ enum options_result options_parse(int argc, char **argv,
 		if (!value && i + 1 < argc)
 			value = argv[++i];
 		if (!value) {
-			why_set(why, "--%s: its value is missing", name);
+			start_error_set(why, "--%s: its value is missing",
+					name);
 			return OPTIONS_WRONG;
 		}
 		if (option_take(options, name, value, why) < 0)

@@ -107,10 +107,10 @@ struct pass *pass_new(const struct gpt *gpt, uint32_t batch, struct why *why)
 		pass->memory = calloc(size, sizeof(*pass->memory));
 	}
 	if (!pass || !pass->memory) {
-		why_set(why,
-			"out of memory: a pass over %u sequences needs "
-			"%zu MiB",
-			batch, size * sizeof(float) >> 20);
+		start_error_set(why,
+				"out of memory: a pass over %u sequences needs "
+				"%zu MiB",
+				batch, size * sizeof(float) >> 20);
 		pass_free(pass);
 		return NULL;
 	}

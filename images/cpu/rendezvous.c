@@ -54,7 +54,7 @@ static int meeting_init(struct meeting *meeting, const struct ring_place *place,
 		.joined = calloc(place->world, sizeof(int)),
 	};
 	if (!meeting->places || !meeting->joined)
-		return why_set(why, "out of memory");
+		return start_error_set(why, "out of memory");
 	for (uint32_t i = 0; i < place->world; i++)
 		meeting->joined[i] = -1;
 	return address_parse(place->address, place->port, &meeting->master,
@@ -131,8 +131,9 @@ static int tell_missing(const struct meeting *meeting, struct why *why)
 			used += (size_t)snprintf(list + used,
 						 sizeof(list) - used, " %u", i);
 	}
-	return why_set(why, "not all ranks came within %u s; missing:%s",
-		       meeting->place->timeout_ms / 1000, list);
+	return start_error_set(why,
+			       "not all ranks came within %u s; missing:%s",
+			       meeting->place->timeout_ms / 1000, list);
 }
 
 /* Rank 0: wait for all, then give everyone the table. */
@@ -177,7 +178,8 @@ static int meeting_host(struct meeting *meeting, struct why *why)
 			     meeting->deadline, why) < 0) {
 			struct why reason = *why;
 
-			return why_set(why, "rank %u %.200s", i, reason.text);
+			return start_error_set(why, "rank %u %.200s", i,
+					       reason.text);
 		}
 	}
 	return 0;
@@ -214,22 +216,24 @@ static int meeting_join(struct meeting *meeting, uint16_t port, struct why *why)
 	if (net_send(fd, &hello, sizeof(hello), meeting->deadline, &reason) <
 		    0 ||
 	    net_receive(fd, &answer, sizeof(answer), INT64_MAX, &reason) < 0)
-		return why_set(why, "rank 0 %.200s", reason.text);
+		return start_error_set(why, "rank 0 %.200s", reason.text);
 	answer.refused[sizeof(answer.refused) - 1] = 0;
 	if (answer.magic != HELLO_MAGIC)
-		return why_set(why,
-			       "what listens on port %u is not a rank 0 of "
-			       "ours",
-			       place->port);
+		return start_error_set(why,
+				       "what listens on port %u is not a rank "
+				       "0 of "
+				       "ours",
+				       place->port);
 	if (answer.refused[0])
-		return why_set(why, "rank 0 refuses rank %u: %s", place->rank,
-			       answer.refused);
+		return start_error_set(why, "rank 0 refuses rank %u: %s",
+				       place->rank, answer.refused);
 	if (net_receive(fd, meeting->places,
 			place->world * sizeof(struct address), INT64_MAX,
 			&reason) < 0)
-		return why_set(why, "rank 0 %.200s", reason.text);
+		return start_error_set(why, "rank 0 %.200s", reason.text);
 	if (!places_are_valid(meeting))
-		return why_set(why, "rank 0 sent places that are no addresses");
+		return start_error_set(why, "rank 0 sent places that are no "
+					    "addresses");
 	return 0;
 }
 
@@ -252,13 +256,14 @@ static int ring_close(struct meeting *meeting, int *next, int *before,
 			    meeting->deadline, &reason);
 	if (*next < 0 || net_send(*next, &hello, sizeof(hello),
 				  meeting->deadline, &reason) < 0)
-		return why_set(why, "rank %u: %.200s", rank_next, reason.text);
+		return start_error_set(why, "rank %u: %.200s", rank_next,
+				       reason.text);
 	for (;;) {
 		fd = lobby_next(meeting->lobby, meeting->deadline, &hello,
 				&from);
 		if (fd < 0)
-			return why_set(why, "rank %u did not connect",
-				       rank_before);
+			return start_error_set(why, "rank %u did not connect",
+					       rank_before);
 		if (hello.kind == HELLO_NEXT && hello.rank == rank_before &&
 		    hello.world == place->world &&
 		    hello.digest == place->digest) {

@@ -21,7 +21,7 @@ struct ring *ring_new(const struct ring_place *place, struct why *why)
 	struct ring *ring = calloc(1, sizeof(*ring));
 
 	if (!ring) {
-		why_set(why, "out of memory");
+		start_error_set(why, "out of memory");
 		return NULL;
 	}
 	ring->rank = place->rank;
@@ -60,9 +60,9 @@ static int gone(const struct ring *ring, uint32_t steps_on, ssize_t result,
 	uint32_t rank = rank_at(ring, steps_on);
 
 	if (result == 0)
-		return why_set(why, "rank %u went away (closed its connection)",
-			       rank);
-	return why_errno(why, "rank %u went away", rank);
+		return start_error_set(
+			why, "rank %u went away (closed its connection)", rank);
+	return start_error_errno(why, "rank %u went away", rank);
 }
 
 /* Move what a socket takes or gives now. -1: the peer is gone. */
@@ -87,7 +87,7 @@ static int exchange(struct ring *ring, const char *out, size_t out_size,
 		ssize_t result;
 
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return why_errno(why, "poll");
+			return start_error_errno(why, "poll");
 		if (fds[0].revents) {
 			result = moved(
 				send(ring->next, out, out_size, MSG_NOSIGNAL));
@@ -143,7 +143,7 @@ static int room_make(struct ring *ring, size_t count, struct why *why)
 		return 0;
 	chunk = realloc(ring->chunk, need * sizeof(*chunk));
 	if (!chunk)
-		return why_set(why, "out of memory");
+		return start_error_set(why, "out of memory");
 	ring->chunk = chunk;
 	ring->room = need;
 	return 0;

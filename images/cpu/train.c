@@ -63,7 +63,7 @@ static int share_init(struct share *share, struct trainer *trainer,
 	share->gradients =
 		calloc(trainer->parameters + 1, sizeof(*share->gradients));
 	if (!share->tokens || !share->gradients)
-		return why_set(why, "out of memory for the gradients");
+		return start_error_set(why, "out of memory for the gradients");
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int trainer_init(struct trainer *trainer, struct why *why)
 		return -1;
 	trainer->shares = calloc(options->threads, sizeof(struct share));
 	if (!trainer->shares)
-		return why_set(why, "out of memory");
+		return start_error_set(why, "out of memory");
 	for (uint32_t i = 0; i < options->threads; i++) {
 		if (share_init(&trainer->shares[i], trainer, i, why) < 0)
 			return -1;
@@ -146,7 +146,7 @@ static int shares_run(struct trainer *trainer, struct why *why)
 			sum[j] += part[j];
 	}
 	if (begun < threads)
-		return why_set(why, "cannot start a thread");
+		return start_error_set(why, "cannot start a thread");
 	return 0;
 }
 
@@ -200,8 +200,9 @@ static int step_run(struct trainer *trainer, double *loss, struct why *why)
 		return -1;
 	*loss = (double)gradients[trainer->parameters];
 	if (!(*loss >= 0 && *loss < 1e6))
-		return why_set(why, "the loss is %g: the training diverged",
-			       *loss);
+		return start_error_set(why,
+				       "the loss is %g: the training diverged",
+				       *loss);
 	adam_step(trainer->adam, trainer->gpt, gradients,
 		  (float)trainer->options->learning_rate);
 	return 0;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
-int why_set(struct why *why, const char *fmt, ...)
+int start_error_set(struct why *why, const char *fmt, ...)
 {
 	va_list args;
 
@@ -14,7 +14,7 @@ int why_set(struct why *why, const char *fmt, ...)
 	return -1;
 }
 
-int why_errno(struct why *why, const char *fmt, ...)
+int start_error_errno(struct why *why, const char *fmt, ...)
 {
 	const char *words = strerror(errno);
 	size_t used;

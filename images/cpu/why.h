@@ -11,11 +11,11 @@ struct why {
 };
 
 /* Fill *why and return -1. */
-int why_set(struct why *why, const char *fmt, ...)
+int start_error_set(struct why *why, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* why_set() with ": " and the calling errno's words appended. */
-int why_errno(struct why *why, const char *fmt, ...)
+/* start_error_set() with ": " and the calling errno's words appended. */
+int start_error_errno(struct why *why, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,7 +4,7 @@
 #define PROTOCOL_CONFIG_AGENT_H
 
 #include "protocol/config/config.h"
-#include "protocol/floor.h"
+#include "protocol/config/free_space.h"
 
 /* Texts that were not given are NULL where there is no default. */
 struct agent_settings {
@@ -17,7 +17,7 @@ struct agent_settings {
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
-	struct floor image_floor;
+	struct free_space image_floor;
 	const char *registry_auth;
 	const char *registry_ca;
 	const char *init;

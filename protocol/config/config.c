@@ -1,10 +1,10 @@
 /* config.c - a daemon's settings: command line, environment, file, defaults.
  */
 #include "protocol/config/config.h"
-#include "protocol/codec.h"
-#include "protocol/document.h"
-#include "protocol/floor.h"
-#include "protocol/value.h"
+#include "protocol/config/free_space.h"
+#include "protocol/message/codec.h"
+#include "protocol/yaml/document.h"
+#include "protocol/yaml/value.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -286,7 +286,7 @@ static bool is_same(const struct option_rule *rule, const void *before,
 	if (rule->kind == OPTION_NUMBER || rule->kind == OPTION_SIZE)
 		return *(const uint64_t *)one == *(const uint64_t *)other;
 	if (rule->kind == OPTION_FLOOR)
-		return floor_equal(one, other);
+		return free_space_equal(one, other);
 	text = *(const char *const *)one;
 	other_text = *(const char *const *)other;
 	return text && other_text ? !strcmp(text, other_text)

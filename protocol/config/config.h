@@ -1,7 +1,7 @@
 /* config.h - a daemon's settings: command line, environment, file, defaults.
  *
  * Each setting comes from the first of these that has it. One table of rules
- * (protocol/option.h) says what there is:
+ * (protocol/config/option.h) says what there is:
  *
  *	command line	--node-lost 60
  *	environment	REGATTA_CONTROLLER_NODE_LOST=60, if not empty
@@ -16,8 +16,8 @@
 #ifndef PROTOCOL_CONFIG_CONFIG_H
 #define PROTOCOL_CONFIG_CONFIG_H
 
-#include "protocol/option.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
+#include "protocol/config/option.h"
 
 /* Every daemon has these; they are the first member of its settings. */
 struct config_common {

@@ -1,8 +1,8 @@
 /* device.c - which accelerators a node has: a profile against /sys and /dev.
  */
 #include "protocol/hardware/device.h"
-#include "protocol/hardware/place.h"
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
+#include "protocol/hardware/sysroot_path.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ struct candidate {
 
 struct search {
 	const struct profile *profile;
-	const struct roots *roots;
+	const struct sysroot *roots;
 	const struct samples *monitor, *map;
 	const struct devices *known;
 	struct candidate *list;
@@ -179,7 +179,7 @@ int device_path(const struct device_info *device, const char *pattern,
 /* Finding. */
 
 /* The digits of "0x10de" in a file of a PCI function; false: none. */
-static bool pci_word(const struct roots *roots, const char *function,
+static bool pci_word(const struct sysroot *roots, const char *function,
 		     const char *file, size_t digits, char *out)
 {
 	owned(buffer_clear) struct buffer text;
@@ -187,7 +187,7 @@ static bool pci_word(const struct roots *roots, const char *function,
 
 	buffer_init(&text, 64);
 	snprintf(path, sizeof(path), PCI_FOLDER "/%.64s/%s", function, file);
-	if (place_read(roots, path, &text, NULL) < 0 ||
+	if (sysroot_read(roots, path, &text, NULL) < 0 ||
 	    strncmp(text.data, "0x", 2) != 0 || text.size != digits + 2)
 		return false;
 	for (size_t i = 0; i < digits; i++) {
@@ -228,7 +228,7 @@ static bool pci_suits(const struct search *search, const char *function)
 		return false;
 	/* A part of another device, made for virtual machines. */
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/physfn", function);
-	return place_find(search->roots, path, found, &st, NULL) < 0;
+	return sysroot_find(search->roots, path, found, &st, NULL) < 0;
 }
 
 static int by_bus(const void *a, const void *b)
@@ -236,7 +236,7 @@ static int by_bus(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int64_t numa_of(const struct roots *roots, const char *function)
+static int64_t numa_of(const struct sysroot *roots, const char *function)
 {
 	owned(buffer_clear) struct buffer text;
 	char path[PATH_MAX];
@@ -245,7 +245,7 @@ static int64_t numa_of(const struct roots *roots, const char *function)
 
 	buffer_init(&text, 32);
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/numa_node", function);
-	if (place_read(roots, path, &text, NULL) < 0)
+	if (sysroot_read(roots, path, &text, NULL) < 0)
 		return -1;
 	node = strtol(text.data, &end, 10);
 	return text.size && !*end && node >= 0 && node < 4096 ? node : -1;
@@ -311,7 +311,7 @@ static int find_pci(struct search *search, struct error *err)
 	char bus_id[BUS_ID_SIZE];
 	size_t seen = 0;
 
-	if (place_list(search->roots, PCI_FOLDER, &names, &why) < 0) {
+	if (sysroot_list(search->roots, PCI_FOLDER, &names, &why) < 0) {
 		because(search, "no PCI devices: %s", why.text);
 		return 0;
 	}
@@ -348,7 +348,7 @@ static int find_nodes(struct search *search, struct error *err)
 	if (asprintf(&glob, "%.*s*%s", (int)(brace - pattern), pattern,
 		     end + 1) < 0)
 		return error_nomem(err, "devices");
-	if (place_glob(search->roots, glob, true, &paths, err) < 0)
+	if (sysroot_glob(search->roots, glob, true, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++) {
 		const char *digits = paths.items[i] + (brace - pattern);
@@ -357,8 +357,8 @@ static int find_nodes(struct search *search, struct error *err)
 		struct error why;
 		struct stat st;
 
-		if (place_find_node(search->roots, paths.items[i], found, &st,
-				    &why) < 0) {
+		if (sysroot_find_node(search->roots, paths.items[i], found, &st,
+				      &why) < 0) {
 			because(search, "%s", why.text);
 			continue;
 		}
@@ -472,7 +472,7 @@ static int number_of_file(const struct search *search,
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, NUMBER_FILE_MAX);
-	if (place_read(search->roots, path, &text, err) < 0)
+	if (sysroot_read(search->roots, path, &text, err) < 0)
 		return -1;
 	if (rule->match)
 		return expression_find(rule->match, text.data, text.size, value,
@@ -490,7 +490,7 @@ static int number_of_glob(const struct search *search, const char *path,
 
 	if (!star)
 		return error_set(err, EINVAL, "%s: expected a '*' in it", path);
-	if (place_glob(search->roots, path, true, &paths, err) < 0)
+	if (sysroot_glob(search->roots, path, true, &paths, err) < 0)
 		return -1;
 	if (!paths.count)
 		return error_set(err, ENOENT, "no %s", path);
@@ -734,12 +734,12 @@ static int finish(struct search *search, struct devices *devices,
 	devices->list = list;
 	devices->count = search->count;
 	devices->left_out = search->left_out;
-	devices->pretended = roots_pretended(search->roots);
+	devices->pretended = sysroot_pretended(search->roots);
 	search->count = 0;
 	return 0;
 }
 
-int devices_find(const struct profile *profile, const struct roots *roots,
+int devices_find(const struct profile *profile, const struct sysroot *roots,
 		 const struct samples *monitor, const struct samples *map,
 		 const struct devices *known, struct devices *devices,
 		 char *why, size_t size, struct error *err)
@@ -774,7 +774,7 @@ int devices_find(const struct profile *profile, const struct roots *roots,
 	return finish(&search, devices, err);
 }
 
-int device_nodes(const struct profile *profile, const struct roots *roots,
+int device_nodes(const struct profile *profile, const struct sysroot *roots,
 		 const struct device_info *device, struct strings *nodes,
 		 struct error *err)
 {
@@ -787,7 +787,7 @@ int device_nodes(const struct profile *profile, const struct roots *roots,
 
 		if (device_path(device, patterns->items[i], path, err) < 0 ||
 		    (roots &&
-		     place_find_node(roots, path, found, &st, err) < 0) ||
+		     sysroot_find_node(roots, path, found, &st, err) < 0) ||
 		    strings_printf(&got, err, "%s:%s", roots ? found : path,
 				   path) < 0)
 			return -1;

@@ -11,8 +11,8 @@
 #ifndef PROTOCOL_HARDWARE_DEVICE_H
 #define PROTOCOL_HARDWARE_DEVICE_H
 
-#include "protocol/hardware/device_info.h"
 #include "protocol/hardware/profile.h"
+#include "protocol/message/device_info.h"
 
 #include <limits.h>
 
@@ -35,7 +35,7 @@ OWNED_VALUE(struct devices, devices_clear)
  * that none of the known has. E2BIG: more than DEVICES_MAX, or a folder without
  * end; the old devices are kept.
  */
-int devices_find(const struct profile *profile, const struct roots *roots,
+int devices_find(const struct profile *profile, const struct sysroot *roots,
 		 const struct samples *monitor, const struct samples *map,
 		 const struct devices *known, struct devices *devices,
 		 char *why, size_t size, struct error *err);
@@ -51,7 +51,7 @@ int device_path(const struct device_info *device, const char *pattern,
  * error names the first that is not there, not a device node, or not below its
  * root. roots NULL: no host to look at; the path inside twice.
  */
-int device_nodes(const struct profile *profile, const struct roots *roots,
+int device_nodes(const struct profile *profile, const struct sysroot *roots,
 		 const struct device_info *device, struct strings *nodes,
 		 struct error *err);
 

@@ -7,9 +7,9 @@
 #ifndef PROTOCOL_HARDWARE_EXPRESSION_H
 #define PROTOCOL_HARDWARE_EXPRESSION_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
-#include "protocol/value.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/yaml/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>

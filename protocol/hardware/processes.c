@@ -1,7 +1,7 @@
 /* processes.c - who uses the devices, as a vendor's tool prints it.
  */
 #include "protocol/hardware/processes.h"
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include <errno.h>
 #include <stdlib.h>

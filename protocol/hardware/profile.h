@@ -73,11 +73,11 @@
 #ifndef PROTOCOL_HARDWARE_PROFILE_H
 #define PROTOCOL_HARDWARE_PROFILE_H
 
-#include "protocol/document.h"
 #include "protocol/hardware/expression.h"
-#include "protocol/hardware/roots.h"
 #include "protocol/hardware/sample.h"
-#include "protocol/spec.h"
+#include "protocol/hardware/sysroot.h"
+#include "protocol/message/spec.h"
+#include "protocol/yaml/document.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* sample.c - the output of a vendor's monitor tool to readings per device.
  */
 #include "protocol/hardware/sample.h"
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 #include "protocol/hardware/sample_layout.h"
 
 #include <ctype.h>

@@ -79,9 +79,9 @@
 #ifndef PROTOCOL_HARDWARE_SAMPLE_H
 #define PROTOCOL_HARDWARE_SAMPLE_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
-#include "protocol/value.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/yaml/value.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* sample_row.c - what a text says of one device: words, numbers and units.
  */
+#include "protocol/base/printable.h"
+#include "protocol/base/utf8.h"
 #include "protocol/hardware/sample_layout.h"
-#include "protocol/printable.h"
-#include "protocol/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
  */
 #include "protocol/registry/credential.h"
 
-#include "protocol/codec.h"
-#include "protocol/file.h"
-#include "protocol/hardware/tool.h"
+#include "protocol/base/file.h"
+#include "protocol/base/subprocess.h"
+#include "protocol/message/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 struct credential_wait {
 	sd_event_source *soon;
-	struct tool *tool;
+	struct subprocess *tool;
 	char *helper;
 	char *registry;
 	struct credential found;
@@ -233,7 +233,7 @@ static void tell(struct credential_wait *wait)
 
 /* A helper says that it knows nothing in words of its own, and exits 1. */
 static void helper_done(void *arg, const struct error *err,
-			const struct tool_output *output)
+			const struct subprocess_output *output)
 {
 	static const char nothing[] = "credentials not found";
 	struct credential_wait *wait = arg;
@@ -260,7 +260,7 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789._-";
 	owned(strings_clear) struct strings argv = { 0 };
-	struct tool_command command = {
+	struct subprocess_command command = {
 		.argv = &argv,
 		.input = address_of(wait->registry),
 		.timeout_ms = CREDENTIAL_HELPER_MS,
@@ -279,7 +279,7 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 	if (strings_add(&argv, wait->helper, err) < 0 ||
 	    strings_add(&argv, "get", err) < 0)
 		return -1;
-	wait->tool = tool_run(loop, &command, helper_done, wait, err);
+	wait->tool = subprocess_run(loop, &command, helper_done, wait, err);
 	return wait->tool ? 0 : -1;
 }
 
@@ -355,7 +355,7 @@ void credential_cancel(struct credential_wait *wait)
 {
 	if (!wait)
 		return;
-	tool_cancel(wait->tool);
+	subprocess_cancel(wait->tool);
 	sd_event_source_disable_unref(wait->soon);
 	credential_clear(&wait->found);
 	free(wait->helper);

@@ -16,9 +16,9 @@
 #ifndef PROTOCOL_REGISTRY_CREDENTIAL_H
 #define PROTOCOL_REGISTRY_CREDENTIAL_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
-#include "protocol/secret.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/base/secret.h"
 
 #include <stddef.h>
 #include <systemd/sd-event.h>

@@ -2,8 +2,8 @@
  */
 #include "protocol/registry/dockerfile.h"
 
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/reference.h"
 
 #include <ctype.h>

@@ -10,8 +10,8 @@
 #ifndef PROTOCOL_REGISTRY_DOCKERFILE_H
 #define PROTOCOL_REGISTRY_DOCKERFILE_H
 
-#include "protocol/codec.h"
-#include "protocol/error.h"
+#include "protocol/base/error.h"
+#include "protocol/message/codec.h"
 
 #include <stddef.h>
 

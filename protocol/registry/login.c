@@ -2,9 +2,9 @@
  */
 #include "protocol/registry/login.h"
 
+#include "protocol/base/secret.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"
-#include "protocol/secret.h"
 
 #include <errno.h>
 #include <sodium.h>

@@ -12,10 +12,10 @@
 #ifndef PROTOCOL_REGISTRY_LOGIN_H
 #define PROTOCOL_REGISTRY_LOGIN_H
 
-#include "protocol/error.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
-#include "protocol/spec.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/message/spec.h"
+#include "protocol/wire/key.h"
 
 #define LOGINS_MAX 32               /* that go with one sweep */
 #define LOGIN_TEXT_MAX 16384        /* bytes of JSON inside */

@@ -12,7 +12,7 @@
 #ifndef PROTOCOL_REGISTRY_REFERENCE_H
 #define PROTOCOL_REGISTRY_REFERENCE_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <stdbool.h>
 

@@ -12,9 +12,9 @@
  * controller, so the controller's own CPU time per job is told too.
  */
 #include "agent/agent.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"
@@ -37,14 +37,15 @@
 
 #define PER_PROCESS 2000
 #define PROCESSES_MAX 64
-#define FILES_EACH 22  /* descriptors that an agent has open, with its loop's  \
+#define FILES_EACH                                                             \
+	22             /* descriptors that an agent has open, with its loop's  \
 			*/
 #define FILES_ELSE 200 /* what else its process has open */
 #define PER_LOOP 8
 #define SIZES_MAX 8
 #define SOCKETS_EACH 4 /* a dealer, both ends of its monitor, one to spare */
-#define JOIN_S 90
-#define SWEEP_S 240
+#define JOIN_S 300
+#define SWEEP_S 600
 #define JOBS_MAX 400000 /* job ids, over all sweeps of a site */
 
 struct options {
@@ -74,7 +75,7 @@ struct crowd {
  */
 
 struct herd {
-	struct guard *guard;
+	struct node_policy *node_policy;
 	void *zmq;
 	int epoll;
 	sd_event *loop; /* the one that is being filled */
@@ -123,7 +124,7 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		.address = "127.0.0.1",
 		.vendor = "cpu",
 		.devices = 1,
-		.guard = herd->guard,
+		.node_policy = herd->node_policy,
 		.key = site->agent_keys[i],
 		.zmq = herd->zmq,
 	};
@@ -147,9 +148,9 @@ static int herd_run(const struct crowd *crowd, size_t from, size_t to,
 	herd.configs = calloc(to - from, sizeof(*herd.configs));
 	herd.agents = calloc(to - from, sizeof(struct agent *));
 	herd.zmq = zmq_ctx_new();
-	herd.guard = guard_new(NULL, false, err);
+	herd.node_policy = node_policy_new(NULL, false, err);
 	if (herd.epoll < 0 || !herd.configs || !herd.agents || !herd.zmq ||
-	    !herd.guard)
+	    !herd.node_policy)
 		return error_nomem(err, "agents");
 	zmq_ctx_set(herd.zmq, ZMQ_MAX_SOCKETS, (int)(to - from) * SOCKETS_EACH);
 	for (size_t i = from; i < to; i++)
@@ -493,8 +494,8 @@ int main(int argc, char **argv)
 		options.sizes[0] = 100;
 		options.sizes[1] = 1000;
 		options.sizes[2] = 10000;
-		options.sizes_count = 3;
-		all = true;
+		options.sizes_count = is_quick() ? 2 : 3;
+		all = !is_quick();
 	}
 	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s\n", "agents",
 	       "log B", "join s", "KiB each", "KiB there", "idle", "p50 ms",

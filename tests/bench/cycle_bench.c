@@ -8,8 +8,8 @@
  * --rm` as many at a time, and the bare Engine API: create, start, wait,
  * remove. All on the host's network, the engine's default log driver.
  */
-#include "agent/engine/http.h"
-#include "protocol/program.h"
+#include "agent/docker/http.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"

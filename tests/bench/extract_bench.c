@@ -8,8 +8,8 @@
  */
 #include "controller/results/extract.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/process.h"
 

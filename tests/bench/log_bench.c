@@ -9,8 +9,8 @@
  * would look for it. How much a way slows the program is told against the same
  * program on the host writing to a file.
  */
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_MEASURE_H
 #define TESTS_BENCH_MEASURE_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -7,10 +7,10 @@
  * writes the same without a hash, and then with sha256sum behind it. What is
  * unpacked is not synced.
  */
-#include "protocol/content/contents.h"
-#include "protocol/content/tarball.h"
-#include "protocol/content/unpack.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/blob/tarball.h"
+#include "protocol/blob/unpack.h"
 #include "tests/bench/measure.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static double pack(const char *name)
 }
 
 /* As it comes in at a node: in pieces, hashed, synced. */
-static double store(struct contents *contents, char hash[CONTENT_HASH_SIZE])
+static double store(struct blob_store *contents, char hash[CONTENT_HASH_SIZE])
 {
 	owned(incoming_free) struct incoming *incoming =
 		incoming_new(contents, NULL, CONTENT_BYTES_MAX, &error);
@@ -89,11 +89,11 @@ static double store(struct contents *contents, char hash[CONTENT_HASH_SIZE])
 	return clock_s() - began;
 }
 
-static double take_out(struct contents *contents, const char *hash)
+static double take_out(struct blob_store *contents, const char *hash)
 {
 	static const struct unpack_limits limits = { CONTENT_BYTES_MAX,
 						     1000000 };
-	owned_fd int tar = contents_open(contents, hash, &error);
+	owned_fd int tar = blob_store_open(contents, hash, &error);
 	owned_fd int dir = -1;
 	double began;
 	char path[4096];
@@ -148,7 +148,7 @@ static void line(const char *tree, const char *way, double mib, double in_s,
 	result_put(result);
 }
 
-static void measure(struct contents *contents, const char *name, int files,
+static void measure(struct blob_store *contents, const char *name, int files,
 		    size_t size)
 {
 	double mib = (double)files * (double)size / (1 << 20), in, out, kept;
@@ -176,7 +176,7 @@ static void measure(struct contents *contents, const char *name, int files,
 
 int main(int argc, char **argv)
 {
-	struct contents *contents;
+	struct blob_store *contents;
 
 	for (int i = 1; i + 1 < argc; i += 2)
 		if (!strcmp(argv[i], "--folder"))
@@ -185,14 +185,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: pack_bench --folder DIR\n");
 		return 2;
 	}
-	contents = contents_new(folder, &error);
+	contents = blob_store_new(folder, &error);
 	must(contents != NULL);
 	printf("  %-10s %-34s %8s %8s\n", "tree", "(MiB/s)", "pack", "unpack");
 	measure(contents, "code", is_quick() ? 2000 : 10000, 4096);
-	contents_free(contents);
-	contents = contents_new(folder, &error);
+	blob_store_free(contents);
+	contents = blob_store_new(folder, &error);
 	must(contents != NULL);
 	measure(contents, "weights", 4, is_quick() ? 16 << 20 : 128 << 20);
-	contents_free(contents);
+	blob_store_free(contents);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* person.c - a person at the controller who waits for every answer.
  */
 #include "tests/bench/person.h"
-#include "protocol/file.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/wire/wire.h"
 #include "tests/bench/measure.h"
 
 #include <errno.h>

@@ -31,7 +31,8 @@ int person_submit(struct person *person, const char *text,
 int person_wait(struct person *person, const struct submitted *submitted,
 		double limit_s, struct error *err);
 
-/* A question as in protocol/message.h; the caller deletes the answer. */
+/* A question as in protocol/message/message.h; the caller deletes the answer.
+ */
 cJSON *person_ask(struct person *person, const char *what, uint64_t id,
 		  uint64_t after, struct error *err);
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_PROCESS_H
 #define TESTS_BENCH_PROCESS_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -5,8 +5,8 @@
  * The scheduler alone, in processor time: no processes, no network, no disk.
  * What should not grow with the queue is told per job.
  */
-#include "controller/cluster/scheduler.h"
-#include "protocol/program.h"
+#include "controller/scheduler/scheduler.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* site.c - a controller with agents of its own, for the time of a benchmark.
  */
 #include "tests/bench/site.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/process.h"
 

@@ -6,9 +6,9 @@
 #ifndef TESTS_BENCH_SITE_H
 #define TESTS_BENCH_SITE_H
 
-#include "protocol/error.h"
-#include "protocol/key.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/wire/key.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef TESTS_BENCH_STANDIN_H
 #define TESTS_BENCH_STANDIN_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

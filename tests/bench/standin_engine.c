@@ -1,11 +1,11 @@
 /* standin_engine.c - an engine that exists only in memory.
  */
-#include "tests/bench/standin.h"
 #include "agent/engine/driver.h"
 #include "agent/init/init.h"
-#include "protocol/container.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/hardware/container.h"
 #include "tests/bench/measure.h"
+#include "tests/bench/standin.h"
 
 #include <errno.h>
 #include <fcntl.h>

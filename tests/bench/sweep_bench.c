@@ -7,8 +7,8 @@
  * nodes, as a plan does. No processes, no network. The folder images must be
  * in the current one, or where $REGATTA_IMAGES says.
  */
-#include "controller/cli/plan/forecast.h"
-#include "protocol/program.h"
+#include "controller/cli/plan/schedule_simulation.h"
+#include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void place(struct sweep *sweep)
 {
 	struct slot slots[NODES];
 	uint64_t *times = calloc(sweep_totals(sweep)->kept + 1, sizeof(*times));
-	struct forecast *forecast;
+	struct schedule_simulation *forecast;
 	struct error err;
 
 	for (size_t i = 0; i < NODES; i++)
@@ -60,11 +60,12 @@ static void place(struct sweep *sweep)
 					  .usable = true };
 	for (size_t i = 0; times && i < sweep_totals(sweep)->kept; i++)
 		times[i] = 60000 + i * 7919 % 600000;
-	forecast =
-		times ? forecast_new(sweep, slots, NODES, times, &err) : NULL;
+	forecast = times ? schedule_simulation_new(sweep, slots, NODES, times,
+						   &err)
+			 : NULL;
 	if (!forecast)
 		fail(&err);
-	forecast_free(forecast);
+	schedule_simulation_free(forecast);
 	free(times);
 }
 

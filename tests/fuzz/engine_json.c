@@ -1,8 +1,8 @@
 /* engine_json.c - any bytes as the engine's answers, through the whole client:
  * every call must end, once, with an answer or with an error.
  */
-#include "agent/engine/engine.h"
-#include "agent/engine/image.h"
+#include "agent/docker/engine.h"
+#include "agent/docker/image.h"
 /* Fuzz programs are linked without the helpers of the tests. */
 #include "tests/unit/fake_engine.c" /* NOLINT(bugprone-suspicious-include) */
 

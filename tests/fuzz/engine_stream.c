@@ -1,8 +1,8 @@
 /* engine_stream.c - feeds any bytes, in pieces, to the reader of the engine's
  * progress and events; how they are cut must not matter.
  */
-#include "agent/engine/progress.h"
-#include "agent/engine/stream.h"
+#include "agent/docker/json_stream.h"
+#include "agent/docker/pull_progress.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct reader {
-	struct stream stream;
-	struct progress *pull;
-	struct progress *build;
+	struct json_stream stream;
+	struct pull_progress *pull;
+	struct pull_progress *build;
 	unsigned int objects;
 	unsigned int stop; /* at this object; 0: never */
 };
@@ -28,8 +28,8 @@ static int take_object(void *arg, const cJSON *object)
 	struct reader *reader = arg;
 
 	reader->objects++;
-	progress_pull(reader->pull, object);
-	progress_build(reader->build, object);
+	pull_progress_pull(reader->pull, object);
+	pull_progress_build(reader->build, object);
 	return reader->objects == reader->stop;
 }
 
@@ -40,11 +40,12 @@ static int read_all(struct reader *reader, const uint8_t *data, size_t size,
 	int rc = 0;
 
 	for (size_t at = 0; at < size && !rc; at += piece)
-		rc = stream_feed(&reader->stream, data + at,
-				 size - at < piece ? size - at : piece,
-				 take_object, reader, &err);
+		rc = json_stream_feed(&reader->stream, data + at,
+				      size - at < piece ? size - at : piece,
+				      take_object, reader, &err);
 	if (!rc)
-		rc = stream_end(&reader->stream, take_object, reader, &err);
+		rc = json_stream_end(&reader->stream, take_object, reader,
+				     &err);
 	must((rc < 0) == (err.code != 0));
 	return rc;
 }
@@ -52,17 +53,17 @@ static int read_all(struct reader *reader, const uint8_t *data, size_t size,
 static void reader_init(struct reader *reader, unsigned int stop)
 {
 	*reader = (struct reader){ .stop = stop };
-	stream_init(&reader->stream);
-	reader->pull = progress_new(NULL);
-	reader->build = progress_new(NULL);
+	json_stream_init(&reader->stream);
+	reader->pull = pull_progress_new(NULL);
+	reader->build = pull_progress_new(NULL);
 	must(reader->pull && reader->build);
 }
 
 static void reader_clear(struct reader *reader)
 {
-	stream_clear(&reader->stream);
-	progress_free(reader->pull);
-	progress_free(reader->build);
+	json_stream_clear(&reader->stream);
+	pull_progress_free(reader->pull);
+	pull_progress_free(reader->build);
 }
 
 /* The first byte: the size of a piece; the second: where the reader stops. */
@@ -78,13 +79,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(read_all(&whole, data + 2, size - 2, size) ==
 	     read_all(&cut, data + 2, size - 2, (size_t)data[0] + 1));
 	must(whole.objects == cut.objects);
-	progress_sum(whole.pull, &one);
-	progress_sum(cut.pull, &two);
+	pull_progress_sum(whole.pull, &one);
+	pull_progress_sum(cut.pull, &two);
 	must(one.bytes == two.bytes && one.bytes_total == two.bytes_total &&
 	     one.layers == two.layers && one.phase == two.phase);
 	must(one.bytes <= one.bytes_total && one.layers <= one.layers_total &&
-	     one.layers_total <= PROGRESS_LAYERS_MAX);
-	progress_sum(whole.build, &one);
+	     one.layers_total <= PULL_PROGRESS_LAYERS_MAX);
+	pull_progress_sum(whole.build, &one);
 	must(one.layers <= one.layers_total);
 	reader_clear(&whole);
 	reader_clear(&cut);

@@ -2,7 +2,7 @@
  * must be within its limits and make a sound outcome.
  */
 #include "agent/init/init.h"
-#include "agent/tasks/outcome.h"
+#include "agent/task/exit_status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void must(bool good)
 		abort();
 }
 
-static void check(const struct outcome *outcome)
+static void check(const struct exit_status *outcome)
 {
 	size_t length = strnlen(outcome->text, sizeof(outcome->text));
 
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct exit_record record = { 0 };
 	struct error err = { 0 };
-	struct outcome outcome;
+	struct exit_status outcome;
 
 	if (size > EXIT_RECORD_MAX)
 		return 0;
@@ -45,11 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(record.version == 1 && record.exit_code <= 255 &&
 	     record.signal <= 64 &&
 	     record.processes_count <= INIT_PROCESSES_MAX);
-	outcome_from_record(&outcome, &record, FAILURE_NONE);
+	exit_status_from_record(&outcome, &record, FAILURE_NONE);
 	check(&outcome);
 	/* Nobody ordered it, and it failed: that must show. */
 	must(!record.exit_code || outcome.failure);
-	outcome_from_record(&outcome, &record, FAILURE_TIMEOUT);
+	exit_status_from_record(&outcome, &record, FAILURE_TIMEOUT);
 	check(&outcome);
 	must(outcome.failure == FAILURE_TIMEOUT);
 	exit_record_clear(&record);

@@ -4,7 +4,7 @@
  * The first byte of the input says whose rules, the second one the pieces.
  */
 #include "controller/results/document/document.h"
-#include "controller/results/listen.h"
+#include "controller/results/visitor.h"
 #include "controller/sweep/catalog.h"
 
 #include <math.h>

@@ -17,9 +17,10 @@ static void must(bool good)
 		abort();
 }
 
-static void add_entry(struct recipe *recipe, const char *path)
+static void add_entry(struct image_bundle *recipe, const char *path)
 {
-	struct recipe_entry *entry = &recipe->entries[recipe->entries_count++];
+	struct image_bundle_entry *entry =
+		&recipe->entries[recipe->entries_count++];
 
 	entry->path = strdup(path);
 	entry->content = strdup(ZEROS);
@@ -28,7 +29,7 @@ static void add_entry(struct recipe *recipe, const char *path)
 
 static void check(struct texts *texts)
 {
-	struct recipe recipe = { 0 };
+	struct image_bundle recipe = { 0 };
 	struct error err = { 0 };
 
 	recipe.entries = calloc(4, sizeof(*recipe.entries));
@@ -40,7 +41,7 @@ static void check(struct texts *texts)
 		must(err.code && err.text[0]);
 	else
 		must(recipe.images_count && recipe.images[0].id);
-	recipe_clear(&recipe);
+	image_bundle_clear(&recipe);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -49,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *line = memchr(data, '\n', size);
 	size_t first = line ? (size_t)(line - text) : size;
 	struct texts texts = { 0 };
-	struct recipe recipe;
+	struct image_bundle recipe;
 	struct error err = { 0 };
 
 	must(texts_add(&texts, "manifest.json", text, size, NULL) == 0);
@@ -61,9 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			       NULL) == 0);
 	check(&texts);
 	texts_clear(&texts);
-	if (recipe_parse(text, size, &recipe, &err) < 0)
+	if (image_bundle_parse(text, size, &recipe, &err) < 0)
 		must(err.code && err.text[0]);
 	else
-		recipe_clear(&recipe);
+		image_bundle_clear(&recipe);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* message.c - feeds any bytes to the message decoder; what it takes must be the
  * same again after encoding and decoding.
  */
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* policy.c - any bytes as a node's policy: read and applied, or refused.
  */
-#include "agent/policy/judge.h"
-#include "protocol/container.h"
+#include "agent/policy/policy_check.h"
+#include "protocol/hardware/container.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static void judge(const struct policy *policy)
 	struct error err = { 0 };
 	cJSON *request = container_body(&task, &place, &err);
 
-	if ((judge_order(policy, &task, &err) < 0 ||
-	     judge_request(policy, request, NULL, NULL, &err) < 0) &&
+	if ((policy_check_order(policy, &task, &err) < 0 ||
+	     policy_check_request(policy, request, NULL, NULL, &err) < 0) &&
 	    (!err.code || !*err.text))
 		abort();
 	cJSON_Delete(request);

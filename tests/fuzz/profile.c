@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* What a node without any device asks of it. */
 static void use(const struct profile *profile, const char *text, size_t size)
 {
-	static const struct roots nowhere = { .dev = "/nowhere/dev",
-					      .sys = "/nowhere/sys",
-					      .proc = "/nowhere/proc" };
+	static const struct sysroot nowhere = { .dev = "/nowhere/dev",
+						.sys = "/nowhere/sys",
+						.proc = "/nowhere/proc" };
 	owned(devices_clear) struct devices devices = { 0 };
 	owned(process_rows_clear) struct process_rows processes = { 0 };
 	owned(samples_clear) struct samples samples = { 0 };

@@ -3,8 +3,8 @@
  * Run in the root of the project: the monitors are those of images/vendors.
  * The first byte chooses the vendor.
  */
-#include "protocol/document.h"
 #include "protocol/hardware/sample.h"
+#include "protocol/yaml/document.h"
 
 #include <glob.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* unpack.c - feeds any bytes to the unpacking of tar files: nothing may appear
  * beside the folder, and no link may lead out of it.
  */
-#include "protocol/content/unpack.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/blob/unpack.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  *bytes. Prints what comes back, a frame a line, until nothing came for two
  *seconds. Exit 0; 1: it could not even send; 2: wrong words.
  */
-#include "protocol/key.h"
+#include "protocol/wire/key.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -60,7 +60,7 @@ extern char **environ;
 struct row {
 	char name[64];
 	char form[16];
-	struct need {
+	struct image_references {
 		char text[128];
 		bool lack;
 	} needs[NEEDS_MAX];
@@ -252,7 +252,7 @@ static void read_cards(struct row *row, const char *text)
 
 static void add_need(struct row *row, const char *text, bool lack)
 {
-	struct need *need = &row->needs[row->need_count++];
+	struct image_references *need = &row->needs[row->need_count++];
 
 	if (row->need_count == NEEDS_MAX || strlen(text) >= sizeof(need->text))
 		wrong("%s: the row %s needs too much", TABLE, row->name);
@@ -297,7 +297,7 @@ static void read_line(struct row *row, const char *key, const char *text)
 }
 
 /* What is not as it must be, or NULL. */
-static const struct need *unmet(const struct row *row)
+static const struct image_references *unmet(const struct row *row)
 {
 	for (size_t i = 0; i < row->need_count; i++)
 		if (!strstr(setup, row->needs[i].text) != row->needs[i].lack)
@@ -314,7 +314,7 @@ struct near {
 static void consider(const struct row *row, struct row *found, size_t *fit,
 		     struct near *near)
 {
-	const struct need *missing = unmet(row);
+	const struct image_references *missing = unmet(row);
 
 	if (!*row->name)
 		return;

@@ -1,7 +1,7 @@
 /* access_test.c - who may connect: tokens, enrolling, revoking, machines.
  */
 #include "controller/access/access.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

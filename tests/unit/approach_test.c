@@ -3,9 +3,9 @@
  */
 #include "agent/registry/approach.h"
 
-#include "agent/engine/image.h"
-#include "agent/policy/guard.h"
-#include "protocol/file.h"
+#include "agent/docker/image.h"
+#include "agent/policy/node_policy.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
@@ -25,7 +25,7 @@ struct world {
 	struct fake_engine *fake;
 	struct engine *engine;
 	struct registries registries;
-	struct guard *guard;
+	struct node_policy *node_policy;
 	struct key node, controller;
 	const char *info;  /* the engine's answer */
 	int pulls, builds; /* it saw */
@@ -120,13 +120,13 @@ static void script(void *arg, struct fake_exchange *exchange,
 /* policy: its text; NULL: none. */
 static void use_policy(struct world *world, const char *policy)
 {
-	guard_free(world->guard);
+	node_policy_free(world->node_policy);
 	if (policy)
 		put(world, "policy.yaml", policy, 0600);
-	world->guard =
-		guard_new(policy ? in_folder(world, "policy.yaml") : NULL,
-			  false, NULL);
-	world->registries.guard = world->guard;
+	world->node_policy =
+		node_policy_new(policy ? in_folder(world, "policy.yaml") : NULL,
+				false, NULL);
+	world->registries.node_policy = world->node_policy;
 }
 
 static void open_world(struct world *world)
@@ -155,7 +155,7 @@ static void open_world(struct world *world)
 
 static void close_world(struct world *world)
 {
-	guard_free(world->guard);
+	node_policy_free(world->node_policy);
 	engine_free(world->engine);
 	fake_engine_free(world->fake);
 	file_remove_tree(AT_FDCWD, world->folder, NULL);

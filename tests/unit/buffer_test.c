@@ -1,6 +1,6 @@
 /* buffer_test.c - bytes that grow up to a limit and are always a C string.
  */
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include "tests/tap.h"
 

@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/catalog.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

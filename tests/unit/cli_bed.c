@@ -1,8 +1,8 @@
 /* cli_bed.c - the command line of a test, and a pretended controller for it.
  */
 #include "tests/unit/cli_bed.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #define TESTS_UNIT_CLI_BED_H
 
 #include "controller/cli/cli.h"
-#include "protocol/wire.h"
+#include "protocol/wire/wire.h"
 
 struct bed {
 	char folder[64]; /* of the test; keys in it */

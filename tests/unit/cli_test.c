@@ -1,10 +1,10 @@
 /* cli_test.c - words of a command line, and the commands without controller.
  */
-#include "tests/unit/cli_bed.h"
 #include "controller/cli/run/folder.h"
 #include "controller/cli/run/probe.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
+#include "tests/unit/cli_bed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* client_test.c - commands that ask a controller, against a pretended one.
  */
-#include "tests/unit/cli_bed.h"
 #include "controller/cli/json.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
+#include "tests/unit/cli_bed.h"
 
 #include <errno.h>
 #include <signal.h>

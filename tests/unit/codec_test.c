@@ -1,6 +1,6 @@
 /* codec_test.c - structs to JSON and back: equal, limited, refused in words.
  */
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

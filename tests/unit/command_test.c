@@ -1,6 +1,6 @@
 /* command_test.c - what regatta-init is told to run: records, placeholders.
  */
-#include "agent/tasks/command.h"
+#include "agent/task/command.h"
 
 #include "agent/init/init.h"
 #include "tests/tap.h"

@@ -248,6 +248,11 @@ static void policies(void)
 	policy_refused("mounts: [{write: true}]", "p:1: mounts[0]: host is");
 	policy_refused("mounts: [{host: /a, read_only: true}]",
 		       "p:1: mounts[0].read_only: found an unknown key");
+	policy_refused("mounts: [{host: /a, suid: true}]",
+		       "p:1: mounts[0].suid: found true, allowed only with "
+		       "write: true");
+	policy_refused("limits: {pids: 1}", "p:1: limits.pids: found \"1\"");
+	policy_refused("limits: {pids: 5000000}", "p:1: limits.pids: found");
 	policy_refused("network: [hosts]", "p:1: network[0]: ");
 	policy_refused("capabilities: [ptrace]", "p:1: capabilities[0]: ");
 	policy_refused("capabilities: [ALL]", "p:1: capabilities[0]: ");

@@ -1,8 +1,8 @@
 /* document_test.c - documents are read with lines, and refused with reasons.
  */
-#include "protocol/document.h"
+#include "protocol/yaml/document.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

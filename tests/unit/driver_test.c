@@ -1,10 +1,10 @@
 /* driver_test.c - an agent on an engine that it was given, which fails.
  */
 #include "agent/agent.h"
+#include "agent/docker/engine.h"
 #include "agent/engine/driver.h"
-#include "agent/engine/engine.h"
-#include "protocol/file.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
 
 #include "tests/tap.h"
 
@@ -149,8 +149,8 @@ static void calls(sd_event *loop)
 	engine_free(NULL);
 }
 
-static void configure(struct agent_config *config, struct guard *guard,
-		      const char *state)
+static void configure(struct agent_config *config,
+		      struct node_policy *node_policy, const char *state)
 {
 	struct error err;
 
@@ -162,7 +162,7 @@ static void configure(struct agent_config *config, struct guard *guard,
 		.address = "127.0.0.1",
 		.vendor = "cpu",
 		.devices = 1,
-		.guard = guard,
+		.node_policy = node_policy,
 	};
 	if (key_generate(&config->key, "n1", ROLE_AGENT, &err) < 0)
 		abort();
@@ -171,13 +171,14 @@ static void configure(struct agent_config *config, struct guard *guard,
 
 static void agents(sd_event *loop, const char *state)
 {
-	owned(guard_free) struct guard *guard = guard_new(NULL, false, NULL);
+	owned(node_policy_free) struct node_policy *node_policy =
+		node_policy_new(NULL, false, NULL);
 	struct agent_config config;
 	struct agent *agent;
 	struct error err = { 0 };
 	bool freed;
 
-	configure(&config, guard, state);
+	configure(&config, node_policy, state);
 	agent = agent_new(loop, &config, failing_new(loop, &freed), &err);
 	ok(agent, "an agent takes the engine that it is given");
 	while (agent && the_one->calls < 1)

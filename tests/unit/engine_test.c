@@ -1,9 +1,9 @@
 /* engine_test.c - the Engine API client against a scripted engine.
  */
-#include "agent/engine/engine.h"
+#include "agent/docker/engine.h"
 
+#include "agent/docker/json_stream.h"
 #include "protocol/registry/reference.h"
-#include "agent/engine/stream.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -533,11 +533,11 @@ static void streams(struct world *world)
 static void long_line(struct world *world)
 {
 	struct outcome outcome = { 0 };
-	char *line = malloc(STREAM_LINE_MAX + 2);
+	char *line = malloc(JSON_STREAM_LINE_MAX + 2);
 	const char *chunks[] = { line, NULL };
 
-	memset(line, ' ', STREAM_LINE_MAX + 1);
-	line[STREAM_LINE_MAX + 1] = 0;
+	memset(line, ' ', JSON_STREAM_LINE_MAX + 1);
+	line[JSON_STREAM_LINE_MAX + 1] = 0;
 	pull(world, &outcome, chunks);
 	wait_done(world, &outcome);
 	is_int(outcome.err.code, EPROTO, "a line without end: %s",

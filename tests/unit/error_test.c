@@ -1,6 +1,6 @@
 /* error_test.c - errors carry a code, one printable line, and their place.
  */
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* exit_record_test.c - records from inside a container are read, or refused.
  */
-#include "agent/tasks/exit_record.h"
+#include "agent/task/exit_record.h"
 
 #include "tests/tap.h"
 

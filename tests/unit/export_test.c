@@ -1,7 +1,7 @@
 /* export_test.c - a job of cards as FlagPerf's base suite leaves it.
  */
 #include "controller/cli/json.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/cli_bed.h"
 

@@ -2,7 +2,7 @@
  */
 #include "tests/unit/fake_engine.h"
 
-#include "protocol/buffer.h"
+#include "protocol/base/buffer.h"
 
 #include <ctype.h>
 #include <errno.h>

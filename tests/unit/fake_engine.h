@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_FAKE_ENGINE_H
 #define TESTS_UNIT_FAKE_ENGINE_H
 
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* fetch_test.c - contents between agents, over real channels, without a
  * controller: the test says what it would say.
  */
-#include "agent/content/fetch.h"
+#include "agent/blobs/fetch.h"
 
-#include "agent/content/insert.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "agent/blobs/workspace_upload.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 
 #include <archive.h>
@@ -22,7 +22,7 @@ static char top[] = "/tmp/fetch-test-XXXXXX";
 struct node {
 	sd_event *loop;
 	struct key key;
-	struct contents *contents;
+	struct blob_store *contents;
 	struct fetch_config config;
 	struct fetches *fetches;
 	struct message_content_want want; /* the last one, hash borrowed */
@@ -69,7 +69,7 @@ static void node_init(struct node *node, sd_event *loop, const char *name)
 	memset(node, 0, sizeof(*node));
 	node->loop = loop;
 	key_generate(&node->key, name, ROLE_AGENT, NULL);
-	node->contents = contents_new(path, NULL);
+	node->contents = blob_store_new(path, NULL);
 	node->config = (struct fetch_config){
 		.loop = loop,
 		.contents = node->contents,
@@ -85,7 +85,7 @@ static void node_init(struct node *node, sd_event *loop, const char *name)
 static void node_clear(struct node *node)
 {
 	fetches_free(node->fetches);
-	contents_free(node->contents);
+	blob_store_free(node->contents);
 }
 
 static void put(struct node *node, const void *data, size_t size,
@@ -105,7 +105,8 @@ static bool has(struct node *node, const char *hash)
 	uint64_t bytes;
 	bool whole;
 
-	return contents_look(node->contents, hash, &bytes, &whole, NULL) == 0 &&
+	return blob_store_look(node->contents, hash, &bytes, &whole, NULL) ==
+		       0 &&
 	       whole;
 }
 
@@ -114,7 +115,7 @@ static uint64_t length(struct node *node, const char *hash)
 	uint64_t bytes = 0;
 	bool whole;
 
-	contents_look(node->contents, hash, &bytes, &whole, NULL);
+	blob_store_look(node->contents, hash, &bytes, &whole, NULL);
 	return bytes;
 }
 
@@ -352,17 +353,17 @@ static void describe(const struct buffer *tar, struct buffer *out)
 	archive_read_free(in);
 }
 
-static int insert_all(struct contents *contents, const char *hash, bool open,
+static int insert_all(struct blob_store *contents, const char *hash, bool open,
 		      struct buffer *out, struct error *err)
 {
-	owned(insert_free) struct insert *insert =
-		insert_new(contents, hash, "/srv//space/", open, err);
+	owned(workspace_upload_free) struct workspace_upload *insert =
+		workspace_upload_new(contents, hash, "/srv//space/", open, err);
 	char bytes[1000];
 	ssize_t got = -1;
 
 	buffer_clear(out);
-	while (insert &&
-	       (got = insert_read(insert, bytes, sizeof(bytes), err)) > 0)
+	while (insert && (got = workspace_upload_read(insert, bytes,
+						      sizeof(bytes), err)) > 0)
 		buffer_append(out, bytes, (size_t)got, NULL);
 	return (int)got;
 }

@@ -1,6 +1,6 @@
 /* file_test.c - whole reads, atomic writes and trees, also among hostile files.
  */
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include "tests/tap.h"
 

@@ -3,7 +3,7 @@
  *
  * The start file of a job's last node, as regatta-init reads it.
  */
-#include "agent/tasks/command.h"
+#include "agent/task/command.h"
 #include "controller/sweep/sweep.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"

@@ -1,7 +1,7 @@
 /* hardware_lab.c - a pretended /dev, /sys and /proc below a temporary folder.
  */
 #include "tests/unit/hardware_lab.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -30,10 +30,10 @@ void lab_begin(struct lab *lab)
 	if (mkdir(lab->dev, 0755) || mkdir(lab->sys, 0755) ||
 	    mkdir(lab->proc, 0755) || mkdir(lab->bin, 0755))
 		fail(lab->folder);
-	lab->roots = (struct roots){ .dev = lab->dev,
-				     .sys = lab->sys,
-				     .proc = lab->proc,
-				     .bin = lab->bin };
+	lab->roots = (struct sysroot){ .dev = lab->dev,
+				       .sys = lab->sys,
+				       .proc = lab->proc,
+				       .bin = lab->bin };
 }
 
 void lab_end(struct lab *lab)

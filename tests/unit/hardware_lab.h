@@ -10,7 +10,7 @@
 struct lab {
 	char folder[64];
 	char dev[80], sys[80], proc[80], bin[80];
-	struct roots roots;
+	struct sysroot roots;
 };
 
 /* Make the folders. */

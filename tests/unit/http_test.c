@@ -1,9 +1,9 @@
 /* http_test.c - HTTP by libcurl on the loop, against a scripted server.
  */
-#include "agent/engine/http.h"
+#include "agent/docker/http.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 

@@ -1,6 +1,6 @@
 /* http_text_test.c - what answers say in headers, and how queries are written.
  */
-#include "agent/engine/http.h"
+#include "agent/docker/http.h"
 
 #include "tests/tap.h"
 

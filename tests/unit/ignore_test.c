@@ -1,6 +1,6 @@
 /* ignore_test.c - patterns of what is left out of a folder.
  */
-#include "protocol/content/ignore.h"
+#include "protocol/blob/ignore.h"
 
 #include "tests/tap.h"
 

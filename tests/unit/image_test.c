@@ -1,10 +1,10 @@
 /* image_test.c - bringing images to a node, against a scripted engine.
  */
-#include "agent/engine/image.h"
+#include "agent/docker/image.h"
 
-#include "agent/engine/progress.h"
-#include "agent/engine/rate.h"
-#include "protocol/file.h"
+#include "agent/docker/pull_progress.h"
+#include "agent/docker/rate.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -632,34 +632,34 @@ static void bad_builds(struct world *world)
 /* The sums, without an engine. */
 static void sums(void)
 {
-	struct progress *sums = progress_new(NULL);
+	struct pull_progress *sums = pull_progress_new(NULL);
 	struct image_progress sum = { 0 };
 	cJSON *object = cJSON_Parse("{\"id\":\"a\",\"status\":\"Downloading\","
 				    "\"progressDetail\":{\"current\":-5,"
 				    "\"total\":1e300}}");
 	char id[20];
 
-	progress_pull(sums, object);
-	progress_sum(sums, &sum);
+	pull_progress_pull(sums, object);
+	pull_progress_sum(sums, &sum);
 	ok(sum.layers_total == 1 && sum.bytes == 0 && sum.bytes_total == 0,
 	   "impossible numbers count as nothing");
 	for (int i = 0; i < 1000; i++) {
 		snprintf(id, sizeof(id), "layer%d", i);
 		cJSON_ReplaceItemInObject(object, "id", cJSON_CreateString(id));
-		progress_pull(sums, object);
+		pull_progress_pull(sums, object);
 	}
-	progress_sum(sums, &sum);
-	is_int(sum.layers_total, PROGRESS_LAYERS_MAX,
+	pull_progress_sum(sums, &sum);
+	is_int(sum.layers_total, PULL_PROGRESS_LAYERS_MAX,
 	       "so many layers are counted and no more");
 	is_int(sum.moving_count, IMAGE_MOVING_MAX, "so many move, and no more");
-	progress_reset(sums);
-	progress_sum(sums, &sum);
+	pull_progress_reset(sums);
+	pull_progress_sum(sums, &sum);
 	ok(sum.layers_total == 0 && sum.phase == IMAGE_PULLING,
 	   "a new attempt begins at nothing");
 	is(image_phase_name(IMAGE_EXTRACTING), "extracting",
 	   "phases have names");
 	cJSON_Delete(object);
-	progress_free(sums);
+	pull_progress_free(sums);
 }
 
 static void extraction(void)
@@ -673,24 +673,24 @@ static void extraction(void)
 		"{\"id\":\"a\",\"status\":\"Extracting\","
 		"\"progressDetail\":{\"current\":400,\"total\":1000}}",
 	};
-	struct progress *sums = progress_new(NULL);
+	struct pull_progress *sums = pull_progress_new(NULL);
 	struct image_progress sum = { 0 };
 	struct rate rate = { 0 };
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		cJSON *object = cJSON_Parse(told[i]);
 
-		progress_pull(sums, object);
+		pull_progress_pull(sums, object);
 		cJSON_Delete(object);
 	}
-	progress_sum(sums, &sum);
+	pull_progress_sum(sums, &sum);
 	ok(sum.extracted == 400 && sum.bytes == 1030 && sum.moving_count == 2,
 	   "what is unpacked is counted beside what was downloaded");
 	ok(sum.moving[0].extracting && sum.moving[0].bytes == 400 &&
 		   !sum.moving[1].extracting && sum.moving[1].bytes == 30 &&
 		   !strcmp(sum.moving[1].id, "b"),
 	   "and each layer that moves says how far it is");
-	progress_free(sums);
+	pull_progress_free(sums);
 	is_int(rate_feed(&rate, 1000, 500), 0, "one count is no rate");
 	is_int(rate_feed(&rate, 1100, 900), 0, "nor are two at once");
 	is_int(rate_feed(&rate, 2000, 2500), 2000, "bytes a second");

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/imagelist.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <archive.h>
@@ -19,7 +19,7 @@
 /* A recipe with these paths; each is of the content that its last letter names
  * 64 times.
  */
-static void fill(struct recipe *recipe, const char *const *paths)
+static void fill(struct image_bundle *recipe, const char *const *paths)
 {
 	size_t count = 0;
 
@@ -27,7 +27,7 @@ static void fill(struct recipe *recipe, const char *const *paths)
 		count++;
 	recipe->entries = calloc(count + 1, sizeof(*recipe->entries));
 	for (size_t i = 0; i < count; i++) {
-		struct recipe_entry *entry =
+		struct image_bundle_entry *entry =
 			&recipe->entries[recipe->entries_count++];
 		char hash[CONTENT_HASH_SIZE];
 
@@ -41,7 +41,7 @@ static void fill(struct recipe *recipe, const char *const *paths)
 
 static int list(const char *manifest, const char *index, const char *blob,
 		const char *const *paths, struct texts *texts,
-		struct recipe *recipe, struct error *err)
+		struct image_bundle *recipe, struct error *err)
 {
 	fill(recipe, paths);
 	if (manifest)
@@ -58,7 +58,7 @@ static void docker(void)
 {
 	static const char *const paths[] = { "l/a", "./config.c", NULL };
 	struct texts texts = { 0 };
-	struct recipe recipe = { 0 };
+	struct image_bundle recipe = { 0 };
 
 	is_int(list("[{\"Config\":\"config.c\",\"RepoTags\":[\"x:1\",\"y:2\"],"
 		    "\"Layers\":[\"l/a\"]}]",
@@ -68,9 +68,10 @@ static void docker(void)
 	ok(recipe.images[0].tags.count == 2 &&
 		   !strcmp(recipe.images[0].tags.items[1], "y:2"),
 	   "with all its names");
-	is_int((long long)recipe_bytes(&recipe), 20, "bytes of all its parts");
+	is_int((long long)image_bundle_bytes(&recipe), 20,
+	       "bytes of all its parts");
 	texts_clear(&texts);
-	recipe_clear(&recipe);
+	image_bundle_clear(&recipe);
 }
 
 static void layout(void)
@@ -87,7 +88,7 @@ static void layout(void)
 					     "blobs/sha256/" B,
 					     "blobs/sha256/" C, NULL };
 	struct texts texts = { 0 };
-	struct recipe recipe = { 0 };
+	struct image_bundle recipe = { 0 };
 	struct error err = { 0 };
 
 	is_int(list(NULL, index, blob, paths, &texts, &recipe, &err), 1,
@@ -98,7 +99,7 @@ static void layout(void)
 	   "as docker save would write it");
 	is(recipe.images[0].id, "sha256:" B, "and an image");
 	texts_clear(&texts);
-	recipe_clear(&recipe);
+	image_bundle_clear(&recipe);
 }
 
 static void wrong_lists(void)
@@ -131,14 +132,14 @@ static void wrong_lists(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct texts texts = { 0 };
-		struct recipe recipe = { 0 };
+		struct image_bundle recipe = { 0 };
 		struct error err = { 0 };
 
 		list(cases[i].manifest, cases[i].index, cases[i].blob, paths,
 		     &texts, &recipe, &err);
 		is(err.text, cases[i].want, "refused");
 		texts_clear(&texts);
-		recipe_clear(&recipe);
+		image_bundle_clear(&recipe);
 	}
 }
 
@@ -167,11 +168,12 @@ static void recipes(void)
 		"{\"path\":\"a\",\"link\":\"../b\"}]}",
 	};
 	/* clang-format on */
-	struct recipe recipe;
+	struct image_bundle recipe;
 	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(recipe_parse(bad[i], strlen(bad[i]), &recipe, &err) < 0 &&
+		ok(image_bundle_parse(bad[i], strlen(bad[i]), &recipe, &err) <
+				   0 &&
 			   err.code == EPROTO,
 		   "no recipe: %s", err.text);
 }
@@ -191,15 +193,15 @@ static int read_on(struct assembly *assembly, struct buffer *tar)
 static void assembled(void)
 {
 	char top[] = "/tmp/imagelist-test-XXXXXX";
-	owned(contents_free) struct contents *contents = NULL;
+	owned(blob_store_free) struct blob_store *contents = NULL;
 	owned(assembly_free) struct assembly *assembly = NULL;
 	owned(buffer_clear) struct buffer tar, text;
-	struct recipe_entry entries[] = {
+	struct image_bundle_entry entries[] = {
 		{ (char *)"a", NULL, 3, NULL },
 		{ (char *)"l", NULL, 0, (char *)"a" },
 		{ (char *)"b", NULL, 3, NULL },
 	};
-	struct recipe recipe = { .entries = entries, .entries_count = 3 };
+	struct image_bundle recipe = { .entries = entries, .entries_count = 3 };
 	char hash[CONTENT_HASH_SIZE], bytes[100];
 	struct archive_entry *entry;
 	struct incoming *incoming;
@@ -210,13 +212,13 @@ static void assembled(void)
 	buffer_init(&text, 1000);
 	if (!mkdtemp(top))
 		exit(1);
-	contents = contents_new(top, NULL);
+	contents = blob_store_new(top, NULL);
 	incoming = incoming_new(contents, NULL, 10, NULL);
 	incoming_write(incoming, "abc", 3, NULL);
 	incoming_finish(incoming, hash, NULL);
 	incoming_free(incoming);
 	entries[0].content = entries[2].content = hash;
-	is_int((long long)recipe_bytes(&recipe), 3,
+	is_int((long long)image_bundle_bytes(&recipe), 3,
 	       "the same part counts once");
 	assembly = assembly_new(contents, &recipe, NULL);
 	ok(read_on(assembly, &tar) == EAGAIN && !tar.size,
@@ -240,7 +242,7 @@ static void assembled(void)
 	}
 	archive_read_free(in);
 	is(text.data, "a:abc l->a: b:abc ", "put together it is a file again");
-	contents_free(take(contents));
+	blob_store_free(take(contents));
 	file_remove_tree(AT_FDCWD, top, NULL);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/init_box.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

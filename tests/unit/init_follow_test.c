@@ -5,7 +5,7 @@
  * depends on how fast a machine is.
  */
 #include "agent/init/init.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/init_box.h"
 

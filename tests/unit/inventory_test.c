@@ -1,9 +1,9 @@
 /* inventory_test.c - a node's devices come, go, and keep their numbers.
  */
+#include "agent/devices/device_binding.h"
 #include "agent/devices/inventory.h"
-#include "agent/devices/allot.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 
@@ -317,8 +317,8 @@ static void bad_profiles(void)
 static void allotted(void)
 {
 	owned(machine_clear) struct machine machine;
-	struct engine_abilities abilities = { 0 };
-	struct allot_source source;
+	struct engine_features abilities = { 0 };
+	struct device_binding_source source;
 	struct task_spec spec = { .job = 7,
 				  .nodes = 1,
 				  .world_size = 1,
@@ -332,10 +332,11 @@ static void allotted(void)
 
 	machine_make(&machine, 2);
 	machine_start(&machine, "odd");
-	source = (struct allot_source){ machine.inventory, &machine.lab.roots,
-					&abilities };
+	source = (struct device_binding_source){ machine.inventory,
+						 &machine.lab.roots,
+						 &abilities };
 	strings_add(&spec.devices, "1", NULL);
-	ok(allot_spec(&source, &spec, true, &filled, &err) == 0,
+	ok(device_binding_apply(&source, &spec, true, &filled, &err) == 0,
 	   "a task gets its device %s", err.text);
 	snprintf(want, sizeof(want), "%s/odd1:/dev/odd1", machine.lab.dev);
 	ok(filled.container.device_nodes.count == 1, "one node");
@@ -343,13 +344,13 @@ static void allotted(void)
 	is(filled.container.env.items[0], "ODD=0", "counted from 0");
 	codec_clear(&task_spec_schema, &filled);
 	strings_add(&spec.devices, "9", NULL);
-	ok(allot_spec(&source, &spec, false, &filled, &err) < 0 &&
+	ok(device_binding_apply(&source, &spec, false, &filled, &err) < 0 &&
 		   err.code == ENODEV,
 	   "not one that the node does not have: %s", err.text);
 	strings_clear(&spec.devices);
 	strings_add(&spec.devices, "0", NULL);
 	lab_remove(&machine.lab, "/dev/odd0");
-	ok(allot_spec(&source, &spec, false, &filled, &err) < 0 &&
+	ok(device_binding_apply(&source, &spec, false, &filled, &err) < 0 &&
 		   err.code == ENODEV,
 	   "nor one whose node is gone: %s", err.text);
 	strings_clear(&spec.devices);

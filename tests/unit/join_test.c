@@ -1,6 +1,6 @@
 /* join_test.c - tokens as text: what is taken for one, and what never is.
  */
-#include "protocol/join.h"
+#include "protocol/wire/join.h"
 
 #include "tests/tap.h"
 

@@ -1,7 +1,7 @@
 /* key_test.c - key files that only their owner reads, and the list of keys.
  */
-#include "protocol/keyring.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/wire/keyring.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * A job of two nodes with 8 devices each, and of one; the start file of the
  * last node, as regatta-init reads it.
  */
-#include "agent/tasks/command.h"
+#include "agent/task/command.h"
 #include "controller/sweep/sweep.h"
 #include "tests/tap.h"
 

@@ -1,8 +1,8 @@
 /* log_test.c - one fact a line on stderr, whatever the text holds.
  */
-#include "protocol/log.h"
+#include "protocol/base/log.h"
 
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* logcut_test.c - what is cut out of a log, its ends, and crashes in between.
  */
-#include "controller/store/logstore.h"
-#include "protocol/file.h"
+#include "controller/logs/log_store.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void line(char *to, uint64_t number)
 }
 
 /* Lines from..to appended; the length that came of it. */
-static uint64_t append(struct logstore *store, const char *name, uint64_t from,
+static uint64_t append(struct log_store *store, const char *name, uint64_t from,
 		       uint64_t to)
 {
 	char *text = malloc((to - from) * LINE_BYTES);
@@ -40,8 +40,8 @@ static uint64_t append(struct logstore *store, const char *name, uint64_t from,
 
 	for (uint64_t i = from; i < to; i++)
 		line(text + (i - from) * LINE_BYTES, i);
-	logstore_append(store, 17, 1, name, from * LINE_BYTES, text,
-			(to - from) * LINE_BYTES, 1, &length, NULL);
+	log_store_append(store, 17, 1, name, from * LINE_BYTES, text,
+			 (to - from) * LINE_BYTES, 1, &length, NULL);
 	free(text);
 	return length;
 }
@@ -50,7 +50,7 @@ static uint64_t append(struct logstore *store, const char *name, uint64_t from,
  * lines up to the end. Returns the bytes of the notice's number, 0 when it is
  * anything else.
  */
-static uint64_t read_back(struct logstore *store, const char *name,
+static uint64_t read_back(struct log_store *store, const char *name,
 			  uint64_t *head, uint64_t *tail)
 {
 	owned_free char *text = calloc(1, LENGTH + 1);
@@ -60,9 +60,9 @@ static uint64_t read_back(struct logstore *store, const char *name,
 	size_t got = 1;
 	int used = 0;
 
-	logstore_length(store, 17, 1, name, &length, NULL);
-	while (got && logstore_read(store, 17, 1, name, &offset, text + total,
-				    100000, &got, NULL) == 0) {
+	log_store_length(store, 17, 1, name, &length, NULL);
+	while (got && log_store_read(store, 17, 1, name, &offset, text + total,
+				     100000, &got, NULL) == 0) {
 		offset += got;
 		total += got;
 	}
@@ -91,15 +91,15 @@ static uint64_t disk_bytes(const char *name)
 }
 
 /* Everything between the ends, in as many steps as it takes. */
-static int cut_all(struct logstore *store, uint64_t keep, struct error *err)
+static int cut_all(struct log_store *store, uint64_t keep, struct error *err)
 {
 	uint64_t step = 1, length = 0;
 	int steps = 0;
 
-	logstore_length(store, 17, 1, "rank-0", &length, NULL);
+	log_store_length(store, 17, 1, "rank-0", &length, NULL);
 	while (step && steps >= 0) {
-		if (logstore_cut(store, 17, 1, "rank-0", keep, length - keep,
-				 &step, err) < 0)
+		if (log_store_cut(store, 17, 1, "rank-0", keep, length - keep,
+				  &step, err) < 0)
 			return -1;
 		steps += step > 0;
 	}
@@ -108,7 +108,7 @@ static int cut_all(struct logstore *store, uint64_t keep, struct error *err)
 
 static void test_cut(void)
 {
-	struct logstore *store = logstore_new(folder, NULL);
+	struct log_store *store = log_store_new(folder, NULL);
 	uint64_t head = 0, tail = 0, missing, length = 0;
 	struct error err = { 0 };
 	struct logcut cut;
@@ -121,7 +121,7 @@ static void test_cut(void)
 	   (unsigned long long)head, (unsigned long long)tail);
 	ok(missing == LENGTH - (head + tail) * LINE_BYTES,
 	   "and one that says what is missing");
-	logstore_length(store, 17, 1, "rank-0", &length, NULL);
+	log_store_length(store, 17, 1, "rank-0", &length, NULL);
 	ok(length == LENGTH, "the length is what it was");
 	ok(disk_bytes("rank-0.log") < 100000, "the space is free");
 	ok(append(store, "rank-0", LINES, LINES + 10) ==
@@ -129,16 +129,16 @@ static void test_cut(void)
 	   "it can still be written");
 	ok(read_back(store, "rank-0", &head, &tail) == missing && tail == 167,
 	   "which comes behind it");
-	ok(logstore_cut_of(store, 17, 1, "rank-0", &cut, &err) == 0 &&
+	ok(log_store_cut_of(store, 17, 1, "rank-0", &cut, &err) == 0 &&
 		   cut.to - cut.from == missing && cut.time_ms > 0,
 	   "what was cut is known");
-	ok(logstore_cut_of(store, 17, 1, "rank-1", &cut, &err) == 0 && !cut.to,
+	ok(log_store_cut_of(store, 17, 1, "rank-1", &cut, &err) == 0 && !cut.to,
 	   "and of another stream that nothing was");
-	logstore_free(store);
-	store = logstore_new(folder, NULL);
+	log_store_free(store);
+	store = log_store_new(folder, NULL);
 	ok(read_back(store, "rank-0", &head, &tail) == missing && tail == 167,
 	   "the next controller reads the same");
-	logstore_free(store);
+	log_store_free(store);
 }
 
 static void copy(const char *from, const char *to)
@@ -154,12 +154,12 @@ static void copy(const char *from, const char *to)
 /* Killed behind the step that `log` and `cut` are of. */
 static void crashed(const char *log, const char *cut, const char *name)
 {
-	struct logstore *store;
+	struct log_store *store;
 	uint64_t head = 0, tail = 0, missing;
 
 	copy(log, "rank-0.log");
 	copy(cut, "rank-0.cut");
-	store = logstore_new(folder, NULL);
+	store = log_store_new(folder, NULL);
 	missing = read_back(store, "rank-0", &head, &tail);
 	ok(missing == LENGTH - (head + tail) * LINE_BYTES && head == 156 &&
 		   tail >= 157,
@@ -169,24 +169,24 @@ static void crashed(const char *log, const char *cut, const char *name)
 	   "and the space is free");
 	ok(append(store, "rank-0", LINES, LINES + 1) == LENGTH + LINE_BYTES,
 	   "and it can be written");
-	logstore_free(store);
+	log_store_free(store);
 }
 
 static void test_crash(void)
 {
-	struct logstore *store = logstore_new(folder, NULL);
+	struct log_store *store = log_store_new(folder, NULL);
 	uint64_t freed = 0;
 
 	append(store, "rank-0", 0, LINES);
 	copy("rank-0.log", "log0");
-	logstore_cut(store, 17, 1, "rank-0", 10000, LENGTH - 10000, &freed,
-		     NULL);
+	log_store_cut(store, 17, 1, "rank-0", 10000, LENGTH - 10000, &freed,
+		      NULL);
 	copy("rank-0.log", "log1");
 	copy("rank-0.cut", "cut1");
-	logstore_cut(store, 17, 1, "rank-0", 10000, LENGTH - 10000, &freed,
-		     NULL);
+	log_store_cut(store, 17, 1, "rank-0", 10000, LENGTH - 10000, &freed,
+		      NULL);
 	copy("rank-0.cut", "cut2");
-	logstore_free(store);
+	log_store_free(store);
 	crashed("log0", "cut1", "before the first step freed anything");
 	crashed("log1", "cut2", "before another one did");
 	crashed("log0", "cut2", "long ago, with a log from before");
@@ -194,7 +194,7 @@ static void test_crash(void)
 
 static void test_short(void)
 {
-	struct logstore *store = logstore_new(folder, NULL);
+	struct log_store *store = log_store_new(folder, NULL);
 	uint64_t head = 0, tail = 0, offset = 0;
 	struct error err = { 0 };
 	char text[100];
@@ -202,40 +202,40 @@ static void test_short(void)
 
 	append(store, "rank-0", 0, LINES);
 	cut_all(store, 10000, NULL);
-	logstore_free(store);
+	log_store_free(store);
 	if (truncate(path_of("rank-0.log"), 5000L * LINE_BYTES) < 0)
 		printf("# truncate: %s\n", strerror(errno));
-	store = logstore_new(folder, NULL);
+	store = log_store_new(folder, NULL);
 	read_back(store, "rank-0", &head, &tail);
 	append(store, "rank-0", 5000, 6000);
 	ok(read_back(store, "rank-0", &head, &tail) ==
 			   (uint64_t)(5000 - 156) * LINE_BYTES &&
 		   tail == 1000,
 	   "of a log that lost its end, what comes then is not cut");
-	logstore_free(store);
+	log_store_free(store);
 	if (truncate(path_of("rank-0.log"), 10L * LINE_BYTES) < 0)
 		printf("# truncate: %s\n", strerror(errno));
-	store = logstore_new(folder, NULL);
+	store = log_store_new(folder, NULL);
 	append(store, "rank-0", 10, 400);
-	ok(logstore_read(store, 17, 1, "rank-0", &offset, text, sizeof(text),
-			 &got, &err) == 0 &&
+	ok(log_store_read(store, 17, 1, "rank-0", &offset, text, sizeof(text),
+			  &got, &err) == 0 &&
 		   got == sizeof(text) &&
 		   access(path_of("rank-0.cut"), F_OK) < 0,
 	   "nor of one whose cut is gone with it");
-	logstore_free(store);
+	log_store_free(store);
 	file_write(AT_FDCWD, path_of("rank-0.cut"), "{\"from\":7}\n", 11, 0600,
 		   0, NULL);
-	store = logstore_new(folder, NULL);
-	ok(logstore_read(store, 17, 1, "rank-0", &offset, text, sizeof(text),
-			 &got, &err) < 0 &&
+	store = log_store_new(folder, NULL);
+	ok(log_store_read(store, 17, 1, "rank-0", &offset, text, sizeof(text),
+			  &got, &err) < 0 &&
 		   err.code == EIO && strstr(err.text, "17/1/rank-0.cut"),
 	   "what is no cut is refused (%s)", err.text);
-	logstore_free(store);
+	log_store_free(store);
 }
 
 static void test_attempt(void)
 {
-	struct logstore *store = logstore_new(folder, NULL);
+	struct log_store *store = log_store_new(folder, NULL);
 	uint64_t freed = 0, usage = 0;
 	char folder_of_job[80];
 	int turns = 0, rc;
@@ -246,7 +246,7 @@ static void test_attempt(void)
 	append(store, "build-0", 0, 20000);
 	append(store, "samples-0", 0, 100);
 	do {
-		rc = logstore_shorten(store, 17, 1, 10000, 0, &freed, NULL);
+		rc = log_store_shorten(store, 17, 1, 10000, 0, &freed, NULL);
 	} while (rc == 1 && ++turns < 100);
 	ok(rc == 0 && turns > 2, "an attempt is shortened in turns");
 	ok(disk_bytes("rank-0.log") < 100000 &&
@@ -255,24 +255,24 @@ static void test_attempt(void)
 	   "in all its streams");
 	ok(disk_bytes("node-0.log") > 1000000, "but the index of them");
 	freed = 0;
-	ok(logstore_shorten(store, 17, 1, 10000, INT64_MAX, &freed, NULL) ==
+	ok(log_store_shorten(store, 17, 1, 10000, INT64_MAX, &freed, NULL) ==
 			   0 &&
 		   !freed,
 	   "twice is once");
-	logstore_usage(store, 17, 1, &usage, NULL);
+	log_store_usage(store, 17, 1, &usage, NULL);
 	ok(usage > 1280000 && usage < 1700000,
 	   "what it has on disk is told (%llu)", (unsigned long long)usage);
 	append(store, "rank-1", 0, LINES);
 	turns = 0;
 	do {
-		rc = logstore_remove(store, 17, 1, 0, &freed, NULL);
+		rc = log_store_remove(store, 17, 1, 0, &freed, NULL);
 	} while (rc == 1 && ++turns < 100);
 	ok(rc == 0 && turns > 1 && freed > LENGTH, "it is removed in turns");
 	snprintf(folder_of_job, sizeof(folder_of_job), "%s/logs/17", folder);
 	ok(access(folder_of_job, F_OK) < 0, "with its folder");
-	ok(logstore_remove(store, 17, 1, 0, &freed, NULL) == 0,
+	ok(log_store_remove(store, 17, 1, 0, &freed, NULL) == 0,
 	   "which may be gone");
-	logstore_free(store);
+	log_store_free(store);
 }
 
 int main(void)

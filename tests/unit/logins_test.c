@@ -1,8 +1,8 @@
 /* logins_test.c - what a sweep's logins go through at the controller.
  */
-#include "controller/cluster/logins.h"
+#include "controller/jobs/logins.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
 #include "tests/tap.h"

@@ -1,7 +1,7 @@
 /* loop_test.c - ZeroMQ sockets on the event loop: none stalls, none spins.
  */
-#include "protocol/loop.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 
 #include <sys/epoll.h>

@@ -19,15 +19,15 @@ static const struct model moe = { .name = "moe",
 				  .experts = 8,
 				  .experts_per_token = 2 };
 
-static struct shape eight(void)
+static struct parallel_layout eight(void)
 {
-	return (struct shape){ .nodes = 1,
-			       .devices = 8,
-			       .tp = 1,
-			       .pp = 1,
-			       .cp = 1,
-			       .world = 8,
-			       .data = 8 };
+	return (struct parallel_layout){ .nodes = 1,
+					 .devices = 8,
+					 .tp = 1,
+					 .pp = 1,
+					 .cp = 1,
+					 .world = 8,
+					 .data = 8 };
 }
 
 static void states_are(const char *what, struct memory_input input, double want)
@@ -41,7 +41,7 @@ static void states_are(const char *what, struct memory_input input, double want)
 
 static void test_states(void)
 {
-	struct shape shape = eight();
+	struct parallel_layout shape = eight();
 	struct memory_input input = { .shape = &shape,
 				      .model = &dense,
 				      .laid_out = true };
@@ -76,7 +76,7 @@ static void test_states(void)
 
 static void test_experts(void)
 {
-	struct shape shape = eight();
+	struct parallel_layout shape = eight();
 	struct memory_input input = { .shape = &shape,
 				      .model = &moe,
 				      .laid_out = true };
@@ -91,7 +91,7 @@ static void test_experts(void)
 
 static void test_activations(void)
 {
-	struct shape shape = eight();
+	struct parallel_layout shape = eight();
 	struct memory_input input = { .shape = &shape,
 				      .model = &dense,
 				      .laid_out = true };
@@ -116,7 +116,7 @@ static void test_activations(void)
 
 static void test_unknown(void)
 {
-	struct shape shape = eight();
+	struct parallel_layout shape = eight();
 	struct model nothing = { .name = "x" };
 	struct chip chip = { .name = "c", .memory_gib = 1 };
 	struct memory_input input = { .shape = &shape, .model = &dense };

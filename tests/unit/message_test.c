@@ -1,6 +1,6 @@
 /* message_test.c - every message: there and back, and refused field by field.
  */
-#include "protocol/message.h"
+#include "protocol/message/message.h"
 #include "tests/tap.h"
 
 #include <errno.h>

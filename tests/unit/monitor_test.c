@@ -1,10 +1,10 @@
 /* monitor_test.c - tools are sampled beside tasks, whatever tools do.
  */
-#include "agent/devices/cpulist.h"
-#include "agent/devices/monitor.h"
+#include "agent/devices/cpu_list.h"
+#include "agent/metrics/monitor.h"
 #include "controller/results/usage.h"
-#include "protocol/file.h"
-#include "protocol/hardware/trace.h"
+#include "protocol/base/file.h"
+#include "protocol/hardware/sample_format.h"
 
 #include "tests/tap.h"
 
@@ -59,7 +59,7 @@ static const char profile_text[] =
 struct bed {
 	sd_event *loop;
 	struct profile *profile;
-	struct roots roots;
+	struct sysroot roots;
 	struct monitor_config config;
 	struct monitor *monitor;
 	struct device_info list[2];

@@ -2,15 +2,15 @@
  */
 #include "controller/server/orders.h"
 
-#include "controller/cluster/job.h"
-#include "controller/cluster/queue.h"
-#include "controller/cluster/repeat.h"
-#include "controller/content/stock.h"
+#include "controller/blobs/blob_service.h"
 #include "controller/effects.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/job.h"
+#include "controller/scheduler/queue.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/log.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -52,7 +52,7 @@ static bool bed_open(struct bed *bed)
 	cluster->queue = queue_new(NULL);
 	cluster->catalog = catalog_load("images", NULL);
 	return cluster->store && cluster->queue && cluster->catalog &&
-	       stock_open(cluster, bed->folder, NULL) == 0;
+	       blob_service_open(cluster, bed->folder, NULL) == 0;
 }
 
 static void bed_close(struct bed *bed)
@@ -60,8 +60,8 @@ static void bed_close(struct bed *bed)
 	struct cluster *cluster = &bed->cluster;
 
 	job_free_all(cluster);
-	repeat_free_all(cluster);
-	stock_close(cluster);
+	adaptive_repeats_free_all(cluster);
+	blob_service_close(cluster);
 	queue_free(cluster->queue);
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);
@@ -103,7 +103,7 @@ static long count_allocations(struct cluster *cluster)
 	   "a sweep is taken, with all its jobs: %s", body ? "" : err.text);
 	cJSON_Delete(body);
 	job_free_all(cluster);
-	repeat_free_all(cluster);
+	adaptive_repeats_free_all(cluster);
 	store_undo(cluster->store, &mark);
 	return count;
 }
@@ -134,7 +134,7 @@ static void submitting(struct bed *bed)
 		   "allocation %ld is done without: all jobs are there", n);
 		cJSON_Delete(body);
 		job_free_all(cluster);
-		repeat_free_all(cluster);
+		adaptive_repeats_free_all(cluster);
 		store_undo(cluster->store, &start);
 	}
 	ok(partial > JOBS, "no memory, at any of %d places", partial);
@@ -156,7 +156,7 @@ static void fail_all(struct cluster *cluster)
 						 .first_attempt = 1 },
 			      NULL);
 	job_free_all(cluster);
-	repeat_free_all(cluster);
+	adaptive_repeats_free_all(cluster);
 	store_commit(cluster->store, NULL);
 }
 

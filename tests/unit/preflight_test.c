@@ -1,10 +1,10 @@
 /* preflight_test.c - what is missing on a node is named before anything runs.
  */
-#include "agent/tasks/preflight.h"
+#include "agent/task/preflight.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 
@@ -210,8 +210,8 @@ struct bed {
 	struct lab lab;
 	sd_event *loop;
 	struct inventory *inventory;
-	struct engine_abilities abilities;
-	struct allot_source allot;
+	struct engine_features abilities;
+	struct device_binding_source allot;
 	struct preflight_room room;
 	int64_t ahead_ms;
 	bool told;
@@ -250,8 +250,9 @@ static void bed_init(struct bed *bed, const char *profile)
 				       ready, NULL, NULL);
 	while (!inventory_ready(bed->inventory))
 		sd_event_run(bed->loop, UINT64_MAX);
-	bed->allot = (struct allot_source){ bed->inventory, &bed->lab.roots,
-					    &bed->abilities };
+	bed->allot =
+		(struct device_binding_source){ bed->inventory, &bed->lab.roots,
+						&bed->abilities };
 	bed->room = (struct preflight_room){ .loop = bed->loop,
 					     .allot = &bed->allot,
 					     .clock = clock_ahead,

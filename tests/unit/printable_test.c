@@ -1,6 +1,6 @@
 /* printable_test.c - what a terminal may be shown passes, and nothing else.
  */
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include "tests/tap.h"
 

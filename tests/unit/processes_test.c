@@ -2,7 +2,7 @@
  */
 #include "protocol/hardware/processes.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 

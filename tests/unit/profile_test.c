@@ -2,7 +2,7 @@
  */
 #include "protocol/hardware/profile.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -611,37 +611,37 @@ static void test_folder(void)
 
 static void test_roots(void)
 {
-	static const struct roots lab = { .dev = "/tmp/lab/dev",
-					  .sys = "/tmp/lab/sys",
-					  .proc = "/proc" };
+	static const struct sysroot lab = { .dev = "/tmp/lab/dev",
+					    .sys = "/tmp/lab/sys",
+					    .proc = "/proc" };
 	struct error err = { 0 };
 	char path[PATH_MAX], *text;
 
-	ok(!roots_pretended(&real_roots) && roots_pretended(&lab),
+	ok(!sysroot_pretended(&real_roots) && sysroot_pretended(&lab),
 	   "a machine of folders is pretended");
-	ok(roots_path(&real_roots, "/dev/x", path, &err) == 0 &&
+	ok(sysroot_path(&real_roots, "/dev/x", path, &err) == 0 &&
 		   !strcmp(path, "/dev/x"),
 	   "on a machine a path is itself");
-	ok(roots_path(&lab, "/dev/x", path, &err) == 0 &&
+	ok(sysroot_path(&lab, "/dev/x", path, &err) == 0 &&
 		   !strcmp(path, "/tmp/lab/dev/x"),
 	   "in a pretended one it is below its root");
-	ok(roots_path(&lab, "/proc/x", path, &err) == 0 &&
+	ok(sysroot_path(&lab, "/proc/x", path, &err) == 0 &&
 		   !strcmp(path, "/proc/x"),
 	   "each root is one of its own");
-	ok(roots_path(&real_roots, "/opt/x", path, &err) == 0 &&
+	ok(sysroot_path(&real_roots, "/opt/x", path, &err) == 0 &&
 		   !strcmp(path, "/opt/x"),
 	   "another path is itself, too");
-	ok(roots_path(&lab, "/opt/x", path, &err) < 0 && err.code == ENOENT,
+	ok(sysroot_path(&lab, "/opt/x", path, &err) < 0 && err.code == ENOENT,
 	   "but a pretended machine has none");
-	ok(roots_path(&lab, "/devices", path, &err) < 0 && err.code == ENOENT,
+	ok(sysroot_path(&lab, "/devices", path, &err) < 0 && err.code == ENOENT,
 	   "nor is what only begins like a root below it");
-	ok(roots_path(&lab, "/dev/../etc", path, &err) < 0 &&
+	ok(sysroot_path(&lab, "/dev/../etc", path, &err) < 0 &&
 		   err.code == EINVAL,
 	   "a path that leads out is refused");
-	ok(roots_path(&lab, "dev/x", path, &err) < 0 && err.code == EINVAL,
+	ok(sysroot_path(&lab, "dev/x", path, &err) < 0 && err.code == EINVAL,
 	   "so is one from nowhere");
 	text = repeated("/dev/", "x", PATH_MAX - 5);
-	ok(roots_path(&lab, text, path, &err) < 0 && err.code == ENAMETOOLONG,
+	ok(sysroot_path(&lab, text, path, &err) < 0 && err.code == ENAMETOOLONG,
 	   "and one that is too long");
 	free(text);
 }

@@ -2,7 +2,7 @@
  * with its line; what python3 prints is checked.
  */
 #include "controller/cli/python.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

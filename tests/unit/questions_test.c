@@ -2,9 +2,9 @@
  */
 #include "controller/server/questions.h"
 
-#include "controller/cluster/node.h"
 #include "controller/effects.h"
-#include "protocol/file.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* registry_test.c - what registries say, and who we are to them.
  */
-#include "protocol/registry/credential.h"
 #include "agent/registry/approach.h"
 #include "agent/registry/pull.h"
 #include "agent/registry/registry.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/registry/credential.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* render_test.c - values to words and tables for people.
  */
-#include "controller/cli/render.h"
 #include "controller/cli/display.h"
 #include "controller/cli/json.h"
+#include "controller/cli/render.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* report_test.c - rows to tables, with texts that try to break them.
  */
-#include "controller/report/report.h"
 #include "controller/report/chart.h"
+#include "controller/report/report.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

@@ -6,11 +6,11 @@
  * tells of no device. Recorded output is read in the same way where there is
  * some (recordings.h, monitor-samples/).
  */
-#include "protocol/buffer.h"
-#include "protocol/document.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
+#include "protocol/base/printable.h"
 #include "protocol/hardware/sample.h"
-#include "protocol/printable.h"
+#include "protocol/yaml/document.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 #include "tests/unit/recordings.h"

@@ -8,8 +8,8 @@
 #include "controller/results/document/document.h"
 #include "controller/results/rules/rule.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/document.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/yaml/document.h"
 #include "tests/tap.h"
 #include "tests/unit/recordings.h"
 

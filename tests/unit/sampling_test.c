@@ -1,9 +1,9 @@
 /* sampling_test.c - samples are read where there are new ones, and only there.
  */
-#include "controller/cluster/sampling.h"
+#include "controller/jobs/sampling.h"
 
 #include "controller/effects.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static void store(struct bed *bed, uint32_t rank, size_t size)
 
 	memset(text, '\n', sizeof(text));
 	snprintf(name, sizeof(name), "samples-%u", rank);
-	if (logstore_append(bed->cluster.logs, 7, 1, name, bed->lengths[rank],
-			    text, size, 1, &bed->lengths[rank], &err) < 0)
+	if (log_store_append(bed->cluster.logs, 7, 1, name, bed->lengths[rank],
+			     text, size, 1, &bed->lengths[rank], &err) < 0)
 		ok(false, "%s", err.text);
 }
 
@@ -54,7 +54,7 @@ int main(void)
 	effects_connect(&bed.cluster);
 	bed.gang.job = &bed.job;
 	bed.gang.spec.nodes = NODES;
-	bed.cluster.logs = logstore_new(top, NULL);
+	bed.cluster.logs = log_store_new(top, NULL);
 	store(&bed, 0, 100);
 	ok(read_on(&bed) && at(&bed, 0) == 64 &&
 		   !sampling_done(&bed.cluster, &bed.gang),
@@ -75,7 +75,7 @@ int main(void)
 		   sampling_done(&bed.cluster, &bed.gang),
 	   "so that nothing is left");
 	sampling_clear(&bed.gang);
-	logstore_free(bed.cluster.logs);
+	log_store_free(bed.cluster.logs);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }

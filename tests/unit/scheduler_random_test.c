@@ -1,6 +1,6 @@
 /* scheduler_random_test.c - in any cluster and queue, what is placed suits.
  */
-#include "controller/cluster/scheduler.h"
+#include "controller/scheduler/scheduler.h"
 
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* scheduler_test.c - who gets which nodes, in which order, and who waits.
  */
-#include "controller/cluster/scheduler.h"
+#include "controller/scheduler/scheduler.h"
 
 #include "tests/tap.h"
 

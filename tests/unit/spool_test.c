@@ -1,9 +1,9 @@
 /* spool_test.c - the folder of a task: made once, read with care, removed.
  */
-#include "agent/tasks/spool.h"
+#include "agent/task/spool.h"
 
 #include "agent/init/init.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>

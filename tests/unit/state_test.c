@@ -1,6 +1,6 @@
 /* state_test.c - words of states and failures, there and back.
  */
-#include "protocol/state.h"
+#include "protocol/message/state.h"
 
 #include "tests/tap.h"
 

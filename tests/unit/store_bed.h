@@ -4,7 +4,7 @@
 #define TESTS_UNIT_STORE_BED_H
 
 #include "controller/store/store.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* streams_test.c - a task's streams: its ranks', and what the index announces.
  */
-#include "agent/tasks/streams.h"
+#include "agent/task/streams.h"
 
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct bed {
 	char root[64];
 	sd_event *loop;
 	struct spool *spool;
-	struct pump *pump;
+	struct log_sender *sender;
 	struct task_spec spec;
 	struct streams streams;
 };
@@ -46,14 +46,15 @@ static void bed_init(struct bed *bed)
 	if (!mkdtemp(bed->root) || sd_event_new(&bed->loop) < 0 ||
 	    !(bed->spool = spool_new(bed->root, &err)) ||
 	    spool_create(bed->spool, &bed->spec, &err) < 0 ||
-	    !(bed->pump = pump_new(bed->loop, bed->spool, no_send, bed, &err)))
+	    !(bed->sender = log_sender_new(bed->loop, bed->spool, no_send, bed,
+					   &err)))
 		abort();
 }
 
 static void bed_clear(struct bed *bed)
 {
 	streams_clear(&bed->streams);
-	pump_free(bed->pump);
+	log_sender_free(bed->sender);
 	spool_free(bed->spool);
 	sd_event_unref(bed->loop);
 	file_remove_tree(AT_FDCWD, bed->root, NULL);
@@ -99,8 +100,8 @@ static void test_announced(void)
 	struct error err;
 
 	bed_init(&bed);
-	is_int(streams_open(&bed.streams, bed.pump, bed.spool, &bed.spec, true,
-			    &err),
+	is_int(streams_open(&bed.streams, bed.sender, bed.spool, &bed.spec,
+			    true, &err),
 	       0, "a task has the streams of its ranks");
 	is(listed(&bed), "rank-6:0 rank-7:0 samples-3:0", "which are empty");
 	put(&bed, "rank-6", "12345");
@@ -138,18 +139,18 @@ static void test_adopted(void)
 	put(&bed, "node-3.a", "abc");
 	snprintf(many, sizeof(many), "%0150d", 7);
 	put(&bed, "rank-7", many);
-	is_int(streams_open(&bed.streams, bed.pump, bed.spool, &bed.spec, false,
-			    &err),
+	is_int(streams_open(&bed.streams, bed.sender, bed.spool, &bed.spec,
+			    false, &err),
 	       0, "a task that was there has what the index says");
 	is(listed(&bed), "rank-6:0 rank-7:100 samples-3:0 node-3:37 node-3.a:3",
 	   "and no stream is longer than the limit");
-	for (int i = 0; i < 2 * FOLLOWED_MAX; i++) {
+	for (int i = 0; i < 2 * STREAM_INDEX_MAX; i++) {
 		snprintf(line, sizeof(line),
 			 "{\"stream\": \"node-3.f%d\", \"path\": \"/f\"}\n", i);
 		put(&bed, "node-3", line);
 	}
 	streams_look(&bed.streams);
-	ok(bed.streams.count <= INIT_PROCESSES_MAX + 3 + FOLLOWED_MAX,
+	ok(bed.streams.count <= INIT_PROCESSES_MAX + 3 + STREAM_INDEX_MAX,
 	   "there are never more streams than there may be: %zu",
 	   bed.streams.count);
 	bed_clear(&bed);
@@ -162,8 +163,8 @@ static void test_refused(void)
 
 	bed_init(&bed);
 	bed.spec.container.processes = INIT_PROCESSES_MAX + 1;
-	is_int(streams_open(&bed.streams, bed.pump, bed.spool, &bed.spec, true,
-			    &err),
+	is_int(streams_open(&bed.streams, bed.sender, bed.spool, &bed.spec,
+			    true, &err),
 	       -1, "more processes than there may be are refused");
 	is_int(err.code, EINVAL, "%s", err.text);
 	bed_clear(&bed);

@@ -1,9 +1,9 @@
 /* tarball_test.c - folders as reproducible tar streams.
  */
-#include "protocol/content/tarball.h"
+#include "protocol/blob/tarball.h"
 
-#include "protocol/buffer.h"
-#include "protocol/file.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 
 #include <archive.h>

@@ -1,13 +1,13 @@
 /* task_test.c - the life of a task, against a scripted engine: lost answers,
  * orders at any time, and nothing left behind.
  */
-#include "agent/tasks/task.h"
+#include "agent/task/task.h"
 
-#include "protocol/container.h"
+#include "protocol/hardware/container.h"
 
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 
@@ -33,18 +33,18 @@ enum {
 };
 
 struct world {
-	struct guard *guard;
+	struct node_policy *node_policy;
 	sd_event *loop;
 	char folder[64];
 	struct fake_engine *fake;
 	struct engine *engine;
 	struct images *images;
 	struct spool *spool;
-	struct pump *pump;
+	struct log_sender *sender;
 	struct task_room room;
 	struct inventory *inventory;
-	struct engine_abilities abilities;
-	struct allot_source allot;
+	struct engine_features abilities;
+	struct device_binding_source allot;
 	struct task *task;
 	char cluster[16];
 	/* the engine */
@@ -271,8 +271,9 @@ static struct world *world_new(void)
 	world->images =
 		images_new(world->loop, world->engine, NULL, 0, 10, &err);
 	world->spool = spool_new(world->folder, &err);
-	world->pump = pump_new(world->loop, world->spool, no_send, world, &err);
-	if (!world->engine || !world->images || !world->spool || !world->pump)
+	world->sender =
+		log_sender_new(world->loop, world->spool, no_send, world, &err);
+	if (!world->engine || !world->images || !world->spool || !world->sender)
 		abort();
 	world->inventory = inventory_new(world->loop,
 					 &(struct inventory_config){
@@ -280,21 +281,22 @@ static struct world *world_new(void)
 						 .vendor = "cpu",
 						 .state = world->folder },
 					 inventory_changed, NULL, NULL);
-	world->allot = (struct allot_source){ world->inventory, &real_roots,
-					      &world->abilities };
-	world->guard = guard_new(NULL, false, &err);
+	world->allot =
+		(struct device_binding_source){ world->inventory, &real_roots,
+						&world->abilities };
+	world->node_policy = node_policy_new(NULL, false, &err);
 	world->room = (struct task_room){
 		.loop = world->loop,
 		.engine = world->engine,
 		.images = world->images,
 		.spool = world->spool,
-		.pump = world->pump,
+		.sender = world->sender,
 		.cluster = "c",
 		.node = "n",
 		.init_program = "/init",
 		.folder = world->folder,
 		.allot = &world->allot,
-		.guard = world->guard,
+		.node_policy = world->node_policy,
 		.preflight = { .loop = world->loop, .allot = &world->allot },
 		.changed = changed,
 		.progress = progress,
@@ -307,9 +309,9 @@ static struct world *world_new(void)
 static void world_free(struct world *world)
 {
 	task_free(world->task);
-	guard_free(world->guard);
+	node_policy_free(world->node_policy);
 	inventory_free(world->inventory);
-	pump_free(world->pump);
+	log_sender_free(world->sender);
 	images_free(world->images);
 	engine_free(world->engine);
 	fake_engine_free(world->fake);
@@ -724,9 +726,9 @@ static void link_swapped_before_start(void)
 		 allowed);
 	file_make_folders(inside, 0700, NULL);
 	file_write(AT_FDCWD, policy, text, strlen(text), 0600, 0, NULL);
-	guard_free(world->guard);
-	world->guard = guard_new(policy, false, NULL);
-	world->room.guard = world->guard;
+	node_policy_free(world->node_policy);
+	world->node_policy = node_policy_new(policy, false, NULL);
+	world->room.node_policy = world->node_policy;
 	begin_with(world, &mount);
 	ok(UNTIL(world, state_is(world, "ready")),
 	   "a mount that is allowed is ready");

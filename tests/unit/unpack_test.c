@@ -1,9 +1,9 @@
 /* unpack_test.c - tar files of strangers, good and hostile.
  */
-#include "protocol/content/unpack.h"
+#include "protocol/blob/unpack.h"
 
-#include "protocol/content/tarball.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/blob/tarball.h"
 #include "tests/tap.h"
 
 #include <archive.h>

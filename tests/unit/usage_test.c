@@ -1,7 +1,7 @@
 /* usage_test.c - what was sampled beside a job comes out as its summary.
  */
 #include "controller/results/usage.h"
-#include "protocol/hardware/trace.h"
+#include "protocol/hardware/sample_format.h"
 
 #include "tests/tap.h"
 
@@ -11,11 +11,11 @@
 static void put_head(struct buffer *text, const char *node, uint32_t rank,
 		     size_t devices)
 {
-	struct trace_device list[] = {
+	struct sample_format_device list[] = {
 		{ 0, (char *)"0000:0e:00.0", (char *)"Example 9000" },
 		{ 3, NULL, NULL },
 	};
-	struct trace_head head = {
+	struct sample_format_head head = {
 		.node = (char *)node,
 		.rank = rank,
 		.time_ms = 1000,
@@ -28,7 +28,7 @@ static void put_head(struct buffer *text, const char *node, uint32_t rank,
 		.devices_count = devices,
 	};
 
-	trace_put_head(text, &head, NULL);
+	sample_format_put_head(text, &head, NULL);
 	strings_clear(&head.columns);
 	strings_clear(&head.host);
 }
@@ -46,7 +46,7 @@ static void put(struct buffer *text, int64_t time_ms, uint32_t device,
 	row.value[READING_MEM_USED_MIB] = used_mib;
 	row.value[READING_MEM_TOTAL_MIB] = 81920;
 	row.has |= 1U << READING_MEM_USED_MIB | 1U << READING_MEM_TOTAL_MIB;
-	trace_put_devices(text, time_ms, &device, rows, 1, NULL);
+	sample_format_put_devices(text, time_ms, &device, rows, 1, NULL);
 }
 
 static struct usage *fed(const struct buffer *text, size_t piece)
@@ -192,8 +192,8 @@ static void gaps(void)
 static void hosts(void)
 {
 	owned(buffer_clear) struct buffer text;
-	struct host_sample host = { .has = 1U << HOST_CPU_PCT |
-					   1U << HOST_POWER_W };
+	struct host_usage_sample host = { .has = 1U << HOST_CPU_PCT |
+						 1U << HOST_POWER_W };
 	const struct usage *usage;
 	const cJSON *first;
 	cJSON *summary, *curves;
@@ -202,10 +202,10 @@ static void hosts(void)
 	put_head(&text, "n1", 4, 0);
 	host.value[HOST_CPU_PCT] = 10;
 	host.value[HOST_POWER_W] = 700;
-	trace_put_host(&text, 1000, &host, NULL);
+	sample_format_put_host(&text, 1000, &host, NULL);
 	host.value[HOST_CPU_PCT] = 30;
 	host.has = 1U << HOST_CPU_PCT;
-	trace_put_host(&text, 2000, &host, NULL);
+	sample_format_put_host(&text, 2000, &host, NULL);
 	usage = fed(&text, 7);
 	summary = usage_summary(&usage, 1, NULL);
 	first = nth(summary, "hosts", 0);
@@ -243,12 +243,13 @@ static void errors(void)
 	buffer_init(&text, 1 << 20);
 	put_head(&text, "n1", 0, 0);
 	for (int i = 0; i < 3; i++)
-		trace_put_error(&text, 1000 + i, "tool: gone\n\"away\"", NULL);
+		sample_format_put_error(&text, 1000 + i, "tool: gone\n\"away\"",
+					NULL);
 	for (int i = 0; i < 40; i++) {
 		memset(cause, 'x', sizeof(cause) - 1);
 		cause[sizeof(cause) - 1] = 0;
 		cause[0] = (char)('A' + i);
-		trace_put_error(&text, 2000 + i, cause, NULL);
+		sample_format_put_error(&text, 2000 + i, cause, NULL);
 	}
 	usage = fed(&text, 100);
 	summary = usage_summary(&usage, 1, NULL);

@@ -1,6 +1,6 @@
 /* utf8_test.c - each character is read as it is written, and nothing else is.
  */
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include "tests/tap.h"
 

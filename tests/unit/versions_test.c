@@ -1,10 +1,10 @@
 /* versions_test.c - which driver and software a node has, by the profile's
  * rules: the first that tells counts, and none of them can stop the agent.
  */
-#include "agent/devices/versions.h"
+#include "agent/metrics/versions.h"
 
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 

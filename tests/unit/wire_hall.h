@@ -8,8 +8,8 @@
 #ifndef TESTS_UNIT_WIRE_HALL_H
 #define TESTS_UNIT_WIRE_HALL_H
 
-#include "protocol/file.h"
-#include "protocol/wire.h"
+#include "protocol/base/file.h"
+#include "protocol/wire/wire.h"
 
 #include <zmq.h>
 

@@ -4,8 +4,8 @@
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

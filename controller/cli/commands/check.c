@@ -1,10 +1,10 @@
 /* check.c - are these files of settings, or policies, good?
  */
 #include "controller/cli/command.h"
+#include "protocol/base/program.h"
 #include "protocol/config/agent.h"
 #include "protocol/config/controller.h"
 #include "protocol/config/policy.h"
-#include "protocol/program.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "controller/cli/commands/results.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
 #include "controller/report/row.h"
-#include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * what the program knows.
  */
 #include "controller/cli/command.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

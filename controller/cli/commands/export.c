@@ -16,8 +16,8 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/catalog.h"
 #include "controller/sweep/flagperf/names.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static void scan_results(struct copy *copy, const char *piece, size_t size)
 	}
 }
 
-/* pieces_fn */
+/* file_reader_fn */
 static int take_piece(const void *piece, size_t size, void *arg,
 		      struct error *err)
 {

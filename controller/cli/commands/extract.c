@@ -1,13 +1,13 @@
 /* extract.c - regatta extract: a training log in, what it says out.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
-#include "controller/cli/pieces.h"
 #include "controller/cli/render.h"
 #include "controller/results/document/document.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -196,8 +196,8 @@ static int extract_with(struct cli *cli, const struct catalog *catalog,
 	if (!work.sections)
 		return -1;
 	sections_listen(work.sections, work.extract);
-	if (pieces_read(cli->arg_count ? cli->args[0] : "-", feed, &work, err) <
-		    0 ||
+	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", feed, &work,
+			     err) < 0 ||
 	    extract_finish(work.extract, err) < 0)
 		return -1;
 	return print(cli, &work, err);

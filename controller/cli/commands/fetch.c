@@ -4,12 +4,12 @@
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "controller/cli/transfer.h"
-#include "protocol/content/pattern.h"
-#include "protocol/content/unpack.h"
-#include "protocol/file.h"
 #include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "controller/cli/transfer.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+#include "protocol/blob/pattern.h"
+#include "protocol/blob/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 static int print_files(struct cli *cli, const cJSON *files, struct error *err)
 {

@@ -3,8 +3,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/program.h"
-#include "protocol/value.h"
+#include "protocol/base/program.h"
+#include "protocol/yaml/value.h"
 
 struct gc_options {
 	struct options common;

@@ -8,7 +8,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -21,9 +21,9 @@
 
 /* load */
 
-static void name_of(const struct recipe *recipe, char *name, size_t size)
+static void name_of(const struct image_bundle *recipe, char *name, size_t size)
 {
-	const struct recipe_image *image = &recipe->images[0];
+	const struct image_bundle_image *image = &recipe->images[0];
 
 	snprintf(name, size, "%s%s",
 		 image->tags.count ? image->tags.items[0] : image->id,
@@ -246,7 +246,7 @@ static int check_options(const struct image_options *options,
 		{ "--tag", "build", options->tag },
 		{ "--registry-auth", "build", options->common.registry_auth },
 		{ "--keep", "gc", options->keep_images != OPTION_NONE },
-		{ "--floor", "gc", floor_is_set(&options->floor) },
+		{ "--floor", "gc", free_space_is_set(&options->floor) },
 		{ "--dry-run", "gc", options->dry_run },
 	};
 

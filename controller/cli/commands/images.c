@@ -6,8 +6,8 @@
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
-#include "protocol/floor.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
+#include "protocol/config/free_space.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 

@@ -4,14 +4,14 @@
 #define CONTROLLER_CLI_COMMANDS_IMAGES_H
 
 #include "controller/cli/command.h"
-#include "protocol/floor.h"
+#include "protocol/config/free_space.h"
 
 struct image_options {
 	struct options common;
 	const char *nodes;
 	const char *tag;
 	uint64_t keep_images;
-	struct floor floor;
+	struct free_space floor;
 	bool dry_run;
 };
 

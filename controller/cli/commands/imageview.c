@@ -5,9 +5,9 @@
 
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/printable.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
 
 #include <errno.h>
 #include <sodium.h>

@@ -8,7 +8,7 @@
 
 #include "controller/cli/cli.h"
 #include "controller/cli/display.h"
-#include "protocol/content/contents.h"
+#include "protocol/blob/blob_store.h"
 
 struct image_view {
 	struct cli *cli;

@@ -5,8 +5,8 @@
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/sweep.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* join.c - join: make yourself a key, with the token you were given.
  */
 #include "controller/cli/command.h"
-#include "protocol/file.h"
-#include "protocol/join.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+#include "protocol/wire/join.h"
 
 #define JOIN_MS 20000
 

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

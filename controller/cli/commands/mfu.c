@@ -2,8 +2,8 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
-#include "controller/sweep/yardstick.h"
-#include "protocol/program.h"
+#include "controller/sweep/reference_peak.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,7 +37,7 @@ struct question {
 	const char *precision;
 	enum formula formula;
 	double rate;
-	struct yardstick yardstick;
+	struct reference_peak reference;
 };
 
 static int read_rate(const char *text, double *rate, struct error *err)
@@ -78,7 +78,7 @@ static int unknown_stage(const struct question *question, struct error *err)
 	char words[120] = "";
 	size_t used = 0;
 	const char *near =
-		word_nearest(question->yardstick.stage, formula_stages);
+		word_nearest(question->reference.stage, formula_stages);
 
 	for (size_t i = 0; formula_stages[i]; i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
@@ -86,7 +86,7 @@ static int unknown_stage(const struct question *question, struct error *err)
 					 formula_stages[i]);
 	return error_set(err, EINVAL,
 			 "--stage: found '%.40s', allowed are %s%s%s%s",
-			 question->yardstick.stage, words,
+			 question->reference.stage, words,
 			 near ? "; did you mean '" : "", near ? near : "",
 			 near ? "'?" : "");
 }
@@ -112,11 +112,12 @@ static int look_up(const struct cli *cli, const struct catalog *catalog,
 		while (strcmp(formula_names[question->formula],
 			      options->formula) != 0)
 			question->formula++;
-	yardstick_init(&question->yardstick, question->model, question->chip,
-		       question->precision, options->stage, sequence,
-		       options->parameters &&
-			       !strcmp(options->parameters, "exact"));
-	if (!question->yardstick.learns)
+	reference_peak_init(&question->reference, question->model,
+			    question->chip, question->precision, options->stage,
+			    sequence,
+			    options->parameters &&
+				    !strcmp(options->parameters, "exact"));
+	if (!question->reference.learns)
 		return unknown_stage(question, err);
 	return 0;
 }
@@ -133,18 +134,18 @@ static void explain(const struct question *question, char *text, size_t size)
 	known = tflops ? value_count(tflops) : 0;
 
 	*text = 0;
-	if (!(formula_flops(question->formula, &question->yardstick.flops) > 0))
+	if (!(formula_flops(question->formula, &question->reference.flops) > 0))
 		snprintf(text, size,
 			 "the FLOPs of a token of %s are unknown by the "
 			 "formula %s: its description lacks a figure",
 			 question->model->name,
 			 formula_names[question->formula]);
-	else if (!(question->yardstick.peak_flops > 0) && !known)
+	else if (!(question->reference.peak_flops > 0) && !known)
 		snprintf(text, size,
 			 "the peak of %s is unknown: no figure for it has a "
 			 "source",
 			 name);
-	else if (!(question->yardstick.peak_flops > 0)) {
+	else if (!(question->reference.peak_flops > 0)) {
 		used = (size_t)snprintf(text, size,
 					"the peak of %s at %.40s is unknown; "
 					"known are",
@@ -173,24 +174,24 @@ static void add_text(cJSON *to, const char *name, const char *text)
 
 static void add_inputs(cJSON *to, const struct question *question)
 {
-	const struct yardstick *yardstick = &question->yardstick;
+	const struct reference_peak *reference = &question->reference;
 
 	add_text(to, "model", question->model->name);
 	add_text(to, "chip", question->chip->name);
 	add_text(to, "vendor", question->chip->vendor);
 	add_text(to, "precision", question->precision);
-	add_text(to, "stage", yardstick->stage);
-	add_text(to, "learns", yardstick->learns);
+	add_text(to, "stage", reference->stage);
+	add_text(to, "learns", reference->learns);
 	add_number(to, "tokens_per_second_per_device", question->rate);
-	add_number(to, "parameters", yardstick->flops.parameters);
+	add_number(to, "parameters", reference->flops.parameters);
 	add_text(to, "parameters_are",
-		 yardstick->nominal ? "nominal" : "exact");
+		 reference->nominal ? "nominal" : "exact");
 	add_text(to, "peak_is",
-		 !(yardstick->peak_flops > 0) ? ""
-		 : yardstick->peak_published  ? "published"
+		 !(reference->peak_flops > 0) ? ""
+		 : reference->peak_published  ? "published"
 					      : "flagperf");
-	add_number(to, "sequence", yardstick->flops.sequence);
-	add_number(to, "flops_per_parameter", yardstick->flops.factor);
+	add_number(to, "sequence", reference->flops.sequence);
+	add_number(to, "flops_per_parameter", reference->flops.factor);
 }
 
 static void add_sources(cJSON *to, const struct question *question)
@@ -208,16 +209,16 @@ static void add_sources(cJSON *to, const struct question *question)
 
 static cJSON *answer(const struct cli *cli, const struct question *question)
 {
-	const struct yardstick *yardstick = &question->yardstick;
+	const struct reference_peak *reference = &question->reference;
 	enum formula formula = question->formula;
-	double flops = formula_flops(formula, &yardstick->flops);
+	double flops = formula_flops(formula, &reference->flops);
 	double mfu = formula_utilisation(question->rate, flops,
-					 yardstick->peak_flops);
+					 reference->peak_flops);
 	double hfu =
 		formula_utilisation(question->rate,
 				    formula_flops_recomputed(formula,
-							     &yardstick->flops),
-				    yardstick->peak_flops);
+							     &reference->flops),
+				    reference->peak_flops);
 	cJSON *to = cJSON_CreateObject();
 	cJSON *flags;
 	char text[240];
@@ -226,8 +227,8 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	if (given(cli)->recompute)
 		add_number(to, "hfu_percent", hfu * 100);
 	add_number(to, "flops_per_token", flops);
-	if (yardstick->peak_flops > 0)
-		add_number(to, "peak_tflops", yardstick->peak_flops / 1e12);
+	if (reference->peak_flops > 0)
+		add_number(to, "peak_tflops", reference->peak_flops / 1e12);
 	else
 		add_text(to, "peak_tflops", "unknown");
 	add_text(to, "formula", formula_names[formula]);

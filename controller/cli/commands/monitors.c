@@ -4,7 +4,7 @@
 
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/flagperf/names.h"
-#include "protocol/hardware/trace.h"
+#include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ struct monitors {
 	const struct value *line; /* of the vendor, or NULL: it has none */
 	const struct value *log;
 	struct names names;
-	struct trace_columns columns;
+	struct sample_format_columns columns;
 	struct buffer rest;
 };
 
@@ -102,7 +102,8 @@ static cJSON *member(cJSON *object, const char *name, bool array)
 /* The host's own. */
 
 /* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
-static void take_host(struct monitors *monitors, const struct trace_line *line)
+static void take_host(struct monitors *monitors,
+		      const struct sample_format_line *line)
 {
 	double memory = monitors->of->memory_mib;
 	const double scales[HOSTS] = { 0.01, memory > 0 ? 1 / memory : 0, 1 };
@@ -125,7 +126,8 @@ static void take_host(struct monitors *monitors, const struct trace_line *line)
 
 /* Devices. */
 
-static int name_readings(struct names *names, const struct trace_point *point,
+static int name_readings(struct names *names,
+			 const struct sample_format_point *point,
 			 struct error *err)
 {
 	for (int i = 0; i < READINGS; i++) {
@@ -144,7 +146,7 @@ static int name_readings(struct names *names, const struct trace_point *point,
 
 /* Devices are counted by their place among those of the job. */
 static void keep_details(struct monitors *monitors,
-			 const struct trace_point *point, size_t device)
+			 const struct sample_format_point *point, size_t device)
 {
 	cJSON *vendor = member(monitors->of->detail, "vendor", false);
 	char number[24];
@@ -189,7 +191,8 @@ static void drop_units(char *text)
 }
 
 static int take_devices(struct monitors *monitors,
-			const struct trace_line *line, struct error *err)
+			const struct sample_format_line *line,
+			struct error *err)
 {
 	char time[32];
 
@@ -218,7 +221,7 @@ static int take_devices(struct monitors *monitors,
 
 /* The stream. */
 
-/* pieces_fn */
+/* file_reader_fn */
 static int take_samples(const void *piece, size_t size, void *arg,
 			struct error *err)
 {
@@ -233,13 +236,14 @@ static int take_samples(const void *piece, size_t size, void *arg,
 	       (end = memchr(at, '\n',
 			     monitors->rest.size -
 				     (size_t)(at - monitors->rest.data)))) {
-		owned(trace_line_clear) struct trace_line line = { 0 };
+		owned(sample_format_line_clear) struct sample_format_line
+			line = { 0 };
 
-		if (trace_read(&monitors->columns, at, (size_t)(end - at),
-			       &line, NULL) == 0) {
-			if (line.kind == TRACE_HOST)
+		if (sample_format_read(&monitors->columns, at,
+				       (size_t)(end - at), &line, NULL) == 0) {
+			if (line.kind == SAMPLE_FORMAT_HOST)
 				take_host(monitors, &line);
-			else if (line.kind == TRACE_DEVICES)
+			else if (line.kind == SAMPLE_FORMAT_DEVICES)
 				rc = take_devices(monitors, &line, err);
 		}
 		at = end + 1;
@@ -278,12 +282,12 @@ int monitors_write(struct client *client, const struct monitored *monitored,
 		   struct error *err)
 {
 	owned(monitors_clear) struct monitors monitors = { .of = monitored };
-	char stream[TRACE_STREAM_SIZE];
+	char stream[SAMPLE_FORMAT_STREAM_SIZE];
 
 	buffer_init(&monitors.rest, (size_t)4 << 20);
 	if (open_all(&monitors, err) < 0)
 		return -1;
-	trace_stream(monitored->node, stream);
+	sample_format_stream(monitored->node, stream);
 	return stream_read(client, monitored->job, monitored->attempt, stream,
 			   NULL, take_samples, &monitors, err);
 }

@@ -11,7 +11,7 @@
 #define CONTROLLER_CLI_COMMANDS_MONITORS_H
 
 #include "controller/cli/client.h"
-#include "protocol/value.h"
+#include "protocol/yaml/value.h"
 
 #include <cjson/cJSON.h>
 

@@ -3,12 +3,12 @@
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
-#include "controller/cli/plan/fleet.h"
-#include "controller/cli/plan/forecast.h"
+#include "controller/cli/plan/node_snapshot.h"
+#include "controller/cli/plan/schedule_simulation.h"
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
 #include "controller/sweep/plan.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,19 +21,19 @@ typedef unsigned long long ull;
 
 /* What a controller adds to a plan. */
 struct outlook {
-	struct fleet fleet;
+	struct node_snapshot fleet;
 	uint64_t *times; /* by kept cell: how long a job took, 0: unknown */
 	uint32_t *runs;  /* and how many have run */
-	struct forecast *forecast; /* NULL: not checked */
-	char text[300];            /* why not */
+	struct schedule_simulation *forecast; /* NULL: not checked */
+	char text[300];                       /* why not */
 };
 
 static void outlook_clear(struct outlook *outlook)
 {
-	fleet_clear(&outlook->fleet);
+	node_snapshot_clear(&outlook->fleet);
 	free(outlook->times);
 	free(outlook->runs);
-	forecast_free(outlook->forecast);
+	schedule_simulation_free(outlook->forecast);
 }
 OWNED_VALUE(struct outlook, outlook_clear)
 
@@ -144,16 +144,16 @@ static int outlook_init(struct outlook *outlook, struct cli *cli,
 	struct error why = { 0 };
 
 	client = cli_connect(cli, &why);
-	if (!client || fleet_fetch(&outlook->fleet, client, &why) < 0 ||
+	if (!client || node_snapshot_fetch(&outlook->fleet, client, &why) < 0 ||
 	    fetch_history(outlook, sweep, client, &why) < 0) {
 		if (why.code == ENOMEM)
 			return error_nomem(err, "plan");
 		snprintf(outlook->text, sizeof(outlook->text), "%s", why.text);
 		return 0;
 	}
-	outlook->forecast =
-		forecast_new(sweep, outlook->fleet.slots, outlook->fleet.count,
-			     outlook->times, err);
+	outlook->forecast = schedule_simulation_new(sweep, outlook->fleet.slots,
+						    outlook->fleet.count,
+						    outlook->times, err);
 	return outlook->forecast ? 0 : -1;
 }
 
@@ -167,12 +167,13 @@ static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
 
 static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
 {
-	const struct forecast_cell *of = &outlook->forecast->cells[cell];
+	const struct schedule_simulation_cell *of =
+		&outlook->forecast->cells[cell];
 	bool timed = outlook->forecast->end_ms;
 	cJSON *names;
 
 	if (!cJSON_AddBoolToObject(row, "fits",
-				   of->shortage == SHORTAGE_NONE) ||
+				   of->shortage == UNSCHEDULABLE_NONE) ||
 	    !(of->lacks ? cJSON_AddStringToObject(row, "lacks", of->lacks)
 			: cJSON_AddNullToObject(row, "lacks")) ||
 	    !add_number(row, "runs", true, outlook->runs[cell]) ||
@@ -198,7 +199,7 @@ static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
 
 static bool add_totals(const struct outlook *outlook, cJSON *plan)
 {
-	const struct forecast *forecast = outlook->forecast;
+	const struct schedule_simulation *forecast = outlook->forecast;
 	cJSON *cluster = cJSON_AddObjectToObject(plan, "cluster"), *to;
 
 	if (!cluster ||
@@ -391,7 +392,8 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
-static void print_time(struct cli *cli, const struct forecast *forecast)
+static void print_time(struct cli *cli,
+		       const struct schedule_simulation *forecast)
 {
 	char time[HUMAN_SIZE];
 
@@ -414,7 +416,7 @@ static void print_time(struct cli *cli, const struct forecast *forecast)
 
 static void print_outlook(struct cli *cli, const struct outlook *outlook)
 {
-	const struct forecast *forecast = outlook->forecast;
+	const struct schedule_simulation *forecast = outlook->forecast;
 	char clean[400];
 
 	if (!forecast) {

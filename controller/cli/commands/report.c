@@ -2,9 +2,9 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/report/phrases.h"
 #include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "controller/report/translations.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

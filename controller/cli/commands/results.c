@@ -2,17 +2,17 @@
  */
 #include "controller/cli/commands/results.h"
 #include "controller/cli/command.h"
-#include "controller/cli/commands/reread.h"
+#include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/report/anomalies.h"
 #include "controller/report/compare.h"
-#include "controller/report/doubts.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/row.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <math.h>
@@ -180,7 +180,7 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		if (!curves)
 			cJSON_DeleteItemFromObjectCaseSensitive(row, "series");
 	}
-	if (rows_gather(list, err) < 0 || doubts_add(list, err) < 0)
+	if (rows_gather(list, err) < 0 || anomalies_add(list, err) < 0)
 		return -1;
 	*rows = take(list);
 	return 0;
@@ -189,12 +189,15 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 		     struct error *err)
 {
-	owned(reread_clear) struct reread reread = { .client = client };
+	owned(recompute_results_clear) struct recompute_results reread = {
+		.client = client
+	};
 
-	if (reread_init(&reread, cli, err) < 0)
+	if (recompute_results_init(&reread, cli, err) < 0)
 		return -1;
-	return reread_rows(&reread, cli, rows, err) < 0 ? -1
-							: doubts_add(rows, err);
+	return recompute_results_rows(&reread, cli, rows, err) < 0
+		       ? -1
+		       : anomalies_add(rows, err);
 }
 
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,

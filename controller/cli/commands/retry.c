@@ -4,7 +4,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 #include "protocol/registry/login.h"
 
 static void say_gone(struct cli *cli, uint64_t sweep, const cJSON *gone)

@@ -3,7 +3,7 @@
 #include "controller/cli/commands/rows.h"
 
 #include "controller/cli/json.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 static int show_json(struct cli *cli, const char *name, cJSON *rows,
 		     struct error *err)

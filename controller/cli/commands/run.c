@@ -1,18 +1,18 @@
 /* run.c - run: a sweep on this machine, by a controller and agent of our own.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/run/daemons.h"
-#include "controller/cli/run/folder.h"
+#include "controller/cli/commands/fetch.h"
+#include "controller/cli/commands/results.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/run/probe.h"
 #include "controller/cli/render.h"
-#include "controller/cli/commands/fetch.h"
-#include "controller/cli/commands/results.h"
+#include "controller/cli/run/daemons.h"
+#include "controller/cli/run/folder.h"
+#include "controller/cli/run/probe.h"
 #include "controller/cli/watch.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>

@@ -2,11 +2,11 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
+#include "controller/cli/local_tool.h"
 #include "controller/cli/settings.h"
-#include "controller/cli/tool_here.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 #include "protocol/hardware/profile.h"
-#include "protocol/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +34,8 @@ static int run_tool(const struct profile *profile, struct buffer *text,
 				 "allowed "
 				 "is --from FILE",
 				 profile->vendor);
-	return tool_here(&monitor->command, &monitor->env, monitor->timeout_ms,
-			 text, err);
+	return local_tool_run(&monitor->command, &monitor->env,
+			      monitor->timeout_ms, text, err);
 }
 
 static int read_from(const char *name, struct buffer *text, struct error *err)

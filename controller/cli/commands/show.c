@@ -6,7 +6,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

@@ -60,7 +60,7 @@ bool stream_meant(const cJSON *stream, const char *name)
 }
 
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, struct stream_cut *cut, pieces_fn *fn,
+		const char *stream, struct stream_cut *cut, file_reader_fn *fn,
 		void *arg, struct error *err)
 {
 	struct message_log_read ask = {

@@ -7,8 +7,8 @@
 #define CONTROLLER_CLI_COMMANDS_STREAMS_H
 
 #include "controller/cli/cli.h"
+#include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
-#include "controller/cli/pieces.h"
 
 /* Print them as a table. */
 int streams_print(struct cli *cli, const cJSON *list, struct error *err);
@@ -30,7 +30,7 @@ struct stream_cut {
  * something was taken out. ENOENT: it is not there.
  */
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, struct stream_cut *cut, pieces_fn *fn,
+		const char *stream, struct stream_cut *cut, file_reader_fn *fn,
 		void *arg, struct error *err);
 
 #endif

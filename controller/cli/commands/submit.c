@@ -1,13 +1,13 @@
 /* submit.c - submit: hand a sweep to the controller.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/results.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
-#include "controller/cli/commands/results.h"
 #include "controller/cli/watch.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
 #include "controller/cli/run/session.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 typedef unsigned long long ull;
 

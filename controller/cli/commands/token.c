@@ -3,9 +3,9 @@
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
-#include "protocol/join.h"
-#include "protocol/program.h"
-#include "protocol/value.h"
+#include "protocol/base/program.h"
+#include "protocol/wire/join.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
-#include "protocol/program.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>

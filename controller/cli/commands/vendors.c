@@ -2,10 +2,10 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
+#include "controller/cli/local_tool.h"
 #include "controller/cli/render.h"
-#include "controller/cli/tool_here.h"
+#include "protocol/base/program.h"
 #include "protocol/hardware/device.h"
-#include "protocol/program.h"
 
 #include <errno.h>
 #include <string.h>
@@ -235,7 +235,7 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 	if (!argv->count || !sampler)
 		return;
 	buffer_init(&text, SAMPLE_TEXT_MAX);
-	if (tool_here(argv, env, timeout_ms, &text, &why) == 0 &&
+	if (local_tool_run(argv, env, timeout_ms, &text, &why) == 0 &&
 	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
 		return;
 	if (!strstr(finding->tool, why.text))
@@ -243,7 +243,7 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 			 "%s%s", used ? "; " : "", why.text);
 }
 
-static int probe_vendor(const struct roots *roots, struct finding *finding,
+static int probe_vendor(const struct sysroot *roots, struct finding *finding,
 			struct error *err)
 {
 	owned(samples_clear) struct samples monitor = { 0 };
@@ -261,13 +261,13 @@ static int probe_vendor(const struct roots *roots, struct finding *finding,
 }
 
 static cJSON *finding_json(const struct finding *finding,
-			   const struct roots *roots, struct error *err)
+			   const struct sysroot *roots, struct error *err)
 {
 	owned(json_free) cJSON *object = cJSON_CreateObject();
 	cJSON *list;
 
 	add_text(object, "vendor", finding->profile->vendor);
-	cJSON_AddBoolToObject(object, "pretended", roots_pretended(roots));
+	cJSON_AddBoolToObject(object, "pretended", sysroot_pretended(roots));
 	list = cJSON_AddArrayToObject(object, "devices");
 	for (size_t i = 0; i < finding->devices.count; i++) {
 		cJSON *device = codec_object(&device_info_schema,
@@ -289,7 +289,8 @@ static const struct column device_columns[] = {
 };
 
 /* The device's first node inside a container, or why it cannot be used. */
-static void node_text(const struct profile *profile, const struct roots *roots,
+static void node_text(const struct profile *profile,
+		      const struct sysroot *roots,
 		      const struct device_info *device, char *to, size_t size)
 {
 	owned(strings_clear) struct strings nodes = { 0 };
@@ -305,7 +306,7 @@ static void node_text(const struct profile *profile, const struct roots *roots,
 }
 
 static void device_row(struct table *table, const struct finding *finding,
-		       const struct roots *roots,
+		       const struct sysroot *roots,
 		       const struct device_info *device)
 {
 	char memory[HUMAN_SIZE], node[WHY_BYTES];
@@ -361,7 +362,7 @@ static void why_row(struct table *table, const struct finding *finding)
 
 /* What is found, as tables or as JSON. */
 struct probing {
-	struct roots roots;
+	struct sysroot roots;
 	struct table *devices;
 	struct table *missing;
 	cJSON *vendors;
@@ -401,7 +402,7 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 
 	if (cli_format(cli, "json"))
 		return print_json(cli, probing->vendors, err);
-	if (roots_pretended(&probing->roots))
+	if (sysroot_pretended(&probing->roots))
 		cli_say(cli, "this is a pretended machine: %s, %s, %s",
 			probing->roots.dev, probing->roots.sys,
 			probing->roots.proc);

@@ -1,13 +1,13 @@
 /* verify.c - do stored results come out of their logs again?
  */
 #include "controller/cli/command.h"
-#include "controller/cli/commands/reread.h"
+#include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/recompute.h"
-#include "protocol/buffer.h"
-#include "protocol/file.h"
-#include "protocol/program.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static void show_value(struct table *table, const cJSON *value)
 }
 
 static int show(struct cli *cli, const cJSON *answer,
-		const struct reread *reread, struct error *err)
+		const struct recompute_results *reread, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "FIELD", false },
@@ -123,10 +123,10 @@ static int show(struct cli *cli, const cJSON *answer,
 	const cJSON *list = json_list(answer, "differences"), *entry;
 	unsigned long long job = json_u64(answer, "job");
 	owned(table_free) struct table *table = NULL;
-	char words[REREAD_WORDS];
+	char words[RECOMPUTE_RESULTS_WORDS];
 
 	if (reread->cut.bytes) {
-		reread_cut_words(reread, words);
+		recompute_results_cut_words(reread, words);
 		fprintf(cli->out, "job %llu: %s\n", job, words);
 	}
 	if (json_bool(answer, "same")) {
@@ -152,8 +152,8 @@ static int show(struct cli *cli, const cJSON *answer,
 }
 
 /* Verify one row, add the answer to the list. */
-static int verify_row(struct cli *cli, struct reread *reread, const cJSON *row,
-		      cJSON *answers, struct error *err)
+static int verify_row(struct cli *cli, struct recompute_results *reread,
+		      const cJSON *row, cJSON *answers, struct error *err)
 {
 	const cJSON *stored = json_get(row, "result");
 	const char *rules = json_text(json_get(row, "provenance"), "rules");
@@ -163,7 +163,7 @@ static int verify_row(struct cli *cli, struct reread *reread, const cJSON *row,
 
 	if (!cJSON_IsObject(stored))
 		return error_set(err, EINVAL, "it has no result");
-	result = reread_result(reread, row, now, err);
+	result = recompute_results_result(reread, row, now, err);
 	list = result ? recompute_compare(stored, result, err) : NULL;
 	if (!list)
 		return -1;
@@ -189,8 +189,8 @@ static int verify_row(struct cli *cli, struct reread *reread, const cJSON *row,
 	return cli_format(cli, "json") ? 0 : show(cli, answer, reread, err);
 }
 
-static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,
-		       struct error *err)
+static int verify_file(struct cli *cli, struct recompute_results *reread,
+		       cJSON *answers, struct error *err)
 {
 	owned(json_free) cJSON *row = NULL;
 	uint64_t job = 0;
@@ -209,8 +209,8 @@ static int verify_file(struct cli *cli, struct reread *reread, cJSON *answers,
 	return row ? verify_row(cli, reread, row, answers, err) : -1;
 }
 
-static int verify_jobs(struct cli *cli, struct reread *reread, cJSON *answers,
-		       struct error *err)
+static int verify_jobs(struct cli *cli, struct recompute_results *reread,
+		       cJSON *answers, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 
@@ -240,7 +240,7 @@ static int verify_jobs(struct cli *cli, struct reread *reread, cJSON *answers,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(reread_clear) struct reread reread = {
+	owned(recompute_results_clear) struct recompute_results reread = {
 		.framework = given(cli)->framework,
 		.log = given(cli)->log,
 	};
@@ -250,7 +250,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (!answers)
 		return error_nomem(err, "output");
-	if (reread_init(&reread, cli, err) < 0)
+	if (recompute_results_init(&reread, cli, err) < 0)
 		return -1;
 	rc = given(cli)->result || given(cli)->log
 		     ? verify_file(cli, &reread, answers, err)

@@ -1,9 +1,9 @@
 /* daemons.c - a controller and an agent of our own, as children.
  */
 #include "controller/cli/run/daemons.h"
-#include "protocol/file.h"
-#include "protocol/loop.h"
-#include "protocol/program.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/run/folder.h"
 #include "controller/cli/input.h"
-#include "protocol/file.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

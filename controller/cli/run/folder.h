@@ -19,9 +19,9 @@
 #ifndef CONTROLLER_CLI_RUN_FOLDER_H
 #define CONTROLLER_CLI_RUN_FOLDER_H
 
-#include "protocol/buffer.h"
-#include "protocol/error.h"
-#include "protocol/key.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+#include "protocol/wire/key.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* probe.c - whether a Docker engine can be reached at an address.
  */
 #include "controller/cli/run/probe.h"
-#include "protocol/owned.h"
+#include "protocol/base/owned.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLI_RUN_PROBE_H
 #define CONTROLLER_CLI_RUN_PROBE_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #define PROBE_MS 5000
 

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 #define CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

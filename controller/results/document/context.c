@@ -2,7 +2,7 @@
  */
 #include "controller/results/document/context.h"
 
-#include "protocol/document.h"
+#include "protocol/yaml/document.h"
 
 #include <stddef.h>
 #include <string.h>

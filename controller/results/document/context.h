@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
 #define CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
 
-#include "protocol/value.h"
+#include "protocol/yaml/value.h"
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  */
 #include "controller/results/document/sections.h"
 
-#include "controller/results/listen.h"
-#include "protocol/printable.h"
+#include "controller/results/visitor.h"
+#include "protocol/base/printable.h"
 
 #include <math.h>
 #include <string.h>
@@ -327,7 +327,7 @@ static int take_match(const struct caught *caught, void *arg)
 void sections_listen(struct sections *sections, struct extract *extract)
 {
 	sections->fields = extract_fields(extract);
-	extract_listen(extract, take_match, sections);
+	extract_visit(extract, take_match, sections);
 }
 
 static const struct section *find(const struct sections *sections,

@@ -2,7 +2,7 @@
  */
 #include "controller/results/rules/rules.h"
 
-#include "controller/results/rules/catch.h"
+#include "controller/results/rules/captures.h"
 #include "controller/results/rules/dict.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ struct looking {
 	rules_fn *fn;
 	void *arg;
 	uint64_t *limits;
-	struct catching catching;
+	struct capture catching;
 };
 
 /* The place of a match. */
@@ -66,9 +66,9 @@ static void take_groups(struct looking *looking, const struct rule *rule)
 
 		if (source->group && place[0] != PCRE2_UNSET &&
 		    place[0] < place[1])
-			catch_source(&looking->catching, source,
-				     looking->text + place[0],
-				     place[1] - place[0]);
+			capture_source(&looking->catching, source,
+				       looking->text + place[0],
+				       place[1] - place[0]);
 	}
 }
 
@@ -78,9 +78,9 @@ static int match_expression(struct looking *looking, const struct rule *rule)
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
-		catch_begin(&looking->catching, looking->names, rule);
+		capture_begin(&looking->catching, looking->names, rule);
 		take_groups(looking, rule);
-		if (catch_end(&looking->catching, looking->fn, looking->arg) <
+		if (capture_end(&looking->catching, looking->fn, looking->arg) <
 		    0)
 			return -1;
 		last = place;
@@ -92,7 +92,7 @@ static int match_expression(struct looking *looking, const struct rule *rule)
 static void take_dict_value(const char *path, const char *text, size_t size,
 			    bool quoted, void *arg)
 {
-	catch_key(arg, path, strlen(path), text, size, quoted);
+	capture_key(arg, path, strlen(path), text, size, quoted);
 }
 
 /* The next place where a dict of the rule may begin; NULL: none. */
@@ -124,11 +124,11 @@ static int match_dict(struct looking *looking, const struct rule *rule)
 	while ((at = dict_start(rule, at, end))) {
 		size_t size;
 
-		catch_begin(&looking->catching, looking->names, rule);
+		capture_begin(&looking->catching, looking->names, rule);
 		size = dict_read(at, (size_t)(end - at), take_dict_value,
 				 &looking->catching);
-		if (size && catch_end(&looking->catching, looking->fn,
-				      looking->arg) < 0)
+		if (size && capture_end(&looking->catching, looking->fn,
+					looking->arg) < 0)
 			return -1;
 		/* One that does not end may hold another one. */
 		at += size ? size : 1;
@@ -201,8 +201,8 @@ static void take_pair(struct looking *looking, const struct rule *rule,
 	}
 	if (size && value[size - 1] == ']')
 		size--;
-	catch_key(&looking->catching, text, key_size, value,
-		  number_size(value, size), false);
+	capture_key(&looking->catching, text, key_size, value,
+		    number_size(value, size), false);
 }
 
 /* The pairs from text to end; `more`: something else follows, not the end of
@@ -229,13 +229,13 @@ static int match_pairs(struct looking *looking, const struct rule *rule)
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
-		catch_begin(&looking->catching, looking->names, rule);
+		capture_begin(&looking->catching, looking->names, rule);
 		take_groups(looking, rule);
 		found = search(looking, rule, &place, &next);
 		take_pairs(looking, rule, looking->text + place.to,
 			   looking->text + (found ? next.from : looking->size),
 			   found);
-		if (catch_end(&looking->catching, looking->fn, looking->arg) <
+		if (capture_end(&looking->catching, looking->fn, looking->arg) <
 		    0)
 			return -1;
 		place = next;

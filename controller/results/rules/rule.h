@@ -5,7 +5,7 @@
 
 #include "controller/results/rules/fields.h"
 #include "controller/results/rules/scan.h"
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -6,8 +6,8 @@
 #ifndef CONTROLLER_RESULTS_RULES_SCAN_H
 #define CONTROLLER_RESULTS_RULES_SCAN_H
 
-#include "protocol/error.h"
-#include "protocol/owned.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <stddef.h>
 

@@ -2,9 +2,9 @@
  */
 #include "controller/sweep/flagperf/case.h"
 
+#include "controller/sweep/cell_label.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/flagperf/template.h"
-#include "controller/sweep/words.h"
 
 #include <errno.h>
 #include <limits.h>

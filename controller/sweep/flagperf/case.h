@@ -4,7 +4,7 @@
 #define CONTROLLER_SWEEP_FLAGPERF_CASE_H
 
 #include "controller/sweep/catalog.h"
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 
 #include <cjson/cJSON.h>
 

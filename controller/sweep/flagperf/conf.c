@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/flagperf/conf.h"
 
-#include "controller/sweep/words.h"
+#include "controller/sweep/cell_label.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/flagperf/names.h"
 
-#include "controller/sweep/fill.h"
+#include "controller/sweep/interpolate.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -128,7 +128,7 @@ static int add_plain(const char *text, struct buffer *out, struct error *err)
 	return buffer_text(out, text, err);
 }
 
-/* fill_lookup_fn */
+/* interpolate_lookup_fn */
 static int look_up(void *arg, const char *name, struct buffer *out,
 		   struct error *err)
 {
@@ -167,10 +167,11 @@ static const char *look_near(void *arg, const char *name)
 int names_fill(const struct names *names, const struct value *template,
 	       struct buffer *out, struct error *err)
 {
-	const struct filler filler = { look_up, look_near, (void *)names };
+	const struct interpolator filler = { look_up, look_near,
+					     (void *)names };
 
-	return fill_text(&filler, value_text(template), true, template, out,
-			 err);
+	return interpolate(&filler, value_text(template), true, template, out,
+			   err);
 }
 
 int names_make(struct names *names, const char *name,

@@ -2,8 +2,8 @@
  */
 #include "controller/sweep/flagperf/options.h"
 
-#include "protocol/codec.h"
-#include "protocol/value.h"
+#include "protocol/message/codec.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef CONTROLLER_SWEEP_FLAGPERF_OPTIONS_H
 #define CONTROLLER_SWEEP_FLAGPERF_OPTIONS_H
 
-#include "protocol/error.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

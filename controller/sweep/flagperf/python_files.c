@@ -3,7 +3,7 @@
  */
 #include "controller/sweep/flagperf/python_files.h"
 
-#include "protocol/printable.h"
+#include "protocol/base/printable.h"
 
 #include <errno.h>
 #include <math.h>

@@ -31,7 +31,7 @@
 #ifndef CONTROLLER_SWEEP_FLAGPERF_PYTHON_FILES_H
 #define CONTROLLER_SWEEP_FLAGPERF_PYTHON_FILES_H
 
-#include "protocol/codec.h"
+#include "protocol/message/codec.h"
 
 #define PYTHON_TIMEOUT_MS 60000
 #define PYTHON_OUTPUT_MAX ((size_t)16 << 20)

@@ -1,0 +1,581 @@
+/* fetch.c - contents that this node is to have, brought once for all who wait.
+ */
+#include "agent/blobs/fetch.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_receiver.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define TICK_MS 500
+#define NEWS_MS 2000  /* how often the controller is told how far it is */
+#define RETRY_MS 2000 /* until the controller is asked again */
+#define CONNECT_MS 5000
+#define CLEAN_MS 600000
+#define BAD_MAX 3 /* tries of what the controller has */
+
+struct fetch_wait {
+	struct flight *flight;
+	fetch_progress_fn *progress;
+	fetch_done_fn *done;
+	void *arg;
+	TAILQ_ENTRY(fetch_wait) next;
+};
+
+enum phase {
+	ASKING,     /* the controller, whom to ask */
+	CONNECTING, /* to another agent */
+	READING,
+	CHECKING, /* all is here, its hash is being checked */
+	HERE,     /* done() is due */
+};
+
+/* One content on its way. */
+struct flight {
+	struct fetches *fetches;
+	char hash[CONTENT_HASH_SIZE];
+	enum phase phase;
+	struct chunk_receiver *receiver; /* NULL: its size is not known yet */
+	char source[KEY_NAME_SIZE];      /* "": the controller */
+	bool linked;                     /* peers_open(source) */
+	bool ending;                     /* those who wait are being told */
+	bool awaited;                    /* not there yet is no error */
+	char failed[KEY_NAME_SIZE];
+	bool none;        /* that one has none of it */
+	unsigned int bad; /* how often the controller's bytes would not do */
+	int64_t moved_ms; /* when something came, or the phase began */
+	int64_t told_ms;
+	sd_event_source *tick;
+	TAILQ_HEAD(, fetch_wait) waits;
+	TAILQ_ENTRY(flight) next;
+};
+
+struct fetches {
+	const struct fetch_config *config;
+	struct peers *peers;
+	sd_event_source *clean;
+	bool session;
+	TAILQ_HEAD(, flight) flights;
+};
+
+static int tick_run(sd_event_source *source, uint64_t usec, void *arg);
+
+static void tick_in(struct flight *flight, uint64_t delay_ms)
+{
+	loop_timer(flight->fetches->config->loop, &flight->tick, delay_ms,
+		   tick_run, flight, NULL);
+}
+
+static void enter(struct flight *flight, enum phase phase)
+{
+	flight->phase = phase;
+	flight->moved_ms = clock_mono_ms();
+}
+
+static void unlink_source(struct flight *flight)
+{
+	if (flight->linked)
+		peers_close(flight->fetches->peers, flight->source);
+	flight->linked = false;
+}
+
+static void flight_free(struct flight *flight)
+{
+	unlink_source(flight);
+	TAILQ_REMOVE(&flight->fetches->flights, flight, next);
+	loop_source_free(&flight->tick);
+	chunk_receiver_free(flight->receiver);
+	free(flight);
+}
+
+/* Waits may go while they are told. */
+static void flight_end(struct flight *flight, const struct error *err)
+{
+	struct fetch_wait *wait;
+
+	flight->ending = true;
+	while ((wait = TAILQ_FIRST(&flight->waits))) {
+		fetch_done_fn *done = wait->done;
+		void *arg = wait->arg;
+
+		TAILQ_REMOVE(&flight->waits, wait, next);
+		free(wait);
+		done(arg, err);
+	}
+	flight_free(flight);
+}
+
+/* Tell the controller, or ask it. */
+static void say_want(struct flight *flight, bool ask)
+{
+	const struct fetches *fetches = flight->fetches;
+	struct message_content_want want = {
+		.hash = flight->hash,
+		.length = flight->receiver
+				  ? chunk_receiver_length(flight->receiver)
+				  : 0,
+		.source = ask ? NULL : flight->source,
+		.failed = ask && *flight->failed ? flight->failed : NULL,
+		.none = ask && *flight->failed && flight->none,
+		.awaited = flight->awaited,
+	};
+
+	flight->told_ms = clock_mono_ms();
+	if (fetches->session)
+		fetches->config->say(fetches->config->arg, MESSAGE_CONTENT_WANT,
+				     &want, NULL, 0);
+}
+
+static void ask(struct flight *flight)
+{
+	unlink_source(flight);
+	enter(flight, ASKING);
+	say_want(flight, true);
+}
+
+static void leave_source(struct flight *flight, bool none, const char *why)
+{
+	log_warning("content=%.12s: not from %s: %s", flight->hash,
+		    *flight->source ? flight->source : "the controller", why);
+	memcpy(flight->failed, flight->source, sizeof(flight->failed));
+	flight->none = none;
+	ask(flight);
+}
+
+/* The source cannot read them, or they are wrong. Others may have good ones,
+ * and who does is the controller's to say; but it has one copy.
+ */
+static void leave_bad(struct flight *flight, const struct error *err)
+{
+	struct error why;
+
+	if (*flight->source || ++flight->bad < BAD_MAX) {
+		leave_source(flight, false, err->text);
+		return;
+	}
+	error_set(&why, err->code,
+		  "content %.12s is damaged at the controller (%.90s): remove "
+		  "content/*/%.12s* from its state folder, and run the command "
+		  "again",
+		  flight->hash, err->text, flight->hash);
+	flight_end(flight, &why);
+}
+
+static void check(struct flight *flight)
+{
+	struct error err = { 0 };
+	int rc = chunk_receiver_finish(flight->receiver, &err);
+
+	if (rc > 0) {
+		tick_in(flight, 0);
+	} else if (rc == 0) {
+		log_info("content=%.12s is here bytes=%llu", flight->hash,
+			 (unsigned long long)chunk_receiver_bytes(
+				 flight->receiver));
+		say_want(flight, false);
+		peers_wake(flight->fetches->peers);
+		flight_end(flight, NULL);
+	} else if (err.code == EBADMSG) {
+		chunk_receiver_free(take(flight->receiver));
+		leave_bad(flight, &err);
+	} else {
+		flight_end(flight, &err);
+	}
+}
+
+static void all_here(struct flight *flight)
+{
+	unlink_source(flight);
+	enter(flight, CHECKING);
+	tick_in(flight, 0);
+}
+
+static void begin_reading(struct flight *flight)
+{
+	enter(flight, READING);
+	if (chunk_receiver_length(flight->receiver) ==
+	    chunk_receiver_bytes(flight->receiver))
+		all_here(flight);
+	else if (chunk_receiver_begin(flight->receiver) < 0)
+		enter(flight, ASKING); /* asked again by the tick */
+}
+
+static int send_read(void *arg, const struct message_content_read *read)
+{
+	const struct flight *flight = arg;
+	const struct fetches *fetches = flight->fetches;
+
+	if (*flight->source)
+		return peers_read(fetches->peers, flight->source, read);
+	return fetches->session ? fetches->config->say(fetches->config->arg,
+						       MESSAGE_CONTENT_READ,
+						       read, NULL, 0)
+				: -1;
+}
+
+static struct flight *flight_find(struct fetches *fetches, const char *hash)
+{
+	struct flight *flight;
+
+	TAILQ_FOREACH(flight, &fetches->flights, next)
+	{
+		if (!flight->ending && !strcmp(flight->hash, hash))
+			return flight;
+	}
+	return NULL;
+}
+
+static void tell_progress(struct flight *flight)
+{
+	struct fetch_wait *wait, *next;
+
+	for (wait = TAILQ_FIRST(&flight->waits); wait; wait = next) {
+		next = TAILQ_NEXT(wait, next);
+		if (wait->progress && flight->receiver)
+			wait->progress(wait->arg,
+				       chunk_receiver_length(flight->receiver),
+				       chunk_receiver_bytes(flight->receiver));
+	}
+}
+
+static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct flight *flight = arg;
+	int64_t now = clock_mono_ms();
+
+	if (flight->phase == HERE) {
+		flight_end(flight, NULL);
+		return 0;
+	}
+	if (flight->phase == CHECKING) {
+		check(flight);
+		return 0;
+	}
+	tick_in(flight, TICK_MS);
+	if (flight->phase != ASKING &&
+	    now - flight->moved_ms >
+		    (flight->phase == CONNECTING ? CONNECT_MS : FETCH_STALL_MS))
+		leave_source(flight, false, "nothing came");
+	else if (flight->phase == ASKING && now - flight->told_ms > RETRY_MS)
+		say_want(flight, true);
+	else if (flight->phase == READING && now - flight->told_ms > NEWS_MS)
+		say_want(flight, false);
+	tell_progress(flight);
+	return 0;
+}
+
+/* Links to other agents. */
+
+static void on_up(void *arg, const char *name)
+{
+	struct fetches *fetches = arg;
+	struct flight *flight, *next;
+
+	for (flight = TAILQ_FIRST(&fetches->flights); flight; flight = next) {
+		next = TAILQ_NEXT(flight, next);
+		if (flight->linked && flight->phase == CONNECTING &&
+		    !strcmp(flight->source, name))
+			begin_reading(flight);
+	}
+}
+
+static void on_lost(void *arg, const char *name, const char *why)
+{
+	struct fetches *fetches = arg;
+	struct flight *flight;
+
+	/* One that we were reading from is gone; one to which there was no
+	 * connection yet may just not have been told to let us in.
+	 */
+	TAILQ_FOREACH(flight, &fetches->flights, next)
+	{
+		if (flight->linked && flight->phase == READING &&
+		    !strcmp(flight->source, name))
+			leave_source(flight, false, why);
+	}
+}
+
+static void take_piece(struct flight *flight,
+		       const struct message_content_piece *piece,
+		       const void *data, size_t size)
+{
+	struct error err = { 0 };
+	int rc;
+
+	if (flight->phase != READING)
+		return;
+	rc = chunk_receiver_piece(flight->receiver, piece, data, size, &err);
+	/* Also by one that was here already: after a stall on a slow way they
+	 * come twice, and to ask again would only make it more.
+	 */
+	flight->moved_ms = clock_mono_ms();
+	peers_wake(flight->fetches->peers);
+	if (rc > 0)
+		all_here(flight);
+	else if (rc < 0 && (err.code == ENOSPC || err.code == EDQUOT))
+		flight_end(flight, &err);
+	else if (rc < 0 && piece->text && err.code != ENOENT)
+		leave_bad(flight, &err);
+	else if (rc < 0)
+		leave_source(flight, err.code == ENOENT, err.text);
+}
+
+static void on_piece(void *arg, const char *name,
+		     const struct message_content_piece *piece,
+		     const void *data, size_t size)
+{
+	struct flight *flight = flight_find(arg, piece->hash);
+
+	if (flight && !strcmp(flight->source, name))
+		take_piece(flight, piece, data, size);
+}
+
+void fetches_piece(struct fetches *fetches,
+		   const struct message_content_piece *piece, const void *data,
+		   size_t size)
+{
+	on_piece(fetches, "", piece, data, size);
+}
+
+/* What the controller says. */
+
+static int open_source(struct flight *flight,
+		       const struct message_content_from *from,
+		       struct error *err)
+{
+	/* Whoever sent it last may have been wrong on its size. */
+	if (flight->receiver &&
+	    chunk_receiver_bytes(flight->receiver) != from->bytes)
+		chunk_receiver_free(take(flight->receiver));
+	if (!flight->receiver)
+		flight->receiver =
+			chunk_receiver_new(flight->fetches->config->contents,
+					   flight->hash, from->bytes, send_read,
+					   flight, err);
+	if (!flight->receiver)
+		return -1;
+	unlink_source(flight);
+	memset(flight->source, 0, sizeof(flight->source));
+	if (!from->name) {
+		begin_reading(flight);
+		return 0;
+	}
+	if (!name_valid(from->name) || !from->public || !from->endpoint ||
+	    strncmp(from->endpoint, "tcp://", 6) != 0)
+		return error_set(err, EPROTO, "a source without its address");
+	memcpy(flight->source, from->name, strlen(from->name));
+	enter(flight, CONNECTING);
+	flight->linked = true;
+	return peers_open(flight->fetches->peers, from->name, from->endpoint,
+			  from->public, err);
+}
+
+void fetches_from(struct fetches *fetches,
+		  const struct message_content_from *from)
+{
+	struct flight *flight = flight_find(fetches, from->hash);
+	struct error err;
+
+	if (!flight || flight->phase != ASKING)
+		return;
+	if (from->text) {
+		error_set(&err, from->code ? (int)from->code : EIO, "%s",
+			  from->text);
+		flight_end(flight, &err);
+	} else if (open_source(flight, from, &err) < 0) {
+		flight_end(flight, &err);
+	}
+}
+
+void fetches_grant(struct fetches *fetches,
+		   const struct message_content_grant *grant)
+{
+	struct error err;
+
+	if (peers_grant(fetches->peers, grant->name, grant->public, &err) < 0)
+		log_warning("%s", err.text);
+}
+
+void fetches_read(struct fetches *fetches,
+		  const struct message_content_read *read)
+{
+	peers_controller_reads(fetches->peers, read);
+}
+
+void fetches_session(struct fetches *fetches, bool begins)
+{
+	struct flight *flight;
+
+	fetches->session = begins;
+	if (!begins)
+		peers_controller_gone(fetches->peers);
+	TAILQ_FOREACH(flight, &fetches->flights, next)
+	{
+		bool here = flight->phase == READING && !*flight->source;
+
+		if (begins && (flight->phase == ASKING || here))
+			ask(flight);
+		else if (begins)
+			say_want(flight, false);
+		else if (here)
+			enter(flight, ASKING);
+	}
+}
+
+static int to_controller(void *arg, const struct message_content_piece *piece,
+			 const void *data, size_t size)
+{
+	const struct fetches *fetches = arg;
+
+	return fetches->session ? fetches->config->say(fetches->config->arg,
+						       MESSAGE_CONTENT_PIECE,
+						       piece, data, size)
+				: -1;
+}
+
+/* Waiting. */
+
+static struct flight *flight_new(struct fetches *fetches, const char *hash,
+				 bool awaited, struct error *err)
+{
+	struct flight *flight = NULL;
+	struct error why;
+	uint64_t bytes;
+	bool whole;
+
+	if (blob_store_look(fetches->config->contents, hash, &bytes, &whole,
+			    err) < 0)
+		return NULL;
+	flight = calloc(1, sizeof(*flight));
+	if (!flight) {
+		error_nomem(err, "content");
+		return NULL;
+	}
+	flight->fetches = fetches;
+	memcpy(flight->hash, hash, sizeof(flight->hash));
+	flight->awaited = awaited;
+	TAILQ_INIT(&flight->waits);
+	TAILQ_INSERT_TAIL(&fetches->flights, flight, next);
+	enter(flight, whole ? HERE : ASKING);
+	tick_in(flight, whole ? 0 : TICK_MS);
+	if (whole)
+		return flight;
+	/* Others may be told that we have it before we are told who gives it.
+	 */
+	if (blob_store_expect(fetches->config->contents, hash, &why) < 0)
+		log_warning("%s", why.text);
+	ask(flight);
+	return flight;
+}
+
+struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
+			       bool awaited, fetch_progress_fn *progress,
+			       fetch_done_fn *done, void *arg,
+			       struct error *err)
+{
+	struct fetch_wait *wait = calloc(1, sizeof(*wait));
+
+	if (!wait) {
+		error_nomem(err, "content");
+		return NULL;
+	}
+	wait->progress = progress;
+	wait->done = done;
+	wait->arg = arg;
+	wait->flight = flight_find(fetches, hash);
+	if (!wait->flight)
+		wait->flight = flight_new(fetches, hash, awaited, err);
+	if (!wait->flight) {
+		free(wait);
+		return NULL;
+	}
+	wait->flight->awaited |= awaited;
+	TAILQ_INSERT_TAIL(&wait->flight->waits, wait, next);
+	return wait;
+}
+
+void fetch_release(struct fetch_wait *wait)
+{
+	struct flight *flight = wait->flight;
+
+	TAILQ_REMOVE(&flight->waits, wait, next);
+	free(wait);
+	if (TAILQ_EMPTY(&flight->waits) && !flight->ending)
+		flight_free(flight);
+}
+
+static int clean_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct fetches *fetches = arg;
+	uint64_t bytes = 0;
+	struct error err;
+
+	if (fetches->config->touch)
+		fetches->config->touch(fetches->config->arg);
+	if (blob_store_clean(fetches->config->contents, FETCH_AGE_MS, &bytes,
+			     &err) < 0)
+		log_warning("%s", err.text);
+	else if (bytes)
+		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
+	loop_timer(fetches->config->loop, &fetches->clean, CLEAN_MS, clean_run,
+		   fetches, NULL);
+	return 0;
+}
+
+struct fetches *fetches_new(const struct fetch_config *config,
+			    struct error *err)
+{
+	static const struct peers_handler handler = {
+		.up = on_up,
+		.piece = on_piece,
+		.lost = on_lost,
+		.to_controller = to_controller,
+	};
+	owned(fetches_free) struct fetches *fetches =
+		calloc(1, sizeof(*fetches));
+
+	if (!fetches) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
+	TAILQ_INIT(&fetches->flights);
+	fetches->config = config;
+	fetches->peers = peers_new(config->loop, config->contents, config->key,
+				   config->address, config->port, &handler,
+				   fetches, err);
+	if (!fetches->peers ||
+	    loop_timer(config->loop, &fetches->clean, CLEAN_MS, clean_run,
+		       fetches, err) < 0)
+		return NULL;
+	return take(fetches);
+}
+
+void fetches_free(struct fetches *fetches)
+{
+	struct flight *flight;
+	struct fetch_wait *wait;
+
+	if (!fetches)
+		return;
+	while ((flight = TAILQ_FIRST(&fetches->flights))) {
+		while ((wait = TAILQ_FIRST(&flight->waits))) {
+			TAILQ_REMOVE(&flight->waits, wait, next);
+			free(wait);
+		}
+		flight_free(flight);
+	}
+	loop_source_free(&fetches->clean);
+	peers_free(fetches->peers);
+	free(fetches);
+}
+
+const char *fetches_endpoint(const struct fetches *fetches)
+{
+	return peers_endpoint(fetches->peers);
+}

@@ -1,0 +1,377 @@
+/* peers.c - agents that give each other contents, without the controller.
+ */
+#include "agent/blobs/peers.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <zmq.h>
+
+#define IDLE_MS 10000 /* a link without use is closed after that */
+
+/* Another agent that we ask. */
+struct link {
+	struct peers *peers;
+	char name[KEY_NAME_SIZE];
+	char public[KEY_TEXT_SIZE];
+	char endpoint[256];
+	struct wire_client *wire;
+	bool up;
+	bool replaced; /* the name has moved: a newer link has it */
+	unsigned int users;
+	int64_t used_ms;
+	TAILQ_ENTRY(link) next;
+};
+
+struct peers {
+	sd_event *loop;
+	const struct key *key;
+	struct peers_handler handler;
+	void *arg;
+	struct keyring *keyring;
+	struct wire_server *server; /* NULL: it could not listen */
+	struct chunk_sender *chunk_sender;
+	char endpoint[300];
+	void *zmq; /* of the links */
+	sd_event_source *idle;
+	TAILQ_HEAD(, link) links;
+};
+
+/* Giving. A peer of NULL is the controller. */
+
+static int give(void *arg, void *peer,
+		const struct message_content_piece *piece, const void *data,
+		size_t size)
+{
+	struct peers *peers = arg;
+	int rc;
+
+	if (!peer)
+		return peers->handler.to_controller(peers->arg, piece, data,
+						    size);
+	rc = wire_server_send(peer, MESSAGE_CONTENT_PIECE, piece, data, size,
+			      NULL);
+	wire_server_flush(peers->server);
+	return rc;
+}
+
+static void welcome(struct peers *peers, struct wire_peer *peer)
+{
+	struct message_welcome message = {
+		.version = PROTOCOL_VERSION,
+		.heartbeat_ms = WIRE_HEARTBEAT_MS,
+		.time_ms = (uint64_t)clock_wall_ms(),
+	};
+
+	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
+	wire_server_flush(peers->server);
+}
+
+static void on_message(void *arg, struct wire_peer *peer,
+		       enum message_type type, void *body, const void *payload,
+		       size_t size)
+{
+	struct peers *peers = arg;
+	struct error err;
+
+	if (type == MESSAGE_HELLO)
+		welcome(peers, peer);
+	else if (type == MESSAGE_CONTENT_READ &&
+		 chunk_sender_read(peers->chunk_sender, peer, body, &err) < 0)
+		wire_server_drop(peer, err.code, err.text);
+}
+
+static void on_gone(void *arg, struct wire_peer *peer, const char *why)
+{
+	struct peers *peers = arg;
+
+	chunk_sender_forget(peers->chunk_sender, peer);
+}
+
+static void on_refused(void *arg, const char *who, const char *why)
+{
+	log_warning("refused %s: %s", who, why);
+}
+
+static int listen_at(struct peers *peers, const char *address, uint32_t port,
+		     struct error *err)
+{
+	static const struct wire_server_handler handler = {
+		.message = on_message,
+		.gone = on_gone,
+		.refused = on_refused,
+	};
+	const char *open = strchr(address, ':') ? "[" : "";
+	const char *close = *open ? "]" : "";
+	char wanted[300], number[16] = "*";
+
+	peers->server = wire_server_new(peers->loop, peers->key, peers->keyring,
+					&handler, peers, err);
+	if (!peers->server)
+		return -1;
+	if (port)
+		snprintf(number, sizeof(number), "%u", port);
+	snprintf(wanted, sizeof(wanted), "tcp://%s%s%s:%s", open, address,
+		 close, number);
+	/* Others may reach it by a name, or by an address that is not its own.
+	 */
+	if (wire_server_bind(peers->server, wanted, err) < 0) {
+		snprintf(wanted, sizeof(wanted), "tcp://*:%s", number);
+		if (wire_server_bind(peers->server, wanted, err) < 0)
+			return -1;
+	}
+	snprintf(peers->endpoint, sizeof(peers->endpoint), "tcp://%s%s%s%s",
+		 open, address, close,
+		 strrchr(wire_server_endpoint(peers->server), ':'));
+	return 0;
+}
+
+struct peers *peers_new(sd_event *loop, struct blob_store *contents,
+			const struct key *key, const char *address,
+			uint32_t port, const struct peers_handler *handler,
+			void *arg, struct error *err)
+{
+	owned(peers_free) struct peers *peers = calloc(1, sizeof(*peers));
+	struct error why;
+
+	if (!peers) {
+		error_nomem(err, "peers");
+		return NULL;
+	}
+	TAILQ_INIT(&peers->links);
+	peers->loop = sd_event_ref(loop);
+	peers->key = key;
+	peers->handler = *handler;
+	peers->arg = arg;
+	peers->keyring = keyring_new(NULL, err);
+	peers->chunk_sender =
+		chunk_sender_new(loop, contents, give, peers, err);
+	if (!peers->keyring || !peers->chunk_sender)
+		return NULL;
+	if (listen_at(peers, address, port, &why) < 0) {
+		log_warning("no other agent gets contents from here: %s",
+			    why.text);
+		wire_server_free(take(peers->server));
+	}
+	return take(peers);
+}
+
+static void link_free(struct link *link)
+{
+	TAILQ_REMOVE(&link->peers->links, link, next);
+	wire_client_free(link->wire);
+	free(link);
+}
+
+void peers_free(struct peers *peers)
+{
+	if (!peers)
+		return;
+	while (!TAILQ_EMPTY(&peers->links))
+		link_free(TAILQ_FIRST(&peers->links));
+	loop_source_free(&peers->idle);
+	chunk_sender_free(peers->chunk_sender);
+	wire_server_free(peers->server);
+	keyring_free(peers->keyring);
+	if (peers->zmq)
+		zmq_ctx_term(peers->zmq);
+	sd_event_unref(peers->loop);
+	free(peers);
+}
+
+const char *peers_endpoint(const struct peers *peers)
+{
+	return peers->server ? peers->endpoint : NULL;
+}
+
+int peers_grant(struct peers *peers, const char *name, const char *public,
+		struct error *err)
+{
+	const struct key *key = keyring_named(peers->keyring, name);
+
+	if (!public && key) {
+		const struct key gone = *key;
+
+		keyring_forget(peers->keyring, gone.public);
+		if (peers->server)
+			wire_server_recheck(peers->server);
+	}
+	if (!public)
+		return 0;
+	return keyring_admit(peers->keyring, name, ROLE_AGENT, public, err);
+}
+
+void peers_controller_reads(struct peers *peers,
+			    const struct message_content_read *read)
+{
+	struct error err;
+
+	if (chunk_sender_read(peers->chunk_sender, NULL, read, &err) < 0)
+		log_warning("the controller's read: %s", err.text);
+}
+
+void peers_controller_gone(struct peers *peers)
+{
+	chunk_sender_forget(peers->chunk_sender, NULL);
+}
+
+void peers_wake(struct peers *peers)
+{
+	chunk_sender_wake(peers->chunk_sender);
+}
+
+/* Asking. */
+
+static struct link *link_find(struct peers *peers, const char *name)
+{
+	struct link *link;
+
+	TAILQ_FOREACH(link, &peers->links, next)
+	{
+		if (!link->replaced && !strcmp(link->name, name))
+			return link;
+	}
+	return NULL;
+}
+
+/* A client is never freed from inside its own callbacks. */
+static int idle_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct peers *peers = arg;
+	int64_t limit = clock_mono_ms() - IDLE_MS;
+	struct link *link, *next;
+
+	for (link = TAILQ_FIRST(&peers->links); link; link = next) {
+		next = TAILQ_NEXT(link, next);
+		if (link->replaced || (!link->users && link->used_ms <= limit))
+			link_free(link);
+	}
+	if (!TAILQ_EMPTY(&peers->links))
+		loop_timer(peers->loop, &peers->idle, IDLE_MS, idle_run, peers,
+			   NULL);
+	return 0;
+}
+
+static void connected(void *arg)
+{
+	struct link *link = arg;
+	struct message_hello hello = {
+		.version = PROTOCOL_VERSION,
+		.software = (char *)"regatta-agent " REGATTA_VERSION,
+	};
+
+	wire_client_send(link->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
+}
+
+static void heard(void *arg, enum message_type type, void *body,
+		  const void *payload, size_t size)
+{
+	struct link *link = arg;
+	struct peers *peers = link->peers;
+
+	if (link->replaced)
+		return;
+	link->used_ms = clock_mono_ms();
+	if (type == MESSAGE_WELCOME) {
+		link->up = true;
+		peers->handler.up(peers->arg, link->name);
+	} else if (type == MESSAGE_CONTENT_PIECE) {
+		peers->handler.piece(peers->arg, link->name, body, payload,
+				     size);
+	}
+}
+
+static void lost(void *arg, int code, const char *why)
+{
+	struct link *link = arg;
+
+	link->up = false;
+	/* The channel's own words are of controllers. */
+	if (!link->replaced)
+		link->peers->handler.lost(link->peers->arg, link->name,
+					  code == ECONNRESET
+						  ? "the connection to it broke"
+						  : why);
+}
+
+static struct link *link_new(struct peers *peers, const char *name,
+			     const char *endpoint, const char *public,
+			     struct error *err)
+{
+	static const struct wire_client_handler handler = {
+		.connected = connected,
+		.message = heard,
+		.lost = lost,
+	};
+	struct link *link = calloc(1, sizeof(*link));
+
+	if (!peers->zmq)
+		peers->zmq = zmq_ctx_new();
+	if (!link || !peers->zmq) {
+		free(link);
+		error_nomem(err, "peers");
+		return NULL;
+	}
+	link->peers = peers;
+	snprintf(link->name, sizeof(link->name), "%s", name);
+	snprintf(link->public, sizeof(link->public), "%s", public);
+	snprintf(link->endpoint, sizeof(link->endpoint), "%s", endpoint);
+	TAILQ_INSERT_TAIL(&peers->links, link, next);
+	link->wire = wire_client_new(peers->loop, peers->zmq, endpoint,
+				     peers->key, public, &handler, link, err);
+	if (!link->wire) {
+		link_free(link);
+		return NULL;
+	}
+	return link;
+}
+
+int peers_open(struct peers *peers, const char *name, const char *endpoint,
+	       const char *public, struct error *err)
+{
+	struct link *link = link_find(peers, name);
+
+	if (link && (strcmp(link->endpoint, endpoint) != 0 ||
+		     strcmp(link->public, public) != 0)) {
+		link->replaced = true;
+		link = NULL;
+	}
+	if (!link)
+		link = link_new(peers, name, endpoint, public, err);
+	if (!link)
+		return -1;
+	link->users++;
+	loop_timer(peers->loop, &peers->idle, IDLE_MS, idle_run, peers, NULL);
+	if (link->up)
+		peers->handler.up(peers->arg, name);
+	return 0;
+}
+
+void peers_close(struct peers *peers, const char *name)
+{
+	struct link *link = link_find(peers, name);
+
+	if (link && link->users)
+		link->users--;
+	if (link)
+		link->used_ms = clock_mono_ms();
+}
+
+int peers_read(struct peers *peers, const char *name,
+	       const struct message_content_read *read)
+{
+	struct link *link = link_find(peers, name);
+
+	return link && link->up
+		       ? wire_client_send(link->wire, MESSAGE_CONTENT_READ,
+					  read, NULL, 0, NULL)
+		       : -1;
+}

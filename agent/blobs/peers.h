@@ -1,0 +1,70 @@
+/* peers.h - agents that give each other contents, without the controller.
+ *
+ * Each agent listens for others: the same encrypted channel as to the
+ * controller, with the agent as its server. Whose key may connect, the
+ * controller says. The other way it connects to those that it is told to ask;
+ * such a link stays open for a while after its last use.
+ */
+#ifndef AGENT_BLOBS_PEERS_H
+#define AGENT_BLOBS_PEERS_H
+
+#include "protocol/blob/blob_store.h"
+#include "protocol/message/message.h"
+#include "protocol/wire/keyring.h"
+
+#include <systemd/sd-event.h>
+
+struct peers;
+
+struct peers_handler {
+	/* The link can be asked now. */
+	void (*up)(void *arg, const char *name);
+	void (*piece)(void *arg, const char *name,
+		      const struct message_content_piece *piece,
+		      const void *data, size_t size);
+	/* It cannot be reached, or no longer; it goes on trying. */
+	void (*lost)(void *arg, const char *name, const char *why);
+	/* Send a piece to the controller, which reads; -1: not now. */
+	int (*to_controller)(void *arg,
+			     const struct message_content_piece *piece,
+			     const void *data, size_t size);
+};
+
+/* key: this node's. address: where others reach it; port 0: any. All is
+ * borrowed. That it cannot listen there is told in the log, and no error: it
+ * then gives to nobody.
+ */
+struct peers *peers_new(sd_event *loop, struct blob_store *contents,
+			const struct key *key, const char *address,
+			uint32_t port, const struct peers_handler *handler,
+			void *arg, struct error *err);
+void peers_free(struct peers *peers);
+OWNED_POINTER(struct peers, peers_free)
+
+/* "tcp://ADDRESS:PORT", or NULL. */
+const char *peers_endpoint(const struct peers *peers);
+
+/* Let that one read from us; public NULL: no longer. */
+int peers_grant(struct peers *peers, const char *name, const char *public,
+		struct error *err);
+
+/* The controller reads from us; its session is over. */
+void peers_controller_reads(struct peers *peers,
+			    const struct message_content_read *read);
+void peers_controller_gone(struct peers *peers);
+
+/* Something has come in that others may wait for. */
+void peers_wake(struct peers *peers);
+
+/* Connect, or use the link that is there; up() runs, now or later. Each is
+ * matched by a peers_close().
+ */
+int peers_open(struct peers *peers, const char *name, const char *endpoint,
+	       const char *public, struct error *err);
+void peers_close(struct peers *peers, const char *name);
+
+/* Ask it. -1: the link is not up. */
+int peers_read(struct peers *peers, const char *name,
+	       const struct message_content_read *read);
+
+#endif

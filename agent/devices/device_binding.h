@@ -1,0 +1,27 @@
+/* device_binding.h - a task's spec, completed for the devices that it was
+ * given.
+ */
+#ifndef AGENT_DEVICES_DEVICE_BINDING_H
+#define AGENT_DEVICES_DEVICE_BINDING_H
+
+#include "agent/devices/inventory.h"
+#include "protocol/hardware/device_injection.h"
+#include "protocol/message/spec.h"
+
+/* Borrowed. */
+struct device_binding_source {
+	const struct inventory *inventory;
+	const struct sysroot *roots;
+	const struct engine_features *abilities;
+};
+
+/* A copy of the spec with all that its devices need; the caller clears it.
+ * Where devices are only counted it is no more than a copy. probe: also look
+ * whether the devices answer. ENODEV names what is missing: a device, a node, a
+ * mount.
+ */
+int device_binding_apply(const struct device_binding_source *source,
+			 const struct task_spec *spec, bool probe,
+			 struct task_spec *completed, struct error *err);
+
+#endif

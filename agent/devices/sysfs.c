@@ -1,0 +1,139 @@
+/* sysfs.c - files of /proc and /sys (or a folder in their place) as text.
+ */
+#include "agent/devices/sysfs.h"
+#include "protocol/base/file.h"
+#include "protocol/base/printable.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool path_of(char path[PATH_MAX], const char *root, const char *fmt,
+		    va_list args)
+{
+	size_t used = (size_t)snprintf(path, PATH_MAX, "%s/", root);
+	int n;
+
+	if (used >= PATH_MAX)
+		return false;
+	n = vsnprintf(path + used, PATH_MAX - used, fmt, args);
+	return n >= 0 && (size_t)n < PATH_MAX - used;
+}
+
+static bool read_path(struct buffer *text, const char *path)
+{
+	buffer_clear(text);
+	if (file_read_any(path, text, NULL) < 0)
+		return false;
+	while (text->size && text->data[text->size - 1] == '\n')
+		text->data[--text->size] = 0;
+	return true;
+}
+
+bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	return fits && read_path(text, path);
+}
+
+bool sysfs_number(double *number, const char *root, const char *fmt, ...)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+	va_list args;
+	double value;
+	bool fits;
+	char *end;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	buffer_init(&text, 4096);
+	if (!fits || !read_path(&text, path))
+		return false;
+	value = strtod(text.data, &end);
+	if (end == text.data)
+		return false;
+	*number = value;
+	return true;
+}
+
+bool sysfs_there(const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	return fits && access(path, F_OK) == 0;
+}
+
+char *sysfs_line(const char *text, const char *key, char separator)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *at;
+		size_t size;
+
+		line += *line == '\n';
+		if (strncmp(line, key, length))
+			continue;
+		at = line + length;
+		at += strspn(at, " \t");
+		if (*at != separator)
+			continue;
+		at++;
+		at += strspn(at, " \t\"");
+		size = strcspn(at, "\n\"");
+		while (size && (at[size - 1] == ' ' || at[size - 1] == '\t'))
+			size--;
+		return strndup(at, size);
+	}
+	return NULL;
+}
+
+void sysfs_add(cJSON *to, const char *name, const char *text)
+{
+	cJSON *item;
+
+	if (!text || !*text)
+		return;
+	item = cJSON_AddStringToObject(to, name, text);
+	if (item)
+		printable(item->valuestring, strlen(item->valuestring));
+}
+
+void sysfs_each(const char *root, const char *folder, int max, sysfs_fn *fn,
+		void *arg)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (snprintf(path, sizeof(path), "%s/%s", root, folder) >=
+	    (int)sizeof(path))
+		return;
+	dir = opendir(path);
+	while (dir && max > 0 && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		max--;
+		if (!fn(arg, entry->d_name))
+			break;
+	}
+	if (dir)
+		closedir(dir);
+}

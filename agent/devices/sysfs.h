@@ -1,0 +1,44 @@
+/* sysfs.h - files of /proc and /sys (or a folder in their place) as text.
+ *
+ * Paths are a root ("/sys", "/tmp/lab/sys") and a place below it made by fmt.
+ * Whatever cannot be read is not there: these calls say so and no more.
+ */
+#ifndef AGENT_DEVICES_SYSFS_H
+#define AGENT_DEVICES_SYSFS_H
+
+#include "protocol/base/buffer.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* The whole file without its last newlines; false: cannot be read, or longer
+ * than the buffer's limit. The buffer is emptied first.
+ */
+bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The file's first word as a number, as far as it is one. */
+bool sysfs_number(double *number, const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+bool sysfs_there(const char *root, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* In "key<separator>value" lines: the value of the first line of that key,
+ * without blanks and quotes around it, as a heap string; NULL: none.
+ */
+char *sysfs_line(const char *text, const char *key, char separator);
+
+/* Add a text to an object; NULL and "" are left out. What cannot be shown
+ * (printable.h) becomes '?': firmware writes all kinds of bytes.
+ */
+void sysfs_add(cJSON *to, const char *name, const char *text);
+
+/* Call fn for each name in the folder, in no order, at most `max` of them;
+ * names that begin with a dot are left out. fn returns false to end.
+ */
+typedef bool sysfs_fn(void *arg, const char *name);
+void sysfs_each(const char *root, const char *folder, int max, sysfs_fn *fn,
+		void *arg);
+
+#endif

@@ -1,0 +1,372 @@
+/* build.c - one image built by the engine from a folder of ours.
+ */
+#include "agent/docker/build.h"
+
+#include "agent/docker/build_context.h"
+#include "agent/docker/pull_progress.h"
+#include "agent/images/image_usage.h"
+#include "agent/registry/approach.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
+#include "protocol/registry/dockerfile.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STALL_FACTOR 10 /* a build may be silent that much longer */
+#define LAST_MAX 120
+#define LOOK_MS 30000
+
+struct build {
+	const struct pull_room *room;
+	char *folder;
+	char *name;
+	char *target;
+	char *hash;
+	struct strings labels;
+	struct registry_login *logins;
+	size_t logins_count;
+	struct strings bases;
+	size_t looked;        /* of them: is it there, or about to come? */
+	struct strings hosts; /* registries of the bases */
+	size_t approached;
+	bool gone_login; /* one of the job's own is no longer there */
+	struct approach *approach;
+	cJSON *who; /* we are there */
+	struct build_context *context;
+	struct engine_call *call;
+	sd_event_source *soon;
+	struct pull_progress *sums;
+	char last[LAST_MAX]; /* line that it printed */
+	struct image_progress now;
+	bool *gone; /* set when it is freed under a callback */
+	pull_progress_fn *progress;
+	build_done_fn *done;
+	void *arg;
+};
+
+/* The last thing: it is gone afterwards. */
+static void finish(struct build *build, const struct error *err)
+{
+	build->done(build->arg, err);
+	build_cancel(build);
+}
+
+static void failed(struct build *build, const struct error *why)
+{
+	struct error err = *why;
+
+	error_prefix(&err, "build of %.100s", build->target);
+	finish(build, &err);
+}
+
+/* false: a callback has ended the build. */
+static bool tell(struct build *build)
+{
+	bool gone = false;
+
+	/* Reset below, unless the build is gone. */
+	/* cppcheck-suppress autoVariables */
+	build->gone = &gone;
+	build->progress(build->arg, &build->now);
+	if (gone)
+		return false;
+	build->gone = NULL;
+	return true;
+}
+
+/* The engine's part. */
+
+/* The upload. It must be what was hashed, or the tag would lie: the last bytes
+ * are not sent otherwise, and the engine builds nothing.
+ */
+static ssize_t context_read(void *arg, void *buffer, size_t size,
+			    struct error *err)
+{
+	struct build *build = arg;
+	struct tarball *tarball = build_context_tarball(build->context);
+	ssize_t got = tarball_read(tarball, buffer, size, err);
+
+	build->now.bytes = tarball_size(tarball);
+	if (got == 0 && strcmp(tarball_hash(tarball), build->hash) != 0)
+		return error_set(err, EIO,
+				 "folder %s changed while being packed",
+				 build->name);
+	return got;
+}
+
+static void built(void *arg, const struct error *err, cJSON *answer)
+{
+	struct build *build = arg;
+	struct error failure;
+
+	build->call = NULL;
+	if (!err) {
+		finish(build, NULL);
+		return;
+	}
+	failure = *err;
+	if (failure.code == ENOENT)
+		failure.code = EIO;
+	if (strstr(failure.text, "no space left on device")) {
+		failure.code = ENOSPC;
+		error_prefix(&failure, "disk full");
+	} else if (build->last[0]) {
+		error_set(&failure, failure.code, "%.120s; it said \"%s\"",
+			  err->text, build->last);
+	} else if (build->gone_login) {
+		error_set(&failure, failure.code,
+			  "credentials that came with the job are gone, "
+			  "regatta "
+			  "retry --registry-auth sends them anew: %s",
+			  err->text);
+	}
+	failed(build, &failure);
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+/* Not the engine's own lines, "Step 2/3 : RUN ..." and " ---> ...". */
+static void keep_last(struct build *build, const char *text)
+{
+	size_t size = strcspn(text, "\r\n");
+
+	if (!size || !strncmp(text, "Step ", 5) || strstr(text, "--->") ||
+	    !strncmp(text, "Removing intermediate", 21))
+		return;
+	snprintf(build->last, sizeof(build->last), "%.*s", (int)size, text);
+	uncolour(build->last);
+	printable(build->last, strlen(build->last));
+}
+
+static void build_object(void *arg, const cJSON *object)
+{
+	struct build *build = arg;
+
+	keep_last(build, text_of(object, "stream"));
+	if (*text_of(object, "stream")) {
+		build->now.output = text_of(object, "stream");
+		if (!tell(build))
+			return;
+		build->now.output = NULL;
+	}
+	pull_progress_build(build->sums, object);
+	pull_progress_sum(build->sums, &build->now);
+	tell(build);
+}
+
+static void engine_build(struct build *build)
+{
+	owned(secret_free) char *who = credential_map_header(build->who);
+	uint32_t stall_ms = build->room->stall_ms;
+	struct error err;
+
+	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
+			   ? stall_ms * STALL_FACTOR
+			   : UINT32_MAX;
+	build->context = build_context_new(build->folder, &err);
+	if (build->context)
+		build->call =
+			engine_image_build(build->room->engine, build->target,
+					   &build->labels, who, stall_ms,
+					   context_read, build, build_object,
+					   built, build, &err);
+	if (!build->call)
+		failed(build, &err);
+}
+
+/* Before it: its bases that come with it are ours, too. */
+
+static void look_next(struct build *build);
+
+static void looked(void *arg, const struct error *err, cJSON *answer)
+{
+	struct build *build = arg;
+	const char *base = build->bases.items[build->looked];
+	struct error why;
+
+	build->call = NULL;
+	if (err && err->code == ENOENT &&
+	    image_usage_coming(build->room->record, base, IMAGE_PULLED, &why) <
+		    0) {
+		failed(build, &why);
+		return;
+	}
+	build->looked++;
+	look_next(build);
+}
+
+static void look_next(struct build *build)
+{
+	struct error err;
+
+	if (!build->room->record || build->looked == build->bases.count) {
+		engine_build(build);
+		return;
+	}
+	build->call = engine_image_inspect(build->room->engine,
+					   build->bases.items[build->looked],
+					   LOOK_MS, looked, build, &err);
+	if (!build->call)
+		failed(build, &err);
+}
+
+/* And its bases' registries, one by one. */
+
+static void approach_next(struct build *build);
+
+static void approached(void *arg, const struct error *err,
+		       const struct approach_way *way)
+{
+	struct build *build = arg;
+	struct error nomem;
+
+	build->approach = NULL;
+	if (!way) {
+		failed(build, err);
+		return;
+	}
+	build->gone_login |= way->gone;
+	if (credential_collect(build->who, way->credential, way->host) < 0) {
+		error_nomem(&nomem, "build");
+		failed(build, &nomem);
+		return;
+	}
+	build->approached++;
+	approach_next(build);
+}
+
+static void approach_next(struct build *build)
+{
+	const struct pull_room *room = build->room;
+	struct error err;
+
+	if (build->approached == build->hosts.count) {
+		look_next(build);
+		return;
+	}
+	build->approach =
+		approach_begin(room->loop, room->engine, room->registries,
+			       build->hosts.items[build->approached],
+			       build->logins, build->logins_count, approached,
+			       build, &err);
+	if (!build->approach)
+		failed(build, &err);
+}
+
+static int keep_host(struct strings *hosts, const char *host, struct error *err)
+{
+	for (size_t i = 0; i < hosts->count; i++)
+		if (!strcmp(hosts->items[i], host))
+			return 0;
+	return strings_add(hosts, host, err);
+}
+
+static int find_hosts(struct build *build, struct error *err)
+{
+	const struct strings *bases = &build->bases;
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	struct reference parts;
+
+	if (dockerfile_read(build->folder, &build->bases, err) < 0)
+		return -1;
+	for (size_t i = 0; i < bases->count; i++) {
+		if (reference_parse(bases->items[i], &parts, err) < 0)
+			return -1;
+		reference_place(&parts, host, path);
+		if (keep_host(&build->hosts, host, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int start(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct build *build = arg;
+	struct error err;
+
+	if (!tell(build))
+		return 0;
+	if (build->room->registries && find_hosts(build, &err) < 0)
+		failed(build, &err);
+	else
+		approach_next(build);
+	return 0;
+}
+
+/* Life. */
+
+static int copy_plan(struct build *build, const struct build_plan *plan,
+		     struct error *err)
+{
+	build->folder = strdup(plan->folder);
+	build->name = strdup(plan->name);
+	build->target = strdup(plan->target);
+	build->hash = strdup(plan->hash);
+	build->who = cJSON_CreateObject();
+	if (!build->folder || !build->name || !build->target || !build->hash ||
+	    !build->who)
+		return error_nomem(err, "build");
+	build->sums = pull_progress_new(err);
+	return build->sums && strings_copy(&build->labels, plan->labels, err) ==
+				       0
+		       ? logins_copy(&build->logins, &build->logins_count,
+				     plan->logins, plan->logins_count, err)
+		       : -1;
+}
+
+struct build *build_begin(const struct pull_room *room,
+			  const struct build_plan *plan,
+			  pull_progress_fn *progress, build_done_fn *done,
+			  void *arg, struct error *err)
+{
+	owned(build_cancel) struct build *build = calloc(1, sizeof(*build));
+
+	if (!build) {
+		error_nomem(err, "build");
+		return NULL;
+	}
+	if (copy_plan(build, plan, err) < 0)
+		return NULL;
+	build->room = room;
+	build->progress = progress;
+	build->done = done;
+	build->arg = arg;
+	build->now.attempt = 1;
+	build->now.phase = IMAGE_BUILDING;
+	build->now.bytes_total = plan->bytes;
+	if (loop_timer(room->loop, &build->soon, 0, start, build, err) < 0)
+		return NULL;
+	return take(build);
+}
+
+void build_cancel(struct build *build)
+{
+	if (!build)
+		return;
+	if (build->gone)
+		*build->gone = true;
+	loop_source_free(&build->soon);
+	approach_cancel(build->approach);
+	engine_call_cancel(build->call);
+	build_context_free(build->context);
+	pull_progress_free(build->sums);
+	logins_free(build->logins, build->logins_count);
+	secret_json_free(build->who);
+	strings_clear(&build->hosts);
+	strings_clear(&build->bases);
+	strings_clear(&build->labels);
+	free(build->folder);
+	free(build->name);
+	free(build->target);
+	free(build->hash);
+	free(build);
+}

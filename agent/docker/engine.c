@@ -1,0 +1,554 @@
+/* engine.c - the part of the Docker Engine API that the agent uses.
+ */
+#include "agent/docker/engine.h"
+
+#include "agent/docker/call.h"
+#include "agent/docker/http.h"
+#include "protocol/base/buffer.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define PATH_LIMIT (64 << 10)
+#define ID_MAX 255
+#define CONTAINER_PATH_MAX 4096
+
+static int id_check(const char *id, struct error *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.-";
+	size_t size = strlen(id);
+
+	if (!size || size > ID_MAX || strspn(id, allowed) < size ||
+	    strchr("_.-", id[0]))
+		return error_set(err, EINVAL,
+				 "container \"%.80s\": a name or id is "
+				 "[a-zA-Z0-9][a-zA-Z0-9_.-]*, at most %d bytes",
+				 id, ID_MAX);
+	return 0;
+}
+
+/* method /containers/ID/what: the path of most calls. */
+static int container_path(struct buffer *path, const char *id, const char *what,
+			  struct error *err)
+{
+	buffer_init(path, PATH_LIMIT);
+	if (id_check(id, err) < 0)
+		return -1;
+	return buffer_printf(path, err, "/containers/%s%s", id, what);
+}
+
+static int query_number(struct buffer *path, const char *name, int64_t value,
+			struct error *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	return http_query(path, name, text, err);
+}
+
+/* filters={"label": [...], "type": ["..."]} */
+static int query_filters(struct buffer *path, const struct strings *labels,
+			 const char *type, struct error *err)
+{
+	cJSON *filters = cJSON_CreateObject();
+	cJSON *list;
+	char *text;
+	int rc = -1;
+
+	if (labels && labels->count) {
+		list = cJSON_AddArrayToObject(filters, "label");
+		for (size_t i = 0; i < labels->count; i++)
+			cJSON_AddItemToArray(list, cJSON_CreateString(
+							   labels->items[i]));
+	}
+	if (type) {
+		list = cJSON_AddArrayToObject(filters, "type");
+		cJSON_AddItemToArray(list, cJSON_CreateString(type));
+	}
+	text = cJSON_PrintUnformatted(filters);
+	if (text)
+		rc = http_query(path, "filters", text, err);
+	else
+		error_nomem(err, "engine");
+	cJSON_free(text);
+	cJSON_Delete(filters);
+	return rc;
+}
+
+/* labels={"key": "value"} */
+static int query_labels(struct buffer *path, const struct strings *labels,
+			struct error *err)
+{
+	cJSON *object = cJSON_CreateObject();
+	char *text;
+	int rc = -1;
+
+	for (size_t i = 0; i < labels->count; i++) {
+		const char *label = labels->items[i];
+		size_t key = strcspn(label, "=");
+		char name[256];
+
+		if (key >= sizeof(name))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)key, label);
+		cJSON_AddStringToObject(object, name,
+					label[key] ? label + key + 1 : "");
+	}
+	text = cJSON_PrintUnformatted(object);
+	if (text)
+		rc = http_query(path, "labels", text, err);
+	else
+		error_nomem(err, "engine");
+	cJSON_free(text);
+	cJSON_Delete(object);
+	return rc;
+}
+
+static struct engine_call *simple(struct engine *engine, const char *method,
+				  const char *path, uint32_t timeout_ms,
+				  engine_done_fn *done, void *arg,
+				  struct error *err)
+{
+	struct call_plan plan = {
+		.method = method,
+		.path = path,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
+				   engine_done_fn *done, void *arg,
+				   struct error *err)
+{
+	return simple(engine, "GET", "/version", timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
+				engine_done_fn *done, void *arg,
+				struct error *err)
+{
+	return simple(engine, "GET", "/info", timeout_ms, done, arg, err);
+}
+
+/* Containers. */
+
+struct engine_call *engine_container_create(struct engine *engine,
+					    const char *name, const cJSON *body,
+					    uint32_t timeout_ms,
+					    engine_done_fn *done, void *arg,
+					    struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct engine_call *call;
+	struct call_plan plan = {
+		.method = "POST",
+		.timeout_ms = timeout_ms,
+		.conflict = EEXIST,
+		.done = done,
+		.arg = arg,
+	};
+	char *text;
+
+	buffer_init(&path, PATH_LIMIT);
+	if (id_check(name, err) < 0 ||
+	    buffer_text(&path, "/containers/create", err) < 0 ||
+	    http_query(&path, "name", name, err) < 0)
+		return NULL;
+	text = cJSON_PrintUnformatted(body);
+	if (!text) {
+		error_nomem(err, "engine");
+		return NULL;
+	}
+	plan.path = path.data;
+	plan.body = text;
+	call = call_begin(engine, &plan, err);
+	cJSON_free(text);
+	return call;
+}
+
+struct engine_call *engine_container_start(struct engine *engine,
+					   const char *id, uint32_t timeout_ms,
+					   engine_done_fn *done, void *arg,
+					   struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/start", err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_stop(struct engine *engine, const char *id,
+					  uint32_t grace_s, uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/stop", err) < 0 ||
+	    query_number(&path, "t", grace_s, err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_kill(struct engine *engine, const char *id,
+					  int signal, uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/kill", err) < 0 ||
+	    query_number(&path, "signal", signal, err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_remove(struct engine *engine,
+					    const char *id, bool force,
+					    bool volumes, uint32_t timeout_ms,
+					    engine_done_fn *done, void *arg,
+					    struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "", err) < 0 ||
+	    query_number(&path, "force", force, err) < 0 ||
+	    query_number(&path, "v", volumes, err) < 0)
+		return NULL;
+	return simple(engine, "DELETE", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_inspect(struct engine *engine,
+					     const char *id,
+					     uint32_t timeout_ms,
+					     engine_done_fn *done, void *arg,
+					     struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/json", err) < 0)
+		return NULL;
+	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_size(struct engine *engine, const char *id,
+					  uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/json?size=true", err) < 0)
+		return NULL;
+	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_container_wait(struct engine *engine, const char *id,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, "/wait", err) < 0 ||
+	    http_query(&path, "condition", "not-running", err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, 0, done, arg, err);
+}
+
+struct engine_call *engine_container_list(struct engine *engine, bool all,
+					  const struct strings *labels,
+					  uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	buffer_init(&path, PATH_LIMIT);
+	if (buffer_text(&path, "/containers/json", err) < 0 ||
+	    query_number(&path, "all", all, err) < 0 ||
+	    query_filters(&path, labels, NULL, err) < 0)
+		return NULL;
+	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_events(struct engine *engine,
+				  const struct strings *labels,
+				  int64_t since_ms, engine_object_fn *event,
+				  engine_done_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct call_plan plan = {
+		.method = "GET",
+		.object = event,
+		.at_end = ECONNRESET,
+		.ended = "the stream of events has ended",
+		.done = done,
+		.arg = arg,
+	};
+	char since[40];
+
+	buffer_init(&path, PATH_LIMIT);
+	if (buffer_text(&path, "/events", err) < 0 ||
+	    query_filters(&path, labels, "container", err) < 0)
+		return NULL;
+	snprintf(since, sizeof(since), "%" PRId64 ".%03d", since_ms / 1000,
+		 (int)(since_ms % 1000));
+	if (since_ms > 0 && http_query(&path, "since", since, err) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
+/* Files in a container. */
+
+static int archive_path(struct buffer *path, const char *id, const char *inside,
+			struct error *err)
+{
+	if (container_path(path, id, "/archive", err) < 0)
+		return -1;
+	if (inside[0] != '/' || strlen(inside) > CONTAINER_PATH_MAX)
+		return error_set(err, EINVAL,
+				 "path in a container \"%.80s\": expected an "
+				 "absolute one of at most %d bytes",
+				 inside, CONTAINER_PATH_MAX);
+	return http_query(path, "path", inside, err);
+}
+
+struct engine_call *engine_archive_get(struct engine *engine, const char *id,
+				       const char *path, uint32_t stall_ms,
+				       engine_data_fn *data,
+				       engine_done_fn *done, void *arg,
+				       struct error *err)
+{
+	owned(buffer_clear) struct buffer full;
+	struct call_plan plan = {
+		.method = "GET",
+		.data = data,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (archive_path(&full, id, path, err) < 0)
+		return NULL;
+	plan.path = full.data;
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_archive_put(struct engine *engine, const char *id,
+				       const char *path, uint32_t stall_ms,
+				       engine_source_fn *source,
+				       void *source_arg, engine_done_fn *done,
+				       void *arg, struct error *err)
+{
+	owned(buffer_clear) struct buffer full;
+	struct call_plan plan = {
+		.method = "PUT",
+		.source = source,
+		.source_arg = source_arg,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (archive_path(&full, id, path, err) < 0)
+		return NULL;
+	plan.path = full.data;
+	return call_begin(engine, &plan, err);
+}
+
+/* Images. */
+
+/* A checked reference needs no escaping inside a path. */
+static int image_path(struct buffer *path, const char *reference,
+		      const char *what, struct error *err)
+{
+	struct reference parts;
+
+	buffer_init(path, PATH_LIMIT);
+	if (reference_parse(reference, &parts, err) < 0)
+		return -1;
+	if (!parts.name[0])
+		return buffer_printf(path, err, "/images/%s%s", parts.digest,
+				     what);
+	return buffer_printf(path, err, "/images/%s%s%s%s", parts.name,
+			     parts.digest[0] ? "@"
+			     : parts.tag[0]  ? ":"
+					     : "",
+			     parts.digest[0] ? parts.digest : parts.tag, what);
+}
+
+struct engine_call *engine_image_list(struct engine *engine,
+				      uint32_t timeout_ms, engine_done_fn *done,
+				      void *arg, struct error *err)
+{
+	return simple(engine, "GET", "/images/json", timeout_ms, done, arg,
+		      err);
+}
+
+struct engine_call *engine_image_inspect(struct engine *engine,
+					 const char *reference,
+					 uint32_t timeout_ms,
+					 engine_done_fn *done, void *arg,
+					 struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (image_path(&path, reference, "/json", err) < 0)
+		return NULL;
+	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *engine_image_pull(struct engine *engine,
+				      const char *reference, const char *auth,
+				      uint32_t stall_ms,
+				      engine_object_fn *progress,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct reference parts;
+	struct call_plan plan = {
+		.method = "POST",
+		.header = auth,
+		.object = progress,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+	const char *tag;
+
+	buffer_init(&path, PATH_LIMIT);
+	if (reference_parse(reference, &parts, err) < 0)
+		return NULL;
+	if (!parts.name[0]) {
+		error_set(err, EINVAL,
+			  "image %s: an id cannot be pulled, only a name",
+			  reference);
+		return NULL;
+	}
+	/* Without a tag the engine would pull every tag there is. */
+	tag = parts.digest[0] ? parts.digest
+	      : parts.tag[0]  ? parts.tag
+			      : "latest";
+	if (buffer_text(&path, "/images/create", err) < 0 ||
+	    http_query(&path, "fromImage", parts.name, err) < 0 ||
+	    http_query(&path, "tag", tag, err) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_image_tag(struct engine *engine,
+				     const char *reference, const char *name,
+				     const char *tag, uint32_t timeout_ms,
+				     engine_done_fn *done, void *arg,
+				     struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (image_path(&path, reference, "/tag", err) < 0 ||
+	    http_query(&path, "repo", name, err) < 0 ||
+	    http_query(&path, "tag", tag, err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
+struct engine_call *
+engine_image_build(struct engine *engine, const char *tag,
+		   const struct strings *labels, const char *auth,
+		   uint32_t stall_ms, engine_source_fn *source,
+		   void *source_arg, engine_object_fn *progress,
+		   engine_done_fn *done, void *arg, struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct reference parts;
+	struct call_plan plan = {
+		.method = "POST",
+		.source = source,
+		.source_arg = source_arg,
+		.header = auth,
+		.object = progress,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	buffer_init(&path, PATH_LIMIT);
+	if (reference_parse(tag, &parts, err) < 0 ||
+	    buffer_text(&path, "/build", err) < 0 ||
+	    http_query(&path, "t", tag, err) < 0 ||
+	    query_number(&path, "rm", 1, err) < 0 ||
+	    query_number(&path, "forcerm", 1, err) < 0)
+		return NULL;
+	if (labels && labels->count && query_labels(&path, labels, err) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
+				      engine_source_fn *source,
+				      void *source_arg,
+				      engine_object_fn *progress,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	struct call_plan plan = {
+		.method = "POST",
+		.path = "/images/load?quiet=1",
+		.source = source,
+		.source_arg = source_arg,
+		.object = progress,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_image_save(struct engine *engine,
+				      const char *reference, uint32_t stall_ms,
+				      engine_data_fn *data,
+				      engine_done_fn *done, void *arg,
+				      struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct call_plan plan = {
+		.method = "GET",
+		.data = data,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (image_path(&path, reference, "/get", err) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *engine_image_remove(struct engine *engine,
+					const char *reference, bool force,
+					uint32_t timeout_ms,
+					engine_done_fn *done, void *arg,
+					struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (image_path(&path, reference, "", err) < 0 ||
+	    query_number(&path, "force", force, err) < 0)
+		return NULL;
+	return simple(engine, "DELETE", path.data, timeout_ms, done, arg, err);
+}

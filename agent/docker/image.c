@@ -1,0 +1,697 @@
+/* image.c - brings images to the node: pulled, or built from a folder of ours.
+ */
+#include "agent/docker/image.h"
+
+#include "agent/docker/build.h"
+#include "agent/docker/build_context.h"
+#include "agent/docker/image_inspect.h"
+#include "agent/images/image_usage.h"
+#include "agent/registry/approach.h"
+#include "agent/registry/pull.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define STALL_MS 120000
+#define RETRY_MS 1000
+#define INSPECT_MS 30000
+#define PROGRESS_MS 200
+#define HASH_MS 20 /* of reading a context in one turn */
+#define HASH_PIECE (64 << 10)
+#define BUILD_MAX 255
+#define TARGET_MAX 640
+#define TAG_DIGITS 12
+#define CONTEXT_LABEL "regatta.context"
+
+struct image_wait {
+	TAILQ_ENTRY(image_wait) entry;
+	struct flight *flight;
+	uint64_t told; /* the last progress it got */
+	image_progress_fn *progress;
+	image_done_fn *done;
+	void *arg;
+};
+TAILQ_HEAD(image_waits, image_wait);
+
+/* The work for one image, and all who wait for it. */
+struct flight {
+	TAILQ_ENTRY(flight) entry;
+	struct images *images;
+	char *reference;         /* as asked for */
+	char *build;             /* or NULL */
+	char target[TARGET_MAX]; /* what the engine is asked for */
+	struct image_waits waits;
+	struct engine_call *call;
+	struct pull *pull;
+	struct build *building;
+	struct registry_login *logins; /* of who asked first */
+	size_t logins_count;
+	unsigned char who[APPROACH_WHO_BYTES]; /* what they amount to */
+	sd_event_source *hash;                 /* reads the context */
+	struct build_context *context;
+	char context_hash[TARBALL_HASH_SIZE];
+	uint64_t context_size;
+	struct image_progress progress;
+	int64_t told_ms;
+	uint64_t tick;
+	char *noted;    /* what is noted as coming, or NULL */
+	bool fetched;   /* pulled or built: what is missing now is an error */
+	bool finishing; /* no longer in images */
+	bool *gone;     /* set when it is freed under a callback */
+};
+TAILQ_HEAD(flights, flight);
+
+struct images {
+	sd_event *loop;
+	struct engine *engine;
+	char *folder;
+	struct pull_room pulls;
+	unsigned char key[APPROACH_KEY_BYTES]; /* of flights' who */
+	struct flights flights;
+	struct flight *finishing;
+};
+
+static void inspect(struct flight *flight);
+
+const char *image_phase_name(enum image_phase phase)
+{
+	static const char *const names[] = {
+		[IMAGE_CHECKING] = "checking",
+		[IMAGE_PULLING] = "pulling",
+		[IMAGE_EXTRACTING] = "extracting",
+		[IMAGE_BUILDING] = "building",
+		[IMAGE_FETCHING] = "fetching",
+	};
+
+	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
+								: NULL;
+}
+
+static void note_end(const struct flight *flight, const struct image *image)
+{
+	struct image_usage *record = flight->images->pulls.record;
+
+	if (!record)
+		return;
+	if (image)
+		image_usage_used(record,
+				 flight->noted ? flight->noted : flight->target,
+				 image->id);
+	else if (flight->noted)
+		image_usage_failed(record, flight->noted);
+}
+
+/* A flight and its waits. */
+
+static void drop_waits(struct flight *flight)
+{
+	struct image_wait *wait;
+
+	while ((wait = TAILQ_FIRST(&flight->waits))) {
+		TAILQ_REMOVE(&flight->waits, wait, entry);
+		free(wait);
+	}
+}
+
+static void flight_free(struct flight *flight)
+{
+	if (!flight)
+		return;
+	if (flight->gone)
+		*flight->gone = true;
+	if (flight->images && !flight->finishing)
+		TAILQ_REMOVE(&flight->images->flights, flight, entry);
+	drop_waits(flight);
+	engine_call_cancel(flight->call);
+	pull_cancel(flight->pull);
+	build_cancel(flight->building);
+	loop_source_free(&flight->hash);
+	build_context_free(flight->context);
+	logins_free(flight->logins, flight->logins_count);
+	free(flight->reference);
+	free(flight->build);
+	free(flight->noted);
+	free(flight);
+}
+OWNED_POINTER(struct flight, flight_free)
+
+/* The end. Callbacks may release other waits, ask anew, or free `images`. */
+static void finish(struct flight *flight, const struct error *err,
+		   const struct image *image)
+{
+	struct images *images = flight->images;
+	struct image_wait *wait;
+	bool gone = false;
+
+	note_end(flight, image);
+	TAILQ_REMOVE(&images->flights, flight, entry);
+	flight->finishing = true;
+	/* Reset below, unless the flight is gone. */
+	/* cppcheck-suppress autoVariables */
+	flight->gone = &gone;
+	images->finishing = flight;
+	while ((wait = TAILQ_FIRST(&flight->waits))) {
+		image_done_fn *done = wait->done;
+		void *arg = wait->arg;
+
+		TAILQ_REMOVE(&flight->waits, wait, entry);
+		free(wait);
+		done(arg, err, image);
+		if (gone)
+			return;
+	}
+	images->finishing = NULL;
+	flight->gone = NULL;
+	flight_free(flight);
+}
+
+/* At most every PROGRESS_MS, unless it is urgent: a new phase, a new try, the
+ * end. Returns false when a callback has ended the flight.
+ */
+static bool tell(struct flight *flight, bool urgent)
+{
+	struct image_wait *wait;
+	bool gone = false;
+
+	if (!urgent && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
+		return true;
+	flight->told_ms = clock_mono_ms();
+	flight->tick++;
+	/* Reset below, unless the flight is gone. */
+	/* cppcheck-suppress autoVariables */
+	flight->gone = &gone;
+	/* From the start after each, as a callback may release any of them. */
+	wait = TAILQ_FIRST(&flight->waits);
+	while (wait) {
+		if (wait->told == flight->tick) {
+			wait = TAILQ_NEXT(wait, entry);
+			continue;
+		}
+		wait->told = flight->tick;
+		if (wait->progress)
+			wait->progress(wait->arg, &flight->progress);
+		if (gone)
+			return false;
+		wait = TAILQ_FIRST(&flight->waits);
+	}
+	flight->gone = NULL;
+	return true;
+}
+
+/* Noting: whose image it is, before it comes, and that it is used. */
+
+static int note_coming(struct flight *flight, enum image_origin origin,
+		       struct error *err)
+{
+	struct image_usage *record = flight->images->pulls.record;
+
+	if (!record)
+		return 0;
+	flight->noted = strdup(flight->target);
+	return flight->noted
+		       ? image_usage_coming(record, flight->noted, origin, err)
+		       : error_nomem(err, "image");
+}
+
+/* Pull. */
+
+static void pull_progress(void *arg, const struct image_progress *progress)
+{
+	struct flight *flight = arg;
+	struct image_progress *now = &flight->progress;
+	bool news = progress->phase != now->phase ||
+		    progress->attempt != now->attempt ||
+		    strcmp(progress->digest, now->digest) != 0;
+
+	*now = *progress;
+	tell(flight, news);
+}
+
+static void pulled(void *arg, const struct error *err, const char *target)
+{
+	struct flight *flight = arg;
+
+	flight->pull = NULL;
+	if (err) {
+		finish(flight, err, NULL);
+		return;
+	}
+	snprintf(flight->target, sizeof(flight->target), "%s", target);
+	flight->fetched = true;
+	if (tell(flight, true))
+		inspect(flight);
+}
+
+static void pull(struct flight *flight)
+{
+	struct error err;
+
+	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
+		flight->pull =
+			pull_begin(&flight->images->pulls, flight->target,
+				   flight->logins, flight->logins_count,
+				   pull_progress, pulled, flight, &err);
+	if (flight->pull)
+		return;
+	error_prefix(&err, "image %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* Build. */
+
+static char *context_path(const struct flight *flight)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", flight->images->folder, flight->build) <
+			       0
+		       ? NULL
+		       : path;
+}
+
+static struct build_context *context_open(const struct flight *flight,
+					  struct error *err)
+{
+	owned_free char *path = context_path(flight);
+
+	if (!path) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	return build_context_new(path, err);
+}
+
+static void build_progress(void *arg, const struct image_progress *progress)
+{
+	struct flight *flight = arg;
+
+	flight->progress = *progress;
+	if (tell(flight, progress->output != NULL))
+		flight->progress.output = NULL;
+}
+
+static void built(void *arg, const struct error *err)
+{
+	struct flight *flight = arg;
+
+	flight->building = NULL;
+	if (err) {
+		finish(flight, err, NULL);
+		return;
+	}
+	flight->fetched = true;
+	if (tell(flight, true))
+		inspect(flight);
+}
+
+static int start_build(struct flight *flight, struct error *err)
+{
+	owned(strings_clear) struct strings labels = { 0 };
+	owned_free char *path = context_path(flight);
+	const struct build_plan plan = {
+		.folder = path,
+		.name = flight->build,
+		.target = flight->target,
+		.hash = flight->context_hash,
+		.bytes = flight->context_size,
+		.labels = &labels,
+		.logins = flight->logins,
+		.logins_count = flight->logins_count,
+	};
+
+	if (!path)
+		return error_nomem(err, "image");
+	if (strings_printf(&labels, err, CONTEXT_LABEL "=%s",
+			   flight->context_hash) < 0)
+		return -1;
+	flight->building = build_begin(&flight->images->pulls, &plan,
+				       build_progress, built, flight, err);
+	return flight->building ? 0 : -1;
+}
+
+static void build(struct flight *flight)
+{
+	struct error err;
+
+	if (note_coming(flight, IMAGE_BUILT, &err) == 0 &&
+	    start_build(flight, &err) == 0)
+		return;
+	error_prefix(&err, "build of %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* What the image will be called, once the context is known. */
+static void name_target(struct flight *flight)
+{
+	struct reference parts;
+
+	if (reference_parse(flight->reference, &parts, NULL) == 0 &&
+	    !parts.tag[0])
+		snprintf(flight->target, sizeof(flight->target), "%s:%.*s",
+			 parts.name, TAG_DIGITS, flight->context_hash);
+}
+
+/* Read the context for its hash, a short time per turn of the loop. */
+static int hash_some(sd_event_source *source, void *arg)
+{
+	struct flight *flight = arg;
+	int64_t until = clock_mono_ms() + HASH_MS;
+	struct error err;
+	struct tarball *tarball = build_context_tarball(flight->context);
+	char piece[HASH_PIECE];
+	ssize_t got;
+
+	do {
+		got = tarball_read(tarball, piece, sizeof(piece), &err);
+	} while (got > 0 && clock_mono_ms() < until);
+	if (got > 0) {
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		return 0;
+	}
+	if (got < 0) {
+		error_prefix(&err, "image %.80s: folder %.80s",
+			     flight->reference, flight->build);
+		finish(flight, &err, NULL);
+		return 0;
+	}
+	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
+		 tarball_hash(tarball));
+	flight->context_size = tarball_size(tarball);
+	build_context_free(take(flight->context));
+	name_target(flight);
+	inspect(flight);
+	return 0;
+}
+
+/* Inspect. */
+
+static void found(struct flight *flight, const cJSON *answer)
+{
+	const char *name = flight->build ? flight->target : flight->reference;
+	struct image image;
+	struct error err;
+
+	if (image_inspect_read(answer, flight->target, &image, &err) < 0) {
+		finish(flight, &err, NULL);
+		return;
+	}
+	image.reference = name;
+	finish(flight, NULL, &image);
+}
+
+/* Built from another state of its folder: the name is there, but stale. */
+static bool stale(const struct flight *flight, const cJSON *answer)
+{
+	const char *hash = image_inspect_label(answer, CONTEXT_LABEL);
+
+	return flight->build && *hash && strcmp(hash, flight->context_hash);
+}
+
+static bool is_id(const char *target)
+{
+	struct reference parts;
+
+	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
+}
+
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct flight *flight = arg;
+	struct error failure;
+
+	flight->call = NULL;
+	if (!err && (flight->fetched || !stale(flight, answer))) {
+		found(flight, answer);
+		return;
+	}
+	if (!err || (err->code == ENOENT && !flight->fetched &&
+		     !is_id(flight->target))) {
+		if (flight->build)
+			build(flight);
+		else
+			pull(flight);
+		return;
+	}
+	failure = *err;
+	if (failure.code == ENOENT && flight->fetched)
+		failure.code = EIO;
+	error_prefix(&failure, "image %.100s", flight->target);
+	finish(flight, &failure, NULL);
+}
+
+static void inspect(struct flight *flight)
+{
+	struct error err;
+
+	flight->call =
+		engine_image_inspect(flight->images->engine, flight->target,
+				     INSPECT_MS, inspected, flight, &err);
+	if (flight->call)
+		return;
+	error_prefix(&err, "image %.100s", flight->target);
+	finish(flight, &err, NULL);
+}
+
+/* Asking. */
+
+/* Below the images folder: components without "..". */
+static int build_check(const char *build, struct error *err)
+{
+	const char *at = build;
+	size_t size;
+
+	if (strlen(build) > BUILD_MAX)
+		return error_set(err, EINVAL,
+				 "build: %zu bytes, allowed are %d",
+				 strlen(build), BUILD_MAX);
+	do {
+		size = strcspn(at, "/");
+		if (!size || *at == '.')
+			return error_set(err, EINVAL,
+					 "build: \"%.80s\" found, expected a "
+					 "folder below the images folder, as "
+					 "in cpu or nvidia/torch",
+					 build);
+		at += size + 1;
+	} while (at[-1]);
+	return 0;
+}
+
+static int target_check(const struct images *images, const char *reference,
+			const char *build_folder, struct error *err)
+{
+	struct reference parts;
+
+	if (reference_parse(reference, &parts, err) < 0)
+		return -1;
+	if (!build_folder)
+		return 0;
+	if (!images->folder)
+		return error_set(err, EINVAL,
+				 "image %.80s: this agent has no images folder "
+				 "to build from",
+				 reference);
+	if (parts.digest[0])
+		return error_set(err, EINVAL,
+				 "image %.80s: one that is built has no digest "
+				 "yet, expected name[:tag]",
+				 reference);
+	return build_check(build_folder, err);
+}
+
+/* Of an image that is pulled, only its own registry counts. */
+static void find_who(const struct images *images,
+		     const struct image_wanted *wanted, unsigned char *who)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	struct reference parts;
+
+	memset(who, 0, APPROACH_WHO_BYTES);
+	if (!images->pulls.registries ||
+	    reference_parse(wanted->reference, &parts, NULL) < 0)
+		return;
+	reference_place(&parts, host, path);
+	approach_who(images->pulls.registries, wanted->build ? NULL : host,
+		     wanted->logins, wanted->logins_count, images->key, who);
+}
+
+static struct flight *flight_find(struct images *images,
+				  const struct image_wanted *wanted,
+				  const unsigned char *who)
+{
+	const char *build_folder = wanted->build;
+	struct flight *flight;
+
+	TAILQ_FOREACH(flight, &images->flights, entry)
+	{
+		if (strcmp(flight->reference, wanted->reference) != 0 ||
+		    memcmp(flight->who, who, APPROACH_WHO_BYTES) != 0)
+			continue;
+		if (!flight->build == !build_folder &&
+		    (!build_folder || !strcmp(flight->build, build_folder)))
+			return flight;
+	}
+	return NULL;
+}
+
+static int flight_begin(struct flight *flight, struct error *err)
+{
+	struct images *images = flight->images;
+	int rc;
+
+	if (!flight->build) {
+		flight->call = engine_image_inspect(images->engine,
+						    flight->target, INSPECT_MS,
+						    inspected, flight, err);
+		return flight->call ? 0 : -1;
+	}
+	flight->context = context_open(flight, err);
+	if (!flight->context)
+		return error_prefix(err, "image %.80s", flight->reference);
+	rc = sd_event_add_defer(images->loop, &flight->hash, hash_some, flight);
+	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
+}
+
+static struct flight *flight_new(struct images *images,
+				 const struct image_wanted *wanted,
+				 const unsigned char *who, struct error *err)
+{
+	owned(flight_free) struct flight *flight = calloc(1, sizeof(*flight));
+
+	if (!flight) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	TAILQ_INIT(&flight->waits);
+	flight->images = images;
+	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
+	flight->progress.attempt = 1;
+	memcpy(flight->who, who, APPROACH_WHO_BYTES);
+	flight->reference = strdup(wanted->reference);
+	if (wanted->build)
+		flight->build = strdup(wanted->build);
+	if (!flight->reference || (wanted->build && !flight->build)) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	snprintf(flight->target, sizeof(flight->target), "%s",
+		 wanted->reference);
+	if (logins_copy(&flight->logins, &flight->logins_count, wanted->logins,
+			wanted->logins_count, err) < 0)
+		return NULL;
+	if (flight_begin(flight, err) < 0)
+		return NULL;
+	return take(flight);
+}
+
+struct image_wait *image_ensure(struct images *images,
+				const struct image_wanted *wanted,
+				image_progress_fn *progress,
+				image_done_fn *done, void *arg,
+				struct error *err)
+{
+	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
+	unsigned char who[APPROACH_WHO_BYTES];
+	struct flight *flight;
+
+	if (!wait) {
+		error_nomem(err, "image");
+		return NULL;
+	}
+	if (target_check(images, wanted->reference, wanted->build, err) < 0)
+		return NULL;
+	find_who(images, wanted, who);
+	flight = flight_find(images, wanted, who);
+	if (!flight)
+		flight = flight_new(images, wanted, who, err);
+	if (!flight)
+		return NULL;
+	wait->flight = flight;
+	wait->told = flight->tick;
+	wait->progress = progress;
+	wait->done = done;
+	wait->arg = arg;
+	TAILQ_INSERT_TAIL(&flight->waits, wait, entry);
+	return take(wait);
+}
+
+void image_release(struct image_wait *wait)
+{
+	struct flight *flight;
+
+	if (!wait)
+		return;
+	flight = wait->flight;
+	TAILQ_REMOVE(&flight->waits, wait, entry);
+	free(wait);
+	/* One that is finishing is freed by who finishes it. */
+	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
+		flight_free(flight);
+}
+
+/* Life. */
+
+struct images *images_new(sd_event *loop, struct engine *engine,
+			  const char *folder, uint32_t stall_ms,
+			  uint32_t retry_ms, struct error *err)
+{
+	owned(images_free) struct images *images = calloc(1, sizeof(*images));
+
+	if (images) {
+		TAILQ_INIT(&images->flights);
+		images->loop = sd_event_ref(loop);
+		images->engine = engine;
+		randombytes_buf(images->key, sizeof(images->key));
+		if (!stall_ms)
+			stall_ms = STALL_MS;
+		images->pulls = (struct pull_room){
+			.loop = loop,
+			.engine = engine,
+			.stall_ms = stall_ms,
+			.retry_ms = retry_ms ? retry_ms : RETRY_MS,
+		};
+		if (folder)
+			images->folder = strdup(folder);
+	}
+	if (!images || (folder && !images->folder)) {
+		error_nomem(err, "images");
+		return NULL;
+	}
+	return take(images);
+}
+
+void images_use(struct images *images, const struct registries *registries)
+{
+	images->pulls.registries = registries;
+}
+
+void images_record(struct images *images, struct image_usage *record)
+{
+	images->pulls.record = record;
+}
+
+void images_keep(struct images *images, struct disk_watermark *watermark)
+{
+	images->pulls.watermark = watermark;
+}
+
+void images_free(struct images *images)
+{
+	struct flight *flight;
+
+	if (!images)
+		return;
+	if (images->finishing)
+		flight_free(images->finishing);
+	while ((flight = TAILQ_FIRST(&images->flights)))
+		flight_free(flight);
+	sd_event_unref(images->loop);
+	free(images->folder);
+	free(images);
+}

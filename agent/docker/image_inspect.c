@@ -1,0 +1,85 @@
+/* image_inspect.c - what the engine says of an image that it has.
+ */
+#include "agent/docker/image_inspect.h"
+
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+/* An array of strings that is not empty, or NULL. */
+static const cJSON *list_of(const cJSON *object, const char *name)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name);
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list) || !list->child)
+		return NULL;
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsString(item))
+			return NULL;
+	}
+	return list;
+}
+
+/* Of several registries' names the one that was asked for. */
+static const char *digest_of(const cJSON *answer, const char *target)
+{
+	const cJSON *list = list_of(answer, "RepoDigests");
+	struct reference parts;
+	const cJSON *item;
+
+	if (!list || reference_parse(target, &parts, NULL) < 0)
+		return NULL;
+	cJSON_ArrayForEach(item, list)
+	{
+		size_t size = strcspn(item->valuestring, "@");
+
+		if (strlen(parts.name) == size &&
+		    !strncmp(item->valuestring, parts.name, size))
+			return item->valuestring;
+	}
+	return list->child->valuestring;
+}
+
+int image_inspect_read(const cJSON *answer, const char *target,
+		       struct image *image, struct error *err)
+{
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *size = cJSON_GetObjectItemCaseSensitive(answer, "Size");
+
+	*image = (struct image){
+		.id = text_of(answer, "Id"),
+		.digest = digest_of(answer, target),
+		.entrypoint = list_of(config, "Entrypoint"),
+		.command = list_of(config, "Cmd"),
+		.env = list_of(config, "Env"),
+		.user = text_of(config, "User"),
+		.workdir = text_of(config, "WorkingDir"),
+	};
+	if (cJSON_IsNumber(size) && size->valuedouble > 0)
+		image->size_bytes = (uint64_t)size->valuedouble;
+	if (*image->id)
+		return 0;
+	return error_set(err, EPROTO,
+			 "image %.100s: the engine tells no id of it", target);
+}
+
+const char *image_inspect_label(const cJSON *answer, const char *name)
+{
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+
+	return text_of(cJSON_GetObjectItemCaseSensitive(config, "Labels"),
+		       name);
+}

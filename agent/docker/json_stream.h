@@ -1,0 +1,37 @@
+/* json_stream.h - JSON objects out of bytes as they come, one object a line.
+ *
+ * The engine's events and progress: objects with a newline behind each, in
+ * pieces of any size. A line is at most JSON_STREAM_LINE_MAX bytes; empty lines
+ * are skipped.
+ */
+#ifndef AGENT_DOCKER_JSON_STREAM_H
+#define AGENT_DOCKER_JSON_STREAM_H
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+
+#include <cjson/cJSON.h>
+
+#define JSON_STREAM_LINE_MAX (1 << 20)
+
+struct json_stream {
+	struct buffer line;
+};
+
+void json_stream_init(struct json_stream *stream);
+void json_stream_clear(struct json_stream *stream);
+
+/* Gets an object, borrowed. Not 0 stops: the bytes behind it are dropped. */
+typedef int json_stream_fn(void *arg, const cJSON *object);
+
+/* Returns 0, what fn returned when it stopped, or -1 with *err set: EPROTO for
+ * what is not a JSON object or too long a line. fn may not clear the stream.
+ */
+int json_stream_feed(struct json_stream *stream, const void *data, size_t size,
+		     json_stream_fn *fn, void *arg, struct error *err);
+
+/* The bytes have ended: the last line may lack its newline. */
+int json_stream_end(struct json_stream *stream, json_stream_fn *fn, void *arg,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* pull_progress.c - the engine's many small words about a pull or build, summed
+ * up.
+ */
+#include "agent/docker/pull_progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define ENGINE_DIGITS 12               /* of a layer's digest */
+#define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
+
+enum layer_state {
+	LAYER_WAITING,
+	LAYER_DOWNLOADING,
+	LAYER_DOWNLOADED,
+	LAYER_EXTRACTING,
+	LAYER_DONE,
+};
+
+struct layer {
+	char id[IMAGE_LAYER_ID_SIZE];
+	enum layer_state state;
+	uint64_t bytes;
+	uint64_t total;
+	uint64_t extracted; /* of total */
+	bool expected;      /* its size is known, it was not yet named */
+};
+
+struct pull_progress {
+	struct layer layers[PULL_PROGRESS_LAYERS_MAX];
+	uint32_t count;
+	bool expecting;
+	bool extracting; /* has begun */
+	bool building;
+	uint32_t step;
+	uint32_t steps;
+};
+
+/* The engine's words, and what follows from them. Others ("Pulling from
+ * library/x", "Digest: ...") are not about a layer.
+ */
+/* clang-format off */
+static const struct {
+	const char *status;
+	enum layer_state state;
+} words[] = {
+	{ "Pulling fs layer", LAYER_WAITING },
+	{ "Waiting", LAYER_WAITING },
+	{ "Retrying in ", LAYER_WAITING },
+	{ "Downloading", LAYER_DOWNLOADING },
+	{ "Verifying Checksum", LAYER_DOWNLOADED },
+	{ "Download complete", LAYER_DOWNLOADED },
+	{ "Extracting", LAYER_EXTRACTING },
+	{ "Pull complete", LAYER_DONE },
+	{ "Already exists", LAYER_DONE },
+};
+/* clang-format on */
+
+struct pull_progress *pull_progress_new(struct error *err)
+{
+	struct pull_progress *progress = calloc(1, sizeof(*progress));
+
+	if (!progress)
+		error_nomem(err, "progress");
+	return progress;
+}
+
+void pull_progress_free(struct pull_progress *progress)
+{
+	free(progress);
+}
+
+/* Sizes that were told before the first attempt count for the next too. */
+void pull_progress_reset(struct pull_progress *progress)
+{
+	uint32_t count = progress->expecting ? progress->count : 0;
+	struct layer *layer;
+
+	for (uint32_t i = 0; i < count; i++) {
+		layer = &progress->layers[i];
+		layer->state = LAYER_WAITING;
+		layer->bytes = layer->extracted = 0;
+		layer->expected = true;
+	}
+	progress->count = count;
+	progress->extracting = false;
+	progress->building = false;
+	progress->step = progress->steps = 0;
+}
+
+static struct layer *layer_find(struct pull_progress *progress, const char *id)
+{
+	struct layer *layer;
+
+	for (uint32_t i = 0; i < progress->count; i++) {
+		layer = &progress->layers[i];
+		if (strcmp(layer->id, id) != 0)
+			continue;
+		layer->expected = false;
+		return layer;
+	}
+	if (progress->count == PULL_PROGRESS_LAYERS_MAX ||
+	    strlen(id) >= IMAGE_LAYER_ID_SIZE)
+		return NULL;
+	layer = &progress->layers[progress->count++];
+	*layer = (struct layer){ 0 };
+	memcpy(layer->id, id, strlen(id) + 1);
+	return layer;
+}
+
+static uint64_t byte_count(const cJSON *detail, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(detail, name);
+
+	if (!cJSON_IsNumber(item) ||
+	    !(item->valuedouble > 0 && item->valuedouble <= BYTES_LIMIT))
+		return 0;
+	return (uint64_t)item->valuedouble;
+}
+
+void pull_progress_expect(struct pull_progress *progress, const char *digest,
+			  uint64_t bytes)
+{
+	const char *hash = strchr(digest, ':');
+	char id[ENGINE_DIGITS + 1];
+	struct layer *layer;
+
+	if (!hash || strlen(hash + 1) < ENGINE_DIGITS)
+		return;
+	memcpy(id, hash + 1, ENGINE_DIGITS);
+	id[ENGINE_DIGITS] = 0;
+	layer = layer_find(progress, id);
+	if (!layer)
+		return;
+	layer->total = bytes;
+	layer->expected = true;
+	progress->expecting = true;
+}
+
+bool pull_progress_named(const struct pull_progress *progress)
+{
+	for (uint32_t i = 0; i < progress->count; i++)
+		if (progress->layers[i].expected)
+			return false;
+	return progress->expecting;
+}
+
+uint64_t pull_progress_left(const struct pull_progress *progress)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < progress->count; i++)
+		if (progress->layers[i].state != LAYER_DONE)
+			left += progress->layers[i].total -
+				progress->layers[i].bytes;
+	return left;
+}
+
+static void layer_update(struct layer *layer, enum layer_state state,
+			 const cJSON *detail)
+{
+	uint64_t current = byte_count(detail, "current");
+
+	layer->state = state;
+	if (state == LAYER_DOWNLOADING) {
+		layer->bytes = current;
+		if (byte_count(detail, "total"))
+			layer->total = byte_count(detail, "total");
+		if (layer->total < layer->bytes)
+			layer->total = layer->bytes;
+	} else if (state == LAYER_WAITING) {
+		layer->bytes = 0;
+	} else {
+		layer->bytes = layer->total;
+	}
+	if (state == LAYER_EXTRACTING)
+		layer->extracted =
+			current < layer->total ? current : layer->total;
+	else
+		layer->extracted = state == LAYER_DONE ? layer->total : 0;
+}
+
+void pull_progress_pull(struct pull_progress *progress, const cJSON *object)
+{
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "id"));
+	const char *status = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "status"));
+	const cJSON *detail =
+		cJSON_GetObjectItemCaseSensitive(object, "progressDetail");
+	struct layer *layer;
+
+	if (!id || !status)
+		return;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(status, words[i].status, strlen(words[i].status)))
+			continue;
+		layer = layer_find(progress, id);
+		progress->extracting |= words[i].state == LAYER_EXTRACTING;
+		if (layer)
+			layer_update(layer, words[i].state, detail);
+		return;
+	}
+}
+
+/* "Step 2/7 : RUN ..."; another engine says "STEP 2/7: RUN ...". */
+void pull_progress_build(struct pull_progress *progress, const cJSON *object)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "stream"));
+	unsigned int step, steps;
+
+	progress->building = true;
+	if (!text || strncasecmp(text, "step ", 5) != 0 ||
+	    sscanf(text + 5, "%4u/%4u", &step, &steps) != 2 || !step ||
+	    step > steps)
+		return;
+	progress->step = step;
+	progress->steps = steps;
+}
+
+/* Layers that move, in the order in which the engine named them. */
+static void add_moving(struct image_progress *sum, const struct layer *layer)
+{
+	struct image_layer *to = &sum->moving[sum->moving_count];
+	bool extracting = layer->state == LAYER_EXTRACTING;
+
+	if (sum->moving_count == IMAGE_MOVING_MAX ||
+	    !(extracting || layer->state == LAYER_DOWNLOADING))
+		return;
+	memcpy(to->id, layer->id, sizeof(to->id));
+	to->extracting = extracting;
+	to->bytes = extracting ? layer->extracted : layer->bytes;
+	to->bytes_total = layer->total;
+	sum->moving_count++;
+}
+
+void pull_progress_sum(const struct pull_progress *progress,
+		       struct image_progress *sum)
+{
+	bool downloaded = progress->extracting;
+
+	sum->moving_count = 0;
+	if (progress->building) {
+		sum->phase = IMAGE_BUILDING;
+		sum->layers = progress->step ? progress->step - 1 : 0;
+		sum->layers_total = progress->steps;
+		return;
+	}
+	sum->bytes = sum->bytes_total = sum->extracted = 0;
+	sum->layers = 0;
+	sum->layers_total = progress->count;
+	for (uint32_t i = 0; i < progress->count; i++) {
+		const struct layer *layer = &progress->layers[i];
+
+		sum->bytes += layer->bytes;
+		sum->bytes_total += layer->total;
+		sum->extracted += layer->extracted;
+		add_moving(sum, layer);
+		sum->layers += layer->state == LAYER_DONE;
+		downloaded = downloaded && layer->state >= LAYER_DOWNLOADED;
+	}
+	sum->phase = downloaded ? IMAGE_EXTRACTING : IMAGE_PULLING;
+}

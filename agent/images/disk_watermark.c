@@ -1,0 +1,251 @@
+/* disk_watermark.c - room for images on the disk, kept by the node itself.
+ */
+#include "agent/images/disk_watermark.h"
+
+#include "agent/images/image_inventory.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/blob_store.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define CALL_MS 30000
+
+/* Who waits for room. */
+struct disk_watermark_wait {
+	struct disk_watermark *watermark;
+	uint64_t bytes;
+	bool asked; /* the question that is under way is for it, too */
+	disk_watermark_done_fn *done;
+	void *arg;
+	TAILQ_ENTRY(disk_watermark_wait) next;
+};
+
+struct disk_watermark {
+	struct disk_watermark_config config;
+	struct engine_call *call;
+	sd_event_source *look;         /* at the disk, now and then */
+	sd_event_source *soon;         /* a wait has come */
+	sd_event_source *late;         /* no answer came */
+	char order[CONTENT_HASH_SIZE]; /* "": nothing is asked */
+	bool answered;
+	TAILQ_HEAD(, disk_watermark_wait) waits;
+};
+
+static int look_run(sd_event_source *source, uint64_t usec, void *arg);
+static int soon_run(sd_event_source *source, uint64_t usec, void *arg);
+
+static void look_in(struct disk_watermark *watermark, uint64_t delay_ms)
+{
+	loop_timer(watermark->config.loop, &watermark->look, delay_ms, look_run,
+		   watermark, NULL);
+}
+
+/* The question is over. Those who asked go on; a callback may come back, or
+ * cancel others.
+ */
+static void finish(struct disk_watermark *watermark, bool made)
+{
+	struct disk_watermark_wait *wait;
+
+	look_in(watermark, watermark->answered && !made
+				   ? DISK_WATERMARK_VAIN_MS
+				   : DISK_WATERMARK_LOOK_MS);
+	watermark->order[0] = 0;
+	watermark->answered = false;
+	loop_timer_stop(watermark->late);
+	for (;;) {
+		disk_watermark_done_fn *done;
+		void *arg;
+
+		TAILQ_FOREACH(wait, &watermark->waits, next)
+		{
+			if (wait->asked)
+				break;
+		}
+		if (!wait)
+			break;
+		done = wait->done;
+		arg = wait->arg;
+		disk_watermark_cancel(wait);
+		done(arg, made);
+	}
+	if (!TAILQ_EMPTY(&watermark->waits))
+		loop_timer(watermark->config.loop, &watermark->soon, 0,
+			   soon_run, watermark, NULL);
+}
+
+static int late_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct disk_watermark *watermark = arg;
+
+	if (!watermark->answered) {
+		log_warning("no room for images: the controller did not say "
+			    "which ones must stay");
+		finish(watermark, false);
+	}
+	return 0;
+}
+
+static void ask(struct disk_watermark *watermark)
+{
+	unsigned char random[32];
+	struct message_image_room room = { .order = watermark->order };
+	struct disk_watermark_wait *wait;
+
+	if (watermark->order[0])
+		return;
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(watermark->order, sizeof(watermark->order), random,
+		       sizeof(random));
+	TAILQ_FOREACH(wait, &watermark->waits, next)
+	{
+		wait->asked = true;
+	}
+	loop_timer(watermark->config.loop, &watermark->late,
+		   watermark->config.ask(watermark->config.arg, &room) < 0
+			   ? 0
+			   : DISK_WATERMARK_ANSWER_MS,
+		   late_run, watermark, NULL);
+}
+
+static int soon_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	ask(arg);
+	return 0;
+}
+
+/* Looking. */
+
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct disk_watermark *watermark = arg;
+	const char *root = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(answer, "DockerRootDir"));
+	uint64_t free_bytes, bytes, floor;
+
+	watermark->call = NULL;
+	look_in(watermark, DISK_WATERMARK_LOOK_MS);
+	if (err || !root ||
+	    image_inventory_disk(root, &free_bytes, &bytes, NULL) < 0)
+		return;
+	floor = free_space_on(&watermark->config.floor, bytes);
+	if (free_bytes >= floor)
+		return;
+	log_info("image floor: %" PRIu64 " MiB of %s are free, less than "
+		 "%" PRIu64 " MiB",
+		 free_bytes >> 20, root, floor >> 20);
+	ask(watermark);
+}
+
+static int look_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct disk_watermark *watermark = arg;
+
+	if (!watermark->call)
+		watermark->call = engine_info(watermark->config.engine, CALL_MS,
+					      info_done, watermark, NULL);
+	if (!watermark->call)
+		look_in(watermark, DISK_WATERMARK_LOOK_MS);
+	return 0;
+}
+
+/* The answer, and what comes of it. */
+
+void disk_watermark_order(struct disk_watermark *watermark,
+			  struct message_image_do *order)
+{
+	const struct disk_watermark_wait *wait;
+
+	if (!watermark->order[0] || strcmp(order->order, watermark->order) != 0)
+		return;
+	watermark->answered = true;
+	order->keep = watermark->config.keep;
+	order->floor_bytes = watermark->config.floor.bytes;
+	order->floor_percent = watermark->config.floor.percent;
+	order->dry_run = false;
+	TAILQ_FOREACH(wait, &watermark->waits, next)
+	{
+		if (wait->asked && wait->bytes > order->floor_bytes)
+			order->floor_bytes = wait->bytes;
+	}
+}
+
+bool disk_watermark_state(struct disk_watermark *watermark,
+			  const struct message_image_state *state)
+{
+	bool made = false;
+
+	if (!watermark->order[0] || strcmp(state->order, watermark->order) != 0)
+		return false;
+	for (size_t i = 0; i < state->images_count; i++)
+		made |= state->images[i].removed;
+	if (!strcmp(state->phase, "ready") || !strcmp(state->phase, "failed"))
+		finish(watermark, made);
+	return true;
+}
+
+/* Waiting. */
+
+struct disk_watermark_wait *
+disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
+		    disk_watermark_done_fn *done, void *arg)
+{
+	struct disk_watermark_wait *wait = calloc(1, sizeof(*wait));
+
+	if (!wait)
+		return NULL;
+	wait->watermark = watermark;
+	wait->bytes = bytes;
+	wait->done = done;
+	wait->arg = arg;
+	TAILQ_INSERT_TAIL(&watermark->waits, wait, next);
+	if (!watermark->order[0])
+		loop_timer(watermark->config.loop, &watermark->soon, 0,
+			   soon_run, watermark, NULL);
+	return wait;
+}
+
+void disk_watermark_cancel(struct disk_watermark_wait *wait)
+{
+	if (!wait)
+		return;
+	TAILQ_REMOVE(&wait->watermark->waits, wait, next);
+	free(wait);
+}
+
+/* Life. */
+
+struct disk_watermark *
+disk_watermark_new(const struct disk_watermark_config *config,
+		   struct error *err)
+{
+	struct disk_watermark *watermark = calloc(1, sizeof(*watermark));
+
+	if (!watermark) {
+		error_nomem(err, "images");
+		return NULL;
+	}
+	TAILQ_INIT(&watermark->waits);
+	watermark->config = *config;
+	look_in(watermark, DISK_WATERMARK_FIRST_MS);
+	return watermark;
+}
+
+void disk_watermark_free(struct disk_watermark *watermark)
+{
+	if (!watermark)
+		return;
+	while (!TAILQ_EMPTY(&watermark->waits))
+		disk_watermark_cancel(TAILQ_FIRST(&watermark->waits));
+	engine_call_cancel(watermark->call);
+	loop_source_free(&watermark->look);
+	loop_source_free(&watermark->soon);
+	loop_source_free(&watermark->late);
+	free(watermark);
+}

@@ -1,0 +1,242 @@
+/* image_inventory.c - all images of the engine, what is known of each, and the
+ * disk.
+ */
+#include "agent/images/image_inventory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define CALL_MS 60000
+#define IMAGES_MAX 8192 /* each is held against all others */
+#define CONTEXT_LABEL                                                          \
+	"regatta.context" /* image.h: it was built by an agent                 \
+			   */
+
+struct image_inventory_call {
+	struct engine *engine;
+	struct image_usage *record;
+	bool local;
+	struct engine_call *call;
+	struct image_inventory survey;
+	image_inventory_done_fn *done;
+	void *arg;
+};
+
+void image_inventory_clear(struct image_inventory *survey)
+{
+	for (size_t i = 0; i < survey->count; i++)
+		codec_clear(&image_info_schema, &survey->images[i]);
+	free(survey->images);
+	free(survey->root);
+	*survey = (struct image_inventory){ 0 };
+}
+
+int image_inventory_disk(const char *root, uint64_t *free_bytes,
+			 uint64_t *bytes, struct error *err)
+{
+	struct statvfs fs;
+
+	if (statvfs(root, &fs) < 0)
+		return error_errno(err, "%s", root);
+	*free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	*bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
+	return 0;
+}
+
+/* The list. */
+
+static uint64_t number(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsNumber(item) && item->valuedouble > 0 &&
+			       item->valuedouble < 9e15
+		       ? (uint64_t)item->valuedouble
+		       : 0;
+}
+
+static const char *text(const cJSON *object, const char *name)
+{
+	return cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+/* Names, but not the "<none>:<none>" of an image without any. */
+static int read_names(const cJSON *list, struct strings *names,
+		      struct error *err)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (cJSON_IsString(item) &&
+		    strncmp(item->valuestring, "<none>", 6) != 0 &&
+		    strings_add(names, item->valuestring, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_image(const cJSON *item, struct image_info *image,
+		      struct error *err)
+{
+	const cJSON *labels = cJSON_GetObjectItemCaseSensitive(item, "Labels");
+	const char *id = text(item, "Id");
+	const char *origin = text(labels, CONTEXT_LABEL) ? "built" : NULL;
+
+	if (!id)
+		return error_set(err, EPROTO, "images: one without an id");
+	*image = (struct image_info){
+		.id = strdup(id),
+		.origin = origin ? strdup(origin) : NULL,
+		.bytes = number(item, "Size"),
+		.created_ms = number(item, "Created") * 1000,
+	};
+	if (!image->id || (origin && !image->origin))
+		return error_nomem(err, "images");
+	if (read_names(cJSON_GetObjectItemCaseSensitive(item, "RepoTags"),
+		       &image->tags, err) < 0)
+		return -1;
+	return read_names(cJSON_GetObjectItemCaseSensitive(item, "RepoDigests"),
+			  &image->digests, err);
+}
+
+int image_inventory_read(const cJSON *list, struct image_inventory *survey,
+			 struct error *err)
+{
+	owned(image_inventory_clear) struct image_inventory found = { 0 };
+	int count = cJSON_GetArraySize(list);
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list))
+		return error_set(err, EPROTO,
+				 "images: the engine's answer is no list");
+	if (count > IMAGES_MAX)
+		return error_set(err, E2BIG,
+				 "images: %d of them, allowed are %d", count,
+				 IMAGES_MAX);
+	found.images = calloc((size_t)count + 1, sizeof(*found.images));
+	if (!found.images)
+		return error_nomem(err, "images");
+	cJSON_ArrayForEach(item, list)
+	{
+		if (read_image(item, &found.images[found.count++], err) < 0)
+			return -1;
+	}
+	survey->images = take(found.images);
+	survey->count = found.count;
+	found.count = 0;
+	return 0;
+}
+
+static void count_containers(struct image_inventory *survey,
+			     const cJSON *containers)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, containers)
+	{
+		const char *id = text(item, "ImageID");
+
+		for (size_t i = 0; id && i < survey->count; i++)
+			if (!strcmp(survey->images[i].id, id))
+				survey->images[i].containers++;
+	}
+}
+
+/* The calls. */
+
+void image_inventory_cancel(struct image_inventory_call *call)
+{
+	if (!call)
+		return;
+	engine_call_cancel(call->call);
+	image_inventory_clear(&call->survey);
+	free(call);
+}
+
+static void finish(struct image_inventory_call *call, const struct error *err)
+{
+	call->done(call->arg, err, err ? NULL : &call->survey);
+	image_inventory_cancel(call);
+}
+
+static void containers_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct image_inventory_call *call = arg;
+	struct image_inventory *survey = &call->survey;
+
+	call->call = NULL;
+	if (!err) {
+		count_containers(survey, answer);
+		for (size_t i = 0; i < survey->count; i++)
+			image_usage_tell(call->record, &survey->images[i]);
+		image_usage_keep_only(call->record, survey->images,
+				      survey->count);
+	}
+	finish(call, err);
+}
+
+/* The images first: a container that comes later has one of them, and is seen.
+ */
+static void images_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct image_inventory_call *call = arg;
+	struct error wrong;
+
+	call->call = NULL;
+	if (!err && image_inventory_read(answer, &call->survey, &wrong) < 0)
+		err = &wrong;
+	if (!err) {
+		call->call =
+			engine_container_list(call->engine, true, NULL, CALL_MS,
+					      containers_done, call, &wrong);
+		err = call->call ? NULL : &wrong;
+	}
+	if (err)
+		finish(call, err);
+}
+
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct image_inventory_call *call = arg;
+	const char *root = text(answer, "DockerRootDir");
+	struct error wrong;
+
+	call->call = NULL;
+	if (!err && root && call->local)
+		call->survey.root = strdup(root);
+	if (!err) {
+		call->call = engine_image_list(call->engine, CALL_MS,
+					       images_done, call, &wrong);
+		err = call->call ? NULL : &wrong;
+	}
+	if (err)
+		finish(call, err);
+}
+
+struct image_inventory_call *
+image_inventory_begin(struct engine *engine, struct image_usage *record,
+		      bool local, image_inventory_done_fn *done, void *arg,
+		      struct error *err)
+{
+	struct image_inventory_call *call = calloc(1, sizeof(*call));
+
+	if (!call) {
+		error_nomem(err, "images");
+		return NULL;
+	}
+	call->engine = engine;
+	call->record = record;
+	call->local = local;
+	call->done = done;
+	call->arg = arg;
+	call->call = engine_info(engine, CALL_MS, info_done, call, err);
+	if (!call->call) {
+		free(call);
+		return NULL;
+	}
+	return call;
+}

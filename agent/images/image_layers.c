@@ -1,0 +1,215 @@
+/* image_layers.c - which layers of an image file the engine has already.
+ */
+#include "agent/images/image_layers.h"
+
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_MS 30000
+#define CONFIG_MAX (8 << 20)
+#define ALGORITHM "sha256:"
+
+/* The layers of one image of the file. */
+struct chain {
+	struct strings layers;
+	size_t there; /* the first of them: the engine has them so */
+};
+
+struct image_layers_call {
+	struct engine *engine;
+	const struct image_bundle *recipe;
+	struct chain *chains; /* of recipe->images */
+	struct strings ids;   /* images of the engine */
+	size_t next;
+	struct engine_call *call;
+	image_layers_done_fn *done;
+	void *arg;
+};
+
+static int add_layers(const cJSON *list, struct strings *to, struct error *err)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsString(item))
+			return error_set(err, EPROTO, "a layer without a hash");
+		if (strings_add(to, item->valuestring, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const cJSON *get(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static int read_config(struct blob_store *contents, const char *id,
+		       struct strings *layers, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	cJSON *config;
+	int rc;
+
+	buffer_init(&text, CONFIG_MAX);
+	if (blob_store_text(contents, id + strlen(ALGORITHM), &text, err) < 0)
+		return -1;
+	config = codec_parse(text.data, text.size, err);
+	if (!config)
+		return error_set(err, EPROTO, "%.20s: no config", id);
+	rc = add_layers(get(get(config, "rootfs"), "diff_ids"), layers, err);
+	cJSON_Delete(config);
+	return rc;
+}
+
+/* What an image of the engine has from below. */
+static void compare(struct chain *chain, const cJSON *layers)
+{
+	const cJSON *layer = layers ? layers->child : NULL;
+	size_t same = 0;
+
+	while (layer && same < chain->layers.count && cJSON_IsString(layer) &&
+	       !strcmp(layer->valuestring, chain->layers.items[same])) {
+		same++;
+		layer = layer->next;
+	}
+	if (same > chain->there)
+		chain->there = same;
+}
+
+/* In some chain it is there, and in none it is missing. */
+static bool is_spare(const struct image_layers_call *call, const char *content)
+{
+	bool there = false;
+
+	for (size_t i = 0; i < call->recipe->images_count; i++) {
+		const struct chain *chain = &call->chains[i];
+
+		for (size_t k = 0; k < chain->layers.count; k++) {
+			const char *layer = chain->layers.items[k];
+
+			if (strncmp(layer, ALGORITHM, strlen(ALGORITHM)) ||
+			    strcmp(layer + strlen(ALGORITHM), content) != 0)
+				continue;
+			if (k >= chain->there)
+				return false;
+			there = true;
+		}
+	}
+	return there;
+}
+
+static void finish(struct image_layers_call *call, const struct error *failure)
+{
+	owned(strings_clear) struct strings spare = { 0 };
+
+	if (failure)
+		log_debug("layers of the engine are not known: %s",
+			  failure->text);
+	for (size_t i = 0; !failure && i < call->recipe->entries_count; i++) {
+		const char *content = call->recipe->entries[i].content;
+
+		if (content && is_spare(call, content))
+			strings_add(&spare, content, NULL);
+	}
+	call->done(call->arg, &spare);
+	image_layers_cancel(call);
+}
+
+static void inspect_next(struct image_layers_call *call);
+
+/* One that is gone meanwhile has none. */
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct image_layers_call *call = arg;
+
+	call->call = NULL;
+	for (size_t i = 0; !err && i < call->recipe->images_count; i++)
+		compare(&call->chains[i], get(get(answer, "RootFS"), "Layers"));
+	inspect_next(call);
+}
+
+static void inspect_next(struct image_layers_call *call)
+{
+	struct error err;
+
+	if (call->next == call->ids.count) {
+		finish(call, NULL);
+		return;
+	}
+	call->call = engine_image_inspect(call->engine,
+					  call->ids.items[call->next++],
+					  CALL_MS, inspected, call, &err);
+	if (!call->call)
+		finish(call, &err);
+}
+
+static void listed(void *arg, const struct error *err, cJSON *answer)
+{
+	struct image_layers_call *call = arg;
+	const cJSON *item;
+
+	call->call = NULL;
+	if (err) {
+		finish(call, err);
+		return;
+	}
+	cJSON_ArrayForEach(item, answer)
+	{
+		const char *id = cJSON_GetStringValue(get(item, "Id"));
+
+		if (id && call->ids.count < IMAGE_LAYERS_IMAGES_MAX)
+			strings_add(&call->ids, id, NULL);
+	}
+	inspect_next(call);
+}
+
+static void free_chains(struct image_layers_call *call)
+{
+	for (size_t i = 0; call->chains && i < call->recipe->images_count; i++)
+		strings_clear(&call->chains[i].layers);
+	free(call->chains);
+}
+
+struct image_layers_call *image_layers_begin(struct engine *engine,
+					     struct blob_store *contents,
+					     const struct image_bundle *recipe,
+					     image_layers_done_fn *done,
+					     void *arg, struct error *err)
+{
+	owned(image_layers_cancel) struct image_layers_call *call =
+		calloc(1, sizeof(*call));
+
+	if (call) {
+		call->recipe = recipe;
+		call->chains =
+			calloc(recipe->images_count, sizeof(*call->chains));
+	}
+	if (!call || !call->chains) {
+		error_nomem(err, "layers");
+		return NULL;
+	}
+	call->engine = engine;
+	call->done = done;
+	call->arg = arg;
+	for (size_t i = 0; i < recipe->images_count; i++)
+		if (read_config(contents, recipe->images[i].id,
+				&call->chains[i].layers, err) < 0)
+			return NULL;
+	call->call = engine_image_list(engine, CALL_MS, listed, call, err);
+	return call->call ? take(call) : NULL;
+}
+
+void image_layers_cancel(struct image_layers_call *call)
+{
+	if (!call)
+		return;
+	engine_call_cancel(call->call);
+	free_chains(call);
+	strings_clear(&call->ids);
+	free(call);
+}

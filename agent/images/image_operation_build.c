@@ -1,0 +1,127 @@
+/* image_operation_build.c - an image built before a job asks for it, in the
+ * very same way.
+ */
+#include "agent/images/image_operation.h"
+
+#include "protocol/base/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define OUTPUT_MAX (64 << 10) /* bytes told at once */
+#define OUTPUT_MS 200
+
+struct build {
+	struct image_operation act;
+	struct image_wait *wait;
+	struct buffer output; /* not yet told */
+	bool due;             /* a step is coming, to tell it */
+	bool built;           /* else it was there already */
+};
+
+static void build_clear(struct image_operation *act)
+{
+	struct build *build = (struct build *)act;
+
+	image_release(build->wait);
+	buffer_clear(&build->output);
+}
+
+static void tell_output(struct build *build)
+{
+	struct message_image_state state = image_operation_state(&build->act);
+
+	if (build->output.size)
+		state.output = build->output.data;
+	image_operation_say(&build->act, &state);
+	buffer_clear(&build->output);
+}
+
+static void on_progress(void *arg, const struct image_progress *progress)
+{
+	struct build *build = arg;
+	struct image_operation *act = &build->act;
+
+	if (progress->phase == IMAGE_BUILDING) {
+		build->built = true;
+		act->phase = "building";
+	}
+	if (progress->output) {
+		/* What is too much at once is lost; it is the node's words. */
+		if (buffer_text(&build->output, progress->output, NULL) < 0) {
+			tell_output(build);
+			buffer_text(&build->output, progress->output, NULL);
+		}
+	} else {
+		act->done = progress->bytes;
+		act->total = progress->bytes_total;
+	}
+	if (clock_mono_ms() - act->told_ms >= OUTPUT_MS) {
+		tell_output(build);
+	} else if (!build->due) {
+		build->due = true;
+		image_operation_step_in(act, OUTPUT_MS);
+	}
+}
+
+static void on_done(void *arg, const struct error *err,
+		    const struct image *image)
+{
+	struct build *build = arg;
+	struct image_operation *act = &build->act;
+	struct message_image_state state;
+	char text[800];
+
+	build->wait = NULL;
+	if (build->output.size)
+		tell_output(build);
+	if (err) {
+		image_operation_fail(act, err);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s", image->reference,
+		 build->built ? "" : ", which was there already");
+	act->done = act->total = image->size_bytes;
+	state = image_operation_state(act);
+	state.text = text;
+	image_operation_succeed(act, &state);
+}
+
+static void build_step(struct image_operation *act)
+{
+	struct build *build = (struct build *)act;
+	const struct image_wanted wanted = {
+		.reference = act->order.image,
+		.build = act->order.build,
+		.logins = act->order.logins,
+		.logins_count = act->order.logins_count,
+	};
+	struct error err;
+
+	if (build->wait) {
+		build->due = false;
+		tell_output(build);
+		return;
+	}
+	buffer_init(&build->output, OUTPUT_MAX);
+	image_operation_tell(act);
+	build->wait = image_ensure(act->config->images, &wanted, on_progress,
+				   on_done, build, &err);
+	if (!build->wait)
+		image_operation_fail(act, &err);
+}
+
+static int build_allowed(const struct image_operation *act, struct error *err)
+{
+	return node_policy_build(act->config->node_policy, act->order.image,
+				 act->order.build, err);
+}
+
+const struct image_operation_kind image_operation_build = {
+	.name = "build",
+	.phase = "checking",
+	.size = sizeof(struct build),
+	.allowed = build_allowed,
+	.step = build_step,
+	.clear = build_clear,
+};

@@ -1,0 +1,370 @@
+/* image_operation_load.c - images that come as contents, from a file.
+ *
+ * The recipe is fetched, then its parts one after another, each also from nodes
+ * that are still getting it (fetch.h), and while it is still being sent to the
+ * controller. The engine gets them as one tar file, each as soon as it is here
+ * and its hash is checked. What it has already is not fetched, neither images
+ * nor layers below them; an engine that wants these all the same gets them.
+ */
+#include "agent/images/image_layers.h"
+#include "agent/images/image_operation.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct load {
+	struct image_operation act;
+	struct fetch_wait *wait;
+	uint64_t here; /* bytes of the contents that are here */
+	struct image_bundle recipe;
+	bool known;        /* the recipe is */
+	size_t image, tag; /* that the engine is asked for */
+	bool lacks;        /* it has not all of them */
+	size_t config;     /* that is fetched to know its layers */
+	struct image_layers_call *layers;
+	bool looked;  /* for layers that it has */
+	bool less;    /* there are some: the recipe has not all */
+	size_t entry; /* that is fetched: those before it are here */
+	struct assembly *assembly; /* that the engine is getting */
+	bool late;                 /* it does so only when all is here */
+};
+
+static void load_again(struct image_operation *act)
+{
+	struct load *load = (struct load *)act;
+
+	assembly_free(take(load->assembly));
+}
+
+static void load_clear(struct image_operation *act)
+{
+	struct load *load = (struct load *)act;
+
+	if (load->wait)
+		fetch_release(load->wait);
+	image_layers_cancel(load->layers);
+	assembly_free(load->assembly);
+	image_bundle_clear(&load->recipe);
+}
+
+static int read_recipe(struct load *load, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
+	if (blob_store_text(load->act.config->contents, load->act.order.order,
+			    &text, err) < 0 ||
+	    image_bundle_parse(text.data, text.size, &load->recipe, err) < 0)
+		return -1;
+	load->known = true;
+	load->act.total = image_bundle_bytes(&load->recipe);
+	return 0;
+}
+
+static void on_progress(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct load *load = arg;
+
+	load->act.done = load->here + (load->looked ? bytes : 0);
+	image_operation_tell_sometimes(&load->act);
+}
+
+static void on_fetched(void *arg, const struct error *err)
+{
+	struct load *load = arg;
+	struct error why;
+
+	load->wait = NULL;
+	if (err) {
+		image_operation_fail(&load->act, err);
+		return;
+	}
+	if (!load->known) {
+		if (read_recipe(load, &why) < 0) {
+			image_operation_fail(&load->act, &why);
+			return;
+		}
+	} else if (!load->looked) {
+		load->config++;
+	} else {
+		load->here += load->recipe.entries[load->entry++].bytes;
+	}
+	load->act.done = load->here;
+	image_operation_step_in(&load->act, 0);
+}
+
+static void fetch(struct load *load, const char *hash)
+{
+	struct error err;
+
+	image_operation_tell_sometimes(&load->act);
+	load->wait = fetch_begin(load->act.config->fetches, hash, load->known,
+				 on_progress, on_fetched, load, &err);
+	if (!load->wait)
+		image_operation_fail(&load->act, &err);
+}
+
+/* What the engine lacks is ours once it is there. */
+static void next_image(struct load *load, bool lacked)
+{
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
+	struct error err;
+
+	load->lacks |= lacked;
+	if (lacked && image_usage_coming(load->act.config->record, image->id,
+					 IMAGE_LOADED, &err) < 0) {
+		image_operation_fail(&load->act, &err);
+		return;
+	}
+	load->tag = 0;
+	if (++load->image < load->recipe.images_count || load->lacks) {
+		image_operation_step_in(&load->act, 0);
+		return;
+	}
+	load->act.done = load->act.total;
+	image_operation_succeed(&load->act, NULL);
+}
+
+/* The engine says whether it has the image, by its id and then under each of
+ * its names.
+ */
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct load *load = arg;
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(answer, "Id"));
+	bool same = !err && id && !strcmp(id, image->id);
+
+	load->act.call = NULL;
+	if (err && image_operation_retry(&load->act, err))
+		return;
+	if (!same && load->tag) {
+		load->lacks = true; /* only a name of it */
+		next_image(load, false);
+	} else if (!same || load->tag >= image->tags.count) {
+		next_image(load, !same);
+	} else {
+		load->tag++;
+		image_operation_step_in(&load->act, 0);
+	}
+}
+
+static void inspect(struct load *load)
+{
+	const struct image_bundle_image *image =
+		&load->recipe.images[load->image];
+	struct error err;
+
+	load->act.call =
+		engine_image_inspect(load->act.config->engine,
+				     load->tag
+					     ? image->tags.items[load->tag - 1]
+					     : image->id,
+				     IMAGE_OPERATION_CALL_MS, inspected, load,
+				     &err);
+	if (!load->act.call)
+		image_operation_fail(&load->act, &err);
+}
+
+/* Layers that are there are no part of what is to come. */
+static void on_layers(void *arg, const struct strings *spare)
+{
+	struct load *load = arg;
+	struct image_bundle *recipe = &load->recipe;
+	size_t kept = 0;
+
+	load->layers = NULL;
+	load->looked = true;
+	for (size_t i = 0; i < recipe->entries_count; i++) {
+		struct image_bundle_entry entry = recipe->entries[i];
+
+		if (entry.content && strings_has(spare, entry.content)) {
+			free(entry.path);
+			free(entry.content);
+			load->less = true;
+		} else {
+			recipe->entries[kept++] = entry;
+		}
+	}
+	recipe->entries_count = kept;
+	load->act.total = image_bundle_bytes(recipe);
+	image_operation_step_in(&load->act, 0);
+}
+
+static bool is_part(const struct image_bundle *recipe, const char *hash)
+{
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (recipe->entries[i].content &&
+		    !strcmp(recipe->entries[i].content, hash))
+			return true;
+	return false;
+}
+
+/* The configs first: they say which layers an image has. */
+static void look(struct load *load)
+{
+	const struct image_bundle *recipe = &load->recipe;
+	struct error err;
+
+	while (load->config < recipe->images_count) {
+		const char *hash =
+			strchr(recipe->images[load->config].id, ':') + 1;
+
+		if (is_part(recipe, hash)) {
+			fetch(load, hash);
+			return;
+		}
+		load->config++;
+	}
+	load->layers = image_layers_begin(load->act.config->engine,
+					  load->act.config->contents,
+					  &load->recipe, on_layers, load, &err);
+	if (load->layers)
+		return;
+	log_debug("layers are not compared: %s", err.text);
+	load->looked = true;
+	image_operation_step_in(&load->act, 0);
+}
+
+/* All of it, from the beginning: what has come is here. */
+static void load_whole(struct load *load)
+{
+	struct error err;
+
+	if (load->wait)
+		fetch_release(take(load->wait));
+	assembly_free(take(load->assembly));
+	image_bundle_clear(&load->recipe);
+	load->less = load->late = false;
+	load->entry = 0;
+	load->here = 0;
+	load->act.phase = "fetching";
+	if (read_recipe(load, &err) < 0)
+		image_operation_fail(&load->act, &err);
+	else
+		image_operation_step_in(&load->act, 0);
+}
+
+static void on_object(void *arg, const cJSON *object)
+{
+}
+
+static bool all_here(const struct load *load)
+{
+	return load->entry == load->recipe.entries_count;
+}
+
+/* An engine that broke off in the middle gets all of it once more, at the end.
+ */
+static void loaded(void *arg, const struct error *err, cJSON *answer)
+{
+	struct load *load = arg;
+	struct error full;
+
+	load->act.call = NULL;
+	if (!all_here(load) && (!err || image_operation_engine_away(err))) {
+		assembly_free(take(load->assembly));
+		load->late = true;
+	} else if (!err) {
+		image_operation_succeed(&load->act, NULL);
+	} else if (image_operation_retry(&load->act, err)) {
+		return;
+	} else if (strstr(err->text, "no space left on device")) {
+		full = *err;
+		error_prefix(&full, "disk full");
+		image_operation_fail(&load->act, &full);
+	} else if (load->less) {
+		load_whole(load);
+	} else {
+		image_operation_fail(&load->act, err);
+	}
+}
+
+/* Begin, or go on with what has come. -1: the load is over. */
+static int give_engine(struct load *load)
+{
+	struct error err;
+
+	if (load->assembly) {
+		assembly_let(load->assembly, load->entry);
+		engine_call_resume(load->act.call);
+		return 0;
+	}
+	load->assembly =
+		assembly_new(load->act.config->contents, &load->recipe, &err);
+	if (load->assembly) {
+		assembly_let(load->assembly, load->entry);
+		load->act.call =
+			engine_image_load(load->act.config->engine,
+					  IMAGE_OPERATION_STALL_MS,
+					  assembly_read, load->assembly,
+					  on_object, loaded, load, &err);
+	}
+	if (load->act.call)
+		return 0;
+	image_operation_fail(&load->act, &err);
+	return -1;
+}
+
+static void load_step(struct image_operation *act)
+{
+	struct load *load = (struct load *)act;
+	const struct image_bundle *recipe = &load->recipe;
+
+	if (!load->known) {
+		fetch(load, act->order.order);
+		return;
+	}
+	if (load->image < recipe->images_count) {
+		inspect(load);
+		return;
+	}
+	if (!load->looked) {
+		look(load);
+		return;
+	}
+	while (!all_here(load) && (!recipe->entries[load->entry].content ||
+				   image_bundle_repeats(recipe, load->entry)))
+		load->entry++;
+	if (all_here(load)) {
+		load->act.phase = "loading";
+		image_operation_tell(&load->act);
+	}
+	if ((all_here(load) || (load->here && !load->late)) &&
+	    give_engine(load) < 0)
+		return;
+	if (!all_here(load))
+		fetch(load, recipe->entries[load->entry].content);
+}
+
+static void load_touch(struct image_operation *act)
+{
+	const struct load *load = (struct load *)act;
+
+	blob_store_touch(act->config->contents, act->order.order);
+	for (size_t i = 0; i < load->recipe.entries_count; i++)
+		blob_store_touch(act->config->contents,
+				 load->recipe.entries[i].content);
+}
+
+static int load_allowed(const struct image_operation *act, struct error *err)
+{
+	return node_policy_load(act->config->node_policy, err);
+}
+
+const struct image_operation_kind image_operation_load = {
+	.name = "load",
+	.phase = "fetching",
+	.size = sizeof(struct load),
+	.allowed = load_allowed,
+	.step = load_step,
+	.again = load_again,
+	.touch = load_touch,
+	.clear = load_clear,
+};

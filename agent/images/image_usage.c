@@ -1,0 +1,321 @@
+/* image_usage.c - which images Regatta brought to this node, and when jobs used
+ * them last.
+ */
+#include "agent/images/image_usage.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_NAME "images.json"
+#define FILE_BYTES_MAX (8 << 20)
+#define WRITE_MS 30000 /* until a new time of use is on disk */
+#define COMING_MS 86400000
+#define NAME_MAX_BYTES (REFERENCE_MAX + 200)
+
+struct item {
+	char *reference; /* that it was asked for by */
+	char *id;        /* NULL: it is coming */
+	char *origin;
+	uint64_t used_ms;
+};
+
+struct items {
+	struct item *items;
+	size_t items_count;
+};
+
+/* clang-format off */
+static const struct field item_fields[] = {
+	FIELD(item, reference),
+	FIELD_OPTIONAL(item, id),
+	FIELD(item, origin),
+	FIELD_OPTIONAL(item, used_ms),
+};
+static const struct schema item_schema = SCHEMA(item, item_fields);
+static const struct field items_fields[] = {
+	FIELD_MANY(items, items, item_schema),
+};
+static const struct schema items_schema = SCHEMA(items, items_fields);
+/* clang-format on */
+
+struct image_usage {
+	sd_event *loop;
+	char *path;
+	struct items all;
+	sd_event_source *timer;
+};
+
+const char *image_origin_name(enum image_origin origin)
+{
+	static const char *const names[] = {
+		[IMAGE_FOREIGN] = NULL,
+		[IMAGE_PULLED] = "pulled",
+		[IMAGE_BUILT] = "built",
+		[IMAGE_LOADED] = "loaded",
+	};
+
+	return names[origin];
+}
+
+/* The file. */
+
+static int write_file(const struct image_usage *record, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, FILE_BYTES_MAX);
+	if (codec_encode(&items_schema, &record->all, &text, err) < 0)
+		return -1;
+	return file_write(AT_FDCWD, record->path, text.data, text.size, 0600, 1,
+			  err);
+}
+
+static void read_file(struct image_usage *record)
+{
+	owned(buffer_clear) struct buffer text;
+	struct error err;
+
+	buffer_init(&text, FILE_BYTES_MAX);
+	if (access(record->path, F_OK) < 0 && errno == ENOENT)
+		return;
+	if (file_read(AT_FDCWD, record->path, &text, &err) < 0 ||
+	    codec_decode(&items_schema, text.data, text.size, &record->all,
+			 &err) < 0)
+		log_warning("%s: %s; no image is known to be ours",
+			    record->path, err.text);
+}
+
+static int write_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	const struct image_usage *record = arg;
+	struct error err;
+
+	if (write_file(record, &err) < 0)
+		log_warning("%s: %s", record->path, err.text);
+	return 0;
+}
+
+static void write_later(struct image_usage *record)
+{
+	int on = SD_EVENT_OFF;
+
+	if (record->timer)
+		sd_event_source_get_enabled(record->timer, &on);
+	if (on == SD_EVENT_OFF)
+		loop_timer(record->loop, &record->timer, WRITE_MS, write_run,
+			   record, NULL);
+}
+
+/* Items. */
+
+static void drop(struct image_usage *record, size_t at)
+{
+	struct items *all = &record->all;
+
+	codec_clear(&item_schema, &all->items[at]);
+	all->items_count--;
+	memmove(&all->items[at], &all->items[at + 1],
+		(all->items_count - at) * sizeof(*all->items));
+}
+
+static struct item *find_id(const struct image_usage *record, const char *id)
+{
+	const struct items *all = &record->all;
+
+	for (size_t i = 0; i < all->items_count; i++)
+		if (all->items[i].id && !strcmp(all->items[i].id, id))
+			return &all->items[i];
+	return NULL;
+}
+
+/* As the engine lists it: name:tag, name@digest or an id. */
+static void full_name(const char *reference, char name[NAME_MAX_BYTES])
+{
+	struct reference parts;
+
+	if (reference_parse(reference, &parts, NULL) < 0 || !parts.name[0])
+		snprintf(name, NAME_MAX_BYTES, "%s", reference);
+	else if (parts.digest[0])
+		snprintf(name, NAME_MAX_BYTES, "%s@%s", parts.name,
+			 parts.digest);
+	else
+		snprintf(name, NAME_MAX_BYTES, "%s:%s", parts.name,
+			 parts.tag[0] ? parts.tag : "latest");
+}
+
+/* One that is coming. */
+static struct item *find_coming(const struct image_usage *record,
+				const char *reference)
+{
+	const struct items *all = &record->all;
+	char name[NAME_MAX_BYTES];
+
+	full_name(reference, name);
+	for (size_t i = 0; i < all->items_count; i++)
+		if (!all->items[i].id && !strcmp(all->items[i].reference, name))
+			return &all->items[i];
+	return NULL;
+}
+
+static void drop_item(struct image_usage *record, const struct item *item)
+{
+	if (!item)
+		return;
+	drop(record, (size_t)(item - record->all.items));
+	write_later(record);
+}
+
+static void make_room(struct image_usage *record)
+{
+	const struct items *all = &record->all;
+	size_t oldest = 0;
+
+	if (all->items_count < IMAGE_USAGE_ITEMS_MAX)
+		return;
+	for (size_t i = 1; i < all->items_count; i++)
+		if (all->items[i].used_ms < all->items[oldest].used_ms)
+			oldest = i;
+	drop(record, oldest);
+}
+
+int image_usage_coming(struct image_usage *record, const char *reference,
+		       enum image_origin origin, struct error *err)
+{
+	struct items *all = &record->all;
+	struct item item = { .used_ms = (uint64_t)clock_wall_ms() };
+	char name[NAME_MAX_BYTES];
+	struct item *items;
+
+	if (find_coming(record, reference))
+		return 0;
+	make_room(record);
+	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
+	if (!items)
+		return error_nomem(err, "image");
+	all->items = items;
+	full_name(reference, name);
+	item.reference = strdup(name);
+	item.origin = strdup(image_origin_name(origin));
+	all->items[all->items_count++] = item;
+	if (!item.reference || !item.origin) {
+		drop(record, all->items_count - 1);
+		return error_nomem(err, "image");
+	}
+	if (write_file(record, err) < 0) {
+		drop(record, all->items_count - 1);
+		return error_prefix(err, "image %.80s", reference);
+	}
+	return 0;
+}
+
+void image_usage_failed(struct image_usage *record, const char *reference)
+{
+	drop_item(record, find_coming(record, reference));
+}
+
+/* The item of the image, which has that id. One that was coming is it, too. */
+static struct item *settle(struct image_usage *record, const char *reference,
+			   const char *id)
+{
+	struct item *item = find_id(record, id);
+	struct item *coming = find_coming(record, reference);
+
+	if (item && coming) {
+		drop_item(record, coming);
+		item = find_id(record, id);
+	} else if (coming) {
+		coming->id = strdup(id);
+		write_later(record);
+		item = coming;
+	}
+	return item;
+}
+
+void image_usage_used(struct image_usage *record, const char *reference,
+		      const char *id)
+{
+	struct item *item = settle(record, reference, id);
+
+	if (!item)
+		return;
+	item->used_ms = (uint64_t)clock_wall_ms();
+	write_later(record);
+}
+
+void image_usage_tell(struct image_usage *record, struct image_info *image)
+{
+	const struct strings *names[] = { &image->tags, &image->digests };
+	/* One that was loaded came by its id. */
+	struct item *item = settle(record, image->id, image->id);
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; !item && j < names[i]->count; j++)
+			item = settle(record, names[i]->items[j], image->id);
+	if (!item)
+		return;
+	free(image->origin);
+	image->origin = strdup(item->origin);
+	image->used_ms = item->used_ms;
+}
+
+static bool is_there(const struct item *item, const struct image_info *images,
+		     size_t count)
+{
+	if (!item->id)
+		return (uint64_t)clock_wall_ms() < item->used_ms + COMING_MS;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(images[i].id, item->id))
+			return true;
+	return false;
+}
+
+void image_usage_keep_only(struct image_usage *record,
+			   const struct image_info *images, size_t count)
+{
+	for (size_t i = record->all.items_count; i-- > 0;)
+		if (!is_there(&record->all.items[i], images, count))
+			drop_item(record, &record->all.items[i]);
+}
+
+/* Life. */
+
+struct image_usage *image_usage_new(sd_event *loop, const char *state,
+				    struct error *err)
+{
+	owned(image_usage_free) struct image_usage *record =
+		calloc(1, sizeof(*record));
+
+	if (!record || asprintf(&record->path, "%s/" FILE_NAME, state) < 0) {
+		if (record)
+			record->path = NULL;
+		error_nomem(err, "images");
+		return NULL;
+	}
+	record->loop = sd_event_ref(loop);
+	read_file(record);
+	return take(record);
+}
+
+void image_usage_free(struct image_usage *record)
+{
+	int on = SD_EVENT_OFF;
+
+	if (!record)
+		return;
+	if (record->timer)
+		sd_event_source_get_enabled(record->timer, &on);
+	if (on != SD_EVENT_OFF)
+		write_run(NULL, 0, record);
+	loop_source_free(&record->timer);
+	codec_clear(&items_schema, &record->all);
+	sd_event_unref(record->loop);
+	free(record->path);
+	free(record);
+}

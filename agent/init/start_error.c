@@ -1,0 +1,30 @@
+/* start_error.c - the sentence that says why something failed. */
+#include "agent/init/start_error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+int start_error_set(struct start_error *why, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, args);
+	va_end(args);
+	return -1;
+}
+
+int start_error_errno(struct start_error *why, const char *fmt, ...)
+{
+	int code = errno;
+	size_t used;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, args);
+	va_end(args);
+	used = strlen(why->text);
+	snprintf(why->text + used, sizeof(why->text) - used, ": %s",
+		 strerror(code));
+	return -1;
+}

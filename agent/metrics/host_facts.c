@@ -1,0 +1,432 @@
+/* host_facts.c - what this host is, for tables and provenance.
+ *
+ * Sources: uname(2), sysconf(3), adjtimex(2), proc(5), os-release(5), and
+ * sysfs: /sys/class/dmi/id, /sys/devices/system, /sys/kernel/mm.
+ */
+#include "agent/metrics/host_facts.h"
+#include "agent/devices/sysfs.h"
+#include "agent/metrics/network.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Bytes of a file in /proc: /proc/cpuinfo has 2 to 3 KB per processor. */
+#define FACT_MAX (16 << 20)
+#define CPUS_MAX 4096
+#define NUMA_MAX 1024
+#define GOVERNORS_MAX 8 /* different ones */
+
+static void add_file(cJSON *facts, const char *name, const char *root,
+		     const char *path)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, 4096);
+	if (sysfs_text(&text, root, "%s", path))
+		sysfs_add(facts, name, text.data);
+}
+
+static void add_line(cJSON *facts, const char *name, const char *text,
+		     const char *key, char separator)
+{
+	owned_free char *value = sysfs_line(text, key, separator);
+
+	sysfs_add(facts, name, value);
+}
+
+static void add_os(cJSON *facts)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, 65536);
+	if (sysfs_text(&text, "/etc", "os-release"))
+		add_line(facts, "os", text.data, "PRETTY_NAME", '=');
+}
+
+/* The kernel says in a processor's flags that a hypervisor is below it; the
+ * board's names tell which one.
+ */
+static void add_virtual(cJSON *facts, const char *cpuinfo)
+{
+	owned_free char *flags = sysfs_line(cpuinfo, "flags", ':');
+	const char *vendor = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(facts, "machine_vendor"));
+
+	if (flags && strstr(flags, " hypervisor"))
+		sysfs_add(facts, "virtual", vendor ? vendor : "yes");
+}
+
+/* Physical packages and cores: how many different values of a file there are
+ * over all processors.
+ */
+struct topology {
+	const char *sys;
+	bool seen[CPUS_MAX];
+	int sockets, cores;
+};
+
+static bool is_numbered(const char *name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return !strncmp(name, prefix, length) &&
+	       isdigit((unsigned char)name[length]);
+}
+
+static bool count_cpu(void *arg, const char *name)
+{
+	struct topology *topology = arg;
+	owned(buffer_clear) struct buffer siblings;
+	double package;
+
+	buffer_init(&siblings, 4096);
+	if (!is_numbered(name, "cpu"))
+		return true;
+	if (sysfs_number(&package, topology->sys,
+			 "devices/system/cpu/%s/topology/physical_package_id",
+			 name) &&
+	    package >= 0 && package < CPUS_MAX &&
+	    !topology->seen[(int)package]) {
+		topology->seen[(int)package] = true;
+		topology->sockets++;
+	}
+	/* A core counts once: for the first of the threads that it lists. */
+	if (sysfs_text(&siblings, topology->sys,
+		       "devices/system/cpu/%s/topology/thread_siblings_list",
+		       name) &&
+	    strtol(siblings.data, NULL, 10) == strtol(name + 3, NULL, 10))
+		topology->cores++;
+	return true;
+}
+
+static void add_cpu(cJSON *facts, const struct host_facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	owned_free struct topology *topology = calloc(1, sizeof(*topology));
+
+	buffer_init(&text, FACT_MAX);
+	if (sysfs_text(&text, source->proc, "cpuinfo")) {
+		add_line(facts, "cpu", text.data, "model name", ':');
+		add_virtual(facts, text.data);
+	}
+	cJSON_AddNumberToObject(facts, "cpus",
+				(double)sysconf(_SC_NPROCESSORS_ONLN));
+	if (!topology)
+		return;
+	topology->sys = source->sys;
+	sysfs_each(source->sys, "devices/system/cpu", CPUS_MAX, count_cpu,
+		   topology);
+	if (topology->sockets)
+		cJSON_AddNumberToObject(facts, "cpu_sockets",
+					topology->sockets);
+	if (topology->cores)
+		cJSON_AddNumberToObject(facts, "cpu_cores", topology->cores);
+}
+
+static bool count_numa(void *arg, const char *name)
+{
+	*(int *)arg += is_numbered(name, "node");
+	return true;
+}
+
+static void add_numa(cJSON *facts, const struct host_facts_source *source)
+{
+	int nodes = 0;
+
+	sysfs_each(source->sys, "devices/system/node", NUMA_MAX, count_numa,
+		   &nodes);
+	if (nodes)
+		cJSON_AddNumberToObject(facts, "numa_nodes", nodes);
+}
+
+/* Which governors there are, and on how many processors. */
+struct governors {
+	const char *sys;
+	struct {
+		char name[32];
+		int cpus;
+	} list[GOVERNORS_MAX];
+	size_t count;
+};
+
+static bool count_governor(void *arg, const char *name)
+{
+	struct governors *governors = arg;
+	owned(buffer_clear) struct buffer text;
+	size_t i = 0;
+
+	buffer_init(&text, 64);
+	if (!is_numbered(name, "cpu") ||
+	    !sysfs_text(&text, governors->sys,
+			"devices/system/cpu/%s/cpufreq/scaling_governor", name))
+		return true;
+	while (i < governors->count &&
+	       strcmp(governors->list[i].name, text.data) != 0)
+		i++;
+	if (i == GOVERNORS_MAX)
+		return true;
+	if (i == governors->count) {
+		governors->count++;
+		snprintf(governors->list[i].name,
+			 sizeof(governors->list[i].name), "%.31s", text.data);
+	}
+	governors->list[i].cpus++;
+	return true;
+}
+
+static void add_governor(cJSON *facts, const struct host_facts_source *source)
+{
+	struct governors governors = { .sys = source->sys };
+	char text[GOVERNORS_MAX * 48] = "";
+	size_t used = 0;
+
+	sysfs_each(source->sys, "devices/system/cpu", CPUS_MAX, count_governor,
+		   &governors);
+	if (governors.count == 1) {
+		sysfs_add(facts, "governor", governors.list[0].name);
+		return;
+	}
+	for (size_t i = 0; i < governors.count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s %d", i ? ", " : "",
+					 governors.list[i].name,
+					 governors.list[i].cpus);
+	sysfs_add(facts, "governor", text);
+}
+
+static double meminfo(const char *text, const char *key)
+{
+	owned_free char *value = sysfs_line(text, key, ':');
+
+	return value ? strtod(value, NULL) : -1;
+}
+
+static void add_available(cJSON *facts, const char *text)
+{
+	double available = meminfo(text, "MemAvailable");
+
+	if (available >= 0)
+		cJSON_AddNumberToObject(facts, "memory_available_bytes",
+					available * 1024);
+}
+
+static void add_memory(cJSON *facts, const struct host_facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	double size_kib;
+	cJSON *pages;
+
+	cJSON_AddNumberToObject(facts, "memory_bytes",
+				(double)sysconf(_SC_PHYS_PAGES) *
+					(double)sysconf(_SC_PAGESIZE));
+	buffer_init(&text, 65536);
+	if (!sysfs_text(&text, source->proc, "meminfo"))
+		return;
+	add_available(facts, text.data);
+	size_kib = meminfo(text.data, "Hugepagesize");
+	if (size_kib <= 0)
+		return;
+	pages = cJSON_AddObjectToObject(facts, "hugepages");
+	cJSON_AddNumberToObject(pages, "size_kib", size_kib);
+	cJSON_AddNumberToObject(pages, "total",
+				meminfo(text.data, "HugePages_Total"));
+	cJSON_AddNumberToObject(pages, "free",
+				meminfo(text.data, "HugePages_Free"));
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void add_transparent(cJSON *facts,
+			    const struct host_facts_source *source)
+{
+	owned(buffer_clear) struct buffer text;
+	char *word, *end;
+
+	buffer_init(&text, 256);
+	if (!sysfs_text(&text, source->sys,
+			"kernel/mm/transparent_hugepage/enabled"))
+		return;
+	word = strchr(text.data, '[');
+	end = word ? strchr(word, ']') : NULL;
+	if (!end)
+		return;
+	*end = 0;
+	sysfs_add(facts, "transparent_hugepages", word + 1);
+}
+
+static void add_clock(cJSON *facts, const struct host_facts_source *source)
+{
+	struct timex state = { 0 };
+	int kind = adjtimex(&state);
+	cJSON *clock = cJSON_AddObjectToObject(facts, "clock");
+	double unit = state.status & STA_NANO ? 1000 : 1;
+
+	if (kind >= 0) {
+		cJSON_AddBoolToObject(clock, "synchronised",
+				      kind != TIME_ERROR &&
+					      !(state.status & STA_UNSYNC));
+		cJSON_AddNumberToObject(clock, "offset_us",
+					(double)state.offset / unit);
+		cJSON_AddNumberToObject(clock, "max_error_us",
+					(double)state.maxerror);
+	}
+	add_file(clock, "source", source->sys,
+		 "devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+/* Docker is the engine of which nobody says the name. */
+static bool is_podman(const cJSON *engine)
+{
+	const cJSON *component;
+
+	cJSON_ArrayForEach(component,
+			   cJSON_GetObjectItemCaseSensitive(engine,
+							    "Components"))
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(component, "Name"));
+
+		if (name && !strcmp(name, "Podman Engine"))
+			return true;
+	}
+	return false;
+}
+
+static void add_engine(cJSON *facts, const cJSON *engine)
+{
+	char text[128];
+	const cJSON *version =
+		cJSON_GetObjectItemCaseSensitive(engine, "Version");
+	const cJSON *api =
+		cJSON_GetObjectItemCaseSensitive(engine, "ApiVersion");
+
+	if (cJSON_IsString(version)) {
+		snprintf(text, sizeof(text), "%s%s",
+			 is_podman(engine) ? "Podman " : "",
+			 version->valuestring);
+		sysfs_add(facts, "engine", text);
+	}
+	sysfs_add(facts, "engine_api", cJSON_GetStringValue(api));
+}
+
+void host_facts_versions(cJSON *facts, const struct versions *versions)
+{
+	sysfs_add(facts, "driver", versions->driver);
+	sysfs_add(facts, "sdk", versions->sdk);
+}
+
+static const char *device_words(const struct device_info *device,
+				const char *vendor)
+{
+	return device->name   ? device->name
+	       : device->chip ? device->chip
+			      : vendor;
+}
+
+/* How many devices, that are there, have these words, from this one on; 0: one
+ * before it has them.
+ */
+static size_t count_alike(const struct device_info *devices, size_t count,
+			  size_t index, const char *vendor)
+{
+	const char *words = device_words(&devices[index], vendor);
+	size_t alike = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (devices[i].gone ||
+		    strcmp(device_words(&devices[i], vendor), words) != 0)
+			continue;
+		if (i < index)
+			return 0;
+		alike++;
+	}
+	return alike;
+}
+
+void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
+			     size_t count, const char *vendor)
+{
+	owned(buffer_clear) struct buffer text;
+	size_t all = 0;
+
+	buffer_init(&text, 4096);
+	for (size_t i = 0; i < count; i++)
+		all += !devices[i].gone;
+	for (size_t i = 0; i < count; i++) {
+		size_t alike = count_alike(devices, count, i, vendor);
+
+		if (devices[i].gone || !alike)
+			continue;
+		if (alike < all)
+			buffer_printf(&text, NULL, "%s%zux ",
+				      text.size ? ", " : "", alike);
+		buffer_text(&text, device_words(&devices[i], vendor), NULL);
+	}
+	if (!all)
+		return;
+	sysfs_add(facts, "accelerator", text.data);
+	cJSON_AddNumberToObject(facts, "accelerators", (double)all);
+}
+
+static struct host_facts_source
+with_roots(const struct host_facts_source *source)
+{
+	struct host_facts_source full = *source;
+
+	full.sys = full.sys ? full.sys : "/sys";
+	full.proc = full.proc ? full.proc : "/proc";
+	return full;
+}
+
+cJSON *host_facts_read(const struct host_facts_source *given, struct error *err)
+{
+	const struct host_facts_source source = with_roots(given);
+	cJSON *facts = cJSON_CreateObject();
+	struct utsname host;
+
+	if (!facts) {
+		error_nomem(err, "facts");
+		return NULL;
+	}
+	if (uname(&host) == 0) {
+		sysfs_add(facts, "hostname", host.nodename);
+		sysfs_add(facts, "arch", host.machine);
+		sysfs_add(facts, "kernel", host.release);
+	}
+	add_os(facts);
+	add_file(facts, "machine", source.sys, "class/dmi/id/product_name");
+	add_file(facts, "machine_vendor", source.sys,
+		 "class/dmi/id/sys_vendor");
+	add_cpu(facts, &source);
+	add_memory(facts, &source);
+	add_numa(facts, &source);
+	add_governor(facts, &source);
+	add_transparent(facts, &source);
+	add_clock(facts, &source);
+	network_facts(facts, source.sys);
+	add_engine(facts, source.engine);
+	return facts;
+}
+
+cJSON *host_facts_now(const struct host_facts_source *given, struct error *err)
+{
+	const struct host_facts_source source = with_roots(given);
+	owned(buffer_clear) struct buffer text;
+	cJSON *facts = cJSON_CreateObject();
+
+	if (!facts) {
+		error_nomem(err, "facts");
+		return NULL;
+	}
+	buffer_init(&text, 65536);
+	add_clock(facts, &source);
+	add_governor(facts, &source);
+	if (sysfs_text(&text, source.proc, "meminfo"))
+		add_available(facts, text.data);
+	return facts;
+}

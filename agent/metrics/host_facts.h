@@ -1,0 +1,66 @@
+/* host_facts.h - what this host is, for tables and provenance.
+ *
+ * host_facts_read() is asked at the start of the agent and before each job:
+ * some of it changes (clock, governor, free memory, driver).
+ */
+#ifndef AGENT_METRICS_HOST_FACTS_H
+#define AGENT_METRICS_HOST_FACTS_H
+
+#include "agent/metrics/versions.h"
+#include "protocol/base/error.h"
+#include "protocol/message/device_info.h"
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+
+/* Borrowed for the call. */
+struct host_facts_source {
+	const char *sys;     /* what stands for /sys; NULL: itself */
+	const char *proc;    /* for /proc */
+	const cJSON *engine; /* the answer to engine_version(), or NULL */
+};
+
+/* An object; what cannot be read is not there. The caller deletes it; NULL
+ * with ENOMEM.
+ *
+ *	"hostname", "arch", "os", "kernel"
+ *	"machine": "NVIDIA DGX A800", "machine_vendor": "NVIDIA"
+ *	"virtual": "QEMU"		a virtual machine, of what kind
+ *	"cpu": "AMD EPYC 7742 64-Core Processor", "cpus": 256,
+ *	"cpu_sockets": 2, "cpu_cores": 128
+ *	"memory_bytes", "memory_available_bytes"
+ *	"numa_nodes": 8
+ *	"governor": "performance"	or "performance 250, powersave 6"
+ *	"hugepages": {"size_kib": 2048, "total": 0, "free": 0},
+ *	"transparent_hugepages": "madvise"
+ *	"clock": {"synchronised": true, "offset_us": -12, "max_error_us": 900,
+ *	  "source": "tsc"}		adjtimex(2): to its time server
+ *	"networks", "infiniband", "network"	network.h
+ *	"engine": "20.10.24" or "Podman 4.3.1", "engine_api": "1.41"
+ *	"engine_isolation": "rootless" or "userns-remap"  added by the agent
+ *
+ * and by the two calls below:
+ *
+ *	"driver": "535.129.03", "sdk": "12.2"	of the vendor
+ *	"accelerator": "NVIDIA A100-SXM4-80GB"	or "2x ..., 6x ..."
+ *	"accelerators": 8			those that are gone do not count
+ */
+cJSON *host_facts_read(const struct host_facts_source *source,
+		       struct error *err);
+
+/* Only what changes while the agent runs: "clock", "governor",
+ * "memory_available_bytes".
+ */
+cJSON *host_facts_now(const struct host_facts_source *source,
+		      struct error *err);
+
+/* Add what is known of the vendor's software. */
+void host_facts_versions(cJSON *facts, const struct versions *versions);
+
+/* Add which accelerators there are, by the name that the tool prints, else by
+ * their chip, else by the vendor. None: nothing is added.
+ */
+void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
+			     size_t count, const char *vendor);
+
+#endif

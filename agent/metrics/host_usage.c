@@ -1,0 +1,332 @@
+/* host_usage.c - how busy the host is: processors, memory, disks, network,
+ * power.
+ */
+#include "agent/metrics/host_usage.h"
+#include "agent/devices/sysfs.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 64 /* disks, interfaces, ports or power domains */
+#define TEXT_MAX (1 << 20)
+#define SECTOR 512 /* of diskstats, whatever the disk has */
+#define MIB (1 << 20)
+
+/* Counters that only grow. */
+enum counter {
+	CPU_BUSY, /* in ticks */
+	CPU_ALL,
+	DISK_READ, /* in bytes */
+	DISK_WRITE,
+	NET_IN,
+	NET_OUT,
+	ENERGY, /* in microjoules, over all wraps */
+	COUNTERS
+};
+
+struct domain {
+	char name[64];
+	double last_uj, range_uj;
+	bool read;
+};
+
+struct host_usage {
+	char *sys, *proc;
+	struct strings disks, interfaces, ports; /* ports: device/ports/n */
+	struct domain domains[NAMES_MAX];
+	size_t domains_count;
+	double energy_uj;
+	double last[COUNTERS];
+	unsigned had;    /* bit per counter of the last take */
+	int64_t last_ms; /* 0: none yet */
+};
+
+static bool add_disk(void *arg, const char *name)
+{
+	struct host_usage *host = arg;
+
+	/* Not those that lie on others: loop, dm, md, ram. */
+	if (sysfs_there(host->sys, "block/%s/device", name))
+		strings_add(&host->disks, name, NULL);
+	return true;
+}
+
+static bool add_interface(void *arg, const char *name)
+{
+	struct host_usage *host = arg;
+
+	if (sysfs_there(host->sys, "class/net/%s/device", name))
+		strings_add(&host->interfaces, name, NULL);
+	return true;
+}
+
+static bool add_fabric(void *arg, const char *name)
+{
+	struct host_usage *host = arg;
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, 64);
+	for (int port = 1; port <= 2; port++)
+		if (sysfs_text(&text, host->sys,
+			       "class/infiniband/%s/ports/%d/link_layer", name,
+			       port) &&
+		    !strcmp(text.data, "InfiniBand"))
+			strings_printf(&host->ports, NULL, "%s/ports/%d", name,
+				       port);
+	return true;
+}
+
+/* Packages only, intel-rapl:0: what is inside them is counted in them. */
+static bool add_domain(void *arg, const char *name)
+{
+	struct host_usage *host = arg;
+	struct domain *domain = &host->domains[host->domains_count];
+	const char *colon = strchr(name, ':');
+
+	if (strncmp(name, "intel-rapl:", 11) != 0 || strchr(colon + 1, ':') ||
+	    strlen(name) >= sizeof(domain->name) ||
+	    host->domains_count == NAMES_MAX ||
+	    !sysfs_number(&domain->range_uj, host->sys,
+			  "class/powercap/%s/max_energy_range_uj", name))
+		return true;
+	snprintf(domain->name, sizeof(domain->name), "%s", name);
+	host->domains_count++;
+	return true;
+}
+
+struct host_usage *host_usage_new(const char *sys, const char *proc,
+				  struct error *err)
+{
+	owned(host_usage_free) struct host_usage *host =
+		calloc(1, sizeof(*host));
+
+	if (!host || !(host->sys = strdup(sys)) ||
+	    !(host->proc = strdup(proc))) {
+		error_nomem(err, "host");
+		return NULL;
+	}
+	sysfs_each(sys, "block", 4096, add_disk, host);
+	sysfs_each(sys, "class/net", 4096, add_interface, host);
+	sysfs_each(sys, "class/infiniband", NAMES_MAX, add_fabric, host);
+	sysfs_each(sys, "class/powercap", 4096, add_domain, host);
+	return take(host);
+}
+
+void host_usage_free(struct host_usage *host)
+{
+	if (!host)
+		return;
+	strings_clear(&host->disks);
+	strings_clear(&host->interfaces);
+	strings_clear(&host->ports);
+	free(host->sys);
+	free(host->proc);
+	free(host);
+}
+
+/* Counters. */
+
+static bool listed(const struct strings *names, const char *name, size_t size)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strlen(names->items[i]) == size &&
+		    !memcmp(names->items[i], name, size))
+			return true;
+	return false;
+}
+
+/* Up to max numbers, as far as there are any. */
+static size_t numbers(const char *text, double *values, size_t max)
+{
+	size_t n = 0;
+	char *end;
+
+	for (; n < max; n++, text = end) {
+		values[n] = strtod(text, &end);
+		if (end == text)
+			break;
+	}
+	return n;
+}
+
+/* user nice system idle iowait irq softirq steal; guests are in user. */
+static void count_cpu(const struct host_usage *host, struct buffer *text,
+		      double *counters, unsigned *has)
+{
+	double ticks[8] = { 0 };
+	double all = 0;
+
+	if (!sysfs_text(text, host->proc, "stat") ||
+	    strncmp(text->data, "cpu ", 4) != 0 ||
+	    numbers(text->data + 4, ticks, 8) < 4)
+		return;
+	for (int i = 0; i < 8; i++)
+		all += ticks[i];
+	counters[CPU_ALL] = all;
+	counters[CPU_BUSY] = all - ticks[3] - ticks[4];
+	*has |= 1U << CPU_ALL | 1U << CPU_BUSY;
+}
+
+static void count_disks(const struct host_usage *host, struct buffer *text,
+			double *counters, unsigned *has)
+{
+	if (!host->disks.count || !sysfs_text(text, host->proc, "diskstats"))
+		return;
+	*has |= 1U << DISK_READ | 1U << DISK_WRITE;
+	for (char *line = text->data; line; line = strchr(line, '\n')) {
+		double values[7];
+		int name = 0, end = 0;
+
+		line += *line == '\n';
+		sscanf(line, "%*u %*u %n%*s%n", &name, &end);
+		if (!end ||
+		    !listed(&host->disks, line + name, (size_t)(end - name)) ||
+		    numbers(line + end, values, 7) < 7)
+			continue;
+		counters[DISK_READ] += values[2] * SECTOR;
+		counters[DISK_WRITE] += values[6] * SECTOR;
+	}
+}
+
+static void count_networks(const struct host_usage *host, struct buffer *text,
+			   double *counters, unsigned *has)
+{
+	double data;
+
+	if (!host->interfaces.count && !host->ports.count)
+		return;
+	*has |= 1U << NET_IN | 1U << NET_OUT;
+	if (!sysfs_text(text, host->proc, "net/dev"))
+		buffer_clear(text);
+	for (char *line = text->data; line; line = strchr(line, '\n')) {
+		double values[9];
+		char *colon;
+
+		line += *line == '\n';
+		line += strspn(line, " ");
+		colon = strchr(line, ':');
+		if (!colon ||
+		    !listed(&host->interfaces, line, (size_t)(colon - line)) ||
+		    numbers(colon + 1, values, 9) < 9)
+			continue;
+		counters[NET_IN] += values[0];
+		counters[NET_OUT] += values[8];
+	}
+	for (size_t i = 0; i < host->ports.count; i++) {
+		const char *port = host->ports.items[i];
+
+		if (sysfs_number(&data, host->sys,
+				 "class/infiniband/%s/counters/port_rcv_data",
+				 port))
+			counters[NET_IN] += data * 4;
+		if (sysfs_number(&data, host->sys,
+				 "class/infiniband/%s/counters/port_xmit_data",
+				 port))
+			counters[NET_OUT] += data * 4;
+	}
+}
+
+/* Each domain's counter wraps by itself, so what is kept is a sum of steps. */
+static void count_energy(struct host_usage *host, double *counters,
+			 unsigned *has)
+{
+	for (size_t i = 0; i < host->domains_count; i++) {
+		struct domain *domain = &host->domains[i];
+		double now_uj;
+
+		if (!sysfs_number(&now_uj, host->sys,
+				  "class/powercap/%s/energy_uj", domain->name))
+			return; /* only root may read it */
+		if (domain->read)
+			host->energy_uj += now_uj >= domain->last_uj
+						   ? now_uj - domain->last_uj
+						   : now_uj + domain->range_uj -
+							     domain->last_uj;
+		domain->last_uj = now_uj;
+		domain->read = true;
+	}
+	if (!host->domains_count)
+		return;
+	counters[ENERGY] = host->energy_uj;
+	*has |= 1U << ENERGY;
+}
+
+/* Readings. */
+
+static void set(struct host_usage_sample *sample, enum host_reading reading,
+		double value)
+{
+	sample->value[reading] = value;
+	sample->has |= 1U << reading;
+}
+
+static void take_memory(const struct host_usage *host, struct buffer *text,
+			struct host_usage_sample *sample)
+{
+	owned_free char *total = NULL;
+	owned_free char *available = NULL;
+
+	if (!sysfs_text(text, host->proc, "meminfo"))
+		return;
+	total = sysfs_line(text->data, "MemTotal", ':');
+	available = sysfs_line(text->data, "MemAvailable", ':');
+	if (total && available)
+		set(sample, HOST_MEM_USED_MIB,
+		    (strtod(total, NULL) - strtod(available, NULL)) / 1024);
+}
+
+static void take_rates(const struct host_usage *host, const double *now,
+		       unsigned has, double seconds,
+		       struct host_usage_sample *sample)
+{
+	static const struct {
+		enum counter counter;
+		enum host_reading reading;
+		double unit;
+	} rates[] = {
+		{ DISK_READ, HOST_DISK_READ_MIB_S, MIB },
+		{ DISK_WRITE, HOST_DISK_WRITE_MIB_S, MIB },
+		{ NET_IN, HOST_NET_IN_MIB_S, MIB },
+		{ NET_OUT, HOST_NET_OUT_MIB_S, MIB },
+		{ ENERGY, HOST_CPU_POWER_W, 1e6 },
+	};
+	double ticks = now[CPU_ALL] - host->last[CPU_ALL];
+	double busy = now[CPU_BUSY] - host->last[CPU_BUSY];
+
+	has &= host->had;
+	if (has & 1U << CPU_ALL && ticks > 0 && busy >= 0)
+		set(sample, HOST_CPU_PCT,
+		    busy < ticks ? 100 * busy / ticks : 100);
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		enum counter counter = rates[i].counter;
+		double grown = now[counter] - host->last[counter];
+
+		if (has & 1U << counter && grown >= 0)
+			set(sample, rates[i].reading,
+			    grown / rates[i].unit / seconds);
+	}
+}
+
+void host_usage_take(struct host_usage *host, int64_t now_ms,
+		     struct host_usage_sample *sample)
+{
+	owned(buffer_clear) struct buffer text;
+	double counters[COUNTERS] = { 0 };
+	unsigned has = 0;
+
+	*sample = (struct host_usage_sample){ 0 };
+	buffer_init(&text, TEXT_MAX);
+	count_cpu(host, &text, counters, &has);
+	count_disks(host, &text, counters, &has);
+	count_networks(host, &text, counters, &has);
+	count_energy(host, counters, &has);
+	take_memory(host, &text, sample);
+	if (host->last_ms && now_ms > host->last_ms)
+		take_rates(host, counters, has,
+			   (double)(now_ms - host->last_ms) / 1000, sample);
+	memcpy(host->last, counters, sizeof(counters));
+	host->had = has;
+	host->last_ms = now_ms;
+}

@@ -1,0 +1,23 @@
+/* network.h - the host's networks: Ethernet and InfiniBand, and how fast.
+ */
+#ifndef AGENT_METRICS_NETWORK_H
+#define AGENT_METRICS_NETWORK_H
+
+#include <cjson/cJSON.h>
+
+/* Add to facts what /sys says (sys: the folder that stands for it):
+ *
+ *	"networks": [{"name": "eth0", "mbit_per_s": 25000,
+ *	  "state": "up", "physical": true}]	     without loopback
+ *	"infiniband": [{"device": "mlx5_0", "port": 1, "type": "InfiniBand" or
+ *	  "RoCE", "gbit_per_s": 200, "rate": "200 Gb/sec (4X HDR)",
+ *	  "state": "ACTIVE"}]
+ *	"network": "InfiniBand, 8x200 Gb/s"  the fastest kind that is up, in
+ *	                                     words, as benchmark tables want it
+ *
+ * What is not known is not there. Source: Linux Documentation/ABI/stable/
+ * sysfs-class-infiniband, testing/sysfs-class-net.
+ */
+void network_facts(cJSON *facts, const char *sys);
+
+#endif

@@ -1,0 +1,44 @@
+/* versions.h - which driver and which software of the vendor this node has.
+ *
+ * The rules are the profile's (profile.h, `versions`): files below the roots
+ * and tools, of which the first that tells a version counts. A tool that two
+ * rules name one after the other is run once.
+ */
+#ifndef AGENT_METRICS_VERSIONS_H
+#define AGENT_METRICS_VERSIONS_H
+
+#include "protocol/hardware/profile.h"
+
+#include <sched.h>
+#include <systemd/sd-event.h>
+
+#define VERSION_SIZE 64 /* bytes, with the 0; longer ones are cut */
+
+/* "" is "not known". */
+struct versions {
+	char driver[VERSION_SIZE];
+	char sdk[VERSION_SIZE];
+};
+
+/* From the loop, once. */
+typedef void versions_fn(void *arg, const struct versions *versions);
+
+/* Is there a rule at all? profile may be NULL. */
+bool versions_rules(const struct profile *profile);
+
+/* Ask. profile, roots and cpus (where tools run; NULL: anywhere) are borrowed
+ * until done() ran. A rule that fails in whatever way is one that does not
+ * tell. NULL with ENOMEM, and done() never runs.
+ */
+struct version_query;
+struct version_query *versions_ask(sd_event *loop,
+				   const struct profile *profile,
+				   const struct sysroot *roots,
+				   const cpu_set_t *cpus, versions_fn *done,
+				   void *arg, struct error *err);
+
+/* done() does not run. NULL is fine. */
+void versions_cancel(struct version_query *query);
+OWNED_POINTER(struct version_query, versions_cancel)
+
+#endif

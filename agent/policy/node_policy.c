@@ -1,0 +1,227 @@
+/* node_policy.c - the policy of this node: read, read again, held against
+ * tasks.
+ */
+#include "agent/policy/node_policy.h"
+#include "agent/policy/judge_rights.h"
+#include "agent/policy/policy_check.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+struct node_policy {
+	char *path; /* NULL: nothing is judged */
+	bool optional;
+	struct policy *policy;
+};
+
+static void task_spec_clear(struct task_spec *spec)
+{
+	codec_clear(&task_spec_schema, spec);
+}
+OWNED_VALUE(struct task_spec, task_spec_clear)
+
+static void json_free(cJSON *json)
+{
+	cJSON_Delete(json);
+}
+OWNED_POINTER(cJSON, json_free)
+
+int node_policy_reload(struct node_policy *node_policy, struct error *err)
+{
+	struct policy *policy;
+
+	if (!node_policy->path)
+		policy = policy_any(err);
+	else if (node_policy->optional && access(node_policy->path, F_OK) < 0 &&
+		 errno == ENOENT)
+		policy = policy_default(err);
+	else
+		policy = policy_read(node_policy->path, err);
+	if (!policy)
+		return -1;
+	policy_free(node_policy->policy);
+	node_policy->policy = policy;
+	return 0;
+}
+
+struct node_policy *node_policy_new(const char *path, bool optional,
+				    struct error *err)
+{
+	owned(node_policy_free) struct node_policy *node_policy =
+		calloc(1, sizeof(*node_policy));
+
+	if (!node_policy || (path && !(node_policy->path = strdup(path)))) {
+		error_nomem(err, "policy");
+		return NULL;
+	}
+	node_policy->optional = optional;
+	return node_policy_reload(node_policy, err) < 0 ? NULL
+							: take(node_policy);
+}
+
+void node_policy_free(struct node_policy *node_policy)
+{
+	if (!node_policy)
+		return;
+	policy_free(node_policy->policy);
+	free(node_policy->path);
+	free(node_policy);
+}
+
+const char *node_policy_name(const struct node_policy *node_policy)
+{
+	return node_policy->policy->file;
+}
+
+void node_policy_limit(const struct node_policy *node_policy,
+		       struct container_spec *container)
+{
+	policy_check_limit(node_policy->policy, container);
+}
+
+int node_policy_load(const struct node_policy *node_policy, struct error *err)
+{
+	return policy_check_load(node_policy->policy, err);
+}
+
+int node_policy_save(const struct node_policy *node_policy, const char *image,
+		     struct error *err)
+{
+	return policy_check_image(node_policy->policy, image, err);
+}
+
+int node_policy_insecure(const struct node_policy *node_policy,
+			 const char *registry, struct error *err)
+{
+	return policy_check_insecure(node_policy->policy, registry, err);
+}
+
+int node_policy_build(const struct node_policy *node_policy, const char *image,
+		      const char *build, struct error *err)
+{
+	return policy_check_build(node_policy->policy, image, build, err);
+}
+
+int node_policy_remove(const struct node_policy *node_policy, const char *image,
+		       bool ours, struct error *err)
+{
+	return policy_check_remove(node_policy->policy, image, ours, err);
+}
+
+static int resolve(const char *path, char *out)
+{
+	return realpath(path, out) ? 0 : -1;
+}
+
+/* What this node puts into a request by itself, for these devices. */
+static cJSON *own_request(const struct node_policy *node_policy,
+			  const struct device_binding_source *allot,
+			  const struct task_spec *task,
+			  const struct container_place *place,
+			  struct error *err)
+{
+	const struct task_spec bare = {
+		.job = task->job,
+		.attempt = task->attempt,
+		.rank = task->rank,
+		.nodes = task->nodes,
+		.devices = task->devices,
+		.shared = task->shared,
+		.container = { .image = task->container.image },
+	};
+	owned(task_spec_clear) struct task_spec completed = { 0 };
+
+	if (!node_policy->policy->profile)
+		return container_body(&bare, place, err);
+	if (device_binding_apply(allot, &bare, false, &completed, err) < 0)
+		return NULL;
+	return container_body(&completed, place, err);
+}
+
+uint64_t node_policy_disk(const struct node_policy *node_policy)
+{
+	return node_policy->policy->limits.disk_bytes;
+}
+
+uint32_t guard_pids(const struct node_policy *node_policy)
+{
+	return (uint32_t)node_policy->policy->limits.pids;
+}
+
+static int check_disk(const struct node_policy *node_policy, const char *folder,
+		      struct error *err)
+{
+	uint64_t needed = node_policy->policy->limits.disk_free_bytes;
+	struct statvfs fs;
+	uint64_t room;
+
+	if (!needed)
+		return 0;
+	if (statvfs(folder, &fs) < 0)
+		return error_errno(err, "limits.disk_free: %s", folder);
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (room < needed)
+		return error_set(err, ENOSPC,
+				 "limits.disk_free: found %llu MiB free, "
+				 "allowed by %.60s: %llu MiB and more",
+				 (unsigned long long)room >> 20,
+				 node_policy->policy->file,
+				 (unsigned long long)needed >> 20);
+	return 0;
+}
+
+bool node_policy_pin_allowed(const struct node_policy *node_policy,
+			     const char *name, const char *pin)
+{
+	return node_policy->policy->any ||
+	       policy_check_pin(node_policy->policy, name, pin);
+}
+
+/* An image that is not there yet says nothing; it is asked before it is used.
+ */
+static int check_user(const struct node_policy *node_policy,
+		      const struct task_spec *completed,
+		      const struct container_place *place, struct error *err)
+{
+	const char *user = completed->container.user ? completed->container.user
+						     : place->image_user;
+
+	return user ? judge_user(node_policy->policy, user, err) : 0;
+}
+
+int node_policy_check(const struct node_policy *node_policy,
+		      const struct device_binding_source *allot,
+		      const struct task_spec *task,
+		      const struct task_spec *completed,
+		      const struct container_place *place, struct error *err)
+{
+	owned(json_free) cJSON *request = NULL;
+	owned(json_free) cJSON *own = NULL;
+
+	if (node_policy->policy->any)
+		return 0;
+	if (policy_check_order(node_policy->policy, task, err) < 0)
+		return -1;
+	if (check_user(node_policy, completed, place, err) < 0)
+		return -1;
+	request = container_body(completed, place, err);
+	own = request ? own_request(node_policy, allot, task, place, err)
+		      : NULL;
+	if (!own || policy_check_request(node_policy->policy, request, own,
+					 resolve, err) < 0)
+		return -1;
+	return check_disk(node_policy, place->out_folder, err);
+}
+
+bool guard_suid(const struct node_policy *node_policy,
+		const struct task_spec *completed,
+		const struct container_place *place)
+{
+	owned(json_free) cJSON *request =
+		container_body(completed, place, NULL);
+
+	return request && judge_suid(node_policy->policy, request, resolve);
+}

@@ -1,0 +1,601 @@
+/* policy_check.c - may this node run that container? Pure, but for resolving
+ * links.
+ */
+#include "agent/policy/policy_check.h"
+#include "protocol/registry/reference.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOWED_BYTES 120 /* of a list in a sentence */
+
+struct judging {
+	const struct policy *policy;
+	policy_check_resolve_fn *resolve;
+	struct error *err;
+};
+
+struct part;
+typedef int part_fn(const struct judging *judging, const struct part *part,
+		    const cJSON *item, const cJSON *own);
+
+struct part {
+	const char *name; /* in the request */
+	part_fn *fn;      /* NULL: nothing to judge */
+	enum policy_list list;
+	size_t offset; /* of a size in struct policy_limits */
+};
+
+static bool matches(const struct strings *patterns, const char *text)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->items[i], text, 0) == 0)
+			return true;
+	return false;
+}
+
+static const char *in_words(const struct strings *list, char *text)
+{
+	size_t used = 0;
+
+	snprintf(text, ALLOWED_BYTES, "nothing");
+	for (size_t i = 0; i < list->count && used < ALLOWED_BYTES; i++)
+		used += (size_t)snprintf(text + used, ALLOWED_BYTES - used,
+					 "%s%s", i ? ", " : "", list->items[i]);
+	return text;
+}
+
+static int refuse(const struct judging *judging, const char *rule,
+		  const char *found, const char *allowed)
+{
+	return error_set(judging->err, EPERM,
+			 "%s: found %.80s, allowed by %.60s: %s", rule, found,
+			 judging->policy->file, allowed);
+}
+
+static int refuse_listed(const struct judging *judging, enum policy_list list,
+			 const char *found)
+{
+	char text[ALLOWED_BYTES];
+
+	return refuse(judging, policy_list_name(list),
+		      *found ? found : "no name",
+		      in_words(&judging->policy->lists[list], text));
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+static bool is_own(const cJSON *item, const cJSON *own)
+{
+	const cJSON *other;
+
+	cJSON_ArrayForEach(other, own)
+	{
+		if (cJSON_Compare(item, other, true))
+			return true;
+	}
+	return false;
+}
+
+/* Parts of the request. */
+
+static int policy_check_word(const struct judging *judging,
+			     const struct part *part, const cJSON *item,
+			     const cJSON *own)
+{
+	const char *word = cJSON_GetStringValue(item);
+
+	if (word && (matches(&judging->policy->lists[part->list], word) ||
+		     (own && cJSON_Compare(item, own, true))))
+		return 0;
+	return refuse_listed(judging, part->list, word ? word : "no word");
+}
+
+/* An order asks for no network, but the engine wants one. */
+static int policy_check_network(const struct judging *judging,
+				const struct part *part, const cJSON *item,
+				const cJSON *own)
+{
+	return policy_check_word(judging, part, item, NULL);
+}
+
+static int policy_check_words(const struct judging *judging,
+			      const struct part *part, const cJSON *item,
+			      const cJSON *own)
+{
+	const cJSON *each;
+
+	cJSON_ArrayForEach(each, item)
+	{
+		if (!is_own(each, own) &&
+		    policy_check_word(judging, part, each, NULL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *resolved(const struct judging *judging, const char *path,
+			    char *out)
+{
+	return judging->resolve && judging->resolve(path, out) == 0 ? out
+								    : path;
+}
+
+bool judge_is_below(const char *path, const char *folder)
+{
+	size_t size = strlen(folder);
+
+	while (size && folder[size - 1] == '/')
+		size--;
+	return !strncmp(path, folder, size) &&
+	       (!path[size] || path[size] == '/');
+}
+
+static const char *mounts_in_words(const struct policy *policy, char *text)
+{
+	size_t used = 0;
+
+	snprintf(text, ALLOWED_BYTES, "nothing");
+	for (size_t i = 0; i < policy->mounts_count && used < ALLOWED_BYTES;
+	     i++)
+		used += (size_t)
+			snprintf(text + used, ALLOWED_BYTES - used, "%s%s%s",
+				 i ? ", " : "", policy->mounts[i].host,
+				 policy->mounts[i].write ? "" : " (read-only)");
+	return text;
+}
+
+static bool may_mount(const struct judging *judging, const char *path,
+		      bool write)
+{
+	const struct policy *policy = judging->policy;
+	char folder[PATH_MAX];
+
+	for (size_t i = 0; i < policy->mounts_count; i++)
+		if ((policy->mounts[i].write || !write) &&
+		    judge_is_below(path,
+				   resolved(judging, policy->mounts[i].host,
+					    folder)))
+			return true;
+	return false;
+}
+
+static int policy_check_mounts(const struct judging *judging,
+			       const struct part *part, const cJSON *item,
+			       const cJSON *own)
+{
+	char path[PATH_MAX], found[PATH_MAX + 200], text[ALLOWED_BYTES];
+	const cJSON *mount;
+
+	cJSON_ArrayForEach(mount, item)
+	{
+		const char *source = text_of(mount, "Source");
+		const char *real = resolved(judging, source, path);
+		bool write = !cJSON_IsTrue(
+			cJSON_GetObjectItemCaseSensitive(mount, "ReadOnly"));
+
+		if (is_own(mount, own) ||
+		    (!strcmp(text_of(mount, "Type"), "bind") &&
+		     may_mount(judging, real, write)))
+			continue;
+		snprintf(found, sizeof(found), "%.60s%s%.60s%s", source,
+			 strcmp(source, real) != 0 ? " -> " : "",
+			 strcmp(source, real) != 0 ? real : "",
+			 write ? " (writable)" : "");
+		return refuse(judging, "mounts", found,
+			      mounts_in_words(judging->policy, text));
+	}
+	return 0;
+}
+
+static int policy_check_devices(const struct judging *judging,
+				const struct part *part, const cJSON *item,
+				const cJSON *own)
+{
+	char path[PATH_MAX];
+	const cJSON *device;
+
+	cJSON_ArrayForEach(device, item)
+	{
+		const char *node = text_of(device, "PathOnHost");
+
+		if (!is_own(device, own) &&
+		    !matches(&judging->policy->lists[POLICY_DEVICES],
+			     resolved(judging, node, path)))
+			return refuse_listed(judging, POLICY_DEVICES, node);
+	}
+	return 0;
+}
+
+/* Whoever may ask a driver, or talk to a runtime, gets any device. */
+static int policy_check_own_only(const struct judging *judging,
+				 const struct part *part, const cJSON *item,
+				 const cJSON *own)
+{
+	char *found = NULL;
+	const cJSON *each;
+
+	cJSON_ArrayForEach(each, item)
+	{
+		if (is_own(each, own))
+			continue;
+		found = cJSON_PrintUnformatted(each);
+		refuse(judging, "profile", found ? found : part->name,
+		       "what this node's profile asks for");
+		cJSON_free(found);
+		return -1;
+	}
+	return 0;
+}
+
+static const struct policy_ulimit *ulimit_named(const struct policy *policy,
+						const char *name)
+{
+	for (size_t i = 0; i < policy->ulimits_count; i++)
+		if (!strcmp(policy->ulimits[i].name, name))
+			return &policy->ulimits[i];
+	return NULL;
+}
+
+static int policy_check_ulimits(const struct judging *judging,
+				const struct part *part, const cJSON *item,
+				const cJSON *own)
+{
+	const cJSON *each;
+
+	cJSON_ArrayForEach(each, item)
+	{
+		const char *name = text_of(each, "Name");
+		const struct policy_ulimit *limit =
+			ulimit_named(judging->policy, name);
+		double hard = cJSON_GetNumberValue(
+			cJSON_GetObjectItemCaseSensitive(each, "Hard"));
+		char found[60], allowed[60] = "none of it";
+
+		if (is_own(each, own) ||
+		    (limit && (limit->max == POLICY_UNLIMITED ||
+			       (hard >= 0 && hard <= (double)limit->max))))
+			continue;
+		snprintf(found, sizeof(found), "%.20s=%.0f", name, hard);
+		if (limit)
+			snprintf(allowed, sizeof(allowed), "up to %" PRId64,
+				 limit->max);
+		return refuse(judging, "ulimits", found, allowed);
+	}
+	return 0;
+}
+
+static int policy_check_size(const struct judging *judging,
+			     const struct part *part, const cJSON *item,
+			     const cJSON *own)
+{
+	uint64_t limit =
+		*(const uint64_t *)((const char *)&judging->policy->limits +
+				    part->offset);
+	double size = item ? cJSON_GetNumberValue(item) : -1;
+	char found[60], allowed[60];
+
+	if (!limit || (size >= 0 && size <= (double)limit))
+		return 0;
+	if (!item && part->offset == offsetof(struct policy_limits, shm_bytes))
+		return 0; /* the engine's default is small */
+	snprintf(found, sizeof(found), size < 0 ? "no limit" : "%.0f bytes",
+		 size);
+	snprintf(allowed, sizeof(allowed), "up to %" PRIu64 " bytes", limit);
+	return refuse(judging,
+		      part->offset == offsetof(struct policy_limits, shm_bytes)
+			      ? "limits.shm"
+			      : "limits.memory",
+		      found, allowed);
+}
+
+static int policy_check_cpus(const struct judging *judging,
+			     const struct part *part, const cJSON *item,
+			     const cJSON *own)
+{
+	double limit = judging->policy->limits.cpus;
+	double cpus = item ? cJSON_GetNumberValue(item) / 1e9 : 0;
+	char found[60], allowed[60];
+
+	if (limit <= 0 || (cpus > 0 && cpus <= limit * (1 + 1e-9)))
+		return 0;
+	snprintf(found, sizeof(found), "%g processors", cpus);
+	snprintf(allowed, sizeof(allowed), "up to %g", limit);
+	return refuse(judging, "limits.cpus", cpus > 0 ? found : "no limit",
+		      allowed);
+}
+
+/* clang-format off */
+static const struct part parts[] = {
+	{ .name = "Image" },	/* policy_check_order() */
+	{ .name = "Entrypoint" },
+	{ .name = "Cmd" },
+	{ .name = "Env", .fn = policy_check_own_only },
+	{ .name = "Healthcheck" },
+	{ .name = "HostConfig" },
+	{ .name = "Labels" },
+	{ .name = "StopSignal" },
+	{ .name = "StopTimeout" },
+	{ .name = "User" },	/* judge_user() */
+	{ .name = "WorkingDir" },
+	{ 0 },
+};
+static const struct part host_parts[] = {
+	{ .name = "AutoRemove" },
+	{ .name = "CapDrop" },
+	{ .name = "CapAdd", .fn = policy_check_words, .list = POLICY_CAPABILITIES },
+	{ .name = "DeviceRequests", .fn = policy_check_own_only },
+	{ .name = "Devices", .fn = policy_check_devices },
+	{ .name = "GroupAdd", .fn = policy_check_words, .list = POLICY_GROUPS },
+	{ .name = "Init" },
+	{ .name = "IpcMode", .fn = policy_check_word, .list = POLICY_IPC },
+	{ .name = "LogConfig" },
+	{ .name = "Memory", .fn = policy_check_size,
+	  .offset = offsetof(struct policy_limits, memory_bytes) },
+	{ .name = "MemorySwap", .fn = policy_check_size,
+	  .offset = offsetof(struct policy_limits, memory_bytes) },
+	{ .name = "Mounts", .fn = policy_check_mounts },
+	{ .name = "NanoCpus", .fn = policy_check_cpus },
+	{ .name = "NetworkMode", .fn = policy_check_network, .list = POLICY_NETWORK },
+	{ .name = "PidsLimit" },
+	{ .name = "RestartPolicy" },
+	{ .name = "Runtime", .fn = policy_check_word, .list = POLICY_RUNTIMES },
+	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },
+	{ .name = "ShmSize", .fn = policy_check_size,
+	  .offset = offsetof(struct policy_limits, shm_bytes) },
+	{ .name = "Ulimits", .fn = policy_check_ulimits },
+	{ 0 },
+};
+/* clang-format on */
+
+static bool has_part(const struct part *table, const char *name)
+{
+	for (; table->name; table++)
+		if (!strcmp(table->name, name))
+			return true;
+	return false;
+}
+
+/* Is a limit to be judged though the request has no such part? */
+static bool judged_when_absent(const struct part *part)
+{
+	return part->fn == policy_check_size || part->fn == policy_check_cpus;
+}
+
+static int policy_check_parts(const struct judging *judging,
+			      const struct part *table, const cJSON *object,
+			      const cJSON *own)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		if (!item->string || !has_part(table, item->string))
+			return refuse(judging, "request",
+				      item->string ? item->string : "a part",
+				      "no part that this agent has no rule "
+				      "for");
+	}
+	for (const struct part *part = table; part->name; part++) {
+		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
+		if (part->fn && (item || judged_when_absent(part)) &&
+		    part->fn(judging, part, item,
+			     cJSON_GetObjectItemCaseSensitive(own,
+							      part->name)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int policy_check_request(const struct policy *policy, const cJSON *request,
+			 const cJSON *own, policy_check_resolve_fn *resolve,
+			 struct error *err)
+{
+	struct judging judging = { policy, resolve, err };
+
+	if (policy->any)
+		return 0;
+	if (policy_check_parts(&judging, parts, request, own) < 0)
+		return -1;
+	return policy_check_parts(
+		&judging, host_parts,
+		cJSON_GetObjectItemCaseSensitive(request, "HostConfig"),
+		cJSON_GetObjectItemCaseSensitive(own, "HostConfig"));
+}
+
+/* Orders. */
+
+/* The first part of a name is a registry when it looks like a host. */
+static bool has_registry(const char *name)
+{
+	size_t size = strcspn(name, "/");
+
+	return name[size] &&
+	       (memchr(name, '.', size) || memchr(name, ':', size) ||
+		(size == 9 && !strncmp(name, "localhost", 9)));
+}
+
+/* As registries know it: docker.io/library/ubuntu for ubuntu. With a digest the
+ * tag means nothing, so no pattern may hold on to it.
+ */
+static bool image_allowed(const struct policy *policy,
+			  const struct reference *reference)
+{
+	const struct strings *images = &policy->lists[POLICY_IMAGES];
+	const char *name = reference->name;
+	char full[REFERENCE_MAX + 32], exact[REFERENCE_MAX + 256];
+
+	if (!*name)
+		return matches(images, reference->digest);
+	snprintf(full, sizeof(full), "%s%s%s",
+		 has_registry(name) ? "" : "docker.io/",
+		 strchr(name, '/') ? "" : "library/", name);
+	if (*reference->digest)
+		snprintf(exact, sizeof(exact), "%s@%s", full,
+			 reference->digest);
+	else
+		snprintf(exact, sizeof(exact), "%s:%s", full,
+			 *reference->tag ? reference->tag : "latest");
+	return matches(images, full) || matches(images, exact);
+}
+
+int policy_check_image(const struct policy *policy, const char *image,
+		       struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+	struct reference reference;
+
+	if (policy->any)
+		return 0;
+	if (reference_parse(image, &reference, err) < 0)
+		return -1;
+	if (policy->pinned && !*reference.digest)
+		return refuse(&judging, "pinned", image, "NAME@sha256:DIGEST");
+	if (!image_allowed(policy, &reference))
+		return refuse_listed(&judging, POLICY_IMAGES, image);
+	return 0;
+}
+
+int policy_check_load(const struct policy *policy, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->load
+		       ? 0
+		       : refuse(&judging, "load", "an image from a file",
+				"images that are pulled or built");
+}
+
+/* What the machine calls itself, by name or address; anything else could lead
+ * elsewhere.
+ */
+static bool is_loopback(const char *registry)
+{
+	char host[64];
+	struct in_addr address;
+	size_t size = strcspn(registry, ":");
+
+	if (size >= sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)size, registry);
+	return !strcmp(host, "localhost") ||
+	       (inet_pton(AF_INET, host, &address) == 1 &&
+		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+int policy_check_insecure(const struct policy *policy, const char *registry,
+			  struct error *err)
+{
+	const struct strings *list = &policy->lists[POLICY_INSECURE];
+	struct judging judging = { policy, NULL, err };
+	char found[80 + 1];
+
+	if (policy->any || matches(list, registry) ||
+	    (is_loopback(registry) && matches(list, POLICY_LOOPBACK)))
+		return 0;
+	snprintf(found, sizeof(found), "%.50s, without TLS", registry);
+	return refuse_listed(&judging, POLICY_INSECURE, found);
+}
+
+/* Is an image of that name taken though it was not built here? Without a tag
+ * its name is made of the files that it is built from (agent/docker/image.h).
+ */
+static bool may_be_found(const char *image)
+{
+	struct reference reference;
+
+	return reference_parse(image, &reference, NULL) < 0 || *reference.tag ||
+	       *reference.digest;
+}
+
+int policy_check_build(const struct policy *policy, const char *image,
+		       const char *build, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	if (policy->any)
+		return 0;
+	if (!policy->build)
+		return refuse(&judging, "build", build,
+			      "images that are pulled");
+	return may_be_found(image) ? policy_check_image(policy, image, err) : 0;
+}
+
+int policy_check_remove(const struct policy *policy, const char *image,
+			bool ours, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->remove || ours
+		       ? 0
+		       : refuse(&judging, "remove", image,
+				"images that jobs or regatta image brought "
+				"here");
+}
+
+bool policy_check_pin(const struct policy *policy, const char *name,
+		      const char *pin)
+{
+	struct reference asked, pinned;
+
+	return reference_parse(name, &asked, NULL) == 0 &&
+	       reference_parse(pin, &pinned, NULL) == 0 &&
+	       (!pinned.name[0] || !strcmp(asked.name, pinned.name)) &&
+	       image_allowed(policy, &pinned);
+}
+
+int policy_check_order(const struct policy *policy,
+		       const struct task_spec *task, struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+	const struct container_spec *container = &task->container;
+	const char *owner = task->owner ? task->owner : "";
+	uint64_t log = policy->limits.log_bytes;
+	char allowed[60], found[60];
+
+	if (policy->any)
+		return 0;
+	if (!matches(&policy->lists[POLICY_USERS], owner))
+		return refuse_listed(&judging, POLICY_USERS, owner);
+	if (log && container->log_limit_bytes > log) {
+		snprintf(found, sizeof(found), "%" PRIu64 " bytes",
+			 container->log_limit_bytes);
+		snprintf(allowed, sizeof(allowed), "up to %" PRIu64 " bytes",
+			 log);
+		return refuse(&judging, "limits.log", found, allowed);
+	}
+	if (container->build &&
+	    (!policy->build || !may_be_found(container->image)))
+		return policy_check_build(policy, container->image,
+					  container->build, err);
+	if (task->pin && policy_check_pin(policy, container->image, task->pin))
+		return 0;
+	return policy_check_image(policy, container->image, err);
+}
+
+void policy_check_limit(const struct policy *policy,
+			struct container_spec *container)
+{
+	const struct policy_limits *limits = &policy->limits;
+
+	if (policy->any)
+		return;
+	if (!container->memory_bytes)
+		container->memory_bytes = limits->memory_bytes;
+	if (container->cpus == 0)
+		container->cpus = limits->cpus;
+	if (!container->log_limit_bytes && limits->log_bytes &&
+	    limits->log_bytes < LOG_LIMIT_DEFAULT)
+		container->log_limit_bytes = limits->log_bytes;
+}

@@ -1,0 +1,70 @@
+/* policy_check.h - may this node run that container? Pure, but for resolving
+ * links.
+ *
+ * What is judged is the create request as the engine would get it. Each part of
+ * it has a rule; a part that no rule knows is refused. What the node itself put
+ * into the request is not the order's: a part is let pass when the same stands
+ * in `own`, the request that an order without any wish would give.
+ *
+ * The error, EPERM, names the rule by its key in the policy file, what was
+ * found, and what is allowed: "mounts: found /etc, allowed by
+ * /etc/regatta/policy.yaml: /data (read-only)".
+ */
+#ifndef AGENT_POLICY_POLICY_CHECK_H
+#define AGENT_POLICY_POLICY_CHECK_H
+
+#include "protocol/config/policy.h"
+#include "protocol/message/spec.h"
+
+#include <cjson/cJSON.h>
+
+/* Where a path leads, without links, in PATH_MAX bytes; -1: it cannot be told,
+ * and the path is judged as it is.
+ */
+typedef int policy_check_resolve_fn(const char *path, char *out);
+
+/* Is a path that folder, or below it? Both as resolved. */
+bool judge_is_below(const char *path, const char *folder);
+
+/* Who asks, and for which image: what the request does not say. */
+int policy_check_order(const struct policy *policy,
+		       const struct task_spec *task, struct error *err);
+
+/* An image by this reference: may it run here? */
+int policy_check_image(const struct policy *policy, const char *image,
+		       struct error *err);
+
+/* May images come from files, under names of the operator's choice? */
+int policy_check_load(const struct policy *policy, struct error *err);
+
+/* May an image be built from this folder, to be found by that name? */
+int policy_check_build(const struct policy *policy, const char *image,
+		       const char *build, struct error *err);
+
+/* May an image be removed that Regatta brought, or (not ours) that it did not?
+ */
+int policy_check_remove(const struct policy *policy, const char *image,
+			bool ours, struct error *err);
+
+/* May `pin` be taken for the image `name`? Not when it is of another name, or a
+ * pattern holds on to a tag, which a digest does not show.
+ */
+bool policy_check_pin(const struct policy *policy, const char *name,
+		      const char *pin);
+
+/* May a registry, HOST[:PORT], be reached without TLS, or with a certificate
+ * that nobody checks?
+ */
+int policy_check_insecure(const struct policy *policy, const char *registry,
+			  struct error *err);
+
+/* The create request itself. */
+int policy_check_request(const struct policy *policy, const cJSON *request,
+			 const cJSON *own, policy_check_resolve_fn *resolve,
+			 struct error *err);
+
+/* Put the policy's limits where the container asks for none. */
+void policy_check_limit(const struct policy *policy,
+			struct container_spec *container);
+
+#endif

@@ -1,0 +1,265 @@
+/* recovery.c - what is there when an agent starts: devices, engine, tasks.
+ */
+#include "agent/agent_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY_MS 1000   /* while the engine is away */
+#define STRAYS_MS 10000 /* after a task: so late may an engine be */
+
+static void agent_begin(struct agent *agent);
+
+static int begin_again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	agent_begin(arg);
+	return 0;
+}
+
+static void begin_later(struct agent *agent, const struct error *err)
+{
+	if (!agent->complained)
+		log_warning("waiting for the engine: %s", err->text);
+	agent->complained = true;
+	loop_timer(agent->loop, &agent->retry, RETRY_MS, begin_again, agent,
+		   NULL);
+}
+
+static bool label_number(const cJSON *labels, const char *name, uint64_t *value)
+{
+	const cJSON *label = cJSON_GetObjectItemCaseSensitive(labels, name);
+	char *end;
+
+	if (!cJSON_IsString(label) || !label->valuestring[0])
+		return false;
+	*value = strtoull(label->valuestring, &end, 10);
+	return !*end;
+}
+
+static bool container_id(const cJSON *container, struct task_id *id)
+{
+	const cJSON *labels =
+		cJSON_GetObjectItemCaseSensitive(container, "Labels");
+	uint64_t attempt, rank;
+
+	if (!label_number(labels, LABEL_JOB, &id->job) ||
+	    !label_number(labels, LABEL_ATTEMPT, &attempt) ||
+	    !label_number(labels, LABEL_RANK, &rank))
+		return false;
+	id->attempt = (uint32_t)attempt;
+	id->rank = (uint32_t)rank;
+	return true;
+}
+
+struct adoption {
+	struct agent *agent;
+	const cJSON *containers;
+};
+
+static void adopt_one(void *arg, const struct task_id *id)
+{
+	struct adoption *adoption = arg;
+	struct agent *agent = adoption->agent;
+	const cJSON *container, *mine = NULL;
+	struct error err = { 0 };
+	struct task_id other;
+	struct task *task;
+
+	cJSON_ArrayForEach(container, adoption->containers)
+	{
+		if (container_id(container, &other) &&
+		    task_id_equal(&other, id))
+			mine = container;
+	}
+	task = task_adopt(&agent->room, id, mine, &err);
+	if (!task || entry_add(agent, task, &err) < 0) {
+		/* Without its spec it is no task; a container goes as stray. */
+		log_warning("spool dropped job=%" PRIu64 " rank=%u: %s",
+			    id->job, id->rank, err.text);
+		task_free(task);
+		while (spool_remove(agent->spool, id, NULL) > 0)
+			continue;
+		return;
+	}
+	log_info("task adopted job=%" PRIu64 " attempt=%u rank=%u", id->job,
+		 id->attempt, id->rank);
+}
+
+static void stray_done(void *arg, const struct error *err, cJSON *answer)
+{
+	if (err)
+		log_warning("stray container not removed: %s", err->text);
+}
+
+static void remove_strays(struct agent *agent, const cJSON *containers)
+{
+	const cJSON *container;
+	struct task_id id;
+
+	cJSON_ArrayForEach(container, containers)
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(container, "Id"));
+
+		if (!name ||
+		    (container_id(container, &id) && entry_find(agent, &id)))
+			continue;
+		log_warning("stray container removed id=%.12s", name);
+		engine_container_remove(agent->engine, name, true, true,
+					AGENT_CALL_MS, stray_done, agent, NULL);
+	}
+}
+
+static void strays_listed(void *arg, const struct error *err, cJSON *answer)
+{
+	if (err)
+		log_warning("strays are looked for in the next session: %s",
+			    err->text);
+	else
+		remove_strays(arg, answer);
+}
+
+void begin_strays(struct agent *agent)
+{
+	owned(strings_clear) struct strings labels = { 0 };
+	struct error err;
+
+	if (container_filter(agent->config->cluster, agent->config->key.name,
+			     &labels, &err) < 0 ||
+	    !engine_container_list(agent->engine, true, &labels, AGENT_CALL_MS,
+				   strays_listed, agent, &err))
+		strays_listed(agent, &err, NULL);
+}
+
+static int strays_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct agent *agent = arg;
+
+	loop_source_free(&agent->strays);
+	if (agent->session)
+		begin_strays(agent);
+	return 0;
+}
+
+void begin_strays_later(struct agent *agent)
+{
+	if (!agent->strays)
+		loop_timer(agent->loop, &agent->strays, STRAYS_MS, strays_run,
+			   agent, NULL);
+}
+
+static void list_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	const struct agent_config *config = agent->config;
+	struct adoption adoption = { agent, answer };
+	struct error wrong;
+
+	agent->call = NULL;
+	if (err) {
+		begin_later(agent, err);
+		return;
+	}
+	agent->complained = false;
+	if (spool_each(agent->spool, adopt_one, &adoption, &wrong) < 0) {
+		begin_later(agent, &wrong);
+		return;
+	}
+	agent->wire =
+		wire_client_new(agent->loop, config->zmq, config->controller,
+				&config->key, config->server_public,
+				&session_handler, agent, &wrong);
+	if (!agent->wire) {
+		log_error("%s", wrong.text);
+		sd_event_exit(agent->loop, wrong.code == EINVAL ? 2 : 3);
+	}
+}
+
+/* An engine without this answer has neither runtimes to choose nor CDI. */
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	owned(strings_clear) struct strings labels = { 0 };
+	struct error wrong;
+
+	agent->call = NULL;
+	if (!err && engine_features_read(answer, &agent->abilities, &wrong) < 0)
+		err = &wrong;
+	if (err)
+		log_warning("the engine's runtimes are not known: %s",
+			    err->text);
+	if (container_filter(agent->config->cluster, agent->config->key.name,
+			     &labels, &wrong) == 0)
+		agent->call = engine_container_list(agent->engine, true,
+						    &labels, AGENT_CALL_MS,
+						    list_done, agent, &wrong);
+	if (!agent->call)
+		begin_later(agent, &wrong);
+}
+
+static void version_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	struct error wrong;
+
+	agent->call = NULL;
+	if (err) {
+		begin_later(agent, err);
+		return;
+	}
+	cJSON_Delete(agent->engine_version);
+	agent->engine_version = cJSON_Duplicate(answer, true);
+	agent->call = engine_info(agent->engine, AGENT_CALL_MS, info_done,
+				  agent, &wrong);
+	if (!agent->call)
+		begin_later(agent, &wrong);
+}
+
+const cpu_set_t *agent_housekeeping(const struct agent_config *config)
+{
+	return config->housekeeping ? &config->housekeeping_set : NULL;
+}
+
+static void versions_told(void *arg, const struct versions *versions)
+{
+	struct agent *agent = arg;
+
+	agent->query = NULL;
+	agent->versions = *versions;
+	agent_begin(agent);
+}
+
+void begin_devices(void *arg)
+{
+	struct agent *agent = arg;
+	const struct profile *profile = inventory_profile(agent->inventory);
+
+	agent->inventory_due = true;
+	agent->monitor_config.profile = profile;
+	if (agent->begun) {
+		session_tell_inventory(agent);
+		return;
+	}
+	if (agent->query)
+		return;
+	if (versions_rules(profile))
+		agent->query =
+			versions_ask(agent->loop, profile, agent->allot.roots,
+				     agent_housekeeping(agent->config),
+				     versions_told, agent, NULL);
+	if (!agent->query)
+		agent_begin(agent);
+}
+
+static void agent_begin(struct agent *agent)
+{
+	struct error err;
+
+	agent->begun = true;
+	agent->call = engine_version(agent->engine, AGENT_CALL_MS, version_done,
+				     agent, &err);
+	if (!agent->call)
+		begin_later(agent, &err);
+}

@@ -1,0 +1,250 @@
+/* command.c - a task's command and environment, as regatta-init reads them.
+ */
+#include "agent/task/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
+
+enum {
+	EXPORTED = 6, /* variables that are in the environment as well */
+	KNOWN = EXPORTED + 2, /* without addresses */
+	VARIABLES = KNOWN + 4,
+};
+
+struct variable {
+	const char *name;
+	const char *value;
+};
+
+struct variables {
+	struct variable items[VARIABLES];
+	size_t count; /* KNOWN or all */
+	char texts[KNOWN][256];
+	struct buffer addresses, endpoints;
+};
+
+static void variables_clear(struct variables *variables)
+{
+	buffer_clear(&variables->addresses);
+	buffer_clear(&variables->endpoints);
+}
+OWNED_VALUE(struct variables, variables_clear)
+
+/* "a,b" and ["a:port", "b:port"] */
+static int list_addresses(struct variables *variables,
+			  const struct rendezvous *rendezvous,
+			  struct error *err)
+{
+	struct buffer *plain = &variables->addresses;
+	struct buffer *json = &variables->endpoints;
+
+	for (size_t i = 0; i < rendezvous->addresses.count; i++) {
+		const char *address = rendezvous->addresses.items[i];
+
+		if (buffer_printf(plain, err, "%s%s", i ? "," : "", address) <
+			    0 ||
+		    buffer_printf(json, err, "%s\"%s:%u\"", i ? ", " : "[",
+				  address, rendezvous->port) < 0)
+			return -1;
+	}
+	return buffer_text(json, "]", err);
+}
+
+static int variables_init(struct variables *variables,
+			  const struct task_spec *spec,
+			  const struct rendezvous *rendezvous,
+			  struct error *err)
+{
+	/* clang-format off */
+	static const char *const names[VARIABLES] = {
+		"MASTER_ADDR", "MASTER_PORT", "NNODES", "NODE_RANK",
+		"NPROC_PER_NODE", "WORLD_SIZE", "ROUND", "START_TIME",
+		"NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
+		"NODE_ADDRESS",
+	};
+	const uint32_t numbers[KNOWN] = {
+		0, rendezvous->port, spec->nodes, spec->rank,
+		spec->processes_per_node, spec->world_size, spec->repeat + 1,
+	};
+	/* clang-format on */
+	struct variable *items = variables->items;
+	time_t start = (time_t)(rendezvous->time_ms / 1000);
+	struct tm time = { 0 };
+
+	if (strlen(rendezvous->address) >= sizeof(variables->texts[0]))
+		return error_set(err, EINVAL,
+				 "MASTER_ADDR of %zu bytes, allowed are %zu",
+				 strlen(rendezvous->address),
+				 sizeof(variables->texts[0]) - 1);
+	for (int i = 0; i < KNOWN; i++) {
+		snprintf(variables->texts[i], sizeof(variables->texts[i]), "%u",
+			 numbers[i]);
+		items[i].value = variables->texts[i];
+	}
+	snprintf(variables->texts[0], sizeof(variables->texts[0]), "%s",
+		 rendezvous->address);
+	gmtime_r(&start, &time);
+	strftime(variables->texts[KNOWN - 1], sizeof(variables->texts[0]),
+		 "%Y%m%d%H%M%S", &time);
+	for (int i = 0; i < VARIABLES; i++)
+		items[i].name = names[i];
+	variables->count = KNOWN;
+	if (!rendezvous->addresses.count)
+		return 0;
+	if (list_addresses(variables, rendezvous, err) < 0)
+		return -1;
+	items[KNOWN].value = variables->addresses.data;
+	items[KNOWN + 1].value = variables->endpoints.data;
+	items[KNOWN + 2].value = COMMAND_HOSTFILE;
+	variables->count = KNOWN + 3;
+	if (spec->rank < rendezvous->addresses.count) {
+		items[KNOWN + 3].value =
+			rendezvous->addresses.items[spec->rank];
+		variables->count = VARIABLES;
+	}
+	return 0;
+}
+
+int command_hostfile(const struct task_spec *spec,
+		     const struct rendezvous *rendezvous, struct buffer *out,
+		     struct error *err)
+{
+	for (size_t i = 0; i < rendezvous->addresses.count; i++)
+		if (buffer_printf(out, err, "%s slots=%u\n",
+				  rendezvous->addresses.items[i],
+				  spec->processes_per_node) < 0)
+			return -1;
+	return 0;
+}
+
+/* The value of the variable that "${NAME}" at text names, and its end. */
+static const char *placeholder(const char *text,
+			       const struct variables *variables,
+			       const char **end)
+{
+	for (size_t i = 0; i < variables->count; i++) {
+		const struct variable *variable = &variables->items[i];
+		size_t length = strlen(variable->name);
+
+		if (!strncmp(text + 2, variable->name, length) &&
+		    text[2 + length] == '}') {
+			*end = text + length + 3;
+			return variable->value;
+		}
+	}
+	return NULL;
+}
+
+/* Append the text with its placeholders filled. */
+static int add_filled(struct buffer *out, const char *text,
+		      const struct variables *variables, struct error *err)
+{
+	while (*text) {
+		const char *next = strstr(text, "${"), *end = NULL;
+		const char *value =
+			next ? placeholder(next, variables, &end) : NULL;
+		size_t plain = next ? (size_t)(next - text) : strlen(text);
+
+		if (next && !value) {
+			plain += 2;
+			end = next + 2;
+		}
+		if (buffer_append(out, text, plain, err) < 0 ||
+		    (value && buffer_text(out, value, err) < 0))
+			return -1;
+		text = next ? end : text + plain;
+	}
+	return 0;
+}
+
+/* Append key, the text with its placeholders filled, and a NUL. */
+static int add_record(struct buffer *out, const char *key, const char *text,
+		      const struct variables *variables, struct error *err)
+{
+	if (buffer_text(out, key, err) < 0 ||
+	    add_filled(out, text, variables, err) < 0)
+		return -1;
+	return buffer_append(out, "", 1, err);
+}
+
+static int add_number(struct buffer *out, const char *key, uint64_t value,
+		      struct error *err)
+{
+	if (buffer_printf(out, err, "%s=%" PRIu64, key, value) < 0)
+		return -1;
+	return buffer_append(out, "", 1, err);
+}
+
+int command_text(const struct task_spec *spec, const char *text,
+		 const struct rendezvous *rendezvous, struct buffer *out,
+		 struct error *err)
+{
+	owned(variables_clear) struct variables filled = { 0 };
+
+	buffer_init(&filled.addresses, ADDRESSES_MAX);
+	buffer_init(&filled.endpoints, ADDRESSES_MAX);
+	if (variables_init(&filled, spec, rendezvous, err) < 0)
+		return -1;
+	return add_filled(out, text, &filled, err);
+}
+
+int command_build(const struct task_spec *spec, const struct strings *argv,
+		  const struct rendezvous *rendezvous, struct buffer *out,
+		  struct error *err)
+{
+	const struct container_spec *container = &spec->container;
+	owned(variables_clear) struct variables filled = { 0 };
+	const struct variables *variables = &filled;
+
+	buffer_init(&filled.addresses, ADDRESSES_MAX);
+	buffer_init(&filled.endpoints, ADDRESSES_MAX);
+	if (container->argv.count)
+		argv = &container->argv;
+	if (!argv->count)
+		return error_set(err, EINVAL,
+				 "nothing to run: the sweep has no command and "
+				 "the image no entry point");
+	if (variables_init(&filled, spec, rendezvous, err) < 0)
+		return -1;
+	if (add_number(out, "version", 1, err) < 0 ||
+	    add_number(out, "processes",
+		       container->processes ? container->processes : 1,
+		       err) < 0 ||
+	    add_number(out, "first_rank", spec->first_rank, err) < 0 ||
+	    (container->grace_ms &&
+	     add_number(out, "grace_ms", container->grace_ms, err) < 0) ||
+	    (container->processes && add_number(out, "rank_env", 1, err) < 0) ||
+	    add_number(out, "node", spec->rank, err) < 0 ||
+	    add_number(out, "log_limit",
+		       container->log_limit_bytes ? container->log_limit_bytes
+						  : LOG_LIMIT_DEFAULT,
+		       err) < 0)
+		return -1;
+	for (size_t i = 0; i < container->follow.count; i++)
+		if (add_record(out, "follow=", container->follow.items[i],
+			       variables, err) < 0)
+			return -1;
+	for (int i = 0; i < EXPORTED; i++)
+		if (buffer_printf(out, err,
+				  "env=%s=", variables->items[i].name) < 0 ||
+		    add_record(out, "", variables->items[i].value, variables,
+			       err) < 0)
+			return -1;
+	for (size_t i = 0; i < container->env.count; i++)
+		if (add_record(out, "env=", container->env.items[i], variables,
+			       err) < 0)
+			return -1;
+	for (size_t i = 0; i < container->prepare.count; i++)
+		if (add_record(out, "prepare=", container->prepare.items[i],
+			       variables, err) < 0)
+			return -1;
+	for (size_t i = 0; i < argv->count; i++)
+		if (add_record(out, "arg=", argv->items[i], variables, err) < 0)
+			return -1;
+	return 0;
+}

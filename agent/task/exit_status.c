@@ -1,0 +1,129 @@
+/* exit_status.c - how a command ended: class, sentence, exit code.
+ */
+#include "agent/task/exit_status.h"
+#include "protocol/base/printable.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void conclude(struct exit_status *outcome, enum failure failure,
+		     const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void conclude(struct exit_status *outcome, enum failure failure,
+		     const char *fmt, ...)
+{
+	va_list args;
+
+	outcome->failure = failure;
+	va_start(args, fmt);
+	vsnprintf(outcome->text, sizeof(outcome->text), fmt, args);
+	va_end(args);
+	/* Parts come from inside the container. */
+	printable(outcome->text, strlen(outcome->text));
+}
+
+/* What became of the output is said behind what became of the command. */
+static void add_note(struct exit_status *outcome, const char *note)
+{
+	size_t used = strlen(outcome->text);
+
+	snprintf(outcome->text + used, sizeof(outcome->text) - used, "%s%s",
+		 used ? "; " : "", note);
+	printable(outcome->text, strlen(outcome->text));
+}
+
+/* The process whose end made the record's exit code: the first that failed. */
+static const struct exit_process *first_failed(const struct exit_record *record)
+{
+	const struct exit_process *first = NULL;
+
+	for (size_t i = 0; i < record->processes_count; i++) {
+		const struct exit_process *process = &record->processes[i];
+
+		if (process->exit_code == record->exit_code &&
+		    (!first || process->ended_ms < first->ended_ms))
+			first = process;
+	}
+	return first;
+}
+
+void exit_status_from_record(struct exit_status *outcome,
+			     const struct exit_record *record,
+			     enum failure ordered)
+{
+	const struct exit_process *process = first_failed(record);
+	uint32_t rank = process ? process->rank : 0;
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->exit_code = record->exit_code;
+	outcome->started_ms = record->started_ms;
+	outcome->ended_ms = record->ended_ms;
+	outcome->memory_peak_bytes = record->memory_peak_bytes;
+	if (ordered)
+		conclude(outcome, ordered, "stopped: %s",
+			 failure_name(ordered));
+	else if (record->exit_code && record->oom_kills)
+		conclude(outcome, FAILURE_OOM,
+			 "rank %u: the kernel killed %" PRIu64
+			 " process(es) for memory",
+			 rank, record->oom_kills);
+	else if (record->error)
+		conclude(outcome, FAILURE_EXIT, "rank %u: %.180s", rank,
+			 record->error);
+	else if (record->signal == SIGTERM || record->signal == SIGKILL)
+		conclude(outcome, FAILURE_NODE_LOST,
+			 "rank %u was ended by signal %u (%s) that nobody here "
+			 "sent: engine or host stopped?",
+			 rank, record->signal, strsignal((int)record->signal));
+	else if (record->signal)
+		conclude(outcome, FAILURE_EXIT,
+			 "rank %u was ended by signal %u (%s)", rank,
+			 record->signal, strsignal((int)record->signal));
+	else if (record->exit_code)
+		conclude(outcome, FAILURE_EXIT, "rank %u exited with code %u",
+			 rank, record->exit_code);
+	if (record->note)
+		add_note(outcome, record->note);
+}
+
+void exit_status_from_engine(struct exit_status *outcome,
+			     const cJSON *container, enum failure ordered)
+{
+	const cJSON *state =
+		cJSON_GetObjectItemCaseSensitive(container, "State");
+	const cJSON *code = cJSON_GetObjectItemCaseSensitive(state, "ExitCode");
+	bool oom = cJSON_IsTrue(
+		cJSON_GetObjectItemCaseSensitive(state, "OOMKilled"));
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->exit_code = cJSON_IsNumber(code) ? code->valueint : 137;
+	if (ordered)
+		conclude(outcome, ordered, "stopped: %s",
+			 failure_name(ordered));
+	else if (!container)
+		conclude(outcome, FAILURE_NODE_LOST,
+			 "the container vanished without an exit record");
+	else if (oom)
+		conclude(outcome, FAILURE_OOM,
+			 "the kernel killed the container for memory");
+	else
+		conclude(outcome, FAILURE_NODE_LOST,
+			 "the container was killed from outside (exit code "
+			 "%" PRId64 ", no exit record)",
+			 outcome->exit_code);
+}
+
+void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
+			   const struct error *why, enum failure ordered)
+{
+	exit_status_from_engine(outcome, container, ordered);
+	/* Whoever destroys the record does it again on another node. */
+	if (outcome->failure == FAILURE_NODE_LOST)
+		conclude(outcome, FAILURE_EXIT,
+			 "the command overwrote its exit record: %.180s",
+			 why->text);
+}

@@ -1,0 +1,382 @@
+/* preflight.c - what can be known to fail before anything is fetched.
+ */
+#include "agent/task/preflight.h"
+#include "agent/metrics/foreign_processes.h"
+#include "agent/metrics/host_facts.h"
+#include "agent/metrics/versions.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define PORT_FIRST 20000
+#define PORT_COUNT 10000
+#define PORT_TRIES 200
+
+static int check_disk(const char *folder, struct error *err)
+{
+	struct statvfs fs;
+
+	if (statvfs(folder, &fs) < 0)
+		return error_errno(err, "%s", folder);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize < PREFLIGHT_DISK_BYTES)
+		return error_set(err, ENOSPC,
+				 "%s: %llu MiB of disk free, needed are %llu",
+				 folder,
+				 (unsigned long long)fs.f_bavail *
+						 fs.f_frsize >>
+					 20,
+				 PREFLIGHT_DISK_BYTES >> 20);
+	return 0;
+}
+
+/* The controller's clock less ours; false: not known, or no more than what the
+ * exchange took.
+ */
+static bool clock_apart(const struct preflight_room *room, int64_t *apart_ms)
+{
+	struct exchange best;
+
+	if (!room->clock || !room->clock(room->arg, &best))
+		return false;
+	*apart_ms = best.ahead_ms - clock_ahead_ms();
+	return llabs(*apart_ms) > best.round_trip_ms;
+}
+
+static int check_clock(const struct preflight_room *room, struct error *err)
+{
+	int64_t limit_ms = room->clock_limit_ms ? room->clock_limit_ms
+						: PREFLIGHT_CLOCK_FAIL_MS;
+	int64_t apart_ms;
+
+	if (!clock_apart(room, &apart_ms) || llabs(apart_ms) <= limit_ms)
+		return 0;
+	return error_set(err, ETIME,
+			 "the clock is %.1f s %s the controller's, allowed are "
+			 "%.1f s: set it, or raise --clock-limit",
+			 (double)llabs(apart_ms) / 1000,
+			 apart_ms > 0 ? "behind" : "ahead of",
+			 (double)limit_ms / 1000);
+}
+
+int preflight_check(const struct preflight_room *room,
+		    const struct task_spec *spec, const char *folder,
+		    struct error *err)
+{
+	const struct container_spec *container = &spec->container;
+	struct stat st;
+
+	for (size_t i = 0; i < container->mounts_count; i++)
+		if (stat(container->mounts[i].host, &st) < 0)
+			return error_errno(err, "mounts[%zu]: %s on this node",
+					   i, container->mounts[i].host);
+	for (size_t i = 0; i < container->needs.count; i++)
+		if (stat(container->needs.items[i], &st) < 0)
+			return error_errno(err, "%s is needed on this node",
+					   container->needs.items[i]);
+	if (check_disk(folder, err) < 0)
+		return -1;
+	return check_clock(room, err);
+}
+
+/* What takes its time. */
+
+struct preflight {
+	const struct preflight_room *room;
+	preflight_fn *done;
+	void *arg;
+	const struct task_spec *spec;
+	struct foreign_processes *strangers;
+	struct version_query *query;
+	struct subprocess *tool;
+	sd_event_source *timer;
+	cJSON *warnings;
+};
+
+static void warn_clock(struct preflight *preflight)
+{
+	int64_t apart_ms;
+	char text[120];
+
+	if (!clock_apart(preflight->room, &apart_ms) ||
+	    llabs(apart_ms) <= PREFLIGHT_CLOCK_WARN_MS)
+		return;
+	snprintf(text, sizeof(text), "the clock is %.1f s %s the controller's",
+		 (double)llabs(apart_ms) / 1000,
+		 apart_ms > 0 ? "behind" : "ahead of");
+	cJSON_AddItemToArray(preflight->warnings, cJSON_CreateString(text));
+}
+
+static cJSON *make_facts(struct preflight *preflight,
+			 const struct versions *versions)
+{
+	const struct sysroot *roots = preflight->room->allot->roots;
+	const struct host_facts_source source = {
+		.sys = roots->sys,
+		.proc = roots->proc,
+	};
+	cJSON *facts = host_facts_now(&source, NULL);
+
+	if (!facts)
+		return NULL;
+	host_facts_versions(facts, versions);
+	if (cJSON_GetArraySize(preflight->warnings))
+		cJSON_AddItemToObject(facts, "warnings",
+				      take(preflight->warnings));
+	return facts;
+}
+
+static void finish(struct preflight *preflight, const struct versions *versions)
+{
+	cJSON *facts;
+
+	warn_clock(preflight);
+	facts = make_facts(preflight, versions);
+	preflight->done(preflight->arg, NULL, facts);
+	preflight_cancel(preflight);
+}
+
+static void versions_told(void *arg, const struct versions *versions)
+{
+	struct preflight *preflight = arg;
+
+	preflight->query = NULL;
+	if (preflight->room->versions)
+		*preflight->room->versions = *versions;
+	finish(preflight, versions);
+}
+
+static void ask_versions(struct preflight *preflight)
+{
+	static const struct versions none;
+	const struct preflight_room *room = preflight->room;
+	const struct profile *profile =
+		inventory_profile(room->allot->inventory);
+
+	if (versions_rules(profile))
+		preflight->query = versions_ask(room->loop, profile,
+						room->allot->roots, room->cpus,
+						versions_told, preflight, NULL);
+	if (!preflight->query)
+		finish(preflight, &none);
+}
+
+static void strangers_told(void *arg, const char *text)
+{
+	struct preflight *preflight = arg;
+	struct error err;
+
+	preflight->strangers = NULL;
+	if (text && !preflight->spec->strangers) {
+		error_set(&err, EBUSY,
+			  "the devices are in use: %s (strangers: warn would "
+			  "run all the same)",
+			  text);
+		preflight->done(preflight->arg, &err, NULL);
+		preflight_cancel(preflight);
+		return;
+	}
+	if (text)
+		cJSON_AddItemToArray(preflight->warnings,
+				     cJSON_CreateString(text));
+	ask_versions(preflight);
+}
+
+/* Bit i: the device of index i. */
+static uint64_t wanted_devices(const struct task_spec *spec)
+{
+	uint64_t wanted = 0;
+
+	for (size_t i = 0; i < spec->devices.count; i++) {
+		unsigned long index = strtoul(spec->devices.items[i], NULL, 10);
+
+		if (index < DEVICES_MAX)
+			wanted |= UINT64_C(1) << index;
+	}
+	return wanted;
+}
+
+static int begin(sd_event_source *timer, uint64_t usec, void *arg)
+{
+	struct preflight *preflight = arg;
+	const struct preflight_room *room = preflight->room;
+	const struct foreign_processes_source source = {
+		.loop = room->loop,
+		.engine = room->engine,
+		.profile = inventory_profile(room->allot->inventory),
+		.roots = room->allot->roots,
+		.devices = inventory_devices(room->allot->inventory),
+		.cpus = room->cpus,
+		.cluster = room->cluster,
+		.node = room->node,
+	};
+
+	if (source.profile && source.devices->count)
+		preflight->strangers =
+			foreign_processes_look(&source,
+					       wanted_devices(preflight->spec),
+					       strangers_told, preflight, NULL);
+	if (!preflight->strangers)
+		ask_versions(preflight);
+	return 0;
+}
+
+struct preflight *preflight_begin(const struct preflight_room *room,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(preflight_cancel) struct preflight *preflight =
+		calloc(1, sizeof(*preflight));
+
+	if (!preflight || !(preflight->warnings = cJSON_CreateArray())) {
+		error_nomem(err, "preflight");
+		return NULL;
+	}
+	preflight->room = room;
+	preflight->spec = spec;
+	preflight->done = done;
+	preflight->arg = arg;
+	if (loop_timer(room->loop, &preflight->timer, 0, begin, preflight,
+		       err) < 0)
+		return NULL;
+	return take(preflight);
+}
+
+void preflight_cancel(struct preflight *preflight)
+{
+	if (!preflight)
+		return;
+	foreign_processes_cancel(preflight->strangers);
+	versions_cancel(preflight->query);
+	subprocess_cancel(preflight->tool);
+	loop_source_free(&preflight->timer);
+	cJSON_Delete(preflight->warnings);
+	free(preflight);
+}
+
+/* Do the paths answer? */
+
+static void reached(void *arg, const struct error *err,
+		    const struct subprocess_output *output)
+{
+	struct preflight *preflight = arg;
+	const struct container_spec *container = &preflight->spec->container;
+	struct error why;
+
+	preflight->tool = NULL;
+	if (err && (err->code == ETIMEDOUT || err->code == EBUSY)) {
+		error_set(&why, ETIMEDOUT,
+			  "the file system of a mount does not answer on this "
+			  "node: %.100s%s; is its server gone?",
+			  container->mounts_count ? container->mounts[0].host
+						  : container->needs.items[0],
+			  container->mounts_count + container->needs.count > 1
+				  ? " or another one"
+				  : "");
+		preflight->done(preflight->arg, &why, NULL);
+	} else {
+		preflight->done(preflight->arg, NULL, NULL);
+	}
+	preflight_cancel(preflight);
+}
+
+static int list_paths(const struct container_spec *container,
+		      struct strings *argv, struct error *err)
+{
+	static const char *const words[] = { "stat", "-L", "-c", "", "--" };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(words) / sizeof(*words); i++)
+		rc = strings_add(argv, words[i], err);
+	for (size_t i = 0; rc == 0 && i < container->mounts_count; i++)
+		rc = strings_add(argv, container->mounts[i].host, err);
+	for (size_t i = 0; rc == 0 && i < container->needs.count; i++)
+		rc = strings_add(argv, container->needs.items[i], err);
+	return rc;
+}
+
+struct preflight *preflight_reach(const struct preflight_room *room,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(preflight_cancel) struct preflight *preflight =
+		calloc(1, sizeof(*preflight));
+	owned(strings_clear) struct strings argv = { 0 };
+	const struct subprocess_command command = {
+		.argv = &argv,
+		.bin = room->allot->roots->bin,
+		.timeout_ms =
+			room->paths_ms ? room->paths_ms : PREFLIGHT_PATHS_MS,
+		.output_max = 4096,
+		.cpus = room->cpus,
+	};
+
+	if (!preflight) {
+		error_nomem(err, "preflight");
+		return NULL;
+	}
+	preflight->room = room;
+	preflight->spec = spec;
+	preflight->done = done;
+	preflight->arg = arg;
+	if (list_paths(&spec->container, &argv, err) < 0)
+		return NULL;
+	preflight->tool =
+		subprocess_run(room->loop, &command, reached, preflight, err);
+	return preflight->tool ? take(preflight) : NULL;
+}
+
+/* Bind to the port on every address, IPv4 and IPv6. */
+static int port_bind(uint32_t port)
+{
+	struct sockaddr_in6 address = { .sin6_family = AF_INET6,
+					.sin6_port = htons((uint16_t)port) };
+	struct sockaddr_in address4 = { .sin_family = AF_INET,
+					.sin_port = htons((uint16_t)port) };
+	int off = 0;
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+		if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+			return fd;
+		close(fd);
+		if (errno == EADDRINUSE)
+			return -1;
+	}
+	/* No IPv6 here. */
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 &&
+	    bind(fd, (struct sockaddr *)&address4, sizeof(address4)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int preflight_port(int *fd, uint32_t *port, struct error *err)
+{
+	for (int i = 0; i < PORT_TRIES; i++) {
+		uint32_t try = PORT_FIRST + randombytes_uniform(PORT_COUNT);
+		int got = port_bind(try);
+
+		if (got >= 0) {
+			*fd = got;
+			*port = try;
+			return 0;
+		}
+	}
+	return error_set(err, EADDRINUSE,
+			 "no free TCP port from %d to %d for the rendezvous",
+			 PORT_FIRST, PORT_FIRST + PORT_COUNT - 1);
+}

@@ -1,0 +1,217 @@
+/* step_image.c - a task's image: to the node, and the one that the sweep means.
+ */
+#include "agent/task/task_steps.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int keep_image(struct task *task, const struct image *image)
+{
+	const cJSON *lists[] = { image->entrypoint, image->command };
+	const cJSON *item;
+
+	free(task->image_id);
+	task->image_id = strdup(image->id);
+	free(task->image_user);
+	task->image_user = strdup(image->user ? image->user : "");
+	free(task->image_workdir);
+	task->image_workdir = strdup(image->workdir ? image->workdir : "");
+	strings_clear(&task->image_argv);
+	for (size_t i = 0; i < 2; i++) {
+		cJSON_ArrayForEach(item, lists[i])
+		{
+			if (cJSON_IsString(item) &&
+			    strings_add(&task->image_argv, item->valuestring,
+					NULL) < 0)
+				return -1;
+		}
+	}
+	return task->image_id && task->image_user && task->image_workdir ? 0
+									 : -1;
+}
+
+/* What the image's name means is told as soon as it is known: others wait for
+ * it.
+ */
+static void tell_pin(struct task *task, const char *pin)
+{
+	char *copy;
+
+	if (task->image_pin && !strcmp(task->image_pin, pin))
+		return;
+	copy = strdup(pin);
+	if (!copy)
+		return; /* it is told with the next state */
+	free(task->image_pin);
+	task->image_pin = copy;
+	if (!task->spec.pin)
+		task->room->changed(task->room->arg, task);
+}
+
+/* A built one is what it was built from, one of a registry its digest. */
+static const char *image_digest_of(const struct task *task,
+				   const struct image *image)
+{
+	struct reference asked, found;
+
+	if (task->spec.container.build)
+		return image->reference;
+	/* The engine may know it only by the name of another registry. */
+	return image->digest &&
+			       reference_parse(task->spec.container.image,
+					       &asked, NULL) == 0 &&
+			       reference_parse(image->digest, &found, NULL) ==
+				       0 &&
+			       !strcmp(asked.name, found.name)
+		       ? image->digest
+		       : image->id;
+}
+
+/* A policy that allows the name, but not what the controller says that it
+ * means, leaves it to this node to find out.
+ */
+static const char *wanted(const struct task *task)
+{
+	const char *name = task->spec.container.image;
+	const char *pin = task->spec.pin;
+
+	return pin && node_policy_pin_allowed(task->room->node_policy, name,
+					      pin)
+		       ? pin
+		       : name;
+}
+
+static int check_pin(const struct task *task, const char *found,
+		     const struct image *image, struct error *err)
+{
+	const char *pin = task->spec.pin;
+
+	if (!pin || !strcmp(pin, found) || !strcmp(pin, image->id))
+		return 0;
+	return error_set(err, ESTALE,
+			 "image %.80s is %.100s in this sweep, but %.100s here",
+			 task->spec.container.image, pin, found);
+}
+
+static void image_failed(struct task *task, const struct error *err)
+{
+	const char *pin = task->spec.pin;
+	struct error why = *err;
+	struct reference parts;
+
+	if (err->code == EPERM) {
+		step_fail(task, FAILURE_POLICY, err);
+		return;
+	}
+	/* Only images that no registry has are pinned by id. */
+	if (err->code != ENOENT || !pin ||
+	    reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
+		step_fail(task, FAILURE_IMAGE, err);
+		return;
+	}
+	error_set(&why, ENOENT,
+		  "image %.80s is %.20s in this sweep, an image of no "
+		  "registry, which is not on this node: regatta image load "
+		  "brings it",
+		  task->spec.container.image, pin);
+	step_fail(task, FAILURE_PREFLIGHT, &why);
+}
+
+static void image_done(void *arg, const struct error *err,
+		       const struct image *image)
+{
+	struct task *task = arg;
+	struct error wrong;
+	const char *pin;
+
+	task->image = NULL;
+	/* A time-out is the registry's: it was tried again already. */
+	if (err && step_engine_away(err) && err->code != ETIMEDOUT &&
+	    task->retries < STEP_RETRIES_MAX) {
+		step_retry(task);
+		return;
+	}
+	if (err) {
+		image_failed(task, err);
+		return;
+	}
+	pin = image_digest_of(task, image);
+	if (check_pin(task, pin, image, &wrong) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &wrong);
+	} else if (keep_image(task, image) < 0) {
+		error_nomem(&wrong, "image");
+		step_fail(task, FAILURE_IMAGE, &wrong);
+	} else {
+		tell_pin(task, pin);
+		task_event(task, EVENT_IMAGE);
+	}
+}
+
+/* What a build prints is a stream of the task. */
+static void keep_output(struct task *task, const char *text)
+{
+	char name[BUILD_STREAM_SIZE];
+	size_t size = strlen(text);
+	struct error err;
+
+	build_stream(task->id.rank, name);
+	if (task->build_fd < 0)
+		task->build_fd = spool_append_stream(task->room->spool,
+						     &task->id, name, &err);
+	/* Output that is lost is no reason to fail. */
+	if (task->build_fd >= 0 &&
+	    write(task->build_fd, text, size) == (ssize_t)size)
+		log_sender_wake(task->room->sender);
+}
+
+static void image_progress(void *arg, const struct image_progress *progress)
+{
+	struct task *task = arg;
+
+	if (progress->output) {
+		keep_output(task, progress->output);
+		return;
+	}
+	if (progress->digest[0])
+		tell_pin(task, progress->digest);
+	task->room->progress(task->room->arg, task, progress);
+}
+
+size_t task_needs(const struct task *task,
+		  struct image_need needs[TASK_NEEDS_MAX])
+{
+	const struct container_spec *container = &task->spec.container;
+	char *const names[] = { container->image, task->spec.pin,
+				task->image_pin, task->image_id };
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i])
+			continue;
+		needs[count++] = (struct image_need){
+			.reference = names[i],
+			/* What it is built as is known by then. */
+			.build = task->image_id ? NULL : container->build,
+		};
+	}
+	return count;
+}
+
+void step_image(struct task *task)
+{
+	const struct image_wanted what = {
+		.reference = wanted(task),
+		.build = task->spec.container.build,
+		.logins = task->spec.logins,
+		.logins_count = task->spec.logins_count,
+	};
+	struct error err;
+
+	task->image = image_ensure(task->room->images, &what, image_progress,
+				   image_done, task, &err);
+	if (!task->image)
+		step_fail(task, FAILURE_IMAGE, &err);
+}

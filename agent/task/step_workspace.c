@@ -1,0 +1,105 @@
+/* step_workspace.c - a task's code tree: to the node, and into the container.
+ */
+#include "agent/task/task_steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STALL_MS 120000 /* the engine may be slow to write */
+
+static void fetch_progress(void *arg, uint64_t bytes, uint64_t total)
+{
+	struct task *task = arg;
+	struct image_progress progress = {
+		.phase = IMAGE_FETCHING,
+		.bytes = bytes,
+		.bytes_total = total,
+	};
+
+	task->room->progress(task->room->arg, task, &progress);
+}
+
+static void fetch_done(void *arg, const struct error *err)
+{
+	struct task *task = arg;
+	struct error why;
+
+	task->fetch = NULL;
+	if (!err) {
+		task_event(task, EVENT_FETCHED);
+		return;
+	}
+	why = *err;
+	error_prefix(&why, "workspace");
+	step_fail(task, FAILURE_PREFLIGHT, &why);
+}
+
+void step_fetch(struct task *task)
+{
+	const char *workspace = task->spec.container.workspace;
+	struct error err;
+
+	if (!workspace) {
+		task_event(task, EVENT_FETCHED);
+		return;
+	}
+	task->fetch = fetch_begin(task->room->fetches, workspace, false,
+				  fetch_progress, fetch_done, task, &err);
+	if (!task->fetch)
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
+static bool is_root(const char *user)
+{
+	size_t size = strcspn(user, ":");
+
+	return !size || (size == 1 && *user == '0') ||
+	       (size == 4 && !strncmp(user, "root", 4));
+}
+
+static void insert_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	struct error why;
+
+	task->call = NULL;
+	workspace_upload_free(take(task->insert));
+	if (!err) {
+		task_event(task, EVENT_INSERTED);
+	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
+		step_retry(task);
+	} else {
+		why = *err;
+		error_prefix(&why, "workspace");
+		step_fail(task, FAILURE_CREATE, &why);
+	}
+}
+
+/* Done again after an agent died meanwhile, it puts the same in place again. */
+void step_insert(struct task *task)
+{
+	const struct container_spec *container = &task->spec.container;
+	const char *folder = container->workspace_folder;
+	const char *user = container->user ? container->user : task->image_user;
+	struct error err;
+
+	if (!container->workspace) {
+		task_event(task, EVENT_INSERTED);
+		return;
+	}
+	task->insert =
+		workspace_upload_new(task->room->contents, container->workspace,
+				     folder ? folder : WORKSPACE_FOLDER,
+				     user && !is_root(user), &err);
+	if (!task->insert) {
+		step_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	task->call = engine_archive_put(task->room->engine, task->container,
+					"/", STALL_MS, workspace_upload_read,
+					task->insert, insert_done, task, &err);
+	if (!task->call) {
+		workspace_upload_free(take(task->insert));
+		step_retry(task);
+	}
+}

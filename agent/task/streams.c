@@ -1,0 +1,190 @@
+/* streams.c - the output streams of a task: its ranks', those that regatta-init
+ * announces in the index of followed files, and the agent's samples.
+ */
+#include "agent/task/streams.h"
+#include "protocol/hardware/sample_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE (2 * STREAM_INDEX_LINE_MAX)
+#define INDEX_MAX (8 << 20) /* nothing honest is as long */
+
+static void look(void *arg)
+{
+	streams_look(arg);
+}
+
+static struct log_sender_stream *add(struct streams *streams,
+				     enum spool_writer writer, const char *name,
+				     uint64_t limit, struct error *err)
+{
+	struct log_sender_stream *stream =
+		log_sender_add(streams->sender, &streams->id, writer, name,
+			       streams->fresh, err);
+
+	if (!stream)
+		return NULL;
+	log_sender_bound(stream, limit);
+	log_sender_set_look(stream, look, streams);
+	streams->items[streams->count++] = stream;
+	return stream;
+}
+
+int streams_open(struct streams *streams, struct log_sender *sender,
+		 struct spool *spool, const struct task_spec *spec, bool fresh,
+		 struct error *err)
+{
+	uint32_t count = spec->container.processes;
+	uint64_t limit = spec->container.log_limit_bytes;
+	char name[32];
+
+	*streams = (struct streams){
+		.sender = sender,
+		.spool = spool,
+		.id = task_spec_id(spec),
+		.limit = limit ? limit : LOG_LIMIT_DEFAULT,
+		.fresh = fresh,
+	};
+	if (count > INIT_PROCESSES_MAX)
+		return error_set(err, EINVAL,
+				 "processes: found %u, allowed are 0 to %d",
+				 count, INIT_PROCESSES_MAX);
+	for (uint32_t i = 0; i < (count ? count : 1); i++) {
+		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);
+		if (!add(streams, SPOOL_CONTAINER, name, streams->limit, err))
+			return -1;
+	}
+	sample_format_stream(spec->rank, name);
+	if (!add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+		return -1;
+	build_stream(spec->rank, name);
+	if (spec->container.build &&
+	    !add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+		return -1;
+	/* What was there before us, the controller may have a part of. */
+	streams_look(streams);
+	streams->fresh = true;
+	return 0;
+}
+
+void streams_clear(struct streams *streams)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		log_sender_remove(streams->items[i]);
+	streams->count = 0;
+	if (streams->indexed)
+		close(streams->index);
+	streams->indexed = false;
+}
+
+static struct log_sender_stream *find(const struct streams *streams,
+				      const char *name)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		if (!strcmp(log_sender_name(streams->items[i]), name))
+			return streams->items[i];
+	return NULL;
+}
+
+/* stream_index_line_fn: a line that is none is passed over. */
+static void take_line(void *arg, const char *line, size_t size)
+{
+	struct streams *streams = arg;
+	owned(stream_index_clear) struct stream_index followed = { 0 };
+	size_t room = sizeof(streams->items) / sizeof(streams->items[0]);
+	struct log_sender_stream *stream;
+
+	if (stream_index_parse(line, size, streams->id.rank, &followed, NULL) <
+	    0)
+		return;
+	stream = find(streams, followed.stream);
+	if (stream && !followed.path)
+		log_sender_bound(stream, followed.kept);
+	else if (!stream && followed.path && streams->count < room)
+		add(streams, SPOOL_CONTAINER, followed.stream, streams->limit,
+		    NULL);
+}
+
+/* The index becomes a stream as soon as it is there. */
+static bool open_index(struct streams *streams)
+{
+	char name[STREAM_INDEX_NAME_MAX + 1];
+	struct log_sender_stream *stream;
+	int fd;
+
+	if (streams->indexed)
+		return true;
+	stream_index_index(streams->id.rank, name);
+	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_CONTAINER,
+			       name, NULL);
+	if (fd < 0)
+		return false;
+	stream = add(streams, SPOOL_CONTAINER, name, INDEX_MAX, NULL);
+	if (!stream) {
+		close(fd);
+		return false;
+	}
+	streams->index = fd;
+	streams->indexed = true;
+	return true;
+}
+
+void streams_look(struct streams *streams)
+{
+	char piece[PIECE];
+	ssize_t got;
+
+	if (!open_index(streams))
+		return;
+	while (streams->read < INDEX_MAX &&
+	       (got = pread(streams->index, piece, sizeof(piece),
+			    (off_t)streams->read)) > 0) {
+		size_t done = stream_index_lines(piece, (size_t)got, take_line,
+						 streams);
+
+		if (!done && (size_t)got < sizeof(piece))
+			return; /* a line whose end has not come */
+		streams->read += done ? done : (size_t)got;
+	}
+}
+
+int streams_list(struct streams *streams, struct stream_size **list,
+		 size_t *count)
+{
+	*count = 0;
+	*list = calloc(streams->count + 1, sizeof(**list));
+	if (!*list)
+		return -1;
+	for (size_t i = 0; i < streams->count; i++) {
+		struct stream_size *to = &(*list)[*count];
+
+		to->size = log_sender_size(streams->items[i]);
+		to->name = strdup(log_sender_name(streams->items[i]));
+		if (!to->name)
+			return -1;
+		(*count)++;
+	}
+	return 0;
+}
+
+uint64_t streams_size(struct streams *streams)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < streams->count; i++)
+		if (!strncmp(log_sender_name(streams->items[i]), "rank-", 5))
+			size += log_sender_size(streams->items[i]);
+	return size;
+}
+
+const char *streams_cut(const struct streams *streams)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		if (log_sender_cuts(streams->items[i]))
+			return log_sender_name(streams->items[i]);
+	return NULL;
+}

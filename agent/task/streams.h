@@ -1,0 +1,46 @@
+/* streams.h - the output streams of a task: its ranks', those that regatta-init
+ * announces in the index of followed files, and the agent's samples.
+ */
+#ifndef AGENT_TASK_STREAMS_H
+#define AGENT_TASK_STREAMS_H
+
+#include "agent/init/init.h"
+#include "agent/logs/log_sender.h"
+#include "protocol/message/stream_index.h"
+
+struct streams {
+	struct log_sender *sender;
+	struct spool *spool;
+	struct task_id id;
+	uint64_t limit; /* of each, in bytes */
+	uint64_t read;  /* of the index */
+	int index;      /* its descriptor, when it is a stream itself */
+	bool indexed;
+	bool fresh; /* streams that are found are new in this session */
+	struct log_sender_stream
+		*items[INIT_PROCESSES_MAX + 3 + STREAM_INDEX_MAX];
+	size_t count;
+};
+
+/* Begin with those of the spec. fresh: as for log_sender_add(). All that it
+ * holds stays where it is until streams_clear(), also on failure.
+ */
+int streams_open(struct streams *streams, struct log_sender *sender,
+		 struct spool *spool, const struct task_spec *spec, bool fresh,
+		 struct error *err);
+void streams_clear(struct streams *streams); /* zero is fine */
+
+/* Take up what the index says by now. The log sender does so by itself. */
+void streams_look(struct streams *streams);
+
+/* Their names and sizes for a message; the caller frees the list. */
+int streams_list(struct streams *streams, struct stream_size **list,
+		 size_t *count);
+
+/* Bytes of all ranks' output. */
+uint64_t streams_size(struct streams *streams);
+
+/* A stream that the command cut short, or NULL. */
+const char *streams_cut(const struct streams *streams);
+
+#endif

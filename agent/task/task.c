@@ -1,0 +1,344 @@
+/* task.c - the life of one task: one container, from its image to its end.
+ */
+#include "agent/task/task.h"
+#include "agent/registry/approach.h"
+#include "agent/task/task_steps.h"
+#include "protocol/base/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const enum step next_step[STEPS][EVENTS] = {
+	[STEP_CHECK] = {
+		[EVENT_CHECKED] = STEP_IMAGE,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_IMAGE] = {
+		[EVENT_IMAGE] = STEP_FETCH,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_FETCH] = {
+		[EVENT_FETCHED] = STEP_CREATE,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_CREATE] = {
+		[EVENT_CREATED] = STEP_INSERT,
+		[EVENT_LACKS] = STEP_IMAGE,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_INSERT] = {
+		[EVENT_INSERTED] = STEP_READY,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_READY] = {
+		[ORDER_START] = STEP_START,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_START] = {
+		[EVENT_STARTED] = STEP_RUN,
+		[EVENT_EXITED] = STEP_ENDED,
+		[EVENT_FAILED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_STOP,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_RUN] = {
+		[EVENT_EXITED] = STEP_ENDED,
+		[ORDER_STOP] = STEP_STOP,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_STOP] = {
+		[EVENT_EXITED] = STEP_ENDED,
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_ENDED] = {
+		[ORDER_DISCARD] = STEP_REMOVE,
+	},
+	[STEP_REMOVE] = {
+		[EVENT_REMOVED] = STEP_GONE,
+	},
+};
+
+static const enum task_state step_state[STEPS] = {
+	[STEP_CHECK] = TASK_PREPARING,
+	[STEP_IMAGE] = TASK_PREPARING,
+	[STEP_FETCH] = TASK_PREPARING,
+	[STEP_CREATE] = TASK_PREPARING,
+	[STEP_INSERT] = TASK_PREPARING,
+	[STEP_READY] = TASK_READY,
+	[STEP_START] = TASK_STARTING,
+	[STEP_RUN] = TASK_RUNNING,
+	[STEP_STOP] = TASK_STOPPING,
+	[STEP_ENDED] = TASK_ENDED,
+	[STEP_REMOVE] = TASK_ENDED,
+};
+/* clang-format on */
+
+/* Change the step; true when it changed. Entry actions follow. */
+static bool task_move(struct task *task, enum event event)
+{
+	enum step to = next_step[task->step][event];
+
+	if (to == STEP_NONE)
+		return false;
+	step_leave(task);
+	task->step = to;
+	return true;
+}
+
+static void task_enter(struct task *task)
+{
+	/* clang-format off */
+	static step_fn *const enter[STEPS] = {
+		[STEP_CHECK] = step_check,
+		[STEP_IMAGE] = step_image,
+		[STEP_FETCH] = step_fetch,
+		[STEP_CREATE] = step_create,
+		[STEP_INSERT] = step_insert,
+		[STEP_READY] = step_ready,
+		[STEP_START] = step_start,
+		[STEP_RUN] = step_run,
+		[STEP_STOP] = step_stop,
+		[STEP_ENDED] = step_ended,
+		[STEP_REMOVE] = step_remove,
+	};
+	/* clang-format on */
+
+	if (enter[task->step])
+		enter[task->step](task);
+}
+
+void task_event(struct task *task, enum event event)
+{
+	enum task_state state;
+
+	if (!task_move(task, event))
+		return;
+	if (task->step == STEP_GONE) {
+		task->room->gone(task->room->arg, task);
+		task_free(task);
+		return;
+	}
+	task_enter(task);
+	/* An entry action may have moved on, and then told of it already. */
+	state = step_state[task->step];
+	if (state != task->told) {
+		task->told = state;
+		task->room->changed(task->room->arg, task);
+	}
+}
+
+static struct task *task_make(const struct task_room *room,
+			      const struct task_id *id, struct error *err)
+{
+	struct task *task = calloc(1, sizeof(*task));
+
+	if (!task) {
+		error_nomem(err, "task");
+		return NULL;
+	}
+	task->room = room;
+	task->id = *id;
+	task->port_fd = -1;
+	task->build_fd = -1;
+	return task;
+}
+
+struct task *task_new(const struct task_room *room,
+		      const struct task_spec *spec, struct error *err)
+{
+	struct task_id id = task_spec_id(spec);
+	owned(task_free) struct task *task = task_make(room, &id, err);
+
+	if (!task)
+		return NULL;
+	/* The spec is read back: what lies on disk is what is run. */
+	if (spool_create(room->spool, spec, err) < 0 ||
+	    spool_read_spec(room->spool, &id, &task->spec, err) < 0 ||
+	    streams_open(&task->streams, room->sender, room->spool, &task->spec,
+			 true, err) < 0)
+		return NULL;
+	container_name(&task->spec, room->cluster, task->container);
+	task->step = STEP_CHECK;
+	task->told = TASK_PREPARING;
+	step_check(task);
+	return take(task);
+}
+
+struct task *task_adopt(const struct task_room *room, const struct task_id *id,
+			const cJSON *container, struct error *err)
+{
+	owned(task_free) struct task *task = task_make(room, id, err);
+	const cJSON *state =
+		cJSON_GetObjectItemCaseSensitive(container, "State");
+	bool created =
+		cJSON_IsString(state) && !strcmp(state->valuestring, "created");
+	bool started;
+
+	if (!task)
+		return NULL;
+	if (spool_read_spec(room->spool, id, &task->spec, err) < 0 ||
+	    streams_open(&task->streams, room->sender, room->spool, &task->spec,
+			 false, err) < 0)
+		return NULL;
+	container_name(&task->spec, room->cluster, task->container);
+	started = spool_started(room->spool, id);
+	if (step_read_outcome(task)) {
+		task->step = STEP_ENDED;
+		step_collect(task);
+	} else if (container && (!created || started)) {
+		/* A start that is under way is "created" to the engine. */
+		task->step = STEP_RUN;
+		step_watch(task);
+		step_sample(task);
+		step_look(task);
+	} else if (started) {
+		exit_status_from_engine(&task->outcome, NULL, FAILURE_NONE);
+		task->step = STEP_ENDED;
+		step_collect(task);
+	} else if (container && spool_ordered(room->spool, id)) {
+		/* The engine may be starting it at this moment: nothing may be
+		 * put into it any more. Asked again, it starts it once. */
+		task->step = STEP_START;
+		step_start(task);
+	} else {
+		/* Where they cannot be opened any more, the controller sends
+		 * the whole order anew. */
+		if (!container &&
+		    approach_check(room->registries, task->spec.logins,
+				   task->spec.logins_count, err) < 0)
+			return NULL;
+		task->step = STEP_CHECK;
+		step_check(task);
+	}
+	return take(task);
+}
+
+void task_free(struct task *task)
+{
+	if (!task)
+		return;
+	step_leave(task);
+	if (task->creating)
+		engine_call_cancel(task->creating);
+	monitor_end(task->samples);
+	collect_free(task->collect);
+	streams_clear(&task->streams);
+	loop_source_free(&task->retry);
+	loop_source_free(&task->watch);
+	disk_watch_free(task->disk);
+	if (task->port_fd >= 0)
+		close(task->port_fd);
+	strings_clear(&task->image_argv);
+	codec_clear(&task_spec_schema, &task->spec);
+	codec_clear(&task_spec_schema, &task->filled);
+	cJSON_Delete(task->facts);
+	free(task->image_id);
+	free(task->image_pin);
+	free(task->image_user);
+	free(task->image_workdir);
+	free(task->address);
+	strings_clear(&task->addresses);
+	free(task);
+}
+
+const struct task_id *task_id(const struct task *task)
+{
+	return &task->id;
+}
+
+void task_start(struct task *task, const struct rendezvous *rendezvous)
+{
+	char *copy;
+
+	if (task->step != STEP_READY)
+		return;
+	strings_clear(&task->addresses);
+	if (strings_copy(&task->addresses, &rendezvous->addresses, NULL) < 0)
+		return; /* the order comes again with the next report */
+	copy = strdup(rendezvous->address);
+	if (!copy)
+		return;
+	free(task->address);
+	task->address = copy;
+	task->rendezvous_port = rendezvous->port;
+	task->start_ms = rendezvous->time_ms;
+	task_event(task, ORDER_START);
+}
+
+void task_stop(struct task *task, enum failure reason)
+{
+	if (!next_step[task->step][ORDER_STOP])
+		return;
+	task->ordered = reason;
+	task_event(task, ORDER_STOP);
+}
+
+void task_discard(struct task *task)
+{
+	task_event(task, ORDER_DISCARD);
+}
+
+static int copy_text(char **to, const char *from)
+{
+	*to = from && *from ? strdup(from) : NULL;
+	return *to || !from || !*from ? 0 : -1;
+}
+
+void task_touch(const struct task *task)
+{
+	if (task->collect)
+		collect_touch(task->collect);
+}
+
+int task_status(struct task *task, struct task_status *status,
+		struct error *err)
+{
+	enum task_state state = step_state[task->step];
+	const struct exit_status *outcome = &task->outcome;
+
+	*status = (struct task_status){
+		.job = task->id.job,
+		.attempt = task->id.attempt,
+		.rank = task->id.rank,
+		.code = task->code,
+		.port = task->step == STEP_READY ? task->port : 0,
+		.exit_code = outcome->exit_code,
+		.started_ms = outcome->started_ms,
+		.ended_ms = outcome->ended_ms,
+		.memory_peak_bytes = outcome->memory_peak_bytes,
+		.collecting = task->collect && !collect_is_done(task->collect),
+		.facts =
+			task->facts ? cJSON_Duplicate(task->facts, true) : NULL,
+	};
+	if (copy_text(&status->state, task_state_name(state)) < 0 ||
+	    copy_text(&status->failure, failure_name(outcome->failure)) < 0 ||
+	    copy_text(&status->text, outcome->text) < 0 ||
+	    copy_text(&status->image_id, task->image_id) < 0 ||
+	    copy_text(&status->image_pin, task->image_pin) < 0 ||
+	    (state >= TASK_RUNNING &&
+	     streams_list(&task->streams, &status->streams,
+			  &status->streams_count) < 0) ||
+	    (task->collect && collect_is_done(task->collect) &&
+	     collect_list(task->collect, &status->files, &status->files_count) <
+		     0)) {
+		codec_clear(&task_status_schema, status);
+		return error_nomem(err, "task");
+	}
+	return 0;
+}

@@ -1,0 +1,465 @@
+/* artifact_fetch.c - the files that tasks collected come to the controller.
+ */
+#include "controller/blobs/artifact_fetch.h"
+
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/logs/log_ingest.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/blob/chunk_receiver.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STALL_MS 120000 /* without a byte from a node that is there */
+
+_Static_assert(CHUNK_SENDER_READS_MAX >=
+		       CHUNK_RECEIVER_WINDOW * ARTIFACT_FETCH_MAX,
+	       "one node must be able to give all that is read at a time");
+
+/* One content that is being read from a node. */
+struct artifact_fetch {
+	struct artifact_fetches *fetches;
+	struct node *node;
+	struct chunk_receiver *receiver;
+	bool full;        /* all bytes are here, they are being checked */
+	int64_t moved_ms; /* when the last ones came */
+	TAILQ_ENTRY(artifact_fetch) next;
+};
+
+struct artifact_fetches {
+	struct cluster *cluster;
+	sd_event_source *check;
+	size_t count;
+	bool full_disk;               /* said so in the log already */
+	char lost[CONTENT_HASH_SIZE]; /* the last that was given up */
+	char lost_why[200];
+	TAILQ_HEAD(, artifact_fetch) list;
+};
+
+static void artifact_fetch_free(struct artifact_fetch *gather)
+{
+	TAILQ_REMOVE(&gather->fetches->list, gather, next);
+	gather->fetches->count--;
+	chunk_receiver_free(gather->receiver);
+	free(gather);
+}
+
+static bool task_waits(const struct task *task)
+{
+	return task->state == TASK_ENDED && !task->collected &&
+	       task->files_count;
+}
+
+/* There is room again: for whoever waits. */
+static void go_on(struct cluster *cluster)
+{
+	struct gang *gang, *next;
+
+	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
+		struct job *job = gang->job;
+		bool news = false;
+
+		next = TAILQ_NEXT(gang, by_cluster);
+		if (job->state != JOB_COLLECTING && job->state != JOB_RUNNING)
+			continue;
+		for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+			if (!task_waits(&gang->tasks[i]))
+				continue;
+			log_ingest_check(cluster, &gang->tasks[i]);
+			news |= gang->tasks[i].collected;
+		}
+		if (news)
+			gang_advance(cluster, job);
+	}
+}
+
+static void do_without(struct collected_file *file, const char *why)
+{
+	free(file->content);
+	file->content = NULL;
+	free(file->text);
+	file->text = strdup(why);
+}
+
+void artifact_fetch_check(struct task *task)
+{
+	const struct container_spec *container =
+		&task->job->gang->spec.container;
+	uint64_t left = container->collect_limit_bytes
+				? container->collect_limit_bytes
+				: COLLECT_LIMIT_DEFAULT;
+
+	if (task->files_count > container->collect.count) {
+		log_error("node=%s job=%" PRIu64 ": %zu collected files, asked "
+			  "for were %zu: none is taken",
+			  task->node->name, task->job->id, task->files_count,
+			  container->collect.count);
+		task_drop_files(task);
+	}
+	for (size_t i = 0; i < task->files_count; i++) {
+		struct collected_file *file = &task->files[i];
+
+		if (!file->content)
+			continue;
+		if (file->bytes <= left)
+			left -= file->bytes;
+		else
+			do_without(file, "its node has more of it than "
+					 "collect_limit allows");
+	}
+}
+
+/* It will never come from there: the tasks do without. */
+static void give_up(struct cluster *cluster, struct node *node,
+		    const char *hash, const char *why)
+{
+	struct artifact_fetches *fetches = cluster->fetches;
+	struct task *task;
+
+	log_error("node=%s content=%.12s: %s", node->name, hash, why);
+	snprintf(fetches->lost, sizeof(fetches->lost), "%s", hash);
+	snprintf(fetches->lost_why, sizeof(fetches->lost_why), "%s", why);
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		for (size_t i = 0; i < task->files_count; i++) {
+			struct collected_file *file = &task->files[i];
+
+			if (file->content && !strcmp(file->content, hash))
+				do_without(file, why);
+		}
+	}
+}
+
+/* A full disk is waited for, as with output. False: it is something else. */
+static bool wait_for_room(struct artifact_fetches *fetches,
+			  const struct error *err)
+{
+	if (err->code != ENOSPC && err->code != EDQUOT)
+		return false;
+	if (!fetches->full_disk)
+		log_error("collected files: %s; trying again", err->text);
+	fetches->full_disk = true;
+	return true;
+}
+
+static void failed(struct artifact_fetch *gather, const struct error *err)
+{
+	struct artifact_fetches *fetches = gather->fetches;
+	struct node *node = gather->node;
+	char hash[CONTENT_HASH_SIZE];
+
+	memcpy(hash, chunk_receiver_hash(gather->receiver), sizeof(hash));
+	artifact_fetch_free(gather);
+	if (wait_for_room(fetches, err))
+		return;
+	give_up(fetches->cluster, node, hash, err->text);
+	go_on(fetches->cluster);
+}
+
+static int check_run(sd_event_source *source, void *arg)
+{
+	struct artifact_fetches *fetches = arg;
+	struct artifact_fetch *gather, *next;
+	struct error err = { 0 };
+	bool done = false;
+
+	for (gather = TAILQ_FIRST(&fetches->list); gather; gather = next) {
+		int rc;
+
+		next = TAILQ_NEXT(gather, next);
+		if (!gather->full)
+			continue;
+		rc = chunk_receiver_finish(gather->receiver, &err);
+		if (rc < 0) {
+			failed(gather, &err);
+			done = true;
+			break;
+		}
+		if (rc == 0) {
+			artifact_fetch_free(gather);
+			fetches->full_disk = false;
+			done = true;
+		}
+	}
+	TAILQ_FOREACH(gather, &fetches->list, next)
+	{
+		if (gather->full)
+			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
+	if (done)
+		go_on(fetches->cluster);
+	return 0;
+}
+
+/* One at a time: others go with it when their job ends. */
+static void end_stalled(struct artifact_fetches *fetches)
+{
+	int64_t limit = clock_mono_ms() - STALL_MS;
+	struct artifact_fetch *gather;
+	struct error err;
+
+	TAILQ_FOREACH(gather, &fetches->list, next)
+	{
+		if (!gather->full && gather->moved_ms < limit)
+			break;
+	}
+	if (!gather)
+		return;
+	error_set(&err, ETIMEDOUT, "its node sent nothing of it for %d s",
+		  STALL_MS / 1000);
+	failed(gather, &err);
+}
+
+void artifact_fetch_forgive(struct cluster *cluster, int64_t deaf_ms)
+{
+	struct artifact_fetch *gather;
+
+	TAILQ_FOREACH(gather, &cluster->fetches->list, next)
+	{
+		gather->moved_ms += deaf_ms;
+	}
+}
+
+void artifact_fetch_tick(struct cluster *cluster)
+{
+	end_stalled(cluster->fetches);
+	go_on(cluster);
+}
+
+int artifact_fetch_open(struct cluster *cluster, struct error *err)
+{
+	struct artifact_fetches *fetches = calloc(1, sizeof(*fetches));
+	int rc;
+
+	if (!fetches)
+		return error_nomem(err, "contents");
+	TAILQ_INIT(&fetches->list);
+	fetches->cluster = cluster;
+	cluster->fetches = fetches;
+	rc = sd_event_add_defer(cluster->loop, &fetches->check, check_run,
+				fetches);
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
+	return rc < 0 ? error_set(err, -rc, "event loop: no gatherer") : 0;
+}
+
+void artifact_fetch_close(struct cluster *cluster)
+{
+	struct artifact_fetches *fetches = take(cluster->fetches);
+
+	if (!fetches)
+		return;
+	while (!TAILQ_EMPTY(&fetches->list))
+		artifact_fetch_free(TAILQ_FIRST(&fetches->list));
+	loop_source_free(&fetches->check);
+	free(fetches);
+}
+
+/* chunk_receiver_send_fn */
+static int send_read(void *arg, const struct message_content_read *read)
+{
+	const struct artifact_fetch *gather = arg;
+
+	return gather->node->peer ? wire_server_send(gather->node->peer,
+						     MESSAGE_CONTENT_READ, read,
+						     NULL, 0, NULL)
+				  : -1;
+}
+
+static void all_here(struct artifact_fetch *gather)
+{
+	gather->full = true;
+	sd_event_source_set_enabled(gather->fetches->check, SD_EVENT_ONESHOT);
+}
+
+static void begin(struct cluster *cluster, struct node *node,
+		  const struct collected_file *file)
+{
+	struct artifact_fetches *fetches = cluster->fetches;
+	struct artifact_fetch *gather;
+	struct error err;
+
+	TAILQ_FOREACH(gather, &fetches->list, next)
+	{
+		/* Also from another node: then it is here soon. */
+		if (!strcmp(chunk_receiver_hash(gather->receiver),
+			    file->content))
+			return;
+	}
+	if (fetches->count >= ARTIFACT_FETCH_MAX || !node->peer)
+		return;
+	gather = calloc(1, sizeof(*gather));
+	if (!gather)
+		return;
+	gather->fetches = fetches;
+	gather->node = node;
+	gather->receiver = chunk_receiver_new(blob_service_contents(cluster),
+					      file->content, file->bytes,
+					      send_read, gather, &err);
+	if (!gather->receiver) {
+		free(gather);
+		/* EBUSY: a person is sending the same. */
+		if (!wait_for_room(fetches, &err) &&
+		    (err.code == EPROTO || err.code == E2BIG))
+			give_up(cluster, node, file->content, err.text);
+		return;
+	}
+	gather->moved_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&fetches->list, gather, next);
+	fetches->count++;
+	if (chunk_receiver_length(gather->receiver) == file->bytes)
+		all_here(gather);
+	else if (chunk_receiver_begin(gather->receiver) < 0)
+		artifact_fetch_free(gather);
+}
+
+static bool is_here(struct cluster *cluster, const struct collected_file *file)
+{
+	uint64_t bytes;
+	bool whole;
+
+	return blob_store_look(blob_service_contents(cluster), file->content,
+			       &bytes, &whole, NULL) == 0 &&
+	       whole;
+}
+
+bool artifact_fetch_files(struct cluster *cluster, struct task *task)
+{
+	bool all = !task->collecting;
+
+	for (size_t i = 0; i < task->files_count; i++) {
+		const struct collected_file *file = &task->files[i];
+
+		if (file->content && !is_here(cluster, file))
+			begin(cluster, task->node, file);
+		/* It may have been given up. */
+		all &= !file->content || is_here(cluster, file);
+	}
+	return all;
+}
+
+int artifact_fetch_content(struct cluster *cluster, struct node *node,
+			   const char *hash, uint64_t bytes, struct error *err)
+{
+	struct artifact_fetches *fetches = cluster->fetches;
+	const struct collected_file file = { .content = (char *)hash,
+					     .bytes = bytes };
+
+	if (is_here(cluster, &file))
+		return 1;
+	if (!strcmp(fetches->lost, hash)) {
+		fetches->lost[0] = 0;
+		return error_set(err, EIO, "%s", fetches->lost_why);
+	}
+	begin(cluster, node, &file);
+	return 0;
+}
+
+void artifact_fetch_piece(struct cluster *cluster, struct node *node,
+			  const struct message_content_piece *piece,
+			  const void *data, size_t size)
+{
+	struct artifact_fetch *gather;
+	struct error err = { 0 };
+	int rc;
+
+	TAILQ_FOREACH(gather, &cluster->fetches->list, next)
+	{
+		if (gather->node == node && !gather->full &&
+		    !strcmp(chunk_receiver_hash(gather->receiver), piece->hash))
+			break;
+	}
+	if (!gather)
+		return;
+	gather->moved_ms = clock_mono_ms();
+	rc = chunk_receiver_piece(gather->receiver, piece, data, size, &err);
+	if (rc > 0)
+		all_here(gather);
+	else if (rc < 0)
+		failed(gather, &err);
+}
+
+void artifact_fetch_gone(struct cluster *cluster, const struct node *node)
+{
+	struct artifact_fetch *gather, *next;
+
+	for (gather = TAILQ_FIRST(&cluster->fetches->list); gather;
+	     gather = next) {
+		next = TAILQ_NEXT(gather, next);
+		if (gather->node == node)
+			artifact_fetch_free(gather);
+	}
+}
+
+static cJSON *item_of(uint32_t rank, const char *path,
+		      const struct collected_file *here, const char *text)
+{
+	cJSON *item = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(item, "rank", rank);
+	cJSON_AddStringToObject(item, "path", path);
+	cJSON_AddItemToObject(item, "content",
+			      here ? cJSON_CreateString(here->content)
+				   : cJSON_CreateNull());
+	cJSON_AddNumberToObject(item, "bytes", here ? (double)here->bytes : 0);
+	cJSON_AddItemToObject(item, "text",
+			      text ? cJSON_CreateString(text)
+				   : cJSON_CreateNull());
+	return item;
+}
+
+static bool add_item(struct artifact_fetch_list *list, cJSON *item)
+{
+	char *text = cJSON_PrintUnformatted(item);
+	size_t bytes = text ? strlen(text) + 1 : ARTIFACT_FETCH_LIST_BYTES;
+
+	cJSON_free(text);
+	if (list->left_out || list->bytes + bytes > ARTIFACT_FETCH_LIST_BYTES) {
+		list->left_out++;
+		cJSON_Delete(item);
+		return false;
+	}
+	list->bytes += bytes;
+	cJSON_AddItemToArray(list->items, item);
+	return true;
+}
+
+int artifact_fetch_keep(struct cluster *cluster, const struct task *task,
+			struct artifact_fetch_list *list, struct error *err)
+{
+	for (size_t i = 0; i < task->files_count; i++) {
+		const struct collected_file *file = &task->files[i];
+		bool here = file->content && is_here(cluster, file);
+		const char *text = file->content && !here
+					   ? "the job ended before it had come"
+					   : file->text;
+		cJSON *item = item_of(task->rank, file->path,
+				      here ? file : NULL, text);
+
+		if (add_item(list, item) && here &&
+		    blob_service_keep_file(cluster, task->job->id,
+					   file->content, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void artifact_fetch_tell(struct artifact_fetch_list *list)
+{
+	char text[160];
+
+	if (!list->left_out)
+		return;
+	snprintf(text, sizeof(text),
+		 "%zu more that were collected are not kept: the list of a job "
+		 "has at most %d MiB; collect fewer paths, or of one rank",
+		 list->left_out, ARTIFACT_FETCH_LIST_BYTES >> 20);
+	cJSON_AddItemToArray(list->items, item_of(0, "(others)", NULL, text));
+}

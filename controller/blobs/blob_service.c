@@ -1,0 +1,619 @@
+/* blob_service.c - the controller's contents: taken from people, given to
+ * nodes.
+ */
+#include "controller/blobs/blob_service.h"
+
+#include "controller/blobs/distribution_tree.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/blob/chunk_sender.h"
+#include "protocol/wire/wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUT_IDLE_MS 60000
+#define PUT_STALL_MS 5000 /* less than nodes wait for each other */
+#define CLEAN_MS 3600000
+#define USERS_STEP 2000 /* looked at in a tick */
+#define FOR_JOB "job-"  /* users of contents */
+#define FOR_SWEEP "sweep-"
+
+/* A content that comes in from a person. */
+struct put {
+	char hash[CONTENT_HASH_SIZE];
+	struct incoming *incoming; /* NULL: this place is free */
+	uint64_t bytes;
+	int64_t used_ms;
+};
+
+struct blob_service {
+	struct blob_store *contents;
+	struct chunk_sender *chunk_sender;
+	struct distribution_tree *distribution;
+	struct put puts[BLOB_SERVICE_PUTS_MAX];
+	const struct wire_peer *senders[BLOB_SERVICE_SENDERS_MAX];
+	size_t senders_count;
+	int64_t await_ms; /* until when there is hope of more from people */
+	int64_t cleaned_ms;
+	bool releasing; /* old users are being looked for */
+};
+
+/* chunk_sender_send_fn; peers are nodes. */
+static int give(void *arg, void *peer,
+		const struct message_content_piece *piece, const void *data,
+		size_t size)
+{
+	const struct node *node = peer;
+
+	return node->peer ? wire_server_send(node->peer, MESSAGE_CONTENT_PIECE,
+					     piece, data, size, NULL)
+			  : 0;
+}
+
+int blob_service_open(struct cluster *cluster, const char *folder,
+		      struct error *err)
+{
+	struct blob_service *blobs = calloc(1, sizeof(*blobs));
+
+	if (!blobs)
+		return error_nomem(err, "contents");
+	cluster->blobs = blobs;
+	/* Whoever was sending to the controller before us may come back. */
+	blobs->await_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
+	blobs->contents = blob_store_new(folder, err);
+	if (!blobs->contents)
+		return -1;
+	blobs->chunk_sender = chunk_sender_new(cluster->loop, blobs->contents,
+					       give, NULL, err);
+	blobs->distribution = distribution_tree_new(err);
+	return blobs->chunk_sender && blobs->distribution ? 0 : -1;
+}
+
+static void put_end(struct put *put)
+{
+	incoming_free(take(put->incoming));
+}
+
+void blob_service_close(struct cluster *cluster)
+{
+	struct blob_service *blobs = take(cluster->blobs);
+
+	if (!blobs)
+		return;
+	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
+		put_end(&blobs->puts[i]);
+	chunk_sender_free(blobs->chunk_sender);
+	distribution_tree_free(blobs->distribution);
+	blob_store_free(blobs->contents);
+	free(blobs);
+}
+
+struct blob_store *blob_service_contents(const struct cluster *cluster)
+{
+	return cluster->blobs->contents;
+}
+
+/* People. */
+
+static struct put *put_find(struct blob_service *blobs, const char *hash)
+{
+	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
+		if (blobs->puts[i].incoming &&
+		    !strcmp(blobs->puts[i].hash, hash))
+			return &blobs->puts[i];
+	return NULL;
+}
+
+static struct put *put_begin(struct blob_service *blobs, const char *hash,
+			     uint64_t bytes, struct error *err)
+{
+	struct put *place = NULL;
+
+	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
+		if (!blobs->puts[i].incoming)
+			place = &blobs->puts[i];
+	if (!place) {
+		error_set(err, EBUSY,
+			  "%d contents are coming in already: try again later",
+			  BLOB_SERVICE_PUTS_MAX);
+		return NULL;
+	}
+	place->incoming = incoming_new(blobs->contents, hash, bytes, err);
+	if (!place->incoming)
+		return NULL;
+	memcpy(place->hash, hash, sizeof(place->hash));
+	place->bytes = bytes;
+	return place;
+}
+
+/* It begins to come: nodes may read it. */
+static void tell_awaiting(struct cluster *cluster, const char *hash)
+{
+	const struct message_content_want want = { .hash = (char *)hash,
+						   .awaited = true };
+
+	for (size_t i = 0; i < cluster->nodes_count; i++) {
+		struct node *node = cluster->nodes[i];
+
+		if (strcmp(node->awaits, hash) != 0)
+			continue;
+		node->awaits[0] = 0;
+		if (node->peer)
+			blob_service_want(cluster, node, &want);
+	}
+}
+
+static void note_sender(struct blob_service *blobs,
+			const struct wire_peer *sender)
+{
+	for (size_t i = 0; i < blobs->senders_count; i++)
+		if (blobs->senders[i] == sender)
+			return;
+	if (blobs->senders_count < BLOB_SERVICE_SENDERS_MAX)
+		blobs->senders[blobs->senders_count++] = sender;
+}
+
+void blob_service_sender_gone(struct cluster *cluster,
+			      const struct wire_peer *sender)
+{
+	struct blob_service *blobs = cluster->blobs;
+	int64_t back_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
+
+	for (size_t i = 0; i < blobs->senders_count; i++) {
+		if (blobs->senders[i] != sender)
+			continue;
+		blobs->senders[i] = blobs->senders[--blobs->senders_count];
+		if (!blobs->senders_count && blobs->await_ms > back_ms)
+			blobs->await_ms = back_ms;
+		return;
+	}
+}
+
+static cJSON *put_answer(uint64_t length, bool whole)
+{
+	cJSON *body = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(body, "length", (double)length);
+	cJSON_AddBoolToObject(body, "whole", whole);
+	return body;
+}
+
+cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+			const struct message_content_put *message,
+			const void *data, size_t size, struct error *err)
+{
+	struct blob_service *blobs = cluster->blobs;
+	int64_t now = clock_mono_ms();
+	char hash[CONTENT_HASH_SIZE];
+	uint64_t length;
+	struct put *put;
+	bool whole;
+	int rc = 1;
+
+	if (blob_store_look(blobs->contents, message->hash, &length, &whole,
+			    err) < 0)
+		return NULL;
+	note_sender(blobs, sender);
+	blobs->await_ms = now + BLOB_SERVICE_AWAIT_MS;
+	if (whole)
+		return put_answer(length, true);
+	put = put_find(blobs, message->hash);
+	if (put && put->bytes != message->bytes) {
+		error_set(err, EBUSY,
+			  "content %.12s: coming in already, of another size",
+			  message->hash);
+		return NULL;
+	}
+	if (!put) {
+		put = put_begin(blobs, message->hash, message->bytes, err);
+		if (!put)
+			return NULL;
+		tell_awaiting(cluster, message->hash);
+	}
+	put->used_ms = now;
+	length = incoming_length(put->incoming);
+	if (size && message->offset == length) {
+		if (incoming_write(put->incoming, data, size, err) < 0) {
+			put_end(put);
+			return NULL;
+		}
+		length += size;
+		chunk_sender_match(blobs->chunk_sender, size);
+	}
+	/* What does not end at once is asked for again, without bytes. */
+	if (length == put->bytes)
+		rc = incoming_finish(put->incoming, hash, err);
+	if (rc <= 0)
+		put_end(put);
+	return rc < 0 ? NULL : put_answer(length, !rc);
+}
+
+cJSON *blob_service_get(struct cluster *cluster,
+			const struct message_content_get *get,
+			struct buffer *bytes, struct error *err)
+{
+	struct blob_store *contents = cluster->blobs->contents;
+	uint64_t length, left;
+	bool whole;
+	cJSON *body;
+
+	if (blob_store_look(contents, get->hash, &length, &whole, err) < 0)
+		return NULL;
+	if (!whole || get->offset > length) {
+		error_set(err, ENOENT, "content %.12s: not here", get->hash);
+		return NULL;
+	}
+	left = length - get->offset;
+	if (left > BLOB_SERVICE_PIECE)
+		left = BLOB_SERVICE_PIECE;
+	if (buffer_reserve(bytes, left, err) < 0 ||
+	    (left && blob_store_read(contents, get->hash, get->offset,
+				     bytes->data, left, err) < 0))
+		return NULL;
+	bytes->size = left;
+	body = cJSON_CreateObject();
+	cJSON_AddNumberToObject(body, "bytes", (double)length);
+	return body;
+}
+
+/* Nodes. */
+
+static void say(struct node *node, enum message_type type, const void *body)
+{
+	struct error err;
+
+	if (node->peer &&
+	    wire_server_send(node->peer, type, body, NULL, 0, &err) < 0)
+		log_error("node=%s: %s", node->name, err.text);
+}
+
+/* The node that gives is told before the one that takes. */
+static bool name_source(struct cluster *cluster, struct node *to,
+			const char *name, struct message_content_from *from)
+{
+	struct node *source = name ? node_find(cluster, name) : NULL;
+	const struct key *given = keyring_named(cluster->keyring, to->name);
+	struct message_content_grant grant = { .name = to->name };
+	const struct key *key;
+
+	if (!source || !source->peer || !source->peers || !given ||
+	    source->gives_failed >= BLOB_SERVICE_FAILURES)
+		return false;
+	grant.public = (char *)given->public;
+	say(source, MESSAGE_CONTENT_GRANT, &grant);
+	key = keyring_named(cluster->keyring, source->name);
+	if (!key)
+		return false;
+	from->name = source->name;
+	from->endpoint = source->peers;
+	from->public = (char *)key->public;
+	return true;
+}
+
+static void refuse(struct node *node, const char *hash, const struct error *why)
+{
+	struct message_content_from from = { .hash = (char *)hash,
+					     .code = why->code,
+					     .text = (char *)why->text };
+
+	say(node, MESSAGE_CONTENT_FROM, &from);
+}
+
+/* Learn from what nodes say of each other. */
+static void learn(struct cluster *cluster, struct node *node,
+		  const struct message_content_want *want)
+{
+	const char *name = want->failed ? want->failed : want->source;
+	struct node *other = name && *name ? node_find(cluster, name) : NULL;
+
+	/* Who answers can be reached; it removed what it did not use. */
+	if (!other || (want->failed && want->none))
+		return;
+	if (!want->failed) {
+		if (want->length)
+			node->takes_failed = other->gives_failed = 0;
+		return;
+	}
+	other->gives_failed++;
+	if (++node->takes_failed < BLOB_SERVICE_FAILURES)
+		return;
+	log_warning("node=%s cannot get contents from other nodes: all come "
+		    "from here for a while",
+		    node->name);
+	node->takes_failed = 0;
+	node->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
+}
+
+static void advise(struct cluster *cluster, struct node *node,
+		   const struct message_content_want *want, uint64_t bytes)
+{
+	struct message_content_from from = { .hash = want->hash,
+					     .bytes = bytes };
+	const char *source = NULL;
+	struct error err;
+
+	bool alone = clock_mono_ms() < node->takes_again_ms;
+	struct distribution_tree *distribution = cluster->blobs->distribution;
+	int rc = want->none && want->failed && node_find(cluster, want->failed)
+			 ? distribution_tree_news(distribution, want->hash,
+						  bytes, want->failed, 0, &err)
+			 : 0;
+
+	if (rc == 0)
+		rc = alone ? distribution_tree_news(distribution, want->hash,
+						    bytes, node->name,
+						    want->length, &err)
+			   : distribution_tree_source(distribution, want->hash,
+						      bytes, node->name,
+						      want->length,
+						      want->failed, &source,
+						      &err);
+
+	if (rc < 0) {
+		refuse(node, want->hash, &err);
+		return;
+	}
+	if (source && !name_source(cluster, node, source, &from)) {
+		/* It can give to nobody. */
+		distribution_tree_gone(cluster->blobs->distribution, source);
+		from.name = NULL;
+	}
+	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
+		  node->name, from.name ? from.name : "here", want->length);
+	say(node, MESSAGE_CONTENT_FROM, &from);
+}
+
+/* There is none. A node that awaits it hears so only when none will come. */
+static void tell_none(struct cluster *cluster, struct node *node,
+		      const struct message_content_want *want)
+{
+	struct error err;
+
+	if (want->awaited && clock_mono_ms() < cluster->blobs->await_ms) {
+		memcpy(node->awaits, want->hash, sizeof(node->awaits));
+		return;
+	}
+	if (want->awaited)
+		error_set(&err, ENOENT,
+			  "content %.12s: nobody sends it any more: run "
+			  "regatta "
+			  "image load with its file again, which goes on where "
+			  "it was",
+			  want->hash);
+	else
+		error_set(&err, ENOENT,
+			  "content %.12s: the controller has none (any more): "
+			  "submit its sweep anew, or load its image file",
+			  want->hash);
+	refuse(node, want->hash, &err);
+}
+
+void blob_service_want(struct cluster *cluster, struct node *node,
+		       const struct message_content_want *want)
+{
+	struct blob_service *blobs = cluster->blobs;
+	const struct put *put;
+	struct error err;
+	uint64_t bytes;
+	bool whole;
+
+	if (blob_store_look(blobs->contents, want->hash, &bytes, &whole, &err) <
+	    0) {
+		if (!want->source)
+			refuse(node, want->hash, &err);
+		return;
+	}
+	put = whole ? NULL : put_find(blobs, want->hash);
+	if (put)
+		bytes = put->bytes;
+	/* Where its sender stands still, nobody else is to blame. */
+	if (!put || clock_mono_ms() - put->used_ms < PUT_STALL_MS)
+		learn(cluster, node, want);
+	if (!whole && !put) {
+		if (!want->source)
+			tell_none(cluster, node, want);
+	} else if (want->length > bytes) {
+		error_set(&err, EPROTO, "content %.12s: more than there is",
+			  want->hash);
+		refuse(node, want->hash, &err);
+	} else if (!want->source) {
+		advise(cluster, node, want, bytes);
+	} else if (node->peers) {
+		distribution_tree_news(blobs->distribution, want->hash, bytes,
+				       node->name, want->length, NULL);
+	}
+}
+
+void blob_service_read(struct cluster *cluster, struct node *node,
+		       const struct message_content_read *read)
+{
+	struct error err;
+
+	if (chunk_sender_read(cluster->blobs->chunk_sender, node, read, &err) <
+	    0)
+		wire_server_drop(node->peer, err.code, err.text);
+}
+
+void blob_service_revoked(struct cluster *cluster, const char *name)
+{
+	struct message_content_grant grant = { .name = (char *)name };
+
+	for (size_t i = 0; i < cluster->nodes_count; i++)
+		say(cluster->nodes[i], MESSAGE_CONTENT_GRANT, &grant);
+}
+
+void blob_service_gone(struct cluster *cluster, struct node *node)
+{
+	node->awaits[0] = 0;
+	chunk_sender_forget(cluster->blobs->chunk_sender, node);
+	distribution_tree_gone(cluster->blobs->distribution, node->name);
+}
+
+/* What is kept. */
+
+int blob_service_keep_file(struct cluster *cluster, uint64_t job,
+			   const char *hash, struct error *err)
+{
+	char user[CONTENT_USER_MAX];
+
+	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
+	return blob_store_keep(blob_service_contents(cluster), hash, user, err);
+}
+
+int blob_service_keep_workspace(struct cluster *cluster, uint64_t sweep,
+				const char *hash, struct error *err)
+{
+	char user[CONTENT_USER_MAX];
+
+	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
+	return blob_store_keep(blob_service_contents(cluster), hash, user, err);
+}
+
+struct forgetting {
+	struct cluster *cluster;
+	char user[CONTENT_USER_MAX];
+	uint64_t *bytes;
+	struct error *err;
+};
+
+/* store_event_fn */
+static int forget_files(const struct event_row *row, void *arg)
+{
+	struct forgetting *forgetting = arg;
+	const cJSON *file;
+	cJSON *data;
+	int rc = 0;
+
+	if (strcmp(row->kind, job_event_name(JOB_EVENT_FILES)) || !row->data)
+		return 0;
+	data = codec_parse(row->data, strlen(row->data), NULL);
+	cJSON_ArrayForEach(file,
+			   cJSON_GetObjectItemCaseSensitive(data, "files"))
+	{
+		const char *hash = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(file, "content"));
+
+		if (rc == 0 && hash)
+			rc = blob_store_release(blob_service_contents(
+							forgetting->cluster),
+						hash, forgetting->user,
+						forgetting->bytes,
+						forgetting->err);
+	}
+	cJSON_Delete(data);
+	return rc;
+}
+
+int blob_service_forget_job(struct cluster *cluster, uint64_t job,
+			    uint64_t *bytes, struct error *err)
+{
+	struct forgetting forgetting = {
+		.cluster = cluster,
+		.bytes = bytes,
+		.err = err,
+	};
+
+	snprintf(forgetting.user, sizeof(forgetting.user), FOR_JOB "%" PRIu64,
+		 job);
+	return store_events(cluster->store, job, 0, 0, forget_files,
+			    &forgetting, err);
+}
+
+void blob_service_note_gone(struct cluster *cluster, cJSON *files)
+{
+	cJSON *file;
+
+	cJSON_ArrayForEach(file, files)
+	{
+		const char *hash = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(file, "content"));
+		uint64_t bytes;
+		bool whole;
+
+		if (!hash ||
+		    blob_store_look(blob_service_contents(cluster), hash,
+				    &bytes, &whole, NULL) < 0 ||
+		    whole)
+			continue;
+		cJSON_ReplaceItemInObjectCaseSensitive(file, "content",
+						       cJSON_CreateNull());
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			file, "text",
+			cJSON_CreateString("removed with the old output"));
+	}
+}
+
+static bool is_over(struct cluster *cluster, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+		return false;
+	for (int state = 0; state < JOB_STATES; state++)
+		if (counts[state] && !job_state_final((enum job_state)state))
+			return false;
+	return true;
+}
+
+/* blob_store_user_fn */
+static void release_old(void *arg, const char *hash, const char *user,
+			int64_t used_ms)
+{
+	struct cluster *cluster = arg;
+	size_t prefix = strlen(FOR_SWEEP);
+	uint64_t bytes = 0;
+	struct error err;
+
+	if (strncmp(user, FOR_SWEEP, prefix) != 0 ||
+	    clock_wall_ms() - used_ms < BLOB_SERVICE_OVER_MS ||
+	    !is_over(cluster, strtoull(user + prefix, NULL, 10)))
+		return;
+	if (blob_store_release(blob_service_contents(cluster), hash, user,
+			       &bytes, &err) < 0)
+		log_warning("%s", err.text);
+	else
+		log_info("content=%.12s the workspace of %s is removed: "
+			 "%" PRIu64 " bytes",
+			 hash, user, bytes);
+}
+
+/* What jobs collected may be kept by the million: a few at a time. */
+static void release_some(struct cluster *cluster)
+{
+	struct blob_service *blobs = cluster->blobs;
+	struct error err;
+	int rc = blob_store_users(blobs->contents, USERS_STEP, release_old,
+				  cluster, &err);
+
+	if (rc < 0)
+		log_warning("%s", err.text);
+	blobs->releasing = rc > 0;
+}
+
+void blob_service_tick(struct cluster *cluster)
+{
+	struct blob_service *blobs = cluster->blobs;
+	int64_t now = clock_mono_ms();
+	uint64_t bytes = 0;
+	struct error err;
+
+	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
+		if (blobs->puts[i].incoming &&
+		    now - blobs->puts[i].used_ms > PUT_IDLE_MS)
+			put_end(&blobs->puts[i]);
+	if (blobs->releasing)
+		release_some(cluster);
+	if (blobs->cleaned_ms && now - blobs->cleaned_ms < CLEAN_MS)
+		return;
+	blobs->cleaned_ms = now;
+	blobs->releasing = true;
+	if (blob_store_clean(blobs->contents, BLOB_SERVICE_AGE_MS, &bytes,
+			     &err) < 0)
+		log_warning("%s", err.text);
+	else if (bytes)
+		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
+}

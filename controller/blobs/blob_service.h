@@ -1,0 +1,90 @@
+/* blob_service.h - the controller's contents: taken from people, given to
+ * nodes.
+ *
+ * People put contents here (a workspace, an image's layers) and get others
+ * (collected files). Nodes are told who gives them what they want
+ * (distribution_tree.h); the controller itself gives, too, also of what is
+ * still coming in. A node that awaits one is told when the first byte of it is
+ * due, or that there is none: when nothing has come from people for
+ * BLOB_SERVICE_AWAIT_MS, or all who sent something have been gone for
+ * BLOB_SERVICE_BACK_MS. What jobs collected is kept until their output goes, a
+ * workspace until its sweep has been over for BLOB_SERVICE_OVER_MS; the rest
+ * goes when it was not used for BLOB_SERVICE_AGE_MS.
+ */
+#ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
+#define CONTROLLER_BLOBS_BLOB_SERVICE_H
+
+#include "controller/jobs/cluster.h"
+#include "protocol/blob/blob_store.h"
+
+/* So many failures in a row: a node that gives is out of reach of others until
+ * its agent starts anew, one that takes gets all from the controller for
+ * BLOB_SERVICE_ALONE_MS. Networks where agents cannot reach each other cost no
+ * more.
+ */
+#define BLOB_SERVICE_FAILURES 3
+#define BLOB_SERVICE_ALONE_MS 600000
+
+#define BLOB_SERVICE_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
+#define BLOB_SERVICE_OVER_MS ((int64_t)30 * 24 * 3600 * 1000)
+#define BLOB_SERVICE_PUTS_MAX                                                  \
+	16 /* contents coming in from people at a time                         \
+	    */
+#define BLOB_SERVICE_PIECE (512 << 10)
+#define BLOB_SERVICE_AWAIT_MS 600000
+#define BLOB_SERVICE_BACK_MS 60000
+#define BLOB_SERVICE_SENDERS_MAX 64 /* sessions whose end is noticed so */
+
+/* folder: the controller's state. */
+int blob_service_open(struct cluster *cluster, const char *folder,
+		      struct error *err);
+void blob_service_close(struct cluster *cluster);
+
+struct blob_store *blob_service_contents(const struct cluster *cluster);
+
+/* Keep a collected file for its job; a workspace for its sweep, from now on.
+ * blob_store_sync() follows.
+ */
+int blob_service_keep_file(struct cluster *cluster, uint64_t job,
+			   const char *hash, struct error *err);
+int blob_service_keep_workspace(struct cluster *cluster, uint64_t sweep,
+				const char *hash, struct error *err);
+
+/* Remove what the job collected, unless others collected the same; *bytes grows
+ * by what is gone. Again is success.
+ */
+int blob_service_forget_job(struct cluster *cluster, uint64_t job,
+			    uint64_t *bytes, struct error *err);
+
+/* Of a list of collected files (artifact_fetch_keep()): say of those that are
+ * gone. */
+void blob_service_note_gone(struct cluster *cluster, cJSON *files);
+
+/* Requests of people: the body of the reply, or NULL. */
+cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+			const struct message_content_put *put, const void *data,
+			size_t size, struct error *err);
+cJSON *blob_service_get(struct cluster *cluster,
+			const struct message_content_get *get,
+			struct buffer *bytes, struct error *err);
+
+/* The person's session is over. */
+void blob_service_sender_gone(struct cluster *cluster,
+			      const struct wire_peer *sender);
+
+/* What agents say. */
+void blob_service_want(struct cluster *cluster, struct node *node,
+		       const struct message_content_want *want);
+void blob_service_read(struct cluster *cluster, struct node *node,
+		       const struct message_content_read *read);
+
+/* The node's session is over. */
+void blob_service_gone(struct cluster *cluster, struct node *node);
+
+/* The node's key is revoked: it gets nothing from other nodes either. */
+void blob_service_revoked(struct cluster *cluster, const char *name);
+
+/* Every half second. */
+void blob_service_tick(struct cluster *cluster);
+
+#endif

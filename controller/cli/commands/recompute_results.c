@@ -1,0 +1,285 @@
+/* recompute_results.c - results again, from the logs that they were read from.
+ */
+#include "controller/cli/commands/recompute_results.h"
+#include "controller/cli/commands/streams.h"
+#include "controller/cli/file_reader.h"
+#include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/results/recompute.h"
+#include "controller/sweep/reference_peak.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define TOLD_MAX 12 /* fields of one row */
+
+struct recompute_results_rules {
+	const struct framework *framework;
+	struct extract_rules *rules;
+};
+
+static void measure_spec_clear(struct measure_spec *measure)
+{
+	codec_clear(&measure_spec_schema, measure);
+}
+OWNED_VALUE(struct measure_spec, measure_spec_clear)
+
+int recompute_results_init(struct recompute_results *reread, struct cli *cli,
+			   struct error *err)
+{
+	char images[PATH_MAX];
+
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
+		return -1;
+	reread->catalog = catalog_load(images, err);
+	return reread->catalog ? 0 : -1;
+}
+
+void recompute_results_clear(struct recompute_results *reread)
+{
+	for (size_t i = 0; i < reread->rules_count; i++)
+		extract_rules_free(reread->rules[i].rules);
+	free(reread->rules);
+	catalog_free(reread->catalog);
+}
+
+/* Reading. */
+
+static int feed(const void *piece, size_t size, void *arg, struct error *err)
+{
+	return extract_feed(arg, piece, size, err);
+}
+
+/* One stored stream of a job, from its beginning to its end. */
+static int read_stream(struct recompute_results *reread,
+		       struct extract *extract, uint64_t job, uint32_t attempt,
+		       const char *stream, struct error *err)
+{
+	return stream_read(reread->client, job, attempt, stream, &reread->cut,
+			   feed, extract, err) < 0
+		       ? -1
+		       : extract_finish(extract, err);
+}
+
+/* All streams that the row was read from, put together in the first. */
+static struct extract *read_streams(struct recompute_results *reread,
+				    const cJSON *row,
+				    struct extract_rules *rules,
+				    struct error *err)
+{
+	const cJSON *provenance = json_get(row, "provenance"), *stream;
+	uint32_t attempt = (uint32_t)json_u64(provenance, "attempt");
+	owned(extract_free) struct extract *all = NULL;
+
+	reread->cut = (struct stream_cut){ 0 };
+	cJSON_ArrayForEach(stream, json_list(provenance, "streams"))
+	{
+		owned(extract_free) struct extract *one =
+			extract_new(rules, err);
+
+		if (!one || !cJSON_IsString(stream) ||
+		    read_stream(reread, one, json_u64(row, "job"), attempt,
+				stream->valuestring, err) < 0)
+			return NULL;
+		if (!all)
+			all = take(one);
+		else if (extract_merge(all, one, err) < 0)
+			return NULL;
+	}
+	if (!all)
+		error_set(err, EINVAL,
+			  "the result does not say which output it was read "
+			  "from");
+	return take(all);
+}
+
+static struct extract *read_log(struct recompute_results *reread,
+				const cJSON *row, struct extract_rules *rules,
+				struct error *err)
+{
+	owned(extract_free) struct extract *extract = NULL;
+
+	if (!reread->log)
+		return read_streams(reread, row, rules, err);
+	extract = extract_new(rules, err);
+	if (!extract || file_reader_read(reread->log, feed, extract, err) < 0 ||
+	    extract_finish(extract, err) < 0)
+		return NULL;
+	return take(extract);
+}
+
+/* Computing. */
+
+static struct extract_rules *compile(struct recompute_results *reread,
+				     const struct framework *framework,
+				     struct error *err)
+{
+	const struct value *logs[CATALOG_LOGS_MAX];
+	struct recompute_results_rules *rules;
+	size_t count;
+
+	for (size_t i = 0; i < reread->rules_count; i++)
+		if (reread->rules[i].framework == framework)
+			return reread->rules[i].rules;
+	rules = realloc(reread->rules,
+			(reread->rules_count + 1) * sizeof(*rules));
+	if (!rules) {
+		error_nomem(err, framework->name);
+		return NULL;
+	}
+	reread->rules = rules;
+	rules += reread->rules_count;
+	if (!framework->log) {
+		error_set(err, EINVAL, "framework %s has no rules for its log",
+			  framework->name);
+		return NULL;
+	}
+	if (catalog_logs(reread->catalog, framework, logs, &count, err) < 0)
+		return NULL;
+	rules->framework = framework;
+	rules->rules = extract_rules_new(logs, count, err);
+	if (rules->rules)
+		reread->rules_count++;
+	return rules->rules;
+}
+
+/* What the catalog says today of the row's model and chip. */
+static struct result_input figures_of(const struct recompute_results *reread,
+				      const cJSON *row,
+				      const struct measure_spec *measure)
+{
+	const struct catalog *catalog = reread->catalog;
+	const char *vendor = json_text(json_get(row, "setup"), "vendor");
+	struct reference_peak reference;
+
+	reference_peak_init(&reference,
+			    measure->model
+				    ? catalog_model(catalog, measure->model)
+				    : NULL,
+			    measure->chip
+				    ? catalog_chip(catalog,
+						   *vendor ? vendor : NULL,
+						   measure->chip)
+				    : NULL,
+			    measure->precision, measure->stage,
+			    measure->sequence, false);
+	return (struct result_input){
+		.flops = reference.flops,
+		.peak_flops = reference.peak_flops,
+		.chip_memory_bytes = reference.memory_bytes,
+	};
+}
+
+cJSON *recompute_results_result(struct recompute_results *reread,
+				const cJSON *row, char rules[65],
+				struct error *err)
+{
+	owned(measure_spec_clear) struct measure_spec measure = { 0 };
+	owned(extract_free) struct extract *extract = NULL;
+	const struct framework *framework;
+	struct extract_rules *compiled;
+	struct result_input figures;
+	const char *name = reread->framework;
+
+	if (recompute_measure(row, &measure, err) < 0)
+		return NULL;
+	name = name ? name : measure.framework;
+	if (!name) {
+		error_set(err, EINVAL, "no framework says how its log is read");
+		return NULL;
+	}
+	framework = catalog_framework(reread->catalog, name);
+	if (!framework) {
+		catalog_unknown_name(reread->catalog, CATALOG_FRAMEWORK,
+				     "framework", name, err);
+		return NULL;
+	}
+	catalog_rules_hash(reread->catalog, framework, rules);
+	compiled = compile(reread, framework, err);
+	extract = compiled ? read_log(reread, row, compiled, err) : NULL;
+	if (!extract)
+		return NULL;
+	figures = figures_of(reread, row, &measure);
+	return recompute_result(row, &measure, extract, &figures, err);
+}
+
+void recompute_results_cut_words(const struct recompute_results *reread,
+				 char words[RECOMPUTE_RESULTS_WORDS])
+{
+	char size[HUMAN_SIZE], date[HUMAN_SIZE];
+
+	snprintf(words, RECOMPUTE_RESULTS_WORDS,
+		 "its log was shortened on %.10s: %s are missing",
+		 human_clock(reread->cut.time_ms, date),
+		 human_bytes(reread->cut.bytes, size));
+}
+
+static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
+{
+	const cJSON *entry;
+	int told = 0;
+
+	cJSON_ArrayForEach(entry, list)
+	{
+		owned_free char *stored =
+			cJSON_PrintUnformatted(json_get(entry, "stored"));
+		owned_free char *computed =
+			cJSON_PrintUnformatted(json_get(entry, "computed"));
+
+		if (told++ == TOLD_MAX)
+			break;
+		cli_say(cli, "job %llu: %s: stored %.60s, now %.60s",
+			(unsigned long long)job, json_text(entry, "field"),
+			stored ? stored : "?", computed ? computed : "?");
+	}
+	if (cJSON_GetArraySize(list) > TOLD_MAX)
+		cli_say(cli, "job %llu: and %d more", (unsigned long long)job,
+			cJSON_GetArraySize(list) - TOLD_MAX);
+}
+
+int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
+			   cJSON *rows, struct error *err)
+{
+	unsigned differ = 0, count = 0;
+	cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		owned(json_free) cJSON *result = NULL, *list = NULL;
+		const cJSON *stored = json_get(row, "result");
+		struct error why = { 0 };
+		char rules[65], words[RECOMPUTE_RESULTS_WORDS];
+
+		if (!cJSON_IsObject(stored))
+			continue;
+		result = recompute_results_result(reread, row, rules, &why);
+		if (!result && (why.code == ENOTCONN || why.code == ETIMEDOUT ||
+				why.code == EINTR || why.code == ENOMEM))
+			return error_set(err, why.code, "%s", why.text);
+		if (!result) {
+			cli_say(cli, "job %llu stays as stored: %s",
+				(unsigned long long)json_u64(row, "job"),
+				why.text);
+			continue;
+		}
+		list = recompute_compare(stored, result, err);
+		if (!list)
+			return -1;
+		if (list->child && reread->cut.bytes) {
+			recompute_results_cut_words(reread, words);
+			cli_say(cli, "job %llu stays as stored: %s",
+				(unsigned long long)json_u64(row, "job"),
+				words);
+			continue;
+		}
+		count++;
+		differ += list->child != NULL;
+		tell_differences(cli, json_u64(row, "job"), list);
+		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
+						       take(result));
+	}
+	cli_say(cli, "%u results computed again, %u differ from those stored",
+		count, differ);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* node_snapshot.h - the nodes of a controller, as its scheduler sees them.
+ *
+ * All devices count as free, and nodes that are up and not drained as usable:
+ * a plan is for a cluster that has nothing else to do.
+ */
+#ifndef CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
+#define CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
+
+#include "controller/cli/client.h"
+#include "controller/scheduler/scheduler.h"
+
+#include <cjson/cJSON.h>
+
+struct node_snapshot {
+	struct slot *slots;
+	char **names; /* of each slot */
+	size_t count;
+	size_t usable;
+};
+
+void node_snapshot_clear(struct node_snapshot *fleet);
+OWNED_VALUE(struct node_snapshot, node_snapshot_clear)
+
+/* Add a node as a controller describes it; what it does not say is nothing. */
+int node_snapshot_add(struct node_snapshot *fleet, const cJSON *node,
+		      struct error *err);
+
+/* Add all nodes that the controller knows. */
+int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
+			struct error *err);
+
+#endif

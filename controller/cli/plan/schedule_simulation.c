@@ -1,0 +1,438 @@
+/* schedule_simulation.c - the scheduler played forward: which nodes would run
+ * what, when.
+ */
+#include "controller/cli/plan/schedule_simulation.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LACKS_BYTES 320
+
+/* What cells ask for: few, as cells are alike. */
+struct kind {
+	const struct sweep_kind *of;
+	struct shape shape;
+	enum unschedulable shortage;
+	char lacks[LACKS_BYTES];
+};
+
+/* A job that others go after, or that does. */
+struct held {
+	uint32_t missing; /* of those it goes after */
+	uint32_t first;   /* of them, whose nodes it is to have; + 1 or 0 */
+	uint32_t behind;  /* edge + 1 to a job behind it; 0: none */
+	uint32_t *pins;   /* owned */
+	uint32_t pins_count;
+};
+
+struct edge {
+	uint32_t job;
+	uint32_t next; /* edge + 1 */
+};
+
+/* A job that holds its slots. */
+struct running {
+	uint64_t end;
+	uint32_t job;
+	uint32_t count;
+	struct placement *placements; /* owned */
+};
+
+struct play {
+	struct schedule_simulation *forecast;
+	struct sweep *sweep; /* borrowed */
+	struct slot *slots;
+	size_t slot_count;
+	struct kind *kinds; /* in the order of their first cell */
+	size_t kind_count;
+	size_t jobs;
+	uint32_t *cell_of; /* by job */
+	uint64_t *times;   /* by cell, none of them 0 */
+	struct held *held; /* by job; NULL: none goes after any */
+	struct edge *edges;
+	size_t edge_count;
+	struct queue *queue;
+	struct running *heap; /* the one that ends first at the top */
+	size_t running;
+	uint64_t now;
+	uint64_t end;
+	bool failed; /* out of memory inside a callback */
+};
+
+void schedule_simulation_free(struct schedule_simulation *forecast)
+{
+	struct play *play = forecast ? forecast->memory : NULL;
+
+	if (!forecast)
+		return;
+	for (size_t i = 0; forecast->cells && i < forecast->count; i++)
+		free((uint32_t *)forecast->cells[i].slots);
+	free(forecast->cells);
+	if (play) {
+		free(play->kinds);
+		free(play->cell_of);
+		free(play->times);
+		queue_free(play->queue);
+		for (size_t i = 0; i < play->running; i++)
+			free(play->heap[i].placements);
+		for (size_t i = 0; play->held && i < play->jobs; i++)
+			free(play->held[i].pins);
+		free(play->held);
+		free(play->edges);
+		free(play->heap);
+		free(play);
+	}
+	free(forecast);
+}
+
+/* Kinds. */
+
+static struct kind *add_kind(struct play *play, const struct sweep_kind *of)
+{
+	struct kind *kind = &play->kinds[play->kind_count++];
+
+	kind->of = of;
+	kind->shape = (struct shape){ .vendor = of->vendor,
+				      .chip = of->chip,
+				      .labels = of->labels,
+				      .nodes = of->nodes,
+				      .devices = of->devices,
+				      .shared = of->shared };
+	kind->shortage =
+		unschedulable_of(play->slots, play->slot_count, &kind->shape,
+				 kind->lacks, sizeof(kind->lacks));
+	return kind;
+}
+
+/* The kind of a cell; those of its neighbours are tried first. */
+static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
+{
+	for (size_t i = play->kind_count; i-- > 0;)
+		if (play->kinds[i].of == of)
+			return &play->kinds[i];
+	return add_kind(play, of);
+}
+
+/* Hold the job behind those that it goes after. */
+static int hold(struct play *play, struct sweep *sweep, size_t cell,
+		uint32_t repeat, size_t job, struct error *err)
+{
+	uint32_t before[CELL_ORDER_BEFORE_MAX];
+	bool same_nodes;
+	int count = sweep_after(sweep, cell, repeat, before, &same_nodes, err);
+	struct edge *edges;
+
+	if (count <= 0)
+		return count;
+	if (!play->held)
+		play->held = calloc(play->jobs, sizeof(*play->held));
+	edges = reallocarray(play->edges, play->edge_count + (size_t)count,
+			     sizeof(*edges));
+	play->edges = edges ? edges : play->edges;
+	if (!play->held || !edges)
+		return error_nomem(err, "plan");
+	for (int i = 0; i < count; i++) {
+		struct held *to = &play->held[before[i]];
+
+		edges[play->edge_count] =
+			(struct edge){ (uint32_t)job, to->behind };
+		to->behind = (uint32_t)++play->edge_count;
+	}
+	play->held[job].missing = (uint32_t)count;
+	play->held[job].first = same_nodes ? before[0] + 1 : 0;
+	return count;
+}
+
+/* Learn what the cell asks for; queue its jobs if there is what they need. */
+static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
+		      struct error *err)
+{
+	struct schedule_simulation_cell *to = &play->forecast->cells[cell];
+	const struct kind *kind = kind_of(play, sweep_cell_kind(sweep, cell));
+	uint32_t repeats;
+	size_t first = sweep_cell_job(sweep, cell, &repeats);
+
+	to->shortage = kind->shortage;
+	to->lacks = kind->shortage ? kind->lacks : NULL;
+	for (size_t job = first; job < first + repeats; job++) {
+		int held = hold(play, sweep, cell, (uint32_t)(job - first), job,
+				err);
+
+		if (held < 0)
+			return -1;
+		play->cell_of[job] = (uint32_t)cell;
+		if (!kind->shortage && !held &&
+		    queue_add(play->queue, &kind->shape, job + 1,
+			      kind->of->priority, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Running jobs. */
+
+static void heap_swap(struct running *heap, size_t a, size_t b)
+{
+	struct running swap = heap[a];
+
+	heap[a] = heap[b];
+	heap[b] = swap;
+}
+
+static void heap_add(struct play *play, struct running running)
+{
+	struct running *heap = play->heap;
+	size_t at = play->running++;
+
+	heap[at] = running;
+	for (; at && heap[at].end < heap[(at - 1) / 2].end; at = (at - 1) / 2)
+		heap_swap(heap, at, (at - 1) / 2);
+}
+
+static void heap_pop(struct play *play)
+{
+	struct running *heap = play->heap;
+	size_t at = 0, below;
+
+	heap[0] = heap[--play->running];
+	while ((below = 2 * at + 1) < play->running) {
+		if (below + 1 < play->running &&
+		    heap[below + 1].end < heap[below].end)
+			below++;
+		if (heap[at].end <= heap[below].end)
+			return;
+		heap_swap(heap, at, below);
+		at = below;
+	}
+}
+
+/* place_fn */
+static bool place(void *arg, uint64_t id, const struct shape *shape,
+		  const struct placement *placements)
+{
+	struct play *play = arg;
+	uint32_t cell = play->cell_of[id - 1];
+	struct schedule_simulation_cell *to = &play->forecast->cells[cell];
+	struct running running = { .job = (uint32_t)id - 1,
+				   .end = play->now + play->times[cell],
+				   .count = shape->nodes };
+	uint32_t *slots;
+
+	running.placements = calloc(shape->nodes, sizeof(*placements));
+	play->failed |= !running.placements;
+	if (play->failed)
+		return false;
+	memcpy(running.placements, placements,
+	       shape->nodes * sizeof(*placements));
+	heap_add(play, running);
+	to->last_wave = play->forecast->waves;
+	if (to->first_wave)
+		return true;
+	to->first_wave = play->forecast->waves;
+	to->start_ms = play->now;
+	slots = calloc(shape->nodes, sizeof(*slots));
+	play->failed |= !slots;
+	for (uint32_t i = 0; slots && i < shape->nodes; i++)
+		slots[i] = (uint32_t)placements[i].slot;
+	to->slots = slots;
+	to->slots_count = slots ? shape->nodes : 0;
+	return slots != NULL;
+}
+
+static void let_go(struct play *play, uint32_t job)
+{
+	struct held *held = &play->held[job];
+	const struct kind *kind =
+		kind_of(play, sweep_cell_kind(play->sweep, play->cell_of[job]));
+	struct shape shape = kind->shape;
+
+	shape.pins = held->pins;
+	shape.pins_count = held->pins_count;
+	if (!kind->shortage && queue_add(play->queue, &shape, job + 1,
+					 kind->of->priority, NULL) < 0)
+		play->failed = true;
+}
+
+static void pin(struct play *play, struct held *held,
+		const struct running *done)
+{
+	held->pins = calloc(done->count + 1, sizeof(*held->pins));
+	play->failed |= !held->pins;
+	for (uint32_t i = 0; held->pins && i < done->count; i++)
+		held->pins[held->pins_count++] =
+			(uint32_t)done->placements[i].slot;
+}
+
+/* A job has ended: those behind it come nearer. */
+static void follow(struct play *play, const struct running *done)
+{
+	uint32_t edge = play->held ? play->held[done->job].behind : 0;
+
+	while (edge) {
+		uint32_t job = play->edges[edge - 1].job;
+		struct held *held = &play->held[job];
+
+		if (held->first == done->job + 1)
+			pin(play, held, done);
+		if (!--held->missing)
+			let_go(play, job);
+		edge = play->edges[edge - 1].next;
+	}
+}
+
+/* Time goes on to the next end of a job, or of several. */
+static void end_some(struct play *play)
+{
+	play->now = play->heap[0].end;
+	play->end = play->now;
+	while (play->running && play->heap[0].end == play->now) {
+		struct running done = play->heap[0];
+
+		heap_pop(play);
+		for (uint32_t i = 0; i < done.count; i++)
+			slot_release(&play->slots[done.placements[i].slot],
+				     done.placements[i].devices);
+		follow(play, &done);
+		free(done.placements);
+	}
+}
+
+static int run(struct play *play, struct error *err)
+{
+	struct schedule_simulation *forecast = play->forecast;
+	uint64_t work = 0;
+
+	while ((queue_length(play->queue) || play->running) &&
+	       work < SCHEDULE_SIMULATION_WORK) {
+		forecast->waves += queue_length(play->queue) > 0;
+		if (scheduler_run(play->queue, play->slots, play->slot_count,
+				  NULL, place, play, err) < 0)
+			return -1;
+		if (play->failed)
+			return error_nomem(err, "plan");
+		/* What can run on empty nodes does not wait for ever. */
+		if (!play->running)
+			break;
+		end_some(play);
+		work += play->slot_count * (play->kind_count + 1);
+	}
+	forecast->cut = work >= SCHEDULE_SIMULATION_WORK;
+	return 0;
+}
+
+/* How long jobs take: known ones as they did, the others as their median. */
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* 0: no cell has run before. */
+static uint64_t median_time(const uint64_t *times, size_t count,
+			    struct error *err)
+{
+	uint64_t *known = calloc(count + 1, sizeof(*known));
+	uint64_t median = 0;
+	size_t n = 0;
+
+	if (!known) {
+		error_nomem(err, "plan");
+		return UINT64_MAX;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (times[i])
+			known[n++] = times[i];
+	qsort(known, n, sizeof(*known), compare_times);
+	if (n)
+		median = known[n / 2];
+	free(known);
+	return median;
+}
+
+static int set_times(struct play *play, const uint64_t *times, bool *known,
+		     struct error *err)
+{
+	size_t count = play->forecast->count;
+	uint64_t median = median_time(times, count, err);
+
+	if (median == UINT64_MAX)
+		return -1;
+	*known = median;
+	for (size_t i = 0; i < count; i++)
+		play->times[i] = times[i] ? times[i] : median ? median : 1;
+	return 0;
+}
+
+static void sum_up(struct play *play, const uint64_t *times, bool known)
+{
+	struct schedule_simulation *forecast = play->forecast;
+
+	for (size_t i = 0; i < forecast->count; i++) {
+		struct schedule_simulation_cell *cell = &forecast->cells[i];
+
+		if (!cell->first_wave && !cell->shortage && !forecast->cut) {
+			cell->shortage = UNSCHEDULABLE_DOWN;
+			cell->lacks = "what it goes after cannot run, or on "
+				      "nodes that do not suit it";
+		}
+		forecast->lacking += cell->shortage != UNSCHEDULABLE_NONE;
+		forecast->known += !cell->shortage && times[i];
+		forecast->unknown += !cell->shortage && !times[i];
+		if (!known)
+			cell->start_ms = 0;
+	}
+	forecast->end_ms = known && !forecast->cut ? play->end : 0;
+}
+
+static int make_room(struct play *play, struct sweep *sweep, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+
+	play->kinds = calloc(sweep_kinds(sweep) + 1, sizeof(*play->kinds));
+	play->times = calloc(totals->kept + 1, sizeof(*play->times));
+	play->cell_of = calloc(totals->jobs + 1, sizeof(*play->cell_of));
+	play->heap = calloc(totals->jobs + 1, sizeof(*play->heap));
+	if (!play->kinds || !play->times || !play->cell_of || !play->heap)
+		return error_nomem(err, "plan");
+	play->queue = queue_new(err);
+	return play->queue ? 0 : -1;
+}
+
+struct schedule_simulation *
+schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
+			const uint64_t *times, struct error *err)
+{
+	owned(schedule_simulation_free) struct schedule_simulation *forecast =
+		calloc(1, sizeof(*forecast));
+	struct play *play = forecast ? calloc(1, sizeof(*play)) : NULL;
+	bool known = false;
+
+	if (forecast) {
+		forecast->memory = play;
+		forecast->count = sweep_totals(sweep)->kept;
+		forecast->cells =
+			calloc(forecast->count + 1, sizeof(*forecast->cells));
+	}
+	if (!play || !forecast->cells) {
+		error_nomem(err, "plan");
+		return NULL;
+	}
+	play->forecast = forecast;
+	play->sweep = sweep;
+	play->jobs = sweep_totals(sweep)->jobs;
+	play->slots = slots;
+	play->slot_count = count;
+	if (make_room(play, sweep, err) < 0 ||
+	    set_times(play, times, &known, err) < 0)
+		return NULL;
+	for (size_t i = 0; i < forecast->count; i++)
+		if (enter_cell(play, sweep, i, err) < 0)
+			return NULL;
+	if (run(play, err) < 0)
+		return NULL;
+	sum_up(play, times, known);
+	return take(forecast);
+}

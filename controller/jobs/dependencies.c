@@ -1,0 +1,351 @@
+/* dependencies.c - jobs that go after others: held, and queued when those are
+ * done.
+ */
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTLE_MAX 4096 /* jobs in one turn: some 100 ms if all are skipped */
+#define NAMES_SHOWN 3   /* nodes in one reason */
+#define WHY_BYTES 300
+
+int dependencies_init(struct job *job, const struct job_spec *spec,
+		      struct error *err)
+{
+	if (!spec->after_count)
+		return 0;
+	job->follows = calloc(spec->after_count, sizeof(*job->follows));
+	if (!job->follows)
+		return error_nomem(err, "job");
+	job->follows_count = spec->after_count;
+	job->same_nodes = spec->same_nodes;
+	for (size_t i = 0; i < spec->after_count; i++) {
+		job->follows[i].before = spec->after[i].job;
+		job->follows[i].job = job;
+	}
+	return 0;
+}
+
+static void make_due(struct cluster *cluster, struct job *job)
+{
+	if (job->due)
+		return;
+	job->due = true;
+	TAILQ_INSERT_TAIL(&cluster->due, job, by_due);
+}
+
+static int enqueue(struct cluster *cluster, struct job *job, struct error *err)
+{
+	cluster->schedule_due = true;
+	return queue_add(cluster->queue, &job->shape, job->id, job->priority,
+			 err);
+}
+
+int dependencies_queue(struct cluster *cluster, struct job *job,
+		       struct error *err)
+{
+	if (!job->follows_count)
+		return enqueue(cluster, job, err);
+	make_due(cluster, job);
+	return 0;
+}
+
+static void unlist(struct follow *follow)
+{
+	if (follow->listed)
+		LIST_REMOVE(follow, by_before);
+	follow->listed = false;
+}
+
+static bool is_listed(const struct job *job)
+{
+	for (size_t i = 0; i < job->follows_count; i++)
+		if (job->follows[i].listed)
+			return true;
+	return false;
+}
+
+void dependencies_ended(struct cluster *cluster, const struct job *job)
+{
+	struct follow *follow;
+
+	while ((follow = LIST_FIRST(&job->followers))) {
+		struct job *behind = follow->job;
+
+		unlist(follow);
+		/* Why it is skipped is not in the store yet: pass it on. */
+		if (job->failure == FAILURE_SKIPPED && job->text &&
+		    !behind->skip)
+			behind->skip = strdup(job->text);
+		if (job->state != JOB_COMPLETED || !is_listed(behind))
+			make_due(cluster, behind);
+	}
+}
+
+void dependencies_clear(struct cluster *cluster, struct job *job)
+{
+	struct follow *follow;
+
+	for (size_t i = 0; i < job->follows_count; i++)
+		unlist(&job->follows[i]);
+	while ((follow = LIST_FIRST(&job->followers)))
+		unlist(follow);
+	if (job->due)
+		TAILQ_REMOVE(&cluster->due, job, by_due);
+	job->due = false;
+}
+
+/* What the store says of a job that others go after. */
+struct look {
+	struct cluster *cluster;
+	enum job_state state;
+	bool want_pins;
+	uint32_t *pins;
+	size_t pins_count;
+	char why[WHY_BYTES]; /* those behind it are skipped */
+};
+
+static void say_why(const struct job_row *row, char *text, size_t size)
+{
+	cJSON *spec = codec_parse(row->spec, strlen(row->spec), NULL);
+	const char *cell = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(spec, "cell"));
+	const char *class = failure_name(row->failure);
+
+	if (row->failure == FAILURE_SKIPPED && row->text)
+		snprintf(text, size, "%s", row->text);
+	else
+		snprintf(text, size, "job %" PRIu64 "%s%.160s%s %s%s", row->id,
+			 cell && *cell ? " (" : "", cell ? cell : "",
+			 cell && *cell ? ")" : "",
+			 row->state == JOB_CANCELLED ? "was " : "failed: ",
+			 class ? class : "cancelled");
+	cJSON_Delete(spec);
+}
+
+static int read_pins(struct look *look, const char *text)
+{
+	cJSON *allocation = codec_parse(text, strlen(text), NULL);
+	const cJSON *tasks =
+		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
+	const cJSON *item;
+	int rc = 0;
+
+	look->pins = calloc((size_t)cJSON_GetArraySize(tasks) + 1,
+			    sizeof(*look->pins));
+	cJSON_ArrayForEach(item, tasks)
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(item, "node"));
+		const struct node *node =
+			look->pins && name ? node_get(look->cluster, name, NULL)
+					   : NULL;
+
+		if (node)
+			look->pins[look->pins_count++] = (uint32_t)node->index;
+		else
+			rc = -1;
+	}
+	cJSON_Delete(allocation);
+	return look->pins ? rc : -1;
+}
+
+static int read_row(const struct job_row *row, void *arg)
+{
+	struct look *look = arg;
+
+	look->state = row->state;
+	if (row->state == JOB_FAILED || row->state == JOB_CANCELLED)
+		say_why(row, look->why, sizeof(look->why));
+	if (row->state == JOB_COMPLETED && look->want_pins)
+		return read_pins(look,
+				 row->allocation ? row->allocation : "{}");
+	return 0;
+}
+
+enum found {
+	FOUND_LATER,     /* what the store says is not the last word */
+	FOUND_WAITING,   /* for a job that is not final */
+	FOUND_COMPLETED, /* all that it goes after */
+	FOUND_SKIPPED,   /* one of them failed */
+};
+
+static enum found look_at(struct cluster *cluster, struct follow *follow,
+			  struct look *look)
+{
+	struct job *before = job_find(cluster, follow->before);
+	struct error err = { 0 };
+
+	if (before && !job_state_final(before->state)) {
+		if (!follow->listed)
+			LIST_INSERT_HEAD(&before->followers, follow, by_before);
+		follow->listed = true;
+		return FOUND_WAITING;
+	}
+	if (store_job(cluster->store, follow->before, read_row, look, &err) <
+	    0) {
+		if (err.code != ENOENT) {
+			log_error("job=%" PRIu64 ": %s", follow->job->id,
+				  err.text);
+			return FOUND_LATER;
+		}
+		snprintf(look->why, sizeof(look->why),
+			 "job %" PRIu64 " is not there", follow->before);
+		return FOUND_SKIPPED;
+	}
+	if (!job_state_final(look->state))
+		return FOUND_LATER;
+	return look->state == JOB_COMPLETED ? FOUND_COMPLETED : FOUND_SKIPPED;
+}
+
+static enum found look_at_all(struct cluster *cluster, struct job *job,
+			      struct look *look)
+{
+	enum found worst = FOUND_COMPLETED;
+
+	for (size_t i = 0; i < job->follows_count; i++) {
+		enum found found;
+
+		look->want_pins = i == 0 && job->same_nodes;
+		found = look_at(cluster, &job->follows[i], look);
+		if (found == FOUND_SKIPPED)
+			return found;
+		if (found < worst)
+			worst = found;
+	}
+	return worst;
+}
+
+static void take_pins(struct job *job, struct look *look)
+{
+	free((uint32_t *)job->shape.pins);
+	job->shape.pins = take(look->pins);
+	job->shape.pins_count = look->pins_count;
+}
+
+/* false: look again in the next turn. */
+static bool settle(struct cluster *cluster, struct job *job)
+{
+	struct look look = { .cluster = cluster };
+	owned_free char *why = take(job->skip);
+	enum found found =
+		why ? FOUND_SKIPPED : look_at_all(cluster, job, &look);
+	uint64_t id = job->id;
+	bool done = true;
+
+	if (found == FOUND_SKIPPED) {
+		gang_exception(cluster, job, FAILURE_SKIPPED, 0,
+			       why ? why : look.why);
+		done = job_find(cluster, id) != job;
+	} else if (found == FOUND_COMPLETED) {
+		struct error err;
+
+		take_pins(job, &look);
+		done = enqueue(cluster, job, &err) == 0;
+	}
+	free(look.pins);
+	return done && found != FOUND_LATER;
+}
+
+void dependencies_settle(struct cluster *cluster)
+{
+	const struct job *again = NULL; /* the first that was put back */
+	struct job *job;
+
+	for (size_t i = 0; i < SETTLE_MAX; i++) {
+		job = TAILQ_FIRST(&cluster->due);
+		if (!job || job == again)
+			break;
+		TAILQ_REMOVE(&cluster->due, job, by_due);
+		job->due = false;
+		if (settle(cluster, job))
+			continue;
+		make_due(cluster, job);
+		again = again ? again : job;
+	}
+	if (!TAILQ_EMPTY(&cluster->due))
+		cluster->effects->turn(cluster->world);
+}
+
+/* In words. */
+
+static bool held_for(const struct job *job, char *text, size_t size)
+{
+	uint64_t first = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->follows_count; i++) {
+		if (!job->follows[i].listed)
+			continue;
+		if (!count++)
+			first = job->follows[i].before;
+	}
+	if (!count)
+		return false;
+	snprintf(text, size, "waits for job %" PRIu64, first);
+	if (count > 1)
+		snprintf(text + strlen(text), size - strlen(text),
+			 " and %zu more", count - 1);
+	return true;
+}
+
+static const char *unfit(const struct cluster *cluster,
+			 const struct shape *shape, const struct node *node)
+{
+	if (slot_suits(&cluster->slots[node->index], shape))
+		return NULL;
+	if (!node->peer)
+		return "is down";
+	if (node->drained)
+		return "is drained";
+	return cluster->slots[node->index].usable ? "lacks devices"
+						  : "is not ready";
+}
+
+static void name_unfit(const struct cluster *cluster, const struct job *job,
+		       char *text, size_t size)
+{
+	size_t shown = 0, used = strlen(text);
+
+	for (size_t i = 0; i < job->shape.pins_count && shown < NAMES_SHOWN;
+	     i++) {
+		const struct node *node = cluster->nodes[job->shape.pins[i]];
+		const char *why = unfit(cluster, &job->shape, node);
+
+		if (!why)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s %s",
+					 shown++ ? ", " : ": ", node->name,
+					 why);
+		if (used >= size)
+			return;
+	}
+}
+
+bool dependencies_waits(const struct cluster *cluster, const struct job *job,
+			char *text, size_t size)
+{
+	const struct shape *shape = &job->shape;
+
+	if (job->state != JOB_QUEUED)
+		return false;
+	if (held_for(job, text, size))
+		return true;
+	if (!shape->pins ||
+	    shape_suiting(shape, cluster->slots, cluster->nodes_count,
+			  shape->nodes) >= shape->nodes)
+		return false;
+	snprintf(text, size, "needs %u of the %zu node%s of job %" PRIu64,
+		 shape->nodes, shape->pins_count,
+		 shape->pins_count == 1 ? "" : "s", job->follows[0].before);
+	name_unfit(cluster, job, text, size);
+	return true;
+}

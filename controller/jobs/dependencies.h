@@ -1,0 +1,52 @@
+/* dependencies.h - jobs that go after others: held, and queued when those are
+ * done.
+ *
+ * A queued job that goes after others is not in the scheduler's queue. It is
+ * listed behind each of them that is not final; the last one of these that
+ * completes has it looked at again, and so has the first that fails. Being held
+ * is no state of its own: it follows from the states of the other jobs, so
+ * after a restart the same look at the store finds the same.
+ *
+ * A job that shares the nodes of the first one it goes after is queued pinned
+ * to them, in the order of that job's ranks. A job behind one that failed or
+ * was cancelled fails, too, with FAILURE_SKIPPED and a text that names the
+ * first that did: "job 3 (step=train) failed: exit".
+ *
+ * Cost: a few memory accesses when a job is held and when it is let go, plus a
+ * read of the store for each job that it goes after; nothing in between, how
+ * many ever are held.
+ */
+#ifndef CONTROLLER_JOBS_DEPENDENCIES_H
+#define CONTROLLER_JOBS_DEPENDENCIES_H
+
+#include "controller/jobs/cluster.h"
+
+/* Keep what the job goes after; ids of jobs. */
+int dependencies_init(struct job *job, const struct job_spec *spec,
+		      struct error *err);
+
+/* Queue the job: at once when it goes after nothing, else when
+ * dependencies_settle() finds the others completed.
+ */
+int dependencies_queue(struct cluster *cluster, struct job *job,
+		       struct error *err);
+
+/* The job has become final. */
+void dependencies_ended(struct cluster *cluster, const struct job *job);
+
+/* Look at the jobs of which something changed: hold, queue or skip them.
+ * Reads committed jobs only, so call it after a commit; at most some thousand
+ * at a time, then it wakes the loop for the rest.
+ */
+void dependencies_settle(struct cluster *cluster);
+
+/* The job is forgotten: it is listed nowhere any more. */
+void dependencies_clear(struct cluster *cluster, struct job *job);
+
+/* Why it is held, or what keeps it from the nodes that it is pinned to; false:
+ * neither.
+ */
+bool dependencies_waits(const struct cluster *cluster, const struct job *job,
+			char *text, size_t size);
+
+#endif

@@ -1,0 +1,202 @@
+/* homogeneity.c - are the nodes of a gang alike, and what did they say of
+ * themselves?
+ */
+#include "controller/jobs/homogeneity.h"
+#include "protocol/base/printable.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KINDS_MAX 8   /* different values that a sentence tells */
+#define NAMES_MAX 200 /* bytes of the names of one value's nodes */
+#define WORDS_MAX 400
+
+cJSON *task_facts(const struct task *task)
+{
+	cJSON *facts = task->node->facts
+			       ? cJSON_Duplicate(task->node->facts, true)
+			       : cJSON_CreateObject();
+	const cJSON *fact;
+
+	cJSON_ArrayForEach(fact, task->facts)
+	{
+		cJSON_DeleteItemFromObjectCaseSensitive(facts, fact->string);
+		cJSON_AddItemToObject(facts, fact->string,
+				      cJSON_Duplicate(fact, true));
+	}
+	cJSON_DeleteItemFromObjectCaseSensitive(facts, "warnings");
+	return facts;
+}
+
+/* What the node has; of device i, where devices may differ. NULL: not told, or
+ * not held.
+ */
+typedef const char *trait_fn(const struct task *task, size_t i);
+
+static const char *driver_of(const struct task *task, size_t i)
+{
+	const cJSON *driver;
+
+	if (i)
+		return NULL;
+	driver = cJSON_GetObjectItemCaseSensitive(task->facts, "driver");
+	if (!driver)
+		driver = cJSON_GetObjectItemCaseSensitive(task->node->facts,
+							  "driver");
+	return cJSON_GetStringValue(driver);
+}
+
+static const char *chip_of(const struct task *task, size_t i)
+{
+	const struct device_info *device;
+
+	if (i >= task->node->inventory_count || !(task->devices >> i & 1))
+		return NULL;
+	device = &task->node->inventory[i];
+	return device->chip ? device->chip : device->name;
+}
+
+static const struct {
+	const char *name;
+	trait_fn *of;
+} traits[] = {
+	{ "driver", driver_of },
+	{ "chip", chip_of },
+};
+
+#define TRAITS (sizeof(traits) / sizeof(traits[0]))
+
+/* The nodes that have one value. */
+struct kind {
+	const char *value;
+	char names[NAMES_MAX];
+	uint32_t count;
+	struct node *first, *last;
+};
+
+static void add_node(struct kind *kind, struct node *node)
+{
+	size_t used = strlen(kind->names);
+
+	if (kind->last == node)
+		return;
+	kind->last = node;
+	if (used + strlen(node->name) + 8 < NAMES_MAX)
+		snprintf(kind->names + used, NAMES_MAX - used, "%s%s",
+			 kind->count ? ", " : "", node->name);
+	else if (used && kind->names[used - 1] != '.')
+		snprintf(kind->names + used, NAMES_MAX - used, " ...");
+	kind->count++;
+}
+
+static size_t sort_out(const struct gang *gang, trait_fn *of,
+		       struct kind kinds[KINDS_MAX])
+{
+	size_t count = 0;
+
+	for (uint32_t r = 0; r < gang->spec.nodes; r++)
+		for (size_t i = 0; i < DEVICES_MAX; i++) {
+			const struct task *task = &gang->tasks[r];
+			const char *value = of(task, i);
+			size_t k = 0;
+
+			while (value && k < count &&
+			       strcmp(kinds[k].value, value) != 0)
+				k++;
+			if (!value || k == KINDS_MAX)
+				continue;
+			if (k == count)
+				kinds[count++] =
+					(struct kind){ .value = value,
+						       .first = task->node };
+			add_node(&kinds[k], task->node);
+		}
+	return count;
+}
+
+/* "driver differs: 535.1 on n1, n2; 550.2 on n3" */
+static void tell(const char *name, const struct kind *kinds, size_t count,
+		 char *text, size_t size)
+{
+	size_t used = strlen(text);
+
+	for (size_t k = 0; k < count && used < size; k++)
+		used += (size_t)snprintf(text + used, size - used,
+					 "%s%s%s%.100s on %s",
+					 k || !used ? "" : "; ",
+					 k ? "; " : name,
+					 k ? "" : " differs: ", kinds[k].value,
+					 kinds[k].names);
+}
+
+static struct node *odd_one(const struct kind *kinds, size_t count)
+{
+	size_t least = 0;
+
+	for (size_t k = 1; k < count; k++)
+		if (kinds[k].count <= kinds[least].count)
+			least = k;
+	return kinds[least].first;
+}
+
+bool gang_alike(const struct gang *gang, char *text, size_t size,
+		struct node **odd)
+{
+	bool alike = true;
+
+	text[0] = 0;
+	for (size_t t = 0; t < TRAITS; t++) {
+		struct kind kinds[KINDS_MAX] = { 0 };
+		size_t count = sort_out(gang, traits[t].of, kinds);
+
+		if (count < 2)
+			continue;
+		tell(traits[t].name, kinds, count, text, size);
+		if (alike && odd)
+			*odd = odd_one(kinds, count);
+		alike = false;
+	}
+	printable(text, strlen(text));
+	return alike;
+}
+
+static void add(cJSON *list, char *text)
+{
+	printable(text, strlen(text));
+	cJSON_AddItemToArray(list, cJSON_CreateString(text));
+}
+
+void gang_warnings(const struct gang *gang, cJSON *list)
+{
+	const cJSON *warning;
+	char text[WORDS_MAX];
+
+	if (!gang_alike(gang, text, sizeof(text), NULL))
+		add(list, text);
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		cJSON_ArrayForEach(warning,
+				   cJSON_GetObjectItemCaseSensitive(task->facts,
+								    "warnings"))
+		{
+			if (!cJSON_IsString(warning))
+				continue;
+			snprintf(text, sizeof(text), "%s: %.300s",
+				 task->node->name, warning->valuestring);
+			add(list, text);
+		}
+	}
+	for (size_t i = 0; i < gang->readings_count; i++) {
+		const struct log_reading *reading = &gang->readings[i];
+
+		if (!reading->missed)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: %" PRIu64 " bytes of it were removed before they "
+			 "were read",
+			 reading->stream, reading->missed);
+		add(list, text);
+	}
+}

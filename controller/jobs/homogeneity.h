@@ -1,0 +1,26 @@
+/* homogeneity.h - are the nodes of a gang alike, and what did they say of
+ * themselves?
+ */
+#ifndef CONTROLLER_JOBS_HOMOGENEITY_H
+#define CONTROLLER_JOBS_HOMOGENEITY_H
+
+#include "controller/jobs/cluster.h"
+
+/* The facts of the task's node when the task was checked, as far as they were
+ * told, else as it joined. The caller deletes it; NULL: ENOMEM.
+ */
+cJSON *task_facts(const struct task *task);
+
+/* Same driver, and same chips of the devices that are held? Where they differ,
+ * a sentence of which node has what, and *odd is the first node that is not as
+ * most are. What a node does not tell differs from nothing.
+ */
+bool gang_alike(const struct gang *gang, char *text, size_t size,
+		struct node **odd);
+
+/* Add to a list of sentences what must be said beside the result: how nodes
+ * differ, and what they were warned of when they were checked.
+ */
+void gang_warnings(const struct gang *gang, cJSON *list);
+
+#endif

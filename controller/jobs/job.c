@@ -1,0 +1,676 @@
+/* job.c - active jobs: found by id, changed by events, kept in the store.
+ */
+#include "controller/jobs/job.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/image_digest.h"
+#include "controller/jobs/image_progress.h"
+#include "controller/jobs/image_references.h"
+#include "controller/jobs/logins.h"
+#include "controller/jobs/sampling.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPEC_TEXT_MAX (4 << 20)
+
+static int compare_jobs(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct job *job_find(const struct cluster *cluster, uint64_t id)
+{
+	struct job key = { .id = id };
+	void *found = tfind(&key, &cluster->jobs, compare_jobs);
+
+	return found ? *(struct job **)found : NULL;
+}
+
+static void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	free((char *)job->shape.vendor);
+	free((char *)job->shape.chip);
+	free((char *)job->shape.labels);
+	free((uint32_t *)job->shape.pins);
+	free(job->follows);
+	free(job->skip);
+	free(job->text);
+	free(job);
+}
+OWNED_POINTER(struct job, job_free)
+
+struct shape job_shape(const struct job_spec *spec)
+{
+	return (struct shape){
+		.vendor = spec->vendor,
+		.chip = spec->measure.chip,
+		.labels = spec->labels,
+		.nodes = spec->nodes,
+		.devices = spec->devices,
+		.shared = spec->shared,
+	};
+}
+
+static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
+			   uint64_t cell_index, const struct job_spec *spec,
+			   struct error *err)
+{
+	owned(job_free) struct job *job = calloc(1, sizeof(*job));
+
+	if (!job) {
+		error_nomem(err, "job");
+		return NULL;
+	}
+	job->shape = job_shape(spec);
+	job->shape.vendor = strdup(spec->vendor);
+	if (spec->measure.chip)
+		job->shape.chip = strdup(spec->measure.chip);
+	if (spec->labels)
+		job->shape.labels = strdup(spec->labels);
+	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip ||
+	    !job->shape.labels != !spec->labels) {
+		error_nomem(err, "job");
+		return NULL;
+	}
+	if (dependencies_init(job, spec, err) < 0)
+		return NULL;
+	job->id = id;
+	job->sweep = sweep;
+	job->cell_index = cell_index;
+	job->priority = spec->priority;
+	job->until = spec->until;
+	job->attempt = job->first_attempt = 1;
+	if (image_references_join(cluster, job, spec, err) < 0)
+		return NULL;
+	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
+		image_references_leave(cluster, job);
+		error_nomem(err, "job");
+		return NULL;
+	}
+	cluster->jobs_count++;
+	return take(job);
+}
+
+void job_forget(struct cluster *cluster, struct job *job)
+{
+	if (job->state == JOB_QUEUED)
+		queue_remove(cluster->queue, &job->shape, job->id);
+	dependencies_clear(cluster, job);
+	adaptive_repeats_leave(cluster, job);
+	image_references_leave(cluster, job);
+	job_drop_gang(cluster, job);
+	image_digest_forget(cluster, job);
+	tdelete(job, &cluster->jobs, compare_jobs);
+	cluster->jobs_count--;
+	job_free(job);
+}
+
+/* Walking: the tree may change under the callback, so ids are copied first. */
+
+struct walk {
+	uint64_t *ids;
+	size_t count;
+};
+
+static void walk_one(const void *at, VISIT visit, void *arg)
+{
+	struct walk *walk = arg;
+
+	if (visit == postorder || visit == leaf)
+		walk->ids[walk->count++] = (*(struct job *const *)at)->id;
+}
+
+void job_each(struct cluster *cluster, job_fn *fn, void *arg)
+{
+	owned_free uint64_t *ids =
+		calloc(cluster->jobs_count + 1, sizeof(*ids));
+	struct walk walk = { ids, 0 };
+
+	if (!ids)
+		return;
+	twalk_r(cluster->jobs, walk_one, &walk);
+	for (size_t i = 0; i < walk.count; i++) {
+		struct job *job = job_find(cluster, ids[i]);
+
+		if (job)
+			fn(cluster, job, arg);
+	}
+}
+
+static void forget_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	job_forget(cluster, job);
+}
+
+void job_free_all(struct cluster *cluster)
+{
+	job_each(cluster, forget_one, NULL);
+}
+
+/* The store's row of the job's state. */
+
+static cJSON *allocation_json(const struct job *job)
+{
+	const struct gang *gang = job->gang;
+	cJSON *allocation, *tasks;
+
+	if (!gang)
+		return NULL;
+	allocation = cJSON_CreateObject();
+	cJSON_AddNumberToObject(allocation, "port", gang->port);
+	if (gang->address)
+		cJSON_AddStringToObject(allocation, "address", gang->address);
+	if (gang->addresses.count)
+		cJSON_AddItemToObject(
+			allocation, "addresses",
+			cJSON_CreateStringArray((const char *const *)
+							gang->addresses.items,
+						(int)gang->addresses.count));
+	tasks = cJSON_AddArrayToObject(allocation, "tasks");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+		cJSON *item = cJSON_CreateObject();
+		char devices[32];
+
+		snprintf(devices, sizeof(devices), "%" PRIx64, task->devices);
+		cJSON_AddStringToObject(item, "node",
+					task->node ? task->node->name : "");
+		cJSON_AddStringToObject(item, "devices", devices);
+		cJSON_AddItemToArray(tasks, item);
+	}
+	return allocation;
+}
+
+/* One that is tried again has none: what ended the attempt before is an event.
+ */
+static bool keeps_failure(enum job_state state)
+{
+	return state == JOB_COLLECTING || job_state_final(state);
+}
+
+/* Does the row of the job's state differ after the event? A submitted job's row
+ * was put just now, after "alloc" comes "prepare" in the same turn, and so in
+ * the same commit, and "removed" changes nothing.
+ */
+static bool changes_row(enum job_event event)
+{
+	return event != JOB_EVENT_SUBMIT && event != JOB_EVENT_ALLOC &&
+	       event != JOB_EVENT_PIN && event != JOB_EVENT_IMAGE &&
+	       event != JOB_EVENT_REMOVED;
+}
+
+/* Times of the job after an event. */
+static void pass_time(struct job_row *row, const struct job *job,
+		      enum job_event event, int64_t now)
+{
+	row->queued_ms = job->queued_ms;
+	row->started_ms = job->started_ms;
+	row->ended_ms = job->ended_ms;
+	if (event == JOB_EVENT_RETRY) {
+		row->queued_ms = now;
+		row->started_ms = row->ended_ms = 0;
+	} else if (event == JOB_EVENT_READY) {
+		row->started_ms = now;
+	} else if (job_state_final(row->state) &&
+		   !job_state_final(job->state)) {
+		row->ended_ms = now;
+	}
+}
+
+/* The event and the row of the state after it go to the store, or neither. */
+static int record(struct cluster *cluster, const struct job *job,
+		  enum job_event event, const cJSON *data, int64_t now,
+		  struct job_row *row, struct error *err)
+{
+	cJSON *allocation = allocation_json(job);
+	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
+	char *allocated =
+		allocation ? cJSON_PrintUnformatted(allocation) : NULL;
+	const struct event_row event_row = {
+		.job = job->id,
+		.attempt = row->attempt,
+		.time_ms = now,
+		.kind = job_event_name(event),
+		.data = text,
+	};
+	int rc;
+
+	row->allocation = allocated;
+	if ((data && !text) || (allocation && !allocated))
+		rc = error_nomem(err, "job");
+	else
+		rc = cluster->effects->record(cluster->world, &event_row,
+					      changes_row(event) ? row : NULL,
+					      err);
+	row->allocation = NULL;
+	cJSON_Delete(allocation);
+	cJSON_free(allocated);
+	cJSON_free(text);
+	return rc;
+}
+
+/* What is now true, as the store has it. */
+static void enter(struct cluster *cluster, struct job *job,
+		  enum job_event event, const struct job_row *row)
+{
+	bool ends = job_state_final(row->state) && !job_state_final(job->state);
+
+	log_debug("job=%" PRIu64 " %s -> %s (%s)", job->id,
+		  job->state ? job_state_name(job->state) : "new",
+		  job_state_name(row->state), job_event_name(event));
+	job->state = row->state;
+	job->attempt = row->attempt;
+	job->queued_ms = row->queued_ms;
+	job->started_ms = row->started_ms;
+	job->ended_ms = row->ended_ms;
+	image_references_mark(job, !job_state_final(job->state));
+	cluster->changed = true;
+	if (ends) {
+		adaptive_repeats_ended(cluster, job);
+		dependencies_ended(cluster, job);
+		logins_ended(cluster, job->sweep);
+	}
+}
+
+int job_event(struct cluster *cluster, struct job *job, enum job_event event,
+	      cJSON *data, struct error *err)
+{
+	enum job_state next = job_next(job->state, event);
+	int64_t now = cluster_wall_ms(cluster);
+	struct job_row row = {
+		.id = job->id,
+		.state = next,
+		.attempt = job->attempt + (event == JOB_EVENT_RETRY),
+		.first_attempt = job->first_attempt,
+		.failure = keeps_failure(next) ? job->failure : FAILURE_NONE,
+		.text = keeps_failure(next) ? job->text : NULL,
+	};
+	struct error why;
+	int rc;
+
+	if (next == JOB_NONE) {
+		cJSON_Delete(data);
+		return error_set(err, EINVAL, "job %" PRIu64 " is %s: no '%s'",
+				 job->id, job_state_name(job->state),
+				 job_event_name(event));
+	}
+	pass_time(&row, job, event, now);
+	rc = record(cluster, job, event, data, now, &row, &why);
+	cJSON_Delete(data);
+	if (rc < 0) {
+		log_error("job=%" PRIu64 ": %s", job->id, why.text);
+		return error_set(err, why.code, "%s", why.text);
+	}
+	enter(cluster, job, event, &row);
+	return 0;
+}
+
+void job_set_failure(struct job *job, enum failure failure, int64_t code,
+		     const char *text)
+{
+	if (job->failure)
+		return;
+	job->failure = failure;
+	job->code = code;
+	free(job->text);
+	job->text = text ? strdup(text) : NULL;
+}
+
+void job_clear_failure(struct job *job)
+{
+	job->failure = FAILURE_NONE;
+	job->code = 0;
+	free(job->text);
+	job->text = NULL;
+}
+
+/* Coming and coming back. */
+
+int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+	       const struct job_spec *spec, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct job_row row = {
+		.id = store_next_job(cluster->store),
+		.sweep = sweep,
+		.cell_index = cell_index,
+		.key = spec->key,
+		.repeat = spec->repeat,
+		.priority = spec->priority,
+		.state = JOB_QUEUED,
+		.attempt = 1,
+		.first_attempt = 1,
+		.queued_ms = cluster_wall_ms(cluster),
+	};
+	struct job *job;
+
+	buffer_init(&text, SPEC_TEXT_MAX);
+	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
+		return -1;
+	row.spec = text.data;
+	job = job_new(cluster, row.id, sweep, cell_index, spec, err);
+	if (!job)
+		return -1;
+	job->queued_ms = row.queued_ms;
+	if (adaptive_repeats_join(cluster, job, spec->repeat, true, err) < 0 ||
+	    store_put_job(cluster->store, &row, err) < 0 ||
+	    job_event(cluster, job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
+	    dependencies_queue(cluster, job, err) < 0) {
+		job_forget(cluster, job);
+		return -1;
+	}
+	return 0;
+}
+
+int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+		  const struct job_spec *spec, const struct job_row *from,
+		  struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct job_row row = *from;
+	struct event_row event = {
+		.attempt = from->attempt,
+		.time_ms = cluster_wall_ms(cluster),
+		.kind = job_event_name(JOB_EVENT_TAKE),
+	};
+	char data[80];
+
+	buffer_init(&text, SPEC_TEXT_MAX);
+	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
+		return -1;
+	row.id = event.job = store_next_job(cluster->store);
+	row.sweep = sweep;
+	row.cell_index = cell_index;
+	row.priority = spec->priority;
+	row.spec = text.data;
+	row.origin = from->id;
+	snprintf(data, sizeof(data),
+		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
+		 from->sweep);
+	event.data = data;
+	if (store_put_job(cluster->store, &row, err) < 0 ||
+	    store_put_event(cluster->store, &event, NULL, err) < 0)
+		return -1;
+	return adaptive_repeats_taken(cluster, &row, spec, err);
+}
+
+static struct job *job_from_row(struct cluster *cluster,
+				const struct job_row *row, struct error *err)
+{
+	struct job_spec spec;
+	struct job *job;
+
+	if (codec_decode(&job_spec_schema, row->spec, strlen(row->spec), &spec,
+			 err) < 0) {
+		error_prefix(err, "job %" PRIu64, row->id);
+		return NULL;
+	}
+	job = job_new(cluster, row->id, row->sweep, row->cell_index, &spec,
+		      err);
+	codec_clear(&job_spec_schema, &spec);
+	if (!job)
+		return NULL;
+	job->state = row->state;
+	image_references_mark(job, !job_state_final(job->state));
+	job->attempt = row->attempt;
+	job->first_attempt = row->first_attempt;
+	job->queued_ms = row->queued_ms;
+	job->started_ms = row->started_ms;
+	job->ended_ms = row->ended_ms;
+	if (keeps_failure(row->state))
+		job_set_failure(job, row->failure, 0, row->text);
+	return job;
+}
+
+/* Give the tasks the nodes that the store's allocation names. */
+static int load_allocation(struct cluster *cluster, struct job *job,
+			   const char *text, struct error *err)
+{
+	cJSON *allocation = codec_parse(text, strlen(text), err);
+	const cJSON *tasks =
+		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
+	const cJSON *port =
+		cJSON_GetObjectItemCaseSensitive(allocation, "port");
+	const char *address = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(allocation, "address"));
+	const cJSON *item;
+	uint32_t rank = 0;
+
+	job->gang->port = cJSON_IsNumber(port) ? (uint32_t)port->valueint : 0;
+	job->gang->address = address ? strdup(address) : NULL;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(allocation,
+								  "addresses"))
+	{
+		if (cJSON_IsString(item))
+			strings_add(&job->gang->addresses, item->valuestring,
+				    NULL);
+	}
+	cJSON_ArrayForEach(item, tasks)
+	{
+		const char *name = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(item, "node"));
+		const char *devices = cJSON_GetStringValue(
+			cJSON_GetObjectItemCaseSensitive(item, "devices"));
+		struct node *node = name ? node_get(cluster, name, err) : NULL;
+
+		if (!node || !devices || rank >= job->gang->spec.nodes)
+			break;
+		task_assign(cluster, &job->gang->tasks[rank++], node,
+			    strtoull(devices, NULL, 16));
+	}
+	cJSON_Delete(allocation);
+	return rank == job->gang->spec.nodes
+		       ? 0
+		       : error_set(err, EPROTO,
+				   "job %" PRIu64 ": broken allocation",
+				   job->id);
+}
+
+int job_load(struct cluster *cluster, const struct job_row *row,
+	     struct error *err)
+{
+	struct job *job = job_from_row(cluster, row, err);
+
+	if (!job ||
+	    adaptive_repeats_join(cluster, job, row->repeat, false, err) < 0)
+		return -1;
+	if (job->state == JOB_QUEUED)
+		return dependencies_queue(cluster, job, err);
+	if (job_make_gang(cluster, job, err) < 0)
+		return -1;
+	return load_allocation(cluster, job,
+			       row->allocation ? row->allocation : "{}", err);
+}
+
+/* Containers of the old attempt are still being removed. */
+static void keep_discards(struct cluster *cluster, struct job *job)
+{
+	for (uint32_t i = 0; job->gang && i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].discarding)
+			node_add_discard(cluster, job->gang->tasks[i].node,
+					 job->id, job->attempt, i);
+}
+
+int job_revive(struct cluster *cluster, const struct job_row *row,
+	       struct error *err)
+{
+	struct job *job = job_find(cluster, row->id);
+
+	if (job) {
+		keep_discards(cluster, job);
+		job_drop_gang(cluster, job);
+	} else {
+		job = job_from_row(cluster, row, err);
+		if (!job)
+			return -1;
+	}
+	job_clear_failure(job);
+	job->first_attempt = job->attempt + 1;
+	if (adaptive_repeats_join(cluster, job, row->repeat, false, err) < 0 ||
+	    job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
+		return -1;
+	return dependencies_queue(cluster, job, err);
+}
+
+/* Gangs. */
+
+struct spec_read {
+	struct job_spec *spec;
+	struct error *err;
+};
+
+static int read_spec(const struct job_row *row, void *arg)
+{
+	struct spec_read *read = arg;
+
+	return codec_decode(&job_spec_schema, row->spec, strlen(row->spec),
+			    read->spec, read->err);
+}
+
+int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
+{
+	struct gang *gang = calloc(1, sizeof(*gang));
+	struct spec_read read = { gang ? &gang->spec : NULL, err };
+
+	if (!gang)
+		return error_nomem(err, "gang");
+	if (store_job(cluster->store, job->id, read_spec, &read, err) < 0) {
+		free(gang);
+		return -1;
+	}
+	gang->tasks = calloc(gang->spec.nodes, sizeof(*gang->tasks));
+	if (!gang->tasks) {
+		codec_clear(&job_spec_schema, &gang->spec);
+		free(gang);
+		return error_nomem(err, "gang");
+	}
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		gang->tasks[i].job = job;
+		gang->tasks[i].rank = i;
+	}
+	gang->job = job;
+	gang->cluster = cluster;
+	TAILQ_INSERT_TAIL(&cluster->gangs, gang, by_cluster);
+	job->gang = gang;
+	return 0;
+}
+
+void task_drop_files(struct task *task)
+{
+	for (size_t i = 0; i < task->files_count; i++)
+		codec_clear(&collected_file_schema, &task->files[i]);
+	free(task->files);
+	task->files = NULL;
+	task->files_count = 0;
+}
+
+static void task_clear(struct cluster *cluster, struct task *task)
+{
+	image_digest_stop_waiting(cluster, task);
+	task_drop_files(task);
+	image_progress_clear(task);
+	task_release(cluster, task);
+	free(task->text);
+	free(task->image_id);
+	free(task->image_pin);
+	cJSON_Delete(task->facts);
+	for (size_t i = 0; i < task->streams_count; i++)
+		free(task->streams[i].name);
+	free(task->streams);
+}
+
+void job_drop_gang(struct cluster *cluster, struct job *job)
+{
+	struct gang *gang = take(job->gang);
+
+	if (!gang)
+		return;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		task_clear(cluster, &gang->tasks[i]);
+	TAILQ_REMOVE(&cluster->gangs, gang, by_cluster);
+	if (gang->reading)
+		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+	for (size_t i = 0; i < gang->readings_count; i++)
+		extract_free(gang->readings[i].extract);
+	free(gang->readings);
+	sampling_clear(gang);
+	free(gang->tasks);
+	free(gang->address);
+	strings_clear(&gang->addresses);
+	codec_clear(&job_spec_schema, &gang->spec);
+	free(gang);
+}
+
+void task_assign(struct cluster *cluster, struct task *task, struct node *node,
+		 uint64_t devices)
+{
+	task->node = node;
+	task->held = true;
+	task->devices = devices;
+	slot_take(&cluster->slots[node->index], &task->job->shape, devices);
+	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
+}
+
+void task_release(struct cluster *cluster, struct task *task)
+{
+	struct node *node = task->node;
+
+	if (!task->held)
+		return;
+	task->held = false;
+	TAILQ_REMOVE(&node->tasks, task, by_node);
+	slot_release(&cluster->slots[node->index], task->devices);
+	cluster->schedule_due = true;
+}
+
+int task_make_spec(const struct task *task, struct task_spec *spec,
+		   struct error *err)
+{
+	const struct gang *gang = task->job->gang;
+	const struct job_spec *job = &gang->spec;
+	const char *pin = image_digest_of(gang->cluster, task->job);
+	cJSON *container =
+		codec_object(&container_spec_schema, &job->container, err);
+	uint32_t processes = job->container.processes;
+	uint32_t devices = (uint32_t)__builtin_popcountll(task->devices);
+	int rc;
+
+	if (!container)
+		return -1;
+	*spec = (struct task_spec){
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.nodes = job->nodes,
+		.repeat = job->repeat,
+		.shared = job->shared,
+		.strangers = job->strangers,
+		.first_rank = processes ? task->rank * processes : task->rank,
+		.processes_per_node = processes ? processes : devices,
+	};
+	spec->world_size = spec->processes_per_node * job->nodes;
+	rc = codec_from_object(&container_spec_schema, container,
+			       &spec->container, err);
+	cJSON_Delete(container);
+	if (rc == 0 && pin && !(spec->pin = strdup(pin)))
+		rc = error_nomem(err, "task");
+	if (rc == 0 && job->owner && !(spec->owner = strdup(job->owner)))
+		rc = error_nomem(err, "task");
+	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)
+		if (task->devices & (UINT64_C(1) << i))
+			rc = strings_printf(&spec->devices, err, "%d", i);
+	if (rc < 0)
+		codec_clear(&task_spec_schema, spec);
+	return rc;
+}

@@ -1,0 +1,74 @@
+/* job.h - active jobs: found by id, changed by events, kept in the store.
+ */
+#ifndef CONTROLLER_JOBS_JOB_H
+#define CONTROLLER_JOBS_JOB_H
+
+#include "controller/jobs/cluster.h"
+
+/* What a job of this spec asks of the scheduler; borrows from the spec. */
+struct shape job_shape(const struct job_spec *spec);
+
+/* An active job, or NULL. */
+struct job *job_find(const struct cluster *cluster, uint64_t id);
+
+/* Put a new job into the store and the queue, or hold it behind those it goes
+ * after (dependencies.h): JOB_EVENT_SUBMIT.
+ */
+int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+	       const struct job_spec *spec, struct error *err);
+
+/* Put a job into the store that is completed already: it has the result and
+ * the output of `from`, a job of the same cell: JOB_EVENT_TAKE.
+ */
+int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+		  const struct job_spec *spec, const struct job_row *from,
+		  struct error *err);
+
+/* Take up a job that the store says is not final. One that holds nodes gets
+ * its gang back, with tasks in TASK_NONE: their nodes will report.
+ */
+int job_load(struct cluster *cluster, const struct job_row *row,
+	     struct error *err);
+
+/* Queue a final job of the store again: JOB_EVENT_RETRY, one attempt more; the
+ * retries that it may have begin anew.
+ */
+int job_revive(struct cluster *cluster, const struct job_row *row,
+	       struct error *err);
+
+/* The one place where a job's state changes: the event goes to the store with
+ * `data` (a JSON object, consumed; or NULL), the state follows from the table,
+ * and one line is logged. -1: the table refuses it, or no memory; nothing has
+ * changed then.
+ */
+int job_event(struct cluster *cluster, struct job *job, enum job_event event,
+	      cJSON *data, struct error *err);
+
+/* The first failure of an attempt counts; text is copied. */
+void job_set_failure(struct job *job, enum failure failure, int64_t code,
+		     const char *text);
+void job_clear_failure(struct job *job);
+
+/* The job's gang, read from its spec in the store; its tasks hold no node. */
+int job_make_gang(struct cluster *cluster, struct job *job, struct error *err);
+/* Tasks give back what they hold. */
+void job_drop_gang(struct cluster *cluster, struct job *job);
+
+void task_assign(struct cluster *cluster, struct task *task, struct node *node,
+		 uint64_t devices);
+void task_release(struct cluster *cluster, struct task *task);
+void task_drop_files(struct task *task);
+
+/* What the rank's container is to be; the caller clears it. */
+int task_make_spec(const struct task *task, struct task_spec *spec,
+		   struct error *err);
+
+/* Forget a job that is final and whose tasks are gone. */
+void job_forget(struct cluster *cluster, struct job *job);
+void job_free_all(struct cluster *cluster);
+
+/* Call fn for each active job; it may forget the job it is given. */
+typedef void job_fn(struct cluster *cluster, struct job *job, void *arg);
+void job_each(struct cluster *cluster, job_fn *fn, void *arg);
+
+#endif

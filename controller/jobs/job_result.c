@@ -1,0 +1,238 @@
+/* job_result.c - what a job that has ended amounts to: result, provenance,
+ * rows.
+ */
+#include "controller/jobs/job_result.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/homogeneity.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/provenance.h"
+#include "controller/jobs/sampling.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/results/result.h"
+#include "controller/results/series.h"
+#include "controller/results/usage.h"
+#include "controller/sweep/reference_peak.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All readings of the job, put together in the first one. */
+static const struct extract *merged(struct gang *gang)
+{
+	for (size_t i = 1; i < gang->readings_count; i++)
+		extract_merge(gang->readings[0].extract,
+			      gang->readings[i].extract, NULL);
+	return gang->readings_count ? gang->readings[0].extract : NULL;
+}
+
+/* From the first task's start to the last one's end, and the largest memory. */
+static void add_extents(struct result_input *input, const struct gang *gang)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->started_ms && (!input->started_ms ||
+					 task->started_ms < input->started_ms))
+			input->started_ms = task->started_ms;
+		if (task->ended_ms > input->ended_ms)
+			input->ended_ms = task->ended_ms;
+		if (task->memory_peak_bytes > input->memory_peak_bytes)
+			input->memory_peak_bytes = task->memory_peak_bytes;
+	}
+}
+
+static cJSON *make_result(struct cluster *cluster, struct job *job,
+			  struct error *err)
+{
+	struct gang *gang = job->gang;
+	const struct measure_spec *measure = &gang->spec.measure;
+	const struct extract *extract = merged(gang);
+	const struct model *model =
+		measure->model ? catalog_model(cluster->catalog, measure->model)
+			       : NULL;
+	const struct chip *chip =
+		measure->chip ? catalog_chip(cluster->catalog,
+					     gang->spec.vendor, measure->chip)
+			      : NULL;
+	struct reference_peak reference;
+	cJSON *result = NULL, *usage, *warnings;
+	struct result_input input = {
+		.measure = measure,
+		.devices = provenance_devices(gang),
+		.pretended = provenance_pretended(gang),
+	};
+
+	reference_peak_init(&reference, model, chip, measure->precision,
+			    measure->stage, measure->sequence, false);
+	input.flops = reference.flops;
+	input.peak_flops = reference.peak_flops;
+	input.chip_memory_bytes = reference.memory_bytes;
+	if (extract) {
+		input.records = extract_records(extract, &input.record_count);
+		input.summary = extract_summary(extract);
+		input.extract = extract;
+	}
+	add_extents(&input, gang);
+	usage = sampling_summary(gang, err);
+	if (!usage)
+		return NULL;
+	if (cJSON_GetArraySize(
+		    cJSON_GetObjectItemCaseSensitive(usage, "hosts")))
+		input.usage = usage;
+	warnings = cJSON_CreateArray();
+	gang_warnings(gang, warnings);
+	input.warnings = warnings;
+	result = result_new(&input, err);
+	cJSON_Delete(warnings);
+	cJSON_Delete(usage);
+	return result;
+}
+
+/* An exit code of 0 is no proof: the log must have figures, and its last step.
+ */
+static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
+{
+	char ends[120];
+	const char *why;
+
+	if (job->failure || !log_ingest_rules(cluster, job))
+		return;
+	if (!result_measured(result, &why))
+		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
+	else if (!result_complete(result, ends, sizeof(ends)))
+		job_set_failure(job, FAILURE_INCOMPLETE, 0, ends);
+}
+
+/* The result, where it comes from, and its curves, as the store keeps them. */
+static char *make_text(const struct cluster *cluster, struct job *job,
+		       cJSON *result, struct error *err)
+{
+	const struct extract *extract = merged(job->gang);
+	const struct record *records = NULL;
+	size_t count = 0;
+	cJSON *all = cJSON_CreateObject();
+	cJSON *series;
+	char *text;
+
+	if (extract)
+		records = extract_records(extract, &count);
+	cJSON_AddItemToObject(all, "result", result);
+	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
+	series = series_new(records, count, &job->gang->spec.measure, err);
+	cJSON_AddItemToObject(series, "devices",
+			      sampling_curves(job->gang, err));
+	cJSON_AddItemToObject(series, "hosts",
+			      sampling_host_curves(job->gang, err));
+	cJSON_AddItemToObject(all, "series", series);
+	text = cJSON_PrintUnformatted(all);
+	cJSON_Delete(all);
+	if (!text)
+		error_nomem(err, "result");
+	return text;
+}
+
+int job_result_store(struct cluster *cluster, struct job *job,
+		     struct error *err)
+{
+	struct result_row row = { .job = job->id, .attempt = job->attempt };
+	cJSON *result = make_result(cluster, job, err);
+	char *text;
+	int rc;
+
+	if (!result)
+		return -1;
+	judge(cluster, job, result);
+	job->rate = adaptive_repeats_rate(result);
+	text = make_text(cluster, job, result, err);
+	if (!text)
+		return -1;
+	row.json = text;
+	rc = store_put_result(cluster->store, &row, err);
+	cJSON_free(text);
+	return rc;
+}
+
+/* Rows. */
+
+static void add_text(cJSON *row, const char *name, const char *text)
+{
+	cJSON_AddItemToObject(row, name,
+			      text ? cJSON_CreateString(text)
+				   : cJSON_CreateNull());
+}
+
+static void move_item(cJSON *to, cJSON *from, const char *name)
+{
+	cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(from, name);
+
+	cJSON_AddItemToObject(to, name, item ? item : cJSON_CreateNull());
+}
+
+/* What was asked for, as tables of results state it. */
+static cJSON *make_setup(cJSON *spec)
+{
+	cJSON *setup = cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
+
+	if (!setup)
+		setup = cJSON_CreateObject();
+	move_item(setup, spec, "vendor");
+	move_item(setup, spec, "layout");
+	move_item(setup, spec, "about");
+	return setup;
+}
+
+static void add_spec(cJSON *row, const char *text)
+{
+	cJSON *spec = codec_parse(text, strlen(text), NULL);
+	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(spec, "nodes");
+	cJSON *devices = cJSON_GetObjectItemCaseSensitive(spec, "devices");
+	double per_node = cJSON_IsNumber(devices) ? devices->valuedouble : 1;
+
+	move_item(row, spec, "cell");
+	move_item(row, spec, "values");
+	move_item(row, spec, "follows");
+	cJSON_AddItemToObject(row, "setup", make_setup(spec));
+	cJSON_AddNumberToObject(row, "nodes", cJSON_GetNumberValue(nodes));
+	cJSON_AddNumberToObject(row, "devices",
+				cJSON_GetNumberValue(nodes) * per_node);
+	cJSON_Delete(spec);
+}
+
+cJSON *job_result_series(const char *stored)
+{
+	cJSON *all = codec_parse(stored, strlen(stored), NULL);
+	cJSON *series = cJSON_DetachItemFromObjectCaseSensitive(all, "series");
+
+	cJSON_Delete(all);
+	return series ? series : cJSON_CreateNull();
+}
+
+cJSON *job_result_row(const struct job_row *job, const char *stored)
+{
+	cJSON *row = cJSON_CreateObject();
+	cJSON *both = stored ? codec_parse(stored, strlen(stored), NULL) : NULL;
+	cJSON *result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
+	cJSON *provenance =
+		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
+	const cJSON *devices =
+		cJSON_GetObjectItemCaseSensitive(provenance, "devices");
+
+	cJSON_AddNumberToObject(row, "job", (double)job->id);
+	cJSON_AddNumberToObject(row, "repeat", job->repeat);
+	add_spec(row, job->spec);
+	/* What was held counts, not what was asked for. */
+	if (cJSON_IsNumber(devices))
+		cJSON_ReplaceItemInObjectCaseSensitive(row, "devices",
+						       cJSON_Duplicate(devices,
+								       true));
+	add_text(row, "state", job_state_name(job->state));
+	add_text(row, "failure", failure_name(job->failure));
+	add_text(row, "text", job->text);
+	cJSON_AddItemToObject(row, "result",
+			      result ? result : cJSON_CreateNull());
+	cJSON_AddItemToObject(row, "provenance",
+			      provenance ? provenance : cJSON_CreateNull());
+	cJSON_Delete(both);
+	return row;
+}

@@ -1,0 +1,21 @@
+/* node_commands.h - what nodes are told to do with tasks.
+ *
+ * Orders wait in the wire's queue until the commit of the turn. A node that is
+ * not there is told nothing: when it reports, it is reminded.
+ */
+#ifndef CONTROLLER_JOBS_NODE_COMMANDS_H
+#define CONTROLLER_JOBS_NODE_COMMANDS_H
+
+#include "controller/jobs/cluster.h"
+
+/* No-op while the task has to wait for what its image means (image_digest.h).
+ */
+void node_command_prepare(struct task *task);
+void node_command_start(struct task *task);
+void node_command_stop(struct task *task);
+
+/* Also of tasks that no job knows any more. */
+void node_command_discard(struct cluster *cluster, struct node *node,
+			  uint64_t job, uint32_t attempt, uint32_t rank);
+
+#endif

@@ -1,0 +1,177 @@
+/* provenance.c - where a result comes from: what ran, on what, read by what.
+ */
+#include "controller/jobs/provenance.h"
+
+#include "controller/jobs/homogeneity.h"
+#include "controller/results/formula.h"
+
+#include <stdio.h>
+
+static cJSON *text_or_null(const char *text)
+{
+	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
+}
+
+static void copy_fact(cJSON *to, const cJSON *facts, const char *name)
+{
+	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(facts, name);
+
+	cJSON_AddItemToObject(to, name,
+			      fact ? cJSON_Duplicate(fact, true)
+				   : cJSON_CreateNull());
+}
+
+uint64_t provenance_devices(const struct gang *gang)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		count += (uint64_t)__builtin_popcountll(gang->tasks[i].devices);
+	return count;
+}
+
+bool provenance_pretended(const struct gang *gang)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		if (cJSON_IsTrue(
+			    cJSON_GetObjectItemCaseSensitive(gang->tasks[i]
+								     .node
+								     ->facts,
+							     "pretended")))
+			return true;
+	return false;
+}
+
+/* What a node ran the task on, without its name. */
+static cJSON *describe_host(const struct task *task)
+{
+	static const char *const facts[] = {
+		"driver", "sdk", "engine", "kernel", "os", "machine",
+	};
+	cJSON *host = cJSON_CreateObject();
+	cJSON *all = task_facts(task);
+
+	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
+	cJSON_AddItemToObject(host, "vendor", text_or_null(task->node->vendor));
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		copy_fact(host, all, facts[i]);
+	cJSON_Delete(all);
+	return host;
+}
+
+/* The entry of hosts[] that is like this one, else a new one. */
+static cJSON *host_like(cJSON *hosts, cJSON *names, cJSON *host)
+{
+	const cJSON *other;
+	int i = 0;
+
+	cJSON_ArrayForEach(other, hosts)
+	{
+		if (cJSON_Compare(other, host, true)) {
+			cJSON_Delete(host);
+			return cJSON_GetArrayItem(names, i);
+		}
+		i++;
+	}
+	cJSON_AddItemToArray(hosts, host);
+	cJSON_AddItemToArray(names, cJSON_CreateArray());
+	return cJSON_GetArrayItem(names, i);
+}
+
+static cJSON *make_hosts(const struct gang *gang)
+{
+	cJSON *hosts = cJSON_CreateArray();
+	cJSON *names = cJSON_CreateArray(); /* of the nodes of each */
+	cJSON *host;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		cJSON_AddItemToArray(host_like(hosts, names,
+					       describe_host(task)),
+				     cJSON_CreateString(task->node->name));
+	}
+	cJSON_ArrayForEach(host, hosts)
+	{
+		cJSON_AddItemToObject(host, "nodes",
+				      cJSON_DetachItemFromArray(names, 0));
+	}
+	cJSON_Delete(names);
+	return hosts;
+}
+
+static void add_reading(cJSON *to, const struct cluster *cluster,
+			const struct gang *gang)
+{
+	const char *name = gang->spec.measure.framework;
+	const struct framework *framework =
+		name ? catalog_framework(cluster->catalog, name) : NULL;
+	char hash[65] = "";
+	cJSON *streams;
+
+	if (framework)
+		catalog_rules_hash(cluster->catalog, framework, hash);
+	cJSON_AddItemToObject(to, "framework", text_or_null(name));
+	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
+	streams = cJSON_AddArrayToObject(to, "streams");
+	for (size_t i = 0; i < gang->readings_count; i++)
+		cJSON_AddItemToArray(streams,
+				     cJSON_CreateString(
+					     gang->readings[i].stream));
+}
+
+/* What the tasks say though nothing failed: output that is not all here. */
+static void add_notes(cJSON *provenance, const struct gang *gang)
+{
+	cJSON *notes = NULL;
+	char text[400];
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (task->failure || !task->text || !*task->text)
+			continue;
+		if (!notes)
+			notes = cJSON_AddArrayToObject(provenance, "notes");
+		snprintf(text, sizeof(text), "%s: %s", task->node->name,
+			 task->text);
+		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
+	}
+}
+
+cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
+{
+	static const char *const facts[] = {
+		"engine", "kernel", "os", "cpu", "driver",
+	};
+	const struct gang *gang = job->gang;
+	const struct task *first = &gang->tasks[0];
+	cJSON *to = cJSON_CreateObject();
+	cJSON *environment = task_facts(first);
+	cJSON *names;
+
+	cJSON_AddItemToObject(to, "image", text_or_null(first->image_id));
+	cJSON_AddItemToObject(to, "image_reference",
+			      text_or_null(gang->spec.container.image));
+	cJSON_AddItemToObject(to, "image_pin", text_or_null(first->image_pin));
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		copy_fact(to, environment, facts[i]);
+	cJSON_AddItemToObject(to, "environment", environment);
+	names = cJSON_AddArrayToObject(to, "nodes");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		cJSON_AddItemToArray(names, cJSON_CreateString(
+						    gang->tasks[i].node->name));
+	cJSON_AddItemToObject(to, "hosts", make_hosts(gang));
+	cJSON_AddBoolToObject(to, "pretended", provenance_pretended(gang));
+	cJSON_AddNumberToObject(to, "devices",
+				(double)provenance_devices(gang));
+	cJSON_AddNumberToObject(to, "attempt", job->attempt);
+	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
+	cJSON_AddItemToObject(to, "workspace",
+			      text_or_null(gang->spec.container.workspace));
+	add_reading(to, cluster, gang);
+	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
+	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);
+	add_notes(to, gang);
+	return to;
+}

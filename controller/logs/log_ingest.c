@@ -1,0 +1,473 @@
+/* log_ingest.c - the jobs' output comes in: to the log store, and to the
+ * readers.
+ *
+ * Readers follow the stored files, never the wire: after a restart they read
+ * the same bytes again and come to the same figures.
+ */
+#include "controller/logs/log_ingest.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/sampling.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
+#include "protocol/message/stream_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_BYTES (256 << 10)
+#define READ_TURN 8 /* pieces per turn of the loop */
+#define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
+#define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
+#define FULL_RETRY_MS 1000 /* when the disk is full */
+
+/* Output of one task: one stream per process. */
+
+static uint32_t stream_count(const struct task *task)
+{
+	uint32_t processes = task->job->gang->spec.container.processes;
+
+	return processes ? processes : 1;
+}
+
+static void stream_name(const struct task *task, uint32_t i, char name[32])
+{
+	snprintf(name, 32, "rank-%u", task->rank * stream_count(task) + i);
+}
+
+static bool stream_expected(const struct task *task, const char *stream)
+{
+	char name[32];
+
+	for (uint32_t i = 0; i < stream_count(task); i++) {
+		stream_name(task, i, name);
+		if (!strcmp(name, stream))
+			return true;
+	}
+	build_stream(task->rank, name);
+	if (task->job->gang->spec.container.build && !strcmp(name, stream))
+		return true;
+	sample_format_stream(task->rank, name);
+	return !strcmp(name, stream) ||
+	       stream_index_belongs(task->rank, stream);
+}
+
+static void send_ack(struct cluster *cluster, struct task *task,
+		     const struct message_log_ack *ack)
+{
+	struct error err;
+
+	if (task->node->peer &&
+	    cluster->effects->send(cluster->world, task->node, MESSAGE_LOG_ACK,
+				   ack, &err) < 0)
+		log_error("node=%s: %s", task->node->name, err.text);
+}
+
+static void tell_length(struct cluster *cluster, struct task *task, char *name)
+{
+	struct message_log_ack ack = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.stream = name,
+		.refused = true,
+	};
+
+	if (cluster->effects->log_length(cluster->world, ack.job, ack.attempt,
+					 name, &ack.length, NULL) == 0)
+		send_ack(cluster, task, &ack);
+}
+
+void log_ingest_tell_lengths(struct cluster *cluster, struct task *task)
+{
+	char name[32];
+
+	for (uint32_t i = 0; i < stream_count(task); i++) {
+		stream_name(task, i, name);
+		tell_length(cluster, task, name);
+	}
+	sample_format_stream(task->rank, name);
+	tell_length(cluster, task, name);
+	build_stream(task->rank, name);
+	if (task->job->gang->spec.container.build)
+		tell_length(cluster, task, name);
+	for (size_t i = 0; i < task->streams_count; i++)
+		if (stream_index_belongs(task->rank, task->streams[i].name))
+			tell_length(cluster, task, task->streams[i].name);
+}
+
+static void wake_readers(struct cluster *cluster, struct gang *gang)
+{
+	gang->behind = true;
+	if (!gang->reading) {
+		gang->reading = true;
+		TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+	}
+	cluster->effects->read_soon(cluster->world);
+}
+
+static void append_failed(struct cluster *cluster, struct task *task,
+			  const struct message_log *log, size_t size,
+			  struct message_log_ack *ack, const struct error *err)
+{
+	ack->refused = true;
+	if (err->code == EINVAL)
+		return; /* not where the stream stands: the node goes back */
+	if (err->code == E2BIG) {
+		/* The store never has room for it: it is passed over. */
+		if (!task->crowded)
+			log_error("job=%" PRIu64 " stream=%s: %s", log->job,
+				  log->stream, err->text);
+		task->crowded = true;
+		ack->refused = false;
+		ack->length = log->offset + size;
+		return;
+	}
+	ack->retry_ms = FULL_RETRY_MS;
+	if (!cluster->logs_full)
+		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
+			  log->job, log->stream, err->text);
+	cluster->logs_full = true;
+}
+
+void log_ingest_log(struct cluster *cluster, struct node *node,
+		    const struct message_log *log, const void *data,
+		    size_t size)
+{
+	struct task *task =
+		gang_task(cluster, node, log->job, log->attempt, log->rank);
+	struct message_log_ack ack = {
+		.job = log->job,
+		.attempt = log->attempt,
+		.rank = log->rank,
+		.stream = log->stream,
+		.turn = log->turn,
+	};
+	struct job *job = task ? task->job : NULL;
+	struct error err;
+
+	if (!task || job_state_final(job->state))
+		return; /* it is being told to discard */
+	if (!stream_expected(task, log->stream)) {
+		cluster->effects->drop(cluster->world, node, EPROTO,
+				       "output of a stream that the task does "
+				       "not have");
+		return;
+	}
+	if (cluster->effects->log_append(cluster->world, log, data, size,
+					 &ack.length, &err) < 0)
+		append_failed(cluster, task, log, size, &ack, &err);
+	else
+		cluster->logs_full = job->gang->synced = false;
+	if (ack.length == log->offset + size) {
+		cluster->stored_bytes += size;
+		quota_stored(cluster, job->gang, log->stream, size);
+	}
+	task->index_new |= stream_index_is_index(log->stream);
+	sampling_wake(job->gang, task->rank);
+	send_ack(cluster, task, &ack);
+	cluster->changed = true;
+	wake_readers(cluster, job->gang);
+	if (task->state == TASK_ENDED) {
+		log_ingest_check(cluster, task);
+		if (task->collected)
+			gang_advance(cluster, job);
+	}
+}
+
+void log_ingest_check(struct cluster *cluster, struct task *task)
+{
+	const struct job *job = task->job;
+
+	for (size_t i = 0; i < task->streams_count; i++) {
+		const struct stream_size *stream = &task->streams[i];
+		uint64_t length = 0;
+
+		if (!stream_expected(task, stream->name))
+			continue;
+		if (cluster->effects->log_length(cluster->world, job->id,
+						 job->attempt, stream->name,
+						 &length, NULL) < 0)
+			return;
+		if (length < stream->size && (length || !task->crowded))
+			return;
+	}
+	task->collected = cluster->effects->files_here(cluster->world, task);
+}
+
+/* Reading for metrics. */
+
+struct extract_rules *log_ingest_rules(struct cluster *cluster,
+				       const struct job *job)
+{
+	const char *name = job->gang->spec.measure.framework;
+	const struct framework *framework =
+		name ? catalog_framework(cluster->catalog, name) : NULL;
+	const struct value *logs[CATALOG_LOGS_MAX];
+	struct rules *rules;
+	struct error err;
+	size_t count = 0;
+
+	if (!framework || !framework->log)
+		return NULL;
+	for (size_t i = 0; i < cluster->rules_count; i++)
+		if (cluster->rules[i].framework == framework)
+			return cluster->rules[i].extract;
+	rules = realloc(cluster->rules,
+			(cluster->rules_count + 1) * sizeof(*rules));
+	if (!rules)
+		return NULL;
+	cluster->rules = rules;
+	rules += cluster->rules_count;
+	rules->framework = framework;
+	rules->extract = catalog_logs(cluster->catalog, framework, logs, &count,
+				      &err) < 0
+				 ? NULL
+				 : extract_rules_new(logs, count, &err);
+	if (!rules->extract)
+		log_error("framework=%s: %s", name, err.text);
+	cluster->rules_count++;
+	return rules->extract;
+}
+
+static int add_reading(struct gang *gang, struct extract_rules *rules,
+		       const char *stream)
+{
+	struct log_reading *readings =
+		realloc(gang->readings,
+			(gang->readings_count + 1) * sizeof(*readings));
+	struct log_reading *reading;
+
+	if (!readings)
+		return -1;
+	gang->readings = readings;
+	reading = &readings[gang->readings_count];
+	*reading = (struct log_reading){ .extract = extract_new(rules, NULL) };
+	if (!reading->extract)
+		return -1;
+	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
+	gang->readings_count++;
+	return 0;
+}
+
+/* The tasks whose output is read, first to last. */
+static void reading_tasks(const struct gang *gang,
+			  const struct extract_rules *rules, uint32_t *first,
+			  uint32_t *last)
+{
+	enum extract_read read = extract_rules_read(rules);
+
+	*first = read == EXTRACT_LAST ? gang->spec.nodes - 1 : 0;
+	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
+}
+
+/* Begin to read what the framework says is to be read. */
+static int begin_reading(struct gang *gang, struct extract_rules *rules)
+{
+	uint32_t streams = stream_count(&gang->tasks[0]);
+	uint32_t first, last, task, i;
+	enum extract_read read = extract_rules_read(rules);
+	char name[32];
+
+	reading_tasks(gang, rules, &first, &last);
+	for (task = first; task <= last; task++) {
+		gang->tasks[task].index_new = true;
+		for (i = 0; i < streams; i++) {
+			if ((read == EXTRACT_FIRST && i > 0) ||
+			    (read == EXTRACT_LAST && i < streams - 1))
+				continue;
+			stream_name(&gang->tasks[task], i, name);
+			if (add_reading(gang, rules, name) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Where new lines of an index lead. */
+struct finding {
+	struct gang *gang;
+	struct extract_rules *rules;
+	uint32_t rank;
+	bool failed;
+};
+
+/* stream_index_line_fn */
+static void find_file(void *arg, const char *line, size_t size)
+{
+	struct finding *finding = arg;
+	owned(stream_index_clear) struct stream_index file = { 0 };
+
+	if (stream_index_parse(line, size, finding->rank, &file, NULL) == 0 &&
+	    file.path && extract_rules_file(finding->rules, file.path) &&
+	    finding->gang->readings_count < READINGS_MAX &&
+	    add_reading(finding->gang, finding->rules, file.stream) < 0)
+		finding->failed = true;
+}
+
+/* Take up what a task's index says by now. */
+static int read_index(struct cluster *cluster, struct task *task,
+		      struct finding *finding)
+{
+	const struct job *job = task->job;
+	owned_free char *text = malloc(INDEX_PIECE);
+	char name[STREAM_INDEX_NAME_MAX + 1];
+	size_t got = 0, done = 0;
+
+	if (!text)
+		return -1;
+	finding->rank = task->rank;
+	stream_index_index(task->rank, name);
+	do {
+		task->index_read += done;
+		if (cluster->effects->log_read(cluster->world, job->id,
+					       job->attempt, name,
+					       &task->index_read, text,
+					       INDEX_PIECE, &got, NULL) < 0)
+			break; /* nothing is followed, or not yet */
+		done = stream_index_lines(text, got, find_file, finding);
+		if (!done && got == INDEX_PIECE)
+			done = got; /* no line of ours is as long */
+	} while (done && !finding->failed);
+	task->index_new = false;
+	return finding->failed ? -1 : 0;
+}
+
+static int keep_reading(struct cluster *cluster, struct gang *gang)
+{
+	struct finding finding = {
+		.gang = gang,
+		.rules = log_ingest_rules(cluster, gang->job),
+	};
+	uint32_t first, last;
+
+	if (!finding.rules)
+		return 0;
+	if (!gang->readings && begin_reading(gang, finding.rules) < 0)
+		return -1;
+	reading_tasks(gang, finding.rules, &first, &last);
+	for (uint32_t i = first; i <= last; i++)
+		if (gang->tasks[i].index_new &&
+		    read_index(cluster, &gang->tasks[i], &finding) < 0)
+			return -1;
+	return 0;
+}
+
+/* Read a piece; true: there may be more. */
+static bool read_piece(struct cluster *cluster, struct gang *gang,
+		       struct log_reading *reading, char *piece)
+{
+	const struct job *job = gang->job;
+	uint64_t offset = reading->offset;
+	struct error err = { 0 };
+	size_t got = 0;
+
+	if (reading->broken)
+		return false;
+	if (cluster->effects->log_read(cluster->world, job->id, job->attempt,
+				       reading->stream, &offset, piece,
+				       READ_BYTES, &got, &err) < 0 &&
+	    err.code == EIO) {
+		/* The bytes are there, and no trying will get them. */
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+		reading->broken = true;
+	}
+	if (!got)
+		return false;
+	reading->missed += offset - reading->offset;
+	extract_feed(reading->extract, piece, got, NULL);
+	reading->offset = offset + got;
+	quota_stored(cluster, gang, reading->stream, 0);
+	gang->job->progress_seq = ++cluster->progress_seq;
+	cluster->changed = true;
+	return true;
+}
+
+static bool read_some(struct cluster *cluster, struct gang *gang, char *piece)
+{
+	bool more = sampling_read(cluster, gang, piece, READ_BYTES);
+
+	if (keep_reading(cluster, gang) < 0)
+		return false;
+	for (size_t i = 0; i < gang->readings_count; i++)
+		more |= read_piece(cluster, gang, &gang->readings[i], piece);
+	return more;
+}
+
+/* It goes round the gangs. */
+void intake_read(struct cluster *cluster)
+{
+	owned_free char *piece = malloc(READ_BYTES);
+	struct gang *gang;
+
+	for (int i = 0; piece && i < READ_TURN; i++) {
+		gang = TAILQ_FIRST(&cluster->reading);
+		if (!gang)
+			return;
+		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+		gang->behind = read_some(cluster, gang, piece);
+		gang->reading = gang->behind;
+		if (gang->behind)
+			TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+		else
+			gang_advance(cluster, gang->job);
+	}
+	if (!TAILQ_EMPTY(&cluster->reading))
+		cluster->effects->read_soon(cluster->world);
+}
+
+bool log_ingest_read_all(struct cluster *cluster, struct job *job)
+{
+	struct gang *gang = job->gang;
+
+	if (keep_reading(cluster, gang) < 0)
+		return false;
+	if (!sampling_done(cluster, gang)) {
+		wake_readers(cluster, gang);
+		return false;
+	}
+	for (size_t i = 0; i < gang->readings_count; i++) {
+		struct log_reading *reading = &gang->readings[i];
+		uint64_t length = 0;
+
+		cluster->effects->log_length(cluster->world, job->id,
+					     job->attempt, reading->stream,
+					     &length, NULL);
+		if (!reading->broken && reading->offset < length) {
+			wake_readers(cluster, gang);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < gang->readings_count; i++) {
+		struct log_reading *reading = &gang->readings[i];
+
+		if (!reading->finished)
+			extract_finish(reading->extract, NULL);
+		reading->finished = true;
+	}
+	return true;
+}
+
+/* The rank's own output, or the file that has the figures. */
+const struct record *log_ingest_latest(const struct gang *gang)
+{
+	const struct record *latest = NULL;
+
+	for (size_t i = 0; gang && i < gang->readings_count; i++) {
+		const struct record *record =
+			extract_latest(gang->readings[i].extract);
+
+		if (!latest || (!latest->has && record->has))
+			latest = record;
+	}
+	return latest;
+}
+
+void log_ingest_close(struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->rules_count; i++)
+		extract_rules_free(cluster->rules[i].extract);
+	free(cluster->rules);
+}

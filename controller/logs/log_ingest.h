@@ -1,0 +1,42 @@
+/* log_ingest.h - the jobs' output comes in: to the log store, and to the
+ * readers.
+ */
+#ifndef CONTROLLER_LOGS_LOG_INGEST_H
+#define CONTROLLER_LOGS_LOG_INGEST_H
+
+#include "controller/jobs/cluster.h"
+
+#define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
+
+void log_ingest_close(struct cluster *cluster); /* after the last job is gone */
+
+/* Bytes of a stream: appended if they continue it, acknowledged either way. */
+void log_ingest_log(struct cluster *cluster, struct node *node,
+		    const struct message_log *log, const void *data,
+		    size_t size);
+
+/* Tell the node how far each stream has come that the task has or told of. */
+void log_ingest_tell_lengths(struct cluster *cluster, struct task *task);
+
+/* The task has ended: are all its output and files here? Sets task->collected.
+ */
+void log_ingest_check(struct cluster *cluster, struct task *task);
+
+/* The log rules of the job's framework; NULL: it has none. */
+struct extract_rules *log_ingest_rules(struct cluster *cluster,
+				       const struct job *job);
+
+/* Go on reading, a few pieces of several jobs; asks to be called again when
+ * there is more.
+ */
+void intake_read(struct cluster *cluster);
+
+/* Is all output read that holds metrics? If not, reading goes on in the
+ * background and gang_advance() is called when it is.
+ */
+bool log_ingest_read_all(struct cluster *cluster, struct job *job);
+
+/* The last figures read; NULL: none yet. */
+const struct record *log_ingest_latest(const struct gang *gang);
+
+#endif

@@ -1,0 +1,125 @@
+/* log_store.h - what the jobs wrote: append-only files whose length is the
+ * cursor.
+ *
+ * `<folder>/logs/<job>/<attempt>/<stream>.log` holds the bytes of one stream,
+ * exactly as written. Its length is the one truth about how far the stream has
+ * come: a writer that does not continue at exactly that byte is refused and
+ * told it, so after any crash on either side no byte is lost and none is there
+ * twice. `<stream>.times` beside it (log_times.h) says when bytes came, and
+ * `<stream>.cut` (logcut.h) what was taken out of its middle: length and
+ * offsets stay what they were.
+ *
+ * All files are 0600, folders 0700. A stream's name is
+ * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
+ * attempt are 1 or more. Open files are kept: at most LOG_STORE_OPEN_MAX
+ * streams (two descriptors each), the longest unused is closed first. The store
+ * must be the only writer of its folder.
+ */
+#ifndef CONTROLLER_LOGS_LOG_STORE_H
+#define CONTROLLER_LOGS_LOG_STORE_H
+
+#include "controller/logs/logcut.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOG_STORE_OPEN_MAX 256      /* streams held open */
+#define LOG_STORE_STREAMS_MAX 16384 /* streams per job and attempt */
+#define LOG_STORE_NAME_MAX 64       /* bytes in a stream's name */
+#define LOG_STORE_KEEP_MAX (64 << 20)
+
+struct log_store;
+
+/* The folder must exist; `logs` below it is made. */
+struct log_store *log_store_new(const char *folder, struct error *err);
+void log_store_free(struct log_store *store);
+OWNED_POINTER(struct log_store, log_store_free)
+
+/* Append size bytes that stand at `offset` of the stream, which is made if it
+ * is not there. now_ms is the wall clock (clock_wall_ms()).
+ *
+ * *length (never NULL) is the stream's length after the call, also when it
+ * failed, as far as it is known (0: the stream could not be opened):
+ *   0       all is written; *length == offset + size
+ *   EINVAL  offset is not the present length, which *length is; nothing is
+ *           written
+ *   ENOSPC  the disk (or a quota) is full: *length says how many bytes it
+ *           still took; they stay, go on from there later
+ *   EPROTO  a bad name; E2BIG: more than LOG_STORE_STREAMS_MAX streams; EIO ...
+ * Not durable until log_store_sync().
+ */
+int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
+		     const char *stream, uint64_t offset, const void *data,
+		     size_t size, int64_t now_ms, uint64_t *length,
+		     struct error *err);
+
+/* The stream's length; 0 when there is no such stream. */
+int log_store_length(struct log_store *store, uint64_t job, uint32_t attempt,
+		     const char *stream, uint64_t *length, struct error *err);
+
+/* Read up to size bytes at *offset; *got is 0 only at the end or behind it.
+ * What was cut out is passed over: *offset is then where it goes on, and a
+ * piece ends in front of it. ENOENT: no such stream.
+ */
+int log_store_read(struct log_store *store, uint64_t job, uint32_t attempt,
+		   const char *stream, uint64_t *offset, void *data,
+		   size_t size, size_t *got, struct error *err);
+
+/* When the byte at offset came: wall ms of the last time record at or before
+ * it; 0: unknown. ENOENT: no such stream.
+ */
+int log_store_time_at(struct log_store *store, uint64_t job, uint32_t attempt,
+		      const char *stream, uint64_t offset, int64_t *time_ms,
+		      struct error *err);
+
+/* Call fn for each stream, numbers in names in their order (rank-2 before
+ * rank-10). fn returns 0 to go on; any other value ends the walk, which
+ * returns it. No such job or attempt: no call, success.
+ */
+typedef int log_store_stream_fn(const char *stream, uint64_t length, void *arg);
+int log_store_streams(struct log_store *store, uint64_t job, uint32_t attempt,
+		      log_store_stream_fn *fn, void *arg, struct error *err);
+
+/* Make all streams of the attempt, and their names, survive a power cut.
+ * Blocks while the disk works.
+ */
+int log_store_sync(struct log_store *store, uint64_t job, uint32_t attempt,
+		   struct error *err);
+
+/* Cut out what stands in a stream between its first `head` bytes, or what was
+ * cut before, and offset `to`; it may still be written (logcut.h says how, and
+ * how much at once). *freed: bytes that are gone by this call; 0: there is
+ * nothing to cut.
+ */
+int log_store_cut(struct log_store *store, uint64_t job, uint32_t attempt,
+		  const char *stream, uint64_t head, uint64_t to,
+		  uint64_t *freed, struct error *err);
+
+/* What was cut out of it; cut->to 0: nothing, or there is no such stream. */
+int log_store_cut_of(struct log_store *store, uint64_t job, uint32_t attempt,
+		     const char *stream, struct logcut *cut, struct error *err);
+
+/* Of each stream of an attempt that is over for good, keep `keep` bytes of its
+ * beginning and of its end. *freed grows by the bytes that are gone. What is
+ * hardly larger stays as it is, and so does the index of followed files; twice
+ * is once. Returns when until_ms (clock_mono_ms()) has come: 1, there is more
+ * to do.
+ */
+int log_store_shorten(struct log_store *store, uint64_t job, uint32_t attempt,
+		      uint64_t keep, int64_t until_ms, uint64_t *freed,
+		      struct error *err);
+
+/* The same, but nothing stays; freed are bytes on disk. */
+int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
+		     int64_t until_ms, uint64_t *freed, struct error *err);
+
+/* Bytes on disk of all that the attempt has. */
+int log_store_usage(struct log_store *store, uint64_t job, uint32_t attempt,
+		    uint64_t *bytes, struct error *err);
+
+/* Close the files of an attempt that has ended; it may be used again. */
+void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt);
+
+#endif

@@ -1,0 +1,109 @@
+/* log_times.c - when the bytes of a log came: a file of (offset, time) pairs.
+ */
+#include "controller/logs/log_times.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECORD_BYTES 16
+
+static bool read_record(const struct log_times *times, uint64_t index,
+			uint64_t *offset, int64_t *ms)
+{
+	uint64_t words[2];
+
+	if (pread(times->fd, words, RECORD_BYTES,
+		  (off_t)(index * RECORD_BYTES)) != RECORD_BYTES)
+		return false;
+	*offset = le64toh(words[0]);
+	*ms = (int64_t)le64toh(words[1]);
+	return true;
+}
+
+/* Cut the file to its whole records; if that fails, go without it: a torn
+ * record in the middle would make nonsense of all behind it.
+ */
+static void cut(struct log_times *times)
+{
+	if (ftruncate(times->fd, (off_t)(times->records * RECORD_BYTES)) < 0)
+		log_times_clear(times);
+}
+
+void log_times_init(struct log_times *times, int folder, const char *path,
+		    uint64_t log_length)
+{
+	struct stat st;
+	uint64_t offset;
+
+	*times = (struct log_times){ .fd = openat(folder, path,
+						  O_RDWR | O_CREAT | O_CLOEXEC |
+							  O_NOFOLLOW |
+							  O_NONBLOCK,
+						  0600) };
+	if (times->fd < 0)
+		return;
+	if (fstat(times->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		log_times_clear(times);
+		return;
+	}
+	times->records = (uint64_t)st.st_size / RECORD_BYTES;
+	while (times->records &&
+	       (!read_record(times, times->records - 1, &offset,
+			     &times->last_ms) ||
+		offset >= log_length || times->last_ms <= 0)) {
+		times->records--;
+		times->last_ms = 0;
+	}
+	if (times->records * RECORD_BYTES != (uint64_t)st.st_size)
+		cut(times);
+}
+
+void log_times_clear(struct log_times *times)
+{
+	if (times->fd >= 0)
+		close(times->fd);
+	*times = (struct log_times){ .fd = -1 };
+}
+
+void log_times_note(struct log_times *times, uint64_t offset, int64_t now_ms)
+{
+	const uint64_t words[2] = { htole64(offset),
+				    htole64((uint64_t)now_ms) };
+
+	if (times->fd < 0 || now_ms <= 0)
+		return;
+	/* A clock that was set back must not stop the records. */
+	if (times->records && now_ms >= times->last_ms &&
+	    now_ms - times->last_ms < LOG_TIMES_MS)
+		return;
+	if (pwrite(times->fd, words, RECORD_BYTES,
+		   (off_t)(times->records * RECORD_BYTES)) != RECORD_BYTES) {
+		cut(times);
+		return;
+	}
+	times->records++;
+	times->last_ms = now_ms;
+}
+
+int64_t log_times_at(const struct log_times *times, uint64_t offset)
+{
+	uint64_t low = 0, high = times->records, at;
+	int64_t found = 0, ms;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (!read_record(times, middle, &at, &ms))
+			return 0;
+		if (at > offset) {
+			high = middle;
+		} else {
+			low = middle + 1;
+			found = ms;
+		}
+	}
+	return found;
+}

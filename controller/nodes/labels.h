@@ -1,0 +1,25 @@
+/* labels.h - texts by which sweeps choose nodes: key=value, said by operators.
+ *
+ * Both halves have no blanks and no commas, so that lists of them need no
+ * quotes.
+ */
+#ifndef CONTROLLER_NODES_LABELS_H
+#define CONTROLLER_NODES_LABELS_H
+
+#include "protocol/base/error.h"
+
+#include <cjson/cJSON.h>
+
+#define LABELS_MAX 64 /* of one node */
+
+/* A new object: `now` (NULL: none) with the texts of `change` set and its nulls
+ * removed. NULL with *err set: EINVAL, E2BIG, ENOMEM.
+ */
+cJSON *labels_merge(const cJSON *now, const cJSON *change, struct error *err);
+
+/* ",key=value,key=value,": what a slot has (scheduler.h); NULL: none, or out of
+ * memory. The caller frees it.
+ */
+char *labels_text(const cJSON *labels);
+
+#endif

@@ -1,0 +1,73 @@
+/* node.h - the registry of nodes: who is there, what it has, since when not.
+ */
+#ifndef CONTROLLER_NODES_NODE_H
+#define CONTROLLER_NODES_NODE_H
+
+#include "controller/jobs/cluster.h"
+
+/* By name; NULL: not known. */
+struct node *node_find(const struct cluster *cluster, const char *name);
+
+/* Find or add. NULL with *err set: CLUSTER_NODES_MAX, ENOMEM. */
+struct node *node_get(struct cluster *cluster, const char *name,
+		      struct error *err);
+void node_free_all(struct cluster *cluster);
+
+/* The nodes that the store knows: down until they say hello. */
+int node_load(struct cluster *cluster, struct error *err);
+
+/* May its agent, with this public key, be on this machine (NULL: it did not
+ * tell)? The key of a node is that of the machine that it came from first.
+ * EACCES.
+ */
+int node_check_machine(const struct node *node, const char *key,
+		       const char *machine, struct error *err);
+
+/* A session begins, of the owner of that key: take over what hello says (its
+ * inventory is moved).
+ */
+int node_join(struct cluster *cluster, struct node *node,
+	      struct wire_peer *peer, const char *public,
+	      struct message_hello *hello, struct error *err);
+/* Its devices changed; the list is moved. */
+int node_inventory(struct cluster *cluster, struct node *node,
+		   struct message_inventory *message, struct error *err);
+/* Does an agent speak for the node already that is another than this one, if it
+ * is still there? Two with one key would take each other's jobs away.
+ */
+bool node_taken(const struct node *node, const struct message_hello *hello);
+/* What a task told of its node when it was checked is what the node is now. */
+void node_renew(struct node *node, const cJSON *facts);
+/* From from_ms on until until_ms (0: for good) it gets no new task; reason may
+ * be NULL. Or no longer so. EINVAL: until_ms is past, or before from_ms.
+ */
+int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
+	       int64_t until_ms, const char *reason, struct error *err);
+int node_undrain(struct cluster *cluster, struct node *node, struct error *err);
+/* Begin and end what was said of a time, when it has come. */
+void node_settle_drain(struct cluster *cluster, struct node *node,
+		       int64_t now_ms);
+/* Texts of labels are set, nulls remove. EINVAL: no such label may be. */
+int node_label(struct cluster *cluster, struct node *node, const cJSON *labels,
+	       struct error *err);
+/* Its key is revoked: it is no node any more, until one of its name joins. */
+int node_remove(struct cluster *cluster, struct node *node, struct error *err);
+/* The session is over. */
+void node_leave(struct cluster *cluster, struct node *node);
+
+/* Bring the scheduler's view of the node up to date. */
+void node_refresh(struct cluster *cluster, struct node *node);
+
+/* The node was told to discard a task of no active job; until it says that it
+ * is gone, it gets no new one. Twice the same is once.
+ */
+void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		      uint32_t attempt, uint32_t rank);
+void node_drop_discard(struct cluster *cluster, struct node *node, uint64_t job,
+		       uint32_t attempt, uint32_t rank);
+void node_drop_discards(struct cluster *cluster, struct node *node);
+
+/* "up", "joining", "down". */
+const char *node_state(const struct node *node);
+
+#endif

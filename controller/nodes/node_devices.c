@@ -1,0 +1,170 @@
+/* node_devices.c - the devices of a node, as its agent tells them.
+ */
+#include "controller/nodes/node_devices.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static bool device_lost(const struct device_info *device)
+{
+	return device->gone || device->text;
+}
+
+static uint64_t lost_of(const struct device_info *list, size_t count)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (device_lost(&list[i]))
+			lost |= UINT64_C(1) << i;
+	return lost;
+}
+
+static void list_clear(struct device_info **list, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		codec_clear(&device_info_schema, &(*list)[i]);
+	free(*list);
+	*list = NULL;
+	*count = 0;
+}
+
+void node_devices_clear(struct node *node)
+{
+	list_clear(&node->inventory, &node->inventory_count);
+}
+
+static int check(const struct device_info *list, size_t count,
+		 struct error *err)
+{
+	if (count > SCHEDULER_DEVICES_MAX)
+		return error_set(err, EPROTO,
+				 "inventory of %zu devices, allowed are %d",
+				 count, SCHEDULER_DEVICES_MAX);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].index != i)
+			return error_set(err, EPROTO,
+					 "inventory: device %zu says it is %u",
+					 i, list[i].index);
+	return 0;
+}
+
+static void say_lost(struct cluster *cluster, struct task *task,
+		     const struct device_info *device)
+{
+	const char *why = device->text ? device->text : "it is not there";
+	cJSON *data = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(data, "node", task->node->name);
+	cJSON_AddNumberToObject(data, "rank", task->rank);
+	cJSON_AddNumberToObject(data, "device", device->index);
+	if (device->bus_id)
+		cJSON_AddStringToObject(data, "bus_id", device->bus_id);
+	cJSON_AddStringToObject(data, "text", why);
+	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
+		    task->job->id, task->rank, device->index, task->node->name,
+		    why);
+	job_event(cluster, task->job, JOB_EVENT_DEVICE, data, NULL);
+}
+
+static void tell_jobs(struct cluster *cluster, struct node *node, uint64_t lost)
+{
+	struct task *task;
+
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		for (size_t i = 0; i < node->inventory_count; i++)
+			if ((task->devices & lost) >> i & 1 &&
+			    !job_state_final(task->job->state))
+				say_lost(cluster, task, &node->inventory[i]);
+	}
+}
+
+static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
+{
+	for (size_t i = 0; i < node->inventory_count; i++) {
+		const struct device_info *device = &node->inventory[i];
+		const char *bus_id = device->bus_id ? device->bus_id : "";
+
+		if (lost >> i & 1)
+			log_warning("node=%s lost device %zu %s: %s",
+				    node->name, i, bus_id,
+				    device->text ? device->text
+						 : "it is not there");
+		else if (back >> i & 1)
+			log_info("node=%s has device %zu %s back", node->name,
+				 i, bus_id);
+	}
+}
+
+int node_devices_take(struct cluster *cluster, struct node *node,
+		      struct device_info **list, size_t *count,
+		      struct error *err)
+{
+	uint64_t before = lost_of(node->inventory, node->inventory_count);
+	uint64_t lost;
+
+	if (check(*list, *count, err) < 0)
+		return -1;
+	list_clear(&node->inventory, &node->inventory_count);
+	node->inventory = *list;
+	node->inventory_count = *count;
+	*list = NULL;
+	*count = 0;
+	lost = lost_of(node->inventory, node->inventory_count);
+	tell_log(node, lost & ~before, before & ~lost);
+	tell_jobs(cluster, node, lost & ~before);
+	for (size_t i = 0; i < node->inventory_count; i++)
+		node->parts[i] = (struct slot_device){
+			.numa = node->inventory[i].numa,
+			.chip = node->inventory[i].chip,
+		};
+	return 0;
+}
+
+void node_devices_show(const struct node *node, struct slot *slot)
+{
+	if (node->inventory_count)
+		slot->devices = (uint32_t)node->inventory_count;
+	slot->parts = node->inventory_count ? node->parts : NULL;
+	slot->lost = lost_of(node->inventory, node->inventory_count);
+}
+
+cJSON *node_devices_json(const struct node *node)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < node->inventory_count; i++)
+		cJSON_AddItemToArray(array,
+				     codec_object(&device_info_schema,
+						  &node->inventory[i], NULL));
+	return array;
+}
+
+void node_devices_load(struct node *node, const cJSON *json)
+{
+	int size = cJSON_GetArraySize(json);
+	const cJSON *item;
+	struct device_info *list;
+
+	if (size <= 0 || size > SCHEDULER_DEVICES_MAX)
+		return;
+	list = calloc((size_t)size, sizeof(*list));
+	node_devices_clear(node);
+	node->inventory = list;
+	cJSON_ArrayForEach(item, json)
+	{
+		/* Of another version: it is told anew when the node is back. */
+		if (!list ||
+		    codec_from_object(&device_info_schema, item,
+				      &list[node->inventory_count], NULL) < 0) {
+			node_devices_clear(node);
+			return;
+		}
+		node->inventory_count++;
+	}
+}

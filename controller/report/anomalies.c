@@ -1,0 +1,351 @@
+/* anomalies.c - what the rows of a sweep say of each other: repeats that
+ * differ, rates that jump against their neighbours.
+ */
+#include "controller/report/anomalies.h"
+
+#include "controller/report/row.h"
+#include "protocol/base/owned.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define JUMP 5           /* times a neighbour's rate */
+#define SPREAD_PERCENT 5 /* of repeats, unless the sweep says another */
+#define AXES_MAX 32      /* values that are looked at in a cell's words */
+#define NAME_SHOWN 80    /* bytes of a value in a sentence */
+
+/* A cell: its completed repeats, and how it compares with its neighbours. */
+struct cell {
+	const char *words;
+	cJSON **rows; /* of all cells, by cell; this one's begin here */
+	size_t count;
+	double mean, stdev;
+	double mfu; /* mean; NaN: a repeat has none */
+	unsigned neighbours;
+	unsigned above, below; /* of so many by more than JUMP */
+	double ratio;          /* the one nearest to 1, and whose it is */
+	char nearest[NAME_SHOWN];
+};
+
+/* A cell on one axis: all its words but one, and that one. */
+struct place {
+	struct cell *cell;
+	const char *value; /* "nodes=2", in the cell's words */
+	size_t length;
+	size_t name; /* bytes before the '=' */
+	bool numeric;
+	double number;
+};
+
+static double number_at(const cJSON *row, const char *path)
+{
+	const cJSON *value = row_at(row, path);
+
+	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+}
+
+static double rate_of(const cJSON *row)
+{
+	double rate =
+		row_completed(row)
+			? number_at(row, "result.tokens_per_second_per_device")
+			: NAN;
+
+	return rate > 0 ? rate : NAN;
+}
+
+__attribute__((format(printf, 2, 3))) static int doubt(const struct cell *cell,
+						       const char *fmt, ...)
+{
+	char text[240];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	for (size_t i = 0; i < cell->count; i++) {
+		cJSON *list = cJSON_GetObjectItemCaseSensitive(cell->rows[i],
+							       "doubts");
+		cJSON *item = cJSON_CreateString(text);
+
+		if (!list)
+			list = cJSON_AddArrayToObject(cell->rows[i], "doubts");
+		if (!item || !cJSON_AddItemToArray(list, item)) {
+			cJSON_Delete(item);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Repeats. */
+
+static void sum_up(struct cell *cell)
+{
+	double squares = 0;
+
+	cell->mean = cell->mfu = 0;
+	for (size_t i = 0; i < cell->count; i++) {
+		cell->mean += rate_of(cell->rows[i]) / (double)cell->count;
+		cell->mfu += number_at(cell->rows[i], "result.mfu") /
+			     (double)cell->count;
+	}
+	for (size_t i = 0; i < cell->count; i++) {
+		double off = rate_of(cell->rows[i]) - cell->mean;
+
+		squares += off * off;
+	}
+	cell->stdev = cell->count > 1
+			      ? sqrt(squares / (double)(cell->count - 1))
+			      : NAN;
+}
+
+static int add_repeats(const struct cell *cell)
+{
+	double cv = cell->stdev / cell->mean * 100;
+	double limit = number_at(cell->rows[0], "setup.spread_percent");
+
+	if (cell->count < 2)
+		return 0;
+	for (size_t i = 0; i < cell->count; i++) {
+		cJSON *to = cJSON_AddObjectToObject(cell->rows[i], "repeats");
+
+		if (!cJSON_AddNumberToObject(to, "n", (double)cell->count) ||
+		    !cJSON_AddNumberToObject(to, "mean", cell->mean) ||
+		    !cJSON_AddNumberToObject(to, "stdev", cell->stdev) ||
+		    !cJSON_AddNumberToObject(to, "cv_percent", cv))
+			return -1;
+	}
+	if (!(limit > 0))
+		limit = SPREAD_PERCENT;
+	return cv > limit ? doubt(cell,
+				  "the %zu repeats differ by %.1f %% "
+				  "(coefficient of variation), more than %g %%",
+				  cell->count, cv, limit)
+			  : 0;
+}
+
+/* Neighbours. */
+
+/* The n-th value in the words; a blank inside a value is no end of it. */
+static bool value_at(const char *words, size_t n, struct place *place)
+{
+	const char *at = words, *end, *equals;
+
+	for (;; at = end + 1) {
+		for (end = at;; end++) {
+			const char *next;
+
+			end += strcspn(end, " ");
+			next = *end ? strpbrk(end + 1, " =") : NULL;
+			if (!*end || (next && *next == '='))
+				break;
+		}
+		if (!n--)
+			break;
+		if (!*end)
+			return false;
+	}
+	place->value = at;
+	place->length = (size_t)(end - at);
+	equals = memchr(at, '=', place->length);
+	place->name = equals ? (size_t)(equals - at) : place->length;
+	return equals != NULL;
+}
+
+static void read_number(struct place *place)
+{
+	const char *text = place->value + place->name + 1;
+	char *end;
+
+	place->number = strtod(text, &end);
+	place->numeric = end > text && end == place->value + place->length &&
+			 isfinite(place->number);
+}
+
+static int compare_bytes(const char *a, size_t a_size, const char *b,
+			 size_t b_size)
+{
+	int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+
+	return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+/* By all words but the value: what lies before it with its name, and behind. */
+static int by_line(const struct place *a, const struct place *b)
+{
+	const char *a_end = a->value + a->length, *b_end = b->value + b->length;
+	int order =
+		compare_bytes(a->cell->words,
+			      (size_t)(a->value - a->cell->words) + a->name,
+			      b->cell->words,
+			      (size_t)(b->value - b->cell->words) + b->name);
+
+	return order ? order : strcmp(a_end, b_end);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int order = by_line(x, y);
+
+	if (order)
+		return order;
+	if (x->numeric && y->numeric)
+		return (x->number > y->number) - (x->number < y->number);
+	return compare_bytes(x->value, x->length, y->value, y->length);
+}
+
+/* Rates of what differs so are only compared as a share of the peak. */
+static bool other_work(const struct place *place)
+{
+	static const char *const names[] = { "model", "chip", "vendor",
+					     "precision" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == place->name &&
+		    !strncmp(names[i], place->value, place->name))
+			return true;
+	return false;
+}
+
+static void weigh(struct cell *cell, const struct place *neighbour,
+		  double ratio)
+{
+	cell->neighbours++;
+	cell->above += ratio > JUMP;
+	cell->below += ratio < 1.0 / JUMP;
+	if (cell->neighbours > 1 && fabs(log(ratio)) >= fabs(log(cell->ratio)))
+		return;
+	cell->ratio = ratio;
+	snprintf(cell->nearest, sizeof(cell->nearest), "%.*s",
+		 (int)neighbour->length, neighbour->value);
+}
+
+static void meet(const struct place *a, const struct place *b)
+{
+	bool shares = a->cell->mfu > 0 && b->cell->mfu > 0;
+	double ratio = shares ? a->cell->mfu / b->cell->mfu
+			      : a->cell->mean / b->cell->mean;
+
+	if (!shares && other_work(a))
+		return;
+	weigh(a->cell, b, ratio);
+	weigh(b->cell, a, 1 / ratio);
+}
+
+/* places[0..count) differ in one value: numbers meet the next one, words meet
+ * all others, as far as they go.
+ */
+static void meet_line(const struct place *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i + 1; k < count && k < i + 1 + AXES_MAX; k++) {
+			meet(&places[i], &places[k]);
+			if (places[i].numeric && places[k].numeric)
+				break;
+		}
+}
+
+static int find_jumps(struct cell *cells, size_t count)
+{
+	owned_free struct place *places = calloc(count + 1, sizeof(*places));
+
+	if (!places)
+		return -1;
+	for (size_t axis = 0; axis < AXES_MAX; axis++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			places[n].cell = &cells[i];
+			if (!value_at(cells[i].words, axis, &places[n]))
+				continue;
+			read_number(&places[n++]);
+		}
+		qsort(places, n, sizeof(*places), by_place);
+		for (size_t i = 0, end; i < n; i = end) {
+			for (end = i + 1;
+			     end < n && !by_line(&places[i], &places[end]);)
+				end++;
+			meet_line(places + i, end - i);
+		}
+	}
+	return 0;
+}
+
+static int tell_jump(const struct cell *cell)
+{
+	if (cell->neighbours && cell->above == cell->neighbours)
+		return doubt(cell,
+			     "the rate jumps: it is %.1f times that of %s",
+			     cell->ratio, cell->nearest);
+	if (cell->neighbours && cell->below == cell->neighbours)
+		return doubt(cell,
+			     "the rate jumps: that of %s is %.1f times as much",
+			     cell->nearest, 1 / cell->ratio);
+	return 0;
+}
+
+/* Cells. */
+
+static int by_cell(const void *a, const void *b)
+{
+	return strcmp(row_text(*(cJSON *const *)a, "cell"),
+		      row_text(*(cJSON *const *)b, "cell"));
+}
+
+/* The rows that have a rate, by cell. */
+static size_t collect(cJSON *rows, cJSON **list)
+{
+	size_t count = 0;
+	cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		cJSON_DeleteItemFromObjectCaseSensitive(row, "repeats");
+		cJSON_DeleteItemFromObjectCaseSensitive(row, "doubts");
+		if (isfinite(rate_of(row)) && row_text(row, "cell"))
+			list[count++] = row;
+	}
+	qsort(list, count, sizeof(cJSON *), by_cell);
+	return count;
+}
+
+static size_t make_cells(cJSON **list, size_t count, struct cell *cells)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i && !by_cell(&list[i - 1], &list[i])) {
+			cells[n - 1].count++;
+			continue;
+		}
+		cells[n].rows = &list[i];
+		cells[n].words = row_text(list[i], "cell");
+		cells[n++].count = 1;
+	}
+	return n;
+}
+
+int anomalies_add(cJSON *rows, struct error *err)
+{
+	size_t size = (size_t)cJSON_GetArraySize(rows) + 1, count;
+	owned_free cJSON **list = calloc(size, sizeof(cJSON *));
+	owned_free struct cell *cells = calloc(size, sizeof(*cells));
+
+	if (rows_check(rows, err) < 0)
+		return -1;
+	if (!list || !cells)
+		return error_nomem(err, "report");
+	count = make_cells(list, collect(rows, list), cells);
+	for (size_t i = 0; i < count; i++)
+		sum_up(&cells[i]);
+	if (find_jumps(cells, count) < 0)
+		return error_nomem(err, "report");
+	for (size_t i = 0; i < count; i++)
+		if (add_repeats(&cells[i]) < 0 || tell_jump(&cells[i]) < 0)
+			return error_nomem(err, "report");
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* statistics.h - the records of one job to its figures: spreads, rates,
+ * progress.
+ *
+ * Plain numbers, NaN where one is not known; result.h says what each means.
+ */
+#ifndef CONTROLLER_RESULTS_STATISTICS_H
+#define CONTROLLER_RESULTS_STATISTICS_H
+
+#include "controller/results/result.h"
+
+#define STATISTICS_SLOW 32 /* slow steps that are named */
+
+/* The values of one field in the steady state; n == 0: there is none. */
+struct spread {
+	double median, q1, q3, mean, min, max;
+	size_t n;
+	size_t impossible; /* left out: not above 0, or not finite */
+};
+
+struct statistics {
+	size_t first;   /* record behind the warm-up; record_count: none */
+	uint64_t above; /* steps up to this number are warm-up */
+	bool settled;   /* the end of the warm-up was found, or given */
+	size_t paced;   /* steady records that say how long they took */
+	size_t slow;    /* of them */
+	uint64_t slow_steps[STATISTICS_SLOW]; /* the first of them by number */
+	double lost_ms;
+	struct spread iteration;
+	struct spread tokens;
+	struct spread per_device; /* tokens/s of one device */
+	struct spread samples;
+	double tokens_per_second; /* from the best source there is */
+	double samples_per_second;
+	const char *source; /* "iteration", "reported", "summary"; or NULL */
+	double reported;    /* tokens/s as the program says, median */
+	double wall_s;
+	double memory_mib; /* largest that the program printed */
+	bool total_known;
+	uint64_t total;   /* steps announced */
+	uint64_t reached; /* steps made, counted from 1; 0: unknown */
+	uint64_t stride;  /* steps from one record to the next, as a rule */
+	bool finished;    /* the program says that it is done */
+};
+
+int statistics_compute(const struct result_input *input,
+		       struct statistics *figures, struct error *err);
+
+#endif

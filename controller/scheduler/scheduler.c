@@ -1,0 +1,304 @@
+/* scheduler.c - which queued job runs on which nodes: state in, placements out.
+ */
+#include "controller/scheduler/scheduler.h"
+#include "controller/scheduler/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One run's working memory. */
+struct run {
+	struct queue *queue;
+	struct slot *slots;
+	size_t count;
+	bool *reserved;
+	avoid_fn *avoid;
+	void *arg;
+	struct placement placements[SCHEDULER_GANG_MAX];
+};
+
+static uint64_t all_devices(const struct slot *slot)
+{
+	return slot->devices >= 64 ? UINT64_MAX
+				   : (UINT64_C(1) << slot->devices) - 1;
+}
+
+static uint32_t count(uint64_t devices)
+{
+	return (uint32_t)__builtin_popcountll(devices);
+}
+
+/* Those of the chip that the shape asks for, lost ones too. */
+static uint64_t devices_of_chip(const struct slot *slot,
+				const struct shape *shape)
+{
+	uint64_t devices = all_devices(slot);
+
+	for (uint32_t i = 0; shape->chip && slot->parts && i < slot->devices;
+	     i++)
+		if (slot->parts[i].chip &&
+		    strcmp(slot->parts[i].chip, shape->chip) != 0)
+			devices &= ~(UINT64_C(1) << i);
+	return devices;
+}
+
+static uint32_t wanted(const struct shape *shape, uint64_t devices)
+{
+	return shape->devices ? shape->devices : count(devices);
+}
+
+/* Each of the shape's labels stands in the slot's, between two commas. */
+static bool has_labels(const struct slot *slot, const char *labels)
+{
+	while (labels && *labels) {
+		size_t length = strcspn(labels, ",");
+		const char *at = slot->labels;
+
+		while (at && (strncmp(at + 1, labels, length) != 0 ||
+			      at[1 + length] != ','))
+			at = at[1] ? strchr(at + 1, ',') : NULL;
+		if (!at)
+			return false;
+		labels += length;
+		labels += *labels == ',';
+	}
+	return true;
+}
+
+bool slot_suits(const struct slot *slot, const struct shape *shape)
+{
+	uint64_t devices;
+	uint32_t want;
+
+	if (!slot->usable || shape->devices > slot->devices ||
+	    strcmp(slot->vendor, shape->vendor) != 0 ||
+	    !has_labels(slot, shape->labels))
+		return false;
+	devices = devices_of_chip(slot, shape);
+	want = wanted(shape, devices);
+	return want && want <= count(devices & ~slot->lost);
+}
+
+/* The first n of these. */
+static uint64_t take_first(uint64_t devices, uint32_t n)
+{
+	uint64_t got = 0;
+
+	for (; n && devices; n--) {
+		uint64_t lowest = devices & -devices;
+
+		got |= lowest;
+		devices &= ~lowest;
+	}
+	return got;
+}
+
+static uint64_t same_numa(const struct slot *slot, uint64_t devices)
+{
+	int first = __builtin_ctzll(devices);
+	uint64_t same = 0;
+
+	for (uint32_t i = 0; i < slot->devices; i++)
+		if (devices & (UINT64_C(1) << i) &&
+		    slot->parts[i].numa == slot->parts[first].numa)
+			same |= UINT64_C(1) << i;
+	return same;
+}
+
+/* Of the NUMA nodes among these devices: the one with least that has n, or the
+ * one with most.
+ */
+static uint64_t best_numa(const struct slot *slot, uint64_t devices, uint32_t n)
+{
+	uint64_t least = 0, most = 0;
+
+	while (devices) {
+		uint64_t same = same_numa(slot, devices);
+
+		if (count(same) >= n && (!least || count(same) < count(least)))
+			least = same;
+		if (count(same) > count(most))
+			most = same;
+		devices &= ~same;
+	}
+	return least ? least : most;
+}
+
+/* n of these devices (there are as many), near to each other. */
+static uint64_t choose(const struct slot *slot, uint64_t devices, uint32_t n)
+{
+	uint64_t got = 0;
+
+	if (!slot->parts)
+		return take_first(devices, n);
+	while (n) {
+		uint64_t near = take_first(best_numa(slot, devices, n), n);
+
+		got |= near;
+		devices &= ~near;
+		n -= count(near);
+	}
+	return got;
+}
+
+bool slot_fits(const struct slot *slot, const struct shape *shape,
+	       uint64_t *devices)
+{
+	uint64_t of_chip, available;
+	uint32_t want;
+
+	if (!slot_suits(slot, shape) || slot->exclusive ||
+	    (!shape->shared && slot->busy))
+		return false;
+	of_chip = devices_of_chip(slot, shape);
+	want = wanted(shape, of_chip);
+	available = of_chip & ~slot->lost & ~slot->busy;
+	if (want > count(available))
+		return false;
+	*devices = choose(slot, available, want);
+	return true;
+}
+
+void slot_take(struct slot *slot, const struct shape *shape, uint64_t devices)
+{
+	slot->busy |= devices;
+	if (!shape->shared)
+		slot->exclusive = true;
+}
+
+void slot_release(struct slot *slot, uint64_t devices)
+{
+	slot->busy &= ~devices;
+	if (!slot->busy)
+		slot->exclusive = false;
+}
+
+/* How many slots the shape may have, and which is the n-th of them; of a pin
+ * that there is no slot for, count.
+ */
+static size_t candidates(const struct shape *shape, size_t count)
+{
+	return shape->pins ? shape->pins_count : count;
+}
+
+static size_t candidate(const struct shape *shape, size_t n, size_t count)
+{
+	if (!shape->pins)
+		return n;
+	return shape->pins[n] < count ? shape->pins[n] : count;
+}
+
+size_t shape_suiting(const struct shape *shape, const struct slot *slots,
+		     size_t count, size_t enough)
+{
+	size_t of = candidates(shape, count), suiting = 0;
+
+	for (size_t n = 0; n < of && suiting < enough; n++) {
+		size_t i = candidate(shape, n, count);
+
+		suiting += i < count && slot_suits(&slots[i], shape);
+	}
+	return suiting;
+}
+
+/* Collect placements for the job; with `strict`, none that it would rather
+ * avoid. Returns how many are found, at most shape->nodes.
+ */
+static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
+			   bool strict)
+{
+	size_t of = candidates(&lane->shape, run->count);
+	uint32_t found = 0;
+
+	for (size_t n = lane->first; n < of && found < lane->shape.nodes; n++) {
+		size_t i = candidate(&lane->shape, n, run->count);
+		uint64_t devices;
+
+		if (i == run->count || run->reserved[i] ||
+		    !slot_fits(&run->slots[i], &lane->shape, &devices)) {
+			/* During a run slots only fill up. */
+			lane->first += n == lane->first;
+			continue;
+		}
+		if (strict && run->avoid && run->avoid(run->arg, job, i))
+			continue;
+		run->placements[found++] =
+			(struct placement){ .slot = i, .devices = devices };
+	}
+	return found;
+}
+
+/* The head of the lane fits: take its slots. */
+static bool try_head(struct run *run, struct lane *lane)
+{
+	uint64_t job = lane->heap[0].job;
+
+	if (lane->shape.nodes > SCHEDULER_GANG_MAX)
+		return false;
+	if (find_slots(run, lane, job, true) < lane->shape.nodes &&
+	    (!run->avoid ||
+	     find_slots(run, lane, job, false) < lane->shape.nodes))
+		return false;
+	for (uint32_t i = 0; i < lane->shape.nodes; i++)
+		slot_take(&run->slots[run->placements[i].slot], &lane->shape,
+			  run->placements[i].devices);
+	lane_pop(lane);
+	run->queue->length--;
+	return true;
+}
+
+/* Nothing behind the lane's head may use what the head could use; unless the
+ * head could not run even if all its nodes were free.
+ */
+static void block(struct run *run, struct lane *lane)
+{
+	const struct shape *shape = &lane->shape;
+	size_t of = candidates(shape, run->count);
+
+	if (shape_suiting(shape, run->slots, run->count, shape->nodes) <
+	    shape->nodes)
+		return;
+	for (size_t n = 0; n < of; n++) {
+		size_t i = candidate(shape, n, run->count);
+
+		if (i < run->count && slot_suits(&run->slots[i], shape))
+			run->reserved[i] = true;
+	}
+}
+
+int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
+		  avoid_fn *avoid, place_fn *place, void *arg,
+		  struct error *err)
+{
+	owned_free struct run *run = malloc(sizeof(*run));
+	owned_free bool *reserved = calloc(count + 1, sizeof(*reserved));
+	owned_free struct ahead *heap = calloc(queue->count + 1, sizeof(*heap));
+	struct aheads heads = { heap, 0 };
+
+	if (!run || !reserved || !heap)
+		return error_nomem(err, "scheduler");
+	run->queue = queue;
+	run->slots = slots;
+	run->count = count;
+	run->reserved = reserved;
+	run->avoid = avoid;
+	run->arg = arg;
+	queue_trim(queue);
+	for (size_t i = 0; i < queue->count; i++) {
+		queue->lanes[i].first = 0;
+		aheads_push(&heads, &queue->lanes[i], 0);
+	}
+	while (heads.count) {
+		struct lane *lane = aheads_pop(&heads).lane;
+		uint64_t job = lane->heap[0].job;
+
+		if (!try_head(run, lane)) {
+			block(run, lane);
+			continue;
+		}
+		if (!place(arg, job, &lane->shape, run->placements))
+			break;
+		aheads_push(&heads, lane, 0);
+	}
+	return 0;
+}

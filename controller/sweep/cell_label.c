@@ -1,0 +1,199 @@
+/* cell_label.c - what tells a cell from the others: in words, and as JSON.
+ */
+#include "controller/sweep/cell_label.h"
+
+#include "controller/sweep/sweep.h"
+#include "protocol/base/utf8.h"
+
+#include <string.h>
+
+/* A value in as few characters as tell it from others. */
+static int add_word(struct buffer *out, const struct value *value,
+		    struct error *err)
+{
+	const char *text = value_text(value);
+
+	switch (value_kind(value)) {
+	case VALUE_NULL:
+		return buffer_text(out, "~", err);
+	case VALUE_SCALAR:
+		return strpbrk(text, " \t\n,=[]") || !*text
+			       ? buffer_printf(out, err, "\"%.60s\"", text)
+			       : buffer_printf(out, err, "%.60s", text);
+	case VALUE_LIST:
+	case VALUE_MAP:
+		break;
+	}
+	if (buffer_text(out, "[", err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(value); i++)
+		if ((i && buffer_text(out, " ", err) < 0) ||
+		    add_word(out, value_at(value, i), err) < 0)
+			return -1;
+	return buffer_text(out, "]", err);
+}
+
+/* When a cell runs, and how often, does not tell it from others. */
+static bool is_word(size_t path)
+{
+	return path < KEY_AFTER || path > KEY_UNTIL_MAX;
+}
+
+static int set_words(struct cells *cells, const struct value *const *values,
+		     struct cell *cell, struct error *err)
+{
+	struct buffer *out = &cells->scratch;
+
+	/* A case has its own name, which says it all. */
+	if (values[KEY_CASE])
+		return cell_set_text(&cell->spec.cell,
+				     value_text(values[KEY_CASE]), err);
+	buffer_consume(out, out->size);
+	for (size_t i = 0; i < cells->varying_count; i++) {
+		size_t path = cells->varying[i];
+		const char *fallback =
+			path < KEYS ? key_rules[path].fallback : NULL;
+
+		if (!is_word(path) || (!values[path] && !fallback))
+			continue;
+		if (buffer_printf(out, err, "%s%s=", out->size ? " " : "",
+				  paths_name(cells->paths, path)) < 0 ||
+		    (values[path] ? add_word(out, values[path], err)
+				  : buffer_text(out, fallback, err)) < 0)
+			return -1;
+	}
+	if (!out->size &&
+	    (values[KEY_MODEL] ? buffer_printf(out, err, "model=%s",
+					       value_text(values[KEY_MODEL]))
+			       : buffer_text(out, cells->name, err)) < 0)
+		return -1;
+	if (out->size >= SWEEP_WORDS_BYTES) {
+		size_t end = utf8_cut(out->data, SWEEP_WORDS_BYTES - 4);
+
+		memcpy(out->data + end, "...", 4);
+	}
+	return cell_set_text(&cell->spec.cell, out->data, err);
+}
+
+/* The value as JSON: numbers and bools are what they look like. */
+cJSON *value_json(const struct value *value)
+{
+	const char *text = value_text(value);
+	bool plain = !value_quoted(value);
+	double number;
+	bool yes;
+	cJSON *list;
+
+	if (value_kind(value) == VALUE_SCALAR) {
+		if (plain && strchr("+-.0123456789", *text) &&
+		    !value_double(value, -1e300, 1e300, &number, NULL))
+			return cJSON_CreateNumber(number);
+		if (plain && !value_bool(value, &yes, NULL))
+			return cJSON_CreateBool(yes);
+		return cJSON_CreateString(text);
+	}
+	list = value_kind(value) == VALUE_MAP ? cJSON_CreateObject()
+					      : cJSON_CreateArray();
+	for (size_t i = 0; list && i < value_count(value); i++) {
+		cJSON *item = value_json(value_at(value, i));
+
+		if (!item ||
+		    !(value_kind(value) == VALUE_MAP
+			      ? cJSON_AddItemToObject(list, value_key(value, i),
+						      item)
+			      : cJSON_AddItemToArray(list, item))) {
+			cJSON_Delete(item);
+			cJSON_Delete(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+/* Put a path into the object: batch and parallel are objects inside. */
+static bool add_json(cJSON *object, const char *path, cJSON *item)
+{
+	const char *dot = strchr(path, '.');
+	char top[32];
+
+	if (!item)
+		return false;
+	if (dot && dot - path < (ptrdiff_t)sizeof(top)) {
+		snprintf(top, sizeof(top), "%.*s", (int)(dot - path), path);
+		if (key_shape(top) == SHAPE_KNOWN) {
+			cJSON *inner =
+				cJSON_GetObjectItemCaseSensitive(object, top);
+
+			if (!inner)
+				inner = cJSON_AddObjectToObject(object, top);
+			object = inner;
+			path = dot + 1;
+		}
+	}
+	if (object && cJSON_AddItemToObject(object, path, item))
+		return true;
+	cJSON_Delete(item);
+	return false;
+}
+
+static bool is_varying(const struct cells *cells, size_t path)
+{
+	for (size_t i = 0; i < cells->varying_count; i++)
+		if (cells->varying[i] == path)
+			return true;
+	return false;
+}
+
+/* The varying fields, and always the model, the batch and, where the cell
+ * gives one, the parallel layout.
+ */
+static int set_values(const struct cells *cells,
+		      const struct value *const *values, struct cell *cell,
+		      struct error *err)
+{
+	cJSON *object = cJSON_CreateObject();
+	bool parallel = false, good = object != NULL;
+
+	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
+		parallel |= values[key] != NULL;
+	for (size_t i = 0; good && i < cells->varying_count; i++) {
+		size_t path = cells->varying[i];
+
+		if ((path < KEY_BATCH_MICRO || path >= KEYS) && is_word(path) &&
+		    values[path])
+			good = add_json(object, paths_name(cells->paths, path),
+					value_json(values[path]));
+	}
+	if (good && values[KEY_CASE] && !is_varying(cells, KEY_CASE))
+		good = add_json(object, "case", value_json(values[KEY_CASE]));
+	if (good && values[KEY_MODEL] && !is_varying(cells, KEY_MODEL))
+		good = add_json(object, "model", value_json(values[KEY_MODEL]));
+	if (good && !is_varying(cells, KEY_NODES))
+		good = add_json(object, "nodes",
+				cJSON_CreateNumber(cell->shape.nodes));
+	for (size_t key = KEY_BATCH_MICRO; good && key < KEYS; key++) {
+		uint64_t number = cell_number(cell, key);
+
+		if (key == KEY_PARALLEL_SPLIT && values[key])
+			good = add_json(object, key_rules[key].path,
+					value_json(values[key]));
+		if (good && number && (parallel || key < KEY_PARALLEL_TP))
+			good = add_json(object, key_rules[key].path,
+					cJSON_CreateNumber((double)number));
+	}
+	if (!good) {
+		cJSON_Delete(object);
+		return error_nomem(err, "sweep");
+	}
+	cJSON_Delete(cell->spec.values);
+	cell->spec.values = object;
+	return 0;
+}
+
+int cell_label_set(struct cells *cells, const struct value *const *values,
+		   struct cell *cell, struct error *err)
+{
+	if (set_words(cells, values, cell, err) < 0)
+		return -1;
+	return set_values(cells, values, cell, err);
+}

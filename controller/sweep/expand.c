@@ -1,0 +1,482 @@
+/* expand.c - a sweep file to the layers that its cells are made of.
+ */
+#include "controller/sweep/sweep_internal.h"
+
+#include "controller/sweep/about.h"
+
+#include <string.h>
+
+#define NAME_MAX_BYTES 64
+#define TOLD_MAX                                                               \
+	256 /* entries of an axis that are compared, each with each            \
+	     */
+
+/* The top of the file. */
+
+static int read_sweep_name(struct sweep *sweep, const struct value *root,
+			   struct error *err)
+{
+	const struct value *value = value_get(root, "sweep");
+	const char *name;
+
+	if (!value)
+		return value_error(root, err,
+				   "sweep: found no name, allowed is \"sweep: "
+				   "name\"");
+	if (value_string(value, NAME_MAX_BYTES, &name, err) < 0)
+		return -1;
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") !=
+	    strlen(name))
+		return value_error(value, err,
+				   "found \"%.60s\", allowed are a-z, 0-9, "
+				   "\".\", \"_\" and \"-\"",
+				   name);
+	sweep->name = name;
+	return 0;
+}
+
+/* The keys of the top, and the variables of the frameworks; ends in NULL. */
+static const char **allowed_tops(const struct catalog *catalog)
+{
+	const struct framework *framework;
+	const char **names;
+	size_t count = 0;
+
+	while (key_tops[count])
+		count++;
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
+	     i++) {
+		const struct value *defaults =
+			value_get(framework->value, "defaults");
+
+		count += defaults ? value_count(defaults) : 0;
+	}
+	names = calloc(count + 1, sizeof(*names));
+	if (!names)
+		return NULL;
+	for (count = 0; key_tops[count]; count++)
+		names[count] = key_tops[count];
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
+	     i++) {
+		const struct value *defaults =
+			value_get(framework->value, "defaults");
+
+		for (size_t k = 0; defaults && k < value_count(defaults); k++)
+			names[count++] = value_key(defaults, k);
+	}
+	return names;
+}
+
+/* A list of vendors at the top spans like a key of the matrix. */
+static const struct value *vendor_list(const struct value *root)
+{
+	const struct value *vendor = value_get(root, "vendor");
+
+	return vendor && value_kind(vendor) == VALUE_LIST ? vendor : NULL;
+}
+
+static bool reserved(const char *key)
+{
+	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
+	       !strcmp(key, "include") || !strcmp(key, "exclude") ||
+	       !strcmp(key, "variables") || !strcmp(key, "flagperf") ||
+	       about_owns(key);
+}
+
+/* Names of one's own; a key of the sweep among them is a mistake. */
+static int read_variables(struct sweep *sweep, const struct value *map,
+			  struct error *err)
+{
+	if (!map)
+		return 0;
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(map); i++) {
+		const char *name = value_key(map, i);
+
+		if (reserved(name) || strchr(name, '.') ||
+		    key_shape(name) != SHAPE_UNKNOWN)
+			return value_key_error(map, i, err,
+					       "found a key of the sweep, "
+					       "allowed are names of your own "
+					       "for ${placeholders}");
+	}
+	return overlay_add_map(&sweep->variables, sweep->paths, map, err);
+}
+
+static int read_base(struct sweep *sweep, const struct value *root,
+		     struct error *err)
+{
+	owned_free const char **names = allowed_tops(sweep->catalog);
+
+	if (!names)
+		return sweep_nomem(sweep, err);
+	if (value_check_keys(root, names, err) < 0 ||
+	    read_sweep_name(sweep, root, err) < 0 ||
+	    about_read(root, &sweep->about, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(root); i++)
+		if (!reserved(value_key(root, i)) &&
+		    value_at(root, i) != vendor_list(root) &&
+		    overlay_add(&sweep->base, sweep->paths, value_key(root, i),
+				value_at(root, i), err) < 0)
+			return -1;
+	return read_variables(sweep, value_get(root, "variables"), err);
+}
+
+/* matrix, include, exclude. */
+
+static int read_entry(struct sweep *sweep, struct axis *axis,
+		      const struct value *entry, struct error *err)
+{
+	struct overlay *layer = &axis->layers[axis->count++];
+	enum key_shape shape = key_shape(axis->key);
+
+	if (value_kind(entry) != VALUE_MAP || shape == SHAPE_KNOWN ||
+	    shape == SHAPE_NAMES)
+		return overlay_add(layer, sweep->paths, axis->key, entry, err);
+	for (size_t i = 0; i < value_count(entry); i++)
+		if (reserved(value_key(entry, i)))
+			return value_key_error(entry, i, err,
+					       "found a key that is not "
+					       "allowed inside a cell");
+	return overlay_add_map(layer, sweep->paths, entry, err);
+}
+
+static int read_axis(struct sweep *sweep, const struct value *matrix,
+		     size_t index, struct error *err)
+{
+	struct axis *axis = &sweep->axes[sweep->axis_count++];
+	const struct value *list = value_at(matrix, index);
+	size_t count;
+
+	axis->key = value_key(matrix, index);
+	axis->list = list;
+	if (reserved(axis->key))
+		return value_key_error(matrix, index, err,
+				       "found a key that is not allowed in a "
+				       "matrix");
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	count = value_count(list);
+	if (!count)
+		return value_error(list, err,
+				   "found an empty list, allowed are 1 or more "
+				   "entries");
+	/* Both factors are below 2^32: no overflow. */
+	sweep->product *= count;
+	if (sweep->product > SWEEP_CELLS_MAX)
+		return value_key_error(matrix, index, err,
+				       "found %zu cells up to this key, "
+				       "allowed "
+				       "are %d",
+				       sweep->product, SWEEP_CELLS_MAX);
+	axis->layers = calloc(count, sizeof(*axis->layers));
+	if (!axis->layers)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < count; i++)
+		if (read_entry(sweep, axis, value_at(list, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_axes(struct sweep *sweep, const struct value *root,
+		     const struct value *matrix, struct error *err)
+{
+	const struct value *vendors = vendor_list(root);
+	size_t keys = matrix ? value_count(matrix) : 0;
+
+	sweep->axes = calloc(keys + 2, sizeof(*sweep->axes));
+	if (!sweep->axes)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; vendors && i < value_count(root); i++)
+		if (value_at(root, i) == vendors &&
+		    read_axis(sweep, root, i, err) < 0)
+			return -1;
+	if (vendors && value_get(matrix, "vendor"))
+		return value_error(value_get(matrix, "vendor"), err,
+				   "found vendors here and on line %u: a list "
+				   "at the top spans by itself",
+				   value_line(vendors));
+	for (size_t i = 0; i < keys; i++)
+		if (read_axis(sweep, matrix, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+int spread_matrix(struct sweep *sweep, struct error *err)
+{
+	const struct value *root = document_root(sweep->document);
+	const struct value *matrix = value_get(root, "matrix");
+
+	if (read_base(sweep, root, err) < 0)
+		return -1;
+	if (matrix && value_expect(matrix, VALUE_MAP, err) < 0)
+		return -1;
+	if (matrix && value_count(matrix) > SWEEP_MATRIX_MAX)
+		return value_error(matrix, err,
+				   "found %zu keys, allowed are %d",
+				   value_count(matrix), SWEEP_MATRIX_MAX);
+	sweep->product = 1;
+	if (read_axes(sweep, root, matrix, err) < 0)
+		return -1;
+	if (!matrix &&
+	    (value_get(root, "include") || value_get(root, "flagperf")))
+		sweep->product = 0;
+	return 0;
+}
+
+/* include or exclude: a list of maps to layers. */
+static int read_maps(struct sweep *sweep, const struct value *list,
+		     struct overlay **layers, size_t *count, struct error *err)
+{
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	*layers = calloc(value_count(list) + 1, sizeof(**layers));
+	if (!*layers)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *map = value_at(list, i);
+
+		++*count;
+		if (value_expect(map, VALUE_MAP, err) < 0)
+			return -1;
+		for (size_t k = 0; k < value_count(map); k++)
+			if (reserved(value_key(map, k)))
+				return value_key_error(map, k, err,
+						       "found a key that is "
+						       "not allowed "
+						       "inside a cell");
+		if (overlay_add_map(&(*layers)[i], sweep->paths, map, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const struct value *layer_value(const struct overlay *layer, size_t path)
+{
+	for (size_t i = 0; i < layer->count; i++)
+		if (layer->pairs[i].path == path)
+			return layer->pairs[i].value;
+	return NULL;
+}
+
+/* The cells of `flagperf:` come behind those of `include`. */
+static int add_flagperf(struct sweep *sweep, struct error *err)
+{
+	const struct value *root = document_root(sweep->document);
+	const struct value *cell;
+	struct overlay *layers;
+	size_t count = 0;
+
+	sweep->flagperf_first = sweep->include_count;
+	if (!value_get(root, "flagperf"))
+		return 0;
+	sweep->flagperf = flagperf_new(root, sweep->catalog, err);
+	if (!sweep->flagperf)
+		return -1;
+	while (flagperf_cell(sweep->flagperf, count))
+		count++;
+	layers = realloc(sweep->includes,
+			 (sweep->include_count + count) * sizeof(*layers));
+	if (!layers)
+		return sweep_nomem(sweep, err);
+	sweep->includes = layers;
+	for (size_t i = 0; i < count; i++) {
+		struct overlay *layer = &layers[sweep->include_count++];
+
+		*layer = (struct overlay){ 0 };
+		cell = flagperf_cell(sweep->flagperf, i);
+		if (overlay_add_map(layer, sweep->paths, cell, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int spread_includes(struct sweep *sweep, struct error *err)
+{
+	const struct value *root = document_root(sweep->document);
+	const struct axis *vendors = vendor_list(root) ? sweep->axes : NULL;
+
+	if (read_maps(sweep, value_get(root, "include"), &sweep->includes,
+		      &sweep->include_count, err) < 0 ||
+	    add_flagperf(sweep, err) < 0)
+		return -1;
+	sweep->included = calloc((sweep->include_count + 1) *
+					 (vendors ? vendors->count : 1),
+				 sizeof(*sweep->included));
+	if (!sweep->included)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < sweep->include_count; i++) {
+		const struct overlay *include = &sweep->includes[i];
+		size_t count = vendors && !layer_value(include, KEY_VENDOR)
+				       ? vendors->count
+				       : 0;
+
+		for (size_t k = 0; k < count || k < 1; k++)
+			sweep->included[sweep->included_count++] =
+				(struct included){
+					count ? &vendors->layers[k] : NULL,
+					include,
+				};
+	}
+	return 0;
+}
+
+int spread_excludes(struct sweep *sweep, struct error *err)
+{
+	const struct value *list =
+		value_get(document_root(sweep->document), "exclude");
+	size_t known = paths_count(sweep->paths);
+
+	if (read_maps(sweep, list, &sweep->excludes, &sweep->exclude_count,
+		      err) < 0)
+		return -1;
+	if (!list)
+		return 0;
+	sweep->exclude_values =
+		calloc(value_count(list) + 1, sizeof(struct value *));
+	if (!sweep->exclude_values)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < sweep->exclude_count; i++) {
+		const struct overlay *layer = &sweep->excludes[i];
+
+		sweep->exclude_values[i] = value_at(list, i);
+		if (!layer->count)
+			return value_error(value_at(list, i), err,
+					   "found an empty map, which would "
+					   "exclude everything");
+		for (size_t k = 0; k < layer->count; k++)
+			if (layer->pairs[k].path >= known)
+				return value_error(layer->pairs[k].value, err,
+						   "found a key that no cell "
+						   "has");
+	}
+	return 0;
+}
+
+/* What the cells have in common. */
+
+bool values_differ(const struct value *a, const struct value *b)
+{
+	return a != b && (!a || !b || value_kind(a) != VALUE_SCALAR ||
+			  value_kind(b) != VALUE_SCALAR ||
+			  strcmp(value_text(a), value_text(b)) != 0);
+}
+
+/* Not all entries of the axis say the same of the path. */
+static bool axis_varies(const struct axis *axis, size_t path)
+{
+	for (size_t i = 1; i < axis->count; i++)
+		if (values_differ(layer_value(&axis->layers[i], path),
+				  layer_value(&axis->layers[0], path)))
+			return true;
+	return false;
+}
+
+/* An axis behind this one has the last word on the path. */
+static bool axis_hidden(const struct sweep *sweep, size_t axis, size_t path)
+{
+	while (++axis < sweep->axis_count) {
+		const struct axis *later = &sweep->axes[axis];
+		size_t i = 0;
+
+		while (i < later->count && layer_value(&later->layers[i], path))
+			i++;
+		if (i == later->count)
+			return true;
+	}
+	return false;
+}
+
+/* Has a some single value that b has not? */
+static bool told_apart(const struct overlay *a, const struct overlay *b)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		const struct value *here = a->pairs[i].value;
+		const struct value *there = layer_value(b, a->pairs[i].path);
+
+		if (value_kind(here) == VALUE_SCALAR &&
+		    (!there || (value_kind(there) == VALUE_SCALAR &&
+				values_differ(here, there))))
+			return true;
+	}
+	return false;
+}
+
+/* Single values alone tell the entries of the axis apart, so that its lists,
+ * such as a command, need not make a cell's words long.
+ */
+static bool axis_told(const struct axis *axis)
+{
+	if (axis->count > TOLD_MAX)
+		return false;
+	for (size_t i = 0; i < axis->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!told_apart(&axis->layers[i], &axis->layers[k]) &&
+			    !told_apart(&axis->layers[k], &axis->layers[i]))
+				return false;
+	return true;
+}
+
+static void add_varying(struct sweep *sweep, size_t path)
+{
+	struct cells *cells = &sweep->cells;
+
+	for (size_t i = 0; i < cells->varying_count; i++)
+		if (cells->varying[i] == path)
+			return;
+	cells->varying[cells->varying_count++] = path;
+}
+
+/* asked[path] is the last axis, counted from 1, that was asked about it. */
+static void find_axis_varying(struct sweep *sweep, size_t index, size_t *asked)
+{
+	const struct axis *axis = &sweep->axes[index];
+	bool told = axis_told(axis);
+
+	for (size_t i = 0; i < axis->count; i++)
+		for (size_t p = 0; p < axis->layers[i].count; p++) {
+			const struct pair *pair = &axis->layers[i].pairs[p];
+			size_t path = pair->path;
+
+			if (asked[path] == index + 1 ||
+			    (told && value_kind(pair->value) != VALUE_SCALAR))
+				continue;
+			asked[path] = index + 1;
+			if (axis_varies(axis, path) &&
+			    !axis_hidden(sweep, index, path))
+				add_varying(sweep, path);
+		}
+}
+
+/* Find the paths that tell cells apart: those that an axis gives different
+ * values, and those of include, unless they say what the top says.
+ */
+int spread_varying(struct sweep *sweep, struct error *err)
+{
+	size_t paths = paths_count(sweep->paths);
+	owned_free size_t *asked = calloc(paths, sizeof(*asked));
+
+	sweep->cells.varying = calloc(paths, sizeof(*sweep->cells.varying));
+	if (!asked || !sweep->cells.varying)
+		return sweep_nomem(sweep, err);
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		find_axis_varying(sweep, i, asked);
+	/* The cases of FlagPerf have names, which tell them apart. */
+	if (sweep->include_count > sweep->flagperf_first &&
+	    sweep->totals.cells > 1)
+		add_varying(sweep, KEY_CASE);
+	for (size_t i = 0; i < sweep->flagperf_first; i++)
+		for (size_t p = 0; p < sweep->includes[i].count; p++) {
+			const struct pair *pair = &sweep->includes[i].pairs[p];
+
+			if (sweep->totals.cells > 1 &&
+			    values_differ(pair->value, layer_value(&sweep->base,
+								   pair->path)))
+				add_varying(sweep, pair->path);
+		}
+	return 0;
+}

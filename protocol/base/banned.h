@@ -1,0 +1,13 @@
+/* banned.h - calls that do not compile here; the Makefile includes it first.
+ */
+#ifndef PROTOCOL_BASE_BANNED_H
+#define PROTOCOL_BASE_BANNED_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <time.h>
+
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi localtime
+
+#endif

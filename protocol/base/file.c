@@ -1,0 +1,356 @@
+/* file.c - files and folders: whole reads, atomic writes, trees.
+ */
+#include "protocol/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLOCK_TRIES 8
+
+static int read_all(int fd, const char *path, struct buffer *out,
+		    struct error *err)
+{
+	owned(buffer_clear) struct buffer got;
+
+	buffer_init(&got, out->limit);
+	for (;;) {
+		/* A full buffer still tries one byte more, to tell a file of
+		 * exactly the limit from a larger one. */
+		char probe;
+		size_t room = got.limit - got.size;
+		ssize_t n;
+
+		if (room > 65536)
+			room = 65536;
+		if (buffer_reserve(&got, room, err) < 0)
+			return error_prefix(err, "%s", path);
+		n = room ? read(fd, got.data + got.size, room)
+			 : read(fd, &probe, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(err, "%s", path);
+		if (n == 0)
+			break;
+		if (!room)
+			return error_set(err, E2BIG, "%s: more than %zu bytes",
+					 path, got.limit);
+		got.size += (size_t)n;
+		got.data[got.size] = 0;
+	}
+	buffer_clear(out);
+	*out = got;
+	buffer_init(&got, out->limit);
+	return 0;
+}
+
+int file_read(int dirfd, const char *path, struct buffer *out,
+	      struct error *err)
+{
+	owned_fd int fd =
+		openat(dirfd, path,
+		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s: not a regular file", path);
+	return read_all(fd, path, out, err);
+}
+
+int file_read_any(const char *path, struct buffer *out, struct error *err)
+{
+	owned_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	return read_all(fd, path, out, err);
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Make the name in its folder durable, as fsync(2) of the file does not. */
+static int sync_folder_of(int dirfd, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	owned_free char *folder =
+		slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	owned_fd int fd = -1;
+
+	if (!folder)
+		return error_nomem(err, path);
+	fd = openat(dirfd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* EINVAL: a file system that has no such thing. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		return error_errno(err, "%s", folder);
+	return 0;
+}
+
+int file_write(int dirfd, const char *path, const void *data, size_t size,
+	       mode_t mode, int durable, struct error *err)
+{
+	char temporary[4096];
+	owned_fd int fd = -1;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >=
+	    (int)sizeof(temporary))
+		return error_set(err, ENAMETOOLONG, "%s: name too long", path);
+	if (unlinkat(dirfd, temporary, 0) < 0 && errno != ENOENT)
+		return error_errno(err, "%s", temporary);
+	fd = openat(dirfd, temporary,
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0)
+		return error_errno(err, "%s", temporary);
+	if (fchmod(fd, mode) < 0 || write_all(fd, data, size) < 0 ||
+	    (durable && fsync(fd) < 0) ||
+	    renameat(dirfd, temporary, dirfd, path) < 0) {
+		error_errno(err, "%s", path);
+		unlinkat(dirfd, temporary, 0);
+		return -1;
+	}
+	return durable ? sync_folder_of(dirfd, path, err) : 0;
+}
+
+int file_make_folders(const char *path, mode_t mode, struct error *err)
+{
+	char part[4096];
+	size_t length = strlen(path);
+
+	if (length >= sizeof(part))
+		return error_set(err, ENAMETOOLONG, "%s: name too long", path);
+	for (size_t i = 1; i <= length; i++) {
+		if (path[i] != '/' && path[i] != 0)
+			continue;
+		memcpy(part, path, i);
+		part[i] = 0;
+		if (mkdir(part, mode) < 0 && errno != EEXIST)
+			return error_errno(err, "%s", part);
+	}
+	return 0;
+}
+
+/* Removing a tree. The folder at its root is emptied by passes over it: what
+ * lies in a subfolder is removed, or moved up into the root when it is a folder
+ * that is not empty itself. So the depth costs neither descriptors nor stack,
+ * and no path ever grows too long.
+ */
+struct removal {
+	int root;
+	uint64_t moved; /* counts names */
+	uint64_t left;  /* entries that may still be looked at */
+	bool progress;  /* in this pass */
+};
+
+/* 1: that is enough for now. */
+typedef int entry_fn(struct removal *removal, int folder, const char *name,
+		     struct error *err);
+
+/* Call fn for each entry of the folder; fd is closed. */
+static int each_entry(struct removal *removal, int fd, entry_fn *fn,
+		      struct error *err)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!dir) {
+		close(fd);
+		return error_errno(err, "folder");
+	}
+	while (rc == 0 && (errno = 0, entry = readdir(dir)))
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		else if (!removal->left--)
+			rc = 1;
+		else
+			rc = fn(removal, fd, entry->d_name, err);
+	if (rc == 0 && !entry && errno)
+		rc = error_errno(err, "folder");
+	closedir(dir);
+	return rc;
+}
+
+/* Remove a file, a link or an empty folder; nothing there is success.
+ * -1 with ENOTEMPTY in errno: a folder with something in it.
+ */
+static int remove_entry(int folder, const char *name)
+{
+	int code;
+
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -1;
+	code = errno;
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == EEXIST)
+		errno = ENOTEMPTY;
+	else if (errno == ENOTDIR)
+		errno = code;
+	return -1;
+}
+
+static int move_up(struct removal *removal, int folder, const char *name,
+		   struct error *err)
+{
+	char to[32];
+
+	for (;;) {
+		snprintf(to, sizeof(to), ".removing-%" PRIu64,
+			 removal->moved++);
+		if (renameat(folder, name, removal->root, to) == 0 ||
+		    errno == ENOENT)
+			return 0;
+		/* A stranger's file or folder has the name already. */
+		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+			return error_errno(err, "%s", name);
+	}
+}
+
+/* An entry of a subfolder of the root. */
+static int remove_or_move(struct removal *removal, int folder, const char *name,
+			  struct error *err)
+{
+	if (remove_entry(folder, name) < 0) {
+		if (errno != ENOTEMPTY)
+			return error_errno(err, "%s", name);
+		if (move_up(removal, folder, name, err) < 0)
+			return -1;
+	}
+	removal->progress = true;
+	return 0;
+}
+
+/* An entry of the root. */
+static int remove_from_root(struct removal *removal, int folder,
+			    const char *name, struct error *err)
+{
+	owned_fd int fd = -1;
+	int rc;
+
+	if (remove_entry(folder, name) == 0) {
+		removal->progress = true;
+		return 0;
+	}
+	if (errno != ENOTEMPTY)
+		return error_errno(err, "%s", name);
+	fd = openat(folder, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%s", name);
+	rc = each_entry(removal, take_fd(&fd), remove_or_move, err);
+	if (rc)
+		return rc < 0 ? error_prefix(err, "%s", name) : rc;
+	/* When it is not empty after all, the next pass sees it. */
+	remove_entry(folder, name);
+	return 0;
+}
+
+/* What was moved up may or may not be seen by the pass that moved it, so the
+ * root is empty when it can be removed.
+ */
+static int remove_folder(struct removal *removal, int dirfd, const char *path,
+			 struct error *err)
+{
+	do {
+		int fd = openat(removal->root, ".",
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int rc;
+
+		removal->progress = false;
+		if (fd < 0)
+			return error_errno(err, "folder");
+		rc = each_entry(removal, fd, remove_from_root, err);
+		if (rc)
+			return rc;
+		if (remove_entry(dirfd, path) == 0)
+			return 0;
+	} while (errno == ENOTEMPTY && removal->progress);
+	return error_errno(err, "folder");
+}
+
+int file_remove_some(int dirfd, const char *path, uint64_t entries,
+		     struct error *err)
+{
+	/* Names that the call before gave are hardly met again. */
+	struct removal removal = { .left = entries,
+				   .moved = (uint64_t)clock_mono_ms() << 16 };
+	owned_fd int root = -1;
+	int rc;
+
+	if (remove_entry(dirfd, path) == 0)
+		return 0;
+	if (errno != ENOTEMPTY)
+		return error_errno(err, "%s", path);
+	root = openat(dirfd, path,
+		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (root < 0)
+		return error_errno(err, "%s", path);
+	removal.root = root;
+	rc = remove_folder(&removal, dirfd, path, err);
+	return rc < 0 ? error_prefix(err, "%s", path) : rc;
+}
+
+int file_remove_tree(int dirfd, const char *path, struct error *err)
+{
+	return file_remove_some(dirfd, path, UINT64_MAX, err);
+}
+
+static int64_t clock_ms(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_wall_ms(void)
+{
+	return clock_ms(CLOCK_REALTIME);
+}
+
+int64_t clock_mono_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+int64_t clock_ahead_ms(void)
+{
+	int64_t best_ms = INT64_MAX, ahead_ms = 0;
+
+	for (int i = 0; i < CLOCK_TRIES && best_ms > 1; i++) {
+		int64_t before_ms = clock_mono_ms();
+		int64_t wall_ms = clock_wall_ms();
+		int64_t took_ms = clock_mono_ms() - before_ms;
+
+		if (took_ms >= best_ms)
+			continue;
+		best_ms = took_ms;
+		ahead_ms = wall_ms - before_ms - took_ms / 2;
+	}
+	return ahead_ms;
+}

@@ -1,0 +1,54 @@
+/* file.h - files and folders: whole reads, atomic writes, trees.
+ */
+#ifndef PROTOCOL_BASE_FILE_H
+#define PROTOCOL_BASE_FILE_H
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Read the regular file at path (relative to the folder dirfd, or AT_FDCWD)
+ * into *out, whose limit bounds it (E2BIG). A final symbolic link, a FIFO or a
+ * device is refused (EINVAL, ELOOP): safe in folders that others write.
+ */
+int file_read(int dirfd, const char *path, struct buffer *out,
+	      struct error *err);
+
+/* As file_read(), following links and reading pipes: for what a user names. */
+int file_read_any(const char *path, struct buffer *out, struct error *err);
+
+/* Replace path as a whole: a reader sees the old bytes or the new, never a
+ * part. When `durable`, they survive a crash of the machine (fsync of the file
+ * and of its folder; if only the latter fails, the new bytes are in place).
+ */
+int file_write(int dirfd, const char *path, const void *data, size_t size,
+	       mode_t mode, int durable, struct error *err);
+
+/* Make a folder and those above it; one that is there is success. */
+int file_make_folders(const char *path, mode_t mode, struct error *err);
+
+/* Remove a file or a whole tree, never following a link out of it. Nothing
+ * there is success. The tree may be of strangers: its depth costs no memory and
+ * a handful of descriptors. EBUSY: another file system is mounted in it, and
+ * left alone. Takes as long as the tree is large.
+ */
+int file_remove_tree(int dirfd, const char *path, struct error *err);
+
+/* The same, but at most so many entries of it (2 ..) now. 1: more is left; call
+ * again.
+ */
+int file_remove_some(int dirfd, const char *path, uint64_t entries,
+		     struct error *err);
+
+/* Milliseconds: wall clock since 1970, and monotonic. */
+int64_t clock_wall_ms(void);
+int64_t clock_mono_ms(void);
+/* The wall clock less the monotonic one, as of one moment: what is read one
+ * after the other may lie as far apart as we were kept waiting in between.
+ */
+int64_t clock_ahead_ms(void);
+
+#endif

@@ -1,0 +1,155 @@
+/* loop.c - what sd-event needs to carry ZeroMQ sockets, and short timers.
+ */
+#include "protocol/base/loop.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <zmq.h>
+
+struct zmq_watch {
+	sd_event *loop;
+	void *socket;
+	sd_event_source *wake;  /* io source of ZMQ_FD */
+	sd_event_source *ready; /* defer source, while there may be input */
+	int burst;
+	bool paused;
+	bool *freed; /* set while the callback runs, which may free us */
+	zmq_ready_fn *fn;
+	void *arg;
+};
+
+static bool socket_has_input(void *socket)
+{
+	int events = 0;
+	size_t size = sizeof(events);
+
+	return zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 &&
+	       (events & ZMQ_POLLIN);
+}
+
+static int wake_io(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	zmq_watch_touch(arg);
+	return 0;
+}
+
+static int ready_run(sd_event_source *source, void *arg)
+{
+	struct zmq_watch *watch = arg;
+	bool freed = false;
+
+	loop_source_free(&watch->ready);
+	watch->freed = &freed;
+	for (int n = 0; n < watch->burst && !watch->paused; n++) {
+		int took = watch->fn(watch->arg);
+
+		if (freed)
+			return 0;
+		if (!took)
+			break;
+	}
+	watch->freed = NULL;
+	/* What fn did to the socket may have swallowed its wake-up. */
+	if (!watch->paused && socket_has_input(watch->socket))
+		zmq_watch_touch(watch);
+	return 0;
+}
+
+struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
+				zmq_ready_fn *ready, void *arg,
+				struct error *err)
+{
+	owned(zmq_watch_free) struct zmq_watch *watch =
+		calloc(1, sizeof(*watch));
+	int fd;
+	size_t size = sizeof(fd);
+	int rc;
+
+	if (!watch) {
+		error_nomem(err, "watch");
+		return NULL;
+	}
+	watch->loop = sd_event_ref(loop);
+	watch->socket = socket;
+	watch->burst = burst;
+	watch->fn = ready;
+	watch->arg = arg;
+	if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0) {
+		error_errno(err, "ZeroMQ socket");
+		return NULL;
+	}
+	rc = sd_event_add_io(loop, &watch->wake, fd, EPOLLIN, wake_io, watch);
+	if (rc < 0) {
+		error_set(err, -rc, "event loop: cannot watch a socket");
+		return NULL;
+	}
+	/* What is there already was announced before we listened. */
+	zmq_watch_touch(watch);
+	return take(watch);
+}
+
+void zmq_watch_free(struct zmq_watch *watch)
+{
+	if (!watch)
+		return;
+	if (watch->freed)
+		*watch->freed = true;
+	loop_source_free(&watch->ready);
+	loop_source_free(&watch->wake);
+	sd_event_unref(watch->loop);
+	free(watch);
+}
+
+/* A new source each time: one that is only switched on again keeps its place in
+ * the queue, in front of all others, which would starve.
+ */
+void zmq_watch_touch(struct zmq_watch *watch)
+{
+	if (!watch->paused && !watch->ready)
+		sd_event_add_defer(watch->loop, &watch->ready, ready_run,
+				   watch);
+}
+
+void zmq_watch_pause(struct zmq_watch *watch, int paused)
+{
+	watch->paused = paused;
+	/* ZMQ_FD stays readable while nobody asks the socket: the loop would
+	 * spin. */
+	sd_event_source_set_enabled(watch->wake,
+				    paused ? SD_EVENT_OFF : SD_EVENT_ON);
+	loop_source_free(&watch->ready);
+	zmq_watch_touch(watch);
+}
+
+int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
+	       sd_event_time_handler_t fn, void *arg, struct error *err)
+{
+	int rc;
+
+	if (*timer) {
+		rc = sd_event_source_set_time_relative(*timer, delay_ms * 1000);
+		if (rc >= 0)
+			rc = sd_event_source_set_enabled(*timer,
+							 SD_EVENT_ONESHOT);
+	} else {
+		/* An accuracy of 0 would mean 250 ms. */
+		rc = sd_event_add_time_relative(loop, timer, CLOCK_MONOTONIC,
+						delay_ms * 1000, 1000, fn, arg);
+	}
+	return rc < 0 ? error_set(err, -rc, "event loop: cannot set a timer")
+		      : 0;
+}
+
+void loop_timer_stop(sd_event_source *timer)
+{
+	if (timer)
+		sd_event_source_set_enabled(timer, SD_EVENT_OFF);
+}
+
+void loop_source_free(sd_event_source **source)
+{
+	*source = sd_event_source_disable_unref(*source);
+}

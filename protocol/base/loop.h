@@ -1,0 +1,49 @@
+/* loop.h - what sd-event needs to carry ZeroMQ sockets, and short timers.
+ */
+#ifndef PROTOCOL_BASE_LOOP_H
+#define PROTOCOL_BASE_LOOP_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+/* Runs from the loop while the socket has input. Take one message; return 1
+ * when there was one, 0 when there was none after all. It may free the watch:
+ * then return 0.
+ */
+typedef int zmq_ready_fn(void *arg);
+
+/* Watch a socket (borrowed). At most `burst` messages are taken per turn of
+ * the loop, so that nobody starves. Free the watch before closing the socket.
+ *
+ * libzmq's ZMQ_FD only says "look again" (zmq_getsockopt(3)), and whatever is
+ * done with the socket may take that word away unheard. So it is looked at
+ * again after each run of ready(), and whoever sends, binds or connects outside
+ * of ready() touches the watch afterwards. (To ask all sockets before each
+ * sleep would do as well, but costs a thousand clients of one loop 3 ms for
+ * every message.)
+ */
+struct zmq_watch;
+struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
+				zmq_ready_fn *ready, void *arg,
+				struct error *err);
+void zmq_watch_free(struct zmq_watch *watch);
+OWNED_POINTER(struct zmq_watch, zmq_watch_free)
+
+/* The socket was used outside of ready(): look at it in the next turn. */
+void zmq_watch_touch(struct zmq_watch *watch);
+
+/* Stop and resume taking messages (back-pressure). */
+void zmq_watch_pause(struct zmq_watch *watch, int paused);
+
+/* Arm *timer (made at first use, a one-shot) to run fn(arg) in delay_ms; a
+ * timer that is armed is moved. fn returns 0.
+ */
+int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
+	       sd_event_time_handler_t fn, void *arg, struct error *err);
+void loop_timer_stop(sd_event_source *timer); /* NULL is fine */
+void loop_source_free(sd_event_source **source);
+
+#endif

@@ -1,0 +1,16 @@
+/* machine.h - which machine this is.
+ *
+ * A text that stays the same as long as the system is installed, from
+ * machine-id(5), which it does not tell: sd_id128_get_machine_app_specific(3).
+ */
+#ifndef PROTOCOL_BASE_MACHINE_H
+#define PROTOCOL_BASE_MACHINE_H
+
+#include <stdbool.h>
+
+#define MACHINE_ID_SIZE 33 /* hex digits and a 0 */
+
+/* False: the system has no such number. */
+bool machine_id(char text[MACHINE_ID_SIZE]);
+
+#endif

@@ -1,0 +1,61 @@
+/* parent_watch.c - notice the end of the process that started us, however it
+ * ends.
+ */
+#include "protocol/base/parent_watch.h"
+#include "protocol/base/owned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+struct parent_watch {
+	parent_watch_fn *fn;
+	void *arg;
+};
+
+static int parent_watch_run(sd_event_source *source, int fd, uint32_t events,
+			    void *arg)
+{
+	struct parent_watch *lifeline = arg;
+	char waste[64];
+	ssize_t got = read(fd, waste, sizeof(waste));
+
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+		return 0;
+	sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	lifeline->fn(lifeline->arg);
+	return 0;
+}
+
+static void parent_watch_free(void *arg)
+{
+	free(arg);
+}
+
+int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
+		       struct error *err)
+{
+	struct parent_watch *lifeline = malloc(sizeof(*lifeline));
+	sd_event_source *source;
+	int rc;
+
+	if (!lifeline)
+		return error_nomem(err, "lifeline");
+	*lifeline = (struct parent_watch){ fn, arg };
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+		free(lifeline);
+		return error_errno(err, "--lifeline %d", fd);
+	}
+	rc = sd_event_add_io(loop, &source, fd, EPOLLIN, parent_watch_run,
+			     lifeline);
+	if (rc < 0) {
+		free(lifeline);
+		return error_set(err, -rc, "--lifeline %d: not a pipe", fd);
+	}
+	sd_event_source_set_io_fd_own(source, 1);
+	sd_event_source_set_destroy_callback(source, parent_watch_free);
+	sd_event_source_set_floating(source, 1);
+	sd_event_source_unref(source);
+	return 0;
+}

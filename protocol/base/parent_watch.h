@@ -1,0 +1,22 @@
+/* parent_watch.h - notice the end of the process that started us, however it
+ * ends.
+ *
+ * The parent keeps the write end of a pipe open and gives us the read end; the
+ * kernel closes it when the parent is gone, also after kill -9.
+ */
+#ifndef PROTOCOL_BASE_PARENT_WATCH_H
+#define PROTOCOL_BASE_PARENT_WATCH_H
+
+#include "protocol/base/error.h"
+
+#include <systemd/sd-event.h>
+
+typedef void parent_watch_fn(void *arg);
+
+/* Run fn(arg) once from the loop when the pipe ends. The descriptor belongs to
+ * the loop from now on.
+ */
+int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
+		       struct error *err);
+
+#endif

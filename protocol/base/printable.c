@@ -1,0 +1,52 @@
+/* printable.c - text from anywhere, made safe for one line of a terminal.
+ */
+#include "protocol/base/printable.h"
+#include "protocol/base/utf8.h"
+
+#include <string.h>
+
+/* Bytes of the printable character at text; 0: there is none. */
+static size_t character(const char *text, size_t size)
+{
+	uint32_t code;
+	size_t length = utf8_character(text, size, &code);
+	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+
+	return length && !control ? length : 0;
+}
+
+void printable(char *text, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		size_t length = character(text + at, size - at);
+
+		if (!length)
+			text[at++] = '?';
+		at += length;
+	}
+}
+
+/* Bytes of the sequence at text; 0: there is none. */
+static size_t colour(const char *text)
+{
+	size_t size = 2;
+
+	if (text[0] != '\033' || text[1] != '[')
+		return 0;
+	size += strspn(text + size, "0123456789;");
+	return text[size] == 'm' ? size + 1 : 0;
+}
+
+void uncolour(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		size_t skip = colour(text);
+
+		text += skip;
+		if (!skip)
+			*to++ = *text++;
+	}
+	*to = 0;
+}

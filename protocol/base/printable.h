@@ -1,0 +1,17 @@
+/* printable.h - text from anywhere, made safe for one line of a terminal.
+ */
+#ifndef PROTOCOL_BASE_PRINTABLE_H
+#define PROTOCOL_BASE_PRINTABLE_H
+
+#include <stddef.h>
+
+/* In place: every byte of a control character (C0, DEL, and C1, which is
+ * U+0080 to U+009F) and every byte that is not UTF-8 becomes '?'. All other
+ * characters stay. The length stays the same.
+ */
+void printable(char *text, size_t size);
+
+/* In place: take out what only sets colours (ECMA-48, SGR: ESC [ numbers m). */
+void uncolour(char *text);
+
+#endif

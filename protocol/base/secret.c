@@ -1,0 +1,69 @@
+/* secret.c - memory that held a secret is overwritten before it is given back.
+ */
+#include "protocol/base/secret.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cJSON wants that much more than it writes. */
+#define PRINT_EXTRA 6
+
+void secret_free(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void secret_strings_clear(struct strings *strings)
+{
+	for (size_t i = 0; i < strings->count; i++)
+		explicit_bzero(strings->items[i], strlen(strings->items[i]));
+	strings_clear(strings);
+}
+
+void secret_buffer_clear(struct buffer *buffer)
+{
+	if (buffer->capacity)
+		explicit_bzero(buffer->data, buffer->capacity);
+	buffer_clear(buffer);
+}
+
+static void wipe(cJSON *tree)
+{
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, tree)
+	{
+		if (cJSON_IsString(item))
+			explicit_bzero(item->valuestring,
+				       strlen(item->valuestring));
+		wipe(item);
+	}
+}
+
+void secret_json_free(cJSON *tree)
+{
+	wipe(tree);
+	cJSON_Delete(tree);
+}
+
+/* Into one piece of memory: cJSON's own would leave parts behind as it grows.
+ */
+char *secret_json_print(const cJSON *tree, size_t max, struct error *err)
+{
+	char *text = tree ? calloc(1, max + PRINT_EXTRA) : NULL;
+
+	if (!text) {
+		error_nomem(err, "secret");
+		return NULL;
+	}
+	if (cJSON_PrintPreallocated((cJSON *)tree, text,
+				    (int)(max + PRINT_EXTRA), 0))
+		return text;
+	explicit_bzero(text, max + PRINT_EXTRA);
+	free(text);
+	error_set(err, E2BIG, "a secret of more than %zu bytes", max);
+	return NULL;
+}

@@ -1,0 +1,213 @@
+/* chunk_sender.c - answers those who read contents, a piece at a time.
+ */
+#include "protocol/blob/chunk_sender.h"
+
+#include "protocol/base/loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define RETRY_MS 20 /* when a peer's queue is full */
+
+struct waiting {
+	void *peer;
+	char hash[CONTENT_HASH_SIZE];
+	uint64_t offset;
+	uint32_t size;
+	TAILQ_ENTRY(waiting) next;
+};
+
+struct chunk_sender {
+	sd_event *loop;
+	struct blob_store *contents;
+	chunk_sender_send_fn *send;
+	void *arg;
+	sd_event_source *work, *retry;
+	TAILQ_HEAD(, waiting) reads;
+	char *piece; /* MESSAGE_PAYLOAD_MAX */
+};
+
+static void drop(struct chunk_sender *chunk_sender, struct waiting *read)
+{
+	TAILQ_REMOVE(&chunk_sender->reads, read, next);
+	free(read);
+}
+
+static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	chunk_sender_wake(arg);
+	return 0;
+}
+
+/* 1: answered; 0: its bytes are not there yet; -1: it could not be sent. */
+static int answer(struct chunk_sender *chunk_sender, const struct waiting *read)
+{
+	struct message_content_piece piece = { .hash = (char *)read->hash,
+					       .offset = read->offset };
+	struct error err = { 0 };
+	int rc = blob_store_read(chunk_sender->contents, read->hash,
+				 read->offset, chunk_sender->piece, read->size,
+				 &err);
+
+	if (!rc)
+		return 0;
+	if (rc < 0) {
+		piece.code = err.code;
+		piece.text = err.text;
+	}
+	return chunk_sender->send(chunk_sender->arg, read->peer, &piece,
+				  chunk_sender->piece,
+				  rc < 0 ? 0 : read->size) < 0
+		       ? -1
+		       : 1;
+}
+
+/* One piece: its size; 0: none can be sent now. */
+static size_t give(struct chunk_sender *chunk_sender)
+{
+	struct waiting *read;
+	size_t size;
+	int rc = 0;
+
+	TAILQ_FOREACH(read, &chunk_sender->reads, next)
+	{
+		rc = answer(chunk_sender, read);
+		if (rc)
+			break;
+	}
+	if (rc < 0)
+		loop_timer(chunk_sender->loop, &chunk_sender->retry, RETRY_MS,
+			   retry_run, chunk_sender, NULL);
+	if (rc <= 0)
+		return 0;
+	size = read->size;
+	drop(chunk_sender, read);
+	return size;
+}
+
+static int work_run(sd_event_source *source, void *arg)
+{
+	struct chunk_sender *chunk_sender = arg;
+
+	if (give(chunk_sender))
+		chunk_sender_wake(chunk_sender);
+	return 0;
+}
+
+struct chunk_sender *chunk_sender_new(sd_event *loop,
+				      struct blob_store *contents,
+				      chunk_sender_send_fn *send, void *arg,
+				      struct error *err)
+{
+	owned(chunk_sender_free) struct chunk_sender *chunk_sender =
+		calloc(1, sizeof(*chunk_sender));
+	int rc;
+
+	if (!chunk_sender) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
+	TAILQ_INIT(&chunk_sender->reads);
+	chunk_sender->loop = loop;
+	chunk_sender->contents = contents;
+	chunk_sender->send = send;
+	chunk_sender->arg = arg;
+	rc = sd_event_add_defer(loop, &chunk_sender->work, work_run,
+				chunk_sender);
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(chunk_sender->work,
+						 SD_EVENT_OFF);
+	if (rc >= 0)
+		rc = sd_event_source_set_priority(chunk_sender->work,
+						  SD_EVENT_PRIORITY_IDLE);
+	if (rc < 0) {
+		error_set(err, -rc, "event loop: no giver");
+		return NULL;
+	}
+	return take(chunk_sender);
+}
+
+void chunk_sender_free(struct chunk_sender *chunk_sender)
+{
+	if (!chunk_sender)
+		return;
+	while (!TAILQ_EMPTY(&chunk_sender->reads))
+		drop(chunk_sender, TAILQ_FIRST(&chunk_sender->reads));
+	loop_source_free(&chunk_sender->work);
+	loop_source_free(&chunk_sender->retry);
+	free(chunk_sender->piece);
+	free(chunk_sender);
+}
+
+int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
+		      const struct message_content_read *wanted,
+		      struct error *err)
+{
+	struct waiting *read;
+	size_t count = 0;
+
+	if (!content_hash_valid(wanted->hash) || !wanted->size ||
+	    wanted->size > MESSAGE_PAYLOAD_MAX ||
+	    wanted->offset > CONTENT_BYTES_MAX)
+		return error_set(err, EPROTO,
+				 "a read of '%.70s', %u bytes: allowed are a "
+				 "hash and 1 to %d bytes",
+				 wanted->hash, wanted->size,
+				 MESSAGE_PAYLOAD_MAX);
+	TAILQ_FOREACH(read, &chunk_sender->reads, next)
+	{
+		if (read->peer != peer)
+			continue;
+		if (read->offset == wanted->offset &&
+		    read->size == wanted->size &&
+		    !strcmp(read->hash, wanted->hash))
+			return 0;
+		count++;
+	}
+	if (count >= CHUNK_SENDER_READS_MAX)
+		return error_set(err, EBUSY, "more than %d reads that wait",
+				 CHUNK_SENDER_READS_MAX);
+	/* Most agents never give anything. */
+	if (!chunk_sender->piece &&
+	    !(chunk_sender->piece = malloc(MESSAGE_PAYLOAD_MAX)))
+		return error_nomem(err, "contents");
+	read = calloc(1, sizeof(*read));
+	if (!read)
+		return error_nomem(err, "contents");
+	read->peer = peer;
+	memcpy(read->hash, wanted->hash, sizeof(read->hash));
+	read->offset = wanted->offset;
+	read->size = wanted->size;
+	TAILQ_INSERT_TAIL(&chunk_sender->reads, read, next);
+	chunk_sender_wake(chunk_sender);
+	return 0;
+}
+
+void chunk_sender_forget(struct chunk_sender *chunk_sender, const void *peer)
+{
+	struct waiting *read, *next;
+
+	for (read = TAILQ_FIRST(&chunk_sender->reads); read; read = next) {
+		next = TAILQ_NEXT(read, next);
+		if (read->peer == peer)
+			drop(chunk_sender, read);
+	}
+}
+
+void chunk_sender_match(struct chunk_sender *chunk_sender, size_t size)
+{
+	size_t given = 1;
+
+	for (size_t done = 0; given && done < size; done += given)
+		given = give(chunk_sender);
+	chunk_sender_wake(chunk_sender);
+}
+
+void chunk_sender_wake(struct chunk_sender *chunk_sender)
+{
+	if (!TAILQ_EMPTY(&chunk_sender->reads))
+		sd_event_source_set_enabled(chunk_sender->work,
+					    SD_EVENT_ONESHOT);
+}

@@ -1,0 +1,283 @@
+/* image_bundle.c - an image file taken apart: the contents it is made of, in
+ * order.
+ */
+#include "protocol/blob/image_bundle.h"
+
+#include "protocol/blob/unpack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <string.h>
+
+#define PIECE (256 << 10)
+#define PENDING_MAX (1 << 20)
+
+/* clang-format off */
+static const struct field image_bundle_image_fields[] = {
+	FIELD(image_bundle_image, id),
+	FIELD_OPTIONAL(image_bundle_image, tags),
+};
+static const struct schema image_bundle_image_schema =
+	SCHEMA(image_bundle_image, image_bundle_image_fields);
+
+static const struct field image_bundle_entry_fields[] = {
+	FIELD(image_bundle_entry, path),
+	FIELD_OPTIONAL(image_bundle_entry, content),
+	FIELD_OPTIONAL(image_bundle_entry, bytes),
+	FIELD_OPTIONAL(image_bundle_entry, link),
+};
+static const struct schema image_bundle_entry_schema =
+	SCHEMA(image_bundle_entry, image_bundle_entry_fields);
+
+static const struct field image_bundle_fields[] = {
+	FIELD_MANY(image_bundle, images, image_bundle_image_schema),
+	FIELD_MANY(image_bundle, entries, image_bundle_entry_schema),
+};
+const struct schema image_bundle_schema = SCHEMA(image_bundle, image_bundle_fields);
+/* clang-format on */
+
+void image_bundle_clear(struct image_bundle *recipe)
+{
+	codec_clear(&image_bundle_schema, recipe);
+}
+
+static int check_entry(const struct image_bundle_entry *entry,
+		       struct error *err)
+{
+	if (!entry->content == !entry->link)
+		return error_set(err, EPROTO,
+				 "\"%.80s\": allowed is a content or a link",
+				 entry->path);
+	if (entry->content && !content_hash_valid(entry->content))
+		return error_set(err, EPROTO, "\"%.80s\": no hash",
+				 entry->path);
+	if (entry->bytes > CONTENT_BYTES_MAX || !*entry->path)
+		return error_set(err, EPROTO,
+				 "\"%.80s\": too large, or no name",
+				 entry->path);
+	if (!unpack_stays(entry->path, entry->link))
+		return error_set(err, EPROTO,
+				 "\"%.80s\": leads out of the file",
+				 entry->path);
+	return 0;
+}
+
+static int check(const struct image_bundle *recipe, struct error *err)
+{
+	if (!recipe->images_count || !recipe->entries_count ||
+	    recipe->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
+		return error_set(err, EPROTO,
+				 "%zu images, %zu files; allowed are 1 to %d "
+				 "files",
+				 recipe->images_count, recipe->entries_count,
+				 IMAGE_BUNDLE_ENTRIES_MAX);
+	for (size_t i = 0; i < recipe->images_count; i++)
+		if (strncmp(recipe->images[i].id, "sha256:", 7) != 0 ||
+		    !content_hash_valid(recipe->images[i].id + 7))
+			return error_set(err, EPROTO, "\"%.80s\": no image id",
+					 recipe->images[i].id);
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (check_entry(&recipe->entries[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int image_bundle_parse(const char *text, size_t size,
+		       struct image_bundle *recipe, struct error *err)
+{
+	if (size > IMAGE_BUNDLE_BYTES_MAX)
+		return error_set(err, EPROTO,
+				 "recipe of %zu bytes, allowed are %d", size,
+				 IMAGE_BUNDLE_BYTES_MAX);
+	if (codec_decode(&image_bundle_schema, text, size, recipe, err) < 0)
+		return error_prefix(err, "recipe");
+	if (check(recipe, err) < 0) {
+		image_bundle_clear(recipe);
+		return error_prefix(err, "recipe");
+	}
+	return 0;
+}
+
+bool image_bundle_repeats(const struct image_bundle *recipe, size_t entry)
+{
+	const char *content = recipe->entries[entry].content;
+
+	for (size_t i = 0; content && i < entry; i++)
+		if (recipe->entries[i].content &&
+		    !strcmp(recipe->entries[i].content, content))
+			return true;
+	return false;
+}
+
+uint64_t image_bundle_bytes(const struct image_bundle *recipe)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (recipe->entries[i].content &&
+		    !image_bundle_repeats(recipe, i))
+			sum += recipe->entries[i].bytes;
+	return sum;
+}
+
+/* The file again. */
+
+struct assembly {
+	struct blob_store *contents;
+	const struct image_bundle *recipe;
+	struct archive *out;
+	size_t here; /* entries whose contents are there */
+	size_t next;
+	int fd; /* of the content that is being written, or -1 */
+	uint64_t left;
+	bool ended;
+	struct buffer pending;
+	struct error error; /* of on_write() */
+	char piece[PIECE];
+};
+
+static ssize_t on_write(struct archive *out, void *arg, const void *data,
+			size_t size)
+{
+	struct assembly *assembly = arg;
+
+	return buffer_append(&assembly->pending, data, size, &assembly->error) <
+			       0
+		       ? -1
+		       : (ssize_t)size;
+}
+
+static int wrong(struct assembly *assembly, struct error *err)
+{
+	const char *why = archive_error_string(assembly->out);
+
+	return error_set(err, EIO, "image file: %s",
+			 why ? why : "cannot be written");
+}
+
+struct assembly *assembly_new(struct blob_store *contents,
+			      const struct image_bundle *recipe,
+			      struct error *err)
+{
+	owned(assembly_free) struct assembly *assembly =
+		calloc(1, sizeof(*assembly));
+
+	if (!assembly || !(assembly->out = archive_write_new())) {
+		error_nomem(err, "image file");
+		if (assembly)
+			assembly->fd = -1;
+		return NULL;
+	}
+	assembly->contents = contents;
+	assembly->recipe = recipe;
+	assembly->fd = -1;
+	buffer_init(&assembly->pending, PENDING_MAX);
+	if (archive_write_set_format_pax_restricted(assembly->out) !=
+		    ARCHIVE_OK ||
+	    archive_write_set_bytes_per_block(assembly->out, 0) != ARCHIVE_OK ||
+	    archive_write_set_bytes_in_last_block(assembly->out, 1) !=
+		    ARCHIVE_OK ||
+	    archive_write_open(assembly->out, assembly, NULL, on_write, NULL) !=
+		    ARCHIVE_OK) {
+		wrong(assembly, err);
+		return NULL;
+	}
+	return take(assembly);
+}
+
+void assembly_free(struct assembly *assembly)
+{
+	if (!assembly)
+		return;
+	if (assembly->fd >= 0)
+		close(assembly->fd);
+	if (assembly->pending.limit) {
+		buffer_clear(&assembly->pending);
+		/* What libarchive still holds goes nowhere. */
+		buffer_init(&assembly->pending, PENDING_MAX);
+	}
+	archive_write_free(assembly->out);
+	if (assembly->pending.limit)
+		buffer_clear(&assembly->pending);
+	free(assembly);
+}
+
+static int put_header(struct assembly *assembly, struct error *err)
+{
+	const struct image_bundle_entry *from =
+		&assembly->recipe->entries[assembly->next++];
+	struct archive_entry *entry = archive_entry_new();
+	int rc;
+
+	if (!entry)
+		return error_nomem(err, "image file");
+	archive_entry_set_pathname(entry, from->path);
+	archive_entry_set_filetype(entry, from->link ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(entry, 0644);
+	archive_entry_set_size(entry, from->link ? 0 : (int64_t)from->bytes);
+	if (from->link)
+		archive_entry_set_symlink(entry, from->link);
+	rc = archive_write_header(assembly->out, entry);
+	archive_entry_free(entry);
+	if (rc != ARCHIVE_OK)
+		return wrong(assembly, err);
+	if (from->link || !from->bytes)
+		return 0;
+	assembly->left = from->bytes;
+	assembly->fd = blob_store_open(assembly->contents, from->content, err);
+	return assembly->fd < 0 ? -1 : 0;
+}
+
+static int put_piece(struct assembly *assembly, struct error *err)
+{
+	size_t size = assembly->left < PIECE ? (size_t)assembly->left : PIECE;
+	ssize_t got = read(assembly->fd, assembly->piece, size);
+
+	if (got <= 0)
+		return error_set(err, EIO,
+				 "image file: a part is shorter than "
+				 "it should be");
+	if (archive_write_data(assembly->out, assembly->piece, (size_t)got) !=
+	    got)
+		return wrong(assembly, err);
+	assembly->left -= (uint64_t)got;
+	if (!assembly->left)
+		close(take_fd(&assembly->fd));
+	return 0;
+}
+
+static int step(struct assembly *assembly, struct error *err)
+{
+	if (assembly->fd >= 0)
+		return put_piece(assembly, err);
+	if (assembly->next < assembly->recipe->entries_count)
+		return assembly->next < assembly->here
+			       ? put_header(assembly, err)
+			       : error_set(err, EAGAIN,
+					   "image file: the next part is not "
+					   "here yet");
+	assembly->ended = true;
+	return archive_write_close(assembly->out) == ARCHIVE_OK
+		       ? 0
+		       : wrong(assembly, err);
+}
+
+void assembly_let(struct assembly *assembly, size_t entries)
+{
+	assembly->here = entries;
+}
+
+ssize_t assembly_read(void *arg, void *buffer, size_t size, struct error *err)
+{
+	struct assembly *assembly = arg;
+
+	while (!assembly->pending.size && !assembly->ended)
+		if (step(assembly, err) < 0)
+			return -1;
+	if (size > assembly->pending.size)
+		size = assembly->pending.size;
+	memcpy(buffer, assembly->pending.data, size);
+	buffer_consume(&assembly->pending, size);
+	return (ssize_t)size;
+}

@@ -1,0 +1,406 @@
+/* tarball.c - a folder as a tar stream that is the same everywhere.
+ */
+#include "protocol/blob/tarball.h"
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/digest.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PIECE (64 << 10)
+#define PENDING_MAX (1 << 20)
+
+/* A folder on the way down. */
+struct level {
+	int fd;
+	char **names; /* sorted */
+	size_t count;
+	size_t next;
+	size_t path; /* length of the path up to here, with its '/' */
+};
+
+struct tarball {
+	struct archive *out;
+	const struct ignore *ignore;
+	struct buffer pending; /* made, not yet read */
+	struct level levels[TARBALL_DEPTH_MAX];
+	size_t depth;
+	size_t entries;
+	struct buffer path; /* of the entry, below the folder */
+	int file;           /* being packed, or -1 */
+	uint64_t left;      /* of it */
+	bool ended;         /* nothing more is made */
+	uint64_t size;
+	struct digest digest;
+	char hash[TARBALL_HASH_SIZE];
+	struct error error; /* code 0: none */
+	char piece[PIECE];
+};
+
+static void level_clear(struct level *level)
+{
+	for (size_t i = 0; i < level->count; i++)
+		free(level->names[i]);
+	free(level->names);
+	close(level->fd);
+	*level = (struct level){ .fd = -1 };
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Below the code of the caller nothing may look like "no such image". */
+static int file_error(const struct tarball *tarball, struct error *err)
+{
+	return error_set(err, errno == ENOMEM ? ENOMEM : EINVAL, "%s: %s",
+			 tarball->path.size ? tarball->path.data : ".",
+			 strerror(errno));
+}
+
+static int add_name(struct tarball *tarball, struct level *level,
+		    const char *name, struct error *err)
+{
+	/* Doubling at powers of two. */
+	if (!(level->count & (level->count - 1))) {
+		size_t room = level->count ? level->count * 2 : 1;
+		char **names = realloc(level->names, room * sizeof(*names));
+
+		if (!names)
+			return error_nomem(err, "tar");
+		level->names = names;
+	}
+	if (++tarball->entries > TARBALL_ENTRIES_MAX)
+		return error_set(err, EINVAL, "more than %d files",
+				 TARBALL_ENTRIES_MAX);
+	level->names[level->count] = strdup(name);
+	if (!level->names[level->count])
+		return error_nomem(err, "tar");
+	level->count++;
+	return 0;
+}
+
+static int list_names(struct tarball *tarball, struct level *level,
+		      struct error *err)
+{
+	int copy = fcntl(level->fd, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!dir) {
+		file_error(tarball, err);
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	while (rc == 0 && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			rc = add_name(tarball, level, entry->d_name, err);
+	closedir(dir);
+	if (level->count)
+		qsort(level->names, level->count, sizeof(*level->names),
+		      by_bytes);
+	return rc;
+}
+
+/* Takes the folder fd over. */
+static int push_level(struct tarball *tarball, int fd, struct error *err)
+{
+	struct level *level;
+
+	if (tarball->depth == TARBALL_DEPTH_MAX) {
+		close(fd);
+		return error_set(err, EINVAL,
+				 "%.80s: more than %d folders deep",
+				 tarball->path.data, TARBALL_DEPTH_MAX);
+	}
+	level = &tarball->levels[tarball->depth++];
+	*level = (struct level){ .fd = fd, .path = tarball->path.size };
+	return list_names(tarball, level, err);
+}
+
+static ssize_t on_write(struct archive *out, void *arg, const void *data,
+			size_t size)
+{
+	struct tarball *tarball = arg;
+
+	if (buffer_append(&tarball->pending, data, size, &tarball->error) < 0)
+		return -1;
+	return (ssize_t)size;
+}
+
+/* libarchive's own words, unless ours are there already. */
+static int archive_failed(struct tarball *tarball, struct error *err)
+{
+	if (tarball->error.code) {
+		*err = tarball->error;
+		return -1;
+	}
+	return error_set(err, EINVAL, "%.80s: %s", tarball->path.data,
+			 archive_error_string(tarball->out));
+}
+
+static int write_header(struct tarball *tarball, const struct stat *st,
+			const char *target, struct error *err)
+{
+	struct archive_entry *entry = archive_entry_new();
+	bool executable = S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode) ||
+			  (st->st_mode & 0111);
+	int rc;
+
+	if (!entry)
+		return error_nomem(err, "tar");
+	archive_entry_set_pathname(entry, tarball->path.data);
+	archive_entry_set_filetype(entry, st->st_mode & S_IFMT);
+	archive_entry_set_perm(entry, executable ? 0755 : 0644);
+	archive_entry_set_mtime(entry, 0, 0);
+	archive_entry_set_uid(entry, 0);
+	archive_entry_set_gid(entry, 0);
+	archive_entry_set_size(entry, S_ISREG(st->st_mode) ? st->st_size : 0);
+	if (target)
+		archive_entry_set_symlink(entry, target);
+	rc = archive_write_header(tarball->out, entry);
+	archive_entry_free(entry);
+	return rc == ARCHIVE_OK ? 0 : archive_failed(tarball, err);
+}
+
+static int begin_link(struct tarball *tarball, const struct level *level,
+		      const char *name, const struct stat *st,
+		      struct error *err)
+{
+	char target[PATH_MAX];
+	ssize_t size = readlinkat(level->fd, name, target, sizeof(target) - 1);
+
+	if (size < 0)
+		return file_error(tarball, err);
+	target[size] = 0;
+	return write_header(tarball, st, target, err);
+}
+
+static int begin_file(struct tarball *tarball, const struct level *level,
+		      const char *name, struct error *err)
+{
+	/* O_NONBLOCK: a FIFO that has just taken its place cannot hold us. */
+	owned_fd int fd =
+		openat(level->fd, name,
+		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return file_error(tarball, err);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EIO, "%.80s: changed while being packed",
+				 tarball->path.data);
+	if (write_header(tarball, &st, NULL, err) < 0)
+		return -1;
+	tarball->left = (uint64_t)st.st_size;
+	if (tarball->left)
+		tarball->file = take_fd(&fd);
+	return 0;
+}
+
+static int begin_folder(struct tarball *tarball, const struct level *level,
+			const char *name, const struct stat *st, bool left_out,
+			struct error *err)
+{
+	int fd = openat(level->fd, name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return file_error(tarball, err);
+	if (buffer_text(&tarball->path, "/", err) < 0 ||
+	    (!left_out && write_header(tarball, st, NULL, err) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return push_level(tarball, fd, err);
+}
+
+static int begin_entry(struct tarball *tarball, struct level *level,
+		       struct error *err)
+{
+	const char *name = level->names[level->next++];
+	struct stat st;
+	bool left_out;
+
+	if (tarball->path.size > level->path) {
+		tarball->path.size = level->path;
+		tarball->path.data[level->path] = 0;
+	}
+	if (buffer_text(&tarball->path, name, err) < 0)
+		return -1;
+	if (fstatat(level->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return file_error(tarball, err);
+	left_out = tarball->ignore &&
+		   ignore_match(tarball->ignore, tarball->path.data,
+				S_ISDIR(st.st_mode));
+	if (left_out &&
+	    !(S_ISDIR(st.st_mode) && ignore_inside(tarball->ignore)))
+		return 0;
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG:
+		return begin_file(tarball, level, name, err);
+	case S_IFDIR:
+		return begin_folder(tarball, level, name, &st, left_out, err);
+	case S_IFLNK:
+		return begin_link(tarball, level, name, &st, err);
+	}
+	return error_set(err, EINVAL,
+			 "%.80s: neither a file nor a folder nor a link",
+			 tarball->path.data);
+}
+
+/* 64 KiB more of the file. */
+static int pack_piece(struct tarball *tarball, struct error *err)
+{
+	size_t want = tarball->left < PIECE ? (size_t)tarball->left : PIECE;
+	ssize_t got = read(tarball->file, tarball->piece, want);
+
+	if (got < 0)
+		return file_error(tarball, err);
+	if (!got)
+		return error_set(err, EIO, "%.80s: changed while being packed",
+				 tarball->path.data);
+	if (archive_write_data(tarball->out, tarball->piece, (size_t)got) !=
+	    got)
+		return archive_failed(tarball, err);
+	tarball->left -= (uint64_t)got;
+	if (!tarball->left) {
+		close(tarball->file);
+		tarball->file = -1;
+	}
+	return 0;
+}
+
+static int pack_step(struct tarball *tarball, struct error *err)
+{
+	struct level *level;
+
+	if (tarball->file >= 0)
+		return pack_piece(tarball, err);
+	while (tarball->depth) {
+		level = &tarball->levels[tarball->depth - 1];
+		if (level->next < level->count)
+			return begin_entry(tarball, level, err);
+		level_clear(level);
+		tarball->depth--;
+	}
+	if (archive_write_close(tarball->out) != ARCHIVE_OK)
+		return archive_failed(tarball, err);
+	tarball->ended = true;
+	return 0;
+}
+
+ssize_t tarball_read(void *arg, void *buffer, size_t size, struct error *err)
+{
+	struct tarball *tarball = arg;
+	struct error error;
+
+	while (!tarball->pending.size && !tarball->ended) {
+		if (!tarball->error.code && pack_step(tarball, &error) < 0)
+			tarball->error = error;
+		if (tarball->error.code) {
+			if (err)
+				*err = tarball->error;
+			return -1;
+		}
+	}
+	if (size > tarball->pending.size)
+		size = tarball->pending.size;
+	memcpy(buffer, tarball->pending.data, size);
+	buffer_consume(&tarball->pending, size);
+	digest_add(&tarball->digest, buffer, size);
+	tarball->size += size;
+	if (!size && !tarball->hash[0])
+		digest_hex(&tarball->digest, tarball->hash);
+	return (ssize_t)size;
+}
+
+uint64_t tarball_size(const struct tarball *tarball)
+{
+	return tarball->size;
+}
+
+const char *tarball_hash(const struct tarball *tarball)
+{
+	return tarball->hash;
+}
+
+static int open_out(struct tarball *tarball, struct error *err)
+{
+	struct archive *out = archive_write_new();
+
+	if (!out)
+		return error_nomem(err, "tar");
+	tarball->out = out;
+	/* The plain old format, with pax headers only where it is too small;
+	 * blocks only as long as what is in them.
+	 */
+	if (archive_write_set_format_pax_restricted(out) != ARCHIVE_OK ||
+	    archive_write_set_bytes_per_block(out, 0) != ARCHIVE_OK ||
+	    archive_write_set_bytes_in_last_block(out, 1) != ARCHIVE_OK ||
+	    archive_write_set_options(out, "hdrcharset=BINARY") <
+		    ARCHIVE_WARN ||
+	    archive_write_open(out, tarball, NULL, on_write, NULL) !=
+		    ARCHIVE_OK)
+		return error_set(err, EINVAL, "tar: %s",
+				 archive_error_string(out));
+	return 0;
+}
+
+struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
+			    struct error *err)
+{
+	owned(tarball_free) struct tarball *tarball =
+		calloc(1, sizeof(*tarball));
+	int fd;
+
+	if (!tarball) {
+		error_nomem(err, "tar");
+		return NULL;
+	}
+	tarball->file = -1;
+	tarball->ignore = ignore;
+	buffer_init(&tarball->pending, PENDING_MAX);
+	buffer_init(&tarball->path, PATH_MAX);
+	digest_init(&tarball->digest);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		error_set(err, EINVAL, "folder %s: %s", folder,
+			  strerror(errno));
+		return NULL;
+	}
+	if (push_level(tarball, fd, err) < 0) {
+		error_prefix(err, "folder %s", folder);
+		return NULL;
+	}
+	return open_out(tarball, err) < 0 ? NULL : take(tarball);
+}
+
+void tarball_free(struct tarball *tarball)
+{
+	if (!tarball)
+		return;
+	while (tarball->depth)
+		level_clear(&tarball->levels[--tarball->depth]);
+	if (tarball->file >= 0)
+		close(tarball->file);
+	buffer_clear(&tarball->pending);
+	/* What libarchive still holds goes nowhere. */
+	buffer_init(&tarball->pending, PENDING_MAX);
+	archive_write_free(tarball->out);
+	buffer_clear(&tarball->pending);
+	buffer_clear(&tarball->path);
+	free(tarball);
+}

@@ -1,0 +1,391 @@
+/* unpack.c - a tar file of strangers into a folder, and nowhere else.
+ */
+#include "protocol/blob/unpack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PIECE (64 << 10)
+#define RATIO_FREE ((int64_t)16 << 20)
+
+struct work {
+	struct archive *in;
+	int root;
+	const char *only;
+	const struct unpack_limits *limits;
+	unpack_refused_fn *refused;
+	void *arg;
+	struct unpack_counts counts;
+	char path[PATH_MAX]; /* of the entry, cleaned */
+};
+
+static void reader_free(struct archive *in)
+{
+	archive_read_free(in);
+}
+OWNED_POINTER(struct archive, reader_free)
+
+/* "a//./b/" is "a/b"; false: absolute, "..", too long or too deep. */
+static bool clean_path(const char *from, char to[PATH_MAX])
+{
+	size_t used = 0, depth = 0;
+
+	to[0] = 0;
+	if (!from || *from == '/')
+		return false;
+	while (*from) {
+		size_t size = strcspn(from, "/");
+
+		if (size == 2 && !strncmp(from, "..", 2))
+			return false;
+		if (size && !(size == 1 && *from == '.')) {
+			if (size > NAME_MAX || used + size + 2 > PATH_MAX ||
+			    ++depth > UNPACK_DEPTH_MAX)
+				return false;
+			if (used)
+				to[used++] = '/';
+			memcpy(to + used, from, size);
+			used += size;
+			to[used] = 0;
+		}
+		from += size + (from[size] == '/');
+	}
+	return true;
+}
+
+/* ".." only at the beginning, and never more often than the link is deep: with
+ * all links like that, following them cannot leave the root.
+ */
+static bool link_stays(const char *path, const char *target)
+{
+	size_t depth = 0;
+	bool down = false;
+
+	if (!target || !*target || *target == '/')
+		return false;
+	for (; *path; path++)
+		depth += *path == '/';
+	while (*target) {
+		size_t size = strcspn(target, "/");
+
+		if (size == 2 && !strncmp(target, "..", 2)) {
+			if (down || !depth--)
+				return false;
+		} else if (size && !(size == 1 && *target == '.')) {
+			down = true;
+		}
+		target += size + (target[size] == '/');
+	}
+	return true;
+}
+
+bool unpack_stays(const char *path, const char *target)
+{
+	char clean[PATH_MAX];
+
+	return clean_path(path, clean) && *clean &&
+	       (!target || link_stays(clean, target));
+}
+
+/* The folder that the path's last name lies in, made where it is missing;
+ * *name is that last name. -1 with errno: ELOOP or ENOTDIR, not a folder.
+ */
+static int open_parent(int root, const char *path, const char **name)
+{
+	int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	const char *slash;
+
+	while (fd >= 0 && (slash = strchr(path, '/'))) {
+		char part[NAME_MAX + 1];
+		int next;
+
+		memcpy(part, path, (size_t)(slash - path));
+		part[slash - path] = 0;
+		if (mkdirat(fd, part, 0755) < 0 && errno != EEXIST)
+			next = -1;
+		else
+			next = openat(fd, part,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC);
+		close(fd);
+		fd = next;
+		path = slash + 1;
+	}
+	*name = path;
+	return fd;
+}
+
+static int refuse(struct work *work, const char *why, struct error *err)
+{
+	if (!work->refused)
+		return error_set(err, EPERM, "\"%.120s\": %s", work->path, why);
+	work->counts.refused++;
+	work->counts.written--;
+	work->refused(work->arg, work->path, why);
+	return 0;
+}
+
+static int wrong(struct work *work, struct error *err)
+{
+	const char *why = archive_error_string(work->in);
+
+	return error_set(err, EINVAL, "not a good tar file: %s",
+			 why ? why : "broken");
+}
+
+/* More bytes come out: too many? */
+static int count_bytes(struct work *work, uint64_t bytes, struct error *err)
+{
+	int64_t in = archive_filter_bytes(work->in, -1);
+
+	work->counts.bytes += bytes;
+	if (work->counts.bytes > work->limits->bytes)
+		return error_set(err, E2BIG,
+				 "more than %" PRIu64 " bytes come out of it, "
+				 "which is the limit",
+				 work->limits->bytes);
+	if ((int64_t)work->counts.bytes > RATIO_FREE &&
+	    (int64_t)work->counts.bytes / UNPACK_RATIO_MAX > in)
+		return error_set(err, E2BIG,
+				 "%" PRIu64 " bytes come out of %" PRId64
+				 ": a bomb",
+				 work->counts.bytes, in);
+	return 0;
+}
+
+static int write_all(int fd, const char *data, size_t size, off_t offset)
+{
+	while (size) {
+		ssize_t put = pwrite(fd, data, size, offset);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -1;
+		data += put;
+		size -= (size_t)put;
+		offset += put;
+	}
+	return 0;
+}
+
+static int copy_data(struct work *work, int fd, struct error *err)
+{
+	uint64_t end = 0;
+
+	for (;;) {
+		const void *data;
+		size_t size;
+		la_int64_t offset;
+		int rc = archive_read_data_block(work->in, &data, &size,
+						 &offset);
+
+		if (rc == ARCHIVE_EOF)
+			break;
+		if (rc != ARCHIVE_OK || offset < 0 || (uint64_t)offset < end)
+			return wrong(work, err);
+		if (count_bytes(work, (uint64_t)offset - end + size, err) < 0)
+			return -1;
+		if (write_all(fd, data, size, offset) < 0)
+			return error_errno(err, "%.120s", work->path);
+		end = (uint64_t)offset + size;
+	}
+	return 0;
+}
+
+/* A hole at the end has no data. */
+static int stretch(struct work *work, int fd, int64_t size, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, "%.120s", work->path);
+	if (size <= st.st_size)
+		return 0;
+	if (count_bytes(work, (uint64_t)(size - st.st_size), err) < 0)
+		return -1;
+	return ftruncate(fd, size) < 0 ? error_errno(err, "%.120s", work->path)
+				       : 0;
+}
+
+/* What is there makes room, unless it is a folder. */
+static int make_room(struct work *work, int parent, const char *name,
+		     struct error *err)
+{
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EISDIR || errno == EPERM
+		       ? refuse(work, "a folder is in its place", err) < 0 ? -1
+									   : 1
+		       : error_errno(err, "%.120s", work->path);
+}
+
+static int put_file(struct work *work, struct archive_entry *entry, int parent,
+		    const char *name, struct error *err)
+{
+	mode_t mode = archive_entry_perm(entry) & 0111 ? 0755 : 0644;
+	struct timespec times[2] = { { 0, UTIME_OMIT },
+				     { archive_entry_mtime(entry), 0 } };
+	owned_fd int fd =
+		openat(parent, name,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       mode);
+
+	if (fd < 0)
+		return error_errno(err, "%.120s", work->path);
+	if (copy_data(work, fd, err) < 0 ||
+	    stretch(work, fd, archive_entry_size(entry), err) < 0)
+		return -1;
+	futimens(fd, times);
+	return 0;
+}
+
+static int put_link(struct work *work, struct archive_entry *entry, int parent,
+		    const char *name, struct error *err)
+{
+	const char *target = archive_entry_symlink(entry);
+
+	if (!link_stays(work->path, target))
+		return refuse(work, "a link that leads out", err);
+	return symlinkat(target, parent, name) < 0
+		       ? error_errno(err, "%.120s", work->path)
+		       : 0;
+}
+
+static int put_hard_link(struct work *work, const char *target, int parent,
+			 const char *name, struct error *err)
+{
+	char path[PATH_MAX];
+	const char *there = NULL;
+	owned_fd int from = -1;
+	struct stat st;
+
+	if (!clean_path(target, path) || !*path)
+		return refuse(work, "a link that leads out", err);
+	from = open_parent(work->root, path, &there);
+	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return refuse(work, "a hard link to no file that came before",
+			      err);
+	return linkat(from, there, parent, name, 0) < 0
+		       ? error_errno(err, "%.120s", work->path)
+		       : 0;
+}
+
+static int put_folder(struct work *work, int parent, const char *name,
+		      struct error *err)
+{
+	struct stat st;
+
+	if (mkdirat(parent, name, 0755) == 0)
+		return 0;
+	if (errno == EEXIST &&
+	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return 0;
+	return refuse(work, "a file is in its place", err);
+}
+
+static int put_entry(struct work *work, struct archive_entry *entry,
+		     struct error *err)
+{
+	mode_t type = archive_entry_filetype(entry);
+	const char *hard = archive_entry_hardlink(entry);
+	const char *name = NULL;
+	owned_fd int parent = -1;
+	int rc;
+
+	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
+		return refuse(work, "neither a file nor a folder nor a link",
+			      err);
+	parent = open_parent(work->root, work->path, &name);
+	if (parent < 0 && (errno == ELOOP || errno == ENOTDIR))
+		return refuse(work, "below something that is no folder", err);
+	if (parent < 0)
+		return error_errno(err, "%.120s", work->path);
+	if (!hard && type == AE_IFDIR)
+		return put_folder(work, parent, name, err);
+	rc = make_room(work, parent, name, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (hard)
+		return put_hard_link(work, hard, parent, name, err);
+	return type == AE_IFLNK ? put_link(work, entry, parent, name, err)
+				: put_file(work, entry, parent, name, err);
+}
+
+static bool wanted(const struct work *work)
+{
+	size_t size = work->only ? strlen(work->only) : 0;
+
+	return !size || (!strncmp(work->path, work->only, size) &&
+			 (!work->path[size] || work->path[size] == '/'));
+}
+
+static int take_entry(struct work *work, struct archive_entry *entry,
+		      struct error *err)
+{
+	const char *path = archive_entry_pathname(entry);
+
+	if (++work->counts.entries > work->limits->entries)
+		return error_set(err, E2BIG,
+				 "more than %" PRIu64
+				 " files, which is the limit",
+				 work->limits->entries);
+	if (!clean_path(path, work->path)) {
+		snprintf(work->path, sizeof(work->path), "%s",
+			 path ? path : "");
+		work->counts.written++;
+		return refuse(work, "a path that leads out, or too long", err);
+	}
+	if (!*work->path || !wanted(work))
+		return 0;
+	work->counts.written++; /* refuse() takes it back */
+	return put_entry(work, entry, err);
+}
+
+static int open_in(struct work *work, int fd, struct error *err)
+{
+	struct archive *in = work->in;
+
+	if (archive_read_support_format_tar(in) != ARCHIVE_OK ||
+	    archive_read_open_fd(in, fd, PIECE) != ARCHIVE_OK)
+		return wrong(work, err);
+	return 0;
+}
+
+int unpack(int fd, int dirfd, const char *only,
+	   const struct unpack_limits *limits, unpack_refused_fn *refused,
+	   void *arg, struct unpack_counts *counts, struct error *err)
+{
+	owned(reader_free) struct archive *in = archive_read_new();
+	struct work work = {
+		.in = in,
+		.root = dirfd,
+		.only = only,
+		.limits = limits,
+		.refused = refused,
+		.arg = arg,
+	};
+	struct archive_entry *entry;
+	int rc;
+
+	if (!in)
+		return error_nomem(err, "tar");
+	if (open_in(&work, fd, err) < 0)
+		return -1;
+	while ((rc = archive_read_next_header(in, &entry)) == ARCHIVE_OK ||
+	       rc == ARCHIVE_WARN)
+		if (take_entry(&work, entry, err) < 0)
+			return -1;
+	if (counts)
+		*counts = work.counts;
+	return rc == ARCHIVE_EOF ? 0 : wrong(&work, err);
+}

@@ -1,0 +1,57 @@
+/* unpack.h - a tar file of strangers into a folder, and nowhere else.
+ *
+ * Regular files, folders, symbolic links that stay within, and hard links to
+ * files that came before. Refused: absolute names, "..", names below a link,
+ * links that lead out, devices, FIFOs, sockets. Nothing is ever written through
+ * a link. Owners are those of the process, modes 0755 or 0644, set-id bits are
+ * dropped; times are kept. Only plain tar is read, so what comes out can be
+ * more than what goes in by holes alone. A file of the same name is replaced, a
+ * folder is gone into.
+ */
+#ifndef PROTOCOL_BLOB_UNPACK_H
+#define PROTOCOL_BLOB_UNPACK_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UNPACK_RATIO_MAX                                                       \
+	1000 /* bytes that come out for each that went in,                     \
+		after the first 16 MiB */
+#define UNPACK_DEPTH_MAX 128
+
+/* What is the most that may come out; a hole counts as bytes. */
+struct unpack_limits {
+	uint64_t bytes;
+	uint64_t entries;
+};
+
+struct unpack_counts {
+	uint64_t bytes;
+	uint64_t entries; /* in the tar file */
+	uint64_t written;
+	uint64_t refused;
+};
+
+/* An entry is left out, and why. */
+typedef void unpack_refused_fn(void *arg, const char *path, const char *why);
+
+/* Would an entry of this path, a symbolic link to target or (NULL) something
+ * else, stay within the folder? Pure.
+ */
+bool unpack_stays(const char *path, const char *target);
+
+/* Unpack what fd holds, from where it stands, into the folder dirfd. only: the
+ * path of an entry, alone or with all below it, or NULL: all. With refused, an
+ * entry that may not be is told and left out; without (NULL), it is an error
+ * (EPERM). E2BIG: past a limit; EINVAL: no tar file, or a broken one. What was
+ * unpacked before an error stays.
+ */
+int unpack(int fd, int dirfd, const char *only,
+	   const struct unpack_limits *limits, unpack_refused_fn *refused,
+	   void *arg, struct unpack_counts *counts, struct error *err);
+
+#endif

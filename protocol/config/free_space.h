@@ -1,0 +1,34 @@
+/* free_space.h - how much of a disk must stay free: 50GiB, or 20% of it.
+ */
+#ifndef PROTOCOL_CONFIG_FREE_SPACE_H
+#define PROTOCOL_CONFIG_FREE_SPACE_H
+
+#include "protocol/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct free_space {
+	uint64_t bytes;
+	uint32_t percent; /* 0 .. 99; both 0: there is none */
+};
+
+static inline bool free_space_is_set(const struct free_space *floor)
+{
+	return floor->bytes || floor->percent;
+}
+
+static inline bool free_space_equal(const struct free_space *a,
+				    const struct free_space *b)
+{
+	return a->bytes == b->bytes && a->percent == b->percent;
+}
+
+/* EINVAL: "found 'x', allowed is ...", without a name. */
+int free_space_parse(const char *text, struct free_space *floor,
+		     struct error *err);
+
+/* Bytes that must be free on a disk of so many. */
+uint64_t free_space_on(const struct free_space *floor, uint64_t disk_bytes);
+
+#endif

@@ -1,0 +1,621 @@
+/* device_injection.c - what a container gets for its devices: profile + devices
+ * + spec.
+ */
+#include "protocol/hardware/device_injection.h"
+#include "protocol/hardware/sysroot_path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_FILE "/etc/group"
+
+/* Nodes of RDMA adapters: of no vendor's accelerator, and for all. Source:
+ * Linux Documentation/infiniband/user_verbs.rst, user_mad.rst.
+ */
+static const char *const rdma_nodes[] = { "/dev/infiniband/rdma_cm",
+					  "/dev/infiniband/uverbs*",
+					  "/dev/infiniband/umad*",
+					  "/dev/infiniband/issm*", NULL };
+
+/* Lists of the spec. */
+
+static int add_once(struct strings *list, const char *text, struct error *err)
+{
+	return strings_has(list, text) ? 0 : strings_add(list, text, err);
+}
+
+static int add_all(struct strings *list, const struct profile_list *from,
+		   struct error *err)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (add_once(list, from->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* "NAME=..." is added unless the list has a NAME. */
+static int add_named(struct strings *list, const char *text, struct error *err)
+{
+	size_t size = strcspn(text, "=");
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strncmp(list->items[i], text, size) &&
+		    list->items[i][size] == '=')
+			return 0;
+	return strings_add(list, text, err);
+}
+
+static int add_named_all(struct strings *list, const struct strings *from,
+			 struct error *err)
+{
+	for (size_t i = 0; i < from->count; i++)
+		if (add_named(list, from->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Groups. */
+
+/* A name is looked up in the image by the engine, so it gets the host's number;
+ * one that the host does not have either opens nothing.
+ */
+static int add_group(struct strings *groups, const char *name,
+		     struct error *err)
+{
+	owned_file FILE *file = fopen(GROUP_FILE, "re");
+	const struct group *group;
+	char number[24];
+
+	if (strspn(name, "0123456789") == strlen(name))
+		return add_once(groups, name, err);
+	while (file && (group = fgetgrent(file))) {
+		if (strcmp(group->gr_name, name) != 0)
+			continue;
+		snprintf(number, sizeof(number), "%u", group->gr_gid);
+		return add_once(groups, number, err);
+	}
+	return 0;
+}
+
+/* Whoever is not root inside opens a node by its group. */
+static int add_node_group(struct strings *groups, const struct stat *st,
+			  struct error *err)
+{
+	char number[24];
+
+	if (!st->st_gid || (st->st_mode & 06) == 06 || !(st->st_mode & 060))
+		return 0;
+	snprintf(number, sizeof(number), "%u", st->st_gid);
+	return add_once(groups, number, err);
+}
+
+/* Device nodes. */
+
+/* "/host[:/inside[:rwm]]": is it at this place inside? */
+static bool node_at(const char *text, const char *inside)
+{
+	const char *colon = strchr(text, ':');
+	size_t size;
+
+	text = colon ? colon + 1 : text;
+	size = strcspn(text, ":");
+	return strlen(inside) == size && !strncmp(text, inside, size);
+}
+
+static int add_node(struct container_spec *spec, const char *host,
+		    const char *inside, const struct stat *st,
+		    struct error *err)
+{
+	for (size_t i = 0; i < spec->device_nodes.count; i++)
+		if (node_at(spec->device_nodes.items[i], inside))
+			return 0;
+	if (st && add_node_group(&spec->groups, st, err) < 0)
+		return -1;
+	return strings_printf(&spec->device_nodes, err, "%s:%s", host, inside);
+}
+
+/* What lies in a folder such as /dev/dri, but for folders and links in it. */
+static int add_folder(const struct device_injection *needs, const char *folder,
+		      struct container_spec *spec, struct error *err)
+{
+	owned(strings_clear) struct strings paths = { 0 };
+	owned_free char *pattern = NULL;
+
+	if (asprintf(&pattern, "%s/*", folder) < 0)
+		return error_nomem(err, folder);
+	if (sysroot_glob(needs->roots, pattern, false, &paths, err) < 0)
+		return -1;
+	for (size_t i = 0; i < paths.count; i++) {
+		char found[PATH_MAX];
+		struct stat st;
+
+		if (sysroot_find_node(needs->roots, paths.items[i], found, &st,
+				      NULL) == 0 &&
+		    add_node(spec, found, paths.items[i], &st, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A node, or a folder of nodes. */
+static int add_path(const struct device_injection *needs, const char *path,
+		    struct container_spec *spec, struct error *err)
+{
+	char found[PATH_MAX];
+	struct stat st;
+
+	if (!needs->roots)
+		return add_node(spec, path, path, NULL, err);
+	if (sysroot_find(needs->roots, path, found, &st, err) < 0)
+		return -1;
+	if (S_ISDIR(st.st_mode))
+		return add_folder(needs, path, spec, err);
+	if (sysroot_find_node(needs->roots, path, found, &st, err) < 0)
+		return -1;
+	return add_node(spec, found, path, &st, err);
+}
+
+/* Those that are there. */
+static int add_optional(const struct device_injection *needs,
+			const char *pattern, struct container_spec *spec,
+			struct error *err)
+{
+	owned(strings_clear) struct strings paths = { 0 };
+	struct error why;
+
+	if (!needs->roots)
+		return strchr(pattern, '*')
+			       ? 0
+			       : add_node(spec, pattern, pattern, NULL, err);
+	if (sysroot_glob(needs->roots, pattern, false, &paths, err) < 0)
+		return -1;
+	for (size_t i = 0; i < paths.count; i++)
+		if (add_path(needs, paths.items[i], spec, &why) < 0 &&
+		    why.code == ENOMEM)
+			return error_nomem(err, pattern);
+	return 0;
+}
+
+static int add_optional_all(const struct device_injection *needs,
+			    struct container_spec *spec, struct error *err)
+{
+	const struct profile_list *patterns =
+		&needs->profile->container.optional_nodes;
+
+	for (size_t i = 0; i < patterns->count; i++) {
+		const char *pattern = patterns->items[i];
+		char path[PATH_MAX];
+
+		if (!strchr(pattern, '{')) {
+			if (add_optional(needs, pattern, spec, err) < 0)
+				return -1;
+			continue;
+		}
+		for (size_t d = 0; d < needs->count; d++)
+			if (device_path(needs->devices[d], pattern, path,
+					NULL) == 0 &&
+			    add_optional(needs, path, spec, err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+static int add_device_nodes(const struct device_injection *needs,
+			    struct container_spec *spec, struct error *err)
+{
+	for (size_t d = 0; d < needs->count; d++) {
+		owned(strings_clear) struct strings nodes = { 0 };
+
+		if (device_nodes(needs->profile, needs->roots,
+				 needs->devices[d], &nodes, err) < 0)
+			return error_prefix(err, "device %u",
+					    needs->devices[d]->index);
+		for (size_t i = 0; i < nodes.count; i++) {
+			char *inside = strrchr(nodes.items[i], ':');
+			struct stat st = { 0 };
+
+			*inside++ = 0;
+			if ((needs->roots && stat(nodes.items[i], &st) < 0))
+				return error_errno(err, "%s", nodes.items[i]);
+			if (add_node(spec, nodes.items[i], inside,
+				     needs->roots ? &st : NULL, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int add_rdma(const struct device_injection *needs,
+		    struct container_spec *spec, struct error *err)
+{
+	size_t before = spec->device_nodes.count;
+
+	for (const char *const *node = rdma_nodes; *node; node++)
+		if (add_optional(needs, *node, spec, err) < 0)
+			return -1;
+	if (spec->device_nodes.count == before)
+		return 0;
+	if (add_named(&spec->ulimits, "memlock=-1", err) < 0)
+		return -1;
+	return add_once(&spec->capabilities, "IPC_LOCK", err);
+}
+
+static int add_nodes(const struct device_injection *needs,
+		     struct container_spec *spec, struct error *err)
+{
+	const struct profile_list *shared =
+		&needs->profile->container.shared_nodes;
+
+	if (add_device_nodes(needs, spec, err) < 0)
+		return -1;
+	for (size_t i = 0; i < shared->count; i++)
+		if (add_path(needs, shared->items[i], spec, err) < 0)
+			return error_prefix(err, "%s needs",
+					    needs->profile->vendor);
+	if (add_optional_all(needs, spec, err) < 0)
+		return -1;
+	return needs->whole && needs->roots && needs->count &&
+			       needs->profile->container.device_nodes.count
+		       ? add_rdma(needs, spec, err)
+		       : 0;
+}
+
+/* The vendor's software: runtime, CDI, request. */
+
+static const char *device_name(const struct device_info *device,
+			       const struct naming *naming)
+{
+	if (naming->by == NAME_UUID)
+		return device->uuid;
+	return naming->number ? device_number(device, naming->number) : NULL;
+}
+
+/* The devices' names, or none for all. */
+static int names_add(const struct device_injection *needs,
+		     const struct naming *naming, const char *what,
+		     struct strings *names, struct error *err)
+{
+	if (naming->by == NAME_ALL) {
+		if (needs->whole)
+			return 0;
+		return error_set(err, EINVAL,
+				 "%s: %s can only be given whole nodes", what,
+				 needs->profile->vendor);
+	}
+	for (size_t i = 0; i < needs->count; i++) {
+		const char *name = device_name(needs->devices[i], naming);
+
+		if (!name)
+			return error_set(err, EINVAL,
+					 "%s: device %u: its %s is not known",
+					 what, needs->devices[i]->index,
+					 naming->by == NAME_UUID
+						 ? "uuid"
+						 : naming->number);
+		if (strings_add(names, name, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int join(const struct strings *list, struct buffer *text,
+		struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (buffer_printf(text, err, "%s%s", i ? "," : "",
+				  list->items[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_selector(const struct device_injection *needs,
+			struct container_spec *spec, struct error *err)
+{
+	const struct selector *selector = &needs->profile->container.selector;
+	owned(strings_clear) struct strings names = { 0 };
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, CODEC_STRING_MAX);
+	if (!selector->name)
+		return 0;
+	if (names_add(needs, &selector->naming, selector->name, &names, err) <
+		    0 ||
+	    buffer_printf(&text, err, "%s=%s", selector->name,
+			  names.count ? "" : "all") < 0 ||
+	    join(&names, &text, err) < 0)
+		return -1;
+	return add_named(&spec->engine_env, text.data, err);
+}
+
+static int add_runtime(const struct device_injection *needs,
+		       struct container_spec *spec, struct error *err)
+{
+	const char *runtime = needs->profile->container.runtime;
+
+	if (!spec->runtime && !(spec->runtime = strdup(runtime)))
+		return error_nomem(err, "runtime");
+	return add_selector(needs, spec, err);
+}
+
+static struct device_request *request_add(struct container_spec *spec,
+					  const char *driver, struct error *err)
+{
+	struct device_request *requests =
+		realloc(spec->requests,
+			(spec->requests_count + 1) * sizeof(*requests));
+
+	if (!requests) {
+		error_nomem(err, "device request");
+		return NULL;
+	}
+	spec->requests = requests;
+	requests += spec->requests_count;
+	*requests = (struct device_request){ .driver = strdup(driver) };
+	spec->requests_count++;
+	if (!requests->driver)
+		error_nomem(err, "device request");
+	return requests->driver ? requests : NULL;
+}
+
+/* A way of naming all the devices of which the engine has each. */
+static bool cdi_names(const struct device_injection *needs,
+		      const struct naming *naming, struct strings *names)
+{
+	const char *kind = needs->profile->container.cdi;
+
+	for (size_t i = 0; i < needs->count; i++) {
+		const char *name = device_name(needs->devices[i], naming);
+
+		if (!name ||
+		    strings_printf(names, NULL, "%s=%s", kind, name) < 0 ||
+		    !strings_has(&needs->abilities->cdi, names->items[i])) {
+			strings_clear(names);
+			return false;
+		}
+	}
+	return needs->count;
+}
+
+/* 1: done; 0: the engine does not have them. */
+static int add_cdi(const struct device_injection *needs,
+		   struct container_spec *spec, struct error *err)
+{
+	const struct device_info *first = needs->devices[0];
+	struct naming naming = { .by = NAME_UUID };
+	struct strings names = { 0 };
+	struct device_request *request;
+	bool found = cdi_names(needs, &naming, &names);
+
+	naming.by = NAME_NUMBER;
+	for (size_t i = 0; !found && i < first->numbers_count; i++) {
+		naming.number = first->numbers[i].name;
+		found = cdi_names(needs, &naming, &names);
+	}
+	if (!found)
+		return 0;
+	request = request_add(spec, "cdi", err);
+	if (!request) {
+		strings_clear(&names);
+		return -1;
+	}
+	request->ids = names;
+	return 1;
+}
+
+static bool program_there(const struct sysroot *roots, const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	if (!name || !roots)
+		return true;
+	if (sysroot_pretended(roots))
+		path = roots->bin;
+	while (path && *path) {
+		size_t size = strcspn(path, ":");
+
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)size, path,
+			     name) < (int)sizeof(file) &&
+		    access(file, X_OK) == 0)
+			return true;
+		path += size + (path[size] == ':');
+	}
+	return false;
+}
+
+static int add_request(const struct device_injection *needs,
+		       struct container_spec *spec, struct error *err)
+{
+	const struct container_rules *rules = &needs->profile->container;
+	struct device_request *request =
+		request_add(spec, rules->request_driver, err);
+
+	if (!request || names_add(needs, &rules->request_naming,
+				  "device request", &request->ids, err) < 0)
+		return -1;
+	return add_all(&request->capabilities, &rules->request_capabilities,
+		       err);
+}
+
+static int add_software(const struct device_injection *needs,
+			struct container_spec *spec, struct error *err)
+{
+	const struct container_rules *rules = &needs->profile->container;
+	const struct engine_features *abilities = needs->abilities;
+	int done;
+
+	/* The sweep chose a runtime, or how devices come in, by itself. */
+	if (spec->requests_count || !needs->count)
+		return 0;
+	if (abilities->deaf)
+		return add_selector(needs, spec, err);
+	if (rules->runtime &&
+	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
+			   : strings_has(&abilities->runtimes, rules->runtime)))
+		return add_runtime(needs, spec, err);
+	if (spec->runtime)
+		return 0;
+	done = rules->cdi ? add_cdi(needs, spec, err) : 0;
+	if (done)
+		return done < 0 ? -1 : 0;
+	return rules->request && program_there(needs->roots,
+					       rules->request_program)
+		       ? add_request(needs, spec, err)
+		       : 0;
+}
+
+/* The rest. */
+
+static bool mounted(const struct container_spec *spec, const char *container)
+{
+	for (size_t i = 0; i < spec->mounts_count; i++)
+		if (!strcmp(spec->mounts[i].container, container))
+			return true;
+	return false;
+}
+
+/* What is mounted is the path itself, links and all, as the engine resolves it
+ * anew; of a pretended machine, where that leads.
+ */
+static int mount_host(const struct sysroot *roots, const char *host,
+		      char out[PATH_MAX], struct error *err)
+{
+	struct stat st;
+
+	if (roots && roots->files)
+		return sysroot_find(roots, host, out, &st, err);
+	if (snprintf(out, PATH_MAX, "%s", host) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%.100s: too long", host);
+	return roots && access(host, F_OK) < 0 ? error_errno(err, "%s", host)
+					       : 0;
+}
+
+static int add_mount(const struct device_injection *needs,
+		     const struct profile_mount *mount,
+		     struct container_spec *spec, struct error *err)
+{
+	struct mount_spec *mounts;
+	char host[PATH_MAX];
+
+	if (mounted(spec, mount->container))
+		return 0;
+	if (mount_host(needs->roots, mount->host, host, err) < 0) {
+		if (mount->optional)
+			return 0;
+		return error_prefix(err, "%s needs", needs->profile->vendor);
+	}
+	mounts = realloc(spec->mounts,
+			 (spec->mounts_count + 1) * sizeof(*mounts));
+	if (!mounts)
+		return error_nomem(err, "mounts");
+	spec->mounts = mounts;
+	mounts += spec->mounts_count++;
+	*mounts = (struct mount_spec){
+		.host = strdup(host),
+		.container = strdup(mount->container),
+		.read_only = mount->read_only,
+	};
+	return mounts->host && mounts->container ? 0
+						 : error_nomem(err, "mounts");
+}
+
+/* The variable that the framework reads: its own count from 0, or the host's
+ * numbers.
+ */
+static int add_visible(const struct device_injection *needs,
+		       const struct visible *visible, struct strings *env,
+		       struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, CODEC_STRING_MAX);
+	if (buffer_printf(&text, err, "%s=", visible->name) < 0)
+		return -1;
+	for (size_t i = 0; i < needs->count; i++) {
+		const char *number = visible->host && visible->number
+					     ? device_number(needs->devices[i],
+							     visible->number)
+					     : NULL;
+
+		if (visible->host && !number)
+			return error_set(err, EINVAL,
+					 "%s: device %u: its %s is not known",
+					 visible->name,
+					 needs->devices[i]->index,
+					 visible->number ? visible->number
+							 : "number");
+		if ((number ? buffer_printf(&text, err, "%s%s", i ? "," : "",
+					    number)
+			    : buffer_printf(&text, err, "%s%zu", i ? "," : "",
+					    i)) < 0)
+			return -1;
+	}
+	return add_named(env, text.data, err);
+}
+
+static int add_rest(const struct device_injection *needs,
+		    struct container_spec *spec, struct error *err)
+{
+	const struct profile *profile = needs->profile;
+	const struct container_rules *rules = &profile->container;
+
+	for (size_t i = 0; i < rules->mounts_count; i++)
+		if (add_mount(needs, &rules->mounts[i], spec, err) < 0)
+			return -1;
+	for (size_t i = 0; i < rules->groups.count; i++)
+		if (add_group(&spec->groups, rules->groups.items[i], err) < 0)
+			return -1;
+	for (size_t i = 0; needs->count && i < profile->visible_count; i++)
+		if (add_visible(needs, &profile->visible[i], &spec->env, err) <
+		    0)
+			return -1;
+	if (!spec->shm_bytes)
+		spec->shm_bytes = rules->shm_bytes;
+	if (!spec->ipc && rules->ipc && !(spec->ipc = strdup(rules->ipc)))
+		return error_nomem(err, "ipc");
+	if (add_named_all(&spec->env, &rules->env, err) < 0 ||
+	    add_named_all(&spec->ulimits, &rules->ulimits, err) < 0 ||
+	    add_all(&spec->capabilities, &rules->capabilities, err) < 0)
+		return -1;
+	return add_all(&spec->security, &rules->security, err);
+}
+
+int device_injection_apply(const struct device_injection *needs,
+			   struct container_spec *spec, struct error *err)
+{
+	if (add_nodes(needs, spec, err) < 0 ||
+	    add_software(needs, spec, err) < 0)
+		return -1;
+	return add_rest(needs, spec, err);
+}
+
+int device_injection_probe(const struct device_injection *needs,
+			   struct error *err)
+{
+	for (size_t d = 0; d < needs->count; d++) {
+		owned(strings_clear) struct strings nodes = { 0 };
+
+		if (device_nodes(needs->profile, needs->roots,
+				 needs->devices[d], &nodes, err) < 0)
+			return -1;
+		for (size_t i = 0; i < nodes.count; i++) {
+			owned_fd int fd = -1;
+
+			*strrchr(nodes.items[i], ':') = 0;
+			fd = open(nodes.items[i],
+				  O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+			if (fd < 0 && (errno == ENXIO || errno == ENODEV ||
+				       errno == EIO || errno == EBUSY))
+				return error_errno(err,
+						   "device %u does not answer: "
+						   "%s",
+						   needs->devices[d]->index,
+						   nodes.items[i]);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,167 @@
+/* engine_features.c - what the engine can do for devices: runtimes, CDI
+ * devices.
+ */
+#include "protocol/base/file.h"
+#include "protocol/hardware/device_injection.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#define CDI_FILES_MAX 256 /* of one folder */
+#define CDI_DEVICES_MAX 4096
+
+/* clang-format off */
+static const struct field engine_abilities_fields[] = {
+	FIELD_OPTIONAL(engine_features, runtimes),
+	FIELD_OPTIONAL(engine_features, cdi),
+	FIELD_OPTIONAL(engine_features, deaf),
+	FIELD_OPTIONAL(engine_features, isolation),
+};
+const struct schema engine_abilities_schema =
+	SCHEMA(engine_features, engine_abilities_fields);
+/* clang-format on */
+
+void engine_features_clear(struct engine_features *abilities)
+{
+	codec_clear(&engine_abilities_schema, abilities);
+}
+
+static const cJSON *get(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const char *text_of(const struct value *map, const char *key)
+{
+	const struct value *value = value_get(map, key);
+
+	return value && value_kind(value) == VALUE_SCALAR ? value_text(value)
+							  : NULL;
+}
+
+/* One description: {kind: vendor.com/class, devices: [{name: ...}]}. */
+static int read_description(const char *path, struct strings *cdi,
+			    struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, NULL, NULL);
+	const struct value *root = document ? document_root(document) : NULL;
+	const struct value *devices = value_get(root, "devices");
+	const char *kind = text_of(root, "kind");
+
+	for (size_t i = 0; kind && devices && i < value_count(devices); i++) {
+		const char *name = text_of(value_at(devices, i), "name");
+
+		if (name && cdi->count < CDI_DEVICES_MAX &&
+		    strings_printf(cdi, err, "%s=%s", kind, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool description_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && *name != '.' &&
+	       (!strcmp(dot, ".json") || !strcmp(dot, ".yaml"));
+}
+
+static int read_folder(const char *path, struct strings *cdi, struct error *err)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	int files = 0, rc = 0;
+
+	while (dir && rc == 0 && files < CDI_FILES_MAX &&
+	       (entry = readdir(dir))) {
+		char file[4096];
+
+		if (!description_name(entry->d_name) ||
+		    snprintf(file, sizeof(file), "%s/%s", path,
+			     entry->d_name) >= (int)sizeof(file))
+			continue;
+		files++;
+		rc = read_description(file, cdi, err);
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, get(info, "DiscoveredDevices"))
+	{
+		const char *source = cJSON_GetStringValue(get(item, "Source"));
+		const char *id = cJSON_GetStringValue(get(item, "ID"));
+
+		if (source && id && !strcmp(source, "cdi") &&
+		    cdi->count < CDI_DEVICES_MAX &&
+		    strings_add(cdi, id, err) < 0)
+			return -1;
+	}
+	if (cdi->count)
+		return 0;
+	cJSON_ArrayForEach(item, get(info, "CDISpecDirs"))
+	{
+		const char *path = cJSON_GetStringValue(item);
+
+		if (path && read_folder(path, cdi, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A rootless engine may name both. */
+static int read_isolation(const cJSON *info, char **isolation,
+			  struct error *err)
+{
+	static const struct {
+		const char *option, *word;
+	} known[] = {
+		{ "name=rootless", "rootless" },
+		{ "name=userns", "userns-remap" },
+	};
+	const cJSON *item;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		cJSON_ArrayForEach(item, get(info, "SecurityOptions"))
+		{
+			const char *text = cJSON_GetStringValue(item);
+
+			if (!text || strcmp(text, known[i].option) != 0)
+				continue;
+			*isolation = strdup(known[i].word);
+			return *isolation ? 0 : error_nomem(err, "engine");
+		}
+	}
+	return 0;
+}
+
+int engine_features_read(const cJSON *info, struct engine_features *abilities,
+			 struct error *err)
+{
+	owned(engine_features_clear) struct engine_features got = { 0 };
+	const cJSON *runtimes = get(info, "Runtimes"), *item;
+
+	got.deaf = get(info, "BuildahVersion");
+	if (got.deaf)
+		runtimes = NULL;
+	cJSON_ArrayForEach(item, runtimes)
+	{
+		if (item->string && got.runtimes.count < CDI_FILES_MAX &&
+		    strings_add(&got.runtimes, item->string, err) < 0)
+			return -1;
+	}
+	if (read_isolation(info, &got.isolation, err) < 0)
+		return -1;
+	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
+		return -1;
+	engine_features_clear(abilities);
+	*abilities = got;
+	memset(&got, 0, sizeof(got));
+	return 0;
+}

@@ -1,0 +1,148 @@
+/* codec.h - structs to JSON and back, by tables.
+ *
+ * A struct that travels (or is stored) is described once, by a table of its
+ * fields; encoder, decoder, limits and fuzzer walk that table:
+ *
+ *	struct log_ack {
+ *		uint64_t job;
+ *		char *stream;
+ *	};
+ *	static const struct field log_ack_fields[] = {
+ *		FIELD(log_ack, job),
+ *		FIELD_OPTIONAL(log_ack, stream),
+ *	};
+ *	const struct schema log_ack_schema = SCHEMA(log_ack, log_ack_fields);
+ *
+ * A field's kind follows from its C type by _Generic: a type that cannot
+ * travel does not compile. JSON numbers are doubles, and cJSON prints them with
+ * 15 digits, so integers beyond 10^15 travel as decimal strings; both forms are
+ * read, numbers up to 2^53 - 1. Decoding trusts nothing: unknown, missing,
+ * doubled, mistyped, too long and out-of-range fields and strings with a NUL
+ * inside are EPROTO and named, and a failed call leaves nothing behind.
+ */
+#ifndef PROTOCOL_MESSAGE_CODEC_H
+#define PROTOCOL_MESSAGE_CODEC_H
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A list of strings; items and each item are owned. */
+struct strings {
+	char **items;
+	size_t count;
+};
+
+void strings_clear(struct strings *strings);
+OWNED_VALUE(struct strings, strings_clear)
+int strings_add(struct strings *strings, const char *text, struct error *err);
+int strings_printf(struct strings *strings, struct error *err, const char *fmt,
+		   ...) __attribute__((format(printf, 3, 4)));
+bool strings_has(const struct strings *strings, const char *text);
+int strings_copy(struct strings *to, const struct strings *from,
+		 struct error *err);
+
+enum field_kind {
+	FIELD_BOOL,
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_I64,
+	FIELD_DOUBLE,
+	FIELD_STRING,  /* char *, NULL when absent */
+	FIELD_STRINGS, /* struct strings */
+	FIELD_JSON,    /* cJSON *, any value, NULL when absent */
+	FIELD_STRUCT,  /* an embedded struct with a schema of its own */
+	FIELD_LIST,    /* struct item *name; size_t name_count; */
+};
+
+struct schema;
+
+struct field {
+	const char *name;
+	enum field_kind kind;
+	bool optional; /* absent: zero, NULL or empty, and not encoded */
+	size_t offset;
+	size_t count_offset;         /* FIELD_LIST: of name_count */
+	const struct schema *schema; /* FIELD_STRUCT, FIELD_LIST */
+};
+
+struct schema {
+	const char *name; /* as in JSON: underscores become '-' in "type" */
+	size_t size;
+	const struct field *fields;
+	size_t count;
+};
+
+#define CODEC_STRING_MAX 262144 /* bytes in one string */
+#define CODEC_ITEMS_MAX 65536   /* items in one list */
+
+#define FIELD_KIND_(t, m)                                                      \
+	_Generic(((struct t *)0)->m, bool                                      \
+		 : FIELD_BOOL, uint32_t                                        \
+		 : FIELD_U32, uint64_t                                         \
+		 : FIELD_U64, int64_t                                          \
+		 : FIELD_I64, double                                           \
+		 : FIELD_DOUBLE, char *                                        \
+		 : FIELD_STRING, struct strings                                \
+		 : FIELD_STRINGS, cJSON *                                      \
+		 : FIELD_JSON)
+
+#define FIELD(t, m)                                                            \
+	{                                                                      \
+		.name = #m, .kind = FIELD_KIND_(t, m),                         \
+		.offset = offsetof(struct t, m)                                \
+	}
+#define FIELD_OPTIONAL(t, m)                                                   \
+	{                                                                      \
+		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
+		.offset = offsetof(struct t, m)                                \
+	}
+#define FIELD_EMBED(t, m, s)                                                   \
+	{                                                                      \
+		.name = #m, .kind = FIELD_STRUCT,                              \
+		.offset = offsetof(struct t, m), .schema = &(s)                \
+	}
+#define FIELD_MANY(t, m, s)                                                    \
+	{                                                                      \
+		.name = #m, .kind = FIELD_LIST, .optional = true,              \
+		.offset = offsetof(struct t, m),                               \
+		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
+	}
+#define SCHEMA(t, f)                                                           \
+	{                                                                      \
+		.name = #t, .size = sizeof(struct t), .fields = (f),           \
+		.count = sizeof(f) / sizeof((f)[0])                            \
+	}
+
+/* The struct as a JSON object that the caller deletes. EINVAL: a string that is
+ * not optional is NULL, a double is not finite; E2BIG: a string or list that
+ * no decoder would take.
+ */
+cJSON *codec_object(const struct schema *schema, const void *from,
+		    struct error *err);
+
+/* Append the struct as one line of JSON text. Errors as codec_object(), and
+ * E2BIG past the buffer's limit; the buffer is then unchanged.
+ */
+int codec_encode(const struct schema *schema, const void *from,
+		 struct buffer *out, struct error *err);
+
+/* Fill *to (its old contents are ignored) from an object, or from JSON text
+ * with nothing behind it. On failure *to is all zero.
+ */
+int codec_from_object(const struct schema *schema, const cJSON *object,
+		      void *to, struct error *err);
+int codec_decode(const struct schema *schema, const char *text, size_t size,
+		 void *to, struct error *err);
+
+/* Release what the struct owns and zero it. Zero is a valid empty struct. */
+void codec_clear(const struct schema *schema, void *data);
+
+/* JSON text with nothing behind it to a tree the caller deletes; EPROTO. */
+cJSON *codec_parse(const char *text, size_t size, struct error *err);
+
+#endif

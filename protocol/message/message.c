@@ -1,0 +1,354 @@
+/* message.c - every message between agent, controller and command line.
+ */
+#include "protocol/message/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define TASK_NAME(t) FIELD(t, job), FIELD(t, attempt), FIELD(t, rank)
+
+static const struct field stream_size_fields[] = {
+	FIELD(stream_size, name),
+	FIELD(stream_size, size),
+};
+static const struct schema stream_size_schema =
+	SCHEMA(stream_size, stream_size_fields);
+
+static const struct field collected_file_fields[] = {
+	FIELD(collected_file, path),
+	FIELD_OPTIONAL(collected_file, content),
+	FIELD_OPTIONAL(collected_file, bytes),
+	FIELD_OPTIONAL(collected_file, text),
+};
+const struct schema collected_file_schema =
+	SCHEMA(collected_file, collected_file_fields);
+
+static const struct field task_status_fields[] = {
+	TASK_NAME(task_status),
+	FIELD(task_status, state),
+	FIELD_OPTIONAL(task_status, failure),
+	FIELD_OPTIONAL(task_status, text),
+	FIELD_OPTIONAL(task_status, code),
+	FIELD_OPTIONAL(task_status, port),
+	FIELD_OPTIONAL(task_status, image_id),
+	FIELD_OPTIONAL(task_status, image_pin),
+	FIELD_OPTIONAL(task_status, exit_code),
+	FIELD_OPTIONAL(task_status, started_ms),
+	FIELD_OPTIONAL(task_status, ended_ms),
+	FIELD_OPTIONAL(task_status, memory_peak_bytes),
+	FIELD_MANY(task_status, streams, stream_size_schema),
+	FIELD_OPTIONAL(task_status, collecting),
+	FIELD_MANY(task_status, files, collected_file_schema),
+	FIELD_OPTIONAL(task_status, facts),
+};
+const struct schema task_status_schema =
+	SCHEMA(task_status, task_status_fields);
+
+static const struct field moving_layer_fields[] = {
+	FIELD(moving_layer, id),
+	FIELD(moving_layer, phase),
+	FIELD(moving_layer, done_bytes),
+	FIELD(moving_layer, total_bytes),
+};
+static const struct schema moving_layer_schema =
+	SCHEMA(moving_layer, moving_layer_fields);
+
+
+static const struct field image_need_fields[] = {
+	FIELD(image_need, reference),
+	FIELD_OPTIONAL(image_need, build),
+	FIELD_OPTIONAL(image_need, sweep),
+	FIELD_OPTIONAL(image_need, jobs),
+};
+static const struct schema image_need_schema =
+	SCHEMA(image_need, image_need_fields);
+
+static const struct field image_info_fields[] = {
+	FIELD(image_info, id),
+	FIELD_OPTIONAL(image_info, tags),
+	FIELD_OPTIONAL(image_info, digests),
+	FIELD_OPTIONAL(image_info, bytes),
+	FIELD_OPTIONAL(image_info, created_ms),
+	FIELD_OPTIONAL(image_info, used_ms),
+	FIELD_OPTIONAL(image_info, containers),
+	FIELD_OPTIONAL(image_info, origin),
+	FIELD_OPTIONAL(image_info, needed),
+	FIELD_OPTIONAL(image_info, removed),
+};
+const struct schema image_info_schema =
+	SCHEMA(image_info, image_info_fields);
+
+static const struct field submit_workspace_fields[] = {
+	FIELD(submit_workspace, path),
+	FIELD(submit_workspace, content),
+};
+static const struct schema submit_workspace_schema =
+	SCHEMA(submit_workspace, submit_workspace_fields);
+
+/* MESSAGE(name, fields): the table and the schema of struct message_name. */
+#define MESSAGE(n, ...)                                                        \
+	static const struct field n##_fields[] = { __VA_ARGS__ };              \
+	static const struct schema n##_schema = SCHEMA(message_##n, n##_fields);
+#define F(n, m) FIELD(message_##n, m)
+#define O(n, m) FIELD_OPTIONAL(message_##n, m)
+#define T(n) TASK_NAME(message_##n)
+
+MESSAGE(heartbeat, F(heartbeat, time_ms))
+MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
+MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
+	O(hello, cluster), O(hello, address), O(hello, vendor),
+	O(hello, devices), O(hello, peers), O(hello, machine),
+	O(hello, facts),
+	FIELD_MANY(message_hello, inventory, device_info_schema))
+MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
+MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
+	F(welcome, credit_bytes), F(welcome, time_ms))
+MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
+MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
+MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
+	F(progress, total_bytes), O(progress, extracted_bytes),
+	O(progress, rate), O(progress, layers), O(progress, layers_total),
+	O(progress, tries),
+	FIELD_MANY(message_progress, moving, moving_layer_schema))
+MESSAGE(log, T(log), F(log, stream), F(log, offset), F(log, turn))
+MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
+	F(log_ack, turn), O(log_ack, refused), O(log_ack, retry_ms))
+MESSAGE(prepare, FIELD_EMBED(message_prepare, task, task_spec_schema))
+MESSAGE(start, T(start), F(start, master_addr), F(start, master_port),
+	O(start, time_ms), O(start, addresses))
+MESSAGE(stop, T(stop), F(stop, reason))
+MESSAGE(discard, T(discard))
+MESSAGE(resync, O(resync, unused))
+MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
+	O(submit, resume),
+	FIELD_MANY(message_submit, workspaces, submit_workspace_schema),
+	FIELD_MANY(message_submit, logins, registry_login_schema))
+MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
+MESSAGE(retry, F(retry, request), F(retry, sweep),
+	FIELD_MANY(message_retry, logins, registry_login_schema))
+MESSAGE(query, F(query, request), F(query, what), O(query, id),
+	O(query, name), O(query, after), O(query, limit), O(query, since),
+	O(query, wait_ms), O(query, keys))
+MESSAGE(log_read, F(log_read, request), F(log_read, job),
+	O(log_read, attempt), O(log_read, stream), O(log_read, offset),
+	O(log_read, tail_lines), O(log_read, wait_ms), O(log_read, timestamps))
+MESSAGE(content_want, F(content_want, hash), F(content_want, length),
+	O(content_want, source), O(content_want, failed),
+	O(content_want, none), O(content_want, awaited))
+MESSAGE(content_from, F(content_from, hash), O(content_from, bytes),
+	O(content_from, name), O(content_from, endpoint),
+	O(content_from, public), O(content_from, code), O(content_from, text))
+MESSAGE(content_grant, F(content_grant, name), O(content_grant, public))
+MESSAGE(content_read, F(content_read, hash), F(content_read, offset),
+	F(content_read, size))
+MESSAGE(content_piece, F(content_piece, hash), F(content_piece, offset),
+	O(content_piece, code), O(content_piece, text))
+MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
+	O(image_do, build), O(image_do, ids),
+	FIELD_MANY(message_image_do, logins, registry_login_schema),
+	FIELD_MANY(message_image_do, needs, image_need_schema),
+	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
+	O(image_do, dry_run))
+MESSAGE(image_state, F(image_state, order), F(image_state, phase),
+	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, content), O(image_state, output),
+	FIELD_MANY(message_image_state, images, image_info_schema),
+	O(image_state, left_out), O(image_state, by_itself),
+	O(image_state, code), O(image_state, text))
+MESSAGE(image_room, F(image_room, order))
+MESSAGE(image_order, F(image_order, request), F(image_order, what),
+	F(image_order, order), O(image_order, image), O(image_order, build),
+	FIELD_MANY(message_image_order, logins, registry_login_schema),
+	O(image_order, ids), O(image_order, keep), O(image_order, floor_bytes),
+	O(image_order, floor_percent), O(image_order, dry_run),
+	O(image_order, nodes))
+MESSAGE(image_list, F(image_list, request), F(image_list, order),
+	O(image_list, nodes))
+MESSAGE(content_put, F(content_put, request), F(content_put, hash),
+	F(content_put, bytes), F(content_put, offset))
+MESSAGE(content_get, F(content_get, request), F(content_get, hash),
+	F(content_get, offset))
+MESSAGE(token, F(token, request), F(token, public), F(token, role),
+	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
+MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
+	F(admit, public))
+MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),
+	O(revoke, force))
+MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
+	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
+MESSAGE(label, F(label, request), F(label, node), F(label, labels))
+MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
+MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms), F(gc, keep_bytes))
+MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
+	F(enrol, public), O(enrol, machine))
+MESSAGE(reply, F(reply, request), F(reply, body))
+
+#define ANY (ROLE_AGENT | PERSON | ROLE_JOINER | ROLE_CONTROLLER)
+#define PERSON (ROLE_OPERATOR | ROLE_VIEWER)
+
+const struct message_kind message_kinds[MESSAGE_TYPES] = {
+	[MESSAGE_HEARTBEAT] = { "heartbeat", &heartbeat_schema, ANY, false },
+	[MESSAGE_REFUSED] = { "refused", &refused_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_HELLO] = { "hello", &hello_schema,
+		ROLE_AGENT | PERSON | ROLE_JOINER, false },
+	[MESSAGE_REPORT] = { "report", &report_schema, ROLE_AGENT, false },
+	[MESSAGE_TASK] = { "task", &task_schema, ROLE_AGENT, false },
+	[MESSAGE_PROGRESS] = { "progress", &progress_schema, ROLE_AGENT, false },
+	[MESSAGE_LOG] = { "log", &log_schema, ROLE_AGENT, true },
+	[MESSAGE_DISCARDED] = { "discarded", &discard_schema, ROLE_AGENT, false },
+	[MESSAGE_INVENTORY] = { "inventory", &inventory_schema, ROLE_AGENT, false },
+	[MESSAGE_CONTENT_WANT] = { "content-want", &content_want_schema,
+		ROLE_AGENT, false },
+	[MESSAGE_IMAGE_STATE] = { "image-state", &image_state_schema, ROLE_AGENT,
+		false },
+	[MESSAGE_IMAGE_ROOM] = { "image-room", &image_room_schema, ROLE_AGENT,
+		false },
+	[MESSAGE_CONTENT_READ] = { "content-read", &content_read_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
+	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_STOP] = { "stop", &stop_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_FROM] = { "content-from", &content_from_schema,
+		ROLE_CONTROLLER, false },
+	[MESSAGE_CONTENT_GRANT] = { "content-grant", &content_grant_schema,
+		ROLE_CONTROLLER, false },
+	[MESSAGE_IMAGE_DO] = { "image-do", &image_do_schema, ROLE_CONTROLLER,
+		false },
+	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,
+		"submit sweeps" },
+	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false, true,
+		"cancel sweeps and jobs" },
+	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false, true,
+		"run failed jobs again" },
+	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false, false,
+		"look at all that is known" },
+	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false, false,
+		"read output of jobs" },
+	[MESSAGE_CONTENT_PUT] = { "content-put", &content_put_schema,
+		ROLE_OPERATOR, true, true, "send workspaces and images" },
+	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
+		false, false, "fetch files of jobs" },
+	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
+		ROLE_OPERATOR, false, true,
+		"build, load, save, remove images" },
+	[MESSAGE_IMAGE_LIST] = { "image-list", &image_list_schema, PERSON,
+		false, false, "list images of nodes" },
+	[MESSAGE_TOKEN] = { "token", &token_schema, ROLE_OPERATOR, false, true,
+		"make tokens that let others join" },
+	[MESSAGE_ADMIT] = { "admit", &admit_schema, ROLE_OPERATOR, false, true,
+		"let keys in" },
+	[MESSAGE_REVOKE] = { "revoke", &revoke_schema, ROLE_OPERATOR, false, true,
+		"remove nodes, users and tokens" },
+	[MESSAGE_DRAIN] = { "drain", &drain_schema, ROLE_OPERATOR, false, true,
+		"drain nodes, and take them back" },
+	[MESSAGE_LABEL] = { "label", &label_schema, ROLE_OPERATOR, false, true,
+		"label nodes" },
+	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false, true,
+		"make backups" },
+	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
+		"shorten output of old jobs" },
+	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,
+		"enrol one key, as the token says" },
+	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
+};
+/* clang-format on */
+
+int message_encode(enum message_type type, const void *body, struct buffer *out,
+		   struct error *err)
+{
+	const struct message_kind *kind = &message_kinds[type];
+	cJSON *object = codec_object(kind->schema, body, err);
+	char *text = NULL;
+	int rc;
+
+	if (!object)
+		return error_prefix(err, "%s", kind->name);
+	if (cJSON_AddItemToObjectCS(object, "type",
+				    cJSON_CreateStringReference(kind->name)))
+		text = cJSON_PrintUnformatted(object);
+	cJSON_Delete(object);
+	if (!text)
+		return error_nomem(err, kind->name);
+	rc = buffer_text(out, text, err);
+	cJSON_free(text);
+	return rc < 0 ? error_prefix(err, "%s", kind->name) : 0;
+}
+
+static enum message_type type_named(const char *name)
+{
+	for (int i = 1; i < MESSAGE_TYPES; i++)
+		if (!strcmp(message_kinds[i].name, name))
+			return (enum message_type)i;
+	return MESSAGE_NONE;
+}
+
+static int too_long(const char *name, size_t size, size_t max,
+		    struct error *err)
+{
+	return error_set(err, EPROTO, "%s of %zu bytes, allowed are %zu", name,
+			 size, max);
+}
+
+static int decode_object(cJSON *object, size_t size, enum message_type *type,
+			 void **body, struct error *err)
+{
+	cJSON *name = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
+	enum message_type found = MESSAGE_NONE;
+	const struct message_kind *kind;
+	void *space;
+
+	if (cJSON_IsString(name))
+		found = type_named(name->valuestring);
+	if (!found) {
+		error_set(err, EPROTO, "type: found '%.40s', not a message",
+			  cJSON_IsString(name) ? name->valuestring : "nothing");
+		cJSON_Delete(name);
+		return -1;
+	}
+	cJSON_Delete(name);
+	kind = &message_kinds[found];
+	if (size > MESSAGE_TEXT_MAX && kind->senders != ROLE_CONTROLLER)
+		return too_long(kind->name, size, MESSAGE_TEXT_MAX, err);
+	space = malloc(kind->schema->size);
+	if (!space)
+		return error_nomem(err, kind->name);
+	if (codec_from_object(kind->schema, object, space, err) < 0) {
+		free(space);
+		return error_prefix(err, "%s", kind->name);
+	}
+	*type = found;
+	*body = space;
+	return 0;
+}
+
+int message_decode(const char *text, size_t size, enum message_type *type,
+		   void **body, struct error *err)
+{
+	cJSON *object;
+	int rc;
+
+	if (size > MESSAGE_REPLY_MAX)
+		return too_long("message", size, MESSAGE_REPLY_MAX, err);
+	object = codec_parse(text, size, err);
+	if (!object)
+		return error_prefix(err, "message");
+	rc = decode_object(object, size, type, body, err);
+	cJSON_Delete(object);
+	return rc;
+}
+
+void message_free(enum message_type type, void *body)
+{
+	if (!body)
+		return;
+	codec_clear(message_kinds[type].schema, body);
+	free(body);
+}

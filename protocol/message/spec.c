@@ -1,0 +1,217 @@
+/* spec.c - what a job is: its container, its shape, how its result is read.
+ */
+#include "protocol/message/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ADDRESS_MAX 253 /* bytes of a name; RFC 1035, section 2.3.4 */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* clang-format off */
+static const struct field mount_spec_fields[] = {
+	FIELD(mount_spec, host),
+	FIELD(mount_spec, container),
+	FIELD_OPTIONAL(mount_spec, read_only),
+};
+const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
+
+static const struct field file_spec_fields[] = {
+	FIELD(file_spec, name),
+	FIELD(file_spec, text),
+};
+const struct schema file_spec_schema = SCHEMA(file_spec, file_spec_fields);
+
+static const struct field device_request_fields[] = {
+	FIELD(device_request, driver),
+	FIELD_OPTIONAL(device_request, ids),
+	FIELD_OPTIONAL(device_request, capabilities),
+};
+const struct schema device_request_schema =
+	SCHEMA(device_request, device_request_fields);
+
+static const struct field container_spec_fields[] = {
+	FIELD(container_spec, image),
+	FIELD_OPTIONAL(container_spec, build),
+	FIELD_OPTIONAL(container_spec, argv),
+	FIELD_OPTIONAL(container_spec, prepare),
+	FIELD_OPTIONAL(container_spec, needs),
+	FIELD_OPTIONAL(container_spec, env),
+	FIELD_OPTIONAL(container_spec, engine_env),
+	FIELD_MANY(container_spec, mounts, mount_spec_schema),
+	FIELD_MANY(container_spec, files, file_spec_schema),
+	FIELD_OPTIONAL(container_spec, workdir),
+	FIELD_OPTIONAL(container_spec, user),
+	FIELD_OPTIONAL(container_spec, network),
+	FIELD_OPTIONAL(container_spec, ipc),
+	FIELD_OPTIONAL(container_spec, shm_bytes),
+	FIELD_OPTIONAL(container_spec, memory_bytes),
+	FIELD_OPTIONAL(container_spec, cpus),
+	FIELD_OPTIONAL(container_spec, ulimits),
+	FIELD_OPTIONAL(container_spec, capabilities),
+	FIELD_OPTIONAL(container_spec, groups),
+	FIELD_OPTIONAL(container_spec, device_nodes),
+	FIELD_OPTIONAL(container_spec, security),
+	FIELD_OPTIONAL(container_spec, runtime),
+	FIELD_MANY(container_spec, requests, device_request_schema),
+	FIELD_OPTIONAL(container_spec, processes),
+	FIELD_OPTIONAL(container_spec, grace_ms),
+	FIELD_OPTIONAL(container_spec, follow),
+	FIELD_OPTIONAL(container_spec, log_limit_bytes),
+	FIELD_OPTIONAL(container_spec, workspace),
+	FIELD_OPTIONAL(container_spec, workspace_folder),
+	FIELD_OPTIONAL(container_spec, collect),
+	FIELD_OPTIONAL(container_spec, collect_limit_bytes),
+};
+const struct schema container_spec_schema =
+	SCHEMA(container_spec, container_spec_fields);
+
+static const struct field layout_spec_fields[] = {
+	FIELD_OPTIONAL(layout_spec, tp),
+	FIELD_OPTIONAL(layout_spec, pp),
+	FIELD_OPTIONAL(layout_spec, dp),
+	FIELD_OPTIONAL(layout_spec, cp),
+	FIELD_OPTIONAL(layout_spec, ep),
+	FIELD_OPTIONAL(layout_spec, sp),
+	FIELD_OPTIONAL(layout_spec, sharding),
+	FIELD_OPTIONAL(layout_spec, stage),
+	FIELD_OPTIONAL(layout_spec, world),
+	FIELD_OPTIONAL(layout_spec, data),
+};
+const struct schema layout_spec_schema =
+	SCHEMA(layout_spec, layout_spec_fields);
+
+static const struct field measure_spec_fields[] = {
+	FIELD_OPTIONAL(measure_spec, framework),
+	FIELD_OPTIONAL(measure_spec, warmup_steps),
+	FIELD_OPTIONAL(measure_spec, sequence),
+	FIELD_OPTIONAL(measure_spec, micro_batch),
+	FIELD_OPTIONAL(measure_spec, accumulate),
+	FIELD_OPTIONAL(measure_spec, global_batch),
+	FIELD_OPTIONAL(measure_spec, model),
+	FIELD_OPTIONAL(measure_spec, chip),
+	FIELD_OPTIONAL(measure_spec, precision),
+	FIELD_OPTIONAL(measure_spec, stage),
+	FIELD_OPTIONAL(measure_spec, recompute),
+	FIELD_OPTIONAL(measure_spec, spread_percent),
+};
+const struct schema measure_spec_schema =
+	SCHEMA(measure_spec, measure_spec_fields);
+
+static const struct field after_spec_fields[] = {
+	FIELD(after_spec, job),
+};
+const struct schema after_spec_schema = SCHEMA(after_spec, after_spec_fields);
+
+static const struct field until_spec_fields[] = {
+	FIELD_OPTIONAL(until_spec, width),
+	FIELD_OPTIONAL(until_spec, confidence),
+	FIELD_OPTIONAL(until_spec, max),
+};
+const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
+
+static const struct field job_spec_fields[] = {
+	FIELD(job_spec, sweep),
+	FIELD_OPTIONAL(job_spec, owner),
+	FIELD(job_spec, cell),
+	FIELD(job_spec, key),
+	FIELD_OPTIONAL(job_spec, repeat),
+	FIELD_OPTIONAL(job_spec, values),
+	FIELD_OPTIONAL(job_spec, about),
+	FIELD(job_spec, vendor),
+	FIELD_OPTIONAL(job_spec, labels),
+	FIELD(job_spec, nodes),
+	FIELD_OPTIONAL(job_spec, devices),
+	FIELD_OPTIONAL(job_spec, shared),
+	FIELD_OPTIONAL(job_spec, priority),
+	FIELD_OPTIONAL(job_spec, timeout_ms),
+	FIELD_OPTIONAL(job_spec, retries),
+	FIELD_EMBED(job_spec, container, container_spec_schema),
+	FIELD_OPTIONAL(job_spec, follows),
+	FIELD_MANY(job_spec, after, after_spec_schema),
+	FIELD_OPTIONAL(job_spec, same_nodes),
+	FIELD_OPTIONAL(job_spec, same_driver),
+	FIELD_OPTIONAL(job_spec, strangers),
+	FIELD_EMBED(job_spec, until, until_spec_schema),
+	FIELD_EMBED(job_spec, layout, layout_spec_schema),
+	FIELD_EMBED(job_spec, measure, measure_spec_schema),
+};
+const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
+
+static const struct field registry_login_fields[] = {
+	FIELD(registry_login, registry),
+	FIELD_OPTIONAL(registry_login, sealed),
+};
+const struct schema registry_login_schema =
+	SCHEMA(registry_login, registry_login_fields);
+
+static const struct field task_spec_fields[] = {
+	FIELD(task_spec, job),
+	FIELD_OPTIONAL(task_spec, owner),
+	FIELD_OPTIONAL(task_spec, pin),
+	FIELD_MANY(task_spec, logins, registry_login_schema),
+	FIELD(task_spec, attempt),
+	FIELD(task_spec, rank),
+	FIELD(task_spec, nodes),
+	FIELD_OPTIONAL(task_spec, devices),
+	FIELD_OPTIONAL(task_spec, shared),
+	FIELD_OPTIONAL(task_spec, strangers),
+	FIELD_OPTIONAL(task_spec, repeat),
+	FIELD_OPTIONAL(task_spec, first_rank),
+	FIELD(task_spec, world_size),
+	FIELD(task_spec, processes_per_node),
+	FIELD_EMBED(task_spec, container, container_spec_schema),
+};
+const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
+/* clang-format on */
+
+void build_stream(uint32_t rank, char name[BUILD_STREAM_SIZE])
+{
+	snprintf(name, BUILD_STREAM_SIZE, "build-%u", rank);
+}
+
+static bool wants_addresses(const char *text)
+{
+	return strstr(text, "${NODE_ADDRESSES}") ||
+	       strstr(text, "${NODE_ENDPOINTS_JSON}") ||
+	       strstr(text, "${NODE_ADDRESS}") || strstr(text, "${HOSTFILE}");
+}
+
+static bool list_wants_addresses(const struct strings *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (wants_addresses(list->items[i]))
+			return true;
+	return false;
+}
+
+bool file_name_valid(const char *name)
+{
+	static const char other[] = ".new";
+	size_t length = strlen(name), behind = sizeof(other) - 1;
+
+	return length && length <= FILES_NAME_MAX && *name != '.' &&
+	       strspn(name, LETTERS "._-") == length &&
+	       (length < behind || strcmp(name + length - behind, other)) &&
+	       strcmp(name, "start") != 0 && strcmp(name, "hostfile") != 0;
+}
+
+bool address_valid(const char *address)
+{
+	size_t length = strlen(address);
+
+	return length && length <= ADDRESS_MAX && *address != '-' &&
+	       strspn(address, LETTERS ".:-_%") == length;
+}
+
+bool container_wants_addresses(const struct container_spec *spec)
+{
+	for (size_t i = 0; i < spec->files_count; i++)
+		if (wants_addresses(spec->files[i].text))
+			return true;
+	return list_wants_addresses(&spec->argv) ||
+	       list_wants_addresses(&spec->prepare) ||
+	       list_wants_addresses(&spec->env) ||
+	       list_wants_addresses(&spec->follow) ||
+	       list_wants_addresses(&spec->collect);
+}

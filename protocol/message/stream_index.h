@@ -1,0 +1,48 @@
+/* stream_index.h - the index of a task's streams beside the ranks' own.
+ *
+ * regatta-init writes it (agent/init/init.h), one line of JSON for each, into
+ * the stream node-<N> of the task with node rank N; agent and controller read
+ * it. It is written inside the container: anything may stand there.
+ */
+#ifndef PROTOCOL_MESSAGE_STREAM_INDEX_H
+#define PROTOCOL_MESSAGE_STREAM_INDEX_H
+
+#include "protocol/message/codec.h"
+
+#define STREAM_INDEX_MAX 128        /* followed files of a task */
+#define STREAM_INDEX_LINE_MAX 32768 /* bytes in a line of the index */
+#define STREAM_INDEX_NAME_MAX 64    /* bytes in a stream's name */
+
+/* A followed file has a path; a rank's log that was cut has what is kept. */
+struct stream_index {
+	char *stream;
+	char *path;    /* in the container; NULL: a rank's log */
+	uint32_t part; /* from 1; files of one path follow each other */
+	uint64_t kept; /* bytes */
+};
+
+void stream_index_clear(struct stream_index *followed);
+OWNED_VALUE(struct stream_index, stream_index_clear)
+
+/* Read a line, without its newline. EPROTO says what is wrong. The stream's
+ * name is one that the node may use: rank-..., or node-<node>.<name> with a
+ * path.
+ */
+int stream_index_parse(const char *line, size_t size, uint32_t node,
+		       struct stream_index *followed, struct error *err);
+
+/* The name of the index; and is it that, or of a followed file, of the node? */
+void stream_index_index(uint32_t node, char name[STREAM_INDEX_NAME_MAX + 1]);
+bool stream_index_belongs(uint32_t node, const char *stream);
+
+/* Is it any node's index? */
+bool stream_index_is_index(const char *stream);
+
+/* Call fn for each whole line of text, and return how many bytes they are. A
+ * line of more than STREAM_INDEX_LINE_MAX bytes is left out.
+ */
+typedef void stream_index_line_fn(void *arg, const char *line, size_t size);
+size_t stream_index_lines(const char *text, size_t size,
+			  stream_index_line_fn *fn, void *arg);
+
+#endif

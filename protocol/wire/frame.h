@@ -1,0 +1,61 @@
+/* frame.h - whole messages on ZeroMQ sockets: JSON frame, raw frame.
+ */
+#ifndef PROTOCOL_WIRE_FRAME_H
+#define PROTOCOL_WIRE_FRAME_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zmq.h>
+
+#define FRAMES_ID_MAX 255
+
+/* One message as it travels. id: the ROUTER's name of the peer, of 5 bytes, or
+ * of up to 255 that a peer chose itself (ZeroMQ RFC 28).
+ */
+struct frames {
+	uint8_t id[FRAMES_ID_MAX];
+	size_t id_size;
+	zmq_msg_t text;
+	zmq_msg_t payload;
+	bool has_payload;
+};
+
+void frames_init(struct frames *frames);
+void frames_clear(struct frames *frames);
+OWNED_VALUE(struct frames, frames_clear)
+
+/* Take one message without waiting. 1: it is there; 0: none; -1: EPROTO, one
+ * was taken that has too many frames or too large ones (id and text are set).
+ * A router takes MESSAGE_TEXT_MAX, others take
+ * MESSAGE_REPLY_MAX.
+ */
+int frames_receive(void *socket, bool router, struct frames *frames,
+		   struct error *err);
+
+/* Send without waiting; on success the frames are empty. EAGAIN: the peer's
+ * queue is full; EHOSTUNREACH: no such peer.
+ */
+int frames_send(void *socket, bool router, struct frames *frames,
+		struct error *err);
+
+/* Fill the frames from memory (copied). payload may be NULL: none. E2BIG: it is
+ * larger than MESSAGE_PAYLOAD_MAX.
+ */
+int frames_fill(struct frames *frames, const void *text, size_t text_size,
+		const void *payload, size_t payload_size, struct error *err);
+
+/* A PAIR socket that gets these events of `socket`; closed by the caller, after
+ * zmq_socket_monitor(socket, NULL, 0).
+ */
+void *socket_monitor_new(void *zmq, void *socket, int events,
+			 struct error *err);
+
+/* An event of a socket's monitor: 1 and *event, *value, address; 0: none. */
+int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value,
+			   char *address, size_t size);
+
+#endif

@@ -1,0 +1,57 @@
+/* join.h - joining a cluster: tokens as text, and the enrolling of a key.
+ *
+ * A token is one line without blanks: where the controller listens, its public
+ * key, and the secret key of the token itself, both in base64url:
+ *
+ *	tcp://10.0.0.1:7117,Zk3...,q9A...
+ *
+ * Whoever holds it connects with the token's key: the controller proves that it
+ * is the one that the token speaks of, and everything is encrypted. Of the
+ * secret the controller never knows more than the public half.
+ */
+#ifndef PROTOCOL_WIRE_JOIN_H
+#define PROTOCOL_WIRE_JOIN_H
+
+#include "protocol/wire/key.h"
+
+#define JOIN_TOKEN_MAX 400 /* bytes of the text, and a 0 */
+#define JOIN_ENDPOINT_SIZE 256
+
+struct join_token {
+	char endpoint[JOIN_ENDPOINT_SIZE];
+	char server_public[KEY_TEXT_SIZE];
+	char public[KEY_TEXT_SIZE]; /* of the token */
+	char secret[KEY_TEXT_SIZE];
+};
+
+/* EINVAL: no token, or an endpoint that does not fit one. */
+int join_token_read(struct join_token *token, const char *text,
+		    struct error *err);
+int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
+		    struct error *err);
+
+/* Enrol key, which is a new one; its name is what it would like to be called
+ * ("": whatever the token says). Runs a loop of its own for at most timeout_ms.
+ * On success key has the name and role that it got. agent: it is going to be
+ * one. machine: machine.h, or NULL. EACCES and others: the controller's words;
+ * ENOTCONN: it is out of reach. The same call again does no harm.
+ */
+int join_enrol(const struct join_token *token, struct key *key, bool agent,
+	       const char *machine, uint32_t timeout_ms, struct error *err);
+
+/* A key to enrol, kept in the file path + ".new" until it is: the one that lies
+ * there from an attempt before, or a new one.
+ */
+int join_key_prepare(struct key *key, const char *path, const char *name,
+		     enum role role, struct error *err);
+/* It is enrolled: into the file path, which it replaces. */
+int join_key_settle(const struct key *key, const char *path, struct error *err);
+
+/* Put lines of settings into the YAML file at path (mode 0644) in place of
+ * those that it has of these keys (an array that ends in NULL); its other lines
+ * stay. A new file begins with `head`.
+ */
+int join_settings(const char *path, const char *const *keys, const char *text,
+		  const char *head, struct error *err);
+
+#endif

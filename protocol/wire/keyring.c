@@ -1,0 +1,331 @@
+/* keyring.c - the keys that may connect: those of a file, and those held here.
+ */
+#include "protocol/wire/keyring.h"
+#include "protocol/base/file.h"
+#include "protocol/yaml/document.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define KEYS_MAX 65536
+#define KEY_LIST_MAX (16 << 20)
+
+struct ring_key {
+	struct key key;
+	bool held; /* not of the file */
+	int64_t banned_until_ms;
+};
+
+struct keyring {
+	char *path;
+	struct stat seen;      /* the file as last read */
+	struct ring_key *keys; /* sorted by their public text */
+	size_t count;
+	void *revoked; /* tsearch(3) tree of public texts */
+	uint64_t changes;
+	char problem[240];
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static bool is_revoked(const struct keyring *keyring, const char *public)
+{
+	return tfind(public, &keyring->revoked, compare_texts) != NULL;
+}
+
+static int compare_public(const void *a, const void *b)
+{
+	const struct ring_key *x = a, *y = b;
+
+	return strcmp(x->key.public, y->key.public);
+}
+
+static struct ring_key *with_public(const struct keyring *keyring,
+				    const char *public)
+{
+	struct ring_key wanted = { 0 };
+
+	if (!keyring->count || strlen(public) >= sizeof(wanted.key.public))
+		return NULL;
+	memcpy(wanted.key.public, public, strlen(public));
+	return bsearch(&wanted, keyring->keys, keyring->count, sizeof(wanted),
+		       compare_public);
+}
+
+/* One key under two names would be either party. */
+static int check_doubles(const struct keyring *keyring, struct ring_key *keys,
+			 size_t count, struct error *err)
+{
+	qsort(keys, count, sizeof(*keys), compare_public);
+	for (size_t i = 1; i < count; i++)
+		if (!compare_public(&keys[i - 1], &keys[i]))
+			return error_set(err, EINVAL,
+					 "%s: '%s' and '%s' have the same key",
+					 keyring->path, keys[i - 1].key.name,
+					 keys[i].key.name);
+	return 0;
+}
+
+/* Do we hold a key of that name, or that key? */
+static bool overruled(const struct keyring *keyring, const struct key *key)
+{
+	const struct ring_key *same = with_public(keyring, key->public);
+
+	if (is_revoked(keyring, key->public) || (same && same->held))
+		return true;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (keyring->keys[i].held &&
+		    !strcmp(keyring->keys[i].key.name, key->name))
+			return true;
+	return false;
+}
+
+/* keys has room for those of the file and those that are held. Bans outlive
+ * the change.
+ */
+static void adopt_keys(struct keyring *keyring, struct ring_key *keys,
+		       size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct ring_key *old =
+			with_public(keyring, keys[i].key.public);
+
+		if (overruled(keyring, &keys[i].key))
+			continue;
+		keys[i].banned_until_ms = old ? old->banned_until_ms : 0;
+		keys[kept++] = keys[i];
+	}
+	for (size_t i = 0; i < keyring->count; i++)
+		if (keyring->keys[i].held)
+			keys[kept++] = keyring->keys[i];
+	qsort(keys, kept, sizeof(*keys), compare_public);
+	free(keyring->keys);
+	keyring->keys = keys;
+	keyring->count = kept;
+	keyring->changes++;
+}
+
+static int keyring_read(struct keyring *keyring, struct error *err)
+{
+	static const struct document_limits limits = { .bytes = KEY_LIST_MAX,
+						       .values =
+							       KEYS_MAX * 3UL };
+	owned(document_free) struct document *document =
+		document_read(keyring->path, &limits, err);
+	owned_free struct ring_key *keys = NULL;
+	const struct value *root;
+	size_t count;
+
+	if (!document)
+		return -1;
+	root = document_root(document);
+	count = value_count(root);
+	if (value_kind(root) != VALUE_NULL &&
+	    value_expect(root, VALUE_MAP, err) < 0)
+		return -1;
+	keys = calloc(count + keyring->count + 1, sizeof(*keys));
+	if (!keys)
+		return error_nomem(err, "keys");
+	for (size_t i = 0; i < count; i++)
+		if (key_of_list(&keys[i].key, root, i, err) < 0)
+			return -1;
+	if (check_doubles(keyring, keys, count, err) < 0)
+		return -1;
+	adopt_keys(keyring, take(keys), count);
+	return 0;
+}
+
+/* Has the file changed since it was last read, well or badly? */
+static bool file_changed(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec ||
+	       a->st_size != b->st_size || a->st_ino != b->st_ino ||
+	       a->st_dev != b->st_dev;
+}
+
+static int keyring_refresh(struct keyring *keyring, struct error *err)
+{
+	struct stat st = { 0 };
+	int rc;
+
+	if (!keyring->path)
+		return 0;
+	if (stat(keyring->path, &st) < 0) {
+		rc = error_errno(err, "keys %s", keyring->path);
+	} else {
+		if (!file_changed(&st, &keyring->seen))
+			return 0;
+		rc = keyring_read(keyring, err);
+	}
+	/* A broken list is not read anew for every connection. */
+	keyring->seen = st;
+	snprintf(keyring->problem, sizeof(keyring->problem), "%s",
+		 rc < 0 ? err->text : "");
+	return rc;
+}
+
+struct keyring *keyring_new(const char *path, struct error *err)
+{
+	owned(keyring_free) struct keyring *keyring =
+		calloc(1, sizeof(*keyring));
+
+	struct error why;
+
+	if (!keyring || (path && !(keyring->path = strdup(path)))) {
+		error_nomem(err, "keys");
+		return NULL;
+	}
+	if (keyring_refresh(keyring, &why) < 0) {
+		error_set(err, why.code, "%s", why.text);
+		return NULL;
+	}
+	return take(keyring);
+}
+
+void keyring_free(struct keyring *keyring)
+{
+	if (!keyring)
+		return;
+	tdestroy(keyring->revoked, free);
+	free(keyring->keys);
+	free(keyring->path);
+	free(keyring);
+}
+
+int keyring_admit(struct keyring *keyring, const char *name, enum role role,
+		  const char *public, struct error *err)
+{
+	struct ring_key entry = { .held = true };
+	struct ring_key *keys;
+	size_t count = 0;
+
+	if (!name_valid(name) || !role_name(role))
+		return error_set(err, EINVAL, "key: no name or role");
+	if (!key_text_valid(public))
+		return error_set(err, EINVAL, "key of %s: no public key", name);
+	if (is_revoked(keyring, public))
+		return error_set(err, EACCES, "key of %s: it is revoked", name);
+	snprintf(entry.key.name, sizeof(entry.key.name), "%s", name);
+	entry.key.role = role;
+	memcpy(entry.key.public, public, KEY_TEXT_SIZE);
+	keys = reallocarray(keyring->keys, keyring->count + 1, sizeof(*keys));
+	if (!keys)
+		return error_nomem(err, "keys");
+	keyring->keys = keys;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (strcmp(keys[i].key.name, name) != 0 &&
+		    strcmp(keys[i].key.public, public) != 0)
+			keys[count++] = keys[i];
+	keys[count++] = entry;
+	keyring->count = count;
+	qsort(keys, count, sizeof(*keys), compare_public);
+	keyring->changes++;
+	return 0;
+}
+
+static void drop(struct keyring *keyring, struct ring_key *entry)
+{
+	size_t index = (size_t)(entry - keyring->keys);
+
+	keyring->count--;
+	memmove(entry, entry + 1, (keyring->count - index) * sizeof(*entry));
+	keyring->changes++;
+}
+
+void keyring_forget(struct keyring *keyring, const char *public)
+{
+	struct ring_key *entry = with_public(keyring, public);
+
+	if (!entry || !entry->held)
+		return;
+	drop(keyring, entry);
+	/* The file may say something else of it. */
+	memset(&keyring->seen, 0, sizeof(keyring->seen));
+}
+
+int keyring_revoke(struct keyring *keyring, const char *public,
+		   struct error *err)
+{
+	owned_free char *text = NULL;
+	struct ring_key *entry = with_public(keyring, public);
+
+	if (!is_revoked(keyring, public)) {
+		text = strdup(public);
+		if (!text || !tsearch(text, &keyring->revoked, compare_texts))
+			return error_nomem(err, "keys");
+		text = NULL;
+	}
+	if (entry)
+		drop(keyring, entry);
+	return 0;
+}
+
+static struct ring_key *named(struct keyring *keyring, const char *name)
+{
+	for (size_t i = 0; i < keyring->count; i++)
+		if (!strcmp(keyring->keys[i].key.name, name))
+			return &keyring->keys[i];
+	return NULL;
+}
+
+const struct key *keyring_find(struct keyring *keyring, const char *public)
+{
+	const struct ring_key *entry;
+	struct error err;
+
+	/* keyring_problem() tells what went wrong. */
+	keyring_refresh(keyring, &err);
+	entry = with_public(keyring, public);
+	return entry && entry->banned_until_ms <= clock_mono_ms() ? &entry->key
+								  : NULL;
+}
+
+const struct key *keyring_known(const struct keyring *keyring,
+				const char *public)
+{
+	const struct ring_key *entry = with_public(keyring, public);
+
+	return entry ? &entry->key : NULL;
+}
+
+const struct key *keyring_named(struct keyring *keyring, const char *name)
+{
+	struct ring_key *entry = named(keyring, name);
+
+	return entry ? &entry->key : NULL;
+}
+
+uint64_t keyring_changes(struct keyring *keyring)
+{
+	struct error err;
+
+	keyring_refresh(keyring, &err);
+	return keyring->changes;
+}
+
+void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms)
+{
+	struct ring_key *entry = named(keyring, name);
+
+	if (entry)
+		entry->banned_until_ms = clock_mono_ms() + (int64_t)for_ms;
+}
+
+const struct key *keyring_at(const struct keyring *keyring, size_t index)
+{
+	return index < keyring->count ? &keyring->keys[index].key : NULL;
+}
+
+const char *keyring_problem(const struct keyring *keyring)
+{
+	return keyring->problem;
+}

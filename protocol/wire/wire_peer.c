@@ -1,0 +1,179 @@
+/* wire_peer.c - one session of the channel's server, and all of them.
+ */
+#include "protocol/wire/wire_peer.h"
+
+#include "protocol/base/file.h"
+#include "protocol/wire/zap.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void wire_peers_init(struct wire_peers *peers)
+{
+	*peers = (struct wire_peers){ 0 };
+	TAILQ_INIT(&peers->active);
+	TAILQ_INIT(&peers->lost);
+	TAILQ_INIT(&peers->ended);
+}
+
+void wire_peers_clear(struct wire_peers *peers)
+{
+	struct wire_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&peers->active)) ||
+	       (peer = TAILQ_FIRST(&peers->lost)) ||
+	       (peer = TAILQ_FIRST(&peers->ended)))
+		peer_forget(peers, peer);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct wire_peer *x = a, *y = b;
+
+	if (x->id_size != y->id_size)
+		return x->id_size < y->id_size ? -1 : 1;
+	return memcmp(x->id, y->id, x->id_size);
+}
+
+struct wire_peer *wire_peers_find(struct wire_peers *peers,
+				  const struct frames *frames)
+{
+	struct wire_peer key = { .id_size = frames->id_size };
+	void *found;
+
+	memcpy(key.id, frames->id, frames->id_size);
+	found = tfind(&key, &peers->tree, compare_ids);
+	return found ? *(struct wire_peer **)found : NULL;
+}
+
+void peer_move(struct wire_peer *peer, struct peer_list *to)
+{
+	if (peer->list)
+		TAILQ_REMOVE(peer->list, peer, next);
+	peer->list = to;
+	if (to)
+		TAILQ_INSERT_TAIL(to, peer, next);
+}
+
+void peer_forget(struct wire_peers *peers, struct wire_peer *peer)
+{
+	tdelete(peer, &peers->tree, compare_ids);
+	peer_move(peer, NULL);
+	free(peer);
+}
+
+static double peer_rate(const struct wire_peer *peer)
+{
+	return peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
+}
+
+/* A text of the connection, cut to fit; "" when there is none. */
+static void metadata(struct frames *frames, const char *property, char *to,
+		     size_t size)
+{
+	const char *text = zmq_msg_gets(&frames->text, property);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+struct wire_peer *wire_peers_add(struct wire_peers *peers,
+				 struct wire_server *server,
+				 struct keyring *keyring, struct frames *frames)
+{
+	const struct key *key;
+	struct wire_peer *peer = calloc(1, sizeof(*peer));
+	struct stat st;
+
+	if (!peer)
+		return NULL;
+	memcpy(peer->id, frames->id, frames->id_size);
+	peer->id_size = frames->id_size;
+	peer->server = server;
+	metadata(frames, "User-Id", peer->name, sizeof(peer->name));
+	metadata(frames, ZAP_KEY, peer->public, sizeof(peer->public));
+	metadata(frames, "Peer-Address", peer->address, sizeof(peer->address));
+	key = keyring_known(keyring, peer->public);
+	peer->role =
+		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
+	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
+	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
+	peer->heard_ms = peer->tokens_ms = clock_mono_ms();
+	peer->tokens = 2 * peer_rate(peer);
+	if (!tsearch(peer, &peers->tree, compare_ids)) {
+		free(peer);
+		return NULL;
+	}
+	peer_move(peer, &peers->active);
+	return peer;
+}
+
+const char *wire_peer_name(const struct wire_peer *peer)
+{
+	return peer->name;
+}
+
+const char *wire_peer_public(const struct wire_peer *peer)
+{
+	return peer->public;
+}
+
+const char *wire_peer_address(const struct wire_peer *peer)
+{
+	return peer->address;
+}
+
+enum role wire_peer_role(const struct wire_peer *peer)
+{
+	return peer->role;
+}
+
+void wire_peer_set_data(struct wire_peer *peer, void *data)
+{
+	peer->data = data;
+}
+
+void *wire_peer_data(const struct wire_peer *peer)
+{
+	return peer->data;
+}
+
+bool wire_peer_lagged(struct wire_peer *peer)
+{
+	bool lagged = peer->lagged;
+
+	peer->lagged = false;
+	return lagged;
+}
+
+/* A token bucket: a peer that sends faster than its rate runs dry. */
+bool peer_within_rate(struct wire_peer *peer)
+{
+	double rate = peer_rate(peer);
+	int64_t now = clock_mono_ms();
+
+	peer->tokens += (double)(now - peer->tokens_ms) * rate / 1000;
+	peer->tokens_ms = now;
+	if (peer->tokens > 2 * rate)
+		peer->tokens = 2 * rate;
+	if (peer->tokens < 1)
+		return false;
+	peer->tokens -= 1;
+	return true;
+}
+
+bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring)
+{
+	const struct key *key = keyring_known(keyring, peer->public);
+
+	return key && key->role == peer->role && !strcmp(key->name, peer->name);
+}
+
+bool peer_connected(const struct wire_peer *peer)
+{
+	struct stat st;
+
+	return peer->fd < 0 ||
+	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
+}

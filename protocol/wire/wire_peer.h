@@ -1,0 +1,73 @@
+/* wire_peer.h - one session of the channel's server, and all of them.
+ *
+ * For wire_server.c alone: others know a peer by wire.h.
+ */
+#ifndef PROTOCOL_WIRE_WIRE_PEER_H
+#define PROTOCOL_WIRE_WIRE_PEER_H
+
+#include "protocol/wire/frame.h"
+#include "protocol/wire/wire.h"
+
+#include <sys/queue.h>
+#include <sys/types.h>
+
+TAILQ_HEAD(peer_list, wire_peer);
+
+/* A connection that has sent a message. */
+struct wire_peer {
+	uint8_t id[FRAMES_ID_MAX]; /* peers are compared by it */
+	size_t id_size;
+	struct wire_server *server;
+	char name[KEY_NAME_SIZE];
+	char public[KEY_TEXT_SIZE];
+	char address[64];
+	enum role role;
+	int fd; /* libzmq's own, known by the number of its inode */
+	ino_t inode;
+	bool greeted; /* its hello was delivered, gone() not yet */
+	bool ended;   /* nothing is taken from it any more */
+	bool closed;  /* the last sweep found its connection closed */
+	bool lagged;
+	int64_t heard_ms; /* or when it ended */
+	double tokens;    /* messages it may send now */
+	int64_t tokens_ms;
+	void *data;
+	struct peer_list *list; /* that it is in */
+	TAILQ_ENTRY(wire_peer) next;
+};
+
+struct wire_peers {
+	void *tree;              /* tsearch(3), by id */
+	struct peer_list active; /* the longest silent first */
+	struct peer_list lost;   /* to be ended by the sweep that runs */
+	struct peer_list ended;  /* to be hung up, in the order of their end */
+};
+
+void wire_peers_init(struct wire_peers *peers);
+void wire_peers_clear(struct wire_peers *peers);
+
+/* Who sent it, NULL: nobody who has sent before. */
+struct wire_peer *wire_peers_find(struct wire_peers *peers,
+				  const struct frames *frames);
+
+/* Whoever sends its first message, well or badly; active. NULL: no memory. */
+struct wire_peer *wire_peers_add(struct wire_peers *peers,
+				 struct wire_server *server,
+				 struct keyring *keyring,
+				 struct frames *frames);
+
+void peer_move(struct wire_peer *peer, struct peer_list *to);
+void peer_forget(struct wire_peers *peers, struct wire_peer *peer);
+
+/* One message more: is that still within its rate? */
+bool peer_within_rate(struct wire_peer *peer);
+
+/* Is its key still good for what it is? */
+bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring);
+
+/* Is the descriptor still the connection that it was? Of libzmq's connections
+ * nobody tells when they close, and the next one gets the same number.
+ */
+bool peer_connected(const struct wire_peer *peer);
+
+#endif

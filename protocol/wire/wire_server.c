@@ -1,0 +1,644 @@
+/* wire_server.c - the controller's end of the channel: sessions and limits.
+ */
+#include "protocol/wire/wire_peer.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/connection_monitor.h"
+#include "protocol/wire/zap.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define BURST 256          /* messages per turn of the loop */
+#define RECEIVE_QUEUE 256  /* per peer, in libzmq */
+#define SEND_QUEUE 1000    /* per peer, in libzmq */
+#define SWEEP_MS 1000      /* how often silent peers are looked for, at most */
+#define HANG_UP_MS 100     /* for the last words to a peer that is dropped */
+#define BACKLOG 4096       /* connections waiting for accept */
+#define HANDSHAKE_MS 10000 /* from accept to the end of the handshake */
+#define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
+#define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
+#define KEY_GONE "its key is no longer in the list"
+
+STAILQ_HEAD(outgoing_list, outgoing);
+
+_Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
+	       "one limit for both frames");
+
+struct outgoing {
+	struct frames frames;
+	STAILQ_ENTRY(outgoing) next;
+};
+
+struct wire_server {
+	sd_event *loop;
+	void *zmq, *router;
+	struct zap *zap;
+	struct connection_monitor *monitor;
+	struct zmq_watch *router_watch;
+	sd_event_source *sweep, *hang_up;
+	struct keyring *keyring;
+	struct wire_server_handler handler;
+	void *arg;
+	struct wire_peers peers;
+	struct outgoing_list outgoing;
+	char endpoint[256];
+	uint32_t heartbeat_ms;
+	bool paused;
+	uint64_t changes; /* of the keyring, when peers were last held to it */
+	int64_t swept_ms;
+	int64_t deaf_ms;   /* until then we did not listen */
+	int64_t report_ms; /* when the first of these reports was made */
+	unsigned int reports, unreported;
+};
+
+/* Reports. */
+
+static void report_rest(struct wire_server *server, int64_t now)
+{
+	char why[80];
+
+	if (now - server->report_ms < 1000)
+		return;
+	snprintf(why, sizeof(why), "%u more were refused", server->unreported);
+	if (server->unreported)
+		server->handler.refused(server->arg, "others", why);
+	server->report_ms = now;
+	server->reports = server->unreported = 0;
+}
+
+/* Whoever knocks often must not fill the log. */
+static void report(struct wire_server *server, const char *who, const char *why)
+{
+	report_rest(server, clock_mono_ms());
+	if (server->reports < REPORTS_MAX) {
+		server->reports++;
+		server->handler.refused(server->arg, who, why);
+	} else {
+		server->unreported++;
+	}
+}
+
+/* Ending a session. */
+
+bool wire_peer_alive(const struct wire_peer *peer)
+{
+	int64_t limit =
+		clock_mono_ms() - 2 * (int64_t)peer->server->heartbeat_ms;
+
+	return !peer->ended && peer->heard_ms > limit && peer_connected(peer);
+}
+
+static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct wire_server *server = arg;
+	int64_t limit = clock_mono_ms() - HANG_UP_MS;
+	struct wire_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&server->peers.ended)) &&
+	       peer->heard_ms <= limit) {
+		/* libzmq has no call to close one connection. */
+		if (peer_connected(peer))
+			shutdown(peer->fd, SHUT_RDWR);
+		peer_forget(&server->peers, peer);
+	}
+	if (peer)
+		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
+			   hang_up_run, server, NULL);
+	return 0;
+}
+
+static void peer_gone(struct wire_peer *peer, const char *why)
+{
+	if (!peer->greeted)
+		return;
+	peer->greeted = false;
+	peer->server->handler.gone(peer->server->arg, peer, why);
+}
+
+/* End the session; the connection is closed a moment later. */
+static void peer_end(struct wire_peer *peer, const char *why)
+{
+	struct wire_server *server = peer->server;
+
+	if (peer->ended)
+		return;
+	peer->ended = true;
+	peer->heard_ms = clock_mono_ms();
+	if (TAILQ_EMPTY(&server->peers.ended))
+		loop_timer(server->loop, &server->hang_up, HANG_UP_MS,
+			   hang_up_run, server, NULL);
+	peer_move(peer, &server->peers.ended);
+	peer_gone(peer, why);
+}
+
+/* Whoever sends its first message is past the handshake. */
+static struct wire_peer *peer_new(struct wire_server *server,
+				  struct frames *frames)
+{
+	struct wire_peer *peer =
+		wire_peers_add(&server->peers, server, server->keyring, frames);
+
+	if (peer)
+		connection_monitor_heard(server->monitor, peer->fd);
+	return peer;
+}
+
+/* Sending. */
+
+static void frames_address(struct frames *frames, const struct wire_peer *peer)
+{
+	memcpy(frames->id, peer->id, peer->id_size);
+	frames->id_size = peer->id_size;
+}
+
+static int router_send(struct wire_server *server, struct frames *frames,
+		       struct error *err)
+{
+	zmq_watch_touch(server->router_watch);
+	return frames_send(server->router, true, frames, err);
+}
+
+/* Send at once, past the queue: answers that promise nothing. */
+static void send_now(struct wire_peer *peer, enum message_type type,
+		     const void *body)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(frames_clear) struct frames frames;
+
+	frames_init(&frames);
+	buffer_init(&text, MESSAGE_TEXT_MAX);
+	frames_address(&frames, peer);
+	if (message_encode(type, body, &text, NULL) == 0 &&
+	    frames_fill(&frames, text.data, text.size, NULL, 0, NULL) == 0)
+		router_send(peer->server, &frames, NULL);
+}
+
+static void send_refused(struct wire_peer *peer, uint64_t request, int code,
+			 const char *why)
+{
+	struct message_refused refused = { request, code, (char *)why };
+
+	send_now(peer, MESSAGE_REFUSED, &refused);
+}
+
+int wire_server_send(struct wire_peer *peer, enum message_type type,
+		     const void *body, const void *payload, size_t size,
+		     struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct outgoing *item = malloc(sizeof(*item));
+
+	buffer_init(&text, message_kinds[type].senders == ROLE_CONTROLLER
+				   ? MESSAGE_REPLY_MAX
+				   : MESSAGE_TEXT_MAX);
+	if (!item)
+		return error_nomem(err, "message");
+	frames_init(&item->frames);
+	frames_address(&item->frames, peer);
+	if (message_encode(type, body, &text, err) < 0 ||
+	    frames_fill(&item->frames, text.data, text.size, payload, size,
+			err) < 0) {
+		frames_clear(&item->frames);
+		free(item);
+		return -1;
+	}
+	STAILQ_INSERT_TAIL(&peer->server->outgoing, item, next);
+	return 0;
+}
+
+void wire_server_flush(struct wire_server *server)
+{
+	struct outgoing *item;
+
+	while ((item = STAILQ_FIRST(&server->outgoing))) {
+		struct error err;
+
+		STAILQ_REMOVE_HEAD(&server->outgoing, next);
+		if (router_send(server, &item->frames, &err) < 0 &&
+		    err.code == EAGAIN) {
+			struct wire_peer *peer =
+				wire_peers_find(&server->peers, &item->frames);
+
+			if (peer)
+				peer->lagged = true;
+		}
+		frames_clear(&item->frames);
+		free(item);
+	}
+}
+
+void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
+{
+	if (peer->ended)
+		return;
+	send_refused(peer, 0, code, why);
+	report(peer->server, peer->name[0] ? peer->name : "somebody", why);
+	peer_end(peer, why);
+}
+
+void wire_server_drop(struct wire_peer *peer, int code, const char *text)
+{
+	if (peer->ended)
+		return;
+	keyring_ban(peer->server->keyring, peer->name, WIRE_BAN_MS);
+	wire_server_refuse(peer, code, text);
+}
+
+/* Receiving. */
+
+/* The version in a hello that this version cannot read, or 0. */
+static uint32_t foreign_version(struct frames *frames)
+{
+	cJSON *object = codec_parse(zmq_msg_data(&frames->text),
+				    zmq_msg_size(&frames->text), NULL);
+	const cJSON *type = cJSON_GetObjectItemCaseSensitive(object, "type");
+	const cJSON *version =
+		cJSON_GetObjectItemCaseSensitive(object, "version");
+	uint32_t found = 0;
+
+	if (cJSON_IsString(type) && !strcmp(type->valuestring, "hello") &&
+	    cJSON_IsNumber(version) && version->valuedouble > 0 &&
+	    version->valuedouble < UINT32_MAX)
+		found = (uint32_t)version->valuedouble;
+	cJSON_Delete(object);
+	return found == PROTOCOL_VERSION ? 0 : found;
+}
+
+/* Not dropped: its key is not at fault, and it should hear why each time. */
+static void refuse_version(struct wire_peer *peer, uint32_t version)
+{
+	char why[160];
+
+	snprintf(why, sizeof(why),
+		 "protocol version %u, allowed is %d: install the same release "
+		 "on both sides",
+		 version, PROTOCOL_VERSION);
+	wire_server_refuse(peer, EPROTONOSUPPORT, why);
+}
+
+static void refuse_broken(struct wire_peer *peer, struct frames *frames,
+			  const struct error *err)
+{
+	uint32_t version = foreign_version(frames);
+
+	if (version)
+		refuse_version(peer, version);
+	else
+		wire_server_drop(peer, EPROTO, err->text);
+}
+
+static void refuse_role(struct wire_peer *peer, enum message_type type,
+			const void *body)
+{
+	const struct message_kind *kind = &message_kinds[type];
+	const struct schema *schema = kind->schema;
+	char why[200];
+
+	if (kind->does)
+		snprintf(why, sizeof(why),
+			 "a key of role %s may not %s; regatta user roles says "
+			 "who may",
+			 role_name(peer->role), kind->does);
+	else
+		snprintf(why, sizeof(why), "a key of role %s may not send '%s'",
+			 role_name(peer->role), kind->name);
+	/* Every request of a person begins with its number. */
+	if (peer->role != ROLE_AGENT &&
+	    !strcmp(schema->fields[0].name, "request"))
+		send_refused(peer, *(const uint64_t *)body, EPERM, why);
+	else
+		wire_server_drop(peer, EPERM, why);
+}
+
+/* A hello begins a session, also within one. False: it does not. */
+static bool greet(struct wire_peer *peer, const struct message_hello *hello)
+{
+	if (hello->version != PROTOCOL_VERSION) {
+		refuse_version(peer, hello->version);
+		return false;
+	}
+	peer_gone(peer, "says hello again");
+	if (peer->ended)
+		return false;
+	peer->data = NULL;
+	peer->lagged = false;
+	peer->greeted = true;
+	return true;
+}
+
+static void handle(struct wire_peer *peer, struct frames *frames,
+		   enum message_type type, void *body)
+{
+	struct wire_server *server = peer->server;
+
+	if (!peer->greeted && type != MESSAGE_HELLO) {
+		wire_server_refuse(peer, ENOTCONN,
+				   "no session: say hello first");
+		return;
+	}
+	if (!(message_kinds[type].senders & peer->role)) {
+		refuse_role(peer, type, body);
+		return;
+	}
+	if (frames->has_payload != message_kinds[type].payload) {
+		wire_server_drop(peer, EPROTO,
+				 frames->has_payload
+					 ? "a payload frame that does not "
+					   "belong to the message"
+					 : "a message without its payload "
+					   "frame");
+		return;
+	}
+	if (type == MESSAGE_HELLO && !greet(peer, body))
+		return;
+	if (type == MESSAGE_HEARTBEAT) {
+		struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
+
+		send_now(peer, type, &beat);
+	}
+	server->handler.message(server->arg, peer, type, body,
+				zmq_msg_data(&frames->payload),
+				zmq_msg_size(&frames->payload));
+}
+
+/* May this message be looked at? Else the peer is refused. */
+static bool admit(struct wire_peer *peer, struct frames *frames)
+{
+	const char *public = zmq_msg_gets(&frames->text, ZAP_KEY);
+
+	if (peer->role == ROLE_NONE)
+		wire_server_refuse(peer, EACCES, KEY_GONE);
+	/* The id of a closed connection may be chosen by the next one. */
+	else if (!public || strcmp(public, peer->public) != 0)
+		wire_server_refuse(peer, EACCES,
+				   "another key speaks in its session");
+	else if (!peer_within_rate(peer))
+		wire_server_drop(peer, EPROTO, "too many messages a second");
+	return !peer->ended;
+}
+
+static int router_ready(void *arg)
+{
+	struct wire_server *server = arg;
+	owned(frames_clear) struct frames frames;
+	struct wire_peer *peer;
+	enum message_type type;
+	void *body;
+	struct error err = { 0 };
+	int got;
+
+	frames_init(&frames);
+	got = frames_receive(server->router, true, &frames, &err);
+	if (got == 0)
+		return 0;
+	peer = wire_peers_find(&server->peers, &frames);
+	if (!peer)
+		peer = peer_new(server, &frames);
+	if (!peer || peer->ended || !admit(peer, &frames))
+		return 1;
+	peer->heard_ms = clock_mono_ms();
+	peer_move(peer, &server->peers.active);
+	if (got < 0 || message_decode(zmq_msg_data(&frames.text),
+				      zmq_msg_size(&frames.text), &type, &body,
+				      &err) < 0) {
+		refuse_broken(peer, &frames, &err);
+		return 1;
+	}
+	handle(peer, &frames, type, body);
+	message_free(type, body);
+	return 1;
+}
+
+/* Silence, broken connections, and keys that are no longer good. */
+
+void wire_server_recheck(struct wire_server *server)
+{
+	uint64_t changes = keyring_changes(server->keyring);
+	struct wire_peer *peer, *next;
+
+	if (changes == server->changes)
+		return;
+	server->changes = changes;
+	/* Ending one takes it out of the list, and no other. */
+	for (peer = TAILQ_FIRST(&server->peers.active); peer; peer = next) {
+		next = TAILQ_NEXT(peer, next);
+		if (!peer_admitted(peer, server->keyring))
+			wire_server_refuse(peer, EACCES, KEY_GONE);
+	}
+}
+
+static uint32_t sweep_interval(const struct wire_server *server)
+{
+	return server->heartbeat_ms < SWEEP_MS ? server->heartbeat_ms
+					       : SWEEP_MS;
+}
+
+static void sweep(struct wire_server *server, int64_t now)
+{
+	int64_t limit = now - 3 * (int64_t)server->heartbeat_ms;
+	struct wire_peer *peer, *next;
+
+	for (peer = TAILQ_FIRST(&server->peers.active); peer; peer = next) {
+		bool was_closed = peer->closed;
+
+		next = TAILQ_NEXT(peer, next);
+		peer->closed = !peer_connected(peer);
+		/* The first sweep leaves time for what it had sent before. */
+		if ((was_closed && peer->closed) ||
+		    (peer->heard_ms < limit && server->deaf_ms < limit))
+			peer_move(peer, &server->peers.lost);
+	}
+	while ((peer = TAILQ_FIRST(&server->peers.lost))) {
+		if (!peer->closed)
+			send_refused(peer, 0, ETIMEDOUT,
+				     "nothing was heard for three heartbeats");
+		peer_end(peer,
+			 peer->closed ? "its connection broke" : "silent");
+	}
+}
+
+static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct wire_server *server = arg;
+	int64_t now = clock_mono_ms();
+
+	/* This process was stopped: nobody else is to blame for the silence. */
+	if (now - server->swept_ms >
+	    sweep_interval(server) + (int64_t)server->heartbeat_ms)
+		server->deaf_ms = now;
+	server->swept_ms = now;
+	report_rest(server, now);
+	if (!server->paused) {
+		wire_server_recheck(server);
+		sweep(server, now);
+	}
+	loop_timer(server->loop, &server->sweep, sweep_interval(server),
+		   sweep_run, server, NULL);
+	return 0;
+}
+
+void wire_server_set_heartbeat(struct wire_server *server,
+			       uint32_t heartbeat_ms)
+{
+	server->heartbeat_ms = heartbeat_ms ? heartbeat_ms : 1;
+	server->swept_ms = server->deaf_ms = clock_mono_ms();
+	loop_timer(server->loop, &server->sweep, sweep_interval(server),
+		   sweep_run, server, NULL);
+}
+
+static void key_refused(void *arg, const char *address, const char *why)
+{
+	struct wire_server *server = arg;
+
+	connection_monitor_explained(server->monitor);
+	report(server, address, why);
+}
+
+static void left(void *arg, const char *address)
+{
+	report(arg, address,
+	       "left without a message: not a peer of ours, or one with "
+	       "another controller's key");
+}
+
+/* Making and unmaking. */
+
+static int set_int(void *socket, int option, int value)
+{
+	return zmq_setsockopt(socket, option, &value, sizeof(value));
+}
+
+static int router_options(struct wire_server *server, const struct key *key)
+{
+	int64_t max = MESSAGE_TEXT_MAX + ENVELOPE_MAX; /* payloads too */
+	void *router = server->router;
+
+	return set_int(router, ZMQ_CURVE_SERVER, 1) |
+	       zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, key->secret,
+			      KEY_TEXT_SIZE) |
+	       zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, "regatta", 7) |
+	       set_int(router, ZMQ_ROUTER_MANDATORY, 1) |
+	       set_int(router, ZMQ_RCVHWM, RECEIVE_QUEUE) |
+	       set_int(router, ZMQ_SNDHWM, SEND_QUEUE) |
+	       set_int(router, ZMQ_BACKLOG, BACKLOG) |
+	       set_int(router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
+	       set_int(router, ZMQ_LINGER, 200) | set_int(router, ZMQ_IPV6, 1) |
+	       zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &max, sizeof(max));
+}
+
+static int server_open(struct wire_server *server, const struct key *key,
+		       struct error *err)
+{
+	server->zmq = zmq_ctx_new();
+	if (!server->zmq)
+		return error_errno(err, "ZeroMQ");
+	zmq_ctx_set(server->zmq, ZMQ_MAX_SOCKETS, 1023);
+	server->zap = zap_new(server->loop, server->zmq, server->keyring,
+			      key_refused, server, err);
+	if (!server->zap)
+		return -1;
+	server->router = zmq_socket(server->zmq, ZMQ_ROUTER);
+	if (!server->router || router_options(server, key))
+		return error_errno(err, "ZeroMQ");
+	server->monitor =
+		connection_monitor_new(server->loop, server->zmq,
+				       server->router, left, server, err);
+	if (!server->monitor)
+		return -1;
+	server->router_watch = zmq_watch_new(server->loop, server->router,
+					     BURST, router_ready, server, err);
+	if (!server->router_watch)
+		return -1;
+	wire_server_set_heartbeat(server, WIRE_HEARTBEAT_MS);
+	return server->sweep ? 0 : error_nomem(err, "timer");
+}
+
+struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
+				    struct keyring *keyring,
+				    const struct wire_server_handler *handler,
+				    void *arg, struct error *err)
+{
+	owned(wire_server_free) struct wire_server *server =
+		calloc(1, sizeof(*server));
+
+	if (!server) {
+		error_nomem(err, "server");
+		return NULL;
+	}
+	wire_peers_init(&server->peers);
+	STAILQ_INIT(&server->outgoing);
+	server->loop = sd_event_ref(loop);
+	server->keyring = keyring;
+	server->handler = *handler;
+	server->arg = arg;
+	if (server_open(server, key, err) < 0)
+		return NULL;
+	return take(server);
+}
+
+void wire_server_free(struct wire_server *server)
+{
+	struct outgoing *item;
+
+	if (!server)
+		return;
+	wire_peers_clear(&server->peers);
+	while ((item = STAILQ_FIRST(&server->outgoing))) {
+		STAILQ_REMOVE_HEAD(&server->outgoing, next);
+		frames_clear(&item->frames);
+		free(item);
+	}
+	loop_source_free(&server->sweep);
+	loop_source_free(&server->hang_up);
+	zmq_watch_free(server->router_watch);
+	connection_monitor_free(server->monitor);
+	if (server->router)
+		zmq_close(server->router);
+	zap_free(server->zap);
+	if (server->zmq)
+		zmq_ctx_term(server->zmq);
+	sd_event_unref(server->loop);
+	free(server);
+}
+
+static bool is_ipv4(const char *endpoint)
+{
+	struct in_addr address;
+	char host[INET_ADDRSTRLEN];
+
+	return sscanf(endpoint, "tcp://%15[0-9.]:", host) == 1 &&
+	       inet_pton(AF_INET, host, &address) == 1;
+}
+
+int wire_server_bind(struct wire_server *server, const char *endpoint,
+		     struct error *err)
+{
+	size_t size = sizeof(server->endpoint);
+
+	/* Else the endpoint would read tcp://[::ffff:127.0.0.1]:5555. */
+	set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
+	if (zmq_bind(server->router, endpoint) < 0)
+		return error_errno(err, "cannot listen at %s", endpoint);
+	zmq_watch_touch(server->router_watch);
+	zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint,
+		       &size);
+	return 0;
+}
+
+const char *wire_server_endpoint(const struct wire_server *server)
+{
+	return server->endpoint;
+}
+
+void wire_server_pause(struct wire_server *server, bool paused)
+{
+	server->paused = paused;
+	server->deaf_ms = clock_mono_ms();
+	zmq_watch_pause(server->router_watch, paused);
+}

@@ -1,0 +1,159 @@
+/* zap.c - answers libzmq's question whether a CURVE key may connect.
+ */
+#include "protocol/wire/zap.h"
+#include "protocol/base/loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#define BURST 64       /* questions per turn of the loop */
+#define FRAMES 7       /* of a question about a CURVE key */
+#define FRAME_SIZE 256 /* RFC 27 asks for no more */
+
+enum { REQUEST_ID = 1, ADDRESS = 3, MECHANISM = 5, CREDENTIALS = 6 };
+
+struct zap {
+	void *socket;
+	struct zmq_watch *watch;
+	struct keyring *keyring;
+	zap_refused_fn *refused;
+	void *arg;
+};
+
+struct question {
+	char frames[FRAMES][FRAME_SIZE]; /* each with a 0 behind it */
+	size_t sizes[FRAMES];
+};
+
+/* Take one question. 1: it is there; 0: none; -1: one of another shape. */
+static int receive(void *socket, struct question *question)
+{
+	int more = 1, n = 0;
+	size_t size = sizeof(more);
+
+	memset(question, 0, sizeof(*question));
+	for (; more; n++) {
+		char waste[FRAME_SIZE];
+		char *to = n < FRAMES ? question->frames[n] : waste;
+		int got = zmq_recv(socket, to, FRAME_SIZE - 1, ZMQ_DONTWAIT);
+
+		if (got < 0)
+			return 0;
+		if (got > FRAME_SIZE - 1)
+			got = FRAME_SIZE - 1;
+		if (n < FRAMES)
+			question->sizes[n] = (size_t)got;
+		zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size);
+	}
+	return n == FRAMES ? 1 : -1;
+}
+
+/* A property as ZMTP has it: name and value, the size of each before it, in one
+ * byte and in four.
+ */
+static size_t put_property(uint8_t to[FRAME_SIZE], const char *public)
+{
+	static const char name[] = ZAP_KEY;
+	uint8_t *at = to;
+
+	*at++ = sizeof(name) - 1;
+	memcpy(at, name, sizeof(name) - 1);
+	at += sizeof(name) - 1;
+	memset(at, 0, 3);
+	at += 3;
+	*at++ = KEY_TEXT_SIZE - 1;
+	memcpy(at, public, KEY_TEXT_SIZE - 1);
+	return (size_t)(at - to) + KEY_TEXT_SIZE - 1;
+}
+
+static void answer(void *socket, const struct question *question,
+		   const struct key *key)
+{
+	const char *name = key ? key->name : NULL;
+	uint8_t property[FRAME_SIZE];
+	size_t size = key ? put_property(property, key->public) : 0;
+
+	zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
+	zmq_send(socket, question->frames[REQUEST_ID],
+		 question->sizes[REQUEST_ID], ZMQ_SNDMORE);
+	zmq_send(socket, name ? "200" : "400", 3, ZMQ_SNDMORE);
+	zmq_send(socket, name ? "OK" : "NO", 2, ZMQ_SNDMORE);
+	zmq_send(socket, name, name ? strlen(name) : 0, ZMQ_SNDMORE);
+	zmq_send(socket, property, size, 0);
+}
+
+static void report(struct zap *zap, const char *address, const char *public)
+{
+	const char *problem = keyring_problem(zap->keyring);
+	char why[400];
+
+	snprintf(why, sizeof(why),
+		 "key '%s' is not in the list, or refused for a moment%s%s",
+		 public, problem[0] ? "; " : "", problem);
+	zap->refused(zap->arg, address, why);
+}
+
+static int zap_ready(void *arg)
+{
+	struct zap *zap = arg;
+	struct question question;
+	char public[KEY_TEXT_SIZE] = "";
+	const struct key *key = NULL;
+	int got = receive(zap->socket, &question);
+
+	if (!got)
+		return 0;
+	if (got > 0 && !strcmp(question.frames[MECHANISM], "CURVE") &&
+	    question.sizes[CREDENTIALS] == 32) {
+		zmq_z85_encode(public,
+			       (const uint8_t *)question.frames[CREDENTIALS],
+			       32);
+		key = keyring_find(zap->keyring, public);
+	}
+	/* The controller's own key is no peer's. */
+	if (key && key->role == ROLE_CONTROLLER)
+		key = NULL;
+	answer(zap->socket, &question, key);
+	if (!key)
+		report(zap, question.frames[ADDRESS], public);
+	return 1;
+}
+
+struct zap *zap_new(sd_event *loop, void *zmq, struct keyring *keyring,
+		    zap_refused_fn *refused, void *arg, struct error *err)
+{
+	owned(zap_free) struct zap *zap = calloc(1, sizeof(*zap));
+
+	if (!zap) {
+		error_nomem(err, "authentication");
+		return NULL;
+	}
+	zap->keyring = keyring;
+	zap->refused = refused;
+	zap->arg = arg;
+	zap->socket = zmq_socket(zmq, ZMQ_REP);
+	if (!zap->socket ||
+	    zmq_bind(zap->socket, "inproc://zeromq.zap.01") < 0) {
+		error_errno(err, "authentication");
+		return NULL;
+	}
+	zap->watch =
+		zmq_watch_new(loop, zap->socket, BURST, zap_ready, zap, err);
+	return zap->watch ? take(zap) : NULL;
+}
+
+void zap_free(struct zap *zap)
+{
+	int zero = 0;
+
+	if (!zap)
+		return;
+	zmq_watch_free(zap->watch);
+	if (zap->socket) {
+		zmq_setsockopt(zap->socket, ZMQ_LINGER, &zero, sizeof(zero));
+		zmq_close(zap->socket);
+	}
+	free(zap);
+}

@@ -1,0 +1,777 @@
+/* document.c - YAML or JSON text to a read-only tree that knows its lines.
+ */
+#include "protocol/yaml/document.h"
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
+#include "protocol/base/utf8.h"
+#include "protocol/yaml/document_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define DEFAULT_BYTES ((size_t)1 << 20)
+#define DEFAULT_VALUES ((size_t)200000)
+#define DEFAULT_DEPTH ((size_t)64)
+#define DEPTH_MAX ((size_t)256)
+#define ANCHORS_MAX 1000
+#define CHUNK_BYTES ((size_t)16 * 1024)
+
+struct anchor {
+	char *name;
+	const struct value *value;
+	bool open; /* its value is still being read */
+};
+
+struct reader {
+	struct document *document;
+	struct document_limits limits;
+	yaml_parser_t yaml;
+	size_t values;
+	struct anchor *anchors;
+	size_t anchor_count;
+};
+
+static void *document_alloc(struct document *document, size_t size)
+{
+	struct chunk *chunk = document->chunks;
+	size_t step = _Alignof(max_align_t);
+	void *place;
+
+	size = (size + step - 1) / step * step;
+	if (!chunk || size > chunk->size - chunk->used) {
+		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+
+		chunk = malloc(sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		*chunk = (struct chunk){ .next = document->chunks,
+					 .size = room };
+		document->chunks = chunk;
+	}
+	place = (char *)chunk->data + chunk->used;
+	chunk->used += size;
+	return memset(place, 0, size);
+}
+
+static const char *document_text(struct document *document, const void *text,
+				 size_t size)
+{
+	char *copy = document_alloc(document, size + 1);
+
+	return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void document_free(struct document *document)
+{
+	if (!document)
+		return;
+	while (document->chunks) {
+		struct chunk *next = document->chunks->next;
+
+		free(document->chunks);
+		document->chunks = next;
+	}
+	free(document->file);
+	free(document);
+}
+
+const struct value *document_root(const struct document *document)
+{
+	return document->root;
+}
+
+const char *document_file(const struct document *document)
+{
+	return document->file;
+}
+
+__attribute__((format(printf, 5, 6))) static int
+reader_error(const struct reader *reader, struct error *err, int code,
+	     size_t line, const char *fmt, ...)
+{
+	struct error text = { 0 };
+	va_list args;
+
+	va_start(args, fmt);
+	error_vset(&text, code, fmt, args);
+	va_end(args);
+	return error_set(err, code, "%s:%zu: %s", reader->document->file, line,
+			 text.text);
+}
+
+static int reader_nomem(const struct reader *reader, struct error *err)
+{
+	return error_nomem(err, reader->document->file);
+}
+
+/* Refuse in our words, with a line, what libyaml would refuse with an offset
+ * or take for UTF-16.
+ */
+static int check_bytes(const struct reader *reader, const char *text,
+		       size_t size, struct error *err)
+{
+	size_t line = 1;
+
+	for (size_t i = 0, length; i < size; i += length) {
+		unsigned char c = (unsigned char)text[i];
+
+		length = utf8_character(text + i, size - i, NULL);
+		if (!length)
+			return reader_error(reader, err, EINVAL, line,
+					    "found the byte 0x%02x, allowed is "
+					    "UTF-8 text",
+					    c);
+		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') ||
+		    c == 0x7f)
+			return reader_error(reader, err, EINVAL, line,
+					    "found the control character "
+					    "0x%02x, allowed is UTF-8 text",
+					    c);
+		line += c == '\n';
+	}
+	return 0;
+}
+
+static int next_event(struct reader *reader, yaml_event_t *event,
+		      struct error *err)
+{
+	yaml_parser_t *yaml = &reader->yaml;
+
+	if (yaml_parser_parse(yaml, event))
+		return 0;
+	memset(event, 0, sizeof(*event));
+	if (yaml->error == YAML_MEMORY_ERROR)
+		return reader_nomem(reader, err);
+	return reader_error(reader, err, EINVAL, yaml->problem_mark.line + 1,
+			    "%s%s%s",
+			    yaml->problem ? yaml->problem : "not YAML",
+			    yaml->context ? ", " : "",
+			    yaml->context ? yaml->context : "");
+}
+
+static void event_clear(yaml_event_t *event)
+{
+	yaml_event_delete(event);
+}
+OWNED_VALUE(yaml_event_t, event_clear)
+
+static int count_values(struct reader *reader, size_t weight, size_t line,
+			struct error *err)
+{
+	if (weight > reader->limits.values - reader->values)
+		return reader_error(reader, err, E2BIG, line,
+				    "found more than %zu values (aliases "
+				    "written out), which is the limit",
+				    reader->limits.values);
+	reader->values += weight;
+	return 0;
+}
+
+static int check_depth(const struct reader *reader, size_t depth, size_t line,
+		       struct error *err)
+{
+	if (depth <= reader->limits.depth)
+		return 0;
+	return reader_error(reader, err, E2BIG, line,
+			    "found more than %zu maps and lists inside each "
+			    "other, which is the limit",
+			    reader->limits.depth);
+}
+
+static struct anchor *find_anchor(struct reader *reader, const char *name)
+{
+	for (size_t i = reader->anchor_count; i-- > 0;)
+		if (!strcmp(reader->anchors[i].name, name))
+			return &reader->anchors[i];
+	return NULL;
+}
+
+/* Name a value that is now being read; YAML lets a later anchor of the same
+ * name replace this one.
+ */
+static int add_anchor(struct reader *reader, const yaml_char_t *name,
+		      const struct value *value, struct error *err)
+{
+	struct anchor *anchor;
+
+	if (reader->anchor_count == ANCHORS_MAX)
+		return reader_error(reader, err, E2BIG, value->line,
+				    "found more than %d anchors, which is the "
+				    "limit",
+				    ANCHORS_MAX);
+	if (!reader->anchors)
+		reader->anchors = calloc(ANCHORS_MAX, sizeof(*anchor));
+	if (!reader->anchors)
+		return reader_nomem(reader, err);
+	anchor = &reader->anchors[reader->anchor_count];
+	anchor->name = strdup((const char *)name);
+	if (!anchor->name)
+		return reader_nomem(reader, err);
+	anchor->value = value;
+	anchor->open = true;
+	reader->anchor_count++;
+	return 0;
+}
+
+/* What tag a scalar, list or map may carry, and what it says of a scalar. */
+static int apply_tag(const struct reader *reader, struct value *value,
+		     const yaml_char_t *yaml_tag, struct error *err)
+{
+	/* clang-format off */
+	static const struct {
+		const char *tag;
+		enum value_kind kind;
+		bool quoted;
+	} core[] = {
+		{ YAML_STR_TAG, VALUE_SCALAR, true },
+		{ "!", VALUE_SCALAR, true },
+		{ YAML_INT_TAG, VALUE_SCALAR, false },
+		{ YAML_FLOAT_TAG, VALUE_SCALAR, false },
+		{ YAML_BOOL_TAG, VALUE_SCALAR, false },
+		{ YAML_NULL_TAG, VALUE_SCALAR, false },
+		{ YAML_MAP_TAG, VALUE_MAP, false },
+		{ YAML_SEQ_TAG, VALUE_LIST, false },
+	};
+	/* clang-format on */
+	const char *tag = (const char *)yaml_tag;
+
+	if (!tag)
+		return 0;
+	for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++) {
+		if (value->kind != core[i].kind || strcmp(tag, core[i].tag))
+			continue;
+		value->quoted = core[i].quoted;
+		return 0;
+	}
+	return reader_error(reader, err, EINVAL, value->line,
+			    "found the tag %.60s, allowed are !!str, !!int, "
+			    "!!float, !!bool, !!null, !!map and !!seq, each on "
+			    "its kind of value",
+			    tag);
+}
+
+static bool null_word(const char *text)
+{
+	return !*text || !strcmp(text, "~") || !strcmp(text, "null") ||
+	       !strcmp(text, "Null") || !strcmp(text, "NULL");
+}
+
+static int read_scalar(struct reader *reader, struct value *value,
+		       const yaml_event_t *event, struct error *err)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	size_t size = event->data.scalar.length;
+
+	value->kind = VALUE_SCALAR;
+	value->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	if (apply_tag(reader, value, event->data.scalar.tag, err) < 0)
+		return -1;
+	if (memchr(text, 0, size))
+		return reader_error(reader, err, EINVAL, value->line,
+				    "found a NUL in a text, which is not "
+				    "allowed");
+	value->text = document_text(reader->document, text, size);
+	if (!value->text)
+		return reader_nomem(reader, err);
+	if (!value->quoted && null_word(value->text)) {
+		value->kind = VALUE_NULL;
+		value->text = "";
+	}
+	return 0;
+}
+
+static const struct value *read_value(struct reader *reader,
+				      const yaml_event_t *event,
+				      const struct value *parent, size_t index,
+				      size_t depth, struct error *err);
+
+/* Items that are still being counted. */
+struct items {
+	struct entry *entries; /* a list has no keys */
+	size_t count;
+	size_t room;
+};
+
+static void items_clear(struct items *items)
+{
+	free(items->entries);
+}
+OWNED_VALUE(struct items, items_clear)
+
+static int items_add(struct reader *reader, struct items *items,
+		     struct entry entry, struct error *err)
+{
+	if (items->count == items->room) {
+		size_t room = items->room ? items->room * 2 : 8;
+		struct entry *entries =
+			realloc(items->entries, room * sizeof(*entries));
+
+		if (!entries)
+			return reader_nomem(reader, err);
+		items->entries = entries;
+		items->room = room;
+	}
+	items->entries[items->count++] = entry;
+	return 0;
+}
+
+static void account(struct value *value, const struct value *child)
+{
+	value->weight += child->weight;
+	if (value->height < child->height + 1)
+		value->height = child->height + 1;
+}
+
+static int read_list(struct reader *reader, struct value *value, size_t depth,
+		     struct error *err)
+{
+	owned(items_clear) struct items items = { 0 };
+
+	for (;;) {
+		owned(event_clear) yaml_event_t event = { 0 };
+		struct entry entry = { 0 };
+
+		if (next_event(reader, &event, err) < 0)
+			return -1;
+		if (event.type == YAML_SEQUENCE_END_EVENT)
+			break;
+		entry.value = read_value(reader, &event, value, items.count,
+					 depth, err);
+		if (!entry.value || items_add(reader, &items, entry, err) < 0)
+			return -1;
+		account(value, entry.value);
+	}
+	value->items = document_alloc(reader->document,
+				      items.count * sizeof(struct value *));
+	if (!value->items)
+		return reader_nomem(reader, err);
+	for (size_t i = 0; i < items.count; i++)
+		value->items[i] = items.entries[i].value;
+	value->count = items.count;
+	return 0;
+}
+
+static int compare_entries(const void *a, const void *b, void *arg)
+{
+	const struct entry *entries = arg;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	int order = strcmp(entries[left].key, entries[right].key);
+
+	return order ? order : left < right ? -1 : 1;
+}
+
+/* Make the items the map's entries and put them in order. */
+static int set_entries(struct reader *reader, struct value *map,
+		       const struct items *items, struct error *err)
+{
+	size_t bytes = items->count * sizeof(struct entry);
+
+	map->entries = document_alloc(reader->document, bytes);
+	map->order = document_alloc(reader->document,
+				    items->count * sizeof(*map->order));
+	if (!map->entries || !map->order)
+		return reader_nomem(reader, err);
+	if (bytes)
+		memcpy(map->entries, items->entries, bytes);
+	for (size_t i = 0; i < items->count; i++)
+		map->order[i] = (uint32_t)i;
+	map->count = items->count;
+	qsort_r(map->order, map->count, sizeof(*map->order), compare_entries,
+		map->entries);
+	for (size_t i = 1; i < map->count; i++) {
+		const struct entry *first = &map->entries[map->order[i - 1]];
+		const struct entry *again = &map->entries[map->order[i]];
+
+		if (!strcmp(first->key, again->key))
+			return reader_error(reader, err, EINVAL, again->line,
+					    "found the key \"%.60s\" twice, "
+					    "first on line %u",
+					    again->key, first->line);
+	}
+	return 0;
+}
+
+/* Add the entries of `from` whose keys the map has not, neither itself nor by
+ * an earlier merge.
+ */
+static int merge_map(struct reader *reader, struct value *map,
+		     struct items *items, const struct value *from, size_t line,
+		     struct error *err)
+{
+	if (from->kind != VALUE_MAP)
+		return reader_error(reader, err, EINVAL, line,
+				    "found something else than a map behind "
+				    "<<, allowed are a map and a list of maps");
+	for (size_t i = 0; i < from->count; i++) {
+		const struct entry *entry = &from->entries[i];
+
+		if (value_get(map, entry->key))
+			continue;
+		if (count_values(reader, entry->value->weight, line, err) < 0 ||
+		    items_add(reader, items, *entry, err) < 0)
+			return -1;
+		account(map, entry->value);
+	}
+	return set_entries(reader, map, items, err);
+}
+
+static int merge(struct reader *reader, struct value *map, struct items *items,
+		 const struct entry *source, struct error *err)
+{
+	const struct value *from = source->value;
+
+	if (from->kind != VALUE_LIST)
+		return merge_map(reader, map, items, from, source->line, err);
+	for (size_t i = 0; i < from->count; i++)
+		if (merge_map(reader, map, items, from->items[i], source->line,
+			      err) < 0)
+			return -1;
+	return 0;
+}
+
+/* A key's text; *merges: it is a plain `<<`. */
+static const char *read_key(struct reader *reader, const yaml_event_t *event,
+			    bool *merges, struct error *err)
+{
+	size_t line = event->start_mark.line + 1;
+	struct value key = { .line = (unsigned)line };
+
+	if (event->type != YAML_SCALAR_EVENT) {
+		reader_error(reader, err, EINVAL, line,
+			     "found a list, a map or an alias as a key, "
+			     "allowed is a word");
+		return NULL;
+	}
+	if (event->data.scalar.anchor) {
+		reader_error(reader, err, EINVAL, line,
+			     "found an anchor on a key, allowed are anchors on "
+			     "values");
+		return NULL;
+	}
+	if (read_scalar(reader, &key, event, err) < 0)
+		return NULL;
+	if (key.kind == VALUE_NULL) {
+		reader_error(reader, err, EINVAL, line,
+			     "found no word before \":\", allowed is a key");
+		return NULL;
+	}
+	*merges = !key.quoted && !strcmp(key.text, "<<");
+	return key.text;
+}
+
+static int read_map(struct reader *reader, struct value *map, size_t depth,
+		    struct error *err)
+{
+	owned(items_clear) struct items items = { 0 };
+	owned(items_clear) struct items merges = { 0 };
+
+	for (;;) {
+		owned(event_clear) yaml_event_t key = { 0 };
+		owned(event_clear) yaml_event_t event = { 0 };
+		struct entry entry = { 0 };
+		bool merging;
+
+		if (next_event(reader, &key, err) < 0)
+			return -1;
+		if (key.type == YAML_MAPPING_END_EVENT)
+			break;
+		entry.line = (unsigned)key.start_mark.line + 1;
+		entry.key = read_key(reader, &key, &merging, err);
+		if (!entry.key || next_event(reader, &event, err) < 0)
+			return -1;
+		/* What is merged stands where the map stands. */
+		entry.value = merging ? read_value(reader, &event, map->parent,
+						   map->index, depth, err)
+				      : read_value(reader, &event, map,
+						   items.count, depth, err);
+		if (!entry.value ||
+		    items_add(reader, merging ? &merges : &items, entry, err) <
+			    0)
+			return -1;
+		if (!merging)
+			account(map, entry.value);
+	}
+	if (set_entries(reader, map, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < merges.count; i++)
+		if (merge(reader, map, &items, &merges.entries[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static const struct value *read_alias(struct reader *reader,
+				      const yaml_event_t *event, size_t depth,
+				      struct error *err)
+{
+	const char *name = (const char *)event->data.alias.anchor;
+	const struct anchor *anchor = find_anchor(reader, name);
+	size_t line = event->start_mark.line + 1;
+
+	if (!anchor) {
+		reader_error(reader, err, EINVAL, line,
+			     "found the alias *%.60s, but no anchor &%.60s "
+			     "before it",
+			     name, name);
+		return NULL;
+	}
+	if (anchor->open) {
+		reader_error(reader, err, EINVAL, line,
+			     "found the alias *%.60s inside the value that it "
+			     "names: a circle",
+			     name);
+		return NULL;
+	}
+	if (count_values(reader, anchor->value->weight, line, err) < 0 ||
+	    check_depth(reader, depth + anchor->value->height, line, err) < 0)
+		return NULL;
+	return anchor->value;
+}
+
+/* Begin the value that the event opens, and name it if it has an anchor. */
+static struct value *open_value(struct reader *reader,
+				const yaml_event_t *event,
+				const struct value *parent, size_t index,
+				struct error *err)
+{
+	struct value *value = document_alloc(reader->document, sizeof(*value));
+	bool scalar = event->type == YAML_SCALAR_EVENT;
+	bool list = event->type == YAML_SEQUENCE_START_EVENT;
+	const yaml_char_t *anchor = scalar ? event->data.scalar.anchor
+				    : list ? event->data.sequence_start.anchor
+					   : event->data.mapping_start.anchor;
+
+	if (!value) {
+		reader_nomem(reader, err);
+		return NULL;
+	}
+	*value = (struct value){
+		.document = reader->document,
+		.parent = parent,
+		.index = index,
+		.kind = list ? VALUE_LIST : VALUE_MAP,
+		.line = (unsigned)event->start_mark.line + 1,
+		.column = (unsigned)event->start_mark.column + 1,
+		.text = "",
+		.weight = 1,
+		.height = scalar ? 0 : 1,
+	};
+	if (count_values(reader, 1, value->line, err) < 0 ||
+	    (anchor && add_anchor(reader, anchor, value, err) < 0))
+		return NULL;
+	return value;
+}
+
+static int fill_value(struct reader *reader, struct value *value,
+		      const yaml_event_t *event, size_t depth,
+		      struct error *err)
+{
+	const yaml_char_t *tag;
+
+	if (event->type == YAML_SCALAR_EVENT)
+		return read_scalar(reader, value, event, err);
+	tag = value->kind == VALUE_LIST ? event->data.sequence_start.tag
+					: event->data.mapping_start.tag;
+	if (check_depth(reader, depth + 1, value->line, err) < 0 ||
+	    apply_tag(reader, value, tag, err) < 0)
+		return -1;
+	return value->kind == VALUE_LIST
+		       ? read_list(reader, value, depth + 1, err)
+		       : read_map(reader, value, depth + 1, err);
+}
+
+/* The value that the event begins; depth: maps and lists around it. */
+static const struct value *read_value(struct reader *reader,
+				      const yaml_event_t *event,
+				      const struct value *parent, size_t index,
+				      size_t depth, struct error *err)
+{
+	size_t anchor = reader->anchor_count;
+	struct value *value;
+
+	if (event->type == YAML_ALIAS_EVENT)
+		return read_alias(reader, event, depth, err);
+	value = open_value(reader, event, parent, index, err);
+	if (!value || fill_value(reader, value, event, depth, err) < 0)
+		return NULL;
+	if (anchor < reader->anchor_count &&
+	    reader->anchors[anchor].value == value)
+		reader->anchors[anchor].open = false;
+	return value;
+}
+
+/* A map with the entries of both; where both have a key, the later value wins,
+ * and of two maps, entry by entry. A later key with nothing behind it takes the
+ * entry away.
+ */
+static const struct value *lay_over(struct reader *reader,
+				    const struct value *base,
+				    const struct value *over, struct error *err)
+{
+	owned(items_clear) struct items items = { 0 };
+	struct value *map;
+
+	if (base->kind != VALUE_MAP || over->kind != VALUE_MAP)
+		return over;
+	map = document_alloc(reader->document, sizeof(*map));
+	if (!map) {
+		reader_nomem(reader, err);
+		return NULL;
+	}
+	*map = *base;
+	for (size_t i = 0; i < base->count; i++) {
+		struct entry entry = base->entries[i];
+		const struct value *later = value_get(over, entry.key);
+
+		if (later && later->kind == VALUE_NULL)
+			continue;
+		if (later)
+			entry.value = lay_over(reader, entry.value, later, err);
+		if (!entry.value || items_add(reader, &items, entry, err) < 0)
+			return NULL;
+	}
+	for (size_t i = 0; i < over->count; i++)
+		if (over->entries[i].value->kind != VALUE_NULL &&
+		    !value_get(base, over->entries[i].key) &&
+		    items_add(reader, &items, over->entries[i], err) < 0)
+			return NULL;
+	return set_entries(reader, map, &items, err) < 0 ? NULL : map;
+}
+
+/* The root of a document; of a further one, laid over those before it. */
+static int read_root(struct reader *reader, const yaml_event_t *event,
+		     struct error *err)
+{
+	const struct value *base = reader->document->root;
+	const struct value *root = read_value(reader, event, NULL, 0, 0, err);
+
+	if (!root)
+		return -1;
+	if (base && root->kind == VALUE_NULL)
+		return 0;
+	if (base && base->kind != VALUE_NULL && root->kind != VALUE_MAP)
+		return reader_error(reader, err, EINVAL, root->line,
+				    "found a further document that is no map, "
+				    "allowed are maps, laid over those before");
+	if (base)
+		root = lay_over(reader, base, root, err);
+	reader->document->root = root;
+	return root ? 0 : -1;
+}
+
+/* Read events up to the last; a document is exactly one, unless they are laid
+ * over each other.
+ */
+static int read_document(struct reader *reader, struct error *err)
+{
+	for (;;) {
+		owned(event_clear) yaml_event_t event = { 0 };
+		size_t line;
+
+		if (next_event(reader, &event, err) < 0)
+			return -1;
+		line = event.start_mark.line + 1;
+		switch (event.type) {
+		case YAML_STREAM_START_EVENT:
+		case YAML_DOCUMENT_END_EVENT:
+			break;
+		case YAML_DOCUMENT_START_EVENT:
+			if (reader->document->root && !reader->limits.layers)
+				return reader_error(reader, err, EINVAL, line,
+						    "found a second document, "
+						    "allowed is "
+						    "one");
+			break;
+		case YAML_STREAM_END_EVENT:
+			return 0;
+		default:
+			if (read_root(reader, &event, err) < 0)
+				return -1;
+		}
+	}
+}
+
+static void reader_clear(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->anchor_count; i++)
+		free(reader->anchors[i].name);
+	free(reader->anchors);
+	yaml_parser_delete(&reader->yaml);
+}
+OWNED_VALUE(struct reader, reader_clear)
+
+static int parse(struct document *document, const char *text, size_t size,
+		 const struct document_limits *limits, struct error *err)
+{
+	owned(reader_clear) struct reader reader = { .document = document };
+
+	if (limits)
+		reader.limits = *limits;
+	if (!reader.limits.bytes)
+		reader.limits.bytes = DEFAULT_BYTES;
+	if (!reader.limits.values)
+		reader.limits.values = DEFAULT_VALUES;
+	if (!reader.limits.depth)
+		reader.limits.depth = DEFAULT_DEPTH;
+	if (reader.limits.depth > DEPTH_MAX)
+		reader.limits.depth = DEPTH_MAX;
+	if (size > reader.limits.bytes)
+		return error_set(err, E2BIG,
+				 "%s: found %zu bytes, allowed are %zu",
+				 document->file, size, reader.limits.bytes);
+	if (check_bytes(&reader, text, size, err) < 0)
+		return -1;
+	if (!yaml_parser_initialize(&reader.yaml))
+		return reader_nomem(&reader, err);
+	yaml_parser_set_encoding(&reader.yaml, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&reader.yaml, (const yaml_char_t *)text,
+				     size);
+	if (read_document(&reader, err) < 0)
+		return -1;
+	if (!document->root) {
+		struct value *root = document_alloc(document, sizeof(*root));
+
+		if (!root)
+			return reader_nomem(&reader, err);
+		*root = (struct value){ .document = document,
+					.line = 1,
+					.column = 1,
+					.text = "",
+					.weight = 1 };
+		document->root = root;
+	}
+	return 0;
+}
+
+struct document *document_parse(const char *text, size_t size, const char *file,
+				const struct document_limits *limits,
+				struct error *err)
+{
+	owned(document_free) struct document *document =
+		calloc(1, sizeof(*document));
+
+	if (!document || !(document->file = strdup(file))) {
+		error_nomem(err, file);
+		return NULL;
+	}
+	if (parse(document, text, size, limits, err) < 0)
+		return NULL;
+	return take(document);
+}
+
+struct document *document_read(const char *path,
+			       const struct document_limits *limits,
+			       struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text,
+		    limits && limits->bytes ? limits->bytes : DEFAULT_BYTES);
+	if (file_read_any(path, &text, err) < 0)
+		return NULL;
+	return document_parse(text.data, text.size, path, limits, err);
+}

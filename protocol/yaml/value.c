@@ -1,0 +1,628 @@
+/* value.c - a value of a document: what it is, where it stands, typed readers.
+ */
+#include "protocol/yaml/value.h"
+
+#include "protocol/base/utf8.h"
+#include "protocol/yaml/document_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_BYTES 60 /* of a text that is quoted in an error */
+
+enum value_kind value_kind(const struct value *value)
+{
+	return value->kind;
+}
+
+unsigned value_line(const struct value *value)
+{
+	return value->line;
+}
+
+unsigned value_column(const struct value *value)
+{
+	return value->column;
+}
+
+const char *value_file(const struct value *value)
+{
+	return value->document->file;
+}
+
+const char *value_text(const struct value *value)
+{
+	return value->text;
+}
+
+bool value_quoted(const struct value *value)
+{
+	return value->quoted;
+}
+
+size_t value_count(const struct value *value)
+{
+	return value->count;
+}
+
+const struct value *value_at(const struct value *value, size_t index)
+{
+	if (index >= value->count)
+		return NULL;
+	return value->kind == VALUE_MAP ? value->entries[index].value
+					: value->items[index];
+}
+
+const char *value_key(const struct value *map, size_t index)
+{
+	return map->entries[index].key;
+}
+
+unsigned value_key_line(const struct value *map, size_t index)
+{
+	return map->entries[index].line;
+}
+
+const struct value *value_get(const struct value *map, const char *key)
+{
+	size_t low = 0, high;
+
+	if (!map || map->kind != VALUE_MAP)
+		return NULL;
+	high = map->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct entry *entry = &map->entries[map->order[middle]];
+		int order = strcmp(key, entry->key);
+
+		if (!order)
+			return entry->value;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+void value_path(const struct value *value, char *buffer, size_t size)
+{
+	const struct value *parent = value->parent;
+	size_t length;
+
+	if (!size)
+		return;
+	buffer[0] = 0;
+	if (!parent)
+		return;
+	value_path(parent, buffer, size);
+	length = strlen(buffer);
+	if (parent->kind == VALUE_LIST)
+		snprintf(buffer + length, size - length, "[%zu]", value->index);
+	else
+		snprintf(buffer + length, size - length, "%s%.60s",
+			 length ? "." : "", parent->entries[value->index].key);
+}
+
+void value_found(const struct value *value, char *buffer, size_t size)
+{
+	int shown;
+
+	switch (value->kind) {
+	case VALUE_NULL:
+		snprintf(buffer, size, "nothing");
+		break;
+	case VALUE_LIST:
+		snprintf(buffer, size, "a list of %zu", value->count);
+		break;
+	case VALUE_MAP:
+		snprintf(buffer, size, "a map of %zu", value->count);
+		break;
+	case VALUE_SCALAR:
+		shown = (int)strnlen(value->text, SHOWN_BYTES);
+		if (shown == SHOWN_BYTES) /* room for the dots */
+			shown = (int)utf8_cut(value->text, SHOWN_BYTES - 1);
+		snprintf(buffer, size, "\"%.*s%s\"", shown, value->text,
+			 value->text[shown] ? "..." : "");
+		break;
+	}
+}
+
+/* "file:line: path: text", without "path: " when there is none. */
+static int place_error(const struct value *value, unsigned line,
+		       const char *key, struct error *err, const char *fmt,
+		       va_list args)
+{
+	struct error text = { 0 };
+	char path[120];
+
+	error_vset(&text, EINVAL, fmt, args);
+	value_path(value, path, sizeof(path));
+	return error_set(err, EINVAL, "%s:%u: %s%s%.60s%s%s",
+			 value->document->file, line, path,
+			 *path && *key ? "." : "", key,
+			 *path || *key ? ": " : "", text.text);
+}
+
+int value_error(const struct value *value, struct error *err, const char *fmt,
+		...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	place_error(value, value->line, "", err, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+int value_key_error(const struct value *map, size_t index, struct error *err,
+		    const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	place_error(map, map->entries[index].line, map->entries[index].key, err,
+		    fmt, args);
+	va_end(args);
+	return -1;
+}
+
+int value_expect(const struct value *value, enum value_kind kind,
+		 struct error *err)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+		[VALUE_NULL] = "nothing",
+		[VALUE_SCALAR] = "a single value",
+		[VALUE_LIST] = "a list, [a, b] or lines that begin with \"- \"",
+		[VALUE_MAP] = "a map, {key: value} or lines of key: value",
+	};
+	/* clang-format on */
+	char found[96];
+
+	if (value->kind == kind)
+		return 0;
+	value_found(value, found, sizeof(found));
+	return value_error(value, err, "found %s, allowed is %s", found,
+			   names[kind]);
+}
+
+/* `found "x", allowed <what>` */
+__attribute__((format(printf, 3, 4))) static int
+refuse(const struct value *value, struct error *err, const char *fmt, ...)
+{
+	struct error allowed = { 0 };
+	char found[96];
+	va_list args;
+
+	va_start(args, fmt);
+	error_vset(&allowed, EINVAL, fmt, args);
+	va_end(args);
+	value_found(value, found, sizeof(found));
+	return value_error(value, err, "found %s, allowed %s", found,
+			   allowed.text);
+}
+
+/* A plain integer of the core schema: sign and magnitude. */
+static bool parse_integer(const struct value *value, bool *negative,
+			  uint64_t *magnitude)
+{
+	const char *text = value->text;
+	int base = 10;
+	char *end;
+
+	if (value->kind != VALUE_SCALAR || value->quoted)
+		return false;
+	*negative = *text == '-';
+	if (*text == '-' || *text == '+') {
+		text++;
+	} else if (text[0] == '0' && (text[1] == 'x' || text[1] == 'o')) {
+		base = text[1] == 'x' ? 16 : 8;
+		text += 2;
+	}
+	/* strtoull would also take blanks and a sign of its own. */
+	if (!strchr("0123456789abcdefABCDEF", *text) || !*text)
+		return false;
+	errno = 0;
+	*magnitude = strtoull(text, &end, base);
+	return !errno && !*end && end != text;
+}
+
+int value_u64(const struct value *value, uint64_t min, uint64_t max,
+	      uint64_t *out, struct error *err)
+{
+	uint64_t number;
+	bool negative;
+
+	if (!parse_integer(value, &negative, &number) || (negative && number) ||
+	    number < min || number > max)
+		return max == UINT64_MAX
+			       ? refuse(value, err, "an integer from %" PRIu64,
+					min)
+			       : refuse(value, err,
+					"an integer from %" PRIu64
+					" to %" PRIu64,
+					min, max);
+	*out = number;
+	return 0;
+}
+
+int value_u32(const struct value *value, uint32_t min, uint32_t max,
+	      uint32_t *out, struct error *err)
+{
+	uint64_t number = 0;
+
+	if (value_u64(value, min, max, &number, err) < 0)
+		return -1;
+	*out = (uint32_t)number;
+	return 0;
+}
+
+int value_i64(const struct value *value, int64_t min, int64_t max, int64_t *out,
+	      struct error *err)
+{
+	uint64_t magnitude = 0;
+	bool negative = false;
+	bool good = parse_integer(value, &negative, &magnitude) &&
+		    magnitude <= (uint64_t)INT64_MAX + negative;
+	/* Unsigned arithmetic: -2^63 has no positive counterpart. */
+	int64_t number = (int64_t)(negative ? 0 - magnitude : magnitude);
+
+	if (!good || number < min || number > max)
+		return refuse(value, err,
+			      "an integer from %" PRId64 " to %" PRId64, min,
+			      max);
+	*out = number;
+	return 0;
+}
+
+/* A decimal number at the start of the text; *end is what follows it. */
+static bool parse_decimal(const char *text, double *number, const char **end)
+{
+	const char *at = text + (*text == '-' || *text == '+');
+	char *after;
+
+	/* strtod would also take blanks, hexadecimals, "inf" and "nan". */
+	if (!(*at >= '0' && *at <= '9') && *at != '.')
+		return false;
+	if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+		return false;
+	*number = strtod(text, &after);
+	*end = after;
+	return after != text && isfinite(*number);
+}
+
+int value_double(const struct value *value, double min, double max, double *out,
+		 struct error *err)
+{
+	const char *end;
+	double number;
+
+	if (value->kind != VALUE_SCALAR || value->quoted ||
+	    !parse_decimal(value->text, &number, &end) || *end ||
+	    number < min || number > max)
+		return refuse(value, err, "a number from %g to %g", min, max);
+	*out = number;
+	return 0;
+}
+
+int value_bool(const struct value *value, bool *out, struct error *err)
+{
+	bool plain = value->kind == VALUE_SCALAR && !value->quoted;
+
+	if (plain && !strcasecmp(value->text, "true"))
+		*out = true;
+	else if (plain && !strcasecmp(value->text, "false"))
+		*out = false;
+	else
+		return refuse(value, err, "true or false");
+	return 0;
+}
+
+int value_string(const struct value *value, size_t max, const char **out,
+		 struct error *err)
+{
+	size_t size = strlen(value->text);
+
+	if (value->kind != VALUE_SCALAR || !size)
+		return refuse(value, err, "a text of 1 to %zu bytes", max);
+	if (size > max)
+		return value_error(value, err,
+				   "found a text of %zu bytes, allowed are 1 "
+				   "to %zu",
+				   size, max);
+	*out = value->text;
+	return 0;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* A number with one of the units behind it, rounded to a whole. Plain zero
+ * needs no unit. The result is below 2^63.
+ */
+static bool parse_units(const char *text, const struct unit *units,
+			uint64_t *out)
+{
+	const char *end;
+	double number;
+
+	if (!parse_decimal(text, &number, &end) || number < 0)
+		return false;
+	if (!*end && number == 0) {
+		*out = 0;
+		return true;
+	}
+	for (; units->name; units++) {
+		if (strcasecmp(units->name, end))
+			continue;
+		number = round(number * units->factor);
+		if (number >= 0x1p63)
+			return false;
+		*out = (uint64_t)number;
+		return true;
+	}
+	return false;
+}
+
+#define UNITS_BYTES 32
+
+/* In the largest unit that it is a multiple of: "64M", "1d". */
+static char *in_units(uint64_t number, const struct unit *units,
+		      char text[UNITS_BYTES])
+{
+	const struct unit *best = units;
+
+	for (; number && units->name; units++)
+		if (units->factor > best->factor &&
+		    number % (uint64_t)units->factor == 0)
+			best = units;
+	snprintf(text, UNITS_BYTES, "%" PRIu64 "%s",
+		 number / (uint64_t)best->factor, best->name);
+	return text;
+}
+
+/* clang-format off */
+static const struct unit durations[] = {
+	{ "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
+	{ "d", 86400e3 }, { NULL, 0 },
+};
+/* clang-format on */
+
+#define DURATION_ALLOWED                                                       \
+	"a time with its unit (500ms, 90s, 15m, 2h, 1d) from %s to %s"
+
+int value_duration_ms(const struct value *value, uint64_t min_ms,
+		      uint64_t max_ms, uint64_t *out, struct error *err)
+{
+	char from[UNITS_BYTES], to[UNITS_BYTES];
+	uint64_t number;
+
+	if (value->kind != VALUE_SCALAR ||
+	    !parse_units(value->text, durations, &number) || number < min_ms ||
+	    number > max_ms)
+		return refuse(value, err, DURATION_ALLOWED,
+			      in_units(min_ms, durations, from),
+			      in_units(max_ms, durations, to));
+	*out = number;
+	return 0;
+}
+
+int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
+		   uint64_t *out, struct error *err)
+{
+	char from[UNITS_BYTES], to[UNITS_BYTES];
+	uint64_t number;
+
+	if (!parse_units(text, durations, &number) || number < min_ms ||
+	    number > max_ms)
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed is " DURATION_ALLOWED,
+				 text, in_units(min_ms, durations, from),
+				 in_units(max_ms, durations, to));
+	*out = number;
+	return 0;
+}
+
+/* clang-format off */
+static const struct unit sizes[] = {
+	{ "", 1 }, { "B", 1 },
+	{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
+	{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
+	{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
+	{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
+	{ NULL, 0 },
+};
+/* clang-format on */
+
+#define SIZE_ALLOWED "bytes (a number, or 64K, 32M, 1.5G, 2T) from %s to %s"
+
+int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
+		     uint64_t *out, struct error *err)
+{
+	char from[UNITS_BYTES], to[UNITS_BYTES];
+	uint64_t number;
+
+	if (value->kind != VALUE_SCALAR ||
+	    !parse_units(value->text, sizes, &number) || number < min ||
+	    number > max)
+		return refuse(value, err, SIZE_ALLOWED,
+			      in_units(min, sizes, from),
+			      in_units(max, sizes, to));
+	*out = number;
+	return 0;
+}
+
+int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
+	       struct error *err)
+{
+	char from[UNITS_BYTES], to[UNITS_BYTES];
+	uint64_t number;
+
+	if (!parse_units(text, sizes, &number) || number < min || number > max)
+		return error_set(err, EINVAL,
+				 "found '%.60s', allowed are " SIZE_ALLOWED,
+				 text, in_units(min, sizes, from),
+				 in_units(max, sizes, to));
+	*out = number;
+	return 0;
+}
+
+/* "a, b and c", cut where the sentence would be too long to read. */
+static void list_words(const char *const *words, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	buffer[0] = 0;
+	for (size_t i = 0; words[i]; i++) {
+		const char *between = !i ? "" : words[i + 1] ? ", " : " and ";
+		int length = snprintf(buffer + used, size - used, "%s%s",
+				      between, words[i]);
+
+		if (length < 0 || (size_t)length + 8 > size - used) {
+			snprintf(buffer + used, size - used, " ...");
+			return;
+		}
+		used += (size_t)length;
+	}
+}
+
+/* `, did you mean "x"?` or, when none is near, nothing. */
+static void suggest(const char *text, const char *const *words, char *buffer,
+		    size_t size)
+{
+	const char *nearest = word_nearest(text, words);
+
+	buffer[0] = 0;
+	if (nearest)
+		snprintf(buffer, size, "; did you mean \"%s\"?", nearest);
+}
+
+int value_share(const struct value *value, double *out, struct error *err)
+{
+	const char *text = value_text(value);
+	char *end;
+	double number = strtod(text, &end);
+
+	if (value_kind(value) == VALUE_SCALAR && end != text &&
+	    (!*end || !strcmp(end, "%"))) {
+		number /= *end ? 100 : 1;
+		if (number > 0 && number <= 1) {
+			*out = number;
+			return 0;
+		}
+	}
+	return value_error(value, err,
+			   "found \"%.40s\", allowed is a share above 0 and up "
+			   "to 100%%, such as 2%% or 0.02",
+			   text);
+}
+
+int value_enum(const struct value *value, const char *const *words, size_t *out,
+	       struct error *err)
+{
+	char allowed[128], near[64];
+
+	if (value->kind == VALUE_SCALAR) {
+		for (size_t i = 0; words[i]; i++) {
+			if (strcmp(value->text, words[i]))
+				continue;
+			*out = i;
+			return 0;
+		}
+	}
+	list_words(words, allowed, sizeof(allowed));
+	suggest(value->text, words, near, sizeof(near));
+	return refuse(value, err, "are %s%s", allowed, near);
+}
+
+int value_check_keys(const struct value *map, const char *const *keys,
+		     struct error *err)
+{
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < map->count; i++) {
+		char allowed[100], near[64];
+		size_t k = 0;
+
+		while (keys[k] && strcmp(keys[k], map->entries[i].key))
+			k++;
+		if (keys[k])
+			continue;
+		list_words(keys, allowed, sizeof(allowed));
+		suggest(map->entries[i].key, keys, near, sizeof(near));
+		return value_key_error(map, i, err,
+				       "found an unknown key, allowed are %s%s",
+				       allowed, near);
+	}
+	return 0;
+}
+
+#define WORD_MAX 32 /* longer words are nobody's typing mistake */
+
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edit distance: insert, delete, replace, or swap two neighbours. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t rows[3][WORD_MAX + 1];
+	size_t width = strlen(b);
+
+	for (size_t j = 0; j <= width; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3];
+		const size_t *two_above = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= width; j++) {
+			size_t best =
+				above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+
+			if (above[j] + 1 < best)
+				best = above[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+			    same_letter(a[i - 2], b[j - 1]) &&
+			    two_above[j - 2] + 1 < best)
+				best = two_above[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return rows[strlen(a) % 3][width];
+}
+
+const char *word_nearest(const char *text, const char *const *words)
+{
+	size_t length = strnlen(text, WORD_MAX + 1);
+	/* A third of the letters may be wrong, but at least one. */
+	size_t best = length < 6 ? 2 : length / 3 + 1;
+	const char *nearest = NULL;
+
+	if (!length || length > WORD_MAX)
+		return NULL;
+	for (; *words; words++) {
+		size_t d;
+
+		if (strnlen(*words, WORD_MAX + 1) > WORD_MAX)
+			continue;
+		d = distance(text, *words);
+		if (d < best) {
+			best = d;
+			nearest = *words;
+		}
+	}
+	return nearest;
+}

@@ -1,0 +1,261 @@
+/* dependencies_test.c - jobs behind others: held, queued, skipped; and what it
+ * costs.
+ *
+ * A real store and a real queue; the life of a job's containers is told as the
+ * events of it.
+ */
+#include "controller/effects.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+
+#include "tests/tap.h"
+
+#include <fcntl.h>
+
+struct bed {
+	struct cluster cluster;
+	char folder[64];
+};
+
+static void open_cluster(struct bed *bed)
+{
+	bed->cluster = (struct cluster){ 0 };
+	effects_connect(&bed->cluster);
+	TAILQ_INIT(&bed->cluster.gangs);
+	TAILQ_INIT(&bed->cluster.reading);
+	TAILQ_INIT(&bed->cluster.due);
+	TAILQ_INIT(&bed->cluster.ended);
+	sd_event_new(&bed->cluster.loop);
+	bed->cluster.store = store_new(bed->folder, NULL);
+	bed->cluster.queue = queue_new(NULL);
+}
+
+static void bed_open(struct bed *bed)
+{
+	*bed = (struct bed){ .folder = "/tmp/dependencies_test.XXXXXX" };
+	if (!mkdtemp(bed->folder))
+		abort();
+	open_cluster(bed);
+	store_put_sweep(bed->cluster.store,
+			&(struct sweep_row){ .id = 1,
+					     .name = "s",
+					     .text = "",
+					     .client = "op" },
+			NULL);
+}
+
+static void close_cluster(struct cluster *cluster)
+{
+	store_commit(cluster->store, NULL);
+	job_free_all(cluster);
+	adaptive_repeats_free_all(cluster);
+	node_free_all(cluster);
+	queue_free(cluster->queue);
+	store_free(cluster->store);
+	effects_disconnect(cluster);
+	sd_event_unref(cluster->loop);
+}
+
+static void bed_close(struct bed *bed)
+{
+	close_cluster(&bed->cluster);
+	file_remove_tree(AT_FDCWD, bed->folder, NULL);
+}
+
+static int load(const struct job_row *row, void *arg)
+{
+	return job_load(arg, row, NULL);
+}
+
+/* As after kill -9, but for the rows that were not committed. */
+static void bed_restart(struct bed *bed)
+{
+	close_cluster(&bed->cluster);
+	open_cluster(bed);
+	node_load(&bed->cluster, NULL);
+	store_active_jobs(bed->cluster.store, load, &bed->cluster, NULL);
+}
+
+/* A turn of the loop, as the controller has it. Turns that it took. */
+static int turn(struct bed *bed)
+{
+	int turns = 0;
+
+	do {
+		store_commit(bed->cluster.store, NULL);
+		dependencies_settle(&bed->cluster);
+	} while (++turns < 1000 && (!TAILQ_EMPTY(&bed->cluster.due) ||
+				    store_pending(bed->cluster.store, NULL)));
+	return turns;
+}
+
+/* A job of one node that goes after these, 0 being none. */
+static void submit(struct bed *bed, uint64_t a, uint64_t b)
+{
+	struct after_spec after[] = { { a ? a : b }, { b } };
+	struct job_spec spec = {
+		.sweep = (char *)"s",
+		.cell = (char *)"x=1",
+		.key = (char *)"k",
+		.vendor = (char *)"cpu",
+		.nodes = 1,
+		.after = after,
+		.after_count = (a != 0) + (b != 0),
+		.same_nodes = true,
+		.container.image = (char *)"i",
+		.container.network = (char *)"host",
+	};
+	struct error err = { 0 };
+
+	if (job_submit(&bed->cluster, 1, 0, &spec, &err) < 0)
+		ok(false, "a job is submitted: %s", err.text);
+}
+
+/* The job leaves the queue, runs on the node, and ends. */
+static void finish(struct bed *bed, uint64_t id, const char *node,
+		   enum job_event end)
+{
+	static const enum job_event life[] = { JOB_EVENT_ALLOC,
+					       JOB_EVENT_PREPARE,
+					       JOB_EVENT_READY, JOB_EVENT_START,
+					       JOB_EVENT_END };
+	struct cluster *cluster = &bed->cluster;
+	struct job *job = job_find(cluster, id);
+	struct error err = { 0 };
+
+	queue_remove(cluster->queue, &job->shape, id);
+	if (job_make_gang(cluster, job, &err) < 0) {
+		ok(false, "a gang: %s", err.text);
+		return;
+	}
+	task_assign(cluster, &job->gang->tasks[0],
+		    node_get(cluster, node, NULL), 1);
+	for (size_t i = 0; i < sizeof(life) / sizeof(life[0]); i++)
+		job_event(cluster, job, life[i], NULL, &err);
+	if (end == JOB_EVENT_FAIL)
+		job_set_failure(job, FAILURE_EXIT, 0, "n1: exit code 3");
+	job_event(cluster, job, end, NULL, &err);
+	job_forget(cluster, job);
+}
+
+struct seen {
+	enum job_state state;
+	char text[300];
+};
+
+static int see(const struct job_row *row, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->state = row->state;
+	snprintf(seen->text, sizeof(seen->text), "%s %s",
+		 failure_name(row->failure) ? failure_name(row->failure) : "-",
+		 row->text ? row->text : "-");
+	return 0;
+}
+
+static struct seen stored(struct bed *bed, uint64_t id)
+{
+	struct seen seen = { 0 };
+
+	store_job(bed->cluster.store, id, see, &seen, NULL);
+	return seen;
+}
+
+static void holding(void)
+{
+	struct bed bed;
+	char text[300] = "";
+	struct job *third;
+
+	bed_open(&bed);
+	submit(&bed, 0, 0);
+	submit(&bed, 0, 0);
+	submit(&bed, 2, 1);
+	turn(&bed);
+	is_int((long long)queue_length(bed.cluster.queue), 2,
+	       "a job that goes after two is not in the queue");
+	third = job_find(&bed.cluster, 3);
+	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
+	   "it waits");
+	is(text, "waits for job 2 and 1 more", "in words");
+	finish(&bed, 1, "n1", JOB_EVENT_COMPLETE);
+	turn(&bed);
+	is_int((long long)queue_length(bed.cluster.queue), 1,
+	       "one of them is not enough");
+	bed_restart(&bed);
+	turn(&bed);
+	third = job_find(&bed.cluster, 3);
+	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
+	   "after a restart it waits");
+	is(text, "waits for job 2", "for what is left");
+	finish(&bed, 2, "n2", JOB_EVENT_COMPLETE);
+	turn(&bed);
+	ok(queue_length(bed.cluster.queue) == 1 &&
+		   third->shape.pins_count == 1 &&
+		   !strcmp(bed.cluster.nodes[third->shape.pins[0]]->name, "n2"),
+	   "then it is queued, on the node of the first it names");
+	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
+	   "which is");
+	is(text, "needs 1 of the 1 node of job 2: n2 is down", "down");
+	bed_close(&bed);
+}
+
+static void skipping(void)
+{
+	struct bed bed;
+	char text[80];
+
+	bed_open(&bed);
+	submit(&bed, 0, 0);
+	submit(&bed, 0, 0);
+	submit(&bed, 1, 2);
+	submit(&bed, 3, 0);
+	turn(&bed);
+	finish(&bed, 2, "n1", JOB_EVENT_FAIL);
+	/* Killed before those behind it were looked at. */
+	store_commit(bed.cluster.store, NULL);
+	bed_restart(&bed);
+	turn(&bed);
+	snprintf(text, sizeof(text), "skipped job 2 (x=1) failed: exit");
+	ok(stored(&bed, 3).state == JOB_FAILED, "one that fails is enough");
+	is(stored(&bed, 3).text, text, "to be skipped");
+	is(stored(&bed, 4).text, text, "and all behind it");
+	is_int((long long)bed.cluster.jobs_count, 1, "only the first is left");
+	bed_close(&bed);
+}
+
+static void many(void)
+{
+	const uint64_t count = 100000;
+	struct bed bed;
+
+	bed_open(&bed);
+	for (uint64_t id = 1; id <= count; id++)
+		submit(&bed, id - 1, 0);
+	store_commit(bed.cluster.store, NULL);
+	turn(&bed);
+	is_int((long long)bed.cluster.jobs_count, (long long)count,
+	       "a chain of 100,000 is held");
+	finish(&bed, 1, "n1", JOB_EVENT_FAIL);
+	turn(&bed);
+	is_int((long long)bed.cluster.jobs_count, 0,
+	       "when the first fails none is left");
+	ok(stored(&bed, count).state == JOB_FAILED, "nor forgotten");
+	bed_close(&bed);
+}
+
+int main(void)
+{
+	log_set_level(LOG_ERROR);
+	tap_begin(100);
+	holding();
+	skipping();
+	many();
+	return tap_done();
+}

@@ -1,0 +1,161 @@
+/* image_progress_test.c - what people see of images on their way to nodes.
+ */
+#include "controller/jobs/image_progress.h"
+
+#include "controller/effects.h"
+#include "protocol/base/file.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct task *tasks;
+static struct job job = { .state = JOB_PREPARING };
+static struct cluster cluster;
+static struct gang gang = { .job = &job,
+			    .cluster = &cluster,
+			    .spec = { .nodes = 2 } };
+
+static void tell(struct task *task, const char *phase, uint64_t done,
+		 uint64_t total, uint64_t rate)
+{
+	struct moving_layer layer = { (char *)"abc", (char *)"pulling", done,
+				      total };
+	struct message_progress progress = {
+		.phase = (char *)phase,
+		.done_bytes = done,
+		.total_bytes = total,
+		.rate = rate,
+		.layers = 1,
+		.layers_total = 3,
+		.tries = 1,
+		.moving = &layer,
+		.moving_count = 1,
+	};
+
+	task->state = TASK_PREPARING;
+	image_progress_keep(task, &progress);
+}
+
+/* A member of the sum, or of a task; -1: not there. */
+static double get(cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsNumber(item) ? item->valuedouble : -1;
+}
+
+static double sum(const char *name)
+{
+	cJSON *to = cJSON_CreateObject();
+	double value;
+
+	image_progress_add_sum(&gang, to);
+	value = get(to, name);
+	cJSON_Delete(to);
+	return value;
+}
+
+static double of(const struct task *task, const char *name)
+{
+	cJSON *to = image_progress_of_task(task);
+	double value = get(to, name);
+
+	cJSON_Delete(to);
+	return value;
+}
+
+static void moving(void)
+{
+	cJSON *one;
+
+	is_int((long long)sum("done_bytes"), -1, "nothing moves at first");
+	tell(&tasks[0], "pulling", 2 * MIB, 12 * MIB, 2 * MIB);
+	tell(&tasks[1], "extracting", 8 * MIB, 8 * MIB, MIB);
+	is_int((long long)of(&tasks[0], "eta_seconds"), 5,
+	       "how long it takes follows from what is left and how fast it "
+	       "is");
+	one = image_progress_of_task(&tasks[0]);
+	is_int(cJSON_GetArraySize(
+		       cJSON_GetObjectItemCaseSensitive(one, "moving")),
+	       1, "each layer that moves is told");
+	cJSON_Delete(one);
+	is_int((long long)of(&tasks[1], "done_bytes"), 0,
+	       "while it is unpacked, what is unpacked counts");
+	is_int((long long)sum("done_bytes"), 2 * MIB,
+	       "all nodes' bytes are added");
+	is_int((long long)sum("rate"), 3 * MIB, "and their rates");
+	is_int((long long)sum("eta_seconds"), 8, "the last one is waited for");
+	is_int((long long)sum("layers_total"), 6, "layers are those of all");
+}
+
+static void standing_still(void)
+{
+	TAILQ_INIT(&cluster.gangs);
+	TAILQ_INSERT_TAIL(&cluster.gangs, &gang, by_cluster);
+	image_progress_tick(&cluster);
+	is_int((long long)cluster.progress_seq, 0, "what moves is no news");
+	tasks[0].transfer_moved_ms = clock_mono_ms() - 7000;
+	is_int((long long)of(&tasks[0], "silent_seconds"), 7,
+	       "what stands still is told to");
+	ok(of(&tasks[0], "rate") < 0 && of(&tasks[0], "eta_seconds") < 0,
+	   "and has no rate, nor an end");
+	is_int((long long)sum("silent_seconds"), -1,
+	       "the gang goes on while one node does");
+	is_int((long long)sum("rate"), MIB, "at the rate of that one");
+	image_progress_tick(&cluster);
+	is_int((long long)cluster.progress_seq, 1,
+	       "who waits for news is told");
+	tasks[1].transfer_moved_ms = clock_mono_ms() - 9000;
+	is_int((long long)sum("silent_seconds"), 7,
+	       "it stands still when all do");
+	tell(&tasks[0], "pulling", 2 * MIB, 12 * MIB, 2 * MIB);
+	is_int((long long)of(&tasks[0], "silent_seconds"), 7,
+	       "the same told again is no progress");
+	tell(&tasks[0], "pulling", 2 * MIB + 1, 12 * MIB, 2 * MIB);
+	ok(of(&tasks[0], "silent_seconds") < 0, "a byte is");
+}
+
+static void all_here(void)
+{
+	tell(&tasks[0], "fetching", MIB, MIB, MIB);
+	tasks[0].transfer_moved_ms = clock_mono_ms() - 7000;
+	ok(of(&tasks[0], "silent_seconds") < 0 && of(&tasks[0], "rate") < 0,
+	   "of what is all here nothing is awaited");
+}
+
+static void done(void)
+{
+	struct node node = { .name = "n1" };
+	cJSON *event;
+
+	tasks[0].node = &node;
+	event = image_progress_summary(&tasks[0]);
+	ok(get(event, "bytes") > 0 && get(event, "seconds") >= 0,
+	   "an event says how much came");
+	cJSON_Delete(event);
+	tasks[0].state = TASK_READY;
+	ok(!image_progress_of_task(&tasks[0]), "what is there moves no more");
+	is_int((long long)sum("nodes_done"), 1, "it is counted");
+	image_progress_clear(&tasks[0]);
+	image_progress_clear(&tasks[1]);
+	ok(!image_progress_summary(&tasks[0]),
+	   "without one there is nothing to tell");
+}
+
+int main(void)
+{
+	tap_begin(30);
+	effects_connect(&cluster);
+	tasks = gang.tasks = calloc(2, sizeof(*tasks));
+	tasks[0].job = tasks[1].job = &job;
+	job.gang = &gang;
+	moving();
+	standing_still();
+	all_here();
+	done();
+	free(tasks);
+	return tap_done();
+}

@@ -1,0 +1,379 @@
+/* image_rollout_test.c - image orders end when their nodes have said so.
+ */
+#include "controller/blobs/image_rollout.h"
+
+#include "controller/blobs/image_request.h"
+#include "controller/effects.h"
+#include "controller/nodes/node.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define SAVE HEX "0"
+#define BUILD HEX "1"
+#define GC HEX "2"
+#define TWICE HEX "3"
+#define AWAY HEX "4"
+#define LOST HEX "5"
+
+/* Linked with -Wl,--wrap=clock_mono_ms: time that has gone by. */
+static int64_t ahead_ms;
+
+int64_t __real_clock_mono_ms(void);
+int64_t __wrap_clock_mono_ms(void);
+
+int64_t __wrap_clock_mono_ms(void)
+{
+	return __real_clock_mono_ms() + ahead_ms;
+}
+
+static char top[] = "/tmp/carry-test-XXXXXX";
+
+static cJSON *order(struct cluster *cluster, const char *what, const char *name,
+		    const char *build, const char *const *names,
+		    struct error *err)
+{
+	struct message_image_order message = {
+		.what = (char *)what,
+		.order = (char *)name,
+		.image = (char *)"i:1",
+		.build = (char *)build,
+	};
+	cJSON *body;
+
+	for (; names && *names; names++)
+		strings_add(&message.nodes, *names, NULL);
+	body = image_rollout_order(cluster, "op", &message, err);
+	strings_clear(&message.nodes);
+	return body;
+}
+
+#define NAMES(...)                                                             \
+	(const char *const[])                                                  \
+	{                                                                      \
+		__VA_ARGS__, NULL                                              \
+	}
+
+static cJSON *describe(struct cluster *cluster, const char *name,
+		       uint64_t after)
+{
+	const struct message_query query = { .name = (char *)name,
+					     .after = after };
+
+	return image_rollout_describe(cluster, &query, NULL);
+}
+
+static bool is_final(struct cluster *cluster, const char *name)
+{
+	cJSON *body = describe(cluster, name, 0);
+	bool final =
+		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(body, "final"));
+
+	cJSON_Delete(body);
+	return final;
+}
+
+static void says(struct cluster *cluster, const char *node, const char *name,
+		 const char *phase, const char *output)
+{
+	struct message_image_state state = { .order = (char *)name,
+					     .phase = (char *)phase };
+
+	state.output = output ? strdup(output) : NULL;
+	image_rollout_state(cluster, node_find(cluster, node), &state);
+	free(state.output);
+}
+
+static void test_save(struct cluster *cluster)
+{
+	struct error err = { 0 };
+	cJSON *body =
+		order(cluster, "save", SAVE, NULL, NAMES("n1", "n1"), &err);
+
+	is_int(cJSON_GetArraySize(
+		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
+	       1, "a node that is named twice is asked once");
+	cJSON_Delete(body);
+	ok(!is_final(cluster, SAVE), "and waited for");
+	says(cluster, "n2", SAVE, "failed", NULL);
+	ok(!is_final(cluster, SAVE), "whatever others say");
+	says(cluster, "n1", SAVE, "failed", NULL);
+	ok(is_final(cluster, SAVE), "until it has said what came of it");
+	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n3"), &err);
+	ok(!body && err.code == ENOENT, "a node that is not there: %s",
+	   err.text);
+	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n1", "n1"),
+		     &err);
+	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
+}
+
+/* Half a minute, as the controller's loop sees it. */
+static void time_passes(struct cluster *cluster)
+{
+	for (int i = 0; i < 60; i++) {
+		ahead_ms += 500;
+		image_rollout_tick(cluster);
+	}
+}
+
+static void test_save_away(struct cluster *cluster)
+{
+	struct message_image_state state = { .order = (char *)AWAY,
+					     .phase = (char *)"ready",
+					     .content = (char *)HEX "f",
+					     .total_bytes = 1000 };
+	struct error err = { 0 };
+	cJSON *body;
+
+	cJSON_Delete(
+		order(cluster, "save", AWAY, NULL, NAMES("n1", "n2"), &err));
+	image_rollout_state(cluster, node_find(cluster, "n1"), &state);
+	image_rollout_tick(cluster);
+	ok(!is_final(cluster, AWAY),
+	   "a node that is away with what it saved may come back");
+	time_passes(cluster);
+	body = describe(cluster, AWAY, 0);
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(body, "content")),
+	   "or not: then it is not waited for");
+	cJSON_Delete(body);
+	time_passes(cluster);
+	ok(is_final(cluster, AWAY), "and nobody has it when all are away");
+}
+
+static void test_save_lost(struct cluster *cluster)
+{
+	struct message_image_state state = { .order = (char *)LOST,
+					     .phase = (char *)"ready",
+					     .content = (char *)HEX "f",
+					     .total_bytes =
+						     CONTENT_BYTES_MAX + 1 };
+	struct node *node = node_find(cluster, "n1");
+	struct error err = { 0 };
+
+	cJSON_Delete(order(cluster, "save", LOST, NULL, NAMES("n1"), &err));
+	node->peer =
+		(void *)cluster; /* it is only looked whether it is there */
+	image_rollout_state(cluster, node, &state);
+	image_rollout_tick(cluster);
+	image_rollout_tick(cluster);
+	node->peer = NULL;
+	ok(is_final(cluster, LOST),
+	   "what cannot be got is not asked for again");
+}
+
+static void test_refusals(struct cluster *cluster)
+{
+	struct error err = { 0 };
+
+	ok(!order(cluster, "eat", GC, NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "an order that there is not: %s", err.text);
+	ok(!order(cluster, "gc", "../x", NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "a name that is none: %s", err.text);
+	ok(!order(cluster, "gc", SAVE, NULL, NAMES("n1"), &err) &&
+		   err.code == EEXIST,
+	   "a name that another order has: %s", err.text);
+	ok(!order(cluster, "build", BUILD, NULL, NAMES("n1"), &err) &&
+		   err.code == EINVAL,
+	   "a build of nothing: %s", err.text);
+	ok(!order(cluster, "gc", GC, NULL, NULL, &err) && err.code == ENOENT,
+	   "nobody to do it: %s", err.text);
+}
+
+static bool stored(const char *name)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/image-orders/%s.json", top, name);
+	return access(path, F_OK) == 0;
+}
+
+/* "n1:one|n2:two|": what was printed from `after` on. */
+static const char *printed(struct cluster *cluster, uint64_t *after)
+{
+	static char text[200];
+	cJSON *body = describe(cluster, BUILD, *after);
+	const cJSON *piece;
+
+	text[0] = 0;
+	cJSON_ArrayForEach(piece,
+			   cJSON_GetObjectItemCaseSensitive(body, "output"))
+	{
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s:%.20s|",
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(piece,
+								  "node")),
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(piece,
+								  "text")));
+	}
+	*after = (uint64_t)cJSON_GetObjectItemCaseSensitive(body, "after")
+			 ->valuedouble;
+	cJSON_Delete(body);
+	return text;
+}
+
+static void test_build(struct cluster *cluster)
+{
+	const char *folder = "vendors/v/f";
+	uint64_t after = 0, zero = 0;
+	struct error err;
+	char *large;
+
+	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n1", "n2"),
+			   &err));
+	ok(!is_final(cluster, BUILD) && stored(BUILD),
+	   "a build waits for nodes out of reach, and is kept");
+	says(cluster, "n1", BUILD, "building", "one");
+	says(cluster, "n2", BUILD, "building", "two");
+	is(printed(cluster, &after), "n1:one|n2:two|",
+	   "what it prints is told");
+	is(printed(cluster, &after), "", "once");
+	says(cluster, "n1", BUILD, "building", "three");
+	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n2", "n1"),
+			   &err));
+	is(printed(cluster, &after), "n1:three|",
+	   "asked for again it goes on where it was");
+	is(printed(cluster, &zero), "n1:one|n2:two|n1:three|",
+	   "and whoever comes later sees all");
+	large = malloc(IMAGE_REQUEST_OUTPUT_TOLD);
+	memset(large, 'x', IMAGE_REQUEST_OUTPUT_TOLD - 1);
+	large[IMAGE_REQUEST_OUTPUT_TOLD - 1] = 0;
+	for (int i = 0; i < 5; i++)
+		says(cluster, "n1", BUILD, "building", large);
+	free(large);
+	zero = 0;
+	is(printed(cluster, &zero), "n1:xxxxxxxxxxxxxxxxxxxx|",
+	   "of much output the oldest goes, and a piece is told at a time");
+	ok(zero > 3, "that which was left out is counted");
+	says(cluster, "n1", BUILD, "ready", NULL);
+	ok(!is_final(cluster, BUILD), "one that is done leaves the other");
+	image_rollout_close(cluster);
+	if (image_rollout_open(cluster, top, &err) < 0)
+		exit(1);
+	ok(!is_final(cluster, BUILD), "a controller that comes back goes on");
+	says(cluster, "n2", BUILD, "failed", NULL);
+	says(cluster, "n1", BUILD, "ready", NULL);
+	ok(is_final(cluster, BUILD) && !stored(BUILD), "until all have ended");
+}
+
+/* Of the nodes of the order, "n1:waiting|n2:ready|". */
+static const char *phases(struct cluster *cluster, const char *name)
+{
+	static char text[200];
+	cJSON *body = describe(cluster, name, 0);
+	const cJSON *node;
+
+	text[0] = 0;
+	cJSON_ArrayForEach(node,
+			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
+	{
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s:%s|",
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(node,
+								  "name")),
+			 cJSON_GetStringValue(
+				 cJSON_GetObjectItemCaseSensitive(node,
+								  "phase")));
+	}
+	cJSON_Delete(body);
+	return text;
+}
+
+static void test_twice(struct cluster *cluster)
+{
+	char from[200], to[220];
+	const char *folder = "vendors/v/f";
+	struct error err;
+	cJSON *body;
+
+	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
+	body = order(cluster, "build", TWICE, folder, NAMES("n2"), &err);
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "the same for another node leaves the first one its order");
+	is_int(cJSON_GetArraySize(
+		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
+	       1, "and whoever asks is told of his own");
+	cJSON_Delete(body);
+	says(cluster, "n1", TWICE, "failed", NULL);
+	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "for one that had failed it begins anew");
+	snprintf(from, sizeof(from), "%s/image-orders/" TWICE ".json", top);
+	snprintf(to, sizeof(to), "%s.new", from);
+	ok(link(from, to) == 0, "a controller dies as it writes");
+	image_rollout_close(cluster);
+	if (image_rollout_open(cluster, top, &err) < 0)
+		exit(1);
+	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	   "a controller that comes back has both");
+	ok(access(to, F_OK) < 0, "and nothing of what it did not finish");
+	says(cluster, "n1", TWICE, "ready", NULL);
+	says(cluster, "n2", TWICE, "ready", NULL);
+	ok(is_final(cluster, TWICE), "until both are done");
+}
+
+static void test_gc(struct cluster *cluster)
+{
+	struct error err;
+	cJSON *body;
+
+	cJSON_Delete(order(cluster, "gc", GC, NULL, NAMES("n1"), &err));
+	ok(is_final(cluster, GC) && !stored(GC),
+	   "what is not for later fails where a node is out of reach");
+	body = describe(cluster, GC, 0);
+	is(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+		   cJSON_GetObjectItemCaseSensitive(body, "nodes")->child,
+		   "text")),
+	   "out of reach", "and says so");
+	cJSON_Delete(body);
+	ok(!image_rollout_describe(cluster,
+				   &(struct message_query){
+					   .name = (char *)"x" },
+				   &err) &&
+		   err.code == ENOENT,
+	   "an order that nobody gave: %s", err.text);
+}
+
+int main(void)
+{
+	struct cluster cluster = { 0 };
+	struct error err = { 0 };
+
+	tap_begin(60);
+	if (!mkdtemp(top) || sd_event_new(&cluster.loop) < 0)
+		return 1;
+	effects_connect(&cluster);
+	TAILQ_INIT(&cluster.gangs);
+	if (blob_service_open(&cluster, top, &err) < 0 ||
+	    artifact_fetch_open(&cluster, &err) < 0 ||
+	    image_rollout_open(&cluster, top, &err) < 0)
+		return 1;
+	node_get(&cluster, "n1", NULL);
+	node_get(&cluster, "n2", NULL);
+	test_save(&cluster);
+	test_save_away(&cluster);
+	test_save_lost(&cluster);
+	test_refusals(&cluster);
+	test_build(&cluster);
+	test_twice(&cluster);
+	test_gc(&cluster);
+	image_rollout_close(&cluster);
+	artifact_fetch_close(&cluster);
+	blob_service_close(&cluster);
+	node_free_all(&cluster);
+	sd_event_unref(cluster.loop);
+	file_remove_tree(AT_FDCWD, top, NULL);
+	return tap_done();
+}
