@@ -8,7 +8,7 @@
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each, and simulate
 ##                 controllers with random seeds for as long
-## make bench      measure Regatta beside what would be used instead
+## make bench      measure Regatta beside its peers, its goals and its history
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
 ## make deb        Debian packages in build/deb, which lintian finds good
 ## make clean      remove build/
@@ -113,8 +113,8 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit simulation lab asan fuzzers check check-long lint fuzz \
-	bench demo deb demo-reference install uninstall clean help force
+.PHONY: all programs images unit simulation lab asan fuzzers benches check \
+	check-long lint fuzz bench demo deb demo-reference install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -176,10 +176,11 @@ static_objects = $(patsubst %.c,$(BUILD)/static/%.o,$(1))
 define LINK_STATIC
 	$(call say,STATIC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) -lm -lpthread
+	$(Q)$(CC) -static -s -o $@ $(filter %.o,$^) $(STATIC_LIBS) -lm -lpthread
 endef
 
 # Runs as PID 1 in every container: static, so it needs nothing of the image.
+$(BUILD)/regatta-init: STATIC_LIBS = -lseccomp
 $(BUILD)/regatta-init: $(call static_objects,$(INIT))
 	$(LINK_STATIC)
 
@@ -227,6 +228,7 @@ $(LAB_PEERS): $(BUILD)/lab/%: $(BUILD)/objects/tests/lab/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
+benches: $(BENCH)
 $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 		$(call objects,$(BENCH_PARTS)) $(LIBS)
 	$(call say,LINK,$@)
@@ -255,7 +257,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit simulation lab asan fuzzers
+	@$(MAKE) all unit simulation lab asan fuzzers benches
 	@tests/check
 
 check-long:
@@ -275,7 +277,7 @@ demo-reference:
 
 bench:
 	@deploy/setup build run test
-	@$(MAKE) all lab $(BENCH)
+	@$(MAKE) all lab benches
 	@tests/bench/run
 
 FUZZ_SECONDS ?= 600

@@ -222,11 +222,24 @@ static void reload(void *arg)
 			 node_policy_name(program->node_policy));
 }
 
+/* The certificates of a tcp:// engine; as docker has them where nothing says
+ * otherwise.
+ */
+static const char *engine_tls(const struct agent_settings *settings)
+{
+	const char *verify = getenv("DOCKER_TLS_VERIFY");
+
+	if (settings->engine_tls || strncmp(settings->engine, "tcp:", 4) != 0 ||
+	    !verify || !*verify)
+		return settings->engine_tls;
+	return getenv("DOCKER_CERT_PATH");
+}
+
 static int serve(struct program *program, sd_event *loop, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
 	struct engine *engine =
-		engine_new(loop, settings->engine, settings->engine_tls, err);
+		engine_new(loop, settings->engine, engine_tls(settings), err);
 	owned(agent_free) struct agent *agent =
 		engine ? agent_new(loop, &program->config, engine, err) : NULL;
 	uint64_t lifeline = settings->common.lifeline;

@@ -382,6 +382,9 @@ static cJSON *all_facts(struct agent *agent)
 				inventory_vendor(agent->inventory));
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
+	if (agent->abilities.isolation)
+		cJSON_AddStringToObject(facts, "engine_isolation",
+					agent->abilities.isolation);
 	if (devices->pretended)
 		cJSON_AddBoolToObject(facts, "pretended", true);
 	return facts;

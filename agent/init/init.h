@@ -18,6 +18,9 @@
  *	grace_ms=N	  SIGTERM to SIGKILL, default 10000, at most 3600000
  *	node=N		  rank of the node; names what follows (default 0)
  *	log_limit=N	  bytes of output kept in all; 0, the default: all
+ *	suid=1		  no seccomp filter of ours: the command may set setuid
+ *			  and setgid bits and make device nodes, as far as its
+ *			  capabilities go (agent/init/seccomp_filter.h)
  *	follow=PATTERN	  files to be copied here as they grow; up to 64
  *	env=NAME=VALUE	  set over the container's own environment; many
  *	prepare=TEXT	  a command that runs once before, with the environment

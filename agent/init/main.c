@@ -8,6 +8,7 @@
 #include "agent/init/output_files.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
+#include "agent/init/seccomp_filter.h"
 #include "agent/init/start.h"
 
 #include <dirent.h>
@@ -341,6 +342,8 @@ static int init_run(struct init *init, const char *in)
 	init->reserved = record_reserve(init->out, &record->why);
 	if (init->reserved < 0 ||
 	    start_read(in, &init->start, &record->why) < 0)
+		fail(init, EXIT_OURS, 0);
+	else if (!init->start.suid && seccomp_filter_install(&record->why) < 0)
 		fail(init, EXIT_OURS, 0);
 	else if (!(init->output =
 			   output_files_new(&init->start, record, init->out)))

@@ -21,6 +21,7 @@ static const struct number {
 	NUMBER(grace_ms,   10000, 0, 3600000),
 	NUMBER(node,       0,     0, START_RANK_MAX),
 	NUMBER(log_limit,  0,     0, INT64_MAX),
+	NUMBER(suid,       0,     0, 1),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -123,8 +124,8 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	return start_error_set(
 		why,
 		"found \"%.40s\", allowed processes=, first_rank=, "
-		"rank_env=, grace_ms=, node=, log_limit=, follow=, "
-		"env=, "
+		"rank_env=, grace_ms=, node=, log_limit=, suid=, "
+		"follow=, env=, "
 		"prepare= or arg=",
 		record);
 }

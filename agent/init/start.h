@@ -21,6 +21,7 @@ struct start {
 	uint64_t grace_ms;
 	uint64_t node;      /* at most START_RANK_MAX */
 	uint64_t log_limit; /* bytes, at most INT64_MAX; 0: none */
+	uint64_t suid;      /* 0 or 1 */
 	char **follow;      /* patterns, follow_count of them */
 	size_t follow_count;
 	char **env; /* NAME=VALUE, env_count of them, then NULL */

@@ -37,6 +37,7 @@ struct host_facts_source {
  *	  "source": "tsc"}		adjtimex(2): to its time server
  *	"networks", "infiniband", "network"	network.h
  *	"engine": "20.10.24" or "Podman 4.3.1", "engine_api": "1.41"
+ *	"engine_isolation": "rootless" or "userns-remap"  added by the agent
  *
  * and by the two calls below:
  *

@@ -2,6 +2,7 @@
  * tasks.
  */
 #include "agent/policy/node_policy.h"
+#include "agent/policy/judge_rights.h"
 #include "agent/policy/policy_check.h"
 
 #include <errno.h>
@@ -145,6 +146,11 @@ uint64_t node_policy_disk(const struct node_policy *node_policy)
 	return node_policy->policy->limits.disk_bytes;
 }
 
+uint32_t guard_pids(const struct node_policy *node_policy)
+{
+	return (uint32_t)node_policy->policy->limits.pids;
+}
+
 static int check_disk(const struct node_policy *node_policy, const char *folder,
 		      struct error *err)
 {
@@ -174,6 +180,18 @@ bool node_policy_pin_allowed(const struct node_policy *node_policy,
 	       policy_check_pin(node_policy->policy, name, pin);
 }
 
+/* An image that is not there yet says nothing; it is asked before it is used.
+ */
+static int check_user(const struct node_policy *node_policy,
+		      const struct task_spec *completed,
+		      const struct container_place *place, struct error *err)
+{
+	const char *user = completed->container.user ? completed->container.user
+						     : place->image_user;
+
+	return user ? judge_user(node_policy->policy, user, err) : 0;
+}
+
 int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *allot,
 		      const struct task_spec *task,
@@ -187,6 +205,8 @@ int node_policy_check(const struct node_policy *node_policy,
 		return 0;
 	if (policy_check_order(node_policy->policy, task, err) < 0)
 		return -1;
+	if (check_user(node_policy, completed, place, err) < 0)
+		return -1;
 	request = container_body(completed, place, err);
 	own = request ? own_request(node_policy, allot, task, place, err)
 		      : NULL;
@@ -194,4 +214,14 @@ int node_policy_check(const struct node_policy *node_policy,
 					 resolve, err) < 0)
 		return -1;
 	return check_disk(node_policy, place->out_folder, err);
+}
+
+bool guard_suid(const struct node_policy *node_policy,
+		const struct task_spec *completed,
+		const struct container_place *place)
+{
+	owned(json_free) cJSON *request =
+		container_body(completed, place, NULL);
+
+	return request && judge_suid(node_policy->policy, request, resolve);
 }

@@ -132,7 +132,7 @@ static const char *resolved(const struct judging *judging, const char *path,
 								    : path;
 }
 
-static bool is_below(const char *path, const char *folder)
+bool judge_is_below(const char *path, const char *folder)
 {
 	size_t size = strlen(folder);
 
@@ -164,8 +164,9 @@ static bool may_mount(const struct judging *judging, const char *path,
 
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if ((policy->mounts[i].write || !write) &&
-		    is_below(path,
-			     resolved(judging, policy->mounts[i].host, folder)))
+		    judge_is_below(path,
+				   resolved(judging, policy->mounts[i].host,
+					    folder)))
 			return true;
 	return false;
 }
@@ -326,12 +327,13 @@ static const struct part parts[] = {
 	{ .name = "Labels" },
 	{ .name = "StopSignal" },
 	{ .name = "StopTimeout" },
-	{ .name = "User" },
+	{ .name = "User" },	/* judge_user() */
 	{ .name = "WorkingDir" },
 	{ 0 },
 };
 static const struct part host_parts[] = {
 	{ .name = "AutoRemove" },
+	{ .name = "CapDrop" },
 	{ .name = "CapAdd", .fn = policy_check_words, .list = POLICY_CAPABILITIES },
 	{ .name = "DeviceRequests", .fn = policy_check_own_only },
 	{ .name = "Devices", .fn = policy_check_devices },
@@ -346,6 +348,7 @@ static const struct part host_parts[] = {
 	{ .name = "Mounts", .fn = policy_check_mounts },
 	{ .name = "NanoCpus", .fn = policy_check_cpus },
 	{ .name = "NetworkMode", .fn = policy_check_network, .list = POLICY_NETWORK },
+	{ .name = "PidsLimit" },
 	{ .name = "RestartPolicy" },
 	{ .name = "Runtime", .fn = policy_check_word, .list = POLICY_RUNTIMES },
 	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },

@@ -23,9 +23,10 @@
 #define HOSTFILE_MAX (4 << 20)
 #define FILE_TEXT_MAX (1 << 20)
 #define LACKED_MAX 3
-#define RETRY_MS 1000     /* between tries while the engine is away */
-#define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
-#define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
+#define SUID_RECORD "suid=1" /* with its NUL: agent/init/init.h */
+#define RETRY_MS 1000        /* between tries while the engine is away */
+#define REMOVE_PAUSE_MS 1    /* between pieces of a spool */
+#define STOP_MARGIN_S 5      /* regatta-init's grace ends before the engine's */
 
 void step_leave(struct task *task)
 {
@@ -351,6 +352,8 @@ static struct container_place place_of(struct task *task, char *in, char *out)
 		.out_folder = out,
 		.image = task->image_id ? task->image_id
 					: task->spec.container.image,
+		.pids = guard_pids(task->room->node_policy),
+		.image_user = task->image_user,
 		.device_root = task->room->allot->roots->dev,
 		.ordered = &task->spec,
 	};
@@ -547,7 +550,8 @@ static const char *work_folder(const struct task *task)
 	return folder && *folder ? folder : "/";
 }
 
-static int write_start(struct task *task, struct error *err)
+static int write_start(struct task *task, const struct container_place *place,
+		       struct error *err)
 {
 	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
 					 task->start_ms, task->addresses };
@@ -565,6 +569,9 @@ static int write_start(struct task *task, struct error *err)
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0)
+		return -1;
+	if (guard_suid(task->room->node_policy, &task->filled, place) &&
+	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
 		return -1;
 	return spool_write_start(task->room->spool, &task->id, start.data,
 				 start.size, err);
@@ -604,7 +611,7 @@ void step_start(struct task *task)
 	if (!task_allowed(task, &place))
 		return;
 	/* Of one that is adopted it is there, as its order was. */
-	if (task->address && write_start(task, &err) < 0) {
+	if (task->address && write_start(task, &place, &err) < 0) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}

@@ -3,6 +3,7 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
+#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
 #include "protocol/yaml/value.h"
@@ -195,6 +196,29 @@ static int exit_code(struct error *err)
 	return (int)program_exit_code(err);
 }
 
+/* Whether the command line asks for JSON, even one that is wrong. */
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--format=json") ||
+		    (!strcmp(argv[i], "--format") && i + 1 < argc &&
+		     !strcmp(argv[i + 1], "json")))
+			return true;
+	return false;
+}
+
+/* {"error": {"text": "...", "exit": 2}} */
+static void print_json_error(struct cli *cli, const char *text, int code)
+{
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	cJSON *error = cJSON_AddObjectToObject(object, "error");
+
+	if (cJSON_AddStringToObject(error, "text", text) &&
+	    cJSON_AddNumberToObject(error, "exit", code))
+		cli_print_json(cli, object, NULL);
+	fflush(cli->out);
+}
+
 int cli_run(struct cli *cli, int argc, char **argv)
 {
 	owned_free char **args = calloc((size_t)argc + 1, sizeof(*args));
@@ -214,6 +238,8 @@ int cli_run(struct cli *cli, int argc, char **argv)
 	if (code < 0) {
 		cli_say(cli, "regatta: %s", err.text);
 		code = exit_code(&err);
+		if (wants_json(argc, argv))
+			print_json_error(cli, err.text, code);
 	}
 	cli->args = NULL;
 	return code;

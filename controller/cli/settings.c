@@ -295,6 +295,19 @@ int settings_images(const struct environment *environment,
 			 REGATTA_DATA);
 }
 
+/* Beside a .../bin folder of PATH: an ordinary user's has no sbin. */
+static bool try_sbin(const char *folder, const char *name, char path[PATH_MAX])
+{
+	char sbin[PATH_MAX];
+	int length = (int)strlen(folder);
+
+	if (length < 4 || strcmp(folder + length - 4, "/bin") != 0 ||
+	    length + 1 >= PATH_MAX)
+		return false;
+	snprintf(sbin, sizeof(sbin), "%.*ssbin", length - 3, folder);
+	return try_path(sbin, name, X_OK, path);
+}
+
 static bool try_search_path(const struct environment *environment,
 			    const char *name, char path[PATH_MAX])
 {
@@ -307,7 +320,8 @@ static bool try_search_path(const struct environment *environment,
 		if (length && length < sizeof(folder)) {
 			snprintf(folder, sizeof(folder), "%.*s", (int)length,
 				 from);
-			if (try_path(folder, name, X_OK, path))
+			if (try_path(folder, name, X_OK, path) ||
+			    try_sbin(folder, name, path))
 				return true;
 		}
 		from += length + (from[length] == ':');
@@ -333,9 +347,11 @@ int settings_program(const struct environment *environment, const char *name,
 	    try_search_path(environment, name, path))
 		return 0;
 	return error_set(err, ENOENT,
-			 "%s is neither beside this program nor in its "
-			 "../sbin, in %s or in PATH: install all of Regatta",
-			 name, REGATTA_LIB);
+			 "no program %s: looked beside this one (%.100s), in "
+			 "its ../sbin, in %s, and in the bin and sbin folders "
+			 "of PATH; install all of Regatta",
+			 name, environment->folder ? environment->folder : "-",
+			 REGATTA_LIB);
 }
 
 int read_input(const char *name, struct buffer *out, struct error *err)

@@ -61,8 +61,9 @@ int settings_images(const struct environment *environment,
 		    const struct options *options, char path[PATH_MAX],
 		    struct error *err);
 
-/* One of our own programs, by name: beside this one, in ../sbin, in $PATH;
- * regatta-init in ../lib/regatta. ENOENT.
+/* One of our own programs, by name: beside this one, in ../sbin, in $PATH
+ * and the sbin folders beside its bin folders; regatta-init in ../lib/regatta.
+ * ENOENT.
  */
 int settings_program(const struct environment *environment, const char *name,
 		     char path[PATH_MAX], struct error *err);

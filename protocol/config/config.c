@@ -45,7 +45,34 @@ static struct option_tables tables_of(const struct config_program *program)
 	return (struct option_tables){ { program->rules } };
 }
 
-static int set_defaults(const struct config_program *program, void *settings,
+/* The value of NAME in what environ(7) is; NULL: not there, or empty. */
+static const char *variable_value(char *const *variables, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; variables && *variables; variables++)
+		if (!strncmp(*variables, name, length) &&
+		    (*variables)[length] == '=' && (*variables)[length + 1])
+			return *variables + length + 1;
+	return NULL;
+}
+
+static int set_default(const struct option_rule *rule, char *const *variables,
+		       void *settings, struct error *err)
+{
+	const char *text = rule->variable
+				   ? variable_value(variables, rule->variable)
+				   : NULL;
+
+	if (text && option_set(rule, text, settings, err) < 0)
+		return error_prefix(err, "%s", rule->variable);
+	if (!text && option_set(rule, rule->initial, settings, err) < 0)
+		return error_prefix(err, "default of --%s", rule->name);
+	return 0;
+}
+
+static int set_defaults(const struct config_program *program,
+			char *const *variables, void *settings,
 			struct error *err)
 {
 	memset(settings, 0, program->size);
@@ -53,8 +80,8 @@ static int set_defaults(const struct config_program *program, void *settings,
 	     rule++)
 		if (rule->initial && rule->kind != OPTION_LAST &&
 		    strcmp(rule->name, "config") != 0 &&
-		    option_set(rule, rule->initial, settings, err) < 0)
-			return error_prefix(err, "default of --%s", rule->name);
+		    set_default(rule, variables, settings, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -150,7 +177,7 @@ int config_read_file(const struct config_program *program, const char *path,
 
 	if (!own)
 		return error_nomem(err, "settings");
-	if (set_defaults(program, settings, err) < 0 ||
+	if (set_defaults(program, NULL, settings, err) < 0 ||
 	    set_file(program, own, path, settings, err) < 0)
 		return -1;
 	*config = take(own);
@@ -171,12 +198,7 @@ static const char *variable(const struct config_program *program,
 	config_key(rule, name + length, sizeof(name) - length);
 	for (char *c = name + length; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
-	length = strlen(name);
-	for (; variables && *variables; variables++)
-		if (!strncmp(*variables, name, length) &&
-		    (*variables)[length] == '=' && (*variables)[length + 1])
-			return *variables + length + 1;
-	return NULL;
+	return variable_value(variables, name);
 }
 
 static int set_variables(const struct config_program *program,
@@ -232,7 +254,7 @@ int config_read(const struct config_program *program, int argc, char **argv,
 
 	if (!own)
 		return error_nomem(err, "settings");
-	if (set_defaults(program, settings, err) < 0 ||
+	if (set_defaults(program, variables, settings, err) < 0 ||
 	    set_line(program, argc, argv, settings, err) < 0)
 		return -1;
 	if (!common->help && !common->version) {
@@ -241,7 +263,7 @@ int config_read(const struct config_program *program, int argc, char **argv,
 		    set_line(program, argc, argv, settings, err) < 0)
 			return -1;
 		path = common->config ? common->config : program->file;
-		if (set_defaults(program, settings, err) < 0 ||
+		if (set_defaults(program, variables, settings, err) < 0 ||
 		    ((path != program->file || access(path, F_OK) == 0) &&
 		     set_file(program, own, path, settings, err) < 0) ||
 		    set_variables(program, variables, settings, err) < 0 ||

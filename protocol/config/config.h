@@ -6,6 +6,8 @@
  *	command line	--node-lost 60
  *	environment	REGATTA_CONTROLLER_NODE_LOST=60, if not empty
  *	file		node_lost: 60
+ *	environment	DOCKER_HOST, where a rule names such a variable of
+ *others
  *
  * The file is a YAML map. A path in it that is not absolute begins at the
  * file's folder. The file is the one of --config, or else the program's own,

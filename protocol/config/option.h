@@ -61,10 +61,12 @@ struct option_rule {
 	uint64_t max;
 	const char *const *words; /* the words allowed; ends in NULL */
 	const char *help;
-	const char *initial; /* a daemon's default, or NULL */
-	const char *bare;    /* the value when none stands behind "="; then no
-				other word is one. NULL: there must be one */
-	unsigned places;     /* enum option_place */
+	const char *initial;  /* a daemon's default, or NULL */
+	const char *variable; /* another program's environment variable that
+				 goes before the default, or NULL */
+	const char *bare;     /* the value when none stands behind "="; then no
+				 other word is one. NULL: there must be one */
+	unsigned places;      /* enum option_place */
 };
 
 /* The tables of a program or command; unused ones are NULL. */

@@ -13,6 +13,8 @@
 #define POLICY_WORD_MAX 512
 #define FILE_BYTES 262144
 #define SIZE_MAX_BYTES (UINT64_C(512) << 40)
+#define PIDS_MIN 16
+#define PIDS_MAX 4194304              /* of any Linux: proc(5), pid_max */
 #define ULIMIT_MAX (INT64_C(1) << 49) /* as in a create request */
 
 /* clang-format off */
@@ -22,6 +24,7 @@ static const struct {
 	const char *initial[4];
 } lists[POLICY_LISTS] = {
 	[POLICY_USERS] = { "users", NULL, { "*" } },
+	[POLICY_USER] = { "user", NULL, { "*" } },
 	[POLICY_IMAGES] = { "images", NULL, { "*" } },
 	[POLICY_DEVICES] = { "devices", NULL, { NULL } },
 	[POLICY_NETWORK] = { "network", container_networks,
@@ -39,13 +42,14 @@ static const char *const initial_ulimits[] = {
 	"core", "memlock", "nofile", "stack"
 };
 static const char *const keys[] = {
-	"users", "images", "pinned", "insecure_registries", "build", "load", "remove", "profile", "mounts", "devices",
-	"network", "ipc", "capabilities", "security", "groups", "runtimes",
-	"ulimits", "limits", NULL
+	"users", "user", "images", "pinned", "insecure_registries", "build",
+	"load", "remove", "profile", "mounts", "devices", "network", "ipc",
+	"capabilities", "security", "groups", "runtimes", "ulimits", "limits",
+	NULL
 };
-static const char *const mount_keys[] = { "host", "write", NULL };
+static const char *const mount_keys[] = { "host", "write", "suid", NULL };
 static const char *const limit_keys[] = {
-	"memory", "cpus", "shm", "log", "disk", "disk_free", NULL
+	"memory", "cpus", "shm", "log", "disk", "disk_free", "pids", NULL
 };
 /* clang-format on */
 
@@ -115,6 +119,7 @@ static struct policy *policy_named(const char *file, struct error *err)
 	policy->build = true;
 	policy->load = true;
 	policy->profile = true;
+	policy->limits.pids = POLICY_PIDS;
 	for (size_t i = 0; i < POLICY_LISTS; i++)
 		for (size_t j = 0; lists[i].initial[j]; j++)
 			if (strings_add(&policy->lists[i], lists[i].initial[j],
@@ -181,7 +186,7 @@ static int read_list(const struct value *value, enum policy_list which,
 static int read_mount(const struct value *value, struct policy_mount *mount,
 		      struct error *err)
 {
-	const struct value *host, *write;
+	const struct value *host, *write, *suid;
 	const char *path;
 
 	if (value_expect(value, VALUE_MAP, err) < 0 ||
@@ -189,11 +194,16 @@ static int read_mount(const struct value *value, struct policy_mount *mount,
 		return -1;
 	host = value_get(value, "host");
 	write = value_get(value, "write");
+	suid = value_get(value, "suid");
 	if (!host)
 		return value_error(value, err, "host is missing");
 	if (value_string(host, PATH_MAX - 1, &path, err) < 0 ||
-	    (write && value_bool(write, &mount->write, err) < 0))
+	    (write && value_bool(write, &mount->write, err) < 0) ||
+	    (suid && value_bool(suid, &mount->suid, err) < 0))
 		return -1;
+	if (mount->suid && !mount->write)
+		return value_error(suid, err,
+				   "found true, allowed only with write: true");
 	if (path[0] != '/')
 		return value_error(host, err,
 				   "found \"%.80s\", allowed is an absolute "
@@ -244,6 +254,17 @@ static int read_ulimits(const struct value *value, struct policy *policy,
 	return 0;
 }
 
+static int read_pids(const struct value *value, uint64_t *pids,
+		     struct error *err)
+{
+	if (value_kind(value) == VALUE_SCALAR &&
+	    !strcmp(value_text(value), "unlimited")) {
+		*pids = 0;
+		return 0;
+	}
+	return value_u64(value, PIDS_MIN, PIDS_MAX, pids, err);
+}
+
 static int read_limits(const struct value *value, struct policy_limits *limits,
 		       struct error *err)
 {
@@ -269,6 +290,9 @@ static int read_limits(const struct value *value, struct policy_limits *limits,
 					     sizes[i].to, err) < 0)
 			return -1;
 	}
+	item = value_get(value, "pids");
+	if (item && read_pids(item, &limits->pids, err) < 0)
+		return -1;
 	item = value_get(value, "cpus");
 	return item ? value_double(item, 0.01, 65536, &limits->cpus, err) : 0;
 }

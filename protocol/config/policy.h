@@ -12,7 +12,9 @@
  *	load: true		# images from files; false where images is given
  *	remove: false		# also images that Regatta did not bring
  *	profile: true		# what its profile says that its devices need
- *	mounts: []		# {host: /data, write: false}, and all below
+ *	user: ["*"]		# whom a container may run as
+ *	mounts: []		# {host: /data, write: false, suid: false},
+ *				# and all below
  *	devices: []		# device nodes that the profile does not name
  *	network: [host, none, bridge]
  *	ipc: [private, shareable, none]
@@ -23,10 +25,11 @@
  *	ulimits: {core: unlimited, memlock: unlimited, nofile: unlimited,
  *		  stack: unlimited}
  *	limits: {memory, cpus, shm, log, disk, disk_free}	# none
+ *	limits: {pids: 32768}	# or unlimited
  *
- * Words of users, images, insecure_registries, devices, security, groups and
- * runtimes are patterns as of fnmatch(3), where '*' stands for any characters.
- * "loopback" stands for the machine itself.
+ * Words of users, user, images, insecure_registries, devices, security, groups
+ *and runtimes are patterns as of fnmatch(3), where '*' stands for any
+ *characters. "loopback" stands for the machine itself.
  */
 #ifndef PROTOCOL_CONFIG_POLICY_H
 #define PROTOCOL_CONFIG_POLICY_H
@@ -41,9 +44,11 @@
 #define POLICY_ENTRIES_MAX 256 /* of any list */
 #define POLICY_LOOPBACK "loopback"
 #define POLICY_UNLIMITED (-1)
+#define POLICY_PIDS 32768 /* processes and threads, unless it is said */
 
 enum policy_list {
 	POLICY_USERS,
+	POLICY_USER,
 	POLICY_IMAGES,
 	POLICY_DEVICES,
 	POLICY_NETWORK,
@@ -59,6 +64,7 @@ enum policy_list {
 struct policy_mount {
 	char *host; /* absolute */
 	bool write;
+	bool suid; /* also setuid programs and device nodes */
 };
 
 struct policy_ulimit {
@@ -74,6 +80,7 @@ struct policy_limits {
 	uint64_t log_bytes;
 	uint64_t disk_bytes;      /* of its own disk, over its image */
 	uint64_t disk_free_bytes; /* what must be free where spools lie */
+	uint64_t pids;            /* processes and threads */
 };
 
 struct policy {

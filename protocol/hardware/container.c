@@ -22,6 +22,7 @@
 #define CPUS_MAX 65536.0
 #define CLUSTER_MAX 60 /* bytes of the cluster's name in a container's */
 #define STOP_GRACE_S 10
+#define NO_NEW_PRIVILEGES "no-new-privileges"
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -219,7 +220,7 @@ static int security_check(const char *option, struct error *err)
 {
 	const char *value = strchr(option, '=');
 
-	if (!strcmp(option, "no-new-privileges") ||
+	if (!strcmp(option, NO_NEW_PRIVILEGES) ||
 	    !strcmp(option, "seccomp=unconfined"))
 		return 0;
 	if (value &&
@@ -379,10 +380,13 @@ static int add_group(cJSON *array, const char *text, struct error *err)
 	return add_text(array, text) ? 0 : error_nomem(err, "groups");
 }
 
+/* no-new-privileges is there: add_host() gives it to every container. */
 static int add_security(cJSON *array, const char *text, struct error *err)
 {
 	if (security_check(text, err) < 0)
 		return -1;
+	if (!strcmp(text, NO_NEW_PRIVILEGES))
+		return 0;
 	return add_text(array, text) ? 0 : error_nomem(err, "security");
 }
 
@@ -398,7 +402,9 @@ static int add_list(cJSON *host, const char *name, const char *field,
 		return 0;
 	if (list->count > OPTIONS_MAX)
 		return too_many(field, list->count, OPTIONS_MAX, err);
-	array = cJSON_AddArrayToObject(host, name);
+	array = cJSON_GetObjectItemCaseSensitive(host, name);
+	if (!array)
+		array = cJSON_AddArrayToObject(host, name);
 	if (!array)
 		return error_nomem(err, field);
 	for (size_t i = 0; i < list->count; i++)
@@ -447,6 +453,20 @@ static bool add_limits(cJSON *host, const struct container_spec *spec)
 				       round(spec->cpus * 1e9));
 }
 
+/* Root of a container is root of the host where it may use a right: it has
+ * those that are asked for, and gains none by running a setuid program.
+ */
+static bool add_rights(cJSON *host, const struct container_place *place)
+{
+	cJSON *dropped = cJSON_AddArrayToObject(host, "CapDrop");
+	cJSON *security = cJSON_AddArrayToObject(host, "SecurityOpt");
+
+	return dropped && add_text(dropped, "ALL") && security &&
+	       add_text(security, NO_NEW_PRIVILEGES) &&
+	       (!place->pids ||
+		cJSON_AddNumberToObject(host, "PidsLimit", place->pids));
+}
+
 static bool add_host(cJSON *host, const struct container_spec *spec,
 		     const struct container_place *place)
 {
@@ -460,7 +480,8 @@ static bool add_host(cJSON *host, const struct container_spec *spec,
 	       cJSON_AddStringToObject(host, "NetworkMode",
 				       spec->network ? spec->network
 						     : "host") &&
-	       add_limits(host, spec) && add_mounts(host, spec, place);
+	       add_rights(host, place) && add_limits(host, spec) &&
+	       add_mounts(host, spec, place);
 }
 
 /* The image's health check would run beside the benchmark, and its stop
@@ -488,8 +509,24 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 		cJSON_AddStringToObject(body, "User", spec->user));
 }
 
+static bool has_capability(const struct container_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->capabilities.count; i++) {
+		const char *text = spec->capabilities.items[i];
+
+		if (!strcmp(text + (strncmp(text, "CAP_", 4) ? 0 : 4), name))
+			return true;
+	}
+	return false;
+}
+
 static int spec_check(const struct container_spec *spec, struct error *err)
 {
+	if (has_capability(spec, "SETUID") && !has_capability(spec, "KILL"))
+		return error_set(err, EINVAL,
+				 "capabilities: SETUID without KILL: what "
+				 "changes its user could not be ended; name "
+				 "both");
 	if (word_check("network", spec->network, container_networks,
 		       "host, none and bridge", err) < 0 ||
 	    word_check("ipc", spec->ipc, container_ipcs,

@@ -3,6 +3,9 @@
  * Pure functions. The command does not travel here: the container's entry
  * point is regatta-init, which reads argv and env from /regatta/in/start.
  * Containers are never privileged and their output never passes the engine.
+ * Each has all capabilities dropped but those that its spec names,
+ * no-new-privileges, and the engine's own seccomp profile unless it names
+ * seccomp=unconfined.
  */
 #ifndef PROTOCOL_HARDWARE_CONTAINER_H
 #define PROTOCOL_HARDWARE_CONTAINER_H
@@ -36,6 +39,9 @@ struct container_place {
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *image;        /* id of the image, sha256:<64 hex> */
+	uint32_t pids;            /* processes and threads; 0: no limit */
+	const char *image_user;   /* whom the image names, "" is nobody; NULL:
+				     not known yet. Only for the policy. */
 	const char *device_root;  /* below it device nodes may lie, beside
 				     /dev; NULL: nowhere else */
 	const struct task_spec *ordered; /* the spec as the controller gave it,
@@ -59,7 +65,8 @@ extern const char *const container_capabilities[];
  *
  * Allowed: network host (default), none, bridge; ipc private (default), host,
  * shareable, none; ulimits as in getrlimit(2) without RLIMIT_ in lower case;
- * capabilities as in capabilities(7), with or without CAP_, never ALL; groups
+ * capabilities as in capabilities(7), with or without CAP_, never ALL, and
+ * SETUID only with KILL: regatta-init ends what has changed its user; groups
  * as number or name; security seccomp=unconfined, apparmor=PROFILE,
  * label=TEXT, no-new-privileges; at most 512 device nodes, below /dev; a
  * runtime's name; requests with a driver's name, ids and capabilities; memory 6

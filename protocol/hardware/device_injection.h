@@ -27,6 +27,8 @@ struct engine_features {
 	struct strings runtimes; /* by name */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
 	bool deaf; /* it ignores runtimes, CDI and requests without a word */
+	char *isolation; /* who root of a container is on the host, when he is
+			    not root: "rootless", "userns-remap"; or NULL */
 };
 extern const struct schema engine_abilities_schema;
 void engine_features_clear(struct engine_features *abilities);
@@ -38,7 +40,8 @@ OWNED_VALUE(struct engine_features, engine_features_clear)
  * not there.
  *
  * Source: Docker Engine API 1.50, SystemInfo (Runtimes, CDISpecDirs,
- * DiscoveredDevices); CDI specification 0.8, "kind" and "devices".
+ * DiscoveredDevices, SecurityOptions); CDI specification 0.8, "kind" and
+ * "devices".
  */
 int engine_features_read(const cJSON *info, struct engine_features *abilities,
 			 struct error *err);

@@ -15,6 +15,7 @@ static const struct field engine_abilities_fields[] = {
 	FIELD_OPTIONAL(engine_features, runtimes),
 	FIELD_OPTIONAL(engine_features, cdi),
 	FIELD_OPTIONAL(engine_features, deaf),
+	FIELD_OPTIONAL(engine_features, isolation),
 };
 const struct schema engine_abilities_schema =
 	SCHEMA(engine_features, engine_abilities_fields);
@@ -114,6 +115,32 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 	return 0;
 }
 
+/* A rootless engine may name both. */
+static int read_isolation(const cJSON *info, char **isolation,
+			  struct error *err)
+{
+	static const struct {
+		const char *option, *word;
+	} known[] = {
+		{ "name=rootless", "rootless" },
+		{ "name=userns", "userns-remap" },
+	};
+	const cJSON *item;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		cJSON_ArrayForEach(item, get(info, "SecurityOptions"))
+		{
+			const char *text = cJSON_GetStringValue(item);
+
+			if (!text || strcmp(text, known[i].option) != 0)
+				continue;
+			*isolation = strdup(known[i].word);
+			return *isolation ? 0 : error_nomem(err, "engine");
+		}
+	}
+	return 0;
+}
+
 int engine_features_read(const cJSON *info, struct engine_features *abilities,
 			 struct error *err)
 {
@@ -129,6 +156,8 @@ int engine_features_read(const cJSON *info, struct engine_features *abilities,
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
 	}
+	if (read_isolation(info, &got.isolation, err) < 0)
+		return -1;
 	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
 		return -1;
 	engine_features_clear(abilities);

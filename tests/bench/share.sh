@@ -9,9 +9,10 @@
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
-SHARE_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 64 : 256))}
+SHARE_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 8 : 256))}
 SHARE_MBIT=100
 SHARE_NODES=(1 2 4 8)
+((${QUICK:-0})) && SHARE_NODES=(1 2)
 
 # Slow down what goes out of a device: NETNS DEVICE
 share_limit()

@@ -26,6 +26,9 @@
  *	sleep SECONDS		a fraction is fine
  *	wait FILE		until FILE is there
  *	touch FILE		make FILE
+ *	mode FILE OCTAL		chmod, or say why not
+ *	device FILE		make FILE, a node like /dev/null, or say why not
+ *	user NUMBER		become that user and group, or say why not
  *	folder FILE		make a folder
  *	link TARGET FILE	make FILE, a symbolic link, in place of another
  *	append FILE TEXT	add TEXT and a newline to FILE, in one write
@@ -55,6 +58,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -334,6 +338,33 @@ static void run_touch(char **argv)
 	close(fd);
 }
 
+static void tell(const char *what, int rc)
+{
+	dprintf(printed, "%s: %s\n", what, rc < 0 ? strerror(errno) : "done");
+}
+
+static void run_mode(char **argv)
+{
+	if (!argv[1] || !argv[2])
+		wrong("a file and a mode are needed", argv[1]);
+	tell("mode", chmod(argv[1], (mode_t)strtoul(argv[2], NULL, 8)));
+}
+
+static void run_device(char **argv)
+{
+	if (!argv[1])
+		wrong("cannot make device", argv[1]);
+	tell("device", mknod(argv[1], S_IFCHR | 0666, makedev(1, 3)));
+}
+
+static void run_user(char **argv)
+{
+	unsigned int id = (unsigned int)number(argv[1], "user");
+
+	tell("group", setgid(id));
+	tell("user", setuid(id));
+}
+
 static void run_folder(char **argv)
 {
 	if (!argv[1] || mkdir(argv[1], 0777) < 0)
@@ -524,6 +555,9 @@ static const struct {
 	{ "sleep", run_sleep },
 	{ "wait", run_wait },
 	{ "touch", run_touch },
+	{ "mode", run_mode },
+	{ "device", run_device },
+	{ "user", run_user },
 	{ "folder", run_folder },
 	{ "link", run_link },
 	{ "append", run_append },

@@ -51,6 +51,25 @@ ok '[[ $(cat good/controller/logs/1/1/rank-0.log) == *finished* ]]' \
 	"the log is where the manual says"
 is "$(stat -c %a good/keys/*.key | sort -u)" 600 "keys are for their owner"
 gone good "after a good run"
+
+# What is in the folder can be read without a controller.
+run regatta jobs --state good --format json
+is "$rc $(jq -c '[.jobs[].state]' "$BED/out")" '0 ["completed","completed"]' \
+	"jobs --state reads the folder of a run"
+run regatta logs --state good 1
+ok 'cmp "$BED/out" good/controller/logs/1/1/rank-0.log' "so does logs"
+run regatta logs --state good -f 2
+like "$rc $err" '^0 job 2 completed after ' "logs -f ends with the job's end"
+run regatta show --state good job 2
+like "$rc $out" '^0 .*state: completed' "so does show"
+run regatta report --state good 1
+ok '((rc == 0)) && cmp "$BED/out" good/report.md' "so does report"
+run regatta compare --state good 1 1
+is $rc 0 "so does compare"
+run regatta jobs --state .
+like "$rc $err" "^2 .*no regatta run was ever in it" \
+	"another folder is refused"
+gone good "after reading"
 run regatta run --resume good
 is $rc 0 "nothing is missing: resume is good"
 is "$(ls good/controller/logs/1)" 1 "and runs nothing again"
@@ -115,6 +134,9 @@ rm host/*
 spawn restart regatta run long.yaml --state restart
 must wait_for '[[ -e host/a ]]' 20
 is "$(daemons restart | wc -l)" 2 "a controller and an agent run"
+run regatta jobs --state restart
+like "$rc $out" "^0 .*running" "a run at work answers by itself"
+is "$(daemons restart | wc -l)" 2 "with its own controller"
 for pid in $(daemons restart); do
 	kill -KILL "$pid"
 done

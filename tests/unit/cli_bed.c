@@ -89,7 +89,8 @@ int bed_run_words(struct bed *bed, const char *const *words)
 	char *argv[WORDS_MAX + 2] = { (char *)"regatta" };
 	int argc = 1;
 	size_t err_size;
-	struct cli cli = { .err_terminal = bed->terminal,
+	struct cli cli = { .out_terminal = bed->out_terminal,
+			   .err_terminal = bed->terminal,
 			   .environment = &bed->environment };
 
 	while (*words && argc <= WORDS_MAX)

@@ -15,7 +15,8 @@ struct bed {
 	char key[128];   /* an operator's */
 	char server_key[128];
 	struct environment environment;
-	bool terminal; /* pretend that words go to one, without colours */
+	bool terminal;     /* pretend that words go to one, without colours */
+	bool out_terminal; /* and what was asked for */
 	/* Of the last bed_run(). */
 	int code;
 	char *out;

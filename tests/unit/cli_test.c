@@ -145,6 +145,14 @@ static void test_wrong(struct bed *bed)
 			   strchr(bed->err, '\n')[1] == 0,
 		   "exit 2 and one sentence: %s", wrong[i].told);
 	}
+	bed_run(bed, "jobs", "--sweep", "x", "--format=json", NULL);
+	ok(bed_printed(bed, "{\"error\":{\"text\":\"jobs: --sweep: ") &&
+		   bed_printed(bed, "\",\"exit\":2}}\n") &&
+		   bed_said(bed, "regatta: jobs: --sweep: "),
+	   "with --format json the error is JSON, too");
+	bed_run(bed, "jobs", "--nix", "--format", "json", NULL);
+	ok(bed_printed(bed, "\"text\":\"jobs: unknown option '--nix'"),
+	   "even if the options could not be read");
 	is_int(bed_run(bed, NULL), 2, "no command at all is wrong too");
 	ok(bed_said(bed, "usage: regatta COMMAND"), "and teaches");
 	bed_run(bed, "jobs\033[2J", NULL);
@@ -571,6 +579,27 @@ static void make_programs(const struct bed *bed, const char *controller)
 	bed_write(bed, "bin/regatta-init", "#!/bin/sh\n", 0755);
 }
 
+/* An ordinary user's PATH has no sbin, where the daemons are. */
+static void test_sbin(struct bed *bed)
+{
+	struct environment environment = { .folder = "/nowhere" };
+	char path[PATH_MAX], folders[PATH_MAX];
+	struct error err;
+
+	mkdir(bed_file(bed, "u"), 0755);
+	mkdir(bed_file(bed, "u/bin"), 0755);
+	mkdir(bed_file(bed, "u/sbin"), 0755);
+	bed_write(bed, "u/sbin/regatta-agent", "", 0755);
+	snprintf(folders, sizeof(folders), "/nowhere:%s",
+		 bed_file(bed, "u/bin"));
+	environment.path = folders;
+	ok(settings_program(&environment, "regatta-agent", path, &err) == 0 &&
+		   strstr(path, "/u/sbin/regatta-agent"),
+	   "the sbin folder beside a bin folder of PATH is looked in");
+	ok(settings_program(&environment, "regatta-nix", path, &err) < 0,
+	   "what is not there is not found");
+}
+
 static void test_run(struct bed *bed)
 {
 	char engine[300], state[300], folder[300];
@@ -612,8 +641,9 @@ static void test_run(struct bed *bed)
 	bed->environment.path = "/nowhere:/nowhere2";
 	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine", engine,
 		   NULL) == 2 &&
-		   bed_said(bed, "regatta-agent is neither beside"),
+		   bed_said(bed, "no program regatta-agent: looked beside"),
 	   "a part that is not installed is named");
+	test_sbin(bed);
 	bed->environment.path = NULL;
 	bed->environment.docker_host = NULL;
 }

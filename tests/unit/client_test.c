@@ -253,6 +253,11 @@ static void test_submit(struct bed *bed)
 	is(bed->out, "5\n", "and prints the sweep's number");
 	is(bed->err, "dropped: nodes=9: no such node\nsweep 5: s, 2 jobs\n",
 	   "and says what was dropped");
+	bed->out_terminal = true;
+	bed_run(bed, "submit", file, NULL);
+	bed->out_terminal = false;
+	ok(!bed->out[0] && bed_said(bed, "sweep 5: s, 2 jobs\n"),
+	   "a person reads the number once");
 	bed_run(bed, "submit", "--resume", file, NULL);
 	is(bed->err,
 	   "waits: nodes=2: needs 2 nodes of cpu; 1 is known\n"
@@ -348,13 +353,18 @@ static void fake_logs(struct fake *fake, struct wire_peer *peer,
 	struct message_query *query = query_of(type, body, "job");
 	struct piece piece = { "completed",    true,  1,
 			       "[\"rank-0\"]", rank0, RANK0_SIZE };
-	char json[100];
+	char json[300];
 
 	if (query) {
 		snprintf(json, sizeof(json),
 			 "{\"since\": 1, \"job\": {\"job\": %llu, \"nodes\": "
-			 "%d}}",
-			 (unsigned long long)query->id, query->id == 4 ? 2 : 1);
+			 "%d, \"state\": \"%s\", \"started_ms\": 1000, "
+			 "\"ended_ms\": 193000%s}}",
+			 (unsigned long long)query->id, query->id == 4 ? 2 : 1,
+			 query->id == 4 ? "failed" : "completed",
+			 query->id == 4 ? ", \"failure\": \"oom\", \"text\": "
+					  "\"rank 1 ran out of memory\""
+					: "");
 		fake_reply(peer, query->request, json, NULL, 0);
 		return;
 	}
@@ -382,6 +392,8 @@ static void test_logs(struct bed *bed)
 	is_int(bed_run(bed, "logs", "-f", "3", NULL), 0,
 	       "following a job that completed is good");
 	ok(bed->out_size == RANK0_SIZE, "and prints the same");
+	ok(bed_said(bed, "job 3 completed after 3m12s"),
+	   "and ends with how the job ended");
 	bed_run(bed, "logs", "-n1", "3", NULL);
 	is(bed->out, "last", "the tail begins where the controller says");
 	bed_run(bed, "logs", "-f", "-n0", "3", NULL);
@@ -400,6 +412,9 @@ static void test_logs(struct bed *bed)
 	   "a line begins with its time when asked for");
 	is_int(bed_run(bed, "logs", "-f", "4", NULL), 1,
 	       "following a job that failed is failed work");
+	ok(bed_said(bed, "job 4 failed after 3m12s: oom: rank 1 ran out of "
+			 "memory"),
+	   "and says why it failed");
 	is_int(bed_run(bed, "logs", "4", "--rank", "7", NULL), 2,
 	       "a rank that is not there is a wrong request");
 	ok(bed_said(bed, "job 4 has no output of rank-7"), "and is named");

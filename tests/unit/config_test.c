@@ -87,6 +87,30 @@ static void precedence(void)
 	is(names, "key, engine, stall, ipmi", "by name");
 }
 
+/* DOCKER_HOST is for every program that speaks to an engine. */
+static void other_variable(void)
+{
+	char *argv[] = { T("agent"), T("--config"), file, NULL };
+	char *variables[] = { T("DOCKER_HOST=unix:///docker"), NULL };
+	char *own[] = { T("DOCKER_HOST=unix:///docker"),
+			T("REGATTA_AGENT_ENGINE=unix:///own"), NULL };
+	struct agent_settings settings;
+	owned(config_free) struct config *config = NULL;
+	owned(config_free) struct config *second = NULL;
+	owned(config_free) struct config *third = NULL;
+	struct error err = { 0 };
+
+	write_file("cluster: c\n");
+	read_agent(argv, variables, &settings, &config, &err);
+	is(settings.engine, "unix:///docker",
+	   "DOCKER_HOST goes before the default");
+	read_agent(argv, own, &settings, &second, &err);
+	is(settings.engine, "unix:///own", "the agent's own goes before that");
+	write_file("engine: unix:///file\n");
+	read_agent(argv, variables, &settings, &third, &err);
+	is(settings.engine, "unix:///file", "and so does the file");
+}
+
 static void paths(void)
 {
 	char *argv[] = { T("agent"),  T("--config"), file,
@@ -224,6 +248,11 @@ static void policies(void)
 	policy_refused("mounts: [{write: true}]", "p:1: mounts[0]: host is");
 	policy_refused("mounts: [{host: /a, read_only: true}]",
 		       "p:1: mounts[0].read_only: found an unknown key");
+	policy_refused("mounts: [{host: /a, suid: true}]",
+		       "p:1: mounts[0].suid: found true, allowed only with "
+		       "write: true");
+	policy_refused("limits: {pids: 1}", "p:1: limits.pids: found \"1\"");
+	policy_refused("limits: {pids: 5000000}", "p:1: limits.pids: found");
 	policy_refused("network: [hosts]", "p:1: network[0]: ");
 	policy_refused("capabilities: [ptrace]", "p:1: capabilities[0]: ");
 	policy_refused("capabilities: [ALL]", "p:1: capabilities[0]: ");
@@ -284,6 +313,7 @@ int main(void)
 	snprintf(file, sizeof(file), "%s/agent.yaml", folder);
 	defaults();
 	precedence();
+	other_variable();
 	paths();
 	wrong();
 	controllers_key();

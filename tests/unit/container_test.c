@@ -99,6 +99,9 @@ static void plain_body(void)
 	has(host, "Privileged", NULL);
 	has(host, "Memory", NULL);
 	has(host, "CapAdd", NULL);
+	has(host, "CapDrop", "[\"ALL\"]");
+	has(host, "SecurityOpt", "[\"no-new-privileges\"]");
+	has(host, "PidsLimit", NULL);
 	cJSON_Delete(body);
 }
 
@@ -120,6 +123,7 @@ static void full_body(void)
 	strings_add(&c->groups, "44", &err);
 	strings_add(&c->device_nodes, "/dev/fuse", &err);
 	strings_add(&c->device_nodes, "/dev/a:/dev/b:rw", &err);
+	strings_add(&c->security, "no-new-privileges", &err);
 	strings_add(&c->security, "seccomp=unconfined", &err);
 	strings_add(&c->security, "apparmor=docker-default", &err);
 	strings_add(&c->argv, "${ANYTHING}", &err);
@@ -150,7 +154,9 @@ static void full_body(void)
 	    "{\"PathOnHost\":\"/dev/a\",\"PathInContainer\":\"/dev/b\","
 	    "\"CgroupPermissions\":\"rw\"}]");
 	has(host, "SecurityOpt",
-	    "[\"seccomp=unconfined\",\"apparmor=docker-default\"]");
+	    "[\"no-new-privileges\",\"seccomp=unconfined\","
+	    "\"apparmor=docker-default\"]");
+	has(host, "CapDrop", "[\"ALL\"]");
 	has(host, "Mounts/3",
 	    "{\"Type\":\"bind\",\"Source\":\"/data/a b\","
 	    "\"Target\":\"/data\",\"ReadOnly\":true}");
@@ -180,6 +186,24 @@ static void full_body(void)
 	strings_clear(&c->security);
 	strings_clear(&c->argv);
 	strings_clear(&c->env);
+}
+
+static void bounded_body(void)
+{
+	struct container_place bounded = place;
+	struct task_spec spec = plain();
+	struct strings *list = &spec.container.capabilities;
+	cJSON *body, *host;
+
+	bounded.pids = 32768;
+	strings_add(list, "CAP_SETUID", NULL);
+	strings_add(list, "KILL", NULL);
+	body = container_body(&spec, &bounded, NULL);
+	host = cJSON_GetObjectItemCaseSensitive(body, "HostConfig");
+	has(host, "PidsLimit", "32768");
+	has(host, "CapAdd", "[\"SETUID\",\"KILL\"]");
+	cJSON_Delete(body);
+	strings_clear(list);
 }
 
 /* The spec is refused, and the words hold `words`. */
@@ -218,6 +242,8 @@ static void refused_lists(void)
 		LIST(capabilities, "SYS_PTRACER", "no such capability"),
 		LIST(capabilities, "sys_ptrace", "no such capability"),
 		LIST(capabilities, "", "no such capability"),
+		LIST(capabilities, "SETUID", "SETUID without KILL"),
+		LIST(capabilities, "CAP_SETUID", "SETUID without KILL"),
 		LIST(capabilities, "ALL", "not allowed"),
 		LIST(capabilities, "all", "not allowed"),
 		LIST(capabilities, "CAP_ALL", "not allowed"),
@@ -472,6 +498,7 @@ int main(void)
 	tap_begin(20);
 	plain_body();
 	full_body();
+	bounded_body();
 	refused_lists();
 	refused_fields();
 	refused_mounts();

@@ -52,6 +52,29 @@ static struct engine_features abilities(const char *text)
 	return abilities;
 }
 
+static void is_isolation(const char *info, const char *want, const char *what)
+{
+	owned(engine_features_clear) struct engine_features got =
+		abilities(info);
+
+	is(got.isolation, want, "%s", what);
+}
+
+static void test_isolation(void)
+{
+	is_isolation("{\"SecurityOptions\": [\"name=apparmor\", "
+		     "\"name=seccomp,profile=default\"]}",
+		     NULL, "an engine whose root is the host's root");
+	is_isolation("{\"SecurityOptions\": [\"name=seccomp,profile=default\", "
+		     "\"name=userns\"]}",
+		     "userns-remap", "one that maps users is known");
+	is_isolation("{\"SecurityOptions\": [\"name=userns\", "
+		     "\"name=rootless\"], \"BuildahVersion\": \"1\"}",
+		     "rootless", "so is one without root");
+	is_isolation("{\"SecurityOptions\": [1, null, \"name=usernsx\"]}", NULL,
+		     "other words mean nothing");
+}
+
 /* Devices of the lab, found with these samples. */
 struct machine {
 	struct lab lab;
@@ -506,6 +529,7 @@ static void whole_only(void)
 int main(void)
 {
 	tap_begin(60);
+	test_isolation();
 	if (!lab_nodes()) {
 		printf("# device nodes cannot be made here\n");
 		ok(true, "nothing can be tried here");

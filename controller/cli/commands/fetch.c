@@ -4,6 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "controller/cli/transfer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
@@ -207,7 +208,7 @@ int files_fetch(struct cli *cli, struct client *client,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	struct files_wanted wanted = {
 		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
 		.rank = given(cli)->rank,
@@ -222,9 +223,9 @@ static int run_command(struct cli *cli, struct error *err)
 				 "fetch: found '%.60s', allowed is a path as "
 				 "regatta files %llu lists it, or below one",
 				 wanted.path, (unsigned long long)wanted.job);
-	client = cli_connect(cli, err);
-	if (!client ||
-	    files_fetch(cli, client, &wanted, &files, &refused, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <
+		    0)
 		return -1;
 	if (!files)
 		return error_set(err, ENOENT,
@@ -242,6 +243,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(fetch_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
 	  .help = "only those of the node with that rank" },
+	OPTION_STATE,
 	{ 0 },
 };
 

@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 static int print_files(struct cli *cli, const cJSON *files, struct error *err)
@@ -34,7 +35,7 @@ static int print_files(struct cli *cli, const cJSON *files, struct error *err)
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = (char *)"files" };
 	const cJSON *files;
@@ -43,8 +44,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
 	query.id = job;
-	client = cli_connect(cli, err);
-	if (!client || client_query(client, &query, &answer, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
 	files = json_list(answer.body, "files");
 	if (cli_format(cli, "json"))
@@ -62,6 +63,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ static const struct rows_view jobs_view = { "jobs", job_columns, job_row,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	owned(json_free) cJSON *rows = NULL;
 	uint64_t sweep;
 	bool none;
@@ -94,15 +95,15 @@ static int run_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "jobs: found --all and --sweep, allowed is "
 				 "one of them");
-	client = cli_connect(cli, err);
-	if (!client || which_sweep(cli, client, &sweep, &none, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    which_sweep(cli, session.client, &sweep, &none, err) < 0)
 		return -1;
 	if (none)
 		rows = cJSON_CreateArray();
-	else if (client_list(client, "jobs", sweep, "jobs", "job", &rows, err) <
-		 0)
+	else if (client_list(session.client, "jobs", sweep, "jobs", "job",
+			     &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &jobs_view, client, rows, err);
+	return rows_show(cli, &jobs_view, session.client, rows, err);
 }
 
 /* clang-format off */
@@ -112,6 +113,7 @@ static const struct option_rule rules[] = {
 	  .max = UINT64_MAX - 1, .help = "all jobs of that sweep" },
 	{ OPTION(jobs_options, "all", 0, OPTION_FLAG, all, NULL),
 	  .help = "all jobs of all sweeps" },
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -8,6 +8,7 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ struct stream {
 
 struct logs {
 	struct cli *cli;
-	struct client *client;
+	struct client *client; /* borrowed */
 	uint64_t job;
 	uint32_t attempt;
 	bool follow;
@@ -89,7 +90,6 @@ static void streams_free(struct logs *logs)
 static void logs_clear(struct logs *logs)
 {
 	streams_free(logs);
-	client_free(logs->client);
 	logs->client = NULL;
 }
 OWNED_VALUE(struct logs, logs_clear)
@@ -555,6 +555,31 @@ static int on_interrupt(sd_event_source *source,
 }
 
 /* Until the job ends, or Ctrl-C, which ends nothing but this. */
+/* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */
+static int tell_end(const struct logs *logs, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	char detail[400], time[HUMAN_SIZE];
+	int64_t started, ended;
+	const cJSON *job;
+
+	if (client_query(logs->client, &query, &answer, err) < 0)
+		return -1;
+	job = json_get(answer.body, "job");
+	started = (int64_t)json_u64(job, "started_ms");
+	ended = (int64_t)json_u64(job, "ended_ms");
+	job_detail(job, detail, sizeof(detail));
+	fflush(logs->cli->out);
+	cli_say(logs->cli, "job %llu %s%s%s%s%s", (unsigned long long)logs->job,
+		json_text(job, "state"),
+		started && ended > started ? " after " : "",
+		started && ended > started ? human_time(ended - started, time)
+					   : "",
+		*detail ? ": " : "", detail);
+	return 0;
+}
+
 static int follow_on(struct logs *logs, struct error *err)
 {
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
@@ -576,11 +601,14 @@ static int follow_on(struct logs *logs, struct error *err)
 	}
 	if (!logs->count && tell_none(logs, err) < 0)
 		return -1;
+	if (tell_end(logs, err) < 0)
+		return -1;
 	return logs->state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
+	owned(session_clear) struct session session = { 0 };
 	owned(logs_clear) struct logs logs = { .cli = cli };
 	uint64_t attempt = given(cli)->attempt;
 
@@ -596,9 +624,9 @@ static int run_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "found --rank and --stream, allowed is one of "
 				 "them");
-	logs.client = cli_connect(cli, err);
-	if (!logs.client)
+	if (session_open(&session, cli, err) < 0)
 		return -1;
+	logs.client = session.client;
 	if (given(cli)->list)
 		return list_streams(&logs, err);
 	if (read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
@@ -634,6 +662,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
 	  .min = 1,
 	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
+	OPTION_STATE,
 	{ 0 },
 };
 

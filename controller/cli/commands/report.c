@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/run/session.h"
 #include "controller/report/translations.h"
 #include "protocol/base/program.h"
 
@@ -22,7 +23,7 @@ static const struct report_options *given(const struct cli *cli)
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	struct results_form form = {
 		.format = cli->options->format,
 		.reference = given(cli)->style &&
@@ -45,8 +46,8 @@ static int run_command(struct cli *cli, struct error *err)
 				 "--language belongs to --style reference");
 	snprintf(title, sizeof(title), "Sweep %llu", (unsigned long long)sweep);
 	form.title = title;
-	client = cli_connect(cli, err);
-	if (!client || results_print(cli, client, sweep, &form, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    results_print(cli, session.client, sweep, &form, err) < 0)
 		return -1;
 	return EXIT_GOOD;
 }
@@ -64,6 +65,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
 	  .help = "from the stored logs, by today's rules; tells what "
 		  "differs" },
+	OPTION_STATE,
 	OPTION_IMAGES,
 	{ 0 },
 };

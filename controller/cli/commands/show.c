@@ -5,6 +5,7 @@
 #include "controller/cli/commands/usage.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -233,7 +234,7 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	static const char *const apart[] = { "tasks", "events",    "streams",
 					     "usage", "inventory", NULL };
-	owned(client_free) struct client *client = NULL;
+	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
 	struct message_query query = { .what = (char *)kind };
@@ -248,8 +249,8 @@ static int run_command(struct cli *cli, struct error *err)
 				 kind);
 	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
 		return -1;
-	client = cli_connect(cli, err);
-	if (!client || client_query(client, &query, &answer, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
 	object = json_get(answer.body, kind);
 	if (!cJSON_IsObject(object))
@@ -272,6 +273,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

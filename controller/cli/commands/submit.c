@@ -103,7 +103,9 @@ static int run_command(struct cli *cli, struct error *err)
 		return wait_for(cli, client, sweep, err);
 	if (cli_format(cli, "json"))
 		return cli_print_json(cli, body, err) < 0 ? -1 : EXIT_GOOD;
-	fprintf(cli->out, "%llu\n", (unsigned long long)sweep);
+	/* A person has read it in the line about the sweep. */
+	if (!cli->out_terminal)
+		fprintf(cli->out, "%llu\n", (unsigned long long)sweep);
 	return EXIT_GOOD;
 }
 

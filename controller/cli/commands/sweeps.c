@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 typedef unsigned long long ull;
@@ -51,17 +52,19 @@ static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
+	owned(session_clear) struct session session = { 0 };
 	owned(json_free) cJSON *rows = NULL;
 
-	if (!client ||
-	    client_list(client, "sweeps", 0, "sweeps", "id", &rows, err) < 0)
+	if (session_open(&session, cli, err) < 0 ||
+	    client_list(session.client, "sweeps", 0, "sweeps", "id", &rows,
+			err) < 0)
 		return -1;
-	return rows_show(cli, &sweeps_view, client, rows, err);
+	return rows_show(cli, &sweeps_view, session.client, rows, err);
 }
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define ARGS_MAX 40
@@ -73,8 +74,10 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	args[n++] = (char *)daemons->config.images;
 	args[n++] = (char *)"--endpoint-file";
 	args[n++] = folder_file(folder, "endpoint", daemons->paths[3]);
-	args[n++] = (char *)"--lifeline";
-	args[n++] = daemons->numbers[0];
+	if (daemons->config.agent) {
+		args[n++] = (char *)"--lifeline";
+		args[n++] = daemons->numbers[0];
+	}
 	args[n] = NULL;
 	return args;
 }
@@ -140,6 +143,8 @@ static void become(const struct daemons *daemons, const struct child *child,
 	int null;
 
 	setsid();
+	if (!daemons->config.agent)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -366,7 +371,7 @@ static int begin(struct daemons *daemons, struct error *err)
 	    wait_for_endpoint(daemons, err) < 0)
 		return -1;
 	loop_source_free(&daemons->inotify);
-	return child_start(&daemons->agent, err);
+	return daemons->config.agent ? child_start(&daemons->agent, err) : 0;
 }
 
 struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,

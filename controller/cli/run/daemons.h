@@ -25,7 +25,8 @@
 struct daemons_config {
 	const struct folder *folder;
 	const char *controller; /* programs, absolute */
-	const char *agent;
+	const char *agent;      /* NULL: the controller alone, to read what is
+				   stored; it ends with us and cancels nothing */
 	const char *init;
 	const char *images;
 	const char *engine;
@@ -45,7 +46,7 @@ struct daemons_config {
 
 struct daemons;
 
-/* Start both and wait until the controller listens. Blocks SIGCHLD. ETIMEDOUT:
+/* Start them and wait until the controller listens. Blocks SIGCHLD. ETIMEDOUT:
  * it does not; EINTR; what failed() is told.
  */
 struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,

@@ -269,6 +269,56 @@ int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 	return fill(folder, wait, arg, err);
 }
 
+/* Where the controller of a run that is at work listens. */
+static int read_endpoint(const struct folder *folder, char endpoint[256],
+			 struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, 255);
+	if (file_read(AT_FDCWD, folder_file(folder, "endpoint", path), &text,
+		      err) < 0)
+		return error_set(err, EAGAIN,
+				 "%.120s: a run is about to begin in it; try "
+				 "again",
+				 folder->path);
+	snprintf(endpoint, 256, "%.*s", (int)strcspn(text.data, "\n"),
+		 text.data);
+	return 0;
+}
+
+int folder_open(struct folder *folder, const char *name, char endpoint[256],
+		void (*wait)(void *arg), void *arg, struct error *err)
+{
+	char path[PATH_MAX];
+
+	*folder = (struct folder){ 0 };
+	if (set_path(folder, name, err) < 0)
+		return -1;
+	folder_file(folder, "sweep.yaml", path);
+	if (access(path, F_OK) < 0)
+		return error_set(err, ENOENT,
+				 "%.120s: no regatta run was ever in it", name);
+	if (key_load(&folder->controller,
+		     folder_file(folder, "keys/controller.key", path),
+		     err) < 0 ||
+	    key_load(&folder->operator,
+		     folder_file(folder, "keys/operator.key", path), err) < 0)
+		return -1;
+	folder->lock = open_folder(folder->path, err);
+	if (folder->lock < 0)
+		return -1;
+	if (flock(folder->lock, LOCK_EX | LOCK_NB) < 0)
+		return read_endpoint(folder, endpoint, err) < 0 ? -1 : 1;
+	if (lock_daemons(folder, wait, arg, err) < 0)
+		return -1;
+	if (unlink(folder_file(folder, "endpoint", path)) < 0 &&
+	    errno != ENOENT)
+		return error_errno(err, "%s", path);
+	return 0;
+}
+
 int folder_save_choices(const struct folder *folder, const cJSON *choices,
 			struct error *err)
 {

@@ -54,6 +54,15 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 		  void (*wait)(void *arg), void *arg, struct error *err);
 
+/* Open the folder of an earlier run to read what is stored in it. wait() is
+ * called once where daemons of that run still clean up, and their end is
+ * awaited. Returns 1 when a run is at work in it at this moment: *endpoint is
+ * where its controller listens; 0 when there is none and the folder is locked;
+ * ENOENT: no run was ever in it; EAGAIN: its controller does not listen yet.
+ */
+int folder_open(struct folder *folder, const char *name, char endpoint[256],
+		void (*wait)(void *arg), void *arg, struct error *err);
+
 /* Texts by name that the next run in the folder is to know. *choices: the
  * caller deletes it; an empty object where nothing was saved.
  */

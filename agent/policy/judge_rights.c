@@ -1,0 +1,108 @@
+/* judge_rights.c - as whom may a container run, and which files may it make?
+ */
+#include "agent/policy/judge_rights.h"
+#include "protocol/hardware/container.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+
+/* N or N:N */
+static bool is_number(const char *user)
+{
+	size_t size = strspn(user, DIGITS);
+
+	if (!size)
+		return false;
+	if (user[size] != ':')
+		return !user[size];
+	user += size + 1;
+	return *user && strspn(user, DIGITS) == strlen(user);
+}
+
+int judge_user(const struct policy *policy, const char *user, struct error *err)
+{
+	const struct strings *list = &policy->lists[POLICY_USER];
+	size_t size = strcspn(user, ":");
+	bool root = !size || (size == 4 && !strncmp(user, "root", 4));
+	char word[160], allowed[120] = "nothing";
+	size_t used = 0;
+
+	if (policy->any)
+		return 0;
+	snprintf(word, sizeof(word), "%s%s", root ? "0" : "",
+		 root ? user + size : user);
+	for (size_t i = 0; i < list->count; i++) {
+		const char *pattern = list->items[i];
+
+		if (!strcmp(pattern, "*") || !strcmp(pattern, word) ||
+		    (is_number(word) && fnmatch(pattern, word, 0) == 0))
+			return 0;
+		if (used < sizeof(allowed))
+			used += (size_t)snprintf(allowed + used,
+						 sizeof(allowed) - used, "%s%s",
+						 i ? ", " : "", pattern);
+	}
+	return error_set(err, EPERM, "%s: found %.80s%s, allowed by %.60s: %s",
+			 policy_list_name(POLICY_USER), word,
+			 root ? " (root)" : "", policy->file, allowed);
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+static const char *resolved(policy_check_resolve_fn *resolve, const char *path,
+			    char *out)
+{
+	return resolve && resolve(path, out) == 0 ? out : path;
+}
+
+static bool is_allowed(const struct policy *policy, const char *source,
+		       policy_check_resolve_fn *resolve)
+{
+	char path[PATH_MAX], folder[PATH_MAX];
+
+	source = resolved(resolve, source, path);
+	for (size_t i = 0; i < policy->mounts_count; i++) {
+		const struct policy_mount *mount = &policy->mounts[i];
+
+		if (mount->write && mount->suid &&
+		    judge_is_below(source,
+				   resolved(resolve, mount->host, folder)))
+			return true;
+	}
+	return false;
+}
+
+bool judge_suid(const struct policy *policy, const cJSON *request,
+		policy_check_resolve_fn *resolve)
+{
+	const cJSON *host =
+		cJSON_GetObjectItemCaseSensitive(request, "HostConfig");
+	bool found = false;
+	const cJSON *mount;
+
+	if (policy->any)
+		return true;
+	cJSON_ArrayForEach(mount,
+			   cJSON_GetObjectItemCaseSensitive(host, "Mounts"))
+	{
+		if (cJSON_IsTrue(
+			    cJSON_GetObjectItemCaseSensitive(mount,
+							     "ReadOnly")) ||
+		    !strcmp(text_of(mount, "Target"), CONTAINER_OUT))
+			continue;
+		if (!is_allowed(policy, text_of(mount, "Source"), resolve))
+			return false;
+		found = true;
+	}
+	return found;
+}

@@ -1,0 +1,102 @@
+/* session.c - a session with the controller of the settings, or of a folder.
+ */
+#include "controller/cli/run/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void on_wait(void *arg)
+{
+	cli_say(arg, "waiting for the run to remove its containers");
+}
+
+static void on_say(void *arg, const char *line)
+{
+	cli_say(arg, "%s", line);
+}
+
+/* The client finds out by itself that nobody answers. */
+static void on_failed(void *arg, const struct error *why)
+{
+	cli_say(arg, "%s", why->text);
+}
+
+static int start_controller(struct session *session, sd_event *loop,
+			    struct error *err)
+{
+	static const bool never = false;
+	const struct cli *cli = session->cli;
+	struct daemons_config config = {
+		.folder = &session->folder,
+		.controller = session->paths[0],
+		.images = session->paths[1],
+		.interrupted = &never,
+		.say = on_say,
+		.failed = on_failed,
+		.arg = session->cli,
+	};
+
+	if (settings_program(cli->environment, "regatta-controller",
+			     session->paths[0], err) < 0 ||
+	    settings_images(cli->environment, cli->options, session->paths[1],
+			    err) < 0)
+		return -1;
+	session->daemons = daemons_new(loop, &config, err);
+	return session->daemons ? 0 : -1;
+}
+
+static int open_folder(struct session *session, sd_event *loop,
+		       struct error *err)
+{
+	const struct cli *cli = session->cli;
+	struct connection connection = { 0 };
+	int rc = folder_open(&session->folder, cli->options->state,
+			     connection.endpoint, on_wait, session->cli, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0 && start_controller(session, loop, err) < 0)
+		return -1;
+	if (session->daemons)
+		snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
+			 daemons_endpoint(session->daemons));
+	connection.key = session->folder.operator;
+	memcpy(connection.server_public, session->folder.controller.public,
+	       KEY_TEXT_SIZE);
+	session->client = client_new(loop, &connection, err);
+	return session->client ? 0 : -1;
+}
+
+int session_open(struct session *session, struct cli *cli, struct error *err)
+{
+	sd_event *loop = NULL;
+	int rc;
+
+	*session = (struct session){ .cli = cli };
+	if (!cli->options->state) {
+		session->client = cli_connect(cli, err);
+		return session->client ? 0 : -1;
+	}
+	if (cli->options->controller)
+		return error_set(err, EINVAL,
+				 "give --state or --controller, not both");
+	rc = sd_event_new(&loop);
+	if (rc < 0)
+		return error_set(err, -rc, "event loop: cannot be made");
+	rc = open_folder(session, loop, err);
+	sd_event_unref(loop);
+	if (rc < 0)
+		session_clear(session);
+	return rc;
+}
+
+void session_clear(struct session *session)
+{
+	client_free(session->client);
+	session->client = NULL;
+	if (session->daemons)
+		daemons_stop(session->daemons);
+	daemons_free(session->daemons);
+	session->daemons = NULL;
+	folder_clear(&session->folder);
+}
