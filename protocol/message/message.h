@@ -405,15 +405,15 @@ struct message_backup {
 	uint64_t offset;
 };
 
-/* Shorten the output of jobs behind `after` that are over, and ended older_ms
- * ago: keep_bytes of the beginning and the end of each rank's stay. Reply:
- * {"jobs", "bytes": that are gone, "after": go on from there, "more"}.
+/* Remove the output and the collected files of jobs behind `after` that are
+ * over, and ended older_ms ago. Reply: {"jobs", "bytes": that are gone,
+ * "after": go on from there, "more"}.
  */
 struct message_gc {
 	uint64_t request;
 	uint64_t after;
 	uint64_t older_ms;
-	uint64_t keep_bytes;
+	bool goes_on; /* the order was begun by another message */
 };
 
 /* Enrol this key. The same again is answered as before. Reply: {"name",
