@@ -1,11 +1,11 @@
-/* sample_layout.h - the parts of a sampler: layouts, rows, and their readers.
+/* sample_internal.h - the parts of a sampler: layouts, rows, and their readers.
  *
  * Private to sample*.c. sampler_read() (sample.c) makes a `reading_run` for a
  * text and hands it to the reader of each layout in turn, until one has found
  * a device.
  */
-#ifndef PROTOCOL_HARDWARE_SAMPLE_LAYOUT_H
-#define PROTOCOL_HARDWARE_SAMPLE_LAYOUT_H
+#ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
+#define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
 
 #include "protocol/hardware/expression.h"
 #include "protocol/hardware/sample.h"

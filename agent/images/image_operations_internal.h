@@ -1,12 +1,12 @@
-/* image_operation.h - what the kinds of acts share: for the files of this room
- * alone.
+/* image_operations_internal.h - what the kinds of acts share: for the files of
+ * this room alone.
  *
  * A kind does its work in steps, from the loop: each one begins a call and
  * returns. An act ends with image_operation_fail() or
  * image_operation_succeed(), and is gone then.
  */
-#ifndef AGENT_IMAGES_IMAGE_OPERATION_H
-#define AGENT_IMAGES_IMAGE_OPERATION_H
+#ifndef AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
+#define AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
 
 #include "agent/images/image_operations.h"
 #include "protocol/blob/image_bundle.h"

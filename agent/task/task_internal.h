@@ -1,8 +1,8 @@
-/* task_steps.h - a task's fields and steps, for the two files that make it up:
- * task.c says which step follows, steps.c does what each step does.
+/* task_internal.h - a task's fields and steps, for the two files that make it
+ * up: task.c says which step follows, steps.c does what each step does.
  */
-#ifndef AGENT_TASK_TASK_STEPS_H
-#define AGENT_TASK_TASK_STEPS_H
+#ifndef AGENT_TASK_TASK_INTERNAL_H
+#define AGENT_TASK_TASK_INTERNAL_H
 
 #include "agent/blobs/workspace_upload.h"
 #include "agent/task/collect.h"

@@ -1,12 +1,13 @@
-/* profile_fields.h - the fields of a profile, one reader for each kind.
+/* profile_internal.h - what the files that read a profile share.
  *
+ * profile_fields.c: the fields of a profile, one reader for each kind.
  * A section of the file is a table of fields: name, reader, place in a struct.
  * Each reader takes the value that the file has, checks it and writes what it
  * says to its place; texts stay those of the document. An error is "file:line:
  * path: found ..., allowed ...".
  */
-#ifndef PROTOCOL_HARDWARE_PROFILE_FIELDS_H
-#define PROTOCOL_HARDWARE_PROFILE_FIELDS_H
+#ifndef PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
+#define PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
 
 #include "protocol/hardware/profile.h"
 
@@ -68,5 +69,23 @@ field_fn read_pci_classes; /* 2 to 6 hex digits */
 field_fn read_argv;
 field_fn read_env;
 field_fn read_ulimits;
+
+/* profile_sections.c, profile_tools.c: the sections of a profile, from values
+ * to its structs. Each reader writes what it has read until an error, which
+ * profile_free() releases.
+ */
+field_fn read_discover;  /* struct discover_rules */
+field_fn read_container; /* struct container_rules */
+field_fn read_chips;     /* struct profile */
+field_fn read_images;    /* struct profile */
+field_fn read_visible;   /* struct profile */
+field_fn read_versions;  /* struct profile */
+field_fn read_processes; /* struct process_rules */
+field_fn read_monitor;   /* struct monitor_rules */
+
+/* profile_check.c: every number that is used is there and can be found, every
+ * name is given once. EINVAL with file and line.
+ */
+int profile_check(const struct profile *profile, struct error *err);
 
 #endif

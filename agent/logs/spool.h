@@ -13,8 +13,8 @@
  * Files below out/ are written by strangers: links, FIFOs and devices there
  * are refused, and sizes are bounded.
  */
-#ifndef AGENT_TASK_SPOOL_H
-#define AGENT_TASK_SPOOL_H
+#ifndef AGENT_LOGS_SPOOL_H
+#define AGENT_LOGS_SPOOL_H
 
 #include "agent/task/exit_record.h"
 #include "protocol/message/spec.h"

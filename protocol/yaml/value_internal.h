@@ -1,10 +1,9 @@
-/* document_internal.h - the inside of documents: for document.c and value.c,
- * nobody else.
+/* value_internal.h - the inside of values: for value.c and document.c alone.
  */
-#ifndef PROTOCOL_YAML_DOCUMENT_INTERNAL_H
-#define PROTOCOL_YAML_DOCUMENT_INTERNAL_H
+#ifndef PROTOCOL_YAML_VALUE_INTERNAL_H
+#define PROTOCOL_YAML_VALUE_INTERNAL_H
 
-#include "protocol/yaml/document.h"
+#include "protocol/yaml/value.h"
 
 struct entry {
 	const char *key;

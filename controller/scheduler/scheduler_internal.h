@@ -1,8 +1,8 @@
-/* queue.h - the fields of the queue, for the two files that make it up:
- * queue.c keeps it, scheduler.c empties it.
+/* scheduler_internal.h - the fields of the queue, for the two files that make
+ * it up: queue.c keeps it, scheduler.c empties it.
  */
-#ifndef CONTROLLER_SCHEDULER_QUEUE_H
-#define CONTROLLER_SCHEDULER_QUEUE_H
+#ifndef CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
+#define CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
 
 #include "controller/scheduler/scheduler.h"
 
