@@ -99,7 +99,6 @@ static int open_images(struct agent *agent, struct error *err)
 		return -1;
 	agent->registries = (struct registries){
 		.credentials = config->credentials,
-		.authorities = config->authorities,
 		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
 		.key = &config->key,
 		.controller = config->server_public,

@@ -14,11 +14,11 @@
 #include "agent/docker/engine.h"
 #include "agent/docker/image.h"
 #include "agent/logs/log_sender.h"
+#include "agent/logs/spool.h"
 #include "agent/metrics/monitor.h"
 #include "agent/policy/node_policy.h"
 #include "agent/task/command.h"
 #include "agent/task/preflight.h"
-#include "agent/task/spool.h"
 #include "protocol/message/message.h"
 #include "protocol/message/state.h"
 

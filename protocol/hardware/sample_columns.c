@@ -1,6 +1,6 @@
 /* sample_columns.c - monitor output in columns that a header names.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* sample_json.c - monitor output that is JSON, read by the paths of its keys.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <errno.h>
 #include <string.h>

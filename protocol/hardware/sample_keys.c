@@ -1,6 +1,6 @@
 /* sample_keys.c - monitor output of "key: value" lines in indented sections.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  */
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
