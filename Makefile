@@ -200,7 +200,7 @@ $(BUILD)/images/%: images/%
 
 # ---- test programs -------------------------------------------------------
 
-unit: $(UNIT)
+unit: $(UNIT) $(SIMULATION)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
@@ -236,8 +236,7 @@ $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 	$(Q)$(LINK)
 
 asan:
-	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit \
-		simulation
+	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit
 
 # In this flavour $(FUZZ) lies right under $(BUILD), which is build/fuzz.
 FUZZ_FLAVOUR = BUILD=build/fuzz CC=$(CLANG) WERROR= \
@@ -257,7 +256,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit simulation lab asan fuzzers benches
+	@$(MAKE) all unit lab asan fuzzers benches
 	@tests/check
 
 check-long:
