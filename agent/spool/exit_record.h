@@ -4,8 +4,8 @@
  * anything from outside: its size is bounded, unknown or mistyped fields are
  * refused. Its fields are described in agent/init/init.h.
  */
-#ifndef AGENT_TASK_EXIT_RECORD_H
-#define AGENT_TASK_EXIT_RECORD_H
+#ifndef AGENT_SPOOL_EXIT_RECORD_H
+#define AGENT_SPOOL_EXIT_RECORD_H
 
 #include "protocol/message/codec.h"
 

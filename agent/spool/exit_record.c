@@ -1,6 +1,6 @@
 /* exit_record.c - what regatta-init says of a container's end.
  */
-#include "agent/task/exit_record.h"
+#include "agent/spool/exit_record.h"
 #include "agent/init/init.h"
 
 #include <errno.h>

@@ -13,10 +13,10 @@
  * Files below out/ are written by strangers: links, FIFOs and devices there
  * are refused, and sizes are bounded.
  */
-#ifndef AGENT_LOGS_SPOOL_H
-#define AGENT_LOGS_SPOOL_H
+#ifndef AGENT_SPOOL_SPOOL_H
+#define AGENT_SPOOL_SPOOL_H
 
-#include "agent/task/exit_record.h"
+#include "agent/spool/exit_record.h"
 #include "protocol/message/spec.h"
 
 #include <limits.h>

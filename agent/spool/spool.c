@@ -1,6 +1,6 @@
 /* spool.c - the folder of each task on the node: its spec, its output, its end.
  */
-#include "agent/logs/spool.h"
+#include "agent/spool/spool.h"
 #include "agent/init/init.h"
 #include "protocol/base/file.h"
 
