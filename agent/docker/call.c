@@ -4,7 +4,7 @@
 
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
-#include "agent/engine/driver.h"
+#include "agent/docker/driver.h"
 #include "protocol/base/loop.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
  */
 #include "agent/agent.h"
 #include "agent/docker/engine.h"
-#include "agent/engine/driver.h"
+#include "agent/docker/driver.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 

@@ -8,8 +8,8 @@
  * engine_call. The promises of engine.h on callbacks, errors and cancelling are
  * the driver's to keep.
  */
-#ifndef AGENT_ENGINE_DRIVER_H
-#define AGENT_ENGINE_DRIVER_H
+#ifndef AGENT_DOCKER_DRIVER_H
+#define AGENT_DOCKER_DRIVER_H
 
 #include "agent/docker/call.h"
 
