@@ -3,7 +3,7 @@
 #include "protocol/yaml/value.h"
 
 #include "protocol/base/utf8.h"
-#include "protocol/yaml/document_internal.h"
+#include "protocol/yaml/value_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
