@@ -2,6 +2,7 @@
  */
 #include "controller/results/extract.h"
 #include "controller/results/rules/literal.h"
+#include "controller/results/rules/rule.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -526,6 +527,36 @@ static void test_literals(void)
 	}
 }
 
+/* Texts of all rules are looked for at once, whatever stands in them; "a|(\\E"
+ * stands in another one.
+ */
+static void test_search(void)
+{
+	static const char rules_text[] =
+		"read: first\n"
+		"rules:\n"
+		"- {contains: ['a|(\\E'],"
+		" match: 'a\\|\\(\\\\E (?<step>\\d+) loss (?<loss>\\S+)'}\n"
+		"- {contains: ['=a|(\\E*'],"
+		" match: '=a\\|\\(\\\\E\\* (?<step>\\d+) x (?<loss>\\S+)'}\n"
+		"- {contains: ['[.]+^$?', '\xc3\xa9p\xc3\xa9'],"
+		" match: '(?:\\Q[.]+^$?\\E|\xc3\xa9p\xc3\xa9) (?<step>\\d+) y "
+		"(?<loss>\\S+)'}\n";
+	static const char log[] = "nothing\na|(\\E 1 loss 1\n"
+				  "a (E\n=a|(\\E* 2 x 2\n[.]+^$? 3 y 3\n"
+				  "\xc3\xa9p\xc3\xa9 4 y 4\nthe end\n";
+	struct error err = { 0 };
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(rules_text, &err);
+
+	if (!ok(rules && rules->literals,
+		"texts of signs may be looked for: %s", err.text))
+		return;
+	check(rules, log, sizeof(log) - 1,
+	      "1,loss=1 2,loss=2 3,loss=3 4,loss=4",
+	      "texts of any rule are found, in one search");
+}
+
 static void test_no_memory(void)
 {
 	static const char two[] = STEP("1", "1") "\nstep 2";
@@ -574,6 +605,7 @@ int main(void)
 	test_costly();
 	test_counting_down();
 	test_literals();
+	test_search();
 	test_no_memory();
 	return tap_done();
 }

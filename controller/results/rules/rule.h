@@ -4,7 +4,6 @@
 #define CONTROLLER_RESULTS_RULES_RULE_H
 
 #include "controller/results/rules/fields.h"
-#include "controller/results/rules/scan.h"
 #include "protocol/message/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -120,7 +119,8 @@ struct extract_rules {
 	struct rule *rules;
 	size_t count;
 	struct fields fields; /* those that the description names */
-	struct scan *scan;    /* NULL: every record is to be looked at */
+	pcre2_code *literals; /* of all rules, any of them; NULL: every record
+				 is to be looked at */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
