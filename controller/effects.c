@@ -122,7 +122,7 @@ static int log_length(void *arg, uint64_t job, uint32_t attempt,
 }
 
 static int log_read(void *arg, uint64_t job, uint32_t attempt,
-		    const char *stream, uint64_t *offset, void *data,
+		    const char *stream, uint64_t offset, void *data,
 		    size_t size, size_t *got, struct error *err)
 {
 	struct cluster *cluster = arg;

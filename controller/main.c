@@ -44,10 +44,8 @@ static int complete(const struct controller_settings *settings,
 	config->images = settings->images;
 	config->node_lost_ms = settings->node_lost * 1000;
 	config->keep = (struct keep){
-		.job_bytes = settings->job_logs,
 		.logs_bytes = settings->logs,
 		.free_bytes = settings->disk_free,
-		.ends_bytes = settings->log_ends,
 		.audit_rows = settings->audit_rows,
 		.audit_days = settings->audit_days,
 		.sweep_days = settings->sweep_days,

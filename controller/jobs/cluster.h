@@ -9,9 +9,9 @@
 #ifndef CONTROLLER_JOBS_CLUSTER_H
 #define CONTROLLER_JOBS_CLUSTER_H
 
+#include "controller/logs/retention_limits.h"
 #include "controller/jobs/effects.h"
 #include "controller/jobs/lifecycle.h"
-#include "controller/logs/log_quota.h"
 #include "controller/logs/log_store.h"
 #include "controller/results/extract.h"
 #include "controller/scheduler/scheduler.h"
@@ -135,7 +135,6 @@ struct log_reading {
 	char stream[STREAM_INDEX_NAME_MAX + 1];
 	struct extract *extract;
 	uint64_t offset;
-	uint64_t missed; /* bytes that had been cut out */
 	bool finished;
 	bool broken; /* the stored output cannot be read */
 };
@@ -160,12 +159,8 @@ struct gang {
 	size_t readings_count;
 	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
 	bool behind;                /* there is output that was not read yet */
-	uint64_t log_bytes; /* of its output on disk, about; log_quota.c */
-	bool counted;       /* log_bytes is known */
-	bool over;          /* it was told that there is too much */
-	bool boundless;     /* and that nothing can be done about it */
-	bool reading;       /* listed in cluster->reading */
-	bool synced;        /* its output is safe on disk, */
+	bool reading;               /* listed in cluster->reading */
+	bool synced;                /* its output is safe on disk, */
 	bool kept;     /* and so is what it collected, which an event tells, */
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_reading;
@@ -237,7 +232,7 @@ struct cluster {
 	uint64_t node_lost_ms;
 	struct keep keep;
 	struct retention *retention; /* controller/logs/retention.h */
-	uint64_t stored_bytes; /* of output since it began, less what was cut */
+	uint64_t stored_bytes;       /* of output since it began */
 	struct node **nodes;
 	struct slot *slots; /* as the scheduler sees nodes[i] */
 	size_t nodes_count;

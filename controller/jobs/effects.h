@@ -60,7 +60,7 @@ struct job_effects {
 			  const char *stream, uint64_t *length,
 			  struct error *err);
 	int (*log_read)(void *arg, uint64_t job, uint32_t attempt,
-			const char *stream, uint64_t *offset, void *data,
+			const char *stream, uint64_t offset, void *data,
 			size_t size, size_t *got, struct error *err);
 	int (*log_sync)(void *arg, uint64_t job, uint32_t attempt,
 			struct error *err);

@@ -188,15 +188,4 @@ void gang_warnings(const struct gang *gang, cJSON *list)
 			add(list, text);
 		}
 	}
-	for (size_t i = 0; i < gang->readings_count; i++) {
-		const struct log_reading *reading = &gang->readings[i];
-
-		if (!reading->missed)
-			continue;
-		snprintf(text, sizeof(text),
-			 "%s: %" PRIu64 " bytes of it were removed before they "
-			 "were read",
-			 reading->stream, reading->missed);
-		add(list, text);
-	}
 }

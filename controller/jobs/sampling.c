@@ -29,7 +29,7 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 		return false;
 	sample_format_stream(rank, stream);
 	rc = cluster->effects->log_read(cluster->world, job->id, job->attempt,
-					stream, &sampling->offset, piece, size,
+					stream, sampling->offset, piece, size,
 					&got, &err);
 	sampling->broken = rc < 0 && err.code == EIO;
 	/* Of a thousand nodes one has news: the others' files stay closed. */

@@ -161,10 +161,8 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
 		cluster->logs_full = job->gang->synced = false;
-	if (ack.length == log->offset + size) {
+	if (ack.length == log->offset + size)
 		cluster->stored_bytes += size;
-		quota_stored(cluster, job->gang, log->stream, size);
-	}
 	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
@@ -324,7 +322,7 @@ static int read_index(struct cluster *cluster, struct task *task,
 		task->index_read += done;
 		if (cluster->effects->log_read(cluster->world, job->id,
 					       job->attempt, name,
-					       &task->index_read, text,
+					       task->index_read, text,
 					       INDEX_PIECE, &got, NULL) < 0)
 			break; /* nothing is followed, or not yet */
 		done = stream_index_lines(text, got, find_file, finding);
@@ -360,14 +358,13 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct log_reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
-	uint64_t offset = reading->offset;
 	struct error err = { 0 };
 	size_t got = 0;
 
 	if (reading->broken)
 		return false;
 	if (cluster->effects->log_read(cluster->world, job->id, job->attempt,
-				       reading->stream, &offset, piece,
+				       reading->stream, reading->offset, piece,
 				       READ_BYTES, &got, &err) < 0 &&
 	    err.code == EIO) {
 		/* The bytes are there, and no trying will get them. */
@@ -376,10 +373,8 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	}
 	if (!got)
 		return false;
-	reading->missed += offset - reading->offset;
 	extract_feed(reading->extract, piece, got, NULL);
-	reading->offset = offset + got;
-	quota_stored(cluster, gang, reading->stream, 0);
+	reading->offset += got;
 	gang->job->progress_seq = ++cluster->progress_seq;
 	cluster->changed = true;
 	return true;

@@ -5,9 +5,7 @@
  * exactly as written. Its length is the one truth about how far the stream has
  * come: a writer that does not continue at exactly that byte is refused and
  * told it, so after any crash on either side no byte is lost and none is there
- * twice. `<stream>.times` beside it (log_times.h) says when bytes came, and
- * `<stream>.cut` (logcut.h) what was taken out of its middle: length and
- * offsets stay what they were.
+ * twice. `<stream>.times` beside it (log_times.h) says when bytes came.
  *
  * All files are 0600, folders 0700. A stream's name is
  * [a-z0-9][a-z0-9._-]{0,63} (else EPROTO: names come from peers); job and
@@ -18,7 +16,6 @@
 #ifndef CONTROLLER_LOGS_LOG_STORE_H
 #define CONTROLLER_LOGS_LOG_STORE_H
 
-#include "controller/logs/logcut.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
@@ -28,7 +25,6 @@
 #define LOG_STORE_OPEN_MAX 256      /* streams held open */
 #define LOG_STORE_STREAMS_MAX 16384 /* streams per job and attempt */
 #define LOG_STORE_NAME_MAX 64       /* bytes in a stream's name */
-#define LOG_STORE_KEEP_MAX (64 << 20)
 
 struct log_store;
 
@@ -59,13 +55,12 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 int log_store_length(struct log_store *store, uint64_t job, uint32_t attempt,
 		     const char *stream, uint64_t *length, struct error *err);
 
-/* Read up to size bytes at *offset; *got is 0 only at the end or behind it.
- * What was cut out is passed over: *offset is then where it goes on, and a
- * piece ends in front of it. ENOENT: no such stream.
+/* Read up to size bytes at offset; *got is 0 only at the end or behind it.
+ * ENOENT: no such stream.
  */
 int log_store_read(struct log_store *store, uint64_t job, uint32_t attempt,
-		   const char *stream, uint64_t *offset, void *data,
-		   size_t size, size_t *got, struct error *err);
+		   const char *stream, uint64_t offset, void *data, size_t size,
+		   size_t *got, struct error *err);
 
 /* When the byte at offset came: wall ms of the last time record at or before
  * it; 0: unknown. ENOENT: no such stream.
@@ -88,30 +83,10 @@ int log_store_streams(struct log_store *store, uint64_t job, uint32_t attempt,
 int log_store_sync(struct log_store *store, uint64_t job, uint32_t attempt,
 		   struct error *err);
 
-/* Cut out what stands in a stream between its first `head` bytes, or what was
- * cut before, and offset `to`; it may still be written (logcut.h says how, and
- * how much at once). *freed: bytes that are gone by this call; 0: there is
- * nothing to cut.
+/* Remove all that an attempt has which is over for good. *freed grows by the
+ * bytes on disk that are gone. Returns when until_ms (clock_mono_ms()) has
+ * come: 1, there is more to do.
  */
-int log_store_cut(struct log_store *store, uint64_t job, uint32_t attempt,
-		  const char *stream, uint64_t head, uint64_t to,
-		  uint64_t *freed, struct error *err);
-
-/* What was cut out of it; cut->to 0: nothing, or there is no such stream. */
-int log_store_cut_of(struct log_store *store, uint64_t job, uint32_t attempt,
-		     const char *stream, struct logcut *cut, struct error *err);
-
-/* Of each stream of an attempt that is over for good, keep `keep` bytes of its
- * beginning and of its end. *freed grows by the bytes that are gone. What is
- * hardly larger stays as it is, and so does the index of followed files; twice
- * is once. Returns when until_ms (clock_mono_ms()) has come: 1, there is more
- * to do.
- */
-int log_store_shorten(struct log_store *store, uint64_t job, uint32_t attempt,
-		      uint64_t keep, int64_t until_ms, uint64_t *freed,
-		      struct error *err);
-
-/* The same, but nothing stays; freed are bytes on disk. */
 int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 		     int64_t until_ms, uint64_t *freed, struct error *err);
 

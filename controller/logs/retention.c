@@ -23,13 +23,11 @@
 #define DAY_MS INT64_C(86400000)
 
 /* What a walk over the jobs does with the output of each. */
-enum deed { DEED_COUNT, DEED_SHORTEN, DEED_FILES, DEED_REMOVE, DEEDS };
+enum deed { DEED_COUNT, DEED_REMOVE, DEEDS };
 
 struct walk {
 	struct cluster *cluster;
 	enum deed deed;
-	uint64_t keep;
-	bool files;        /* what is shortened loses its files, too */
 	bool by_itself;    /* no more than has to be */
 	int64_t before_ms; /* only what ended then */
 	int64_t until_ms;
@@ -51,7 +49,6 @@ struct retention {
 	uint64_t total;   /* when it was counted, */
 	uint64_t stored;  /* and what cluster->stored_bytes was then */
 	uint64_t counted; /* the last job that something of went */
-	uint64_t noted;   /* the job whose removal is an event already */
 	int64_t rest_until_ms, audit_ms;
 	struct sweep_retention forget;
 };
@@ -95,8 +92,6 @@ static int note_removal(struct cluster *cluster, const struct job_row *row,
 	};
 
 	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
-	if (retention_removed(cluster, row->id, attempt))
-		return 0;
 	return store_put_event(cluster->store, &event, NULL, err);
 }
 
@@ -105,24 +100,29 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 			 struct error *err)
 {
 	struct cluster *cluster = walk->cluster;
-	struct retention *retention = cluster->retention;
-	bool noted = retention->noted == row->id;
-	int rc = 0;
+	bool noted = false;
 
-	if (noted && store_pending(cluster->store, NULL))
-		return 1;
-	for (uint32_t i = 1; rc == 0 && i <= row->attempt; i++) {
+	for (uint32_t i = 1; i <= row->attempt; i++) {
 		uint64_t bytes;
+		int rc =
+			log_store_usage(cluster->logs, row->id, i, &bytes, err);
 
-		rc = log_store_usage(cluster->logs, row->id, i, &bytes, err);
-		if (rc < 0 || !bytes)
-			continue;
-		retention->noted = row->id;
-		rc = noted ? log_store_remove(cluster->logs, row->id, i,
-					      walk->until_ms, &walk->bytes, err)
-			   : note_removal(cluster, row, i, bytes, err);
+		if (rc == 0 && bytes &&
+		    !retention_removed(cluster, row->id, i)) {
+			/* It may be among what was put just now. */
+			if (!noted && store_pending(cluster->store, NULL))
+				return 1;
+			noted = true;
+			rc = note_removal(cluster, row, i, bytes, err);
+		} else if (rc == 0 && bytes) {
+			rc = log_store_remove(cluster->logs, row->id, i,
+					      walk->until_ms, &walk->bytes,
+					      err);
+		}
+		if (rc)
+			return rc;
 	}
-	return rc == 0 && !noted && retention->noted == row->id ? 1 : rc;
+	return noted;
 }
 
 static int note_files(struct cluster *cluster, const struct job_row *row,
@@ -151,18 +151,6 @@ static int remove_files(struct walk *walk, const struct job_row *row,
 	walk->bytes += bytes;
 	return rc == 0 && bytes ? note_files(walk->cluster, row, bytes, err)
 				: rc;
-}
-
-static int shorten_output(struct walk *walk, const struct job_row *row,
-			  struct error *err)
-{
-	int rc = walk->files ? remove_files(walk, row, err) : 0;
-
-	for (uint32_t i = 1; rc == 0 && i <= row->attempt; i++)
-		rc = log_store_shorten(walk->cluster->logs, row->id, i,
-				       walk->keep, walk->until_ms, &walk->bytes,
-				       err);
-	return rc;
 }
 
 static int count_output(struct walk *walk, const struct job_row *row,
@@ -208,13 +196,21 @@ static uint64_t excess_of_output(const struct retention *retention)
 		       : 0;
 }
 
-/* Collected files are no output: without them only the disk has more room. */
 static bool excess(const struct retention *retention)
 {
-	bool files = retention->busy && retention->deed == DEED_FILES;
+	return excess_of_disk(retention) || excess_of_output(retention);
+}
 
-	return excess_of_disk(retention) ||
-	       (!files && excess_of_output(retention));
+/* Collected files are no output: without them only the disk has more room. */
+static int remove_all(struct walk *walk, const struct job_row *row,
+		      struct error *err)
+{
+	int rc = remove_output(walk, row, err);
+
+	if (rc == 0 &&
+	    (!walk->by_itself || excess_of_disk(walk->cluster->retention)))
+		rc = remove_files(walk, row, err);
+	return rc;
 }
 
 /* store_job_fn */
@@ -223,9 +219,7 @@ static int walk_job(const struct job_row *row, void *arg)
 	static int (*const deeds[DEEDS])(struct walk *, const struct job_row *,
 					 struct error *) = {
 		[DEED_COUNT] = count_output,
-		[DEED_SHORTEN] = shorten_output,
-		[DEED_FILES] = remove_files,
-		[DEED_REMOVE] = remove_output,
+		[DEED_REMOVE] = remove_all,
 	};
 	struct walk *walk = arg;
 	struct retention *retention = walk->cluster->retention;
@@ -248,7 +242,7 @@ static int walk_job(const struct job_row *row, void *arg)
 		*counted = row->id;
 		walk->jobs++;
 	}
-	if (walk->deed == DEED_SHORTEN || walk->deed == DEED_REMOVE)
+	if (walk->deed == DEED_REMOVE)
 		retention->total -= walk->bytes - bytes < retention->total
 					    ? walk->bytes - bytes
 					    : retention->total;
@@ -276,16 +270,14 @@ int retention_order(struct cluster *cluster, const struct message_gc *message,
 {
 	struct walk walk = {
 		.cluster = cluster,
-		.deed = DEED_SHORTEN,
-		.files = true,
-		.keep = message->keep_bytes,
+		.deed = DEED_REMOVE,
 		.before_ms = clock_wall_ms(),
 		.after = message->after,
 	};
 
 	if (message->older_ms > INT64_MAX / 2)
 		return error_set(err, EINVAL, "older: out of range");
-	if (!message->after)
+	if (!message->goes_on)
 		cluster->retention->counted = 0;
 	walk.before_ms -= (int64_t)message->older_ms;
 	if (walk_on(&walk, err) < 0)
@@ -305,23 +297,16 @@ static void begin(struct retention *retention, enum deed deed)
 	retention->fresh = false;
 	retention->deed = deed;
 	retention->after = retention->jobs = retention->bytes = 0;
-	retention->noted = retention->counted = 0;
+	retention->counted = 0;
 }
 
 static void end(struct retention *retention)
 {
-	static const char *const words[DEEDS] = {
-		[DEED_SHORTEN] = "the output was shortened to its ends",
-		[DEED_FILES] = "the collected files were removed",
-		[DEED_REMOVE] = "the output was removed",
-	};
-
 	retention->busy = false;
-	if (words[retention->deed] && retention->jobs)
-		log_info("to make room, %s of jobs=%" PRIu64 ": %" PRIu64
-			 " bytes",
-			 words[retention->deed], retention->jobs,
-			 retention->bytes);
+	if (retention->deed == DEED_REMOVE && retention->jobs)
+		log_info("to make room, the output of jobs=%" PRIu64
+			 " was removed: %" PRIu64 " bytes",
+			 retention->jobs, retention->bytes);
 }
 
 /* All jobs were looked at. */
@@ -334,10 +319,6 @@ static void walked(struct retention *retention)
 		retention->known = retention->fresh = true;
 		retention->total = retention->bytes;
 		retention->stored = cluster->stored_bytes;
-	} else if (retention->deed == DEED_SHORTEN) {
-		begin(retention, DEED_FILES);
-	} else if (retention->deed == DEED_FILES) {
-		begin(retention, DEED_REMOVE);
 	} else {
 		log_warning("too much is stored, and there is no output of "
 			    "jobs that are over which could go: give %s more "
@@ -353,17 +334,12 @@ static void work(struct retention *retention)
 	struct walk walk = {
 		.cluster = retention->cluster,
 		.deed = retention->deed,
-		.keep = retention->cluster->keep.ends_bytes,
 		.by_itself = retention->deed != DEED_COUNT,
 		.before_ms = INT64_MAX,
 		.after = retention->after,
 	};
 	struct error err;
 
-	if (retention->deed == DEED_FILES && !excess(retention)) {
-		walked(retention);
-		return;
-	}
 	if (retention->deed != DEED_COUNT && !excess(retention)) {
 		end(retention);
 		return;
@@ -429,7 +405,7 @@ static void look(struct retention *retention)
 		begin(retention, DEED_COUNT);
 	else if (excess(retention))
 		begin(retention,
-		      counts && !retention->fresh ? DEED_COUNT : DEED_SHORTEN);
+		      counts && !retention->fresh ? DEED_COUNT : DEED_REMOVE);
 }
 
 static int retention_run(sd_event_source *source, uint64_t usec, void *arg)

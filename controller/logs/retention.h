@@ -2,11 +2,10 @@
  *
  * Output goes in slices of a few milliseconds, between which everything else
  * goes on. What goes by an order and what goes by itself, because there is more
- * than cluster->keep allows, is one walk over the jobs, oldest first: output of
- * jobs that are over is shortened to its ends, and by an order their collected
- * files are removed. By itself these go next, if it is the disk that is full,
- * and when that was not enough, the output is removed, which is an event of the
- * job, committed before it begins. Nothing of a job that is not over, or whose
+ * than cluster->keep allows, is one walk over the jobs, oldest first: all
+ * output of a job that is over is removed, which is an event of the job,
+ * committed before it begins. Its collected files go by an order, and by itself
+ * when it is the disk that is full. Nothing of a job that is not over, or whose
  * containers are not all gone, is touched. Results stay.
  */
 #ifndef CONTROLLER_LOGS_RETENTION_H

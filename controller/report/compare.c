@@ -1,4 +1,4 @@
-/* compare.c - two sweeps beside each other, cell by cell; losses against a
+/* compare.c - sweeps beside each other, cell by cell; losses against a
  * baseline.
  */
 #include "controller/report/compare.h"
@@ -63,20 +63,37 @@ static double variance(const struct side *side)
 	return side->squares / (side->n - 1);
 }
 
+/* Student's quantile at 95 % for a sum of two variances, by Welch: rounded
+ * down, rather no difference than a false one.
+ */
+static double welch_quantile(double va, unsigned na, double vb, unsigned nb)
+{
+	double error = va + vb;
+	double freedom =
+		error * error / (va * va / (na - 1) + vb * vb / (nb - 1));
+
+	return t_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom);
+}
+
 /* Welch's test: is the difference of the means more than chance? */
 static bool welch(const struct side *a, const struct side *b)
 {
 	double va = variance(a) / a->n, vb = variance(b) / b->n;
-	double error = va + vb;
-	double freedom =
-		error * error / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
 
-	if (error <= 0)
+	if (va + vb <= 0)
 		return a->mean != b->mean;
-	/* Rounded down: rather no difference than a false one. */
 	return fabs(a->mean - b->mean) >
-	       t_quantile(0.95, freedom < 1 ? 1 : (uint32_t)freedom) *
-		       sqrt(error);
+	       welch_quantile(va, a->n, vb, b->n) * sqrt(va + vb);
+}
+
+/* How far ln(b / a) may be off at 95 %; the delta method. */
+static double ratio_margin(const struct side *a, const struct side *b)
+{
+	double va = variance(a) / a->n / (a->mean * a->mean);
+	double vb = variance(b) / b->n / (b->mean * b->mean);
+
+	return va + vb > 0 ? welch_quantile(va, a->n, vb, b->n) * sqrt(va + vb)
+			   : 0;
 }
 
 static void add_number(cJSON *to, const char *name, double value)
@@ -118,44 +135,69 @@ static cJSON *loss_json(const struct side *a, const struct side *b,
 	return to;
 }
 
-/* A cell of either sweep. */
-struct pair {
+/* A cell of any sweep. */
+struct aligned {
 	const char *cell;
 	size_t place; /* of its first row */
-	struct side sides[2];
+	struct side sides[COMPARE_SWEEPS_MAX];
 };
 
-static cJSON *pair_json(const struct pair *pair, uint64_t from_step)
+/* How b differs from a, added to the object. */
+static void add_difference(cJSON *to, const struct side *a,
+			   const struct side *b, uint64_t from_step)
 {
-	struct side a = pair->sides[0], b = pair->sides[1];
-	bool repeats = a.n > 1 && b.n > 1, both = a.n && b.n;
-	bool steps = both && isfinite(a.steps) && isfinite(b.steps);
-	cJSON *to = cJSON_CreateObject();
+	bool repeats = a->n > 1 && b->n > 1, both = a->n && b->n;
+	bool steps = both && isfinite(a->steps) && isfinite(b->steps);
+	double ratio = both ? b->mean / a->mean : NAN;
+	double margin = repeats ? ratio_margin(a, b) : NAN;
 
-	cJSON_AddStringToObject(to, "cell", pair->cell);
-	cJSON_AddItemToObject(to, "a", side_json(&a, repeats));
-	cJSON_AddItemToObject(to, "b", side_json(&b, repeats));
-	add_number(to, "ratio", both ? b.mean / a.mean : NAN);
+	cJSON_AddItemToObject(to, "b", side_json(b, repeats));
+	add_number(to, "ratio", ratio);
+	add_number(to, "ratio_low", ratio * exp(-margin));
+	add_number(to, "ratio_high", ratio * exp(margin));
 	if (repeats || steps)
 		cJSON_AddBoolToObject(to, "apart",
-				      repeats ? welch(&a, &b)
-					      : fabs(a.mean - b.mean) >
-							a.steps + b.steps);
+				      repeats ? welch(a, b)
+					      : fabs(a->mean - b->mean) >
+							a->steps + b->steps);
 	else
 		cJSON_AddNullToObject(to, "apart");
 	cJSON_AddItemToObject(to, "by",
 			      repeats ? cJSON_CreateString("repeats")
 			      : steps ? cJSON_CreateString("steps")
 				      : cJSON_CreateNull());
-	cJSON_AddItemToObject(to, "loss", loss_json(&a, &b, from_step));
+	cJSON_AddItemToObject(to, "loss", loss_json(a, b, from_step));
+}
+
+static cJSON *aligned_json(const struct aligned *aligned, size_t sweeps,
+			   uint64_t from_step)
+{
+	const struct side *sides = aligned->sides;
+	cJSON *to = cJSON_CreateObject();
+	cJSON *more;
+
+	cJSON_AddStringToObject(to, "cell", aligned->cell);
+	cJSON_AddItemToObject(to, "a",
+			      side_json(&sides[0],
+					sides[0].n > 1 && sides[1].n > 1));
+	add_difference(to, &sides[0], &sides[1], from_step);
+	if (sweeps == 2)
+		return to;
+	more = cJSON_AddArrayToObject(to, "more");
+	for (size_t i = 2; i < sweeps; i++) {
+		cJSON *other = cJSON_CreateObject();
+
+		add_difference(other, &sides[0], &sides[i], from_step);
+		cJSON_AddItemToArray(more, other);
+	}
 	return to;
 }
 
-/* A row of either sweep, to be found by its cell. */
+/* A row of any sweep, to be found by its cell. */
 struct entry {
 	const char *cell;
 	const cJSON *row;
-	size_t place; /* among all rows, those of a first */
+	size_t place; /* among all rows, those of the first sweep first */
 	size_t side;
 };
 
@@ -169,7 +211,7 @@ static int by_cell(const void *left, const void *right)
 
 static int by_place(const void *left, const void *right)
 {
-	const struct pair *a = left, *b = right;
+	const struct aligned *a = left, *b = right;
 
 	return (a->place > b->place) - (a->place < b->place);
 }
@@ -192,53 +234,77 @@ static size_t entries_of(const cJSON *rows, size_t side, struct entry *entries,
 	return count;
 }
 
-/* Fill pairs, in the order of their first rows; return their number. */
-static size_t pair_up(struct entry *entries, size_t count, struct pair *pairs)
+/* Fill cells, in the order of their first rows; return their number. */
+static size_t line_up(struct entry *entries, size_t count,
+		      struct aligned *cells)
 {
-	struct pair *pair = NULL;
+	struct aligned *cell = NULL;
 
 	qsort(entries, count, sizeof(*entries), by_cell);
 	for (size_t i = 0; i < count; i++) {
 		const struct entry *entry = &entries[i];
 
-		if (!pair || strcmp(entry->cell, pair->cell) != 0) {
-			pair = pair ? pair + 1 : pairs;
-			*pair = (struct pair){ entry->cell,
-					       entry->place,
-					       { { .steps = NAN },
-						 { .steps = NAN } } };
+		if (!cell || strcmp(entry->cell, cell->cell) != 0) {
+			cell = cell ? cell + 1 : cells;
+			*cell = (struct aligned){ .cell = entry->cell,
+						  .place = entry->place };
+			for (size_t s = 0; s < COMPARE_SWEEPS_MAX; s++)
+				cell->sides[s].steps = NAN;
 		}
-		side_add(&pair->sides[entry->side], entry->row);
+		side_add(&cell->sides[entry->side], entry->row);
 	}
-	count = pair ? (size_t)(pair + 1 - pairs) : 0;
-	qsort(pairs, count, sizeof(*pairs), by_place);
+	count = cell ? (size_t)(cell + 1 - cells) : 0;
+	qsort(cells, count, sizeof(*cells), by_place);
 	return count;
 }
 
-cJSON *compare_rows(const cJSON *a, const cJSON *b, uint64_t from_step,
-		    struct error *err)
+cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
+		    uint64_t from_step, struct error *err)
 {
 	owned_free struct entry *entries = NULL;
-	owned_free struct pair *pairs = NULL;
-	size_t count;
+	owned_free struct aligned *cells = NULL;
+	size_t count = 0, used = 0;
 	cJSON *list;
 
-	if (rows_check(a, err) < 0 || rows_check(b, err) < 0)
-		return NULL;
-	count = (size_t)cJSON_GetArraySize(a) + (size_t)cJSON_GetArraySize(b);
+	for (size_t i = 0; i < sweeps_count; i++) {
+		if (rows_check(sweeps[i], err) < 0)
+			return NULL;
+		count += (size_t)cJSON_GetArraySize(sweeps[i]);
+	}
 	entries = calloc(count + 1, sizeof(*entries));
-	pairs = calloc(count + 1, sizeof(*pairs));
+	cells = calloc(count + 1, sizeof(*cells));
 	list = cJSON_CreateArray();
-	if (!entries || !pairs || !list) {
+	if (!entries || !cells || !list) {
 		cJSON_Delete(list);
 		error_nomem(err, "compare");
 		return NULL;
 	}
-	count = entries_of(b, 1, entries, entries_of(a, 0, entries, 0));
-	count = pair_up(entries, count, pairs);
+	for (size_t i = 0; i < sweeps_count; i++)
+		used = entries_of(sweeps[i], i, entries, used);
+	count = line_up(entries, used, cells);
 	for (size_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(list, pair_json(&pairs[i], from_step));
+		cJSON_AddItemToArray(list, aligned_json(&cells[i], sweeps_count,
+							from_step));
 	return list;
+}
+
+bool compare_shared(const cJSON *cells)
+{
+	const cJSON *cell, *other;
+
+	cJSON_ArrayForEach(cell, cells)
+	{
+		if (!cJSON_IsObject(row_at(cell, "a")))
+			continue;
+		if (cJSON_IsObject(row_at(cell, "b")))
+			return true;
+		cJSON_ArrayForEach(other, row_at(cell, "more"))
+		{
+			if (cJSON_IsObject(row_at(other, "b")))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* Alignment. */

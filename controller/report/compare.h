@@ -1,4 +1,4 @@
-/* compare.h - two sweeps beside each other, cell by cell; losses against a
+/* compare.h - sweeps beside each other, cell by cell; losses against a
  * baseline.
  *
  * Rows are as report.h says; cells are the same when their words are.
@@ -9,17 +9,26 @@
 #include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* An array with an object for each cell of a, in its order, then for each that
- * only b has:
+#define COMPARE_SWEEPS_MAX 16
+
+/* The cells of 2 to COMPARE_SWEEPS_MAX sweeps: an array with an object for each
+ * cell of the first, in its order, then for each that only later ones have. A
+ * sweep that lacks the cell has null for its side.
  *
  *	{"cell": "model=x", "a": side or null, "b": side or null,
  *	 "ratio": 1.23,		rate of b over rate of a, or null
+ *	 "ratio_low": 1.19,	its interval at 95 %, of two or more repeats
+ *	 "ratio_high": 1.27,	on both sides; or null
  *	 "apart": true,		the difference exceeds the spread; or null
  *	 "by": "repeats",	what the spread is from, or "steps", or null
- *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"}}
+ *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"},
  *						or null
+ *	 "more": [...]}		of three and more sweeps: for each from the
+ *				third on its "b", "ratio" ... against a
  *	side: {"n": 3, "rate": 2068.1, "spread": 12.3, "loss": 2.06}
  *
  * n counts completed repeats, 0: none; rate is the mean of their token/p/s.
@@ -29,8 +38,11 @@
  * overlap. loss compares the first completed repeats from from_step on, where
  * the rows have their series. The caller deletes it; NULL: ENOMEM, EINVAL.
  */
-cJSON *compare_rows(const cJSON *a, const cJSON *b, uint64_t from_step,
-		    struct error *err);
+cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
+		    uint64_t from_step, struct error *err);
+
+/* Is any cell of the first sweep in another one? */
+bool compare_shared(const cJSON *cells);
 
 /* Give each completed row whose sweep names a baseline (setup.about.align), for
  * all its cells or for those that have certain values, its

@@ -20,13 +20,9 @@ struct listing {
 static cJSON *add(struct listing *listing, const char *stream, uint64_t bytes)
 {
 	cJSON *item = cJSON_CreateObject();
-	struct logcut cut;
 
 	cJSON_AddStringToObject(item, "stream", stream);
 	cJSON_AddNumberToObject(item, "bytes", (double)bytes);
-	if (log_store_cut_of(listing->cluster->logs, listing->job,
-			     listing->attempt, stream, &cut, NULL) == 0)
-		logcut_describe(&cut, item);
 	cJSON_AddItemToArray(listing->list, item);
 	listing->count++;
 	return item;
@@ -57,14 +53,13 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 {
 	struct listing *listing = arg;
 	owned_free char *text = NULL;
-	uint64_t start = 0;
 	size_t got = 0;
 
 	if (!stream_index_is_index(stream) || listing->count >= FILES_MAX)
 		return 0;
 	text = malloc(INDEX_BYTES);
 	if (!text || log_store_read(listing->cluster->logs, listing->job,
-				    listing->attempt, stream, &start, text,
+				    listing->attempt, stream, 0, text,
 				    INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);

@@ -47,21 +47,17 @@ static int add_stream(const char *stream, uint64_t length, void *arg)
 /* Where the last `lines` lines begin. */
 static uint64_t tail_offset(struct cluster *cluster,
 			    const struct message_log_read *read,
-			    uint32_t attempt, uint64_t length,
-			    const struct logcut *cut)
+			    uint32_t attempt, uint64_t length)
 {
 	owned_free char *piece = malloc(LOGREAD_BYTES);
 	uint64_t end = length, lines = read->tail_lines + 1;
 
-	while (piece && end > cut->to && length - end < TAIL_BYTES) {
-		size_t size = end - cut->to < LOGREAD_BYTES
-				      ? (size_t)(end - cut->to)
-				      : LOGREAD_BYTES;
-		uint64_t at = end - size;
+	while (piece && end && length - end < TAIL_BYTES) {
+		size_t size = end < LOGREAD_BYTES ? (size_t)end : LOGREAD_BYTES;
 		size_t got = 0;
 
 		if (log_store_read(cluster->logs, read->job, attempt,
-				   read->stream, &at, piece, size, &got,
+				   read->stream, end - size, piece, size, &got,
 				   NULL) < 0)
 			return 0;
 		/* A line's end at the very end of the file counts too. */
@@ -72,9 +68,6 @@ static uint64_t tail_offset(struct cluster *cluster,
 				return end - size + i + 1;
 		end -= size;
 	}
-	/* So many lines there are not behind what was cut: with its notice. */
-	if (piece && cut->to && end == cut->to)
-		return cut->from;
 	return piece ? end : 0;
 }
 
@@ -123,20 +116,17 @@ static int read_piece(struct cluster *cluster,
 		      cJSON *body, struct buffer *bytes, struct error *err)
 {
 	uint64_t length = 0, offset = read->offset;
-	struct logcut cut;
 	size_t got = 0;
 
 	if (log_store_length(cluster->logs, read->job, attempt, read->stream,
-			     &length, err) < 0 ||
-	    log_store_cut_of(cluster->logs, read->job, attempt, read->stream,
-			     &cut, err) < 0)
+			     &length, err) < 0)
 		return -1;
 	if (!offset && read->tail_lines)
-		offset = tail_offset(cluster, read, attempt, length, &cut);
+		offset = tail_offset(cluster, read, attempt, length);
 	if (offset < length) {
 		if (buffer_reserve(bytes, LOGREAD_BYTES, err) < 0 ||
 		    log_store_read(cluster->logs, read->job, attempt,
-				   read->stream, &offset, bytes->data,
+				   read->stream, offset, bytes->data,
 				   LOGREAD_BYTES, &got, err) < 0)
 			return -1;
 		bytes->size = got;
@@ -145,7 +135,6 @@ static int read_piece(struct cluster *cluster,
 	cJSON_AddNumberToObject(body, "offset", (double)offset);
 	cJSON_AddNumberToObject(body, "size", (double)got);
 	cJSON_AddNumberToObject(body, "length", (double)length);
-	logcut_describe(&cut, body);
 	if (read->timestamps)
 		cJSON_AddItemToObject(body, "times",
 				      line_times(cluster, read, attempt, offset,

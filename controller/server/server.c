@@ -425,7 +425,7 @@ static int gc(struct cluster *cluster, struct wire_peer *peer, void *arg,
 	if (answer_admin(peer, message->request, body,
 			 retention_order(cluster, message, body, err)) < 0)
 		return -1;
-	return message->after ? GOES_ON : 0;
+	return message->goes_on ? GOES_ON : 0;
 }
 
 static int content_put(struct cluster *cluster, struct wire_peer *peer,

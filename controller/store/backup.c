@@ -55,26 +55,8 @@ static int archive_problem(struct archive *archive, const char *file,
 			 archive_error_string(archive));
 }
 
-/* Where the file has bytes: the middle of a log may be a hole. */
-static void add_extents(struct archive_entry *entry, int fd, int64_t size)
-{
-	off_t from = lseek(fd, 0, SEEK_DATA), to;
-
-	while (from >= 0 && from < size) {
-		to = lseek(fd, from, SEEK_HOLE);
-		if (to < 0 || to > size || (from == 0 && to == size))
-			break; /* to the end, or all of it */
-		archive_entry_sparse_add_entry(entry, from, to - from);
-		from = lseek(fd, to, SEEK_DATA);
-	}
-	if (from > 0 && from < size)
-		archive_entry_sparse_add_entry(entry, from, size - from);
-	lseek(fd, 0, SEEK_SET);
-}
-
-/* fd: the file that it is of, or -1. */
-static int put_header(struct archive *out, const char *name, int fd,
-		      int64_t size, const char *file, struct error *err)
+static int put_header(struct archive *out, const char *name, int64_t size,
+		      const char *file, struct error *err)
 {
 	struct archive_entry *entry = archive_entry_new();
 	int rc;
@@ -85,8 +67,6 @@ static int put_header(struct archive *out, const char *name, int fd,
 	archive_entry_set_filetype(entry, AE_IFREG);
 	archive_entry_set_perm(entry, 0600);
 	archive_entry_set_size(entry, size);
-	if (fd >= 0)
-		add_extents(entry, fd, size);
 	rc = archive_write_header(out, entry);
 	archive_entry_free(entry);
 	return rc == ARCHIVE_OK ? 0 : archive_problem(out, file, err);
@@ -106,7 +86,7 @@ static int put_file(struct archive *out, const char *path, const char *name,
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s", path);
 	left = st.st_size;
-	if (put_header(out, name, fd, left, file, err) < 0)
+	if (put_header(out, name, left, file, err) < 0)
 		return -1;
 	while (left > 0) {
 		ssize_t got =
@@ -123,37 +103,6 @@ static int put_file(struct archive *out, const char *path, const char *name,
 	return 0;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), size = strlen(end);
-
-	return length > size && !strcmp(name + length - size, end);
-}
-
-/* A log, and then what was cut out of it by the time that it was taken. */
-static int put_log(struct archive *out, const char *path, const char *name,
-		   const char *file, struct error *err)
-{
-	char cut[PATH_MAX];
-	size_t skip = (size_t)(strlen(path) - strlen(name));
-
-	if (put_file(out, path, name, file, err) < 0)
-		return -1;
-	if (snprintf(cut, sizeof(cut), "%.*s.cut", (int)strlen(path) - 4,
-		     path) >= (int)sizeof(cut))
-		return error_set(err, ENAMETOOLONG, "%s", path);
-	return put_file(out, cut, cut + skip, file, err);
-}
-
-static int put_one(struct archive *out, const char *path, const char *name,
-		   const char *file, struct error *err)
-{
-	if (!is_ours(name) || ends_with(name, ".cut"))
-		return 0;
-	return ends_with(name, ".log") ? put_log(out, path, name, file, err)
-				       : put_file(out, path, name, file, err);
-}
-
 static int put_tree(struct archive *out, const char *state, const char *file,
 		    struct error *err)
 {
@@ -166,9 +115,9 @@ static int put_tree(struct archive *out, const char *state, const char *file,
 	if (!tree)
 		return error_errno(err, "%s", state);
 	while (rc == 0 && (entry = fts_read(tree)))
-		if (entry->fts_info == FTS_F)
-			rc = put_one(out, entry->fts_path,
-				     entry->fts_path + skip, file, err);
+		if (entry->fts_info == FTS_F && is_ours(entry->fts_path + skip))
+			rc = put_file(out, entry->fts_path,
+				      entry->fts_path + skip, file, err);
 	fts_close(tree);
 	return rc;
 }
@@ -220,7 +169,7 @@ static int pack(const char *state, const char *database, const char *file,
 		    ARCHIVE_OK ||
 	    archive_write_open_fd(out, fd) != ARCHIVE_OK)
 		return archive_problem(out, file, err);
-	if (put_header(out, HEAD_NAME, -1, strlen(HEAD_TEXT), file, err) < 0)
+	if (put_header(out, HEAD_NAME, strlen(HEAD_TEXT), file, err) < 0)
 		return -1;
 	if (archive_write_data(out, HEAD_TEXT, strlen(HEAD_TEXT)) < 0)
 		return archive_problem(out, file, err);
@@ -288,11 +237,7 @@ static int get_file(struct archive *in, const char *state, const char *name,
 		    int64_t length, const char *file, struct error *err)
 {
 	char path[PATH_MAX];
-	const void *piece;
 	owned_fd int fd = -1;
-	la_int64_t at, end = 0;
-	size_t size;
-	int rc;
 
 	if (make_folders(state, name, err) < 0)
 		return -1;
@@ -301,18 +246,9 @@ static int get_file(struct archive *in, const char *state, const char *name,
 		  0600);
 	if (fd < 0)
 		return error_errno(err, "%s", path);
-	/* What was a hole is one again. */
-	while ((rc = archive_read_data_block(in, &piece, &size, &at)) ==
-	       ARCHIVE_OK) {
-		if (pwrite(fd, piece, size, at) != (ssize_t)size)
-			return error_errno(err, "%s", path);
-		end = at + (la_int64_t)size;
-	}
-	if (rc != ARCHIVE_EOF)
-		return archive_problem(in, file, err);
-	if (end < length && ftruncate(fd, length) < 0)
-		return error_errno(err, "%s", path);
-	return 0;
+	return archive_read_data_into_fd(in, fd) == ARCHIVE_OK
+		       ? 0
+		       : archive_problem(in, file, err);
 }
 
 static int check_head(struct archive *in, const char *file, struct error *err)

@@ -30,10 +30,6 @@ static const struct option_rule rules[] = {
 	{ OPTION("node-lost", OPTION_NUMBER, node_lost, "SECONDS"), .min = 1,
 	  .max = 86400, .initial = "120",
 	  .help = "tasks of a node that is out of reach are lost after" },
-	{ OPTION("job-logs", OPTION_SIZE, job_logs, "SIZE"),
-	  .max = OPTION_SIZE_MAX, .initial = "8G",
-	  .help = "of a job that prints more, beginning and end are kept; 0: "
-		  "all" },
 	{ OPTION("logs", OPTION_SIZE, logs, "SIZE"), .max = OPTION_SIZE_MAX,
 	  .initial = "0",
 	  .help = "output of all jobs; when there is more, that of old ones "
@@ -42,9 +38,6 @@ static const struct option_rule rules[] = {
 	  .max = OPTION_SIZE_MAX, .initial = "2G",
 	  .help = "when less of the disk is free, output of old jobs goes; "
 		  "0: never" },
-	{ OPTION("log-ends", OPTION_SIZE, log_ends, "SIZE"), .min = 4096,
-	  .max = 64 << 20, .initial = "1M",
-	  .help = "of beginning and end of old output stay at first" },
 	{ OPTION("audit-rows", OPTION_NUMBER, audit_rows, "N"),
 	  .max = 1000000000, .initial = "100000",
 	  .help = "orders that are remembered; 0: all" },

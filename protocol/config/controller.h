@@ -15,9 +15,7 @@ struct controller_settings {
 	const char *images;
 	const char *endpoint_file;
 	uint64_t node_lost; /* s */
-	uint64_t job_logs;  /* bytes */
 	uint64_t logs;
-	uint64_t log_ends;
 	uint64_t disk_free;
 	uint64_t audit_rows;
 	uint64_t audit_days;

@@ -108,7 +108,8 @@ MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
 MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
-	F(progress, total_bytes), O(progress, extracted_bytes),
+	F(progress, total_bytes), O(progress, partial),
+	O(progress, extracted_bytes),
 	O(progress, rate), O(progress, layers), O(progress, layers_total),
 	O(progress, tries),
 	FIELD_MANY(message_progress, moving, moving_layer_schema))
@@ -180,7 +181,8 @@ MESSAGE(drain, F(drain, request), F(drain, node), O(drain, undrain),
 	O(drain, from_ms), O(drain, until_ms), O(drain, reason))
 MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
-MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms), F(gc, keep_bytes))
+MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
+	O(gc, goes_on))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -254,7 +256,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false, true,
 		"make backups" },
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
-		"shorten output of old jobs" },
+		"remove output of old jobs" },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,
 		"enrol one key, as the token says" },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },

@@ -235,6 +235,7 @@ struct message_progress {
 	char *phase; /* image_phase_name() */
 	uint64_t done_bytes;
 	uint64_t total_bytes; /* 0: not known */
+	bool partial;         /* total_bytes lacks layers still to come */
 	uint64_t extracted_bytes;
 	uint64_t rate;   /* bytes a second of the phase, 0: not known */
 	uint32_t layers; /* done; in a build: steps */
@@ -404,15 +405,15 @@ struct message_backup {
 	uint64_t offset;
 };
 
-/* Shorten the output of jobs behind `after` that are over, and ended older_ms
- * ago: keep_bytes of the beginning and the end of each rank's stay. Reply:
- * {"jobs", "bytes": that are gone, "after": go on from there, "more"}.
+/* Remove the output and the collected files of jobs behind `after` that are
+ * over, and ended older_ms ago. Reply: {"jobs", "bytes": that are gone,
+ * "after": go on from there, "more"}.
  */
 struct message_gc {
 	uint64_t request;
 	uint64_t after;
 	uint64_t older_ms;
-	uint64_t keep_bytes;
+	bool goes_on; /* the order was begun by another message */
 };
 
 /* Enrol this key. The same again is answered as before. Reply: {"name",

@@ -16,24 +16,6 @@ long=$JOB
 must wait_job "$long" running 20
 must wait_for '(($(log_size "$long") > 0))' 20
 
-# Old output: its beginning and its end stay.
-must submit_tool much lines 10000 0
-much=$JOB
-must wait_job "$JOB" completed 30
-must wait_sweep "$SWEEP" 20
-run regatta gc --older 1h --keep 1K --format json
-is "$out" '{"jobs":0,"bytes":0}' "what is not old is left alone"
-run regatta gc --older 0 --keep 1K --format json
-ok '[[ $rc == 0 && $(jq .jobs <<<"$out") == 1 ]]' "one job has much output"
-run regatta logs "$JOB" --rank 0
-is "$(head -1 <<<"$out" | cut -c1-10) $(tail -1 <<<"$out" | cut -c1-10)" \
-	"0000000000 0000009999" "of which the ends stay"
-like "$out" "regatta: [0-9]+ bytes were removed here" "and a word on the rest"
-ok '(($(du -k "$(log_file "$JOB")" | cut -f1) < 20))' "the rest is gone"
-ok 'log_is "$early" 1 0 print 1000' "what is short stays as it is"
-
-regatta logs "$much" --rank 0 >"$BED/shortened"
-
 run regatta backup "$BED/b.tar.gz"
 is $rc 0 "a backup is made while jobs run"
 is "$(stat -c %a "$BED/b.tar.gz")" 600 "it is for the owner's eyes only"
@@ -84,10 +66,6 @@ must controller_up
 must nodes_up 2 20
 is "$(job_get "$early" .state)" completed "what completed is there"
 ok 'log_is "$early" 1 0 print 1000' "with its output"
-ok 'regatta logs "$much" --rank 0 | cmp - "$BED/shortened"' \
-	"and of what was shortened the ends"
-ok '(($(du -k "$(log_file "$much")" | cut -f1) < 20))' \
-	"which takes no more space than before"
 ok 'wait_for "[[ \$(containers e1 | wc -l) == 1 ]]" 20' \
 	"what the backup does not know is removed from the nodes"
 touch "$BED/host/long/go"

@@ -140,6 +140,8 @@ run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
 	"what completed is counted"
+run regatta compare 1 2 1
+is "$rc $(grep -c '1.000' "$BED/out")" "0 4" "three sweeps, a line for each"
 
 # Logs.
 run regatta logs 1
@@ -171,6 +173,9 @@ for code in 0 3; do
 done
 
 # Cancel and retry.
+run regatta compare 1 3
+like "$rc $err" "^1 .*sweep 1 shares no cell with the other" \
+	"sweeps that share no cell cannot be compared: exit 1"
 must submit_tool long print 1000 , sleep 1000
 must wait_job "$JOB" running 20
 run regatta cancel job "$JOB"

@@ -85,9 +85,6 @@ static const struct {
 	{ { "gc", "--older", "5" },
 	  "--older: found '5', allowed is a time with its unit (500ms, 90s, "
 	  "15m, 2h, 1d) from 0ms to 36600d" },
-	{ { "gc", "--keep", "x" },
-	  "--keep: found 'x', allowed are bytes (a number, or 64K, 32M, 1.5G, "
-	  "2T) from 0 to 64M" },
 	{ { "node", "drain" },
 	  "node drain: something is missing; allowed is: regatta node drain "
 	  "NODE" },

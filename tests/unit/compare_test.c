@@ -53,6 +53,14 @@ static bool is_false(const cJSON *list, int item, const char *path)
 	return cJSON_IsFalse(row_at(cJSON_GetArrayItem(list, item), path));
 }
 
+static cJSON *compare_two(const cJSON *a, const cJSON *b, uint64_t from,
+			  struct error *err)
+{
+	const cJSON *sweeps[] = { a, b };
+
+	return compare_rows(sweeps, 2, from, err);
+}
+
 static void test_single(void)
 {
 	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
@@ -63,7 +71,7 @@ static void test_single(void)
 	add(b, "y", 103, NULL);
 	add(b, "x", 150, "[[20,1],[21,2.1],[22,4.4]]");
 	add(b, "only b", 8, NULL);
-	list = compare_rows(a, b, 21, NULL);
+	list = compare_two(a, b, 21, NULL);
 	is_int(cJSON_GetArraySize(list), 4, "every cell of either sweep");
 	ok(number(list, 0, "ratio") == 1.5 && is_true(list, 0, "apart"),
 	   "cells are matched by their words: b is 1.5 times a");
@@ -97,7 +105,7 @@ static void test_repeats(void)
 		add(a, "z", 100, NULL);
 	}
 	add(b, "z", 100, NULL);
-	list = compare_rows(a, b, 21, NULL);
+	list = compare_two(a, b, 21, NULL);
 	ok(number(list, 0, "a.rate") == 101 &&
 		   fabs(number(list, 0, "a.spread") - 1) < 1e-9 &&
 		   number(list, 0, "a.n") == 3,
@@ -123,12 +131,12 @@ static void test_strange(void)
 			 "\"tokens_per_second_per_device\":5}}]");
 	cJSON *none = parse("[1]");
 	struct error err = { 0 };
-	cJSON *list = compare_rows(a, b, 0, &err);
+	cJSON *list = compare_two(a, b, 0, &err);
 
 	is_int(cJSON_GetArraySize(list), 1, "rows of wrong types are borne");
 	ok(isnan(number(list, 0, "ratio")) && number(list, 0, "b.n") == 0,
 	   "what did not complete has no rate");
-	ok(!compare_rows(none, b, 0, &err) && err.code == EINVAL,
+	ok(!compare_two(none, b, 0, &err) && err.code == EINVAL,
 	   "a row that is none is refused: %s", err.text);
 	cJSON_Delete(list);
 	cJSON_Delete(a);
@@ -216,10 +224,51 @@ static void test_align_with_job(void)
 	cJSON_Delete(rows);
 }
 
+/* Three sweeps: each later one is held against the first. */
+static void test_three(void)
+{
+	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray();
+	cJSON *c = cJSON_CreateArray(), *list;
+	const cJSON *sweeps[] = { a, b, c };
+
+	add(a, "x", 100, NULL);
+	add(a, "x", 102, NULL);
+	add(b, "y", 9, NULL);
+	add(c, "x", 201, NULL);
+	add(c, "x", 203, NULL);
+	list = compare_rows(sweeps, 3, 21, NULL);
+	is_int(cJSON_GetArraySize(list), 2, "all cells of all sweeps");
+	ok(cJSON_IsNull(row_at(list->child, "b")) &&
+		   fabs(cJSON_GetNumberValue(
+				row_at(cJSON_GetArrayItem(row_at(list->child,
+								 "more"),
+							  0),
+				       "ratio")) -
+			2) < 1e-9,
+	   "the third is twice the first, the second lacks the cell");
+	ok(compare_shared(list), "a cell is shared");
+	cJSON_Delete(list);
+	list = compare_rows(sweeps, 2, 21, NULL);
+	ok(!compare_shared(list), "of the first two none is");
+	cJSON_Delete(list);
+	/* ln 2 -+ t(1 degree of freedom, 12.7) * sqrt((1/101)^2 + (1/202)^2) */
+	sweeps[1] = c;
+	list = compare_rows(sweeps, 2, 21, NULL);
+	ok(fabs(number(list, 0, "ratio_low") - 1.737) < 0.002 &&
+		   fabs(number(list, 0, "ratio_high") - 2.303) < 0.002,
+	   "the ratio has an interval: %.4f to %.4f",
+	   number(list, 0, "ratio_low"), number(list, 0, "ratio_high"));
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+	cJSON_Delete(c);
+}
+
 int main(void)
 {
 	tap_begin(60);
 	test_single();
+	test_three();
 	test_repeats();
 	test_strange();
 	test_align_in_sweep();

@@ -56,12 +56,11 @@ static uint64_t append(struct log_store *store, const char *name,
 static const char *content(struct log_store *store, const char *name)
 {
 	static char text[256];
-	uint64_t offset = 0;
 	size_t got = 0;
 	struct error err = { 0 };
 
-	if (log_store_read(store, 17, 1, name, &offset, text, sizeof(text) - 1,
-			   &got, &err) < 0)
+	if (log_store_read(store, 17, 1, name, 0, text, sizeof(text) - 1, &got,
+			   &err) < 0)
 		return strerror(err.code);
 	text[got] = 0;
 	return text;
@@ -91,12 +90,12 @@ static void test_append(void)
 	       "no bytes at the end are fine");
 	is(content(store, "rank-0"), "hello world\n",
 	   "the file holds just what was taken");
-	ok(log_store_read(store, 17, 1, "rank-0", &(uint64_t){ 10 }, part,
-			  sizeof(part), &got, NULL) == 0 &&
+	ok(log_store_read(store, 17, 1, "rank-0", 10, part, sizeof(part), &got,
+			  NULL) == 0 &&
 		   got == 2 && !memcmp(part, "d\n", 2),
 	   "a read ends at the end");
-	ok(log_store_read(store, 17, 1, "rank-0", &(uint64_t){ 1000 }, part,
-			  sizeof(part), &got, NULL) == 0 &&
+	ok(log_store_read(store, 17, 1, "rank-0", 1000, part, sizeof(part),
+			  &got, NULL) == 0 &&
 		   got == 0,
 	   "a read behind the end gets nothing");
 	ok(stat(in_folder("logs/17/1/rank-0.log"), &st) == 0 &&
@@ -265,8 +264,8 @@ static void test_full(void)
 			    sizeof(data) - 1096, 3, &length, NULL) == 0 &&
 		   length == 6000,
 	   "with space again the rest follows there");
-	ok(log_store_read(store, 17, 1, "rank-0", &(uint64_t){ 0 }, back,
-			  sizeof(back), &got, NULL) == 0 &&
+	ok(log_store_read(store, 17, 1, "rank-0", 0, back, sizeof(back), &got,
+			  NULL) == 0 &&
 		   got == 6000 && !memcmp(back, data, 3000) &&
 		   !memcmp(back + 3000, data, 3000),
 	   "no byte is lost, none is there twice");
@@ -324,11 +323,45 @@ static void test_links(void)
 	log_store_free(store);
 }
 
+/* A stream of more than one step, a short one and an attempt beside it. */
+static void test_remove(void)
+{
+	struct log_store *store = open_store();
+	static char bytes[1 << 20];
+	uint64_t length = 0, freed = 0, usage = 0;
+	int turns = 0, rc;
+
+	memset(bytes, 'x', sizeof(bytes));
+	for (uint64_t at = 0; at < 20u << 20; at += sizeof(bytes))
+		log_store_append(store, 17, 1, "rank-0", at, bytes,
+				 sizeof(bytes), 1, &length, NULL);
+	append(store, "rank-1", 0, "short", 1);
+	log_store_append(store, 17, 2, "rank-0", 0, bytes, 100, 1, &length,
+			 NULL);
+	log_store_usage(store, 17, 1, &usage, NULL);
+	ok(usage >= 20u << 20, "what an attempt has on disk is told (%llu)",
+	   (unsigned long long)usage);
+	while ((rc = log_store_remove(store, 17, 1, 0, &freed, NULL)) == 1 &&
+	       turns < 100)
+		turns++;
+	ok(rc == 0 && turns > 1 && freed >= 20u << 20,
+	   "it is removed in turns, %d of them", turns);
+	ok(access(in_folder("logs/17/1"), F_OK) < 0, "with its folder");
+	ok(access(in_folder("logs/17/2/rank-0.log"), F_OK) == 0,
+	   "and nothing else");
+	ok(log_store_remove(store, 17, 2, 0, &freed, NULL) == 0 &&
+		   access(in_folder("logs/17"), F_OK) < 0,
+	   "the job's folder goes with the last attempt");
+	ok(log_store_remove(store, 17, 2, 0, &freed, NULL) == 0,
+	   "which may be gone");
+	log_store_free(store);
+}
+
 int main(void)
 {
 	static void (*const tests[])(void) = {
 		test_append, test_names, test_streams, test_times,
-		test_full,   test_many,  test_links,
+		test_full,   test_many,  test_links,   test_remove,
 	};
 
 	tap_begin(60);

@@ -1,4 +1,4 @@
-/* compare.c - two sweeps beside each other.
+/* compare.c - compare: sweeps beside each other, cell by cell.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
@@ -81,7 +81,22 @@ static void loss_cell(struct table *table, const cJSON *cell)
 		table_cell(table, FAINT, "-");
 }
 
-static int print(struct cli *cli, const cJSON *cells, struct error *err)
+static void ratio_cell(struct table *table, const cJSON *difference)
+{
+	double ratio = number(difference, "ratio");
+	double low = number(difference, "ratio_low");
+
+	if (isfinite(low))
+		table_cell(table, PLAIN, "%.3f (%.3f to %.3f)", ratio, low,
+			   number(difference, "ratio_high"));
+	else if (isfinite(ratio))
+		table_cell(table, PLAIN, "%.3f", ratio);
+	else
+		table_cell(table, FAINT, "-");
+}
+
+/* Two sweeps: a line for each cell. */
+static int print_two(struct cli *cli, const cJSON *cells, struct error *err)
 {
 	char titles[2][64];
 	const struct column columns[] = {
@@ -101,44 +116,114 @@ static int print(struct cli *cli, const cJSON *cells, struct error *err)
 		return -1;
 	cJSON_ArrayForEach(cell, cells)
 	{
-		double ratio = number(cell, "ratio");
-
 		table_cell(table, PLAIN, "%s", row_text(cell, "cell"));
 		side_cell(table, row_at(cell, "a"));
 		side_cell(table, row_at(cell, "b"));
-		if (isfinite(ratio))
-			table_cell(table, PLAIN, "%.3f", ratio);
-		else
-			table_cell(table, FAINT, "-");
+		ratio_cell(table, cell);
 		verdict_cell(table, cell);
 		loss_cell(table, cell);
 	}
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+/* What a later sweep has of the cell, against the first. */
+static void difference_row(struct table *table, const char *sweep,
+			   const cJSON *difference)
+{
+	table_cell(table, PLAIN, "%s", "");
+	table_cell(table, PLAIN, "%s", sweep);
+	side_cell(table, row_at(difference, "b"));
+	ratio_cell(table, difference);
+	verdict_cell(table, difference);
+	loss_cell(table, difference);
+}
+
+/* More: a line for each cell and sweep. */
+static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },       { "SWEEP", true },
+		{ "TOKEN/P/S", true },   { "RATIO", true },
+		{ "DIFFERENCE", false }, { "LOSS APART %", true },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *cell, *other;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(cell, cells)
+	{
+		size_t sweep = 2;
+
+		table_cell(table, PLAIN, "%s", row_text(cell, "cell"));
+		table_cell(table, PLAIN, "%s", cli->args[0]);
+		side_cell(table, row_at(cell, "a"));
+		for (int i = 0; i < 3; i++)
+			table_cell(table, PLAIN, "%s", "");
+		difference_row(table, cli->args[1], cell);
+		cJSON_ArrayForEach(other, row_at(cell, "more"))
+		{
+			difference_row(table, cli->args[sweep++], other);
+		}
+	}
+	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+struct sweeps {
+	cJSON *rows[COMPARE_SWEEPS_MAX];
+};
+
+static void sweeps_clear(struct sweeps *sweeps)
+{
+	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++)
+		cJSON_Delete(sweeps->rows[i]);
+}
+OWNED_VALUE(struct sweeps, sweeps_clear)
+
+static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	owned(json_free) cJSON *a = NULL;
-	owned(json_free) cJSON *b = NULL;
-	owned(json_free) cJSON *cells = NULL;
-	uint64_t from = given(cli)->from_step, sweeps[2];
+	uint64_t ids[COMPARE_SWEEPS_MAX];
 
-	for (size_t i = 0; i < 2; i++)
-		if (cli_id(cli->args[i], "sweep", &sweeps[i], err) < 0)
+	for (size_t i = 0; i < cli->arg_count; i++)
+		if (cli_id(cli->args[i], "sweep", &ids[i], err) < 0)
 			return -1;
-	if (session_open(&session, cli, err) < 0 ||
-	    results_fetch(session.client, sweeps[0], true, &a, err) < 0 ||
-	    results_fetch(session.client, sweeps[1], true, &b, err) < 0)
+	if (session_open(&session, cli, err) < 0)
 		return -1;
-	cells = compare_rows(a, b, from == OPTION_NONE ? FROM_STEP : from, err);
+	for (size_t i = 0; i < cli->arg_count; i++)
+		if (results_fetch(session.client, ids[i], true,
+				  &sweeps->rows[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(sweeps_clear) struct sweeps sweeps = { 0 };
+	owned(json_free) cJSON *cells = NULL;
+	uint64_t from = given(cli)->from_step;
+	int rc;
+
+	if (fetch(cli, &sweeps, err) < 0)
+		return -1;
+	cells = compare_rows((const cJSON *const *)sweeps.rows, cli->arg_count,
+			     from == OPTION_NONE ? FROM_STEP : from, err);
 	if (!cells)
 		return -1;
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, cells, err);
-	if (print(cli, cells, err) < 0)
+		rc = cli_print_json(cli, cells, err);
+	else if (cli->arg_count == 2)
+		rc = print_two(cli, cells, err);
+	else
+		rc = print_more(cli, cells, err);
+	if (rc < 0)
 		return -1;
-	return EXIT_GOOD;
+	if (compare_shared(cells))
+		return EXIT_GOOD;
+	cli_say(cli, "sweep %s shares no cell with %s", cli->args[0],
+		cli->arg_count == 2 ? "the other" : "any other");
+	return EXIT_WORK_FAILED;
 }
 
 /* clang-format off */
@@ -154,17 +239,19 @@ static const struct option_rule rules[] = {
 
 const struct command command_compare = {
 	.name = "compare",
-	.args = "SWEEP SWEEP",
+	.args = "SWEEP SWEEP...",
 	.min_args = 2,
-	.max_args = 2,
+	.max_args = COMPARE_SWEEPS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct compare_options),
-	.summary = "set two sweeps side by side, cell by cell",
+	.summary = "compare sweeps with the first one, cell by cell",
 	.help =
-		"Cells are matched by their words. Says of each whether the "
-		"rates differ by more than their spread, and how far the "
-		"losses lie apart.",
+		"Cells with the same values are matched. For each, the ratio "
+		"of the rates is shown, with its interval at 95 % where there "
+		"are repeats, whether the difference exceeds the spread, and "
+		"how far the losses lie apart. Exit 1 when no cell of the "
+		"first sweep is in another one.",
 	.example = "regatta compare 3 7",
 	.fn = run_command,
 };

@@ -132,8 +132,8 @@ static int copy_stream(struct export *export, const cJSON *job,
 	if (!copy.file)
 		return error_errno(err, "%s", path);
 	rc = stream_read(export->client, json_u64(job, "job"),
-			 (uint32_t)json_u64(job, "attempt"), stream, NULL,
-			 take_piece, &copy, err);
+			 (uint32_t)json_u64(job, "attempt"), stream, take_piece,
+			 &copy, err);
 	if (fclose(copy.file) != 0 && rc == 0)
 		rc = error_errno(err, "%s", path);
 	return rc;

@@ -1,4 +1,4 @@
-/* gc.c - gc: shorten the output of old jobs.
+/* gc.c - gc: remove the output of old jobs.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
@@ -9,7 +9,6 @@
 struct gc_options {
 	struct options common;
 	const char *older;
-	const char *keep_bytes;
 };
 
 static const struct gc_options *given(const struct cli *cli)
@@ -21,13 +20,10 @@ static int read_limits(const struct gc_options *options,
 		       struct message_gc *message, struct error *err)
 {
 	const char *older = options->older ? options->older : "30d";
-	const char *keep = options->keep_bytes ? options->keep_bytes : "1M";
 
 	if (duration_parse(older, 0, UINT64_C(100) * 366 * 86400000,
 			   &message->older_ms, err) < 0)
 		return error_prefix(err, "--older");
-	if (size_parse(keep, 0, 64 << 20, &message->keep_bytes, err) < 0)
-		return error_prefix(err, "--keep");
 	return 0;
 }
 
@@ -54,6 +50,7 @@ static int run_command(struct cli *cli, struct error *err)
 		bytes += json_u64(answer.body, "bytes");
 		message.after = json_u64(answer.body, "after");
 		more = json_bool(answer.body, "more");
+		message.goes_on = true;
 	}
 	if (cli_format(cli, "json"))
 		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
@@ -67,8 +64,6 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(gc_options, "older", 0, OPTION_TEXT, older, "TIME"),
 	  .help = "only of jobs that ended so long ago (30d)" },
-	{ OPTION(gc_options, "keep", 0, OPTION_TEXT, keep_bytes, "SIZE"),
-	  .help = "of the beginning and of the end of each output (1M)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -79,12 +74,11 @@ const struct command command_gc = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct gc_options),
-	.summary = "shorten the output of old jobs",
+	.summary = "remove the output of old jobs",
 	.help =
-		"Of what each rank of a job printed, the beginning and the "
-		"end stay, and a line between them that says how much is "
-		"missing. Results stay as they are.",
-	.example = "regatta gc --older 90d --keep 256K",
+		"What their ranks printed goes, with the files that they "
+		"collected. Results stay as they are.",
+	.example = "regatta gc --older 90d",
 	.fn = run_command,
 };
 /* clang-format on */

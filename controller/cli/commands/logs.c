@@ -2,7 +2,7 @@
  *
  * Each stream is read by its own requests, one at a time, from where the last
  * answer ended; a few streams are under way at once. An offset stays right over
- * a lost connection, and where bytes were cut out.
+ * a lost connection.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
@@ -315,9 +315,7 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 	bool tail = !stream->begun && given(logs->cli)->tail != OPTION_NONE;
 
 	if (json_u64(answer->body, "size") != answer->size ||
-	    (offset < stream->asked && !tail) ||
-	    (offset > stream->asked && !tail &&
-	     !json_get(answer->body, "cut")) ||
+	    (offset != stream->asked && !tail) ||
 	    offset + answer->size > length ||
 	    (!answer->size && offset < length))
 		return error_set(err, EPROTO,

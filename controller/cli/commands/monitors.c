@@ -289,5 +289,5 @@ int monitors_write(struct client *client, const struct monitored *monitored,
 		return -1;
 	sample_format_stream(monitored->node, stream);
 	return stream_read(client, monitored->job, monitored->attempt, stream,
-			   NULL, take_samples, &monitors, err);
+			   take_samples, &monitors, err);
 }

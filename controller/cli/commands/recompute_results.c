@@ -56,8 +56,8 @@ static int read_stream(struct recompute_results *reread,
 		       struct extract *extract, uint64_t job, uint32_t attempt,
 		       const char *stream, struct error *err)
 {
-	return stream_read(reread->client, job, attempt, stream, &reread->cut,
-			   feed, extract, err) < 0
+	return stream_read(reread->client, job, attempt, stream, feed, extract,
+			   err) < 0
 		       ? -1
 		       : extract_finish(extract, err);
 }
@@ -72,7 +72,6 @@ static struct extract *read_streams(struct recompute_results *reread,
 	uint32_t attempt = (uint32_t)json_u64(provenance, "attempt");
 	owned(extract_free) struct extract *all = NULL;
 
-	reread->cut = (struct stream_cut){ 0 };
 	cJSON_ArrayForEach(stream, json_list(provenance, "streams"))
 	{
 		owned(extract_free) struct extract *one =
@@ -204,17 +203,6 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	return recompute_result(row, &measure, extract, &figures, err);
 }
 
-void recompute_results_cut_words(const struct recompute_results *reread,
-				 char words[RECOMPUTE_RESULTS_WORDS])
-{
-	char size[HUMAN_SIZE], date[HUMAN_SIZE];
-
-	snprintf(words, RECOMPUTE_RESULTS_WORDS,
-		 "its log was shortened on %.10s: %s are missing",
-		 human_clock(reread->cut.time_ms, date),
-		 human_bytes(reread->cut.bytes, size));
-}
-
 static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
 {
 	const cJSON *entry;
@@ -249,7 +237,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 		owned(json_free) cJSON *result = NULL, *list = NULL;
 		const cJSON *stored = json_get(row, "result");
 		struct error why = { 0 };
-		char rules[65], words[RECOMPUTE_RESULTS_WORDS];
+		char rules[65];
 
 		if (!cJSON_IsObject(stored))
 			continue;
@@ -266,13 +254,6 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 		list = recompute_compare(stored, result, err);
 		if (!list)
 			return -1;
-		if (list->child && reread->cut.bytes) {
-			recompute_results_cut_words(reread, words);
-			cli_say(cli, "job %llu stays as stored: %s",
-				(unsigned long long)json_u64(row, "job"),
-				words);
-			continue;
-		}
 		count++;
 		differ += list->child != NULL;
 		tell_differences(cli, json_u64(row, "job"), list);

@@ -17,7 +17,6 @@ struct recompute_results {
 	const char *framework; /* borrowed; NULL: as each row says */
 	const char *log;       /* borrowed: a file, or "-"; NULL: ask the
 				  client */
-	struct stream_cut cut; /* of the log that was read last */
 	struct recompute_results_rules *rules;
 	size_t rules_count;
 };
@@ -36,14 +35,8 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 				const cJSON *row, char rules[65],
 				struct error *err);
 
-/* "its log was shortened on 2026-11-21: 5.0 MiB are missing" */
-#define RECOMPUTE_RESULTS_WORDS 120
-void recompute_results_cut_words(const struct recompute_results *reread,
-				 char words[RECOMPUTE_RESULTS_WORDS]);
-
 /* Replace the results of all rows that have one by such ones, and tell each
- * field that differs; those whose log is gone, or was shortened, stay, which is
- * told.
+ * field that differs; those whose log is gone stay, which is told.
  */
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			   cJSON *rows, struct error *err);

@@ -22,29 +22,19 @@ int streams_print(struct cli *cli, const cJSON *list, struct error *err)
 		return -1;
 	cJSON_ArrayForEach(stream, list)
 	{
-		const cJSON *cut = json_get(stream, "cut");
 		uint64_t part = json_u64(stream, "part");
-		char size[HUMAN_SIZE], date[HUMAN_SIZE], words[120] = "";
-
-		if (cut)
-			snprintf(words, sizeof(words),
-				 "(%s of it removed on %.10s)",
-				 human_bytes(json_u64(cut, "bytes"), size),
-				 human_clock((int64_t)json_u64(cut, "time_ms"),
-					     date));
+		char size[HUMAN_SIZE];
 
 		table_cell(table, PLAIN, "%s", json_text(stream, "stream"));
 		table_cell(table, PLAIN, "%s",
 			   human_bytes(json_u64(stream, "bytes"), size));
 		if (part > 1)
-			table_cell(table, PLAIN, "%s (part %llu) %s",
+			table_cell(table, PLAIN, "%s (part %llu)",
 				   json_text(stream, "path"),
-				   (unsigned long long)part, words);
+				   (unsigned long long)part);
 		else
-			table_cell(table, PLAIN, "%s%s%s",
-				   json_text(stream, "path"),
-				   *json_text(stream, "path") ? " " : "",
-				   words);
+			table_cell(table, PLAIN, "%s",
+				   json_text(stream, "path"));
 	}
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
@@ -60,8 +50,8 @@ bool stream_meant(const cJSON *stream, const char *name)
 }
 
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, struct stream_cut *cut, file_reader_fn *fn,
-		void *arg, struct error *err)
+		const char *stream, file_reader_fn *fn, void *arg,
+		struct error *err)
 {
 	struct message_log_read ask = {
 		.job = job,
@@ -72,15 +62,13 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
-		const cJSON *about;
 
 		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
 				&answer, err) < 0)
 			return -1;
 		length = json_u64(answer.body, "length");
 		offset = json_u64(answer.body, "offset");
-		about = json_get(answer.body, "cut");
-		if (offset < ask.offset || (offset > ask.offset && !about) ||
+		if (offset != ask.offset ||
 		    (!answer.size && ask.offset < length))
 			return error_set(err, EPROTO,
 					 "%.64s: the controller's piece of the "
@@ -89,10 +77,6 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		if (answer.size &&
 		    fn(answer.payload, answer.size, arg, err) < 0)
 			return -1;
-		if (about && cut) {
-			cut->bytes = json_u64(about, "bytes");
-			cut->time_ms = (int64_t)json_u64(about, "time_ms");
-		}
 		ask.offset = offset + answer.size;
 	} while (ask.offset < length);
 	return 0;

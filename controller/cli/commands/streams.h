@@ -19,18 +19,11 @@ int streams_print(struct cli *cli, const cJSON *list, struct error *err);
  */
 bool stream_meant(const cJSON *stream, const char *name);
 
-/* What the controller took out of a stream's middle; bytes 0: nothing. */
-struct stream_cut {
-	uint64_t bytes;
-	int64_t time_ms;
-};
-
 /* Call fn for each piece of a stored stream, from its beginning to the end that
- * it has by now; -1 from it ends the reading. *cut (may be NULL) is set where
- * something was taken out. ENOENT: it is not there.
+ * it has by now; -1 from it ends the reading. ENOENT: it is not there.
  */
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, struct stream_cut *cut, file_reader_fn *fn,
-		void *arg, struct error *err);
+		const char *stream, file_reader_fn *fn, void *arg,
+		struct error *err);
 
 #endif

@@ -123,12 +123,7 @@ static int show(struct cli *cli, const cJSON *answer,
 	const cJSON *list = json_list(answer, "differences"), *entry;
 	unsigned long long job = json_u64(answer, "job");
 	owned(table_free) struct table *table = NULL;
-	char words[RECOMPUTE_RESULTS_WORDS];
 
-	if (reread->cut.bytes) {
-		recompute_results_cut_words(reread, words);
-		fprintf(cli->out, "job %llu: %s\n", job, words);
-	}
 	if (json_bool(answer, "same")) {
 		fprintf(cli->out,
 			"job %llu: the result comes out of its log as it is "
@@ -175,12 +170,6 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 	cJSON_AddItemToArray(answers, answer);
 	cJSON_AddNumberToObject(answer, "job", (double)json_u64(row, "job"));
 	cJSON_AddBoolToObject(answer, "same", !list->child);
-	if (reread->cut.bytes) {
-		cJSON_AddNumberToObject(answer, "cut_bytes",
-					(double)reread->cut.bytes);
-		cJSON_AddNumberToObject(answer, "cut_ms",
-					(double)reread->cut.time_ms);
-	}
 	cJSON_AddStringToObject(answer, "rules_stored", rules);
 	cJSON_AddStringToObject(answer, "rules_now", now);
 	if (!cJSON_AddItemToObject(answer, "differences", list))
