@@ -454,7 +454,7 @@ static void run_turn(struct world *world)
 	jobs_settle(cluster);
 	if (dies(world) || !commit(world) || dies(world))
 		return;
-	cluster->changed = false;
+	news_clear(&cluster->news);
 	flush(world);
 	dies(world);
 }
