@@ -13,7 +13,7 @@
 #define AGENT_TASK_COLLECT_H
 
 #include "agent/docker/engine.h"
-#include "agent/logs/spool.h"
+#include "agent/spool/spool.h"
 #include "agent/task/command.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"

@@ -107,12 +107,13 @@ void run_restart(struct run *run);
  * or a lower one did before; false when it says nothing. unit: text at whose
  * end the unit stands in brackets, if not behind the number, or NULL.
  */
-struct text {
+struct sample_text {
 	const char *data;
 	size_t size;
 };
 bool row_put(const struct run *run, struct row *row, unsigned field,
-	     unsigned rank, struct text text, const struct text *unit);
+	     unsigned rank, struct sample_text text,
+	     const struct sample_text *unit);
 
 /* Put what the groups of the last match caught. */
 void row_put_groups(const struct run *run, struct row *row,
@@ -120,7 +121,8 @@ void row_put_groups(const struct run *run, struct row *row,
 
 /* Put the value of a key by the layout's fields. */
 int row_put_key(const struct layout *layout, struct run *run, struct row *row,
-		struct text key, struct text value, struct error *err);
+		struct sample_text key, struct sample_text value,
+		struct error *err);
 
 /* The next line of text[*at..size), without its end and the blanks around it;
  * *indent (may be NULL) is how many stood before. False at the end.
