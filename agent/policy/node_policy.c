@@ -111,6 +111,12 @@ int node_policy_remove(const struct node_policy *node_policy, const char *image,
 	return policy_check_remove(node_policy->policy, image, ours, err);
 }
 
+int node_policy_save_any(const struct node_policy *node_policy,
+			 const char *image, struct error *err)
+{
+	return policy_check_save(node_policy->policy, image, err);
+}
+
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;

@@ -544,6 +544,18 @@ int policy_check_remove(const struct policy *policy, const char *image,
 				"here");
 }
 
+int policy_check_save(const struct policy *policy, const char *image,
+		      struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->save
+		       ? 0
+		       : refuse(&judging, "save", image,
+				"images that Regatta brought here, or that a "
+				"job used");
+}
+
 bool policy_check_pin(const struct policy *policy, const char *name,
 		      const char *pin)
 {

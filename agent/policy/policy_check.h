@@ -46,6 +46,10 @@ int policy_check_build(const struct policy *policy, const char *image,
 int policy_check_remove(const struct policy *policy, const char *image,
 			bool ours, struct error *err);
 
+/* May an image leave the node that Regatta did not bring and no job used? */
+int policy_check_save(const struct policy *policy, const char *image,
+		      struct error *err);
+
 /* May `pin` be taken for the image `name`? Not when it is of another name, or a
  * pattern holds on to a tag, which a digest does not show.
  */
