@@ -209,7 +209,9 @@ int node_policy_check(const struct node_policy *node_policy,
 
 	if (node_policy->policy->any)
 		return 0;
-	if (policy_check_order(node_policy->policy, task, err) < 0)
+	if (policy_check_order(node_policy->policy, task, err) < 0 ||
+	    policy_check_needs(node_policy->policy, &task->container.needs,
+			       resolve, err) < 0)
 		return -1;
 	if (check_user(node_policy, completed, place, err) < 0)
 		return -1;
