@@ -190,8 +190,8 @@ static int seal(struct cli *cli, struct client *client,
 
 	if (hosts->count > LOGINS_MAX)
 		return error_set(err, E2BIG,
-				 "--registry-auth: the images are of "
-				 "%zu registries, allowed are %d",
+				 "--registry-auth: the images are of %zu "
+				 "registries; expected at most %d",
 				 hosts->count, LOGINS_MAX);
 	if (logins_file(cli, file, err) < 0)
 		return -1;

@@ -92,7 +92,7 @@ static struct node *known_node(struct cluster *cluster, const char *name,
 
 	if (node && !node->removed)
 		return node;
-	error_set(err, ENOENT, "node '%.64s': not there", name);
+	error_set(err, ENOENT, "no node '%.64s'", name);
 	return NULL;
 }
 
@@ -128,7 +128,7 @@ int admin_label(struct cluster *cluster, const struct message_label *message,
 	if (!node)
 		return -1;
 	if (!cJSON_IsObject(message->labels))
-		return error_set(err, EINVAL, "labels: allowed is a map");
+		return error_set(err, EINVAL, "labels: expected a map");
 	if (node_label(cluster, node, message->labels, err) < 0)
 		return -1;
 	cJSON_AddItemToObject(body, "labels",

@@ -87,8 +87,8 @@ static int check_bytes(struct sweep *sweep, struct error *err)
 	if (rc < 0 || text.size <= ORDER_BYTES_MAX / jobs)
 		return rc;
 	return error_set(err, E2BIG,
-			 "%s: %zu jobs of %zu bytes each, allowed are %d MiB "
-			 "in one sweep: submit it in parts",
+			 "%s: %zu jobs of %zu bytes each; expected at most %d "
+			 "MiB in one sweep: submit it in parts",
 			 sweep_name(sweep), jobs, text.size,
 			 ORDER_BYTES_MAX >> 20);
 }
@@ -100,7 +100,8 @@ static int check_size(struct sweep *sweep, struct error *err)
 
 	if (totals->jobs > ORDER_JOBS_MAX)
 		return error_set(err, E2BIG,
-				 "%s: %zu jobs, allowed are %d in one sweep",
+				 "%s: %zu jobs; expected at most %d in one "
+				 "sweep",
 				 sweep_name(sweep), totals->jobs,
 				 ORDER_JOBS_MAX);
 	if (totals->jobs)
@@ -507,8 +508,7 @@ cJSON *order_cancel(struct cluster *cluster, const char *by,
 		job = job_find(cluster, message->id);
 		if (!job || job_state_final(job->state)) {
 			error_set(err, ENOENT,
-				  "job %" PRIu64 ": not there, or ended "
-				  "already",
+				  "no job %" PRIu64 ", or it has ended",
 				  message->id);
 			return NULL;
 		}
@@ -516,7 +516,8 @@ cJSON *order_cancel(struct cluster *cluster, const char *by,
 		cancel_one(cluster, job, &cancelling);
 	} else {
 		error_set(err, EINVAL,
-			  "kind: found '%.40s', allowed are sweep and job",
+			  "kind: '%.40s' is not valid here; expected sweep or "
+			  "job",
 			  message->kind);
 		return NULL;
 	}

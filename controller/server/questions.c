@@ -274,7 +274,7 @@ static int ask_node(struct cluster *cluster, const struct message_query *query,
 		query->name ? node_find(cluster, query->name) : NULL;
 
 	if (!node || node->removed)
-		return error_set(err, ENOENT, "node '%.64s': not there",
+		return error_set(err, ENOENT, "no node '%.64s'",
 				 query->name ? query->name : "");
 	cJSON_AddItemToObject(body, "node", describe_node_whole(cluster, node));
 	return 0;
@@ -502,7 +502,8 @@ static int ask_history(struct cluster *cluster,
 	cJSON *list = cJSON_AddArrayToObject(body, "history");
 
 	if (query->keys.count > HISTORY_KEYS_MAX)
-		return error_set(err, E2BIG, "keys: found %zu, allowed are %d",
+		return error_set(err, E2BIG,
+				 "keys: %zu of them; expected at most %d",
 				 query->keys.count, HISTORY_KEYS_MAX);
 	for (size_t i = 0; i < query->keys.count; i++) {
 		struct run_times runs = { .count = 0 };
@@ -604,9 +605,9 @@ static ask_fn *question(const char *what, struct error *err)
 		if (!strcmp(questions[i].what, what))
 			return questions[i].ask;
 	error_set(err, EINVAL,
-		  "what: found '%.40s', allowed are sweeps, sweep, text, jobs, "
-		  "job, nodes, node, events, results, series, history, keys, "
-		  "tokens, audit, files and image",
+		  "what: '%.40s' is not valid here; expected sweeps, sweep, "
+		  "text, jobs, job, nodes, node, events, results, series, "
+		  "history, keys, tokens, audit, files or image",
 		  what);
 	return NULL;
 }

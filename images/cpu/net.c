@@ -33,11 +33,11 @@ int address_parse(const char *text, uint16_t port, struct address *address,
 		memcpy(&address->bytes, &v6, sizeof(v6));
 		address->size = sizeof(v6);
 	} else {
-		return start_error_set(
-			why,
-			"MASTER_ADDR: found \"%.60s\", allowed an IPv4 "
-			"or IPv6 address in numbers, or localhost",
-			text);
+		return start_error_set(why,
+				       "MASTER_ADDR: \"%.60s\" is not valid "
+				       "here; expected an IPv4 or IPv6 address "
+				       "in numbers, or localhost",
+				       text);
 	}
 	address_set_port(address, port);
 	return 0;

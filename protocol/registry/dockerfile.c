@@ -290,8 +290,8 @@ int dockerfile_bases(const char *text, size_t size, struct strings *bases,
 	buffer_init(&reading.line, LINE_MAX_BYTES);
 	if (size > DOCKERFILE_BYTES_MAX)
 		return error_set(err, E2BIG,
-				 "Dockerfile: %zu bytes, allowed are %d", size,
-				 DOCKERFILE_BYTES_MAX);
+				 "Dockerfile: %zu bytes; expected at most %d",
+				 size, DOCKERFILE_BYTES_MAX);
 	/* A NUL ends it, as no reference has one. */
 	copy = strndup(text, size);
 	if (!copy)

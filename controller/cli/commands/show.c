@@ -244,8 +244,8 @@ static int run_command(struct cli *cli, struct error *err)
 		query.name = cli->args[1];
 	else if (strcmp(kind, "sweep") != 0 && strcmp(kind, "job") != 0)
 		return error_set(err, EINVAL,
-				 "show: found '%.60s', allowed: sweep, job, "
-				 "node",
+				 "show: '%.60s' is not valid here; expected "
+				 "sweep, job, node",
 				 kind);
 	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
 		return -1;
