@@ -3,10 +3,11 @@
 ## make [all]      build the programs and the image folder under build/
 ## make demo       run a real benchmark sweep on two nodes of this machine
 ## make demo-reference   replay the five reference systems on pretended cards
-## make check      build, then run every test; sanitizers and fuzzers too
-## make check-long those that take minutes: services on machines with systemd
+## make check      build, then run all tests but the long ones; sanitizers too
+## make check-long those that take minutes: machines with systemd, Podman ...
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
-## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each
+## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each, and simulate
+##                 controllers with random seeds for as long
 ## make bench      measure Regatta beside its peers, its goals and its history
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
 ## make deb        Debian packages in build/deb, which lintian finds good
@@ -93,6 +94,7 @@ UNIT = $(patsubst %.c,$(BUILD)/%,$(UNIT_SOURCES))
 UNIT_HELPERS = $(filter-out $(UNIT_SOURCES),$(wildcard tests/unit/*.c))
 FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
 	'"tests/unit/fault.h"' $(UNIT_SOURCES) /dev/null))
+SIMULATION = $(BUILD)/tests/simulation/simulate
 LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
 # Those that run on the host and speak the protocol.
 LAB_PEERS = $(filter %/peer,$(LAB))
@@ -111,8 +113,9 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit lab asan fuzzers benches check check-long \
-	lint fuzz bench demo deb demo-reference install uninstall clean help force
+.PHONY: all programs images unit simulation lab asan replay fuzzers benches \
+	check check-long lint fuzz bench demo deb demo-reference install \
+	uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -198,7 +201,7 @@ $(BUILD)/images/%: images/%
 
 # ---- test programs -------------------------------------------------------
 
-unit: $(UNIT)
+unit: $(UNIT) $(SIMULATION)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
@@ -207,6 +210,12 @@ $(BUILD)/tests/unit/blob_store_test: WRAP = -Wl,--wrap=clock_mono_ms \
 	-Wl,--wrap=fsync,--wrap=sync_file_range
 $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 		$(BUILD)/libtrainer.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK)
+
+simulation: $(SIMULATION)
+$(SIMULATION): $(call objects,$(wildcard tests/simulation/*.c)) $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
@@ -227,8 +236,17 @@ $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
+# The fuzzers, fed with their seeds alone: without clang and libFuzzer.
+REPLAY = $(patsubst tests/fuzz/%.c,$(BUILD)/replay/%,$(wildcard tests/fuzz/*.c))
+replay: $(REPLAY)
+$(REPLAY): $(BUILD)/replay/%: $(BUILD)/objects/tests/fuzz/%.o \
+		$(BUILD)/objects/tests/fuzz/replay/main.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK)
+
 asan:
-	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit
+	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit replay
 
 # In this flavour $(FUZZ) lies right under $(BUILD), which is build/fuzz.
 FUZZ_FLAVOUR = BUILD=build/fuzz CC=$(CLANG) WERROR= \
@@ -248,7 +266,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit lab asan fuzzers benches
+	@$(MAKE) all unit lab benches
 	@tests/check
 
 check-long:
@@ -274,8 +292,9 @@ bench:
 FUZZ_SECONDS ?= 600
 fuzz:
 	@deploy/setup build test
-	@$(MAKE) fuzzers
+	@$(MAKE) fuzzers simulation
 	@tests/fuzz/run $(FUZZ_SECONDS)
+	@$(SIMULATION) --random --seconds $(FUZZ_SECONDS)
 
 lint:
 	@deploy/setup build lint

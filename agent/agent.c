@@ -62,7 +62,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
-	struct entry *entry;
+	struct task_entry *entry;
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
@@ -99,7 +99,6 @@ static int open_images(struct agent *agent, struct error *err)
 		return -1;
 	agent->registries = (struct registries){
 		.credentials = config->credentials,
-		.authorities = config->authorities,
 		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
 		.key = &config->key,
 		.controller = config->server_public,
@@ -256,7 +255,7 @@ size_t agent_tasks(const struct agent *agent)
 
 void agent_free(struct agent *agent)
 {
-	struct entry *entry;
+	struct task_entry *entry;
 
 	if (!agent)
 		return;

@@ -28,7 +28,6 @@ struct agent_config {
 	const char *images;        /* folder of build contexts, or NULL */
 	const char *credentials;   /* for registries: a file as Docker's
 				      config.json, 0600; or NULL */
-	const char *authorities;   /* folder of HOST[:PORT]/ca.crt, or NULL */
 	const char *init_program;  /* regatta-init, absolute */
 	const char *controller;    /* endpoint */
 	const char *server_public; /* its key */

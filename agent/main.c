@@ -162,7 +162,6 @@ static int complete(struct program *program, struct error *err)
 				 "a host's name or IP address",
 				 settings->address);
 	config->images = settings->images;
-	config->authorities = settings->registry_ca;
 	config->init_program = settings->init;
 	config->address = settings->address;
 	config->vendor = settings->vendor;

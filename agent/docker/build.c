@@ -6,10 +6,9 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/images/image_usage.h"
 #include "agent/registry/approach.h"
+#include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
-#include "protocol/registry/dockerfile.h"
-#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 
 #define STALL_FACTOR 10 /* a build may be silent that much longer */
 #define LAST_MAX 120
-#define LOOK_MS 30000
 
 struct build {
 	const struct pull_room *room;
@@ -28,13 +26,9 @@ struct build {
 	struct strings labels;
 	struct registry_login *logins;
 	size_t logins_count;
-	struct strings bases;
-	size_t looked;        /* of them: is it there, or about to come? */
-	struct strings hosts; /* registries of the bases */
-	size_t approached;
 	bool gone_login; /* one of the job's own is no longer there */
 	struct approach *approach;
-	cJSON *who; /* we are there */
+	char *auth; /* the header, or NULL */
 	struct build_context *context;
 	struct engine_call *call;
 	sd_event_source *soon;
@@ -147,11 +141,30 @@ static void keep_last(struct build *build, const char *text)
 	printable(build->last, strlen(build->last));
 }
 
+/* A base that came with it is ours, too. The engine says which; a command of
+ * the build cannot, as what it prints is another member.
+ */
+static void keep_base(struct build *build, const cJSON *object)
+{
+	static const char words[] = "Status: Downloaded newer image for ";
+	const char *status = text_of(object, "status");
+	struct error err;
+
+	if (!build->room->record ||
+	    strncmp(status, words, sizeof(words) - 1) != 0)
+		return;
+	if (image_usage_coming(build->room->record, status + sizeof(words) - 1,
+			       IMAGE_PULLED, &err) < 0)
+		log_warning("image=%.200s stays for ever: %s",
+			    status + sizeof(words) - 1, err.text);
+}
+
 static void build_object(void *arg, const cJSON *object)
 {
 	struct build *build = arg;
 
 	keep_last(build, text_of(object, "stream"));
+	keep_base(build, object);
 	if (*text_of(object, "stream")) {
 		build->now.output = text_of(object, "stream");
 		if (!tell(build))
@@ -165,7 +178,6 @@ static void build_object(void *arg, const cJSON *object)
 
 static void engine_build(struct build *build)
 {
-	owned(secret_free) char *who = credential_map_header(build->who);
 	uint32_t stall_ms = build->room->stall_ms;
 	struct error err;
 
@@ -176,129 +188,53 @@ static void engine_build(struct build *build)
 	if (build->context)
 		build->call =
 			engine_image_build(build->room->engine, build->target,
-					   &build->labels, who, stall_ms,
-					   context_read, build, build_object,
-					   built, build, &err);
+					   &build->labels, build->auth,
+					   stall_ms, context_read, build,
+					   build_object, built, build, &err);
 	if (!build->call)
 		failed(build, &err);
 }
 
-/* Before it: its bases that come with it are ours, too. */
-
-static void look_next(struct build *build);
-
-static void looked(void *arg, const struct error *err, cJSON *answer)
-{
-	struct build *build = arg;
-	const char *base = build->bases.items[build->looked];
-	struct error why;
-
-	build->call = NULL;
-	if (err && err->code == ENOENT &&
-	    image_usage_coming(build->room->record, base, IMAGE_PULLED, &why) <
-		    0) {
-		failed(build, &why);
-		return;
-	}
-	build->looked++;
-	look_next(build);
-}
-
-static void look_next(struct build *build)
-{
-	struct error err;
-
-	if (!build->room->record || build->looked == build->bases.count) {
-		engine_build(build);
-		return;
-	}
-	build->call = engine_image_inspect(build->room->engine,
-					   build->bases.items[build->looked],
-					   LOOK_MS, looked, build, &err);
-	if (!build->call)
-		failed(build, &err);
-}
-
-/* And its bases' registries, one by one. */
-
-static void approach_next(struct build *build);
+/* Before it: who we are to the registries of its bases. */
 
 static void approached(void *arg, const struct error *err,
 		       const struct approach_way *way)
 {
 	struct build *build = arg;
-	struct error nomem;
 
 	build->approach = NULL;
 	if (!way) {
 		failed(build, err);
 		return;
 	}
-	build->gone_login |= way->gone;
-	if (credential_collect(build->who, way->credential, way->host) < 0) {
-		error_nomem(&nomem, "build");
-		failed(build, &nomem);
-		return;
-	}
-	build->approached++;
-	approach_next(build);
+	build->gone_login = way->gone;
+	build->auth = way->header ? strdup(way->header) : NULL;
+	engine_build(build);
 }
 
-static void approach_next(struct build *build)
+static void approach(struct build *build)
 {
 	const struct pull_room *room = build->room;
 	struct error err;
 
-	if (build->approached == build->hosts.count) {
-		look_next(build);
-		return;
-	}
 	build->approach =
-		approach_begin(room->loop, room->engine, room->registries,
-			       build->hosts.items[build->approached],
+		approach_begin(room->loop, room->engine, room->registries, NULL,
 			       build->logins, build->logins_count, approached,
 			       build, &err);
 	if (!build->approach)
 		failed(build, &err);
 }
 
-static int keep_host(struct strings *hosts, const char *host, struct error *err)
-{
-	for (size_t i = 0; i < hosts->count; i++)
-		if (!strcmp(hosts->items[i], host))
-			return 0;
-	return strings_add(hosts, host, err);
-}
-
-static int find_hosts(struct build *build, struct error *err)
-{
-	const struct strings *bases = &build->bases;
-	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
-	struct reference parts;
-
-	if (dockerfile_read(build->folder, &build->bases, err) < 0)
-		return -1;
-	for (size_t i = 0; i < bases->count; i++) {
-		if (reference_parse(bases->items[i], &parts, err) < 0)
-			return -1;
-		reference_place(&parts, host, path);
-		if (keep_host(&build->hosts, host, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int start(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct build *build = arg;
-	struct error err;
 
 	if (!tell(build))
 		return 0;
-	if (build->room->registries && find_hosts(build, &err) < 0)
-		failed(build, &err);
+	if (build->room->registries)
+		approach(build);
 	else
-		approach_next(build);
+		engine_build(build);
 	return 0;
 }
 
@@ -311,9 +247,7 @@ static int copy_plan(struct build *build, const struct build_plan *plan,
 	build->name = strdup(plan->name);
 	build->target = strdup(plan->target);
 	build->hash = strdup(plan->hash);
-	build->who = cJSON_CreateObject();
-	if (!build->folder || !build->name || !build->target || !build->hash ||
-	    !build->who)
+	if (!build->folder || !build->name || !build->target || !build->hash)
 		return error_nomem(err, "build");
 	build->sums = pull_progress_new(err);
 	return build->sums && strings_copy(&build->labels, plan->labels, err) ==
@@ -360,9 +294,7 @@ void build_cancel(struct build *build)
 	build_context_free(build->context);
 	pull_progress_free(build->sums);
 	logins_free(build->logins, build->logins_count);
-	secret_json_free(build->who);
-	strings_clear(&build->hosts);
-	strings_clear(&build->bases);
+	secret_free(build->auth);
 	strings_clear(&build->labels);
 	free(build->folder);
 	free(build->name);

@@ -1,9 +1,9 @@
 /* build.h - one image built by the engine from a folder of ours.
  *
- * Its base images come from registries: how each of them may be approached is
- * found out first (agent/registry/approach.h), and the engine is told who we
- * are there. Tried once; it fails when nothing is heard of it for ten times
- * stall_ms of the room, as its commands print what they like.
+ * Its base images come from registries, which the engine alone knows: it is
+ * told who we are to all that we know (agent/registry/approach.h). Tried once;
+ * it fails when nothing is heard of it for ten times stall_ms of the room, as
+ * its commands print what they like.
  */
 #ifndef AGENT_DOCKER_BUILD_H
 #define AGENT_DOCKER_BUILD_H

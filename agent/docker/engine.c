@@ -409,6 +409,30 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
 }
 
+struct engine_call *engine_distribution(struct engine *engine,
+					const char *reference, const char *auth,
+					uint32_t timeout_ms,
+					engine_done_fn *done, void *arg,
+					struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct reference parts;
+	struct call_plan plan = {
+		.method = "GET",
+		.header = auth,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	buffer_init(&path, PATH_LIMIT);
+	if (reference_parse(reference, &parts, err) < 0 ||
+	    buffer_printf(&path, err, "/distribution/%s/json", reference) < 0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
 struct engine_call *engine_image_pull(struct engine *engine,
 				      const char *reference, const char *auth,
 				      uint32_t stall_ms,

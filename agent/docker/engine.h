@@ -212,6 +212,16 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 					 engine_done_fn *done, void *arg,
 					 struct error *err);
 
+/* What its registry says that the name means, asked by the engine. answer:
+ * {"Descriptor": {"digest": "sha256:..."}, ...}. auth: as below. Not every
+ * engine has it: then ENOENT, as for an image that is not there.
+ */
+struct engine_call *engine_distribution(struct engine *engine,
+					const char *reference, const char *auth,
+					uint32_t timeout_ms,
+					engine_done_fn *done, void *arg,
+					struct error *err);
+
 /* Without tag and digest: the tag "latest". progress() gets each object. auth:
  * the header "X-Registry-Auth: ..." that says who we are, or NULL.
  */

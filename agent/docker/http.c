@@ -32,18 +32,17 @@ struct http_call {
 	char *body;
 	http_source_fn *source;
 	void *source_arg;
-	http_head_fn *begun;
 	http_data_fn *data;
 	void *data_arg;
 	http_done_fn *done;
 	void *arg;
-	bool waits;    /* data() or source() said not now */
+	bool waits;    /* source() said not now */
 	bool resuming; /* now it may */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
-	int64_t moved_ms;   /* when the last byte went by */
-	struct buffer head; /* of the answer */
+	int64_t moved_ms;  /* when the last byte went by */
+	size_t head_bytes; /* of the answer */
 	struct buffer answer;
 	char message[CURL_ERROR_SIZE];
 	struct error error; /* code 0: none */
@@ -53,10 +52,7 @@ TAILQ_HEAD(http_calls, http_call);
 struct http {
 	sd_event *loop;
 	char *host;
-	const char *who; /* for errors */
-	bool web;
-	bool trusting; /* whoever answers */
-	char *base;    /* "http://engine", "https://host:port" */
+	char *base; /* "http://engine", "https://host:port" */
 	char *socket;
 	char *ca, *certificate, *key;
 	CURLM *multi;
@@ -99,7 +95,6 @@ static void call_free(struct http_call *call)
 		explicit_bzero(at->data, strlen(at->data));
 	curl_slist_free_all(call->headers);
 	buffer_clear(&call->answer);
-	buffer_clear(&call->head);
 	free(call->body);
 	free(call);
 }
@@ -134,16 +129,13 @@ static void connect_error(struct http_call *call)
 	long os = 0;
 
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
-	if (!http->web && (os == EACCES || os == EPERM))
+	if (os == EACCES || os == EPERM)
 		error_set(err, EACCES,
 			  "no access to the engine at %s: is this user in the "
 			  "group of its socket?",
 			  http->host);
-	else if (http->web)
-		error_set(err, ECONNREFUSED, "%s at %s: %s", http->who,
-			  http->host, os ? strerror((int)os) : call->message);
 	else if (os == ENETUNREACH || os == EHOSTUNREACH || os == ETIMEDOUT)
-		error_set(err, (int)os, "%s at %s: %s", http->who, http->host,
+		error_set(err, (int)os, "engine at %s: %s", http->host,
 			  strerror((int)os));
 	else
 		error_set(err, ECONNREFUSED,
@@ -156,7 +148,6 @@ static void call_error(struct http_call *call, CURLcode rc)
 {
 	struct error *err = &call->error;
 	const char *host = call->http->host;
-	const char *who = call->http->who;
 	const char *words =
 		call->message[0] ? call->message : curl_easy_strerror(rc);
 
@@ -167,11 +158,12 @@ static void call_error(struct http_call *call, CURLcode rc)
 		connect_error(call);
 		break;
 	case CURLE_OPERATION_TIMEDOUT:
-		error_set(err, ETIMEDOUT, "%s at %s: no answer within %u ms",
-			  who, host, call->timeout_ms);
+		error_set(err, ETIMEDOUT,
+			  "engine at %s: no answer within %u ms", host,
+			  call->timeout_ms);
 		break;
 	case CURLE_COULDNT_RESOLVE_HOST:
-		error_set(err, EHOSTUNREACH, "%s at %s: unknown host", who,
+		error_set(err, EHOSTUNREACH, "engine at %s: unknown host",
 			  host);
 		break;
 	case CURLE_GOT_NOTHING:
@@ -179,21 +171,21 @@ static void call_error(struct http_call *call, CURLcode rc)
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 		error_set(err, ECONNRESET,
-			  "%s at %s: connection closed before the end of "
+			  "engine at %s: connection closed before the end of "
 			  "the answer",
-			  who, host);
+			  host);
 		break;
 	case CURLE_SSL_CONNECT_ERROR:
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_PEER_FAILED_VERIFICATION:
-		error_set(err, EACCES, "%s at %s: TLS: %s", who, host, words);
+		error_set(err, EACCES, "engine at %s: TLS: %s", host, words);
 		break;
 	case CURLE_OUT_OF_MEMORY:
 		error_nomem(err, "http");
 		break;
 	default:
-		error_set(err, EPROTO, "%s at %s: %s", who, host, words);
+		error_set(err, EPROTO, "engine at %s: %s", host, words);
 	}
 }
 
@@ -325,7 +317,6 @@ static struct http_answer answer_of(const struct http_call *call)
 		.status = (int)status,
 		.body = call->answer.data,
 		.size = call->answer.size,
-		.headers = call->head.data,
 	};
 }
 
@@ -350,9 +341,6 @@ static int finish_ready(sd_event_source *source, void *arg)
 	return 0;
 }
 
-/* libcurl offers again what was not taken, from inside curl_easy_pause(). A
- * callback that refuses it there fails that, but ends no transfer.
- */
 static int resume_ready(sd_event_source *source, void *arg)
 {
 	struct http *http = arg;
@@ -402,11 +390,12 @@ static size_t on_header(char *data, size_t one, size_t size, void *arg)
 		return 0;
 	/* A status line begins another answer, as after a "100 Continue". */
 	if (size > 5 && !memcmp(data, "HTTP/", 5))
-		buffer_consume(&call->head, call->head.size);
-	if (buffer_append(&call->head, data, size, NULL) < 0) {
+		call->head_bytes = 0;
+	call->head_bytes += size;
+	if (call->head_bytes > HTTP_HEADERS_MAX) {
 		error_set(&call->error, E2BIG,
-			  "%s at %s: more than %d bytes of headers",
-			  call->http->who, call->http->host, HTTP_HEADERS_MAX);
+			  "engine at %s: more than %d bytes of headers",
+			  call->http->host, HTTP_HEADERS_MAX);
 		return 0;
 	}
 	return size;
@@ -416,7 +405,6 @@ static size_t on_data(char *data, size_t one, size_t size, void *arg)
 {
 	struct http_call *call = arg;
 	struct http_answer answer = answer_of(call);
-	http_head_fn *begun = take(call->begun);
 	struct error err = { 0 };
 	int rc;
 
@@ -424,22 +412,15 @@ static size_t on_data(char *data, size_t one, size_t size, void *arg)
 	if (call_dropped(call))
 		return 0;
 	if (call->data && answer.status / 100 == 2) {
-		if (begun)
-			begun(call->data_arg, &answer);
-		if (call_dropped(call))
-			return 0;
 		rc = call->data(call->data_arg, data, size, &err);
-		call->waits |= rc > 0;
 	} else {
 		rc = buffer_append(&call->answer, data, size, &err);
 		if (rc < 0)
-			error_prefix(&err, "%s at %s: answer", call->http->who,
+			error_prefix(&err, "engine at %s: answer",
 				     call->http->host);
 	}
 	if (rc < 0 && err.code)
 		call->error = err;
-	if (rc > 0 && !call_dropped(call))
-		return CURL_WRITEFUNC_PAUSE;
 	return rc < 0 || call_dropped(call) ? 0 : size;
 }
 
@@ -476,8 +457,8 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
-	error_set(&call->error, ETIMEDOUT, "%s at %s: no byte for %u ms",
-		  http->who, http->host, call->stall_ms);
+	error_set(&call->error, ETIMEDOUT, "engine at %s: no byte for %u ms",
+		  http->host, call->stall_ms);
 	curl_multi_remove_handle(http->multi, call->easy);
 	call_finish(call);
 	return 0;
@@ -576,15 +557,11 @@ static int set_options(struct http_call *call,
 	if (http->socket)
 		rc |= curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH,
 				       http->socket);
-	if (http->trusting) {
-		rc |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		rc |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-	if (http->ca)
+	/* Or libcurl trusts the system's folder of authorities, too. */
+	if (http->ca) {
 		rc |= curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca);
-	/* Or libcurl trusts the system's folder of them, too. */
-	if (http->ca && !http->web)
 		rc |= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
 	if (http->certificate) {
 		rc |= curl_easy_setopt(easy, CURLOPT_SSLCERT,
 				       http->certificate);
@@ -607,7 +584,6 @@ struct http_call *http_send(struct http *http,
 	call->http = http;
 	call->source = request->source;
 	call->source_arg = request->source_arg;
-	call->begun = request->begun;
 	call->data = request->data;
 	call->data_arg = request->data_arg;
 	call->done = request->done;
@@ -616,7 +592,6 @@ struct http_call *http_send(struct http *http,
 	call->stall_ms = request->stall_ms;
 	call->moved_ms = clock_mono_ms();
 	buffer_init(&call->answer, HTTP_ANSWER_MAX);
-	buffer_init(&call->head, HTTP_HEADERS_MAX);
 	if (set_options(call, request) < 0 || set_body(call, request) < 0 ||
 	    set_headers(call, request) < 0) {
 		call_free(call);
@@ -687,57 +662,27 @@ static int http_attach(struct http *http, struct error *err)
 	return 0;
 }
 
-static struct http *http_make(sd_event *loop, const char *host, const char *who,
-			      struct error *err)
-{
-	struct http *http = calloc(1, sizeof(*http));
-
-	if (!http || !(http->host = strdup(host))) {
-		error_nomem(err, "http");
-		free(http);
-		return NULL;
-	}
-	http->who = who;
-	TAILQ_INIT(&http->calls);
-	TAILQ_INIT(&http->finished);
-	http->loop = sd_event_ref(loop);
-	return http;
-}
-
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 		      struct error *err)
 {
-	owned(http_free) struct http *http =
-		http_make(loop, host, "engine", err);
+	owned(http_free) struct http *http = calloc(1, sizeof(*http));
 
-	if (!http)
+	if (!http) {
+		error_nomem(err, "http");
 		return NULL;
+	}
+	TAILQ_INIT(&http->calls);
+	TAILQ_INIT(&http->finished);
+	http->loop = sd_event_ref(loop);
+	http->host = strdup(host);
+	if (!http->host) {
+		error_nomem(err, "http");
+		return NULL;
+	}
 	if (http_address(host, tls_folder, &http->base, &http->socket, err) <
 		    0 ||
 	    (tls_folder && use_tls(http, tls_folder, err) < 0) ||
 	    http_attach(http, err) < 0)
-		return NULL;
-	return take(http);
-}
-
-struct http *http_new_web(sd_event *loop, const char *base, const char *ca,
-			  bool verify, struct error *err)
-{
-	owned(http_free) struct http *http =
-		http_make(loop, base, "registry", err);
-
-	if (!http)
-		return NULL;
-	http->web = true;
-	http->trusting = !verify;
-	http->base = strdup(base);
-	if (ca)
-		http->ca = strdup(ca);
-	if (!http->base || (ca && !http->ca)) {
-		error_nomem(err, "http");
-		return NULL;
-	}
-	if (http_attach(http, err) < 0)
 		return NULL;
 	return take(http);
 }

@@ -28,12 +28,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 #include <systemd/sd-event.h>
 
 #define HTTP_ANSWER_MAX (16 << 20)
 #define HTTP_HEADERS_MAX (64 << 10)
-#define HTTP_WAIT_MAX_S 900
 
 struct http;
 struct http_call;
@@ -42,22 +40,13 @@ struct http_answer {
 	int status;
 	const char *body; /* NUL behind it; empty when it was streamed */
 	size_t size;
-	const char *headers; /* "Name: value" lines */
 };
 
 /* Exactly one of err and answer is NULL: any status is an answer. */
 typedef void http_done_fn(void *arg, const struct error *err,
 			  const struct http_answer *answer);
 
-/* The head of an answer of 2xx whose body is streamed, once, before its first
- * byte; one without a body begins with its done().
- */
-typedef void http_head_fn(void *arg, const struct http_answer *head);
-
-/* A part of the body. 0: taken. 1: not now; none of it is taken, and it is
- * offered again after http_resume(). -1 with *err set ends the call with that
- * error.
- */
+/* A part of the body. -1 with *err set ends the call with that error. */
 typedef int http_data_fn(void *arg, const void *data, size_t size,
 			 struct error *err);
 
@@ -75,9 +64,8 @@ struct http_request {
 	http_source_fn *source; /* or a tar stream of unknown length */
 	void *source_arg;
 	const struct strings *headers; /* "Name: value", beside ours; NULL */
-	http_head_fn *begun; /* or NULL; with data_arg, only with data */
-	http_data_fn *data;  /* NULL: the body is collected. Bodies of other
-				answers than 2xx always are */
+	http_data_fn *data; /* NULL: the body is collected. Bodies of other
+			       answers than 2xx always are */
 	void *data_arg;
 	uint32_t timeout_ms; /* of the whole exchange; 0: none */
 	uint32_t stall_ms;   /* without a byte in either direction, while
@@ -93,12 +81,6 @@ struct http_request {
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 		      struct error *err);
 
-/* A web server: base is "https://HOST[:PORT]" or "http://HOST[:PORT]". ca: a
- * file of authorities that count beside the system's, or NULL. verify
- * false: whoever answers is trusted. Its errors speak of a registry.
- */
-struct http *http_new_web(sd_event *loop, const char *base, const char *ca,
-			  bool verify, struct error *err);
 void http_free(struct http *http);
 OWNED_POINTER(struct http, http_free)
 
@@ -108,9 +90,7 @@ struct http_call *http_send(struct http *http,
 			    struct error *err);
 void http_cancel(struct http_call *call);
 
-/* What data() did not take may come again, source() may be asked again, in a
- * later turn of the loop.
- */
+/* source() may be asked again, in a later turn of the loop. */
 void http_resume(struct http_call *call);
 
 /* What an address as http_new() takes it means for libcurl: the base of URLs
@@ -118,20 +98,6 @@ void http_resume(struct http_call *call);
  */
 int http_address(const char *host, bool tls, char **base, char **path,
 		 struct error *err);
-
-/* The value of a header of the answer (any case of its name) into to, cut to
- * size; false: it has none.
- */
-bool http_header(const struct http_answer *answer, const char *name, char *to,
-		 size_t size);
-
-/* How many seconds a server wants us to wait before we ask again: its
- * Retry-After, a number or a date, at most HTTP_WAIT_MAX_S. 0: it says nothing
- * of it, or nothing that can be read, or that time is over. now: time(). Pure.
- *
- * Source: RFC 9110, "Retry-After".
- */
-uint32_t http_wait_s(const struct http_answer *answer, time_t now);
 
 /* Append "?name=value", or "&name=value" behind an earlier '?'; value is
  * escaped.

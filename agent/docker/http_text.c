@@ -1,4 +1,4 @@
-/* http_text.c - texts of HTTP: addresses, parts of a query, values of headers.
+/* http_text.c - texts of HTTP: addresses, and parts of a query.
  */
 #include "agent/docker/http.h"
 
@@ -23,46 +23,6 @@ int http_query(struct buffer *path, const char *name, const char *value,
 	rc = buffer_printf(path, err, "%c%s=%s", mark, name, text);
 	curl_free(text);
 	return rc;
-}
-
-bool http_header(const struct http_answer *answer, const char *name, char *to,
-		 size_t size)
-{
-	size_t length = strlen(name);
-	const char *at = answer->headers;
-
-	while (at && *at) {
-		const char *end = at + strcspn(at, "\r\n");
-
-		if (!strncasecmp(at, name, length) && at[length] == ':') {
-			at += length + 1;
-			at += strspn(at, " \t");
-			snprintf(to, size, "%.*s", (int)(end - at), at);
-			return true;
-		}
-		at = end + strspn(end, "\r\n");
-	}
-	return false;
-}
-
-uint32_t http_wait_s(const struct http_answer *answer, time_t now)
-{
-	char text[64], *end;
-	unsigned long wait_s = 0;
-	time_t date;
-
-	if (!http_header(answer, "Retry-After", text, sizeof(text)))
-		return 0;
-	if (isdigit((unsigned char)text[0])) {
-		wait_s = strtoul(text, &end, 10);
-		if (end[strspn(end, " \t")])
-			return 0;
-	} else if (isalpha((unsigned char)text[0])) {
-		date = curl_getdate(text, NULL);
-		if (date > now)
-			wait_s = (unsigned long)(date - now);
-	}
-	return wait_s < HTTP_WAIT_MAX_S ? (uint32_t)wait_s : HTTP_WAIT_MAX_S;
 }
 
 /* Addresses. */

@@ -39,16 +39,15 @@ struct image_layer {
 	uint64_t bytes, bytes_total;
 };
 
-/* Sums over all layers. What the registry has not yet told is not in them, so
- * the totals grow at first.
- */
+/* Sums over all layers, as far as the engine has told their sizes. */
 struct image_progress {
 	enum image_phase phase;
 	uint64_t bytes;       /* downloaded, or of the context sent */
 	uint64_t bytes_total; /* 0: not known */
-	uint64_t extracted;   /* of bytes_total */
-	uint64_t rate;        /* bytes a second of the phase, 0: not known */
-	uint32_t layers;      /* done */
+	bool partial; /* bytes_total lacks layers that are still to come */
+	uint64_t extracted; /* of bytes_total */
+	uint64_t rate;      /* bytes a second of the phase, 0: not known */
+	uint32_t layers;    /* done */
 	uint32_t layers_total;
 	uint32_t attempt;                            /* 1 .. 3 */
 	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define ENGINE_DIGITS 12               /* of a layer's digest */
 #define BYTES_LIMIT 9007199254740992.0 /* 2^53 */
 
 enum layer_state {
@@ -24,13 +23,11 @@ struct layer {
 	uint64_t bytes;
 	uint64_t total;
 	uint64_t extracted; /* of total */
-	bool expected;      /* its size is known, it was not yet named */
 };
 
 struct pull_progress {
 	struct layer layers[PULL_PROGRESS_LAYERS_MAX];
 	uint32_t count;
-	bool expecting;
 	bool extracting; /* has begun */
 	bool building;
 	uint32_t step;
@@ -71,22 +68,9 @@ void pull_progress_free(struct pull_progress *progress)
 	free(progress);
 }
 
-/* Sizes that were told before the first attempt count for the next too. */
 void pull_progress_reset(struct pull_progress *progress)
 {
-	uint32_t count = progress->expecting ? progress->count : 0;
-	struct layer *layer;
-
-	for (uint32_t i = 0; i < count; i++) {
-		layer = &progress->layers[i];
-		layer->state = LAYER_WAITING;
-		layer->bytes = layer->extracted = 0;
-		layer->expected = true;
-	}
-	progress->count = count;
-	progress->extracting = false;
-	progress->building = false;
-	progress->step = progress->steps = 0;
+	*progress = (struct pull_progress){ 0 };
 }
 
 static struct layer *layer_find(struct pull_progress *progress, const char *id)
@@ -95,10 +79,8 @@ static struct layer *layer_find(struct pull_progress *progress, const char *id)
 
 	for (uint32_t i = 0; i < progress->count; i++) {
 		layer = &progress->layers[i];
-		if (strcmp(layer->id, id) != 0)
-			continue;
-		layer->expected = false;
-		return layer;
+		if (!strcmp(layer->id, id))
+			return layer;
 	}
 	if (progress->count == PULL_PROGRESS_LAYERS_MAX ||
 	    strlen(id) >= IMAGE_LAYER_ID_SIZE)
@@ -117,44 +99,6 @@ static uint64_t byte_count(const cJSON *detail, const char *name)
 	    !(item->valuedouble > 0 && item->valuedouble <= BYTES_LIMIT))
 		return 0;
 	return (uint64_t)item->valuedouble;
-}
-
-void pull_progress_expect(struct pull_progress *progress, const char *digest,
-			  uint64_t bytes)
-{
-	const char *hash = strchr(digest, ':');
-	char id[ENGINE_DIGITS + 1];
-	struct layer *layer;
-
-	if (!hash || strlen(hash + 1) < ENGINE_DIGITS)
-		return;
-	memcpy(id, hash + 1, ENGINE_DIGITS);
-	id[ENGINE_DIGITS] = 0;
-	layer = layer_find(progress, id);
-	if (!layer)
-		return;
-	layer->total = bytes;
-	layer->expected = true;
-	progress->expecting = true;
-}
-
-bool pull_progress_named(const struct pull_progress *progress)
-{
-	for (uint32_t i = 0; i < progress->count; i++)
-		if (progress->layers[i].expected)
-			return false;
-	return progress->expecting;
-}
-
-uint64_t pull_progress_left(const struct pull_progress *progress)
-{
-	uint64_t left = 0;
-
-	for (uint32_t i = 0; i < progress->count; i++)
-		if (progress->layers[i].state != LAYER_DONE)
-			left += progress->layers[i].total -
-				progress->layers[i].bytes;
-	return left;
 }
 
 static void layer_update(struct layer *layer, enum layer_state state,
@@ -249,6 +193,7 @@ void pull_progress_sum(const struct pull_progress *progress,
 		return;
 	}
 	sum->bytes = sum->bytes_total = sum->extracted = 0;
+	sum->partial = false;
 	sum->layers = 0;
 	sum->layers_total = progress->count;
 	for (uint32_t i = 0; i < progress->count; i++) {
@@ -256,6 +201,7 @@ void pull_progress_sum(const struct pull_progress *progress,
 
 		sum->bytes += layer->bytes;
 		sum->bytes_total += layer->total;
+		sum->partial |= layer->state == LAYER_WAITING && !layer->total;
 		sum->extracted += layer->extracted;
 		add_moving(sum, layer);
 		sum->layers += layer->state == LAYER_DONE;

@@ -23,18 +23,6 @@ OWNED_POINTER(struct pull_progress, pull_progress_free)
 /* Forget all, for another attempt. */
 void pull_progress_reset(struct pull_progress *progress);
 
-/* What is known of a layer before it comes: its digest and size. The engine
- * names layers by the first 12 digits of their digests.
- */
-void pull_progress_expect(struct pull_progress *progress, const char *digest,
-			  uint64_t bytes);
-
-/* Has the engine named all layers that were expected? false: none was. */
-bool pull_progress_named(const struct pull_progress *progress);
-
-/* Bytes that are still to come of the layers that the node does not have. */
-uint64_t pull_progress_left(const struct pull_progress *progress);
-
 /* Take in one object. Any object is safe; unknown ones change nothing. */
 void pull_progress_pull(struct pull_progress *progress, const cJSON *object);
 void pull_progress_build(struct pull_progress *progress, const cJSON *object);

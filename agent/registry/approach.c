@@ -1,8 +1,9 @@
-/* approach.c - how a registry may be approached: as whom, and with TLS or not.
+/* approach.c - how registries may be approached: as whom, and with TLS or not.
  */
 #include "agent/registry/approach.h"
 
 #include "agent/policy/node_policy.h"
+#include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/registry/reference.h"
@@ -21,15 +22,18 @@ struct approach {
 	sd_event *loop;
 	struct engine *engine;
 	const struct registries *registries;
-	char *host;
+	char *host; /* NULL: any */
 	struct registry_login *logins;
 	size_t logins_count;
+	struct strings hosts; /* that we may be somebody to */
+	size_t asked;         /* of them */
+	cJSON *who;           /* we are there */
+	char *header;
 	sd_event_source *soon;
 	struct engine_call *call;
 	struct subprocess *lookup;
 	struct credential_wait *asking;
 	cJSON *info;
-	struct credential opened;
 	struct approach_way way;
 	approach_done_fn *done;
 	void *arg;
@@ -44,48 +48,112 @@ static void finish(struct approach *approach, const struct error *err)
 
 /* As whom. */
 
+static void ask_next(struct approach *approach);
+
+static void known(struct approach *approach,
+		  const struct credential *credential)
+{
+	const char *host = approach->hosts.items[approach->asked++];
+	struct error err;
+
+	if (approach->host) {
+		approach->header = credential_header(credential, host);
+	} else if (credential_collect(approach->who, credential, host) < 0) {
+		error_nomem(&err, "registry");
+		finish(approach, &err);
+		return;
+	}
+	ask_next(approach);
+}
+
+/* A helper that fails for a registry that nobody may want is no reason to build
+ * nothing.
+ */
+static void unknown(struct approach *approach, const struct error *err)
+{
+	if (approach->host) {
+		finish(approach, err);
+		return;
+	}
+	log_warning("registry=%s no credentials for builds: %s",
+		    approach->hosts.items[approach->asked], err->text);
+	approach->asked++;
+	ask_next(approach);
+}
+
 static void credential_done(void *arg, const struct error *err,
 			    const struct credential *credential)
 {
 	struct approach *approach = arg;
 
 	approach->asking = NULL;
-	approach->way.credential = credential;
-	finish(approach, err);
+	if (err)
+		unknown(approach, err);
+	else
+		known(approach, credential);
 }
 
-static void ask_file(struct approach *approach)
+static void ask_file(struct approach *approach, const char *host)
 {
 	struct error err;
 
 	approach->asking =
 		credential_ask(approach->loop,
-			       approach->registries->credentials,
-			       approach->host, credential_done, approach, &err);
+			       approach->registries->credentials, host,
+			       credential_done, approach, &err);
 	if (!approach->asking)
+		unknown(approach, &err);
+}
+
+static void ask_next(struct approach *approach)
+{
+	const struct registries *registries = approach->registries;
+	owned(credential_clear) struct credential opened = { 0 };
+	const struct registry_login *login;
+	struct error err;
+	const char *host;
+
+	if (approach->asked == approach->hosts.count) {
+		if (!approach->host)
+			approach->header = credential_map_header(approach->who);
+		approach->way.header = approach->header;
+		finish(approach, NULL);
+		return;
+	}
+	host = approach->hosts.items[approach->asked];
+	login = logins_find(approach->logins, approach->logins_count, host);
+	approach->way.gone |= login && !login->sealed;
+	if (!login || !login->sealed)
+		ask_file(approach, host);
+	else if (login_open(login, registries->key, registries->controller,
+			    &opened, &err) < 0)
 		finish(approach, &err);
+	else
+		known(approach, &opened);
+}
+
+/* Of a build: whoever we may be anywhere. */
+static int add_hosts(struct approach *approach, struct error *err)
+{
+	const char *file = approach->registries->credentials;
+
+	if (approach->host)
+		return strings_add(&approach->hosts, approach->host, err);
+	for (size_t i = 0; i < approach->logins_count; i++)
+		if (strings_add(&approach->hosts, approach->logins[i].registry,
+				err) < 0)
+			return -1;
+	return file ? credential_registries(file, &approach->hosts, err) : 0;
 }
 
 static void ask_who(struct approach *approach)
 {
-	const struct registries *registries = approach->registries;
-	const struct registry_login *login =
-		logins_find(approach->logins, approach->logins_count,
-			    approach->host);
 	struct error err;
 
-	approach->way.gone = login && !login->sealed;
-	if (!login || !login->sealed) {
-		ask_file(approach);
-		return;
-	}
-	if (login_open(login, registries->key, registries->controller,
-		       &approach->opened, &err) < 0) {
+	if (add_hosts(approach, &err) < 0)
 		finish(approach, &err);
-		return;
-	}
-	approach->way.credential = &approach->opened;
-	finish(approach, NULL);
+	else
+		ask_next(approach);
 }
 
 /* With TLS or not. */
@@ -102,11 +170,29 @@ static void judged(struct approach *approach, bool plain)
 {
 	struct error err;
 
-	approach->way.plain = plain;
 	if (plain && judge(approach, approach->host, &err) < 0)
 		finish(approach, &err);
 	else
 		ask_who(approach);
+}
+
+static void judge_all(struct approach *approach)
+{
+	owned(strings_clear) struct strings names = { 0 };
+	struct error err;
+
+	if (plain_list(approach->info, &names, &err) < 0) {
+		finish(approach, &err);
+		return;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		if (judge(approach, names.items[i], &err) == 0)
+			continue;
+		error_prefix(&err, "a base image may come from there");
+		finish(approach, &err);
+		return;
+	}
+	ask_who(approach);
 }
 
 /* Lines of "ADDRESS TYPE [NAME]". A name that leads nowhere is none of an
@@ -177,6 +263,10 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	approach->way.root = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(approach->info,
 						 "DockerRootDir"));
+	if (!approach->host) {
+		judge_all(approach);
+		return;
+	}
 	if (!strcmp(approach->host, HUB) &&
 	    plain_mirror(approach->info, mirror) &&
 	    judge(approach, mirror, &wrong) < 0) {
@@ -273,14 +363,14 @@ struct approach *approach_begin(sd_event *loop, struct engine *engine,
 	owned(approach_cancel) struct approach *approach =
 		calloc(1, sizeof(*approach));
 
-	if (!approach || !(approach->host = strdup(host))) {
+	if (!approach || !(approach->who = cJSON_CreateObject()) ||
+	    (host && !(approach->host = strdup(host)))) {
 		error_nomem(err, "registry");
 		return NULL;
 	}
 	approach->loop = sd_event_ref(loop);
 	approach->engine = engine;
 	approach->registries = registries;
-	approach->way.host = approach->host;
 	approach->done = done;
 	approach->arg = arg;
 	if (logins_copy(&approach->logins, &approach->logins_count, logins,
@@ -298,9 +388,11 @@ void approach_cancel(struct approach *approach)
 	engine_call_cancel(approach->call);
 	subprocess_cancel(approach->lookup);
 	credential_cancel(approach->asking);
-	credential_clear(&approach->opened);
 	logins_free(approach->logins, approach->logins_count);
 	cJSON_Delete(approach->info);
+	secret_json_free(approach->who);
+	secret_free(approach->header);
+	strings_clear(&approach->hosts);
 	sd_event_unref(approach->loop);
 	free(approach->host);
 	free(approach);

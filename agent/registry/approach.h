@@ -1,10 +1,10 @@
-/* approach.h - how a registry may be approached: as whom, and with TLS or not.
+/* approach.h - how registries may be approached: as whom, and with TLS or not.
  *
- * Who we are there: what came with the job goes before this node's own file.
- * Without TLS, or with whatever certificate, the engine reaches those
- * registries that its own settings say so of; the node's policy has the last
- * word about them (insecure_registries). All that is found out before a byte is
- * asked of the registry.
+ * Only the engine speaks to registries; here it is found out what it must be
+ * told, and whether it may. Who we are there: what came with the job goes
+ * before this node's own file. Without TLS, or with whatever certificate, the
+ * engine reaches those registries that its own settings say so of; the node's
+ * policy has the last word about them (insecure_registries).
  *
  * Source: Docker Engine API 1.41, "Get system information", RegistryConfig; a
  * registry counts as insecure when it is listed so, or when an address of its
@@ -20,9 +20,8 @@
 #include "protocol/registry/login.h"
 
 struct approach_way {
-	const char *host;
-	const struct credential *credential; /* nobody, where it is empty */
-	bool plain;       /* the engine goes there also without TLS */
+	const char *header; /* X-Registry-Auth: or, of many, X-Registry-Config:;
+			       NULL: we are nobody there */
 	bool gone;        /* what came with the job for it is no longer there */
 	const char *root; /* the engine's folder; NULL: not told */
 };
@@ -35,7 +34,11 @@ typedef void approach_done_fn(void *arg, const struct error *err,
 
 struct approach;
 
-/* host: HOST[:PORT], "docker.io" for the Hub. logins are copied. */
+/* host: HOST[:PORT], "docker.io" for the Hub. NULL: any, as the engine alone
+ * knows where the base images of a build come from; then all credentials that
+ * there are go into the header, and the policy must allow all that the engine
+ * reaches without TLS. logins are copied.
+ */
 struct approach *approach_begin(sd_event *loop, struct engine *engine,
 				const struct registries *registries,
 				const char *host,
@@ -82,5 +85,10 @@ bool plain_address(const cJSON *info, const char *address);
  * host (REFERENCE_HOST_MAX + 1 bytes); false: none.
  */
 bool plain_mirror(const cJSON *info, char *host);
+
+/* Add all that it reaches so: registries, networks as ADDRESS/BITS, and a
+ * mirror; but the machine's own network, 127.0.0.0/8 and ::1/128.
+ */
+int plain_list(const cJSON *info, struct strings *names, struct error *err);
 
 #endif

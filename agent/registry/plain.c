@@ -76,16 +76,21 @@ bool plain_address(const cJSON *info, const char *address)
 	return false;
 }
 
-/* Networks beside the machine's own, in which a name may lie. */
+/* A network beside the machine's own, in which a name may lie. */
+static bool is_network(const cJSON *item)
+{
+	return cJSON_IsString(item) &&
+	       strncmp(item->valuestring, "127.", 4) != 0 &&
+	       strcmp(item->valuestring, "::1/128") != 0;
+}
+
 static bool has_networks(const cJSON *info)
 {
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
 	{
-		if (cJSON_IsString(item) &&
-		    strncmp(item->valuestring, "127.", 4) != 0 &&
-		    strcmp(item->valuestring, "::1/128") != 0)
+		if (is_network(item))
 			return true;
 	}
 	return false;
@@ -164,4 +169,25 @@ bool plain_mirror(const cJSON *info, char *host)
 		return true;
 	}
 	return false;
+}
+
+int plain_list(const cJSON *info, struct strings *names, struct error *err)
+{
+	char mirror[REFERENCE_HOST_MAX + 1];
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, config_of(info, "IndexConfigs"))
+	{
+		if (cJSON_IsFalse(
+			    cJSON_GetObjectItemCaseSensitive(item, "Secure")) &&
+		    strings_add(names, item->string, err) < 0)
+			return -1;
+	}
+	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
+	{
+		if (is_network(item) &&
+		    strings_add(names, item->valuestring, err) < 0)
+			return -1;
+	}
+	return plain_mirror(info, mirror) ? strings_add(names, mirror, err) : 0;
 }

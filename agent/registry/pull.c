@@ -5,7 +5,6 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/docker/rate.h"
 #include "agent/registry/approach.h"
-#include "agent/registry/registry.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -20,7 +19,7 @@
 #define TRIES 3
 #define PATIENCE 15 /* times the pause, when a registry asks for it */
 #define CALL_MS 30000
-#define ASK_MS 10000 /* a registry's answer that we can do without */
+#define ASK_MS 10000 /* an answer that we can do without */
 #define TARGET_MAX (REFERENCE_MAX + 80)
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
@@ -31,19 +30,17 @@ struct pull {
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
 	char host[REFERENCE_HOST_MAX + 1];
-	char *auth; /* the header, or NULL */
-	char *root; /* the engine's folder; NULL: not known */
+	char *auth;          /* the header, or NULL */
+	char *root;          /* the engine's folder; NULL: not known */
+	uint64_t free_bytes; /* there, when the engine's pull began */
 	struct registry_login *logins;
 	size_t logins_count;
 	struct approach *approach;
 	bool approached;
 	bool gone_login; /* the job's own is no longer there */
-	bool room_checked;
 	bool room_asked; /* that it be made */
 	struct disk_watermark_wait *waits;
 	struct error full; /* why */
-	struct repository *repository;
-	struct registry_query *query;
 	struct engine_call *call;
 	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
@@ -109,8 +106,6 @@ static void judge(struct error *err)
 		if (!strcasestr(err->text, table[i].words))
 			continue;
 		err->code = table[i].code;
-		if (err->code == ENOSPC)
-			error_prefix(err, "disk full");
 		return;
 	}
 }
@@ -140,6 +135,26 @@ static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 	for (uint32_t i = 1; i < pull->now.attempt; i++)
 		pause *= RETRY_FACTOR;
 	return pause;
+}
+
+/* What is known of the room that there is not, before the engine's own words.
+ */
+static void say_room(const struct pull *pull, struct error *err)
+{
+	uint64_t needed = pull->now.bytes_total;
+	bool large = needed >= GIB;
+	double unit = large ? GIB : MIB;
+	const char *name = large ? "GiB" : "MiB";
+
+	if (needed && pull->root)
+		error_prefix(err,
+			     "disk full: %s%.1f %s and as much again unpacked, "
+			     "%.60s had %.1f %s free",
+			     pull->now.partial ? "more than " : "",
+			     (double)needed / unit, name, pull->root,
+			     (double)pull->free_bytes / unit, name);
+	else
+		error_prefix(err, "disk full");
 }
 
 static bool make_room(struct pull *pull, const struct error *why);
@@ -176,6 +191,8 @@ static void failed(struct pull *pull, const struct error *failure)
 	uint64_t pause;
 
 	judge(&err);
+	if (err.code == ENOSPC)
+		say_room(pull, &err);
 	if (err.code == ENOSPC && make_room(pull, &err))
 		return;
 	tell_gone(pull, &err);
@@ -197,38 +214,6 @@ static void failed(struct pull *pull, const struct error *failure)
 
 /* Room. */
 
-int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
-		    struct error *err)
-{
-	bool large = left >= GIB;
-	double unit = large ? GIB : MIB;
-	const char *name = large ? "GiB" : "MiB";
-
-	if (left <= free_bytes / 2)
-		return 0;
-	return error_set(err, ENOSPC,
-			 "disk full: %.1f %s are to come and take at least as "
-			 "much again unpacked, %s has %.1f %s free; make room "
-			 "there",
-			 (double)left / unit, name, root,
-			 (double)free_bytes / unit, name);
-}
-
-static int check_room(struct pull *pull, struct error *err)
-{
-	struct statvfs fs;
-
-	if (pull->room_checked || !pull->root ||
-	    !pull_progress_named(pull->sums))
-		return 0;
-	pull->room_checked = true;
-	if (statvfs(pull->root, &fs) < 0)
-		return 0;
-	return pull_room_check(pull_progress_left(pull->sums),
-			       (uint64_t)fs.f_bavail * fs.f_frsize, pull->root,
-			       err);
-}
-
 static void room_made(void *arg, bool made)
 {
 	struct pull *pull = arg;
@@ -245,15 +230,15 @@ static void room_made(void *arg, bool made)
 /* Once. False: nobody can. */
 static bool make_room(struct pull *pull, const struct error *why)
 {
-	uint64_t left = pull_progress_left(pull->sums);
+	uint64_t needed = pull->now.bytes_total;
 
 	if (!pull->room->watermark || pull->room_asked)
 		return false;
 	pull->room_asked = true;
 	pull->full = *why;
 	pull->waits = disk_watermark_room(pull->room->watermark,
-					  left > UINT64_MAX / 2 ? UINT64_MAX
-								: left * 2,
+					  needed > UINT64_MAX / 2 ? UINT64_MAX
+								  : needed * 2,
 					  room_made, pull);
 	return pull->waits;
 }
@@ -299,7 +284,6 @@ static void pull_object(void *arg, const cJSON *object)
 	struct pull *pull = arg;
 	struct image_progress *now = &pull->now;
 	enum image_phase before = now->phase;
-	struct error err;
 
 	pull_progress_pull(pull->sums, object);
 	pull_progress_sum(pull->sums, now);
@@ -308,12 +292,15 @@ static void pull_object(void *arg, const cJSON *object)
 	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
 			      now->phase == IMAGE_EXTRACTING ? now->extracted
 							     : now->bytes);
-	if (check_room(pull, &err) < 0) {
-		engine_call_cancel(take(pull->call));
-		failed(pull, &err);
-		return;
-	}
 	tell(pull);
+}
+
+static void note_free(struct pull *pull)
+{
+	struct statvfs fs;
+
+	if (pull->root && statvfs(pull->root, &fs) == 0)
+		pull->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
 static void engine_pull(struct pull *pull)
@@ -321,7 +308,7 @@ static void engine_pull(struct pull *pull)
 	struct error err;
 
 	pull->now.phase = IMAGE_PULLING;
-	pull->room_checked = false;
+	note_free(pull);
 	if (!tell(pull))
 		return;
 	pull->call = engine_image_pull(pull->room->engine, pull->target,
@@ -331,79 +318,68 @@ static void engine_pull(struct pull *pull)
 		failed(pull, &err);
 }
 
-/* Before it: the registry's. */
+/* Before it: who we are, and what the name means. */
 
-/* The engine may reach it all the same. */
-static void without_sizes(struct pull *pull, const struct error *why)
+static void keep_digest(struct pull *pull, const char *digest)
 {
-	log_debug("image=%s sizes are not known before: %s", pull->reference,
-		  why->text);
-	engine_pull(pull);
+	struct reference parts;
+	char text[TARGET_MAX];
+
+	snprintf(text, sizeof(text), "%s@%s", pull->parts.name, digest);
+	if (reference_parse(text, &parts, NULL) < 0)
+		return;
+	snprintf(pull->target, sizeof(pull->target), "%s", text);
+	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s", text);
 }
 
-static void manifest_done(void *arg, const struct error *failure,
-			  const struct registry_image *image)
+static void digest_told(void *arg, const struct error *err, cJSON *answer)
 {
 	struct pull *pull = arg;
-	pull->query = NULL;
-	if (failure) {
-		without_sizes(pull, failure);
-		return;
-	}
-	for (size_t i = 0; i < image->count; i++)
-		pull_progress_expect(pull->sums, image->layers[i].digest,
-				     image->layers[i].bytes);
-	snprintf(pull->target, sizeof(pull->target), "%s@%s", pull->parts.name,
-		 image->digest);
-	snprintf(pull->now.digest, sizeof(pull->now.digest), "%s",
-		 pull->target);
-	pull_progress_sum(pull->sums, &pull->now);
+	const cJSON *descriptor =
+		cJSON_GetObjectItemCaseSensitive(answer, "Descriptor");
+	const char *digest = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(descriptor, "digest"));
+
+	pull->call = NULL;
+	if (digest)
+		keep_digest(pull, digest);
+	else
+		log_debug("image=%s is pulled by its name: %s", pull->reference,
+			  err ? err->text : "the engine tells no digest");
 	engine_pull(pull);
 }
 
-static void ask_manifest(struct pull *pull)
+/* The pull itself says whatever is wrong. */
+static void ask_digest(struct pull *pull)
 {
 	uint32_t timeout_ms =
 		pull->room->stall_ms < ASK_MS ? pull->room->stall_ms : ASK_MS;
-	struct error err;
 
-	pull->query = registry_ask(pull->repository, &pull->parts, timeout_ms,
-				   manifest_done, pull, &err);
-	if (!pull->query)
-		without_sizes(pull, &err);
-}
-
-static int open_repository(struct pull *pull, const struct approach_way *found,
-			   struct error *err)
-{
-	struct repository_way way = {
-		.credential = found->credential,
-		.authorities = pull->room->registries->authorities,
-		.plain = found->plain,
-	};
-
-	pull->repository =
-		repository_open(pull->room->loop, &pull->parts, &way, err);
-	return pull->repository ? 0 : -1;
+	if (!pull->parts.digest[0])
+		pull->call =
+			engine_distribution(pull->room->engine, pull->reference,
+					    pull->auth, timeout_ms, digest_told,
+					    pull, NULL);
+	if (!pull->call)
+		engine_pull(pull);
 }
 
 static void approach_done(void *arg, const struct error *failure,
 			  const struct approach_way *way)
 {
 	struct pull *pull = arg;
-	struct error err;
 
 	pull->approach = NULL;
-	if (failure || open_repository(pull, way, &err) < 0) {
-		failed(pull, failure ? failure : &err);
+	if (failure) {
+		failed(pull, failure);
 		return;
 	}
 	pull->approached = true;
 	pull->gone_login = way->gone;
-	pull->auth = credential_header(way->credential, pull->host);
+	pull->auth = way->header ? strdup(way->header) : NULL;
 	if (way->root && pull->room->registries->local)
 		pull->root = strdup(way->root);
-	ask_manifest(pull);
+	ask_digest(pull);
 }
 
 static void approach(struct pull *pull)
@@ -469,8 +445,6 @@ void pull_cancel(struct pull *pull)
 		*pull->gone = true;
 	approach_cancel(pull->approach);
 	engine_call_cancel(pull->call);
-	registry_cancel(pull->query);
-	repository_close(pull->repository);
 	disk_watermark_cancel(pull->waits);
 	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);

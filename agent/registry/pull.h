@@ -1,19 +1,14 @@
 /* pull.h - one image from its registry to the engine, with all that may happen.
  *
- * How the registry may be approached is found out (approach.h); it is asked
- * what the image is made of; then the engine pulls it, by digest where the
- * registry told one, so that a tag that moves meanwhile does no harm. Once the
- * engine has said which layers it lacks, and their sizes are known, the disk
- * must have room for them: ENOSPC says how much is missing before they come,
- * unless room can be made, which is tried once (agent/images/disk_watermark.h).
- * A pull fails when no byte moves for stall_ms, never by wall clock; it is
- * tried three times, with a pause of retry_ms and then of four times as much,
- * fifteen times as long when the registry has had too many requests. What no
- * retry can mend (no such image, no access, the policy, disk full) is final at
- * once.
- *
- * A registry that does not answer us may still answer the engine, which may
- * know of a mirror or a proxy: then the sizes are not known before.
+ * How the registry may be approached is found out (approach.h); the engine is
+ * asked what the name means there, where it can tell, and then pulls by that
+ * digest, so that a tag that moves meanwhile does no harm. Sizes are known as
+ * the engine tells them. A pull fails when no byte moves for stall_ms, never by
+ * wall clock; it is tried three times, with a pause of retry_ms and then of
+ * four times as much, fifteen times as long when the registry has had too many
+ * requests. What no retry can mend (no such image, no access, the policy, disk
+ * full) is final at once, but that for an image that does not fit room is made,
+ * once, where that is possible (agent/images/disk_watermark.h).
  */
 #ifndef AGENT_REGISTRY_PULL_H
 #define AGENT_REGISTRY_PULL_H
@@ -26,7 +21,7 @@
 struct pull_room {
 	sd_event *loop;
 	struct engine *engine;
-	const struct registries *registries; /* NULL: none is asked */
+	const struct registries *registries; /* NULL: nobody is anybody */
 	struct image_usage *record; /* of what is brought; NULL: none is kept */
 	struct disk_watermark
 		*watermark; /* makes room on a full disk; NULL: nobody */
@@ -56,12 +51,5 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 /* No callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);
 OWNED_POINTER(struct pull, pull_cancel)
-
-/* Would the layers fit? left: bytes still to come, which take as much again
- * when they are unpacked; free_bytes: on the disk of the engine (root). ENOSPC
- * in words. Pure.
- */
-int pull_room_check(uint64_t left, uint64_t free_bytes, const char *root,
-		    struct error *err);
 
 #endif

@@ -12,7 +12,6 @@ struct node_policy; /* agent/policy/node_policy.h */
 /* Borrowed. */
 struct registries {
 	const char *credentials; /* a config.json as Docker's, or NULL */
-	const char *authorities; /* HOST[:PORT]/ca.crt below it, or NULL */
 	bool local;              /* the engine's disk is this machine's */
 	const struct key *key;   /* opens what came with a job */
 	const char *controller;  /* public key of who sealed that */

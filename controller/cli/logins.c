@@ -4,7 +4,6 @@
 
 #include "controller/cli/json.h"
 #include "protocol/registry/credential.h"
-#include "protocol/registry/dockerfile.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
@@ -54,23 +53,35 @@ static int add_host(struct strings *hosts, const char *image, struct error *err)
 	return strings_add(hosts, host, err);
 }
 
-static int add_bases(struct strings *hosts, const char *images,
-		     const char *build, struct error *err)
+/* It is the request that is wrong, not who we are to the controller. */
+static int wrong_file(struct error *err)
 {
-	owned(strings_clear) struct strings bases = { 0 };
-	char folder[2 * PATH_MAX];
+	if (err->code == EACCES)
+		err->code = EPERM;
+	return error_prefix(err, "--registry-auth");
+}
 
-	snprintf(folder, sizeof(folder), "%s/%s", images, build);
-	if (dockerfile_read(folder, &bases, err) < 0)
+/* Only the engine knows where the base images of a build come from: all that
+ * the user's settings name.
+ */
+static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
+{
+	char file[PATH_MAX];
+
+	if (logins_file(cli, file, err) < 0)
 		return -1;
-	for (size_t i = 0; i < bases.count; i++)
-		if (add_host(hosts, bases.items[i], err) < 0)
-			return -1;
+	if (credential_registries(file, hosts, err) < 0)
+		return wrong_file(err);
+	if (!hosts->count)
+		return error_set(err, ENOENT,
+				 "--registry-auth: no credentials in %.100s: "
+				 "docker login puts them there",
+				 file);
 	return 0;
 }
 
 /* Neighbours are alike: `last` is what was looked at before. */
-static int add_cell(struct sweep *sweep, size_t cell, const char *images,
+static int add_cell(struct cli *cli, struct sweep *sweep, size_t cell,
 		    char **last, struct strings *hosts, struct error *err)
 {
 	struct job_spec spec;
@@ -87,9 +98,8 @@ static int add_cell(struct sweep *sweep, size_t cell, const char *images,
 		now = NULL;
 		rc = error_nomem(err, "sweep");
 	} else if (!*last || strcmp(*last, now) != 0) {
-		rc = container->build
-			     ? add_bases(hosts, images, container->build, err)
-			     : add_host(hosts, container->image, err);
+		rc = container->build ? add_all(cli, hosts, err)
+				      : add_host(hosts, container->image, err);
 	}
 	codec_clear(&job_spec_schema, &spec);
 	free(*last);
@@ -101,12 +111,9 @@ static int find_hosts(struct cli *cli, struct sweep *sweep,
 		      struct strings *hosts, struct error *err)
 {
 	owned_free char *last = NULL;
-	char images[PATH_MAX];
 
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
 	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++)
-		if (add_cell(sweep, i, images, &last, hosts, err) < 0)
+		if (add_cell(cli, sweep, i, &last, hosts, err) < 0)
 			return -1;
 	return 0;
 }
@@ -150,14 +157,6 @@ static int ask(struct asking *asking, const char *file)
 	return wait ? asking->rc : -1;
 }
 
-/* It is the request that is wrong, not who we are to the controller. */
-static int wrong_file(struct error *err)
-{
-	if (err->code == EACCES)
-		err->code = EPERM;
-	return error_prefix(err, "--registry-auth");
-}
-
 static int ask_each(struct cli *cli, struct client *client, const char *file,
 		    const struct strings *hosts, struct registry_login *logins,
 		    size_t *count, struct error *err)
@@ -190,8 +189,8 @@ static int seal(struct cli *cli, struct client *client,
 
 	if (hosts->count > LOGINS_MAX)
 		return error_set(err, E2BIG,
-				 "--registry-auth: the images are of %zu "
-				 "registries; expected at most %d",
+				 "--registry-auth: %zu registries, at most %d "
+				 "are allowed",
 				 hosts->count, LOGINS_MAX);
 	if (logins_file(cli, file, err) < 0)
 		return -1;
@@ -256,16 +255,14 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 }
 
 int logins_collect_build(struct cli *cli, struct client *client,
-			 const char *build, struct registry_login **logins,
-			 size_t *count, struct error *err)
+			 struct registry_login **logins, size_t *count,
+			 struct error *err)
 {
 	owned(strings_clear) struct strings hosts = { 0 };
-	char images[PATH_MAX];
 
 	if (!cli->options->registry_auth)
 		return 0;
-	if (settings_images(cli->environment, cli->options, images, err) < 0 ||
-	    add_bases(&hosts, images, build, err) < 0)
+	if (add_all(cli, &hosts, err) < 0)
 		return -1;
 	return collect(cli, client, &hosts, logins, count, err);
 }

@@ -2,8 +2,9 @@
  *
  * From the user's Docker settings (--registry-auth: a config.json with its
  * credential helpers) come the credentials for the registries of the sweep's
- * images, and of the images that those are built from, no others; sealed for
- * the controller (protocol/registry/login.h).
+ * images; for one that builds images those for all registries that the settings
+ * name, as only the engine knows where the base images come from. They are
+ * sealed for the controller (protocol/registry/login.h).
  */
 #ifndef CONTROLLER_CLI_LOGINS_H
 #define CONTROLLER_CLI_LOGINS_H
@@ -27,10 +28,10 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t sweep,
 			 struct registry_login **logins, size_t *count,
 			 struct error *err);
 
-/* The same for an image that is built from a folder below the images folder. */
+/* The same for an image that is built. */
 int logins_collect_build(struct cli *cli, struct client *client,
-			 const char *build, struct registry_login **logins,
-			 size_t *count, struct error *err);
+			 struct registry_login **logins, size_t *count,
+			 struct error *err);
 
 /* The file that --registry-auth, or nothing, means. EINVAL: no home. */
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err);

@@ -181,12 +181,13 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
 	uint64_t bytes = json_u64(progress, "done_bytes");
 	uint64_t all = json_u64(progress, "total_bytes");
+	bool partial = json_bool(progress, "partial");
 	size_t used = 0;
 
 	append(to, size, &used, "%s",
 	       escape(json_text(progress, "phase"), phase, sizeof(phase)));
 	/* What matters most comes first: a narrow terminal cuts the rest. */
-	if (all)
+	if (all && !partial)
 		append(to, size, &used, " %.0f%%",
 		       100.0 * (double)(bytes < all ? bytes : all) /
 			       (double)all);
@@ -197,7 +198,8 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 		append(to, size, &used, ", %s left",
 		       human_time((int64_t)left * 1000, text));
 	if (all)
-		append(to, size, &used, ", %s of %s", human_bytes(bytes, done),
+		append(to, size, &used, ", %s of %s%s",
+		       human_bytes(bytes, done), partial ? "more than " : "",
 		       human_bytes(all, total));
 	else if (bytes)
 		append(to, size, &used, " %s", human_bytes(bytes, done));

@@ -308,7 +308,9 @@ static double fraction_done(const struct watched *job)
 	uint64_t all = json_u64(progress, pull ? "total_bytes" : "steps");
 	uint64_t done = json_u64(progress, pull ? "done_bytes" : "step");
 
-	return all ? (double)done / (double)all : -1;
+	return all && !json_bool(progress, "partial")
+		       ? (double)done / (double)all
+		       : -1;
 }
 
 static void live_line(const struct watch *watch, const struct watched *job,

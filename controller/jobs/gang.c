@@ -56,6 +56,20 @@ static cJSON *node_names(const struct gang *gang)
 	return data;
 }
 
+/* Every node is told to prepare. Without room for the event nobody is; it is
+ * tried again every half second.
+ */
+static int prepare(struct cluster *cluster, struct job *job, struct error *err)
+{
+	if (job_event(cluster, job, JOB_EVENT_PREPARE, NULL, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		job->gang->tasks[i].state = TASK_PREPARING;
+		node_command_prepare(&job->gang->tasks[i]);
+	}
+	return 0;
+}
+
 static bool place(void *arg, uint64_t id, const struct shape *shape,
 		  const struct placement *placements)
 {
@@ -84,13 +98,7 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 		queue_add(cluster->queue, shape, id, job->priority, NULL);
 		return false;
 	}
-	if (job_event(cluster, job, JOB_EVENT_PREPARE, NULL, &err) < 0)
-		return false;
-	for (uint32_t i = 0; i < shape->nodes; i++) {
-		job->gang->tasks[i].state = TASK_PREPARING;
-		node_command_prepare(&job->gang->tasks[i]);
-	}
-	return true;
+	return prepare(cluster, job, &err) == 0;
 }
 
 static bool avoid(void *arg, uint64_t id, size_t slot)
@@ -114,17 +122,21 @@ void gang_schedule(struct cluster *cluster)
 
 /* Ending. */
 
-static void drop_discarded(struct cluster *cluster, struct task *task)
+/* A final job is forgotten when no node holds anything of it any more. */
+static void forget_removed(struct cluster *cluster, struct job *job)
 {
-	struct job *job = task->job;
-
-	task->discarding = false;
-	task_release(cluster, task);
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
 		if (job->gang->tasks[i].held)
 			return;
 	if (job_event(cluster, job, JOB_EVENT_REMOVED, NULL, NULL) == 0)
 		job_forget(cluster, job);
+}
+
+static void drop_discarded(struct cluster *cluster, struct task *task)
+{
+	task->discarding = false;
+	task_release(cluster, task);
+	forget_removed(cluster, task->job);
 }
 
 /* The job is final: have containers and spools removed. A node that is out of
@@ -330,9 +342,9 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 }
 
 /* One that was told nothing yet has nothing to stop. */
-static void end_task(struct cluster *cluster, struct task *task)
+static void end_task(struct cluster *cluster, struct task *task, bool told)
 {
-	if (task->waits) {
+	if (task->waits || !told) {
 		image_digest_stop_waiting(cluster, task);
 		task->state = TASK_ENDED;
 		task->collected = true;
@@ -350,10 +362,45 @@ static void prepare_waiting(struct cluster *cluster)
 		node_command_prepare(task);
 }
 
+static void end_queued(struct cluster *cluster, struct job *job,
+		       enum failure failure)
+{
+	struct error err;
+
+	if (job_event(cluster, job,
+		      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
+						   : JOB_EVENT_FAIL,
+		      failure_data(job), &err) == 0) {
+		queue_remove(cluster->queue, &job->shape, job->id);
+		job_forget(cluster, job);
+	} else {
+		job_clear_failure(job);
+	}
+}
+
+/* The job's failure is why. Without room for the event the job goes on, but
+ * does nothing new, until gang_advance() has tried again.
+ */
+static void end_early(struct cluster *cluster, struct job *job)
+{
+	bool told = job->state != JOB_ALLOCATED;
+	struct error err;
+
+	if (job_event(cluster, job, JOB_EVENT_EXCEPTION, failure_data(job),
+		      &err) < 0)
+		return;
+	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
+		 failure_name(job->failure), job->text ? job->text : "");
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		end_task(cluster, &job->gang->tasks[i], told);
+	image_digest_release(cluster, job);
+	prepare_waiting(cluster);
+	gang_advance(cluster, job);
+}
+
 void gang_exception(struct cluster *cluster, struct job *job,
 		    enum failure failure, int64_t code, const char *why)
 {
-	struct error err;
 	char text[500];
 
 	snprintf(text, sizeof(text), "%s", why ? why : "");
@@ -362,26 +409,10 @@ void gang_exception(struct cluster *cluster, struct job *job,
 	     !end_collecting(job, failure, text, sizeof(text))))
 		return;
 	job_set_failure(job, failure, code, text);
-	if (job->state == JOB_QUEUED) {
-		if (job_event(cluster, job,
-			      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
-							   : JOB_EVENT_FAIL,
-			      failure_data(job), &err) == 0) {
-			queue_remove(cluster->queue, &job->shape, job->id);
-			job_forget(cluster, job);
-		}
-		return;
-	}
-	if (job_event(cluster, job, JOB_EVENT_EXCEPTION, failure_data(job),
-		      &err) < 0)
-		return;
-	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
-		 failure_name(failure), job->text ? job->text : "");
-	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		end_task(cluster, &job->gang->tasks[i]);
-	image_digest_release(cluster, job);
-	prepare_waiting(cluster);
-	gang_advance(cluster, job);
+	if (job->state == JOB_QUEUED)
+		end_queued(cluster, job, failure);
+	else
+		end_early(cluster, job);
 }
 
 /* Advancing. */
@@ -514,8 +545,28 @@ static bool all_collected(const struct job *job)
 	return true;
 }
 
+/* It ends early, or could not be told, but there was no room for the event. */
+static bool is_held_up(struct cluster *cluster, struct job *job)
+{
+	struct error err;
+
+	if (job_state_final(job->state)) {
+		forget_removed(cluster, job);
+		return true;
+	}
+	if (job->failure && job->state != JOB_COLLECTING) {
+		end_early(cluster, job);
+		return true;
+	}
+	if (job->state == JOB_ALLOCATED)
+		prepare(cluster, job, &err);
+	return false;
+}
+
 void gang_advance(struct cluster *cluster, struct job *job)
 {
+	if (is_held_up(cluster, job))
+		return;
 	if (job->state == JOB_PREPARING &&
 	    all_tasks(job, TASK_READY, TASK_READY))
 		all_ready(cluster, job);

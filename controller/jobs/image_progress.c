@@ -96,7 +96,8 @@ static double seconds_left(const struct task *task)
 	const struct message_progress *transfer = task->transfer;
 	uint64_t done = done_bytes(task);
 
-	if (!(rate_of(task) > 0) || done > transfer->total_bytes)
+	if (transfer->partial || !(rate_of(task) > 0) ||
+	    done > transfer->total_bytes)
 		return -1;
 	return (double)(transfer->total_bytes - done) / rate_of(task);
 }
@@ -145,6 +146,7 @@ cJSON *image_progress_of_task(const struct task *task)
 	cJSON_AddNumberToObject(to, "done_bytes", (double)done_bytes(task));
 	cJSON_AddNumberToObject(to, "total_bytes",
 				(double)transfer->total_bytes);
+	cJSON_AddBoolToObject(to, "partial", transfer->partial);
 	add_rate(to, rate_of(task), seconds_left(task), awaited_ms(task));
 	cJSON_AddNumberToObject(to, "layers", transfer->layers);
 	cJSON_AddNumberToObject(to, "layers_total", transfer->layers_total);
@@ -188,6 +190,7 @@ void image_progress_add_sum(const struct gang *gang, cJSON *to)
 	const struct message_progress *far = NULL;
 	double done = 0, total = 0, rate = 0, left = -1, layers = 0, all = 0;
 	int64_t silent = INT64_MAX;
+	bool partial = false;
 	uint32_t ready = 0;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
@@ -203,6 +206,7 @@ void image_progress_add_sum(const struct gang *gang, cJSON *to)
 		all += one->layers_total;
 		if (task->state != TASK_PREPARING)
 			continue;
+		partial |= one->partial;
 		rate += rate_of(task);
 		if (awaited_ms(task) < silent)
 			silent = awaited_ms(task);
@@ -216,7 +220,8 @@ void image_progress_add_sum(const struct gang *gang, cJSON *to)
 	cJSON_AddStringToObject(to, "phase", far->phase);
 	cJSON_AddNumberToObject(to, "done_bytes", done);
 	cJSON_AddNumberToObject(to, "total_bytes", total);
-	add_rate(to, rate, left, silent);
+	cJSON_AddBoolToObject(to, "partial", partial);
+	add_rate(to, rate, partial ? -1 : left, silent);
 	cJSON_AddNumberToObject(to, "layers", layers);
 	cJSON_AddNumberToObject(to, "layers_total", all);
 	cJSON_AddNumberToObject(to, "tries", far->tries);

@@ -121,8 +121,7 @@ static void look_again(struct cluster *cluster)
 
 	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
 		next = TAILQ_NEXT(gang, by_cluster);
-		if (gang->job->state == JOB_COLLECTING)
-			gang_advance(cluster, gang->job);
+		gang_advance(cluster, gang->job);
 	}
 }
 

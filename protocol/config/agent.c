@@ -47,9 +47,6 @@ static const struct option_rule rules[] = {
 	  .help = "credentials of registries as docker login writes them, "
 		  "mode 0600",
 	  .initial = AGENT_REGISTRY_AUTH },
-	{ OPTION("registry-ca", OPTION_PATH, registry_ca, "DIR"),
-	  .help = "HOST[:PORT]/ca.crt of registries, as the engine has them",
-	  .initial = "/etc/docker/certs.d" },
 	{ OPTION("init", OPTION_PATH, init, "FILE"),
 	  .help = "regatta-init", .initial = REGATTA_LIB "/regatta-init" },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),

@@ -19,7 +19,6 @@ struct agent_settings {
 	const char *images;
 	struct free_space image_floor;
 	const char *registry_auth;
-	const char *registry_ca;
 	const char *init;
 	const char *address;
 	const char *vendor;

@@ -108,7 +108,8 @@ MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
 MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
-	F(progress, total_bytes), O(progress, extracted_bytes),
+	F(progress, total_bytes), O(progress, partial),
+	O(progress, extracted_bytes),
 	O(progress, rate), O(progress, layers), O(progress, layers_total),
 	O(progress, tries),
 	FIELD_MANY(message_progress, moving, moving_layer_schema))

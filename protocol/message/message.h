@@ -235,6 +235,7 @@ struct message_progress {
 	char *phase; /* image_phase_name() */
 	uint64_t done_bytes;
 	uint64_t total_bytes; /* 0: not known */
+	bool partial;         /* total_bytes lacks layers still to come */
 	uint64_t extracted_bytes;
 	uint64_t rate;   /* bytes a second of the phase, 0: not known */
 	uint32_t layers; /* done; in a build: steps */

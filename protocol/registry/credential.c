@@ -5,6 +5,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/message/codec.h"
+#include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,6 +140,51 @@ static bool is_key_of(const char *key, const char *registry)
 	at = at ? at + 3 : key;
 	size = strcspn(at, "/");
 	return strlen(registry) == size && !strncmp(at, registry, size);
+}
+
+/* "https://host/v1/" is "host". */
+static int add_registry(const char *key, struct strings *registries,
+			struct error *err)
+{
+	const char *at = strstr(key, "://");
+	char host[REFERENCE_HOST_MAX + 1];
+	size_t size;
+
+	at = at ? at + 3 : key;
+	size = strcspn(at, "/");
+	if (size > REFERENCE_HOST_MAX)
+		return 0;
+	snprintf(host, sizeof(host), "%.*s", (int)size, at);
+	if (!strcmp(key, HUB_KEY))
+		snprintf(host, sizeof(host), HUB);
+	if (!reference_host_valid(host))
+		return 0;
+	for (size_t i = 0; i < registries->count; i++)
+		if (!strcmp(registries->items[i], host))
+			return 0;
+	return strings_add(registries, host, err);
+}
+
+int credential_registries(const char *path, struct strings *registries,
+			  struct error *err)
+{
+	static const char *const names[] = { "auths", "credHelpers" };
+	owned(secret_json_free) cJSON *tree = load(path, err);
+	const cJSON *item;
+
+	if (!tree)
+		return -1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		cJSON_ArrayForEach(item,
+				   cJSON_GetObjectItemCaseSensitive(tree,
+								    names[i]))
+		{
+			if (item->string &&
+			    add_registry(item->string, registries, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
 }
 
 static const cJSON *entry_of(const cJSON *object, const char *registry)
@@ -443,18 +489,4 @@ char *credential_map_header(const cJSON *map)
 	return text ? in_base64("X-Registry-Config: ", text,
 				sodium_base64_VARIANT_URLSAFE)
 		    : NULL;
-}
-
-char *credential_basic(const struct credential *credential)
-{
-	owned(secret_free) char *both = NULL;
-
-	if (!credential->username ||
-	    asprintf(&both, "%s:%s", credential->username,
-		     credential->password ? credential->password : "") < 0) {
-		both = NULL;
-		return NULL;
-	}
-	return in_base64("Authorization: Basic ", both,
-			 sodium_base64_VARIANT_ORIGINAL);
 }

@@ -19,6 +19,7 @@
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/secret.h"
+#include "protocol/message/codec.h"
 
 #include <stddef.h>
 #include <systemd/sd-event.h>
@@ -38,6 +39,12 @@ OWNED_VALUE(struct credential, credential_clear)
 
 /* Is the file there, ours and readable as JSON of that form? */
 int credential_check(const char *path, struct error *err);
+
+/* Add the registries that the file names, HOST[:PORT] ("docker.io" for the
+ * Hub), which are not in the list yet.
+ */
+int credential_registries(const char *path, struct strings *registries,
+			  struct error *err);
 
 /* Exactly one of err and credential is NULL; it is borrowed. A registry that
  * the file does not name is no error: the credential is empty.
@@ -71,8 +78,5 @@ char *credential_header(const struct credential *credential,
 int credential_collect(cJSON *map, const struct credential *credential,
 		       const char *registry);
 char *credential_map_header(const cJSON *map);
-
-/* "Authorization: Basic ..." of a name and a password; as above. */
-char *credential_basic(const struct credential *credential);
 
 #endif

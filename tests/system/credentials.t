@@ -26,7 +26,7 @@ export REGATTA_IMAGES=$BED/images
 cat >"$BED/policy.yaml" <<END
 mounts: [{host: $BED/host, write: true}]
 END
-AGENT_ARGS=(--registry-auth "$BED/none.json" --registry-ca "$BED/certs"
+AGENT_ARGS=(--registry-auth "$BED/none.json"
 	--images "$BED/images" --policy "$BED/policy.yaml" --stall 10 --verbose)
 echo '{}' >"$BED/none.json"
 chmod 600 "$BED/none.json"

@@ -265,7 +265,8 @@ must push "$REGISTRY/larger:1" 50
 must ran_with large "$REGISTRY/large:1"
 must job_with full "$REGISTRY/larger:1" print, 10
 ok 'wait_job $JOB failed 60' "by default an image that does not fit fails"
-like "$(job_get "$JOB" .text)" 'disk full: .* are to come' "in words"
+like "$(job_get "$JOB" .text)" 'disk full: [0-9.]+ MiB and as much again unpacked, .* had [0-9.]+ MiB free: engine: ' \
+	"in words: $(job_get "$JOB" .text)"
 must agent_stop 1
 AGENT_ARGS+=(--image-floor 2MiB --image-keep 0)
 must agent_up 1

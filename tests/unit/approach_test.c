@@ -177,10 +177,21 @@ static struct registry_login sealed(const struct world *world,
 /* One approach. */
 
 struct found {
-	bool done, plain, gone;
+	bool done, gone;
 	char name[64];
 	struct error err;
 };
+
+/* The user of "X-Registry-Auth: BASE64". */
+static void read_name(const char *header, char name[64])
+{
+	const struct fake_request request = { .headers = header };
+	char text[HEADER_MAX];
+
+	keep_header(&request, "X-Registry-Auth", text);
+	if (sscanf(text, "{\"username\":\"%60[^\"]", name) != 1)
+		snprintf(name, 64, "not read: %.40s", text);
+}
 
 static void on_way(void *arg, const struct error *err,
 		   const struct approach_way *way)
@@ -192,10 +203,9 @@ static void on_way(void *arg, const struct error *err,
 		found->err = *err;
 		return;
 	}
-	found->plain = way->plain;
 	found->gone = way->gone;
-	snprintf(found->name, sizeof(found->name), "%s",
-		 way->credential->username ? way->credential->username : "");
+	if (way->header)
+		read_name(way->header, found->name);
 }
 
 static struct found approach(struct world *world, const char *host,
@@ -266,20 +276,19 @@ static void plain(struct world *world)
 	use_policy(world, "{}");
 	world->info = networks;
 	found = approach(world, HOST, NULL);
-	ok(found.plain && !found.err.code,
-	   "the machine itself is reached without TLS");
+	ok(!found.err.code, "the machine itself is reached without TLS");
 	found = approach(world, "listed:5000", NULL);
 	ok(found.err.code == EPERM,
 	   "a registry that the engine lists is not: %s", found.err.text);
 	found = approach(world, "docker.io", NULL);
-	ok(!found.err.code && !found.plain, "one with TLS is nobody's matter");
+	ok(!found.err.code, "one with TLS is nobody's matter");
 	names_lead_to(world, "echo 10.0.0.7 STREAM r; echo 10.0.0.7 DGRAM");
 	found = approach(world, "named:5000", NULL);
 	ok(found.err.code == EPERM, "a name in such a network is one: %s",
 	   found.err.text);
 	names_lead_to(world, "echo 192.168.0.7 STREAM r");
 	found = approach(world, "named:5000", NULL);
-	ok(!found.err.code && !found.plain, "a name elsewhere is none");
+	ok(!found.err.code, "a name elsewhere is none");
 	names_lead_to(world, "exit 2");
 	ok(!approach(world, "named:5000", NULL).err.code,
 	   "nor one that leads nowhere");
@@ -287,7 +296,7 @@ static void plain(struct world *world)
 	is_int(approach(world, "named:5000", NULL).err.code, EPERM,
 	       "but what cannot be told may be one");
 	use_policy(world, "insecure_registries: [\"*:5000\"]");
-	ok(approach(world, "listed:5000", NULL).plain,
+	ok(!approach(world, "listed:5000", NULL).err.code,
 	   "what the policy names is allowed");
 	is_int(approach(world, HOST, NULL).err.code, EPERM,
 	       "and the machine itself no longer");
@@ -396,36 +405,47 @@ static void build_bases(struct world *world)
 	struct registry_login logins[] = {
 		sealed(world, HOST, "one"),
 		sealed(world, "docker.io", "hub"),
-		sealed(world, "unneeded:1", "none"),
 	};
 	struct outcome outcome = { 0 };
+	char file[128];
+
+	put(world, "auth.json",
+	    "{\"auths\":{\"r:1\":{\"username\":\"file\",\"password\":\"p\"},"
+	    "\"" HOST "\":{\"username\":\"other\",\"password\":\"p\"}},"
+	    "\"credHelpers\":{\"lost:1\":\"no-such-helper\"}}",
+	    0600);
+	snprintf(file, sizeof(file), "%s", in_folder(world, "auth.json"));
+	world->registries.credentials = file;
 
 	mkdir(in_folder(world, "mine"), 0755);
 	put(world, "mine/Dockerfile",
 	    "FROM ubuntu:22.04 AS first\nFROM " HOST "/base\n"
 	    "COPY --from=first /x /y\n",
 	    0644);
-	want(images, &outcome, "mine", logins, 3);
+	want(images, &outcome, "mine", logins, 2);
 	while (!outcome.done)
 		sd_event_run(world->loop, UINT64_MAX);
 	ok(!outcome.err.code && world->builds == 1, "an image is built: %s",
 	   outcome.err.text);
 	is(world->build_auth,
-	   "{\"https://index.docker.io/v1/\":{\"username\":\"hub\","
-	   "\"password\":\"pw\"},\"" HOST
-	   "\":{\"username\":\"one\",\"password\":\"pw\"}}",
-	   "the engine knows the registries of its bases, no others");
-	use_policy(world, "insecure_registries: []");
+	   "{\"" HOST "\":{\"username\":\"one\",\"password\":\"pw\"},"
+	   "\"https://index.docker.io/v1/\":{\"username\":\"hub\","
+	   "\"password\":\"pw\"},"
+	   "\"r:1\":{\"username\":\"file\",\"password\":\"p\"}}",
+	   "the engine is told all that we may be, what came with it first");
+	world->registries.credentials = NULL;
+	use_policy(world, "insecure_registries: [loopback]");
 	images_free(images);
 	images = images_of(world);
 	world->info = "{\"RegistryConfig\":{\"InsecureRegistryCIDRs\":"
-		      "[\"127.0.0.0/8\"]}}";
+		      "[\"127.0.0.0/8\",\"10.0.0.0/8\"]}}";
 	outcome = (struct outcome){ 0 };
 	want(images, &outcome, "mine", NULL, 0);
 	while (!outcome.done)
 		sd_event_run(world->loop, UINT64_MAX);
 	ok(outcome.err.code == EPERM && world->builds == 1,
-	   "bases are judged before anything is built: %s", outcome.err.text);
+	   "where bases may come from is judged before it is built: %s",
+	   outcome.err.text);
 	images_free(images);
 	for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++)
 		login_clear(&logins[i]);

@@ -299,6 +299,8 @@ static void read_as(const char *reader, const char *text, char *out,
 		rc = value_duration_ms(value, 1, 86400000, &u, &err);
 	else if (!strcmp(reader, "size"))
 		rc = value_size_bytes(value, 0, (uint64_t)1 << 50, &u, &err);
+	else if (!strcmp(reader, "share"))
+		rc = value_share(value, &d, &err);
 	else if (!strcmp(reader, "enum"))
 		rc = value_enum(value, colours, &word, &err);
 	else if (!strcmp(reader, "keys"))
@@ -344,6 +346,12 @@ static void test_readers(void)
 		{ "double", "7", "7" },
 		{ "double", ".inf", "f:1: \".inf\" is not valid here; expected a number from 0 to 1e+09" },
 		{ "double", "nan", "f:1: \"nan\" is not valid here; expected a number from 0 to 1e+09" },
+		{ "u64max", "0x0x10", "f:1: \"0x0x10\" is not valid here; expected an integer from 0" },
+		{ "u64max", "0o0x1", "f:1: \"0o0x1\" is not valid here; expected an integer from 0" },
+		{ "i64", "-0x1", "f:1: \"-0x1\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
+		{ "share", "2%", "0.02" }, { "share", "0.5", "0.5" }, { "share", "1", "1" },
+		{ "share", "0x1p-2", "f:1: \"0x1p-2\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
+		{ "share", "nan", "f:1: \"nan\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
 		{ "double", "0x10", "f:1: \"0x10\" is not valid here; expected a number from 0 to 1e+09" },
 		{ "double", "-1", "f:1: \"-1\" is not valid here; expected a number from 0 to 1e+09" },
 		{ "bool", "true", "1" }, { "bool", "False", "0" },

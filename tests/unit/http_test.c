@@ -564,113 +564,6 @@ static void unread_upload(struct world *world)
 	outcome_reset(&outcome);
 }
 
-/* One who reads 1 MiB at a time, with pauses. */
-struct slow {
-	struct outcome outcome; /* first: done() gets it */
-	sd_event *loop;
-	sd_event_source *timer;
-	size_t until; /* what may come */
-	int heads, pauses, early;
-	bool waits;
-};
-
-static int go_on(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct slow *slow = arg;
-
-	slow->waits = false;
-	slow->until += 1 << 20;
-	http_resume(slow->outcome.call);
-	return 0;
-}
-
-static void slow_head(void *arg, const struct http_answer *head)
-{
-	struct slow *slow = arg;
-	char coding[32];
-
-	slow->heads +=
-		head->status == 200 && !slow->outcome.streamed &&
-		http_header(head, "transfer-encoding", coding, sizeof(coding));
-}
-
-static int slow_data(void *arg, const void *bytes, size_t size,
-		     struct error *err)
-{
-	struct slow *slow = arg;
-
-	slow->early += slow->waits;
-	if (slow->outcome.streamed + size > slow->until) {
-		slow->waits = true;
-		slow->pauses++;
-		/* The first pause is longer than the call may be silent. */
-		loop_timer(slow->loop, &slow->timer,
-			   slow->pauses == 1 ? 300 : 1, go_on, slow, NULL);
-		return 1;
-	}
-	slow->outcome.streamed += size;
-	return 0;
-}
-
-static void slow_readers(struct world *world)
-{
-	struct slow slow = { .loop = world->loop };
-	struct http_request request = {
-		.path = "/large",
-		.stall_ms = 100,
-		.begun = slow_head,
-		.data = slow_data,
-		.data_arg = &slow,
-	};
-
-	ask(world, &slow.outcome, request);
-	ok(slow.outcome.status == 200 &&
-		   slow.outcome.streamed == (size_t)257 * 65536,
-	   "what is not taken comes again, all of it: %s",
-	   slow.outcome.err.text);
-	ok(slow.pauses > 15 && !slow.early,
-	   "nothing is offered before it is asked for");
-	is_int(slow.heads, 1, "the head comes once, before the body");
-	slow.until = 0;
-	slow.pauses = 0;
-	send_request(world, &slow.outcome, request);
-	while (!slow.pauses)
-		sd_event_run(world->loop, UINT64_MAX);
-	loop_source_free(&slow.timer);
-	http_resume(slow.outcome.call);
-	http_cancel(slow.outcome.call);
-	ask(world, &slow.outcome, REQUEST(.path = "/echo", .method = "POST"));
-	is_int(slow.outcome.status, 200,
-	       "one that stands still can be cancelled");
-	outcome_reset(&slow.outcome);
-}
-
-/* One who does not take it at first, and then has no place for it. */
-static int full_data(void *arg, const void *bytes, size_t size,
-		     struct error *err)
-{
-	struct slow *slow = arg;
-
-	if (slow->pauses++)
-		return error_set(err, ENOSPC, "no place for it");
-	loop_timer(slow->loop, &slow->timer, 1, go_on, slow, NULL);
-	return 1;
-}
-
-static void full_readers(struct world *world)
-{
-	struct slow slow = { .loop = world->loop };
-
-	ask(world, &slow.outcome,
-	    REQUEST(.path = "/half", .stall_ms = 60000, .data = full_data,
-		    .data_arg = &slow));
-	ok(slow.outcome.err.code == ENOSPC,
-	   "who refuses what comes again ends it at once: %s",
-	   slow.outcome.err.text);
-	loop_source_free(&slow.timer);
-	outcome_reset(&slow.outcome);
-}
-
 /* One who has 100 kB at a time, with pauses. */
 struct scant {
 	struct outcome outcome; /* first: done() gets it */
@@ -760,8 +653,6 @@ int main(void)
 	inside_callbacks(&world);
 	uploads(&world);
 	unread_upload(&world);
-	slow_readers(&world);
-	full_readers(&world);
 	scant_uploads(&world);
 	close_world(&world);
 	return tap_done();

@@ -89,6 +89,11 @@ static void moving(void)
 	is_int((long long)sum("rate"), 3 * MIB, "and their rates");
 	is_int((long long)sum("eta_seconds"), 8, "the last one is waited for");
 	is_int((long long)sum("layers_total"), 6, "layers are those of all");
+	tasks[1].transfer->partial = true;
+	ok(sum("eta_seconds") < 0 && of(&tasks[1], "eta_seconds") < 0 &&
+		   of(&tasks[0], "eta_seconds") > 0,
+	   "a node that lacks sizes makes no promise, nor does the sum");
+	tasks[1].transfer->partial = false;
 }
 
 static void standing_still(void)

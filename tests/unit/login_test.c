@@ -1,7 +1,6 @@
 /* login_test.c - what goes sealed with a job, and which images it is for.
  */
 #include "protocol/registry/credential.h"
-#include "protocol/registry/dockerfile.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 #include "tests/tap.h"
@@ -155,57 +154,6 @@ static void lists(void)
 	   err.text);
 }
 
-static const char *bases_of(const char *text)
-{
-	static char all[400];
-	owned(strings_clear) struct strings bases = { 0 };
-	struct error err = { 0 };
-	size_t used = 0;
-
-	all[0] = 0;
-	if (dockerfile_bases(text, strlen(text), &bases, &err) < 0)
-		return "error";
-	for (size_t i = 0; i < bases.count; i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-					 i ? " " : "", bases.items[i]);
-	return all;
-}
-
-static void dockerfiles(void)
-{
-	owned(strings_clear) struct strings none = { 0 };
-	owned(buffer_clear) struct buffer many;
-	struct error err = { 0 };
-
-	is(bases_of("# a comment\nFROM nvcr.io/x/y:1\nRUN true\n"),
-	   "nvcr.io/x/y:1", "what is behind FROM is a base");
-	is(bases_of("from a/b:1 as one\nFROM scratch\nFROM ONE AS two\n"
-		    "COPY --from=two /x /y\nCOPY --from=0 /x /y\n"),
-	   "a/b:1", "scratch and stages are none, in any case of letters");
-	is(bases_of("FROM --platform=linux/amd64 a:1\n"
-		    "COPY --chown=0 --from=r:5000/t:2 /x /y\nFROM a:1"),
-	   "a:1 r:5000/t:2", "what is copied from is one, each once");
-	is(bases_of("ARG TAG=1\nARG BASE=\"r/x:${TAG}\"\nFROM $BASE\n"
-		    "FROM r/y:${OTHER:-2}\nFROM r/z:${TAG:+3}\n"),
-	   "r/x:1 r/y:2 r/z:3", "ARGs have their defaults");
-	is(bases_of("ARG NONE\nFROM $NONE\nFROM a:1\nARG LATE=b:1\n"
-		    "FROM ${LATE}\n"),
-	   "a:1", "what nobody can tell is left out");
-	is(bases_of("FROM \\\n  # why\n\n  a:1 \\  \n AS x\r\nFROM x\r\n"),
-	   "a:1", "lines go on behind a backslash");
-	is(bases_of("# escape=`\nFROM `\na:1\nRUN echo FROM b:1\n"), "a:1",
-	   "or what a directive names");
-	is(bases_of("FROM \"a b\nFROM ${\nFROM $\nFROM a:1 AS\nFROM"), "a:1",
-	   "nonsense is nothing");
-	is(bases_of(""), "", "nor is an empty file");
-	buffer_init(&many, 1 << 20);
-	for (int i = 0; i <= DOCKERFILE_NAMES_MAX; i++)
-		buffer_printf(&many, NULL, "FROM a:%d\n", i);
-	ok(dockerfile_bases(many.data, many.size, &none, &err) < 0 &&
-		   err.code == E2BIG,
-	   "a thousand of them are refused: %s", err.text);
-}
-
 int main(void)
 {
 	tap_begin(60);
@@ -216,6 +164,5 @@ int main(void)
 	sizes();
 	strangers();
 	lists();
-	dockerfiles();
 	return tap_done();
 }

@@ -1,10 +1,9 @@
-/* registry_test.c - what registries say, and who we are to them.
+/* registry_test.c - where registries are, and who we are to them.
  */
 #include "agent/registry/approach.h"
-#include "agent/registry/pull.h"
-#include "agent/registry/registry.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
+#include "protocol/registry/reference.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -13,9 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define DIGEST "sha256:" HEX
 
 static const char *place_of(const char *text)
 {
@@ -42,102 +38,9 @@ static void places(void)
 	is(place_of("localhost/a/b"), "localhost a/b", "and localhost");
 }
 
-static int parse(const char *text, struct registry_image *image, char *variant,
-		 struct error *err)
-{
-	memset(image, 0, sizeof(*image));
-	return registry_parse(text, strlen(text), "arm64", image, variant, err);
-}
-
-static void manifests(void)
-{
-	static const char *const bad[] = {
-		"",
-		"[]",
-		"{}",
-		"{\"layers\":{}}",
-		"{\"layers\":[{}]}",
-		"{\"layers\":[{\"digest\":\"" DIGEST "\"}]}",
-		"{\"layers\":[{\"digest\":\"" DIGEST "\",\"size\":-1}]}",
-		"{\"layers\":[{\"digest\":\"" DIGEST "\",\"size\":1e300}]}",
-		"{\"layers\":[{\"digest\":\"sha256:../../x\",\"size\":1}]}",
-		"{\"manifests\":[]}",
-		"{\"manifests\":[{\"digest\":\"x\",\"platform\":"
-		"{\"architecture\":\"arm64\",\"os\":\"linux\"}}]}",
-		"{\"manifests\":[{\"digest\":\"" DIGEST "\",\"platform\":"
-		"{\"architecture\":\"arm64\",\"os\":\"windows\"}}]}",
-	};
-	static struct registry_image image;
-	char variant[72] = "-";
-	struct error err = { 0 };
-
-	is_int(parse("{\"layers\":[{\"digest\":\"" DIGEST "\",\"size\":5},"
-		     "{\"digest\":\"" DIGEST "\",\"size\":7}]}",
-		     &image, variant, &err),
-	       0, "a manifest of two layers");
-	ok(image.count == 2 && image.bytes == 12 && !*variant &&
-		   !strcmp(image.layers[1].digest, DIGEST),
-	   "says which, and how large");
-	is_int(parse("{\"manifests\":[{\"digest\":\"x\",\"platform\":{"
-		     "\"architecture\":\"amd64\",\"os\":\"linux\"}},"
-		     "{\"digest\":\"" DIGEST "\",\"platform\":{"
-		     "\"architecture\":\"arm64\",\"os\":\"linux\"}}]}",
-		     &image, variant, &err),
-	       0, "an index");
-	is(variant, DIGEST, "leads to the variant for the machine");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(parse(bad[i], &image, variant, &err) < 0 && err.text[0],
-		   "%.40s is refused: %s", bad[i], err.text);
-}
-
-static void many_layers(void)
-{
-	static struct registry_image image;
-	char variant[72];
-	struct buffer text;
-	struct error err = { 0 };
-
-	buffer_init(&text, 1 << 20);
-	buffer_text(&text, "{\"layers\":[", NULL);
-	for (int i = 0; i <= REGISTRY_LAYERS_MAX; i++)
-		buffer_printf(&text, NULL,
-			      "%s{\"digest\":\"" DIGEST "\",\"size\":1}",
-			      i ? "," : "");
-	buffer_text(&text, "]}", NULL);
-	ok(parse(text.data, &image, variant, &err) < 0 && err.code == E2BIG,
-	   "more layers than an image has are refused: %s", err.text);
-	buffer_clear(&text);
-}
-
-static const char *challenge(const char *header, const char *name)
-{
-	static char value[64];
-
-	return repository_challenge(header, name, value, sizeof(value))
-		       ? value
-		       : "(none)";
-}
-
-static void challenges(void)
-{
-	static const char header[] = "Bearer realm=\"https://a/t?x=1,2\", "
-				     "service=\"registry\",scope=pull";
-
-	is(challenge(header, "realm"), "https://a/t?x=1,2",
-	   "a realm, with a comma in it");
-	is(challenge(header, "service"), "registry", "a service");
-	is(challenge(header, "scope"), "pull", "a word without quotes");
-	is(challenge(header, "error"), "(none)", "what is not there");
-	is(challenge("Bearer x=\"realm=y\"", "realm"), "(none)",
-	   "what stands in another value is none");
-	is(challenge("Bearer realm=\"a", "realm"), "a", "an open quote");
-	is(challenge("Bearer realm=\"a\x01\"", "realm"), "(none)",
-	   "control characters are none");
-	is(challenge("Bearer", "realm"), "(none)", "no parameter at all");
-}
-
 static void plain(void)
 {
+	owned(strings_clear) struct strings names = { 0 };
 	char host[REFERENCE_HOST_MAX + 1];
 	cJSON *info = cJSON_Parse(
 		"{\"RegistryConfig\":{\"InsecureRegistryCIDRs\":"
@@ -166,6 +69,11 @@ static void plain(void)
 	   "by its addresses, of both families");
 	ok(plain_mirror(info, host) && !strcmp(host, "m:81"),
 	   "and the Hub's mirrors may be plain, too");
+	ok(plain_list(info, &names, NULL) == 0 && names.count == 5 &&
+		   !strcmp(names.items[0], "r:5000") &&
+		   !strcmp(names.items[1], "10.1.0.0/33") &&
+		   !strcmp(names.items[4], "m:81"),
+	   "all of them are listed, but the machine itself");
 	cJSON_Delete(info);
 }
 
@@ -199,21 +107,13 @@ static void plain_podman(void)
 	cJSON_Delete(info);
 }
 
-static void rooms(void)
-{
-	struct error err = { 0 };
-
-	ok(pull_room_check(50, 100, "/d", &err) == 0, "what fits, fits");
-	ok(pull_room_check(51, 100, "/d", &err) < 0 && err.code == ENOSPC,
-	   "what does not is told: %s", err.text);
-}
-
 /* Credentials. */
 
 struct told {
 	int count;
 	struct error err;
-	char *header, *basic;
+	char *header;
+	char name[32], password[32];
 };
 
 static void told_done(void *arg, const struct error *err,
@@ -227,7 +127,10 @@ static void told_done(void *arg, const struct error *err,
 		return;
 	}
 	told->header = credential_header(credential, "r:1");
-	told->basic = credential_basic(credential);
+	snprintf(told->name, sizeof(told->name), "%s",
+		 credential->username ? credential->username : "");
+	snprintf(told->password, sizeof(told->password), "%s",
+		 credential->password ? credential->password : "");
 }
 
 /* text: what the file is to hold, or NULL: it is as it is. */
@@ -240,7 +143,6 @@ static void ask(sd_event *loop, const char *path, const char *text,
 		file_write(AT_FDCWD, path, text, strlen(text), 0600, 0, NULL);
 
 	secret_free(told->header);
-	secret_free(told->basic);
 	*told = (struct told){ 0 };
 	wait = credential_ask(loop, path, registry, told_done, told,
 			      &told->err);
@@ -262,14 +164,14 @@ static void credentials(void)
 
 	sd_event_new(&loop);
 	ask(loop, path, text, "r:1", &told);
-	is(told.basic, "Authorization: Basic dTpwOnc=",
+	ok(!strcmp(told.name, "u") && !strcmp(told.password, "p:w"),
 	   "name and password of a registry, by its URL");
 	ok(told.header && !strncmp(told.header, "X-Registry-Auth: ", 17),
 	   "for the engine, too");
 	ask(loop, path, text, "t", &told);
-	ok(told.header && !told.basic, "an identity token is the engine's");
+	ok(told.header && !told.name[0], "an identity token is the engine's");
 	ask(loop, path, text, "docker.io", &told);
-	is(told.basic, "Authorization: Basic aDpw", "the Hub's old name");
+	is(told.name, "h", "the Hub's old name");
 	ask(loop, path, text, "other", &told);
 	ok(told.count && !told.header && !told.err.code,
 	   "a registry that it does not name is nobody's");
@@ -292,16 +194,38 @@ static void credentials(void)
 	sd_event_unref(loop);
 }
 
+/* All that a file knows, for a build. */
+static void registries(void)
+{
+	static const char text[] =
+		"{\"auths\":{\"https://r:1/v2/\":{},\"t\":{},\"r:1\":{},"
+		"\"a b\":{},\"\":{},\"https://index.docker.io/v1/\":{}},"
+		"\"credHelpers\":{\"h.io\":\"x\",\"t\":\"y\"}}";
+	owned(strings_clear) struct strings list = { 0 };
+	char path[] = "/tmp/registry_test.XXXXXX";
+	struct error err = { 0 };
+	int fd = mkstemp(path);
+
+	strings_add(&list, "t", NULL);
+	file_write(AT_FDCWD, path, text, strlen(text), 0600, 0, NULL);
+	is_int(credential_registries(path, &list, &err), 0, "a file is read");
+	ok(list.count == 4 && !strcmp(list.items[1], "r:1") &&
+		   !strcmp(list.items[2], "docker.io") &&
+		   !strcmp(list.items[3], "h.io"),
+	   "each registry counts once, and what is none does not");
+	unlink(path);
+	ok(credential_registries(path, &list, &err) < 0 && err.code == ENOENT,
+	   "a file that is not there: %s", err.text);
+	close(fd);
+}
+
 int main(void)
 {
 	tap_begin(60);
 	places();
-	manifests();
-	many_layers();
-	challenges();
 	plain();
 	plain_podman();
-	rooms();
 	credentials();
+	registries();
 	return tap_done();
 }

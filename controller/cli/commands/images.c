@@ -184,7 +184,10 @@ static void nodes_words(const cJSON *row, char *to, size_t size)
 			return;
 		}
 		used += (size_t)snprintf(to + used, left, "%s%.64s",
-					 used ? "," : "", node->valuestring);
+					 used ? "," : "",
+					 cJSON_IsString(node)
+						 ? node->valuestring
+						 : "?");
 	}
 }
 
@@ -331,7 +334,7 @@ int images_build(struct cli *cli, struct error *err)
 	/* The same again, and one sees the same build. */
 	image_order_named(name, message.image, folder);
 	if (begin(&view, cli, "building", err) < 0 ||
-	    logins_collect_build(cli, view.client, folder, &message.logins,
+	    logins_collect_build(cli, view.client, &message.logins,
 				 &message.logins_count, err) < 0)
 		return -1;
 	if (image_view_order(&view, &message, &answer, err) < 0) {

@@ -1,0 +1,718 @@
+/* driver.c - the real core and store, driven by simulated events.
+ *
+ * What controller/controller.c does with sockets, timers and files is done here
+ * with models: hand in an event, commit, decide, commit, send. The process may
+ * be killed between any two of these steps; the next one goes on from what the
+ * store has.
+ */
+#include "tests/simulation/simulation.h"
+
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_US (500 * MS)
+#define WALL_BEGIN_MS 1700000000000LL
+#define PIN                                                                    \
+	"r/i@sha256:0123456789abcdef0123456789abcdef"                          \
+	"0123456789abcdef0123456789abcdef"
+
+static bool disk_full(const struct world *world)
+{
+	return world->now_us < world->disk_full_us;
+}
+
+static bool strikes(struct world *world, uint32_t per_million)
+{
+	return !world->healed && random_chance(&world->random, per_million);
+}
+
+/* Effects. */
+
+static int64_t wall_ms(void *arg)
+{
+	const struct world *world = arg;
+
+	return WALL_BEGIN_MS + world->wall_offset_ms + world->now_us / MS;
+}
+
+static int64_t mono_ms(void *arg)
+{
+	const struct world *world = arg;
+
+	return 1 + world->now_us / MS;
+}
+
+static void wake_at(void *arg, int64_t at_ms)
+{
+	struct world *world = arg;
+	int64_t delay_us = (at_ms - mono_ms(world)) * MS;
+
+	world->deadline_us = world->now_us + (delay_us > 0 ? delay_us : 0);
+	world_later(world, delay_us > 0 ? delay_us : 0, SIM_DEADLINE, NULL,
+		    world->life, NULL);
+}
+
+static void turn_again(void *arg)
+{
+	struct world *world = arg;
+
+	if (!world->again)
+		world_later(world, MS, SIM_READ, NULL, world->life, NULL);
+	world->again = true;
+}
+
+static void read_soon(void *arg)
+{
+	struct world *world = arg;
+
+	world->reading = true;
+	turn_again(world);
+}
+
+static struct packet packet_of(enum message_type type, const void *body)
+{
+	struct packet packet = { .type = type };
+
+	if (type == MESSAGE_PREPARE) {
+		const struct message_prepare *prepare = body;
+		const struct strings *devices = &prepare->task.devices;
+
+		packet.job = prepare->task.job;
+		packet.attempt = prepare->task.attempt;
+		packet.rank = prepare->task.rank;
+		for (size_t i = 0; i < devices->count; i++)
+			packet.devices |=
+				UINT64_C(1)
+				<< strtoul(devices->items[i], NULL, 10);
+	} else if (type == MESSAGE_LOG_ACK) {
+		const struct message_log_ack *ack = body;
+
+		packet.job = ack->job;
+		packet.attempt = ack->attempt;
+		packet.rank = ack->rank;
+		packet.offset = ack->length;
+		packet.turn = ack->turn;
+		packet.refused = ack->refused;
+		packet.retry_ms = ack->retry_ms;
+	} else if (type == MESSAGE_START) {
+		const struct message_start *start = body;
+
+		packet.job = start->job;
+		packet.attempt = start->attempt;
+		packet.rank = start->rank;
+	} else if (type == MESSAGE_STOP) {
+		const struct message_stop *stop = body;
+
+		packet.job = stop->job;
+		packet.attempt = stop->attempt;
+		packet.rank = stop->rank;
+		packet.failure = failure_from(stop->reason);
+	} else {
+		const struct message_discard *discard = body;
+
+		packet.job = discard->job;
+		packet.attempt = discard->attempt;
+		packet.rank = discard->rank;
+	}
+	return packet;
+}
+
+static void queue(struct sim_event **list, size_t *count, size_t *room,
+		  const struct sim_event *event)
+{
+	if (*count == *room) {
+		*room = *room ? 2 * *room : 64;
+		*list = realloc(*list, *room * sizeof(**list));
+		if (!*list)
+			abort();
+	}
+	(*list)[(*count)++] = *event;
+}
+
+static bool is_output(const char *stream)
+{
+	return !strncmp(stream, "rank-", 5);
+}
+
+/* Waits for the commit, as in the wire's queue. */
+static int send(void *arg, const struct node *node, enum message_type type,
+		const void *body, struct error *err)
+{
+	struct world *world = arg;
+	struct sim_event event = {
+		.agent = node->peer->agent,
+		.session = node->peer->session,
+		.packet = packet_of(type, body),
+	};
+
+	if (type == MESSAGE_LOG_ACK &&
+	    !is_output(((const struct message_log_ack *)body)->stream))
+		return 0; /* the models have no such stream */
+	queue(&world->outgoing, &world->outgoing_count, &world->outgoing_room,
+	      &event);
+	return 0;
+}
+
+static void drop(void *arg, const struct node *node, int code, const char *why)
+{
+	world_wrong(arg, "%s is dropped: %s", node->name, why);
+}
+
+static int record(void *arg, const struct event_row *event,
+		  const struct job_row *state, struct error *err)
+{
+	struct world *world = arg;
+	struct store *store = world->cluster.store;
+
+	if (strikes(world, world->plan.fail_record))
+		return error_set(err, ENOBUFS, "no room for more rows");
+	world_trace(world, "  job %lu attempt %u: %s",
+		    (unsigned long)event->job, event->attempt, event->kind);
+	if (store_put_event(store, event, NULL, err) < 0 ||
+	    (state && store_set_job(store, state, err) < 0))
+		world_wrong(world, "the store refuses a row: %s", err->text);
+	return 0;
+}
+
+static uint32_t rank_of(const char *stream)
+{
+	return (uint32_t)strtoul(stream + 5, NULL, 10);
+}
+
+static int log_append(void *arg, const struct message_log *log,
+		      const void *data, size_t size, uint64_t *length,
+		      struct error *err)
+{
+	struct world *world = arg;
+	struct sim_truth *truth = world_truth(world, log->job, log->attempt,
+					      rank_of(log->stream));
+	bool fails = disk_full(world) || strikes(world, world->plan.fail_log);
+	const char *bytes = data;
+
+	*length = truth->stored;
+	if (log->offset != truth->stored)
+		return error_set(err, EINVAL, "not at its end");
+	/* A full disk still takes some. */
+	if (fails)
+		size /= 2;
+	for (size_t i = 0; i < size; i += 97)
+		if (bytes[i] != world_byte(log->job, log->attempt, log->rank,
+					   log->offset + i))
+			world_wrong(world,
+				    "job %lu rank %u: another byte at %lu",
+				    (unsigned long)log->job, log->rank,
+				    (unsigned long)(log->offset + i));
+	*length = truth->stored += size;
+	return fails ? error_set(err, ENOSPC, "no space on the disk") : 0;
+}
+
+static int log_length(void *arg, uint64_t job, uint32_t attempt,
+		      const char *stream, uint64_t *length, struct error *err)
+{
+	*length = is_output(stream)
+			  ? world_truth(arg, job, attempt, rank_of(stream))
+				    ->stored
+			  : 0;
+	return 0;
+}
+
+static int log_read(void *arg, uint64_t job, uint32_t attempt,
+		    const char *stream, uint64_t offset, void *data,
+		    size_t size, size_t *got, struct error *err)
+{
+	*got = 0;
+	return error_set(err, ENOENT, "no such stream");
+}
+
+static int log_sync(void *arg, uint64_t job, uint32_t attempt,
+		    struct error *err)
+{
+	struct world *world = arg;
+
+	if (disk_full(world) || strikes(world, world->plan.fail_log))
+		return error_set(err, EIO, "the disk failed");
+	return 0;
+}
+
+static void log_close(void *arg, uint64_t job, uint32_t attempt)
+{
+	struct world *world = arg;
+	const struct job *ended = job_find(&world->cluster, job);
+
+	if (ended && job_state_final(ended->state))
+		check_job_ended(world, ended);
+}
+
+static bool files_here(void *arg, struct task *task)
+{
+	return true;
+}
+
+static int keep_files(void *arg, struct job *job, cJSON **list,
+		      struct error *err)
+{
+	struct world *world = arg;
+
+	if (disk_full(world))
+		return error_set(err, ENOSPC, "no space on the disk");
+	return 0;
+}
+
+static const struct job_effects effects = {
+	.wall_ms = wall_ms,
+	.mono_ms = mono_ms,
+	.wake_at = wake_at,
+	.turn = turn_again,
+	.read_soon = read_soon,
+	.send = send,
+	.drop = drop,
+	.record = record,
+	.log_append = log_append,
+	.log_length = log_length,
+	.log_read = log_read,
+	.log_sync = log_sync,
+	.log_close = log_close,
+	.files_here = files_here,
+	.keep_files = keep_files,
+};
+
+/* The process. */
+
+static void open_cluster(struct world *world)
+{
+	struct cluster *cluster = &world->cluster;
+	struct error err = { 0 };
+
+	*cluster = (struct cluster){ .effects = &effects,
+				     .world = world,
+				     .node_lost_ms = SIM_NODE_LOST_MS };
+	cluster->store = store_new(world->folder, &err);
+	if (!cluster->store || jobs_init(cluster, &err) < 0 ||
+	    jobs_load(cluster, &err) < 0)
+		world_wrong(world, "the controller does not start: %s",
+			    err.text);
+}
+
+static int no_sweep(const struct sweep_row *row, void *arg)
+{
+	return 0;
+}
+
+void driver_boot(struct world *world)
+{
+	world->alive = true;
+	world->stalled = world->again = world->reading = false;
+	world->life++;
+	open_cluster(world);
+	world_trace(world, "controller %u: %zu jobs", world->life,
+		    world->cluster.jobs_count);
+	/* Until the first one is committed. */
+	if (store_sweep(world->cluster.store, SIM_SWEEP, no_sweep, NULL, NULL) <
+	    0)
+		store_put_sweep(world->cluster.store,
+				&(struct sweep_row){ .id = SIM_SWEEP,
+						     .name = "s",
+						     .text = "",
+						     .client = "op" },
+				NULL);
+	world_later(world, TICK_US, SIM_TICK, NULL, world->life, NULL);
+}
+
+static void forget_inbox(struct world *world)
+{
+	for (size_t i = 0; i < world->inbox_count; i++)
+		free(world->inbox[i].packet.report);
+	world->inbox_count = 0;
+}
+
+static void close_cluster(struct world *world)
+{
+	jobs_clear(&world->cluster);
+	store_free(world->cluster.store);
+	world->cluster.store = NULL;
+	world->outgoing_count = 0;
+	forget_inbox(world);
+}
+
+/* kill -9: what was not committed is gone, what was not sent is not said. */
+void driver_kill(struct world *world)
+{
+	struct snapshot *before = NULL;
+
+	if (!world->alive)
+		return;
+	world->kills++;
+	world_trace(world, "controller %u is killed", world->life);
+	if (!store_pending(world->cluster.store, NULL))
+		before = snapshot_take(world);
+	world->alive = false;
+	for (uint32_t i = 0; i < world->plan.nodes; i++) {
+		struct agent *agent = &world->agents[i];
+
+		wire_cut(agent);
+		free(agent->peer);
+		agent->peer = NULL;
+	}
+	close_cluster(world);
+	if (before) {
+		/* The next one would begin like this. */
+		open_cluster(world);
+		snapshot_compare(world, before);
+		close_cluster(world);
+	}
+	world_later(world, (int64_t)random_below(&world->random, 30 * SECOND),
+		    SIM_BOOT, NULL, 0, NULL);
+}
+
+void driver_close(struct world *world)
+{
+	if (world->cluster.store)
+		close_cluster(world);
+	free(world->outgoing);
+	forget_inbox(world);
+	free(world->inbox);
+}
+
+/* The turn. */
+
+static bool commit(struct world *world)
+{
+	struct cluster *cluster = &world->cluster;
+	struct error err;
+
+	if (!store_pending(cluster->store, NULL))
+		return true;
+	if (disk_full(world) || strikes(world, world->plan.fail_commit)) {
+		world->stalled = true;
+		world_later(world, TICK_US, SIM_UNSTALL, NULL, world->life,
+			    NULL);
+		return false;
+	}
+	world->commits++;
+	if (store_commit(cluster->store, &err) == 0)
+		return true;
+	world_wrong(world, "commit: %s", err.text);
+	return false;
+}
+
+static void flush(struct world *world)
+{
+	for (size_t i = 0; i < world->outgoing_count; i++) {
+		const struct sim_event *event = &world->outgoing[i];
+
+		world_trace(world, "  to %s: %s job %lu rank %u",
+			    event->agent->name,
+			    message_kinds[event->packet.type].name,
+			    (unsigned long)event->packet.job,
+			    event->packet.rank);
+		if (event->agent->session == event->session &&
+		    event->agent->connected)
+			wire_to_agent(event->agent, event->session,
+				      &event->packet);
+	}
+	world->outgoing_count = 0;
+}
+
+/* Here the power of this process may end. */
+static bool dies(struct world *world)
+{
+	if (strikes(world, world->plan.kill))
+		driver_kill(world);
+	return !world->alive;
+}
+
+static void run_turn(struct world *world)
+{
+	struct cluster *cluster = &world->cluster;
+
+	if (world->stalled || dies(world))
+		return;
+	jobs_settle(cluster);
+	if (!commit(world) || dies(world))
+		return;
+	jobs_decide(cluster);
+	jobs_settle(cluster);
+	if (dies(world) || !commit(world) || dies(world))
+		return;
+	cluster->changed = false;
+	flush(world);
+	dies(world);
+}
+
+/* Messages. */
+
+static void fill_status(struct task_status *status, const struct packet *packet)
+{
+	*status = (struct task_status){
+		.job = packet->job,
+		.attempt = packet->attempt,
+		.rank = packet->rank,
+		.state = (char *)task_state_name(packet->state),
+		.failure = (char *)failure_name(packet->failure),
+		.text = packet->failure ? (char *)"it went wrong" : NULL,
+		.port = packet->port,
+		.image_pin = packet->pinned ? (char *)PIN : NULL,
+	};
+	if (packet->state >= TASK_RUNNING) {
+		status->streams = calloc(1, sizeof(*status->streams));
+		if (!status->streams || asprintf(&status->streams->name,
+						 "rank-%u", packet->rank) < 0)
+			abort();
+		status->streams->size = packet->streams;
+		status->streams_count = 1;
+	}
+}
+
+/* The core may have taken the list. */
+static void clear_status(struct task_status *status)
+{
+	for (size_t i = 0; i < status->streams_count; i++)
+		free(status->streams[i].name);
+	free(status->streams);
+}
+
+static void give_report(struct world *world, struct node *node,
+			const struct packet *packet)
+{
+	struct message_report report = {
+		.tasks = calloc(packet->size + 1, sizeof(*report.tasks)),
+		.tasks_count = packet->size,
+	};
+
+	if (!report.tasks)
+		abort();
+	for (size_t i = 0; i < packet->size; i++)
+		fill_status(&report.tasks[i], &packet->report[i]);
+	jobs_message(&world->cluster, node, MESSAGE_REPORT, &report, NULL, 0);
+	for (size_t i = 0; i < packet->size; i++)
+		clear_status(&report.tasks[i]);
+	free(report.tasks);
+}
+
+static void give_log(struct world *world, struct node *node,
+		     const struct packet *packet)
+{
+	char stream[32], bytes[4096];
+	struct message_log log = {
+		.job = packet->job,
+		.attempt = packet->attempt,
+		.rank = packet->rank,
+		.stream = stream,
+		.offset = packet->offset,
+		.turn = packet->turn,
+	};
+
+	snprintf(stream, sizeof(stream), "rank-%u", packet->rank);
+	for (size_t i = 0; i < packet->size; i++)
+		bytes[i] = world_byte(packet->job, packet->attempt,
+				      packet->rank, packet->offset + i);
+	jobs_message(&world->cluster, node, MESSAGE_LOG, &log, bytes,
+		     packet->size);
+}
+
+static void node_gone(struct world *world, struct agent *agent)
+{
+	struct node *node = node_find(&world->cluster, agent->name);
+
+	if (node && node->peer == agent->peer)
+		jobs_node_gone(&world->cluster, node);
+	free(agent->peer);
+	agent->peer = NULL;
+}
+
+static void join(struct world *world, struct agent *agent, uint32_t session)
+{
+	struct cluster *cluster = &world->cluster;
+	struct node *node = node_get(cluster, agent->name, NULL);
+	const struct packet welcome = { .type = MESSAGE_WELCOME };
+	char instance[16];
+	struct message_hello hello = {
+		.instance = instance,
+		.vendor = (char *)agent->vendor,
+		.address = agent->name,
+		.machine = agent->name,
+		.devices = DEVICES,
+	};
+	struct error err;
+
+	snprintf(instance, sizeof(instance), "i%u", agent->instance);
+	if (agent->peer)
+		node_gone(world, agent);
+	agent->peer = calloc(1, sizeof(*agent->peer));
+	if (!agent->peer)
+		abort();
+	*agent->peer = (struct wire_peer){ agent, session };
+	if (node_join(cluster, node, agent->peer, agent->key, &hello, &err) < 0)
+		world_wrong(world, "%s does not join: %s", agent->name,
+			    err.text);
+	queue(&world->outgoing, &world->outgoing_count, &world->outgoing_room,
+	      &(struct sim_event){
+		      .agent = agent, .session = session, .packet = welcome });
+}
+
+static void give(struct world *world, const struct sim_event *event)
+{
+	const struct packet *packet = &event->packet;
+	struct agent *agent = event->agent;
+	struct node *node = node_find(&world->cluster, agent->name);
+	struct message_task task;
+	struct message_discard discarded = { packet->job, packet->attempt,
+					     packet->rank };
+
+	if (packet->type == MESSAGE_HELLO) {
+		join(world, agent, event->session);
+		return;
+	}
+	if (!agent->peer || agent->peer->session != event->session)
+		return;
+	if (packet->type == MESSAGE_REPORT) {
+		give_report(world, node, packet);
+	} else if (packet->type == MESSAGE_LOG) {
+		give_log(world, node, packet);
+	} else if (packet->type == MESSAGE_DISCARDED) {
+		jobs_message(&world->cluster, node, packet->type, &discarded,
+			     NULL, 0);
+	} else {
+		fill_status(&task.task, packet);
+		jobs_message(&world->cluster, node, MESSAGE_TASK, &task, NULL,
+			     0);
+		clear_status(&task.task);
+	}
+}
+
+static void trace_message(struct world *world, const struct sim_event *event)
+{
+	const struct packet *packet = &event->packet;
+
+	world_trace(world, "from %s: %s job %lu.%u rank %u %s %s",
+		    event->agent->name, message_kinds[packet->type].name,
+		    (unsigned long)packet->job, packet->attempt, packet->rank,
+		    packet->state ? task_state_name(packet->state) : "",
+		    packet->failure ? failure_name(packet->failure) : "");
+}
+
+static void arrive(struct world *world, const struct sim_event *event)
+{
+	struct agent *agent = event->agent;
+
+	bool there = agent->connected && agent->session == event->session;
+
+	/* Nobody answers: it tries again. */
+	if (there && !world->alive)
+		wire_cut(agent);
+	/* What was on its way when the connection broke never comes. */
+	if (!there || !world->alive) {
+		free(event->packet.report);
+		return;
+	}
+	if (world->stalled) {
+		queue(&world->inbox, &world->inbox_count, &world->inbox_room,
+		      event);
+		return;
+	}
+	trace_message(world, event);
+	give(world, event);
+	free(event->packet.report);
+	run_turn(world);
+}
+
+static void unstall(struct world *world)
+{
+	struct sim_event *waiting;
+	size_t count;
+
+	world->stalled = false;
+	run_turn(world);
+	if (world->stalled || !world->alive)
+		return;
+	waiting = world->inbox;
+	count = world->inbox_count;
+	world->inbox = NULL;
+	world->inbox_count = world->inbox_room = 0;
+	for (size_t i = 0; i < count; i++)
+		arrive(world, &waiting[i]);
+	free(waiting);
+}
+
+static void tick(struct world *world)
+{
+	world_later(world, TICK_US, SIM_TICK, NULL, world->life, NULL);
+	if (world->stalled) {
+		jobs_forgive(&world->cluster, TICK_US / MS);
+		return;
+	}
+	jobs_tick(&world->cluster);
+	run_turn(world);
+}
+
+static void own_event(struct world *world, const struct sim_event *event)
+{
+	switch (event->kind) {
+	case SIM_TICK:
+		tick(world);
+		break;
+	case SIM_UNSTALL:
+		unstall(world);
+		break;
+	case SIM_DEADLINE:
+		if (world->now_us >= world->deadline_us) {
+			gang_deadlines(&world->cluster);
+			run_turn(world);
+		}
+		break;
+	case SIM_READ:
+		world->again = false;
+		if (world->reading && !world->stalled) {
+			world->reading = false;
+			intake_read(&world->cluster);
+		}
+		run_turn(world);
+		break;
+	default:
+		break;
+	}
+}
+
+void driver_event(struct world *world, const struct sim_event *event)
+{
+	const struct packet resync = { .type = MESSAGE_RESYNC };
+
+	switch (event->kind) {
+	case SIM_TO_CONTROLLER:
+		arrive(world, event);
+		break;
+	case SIM_BOOT:
+		if (!world->alive)
+			driver_boot(world);
+		break;
+	case SIM_CUT_SEEN:
+		if (world->alive && event->agent->peer &&
+		    event->agent->peer->session == event->session) {
+			world_trace(world, "%s is gone", event->agent->name);
+			node_gone(world, event->agent);
+			run_turn(world);
+		}
+		break;
+	case SIM_RESYNC:
+		if (world->alive && event->agent->connected &&
+		    event->agent->session == event->session)
+			wire_to_agent(event->agent, event->session, &resync);
+		break;
+	case SIM_PERSON:
+		faults_person(world);
+		if (world->alive && !world->stalled)
+			run_turn(world);
+		break;
+	default:
+		if (world->alive && event->session == world->life)
+			own_event(world, event);
+		break;
+	}
+}

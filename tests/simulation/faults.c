@@ -1,0 +1,232 @@
+/* faults.c - what people order, and what goes wrong, as the seed has it.
+ */
+#include "tests/simulation/simulation.h"
+
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* People. */
+
+static uint32_t nodes_of(const struct world *world, const char *vendor)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < world->plan.nodes; i++)
+		count += !strcmp(world->agents[i].vendor, vendor);
+	return count;
+}
+
+static void submit(struct world *world)
+{
+	uint64_t *state = &world->random;
+	struct cluster *cluster = &world->cluster;
+	bool beta = random_below(state, 5) == 0;
+	uint64_t id = store_coming_job(cluster->store);
+	struct after_spec after = { .job = 1 + random_below(state, id) };
+	struct job_spec spec = {
+		.sweep = (char *)"s",
+		.cell = (char *)"x=1",
+		.key = (char *)"k",
+		.vendor = (char *)(beta ? "beta" : "alpha"),
+		.priority = (int64_t)random_below(state, 3),
+		.retries = (uint32_t)random_below(state, 4),
+		.container.image = (char *)"r/i:1",
+		.container.network = (char *)"host",
+	};
+	struct store_mark mark = store_mark(cluster->store);
+	struct error err;
+	uint32_t most = nodes_of(world, spec.vendor);
+
+	spec.nodes = 1 + (uint32_t)random_below(state, most < 6 ? most : 6);
+	if (random_below(state, 3) == 0) {
+		spec.shared = true;
+		spec.devices = 1 + (uint32_t)random_below(state, DEVICES);
+	}
+	/* Some hang, and must have a limit. */
+	if (id % 16 == 5 || random_below(state, 8) == 0)
+		spec.timeout_ms = 5000 + random_below(state, 60000);
+	if (id > 1 && after.job < id && random_below(state, 6) == 0) {
+		spec.after = &after;
+		spec.after_count = 1;
+	}
+	world_trace(world, "submit job %lu of %u nodes", (unsigned long)id,
+		    spec.nodes);
+	if (job_submit(cluster, SIM_SWEEP, id, &spec, &err) == 0)
+		world->submitted++;
+	else
+		store_undo(cluster->store, &mark);
+}
+
+static struct job *any_job(struct world *world)
+{
+	uint64_t last = store_coming_job(world->cluster.store);
+
+	return job_find(&world->cluster,
+			1 + random_below(&world->random, last));
+}
+
+static void cancel(struct world *world)
+{
+	struct job *job = any_job(world);
+
+	if (!job || job_state_final(job->state))
+		return;
+	world_trace(world, "cancel job %lu", (unsigned long)job->id);
+	gang_exception(&world->cluster, job, FAILURE_CANCELLED, 0,
+		       "cancelled by op");
+}
+
+static int retry_row(const struct job_row *row, void *arg)
+{
+	struct world *world = arg;
+
+	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
+		return 0;
+	world_trace(world, "retry job %lu", (unsigned long)row->id);
+	return job_revive(&world->cluster, row, NULL);
+}
+
+static void retry(struct world *world)
+{
+	struct store *store = world->cluster.store;
+	struct store_mark mark = store_mark(store);
+	uint64_t id = 1 + random_below(&world->random, store_coming_job(store));
+	struct job *job;
+
+	if (store_pending(store, NULL))
+		return; /* orders come between turns */
+	if (store_job(store, id, retry_row, world, NULL) == 0)
+		return;
+	job = job_find(&world->cluster, id);
+	if (job && !job->gang)
+		job_forget(&world->cluster, job);
+	store_undo(store, &mark);
+}
+
+static void drain(struct world *world)
+{
+	struct agent *agent =
+		&world->agents[random_below(&world->random, world->plan.nodes)];
+	struct node *node = node_find(&world->cluster, agent->name);
+
+	if (!node)
+		return;
+	if (node->drain)
+		node_undrain(&world->cluster, node, NULL);
+	else
+		node_drain(&world->cluster, node, 0, 0, NULL, NULL);
+}
+
+void faults_person(struct world *world)
+{
+	uint64_t act = random_below(&world->random, 10);
+
+	if (!world->healed)
+		world_later(world,
+			    1 + (int64_t)random_below(
+					&world->random,
+					2 * (uint64_t)world->plan.person_us),
+			    SIM_PERSON, NULL, 0, NULL);
+	if (!world->alive || world->stalled || world->healed)
+		return;
+	if (act < 6 && world->submitted < world->plan.jobs) {
+		/* A sweep's jobs come together. */
+		uint64_t count = 1 + random_below(&world->random, 8);
+
+		while (count-- && world->submitted < world->plan.jobs)
+			submit(world);
+	} else if (act < 7) {
+		cancel(world);
+	} else if (act < 9) {
+		retry(world);
+	} else {
+		drain(world);
+	}
+}
+
+/* Misfortune. */
+
+static void strike_agent(struct world *world, struct agent *agent)
+{
+	uint64_t *state = &world->random;
+	int64_t away_us = (int64_t)random_below(state, 120 * SECOND);
+
+	switch (random_below(state, 6)) {
+	case 0:
+	case 1:
+	case 2:
+		world_trace(world, "%s: its connection breaks", agent->name);
+		wire_cut(agent);
+		break;
+	case 3:
+	case 4:
+		world_trace(world, "%s: its agent dies", agent->name);
+		agent_die(agent);
+		world_later(world, away_us, SIM_AGENT_UP, agent, 0, NULL);
+		break;
+	default:
+		world_trace(world, "%s: is set up anew", agent->name);
+		agent_die(agent);
+		agent_wipe(agent);
+		world_later(world, away_us, SIM_AGENT_UP, agent, 0, NULL);
+		break;
+	}
+}
+
+void faults_strike(struct world *world)
+{
+	uint64_t *state = &world->random;
+
+	if (world->healed)
+		return;
+	world_later(world,
+		    1 + (int64_t)random_below(state, 2 * (uint64_t)world->plan
+								     .fault_us),
+		    SIM_FAULT, NULL, 0, NULL);
+	switch (random_below(state, 12)) {
+	case 0:
+		driver_kill(world);
+		break;
+	case 1:
+		world->disk_full_us = world->now_us +
+				      (int64_t)random_below(state, 20 * SECOND);
+		world_trace(world, "the disk is full");
+		break;
+	case 2:
+		/* The wall clock jumps, either way. */
+		world->wall_offset_ms +=
+			(int64_t)random_below(state, 200000) - 100000;
+		break;
+	default:
+		strike_agent(world,
+			     &world->agents[random_below(state,
+							 world->plan.nodes)]);
+		break;
+	}
+}
+
+void faults_heal(struct world *world)
+{
+	/* A controller first: what is undrained is stored. */
+	if (!world->alive || world->stalled) {
+		world->healed = true;
+		world->disk_full_us = 0;
+		world_later(world, SECOND, SIM_HEAL, NULL, 0, NULL);
+		return;
+	}
+	world_trace(world, "no more faults");
+	world->healed = true;
+	world->disk_full_us = 0;
+	for (uint32_t i = 0; i < world->plan.nodes; i++) {
+		struct agent *agent = &world->agents[i];
+		struct node *node = node_find(&world->cluster, agent->name);
+
+		if (node && node->drain)
+			node_undrain(&world->cluster, node, NULL);
+	}
+}

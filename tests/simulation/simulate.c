@@ -1,0 +1,99 @@
+/* simulate.c - runs of a simulated controller with its nodes, by their seeds.
+ *
+ *	simulate [--trace] [--seconds N] [--random] [FIRST [LAST]]
+ *
+ * Speaks TAP. Without seeds: those that `make check` runs. --seconds: on from
+ * FIRST for so long. --random: FIRST is any number. --trace: what happens, and
+ * what it leads to.
+ */
+#include "tests/simulation/simulation.h"
+
+#include "protocol/base/log.h"
+#include "tests/tap.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#define CHECK_LAST 60
+#else
+#define CHECK_LAST 300
+#endif
+
+static uint64_t events, kills, commits;
+static unsigned int failed;
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t any_seed(void)
+{
+	uint32_t seed;
+
+	return getrandom(&seed, sizeof(seed), 0) == sizeof(seed) ? seed : 1;
+}
+
+static void run_seed(uint64_t seed, bool trace)
+{
+	struct world world;
+
+	if (world_open(&world, seed, trace) < 0) {
+		ok(false, "seed %lu: no folder for its store",
+		   (unsigned long)seed);
+		failed++;
+		return;
+	}
+	world_run(&world);
+	events += world.events;
+	kills += world.kills;
+	commits += world.commits;
+	if (world.wrong[0]) {
+		failed++;
+		ok(false, "seed %lu: %s", (unsigned long)seed, world.wrong);
+		printf("# %u nodes, %u jobs, event %lu at %.3f s; again with:\n"
+		       "# build/tests/simulation/simulate --trace %lu\n",
+		       world.plan.nodes, world.plan.jobs,
+		       (unsigned long)world.events,
+		       (double)world.now_us / SECOND, (unsigned long)seed);
+	}
+	world_close(&world);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = 1, last = CHECK_LAST, seed;
+	double seconds = 0, begun = seconds_now();
+	bool trace = false;
+	int at = 1;
+
+	tap_begin(0);
+	log_set_level((enum log_level)0);
+	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
+		if (!strcmp(argv[at], "--trace"))
+			trace = true;
+		else if (!strcmp(argv[at], "--random"))
+			first = any_seed();
+		else if (!strcmp(argv[at], "--seconds") && at + 1 < argc)
+			seconds = strtod(argv[++at], NULL);
+	}
+	if (at < argc)
+		first = last = strtoull(argv[at++], NULL, 10);
+	if (at < argc)
+		last = strtoull(argv[at], NULL, 10);
+	for (seed = first;
+	     seconds > 0 ? seconds_now() - begun < seconds : seed <= last;
+	     seed++)
+		run_seed(seed, trace);
+	ok(!failed, "seeds %lu to %lu: nothing is wrong", (unsigned long)first,
+	   (unsigned long)seed - 1);
+	printf("# %lu events, %.0f a second; %lu commits, %lu deaths of the "
+	       "controller\n",
+	       (unsigned long)events, (double)events / (seconds_now() - begun),
+	       (unsigned long)commits, (unsigned long)kills);
+	return tap_done();
+}
