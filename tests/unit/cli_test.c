@@ -65,7 +65,6 @@ static const struct {
 	  "viewer" },
 	{ { "key", "new", "x", "--name", "../me", "--role", "agent" },
 	  "name: '../me' is not valid here; expected" },
-	{ { "extract", "x" }, "--framework NAME is needed" },
 	{ { "sample", "nix" },
 	  "vendor: 'nix' is not valid here; expected amd" },
 	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
