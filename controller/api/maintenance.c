@@ -2,7 +2,7 @@
  */
 #include "controller/api/api.h"
 #include "controller/logs/retention.h"
-#include "controller/server/backups.h"
+#include "controller/api/backups.h"
 
 int api_backup(struct api_request *request, void *reply, struct error *err)
 {

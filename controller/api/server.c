@@ -1,6 +1,6 @@
 /* server.c - what people may ask and order, and the answers.
  */
-#include "controller/server/server.h"
+#include "controller/api/server.h"
 #include "controller/api/api.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

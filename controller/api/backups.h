@@ -4,8 +4,8 @@
  * in pieces. One at a time; it is removed when its end was read, when nobody
  * reads it for ten minutes, and when a controller starts.
  */
-#ifndef CONTROLLER_SERVER_BACKUPS_H
-#define CONTROLLER_SERVER_BACKUPS_H
+#ifndef CONTROLLER_API_BACKUPS_H
+#define CONTROLLER_API_BACKUPS_H
 
 #include "controller/jobs/cluster.h"
 #include "protocol/message/reply_access.h"

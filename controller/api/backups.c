@@ -1,6 +1,6 @@
 /* backups.c - a backup on its way to whoever ordered it.
  */
-#include "controller/server/backups.h"
+#include "controller/api/backups.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
