@@ -97,6 +97,13 @@ struct rule {
 	uint16_t number; /* fields, or FIELD_NONE */
 	uint16_t nan_with;
 	uint16_t epoch;
+	uint16_t epoch_steps;
+	uint64_t epoch_from; /* 0 or 1 */
+	bool counted;
+	uint16_t interval;
+	uint16_t samples;
+	uint16_t share;
+	uint16_t elapsed;
 	uint16_t metric_name;
 	uint16_t metric_value;
 	uint16_t metric_unit;
