@@ -217,7 +217,7 @@ static bool may_join(const struct rendezvous *meet, const struct hello *hello,
 			 "WORLD_SIZE is %u there and %u at rank 0",
 			 hello->world, place->world);
 	else if (hello->rank == 0 || hello->rank >= place->world)
-		snprintf(refused, size, "rank %u: expected 1 to %u", hello->rank,
+		snprintf(refused, size, "rank %u: allowed 1 to %u", hello->rank,
 			 place->world - 1);
 	else if (hello->digest != place->digest)
 		snprintf(refused, size,
