@@ -4,6 +4,7 @@
 #include "controller/access/access.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "controller/server/describe.h"
 #include "protocol/wire/wire.h"

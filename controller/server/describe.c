@@ -9,6 +9,7 @@
 #include "controller/nodes/node.h"
 #include "controller/nodes/node_devices.h"
 #include "controller/server/files.h"
+#include "controller/store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

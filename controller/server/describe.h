@@ -6,6 +6,7 @@
 #define CONTROLLER_SERVER_DESCRIBE_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/store/store.h"
 
 /* {"since": the last event}: every answer begins so. */
 cJSON *answer_new(struct cluster *cluster);

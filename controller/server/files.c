@@ -1,6 +1,7 @@
 /* files.c - the output of a job by stream: which there are, and of which file.
  */
 #include "controller/server/files.h"
+#include "controller/logs/log_store.h"
 #include "protocol/message/stream_index.h"
 
 #include <stdlib.h>

@@ -2,8 +2,10 @@
  */
 #include "controller/server/logread.h"
 #include "controller/jobs/job.h"
+#include "controller/logs/log_store.h"
 #include "controller/logs/retention.h"
 #include "controller/server/files.h"
+#include "controller/store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 #include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/server/describe.h"
+#include "controller/store/store.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

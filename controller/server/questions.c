@@ -4,6 +4,7 @@
 #include "controller/access/access.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/image_rollout.h"
+#include "controller/jobs/job.h"
 #include "controller/jobs/job_result.h"
 #include "controller/jobs/lifecycle.h"
 #include "controller/nodes/node.h"
