@@ -3,7 +3,7 @@
  * Runs the program that REGATTA_TRAINER names (build/images/cpu/trainer) over
  * the repository's LICENSE (or REGATTA_CORPUS).
  */
-#include "images/cpu/lobby.h"
+#include "images/cpu/rendezvous.h"
 #include "tests/tap.h"
 
 #include <arpa/inet.h>
