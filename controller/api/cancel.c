@@ -6,6 +6,7 @@
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/logins.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

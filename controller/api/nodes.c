@@ -3,6 +3,7 @@
 #include "controller/api/nodes.h"
 #include "controller/api/api.h"
 #include "controller/api/page.h"
+#include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 
 #include <errno.h>

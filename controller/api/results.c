@@ -5,6 +5,7 @@
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
 #include "controller/jobs/job_result.h"
+#include "controller/store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>

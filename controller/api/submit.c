@@ -6,6 +6,7 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
+#include "controller/store/store.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

@@ -6,6 +6,7 @@
 #include "controller/jobs/image_references.h"
 #include "controller/jobs/logins.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/login.h"
