@@ -60,7 +60,7 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(audit_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N orders" },
+	  .help = "only the last N entries" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -71,7 +71,7 @@ const struct command command_audit = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct audit_options),
-	.summary = "list who ordered what, and when",
+	.summary = "list who changed what, and when",
 	.help =
 		"Every order that changes something, what came of it, and "
 		"from where it came.",
