@@ -14,7 +14,7 @@
 #include "controller/jobs/news.h"
 #include "controller/jobs/lifecycle.h"
 #include "controller/logs/log_store.h"
-#include "controller/results/extract.h"
+#include "controller/results/format_choice.h"
 #include "controller/scheduler/scheduler.h"
 #include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
@@ -134,7 +134,8 @@ struct rules {
 /* Reading one stream for its metrics. */
 struct log_reading {
 	char stream[STREAM_INDEX_NAME_MAX + 1];
-	struct extract *extract;
+	struct format_choice *choice; /* of one format, where it is named */
+	struct extract *extract;      /* of the choice: what it comes to */
 	uint64_t offset;
 	bool finished;
 	bool broken; /* the stored output cannot be read */

@@ -22,9 +22,20 @@ void log_ingest_tell_lengths(struct cluster *cluster, struct task *task);
  */
 void log_ingest_check(struct cluster *cluster, struct task *task);
 
-/* The log rules of the job's framework; NULL: it has none. */
+/* The log rules of the job's format, or those of the first one that is tried;
+ * NULL: it has none.
+ */
 struct extract_rules *log_ingest_rules(struct cluster *cluster,
 				       const struct job *job);
+
+/* The format of the job's log: the one that was named, or that was found once
+ * all is read; NULL: none.
+ */
+const struct framework *log_ingest_format(const struct cluster *cluster,
+					  const struct gang *gang);
+
+/* Do two formats fit the log as well, and read other figures? */
+bool log_ingest_tied(const struct gang *gang);
 
 /* Go on reading, a few pieces of several jobs; asks to be called again when
  * there is more.
