@@ -5,6 +5,18 @@
 #define CONTROLLER_LOGS_LOG_INGEST_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/results/format_choice.h"
+#include "protocol/message/stream_index.h"
+
+/* Reading one stream for its metrics. */
+struct log_reading {
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+	struct format_choice *choice; /* of one format, where it is named */
+	struct extract *extract;      /* of the choice: what it comes to */
+	uint64_t offset;
+	bool finished;
+	bool broken; /* the stored output cannot be read */
+};
 
 #define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
 
