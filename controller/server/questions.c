@@ -365,6 +365,8 @@ static int list_audit(const struct audit_row *row, void *arg)
 					  NULL));
 	if (row->refusal)
 		cJSON_AddStringToObject(to, "refusal", row->refusal);
+	if (row->chain)
+		cJSON_AddStringToObject(to, "chain", row->chain);
 	listing_add(listing, to);
 	return 0;
 }
