@@ -4,6 +4,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
 #include "controller/results/t_quantile.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>
@@ -345,7 +346,7 @@ static int judge(struct cluster *cluster, struct trial *trial,
 		 next ? ": one more" : "");
 	if (put_event(cluster, trial, next, why, err) < 0)
 		log_error("job=%" PRIu64 ": %s", trial->last, err->text);
-	cluster->changed = true;
+	cluster->news.events = true;
 	if (!next)
 		drop(cluster, trial);
 	return 0;

@@ -6,7 +6,10 @@
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
 #include "controller/jobs/sampling.h"
+#include "controller/nodes/node.h"
+#include "controller/sweep/catalog.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
 #include "protocol/message/stream_index.h"
@@ -22,6 +25,12 @@
 #define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
+
+/* The compiled log rules of a framework. */
+struct rules {
+	const struct framework *framework;
+	struct extract_rules *extract;
+};
 
 /* Output of one task: one stream per process. */
 
@@ -166,7 +175,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
-	cluster->changed = true;
+	news_add_job(&cluster->news, job->id);
 	wake_readers(cluster, job->gang);
 	if (task->state == TASK_ENDED) {
 		log_ingest_check(cluster, task);
@@ -358,6 +367,8 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct log_reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
+	const struct record *latest = extract_latest(reading->extract);
+	struct record before;
 	struct error err = { 0 };
 	size_t got = 0;
 
@@ -373,10 +384,14 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	}
 	if (!got)
 		return false;
+	before = *latest;
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
-	gang->job->progress_seq = ++cluster->progress_seq;
-	cluster->changed = true;
+	/* Metrics of a rule's own are not looked at one by one. */
+	if (latest->metric_room || memcmp(&before, latest, sizeof(before))) {
+		gang->job->progress_seq = ++cluster->progress_seq;
+		cluster->news.events = true;
+	}
 	return true;
 }
 

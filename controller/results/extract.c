@@ -264,6 +264,11 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 	return extract->steps.run;
 }
 
+uint64_t extract_contradictions(const struct extract *extract)
+{
+	return extract->steps.clashes + extract->steps.back;
+}
+
 const struct extract_losses *extract_losses(struct extract *extract)
 {
 	extract->losses.steps = extract->steps.lost;

@@ -275,6 +275,12 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 /* The last value of every field, for a display of the progress. Borrowed. */
 const struct record *extract_latest(const struct extract *extract);
 
+/* How often what was read contradicts what was read before: losses that
+ * replaced another one of their step, and steps that came behind a later one. A
+ * restart is some of both.
+ */
+uint64_t extract_contradictions(const struct extract *extract);
+
 /* What was not read: records too long, rules that met their match limit on a
  * record, steps past EXTRACT_RECORDS_MAX or, past EXTRACT_MOVES_MAX, out of
  * order. All 0 is the rule.

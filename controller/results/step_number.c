@@ -56,6 +56,27 @@ static int own_step(struct steps *steps, const struct caught *caught,
 	return 1;
 }
 
+/* The next step, unless the match says the same as the last one: other ranks'
+ * output.
+ */
+static void count_step(struct steps *steps, const struct caught *caught)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < caught->count; i++)
+		if (caught->values[i].kind == CAUGHT_NUMBER &&
+		    isfinite(caught->values[i].number))
+			sum += caught->values[i].number * (double)(i + 1);
+	if (steps->numbered && steps->said[0] == sum &&
+	    steps->said[1] == (double)caught->count)
+		return;
+	steps->said[0] = sum;
+	steps->said[1] = (double)caught->count;
+	steps->numbered++;
+	if (steps->progress > steps->numbered)
+		steps->numbered = steps->progress;
+}
+
 /* How many samples were seen, instead of a step: 1; -1: they are no whole
  * number of batches, so it is of no step that can be told.
  */
@@ -139,9 +160,7 @@ int step_number(struct steps *steps, const struct caught *caught,
 	if (share && step_of_share(steps, share, step))
 		return 1;
 	if (rule->counted) {
-		steps->numbered++;
-		if (steps->progress > steps->numbered)
-			steps->numbered = steps->progress;
+		count_step(steps, caught);
 		*step = steps->numbered;
 		return 1;
 	}

@@ -26,6 +26,7 @@ struct steps {
 	uint64_t progress;    /* the last step that only was counted; 0: none */
 	uint64_t total;       /* of the progress that counts; 0: not known */
 	uint64_t numbered;    /* steps that got their number here */
+	double said[2];       /* sum and number of what the last of them said */
 	double number;        /* the value that the last of them got it for */
 	uint64_t epoch_count; /* epochs that `total` spans; 0: not known */
 	double batch;         /* samples of a step, where they count; 0: none */

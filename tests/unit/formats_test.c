@@ -5,6 +5,7 @@
  * the same way where there are some (recordings.h, training-logs-2/).
  */
 #include "controller/results/document/document.h"
+#include "controller/results/format_choice.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -97,6 +98,13 @@ static const struct {
 
 static struct catalog *catalog;
 
+/* All formats that are tried where none is named. */
+static struct {
+	const char *names[FORMAT_CHOICE_MAX];
+	struct extract_rules *rules[FORMAT_CHOICE_MAX];
+	size_t count;
+} all;
+
 static const char *format_of(const char *family)
 {
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
@@ -118,6 +126,17 @@ static struct extract_rules *rules_of(const char *name)
 	if (!rules)
 		printf("# %s: %s\n", name, err.text);
 	return rules;
+}
+
+static void all_load(void)
+{
+	const struct framework *format;
+
+	for (size_t i = 0; (format = catalog_framework_at(catalog, i)); i++)
+		if (format->log && value_get(format->log, "rules")) {
+			all.names[all.count] = format->name;
+			all.rules[all.count++] = rules_of(format->name);
+		}
 }
 
 static cJSON *read_log(struct extract_rules *rules, const struct buffer *log)
@@ -285,6 +304,33 @@ static cJSON *read_json(const char *path)
 	return cJSON_ParseWithLength(text.data, text.size);
 }
 
+/* Where no format is named, one is chosen that reads the same. */
+static void check_choice(const char *name, const struct buffer *log,
+			 const cJSON *expect)
+{
+	struct format_choice *choice =
+		format_choice_new(all.rules, all.count, NULL);
+	struct format_fit fits[FORMAT_FITS_MAX];
+	cJSON *document;
+	size_t count;
+
+	format_choice_feed(choice, log->data, log->size, NULL);
+	format_choice_finish(choice, NULL);
+	count = format_choice_fits(choice, fits);
+	if (count) {
+		document = read_log(all.rules[fits[0].format], log);
+		ok(same(document, expect), "%s: as expected by %s", name,
+		   all.names[fits[0].format]);
+		ok(!format_choice_tied(choice, fits, count),
+		   "%s: and no other fits as well", name);
+		cJSON_Delete(document);
+	} else {
+		ok(cJSON_IsNull(get(get(expect, "steps"), "first")),
+		   "%s: no format fits", name);
+	}
+	format_choice_free(choice);
+}
+
 static void check(const char *folder, const char *name)
 {
 	char path[512];
@@ -305,6 +351,7 @@ static void check(const char *folder, const char *name)
 	       "%s is a log of %s", name, format ? format : "nobody")) {
 		document = read_log(rules, &log);
 		ok(same(document, expect), "%s: as expected", name);
+		check_choice(name, &log, expect);
 	}
 	cJSON_Delete(document);
 	cJSON_Delete(expect);
@@ -339,11 +386,14 @@ int main(void)
 	tap_begin(300);
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
+		all_load();
 		is_int(check_folder(OWN), 45, "all fixtures were read");
 		if (recordings_folder("training-logs-2", folder,
 				      sizeof(folder)))
 			check_folder(folder);
 	}
+	for (size_t i = 0; i < all.count; i++)
+		extract_rules_free(all.rules[i]);
 	catalog_free(catalog);
 	return tap_done();
 }
