@@ -3,6 +3,8 @@
  */
 #include "controller/blobs/image_request.h"
 
+#include "controller/jobs/image_progress.h"
+
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 
@@ -17,6 +19,7 @@
 static const struct image_request_kind kinds[] = {
 	{ "load", .durable = true, .takes_name = true },
 	{ "build", .durable = true, .takes_name = true },
+	{ "pull", .durable = true, .takes_name = true },
 	{ "save", .one = true, .takes_name = true },
 	{ "remove", .needs = true, .takes_name = true },
 	{ "list", .needs = true },
@@ -230,13 +233,28 @@ void image_request_free(struct image_request *order)
 	free(order);
 }
 
+static void keep_progress(struct stop *stop,
+			  const struct message_image_state *state)
+{
+	if (strcmp(stop->phase, state->phase) != 0 ||
+	    stop->done != state->done_bytes || stop->layers != state->layers ||
+	    stop->tries != state->tries)
+		stop->moved_ms = clock_mono_ms();
+	stop->done = state->done_bytes;
+	stop->total = state->total_bytes;
+	stop->partial = state->partial;
+	stop->rate = state->rate;
+	stop->layers = state->layers;
+	stop->layers_total = state->layers_total;
+	stop->tries = state->tries;
+}
+
 void image_request_heard(struct image_request *order, struct stop *stop,
 			 struct message_image_state *state)
 {
+	keep_progress(stop, state);
 	stop_set(stop, state->phase, state->text);
 	stop->code = state->code;
-	stop->done = state->done_bytes;
-	stop->total = state->total_bytes;
 	stop->left_out = state->left_out;
 	if (state->images_count) {
 		stop_drop_images(stop);
@@ -323,6 +341,30 @@ static void add_images(cJSON *item, const struct stop *stop)
 	cJSON_AddNumberToObject(item, "left_out", (double)left_out);
 }
 
+/* As of a job's image (image_progress.h). */
+static void add_progress(cJSON *item, const struct stop *stop)
+{
+	int64_t silent = clock_mono_ms() - stop->moved_ms;
+	bool still = silent >= IMAGE_PROGRESS_SILENT_MS;
+
+	cJSON_AddBoolToObject(item, "partial", stop->partial);
+	cJSON_AddNumberToObject(item, "layers", stop->layers);
+	cJSON_AddNumberToObject(item, "layers_total", stop->layers_total);
+	cJSON_AddNumberToObject(item, "tries", stop->tries);
+	if (stop_final(stop))
+		return;
+	if (still && stop->done < stop->total)
+		cJSON_AddNumberToObject(item, "silent_seconds",
+					(double)(silent / 1000));
+	if (still || !stop->rate)
+		return;
+	cJSON_AddNumberToObject(item, "rate", (double)stop->rate);
+	if (!stop->partial && stop->total >= stop->done)
+		cJSON_AddNumberToObject(item, "eta_seconds",
+					(double)((stop->total - stop->done) /
+						 stop->rate));
+}
+
 static cJSON *describe_stop(const struct stop *stop, bool images)
 {
 	cJSON *item = cJSON_CreateObject();
@@ -335,6 +377,8 @@ static cJSON *describe_stop(const struct stop *stop, bool images)
 	cJSON_AddItemToObject(item, "text",
 			      stop->text ? cJSON_CreateString(stop->text)
 					 : cJSON_CreateNull());
+	if (stop->tries)
+		add_progress(item, stop);
 	if (images)
 		add_images(item, stop);
 	return item;

@@ -470,7 +470,7 @@ static int check_order(struct cluster *cluster,
 	if (!kind)
 		return error_set(err, EINVAL,
 				 "what: found '%.40s', allowed are load, save, "
-				 "build, remove and gc",
+				 "build, pull, remove and gc",
 				 message->what);
 	if (!content_hash_valid(message->order))
 		return error_set(err, EINVAL,
@@ -595,8 +595,8 @@ cJSON *image_rollout_describe(struct cluster *cluster,
 	if (!order) {
 		error_set(err, ENOENT,
 			  "image order %.12s: not there; a controller that was "
-			  "started anew knows only those to load and to build: "
-			  "run the command again",
+			  "started anew knows only those to load, build and "
+			  "pull: run the command again",
 			  name);
 		return NULL;
 	}

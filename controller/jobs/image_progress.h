@@ -12,10 +12,11 @@ void image_progress_keep(struct task *task,
 			 const struct message_progress *progress);
 void image_progress_clear(struct task *task);
 
-/* {"phase", "done_bytes", "total_bytes", "rate", "eta_seconds",
+/* {"phase", "done_bytes", "total_bytes", "partial", "rate", "eta_seconds",
  * "silent_seconds", "layers", "layers_total", "tries", "moving": [{"id",
  * "phase", "done_bytes", "total_bytes"}]}, or NULL: nothing moves. While layers
- * are unpacked, done_bytes counts what is. rate: bytes a second; it and
+ * are unpacked, done_bytes counts what is. partial: layers whose size is not told
+ * are not in total_bytes. rate: bytes a second; it and
  * eta_seconds are only there when they are known, silent_seconds only, and in
  * their place, when it stands still for that long. The caller deletes it.
  */

@@ -94,6 +94,13 @@ static const struct {
 	  "image save: found --keep, which is for image gc alone" },
 	{ { "image", "gc", "--tag", "t" },
 	  "image gc: found --tag, which is for image build alone" },
+	{ { "image", "load", "i", "--set", "image=x" },
+	  "image load: found --set, which is for image pull alone" },
+	{ { "image", "gc", "--registry-auth" },
+	  "image gc: found --registry-auth, which is for image build and image "
+	  "pull" },
+	{ { "image", "pull" },
+	  "image: allowed is: image pull SWEEP|IMAGE ..." },
 	{ { "image", "remove", "i", "--nodes", "," },
 	  "--nodes: found ',', allowed are names of nodes with commas between "
 	  "them" },
