@@ -3,8 +3,8 @@
 ## make [all]      build the programs and the image folder under build/
 ## make demo       run a real benchmark sweep on two nodes of this machine
 ## make demo-reference   replay the five reference systems on pretended cards
-## make check      build, then run every test; sanitizers and fuzzers too
-## make check-long those that take minutes: services on machines with systemd
+## make check      build, then run all tests but the long ones; sanitizers too
+## make check-long those that take minutes: machines with systemd, Podman ...
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each, and simulate
 ##                 controllers with random seeds for as long
@@ -113,8 +113,9 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 # ---- build ---------------------------------------------------------------
 
-.PHONY: all programs images unit simulation lab asan fuzzers benches check \
-	check-long lint fuzz bench demo deb demo-reference install uninstall clean help force
+.PHONY: all programs images unit simulation lab asan replay fuzzers benches \
+	check check-long lint fuzz bench demo deb demo-reference install \
+	uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -200,7 +201,7 @@ $(BUILD)/images/%: images/%
 
 # ---- test programs -------------------------------------------------------
 
-unit: $(UNIT)
+unit: $(UNIT) $(SIMULATION)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
@@ -235,9 +236,17 @@ $(BENCH): $(BUILD)/bench/%: $(BUILD)/objects/tests/bench/%.o \
 	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
+# The fuzzers, fed with their seeds alone: without clang and libFuzzer.
+REPLAY = $(patsubst tests/fuzz/%.c,$(BUILD)/replay/%,$(wildcard tests/fuzz/*.c))
+replay: $(REPLAY)
+$(REPLAY): $(BUILD)/replay/%: $(BUILD)/objects/tests/fuzz/%.o \
+		$(BUILD)/objects/tests/fuzz/replay/main.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK)
+
 asan:
-	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit \
-		simulation
+	@$(MAKE) BUILD=build/asan SANITIZE=address,undefined programs unit replay
 
 # In this flavour $(FUZZ) lies right under $(BUILD), which is build/fuzz.
 FUZZ_FLAVOUR = BUILD=build/fuzz CC=$(CLANG) WERROR= \
@@ -257,7 +266,7 @@ endif
 
 check:
 	@deploy/setup build run test
-	@$(MAKE) all unit simulation lab asan fuzzers benches
+	@$(MAKE) all unit lab benches
 	@tests/check
 
 check-long:

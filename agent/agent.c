@@ -62,7 +62,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
-	struct entry *entry;
+	struct task_entry *entry;
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
@@ -255,7 +255,7 @@ size_t agent_tasks(const struct agent *agent)
 
 void agent_free(struct agent *agent)
 {
-	struct entry *entry;
+	struct task_entry *entry;
 
 	if (!agent)
 		return;

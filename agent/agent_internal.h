@@ -25,9 +25,9 @@
 
 #define AGENT_CALL_MS 30000
 
-struct entry {
+struct task_entry {
 	struct task *task;
-	TAILQ_ENTRY(entry) next;
+	TAILQ_ENTRY(task_entry) next;
 };
 
 struct agent {
@@ -63,14 +63,14 @@ struct agent {
 	bool session; /* welcome was heard */
 	bool complained;
 	int64_t refused_since_ms; /* monotonic; 0: it is not */
-	TAILQ_HEAD(, entry) tasks;
+	TAILQ_HEAD(, task_entry) tasks;
 	size_t tasks_count;
 };
 
 /* Tasks. */
-struct entry *entry_find(struct agent *agent, const struct task_id *id);
+struct task_entry *entry_find(struct agent *agent, const struct task_id *id);
 int entry_add(struct agent *agent, struct task *task, struct error *err);
-void entry_remove(struct agent *agent, struct entry *entry);
+void entry_remove(struct agent *agent, struct task_entry *entry);
 
 /* image_operations_config.needs */
 int entries_needs(void *arg, struct image_need **list, size_t *count,

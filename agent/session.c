@@ -33,7 +33,7 @@ static void say(struct agent *agent, enum message_type type, const void *body)
 
 static int fill_report(struct agent *agent, struct message_report *report)
 {
-	struct entry *entry;
+	struct task_entry *entry;
 
 	report->tasks = calloc(agent->tasks_count + 1, sizeof(*report->tasks));
 	if (!report->tasks)
@@ -151,7 +151,7 @@ void session_task_gone(void *arg, struct task *task)
 {
 	struct agent *agent = arg;
 	struct task_id id = *task_id(task);
-	struct entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = entry_find(agent, &id);
 
 	if (entry)
 		entry_remove(agent, entry);
@@ -251,7 +251,7 @@ static void on_prepare(struct agent *agent, void *body)
 {
 	struct message_prepare *prepare = body;
 	struct task_id id = task_spec_id(&prepare->task);
-	struct entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = entry_find(agent, &id);
 	struct error err = { 0 };
 	struct task *task;
 
@@ -286,7 +286,7 @@ static void on_start(struct agent *agent, void *body)
 					       start->master_port,
 					       start->time_ms,
 					       start->addresses };
-	struct entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = entry_find(agent, &id);
 
 	if (entry)
 		task_start(entry->task, &rendezvous);
@@ -298,7 +298,7 @@ static void on_stop(struct agent *agent, void *body)
 {
 	struct message_stop *stop = body;
 	struct task_id id = { stop->job, stop->attempt, stop->rank };
-	struct entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = entry_find(agent, &id);
 	enum failure reason = failure_from(stop->reason);
 
 	if (entry)
@@ -311,7 +311,7 @@ static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
 	struct task_id id = { discard->job, discard->attempt, discard->rank };
-	struct entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = entry_find(agent, &id);
 
 	if (entry)
 		task_discard(entry->task);
@@ -424,7 +424,7 @@ static void connected(void *arg)
 static void note_refusal(struct agent *agent, int code)
 {
 	int64_t now = clock_mono_ms();
-	struct entry *entry;
+	struct task_entry *entry;
 
 	if (code != EACCES || !agent->config->refused_ms) {
 		agent->refused_since_ms = 0;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
 
-struct entry *entry_find(struct agent *agent, const struct task_id *id)
+struct task_entry *entry_find(struct agent *agent, const struct task_id *id)
 {
-	struct entry *entry;
+	struct task_entry *entry;
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	{
@@ -21,7 +21,7 @@ int entries_needs(void *arg, struct image_need **list, size_t *count,
 		  struct error *err)
 {
 	const struct agent *agent = arg;
-	const struct entry *entry;
+	const struct task_entry *entry;
 
 	*count = 0;
 	*list = calloc(agent->tasks_count * TASK_NEEDS_MAX + 1, sizeof(**list));
@@ -43,7 +43,7 @@ void agent_tell_status(const struct agent *agent)
 
 int entry_add(struct agent *agent, struct task *task, struct error *err)
 {
-	struct entry *entry = malloc(sizeof(*entry));
+	struct task_entry *entry = malloc(sizeof(*entry));
 
 	if (!entry)
 		return error_nomem(err, "task");
@@ -54,7 +54,7 @@ int entry_add(struct agent *agent, struct task *task, struct error *err)
 	return 0;
 }
 
-void entry_remove(struct agent *agent, struct entry *entry)
+void entry_remove(struct agent *agent, struct task_entry *entry)
 {
 	TAILQ_REMOVE(&agent->tasks, entry, next);
 	agent->tasks_count--;

@@ -102,7 +102,7 @@ static int turn_run(sd_event_source *source, void *arg)
 	if (!commit(controller))
 		return 0;
 	logins_settle(cluster);
-	if (cluster->changed)
+	if (news_any(&cluster->news))
 		server_wake(cluster);
 	wire_server_flush(cluster->wire);
 	if (cluster->recheck)
@@ -299,7 +299,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	artifact_fetch_tick(cluster);
 	image_rollout_tick(cluster);
 	image_progress_tick(cluster);
-	cluster->changed = true; /* parked requests may be out of time */
+	cluster->news.tick = true; /* parked requests may be out of time */
 	if (cluster->draining &&
 	    (jobs_idle(cluster) || now > controller->drain_until_ms))
 		sd_event_exit(cluster->loop, 0);

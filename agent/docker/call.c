@@ -2,9 +2,9 @@
  */
 #include "agent/docker/call.h"
 
+#include "agent/docker/driver.h"
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
-#include "agent/engine/driver.h"
 #include "protocol/base/loop.h"
 
 #include <ctype.h>

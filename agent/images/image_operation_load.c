@@ -7,7 +7,7 @@
  * nor layers below them; an engine that wants these all the same gets them.
  */
 #include "agent/images/image_layers.h"
-#include "agent/images/image_operation.h"
+#include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

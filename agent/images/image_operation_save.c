@@ -1,7 +1,7 @@
 /* image_operation_save.c - an image becomes a content: the tar file that the
  * engine makes.
  */
-#include "agent/images/image_operation.h"
+#include "agent/images/image_operations_internal.h"
 
 struct save {
 	struct image_operation act;

@@ -1,6 +1,6 @@
 /* image_operations.c - what people order to be done with this node's images.
  */
-#include "agent/images/image_operation.h"
+#include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

@@ -1,7 +1,7 @@
 /* image_prune.c - images listed, removed, and those removed that nobody needs.
  */
 #include "agent/images/image_inventory.h"
-#include "agent/images/image_operation.h"
+#include "agent/images/image_operations_internal.h"
 #include "agent/images/prune_candidates.h"
 #include "protocol/base/log.h"
 #include "protocol/config/free_space.h"

@@ -14,7 +14,7 @@
 #ifndef AGENT_LOGS_LOG_SENDER_H
 #define AGENT_LOGS_LOG_SENDER_H
 
-#include "agent/task/spool.h"
+#include "agent/spool/spool.h"
 #include "protocol/message/message.h"
 
 #include <systemd/sd-event.h>

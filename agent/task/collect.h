@@ -13,8 +13,8 @@
 #define AGENT_TASK_COLLECT_H
 
 #include "agent/docker/engine.h"
+#include "agent/spool/spool.h"
 #include "agent/task/command.h"
-#include "agent/task/spool.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/message.h"
 

@@ -3,7 +3,7 @@
 #ifndef AGENT_TASK_EXIT_STATUS_H
 #define AGENT_TASK_EXIT_STATUS_H
 
-#include "agent/task/exit_record.h"
+#include "agent/spool/exit_record.h"
 #include "protocol/message/state.h"
 
 #include <cjson/cJSON.h>

@@ -1,6 +1,6 @@
 /* step_image.c - a task's image: to the node, and the one that the sweep means.
  */
-#include "agent/task/task_steps.h"
+#include "agent/task/task_internal.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>

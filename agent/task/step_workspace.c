@@ -1,6 +1,6 @@
 /* step_workspace.c - a task's code tree: to the node, and into the container.
  */
-#include "agent/task/task_steps.h"
+#include "agent/task/task_internal.h"
 
 #include <errno.h>
 #include <string.h>

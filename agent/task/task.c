@@ -2,7 +2,7 @@
  */
 #include "agent/task/task.h"
 #include "agent/registry/approach.h"
-#include "agent/task/task_steps.h"
+#include "agent/task/task_internal.h"
 #include "protocol/base/loop.h"
 
 #include <errno.h>

@@ -16,9 +16,9 @@
 #include "agent/logs/log_sender.h"
 #include "agent/metrics/monitor.h"
 #include "agent/policy/node_policy.h"
+#include "agent/spool/spool.h"
 #include "agent/task/command.h"
 #include "agent/task/preflight.h"
-#include "agent/task/spool.h"
 #include "protocol/message/message.h"
 #include "protocol/message/state.h"
 

@@ -3,9 +3,9 @@
  * Every engine call ends in one callback, which turns the answer into an event
  * (task.c) or tries again later.
  */
-#include "agent/task/task_steps.h"
 #include "agent/task/command.h"
 #include "agent/task/start_error.h"
+#include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/hardware/sample_format.h"

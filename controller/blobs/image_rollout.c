@@ -214,7 +214,7 @@ static void tell(struct cluster *cluster, const struct image_request *order,
 static void changed(struct cluster *cluster)
 {
 	cluster->progress_seq++;
-	cluster->changed = true;
+	cluster->news.events = true;
 }
 
 static void finish(struct cluster *cluster, struct image_request *order)

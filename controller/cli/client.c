@@ -4,6 +4,7 @@
 #include "controller/cli/json.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "protocol/wire/budget.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -12,10 +13,11 @@
 
 #define TICK_MS 100
 #define PACE_MS 5
-/* Half of what a person may send, and as much at once as in a fifth of a
- * second: log lines then reach a follower within milliseconds.
+/* An eighth of what a key may send, so that eight of us can run at once; and as
+ * much at once as in a fifth of a second: log lines then reach a follower
+ * within milliseconds.
  */
-#define RATE (WIRE_RATE_PERSON / 2.0)
+#define RATE (BUDGET_PERSON_MESSAGES / 8.0)
 #define RATE_BURST (RATE / 5)
 
 struct pending {

@@ -345,7 +345,7 @@ static int judge(struct cluster *cluster, struct trial *trial,
 		 next ? ": one more" : "");
 	if (put_event(cluster, trial, next, why, err) < 0)
 		log_error("job=%" PRIu64 ": %s", trial->last, err->text);
-	cluster->changed = true;
+	cluster->news.events = true;
 	if (!next)
 		drop(cluster, trial);
 	return 0;

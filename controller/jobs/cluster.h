@@ -11,6 +11,7 @@
 
 #include "controller/logs/retention_limits.h"
 #include "controller/jobs/effects.h"
+#include "controller/jobs/news.h"
 #include "controller/jobs/lifecycle.h"
 #include "controller/logs/log_store.h"
 #include "controller/results/extract.h"
@@ -258,10 +259,10 @@ struct cluster {
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
-	bool recheck;   /* keys, once this turn's messages have gone out */
-	bool changed;   /* something that a parked request may wait for */
-	bool disk_full; /* said so in the log already: of the store, */
-	bool logs_full; /* of the output */
+	bool recheck;     /* keys, once this turn's messages have gone out */
+	struct news news; /* that a parked request may wait for */
+	bool disk_full;   /* said so in the log already: of the store, */
+	bool logs_full;   /* of the output */
 };
 
 static inline int64_t cluster_wall_ms(const struct cluster *cluster)

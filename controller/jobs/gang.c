@@ -674,7 +674,7 @@ void gang_status(struct cluster *cluster, struct node *node,
 	/* The exception may have been the job's last word. */
 	if (job_find(cluster, status->job) == job && job->gang)
 		gang_advance(cluster, job);
-	cluster->changed = true;
+	cluster->news.events = true;
 }
 
 void gang_progress(struct cluster *cluster, struct node *node,
@@ -687,7 +687,7 @@ void gang_progress(struct cluster *cluster, struct node *node,
 		return;
 	image_progress_keep(task, progress);
 	task->job->progress_seq = ++cluster->progress_seq;
-	cluster->changed = true;
+	cluster->news.events = true;
 }
 
 void gang_discarded(struct cluster *cluster, struct node *node,

@@ -275,7 +275,8 @@ static void enter(struct cluster *cluster, struct job *job,
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
 	image_references_mark(job, !job_state_final(job->state));
-	cluster->changed = true;
+	cluster->news.events = true;
+	news_add_job(&cluster->news, job->id);
 	if (ends) {
 		adaptive_repeats_ended(cluster, job);
 		dependencies_ended(cluster, job);

@@ -166,7 +166,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
-	cluster->changed = true;
+	news_add_job(&cluster->news, job->id);
 	wake_readers(cluster, job->gang);
 	if (task->state == TASK_ENDED) {
 		log_ingest_check(cluster, task);
@@ -358,6 +358,8 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct log_reading *reading, char *piece)
 {
 	const struct job *job = gang->job;
+	const struct record *latest = extract_latest(reading->extract);
+	struct record before;
 	struct error err = { 0 };
 	size_t got = 0;
 
@@ -373,10 +375,14 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	}
 	if (!got)
 		return false;
+	before = *latest;
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
-	gang->job->progress_seq = ++cluster->progress_seq;
-	cluster->changed = true;
+	/* Metrics of a rule's own are not looked at one by one. */
+	if (latest->metric_room || memcmp(&before, latest, sizeof(before))) {
+		gang->job->progress_seq = ++cluster->progress_seq;
+		cluster->news.events = true;
+	}
 	return true;
 }
 

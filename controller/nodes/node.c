@@ -431,7 +431,7 @@ void node_refresh(struct cluster *cluster, struct node *node)
 	slot->usable = node->peer && node->reported && !node->drained &&
 		       !node->discards_count;
 	cluster->schedule_due = true;
-	cluster->changed = true;
+	cluster->news.events = true;
 }
 
 static struct discard *find_discard(struct node *node, uint64_t job,

@@ -30,7 +30,7 @@ struct cell {
 };
 
 /* A cell on one axis: all its words but one, and that one. */
-struct place {
+struct cell_place {
 	struct cell *cell;
 	const char *value; /* "nodes=2", in the cell's words */
 	size_t length;
@@ -130,7 +130,7 @@ static int add_repeats(const struct cell *cell)
 /* Neighbours. */
 
 /* The n-th value in the words; a blank inside a value is no end of it. */
-static bool value_at(const char *words, size_t n, struct place *place)
+static bool value_at(const char *words, size_t n, struct cell_place *place)
 {
 	const char *at = words, *end, *equals;
 
@@ -155,7 +155,7 @@ static bool value_at(const char *words, size_t n, struct place *place)
 	return equals != NULL;
 }
 
-static void read_number(struct place *place)
+static void read_number(struct cell_place *place)
 {
 	const char *text = place->value + place->name + 1;
 	char *end;
@@ -174,7 +174,7 @@ static int compare_bytes(const char *a, size_t a_size, const char *b,
 }
 
 /* By all words but the value: what lies before it with its name, and behind. */
-static int by_line(const struct place *a, const struct place *b)
+static int by_line(const struct cell_place *a, const struct cell_place *b)
 {
 	const char *a_end = a->value + a->length, *b_end = b->value + b->length;
 	int order =
@@ -188,7 +188,7 @@ static int by_line(const struct place *a, const struct place *b)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct cell_place *x = a, *y = b;
 	int order = by_line(x, y);
 
 	if (order)
@@ -199,7 +199,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Rates of what differs so are only compared as a share of the peak. */
-static bool other_work(const struct place *place)
+static bool other_work(const struct cell_place *place)
 {
 	static const char *const names[] = { "model", "chip", "vendor",
 					     "precision" };
@@ -211,7 +211,7 @@ static bool other_work(const struct place *place)
 	return false;
 }
 
-static void weigh(struct cell *cell, const struct place *neighbour,
+static void weigh(struct cell *cell, const struct cell_place *neighbour,
 		  double ratio)
 {
 	cell->neighbours++;
@@ -224,7 +224,7 @@ static void weigh(struct cell *cell, const struct place *neighbour,
 		 (int)neighbour->length, neighbour->value);
 }
 
-static void meet(const struct place *a, const struct place *b)
+static void meet(const struct cell_place *a, const struct cell_place *b)
 {
 	bool shares = a->cell->mfu > 0 && b->cell->mfu > 0;
 	double ratio = shares ? a->cell->mfu / b->cell->mfu
@@ -239,7 +239,7 @@ static void meet(const struct place *a, const struct place *b)
 /* places[0..count) differ in one value: numbers meet the next one, words meet
  * all others, as far as they go.
  */
-static void meet_line(const struct place *places, size_t count)
+static void meet_line(const struct cell_place *places, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = i + 1; k < count && k < i + 1 + AXES_MAX; k++) {
@@ -251,7 +251,8 @@ static void meet_line(const struct place *places, size_t count)
 
 static int find_jumps(struct cell *cells, size_t count)
 {
-	owned_free struct place *places = calloc(count + 1, sizeof(*places));
+	owned_free struct cell_place *places =
+		calloc(count + 1, sizeof(*places));
 
 	if (!places)
 		return -1;

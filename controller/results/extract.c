@@ -74,6 +74,7 @@ static int read_record(struct extract *extract, const char *text, size_t size)
 	if (!size)
 		return 0;
 	text = rules_plain(extract->rules, text, &size);
+	text = rules_unlabelled(text, &size);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_caught, extract, &extract->losses.match_limits);
 }
@@ -195,6 +196,7 @@ int extract_finish(struct extract *extract, struct error *err)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
 	text = rules_plain(extract->rules, extract->partial.data, &size);
+	text = rules_unlabelled(text, &size);
 	if (closes_itself(text, size))
 		rc = rules_match(extract->rules, &extract->steps.names, text,
 				 size, take_caught, extract,
@@ -260,6 +262,11 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 {
 	*count = extract->steps.run_count;
 	return extract->steps.run;
+}
+
+uint64_t extract_contradictions(const struct extract *extract)
+{
+	return extract->steps.clashes + extract->steps.back;
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

@@ -36,15 +36,19 @@
  * or key (a group that is not listed has its own name). NAME may be a list,
  * and may have a form behind it: name:text, name:clock (H:MM:SS, in seconds),
  * name:percent (a share of 1, in percent), name:flag (true when there is
- * anything), name:any (a number, else text); "a/b" splits "3/60" into two.
+ * anything), name:any (a number, else text), name:si (10.0k, 1.2M, 3B),
+ * name:thousand, name:million (in these), name:pace (8.2s/it, 1.7it/s,
+ * 933us/step, 30 ms: the seconds of one); "a/b" splits "3/60" into two. Numbers
+ * may have commas between their thousands.
  * These names are known:
  *
  *	step, steps		a step's number, and of how many
  *	loss
  *	iteration_ms, iteration_s	time of one step
+ *	steps_per_second	the same, as a rate
  *	tokens_per_second, samples_per_second	over all devices
  *	tokens_per_second_per_device
- *	memory_mib, memory_gib	1024 * 1024 and 1024^3 bytes
+ *	memory_mib, memory_gib, memory_gb	2^20, 2^30 and 10^9 bytes
  *	rank			which rank says so
  *	finished		any text: the training says that it is done
  *
@@ -69,6 +73,22 @@
  *	nan_with: FIELD	a loss of 0 is NaN where this field is (HuggingFace's
  *			Trainer replaces NaN before it averages)
  *	epoch: FIELD	steps start anew when this field grows
+ *	epoch_steps: FIELD	the steps of an epoch: a step's number then is
+ *			epoch * epoch_steps + step, with epochs from
+ *			`epoch_from` (0 or 1; default 0) on. With `number`: each
+ *			match is the end of an epoch
+ *	counted: true	in a log that numbers no steps, each match is the next
+ *			step, or that of the progress where it is further
+ *	share: FIELD	the epochs done so far, as a fraction: the step is this
+ *			share of the progress' total, where number and total of
+ *			epochs (`epoch` of a rule with `total`) are known
+ *	samples: FIELD	the samples so far instead of a step: what the first
+ *			match has is those of a step
+ *	interval: FIELD	the seconds of all steps since the record before: the
+ *			time of one follows from the rate of steps that the same
+ *			match has, else from the steps' numbers
+ *	elapsed: FIELD	seconds since the start: the time of a step follows from
+ *			those of the match before
  *	metric: {name: FIELD, value: FIELD, unit: FIELD}
  *			a result of the run, whose name stands in the log
  *	contains: [TEXT]	one of these stands in every match; makes a rule
@@ -83,10 +103,11 @@
  * count (how many matches), or a field: one map for each of its values.
  *
  * A record of the log ends at LF or CR. ANSI escape sequences are removed
- * first; NUL and invalid UTF-8 are bytes like others. A record longer than
- * EXTRACT_LINE_MAX is dropped whole. What follows the last end counts only if
- * it closes its last field itself, with '|' or '}': a number that was cut is
- * never delivered.
+ * first, and what launchers put before a line: "[rank3]:", "[default0]:",
+ * "3: ", "(Actor pid=7)", "[1,0]<stdout>:". NUL and invalid UTF-8 are bytes
+ *like others. A record longer than EXTRACT_LINE_MAX is dropped whole. What
+ *follows the last end counts only if it closes its last field itself, with '|'
+ *or '}': a number that was cut is never delivered.
  */
 #ifndef CONTROLLER_RESULTS_EXTRACT_H
 #define CONTROLLER_RESULTS_EXTRACT_H
@@ -253,6 +274,12 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 
 /* The last value of every field, for a display of the progress. Borrowed. */
 const struct record *extract_latest(const struct extract *extract);
+
+/* How often what was read contradicts what was read before: losses that
+ * replaced another one of their step, and steps that came behind a later one. A
+ * restart is some of both.
+ */
+uint64_t extract_contradictions(const struct extract *extract);
 
 /* What was not read: records too long, rules that met their match limit on a
  * record, steps past EXTRACT_RECORDS_MAX or, past EXTRACT_MOVES_MAX, out of

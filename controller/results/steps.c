@@ -2,6 +2,9 @@
  */
 #include "controller/results/steps.h"
 
+#include "controller/results/step_number.h"
+
+#include <math.h>
 #include <string.h>
 
 void steps_init(struct steps *steps, const struct extract_rules *rules)
@@ -258,64 +261,6 @@ static int record_of(struct steps *steps, uint64_t step, struct record **record)
 	return rc;
 }
 
-/* The number of a step over all epochs. */
-static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
-{
-	struct epochs *epochs = &steps->epochs;
-
-	if (!epochs->begun) {
-		epochs->begun = true;
-		epochs->first = epochs->now = epoch;
-		epochs->low = step;
-	} else if (epoch > epochs->now) {
-		epochs->base += epochs->last + (epochs->low == 0);
-		epochs->now = epoch;
-	} else if (epoch < epochs->now) {
-		/* A restart: all epochs are of the same length. */
-		epochs->base =
-			epoch <= epochs->first
-				? 0
-				: (uint64_t)((double)epochs->base *
-					     (epoch - epochs->first) /
-					     (epochs->now - epochs->first));
-		epochs->now = epoch;
-	}
-	epochs->last = step;
-	return epochs->base + step;
-}
-
-/* Which step it belongs to: 1; 0: none. */
-static int find_step(struct steps *steps, const struct caught *caught,
-		     uint64_t *step)
-{
-	const struct rule *rule = caught->rule;
-	const struct caught_value *own = caught_find(caught, RECORD_STEP);
-	const struct caught_value *epoch = caught_find(caught, rule->epoch);
-	const struct caught_value *number = caught_find(caught, rule->number);
-
-	if (own) {
-		*step = (uint64_t)own->number;
-		if (epoch)
-			*step = step_in_all(steps, epoch->number, *step);
-		return 1;
-	}
-	if (steps->progress) {
-		*step = steps->progress;
-		return 1;
-	}
-	if (number && (steps->numbered || !steps->count)) {
-		if (!steps->numbered || number->number != steps->number)
-			steps->numbered++;
-		steps->number = number->number;
-		*step = steps->numbered;
-		return 1;
-	}
-	if (!steps->count)
-		return 0;
-	*step = steps->records[steps->current].step;
-	return 1;
-}
-
 /* May this rank speak for the record? */
 static bool outranked(const struct record *record, const struct caught *caught)
 {
@@ -325,19 +270,87 @@ static bool outranked(const struct record *record, const struct caught *caught)
 	       rank->number > record->rank;
 }
 
+/* Does a loss replace another one of the step? */
+static void count_clash(struct steps *steps, const struct record *record,
+			const struct caught *caught)
+{
+	const struct caught_value *loss = caught_find(caught, RECORD_LOSS);
+
+	steps->clashes +=
+		loss && record_has(record, RECORD_LOSS) &&
+		fabs(loss->number - record->loss) > 1e-3 * fabs(record->loss);
+}
+
+/* The seconds of all steps since the record of step `before`, to the time of
+ * one: by the rate of steps that the match says, else by the steps' numbers.
+ * What a first record covers is only known of step 1.
+ */
+static void put_interval(struct record *record, const struct caught *caught,
+			 uint64_t before)
+{
+	const struct caught_value *interval =
+		caught_find(caught, caught->rule->interval);
+	const struct caught_value *step =
+		caught_find(caught, RECORD_ITERATION_MS);
+	double ms, steps;
+
+	if (!interval)
+		return;
+	ms = interval->number * 1000;
+	steps = step                   ? round(ms / step->number)
+		: before == UINT64_MAX ? (double)(record->step == 1)
+				       : (double)record->step - (double)before;
+	if (!(steps >= 1) || !(ms > 0))
+		return;
+	/* A rate of too few digits says nothing of the number of steps. */
+	if (step && fabs(ms / steps - step->number) > 0.1 * step->number)
+		return;
+	record->iteration_ms = ms / steps;
+	record->has |= 1u << RECORD_ITERATION_MS;
+}
+
+/* A clock that runs from the start, to the time of the steps since the last
+ * match. One that began anew says nothing.
+ */
+static void put_elapsed(struct steps *steps, struct record *record,
+			const struct caught *caught)
+{
+	const struct caught_value *clock =
+		caught_find(caught, caught->rule->elapsed);
+	double seconds;
+
+	if (!clock)
+		return;
+	seconds = clock->number - steps->elapsed.seconds;
+	if (steps->elapsed.seconds > 0 && seconds > 0 &&
+	    record->step > steps->elapsed.step) {
+		record->iteration_ms =
+			seconds * 1000 /
+			(double)(record->step - steps->elapsed.step);
+		record->has |= 1u << RECORD_ITERATION_MS;
+	}
+	steps->elapsed.seconds = clock->number;
+	steps->elapsed.step = record->step;
+}
+
 static int take_step(struct steps *steps, const struct caught *caught)
 {
 	struct record *record = NULL;
-	uint64_t step;
-	int rc;
+	uint64_t step, before;
+	int rc = step_number(steps, caught, &step);
 
-	if (!find_step(steps, caught, &step))
+	if (rc < 0)
+		return 0;
+	if (!rc)
 		return put_caught(steps, &steps->pending, caught);
+	before =
+		steps->count ? steps->records[steps->current].step : UINT64_MAX;
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
 	if (outranked(record, caught))
 		return 0;
+	count_clash(steps, record, caught);
 	forget(steps, record, caught->rule);
 	if (steps->pending.has || steps->pending.has_metric) {
 		if (merge_fields(record, &steps->pending, ~0u, ~0ull) < 0)
@@ -345,7 +358,12 @@ static int take_step(struct steps *steps, const struct caught *caught)
 		steps->pending.has = 0;
 		steps->pending.has_metric = 0;
 	}
-	return put_caught(steps, record, caught);
+	if (put_caught(steps, record, caught) < 0)
+		return -1;
+	put_interval(record, caught, before);
+	put_elapsed(steps, record, caught);
+	steps->back += before != UINT64_MAX && record->step < before;
+	return 0;
 }
 
 static int take_summary(struct steps *steps, const struct caught *caught,
@@ -456,6 +474,16 @@ bool steps_counts(struct steps *steps, const struct caught *caught)
 	return steps->total == (uint64_t)total->number;
 }
 
+/* The number of epochs that the total spans, as the log announces it. */
+static void take_epochs(struct steps *steps, const struct caught *caught)
+{
+	const struct caught_value *epochs =
+		caught_find(caught, caught->rule->epoch);
+
+	if (epochs && epochs->number >= 1 && epochs->number < 1e9)
+		steps->epoch_count = (uint64_t)epochs->number;
+}
+
 int steps_take(struct steps *steps, const struct caught *caught)
 {
 	const struct rule *rule = caught->rule;
@@ -471,6 +499,8 @@ int steps_take(struct steps *steps, const struct caught *caught)
 		return take_summary(steps, caught, finished);
 	if (rule->progress)
 		steps->progress = step ? (uint64_t)step->number : 0;
+	if (rule->total)
+		take_epochs(steps, caught);
 	if (rule->progress || rule->to)
 		return 0;
 	if (rule->pending)

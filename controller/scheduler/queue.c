@@ -1,6 +1,6 @@
 /* queue.c - queued jobs, in lanes of equal shape.
  */
-#include "controller/scheduler/queue.h"
+#include "controller/scheduler/scheduler_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

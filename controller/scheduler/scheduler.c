@@ -1,7 +1,7 @@
 /* scheduler.c - which queued job runs on which nodes: state in, placements out.
  */
 #include "controller/scheduler/scheduler.h"
-#include "controller/scheduler/queue.h"
+#include "controller/scheduler/scheduler_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

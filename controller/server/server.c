@@ -152,6 +152,17 @@ static bool query_has_news(const struct cluster *cluster,
 	       cluster->progress_seq > progress_seq;
 }
 
+/* Did this turn bring what it may wait for, or is its time up? */
+static bool is_due(const struct news *news, const struct parked *parked,
+		   int64_t now)
+{
+	if (now >= parked->until_ms)
+		return true;
+	return parked->type == MESSAGE_LOG_READ
+		       ? news_of_job(news, parked->body.log_read.job)
+		       : news->events || news->tick;
+}
+
 /* Answer it if there is news, or the time is up. */
 static void try_parked(struct cluster *cluster, struct parked *parked,
 		       int64_t now)
@@ -184,11 +195,12 @@ void server_wake(struct cluster *cluster)
 	int64_t now = clock_mono_ms();
 	struct parked *parked, *next;
 
-	cluster->changed = false;
 	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
 		next = TAILQ_NEXT(parked, next);
-		try_parked(cluster, parked, now);
+		if (is_due(&cluster->news, parked, now))
+			try_parked(cluster, parked, now);
 	}
+	news_clear(&cluster->news);
 }
 
 void server_forget(struct cluster *cluster, const struct wire_peer *peer)

@@ -8,7 +8,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
-#include "protocol/message/codec.h"
+#include "protocol/base/strings.h"
 
 #include <cjson/cJSON.h>
 #include <stddef.h>

@@ -280,7 +280,7 @@ static char **vector(const struct strings *strings)
 	return list;
 }
 
-struct start {
+struct launch {
 	const char *path;
 	char **argv;
 	char **envp;
@@ -290,7 +290,7 @@ struct start {
 };
 
 /* Between fork and exec: only calls that a signal handler may make. */
-__attribute__((noreturn)) static void child_run(const struct start *start)
+__attribute__((noreturn)) static void child_run(const struct launch *start)
 {
 	static const char what[] = "cannot be executed: ";
 	const char *why;
@@ -319,7 +319,7 @@ __attribute__((noreturn)) static void child_run(const struct start *start)
 
 static int subprocess_fork(struct subprocess *tool,
 			   const struct subprocess_command *command,
-			   const struct start *start, struct error *err)
+			   const struct launch *start, struct error *err)
 {
 	tool->started_ms = clock_mono_ms();
 	tool->pid = fork();
@@ -408,13 +408,13 @@ static int subprocess_start(struct subprocess *tool,
 		fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
 	}
 	return subprocess_fork(tool, command,
-			       &(struct start){ .path = path,
-						.argv = argv,
-						.envp = envp,
-						.cpus = command->cpus,
-						.in = in,
-						.fds = { out, complaint },
-						.parent = getpid() },
+			       &(struct launch){ .path = path,
+						 .argv = argv,
+						 .envp = envp,
+						 .cpus = command->cpus,
+						 .in = in,
+						 .fds = { out, complaint },
+						 .parent = getpid() },
 			       err);
 }
 

@@ -9,7 +9,7 @@
 #ifndef PROTOCOL_BASE_SUBPROCESS_H
 #define PROTOCOL_BASE_SUBPROCESS_H
 
-#include "protocol/message/codec.h"
+#include "protocol/base/strings.h"
 
 #include <sched.h>
 #include <systemd/sd-event.h>

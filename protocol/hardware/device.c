@@ -764,8 +764,10 @@ int devices_find(const struct profile *profile, const struct sysroot *roots,
 		rc = find_nodes(&search, err);
 	else
 		because(&search, "the profile names nothing to look for");
+	if (rc < 0)
+		return -1;
 	rows_find(&search);
-	if (rc < 0 || number_all(&search, err) < 0)
+	if (number_all(&search, err) < 0)
 		return -1;
 	for (size_t i = 0; i < search.count; i++)
 		if (name_one(&search, &search.list[i], err) < 0 ||

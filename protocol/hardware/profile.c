@@ -2,8 +2,7 @@
  */
 #include "protocol/hardware/profile.h"
 
-#include "protocol/hardware/profile_check.h"
-#include "protocol/hardware/profile_sections.h"
+#include "protocol/hardware/profile_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* profile_check.c - what the sections of a profile say of each other.
  */
-#include "protocol/hardware/profile_check.h"
+#include "protocol/hardware/profile_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* profile_fields.c - the fields of a profile, one reader for each kind.
  */
-#include "protocol/hardware/profile_fields.h"
+#include "protocol/hardware/profile_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* profile_sections.c - the sections of a profile: from values to its structs.
  */
-#include "protocol/hardware/profile_sections.h"
+#include "protocol/hardware/profile_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* profile_tools.c - the sections of a profile that ask a vendor's tools.
  */
-#include "protocol/hardware/profile_sections.h"
+#include "protocol/hardware/profile_internal.h"
 
 #include <string.h>
 

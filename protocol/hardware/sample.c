@@ -2,7 +2,7 @@
  */
 #include "protocol/hardware/sample.h"
 #include "protocol/base/buffer.h"
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

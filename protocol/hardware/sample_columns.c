@@ -1,6 +1,6 @@
 /* sample_columns.c - monitor output in columns that a header names.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #define CELLS_MAX 128
 
 struct cells {
-	struct text list[CELLS_MAX];
+	struct sample_text list[CELLS_MAX];
 	size_t count;
 };
 
@@ -32,7 +32,7 @@ static void add_cell(struct cells *cells, const char *from, const char *to)
 	while (to > from && isblank((unsigned char)to[-1]))
 		to--;
 	cells->list[cells->count++] =
-		(struct text){ from, (size_t)(to - from) };
+		(struct sample_text){ from, (size_t)(to - from) };
 }
 
 /* Commas within quotes do not count. */
@@ -138,7 +138,7 @@ static int read_header(struct columns *columns, struct line line,
 }
 
 /* The cell is a number, with a word before it at most: "0", "card0". */
-static bool is_index(struct text cell)
+static bool is_index(struct sample_text cell)
 {
 	size_t at = 0;
 

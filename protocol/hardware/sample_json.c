@@ -1,6 +1,6 @@
 /* sample_json.c - monitor output that is JSON, read by the paths of its keys.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,11 +23,11 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 
 /* A scalar as text; false: null, an object or an array. */
 static bool scalar(const cJSON *item, char *copy, size_t size,
-		   struct text *text)
+		   struct sample_text *text)
 {
 	if (cJSON_IsString(item)) {
-		*text = (struct text){ item->valuestring,
-				       strlen(item->valuestring) };
+		*text = (struct sample_text){ item->valuestring,
+					      strlen(item->valuestring) };
 		return true;
 	}
 	if (cJSON_IsNumber(item))
@@ -37,7 +37,7 @@ static bool scalar(const cJSON *item, char *copy, size_t size,
 			 cJSON_IsTrue(item) ? "true" : "false");
 	else
 		return false;
-	*text = (struct text){ copy, strlen(copy) };
+	*text = (struct sample_text){ copy, strlen(copy) };
 	return true;
 }
 
@@ -46,7 +46,7 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 {
 	const cJSON *value = cJSON_GetObjectItem(item, "value");
 	const cJSON *unit = cJSON_GetObjectItem(item, "unit");
-	struct text text, behind;
+	struct sample_text text, behind;
 	char copy[64], both[192];
 
 	if (value && !scalar(value, copy, sizeof(copy), &text))
@@ -54,18 +54,18 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 	if (!value && !scalar(item, copy, sizeof(copy), &text))
 		return 0;
 	if (value && cJSON_IsString(unit) && text.size < 64) {
-		behind = (struct text){ unit->valuestring,
-					strlen(unit->valuestring) };
+		behind = (struct sample_text){ unit->valuestring,
+					       strlen(unit->valuestring) };
 		snprintf(both, sizeof(both), "%.*s %.100s", (int)text.size,
 			 text.data, behind.data);
-		text = (struct text){ both, strlen(both) };
+		text = (struct sample_text){ both, strlen(both) };
 	}
 	if (++tree->keys > KEYS_MAX)
 		return error_set(err, E2BIG, "more than %d keys", KEYS_MAX);
 	return row_put_key(tree->layout, tree->run,
 			   tree->row ? tree->row : &tree->run->all,
-			   (struct text){ tree->path + tree->start,
-					  used - tree->start },
+			   (struct sample_text){ tree->path + tree->start,
+						 used - tree->start },
 			   text, err);
 }
 

@@ -1,6 +1,6 @@
 /* sample_keys.c - monitor output of "key: value" lines in indented sections.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static size_t enclosing(struct keys *keys, size_t indent)
 }
 
 /* The path of a name inside a section of `used` bytes; 0: too long. */
-static size_t path_of(struct keys *keys, size_t used, struct text name)
+static size_t path_of(struct keys *keys, size_t used, struct sample_text name)
 {
 	while (name.size && strchr(" \t", name.data[name.size - 1]))
 		name.size--;
@@ -73,10 +73,10 @@ static int key_line(struct keys *keys, const struct line *line,
 {
 	size_t at = colon(line);
 	size_t used = enclosing(keys, line->indent);
-	size_t size =
-		path_of(keys, used,
-			(struct text){ line->text,
-				       at < line->size ? at : line->size });
+	size_t size = path_of(keys, used,
+			      (struct sample_text){
+				      line->text,
+				      at < line->size ? at : line->size });
 	struct row *row = keys->row ? keys->row : &keys->run->all;
 
 	if (!size)
@@ -86,9 +86,9 @@ static int key_line(struct keys *keys, const struct line *line,
 			return error_set(err, E2BIG, "more than %d keys",
 					 KEYS_MAX);
 		return row_put_key(keys->layout, keys->run, row,
-				   (struct text){ keys->path, size },
-				   (struct text){ line->text + at + 1,
-						  line->size - at - 1 },
+				   (struct sample_text){ keys->path, size },
+				   (struct sample_text){ line->text + at + 1,
+							 line->size - at - 1 },
 				   err);
 	}
 	if (keys->depth < DEPTH_MAX)

@@ -1,6 +1,6 @@
 /* sample_lines.c - monitor output whose lines are known by expressions.
  */
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <string.h>
 

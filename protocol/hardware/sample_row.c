@@ -2,7 +2,7 @@
  */
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
-#include "protocol/hardware/sample_layout.h"
+#include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -110,7 +110,7 @@ bool field_named(const char *name, unsigned *field)
 	return false;
 }
 
-static struct text trim(struct text text)
+static struct sample_text trim(struct sample_text text)
 {
 	while (text.size && strchr(" \t\"'", text.data[0]) && text.data[0]) {
 		text.data++;
@@ -122,13 +122,13 @@ static struct text trim(struct text text)
 	return text;
 }
 
-static bool is_word(struct text text, const char *word)
+static bool is_word(struct sample_text text, const char *word)
 {
 	return strlen(word) == text.size &&
 	       !strncasecmp(word, text.data, text.size);
 }
 
-static bool says_nothing(const struct run *run, struct text text)
+static bool says_nothing(const struct run *run, struct sample_text text)
 {
 	if (!text.size)
 		return true;
@@ -138,7 +138,8 @@ static bool says_nothing(const struct run *run, struct text text)
 	return false;
 }
 
-static const struct unit *unit_find(enum dimension dimension, struct text text)
+static const struct unit *unit_find(enum dimension dimension,
+				    struct sample_text text)
 {
 	for (size_t i = 0; i < UNITS; i++)
 		if (units[i].dimension == dimension &&
@@ -149,7 +150,7 @@ static const struct unit *unit_find(enum dimension dimension, struct text text)
 
 /* "Memory (B)", "memory.used [MiB]": what the last brackets hold. */
 static const struct unit *unit_in_name(enum dimension dimension,
-				       struct text name)
+				       struct sample_text name)
 {
 	size_t end = name.size, at;
 
@@ -160,8 +161,8 @@ static const struct unit *unit_in_name(enum dimension dimension,
 	for (at = --end;
 	     at && name.data[at - 1] != '(' && name.data[at - 1] != '[';)
 		at--;
-	return unit_find(dimension,
-			 trim((struct text){ name.data + at, end - at }));
+	return unit_find(dimension, trim((struct sample_text){ name.data + at,
+							       end - at }));
 }
 
 /* Digits with a point and an exponent, as far as they go; 0: none. */
@@ -181,22 +182,24 @@ static size_t number_size(const char *text, size_t size)
 }
 
 /* Its number as far as it goes, and what stands behind. */
-static size_t split_number(struct text text, struct text *behind)
+static size_t split_number(struct sample_text text, struct sample_text *behind)
 {
 	size_t size = number_size(text.data, text.size);
 
-	*behind = trim((struct text){ text.data + size, text.size - size });
+	*behind = trim(
+		(struct sample_text){ text.data + size, text.size - size });
 	return size;
 }
 
 /* The half of "x / y" that the reading is. The unit of y is that of x, too,
  * if x has none.
  */
-static struct text choose_half(enum reading reading, struct text text,
-			       struct text *unit)
+static struct sample_text choose_half(enum reading reading,
+				      struct sample_text text,
+				      struct sample_text *unit)
 {
 	const char *slash = memrchr(text.data, '/', text.size);
-	struct text half = text;
+	struct sample_text half = text;
 
 	if (!slash || readings[reading].half == NEITHER)
 		return text;
@@ -206,14 +209,15 @@ static struct text choose_half(enum reading reading, struct text text,
 	split_number(half, unit);
 	if (readings[reading].half == SECOND)
 		return half;
-	return trim((struct text){ text.data, (size_t)(slash - text.data) });
+	return trim(
+		(struct sample_text){ text.data, (size_t)(slash - text.data) });
 }
 
-static bool read_number(enum reading reading, struct text text,
-			const struct text *name, double *number)
+static bool read_number(enum reading reading, struct sample_text text,
+			const struct sample_text *name, double *number)
 {
 	enum dimension dimension = readings[reading].dimension;
-	struct text behind, shared = { "", 0 };
+	struct sample_text behind, shared = { "", 0 };
 	const struct unit *unit = NULL;
 	char copy[64];
 	size_t size;
@@ -238,7 +242,7 @@ static bool read_number(enum reading reading, struct text text,
 	       *number <= readings[reading].max;
 }
 
-static bool put_word(struct row *row, unsigned field, struct text text)
+static bool put_word(struct row *row, unsigned field, struct sample_text text)
 {
 	char *word = (char *)row + fields[field].offset;
 	size_t size;
@@ -262,7 +266,8 @@ static bool put_word(struct row *row, unsigned field, struct text text)
 }
 
 bool row_put(const struct run *run, struct row *row, unsigned field,
-	     unsigned rank, struct text text, const struct text *unit)
+	     unsigned rank, struct sample_text text,
+	     const struct sample_text *unit)
 {
 	double number;
 
@@ -290,7 +295,7 @@ void row_put_groups(const struct run *run, struct row *row,
 {
 	for (size_t i = 0; i < expression_groups(expression); i++) {
 		unsigned field;
-		struct text text;
+		struct sample_text text;
 
 		if (field_named(expression_group_name(expression, i), &field) &&
 		    expression_caught(expression, i, &text.data, &text.size))
@@ -299,7 +304,8 @@ void row_put_groups(const struct run *run, struct row *row,
 }
 
 int row_put_key(const struct layout *layout, struct run *run, struct row *row,
-		struct text key, struct text value, struct error *err)
+		struct sample_text key, struct sample_text value,
+		struct error *err)
 {
 	for (unsigned field = 0; field < FIELDS; field++) {
 		const struct expressions *names = &layout->fields[field];

@@ -25,26 +25,12 @@
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
+#include "protocol/base/strings.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A list of strings; items and each item are owned. */
-struct strings {
-	char **items;
-	size_t count;
-};
-
-void strings_clear(struct strings *strings);
-OWNED_VALUE(struct strings, strings_clear)
-int strings_add(struct strings *strings, const char *text, struct error *err);
-int strings_printf(struct strings *strings, struct error *err, const char *fmt,
-		   ...) __attribute__((format(printf, 3, 4)));
-bool strings_has(const struct strings *strings, const char *text);
-int strings_copy(struct strings *to, const struct strings *from,
-		 struct error *err);
 
 enum field_kind {
 	FIELD_BOOL,
@@ -77,8 +63,8 @@ struct schema {
 	size_t count;
 };
 
-#define CODEC_STRING_MAX 262144 /* bytes in one string */
-#define CODEC_ITEMS_MAX 65536   /* items in one list */
+#define CODEC_STRING_MAX STRINGS_ITEM_MAX /* bytes in one string */
+#define CODEC_ITEMS_MAX 65536             /* items in one list */
 
 #define FIELD_KIND_(t, m)                                                      \
 	_Generic(((struct t *)0)->m, bool                                      \

@@ -12,9 +12,10 @@
  * server answers each heartbeat.
  *
  * What a peer can make grow has a limit: message sizes (message.h), received
- * but unread messages (256), unsent ones (1,000 per peer), messages a second
- * (WIRE_RATE_*). Past a limit the peer is dropped with a sentence, its key is
- * refused for WIRE_BAN_MS, and nobody else notices.
+ * but unread messages (256), unsent ones (1,000 per peer); sessions, messages a
+ * second and a viewer's processor time per key (budget.h). Past a limit all
+ * sessions of the key are dropped with a sentence, the key is refused for
+ * WIRE_BAN_MS, and nobody else notices.
  */
 #ifndef PROTOCOL_WIRE_WIRE_H
 #define PROTOCOL_WIRE_WIRE_H
@@ -27,8 +28,6 @@
 
 #define WIRE_HEARTBEAT_MS 5000
 #define WIRE_SILENCE_MS (3 * WIRE_HEARTBEAT_MS) /* unless it is set */
-#define WIRE_RATE_AGENT 20000 /* messages a second, twice that at once */
-#define WIRE_RATE_PERSON 1000
 #define WIRE_BAN_MS 10000
 
 /* The server. */
@@ -89,9 +88,9 @@ void wire_server_flush(struct wire_server *server);
  */
 void wire_server_pause(struct wire_server *server, bool paused);
 
-/* End the session: the peer is told code and text, and its key is refused for
- * WIRE_BAN_MS. refused() and gone() run before this returns. The connection is
- * closed a moment later, so that the sentence gets through.
+/* End all sessions of the peer's key: it is told code and text, and the key is
+ * refused for WIRE_BAN_MS. refused() and gone() run before this returns. The
+ * connection is closed a moment later, so that the sentence gets through.
  */
 void wire_server_drop(struct wire_peer *peer, int code, const char *text);
 /* The same, but its key is not at fault: it may come back at once. */

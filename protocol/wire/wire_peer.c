@@ -10,12 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void wire_peers_init(struct wire_peers *peers)
+int wire_peers_init(struct wire_peers *peers, struct error *err)
 {
 	*peers = (struct wire_peers){ 0 };
 	TAILQ_INIT(&peers->active);
 	TAILQ_INIT(&peers->lost);
 	TAILQ_INIT(&peers->ended);
+	peers->budgets = budgets_new();
+	return peers->budgets ? 0 : error_nomem(err, "budgets");
 }
 
 void wire_peers_clear(struct wire_peers *peers)
@@ -26,6 +28,8 @@ void wire_peers_clear(struct wire_peers *peers)
 	       (peer = TAILQ_FIRST(&peers->lost)) ||
 	       (peer = TAILQ_FIRST(&peers->ended)))
 		peer_forget(peers, peer);
+	budgets_free(peers->budgets);
+	peers->budgets = NULL;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -61,12 +65,8 @@ void peer_forget(struct wire_peers *peers, struct wire_peer *peer)
 {
 	tdelete(peer, &peers->tree, compare_ids);
 	peer_move(peer, NULL);
+	budget_leave(peer->budget, clock_mono_ms());
 	free(peer);
-}
-
-static double peer_rate(const struct wire_peer *peer)
-{
-	return peer->role == ROLE_AGENT ? WIRE_RATE_AGENT : WIRE_RATE_PERSON;
 }
 
 /* A text of the connection, cut to fit; "" when there is none. */
@@ -99,13 +99,14 @@ struct wire_peer *wire_peers_add(struct wire_peers *peers,
 		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
 	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
 	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
-	peer->heard_ms = peer->tokens_ms = clock_mono_ms();
-	peer->tokens = 2 * peer_rate(peer);
+	peer->heard_ms = clock_mono_ms();
 	if (!tsearch(peer, &peers->tree, compare_ids)) {
 		free(peer);
 		return NULL;
 	}
 	peer_move(peer, &peers->active);
+	peer->budget = budget_join(peers->budgets, peer->public, peer->role,
+				   peer->heard_ms);
 	return peer;
 }
 
@@ -145,22 +146,6 @@ bool wire_peer_lagged(struct wire_peer *peer)
 
 	peer->lagged = false;
 	return lagged;
-}
-
-/* A token bucket: a peer that sends faster than its rate runs dry. */
-bool peer_within_rate(struct wire_peer *peer)
-{
-	double rate = peer_rate(peer);
-	int64_t now = clock_mono_ms();
-
-	peer->tokens += (double)(now - peer->tokens_ms) * rate / 1000;
-	peer->tokens_ms = now;
-	if (peer->tokens > 2 * rate)
-		peer->tokens = 2 * rate;
-	if (peer->tokens < 1)
-		return false;
-	peer->tokens -= 1;
-	return true;
 }
 
 bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring)

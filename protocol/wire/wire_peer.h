@@ -5,6 +5,7 @@
 #ifndef PROTOCOL_WIRE_WIRE_PEER_H
 #define PROTOCOL_WIRE_WIRE_PEER_H
 
+#include "protocol/wire/budget.h"
 #include "protocol/wire/frame.h"
 #include "protocol/wire/wire.h"
 
@@ -28,9 +29,8 @@ struct wire_peer {
 	bool ended;   /* nothing is taken from it any more */
 	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
-	int64_t heard_ms; /* or when it ended */
-	double tokens;    /* messages it may send now */
-	int64_t tokens_ms;
+	int64_t heard_ms;      /* or when it ended */
+	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;
 	struct peer_list *list; /* that it is in */
 	TAILQ_ENTRY(wire_peer) next;
@@ -38,12 +38,14 @@ struct wire_peer {
 
 struct wire_peers {
 	void *tree;              /* tsearch(3), by id */
+	struct budgets *budgets; /* by key */
 	struct peer_list active; /* the longest silent first */
 	struct peer_list lost;   /* to be ended by the sweep that runs */
 	struct peer_list ended;  /* to be hung up, in the order of their end */
 };
 
-void wire_peers_init(struct wire_peers *peers);
+/* ENOMEM. wire_peers_clear() is due also then. */
+int wire_peers_init(struct wire_peers *peers, struct error *err);
 void wire_peers_clear(struct wire_peers *peers);
 
 /* Who sent it, NULL: nobody who has sent before. */
@@ -58,9 +60,6 @@ struct wire_peer *wire_peers_add(struct wire_peers *peers,
 
 void peer_move(struct wire_peer *peer, struct peer_list *to);
 void peer_forget(struct wire_peers *peers, struct wire_peer *peer);
-
-/* One message more: is that still within its rate? */
-bool peer_within_rate(struct wire_peer *peer);
 
 /* Is its key still good for what it is? */
 bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define BURST 256          /* messages per turn of the loop */
 #define RECEIVE_QUEUE 256  /* per peer, in libzmq */
@@ -242,12 +243,31 @@ void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 	peer_end(peer, why);
 }
 
+/* Another session of the key that is not over; NULL: none. */
+static struct wire_peer *peer_twin(const struct wire_peer *peer)
+{
+	struct wire_peer *twin;
+
+	TAILQ_FOREACH(twin, &peer->server->peers.active, next)
+	{
+		if (twin != peer && !strcmp(twin->public, peer->public))
+			return twin;
+	}
+	return NULL;
+}
+
 void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 {
+	struct wire_peer *twin;
+
 	if (peer->ended)
 		return;
 	keyring_ban(peer->server->keyring, peer->name, WIRE_BAN_MS);
 	wire_server_refuse(peer, code, text);
+	while ((twin = peer_twin(peer))) {
+		send_refused(twin, 0, code, text);
+		peer_end(twin, text);
+	}
 }
 
 /* Receiving. */
@@ -316,6 +336,27 @@ static void refuse_role(struct wire_peer *peer, enum message_type type,
 		wire_server_drop(peer, EPERM, why);
 }
 
+/* Has it used up its processor time? Then the request is refused. */
+static bool refuse_busy(struct wire_peer *peer, enum message_type type,
+			const void *body)
+{
+	const struct schema *schema = message_kinds[type].schema;
+	uint32_t wait_ms;
+	char why[120];
+
+	if (!schema->count || strcmp(schema->fields[0].name, "request") != 0)
+		return false;
+	wait_ms = budget_wait_ms(peer->budget, clock_mono_ms());
+	if (!wait_ms)
+		return false;
+	snprintf(why, sizeof(why),
+		 "the requests of this key took too much of the controller's "
+		 "time; try again in %u s",
+		 (wait_ms + 999) / 1000);
+	send_refused(peer, *(const uint64_t *)body, EAGAIN, why);
+	return true;
+}
+
 /* A hello begins a session, also within one. False: it does not. */
 static bool greet(struct wire_peer *peer, const struct message_hello *hello)
 {
@@ -355,6 +396,8 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 					   "frame");
 		return;
 	}
+	if (refuse_busy(peer, type, body))
+		return;
 	if (type == MESSAGE_HELLO && !greet(peer, body))
 		return;
 	if (type == MESSAGE_HEARTBEAT) {
@@ -365,6 +408,21 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 	server->handler.message(server->arg, peer, type, body,
 				zmq_msg_data(&frames->payload),
 				zmq_msg_size(&frames->payload));
+}
+
+/* What is too large for its role is not decoded. */
+static void admit_size(struct wire_peer *peer, size_t size)
+{
+	size_t max = budget_text_max(peer->role, peer->greeted);
+	char why[120];
+
+	if (size <= max)
+		return;
+	snprintf(why, sizeof(why),
+		 "a %s of %zu bytes; a key of role %s may send %zu",
+		 peer->greeted ? "message" : "hello", size,
+		 role_name(peer->role), max);
+	wire_server_drop(peer, EPROTO, why);
 }
 
 /* May this message be looked at? Else the peer is refused. */
@@ -378,9 +436,39 @@ static bool admit(struct wire_peer *peer, struct frames *frames)
 	else if (!public || strcmp(public, peer->public) != 0)
 		wire_server_refuse(peer, EACCES,
 				   "another key speaks in its session");
-	else if (!peer_within_rate(peer))
+	else if (!peer->budget)
+		wire_server_refuse(peer, EUSERS,
+				   "its key has too many connections already");
+	else if (!budget_message(peer->budget, clock_mono_ms()))
 		wire_server_drop(peer, EPROTO, "too many messages a second");
+	else
+		admit_size(peer, zmq_msg_size(&frames->text));
 	return !peer->ended;
+}
+
+/* Decode a message and deal with it. */
+static void receive(struct wire_peer *peer, struct frames *frames)
+{
+	enum message_type type;
+	struct error err;
+	void *body;
+
+	if (message_decode(zmq_msg_data(&frames->text),
+			   zmq_msg_size(&frames->text), &type, &body,
+			   &err) < 0) {
+		refuse_broken(peer, frames, &err);
+		return;
+	}
+	handle(peer, frames, type, body);
+	message_free(type, body);
+}
+
+static uint64_t cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static int router_ready(void *arg)
@@ -388,9 +476,8 @@ static int router_ready(void *arg)
 	struct wire_server *server = arg;
 	owned(frames_clear) struct frames frames;
 	struct wire_peer *peer;
-	enum message_type type;
-	void *body;
 	struct error err = { 0 };
+	uint64_t before_us;
 	int got;
 
 	frames_init(&frames);
@@ -404,14 +491,15 @@ static int router_ready(void *arg)
 		return 1;
 	peer->heard_ms = clock_mono_ms();
 	peer_move(peer, &server->peers.active);
-	if (got < 0 || message_decode(zmq_msg_data(&frames.text),
-				      zmq_msg_size(&frames.text), &type, &body,
-				      &err) < 0) {
+	if (got < 0) {
 		refuse_broken(peer, &frames, &err);
-		return 1;
+	} else if (budget_timed(peer->budget)) {
+		before_us = cpu_us();
+		receive(peer, &frames);
+		budget_spend(peer->budget, cpu_us() - before_us);
+	} else {
+		receive(peer, &frames);
 	}
-	handle(peer, &frames, type, body);
-	message_free(type, body);
 	return 1;
 }
 
@@ -474,6 +562,7 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 		server->deaf_ms = now;
 	server->swept_ms = now;
 	report_rest(server, now);
+	budgets_sweep(server->peers.budgets, now);
 	if (!server->paused) {
 		wire_server_recheck(server);
 		sweep(server, now);
@@ -571,8 +660,9 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 		error_nomem(err, "server");
 		return NULL;
 	}
-	wire_peers_init(&server->peers);
 	STAILQ_INIT(&server->outgoing);
+	if (wire_peers_init(&server->peers, err) < 0)
+		return NULL;
 	server->loop = sd_event_ref(loop);
 	server->keyring = keyring;
 	server->handler = *handler;

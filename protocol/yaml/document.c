@@ -5,7 +5,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/utf8.h"
-#include "protocol/yaml/document_internal.h"
+#include "protocol/yaml/value_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "protocol/yaml/value.h"
 
 #include "protocol/base/utf8.h"
-#include "protocol/yaml/document_internal.h"
+#include "protocol/yaml/value_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -213,6 +213,7 @@ refuse(const struct value *value, struct error *err, const char *fmt, ...)
 static bool parse_integer(const struct value *value, bool *negative,
 			  uint64_t *magnitude)
 {
+	static const char digits[] = "0123456789abcdefABCDEF";
 	const char *text = value->text;
 	int base = 10;
 	char *end;
@@ -226,12 +227,12 @@ static bool parse_integer(const struct value *value, bool *negative,
 		base = text[1] == 'x' ? 16 : 8;
 		text += 2;
 	}
-	/* strtoull would also take blanks and a sign of its own. */
-	if (!strchr("0123456789abcdefABCDEF", *text) || !*text)
+	/* strtoull would also take blanks, a sign and a prefix of its own. */
+	if (!*text || text[strspn(text, digits)])
 		return false;
 	errno = 0;
 	*magnitude = strtoull(text, &end, base);
-	return !errno && !*end && end != text;
+	return !errno && !*end;
 }
 
 int value_u64(const struct value *value, uint64_t min, uint64_t max,
@@ -508,11 +509,11 @@ static void suggest(const char *text, const char *const *words, char *buffer,
 
 int value_share(const struct value *value, double *out, struct error *err)
 {
-	const char *text = value_text(value);
-	char *end;
-	double number = strtod(text, &end);
+	const char *text = value_text(value), *end;
+	double number;
 
-	if (value_kind(value) == VALUE_SCALAR && end != text &&
+	if (value_kind(value) == VALUE_SCALAR &&
+	    parse_decimal(text, &number, &end) &&
 	    (!*end || !strcmp(end, "%"))) {
 		number /= *end ? 100 : 1;
 		if (number > 0 && number <= 1) {

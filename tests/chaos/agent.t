@@ -116,15 +116,22 @@ touch "$BED/w"
 check away away append /dev/null x , print 50000 , wait "$BED/w" , \
 	print 2000000
 
-# Collecting: it has ended, most of its output is still on the node.
-must submit_tool collect append /host/runs x , print 200000000
+# Collecting: it has ended, most of its output is still on the node, as the
+# controller stands still and an agent sends so much ahead and no more.
+must submit_tool collect append /host/runs x , wait /host/go , \
+	print 200000000
 node=$(job_get "$JOB" '.allocation[0]')
+must wait_job "$JOB" running 20
+kill -STOP "$(pid_of cluster/controller)"
+touch "$BED/host/collect/go"
 must wait_for "log_of cluster/agent${node#n} |
 	grep 'task ended job=$JOB '" 20
 must agent_kill "${node#n}"
 ok '(($(log_size "$JOB") < 200000000))' "killed while collecting: in time"
+kill -CONT "$(pid_of cluster/controller)"
 must agent_up "${node#n}"
-check collect collecting append /dev/null x , print 200000000
+check collect collecting append /dev/null x , wait "$BED/w" , \
+	print 200000000
 
 ok 'cluster_clean' "nothing is left on the nodes"
 done_testing

@@ -6,6 +6,7 @@
 # killed, stopped and frozen, the disk is full, people drain nodes, load images,
 # back up and clean up. RANDOM_SEED repeats a run, ROUNDS makes it longer,
 # MIXED_KIND=hosts has an engine for each node, and wires that are cut.
+# Long: minutes of random faults; random.t has a short run in make check.
 TEST_LIMIT=${MIXED_LIMIT:-240}
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"

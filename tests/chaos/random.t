@@ -3,6 +3,7 @@
 #
 # Rounds of a sweep of short jobs; at random instants the controller, an agent
 # or all of them are killed and started again. RANDOM_SEED repeats a run.
+# Longer: ten rounds instead of two.
 TEST_LIMIT=180
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
@@ -15,7 +16,7 @@ RANDOM=$seed
 diag "RANDOM_SEED=$seed"
 must cluster_up 2 one
 
-rounds=${ROUNDS:-10} jobs=6 kills=3
+rounds=${ROUNDS:-$((${REGATTA_LONG:-0} ? 10 : 2))} jobs=6 kills=3
 mkdir "$BED/host/rounds" -p
 
 sweep()

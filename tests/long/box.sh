@@ -158,6 +158,9 @@ box_wire()
 	local pid switch
 
 	switch=$(switch_netns)
+	# Where a machine was cut its wire may still hang: the kernel takes a
+	# network of the dead down in its own time.
+	ip -n "$switch" link delete "$1" 2>/dev/null
 	pid=$(dk boxes inspect -f '{{.State.Pid}}' "$1") &&
 		ip -n "$switch" link add "$1" type veth \
 			peer name eth0 netns "$pid" &&

@@ -125,6 +125,7 @@ static void exited(struct agent *agent, struct sim_task *task,
 	task->total = task->written;
 	truth->written = task->written;
 	truth->ended_well = outcome == FAILURE_NONE;
+	truth->ended_us = agent->world->now_us;
 	if (agent->up)
 		enter(agent, task, TASK_ENDED);
 	pump_soon(agent, 20 * MS);

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define TICK_US (500 * MS)
-#define WALL_BEGIN_MS 1700000000000LL
 #define PIN                                                                    \
 	"r/i@sha256:0123456789abcdef0123456789abcdef"                          \
 	"0123456789abcdef0123456789abcdef"
@@ -39,7 +38,7 @@ static int64_t wall_ms(void *arg)
 {
 	const struct world *world = arg;
 
-	return WALL_BEGIN_MS + world->wall_offset_ms + world->now_us / MS;
+	return SIM_WALL_MS + world->wall_offset_ms + world->now_us / MS;
 }
 
 static int64_t mono_ms(void *arg)
@@ -175,6 +174,9 @@ static int record(void *arg, const struct event_row *event,
 		return error_set(err, ENOBUFS, "no room for more rows");
 	world_trace(world, "  job %lu attempt %u: %s",
 		    (unsigned long)event->job, event->attempt, event->kind);
+	if (!strcmp(event->kind, "files"))
+		world_truth(world, event->job, event->attempt, 0)->told =
+			world->life;
 	if (store_put_event(store, event, NULL, err) < 0 ||
 	    (state && store_set_job(store, state, err) < 0))
 		world_wrong(world, "the store refuses a row: %s", err->text);
@@ -224,7 +226,7 @@ static int log_length(void *arg, uint64_t job, uint32_t attempt,
 }
 
 static int log_read(void *arg, uint64_t job, uint32_t attempt,
-		    const char *stream, uint64_t *offset, void *data,
+		    const char *stream, uint64_t offset, void *data,
 		    size_t size, size_t *got, struct error *err)
 {
 	*got = 0;
@@ -260,8 +262,19 @@ static int keep_files(void *arg, struct job *job, cJSON **list,
 {
 	struct world *world = arg;
 
+	struct sim_truth *truth = world_truth(world, job->id, job->attempt, 0);
+
 	if (disk_full(world))
 		return error_set(err, ENOSPC, "no space on the disk");
+	if (truth->kept == world->life && truth->told == world->life)
+		world_wrong(world, "job %lu keeps its files once more",
+			    (unsigned long)job->id);
+	truth->kept = truth->told = world->life;
+	/* Some have files, of which an event is to tell. */
+	if (job->id % 3 == 0) {
+		truth->told = 0;
+		*list = cJSON_CreateObject();
+	}
 	return 0;
 }
 
@@ -441,7 +454,7 @@ static void run_turn(struct world *world)
 	jobs_settle(cluster);
 	if (dies(world) || !commit(world) || dies(world))
 		return;
-	cluster->changed = false;
+	news_clear(&cluster->news);
 	flush(world);
 	dies(world);
 }

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE 32       /* nodes; with more not every event is followed */
-#define LARGE_EVERY 64 /* by a look at all of them */
+#define LARGE 32            /* nodes; with more not every event is followed */
+#define LATE_HEARD_MS 20000 /* until a broken connection is seen */
+#define LARGE_EVERY 64      /* by a look at all of them */
 
 /* Devices are held by the tasks that are told to be there, and by no others. */
 static void check_node(struct world *world, const struct node *node)
@@ -55,9 +56,33 @@ void check_event(struct world *world)
 		check_node(world, cluster->nodes[i]);
 }
 
+/* Who ended long before the limit is not too late, however late that is heard.
+ * A clock that was set may say otherwise.
+ */
+static void check_late(struct world *world, const struct job *job)
+{
+	uint64_t limit_ms = job->gang->spec.timeout_ms - LATE_HEARD_MS;
+
+	if (world->wall_offset_ms || job->gang->spec.timeout_ms < LATE_HEARD_MS)
+		return;
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		const struct sim_truth *truth =
+			world_truth(world, job->id, job->attempt, i);
+
+		if (!truth->ended_well ||
+		    SIM_WALL_MS + truth->ended_us / MS >
+			    job->started_ms + (int64_t)limit_ms)
+			return;
+	}
+	world_wrong(world, "job %" PRIu64 " ended in time, and is too late",
+		    job->id);
+}
+
 /* It is final: what the result rests on must be true. */
 void check_job_ended(struct world *world, const struct job *job)
 {
+	if (job->state == JOB_FAILED && job->failure == FAILURE_TIMEOUT)
+		check_late(world, job);
 	if (job->state != JOB_COMPLETED)
 		return;
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {

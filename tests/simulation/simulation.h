@@ -18,7 +18,8 @@
 #define SECOND (1000 * MS)
 #define DEVICES 4
 #define SIM_NODE_LOST_MS 60000
-#define SIM_SWEEP 1 /* that all jobs are of */
+#define SIM_WALL_MS 1700000000000LL /* when it all begins */
+#define SIM_SWEEP 1                 /* that all jobs are of */
 
 struct agent;
 struct world;
@@ -124,10 +125,13 @@ struct agent {
 struct sim_truth {
 	uint64_t job;
 	uint32_t attempt, rank;
-	uint32_t starts;  /* of its command */
-	bool ended_well;  /* with exit code 0 */
-	uint64_t written; /* in the end */
-	uint64_t stored;  /* bytes the controller has */
+	uint32_t starts; /* of its command */
+	bool ended_well; /* with exit code 0 */
+	int64_t ended_us;
+	uint32_t kept, told; /* life of the controller that last kept its
+				files, and told of them */
+	uint64_t written;    /* in the end */
+	uint64_t stored;     /* bytes the controller has */
 };
 
 struct sim_plan {

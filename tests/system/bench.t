@@ -11,7 +11,7 @@ need jq
 mkdir -p "$BED"
 rm -f "$REGATTA_BUILD/bench/quick.json"
 history_size=$(stat -c %s "$REGATTA_BUILD/bench/history.jsonl" 2>/dev/null)
-run -t 280 env QUICK=1 REGATTA_BENCH_RESULTS="$REGATTA_BUILD/bench/quick.json" \
+run -t 800 env QUICK=1 REGATTA_BENCH_RESULTS="$REGATTA_BUILD/bench/quick.json" \
 	"$ROOT/tests/bench/run"
 is "$rc" 0 "all benchmarks end well"
 ((rc == 0)) || diag "$(tail -n 60 "$BED/out")" "$(tail -n 20 "$BED/err")"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # demo-reference.t - the demo of the reference systems prints their tables, and
 # says that nothing of it was measured.
+# Long: the five reference systems one after the other.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 need_root

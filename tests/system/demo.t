@@ -1,5 +1,6 @@
 #!/bin/bash
 # demo.t - the demonstration on an engine of the user's leaves that as it was.
+# Long: a demonstration, twice, from clean engines.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 need_root

@@ -16,6 +16,11 @@ lab_need
 VENDORS="nvidia metax mthreads ascend cambricon kunlunxin iluvatar hygon amd
 gaudi"
 
+# Groups that profiles name have the numbers of this machine, beside those that
+# the pretended nodes belong to; none where it does not have them.
+group_number() { awk -F: -v name="$1" '$1 == name { print $3 }' /etc/group; }
+video=$(group_number video) render=$(group_number render)
+
 # What the facts say of a vendor: the nodes of each of its cards, in the order
 # of the bus; those that all share; capabilities beside Docker's; variables, in
 # which @ is the container's own count.
@@ -42,7 +47,7 @@ facts() # VENDOR
 		for i in {0..7}; do
 			cards+=("dri/card$((i + 1)) dri/renderD$((i + 128))")
 		done
-		shared=(mxcd) groups+=(44 109) shm=$((100 << 30)) chip=C500
+		shared=(mxcd) groups+=(44 109 "$video") shm=$((100 << 30)) chip=C500
 		env=(CUDA_VISIBLE_DEVICES=@ MACA_VISIBLE_DEVICES=@)
 		watts=200 used=60000 total=65536
 		;;
@@ -78,7 +83,7 @@ facts() # VENDOR
 		;;
 	kunlunxin) # the tool's numbers run against the bus
 		for i in {7..0}; do cards+=("xpu$i"); done
-		shared=(xpuctrl) groups+=(44) rights=00000000a80c25fb
+		shared=(xpuctrl) groups+=(44 "$video") rights=00000000a80c25fb
 		env=(CUDA_VISIBLE_DEVICES=@ XPU_VISIBLE_DEVICES=@)
 		mounts=(/usr/local/xpu) chip=P800-OAM
 		hook=CXPU_VISIBLE_DEVICES last=7
@@ -95,7 +100,8 @@ facts() # VENDOR
 		for i in {0..7}; do
 			cards+=("dri/card$((i + 1)) dri/renderD$((i + 128))")
 		done
-		shared=(kfd) groups+=(44 109) rights=00000000a80c25fb
+		shared=(kfd) groups+=(44 109 "$video" "$render")
+		rights=00000000a80c25fb
 		env=(HIP_VISIBLE_DEVICES=@)
 		if [[ $1 == hygon ]]; then
 			shared+=(mkfd) mounts=(/opt/hyhal) chip=K100_AI
@@ -148,7 +154,7 @@ want()
 	{
 		# shellcheck disable=SC2086,SC2068 # words
 		printf 'node /dev/%s 1:3 open\n' ${cards[@]:$2:$3} ${shared[@]}
-		printf 'group %s\n' "${groups[@]}" | grep 'p .'
+		printf 'group %s\n' "${groups[@]}" | grep 'p .' | sort -u
 		echo "capabilities $rights"
 		echo "seccomp $seccomp"
 		echo "limit memlock 65536 65536"

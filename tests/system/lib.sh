@@ -93,7 +93,7 @@ set -uo pipefail
 # The watchdog: the test is run again under timeout(1), which signals the
 # whole group, so a hung child ends too and the clean-up below runs.
 if [[ $0 == *.t && ! ${BED_WATCHED-} ]]; then
-	exec env BED_WATCHED=1 timeout -k 60 "${TEST_LIMIT:-300}" \
+	exec env BED_WATCHED=1 timeout -k 60 "$((3 * ${TEST_LIMIT:-300}))" \
 		bash "$0" "$@"
 fi
 
@@ -109,7 +109,11 @@ export REGATTA_AGENT_CONFIG=/dev/null REGATTA_AGENT_POLICY=any
 export REGATTA_CONTROLLER_CONFIG=/dev/null
 # A disk with little room is no reason here to remove the output of jobs.
 export REGATTA_CONTROLLER_DISK_FREE=0
-# Neither the user's engine, nor a proxy, nor a credential helper gets in.
+# Neither the user's language, time zone and rights of new files ...
+export LC_ALL=C.UTF-8 TZ=UTC
+unset LANGUAGE
+umask 022
+# ... nor the user's engine, nor a proxy, nor a credential helper gets in.
 unset DOCKER_HOST DOCKER_CONTEXT DOCKER_TLS_VERIFY DOCKER_CERT_PATH
 unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy ALL_PROXY all_proxy
 export DOCKER_CONFIG=$BED/docker DOCKER_BUILDKIT=0 DOCKER_CLI_HINTS=false

@@ -3,6 +3,7 @@
 #
 # Each test of "again" runs again with Podman (TEST_ENGINE) and counts as one
 # here.
+# Long: whole tests once more, on another engine.
 TEST_LIMIT=570 TEST_ENGINE=podman
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"

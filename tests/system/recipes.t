@@ -1,5 +1,6 @@
 #!/bin/bash
 # recipes.t - what images are built from: the images that the profiles name.
+# Long: it reads all recipes, which change seldom.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 

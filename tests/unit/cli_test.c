@@ -59,7 +59,6 @@ static const struct {
 	  "--role: found 'king', allowed: agent, operator, viewer" },
 	{ { "key", "new", "x", "--name", "../me", "--role", "agent" },
 	  "name: found '../me', allowed are" },
-	{ { "extract", "x" }, "--framework NAME is needed" },
 	{ { "sample", "nix" }, "vendor: found 'nix', allowed: amd" },
 	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
 	{ { "sample", "amd", "--from", "/nix" }, "/nix: No such file" },

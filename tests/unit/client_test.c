@@ -79,7 +79,8 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   NULL, 0);
 	else if (type == MESSAGE_RETRY)
 		fake_reply(peer, ((struct message_retry *)body)->request,
-			   "{\"retried\": 2}", NULL, 0);
+			   "{\"retried\": 2, \"gone\": [1, \"r.example\"]}",
+			   NULL, 0);
 }
 
 static void test_look(struct bed *bed)
@@ -134,7 +135,11 @@ static void test_look(struct bed *bed)
 	is(bed->err, "sweep 3: 12 jobs cancelled\njob 17: 1 job cancelled\n",
 	   "cancel says what it did");
 	bed_run(bed, "retry", "3", NULL);
-	is(bed->err, "sweep 3: 2 jobs queued again\n", "so does retry");
+	is(bed->err,
+	   "sweep 3: 2 jobs queued again\n"
+	   "the credentials for r.example that came with the sweep are gone; "
+	   "where its images are missing: regatta retry 3 --registry-auth\n",
+	   "so does retry, and what is no name is passed over");
 	bed_unserve(bed);
 }
 

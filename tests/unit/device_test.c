@@ -2,6 +2,7 @@
  */
 #include "protocol/hardware/device.h"
 #include "tests/tap.h"
+#include "tests/unit/fault.h"
 #include "tests/unit/hardware_lab.h"
 
 #include <errno.h>
@@ -307,6 +308,35 @@ static void nodes_only(void)
 	lab_end(&lab);
 }
 
+static void memory_may_run_out(void)
+{
+	owned(profile_free) struct profile *profile = lab_profile_text(
+		"vendor: odd\n"
+		"discover: {nodes: \"/dev/odd/x{index}y\"}\n"
+		"container: {nodes: {device: [\"/dev/odd/x{index}y\"]}}\n");
+	struct device_sample rows[] = { row("1", "") };
+	struct samples monitor = { .rows = rows, .count = 1 };
+	bool failed = true, good = true;
+	struct lab lab;
+	long n = 0;
+
+	lab_begin(&lab);
+	lab_node(&lab, "/dev/odd/x1y");
+	lab_node(&lab, "/dev/odd/x2y");
+	while (failed && good) {
+		owned(found_clear) struct found found = { 0 };
+
+		fault_arm(++n);
+		found.rc = devices_find(profile, &lab.roots, &monitor, NULL,
+					NULL, &found.devices, found.why,
+					sizeof(found.why), &found.err);
+		failed = fault_disarm();
+		good = found.rc < 0 ? !found.devices.count : true;
+	}
+	ok(good && n > 5, "each of %ld allocations may fail", n - 1);
+	lab_end(&lab);
+}
+
 /* A driver takes no number from a card because another one went. */
 static void one_goes(void)
 {
@@ -474,6 +504,7 @@ int main(void)
 		ascend();
 		dies();
 		nodes_only();
+		memory_may_run_out();
 		links_out();
 	} else {
 		printf("# device nodes cannot be made here: their tests are "

@@ -307,6 +307,8 @@ static void read_as(const char *reader, const char *text, char *out,
 		rc = value_duration_ms(value, 1, 86400000, &u, &err);
 	else if (!strcmp(reader, "size"))
 		rc = value_size_bytes(value, 0, (uint64_t)1 << 50, &u, &err);
+	else if (!strcmp(reader, "share"))
+		rc = value_share(value, &d, &err);
 	else if (!strcmp(reader, "enum"))
 		rc = value_enum(value, colours, &word, &err);
 	else if (!strcmp(reader, "keys"))
@@ -353,6 +355,15 @@ static void test_readers(void)
 		{ "double", "7", "7" },
 		{ "double", ".inf", "f:1: found \".inf\", allowed a number from 0 to 1e+09" },
 		{ "double", "nan", "f:1: found \"nan\", allowed a number from 0 to 1e+09" },
+		{ "u64max", "0x0x10", "f:1: found \"0x0x10\", allowed an integer from 0" },
+		{ "u64max", "0o0x1", "f:1: found \"0o0x1\", allowed an integer from 0" },
+		{ "i64", "-0x1", "f:1: found \"-0x1\", allowed an integer from "
+		  "-9223372036854775808 to 9223372036854775807" },
+		{ "share", "2%", "0.02" }, { "share", "0.5", "0.5" }, { "share", "1", "1" },
+		{ "share", "0x1p-2", "f:1: found \"0x1p-2\", allowed is a share above 0 "
+		  "and up to 100%, such as 2% or 0.02" },
+		{ "share", "nan", "f:1: found \"nan\", allowed is a share above 0 "
+		  "and up to 100%, such as 2% or 0.02" },
 		{ "double", "0x10", "f:1: found \"0x10\", allowed a number from 0 to 1e+09" },
 		{ "double", "-1", "f:1: found \"-1\", allowed a number from 0 to 1e+09" },
 		{ "bool", "true", "1" }, { "bool", "False", "0" },

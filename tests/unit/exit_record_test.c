@@ -1,6 +1,6 @@
 /* exit_record_test.c - records from inside a container are read, or refused.
  */
-#include "agent/task/exit_record.h"
+#include "agent/spool/exit_record.h"
 
 #include "tests/tap.h"
 

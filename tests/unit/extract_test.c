@@ -2,6 +2,7 @@
  */
 #include "controller/results/extract.h"
 #include "controller/results/rules/literal.h"
+#include "controller/results/rules/rule.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -266,6 +267,89 @@ static void test_fields(void)
 	extract_rules_free(rules);
 }
 
+static void test_values(void)
+{
+	struct extract_rules *rules =
+		rules_of("rules:\n"
+			 "- match: '^n (?<step>\\S+) loss (?<loss>\\S+)"
+			 "(?: pace (?<t>[^|]+))?(?: rate (?<r>[^|]+))?(?: si "
+			 "(?<s>[^|]+))?"
+			 "(?: kt (?<k>[^|]+))? \\|'\n"
+			 "  fields: {t: \"iteration_s:pace\", r: "
+			 "steps_per_second, "
+			 "s: \"tokens_per_second:si\", k: "
+			 "\"samples_per_second:thousand\"}\n",
+			 NULL);
+
+	CHECK(rules, "n 1,216 loss 10,050.5 |\n", "1216,loss=10050.5",
+	      "commas between thousands");
+	CHECK(rules,
+	      "n 1 loss 10,05 |\nn 2 loss 1234,567 |\nn 3 loss ,100 |\n"
+	      "n 4 loss 1,2345 |\n",
+	      "1 2 3 4", "and no others");
+	CHECK(rules,
+	      "n 1 loss 1 pace 8.5s/it |\nn 2 loss 1 pace 4it/s |\n"
+	      "n 3 loss 1 pace 500us/step |\nn 4 loss 1 pace 30 ms |\n"
+	      "n 5 loss 1 pace 2m |\n",
+	      "1,loss=1,ms=8500 2,loss=1,ms=250 3,loss=1,ms=0.5 4,loss=1,ms=30 "
+	      "5,loss=1,ms=120000",
+	      "a pace in seconds, whichever way it is printed");
+	CHECK(rules,
+	      "n 1 loss 1 pace ?it/s |\nn 2 loss 1 pace 0it/s |\n"
+	      "n 3 loss 1 pace 5 parsecs |\nn 4 loss 1 pace /s |\n",
+	      "1,loss=1 2,loss=1 3,loss=1 4,loss=1", "or none");
+	CHECK(rules, "n 1 loss 1 rate 4 |\nn 2 loss 1 rate 0 |\n",
+	      "1,loss=1,ms=250 2,loss=1", "a rate of steps is a step time");
+	CHECK(rules,
+	      "n 1 loss 1 si 1.5k |\nn 2 loss 1 si 2M |\nn 3 loss 1 si 2x |\n",
+	      "1,loss=1,tok=1500 2,loss=1,tok=2e+06 3,loss=1",
+	      "decimal suffixes");
+	CHECK(rules, "n 1 loss 1 kt 2.5 |\n", "1,loss=1,sam=2500",
+	      "in thousands");
+	CHECK(rules,
+	      "[rank3]:n 1 loss 1 |\n[default0]:n 2 loss 1 |\n 12: n 3 loss 1 "
+	      "|\n"
+	      "[1,0]<stdout>:n 4 loss 1 |\n(Actor pid=7, ip=192.0.2.1) x\n"
+	      "0: [rank0]:n 5 loss 1 |\n",
+	      "1,loss=1 2,loss=1 3,loss=1 4,loss=1 5,loss=1",
+	      "labels of launchers are left out");
+	CHECK(rules,
+	      "[rank]:n 1 loss 1 |\n[rankx]:n 2 loss 1 |\n[1]:n 3 loss 1 |\n"
+	      "12:n 4 loss 1 |\n1234567: n 5 loss 1 |\n: n 6 loss 1 |\n"
+	      "[rank1] n 7 loss 1 |\n[1,0]<std\n[1,\n[rank\n(\n",
+	      "", "and nothing else");
+	extract_rules_free(rules);
+}
+
+/* Steps that the log does not number, or numbers anew. */
+static void test_numbers(void)
+{
+	struct extract_rules *rules =
+		rules_of("rules:\n"
+			 "- match: 'ep (?<e>\\d+) (?<step>\\d+)/(?<m>\\d+) "
+			 "(?<loss>\\S+) \\|'\n"
+			 "  epoch: e\n  epoch_steps: m\n  epoch_from: 1\n"
+			 "- match: 'seen (?<s>\\S+) (?<loss>\\S+) \\|'\n"
+			 "  samples: s\n"
+			 "- match: 'clock (?<step>\\d+) (?<c>\\S+) \\|'\n"
+			 "  elapsed: c\n"
+			 "- match: 'took (?<step>\\d+) (?<i>[\\d.]+)(?: "
+			 "(?<steps_per_second>\\S+))? \\|'\n"
+			 "  interval: i\n",
+			 NULL);
+
+	CHECK(rules, "ep 1 5/10 3 |\nep 2 5/10 2 |\nep 3 0/10 1 |\n",
+	      "5,loss=3 15,loss=2 20,loss=1", "epochs of a known length");
+	CHECK(rules, "seen 64 3 |\nseen 640 2 |\nseen 650 1 |\nseen 0 1 |\n",
+	      "0,loss=3 9,loss=2", "samples are whole batches or no step");
+	CHECK(rules, "clock 1 10 |\nclock 3 14 |\nclock 4 1 |\nclock 5 1.5 |\n",
+	      "1 3,ms=2000 4 5,ms=500", "a clock that began anew says nothing");
+	CHECK(rules, "took 10 20 |\ntook 20 20 |\ntook 30 1.5 6.7 |\n",
+	      "10 20,ms=2000 30,ms=150", "an interval is divided by its steps");
+	CHECK(rules, "took 1 2 |\n", "1,ms=2000", "which of step 1 is one");
+	extract_rules_free(rules);
+}
+
 static void test_steps(void)
 {
 	struct extract_rules *rules = rules_of(cpu_rules, NULL);
@@ -443,6 +527,36 @@ static void test_literals(void)
 	}
 }
 
+/* Texts of all rules are looked for at once, whatever stands in them; "a|(\\E"
+ * stands in another one.
+ */
+static void test_search(void)
+{
+	static const char rules_text[] =
+		"read: first\n"
+		"rules:\n"
+		"- {contains: ['a|(\\E'],"
+		" match: 'a\\|\\(\\\\E (?<step>\\d+) loss (?<loss>\\S+)'}\n"
+		"- {contains: ['=a|(\\E*'],"
+		" match: '=a\\|\\(\\\\E\\* (?<step>\\d+) x (?<loss>\\S+)'}\n"
+		"- {contains: ['[.]+^$?', '\xc3\xa9p\xc3\xa9'],"
+		" match: '(?:\\Q[.]+^$?\\E|\xc3\xa9p\xc3\xa9) (?<step>\\d+) y "
+		"(?<loss>\\S+)'}\n";
+	static const char log[] = "nothing\na|(\\E 1 loss 1\n"
+				  "a (E\n=a|(\\E* 2 x 2\n[.]+^$? 3 y 3\n"
+				  "\xc3\xa9p\xc3\xa9 4 y 4\nthe end\n";
+	struct error err = { 0 };
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(rules_text, &err);
+
+	if (!ok(rules && rules->literals,
+		"texts of signs may be looked for: %s", err.text))
+		return;
+	check(rules, log, sizeof(log) - 1,
+	      "1,loss=1 2,loss=2 3,loss=3 4,loss=4",
+	      "texts of any rule are found, in one search");
+}
+
 static void test_no_memory(void)
 {
 	static const char two[] = STEP("1", "1") "\nstep 2";
@@ -483,12 +597,15 @@ int main(void)
 	test_columns();
 	test_streams();
 	test_fields();
+	test_values();
+	test_numbers();
 	test_steps();
 	test_long();
 	test_refusals();
 	test_costly();
 	test_counting_down();
 	test_literals();
+	test_search();
 	test_no_memory();
 	return tap_done();
 }

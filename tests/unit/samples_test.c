@@ -488,8 +488,8 @@ static void check_sample(const char *folder, const char *name)
 	free(sample.log.data);
 }
 
-/* The scan works only where each rule has a text that all its matches hold. */
-static void check_scans(void)
+/* The search works only where each rule has a text that all its matches hold. */
+static void check_literals(void)
 {
 	const struct framework *framework;
 
@@ -499,7 +499,7 @@ static void check_scans(void)
 			framework->log ? rules_for(framework->name) : NULL;
 
 		if (rules)
-			ok(rules->scan != NULL,
+			ok(rules->literals != NULL,
 			   "%s: each rule shows what it looks for",
 			   framework->name);
 		extract_rules_free(rules);
@@ -533,7 +533,7 @@ int main(void)
 	srand(1);
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
-		check_scans();
+		check_literals();
 		ok(check_folder(MADE_UP) >= 12, "all samples were read");
 		if (recordings_folder("training-logs", folder, sizeof(folder)))
 			check_folder(folder);

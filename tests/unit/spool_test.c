@@ -1,6 +1,6 @@
 /* spool_test.c - the folder of a task: made once, read with care, removed.
  */
-#include "agent/task/spool.h"
+#include "agent/spool/spool.h"
 
 #include "agent/init/init.h"
 #include "protocol/base/file.h"

@@ -1,6 +1,7 @@
 /* wire_hostile_test.c - whoever does not belong or behave is sent away in
  * words, and nobody else notices.
  */
+#include "protocol/wire/budget.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 
@@ -275,16 +276,19 @@ static void test_frames(void)
 	   "too many frames are refused: %s", many.text);
 	memset(space, ' ', 2 << 20);
 	memcpy(space, HELLO, sizeof(HELLO) - 1);
+	stranger_say(&large, HELLO);
+	WAIT(hall, stranger_hears(&large));
 	zmq_send(large.dealer, space, MESSAGE_TEXT_MAX + 1, 0);
 	WAIT(hall, stranger_hears(&large));
-	ok(strstr(large.text, "frames of 1048577 and 0 bytes, allowed are "
-			      "1048576 and 1048576"),
+	ok(strstr(large.text,
+		  "a message of 1048577 bytes; a key of role operator may send "
+		  "1048576"),
 	   "a frame past the limit is refused: %s", large.text);
 	is(hall->refused_who, "ann", "the server is told who");
 	stranger_say(&huge, HELLO);
-	WAIT(hall, hall->hellos == 3);
+	WAIT(hall, hall->hellos == 4);
 	zmq_send(huge.dealer, space, 2 << 20, 0);
-	WAIT(hall, hall->gone == 2);
+	WAIT(hall, hall->gone == 3);
 	is(hall->gone_name, "bob", "one far past it is not even read");
 	is(hall->gone_why, "its connection broke", "its connection is cut");
 }
@@ -404,7 +408,7 @@ static void test_flood_of_refusals(void)
 	WAIT(hall, viewer.welcomes);
 	rate = flood(hall, &viewer, MESSAGE_CANCEL, &cancel);
 	/* A machine may be too slow to send that many, under a sanitizer. */
-	ok(viewer.lost ? flood_dropped(&viewer) : rate < WIRE_RATE_PERSON,
+	ok(viewer.lost ? flood_dropped(&viewer) : rate < BUDGET_PERSON_MESSAGES,
 	   "a flood of what is refused anyway is dropped too (%lld a second): "
 	   "%s",
 	   (long long)rate, viewer.why);
@@ -428,6 +432,81 @@ static void test_flood_of_hellos(void)
 	is(hall->refused_why, "too many messages a second",
 	   "a hello does not buy a new rate");
 	ok(hall->gone == hall->hellos - 1, "every session begun has ended");
+}
+
+/* A megabyte of a viewer is not even decoded, and costs its key everything. */
+static void test_large_hello(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger quiet, bad;
+	owned_free char *space = calloc(1, 1 << 20);
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&quiet, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_init(&bad, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_say(&quiet, HELLO);
+	WAIT(hall, stranger_hears(&quiet));
+	memset(space, ' ', 1 << 20);
+	memcpy(space, HELLO, sizeof(HELLO) - 1);
+	zmq_send(bad.dealer, space, 1 << 20, 0);
+	WAIT(hall, stranger_hears(&bad));
+	ok(strstr(bad.text,
+		  "a hello of 1048576 bytes; a key of role viewer may send "
+		  "1024"),
+	   "a viewer's large hello is refused: %s", bad.text);
+	WAIT(hall, stranger_hears(&quiet));
+	ok(strstr(quiet.text, "a hello of 1048576 bytes") && hall->gone == 1,
+	   "the other sessions of its key end as well: %s", quiet.text);
+	is_int(hall->refused, 1, "the server is told once");
+	is_int(hall->hellos, 2, "no session was begun");
+}
+
+static void test_large_request(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger viewer, operator;
+	owned_free char *text = calloc(1, 20000);
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&viewer, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_init(&operator, hall, &hall->keys[HALL_OPERATOR], NULL);
+	stranger_say(&viewer, HELLO);
+	stranger_say(&operator, HELLO);
+	WAIT(hall, hall->hellos == 3);
+	WAIT(hall, stranger_hears(&viewer));
+	snprintf(text, 20000, "%s",
+		 "{\"type\":\"query\",\"request\":1,\"what\":\"jobs\"}");
+	memset(text + strlen(text), ' ', 17000);
+	zmq_send(viewer.dealer, text, strlen(text), 0);
+	WAIT(hall, stranger_hears(&viewer));
+	ok(strstr(viewer.text, "a key of role viewer may send 16384"),
+	   "a viewer's large request is refused: %s", viewer.text);
+	zmq_send(operator.dealer, text, strlen(text), 0);
+	WAIT(hall, hall->messages);
+	is_int(hall->last, MESSAGE_QUERY, "an operator's is delivered");
+}
+
+static void test_many_sessions(void)
+{
+	struct stranger strangers[BUDGET_AGENT_SESSIONS + 1];
+	owned(scene_clear) struct scene scene;
+	struct hall *hall = &scene.hall;
+	struct stranger *last = &strangers[BUDGET_AGENT_SESSIONS];
+
+	scene_init(&scene);
+	for (int i = 0; i <= BUDGET_AGENT_SESSIONS; i++) {
+		stranger_init(&strangers[i], hall, &hall->keys[HALL_OTHER],
+			      NULL);
+		stranger_say(&strangers[i], HELLO);
+		WAIT(hall, stranger_hears(&strangers[i]));
+	}
+	ok(strstr(last->text, "its key has too many connections already"),
+	   "a key has a limited number of sessions: %s", last->text);
+	is_int(hall->hellos, 1 + BUDGET_AGENT_SESSIONS, "the others are good");
+	for (int i = 0; i <= BUDGET_AGENT_SESSIONS; i++)
+		stranger_clear(&strangers[i]);
 }
 
 /* A connection that ended leaves its id, which the next one may choose. */
@@ -508,6 +587,9 @@ int main(void)
 	test_flood();
 	test_flood_of_refusals();
 	test_flood_of_hellos();
+	test_large_hello();
+	test_large_request();
+	test_many_sessions();
 	test_stolen_id();
 	test_removed_key();
 	test_drop_inside();

@@ -5,6 +5,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/document/document.h"
+#include "controller/results/format_choice.h"
 #include "controller/results/result.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/base/program.h"
@@ -24,9 +25,17 @@ static const struct extract_options *given(const struct cli *cli)
 	return (const struct extract_options *)cli->options;
 }
 
-/* What one log goes through. */
+/* What one log goes through: several formats, or the one that was named. */
 struct work {
-	struct extract_rules *rules;
+	const char *names[FORMAT_CHOICE_MAX];
+	struct extract_rules *rules[FORMAT_CHOICE_MAX];
+	struct sections *all_sections[FORMAT_CHOICE_MAX];
+	size_t count;
+	struct format_choice *choice;
+	struct format_fit fits[FORMAT_FITS_MAX];
+	size_t fit_count;
+	bool tied;
+	/* Of the best one; borrowed. */
 	struct extract *extract;
 	struct sections *sections;
 	struct log_bytes bytes;
@@ -35,9 +44,11 @@ struct work {
 
 static void work_clear(struct work *work)
 {
-	extract_free(work->extract);
-	sections_free(work->sections);
-	extract_rules_free(work->rules);
+	format_choice_free(work->choice);
+	for (size_t i = 0; i < work->count; i++) {
+		sections_free(work->all_sections[i]);
+		extract_rules_free(work->rules[i]);
+	}
 }
 OWNED_VALUE(struct work, work_clear)
 
@@ -46,7 +57,7 @@ static int feed(const void *piece, size_t size, void *arg, struct error *err)
 	struct work *work = arg;
 
 	log_bytes_take(&work->bytes, piece, size);
-	return extract_feed(work->extract, piece, size, err);
+	return format_choice_feed(work->choice, piece, size, err);
 }
 
 static void field_cell(struct table *table, const struct record *record,
@@ -149,6 +160,48 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
 }
 
+/* Which formats fit, where none was named. */
+static void tell_fits(struct cli *cli, const struct work *work)
+{
+	if (work->count == 1 || !work->fit_count)
+		return;
+	cli_say(cli, "format: %s, which reads %llu steps",
+		work->names[work->fits[0].format],
+		(unsigned long long)work->fits[0].steps);
+	for (size_t i = 1; i < work->fit_count; i++)
+		cli_say(cli, "%s reads %llu steps, with %llu contradictions",
+			work->names[work->fits[i].format],
+			(unsigned long long)work->fits[i].steps,
+			(unsigned long long)work->fits[i].contradictions);
+	if (work->tied)
+		cli_say(cli,
+			"suspect: %s and %s read as many steps, but not the "
+			"same; name the format with --framework",
+			work->names[work->fits[0].format],
+			work->names[work->fits[1].format]);
+}
+
+static int add_fits(cJSON *document, const struct work *work, struct error *err)
+{
+	cJSON *fits = cJSON_AddArrayToObject(document, "formats");
+
+	for (size_t i = 0; fits && i < work->fit_count; i++) {
+		cJSON *fit = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(fit, "format",
+					work->names[work->fits[i].format]);
+		cJSON_AddNumberToObject(fit, "steps",
+					(double)work->fits[i].steps);
+		cJSON_AddNumberToObject(fit, "contradictions",
+					(double)work->fits[i].contradictions);
+		cJSON_AddItemToArray(fits, fit);
+	}
+	if (!fits ||
+	    !cJSON_AddBoolToObject(document, "formats_tied", work->tied))
+		return error_nomem(err, "formats");
+	return 0;
+}
+
 static int print(struct cli *cli, struct work *work, struct error *err)
 {
 	const struct derive_input input = { work->extract, work->sections,
@@ -156,12 +209,14 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 	owned(json_free) cJSON *document = NULL;
 
 	tell_losses(cli, work->extract);
+	tell_fits(cli, work);
 	if (cli_format(cli, "text")) {
 		if (print_steps(cli, work->extract, err) < 0)
 			return -1;
 	} else {
 		document = log_document(&input, &work->bytes, err);
-		if (!document || cli_print_json(cli, document, err) < 0)
+		if (!document || add_fits(document, work, err) < 0 ||
+		    cli_print_json(cli, document, err) < 0)
 			return -1;
 	}
 	if (log_document_empty(&input)) {
@@ -174,62 +229,105 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 	return EXIT_GOOD;
 }
 
-static int extract_with(struct cli *cli, const struct catalog *catalog,
-			const struct framework *framework, struct error *err)
+static int add_format(struct work *work, const struct catalog *catalog,
+		      const struct framework *framework, struct error *err)
 {
-	owned(work_clear) struct work work = { 0 };
 	const struct value *logs[CATALOG_LOGS_MAX];
-	const char *context = given(cli)->context;
 	size_t count;
 
-	if (!framework->log)
-		return error_set(err, EINVAL,
-				 "framework %s has no rules for its log",
-				 framework->name);
-	context_init(&work.context);
-	if ((context && context_read(&work.context, context, err) < 0) ||
-	    catalog_logs(catalog, framework, logs, &count, err) < 0)
+	if (work->count == FORMAT_CHOICE_MAX)
+		return error_set(err, E2BIG, "more than %d formats",
+				 FORMAT_CHOICE_MAX);
+	if (catalog_logs(catalog, framework, logs, &count, err) < 0)
 		return -1;
-	work.rules = extract_rules_new(logs, count, err);
-	work.extract = work.rules ? extract_new(work.rules, err) : NULL;
-	work.sections = work.extract ? sections_new(err) : NULL;
-	if (!work.sections)
+	work->names[work->count] = framework->name;
+	work->rules[work->count] = extract_rules_new(logs, count, err);
+	return work->rules[work->count++] ? 0 : -1;
+}
+
+static int add_formats(struct work *work, const struct catalog *catalog,
+		       const char *name, struct error *err)
+{
+	const struct framework *framework;
+
+	if (strcmp(name, "auto") != 0) {
+		framework = catalog_framework(catalog, name);
+		if (!framework)
+			return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
+						    "--framework", name, err);
+		if (!framework->log)
+			return error_set(err, EINVAL,
+					 "framework %s has no rules for its "
+					 "log",
+					 framework->name);
+		return add_format(work, catalog, framework, err);
+	}
+	/* One without rules of its own reads what those that it is like read. */
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
+		if (framework->log && value_get(framework->log, "rules") &&
+		    add_format(work, catalog, framework, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Read the log by all formats, and take the one that fits. */
+static int read_log(struct cli *cli, struct work *work, struct error *err)
+{
+	size_t best = 0;
+
+	work->choice = format_choice_new(work->rules, work->count, err);
+	if (!work->choice)
 		return -1;
-	sections_listen(work.sections, work.extract);
-	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", feed, &work,
+	for (size_t i = 0; i < work->count; i++) {
+		work->all_sections[i] = sections_new(err);
+		if (!work->all_sections[i])
+			return -1;
+		sections_listen(work->all_sections[i],
+				format_choice_extract(work->choice, i));
+	}
+	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", feed, work,
 			     err) < 0 ||
-	    extract_finish(work.extract, err) < 0)
+	    format_choice_finish(work->choice, err) < 0)
 		return -1;
-	return print(cli, &work, err);
+	work->fit_count = format_choice_fits(work->choice, work->fits);
+	work->tied =
+		format_choice_tied(work->choice, work->fits, work->fit_count);
+	if (work->fit_count)
+		best = work->fits[0].format;
+	/* No steps: what else a log may say. */
+	while (!work->fit_count && best + 1 < work->count &&
+	       sections_empty(work->all_sections[best]))
+		best++;
+	work->extract = format_choice_extract(work->choice, best);
+	work->sections = work->all_sections[best];
+	return 0;
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
-	const struct framework *framework;
+	owned(work_clear) struct work work = { 0 };
+	const char *context = given(cli)->context;
+	const char *name = given(cli)->framework;
 	char images[PATH_MAX];
 
-	if (!given(cli)->framework)
-		return error_set(err, EINVAL,
-				 "--framework NAME is needed: whose log it is");
 	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
-	if (!catalog)
+	context_init(&work.context);
+	if (!catalog ||
+	    (context && context_read(&work.context, context, err) < 0) ||
+	    add_formats(&work, catalog, name ? name : "auto", err) < 0 ||
+	    read_log(cli, &work, err) < 0)
 		return -1;
-	framework = catalog_framework(catalog, given(cli)->framework);
-	if (!framework)
-		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
-					    "--framework",
-					    given(cli)->framework, err);
-	return extract_with(cli, catalog, framework, err);
+	return print(cli, &work, err);
 }
 
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(extract_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
-	  .help = "whose log it is (needed)" },
+	  .help = "whose log it is; default: the format that fits" },
 	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
 	  .help = "what the log does not say: seq_length, global_batch, ..." },
 	OPTION_IMAGES,
@@ -247,7 +345,9 @@ const struct command command_extract = {
 	.help =
 		"Applies the log rules of a framework to a file or standard "
 		"input and prints all that it says as JSON; needs no "
-		"controller.",
+		"controller. Without a framework all formats are tried; the "
+		"one that reads most steps without contradiction is named and "
+		"used.",
 	.example = "regatta extract --framework megatron --context cell.json "
 		"train.log",
 	.fn = run_command,

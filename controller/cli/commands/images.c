@@ -184,7 +184,10 @@ static void nodes_words(const cJSON *row, char *to, size_t size)
 			return;
 		}
 		used += (size_t)snprintf(to + used, left, "%s%.64s",
-					 used ? "," : "", node->valuestring);
+					 used ? "," : "",
+					 cJSON_IsString(node)
+						 ? node->valuestring
+						 : "?");
 	}
 }
 

@@ -13,6 +13,8 @@ static void say_gone(struct cli *cli, uint64_t sweep, const cJSON *gone)
 
 	cJSON_ArrayForEach(registry, gone)
 	{
+		if (!cJSON_IsString(registry))
+			continue;
 		cli_say(cli,
 			"the credentials for %s that came with the sweep are "
 			"gone; where its images are missing: regatta retry "

@@ -332,7 +332,10 @@ static int fill(cJSON *object, const struct derive_input *input,
 	};
 	const cJSON *finished = section_row(sections, "finished", 0, NULL);
 	const cJSON *result = trainer_result(sections);
+	/* What the steps of these say is a mean since the start. */
+	bool closed = section_count(sections, "train_result_lines") > 0;
 	bool final =
+		closed ||
 		isfinite(row_number(finished, "training_sequences_per_second"));
 	owned(timed_clear) struct timed timed = { 0 };
 
@@ -349,7 +352,7 @@ static int fill(cJSON *object, const struct derive_input *input,
 	add_reported(object, input, &timed);
 	if (finished)
 		add_finished(object, input, finished);
-	else if (result && !timed.count)
+	else if (result && (closed || !timed.count))
 		add_trainer(object, input, result);
 	add_wall(object, input);
 	add_results(object, input);

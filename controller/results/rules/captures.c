@@ -116,8 +116,13 @@ static void take_target(struct capture *catching, const struct source *source,
 		catching->broken |= target->field == RECORD_STEP;
 		return;
 	}
-	if (value.kind == CAUGHT_NUMBER)
+	if (value.kind == CAUGHT_NUMBER && target->factor < 0) {
+		if (!(value.number > 0))
+			return;
+		value.number = -target->factor / value.number;
+	} else if (value.kind == CAUGHT_NUMBER) {
 		value.number *= target->factor;
+	}
 	if (value.kind == CAUGHT_TEXT)
 		spell(catching, &value);
 	put(catching, &value, (uint8_t)(source - first));

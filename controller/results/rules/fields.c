@@ -2,11 +2,14 @@
  */
 #include "controller/results/rules/fields.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-const char *const value_forms[] = { "number", "text",    "clock", "flag",
-				    "any",    "percent", NULL };
+const char *const value_forms[] = {
+	"number", "text",     "clock",   "flag", "any", "percent",
+	"si",     "thousand", "million", "pace", NULL,
+};
 
 /* clang-format off */
 static const struct known {
@@ -19,11 +22,13 @@ static const struct known {
 	{ "loss", RECORD_LOSS, 1 },
 	{ "iteration_ms", RECORD_ITERATION_MS, 1 },
 	{ "iteration_s", RECORD_ITERATION_MS, 1000 },
+	{ "steps_per_second", RECORD_ITERATION_MS, -1000 },
 	{ "tokens_per_second", RECORD_TOKENS_PER_SECOND, 1 },
 	{ "samples_per_second", RECORD_SAMPLES_PER_SECOND, 1 },
 	{ "tokens_per_second_per_device", RECORD_TOKENS_PER_DEVICE, 1 },
 	{ "memory_mib", RECORD_MEMORY_MIB, 1 },
 	{ "memory_gib", RECORD_MEMORY_MIB, 1024 },
+	{ "memory_gb", RECORD_MEMORY_MIB, 1e9 / 1048576 },
 	{ "rank", RECORD_RANK, 1 },
 	{ "finished", RECORD_FINISHED, 1 },
 };
@@ -105,6 +110,29 @@ const char *fields_name(const struct fields *fields, uint16_t field)
 	return "";
 }
 
+/* Take the commas out of 1,216 and 10,050.25; false: they are no thousands
+ * separators.
+ */
+static bool join_thousands(char *text)
+{
+	size_t sign = *text == '-' || *text == '+';
+	size_t first = strspn(text + sign, "0123456789");
+	const char *from = text + sign + first;
+	char *to = text + sign + first;
+
+	if (!first || first > 3)
+		return false;
+	while (*from == ',') {
+		if (strspn(from + 1, "0123456789") != 3)
+			return false;
+		memmove(to, from + 1, 3);
+		to += 3;
+		from += 4;
+	}
+	memmove(to, from, strlen(from) + 1);
+	return !strchr(to, ',');
+}
+
 /* A number as programs print it, also nan and inf; all of the text. */
 static bool read_number(const char *text, size_t size, double *number)
 {
@@ -115,6 +143,11 @@ static bool read_number(const char *text, size_t size, double *number)
 		return false;
 	memcpy(copy, text, size);
 	copy[size] = 0;
+	if (memchr(copy, ',', size)) {
+		if (!join_thousands(copy))
+			return false;
+		size = strlen(copy);
+	}
 	/* strtod() also takes leading blanks and hexadecimal numbers. */
 	if (strspn(copy, " \t\n\v\f\r") || strpbrk(copy, "xX("))
 		return false;
@@ -156,6 +189,88 @@ static bool read_clock(const char *text, size_t size, double *seconds)
 	return false;
 }
 
+struct unit {
+	const char *text;
+	double factor;
+};
+
+/* The number before a unit; all of the text. */
+static bool read_unit(const struct unit *units, size_t count, const char *text,
+		      size_t size, double *number)
+{
+	size_t digits = size;
+
+	while (digits && isalpha((unsigned char)text[digits - 1]))
+		digits--;
+	for (size_t i = 0; i < count; i++)
+		if (same(units[i].text, text + digits, size - digits)) {
+			while (digits && text[digits - 1] == ' ')
+				digits--;
+			if (!read_number(text, digits, number))
+				return false;
+			*number *= units[i].factor;
+			return true;
+		}
+	return false;
+}
+
+static bool read_si(const char *text, size_t size, double *number)
+{
+	static const struct unit units[] = {
+		{ "", 1 },    { "k", 1e3 }, { "K", 1e3 },  { "M", 1e6 },
+		{ "G", 1e9 }, { "B", 1e9 }, { "T", 1e12 },
+	};
+
+	return read_unit(units, sizeof(units) / sizeof(units[0]), text, size,
+			 number);
+}
+
+static bool read_pace(const char *text, size_t size, double *seconds)
+{
+	static const struct unit units[] = {
+		{ "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 }, { "s", 1 },
+		{ "sec", 1 },   { "m", 60 },    { "min", 60 },  { "h", 3600 },
+	};
+	const char *mark = memchr(text, '/', size);
+	size_t head = mark ? (size_t)(mark - text) : size;
+	size_t digits = head;
+
+	if (!mark || size - head != 2 || mark[1] != 's')
+		return read_unit(units, sizeof(units) / sizeof(units[0]), text,
+				 head, seconds);
+	/* it/s, steps/s: how many in a second. */
+	while (digits && isalpha((unsigned char)text[digits - 1]))
+		digits--;
+	while (digits && text[digits - 1] == ' ')
+		digits--;
+	if (!read_number(text, digits, seconds) || !(*seconds > 0))
+		return false;
+	*seconds = 1 / *seconds;
+	return true;
+}
+
+/* A number in a form that has more than its digits; false: it is none. */
+static bool read_form(enum value_form form, const char *text, size_t size,
+		      double *number)
+{
+	switch (form) {
+	case FORM_SI:
+		return read_si(text, size, number);
+	case FORM_PACE:
+		return read_pace(text, size, number);
+	case FORM_CLOCK:
+		return read_clock(text, size, number);
+	default:
+		break;
+	}
+	if (!read_number(text, size, number))
+		return false;
+	*number *= form == FORM_PERCENT    ? 100
+		   : form == FORM_THOUSAND ? 1e3
+					   : 1e6;
+	return true;
+}
+
 bool value_from(struct caught_value *value, enum value_form form,
 		const char *text, size_t size)
 {
@@ -167,14 +282,9 @@ bool value_from(struct caught_value *value, enum value_form form,
 		value->number = 1;
 		return size > 0;
 	}
-	if (form == FORM_CLOCK)
-		return read_clock(text, size, &value->number);
-	if (form == FORM_PERCENT) {
+	if (form == FORM_CLOCK || form >= FORM_PERCENT) {
 		value->number = NAN;
-		if (!read_number(text, size, &value->number))
-			return false;
-		value->number *= 100;
-		return true;
+		return read_form(form, text, size, &value->number);
 	}
 	if (form != FORM_TEXT) {
 		if (read_number(text, size, &value->number))

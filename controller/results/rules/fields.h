@@ -27,7 +27,8 @@ void fields_clear(struct fields *fields);
 /* The number of a name, new ones are added: 1; 0: it is no name (1 to
  * FIELD_NAME_MAX printable ASCII characters) or there are too many; -1: no
  * memory. *factor is what a number under a known name is to be multiplied
- * with: 1000 for iteration_s.
+ * with: 1000 for iteration_s. A factor below 0 is to be divided by the number,
+ * without its sign: -1000 for steps_per_second.
  */
 int fields_add(struct fields *fields, const char *name, size_t size,
 	       uint16_t *field, double *factor);
@@ -41,6 +42,10 @@ enum value_form {
 	FORM_FLAG,    /* true, if there is any text */
 	FORM_ANY,     /* a number if it is one, else text */
 	FORM_PERCENT, /* a share of 1: in percent */
+	FORM_SI,      /* 10.0k, 1.2M, 3B: a number with its decimal suffix */
+	FORM_THOUSAND,
+	FORM_MILLION,
+	FORM_PACE, /* 8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds for one */
 };
 
 /* The forms' words, in their order; ends in NULL. */

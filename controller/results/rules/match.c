@@ -257,7 +257,16 @@ static bool may_match(const struct rule *rule, const char *text, size_t size)
 const char *rules_next(const struct extract_rules *rules, const char *at,
 		       const char *end)
 {
-	return rules->scan ? scan_next(rules->scan, at, end) : at;
+	int rc;
+
+	if (!rules->literals)
+		return at;
+	rc = pcre2_match(rules->literals, (PCRE2_SPTR)at, (size_t)(end - at), 0,
+			 0, rules->match, rules->context);
+	if (rc == PCRE2_ERROR_NOMATCH)
+		return end;
+	/* Whatever else keeps it from searching: a match may stand anywhere. */
+	return rc < 0 ? at : at + *pcre2_get_ovector_pointer(rules->match);
 }
 
 int rules_match(struct extract_rules *rules, struct fields *names,

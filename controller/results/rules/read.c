@@ -12,6 +12,7 @@ static const char *const rule_keys[] = {
 	"match", "dict", "pairs", "fields", "where", "has", "others",
 	"between", "is", "closed", "contains", "spell", "to", "row",
 	"finished", "summary", "progress", "total", "pending", "number", "nan_with", "epoch",
+	"epoch_steps", "epoch_from", "counted", "interval", "samples", "share", "elapsed",
 	"metric", NULL,
 };
 static const struct {
@@ -132,7 +133,8 @@ static int read_form(const struct value *place, const char *word,
 	nearest = word_nearest(word, value_forms);
 	return value_error(place, err,
 			   "found the form \"%.40s\", allowed: number, text, "
-			   "clock, flag, any%s%s%s",
+			   "clock, flag, any, percent, si, thousand, million, "
+			   "pace%s%s%s",
 			   word, nearest ? "; did you mean \"" : "",
 			   nearest ? nearest : "", nearest ? "\"?" : "");
 }
@@ -585,6 +587,18 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
+static int read_epoch(struct extract_rules *rules, struct rule *rule,
+		      const struct value *value, struct error *err)
+{
+	const struct value *from = value_get(value, "epoch_from");
+
+	if (read_field(rules, value, "epoch", &rule->epoch, err) < 0 ||
+	    read_field(rules, value, "epoch_steps", &rule->epoch_steps, err) <
+		    0)
+		return -1;
+	return from ? value_u64(from, 0, 1, &rule->epoch_from, err) : 0;
+}
+
 /* What does not hang on the form of the rule. */
 static int read_rest(struct extract_rules *rules, struct rule *rule,
 		     const struct value *value, struct error *err)
@@ -602,7 +616,12 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	    read_flag(value, "pending", &rule->pending, err) < 0 ||
 	    read_field(rules, value, "number", &rule->number, err) < 0 ||
 	    read_field(rules, value, "nan_with", &rule->nan_with, err) < 0 ||
-	    read_field(rules, value, "epoch", &rule->epoch, err) < 0 ||
+	    read_epoch(rules, rule, value, err) < 0 ||
+	    read_flag(value, "counted", &rule->counted, err) < 0 ||
+	    read_field(rules, value, "interval", &rule->interval, err) < 0 ||
+	    read_field(rules, value, "samples", &rule->samples, err) < 0 ||
+	    read_field(rules, value, "share", &rule->share, err) < 0 ||
+	    read_field(rules, value, "elapsed", &rule->elapsed, err) < 0 ||
 	    read_metric(rules, rule, value, err) < 0)
 		return -1;
 	if (spell && read_spellings(rules, rule, spell, err) < 0)

@@ -4,7 +4,6 @@
 #define CONTROLLER_RESULTS_RULES_RULE_H
 
 #include "controller/results/rules/fields.h"
-#include "controller/results/rules/scan.h"
 #include "protocol/message/codec.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -98,6 +97,13 @@ struct rule {
 	uint16_t number; /* fields, or FIELD_NONE */
 	uint16_t nan_with;
 	uint16_t epoch;
+	uint16_t epoch_steps;
+	uint64_t epoch_from; /* 0 or 1 */
+	bool counted;
+	uint16_t interval;
+	uint16_t samples;
+	uint16_t share;
+	uint16_t elapsed;
 	uint16_t metric_name;
 	uint16_t metric_value;
 	uint16_t metric_unit;
@@ -113,7 +119,8 @@ struct extract_rules {
 	struct rule *rules;
 	size_t count;
 	struct fields fields; /* those that the description names */
-	struct scan *scan;    /* NULL: every record is to be looked at */
+	pcre2_code *literals; /* of all rules, any of them; NULL: every record
+				 is to be looked at */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;

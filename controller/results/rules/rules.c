@@ -2,6 +2,7 @@
  */
 #include "controller/results/rules/rules.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -11,6 +12,7 @@
  */
 #define MATCH_LIMIT 200000
 #define HEAP_LIMIT_KIB 8192
+#define LITERAL_MIN 3 /* bytes: shorter ones stand in most lines */
 #define JIT_STACK_FIRST 32768
 #define JIT_STACK_LIMIT 262144
 
@@ -30,7 +32,7 @@ void extract_rules_free(struct extract_rules *rules)
 		free(rules->texts[i]);
 	free(rules->texts);
 	fields_clear(&rules->fields);
-	scan_free(rules->scan);
+	pcre2_code_free(rules->literals);
 	pcre2_match_data_free(rules->match);
 	pcre2_match_context_free(rules->context);
 	pcre2_jit_stack_free(rules->stack);
@@ -198,26 +200,65 @@ static int make_matcher(struct extract_rules *rules, struct error *err)
 	return 0;
 }
 
-/* One scan for what the matches of all rules hold, where all hold enough. */
-static int make_scan(struct extract_rules *rules, struct error *err)
+/* "a|b|c" of texts that stand in every match of some rule. Where one that is
+ * there already stands in another one, that one finds nothing more.
+ */
+static int add_literals(struct strings *all, const struct rule *rule,
+			struct buffer *out, struct error *err)
 {
-	struct scan_text texts[EXTRACT_RULES_MAX * LITERALS_MAX];
-	size_t count = 0;
+	for (size_t l = 0; l < rule->literal_count; l++) {
+		const char *text = rule->literals[l].text;
+		size_t i = 0;
 
+		while (i < all->count && !strstr(text, all->items[i]))
+			i++;
+		if (i < all->count)
+			continue;
+		if ((all->count && buffer_text(out, "|", err) < 0) ||
+		    strings_add(all, text, err) < 0)
+			return -1;
+		for (; *text; text++)
+			if (buffer_printf(out, err, "%s%c",
+					  isalnum((unsigned char)*text) ||
+							  *text & 0x80
+						  ? ""
+						  : "\\",
+					  *text) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* One expression for what the matches of all rules hold, where all hold enough.
+ * Most of a log matches no rule, and JIT code for this alone says so several
+ * times faster than the rules' own expressions one after the other.
+ */
+static int make_literals(struct extract_rules *rules, struct error *err)
+{
+	owned(strings_clear) struct strings all = { 0 };
+	owned(buffer_clear) struct buffer text;
+	PCRE2_SIZE offset;
+	int code;
+
+	buffer_init(&text, (size_t)1 << 24);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rules[i];
 
 		if (!rule->literal_count)
 			return 0;
-		for (size_t l = 0; l < rule->literal_count; l++) {
-			texts[count].text = rule->literals[l].text;
-			texts[count].size = rule->literals[l].size;
-			if (texts[count++].size < SCAN_MIN)
+		for (size_t l = 0; l < rule->literal_count; l++)
+			if (rule->literals[l].size < LITERAL_MIN)
 				return 0;
-		}
+		if (add_literals(&all, rule, &text, err) < 0)
+			return -1;
 	}
-	rules->scan = scan_new(texts, count, err);
-	return rules->scan ? 0 : -1;
+	/* PCRE2 refuses what is too long: then each rule looks for its own. */
+	rules->literals = pcre2_compile((PCRE2_SPTR)text.data, text.size,
+					PCRE2_NEVER_UTF | PCRE2_NEVER_UCP,
+					&code, &offset, NULL);
+	if (rules->literals)
+		pcre2_jit_compile(rules->literals, PCRE2_JIT_COMPLETE);
+	return 0;
 }
 
 struct extract_rules *extract_rules_new(const struct value *const *logs,
@@ -233,7 +274,7 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 	for (size_t i = 0; i < count; i++)
 		if (read_section(rules, logs[i], err) < 0)
 			return NULL;
-	if (make_matcher(rules, err) < 0 || make_scan(rules, err) < 0)
+	if (make_matcher(rules, err) < 0 || make_literals(rules, err) < 0)
 		return NULL;
 	return take(rules);
 }

@@ -39,6 +39,12 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 const char *rules_next(const struct extract_rules *rules, const char *at,
 		       const char *end);
 
+/* Where the text begins behind the labels that launchers put before a line,
+ * of a rank or a process: "[rank3]:", "[default0]:", "3: ",
+ * "(TaskRunner pid=1)", "[1,0]<stdout>:". *size becomes smaller.
+ */
+const char *rules_unlabelled(const char *text, size_t *size);
+
 /* Where text without its ANSI escape sequences stands: the text itself when
  * it has none, else EXTRACT_LINE_MAX bytes of the rules, valid until the next
  * call. *size (at most EXTRACT_LINE_MAX) is brought down to it.

@@ -1,0 +1,45 @@
+/* exit_record.h - what regatta-init says of a container's end.
+ *
+ * The record is written inside the container, so it is read as carefully as
+ * anything from outside: its size is bounded, unknown or mistyped fields are
+ * refused. Its fields are described in agent/init/init.h.
+ */
+#ifndef AGENT_SPOOL_EXIT_RECORD_H
+#define AGENT_SPOOL_EXIT_RECORD_H
+
+#include "protocol/message/codec.h"
+
+#define EXIT_RECORD_MAX (64 << 10)
+
+struct exit_process {
+	uint32_t rank;
+	uint32_t exit_code;
+	uint32_t signal;
+	uint64_t ended_ms;
+	uint64_t max_rss_kib;
+	uint64_t user_ms;
+	uint64_t system_ms;
+	uint64_t log_bytes;
+};
+
+struct exit_record {
+	uint32_t version;
+	uint32_t exit_code;
+	uint32_t signal;
+	char *error;
+	char *note;
+	uint64_t started_ms;
+	uint64_t ended_ms;
+	uint64_t oom_kills;
+	uint64_t memory_peak_bytes;
+	struct exit_process *processes;
+	size_t processes_count;
+};
+
+/* EPROTO: not such a record. The caller clears it. */
+int exit_record_parse(const char *text, size_t size, struct exit_record *record,
+		      struct error *err);
+void exit_record_clear(struct exit_record *record);
+OWNED_VALUE(struct exit_record, exit_record_clear)
+
+#endif

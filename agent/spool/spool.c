@@ -1,0 +1,350 @@
+/* spool.c - the folder of each task on the node: its spec, its output, its end.
+ */
+#include "agent/spool/spool.h"
+#include "agent/init/init.h"
+#include "protocol/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#define SPEC_MAX (4 << 20)
+#define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
+#define LOCK_POLL_MS 20
+
+struct spool {
+	char *root; /* <state>/spool */
+	int fd;     /* of root; holds the lock */
+};
+
+bool task_id_equal(const struct task_id *a, const struct task_id *b)
+{
+	return a->job == b->job && a->attempt == b->attempt &&
+	       a->rank == b->rank;
+}
+
+struct task_id task_spec_id(const struct task_spec *spec)
+{
+	return (struct task_id){ spec->job, spec->attempt, spec->rank };
+}
+
+/* An agent that was killed is gone only when the last of its threads is, so
+ * the one that follows at once waits a little.
+ */
+static int lock_folder(int fd, const char *state, struct error *err)
+{
+	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0;
+	     waited += LOCK_POLL_MS) {
+		if (errno != EWOULDBLOCK)
+			return error_errno(err, "%s", state);
+		if (waited >= LOCK_WAIT_MS)
+			return error_set(err, EBUSY,
+					 "%s: another agent uses this folder",
+					 state);
+		poll(NULL, 0, LOCK_POLL_MS);
+	}
+	return 0;
+}
+
+struct spool *spool_new(const char *state, struct error *err)
+{
+	owned(spool_free) struct spool *spool = calloc(1, sizeof(*spool));
+
+	if (!spool || asprintf(&spool->root, "%s/spool", state) < 0) {
+		error_nomem(err, "spool");
+		return NULL;
+	}
+	spool->fd = -1;
+	if (file_make_folders(state, 0755, err) < 0 ||
+	    file_make_folders(spool->root, 0700, err) < 0)
+		return NULL;
+	spool->fd = open(spool->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (spool->fd < 0 || fchmod(spool->fd, 0700) < 0) {
+		error_errno(err, "%s", spool->root);
+		return NULL;
+	}
+	if (lock_folder(spool->fd, state, err) < 0)
+		return NULL;
+	return take(spool);
+}
+
+void spool_free(struct spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->fd >= 0)
+		close(spool->fd);
+	free(spool->root);
+	free(spool);
+}
+
+/* "<job>.<attempt>.<rank>" and what is in it. */
+static void name_of(const struct task_id *id, const char *inside,
+		    char name[PATH_MAX])
+{
+	snprintf(name, PATH_MAX, "%" PRIu64 ".%u.%u%s%s", id->job, id->attempt,
+		 id->rank, *inside ? "/" : "", inside);
+}
+
+static int make_folder(struct spool *spool, const struct task_id *id,
+		       const char *inside, mode_t mode, struct error *err)
+{
+	char name[PATH_MAX];
+
+	name_of(id, inside, name);
+	if (mkdirat(spool->fd, name, mode) < 0 && errno != EEXIST)
+		return error_errno(err, "%s/%s", spool->root, name);
+	/* The umask must not narrow what the container needs. */
+	if (fchmodat(spool->fd, name, mode, 0) < 0)
+		return error_errno(err, "%s/%s", spool->root, name);
+	return 0;
+}
+
+int spool_create(struct spool *spool, const struct task_spec *spec,
+		 struct error *err)
+{
+	struct task_id id = task_spec_id(spec);
+	owned(buffer_clear) struct buffer text;
+	char name[PATH_MAX];
+
+	buffer_init(&text, SPEC_MAX);
+	name_of(&id, "task.json", name);
+	if (faccessat(spool->fd, name, F_OK, 0) == 0)
+		return 0;
+	if (codec_encode(&task_spec_schema, spec, &text, err) < 0 ||
+	    make_folder(spool, &id, "", 0700, err) < 0 ||
+	    make_folder(spool, &id, "in", 0755, err) < 0 ||
+	    make_folder(spool, &id, "out", 0777, err) < 0 ||
+	    make_folder(spool, &id, "host", 0700, err) < 0)
+		return -1;
+	return file_write(spool->fd, name, text.data, text.size, 0600, 0, err);
+}
+
+int spool_read_spec(struct spool *spool, const struct task_id *id,
+		    struct task_spec *spec, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char name[PATH_MAX];
+	struct task_spec got;
+
+	buffer_init(&text, SPEC_MAX);
+	name_of(id, "task.json", name);
+	if (file_read(spool->fd, name, &text, err) < 0)
+		return -1;
+	if (codec_decode(&task_spec_schema, text.data, text.size, &got, err) <
+	    0)
+		return error_prefix(err, "%s/%s", spool->root, name);
+	if (got.job != id->job || got.attempt != id->attempt ||
+	    got.rank != id->rank) {
+		codec_clear(&task_spec_schema, &got);
+		return error_set(err, EPROTO, "%s/%s: of another task",
+				 spool->root, name);
+	}
+	*spec = got;
+	return 0;
+}
+
+void spool_in_path(const struct spool *spool, const struct task_id *id,
+		   char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%" PRIu64 ".%u.%u/in", spool->root,
+		 id->job, id->attempt, id->rank);
+}
+
+void spool_out_path(const struct spool *spool, const struct task_id *id,
+		    char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%" PRIu64 ".%u.%u/out", spool->root,
+		 id->job, id->attempt, id->rank);
+}
+
+int spool_write_in(struct spool *spool, const struct task_id *id,
+		   const char *name, const void *data, size_t size,
+		   struct error *err)
+{
+	char inside[FILES_NAME_MAX + 4], path[PATH_MAX];
+
+	snprintf(inside, sizeof(inside), "in/%s", name);
+	name_of(id, inside, path);
+	return file_write(spool->fd, path, data, size, 0444, 0, err);
+}
+
+int spool_write_start(struct spool *spool, const struct task_id *id,
+		      const void *data, size_t size, struct error *err)
+{
+	if (size > INIT_START_MAX)
+		return error_set(err, E2BIG,
+				 "command and environment of %zu bytes, "
+				 "allowed are %d",
+				 size, INIT_START_MAX);
+	return spool_write_in(spool, id, "start", data, size, err);
+}
+
+bool spool_ordered(struct spool *spool, const struct task_id *id)
+{
+	char name[PATH_MAX];
+
+	name_of(id, "in/start", name);
+	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool spool_started(struct spool *spool, const struct task_id *id)
+{
+	char name[PATH_MAX];
+
+	name_of(id, "out/started", name);
+	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+pid_t spool_holder(struct spool *spool, const struct task_id *id)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	owned_fd int fd = -1;
+	char name[PATH_MAX];
+
+	name_of(id, "out/started", name);
+	fd = openat(spool->fd, name,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return 0;
+	return lock.l_pid > 1 ? lock.l_pid : -1;
+}
+
+int spool_read_exit(struct spool *spool, const struct task_id *id,
+		    struct exit_record *record, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char name[PATH_MAX];
+
+	buffer_init(&text, EXIT_RECORD_MAX);
+	name_of(id, "out/exit.json", name);
+	if (file_read(spool->fd, name, &text, err) < 0)
+		return -1;
+	return exit_record_parse(text.data, text.size, record, err);
+}
+
+static void stream_name(const struct task_id *id, enum spool_writer writer,
+			const char *stream, char name[PATH_MAX])
+{
+	char inside[128];
+
+	snprintf(inside, sizeof(inside), "%s/%s.log",
+		 writer == SPOOL_AGENT ? "host" : "out", stream);
+	name_of(id, inside, name);
+}
+
+int spool_open_stream(struct spool *spool, const struct task_id *id,
+		      enum spool_writer writer, const char *stream,
+		      struct error *err)
+{
+	char name[PATH_MAX];
+	owned_fd int fd = -1;
+	struct stat st;
+
+	stream_name(id, writer, stream, name);
+	fd = openat(spool->fd, name,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s/%s", spool->root, name);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "%s/%s: not a regular file",
+				 spool->root, name);
+	return take_fd(&fd);
+}
+
+int spool_append_stream(struct spool *spool, const struct task_id *id,
+			const char *stream, struct error *err)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	stream_name(id, SPOOL_AGENT, stream, name);
+	fd = openat(spool->fd, name,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+	return fd < 0 ? error_errno(err, "%s/%s", spool->root, name) : fd;
+}
+
+static void own_name(const struct task_id *id, const char *name,
+		     char path[PATH_MAX])
+{
+	char inside[128];
+
+	snprintf(inside, sizeof(inside), "host/%s", name);
+	name_of(id, inside, path);
+}
+
+int spool_write_own(struct spool *spool, const struct task_id *id,
+		    const char *name, const void *data, size_t size,
+		    struct error *err)
+{
+	char path[PATH_MAX];
+
+	own_name(id, name, path);
+	return file_write(spool->fd, path, data, size, 0600, 0, err);
+}
+
+int spool_read_own(struct spool *spool, const struct task_id *id,
+		   const char *name, struct buffer *out, struct error *err)
+{
+	char path[PATH_MAX];
+
+	own_name(id, name, path);
+	return file_read(spool->fd, path, out, err);
+}
+
+int spool_remove(struct spool *spool, const struct task_id *id,
+		 struct error *err)
+{
+	char name[PATH_MAX];
+
+	/* The spec goes first: what is left then is no task any more. */
+	name_of(id, "task.json", name);
+	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
+		return error_errno(err, "%s/%s", spool->root, name);
+	name_of(id, "", name);
+	return file_remove_some(spool->fd, name, SPOOL_REMOVE_ENTRIES, err);
+}
+
+static bool parse_name(const char *name, struct task_id *id)
+{
+	char again[PATH_MAX];
+
+	if (sscanf(name, "%" SCNu64 ".%u.%u", &id->job, &id->attempt,
+		   &id->rank) != 3)
+		return false;
+	name_of(id, "", again);
+	return !strcmp(name, again);
+}
+
+int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err)
+{
+	int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return error_errno(err, "%s", spool->root);
+	}
+	while ((entry = readdir(dir))) {
+		struct task_id id;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (parse_name(entry->d_name, &id))
+			fn(arg, &id);
+		else
+			file_remove_tree(spool->fd, entry->d_name, NULL);
+	}
+	closedir(dir);
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* task_internal.h - a task's fields and steps, for the two files that make it
+ * up: task.c says which step follows, steps.c does what each step does.
+ */
+#ifndef AGENT_TASK_TASK_INTERNAL_H
+#define AGENT_TASK_TASK_INTERNAL_H
+
+#include "agent/blobs/workspace_upload.h"
+#include "agent/task/collect.h"
+#include "agent/task/disk_watch.h"
+#include "agent/task/exit_status.h"
+#include "agent/task/preflight.h"
+#include "agent/task/streams.h"
+#include "agent/task/task.h"
+#include "protocol/hardware/container.h"
+
+#define STEP_RETRIES_MAX 120 /* a second apart, then the task fails */
+
+enum step {
+	STEP_NONE, /* no such transition: the event is ignored */
+	STEP_CHECK,
+	STEP_IMAGE,
+	STEP_FETCH, /* its workspace, to the node */
+	STEP_CREATE,
+	STEP_INSERT, /* the workspace, into the container */
+	STEP_READY,
+	STEP_START,
+	STEP_RUN,
+	STEP_STOP,
+	STEP_ENDED,
+	STEP_REMOVE,
+	STEP_GONE,
+	STEPS
+};
+
+enum event {
+	EVENT_CHECKED, /* nothing forbids it */
+	EVENT_IMAGE,   /* the image is there */
+	EVENT_FETCHED,
+	EVENT_CREATED, /* the container is */
+	EVENT_LACKS,   /* somebody removed the image */
+	EVENT_INSERTED,
+	EVENT_STARTED,
+	EVENT_EXITED, /* the command ended: an outcome is known */
+	EVENT_FAILED, /* it never began */
+	EVENT_REMOVED,
+	ORDER_START,
+	ORDER_STOP,
+	ORDER_DISCARD,
+	EVENTS
+};
+
+struct task {
+	const struct task_room *room;
+	struct task_id id;
+	struct task_spec spec;   /* as the controller gave it */
+	struct task_spec filled; /* with what its devices need; no image: not
+				    yet filled */
+	enum step step;
+	enum task_state told; /* by changed() */
+	char container[CONTAINER_NAME_MAX];
+	char *image_id;
+	char *image_pin; /* as in struct task_status; NULL: not known yet */
+	struct strings image_argv; /* the image's entry point and command */
+	struct preflight *preflight;
+	cJSON *facts; /* of the host, when it was checked; NULL: not known */
+	char *image_user, *image_workdir;
+	unsigned int lacked; /* times that the image was there no longer */
+	struct image_wait *image;
+	struct fetch_wait *fetch; /* of the workspace */
+	struct workspace_upload *insert;
+	struct engine_call *call;     /* at most one; of the present step */
+	struct engine_call *creating; /* of the container: may outlive its step,
+					 for the engine finishes it anyway */
+	sd_event_source *retry, *watch;
+	unsigned int retries;
+	int build_fd; /* what a build prints goes there; -1: it is shut */
+	int port_fd;  /* holds the rendezvous port until the start */
+	uint32_t port;
+	char *address; /* given with the order to start */
+	uint32_t rendezvous_port;
+	uint64_t start_ms; /* of the gang */
+	struct strings addresses;
+	enum failure ordered;    /* why it was told to stop */
+	struct disk_watch *disk; /* while the command runs; NULL: no limit */
+	char reason[200];        /* why it was stopped, in words; or "" */
+	struct exit_status outcome;
+	int code; /* errno value behind a failure before the run */
+	struct streams streams;
+	struct collect *collect;        /* its files, once it has ended */
+	struct monitor_stream *samples; /* while the command runs */
+};
+
+/* In task.c: something happened; the table says what follows. May free the
+ * task, when it is gone.
+ */
+void task_event(struct task *task, enum event event);
+
+/* In steps.c: what is done when a step begins. */
+typedef void step_fn(struct task *task);
+step_fn step_check, step_image, step_fetch, step_create, step_insert,
+	step_ready, step_start, step_run, step_stop, step_ended, step_remove;
+
+/* Look at the container and go on from what it is. */
+void step_look(struct task *task);
+
+/* Collect the files of a task that has ended. */
+void step_collect(struct task *task);
+
+/* Watch the folder that the container writes. */
+void step_watch(struct task *task);
+
+/* Sample devices and host from now on, until step_ended(). */
+void step_sample(struct task *task);
+
+/* It cannot begin: EVENT_FAILED. */
+void step_fail(struct task *task, enum failure failure,
+	       const struct error *err);
+
+/* The engine is away or hangs; its answer may come to the next try. */
+bool step_engine_away(const struct error *err);
+
+/* Do what the present step does again, a little later. */
+void step_retry(struct task *task);
+
+/* Drop what the present step waits for. */
+void step_leave(struct task *task);
+
+/* Read the exit record: true when there is one. */
+bool step_read_outcome(struct task *task);
+
+#endif

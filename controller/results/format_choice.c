@@ -1,0 +1,229 @@
+/* format_choice.c - which of several formats a log is in.
+ */
+#include "controller/results/format_choice.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* What one has read when those that lag behind are given up. */
+#define ENOUGH_STEPS 16
+#define ENOUGH_BYTES (1u << 20)
+#define ROUND_BYTES (1u << 16) /* between two looks at how they do */
+
+struct format_choice {
+	struct extract *extracts[FORMAT_CHOICE_MAX];
+	size_t count;
+	uint64_t bytes;
+	uint64_t looked; /* bytes at the last look */
+};
+
+void format_choice_free(struct format_choice *choice)
+{
+	if (!choice)
+		return;
+	for (size_t i = 0; i < choice->count; i++)
+		extract_free(choice->extracts[i]);
+	free(choice);
+}
+
+struct format_choice *format_choice_new(struct extract_rules *const *rules,
+					size_t count, struct error *err)
+{
+	owned(format_choice_free) struct format_choice *choice =
+		calloc(1, sizeof(*choice));
+
+	if (!choice) {
+		error_nomem(err, "formats");
+		return NULL;
+	}
+	if (count > FORMAT_CHOICE_MAX) {
+		error_set(err, E2BIG, "%zu formats are too many; expected %d",
+			  count, FORMAT_CHOICE_MAX);
+		return NULL;
+	}
+	for (; choice->count < count; choice->count++) {
+		choice->extracts[choice->count] =
+			extract_new(rules[choice->count], err);
+		if (!choice->extracts[choice->count])
+			return NULL;
+	}
+	return take(choice);
+}
+
+struct extract *format_choice_extract(const struct format_choice *choice,
+				      size_t format)
+{
+	return format < choice->count ? choice->extracts[format] : NULL;
+}
+
+/* Figures of one step that can be compared. */
+static const enum record_field compared[] = {
+	RECORD_LOSS,
+	RECORD_ITERATION_MS,
+	RECORD_TOKENS_PER_SECOND,
+	RECORD_SAMPLES_PER_SECOND,
+	RECORD_TOKENS_PER_DEVICE,
+	RECORD_MEMORY_MIB,
+};
+
+#define COMPARED (sizeof(compared) / sizeof(compared[0]))
+
+static bool figure(const struct record *record, size_t i, double *number)
+{
+	if (!record_has(record, compared[i]))
+		return false;
+	*number = *record_number((struct record *)record, compared[i]);
+	return isfinite(*number);
+}
+
+static uint64_t count_figures(const struct record *records, size_t count)
+{
+	uint64_t figures = 0;
+	double number;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t f = 0; f < COMPARED; f++)
+			figures += figure(&records[i], f, &number);
+	return figures;
+}
+
+static uint64_t score(const struct format_fit *fit)
+{
+	uint64_t lost = 2 * fit->contradictions;
+
+	return fit->steps > lost ? fit->steps - lost : 0;
+}
+
+static bool better(const struct format_fit *a, const struct format_fit *b)
+{
+	if (score(a) != score(b))
+		return score(a) > score(b);
+	return a->figures > b->figures;
+}
+
+static struct format_fit fit_of(const struct format_choice *choice,
+				size_t format, bool figures)
+{
+	struct format_fit fit = { .format = format };
+	size_t count;
+	const struct record *records =
+		extract_records(choice->extracts[format], &count);
+
+	fit.steps = count;
+	fit.contradictions = extract_contradictions(choice->extracts[format]);
+	if (figures)
+		fit.figures = count_figures(records, count);
+	return fit;
+}
+
+/* Give up those that lag behind, once one has read enough. */
+static void drop_losers(struct format_choice *choice)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i]) {
+			struct format_fit fit = fit_of(choice, i, false);
+
+			most = score(&fit) > most ? score(&fit) : most;
+		}
+	if (most < ENOUGH_STEPS)
+		return;
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i]) {
+			struct format_fit fit = fit_of(choice, i, false);
+
+			if (score(&fit) * 2 > most)
+				continue;
+			extract_free(choice->extracts[i]);
+			choice->extracts[i] = NULL;
+		}
+}
+
+int format_choice_feed(struct format_choice *choice, const void *data,
+		       size_t size, struct error *err)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i] &&
+		    extract_feed(choice->extracts[i], data, size, err) < 0)
+			return -1;
+	choice->bytes += size;
+	if (choice->bytes < ENOUGH_BYTES ||
+	    choice->bytes - choice->looked < ROUND_BYTES)
+		return 0;
+	choice->looked = choice->bytes;
+	drop_losers(choice);
+	return 0;
+}
+
+int format_choice_finish(struct format_choice *choice, struct error *err)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i] &&
+		    extract_finish(choice->extracts[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+size_t format_choice_fits(const struct format_choice *choice,
+			  struct format_fit fits[FORMAT_FITS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < choice->count; i++) {
+		struct format_fit fit;
+		size_t at;
+
+		if (!choice->extracts[i])
+			continue;
+		fit = fit_of(choice, i, true);
+		if (!fit.steps)
+			continue;
+		for (at = count; at && better(&fit, &fits[at - 1]);)
+			at--;
+		if (at == FORMAT_FITS_MAX)
+			continue;
+		if (count < FORMAT_FITS_MAX)
+			count++;
+		memmove(fits + at + 1, fits + at,
+			(count - at - 1) * sizeof(*fits));
+		fits[at] = fit;
+	}
+	return count;
+}
+
+/* Both have the figure, and it is another one. */
+static bool differs(const struct record *a, const struct record *b)
+{
+	if (a->step != b->step)
+		return true;
+	for (size_t f = 0; f < COMPARED; f++) {
+		double one, other;
+
+		if (figure(a, f, &one) != figure(b, f, &other))
+			return true;
+		if (figure(a, f, &one) && figure(b, f, &other) &&
+		    fabs(one - other) > 1e-6 * fabs(one))
+			return true;
+	}
+	return false;
+}
+
+bool format_choice_tied(const struct format_choice *choice,
+			const struct format_fit *fits, size_t count)
+{
+	const struct record *a, *b;
+	size_t size[2];
+
+	if (count < 2 || better(&fits[0], &fits[1]))
+		return false;
+	a = extract_records(choice->extracts[fits[0].format], &size[0]);
+	b = extract_records(choice->extracts[fits[1].format], &size[1]);
+	if (size[0] != size[1])
+		return true;
+	for (size_t i = 0; i < size[0]; i++)
+		if (differs(&a[i], &b[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,185 @@
+/* step_number.c - which step a match belongs to.
+ */
+#include "controller/results/step_number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The number of a step over all epochs. */
+static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
+{
+	struct epochs *epochs = &steps->epochs;
+
+	if (!epochs->begun) {
+		epochs->begun = true;
+		epochs->first = epochs->now = epoch;
+		epochs->low = step;
+	} else if (epoch > epochs->now) {
+		epochs->base += epochs->last + (epochs->low == 0);
+		epochs->now = epoch;
+	} else if (epoch < epochs->now) {
+		/* A restart: all epochs are of the same length. */
+		epochs->base =
+			epoch <= epochs->first
+				? 0
+				: (uint64_t)((double)epochs->base *
+					     (epoch - epochs->first) /
+					     (epochs->now - epochs->first));
+		epochs->now = epoch;
+	}
+	epochs->last = step;
+	return epochs->base + step;
+}
+
+/* The number that the match itself says, over all epochs: 1; 0: none. */
+static int own_step(struct steps *steps, const struct caught *caught,
+		    uint64_t *step)
+{
+	const struct rule *rule = caught->rule;
+	const struct caught_value *own = caught_find(caught, RECORD_STEP);
+	const struct caught_value *epoch = caught_find(caught, rule->epoch);
+	const struct caught_value *length =
+		caught_find(caught, rule->epoch_steps);
+
+	if (!own)
+		return 0;
+	*step = (uint64_t)own->number;
+	if (epoch && length) {
+		double before = (epoch->number - (double)rule->epoch_from) *
+				length->number;
+
+		if (before > 0 && before < 9007199254740992.0)
+			*step += (uint64_t)before;
+	} else if (epoch) {
+		*step = step_in_all(steps, epoch->number, *step);
+	}
+	return 1;
+}
+
+/* The next step, unless the match says the same as the last one: other ranks'
+ * output.
+ */
+static void count_step(struct steps *steps, const struct caught *caught)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < caught->count; i++)
+		if (caught->values[i].kind == CAUGHT_NUMBER &&
+		    isfinite(caught->values[i].number))
+			sum += caught->values[i].number * (double)(i + 1);
+	if (steps->numbered && steps->said[0] == sum &&
+	    steps->said[1] == (double)caught->count)
+		return;
+	steps->said[0] = sum;
+	steps->said[1] = (double)caught->count;
+	steps->numbered++;
+	if (steps->progress > steps->numbered)
+		steps->numbered = steps->progress;
+}
+
+/* How many samples were seen, instead of a step: 1; -1: they are no whole
+ * number of batches, so it is of no step that can be told.
+ */
+static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
+{
+	double batches;
+
+	if (!(samples > 0))
+		return -1;
+	if (!(steps->batch > 0))
+		steps->batch = samples;
+	batches = samples / steps->batch;
+	if (batches != floor(batches) || batches > 9007199254740992.0)
+		return -1;
+	*step = (uint64_t)batches - 1;
+	return 1;
+}
+
+/* Half of the last digit that a number was rounded to: the second one at least,
+ * for zeros at the end are not printed.
+ */
+static double half_digit(const struct caught_value *value)
+{
+	const char *dot = memchr(value->text, '.', value->size);
+	size_t digits = dot ? value->size - (size_t)(dot - value->text) - 1 : 0;
+
+	digits = digits < 2 ? 2 : digits > 16 ? 16 : digits;
+	return 0.5 * pow(10, -(double)digits);
+}
+
+/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. The
+ * number of epochs is announced, or follows from a bar beside the share.
+ */
+static int step_of_share(struct steps *steps, const struct caught_value *share,
+			 uint64_t *step)
+{
+	uint64_t last = steps->count ? steps->records[steps->current].step : 0;
+	double per_epoch, low, high;
+
+	if (!steps->total || !(share->number > 0))
+		return 0;
+	if (!steps->epoch_count && steps->progress)
+		steps->epoch_count =
+			(uint64_t)fmax(1, round(share->number *
+						(double)steps->total /
+						(double)steps->progress));
+	if (!steps->epoch_count)
+		return 0;
+	per_epoch = (double)steps->total / (double)steps->epoch_count;
+	low = ceil((share->number - half_digit(share)) * per_epoch - 1e-6);
+	high = floor((share->number + half_digit(share)) * per_epoch + 1e-6);
+	if (low < 1)
+		low = 1;
+	if (low > high)
+		low = high = round(share->number * per_epoch);
+	if (high < 1)
+		return 0;
+	/* Of several the one that a bar shows, or the next one. */
+	*step = (uint64_t)low;
+	if (steps->progress > *step && (double)steps->progress <= high)
+		*step = steps->progress;
+	if (last >= *step && (double)last + 1 <= high)
+		*step = last + 1;
+	return 1;
+}
+
+int step_number(struct steps *steps, const struct caught *caught,
+		uint64_t *step)
+{
+	const struct rule *rule = caught->rule;
+	const struct caught_value *number = caught_find(caught, rule->number);
+	const struct caught_value *samples = caught_find(caught, rule->samples);
+	const struct caught_value *share = caught_find(caught, rule->share);
+	const struct caught_value *length =
+		caught_find(caught, rule->epoch_steps);
+
+	if (own_step(steps, caught, step))
+		return 1;
+	if (samples)
+		return step_of_samples(steps, samples->number, step);
+	if (share && step_of_share(steps, share, step))
+		return 1;
+	if (rule->counted) {
+		count_step(steps, caught);
+		*step = steps->numbered;
+		return 1;
+	}
+	if (steps->progress) {
+		*step = steps->progress;
+		return 1;
+	}
+	if (number && (steps->numbered || !steps->count)) {
+		if (!steps->numbered || number->number != steps->number)
+			steps->numbered++;
+		steps->number = number->number;
+		*step = steps->numbered;
+		/* It is the end of an epoch of so many steps. */
+		if (length && length->number >= 1 && length->number < 1e9)
+			*step *= (uint64_t)length->number;
+		return 1;
+	}
+	if (!steps->count)
+		return 0;
+	*step = steps->records[steps->current].step;
+	return 1;
+}

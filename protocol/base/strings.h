@@ -1,0 +1,40 @@
+/* strings.h - a list of texts that grows by one.
+ *
+ * A call that fails leaves the list as it was. { 0 } is an empty list.
+ */
+#ifndef PROTOCOL_BASE_STRINGS_H
+#define PROTOCOL_BASE_STRINGS_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The longest text that strings_printf() makes, in bytes. */
+#define STRINGS_ITEM_MAX 262144
+
+/* items and each item are owned. */
+struct strings {
+	char **items;
+	size_t count;
+};
+
+void strings_clear(struct strings *strings); /* and it is empty again */
+OWNED_VALUE(struct strings, strings_clear)
+
+/* A copy of the text is added. ENOMEM. */
+int strings_add(struct strings *strings, const char *text, struct error *err);
+
+/* As printf(3). E2BIG: longer than STRINGS_ITEM_MAX; ENOMEM. */
+int strings_printf(struct strings *strings, struct error *err, const char *fmt,
+		   ...) __attribute__((format(printf, 3, 4)));
+
+/* Is the text in the list? */
+bool strings_has(const struct strings *strings, const char *text);
+
+/* `to` becomes a copy of `from`. ENOMEM. */
+int strings_copy(struct strings *to, const struct strings *from,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* sample_internal.h - the parts of a sampler: layouts, rows, and their readers.
+ *
+ * Private to sample*.c. sampler_read() (sample.c) makes a `reading_run` for a
+ * text and hands it to the reader of each layout in turn, until one has found
+ * a device.
+ */
+#ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
+#define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
+
+#include "protocol/hardware/expression.h"
+#include "protocol/hardware/sample.h"
+
+#include <stdbool.h>
+
+/* What can be told of a device: words first, readings behind. */
+enum field {
+	FIELD_DEVICE,
+	FIELD_PART,
+	FIELD_BUS_ID,
+	FIELD_NAME,
+	FIELD_UUID,
+	FIELD_DRIVER,
+	FIELD_PHYSICAL,
+	FIELD_READINGS,
+	FIELDS = FIELD_READINGS + READINGS
+};
+const char *field_name(unsigned field);
+bool field_named(const char *name, unsigned *field);
+
+struct expressions {
+	struct expression **list;
+	size_t count;
+};
+
+enum separator { SEPARATOR_COMMA, SEPARATOR_BLANKS, SEPARATOR_BAR };
+
+struct run;
+struct layout;
+typedef int read_fn(const struct layout *layout, struct run *run,
+		    struct error *err);
+
+struct layout {
+	const char *name; /* borrowed from the document */
+	read_fn *read;
+	struct expression *when;
+	struct expression *from;
+	struct expression *until;
+	struct expression *row;
+	struct expressions all;
+	struct expressions device;
+	struct expressions more;
+	struct expressions group;
+	struct expressions fields[FIELDS];
+	enum separator separator;
+};
+
+struct words {
+	const char **list; /* borrowed from the document */
+	size_t count;
+};
+
+/* A device while it is read. */
+struct row {
+	struct device_sample sample;
+	char part[SAMPLE_WORD_MAX];
+	uint8_t rank[FIELDS]; /* of the expression that said it, from 1; 0:
+				 nothing did */
+	unsigned more;        /* bit per `more` expression that was used */
+};
+
+/* One text being read. */
+struct run {
+	const struct words *na;
+	const char *text; /* cleaned; for json */
+	size_t size;
+	const char *lines; /* the same without its long lines; ends in '\n' */
+	size_t lines_size;
+	struct row *rows; /* SAMPLE_DEVICES_MAX and one more */
+	size_t count;
+	struct row all;      /* what holds for every device */
+	int64_t deadline_us; /* on the thread's clock */
+	unsigned calls;
+};
+
+/* expression_match() with the text's time limit. */
+int run_match(struct run *run, struct expression *expression, const char *text,
+	      size_t size, enum expression_place place, struct error *err);
+
+/* Any of them; the one that matched in *index (may be NULL). */
+int run_match_any(struct run *run, const struct expressions *expressions,
+		  const char *text, size_t size, enum expression_place place,
+		  size_t *index, struct error *err);
+
+/* Add a row, with what *words (or NULL) already says. NULL: E2BIG. */
+struct row *run_row(struct run *run, const struct row *words,
+		    struct error *err);
+
+/* End the last row: its numbers are made whole, and it takes the place of an
+ * earlier one of the same device.
+ */
+void run_row_end(struct run *run);
+
+/* Forget all rows. */
+void run_restart(struct run *run);
+
+/* Put what the text says into a field, unless an expression of the same rank
+ * or a lower one did before; false when it says nothing. unit: text at whose
+ * end the unit stands in brackets, if not behind the number, or NULL.
+ */
+struct sample_text {
+	const char *data;
+	size_t size;
+};
+bool row_put(const struct run *run, struct row *row, unsigned field,
+	     unsigned rank, struct sample_text text,
+	     const struct sample_text *unit);
+
+/* Put what the groups of the last match caught. */
+void row_put_groups(const struct run *run, struct row *row,
+		    const struct expression *expression);
+
+/* Put the value of a key by the layout's fields. */
+int row_put_key(const struct layout *layout, struct run *run, struct row *row,
+		struct sample_text key, struct sample_text value,
+		struct error *err);
+
+/* The next line of text[*at..size), without its end and the blanks around it;
+ * *indent (may be NULL) is how many stood before. False at the end.
+ */
+struct line {
+	const char *text;
+	size_t size;
+	size_t indent;
+};
+bool line_next(const char *text, size_t size, size_t *at, struct line *line);
+
+/* The readers: sample_lines.c, sample_columns.c, sample_keys.c, sample_json.c.
+ */
+read_fn lines_read;
+read_fn columns_read;
+read_fn keys_read;
+read_fn json_read;
+
+#endif

@@ -1,0 +1,63 @@
+/* budget.h - what the sessions of one key may cost a server, together.
+ *
+ * A key pays for all its sessions: how many connect twice gain nothing. A
+ * budget fills up with time; whoever spends more than it holds is refused. It
+ * outlives its sessions for BUDGET_KEPT_MS, so that coming back does not fill
+ * it either.
+ *
+ * Who may only look also has a budget of processor time, since one request can
+ * cost a controller a thousand times more than another. Operators have none: a
+ * sweep of a million cells is their right. Agents have none either: their
+ * output is the work that a controller is there for.
+ */
+#ifndef PROTOCOL_WIRE_BUDGET_H
+#define PROTOCOL_WIRE_BUDGET_H
+
+#include "protocol/message/role.h"
+#include "protocol/wire/key.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUDGET_AGENT_MESSAGES 20000 /* a second, twice that at once */
+#define BUDGET_PERSON_MESSAGES 2000
+#define BUDGET_VIEWER_CPU_US 250000        /* a second of wall time */
+#define BUDGET_VIEWER_CPU_BURST_US 2000000 /* at once */
+#define BUDGET_AGENT_SESSIONS 4            /* an old one may not be over yet */
+#define BUDGET_PERSON_SESSIONS 64
+#define BUDGET_KEPT_MS 60000
+/* Bytes of a person's hello, which says nothing but a version. */
+#define BUDGET_PERSON_HELLO 1024
+/* Bytes of a viewer's request: names, numbers, a filter. */
+#define BUDGET_VIEWER_REQUEST 16384
+
+struct budgets; /* all of a server */
+struct budget;  /* of one key */
+
+struct budgets *budgets_new(void); /* NULL: no memory */
+void budgets_free(struct budgets *budgets);
+
+/* A session more of this key. NULL: it has too many already, or there is no
+ * memory. Each that is not NULL is given back by budget_leave().
+ */
+struct budget *budget_join(struct budgets *budgets, const char *public,
+			   enum role role, int64_t now_ms);
+void budget_leave(struct budget *budget, int64_t now_ms);
+
+/* One message more: is it within the rate? */
+bool budget_message(struct budget *budget, int64_t now_ms);
+
+/* Is processor time counted for it? Then budget_spend() says what a request
+ * took, and budget_wait_ms() how long the next one has to wait; 0: not at all.
+ */
+bool budget_timed(const struct budget *budget);
+void budget_spend(struct budget *budget, uint64_t cpu_us);
+uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms);
+
+/* How large may the text of the next message be? In bytes. */
+size_t budget_text_max(enum role role, bool greeted);
+
+/* Forget those that nobody has used for BUDGET_KEPT_MS. */
+void budgets_sweep(struct budgets *budgets, int64_t now_ms);
+
+#endif

@@ -1,0 +1,90 @@
+/* budget_test.c - the sessions of a key pay together, and time fills it up.
+ */
+#include "protocol/wire/budget.h"
+#include "tests/tap.h"
+
+#define KEY "0123456789012345678901234567890123456789"
+
+static void test_messages(void)
+{
+	struct budgets *budgets = budgets_new();
+	struct budget *one = budget_join(budgets, KEY, ROLE_VIEWER, 0);
+	struct budget *two = budget_join(budgets, KEY, ROLE_VIEWER, 0);
+	int sent = 0;
+
+	is_int(one == two, 1, "two sessions of a key have one budget");
+	while (sent < 100000 && budget_message(sent % 2 ? one : two, 0))
+		sent++;
+	is_int(sent, 2 * BUDGET_PERSON_MESSAGES, "they share a burst");
+	ok(!budget_message(one, 0), "which is used up");
+	ok(budget_message(one, 1), "a millisecond brings some more");
+	budget_leave(one, 1);
+	budget_leave(two, 1);
+	budgets_sweep(budgets, BUDGET_KEPT_MS);
+	one = budget_join(budgets, KEY, ROLE_VIEWER, 1);
+	for (sent = 0; budget_message(one, 1);)
+		sent++;
+	ok(sent <= 1, "coming back at once does not fill it");
+	budget_leave(one, 1);
+	budgets_sweep(budgets, BUDGET_KEPT_MS + 2);
+	one = budget_join(budgets, KEY, ROLE_AGENT, BUDGET_KEPT_MS + 2);
+	for (sent = 0; budget_message(one, BUDGET_KEPT_MS + 2);)
+		sent++;
+	is_int(sent, 2 * BUDGET_AGENT_MESSAGES, "a minute later it is new");
+	budgets_free(budgets);
+}
+
+static void test_processor(void)
+{
+	struct budgets *budgets = budgets_new();
+	struct budget *viewer = budget_join(budgets, "v", ROLE_VIEWER, 0);
+	struct budget *joiner = budget_join(budgets, "j", ROLE_JOINER, 0);
+	struct budget *operator= budget_join(budgets, "o", ROLE_OPERATOR, 0);
+	struct budget *agent = budget_join(budgets, "a", ROLE_AGENT, 0);
+
+	ok(budget_timed(viewer) && budget_timed(joiner),
+	   "the time of viewers and joiners is counted");
+	ok(!budget_timed(operator) && !budget_timed(agent),
+	   "that of operators and agents is not");
+	budget_spend(viewer, BUDGET_VIEWER_CPU_BURST_US);
+	is_int(budget_wait_ms(viewer, 0), 0, "a burst may be spent at once");
+	budget_spend(viewer, BUDGET_VIEWER_CPU_US);
+	is_int(budget_wait_ms(viewer, 0), 1001, "what is more must be waited");
+	is_int(budget_wait_ms(viewer, 500), 501, "for");
+	is_int(budget_wait_ms(viewer, 1000), 0, "until it has filled up");
+	budget_spend(operator, 1000 * BUDGET_VIEWER_CPU_BURST_US);
+	is_int(budget_wait_ms(operator, 0), 0, "operators never wait");
+	budgets_free(budgets);
+}
+
+static void test_sessions(void)
+{
+	struct budgets *budgets = budgets_new();
+	struct budget *budget = NULL;
+	int count = 0;
+
+	while (count < 1000 &&
+	       (budget = budget_join(budgets, KEY, ROLE_AGENT, 0)))
+		count++;
+	is_int(count, BUDGET_AGENT_SESSIONS, "sessions of a key are limited");
+	budget = budget_join(budgets, "another", ROLE_AGENT, 0);
+	ok(budget != NULL, "each key by itself");
+	budget_leave(budget, 0);
+	budgets_free(budgets);
+}
+
+int main(void)
+{
+	tap_begin(20);
+	test_messages();
+	test_processor();
+	test_sessions();
+	is_int(budget_text_max(ROLE_VIEWER, false), BUDGET_PERSON_HELLO,
+	       "a person's hello is short");
+	is_int(budget_text_max(ROLE_OPERATOR, false), BUDGET_PERSON_HELLO,
+	       "an operator's too");
+	ok(budget_text_max(ROLE_OPERATOR, true) >
+		   budget_text_max(ROLE_VIEWER, true),
+	   "an operator sends sweeps, a viewer questions");
+	return tap_done();
+}
