@@ -1,7 +1,7 @@
 /* image_operation_pull.c - an image pulled before a job asks for it, in the
  * very same way.
  */
-#include "agent/images/image_operation.h"
+#include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
 
