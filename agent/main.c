@@ -9,6 +9,7 @@
 #include "protocol/base/parent_watch.h"
 #include "protocol/base/program.h"
 #include "protocol/config/agent.h"
+#include "protocol/config/installed.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ static int find_keys(struct program *program, struct error *err)
 static int find_policy(struct program *program, struct error *err)
 {
 	const char *path = program->settings.policy;
-	bool optional = !strcmp(path, REGATTA_ETC "/policy.yaml");
+	bool optional = !strcmp(path, installed_policy_yaml);
 
 	program->node_policy =
 		node_policy_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
@@ -124,7 +125,7 @@ static int find_credentials(struct program *program, struct error *err)
 {
 	const char *path = program->settings.registry_auth;
 
-	if (!strcmp(path, AGENT_REGISTRY_AUTH) && access(path, F_OK) < 0 &&
+	if (!strcmp(path, installed_registry_json) && access(path, F_OK) < 0 &&
 	    errno == ENOENT)
 		return 0;
 	program->config.credentials = path;

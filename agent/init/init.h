@@ -46,6 +46,9 @@
  *			   "path": "/data/train.log", "part": 1}
  *			  {"stream": "rank-0", "kept": BYTES}
  *	node-<N>.<NAME>.log  the bytes of a followed file (see below).
+ *	exit.json.new	  made by the agent, for any user to write: the file
+ *			  that has to become the exit record. The agent knows it
+ *			  again, so no other can stand in its place.
  *	exit.json	  the exit record, renamed into place when every process
  *			  of the container is gone; nothing is written to a log
  *			  after it.

@@ -382,6 +382,8 @@ int main(int argc, char **argv)
 		complain("out of memory");
 		return EXIT_OURS;
 	}
+	/* The command may be our own user: it shall not trace us. */
+	prctl(PR_SET_DUMPABLE, 0);
 	descriptors_fill();
 	signals_take(init);
 	if (started_mark(init, out, &why) < 0) {

@@ -74,8 +74,10 @@ int record_reserve(int out, struct start_error *why)
 
 	if (code == 0)
 		return fd;
+	/* The file stays: the agent knows the record by it. */
+	if (ftruncate(fd, 0) < 0)
+		code = errno;
 	close(fd);
-	unlinkat(out, NEW_NAME, 0);
 	errno = code;
 	return start_error_errno(why, "%s", NEW_NAME);
 }

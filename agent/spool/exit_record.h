@@ -2,7 +2,8 @@
  *
  * The record is written inside the container, so it is read as carefully as
  * anything from outside: its size is bounded, unknown or mistyped fields are
- * refused. Its fields are described in agent/init/init.h.
+ * refused, and it is held against the engine (agent/spool/exit_check.h). Its
+ * fields are described in agent/init/init.h.
  */
 #ifndef AGENT_SPOOL_EXIT_RECORD_H
 #define AGENT_SPOOL_EXIT_RECORD_H

@@ -18,6 +18,7 @@
 #define SPEC_MAX (4 << 20)
 #define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
 #define LOCK_POLL_MS 20
+#define RECORD_NOTE "record" /* which file exit.json has to be */
 
 struct spool {
 	char *root; /* <state>/spool */
@@ -91,6 +92,15 @@ static void name_of(const struct task_id *id, const char *inside,
 {
 	snprintf(name, PATH_MAX, "%" PRIu64 ".%u.%u%s%s", id->job, id->attempt,
 		 id->rank, *inside ? "/" : "", inside);
+}
+
+static void own_name(const struct task_id *id, const char *name,
+		     char path[PATH_MAX])
+{
+	char inside[128];
+
+	snprintf(inside, sizeof(inside), "host/%s", name);
+	name_of(id, inside, path);
 }
 
 static int make_folder(struct spool *spool, const struct task_id *id,
@@ -217,6 +227,57 @@ pid_t spool_holder(struct spool *spool, const struct task_id *id)
 	return lock.l_pid > 1 ? lock.l_pid : -1;
 }
 
+/* Which file it is, as text. */
+static void file_identity(const struct stat *st, char text[64])
+{
+	snprintf(text, 64, "%ju %ju", (uintmax_t)st->st_dev,
+		 (uintmax_t)st->st_ino);
+}
+
+int spool_reserve_record(struct spool *spool, const struct task_id *id,
+			 struct error *err)
+{
+	char name[PATH_MAX], text[64];
+	owned_fd int fd = -1;
+	struct stat st;
+
+	own_name(id, RECORD_NOTE, name);
+	if (faccessat(spool->fd, name, F_OK, 0) == 0)
+		return 0;
+	name_of(id, "out/exit.json.new", name);
+	fd = openat(spool->fd, name,
+		    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	/* regatta-init may be any user of the image. */
+	if (fd < 0 || fchmod(fd, 0666) < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "%s/%s", spool->root, name);
+	file_identity(&st, text);
+	return spool_write_own(spool, id, RECORD_NOTE, text, strlen(text), err);
+}
+
+bool spool_record_is_ours(struct spool *spool, const struct task_id *id)
+{
+	owned(buffer_clear) struct buffer noted;
+	char name[PATH_MAX], text[64];
+	struct stat st;
+
+	buffer_init(&noted, sizeof(text));
+	if (spool_read_own(spool, id, RECORD_NOTE, &noted, NULL) < 0)
+		return true; /* begun by an agent that did not reserve it */
+	name_of(id, "out/exit.json", name);
+	if (fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	file_identity(&st, text);
+	return !strcmp(noted.data, text);
+}
+
+bool spool_has_exit(struct spool *spool, const struct task_id *id)
+{
+	char name[PATH_MAX];
+
+	name_of(id, "out/exit.json", name);
+	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err)
 {
@@ -227,6 +288,8 @@ int spool_read_exit(struct spool *spool, const struct task_id *id,
 	name_of(id, "out/exit.json", name);
 	if (file_read(spool->fd, name, &text, err) < 0)
 		return -1;
+	if (!spool_record_is_ours(spool, id))
+		return error_set(err, EPROTO, "another file lies in its place");
 	return exit_record_parse(text.data, text.size, record, err);
 }
 
@@ -272,15 +335,6 @@ int spool_append_stream(struct spool *spool, const struct task_id *id,
 	return fd < 0 ? error_errno(err, "%s/%s", spool->root, name) : fd;
 }
 
-static void own_name(const struct task_id *id, const char *name,
-		     char path[PATH_MAX])
-{
-	char inside[128];
-
-	snprintf(inside, sizeof(inside), "host/%s", name);
-	name_of(id, inside, path);
-}
-
 int spool_write_own(struct spool *spool, const struct task_id *id,
 		    const char *name, const void *data, size_t size,
 		    struct error *err)
@@ -298,6 +352,48 @@ int spool_read_own(struct spool *spool, const struct task_id *id,
 
 	own_name(id, name, path);
 	return file_read(spool->fd, path, out, err);
+}
+
+static void measure_folder(int parent, const char *name, unsigned int depth,
+			   size_t names_max, struct spool_usage *usage)
+{
+	int fd = openat(parent, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (usage->names <= names_max && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, "..") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		usage->names++;
+		usage->bytes += (uint64_t)st.st_blocks * 512;
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		if (depth == SPOOL_DEPTH_MAX)
+			usage->names = names_max + 1;
+		else
+			measure_folder(fd, entry->d_name, depth + 1, names_max,
+				       usage);
+	}
+	closedir(dir);
+}
+
+void spool_measure(struct spool *spool, const struct task_id *id,
+		   size_t names_max, struct spool_usage *usage)
+{
+	char name[PATH_MAX];
+
+	memset(usage, 0, sizeof(*usage));
+	name_of(id, "", name);
+	measure_folder(spool->fd, name, 0, names_max, usage);
 }
 
 int spool_remove(struct spool *spool, const struct task_id *id,

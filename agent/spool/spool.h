@@ -7,7 +7,9 @@
  *	in/hostfile	the gang's nodes, for a command that wants them
  *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
- *	host/		0700: what the agent writes beside it
+ *	host/		0700: what the agent writes beside it; host/record:
+ *			which file out/exit.json has to be; host/ended: the
+ *			end was concluded, and why the record is not believed
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
  * Files below out/ are written by strangers: links, FIFOs and devices there
@@ -77,7 +79,21 @@ bool spool_started(struct spool *spool, const struct task_id *id);
  */
 pid_t spool_holder(struct spool *spool, const struct task_id *id);
 
-/* ENOENT: not ended, or ended without a record. */
+/* Make the file that regatta-init takes for its record (out/exit.json.new), and
+ * note which one it is (host/record). Again: nothing.
+ */
+int spool_reserve_record(struct spool *spool, const struct task_id *id,
+			 struct error *err);
+
+/* Is out/exit.json the file that was reserved, or was none reserved? */
+bool spool_record_is_ours(struct spool *spool, const struct task_id *id);
+
+/* Is there something of that name? */
+bool spool_has_exit(struct spool *spool, const struct task_id *id);
+
+/* ENOENT: not ended, or ended without a record. EPROTO: it is not ours, or not
+ * a record.
+ */
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);
 
@@ -99,6 +115,18 @@ int spool_write_own(struct spool *spool, const struct task_id *id,
 		    struct error *err);
 int spool_read_own(struct spool *spool, const struct task_id *id,
 		   const char *name, struct buffer *out, struct error *err);
+
+/* What lies in the folder, below it, and how much of the disk that takes. It is
+ * counted no further than names_max + 1 names or SPOOL_DEPTH_MAX folders deep,
+ * which counts as too many names, too. What cannot be read counts as nothing.
+ */
+#define SPOOL_DEPTH_MAX 16
+struct spool_usage {
+	uint64_t bytes;
+	size_t names;
+};
+void spool_measure(struct spool *spool, const struct task_id *id,
+		   size_t names_max, struct spool_usage *usage);
 
 /* Remove the folder with all that is in it, SPOOL_REMOVE_ENTRIES of that in one
  * call, some 10 ms: a command may leave millions of files. 1: more is left;

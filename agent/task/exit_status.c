@@ -124,6 +124,6 @@ void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
 	/* Whoever destroys the record does it again on another node. */
 	if (outcome->failure == FAILURE_NODE_LOST)
 		conclude(outcome, FAILURE_EXIT,
-			 "the command overwrote its exit record: %.180s",
+			 "the exit record is forged or damaged: %.180s",
 			 why->text);
 }

@@ -29,8 +29,9 @@ void exit_status_from_record(struct exit_status *outcome,
 void exit_status_from_engine(struct exit_status *outcome,
 			     const cJSON *container, enum failure ordered);
 
-/* The record cannot be read: the command wrote in its place, for regatta-init
- * leaves a whole one or none. why: what is wrong with it.
+/* The record cannot be read or cannot be true: somebody in the container wrote
+ * in its place, for regatta-init leaves a whole one or none. why: what is wrong
+ * with it.
  */
 void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
 			   const struct error *why, enum failure ordered);

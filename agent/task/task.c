@@ -198,7 +198,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		return NULL;
 	container_name(&task->spec, room->cluster, task->container);
 	started = spool_started(room->spool, id);
-	if (step_read_outcome(task)) {
+	if (step_concluded(task)) {
 		task->step = STEP_ENDED;
 		step_collect(task);
 	} else if (container && (!created || started)) {
@@ -208,7 +208,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		step_sample(task);
 		step_look(task);
 	} else if (started) {
-		exit_status_from_engine(&task->outcome, NULL, FAILURE_NONE);
+		step_conclude(task, NULL);
 		task->step = STEP_ENDED;
 		step_collect(task);
 	} else if (container && spool_ordered(room->spool, id)) {
@@ -241,7 +241,9 @@ void task_free(struct task *task)
 	streams_clear(&task->streams);
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
+	loop_source_free(&task->silent);
 	disk_watch_free(task->disk);
+	spool_watch_free(task->output);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);

@@ -11,9 +11,11 @@
 #include "agent/task/preflight.h"
 #include "agent/task/streams.h"
 #include "agent/task/task.h"
+#include "agent/spool/spool_watch.h"
 #include "protocol/hardware/container.h"
 
-#define STEP_RETRIES_MAX 120 /* a second apart, then the task fails */
+#define ENGINE_SILENT_MS 10000 /* then a record counts without the engine */
+#define STEP_RETRIES_MAX 120   /* a second apart, then the task fails */
 
 enum step {
 	STEP_NONE, /* no such transition: the event is ignored */
@@ -72,6 +74,7 @@ struct task {
 	struct engine_call *creating; /* of the container: may outlive its step,
 					 for the engine finishes it anyway */
 	sd_event_source *retry, *watch;
+	sd_event_source *silent; /* since the record was seen */
 	unsigned int retries;
 	int build_fd; /* what a build prints goes there; -1: it is shut */
 	int port_fd;  /* holds the rendezvous port until the start */
@@ -80,9 +83,11 @@ struct task {
 	uint32_t rendezvous_port;
 	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
-	enum failure ordered;    /* why it was told to stop */
-	struct disk_watch *disk; /* while the command runs; NULL: no limit */
-	char reason[200];        /* why it was stopped, in words; or "" */
+	enum failure ordered;       /* why it was told to stop */
+	struct disk_watch *disk;    /* while the command runs; NULL: no limit */
+	struct spool_watch *output; /* the same */
+	char reason[200];           /* why it was stopped, in words; or "" */
+	bool forged; /* something was put in the record's place */
 	struct exit_status outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
@@ -125,7 +130,19 @@ void step_retry(struct task *task);
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);
 
-/* Read the exit record: true when there is one. */
-bool step_read_outcome(struct task *task);
+/* In task_ending.c. The container runs no more (NULL: it is gone): fill the outcome
+ * from the record and what the engine says of the container, and note for the
+ * next agent if the record is to be believed.
+ */
+void step_conclude(struct task *task, const cJSON *container);
+
+/* An agent before this one concluded: the outcome is filled again. */
+bool step_concluded(struct task *task);
+
+/* A file took the record's place; remember it when it is not regatta-init's. An
+ * engine that hangs does not hold the end up: when it has said nothing for
+ * ENGINE_SILENT_MS and regatta-init lives no more, the record alone counts.
+ */
+void step_record_seen(struct task *task);
 
 #endif

@@ -83,47 +83,14 @@ void step_retry(struct task *task)
 		   NULL);
 }
 
-/* The end of the command. */
-
-bool step_read_outcome(struct task *task)
-{
-	owned(exit_record_clear) struct exit_record record = { 0 };
-	uint64_t written = 0, there;
-	const char *cut;
-
-	if (spool_read_exit(task->room->spool, &task->id, &record, NULL) < 0)
-		return false;
-	exit_status_from_record(&task->outcome, &record, task->ordered);
-	for (size_t i = 0; i < record.processes_count; i++)
-		written += record.processes[i].log_bytes;
-	streams_look(&task->streams);
-	there = streams_size(&task->streams);
-	cut = streams_cut(&task->streams);
-	if (cut && !*task->outcome.text)
-		snprintf(task->outcome.text, sizeof(task->outcome.text),
-			 "%s: the command cut its own output short: what was "
-			 "not sent by then is lost",
-			 cut);
-	if (there < written && !task->outcome.failure) {
-		task->outcome.failure = FAILURE_NODE_LOST;
-		snprintf(task->outcome.text, sizeof(task->outcome.text),
-			 "%" PRIu64 " of %" PRIu64
-			 " bytes of output were lost on the node",
-			 written - there, written);
-	}
-	return true;
-}
-
 static int watch_run(sd_event_source *source, const struct inotify_event *event,
 		     void *arg)
 {
 	struct task *task = arg;
 
-	if ((event->mask & IN_MOVED_TO) && event->len &&
-	    !strcmp(event->name, "exit.json") && step_read_outcome(task)) {
-		task_event(task, EVENT_EXITED);
-		return 0;
-	}
+	/* The engine tells the end; this is only a file. */
+	if (event->len && !strcmp(event->name, "exit.json"))
+		step_record_seen(task);
 	if (event->len && !strncmp(event->name, "node-", 5))
 		streams_look(&task->streams);
 	log_sender_wake(task->room->sender);
@@ -203,6 +170,36 @@ static void limit_disk(struct task *task)
 		log_warning("limits.disk: %s", err.text);
 }
 
+/* spool_over_fn */
+static void output_over(void *arg, const char *why)
+{
+	struct task *task = arg;
+
+	snprintf(task->reason, sizeof(task->reason), "output: %s", why);
+	task_stop(task, FAILURE_POLICY);
+}
+
+static void limit_output(struct task *task)
+{
+	uint64_t limit = task->spec.container.log_limit_bytes;
+	struct error err;
+
+	if (task->output)
+		return;
+	task->output =
+		spool_watch_new(task->room->loop, task->room->spool, &task->id,
+				limit ? limit : LOG_LIMIT_DEFAULT, output_over,
+				task, &err);
+	if (!task->output)
+		log_warning("output: %s", err.text);
+}
+
+static void limits_drop(struct task *task)
+{
+	disk_watch_free(take(task->disk));
+	spool_watch_free(take(task->output));
+}
+
 void step_run(struct task *task)
 {
 	struct error err;
@@ -210,11 +207,7 @@ void step_run(struct task *task)
 	step_watch(task);
 	step_sample(task);
 	limit_disk(task);
-	/* It may have ended before the watch was set. */
-	if (step_read_outcome(task)) {
-		task_event(task, EVENT_EXITED);
-		return;
-	}
+	limit_output(task);
 	task->call = engine_container_wait(task->room->engine, task->container,
 					   wait_done, task, &err);
 	if (!task->call)
@@ -223,17 +216,7 @@ void step_run(struct task *task)
 
 static void task_exited(struct task *task, const cJSON *container)
 {
-	owned(exit_record_clear) struct exit_record record = { 0 };
-	struct error err = { 0 };
-
-	if (spool_read_exit(task->room->spool, &task->id, &record, &err) < 0 &&
-	    (err.code == EPROTO || err.code == EINVAL || err.code == ELOOP ||
-	     err.code == E2BIG))
-		exit_status_from_ruin(&task->outcome, container, &err,
-				      task->ordered);
-	else
-		exit_status_from_engine(&task->outcome, container,
-					task->ordered);
+	step_conclude(task, container);
 	task_event(task, EVENT_EXITED);
 }
 
@@ -263,8 +246,11 @@ static bool go_on_hidden(struct task *task)
 static void go_on(struct task *task, const cJSON *container, const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
-	bool created = !strcmp(status, "created");
-	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead");
+	/* One that the engine lost while it started it may have run. */
+	bool created = !strcmp(status, "created") &&
+		       !spool_has_exit(task->room->spool, &task->id);
+	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead") ||
+		     (!created && !strcmp(status, "created"));
 	/* Adopted while its start was still under way. */
 	bool starting = created && task->step == STEP_RUN &&
 			task->retries < STEP_RETRIES_MAX;
@@ -292,9 +278,7 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 	const cJSON *status = cJSON_GetObjectItemCaseSensitive(state, "Status");
 
 	task->call = NULL;
-	if (step_read_outcome(task))
-		task_event(task, EVENT_EXITED);
-	else if (err && err->code == ENOENT)
+	if (err && err->code == ENOENT)
 		task_exited(task, NULL);
 	else if (err)
 		step_retry(task);
@@ -573,6 +557,8 @@ static int write_start(struct task *task, const struct container_place *place,
 	if (guard_suid(task->room->node_policy, &task->filled, place) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
 		return -1;
+	if (spool_reserve_record(task->room->spool, &task->id, err) < 0)
+		return -1;
 	return spool_write_start(task->room->spool, &task->id, start.data,
 				 start.size, err);
 }
@@ -638,7 +624,7 @@ void step_stop(struct task *task)
 	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
 	struct error err;
 
-	disk_watch_free(take(task->disk));
+	limits_drop(task);
 	step_watch(task);
 	task->call = engine_container_stop(task->room->engine, task->container,
 					   grace_s, grace_s * 1000 + CALL_MS,
@@ -681,7 +667,8 @@ void step_collect(struct task *task)
 void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
-	disk_watch_free(take(task->disk));
+	loop_source_free(&task->silent);
+	limits_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
@@ -765,7 +752,7 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
-	disk_watch_free(take(task->disk));
+	limits_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */

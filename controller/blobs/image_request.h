@@ -9,6 +9,7 @@
 
 #include "controller/jobs/cluster.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/reply_images.h"
 
 #define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
 #define IMAGE_REQUEST_OUTPUT_TOLD (256 << 10) /* bytes in one answer */
@@ -98,8 +99,9 @@ int image_request_save(const struct image_request *order, const char *path,
 		       struct error *err);
 struct image_request *image_request_load(const char *path, struct error *err);
 
-/* As image_rollout_describe(), but whether nodes are up, and final. */
-cJSON *image_request_describe(const struct image_request *order,
-			      const struct message_query *query);
+/* As image_rollout_describe(), but whether nodes are up. */
+int image_request_describe(const struct image_request *order,
+			   const struct message_query *query,
+			   struct image_order_info *to, struct error *err);
 
 #endif

@@ -551,64 +551,54 @@ static struct image_request *begin(struct cluster *cluster,
 	return order;
 }
 
-cJSON *image_rollout_order(struct cluster *cluster, const char *by,
-			   const struct message_image_order *message,
-			   struct error *err)
+int image_rollout_order(struct cluster *cluster, const char *by,
+			const struct message_image_order *message,
+			struct strings *chosen, struct error *err)
 {
 	owned(strings_clear) struct strings nodes = { 0 };
 	const struct image_request_kind *kind =
 		image_request_kind(message->what);
 	struct image_request *order;
-	cJSON *body, *list;
 
 	if (check_order(cluster, message, kind, err) < 0 ||
 	    (message->nodes.count
 		     ? choose_named(cluster, &message->nodes, &nodes, err)
 		     : choose_all(cluster, message->build, &nodes, err)) < 0)
-		return NULL;
+		return -1;
 	order = order_find(cluster, message->order);
 	order = order && kind->durable && !order->final
 			? begin_again(cluster, order, message, &nodes, err)
 			: begin(cluster, kind, message, &nodes, err);
 	if (!order)
-		return NULL;
+		return -1;
 	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
 		 message->what, message->image ? message->image : "",
 		 nodes.count, by);
-	body = cJSON_CreateObject();
-	list = cJSON_AddArrayToObject(body, "nodes");
-	for (size_t i = 0; i < nodes.count; i++)
-		cJSON_AddItemToArray(list, cJSON_CreateString(nodes.items[i]));
 	changed(cluster);
-	return body;
+	*chosen = nodes;
+	nodes = (struct strings){ 0 };
+	return 0;
 }
 
-cJSON *image_rollout_describe(struct cluster *cluster,
-			      const struct message_query *query,
-			      struct error *err)
+int image_rollout_describe(struct cluster *cluster,
+			   const struct message_query *query,
+			   struct image_order_info *to, struct error *err)
 {
 	const char *name = query->name ? query->name : "";
 	const struct image_request *order = order_find(cluster, name);
-	cJSON *body, *item;
-	size_t at = 0;
 
-	if (!order) {
-		error_set(err, ENOENT,
-			  "image order %.12s: not there; a controller that was "
-			  "started anew knows only those to load, build and "
-			  "pull: run the command again",
-			  name);
-		return NULL;
-	}
-	body = image_request_describe(order, query);
-	cJSON_ArrayForEach(item,
-			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
-	{
-		const struct node *node =
-			node_find(cluster, order->stops[at++].name);
+	if (!order)
+		return error_set(err, ENOENT,
+				 "image order %.12s: not there; a controller "
+				 "that was started anew knows only those to "
+				 "load, build and pull: run the command again",
+				 name);
+	if (image_request_describe(order, query, to, err) < 0)
+		return -1;
+	for (size_t i = 0; i < to->nodes_count; i++) {
+		const struct node *node = node_find(cluster, to->nodes[i].name);
 
-		cJSON_AddBoolToObject(item, "up", node && node->peer);
+		to->nodes[i].up = node && node->peer;
 	}
-	cJSON_AddBoolToObject(body, "final", order->final);
-	return body;
+	return 0;
 }

@@ -275,7 +275,7 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
 			 struct registry_login **logins, size_t *count,
 			 struct error *err)
 {
-	struct message_query query = { .what = (char *)"text", .id = id };
+	struct message_query query = { .what = QUERY_TEXT, .id = id };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(sweep_free) struct sweep *sweep = NULL;

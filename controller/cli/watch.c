@@ -414,7 +414,7 @@ static int poll_once(struct watch *watch, bool *final, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = {
-		.what = (char *)"jobs",
+		.what = QUERY_JOBS,
 		.id = watch->sweep,
 		.after = watch->after,
 		.since = watch->since,

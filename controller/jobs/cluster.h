@@ -40,7 +40,7 @@ struct wire_server;
 struct sd_event;
 struct sd_event_source;
 struct blob_service; /* controller/blobs/blob_service.h */
-struct backups;      /* controller/server/backups.h */
+struct backups;      /* controller/api/backups.h */
 struct access;       /* controller/access/access.h */
 struct artifact_fetches;
 struct image_rollouts; /* controller/blobs/image_rollout.h */

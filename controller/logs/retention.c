@@ -266,7 +266,7 @@ static int walk_on(struct walk *walk, struct error *err)
 }
 
 int retention_order(struct cluster *cluster, const struct message_gc *message,
-		    cJSON *body, struct error *err)
+		    struct reply_gc *reply, struct error *err)
 {
 	struct walk walk = {
 		.cluster = cluster,
@@ -282,10 +282,10 @@ int retention_order(struct cluster *cluster, const struct message_gc *message,
 	walk.before_ms -= (int64_t)message->older_ms;
 	if (walk_on(&walk, err) < 0)
 		return -1;
-	cJSON_AddNumberToObject(body, "jobs", (double)walk.jobs);
-	cJSON_AddNumberToObject(body, "bytes", (double)walk.bytes);
-	cJSON_AddNumberToObject(body, "after", (double)walk.after);
-	cJSON_AddBoolToObject(body, "more", walk.more);
+	reply->jobs = walk.jobs;
+	reply->bytes = walk.bytes;
+	reply->after = walk.after;
+	reply->more = walk.more;
 	return 0;
 }
 

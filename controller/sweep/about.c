@@ -18,11 +18,6 @@ static const char *const align_keys[] = {
 };
 /* clang-format on */
 
-bool about_owns(const char *key)
-{
-	return !strcmp(key, "about") || !strcmp(key, "align");
-}
-
 static int read_texts(const struct value *map, cJSON *to, struct error *err)
 {
 	const char *text;

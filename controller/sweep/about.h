@@ -25,9 +25,6 @@
 
 #define ABOUT_TEXT_MAX 1000 /* bytes of a text */
 
-/* Is this a key of the top that is read here? */
-bool about_owns(const char *key);
-
 /* {texts..., "align": {"job": 17 or "values": {...}, "cells": {...},
  * "from_step": 21, "tolerance": 0.02}} to *about, which the caller deletes;
  * NULL: the file says nothing. Errors name file and line.

@@ -13,52 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 #define LABEL_MAX 127 /* bytes */
-#define LABELS_MAX 16 /* of one cell */
 
 #define SPEC_BYTES (4 << 20)
 #define STAGES_MAX 32 /* words in a sentence about stages */
-
-/* Where the table's readers put what they read; 0: read by a function. */
-static const size_t offsets[KEYS] = {
-	[KEY_VENDOR] = offsetof(struct cell, spec.vendor),
-	[KEY_NODES] = offsetof(struct cell, shape.nodes),
-	[KEY_DEVICES] = offsetof(struct cell, shape.devices),
-	[KEY_SHARED] = offsetof(struct cell, spec.shared),
-	[KEY_IMAGE] = offsetof(struct cell, spec.container.image),
-	[KEY_BUILD] = offsetof(struct cell, spec.container.build),
-	[KEY_WORKDIR] = offsetof(struct cell, spec.container.workdir),
-	[KEY_USER] = offsetof(struct cell, spec.container.user),
-	[KEY_SHM] = offsetof(struct cell, spec.container.shm_bytes),
-	[KEY_MEMORY] = offsetof(struct cell, spec.container.memory_bytes),
-	[KEY_CPUS] = offsetof(struct cell, spec.container.cpus),
-	[KEY_LOG_LIMIT] = offsetof(struct cell, spec.container.log_limit_bytes),
-	[KEY_COLLECT_LIMIT] =
-		offsetof(struct cell, spec.container.collect_limit_bytes),
-	[KEY_PRIORITY] = offsetof(struct cell, spec.priority),
-	[KEY_TIMEOUT] = offsetof(struct cell, spec.timeout_ms),
-	[KEY_RETRIES] = offsetof(struct cell, spec.retries),
-	[KEY_WARMUP_STEPS] = offsetof(struct cell, spec.measure.warmup_steps),
-	[KEY_MODEL] = offsetof(struct cell, spec.measure.model),
-	[KEY_PRECISION] = offsetof(struct cell, spec.measure.precision),
-	[KEY_OPTIMIZER] = offsetof(struct cell, optimizer),
-	[KEY_CHECK_MEMORY] = offsetof(struct cell, check_memory),
-	[KEY_STAGE] = offsetof(struct cell, spec.measure.stage),
-	[KEY_SPREAD_PERCENT] =
-		offsetof(struct cell, spec.measure.spread_percent),
-	[KEY_BATCH_MICRO] = offsetof(struct cell, shape.micro),
-	[KEY_BATCH_ACCUMULATE] = offsetof(struct cell, shape.accumulate),
-	[KEY_BATCH_SEQUENCE] = offsetof(struct cell, shape.sequence),
-	[KEY_BATCH_GLOBAL] = offsetof(struct cell, shape.global),
-	[KEY_PARALLEL_TP] = offsetof(struct cell, shape.tp),
-	[KEY_PARALLEL_PP] = offsetof(struct cell, shape.pp),
-	[KEY_PARALLEL_DP] = offsetof(struct cell, shape.dp),
-	[KEY_PARALLEL_CP] = offsetof(struct cell, shape.cp),
-	[KEY_PARALLEL_EP] = offsetof(struct cell, shape.ep),
-	[KEY_PARALLEL_SP] = offsetof(struct cell, shape.sp),
-	[KEY_PARALLEL_SHARDING] = offsetof(struct cell, shape.sharding),
-	[KEY_PARALLEL_STAGE] = offsetof(struct cell, shape.stage),
-	[KEY_PARALLEL_VPP] = offsetof(struct cell, shape.vpp),
-};
 
 void cell_clear(struct cell *cell)
 {
@@ -273,10 +230,11 @@ bool cell_matches(const struct cells *cells, const struct value *const *values,
 
 uint64_t cell_number(const struct cell *cell, size_t key)
 {
-	const void *at = (const char *)cell + offsets[key];
+	size_t place = key_rules[key].place;
+	const void *at = (const char *)cell + place;
 
-	if (offsets[key] < offsetof(struct cell, shape) ||
-	    offsets[key] >= offsetof(struct cell, shape) + sizeof(cell->shape))
+	if (place < offsetof(struct cell, shape) ||
+	    place >= offsetof(struct cell, shape) + sizeof(cell->shape))
 		return 0;
 	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
 					       : *(const uint32_t *)at;
@@ -302,12 +260,47 @@ static int read_text(const struct value *value, size_t max, char **out,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
+static int read_word(const struct value *value, const char *const *words,
+		     char **out, struct error *err)
+{
+	size_t index;
+
+	if (value_enum(value, words, &index, err) < 0)
+		return -1;
+	*out = strdup(words[index]);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+/* Which of two words? */
+static int read_choice(const struct value *value, const char *const *words,
+		       bool *second, struct error *err)
+{
+	size_t index;
+
+	if (value_enum(value, words, &index, err) < 0)
+		return -1;
+	*second = index == 1;
+	return 0;
+}
+
+/* A duration for a member of 32 bits. */
+static int read_grace(const struct value *value, const struct key_rule *rule,
+		      uint32_t *grace_ms, struct error *err)
+{
+	uint64_t ms;
+
+	if (value_duration_ms(value, rule->min, rule->max, &ms, err) < 0)
+		return -1;
+	*grace_ms = (uint32_t)ms;
+	return 0;
+}
+
 /* Read by the table, all but what has placeholders. */
 static int read_key(const struct value *value, size_t key, struct cell *cell,
 		    struct error *err)
 {
 	const struct key_rule *rule = &key_rules[key];
-	void *at = (char *)cell + offsets[key];
+	void *at = (char *)cell + rule->place;
 
 	switch (rule->type) {
 	case TYPE_U32:
@@ -325,8 +318,14 @@ static int read_key(const struct value *value, size_t key, struct cell *cell,
 		return value_bool(value, at, err);
 	case TYPE_DURATION:
 		return value_duration_ms(value, rule->min, rule->max, at, err);
+	case TYPE_GRACE:
+		return read_grace(value, rule, at, err);
 	case TYPE_SIZE:
 		return value_size_bytes(value, rule->min, rule->max, at, err);
+	case TYPE_WORD:
+		return read_word(value, rule->words, at, err);
+	case TYPE_CHOICE:
+		return read_choice(value, rule->words, at, err);
 	case TYPE_TEXT:
 		return read_text(value, rule->max, at, err);
 	case TYPE_FILLED:
@@ -340,35 +339,10 @@ static int read_keys(const struct value *const *values, struct cell *cell,
 		     struct error *err)
 {
 	for (size_t key = 0; key < KEYS; key++)
-		if (values[key] && offsets[key] &&
+		if (values[key] && key_rules[key].place &&
 		    read_key(values[key], key, cell, err) < 0)
 			return -1;
 	cell->shape.has_stage = values[KEY_PARALLEL_STAGE] != NULL;
-	return 0;
-}
-
-static int read_word(const struct value *value, const char *const *words,
-		     char **out, struct error *err)
-{
-	size_t index;
-
-	if (value_enum(value, words, &index, err) < 0)
-		return -1;
-	*out = strdup(words[index]);
-	return *out ? 0 : error_nomem(err, value_file(value));
-}
-
-/* The first of two words is what holds where nothing is said; *second: the
- * other was said.
- */
-static int read_choice(const struct value *value, const char *const *words,
-		       bool *second, struct error *err)
-{
-	size_t index = 0;
-
-	if (value && value_enum(value, words, &index, err) < 0)
-		return -1;
-	*second = index == 1;
 	return 0;
 }
 
@@ -401,8 +375,8 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 		       struct error *err)
 {
 	const struct key_rule *rule = &key_rules[KEY_LABELS];
-	const char *labels[LABELS_MAX];
-	char text[LABELS_MAX * (LABEL_MAX + 1)] = "";
+	const char *labels[KEY_LABELS_MAX];
+	char text[KEY_LABELS_MAX * (LABEL_MAX + 1)] = "";
 	size_t count = 1, used = 0;
 
 	if (!value)
@@ -477,60 +451,19 @@ static int check_stage(const struct value *value, const struct cell *cell,
 	return value_enum(value, words, &index, err);
 }
 
-/* network, ipc, grace, repeat, recompute, same_driver, strangers, processes,
- * split: what the table cannot say.
- */
+/* ipc, processes, labels, split: what the table cannot say. */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
 {
-	/* clang-format off */
-	static const char *const networks[] = {
-		"host", "none", "bridge", NULL,
-	};
-	static const char *const ipcs[] = {
-		"private", "host", "shareable", "none", NULL,
-	};
-	static const char *const recomputes[] = {
-		"none", "selective", "full", NULL,
-	};
-	static const char *const same_drivers[] = {
-		"warn", "require", NULL,
-	};
-	static const char *const strangers[] = {
-		"refuse", "warn", NULL,
-	};
-	/* clang-format on */
 	const struct value *ipc = values[KEY_IPC];
 	const struct value *processes = values[KEY_PROCESSES];
-	struct container_spec *container = &cell->spec.container;
-	uint64_t grace_ms = 10000;
 
-	if (values[KEY_NETWORK] && read_word(values[KEY_NETWORK], networks,
-					     &container->network, err) < 0)
-		return -1;
-	/* Private is what an engine does by itself: NULL. */
-	if (ipc && strcmp(value_text(ipc), "private") != 0 &&
-	    read_word(ipc, ipcs, &container->ipc, err) < 0)
-		return -1;
-	if (values[KEY_GRACE] &&
-	    value_duration_ms(values[KEY_GRACE], key_rules[KEY_GRACE].min,
-			      key_rules[KEY_GRACE].max, &grace_ms, err) < 0)
-		return -1;
-	container->grace_ms = (uint32_t)grace_ms;
-	if (values[KEY_REPEAT] &&
-	    value_u32(values[KEY_REPEAT], (uint32_t)key_rules[KEY_REPEAT].min,
-		      (uint32_t)key_rules[KEY_REPEAT].max, &cell->repeats,
+	/* What an engine does by itself is NULL. */
+	if (ipc && strcmp(value_text(ipc), key_rules[KEY_IPC].fallback) != 0 &&
+	    read_word(ipc, key_rules[KEY_IPC].words, &cell->spec.container.ipc,
 		      err) < 0)
 		return -1;
-	if (values[KEY_RECOMPUTE] &&
-	    read_word(values[KEY_RECOMPUTE], recomputes,
-		      &cell->spec.measure.recompute, err) < 0)
-		return -1;
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
-	    read_choice(values[KEY_SAME_DRIVER], same_drivers,
-			&cell->spec.same_driver, err) < 0 ||
-	    read_choice(values[KEY_STRANGERS], strangers, &cell->spec.strangers,
-			err) < 0 ||
 	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
 		return -1;
 	if (!processes)
@@ -700,7 +633,10 @@ int cell_build(struct cells *cells, const struct value *const *values,
 		.repeats = 1,
 		.check_memory = true,
 		.shape = { .nodes = 1 },
-		.spec = { .repeat = repeat, .nodes = 1, .retries = 2 },
+		.spec = { .repeat = repeat,
+			  .nodes = 1,
+			  .retries = 2,
+			  .container.grace_ms = 10000 },
 	};
 
 	if (build(cells, values, &cell, err) < 0)

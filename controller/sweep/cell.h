@@ -4,29 +4,15 @@
 #define CONTROLLER_SWEEP_CELL_H
 
 #include "controller/sweep/catalog.h"
+#include "controller/sweep/cell_data.h"
 #include "controller/sweep/keys.h"
 #include "controller/sweep/overlay.h"
-#include "controller/sweep/parallel_layout.h"
-#include "protocol/message/spec.h"
-
-#define CELL_REASON_BYTES 480
 
 /* A folder that cells take with them, each once. */
 struct workspace {
 	char *path;
 	const struct value *ignore; /* a list of patterns, or NULL */
 	char *content;              /* its hash; NULL: not known yet */
-};
-
-struct cell {
-	struct job_spec spec; /* cleared by cell_clear() */
-	uint32_t repeats;
-	struct parallel_layout shape;
-	const struct model *model; /* NULL: not in the catalog */
-	const struct chip *chip;   /* NULL: not said */
-	char *optimizer;           /* NULL: not said */
-	bool check_memory;
-	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
 };
 
 void cell_clear(struct cell *cell);

@@ -39,11 +39,10 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 static const char **allowed_tops(const struct catalog *catalog)
 {
 	const struct framework *framework;
+	const char *tops[KEY_TOPS_MAX];
+	size_t count = key_tops(tops);
 	const char **names;
-	size_t count = 0;
 
-	while (key_tops[count])
-		count++;
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
 	     i++) {
 		const struct value *defaults =
@@ -54,8 +53,8 @@ static const char **allowed_tops(const struct catalog *catalog)
 	names = calloc(count + 1, sizeof(*names));
 	if (!names)
 		return NULL;
-	for (count = 0; key_tops[count]; count++)
-		names[count] = key_tops[count];
+	count = key_tops(tops);
+	memcpy(names, tops, count * sizeof(*names));
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
 	     i++) {
 		const struct value *defaults =
@@ -77,10 +76,7 @@ static const struct value *vendor_list(const struct value *root)
 
 static bool reserved(const char *key)
 {
-	return !strcmp(key, "sweep") || !strcmp(key, "matrix") ||
-	       !strcmp(key, "include") || !strcmp(key, "exclude") ||
-	       !strcmp(key, "variables") || !strcmp(key, "flagperf") ||
-	       about_owns(key);
+	return key_shape(key) == SHAPE_SWEEP;
 }
 
 /* Names of one's own; a key of the sweep among them is a mistake. */
@@ -94,8 +90,7 @@ static int read_variables(struct sweep *sweep, const struct value *map,
 	for (size_t i = 0; i < value_count(map); i++) {
 		const char *name = value_key(map, i);
 
-		if (reserved(name) || strchr(name, '.') ||
-		    key_shape(name) != SHAPE_UNKNOWN)
+		if (strchr(name, '.') || key_shape(name) != SHAPE_UNKNOWN)
 			return value_key_error(map, i, err,
 					       "found a key of the sweep, "
 					       "allowed are names of your own "

@@ -1,4 +1,9 @@
-/* keys.h - the keys of a sweep file: which there are, what each may hold.
+/* keys.h - the keys of a sweep file: which there are, what each may hold, and
+ * where it goes.
+ *
+ * Each key is described here once. Reader, checks, plan and spec of a cell come
+ * from the table, and so does the list "All keys" of regatta-sweep(5): what
+ * `build/tests/unit/keys_test page` prints stands there.
  *
  * A cell is a set of paths, "nodes" or "batch.micro", each with a value. The
  * paths of this table are known by number; others are free variables, or names
@@ -83,25 +88,35 @@ enum key {
 	KEYS
 };
 
+/* What stands behind a key, and what its place in struct cell is. */
 enum key_type {
-	TYPE_U32,      /* integer, min to max */
-	TYPE_U64,      /* integer, min to max */
-	TYPE_I64,      /* integer, -max to max */
-	TYPE_DOUBLE,   /* number, min to max */
-	TYPE_BOOL,     /* true, false */
-	TYPE_DURATION, /* milliseconds, min to max */
-	TYPE_SIZE,     /* bytes, min to max */
-	TYPE_TEXT,     /* a text of at most max bytes */
-	TYPE_FILLED,   /* the same, with placeholders */
+	TYPE_U32,      /* integer, min to max: uint32_t */
+	TYPE_U64,      /* integer, min to max: uint64_t */
+	TYPE_I64,      /* integer, -max to max: int64_t */
+	TYPE_DOUBLE,   /* number, min to max: double */
+	TYPE_BOOL,     /* true, false: bool */
+	TYPE_DURATION, /* min to max milliseconds: uint64_t */
+	TYPE_GRACE,    /* the same: uint32_t */
+	TYPE_SIZE,     /* min to max bytes: uint64_t */
+	TYPE_TEXT,     /* a text of at most max bytes: char * */
+	TYPE_WORD,     /* one of words: char * */
+	TYPE_CHOICE,   /* one of two words, is it the second: bool */
+	TYPE_FILLED,   /* a text with placeholders: read by a function */
 	TYPE_OTHER,    /* read by a function of its own */
 };
+
+#define KEY_LABELS_MAX 16 /* of one cell */
 
 struct key_rule {
 	const char *path;
 	enum key_type type;
-	uint64_t min;
+	size_t place; /* in struct cell; 0: a function puts it there */
+	uint64_t min; /* of a list, of what min to max counts in it */
 	uint64_t max;
-	const char *fallback; /* what it is when a sweep is silent; NULL */
+	const char *fallback;     /* what it is when a sweep is silent; NULL */
+	const char *const *words; /* that are allowed; ends in NULL */
+	const char *form; /* of TYPE_OTHER: what is allowed, for people */
+	const char *help; /* one sentence for people */
 };
 extern const struct key_rule key_rules[KEYS];
 
@@ -112,13 +127,33 @@ enum key_shape {
 	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
 	SHAPE_MAP,     /* a map of single values that stays whole: after */
+	SHAPE_SWEEP,   /* it is about the sweep; no cell has it: matrix */
 };
 enum key_shape key_shape(const char *name);
 
-/* The keys that may stand below batch or parallel; ends in NULL. */
-const char *const *key_children(const char *name);
+/* Keys that are no leaves: maps, and what is about the sweep. */
+struct key_section {
+	const char *name;
+	enum key before; /* where people see it; KEYS: at the end */
+	enum key_shape shape;
+	const char *form; /* as of a rule */
+	const char *help;
+};
+#define KEY_SECTIONS 14
+extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
-/* Every key that may stand at the top of a sweep; ends in NULL. */
-extern const char *const key_tops[];
+/* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */
+#define KEY_CHILDREN_MAX 16
+void key_children(const char *name, const char *names[KEY_CHILDREN_MAX]);
+
+/* Every key that may stand at the top of a sweep, and a NULL; returns how many
+ * there are.
+ */
+#define KEY_TOPS_MAX (KEYS + KEY_SECTIONS + 1)
+size_t key_tops(const char *names[KEY_TOPS_MAX]);
+
+/* What may stand behind the key: "integer, 1 to 4096". */
+#define KEY_FORM_BYTES 120
+void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES]);
 
 #endif

@@ -238,6 +238,7 @@ static bool dotted_key(const struct paths *paths, const char *name)
 int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		const struct value *value, struct error *err)
 {
+	const char *children[KEY_CHILDREN_MAX];
 	char found[96];
 
 	/* The path alone will do. */
@@ -251,7 +252,8 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		return value_error(value, err,
 				   "found %s, allowed is no map here", found);
 	case SHAPE_KNOWN:
-		if (value_check_keys(value, key_children(name), err) < 0)
+		key_children(name, children);
+		if (value_check_keys(value, children, err) < 0)
 			return -1;
 		break;
 	case SHAPE_MAP:
@@ -270,6 +272,7 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 				return value_expect(value_at(value, i),
 						    VALUE_SCALAR, err);
 		break;
+	case SHAPE_SWEEP:
 	case SHAPE_UNKNOWN:
 		if (dotted_key(paths, name) && value_kind(value) != VALUE_MAP)
 			return add_leaf(layer, paths, name, value, err);

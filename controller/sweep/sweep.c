@@ -412,12 +412,13 @@ static int check_layer_used(const struct sweep *sweep,
 	for (size_t i = 0; i < layer->count; i++) {
 		size_t path = layer->pairs[i].path;
 		const char *name = paths_name(sweep->paths, path);
-		const char *near;
+		const char *near, *tops[KEY_TOPS_MAX];
 
 		if (path < KEYS || sweep->cells.used[path] ||
 		    !strncmp(name, "env.", 4) || !strncmp(name, "ulimits.", 8))
 			continue;
-		near = word_nearest(name, key_tops);
+		key_tops(tops);
+		near = word_nearest(name, tops);
 		return value_error(layer->pairs[i].value, err,
 				   "found the variable %.60s, which no "
 				   "${%.60s} uses%s%s%s",

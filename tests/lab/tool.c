@@ -26,6 +26,7 @@
  *	sleep SECONDS		a fraction is fine
  *	wait FILE		until FILE is there
  *	touch FILE		make FILE
+ *	files FOLDER N		make N empty files there
  *	mode FILE OCTAL		chmod, or say why not
  *	device FILE		make FILE, a node like /dev/null, or say why not
  *	user NUMBER		become that user and group, or say why not
@@ -338,6 +339,19 @@ static void run_touch(char **argv)
 	close(fd);
 }
 
+static void run_files(char **argv)
+{
+	unsigned long long n = argv[1] ? number(argv[2], "files") : 0;
+
+	for (unsigned long long i = 0; i < n; i++) {
+		char path[4096];
+		char *touch[] = { argv[0], path, NULL };
+
+		snprintf(path, sizeof(path), "%s/f%llu", argv[1], i);
+		run_touch(touch);
+	}
+}
+
 static void tell(const char *what, int rc)
 {
 	dprintf(printed, "%s: %s\n", what, rc < 0 ? strerror(errno) : "done");
@@ -555,6 +569,7 @@ static const struct {
 	{ "sleep", run_sleep },
 	{ "wait", run_wait },
 	{ "touch", run_touch },
+	{ "files", run_files },
 	{ "mode", run_mode },
 	{ "device", run_device },
 	{ "user", run_user },

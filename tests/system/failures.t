@@ -69,8 +69,20 @@ must wait_sweep "$SWEEP" 20
 # What the agent reads of a task, the command can write.
 out=/regatta/out
 must submit_tool ruin folder $out/exit.json , link /etc/passwd $out/x , exit 3
-failed "$JOB" exit "overwrote its exit record" "a folder for its exit record"
+failed "$JOB" exit "exit record is forged or damaged" "a folder for its exit record"
 is "$(job_get "$JOB" .attempt)" 1 "it is not tried again"
+zero='{"version":1,"exit_code":0,"signal":0,"started_ms":1,"ended_ms":2,"oom_kills":0,"memory_peak_bytes":0,"processes":[]}'
+must submit_tool early retries=0 append $out/x "$zero" , \
+	rename $out/x $out/exit.json , print 1000 , wait /host/go
+must wait_job "$JOB" running 30
+must wait_for '(($(log_size "$JOB") == 1000))' 30
+tap 0 "a record that the command makes ends nothing"
+touch "$BED/host/early/go"
+failed "$JOB" exit "exit record is forged or damaged: another file" \
+	"but is told at the end"
+must submit_tool taken retries=0 rename $out/exit.json.new $out/y , exit 0
+failed "$JOB" exit "exit record is forged or damaged: another file" \
+	"a command that takes the record's file away"
 must submit_tool forge retries=0 print 1000 , link /etc/passwd $out/rank-0.log
 wait_for '[[ $(job_get "$JOB" .state) == @(failed|completed) ]]' 30
 # The agent may have read what was printed before the link was there.

@@ -225,7 +225,7 @@ static void with_a_ruined_record(void)
 	is_int(outcome.failure, FAILURE_EXIT,
 	       "who overwrites the exit record is not tried elsewhere");
 	is(outcome.text,
-	   "the command overwrote its exit record: "
+	   "the exit record is forged or damaged: "
 	   "exit.json: not a regular file",
 	   "and told of it");
 	is_int(outcome.exit_code, 3, "the code is the engine's");

@@ -46,12 +46,16 @@ static cJSON *order(struct cluster *cluster, const char *what, const char *name,
 		.image = (char *)"i:1",
 		.build = (char *)build,
 	};
-	cJSON *body;
+	struct reply_image_order reply = { 0 };
+	cJSON *body = NULL;
 
 	for (; names && *names; names++)
 		strings_add(&message.nodes, *names, NULL);
-	body = image_rollout_order(cluster, "op", &message, err);
+	if (image_rollout_order(cluster, "op", &message, &reply.nodes, err) ==
+	    0)
+		body = codec_object(&reply_image_order_schema, &reply, err);
 	strings_clear(&message.nodes);
+	strings_clear(&reply.nodes);
 	return body;
 }
 
@@ -67,7 +71,15 @@ static cJSON *describe(struct cluster *cluster, const char *name,
 	const struct message_query query = { .name = (char *)name,
 					     .after = after };
 
-	return image_rollout_describe(cluster, &query, NULL);
+	struct reply_image reply = { 0 };
+	cJSON *body = NULL, *image = NULL;
+
+	if (image_rollout_describe(cluster, &query, &reply.image, NULL) == 0)
+		body = codec_object(&reply_image_schema, &reply, NULL);
+	image = cJSON_DetachItemFromObject(body, "image");
+	cJSON_Delete(body);
+	codec_clear(&reply_image_schema, &reply);
+	return image;
 }
 
 static bool is_final(struct cluster *cluster, const char *name)
@@ -327,6 +339,7 @@ static void test_twice(struct cluster *cluster)
 
 static void test_gc(struct cluster *cluster)
 {
+	struct image_order_info reply = { 0 };
 	struct error err;
 	cJSON *body;
 
@@ -339,10 +352,10 @@ static void test_gc(struct cluster *cluster)
 		   "text")),
 	   "out of reach", "and says so");
 	cJSON_Delete(body);
-	ok(!image_rollout_describe(cluster,
-				   &(struct message_query){
-					   .name = (char *)"x" },
-				   &err) &&
+	ok(image_rollout_describe(cluster,
+				  &(struct message_query){
+					  .name = (char *)"x" },
+				  &reply, &err) < 0 &&
 		   err.code == ENOENT,
 	   "an order that nobody gave: %s", err.text);
 }

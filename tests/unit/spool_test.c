@@ -320,6 +320,75 @@ static void what_is_left(void)
 	   "and is gone then");
 }
 
+static void usage(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	static char block[1 << 20];
+	const struct task_id id = { 30, 1, 0 };
+	struct task_spec spec = spec_of(&id);
+	struct spool_usage empty, used;
+	char name[64 + SPOOL_DEPTH_MAX * 4] = "30.1.0/out";
+
+	spool_create(spool, &spec, NULL);
+	spool_measure(spool, &id, 100, &empty);
+	ok(empty.names == 4 && empty.bytes > 0,
+	   "a fresh folder has three folders and a spec");
+	memset(block, 'x', sizeof(block));
+	file_write(AT_FDCWD, path_of("30.1.0/out/big"), block, sizeof(block),
+		   0644, 0, NULL);
+	put("30.1.0/out/small", "x");
+	if (symlink("/", path_of("30.1.0/out/root")) < 0 ||
+	    truncate(path_of("30.1.0/out/small"), INT64_C(1) << 40) < 0)
+		ok(false, "no link");
+	spool_measure(spool, &id, 100, &used);
+	ok(used.names == 7 && used.bytes >= empty.bytes + sizeof(block) &&
+		   used.bytes < empty.bytes + 2 * sizeof(block),
+	   "what is written counts, a hole and what a link leads to do not");
+	spool_measure(spool, &id, 5, &used);
+	is_int((long long)used.names, 6, "no more names are counted");
+	for (int i = 0; i <= SPOOL_DEPTH_MAX; i++) {
+		strncat(name, "/d", 3);
+		mkdir(path_of(name), 0755);
+	}
+	spool_measure(spool, &id, 100, &used);
+	is_int((long long)used.names, 101, "a deep tree is too many names");
+	spool_remove(spool, &id, NULL);
+}
+
+/* regatta-init's record, and one that a command put in its place. */
+static void reserved_record(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+	const struct task_id id = { 31, 1, 0 };
+	struct task_spec spec = spec_of(&id);
+	struct exit_record record;
+	struct error err = { 0 };
+	char from[PATH_MAX], other[PATH_MAX];
+
+	spool_create(spool, &spec, NULL);
+	put("31.1.0/out/exit.json", "{}");
+	ok(spool_record_is_ours(spool, &id), "none reserved: any will do");
+	unlink(path_of("31.1.0/out/exit.json"));
+	is_int(spool_reserve_record(spool, &id, &err), 0, "one is reserved");
+	is_int(mode_of("31.1.0/out/exit.json.new"), 0666, "for any user");
+	is_int(spool_reserve_record(spool, &id, &err), 0, "again: nothing");
+	ok(!spool_has_exit(spool, &id), "that is no record yet");
+	snprintf(from, sizeof(from), "%s", path_of("31.1.0/out/exit.json.new"));
+	put("31.1.0/out/other", "{}");
+	snprintf(other, sizeof(other), "%s", path_of("31.1.0/out/other"));
+	if (rename(other, path_of("31.1.0/out/exit.json")) < 0)
+		ok(false, "cannot rename");
+	ok(!spool_record_is_ours(spool, &id) &&
+		   spool_read_exit(spool, &id, &record, &err) < 0,
+	   "another file in its place is none");
+	is(err.text, "another file lies in its place", "in words");
+	is_int(err.code, EPROTO, "as damage");
+	if (rename(from, path_of("31.1.0/out/exit.json")) < 0)
+		ok(false, "cannot rename");
+	ok(spool_record_is_ours(spool, &id), "the one that was reserved is");
+	spool_remove(spool, &id, NULL);
+}
+
 static void identity(void)
 {
 	struct task_id a = { 1, 2, 3 };
@@ -347,6 +416,8 @@ int main(void)
 	specs_that_are_none();
 	hostile_output();
 	what_is_left();
+	usage();
+	reserved_record();
 	identity();
 	is_int(file_remove_tree(AT_FDCWD, state, &err), 0,
 	       "the folder of the test is removed");

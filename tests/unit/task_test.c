@@ -49,6 +49,7 @@ struct world {
 	char cluster[16];
 	/* the engine */
 	const char *status;            /* of the container; NULL: none */
+	int exit_code;                 /* of its end */
 	char *label;                   /* its regatta.spec */
 	char hold;                     /* leave this question unanswered ... */
 	struct fake_exchange *held;    /* ... which is here then */
@@ -118,8 +119,11 @@ static void answer_look(struct world *world, struct fake_exchange *exchange)
 	}
 	snprintf(text, sizeof(text),
 		 "{\"Id\":\"" ID "\",\"State\":{\"Status\":\"%s\",\"ExitCode\":"
-		 "137},\"Config\":{\"Labels\":{\"regatta.spec\":\"%s\"}}}",
-		 world->status, world->label ? world->label : "");
+		 "%d,\"StartedAt\":\"1970-01-01T00:00:00.004Z\","
+		 "\"FinishedAt\":\"1970-01-01T00:00:00.007Z\"},"
+		 "\"Config\":{\"Labels\":{\"regatta.spec\":\"%s\"}}}",
+		 world->status, world->exit_code,
+		 world->label ? world->label : "");
 	fake_answer(exchange, 200, text);
 }
 
@@ -166,7 +170,11 @@ static void carry_out(struct world *world, struct fake_exchange *exchange,
 		world->status = NULL;
 		break;
 	case WAIT:
-		world->waiting = exchange; /* until exits() */
+		if (world->status && !strcmp(world->status, "exited")) {
+			fake_answer(exchange, 200, "{\"StatusCode\":0}");
+			break;
+		}
+		world->waiting = exchange; /* until ends() */
 		fake_on_gone(exchange, wait_is_gone, world);
 		break;
 	default:
@@ -285,6 +293,7 @@ static struct world *world_new(void)
 		(struct device_binding_source){ world->inventory, &real_roots,
 						&world->abilities };
 	world->node_policy = node_policy_new(NULL, false, &err);
+	world->exit_code = 137;
 	world->room = (struct task_room){
 		.loop = world->loop,
 		.engine = world->engine,
@@ -368,18 +377,36 @@ static bool state_is(const struct world *world, const char *state)
 	return !strcmp(last ? last + 1 : world->states, state);
 }
 
-static void exits(struct world *world, int code)
+/* The record of this code, in the file that lies there for it or another. */
+static void record(const struct world *world, int code, bool other)
 {
-	char path[PATH_MAX], text[256];
+	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16], text[256];
+	int fd;
 
 	spool_out_path(world->spool, &id, path);
-	strncat(path, "/exit.json", sizeof(path) - strlen(path) - 1);
+	snprintf(from, sizeof(from), "%s/%s", path,
+		 other ? "other" : "exit.json.new");
+	snprintf(to, sizeof(to), "%s/exit.json", path);
 	snprintf(text, sizeof(text), EXIT, code);
-	file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, NULL);
+	fd = open(from, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0 || rename(from, to) < 0)
+		abort();
+	close(fd);
+}
+
+/* The engine sees the container end. */
+static void ends(struct world *world, int code)
+{
 	world->status = "exited";
-	/* The folder is watched, but a host may have no watch left. */
+	world->exit_code = code;
 	if (world->waiting)
 		fake_answer(world->waiting, 200, "{\"StatusCode\":0}");
+}
+
+static void exits(struct world *world, int code)
+{
+	record(world, code, false);
+	ends(world, code);
 }
 
 static bool nothing_left(const struct world *world)
@@ -408,7 +435,7 @@ static void from_begin_to_end(void)
 	   "then it goes, with container and spool");
 	is(world->states, "preparing ready starting running ended",
 	   "orders that come twice or late change nothing");
-	is(world->asked, "icswr", "the engine is asked once for each");
+	is(world->asked, "icswlr", "the engine is asked once for each");
 	world_free(world);
 }
 
@@ -629,6 +656,78 @@ static void hidden(void)
 	world_free(world);
 }
 
+static struct world *world_running(void)
+{
+	struct world *world = world_new();
+
+	begin(world);
+	UNTIL(world, state_is(world, "ready"));
+	start(world, "10.0.0.1", 20001);
+	UNTIL(world, world->waiting && state_is(world, "running"));
+	return world;
+}
+
+static void text_is(struct world *world, const char *want, const char *what)
+{
+	struct task_status status;
+
+	if (task_status(world->task, &status, NULL) < 0)
+		abort();
+	is(status.text, want, "%s", what);
+	codec_clear(&task_status_schema, &status);
+}
+
+#define FORGED "the exit record is forged or damaged: "
+
+/* A command that writes its own record, and the agent that comes next. */
+static void forged(void)
+{
+	struct world *world = world_running();
+	cJSON *list = cJSON_Parse("{\"State\":\"exited\"}");
+
+	record(world, 0, true);
+	ends(world, 0);
+	ok(UNTIL(world, state_is(world, "ended:exit")),
+	   "a record in another file: class exit");
+	text_is(world, FORGED "another file lies in its place", "says so");
+	task_free(take(world->task));
+	memset(world->states, 0, sizeof(world->states));
+	world->task = task_adopt(&world->room, &id, list, NULL);
+	text_is(world, FORGED "another file lies in its place",
+		"to the next agent, too");
+	cJSON_Delete(list);
+	world_free(world);
+
+	world = world_running();
+	record(world, 0, false);
+	ends(world, 137);
+	ok(UNTIL(world, state_is(world, "ended:exit")),
+	   "one that says another code than the engine: class exit");
+	text_is(world, FORGED "it says exit code 0, the engine 137",
+		"names both");
+	world_free(world);
+}
+
+/* The true record takes the place of the false one in the end. */
+static void forged_early(void)
+{
+	struct world *world = world_running();
+
+	record(world, 0, true);
+	/* What the agent sees of it comes at once, or with the end. */
+	while (sd_event_run(world->loop, 0) > 0)
+		;
+	is(world->states, "preparing ready starting running",
+	   "a record before the end ends nothing");
+	exits(world, 0);
+	ok(UNTIL(world, state_is(world, "ended:exit")),
+	   "and is not forgotten at the end");
+	text_is(world,
+		FORGED "another file lay in its place while the command ran",
+		"says so");
+	world_free(world);
+}
+
 /* An agent that was killed, and the next one. */
 static void adopted(void)
 {
@@ -639,7 +738,7 @@ static void adopted(void)
 	} cases[] = {
 		{ "running", "{\"State\":\"running\"}", -1, "",
 		  "one that runs goes on" },
-		{ "exited", "{\"State\":\"exited\"}", 3, "",
+		{ "exited", "{\"State\":\"exited\"}", 3, "ended:exit",
 		  "one that ended has its record" },
 		{ "exited", "{\"State\":\"exited\"}", -1, "ended:node-lost",
 		  "one that was killed without a record is lost" },
@@ -770,6 +869,8 @@ int main(void)
 	created_after_a_stop();
 	ways_to_fail();
 	stopped();
+	forged();
+	forged_early();
 	hidden();
 	adopted();
 	adopted_at_start();

@@ -319,7 +319,7 @@ static void test_roles(void)
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
 	struct message_cancel cancel = { 42, (char *)"job", 1 };
-	struct message_query query = { .request = 43, .what = (char *)"jobs" };
+	struct message_query query = { .request = 43, .what = QUERY_JOBS };
 	struct message_discard discard = { 1, 1, 0 };
 
 	scene_init(&scene);

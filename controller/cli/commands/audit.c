@@ -48,7 +48,7 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 
 	if (!client ||
-	    client_list(client, "audit", 0, "audit", "seq", &rows, err) < 0)
+	    client_list(client, QUERY_AUDIT, 0, "audit", "seq", &rows, err) < 0)
 		return -1;
 	if (given(cli)->tail != OPTION_NONE)
 		while ((uint64_t)cJSON_GetArraySize(rows) > given(cli)->tail)

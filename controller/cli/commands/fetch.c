@@ -33,7 +33,7 @@ static const struct fetch_options *given(const struct cli *cli)
 static int ask_files(struct client *client, uint64_t job, struct answer *answer,
 		     struct error *err)
 {
-	struct message_query query = { .what = (char *)"files", .id = job };
+	struct message_query query = { .what = QUERY_FILES, .id = job };
 
 	return client_query(client, &query, answer, err);
 }

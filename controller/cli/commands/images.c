@@ -52,7 +52,7 @@ static int fetch_images(struct image_view *view, cJSON *image,
 		owned(answer_clear) struct answer answer = { 0 };
 		char *name = (char *)json_text(node, "name");
 		struct message_query query = {
-			.what = (char *)"image",
+			.what = QUERY_IMAGE,
 			.name = (char *)json_text(image, "order"),
 			.after = UINT32_MAX, /* no output */
 			.keys = { &name, 1 },

@@ -292,7 +292,7 @@ static int ask(struct image_view *view, struct message_query *query,
 static int watch_order(struct image_view *view, const char *order, bool lasts,
 		       struct answer *answer, struct error *err)
 {
-	struct message_query query = { .what = (char *)"image",
+	struct message_query query = { .what = QUERY_IMAGE,
 				       .name = (char *)order };
 	int64_t away_ms = 0;
 

@@ -57,7 +57,7 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		       bool *none, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"sweep" };
+	struct message_query query = { .what = QUERY_SWEEP };
 
 	*none = false;
 	*sweep = given(cli)->sweep;
@@ -100,7 +100,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (none)
 		rows = cJSON_CreateArray();
-	else if (client_list(session.client, "jobs", sweep, "jobs", "job",
+	else if (client_list(session.client, QUERY_JOBS, sweep, "jobs", "job",
 			     &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &jobs_view, session.client, rows, err);

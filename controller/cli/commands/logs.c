@@ -228,17 +228,13 @@ static void put_held(struct stream *stream)
 	buffer_clear(&stream->held);
 }
 
-/* When the byte at offset came: "times" is [[offset, ms] ...], ascending. */
+/* When the byte at offset came: "times" has a member for each, ascending. */
 static int64_t time_at(const cJSON **times, uint64_t offset, int64_t before)
 {
 	while (*times) {
-		const cJSON *at = cJSON_GetArrayItem(*times, 0);
-		const cJSON *ms = cJSON_GetArrayItem(*times, 1);
-
-		if (!cJSON_IsNumber(at) || !cJSON_IsNumber(ms) ||
-		    at->valuedouble > (double)offset)
+		if (json_u64(*times, "offset") > offset)
 			break;
-		before = (int64_t)ms->valuedouble;
+		before = (int64_t)json_u64(*times, "time_ms");
 		*times = (*times)->next;
 	}
 	return before;
@@ -447,7 +443,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 			   struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job",
+	struct message_query query = { .what = QUERY_JOB,
 				       .id = logs->job,
 				       .since = *since,
 				       .wait_ms = *since ? 500 : 0 };
@@ -534,7 +530,7 @@ static int tell_none(const struct logs *logs, struct error *err)
 static int list_streams(struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	const cJSON *job;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
@@ -557,7 +553,7 @@ static int on_interrupt(sd_event_source *source,
 static int tell_end(const struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	char detail[400], time[HUMAN_SIZE];
 	int64_t started, ended;
 	const cJSON *job;

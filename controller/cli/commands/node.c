@@ -70,8 +70,8 @@ static int tokens(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
 
-	if (!client ||
-	    client_list(client, "tokens", 0, "tokens", NULL, &rows, err) < 0)
+	if (!client || client_list(client, QUERY_TOKENS, 0, "tokens", NULL,
+				   &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &tokens_view, client, rows, err);
 }

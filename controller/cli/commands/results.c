@@ -78,8 +78,8 @@ static int add_curves(struct client *client, uint64_t sweep, cJSON *rows,
 	owned(json_free) cJSON *curves = NULL;
 	cJSON *row, *of;
 
-	if (client_list(client, "series", sweep, "rows", "job", &curves, err) <
-	    0)
+	if (client_list(client, QUERY_SERIES, sweep, "rows", "job", &curves,
+			err) < 0)
 		return -1;
 	/* Both are in order of the jobs; a job may have come in between. */
 	of = curves->child;
@@ -131,12 +131,12 @@ static int job_curves(struct client *client, uint64_t job, cJSON **series,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(answer_clear) struct answer found = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = job };
+	struct message_query query = { .what = QUERY_JOB, .id = job };
 
 	if (client_query(client, &query, &found, err) < 0)
 		return error_prefix(err, "align.baseline");
 	query = (struct message_query){
-		.what = (char *)"series",
+		.what = QUERY_SERIES,
 		.id = json_u64(json_get(found.body, "job"), "sweep"),
 		.after = job - 1,
 		.limit = 1,
@@ -166,8 +166,8 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 	owned(json_free) cJSON *list = NULL;
 	cJSON *row;
 
-	if (client_list(client, "results", sweep, "rows", "job", &list, err) <
-	    0)
+	if (client_list(client, QUERY_RESULTS, sweep, "rows", "job", &list,
+			err) < 0)
 		return -1;
 	if (has_baseline(list)) {
 		if (align(client, sweep, list, err) < 0)

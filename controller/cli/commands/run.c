@@ -347,7 +347,7 @@ static int connect_own(struct run *run, struct error *err)
 static int tell_devices(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"node",
+	struct message_query query = { .what = QUERY_NODE,
 				       .name = run->folder.agent.name };
 
 	if (!strcmp(run->vendor, "cpu"))
@@ -374,7 +374,7 @@ static int await_node(struct run *run, struct error *err)
 
 	while (clock_mono_ms() < end) {
 		owned(answer_clear) struct answer answer = { 0 };
-		struct message_query query = { .what = (char *)"nodes",
+		struct message_query query = { .what = QUERY_NODES,
 					       .since = since,
 					       .wait_ms = since ? 1000 : 0 };
 		const cJSON *node;
@@ -393,7 +393,7 @@ static int await_node(struct run *run, struct error *err)
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"sweeps" };
+	struct message_query query = { .what = QUERY_SWEEPS };
 	const cJSON *list;
 
 	if (client_query(run->client, &query, &answer, err) < 0)
@@ -489,8 +489,8 @@ static int fetch_files(struct run *run, struct error *err)
 	char name[40], path[PATH_MAX];
 	const cJSON *row;
 
-	if (client_list(run->client, "jobs", run->sweep, "jobs", "job", &jobs,
-			err) < 0)
+	if (client_list(run->client, QUERY_JOBS, run->sweep, "jobs", "job",
+			&jobs, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(row, jobs)
 	{

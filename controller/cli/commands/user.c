@@ -92,7 +92,7 @@ static int list(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 
 	if (!client ||
-	    client_list(client, "keys", 0, "keys", NULL, &rows, err) < 0)
+	    client_list(client, QUERY_KEYS, 0, "keys", NULL, &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &users_view, client, rows, err);
 }

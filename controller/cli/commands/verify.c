@@ -31,13 +31,13 @@ static const struct verify_options *given(const struct cli *cli)
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 {
 	owned(answer_clear) struct answer about = { 0 }, rows = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = job };
+	struct message_query query = { .what = QUERY_JOB, .id = job };
 	cJSON *list;
 
 	if (client_query(client, &query, &about, err) < 0)
 		return NULL;
 	query = (struct message_query){
-		.what = (char *)"results",
+		.what = QUERY_RESULTS,
 		.id = json_u64(json_get(about.body, "job"), "sweep"),
 		.after = job - 1,
 		.limit = 1,

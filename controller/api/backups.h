@@ -4,10 +4,11 @@
  * in pieces. One at a time; it is removed when its end was read, when nobody
  * reads it for ten minutes, and when a controller starts.
  */
-#ifndef CONTROLLER_SERVER_BACKUPS_H
-#define CONTROLLER_SERVER_BACKUPS_H
+#ifndef CONTROLLER_API_BACKUPS_H
+#define CONTROLLER_API_BACKUPS_H
 
 #include "controller/jobs/cluster.h"
+#include "protocol/message/reply_access.h"
 
 #include <systemd/sd-event.h>
 
@@ -19,11 +20,12 @@ struct backups *backups_new(sd_event *loop, const char *state,
 void backups_free(struct backups *backups);
 OWNED_POINTER(struct backups, backups_free)
 
-/* As message.h says; *begun: it was ordered just now. EBUSY: another one is
+/* *begun: it was ordered just now. EBUSY: another one is
  * being made or read; ENOENT: the one of that id is gone.
  */
 int backups_answer(struct backups *backups,
-		   const struct message_backup *message, cJSON *body,
-		   struct buffer *bytes, bool *begun, struct error *err);
+		   const struct message_backup *message,
+		   struct reply_backup *reply, struct buffer *bytes,
+		   bool *begun, struct error *err);
 
 #endif

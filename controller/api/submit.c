@@ -1,13 +1,11 @@
-/* orders.c - what people order: sweeps submitted, cancelled, tried again.
+/* submit.c - a sweep is submitted.
  */
-#include "controller/server/orders.h"
+#include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/adaptive_repeats.h"
-#include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
-#include "controller/server/describe.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -18,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SUBMIT_JOBS_MAX 100000       /* in one sweep */
+#define SUBMIT_BYTES_MAX (160 << 20) /* of the specs of one sweep */
 #define TOKENS_MAX 256   /* newest sweeps that a repeated submit may mean */
 #define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
 #define NAME_BYTES 130   /* of a vendor or chip */
@@ -41,32 +41,26 @@ static int match_token(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
-/* The same submit, sent again after a lost answer: the answer as before, or
- * NULL: it is a new one.
+/* The same submit, sent again after a lost answer, is answered as before: 1; 0:
+ * it is a new one.
  */
-static cJSON *answer_again(struct cluster *cluster, const char *client,
-			   uint64_t next)
+static int answer_again(struct cluster *cluster, const char *client,
+			uint64_t next, struct reply_submit *reply,
+			struct error *err)
 {
 	struct token_search search = { .client = client };
-	uint64_t counts[JOB_STATES] = { 0 }, jobs = 0;
-	cJSON *body;
+	uint64_t counts[JOB_STATES] = { 0 };
 
 	store_sweeps(cluster->store, next > TOKENS_MAX ? next - TOKENS_MAX : 0,
 		     0, match_token, &search, NULL);
 	if (!search.found)
-		return NULL;
+		return 0;
 	store_sweep_counts(cluster->store, search.found, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
-		jobs += counts[i];
-	body = answer_new(cluster);
-	cJSON_AddNumberToObject(body, "sweep", (double)search.found);
-	cJSON_AddStringToObject(body, "name", search.name ? search.name : "");
-	cJSON_AddNumberToObject(body, "jobs", (double)jobs);
-	cJSON_AddNumberToObject(body, "taken", 0);
-	cJSON_AddArrayToObject(body, "dropped");
-	cJSON_AddArrayToObject(body, "waiting");
-	free(search.name);
-	return body;
+		reply->jobs += counts[i];
+	reply->sweep = search.found;
+	reply->name = search.name;
+	return reply->name ? 1 : error_nomem(err, "sweep");
 }
 
 /* All jobs of a sweep are committed together, so they must fit the store's
@@ -79,18 +73,18 @@ static int check_bytes(struct sweep *sweep, struct error *err)
 	struct job_spec spec;
 	int rc;
 
-	buffer_init(&text, ORDER_BYTES_MAX);
+	buffer_init(&text, SUBMIT_BYTES_MAX);
 	if (sweep_job(sweep, 0, &spec, err) < 0)
 		return -1;
 	rc = codec_encode(&job_spec_schema, &spec, &text, err);
 	codec_clear(&job_spec_schema, &spec);
-	if (rc < 0 || text.size <= ORDER_BYTES_MAX / jobs)
+	if (rc < 0 || text.size <= SUBMIT_BYTES_MAX / jobs)
 		return rc;
 	return error_set(err, E2BIG,
 			 "%s: %zu jobs of %zu bytes each, allowed are %d MiB "
 			 "in one sweep: submit it in parts",
 			 sweep_name(sweep), jobs, text.size,
-			 ORDER_BYTES_MAX >> 20);
+			 SUBMIT_BYTES_MAX >> 20);
 }
 
 static int check_size(struct sweep *sweep, struct error *err)
@@ -98,11 +92,11 @@ static int check_size(struct sweep *sweep, struct error *err)
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	char cell[60] = "", reason[160] = "";
 
-	if (totals->jobs > ORDER_JOBS_MAX)
+	if (totals->jobs > SUBMIT_JOBS_MAX)
 		return error_set(err, E2BIG,
 				 "%s: %zu jobs, allowed are %d in one sweep",
 				 sweep_name(sweep), totals->jobs,
-				 ORDER_JOBS_MAX);
+				 SUBMIT_JOBS_MAX);
 	if (totals->jobs)
 		return check_bytes(sweep, err);
 	if (totals->dropped)
@@ -126,7 +120,7 @@ struct submitting {
 	bool *was_taken; /* by number in the sweep */
 	bool until;      /* some cell is repeated until it is known */
 	size_t further;  /* jobs beyond those that the sweep asks for */
-	cJSON *waiting;
+	struct reply_submit *reply;
 	/* What the cell before asked for, and what it lacks: */
 	uint32_t nodes, devices;
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
@@ -150,12 +144,22 @@ static int take_over(const struct job_row *row, void *arg)
 		       : 1;
 }
 
+static int add_note(struct cell_note *list, size_t *count, const char *cell,
+		    const char *reason, struct error *err)
+{
+	struct cell_note *note = &list[(*count)++];
+
+	return string_set(&note->cell, cell, err) < 0
+		       ? -1
+		       : string_set(&note->reason, reason, err);
+}
+
 /* Note a cell that no nodes can run at present. */
-static void note_waiting(struct submitting *to)
+static int note_waiting(struct submitting *to)
 {
 	struct shape shape = job_shape(&to->spec);
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
-	cJSON *item;
+	struct reply_submit *reply = to->reply;
 
 	/* Neighbours are alike, unless they go by labels. */
 	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
@@ -173,12 +177,10 @@ static void note_waiting(struct submitting *to)
 				     sizeof(to->lacks)) == UNSCHEDULABLE_NONE)
 			to->lacks[0] = 0;
 	}
-	if (!to->lacks[0] || cJSON_GetArraySize(to->waiting) >= DROPPED_MAX)
-		return;
-	item = cJSON_CreateObject();
-	cJSON_AddStringToObject(item, "cell", to->spec.cell);
-	cJSON_AddStringToObject(item, "reason", to->lacks);
-	cJSON_AddItemToArray(to->waiting, item);
+	if (!to->lacks[0] || reply->waiting_count >= DROPPED_MAX)
+		return 0;
+	return add_note(reply->waiting, &reply->waiting_count, to->spec.cell,
+			to->lacks, to->err);
 }
 
 /* What goes after a job that runs again must do so, too. */
@@ -202,8 +204,8 @@ static int put_job(struct submitting *to, size_t job, bool first)
 	to->until |= to->spec.until.width > 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (first)
-		note_waiting(to);
+	if (first && note_waiting(to) < 0)
+		return -1;
 	return job_submit(to->cluster, to->id, to->cell, &to->spec, to->err);
 }
 
@@ -379,210 +381,104 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 	store_undo(cluster->store, mark);
 }
 
-static cJSON *dropped_cells(struct sweep *sweep)
+static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
+		       struct error *err)
 {
-	cJSON *list = cJSON_CreateArray();
 	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
+	size_t dropped = sweep_totals(sweep)->dropped;
 
-	for (size_t i = 0; i < sweep_totals(sweep)->dropped && i < DROPPED_MAX;
-	     i++) {
-		cJSON *item = cJSON_CreateObject();
-
+	reply->waiting = calloc(DROPPED_MAX, sizeof(*reply->waiting));
+	reply->dropped = calloc(DROPPED_MAX, sizeof(*reply->dropped));
+	if (!reply->waiting || !reply->dropped)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < dropped && i < DROPPED_MAX; i++) {
 		sweep_drop(sweep, i, cell, sizeof(cell), reason, sizeof(reason),
 			   NULL);
-		cJSON_AddStringToObject(item, "cell", cell);
-		cJSON_AddStringToObject(item, "reason", reason);
-		cJSON_AddItemToArray(list, item);
+		if (add_note(reply->dropped, &reply->dropped_count, cell,
+			     reason, err) < 0)
+			return -1;
 	}
-	return list;
+	return 0;
 }
 
-cJSON *order_submit(struct cluster *cluster, const char *by,
-		    const struct message_submit *message, const void *payload,
-		    size_t size, struct error *err)
+/* All of it goes into the store's queue, or nothing. */
+static int put_sweep(struct submitting *to, const struct sweep_row *row,
+		     const struct message_submit *message, struct error *err)
 {
+	struct cluster *cluster = to->cluster;
+	struct store_mark mark = store_mark(cluster->store);
+
+	if (keep_workspaces(cluster, row->id, message, err) < 0 ||
+	    store_put_sweep(cluster->store, row, err) < 0 ||
+	    logins_put(cluster, row->id, message->logins, message->logins_count,
+		       err) < 0) {
+		store_undo(cluster->store, &mark);
+		return -1;
+	}
+	to->first_job = store_coming_job(cluster->store);
+	if (put_jobs(to) < 0) {
+		undo_submit(to, &mark);
+		return -1;
+	}
+	return 0;
+}
+
+static int submit(struct submitting *to, const struct sweep_row *row,
+		  const struct message_submit *message, struct error *err)
+{
+	struct reply_submit *reply = to->reply;
+
+	to->id = row->id;
+	if (add_dropped(to->sweep, reply, err) < 0 ||
+	    string_set(&reply->name, row->name, err) < 0 ||
+	    put_sweep(to, row, message, err) < 0)
+		return -1;
+	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row->id,
+		 row->name, sweep_totals(to->sweep)->jobs, to->taken, to->by);
+	reply->sweep = row->id;
+	reply->jobs = sweep_totals(to->sweep)->jobs + to->further;
+	reply->taken = to->taken;
+	return 0;
+}
+
+int api_submit(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_submit *message = request->message;
+	struct cluster *cluster = request->cluster;
 	owned(sweep_free) struct sweep *sweep = NULL;
 	owned_free char *text = NULL;
 	char client[160];
 	struct sweep_row row = { .client = client };
 	struct submitting to = {
 		.cluster = cluster,
-		.by = by,
+		.by = request->by,
 		.resume = message->resume,
+		.reply = reply,
 		.err = err,
 	};
-	struct store_mark mark = store_mark(cluster->store);
-	cJSON *body;
-	int rc;
+	int again;
 
-	if (strlen(message->token) > 64) {
-		error_set(err, EPROTO, "token: longer than 64 bytes");
-		return NULL;
-	}
-	snprintf(client, sizeof(client), "%s %s", by, message->token);
-	sweep = sweep_parse(payload, size, message->file, cluster->catalog,
-			    err);
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  request->public, err) < 0)
+		return -1;
+	if (strlen(message->token) > 64)
+		return error_set(err, EPROTO, "token: longer than 64 bytes");
+	snprintf(client, sizeof(client), "%s %s", request->by, message->token);
+	sweep = sweep_parse(request->payload, request->size, message->file,
+			    cluster->catalog, err);
 	if (!sweep || check_size(sweep, err) < 0 ||
 	    bind_workspaces(cluster, sweep, message, err) < 0)
-		return NULL;
-	text = strndup(payload, size);
-	if (!text) {
-		error_nomem(err, "sweep");
-		return NULL;
-	}
+		return -1;
+	text = strndup(request->payload, request->size);
+	if (!text)
+		return error_nomem(err, "sweep");
 	row.id = store_next_sweep(cluster->store);
-	body = answer_again(cluster, client, row.id);
-	if (body)
-		return body;
+	again = answer_again(cluster, client, row.id, reply, err);
+	if (again)
+		return again < 0 ? -1 : 0;
 	row.name = sweep_name(sweep);
 	row.text = text;
 	row.submitted_ms = clock_wall_ms();
-	if (keep_workspaces(cluster, row.id, message, err) < 0 ||
-	    store_put_sweep(cluster->store, &row, err) < 0 ||
-	    logins_put(cluster, row.id, message->logins, message->logins_count,
-		       err) < 0) {
-		store_undo(cluster->store, &mark);
-		return NULL;
-	}
 	to.sweep = sweep;
-	to.id = row.id;
-	to.first_job = store_coming_job(cluster->store);
-	to.waiting = cJSON_CreateArray();
-	rc = put_jobs(&to);
-	if (rc < 0) {
-		cJSON_Delete(to.waiting);
-		undo_submit(&to, &mark);
-		return NULL;
-	}
-	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row.id,
-		 row.name, sweep_totals(sweep)->jobs, to.taken, by);
-	body = answer_new(cluster);
-	cJSON_AddNumberToObject(body, "sweep", (double)row.id);
-	cJSON_AddStringToObject(body, "name", row.name);
-	cJSON_AddNumberToObject(body, "jobs",
-				(double)(sweep_totals(sweep)->jobs +
-					 to.further));
-	cJSON_AddNumberToObject(body, "taken", (double)to.taken);
-	cJSON_AddItemToObject(body, "dropped", dropped_cells(sweep));
-	cJSON_AddItemToObject(body, "waiting", to.waiting);
-	return body;
-}
-
-struct cancelling {
-	uint64_t sweep;
-	const char *text;
-	uint64_t count;
-};
-
-static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
-{
-	struct cancelling *cancelling = arg;
-
-	if (job->sweep != cancelling->sweep || job_state_final(job->state))
-		return;
-	gang_exception(cluster, job, FAILURE_CANCELLED, 0, cancelling->text);
-	cancelling->count++;
-}
-
-static int never(const struct sweep_row *row, void *arg)
-{
-	return 0;
-}
-
-cJSON *order_cancel(struct cluster *cluster, const char *by,
-		    const struct message_cancel *message, struct error *err)
-{
-	char text[100];
-	struct cancelling cancelling = { message->id, text, 0 };
-	struct job *job;
-	cJSON *body;
-
-	snprintf(text, sizeof(text), "cancelled by %s", by);
-	if (!strcmp(message->kind, "sweep")) {
-		if (store_sweep(cluster->store, message->id, never, NULL, err) <
-		    0)
-			return NULL;
-		job_each(cluster, cancel_one, &cancelling);
-	} else if (!strcmp(message->kind, "job")) {
-		job = job_find(cluster, message->id);
-		if (!job || job_state_final(job->state)) {
-			error_set(err, ENOENT,
-				  "job %" PRIu64 ": not there, or ended "
-				  "already",
-				  message->id);
-			return NULL;
-		}
-		cancelling.sweep = job->sweep;
-		cancel_one(cluster, job, &cancelling);
-	} else {
-		error_set(err, EINVAL,
-			  "kind: found '%.40s', allowed are sweep and job",
-			  message->kind);
-		return NULL;
-	}
-	log_info("%s %" PRIu64 " cancelled by=%s jobs=%" PRIu64, message->kind,
-		 message->id, by, cancelling.count);
-	body = answer_new(cluster);
-	cJSON_AddNumberToObject(body, "cancelled", (double)cancelling.count);
-	return body;
-}
-
-struct retrying {
-	struct cluster *cluster;
-	uint64_t count;
-	struct error *err;
-};
-
-static int retry_one(const struct job_row *row, void *arg)
-{
-	struct retrying *retrying = arg;
-
-	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
-		return 0;
-	retrying->count++;
-	return job_revive(retrying->cluster, row, retrying->err);
-}
-
-/* Jobs that were queued again are as they were, in the store only; those that
- * were not reached still have their gangs or are not in memory at all.
- */
-static int unrevive_one(const struct job_row *row, void *arg)
-{
-	struct cluster *cluster = arg;
-	struct job *job = job_find(cluster, row->id);
-
-	if (job && !job->gang &&
-	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
-		job_forget(cluster, job);
-		adaptive_repeats_undo(cluster, row->sweep, row->cell_index);
-	}
-	return 0;
-}
-
-cJSON *order_retry(struct cluster *cluster, const char *by,
-		   const struct message_retry *message, struct error *err)
-{
-	struct retrying retrying = { cluster, 0, err };
-	struct store_mark mark = store_mark(cluster->store);
-	cJSON *body;
-
-	if (store_sweep(cluster->store, message->sweep, never, NULL, err) < 0)
-		return NULL;
-	if (logins_put(cluster, message->sweep, message->logins,
-		       message->logins_count, err) < 0 ||
-	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
-		       &retrying, err) < 0) {
-		store_jobs(cluster->store, message->sweep, 0, 0, unrevive_one,
-			   cluster, NULL);
-		store_undo(cluster->store, &mark);
-		return NULL;
-	}
-	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
-		 message->sweep, by, retrying.count);
-	body = answer_new(cluster);
-	cJSON_AddNumberToObject(body, "retried", (double)retrying.count);
-	logins_gone(cluster, message->sweep, message->logins,
-		    message->logins_count, cJSON_AddArrayToObject(body, "gone"),
-		    NULL);
-	return body;
+	return submit(&to, &row, message, err);
 }

@@ -1,6 +1,6 @@
 /* backups.c - a backup on its way to whoever ordered it.
  */
-#include "controller/server/backups.h"
+#include "controller/api/backups.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -159,8 +159,9 @@ static int read_piece(struct backups *backups, uint64_t offset,
 }
 
 int backups_answer(struct backups *backups,
-		   const struct message_backup *message, cJSON *body,
-		   struct buffer *bytes, bool *begun, struct error *err)
+		   const struct message_backup *message,
+		   struct reply_backup *reply, struct buffer *bytes,
+		   bool *begun, struct error *err)
 {
 	bool same = !strcmp(backups->id, message->id);
 
@@ -184,10 +185,10 @@ int backups_answer(struct backups *backups,
 				 "the controller's log",
 				 backups->status);
 	}
-	cJSON_AddBoolToObject(body, "ready", !backups->child);
+	reply->ready = !backups->child;
 	if (backups->child)
 		return 0;
-	cJSON_AddNumberToObject(body, "bytes", (double)backups->bytes);
+	reply->bytes = backups->bytes;
 	if (message->offset > INT64_MAX)
 		return error_set(err, EINVAL, "offset: out of range");
 	if (message->offset < backups->bytes)

@@ -4,8 +4,8 @@
  * is sent after the commit. Requests with wait_ms are parked until there is
  * news; a peer may have PARKED_MAX of them.
  */
-#ifndef CONTROLLER_SERVER_SERVER_H
-#define CONTROLLER_SERVER_SERVER_H
+#ifndef CONTROLLER_API_SERVER_H
+#define CONTROLLER_API_SERVER_H
 
 #include "controller/jobs/cluster.h"
 

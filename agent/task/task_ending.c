@@ -1,0 +1,120 @@
+/* task_ending.c - how a task's command ended: what its record and the engine say.
+ */
+#include "agent/task/task_internal.h"
+#include "agent/spool/exit_check.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* host/ended: the record was believed (empty), or why it was not. */
+#define CONCLUSION "ended"
+#define CONCLUSION_MAX 4096
+
+static void from_record(struct task *task, const struct exit_record *record)
+{
+	uint64_t written = 0, there;
+	const char *cut;
+
+	exit_status_from_record(&task->outcome, record, task->ordered);
+	for (size_t i = 0; i < record->processes_count; i++)
+		written += record->processes[i].log_bytes;
+	streams_look(&task->streams);
+	there = streams_size(&task->streams);
+	cut = streams_cut(&task->streams);
+	if (cut && !*task->outcome.text)
+		snprintf(task->outcome.text, sizeof(task->outcome.text),
+			 "%s: the command cut its own output short: what was "
+			 "not sent by then is lost",
+			 cut);
+	if (there < written && !task->outcome.failure) {
+		task->outcome.failure = FAILURE_NODE_LOST;
+		snprintf(task->outcome.text, sizeof(task->outcome.text),
+			 "%" PRIu64 " of %" PRIu64
+			 " bytes of output were lost on the node",
+			 written - there, written);
+	}
+}
+
+/* Nobody but who writes to the folder makes a record that reads so. */
+static bool is_damage(const struct error *err)
+{
+	return err->code == EPROTO || err->code == EINVAL ||
+	       err->code == ELOOP || err->code == E2BIG;
+}
+
+void step_conclude(struct task *task, const cJSON *container)
+{
+	owned(exit_record_clear) struct exit_record record = { 0 };
+	struct spool *spool = task->room->spool;
+	struct error err = { 0 };
+	int rc = spool_read_exit(spool, &task->id, &record, &err);
+
+	if (rc == 0 && task->forged)
+		rc = error_set(&err, EPROTO,
+			       "another file lay in its place while the "
+			       "command ran");
+	if (rc == 0)
+		rc = exit_check(&record, container, &err);
+	if (rc < 0 && !is_damage(&err)) {
+		exit_status_from_engine(&task->outcome, container,
+					task->ordered);
+		return;
+	}
+	if (rc == 0)
+		from_record(task, &record);
+	else
+		exit_status_from_ruin(&task->outcome, container, &err,
+				      task->ordered);
+	/* Without it the next agent asks the engine again. */
+	spool_write_own(spool, &task->id, CONCLUSION, err.text,
+			rc < 0 ? strlen(err.text) : 0, NULL);
+}
+
+bool step_concluded(struct task *task)
+{
+	owned(exit_record_clear) struct exit_record record = { 0 };
+	struct spool *spool = task->room->spool;
+	owned(buffer_clear) struct buffer why;
+	struct error err;
+
+	buffer_init(&why, CONCLUSION_MAX);
+	if (spool_read_own(spool, &task->id, CONCLUSION, &why, NULL) < 0)
+		return false;
+	if (!why.size &&
+	    spool_read_exit(spool, &task->id, &record, &err) == 0) {
+		from_record(task, &record);
+		return true;
+	}
+	if (why.size)
+		error_set(&err, EPROTO, "%s", why.data);
+	exit_status_from_ruin(&task->outcome, NULL, &err, task->ordered);
+	return true;
+}
+
+/* The engine has said nothing since: the kernel's word has to do. */
+static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct task *task = arg;
+	struct spool *spool = task->room->spool;
+
+	if ((task->step != STEP_RUN && task->step != STEP_STOP) ||
+	    spool_holder(spool, &task->id))
+		return 0;
+	log_warning("the engine does not tell the end of job=%" PRIu64
+		    " rank=%u: its record counts",
+		    task->id.job, task->id.rank);
+	step_conclude(task, NULL);
+	task_event(task, EVENT_EXITED);
+	return 0;
+}
+
+void step_record_seen(struct task *task)
+{
+	if (!spool_record_is_ours(task->room->spool, &task->id))
+		task->forged = true;
+	loop_timer(task->room->loop, &task->silent, ENGINE_SILENT_MS,
+		   engine_silent, task, NULL);
+}

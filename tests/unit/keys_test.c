@@ -1,0 +1,129 @@
+/* keys_test.c - the table of a sweep's keys, and the page that lists them.
+ *
+ *	keys_test page	print the list "All keys" of regatta-sweep(5)
+ */
+#include "controller/sweep/cell_data.h"
+#include "controller/sweep/keys.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/file.h"
+#include "tests/tap.h"
+
+#define PAGE "controller/cli/regatta-sweep.5"
+#define HEAD ".Ss All keys\n"
+
+/* One entry of the list; no line begins with what a page takes for a request.
+ */
+static void put_entry(struct buffer *out, const char *name, const char *form,
+		      const char *fallback, const char *help)
+{
+	buffer_printf(out, NULL, ".It Li %s\n%s%s%s.\n%s\n", name, form,
+		      fallback ? "; default " : "", fallback ? fallback : "",
+		      help);
+}
+
+static void put_list(struct buffer *out)
+{
+	buffer_text(out, HEAD ".Bl -tag -width Ds -compact\n", NULL);
+	for (size_t i = 0; i <= KEYS; i++) {
+		char form[KEY_FORM_BYTES];
+
+		for (size_t k = 0; k < KEY_SECTIONS; k++)
+			if (key_sections[k].before == i)
+				put_entry(out, key_sections[k].name,
+					  key_sections[k].form, NULL,
+					  key_sections[k].help);
+		if (i == KEYS)
+			break;
+		key_form(&key_rules[i], form);
+		put_entry(out, key_rules[i].path, form, key_rules[i].fallback,
+			  key_rules[i].help);
+	}
+	buffer_text(out, ".El\n", NULL);
+}
+
+static void page_lists_the_table(void)
+{
+	owned(buffer_clear) struct buffer page;
+	owned(buffer_clear) struct buffer list;
+	const char *at, *end = NULL;
+
+	buffer_init(&page, 1 << 20);
+	buffer_init(&list, 1 << 20);
+	put_list(&list);
+	file_read_any(PAGE, &page, NULL);
+	at = page.data ? strstr(page.data, HEAD) : NULL;
+	if (at)
+		end = strstr(at, "\n.El\n");
+	ok(end && (size_t)(end + 5 - at) == list.size &&
+		   !memcmp(at, list.data, list.size),
+	   "regatta-sweep(5) lists the keys as they are; else put there what "
+	   "`keys_test page` prints");
+}
+
+static void rows_are_whole(void)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		const struct key_rule *rule = &key_rules[i];
+		bool other = rule->type == TYPE_OTHER;
+		bool words =
+			rule->type == TYPE_WORD || rule->type == TYPE_CHOICE;
+		char form[KEY_FORM_BYTES] = "";
+
+		key_form(rule, form);
+		ok(rule->path && rule->help && *form &&
+			   rule->help[strlen(rule->help) - 1] == '.',
+		   "%s: it is described: %s", rule->path, form);
+		ok(other || rule->type == TYPE_FILLED
+			   ? !rule->place
+			   : rule->place && rule->place < sizeof(struct cell),
+		   "%s: it has a place, or a function", rule->path);
+		ok(words ? rule->words && !rule->form
+			 : other == (rule->words || rule->form),
+		   "%s: its words are known", rule->path);
+		ok(rule->min <= rule->max, "%s: its limits are in order",
+		   rule->path);
+	}
+}
+
+static void tops_and_children_come_from_it(void)
+{
+	const char *names[KEY_CHILDREN_MAX], *tops[KEY_TOPS_MAX];
+	size_t count = key_tops(tops), found = 0;
+
+	key_children("until", names);
+	ok(names[0] && !strcmp(names[0], "confidence") &&
+		   !strcmp(names[1], "width") && !strcmp(names[2], "max") &&
+		   !names[3],
+	   "the keys below until");
+	key_children("un", names);
+	ok(!names[0], "a part of a name has none");
+	for (size_t i = 0; i < count; i++)
+		found += key_shape(tops[i]) != SHAPE_UNKNOWN &&
+			 !strchr(tops[i], '.');
+	ok(found == count && !tops[count],
+	   "each of %zu keys at the top has a "
+	   "shape",
+	   count);
+	is_int(key_shape("batch"), SHAPE_KNOWN, "batch has keys of the table");
+	is_int(key_shape("matrix"), SHAPE_SWEEP, "matrix is of the sweep");
+	is_int(key_shape("after"), SHAPE_MAP, "after stays whole");
+	is_int(key_shape("batch.micro"), SHAPE_LEAF, "a path is a leaf");
+	is_int(key_shape("micro"), SHAPE_UNKNOWN, "a part of it is none");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		owned(buffer_clear) struct buffer list;
+
+		buffer_init(&list, 1 << 20);
+		put_list(&list);
+		fputs(list.data, stdout);
+		return 0;
+	}
+	tap_begin(60);
+	rows_are_whole();
+	tops_and_children_come_from_it();
+	page_lists_the_table();
+	return tap_done();
+}
