@@ -257,21 +257,21 @@ static int check_options(const struct image_options *options,
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i].given && strcmp(own[i].action, action) != 0)
 			return error_set(err, EINVAL,
-					 "image %s: found %s, which is for "
-					 "image %s alone",
+					 "image %s: %s, which is for image %s "
+					 "alone",
 					 action, own[i].name, own[i].action);
 	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
 	    strcmp(action, "pull") != 0)
 		return error_set(err, EINVAL,
-				 "image %s: found --registry-auth, which is for "
-				 "image build and image pull",
+				 "image %s: --registry-auth, which is for image "
+				 "build and image pull",
 				 action);
 	/* As of variables that are empty: no word for all nodes. */
 	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
 		return error_set(err, EINVAL,
-				 "--nodes: found '%.60s', allowed are names of "
-				 "nodes with commas between them; without it "
-				 "all are meant",
+				 "--nodes: '%.60s' is not valid here; expected "
+				 "names of nodes with commas between them; "
+				 "without it all are meant",
 				 options->nodes);
 	return 0;
 }
@@ -302,12 +302,12 @@ static int run_command(struct cli *cli, struct error *err)
 					     err) < 0
 				       ? -1
 				       : actions[i].fn(cli, err);
-		return error_set(err, EINVAL, "image: allowed is: image %s",
+		return error_set(err, EINVAL, "image: expected image %s",
 				 actions[i].usage);
 	}
 	return error_set(err, EINVAL,
-			 "image: found '%.60s', allowed: list, pull, build, "
-			 "remove, gc, load, save",
+			 "image: '%.60s' is not valid here; expected list, "
+			 "pull, build, remove, gc, load, save",
 			 cli->args[0]);
 }
 
