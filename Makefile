@@ -48,11 +48,10 @@ ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
 CFLAGS = -O1 -g -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
-# The version, and where the installed parts lie: data files, regatta-init,
-# settings.
-DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
-	-DREGATTA_DATA='"$(DATADIR)"' \
-	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
+DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"'
+# Where the installed parts lie: data files, regatta-init, settings. One object
+# knows it, so that an installation elsewhere compiles no other one.
+PLACES = -DREGATTA_DATA='"$(DATADIR)"' -DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
 	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/base/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
@@ -129,6 +128,14 @@ $(BUILD)/.flags: force
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || \
 		printf '%s\n' "$$FLAGS_NOW" >$@
+
+$(BUILD)/.places: export PLACES_NOW = $(PLACES)
+$(BUILD)/.places: force
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$PLACES_NOW" | cmp -s - $@ || \
+		printf '%s\n' "$$PLACES_NOW" >$@
+$(BUILD)/objects/protocol/config/installed.o: DEFINES += $(PLACES)
+$(BUILD)/objects/protocol/config/installed.o: $(BUILD)/.places
 
 $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
@@ -307,6 +314,7 @@ lint-format:
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)
+$(BUILD)/tidy/protocol/config/installed.c: DEFINES += $(PLACES)
 $(TIDY): $(BUILD)/tidy/%: % .clang-tidy $(filter %.h,$(C_FILES))
 	$(call say,LINT,clang-tidy $<)
 	@mkdir -p $(@D)
@@ -322,7 +330,7 @@ QUEUE_H = $(shell $(CC) -M -include sys/queue.h -x c /dev/null | \
 lint-cppcheck:
 	$(call say,LINT,cppcheck)
 	$(Q)cppcheck --quiet --enable=warning,portability --std=c11 -I. \
-		$(DEFINES) --inline-suppr \
+		$(DEFINES) $(PLACES) --inline-suppr \
 		--include=$(QUEUE_H) --suppress=missingIncludeSystem \
 		--suppress='*:$(QUEUE_H)' \
 		--suppress=memleak --suppress=resourceLeak \
