@@ -10,6 +10,7 @@
 #include "controller/jobs/cluster.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/reply_images.h"
+#include "protocol/wire/key.h"
 
 #define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
 #define IMAGE_REQUEST_OUTPUT_TOLD (256 << 10) /* bytes in one answer */

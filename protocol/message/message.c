@@ -303,8 +303,8 @@ static enum message_type type_named(const char *name)
 static int too_long(const char *name, size_t size, size_t max,
 		    struct error *err)
 {
-	return error_set(err, EPROTO, "%s of %zu bytes, allowed are %zu", name,
-			 size, max);
+	return error_set(err, EPROTO, "%s of %zu bytes; expected at most %zu",
+			 name, size, max);
 }
 
 static int decode_object(cJSON *object, size_t size, enum message_type *type,
@@ -318,7 +318,7 @@ static int decode_object(cJSON *object, size_t size, enum message_type *type,
 	if (cJSON_IsString(name))
 		found = type_named(name->valuestring);
 	if (!found) {
-		error_set(err, EPROTO, "type: found '%.40s', not a message",
+		error_set(err, EPROTO, "type: '%.40s', not a message",
 			  cJSON_IsString(name) ? name->valuestring : "nothing");
 		cJSON_Delete(name);
 		return -1;

@@ -253,15 +253,15 @@ static int check_options(const struct image_options *options,
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i].given && strcmp(own[i].action, action) != 0)
 			return error_set(err, EINVAL,
-					 "image %s: found %s, which is for "
-					 "image %s alone",
+					 "image %s: %s, which is for image %s "
+					 "alone",
 					 action, own[i].name, own[i].action);
 	/* As of variables that are empty: no word for all nodes. */
 	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
 		return error_set(err, EINVAL,
-				 "--nodes: found '%.60s', allowed are names of "
-				 "nodes with commas between them; without it "
-				 "all are meant",
+				 "--nodes: '%.60s' is not valid here; expected "
+				 "names of nodes with commas between them; "
+				 "without it all are meant",
 				 options->nodes);
 	return 0;
 }
@@ -290,12 +290,12 @@ static int run_command(struct cli *cli, struct error *err)
 					     err) < 0
 				       ? -1
 				       : actions[i].fn(cli, err);
-		return error_set(err, EINVAL, "image: allowed is: image %s",
+		return error_set(err, EINVAL, "image: expected image %s",
 				 actions[i].usage);
 	}
 	return error_set(err, EINVAL,
-			 "image: found '%.60s', allowed: list, build, "
-			 "remove, gc, load, save",
+			 "image: '%.60s' is not valid here; expected list, "
+			 "build, remove, gc, load, save",
 			 cli->args[0]);
 }
 
