@@ -1,6 +1,7 @@
 /* api.c - what people may ask of a controller: a function for each request.
  */
 #include "controller/api/api.h"
+#include "controller/store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
+#include "controller/store/store.h"
 
 #include <math.h>
 #include <stdlib.h>

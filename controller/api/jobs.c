@@ -4,6 +4,8 @@
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

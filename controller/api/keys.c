@@ -5,6 +5,7 @@
 #include "controller/api/page.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "protocol/wire/wire.h"
 

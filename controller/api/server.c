@@ -2,6 +2,7 @@
  */
 #include "controller/api/server.h"
 #include "controller/api/api.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/wire/wire.h"

@@ -3,6 +3,7 @@
  */
 #include "controller/api/streams.h"
 #include "controller/api/page.h"
+#include "controller/logs/log_store.h"
 #include "protocol/message/stream_index.h"
 
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
+#include "controller/store/store.h"
+#include "protocol/wire/key.h"
 
 #include <errno.h>
 #include <stdio.h>

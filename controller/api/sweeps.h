@@ -4,6 +4,7 @@
 #define CONTROLLER_API_SWEEPS_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/store/store.h"
 #include "protocol/message/reply_sweeps.h"
 
 /* Fill *to, which was zero. On failure the caller clears it, too. */

@@ -4,7 +4,10 @@
 #include "controller/blobs/blob_service.h"
 
 #include "controller/blobs/distribution_tree.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/lifecycle.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/chunk_sender.h"

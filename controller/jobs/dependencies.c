@@ -5,6 +5,7 @@
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

@@ -8,7 +8,10 @@
 #include "controller/jobs/image_references.h"
 #include "controller/jobs/logins.h"
 #include "controller/jobs/sampling.h"
+#include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
+#include "controller/results/extract.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

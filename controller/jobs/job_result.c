@@ -11,6 +11,7 @@
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
+#include "controller/store/store.h"
 #include "controller/sweep/reference_peak.h"
 
 #include <inttypes.h>

@@ -2,6 +2,8 @@
  */
 #include "controller/jobs/logins.h"
 
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"

@@ -6,7 +6,10 @@
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
 #include "controller/jobs/sampling.h"
+#include "controller/nodes/node.h"
+#include "controller/sweep/catalog.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
 #include "protocol/message/stream_index.h"
@@ -22,6 +25,12 @@
 #define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
+
+/* The compiled log rules of a framework. */
+struct rules {
+	const struct framework *framework;
+	struct extract_rules *extract;
+};
 
 /* Output of one task: one stream per process. */
 

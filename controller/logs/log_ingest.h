@@ -5,6 +5,17 @@
 #define CONTROLLER_LOGS_LOG_INGEST_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/results/extract.h"
+#include "protocol/message/stream_index.h"
+
+/* Reading one stream for its metrics. */
+struct log_reading {
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+	struct extract *extract;
+	uint64_t offset;
+	bool finished;
+	bool broken; /* the stored output cannot be read */
+};
 
 #define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
 

@@ -9,6 +9,7 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

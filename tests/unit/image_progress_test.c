@@ -3,6 +3,8 @@
 #include "controller/jobs/image_progress.h"
 
 #include "controller/effects.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 

@@ -2,6 +2,7 @@
  */
 #include "controller/jobs/logins.h"
 
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"

@@ -7,6 +7,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
 #include "controller/scheduler/scheduler_internal.h"
+#include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

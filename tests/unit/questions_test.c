@@ -4,6 +4,7 @@
 
 #include "controller/effects.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
