@@ -471,7 +471,7 @@ static int check_order(struct cluster *cluster,
 	if (!kind)
 		return error_set(err, EINVAL,
 				 "what: '%.40s' is not valid here; expected "
-				 "load, save, build, remove or gc",
+				 "load, save, build, pull, remove or gc",
 				 message->what);
 	if (!content_hash_valid(message->order))
 		return error_set(err, EINVAL,
@@ -591,8 +591,8 @@ int image_rollout_describe(struct cluster *cluster,
 	if (!order)
 		return error_set(err, ENOENT,
 				 "no image order %.12s; a controller that was "
-				 "started anew knows only those to load and to "
-				 "build: run the command again",
+				 "started anew knows only those to load, build "
+				 "and pull: run the command again",
 				 name);
 	if (image_request_describe(order, query, to, err) < 0)
 		return -1;
