@@ -244,8 +244,7 @@ int agent_join(int argc, char **argv, struct error *err)
 	}
 	if (count != 1)
 		return error_set(err, EINVAL,
-				 "join: found %zu words, allowed is one token",
-				 count);
+				 "join: %zu words; expected one token", count);
 	if (join(&options, args[0], err) < 0)
 		return error_prefix(err, "join");
 	return EXIT_GOOD;

@@ -159,8 +159,8 @@ static int complete(struct program *program, struct error *err)
 		return -1;
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,
-				 "address: found '%.80s', allowed is a host's "
-				 "name or IP address",
+				 "address: '%.80s' is not valid here; expected "
+				 "a host's name or IP address",
 				 settings->address);
 	config->images = settings->images;
 	config->init_program = settings->init;

@@ -57,7 +57,7 @@ static struct entry *add(struct access *access, struct error *err)
 	struct entry *entries;
 
 	if (access->count >= ACCESS_KEYS_MAX) {
-		error_set(err, ENOSPC, "keys: allowed are %d", ACCESS_KEYS_MAX);
+		error_set(err, ENOSPC, "keys: at most %d", ACCESS_KEYS_MAX);
 		return NULL;
 	}
 	entries = reallocarray(access->entries, access->count + 1,
@@ -191,8 +191,8 @@ static int check_name(const char *name, struct error *err)
 	if (name_valid(name))
 		return 0;
 	return error_set(err, EINVAL,
-			 "name: found '%.80s', allowed are up to %d letters, "
-			 "digits, '.', '_' and '-', the first no sign",
+			 "name: '%.80s' is not valid here; expected up to %d "
+			 "letters, digits, '.', '_' and '-', the first no sign",
 			 name, KEY_NAME_SIZE - 1);
 }
 
@@ -204,8 +204,8 @@ static int check_public(const struct access *access, const char *public,
 
 	if (!key_text_valid(public))
 		return error_set(err, EINVAL,
-				 "public: found no key, allowed are 40 "
-				 "characters of Z85");
+				 "public: no key; expected 40 characters of "
+				 "Z85");
 	entry = find(access, public);
 	if (entry && entry->revoked_ms)
 		return error_set(err, EACCES,
@@ -224,8 +224,8 @@ static int read_role(const char *word, unsigned allowed, enum role *role,
 	if (*role & allowed)
 		return 0;
 	return error_set(err, EINVAL,
-			 "role: found '%.40s', allowed are %soperator and "
-			 "viewer",
+			 "role: '%.40s' is not valid here; expected %soperator "
+			 "and viewer",
 			 word, allowed & ROLE_AGENT ? "agent, " : "");
 }
 
@@ -283,20 +283,21 @@ static int check_limits(const struct access *access,
 		tokens += access->entries[i].key.role == ROLE_JOINER;
 	if (tokens >= ACCESS_TOKENS_MAX)
 		return error_set(err, ENOSPC,
-				 "tokens: there are %zu, allowed are %d: "
+				 "tokens: there are %zu; expected at most %d: "
 				 "remove some",
 				 tokens, ACCESS_TOKENS_MAX);
 	if (message->uses > ACCESS_USES_MAX)
 		return error_set(err, EINVAL,
-				 "uses: found %u, allowed are 1 to %d",
+				 "uses: %u is not valid here; expected 1 to %d",
 				 message->uses, ACCESS_USES_MAX);
 	if (message->uses > 1 && message->name)
 		return error_set(err, EINVAL,
-				 "uses: found %u; a token for %.64s has one",
+				 "uses: %u; a token for %.64s has one",
 				 message->uses, message->name);
 	if (message->for_s > ACCESS_TOKEN_MAX_S)
 		return error_set(err, EINVAL,
-				 "expires: found %u s, allowed are 1 to %d",
+				 "expires: %u s is not valid here; expected 1 "
+				 "to %d",
 				 message->for_s, ACCESS_TOKEN_MAX_S);
 	return 0;
 }
@@ -478,8 +479,8 @@ int access_revoke(struct access *access, const char *by,
 			roles = kinds[i].roles;
 	if (!roles)
 		return error_set(err, EINVAL,
-				 "kind: found '%.40s', allowed are node, user "
-				 "and token",
+				 "kind: '%.40s' is not valid here; expected "
+				 "node, user or token",
 				 message->kind);
 	there = keyring_named(access->keyring, message->name);
 	if (!there || !(there->role & roles))

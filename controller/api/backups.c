@@ -166,7 +166,7 @@ int backups_answer(struct backups *backups,
 	bool same = !strcmp(backups->id, message->id);
 
 	if (strlen(message->id) != sizeof(backups->id) - 1)
-		return error_set(err, EINVAL, "id: allowed are 32 characters");
+		return error_set(err, EINVAL, "id: expected 32 characters");
 	if (backups->id[0] && !same)
 		return error_set(err, EBUSY,
 				 "another backup is being made or read");

@@ -48,15 +48,14 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 		job = job_find(cluster, message->id);
 		if (!job || job_state_final(job->state))
 			return error_set(err, ENOENT,
-					 "job %" PRIu64 ": not there, or ended "
-					 "already",
+					 "no job %" PRIu64 ", or it has ended",
 					 message->id);
 		cancelling.sweep = job->sweep;
 		cancel_one(cluster, job, &cancelling);
 	} else {
 		return error_set(err, EINVAL,
-				 "kind: found '%.40s', allowed are sweep and "
-				 "job",
+				 "kind: '%.40s' is not valid here; expected "
+				 "sweep or job",
 				 message->kind);
 	}
 	log_info("%s %" PRIu64 " cancelled by=%s jobs=%" PRIu64, message->kind,

@@ -141,7 +141,7 @@ static struct node *known_node(const struct cluster *cluster, const char *name,
 
 	if (node && !node->removed)
 		return node;
-	error_set(err, ENOENT, "node '%.64s': not there", name ? name : "");
+	error_set(err, ENOENT, "no node '%.64s'", name ? name : "");
 	return NULL;
 }
 
@@ -206,7 +206,7 @@ int api_label(struct api_request *request, void *reply, struct error *err)
 	if (!node)
 		return -1;
 	if (!cJSON_IsObject(message->labels))
-		return error_set(err, EINVAL, "labels: allowed is a map");
+		return error_set(err, EINVAL, "labels: expected a map");
 	if (node_label(request->cluster, node, message->labels, err) < 0)
 		return -1;
 	to->labels = cJSON_Duplicate(node->labels, true);

@@ -151,7 +151,8 @@ int api_history(struct api_request *request, void *reply, struct error *err)
 	struct reply_history *to = reply;
 
 	if (query->keys.count > HISTORY_KEYS_MAX)
-		return error_set(err, E2BIG, "keys: found %zu, allowed are %d",
+		return error_set(err, E2BIG,
+				 "keys: %zu of them; expected at most %d",
 				 query->keys.count, HISTORY_KEYS_MAX);
 	to->history = calloc(query->keys.count + 1, sizeof(*to->history));
 	if (!to->history)

@@ -83,8 +83,8 @@ static int check_bytes(struct sweep *sweep, struct error *err)
 	if (rc < 0 || text.size <= SUBMIT_BYTES_MAX / jobs)
 		return rc;
 	return error_set(err, E2BIG,
-			 "%s: %zu jobs of %zu bytes each, allowed are %d MiB "
-			 "in one sweep: submit it in parts",
+			 "%s: %zu jobs of %zu bytes each; expected at most %d "
+			 "MiB in one sweep: submit it in parts",
 			 sweep_name(sweep), jobs, text.size,
 			 SUBMIT_BYTES_MAX >> 20);
 }
@@ -96,7 +96,8 @@ static int check_size(struct sweep *sweep, struct error *err)
 
 	if (totals->jobs > SUBMIT_JOBS_MAX)
 		return error_set(err, E2BIG,
-				 "%s: %zu jobs, allowed are %d in one sweep",
+				 "%s: %zu jobs; expected at most %d in one "
+				 "sweep",
 				 sweep_name(sweep), totals->jobs,
 				 SUBMIT_JOBS_MAX);
 	if (totals->jobs)

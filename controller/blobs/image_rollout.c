@@ -405,15 +405,15 @@ static int choose_named(struct cluster *cluster, const struct strings *wanted,
 {
 	if (wanted->count > node_count(cluster))
 		return error_set(err, EINVAL,
-				 "nodes: found %zu names, there are %zu nodes",
+				 "nodes: %zu names, there are %zu nodes",
 				 wanted->count, node_count(cluster));
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct node *node = node_find(cluster, wanted->items[i]);
 
 		if (!node)
 			return error_set(err, ENOENT,
-					 "node '%.64s': not there; regatta "
-					 "nodes shows all",
+					 "no node '%.64s'; regatta nodes shows "
+					 "all",
 					 wanted->items[i]);
 		/* A second stop at a node would be waited for in vain. */
 		if (!strings_has(nodes, node->name) &&
@@ -470,13 +470,13 @@ static int check_order(struct cluster *cluster,
 
 	if (!kind)
 		return error_set(err, EINVAL,
-				 "what: found '%.40s', allowed are load, save, "
-				 "build, remove and gc",
+				 "what: '%.40s' is not valid here; expected "
+				 "load, save, build, pull, remove or gc",
 				 message->what);
 	if (!content_hash_valid(message->order))
 		return error_set(err, EINVAL,
-				 "order: found '%.80s', allowed are 64 hex "
-				 "digits",
+				 "order: '%.80s' is not valid here; expected "
+				 "64 hex digits",
 				 message->order);
 	if (order && order->kind != kind)
 		return error_set(err, EEXIST,
@@ -590,9 +590,9 @@ int image_rollout_describe(struct cluster *cluster,
 
 	if (!order)
 		return error_set(err, ENOENT,
-				 "image order %.12s: not there; a controller "
-				 "that was started anew knows only those to "
-				 "load and to build: run the command again",
+				 "no image order %.12s; a controller that was "
+				 "started anew knows only those to load, build "
+				 "and pull: run the command again",
 				 name);
 	if (image_request_describe(order, query, to, err) < 0)
 		return -1;

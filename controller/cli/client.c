@@ -407,8 +407,8 @@ int client_send(struct client *client, enum message_type type, void *body,
 	if (client->dead)
 		return error_set(err, client->why.code, "%s", client->why.text);
 	if (size > MESSAGE_PAYLOAD_MAX)
-		return error_set(err, E2BIG, "%zu bytes, allowed are %d", size,
-				 MESSAGE_PAYLOAD_MAX);
+		return error_set(err, E2BIG, "%zu bytes; expected at most %d",
+				 size, MESSAGE_PAYLOAD_MAX);
 	pending = calloc(1, sizeof(*pending));
 	if (!pending)
 		return error_nomem(err, "request");

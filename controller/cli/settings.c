@@ -164,8 +164,8 @@ static int find_endpoint(const struct environment *environment,
 	    (strncmp(given, "tcp://", 6) != 0 &&
 	     strncmp(given, "ipc://", 6) != 0))
 		return error_set(err, EINVAL,
-				 "controller: found '%.80s', allowed is "
-				 "tcp://HOST:PORT or ipc://PATH",
+				 "controller: '%.80s' is not valid here; "
+				 "expected tcp://HOST:PORT or ipc://PATH",
 				 given);
 	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
 		 given);

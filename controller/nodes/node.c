@@ -387,7 +387,7 @@ int node_join(struct cluster *cluster, struct node *node,
 	if (!name_valid(hello->vendor) || !address_valid(hello->address))
 		return error_set(err, EPROTO,
 				 "hello: vendor '%.40s', address '%.80s': "
-				 "allowed are a name, and a host's name or IP "
+				 "expected a name, and a host's name or IP "
 				 "address",
 				 hello->vendor, hello->address);
 	if (hello->machine && strlen(hello->machine) > MACHINE_MAX)

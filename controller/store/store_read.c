@@ -315,7 +315,7 @@ static int read_one(struct store *store, enum query query, row_fn *row,
 
 	if (rc || visit->rows)
 		return rc;
-	return error_set(err, ENOENT, "%s %llu: not there",
+	return error_set(err, ENOENT, "no %s %llu",
 			 query == QUERY_SWEEP ? "sweep"
 			 : query == QUERY_JOB ? "job"
 					      : "result of job",

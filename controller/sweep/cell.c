@@ -365,8 +365,8 @@ static int read_label(const struct value *value, const char **label,
 		return 0;
 	}
 	return value_error(value, err,
-			   "found '%.60s', allowed is a label of nodes: "
-			   "key=value",
+			   "'%.60s' is not valid here; expected a label of "
+			   "nodes: key=value",
 			   text);
 }
 
@@ -385,9 +385,8 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 		count = value_count(value);
 	if (!count || count > rule->max)
 		return value_error(value, err,
-				   "found %zu labels, allowed are 1 to "
-				   "%" PRIu64,
-				   count, rule->max);
+				   "%zu labels; expected 1 to %" PRIu64, count,
+				   rule->max);
 	for (size_t i = 0; i < count; i++)
 		if (read_label(value_kind(value) == VALUE_LIST
 				       ? value_at(value, i)
@@ -413,8 +412,8 @@ static int read_split(const struct value *list, struct parallel_layout *shape,
 		return -1;
 	if (!value_count(list) || value_count(list) > rule->max)
 		return value_error(list, err,
-				   "found a list of %zu, allowed are the "
-				   "layers of 1 to %" PRIu64 " stages",
+				   "a list of %zu; expected the layers of 1 to "
+				   "%" PRIu64 " stages",
 				   value_count(list), rule->max);
 	for (size_t i = 0; i < value_count(list); i++) {
 		uint32_t layers;
@@ -474,8 +473,8 @@ static int read_others(const struct value *const *values, struct cell *cell,
 		if (cell->shape.processes <= key_rules[KEY_PROCESSES].max)
 			return 0;
 		return value_error(processes, err,
-				   "found \"device\" with %u devices, allowed "
-				   "are %" PRIu64 " processes",
+				   "\"device\" with %u devices is not valid "
+				   "here; expected %" PRIu64 " processes",
 				   cell->shape.devices,
 				   key_rules[KEY_PROCESSES].max);
 	}
@@ -491,8 +490,7 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 
 	if (!chip)
 		return catalog_unknown(catalog, CATALOG_CHIP, name, err);
-	return value_error(name, err,
-			   "found the chip %s of %s, but the vendor is %s",
+	return value_error(name, err, "the chip %s of %s, but the vendor is %s",
 			   chip->name, chip->vendor, vendor->name);
 }
 

@@ -29,8 +29,8 @@ int main(int argc, char **argv)
 	}
 	if (corpus.size <= options.shape.sequence) {
 		fprintf(stderr,
-			"trainer: --sequence: found %u, allowed less than the "
-			"corpus's %zu bytes\n",
+			"trainer: --sequence: %u is not valid here; expected "
+			"less than the corpus's %zu bytes\n",
 			options.shape.sequence, corpus.size);
 		corpus_clear(&corpus);
 		return 2;

@@ -34,9 +34,9 @@ int address_parse(const char *text, uint16_t port, struct address *address,
 		address->size = sizeof(v6);
 	} else {
 		return failure_set(failure,
-				   "MASTER_ADDR: found \"%.60s\", allowed an "
-				   "IPv4 "
-				   "or IPv6 address in numbers, or localhost",
+				   "MASTER_ADDR: \"%.60s\" is not valid here; "
+				   "expected an IPv4 or IPv6 address in "
+				   "numbers, or localhost",
 				   text);
 	}
 	address_set_port(address, port);

@@ -44,7 +44,8 @@ static int number_parse(const char *name, const char *text, uint64_t min,
 	*value = strtoull(text, NULL, 10);
 	if (!digits || text[digits] || errno || *value < min || *value > max)
 		return failure_set(failure,
-				   "%s: found \"%.40s\", allowed %llu to %llu",
+				   "%s: \"%.40s\" is not valid here; expected "
+				   "%llu to %llu",
 				   name, text, (unsigned long long)min,
 				   (unsigned long long)max);
 	return 0;
@@ -63,9 +64,9 @@ static int rate_parse(const char *text, double *rate, struct failure *failure)
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate > 0 && *rate <= 1))
 		return failure_set(failure,
-				   "--learning-rate: found \"%.40s\", "
-				   "allowed a "
-				   "number above 0 and at most 1",
+				   "--learning-rate: \"%.40s\" is not valid "
+				   "here; expected a number above 0 and at "
+				   "most 1",
 				   text);
 	return 0;
 }
@@ -134,14 +135,13 @@ static int options_check(const struct options *options, struct failure *failure)
 
 	if (shape->hidden % shape->heads != 0)
 		return failure_set(failure,
-				   "--hidden: found %u, allowed a multiple "
-				   "of "
-				   "--heads (%u)",
+				   "--hidden: %u is not valid here; expected a "
+				   "multiple of --heads (%u)",
 				   shape->hidden, shape->heads);
 	if (options->threads > options->micro_batch)
 		return failure_set(failure,
-				   "--threads: found %u, allowed at most "
-				   "--micro-batch (%u)",
+				   "--threads: %u is not valid here; expected "
+				   "at most --micro-batch (%u)",
 				   options->threads, options->micro_batch);
 	return 0;
 }
@@ -167,7 +167,8 @@ enum options_result options_parse(int argc, char **argv,
 			return OPTIONS_HELP;
 		if (strncmp(argv[i], "--", 2) != 0) {
 			failure_set(failure,
-				    "found \"%.40s\", allowed --name VALUE",
+				    "\"%.40s\" is not valid here; expected "
+				    "--name VALUE",
 				    argv[i]);
 			return OPTIONS_WRONG;
 		}

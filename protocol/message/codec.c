@@ -99,8 +99,8 @@ static cJSON *string_item(const char *text, struct error *err)
 		return NULL;
 	}
 	if (strlen(text) > CODEC_STRING_MAX) {
-		error_set(err, E2BIG, "%zu bytes, allowed are %d", strlen(text),
-			  CODEC_STRING_MAX);
+		error_set(err, E2BIG, "%zu bytes; expected at most %d",
+			  strlen(text), CODEC_STRING_MAX);
 		return NULL;
 	}
 	return made(cJSON_CreateString(text), err);
@@ -117,7 +117,7 @@ static cJSON *array_item(const char *items, size_t count, size_t size,
 	cJSON *array;
 
 	if (count > CODEC_ITEMS_MAX) {
-		error_set(err, E2BIG, "%zu items, allowed are %d", count,
+		error_set(err, E2BIG, "%zu items; expected at most %d", count,
 			  CODEC_ITEMS_MAX);
 		return NULL;
 	}
@@ -307,13 +307,14 @@ static int wrong(const struct field *field, const cJSON *item,
 {
 	if (cJSON_IsNumber(item))
 		return error_set(err, EPROTO,
-				 "%s: found the number %.17g, allowed is %s",
+				 "%s: the number %.17g is not valid here; "
+				 "expected %s",
 				 field->name, item->valuedouble, allowed);
 	if (cJSON_IsString(item))
 		return error_set(err, EPROTO,
-				 "%s: found '%.40s', allowed is %s",
+				 "%s: '%.40s' is not valid here; expected %s",
 				 field->name, item->valuestring, allowed);
-	return error_set(err, EPROTO, "%s: found %s, allowed is %s",
+	return error_set(err, EPROTO, "%s: %s is not valid here; expected %s",
 			 field->name,
 			 cJSON_IsBool(item)    ? "a boolean"
 			 : cJSON_IsNull(item)  ? "null"

@@ -144,6 +144,12 @@ struct schema {
 		.offset = offsetof(struct t, m),                               \
 		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
 	}
+/* Another schema of the same struct. */
+#define SCHEMA_NAMED(t, f, n)                                                  \
+	{                                                                      \
+		.name = (n), .size = sizeof(struct t), .fields = (f),          \
+		.count = sizeof(f) / sizeof((f)[0])                            \
+	}
 #define SCHEMA(t, f)                                                           \
 	{                                                                      \
 		.name = #t, .size = sizeof(struct t), .fields = (f),           \

@@ -136,6 +136,8 @@ MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	O(image_do, dry_run))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, partial), O(image_state, rate), O(image_state, layers),
+	O(image_state, layers_total), O(image_state, tries),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),
@@ -303,8 +305,8 @@ static enum message_type type_named(const char *name)
 static int too_long(const char *name, size_t size, size_t max,
 		    struct error *err)
 {
-	return error_set(err, EPROTO, "%s of %zu bytes, allowed are %zu", name,
-			 size, max);
+	return error_set(err, EPROTO, "%s of %zu bytes; expected at most %zu",
+			 name, size, max);
 }
 
 static int decode_object(cJSON *object, size_t size, enum message_type *type,
@@ -318,7 +320,7 @@ static int decode_object(cJSON *object, size_t size, enum message_type *type,
 	if (cJSON_IsString(name))
 		found = type_named(name->valuestring);
 	if (!found) {
-		error_set(err, EPROTO, "type: found '%.40s', not a message",
+		error_set(err, EPROTO, "type: '%.40s', not a message",
 			  cJSON_IsString(name) ? name->valuestring : "nothing");
 		cJSON_Delete(name);
 		return -1;

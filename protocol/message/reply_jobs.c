@@ -17,7 +17,7 @@ static const struct field transfer_fields[] = {
 	FIELD_ROWS(progress_info, moving, moving_layer_schema),
 };
 static const struct schema transfer_schema =
-	SCHEMA(progress_info, transfer_fields);
+	SCHEMA_NAMED(progress_info, transfer_fields, "transfer_info");
 
 static const struct field progress_fields[] = {
 	FIELD_OPTIONAL(progress_info, phase),
@@ -112,7 +112,7 @@ static const struct field job_details_fields[] = {
 	FIELD_NULLABLE(job_info, result),
 	FIELD_NULLABLE(job_info, provenance),
 };
-const struct schema job_details_schema = SCHEMA(job_info, job_details_fields);
+const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
 
 static const struct field reply_jobs_fields[] = {
 	FIELD(reply_jobs, since),

@@ -35,7 +35,7 @@ static const struct field node_details_fields[] = {
 	FIELD_ROWS(node_info, inventory, device_info_schema),
 };
 const struct schema node_details_schema =
-	SCHEMA(node_info, node_details_fields);
+	SCHEMA_NAMED(node_info, node_details_fields, "node_details");
 
 static const struct field reply_nodes_fields[] = {
 	FIELD(reply_nodes, since),

@@ -296,7 +296,7 @@ static void refuse_version(struct wire_peer *peer, uint32_t version)
 	char why[160];
 
 	snprintf(why, sizeof(why),
-		 "protocol version %u, allowed is %d: install the same release "
+		 "protocol version %u; expected %d: install the same release "
 		 "on both sides",
 		 version, PROTOCOL_VERSION);
 	wire_server_refuse(peer, EPROTONOSUPPORT, why);

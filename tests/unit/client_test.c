@@ -70,7 +70,7 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 				   : "{}",
 			   NULL, 0);
 	else if ((query = query_of(type, body, QUERY_JOB)))
-		fake_refuse(peer, query->request, ENOENT, "job 17: not there");
+		fake_refuse(peer, query->request, ENOENT, "no job 17");
 	else if (type == MESSAGE_CANCEL)
 		fake_reply(peer, ((struct message_cancel *)body)->request,
 			   !strcmp(((struct message_cancel *)body)->kind, "job")
@@ -125,8 +125,7 @@ static void test_look(struct bed *bed)
 	       "an answer without what was asked is an error");
 	is_int(bed_run(bed, "show", "job", "17", NULL), 2,
 	       "what is not there is a wrong request");
-	is(bed->err, "regatta: job 17: not there\n",
-	   "in the controller's words");
+	is(bed->err, "regatta: no job 17\n", "in the controller's words");
 	bed_run(bed, "cancel", "3", "job", "17", "--format", "json", NULL);
 	is(bed->out,
 	   "[{\"kind\":\"sweep\",\"id\":3,\"cancelled\":12},"

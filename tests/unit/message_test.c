@@ -347,19 +347,16 @@ static void test_not_messages(void)
 		const char *text, *want;
 	} cases[] = {
 		{ "", "message: not JSON, at byte 0" },
-		{ "[]", "type: found 'nothing', not a message" },
-		{ "[{\"type\":\"hello\"}]",
-		  "type: found 'nothing', not a message" },
-		{ "7", "type: found 'nothing', not a message" },
-		{ "{\"type\":7}", "type: found 'nothing', not a message" },
-		{ "{\"type\":\"Hello\"}",
-		  "type: found 'Hello', not a message" },
+		{ "[]", "type: 'nothing', not a message" },
+		{ "[{\"type\":\"hello\"}]", "type: 'nothing', not a message" },
+		{ "7", "type: 'nothing', not a message" },
+		{ "{\"type\":7}", "type: 'nothing', not a message" },
+		{ "{\"type\":\"Hello\"}", "type: 'Hello', not a message" },
 		{ "{\"type\":\"hello\\u0000\"}",
 		  "message: a NUL character, at byte 14" },
 		{ "{\"type\":\"heartbeat\",\"time_ms\":1} x",
 		  "message: something behind the JSON, at byte 33" },
-		{ "{\"type\":\"\\u001b[2J\"}",
-		  "type: found '?[2J', not a message" },
+		{ "{\"type\":\"\\u001b[2J\"}", "type: '?[2J', not a message" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -394,10 +391,10 @@ static void test_limits(void)
 
 	padded(beat, MESSAGE_TEXT_MAX, true, "");
 	padded(beat, MESSAGE_TEXT_MAX + 1, false,
-	       "heartbeat of 1048577 bytes, allowed are 1048576");
+	       "heartbeat of 1048577 bytes; expected at most 1048576");
 	padded(reply, MESSAGE_REPLY_MAX, true, "");
 	padded(reply, MESSAGE_REPLY_MAX + 1, false,
-	       "message of 4194305 bytes, allowed are 4194304");
+	       "message of 4194305 bytes; expected at most 4194304");
 }
 
 static void test_encode_errors(void)

@@ -137,7 +137,7 @@ static void test_rows(void)
 	   "the job is there after a restart");
 	ok(store_job(store, 5, check_job, NULL, &err) < 0 && err.code == ENOENT,
 	   "a job that is not there is ENOENT");
-	is(err.text, "job 5: not there", "and named");
+	is(err.text, "no job 5", "and named");
 	ok(store_sweep(store, UINT64_MAX, check_sweep, NULL, &err) < 0 &&
 		   err.code == ENOENT,
 	   "an id past all limits is ENOENT");
@@ -280,7 +280,7 @@ static void test_reads(void)
 	SEEN(store_results(store, 2, 14, 2, note_result, &seen, &err), "16 18",
 	     "results of a sweep in pages");
 	SEEN(store_result(store, 3, note_result, &seen, &err),
-	     "result of job 3: not there", "a result that is not there");
+	     "no result of job 3", "a result that is not there");
 	{
 		struct seen seen = { .stop_after = 2 };
 
@@ -422,7 +422,7 @@ static void test_refusals(void)
 	       "what is refused is not queued");
 	store_put_job(store, &job, NULL);
 	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
-	   "a job of no sweep is found by the commit");
+	   "a no job of sweep is found by the commit");
 	ok(store_pending(store, NULL) > 0 && jobs_in(store) == 0,
 	   "nothing of it is applied");
 	store_free(store);

@@ -552,7 +552,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
-				 "export: found '%.60s', allowed: flagperf",
+				 "export: '%.60s' is not valid here; expected "
+				 "flagperf",
 				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
 	    settings_images(cli->environment, cli->options, images, err) < 0 ||

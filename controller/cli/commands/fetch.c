@@ -220,8 +220,9 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (wanted.path && *wanted.path != '/')
 		return error_set(err, EINVAL,
-				 "fetch: found '%.60s', allowed is a path as "
-				 "regatta files %llu lists it, or below one",
+				 "fetch: '%.60s' is not valid here; expected a "
+				 "path as regatta files %llu lists it, or "
+				 "below one",
 				 wanted.path, (unsigned long long)wanted.job);
 	if (session_open(&session, cli, err) < 0 ||
 	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <

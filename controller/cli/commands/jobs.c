@@ -93,8 +93,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (given(cli)->all && given(cli)->sweep != OPTION_NONE)
 		return error_set(err, EINVAL,
-				 "jobs: found --all and --sweep, allowed is "
-				 "one of them");
+				 "jobs: --all and --sweep exclude each other");
 	if (session_open(&session, cli, err) < 0 ||
 	    which_sweep(cli, session.client, &sweep, &none, err) < 0)
 		return -1;

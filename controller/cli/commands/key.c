@@ -64,7 +64,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (strcmp(what, "new") != 0 && strcmp(what, "show") != 0)
 		return error_set(err, EINVAL,
-				 "key: found '%.60s', allowed: new, show",
+				 "key: '%.60s' is not valid here; expected "
+				 "new, show",
 				 what);
 	if (cli->arg_count < 2)
 		return error_set(err, EINVAL, "key %s: FILE is missing", what);

@@ -616,8 +616,7 @@ static int run_command(struct cli *cli, struct error *err)
 	logs.files = given(cli)->stream;
 	if (logs.files && logs.wanted[0])
 		return error_set(err, EINVAL,
-				 "found --rank and --stream, allowed is one of "
-				 "them");
+				 "--rank and --stream exclude each other");
 	if (session_open(&session, cli, err) < 0)
 		return -1;
 	logs.client = session.client;

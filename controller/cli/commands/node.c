@@ -163,7 +163,7 @@ static int read_time(const char *text, int64_t now_ms, uint64_t *to,
 	}
 	if (token_seconds(text, &seconds, NULL) < 0)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is a time "
+				 "'%.60s' is not valid here; expected a time "
 				 "'2030-01-31 22:00', or from now on: 90m, 2h, "
 				 "1d",
 				 text);
@@ -213,8 +213,8 @@ static int read_label(const char *word, cJSON *labels, struct error *err)
 		return 0;
 	}
 	return error_set(err, EINVAL,
-			 "label: found '%.80s', allowed is KEY=VALUE, or KEY- "
-			 "to remove one",
+			 "label: '%.80s' is not valid here; expected "
+			 "KEY=VALUE, or KEY- to remove one",
 			 word);
 }
 
@@ -259,18 +259,19 @@ static int run_command(struct cli *cli, struct error *err)
 		if (cli->arg_count < parts[i].min ||
 		    cli->arg_count > parts[i].max)
 			return error_set(err, EINVAL,
-					 "node %s: %s; allowed is: regatta "
-					 "node %s%s",
+					 "node %s: %s; expected regatta node "
+					 "%s%s",
 					 parts[i].word,
 					 cli->arg_count < parts[i].min
-						 ? "something is missing"
-						 : "found too many words",
+						 ? "missing argument"
+						 : "too many words",
 					 parts[i].word, parts[i].args);
 		return parts[i].fn(cli, err);
 	}
 	return error_set(err, EINVAL,
-			 "node: found '%.60s', allowed: token, tokens, revoke, "
-			 "rekey, remove, drain, undrain, maintain, label",
+			 "node: '%.60s' is not valid here; expected token, "
+			 "tokens, revoke, rekey, remove, drain, undrain, "
+			 "maintain, label",
 			 cli->args[0]);
 }
 

@@ -132,14 +132,14 @@ static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
 		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
 	if (strcmp(run->vendor, spec.vendor) != 0)
 		return error_set(err, EINVAL,
-				 "%.80s: vendor: found '%.40s' and '%.40s'; "
-				 "this machine runs as a node of one vendor",
+				 "%.80s: vendor: '%.40s' and '%.40s'; this "
+				 "machine runs as a node of one vendor",
 				 run->input.name, run->vendor, spec.vendor);
 	if (spec.labels)
 		return error_set(err, EINVAL,
-				 "%.80s: labels: found '%.60s', this machine "
-				 "is a node without labels; allowed are none, "
-				 "or regatta submit to a cluster",
+				 "%.80s: labels: '%.60s', this machine is a "
+				 "node without labels; expected none, or "
+				 "regatta submit to a cluster",
 				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
@@ -156,9 +156,9 @@ static int check_sweep(struct run *run, struct error *err)
 		return -1;
 	if (totals->nodes_max > 1)
 		return error_set(err, EINVAL,
-				 "%.80s: nodes: found up to %u, this machine "
-				 "is one node; allowed is 1, or regatta submit "
-				 "to a cluster",
+				 "%.80s: nodes: the sweep asks for up to %u, "
+				 "but this machine is one node; expected 1, or "
+				 "regatta submit to a cluster",
 				 run->input.name, totals->nodes_max);
 	run->config.devices = 1;
 	for (size_t i = 0; i < totals->kept; i++)
@@ -168,9 +168,9 @@ static int check_sweep(struct run *run, struct error *err)
 		return 0;
 	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
-				 "%.80s: devices: found %u, --devices says "
-				 "that this machine has %llu; allowed is as "
-				 "many at most",
+				 "%.80s: devices: the sweep asks for %u, but "
+				 "--devices says that this machine has %llu; "
+				 "expected as many at most",
 				 run->input.name, run->config.devices,
 				 (unsigned long long)devices);
 	run->config.devices = (uint32_t)devices;

@@ -249,8 +249,8 @@ static int run_command(struct cli *cli, struct error *err)
 		query.name = cli->args[1];
 	else if (query.what == QUERY_NONE)
 		return error_set(err, EINVAL,
-				 "show: found '%.60s', allowed: sweep, job, "
-				 "node",
+				 "show: '%.60s' is not valid here; expected "
+				 "sweep, job, node",
 				 kind);
 	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
 		return -1;

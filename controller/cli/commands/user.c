@@ -192,17 +192,17 @@ static int run_command(struct cli *cli, struct error *err)
 		if (cli->arg_count == parts[i].words)
 			return parts[i].fn(cli, err);
 		return error_set(err, EINVAL,
-				 "user %s: %s; allowed is: regatta user %s%s",
+				 "user %s: %s; expected regatta user %s%s",
 				 parts[i].word,
 				 cli->arg_count < parts[i].words
-					 ? "something is missing"
-					 : "found too many words",
+					 ? "missing argument"
+					 : "too many words",
 				 parts[i].word,
 				 parts[i].words == 2 ? " NAME" : "");
 	}
 	return error_set(err, EINVAL,
-			 "user: found '%.60s', allowed: add, list, remove, "
-			 "roles",
+			 "user: '%.60s' is not valid here; expected add, list, "
+			 "remove, roles",
 			 cli->args[0]);
 }
 
