@@ -84,10 +84,11 @@ struct cluster {
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
-	bool recheck;     /* keys, once this turn's messages have gone out */
-	struct news news; /* that a parked request may wait for */
-	bool disk_full;   /* said so in the log already: of the store, */
-	bool logs_full;   /* of the output */
+	bool recheck;       /* keys, once this turn's messages have gone out */
+	struct news news;   /* that a parked request may wait for */
+	int64_t refused_ms; /* monotonic; last refused peer in the audit */
+	bool disk_full;     /* said so in the log already: of the store, */
+	bool logs_full;     /* of the output */
 };
 
 static inline int64_t cluster_wall_ms(const struct cluster *cluster)

@@ -606,7 +606,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	if (gang->reading)
 		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
 	for (size_t i = 0; i < gang->readings_count; i++)
-		extract_free(gang->readings[i].extract);
+		format_choice_free(gang->readings[i].choice);
 	free(gang->readings);
 	sampling_clear(gang);
 	free(gang->tasks);
