@@ -136,6 +136,8 @@ MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	O(image_do, dry_run))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, partial), O(image_state, rate), O(image_state, layers),
+	O(image_state, layers_total), O(image_state, tries),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),

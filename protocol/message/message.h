@@ -481,6 +481,11 @@ struct message_image_state {
 	char *phase;
 	uint64_t done_bytes; /* removed: freed */
 	uint64_t total_bytes;
+	bool partial;    /* pull: as in message_progress, as are the others */
+	uint64_t rate;
+	uint32_t layers;
+	uint32_t layers_total;
+	uint32_t tries;
 	char *content; /* of a saved image that is ready, of total_bytes */
 	char *output;  /* of a build: what it printed since it was told last */
 	struct image_info *images; /* list, remove, gc: those it is about */
