@@ -622,7 +622,7 @@ void task_assign(struct cluster *cluster, struct task *task, struct node *node,
 	task->node = node;
 	task->held = true;
 	task->devices = devices;
-	slot_take(&cluster->slots[node->index], &task->job->shape, devices);
+	slot_take(node_slot(cluster, node), &task->job->shape, devices);
 	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
 }
 
@@ -634,7 +634,7 @@ void task_release(struct cluster *cluster, struct task *task)
 		return;
 	task->held = false;
 	TAILQ_REMOVE(&node->tasks, task, by_node);
-	slot_release(&cluster->slots[node->index], task->devices);
+	slot_release(node_slot(cluster, node), task->devices);
 	cluster->schedule_due = true;
 }
 
