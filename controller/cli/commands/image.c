@@ -319,8 +319,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "what an image that is built is called (the folder, and a "
 		  "hash of what is in it)" },
-	OPTION_REGISTRY_AUTH("pull, build: send along, sealed, who you are to the "
-		      "registries (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
+			     "along, sealed (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),

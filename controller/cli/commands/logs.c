@@ -645,13 +645,13 @@ static const struct option_rule rules[] = {
 	  .help = "a followed file: its stream, path or a pattern of paths; "
 		  "build: what building the image printed" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "only list the streams: what there is to read" },
+	  .help = "list the streams of the job, print none" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
 	  .help = "only the last N lines (of each rank)" },
 	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
 		 NULL),
-	  .help = "begin each line with the time it came" },
+	  .help = "begin each line with its time of arrival" },
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
 	  .min = 1,
 	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
@@ -667,7 +667,7 @@ const struct command command_logs = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct logs_options),
-	.summary = "print what a job printed",
+	.summary = "print the output of a job",
 	.help =
 		"The output of one rank is printed byte for byte. When there "
 		"are several ranks, each line begins with [rank-N].",
