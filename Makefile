@@ -48,11 +48,10 @@ ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
 CFLAGS = -O1 -g -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
-# The version, and where the installed parts lie: data files, regatta-init,
-# settings.
-DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"' \
-	-DREGATTA_DATA='"$(DATADIR)"' \
-	-DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
+DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"'
+# Where the installed parts lie: data files, regatta-init, settings. One object
+# knows it, so that an installation elsewhere compiles no other one.
+PLACES = -DREGATTA_DATA='"$(DATADIR)"' -DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
 	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/base/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
@@ -130,6 +129,14 @@ $(BUILD)/.flags: force
 	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || \
 		printf '%s\n' "$$FLAGS_NOW" >$@
 
+$(BUILD)/.places: export PLACES_NOW = $(PLACES)
+$(BUILD)/.places: force
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$PLACES_NOW" | cmp -s - $@ || \
+		printf '%s\n' "$$PLACES_NOW" >$@
+$(BUILD)/objects/protocol/config/installed.o: DEFINES += $(PLACES)
+$(BUILD)/objects/protocol/config/installed.o: $(BUILD)/.places
+
 $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
@@ -201,7 +208,8 @@ $(BUILD)/images/%: images/%
 
 # ---- test programs -------------------------------------------------------
 
-unit: $(UNIT) $(SIMULATION)
+# Benchmarks too: what is not built rots.
+unit: $(UNIT) $(SIMULATION) $(BENCH)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \
@@ -307,6 +315,7 @@ lint-format:
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)
+$(BUILD)/tidy/protocol/config/installed.c: DEFINES += $(PLACES)
 $(TIDY): $(BUILD)/tidy/%: % .clang-tidy $(filter %.h,$(C_FILES))
 	$(call say,LINT,clang-tidy $<)
 	@mkdir -p $(@D)
@@ -322,7 +331,7 @@ QUEUE_H = $(shell $(CC) -M -include sys/queue.h -x c /dev/null | \
 lint-cppcheck:
 	$(call say,LINT,cppcheck)
 	$(Q)cppcheck --quiet --enable=warning,portability --std=c11 -I. \
-		$(DEFINES) --inline-suppr \
+		$(DEFINES) $(PLACES) --inline-suppr \
 		--include=$(QUEUE_H) --suppress=missingIncludeSystem \
 		--suppress='*:$(QUEUE_H)' \
 		--suppress=memleak --suppress=resourceLeak \

@@ -4,6 +4,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/machine.h"
 #include "protocol/base/program.h"
+#include "protocol/config/installed.h"
 #include "protocol/wire/join.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ const struct option_rule join_rules[] = {
 	  .help = "where other nodes reach this one (that from which it "
 		  "reaches the controller)" },
 	{ OPTION("config", OPTION_PATH, config, "FILE"),
-	  .help = "settings to write, " REGATTA_ETC "/agent.yaml" },
+	  .help = "settings to write", .initial = installed_agent_yaml },
 	{ OPTION("key", OPTION_PATH, key, "FILE"),
 	  .help = "where its key goes (agent.key beside the settings)" },
 	{ OPTION("timeout", OPTION_NUMBER, timeout, "SECONDS"), .min = 1,
@@ -192,7 +193,7 @@ static int join(const struct join_options *options, const char *text,
 		struct error *err)
 {
 	const char *config =
-		options->config ? options->config : REGATTA_ETC "/agent.yaml";
+		options->config ? options->config : installed_agent_yaml;
 	struct join_token token;
 	struct key key;
 	char name[KEY_NAME_SIZE], address[ADDRESS_SIZE],
@@ -243,8 +244,7 @@ int agent_join(int argc, char **argv, struct error *err)
 	}
 	if (count != 1)
 		return error_set(err, EINVAL,
-				 "join: found %zu words, allowed is one token",
-				 count);
+				 "join: %zu words; expected one token", count);
 	if (join(&options, args[0], err) < 0)
 		return error_prefix(err, "join");
 	return EXIT_GOOD;

@@ -9,6 +9,7 @@
 #include "protocol/base/parent_watch.h"
 #include "protocol/base/program.h"
 #include "protocol/config/agent.h"
+#include "protocol/config/installed.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ static int find_keys(struct program *program, struct error *err)
 static int find_policy(struct program *program, struct error *err)
 {
 	const char *path = program->settings.policy;
-	bool optional = !strcmp(path, REGATTA_ETC "/policy.yaml");
+	bool optional = !strcmp(path, installed_policy_yaml);
 
 	program->node_policy =
 		node_policy_new(strcmp(path, AGENT_POLICY_ANY) ? path : NULL,
@@ -124,7 +125,7 @@ static int find_credentials(struct program *program, struct error *err)
 {
 	const char *path = program->settings.registry_auth;
 
-	if (!strcmp(path, AGENT_REGISTRY_AUTH) && access(path, F_OK) < 0 &&
+	if (!strcmp(path, installed_registry_json) && access(path, F_OK) < 0 &&
 	    errno == ENOENT)
 		return 0;
 	program->config.credentials = path;
@@ -158,8 +159,8 @@ static int complete(struct program *program, struct error *err)
 		return -1;
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,
-				 "address: found '%.80s', allowed is a host's "
-				 "name or IP address",
+				 "address: '%.80s' is not valid here; expected "
+				 "a host's name or IP address",
 				 settings->address);
 	config->images = settings->images;
 	config->init_program = settings->init;

@@ -31,7 +31,7 @@ int cpu_list_parse(const char *text, cpu_set_t *cpus, struct error *err)
 		at = end;
 	}
 	return error_set(err, EINVAL,
-			 "found '%.60s', allowed is a list of processors such "
-			 "as 0-3,8",
+			 "'%.60s' is not valid here; expected a list of "
+			 "processors such as 0-3,8",
 			 text);
 }

@@ -42,7 +42,7 @@ static int read_unix(const char *host, char **base, char **path,
 	if (strlen(at) >= sizeof(address.sun_path))
 		return error_set(err, EINVAL,
 				 "engine address: the socket's path has %zu "
-				 "bytes, allowed are %zu",
+				 "bytes; expected at most %zu",
 				 strlen(at), sizeof(address.sun_path) - 1);
 	*path = strdup(at);
 	*base = strdup("http://engine");

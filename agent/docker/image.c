@@ -468,7 +468,7 @@ static int build_check(const char *build, struct error *err)
 
 	if (strlen(build) > BUILD_MAX)
 		return error_set(err, EINVAL,
-				 "build: %zu bytes, allowed are %d",
+				 "build: %zu bytes; expected at most %d",
 				 strlen(build), BUILD_MAX);
 	do {
 		size = strcspn(at, "/");

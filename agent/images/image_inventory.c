@@ -115,8 +115,8 @@ int image_inventory_read(const cJSON *list, struct image_inventory *survey,
 				 "images: the engine's answer is no list");
 	if (count > IMAGES_MAX)
 		return error_set(err, E2BIG,
-				 "images: %d of them, allowed are %d", count,
-				 IMAGES_MAX);
+				 "images: %d of them; expected at most %d",
+				 count, IMAGES_MAX);
 	found.images = calloc((size_t)count + 1, sizeof(*found.images));
 	if (!found.images)
 		return error_nomem(err, "images");

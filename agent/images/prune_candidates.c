@@ -151,7 +151,7 @@ int prune_candidates_find(const struct image_info *images, size_t count,
 	return matches ? error_set(err, EINVAL,
 				   "%s: the ids of %zu images begin so", word,
 				   matches)
-		       : error_set(err, ENOENT, "%s: not there", word);
+		       : error_set(err, ENOENT, "no image %s", word);
 }
 
 /* Choosing. */

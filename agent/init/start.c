@@ -53,10 +53,12 @@ static int number_parse(const struct number *number, const char *text,
 	else
 		length = 0;
 	if (!length || found < number->min || found > number->max)
-		return start_error_set(
-			why, "%s: found \"%.40s\", allowed %llu to %llu",
-			number->name, text, (unsigned long long)number->min,
-			(unsigned long long)number->max);
+		return start_error_set(why,
+				       "%s: \"%.40s\" is not valid here; "
+				       "expected %llu to %llu",
+				       number->name, text,
+				       (unsigned long long)number->min,
+				       (unsigned long long)number->max);
 	*value = found;
 	return 0;
 }
@@ -81,8 +83,7 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		if (!value)
 			continue;
 		if (*seen & 1U << i)
-			return start_error_set(why,
-					       "%s: found twice, allowed once",
+			return start_error_set(why, "%s: given twice",
 					       numbers[i].name);
 		*seen |= 1U << i;
 		return number_parse(&numbers[i], value,
@@ -105,8 +106,8 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	if ((value = record_value(record, "env"))) {
 		if (*value == '=' || !strchr(value, '='))
 			return start_error_set(why,
-					       "env: found \"%.40s\", "
-					       "allowed NAME=VALUE",
+					       "env: \"%.40s\" is not valid "
+					       "here; expected NAME=VALUE",
 					       value);
 		start->env[start->env_count++] = value;
 		return 0;
@@ -114,20 +115,19 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	if ((value = record_value(record, "follow"))) {
 		if (!*value || start->follow_count == INIT_PATTERNS_MAX)
 			return start_error_set(why,
-					       "follow: found \"%.40s\", "
-					       "allowed are "
-					       "1 to %d patterns of files",
+					       "follow: \"%.40s\" is not valid "
+					       "here; expected 1 to %d "
+					       "patterns of files",
 					       value, INIT_PATTERNS_MAX);
 		start->follow[start->follow_count++] = value;
 		return 0;
 	}
-	return start_error_set(
-		why,
-		"found \"%.40s\", allowed processes=, first_rank=, "
-		"rank_env=, grace_ms=, node=, log_limit=, suid=, "
-		"follow=, env=, "
-		"prepare= or arg=",
-		record);
+	return start_error_set(why,
+			       "\"%.40s\" is not valid here; expected "
+			       "processes=, first_rank=, rank_env=, grace_ms=, "
+			       "node=, log_limit=, suid=, follow=, env=, "
+			       "prepare= or arg=",
+			       record);
 }
 
 /* Everything of the file, with a NUL behind it; at most INIT_START_MAX bytes.
@@ -155,7 +155,7 @@ static char *start_load(const char *path, size_t *size, struct start_error *why)
 	if (got < 0)
 		start_error_errno(why, "cannot read");
 	else if (*size > INIT_START_MAX)
-		start_error_set(why, "found more than the %d bytes allowed",
+		start_error_set(why, "more than %d bytes, which is the limit",
 				INIT_START_MAX);
 	if (fd >= 0)
 		close(fd);
@@ -177,7 +177,7 @@ static int start_parse(struct start *start, size_t size,
 	size_t count = 0;
 
 	if (!size)
-		return start_error_set(why, "found an empty file");
+		return start_error_set(why, "an empty file");
 	if (end[-1])
 		return start_error_set(why,
 				       "the last record does not end in NUL");
@@ -193,8 +193,8 @@ static int start_parse(struct start *start, size_t size,
 		*number_place(start, &numbers[i]) = numbers[i].initial;
 	if (strcmp(record, "version=1") != 0)
 		return start_error_set(why,
-				       "record 1: found \"%.40s\", "
-				       "allowed version=1",
+				       "record 1: \"%.40s\" is not valid here; "
+				       "expected version=1",
 				       record);
 	for (count = 2; (record += strlen(record) + 1) < end; count++) {
 		if (start_take(start, record, &seen, &reason) < 0)

@@ -559,8 +559,8 @@ static int take_indices(struct monitor_stream *stream,
 		if (*end || end == devices->items[i] || index >= DEVICES_MAX ||
 		    stream->count >= DEVICES_MAX)
 			return error_set(err, EINVAL,
-					 "devices: found '%.20s', allowed are "
-					 "0 to %d",
+					 "devices: '%.20s' is not valid here; "
+					 "expected 0 to %d",
 					 devices->items[i], DEVICES_MAX - 1);
 		stream->indices[stream->count++] = (uint32_t)index;
 	}

@@ -99,6 +99,12 @@ int node_policy_insecure(const struct node_policy *node_policy,
 	return policy_check_insecure(node_policy->policy, registry, err);
 }
 
+int node_policy_pull(const struct node_policy *node_policy, const char *image,
+		     struct error *err)
+{
+	return policy_check_image(node_policy->policy, image, err);
+}
+
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err)
 {

@@ -43,6 +43,8 @@ uint32_t guard_pids(const struct node_policy *node_policy);
 int node_policy_load(const struct node_policy *node_policy, struct error *err);
 int node_policy_save(const struct node_policy *node_policy, const char *image,
 		     struct error *err);
+int node_policy_pull(const struct node_policy *node_policy, const char *image,
+		     struct error *err);
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err);
 int node_policy_remove(const struct node_policy *node_policy, const char *image,

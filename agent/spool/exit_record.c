@@ -40,20 +40,19 @@ static int check(const struct exit_record *record, struct error *err)
 	if (record->version != 1 || record->exit_code > 255 ||
 	    record->signal > 64)
 		return error_set(err, EPROTO,
-				 "version %u, exit code %u, signal %u; allowed "
-				 "are 1, 0 to 255, 0 to 64",
+				 "version %u, exit code %u, signal %u; "
+				 "expected 1, 0 to 255, 0 to 64",
 				 record->version, record->exit_code,
 				 record->signal);
 	if (record->processes_count > INIT_PROCESSES_MAX)
-		return error_set(err, EPROTO,
-				 "%zu processes, allowed are 0 to %d",
+		return error_set(err, EPROTO, "%zu processes; expected 0 to %d",
 				 record->processes_count, INIT_PROCESSES_MAX);
 	for (size_t i = 0; i < record->processes_count; i++)
 		if (record->processes[i].exit_code > 255 ||
 		    record->processes[i].signal > 64)
 			return error_set(err, EPROTO,
 					 "processes[%zu]: exit code %u, signal "
-					 "%u; allowed are 0 to 255, 0 to 64",
+					 "%u; expected 0 to 255, 0 to 64",
 					 i, record->processes[i].exit_code,
 					 record->processes[i].signal);
 	return 0;

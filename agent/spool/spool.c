@@ -191,8 +191,8 @@ int spool_write_start(struct spool *spool, const struct task_id *id,
 {
 	if (size > INIT_START_MAX)
 		return error_set(err, E2BIG,
-				 "command and environment of %zu bytes, "
-				 "allowed are %d",
+				 "command and environment of %zu bytes; "
+				 "expected at most %d",
 				 size, INIT_START_MAX);
 	return spool_write_in(spool, id, "start", data, size, err);
 }

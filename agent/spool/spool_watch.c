@@ -26,12 +26,12 @@ static int look(sd_event_source *source, uint64_t usec, void *arg)
 	spool_measure(watch->spool, &watch->id, SPOOL_NAMES_MAX, &usage);
 	if (usage.names > SPOOL_NAMES_MAX)
 		snprintf(why, sizeof(why),
-			 "found more than %d files in the folder of its output",
+			 "more than %d files in the folder of its output",
 			 SPOOL_NAMES_MAX);
 	else if (usage.bytes > watch->limit)
 		snprintf(why, sizeof(why),
-			 "found %" PRIu64 " MiB in the folder of its output, "
-			 "allowed are %" PRIu64 " MiB",
+			 "%" PRIu64 " MiB in the folder of its output is not "
+				    "valid here; expected %" PRIu64 " MiB",
 			 usage.bytes >> 20, watch->limit >> 20);
 	else
 		*why = 0;

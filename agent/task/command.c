@@ -78,7 +78,8 @@ static int variables_init(struct variables *variables,
 
 	if (strlen(rendezvous->address) >= sizeof(variables->texts[0]))
 		return error_set(err, EINVAL,
-				 "MASTER_ADDR of %zu bytes, allowed are %zu",
+				 "MASTER_ADDR of %zu bytes; expected at most "
+				 "%zu",
 				 strlen(rendezvous->address),
 				 sizeof(variables->texts[0]) - 1);
 	for (int i = 0; i < KNOWN; i++) {

@@ -60,8 +60,8 @@ static int check_clock(const struct preflight_room *room, struct error *err)
 	if (!clock_apart(room, &apart_ms) || llabs(apart_ms) <= limit_ms)
 		return 0;
 	return error_set(err, ETIME,
-			 "the clock is %.1f s %s the controller's, allowed are "
-			 "%.1f s: set it, or raise --clock-limit",
+			 "the clock is %.1f s %s the controller's; expected at "
+			 "most %.1f s: set it, or raise --clock-limit",
 			 (double)llabs(apart_ms) / 1000,
 			 apart_ms > 0 ? "behind" : "ahead of",
 			 (double)limit_ms / 1000);

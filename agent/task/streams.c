@@ -51,7 +51,8 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 	};
 	if (count > INIT_PROCESSES_MAX)
 		return error_set(err, EINVAL,
-				 "processes: found %u, allowed are 0 to %d",
+				 "processes: %u is not valid here; expected 0 "
+				 "to %d",
 				 count, INIT_PROCESSES_MAX);
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);

@@ -57,7 +57,7 @@ static struct entry *add(struct access *access, struct error *err)
 	struct entry *entries;
 
 	if (access->count >= ACCESS_KEYS_MAX) {
-		error_set(err, ENOSPC, "keys: allowed are %d", ACCESS_KEYS_MAX);
+		error_set(err, ENOSPC, "keys: at most %d", ACCESS_KEYS_MAX);
 		return NULL;
 	}
 	entries = reallocarray(access->entries, access->count + 1,
@@ -191,8 +191,8 @@ static int check_name(const char *name, struct error *err)
 	if (name_valid(name))
 		return 0;
 	return error_set(err, EINVAL,
-			 "name: found '%.80s', allowed are up to %d letters, "
-			 "digits, '.', '_' and '-', the first no sign",
+			 "name: '%.80s' is not valid here; expected up to %d "
+			 "letters, digits, '.', '_' and '-', the first no sign",
 			 name, KEY_NAME_SIZE - 1);
 }
 
@@ -204,8 +204,8 @@ static int check_public(const struct access *access, const char *public,
 
 	if (!key_text_valid(public))
 		return error_set(err, EINVAL,
-				 "public: found no key, allowed are 40 "
-				 "characters of Z85");
+				 "public: no key; expected 40 characters of "
+				 "Z85");
 	entry = find(access, public);
 	if (entry && entry->revoked_ms)
 		return error_set(err, EACCES,
@@ -224,8 +224,8 @@ static int read_role(const char *word, unsigned allowed, enum role *role,
 	if (*role & allowed)
 		return 0;
 	return error_set(err, EINVAL,
-			 "role: found '%.40s', allowed are %soperator and "
-			 "viewer",
+			 "role: '%.40s' is not valid here; expected %soperator "
+			 "and viewer",
 			 word, allowed & ROLE_AGENT ? "agent, " : "");
 }
 
@@ -283,32 +283,34 @@ static int check_limits(const struct access *access,
 		tokens += access->entries[i].key.role == ROLE_JOINER;
 	if (tokens >= ACCESS_TOKENS_MAX)
 		return error_set(err, ENOSPC,
-				 "tokens: there are %zu, allowed are %d: "
+				 "tokens: there are %zu; expected at most %d: "
 				 "remove some",
 				 tokens, ACCESS_TOKENS_MAX);
 	if (message->uses > ACCESS_USES_MAX)
 		return error_set(err, EINVAL,
-				 "uses: found %u, allowed are 1 to %d",
+				 "uses: %u is not valid here; expected 1 to %d",
 				 message->uses, ACCESS_USES_MAX);
 	if (message->uses > 1 && message->name)
 		return error_set(err, EINVAL,
-				 "uses: found %u; a token for %.64s has one",
+				 "uses: %u; a token for %.64s has one",
 				 message->uses, message->name);
 	if (message->for_s > ACCESS_TOKEN_MAX_S)
 		return error_set(err, EINVAL,
-				 "expires: found %u s, allowed are 1 to %d",
+				 "expires: %u s is not valid here; expected 1 "
+				 "to %d",
 				 message->for_s, ACCESS_TOKEN_MAX_S);
 	return 0;
 }
 
-static void answer_token(const struct entry *entry, cJSON *reply)
+static int answer_token(const struct entry *entry, struct reply_token *reply,
+			struct error *err)
 {
-	cJSON_AddStringToObject(reply, "token", entry->key.name);
-	cJSON_AddNumberToObject(reply, "until_ms", (double)entry->until_ms);
+	reply->until_ms = entry->until_ms;
+	return string_set(&reply->token, entry->key.name, err);
 }
 
 int access_token(struct access *access, const char *by,
-		 const struct message_token *message, cJSON *reply,
+		 const struct message_token *message, struct reply_token *reply,
 		 struct error *err)
 {
 	struct entry *entry = find(access, message->public);
@@ -317,8 +319,7 @@ int access_token(struct access *access, const char *by,
 
 	/* Sent again after its answer was lost. */
 	if (entry && entry->key.role == ROLE_JOINER && !strcmp(entry->by, by)) {
-		answer_token(entry, reply);
-		return 0;
+		return answer_token(entry, reply, err);
 	}
 	tidy(access);
 	if (read_role(message->role, ROLE_AGENT | PERSONS, &grants, err) < 0 ||
@@ -347,21 +348,22 @@ int access_token(struct access *access, const char *by,
 			  entry->key.public, err) < 0)
 		return -1;
 	access->count++;
-	answer_token(entry, reply);
-	return 0;
+	return answer_token(entry, reply, err);
 }
 
 /* Letting in. */
 
-static void answer_key(const struct key *key, cJSON *reply)
+static int answer_key(const struct key *key, struct reply_admit *reply,
+		      struct error *err)
 {
-	cJSON_AddStringToObject(reply, "name", key->name);
-	cJSON_AddStringToObject(reply, "role", role_name(key->role));
+	return string_set(&reply->name, key->name, err) < 0
+		       ? -1
+		       : string_set(&reply->role, role_name(key->role), err);
 }
 
 static int let_in(struct access *access, const char *name, enum role role,
 		  const char *public, const char *machine, const char *by,
-		  cJSON *reply, struct error *err)
+		  struct reply_admit *reply, struct error *err)
 {
 	struct entry *entry = add(access, err);
 
@@ -377,8 +379,7 @@ static int let_in(struct access *access, const char *name, enum role role,
 	    keyring_admit(access->keyring, name, role, public, err) < 0)
 		return -1;
 	access->count++;
-	answer_key(&entry->key, reply);
-	return 0;
+	return answer_key(&entry->key, reply, err);
 }
 
 /* The key of that public text is there, of that name, role and origin. */
@@ -392,7 +393,7 @@ static bool there_already(const struct access *access, const char *public,
 }
 
 int access_admit(struct access *access, const char *by,
-		 const struct message_admit *message, cJSON *reply,
+		 const struct message_admit *message, struct reply_admit *reply,
 		 struct error *err)
 {
 	const struct key *there;
@@ -402,10 +403,8 @@ int access_admit(struct access *access, const char *by,
 	    read_role(message->role, ROLE_AGENT | PERSONS, &role, err) < 0)
 		return -1;
 	there = keyring_named(access->keyring, message->name);
-	if (there_already(access, message->public, message->name, role, by)) {
-		answer_key(there, reply);
-		return 0;
-	}
+	if (there_already(access, message->public, message->name, role, by))
+		return answer_key(there, reply, err);
 	if (there)
 		return name_taken(there, err);
 	if (check_public(access, message->public, err) < 0)
@@ -458,8 +457,8 @@ static bool last_operator(const struct access *access, const struct key *key)
 }
 
 int access_revoke(struct access *access, const char *by,
-		  const struct message_revoke *message, cJSON *reply,
-		  struct error *err)
+		  const struct message_revoke *message,
+		  struct reply_revoke *reply, struct error *err)
 {
 	/* clang-format off */
 	static const struct {
@@ -480,8 +479,8 @@ int access_revoke(struct access *access, const char *by,
 			roles = kinds[i].roles;
 	if (!roles)
 		return error_set(err, EINVAL,
-				 "kind: found '%.40s', allowed are node, user "
-				 "and token",
+				 "kind: '%.40s' is not valid here; expected "
+				 "node, user or token",
 				 message->kind);
 	there = keyring_named(access->keyring, message->name);
 	if (!there || !(there->role & roles))
@@ -498,7 +497,7 @@ int access_revoke(struct access *access, const char *by,
 	else if (revoke_key(access, &key, by, err) < 0)
 		return -1;
 	drop_tokens_for(access, key.name);
-	cJSON_AddNumberToObject(reply, "revoked", 1);
+	reply->revoked = 1;
 	return 0;
 }
 
@@ -542,7 +541,7 @@ static int replace(struct access *access, const struct entry *token,
 }
 
 int access_enrol(struct access *access, const char *public,
-		 const struct message_enrol *message, cJSON *reply,
+		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err)
 {
 	struct entry *found = find(access, public), token;
@@ -558,10 +557,9 @@ int access_enrol(struct access *access, const char *public,
 		return -1;
 	/* Sent again after its answer was lost. */
 	if (there_already(access, message->public, name, token.grants,
-			  token.key.name)) {
-		answer_key(keyring_named(access->keyring, name), reply);
-		return 0;
-	}
+			  token.key.name))
+		return answer_key(keyring_named(access->keyring, name), reply,
+				  err);
 	if (check_token(&token, message, err) < 0 ||
 	    check_public(access, message->public, err) < 0)
 		return -1;
@@ -596,64 +594,59 @@ int access_check_machine(const struct access *access, const char *public,
 
 /* Lists. */
 
-static cJSON *describe(const struct key *key, const struct entry *entry)
+static int tell_key(const struct key *key, const struct entry *entry,
+		    access_key_fn *fn, void *arg)
 {
-	cJSON *row = cJSON_CreateObject();
+	const struct key_info info = {
+		.name = (char *)key->name,
+		.role = (char *)role_name(key->role),
+		.public = (char *)key->public,
+		.by = (char *)(entry ? entry->by : "keys file"),
+		.since_ms = entry ? entry->since_ms : 0,
+		.revoked_ms = entry ? entry->revoked_ms : 0,
+		.machine = entry && entry->machine[0] ? (char *)entry->machine
+						      : NULL,
+	};
 
-	cJSON_AddStringToObject(row, "name", key->name);
-	cJSON_AddStringToObject(row, "role", role_name(key->role));
-	cJSON_AddStringToObject(row, "public", key->public);
-	cJSON_AddStringToObject(row, "by", entry ? entry->by : "keys file");
-	cJSON_AddNumberToObject(row, "since_ms",
-				entry ? (double)entry->since_ms : 0);
-	cJSON_AddNumberToObject(row, "revoked_ms",
-				entry ? (double)entry->revoked_ms : 0);
-	if (entry && entry->machine[0])
-		cJSON_AddStringToObject(row, "machine", entry->machine);
-	return row;
+	return fn(&info, arg);
 }
 
-cJSON *access_keys(const struct access *access)
+int access_keys(const struct access *access, access_key_fn *fn, void *arg)
 {
-	cJSON *list = cJSON_CreateArray();
 	const struct key *key;
 
 	for (size_t i = 0; (key = keyring_at(access->keyring, i)); i++)
-		if (key->role != ROLE_JOINER)
-			cJSON_AddItemToArray(list,
-					     describe(key, find(access,
-								key->public)));
-	for (size_t i = 0; i < access->count; i++)
-		if (access->entries[i].revoked_ms)
-			cJSON_AddItemToArray(list,
-					     describe(&access->entries[i].key,
-						      &access->entries[i]));
-	return list;
-}
-
-cJSON *access_tokens(const struct access *access)
-{
-	cJSON *list = cJSON_CreateArray();
-
+		if (key->role != ROLE_JOINER &&
+		    tell_key(key, find(access, key->public), fn, arg) < 0)
+			return -1;
 	for (size_t i = 0; i < access->count; i++) {
 		const struct entry *entry = &access->entries[i];
-		cJSON *row;
 
-		if (entry->key.role != ROLE_JOINER)
-			continue;
-		row = cJSON_CreateObject();
-		cJSON_AddStringToObject(row, "name", entry->key.name);
-		cJSON_AddStringToObject(row, "role", role_name(entry->grants));
-		if (entry->for_name[0])
-			cJSON_AddStringToObject(row, "for", entry->for_name);
-		cJSON_AddNumberToObject(row, "uses", entry->uses);
-		cJSON_AddNumberToObject(row, "until_ms",
-					(double)entry->until_ms);
-		cJSON_AddStringToObject(row, "by", entry->by);
-		cJSON_AddNumberToObject(row, "since_ms",
-					(double)entry->since_ms);
-		cJSON_AddBoolToObject(row, "renew", entry->renew);
-		cJSON_AddItemToArray(list, row);
+		if (entry->revoked_ms &&
+		    tell_key(&entry->key, entry, fn, arg) < 0)
+			return -1;
 	}
-	return list;
+	return 0;
+}
+
+int access_tokens(const struct access *access, access_token_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < access->count; i++) {
+		const struct entry *entry = &access->entries[i];
+		const struct token_info info = {
+			.name = (char *)entry->key.name,
+			.role = (char *)role_name(entry->grants),
+			.for_name = entry->for_name[0] ? (char *)entry->for_name
+						       : NULL,
+			.uses = entry->uses,
+			.until_ms = entry->until_ms,
+			.by = (char *)entry->by,
+			.since_ms = entry->since_ms,
+			.renew = entry->renew,
+		};
+
+		if (entry->key.role == ROLE_JOINER && fn(&info, arg) < 0)
+			return -1;
+	}
+	return 0;
 }

@@ -16,6 +16,7 @@
 
 #include "controller/store/store.h"
 #include "protocol/message/message.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/wire/keyring.h"
 
 #define ACCESS_KEYS_MAX 65536 /* with those that are revoked */
@@ -31,20 +32,20 @@ struct access *access_new(struct store *store, struct keyring *keyring,
 void access_free(struct access *access);
 OWNED_POINTER(struct access, access_free)
 
-/* These answer as message.h says, into `reply`. by: who asks. */
+/* These answer into `reply`. by: who asks. */
 int access_token(struct access *access, const char *by,
-		 const struct message_token *message, cJSON *reply,
+		 const struct message_token *message, struct reply_token *reply,
 		 struct error *err);
 int access_admit(struct access *access, const char *by,
-		 const struct message_admit *message, cJSON *reply,
+		 const struct message_admit *message, struct reply_admit *reply,
 		 struct error *err);
 /* ENOENT: no key or token of that kind and name. EPERM: the last operator. */
 int access_revoke(struct access *access, const char *by,
-		  const struct message_revoke *message, cJSON *reply,
-		  struct error *err);
+		  const struct message_revoke *message,
+		  struct reply_revoke *reply, struct error *err);
 /* token: the public key that the joiner connected with. */
 int access_enrol(struct access *access, const char *token,
-		 const struct message_enrol *message, cJSON *reply,
+		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err);
 
 /* May an agent with this key be on this machine (NULL: it did not tell)? A key
@@ -53,11 +54,12 @@ int access_enrol(struct access *access, const char *token,
 int access_check_machine(const struct access *access, const char *public,
 			 const char *machine, struct error *err);
 
-/* [{"name", "role", "public", "by", "since_ms", "revoked_ms", "machine"}], also
- * those of the file (by "keys file"); and tokens [{"name", "role", "for",
- * "uses", "until_ms", "by", "since_ms", "renew"}]. The caller deletes them.
+/* Call fn for each key, also those of the file (by "keys file"), and for each
+ * token, until it returns -1. What it is given is borrowed.
  */
-cJSON *access_keys(const struct access *access);
-cJSON *access_tokens(const struct access *access);
+typedef int access_key_fn(const struct key_info *key, void *arg);
+typedef int access_token_fn(const struct token_info *token, void *arg);
+int access_keys(const struct access *access, access_key_fn *fn, void *arg);
+int access_tokens(const struct access *access, access_token_fn *fn, void *arg);
 
 #endif

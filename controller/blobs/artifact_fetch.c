@@ -5,6 +5,7 @@
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -4,7 +4,10 @@
 #include "controller/blobs/blob_service.h"
 
 #include "controller/blobs/distribution_tree.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/lifecycle.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/chunk_sender.h"
@@ -136,8 +139,8 @@ static void tell_awaiting(struct cluster *cluster, const char *hash)
 	const struct message_content_want want = { .hash = (char *)hash,
 						   .awaited = true };
 
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		struct node *node = node_at(cluster, i);
 
 		if (strcmp(node->awaits, hash) != 0)
 			continue;
@@ -173,18 +176,18 @@ void blob_service_sender_gone(struct cluster *cluster,
 	}
 }
 
-static cJSON *put_answer(uint64_t length, bool whole)
+static int put_answer(struct reply_content_put *reply, uint64_t length,
+		      bool whole)
 {
-	cJSON *body = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(body, "length", (double)length);
-	cJSON_AddBoolToObject(body, "whole", whole);
-	return body;
+	reply->length = length;
+	reply->whole = whole;
+	return 0;
 }
 
-cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
-			const struct message_content_put *message,
-			const void *data, size_t size, struct error *err)
+int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+		     const struct message_content_put *message,
+		     const void *data, size_t size,
+		     struct reply_content_put *reply, struct error *err)
 {
 	struct blob_service *blobs = cluster->blobs;
 	int64_t now = clock_mono_ms();
@@ -196,22 +199,22 @@ cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
 
 	if (blob_store_look(blobs->contents, message->hash, &length, &whole,
 			    err) < 0)
-		return NULL;
+		return -1;
 	note_sender(blobs, sender);
 	blobs->await_ms = now + BLOB_SERVICE_AWAIT_MS;
 	if (whole)
-		return put_answer(length, true);
+		return put_answer(reply, length, true);
 	put = put_find(blobs, message->hash);
 	if (put && put->bytes != message->bytes) {
 		error_set(err, EBUSY,
 			  "content %.12s: coming in already, of another size",
 			  message->hash);
-		return NULL;
+		return -1;
 	}
 	if (!put) {
 		put = put_begin(blobs, message->hash, message->bytes, err);
 		if (!put)
-			return NULL;
+			return -1;
 		tell_awaiting(cluster, message->hash);
 	}
 	put->used_ms = now;
@@ -219,7 +222,7 @@ cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
 	if (size && message->offset == length) {
 		if (incoming_write(put->incoming, data, size, err) < 0) {
 			put_end(put);
-			return NULL;
+			return -1;
 		}
 		length += size;
 		chunk_sender_match(blobs->chunk_sender, size);
@@ -229,23 +232,23 @@ cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
 		rc = incoming_finish(put->incoming, hash, err);
 	if (rc <= 0)
 		put_end(put);
-	return rc < 0 ? NULL : put_answer(length, !rc);
+	return rc < 0 ? -1 : put_answer(reply, length, !rc);
 }
 
-cJSON *blob_service_get(struct cluster *cluster,
-			const struct message_content_get *get,
-			struct buffer *bytes, struct error *err)
+int blob_service_get(struct cluster *cluster,
+		     const struct message_content_get *get,
+		     struct reply_content_get *reply, struct buffer *bytes,
+		     struct error *err)
 {
 	struct blob_store *contents = cluster->blobs->contents;
 	uint64_t length, left;
 	bool whole;
-	cJSON *body;
 
 	if (blob_store_look(contents, get->hash, &length, &whole, err) < 0)
-		return NULL;
+		return -1;
 	if (!whole || get->offset > length) {
 		error_set(err, ENOENT, "content %.12s: not here", get->hash);
-		return NULL;
+		return -1;
 	}
 	left = length - get->offset;
 	if (left > BLOB_SERVICE_PIECE)
@@ -253,11 +256,10 @@ cJSON *blob_service_get(struct cluster *cluster,
 	if (buffer_reserve(bytes, left, err) < 0 ||
 	    (left && blob_store_read(contents, get->hash, get->offset,
 				     bytes->data, left, err) < 0))
-		return NULL;
+		return -1;
 	bytes->size = left;
-	body = cJSON_CreateObject();
-	cJSON_AddNumberToObject(body, "bytes", (double)length);
-	return body;
+	reply->bytes = length;
+	return 0;
 }
 
 /* Nodes. */
@@ -442,8 +444,8 @@ void blob_service_revoked(struct cluster *cluster, const char *name)
 {
 	struct message_content_grant grant = { .name = (char *)name };
 
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		say(cluster->nodes[i], MESSAGE_CONTENT_GRANT, &grant);
+	for (size_t i = 0; i < node_count(cluster); i++)
+		say(node_at(cluster, i), MESSAGE_CONTENT_GRANT, &grant);
 }
 
 void blob_service_gone(struct cluster *cluster, struct node *node)
@@ -523,28 +525,25 @@ int blob_service_forget_job(struct cluster *cluster, uint64_t job,
 			    &forgetting, err);
 }
 
-void blob_service_note_gone(struct cluster *cluster, cJSON *files)
+int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
+			   size_t count, struct error *err)
 {
-	cJSON *file;
-
-	cJSON_ArrayForEach(file, files)
-	{
-		const char *hash = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(file, "content"));
+	for (size_t i = 0; i < count; i++) {
+		struct file_info *file = &files[i];
 		uint64_t bytes;
 		bool whole;
 
-		if (!hash ||
-		    blob_store_look(blob_service_contents(cluster), hash,
-				    &bytes, &whole, NULL) < 0 ||
+		if (!file->content ||
+		    blob_store_look(blob_service_contents(cluster),
+				    file->content, &bytes, &whole, NULL) < 0 ||
 		    whole)
 			continue;
-		cJSON_ReplaceItemInObjectCaseSensitive(file, "content",
-						       cJSON_CreateNull());
-		cJSON_ReplaceItemInObjectCaseSensitive(
-			file, "text",
-			cJSON_CreateString("removed with the old output"));
+		if (string_set(&file->content, NULL, err) < 0 ||
+		    string_set(&file->text, "removed with the old output",
+			       err) < 0)
+			return -1;
 	}
+	return 0;
 }
 
 static bool is_over(struct cluster *cluster, uint64_t sweep)

@@ -16,6 +16,7 @@
 
 #include "controller/jobs/cluster.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/reply_logs.h"
 
 /* So many failures in a row: a node that gives is out of reach of others until
  * its agent starts anew, one that takes gets all from the controller for
@@ -56,17 +57,19 @@ int blob_service_keep_workspace(struct cluster *cluster, uint64_t sweep,
 int blob_service_forget_job(struct cluster *cluster, uint64_t job,
 			    uint64_t *bytes, struct error *err);
 
-/* Of a list of collected files (artifact_fetch_keep()): say of those that are
- * gone. */
-void blob_service_note_gone(struct cluster *cluster, cJSON *files);
+/* Of a list of collected files: say of those that are gone. */
+int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
+			   size_t count, struct error *err);
 
-/* Requests of people: the body of the reply, or NULL. */
-cJSON *blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
-			const struct message_content_put *put, const void *data,
-			size_t size, struct error *err);
-cJSON *blob_service_get(struct cluster *cluster,
-			const struct message_content_get *get,
-			struct buffer *bytes, struct error *err);
+/* Requests of people; the reply's payload goes to `bytes`. */
+int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+		     const struct message_content_put *put, const void *data,
+		     size_t size, struct reply_content_put *reply,
+		     struct error *err);
+int blob_service_get(struct cluster *cluster,
+		     const struct message_content_get *get,
+		     struct reply_content_get *reply, struct buffer *bytes,
+		     struct error *err);
 
 /* The person's session is over. */
 void blob_service_sender_gone(struct cluster *cluster,

@@ -3,11 +3,14 @@
  */
 #include "controller/blobs/image_request.h"
 
+#include "controller/jobs/image_progress.h"
+
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,7 @@
 static const struct image_request_kind kinds[] = {
 	{ "load", .durable = true, .takes_name = true },
 	{ "build", .durable = true, .takes_name = true },
+	{ "pull", .durable = true, .takes_name = true },
 	{ "save", .one = true, .takes_name = true },
 	{ "remove", .needs = true, .takes_name = true },
 	{ "list", .needs = true },
@@ -232,13 +236,28 @@ void image_request_free(struct image_request *order)
 	free(order);
 }
 
+static void keep_progress(struct stop *stop,
+			  const struct message_image_state *state)
+{
+	if (strcmp(stop->phase, state->phase) != 0 ||
+	    stop->done != state->done_bytes || stop->layers != state->layers ||
+	    stop->tries != state->tries)
+		stop->moved_ms = clock_mono_ms();
+	stop->done = state->done_bytes;
+	stop->total = state->total_bytes;
+	stop->partial = state->partial;
+	stop->rate = state->rate;
+	stop->layers = state->layers;
+	stop->layers_total = state->layers_total;
+	stop->tries = state->tries;
+}
+
 void image_request_heard(struct image_request *order, struct stop *stop,
 			 struct message_image_state *state)
 {
+	keep_progress(stop, state);
 	stop_set(stop, state->phase, state->text);
 	stop->code = state->code;
-	stop->done = state->done_bytes;
-	stop->total = state->total_bytes;
 	stop->left_out = state->left_out;
 	if (state->images_count) {
 		stop_drop_images(stop);
@@ -310,50 +329,75 @@ struct image_request *image_request_load(const char *path, struct error *err)
 
 /* Describing. */
 
-static void add_images(cJSON *item, const struct stop *stop)
+static int add_images(struct image_node *to, const struct stop *stop,
+		      struct error *err)
 {
-	cJSON *list = cJSON_AddArrayToObject(item, "images");
-	uint64_t left_out = stop->left_out;
-
-	for (size_t i = 0; i < stop->images_count; i++) {
-		cJSON *image = codec_object(&image_info_schema,
-					    &stop->images[i], NULL);
-
-		if (image)
-			cJSON_AddItemToArray(list, image);
-	}
-	cJSON_AddNumberToObject(item, "left_out", (double)left_out);
+	to->left_out = stop->left_out;
+	if (!stop->images_count)
+		return 0;
+	to->images = calloc(stop->images_count, sizeof(*to->images));
+	if (!to->images)
+		return error_nomem(err, "images");
+	for (; to->images_count < stop->images_count; to->images_count++)
+		if (codec_copy(&image_info_schema,
+			       &stop->images[to->images_count],
+			       &to->images[to->images_count], err) < 0)
+			return -1;
+	return 0;
 }
 
-static cJSON *describe_stop(const struct stop *stop, bool images)
+/* As of a job's image (image_progress.h). */
+static void describe_progress(const struct stop *stop, struct image_node *to)
 {
-	cJSON *item = cJSON_CreateObject();
+	int64_t silent = clock_mono_ms() - stop->moved_ms;
+	bool still = silent >= IMAGE_PROGRESS_SILENT_MS;
 
-	cJSON_AddStringToObject(item, "name", stop->name);
-	cJSON_AddStringToObject(item, "phase", stop->phase);
-	cJSON_AddNumberToObject(item, "done_bytes", (double)stop->done);
-	cJSON_AddNumberToObject(item, "total_bytes", (double)stop->total);
-	cJSON_AddNumberToObject(item, "code", (double)stop->code);
-	cJSON_AddItemToObject(item, "text",
-			      stop->text ? cJSON_CreateString(stop->text)
-					 : cJSON_CreateNull());
-	if (images)
-		add_images(item, stop);
-	return item;
+	to->partial = stop->partial;
+	to->layers = stop->layers;
+	to->layers_total = stop->layers_total;
+	to->tries = stop->tries;
+	to->rate = to->eta_seconds = (double)NAN;
+	if (stop_final(stop) || !stop->tries)
+		return;
+	if (still && stop->done < stop->total)
+		to->silent_seconds = (uint64_t)(silent / 1000);
+	if (still || !stop->rate)
+		return;
+	to->rate = (double)stop->rate;
+	if (!stop->partial && stop->total >= stop->done)
+		to->eta_seconds =
+			(double)((stop->total - stop->done) / stop->rate);
+}
+
+static int describe_stop(const struct stop *stop, bool images,
+			 struct image_node *to, struct error *err)
+{
+	to->done_bytes = stop->done;
+	to->total_bytes = stop->total;
+	to->code = stop->code;
+	describe_progress(stop, to);
+	if (string_set(&to->name, stop->name, err) < 0 ||
+	    string_set(&to->phase, stop->phase, err) < 0 ||
+	    string_set(&to->text, stop->text, err) < 0)
+		return -1;
+	return images ? add_images(to, stop, err) : 0;
 }
 
 /* From the piece `after` on, as much as one answer takes. */
-static void describe_output(const struct image_request *order, uint64_t after,
-			    cJSON *body)
+static int describe_output(const struct image_request *order, uint64_t after,
+			   struct image_order_info *to, struct error *err)
 {
-	cJSON *list = cJSON_AddArrayToObject(body, "output");
 	uint64_t number = order->output_first;
 	const struct printed *printed;
 	size_t bytes = 0;
 
+	to->output =
+		calloc(order->output_next - number + 1, sizeof(*to->output));
+	if (!to->output)
+		return error_nomem(err, "output");
 	TAILQ_FOREACH(printed, &order->output, entry)
 	{
-		cJSON *item;
+		struct image_output *item;
 
 		if (number < after) {
 			number++;
@@ -363,38 +407,40 @@ static void describe_output(const struct image_request *order, uint64_t after,
 		if (bytes > IMAGE_REQUEST_OUTPUT_TOLD &&
 		    bytes > strlen(printed->text))
 			break;
-		item = cJSON_CreateObject();
-		cJSON_AddStringToObject(item, "node",
-					order->stops[printed->stop].name);
-		cJSON_AddStringToObject(item, "text", printed->text);
-		cJSON_AddItemToArray(list, item);
+		item = &to->output[to->output_count++];
+		if (string_set(&item->node, order->stops[printed->stop].name,
+			       err) < 0 ||
+		    string_set(&item->text, printed->text, err) < 0)
+			return -1;
 		number++;
 	}
-	cJSON_AddNumberToObject(body, "after",
-				(double)(number > after ? number : after));
+	to->after = number > after ? number : after;
+	return 0;
 }
 
-cJSON *image_request_describe(const struct image_request *order,
-			      const struct message_query *query)
+int image_request_describe(const struct image_request *order,
+			   const struct message_query *query,
+			   struct image_order_info *to, struct error *err)
 {
-	cJSON *body = cJSON_CreateObject(), *list;
+	const char *image = order->act.image ? order->act.image : "";
 
-	cJSON_AddStringToObject(body, "order", order->name);
-	cJSON_AddStringToObject(body, "what", order->kind->name);
-	cJSON_AddStringToObject(body, "image",
-				order->act.image ? order->act.image : "");
-	list = cJSON_AddArrayToObject(body, "nodes");
+	to->bytes = order->bytes;
+	to->final = order->final;
+	to->nodes = calloc(order->count + 1, sizeof(*to->nodes));
+	if (!to->nodes)
+		return error_nomem(err, "image order");
+	to->nodes_count = order->count;
 	for (size_t i = 0; i < order->count; i++)
-		cJSON_AddItemToArray(list,
-				     describe_stop(&order->stops[i],
-						   strings_has(&query->keys,
-							       order->stops[i]
-								       .name)));
-	cJSON_AddItemToObject(body, "content",
-			      *order->content
-				      ? cJSON_CreateString(order->content)
-				      : cJSON_CreateNull());
-	cJSON_AddNumberToObject(body, "bytes", (double)order->bytes);
-	describe_output(order, query->after, body);
-	return body;
+		if (describe_stop(&order->stops[i],
+				  strings_has(&query->keys,
+					      order->stops[i].name),
+				  &to->nodes[i], err) < 0)
+			return -1;
+	if (string_set(&to->order, order->name, err) < 0 ||
+	    string_set(&to->what, order->kind->name, err) < 0 ||
+	    string_set(&to->image, image, err) < 0 ||
+	    string_set(&to->content, *order->content ? order->content : NULL,
+		       err) < 0)
+		return -1;
+	return describe_output(order, query->after, to, err);
 }

@@ -9,6 +9,8 @@
 
 #include "controller/jobs/cluster.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/reply_images.h"
+#include "protocol/wire/key.h"
 
 #define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
 #define IMAGE_REQUEST_OUTPUT_TOLD (256 << 10) /* bytes in one answer */
@@ -30,9 +32,14 @@ struct stop {
 	char name[KEY_NAME_SIZE];
 	char phase[16]; /* "waiting", then as in message_image_state */
 	uint64_t done, total;
-	int64_t code;    /* errno value behind a failure */
-	int64_t away_ms; /* `one`: since when it is out of reach; 0: it is not
-			  */
+	/* pull: as in message_image_state */
+	bool partial;
+	uint64_t rate;
+	uint32_t layers, layers_total, tries;
+	int64_t moved_ms; /* when any of these changed last */
+	int64_t code;     /* errno value behind a failure */
+	int64_t away_ms;  /* `one`: since when it is out of reach; 0: it is not
+			   */
 	char *text;
 	struct image_info *images;
 	size_t images_count;
@@ -93,8 +100,9 @@ int image_request_save(const struct image_request *order, const char *path,
 		       struct error *err);
 struct image_request *image_request_load(const char *path, struct error *err);
 
-/* As image_rollout_describe(), but whether nodes are up, and final. */
-cJSON *image_request_describe(const struct image_request *order,
-			      const struct message_query *query);
+/* As image_rollout_describe(), but whether nodes are up. */
+int image_request_describe(const struct image_request *order,
+			   const struct message_query *query,
+			   struct image_order_info *to, struct error *err);
 
 #endif

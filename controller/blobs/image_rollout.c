@@ -6,6 +6,7 @@
 #include "controller/jobs/image_references.h"
 #include "controller/jobs/logins.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/login.h"
@@ -402,17 +403,17 @@ void image_rollout_room(struct cluster *cluster, struct node *node,
 static int choose_named(struct cluster *cluster, const struct strings *wanted,
 			struct strings *nodes, struct error *err)
 {
-	if (wanted->count > cluster->nodes_count)
+	if (wanted->count > node_count(cluster))
 		return error_set(err, EINVAL,
-				 "nodes: found %zu names, there are %zu nodes",
-				 wanted->count, cluster->nodes_count);
+				 "nodes: %zu names, there are %zu nodes",
+				 wanted->count, node_count(cluster));
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct node *node = node_find(cluster, wanted->items[i]);
 
 		if (!node)
 			return error_set(err, ENOENT,
-					 "node '%.64s': not there; regatta "
-					 "nodes shows all",
+					 "no node '%.64s'; regatta nodes shows "
+					 "all",
 					 wanted->items[i]);
 		/* A second stop at a node would be waited for in vain. */
 		if (!strings_has(nodes, node->name) &&
@@ -440,8 +441,8 @@ static int choose_all(struct cluster *cluster, const char *build,
 	size_t up = 0;
 
 	vendor_of(build, vendor);
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		const struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		const struct node *node = node_at(cluster, i);
 
 		up += node->peer != NULL;
 		if (node->peer &&
@@ -469,13 +470,13 @@ static int check_order(struct cluster *cluster,
 
 	if (!kind)
 		return error_set(err, EINVAL,
-				 "what: found '%.40s', allowed are load, save, "
-				 "build, remove and gc",
+				 "what: '%.40s' is not valid here; expected "
+				 "load, save, build, pull, remove or gc",
 				 message->what);
 	if (!content_hash_valid(message->order))
 		return error_set(err, EINVAL,
-				 "order: found '%.80s', allowed are 64 hex "
-				 "digits",
+				 "order: '%.80s' is not valid here; expected "
+				 "64 hex digits",
 				 message->order);
 	if (order && order->kind != kind)
 		return error_set(err, EEXIST,
@@ -551,64 +552,54 @@ static struct image_request *begin(struct cluster *cluster,
 	return order;
 }
 
-cJSON *image_rollout_order(struct cluster *cluster, const char *by,
-			   const struct message_image_order *message,
-			   struct error *err)
+int image_rollout_order(struct cluster *cluster, const char *by,
+			const struct message_image_order *message,
+			struct strings *chosen, struct error *err)
 {
 	owned(strings_clear) struct strings nodes = { 0 };
 	const struct image_request_kind *kind =
 		image_request_kind(message->what);
 	struct image_request *order;
-	cJSON *body, *list;
 
 	if (check_order(cluster, message, kind, err) < 0 ||
 	    (message->nodes.count
 		     ? choose_named(cluster, &message->nodes, &nodes, err)
 		     : choose_all(cluster, message->build, &nodes, err)) < 0)
-		return NULL;
+		return -1;
 	order = order_find(cluster, message->order);
 	order = order && kind->durable && !order->final
 			? begin_again(cluster, order, message, &nodes, err)
 			: begin(cluster, kind, message, &nodes, err);
 	if (!order)
-		return NULL;
+		return -1;
 	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
 		 message->what, message->image ? message->image : "",
 		 nodes.count, by);
-	body = cJSON_CreateObject();
-	list = cJSON_AddArrayToObject(body, "nodes");
-	for (size_t i = 0; i < nodes.count; i++)
-		cJSON_AddItemToArray(list, cJSON_CreateString(nodes.items[i]));
 	changed(cluster);
-	return body;
+	*chosen = nodes;
+	nodes = (struct strings){ 0 };
+	return 0;
 }
 
-cJSON *image_rollout_describe(struct cluster *cluster,
-			      const struct message_query *query,
-			      struct error *err)
+int image_rollout_describe(struct cluster *cluster,
+			   const struct message_query *query,
+			   struct image_order_info *to, struct error *err)
 {
 	const char *name = query->name ? query->name : "";
 	const struct image_request *order = order_find(cluster, name);
-	cJSON *body, *item;
-	size_t at = 0;
 
-	if (!order) {
-		error_set(err, ENOENT,
-			  "image order %.12s: not there; a controller that was "
-			  "started anew knows only those to load and to build: "
-			  "run the command again",
-			  name);
-		return NULL;
-	}
-	body = image_request_describe(order, query);
-	cJSON_ArrayForEach(item,
-			   cJSON_GetObjectItemCaseSensitive(body, "nodes"))
-	{
-		const struct node *node =
-			node_find(cluster, order->stops[at++].name);
+	if (!order)
+		return error_set(err, ENOENT,
+				 "no image order %.12s; a controller that was "
+				 "started anew knows only those to load, build "
+				 "and pull: run the command again",
+				 name);
+	if (image_request_describe(order, query, to, err) < 0)
+		return -1;
+	for (size_t i = 0; i < to->nodes_count; i++) {
+		const struct node *node = node_find(cluster, to->nodes[i].name);
 
-		cJSON_AddBoolToObject(item, "up", node && node->peer);
+		to->nodes[i].up = node && node->peer;
 	}
-	cJSON_AddBoolToObject(body, "final", order->final);
-	return body;
+	return 0;
 }

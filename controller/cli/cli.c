@@ -98,6 +98,42 @@ static const struct command *command_named(const char *name, struct error *err)
 	return NULL;
 }
 
+/* The name of the word that is missing at this place of a usage without
+ * alternatives: "ID" of "KIND ID"; "" where there are some.
+ */
+static void missing_name(const char *usage, size_t place, char *to, size_t size)
+{
+	to[0] = 0;
+	if (strchr(usage, '|'))
+		return;
+	for (; place; place--) {
+		usage += strcspn(usage, " ");
+		usage += strspn(usage, " ");
+	}
+	snprintf(to, size, " %.*s", (int)strcspn(usage, " ."), usage);
+}
+
+/* Not too few, nor too many. */
+static int check_words(const struct cli *cli, const struct command *command,
+		       struct error *err)
+{
+	const char *space = *command->args ? " " : "";
+	char missing[40];
+
+	if (cli->arg_count > command->max_args)
+		return error_set(err, EINVAL,
+				 "%s: '%.60s' is not valid here; expected "
+				 "regatta %s%s%s",
+				 command->name, cli->args[command->max_args],
+				 command->name, space, command->args);
+	if (cli->arg_count >= command->min_args)
+		return 0;
+	missing_name(command->args, cli->arg_count, missing, sizeof(missing));
+	return error_set(err, EINVAL,
+			 "%s: missing argument%s (expected regatta %s %s)",
+			 command->name, missing, command->name, command->args);
+}
+
 static int run_command(struct cli *cli, const struct command *command, int argc,
 		       char **argv, struct error *err)
 {
@@ -114,18 +150,8 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 		fputs("regatta " REGATTA_VERSION "\n", cli->out);
 		return EXIT_GOOD;
 	}
-	if (cli->arg_count > command->max_args)
-		return error_set(err, EINVAL,
-				 "%s: found '%.60s', allowed is: regatta "
-				 "%s%s%s",
-				 command->name, cli->args[command->max_args],
-				 command->name, *command->args ? " " : "",
-				 command->args);
-	if (cli->arg_count < command->min_args)
-		return error_set(err, EINVAL,
-				 "%s: something is missing; allowed is: "
-				 "regatta %s %s",
-				 command->name, command->name, command->args);
+	if (check_words(cli, command, err) < 0)
+		return -1;
 	return command->fn(cli, err);
 }
 
@@ -156,8 +182,8 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 		return EXIT_WRONG_REQUEST;
 	}
 	if (argc > COMMAND_ARGS_MAX)
-		return error_set(err, EINVAL, "%d words, allowed are %d", argc,
-				 COMMAND_ARGS_MAX);
+		return error_set(err, EINVAL, "%d words; expected at most %d",
+				 argc, COMMAND_ARGS_MAX);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
 		help_all(cli->out);
@@ -169,8 +195,8 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 	}
 	if (argv[1][0] == '-')
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is a command first; "
-				 "regatta --help lists all",
+				 "'%.60s' is not valid here; expected a "
+				 "command first; regatta --help lists all",
 				 argv[1]);
 	if (!strcmp(argv[1], "help")) {
 		command = command_named(argv[2], err);
@@ -320,8 +346,8 @@ int cli_id(const char *text, const char *what, uint64_t *id, struct error *err)
 		number = strtoull(text, &end, 10);
 	if (!end || *end || errno || !number)
 		return error_set(err, EINVAL,
-				 "%s: found '%.60s', allowed is its number, "
-				 "from 1 on",
+				 "%s: '%.60s' is not valid here; expected its "
+				 "number, from 1 on",
 				 what, text);
 	*id = number;
 	return 0;

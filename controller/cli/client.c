@@ -407,8 +407,8 @@ int client_send(struct client *client, enum message_type type, void *body,
 	if (client->dead)
 		return error_set(err, client->why.code, "%s", client->why.text);
 	if (size > MESSAGE_PAYLOAD_MAX)
-		return error_set(err, E2BIG, "%zu bytes, allowed are %d", size,
-				 MESSAGE_PAYLOAD_MAX);
+		return error_set(err, E2BIG, "%zu bytes; expected at most %d",
+				 size, MESSAGE_PAYLOAD_MAX);
 	pending = calloc(1, sizeof(*pending));
 	if (!pending)
 		return error_nomem(err, "request");
@@ -537,16 +537,16 @@ int client_query(struct client *client, struct message_query *query,
 			   query->wait_ms, answer, err);
 }
 
-int client_list(struct client *client, const char *what, uint64_t of,
+int client_list(struct client *client, enum query_kind what, uint64_t of,
 		const char *list, const char *id, cJSON **rows,
 		struct error *err)
 {
 	owned(json_free) cJSON *all = cJSON_CreateArray();
-	struct message_query query = { .what = (char *)what, .id = of };
+	struct message_query query = { .what = what, .id = of };
 	bool more = true;
 
 	if (!all)
-		return error_nomem(err, what);
+		return error_nomem(err, query_names[what]);
 	while (more) {
 		owned(answer_clear) struct answer answer = { 0 };
 		uint64_t before = query.after;
@@ -564,7 +564,7 @@ int client_list(struct client *client, const char *what, uint64_t of,
 			return error_set(err, EPROTO,
 					 "%s: the controller's pages do not "
 					 "end",
-					 what);
+					 query_names[what]);
 	}
 	*rows = take(all);
 	return 0;

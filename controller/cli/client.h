@@ -82,7 +82,7 @@ int client_query(struct client *client, struct message_query *query,
  * each with its number `id` in ascending order, or (NULL) without. *rows is an
  * array that the caller deletes. EPROTO: the pages do not end.
  */
-int client_list(struct client *client, const char *what, uint64_t of,
+int client_list(struct client *client, enum query_kind what, uint64_t of,
 		const char *list, const char *id, cJSON **rows,
 		struct error *err);
 

@@ -40,8 +40,8 @@ static int wrong(struct image_file *file, struct error *err)
 	const char *why = file->in ? archive_error_string(file->in) : NULL;
 
 	return error_set(err, EINVAL,
-			 "%s: %s; allowed is what docker save writes, or an "
-			 "OCI image layout as a tar file",
+			 "%s: %s; expected what docker save writes, or an OCI "
+			 "image layout as a tar file",
 			 file->path, why ? why : "cannot be read");
 }
 

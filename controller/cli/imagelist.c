@@ -299,9 +299,9 @@ int image_list(struct texts *texts, struct image_bundle *recipe,
 
 	if (!listed && !texts_find(texts, "index.json"))
 		return error_set(err, EINVAL,
-				 "not an image file: found neither "
-				 "manifest.json (docker save) nor index.json "
-				 "(an OCI layout)");
+				 "not an image file: neither manifest.json "
+				 "(docker save) nor index.json (an OCI "
+				 "layout)");
 	if (!listed && make_list(texts, recipe, err) < 0)
 		return -1;
 	return take_list(texts, recipe, err) < 0 ? -1 : !listed;

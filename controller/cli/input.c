@@ -166,9 +166,9 @@ static int write_setting(const char *setting, struct buffer *out,
 		if (!value || !length || strchr(setting, '\n') ||
 		    (key[length] != '.' && key[length] != '='))
 			return error_set(err, EINVAL,
-					 "--set: found '%.60s', allowed is "
-					 "KEY=VALUE with a key of the sweep "
-					 "file, such as image=a:1 or "
+					 "--set: '%.60s' is not valid here; "
+					 "expected KEY=VALUE with a key of the "
+					 "sweep file, such as image=a:1 or "
 					 "batch.micro=2",
 					 setting);
 		if (buffer_printf(out, err, "%*s%.*s:", 2 * depth, "", length,
@@ -233,7 +233,7 @@ static int check_settings(const struct input *input,
 		if (value_get(matrix, key))
 			return error_set(err, EINVAL,
 					 "--set %s: the matrix has a list of "
-					 "it, which wins; allowed is %s%s%s",
+					 "it, which wins; expected %s%s%s",
 					 key,
 					 strchr(key, '.')
 						 ? "a change of the file"

@@ -216,6 +216,21 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 		       (unsigned long long)json_u64(progress, "tries"));
 }
 
+char *bar_text(double fraction, char to[BAR_SIZE])
+{
+	bool known = fraction >= 0 && fraction <= 1;
+	int width = BAR_SIZE - 3;
+
+	to[0] = known ? '[' : ' ';
+	for (int i = 0; i < width; i++)
+		to[1 + i] = !known                      ? ' '
+			    : fraction * width >= i + 1 ? '#'
+							: '.';
+	to[width + 1] = known ? ']' : ' ';
+	to[width + 2] = 0;
+	return to;
+}
+
 static void training_detail(const cJSON *progress, char *to, size_t size)
 {
 	uint64_t steps = json_u64(progress, "steps");

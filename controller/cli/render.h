@@ -49,6 +49,10 @@ char *job_detail(const cJSON *job, char *to, size_t size);
  */
 void transfer_detail(const cJSON *progress, char *to, size_t size);
 
+/* "[####......]", or as many spaces where the fraction is not one (0 to 1). */
+#define BAR_SIZE 13
+char *bar_text(double fraction, char to[BAR_SIZE]);
+
 /* The nodes of its allocation: "n1,n2", "n1 and 7 more", or "-". */
 char *job_nodes(const cJSON *job, char *to, size_t size);
 

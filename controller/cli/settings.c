@@ -2,6 +2,7 @@
  */
 #include "controller/cli/settings.h"
 #include "protocol/base/file.h"
+#include "protocol/config/installed.h"
 #include "protocol/yaml/document.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define OPERATOR_FILE REGATTA_ETC "/operator.yaml"
 #define SETTING_MAX 4000 /* bytes in a value of the configuration file */
 
 struct config {
@@ -106,10 +106,10 @@ static int read_config(const struct environment *environment,
 	if (!environment->config &&
 	    (!config->path[0] || access(config->path, F_OK) < 0)) {
 		/* Who may not read it is not who it is for. */
-		if (access(OPERATOR_FILE, R_OK) < 0)
+		if (access(installed_operator_yaml, R_OK) < 0)
 			return 0;
-		snprintf(config->path, PATH_MAX, "%s", OPERATOR_FILE);
-		snprintf(config->folder, PATH_MAX, "%s", REGATTA_ETC);
+		snprintf(config->path, PATH_MAX, "%s", installed_operator_yaml);
+		snprintf(config->folder, PATH_MAX, "%s", installed_settings);
 	}
 	config->document = document_read(config->path, &limits, err);
 	if (!config->document)
@@ -164,8 +164,8 @@ static int find_endpoint(const struct environment *environment,
 	    (strncmp(given, "tcp://", 6) != 0 &&
 	     strncmp(given, "ipc://", 6) != 0))
 		return error_set(err, EINVAL,
-				 "controller: found '%.80s', allowed is "
-				 "tcp://HOST:PORT or ipc://PATH",
+				 "controller: '%.80s' is not valid here; "
+				 "expected tcp://HOST:PORT or ipc://PATH",
 				 given);
 	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
 		 given);
@@ -287,12 +287,12 @@ int settings_images(const struct environment *environment,
 		    try_path(environment->folder, beside[i], R_OK, path))
 			return 0;
 	}
-	if (try_path(REGATTA_DATA, "images", R_OK, path))
+	if (try_path(installed_data, "images", R_OK, path))
 		return 0;
 	return error_set(err, ENOENT,
 			 "no folder with models, frameworks and vendors at "
 			 "%s/images: give --images DIR",
-			 REGATTA_DATA);
+			 installed_data);
 }
 
 /* Beside a .../bin folder of PATH: an ordinary user's has no sbin. */
@@ -343,7 +343,7 @@ int settings_program(const struct environment *environment, const char *name,
 		if (try_path(folder, name, X_OK, path))
 			return 0;
 	}
-	if (try_path(REGATTA_LIB, name, X_OK, path) ||
+	if (try_path(installed_library, name, X_OK, path) ||
 	    try_search_path(environment, name, path))
 		return 0;
 	return error_set(err, ENOENT,
@@ -351,7 +351,7 @@ int settings_program(const struct environment *environment, const char *name,
 			 "its ../sbin, in %s, and in the bin and sbin folders "
 			 "of PATH; install all of Regatta",
 			 name, environment->folder ? environment->folder : "-",
-			 REGATTA_LIB);
+			 installed_library);
 }
 
 int read_input(const char *name, struct buffer *out, struct error *err)

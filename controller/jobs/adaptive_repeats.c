@@ -4,6 +4,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
 #include "controller/results/t_quantile.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

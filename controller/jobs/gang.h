@@ -9,6 +9,7 @@
 #define CONTROLLER_JOBS_GANG_H
 
 #include "controller/jobs/cluster.h"
+#include "protocol/message/state.h"
 
 /* Run the scheduler: queued jobs get nodes and are prepared. Reads committed
  * jobs only, so call it after a commit.

@@ -2,6 +2,8 @@
  * themselves?
  */
 #include "controller/jobs/homogeneity.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 #include "protocol/base/printable.h"
 
 #include <inttypes.h>

@@ -3,6 +3,9 @@
  */
 #include "controller/jobs/image_digest.h"
 
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <inttypes.h>

@@ -1,7 +1,10 @@
 /* image_progress.c - images and contents on their way to the nodes of a job.
  */
 #include "controller/jobs/image_progress.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,57 +105,52 @@ static double seconds_left(const struct task *task)
 	return (double)(transfer->total_bytes - done) / rate_of(task);
 }
 
-static void add_rate(cJSON *to, double rate, double left, int64_t silent)
+static void set_rate(struct progress_info *to, double rate, double left,
+		     int64_t silent)
 {
-	int64_t seconds = silent / 1000;
-
-	if (seconds)
-		cJSON_AddNumberToObject(to, "silent_seconds", (double)seconds);
-	if (rate > 0)
-		cJSON_AddNumberToObject(to, "rate", rate);
-	if (rate > 0 && left >= 0)
-		cJSON_AddNumberToObject(to, "eta_seconds",
-					(double)(uint64_t)(left + 0.5));
+	to->silent_seconds = (uint64_t)(silent / 1000);
+	to->rate = rate > 0 ? rate : (double)NAN;
+	to->eta_seconds = rate > 0 && left >= 0 ? (double)(uint64_t)(left + 0.5)
+						: (double)NAN;
 }
 
-static cJSON *describe_moving(const struct message_progress *transfer)
+static int describe_moving(const struct message_progress *transfer,
+			   struct progress_info *to, struct error *err)
 {
-	cJSON *list = cJSON_CreateArray();
-
-	for (size_t i = 0; i < transfer->moving_count; i++) {
-		const struct moving_layer *layer = &transfer->moving[i];
-		cJSON *item = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(item, "id", layer->id);
-		cJSON_AddStringToObject(item, "phase", layer->phase);
-		cJSON_AddNumberToObject(item, "done_bytes",
-					(double)layer->done_bytes);
-		cJSON_AddNumberToObject(item, "total_bytes",
-					(double)layer->total_bytes);
-		cJSON_AddItemToArray(list, item);
-	}
-	return list;
+	if (!transfer->moving_count)
+		return 0;
+	to->moving = calloc(transfer->moving_count, sizeof(*to->moving));
+	if (!to->moving)
+		return error_nomem(err, "transfer");
+	for (; to->moving_count < transfer->moving_count; to->moving_count++)
+		if (codec_copy(&moving_layer_schema,
+			       &transfer->moving[to->moving_count],
+			       &to->moving[to->moving_count], err) < 0)
+			return -1;
+	return 0;
 }
 
-cJSON *image_progress_of_task(const struct task *task)
+int image_progress_of_task(const struct task *task,
+			   struct progress_info **result, struct error *err)
 {
 	const struct message_progress *transfer = task->transfer;
-	cJSON *to;
+	struct progress_info *to;
 
 	if (!transfer || task->state != TASK_PREPARING)
-		return NULL;
-	to = cJSON_CreateObject();
-	cJSON_AddStringToObject(to, "phase", transfer->phase);
-	cJSON_AddNumberToObject(to, "done_bytes", (double)done_bytes(task));
-	cJSON_AddNumberToObject(to, "total_bytes",
-				(double)transfer->total_bytes);
-	cJSON_AddBoolToObject(to, "partial", transfer->partial);
-	add_rate(to, rate_of(task), seconds_left(task), awaited_ms(task));
-	cJSON_AddNumberToObject(to, "layers", transfer->layers);
-	cJSON_AddNumberToObject(to, "layers_total", transfer->layers_total);
-	cJSON_AddNumberToObject(to, "tries", transfer->tries);
-	cJSON_AddItemToObject(to, "moving", describe_moving(transfer));
-	return to;
+		return 0;
+	to = *result = calloc(1, sizeof(*to));
+	if (!to)
+		return error_nomem(err, "transfer");
+	to->done_bytes = done_bytes(task);
+	to->total_bytes = transfer->total_bytes;
+	set_rate(to, rate_of(task), seconds_left(task), awaited_ms(task));
+	to->partial = transfer->partial;
+	to->layers = transfer->layers;
+	to->layers_total = transfer->layers_total;
+	to->tries = transfer->tries;
+	if (string_set(&to->phase, transfer->phase, err) < 0)
+		return -1;
+	return describe_moving(transfer, to, err);
 }
 
 cJSON *image_progress_summary(const struct task *task)
@@ -185,28 +183,27 @@ static int distance(const char *phase)
 	return count;
 }
 
-void image_progress_add_sum(const struct gang *gang, cJSON *to)
+int image_progress_add_sum(const struct gang *gang, struct progress_info *to,
+			   struct error *err)
 {
 	const struct message_progress *far = NULL;
-	double done = 0, total = 0, rate = 0, left = -1, layers = 0, all = 0;
+	double rate = 0, left = -1;
 	int64_t silent = INT64_MAX;
-	bool partial = false;
-	uint32_t ready = 0;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
 		const struct message_progress *one = task->transfer;
 
-		ready += task->state > TASK_PREPARING;
+		to->nodes_done += task->state > TASK_PREPARING;
 		if (!one)
 			continue;
-		done += (double)done_bytes(task);
-		total += (double)one->total_bytes;
-		layers += one->layers;
-		all += one->layers_total;
+		to->done_bytes += done_bytes(task);
+		to->total_bytes += one->total_bytes;
+		to->layers += one->layers;
+		to->layers_total += one->layers_total;
 		if (task->state != TASK_PREPARING)
 			continue;
-		partial |= one->partial;
+		to->partial |= one->partial;
 		rate += rate_of(task);
 		if (awaited_ms(task) < silent)
 			silent = awaited_ms(task);
@@ -215,17 +212,14 @@ void image_progress_add_sum(const struct gang *gang, cJSON *to)
 		if (!far || distance(one->phase) > distance(far->phase))
 			far = one;
 	}
-	if (!far)
-		return;
-	cJSON_AddStringToObject(to, "phase", far->phase);
-	cJSON_AddNumberToObject(to, "done_bytes", done);
-	cJSON_AddNumberToObject(to, "total_bytes", total);
-	cJSON_AddBoolToObject(to, "partial", partial);
-	add_rate(to, rate, partial ? -1 : left, silent);
-	cJSON_AddNumberToObject(to, "layers", layers);
-	cJSON_AddNumberToObject(to, "layers_total", all);
-	cJSON_AddNumberToObject(to, "tries", far->tries);
-	cJSON_AddNumberToObject(to, "nodes_done", ready);
+	if (!far) {
+		to->done_bytes = to->total_bytes = 0;
+		to->layers = to->layers_total = to->nodes_done = 0;
+		return 0;
+	}
+	set_rate(to, rate, to->partial ? -1 : left, silent);
+	to->tries = far->tries;
+	return string_set(&to->phase, far->phase, err);
 }
 
 static bool stands_still(const struct gang *gang)

@@ -4,6 +4,7 @@
 #define CONTROLLER_JOBS_IMAGE_PROGRESS_H
 
 #include "controller/jobs/cluster.h"
+#include "protocol/message/reply_jobs.h"
 
 #define IMAGE_PROGRESS_SILENT_MS 5000 /* without a change: it stands still */
 
@@ -12,26 +13,26 @@ void image_progress_keep(struct task *task,
 			 const struct message_progress *progress);
 void image_progress_clear(struct task *task);
 
-/* {"phase", "done_bytes", "total_bytes", "rate", "eta_seconds",
- * "silent_seconds", "layers", "layers_total", "tries", "moving": [{"id",
- * "phase", "done_bytes", "total_bytes"}]}, or NULL: nothing moves. While layers
- * are unpacked, done_bytes counts what is. rate: bytes a second; it and
- * eta_seconds are only there when they are known, silent_seconds only, and in
- * their place, when it stands still for that long. The caller deletes it.
+/* What moves to the task's node; *to stays NULL when nothing does. While layers
+ * are unpacked, done_bytes counts what is. It stands still when it did so for
+ * IMAGE_PROGRESS_SILENT_MS; then no rate is known. The caller owns it, on
+ * failure, too.
  */
-cJSON *image_progress_of_task(const struct task *task);
+int image_progress_of_task(const struct task *task, struct progress_info **to,
+			   struct error *err);
 
 /* Of an image that came: {"node", "bytes", "seconds"}, or NULL: none was sent.
  * The caller deletes it.
  */
 cJSON *image_progress_summary(const struct task *task);
 
-/* The same of all tasks of a gang that is being prepared, added to `to`, and
- * "nodes_done": those that have all they need. The phase is that of the node
- * that has furthest to go, so is eta_seconds; silent_seconds is that of the one
- * that stands still the least, if all do. Adds nothing when nothing moves.
+/* The same of all tasks of a gang that is being prepared, into *to. The phase
+ * is that of the node that has furthest to go, so is eta_seconds;
+ * silent_seconds is that of the one that stands still the least, if all do.
+ * Nothing is set when nothing moves.
  */
-void image_progress_add_sum(const struct gang *gang, cJSON *to);
+int image_progress_add_sum(const struct gang *gang, struct progress_info *to,
+			   struct error *err);
 
 /* Every half second: who waits for news hears of what stands still. */
 void image_progress_tick(struct cluster *cluster);

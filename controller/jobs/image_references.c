@@ -2,6 +2,8 @@
  * them may be removed from a node where they may run.
  */
 #include "controller/jobs/image_references.h"
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
 
 #include <errno.h>
 #include <search.h>

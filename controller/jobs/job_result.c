@@ -11,6 +11,7 @@
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
+#include "controller/store/store.h"
 #include "controller/sweep/reference_peak.h"
 
 #include <inttypes.h>
@@ -82,6 +83,12 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.usage = usage;
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
+	if (log_ingest_tied(gang))
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "two formats fit the log as well "
+					     "and read other "
+					     "figures: name one with `log`"));
 	input.warnings = warnings;
 	result = result_new(&input, err);
 	cJSON_Delete(warnings);

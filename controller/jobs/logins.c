@@ -2,6 +2,8 @@
  */
 #include "controller/jobs/logins.h"
 
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
@@ -131,27 +133,22 @@ int logins_put(struct cluster *cluster, uint64_t sweep,
 struct gone {
 	const struct registry_login *given;
 	size_t count;
-	cJSON *list;
+	struct strings *list;
 	struct error *err;
 };
 
 static int add_gone(const struct login_row *row, void *arg)
 {
 	struct gone *gone = arg;
-	cJSON *name;
 
 	if (row->sealed || logins_find(gone->given, gone->count, row->registry))
 		return 0;
-	name = cJSON_CreateString(row->registry);
-	if (name && cJSON_AddItemToArray(gone->list, name))
-		return 0;
-	cJSON_Delete(name);
-	return error_nomem(gone->err, "credentials");
+	return strings_add(gone->list, row->registry, gone->err);
 }
 
 int logins_gone(struct cluster *cluster, uint64_t sweep,
-		const struct registry_login *given, size_t count, cJSON *list,
-		struct error *err)
+		const struct registry_login *given, size_t count,
+		struct strings *list, struct error *err)
 {
 	struct gone gone = { given, count, list, err };
 

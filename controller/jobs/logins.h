@@ -27,8 +27,8 @@ int logins_put(struct cluster *cluster, uint64_t sweep,
 
 /* Add to a list the registries whose logins are gone, but for those given. */
 int logins_gone(struct cluster *cluster, uint64_t sweep,
-		const struct registry_login *given, size_t count, cJSON *list,
-		struct error *err);
+		const struct registry_login *given, size_t count,
+		struct strings *list, struct error *err);
 
 /* Add to a list what an image needs (NULL: all that there are, for what a build
  * is made from only its node knows), for the owner of that key. One that cannot

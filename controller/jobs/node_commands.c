@@ -5,6 +5,7 @@
 #include "controller/jobs/image_digest.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/logins.h"
+#include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 
 #include <inttypes.h>

@@ -8,6 +8,14 @@
 
 #include "controller/jobs/cluster.h"
 
+/* Reading one node's samples. */
+struct sampling {
+	struct usage *usage; /* NULL: none came yet */
+	uint64_t offset;
+	bool broken; /* the stored samples cannot be read */
+	bool quiet;  /* all was read when it was looked at last */
+};
+
 /* Some of the node's samples were stored. */
 void sampling_wake(struct gang *gang, uint32_t rank);
 

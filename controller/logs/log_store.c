@@ -324,7 +324,7 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	if (!job || !attempt || !name || !name_valid(name)) {
 		error_set(err, EPROTO,
 			  "not a stream: job %llu, attempt %u, \"%.80s\"; "
-			  "allowed: numbers above 0, a name of a-z 0-9 . _ -, "
+			  "expected numbers above 0, a name of a-z 0-9 . _ -, "
 			  "at most %d",
 			  (unsigned long long)job, attempt, name ? name : "",
 			  LOG_STORE_NAME_MAX);

@@ -3,10 +3,13 @@
 #include "controller/logs/retention.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/job.h"
+#include "controller/logs/log_store.h"
 #include "controller/logs/sweep_retention.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/wire/key.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -266,7 +269,7 @@ static int walk_on(struct walk *walk, struct error *err)
 }
 
 int retention_order(struct cluster *cluster, const struct message_gc *message,
-		    cJSON *body, struct error *err)
+		    struct reply_gc *reply, struct error *err)
 {
 	struct walk walk = {
 		.cluster = cluster,
@@ -282,10 +285,10 @@ int retention_order(struct cluster *cluster, const struct message_gc *message,
 	walk.before_ms -= (int64_t)message->older_ms;
 	if (walk_on(&walk, err) < 0)
 		return -1;
-	cJSON_AddNumberToObject(body, "jobs", (double)walk.jobs);
-	cJSON_AddNumberToObject(body, "bytes", (double)walk.bytes);
-	cJSON_AddNumberToObject(body, "after", (double)walk.after);
-	cJSON_AddBoolToObject(body, "more", walk.more);
+	reply->jobs = walk.jobs;
+	reply->bytes = walk.bytes;
+	reply->after = walk.after;
+	reply->more = walk.more;
 	return 0;
 }
 

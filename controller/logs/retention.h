@@ -12,6 +12,7 @@
 #define CONTROLLER_LOGS_RETENTION_H
 
 #include "controller/jobs/cluster.h"
+#include "protocol/message/reply_access.h"
 
 /* The kind of the event: the output of the attempt was removed. */
 #define RETENTION_REMOVED "output-removed"
@@ -24,11 +25,11 @@ int retention_open(struct cluster *cluster, const char *state,
 		   struct error *err);
 void retention_close(struct cluster *cluster);
 
-/* Fills the body of the reply (protocol/message/message.h), or sets *err. Takes
- * some milliseconds: who asks goes on until there is no more.
+/* Fills the reply, or sets *err. Takes some milliseconds: who asks goes on
+ * until there is no more.
  */
 int retention_order(struct cluster *cluster, const struct message_gc *message,
-		    cJSON *body, struct error *err);
+		    struct reply_gc *reply, struct error *err);
 
 /* When the output of the attempt was removed; 0: it was not. */
 int64_t retention_removed(struct cluster *cluster, uint64_t job,

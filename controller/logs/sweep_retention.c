@@ -4,8 +4,11 @@
 #include "controller/logs/sweep_retention.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/job.h"
+#include "controller/logs/log_store.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
+#include "protocol/wire/key.h"
 
 #include <inttypes.h>
 

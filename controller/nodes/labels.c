@@ -13,16 +13,16 @@ static int check(const cJSON *label, struct error *err)
 
 	if (!name_valid(label->string))
 		return error_set(err, EINVAL,
-				 "label: found '%.80s', allowed are letters, "
-				 "digits, '.', '_' and '-'",
+				 "label: '%.80s' is not valid here; expected "
+				 "letters, digits, '.', '_' and '-'",
 				 label->string);
 	if (cJSON_IsNull(label) ||
 	    (value && *value && !strpbrk(value, ", \t\n") &&
 	     strlen(value) < KEY_NAME_SIZE))
 		return 0;
 	return error_set(err, EINVAL,
-			 "label %s: allowed is a text of up to %d bytes "
-			 "without blanks and commas",
+			 "label %s: expected a text of up to %d bytes without "
+			 "blanks and commas",
 			 label->string, KEY_NAME_SIZE - 1);
 }
 
@@ -41,7 +41,7 @@ static int merge(cJSON *to, const cJSON *change, struct error *err)
 			return error_nomem(err, "labels");
 	}
 	if (cJSON_GetArraySize(to) > LABELS_MAX)
-		return error_set(err, E2BIG, "labels: allowed are %d of a node",
+		return error_set(err, E2BIG, "labels: at most %d for a node",
 				 LABELS_MAX);
 	return 0;
 }

@@ -4,11 +4,67 @@
 #define CONTROLLER_NODES_NODE_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/scheduler/scheduler.h"
+#include "protocol/blob/blob_store.h"
+#include "protocol/message/device_info.h"
+#include "protocol/wire/key.h"
+
+#define NODES_MAX 16384
+
+/* A task that a node was told to discard, and still has. */
+struct discard {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+};
+
+/* A machine with an agent. */
+struct node {
+	size_t index; /* of node_at() and node_slots() */
+	char name[KEY_NAME_SIZE];
+	struct wire_peer *peer; /* NULL: out of reach */
+	char *instance; /* of the agent that spoke last; NULL: not told */
+	bool reported;  /* it said what it has, in this session */
+	bool removed;   /* it may not come back under this name's old key */
+	char key[KEY_TEXT_SIZE]; /* public, that its agent came with last */
+	char *machine;           /* and from where; NULL: not told */
+	bool drained;            /* it gets no new task now: */
+	bool drain; /* somebody said so, for this time, wall clock: */
+	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
+	char *reason;                          /* or NULL */
+	char *label_text;                      /* of the slot */
+	cJSON *labels; /* an object of texts; NULL: none */
+	char *vendor;  /* "" before the first hello */
+	char *address;
+	unsigned int
+		gives_failed; /* contents that others asked of it in vain */
+	unsigned int takes_failed; /* and it of others, in a row */
+	int64_t takes_again_ms;    /* monotonic; until then not from others */
+	char *peers; /* where other nodes get contents of it; NULL: nowhere */
+	char awaits[CONTENT_HASH_SIZE]; /* asked for, and not here yet */
+	cJSON *facts;
+	struct device_info *inventory; /* by index; none: not told */
+	size_t inventory_count;
+	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
+	int64_t seen_ms;          /* wall clock of its last message */
+	int64_t lost_since_ms;    /* monotonic; 0: in reach */
+	struct discard *discards; /* no new task until they are done */
+	size_t discards_count;
+	TAILQ_HEAD(, task) tasks; /* of active jobs */
+};
+
+/* All that are known, numbered in the order in which they came; none goes. */
+size_t node_count(const struct cluster *cluster);
+struct node *node_at(const struct cluster *cluster, size_t index);
+/* As the scheduler sees them, by the same numbers; until the next node_get().
+ */
+struct slot *node_slots(const struct cluster *cluster);
+struct slot *node_slot(const struct cluster *cluster, const struct node *node);
 
 /* By name; NULL: not known. */
 struct node *node_find(const struct cluster *cluster, const char *name);
 
-/* Find or add. NULL with *err set: CLUSTER_NODES_MAX, ENOMEM. */
+/* Find or add. NULL with *err set: NODES_MAX, ENOMEM. */
 struct node *node_get(struct cluster *cluster, const char *name,
 		      struct error *err);
 void node_free_all(struct cluster *cluster);

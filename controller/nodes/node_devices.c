@@ -43,7 +43,8 @@ static int check(const struct device_info *list, size_t count,
 {
 	if (count > SCHEDULER_DEVICES_MAX)
 		return error_set(err, EPROTO,
-				 "inventory of %zu devices, allowed are %d",
+				 "inventory of %zu devices; expected at most "
+				 "%d",
 				 count, SCHEDULER_DEVICES_MAX);
 	for (size_t i = 0; i < count; i++)
 		if (list[i].index != i)

@@ -267,7 +267,7 @@ static int check_head(struct archive *in, const char *file, struct error *err)
 				 "%s: not a backup of a controller", file);
 	if (strcmp(text, HEAD_TEXT) != 0)
 		return error_set(err, EPROTO,
-				 "%s: of format %.10s, allowed is " HEAD_TEXT,
+				 "%s: of format %.10s; expected " HEAD_TEXT,
 				 file, text);
 	return 0;
 }

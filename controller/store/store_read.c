@@ -232,6 +232,7 @@ static int audit_row(sqlite3_stmt *statement, const struct visit *visit,
 		.act = column_text(statement, 5),
 		.request = column_text(statement, 6),
 		.refusal = column_text(statement, 7),
+		.chain = column_text(statement, 8),
 	};
 
 	if (!row.who || !row.role || !row.address || !row.act || !row.request)
@@ -315,7 +316,7 @@ static int read_one(struct store *store, enum query query, row_fn *row,
 
 	if (rc || visit->rows)
 		return rc;
-	return error_set(err, ENOENT, "%s %llu: not there",
+	return error_set(err, ENOENT, "no %s %llu",
 			 query == QUERY_SWEEP ? "sweep"
 			 : query == QUERY_JOB ? "job"
 					      : "result of job",

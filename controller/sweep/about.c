@@ -39,8 +39,7 @@ static int read_values(const struct value *map, const char *above, cJSON *to,
 		       struct error *err)
 {
 	if (!value_count(map) || value_count(map) > VALUES_MAX)
-		return value_error(map, err,
-				   "found %zu values, allowed are 1 to %d",
+		return value_error(map, err, "%zu values; expected 1 to %d",
 				   value_count(map), VALUES_MAX);
 	for (size_t i = 0; i < value_count(map); i++) {
 		const struct value *value = value_at(map, i);
@@ -51,8 +50,8 @@ static int read_values(const struct value *map, const char *above, cJSON *to,
 
 		if (size >= (int)sizeof(path))
 			return value_error(value, err,
-					   "found a name of %d bytes, allowed "
-					   "are %d",
+					   "a name of %d bytes; expected at "
+					   "most %d",
 					   size, PATH_BYTES - 1);
 		if (value_kind(value) == VALUE_MAP) {
 			if (read_values(value, path, to, err) < 0)
@@ -77,9 +76,9 @@ static int read_baseline(const struct value *baseline, cJSON *to,
 				   cJSON_AddObjectToObject(to, "values"), err);
 	if (value_u64(baseline, 1, (uint64_t)1 << 53, &job, NULL) < 0)
 		return value_error(baseline, err,
-				   "found \"%.40s\", allowed is the number of "
-				   "a job, or values of a cell of this sweep, "
-				   "such as {vendor: nvidia}",
+				   "\"%.40s\" is not valid here; expected the "
+				   "number of a job, or values of a cell of "
+				   "this sweep, such as {vendor: nvidia}",
 				   value_text(baseline));
 	if (!cJSON_AddNumberToObject(to, "job", (double)job))
 		return error_nomem(err, "align");
@@ -100,9 +99,8 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 		return -1;
 	if (!baseline)
 		return value_error(map, err,
-				   "found no baseline, allowed is the number "
-				   "of a job, or values of a cell of this "
-				   "sweep");
+				   "no baseline; expected the number of a job, "
+				   "or values of a cell of this sweep");
 	if ((from &&
 	     value_u64(from, 0, (uint64_t)1 << 53, &from_step, err) < 0) ||
 	    (tolerance && value_share(tolerance, &share, err) < 0))

@@ -108,8 +108,8 @@ static int read_source(const struct value *entry, const char **text,
 
 	if (!source)
 		return value_error(entry, err,
-				   "found no \"source\", which must say where "
-				   "the figures come from");
+				   "no \"source\", which must say where the "
+				   "figures come from");
 	return value_string(source, 4096, text, err);
 }
 
@@ -176,7 +176,7 @@ static int load_models(struct catalog *catalog, const char *folder,
 		return -1;
 	models = value_get(root, "models");
 	if (!models)
-		return value_error(root, err, "found no \"models\"");
+		return value_error(root, err, "no \"models\"");
 	if (value_expect(models, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(models); i++)
@@ -196,13 +196,13 @@ static int read_name(const struct value *root, const char *key,
 		return -1;
 	value = value_get(root, key);
 	if (!value)
-		return value_error(root, err, "found no \"%s\"", key);
+		return value_error(root, err, "no \"%s\"", key);
 	if (value_string(value, NAME_INDEX_NAME_BYTES, name, err) < 0)
 		return -1;
 	if (strcmp(*name, place) != 0)
 		return value_error(value, err,
-				   "found \"%s\", allowed is \"%s\", as the "
-				   "file is called",
+				   "\"%s\" is not valid here; expected \"%s\", "
+				   "as the file is called",
 				   *name, place);
 	return 0;
 }
@@ -319,7 +319,7 @@ static int load_frameworks(struct catalog *catalog, const char *folder,
 	listing.count = count;
 	if (count > FILES_MAX)
 		return error_set(err, E2BIG,
-				 "%s: found %d files, allowed are %d", folder,
+				 "%s: %d files; expected at most %d", folder,
 				 count, FILES_MAX);
 	for (int i = 0; i < count; i++) {
 		const char *name = listing.entries[i]->d_name;
@@ -407,8 +407,8 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 
 	if (depth == CATALOG_LOGS_MAX)
 		return value_error(place, err,
-				   "found a framework like itself, or more "
-				   "than %d like each other",
+				   "a framework like itself, or more than %d "
+				   "like each other",
 				   CATALOG_LOGS_MAX);
 	if (like && value_expect(like, VALUE_LIST, err) < 0)
 		return -1;
@@ -423,7 +423,7 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 					       err);
 		if (!other->log)
 			return value_error(name, err,
-					   "found %s, which has no log rules",
+					   "%s, which has no log rules",
 					   other->name);
 		if (add_logs(catalog, other->log, name, logs, count, depth + 1,
 			     err) < 0)
@@ -433,7 +433,7 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 		if (logs[i] == log)
 			return 0;
 	if (*count == CATALOG_LOGS_MAX)
-		return value_error(place, err, "found more than %d logs",
+		return value_error(place, err, "more than %d logs",
 				   CATALOG_LOGS_MAX);
 	logs[(*count)++] = log;
 	return 0;
@@ -541,7 +541,7 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 			       sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
-	return value_error(found, err, "found the unknown %s %s%s",
+	return value_error(found, err, "unknown %s %s%s",
 			   catalog->shelves[kind].kind, text, near);
 }
 
@@ -553,8 +553,8 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 	if (name_index_suggest(&catalog->shelves[kind], name, near,
 			       sizeof(near)) < 0)
 		return error_nomem(err, where);
-	return error_set(err, EINVAL, "%s: found the unknown %s \"%.60s\"%s",
-			 where, catalog->shelves[kind].kind, name, near);
+	return error_set(err, EINVAL, "%s: unknown %s \"%.60s\"%s", where,
+			 catalog->shelves[kind].kind, name, near);
 }
 
 /* The key of a precision, whatever its case and its other names. What computes

@@ -365,8 +365,8 @@ static int read_label(const struct value *value, const char **label,
 		return 0;
 	}
 	return value_error(value, err,
-			   "found '%.60s', allowed is a label of nodes: "
-			   "key=value",
+			   "'%.60s' is not valid here; expected a label of "
+			   "nodes: key=value",
 			   text);
 }
 
@@ -385,9 +385,8 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 		count = value_count(value);
 	if (!count || count > rule->max)
 		return value_error(value, err,
-				   "found %zu labels, allowed are 1 to "
-				   "%" PRIu64,
-				   count, rule->max);
+				   "%zu labels; expected 1 to %" PRIu64, count,
+				   rule->max);
 	for (size_t i = 0; i < count; i++)
 		if (read_label(value_kind(value) == VALUE_LIST
 				       ? value_at(value, i)
@@ -413,8 +412,8 @@ static int read_split(const struct value *list, struct parallel_layout *shape,
 		return -1;
 	if (!value_count(list) || value_count(list) > rule->max)
 		return value_error(list, err,
-				   "found a list of %zu, allowed are the "
-				   "layers of 1 to %" PRIu64 " stages",
+				   "a list of %zu; expected the layers of 1 to "
+				   "%" PRIu64 " stages",
 				   value_count(list), rule->max);
 	for (size_t i = 0; i < value_count(list); i++) {
 		uint32_t layers;
@@ -474,8 +473,8 @@ static int read_others(const struct value *const *values, struct cell *cell,
 		if (cell->shape.processes <= key_rules[KEY_PROCESSES].max)
 			return 0;
 		return value_error(processes, err,
-				   "found \"device\" with %u devices, allowed "
-				   "are %" PRIu64 " processes",
+				   "\"device\" with %u devices is not valid "
+				   "here; expected %" PRIu64 " processes",
 				   cell->shape.devices,
 				   key_rules[KEY_PROCESSES].max);
 	}
@@ -491,9 +490,26 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 
 	if (!chip)
 		return catalog_unknown(catalog, CATALOG_CHIP, name, err);
-	return value_error(name, err,
-			   "found the chip %s of %s, but the vendor is %s",
+	return value_error(name, err, "the chip %s of %s, but the vendor is %s",
 			   chip->name, chip->vendor, vendor->name);
+}
+
+/* A format is a framework with log rules; "auto" is the one that fits. */
+static int resolve_log(const struct cells *cells, const struct value *log,
+		       struct job_spec *spec, struct error *err)
+{
+	const struct framework *format;
+
+	if (!strcmp(value_text(log), "auto"))
+		return cell_set_text(&spec->measure.log, "auto", err);
+	if (framework_of(cells, log, &format, err) < 0)
+		return -1;
+	if (!format->log)
+		return value_error(log, err,
+				   "%s has no rules for a log; expected auto "
+				   "or a framework with `log:`",
+				   format->name);
+	return cell_set_text(&spec->measure.log, format->name, err);
 }
 
 /* Names are replaced by those of the catalog, so that aliases make no
@@ -536,6 +552,9 @@ static int resolve_names(const struct cells *cells,
 						 cell->model->name, err) < 0)
 			return -1;
 	}
+	if (values[KEY_LOG] &&
+	    resolve_log(cells, values[KEY_LOG], spec, err) < 0)
+		return -1;
 	if (!values[KEY_FRAMEWORK])
 		return 0;
 	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)

@@ -21,9 +21,8 @@ static int read_until(const struct value *const *values,
 
 	if (!width && (confidence || max))
 		return value_error(confidence ? confidence : max, err,
-				   "found no width beside it: until: {width: "
-				   "1%%} says how well the rate must be "
-				   "known");
+				   "no width beside it: until: {width: 1%%} "
+				   "says how well the rate must be known");
 	if (!width)
 		return 0;
 	until->confidence = CONFIDENCE;
@@ -51,8 +50,8 @@ int cell_order_read(const struct value *const *values, struct job_spec *spec,
 		return 0;
 	if (!value_count(after))
 		return value_error(after, err,
-				   "found an empty map, allowed are values of "
-				   "other cells");
+				   "an empty map is not valid here; expected "
+				   "values of other cells");
 	for (size_t i = 0; i < value_count(after) && used < sizeof(words); i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
 					 "%s%s=%s", i ? " " : "",
@@ -121,7 +120,7 @@ static int check_paths(const struct search *search, struct error *err)
 
 		if (path < 0)
 			return value_key_error(search->after, i, err,
-					       "found a key that no cell has");
+					       "no cell has this key");
 		search->sweep->cells.used[path] = true;
 	}
 	return 0;
@@ -168,8 +167,8 @@ static int consider(struct search *search, size_t cell, struct error *err)
 		return 0;
 	if (cell == search->cell)
 		return value_error(search->after, err,
-				   "found values of the cell itself: a cell "
-				   "cannot go after itself");
+				   "values of the cell itself: a cell cannot "
+				   "go after itself");
 	if (!cell_order_kept(search->sweep, (uint32_t)cell)) {
 		search->dropped = true;
 		return 0;
@@ -182,9 +181,9 @@ static int consider(struct search *search, size_t cell, struct error *err)
 	search->likeness = like;
 	if (search->count == CELL_ORDER_BEFORE_MAX)
 		return value_error(search->after, err,
-				   "found more than %d cells that have these "
-				   "values and are as much like this one, "
-				   "which is the limit",
+				   "more than %d cells that have these values "
+				   "and are as much like this one, which is "
+				   "the limit",
 				   CELL_ORDER_BEFORE_MAX);
 	search->found[search->count++] = (uint32_t)cell;
 	return 0;
@@ -253,8 +252,8 @@ static int search_list(struct search *search, size_t from, size_t to,
 {
 	if (to - from > CELL_ORDER_SCAN_MAX)
 		return value_error(search->after, err,
-				   "found %zu cells to choose from, allowed "
-				   "are %d: put both into the matrix",
+				   "%zu cells to choose from; expected at most "
+				   "%d: put both into the matrix",
 				   to - from, CELL_ORDER_SCAN_MAX);
 	for (size_t cell = from; cell < to; cell++)
 		if (consider(search, cell, err) < 0)
@@ -313,7 +312,7 @@ static int cell_order_cell(struct sweep *sweep, uint32_t cell,
 	*drop = !search.count && search.dropped;
 	if (!search.count && !search.dropped)
 		return value_error(search.after, err,
-				   "found values that no other cell has");
+				   "values that no other cell has");
 	return search.count ? add_orders(&search, err) : 0;
 }
 
@@ -349,8 +348,7 @@ struct walk {
 static int circle_error(const struct sweep *sweep, struct error *err)
 {
 	return value_error(document_root(sweep->document), err,
-			   "after: found cells that go after each other in a "
-			   "circle");
+			   "after: cells that go after each other in a circle");
 }
 
 static int walk_from(const struct sweep *sweep, uint32_t cell, char *colours,
@@ -421,9 +419,8 @@ static int check_nodes(struct sweep *sweep, const struct cell_order *order,
 	if (!share)
 		return 0;
 	return value_error(sweep->values[KEY_AFTER], err,
-			   "found a cell of %u nodes that goes after one of %u "
-			   "and runs where that ran: allowed are at most %u, "
-			   "or "
+			   "a cell of %u nodes that goes after one of %u and "
+			   "runs where that ran: expected at most %u, or "
 			   "\"same_nodes: false\"",
 			   nodes, most, most);
 }

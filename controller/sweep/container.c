@@ -75,7 +75,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 		return error_set(err, EINVAL, "nothing sets it in this cell");
 	if (value_kind(value) != VALUE_SCALAR)
 		return error_set(err, EINVAL,
-				 "it is a list, allowed are single values");
+				 "it is a list; expected single values");
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 
@@ -99,8 +99,8 @@ static int fill(const struct context *context, const struct value *value,
 		return -1;
 	if (out->size > max)
 		return value_error(value, err,
-				   "found a text of %zu bytes when filled, "
-				   "allowed are %zu",
+				   "a text of %zu bytes when filled; expected "
+				   "at most %zu",
 				   out->size, max);
 	return 0;
 }
@@ -145,8 +145,8 @@ static int splice(const struct context *context, const struct value *word,
 	context->cells->used[path] = true;
 	if (depth == LISTS_MAX)
 		return value_error(word, err,
-				   "found lists inside each other more than %d "
-				   "deep, which is the limit",
+				   "lists inside each other more than %d deep, "
+				   "which is the limit",
 				   LISTS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
 		if (add_word(context, value_at(list, i), depth + 1, argv, err) <
@@ -177,7 +177,7 @@ static int check_list(const struct value *list, size_t max, struct error *err)
 		return -1;
 	if (value_count(list) <= max)
 		return 0;
-	return value_error(list, err, "found a list of %zu, allowed are %zu",
+	return value_error(list, err, "a list of %zu; expected at most %zu",
 			   value_count(list), max);
 }
 
@@ -190,16 +190,16 @@ static int read_command(const struct context *context, enum key key,
 		return 0;
 	if (value_kind(list) == VALUE_SCALAR)
 		return value_error(list, err,
-				   "found the text \"%.60s\", allowed is a "
-				   "list of words, [python, train.py]; a shell "
-				   "must be asked for: [sh, -c, \"...\"]",
+				   "the text \"%.60s\" is not valid here; "
+				   "expected a list of words, [python, "
+				   "train.py]; a shell must be asked for: [sh, "
+				   "-c, \"...\"]",
 				   value_text(list));
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	if (!value_count(list) || value_count(list) > WORDS_MAX)
 		return value_error(list, err,
-				   "found a list of %zu, allowed are 1 to %d "
-				   "words",
+				   "a list of %zu; expected 1 to %d words",
 				   value_count(list), WORDS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
 		if (add_word(context, value_at(list, i), 0, argv, err) < 0)
@@ -221,8 +221,9 @@ static int read_env(const struct context *context, struct strings *env,
 			continue;
 		if (strchr(name, '-'))
 			return value_error(value, err,
-					   "found the name \"%.60s\", allowed "
-					   "are letters, digits and _",
+					   "the name \"%.60s\" is not valid "
+					   "here; expected letters, digits or "
+					   "_",
 					   name);
 		if (fill(context, value, WORD_BYTES, true, err) < 0 ||
 		    strings_printf(env, err, "%s=%s", name,
@@ -269,9 +270,9 @@ static int read_ulimits(const struct context *context, struct strings *ulimits,
 			continue;
 		if (!good_ulimit(value_text(value)))
 			return value_error(value, err,
-					   "found \"%.60s\", allowed are soft "
-					   "or soft:hard, each a number or -1 "
-					   "for no limit",
+					   "\"%.60s\" is not valid here; "
+					   "expected soft or soft:hard, each a "
+					   "number or -1 for no limit",
 					   value_text(value));
 		if (strings_printf(ulimits, err, "%s=%s", name,
 				   value_text(value)) < 0)
@@ -317,8 +318,8 @@ static int read_needs(const struct context *context, struct strings *needs,
 			return -1;
 		if (*context->cells->scratch.data != '/')
 			return value_error(path, err,
-					   "found \"%.60s\", allowed is an "
-					   "absolute path",
+					   "\"%.60s\" is not valid here; "
+					   "expected an absolute path",
 					   text);
 		if (strings_add(needs, context->cells->scratch.data, err) < 0)
 			return -1;
@@ -332,13 +333,14 @@ static int read_path(const struct context *context, const struct value *mount,
 	const struct value *value = value_get(mount, key);
 
 	if (!value)
-		return value_error(mount, err, "found no \"%s\"", key);
+		return value_error(mount, err, "no \"%s\"", key);
 	if (fill_string(context, value, 4096, out, err) < 0 || !*out)
 		return -1;
 	if (**out == '/')
 		return 0;
 	return value_error(value, err,
-			   "found \"%.60s\", allowed is an absolute path",
+			   "\"%.60s\" is not valid here; expected an absolute "
+			   "path",
 			   *out);
 }
 
@@ -386,15 +388,15 @@ static int read_file(const struct context *context, const struct value *map,
 	if (value_check_keys(map, keys, err) < 0)
 		return -1;
 	if (!name || !text)
-		return value_error(map, err, "found no \"%s\"",
+		return value_error(map, err, "no \"%s\"",
 				   name ? "text" : "name");
 	if (value_string(name, FILES_NAME_MAX, &word, err) < 0)
 		return -1;
 	if (!file_name_valid(word))
 		return value_error(name, err,
-				   "found \"%s\", allowed are letters, digits, "
-				   "\".\", \"_\" and \"-\", but neither start, "
-				   "hostfile nor NAME.new",
+				   "\"%s\" is not valid here; expected "
+				   "letters, digits, \".\", \"_\" and \"-\", "
+				   "but neither start, hostfile nor NAME.new",
 				   word);
 	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
 	    fill(context, text, max, true, err) < 0)
@@ -433,8 +435,8 @@ static int read_files(const struct context *context,
 			if (!strcmp(file_name(value_at(list, k)),
 				    file_name(map)))
 				return value_error(map, err,
-						   "found a second file of the "
-						   "name %s",
+						   "a second file of the name "
+						   "%s",
 						   file_name(map));
 	}
 	return 0;
@@ -476,8 +478,8 @@ static int check_follow(const struct value *pattern, const char *filled,
 	if (*filled && !strstr(filled, "**"))
 		return 0;
 	return value_error(pattern, err,
-			   "found \"%.60s\", allowed is a path with *, ? and "
-			   "[] within its names",
+			   "\"%.60s\" is not valid here; expected a path with "
+			   "*, ? and [] within its names",
 			   value_text(pattern));
 }
 
@@ -491,20 +493,19 @@ static int check_collect(const struct value *path, const char *filled,
 
 	if (!*filled || !strcmp(filled, "/"))
 		return value_error(path, err,
-				   "found \"%.60s\", allowed is a path in the "
-				   "container, absolute or from the working "
-				   "folder",
+				   "\"%.60s\" is not valid here; expected a "
+				   "path in the container, absolute or from "
+				   "the working folder",
 				   value_text(path));
 	if (!pattern_split(filled, folder, sizeof(folder), &pattern))
 		pattern = strpbrk(filled, "*?[\\") ? filled : NULL;
 	else if (!*folder)
 		return value_error(path, err,
-				   "found \"%.60s\", allowed are patterns "
-				   "below "
-				   "a folder, as in /out/*.json",
+				   "\"%.60s\" is not valid here; expected "
+				   "patterns below a folder, as in /out/*.json",
 				   value_text(path));
 	if (pattern && pattern_check(pattern, &why) < 0)
-		return value_error(path, err, "found %s", why.text);
+		return value_error(path, err, "%s", why.text);
 	return 0;
 }
 
@@ -524,8 +525,8 @@ static int check_workspace_mounts(const struct context *context,
 		if (!strncmp(mount, folder, size) &&
 		    (folder[size] == '/' || !folder[size] || size == 1))
 			return value_error(context->values[KEY_MOUNTS], err,
-					   "found a mount at %.60s, where the "
-					   "workspace is to be: allowed is "
+					   "a mount at %.60s, where the "
+					   "workspace is to be: expected "
 					   "another place for one of them "
 					   "(workspace.container)",
 					   mount);
@@ -546,7 +547,7 @@ static int read_workspace(const struct context *context,
 		return value_error(folder ? folder
 					  : context->values
 						    [KEY_WORKSPACE_IGNORE],
-				   err, "found no workspace.path beside it");
+				   err, "no workspace.path beside it");
 	if (fill_string(context, path, key_rules[KEY_WORKSPACE_PATH].max, &text,
 			err) < 0 ||
 	    workspace_use(context->cells, text,
@@ -566,8 +567,8 @@ static int read_workspace(const struct context *context,
 	    !strstr(container->workspace_folder, ".."))
 		return 0;
 	return value_error(folder, err,
-			   "found \"%.60s\", allowed is an absolute path in "
-			   "the container",
+			   "\"%.60s\" is not valid here; expected an absolute "
+			   "path in the container",
 			   container->workspace_folder);
 }
 
@@ -580,13 +581,13 @@ static int read_image(const struct context *context, struct cell *cell,
 
 	if (!image && !build)
 		return value_error(context->cells->root, err,
-				   "image: found none, allowed are image, "
-				   "build, or a framework that brings one");
+				   "image: none; expected image, build, or a "
+				   "framework that brings one");
 	if (build &&
 	    (strstr(container->build, "..") || *container->build == '/'))
 		return value_error(build, err,
-				   "found \"%.60s\", allowed is a folder below "
-				   "the images folder",
+				   "\"%.60s\" is not valid here; expected a "
+				   "folder below the images folder",
 				   container->build);
 	if (!image)
 		return cell_set_text(&container->image, container->build, err);
@@ -595,8 +596,9 @@ static int read_image(const struct context *context, struct cell *cell,
 		return -1;
 	if (strpbrk(container->image, " \t\r\n") || !*container->image)
 		return value_error(image, err,
-				   "found \"%.60s\", allowed is an image "
-				   "reference, name:tag or name@sha256:...",
+				   "\"%.60s\" is not valid here; expected an "
+				   "image reference, name:tag or "
+				   "name@sha256:...",
 				   container->image);
 	return 0;
 }

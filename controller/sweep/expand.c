@@ -21,15 +21,14 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 
 	if (!value)
 		return value_error(root, err,
-				   "sweep: found no name, allowed is \"sweep: "
-				   "name\"");
+				   "sweep: no name; expected \"sweep: name\"");
 	if (value_string(value, NAME_MAX_BYTES, &name, err) < 0)
 		return -1;
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") !=
 	    strlen(name))
 		return value_error(value, err,
-				   "found \"%.60s\", allowed are a-z, 0-9, "
-				   "\".\", \"_\" and \"-\"",
+				   "\"%.60s\" is not valid here; expected a-z, "
+				   "0-9, \".\", \"_\" and \"-\"",
 				   name);
 	sweep->name = name;
 	return 0;
@@ -92,9 +91,9 @@ static int read_variables(struct sweep *sweep, const struct value *map,
 
 		if (strchr(name, '.') || key_shape(name) != SHAPE_UNKNOWN)
 			return value_key_error(map, i, err,
-					       "found a key of the sweep, "
-					       "allowed are names of your own "
-					       "for ${placeholders}");
+					       "a key of the sweep is not "
+					       "valid here; expected names of "
+					       "your own for ${placeholders}");
 	}
 	return overlay_add_map(&sweep->variables, sweep->paths, map, err);
 }
@@ -133,8 +132,8 @@ static int read_entry(struct sweep *sweep, struct axis *axis,
 	for (size_t i = 0; i < value_count(entry); i++)
 		if (reserved(value_key(entry, i)))
 			return value_key_error(entry, i, err,
-					       "found a key that is not "
-					       "allowed inside a cell");
+					       "this key is not valid inside a "
+					       "cell");
 	return overlay_add_map(layer, sweep->paths, entry, err);
 }
 
@@ -149,22 +148,20 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 	axis->list = list;
 	if (reserved(axis->key))
 		return value_key_error(matrix, index, err,
-				       "found a key that is not allowed in a "
-				       "matrix");
+				       "this key is not valid in a matrix");
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	count = value_count(list);
 	if (!count)
 		return value_error(list, err,
-				   "found an empty list, allowed are 1 or more "
-				   "entries");
+				   "an empty list is not valid here; expected "
+				   "1 or more entries");
 	/* Both factors are below 2^32: no overflow. */
 	sweep->product *= count;
 	if (sweep->product > SWEEP_CELLS_MAX)
 		return value_key_error(matrix, index, err,
-				       "found %zu cells up to this key, "
-				       "allowed "
-				       "are %d",
+				       "%zu cells up to this key; expected at "
+				       "most %d",
 				       sweep->product, SWEEP_CELLS_MAX);
 	axis->layers = calloc(count, sizeof(*axis->layers));
 	if (!axis->layers)
@@ -209,8 +206,7 @@ int spread_matrix(struct sweep *sweep, struct error *err)
 	if (matrix && value_expect(matrix, VALUE_MAP, err) < 0)
 		return -1;
 	if (matrix && value_count(matrix) > SWEEP_MATRIX_MAX)
-		return value_error(matrix, err,
-				   "found %zu keys, allowed are %d",
+		return value_error(matrix, err, "%zu keys; expected at most %d",
 				   value_count(matrix), SWEEP_MATRIX_MAX);
 	sweep->product = 1;
 	if (read_axes(sweep, root, matrix, err) < 0)
@@ -241,8 +237,7 @@ static int read_maps(struct sweep *sweep, const struct value *list,
 		for (size_t k = 0; k < value_count(map); k++)
 			if (reserved(value_key(map, k)))
 				return value_key_error(map, k, err,
-						       "found a key that is "
-						       "not allowed "
+						       "this key is not valid "
 						       "inside a cell");
 		if (overlay_add_map(&(*layers)[i], sweep->paths, map, err) < 0)
 			return -1;
@@ -341,13 +336,12 @@ int spread_excludes(struct sweep *sweep, struct error *err)
 		sweep->exclude_values[i] = value_at(list, i);
 		if (!layer->count)
 			return value_error(value_at(list, i), err,
-					   "found an empty map, which would "
-					   "exclude everything");
+					   "an empty map, which would exclude "
+					   "everything");
 		for (size_t k = 0; k < layer->count; k++)
 			if (layer->pairs[k].path >= known)
 				return value_error(layer->pairs[k].value, err,
-						   "found a key that no cell "
-						   "has");
+						   "no cell has this key");
 	}
 	return 0;
 }

@@ -32,13 +32,13 @@ static int unknown_name(const struct interpolator *filler, const char *name,
 		nearest = word_nearest(name, interpolate_runtime_names);
 	if (nearest)
 		return value_error(place, err,
-				   "found ${%.60s}, which nothing defines; did "
-				   "you mean ${%.60s}?",
+				   "${%.60s}, which nothing defines; did you "
+				   "mean ${%.60s}?",
 				   name, nearest);
 	return value_error(place, err,
-			   "found ${%.60s}, which nothing defines; allowed are "
-			   "keys of the sweep, figures of the model, and names "
-			   "of the start such as ${NODE_RANK}",
+			   "${%.60s}, which nothing defines; expected keys of "
+			   "the sweep, figures of the model, and names of the "
+			   "start such as ${NODE_RANK}",
 			   name);
 }
 
@@ -53,17 +53,16 @@ static int interpolate_name(const struct interpolator *filler, const char *name,
 		if (runtime)
 			return buffer_printf(out, err, "${%s}", name);
 		return value_error(place, err,
-				   "found ${%s}, which only the start of a "
-				   "task knows: it is allowed in command, env "
-				   "and follow",
+				   "${%s}, which only the start of a task "
+				   "knows: it is allowed in command, env and "
+				   "follow",
 				   name);
 	}
 	found = filler->lookup(filler->arg, name, out, &why);
 	if (found < 0 && why.code == ENOMEM)
 		return error_nomem(err, value_file(place));
 	if (found < 0)
-		return value_error(place, err, "found ${%.60s}: %s", name,
-				   why.text);
+		return value_error(place, err, "${%.60s}: %s", name, why.text);
 	return found ? 0 : unknown_name(filler, name, place, err);
 }
 
@@ -91,8 +90,8 @@ int interpolate(const struct interpolator *filler, const char *text,
 		if (!end || end == text + 2 ||
 		    (size_t)(end - text - 2) > INTERPOLATE_NAME_MAX)
 			return value_error(place, err,
-					   "found \"%.40s\", allowed is "
-					   "${name}, or $$ for one $",
+					   "\"%.40s\" is not valid here; "
+					   "expected ${name}, or $$ for one $",
 					   text);
 		memcpy(name, text + 2, (size_t)(end - text - 2));
 		name[end - text - 2] = 0;

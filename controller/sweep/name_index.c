@@ -100,7 +100,7 @@ static int add_name(struct name_index *name_index, struct name name,
 
 	if (find_exact(name_index, name.vendor, name.text))
 		return value_error(place, err,
-				   "found the %s \"%.60s\" a second time",
+				   "the %s \"%.60s\" is here a second time",
 				   name_index->kind, name.text);
 	names = grow(name_index->names, name_index->name_count, sizeof(*names));
 	if (!names)
@@ -191,7 +191,7 @@ int name_index_suggest(const struct name_index *name_index, const char *text,
 		snprintf(out + used, size - used, "?");
 		return 0;
 	}
-	used = (size_t)snprintf(out, size, ", allowed: %s",
+	used = (size_t)snprintf(out, size, "; expected %s",
 				count ? "" : "(none is described)");
 	for (size_t i = 0; i < count; i++) {
 		if (used >= size - 60) {

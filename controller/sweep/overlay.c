@@ -148,13 +148,12 @@ static int check_clash(const struct paths *paths, const char *name,
 		if (length == other_length || strncmp(name, other, shorter) ||
 		    (length < other_length ? other : name)[shorter] != '.')
 			continue;
-		return value_error(value, err,
-				   "found %s, but \"%s\" stands on line %u: a "
-				   "variable is a map or a single value, in "
-				   "all places",
-				   length < other_length ? "a single value"
-							 : "a map",
-				   other, value_line(paths->paths[i].first));
+		return value_error(
+			value, err,
+			"%s, but \"%s\" stands on line %u: a variable is a map "
+			"or a single value, in all places",
+			length < other_length ? "a single value" : "a map",
+			other, value_line(paths->paths[i].first));
 	}
 	return 0;
 }
@@ -166,13 +165,12 @@ static int add_leaf(struct overlay *layer, struct paths *paths,
 	int path = paths_find(paths, name);
 
 	if (value_kind(value) == VALUE_NULL)
-		return value_error(value, err,
-				   "found nothing, allowed is a value");
+		return value_error(value, err, "no value");
 	if (path < 0) {
 		if (paths->count == PATHS_MAX)
 			return value_error(value, err,
-					   "found more than %d different keys "
-					   "and variables, which is the limit",
+					   "more than %d different keys and "
+					   "variables, which is the limit",
 					   PATHS_MAX);
 		if (check_clash(paths, name, value, err) < 0 ||
 		    paths_add(paths, name, value, err) < 0)
@@ -205,14 +203,13 @@ static int add_value(struct overlay *layer, struct paths *paths,
 
 		if (!good_name(key))
 			return value_key_error(value, i, err,
-					       "found a name with other "
-					       "characters than letters, "
-					       "digits, _ and -");
+					       "a name with other characters "
+					       "than letters, digits, _ and -");
 		if (snprintf(path, sizeof(path), "%s.%s", name, key) >=
 		    (int)sizeof(path))
 			return value_key_error(value, i, err,
-					       "found a path of more than %d "
-					       "bytes, which is the limit",
+					       "a path of more than %d bytes, "
+					       "which is the limit",
 					       PATH_BYTES - 1);
 		if (add_value(layer, paths, path, value_at(value, i), err) < 0)
 			return -1;
@@ -250,7 +247,8 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 			break;
 		value_found(value, found, sizeof(found));
 		return value_error(value, err,
-				   "found %s, allowed is no map here", found);
+				   "%s is not valid here; expected no map",
+				   found);
 	case SHAPE_KNOWN:
 		key_children(name, children);
 		if (value_check_keys(value, children, err) < 0)
@@ -278,14 +276,13 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 			return add_leaf(layer, paths, name, value, err);
 		if (!good_name(name))
 			return value_error(value, err,
-					   "found a name with other "
-					   "characters than letters, digits, _ "
-					   "and -");
+					   "a name with other characters than "
+					   "letters, digits, _ and -");
 		break;
 	}
 	if (strlen(name) >= PATH_BYTES)
 		return value_error(value, err,
-				   "found a name of %zu bytes, allowed are %d",
+				   "a name of %zu bytes; expected at most %d",
 				   strlen(name), PATH_BYTES - 1);
 	return add_value(layer, paths, name, value, err);
 }

@@ -322,9 +322,8 @@ static int tally(struct sweep *sweep, struct error *err)
 		totals->jobs += kept->repeats;
 		if (totals->jobs > SWEEP_CELLS_MAX)
 			return value_error(document_root(sweep->document), err,
-					   "repeat: found more than %d jobs "
-					   "(cells x repeats), which is the "
-					   "limit",
+					   "repeat: more than %d jobs (cells x "
+					   "repeats), which is the limit",
 					   SWEEP_CELLS_MAX);
 		totals->node_jobs += (uint64_t)kept->repeats * nodes;
 		if (totals->nodes_max < nodes)
@@ -420,8 +419,8 @@ static int check_layer_used(const struct sweep *sweep,
 		key_tops(tops);
 		near = word_nearest(name, tops);
 		return value_error(layer->pairs[i].value, err,
-				   "found the variable %.60s, which no "
-				   "${%.60s} uses%s%s%s",
+				   "the variable %.60s, which no ${%.60s} "
+				   "uses%s%s%s",
 				   name, name, near ? "; did you mean \"" : "",
 				   near ? near : "", near ? "\"?" : "");
 	}
@@ -456,7 +455,7 @@ static int parse(struct sweep *sweep, struct error *err)
 	sweep->totals.cells = sweep->product + sweep->included_count;
 	if (sweep->totals.cells > SWEEP_CELLS_MAX)
 		return value_error(root, err,
-				   "include: found %zu cells, allowed are %d",
+				   "include: %zu cells; expected at most %d",
 				   sweep->totals.cells, SWEEP_CELLS_MAX);
 	/* Frameworks bring paths of their own, which exclude may name. */
 	if (check_models(sweep, err) < 0 || prepare_cells(sweep, err) < 0 ||

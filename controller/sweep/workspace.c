@@ -80,8 +80,8 @@ int workspace_use(struct cells *cells, const char *path,
 		return -1;
 	if (workspace->ignore != ignore)
 		return value_error(where, err,
-				   "found %.60s with two values of "
-				   "workspace.ignore, allowed is one for each "
+				   "%.60s with two values of workspace.ignore "
+				   "is not valid here; expected one for each "
 				   "path",
 				   path);
 	return cell_set_text(out,

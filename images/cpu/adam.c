@@ -15,7 +15,7 @@ struct adam {
 	float *square;
 };
 
-struct adam *adam_new(const struct gpt *gpt, struct why *why)
+struct adam *adam_new(const struct gpt *gpt, struct failure *failure)
 {
 	struct adam *adam = calloc(1, sizeof(*adam));
 
@@ -24,7 +24,7 @@ struct adam *adam_new(const struct gpt *gpt, struct why *why)
 		adam->square = calloc(gpt_parameter_count(gpt), sizeof(float));
 	}
 	if (!adam || !adam->mean || !adam->square) {
-		start_error_set(why, "out of memory for the optimizer");
+		failure_set(failure, "out of memory for the optimizer");
 		adam_free(adam);
 		return NULL;
 	}

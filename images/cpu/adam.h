@@ -9,7 +9,7 @@
 #include "images/cpu/gpt.h"
 
 struct adam;
-struct adam *adam_new(const struct gpt *gpt, struct why *why);
+struct adam *adam_new(const struct gpt *gpt, struct failure *failure);
 void adam_free(struct adam *adam);
 
 /* One step with these gradients (scaled in place when they are too large). The

@@ -4,7 +4,8 @@
 
 #include <errno.h>
 
-int corpus_read(const char *path, struct corpus *corpus, struct why *why)
+int corpus_read(const char *path, struct corpus *corpus,
+		struct failure *failure)
 {
 	FILE *file = fopen(path, "re");
 	uint8_t *bytes = NULL;
@@ -12,7 +13,7 @@ int corpus_read(const char *path, struct corpus *corpus, struct why *why)
 
 	*corpus = (struct corpus){ 0 };
 	if (!file)
-		return start_error_errno(why, "--corpus: %.150s", path);
+		return failure_errno(failure, "--corpus: %.150s", path);
 	while (size <= CORPUS_MAX && !feof(file) && !ferror(file)) {
 		if (size == room) {
 			uint8_t *more = realloc(bytes, room + (1 << 20));
@@ -30,12 +31,12 @@ int corpus_read(const char *path, struct corpus *corpus, struct why *why)
 		return 0;
 	}
 	if (ferror(file))
-		start_error_errno(why, "--corpus: %.150s", path);
+		failure_errno(failure, "--corpus: %.150s", path);
 	else if (size > CORPUS_MAX)
-		start_error_set(why, "--corpus: %.150s: more than %d MiB", path,
-				CORPUS_MAX >> 20);
+		failure_set(failure, "--corpus: %.150s: more than %d MiB", path,
+			    CORPUS_MAX >> 20);
 	else
-		start_error_set(why, "--corpus: out of memory");
+		failure_set(failure, "--corpus: out of memory");
 	free(bytes);
 	fclose(file);
 	return -1;

@@ -3,7 +3,7 @@
 #ifndef IMAGES_CPU_CORPUS_H
 #define IMAGES_CPU_CORPUS_H
 
-#include "images/cpu/why.h"
+#include "images/cpu/failure.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ struct corpus {
 };
 
 /* Read a file of at most CORPUS_MAX bytes. */
-int corpus_read(const char *path, struct corpus *corpus, struct why *why);
+int corpus_read(const char *path, struct corpus *corpus,
+		struct failure *failure);
 void corpus_clear(struct corpus *corpus);
 
 /* Copy sample `index` of `length` bytes (at most the corpus's size) to out. It

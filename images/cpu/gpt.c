@@ -110,7 +110,7 @@ static void parameters_start(struct gpt *gpt, uint64_t seed)
 }
 
 struct gpt *gpt_new(const struct gpt_shape *shape, uint64_t seed,
-		    struct why *why)
+		    struct failure *failure)
 {
 	struct gpt *gpt = calloc(1, sizeof(*gpt));
 	size_t tensors =
@@ -124,7 +124,7 @@ struct gpt *gpt_new(const struct gpt_shape *shape, uint64_t seed,
 		gpt->parameters = calloc(gpt->count, sizeof(*gpt->parameters));
 	}
 	if (!gpt || !gpt->parameters) {
-		start_error_set(why, "out of memory for the parameters");
+		failure_set(failure, "out of memory for the parameters");
 		gpt_free(gpt);
 		return NULL;
 	}

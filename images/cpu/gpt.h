@@ -9,7 +9,7 @@
 #ifndef IMAGES_CPU_GPT_H
 #define IMAGES_CPU_GPT_H
 
-#include "images/cpu/why.h"
+#include "images/cpu/failure.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ enum gpt_layer_tensor {
 /* All parameters lie in one array; the seed alone sets them. */
 struct gpt;
 struct gpt *gpt_new(const struct gpt_shape *shape, uint64_t seed,
-		    struct why *why);
+		    struct failure *failure);
 void gpt_free(struct gpt *gpt);
 
 const struct gpt_shape *gpt_shape(const struct gpt *gpt);

@@ -10,37 +10,37 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	struct corpus corpus;
-	struct why why = { 0 };
+	struct failure failure = { 0 };
 	int rc;
 
-	switch (options_parse(argc, argv, &options, &why)) {
+	switch (options_parse(argc, argv, &options, &failure)) {
 	case OPTIONS_HELP:
 		options_help(stdout);
 		return 0;
 	case OPTIONS_WRONG:
-		fprintf(stderr, "trainer: %s\n", why.text);
+		fprintf(stderr, "trainer: %s\n", failure.text);
 		return 2;
 	case OPTIONS_RUN:
 		break;
 	}
-	if (corpus_read(options.corpus, &corpus, &why) < 0) {
-		fprintf(stderr, "trainer: %s\n", why.text);
+	if (corpus_read(options.corpus, &corpus, &failure) < 0) {
+		fprintf(stderr, "trainer: %s\n", failure.text);
 		return 2;
 	}
 	if (corpus.size <= options.shape.sequence) {
 		fprintf(stderr,
-			"trainer: --sequence: found %u, allowed less than the "
-			"corpus's %zu bytes\n",
+			"trainer: --sequence: %u is not valid here; expected "
+			"less than the corpus's %zu bytes\n",
 			options.shape.sequence, corpus.size);
 		corpus_clear(&corpus);
 		return 2;
 	}
 	options.place.digest =
 		options_digest(&options, corpus.bytes, corpus.size);
-	rc = train(&options, &corpus, stdout, &why);
+	rc = train(&options, &corpus, stdout, &failure);
 	if (rc < 0)
 		fprintf(stderr, "trainer: rank %u: %s\n", options.place.rank,
-			why.text);
+			failure.text);
 	corpus_clear(&corpus);
 	return rc < 0 ? 1 : 0;
 }

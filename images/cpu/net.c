@@ -18,7 +18,7 @@ int64_t net_now_ms(void)
 }
 
 int address_parse(const char *text, uint16_t port, struct address *address,
-		  struct why *why)
+		  struct failure *failure)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
@@ -33,11 +33,11 @@ int address_parse(const char *text, uint16_t port, struct address *address,
 		memcpy(&address->bytes, &v6, sizeof(v6));
 		address->size = sizeof(v6);
 	} else {
-		return start_error_set(
-			why,
-			"MASTER_ADDR: found \"%.60s\", allowed an IPv4 "
-			"or IPv6 address in numbers, or localhost",
-			text);
+		return failure_set(failure,
+				   "MASTER_ADDR: \"%.60s\" is not valid here; "
+				   "expected an IPv4 or IPv6 address in "
+				   "numbers, or localhost",
+				   text);
 	}
 	address_set_port(address, port);
 	return 0;
@@ -90,7 +90,7 @@ static int socket_new(const struct address *address)
 		      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-int net_listen(struct address *address, struct why *why)
+int net_listen(struct address *address, struct failure *failure)
 {
 	struct sockaddr *bytes = (struct sockaddr *)&address->bytes;
 	int fd = socket_new(address);
@@ -99,9 +99,9 @@ int net_listen(struct address *address, struct why *why)
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (fd < 0 || bind(fd, bytes, address->size) < 0 ||
-	    listen(fd, 1024) < 0 || net_local(fd, address, why) < 0) {
-		start_error_errno(why, "cannot listen on port %u",
-				  address_port(address));
+	    listen(fd, 1024) < 0 || net_local(fd, address, failure) < 0) {
+		failure_errno(failure, "cannot listen on port %u",
+			      address_port(address));
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -123,12 +123,12 @@ int net_accept(int listener, struct address *from)
 	return fd;
 }
 
-int net_local(int fd, struct address *address, struct why *why)
+int net_local(int fd, struct address *address, struct failure *failure)
 {
 	address->size = sizeof(address->bytes);
 	if (getsockname(fd, (struct sockaddr *)&address->bytes,
 			&address->size) < 0)
-		return start_error_errno(why, "cannot tell our own address");
+		return failure_errno(failure, "cannot tell our own address");
 	return 0;
 }
 
@@ -174,7 +174,7 @@ static int connect_once(const struct address *address, int64_t deadline)
 }
 
 int net_connect(const struct address *address, int64_t deadline,
-		struct why *why)
+		struct failure *failure)
 {
 	enum { PAUSE_MS = 50 };
 	int fd;
@@ -186,19 +186,19 @@ int net_connect(const struct address *address, int64_t deadline,
 	       net_now_ms() + PAUSE_MS < deadline)
 		poll(NULL, 0, PAUSE_MS);
 	if (fd < 0)
-		return start_error_errno(why, "cannot connect to port %u",
-					 address_port(address));
+		return failure_errno(failure, "cannot connect to port %u",
+				     address_port(address));
 	return fd;
 }
 
-static int went_away(struct why *why, ssize_t got)
+static int went_away(struct failure *failure, ssize_t got)
 {
-	return got ? start_error_errno(why, "went away")
-		   : start_error_set(why, "went away (closed its connection)");
+	return got ? failure_errno(failure, "went away")
+		   : failure_set(failure, "went away (closed its connection)");
 }
 
 int net_send(int fd, const void *data, size_t size, int64_t deadline,
-	     struct why *why)
+	     struct failure *failure)
 {
 	const char *bytes = data;
 
@@ -209,16 +209,16 @@ int net_send(int fd, const void *data, size_t size, int64_t deadline,
 			bytes += sent;
 			size -= (size_t)sent;
 		} else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-			return went_away(why, sent);
+			return went_away(failure, sent);
 		} else if (!wait_for(fd, POLLOUT, deadline)) {
-			return start_error_set(why, "takes no data");
+			return failure_set(failure, "takes no data");
 		}
 	}
 	return 0;
 }
 
 int net_receive(int fd, void *data, size_t size, int64_t deadline,
-		struct why *why)
+		struct failure *failure)
 {
 	char *bytes = data;
 
@@ -229,9 +229,9 @@ int net_receive(int fd, void *data, size_t size, int64_t deadline,
 			bytes += got;
 			size -= (size_t)got;
 		} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-			return went_away(why, got);
+			return went_away(failure, got);
 		} else if (!wait_for(fd, POLLIN, deadline)) {
-			return start_error_set(why, "sent no answer in time");
+			return failure_set(failure, "sent no answer in time");
 		}
 	}
 	return 0;

@@ -36,16 +36,18 @@ static const struct number {
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
 static int number_parse(const char *name, const char *text, uint64_t min,
-			uint64_t max, uint64_t *value, struct why *why)
+			uint64_t max, uint64_t *value, struct failure *failure)
 {
 	size_t digits = strspn(text, "0123456789");
 
 	errno = 0;
 	*value = strtoull(text, NULL, 10);
 	if (!digits || text[digits] || errno || *value < min || *value > max)
-		return start_error_set(
-			why, "%s: found \"%.40s\", allowed %llu to %llu", name,
-			text, (unsigned long long)min, (unsigned long long)max);
+		return failure_set(failure,
+				   "%s: \"%.40s\" is not valid here; expected "
+				   "%llu to %llu",
+				   name, text, (unsigned long long)min,
+				   (unsigned long long)max);
 	return 0;
 }
 
@@ -55,22 +57,22 @@ static uint32_t *number_place(struct options *options,
 	return (uint32_t *)(void *)((char *)options + number->place);
 }
 
-static int rate_parse(const char *text, double *rate, struct why *why)
+static int rate_parse(const char *text, double *rate, struct failure *failure)
 {
 	char *end;
 
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate > 0 && *rate <= 1))
-		return start_error_set(why,
-				       "--learning-rate: found \"%.40s\", "
-				       "allowed a "
-				       "number above 0 and at most 1",
-				       text);
+		return failure_set(failure,
+				   "--learning-rate: \"%.40s\" is not valid "
+				   "here; expected a number above 0 and at "
+				   "most 1",
+				   text);
 	return 0;
 }
 
 static int option_take(struct options *options, const char *name,
-		       const char *value, struct why *why)
+		       const char *value, struct failure *failure)
 {
 	char full[48];
 	uint64_t number;
@@ -80,43 +82,45 @@ static int option_take(struct options *options, const char *name,
 		if (strcmp(name, numbers[i].name) != 0)
 			continue;
 		if (number_parse(full, value, numbers[i].min, numbers[i].max,
-				 &number, why) < 0)
+				 &number, failure) < 0)
 			return -1;
 		*number_place(options, &numbers[i]) = (uint32_t)number;
 		return 0;
 	}
 	if (strcmp(name, "seed") == 0)
 		return number_parse(full, value, 0, UINT64_MAX, &options->seed,
-				    why);
+				    failure);
 	if (strcmp(name, "learning-rate") == 0)
-		return rate_parse(value, &options->learning_rate, why);
+		return rate_parse(value, &options->learning_rate, failure);
 	if (strcmp(name, "corpus") == 0) {
 		options->corpus = value;
 		return 0;
 	}
-	return start_error_set(why, "unknown option --%.40s; --help lists them",
-			       name);
+	return failure_set(failure, "unknown option --%.40s; --help lists them",
+			   name);
 }
 
 static int environment_number(const char *name, uint64_t min, uint64_t max,
-			      uint64_t *value, struct why *why)
+			      uint64_t *value, struct failure *failure)
 {
 	const char *text = getenv(name);
 
-	return text && *text ? number_parse(name, text, min, max, value, why)
-			     : 0;
+	return text && *text
+		       ? number_parse(name, text, min, max, value, failure)
+		       : 0;
 }
 
-static int environment_take(struct ring_place *place, struct why *why)
+static int environment_take(struct ring_place *place, struct failure *failure)
 {
 	uint64_t rank = 0, world = 1, port = 29500;
 	const char *rank_name = getenv("RANK") ? "RANK" : "NODE_RANK";
 	const char *address = getenv("MASTER_ADDR");
 
-	if (environment_number("WORLD_SIZE", 1, RING_WORLD_MAX, &world, why) <
-		    0 ||
-	    environment_number(rank_name, 0, world - 1, &rank, why) < 0 ||
-	    environment_number("MASTER_PORT", 1, UINT16_MAX, &port, why) < 0)
+	if (environment_number("WORLD_SIZE", 1, RING_WORLD_MAX, &world,
+			       failure) < 0 ||
+	    environment_number(rank_name, 0, world - 1, &rank, failure) < 0 ||
+	    environment_number("MASTER_PORT", 1, UINT16_MAX, &port, failure) <
+		    0)
 		return -1;
 	place->rank = (uint32_t)rank;
 	place->world = (uint32_t)world;
@@ -125,26 +129,26 @@ static int environment_take(struct ring_place *place, struct why *why)
 	return 0;
 }
 
-static int options_check(const struct options *options, struct why *why)
+static int options_check(const struct options *options, struct failure *failure)
 {
 	const struct gpt_shape *shape = &options->shape;
 
 	if (shape->hidden % shape->heads != 0)
-		return start_error_set(why,
-				       "--hidden: found %u, allowed a multiple "
-				       "of "
-				       "--heads (%u)",
-				       shape->hidden, shape->heads);
+		return failure_set(failure,
+				   "--hidden: %u is not valid here; expected a "
+				   "multiple of --heads (%u)",
+				   shape->hidden, shape->heads);
 	if (options->threads > options->micro_batch)
-		return start_error_set(why,
-				       "--threads: found %u, allowed at most "
-				       "--micro-batch (%u)",
-				       options->threads, options->micro_batch);
+		return failure_set(failure,
+				   "--threads: %u is not valid here; expected "
+				   "at most --micro-batch (%u)",
+				   options->threads, options->micro_batch);
 	return 0;
 }
 
 enum options_result options_parse(int argc, char **argv,
-				  struct options *options, struct why *why)
+				  struct options *options,
+				  struct failure *failure)
 {
 	*options = (struct options){
 		.seed = 1,
@@ -162,9 +166,10 @@ enum options_result options_parse(int argc, char **argv,
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
 			return OPTIONS_HELP;
 		if (strncmp(argv[i], "--", 2) != 0) {
-			start_error_set(why,
-					"found \"%.40s\", allowed --name VALUE",
-					argv[i]);
+			failure_set(failure,
+				    "\"%.40s\" is not valid here; expected "
+				    "--name VALUE",
+				    argv[i]);
 			return OPTIONS_WRONG;
 		}
 		snprintf(name, sizeof(name), "%.*s", (int)length - 2,
@@ -172,15 +177,15 @@ enum options_result options_parse(int argc, char **argv,
 		if (!value && i + 1 < argc)
 			value = argv[++i];
 		if (!value) {
-			start_error_set(why, "--%s: its value is missing",
-					name);
+			failure_set(failure, "--%s: its value is missing",
+				    name);
 			return OPTIONS_WRONG;
 		}
-		if (option_take(options, name, value, why) < 0)
+		if (option_take(options, name, value, failure) < 0)
 			return OPTIONS_WRONG;
 	}
-	if (options_check(options, why) < 0 ||
-	    environment_take(&options->place, why) < 0)
+	if (options_check(options, failure) < 0 ||
+	    environment_take(&options->place, failure) < 0)
 		return OPTIONS_WRONG;
 	options->place.timeout_ms = options->timeout * 1000;
 	return OPTIONS_RUN;

@@ -5,7 +5,7 @@
 
 #include "images/cpu/gpt.h"
 #include "images/cpu/ring.h"
-#include "images/cpu/why.h"
+#include "images/cpu/failure.h"
 
 struct options {
 	struct gpt_shape shape;
@@ -25,10 +25,11 @@ enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
 
 /* --name VALUE or --name=VALUE; of a name given twice the last counts. The
  * environment gives RANK (else NODE_RANK), WORLD_SIZE, MASTER_ADDR and
- * MASTER_PORT. OPTIONS_WRONG: *why says what was found and what is allowed.
+ * MASTER_PORT. OPTIONS_WRONG: *failure says what was found and what is allowed.
  */
 enum options_result options_parse(int argc, char **argv,
-				  struct options *options, struct why *why);
+				  struct options *options,
+				  struct failure *failure);
 
 /* The text of --help. */
 void options_help(FILE *to);

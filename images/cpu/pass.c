@@ -86,7 +86,8 @@ static size_t pass_place(struct pass *pass, float *memory)
 	return used;
 }
 
-struct pass *pass_new(const struct gpt *gpt, uint32_t batch, struct why *why)
+struct pass *pass_new(const struct gpt *gpt, uint32_t batch,
+		      struct failure *failure)
 {
 	struct pass *pass = calloc(1, sizeof(*pass));
 	size_t n = (size_t)batch * gpt_shape(gpt)->sequence;
@@ -107,10 +108,10 @@ struct pass *pass_new(const struct gpt *gpt, uint32_t batch, struct why *why)
 		pass->memory = calloc(size, sizeof(*pass->memory));
 	}
 	if (!pass || !pass->memory) {
-		start_error_set(why,
-				"out of memory: a pass over %u sequences needs "
-				"%zu MiB",
-				batch, size * sizeof(float) >> 20);
+		failure_set(failure,
+			    "out of memory: a pass over %u sequences needs "
+			    "%zu MiB",
+			    batch, size * sizeof(float) >> 20);
 		pass_free(pass);
 		return NULL;
 	}

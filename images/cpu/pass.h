@@ -9,7 +9,8 @@
  * model is borrowed and only read.
  */
 struct pass;
-struct pass *pass_new(const struct gpt *gpt, uint32_t batch, struct why *why);
+struct pass *pass_new(const struct gpt *gpt, uint32_t batch,
+		      struct failure *failure);
 void pass_free(struct pass *pass);
 
 /* tokens: for each sequence, shape.sequence + 1 bytes; each byte but the last

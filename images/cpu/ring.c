@@ -1,6 +1,5 @@
 /* ring.c - sums an array over all ranks, which stand in a ring of TCP links. */
 #include "images/cpu/ring.h"
-#include "images/cpu/rendezvous.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,12 +15,12 @@ struct ring {
 	size_t room;  /* floats */
 };
 
-struct ring *ring_new(const struct ring_place *place, struct why *why)
+struct ring *ring_new(const struct ring_place *place, struct failure *failure)
 {
 	struct ring *ring = calloc(1, sizeof(*ring));
 
 	if (!ring) {
-		start_error_set(why, "out of memory");
+		failure_set(failure, "out of memory");
 		return NULL;
 	}
 	ring->rank = place->rank;
@@ -29,7 +28,7 @@ struct ring *ring_new(const struct ring_place *place, struct why *why)
 	ring->next = -1;
 	ring->before = -1;
 	if (place->world > 1 &&
-	    rendezvous(place, &ring->next, &ring->before, why) < 0) {
+	    rendezvous_meet(place, &ring->next, &ring->before, failure) < 0) {
 		ring->next = -1;
 		ring_free(ring);
 		return NULL;
@@ -55,14 +54,15 @@ static uint32_t rank_at(const struct ring *ring, uint32_t steps_on)
 }
 
 static int gone(const struct ring *ring, uint32_t steps_on, ssize_t result,
-		struct why *why)
+		struct failure *failure)
 {
 	uint32_t rank = rank_at(ring, steps_on);
 
 	if (result == 0)
-		return start_error_set(
-			why, "rank %u went away (closed its connection)", rank);
-	return start_error_errno(why, "rank %u went away", rank);
+		return failure_set(failure,
+				   "rank %u went away (closed its connection)",
+				   rank);
+	return failure_errno(failure, "rank %u went away", rank);
 }
 
 /* Move what a socket takes or gives now. -1: the peer is gone. */
@@ -77,7 +77,7 @@ static ssize_t moved(ssize_t result)
  * read, and full socket buffers would hold the ring for ever.
  */
 static int exchange(struct ring *ring, const char *out, size_t out_size,
-		    char *in, size_t in_size, struct why *why)
+		    char *in, size_t in_size, struct failure *failure)
 {
 	while (out_size > 0 || in_size > 0) {
 		struct pollfd fds[2] = {
@@ -87,12 +87,12 @@ static int exchange(struct ring *ring, const char *out, size_t out_size,
 		ssize_t result;
 
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return start_error_errno(why, "poll");
+			return failure_errno(failure, "poll");
 		if (fds[0].revents) {
 			result = moved(
 				send(ring->next, out, out_size, MSG_NOSIGNAL));
 			if (result < 0)
-				return gone(ring, 1, -1, why);
+				return gone(ring, 1, -1, failure);
 			out += result;
 			out_size -= (size_t)result;
 		}
@@ -101,7 +101,8 @@ static int exchange(struct ring *ring, const char *out, size_t out_size,
 
 			result = moved(got);
 			if (result < 0)
-				return gone(ring, ring->world - 1, got, why);
+				return gone(ring, ring->world - 1, got,
+					    failure);
 			in += result;
 			in_size -= (size_t)result;
 		}
@@ -125,16 +126,16 @@ static size_t chunk_size(const struct ring *ring, size_t count, uint32_t index)
 }
 
 static int round_run(struct ring *ring, float *data, size_t count, uint32_t out,
-		     uint32_t in, float *target, struct why *why)
+		     uint32_t in, float *target, struct failure *failure)
 {
 	return exchange(ring,
 			(const char *)(data + chunk_first(ring, count, out)),
 			chunk_size(ring, count, out) * sizeof(*data),
 			(char *)target,
-			chunk_size(ring, count, in) * sizeof(*data), why);
+			chunk_size(ring, count, in) * sizeof(*data), failure);
 }
 
-static int room_make(struct ring *ring, size_t count, struct why *why)
+static int room_make(struct ring *ring, size_t count, struct failure *failure)
 {
 	size_t need = count / ring->world + 1;
 	float *chunk;
@@ -143,19 +144,20 @@ static int room_make(struct ring *ring, size_t count, struct why *why)
 		return 0;
 	chunk = realloc(ring->chunk, need * sizeof(*chunk));
 	if (!chunk)
-		return start_error_set(why, "out of memory");
+		return failure_set(failure, "out of memory");
 	ring->chunk = chunk;
 	ring->room = need;
 	return 0;
 }
 
-int ring_sum(struct ring *ring, float *data, size_t count, struct why *why)
+int ring_sum(struct ring *ring, float *data, size_t count,
+	     struct failure *failure)
 {
 	uint32_t world = ring->world;
 
 	if (world == 1)
 		return 0;
-	if (room_make(ring, count, why) < 0)
+	if (room_make(ring, count, failure) < 0)
 		return -1;
 	for (uint32_t i = 0; i + 1 < world; i++) {
 		uint32_t out = rank_at(ring, world - i);
@@ -163,7 +165,8 @@ int ring_sum(struct ring *ring, float *data, size_t count, struct why *why)
 		float *sum = data + chunk_first(ring, count, in);
 		size_t size = chunk_size(ring, count, in);
 
-		if (round_run(ring, data, count, out, in, ring->chunk, why) < 0)
+		if (round_run(ring, data, count, out, in, ring->chunk,
+			      failure) < 0)
 			return -1;
 		for (size_t j = 0; j < size; j++)
 			sum[j] += ring->chunk[j];
@@ -173,7 +176,7 @@ int ring_sum(struct ring *ring, float *data, size_t count, struct why *why)
 		uint32_t in = rank_at(ring, world - i);
 
 		if (round_run(ring, data, count, out, in,
-			      data + chunk_first(ring, count, in), why) < 0)
+			      data + chunk_first(ring, count, in), failure) < 0)
 			return -1;
 	}
 	return 0;

@@ -10,32 +10,21 @@
 #ifndef IMAGES_CPU_RING_H
 #define IMAGES_CPU_RING_H
 
-#include "images/cpu/why.h"
+#include "images/cpu/rendezvous.h"
 
 #include <stddef.h>
-#include <stdint.h>
-
-#define RING_WORLD_MAX 4096
-
-struct ring_place {
-	uint32_t rank;
-	uint32_t world;      /* 1: no sockets at all */
-	const char *address; /* of rank 0; numbers or localhost (see net.h) */
-	uint16_t port;
-	uint64_t digest;     /* must be the same on all ranks */
-	uint32_t timeout_ms; /* for all to come together */
-};
 
 /* Blocks until the ring is closed. A rank that differs in world or digest is
  * refused and told why; strangers at the port are ignored.
  */
-struct ring *ring_new(const struct ring_place *place, struct why *why);
+struct ring *ring_new(const struct ring_place *place, struct failure *failure);
 void ring_free(struct ring *ring);
 
 /* data[i] = the sum of data[i] over all ranks. Every rank calls this with the
  * same count. -1 as soon as a neighbour has gone away; the ring is then of no
  * more use.
  */
-int ring_sum(struct ring *ring, float *data, size_t count, struct why *why);
+int ring_sum(struct ring *ring, float *data, size_t count,
+	     struct failure *failure);
 
 #endif

@@ -46,7 +46,7 @@ static void trainer_clear(struct trainer *trainer)
 }
 
 static int share_init(struct share *share, struct trainer *trainer,
-		      uint32_t index, struct why *why)
+		      uint32_t index, struct failure *failure)
 {
 	const struct options *options = trainer->options;
 	uint32_t batch = options->micro_batch, threads = options->threads;
@@ -55,7 +55,7 @@ static int share_init(struct share *share, struct trainer *trainer,
 	share->first = (uint32_t)((uint64_t)batch * index / threads);
 	share->count = (uint32_t)((uint64_t)batch * (index + 1) / threads) -
 		       share->first;
-	share->pass = pass_new(trainer->gpt, share->count, why);
+	share->pass = pass_new(trainer->gpt, share->count, failure);
 	if (!share->pass)
 		return -1;
 	share->tokens =
@@ -63,26 +63,26 @@ static int share_init(struct share *share, struct trainer *trainer,
 	share->gradients =
 		calloc(trainer->parameters + 1, sizeof(*share->gradients));
 	if (!share->tokens || !share->gradients)
-		return start_error_set(why, "out of memory for the gradients");
+		return failure_set(failure, "out of memory for the gradients");
 	return 0;
 }
 
-static int trainer_init(struct trainer *trainer, struct why *why)
+static int trainer_init(struct trainer *trainer, struct failure *failure)
 {
 	const struct options *options = trainer->options;
 
-	trainer->gpt = gpt_new(&options->shape, options->seed, why);
+	trainer->gpt = gpt_new(&options->shape, options->seed, failure);
 	if (!trainer->gpt)
 		return -1;
 	trainer->parameters = gpt_parameter_count(trainer->gpt);
-	trainer->adam = adam_new(trainer->gpt, why);
+	trainer->adam = adam_new(trainer->gpt, failure);
 	if (!trainer->adam)
 		return -1;
 	trainer->shares = calloc(options->threads, sizeof(struct share));
 	if (!trainer->shares)
-		return start_error_set(why, "out of memory");
+		return failure_set(failure, "out of memory");
 	for (uint32_t i = 0; i < options->threads; i++) {
-		if (share_init(&trainer->shares[i], trainer, i, why) < 0)
+		if (share_init(&trainer->shares[i], trainer, i, failure) < 0)
 			return -1;
 	}
 	return 0;
@@ -128,7 +128,7 @@ static void *share_run(void *arg)
 }
 
 /* Run every share, the first one here, and sum up into it. */
-static int shares_run(struct trainer *trainer, struct why *why)
+static int shares_run(struct trainer *trainer, struct failure *failure)
 {
 	uint32_t threads = trainer->options->threads, begun = 1;
 	float *sum = trainer->shares[0].gradients;
@@ -146,7 +146,7 @@ static int shares_run(struct trainer *trainer, struct why *why)
 			sum[j] += part[j];
 	}
 	if (begun < threads)
-		return start_error_set(why, "cannot start a thread");
+		return failure_set(failure, "cannot start a thread");
 	return 0;
 }
 
@@ -190,25 +190,27 @@ static void header_print(const struct trainer *trainer, FILE *out)
 }
 
 /* One step; *loss is the mean over the global batch. */
-static int step_run(struct trainer *trainer, double *loss, struct why *why)
+static int step_run(struct trainer *trainer, double *loss,
+		    struct failure *failure)
 {
 	float *gradients = trainer->shares[0].gradients;
 
-	if (shares_run(trainer, why) < 0 ||
-	    ring_sum(trainer->ring, gradients, trainer->parameters + 1, why) <
-		    0)
+	if (shares_run(trainer, failure) < 0 ||
+	    ring_sum(trainer->ring, gradients, trainer->parameters + 1,
+		     failure) < 0)
 		return -1;
 	*loss = (double)gradients[trainer->parameters];
 	if (!(*loss >= 0 && *loss < 1e6))
-		return start_error_set(why,
-				       "the loss is %g: the training diverged",
-				       *loss);
+		return failure_set(failure,
+				   "the loss is %g: the training diverged",
+				   *loss);
 	adam_step(trainer->adam, trainer->gpt, gradients,
 		  (float)trainer->options->learning_rate);
 	return 0;
 }
 
-static int steps_run(struct trainer *trainer, FILE *out, struct why *why)
+static int steps_run(struct trainer *trainer, FILE *out,
+		     struct failure *failure)
 {
 	const struct options *options = trainer->options;
 	double tokens = (double)global_batch(options) * options->shape.sequence;
@@ -217,7 +219,7 @@ static int steps_run(struct trainer *trainer, FILE *out, struct why *why)
 	while (trainer->step < options->steps) {
 		double end;
 
-		if (step_run(trainer, &loss, why) < 0)
+		if (step_run(trainer, &loss, failure) < 0)
 			return -1;
 		trainer->step++;
 		end = now();
@@ -248,15 +250,15 @@ static int steps_run(struct trainer *trainer, FILE *out, struct why *why)
 }
 
 int train(const struct options *options, const struct corpus *corpus, FILE *out,
-	  struct why *why)
+	  struct failure *failure)
 {
 	struct trainer trainer = { .options = options, .corpus = corpus };
-	int rc = trainer_init(&trainer, why);
+	int rc = trainer_init(&trainer, failure);
 
 	if (rc == 0) {
 		header_print(&trainer, out);
-		trainer.ring = ring_new(&options->place, why);
-		rc = trainer.ring ? steps_run(&trainer, out, why) : -1;
+		trainer.ring = ring_new(&options->place, failure);
+		rc = trainer.ring ? steps_run(&trainer, out, failure) : -1;
 	}
 	trainer_clear(&trainer);
 	return rc;

@@ -5,7 +5,7 @@
 
 #include "images/cpu/corpus.h"
 #include "images/cpu/options.h"
-#include "images/cpu/why.h"
+#include "images/cpu/failure.h"
 
 /* Train for options->steps steps and print to `out`, each line at once:
  *
@@ -17,6 +17,6 @@
  * corpus has more than options->shape.sequence bytes.
  */
 int train(const struct options *options, const struct corpus *corpus, FILE *out,
-	  struct why *why);
+	  struct failure *failure);
 
 #endif

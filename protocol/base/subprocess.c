@@ -369,8 +369,8 @@ static int open_input(const char *input, struct error *err)
 	}
 	if (size > SUBPROCESS_INPUT_MAX)
 		return error_set(err, E2BIG,
-				 "%zu bytes of input, allowed are %d", size,
-				 SUBPROCESS_INPUT_MAX);
+				 "%zu bytes of input; expected at most %d",
+				 size, SUBPROCESS_INPUT_MAX);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_errno(err, "pipe");
 	from = ends[0];

@@ -506,7 +506,8 @@ struct incoming *incoming_new(struct blob_store *contents, const char *hash,
 		return NULL;
 	if (bytes > CONTENT_BYTES_MAX) {
 		error_set(err, E2BIG,
-			  "content of %" PRIu64 " bytes, allowed are %" PRIu64,
+			  "content of %" PRIu64
+			  " bytes; expected at most %" PRIu64,
 			  bytes, CONTENT_BYTES_MAX);
 		return NULL;
 	}

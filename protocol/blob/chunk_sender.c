@@ -152,8 +152,8 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 	    wanted->size > MESSAGE_PAYLOAD_MAX ||
 	    wanted->offset > CONTENT_BYTES_MAX)
 		return error_set(err, EPROTO,
-				 "a read of '%.70s', %u bytes: allowed are a "
-				 "hash and 1 to %d bytes",
+				 "a read of '%.70s', %u bytes: expected a hash "
+				 "and 1 to %d bytes",
 				 wanted->hash, wanted->size,
 				 MESSAGE_PAYLOAD_MAX);
 	TAILQ_FOREACH(read, &chunk_sender->reads, next)

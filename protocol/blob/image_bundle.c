@@ -47,7 +47,7 @@ static int check_entry(const struct image_bundle_entry *entry,
 {
 	if (!entry->content == !entry->link)
 		return error_set(err, EPROTO,
-				 "\"%.80s\": allowed is a content or a link",
+				 "\"%.80s\": expected a content or a link",
 				 entry->path);
 	if (entry->content && !content_hash_valid(entry->content))
 		return error_set(err, EPROTO, "\"%.80s\": no hash",
@@ -68,7 +68,7 @@ static int check(const struct image_bundle *recipe, struct error *err)
 	if (!recipe->images_count || !recipe->entries_count ||
 	    recipe->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
 		return error_set(err, EPROTO,
-				 "%zu images, %zu files; allowed are 1 to %d "
+				 "%zu images, %zu files; expected 1 to %d "
 				 "files",
 				 recipe->images_count, recipe->entries_count,
 				 IMAGE_BUNDLE_ENTRIES_MAX);
@@ -88,8 +88,8 @@ int image_bundle_parse(const char *text, size_t size,
 {
 	if (size > IMAGE_BUNDLE_BYTES_MAX)
 		return error_set(err, EPROTO,
-				 "recipe of %zu bytes, allowed are %d", size,
-				 IMAGE_BUNDLE_BYTES_MAX);
+				 "recipe of %zu bytes; expected at most %d",
+				 size, IMAGE_BUNDLE_BYTES_MAX);
 	if (codec_decode(&image_bundle_schema, text, size, recipe, err) < 0)
 		return error_prefix(err, "recipe");
 	if (check(recipe, err) < 0) {

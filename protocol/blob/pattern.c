@@ -15,7 +15,7 @@ int pattern_check(const char *pattern, struct error *err)
 
 	if (!*pattern || strlen(pattern) > PATTERN_MAX)
 		return error_set(err, EINVAL,
-				 "\"%.60s\": %zu bytes, allowed are 1 to %d",
+				 "\"%.60s\": %zu bytes; expected 1 to %d",
 				 pattern, strlen(pattern), PATTERN_MAX);
 	while ((star = strstr(star, "**"))) {
 		stars++;
@@ -23,7 +23,7 @@ int pattern_check(const char *pattern, struct error *err)
 	}
 	if (stars > PATTERN_STARS_MAX)
 		return error_set(err, EINVAL,
-				 "\"%.60s\": %d times **, allowed are %d",
+				 "\"%.60s\": %d times **; expected at most %d",
 				 pattern, stars, PATTERN_STARS_MAX);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* agent.c - the settings of regatta-agent: regatta-agent(8).
  */
 #include "protocol/config/agent.h"
+#include "protocol/config/installed.h"
 
 #define OPTION(n, k, m, v)                                                     \
 	.name = n, .kind = k, .offset = offsetof(struct agent_settings, m),    \
@@ -12,7 +13,7 @@ static const char *const policies[] = { AGENT_POLICY_ANY, NULL };
 static const struct option_rule rules[] = {
 	{ OPTION("config", OPTION_PATH, common.config, "FILE"),
 	  .help = "settings, as in regatta-config(5)",
-	  .initial = REGATTA_ETC "/agent.yaml",
+	  .initial = installed_agent_yaml,
 	  .places = OPTION_NOT_IN_FILE },
 	{ OPTION("controller", OPTION_TEXT, controller, "ENDPOINT"),
 	  .help = "where the controller listens: tcp://HOST:7117" },
@@ -26,7 +27,7 @@ static const struct option_rule rules[] = {
 	{ OPTION("policy", OPTION_PATH, policy, "FILE"), .words = policies,
 	  .help = "what this node allows, as in regatta-policy(5); any: all "
 		  "that the engine does",
-	  .initial = REGATTA_ETC "/policy.yaml" },
+	  .initial = installed_policy_yaml },
 	{ OPTION("engine", OPTION_TEXT, engine, "HOST"),
 	  .help = "Docker engine; DOCKER_HOST goes before the default",
 	  .initial = "unix:///var/run/docker.sock",
@@ -35,7 +36,7 @@ static const struct option_rule rules[] = {
 	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine" },
 	{ OPTION("images", OPTION_PATH, images, "DIR"),
 	  .help = "vendors, and the images that are built here, by name",
-	  .initial = REGATTA_DATA "/images" },
+	  .initial = installed_images },
 	{ OPTION("image-floor", OPTION_FLOOR, image_floor, "SIZE"),
 	  .help = "remove images that came for jobs, and that none needs, when "
 		  "less of the engine's disk is free: 50GiB, 20%; by default "
@@ -46,9 +47,9 @@ static const struct option_rule rules[] = {
 	{ OPTION("registry-auth", OPTION_PATH, registry_auth, "FILE"),
 	  .help = "credentials of registries as docker login writes them, "
 		  "mode 0600",
-	  .initial = AGENT_REGISTRY_AUTH },
+	  .initial = installed_registry_json },
 	{ OPTION("init", OPTION_PATH, init, "FILE"),
-	  .help = "regatta-init", .initial = REGATTA_LIB "/regatta-init" },
+	  .help = "regatta-init", .initial = installed_init },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),
 	  .help = "where other nodes reach this one", .initial = "127.0.0.1" },
 	{ OPTION("peer-port", OPTION_NUMBER, peer_port, "PORT"), .min = 1,
@@ -103,7 +104,7 @@ static const struct option_rule rules[] = {
 const struct config_program agent_program = {
 	.name = "regatta-agent",
 	.variables = "REGATTA_AGENT_",
-	.file = REGATTA_ETC "/agent.yaml",
+	.file = installed_agent_yaml,
 	.usage = "[--controller ENDPOINT --controller-key KEY --key FILE] "
 		 "[OPTION...]\n       regatta-agent join TOKEN [OPTION...]",
 	.about = "Runs the tasks of this node in containers and streams their "

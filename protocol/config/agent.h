@@ -38,7 +38,6 @@ struct agent_settings {
 	bool ipmi;
 };
 
-#define AGENT_REGISTRY_AUTH REGATTA_ETC "/registry.json"
 #define AGENT_POLICY_ANY "any" /* --policy: allow what the engine allows */
 
 extern const struct config_program agent_program;

@@ -238,8 +238,8 @@ static int set_line(const struct config_program *program, int argc, char **argv,
 		return -1;
 	if (count)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed are options; see %s "
-				 "--help",
+				 "'%.60s' is not valid here; expected options; "
+				 "see %s --help",
 				 words[0], program->name);
 	return 0;
 }

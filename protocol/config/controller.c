@@ -1,6 +1,7 @@
 /* controller.c - the settings of regatta-controller: regatta-controller(8).
  */
 #include "protocol/config/controller.h"
+#include "protocol/config/installed.h"
 
 #define OPTION(n, k, m, v)                                                     \
 	.name = n, .kind = k,                                                  \
@@ -10,7 +11,7 @@
 static const struct option_rule rules[] = {
 	{ OPTION("config", OPTION_PATH, common.config, "FILE"),
 	  .help = "settings, as in regatta-config(5)",
-	  .initial = REGATTA_ETC "/controller.yaml",
+	  .initial = installed_controller_yaml,
 	  .places = OPTION_NOT_IN_FILE },
 	/* REGATTA_CONTROLLER_KEY is the public key that regatta(1) reads. */
 	{ OPTION("key", OPTION_PATH, key, "FILE"),
@@ -26,7 +27,7 @@ static const struct option_rule rules[] = {
 	  .initial = "/var/lib/regatta-controller" },
 	{ OPTION("images", OPTION_PATH, images, "DIR"),
 	  .help = "models, frameworks and vendors",
-	  .initial = REGATTA_DATA "/images" },
+	  .initial = installed_images },
 	{ OPTION("node-lost", OPTION_NUMBER, node_lost, "SECONDS"), .min = 1,
 	  .max = 86400, .initial = "120",
 	  .help = "tasks of a node that is out of reach are lost after" },
@@ -67,7 +68,7 @@ static const struct option_rule rules[] = {
 const struct config_program controller_program = {
 	.name = "regatta-controller",
 	.variables = "REGATTA_CONTROLLER_",
-	.file = REGATTA_ETC "/controller.yaml",
+	.file = installed_controller_yaml,
 	.usage = "[--key FILE --keys FILE] [OPTION...]\n"
 		 "       regatta-controller backup|restore FILE [OPTION...]",
 	.about = "Keeps sweeps, jobs and results, and hands tasks to the "

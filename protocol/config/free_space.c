@@ -22,8 +22,8 @@ int free_space_parse(const char *text, struct free_space *floor,
 	} else if (digits < 1 || digits > 2 || strcmp(text + digits, "%") ||
 		   !(found.percent = (uint32_t)strtoul(text, NULL, 10))) {
 		return error_set(err, EINVAL,
-				 "found '%.20s', allowed are 1%% to 99%%, or "
-				 "bytes as in 50GiB",
+				 "'%.20s' is not valid here; expected 1%% to "
+				 "99%%, or bytes as in 50GiB",
 				 text);
 	}
 	*floor = found;

@@ -88,8 +88,9 @@ static int set_number(const struct option_rule *rule, const char *text,
 		number = strtoull(text, &end, 10);
 	if (!end || *end || errno || number < rule->min || number > rule->max)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is %llu to %llu", text,
-				 (unsigned long long)rule->min,
+				 "'%.60s' is not valid here; expected %llu to "
+				 "%llu",
+				 text, (unsigned long long)rule->min,
 				 (unsigned long long)rule->max);
 	*to = number;
 	return 0;
@@ -111,8 +112,8 @@ static int set_word(const struct option_rule *rule, const char *text,
 						 sizeof(allowed) - used, "%s%s",
 						 i ? ", " : "", rule->words[i]);
 	}
-	return error_set(err, EINVAL, "found '%.60s', allowed: %s", text,
-			 allowed);
+	return error_set(err, EINVAL, "'%.60s' is not valid here; expected %s",
+			 text, allowed);
 }
 
 static int set_flag(const char *text, bool *to, struct error *err)
@@ -121,7 +122,8 @@ static int set_flag(const char *text, bool *to, struct error *err)
 
 	if (!value && strcmp(text, "false") != 0)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is true or false",
+				 "'%.60s' is not valid here; expected true or "
+				 "false",
 				 text);
 	*to = value;
 	return 0;
@@ -132,8 +134,7 @@ static int add_item(const char *text, struct option_list *list,
 {
 	if (list->count == OPTION_LIST_MAX)
 		return error_set(err, EINVAL,
-				 "found more than %d of them, which is the "
-				 "limit",
+				 "more than %d of them, which is the limit",
 				 OPTION_LIST_MAX);
 	list->items[list->count++] = text;
 	return 0;
@@ -161,8 +162,7 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 		return add_item(text, (struct option_list *)at, err);
 	default:
 		if (!*text)
-			return error_set(err, EINVAL,
-					 "found nothing, allowed is %s",
+			return error_set(err, EINVAL, "no value; expected %s",
 					 rule->value);
 		*(const char **)at = text;
 		return 0;

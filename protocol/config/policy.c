@@ -154,7 +154,7 @@ static int expect_list(const struct value *value, struct error *err)
 		return -1;
 	if (value_count(value) > POLICY_ENTRIES_MAX)
 		return value_error(value, err,
-				   "found %zu entries, allowed are %d",
+				   "%zu entries; expected at most %d",
 				   value_count(value), POLICY_ENTRIES_MAX);
 	return 0;
 }
@@ -203,11 +203,11 @@ static int read_mount(const struct value *value, struct policy_mount *mount,
 		return -1;
 	if (mount->suid && !mount->write)
 		return value_error(suid, err,
-				   "found true, allowed only with write: true");
+				   "true is valid only with write: true");
 	if (path[0] != '/')
 		return value_error(host, err,
-				   "found \"%.80s\", allowed is an absolute "
-				   "path",
+				   "\"%.80s\" is not valid here; expected an "
+				   "absolute path",
 				   path);
 	mount->host = strdup(path);
 	return mount->host ? 0 : error_nomem(err, "policy");
@@ -245,8 +245,9 @@ static int read_ulimits(const struct value *value, struct policy *policy,
 		if (strcmp(value_text(item), "unlimited") != 0 &&
 		    value_i64(item, 0, ULIMIT_MAX, &max, NULL) < 0)
 			return value_error(item, err,
-					   "found \"%.40s\", allowed is a "
-					   "number up to 2^49, or unlimited",
+					   "\"%.40s\" is not valid here; "
+					   "expected a number up to 2^49, or "
+					   "unlimited",
 					   value_text(item));
 		if (add_ulimit(policy, value_key(value, i), max, err) < 0)
 			return -1;

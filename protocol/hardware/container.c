@@ -69,8 +69,8 @@ static bool only(const char *text, const char *allowed, size_t longest)
 static int too_many(const char *field, size_t count, size_t allowed,
 		    struct error *err)
 {
-	return error_set(err, EINVAL, "%s: %zu of them, allowed are %zu", field,
-			 count, allowed);
+	return error_set(err, EINVAL, "%s: %zu of them; expected at most %zu",
+			 field, count, allowed);
 }
 
 /* Checks. */
@@ -85,8 +85,9 @@ static int path_check(const char *field, const char *path, struct error *err)
 				 "%s: \"%.80s\" is not an absolute path", field,
 				 path ? path : "");
 	if (size > PATH_LENGTH_MAX)
-		return error_set(err, EINVAL, "%s: %zu bytes, allowed are %d",
-				 field, size, PATH_LENGTH_MAX);
+		return error_set(err, EINVAL,
+				 "%s: %zu bytes; expected at most %d", field,
+				 size, PATH_LENGTH_MAX);
 	for (const char *c = path; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			return error_set(err, EINVAL,
@@ -173,8 +174,9 @@ static int word_check(const char *field, const char *word,
 {
 	if (!word || in_table(allowed, word, strlen(word)))
 		return 0;
-	return error_set(err, EINVAL, "%s: \"%.40s\" found, allowed are %s",
-			 field, word, list);
+	return error_set(err, EINVAL,
+			 "%s: \"%.40s\" is not valid here; expected %s", field,
+			 word, list);
 }
 
 static int sizes_check(const struct container_spec *spec, struct error *err)
@@ -182,19 +184,21 @@ static int sizes_check(const struct container_spec *spec, struct error *err)
 	if (spec->memory_bytes &&
 	    (spec->memory_bytes < MEMORY_MIN || spec->memory_bytes > BYTES_MAX))
 		return error_set(err, EINVAL,
-				 "memory_bytes: %" PRIu64 " found, allowed are "
-				 "0 (no limit) and 6 MiB to 512 TiB",
+				 "memory_bytes: %" PRIu64
+				 " is not valid here; expected 0 (no limit) "
+				 "and 6 MiB to 512 TiB",
 				 spec->memory_bytes);
 	if (spec->shm_bytes > BYTES_MAX)
 		return error_set(err, EINVAL,
-				 "shm_bytes: %" PRIu64 " found, allowed are 0 "
-				 "(the engine's default) to 512 TiB",
+				 "shm_bytes: %" PRIu64
+				 " is not valid here; expected 0 (the engine's "
+				 "default) to 512 TiB",
 				 spec->shm_bytes);
 	if (spec->cpus != 0 &&
 	    !(spec->cpus >= CPUS_MIN && spec->cpus <= CPUS_MAX))
 		return error_set(err, EINVAL,
-				 "cpus: %g found, allowed are 0 (no limit) and "
-				 "%g to %g",
+				 "cpus: %g is not valid here; expected 0 (no "
+				 "limit) and %g to %g",
 				 spec->cpus, CPUS_MIN, CPUS_MAX);
 	return 0;
 }
@@ -229,7 +233,7 @@ static int security_check(const char *option, struct error *err)
 	    only(value + 1, LOWER UPPER DIGITS "_.:,/-", 255))
 		return 0;
 	return error_set(err, EINVAL,
-			 "security: \"%.80s\" found, allowed are "
+			 "security: \"%.80s\" is not valid here; expected "
 			 "no-new-privileges, seccomp=unconfined, "
 			 "apparmor=PROFILE and label=TEXT",
 			 option);
@@ -325,9 +329,9 @@ static int add_ulimit(cJSON *array, const char *text, struct error *err)
 
 	if (!in_table(container_ulimits, text, size))
 		return error_set(err, EINVAL,
-				 "ulimits: \"%.40s\": no such limit; allowed "
-				 "are core cpu data fsize locks memlock "
-				 "msgqueue nice nofile nproc rss rtprio rttime "
+				 "ulimits: \"%.40s\": no such limit; expected "
+				 "core cpu data fsize locks memlock msgqueue "
+				 "nice nofile nproc rss rtprio rttime "
 				 "sigpending stack",
 				 text);
 	if (text[size])
@@ -578,8 +582,8 @@ static int add_device(cJSON *array, const char *text, const char *root,
 	    path_check("device_nodes", host, err) < 0 ||
 	    path_check("device_nodes", inside, err) < 0)
 		return error_set(err, EINVAL,
-				 "device_nodes: found \"%.80s\", allowed is "
-				 "/dev/NAME[:/PATH/INSIDE[:rwm]]",
+				 "device_nodes: \"%.80s\" is not valid here; "
+				 "expected /dev/NAME[:/PATH/INSIDE[:rwm]]",
 				 text);
 	device = cJSON_CreateObject();
 	if (!cJSON_AddStringToObject(device, "PathOnHost", host) ||

@@ -625,8 +625,7 @@ static int number_one(struct search *search, const struct number_rule *rule,
 	if (number_find(search, rule, index, value, why) < 0)
 		return 0;
 	if (!number_good(value)) {
-		error_set(why, EINVAL, "found \"%s\", expected a number",
-			  value);
+		error_set(why, EINVAL, "\"%s\", expected a number", value);
 		return 0;
 	}
 	return number_set(info, rule->name, value, err) < 0 ? -1 : 1;

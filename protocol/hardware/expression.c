@@ -37,8 +37,8 @@ static pcre2_code *compile(const struct value *value, const char *text,
 	if (!compiled) {
 		pcre2_get_error_message(code, why, sizeof(why));
 		value_error(value, err,
-			    "found an expression that PCRE2 refuses after "
-			    "character %zu: %s",
+			    "an expression that PCRE2 refuses after character "
+			    "%zu: %s",
 			    offset, (const char *)why);
 	}
 	return compiled;
@@ -192,8 +192,8 @@ static int probe(struct expression *expression, const char *letters,
 	if (expression_match(expression, text, PROBE_LETTERS + 1 + size,
 			     EXPRESSION_ANYWHERE, NULL) < 0)
 		return error_set(err, EPROTO,
-				 "found \"%.80s\", which takes more than %d "
-				 "steps on texts such as \"%.8s...\"",
+				 "\"%.80s\", which takes more than %d steps on "
+				 "texts such as \"%.8s...\"",
 				 expression->source, EXPRESSION_STEPS, text);
 	return 0;
 }

@@ -102,8 +102,8 @@ static int read_vendor(const struct value *value, void *out, struct error *err)
 	size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
 	if (text[size] || size > VENDOR_MAX)
 		return value_error(value, err,
-				   "found \"%.80s\", allowed are at most %d "
-				   "small letters, digits and -",
+				   "\"%.80s\" is not valid here; expected at "
+				   "most %d small letters, digits and -",
 				   text, VENDOR_MAX);
 	*(const char **)out = text;
 	return 0;
@@ -216,12 +216,12 @@ static int check_names(const struct profiles *profiles,
 
 	if (profiles_find(profiles, profile->vendor))
 		return value_error(value_get(profile->value, "vendor"), err,
-				   "found the vendor \"%s\" a second time",
+				   "the vendor \"%s\" is here a second time",
 				   profile->vendor);
 	for (size_t i = 0; i < profile->aliases.count; i++)
 		if (profiles_find(profiles, profile->aliases.items[i]))
 			return value_error(value_at(aliases, i), err,
-					   "found the vendor \"%.60s\" a "
+					   "the vendor \"%.60s\" is here a "
 					   "second time",
 					   profile->aliases.items[i]);
 	return 0;
@@ -236,8 +236,8 @@ static int profiles_add(struct profiles *profiles, const char *path,
 		return -1;
 	if (strcmp(profile->vendor, name) != 0)
 		return value_error(value_get(profile->value, "vendor"), err,
-				   "found \"%s\", allowed is \"%.60s\", as the "
-				   "folder is called",
+				   "\"%s\" is not valid here; expected "
+				   "\"%.60s\", as the folder is called",
 				   profile->vendor, name);
 	if (check_names(profiles, profile, err) < 0)
 		return -1;
@@ -262,7 +262,7 @@ int profiles_load(const char *folder, struct profiles *profiles,
 	listing.count = count < 0 ? 0 : count;
 	if (listing.count > VENDORS_MAX)
 		return error_set(err, E2BIG,
-				 "%s: found %d vendors, allowed are %d", path,
+				 "%s: %d vendors; expected at most %d", path,
 				 listing.count, VENDORS_MAX);
 	got.list = calloc((size_t)listing.count + 1, sizeof(struct profile *));
 	if (!got.list)

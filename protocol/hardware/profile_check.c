@@ -38,8 +38,8 @@ static int check_braces(const struct profile *profile,
 	for (; (brace = strchr(brace, '{')); brace++)
 		if (!brace_known(profile, brace, count))
 			return value_error(value, err,
-					   "found %.*s, which no number "
-					   "before it gives",
+					   "%.*s, which no number before it "
+					   "gives",
 					   (int)strcspn(brace, "}") + 1, brace);
 	return 0;
 }
@@ -61,7 +61,7 @@ static int check_number(const struct profile *profile,
 	if (!value || number_known(profile, value_text(value)))
 		return 0;
 	return value_error(value, err,
-			   "found \"%.60s\", allowed is a name of "
+			   "\"%.60s\" is not valid here; expected a name of "
 			   "discover.numbers",
 			   value_text(value));
 }
@@ -78,16 +78,15 @@ static int check_rule(const struct profile *profile, size_t index,
 		return -1;
 	if (rule->from == NUMBER_MONITOR && !profile->monitor.sampler)
 		return value_error(rule->value, err,
-				   "found a number of the monitor, but no "
+				   "a number of the monitor, but no "
 				   "\"monitor\"");
 	if (rule->from == NUMBER_MAP && !profile->discover.map)
 		return value_error(rule->value, err,
-				   "found a number of the map, but no "
+				   "a number of the map, but no "
 				   "\"discover.map\"");
 	if (rule->from == NUMBER_ORDER && !profile->discover.pci_vendors.count)
 		return value_error(rule->value, err,
-				   "found an order by bus, but no "
-				   "\"discover.pci\"");
+				   "an order by bus, but no \"discover.pci\"");
 	return 0;
 }
 
@@ -157,9 +156,9 @@ static int check_chip(const struct profile *profile, size_t index,
 				if (!strcasecmp(chip_name(other, k),
 						chip_name(chip, n)))
 					return value_error(chip->value, err,
-							   "found the chip "
-							   "\"%.60s\" a "
-							   "second time",
+							   "the chip \"%.60s\" "
+							   "is here a second "
+							   "time",
 							   chip_name(chip, n));
 		}
 	return 0;

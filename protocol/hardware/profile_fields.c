@@ -26,8 +26,7 @@ int fields_read(const struct value *map, const struct profile_field *fields,
 		const struct value *value = value_get(map, fields->name);
 
 		if (!value && fields->needed)
-			return value_error(map, err, "found no \"%s\"",
-					   fields->name);
+			return value_error(map, err, "no \"%s\"", fields->name);
 		if (value && fields->read &&
 		    fields->read(value,
 				 base ? (char *)base + fields->place : NULL,
@@ -43,7 +42,7 @@ static int check_list(const struct value *list, struct error *err)
 		return -1;
 	if (value_count(list) > PROFILE_LIST_MAX)
 		return value_error(list, err,
-				   "found a list of %zu, allowed are %d",
+				   "a list of %zu; expected at most %d",
 				   value_count(list), PROFILE_LIST_MAX);
 	return 0;
 }
@@ -76,8 +75,8 @@ int read_text(const struct value *value, void *out, struct error *err)
 	for (const char *c = text; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			return value_error(value, err,
-					   "found a control character, allowed "
-					   "is text of one line");
+					   "a control character is not valid "
+					   "here; expected text of one line");
 	*(const char **)out = text;
 	return 0;
 }
@@ -90,8 +89,8 @@ int read_word(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (strpbrk(text, " ,"))
 		return value_error(value, err,
-				   "found \"%.60s\", allowed is a word without "
-				   "blanks and commas",
+				   "\"%.60s\" is not valid here; expected a "
+				   "word without blanks and commas",
 				   text);
 	*(const char **)out = text;
 	return 0;
@@ -139,13 +138,13 @@ static int read_pattern(const struct value *value, const char *const *folders,
 	star = strchr(text, '*');
 	if (!within || !path_plain(text) || strchr(text, ':'))
 		return value_error(value, err,
-				   "found \"%.60s\", allowed is a path below "
-				   "%s, without .. and :",
+				   "\"%.60s\" is not valid here; expected a "
+				   "path below %s, without .. and :",
 				   text, words);
 	if (!good_braces(text) || (star && strchr(star + 1, '*')))
 		return value_error(value, err,
-				   "found \"%.60s\", allowed are {name} and "
-				   "one * in a path",
+				   "\"%.60s\" is not valid here; expected "
+				   "{name} and one * in a path",
 				   text);
 	*out = text;
 	return 0;
@@ -173,8 +172,8 @@ int read_file_path(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!path_plain(text) || strlen(text) >= PATH_MAX)
 		return value_error(value, err,
-				   "found \"%.60s\", allowed is a path from /, "
-				   "without ..",
+				   "\"%.60s\" is not valid here; expected a "
+				   "path from /, without ..",
 				   text);
 	*(const char **)out = text;
 	return 0;
@@ -194,8 +193,8 @@ int read_variable(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!good_variable(text))
 		return value_error(value, err,
-				   "found \"%.60s\", allowed is the name of an "
-				   "environment variable",
+				   "\"%.60s\" is not valid here; expected the "
+				   "name of an environment variable",
 				   text);
 	*(const char **)out = text;
 	return 0;
@@ -240,8 +239,8 @@ static int read_hex(const struct value *value, size_t min, size_t max,
 	if (size < min || size > max || strspn(text, DIGITS "abcdef") != size ||
 	    !value_quoted(value))
 		return value_error(value, err,
-				   "found %.60s, allowed are %s small hex "
-				   "digits in quotes",
+				   "%.60s is not valid here; expected %s small "
+				   "hex digits in quotes",
 				   text, words);
 	*out = text;
 	return 0;
@@ -274,8 +273,8 @@ int read_argv(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!value_count(value))
 		return value_error(value, err,
-				   "found an empty list, allowed is a program "
-				   "and its arguments");
+				   "an empty list is not valid here; expected "
+				   "a program and its arguments");
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *text;
 
@@ -291,8 +290,7 @@ static int check_map(const struct value *map, struct error *err)
 	if (value_expect(map, VALUE_MAP, err) < 0)
 		return -1;
 	if (value_count(map) > PROFILE_LIST_MAX)
-		return value_error(map, err,
-				   "found %zu entries, allowed are %d",
+		return value_error(map, err, "%zu entries; expected at most %d",
 				   value_count(map), PROFILE_LIST_MAX);
 	return 0;
 }
@@ -306,8 +304,8 @@ int read_env(const struct value *value, void *out, struct error *err)
 
 		if (!*name || !good_variable(name))
 			return value_key_error(value, i, err,
-					       "found no name of an "
-					       "environment variable");
+					       "no name of an environment "
+					       "variable");
 		if (read_text(value_at(value, i), &text, err) < 0 ||
 		    strings_printf(out, err, "%s=%s", name, text) < 0)
 			return -1;
@@ -346,9 +344,9 @@ int read_ulimits(const struct value *value, void *out, struct error *err)
 			return -1;
 		if (!good_limit(text))
 			return value_error(limit, err,
-					   "found \"%.60s\", allowed are soft "
-					   "or soft:hard, each a number or -1 "
-					   "for no limit",
+					   "\"%.60s\" is not valid here; "
+					   "expected soft or soft:hard, each a "
+					   "number or -1 for no limit",
 					   text);
 		if (strings_printf(out, err, "%s=%s", value_key(value, i),
 				   text) < 0)

@@ -25,8 +25,7 @@ static int read_functions(const struct value *value, void *out,
 		bits |= 1U << function;
 	}
 	if (!bits)
-		return value_error(value, err,
-				   "found none, allowed are 0 to %d",
+		return value_error(value, err, "none; expected 0 to %d",
 				   FUNCTIONS - 1);
 	*(uint32_t *)out = bits;
 	return 0;
@@ -51,8 +50,7 @@ static int read_pci(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!rules->pci_vendors.count)
 		return value_error(value_get(value, "vendors"), err,
-				   "found none, allowed are 1 to %d",
-				   PROFILE_LIST_MAX);
+				   "none; expected 1 to %d", PROFILE_LIST_MAX);
 	return 0;
 }
 
@@ -117,19 +115,19 @@ static int set_number(const struct value *value,
 	}
 	if (found != 1)
 		return value_error(value, err,
-				   "found %zu of file, glob, order, monitor "
-				   "and map, allowed is one of them",
+				   "%zu of file, glob, order, monitor and map; "
+				   "expected one of them",
 				   found);
 	if (entry->match && !match)
 		return value_error(value_get(value, "match"), err,
-				   "found an expression, allowed with file, "
-				   "monitor and map only");
+				   "an expression is valid only with file, "
+				   "monitor and map");
 	if (entry->file && strchr(entry->file, '*'))
 		return value_error(value_get(value, "file"), err,
-				   "found a *, allowed in a glob only");
+				   "a * is valid only in a glob");
 	if (entry->glob && !strchr(entry->glob, '*'))
 		return value_error(value_get(value, "glob"), err,
-				   "found no *, which stands for the number");
+				   "no *, which stands for the number");
 	return 0;
 }
 
@@ -169,9 +167,8 @@ static int read_ways(const char *name, const struct value *value,
 
 	if (!count || rules->numbers_count + count > PROFILE_LIST_MAX)
 		return value_error(value, err,
-				   "found %zu rules, allowed are 1 to %d in "
-				   "all",
-				   count, PROFILE_LIST_MAX);
+				   "%zu rules; expected 1 to %d in all", count,
+				   PROFILE_LIST_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct number_rule *rule =
 			&rules->numbers[rules->numbers_count++];
@@ -199,9 +196,9 @@ static int read_numbers(const struct value *value, void *out, struct error *err)
 
 		if (!size || size > 31 || name[size] || !strcmp(name, "bus"))
 			return value_key_error(value, i, err,
-					       "found a bad name, allowed are "
-					       "small letters and _, but not "
-					       "bus");
+					       "a bad name is not valid here; "
+					       "expected small letters and _, "
+					       "but not bus");
 		if (read_ways(name, value_at(value, i), rules, err) < 0)
 			return -1;
 	}
@@ -248,17 +245,15 @@ int read_discover(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!rules->nodes == !rules->pci_vendors.count)
 		return value_error(value, err,
-				   "found %s of pci and nodes, allowed is one "
-				   "of them",
+				   "%s of pci and nodes; expected one of them",
 				   rules->nodes ? "both" : "neither");
 	if (!rules->nodes)
 		return 0;
 	brace = strchr(rules->nodes, '{');
 	if (!brace || strchr(brace + 1, '{') || strchr(rules->nodes, '*'))
 		return value_error(value_get(value, "nodes"), err,
-				   "found \"%.60s\", allowed is a path with "
-				   "one "
-				   "{name} in it",
+				   "\"%.60s\" is not valid here; expected a "
+				   "path with one {name} in it",
 				   rules->nodes);
 	return 0;
 }
@@ -282,8 +277,8 @@ static int check_naming(const struct value *value, const struct naming *naming,
 {
 	if ((naming->by == NAME_NUMBER) != (naming->number != NULL))
 		return value_error(value, err,
-				   "found %s, allowed are both or neither of "
-				   "by: number and number",
+				   "%s is not valid here; expected both or "
+				   "neither of by: number and number",
 				   naming->number ? "a number" : "by: number");
 	return 0;
 }
@@ -360,14 +355,17 @@ static int read_nodes(const struct value *value, void *out, struct error *err)
 		return -1;
 	for (size_t i = 0; i < rules->device_nodes.count; i++)
 		if (strchr(rules->device_nodes.items[i], '*'))
-			return value_error(
-				value_at(value_get(value, "device"), i), err,
-				"found a *, allowed in optional only");
+			return value_error(value_at(value_get(value, "device"),
+						    i),
+					   err,
+					   "a * is valid only in optional");
 	for (size_t i = 0; i < rules->shared_nodes.count; i++)
 		if (strpbrk(rules->shared_nodes.items[i], "*{"))
-			return value_error(
-				value_at(value_get(value, "shared"), i), err,
-				"found a * or a {name}, allowed is one path");
+			return value_error(value_at(value_get(value, "shared"),
+						    i),
+					   err,
+					   "a * or a {name} is not valid here; "
+					   "expected one path");
 	return 0;
 }
 
@@ -486,8 +484,8 @@ static int read_variable_rule(const struct value *value, void *out,
 		return -1;
 	if (visible->host != (visible->number != NULL))
 		return value_error(value, err,
-				   "found %s, allowed are both or neither of "
-				   "numbering: host and number",
+				   "%s is not valid here; expected both or "
+				   "neither of numbering: host and number",
 				   visible->host ? "numbering: host"
 						 : "a number");
 	return 0;
@@ -583,8 +581,8 @@ static int read_chip(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!chip->source)
 		return value_error(value, err,
-				   "found no \"source\", which must say where "
-				   "the figures come from");
+				   "no \"source\", which must say where the "
+				   "figures come from");
 	return 0;
 }
 
@@ -607,7 +605,7 @@ int read_images(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (value_count(value) > PROFILE_LIST_MAX)
 		return value_error(value, err,
-				   "found %zu images, allowed are %d",
+				   "%zu images; expected at most %d",
 				   value_count(value), PROFILE_LIST_MAX);
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *reference;

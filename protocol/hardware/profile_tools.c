@@ -29,8 +29,8 @@ static int read_version(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!rule->file == !rule->command.count)
 		return value_error(value, err,
-				   "found %s of file and command, allowed is "
-				   "one of them",
+				   "%s of file and command; expected one of "
+				   "them",
 				   rule->file ? "both" : "neither");
 	return 0;
 }
@@ -87,10 +87,10 @@ static int check_groups(const struct value *value, const struct expression *row,
 			k++;
 		if (k == 6 && *name != '_')
 			return value_error(value, err,
-					   "found the group \"%.60s\", allowed "
-					   "are pid, name, device, part, "
-					   "bus_id, uuid, and names that begin "
-					   "with _",
+					   "the group \"%.60s\" is not valid "
+					   "here; expected pid, name, device, "
+					   "part, bus_id, uuid, and names that "
+					   "begin with _",
 					   name);
 		pid |= k == 0;
 		place |= k == 2 || k == 4 || k == 5;
@@ -98,8 +98,7 @@ static int check_groups(const struct value *value, const struct expression *row,
 	if (pid && place)
 		return 0;
 	return value_error(value, err,
-			   "found no group %s, which must tell whose the row "
-			   "is",
+			   "no group %s, which must tell whose the row is",
 			   pid ? "device, bus_id or uuid" : "pid");
 }
 
@@ -124,8 +123,8 @@ int read_processes(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!rules->command.count != !rules->row)
 		return value_error(value, err,
-				   "found a %s alone, allowed are both command "
-				   "and row, or neither",
+				   "a %s alone is not valid here; expected "
+				   "both command and row, or neither",
 				   rules->row ? "row" : "command");
 	return rules->row
 		       ? check_groups(value_get(value, "row"), rules->row, err)

@@ -233,8 +233,8 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 					 ? " of a length that can be meant"
 					 : "");
 	return error_set(err, EPROTO,
-			 "found \"%.*s\" at its start, which is none of the "
-			 "%zu layouts that the profile has",
+			 "\"%.*s\" at its start, which is none of the %zu "
+			 "layouts that the profile has",
 			 line.size < 60 ? (int)line.size : 60, line.text,
 			 sampler->count);
 }
@@ -285,8 +285,8 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 
 	if (size > SAMPLE_TEXT_MAX)
 		return error_set(err, E2BIG,
-				 "found %zu bytes of monitor output, allowed "
-				 "are %d",
+				 "%zu bytes of monitor output; expected at "
+				 "most %d",
 				 size, SAMPLE_TEXT_MAX);
 	whole = malloc(size + 1);
 	lines = calloc(1, size + 1);
@@ -345,12 +345,12 @@ static int check_groups(const struct expression *expression,
 		const char *name = expression_group_name(expression, i);
 
 		if (*name != '_' && !field_named(name, &field))
-			return value_error(
-				value, err,
-				"found a group named \"%s\", allowed are "
-				"device, bus_id, temp_c and the like, or names "
-				"that begin with _",
-				name);
+			return value_error(value, err,
+					   "a group named \"%s\" is not valid "
+					   "here; expected device, bus_id, "
+					   "temp_c and the like, or names that "
+					   "begin with _",
+					   name);
 	}
 	return 0;
 }
@@ -379,8 +379,8 @@ static int read_expressions(const struct value *value,
 		return 0;
 	if (!count || count > EXPRESSIONS_MAX)
 		return value_error(value, err,
-				   "found %zu expressions, allowed 1 to %d",
-				   count, EXPRESSIONS_MAX);
+				   "%zu expressions; expected 1 to %d", count,
+				   EXPRESSIONS_MAX);
 	expressions->list = calloc(count, sizeof(struct expression *));
 	if (!expressions->list)
 		return error_nomem(err, "monitor");
@@ -405,8 +405,8 @@ static int read_fields(const struct value *layout_value, struct layout *layout,
 
 	if (!map)
 		return value_error(layout_value, err,
-				   "found no `fields`, allowed: a map of "
-				   "words as device or temp_c to expressions");
+				   "no `fields`; expected a map of words as "
+				   "device or temp_c to expressions");
 	for (unsigned i = 0; i < FIELDS; i++)
 		names[i] = field_name(i);
 	if (value_check_keys(map, names, err) < 0)
@@ -463,8 +463,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (value_expect(value, VALUE_MAP, err) < 0)
 		return -1;
 	if (!name || !read)
-		return value_error(value, err,
-				   "found no `%s`, which a layout needs",
+		return value_error(value, err, "no `%s`, which a layout needs",
 				   name ? "read" : "name");
 	if (value_string(name, SAMPLE_WORD_MAX, &layout->name, err) < 0 ||
 	    value_enum(read, form_words, &word, err) < 0)
@@ -474,8 +473,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (value_check_keys(value, form->keys, err) < 0)
 		return -1;
 	if (!value_get(value, form->needs))
-		return value_error(value, err,
-				   "found no `%s`, which read: %s needs",
+		return value_error(value, err, "no `%s`, which read: %s needs",
 				   form->needs, form_words[word]);
 	word = 0;
 	if (separator && value_enum(separator, separator_words, &word, err) < 0)
@@ -506,7 +504,7 @@ static int read_na(const struct value *list, struct words *na,
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	if (count > SAMPLE_LAYOUTS_MAX)
-		return value_error(list, err, "found %zu words, allowed are %d",
+		return value_error(list, err, "%zu words; expected at most %d",
 				   count, SAMPLE_LAYOUTS_MAX);
 	na->list = calloc(count + 1, sizeof(*na->list));
 	if (!na->list)
@@ -531,16 +529,15 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 	}
 	if (!layouts) {
 		value_error(monitor, err,
-			    "found no `layouts`, allowed: a list of how the "
-			    "tool's output is read");
+			    "no `layouts`; expected a list of how the tool's "
+			    "output is read");
 		return NULL;
 	}
 	if (value_expect(layouts, VALUE_LIST, err) < 0)
 		return NULL;
 	if (!count || count > SAMPLE_LAYOUTS_MAX) {
-		value_error(layouts, err,
-			    "found %zu layouts, allowed are 1 to %d", count,
-			    SAMPLE_LAYOUTS_MAX);
+		value_error(layouts, err, "%zu layouts; expected 1 to %d",
+			    count, SAMPLE_LAYOUTS_MAX);
 		return NULL;
 	}
 	if (read_na(value_get(monitor, "na"), &sampler->na, err) < 0)

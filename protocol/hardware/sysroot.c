@@ -72,8 +72,8 @@ int sysroot_path(const struct sysroot *roots, const char *path, char *out,
 
 	if (!path_plain(path))
 		return error_set(err, EINVAL,
-				 "%.100s: found no plain path, allowed is one "
-				 "from / without .. in it",
+				 "%.100s: no plain path; expected one from / "
+				 "without .. in it",
 				 path);
 	if (!*root && sysroot_pretended(roots))
 		return error_set(err, ENOENT,

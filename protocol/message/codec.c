@@ -25,6 +25,41 @@ static size_t *count_at(const struct field *field, const void *data)
 	return (size_t *)((char *)data + field->count_offset);
 }
 
+int numbers_add(struct numbers *numbers, uint64_t number, struct error *err)
+{
+	/* Room for powers of two, without a second counter. */
+	if (!(numbers->count & (numbers->count - 1))) {
+		size_t room = numbers->count ? numbers->count * 2 : 1;
+		uint64_t *items =
+			realloc(numbers->items, room * sizeof(*items));
+
+		if (!items)
+			return error_nomem(err, "list");
+		numbers->items = items;
+	}
+	numbers->items[numbers->count++] = number;
+	return 0;
+}
+
+int string_set(char **to, const char *text, struct error *err)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		return error_nomem(err, "text");
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+const struct field *codec_field(const struct schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->count; i++)
+		if (!strcmp(schema->fields[i].name, name))
+			return &schema->fields[i];
+	return NULL;
+}
+
 /* Encoding. */
 
 static cJSON *made(cJSON *item, struct error *err)
@@ -64,8 +99,8 @@ static cJSON *string_item(const char *text, struct error *err)
 		return NULL;
 	}
 	if (strlen(text) > CODEC_STRING_MAX) {
-		error_set(err, E2BIG, "%zu bytes, allowed are %d", strlen(text),
-			  CODEC_STRING_MAX);
+		error_set(err, E2BIG, "%zu bytes; expected at most %d",
+			  strlen(text), CODEC_STRING_MAX);
 		return NULL;
 	}
 	return made(cJSON_CreateString(text), err);
@@ -82,7 +117,7 @@ static cJSON *array_item(const char *items, size_t count, size_t size,
 	cJSON *array;
 
 	if (count > CODEC_ITEMS_MAX) {
-		error_set(err, E2BIG, "%zu items, allowed are %d", count,
+		error_set(err, E2BIG, "%zu items; expected at most %d", count,
 			  CODEC_ITEMS_MAX);
 		return NULL;
 	}
@@ -106,6 +141,12 @@ static cJSON *string_of(const void *at, const struct schema *schema,
 	return string_item(*(char *const *)at, err);
 }
 
+static cJSON *number_of(const void *at, const struct schema *schema,
+			struct error *err)
+{
+	return u64_item(*(const uint64_t *)at, err);
+}
+
 static cJSON *struct_of(const void *at, const struct schema *schema,
 			struct error *err)
 {
@@ -126,13 +167,19 @@ static bool field_is_zero(const struct field *field, const void *from)
 		return !*(const uint64_t *)at;
 	case FIELD_I64:
 		return !*(const int64_t *)at;
+	case FIELD_ENUM:
+		return !*(const uint32_t *)at;
 	case FIELD_DOUBLE:
-		return *(const double *)at == 0;
+		return field->known ? isnan(*(const double *)at)
+				    : *(const double *)at == 0;
 	case FIELD_STRING:
 	case FIELD_JSON:
+	case FIELD_POINTER:
 		return !*(void *const *)at;
 	case FIELD_STRINGS:
 		return !((const struct strings *)at)->count;
+	case FIELD_NUMBERS:
+		return !((const struct numbers *)at)->count;
 	case FIELD_LIST:
 		return !*count_at(field, from);
 	case FIELD_STRUCT:
@@ -141,11 +188,31 @@ static bool field_is_zero(const struct field *field, const void *from)
 	return false;
 }
 
+static size_t names_count(const struct field *field)
+{
+	size_t count = 1;
+
+	while (field->names[count])
+		count++;
+	return count;
+}
+
+static cJSON *enum_item(const struct field *field, uint32_t value,
+			struct error *err)
+{
+	if (value && value < names_count(field))
+		return made(cJSON_CreateStringReference(field->names[value]),
+			    err);
+	error_set(err, EINVAL, "%u is no value of it", value);
+	return NULL;
+}
+
 static cJSON *field_item(const struct field *field, const void *from,
 			 struct error *err)
 {
 	const void *at = field_at(field, from);
 	const struct strings *strings = at;
+	const struct numbers *numbers = at;
 
 	switch (field->kind) {
 	case FIELD_BOOL:
@@ -167,6 +234,9 @@ static cJSON *field_item(const struct field *field, const void *from,
 	case FIELD_STRINGS:
 		return array_item((const char *)strings->items, strings->count,
 				  sizeof(char *), NULL, string_of, err);
+	case FIELD_NUMBERS:
+		return array_item((const char *)numbers->items, numbers->count,
+				  sizeof(uint64_t), NULL, number_of, err);
 	case FIELD_JSON:
 		if (*(cJSON *const *)at)
 			return made(cJSON_Duplicate(*(cJSON *const *)at, true),
@@ -175,6 +245,10 @@ static cJSON *field_item(const struct field *field, const void *from,
 		return NULL;
 	case FIELD_STRUCT:
 		return codec_object(field->schema, at, err);
+	case FIELD_POINTER:
+		return codec_object(field->schema, *(void *const *)at, err);
+	case FIELD_ENUM:
+		return enum_item(field, *(const uint32_t *)at, err);
 	case FIELD_LIST:
 		return array_item(*(char *const *)at, *count_at(field, from),
 				  field->schema->size, field->schema, struct_of,
@@ -190,11 +264,13 @@ cJSON *codec_object(const struct schema *schema, const void *from,
 
 	for (size_t i = 0; object && i < schema->count; i++) {
 		const struct field *field = &schema->fields[i];
+		bool absent = field->optional && field_is_zero(field, from);
 		cJSON *item;
 
-		if (field->optional && field_is_zero(field, from))
+		if (absent && !field->nullable)
 			continue;
-		item = field_item(field, from, err);
+		item = absent ? made(cJSON_CreateNull(), err)
+			      : field_item(field, from, err);
 		/* The name is a constant of ours: the object may borrow it. */
 		if (!cJSON_AddItemToObjectCS(object, field->name, item)) {
 			error_prefix(err, "%s", field->name);
@@ -231,13 +307,14 @@ static int wrong(const struct field *field, const cJSON *item,
 {
 	if (cJSON_IsNumber(item))
 		return error_set(err, EPROTO,
-				 "%s: found the number %.17g, allowed is %s",
+				 "%s: the number %.17g is not valid here; "
+				 "expected %s",
 				 field->name, item->valuedouble, allowed);
 	if (cJSON_IsString(item))
 		return error_set(err, EPROTO,
-				 "%s: found '%.40s', allowed is %s",
+				 "%s: '%.40s' is not valid here; expected %s",
 				 field->name, item->valuestring, allowed);
-	return error_set(err, EPROTO, "%s: found %s, allowed is %s",
+	return error_set(err, EPROTO, "%s: %s is not valid here; expected %s",
 			 field->name,
 			 cJSON_IsBool(item)    ? "a boolean"
 			 : cJSON_IsNull(item)  ? "null"
@@ -327,9 +404,74 @@ static int read_strings(const struct field *field, const cJSON *item,
 	return 0;
 }
 
-static int read_list(const struct field *field, const cJSON *item, void *to,
+static int read_numbers(const struct field *field, const cJSON *item,
+			struct numbers *to, struct error *err)
+{
+	const cJSON *one;
+	uint64_t number;
+
+	if (!cJSON_IsArray(item))
+		return wrong(field, item, "a list of integers", err);
+	cJSON_ArrayForEach(one, item)
+	{
+		if (to->count >= CODEC_ITEMS_MAX)
+			return error_set(err, EPROTO, "%s: more than %d items",
+					 field->name, CODEC_ITEMS_MAX);
+		if (read_u64(field, one, &number, err) < 0 ||
+		    numbers_add(to, number, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* How a tree is read. */
+struct reading {
+	bool loose; /* fields may be unknown, and absent */
+	struct error *err;
+};
+
+static int read_object(const struct schema *schema, const cJSON *object,
+		       void *to, const struct reading *reading);
+
+static int read_enum(const struct field *field, const cJSON *item, uint32_t *to,
 		     struct error *err)
 {
+	char allowed[160] = "one of";
+	size_t used = strlen(allowed);
+
+	for (uint32_t i = 1; field->names[i]; i++) {
+		if (cJSON_IsString(item) &&
+		    !strcmp(item->valuestring, field->names[i])) {
+			*to = i;
+			return 0;
+		}
+		if (used < sizeof(allowed))
+			used += (size_t)snprintf(allowed + used,
+						 sizeof(allowed) - used,
+						 "%s %s", i > 1 ? "," : "",
+						 field->names[i]);
+	}
+	return wrong(field, item, allowed, err);
+}
+
+static int read_pointer(const struct field *field, const cJSON *item, void **to,
+			const struct reading *reading)
+{
+	*to = calloc(1, field->schema->size);
+	if (!*to)
+		return error_nomem(reading->err, field->name);
+	if (read_object(field->schema, item, *to, reading) < 0) {
+		free(*to);
+		*to = NULL;
+		return error_prefix(reading->err, "%s", field->name);
+	}
+	return 0;
+}
+
+static int read_list(const struct field *field, const cJSON *item, void *to,
+		     const struct reading *reading)
+{
+	struct error *err = reading->err;
 	size_t *count = count_at(field, to);
 	char **items = field_at(field, to);
 	const cJSON *one;
@@ -348,9 +490,9 @@ static int read_list(const struct field *field, const cJSON *item, void *to,
 		return error_nomem(err, field->name);
 	cJSON_ArrayForEach(one, item)
 	{
-		if (codec_from_object(field->schema, one,
-				      *items + *count * field->schema->size,
-				      err) < 0)
+		if (read_object(field->schema, one,
+				*items + *count * field->schema->size,
+				reading) < 0)
 			return error_prefix(err, "%s[%zu]", field->name,
 					    *count);
 		++*count;
@@ -359,10 +501,13 @@ static int read_list(const struct field *field, const cJSON *item, void *to,
 }
 
 static int read_field(const struct field *field, const cJSON *item, void *to,
-		      struct error *err)
+		      const struct reading *reading)
 {
+	struct error *err = reading->err;
 	void *at = field_at(field, to);
 
+	if (field->nullable && cJSON_IsNull(item))
+		return 0;
 	switch (field->kind) {
 	case FIELD_BOOL:
 		if (!cJSON_IsBool(item))
@@ -388,22 +533,42 @@ static int read_field(const struct field *field, const cJSON *item, void *to,
 		return read_string(field, item, at, err);
 	case FIELD_STRINGS:
 		return read_strings(field, item, at, err);
+	case FIELD_NUMBERS:
+		return read_numbers(field, item, at, err);
 	case FIELD_JSON:
 		*(cJSON **)at = cJSON_Duplicate(item, true);
 		return *(cJSON **)at ? 0 : error_nomem(err, field->name);
 	case FIELD_STRUCT:
-		if (codec_from_object(field->schema, item, at, err) < 0)
+		if (read_object(field->schema, item, at, reading) < 0)
 			return error_prefix(err, "%s", field->name);
 		return 0;
+	case FIELD_POINTER:
+		return read_pointer(field, item, at, reading);
+	case FIELD_ENUM:
+		return read_enum(field, item, at, err);
 	case FIELD_LIST:
-		return read_list(field, item, to, err);
+		return read_list(field, item, to, reading);
 	}
 	return 0;
 }
 
-static int read_fields(const struct schema *schema, const cJSON *object,
-		       void *to, struct error *err)
+static int read_absent(const struct field *field, void *to,
+		       const struct reading *reading)
 {
+	if (field->optional)
+		return 0;
+	if (!reading->loose)
+		return error_set(reading->err, EPROTO, "%s: missing",
+				 field->name);
+	return field->kind == FIELD_STRING
+		       ? string_set(field_at(field, to), "", reading->err)
+		       : 0;
+}
+
+static int read_fields(const struct schema *schema, const cJSON *object,
+		       void *to, const struct reading *reading)
+{
+	struct error *err = reading->err;
 	uint64_t seen = 0; /* a bit a field: schemas have fewer than 64 */
 	const cJSON *item;
 
@@ -417,6 +582,8 @@ static int read_fields(const struct schema *schema, const cJSON *object,
 		while (i < schema->count &&
 		       strcmp(schema->fields[i].name, item->string))
 			i++;
+		if (i == schema->count && reading->loose)
+			continue;
 		if (i == schema->count)
 			return error_set(err, EPROTO, "%s: unknown field",
 					 item->string);
@@ -424,25 +591,60 @@ static int read_fields(const struct schema *schema, const cJSON *object,
 			return error_set(err, EPROTO, "%s: given twice",
 					 item->string);
 		seen |= UINT64_C(1) << i;
-		if (read_field(&schema->fields[i], item, to, err) < 0)
+		if (read_field(&schema->fields[i], item, to, reading) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < schema->count; i++)
-		if (!schema->fields[i].optional && !(seen & (UINT64_C(1) << i)))
-			return error_set(err, EPROTO, "%s: missing",
-					 schema->fields[i].name);
+		if (!(seen & (UINT64_C(1) << i)) &&
+		    read_absent(&schema->fields[i], to, reading) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_object(const struct schema *schema, const cJSON *object,
+		       void *to, const struct reading *reading)
+{
+	memset(to, 0, schema->size);
+	for (size_t i = 0; i < schema->count; i++)
+		if (schema->fields[i].known)
+			*(double *)field_at(&schema->fields[i], to) =
+				(double)NAN;
+	if (read_fields(schema, object, to, reading) < 0) {
+		codec_clear(schema, to);
+		return -1;
+	}
 	return 0;
 }
 
 int codec_from_object(const struct schema *schema, const cJSON *object,
 		      void *to, struct error *err)
 {
-	memset(to, 0, schema->size);
-	if (read_fields(schema, object, to, err) < 0) {
-		codec_clear(schema, to);
+	const struct reading reading = { .loose = false, .err = err };
+
+	return read_object(schema, object, to, &reading);
+}
+
+int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
+		     struct error *err)
+{
+	const struct reading reading = { .loose = true, .err = err };
+
+	return read_object(schema, object, to, &reading);
+}
+
+int codec_copy(const struct schema *schema, const void *from, void *to,
+	       struct error *err)
+{
+	cJSON *object = codec_object(schema, from, err);
+	int rc;
+
+	if (!object) {
+		memset(to, 0, schema->size);
 		return -1;
 	}
-	return 0;
+	rc = codec_from_object(schema, object, to, err);
+	cJSON_Delete(object);
+	return rc;
 }
 
 /* cJSON lets a NUL end a string early, plain or as \u0000: "a" would come out
@@ -522,11 +724,19 @@ void codec_clear(const struct schema *schema, void *data)
 		case FIELD_STRINGS:
 			strings_clear(at);
 			break;
+		case FIELD_NUMBERS:
+			free(((struct numbers *)at)->items);
+			break;
 		case FIELD_JSON:
 			cJSON_Delete(*(cJSON **)at);
 			break;
 		case FIELD_STRUCT:
 			codec_clear(field->schema, at);
+			break;
+		case FIELD_POINTER:
+			if (*(void **)at)
+				codec_clear(field->schema, *(void **)at);
+			free(*(void **)at);
 			break;
 		case FIELD_LIST:
 			items = *(char **)at;

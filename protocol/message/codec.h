@@ -32,6 +32,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A list of whole numbers; items is owned. */
+struct numbers {
+	uint64_t *items;
+	size_t count;
+};
+int numbers_add(struct numbers *numbers, uint64_t number, struct error *err);
+
 enum field_kind {
 	FIELD_BOOL,
 	FIELD_U32,
@@ -42,7 +49,10 @@ enum field_kind {
 	FIELD_STRINGS, /* struct strings */
 	FIELD_JSON,    /* cJSON *, any value, NULL when absent */
 	FIELD_STRUCT,  /* an embedded struct with a schema of its own */
+	FIELD_POINTER, /* struct item *, NULL when absent */
 	FIELD_LIST,    /* struct item *name; size_t name_count; */
+	FIELD_ENUM,    /* uint32_t, a value by its name */
+	FIELD_NUMBERS, /* struct numbers */
 };
 
 struct schema;
@@ -51,9 +61,13 @@ struct field {
 	const char *name;
 	enum field_kind kind;
 	bool optional; /* absent: zero, NULL or empty, and not encoded */
+	bool nullable; /* absent: NULL, encoded as null; null is read, too */
+	bool known;    /* FIELD_DOUBLE, optional: absent is NAN, not zero */
 	size_t offset;
 	size_t count_offset;         /* FIELD_LIST: of name_count */
-	const struct schema *schema; /* FIELD_STRUCT, FIELD_LIST */
+	const struct schema *schema; /* FIELD_STRUCT, _POINTER, _LIST */
+	const char *const *names;    /* FIELD_ENUM: by value, the last is NULL;
+					the value 0 is not encoded */
 };
 
 struct schema {
@@ -74,7 +88,8 @@ struct schema {
 		 : FIELD_I64, double                                           \
 		 : FIELD_DOUBLE, char *                                        \
 		 : FIELD_STRING, struct strings                                \
-		 : FIELD_STRINGS, cJSON *                                      \
+		 : FIELD_STRINGS, struct numbers                               \
+		 : FIELD_NUMBERS, cJSON *                                      \
 		 : FIELD_JSON)
 
 #define FIELD(t, m)                                                            \
@@ -92,11 +107,48 @@ struct schema {
 		.name = #m, .kind = FIELD_STRUCT,                              \
 		.offset = offsetof(struct t, m), .schema = &(s)                \
 	}
+/* A pointer to a struct, or a string: null where there is none. */
+#define FIELD_NULLABLE(t, m)                                                   \
+	{                                                                      \
+		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
+		.nullable = true, .offset = offsetof(struct t, m)              \
+	}
+#define FIELD_MAYBE(t, m, s)                                                   \
+	{                                                                      \
+		.name = #m, .kind = FIELD_POINTER, .optional = true,           \
+		.nullable = true, .offset = offsetof(struct t, m),             \
+		.schema = &(s)                                                 \
+	}
+/* A double that is left out while it is NAN. */
+#define FIELD_KNOWN(t, m)                                                      \
+	{                                                                      \
+		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
+		.known = true, .offset = offsetof(struct t, m)                 \
+	}
+/* An enum in a uint32_t. */
+#define FIELD_NAMED(t, m, n)                                                   \
+	{                                                                      \
+		.name = #m, .kind = FIELD_ENUM,                                \
+		.offset = offsetof(struct t, m), .names = (n)                  \
+	}
+/* A list that is there even when it is empty. */
+#define FIELD_ROWS(t, m, s)                                                    \
+	{                                                                      \
+		.name = #m, .kind = FIELD_LIST,                                \
+		.offset = offsetof(struct t, m),                               \
+		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
+	}
 #define FIELD_MANY(t, m, s)                                                    \
 	{                                                                      \
 		.name = #m, .kind = FIELD_LIST, .optional = true,              \
 		.offset = offsetof(struct t, m),                               \
 		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
+	}
+/* Another schema of the same struct. */
+#define SCHEMA_NAMED(t, f, n)                                                  \
+	{                                                                      \
+		.name = (n), .size = sizeof(struct t), .fields = (f),          \
+		.count = sizeof(f) / sizeof((f)[0])                            \
 	}
 #define SCHEMA(t, f)                                                           \
 	{                                                                      \
@@ -124,6 +176,28 @@ int codec_from_object(const struct schema *schema, const cJSON *object,
 		      void *to, struct error *err);
 int codec_decode(const struct schema *schema, const char *text, size_t size,
 		 void *to, struct error *err);
+
+/* codec_from_object() of what another version may have written: fields that the
+ * schema does not know are skipped, and absent ones are zero (but "" for a
+ * string that is not optional), at every depth.
+ */
+int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
+		     struct error *err);
+
+/* A copy that owns all; *to's old contents are ignored. ENOMEM, or as
+ * codec_object(). On failure *to is all zero.
+ */
+int codec_copy(const struct schema *schema, const void *from, void *to,
+	       struct error *err);
+
+/* Bytes that the struct takes as JSON text, at most. */
+size_t codec_bound(const struct schema *schema, const void *from);
+
+/* The field of that name, or NULL. */
+const struct field *codec_field(const struct schema *schema, const char *name);
+
+/* Replace *to (owned) by a copy of the text, which may be NULL. */
+int string_set(char **to, const char *text, struct error *err);
 
 /* Release what the struct owns and zero it. Zero is a valid empty struct. */
 void codec_clear(const struct schema *schema, void *data);

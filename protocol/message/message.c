@@ -1,6 +1,11 @@
 /* message.c - every message between agent, controller and command line.
  */
 #include "protocol/message/message.h"
+#include "protocol/message/reply_access.h"
+#include "protocol/message/reply_images.h"
+#include "protocol/message/reply_logs.h"
+#include "protocol/message/reply_nodes.h"
+#include "protocol/message/reply_sweeps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,15 +51,6 @@ static const struct field task_status_fields[] = {
 const struct schema task_status_schema =
 	SCHEMA(task_status, task_status_fields);
 
-static const struct field moving_layer_fields[] = {
-	FIELD(moving_layer, id),
-	FIELD(moving_layer, phase),
-	FIELD(moving_layer, done_bytes),
-	FIELD(moving_layer, total_bytes),
-};
-static const struct schema moving_layer_schema =
-	SCHEMA(moving_layer, moving_layer_fields);
-
 
 static const struct field image_need_fields[] = {
 	FIELD(image_need, reference),
@@ -64,21 +60,6 @@ static const struct field image_need_fields[] = {
 };
 static const struct schema image_need_schema =
 	SCHEMA(image_need, image_need_fields);
-
-static const struct field image_info_fields[] = {
-	FIELD(image_info, id),
-	FIELD_OPTIONAL(image_info, tags),
-	FIELD_OPTIONAL(image_info, digests),
-	FIELD_OPTIONAL(image_info, bytes),
-	FIELD_OPTIONAL(image_info, created_ms),
-	FIELD_OPTIONAL(image_info, used_ms),
-	FIELD_OPTIONAL(image_info, containers),
-	FIELD_OPTIONAL(image_info, origin),
-	FIELD_OPTIONAL(image_info, needed),
-	FIELD_OPTIONAL(image_info, removed),
-};
-const struct schema image_info_schema =
-	SCHEMA(image_info, image_info_fields);
 
 static const struct field submit_workspace_fields[] = {
 	FIELD(submit_workspace, path),
@@ -129,7 +110,8 @@ MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
 MESSAGE(retry, F(retry, request), F(retry, sweep),
 	FIELD_MANY(message_retry, logins, registry_login_schema))
-MESSAGE(query, F(query, request), F(query, what), O(query, id),
+MESSAGE(query, F(query, request),
+	FIELD_NAMED(message_query, what, query_names), O(query, id),
 	O(query, name), O(query, after), O(query, limit), O(query, since),
 	O(query, wait_ms), O(query, keys))
 MESSAGE(log_read, F(log_read, request), F(log_read, job),
@@ -154,6 +136,8 @@ MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	O(image_do, dry_run), O(image_do, replace))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, partial), O(image_state, rate), O(image_state, layers),
+	O(image_state, layers_total), O(image_state, tries),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),
@@ -226,43 +210,69 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_IMAGE_DO] = { "image-do", &image_do_schema, ROLE_CONTROLLER,
 		false },
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,
-		"submit sweeps" },
+		"submit sweeps",
+		&reply_submit_schema },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false, true,
-		"cancel sweeps and jobs" },
+		"cancel sweeps and jobs",
+		&reply_cancel_schema },
 	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false, true,
-		"run failed jobs again" },
+		"run failed jobs again",
+		&reply_retry_schema },
 	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false, false,
 		"look at all that is known" },
 	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false, false,
-		"read output of jobs" },
+		"read output of jobs",
+		&reply_log_read_schema },
 	[MESSAGE_CONTENT_PUT] = { "content-put", &content_put_schema,
-		ROLE_OPERATOR, true, true, "send workspaces and images" },
+		ROLE_OPERATOR, true, true, "send workspaces and images",
+		&reply_content_put_schema },
 	[MESSAGE_CONTENT_GET] = { "content-get", &content_get_schema, PERSON,
-		false, false, "fetch files of jobs" },
+		false, false, "fetch files of jobs",
+		&reply_content_get_schema },
 	[MESSAGE_IMAGE_ORDER] = { "image-order", &image_order_schema,
 		ROLE_OPERATOR, false, true,
-		"build, load, save, remove images" },
+		"build, load, save, remove images",
+		&reply_image_order_schema },
 	[MESSAGE_IMAGE_LIST] = { "image-list", &image_list_schema, PERSON,
-		false, false, "list images of nodes" },
+		false, false, "list images of nodes",
+		&reply_image_order_schema },
 	[MESSAGE_TOKEN] = { "token", &token_schema, ROLE_OPERATOR, false, true,
-		"make tokens that let others join" },
+		"make tokens that let others join",
+		&reply_token_schema },
 	[MESSAGE_ADMIT] = { "admit", &admit_schema, ROLE_OPERATOR, false, true,
-		"let keys in" },
+		"let keys in",
+		&reply_admit_schema },
 	[MESSAGE_REVOKE] = { "revoke", &revoke_schema, ROLE_OPERATOR, false, true,
-		"remove nodes, users and tokens" },
+		"remove nodes, users and tokens",
+		&reply_revoke_schema },
 	[MESSAGE_DRAIN] = { "drain", &drain_schema, ROLE_OPERATOR, false, true,
-		"drain nodes, and take them back" },
+		"drain nodes, and take them back",
+		&reply_drain_schema },
 	[MESSAGE_LABEL] = { "label", &label_schema, ROLE_OPERATOR, false, true,
-		"label nodes" },
+		"label nodes",
+		&reply_label_schema },
 	[MESSAGE_BACKUP] = { "backup", &backup_schema, ROLE_OPERATOR, false, true,
-		"make backups" },
+		"make backups",
+		&reply_backup_schema },
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
-		"remove output of old jobs" },
+		"remove output of old jobs",
+		&reply_gc_schema },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,
-		"enrol one key, as the token says" },
+		"enrol one key, as the token says",
+		&reply_admit_schema },
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */
+
+const struct schema *message_reply_schema(enum message_type type,
+					  const void *body)
+{
+	const struct message_query *query = body;
+
+	if (type == MESSAGE_QUERY && query->what < QUERY_KINDS)
+		return query_replies[query->what];
+	return message_kinds[type].reply;
+}
 
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err)
@@ -296,8 +306,8 @@ static enum message_type type_named(const char *name)
 static int too_long(const char *name, size_t size, size_t max,
 		    struct error *err)
 {
-	return error_set(err, EPROTO, "%s of %zu bytes, allowed are %zu", name,
-			 size, max);
+	return error_set(err, EPROTO, "%s of %zu bytes; expected at most %zu",
+			 name, size, max);
 }
 
 static int decode_object(cJSON *object, size_t size, enum message_type *type,
@@ -311,7 +321,7 @@ static int decode_object(cJSON *object, size_t size, enum message_type *type,
 	if (cJSON_IsString(name))
 		found = type_named(name->valuestring);
 	if (!found) {
-		error_set(err, EPROTO, "type: found '%.40s', not a message",
+		error_set(err, EPROTO, "type: '%.40s', not a message",
 			  cJSON_IsString(name) ? name->valuestring : "nothing");
 		cJSON_Delete(name);
 		return -1;

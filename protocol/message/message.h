@@ -13,6 +13,9 @@
 
 #include "protocol/message/codec.h"
 #include "protocol/message/device_info.h"
+#include "protocol/message/image_info.h"
+#include "protocol/message/moving_layer.h"
+#include "protocol/message/query.h"
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"
 
@@ -219,14 +222,6 @@ struct message_task {
 	struct task_status task;
 };
 
-/* A layer under way. */
-struct moving_layer {
-	char *id;
-	char *phase; /* "pulling" or "extracting" */
-	uint64_t done_bytes;
-	uint64_t total_bytes;
-};
-
 /* Image transfer of a task that is being prepared. */
 struct message_progress {
 	uint64_t job;
@@ -310,10 +305,7 @@ struct submit_workspace {
 	char *content; /* what it holds, put before */
 };
 
-/* Payload: the text of the sweep file. Reply: {"sweep": id, "name": ...,
- * "jobs": n, "taken": n of them, "dropped": [{"cell", "reason"}], "waiting":
- * [the same of cells that no node could run at present]}.
- */
+/* Payload: the text of the sweep file. */
 struct message_submit {
 	uint64_t request;
 	char *file;  /* its name, for error messages */
@@ -333,7 +325,6 @@ struct message_cancel {
 };
 
 /* Failed and cancelled jobs of the sweep are queued again as new attempts.
- * Reply: {"retried": jobs, "gone": [registries whose logins are gone]}.
  */
 struct message_retry {
 	uint64_t request;
@@ -344,7 +335,7 @@ struct message_retry {
 
 /* A new token. Whoever made it keeps the secret half of its key; here only the
  * public one is known. Its holder connects with that key, as a joiner, and can
- * do nothing but enrol. Reply: {"token": how it is called, "until_ms"}.
+ * do nothing but enrol.
  */
 struct message_token {
 	uint64_t request;
@@ -356,7 +347,7 @@ struct message_token {
 	uint32_t for_s; /* how long it holds; 0: an hour */
 };
 
-/* Let a key in that its owner made. Reply: {"name", "role"}. */
+/* Let a key in that its owner made. */
 struct message_admit {
 	uint64_t request;
 	char *name;
@@ -366,8 +357,7 @@ struct message_admit {
 
 /* Its keys are refused from now on, also in sessions that are open; a node is
  * removed with its key, and told to end what it runs. EPERM: it runs tasks, and
- * there is no force. Reply: {"revoked": how many, "reached": the node was
- * told}.
+ * there is no force.
  */
 struct message_revoke {
 	uint64_t request;
@@ -377,7 +367,7 @@ struct message_revoke {
 };
 
 /* From from_ms on (0: now) until until_ms (0: for good), or no longer
- * (undrain), the node gets no new task. Reply: {"node": as for a query}.
+ * (undrain), the node gets no new task.
  */
 struct message_drain {
 	uint64_t request;
@@ -388,7 +378,7 @@ struct message_drain {
 	char *reason;
 };
 
-/* Labels of a node: texts are set, nulls removed. Reply: {"labels"}. */
+/* Labels of a node: texts are set, nulls removed. */
 struct message_label {
 	uint64_t request;
 	char *node;
@@ -396,8 +386,8 @@ struct message_label {
 };
 
 /* Make a backup of that id (32 characters, chosen by the client), or go on with
- * it. Reply: {"ready", "bytes": of all}; payload: those from offset on. When
- * offset is the end, the backup is forgotten.
+ * it. Payload of the reply: the bytes from offset on. When offset is the end,
+ * the backup is forgotten.
  */
 struct message_backup {
 	uint64_t request;
@@ -406,8 +396,7 @@ struct message_backup {
 };
 
 /* Remove the output and the collected files of jobs behind `after` that are
- * over, and ended older_ms ago. Reply: {"jobs", "bytes": that are gone,
- * "after": go on from there, "more"}.
+ * over, and ended older_ms ago.
  */
 struct message_gc {
 	uint64_t request;
@@ -416,9 +405,7 @@ struct message_gc {
 	bool goes_on; /* the order was begun by another message */
 };
 
-/* Enrol this key. The same again is answered as before. Reply: {"name",
- * "role"}: as what it may connect from now on.
- */
+/* Enrol this key. The same again is answered as before. */
 struct message_enrol {
 	uint64_t request;
 	bool agent; /* what it is going to be */
@@ -427,19 +414,14 @@ struct message_enrol {
 	char *machine; /* as in hello */
 };
 
-/* what: "sweeps", "sweep" (id 0: the last one), "text" (of sweep id), "jobs"
- * (of sweep id), "job", "nodes", "node", "events" (of job id), "results" and
- * "series" (of sweep id), "history" (of keys), "files" (of job id), "image" (an
- * order, by name; after: where its output is read on; keys: nodes whose images
- * are told), "keys" (who may connect), "tokens", "audit". With wait_ms the
- * answer waits until something changed after `since` (the "since" of an earlier
- * answer).
+/* With wait_ms the answer waits until something changed after `since` (the
+ * "since" of an earlier answer). Reply: query_replies[what].
  */
 struct message_query {
 	uint64_t request;
-	char *what;
+	uint32_t what; /* enum query_kind, which says what the rest means */
 	uint64_t id;
-	char *name; /* a node's */
+	char *name;
 	uint64_t after;
 	uint32_t limit; /* rows, 0: as many as one answer takes (1,000 at
 			   most) */
@@ -448,12 +430,8 @@ struct message_query {
 	struct strings keys; /* of cells, for "history": at most 1,000 */
 };
 
-/* Reply: {"job", "attempt", "stream", "offset", "size", "length", "final",
- * "state", "exit_code", "streams": [names of ranks' output]} and the bytes as
- * payload; asked for no stream, or for that of a followed file, also "files":
- * [{"stream", "rank", "path", "part", "bytes"}] and "builds": [names of streams
- * of image builds]. wait_ms: an answer without bytes waits until there are some
- * or the job has ended.
+/* The bytes are the reply's payload. wait_ms: an answer without bytes waits
+ * until there are some or the job has ended.
  */
 struct message_log_read {
 	uint64_t request;
@@ -464,7 +442,7 @@ struct message_log_read {
 	uint64_t tail_lines; /* with offset 0: begin that many lines from the
 				end */
 	uint32_t wait_ms;
-	bool timestamps; /* reply carries "times": [[offset, wall ms] ...] */
+	bool timestamps;
 };
 
 /* An image that must stay, for jobs need it that are not over. */
@@ -496,22 +474,6 @@ struct message_image_do {
 	bool replace; /* load: names that others' images have go over to these */
 };
 
-/* What a node says of one of its images. */
-struct image_info {
-	char *id;
-	struct strings tags;    /* name:tag */
-	struct strings digests; /* name@sha256:... */
-	uint64_t bytes;         /* with what it shares with others */
-	uint64_t created_ms;
-	uint64_t used_ms;    /* by a job, last; 0: not known */
-	uint32_t containers; /* made from it, running or not */
-	char *origin; /* "pulled", "built", "loaded": by us; NULL: by others */
-	char *needed; /* why it must stay, or NULL */
-	bool removed; /* gc as a dry run: it would be */
-};
-
-extern const struct schema image_info_schema;
-
 /* How far an order is: phase is "fetching", "loading", "saving", "building",
  * "looking", "removing", or in the end "ready" or "failed" (then why).
  */
@@ -520,6 +482,11 @@ struct message_image_state {
 	char *phase;
 	uint64_t done_bytes; /* removed: freed */
 	uint64_t total_bytes;
+	bool partial;    /* pull: as in message_progress, as are the others */
+	uint64_t rate;
+	uint32_t layers;
+	uint32_t layers_total;
+	uint32_t tries;
 	char *content; /* of a saved image that is ready, of total_bytes */
 	char *output;  /* of a build: what it printed since it was told last */
 	struct image_info *images; /* list, remove, gc: those it is about */
@@ -537,8 +504,8 @@ struct message_image_room {
 	char *order; /* 64 random hex digits */
 };
 
-/* Do something with images on nodes. Reply: {"nodes": [names]}, on which; how
- * far it is, the query "image" tells, by the order's name, of these and of all
+/* Do something with images on nodes. The reply says on which; how far it is,
+ * the query "image" tells, by the order's name, of these and of all
  * others that were ordered the same and are not done. Asked again it begins
  * again, and what is done already is not done again.
  */
@@ -568,8 +535,7 @@ struct message_image_list {
 };
 
 /* Payload: bytes of a content of `bytes` bytes in all, from offset on, or none:
- * a question. Reply: {"length": how much of it is here, "whole": it is all here
- * and checked}. Bytes that do not continue it are left out.
+ * a question. Bytes that do not continue it are left out.
  */
 struct message_content_put {
 	uint64_t request;
@@ -578,8 +544,7 @@ struct message_content_put {
 	uint64_t offset;
 };
 
-/* Reply: {"bytes": of the whole content}; payload: those from offset on, as
- * many as one answer takes.
+/* Payload of the reply: its bytes from offset on, as many as one answer takes.
  */
 struct message_content_get {
 	uint64_t request;
@@ -590,7 +555,7 @@ struct message_content_get {
 /* Payload where the request says so. */
 struct message_reply {
 	uint64_t request;
-	cJSON *body;
+	cJSON *body; /* message_reply_schema() of what was asked */
 };
 
 struct message_kind {
@@ -601,8 +566,13 @@ struct message_kind {
 	bool audited; /* kept in the audit log, with what came of it; of what
 			 takes many requests the first one */
 	const char *does; /* of what people ask: what it is, for the manual */
+	const struct schema *reply; /* of a request; of a query query_replies */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];
+
+/* What answers a request (protocol/message/reply_*.h); NULL: it is none. */
+const struct schema *message_reply_schema(enum message_type type,
+					  const void *body);
 
 /* Append {"type": ..., fields}. body: the struct of the type. */
 int message_encode(enum message_type type, const void *body, struct buffer *out,

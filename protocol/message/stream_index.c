@@ -65,8 +65,9 @@ static int check(const struct stream_index *followed, uint32_t node,
 			      !stream_index_belongs(node, followed->stream)
 		    : strncmp(followed->stream, "rank-", 5) != 0)
 		return error_set(err, EPROTO,
-				 "stream: found \"%.70s\", allowed are "
-				 "node-%u.<name> of a path, or rank-<N>",
+				 "stream: \"%.70s\" is not valid here; "
+				 "expected node-%u.<name> of a path, or "
+				 "rank-<N>",
 				 followed->stream, node);
 	return 0;
 }

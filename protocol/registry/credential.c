@@ -57,7 +57,7 @@ static int check_owner(int fd, const char *path, struct error *err)
 	if (st.st_mode & 077)
 		return error_set(err, EACCES,
 				 "%s: mode %04o found, others may read it; "
-				 "allowed is 0600: chmod 600 %s",
+				 "expected 0600: chmod 600 %s",
 				 path, (unsigned int)(st.st_mode & 07777),
 				 path);
 	return 0;
@@ -315,7 +315,7 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 
 	if (!*name || name[strspn(name, allowed)])
 		return error_set(err, EINVAL,
-				 "credential helper \"%.60s\": allowed are "
+				 "credential helper \"%.60s\": expected "
 				 "letters, digits, '.', '_' and '-'",
 				 name);
 	if (asprintf(&wait->helper, HELPER_PREFIX "%s", name) < 0) {

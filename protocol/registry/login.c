@@ -217,16 +217,16 @@ int logins_check(const struct registry_login *logins, size_t count,
 {
 	if (count > LOGINS_MAX)
 		return error_set(err, EPROTO,
-				 "credentials for %zu registries, allowed are "
-				 "%d with one sweep",
+				 "credentials for %zu registries; expected at "
+				 "most %d with one sweep",
 				 count, LOGINS_MAX);
 	for (size_t i = 0; i < count; i++) {
 		const char *registry = logins[i].registry;
 
 		if (!reference_host_valid(registry))
 			return error_set(err, EPROTO,
-					 "credentials: registry: found "
-					 "\"%.80s\", allowed is HOST[:PORT]",
+					 "credentials: registry: \"%.80s\" is "
+					 "not valid here; expected HOST[:PORT]",
 					 registry);
 		if (!logins[i].sealed ||
 		    strlen(logins[i].sealed) > LOGIN_SEALED_MAX)

@@ -13,7 +13,7 @@
 static int wrong(const char *text, const char *why, struct error *err)
 {
 	return error_set(err, EINVAL,
-			 "image reference \"%.100s\": %s; allowed is "
+			 "image reference \"%.100s\": %s; expected "
 			 "name[:tag][@sha256:64 hex digits]",
 			 text, why);
 }
@@ -82,7 +82,8 @@ int reference_parse(const char *text, struct reference *reference,
 
 	if (strlen(text) > REFERENCE_MAX)
 		return error_set(err, EINVAL,
-				 "image reference: %zu bytes, allowed are %d",
+				 "image reference: %zu bytes; expected at most "
+				 "%d",
 				 strlen(text), REFERENCE_MAX);
 	if (digest_valid(text)) {
 		memcpy(parts.digest, text, strlen(text));

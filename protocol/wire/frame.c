@@ -79,8 +79,8 @@ int frames_receive(void *socket, bool router, struct frames *frames,
 	if (zmq_msg_size(&frames->text) > max ||
 	    zmq_msg_size(&frames->payload) > MESSAGE_PAYLOAD_MAX)
 		return error_set(err, EPROTO,
-				 "frames of %zu and %zu bytes, allowed are "
-				 "%zu and %d",
+				 "frames of %zu and %zu bytes; expected at "
+				 "most %zu and %d",
 				 zmq_msg_size(&frames->text),
 				 zmq_msg_size(&frames->payload), max,
 				 MESSAGE_PAYLOAD_MAX);
@@ -121,7 +121,7 @@ int frames_fill(struct frames *frames, const void *text, size_t text_size,
 {
 	if (payload && payload_size > MESSAGE_PAYLOAD_MAX)
 		return error_set(err, E2BIG,
-				 "payload of %zu bytes, allowed are %d",
+				 "payload of %zu bytes; expected at most %d",
 				 payload_size, MESSAGE_PAYLOAD_MAX);
 	if (fill_frame(&frames->text, text, text_size, err) < 0)
 		return -1;

@@ -76,9 +76,9 @@ int join_token_read(struct join_token *token, const char *text,
 			     length - (size_t)(secret + 1 - text)) ||
 	    zmq_curve_public(got.public, got.secret) < 0)
 		return error_set(err, EINVAL,
-				 "found no token, allowed is the line that "
-				 "'regatta node token' or 'regatta user add' "
-				 "printed: tcp://HOST:PORT,KEY,SECRET");
+				 "no token; expected the line that 'regatta "
+				 "node token' or 'regatta user add' printed: "
+				 "tcp://HOST:PORT,KEY,SECRET");
 	memcpy(got.endpoint, text, (size_t)(server - text));
 	*token = got;
 	return 0;
@@ -91,8 +91,8 @@ int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 
 	if (!endpoint_valid(token->endpoint, strlen(token->endpoint)))
 		return error_set(err, EINVAL,
-				 "endpoint: found '%.100s', allowed is "
-				 "tcp://HOST:PORT",
+				 "endpoint: '%.100s' is not valid here; "
+				 "expected tcp://HOST:PORT",
 				 token->endpoint);
 	key_to_base64(server, token->server_public);
 	key_to_base64(secret, token->secret);

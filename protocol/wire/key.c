@@ -62,13 +62,13 @@ static int key_name(struct key *key, const char *name, enum role role,
 {
 	if (!name_valid(name))
 		return error_set(err, EINVAL,
-				 "name: found '%.80s', allowed are up to %d "
-				 "letters, digits, '.', '_' and '-'",
+				 "name: '%.80s' is not valid here; expected up "
+				 "to %d letters, digits, '.', '_' and '-'",
 				 name, KEY_NAME_SIZE - 1);
 	if (!role_name(role))
 		return error_set(err, EINVAL,
-				 "role: allowed are agent, operator, viewer "
-				 "and controller");
+				 "role: expected agent, operator, viewer or "
+				 "controller");
 	memset(key, 0, sizeof(*key));
 	memcpy(key->name, name, strlen(name));
 	key->role = role;
@@ -139,8 +139,7 @@ static int read_key_text(const struct value *map, const char *field,
 		return -1;
 	if (!key_text_valid(found))
 		return value_error(value, err,
-				   "found no key, allowed are 40 "
-				   "characters of Z85");
+				   "no key; expected 40 characters of Z85");
 	memcpy(text, found, KEY_TEXT_SIZE);
 	return 0;
 }
@@ -179,7 +178,7 @@ int key_load(struct key *key, const char *path, struct error *err)
 	if (st.st_mode & 077)
 		return error_set(err, EPERM,
 				 "key %s: mode is %04o, others may read it; "
-				 "allowed is 0600: chmod 600 %s",
+				 "expected 0600: chmod 600 %s",
 				 path, st.st_mode & 07777, path);
 	document = document_read(path, &limits, err);
 	if (!document)

@@ -348,7 +348,7 @@ static int client_open(struct wire_client *client, struct error *err)
 		return -1;
 	if (zmq_connect(client->dealer, client->endpoint) < 0)
 		return error_set(err, EINVAL,
-				 "'%s' is no endpoint; allowed are "
+				 "'%s' is no endpoint; expected "
 				 "tcp://HOST:PORT and ipc://PATH",
 				 client->endpoint);
 	zmq_watch_touch(client->dealer_watch);
@@ -369,8 +369,8 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 	    strlen(server_public) != KEY_TEXT_SIZE - 1 ||
 	    !zmq_z85_decode(bytes, server_public)) {
 		error_set(err, EINVAL,
-			  "controller: allowed are an endpoint of up to %zu "
-			  "bytes and a public key of 40 characters of Z85",
+			  "controller: expected an endpoint of up to %zu bytes "
+			  "and a public key of 40 characters of Z85",
 			  sizeof(client->endpoint) - 1);
 		return NULL;
 	}

@@ -123,14 +123,15 @@ static int check_bytes(const struct reader *reader, const char *text,
 		length = utf8_character(text + i, size - i, NULL);
 		if (!length)
 			return reader_error(reader, err, EINVAL, line,
-					    "found the byte 0x%02x, allowed is "
-					    "UTF-8 text",
+					    "the byte 0x%02x is not valid "
+					    "here; expected UTF-8 text",
 					    c);
 		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') ||
 		    c == 0x7f)
 			return reader_error(reader, err, EINVAL, line,
-					    "found the control character "
-					    "0x%02x, allowed is UTF-8 text",
+					    "the control character 0x%02x is "
+					    "not valid here; expected UTF-8 "
+					    "text",
 					    c);
 		line += c == '\n';
 	}
@@ -165,8 +166,8 @@ static int count_values(struct reader *reader, size_t weight, size_t line,
 {
 	if (weight > reader->limits.values - reader->values)
 		return reader_error(reader, err, E2BIG, line,
-				    "found more than %zu values (aliases "
-				    "written out), which is the limit",
+				    "more than %zu values (aliases written "
+				    "out), which is the limit",
 				    reader->limits.values);
 	reader->values += weight;
 	return 0;
@@ -178,8 +179,8 @@ static int check_depth(const struct reader *reader, size_t depth, size_t line,
 	if (depth <= reader->limits.depth)
 		return 0;
 	return reader_error(reader, err, E2BIG, line,
-			    "found more than %zu maps and lists inside each "
-			    "other, which is the limit",
+			    "more than %zu maps and lists inside each other, "
+			    "which is the limit",
 			    reader->limits.depth);
 }
 
@@ -201,8 +202,7 @@ static int add_anchor(struct reader *reader, const yaml_char_t *name,
 
 	if (reader->anchor_count == ANCHORS_MAX)
 		return reader_error(reader, err, E2BIG, value->line,
-				    "found more than %d anchors, which is the "
-				    "limit",
+				    "more than %d anchors, which is the limit",
 				    ANCHORS_MAX);
 	if (!reader->anchors)
 		reader->anchors = calloc(ANCHORS_MAX, sizeof(*anchor));
@@ -249,9 +249,9 @@ static int apply_tag(const struct reader *reader, struct value *value,
 		return 0;
 	}
 	return reader_error(reader, err, EINVAL, value->line,
-			    "found the tag %.60s, allowed are !!str, !!int, "
-			    "!!float, !!bool, !!null, !!map and !!seq, each on "
-			    "its kind of value",
+			    "the tag %.60s is not valid here; expected !!str, "
+			    "!!int, !!float, !!bool, !!null, !!map and !!seq, "
+			    "each on its kind of value",
 			    tag);
 }
 
@@ -273,8 +273,7 @@ static int read_scalar(struct reader *reader, struct value *value,
 		return -1;
 	if (memchr(text, 0, size))
 		return reader_error(reader, err, EINVAL, value->line,
-				    "found a NUL in a text, which is not "
-				    "allowed");
+				    "a NUL in a text, which is not allowed");
 	value->text = document_text(reader->document, text, size);
 	if (!value->text)
 		return reader_nomem(reader, err);
@@ -389,7 +388,7 @@ static int set_entries(struct reader *reader, struct value *map,
 
 		if (!strcmp(first->key, again->key))
 			return reader_error(reader, err, EINVAL, again->line,
-					    "found the key \"%.60s\" twice, "
+					    "the key \"%.60s\" is here twice, "
 					    "first on line %u",
 					    again->key, first->line);
 	}
@@ -405,8 +404,9 @@ static int merge_map(struct reader *reader, struct value *map,
 {
 	if (from->kind != VALUE_MAP)
 		return reader_error(reader, err, EINVAL, line,
-				    "found something else than a map behind "
-				    "<<, allowed are a map and a list of maps");
+				    "something else than a map behind << is "
+				    "not valid here; expected a map and a list "
+				    "of maps");
 	for (size_t i = 0; i < from->count; i++) {
 		const struct entry *entry = &from->entries[i];
 
@@ -443,21 +443,21 @@ static const char *read_key(struct reader *reader, const yaml_event_t *event,
 
 	if (event->type != YAML_SCALAR_EVENT) {
 		reader_error(reader, err, EINVAL, line,
-			     "found a list, a map or an alias as a key, "
-			     "allowed is a word");
+			     "a list, a map or an alias as a key is not valid "
+			     "here; expected a word");
 		return NULL;
 	}
 	if (event->data.scalar.anchor) {
 		reader_error(reader, err, EINVAL, line,
-			     "found an anchor on a key, allowed are anchors on "
-			     "values");
+			     "an anchor on a key is not valid here; expected "
+			     "anchors on values");
 		return NULL;
 	}
 	if (read_scalar(reader, &key, event, err) < 0)
 		return NULL;
 	if (key.kind == VALUE_NULL) {
 		reader_error(reader, err, EINVAL, line,
-			     "found no word before \":\", allowed is a key");
+			     "no word before \":\"; expected a key");
 		return NULL;
 	}
 	*merges = !key.quoted && !strcmp(key.text, "<<");
@@ -514,15 +514,14 @@ static const struct value *read_alias(struct reader *reader,
 
 	if (!anchor) {
 		reader_error(reader, err, EINVAL, line,
-			     "found the alias *%.60s, but no anchor &%.60s "
-			     "before it",
+			     "the alias *%.60s, but no anchor &%.60s before it",
 			     name, name);
 		return NULL;
 	}
 	if (anchor->open) {
 		reader_error(reader, err, EINVAL, line,
-			     "found the alias *%.60s inside the value that it "
-			     "names: a circle",
+			     "the alias *%.60s inside the value that it names: "
+			     "a circle",
 			     name);
 		return NULL;
 	}
@@ -655,8 +654,9 @@ static int read_root(struct reader *reader, const yaml_event_t *event,
 		return 0;
 	if (base && base->kind != VALUE_NULL && root->kind != VALUE_MAP)
 		return reader_error(reader, err, EINVAL, root->line,
-				    "found a further document that is no map, "
-				    "allowed are maps, laid over those before");
+				    "a further document that is no map is not "
+				    "valid here; expected maps, laid over "
+				    "those before");
 	if (base)
 		root = lay_over(reader, base, root, err);
 	reader->document->root = root;
@@ -682,9 +682,8 @@ static int read_document(struct reader *reader, struct error *err)
 		case YAML_DOCUMENT_START_EVENT:
 			if (reader->document->root && !reader->limits.layers)
 				return reader_error(reader, err, EINVAL, line,
-						    "found a second document, "
-						    "allowed is "
-						    "one");
+						    "a second document is not "
+						    "valid here; expected one");
 			break;
 		case YAML_STREAM_END_EVENT:
 			return 0;
@@ -721,7 +720,7 @@ static int parse(struct document *document, const char *text, size_t size,
 		reader.limits.depth = DEPTH_MAX;
 	if (size > reader.limits.bytes)
 		return error_set(err, E2BIG,
-				 "%s: found %zu bytes, allowed are %zu",
+				 "%s: %zu bytes; expected at most %zu",
 				 document->file, size, reader.limits.bytes);
 	if (check_bytes(&reader, text, size, err) < 0)
 		return -1;

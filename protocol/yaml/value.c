@@ -189,11 +189,11 @@ int value_expect(const struct value *value, enum value_kind kind,
 	if (value->kind == kind)
 		return 0;
 	value_found(value, found, sizeof(found));
-	return value_error(value, err, "found %s, allowed is %s", found,
-			   names[kind]);
+	return value_error(value, err, "%s is not valid here; expected %s",
+			   found, names[kind]);
 }
 
-/* `found "x", allowed <what>` */
+/* `"x" is not valid here; expected <what>` */
 __attribute__((format(printf, 3, 4))) static int
 refuse(const struct value *value, struct error *err, const char *fmt, ...)
 {
@@ -205,8 +205,8 @@ refuse(const struct value *value, struct error *err, const char *fmt, ...)
 	error_vset(&allowed, EINVAL, fmt, args);
 	va_end(args);
 	value_found(value, found, sizeof(found));
-	return value_error(value, err, "found %s, allowed %s", found,
-			   allowed.text);
+	return value_error(value, err, "%s is not valid here; expected %s",
+			   found, allowed.text);
 }
 
 /* A plain integer of the core schema: sign and magnitude. */
@@ -335,8 +335,7 @@ int value_string(const struct value *value, size_t max, const char **out,
 		return refuse(value, err, "a text of 1 to %zu bytes", max);
 	if (size > max)
 		return value_error(value, err,
-				   "found a text of %zu bytes, allowed are 1 "
-				   "to %zu",
+				   "a text of %zu bytes; expected 1 to %zu",
 				   size, max);
 	*out = value->text;
 	return 0;
@@ -426,7 +425,8 @@ int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
 	if (!parse_units(text, durations, &number) || number < min_ms ||
 	    number > max_ms)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is " DURATION_ALLOWED,
+				 "'%.60s' is not valid here; "
+				 "expected " DURATION_ALLOWED,
 				 text, in_units(min_ms, durations, from),
 				 in_units(max_ms, durations, to));
 	*out = number;
@@ -470,21 +470,22 @@ int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 
 	if (!parse_units(text, sizes, &number) || number < min || number > max)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed are " SIZE_ALLOWED,
+				 "'%.60s' is not valid here; "
+				 "expected " SIZE_ALLOWED,
 				 text, in_units(min, sizes, from),
 				 in_units(max, sizes, to));
 	*out = number;
 	return 0;
 }
 
-/* "a, b and c", cut where the sentence would be too long to read. */
+/* "a, b or c", cut where the sentence would be too long to read. */
 static void list_words(const char *const *words, char *buffer, size_t size)
 {
 	size_t used = 0;
 
 	buffer[0] = 0;
 	for (size_t i = 0; words[i]; i++) {
-		const char *between = !i ? "" : words[i + 1] ? ", " : " and ";
+		const char *between = !i ? "" : words[i + 1] ? ", " : " or ";
 		int length = snprintf(buffer + used, size - used, "%s%s",
 				      between, words[i]);
 
@@ -522,8 +523,8 @@ int value_share(const struct value *value, double *out, struct error *err)
 		}
 	}
 	return value_error(value, err,
-			   "found \"%.40s\", allowed is a share above 0 and up "
-			   "to 100%%, such as 2%% or 0.02",
+			   "\"%.40s\" is not valid here; expected a share "
+			   "above 0 and up to 100%%, such as 2%% or 0.02",
 			   text);
 }
 
@@ -542,7 +543,7 @@ int value_enum(const struct value *value, const char *const *words, size_t *out,
 	}
 	list_words(words, allowed, sizeof(allowed));
 	suggest(value->text, words, near, sizeof(near));
-	return refuse(value, err, "are %s%s", allowed, near);
+	return refuse(value, err, "%s%s", allowed, near);
 }
 
 int value_check_keys(const struct value *map, const char *const *keys,
@@ -561,8 +562,8 @@ int value_check_keys(const struct value *map, const char *const *keys,
 		list_words(keys, allowed, sizeof(allowed));
 		suggest(map->entries[i].key, keys, near, sizeof(near));
 		return value_key_error(map, i, err,
-				       "found an unknown key, allowed are %s%s",
-				       allowed, near);
+				       "unknown key; expected %s%s", allowed,
+				       near);
 	}
 	return 0;
 }

@@ -89,8 +89,7 @@ static double read_log(const struct catalog *catalog,
 	start = clock_s() - start;
 	extract_records(extract, &count);
 	if (count) {
-		error_set(err, EINVAL, "%s: found %zu steps", framework->name,
-			  count);
+		error_set(err, EINVAL, "%s: %zu steps", framework->name, count);
 		return -1;
 	}
 	return start;

@@ -165,11 +165,11 @@ int person_submit(struct person *person, const char *text,
 	return 0;
 }
 
-cJSON *person_ask(struct person *person, const char *what, uint64_t id,
+cJSON *person_ask(struct person *person, enum query_kind what, uint64_t id,
 		  uint64_t after, struct error *err)
 {
 	struct message_query query = {
-		.what = (char *)what,
+		.what = what,
 		.id = id,
 		.after = after,
 	};
@@ -182,7 +182,7 @@ static int look(struct person *person, const struct submitted *submitted,
 		uint64_t *since, struct error *err)
 {
 	struct message_query query = {
-		.what = (char *)"sweep",
+		.what = QUERY_SWEEP,
 		.id = submitted->sweep,
 		.since = *since,
 		.wait_ms = WAIT_MS,
@@ -229,7 +229,7 @@ int person_wait(struct person *person, const struct submitted *submitted,
 static int count_nodes(struct person *person, uint64_t after, size_t *up,
 		       size_t *listed, struct error *err)
 {
-	cJSON *answer = person_ask(person, "nodes", 0, after, err);
+	cJSON *answer = person_ask(person, QUERY_NODES, 0, after, err);
 	const cJSON *node;
 
 	if (!answer)
@@ -315,7 +315,7 @@ size_t person_spans(struct person *person, uint64_t since, const char *from,
 
 	spans.begun = calloc(max, sizeof(*spans.begun));
 	while (spans.begun && more) {
-		cJSON *answer = person_ask(person, "events", 0, since, err);
+		cJSON *answer = person_ask(person, QUERY_EVENTS, 0, since, err);
 		const cJSON *event;
 
 		if (!answer)

@@ -3,6 +3,7 @@
 #ifndef TESTS_BENCH_PERSON_H
 #define TESTS_BENCH_PERSON_H
 
+#include "protocol/message/query.h"
 #include "tests/bench/site.h"
 
 #include <cjson/cJSON.h>
@@ -33,7 +34,7 @@ int person_wait(struct person *person, const struct submitted *submitted,
 
 /* A question as in protocol/message/message.h; the caller deletes the answer.
  */
-cJSON *person_ask(struct person *person, const char *what, uint64_t id,
+cJSON *person_ask(struct person *person, enum query_kind what, uint64_t id,
 		  uint64_t after, struct error *err);
 
 /* Until so many nodes are up. */

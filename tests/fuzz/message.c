@@ -1,5 +1,6 @@
 /* message.c - feeds any bytes to the message decoder; what it takes must be the
- * same again after encoding and decoding.
+ * same again after encoding and decoding, and so must the body of a reply, for
+ * whichever requests it may answer.
  */
 #include "protocol/message/message.h"
 
@@ -12,6 +13,39 @@ static void must(bool good)
 {
 	if (!good)
 		abort();
+}
+
+static void try_reply(const struct schema *schema, const cJSON *body)
+{
+	void *first = calloc(1, schema->size),
+	     *second = calloc(1, schema->size);
+	struct error err = { 0 };
+	cJSON *object;
+
+	if (codec_from_other(schema, body, first, &err) < 0)
+		must(err.code && err.text[0]);
+	/* What was absent may be missing now. */
+	object = codec_object(schema, first, NULL);
+	if (object && codec_from_object(schema, object, second, &err) < 0)
+		abort();
+	cJSON_Delete(object);
+	codec_clear(schema, first);
+	codec_clear(schema, second);
+	free(first);
+	free(second);
+}
+
+static void try_replies(enum message_type type, const void *message)
+{
+	const struct message_reply *reply = message;
+
+	if (type != MESSAGE_REPLY)
+		return;
+	for (int kind = 1; kind < QUERY_KINDS; kind++)
+		try_reply(query_replies[kind], reply->body);
+	for (int i = 1; i < MESSAGE_TYPES; i++)
+		if (message_kinds[i].reply)
+			try_reply(message_kinds[i].reply, reply->body);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -29,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(err.code && err.text[0] && !body);
 		return 0;
 	}
+	try_replies(type, body);
 	must(message_encode(type, body, &first, NULL) == 0);
 	if (first.size <= MESSAGE_TEXT_MAX) {
 		must(message_decode(first.data, first.size, &again_type, &again,

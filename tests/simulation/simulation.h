@@ -10,6 +10,7 @@
 
 #include "controller/jobs/jobs.h"
 #include "controller/store/store.h"
+#include "protocol/wire/key.h"
 
 #include <stdbool.h>
 #include <stdint.h>

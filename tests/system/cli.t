@@ -26,8 +26,8 @@ done <<'END'
 frobnicate|no command 'frobnicate'
 jbos|did you mean 'jobs'
 jobs --sweep x|--sweep.*'x'
-jobs 3|found '3'
-show|something is missing
+jobs 3|'3' is not valid here
+show|missing argument KIND
 show boat 1|boat
 logs zero|'zero'
 logs 1 --frobnicate|frobnicate

@@ -102,9 +102,9 @@ is $rc 2 "a file that is there is left alone"
 sed -i 's/^}/    "x:pytorch:K100:1:8:1": "\/d",\n    "bert:pytorch": "\/d",\n}/' "$conf"
 run regatta import flagperf "$tree" "$BED/second"
 is $rc 2 "cases that cannot run are an error"
-like "$err" 'test_conf.py:20: x:pytorch:K100:1:8:1: found no training/benchmarks/x/pytorch/run_pretraining.py' \
+like "$err" 'test_conf.py:20: x:pytorch:K100:1:8:1: no training/benchmarks/x/pytorch/run_pretraining.py' \
 	"one without its folder, with file and line"
-like "$err" 'test_conf.py:21: bert:pytorch: found a case of 2 fields' \
+like "$err" 'test_conf.py:21: bert:pytorch: a case of 2 fields' \
 	"one with too few fields"
 like "$err" '2 of 4 cases cannot run' "all are told"
 ok '[[ ! -e $BED/second/flagperf-training.yaml ]]' "nothing is written"
@@ -113,36 +113,36 @@ is $rc 0 "with --keep-going the others are"
 is "$(grep -c '^    "' "$BED/second/flagperf-training.yaml")" 2 "without those"
 sed -i 's/^VENDOR.*/import os\nVENDOR = os.environ["V"]/' "$conf"
 run regatta import flagperf "$tree" "$BED/third" --keep-going
-like "$err" 'test_conf.py:4: VENDOR: found "os.environ.*", which is more than a literal' \
+like "$err" 'test_conf.py:4: VENDOR: "os.environ.*", which is more than a literal' \
 	"more than literals is told, with file and line"
 is $rc 2 "and an error where it is needed"
 sed -i 's/^VENDOR.*/VENDOR = "dcu"/; s/^CASES = {/CASES = {\n  1: "a",/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
-like "$err" 'test_conf.py:18: CASES: : allowed are strings' "no strings"
+like "$err" 'test_conf.py:18: CASES: : expected strings' "no strings"
 sed -i '/^  1: "a"/d' "$conf"
 sed -i "s|: \"/raid/llama\"|: os.path.join('/raid', \"llama\")|" "$conf"
 run regatta import flagperf "$tree" "$BED/fourth" --keep-going
 is $rc 0 "a case whose path is computed does not keep the others"
-like "$err" 'test_conf.py:20: CASES: llama2_7b:deepspeed:K100:2:8:1: found "os.path.join.*, which is more than a literal' \
+like "$err" 'test_conf.py:20: CASES: llama2_7b:deepspeed:K100:2:8:1: "os.path.join.*, which is more than a literal' \
 	"and is told"
 is "$(grep -c '^    "' "$BED/fourth/flagperf-training.yaml")" 1 "without it"
 sed -i 's/^CASES = {/CASES = dict(**{/; s/^}/})/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
-like "$err" 'test_conf.py:17: CASES: found "dict.*, which is more than a literal' \
+like "$err" 'test_conf.py:17: CASES: "dict.*, which is more than a literal' \
 	"a call instead of a dict"
 is $rc 2 "is refused"
 sed -i 's/^})/}/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
-like "$err" 'test_conf.py:[0-9]*: found no valid Python' "and what is no Python"
+like "$err" 'test_conf.py:[0-9]*: this is not valid Python' "and what is no Python"
 mkdir "$BED/bin"
 run env PATH="$BED/bin" "$(command -v regatta)" import flagperf "$tree" "$BED/third"
 is $rc 2 "without python3 nothing is imported"
-like "$err" 'its package is python3' "and its package is named"
+like "$err" 'install the package python3' "and its package is named"
 run regatta import flagperf "$BED/nowhere"
 is $rc 2 "a tree that is not there"
 mkdir "$BED/empty"
 run regatta import flagperf "$BED/empty"
-like "$err" 'found no cases in training/run_benchmarks' "and an empty one"
+like "$err" 'no cases in training/run_benchmarks' "and an empty one"
 run regatta import slurm "$tree"
 is $rc 2 "nothing else is imported"
 done_testing

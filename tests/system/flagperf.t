@@ -445,9 +445,9 @@ like "$err" 'wrong.yaml:9: .* a case of 5 fields' "with file and line"
 sed -i '$d' "$BED/wrong.yaml"
 run cli submit "$BED/wrong.yaml"
 is $rc 2 "and one without its files"
-like "$err" 'wrong.yaml:7: .*found no training/cpu/m-pytorch/config/config_Zx1x2.py' \
+like "$err" 'wrong.yaml:7: .*no training/cpu/m-pytorch/config/config_Zx1x2.py' \
 	"a config that is not there"
-like "$err" 'wrong.yaml:8: .*found no training/benchmarks/x/pytorch/run_pretraining.py' \
+like "$err" 'wrong.yaml:8: .*no training/benchmarks/x/pytorch/run_pretraining.py' \
 	"a benchmark that is not there"
 run cli submit "$BED/wrong.yaml" --keep-going --wait --format json
 is $rc 0 "the others go on with --keep-going"

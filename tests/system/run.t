@@ -161,17 +161,17 @@ ok '[[ $err != *waits* ]]' "no cell is said to wait"
 run env -u DOCKER_HOST regatta run --resume rows
 is $rc 0 "resume knows engine and images folder of the run"
 run regatta run --resume rows --images "$REGATTA_BUILD/images"
-like "$rc $err" '^2 .*unknown framework "rower", allowed: .*, \.\.\.$' \
+like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.$' \
 	"unless another is given"
 
 # What this machine is not.
 echo '{sweep: far, framework: cpu, labels: [rack=a]}' >labels.yaml
 run regatta run labels.yaml
-like "$rc $err" "^2 .*labels: found 'rack=a'.*without labels" \
+like "$rc $err" "^2 .*labels: 'rack=a'.*without labels" \
 	"a cell that asks for labels is refused"
 echo '{sweep: wide, framework: cpu, devices: 4}' >wide.yaml
 run regatta run wide.yaml --devices 2
-like "$rc $err" "^2 .*devices: found 4, --devices says .* 2;" \
+like "$rc $err" "^2 .*devices: the sweep asks for 4, but --devices says .* 2;" \
 	"and one that asks for more devices than --devices says"
 cat >none.yaml <<'END'
 {sweep: none, vendor: gaudi, image: "regatta-test/tool:1",
@@ -183,7 +183,7 @@ like "$err" "no device of gaudi is found on this machine: 1 are assumed" \
 
 must small_disk full 16
 run regatta run good.yaml --state full/good
-like "$rc $err" "^1 .*full/good: found 1[0-9] MiB free on its disk, needed are" \
+like "$rc $err" "^1 .*full/good: 1[0-9] MiB free on its disk, needed are" \
 	"nor does a run begin where there is no room for it"
 
 # Wrong, or out of reach.

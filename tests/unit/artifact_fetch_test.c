@@ -5,6 +5,7 @@
 
 #include "controller/jobs/job.h"
 #include "tests/tap.h"
+#include "controller/nodes/node.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -135,11 +135,11 @@ static bool put(struct bed *bed, uint64_t bytes, uint64_t offset, size_t size)
 	const struct message_content_put message = { .hash = bed->hash,
 						     .bytes = bytes,
 						     .offset = offset };
-	cJSON *body = blob_service_put(&bed->cluster, bed->sender, &message,
-				       bed->data + offset, size, &bed->err);
+	struct reply_content_put reply = { 0 };
 
-	cJSON_Delete(body);
-	return body != NULL;
+	return blob_service_put(&bed->cluster, bed->sender, &message,
+				bed->data + offset, size, &reply,
+				&bed->err) == 0;
 }
 
 /* Other bytes than before. */

@@ -131,47 +131,36 @@ static void test_refused(void)
 		const char *what, *name, *text, *error;
 	} cases[] = {
 		{ "no models", "models.yaml", "modles: {}\n",
-		  "models.yaml:1: modles: found an unknown key, allowed are "
-		  "models; did you mean \"models\"?" },
+		  "models.yaml:1: modles: unknown key; expected models; did you mean \"models\"?" },
 		{ "a model without a source", "models.yaml",
 		  "models:\n  a: {layers: 2}\n",
-		  "models.yaml:2: models.a: found no \"source\", which must say "
-		  "where the figures come from" },
+		  "models.yaml:2: models.a: no \"source\", which must say where the figures come from" },
 		{ "a broken figure", "models.yaml",
 		  "models:\n  a: {source: x, layers: two}\n",
-		  "models.yaml:2: models.a.layers: found \"two\", allowed an "
-		  "integer from 1 to 1073741824" },
+		  "models.yaml:2: models.a.layers: \"two\" is not valid here; expected an integer from 1 to 1073741824" },
 		{ "a stage that learns what nobody knows", "models.yaml",
 		  "models:\n  a: {source: x, stages: {pretrain: lorra}}\n",
-		  "models.yaml:2: models.a.stages.pretrain: found \"lorra\", "
-		  "allowed are pretrain, finetune, projector, frozen, lora, "
-		  "frozen-4n and lora-4n; did you mean \"lora\"?" },
+		  "models.yaml:2: models.a.stages.pretrain: \"lorra\" is not valid here; expected pretrain, finetune, projector, frozen, lora, frozen-4n or lora-4n; did you mean \"lora\"?" },
 		{ "a name twice", "models.yaml",
 		  "models:\n  a: {source: x}\n  b: {source: x,\n"
 		  "    aliases: [A]}\n",
-		  "models.yaml:4: models.b.aliases[0]: found the model \"A\" a "
-		  "second time" },
+		  "models.yaml:4: models.b.aliases[0]: the model \"A\" is here a second time" },
 		{ "a framework of another name", "frameworks/torch.yaml",
 		  "framework: tensor\n",
-		  "frameworks/torch.yaml:1: framework: found \"tensor\", allowed "
-		  "is \"torch\", as the file is called" },
+		  "frameworks/torch.yaml:1: framework: \"tensor\" is not valid here; expected \"torch\", as the file is called" },
 		{ "an unknown key of a framework", "frameworks/torch.yaml",
 		  "framework: torch\nimmage: x\n",
-		  "frameworks/torch.yaml:2: immage: found an unknown key, "
-		  "allowed are framework, title, source, aliases, image, build, "
-		  "env, processes, follow, launch, defaults ...; did you mean "
-		  "\"image\"?" },
+		  "frameworks/torch.yaml:2: immage: unknown key; expected framework, title, source, aliases, image, build, env, processes, follow, launch, defaults ...; did you mean \"image\"?" },
 		{ "a profile without a vendor", "vendors/acme/profile.yaml",
 		  "chips: []\n",
-		  "vendors/acme/profile.yaml:1: found no \"vendor\"" },
+		  "vendors/acme/profile.yaml:1: no \"vendor\"" },
 		{ "a chip without a name", "vendors/acme/profile.yaml",
 		  "vendor: acme\nchips:\n  - {source: x}\n",
-		  "vendors/acme/profile.yaml:3: chips[0]: found no \"name\"" },
+		  "vendors/acme/profile.yaml:3: chips[0]: no \"name\"" },
 		{ "a peak that is none", "vendors/acme/profile.yaml",
 		  "vendor: acme\nchips:\n- name: A\n  source: x\n"
 		  "  tflops: {bf16: fast}\n",
-		  "vendors/acme/profile.yaml:5: chips[0].tflops.bf16: found "
-		  "\"fast\", allowed a number from 0.001 to 1e+06" },
+		  "vendors/acme/profile.yaml:5: chips[0].tflops.bf16: \"fast\" is not valid here; expected a number from 0.001 to 1e+06" },
 		{ "a broken file", "vendors/acme/profile.yaml", "vendor: [\n",
 		  "vendors/acme/profile.yaml:2: did not find expected node "
 		  "content, while parsing a flow node" },
@@ -204,31 +193,25 @@ static void test_unknown(void)
 
 	catalog_unknown(catalog, CATALOG_MODEL, value_at(list, 0), &err);
 	is(err.text,
-	   "f:1: [0]: found the unknown model \"smal\"; did you mean "
-	   "\"small\"?",
+	   "f:1: [0]: unknown model \"smal\"; did you mean \"small\"?",
 	   "what is near is named");
 	catalog_unknown(catalog, CATALOG_VENDOR, value_at(list, 1), &err);
-	is(err.text, "f:1: [1]: found the unknown vendor \"x\", allowed: acme",
+	is(err.text, "f:1: [1]: unknown vendor \"x\"; expected acme",
 	   "or what there is");
 	catalog_unknown(catalog, CATALOG_FRAMEWORK, value_at(list, 2), &err);
 	is(err.text,
-	   "f:1: [2]: found the unknown framework \"tirch\"; did you mean "
-	   "\"torch\"?",
+	   "f:1: [2]: unknown framework \"tirch\"; did you mean \"torch\"?",
 	   "for each kind");
 	catalog_unknown_name(catalog, CATALOG_CHIP, "--chip", "B1", &err);
-	is(err.text,
-	   "--chip: found the unknown chip \"B1\"; did you mean \"A1\"?",
+	is(err.text, "--chip: unknown chip \"B1\"; did you mean \"A1\"?",
 	   "also for a name that stands in no file");
 	catalog_unknown_name(catalog, CATALOG_MODEL, "--model", "TINI", &err);
-	is(err.text,
-	   "--model: found the unknown model \"TINI\"; did you mean "
-	   "\"tiny\"?",
+	is(err.text, "--model: unknown model \"TINI\"; did you mean \"tiny\"?",
 	   "in any case, and a thing by one of its names only");
 	catalog_unknown_name(catalog, CATALOG_MODEL, "--model", "qqqqqqqq",
 			     &err);
 	is(err.text,
-	   "--model: found the unknown model \"qqqqqqqq\", allowed: small, "
-	   "tiny, large",
+	   "--model: unknown model \"qqqqqqqq\"; expected small, tiny, large",
 	   "with nothing near, all that there is");
 }
 

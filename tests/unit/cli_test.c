@@ -19,99 +19,110 @@ static const struct {
 	const char *told;
 } wrong[] = {
 	{ { "jbos" }, "no command 'jbos'; did you mean 'jobs'?" },
-	{ { "-x" }, "found '-x', allowed is a command first" },
+	{ { "-x" }, "'-x' is not valid here; expected a command first" },
 	{ { "help", "xxxxxxxx" }, "no command 'xxxxxxxx'; regatta --help" },
 	{ { "jobs", "--swep", "3" },
 	  "jobs: unknown option '--swep'; did you mean '--sweep'?" },
 	{ { "jobs", "-z" }, "jobs: unknown option '-z'" },
 	{ { "jobs", "--sweep" }, "jobs: --sweep: missing ID behind it" },
 	{ { "jobs", "--sweep", "0" },
-	  "jobs: --sweep: found '0', allowed is 1 to " },
-	{ { "jobs", "--sweep=3x" }, "--sweep: found '3x', allowed is 1 to " },
-	{ { "jobs", "--sweep", "-1" }, "--sweep: found '-1', allowed is 1" },
+	  "jobs: --sweep: '0' is not valid here; expected 1 to " },
+	{ { "jobs", "--sweep=3x" },
+	  "--sweep: '3x' is not valid here; expected 1 to " },
+	{ { "jobs", "--sweep", "-1" },
+	  "--sweep: '-1' is not valid here; expected 1" },
 	{ { "jobs", "--sweep", "99999999999999999999" },
-	  "--sweep: found '99999999999999999999'" },
+	  "--sweep: '99999999999999999999'" },
 	{ { "jobs", "--format", "xml" },
-	  "jobs: --format: found 'xml', allowed: text, json" },
-	{ { "jobs", "--format=" }, "--format: found '', allowed: text, json" },
-	{ { "jobs", "3" }, "jobs: found '3', allowed is: regatta jobs" },
+	  "jobs: --format: 'xml' is not valid here; expected text, json" },
+	{ { "jobs", "--format=" },
+	  "--format: '' is not valid here; expected text, json" },
+	{ { "jobs", "3" },
+	  "jobs: '3' is not valid here; expected regatta jobs" },
 	{ { "logs", "--follow=yes", "3" }, "logs: --follow takes no value" },
 	{ { "logs", "--controller=", "3" },
-	  "--controller: found nothing, allowed is ENDPOINT" },
+	  "--controller: no value; expected ENDPOINT" },
 	{ { "logs" },
-	  "logs: something is missing; allowed is: regatta logs "
-	  "JOB" },
+	  "logs: missing argument JOB (expected regatta logs JOB)" },
 	{ { "logs", "three" },
-	  "job: found 'three', allowed is its number, from 1 on" },
-	{ { "logs", "0" }, "job: found '0'" },
-	{ { "logs", "--", "-3" }, "job: found '-3'" },
+	  "job: 'three' is not valid here; expected its number, from 1 on" },
+	{ { "logs", "0" }, "job: '0'" },
+	{ { "logs", "--", "-3" }, "job: '-3'" },
 	{ { "cancel", "job" }, "cancel: the number of a job is missing" },
-	{ { "cancel", "3", "node", "n1" }, "sweep: found 'node'" },
-	{ { "retry", "x" }, "sweep: found 'x'" },
+	{ { "cancel", "3", "node", "n1" }, "sweep: 'node'" },
+	{ { "retry", "x" }, "sweep: 'x'" },
 	{ { "report", "1", "--format", "text" },
-	  "--format: found 'text', allowed: markdown, csv, json" },
-	{ { "show", "pod", "1" }, "show: found 'pod', allowed: sweep, job, " },
-	{ { "show", "job", "n1" }, "job: found 'n1'" },
-	{ { "key", "make", "x" }, "key: found 'make', allowed: new, show" },
+	  "--format: 'text' is not valid here; expected markdown, csv, json" },
+	{ { "show", "pod", "1" },
+	  "show: 'pod' is not valid here; expected sweep, job, " },
+	{ { "show", "job", "n1" }, "job: 'n1'" },
+	{ { "key", "make", "x" },
+	  "key: 'make' is not valid here; expected new, show" },
 	{ { "key", "new" }, "key new: FILE is missing" },
 	{ { "key", "new", "x" }, "--name NAME and --role ROLE are needed" },
 	{ { "key", "new", "x", "--name", "me", "--role", "king" },
-	  "--role: found 'king', allowed: agent, operator, viewer" },
+	  "--role: 'king' is not valid here; expected agent, operator, "
+	  "viewer" },
 	{ { "key", "new", "x", "--name", "../me", "--role", "agent" },
-	  "name: found '../me', allowed are" },
-	{ { "sample", "nix" }, "vendor: found 'nix', allowed: amd" },
+	  "name: '../me' is not valid here; expected" },
+	{ { "sample", "nix" },
+	  "vendor: 'nix' is not valid here; expected amd" },
 	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
 	{ { "sample", "amd", "--from", "/nix" }, "/nix: No such file" },
 	{ { "sample", "amd", "--from", "/dev/null" },
 	  "no line of it has text" },
 	{ { "extract", "--framework", "nix" },
-	  "--framework: found the unknown framework \"nix\"" },
+	  "--framework: unknown framework \"nix\"" },
 	{ { "mfu", "--model", "llama2_7b", "--chip=A" },
 	  "--precision is needed" },
 	{ { "mfu", "--model=x", "--chip=x", "--precision=x",
 	    "--tokens-per-second=-1" },
-	  "--tokens-per-second: found '-1', allowed is a number above 0" },
+	  "--tokens-per-second: '-1' is not valid here; expected a number "
+	  "above 0" },
 	{ { "mfu", "--model=x", "--chip=x", "--precision=x",
 	    "--tokens-per-second=0x10" },
-	  "--tokens-per-second: found '0x10', allowed is" },
+	  "--tokens-per-second: '0x10' is not valid here; expected" },
 	{ { "mfu", "--model=lama2_7b", "--chip=x", "--precision=x",
 	    "--tokens-per-second=9" },
-	  "--model: found the unknown model \"lama2_7b\"; did you mean "
-	  "\"llama2_7b\"" },
+	  "--model: unknown model \"lama2_7b\"; did you mean \"llama2_7b\"" },
 	{ { "mfu", "--model=llama2_7b", "--chip=qqqqqqqq", "--precision=x",
 	    "--tokens-per-second=9" },
-	  "--chip: found the unknown chip \"qqqqqqqq\", allowed: " },
+	  "--chip: unknown chip \"qqqqqqqq\"; expected " },
 	{ { "gc", "--older", "5" },
-	  "--older: found '5', allowed is a time with its unit (500ms, 90s, "
-	  "15m, 2h, 1d) from 0ms to 36600d" },
+	  "--older: '5' is not valid here; expected a time with its unit "
+	  "(500ms, 90s, 15m, 2h, 1d) from 0ms to 36600d" },
 	{ { "node", "drain" },
-	  "node drain: something is missing; allowed is: regatta node drain "
-	  "NODE" },
+	  "node drain: missing argument; expected regatta node drain NODE" },
 	{ { "image", "remove", "i", "--dry-run" },
-	  "image remove: found --dry-run, which is for image gc alone" },
+	  "image remove: --dry-run, which is for image gc alone" },
 	{ { "image", "save", "i", "f", "--keep", "3" },
-	  "image save: found --keep, which is for image gc alone" },
+	  "image save: --keep, which is for image gc alone" },
 	{ { "image", "gc", "--tag", "t" },
-	  "image gc: found --tag, which is for image build alone" },
+	  "image gc: --tag, which is for image build alone" },
+	{ { "image", "load", "i", "--set", "image=x" },
+	  "image load: --set, which is for image pull alone" },
+	{ { "image", "gc", "--registry-auth" },
+	  "image gc: --registry-auth, which is for image build and image pull" },
+	{ { "image", "pull" }, "image: expected image pull SWEEP|IMAGE ..." },
 	{ { "image", "remove", "i", "--nodes", "," },
-	  "--nodes: found ',', allowed are names of nodes with commas between "
-	  "them" },
+	  "--nodes: ',' is not valid here; expected names of nodes with commas "
+	  "between them" },
 	{ { "image", "load", "-" },
 	  "standard input will not do, for the file is read twice: docker save "
 	  "-o FILE IMAGE makes one" },
 	{ { "verify" }, "JOB is missing, or --result FILE and --log FILE" },
-	{ { "verify", "x" }, "job: found 'x'" },
+	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
 	  "--result FILE and --log FILE belong together" },
 	{ { "verify", "--log", "x", "--result", "y", "1", "2" },
-	  "found 2 jobs, allowed is one with --log" },
+	  "2 jobs; expected one with --log" },
 	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
 	{ { "mfu", "--formula", "7n" },
-	  "--formula: found '7n', allowed: 6n, palm" },
+	  "--formula: '7n' is not valid here; expected 6n, palm" },
 	{ { "plan", "--set", "image", "LICENSE" },
-	  "--set: found 'image', allowed is KEY=VALUE with a key of the sweep "
-	  "file" },
-	{ { "plan", "--set", "a..b=1", "LICENSE" }, "--set: found 'a..b=1'" },
+	  "--set: 'image' is not valid here; expected KEY=VALUE with a key of "
+	  "the sweep file" },
+	{ { "plan", "--set", "a..b=1", "LICENSE" }, "--set: 'a..b=1'" },
 	{ { "plan", "--set", "image=[a", "LICENSE" }, "--set image:" },
 	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
 	{ { "plan", "/dev/null", "--images", "/nowhere" },
@@ -122,7 +133,8 @@ static const struct {
 	{ { "run", "--resume", "/" }, "/: no regatta run was ever in it" },
 	{ { "jobs" }, "no controller is named: give --controller" },
 	{ { "jobs", "--controller", "localhost:7117" },
-	  "controller: found 'localhost:7117', allowed is tcp://HOST:PORT" },
+	  "controller: 'localhost:7117' is not valid here; expected "
+	  "tcp://HOST:PORT" },
 	{ { "jobs", "--controller", "tcp://h:1", "--key", "/nowhere/k" },
 	  "no key at /nowhere/k: make one by 'regatta key new" },
 	{ { "jobs", "--controller", "tcp://h:1", "--controller-key", "short" },
@@ -235,7 +247,7 @@ static void test_check(struct bed *bed)
 	ok(bed_printed(bed, "agent.yaml: good (settings of regatta-agent)"),
 	   "and named for what they are");
 	ok(bed_run(bed, "check", "controller", agent, NULL) == 2 &&
-		   bed_said(bed, "agent.yaml:1: stall: found an unknown key"),
+		   bed_said(bed, "agent.yaml:1: stall: unknown key"),
 	   "those of another program are not");
 	ok(bed_run(bed, "check", "config", agent, bed_file(bed, "policy.yaml"),
 		   NULL) == 2 &&
@@ -246,7 +258,7 @@ static void test_check(struct bed *bed)
 		   bed_said(bed, "regatta check controller, agent or policy"),
 	   "a name that tells nothing: it says what to do");
 	ok(bed_run(bed, "check", "sweep", agent, NULL) == 2 &&
-		   bed_said(bed, "allowed: config, controller"),
+		   bed_said(bed, "expected config, controller"),
 	   "another kind is refused");
 }
 
@@ -269,9 +281,9 @@ static void test_plan(struct bed *bed)
 		   bed_printed(bed, "\"cells\":4,"),
 	   "what is set on the command line is laid over the file");
 	ok(bed_run(bed, "plan", file, "--set", "devices=1", NULL) == 2 &&
-		   bed_said(bed, "--set devices: the matrix has a list of it, "
-				 "which wins; allowed is --set "
-				 "'matrix.devices=[...]'"),
+		   bed_said(bed,
+			    "--set devices: the matrix has a list of it, which "
+			    "wins; expected --set 'matrix.devices=[...]'"),
 	   "but not where the matrix would win over it");
 	is_int(bed_run(bed, "plan", file, "--set", "matrix.devices=", "--set",
 		       "devices=1", NULL),
@@ -322,14 +334,14 @@ static void test_extract(struct bed *bed)
 	ok(bed_run(bed, "extract", "--framework", "cpu", "--context",
 		   bed_file(bed, "cell.json"), bed_file(bed, "train.log"),
 		   NULL) == 2 &&
-		   bed_said(bed, "cell.json:1: global_batch: found"),
+		   bed_said(bed, "cell.json:1: global_batch: "),
 	   "a figure out of range is told with file and line");
 	bed_write(bed, "cell.json", "{\"tp\": 8, \"seq_lenght\": 4}", 0644);
 	ok(bed_run(bed, "extract", "--framework", "cpu", "--context",
 		   bed_file(bed, "cell.json"), bed_file(bed, "train.log"),
 		   NULL) == 2 &&
-		   bed_said(bed, "cell.json:1: seq_lenght: found an unknown "
-				 "key; did you mean \"seq_length\"?"),
+		   bed_said(bed, "cell.json:1: seq_lenght: unknown key; did "
+				 "you mean \"seq_length\"?"),
 	   "a figure that is misspelt, too; other keys are left alone");
 	bed_write(bed, "empty.log", "nothing here\n", 0644);
 	is_int(bed_run(bed, "extract", "--framework", "cpu",
@@ -357,8 +369,8 @@ static void test_sample(struct bed *bed)
 	is_int(bed_run(bed, "sample", "nvidia", "--from",
 		       bed_file(bed, "smi.txt"), NULL),
 	       2, "what no layout fits is a wrong request");
-	ok(bed_said(bed, "found \"No devices were found\" at its start, which "
-			 "is none of the "),
+	ok(bed_said(bed, "\"No devices were found\" at its start, which is "
+			 "none of the "),
 	   "and is quoted");
 }
 
@@ -612,7 +624,8 @@ static void test_run(struct bed *bed)
 		  "sweep: two\nimage: i\ncommand: [a]\nnodes: 2\n", 0644);
 	make_programs(bed, "#!/bin/sh\necho last words >&2\nexit 2\n");
 	ok(bed_run(bed, "run", bed_file(bed, "two.yaml"), NULL) == 2 &&
-		   bed_said(bed, "nodes: found up to 2, this machine is one"),
+		   bed_said(bed, "nodes: the sweep asks for up to 2, but this "
+				 "machine is one"),
 	   "a sweep for two nodes is refused before anything is made");
 	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine",
 		   "unix:///nowhere.sock", "--state", state, NULL) == 3 &&

@@ -14,12 +14,11 @@
 /* What the pretended controller was asked is told by its answers. */
 
 static struct message_query *query_of(enum message_type type, void *body,
-				      const char *what)
+				      enum query_kind what)
 {
 	struct message_query *query = body;
 
-	return type == MESSAGE_QUERY && !strcmp(query->what, what) ? query
-								   : NULL;
+	return type == MESSAGE_QUERY && query->what == what ? query : NULL;
 }
 
 /* Looking. */
@@ -30,7 +29,7 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 {
 	struct message_query *query;
 
-	if ((query = query_of(type, body, "jobs")))
+	if ((query = query_of(type, body, QUERY_JOBS)))
 		fake_reply(peer, query->request,
 			   query->id != 3 ? "{\"jobs\": []}"
 			   : query->after
@@ -44,17 +43,18 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 				     "\"attempt\": 2, \"allocation\": "
 				     "[\"n1\"], \"new\": {}}], \"more\": true}",
 			   NULL, 0);
-	else if ((query = query_of(type, body, "sweep")) && fake->marks[0]++)
+	else if ((query = query_of(type, body, QUERY_SWEEP)) &&
+		 fake->marks[0]++)
 		fake_reply(peer, query->request, "{\"sweep\": {\"id\": 3}}",
 			   NULL, 0);
 	else if (query)
 		fake_refuse(peer, query->request, ENOENT, "no sweeps");
-	else if ((query = query_of(type, body, "sweeps")))
+	else if ((query = query_of(type, body, QUERY_SWEEPS)))
 		fake_reply(peer, query->request,
 			   "{\"sweeps\": [{\"id\": 1, \"jobs\": 2}], "
 			   "\"more\": true}",
 			   NULL, 0);
-	else if ((query = query_of(type, body, "nodes")))
+	else if ((query = query_of(type, body, QUERY_NODES)))
 		fake_reply(peer, query->request,
 			   "{\"nodes\": [{\"name\": \"n10\", \"state\": "
 			   "\"up\"}, "
@@ -62,15 +62,15 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   "\"drained\": true, \"vendor\": \"cpu\", "
 			   "\"devices\": 8, \"free\": 2, \"jobs\": [17, 18]}]}",
 			   NULL, 0);
-	else if ((query = query_of(type, body, "node")))
+	else if ((query = query_of(type, body, QUERY_NODE)))
 		fake_reply(peer, query->request,
 			   !strcmp(query->name, "n1")
 				   ? "{\"node\": {\"name\": \"n1\", \"facts\": "
 				     "{\"kernel\": \"6.1\"}}}"
 				   : "{}",
 			   NULL, 0);
-	else if ((query = query_of(type, body, "job")))
-		fake_refuse(peer, query->request, ENOENT, "job 17: not there");
+	else if ((query = query_of(type, body, QUERY_JOB)))
+		fake_refuse(peer, query->request, ENOENT, "no job 17");
 	else if (type == MESSAGE_CANCEL)
 		fake_reply(peer, ((struct message_cancel *)body)->request,
 			   !strcmp(((struct message_cancel *)body)->kind, "job")
@@ -125,8 +125,7 @@ static void test_look(struct bed *bed)
 	       "an answer without what was asked is an error");
 	is_int(bed_run(bed, "show", "job", "17", NULL), 2,
 	       "what is not there is a wrong request");
-	is(bed->err, "regatta: job 17: not there\n",
-	   "in the controller's words");
+	is(bed->err, "regatta: no job 17\n", "in the controller's words");
 	bed_run(bed, "cancel", "3", "job", "17", "--format", "json", NULL);
 	is(bed->out,
 	   "[{\"kind\":\"sweep\",\"id\":3,\"cancelled\":12},"
@@ -205,9 +204,9 @@ static void fake_sweep(struct fake *fake, struct wire_peer *peer,
 
 	if (type == MESSAGE_SUBMIT)
 		answer_submit(peer, body, payload, size);
-	else if ((query = query_of(type, body, "results")))
+	else if ((query = query_of(type, body, QUERY_RESULTS)))
 		fake_reply(peer, query->request, results, NULL, 0);
-	else if ((query = query_of(type, body, "jobs")) && query->after)
+	else if ((query = query_of(type, body, QUERY_JOBS)) && query->after)
 		fake_reply(peer, query->request,
 			   "{\"jobs\": [" JOB2(
 				   "1, \"state\": \"queued\"}") "], \"more\": "
@@ -226,7 +225,7 @@ static void fake_interrupt(struct fake *fake, struct wire_peer *peer,
 			   enum message_type type, void *body,
 			   const void *payload, size_t size)
 {
-	struct message_query *query = query_of(type, body, "jobs");
+	struct message_query *query = query_of(type, body, QUERY_JOBS);
 
 	if (query && query->since)
 		kill(getppid(), SIGINT);
@@ -238,7 +237,7 @@ static void fake_nonsense(struct fake *fake, struct wire_peer *peer,
 			  enum message_type type, void *body,
 			  const void *payload, size_t size)
 {
-	struct message_query *query = query_of(type, body, "jobs");
+	struct message_query *query = query_of(type, body, QUERY_JOBS);
 
 	if (query)
 		fake_reply(peer, query->request,
@@ -336,7 +335,8 @@ static void answer_piece(struct wire_peer *peer,
 		size = 7;
 	if (read->timestamps)
 		snprintf(times, sizeof(times),
-			 ", \"times\": [[%llu, 1700000000123]]",
+			 ", \"times\": [{\"offset\": %llu, \"time_ms\": "
+			 "1700000000123}]",
 			 (unsigned long long)offset);
 	snprintf(json, sizeof(json),
 		 "{\"job\": 3, \"attempt\": %u, \"offset\": %llu, \"size\": "
@@ -355,7 +355,7 @@ static void fake_logs(struct fake *fake, struct wire_peer *peer,
 		      size_t size)
 {
 	struct message_log_read *read = body;
-	struct message_query *query = query_of(type, body, "job");
+	struct message_query *query = query_of(type, body, QUERY_JOB);
 	struct piece piece = { "completed",    true,  1,
 			       "[\"rank-0\"]", rank0, RANK0_SIZE };
 	char json[300];
@@ -434,7 +434,7 @@ static void fake_attempts(struct fake *fake, struct wire_peer *peer,
 			  const void *payload, size_t size)
 {
 	struct message_log_read *read = body;
-	struct message_query *query = query_of(type, body, "job");
+	struct message_query *query = query_of(type, body, QUERY_JOB);
 	struct piece piece = { "running",         false, 1, "[\"rank-0\"]",
 			       "first attempt\n", 14 };
 

@@ -130,36 +130,36 @@ static void test_refusals(void)
 	/* clang-format off */
 	static const char *const cases[][3] = {
 		{ "flag", NULL, "flag: missing" },
-		{ "flag", "1", "flag: found the number 1, allowed is a boolean" },
-		{ "small", "-1", "small: found the number -1, allowed is an integer from 0 to 2^32-1" },
-		{ "small", "4294967296", "small: found the number 4294967296, allowed is an integer from 0 to 2^32-1" },
-		{ "small", "1.5", "small: found the number 1.5, allowed is an integer from 0 to 2^32-1" },
-		{ "small", "\"1\"", "small: found '1', allowed is an integer from 0 to 2^32-1" },
-		{ "big", "9007199254740992", "big: found the number 9007199254740992, allowed is an integer from 0 to 2^64-1" },
-		{ "big", "-1", "big: found the number -1, allowed is an integer from 0 to 2^64-1" },
-		{ "big", "1e999", "big: found the number inf, allowed is an integer from 0 to 2^64-1" },
-		{ "big", "\"18446744073709551616\"", "big: found '18446744073709551616', allowed is an integer from 0 to 2^64-1" },
-		{ "big", "\"-1\"", "big: found '-1', allowed is an integer from 0 to 2^64-1" },
-		{ "big", "\" 1\"", "big: found ' 1', allowed is an integer from 0 to 2^64-1" },
-		{ "big", "\"1x\"", "big: found '1x', allowed is an integer from 0 to 2^64-1" },
-		{ "big", "\"\"", "big: found '', allowed is an integer from 0 to 2^64-1" },
-		{ "sign", "\"9223372036854775808\"", "sign: found '9223372036854775808', allowed is an integer from -2^63 to 2^63-1" },
-		{ "sign", "\"--1\"", "sign: found '--1', allowed is an integer from -2^63 to 2^63-1" },
-		{ "sign", "-9007199254740992", "sign: found the number -9007199254740992, allowed is an integer from -2^63 to 2^63-1" },
-		{ "real", "\"1\"", "real: found '1', allowed is a finite number" },
-		{ "real", "1e999", "real: found the number inf, allowed is a finite number" },
-		{ "real", "null", "real: found null, allowed is a finite number" },
-		{ "text", "7", "text: found the number 7, allowed is a string" },
-		{ "text", "null", "text: found null, allowed is a string" },
-		{ "words", "{}", "words: found an object, allowed is a list of strings" },
-		{ "words", "[\"x\",[]]", "words: found a list, allowed is a list of strings" },
+		{ "flag", "1", "flag: the number 1 is not valid here; expected a boolean" },
+		{ "small", "-1", "small: the number -1 is not valid here; expected an integer from 0 to 2^32-1" },
+		{ "small", "4294967296", "small: the number 4294967296 is not valid here; expected an integer from 0 to 2^32-1" },
+		{ "small", "1.5", "small: the number 1.5 is not valid here; expected an integer from 0 to 2^32-1" },
+		{ "small", "\"1\"", "small: '1' is not valid here; expected an integer from 0 to 2^32-1" },
+		{ "big", "9007199254740992", "big: the number 9007199254740992 is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "-1", "big: the number -1 is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "1e999", "big: the number inf is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "\"18446744073709551616\"", "big: '18446744073709551616' is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "\"-1\"", "big: '-1' is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "\" 1\"", "big: ' 1' is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "\"1x\"", "big: '1x' is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "big", "\"\"", "big: '' is not valid here; expected an integer from 0 to 2^64-1" },
+		{ "sign", "\"9223372036854775808\"", "sign: '9223372036854775808' is not valid here; expected an integer from -2^63 to 2^63-1" },
+		{ "sign", "\"--1\"", "sign: '--1' is not valid here; expected an integer from -2^63 to 2^63-1" },
+		{ "sign", "-9007199254740992", "sign: the number -9007199254740992 is not valid here; expected an integer from -2^63 to 2^63-1" },
+		{ "real", "\"1\"", "real: '1' is not valid here; expected a finite number" },
+		{ "real", "1e999", "real: the number inf is not valid here; expected a finite number" },
+		{ "real", "null", "real: null is not valid here; expected a finite number" },
+		{ "text", "7", "text: the number 7 is not valid here; expected a string" },
+		{ "text", "null", "text: null is not valid here; expected a string" },
+		{ "words", "{}", "words: an object is not valid here; expected a list of strings" },
+		{ "words", "[\"x\",[]]", "words: a list is not valid here; expected a list of strings" },
 		{ "any", NULL, "any: missing" },
 		{ "part", "[]", "part: part: not an object" },
 		{ "part", "{\"name\":\"p\"}", "part: size: missing" },
-		{ "parts", "{}", "parts: found an object, allowed is a list" },
-		{ "parts", "[{\"name\":\"q\",\"size\":2},{\"name\":true,\"size\":2}]", "parts[1]: name: found a boolean, allowed is a string" },
+		{ "parts", "{}", "parts: an object is not valid here; expected a list" },
+		{ "parts", "[{\"name\":\"q\",\"size\":2},{\"name\":true,\"size\":2}]", "parts[1]: name: a boolean is not valid here; expected a string" },
 		{ "parts", "[{\"name\":\"q\",\"size\":2,\"name\":\"q\"}]", "parts[0]: name: given twice" },
-		{ "note", "false", "note: found a boolean, allowed is a string" },
+		{ "note", "false", "note: a boolean is not valid here; expected a string" },
 		{ "extra", "1", "extra: unknown field" },
 		{ "Flag", "true", "Flag: unknown field" },
 	};
@@ -328,7 +328,7 @@ static void test_what_is_not_written(void)
 	encode_refused(&whole, EINVAL, "whole: text: missing", 4096);
 	whole.text = large;
 	encode_refused(&whole, E2BIG,
-		       "whole: text: 262145 bytes, allowed are 262144",
+		       "whole: text: 262145 bytes; expected at most 262144",
 		       1 << 20);
 	whole.text = text;
 	text = whole.parts[1].name;
@@ -346,7 +346,8 @@ static void test_what_is_not_written(void)
 	count = whole.words.count;
 	whole.words.count = CODEC_ITEMS_MAX + 1;
 	encode_refused(&whole, E2BIG,
-		       "whole: words: 65537 items, allowed are 65536", 4096);
+		       "whole: words: 65537 items; expected at most 65536",
+		       4096);
 	whole.words.count = count;
 	codec_clear(&whole_schema, &whole);
 }

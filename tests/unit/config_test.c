@@ -166,13 +166,14 @@ static void wrong(void)
 	struct config *config = NULL;
 	struct error err = { 0 };
 
-	refused("stal: 3\n", ":1: stal: found an unknown key");
-	refused("\nstall: x\n", ":2: stall: found 'x', allowed is 1 to 86400");
+	refused("stal: 3\n", ":1: stal: unknown key");
+	refused("\nstall: x\n",
+		":2: stall: 'x' is not valid here; expected 1 to 86400");
 	refused("stall: [1]\n", ":1: stall: ");
 	refused("ipmi: yes\n",
-		":1: ipmi: found 'yes', allowed is true or false");
-	refused("config: x\n", ":1: config: found an unknown key");
-	refused("lifeline: 3\n", ":1: lifeline: found an unknown key");
+		":1: ipmi: 'yes' is not valid here; expected true or false");
+	refused("config: x\n", ":1: config: unknown key");
+	refused("lifeline: 3\n", ":1: lifeline: unknown key");
 	refused("- a\n", ":1: ");
 	refused("key: \"\"\n", ":1: key: ");
 	refused("stall: 1\nstall: 2\n", ":2: ");
@@ -183,7 +184,7 @@ static void wrong(void)
 	   "other words are refused: %s", err.text);
 	other[3] = NULL;
 	ok(read_agent(other, variables, &settings, &config, &err) < 0 &&
-		   !strncmp(err.text, "REGATTA_AGENT_DEVICES: found '65'", 33),
+		   !strncmp(err.text, "REGATTA_AGENT_DEVICES: '65'", 27),
 	   "a variable is named: %s", err.text);
 	other[1] = T("--help");
 	ok(read_agent(other, variables, &settings, &config, &err) == 0 &&
@@ -240,26 +241,26 @@ static void policy_refused(const char *text, const char *want)
 
 static void policies(void)
 {
-	policy_refused("mount: []", "p:1: mount: found an unknown key");
+	policy_refused("mount: []", "p:1: mount: unknown key");
 	policy_refused("mounts: {}", "p:1: mounts: ");
 	policy_refused("mounts: [{host: data}]",
-		       "p:1: mounts[0].host: found \"data\", allowed is an "
-		       "absolute path");
+		       "p:1: mounts[0].host: \"data\" is not valid here; "
+		       "expected an absolute path");
 	policy_refused("mounts: [{write: true}]", "p:1: mounts[0]: host is");
 	policy_refused("mounts: [{host: /a, read_only: true}]",
-		       "p:1: mounts[0].read_only: found an unknown key");
+		       "p:1: mounts[0].read_only: unknown key");
 	policy_refused("mounts: [{host: /a, suid: true}]",
-		       "p:1: mounts[0].suid: found true, allowed only with "
-		       "write: true");
-	policy_refused("limits: {pids: 1}", "p:1: limits.pids: found \"1\"");
-	policy_refused("limits: {pids: 5000000}", "p:1: limits.pids: found");
+		       "p:1: mounts[0].suid: true is valid only with write: "
+		       "true");
+	policy_refused("limits: {pids: 1}", "p:1: limits.pids: \"1\"");
+	policy_refused("limits: {pids: 5000000}", "p:1: limits.pids: ");
 	policy_refused("network: [hosts]", "p:1: network[0]: ");
 	policy_refused("capabilities: [ptrace]", "p:1: capabilities[0]: ");
 	policy_refused("capabilities: [ALL]", "p:1: capabilities[0]: ");
 	policy_refused("ulimits: {memlok: 1}", "p:1: ulimits.memlok: ");
 	policy_refused("ulimits: {memlock: -1}",
-		       "p:1: ulimits.memlock: found \"-1\", allowed is a "
-		       "number up to 2^49, or unlimited");
+		       "p:1: ulimits.memlock: \"-1\" is not valid here; "
+		       "expected a number up to 2^49, or unlimited");
 	policy_refused("limits: {memory: 1}", "p:1: limits.memory: ");
 	policy_refused("limits: {cpus: 0}", "p:1: limits.cpus: ");
 	policy_refused("users: me", "p:1: users: ");

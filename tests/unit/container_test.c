@@ -274,7 +274,7 @@ static void refused_lists(void)
 	spec = plain();
 	for (int i = 0; i < 65; i++)
 		strings_add(&spec.container.groups, "1", NULL);
-	refused(&spec, "allowed are 64");
+	refused(&spec, "expected at most 64");
 	strings_clear(&spec.container.groups);
 }
 
@@ -360,9 +360,9 @@ static void refused_mounts(void)
 	longest[4097] = 0;
 	mounts[1].host = longest;
 	mounts[1].container = (char *)"/a";
-	refused(&spec, "allowed are 4096");
+	refused(&spec, "expected at most 4096");
 	spec.container.mounts_count = 129;
-	refused(&spec, "allowed are 128");
+	refused(&spec, "expected at most 128");
 	mounts[1].host = (char *)"/a..b/..c";
 	mounts[1].container = (char *)"/regattas";
 	spec.container.mounts_count = 2;

@@ -9,6 +9,7 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -198,7 +199,8 @@ static void holding(void)
 	turn(&bed);
 	ok(queue_length(bed.cluster.queue) == 1 &&
 		   third->shape.pins_count == 1 &&
-		   !strcmp(bed.cluster.nodes[third->shape.pins[0]]->name, "n2"),
+		   !strcmp(node_at(&bed.cluster, third->shape.pins[0])->name,
+			   "n2"),
 	   "then it is queued, on the node of the first it names");
 	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
 	   "which is");

@@ -51,8 +51,8 @@ static void test_tree(void)
 	is(path, "list[1].deep[1]", "and its path");
 	value_path(deep, path, 9);
 	is(path, "list[1].", "which is cut to fit");
-	value_error(deep, &err, "found %d", 3);
-	is(err.text, "f:7: list[1].deep[1]: found 3", "an error says where");
+	value_error(deep, &err, "%d", 3);
+	is(err.text, "f:7: list[1].deep[1]: 3", "an error says where");
 	value_key_error(value_get(root, "batch"), 1, &err, "why");
 	is(err.text, "f:4: batch.odd key: why", "also for a key");
 	is(document_file(document), "f", "a document knows its file");
@@ -146,43 +146,35 @@ static void test_refused(void)
 		const char *what, *text, *error;
 	} cases[] = {
 		{ "a key twice", "a: 1\nb: 2\na: 3\n",
-		  "f:3: found the key \"a\" twice, first on line 1" },
+		  "f:3: the key \"a\" is here twice, first on line 1" },
 		{ "a cycle", "a: 1\nb: &x\n  c: [*x]\n",
-		  "f:3: found the alias *x inside the value that it names: a "
-		  "circle" },
+		  "f:3: the alias *x inside the value that it names: a circle" },
 		{ "a cyclic merge", "a: &x\n  <<: *x\n",
-		  "f:2: found the alias *x inside the value that it names: a "
-		  "circle" },
+		  "f:2: the alias *x inside the value that it names: a circle" },
 		{ "an unknown alias", "a: *x\n",
-		  "f:1: found the alias *x, but no anchor &x before it" },
+		  "f:1: the alias *x, but no anchor &x before it" },
 		{ "a merge of a number", "a:\n  <<: 3\n",
-		  "f:2: found something else than a map behind <<, allowed "
-		  "are a map and a list of maps" },
+		  "f:2: something else than a map behind << is not valid here; expected a map and a list of maps" },
 		{ "a second document", "a: 1\n---\nb: 2\n",
-		  "f:2: found a second document, allowed is one" },
+		  "f:2: a second document is not valid here; expected one" },
 		{ "a foreign tag", "a: !!binary aGk=\n",
-		  "f:1: found the tag tag:yaml.org,2002:binary, allowed are "
-		  "!!str, !!int, !!float, !!bool, !!null, !!map and !!seq, "
-		  "each on its kind of value" },
+		  "f:1: the tag tag:yaml.org,2002:binary is not valid here; expected !!str, !!int, !!float, !!bool, !!null, !!map and !!seq, each on its kind of value" },
 		{ "a list as a key", "? [a]\n: 1\n",
-		  "f:1: found a list, a map or an alias as a key, allowed is "
-		  "a word" },
+		  "f:1: a list, a map or an alias as a key is not valid here; expected a word" },
 		{ "an anchored key", "&a b: 1\n",
-		  "f:1: found an anchor on a key, allowed are anchors on "
-		  "values" },
+		  "f:1: an anchor on a key is not valid here; expected anchors on values" },
 		{ "no key", "a: 1\n~: 1\n",
-		  "f:2: found no word before \":\", allowed is a key" },
+		  "f:2: no word before \":\"; expected a key" },
 		{ "bad UTF-8", "a: 1\nb: \xc3(\n",
-		  "f:2: found the byte 0xc3, allowed is UTF-8 text" },
+		  "f:2: the byte 0xc3 is not valid here; expected UTF-8 text" },
 		{ "an overlong sequence", "\xc0\x80",
-		  "f:1: found the byte 0xc0, allowed is UTF-8 text" },
+		  "f:1: the byte 0xc0 is not valid here; expected UTF-8 text" },
 		{ "a surrogate", "\n\xed\xa0\x80",
-		  "f:2: found the byte 0xed, allowed is UTF-8 text" },
+		  "f:2: the byte 0xed is not valid here; expected UTF-8 text" },
 		{ "a control character", "a: \033[31m\n",
-		  "f:1: found the control character 0x1b, allowed is UTF-8 "
-		  "text" },
+		  "f:1: the control character 0x1b is not valid here; expected UTF-8 text" },
 		{ "an escaped NUL", "a: 1\nb: \"x\\0y\"\n",
-		  "f:2: found a NUL in a text, which is not allowed" },
+		  "f:2: a NUL in a text, which is not allowed" },
 		{ "a tab as indentation", "a:\n\tb: 1\n",
 		  "f:2: found character that cannot start any token, while "
 		  "scanning for the next token" },
@@ -199,7 +191,7 @@ static void test_refused(void)
 	}
 	ok(!document_parse("a: \0b", 5, "f", NULL, &err), "a NUL is refused");
 	is(err.text,
-	   "f:1: found the control character 0x00, allowed is UTF-8 "
+	   "f:1: the control character 0x00 is not valid here; expected UTF-8 "
 	   "text",
 	   "in words");
 	ok(!document_read("/nonexistent/x.yaml", NULL, &err) &&
@@ -230,7 +222,7 @@ static void test_limits(void)
 	char bomb[1024] = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
 
 	ok(!parse(deep, &err), "10 MB of nesting are too long");
-	is(err.text, "f: found 10485760 bytes, allowed are 1048576",
+	is(err.text, "f: 10485760 bytes; expected at most 1048576",
 	   "and the sentence says so");
 	ok(!document_parse(deep, 10 << 20, "f", &large, &err) &&
 		   err.code == E2BIG,
@@ -249,8 +241,8 @@ static void test_limits(void)
 	}
 	ok(!parse(bomb, &err), "a bomb of aliases is refused");
 	is(err.text,
-	   "f:6: found more than 200000 values (aliases written "
-	   "out), which is the limit",
+	   "f:6: more than 200000 values (aliases written out), which is the "
+	   "limit",
 	   "at the alias that goes too far");
 	ok(!parse(anchors, &err) && err.code == E2BIG,
 	   "too many anchors are refused (%s)", err.text);
@@ -331,73 +323,63 @@ static void test_readers(void)
 		{ "u64", "1", "1" }, { "u64", "100", "100" },
 		{ "u64", "0x1f", "31" }, { "u64", "0o17", "15" },
 		{ "u64", "+7", "7" }, { "u64", "!!int \"7\"", "7" },
-		{ "u64", "0", "f:1: found \"0\", allowed an integer from 1 to 100" },
-		{ "u64", "101", "f:1: found \"101\", allowed an integer from 1 to 100" },
-		{ "u64", "-5", "f:1: found \"-5\", allowed an integer from 1 to 100" },
-		{ "u64", "'5'", "f:1: found \"5\", allowed an integer from 1 to 100" },
-		{ "u64", "!!str 5", "f:1: found \"5\", allowed an integer from 1 to 100" },
-		{ "u64", "5x", "f:1: found \"5x\", allowed an integer from 1 to 100" },
-		{ "u64", "1.5", "f:1: found \"1.5\", allowed an integer from 1 to 100" },
-		{ "u64", "[5]", "f:1: found a list of 1, allowed an integer from 1 to 100" },
-		{ "u64", "{a: 5}", "f:1: found a map of 1, allowed an integer from 1 to 100" },
-		{ "u64", "", "f:1: found nothing, allowed an integer from 1 to 100" },
+		{ "u64", "0", "f:1: \"0\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "101", "f:1: \"101\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "-5", "f:1: \"-5\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "'5'", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "!!str 5", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "5x", "f:1: \"5x\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "1.5", "f:1: \"1.5\" is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "[5]", "f:1: a list of 1 is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "{a: 5}", "f:1: a map of 1 is not valid here; expected an integer from 1 to 100" },
+		{ "u64", "", "f:1: nothing is not valid here; expected an integer from 1 to 100" },
 		{ "u64", "99999999999999999999999",
-		  "f:1: found \"99999999999999999999999\", allowed an integer from 1 to 100" },
+		  "f:1: \"99999999999999999999999\" is not valid here; expected an integer from 1 to 100" },
 		{ "u64max", "18446744073709551615", "1.844674407e+19" },
 		{ "u64max", "18446744073709551616",
-		  "f:1: found \"18446744073709551616\", allowed an integer from 0" },
+		  "f:1: \"18446744073709551616\" is not valid here; expected an integer from 0" },
 		{ "i64", "-9223372036854775808", "-9.223372037e+18" },
 		{ "i64", "9223372036854775807", "9.223372037e+18" },
 		{ "i64", "9223372036854775808",
-		  "f:1: found \"9223372036854775808\", allowed an integer from "
-		  "-9223372036854775808 to 9223372036854775807" },
+		  "f:1: \"9223372036854775808\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
 		{ "double", "1.5e3", "1500" }, { "double", ".5", "0.5" },
 		{ "double", "7", "7" },
-		{ "double", ".inf", "f:1: found \".inf\", allowed a number from 0 to 1e+09" },
-		{ "double", "nan", "f:1: found \"nan\", allowed a number from 0 to 1e+09" },
-		{ "u64max", "0x0x10", "f:1: found \"0x0x10\", allowed an integer from 0" },
-		{ "u64max", "0o0x1", "f:1: found \"0o0x1\", allowed an integer from 0" },
-		{ "i64", "-0x1", "f:1: found \"-0x1\", allowed an integer from "
-		  "-9223372036854775808 to 9223372036854775807" },
+		{ "double", ".inf", "f:1: \".inf\" is not valid here; expected a number from 0 to 1e+09" },
+		{ "double", "nan", "f:1: \"nan\" is not valid here; expected a number from 0 to 1e+09" },
+		{ "u64max", "0x0x10", "f:1: \"0x0x10\" is not valid here; expected an integer from 0" },
+		{ "u64max", "0o0x1", "f:1: \"0o0x1\" is not valid here; expected an integer from 0" },
+		{ "i64", "-0x1", "f:1: \"-0x1\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
 		{ "share", "2%", "0.02" }, { "share", "0.5", "0.5" }, { "share", "1", "1" },
-		{ "share", "0x1p-2", "f:1: found \"0x1p-2\", allowed is a share above 0 "
-		  "and up to 100%, such as 2% or 0.02" },
-		{ "share", "nan", "f:1: found \"nan\", allowed is a share above 0 "
-		  "and up to 100%, such as 2% or 0.02" },
-		{ "double", "0x10", "f:1: found \"0x10\", allowed a number from 0 to 1e+09" },
-		{ "double", "-1", "f:1: found \"-1\", allowed a number from 0 to 1e+09" },
+		{ "share", "0x1p-2", "f:1: \"0x1p-2\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
+		{ "share", "nan", "f:1: \"nan\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
+		{ "double", "0x10", "f:1: \"0x10\" is not valid here; expected a number from 0 to 1e+09" },
+		{ "double", "-1", "f:1: \"-1\" is not valid here; expected a number from 0 to 1e+09" },
 		{ "bool", "true", "1" }, { "bool", "False", "0" },
-		{ "bool", "yes", "f:1: found \"yes\", allowed true or false" },
-		{ "bool", "'true'", "f:1: found \"true\", allowed true or false" },
+		{ "bool", "yes", "f:1: \"yes\" is not valid here; expected true or false" },
+		{ "bool", "'true'", "f:1: \"true\" is not valid here; expected true or false" },
 		{ "string", "yes", "yes" }, { "string", "12", "12" },
 		{ "string", "'~'", "~" },
-		{ "string", "~", "f:1: found nothing, allowed a text of 1 to 5 bytes" },
-		{ "string", "''", "f:1: found \"\", allowed a text of 1 to 5 bytes" },
-		{ "string", "abcdef", "f:1: found a text of 6 bytes, allowed are 1 to 5" },
+		{ "string", "~", "f:1: nothing is not valid here; expected a text of 1 to 5 bytes" },
+		{ "string", "''", "f:1: \"\" is not valid here; expected a text of 1 to 5 bytes" },
+		{ "string", "abcdef", "f:1: a text of 6 bytes; expected 1 to 5" },
 		{ "duration", "500ms", "500" }, { "duration", "90s", "90000" },
 		{ "duration", "1.5h", "5400000" }, { "duration", "1d", "86400000" },
 		{ "duration", "'2m'", "120000" },
-		{ "duration", "90", "f:1: found \"90\", allowed a time with its unit "
-		  "(500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
-		{ "duration", "0", "f:1: found \"0\", allowed a time with its unit "
-		  "(500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
-		{ "duration", "1e300d", "f:1: found \"1e300d\", allowed a time with its "
-		  "unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+		{ "duration", "90", "f:1: \"90\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+		{ "duration", "0", "f:1: \"0\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+		{ "duration", "1e300d", "f:1: \"1e300d\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
 		{ "size", "64M", "67108864" }, { "size", "1.5GiB", "1610612736" },
 		{ "size", "4096", "4096" }, { "size", "2KB", "2048" },
-		{ "size", "-1", "f:1: found \"-1\", allowed bytes (a number, or 64K, "
+		{ "size", "-1", "f:1: \"-1\" is not valid here; expected bytes (a number, or 64K, "
 		  "32M, 1.5G, 2T) from 0 to 1024T" },
-		{ "size", "lots", "f:1: found \"lots\", allowed bytes (a number, or "
+		{ "size", "lots", "f:1: \"lots\" is not valid here; expected bytes (a number, or "
 		  "64K, 32M, 1.5G, 2T) from 0 to 1024T" },
 		{ "enum", "green", "1" },
-		{ "enum", "gren", "f:1: found \"gren\", allowed are red, green and "
-		  "blue; did you mean \"green\"?" },
-		{ "enum", "violet", "f:1: found \"violet\", allowed are red, green and blue" },
+		{ "enum", "gren", "f:1: \"gren\" is not valid here; expected red, green or blue; did you mean \"green\"?" },
+		{ "enum", "violet", "f:1: \"violet\" is not valid here; expected red, green or blue" },
 		{ "keys", "{red: 1, blue: 2}", "0" },
-		{ "keys", "red: 1\nbleu: 2", "f:2: bleu: found an unknown key, allowed "
-		  "are red, green and blue; did you mean \"blue\"?" },
-		{ "keys", "[red]", "f:1: found a list of 1, allowed is a map, {key: "
-		  "value} or lines of key: value" },
+		{ "keys", "red: 1\nbleu: 2", "f:2: bleu: unknown key; expected red, green or blue; did you mean \"blue\"?" },
+		{ "keys", "[red]", "f:1: a list of 1 is not valid here; expected a map, {key: value} or lines of key: value" },
 	};
 	/* clang-format on */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -121,8 +121,7 @@ static void too_many_processes(void)
 	buffer_text(&text, "," PROCESS("0", "0", "0") "]}", NULL);
 	is_int(exit_record_parse(text.data, text.size, &record, &err), -1,
 	       "65 are refused");
-	is(err.text, "exit record: 65 processes, allowed are 0 to 64",
-	   "in words");
+	is(err.text, "exit record: 65 processes; expected 0 to 64", "in words");
 }
 
 int main(void)

@@ -40,11 +40,11 @@ static void answer(struct wire_peer *peer, const struct message_query *query)
 {
 	const char *json = "{}";
 
-	if (!strcmp(query->what, "sweep"))
+	if (query->what == QUERY_SWEEP)
 		json = "{\"sweep\":{\"id\":1,\"submitted_ms\":1790000000000}}";
-	else if (!strcmp(query->what, "jobs"))
+	else if (query->what == QUERY_JOBS)
 		json = "{\"jobs\":[{\"job\":7},{\"job\":8}],\"more\":false}";
-	else if (!strcmp(query->what, "nodes"))
+	else if (query->what == QUERY_NODES)
 		json = "{\"nodes\":[{\"name\":\"n1\",\"address\":\"10.0.0.1\","
 		       "\"facts\":{\"memory_bytes\":1073741824}}],"
 		       "\"more\":false}";

@@ -236,7 +236,7 @@ static void test_streams(void)
 	   "without patterns none is");
 	extract_rules_free(rules);
 	ok(!rules_of("stream: []\nrules: [{match: '(?<loss>x)'}]\n", &err) &&
-		   strstr(err.text, "f.yaml:1: stream: found 0 patterns"),
+		   strstr(err.text, "f.yaml:1: stream: 0 patterns"),
 	   "an empty list is refused: %s", err.text);
 	ok(!rules_of("stream: x\nrules: [{match: '(?<loss>x)'}]\n", &err),
 	   "and what is no list: %s", err.text);
@@ -435,7 +435,7 @@ static void test_refusals(void)
 	       "an expression that catches nothing");
 	refuse("rules:\n- match: '(*UTF)x (?<loss>.)'\n", "f.yaml:2",
 	       "an expression over characters instead of bytes");
-	refuse("rules: []\n", "allowed 1 to", "an empty list");
+	refuse("rules: []\n", "expected 1 to", "an empty list");
 	refuse("read: some\nrules:\n- match: '(?<loss>.)'\n", "f.yaml:1",
 	       "an unknown word for the ranks");
 	refuse("read: all\n", "rules", "a description without rules");

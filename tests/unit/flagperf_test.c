@@ -414,38 +414,27 @@ static const struct {
 	const char *name, *block, *want;
 } wrong[] = {
 	{ "too few fields", "cases: {'m:pytorch:A100:1:8': /d}",
-	  "f:5: flagperf.cases.m:pytorch:A100:1:8: found a case of 5 fields, "
-	  "allowed is \"model:framework:hardware:nnodes:nproc:repeat\"" },
+	  "f:5: flagperf.cases.m:pytorch:A100:1:8: a case of 5 fields; expected \"model:framework:hardware:nnodes:nproc:repeat\"" },
 	{ "an empty field", "cases: {'m::A100:1:8:1': /d}",
-	  "f:5: flagperf.cases.m::A100:1:8:1: found an empty framework" },
+	  "f:5: flagperf.cases.m::A100:1:8:1: an empty framework" },
 	{ "no number", "cases: {'m:pytorch:A100:one:8:1': /d}",
-	  "f:5: flagperf.cases.m:pytorch:A100:one:8:1: found nnodes \"one\", "
-	  "allowed is 1 to 4096" },
+	  "f:5: flagperf.cases.m:pytorch:A100:one:8:1: nnodes \"one\" is not valid here; expected 1 to 4096" },
 	{ "a path in a case", "cases: {'../m:pytorch:A100:1:8:1': /d}",
-	  "f:5: flagperf.cases.../m:pytorch:A100:1:8:1: found the part "
-	  "\"../m\", allowed are parts without \"/\"" },
+	  "f:5: flagperf.cases.../m:pytorch:A100:1:8:1: the part \"../m\" is not valid here; expected parts without \"/\"" },
 	{ "an unknown key", "case: {}",
-	  "f:5: flagperf.case: found an unknown key, allowed are tree, path, "
-	  "vendor, options, visible, cases, keep_going, without, pip_source, "
-	  "log_path ...; did you mean \"cases\"?" },
+	  "f:5: flagperf.case: unknown key; expected tree, path, vendor, options, visible, cases, keep_going, without, pip_source, log_path ...; did you mean \"cases\"?" },
 	{ "no kind", "base: {cases: {a: b}}",
-	  "f:5: flagperf.base: found no \"kind\", allowed are benchmark, "
-	  "toolkit" },
+	  "f:5: flagperf.base: no \"kind\"; expected benchmark, toolkit" },
 	{ "an unknown kind", "base: {kind: tool, cases: {a: b}}",
-	  "f:5: flagperf.base.kind: found \"tool\", allowed are benchmark, "
-	  "toolkit" },
+	  "f:5: flagperf.base.kind: \"tool\" is not valid here; expected benchmark, toolkit" },
 	{ "an unknown launcher", "base: {launcher: own, kind: toolkit}",
-	  "f:5: flagperf.base.launcher: found \"own\", allowed are direct and "
-	  "tree" },
+	  "f:5: flagperf.base.launcher: \"own\" is not valid here; expected direct or tree" },
 	{ "an unknown option", "options: '--gpu all'\n  cases: {'a:b:c:1:1:1': /d}",
-	  "f:5: flagperf.options: found the option \"--gpu\", allowed are "
-	  "--device, --volume, --env, --ulimit, --cap-add, --shm-size and their "
-	  "like; did you mean --gpus?" },
+	  "f:5: flagperf.options: the option \"--gpu\" is not valid here; expected --device, --volume, --env, --ulimit, --cap-add, --shm-size and their like; did you mean --gpus?" },
 	{ "an open quote", "options: \"-v '/a\"\n  cases: {'a:b:c:1:1:1': /d}",
-	  "f:5: flagperf.options: found a ' that nothing closes" },
+	  "f:5: flagperf.options: a ' that nothing closes" },
 	{ "no cases", "cases: {}",
-	  "f:4: flagperf: found no cases, neither in \"cases\" nor in another "
-	  "suite" },
+	  "f:4: flagperf: no cases, neither in \"cases\" nor in another suite" },
 };
 /* clang-format on */
 
@@ -467,8 +456,8 @@ static void what_is_wrong_is_told(void)
 		parse("sweep: s\nflagperf: {cases: {'a:b:c:1:1:1': /d}}\n",
 		      &err);
 	is(none ? "a sweep" : err.text,
-	   "f:2: flagperf: found no \"tree\", the path of the FlagPerf "
-	   "checkout on the nodes, and no workspace that it could be in",
+	   "f:2: flagperf: no \"tree\", the path of the FlagPerf checkout on "
+	   "the nodes, and no workspace that it could be in",
 	   "no tree");
 }
 
@@ -492,8 +481,8 @@ static void the_others_go_on(void)
 	sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(cell, "m:pytorch:A100:1:8", "a wrong one is dropped");
 	is(reason,
-	   "f:8: flagperf.cases.m:pytorch:A100:1:8: found a case of 5 fields, "
-	   "allowed is \"model:framework:hardware:nnodes:nproc:repeat\"",
+	   "f:8: flagperf.cases.m:pytorch:A100:1:8: a case of 5 fields; "
+	   "expected \"model:framework:hardware:nnodes:nproc:repeat\"",
 	   "with its reason");
 	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(reason, "not there", "and one that is named is left out");

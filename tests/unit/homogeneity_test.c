@@ -4,6 +4,8 @@
 #include "controller/jobs/homogeneity.h"
 
 #include "tests/tap.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
 
 #include <stdlib.h>
 #include <string.h>

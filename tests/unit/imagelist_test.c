@@ -109,8 +109,7 @@ static void wrong_lists(void)
 	static const struct {
 		const char *manifest, *index, *blob, *want;
 	} cases[] = {
-		{ NULL, NULL, NULL, "not an image file: found neither manifest.json "
-		  "(docker save) nor index.json (an OCI layout)" },
+		{ NULL, NULL, NULL, "not an image file: neither manifest.json (docker save) nor index.json (an OCI layout)" },
 		{ "{]", NULL, NULL, "manifest.json is not JSON" },
 		{ "{}", NULL, NULL, "manifest.json names no image" },
 		{ "[5]", NULL, NULL, "the config  is not in it" },

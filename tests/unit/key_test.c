@@ -183,7 +183,7 @@ static void test_broken_files(void)
 	struct key a, b;
 
 	folder_init(&folder);
-	bad_key(&folder, "", "found nothing");
+	bad_key(&folder, "", "nothing");
 	bad_key(&folder, "[1]", "list");
 	bad_key(&folder, "name: n1\n", "role: missing");
 	bad_key(&folder, "name: n1\nrole: king\n", "role");
@@ -192,7 +192,7 @@ static void test_broken_files(void)
 	bad_key(&folder, "name: n1\nrole: agent\nname: n2\n", "name");
 	bad_key(&folder, "name: n1\nrole: agent\n", "public: missing");
 	bad_key(&folder, "name: n1\nrole: agent\npublic: short\n",
-		":3: public: found no key");
+		":3: public: no key");
 	bad_key(&folder, "name: n1\nrole: agent\nprivate: x\n", "private");
 	snprintf(text, sizeof(text), "name: n1\nrole: agent\npublic: \"%s\"\n",
 		 public);
@@ -249,7 +249,7 @@ static void test_list_changes(void)
 	put(&folder, "n1: {role: agent, public: broken}\n");
 	ok(keyring_find(ring, keys[2].public) != NULL,
 	   "a broken list changes nothing");
-	ok(strstr(keyring_problem(ring), ":1: n1.public: found no key"),
+	ok(strstr(keyring_problem(ring), ":1: n1.public: no key"),
 	   "and the problem is told: %s", keyring_problem(ring));
 	keyring_find(ring, keys[2].public);
 	ok(keyring_problem(ring)[0], "as long as it lasts");

@@ -4,6 +4,7 @@
  */
 #include "controller/sweep/cell_data.h"
 #include "controller/sweep/keys.h"
+#include "controller/sweep/sweep.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -85,6 +86,52 @@ static void rows_are_whole(void)
 	}
 }
 
+/* The spec of a sweep's only job as JSON; the caller frees it. */
+static char *spec_of(const struct catalog *catalog, const char *key,
+		     const char *value)
+{
+	struct job_spec spec = { 0 };
+	struct error err = { 0 };
+	char text[200];
+	char *json;
+	cJSON *object;
+
+	snprintf(text, sizeof(text),
+		 "sweep: a\nimage: x:1\ncommand: [x]\n%s%s%s\n", key,
+		 *key ? ": " : "", value);
+	owned(sweep_free) struct sweep *sweep =
+		sweep_parse(text, strlen(text), "f", catalog, &err);
+	if (!sweep || sweep_job(sweep, 0, &spec, &err) < 0)
+		return strdup(err.text);
+	object = codec_object(&job_spec_schema, &spec, &err);
+	json = cJSON_PrintUnformatted(object);
+	cJSON_Delete(object);
+	codec_clear(&job_spec_schema, &spec);
+	return json;
+}
+
+/* What the table says of a key that is not there is what a cell then has. */
+static void defaults_hold(void)
+{
+	struct error err = { 0 };
+	owned(catalog_free) struct catalog *catalog =
+		catalog_load("images", &err);
+	owned_free char *silent = catalog ? spec_of(catalog, "", "") : NULL;
+
+	ok(silent && *silent == '{', "a sweep that says little: %s", err.text);
+	for (size_t i = 0; catalog && i < KEYS; i++) {
+		const struct key_rule *rule = &key_rules[i];
+		owned_free char *said = NULL;
+
+		/* Of words the spec tells that one was said. */
+		if (!rule->fallback || !rule->place || rule->type == TYPE_WORD)
+			continue;
+		said = spec_of(catalog, rule->path, rule->fallback);
+		is(said, silent, "%s: its default is %s", rule->path,
+		   rule->fallback);
+	}
+}
+
 static void tops_and_children_come_from_it(void)
 {
 	const char *names[KEY_CHILDREN_MAX], *tops[KEY_TOPS_MAX];
@@ -123,6 +170,7 @@ int main(int argc, char **argv)
 	}
 	tap_begin(60);
 	rows_are_whole();
+	defaults_hold();
 	tops_and_children_come_from_it();
 	page_lists_the_table();
 	return tap_done();

@@ -2,6 +2,7 @@
  */
 #include "controller/jobs/logins.h"
 
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
@@ -158,13 +159,10 @@ static void giving(struct bed *bed)
 static int gone(struct bed *bed, const struct registry_login *sent,
 		size_t count)
 {
-	cJSON *list = cJSON_CreateArray();
-	int found;
+	owned(strings_clear) struct strings list = { 0 };
 
-	logins_gone(&bed->cluster, 1, sent, count, list, NULL);
-	found = cJSON_GetArraySize(list);
-	cJSON_Delete(list);
-	return found;
+	logins_gone(&bed->cluster, 1, sent, count, &list, NULL);
+	return (int)list.count;
 }
 
 static void ending(struct bed *bed)

@@ -29,9 +29,18 @@ static cJSON *sample_value(const struct field *field)
 		return cJSON_CreateStringArray((const char *const[]){ "one",
 								      "two" },
 					       2);
+	case FIELD_NUMBERS:
+		list = cJSON_CreateArray();
+		cJSON_AddItemToArray(list, cJSON_CreateNumber(7));
+		cJSON_AddItemToArray(list, cJSON_CreateString(
+						   "18446744073709551615"));
+		return list;
+	case FIELD_ENUM:
+		return cJSON_CreateString(field->names[1]);
 	case FIELD_JSON:
 		return cJSON_Parse("{\"any\":[1,\"x\",null]}");
 	case FIELD_STRUCT:
+	case FIELD_POINTER:
 		return sample(field->schema);
 	case FIELD_LIST:
 		list = cJSON_CreateArray();
@@ -59,13 +68,22 @@ static bool same_field(const struct field *field, const char *a, const char *b)
 {
 	const void *x = a + field->offset, *y = b + field->offset;
 	const struct strings *s = x, *t = y;
+	const struct numbers *m = x, *n = y;
 	size_t count;
 
 	switch (field->kind) {
 	case FIELD_BOOL:
 		return *(const bool *)x == *(const bool *)y;
 	case FIELD_U32:
+	case FIELD_ENUM:
 		return *(const uint32_t *)x == *(const uint32_t *)y;
+	case FIELD_NUMBERS:
+		return m->count == n->count &&
+		       !memcmp(m->items, n->items,
+			       m->count * sizeof(*m->items));
+	case FIELD_POINTER:
+		return same(field->schema, *(void *const *)x,
+			    *(void *const *)y);
 	case FIELD_U64:
 	case FIELD_I64:
 		return *(const uint64_t *)x == *(const uint64_t *)y;
@@ -228,6 +246,89 @@ static void test_table(void)
 	}
 }
 
+/* Every reply: there and back, within its bound. */
+static void test_reply(const struct schema *schema)
+{
+	cJSON *object = sample(schema), *again;
+	char *text = cJSON_PrintUnformatted(object);
+	owned_free void *first = calloc(1, schema->size);
+	owned_free void *second = calloc(1, schema->size);
+	struct error err = { 0 };
+	char *printed;
+
+	ok(codec_from_object(schema, object, first, &err) == 0,
+	   "%s is read: %s", schema->name, err.text);
+	again = codec_object(schema, first, &err);
+	printed = cJSON_PrintUnformatted(again);
+	is(printed, text, "%s is written as it was read", schema->name);
+	ok(strlen(text) <= codec_bound(schema, first),
+	   "%s is no longer than was said", schema->name);
+	ok(codec_copy(schema, first, second, &err) == 0 &&
+		   same(schema, first, second),
+	   "a copy of %s is equal", schema->name);
+	codec_clear(schema, first);
+	codec_clear(schema, second);
+	cJSON_free(printed);
+	cJSON_Delete(again);
+	cJSON_AddTrueToObject(object, "surprise");
+	ok(codec_from_object(schema, object, first, &err) < 0 &&
+		   strstr(err.text, "surprise"),
+	   "%s with an unknown field is refused: %s", schema->name, err.text);
+	ok(codec_from_other(schema, object, first, &err) == 0,
+	   "%s of a newer controller is read: %s", schema->name, err.text);
+	codec_clear(schema, first);
+	cJSON_free(text);
+	cJSON_Delete(object);
+	object = cJSON_CreateObject();
+	ok(codec_from_other(schema, object, first, &err) == 0,
+	   "%s of an older one, too", schema->name);
+	codec_clear(schema, first);
+	cJSON_Delete(object);
+}
+
+/* Whatever a field is, another type is refused and the field is named. */
+static void test_reply_types(const struct schema *schema)
+{
+	owned_free void *to = calloc(1, schema->size);
+
+	for (size_t i = 0; i < schema->count; i++) {
+		const struct field *field = &schema->fields[i];
+		cJSON *object = sample(schema);
+		struct error err = { 0 };
+
+		if (field->kind != FIELD_JSON) {
+			cJSON_ReplaceItemInObject(object, field->name,
+						  field->kind == FIELD_BOOL
+							  ? cJSON_CreateNumber(
+								    1)
+							  : cJSON_CreateTrue());
+			ok(codec_from_other(schema, object, to, &err) < 0 &&
+				   strstr(err.text, field->name),
+			   "%s with a wrong %s: %s", schema->name, field->name,
+			   err.text);
+		}
+		cJSON_Delete(object);
+	}
+}
+
+static void test_replies(void)
+{
+	for (int type = 1; type < MESSAGE_TYPES; type++) {
+		const struct schema *schema = message_kinds[type].reply;
+
+		if (schema) {
+			test_reply(schema);
+			test_reply_types(schema);
+		}
+	}
+	for (int kind = 1; kind < QUERY_KINDS; kind++) {
+		ok(query_names[kind] && query_replies[kind],
+		   "query %d has a name and a reply", kind);
+		test_reply(query_replies[kind]);
+		test_reply_types(query_replies[kind]);
+	}
+}
+
 static void not_a_message(const char *text, size_t size, const char *want)
 {
 	enum message_type type = MESSAGE_NONE;
@@ -246,19 +347,16 @@ static void test_not_messages(void)
 		const char *text, *want;
 	} cases[] = {
 		{ "", "message: not JSON, at byte 0" },
-		{ "[]", "type: found 'nothing', not a message" },
-		{ "[{\"type\":\"hello\"}]",
-		  "type: found 'nothing', not a message" },
-		{ "7", "type: found 'nothing', not a message" },
-		{ "{\"type\":7}", "type: found 'nothing', not a message" },
-		{ "{\"type\":\"Hello\"}",
-		  "type: found 'Hello', not a message" },
+		{ "[]", "type: 'nothing', not a message" },
+		{ "[{\"type\":\"hello\"}]", "type: 'nothing', not a message" },
+		{ "7", "type: 'nothing', not a message" },
+		{ "{\"type\":7}", "type: 'nothing', not a message" },
+		{ "{\"type\":\"Hello\"}", "type: 'Hello', not a message" },
 		{ "{\"type\":\"hello\\u0000\"}",
 		  "message: a NUL character, at byte 14" },
 		{ "{\"type\":\"heartbeat\",\"time_ms\":1} x",
 		  "message: something behind the JSON, at byte 33" },
-		{ "{\"type\":\"\\u001b[2J\"}",
-		  "type: found '?[2J', not a message" },
+		{ "{\"type\":\"\\u001b[2J\"}", "type: '?[2J', not a message" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -293,10 +391,10 @@ static void test_limits(void)
 
 	padded(beat, MESSAGE_TEXT_MAX, true, "");
 	padded(beat, MESSAGE_TEXT_MAX + 1, false,
-	       "heartbeat of 1048577 bytes, allowed are 1048576");
+	       "heartbeat of 1048577 bytes; expected at most 1048576");
 	padded(reply, MESSAGE_REPLY_MAX, true, "");
 	padded(reply, MESSAGE_REPLY_MAX + 1, false,
-	       "message of 4194305 bytes, allowed are 4194304");
+	       "message of 4194305 bytes; expected at most 4194304");
 }
 
 static void test_encode_errors(void)
@@ -323,6 +421,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_table();
+	test_replies();
 	test_not_messages();
 	test_limits();
 	test_encode_errors();

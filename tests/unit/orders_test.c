@@ -1,12 +1,13 @@
 /* orders_test.c - a sweep is taken whole or not at all, whatever fails.
  */
-#include "controller/server/orders.h"
+#include "controller/api/api.h"
 
 #include "controller/blobs/blob_service.h"
 #include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
 #include "controller/scheduler/scheduler_internal.h"
+#include "controller/store/store.h"
 #include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -83,8 +84,16 @@ static cJSON *submit(struct cluster *cluster, struct error *err)
 	struct message_submit message = { .file = (char *)"whole.yaml",
 					  .token = (char *)"t" };
 
-	return order_submit(cluster, "op", &message, sweep, sizeof(sweep) - 1,
-			    err);
+	struct api_request request = {
+		.cluster = cluster,
+		.message = &message,
+		.payload = sweep,
+		.size = sizeof(sweep) - 1,
+		.by = "op",
+		.public = "",
+	};
+
+	return api_answer(&request, MESSAGE_SUBMIT, err);
 }
 
 /* How many allocations a submit takes; what it did is undone. */
@@ -164,6 +173,12 @@ static void retrying(struct bed *bed)
 {
 	const struct message_retry message = { .sweep = 1 };
 	struct cluster *cluster = &bed->cluster;
+	struct api_request request = {
+		.cluster = cluster,
+		.message = &message,
+		.by = "op",
+		.public = "",
+	};
 	int left = 0, partial = 0;
 	struct error err;
 	bool failed = true;
@@ -173,7 +188,7 @@ static void retrying(struct bed *bed)
 		cJSON *body;
 
 		fault_arm(n);
-		body = order_retry(cluster, "op", &message, &err);
+		body = api_answer(&request, MESSAGE_RETRY, &err);
 		failed = fault_disarm();
 		cJSON_Delete(body);
 		if (body)

@@ -193,8 +193,8 @@ static void clocks(void)
 	is_int(preflight_check(&there, &spec, "/tmp", &err), -1,
 	       "more is refused");
 	is(err.text,
-	   "the clock is 61.0 s behind the controller's, allowed are 60.0 s: "
-	   "set it, or raise --clock-limit",
+	   "the clock is 61.0 s behind the controller's; expected at most 60.0 "
+	   "s: set it, or raise --clock-limit",
 	   "with the figure, and what to do");
 	ahead_ms = -3040;
 	there.clock_limit_ms = 3000;

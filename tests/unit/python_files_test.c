@@ -95,54 +95,48 @@ static const struct {
 	  "{\"a\": <f(1, {2: [3]}), 'b': 'c', 'd': [e,>, \"b\": \"c\", "
 	  "\"d\": <e,>}" },
 	{ "a call", "A = 1\nX = os.getcwd()\n",
-	  "f:2: X: found \"os.getcwd()\", which is more than a literal" },
-	{ "arithmetic", "X = 130 * 1024", "f:1: X: found \"130 * 1024\", which "
-	  "is more than a literal" },
+	  "f:2: X: \"os.getcwd()\", which is more than a literal" },
+	{ "arithmetic", "X = 130 * 1024", "f:1: X: \"130 * 1024\", which is more than a literal" },
 	{ "a name that is not there", "X = [1,\n Y]",
-	  "f:2: X: found \"Y]\", which is more than a literal" },
-	{ "a formatted string", "X = f'{a}'", "f:1: X: found \"f'{a}'\", which "
-	  "is more than a literal" },
-	{ "bytes", "X = b'a'", "f:1: X: found \"b'a'\", which is more than a "
-	  "literal" },
-	{ "a set", "X = {1, 2}", "f:1: X: found \"{1, 2}\", which is more than "
-	  "a literal" },
-	{ "a sum of two kinds", "X = 'a' + 1", "f:1: X: found \"'a' + 1\", which "
-	  "is more than a literal" },
+	  "f:2: X: \"Y]\", which is more than a literal" },
+	{ "a formatted string", "X = f'{a}'", "f:1: X: \"f'{a}'\", which is more than a literal" },
+	{ "bytes", "X = b'a'", "f:1: X: \"b'a'\", which is more than a literal" },
+	{ "a set", "X = {1, 2}", "f:1: X: \"{1, 2}\", which is more than a literal" },
+	{ "a sum of two kinds", "X = 'a' + 1", "f:1: X: \"'a' + 1\", which is more than a literal" },
 	{ "a change of one item", "X = {}\nX['a'] = 1\n",
-	  "f:2: X: found \"X['a'] = 1\", which is more than a literal" },
+	  "f:2: X: \"X['a'] = 1\", which is more than a literal" },
 	{ "a method", "X = {}\nX.update(a)\n",
-	  "f:2: X: found \"X.update(a)\", which is more than a literal" },
+	  "f:2: X: \"X.update(a)\", which is more than a literal" },
 	{ "a change in a block", "X = 1\nif a:\n    X = 2\n",
-	  "f:3: X: found \"X = 2\", which is more than a literal" },
+	  "f:3: X: \"X = 2\", which is more than a literal" },
 	{ "a change behind a colon", "X = 1\nif a: X = 2\n",
-	  "f:2: X: found \"X = 2\", which is more than a literal" },
+	  "f:2: X: \"X = 2\", which is more than a literal" },
 	{ "names from elsewhere", "X = 1\nfrom a import *\n",
-	  "f:2: X: found \"from a import *\", which is more than a literal" },
+	  "f:2: X: \"from a import *\", which is more than a literal" },
 	{ "two targets", "X, Y = 1, 2",
-	  "f:1: X: found \"X, Y = 1, 2\", which is more than a literal" },
+	  "f:1: X: \"X, Y = 1, 2\", which is more than a literal" },
 	{ "a chain", "A = X = 1",
-	  "f:1: X: found \"A = X = 1\", which is more than a literal" },
+	  "f:1: X: \"A = X = 1\", which is more than a literal" },
 	{ "an escape for what is no text", "X = '\\0'",
-	  "f:1: X: found \"'\\0'\", which is more than a literal" },
+	  "f:1: X: \"'\\0'\", which is more than a literal" },
 	{ "nothing", "", "no X" },
 	{ "a comparison", "X == 1", "no X" },
 
 	{ "a name that a function takes", "X = 1\ndef X(): pass\n",
-	  "f:2: X: found \"def X(): pass\", which is more than a literal" },
+	  "f:2: X: \"def X(): pass\", which is more than a literal" },
 	{ "a name of a loop", "X = 1\nfor X in a: pass\n",
-	  "f:2: X: found \"for X in a: pass\", which is more than a literal" },
+	  "f:2: X: \"for X in a: pass\", which is more than a literal" },
 	{ "a name deleted", "X = 1\ndel X\n",
-	  "f:2: X: found \"del X\", which is more than a literal" },
+	  "f:2: X: \"del X\", which is more than a literal" },
 	{ "an exponent past all numbers", "X = 1e999",
-	  "f:1: X: found \"1e999\", which is more than a literal" },
+	  "f:1: X: \"1e999\", which is more than a literal" },
 	{ "an integer past all floats", "X = 1" ZEROS ZEROS ZEROS ZEROS,
-	  "f:1: X: found \"1000000000000000000000000000000000000000\", which "
-	  "is more than a literal" },
+	  "f:1: X: \"1000000000000000000000000000000000000000\", which is more than a literal" },
 
-	{ "an open string", "A = 1\nX = 'a\n", "f:2: found no valid Python" },
-	{ "an open bracket", "X = [1,\n 2\n", "f:1: found no valid Python" },
-	{ "no statement", "A = 1\nX = 2 3\n", "f:2: found no valid Python" },
-	{ "no UTF-8", "X = '\xff'\n", "f:1: found no valid Python" },
+	{ "an open string", "A = 1\nX = 'a\n", "f:2: this is not valid Python" },
+	{ "an open bracket", "X = [1,\n 2\n", "f:1: this is not valid Python" },
+	{ "no statement", "A = 1\nX = 2 3\n", "f:2: this is not valid Python" },
+	{ "no UTF-8", "X = '\xff'\n", "f:1: this is not valid Python" },
 };
 /* clang-format on */
 
@@ -172,14 +166,12 @@ static void show_x(const struct python_files *python, size_t file, char *text,
 
 	if (python_file_check(python, file, &err) < 0)
 		fprintf(out, "f%.*s",
-			(int)strlen("?:?: found no valid Python") - 1,
+			(int)strlen("?:?: this is not valid Python") - 1,
 			err.text + strlen(path));
 	else if (!x)
 		fputs("no X", out);
 	else if ((found = python_found(x, &line)))
-		fprintf(out,
-			"f:%u: X: found \"%s\", which is more than a "
-			"literal",
+		fprintf(out, "f:%u: X: \"%s\", which is more than a literal",
 			line, found);
 	else
 		show(x, out);
@@ -235,7 +227,7 @@ static void limits_hold(void)
 	refused(text, 149, E2BIG, "deeper than the 64", "nesting is limited");
 	memset(text, '[', 100000);
 	memcpy(text, "X = ", 4);
-	refused(text, 100000, EINVAL, "no valid Python",
+	refused(text, 100000, EINVAL, "not valid Python",
 		"what Python itself does not nest is no Python");
 	used = (size_t)snprintf(text, sizeof(text), "X = 'aaaaaaaaaaaaaaaa'\n");
 	for (int i = 0; i < 40; i++)
@@ -251,7 +243,7 @@ static void limits_hold(void)
 		"and what names are used for again and again");
 	memset(text, '\n', sizeof(text));
 	refused(text, sizeof(text), E2BIG, "1 MiB", "and the file");
-	refused("a\0b", 3, EINVAL, "no valid Python", "a NUL is refused");
+	refused("a\0b", 3, EINVAL, "not valid Python", "a NUL is refused");
 	used = 0;
 	for (int i = 0; i < 4097; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
@@ -315,7 +307,7 @@ static void without_python_the_package_is_named(void)
 	setenv("PATH", folder, 1);
 	write_file(&paths, "a.py", "A = 1\n", 6);
 	ok(!python_read(&paths, &err) &&
-		   strstr(err.text, "its package is python3"),
+		   strstr(err.text, "install the package python3"),
 	   "without python3: %s", strrchr(err.text, ':'));
 	setenv("PATH", path, 1);
 	free(path);

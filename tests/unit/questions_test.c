@@ -1,9 +1,10 @@
 /* questions_test.c - answers fit into messages, however much is asked for.
  */
-#include "controller/server/questions.h"
+#include "controller/api/api.h"
 
 #include "controller/effects.h"
 #include "controller/nodes/node.h"
+#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
@@ -76,7 +77,11 @@ static int ask_all(struct cluster *cluster, struct message_query query,
 
 	*fit = true;
 	while (more) {
-		cJSON *body = question_answer(cluster, &query, NULL);
+		struct api_request request = {
+			.cluster = cluster,
+			.message = &query,
+		};
+		cJSON *body = api_answer(&request, MESSAGE_QUERY, NULL);
 		const cJSON *page =
 			cJSON_GetObjectItemCaseSensitive(body, list);
 		int count = cJSON_GetArraySize(page);
@@ -109,14 +114,12 @@ int main(void)
 	cluster.store = store_new(top, NULL);
 	add_nodes(&cluster);
 	add_jobs(&cluster);
-	is_int(ask_all(&cluster,
-		       (struct message_query){ .what = (char *)"nodes" },
+	is_int(ask_all(&cluster, (struct message_query){ .what = QUERY_NODES },
 		       "nodes", &fit),
 	       NODES, "all nodes are listed, page by page");
 	ok(fit, "each page fits into a message, whatever nodes say");
 	is_int(ask_all(&cluster,
-		       (struct message_query){ .what = (char *)"results",
-					       .id = 1 },
+		       (struct message_query){ .what = QUERY_RESULTS, .id = 1 },
 		       "rows", &fit),
 	       JOBS, "all results are listed");
 	ok(fit, "each page fits into a message, however large they are");

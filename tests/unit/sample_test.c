@@ -176,8 +176,11 @@ static void check_sample(const char *path, struct expected *expected)
 	}
 	if (sampler_read(monitor.sampler, text.data, text.size, &samples,
 			 &err) < 0) {
-		ok(!rows && err.code == EPROTO, "%s: %s%s", file, err.text,
-		   is_todo(file) ? " # TODO" : "");
+		bool good = ok(!rows && err.code == EPROTO, "%s: %s%s", file,
+			       err.text, is_todo(file) ? " # TODO" : "");
+
+		/* What is still to do is no failure. */
+		tap_failed -= !good && is_todo(file);
 		return;
 	}
 	if (samples.count != rows)
@@ -219,50 +222,32 @@ static void test_errors(void)
 		const char *yaml, *error;
 	} cases[] = {
 		{ "na: [x]\n",
-		  "m.yaml:1: found no `layouts`, allowed: a list of how the "
-		  "tool's output is read" },
+		  "m.yaml:1: no `layouts`; expected a list of how the tool's output is read" },
 		{ "layouts: []\n",
-		  "m.yaml:1: layouts: found 0 layouts, allowed are 1 to 32" },
+		  "m.yaml:1: layouts: 0 layouts; expected 1 to 32" },
 		{ "layouts:\n- read: lines\n",
-		  "m.yaml:2: layouts[0]: found no `name`, which a layout "
-		  "needs" },
+		  "m.yaml:2: layouts[0]: no `name`, which a layout needs" },
 		{ HEAD "  read: line\n",
-		  "m.yaml:3: layouts[0].read: found \"line\", allowed are "
-		  "lines, columns, keys and json; did you mean \"lines\"?" },
+		  "m.yaml:3: layouts[0].read: \"line\" is not valid here; expected lines, columns, keys or json; did you mean \"lines\"?" },
 		{ HEAD "  read: lines\n  devise: [x]\n",
-		  "m.yaml:4: layouts[0].devise: found an unknown key, "
-		  "allowed are name, read, when, all, from, until, group, "
-		  "device and more; did you mean \"device\"?" },
+		  "m.yaml:4: layouts[0].devise: unknown key; expected name, read, when, all, from, until, group, device or more; did you mean \"device\"?" },
 		{ HEAD "  read: lines\n",
-		  "m.yaml:2: layouts[0]: found no `device`, which read: lines "
-		  "needs" },
+		  "m.yaml:2: layouts[0]: no `device`, which read: lines needs" },
 		{ HEAD "  read: columns\n  when: x\n",
-		  "m.yaml:2: layouts[0]: found no `fields`, allowed: a map of "
-		  "words as device or temp_c to expressions" },
+		  "m.yaml:2: layouts[0]: no `fields`; expected a map of words as device or temp_c to expressions" },
 		{ HEAD "  read: columns\n  when: x\n  fields: {tempc: x}\n",
-		  "m.yaml:5: layouts[0].fields.tempc: found an unknown key, "
-		  "allowed are device, part, bus_id, name, uuid, driver, "
-		  "physical, temp_c, power_w, power_cap_w ...; did you mean "
-		  "\"temp_c\"?" },
+		  "m.yaml:5: layouts[0].fields.tempc: unknown key; expected device, part, bus_id, name, uuid, driver, physical, temp_c, power_w, power_cap_w ...; did you mean \"temp_c\"?" },
 		{ HEAD "  read: lines\n  device: ['(']\n",
-		  "m.yaml:4: layouts[0].device[0]: found an expression that "
-		  "PCRE2 refuses after character 1: missing closing "
-		  "parenthesis" },
+		  "m.yaml:4: layouts[0].device[0]: an expression that PCRE2 refuses after character 1: missing closing parenthesis" },
 		{ HEAD "  read: lines\n  device: ['(?<temp>x)']\n",
-		  "m.yaml:4: layouts[0].device[0]: found a group named "
-		  "\"temp\", allowed are device, bus_id, temp_c and the "
-		  "like, or names that begin with _" },
+		  "m.yaml:4: layouts[0].device[0]: a group named \"temp\" is not valid here; expected device, bus_id, temp_c and the like, or names that begin with _" },
 		{ HEAD "  read: lines\n  device: []\n",
-		  "m.yaml:4: layouts[0].device: found 0 expressions, allowed "
-		  "1 to 32" },
+		  "m.yaml:4: layouts[0].device: 0 expressions; expected 1 to 32" },
 		{ HEAD "  read: keys\n  device: x\n  separator: comma\n"
 		  "  fields: {name: x}\n",
-		  "m.yaml:5: layouts[0].separator: found an unknown key, "
-		  "allowed are name, read, when, all, device, group and "
-		  "fields" },
+		  "m.yaml:5: layouts[0].separator: unknown key; expected name, read, when, all, device, group or fields" },
 		{ "na: x\nlayouts: [{name: t, read: lines, device: x}]\n",
-		  "m.yaml:1: na: found \"x\", allowed is a list, [a, b] or "
-		  "lines that begin with \"- \"" },
+		  "m.yaml:1: na: \"x\" is not valid here; expected a list, [a, b] or lines that begin with \"- \"" },
 	};
 	/* clang-format on */
 

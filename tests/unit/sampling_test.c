@@ -1,8 +1,10 @@
 /* sampling_test.c - samples are read where there are new ones, and only there.
  */
+#include "controller/jobs/job.h"
 #include "controller/jobs/sampling.h"
 
 #include "controller/effects.h"
+#include "controller/logs/log_store.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 

@@ -132,46 +132,34 @@ static const struct {
 	const char *what, *text, *error;
 } refused[] = {
 	{ "a variable that nobody uses", "variables: {a: 1}\n",
-	  "f:3: variables.a: found the variable a, which no ${a} uses" },
+	  "f:3: variables.a: the variable a, which no ${a} uses" },
 	{ "a key among the variables", "variables: {nodes: 1}\n",
-	  "f:3: variables.nodes: found a key of the sweep, allowed are names "
-	  "of your own for ${placeholders}" },
+	  "f:3: variables.nodes: a key of the sweep is not valid here; expected names of your own for ${placeholders}" },
 	{ "a path of a key among them", "variables: {batch.micro: 1}\n",
-	  "f:3: variables.batch.micro: found a key of the sweep, allowed are "
-	  "names of your own for ${placeholders}" },
+	  "f:3: variables.batch.micro: a key of the sweep is not valid here; expected names of your own for ${placeholders}" },
 	{ "a list that names itself",
 	  "variables: {a: ['${a}']}\ncommand: ['${a}']\n",
-	  "f:3: variables.a[0]: found lists inside each other more than 4 deep, "
-	  "which is the limit" },
+	  "f:3: variables.a[0]: lists inside each other more than 4 deep, which is the limit" },
 	{ "variables that are no map", "variables: 3\n",
-	  "f:3: variables: found \"3\", allowed is a map, {key: value} or "
-	  "lines of key: value" },
+	  "f:3: variables: \"3\" is not valid here; expected a map, {key: value} or lines of key: value" },
 	{ "a further document that is a list", "---\n[a]\n",
-	  "f:4: found a further document that is no map, allowed are maps, "
-	  "laid over those before" },
+	  "f:4: a further document that is no map is not valid here; expected maps, laid over those before" },
 	{ "a file with a path", "files: [{name: a/b, text: x}]\n",
-	  "f:3: files[0].name: found \"a/b\", allowed are letters, digits, "
-	  "\".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
+	  "f:3: files[0].name: \"a/b\" is not valid here; expected letters, digits, \".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
 	{ "a file that Regatta writes", "files: [{name: start, text: x}]\n",
-	  "f:3: files[0].name: found \"start\", allowed are letters, digits, "
-	  "\".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
+	  "f:3: files[0].name: \"start\" is not valid here; expected letters, digits, \".\", \"_\" and \"-\", but neither start, hostfile nor NAME.new" },
 	{ "a file without text", "files: [{name: a}]\n",
-	  "f:3: files[0]: found no \"text\"" },
+	  "f:3: files[0]: no \"text\"" },
 	{ "two files of a name",
 	  "files: [{name: a, text: x}, {name: a, text: y}]\n",
-	  "f:3: files[1]: found a second file of the name a" },
+	  "f:3: files[1]: a second file of the name a" },
 	{ "a file that is a word", "files: [a]\n",
-	  "f:3: files[0]: found \"a\", allowed is a map, {key: value} or lines "
-	  "of key: value" },
+	  "f:3: files[0]: \"a\" is not valid here; expected a map, {key: value} or lines of key: value" },
 	{ "an unknown placeholder in a file",
 	  "files: [{name: a, text: '${hom}'}]\n",
-	  "f:3: files[0].text: found ${hom}, which nothing defines; "
-	  "allowed are keys of the sweep, figures of the model, and names of "
-	  "the start such as ${NODE_RANK}" },
+	  "f:3: files[0].text: ${hom}, which nothing defines; expected keys of the sweep, figures of the model, and names of the start such as ${NODE_RANK}" },
 	{ "a key that nobody knows", "preload: true\n",
-	  "f:3: preload: found an unknown key, allowed are sweep, vendor, "
-	  "chip, nodes, devices, shared, framework, image, build, command, "
-	  "env ..." },
+	  "f:3: preload: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env ..." },
 };
 /* clang-format on */
 

@@ -364,240 +364,189 @@ static const struct {
 	const char *what, *text, *error;
 } refused[] = {
 	{ "an unknown key", "sweep: s\nimage: i\nnodse: 2\n",
-	  "f:3: nodse: found an unknown key, allowed are sweep, vendor, chip, "
-	  "nodes, devices, shared, framework, image, build, command, env ...; did you mean \"nodes\"?" },
+	  "f:3: nodse: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env ...; did you mean \"nodes\"?" },
 	{ "an unknown key of batch", "sweep: s\nimage: i\nbatch: {mirco: 2}\n",
-	  "f:3: batch.mirco: found an unknown key, allowed are micro, "
-	  "accumulate, sequence and global; did you mean \"micro\"?" },
+	  "f:3: batch.mirco: unknown key; expected micro, accumulate, sequence or global; did you mean \"micro\"?" },
 	{ "no name", "image: i\n",
-	  "f:1: sweep: found no name, allowed is \"sweep: name\"" },
+	  "f:1: sweep: no name; expected \"sweep: name\"" },
 	{ "a bad name", "sweep: A b\nimage: i\n",
-	  "f:1: sweep: found \"A b\", allowed are a-z, 0-9, \".\", \"_\" and "
-	  "\"-\"" },
+	  "f:1: sweep: \"A b\" is not valid here; expected a-z, 0-9, \".\", \"_\" and \"-\"" },
 	{ "no image", "sweep: s\n",
-	  "f:1: image: found none, allowed are image, build, or a framework "
-	  "that brings one" },
+	  "f:1: image: none; expected image, build, or a framework that brings one" },
 	{ "a list for a number", "sweep: s\nimage: i\nnodes: [1, 2]\n",
-	  "f:3: nodes: found a list of 2, allowed an integer from 1 to 4096" },
+	  "f:3: nodes: a list of 2 is not valid here; expected an integer from 1 to 4096" },
 	{ "a map for a number", "sweep: s\nimage: i\nnodes: {a: 1}\n",
-	  "f:3: nodes: found a map of 1, allowed is no map here" },
+	  "f:3: nodes: a map of 1 is not valid here; expected no map" },
 	{ "nothing for a number", "sweep: s\nimage: i\nnodes:\n",
-	  "f:3: nodes: found nothing, allowed is a value" },
+	  "f:3: nodes: no value" },
 	{ "too many nodes", "sweep: s\nimage: i\nmatrix:\n  nodes: [1, 5000]\n",
-	  "f:4: matrix.nodes[1]: found \"5000\", allowed an integer from 1 to "
-	  "4096" },
+	  "f:4: matrix.nodes[1]: \"5000\" is not valid here; expected an integer from 1 to 4096" },
 	{ "a command in one text", "sweep: s\nimage: i\ncommand: python a.py\n",
-	  "f:3: command: found the text \"python a.py\", allowed is a list of "
-	  "words, [python, train.py]; a shell must be asked for: [sh, -c, "
-	  "\"...\"]" },
+	  "f:3: command: the text \"python a.py\" is not valid here; expected a list of words, [python, train.py]; a shell must be asked for: [sh, -c, \"...\"]" },
 	{ "an empty command", "sweep: s\nimage: i\ncommand: []\n",
-	  "f:3: command: found a list of 0, allowed are 1 to 4096 words" },
+	  "f:3: command: a list of 0; expected 1 to 4096 words" },
 	{ "an order after nothing",
 	  "sweep: s\nimage: i\ncommand: ['${x}']\nmatrix:\n  x: [1, 2]\n"
 	  "include:\n  - {x: 3, after: {x: 4}}\n",
-	  "f:7: include[0].after: found values that no other cell has" },
+	  "f:7: include[0].after: values that no other cell has" },
 	{ "an order after a key that there is not",
 	  "sweep: s\nimage: i\nmatrix:\n  user: [a, b]\n"
 	  "after: {step: x}\n",
-	  "f:5: after.step: found a key that no cell has" },
+	  "f:5: after.step: no cell has this key" },
 	{ "an order after itself",
 	  "sweep: s\nimage: i\nmatrix:\n  user: [a, b]\n"
 	  "after: {user: a}\n",
-	  "f:5: after: found values of the cell itself: a cell cannot go "
-	  "after itself" },
+	  "f:5: after: values of the cell itself: a cell cannot go after itself" },
 	{ "an order in a circle",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, after: {user: b}}\n"
 	  "  - {user: b, after: {user: a}}\n",
-	  "f:1: after: found cells that go after each other in a circle" },
+	  "f:1: after: cells that go after each other in a circle" },
 	{ "more nodes than those of the cell before it",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, nodes: 2}\n"
 	  "  - user: b\n    nodes: 3\n    after: {user: a}\n",
-	  "f:7: include[1].after: found a cell of 3 nodes that goes after "
-	  "one of 2 and runs where that ran: allowed are at most 2, or "
-	  "\"same_nodes: false\"" },
+	  "f:7: include[1].after: a cell of 3 nodes that goes after one of 2 and runs where that ran: expected at most 2, or \"same_nodes: false\"" },
 	{ "an end of the repeats without a width",
 	  "sweep: s\nimage: i\nuntil: {max: 5}\n",
-	  "f:3: until.max: found no width beside it: until: {width: 1%} says "
-	  "how well the rate must be known" },
+	  "f:3: until.max: no width beside it: until: {width: 1%} says how well the rate must be known" },
 	{ "an unknown text about the sweep",
 	  "sweep: s\nimage: i\nabout: {tsak: x}\n",
-	  "f:3: about.tsak: found an unknown key, allowed are task, dataset, "
-	  "framework, optimizations and columns; did you mean \"task\"?" },
+	  "f:3: about.tsak: unknown key; expected task, dataset, framework, optimizations or columns; did you mean \"task\"?" },
 	{ "an alignment without a baseline",
 	  "sweep: s\nimage: i\nalign: {tolerance: 2%}\n",
-	  "f:3: align: found no baseline, allowed is the number of a job, or "
-	  "values of a cell of this sweep" },
+	  "f:3: align: no baseline; expected the number of a job, or values of a cell of this sweep" },
 	{ "a baseline that is neither", "sweep: s\nimage: i\nalign:\n"
 	  "  baseline: nvidia\n",
-	  "f:4: align.baseline: found \"nvidia\", allowed is the number of a "
-	  "job, or values of a cell of this sweep, such as {vendor: nvidia}" },
+	  "f:4: align.baseline: \"nvidia\" is not valid here; expected the number of a job, or values of a cell of this sweep, such as {vendor: nvidia}" },
 	{ "a tolerance above one", "sweep: s\nimage: i\nalign:\n"
 	  "  baseline: 3\n  tolerance: 200%\n",
-	  "f:5: align.tolerance: found \"200%\", allowed is a share above 0 "
-	  "and up to 100%, such as 2% or 0.02" },
+	  "f:5: align.tolerance: \"200%\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
 	{ "a list inside a command", "sweep: s\nimage: i\ncommand: [a, [b]]\n",
-	  "f:3: command[1]: found a list of 1, allowed is a single value" },
+	  "f:3: command[1]: a list of 1 is not valid here; expected a single value" },
 	{ "an unknown placeholder",
 	  "sweep: s\nimage: i\ncommand: [a, '${nodse}']\n",
-	  "f:3: command[1]: found ${nodse}, which nothing defines; did you "
-	  "mean ${nodes}?" },
+	  "f:3: command[1]: ${nodse}, which nothing defines; did you mean ${nodes}?" },
 	{ "an unknown name of the start",
 	  "sweep: s\nimage: i\ncommand: [a, '${NODE_RNAK}']\n",
-	  "f:3: command[1]: found ${NODE_RNAK}, which nothing defines; did "
-	  "you mean ${NODE_RANK}?" },
+	  "f:3: command[1]: ${NODE_RNAK}, which nothing defines; did you mean ${NODE_RANK}?" },
 	{ "a placeholder without an end",
 	  "sweep: s\nimage: i\ncommand: [a, 'x${nodes']\n",
-	  "f:3: command[1]: found \"${nodes\", allowed is ${name}, or $$ for "
-	  "one $" },
+	  "f:3: command[1]: \"${nodes\" is not valid here; expected ${name}, or $$ for one $" },
 	{ "a placeholder that has nothing",
 	  "sweep: s\nimage: i\ncommand: [a, '${batch.micro}']\n",
-	  "f:3: command[1]: found ${batch.micro}: nothing sets it in this "
-	  "cell" },
+	  "f:3: command[1]: ${batch.micro}: nothing sets it in this cell" },
 	{ "a placeholder of a list",
 	  "sweep: s\nimage: i\ncommand: [a, '${command}']\n",
-	  "f:3: command[1]: found ${command}: it is a list, allowed are "
-	  "single values" },
+	  "f:3: command[1]: ${command}: it is a list; expected single values" },
 	{ "a figure without a model",
 	  "sweep: s\nimage: i\ncommand: [a, '${model.layers}']\n",
-	  "f:3: command[1]: found ${model.layers}: the sweep names no model" },
+	  "f:3: command[1]: ${model.layers}: the sweep names no model" },
 	{ "a figure of an unknown model",
 	  "sweep: s\nimage: i\nmodel: gpt-nanno\n"
 	  "command: ['${model.layers}']\n",
-	  "f:3: model: found the unknown model \"gpt-nanno\"; did you mean "
-	  "\"gpt-nano\"?" },
+	  "f:3: model: unknown model \"gpt-nanno\"; did you mean \"gpt-nano\"?" },
 	{ "a workspace without a path",
 	  "sweep: s\nimage: i\nworkspace: {container: /w}\n",
-	  "f:3: workspace.container: found no workspace.path beside it" },
+	  "f:3: workspace.container: no workspace.path beside it" },
 	{ "a workspace nowhere",
 	  "sweep: s\nimage: i\nworkspace: {path: x, container: w}\n",
-	  "f:3: workspace.container: found \"w\", allowed is an absolute path "
-	  "in the container" },
+	  "f:3: workspace.container: \"w\" is not valid here; expected an absolute path in the container" },
 	{ "a workspace behind a mount",
 	  "sweep: s\nimage: i\nworkspace: x\n"
 	  "mounts: [{host: /h, container: /workspace/}]\n",
-	  "f:4: mounts: found a mount at /workspace/, where the workspace is to "
-	  "be: allowed is another place for one of them (workspace.container)" },
+	  "f:4: mounts: a mount at /workspace/, where the workspace is to be: expected another place for one of them (workspace.container)" },
 	{ "an empty pattern",
 	  "sweep: s\nimage: i\nworkspace: {path: x, ignore: ['!']}\n",
-	  "f:3: workspace.ignore[0]: ignore: \"\": 0 bytes, allowed are 1 to "
-	  "1000" },
+	  "f:3: workspace.ignore[0]: ignore: \"\": 0 bytes; expected 1 to 1000" },
 	{ "a path of two ignores",
 	  "sweep: s\nimage: i\nworkspace: {path: x}\n"
 	  "matrix: {workspace.ignore: [[a], [b]]}\n",
-	  "f:3: workspace.path: found x with two values of workspace.ignore, "
-	  "allowed is one for each path" },
+	  "f:3: workspace.path: x with two values of workspace.ignore is not valid here; expected one for each path" },
 	{ "the whole container collected",
 	  "sweep: s\nimage: i\ncollect: [/a, /]\n",
-	  "f:3: collect[1]: found \"/\", allowed is a path in the container, "
-	  "absolute or from the working folder" },
+	  "f:3: collect[1]: \"/\" is not valid here; expected a path in the container, absolute or from the working folder" },
 	{ "a pattern that means to read the whole container",
 	  "sweep: s\nimage: i\ncollect: [/*.json]\n",
-	  "f:3: collect[0]: found \"/*.json\", allowed are patterns below a "
-	  "folder, as in /out/*.json" },
+	  "f:3: collect[0]: \"/*.json\" is not valid here; expected patterns below a folder, as in /out/*.json" },
 	{ "a pattern that takes too long",
 	  "sweep: s\nimage: i\ncollect: ['out/**/**/**/**/**']\n",
-	  "f:3: collect[0]: found \"**/**/**/**/**\": 5 times **, allowed "
-	  "are 4" },
+	  "f:3: collect[0]: \"**/**/**/**/**\": 5 times **; expected at most 4" },
 	{ "vendors twice", "sweep: s\nimage: i\nvendor: [cpu]\n"
 	  "matrix: {vendor: [cpu]}\n",
 	  "f:4: matrix.vendor: found vendors here and on line 3: a list at the "
 	  "top spans by itself" },
 	{ "a split that is no list",
 	  "sweep: s\nimage: i\nparallel: {split: 3}\n",
-	  "f:3: parallel.split: found \"3\", allowed is a list, [a, b] or "
-	  "lines that begin with \"- \"" },
+	  "f:3: parallel.split: \"3\" is not valid here; expected a list, [a, b] or lines that begin with \"- \"" },
 	{ "an unknown figure of a model",
 	  "sweep: s\nimage: i\nmodel: gpt-nano\ncommand: ['${model.x}']\n",
-	  "f:4: command[0]: found ${model.x}: the model gpt-nano has no such "
-	  "figure in models.yaml" },
+	  "f:4: command[0]: ${model.x}: the model gpt-nano has no such figure in models.yaml" },
 	{ "a name of the start in a mount",
 	  "sweep: s\nimage: i\nmounts: [{host: '/a/${NODE_RANK}', "
 	  "container: /b}]\n",
-	  "f:3: mounts[0].host: found ${NODE_RANK}, which only the start of a "
-	  "task knows: it is allowed in command, env "
-	  "and follow" },
+	  "f:3: mounts[0].host: ${NODE_RANK}, which only the start of a task knows: it is allowed in command, env and follow" },
 	{ "a relative mount",
 	  "sweep: s\nimage: i\nmounts: [{host: a, container: /b}]\n",
-	  "f:3: mounts[0].host: found \"a\", allowed is an absolute path" },
+	  "f:3: mounts[0].host: \"a\" is not valid here; expected an absolute path" },
 	{ "half a mount", "sweep: s\nimage: i\nmounts: [{host: /a}]\n",
-	  "f:3: mounts[0]: found no \"container\"" },
+	  "f:3: mounts[0]: no \"container\"" },
 	{ "an unknown vendor", "sweep: s\nimage: i\nvendor: cpus\n",
-	  "f:3: vendor: found the unknown vendor \"cpus\"; did you mean "
-	  "\"cpu\"?" },
+	  "f:3: vendor: unknown vendor \"cpus\"; did you mean \"cpu\"?" },
 	{ "an unknown framework", "sweep: s\nframework: cpux\n",
-	  "f:2: framework: found the unknown framework \"cpux\"; did you mean "
-	  "\"cpu\"?" },
+	  "f:2: framework: unknown framework \"cpux\"; did you mean \"cpu\"?" },
 	{ "an unknown chip", "sweep: s\nimage: i\nchip: Z80\n",
-	  "f:3: chip: found the unknown chip \"Z80\"; did you mean \"S80\"?" },
+	  "f:3: chip: unknown chip \"Z80\"; did you mean \"S80\"?" },
 	{ "a stage that nobody knows",
 	  "sweep: s\nimage: i\nmodel: llava1.5_7b\nstage: pretrian\n",
-	  "f:4: stage: found \"pretrian\", allowed are pretrain, finetune, "
-	  "projector, frozen, lora, frozen-4n and lora-4n; "
-	  "did you mean \"pretrain\"?" },
+	  "f:4: stage: \"pretrian\" is not valid here; expected pretrain, finetune, projector, frozen, lora, frozen-4n or lora-4n; did you mean \"pretrain\"?" },
 	{ "an unknown recomputation", "sweep: s\nimage: i\nrecompute: true\n",
-	  "f:3: recompute: found \"true\", allowed are none, selective and "
-	  "full" },
+	  "f:3: recompute: \"true\" is not valid here; expected none, selective or full" },
 	{ "an unknown network", "sweep: s\nimage: i\nnetwork: hosts\n",
-	  "f:3: network: found \"hosts\", allowed are host, none and bridge; "
-	  "did you mean \"host\"?" },
+	  "f:3: network: \"hosts\" is not valid here; expected host, none or bridge; did you mean \"host\"?" },
 	{ "a bad limit", "sweep: s\nimage: i\nulimits: {nofile: many}\n",
-	  "f:3: ulimits.nofile: found \"many\", allowed are soft or "
-	  "soft:hard, each a number or -1 for no limit" },
+	  "f:3: ulimits.nofile: \"many\" is not valid here; expected soft or soft:hard, each a number or -1 for no limit" },
 	{ "a bad variable name", "sweep: s\nimage: i\nenv: {A-B: c}\n",
-	  "f:3: env.A-B: found the name \"A-B\", allowed are letters, digits "
-	  "and _" },
+	  "f:3: env.A-B: the name \"A-B\" is not valid here; expected letters, digits or _" },
 	{ "a list in env", "sweep: s\nimage: i\nenv: {A: [c]}\n",
-	  "f:3: env.A: found a list of 1, allowed is a single value" },
+	  "f:3: env.A: a list of 1 is not valid here; expected a single value" },
 	{ "an image with a blank", "sweep: s\nimage: a b\n",
-	  "f:2: image: found \"a b\", allowed is an image reference, name:tag "
-	  "or name@sha256:..." },
+	  "f:2: image: \"a b\" is not valid here; expected an image reference, name:tag or name@sha256:..." },
 	{ "a build outside", "sweep: s\nbuild: ../x\n",
-	  "f:2: build: found \"../x\", allowed is a folder below the images "
-	  "folder" },
+	  "f:2: build: \"../x\" is not valid here; expected a folder below the images folder" },
 	{ "a matrix that is a list", "sweep: s\nimage: i\nmatrix: [a]\n",
-	  "f:3: matrix: found a list of 1, allowed is a map, {key: value} or "
-	  "lines of key: value" },
+	  "f:3: matrix: a list of 1 is not valid here; expected a map, {key: value} or lines of key: value" },
 	{ "a matrix of single values", "sweep: s\nimage: i\n"
 	  "matrix: {nodes: 2}\n",
-	  "f:3: matrix.nodes: found \"2\", allowed is a list, [a, b] or lines "
-	  "that begin with \"- \"" },
+	  "f:3: matrix.nodes: \"2\" is not valid here; expected a list, [a, b] or lines that begin with \"- \"" },
 	{ "an empty list in a matrix", "sweep: s\nimage: i\n"
 	  "matrix: {nodes: []}\n",
-	  "f:3: matrix.nodes: found an empty list, allowed are 1 or more "
-	  "entries" },
+	  "f:3: matrix.nodes: an empty list is not valid here; expected 1 or more entries" },
 	{ "a matrix in a matrix", "sweep: s\nimage: i\n"
 	  "matrix: {matrix: [1]}\n",
-	  "f:3: matrix.matrix: found a key that is not allowed in a matrix" },
+	  "f:3: matrix.matrix: this key is not valid in a matrix" },
 	{ "an exclude in an include", "sweep: s\nimage: i\n"
 	  "include: [{exclude: []}]\n",
-	  "f:3: include[0].exclude: found a key that is not allowed inside a "
-	  "cell" },
+	  "f:3: include[0].exclude: this key is not valid inside a cell" },
 	{ "a variable that nobody uses", "sweep: s\nimage: i\n"
 	  "matrix: {modle: [a, b]}\n",
-	  "f:3: matrix.modle[0]: found the variable modle, which no ${modle} "
-	  "uses; did you mean \"model\"?" },
+	  "f:3: matrix.modle[0]: the variable modle, which no ${modle} uses; did you mean \"model\"?" },
 	{ "an exclude of what no cell has", "sweep: s\nimage: i\n"
 	  "exclude: [{nodse: 1}]\n",
-	  "f:3: exclude[0].nodse: found a key that no cell has" },
+	  "f:3: exclude[0].nodse: no cell has this key" },
 	{ "an exclude of everything", "sweep: s\nimage: i\n"
 	  "exclude: [{}]\n",
-	  "f:3: exclude[0]: found an empty map, which would exclude "
-	  "everything" },
+	  "f:3: exclude[0]: an empty map, which would exclude everything" },
 	{ "a map here, a value there", "sweep: s\nimage: i\n"
 	  "command: ['${x}']\nmatrix: {x: [1], y: [{x: {z: 2}}]}\n",
-	  "f:4: matrix.y[0].x.z: found a map, but \"x\" stands on line 4: a "
-	  "variable is a map or a single value, in all places" },
+	  "f:4: matrix.y[0].x.z: a map, but \"x\" stands on line 4: a variable is a map or a single value, in all places" },
 	{ "a bad repeat", "sweep: s\nimage: i\nrepeat: 0\n",
-	  "f:3: repeat: found \"0\", allowed an integer from 1 to 1000" },
+	  "f:3: repeat: \"0\" is not valid here; expected an integer from 1 to 1000" },
 	{ "too many processes",
 	  "sweep: s\nimage: i\ndevices: 65\nprocesses: device\n",
-	  "f:4: processes: found \"device\" with 65 devices, allowed are 64 "
-	  "processes" },
+	  "f:4: processes: \"device\" with 65 devices is not valid here; expected 64 processes" },
 	{ "a cyclic merge", "sweep: s\nimage: i\nenv: &e\n  <<: *e\n",
-	  "f:4: found the alias *e inside the value that it names: a circle" },
+	  "f:4: the alias *e inside the value that it names: a circle" },
 	{ "a text that is no map", "hello\n",
-	  "f:1: found \"hello\", allowed is a map, {key: value} or lines of "
-	  "key: value" },
+	  "f:1: \"hello\" is not valid here; expected a map, {key: value} or lines of key: value" },
 };
 /* clang-format on */
 
@@ -660,7 +609,7 @@ static void test_limits(void)
 			      "  v%d: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n", i);
 	ok(!parse(text.data, &err), "ten million cells are refused");
 	is(err.text,
-	   "f:10: matrix.v6: found 10000000 cells up to this key, allowed are "
+	   "f:10: matrix.v6: 10000000 cells up to this key; expected at most "
 	   "1000000",
 	   "in words");
 	buffer_consume(&text, text.size);
@@ -668,7 +617,7 @@ static void test_limits(void)
 	for (int i = 0; i < 65; i++)
 		buffer_printf(&text, NULL, "  v%d: [0]\n", i);
 	ok(!parse(text.data, &err), "65 keys are refused");
-	is(err.text, "f:4: matrix: found 65 keys, allowed are 64", "in words");
+	is(err.text, "f:4: matrix: 65 keys; expected at most 64", "in words");
 	buffer_consume(&text, text.size);
 	buffer_text(&text,
 		    "sweep: s\nimage: i\nrepeat: 1000\n"

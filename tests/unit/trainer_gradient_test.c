@@ -113,12 +113,12 @@ struct lab {
 
 static void lab_init(struct lab *lab)
 {
-	struct why why = { 0 };
+	struct failure failure = { 0 };
 	uint64_t random = 5;
 	float *value;
 
-	lab->gpt = gpt_new(&tiny, 1, &why);
-	lab->pass = pass_new(lab->gpt, BATCH, &why);
+	lab->gpt = gpt_new(&tiny, 1, &failure);
+	lab->pass = pass_new(lab->gpt, BATCH, &failure);
 	lab->gradients = calloc(gpt_parameter_count(lab->gpt), sizeof(float));
 	/* Away from the start, where biases are 0 and gains 1. */
 	value = gpt_parameters(lab->gpt);
@@ -256,16 +256,16 @@ static void test_gradients_add_up(void)
 static void test_loss_falls(void)
 {
 	struct lab lab;
-	struct why why = { 0 };
+	struct failure failure = { 0 };
 	struct adam *adam;
 	double first, last = 0;
 
 	lab_init(&lab);
 	pass_free(lab.pass);
 	gpt_free(lab.gpt);
-	lab.gpt = gpt_new(&tiny, 3, &why);
-	lab.pass = pass_new(lab.gpt, BATCH, &why);
-	adam = adam_new(lab.gpt, &why);
+	lab.gpt = gpt_new(&tiny, 3, &failure);
+	lab.pass = pass_new(lab.gpt, BATCH, &failure);
+	adam = adam_new(lab.gpt, &failure);
 	first = loss(&lab) / (BATCH * 9);
 	ok(fabs(first - log(GPT_TOKENS)) < 0.1,
 	   "at first the model knows nothing (%.3f nats)", first);

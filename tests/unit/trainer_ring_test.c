@@ -3,7 +3,7 @@
  * Runs the program that REGATTA_TRAINER names (build/images/cpu/trainer) over
  * the repository's LICENSE (or REGATTA_CORPUS).
  */
-#include "images/cpu/lobby.h"
+#include "images/cpu/rendezvous.h"
 #include "tests/tap.h"
 
 #include <arpa/inet.h>
@@ -349,19 +349,19 @@ static void test_options(void)
 		{ "--help", 0, "" },
 		{ "--speed 9", 2, "unknown option --speed; --help lists them" },
 		{ "--layers", 2, "--layers: its value is missing" },
-		{ "--layers 0", 2, "--layers: found \"0\", allowed 1 to 256" },
-		{ "--layers=257", 2, "found \"257\", allowed 1 to 256" },
-		{ "--steps 1x", 2, "--steps: found \"1x\"" },
-		{ "--steps -1", 2, "--steps: found \"-1\"" },
-		{ "--seed 99999999999999999999", 2, "--seed: found" },
+		{ "--layers 0", 2, "--layers: \"0\" is not valid here; expected 1 to 256" },
+		{ "--layers=257", 2, "\"257\" is not valid here; expected 1 to 256" },
+		{ "--steps 1x", 2, "--steps: \"1x\"" },
+		{ "--steps -1", 2, "--steps: \"-1\"" },
+		{ "--seed 99999999999999999999", 2, "--seed: " },
 		{ "--hidden 65 --heads 4", 2,
-		  "--hidden: found 65, allowed a multiple of --heads (4)" },
-		{ "--threads 5", 2, "allowed at most --micro-batch (4)" },
-		{ "--learning-rate 0", 2, "--learning-rate: found \"0\"" },
-		{ "--learning-rate nan", 2, "--learning-rate: found \"nan\"" },
+		  "--hidden: 65 is not valid here; expected a multiple of --heads (4)" },
+		{ "--threads 5", 2, "expected at most --micro-batch (4)" },
+		{ "--learning-rate 0", 2, "--learning-rate: \"0\"" },
+		{ "--learning-rate nan", 2, "--learning-rate: \"nan\"" },
 		{ "--corpus /no/such", 2, "--corpus: /no/such: No such file" },
-		{ "--sequence 65000", 2, "--sequence: found 65000, allowed" },
-		{ "train", 2, "found \"train\", allowed --name VALUE" },
+		{ "--sequence 65000", 2, "--sequence: 65000 is not valid here; expected" },
+		{ "train", 2, "\"train\" is not valid here; expected --name VALUE" },
 		{ "--steps=1 --hidden=16", 0, "" },
 	};
 	/* clang-format on */
@@ -378,7 +378,8 @@ static void test_options(void)
 	rank = rank_start(4, 4, 1, "--steps 1");
 	is_int(rank_end(&rank, words, sizeof(words)), 2,
 	       "a rank beyond the world: exit code 2");
-	ok(strstr(words, "RANK: found \"4\", allowed 0 to 3"), "in words");
+	ok(strstr(words, "RANK: \"4\" is not valid here; expected 0 to 3"),
+	   "in words");
 }
 
 int main(void)

@@ -126,7 +126,7 @@ static void test_versions(void)
 	WAIT(hall, guest.lost);
 	is_int(guest.code, EPROTONOSUPPORT, "another version is refused");
 	is(guest.why,
-	   "protocol version 2, allowed is 1: install the same release on both "
+	   "protocol version 2; expected 1: install the same release on both "
 	   "sides",
 	   "in words");
 	is(hall->refused_who, "n2", "the server is told who");
@@ -140,7 +140,7 @@ static void test_versions(void)
 	stranger_say(&later, "{\"type\":\"hello\",\"version\":7,"
 			     "\"dialect\":[1,{}]}");
 	WAIT(hall, stranger_hears(&later));
-	ok(strstr(later.text, "protocol version 7, allowed is 1"),
+	ok(strstr(later.text, "protocol version 7; expected 1"),
 	   "so is a later one, whose hello has fields unknown here: %s",
 	   later.text);
 	is_int(hall->hellos, 1, "no session was begun");
@@ -236,7 +236,7 @@ static void test_dropped(void)
 	dropped("garbage", NULL, "message: not JSON, at byte 0");
 	dropped("", NULL, "message: not JSON, at byte 0");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
-		"heartbeat: time_ms: found the number -1");
+		"heartbeat: time_ms: the number -1");
 	dropped("{\"type\":\"hello\",\"version\":1,\"software\":\"x\","
 		"\"more\":1}",
 		NULL, "hello: more: unknown field");
@@ -319,7 +319,7 @@ static void test_roles(void)
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
 	struct message_cancel cancel = { 42, (char *)"job", 1 };
-	struct message_query query = { .request = 43, .what = (char *)"jobs" };
+	struct message_query query = { .request = 43, .what = QUERY_JOBS };
 	struct message_discard discard = { 1, 1, 0 };
 
 	scene_init(&scene);

@@ -70,8 +70,8 @@ static int find_kind(const char *word, const char *path, size_t *kind,
 				 "FILE",
 				 path);
 	return error_set(err, EINVAL,
-			 "found '%.60s', allowed: config, controller, agent, "
-			 "policy",
+			 "'%.60s' is not valid here; expected config, "
+			 "controller, agent, policy",
 			 word);
 }
 

@@ -366,7 +366,8 @@ static int run_command(struct cli *cli, struct error *err)
 			return EXIT_GOOD;
 		}
 	return error_set(err, EINVAL,
-			 "completion: found '%.60s', allowed: bash, zsh, fish",
+			 "completion: '%.60s' is not valid here; expected "
+			 "bash, zsh, fish",
 			 cli->args[0]);
 }
 

@@ -492,7 +492,7 @@ static void tell_driver(struct export *export, const cJSON *job,
  */
 static int export_job(struct export *export, uint64_t id, struct error *err)
 {
-	struct message_query query = { .what = (char *)"job", .id = id };
+	struct message_query query = { .what = QUERY_JOB, .id = id };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(exported_clear) struct exported exported = { .job = NULL };
 	const cJSON *stream;
@@ -545,24 +545,25 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(export_clear) struct export export = { .cli = cli };
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"sweep" };
+	struct message_query query = { .what = QUERY_SWEEP };
 	owned(json_free) cJSON *jobs = NULL;
 	char images[PATH_MAX];
 	const cJSON *job;
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
-				 "export: found '%.60s', allowed: flagperf",
+				 "export: '%.60s' is not valid here; expected "
+				 "flagperf",
 				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
 	    settings_images(cli->environment, cli->options, images, err) < 0 ||
 	    !(export.catalog = catalog_load(images, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
 	    client_query(export.client, &query, &answer, err) < 0 ||
-	    client_list(export.client, "jobs", query.id, "jobs", "job", &jobs,
-			err) < 0)
+	    client_list(export.client, QUERY_JOBS, query.id, "jobs", "job",
+			&jobs, err) < 0)
 		return -1;
-	query = (struct message_query){ .what = (char *)"nodes" };
+	query = (struct message_query){ .what = QUERY_NODES };
 	{
 		owned(answer_clear) struct answer nodes = { 0 };
 

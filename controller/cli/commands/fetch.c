@@ -33,7 +33,7 @@ static const struct fetch_options *given(const struct cli *cli)
 static int ask_files(struct client *client, uint64_t job, struct answer *answer,
 		     struct error *err)
 {
-	struct message_query query = { .what = (char *)"files", .id = job };
+	struct message_query query = { .what = QUERY_FILES, .id = job };
 
 	return client_query(client, &query, answer, err);
 }
@@ -220,8 +220,9 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (wanted.path && *wanted.path != '/')
 		return error_set(err, EINVAL,
-				 "fetch: found '%.60s', allowed is a path as "
-				 "regatta files %llu lists it, or below one",
+				 "fetch: '%.60s' is not valid here; expected a "
+				 "path as regatta files %llu lists it, or "
+				 "below one",
 				 wanted.path, (unsigned long long)wanted.job);
 	if (session_open(&session, cli, err) < 0 ||
 	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <
@@ -239,7 +240,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(fetch_options, "output", 'o', OPTION_TEXT, output, "DIR"),
-	  .help = "where they come to be (.)" },
+	  .help = "folder to write to (.)" },
 	{ OPTION(fetch_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
 	  .help = "only those of the node with that rank" },

@@ -37,7 +37,7 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"files" };
+	struct message_query query = { .what = QUERY_FILES };
 	const cJSON *files;
 	uint64_t job;
 

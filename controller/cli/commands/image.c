@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ARGS_MAX 64 /* images to pull, with the word */
+
 /* load */
 
 static void name_of(const struct image_bundle *recipe, char *name, size_t size)
@@ -245,7 +247,9 @@ static int check_options(const struct image_options *options,
 		bool given;
 	} own[] = {
 		{ "--tag", "build", options->tag },
-		{ "--registry-auth", "build", options->common.registry_auth },
+		{ "--set", "pull", options->common.set.count },
+		{ "--keep-going", "pull", options->common.keep_going },
+		{ "--tree", "pull", options->common.tree },
 		{ "--keep", "gc", options->keep_images != OPTION_NONE },
 		{ "--floor", "gc", free_space_is_set(&options->floor) },
 		{ "--dry-run", "gc", options->dry_run },
@@ -255,15 +259,21 @@ static int check_options(const struct image_options *options,
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i].given && strcmp(own[i].action, action) != 0)
 			return error_set(err, EINVAL,
-					 "image %s: found %s, which is for "
-					 "image %s alone",
+					 "image %s: %s, which is for image %s "
+					 "alone",
 					 action, own[i].name, own[i].action);
+	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
+	    strcmp(action, "pull") != 0)
+		return error_set(err, EINVAL,
+				 "image %s: --registry-auth, which is for image "
+				 "build and image pull",
+				 action);
 	/* As of variables that are empty: no word for all nodes. */
 	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
 		return error_set(err, EINVAL,
-				 "--nodes: found '%.60s', allowed are names of "
-				 "nodes with commas between them; without it "
-				 "all are meant",
+				 "--nodes: '%.60s' is not valid here; expected "
+				 "names of nodes with commas between them; "
+				 "without it all are meant",
 				 options->nodes);
 	return 0;
 }
@@ -272,32 +282,34 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	static const struct {
 		const char *name;
-		size_t args;
+		size_t min_args, max_args;
 		const char *usage;
 		command_fn *fn;
 	} actions[] = {
-		{ "list", 1, "list", images_list },
-		{ "build", 2, "build VENDOR/FRAMEWORK", images_build },
-		{ "remove", 2, "remove IMAGE", images_remove },
-		{ "gc", 1, "gc", images_gc },
-		{ "load", 2, "load FILE", load },
-		{ "save", 3, "save IMAGE FILE", save },
+		{ "list", 1, 1, "list", images_list },
+		{ "pull", 2, ARGS_MAX, "pull SWEEP|IMAGE ...", images_pull },
+		{ "build", 2, 2, "build VENDOR/FRAMEWORK", images_build },
+		{ "remove", 2, 2, "remove IMAGE", images_remove },
+		{ "gc", 1, 1, "gc", images_gc },
+		{ "load", 2, 2, "load FILE", load },
+		{ "save", 3, 3, "save IMAGE FILE", save },
 	};
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (strcmp(cli->args[0], actions[i].name) != 0)
 			continue;
-		if (cli->arg_count == actions[i].args)
+		if (cli->arg_count >= actions[i].min_args &&
+		    cli->arg_count <= actions[i].max_args)
 			return check_options(image_given(cli), actions[i].name,
 					     err) < 0
 				       ? -1
 				       : actions[i].fn(cli, err);
-		return error_set(err, EINVAL, "image: allowed is: image %s",
+		return error_set(err, EINVAL, "image: expected image %s",
 				 actions[i].usage);
 	}
 	return error_set(err, EINVAL,
-			 "image: found '%.60s', allowed: list, build, "
-			 "remove, gc, load, save",
+			 "image: '%.60s' is not valid here; expected list, "
+			 "pull, build, remove, gc, load, save",
 			 cli->args[0]);
 }
 
@@ -305,13 +317,13 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
 	  .help = "only these; by default all that are in reach; to build: that "
-		  "have the vendor's devices" },
+		  "have the vendor's devices; of a sweep: that could run it" },
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "what an image that is built is called (the folder, and a "
 		  "hash of what is in it)" },
-	OPTION_REGISTRY_AUTH("build: send along, sealed, who you are to the "
-		      "registries of the images that it is made from "
-		      "(~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
+			     "along, sealed (~/.docker/config.json)"),
+	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
 	  .max = 1000000,
@@ -330,16 +342,19 @@ static const struct option_rule rules[] = {
 
 const struct command command_image = {
 	.name = "image",
-	.args = "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
-		"FILE | save IMAGE FILE",
+	.args = "list | pull SWEEP|IMAGE ... | build VENDOR/FRAMEWORK | "
+		"remove IMAGE | gc | load FILE | save IMAGE FILE",
 	.min_args = 1,
-	.max_args = 3,
+	.max_args = ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
-	.summary = "list, build, remove the nodes' images; carry them in files",
+	.summary = "list, pull, build, remove the nodes' images; carry them in "
+		   "files",
 	.help =
-		"list shows the nodes' images, and who needs them. build "
+		"list shows the nodes' images, and who needs them. pull "
+		"brings what a sweep needs, or images by their names, to all "
+		"nodes that could run it, before it starts. build "
 		"makes that of images/vendors/VENDOR/FRAMEWORK, as a job "
 		"would. remove removes one that no job needs; gc those that "
 		"Regatta brought and nobody needs any more. FILE is what "

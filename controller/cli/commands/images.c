@@ -52,7 +52,7 @@ static int fetch_images(struct image_view *view, cJSON *image,
 		owned(answer_clear) struct answer answer = { 0 };
 		char *name = (char *)json_text(node, "name");
 		struct message_query query = {
-			.what = (char *)"image",
+			.what = QUERY_IMAGE,
 			.name = (char *)json_text(image, "order"),
 			.after = UINT32_MAX, /* no output */
 			.keys = { &name, 1 },
@@ -322,6 +322,7 @@ int images_build(struct cli *cli, struct error *err)
 		.image = (char *)image_given(cli)->tag,
 		.build = folder,
 	};
+	const struct strings none = { 0 };
 	const cJSON *image;
 	int code;
 
@@ -334,8 +335,9 @@ int images_build(struct cli *cli, struct error *err)
 	/* The same again, and one sees the same build. */
 	image_order_named(name, message.image, folder);
 	if (begin(&view, cli, "building", err) < 0 ||
-	    logins_collect_build(cli, view.client, &message.logins,
-				 &message.logins_count, err) < 0)
+	    logins_collect_images(cli, view.client, &none, true,
+				  &message.logins, &message.logins_count,
+				  err) < 0)
 		return -1;
 	if (image_view_order(&view, &message, &answer, err) < 0) {
 		if (err->code == EINTR)

@@ -383,7 +383,7 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 		struct conf_case item = conf->cases[i];
 		const char *reason = flagperf_reason(flagperf, i);
 		struct error why = { 0 };
-		const char *found;
+		const char *sentence;
 
 		if (!reason &&
 		    flagperf_check(flagperf, i, import->root, &why) == 0) {
@@ -393,9 +393,10 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 		}
 		/* What stands before is of the sweep, which nobody saw yet. */
 		reason = reason ? reason : why.text;
-		found = strstr(reason, ": found ");
-		cli_say(import->cli, "%s:%u: %s%s", item.file, item.line,
-			item.name, found ? found : reason);
+		sentence = strstr(reason, item.name);
+		sentence = sentence ? sentence + strlen(item.name) : reason;
+		cli_say(import->cli, "%s:%u: %s%s%s", item.file, item.line,
+			item.name, *sentence == ':' ? "" : ": ", sentence);
 	}
 	return 0;
 }
@@ -582,8 +583,7 @@ static int import_suite(struct import *import, const struct suite *suite,
 	if (tell_options(import, &conf, err) < 0)
 		return -1;
 	if (!*conf_text(&conf, "VENDOR"))
-		return error_set(err, EINVAL,
-				 "%s: found no VENDOR that is a string",
+		return error_set(err, EINVAL, "%s: no VENDOR that is a string",
 				 suite->file);
 	if (write_sweep(import, suite, &conf, &text, err) < 0 ||
 	    check_cases(import, suite, &conf, &text, err) < 0)
@@ -682,7 +682,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
-				 "import: found '%.60s', allowed: flagperf",
+				 "import: '%.60s' is not valid here; expected "
+				 "flagperf",
 				 cli->args[0]);
 	import.tree = cli->args[1];
 	import.folder = cli->arg_count > 2 ? cli->args[2] : ".";
@@ -694,8 +695,8 @@ static int run_command(struct cli *cli, struct error *err)
 			return -1;
 	if (!import.sweeps.count && !import.wrong)
 		return error_set(err, EINVAL,
-				 "%s: found no cases in %s, nor in a "
-				 "host.yaml of base, operation or inference",
+				 "%s: no cases in %s, nor in a host.yaml of "
+				 "base, operation or inference",
 				 import.tree, suites[0].file);
 	if (!import.sweeps.count)
 		return error_set(err, EINVAL, "%s: none of the cases can run",

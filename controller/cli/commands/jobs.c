@@ -57,7 +57,7 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		       bool *none, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"sweep" };
+	struct message_query query = { .what = QUERY_SWEEP };
 
 	*none = false;
 	*sweep = given(cli)->sweep;
@@ -93,14 +93,13 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (given(cli)->all && given(cli)->sweep != OPTION_NONE)
 		return error_set(err, EINVAL,
-				 "jobs: found --all and --sweep, allowed is "
-				 "one of them");
+				 "jobs: --all and --sweep exclude each other");
 	if (session_open(&session, cli, err) < 0 ||
 	    which_sweep(cli, session.client, &sweep, &none, err) < 0)
 		return -1;
 	if (none)
 		rows = cJSON_CreateArray();
-	else if (client_list(session.client, "jobs", sweep, "jobs", "job",
+	else if (client_list(session.client, QUERY_JOBS, sweep, "jobs", "job",
 			     &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &jobs_view, session.client, rows, err);

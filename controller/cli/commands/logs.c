@@ -252,17 +252,13 @@ static void put_held(struct stream *stream)
 	buffer_clear(&stream->held);
 }
 
-/* When the byte at offset came: "times" is [[offset, ms] ...], ascending. */
+/* When the byte at offset came: "times" has a member for each, ascending. */
 static int64_t time_at(const cJSON **times, uint64_t offset, int64_t before)
 {
 	while (*times) {
-		const cJSON *at = cJSON_GetArrayItem(*times, 0);
-		const cJSON *ms = cJSON_GetArrayItem(*times, 1);
-
-		if (!cJSON_IsNumber(at) || !cJSON_IsNumber(ms) ||
-		    at->valuedouble > (double)offset)
+		if (json_u64(*times, "offset") > offset)
 			break;
-		before = (int64_t)ms->valuedouble;
+		before = (int64_t)json_u64(*times, "time_ms");
 		*times = (*times)->next;
 	}
 	return before;
@@ -471,7 +467,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 			   struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job",
+	struct message_query query = { .what = QUERY_JOB,
 				       .id = logs->job,
 				       .since = *since,
 				       .wait_ms = *since ? 500 : 0 };
@@ -558,7 +554,7 @@ static int tell_none(const struct logs *logs, struct error *err)
 static int list_streams(struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	const cJSON *job;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
@@ -581,7 +577,7 @@ static int on_interrupt(sd_event_source *source,
 static int tell_end(const struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = logs->job };
+	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	char detail[400], time[HUMAN_SIZE];
 	int64_t started, ended;
 	const cJSON *job;
@@ -645,8 +641,7 @@ static int run_command(struct cli *cli, struct error *err)
 	logs.files = given(cli)->stream;
 	if (logs.files && logs.wanted[0])
 		return error_set(err, EINVAL,
-				 "found --rank and --stream, allowed is one of "
-				 "them");
+				 "--rank and --stream exclude each other");
 	if (session_open(&session, cli, err) < 0)
 		return -1;
 	logs.client = session.client;
@@ -675,13 +670,13 @@ static const struct option_rule rules[] = {
 	  .help = "a followed file: its stream, path or a pattern of paths; "
 		  "build: what building the image printed" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "only list the streams: what there is to read" },
+	  .help = "list the streams of the job, print none" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
 	  .help = "only the last N lines (of each rank)" },
 	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
 		 NULL),
-	  .help = "begin each line with the time it came" },
+	  .help = "begin each line with its time of arrival" },
 	{ OPTION(logs_options, "raw", 0, OPTION_FLAG, raw, NULL),
 	  .help = "the bytes as they are, on a terminal, too" },
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
@@ -699,7 +694,7 @@ const struct command command_logs = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct logs_options),
-	.summary = "print what a job printed",
+	.summary = "print the output of a job",
 	.help =
 		"The output of one rank is printed byte for byte. When there "
 		"are several ranks, each line begins with [rank-N].",

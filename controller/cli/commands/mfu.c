@@ -1,4 +1,4 @@
-/* mfu.c - a rate held against the peak of a chip.
+/* mfu.c - mfu: the MFU of a token rate.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
@@ -49,8 +49,8 @@ static int read_rate(const char *text, double *rate, struct error *err)
 	if (text[0] < '0' || text[0] > '9' || text[1] == 'x' ||
 	    text[1] == 'X' || *end || !(*rate > 0) || *rate > RATE_MAX)
 		return error_set(err, EINVAL,
-				 "--tokens-per-second: found '%.60s', allowed "
-				 "is a number above 0",
+				 "--tokens-per-second: '%.60s' is not valid "
+				 "here; expected a number above 0",
 				 text);
 	return 0;
 }
@@ -85,7 +85,8 @@ static int unknown_stage(const struct question *question, struct error *err)
 					 "%s%s", i ? ", " : "",
 					 formula_stages[i]);
 	return error_set(err, EINVAL,
-			 "--stage: found '%.40s', allowed are %s%s%s%s",
+			 "--stage: '%.40s' is not valid here; expected "
+			 "%s%s%s%s",
 			 question->reference.stage, words,
 			 near ? "; did you mean '" : "", near ? near : "",
 			 near ? "'?" : "");
@@ -301,7 +302,7 @@ const struct command command_mfu = {
 	.args = "",
 	.rules = rules,
 	.options_size = sizeof(struct mfu_options),
-	.summary = "hold a rate against the peak of a chip",
+	.summary = "compute MFU from a token rate",
 	.help =
 		"Prints JSON: the model FLOPs utilisation in percent, what it "
 		"was computed from, and the sources. What is not known is "

@@ -70,8 +70,8 @@ static int tokens(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(json_free) cJSON *rows = NULL;
 
-	if (!client ||
-	    client_list(client, "tokens", 0, "tokens", NULL, &rows, err) < 0)
+	if (!client || client_list(client, QUERY_TOKENS, 0, "tokens", NULL,
+				   &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &tokens_view, client, rows, err);
 }
@@ -163,7 +163,7 @@ static int read_time(const char *text, int64_t now_ms, uint64_t *to,
 	}
 	if (token_seconds(text, &seconds, NULL) < 0)
 		return error_set(err, EINVAL,
-				 "found '%.60s', allowed is a time "
+				 "'%.60s' is not valid here; expected a time "
 				 "'2030-01-31 22:00', or from now on: 90m, 2h, "
 				 "1d",
 				 text);
@@ -213,8 +213,8 @@ static int read_label(const char *word, cJSON *labels, struct error *err)
 		return 0;
 	}
 	return error_set(err, EINVAL,
-			 "label: found '%.80s', allowed is KEY=VALUE, or KEY- "
-			 "to remove one",
+			 "label: '%.80s' is not valid here; expected "
+			 "KEY=VALUE, or KEY- to remove one",
 			 word);
 }
 
@@ -259,18 +259,19 @@ static int run_command(struct cli *cli, struct error *err)
 		if (cli->arg_count < parts[i].min ||
 		    cli->arg_count > parts[i].max)
 			return error_set(err, EINVAL,
-					 "node %s: %s; allowed is: regatta "
-					 "node %s%s",
+					 "node %s: %s; expected regatta node "
+					 "%s%s",
 					 parts[i].word,
 					 cli->arg_count < parts[i].min
-						 ? "something is missing"
-						 : "found too many words",
+						 ? "missing argument"
+						 : "too many words",
 					 parts[i].word, parts[i].args);
 		return parts[i].fn(cli, err);
 	}
 	return error_set(err, EINVAL,
-			 "node: found '%.60s', allowed: token, tokens, revoke, "
-			 "rekey, remove, drain, undrain, maintain, label",
+			 "node: '%.60s' is not valid here; expected token, "
+			 "tokens, revoke, rekey, remove, drain, undrain, "
+			 "maintain, label",
 			 cli->args[0]);
 }
 
@@ -280,16 +281,16 @@ static const struct option_rule rules[] = {
 	  .min = 1, .max = 16384,
 	  .help = "how many nodes may join with a token (1)" },
 	{ OPTION(node_options, "name", 0, OPTION_TEXT, name, "NAME"),
-	  .help = "of the node that joins with a token (it says itself)" },
+	  .help = "the only node that may join with the token (any)" },
 	OPTIONS_TOKEN(node_options),
 	{ OPTION(node_options, "force", 0, OPTION_FLAG, force, NULL),
 	  .help = "remove a node that has tasks: they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
-	  .help = "why a node is drained, for who looks at nodes" },
+	  .help = "why the node is drained; regatta nodes shows it" },
 	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
 	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
-	  .help = "and ends" },
+	  .help = "maintenance ends" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -304,7 +305,7 @@ const struct command command_node = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct node_options),
-	.summary = "let nodes join, drain, label, remove them",
+	.summary = "join, drain, label and remove nodes",
 	.help =
 		"token prints a line with which a machine joins: sudo "
 		"regatta-agent join TOKEN. rekey prints one with which a node "

@@ -136,7 +136,7 @@ static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = {
-		.what = (char *)"nodes",
+		.what = QUERY_NODES,
 		.limit = 1,
 		.since = *since,
 		.wait_ms = NODES_WAIT_MS,
@@ -162,7 +162,8 @@ static int watch_nodes(struct cli *cli, struct client *client,
 	while (rc == 0) {
 		owned(json_free) cJSON *rows = NULL;
 
-		rc = client_list(client, "nodes", 0, "nodes", NULL, &rows, err);
+		rc = client_list(client, QUERY_NODES, 0, "nodes", NULL, &rows,
+				 err);
 		if (rc < 0)
 			break;
 		if (cli->out_terminal)
@@ -185,7 +186,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (given(cli)->watch)
 		return watch_nodes(cli, client, err);
-	if (client_list(client, "nodes", 0, "nodes", NULL, &rows, err) < 0)
+	if (client_list(client, QUERY_NODES, 0, "nodes", NULL, &rows, err) < 0)
 		return -1;
 	return print_nodes(cli, client, rows, err);
 }

@@ -120,7 +120,7 @@ static int fetch_history(struct outlook *outlook, struct sweep *sweep,
 		return -1;
 	for (size_t at = 0; at < keys.count; at += KEYS_AT_ONCE) {
 		owned(answer_clear) struct answer answer = { 0 };
-		struct message_query query = { .what = (char *)"history" };
+		struct message_query query = { .what = QUERY_HISTORY };
 		int rc = 0;
 
 		for (size_t i = at;

@@ -38,8 +38,8 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (form.reference && form.format && strcmp(form.format, "markdown"))
 		return error_set(err, EINVAL,
-				 "--style reference is Markdown: found "
-				 "--format %s",
+				 "--style reference is Markdown, not --format "
+				 "%s",
 				 form.format);
 	if (form.language && !form.reference)
 		return error_set(err, EINVAL,

@@ -1,6 +1,7 @@
 /* results.c - the result rows of a sweep: fetched, and printed as tables.
  */
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/json.h"
@@ -78,8 +79,8 @@ static int add_curves(struct client *client, uint64_t sweep, cJSON *rows,
 	owned(json_free) cJSON *curves = NULL;
 	cJSON *row, *of;
 
-	if (client_list(client, "series", sweep, "rows", "job", &curves, err) <
-	    0)
+	if (client_list(client, QUERY_SERIES, sweep, "rows", "job", &curves,
+			err) < 0)
 		return -1;
 	/* Both are in order of the jobs; a job may have come in between. */
 	of = curves->child;
@@ -131,12 +132,12 @@ static int job_curves(struct client *client, uint64_t job, cJSON **series,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(answer_clear) struct answer found = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = job };
+	struct message_query query = { .what = QUERY_JOB, .id = job };
 
 	if (client_query(client, &query, &found, err) < 0)
 		return error_prefix(err, "align.baseline");
 	query = (struct message_query){
-		.what = (char *)"series",
+		.what = QUERY_SERIES,
 		.id = json_u64(json_get(found.body, "job"), "sweep"),
 		.after = job - 1,
 		.limit = 1,
@@ -166,8 +167,8 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 	owned(json_free) cJSON *list = NULL;
 	cJSON *row;
 
-	if (client_list(client, "results", sweep, "rows", "job", &list, err) <
-	    0)
+	if (client_list(client, QUERY_RESULTS, sweep, "rows", "job", &list,
+			err) < 0)
 		return -1;
 	if (has_baseline(list)) {
 		if (align(client, sweep, list, err) < 0)
@@ -200,6 +201,12 @@ static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 		       : anomalies_add(rows, err);
 }
 
+bool results_for_terminal(const struct cli *cli,
+			  const struct results_form *form)
+{
+	return cli->out_terminal && !form->format && !form->reference;
+}
+
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
@@ -209,8 +216,11 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (form->recompute && recompute(cli, client, rows, err) < 0) ||
-	    results_format(rows, form, &text, err) < 0)
+	    (form->recompute && recompute(cli, client, rows, err) < 0))
+		return -1;
+	if (results_for_terminal(cli, form))
+		return results_table(cli, rows, err);
+	if (results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;

@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_table.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
@@ -132,14 +133,14 @@ static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
 		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
 	if (strcmp(run->vendor, spec.vendor) != 0)
 		return error_set(err, EINVAL,
-				 "%.80s: vendor: found '%.40s' and '%.40s'; "
-				 "this machine runs as a node of one vendor",
+				 "%.80s: vendor: '%.40s' and '%.40s'; this "
+				 "machine runs as a node of one vendor",
 				 run->input.name, run->vendor, spec.vendor);
 	if (spec.labels)
 		return error_set(err, EINVAL,
-				 "%.80s: labels: found '%.60s', this machine "
-				 "is a node without labels; allowed are none, "
-				 "or regatta submit to a cluster",
+				 "%.80s: labels: '%.60s', this machine is a "
+				 "node without labels; expected none, or "
+				 "regatta submit to a cluster",
 				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
@@ -156,9 +157,9 @@ static int check_sweep(struct run *run, struct error *err)
 		return -1;
 	if (totals->nodes_max > 1)
 		return error_set(err, EINVAL,
-				 "%.80s: nodes: found up to %u, this machine "
-				 "is one node; allowed is 1, or regatta submit "
-				 "to a cluster",
+				 "%.80s: nodes: the sweep asks for up to %u, "
+				 "but this machine is one node; expected 1, or "
+				 "regatta submit to a cluster",
 				 run->input.name, totals->nodes_max);
 	run->config.devices = 1;
 	for (size_t i = 0; i < totals->kept; i++)
@@ -168,9 +169,9 @@ static int check_sweep(struct run *run, struct error *err)
 		return 0;
 	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
-				 "%.80s: devices: found %u, --devices says "
-				 "that this machine has %llu; allowed is as "
-				 "many at most",
+				 "%.80s: devices: the sweep asks for %u, but "
+				 "--devices says that this machine has %llu; "
+				 "expected as many at most",
 				 run->input.name, run->config.devices,
 				 (unsigned long long)devices);
 	run->config.devices = (uint32_t)devices;
@@ -347,7 +348,7 @@ static int connect_own(struct run *run, struct error *err)
 static int tell_devices(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"node",
+	struct message_query query = { .what = QUERY_NODE,
 				       .name = run->folder.agent.name };
 
 	if (!strcmp(run->vendor, "cpu"))
@@ -374,7 +375,7 @@ static int await_node(struct run *run, struct error *err)
 
 	while (clock_mono_ms() < end) {
 		owned(answer_clear) struct answer answer = { 0 };
-		struct message_query query = { .what = (char *)"nodes",
+		struct message_query query = { .what = QUERY_NODES,
 					       .since = since,
 					       .wait_ms = since ? 1000 : 0 };
 		const cJSON *node;
@@ -393,7 +394,7 @@ static int await_node(struct run *run, struct error *err)
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_query query = { .what = (char *)"sweeps" };
+	struct message_query query = { .what = QUERY_SWEEPS };
 	const cJSON *list;
 
 	if (client_query(run->client, &query, &answer, err) < 0)
@@ -489,8 +490,8 @@ static int fetch_files(struct run *run, struct error *err)
 	char name[40], path[PATH_MAX];
 	const cJSON *row;
 
-	if (client_list(run->client, "jobs", run->sweep, "jobs", "job", &jobs,
-			err) < 0)
+	if (client_list(run->client, QUERY_JOBS, run->sweep, "jobs", "job",
+			&jobs, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(row, jobs)
 	{
@@ -527,9 +528,13 @@ static int report(struct run *run, struct error *err)
 	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
 	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
 	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, curves, "html", "report.html", err) < 0 ||
-	    results_format(cli_format(run->cli, "html") ? curves : rows, &form,
-			   &text, err) < 0)
+	    write_report(run, curves, "html", "report.html", err) < 0)
+		return -1;
+	if (results_for_terminal(run->cli, &form)
+		    ? results_table(run->cli, rows, err) < 0
+		    : results_format(cli_format(run->cli, "html") ? curves
+								  : rows,
+				     &form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, run->cli->out);
 	fflush(run->cli->out);
@@ -669,7 +674,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
-	OPTION_REGISTRY_AUTH("who you are to registries (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_report, "of the result table: markdown, csv, json or html"),

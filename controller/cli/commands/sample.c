@@ -31,8 +31,7 @@ static int run_tool(const struct profile *profile, struct buffer *text,
 	if (!monitor->command.count)
 		return error_set(err, EINVAL,
 				 "vendor %s has no monitor tool to run; "
-				 "allowed "
-				 "is --from FILE",
+				 "expected --from FILE",
 				 profile->vendor);
 	return local_tool_run(&monitor->command, &monitor->env,
 			      monitor->timeout_ms, text, err);
@@ -60,8 +59,9 @@ static int unknown_vendor(const struct profiles *profiles, const char *name,
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 					 i ? ", " : "",
 					 profiles->list[i]->vendor);
-	return error_set(err, EINVAL, "vendor: found '%.60s', allowed: %s",
-			 name, all);
+	return error_set(err, EINVAL,
+			 "vendor: '%.60s' is not valid here; expected %s", name,
+			 all);
 }
 
 static int run_command(struct cli *cli, struct error *err)

@@ -237,15 +237,20 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
-	struct message_query query = { .what = (char *)kind };
+	struct message_query query = {
+		.what = !strcmp(kind, "node")    ? QUERY_NODE
+			: !strcmp(kind, "sweep") ? QUERY_SWEEP
+			: !strcmp(kind, "job")   ? QUERY_JOB
+						 : QUERY_NONE,
+	};
 	const cJSON *object;
 
-	if (!strcmp(kind, "node"))
+	if (query.what == QUERY_NODE)
 		query.name = cli->args[1];
-	else if (strcmp(kind, "sweep") != 0 && strcmp(kind, "job") != 0)
+	else if (query.what == QUERY_NONE)
 		return error_set(err, EINVAL,
-				 "show: found '%.60s', allowed: sweep, job, "
-				 "node",
+				 "show: '%.60s' is not valid here; expected "
+				 "sweep, job, node",
 				 kind);
 	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
 		return -1;

@@ -56,7 +56,7 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 
 	if (session_open(&session, cli, err) < 0 ||
-	    client_list(session.client, "sweeps", 0, "sweeps", "id", &rows,
+	    client_list(session.client, QUERY_SWEEPS, 0, "sweeps", "id", &rows,
 			err) < 0)
 		return -1;
 	return rows_show(cli, &sweeps_view, session.client, rows, err);

@@ -92,7 +92,7 @@ static int list(struct cli *cli, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 
 	if (!client ||
-	    client_list(client, "keys", 0, "keys", NULL, &rows, err) < 0)
+	    client_list(client, QUERY_KEYS, 0, "keys", NULL, &rows, err) < 0)
 		return -1;
 	return rows_show(cli, &users_view, client, rows, err);
 }
@@ -192,17 +192,17 @@ static int run_command(struct cli *cli, struct error *err)
 		if (cli->arg_count == parts[i].words)
 			return parts[i].fn(cli, err);
 		return error_set(err, EINVAL,
-				 "user %s: %s; allowed is: regatta user %s%s",
+				 "user %s: %s; expected regatta user %s%s",
 				 parts[i].word,
 				 cli->arg_count < parts[i].words
-					 ? "something is missing"
-					 : "found too many words",
+					 ? "missing argument"
+					 : "too many words",
 				 parts[i].word,
 				 parts[i].words == 2 ? " NAME" : "");
 	}
 	return error_set(err, EINVAL,
-			 "user: found '%.60s', allowed: add, list, remove, "
-			 "roles",
+			 "user: '%.60s' is not valid here; expected add, list, "
+			 "remove, roles",
 			 cli->args[0]);
 }
 
@@ -229,7 +229,7 @@ const struct command command_user = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct user_options),
-	.summary = "let people in, and keep them out",
+	.summary = "add, list and remove users",
 	.help =
 		"add prints a line with which the user joins: regatta join "
 		"TOKEN. remove refuses the user's key at once, also in "

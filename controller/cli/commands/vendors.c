@@ -200,8 +200,8 @@ static int check_files(struct cli *cli, struct error *err)
 {
 	if (cli->arg_count < 2)
 		return error_set(err, EINVAL,
-				 "vendors check: found no FILE, allowed is the "
-				 "path of a profile, or -");
+				 "vendors check: no FILE; expected the path of "
+				 "a profile, or -");
 	for (size_t i = 1; i < cli->arg_count; i++)
 		if (check_file(cli, cli->args[i], err) < 0)
 			return -1;
@@ -457,15 +457,15 @@ static int run_command(struct cli *cli, struct error *err)
 		const char *near = word_nearest(what, words);
 
 		return error_set(err, EINVAL,
-				 "vendors: found '%.60s', allowed: list, "
-				 "check, probe%s%s%s",
+				 "vendors: '%.60s' is not valid here; expected "
+				 "list, check, probe%s%s%s",
 				 what, near ? "; did you mean '" : "",
 				 near ? near : "", near ? "'?" : "");
 	}
 	if (cli->arg_count > 1)
 		return error_set(err, EINVAL,
-				 "vendors %s: found '%.60s', allowed is no "
-				 "more",
+				 "vendors %s: '%.60s' is not valid here; "
+				 "expected nothing more",
 				 what, cli->args[1]);
 	return *what == 'p' ? probe_vendors(cli, err) : list_vendors(cli, err);
 }
@@ -474,13 +474,13 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(vendors_options, "device-root", 0, OPTION_TEXT, device_root,
 		 "DIR"),
-	  .help = "what stands for /dev (probe)" },
+	  .help = "folder to use as /dev (probe)" },
 	{ OPTION(vendors_options, "sysfs-root", 0, OPTION_TEXT, sysfs_root,
 		 "DIR"),
-	  .help = "what stands for /sys (probe)" },
+	  .help = "folder to use as /sys (probe)" },
 	{ OPTION(vendors_options, "proc-root", 0, OPTION_TEXT, proc_root,
 		 "DIR"),
-	  .help = "what stands for /proc (probe)" },
+	  .help = "folder to use as /proc (probe)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },

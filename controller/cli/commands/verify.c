@@ -31,13 +31,13 @@ static const struct verify_options *given(const struct cli *cli)
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 {
 	owned(answer_clear) struct answer about = { 0 }, rows = { 0 };
-	struct message_query query = { .what = (char *)"job", .id = job };
+	struct message_query query = { .what = QUERY_JOB, .id = job };
 	cJSON *list;
 
 	if (client_query(client, &query, &about, err) < 0)
 		return NULL;
 	query = (struct message_query){
-		.what = (char *)"results",
+		.what = QUERY_RESULTS,
 		.id = json_u64(json_get(about.body, "job"), "sweep"),
 		.after = job - 1,
 		.limit = 1,
@@ -75,9 +75,8 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 		if (cJSON_IsObject(json_get(file, "result")))
 			return take(file);
 		error_set(err, EINVAL,
-			  "%.120s: found no \"rows\" and no \"result\", "
-			  "allowed "
-			  "is what regatta report --format json prints, or one "
+			  "%.120s: no \"rows\" and no \"result\"; expected "
+			  "what regatta report --format json prints, or one "
 			  "row of it",
 			  name);
 		return NULL;
@@ -94,12 +93,12 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 	if (found && fits == 1)
 		return cJSON_DetachItemFromArray(rows, at);
 	if (job)
-		error_set(err, EINVAL, "%.120s: found %d rows of job %llu",
-			  name, fits, (unsigned long long)job);
+		error_set(err, EINVAL, "%.120s: %d rows of job %llu", name,
+			  fits, (unsigned long long)job);
 	else
 		error_set(err, EINVAL,
-			  "%.120s: found %d rows, allowed is one, or the "
-			  "number of its job behind the options",
+			  "%.120s: %d rows; expected one, or the number of its "
+			  "job behind the options",
 			  name, fits);
 	return NULL;
 }
@@ -190,7 +189,7 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 				 "together");
 	if (cli->arg_count > 1)
 		return error_set(err, EINVAL,
-				 "found %zu jobs, allowed is one with --log",
+				 "%zu jobs; expected one with --log",
 				 cli->arg_count);
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;

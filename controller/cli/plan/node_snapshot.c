@@ -104,7 +104,7 @@ int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
 	owned(json_free) cJSON *nodes = NULL;
 	const cJSON *node;
 
-	if (client_list(client, "nodes", 0, "nodes", NULL, &nodes, err) < 0)
+	if (client_list(client, QUERY_NODES, 0, "nodes", NULL, &nodes, err) < 0)
 		return -1;
 	cJSON_ArrayForEach(node, nodes)
 	{

@@ -41,8 +41,8 @@ static int set_path(struct folder *folder, const char *name, struct error *err)
 				 strerror(errno));
 	if (strlen(real) > FOLDER_PATH_MAX)
 		return error_set(err, EINVAL,
-				 "%.80s...: path of %zu bytes, "
-				 "allowed are %d",
+				 "%.80s...: path of %zu bytes; expected at "
+				 "most %d",
 				 real, strlen(real), FOLDER_PATH_MAX);
 	snprintf(folder->path, sizeof(folder->path), "%s", real);
 	return 0;
@@ -103,8 +103,8 @@ int folder_check_room(const struct folder *folder, struct error *err)
 	if (bytes >= FOLDER_ROOM)
 		return 0;
 	return error_set(err, ENOSPC,
-			 "%.120s: found %llu MiB free on its disk, needed are "
-			 "%llu: make room, or name another folder with --state",
+			 "%.120s: %llu MiB free on its disk, needed are %llu: "
+			 "make room, or name another folder with --state",
 			 folder->path, (unsigned long long)(bytes >> 20),
 			 (unsigned long long)(FOLDER_ROOM >> 20));
 }
@@ -175,8 +175,9 @@ static int have_cluster(struct folder *folder, struct error *err)
 			text.data[--text.size] = 0;
 		if (!name_valid(text.data))
 			return error_set(err, EINVAL,
-					 "%.120s: found '%.40s', allowed is "
-					 "what regatta run wrote there",
+					 "%.120s: '%.40s' is not valid here; "
+					 "expected what regatta run wrote "
+					 "there",
 					 path, text.data);
 		snprintf(folder->cluster, sizeof(folder->cluster), "%s",
 			 text.data);
@@ -351,8 +352,8 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 	return cJSON_IsObject(*choices)
 		       ? 0
 		       : error_set(err, EINVAL,
-				   "%.120s: found no JSON object, allowed is "
-				   "what regatta run wrote there; without the "
-				   "file, --engine and --images say it",
+				   "%.120s: no JSON object; expected what "
+				   "regatta run wrote there; without the file, "
+				   "--engine and --images say it",
 				   path);
 }

@@ -45,7 +45,7 @@ static int probe_unix(const char *host, const char *path, struct error *err)
 		return error_errno(err, "socket");
 	if (path[0] != '/' || strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, EINVAL,
-				 "engine: found '%.80s', allowed is "
+				 "engine: '%.80s' is not valid here; expected "
 				 "unix:///PATH of at most %zu bytes",
 				 host, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, path, strlen(path) + 1);
@@ -104,7 +104,7 @@ static int probe_tcp(const char *host, const char *where, struct error *err)
 
 	if (split(where, name, port) < 0)
 		return error_set(err, EINVAL,
-				 "engine: found '%.80s', allowed is "
+				 "engine: '%.80s' is not valid here; expected "
 				 "tcp://HOST:PORT",
 				 host);
 	code = getaddrinfo(name, port, &hints, &found);
@@ -125,7 +125,7 @@ int probe_engine(const char *host, struct error *err)
 	if (!strncmp(host, "tcp://", 6))
 		return probe_tcp(host, host + 6, err);
 	return error_set(err, EINVAL,
-			 "engine: found '%.80s', allowed is unix:///PATH or "
-			 "tcp://HOST:PORT",
+			 "engine: '%.80s' is not valid here; expected "
+			 "unix:///PATH or tcp://HOST:PORT",
 			 host);
 }

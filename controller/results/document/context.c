@@ -50,8 +50,7 @@ static int check_spelling(const struct value *map, struct error *err)
 
 		if (near && strcmp(near, key) != 0)
 			return value_error(value_at(map, i), err,
-					   "found an unknown key; did you mean "
-					   "\"%s\"?",
+					   "unknown key; did you mean \"%s\"?",
 					   near);
 	}
 	return 0;

@@ -97,9 +97,9 @@ static int add_field(struct extract_rules *rules, const struct value *place,
 		return error_nomem(err, "log rules");
 	if (!rc)
 		return value_error(place, err,
-				   "found the name \"%.80s\", allowed are up "
-				   "to %d names of 1 to %d characters without "
-				   "blanks",
+				   "the name \"%.80s\" is not valid here; "
+				   "expected up to %d names of 1 to %d "
+				   "characters without blanks",
 				   name, FIELDS_MAX, FIELD_NAME_MAX);
 	return 0;
 }
@@ -132,9 +132,9 @@ static int read_form(const struct value *place, const char *word,
 		}
 	nearest = word_nearest(word, value_forms);
 	return value_error(place, err,
-			   "found the form \"%.40s\", allowed: number, text, "
-			   "clock, flag, any, percent, si, thousand, million, "
-			   "pace%s%s%s",
+			   "the form \"%.40s\" is not valid here; expected "
+			   "number, text, clock, flag, any, percent, si, "
+			   "thousand, million, pace%s%s%s",
 			   word, nearest ? "; did you mean \"" : "",
 			   nearest ? nearest : "", nearest ? "\"?" : "");
 }
@@ -147,7 +147,7 @@ static int add_target(struct extract_rules *rules, const struct value *place,
 
 	if (source->target_count == TARGETS_MAX)
 		return value_error(place, err,
-				   "found more than %d names for one value",
+				   "more than %d names for one value",
 				   TARGETS_MAX);
 	target->form = form;
 	if (add_field(rules, place, name, size, &target->field, &target->factor,
@@ -193,7 +193,7 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 	size_t count = value_kind(value) == VALUE_LIST ? value_count(value) : 1;
 
 	if (rule->source_count == SOURCES_MAX)
-		return value_error(value, err, "found more than %d fields",
+		return value_error(value, err, "more than %d fields",
 				   SOURCES_MAX);
 	rule->source_count++;
 	if (keep(rules, key, &source->key, err) < 0)
@@ -207,8 +207,8 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 			return -1;
 	if (source->ratio && source->target_count != 2)
 		return value_error(value, err,
-				   "found a ratio beside other names, allowed "
-				   "is one alone");
+				   "a ratio beside other names is not valid "
+				   "here; expected one alone");
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static int add_group(struct extract_rules *rules, struct rule *rule,
 		return 0;
 	}
 	if (rule->source_count == SOURCES_MAX)
-		return value_error(match, err, "found more than %d fields",
+		return value_error(match, err, "more than %d fields",
 				   SOURCES_MAX);
 	rule->source_count++;
 	source->group = number;
@@ -285,13 +285,13 @@ static int check_groups(const struct rule *rule, const struct value *match,
 {
 	if (!rule->source_count && rule->row != ROW_COUNT)
 		return value_error(match, err,
-				   "found no named group, allowed: one or "
-				   "more, such as (?<loss>\\S+)");
+				   "no named group; expected one or more, such "
+				   "as (?<loss>\\S+)");
 	for (size_t i = 0; i < rule->source_count; i++)
 		if (!rule->sources[i].group)
 			return value_error(match, err,
-					   "found no group named \"%.40s\", "
-					   "which `fields` names",
+					   "no group named \"%.40s\", which "
+					   "`fields` names",
 					   rule->sources[i].key);
 	return 0;
 }
@@ -313,8 +313,8 @@ static pcre2_code *compile(const struct value *match, const char *text,
 	if (!compiled) {
 		pcre2_get_error_message(code, why, sizeof(why));
 		value_error(match, err,
-			    "found an expression that PCRE2 refuses after "
-			    "character %zu: %s",
+			    "an expression that PCRE2 refuses after character "
+			    "%zu: %s",
 			    offset, (const char *)why);
 		return NULL;
 	}
@@ -344,8 +344,7 @@ static int read_contains(struct rule *rule, const struct value *contains,
 	if (value_expect(contains, VALUE_LIST, err) < 0)
 		return -1;
 	if (!value_count(contains) || value_count(contains) > LITERALS_MAX)
-		return value_error(contains, err,
-				   "found %zu texts, allowed 1 to %d",
+		return value_error(contains, err, "%zu texts; expected 1 to %d",
 				   value_count(contains), LITERALS_MAX);
 	for (size_t i = 0; i < value_count(contains); i++)
 		if (value_string(value_at(contains, i), EXTRACT_MATCH_MAX,
@@ -387,7 +386,7 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 	if (rule->condition_count == CONDITIONS_MAX ||
 	    count > CONDITION_VALUES_MAX)
 		return value_error(values, err,
-				   "found too much, allowed are %d conditions "
+				   "too much; expected at most %d conditions "
 				   "of %d values",
 				   CONDITIONS_MAX, CONDITION_VALUES_MAX);
 	rule->condition_count++;
@@ -434,8 +433,7 @@ static int read_has(struct extract_rules *rules, struct rule *rule,
 	if (value_expect(has, VALUE_LIST, err) < 0)
 		return -1;
 	if (value_count(has) > HAS_MAX)
-		return value_error(has, err, "found more than %d fields",
-				   HAS_MAX);
+		return value_error(has, err, "more than %d fields", HAS_MAX);
 	for (size_t i = 0; i < value_count(has); i++) {
 		const struct value *one = value_at(has, i);
 
@@ -509,8 +507,8 @@ static int read_kind(const struct value *value, struct rule *rule,
 		}
 	if (found != 1)
 		return value_error(value, err,
-				   "found %s `match`, `dict` and `pairs`, "
-				   "allowed: one of them",
+				   "%s `match`, `dict` and `pairs`; expected "
+				   "one of them",
 				   found ? "several of" : "none of");
 	for (size_t i = 0; i < sizeof(limited) / sizeof(limited[0]); i++)
 		if (value_get(value, limited[i].key) &&
@@ -534,8 +532,7 @@ static int read_row(struct extract_rules *rules, struct rule *rule,
 		return 0;
 	if (!rule->to)
 		return value_error(row, err,
-				   "found a row of no section: `to` is "
-				   "missing");
+				   "a row of no section: `to` is missing");
 	if (value_string(row, FIELD_NAME_MAX, &word, err) < 0)
 		return -1;
 	for (size_t i = 0; row_words[i]; i++)
@@ -553,7 +550,7 @@ static int read_spellings(struct extract_rules *rules, struct rule *rule,
 	if (value_expect(spell, VALUE_MAP, err) < 0)
 		return -1;
 	if (value_count(spell) > SPELLINGS_MAX)
-		return value_error(spell, err, "found more than %d spellings",
+		return value_error(spell, err, "more than %d spellings",
 				   SPELLINGS_MAX);
 	for (size_t i = 0; i < value_count(spell); i++) {
 		struct spelling *one = &rule->spellings[i];
@@ -583,7 +580,7 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 		return -1;
 	if (rule->metric_name == FIELD_NONE || rule->metric_value == FIELD_NONE)
 		return value_error(metric, err,
-				   "found a metric without `name` or `value`");
+				   "a metric without `name` or `value`");
 	return 0;
 }
 

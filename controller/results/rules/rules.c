@@ -93,9 +93,8 @@ static int read_list(struct extract_rules *rules, const struct value *list,
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	if (!count || count > EXTRACT_RULES_MAX - rules->count)
-		return value_error(list, err,
-				   "found %zu rules, allowed 1 to %zu", count,
-				   EXTRACT_RULES_MAX - rules->count);
+		return value_error(list, err, "%zu rules; expected 1 to %zu",
+				   count, EXTRACT_RULES_MAX - rules->count);
 	grown = realloc(rules->rules,
 			(rules->count + count) * sizeof(struct rule));
 	if (!grown)
@@ -116,7 +115,7 @@ static int read_patterns(struct strings *patterns, const struct value *list,
 		return -1;
 	if (value_count(list) < min || value_count(list) > max)
 		return value_error(list, err,
-				   "found %zu patterns, allowed %zu to %zu",
+				   "%zu patterns; expected %zu to %zu",
 				   value_count(list), min, max);
 	for (size_t i = 0; i < value_count(list); i++) {
 		const char *text;
@@ -171,7 +170,7 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 		return read_list(rules, list, err);
 	if (rules->count)
 		return 0;
-	return value_error(log, err, "found no `rules`, allowed: a list");
+	return value_error(log, err, "no `rules`; expected a list");
 }
 
 static int make_matcher(struct extract_rules *rules, struct error *err)

@@ -32,7 +32,7 @@ static int split(const struct flagperf_case *item, struct parts *parts,
 
 	if (strlen(text) >= sizeof(parts->text))
 		return value_key_error(item->map, item->index, err,
-				       "found a case of %zu bytes, allowed are "
+				       "a case of %zu bytes; expected at most "
 				       "%zu",
 				       strlen(text), sizeof(parts->text) - 1);
 	snprintf(parts->text, sizeof(parts->text), "%s", text);
@@ -42,9 +42,9 @@ static int split(const struct flagperf_case *item, struct parts *parts,
 		/* They become names of folders and files. */
 		if (strchr(part, '/') || !strcmp(part, ".."))
 			return value_key_error(item->map, item->index, err,
-					       "found the part \"%.60s\", "
-					       "allowed are parts without "
-					       "\"/\"",
+					       "the part \"%.60s\" is not "
+					       "valid here; expected parts "
+					       "without \"/\"",
 					       part);
 		parts->items[parts->count++] = part;
 	}
@@ -93,8 +93,7 @@ static int set_fields(const struct flagperf_section *section,
 	if (!fields) {
 		describe(section, allowed, sizeof(allowed));
 		return value_key_error(item->map, item->index, err,
-				       "found a case of %zu field%s, allowed "
-				       "is \"%s\"",
+				       "a case of %zu field%s; expected \"%s\"",
 				       parts->count,
 				       parts->count == 1 ? "" : "s", allowed);
 	}
@@ -103,7 +102,7 @@ static int set_fields(const struct flagperf_section *section,
 
 		if (!*parts->items[i])
 			return value_key_error(item->map, item->index, err,
-					       "found an empty %s", field);
+					       "an empty %s", field);
 		if (names_set(names, field, parts->items[i], err) < 0)
 			return -1;
 	}
@@ -125,7 +124,8 @@ static int read_number(const struct flagperf_case *item,
 		found = strtoul(text, NULL, 10);
 	if (!found || found > max)
 		return value_key_error(item->map, item->index, err,
-				       "found %s \"%.40s\", allowed is 1 to %u",
+				       "%s \"%.40s\" is not valid here; "
+				       "expected 1 to %u",
 				       field, text, max);
 	*number = (uint32_t)found;
 	return 0;
@@ -422,8 +422,7 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 			continue;
 		if (listed(key, own))
 			return value_key_error(map, i, err,
-					       "found a key that the case says "
-					       "itself");
+					       "the case sets this key itself");
 		more = value_json(value_at(map, i));
 		if (!more)
 			return error_nomem(err, value_file(map));

@@ -96,14 +96,14 @@ static int python_case(struct conf *conf, const char *path, const cJSON *entry,
 
 	if (found)
 		return strings_printf(&conf->wrong, err,
-				      "%s:%u: CASES: %s: found \"%s\", which "
-				      "is more than a literal",
+				      "%s:%u: CASES: %s: \"%s\", which is more "
+				      "than a literal",
 				      path, found_line, name, found);
 	if (!cJSON_IsString(key) ||
 	    (!cJSON_IsString(value) && !cJSON_IsNull(value)))
 		return strings_printf(&conf->wrong, err,
-				      "%s:%u: CASES: %s: allowed are strings, "
-				      "the case and its data",
+				      "%s:%u: CASES: %s: expected strings, the "
+				      "case and its data",
 				      path, line, name);
 	return add_case(conf, path, line, name, cJSON_GetStringValue(value),
 			err);
@@ -116,7 +116,7 @@ static int python_cases(struct conf *conf, const char *path, unsigned line,
 
 	if (!dict)
 		return error_set(err, EINVAL,
-				 "%s:%u: CASES: allowed is a dict of strings",
+				 "%s:%u: CASES: expected a dict of strings",
 				 path, line);
 	cJSON_ArrayForEach(entry, dict)
 	{
@@ -144,8 +144,8 @@ int conf_read_python(struct conf *conf, const struct python_files *files,
 
 		if (found)
 			error_set(&why, EINVAL,
-				  "%s:%u: %s: found \"%s\", which is more "
-				  "than a literal",
+				  "%s:%u: %s: \"%s\", which is more than a "
+				  "literal",
 				  path, line, name, found);
 		if (found && cases)
 			return error_set(err, EINVAL, "%s", why.text);

@@ -145,9 +145,10 @@ static int check_section(const struct flagperf_section *section,
 	}
 	if (!kind)
 		return value_error(section->map, err,
-				   "found no \"kind\", allowed are %s", words);
+				   "no \"kind\"; expected %s", words);
 	value_found(kind, found, sizeof(found));
-	return value_error(kind, err, "found %s, allowed are %s", found, words);
+	return value_error(kind, err, "%s is not valid here; expected %s",
+			   found, words);
 }
 
 static int add_section(struct flagperf *flagperf, const char *name,
@@ -172,7 +173,7 @@ static int add_section(struct flagperf *flagperf, const char *name,
 		return -1;
 	if (flagperf->count + value_count(section.cases) > FLAGPERF_CASES_MAX)
 		return value_error(section.cases, err,
-				   "found %zu cases, allowed are %d",
+				   "%zu cases; expected at most %d",
 				   value_count(section.cases),
 				   FLAGPERF_CASES_MAX);
 	for (size_t i = 0; i < value_count(section.cases); i++)
@@ -196,9 +197,9 @@ static int find_tree(struct flagperf *flagperf, struct error *err)
 
 	if (!tree && !workspace)
 		return value_error(flagperf->site.block, err,
-				   "found no \"tree\", the path of the "
-				   "FlagPerf checkout on the nodes, and no "
-				   "workspace that it could be in");
+				   "no \"tree\", the path of the FlagPerf "
+				   "checkout on the nodes, and no workspace "
+				   "that it could be in");
 	flagperf->site.tree = tree ? value_text(tree) : "";
 	flagperf->site.inside =
 		path        ? value_text(path)
@@ -245,8 +246,8 @@ static int read_block(struct flagperf *flagperf, struct error *err)
 			return -1;
 		if (value && *text != '/')
 			return value_error(value, err,
-					   "found \"%.60s\", allowed is an "
-					   "absolute path",
+					   "\"%.60s\" is not valid here; "
+					   "expected an absolute path",
 					   text);
 	}
 	if (find_tree(flagperf, err) < 0)
@@ -273,8 +274,7 @@ static int write_cells(struct flagperf *flagperf, cJSON *cells,
 			return -1;
 	if (!flagperf->count)
 		return value_error(flagperf->site.block, err,
-				   "found no cases, neither in \"cases\" nor "
-				   "in "
+				   "no cases, neither in \"cases\" nor in "
 				   "another suite");
 	text = cJSON_PrintUnformatted(cells);
 	if (!text)
@@ -324,8 +324,8 @@ int flagperf_check(const struct flagperf *flagperf, size_t index,
 		snprintf(path, sizeof(path), "%s/%s", folder, need);
 		if (access(path, F_OK) == 0)
 			continue;
-		value_key_error(item->map, item->index, err,
-				"found no %s in %s", need, folder);
+		value_key_error(item->map, item->index, err, "no %s in %s",
+				need, folder);
 		if (err)
 			err->code = ENOENT;
 		return -1;

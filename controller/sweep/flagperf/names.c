@@ -58,8 +58,8 @@ static int put(struct names *names, const char *name, char *text,
 		return i < NAMES_MAX
 			       ? error_nomem(err, name)
 			       : error_set(err, E2BIG,
-					   "found the name %.60s, allowed are "
-					   "%d names",
+					   "the name %.60s is one name too "
+					   "many; expected at most %d",
 					   name, NAMES_MAX);
 	}
 	names->items[names->count].name = copy;

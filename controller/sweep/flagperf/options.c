@@ -58,7 +58,8 @@ static int take_pair(cJSON *cell, const char *key, const char *value,
 	if (!equals || equals == value ||
 	    (size_t)(equals - value) >= sizeof(name))
 		return error_set(err, EINVAL,
-				 "found %s \"%.60s\", allowed is NAME=VALUE",
+				 "%s \"%.60s\" is not valid here; expected "
+				 "NAME=VALUE",
 				 key, value);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - value), value);
 	cJSON_DeleteItemFromObjectCaseSensitive(map, name);
@@ -102,8 +103,8 @@ static int take_volume(cJSON *cell, const char *key, const char *value,
 	}
 	if (*copy != '/' || (inside && *inside != '/'))
 		return error_set(err, EINVAL,
-				 "found the volume \"%.60s\", allowed are "
-				 "absolute paths, /a:/b",
+				 "the volume \"%.60s\" is not valid here; "
+				 "expected absolute paths, /a:/b",
 				 value);
 	return add_mount(cell, key, copy, inside ? inside : copy,
 			 mode && !strcmp(mode, "ro"), err);
@@ -138,7 +139,7 @@ static int take_mount(cJSON *cell, const char *key, const char *value,
 	if (bind && host && inside && *host == '/' && *inside == '/')
 		return add_mount(cell, key, host, inside, read_only, err);
 	return error_set(err, EINVAL,
-			 "found the mount \"%.60s\", allowed is "
+			 "the mount \"%.60s\" is not valid here; expected "
 			 "type=bind,source=/a,target=/b",
 			 value);
 }
@@ -211,11 +212,11 @@ static int split(const char *text, struct strings *words, struct error *err)
 		}
 		if (quote)
 			return error_set(err, EINVAL,
-					 "found a %c that nothing closes",
-					 quote);
+					 "a %c that nothing closes", quote);
 		if (words->count == WORDS_MAX)
 			return error_set(err, E2BIG,
-					 "found more than the %d words allowed",
+					 "more than %d words, which is the "
+					 "limit",
 					 WORDS_MAX);
 		if (strings_add(words, word.data, err) < 0)
 			return -1;
@@ -245,9 +246,9 @@ static int unknown(const char *word, struct error *err)
 		names[i] = options[i].name;
 	near = word_nearest(word, names);
 	return error_set(err, EINVAL,
-			 "found the option \"%.60s\", allowed are --device, "
-			 "--volume, --env, --ulimit, --cap-add, --shm-size and "
-			 "their like%s%s%s",
+			 "the option \"%.60s\" is not valid here; expected "
+			 "--device, --volume, --env, --ulimit, --cap-add, "
+			 "--shm-size and their like%s%s%s",
 			 word, near ? "; did you mean " : "", near ? near : "",
 			 near ? "?" : "");
 }
@@ -268,8 +269,7 @@ int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
 		if (!option->flag && !value) {
 			if (++i == words.count)
 				return error_set(err, EINVAL,
-						 "found %s without a value",
-						 word);
+						 "%s without a value", word);
 			value = words.items[i];
 		}
 		if (option->put(cell, option->key, value ? value : "", err) < 0)

@@ -1,0 +1,91 @@
+/* api.c - what people may ask of a controller: a function for each request.
+ */
+#include "controller/api/api.h"
+#include "controller/store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static api_fn *const queries[QUERY_KINDS] = {
+	[QUERY_SWEEPS] = api_sweeps,
+	[QUERY_SWEEP] = api_sweep,
+	[QUERY_TEXT] = api_text,
+	[QUERY_JOBS] = api_jobs,
+	[QUERY_JOB] = api_job,
+	[QUERY_NODES] = api_nodes,
+	[QUERY_NODE] = api_node,
+	[QUERY_EVENTS] = api_events,
+	[QUERY_RESULTS] = api_results,
+	[QUERY_SERIES] = api_series,
+	[QUERY_HISTORY] = api_history,
+	[QUERY_KEYS] = api_keys,
+	[QUERY_TOKENS] = api_tokens,
+	[QUERY_AUDIT] = api_audit,
+	[QUERY_FILES] = api_files,
+	[QUERY_IMAGE] = api_image,
+};
+
+static api_fn *const requests[MESSAGE_TYPES] = {
+	[MESSAGE_SUBMIT] = api_submit,
+	[MESSAGE_CANCEL] = api_cancel,
+	[MESSAGE_RETRY] = api_retry,
+	[MESSAGE_LOG_READ] = api_log_read,
+	[MESSAGE_TOKEN] = api_token,
+	[MESSAGE_ADMIT] = api_admit,
+	[MESSAGE_REVOKE] = api_revoke,
+	[MESSAGE_DRAIN] = api_drain,
+	[MESSAGE_LABEL] = api_label,
+	[MESSAGE_BACKUP] = api_backup,
+	[MESSAGE_GC] = api_gc,
+	[MESSAGE_ENROL] = api_enrol,
+	[MESSAGE_CONTENT_PUT] = api_content_put,
+	[MESSAGE_CONTENT_GET] = api_content_get,
+	[MESSAGE_IMAGE_ORDER] = api_image_order,
+	[MESSAGE_IMAGE_LIST] = api_image_list,
+};
+/* clang-format on */
+
+static api_fn *function_of(enum message_type type, const void *message)
+{
+	const struct message_query *query = message;
+
+	return type == MESSAGE_QUERY ? queries[query->what] : requests[type];
+}
+
+/* Most replies say up to where they know. */
+static void set_since(struct cluster *cluster, const struct schema *schema,
+		      void *reply)
+{
+	const struct field *since = codec_field(schema, "since");
+
+	if (since)
+		*(uint64_t *)((char *)reply + since->offset) =
+			store_seen_event(cluster->store);
+}
+
+cJSON *api_answer(struct api_request *request, enum message_type type,
+		  struct error *err)
+{
+	const struct schema *schema =
+		message_reply_schema(type, request->message);
+	api_fn *fn = function_of(type, request->message);
+	owned_free void *reply = schema ? calloc(1, schema->size) : NULL;
+	cJSON *body = NULL;
+
+	if (!fn || !schema) {
+		error_set(err, EPROTO, "%s is not a request",
+			  message_kinds[type].name);
+		return NULL;
+	}
+	if (!reply) {
+		error_nomem(err, "answer");
+		return NULL;
+	}
+	set_since(request->cluster, schema, reply);
+	if (fn(request, reply, err) == 0)
+		body = codec_object(schema, reply, err);
+	codec_clear(schema, reply);
+	return body;
+}

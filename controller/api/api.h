@@ -1,0 +1,55 @@
+/* api.h - what people may ask of a controller: a function for each request.
+ *
+ * A function reads its request and fills the reply, a struct of
+ * protocol/message/reply_*.h that was zero; `since` is filled in before. What
+ * it returns below 0 is refused with *err, and then nothing is changed. What
+ * the reply owns is released by the caller, on failure too.
+ */
+#ifndef CONTROLLER_API_API_H
+#define CONTROLLER_API_API_H
+
+#include "controller/jobs/cluster.h"
+
+struct api_request {
+	struct cluster *cluster;
+	const void *message; /* the request's struct */
+	const void *payload;
+	size_t size;
+	struct wire_peer *peer; /* who asks, */
+	const char *by;         /* its name */
+	const char *public;     /* and key */
+	struct buffer *bytes;   /* payload of the reply */
+	bool goes_on; /* set: an audited request that began before this one */
+};
+
+typedef int api_fn(struct api_request *request, void *reply, struct error *err);
+
+/* sweeps.c */
+api_fn api_sweeps, api_sweep, api_text;
+/* jobs.c */
+api_fn api_jobs, api_job, api_events;
+/* results.c */
+api_fn api_results, api_series, api_history;
+/* nodes.c */
+api_fn api_nodes, api_node, api_drain, api_label;
+/* keys.c */
+api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
+	api_enrol;
+/* contents.c */
+api_fn api_files, api_content_put, api_content_get;
+/* images.c */
+api_fn api_image, api_image_order, api_image_list;
+/* log_read.c */
+api_fn api_log_read;
+/* submit.c */
+api_fn api_submit;
+/* cancel.c */
+api_fn api_cancel, api_retry;
+/* maintenance.c */
+api_fn api_backup, api_gc;
+
+/* The reply of a request as JSON, which the caller deletes; NULL with *err. */
+cJSON *api_answer(struct api_request *request, enum message_type type,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* cancel.c - sweeps and jobs are cancelled, and tried again.
+ */
+#include "controller/api/api.h"
+#include "controller/api/sweeps.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/logins.h"
+#include "controller/store/store.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct cancelling {
+	uint64_t sweep;
+	const char *text;
+	uint64_t count;
+};
+
+static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	struct cancelling *cancelling = arg;
+
+	if (job->sweep != cancelling->sweep || job_state_final(job->state))
+		return;
+	gang_exception(cluster, job, FAILURE_CANCELLED, 0, cancelling->text);
+	cancelling->count++;
+}
+
+int api_cancel(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_cancel *message = request->message;
+	struct cluster *cluster = request->cluster;
+	struct reply_cancel *to = reply;
+	char text[100];
+	struct cancelling cancelling = { message->id, text, 0 };
+	struct job *job;
+
+	snprintf(text, sizeof(text), "cancelled by %s", request->by);
+	if (!strcmp(message->kind, "sweep")) {
+		if (sweep_check(cluster, message->id, err) < 0)
+			return -1;
+		job_each(cluster, cancel_one, &cancelling);
+	} else if (!strcmp(message->kind, "job")) {
+		job = job_find(cluster, message->id);
+		if (!job || job_state_final(job->state))
+			return error_set(err, ENOENT,
+					 "no job %" PRIu64 ", or it has ended",
+					 message->id);
+		cancelling.sweep = job->sweep;
+		cancel_one(cluster, job, &cancelling);
+	} else {
+		return error_set(err, EINVAL,
+				 "kind: '%.40s' is not valid here; expected "
+				 "sweep or job",
+				 message->kind);
+	}
+	log_info("%s %" PRIu64 " cancelled by=%s jobs=%" PRIu64, message->kind,
+		 message->id, request->by, cancelling.count);
+	to->cancelled = cancelling.count;
+	return 0;
+}
+
+struct retrying {
+	struct cluster *cluster;
+	uint64_t count;
+	struct error *err;
+};
+
+static int retry_one(const struct job_row *row, void *arg)
+{
+	struct retrying *retrying = arg;
+
+	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
+		return 0;
+	retrying->count++;
+	return job_revive(retrying->cluster, row, retrying->err);
+}
+
+/* Jobs that were queued again are as they were, in the store only; those that
+ * were not reached still have their gangs or are not in memory at all.
+ */
+static int unrevive_one(const struct job_row *row, void *arg)
+{
+	struct cluster *cluster = arg;
+	struct job *job = job_find(cluster, row->id);
+
+	if (job && !job->gang &&
+	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
+		job_forget(cluster, job);
+		adaptive_repeats_undo(cluster, row->sweep, row->cell_index);
+	}
+	return 0;
+}
+
+int api_retry(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_retry *message = request->message;
+	struct cluster *cluster = request->cluster;
+	struct retrying retrying = { cluster, 0, err };
+	struct store_mark mark = store_mark(cluster->store);
+	struct reply_retry *to = reply;
+
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  request->public, err) < 0 ||
+	    sweep_check(cluster, message->sweep, err) < 0)
+		return -1;
+	if (logins_put(cluster, message->sweep, message->logins,
+		       message->logins_count, err) < 0 ||
+	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
+		       &retrying, err) < 0) {
+		store_jobs(cluster->store, message->sweep, 0, 0, unrevive_one,
+			   cluster, NULL);
+		store_undo(cluster->store, &mark);
+		return -1;
+	}
+	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
+		 message->sweep, request->by, retrying.count);
+	to->retried = retrying.count;
+	/* What is done is done: without memory the list is short. */
+	logins_gone(cluster, message->sweep, message->logins,
+		    message->logins_count, &to->gone, NULL);
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* contents.c - what people ask of contents and of collected files.
+ */
+#include "controller/api/api.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/lifecycle.h"
+#include "controller/store/store.h"
+#include "protocol/message/reply_logs.h"
+
+#include <string.h>
+
+struct files {
+	struct reply_files *reply;
+	struct error *err;
+};
+
+/* What the event carries. */
+static const struct field data_fields[] = {
+	FIELD_ROWS(reply_files, files, file_info_schema),
+};
+static const struct schema data_schema = SCHEMA(reply_files, data_fields);
+
+/* The last of the job's events of this kind counts. */
+static int read_files(const struct event_row *row, void *arg)
+{
+	struct files *files = arg;
+	struct reply_files found;
+
+	if (strcmp(row->kind, job_event_name(JOB_EVENT_FILES)) || !row->data)
+		return 0;
+	if (codec_decode(&data_schema, row->data, strlen(row->data), &found,
+			 files->err) < 0)
+		return -1;
+	found.since = files->reply->since;
+	codec_clear(&data_schema, files->reply);
+	*files->reply = found;
+	return 0;
+}
+
+static int find_origin(const struct job_row *row, void *arg)
+{
+	uint64_t *job = arg;
+
+	if (row->origin)
+		*job = row->origin;
+	return 0;
+}
+
+int api_files(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct store *store = request->cluster->store;
+	struct reply_files *to = reply;
+	struct files files = { to, err };
+	uint64_t job = query->id;
+
+	if (store_job(store, job, find_origin, &job, err) < 0 ||
+	    store_events(store, job, 0, 0, read_files, &files, err) < 0)
+		return -1;
+	return blob_service_note_gone(request->cluster, to->files,
+				      to->files_count, err);
+}
+
+int api_content_put(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_content_put *message = request->message;
+
+	request->goes_on = !request->size || message->offset;
+	return blob_service_put(request->cluster, request->peer, message,
+				request->payload, request->size, reply, err);
+}
+
+int api_content_get(struct api_request *request, void *reply, struct error *err)
+{
+	return blob_service_get(request->cluster, request->message, reply,
+				request->bytes, err);
+}

@@ -1,0 +1,259 @@
+/* job_info.c - a job as people see it: filled from the store and from what
+ * runs.
+ */
+#include "controller/api/jobs.h"
+#include "controller/api/streams.h"
+#include "controller/jobs/dependencies.h"
+#include "controller/jobs/image_progress.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/unschedulable.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/nodes/node.h"
+#include "controller/store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_MAX 1000 /* of one job in one answer */
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static uint32_t whole_number(const cJSON *object, const char *name)
+{
+	const cJSON *item = member(object, name);
+
+	return cJSON_IsNumber(item) && item->valuedouble > 0
+		       ? (uint32_t)item->valuedouble
+		       : 0;
+}
+
+/* What the last step that was read says. */
+static void add_step(const struct record *latest, struct progress_info *to)
+{
+	if (record_has(latest, RECORD_STEP))
+		to->step = (uint64_t)latest->step;
+	if (record_has(latest, RECORD_STEPS))
+		to->steps = (uint64_t)latest->steps_total;
+	if (record_has(latest, RECORD_LOSS))
+		to->loss = latest->loss;
+	if (record_has(latest, RECORD_TOKENS_PER_SECOND))
+		to->tokens_per_second = latest->tokens_per_second;
+}
+
+static int add_progress(const struct job *job, struct job_info *to,
+			struct error *err)
+{
+	const struct gang *gang = job ? job->gang : NULL;
+	const struct record *latest = log_ingest_latest(gang);
+	struct progress_info *progress;
+
+	if (!gang || job_state_final(job->state))
+		return 0;
+	progress = to->progress = calloc(1, sizeof(*progress));
+	if (!progress)
+		return error_nomem(err, "job");
+	progress->rate = progress->eta_seconds = (double)NAN;
+	progress->loss = progress->tokens_per_second = (double)NAN;
+	if (job->state == JOB_PREPARING &&
+	    image_progress_add_sum(gang, progress, err) < 0)
+		return -1;
+	if (latest)
+		add_step(latest, progress);
+	return 0;
+}
+
+/* Names of the nodes of the store's allocation, and how many devices. */
+static int add_allocation(const char *text, struct job_info *to,
+			  struct error *err)
+{
+	cJSON *allocation = text ? codec_parse(text, strlen(text), NULL) : NULL;
+	const cJSON *item;
+	uint32_t devices = 0;
+	int rc = 0;
+
+	cJSON_ArrayForEach(item, member(allocation, "tasks"))
+	{
+		const char *bits =
+			cJSON_GetStringValue(member(item, "devices"));
+		const char *name = cJSON_GetStringValue(member(item, "node"));
+
+		if (rc == 0 && name)
+			rc = strings_add(&to->allocation, name, err);
+		if (bits)
+			devices += (uint32_t)__builtin_popcountll(
+				strtoull(bits, NULL, 16));
+	}
+	cJSON_Delete(allocation);
+	if (devices)
+		to->devices = devices;
+	return rc;
+}
+
+static int note_sweep(const struct job_row *row, void *arg)
+{
+	*(uint64_t *)arg = row->sweep;
+	return 0;
+}
+
+int job_describe_origin(struct cluster *cluster, const struct job_row *row,
+			struct job_origin **to, struct error *err)
+{
+	if (!row->origin)
+		return 0;
+	*to = calloc(1, sizeof(**to));
+	if (!*to)
+		return error_nomem(err, "job");
+	(*to)->job = row->origin;
+	store_job(cluster->store, row->origin, note_sweep, &(*to)->sweep, NULL);
+	return 0;
+}
+
+/* Why a queued job is held, or does not even have nodes to wait for. */
+static int add_waits(struct cluster *cluster, const struct job *job,
+		     struct job_info *to, struct error *err)
+{
+	char text[300];
+	bool waits = job &&
+		     (dependencies_waits(cluster, job, text, sizeof(text)) ||
+		      (job->state == JOB_QUEUED &&
+		       unschedulable_of(node_slots(cluster),
+					node_count(cluster), &job->shape, text,
+					sizeof(text)) != UNSCHEDULABLE_NONE));
+
+	return waits ? string_set(&to->waits, text, err) : 0;
+}
+
+static int describe_with_spec(struct cluster *cluster,
+			      const struct job_row *row, const cJSON *spec,
+			      struct job_info *to, struct error *err)
+{
+	const struct job *job = job_find(cluster, row->id);
+
+	to->job = row->id;
+	to->sweep = row->sweep;
+	to->repeat = row->repeat;
+	to->attempt = row->attempt;
+	to->nodes = whole_number(spec, "nodes");
+	to->devices = whole_number(spec, "devices");
+	to->queued_ms = row->queued_ms;
+	to->started_ms = row->started_ms;
+	to->ended_ms = row->ended_ms;
+	to->removed = job_state_final(row->state) && !job;
+	if (string_set(&to->cell, cJSON_GetStringValue(member(spec, "cell")),
+		       err) < 0 ||
+	    string_set(&to->state, job_state_name(row->state), err) < 0 ||
+	    string_set(&to->failure, failure_name(row->failure), err) < 0 ||
+	    string_set(&to->text, row->text, err) < 0 ||
+	    string_set(&to->vendor,
+		       cJSON_GetStringValue(member(spec, "vendor")), err) < 0 ||
+	    add_allocation(row->allocation, to, err) < 0 ||
+	    add_progress(job, to, err) < 0 ||
+	    add_waits(cluster, job, to, err) < 0)
+		return -1;
+	return job_describe_origin(cluster, row, &to->from, err);
+}
+
+int job_describe(struct cluster *cluster, const struct job_row *row,
+		 struct job_info *to, struct error *err)
+{
+	cJSON *spec = codec_parse(row->spec, strlen(row->spec), NULL);
+	int rc = describe_with_spec(cluster, row, spec, to, err);
+
+	cJSON_Delete(spec);
+	return rc;
+}
+
+static int describe_task(const struct task *task, uint32_t rank,
+			 struct task_info *to, struct error *err)
+{
+	to->rank = rank;
+	to->exit_code = task->exit_code;
+	if (string_set(&to->node, task->node->name, err) < 0 ||
+	    string_set(&to->state, task_state_name(task->state), err) < 0 ||
+	    string_set(&to->failure, failure_name(task->failure), err) < 0 ||
+	    string_set(&to->text, task->text, err) < 0)
+		return -1;
+	return image_progress_of_task(task, &to->transfer, err);
+}
+
+static int add_tasks(const struct job *job, struct job_info *to,
+		     struct error *err)
+{
+	uint32_t count = job && job->gang ? job->gang->spec.nodes : 0;
+
+	if (!count)
+		return 0;
+	to->tasks = calloc(count, sizeof(*to->tasks));
+	if (!to->tasks)
+		return error_nomem(err, "job");
+	to->tasks_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		if (describe_task(&job->gang->tasks[i], i, &to->tasks[i], err) <
+		    0)
+			return -1;
+	return 0;
+}
+
+int event_describe(const struct event_row *row, struct event_info *to,
+		   struct error *err)
+{
+	to->seq = row->seq;
+	to->job = row->job;
+	to->attempt = row->attempt;
+	to->time_ms = row->time_ms;
+	if (row->data)
+		to->data = codec_parse(row->data, strlen(row->data), NULL);
+	return string_set(&to->kind, row->kind, err);
+}
+
+struct filling {
+	struct job_info *to;
+	struct error *err;
+};
+
+static int add_event(const struct event_row *row, void *arg)
+{
+	struct filling *filling = arg;
+	struct job_info *to = filling->to;
+
+	return event_describe(row, &to->events[to->events_count++],
+			      filling->err);
+}
+
+static int add_result(const struct result_row *row, void *arg)
+{
+	struct job_info *to = ((struct filling *)arg)->to;
+	cJSON *both = codec_parse(row->json, strlen(row->json), NULL);
+
+	to->result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
+	to->provenance =
+		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
+	cJSON_Delete(both);
+	return 0;
+}
+
+int job_describe_whole(struct cluster *cluster, const struct job_row *row,
+		       struct job_info *to, struct error *err)
+{
+	struct filling filling = { to, err };
+
+	to->spec = codec_parse(row->spec, strlen(row->spec), NULL);
+	to->events = calloc(EVENTS_MAX, sizeof(*to->events));
+	if (!to->events)
+		return error_nomem(err, "job");
+	if (describe_with_spec(cluster, row, to->spec, to, err) < 0 ||
+	    add_tasks(job_find(cluster, row->id), to, err) < 0 ||
+	    store_events(cluster->store, row->id, 0, EVENTS_MAX, add_event,
+			 &filling, err) < 0 ||
+	    streams_describe(cluster, row->origin ? row->origin : row->id,
+			     row->attempt, &to->streams, &to->streams_count,
+			     err) < 0)
+		return -1;
+	/* Without a result there is none to add. */
+	store_result(cluster->store, row->id, add_result, &filling, NULL);
+	return 0;
+}

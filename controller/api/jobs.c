@@ -1,0 +1,183 @@
+/* jobs.c - what people ask of jobs: all, those that changed, one, its events.
+ */
+#include "controller/api/jobs.h"
+#include "controller/api/api.h"
+#include "controller/api/page.h"
+#include "controller/api/sweeps.h"
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_MAX 4096 /* jobs in one answer about changes */
+#define CHANGED_EVENTS_MAX (CHANGES_MAX / 4)
+
+struct job_listing {
+	struct cluster *cluster;
+	const struct message_query *query;
+	struct page page;
+	struct error *err;
+};
+
+static int add_job(struct job_listing *listing, const struct job_row *row)
+{
+	struct job_info info = { 0 };
+
+	if (job_describe(listing->cluster, row, &info, listing->err) < 0) {
+		codec_clear(&job_info_schema, &info);
+		return -1;
+	}
+	return page_add(&listing->page, &info, listing->err);
+}
+
+static int list_job(const struct job_row *row, void *arg)
+{
+	struct job_listing *listing = arg;
+
+	return page_room(&listing->page) ? add_job(listing, row) : 0;
+}
+
+/* Of those that changed none may be left out. */
+static int list_changed(const struct job_row *row, void *arg)
+{
+	struct job_listing *listing = arg;
+
+	if (listing->query->id && row->sweep != listing->query->id)
+		return 0;
+	return add_job(listing, row);
+}
+
+/* The ids of jobs that changed after query->since, without doubles. */
+struct changes {
+	uint64_t jobs[CHANGES_MAX];
+	size_t count;
+	uint64_t last;
+	size_t events;
+};
+
+static void changes_add(struct changes *changes, uint64_t job)
+{
+	for (size_t i = changes->count; i-- > 0;)
+		if (changes->jobs[i] == job)
+			return;
+	if (changes->count < CHANGES_MAX)
+		changes->jobs[changes->count++] = job;
+}
+
+static int add_change(const struct event_row *row, void *arg)
+{
+	struct changes *changes = arg;
+
+	changes->last = row->seq;
+	changes->events++;
+	changes_add(changes, row->job);
+	return 0;
+}
+
+static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
+		       struct error *err)
+{
+	struct cluster *cluster = listing->cluster;
+	owned_free struct changes *changes = calloc(1, sizeof(*changes));
+	const struct gang *gang;
+
+	if (!changes)
+		return error_nomem(err, "changes");
+	changes->last = listing->query->since;
+	if (store_events(cluster->store, 0, listing->query->since,
+			 CHANGED_EVENTS_MAX, add_change, changes, err) < 0)
+		return -1;
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (!job_state_final(gang->job->state))
+			changes_add(changes, gang->job->id);
+	}
+	for (size_t i = 0; i < changes->count; i++)
+		store_job(cluster->store, changes->jobs[i], list_changed,
+			  listing, NULL);
+	reply->since = changes->last;
+	reply->more = changes->events == CHANGED_EVENTS_MAX;
+	return 0;
+}
+
+int api_jobs(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct cluster *cluster = request->cluster;
+	struct reply_jobs *to = reply;
+	struct job_listing listing = { cluster, query, .err = err };
+	int rc;
+
+	if (query->id) {
+		if (sweep_check(cluster, query->id, err) < 0)
+			return -1;
+		to->final = sweep_final(cluster, query->id);
+	}
+	page_init(&listing.page, &job_info_schema, query->limit);
+	if (query->since) {
+		rc = ask_changed(&listing, to, err);
+	} else {
+		rc = store_jobs(cluster->store, query->id, query->after,
+				listing.page.limit + 1, list_job, &listing,
+				err);
+		to->more = listing.page.more;
+	}
+	to->jobs = page_take(&listing.page, &to->jobs_count);
+	return rc < 0 ? -1 : 0;
+}
+
+struct describing_job {
+	struct cluster *cluster;
+	struct job_info *to;
+	struct error *err;
+};
+
+static int describe_one(const struct job_row *row, void *arg)
+{
+	struct describing_job *describing = arg;
+
+	return job_describe_whole(describing->cluster, row, describing->to,
+				  describing->err);
+}
+
+int api_job(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct reply_job *to = reply;
+	struct describing_job describing = { request->cluster, &to->job, err };
+
+	return store_job(request->cluster->store, query->id, describe_one,
+			 &describing, err) < 0
+		       ? -1
+		       : 0;
+}
+
+static int list_event(const struct event_row *row, void *arg)
+{
+	struct job_listing *listing = arg;
+	struct event_info info = { 0 };
+
+	if (!page_room(&listing->page))
+		return 0;
+	if (event_describe(row, &info, listing->err) < 0) {
+		codec_clear(&event_info_schema, &info);
+		return -1;
+	}
+	return page_add(&listing->page, &info, listing->err);
+}
+
+int api_events(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct job_listing listing = { request->cluster, query, .err = err };
+	struct reply_events *to = reply;
+	int rc;
+
+	page_init(&listing.page, &event_info_schema, query->limit);
+	rc = store_events(request->cluster->store, query->id, query->after,
+			  listing.page.limit + 1, list_event, &listing, err);
+	to->events = page_take(&listing.page, &to->events_count);
+	to->more = listing.page.more;
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,217 @@
+/* keys.c - who may connect, who did what: asked, and changed.
+ */
+#include "controller/access/access.h"
+#include "controller/api/api.h"
+#include "controller/api/page.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/gang.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+#include "protocol/wire/wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define JOBS_TEXT 80 /* bytes of the jobs that are named */
+
+struct key_listing {
+	struct page page;
+	uint64_t skip;
+	struct error *err;
+};
+
+/* access_key_fn, access_token_fn: a copy of what is borrowed */
+static int list_copy(struct key_listing *listing, void *to, const void *from)
+{
+	if (listing->skip) {
+		listing->skip--;
+		return 0;
+	}
+	if (!page_room(&listing->page))
+		return 0;
+	if (codec_copy(listing->page.schema, from, to, listing->err) < 0)
+		return -1;
+	return page_add(&listing->page, to, listing->err);
+}
+
+static int list_key(const struct key_info *key, void *arg)
+{
+	struct key_info copy;
+
+	return list_copy(arg, &copy, key);
+}
+
+static int list_token(const struct token_info *token, void *arg)
+{
+	struct token_info copy;
+
+	return list_copy(arg, &copy, token);
+}
+
+int api_keys(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct key_listing listing = { .skip = query->after, .err = err };
+	struct reply_keys *to = reply;
+	int rc;
+
+	page_init(&listing.page, &key_info_schema, query->limit);
+	rc = access_keys(request->cluster->access, list_key, &listing);
+	to->keys = page_take(&listing.page, &to->keys_count);
+	to->more = listing.page.more;
+	return rc;
+}
+
+int api_tokens(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct key_listing listing = { .skip = query->after, .err = err };
+	struct reply_tokens *to = reply;
+	int rc;
+
+	page_init(&listing.page, &token_info_schema, query->limit);
+	rc = access_tokens(request->cluster->access, list_token, &listing);
+	to->tokens = page_take(&listing.page, &to->tokens_count);
+	to->more = listing.page.more;
+	return rc;
+}
+
+static int describe_audit(const struct audit_row *row, struct audit_info *to,
+			  struct error *err)
+{
+	to->seq = row->seq;
+	to->time_ms = row->time_ms;
+	to->request = codec_parse(row->request, strlen(row->request), NULL);
+	if (string_set(&to->who, row->who, err) < 0 ||
+	    string_set(&to->role, row->role, err) < 0 ||
+	    string_set(&to->address, row->address, err) < 0 ||
+	    string_set(&to->act, row->act, err) < 0)
+		return -1;
+	if (string_set(&to->chain, row->chain, err) < 0)
+		return -1;
+	return string_set(&to->refusal, row->refusal, err);
+}
+
+static int list_audit(const struct audit_row *row, void *arg)
+{
+	struct key_listing *listing = arg;
+	struct audit_info info = { 0 };
+
+	if (!page_room(&listing->page))
+		return 0;
+	if (describe_audit(row, &info, listing->err) < 0) {
+		codec_clear(listing->page.schema, &info);
+		return -1;
+	}
+	return page_add(&listing->page, &info, listing->err);
+}
+
+int api_audit(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct key_listing listing = { .err = err };
+	struct reply_audit *to = reply;
+	int rc;
+
+	page_init(&listing.page, &audit_info_schema, query->limit);
+	rc = store_audit(request->cluster->store, query->after,
+			 listing.page.limit + 1, list_audit, &listing, err);
+	to->audit = page_take(&listing.page, &to->audit_count);
+	to->more = listing.page.more;
+	return rc < 0 ? -1 : 0;
+}
+
+int api_token(struct api_request *request, void *reply, struct error *err)
+{
+	return access_token(request->cluster->access, request->by,
+			    request->message, reply, err);
+}
+
+int api_admit(struct api_request *request, void *reply, struct error *err)
+{
+	return access_admit(request->cluster->access, request->by,
+			    request->message, reply, err);
+}
+
+int api_enrol(struct api_request *request, void *reply, struct error *err)
+{
+	int rc = access_enrol(request->cluster->access, request->public,
+			      request->message, reply, err);
+
+	/* A key that was replaced is good no longer. */
+	wire_server_recheck(request->cluster->wire);
+	return rc;
+}
+
+/* Nobody loses work by accident. */
+static int check_idle(const struct cluster *cluster, const char *name,
+		      struct error *err)
+{
+	const struct node *node = node_find(cluster, name);
+	const struct task *task;
+	char jobs[JOBS_TEXT] = "";
+	size_t used = 0;
+
+	if (!node || TAILQ_EMPTY(&node->tasks))
+		return 0;
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		if (used >= sizeof(jobs) - 24) {
+			snprintf(jobs + used, sizeof(jobs) - used, " ...");
+			break;
+		}
+		used += (size_t)snprintf(jobs + used, sizeof(jobs) - used,
+					 "%s %" PRIu64, used ? "," : "",
+					 task->job->id);
+	}
+	return error_set(err, EPERM,
+			 "%s has tasks of job%s: 'regatta node drain %s' and "
+			 "wait, or --force: then they end, and begin again "
+			 "elsewhere",
+			 name, jobs, name);
+}
+
+/* Its tasks can only begin again elsewhere: it is not waited for. Its session
+ * ends when it was told to remove them.
+ */
+static int remove_node(struct cluster *cluster, const char *name,
+		       struct reply_revoke *reply, struct error *err)
+{
+	struct node *node = node_find(cluster, name);
+	char why[KEY_NAME_SIZE + 20];
+
+	if (!node)
+		return 0;
+	snprintf(why, sizeof(why), "%s was removed", node->name);
+	if (node_remove(cluster, node, err) < 0)
+		return -1;
+	reply->reached = node->peer != NULL;
+	gang_node_lost(cluster, node, why);
+	cluster->recheck = true;
+	return 0;
+}
+
+int api_revoke(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_revoke *message = request->message;
+	struct cluster *cluster = request->cluster;
+	struct reply_revoke *to = reply;
+	bool is_node = !strcmp(message->kind, "node");
+
+	to->reached = true;
+	if (!strcmp(message->name, request->by))
+		return error_set(err, EPERM,
+				 "%s is you: another operator has to do that",
+				 request->by);
+	if ((is_node && !message->force &&
+	     check_idle(cluster, message->name, err) < 0) ||
+	    access_revoke(cluster->access, request->by, message, to, err) < 0)
+		return -1;
+	blob_service_revoked(cluster, message->name);
+	if (is_node)
+		return remove_node(cluster, message->name, to, err);
+	wire_server_recheck(cluster->wire);
+	return 0;
+}

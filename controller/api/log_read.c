@@ -1,0 +1,215 @@
+/* log_read.c - a piece of a job's output, for a person who reads it.
+ */
+#include "controller/api/api.h"
+#include "controller/api/streams.h"
+#include "controller/jobs/job.h"
+#include "controller/logs/log_store.h"
+#include "controller/logs/retention.h"
+#include "controller/store/store.h"
+#include "protocol/message/reply_logs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_BYTES (256 << 10) /* in one answer */
+#define TIMES_MAX 4096          /* in one answer */
+#define TAIL_BYTES (64 << 20)   /* searched for lines: nobody waits for more */
+
+/* What the answer needs to know of the job. */
+struct subject {
+	uint32_t attempt;
+	enum job_state state;
+	uint64_t origin;
+};
+
+static int read_subject(const struct job_row *row, void *arg)
+{
+	struct subject *subject = arg;
+
+	subject->attempt = row->attempt;
+	subject->state = row->state;
+	subject->origin = row->origin;
+	return 0;
+}
+
+struct naming {
+	const char *prefix;
+	struct strings *names;
+	struct error *err;
+};
+
+static int add_name(const char *stream, uint64_t length, void *arg)
+{
+	struct naming *naming = arg;
+
+	if (strncmp(stream, naming->prefix, strlen(naming->prefix)) != 0)
+		return 0;
+	return strings_add(naming->names, stream, naming->err);
+}
+
+/* Where the last `lines` lines begin. */
+static uint64_t tail_offset(struct cluster *cluster,
+			    const struct message_log_read *read,
+			    uint32_t attempt, uint64_t length)
+{
+	owned_free char *piece = malloc(PIECE_BYTES);
+	uint64_t end = length, lines = read->tail_lines + 1;
+
+	while (piece && end && length - end < TAIL_BYTES) {
+		size_t size = end < PIECE_BYTES ? (size_t)end : PIECE_BYTES;
+		size_t got = 0;
+
+		if (log_store_read(cluster->logs, read->job, attempt,
+				   read->stream, end - size, piece, size, &got,
+				   NULL) < 0)
+			return 0;
+		/* A line's end at the very end of the file counts too. */
+		if (end == length && got && piece[got - 1] != '\n')
+			lines--;
+		for (size_t i = got; i-- > 0;)
+			if (piece[i] == '\n' && !--lines)
+				return end - size + i + 1;
+		end -= size;
+	}
+	return piece ? end : 0;
+}
+
+/* When the lines came that begin in the piece. */
+static int add_times(struct cluster *cluster,
+		     const struct message_log_read *read,
+		     struct reply_log_read *reply, const struct buffer *bytes,
+		     struct error *err)
+{
+	int64_t before = -1;
+
+	reply->times = calloc(TIMES_MAX, sizeof(*reply->times));
+	if (!reply->times)
+		return error_nomem(err, "times");
+	for (size_t at = 0;
+	     at < bytes->size && reply->times_count < TIMES_MAX;) {
+		const char *end =
+			memchr(bytes->data + at, '\n', bytes->size - at);
+		int64_t now = 0;
+
+		log_store_time_at(cluster->logs, read->job, reply->attempt,
+				  read->stream, reply->offset + at, &now, NULL);
+		if (now != before)
+			reply->times[reply->times_count++] = (struct log_time){
+				.offset = reply->offset + at,
+				.time_ms = now,
+			};
+		before = now;
+		if (!end)
+			break;
+		at = (size_t)(end - bytes->data) + 1;
+	}
+	return 0;
+}
+
+static int64_t exit_code_of(const struct job *job, enum job_state state)
+{
+	for (uint32_t i = 0; job && job->gang && i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].exit_code)
+			return job->gang->tasks[i].exit_code;
+	return state == JOB_FAILED || state == JOB_CANCELLED;
+}
+
+static int read_piece(struct cluster *cluster,
+		      const struct message_log_read *read,
+		      struct reply_log_read *reply, struct buffer *bytes,
+		      struct error *err)
+{
+	uint64_t length = 0, offset = read->offset;
+	uint32_t attempt = reply->attempt;
+	size_t got = 0;
+
+	if (log_store_length(cluster->logs, read->job, attempt, read->stream,
+			     &length, err) < 0)
+		return -1;
+	if (!offset && read->tail_lines)
+		offset = tail_offset(cluster, read, attempt, length);
+	if (offset < length) {
+		if (buffer_reserve(bytes, PIECE_BYTES, err) < 0 ||
+		    log_store_read(cluster->logs, read->job, attempt,
+				   read->stream, offset, bytes->data,
+				   PIECE_BYTES, &got, err) < 0)
+			return -1;
+		bytes->size = got;
+	}
+	reply->offset = offset;
+	reply->size = got;
+	reply->length = length;
+	if (string_set(&reply->stream, read->stream, err) < 0)
+		return -1;
+	return read->timestamps ? add_times(cluster, read, reply, bytes, err)
+				: 0;
+}
+
+/* Which streams there are, of the job whose output it is. */
+static int add_streams(struct cluster *cluster, uint64_t job,
+		       const char *wanted, struct reply_log_read *reply,
+		       struct error *err)
+{
+	struct naming ranks = { "rank-", &reply->streams, err };
+	struct naming builds = { "build-", &reply->builds, err };
+
+	/* A job without output has none. */
+	log_store_streams(cluster->logs, job, reply->attempt, add_name, &ranks,
+			  NULL);
+	/* Who reads the ranks' output needs to know of no files. */
+	if (wanted && !strncmp(wanted, "rank-", 5))
+		return 0;
+	log_store_streams(cluster->logs, job, reply->attempt, add_name, &builds,
+			  NULL);
+	return streams_describe_files(cluster, job, reply->attempt,
+				      &reply->files, &reply->files_count, err);
+}
+
+static int check_attempt(const struct message_log_read *read,
+			 const struct subject *subject,
+			 struct reply_log_read *reply, struct error *err)
+{
+	reply->attempt = read->attempt ? read->attempt : subject->attempt;
+	if (reply->attempt <= subject->attempt)
+		return 0;
+	return error_set(err, ENOENT,
+			 "job %" PRIu64 " has had %u attempt(s), not %u",
+			 read->job, subject->attempt, reply->attempt);
+}
+
+int api_log_read(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_log_read *read = request->message;
+	struct cluster *cluster = request->cluster;
+	const struct job *job = job_find(cluster, read->job);
+	struct message_log_read stored = *read; /* whose output it is */
+	struct subject subject = { 0 };
+	struct reply_log_read *to = reply;
+
+	if (store_job(cluster->store, read->job, read_subject, &subject, err) <
+		    0 ||
+	    check_attempt(read, &subject, to, err) < 0)
+		return -1;
+	if (subject.origin)
+		stored.job = subject.origin;
+	to->job = read->job;
+	to->final =
+		to->attempt < subject.attempt || job_state_final(subject.state);
+	to->exit_code = exit_code_of(job, subject.state);
+	if (string_set(&to->state, job_state_name(subject.state), err) < 0 ||
+	    add_streams(cluster, stored.job, read->stream, to, err) < 0)
+		return -1;
+	if (to->final && !to->streams.count)
+		to->removed_ms =
+			retention_removed(cluster, stored.job, to->attempt);
+	if (!read->stream)
+		return 0;
+	if (to->removed_ms)
+		return error_set(err, ENOENT,
+				 "the output of job %" PRIu64
+				 " was removed to make room",
+				 stored.job);
+	return read_piece(cluster, &stored, to, request->bytes, err);
+}

@@ -1,0 +1,23 @@
+/* maintenance.c - what people ask for the controller's own sake: backups, gc.
+ */
+#include "controller/api/api.h"
+#include "controller/logs/retention.h"
+#include "controller/api/backups.h"
+
+int api_backup(struct api_request *request, void *reply, struct error *err)
+{
+	bool begun = false;
+	int rc = backups_answer(request->cluster->backups, request->message,
+				reply, request->bytes, &begun, err);
+
+	request->goes_on = !begun;
+	return rc;
+}
+
+int api_gc(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_gc *message = request->message;
+
+	request->goes_on = message->goes_on;
+	return retention_order(request->cluster, message, reply, err);
+}

@@ -1,0 +1,214 @@
+/* nodes.c - what people ask of nodes, and what they say of them.
+ */
+#include "controller/api/nodes.h"
+#include "controller/api/api.h"
+#include "controller/api/page.h"
+#include "controller/jobs/job.h"
+#include "controller/nodes/node.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REASON_MAX 200
+
+/* How many devices of each chip are not lost. */
+static int add_chips(const struct node *node, const struct slot *slot,
+		     struct node_info *to, struct error *err)
+{
+	cJSON *chips = to->chips = cJSON_CreateObject();
+
+	if (!chips)
+		return error_nomem(err, "node");
+	for (size_t i = 0; i < node->inventory_count; i++) {
+		const char *chip = node->inventory[i].chip;
+		cJSON *count;
+
+		if (!chip || slot->lost >> i & 1)
+			continue;
+		count = cJSON_GetObjectItemCaseSensitive(chips, chip);
+		if (count)
+			cJSON_SetNumberValue(count, count->valuedouble + 1);
+		else if (!cJSON_AddNumberToObject(chips, chip, 1))
+			return error_nomem(err, "node");
+	}
+	return 0;
+}
+
+static int add_drain(const struct node *node, struct node_info *to,
+		     struct error *err)
+{
+	if (!node->drain)
+		return 0;
+	to->drain = calloc(1, sizeof(*to->drain));
+	if (!to->drain)
+		return error_nomem(err, "node");
+	to->drain->from_ms = node->drain_from_ms;
+	to->drain->until_ms = node->drain_until_ms;
+	return string_set(&to->drain->reason, node->reason, err);
+}
+
+static int add_jobs(const struct node *node, struct node_info *to,
+		    struct error *err)
+{
+	const struct task *task;
+
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		if (numbers_add(&to->jobs, task->job->id, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_documents(const struct node *node, struct node_info *to,
+			 struct error *err)
+{
+	to->labels = node->labels ? cJSON_Duplicate(node->labels, true)
+				  : cJSON_CreateObject();
+	if (node->facts)
+		to->facts = cJSON_Duplicate(node->facts, true);
+	return to->labels && (to->facts || !node->facts)
+		       ? 0
+		       : error_nomem(err, "node");
+}
+
+int node_describe(const struct cluster *cluster, const struct node *node,
+		  struct node_info *to, struct error *err)
+{
+	const struct slot *slot = node_slot(cluster, node);
+	uint64_t taken = slot->busy | slot->lost;
+
+	to->drained = node->drained;
+	to->devices = slot->devices;
+	to->lost = (uint32_t)__builtin_popcountll(slot->lost);
+	to->free = slot->devices - (uint32_t)__builtin_popcountll(taken);
+	to->seen_ms = node->seen_ms;
+	if (string_set(&to->name, node->name, err) < 0 ||
+	    string_set(&to->state, node_state(node), err) < 0 ||
+	    string_set(&to->vendor, node->vendor, err) < 0 ||
+	    string_set(&to->address, node->address, err) < 0 ||
+	    add_drain(node, to, err) < 0 ||
+	    add_chips(node, slot, to, err) < 0 || add_jobs(node, to, err) < 0)
+		return -1;
+	return add_documents(node, to, err);
+}
+
+static int list_node(const struct cluster *cluster, const struct node *node,
+		     struct page *page, struct error *err)
+{
+	struct node_info info = { 0 };
+
+	if (node_describe(cluster, node, &info, err) < 0) {
+		codec_clear(&node_info_schema, &info);
+		return -1;
+	}
+	return page_add(page, &info, err);
+}
+
+int api_nodes(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	const struct cluster *cluster = request->cluster;
+	owned(page_clear) struct page page;
+	struct reply_nodes *to = reply;
+	uint64_t skip = query->after;
+
+	page_init(&page, &node_info_schema, query->limit);
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		const struct node *node = node_at(cluster, i);
+
+		if (node->removed)
+			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
+		if (!page_room(&page))
+			break;
+		if (list_node(cluster, node, &page, err) < 0)
+			return -1;
+	}
+	to->nodes = page_take(&page, &to->nodes_count);
+	to->more = page.more;
+	return 0;
+}
+
+static struct node *known_node(const struct cluster *cluster, const char *name,
+			       struct error *err)
+{
+	struct node *node = name ? node_find(cluster, name) : NULL;
+
+	if (node && !node->removed)
+		return node;
+	error_set(err, ENOENT, "no node '%.64s'", name ? name : "");
+	return NULL;
+}
+
+static int add_inventory(const struct node *node, struct node_info *to,
+			 struct error *err)
+{
+	if (!node->inventory_count)
+		return 0;
+	to->inventory = calloc(node->inventory_count, sizeof(*to->inventory));
+	if (!to->inventory)
+		return error_nomem(err, "node");
+	for (; to->inventory_count < node->inventory_count;
+	     to->inventory_count++)
+		if (codec_copy(&device_info_schema,
+			       &node->inventory[to->inventory_count],
+			       &to->inventory[to->inventory_count], err) < 0)
+			return -1;
+	return 0;
+}
+
+int api_node(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	const struct node *node =
+		known_node(request->cluster, query->name, err);
+	struct reply_node *to = reply;
+
+	if (!node || node_describe(request->cluster, node, &to->node, err) < 0)
+		return -1;
+	return add_inventory(node, &to->node, err);
+}
+
+int api_drain(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_drain *message = request->message;
+	struct cluster *cluster = request->cluster;
+	struct node *node = known_node(cluster, message->node, err);
+	struct reply_drain *to = reply;
+	int rc;
+
+	if (!node)
+		return -1;
+	if (message->reason && strlen(message->reason) > REASON_MAX)
+		return error_set(err, EINVAL, "reason: longer than %d bytes",
+				 REASON_MAX);
+	if (message->from_ms > INT64_MAX || message->until_ms > INT64_MAX)
+		return error_set(err, EINVAL, "from, until: out of range");
+	rc = message->undrain
+		     ? node_undrain(cluster, node, err)
+		     : node_drain(cluster, node, (int64_t)message->from_ms,
+				  (int64_t)message->until_ms, message->reason,
+				  err);
+	return rc < 0 ? -1 : node_describe(cluster, node, &to->node, err);
+}
+
+int api_label(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_label *message = request->message;
+	struct node *node = known_node(request->cluster, message->node, err);
+	struct reply_label *to = reply;
+
+	if (!node)
+		return -1;
+	if (!cJSON_IsObject(message->labels))
+		return error_set(err, EINVAL, "labels: expected a map");
+	if (node_label(request->cluster, node, message->labels, err) < 0)
+		return -1;
+	to->labels = cJSON_Duplicate(node->labels, true);
+	return to->labels ? 0 : error_nomem(err, "labels");
+}

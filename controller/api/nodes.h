@@ -1,0 +1,15 @@
+/* nodes.h - nodes as people see them.
+ */
+#ifndef CONTROLLER_API_NODES_H
+#define CONTROLLER_API_NODES_H
+
+#include "controller/jobs/cluster.h"
+#include "protocol/message/reply_nodes.h"
+
+/* Fill *to, which was zero, but for the inventory. On failure the caller clears
+ * it, too.
+ */
+int node_describe(const struct cluster *cluster, const struct node *node,
+		  struct node_info *to, struct error *err);
+
+#endif

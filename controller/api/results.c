@@ -1,0 +1,176 @@
+/* results.c - what people ask of results: rows of reports, curves, past times.
+ */
+#include "controller/api/api.h"
+#include "controller/api/jobs.h"
+#include "controller/api/page.h"
+#include "controller/api/sweeps.h"
+#include "controller/jobs/job_result.h"
+#include "controller/store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HISTORY_KEYS_MAX 1000 /* some 20 us for each, 10 for each run */
+#define HISTORY_RUNS 8        /* the last ones of a cell count */
+
+/* A job's curves are some 100 KiB of JSON to read. */
+#define SERIES_ROWS_MAX 32
+
+struct result_listing {
+	struct cluster *cluster;
+	struct page page;
+	struct error *err;
+};
+
+static int keep_text(const struct result_row *row, void *arg)
+{
+	char **text = arg;
+
+	*text = strdup(row->json);
+	return 0;
+}
+
+/* The stored result of a job, owned; NULL: there is none. */
+static char *stored_result(struct cluster *cluster, uint64_t job)
+{
+	char *text = NULL;
+
+	store_result(cluster->store, job, keep_text, &text, NULL);
+	return text;
+}
+
+static int list_result(const struct job_row *row, void *arg)
+{
+	struct result_listing *listing = arg;
+	owned_free char *text = NULL;
+	struct result_info info = { 0 };
+	cJSON *object;
+	int rc;
+
+	if (!page_room(&listing->page))
+		return 0;
+	text = stored_result(listing->cluster, row->id);
+	object = job_result_row(row, text);
+	rc = codec_from_other(&result_info_schema, object, &info, listing->err);
+	cJSON_Delete(object);
+	if (rc < 0)
+		return -1;
+	if (job_describe_origin(listing->cluster, row, &info.from,
+				listing->err) < 0) {
+		codec_clear(&result_info_schema, &info);
+		return -1;
+	}
+	return page_add(&listing->page, &info, listing->err);
+}
+
+int api_results(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct result_listing listing = { .cluster = request->cluster,
+					  .err = err };
+	struct reply_results *to = reply;
+	int rc;
+
+	if (sweep_describe_id(request->cluster, query->id, &to->sweep, err) < 0)
+		return -1;
+	page_init(&listing.page, &result_info_schema, query->limit);
+	rc = store_jobs(request->cluster->store, query->id, query->after,
+			listing.page.limit + 1, list_result, &listing, err);
+	to->rows = page_take(&listing.page, &to->rows_count);
+	to->more = listing.page.more;
+	return rc < 0 ? -1 : 0;
+}
+
+static int list_series(const struct job_row *row, void *arg)
+{
+	struct result_listing *listing = arg;
+	owned_free char *text = NULL;
+	struct series_info info = { .job = row->id };
+
+	if (!page_room(&listing->page))
+		return 0;
+	text = stored_result(listing->cluster, row->id);
+	info.series = text ? job_result_series(text) : NULL;
+	return page_add(&listing->page, &info, listing->err);
+}
+
+int api_series(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct result_listing listing = { .cluster = request->cluster,
+					  .err = err };
+	struct reply_series *to = reply;
+	int rc;
+
+	page_init(&listing.page, &series_info_schema, query->limit);
+	if (listing.page.limit > SERIES_ROWS_MAX)
+		listing.page.limit = SERIES_ROWS_MAX;
+	rc = store_jobs(request->cluster->store, query->id, query->after,
+			listing.page.limit + 1, list_series, &listing, err);
+	to->rows = page_take(&listing.page, &to->rows_count);
+	to->more = listing.page.more;
+	return rc < 0 ? -1 : 0;
+}
+
+/* How long the last runs of a cell took. */
+struct run_times {
+	int64_t times[HISTORY_RUNS];
+	size_t count;
+};
+
+static int add_run(const struct job_row *row, void *arg)
+{
+	struct run_times *runs = arg;
+
+	if (row->started_ms && row->ended_ms >= row->started_ms)
+		runs->times[runs->count++] = row->ended_ms - row->started_ms;
+	return 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t median_time(struct run_times *runs)
+{
+	size_t half = runs->count / 2;
+
+	qsort(runs->times, runs->count, sizeof(runs->times[0]), compare_times);
+	if (runs->count % 2)
+		return runs->times[half];
+	return (runs->times[half - 1] + runs->times[half]) / 2;
+}
+
+int api_history(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct reply_history *to = reply;
+
+	if (query->keys.count > HISTORY_KEYS_MAX)
+		return error_set(err, E2BIG,
+				 "keys: %zu of them; expected at most %d",
+				 query->keys.count, HISTORY_KEYS_MAX);
+	to->history = calloc(query->keys.count + 1, sizeof(*to->history));
+	if (!to->history)
+		return error_nomem(err, "history");
+	for (size_t i = 0; i < query->keys.count; i++) {
+		struct run_times runs = { .count = 0 };
+		struct history_info *item;
+
+		if (store_runs(request->cluster->store, query->keys.items[i],
+			       NULL, HISTORY_RUNS, add_run, &runs, err) < 0)
+			return -1;
+		if (!runs.count)
+			continue;
+		item = &to->history[to->history_count++];
+		item->runs = (uint32_t)runs.count;
+		item->median_ms = median_time(&runs);
+		if (string_set(&item->key, query->keys.items[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}

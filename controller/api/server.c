@@ -1,0 +1,316 @@
+/* server.c - what people may ask and order, and the answers.
+ */
+#include "controller/api/server.h"
+#include "controller/api/api.h"
+#include "controller/store/store.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/wire/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
+
+/* A request that waits for news. */
+struct parked {
+	struct wire_peer *peer;
+	enum message_type type;
+	union {
+		struct message_query query;
+		struct message_log_read log_read;
+	} body; /* strings are owned */
+	int64_t until_ms;
+	uint64_t progress_seq;
+	TAILQ_ENTRY(parked) next;
+};
+
+/* Answers. */
+
+static void refuse(struct wire_peer *peer, uint64_t request,
+		   const struct error *why)
+{
+	struct message_refused message = { request, why->code,
+					   (char *)why->text };
+	struct error err;
+
+	if (wire_server_send(peer, MESSAGE_REFUSED, &message, NULL, 0, &err) <
+	    0)
+		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
+}
+
+static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
+		  const struct buffer *bytes)
+{
+	struct message_reply message = { request, body };
+	struct error err;
+
+	/* An answer that does not fit a message must not leave the asker
+	 * waiting. */
+	if (wire_server_send(peer, MESSAGE_REPLY, &message, bytes->data,
+			     bytes->size, &err) < 0)
+		refuse(peer, request, &err);
+	cJSON_Delete(body);
+}
+
+/* A request that somebody waits for the answer of. */
+struct asked {
+	struct wire_peer *peer;
+	enum message_type type;
+	const void *body;
+	const void *payload;
+	size_t size;
+	bool may_wait; /* for bytes of a log: then `waits` says so */
+	bool waits;
+	bool goes_on;
+};
+
+/* Nothing is to be read there yet, and more will come. */
+static bool log_waits(const struct asked *asked, const cJSON *answer,
+		      const struct buffer *bytes)
+{
+	const struct message_log_read *read = asked->body;
+
+	return asked->type == MESSAGE_LOG_READ && asked->may_wait &&
+	       !bytes->size && read->stream &&
+	       !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "final"));
+}
+
+static int answer(struct cluster *cluster, struct asked *asked,
+		  struct error *err)
+{
+	owned(buffer_clear) struct buffer bytes;
+	struct api_request request = {
+		.cluster = cluster,
+		.message = asked->body,
+		.payload = asked->payload,
+		.size = asked->size,
+		.peer = asked->peer,
+		.by = wire_peer_name(asked->peer),
+		.public = wire_peer_public(asked->peer),
+		.bytes = &bytes,
+	};
+	cJSON *body;
+
+	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
+	body = api_answer(&request, asked->type, err);
+	asked->goes_on = request.goes_on;
+	if (!body)
+		return -1;
+	asked->waits = log_waits(asked, body, &bytes);
+	/* Every request of a person begins with its number. */
+	if (asked->waits)
+		cJSON_Delete(body);
+	else
+		reply(asked->peer, *(const uint64_t *)asked->body, body,
+		      &bytes);
+	return 0;
+}
+
+/* Waiting. */
+
+static size_t parked_by(const struct cluster *cluster,
+			const struct wire_peer *peer)
+{
+	const struct parked *parked;
+	size_t count = 0;
+
+	TAILQ_FOREACH(parked, &cluster->parked, next)
+	{
+		count += parked->peer == peer;
+	}
+	return count;
+}
+
+/* The body's strings move into the parked request. */
+static int park(struct cluster *cluster, struct wire_peer *peer,
+		enum message_type type, void *body, uint32_t wait_ms,
+		struct error *err)
+{
+	size_t size = message_kinds[type].schema->size;
+	struct parked *parked;
+
+	if (parked_by(cluster, peer) >= PARKED_MAX)
+		return error_set(err, EBUSY, "more than %d requests that wait",
+				 PARKED_MAX);
+	parked = calloc(1, sizeof(*parked));
+	if (!parked)
+		return error_nomem(err, "request");
+	if (wait_ms > SERVER_WAIT_MS)
+		wait_ms = SERVER_WAIT_MS;
+	parked->peer = peer;
+	parked->type = type;
+	parked->until_ms = clock_mono_ms() + wait_ms;
+	parked->progress_seq = cluster->progress_seq;
+	memcpy(&parked->body, body, size);
+	memset(body, 0, size);
+	TAILQ_INSERT_TAIL(&cluster->parked, parked, next);
+	return 0;
+}
+
+static void unpark(struct cluster *cluster, struct parked *parked)
+{
+	TAILQ_REMOVE(&cluster->parked, parked, next);
+	codec_clear(message_kinds[parked->type].schema, &parked->body);
+	free(parked);
+}
+
+static bool query_has_news(const struct cluster *cluster,
+			   const struct message_query *query,
+			   uint64_t progress_seq)
+{
+	return store_seen_event(cluster->store) > query->since ||
+	       cluster->progress_seq > progress_seq;
+}
+
+/* Did this turn bring what it may wait for, or is its time up? */
+static bool is_due(const struct news *news, const struct parked *parked,
+		   int64_t now)
+{
+	if (now >= parked->until_ms)
+		return true;
+	return parked->type == MESSAGE_LOG_READ
+		       ? news_of_job(news, parked->body.log_read.job)
+		       : news->events || news->tick;
+}
+
+/* Answer it if there is news, or the time is up. */
+static void try_parked(struct cluster *cluster, struct parked *parked,
+		       int64_t now)
+{
+	struct asked asked = {
+		.peer = parked->peer,
+		.type = parked->type,
+		.body = &parked->body,
+		.may_wait = now < parked->until_ms,
+	};
+	struct error err = { 0 };
+
+	if (parked->type == MESSAGE_QUERY && asked.may_wait &&
+	    !query_has_news(cluster, &parked->body.query, parked->progress_seq))
+		return;
+	if (answer(cluster, &asked, &err) < 0)
+		refuse(parked->peer, parked->body.query.request, &err);
+	if (!asked.waits)
+		unpark(cluster, parked);
+}
+
+void server_wake(struct cluster *cluster)
+{
+	int64_t now = clock_mono_ms();
+	struct parked *parked, *next;
+
+	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+		next = TAILQ_NEXT(parked, next);
+		if (is_due(&cluster->news, parked, now))
+			try_parked(cluster, parked, now);
+	}
+	news_clear(&cluster->news);
+}
+
+void server_forget(struct cluster *cluster, const struct wire_peer *peer)
+{
+	struct parked *parked, *next;
+
+	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+		next = TAILQ_NEXT(parked, next);
+		if (!peer || parked->peer == peer)
+			unpark(cluster, parked);
+	}
+}
+
+static bool waits_for_news(const struct cluster *cluster,
+			   struct message_query *query)
+{
+	/* A cursor from another life of the store has nothing to wait for. */
+	if (query->since > store_seen_event(cluster->store))
+		query->since = 0;
+	return query->wait_ms &&
+	       !query_has_news(cluster, query, cluster->progress_seq);
+}
+
+/* Answer it now, or park it: then its strings are gone from the body. */
+static int take_request(struct cluster *cluster, struct asked *asked,
+			void *body, struct error *err)
+{
+	struct message_query *query = body;
+	struct message_log_read *read = body;
+
+	if (asked->type == MESSAGE_QUERY && waits_for_news(cluster, query))
+		return park(cluster, asked->peer, asked->type, body,
+			    query->wait_ms, err);
+	asked->may_wait = asked->type == MESSAGE_LOG_READ && read->wait_ms;
+	if (answer(cluster, asked, err) < 0)
+		return -1;
+	return asked->waits ? park(cluster, asked->peer, asked->type, body,
+				   read->wait_ms, err)
+			    : 0;
+}
+
+/* What is sealed is to be forgotten some day; the audit log never is. */
+static void leave_out_sealed(cJSON *object)
+{
+	cJSON *login;
+
+	cJSON_ArrayForEach(login,
+			   cJSON_GetObjectItemCaseSensitive(object, "logins"))
+	{
+		cJSON_DeleteItemFromObjectCaseSensitive(login, "sealed");
+	}
+}
+
+/* In the queue that is committed with the act. */
+static void audit(struct cluster *cluster, const struct wire_peer *peer,
+		  enum message_type type, const void *body, const char *refusal)
+{
+	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
+	char *text = NULL;
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = wire_peer_name(peer),
+		.role = role_name(wire_peer_role(peer)),
+		.address = wire_peer_address(peer),
+		.act = message_kinds[type].name,
+		.refusal = refusal,
+	};
+	struct error err;
+
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "request");
+	leave_out_sealed(object);
+	text = cJSON_PrintUnformatted(object);
+	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	/* The journal then has the head of the chain as well. */
+	log_info("%s by=%s from=%s chain=%s%s%s", row.act, row.who, row.address,
+		 store_audit_head(cluster->store),
+		 refusal ? ": refused: " : "", refusal ? refusal : "");
+	cJSON_free(text);
+	cJSON_Delete(object);
+}
+
+void server_request(struct cluster *cluster, struct wire_peer *peer,
+		    enum message_type type, void *body, const void *payload,
+		    size_t size)
+{
+	struct asked asked = {
+		.peer = peer,
+		.type = type,
+		.body = body,
+		.payload = payload,
+		.size = size,
+	};
+	struct error err = { 0 };
+	uint64_t request;
+	int rc;
+
+	if (type != MESSAGE_QUERY && !message_kinds[type].reply)
+		return;
+	request = *(const uint64_t *)body;
+	rc = take_request(cluster, &asked, body, &err);
+	if (message_kinds[type].audited && !(rc == 0 && asked.goes_on))
+		audit(cluster, peer, type, body, rc < 0 ? err.text : NULL);
+	if (rc < 0)
+		refuse(peer, request, &err);
+}

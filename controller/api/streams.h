@@ -1,0 +1,24 @@
+/* streams.h - the output of a job by stream: which there are, and of which
+ * file.
+ */
+#ifndef CONTROLLER_API_STREAMS_H
+#define CONTROLLER_API_STREAMS_H
+
+#include "controller/jobs/cluster.h"
+#include "protocol/message/reply_jobs.h"
+
+#define STREAMS_MAX 2000 /* in one list */
+
+/* The processes' own output, then the followed files, of an attempt that have
+ * been announced; the first STREAMS_MAX. The caller owns the list.
+ */
+int streams_describe(struct cluster *cluster, uint64_t job, uint32_t attempt,
+		     struct stream_info **list, size_t *count,
+		     struct error *err);
+
+/* The followed files alone. */
+int streams_describe_files(struct cluster *cluster, uint64_t job,
+			   uint32_t attempt, struct stream_info **list,
+			   size_t *count, struct error *err);
+
+#endif

@@ -1,0 +1,486 @@
+/* submit.c - a sweep is submitted.
+ */
+#include "controller/api/api.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/logins.h"
+#include "controller/jobs/unschedulable.h"
+#include "controller/nodes/node.h"
+#include "controller/store/store.h"
+#include "controller/sweep/sweep.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUBMIT_JOBS_MAX 100000       /* in one sweep */
+#define SUBMIT_BYTES_MAX (160 << 20) /* of the specs of one sweep */
+#define TOKENS_MAX 256   /* newest sweeps that a repeated submit may mean */
+#define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
+#define NAME_BYTES 130   /* of a vendor or chip */
+#define RUNS_MAX 4096    /* of a cell, that are looked at for one repeat */
+
+struct token_search {
+	const char *client;
+	uint64_t found;
+	char *name;
+};
+
+static int match_token(const struct sweep_row *row, void *arg)
+{
+	struct token_search *search = arg;
+
+	if (!strcmp(row->client, search->client)) {
+		search->found = row->id;
+		free(search->name);
+		search->name = strdup(row->name);
+	}
+	return 0;
+}
+
+/* The same submit, sent again after a lost answer, is answered as before: 1; 0:
+ * it is a new one.
+ */
+static int answer_again(struct cluster *cluster, const char *client,
+			uint64_t next, struct reply_submit *reply,
+			struct error *err)
+{
+	struct token_search search = { .client = client };
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	store_sweeps(cluster->store, next > TOKENS_MAX ? next - TOKENS_MAX : 0,
+		     0, match_token, &search, NULL);
+	if (!search.found)
+		return 0;
+	store_sweep_counts(cluster->store, search.found, counts, NULL);
+	for (int i = 0; i < JOB_STATES; i++)
+		reply->jobs += counts[i];
+	reply->sweep = search.found;
+	reply->name = search.name;
+	return reply->name ? 1 : error_nomem(err, "sweep");
+}
+
+/* All jobs of a sweep are committed together, so they must fit the store's
+ * queue. Cells are much alike: the first one stands for all.
+ */
+static int check_bytes(struct sweep *sweep, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	size_t jobs = sweep_totals(sweep)->jobs;
+	struct job_spec spec;
+	int rc;
+
+	buffer_init(&text, SUBMIT_BYTES_MAX);
+	if (sweep_job(sweep, 0, &spec, err) < 0)
+		return -1;
+	rc = codec_encode(&job_spec_schema, &spec, &text, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (rc < 0 || text.size <= SUBMIT_BYTES_MAX / jobs)
+		return rc;
+	return error_set(err, E2BIG,
+			 "%s: %zu jobs of %zu bytes each; expected at most %d "
+			 "MiB in one sweep: submit it in parts",
+			 sweep_name(sweep), jobs, text.size,
+			 SUBMIT_BYTES_MAX >> 20);
+}
+
+static int check_size(struct sweep *sweep, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	char cell[60] = "", reason[160] = "";
+
+	if (totals->jobs > SUBMIT_JOBS_MAX)
+		return error_set(err, E2BIG,
+				 "%s: %zu jobs; expected at most %d in one "
+				 "sweep",
+				 sweep_name(sweep), totals->jobs,
+				 SUBMIT_JOBS_MAX);
+	if (totals->jobs)
+		return check_bytes(sweep, err);
+	if (totals->dropped)
+		sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason),
+			   NULL);
+	return error_set(err, EINVAL,
+			 "%s: nothing to run: all %zu cells are dropped; the "
+			 "first: %s: %s",
+			 sweep_name(sweep), totals->dropped, cell, reason);
+}
+
+/* A sweep on its way into the store. */
+struct submitting {
+	struct cluster *cluster;
+	struct sweep *sweep;
+	const char *by;
+	uint64_t id;
+	uint64_t first_job;
+	bool resume;
+	size_t taken;
+	bool *was_taken; /* by number in the sweep */
+	bool until;      /* some cell is repeated until it is known */
+	size_t further;  /* jobs beyond those that the sweep asks for */
+	struct reply_submit *reply;
+	/* What the cell before asked for, and what it lacks: */
+	uint32_t nodes, devices;
+	char vendor[NAME_BYTES], chip[NAME_BYTES];
+	char lacks[300];
+	/* Of the job at hand: */
+	uint64_t cell;
+	struct job_spec spec; /* of the job now */
+	struct error *err;
+};
+
+static int take_over(const struct job_row *row, void *arg)
+{
+	struct submitting *to = arg;
+
+	if (row->repeat != to->spec.repeat)
+		return 0;
+	to->taken++;
+	return job_take_over(to->cluster, to->id, to->cell, &to->spec, row,
+			     to->err) < 0
+		       ? -1
+		       : 1;
+}
+
+static int add_note(struct cell_note *list, size_t *count, const char *cell,
+		    const char *reason, struct error *err)
+{
+	struct cell_note *note = &list[(*count)++];
+
+	return string_set(&note->cell, cell, err) < 0
+		       ? -1
+		       : string_set(&note->reason, reason, err);
+}
+
+/* Note a cell that no nodes can run at present. */
+static int note_waiting(struct submitting *to)
+{
+	struct shape shape = job_shape(&to->spec);
+	char vendor[NAME_BYTES], chip[NAME_BYTES];
+	struct reply_submit *reply = to->reply;
+
+	/* Neighbours are alike, unless they go by labels. */
+	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
+	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
+	if (shape.labels || shape.nodes != to->nodes ||
+	    shape.devices != to->devices || strcmp(vendor, to->vendor) ||
+	    strcmp(chip, to->chip)) {
+		to->nodes = shape.labels ? 0 : shape.nodes;
+		to->devices = shape.devices;
+		memcpy(to->vendor, vendor, sizeof(vendor));
+		memcpy(to->chip, chip, sizeof(chip));
+		if (unschedulable_of(node_slots(to->cluster),
+				     node_count(to->cluster), &shape, to->lacks,
+				     sizeof(to->lacks)) == UNSCHEDULABLE_NONE)
+			to->lacks[0] = 0;
+	}
+	if (!to->lacks[0] || reply->waiting_count >= DROPPED_MAX)
+		return 0;
+	return add_note(reply->waiting, &reply->waiting_count, to->spec.cell,
+			to->lacks, to->err);
+}
+
+/* What goes after a job that runs again must do so, too. */
+static bool may_take(const struct submitting *to)
+{
+	for (size_t i = 0; i < to->spec.after_count; i++)
+		if (!to->was_taken[to->spec.after[i].job - to->first_job])
+			return false;
+	return to->resume;
+}
+
+static int put_job(struct submitting *to, size_t job, bool first)
+{
+	int rc = 0;
+
+	if (may_take(to))
+		rc = store_runs(to->cluster->store, to->spec.key,
+				sweep_name(to->sweep), RUNS_MAX, take_over, to,
+				to->err);
+	to->was_taken[job] = rc > 0;
+	to->until |= to->spec.until.width > 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (first && note_waiting(to) < 0)
+		return -1;
+	return job_submit(to->cluster, to->id, to->cell, &to->spec, to->err);
+}
+
+/* Fill to->spec, as the store is to have it; the caller clears it. */
+static int make_spec(struct submitting *to, size_t job)
+{
+	if (sweep_job(to->sweep, job, &to->spec, to->err) < 0)
+		return -1;
+	for (size_t i = 0; i < to->spec.after_count; i++)
+		to->spec.after[i].job += to->first_job;
+	to->spec.owner = strdup(to->by);
+	if (to->spec.owner)
+		return 0;
+	codec_clear(&job_spec_schema, &to->spec);
+	return error_nomem(to->err, "sweep");
+}
+
+/* The newest run of each repeat, by number. */
+struct newest {
+	uint64_t *jobs;
+	uint32_t count;
+};
+
+static int note_newest(const struct job_row *row, void *arg)
+{
+	struct newest *newest = arg;
+
+	if (row->repeat < newest->count && !newest->jobs[row->repeat])
+		newest->jobs[row->repeat] = row->id;
+	return 0;
+}
+
+static int take_further(struct submitting *to, uint32_t repeats)
+{
+	struct newest newest = { .count = to->spec.until.max };
+	owned_free uint64_t *jobs = calloc(newest.count, sizeof(*jobs));
+	int rc;
+
+	if (!jobs)
+		return error_nomem(to->err, "sweep");
+	newest.jobs = jobs;
+	rc = store_runs(to->cluster->store, to->spec.key, sweep_name(to->sweep),
+			RUNS_MAX, note_newest, &newest, to->err);
+	for (uint32_t i = repeats; rc >= 0 && i < newest.count; i++) {
+		if (!jobs[i])
+			continue;
+		to->spec.repeat = i;
+		rc = store_job(to->cluster->store, jobs[i], take_over, to,
+			       to->err);
+		to->further++;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* Repeats that a cell had beyond those that were asked for are taken over, too;
+ * and if nothing of it is left to run, it is judged now.
+ */
+static int put_further(struct submitting *to, uint32_t repeats)
+{
+	if (to->spec.until.width <= 0 || !may_take(to))
+		return 0;
+	if (take_further(to, repeats) < 0)
+		return -1;
+	return adaptive_repeats_resume(to->cluster, to->id, to->cell, &to->spec,
+				       to->err);
+}
+
+static int put_all_further(struct submitting *to)
+{
+	const struct sweep_totals *totals = sweep_totals(to->sweep);
+
+	for (to->cell = 0; to->cell < totals->kept; to->cell++) {
+		uint32_t repeats;
+		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
+		int rc = make_spec(to, first + repeats - 1);
+
+		if (rc == 0) {
+			rc = put_further(to, repeats);
+			codec_clear(&job_spec_schema, &to->spec);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_jobs(struct submitting *to)
+{
+	const struct sweep_totals *totals = sweep_totals(to->sweep);
+	owned_free bool *was_taken = calloc(totals->jobs, 1);
+
+	if (!was_taken)
+		return error_nomem(to->err, "sweep");
+	to->was_taken = was_taken;
+	for (to->cell = 0; to->cell < totals->kept; to->cell++) {
+		uint32_t repeats;
+		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
+
+		for (size_t i = first; i < first + repeats; i++) {
+			int rc = make_spec(to, i);
+
+			if (rc == 0) {
+				rc = put_job(to, i, i == first);
+				codec_clear(&job_spec_schema, &to->spec);
+			}
+			if (rc < 0)
+				return -1;
+		}
+	}
+	/* Behind all others, whose numbers count from the first. */
+	return to->resume && to->until ? put_all_further(to) : 0;
+}
+
+/* What the cells take with them must be here. */
+static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
+			   const struct message_submit *message,
+			   struct error *err)
+{
+	const char *path;
+	uint64_t bytes;
+	bool whole;
+
+	for (size_t i = 0; i < message->workspaces_count; i++) {
+		const struct submit_workspace *item = &message->workspaces[i];
+
+		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
+		    blob_store_look(blob_service_contents(cluster),
+				    item->content, &bytes, &whole, err) < 0)
+			return -1;
+		if (!whole)
+			return error_set(err, ENOENT,
+					 "workspace %.80s: content %.12s is "
+					 "not "
+					 "here",
+					 item->path, item->content);
+	}
+	path = sweep_unbound(sweep);
+	return path ? error_set(err, EINVAL,
+				"%s: workspace %.80s was not sent along: the "
+				"command line needs the folder of models and "
+				"frameworks (--images) to find it",
+				sweep_name(sweep), path)
+		    : 0;
+}
+
+/* And stay. */
+static int keep_workspaces(struct cluster *cluster, uint64_t sweep,
+			   const struct message_submit *message,
+			   struct error *err)
+{
+	for (size_t i = 0; i < message->workspaces_count; i++)
+		if (blob_service_keep_workspace(cluster, sweep,
+						message->workspaces[i].content,
+						err) < 0)
+			return -1;
+	return blob_store_sync(blob_service_contents(cluster), err);
+}
+
+/* Nothing of a sweep that was refused stays: no row, no job that could run. */
+static void undo_submit(struct submitting *to, const struct store_mark *mark)
+{
+	struct cluster *cluster = to->cluster;
+	uint64_t end = store_coming_job(cluster->store);
+
+	for (uint64_t id = to->first_job; id < end; id++) {
+		struct job *job = job_find(cluster, id);
+
+		if (job)
+			job_forget(cluster, job);
+	}
+	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
+		adaptive_repeats_undo(cluster, to->id, i);
+	store_undo(cluster->store, mark);
+}
+
+static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
+		       struct error *err)
+{
+	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
+	size_t dropped = sweep_totals(sweep)->dropped;
+
+	reply->waiting = calloc(DROPPED_MAX, sizeof(*reply->waiting));
+	reply->dropped = calloc(DROPPED_MAX, sizeof(*reply->dropped));
+	if (!reply->waiting || !reply->dropped)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < dropped && i < DROPPED_MAX; i++) {
+		sweep_drop(sweep, i, cell, sizeof(cell), reason, sizeof(reason),
+			   NULL);
+		if (add_note(reply->dropped, &reply->dropped_count, cell,
+			     reason, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All of it goes into the store's queue, or nothing. */
+static int put_sweep(struct submitting *to, const struct sweep_row *row,
+		     const struct message_submit *message, struct error *err)
+{
+	struct cluster *cluster = to->cluster;
+	struct store_mark mark = store_mark(cluster->store);
+
+	if (keep_workspaces(cluster, row->id, message, err) < 0 ||
+	    store_put_sweep(cluster->store, row, err) < 0 ||
+	    logins_put(cluster, row->id, message->logins, message->logins_count,
+		       err) < 0) {
+		store_undo(cluster->store, &mark);
+		return -1;
+	}
+	to->first_job = store_coming_job(cluster->store);
+	if (put_jobs(to) < 0) {
+		undo_submit(to, &mark);
+		return -1;
+	}
+	return 0;
+}
+
+static int submit(struct submitting *to, const struct sweep_row *row,
+		  const struct message_submit *message, struct error *err)
+{
+	struct reply_submit *reply = to->reply;
+
+	to->id = row->id;
+	if (add_dropped(to->sweep, reply, err) < 0 ||
+	    string_set(&reply->name, row->name, err) < 0 ||
+	    put_sweep(to, row, message, err) < 0)
+		return -1;
+	log_info("sweep=%" PRIu64 " name=%s jobs=%zu taken=%zu by=%s", row->id,
+		 row->name, sweep_totals(to->sweep)->jobs, to->taken, to->by);
+	reply->sweep = row->id;
+	reply->jobs = sweep_totals(to->sweep)->jobs + to->further;
+	reply->taken = to->taken;
+	return 0;
+}
+
+int api_submit(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_submit *message = request->message;
+	struct cluster *cluster = request->cluster;
+	owned(sweep_free) struct sweep *sweep = NULL;
+	owned_free char *text = NULL;
+	char client[160];
+	struct sweep_row row = { .client = client };
+	struct submitting to = {
+		.cluster = cluster,
+		.by = request->by,
+		.resume = message->resume,
+		.reply = reply,
+		.err = err,
+	};
+	int again;
+
+	if (logins_accept(cluster, message->logins, message->logins_count,
+			  request->public, err) < 0)
+		return -1;
+	if (strlen(message->token) > 64)
+		return error_set(err, EPROTO, "token: longer than 64 bytes");
+	snprintf(client, sizeof(client), "%s %s", request->by, message->token);
+	sweep = sweep_parse(request->payload, request->size, message->file,
+			    cluster->catalog, err);
+	if (!sweep || check_size(sweep, err) < 0 ||
+	    bind_workspaces(cluster, sweep, message, err) < 0)
+		return -1;
+	text = strndup(request->payload, request->size);
+	if (!text)
+		return error_nomem(err, "sweep");
+	row.id = store_next_sweep(cluster->store);
+	again = answer_again(cluster, client, row.id, reply, err);
+	if (again)
+		return again < 0 ? -1 : 0;
+	row.name = sweep_name(sweep);
+	row.text = text;
+	row.submitted_ms = clock_wall_ms();
+	to.sweep = sweep;
+	return submit(&to, &row, message, err);
+}

@@ -1,0 +1,171 @@
+/* sweeps.c - sweeps as people see them: all, one, and the text of its file.
+ */
+#include "controller/api/sweeps.h"
+#include "controller/api/api.h"
+#include "controller/api/page.h"
+#include "controller/jobs/job.h"
+#include "controller/store/store.h"
+#include "protocol/wire/key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct in_sweep {
+	uint64_t sweep;
+	size_t count;
+};
+
+static void count_one(struct cluster *cluster, struct job *job, void *arg)
+{
+	struct in_sweep *in = arg;
+
+	in->count += job->sweep == in->sweep;
+}
+
+bool sweep_final(struct cluster *cluster, uint64_t sweep)
+{
+	struct in_sweep in = { .sweep = sweep };
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+		return false;
+	for (int state = 0; state < JOB_STATES; state++)
+		if (counts[state] && !job_state_final((enum job_state)state))
+			return false;
+	job_each(cluster, count_one, &in);
+	return !in.count;
+}
+
+int sweep_describe(struct cluster *cluster, const struct sweep_row *row,
+		   struct sweep_info *to, struct error *err)
+{
+	char client[KEY_NAME_SIZE] = "";
+
+	/* Behind the name stands the token of the submit. */
+	snprintf(client, sizeof(client), "%.*s", (int)strcspn(row->client, " "),
+		 row->client);
+	to->id = row->id;
+	to->submitted_ms = row->submitted_ms;
+	if (string_set(&to->name, row->name, err) < 0 ||
+	    string_set(&to->client, client, err) < 0 ||
+	    store_sweep_counts(cluster->store, row->id, to->counts.of, err) < 0)
+		return -1;
+	for (int i = 1; i < JOB_STATES; i++)
+		to->jobs += to->counts.of[i];
+	to->final = sweep_final(cluster, row->id);
+	return 0;
+}
+
+/* What a walk over rows of the store fills. */
+struct sweep_listing {
+	struct cluster *cluster;
+	struct page page;
+	struct error *err;
+};
+
+static int list_sweep(const struct sweep_row *row, void *arg)
+{
+	struct sweep_listing *listing = arg;
+	struct sweep_info info = { 0 };
+
+	if (!page_room(&listing->page))
+		return 0;
+	if (sweep_describe(listing->cluster, row, &info, listing->err) < 0) {
+		codec_clear(&sweep_info_schema, &info);
+		return -1;
+	}
+	return page_add(&listing->page, &info, listing->err);
+}
+
+int api_sweeps(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct sweep_listing listing = { .cluster = request->cluster,
+					 .err = err };
+	struct reply_sweeps *to = reply;
+	int rc;
+
+	page_init(&listing.page, &sweep_info_schema, query->limit);
+	rc = store_sweeps(request->cluster->store, query->after,
+			  listing.page.limit + 1, list_sweep, &listing, err);
+	to->sweeps = page_take(&listing.page, &to->sweeps_count);
+	to->more = listing.page.more;
+	return rc < 0 ? -1 : 0;
+}
+
+struct describing_sweep {
+	struct cluster *cluster;
+	struct sweep_info *to;
+	struct error *err;
+};
+
+static int describe_one(const struct sweep_row *row, void *arg)
+{
+	struct describing_sweep *describing = arg;
+
+	return sweep_describe(describing->cluster, row, describing->to,
+			      describing->err);
+}
+
+int sweep_describe_id(struct cluster *cluster, uint64_t sweep,
+		      struct sweep_info *to, struct error *err)
+{
+	struct describing_sweep describing = { cluster, to, err };
+
+	return store_sweep(cluster->store, sweep, describe_one, &describing,
+			   err) < 0
+		       ? -1
+		       : 0;
+}
+
+int api_sweep(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct reply_sweep *to = reply;
+	struct describing_sweep describing = { request->cluster, &to->sweep,
+					       err };
+
+	if (query->id)
+		return sweep_describe_id(request->cluster, query->id,
+					 &to->sweep, err);
+	if (store_last_sweep(request->cluster->store, describe_one, &describing,
+			     err) < 0)
+		return -1;
+	return to->sweep.id ? 0 : error_set(err, ENOENT, "there are no sweeps");
+}
+
+struct copying {
+	char **to;
+	struct error *err;
+};
+
+static int copy_text(const struct sweep_row *row, void *arg)
+{
+	struct copying *copying = arg;
+
+	return string_set(copying->to, row->text, copying->err);
+}
+
+int api_text(struct api_request *request, void *reply, struct error *err)
+{
+	const struct message_query *query = request->message;
+	struct reply_text *to = reply;
+	struct copying copying = { &to->text, err };
+
+	return store_sweep(request->cluster->store, query->id, copy_text,
+			   &copying, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* store_sweep_fn, of which only counts whether it is called */
+static int nothing(const struct sweep_row *row, void *arg)
+{
+	return 0;
+}
+
+int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err)
+{
+	return store_sweep(cluster->store, sweep, nothing, NULL, err);
+}

@@ -1,0 +1,26 @@
+/* sweeps.h - sweeps as people see them.
+ */
+#ifndef CONTROLLER_API_SWEEPS_H
+#define CONTROLLER_API_SWEEPS_H
+
+#include "controller/jobs/cluster.h"
+#include "controller/store/store.h"
+#include "protocol/message/reply_sweeps.h"
+
+/* Fill *to, which was zero. On failure the caller clears it, too. */
+int sweep_describe(struct cluster *cluster, const struct sweep_row *row,
+		   struct sweep_info *to, struct error *err);
+
+/* The same of a sweep by its number. ENOENT. */
+int sweep_describe_id(struct cluster *cluster, uint64_t sweep,
+		      struct sweep_info *to, struct error *err);
+
+/* No job of the sweep is active, and no container or spool of it is left that
+ * we know of.
+ */
+bool sweep_final(struct cluster *cluster, uint64_t sweep);
+
+/* ENOENT: there is no sweep of that number. */
+int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err);
+
+#endif

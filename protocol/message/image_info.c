@@ -1,0 +1,19 @@
+/* image_info.c - what a node says of one of its images.
+ */
+#include "protocol/message/image_info.h"
+
+/* clang-format off */
+static const struct field image_info_fields[] = {
+	FIELD(image_info, id),
+	FIELD_OPTIONAL(image_info, tags),
+	FIELD_OPTIONAL(image_info, digests),
+	FIELD_OPTIONAL(image_info, bytes),
+	FIELD_OPTIONAL(image_info, created_ms),
+	FIELD_OPTIONAL(image_info, used_ms),
+	FIELD_OPTIONAL(image_info, containers),
+	FIELD_OPTIONAL(image_info, origin),
+	FIELD_OPTIONAL(image_info, needed),
+	FIELD_OPTIONAL(image_info, removed),
+};
+/* clang-format on */
+const struct schema image_info_schema = SCHEMA(image_info, image_info_fields);

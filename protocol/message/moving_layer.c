@@ -1,0 +1,14 @@
+/* moving_layer.c - a layer of an image on its way to a node.
+ */
+#include "protocol/message/moving_layer.h"
+
+/* clang-format off */
+static const struct field moving_layer_fields[] = {
+	FIELD(moving_layer, id),
+	FIELD(moving_layer, phase),
+	FIELD(moving_layer, done_bytes),
+	FIELD(moving_layer, total_bytes),
+};
+/* clang-format on */
+const struct schema moving_layer_schema =
+	SCHEMA(moving_layer, moving_layer_fields);

@@ -1,0 +1,16 @@
+/* moving_layer.h - a layer of an image on its way to a node.
+ */
+#ifndef PROTOCOL_MESSAGE_MOVING_LAYER_H
+#define PROTOCOL_MESSAGE_MOVING_LAYER_H
+
+#include "protocol/message/codec.h"
+
+struct moving_layer {
+	char *id;
+	char *phase; /* "pulling" or "extracting" */
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+};
+extern const struct schema moving_layer_schema;
+
+#endif

@@ -1,0 +1,36 @@
+/* query.h - what a person may ask a controller, and what is answered.
+ */
+#ifndef PROTOCOL_MESSAGE_QUERY_H
+#define PROTOCOL_MESSAGE_QUERY_H
+
+#include "protocol/message/codec.h"
+
+enum query_kind {
+	QUERY_NONE,
+	QUERY_SWEEPS,
+	QUERY_SWEEP, /* id; 0: the last one */
+	QUERY_TEXT,  /* of sweep id */
+	QUERY_JOBS,  /* of sweep id; 0: of all */
+	QUERY_JOB,   /* id */
+	QUERY_NODES,
+	QUERY_NODE,    /* name */
+	QUERY_EVENTS,  /* of job id; 0: of all */
+	QUERY_RESULTS, /* of sweep id */
+	QUERY_SERIES,  /* of sweep id */
+	QUERY_HISTORY, /* of keys */
+	QUERY_KEYS,    /* who may connect */
+	QUERY_TOKENS,
+	QUERY_AUDIT,
+	QUERY_FILES, /* of job id */
+	QUERY_IMAGE, /* an order, by name; after: where its output is read on;
+			keys: nodes whose images are told */
+	QUERY_KINDS
+};
+
+/* By kind, from 1 on; NULL ends them. */
+extern const char *const query_names[QUERY_KINDS + 1];
+
+/* By kind: the struct that answers it. */
+extern const struct schema *const query_replies[QUERY_KINDS];
+
+#endif

@@ -1,0 +1,109 @@
+/* reply_access.c - what a controller answers about keys, tokens, what people
+ * did, and its own retention.
+ */
+#include "protocol/message/reply_access.h"
+
+/* clang-format off */
+static const struct field key_info_fields[] = {
+	FIELD(key_info, name),
+	FIELD(key_info, role),
+	FIELD(key_info, public),
+	FIELD(key_info, by),
+	FIELD(key_info, since_ms),
+	FIELD(key_info, revoked_ms),
+	FIELD_OPTIONAL(key_info, machine),
+};
+const struct schema key_info_schema = SCHEMA(key_info, key_info_fields);
+
+static const struct field reply_keys_fields[] = {
+	FIELD(reply_keys, since),
+	FIELD_ROWS(reply_keys, keys, key_info_schema),
+	FIELD(reply_keys, more),
+};
+const struct schema reply_keys_schema = SCHEMA(reply_keys, reply_keys_fields);
+
+static const struct field token_info_fields[] = {
+	FIELD(token_info, name),
+	FIELD(token_info, role),
+	/* A word of C. */
+	{ .name = "for", .kind = FIELD_STRING, .optional = true,
+	  .offset = offsetof(struct token_info, for_name) },
+	FIELD(token_info, uses),
+	FIELD(token_info, until_ms),
+	FIELD(token_info, by),
+	FIELD(token_info, since_ms),
+	FIELD(token_info, renew),
+};
+const struct schema token_info_schema = SCHEMA(token_info, token_info_fields);
+
+static const struct field reply_tokens_fields[] = {
+	FIELD(reply_tokens, since),
+	FIELD_ROWS(reply_tokens, tokens, token_info_schema),
+	FIELD(reply_tokens, more),
+};
+const struct schema reply_tokens_schema =
+	SCHEMA(reply_tokens, reply_tokens_fields);
+
+static const struct field audit_info_fields[] = {
+	FIELD(audit_info, seq),
+	FIELD(audit_info, time_ms),
+	FIELD(audit_info, who),
+	FIELD(audit_info, role),
+	FIELD(audit_info, address),
+	FIELD(audit_info, act),
+	FIELD_OPTIONAL(audit_info, request),
+	FIELD_OPTIONAL(audit_info, refusal),
+	FIELD_OPTIONAL(audit_info, chain),
+};
+const struct schema audit_info_schema =
+	SCHEMA(audit_info, audit_info_fields);
+
+static const struct field reply_audit_fields[] = {
+	FIELD(reply_audit, since),
+	FIELD_ROWS(reply_audit, audit, audit_info_schema),
+	FIELD(reply_audit, more),
+};
+const struct schema reply_audit_schema =
+	SCHEMA(reply_audit, reply_audit_fields);
+
+static const struct field reply_token_fields[] = {
+	FIELD(reply_token, since),
+	FIELD(reply_token, token),
+	FIELD(reply_token, until_ms),
+};
+const struct schema reply_token_schema =
+	SCHEMA(reply_token, reply_token_fields);
+
+static const struct field reply_admit_fields[] = {
+	FIELD(reply_admit, since),
+	FIELD(reply_admit, name),
+	FIELD(reply_admit, role),
+};
+const struct schema reply_admit_schema =
+	SCHEMA(reply_admit, reply_admit_fields);
+
+static const struct field reply_revoke_fields[] = {
+	FIELD(reply_revoke, since),
+	FIELD(reply_revoke, revoked),
+	FIELD(reply_revoke, reached),
+};
+const struct schema reply_revoke_schema =
+	SCHEMA(reply_revoke, reply_revoke_fields);
+
+static const struct field reply_backup_fields[] = {
+	FIELD(reply_backup, since),
+	FIELD(reply_backup, ready),
+	FIELD_OPTIONAL(reply_backup, bytes),
+};
+const struct schema reply_backup_schema =
+	SCHEMA(reply_backup, reply_backup_fields);
+
+static const struct field reply_gc_fields[] = {
+	FIELD(reply_gc, since),
+	FIELD(reply_gc, jobs),
+	FIELD(reply_gc, bytes),
+	FIELD(reply_gc, after),
+	FIELD(reply_gc, more),
+};
+const struct schema reply_gc_schema = SCHEMA(reply_gc, reply_gc_fields);
+/* clang-format on */

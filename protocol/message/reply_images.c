@@ -1,0 +1,60 @@
+/* reply_images.c - what a controller answers about images on nodes.
+ */
+#include "protocol/message/reply_images.h"
+
+/* clang-format off */
+static const struct field image_node_fields[] = {
+	FIELD(image_node, name),
+	FIELD(image_node, phase),
+	FIELD(image_node, done_bytes),
+	FIELD(image_node, total_bytes),
+	FIELD_OPTIONAL(image_node, partial),
+	FIELD_OPTIONAL(image_node, silent_seconds),
+	FIELD_KNOWN(image_node, rate),
+	FIELD_KNOWN(image_node, eta_seconds),
+	FIELD_OPTIONAL(image_node, layers),
+	FIELD_OPTIONAL(image_node, layers_total),
+	FIELD_OPTIONAL(image_node, tries),
+	FIELD(image_node, code),
+	FIELD_NULLABLE(image_node, text),
+	FIELD_MANY(image_node, images, image_info_schema),
+	FIELD_OPTIONAL(image_node, left_out),
+	FIELD(image_node, up),
+};
+static const struct schema image_node_schema =
+	SCHEMA(image_node, image_node_fields);
+
+static const struct field image_output_fields[] = {
+	FIELD(image_output, node),
+	FIELD(image_output, text),
+};
+static const struct schema image_output_schema =
+	SCHEMA(image_output, image_output_fields);
+
+static const struct field image_order_info_fields[] = {
+	FIELD(image_order_info, order),
+	FIELD(image_order_info, what),
+	FIELD(image_order_info, image),
+	FIELD_ROWS(image_order_info, nodes, image_node_schema),
+	FIELD_NULLABLE(image_order_info, content),
+	FIELD(image_order_info, bytes),
+	FIELD_ROWS(image_order_info, output, image_output_schema),
+	FIELD(image_order_info, after),
+	FIELD(image_order_info, final),
+};
+static const struct schema image_order_info_schema =
+	SCHEMA(image_order_info, image_order_info_fields);
+
+static const struct field reply_image_fields[] = {
+	FIELD(reply_image, since),
+	FIELD_EMBED(reply_image, image, image_order_info_schema),
+};
+const struct schema reply_image_schema =
+	SCHEMA(reply_image, reply_image_fields);
+
+static const struct field reply_image_order_fields[] = {
+	FIELD(reply_image_order, nodes),
+};
+const struct schema reply_image_order_schema =
+	SCHEMA(reply_image_order, reply_image_order_fields);
+/* clang-format on */

@@ -1,0 +1,196 @@
+/* reply_jobs.c - what a controller answers about jobs and their results.
+ */
+#include "protocol/message/reply_jobs.h"
+
+/* clang-format off */
+static const struct field transfer_fields[] = {
+	FIELD(progress_info, phase),
+	FIELD(progress_info, done_bytes),
+	FIELD(progress_info, total_bytes),
+	FIELD(progress_info, partial),
+	FIELD_OPTIONAL(progress_info, silent_seconds),
+	FIELD_KNOWN(progress_info, rate),
+	FIELD_KNOWN(progress_info, eta_seconds),
+	FIELD(progress_info, layers),
+	FIELD(progress_info, layers_total),
+	FIELD(progress_info, tries),
+	FIELD_ROWS(progress_info, moving, moving_layer_schema),
+};
+static const struct schema transfer_schema =
+	SCHEMA_NAMED(progress_info, transfer_fields, "transfer_info");
+
+static const struct field progress_fields[] = {
+	FIELD_OPTIONAL(progress_info, phase),
+	FIELD_OPTIONAL(progress_info, done_bytes),
+	FIELD_OPTIONAL(progress_info, total_bytes),
+	FIELD_OPTIONAL(progress_info, partial),
+	FIELD_OPTIONAL(progress_info, silent_seconds),
+	FIELD_KNOWN(progress_info, rate),
+	FIELD_KNOWN(progress_info, eta_seconds),
+	FIELD_OPTIONAL(progress_info, layers),
+	FIELD_OPTIONAL(progress_info, layers_total),
+	FIELD_OPTIONAL(progress_info, tries),
+	FIELD_OPTIONAL(progress_info, nodes_done),
+	FIELD_OPTIONAL(progress_info, step),
+	FIELD_OPTIONAL(progress_info, steps),
+	FIELD_KNOWN(progress_info, loss),
+	FIELD_KNOWN(progress_info, tokens_per_second),
+};
+static const struct schema progress_schema =
+	SCHEMA(progress_info, progress_fields);
+
+static const struct field job_origin_fields[] = {
+	FIELD(job_origin, job),
+	FIELD(job_origin, sweep),
+};
+static const struct schema job_origin_schema =
+	SCHEMA(job_origin, job_origin_fields);
+
+static const struct field task_info_fields[] = {
+	FIELD(task_info, rank),
+	FIELD(task_info, node),
+	FIELD(task_info, state),
+	FIELD_NULLABLE(task_info, failure),
+	FIELD_NULLABLE(task_info, text),
+	FIELD(task_info, exit_code),
+	FIELD_MAYBE(task_info, transfer, transfer_schema),
+};
+const struct schema task_info_schema =
+	SCHEMA(task_info, task_info_fields);
+
+static const struct field event_info_fields[] = {
+	FIELD(event_info, seq),
+	FIELD(event_info, job),
+	FIELD(event_info, attempt),
+	FIELD(event_info, time_ms),
+	FIELD(event_info, kind),
+	FIELD_NULLABLE(event_info, data),
+};
+const struct schema event_info_schema =
+	SCHEMA(event_info, event_info_fields);
+
+static const struct field stream_info_fields[] = {
+	FIELD(stream_info, stream),
+	FIELD(stream_info, bytes),
+	FIELD_OPTIONAL(stream_info, rank),
+	FIELD_OPTIONAL(stream_info, path),
+	FIELD_OPTIONAL(stream_info, part),
+};
+const struct schema stream_info_schema =
+	SCHEMA(stream_info, stream_info_fields);
+
+#define IN_LISTS                                                               \
+	FIELD(job_info, job),                                                  \
+	FIELD(job_info, sweep),                                                \
+	FIELD_OPTIONAL(job_info, cell),                                        \
+	FIELD(job_info, repeat),                                               \
+	FIELD(job_info, state),                                                \
+	FIELD(job_info, attempt),                                              \
+	FIELD_NULLABLE(job_info, failure),                                     \
+	FIELD_NULLABLE(job_info, text),                                        \
+	FIELD(job_info, nodes),                                                \
+	FIELD(job_info, devices),                                              \
+	FIELD_OPTIONAL(job_info, vendor),                                      \
+	FIELD(job_info, allocation),                                           \
+	FIELD(job_info, queued_ms),                                            \
+	FIELD(job_info, started_ms),                                           \
+	FIELD(job_info, ended_ms),                                             \
+	FIELD(job_info, removed),                                              \
+	FIELD_MAYBE(job_info, progress, progress_schema),                      \
+	FIELD_NULLABLE(job_info, waits),                                       \
+	FIELD_MAYBE(job_info, from, job_origin_schema)
+
+static const struct field job_info_fields[] = { IN_LISTS };
+const struct schema job_info_schema = SCHEMA(job_info, job_info_fields);
+
+static const struct field job_details_fields[] = {
+	IN_LISTS,
+	FIELD_NULLABLE(job_info, spec),
+	FIELD_ROWS(job_info, tasks, task_info_schema),
+	FIELD_ROWS(job_info, events, event_info_schema),
+	FIELD_ROWS(job_info, streams, stream_info_schema),
+	FIELD_NULLABLE(job_info, result),
+	FIELD_NULLABLE(job_info, provenance),
+};
+const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
+
+static const struct field reply_jobs_fields[] = {
+	FIELD(reply_jobs, since),
+	FIELD(reply_jobs, final),
+	FIELD_ROWS(reply_jobs, jobs, job_info_schema),
+	FIELD(reply_jobs, more),
+};
+const struct schema reply_jobs_schema = SCHEMA(reply_jobs, reply_jobs_fields);
+
+static const struct field reply_job_fields[] = {
+	FIELD(reply_job, since),
+	FIELD_EMBED(reply_job, job, job_details_schema),
+};
+const struct schema reply_job_schema = SCHEMA(reply_job, reply_job_fields);
+
+static const struct field reply_events_fields[] = {
+	FIELD(reply_events, since),
+	FIELD_ROWS(reply_events, events, event_info_schema),
+	FIELD(reply_events, more),
+};
+const struct schema reply_events_schema =
+	SCHEMA(reply_events, reply_events_fields);
+
+static const struct field result_info_fields[] = {
+	FIELD(result_info, job),
+	FIELD(result_info, repeat),
+	FIELD_NULLABLE(result_info, cell),
+	FIELD_NULLABLE(result_info, values),
+	FIELD_NULLABLE(result_info, follows),
+	FIELD_NULLABLE(result_info, setup),
+	FIELD(result_info, nodes),
+	FIELD(result_info, devices),
+	FIELD(result_info, state),
+	FIELD_NULLABLE(result_info, failure),
+	FIELD_NULLABLE(result_info, text),
+	FIELD_NULLABLE(result_info, result),
+	FIELD_NULLABLE(result_info, provenance),
+	FIELD_MAYBE(result_info, from, job_origin_schema),
+};
+const struct schema result_info_schema =
+	SCHEMA(result_info, result_info_fields);
+
+static const struct field reply_results_fields[] = {
+	FIELD(reply_results, since),
+	FIELD_EMBED(reply_results, sweep, sweep_info_schema),
+	FIELD_ROWS(reply_results, rows, result_info_schema),
+	FIELD(reply_results, more),
+};
+const struct schema reply_results_schema =
+	SCHEMA(reply_results, reply_results_fields);
+
+static const struct field series_info_fields[] = {
+	FIELD(series_info, job),
+	FIELD_NULLABLE(series_info, series),
+};
+const struct schema series_info_schema =
+	SCHEMA(series_info, series_info_fields);
+
+static const struct field reply_series_fields[] = {
+	FIELD(reply_series, since),
+	FIELD_ROWS(reply_series, rows, series_info_schema),
+	FIELD(reply_series, more),
+};
+const struct schema reply_series_schema =
+	SCHEMA(reply_series, reply_series_fields);
+
+static const struct field history_info_fields[] = {
+	FIELD(history_info, key),
+	FIELD(history_info, runs),
+	FIELD(history_info, median_ms),
+};
+static const struct schema history_info_schema =
+	SCHEMA(history_info, history_info_fields);
+
+static const struct field reply_history_fields[] = {
+	FIELD(reply_history, since),
+	FIELD_ROWS(reply_history, history, history_info_schema),
+};
+const struct schema reply_history_schema =
+	SCHEMA(reply_history, reply_history_fields);
+/* clang-format on */

@@ -1,0 +1,189 @@
+/* reply_jobs.h - what a controller answers about jobs and their results.
+ *
+ * Times are milliseconds of the controller's wall clock, 0: not yet.
+ */
+#ifndef PROTOCOL_MESSAGE_REPLY_JOBS_H
+#define PROTOCOL_MESSAGE_REPLY_JOBS_H
+
+#include "protocol/message/moving_layer.h"
+#include "protocol/message/reply_sweeps.h"
+
+/* How far a job or task is. As a task's transfer: what moves to its node, all
+ * up to `moving`. As a job's progress: the sum over its nodes while it is being
+ * prepared (no phase: nothing moves), and the last step that was read in its
+ * output.
+ */
+struct progress_info {
+	char *phase; /* of the node that has furthest to go */
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+	bool partial;            /* total_bytes lacks layers still to come */
+	uint64_t silent_seconds; /* it stands still for so long; 0: it moves */
+	double rate;             /* bytes a second; NAN: not known */
+	double eta_seconds;      /* NAN: not known */
+	uint32_t layers;         /* done; in a build: steps */
+	uint32_t layers_total;
+	uint32_t tries;              /* 1 .. */
+	struct moving_layer *moving; /* of a task */
+	size_t moving_count;
+	uint32_t nodes_done; /* of a job: those that have all they need */
+	uint64_t step;
+	uint64_t steps;
+	double loss; /* NAN: not read */
+	double tokens_per_second;
+};
+
+/* Where a job's result was taken over from. */
+struct job_origin {
+	uint64_t job;
+	uint64_t sweep;
+};
+
+struct task_info {
+	uint32_t rank; /* of the node in the job */
+	char *node;
+	char *state;   /* task_state_name() */
+	char *failure; /* failure_name(), NULL: none */
+	char *text;
+	int64_t exit_code;
+	struct progress_info *transfer; /* NULL: nothing moves */
+};
+extern const struct schema task_info_schema;
+
+struct event_info {
+	uint64_t seq;
+	uint64_t job;
+	int64_t time_ms;
+	uint32_t attempt;
+	char *kind;
+	cJSON *data; /* an object by the kind, or NULL */
+};
+extern const struct schema event_info_schema;
+
+/* Output of a job that the controller keeps: of a rank, or of a file that it
+ * wrote (then with rank, path and part).
+ */
+struct stream_info {
+	char *stream;
+	uint64_t bytes;
+	uint32_t rank;
+	char *path;
+	uint32_t part; /* 1 .., each time the file began anew */
+};
+extern const struct schema stream_info_schema;
+
+/* The reply `job` has all of it, `jobs` only what is above spec. */
+struct job_info {
+	uint64_t job;
+	uint64_t sweep;
+	char *cell;
+	uint32_t repeat; /* 0 .. */
+	char *state;     /* job_state_name() */
+	uint32_t attempt;
+	char *failure; /* failure_name(), NULL: none */
+	char *text;    /* why it failed */
+	uint32_t nodes;
+	uint32_t devices; /* that it holds; or, before, per node */
+	char *vendor;
+	struct strings allocation; /* names of nodes, by rank */
+	int64_t queued_ms;
+	int64_t started_ms;
+	int64_t ended_ms;
+	bool removed;                   /* nothing of it is left on any node */
+	struct progress_info *progress; /* NULL: it does not run */
+	char *waits; /* why a queued job is held; NULL: it is not */
+	struct job_origin *from;
+
+	cJSON *spec; /* job_spec_schema */
+	struct task_info *tasks;
+	size_t tasks_count;
+	struct event_info *events;
+	size_t events_count;
+	struct stream_info *streams;
+	size_t streams_count;
+	cJSON *result; /* controller/results/result.h; NULL: none */
+	cJSON *provenance;
+};
+extern const struct schema job_info_schema;    /* in lists */
+extern const struct schema job_details_schema; /* of one */
+
+struct reply_jobs {
+	uint64_t since;
+	bool final; /* of a sweep, as in sweep_info */
+	struct job_info *jobs;
+	size_t jobs_count;
+	bool more; /* ask again: after the last one; or, if asked for what
+		      changed, since `since` */
+};
+
+struct reply_job {
+	uint64_t since;
+	struct job_info job;
+};
+
+struct reply_events {
+	uint64_t since;
+	struct event_info *events; /* by seq */
+	size_t events_count;
+	bool more;
+};
+
+/* A row of a report (controller/report/report.h). */
+struct result_info {
+	uint64_t job;
+	uint32_t repeat;
+	char *cell;
+	cJSON *values;  /* of the sweep's matrix, NULL: none */
+	cJSON *follows; /* words of the cells that it goes after */
+	cJSON *setup;   /* what was to be measured, and on what */
+	uint32_t nodes;
+	uint32_t devices; /* of all nodes */
+	char *state;
+	char *failure;
+	char *text;
+	cJSON *result; /* controller/results/result.h; NULL: none */
+	cJSON *provenance;
+	struct job_origin *from;
+};
+extern const struct schema result_info_schema;
+
+struct reply_results {
+	uint64_t since;
+	struct sweep_info sweep;
+	struct result_info *rows; /* by job */
+	size_t rows_count;
+	bool more;
+};
+
+/* The curves of a job that ended. */
+struct series_info {
+	uint64_t job;
+	cJSON *series; /* controller/results/series.h; NULL: none */
+};
+extern const struct schema series_info_schema;
+
+struct reply_series {
+	uint64_t since;
+	struct series_info *rows;
+	size_t rows_count;
+	bool more;
+};
+
+/* How long the last runs of a cell took. */
+struct history_info {
+	char *key;
+	uint32_t runs;
+	int64_t median_ms;
+};
+
+struct reply_history {
+	uint64_t since;
+	struct history_info *history; /* cells that never ran are left out */
+	size_t history_count;
+};
+
+extern const struct schema reply_jobs_schema, reply_job_schema,
+	reply_events_schema, reply_results_schema, reply_series_schema,
+	reply_history_schema;
+
+#endif

@@ -1,0 +1,59 @@
+/* reply_logs.c - what a controller answers about output, files and contents.
+ */
+#include "protocol/message/reply_logs.h"
+
+/* clang-format off */
+static const struct field log_time_fields[] = {
+	FIELD(log_time, offset),
+	FIELD(log_time, time_ms),
+};
+static const struct schema log_time_schema = SCHEMA(log_time, log_time_fields);
+
+static const struct field reply_log_read_fields[] = {
+	FIELD(reply_log_read, job),
+	FIELD(reply_log_read, attempt),
+	FIELD(reply_log_read, final),
+	FIELD(reply_log_read, state),
+	FIELD(reply_log_read, exit_code),
+	FIELD(reply_log_read, streams),
+	FIELD_MANY(reply_log_read, files, stream_info_schema),
+	FIELD_OPTIONAL(reply_log_read, builds),
+	FIELD_OPTIONAL(reply_log_read, removed_ms),
+	FIELD_OPTIONAL(reply_log_read, stream),
+	FIELD_OPTIONAL(reply_log_read, offset),
+	FIELD_OPTIONAL(reply_log_read, size),
+	FIELD_OPTIONAL(reply_log_read, length),
+	FIELD_MANY(reply_log_read, times, log_time_schema),
+};
+const struct schema reply_log_read_schema =
+	SCHEMA(reply_log_read, reply_log_read_fields);
+
+static const struct field file_info_fields[] = {
+	FIELD(file_info, rank),
+	FIELD(file_info, path),
+	FIELD_NULLABLE(file_info, content),
+	FIELD(file_info, bytes),
+	FIELD_NULLABLE(file_info, text),
+};
+const struct schema file_info_schema = SCHEMA(file_info, file_info_fields);
+
+static const struct field reply_files_fields[] = {
+	FIELD(reply_files, since),
+	FIELD_ROWS(reply_files, files, file_info_schema),
+};
+const struct schema reply_files_schema =
+	SCHEMA(reply_files, reply_files_fields);
+
+static const struct field reply_content_put_fields[] = {
+	FIELD(reply_content_put, length),
+	FIELD(reply_content_put, whole),
+};
+const struct schema reply_content_put_schema =
+	SCHEMA(reply_content_put, reply_content_put_fields);
+
+static const struct field reply_content_get_fields[] = {
+	FIELD(reply_content_get, bytes),
+};
+const struct schema reply_content_get_schema =
+	SCHEMA(reply_content_get, reply_content_get_fields);
+/* clang-format on */

@@ -1,0 +1,65 @@
+/* reply_logs.h - what a controller answers about output, files and contents.
+ */
+#ifndef PROTOCOL_MESSAGE_REPLY_LOGS_H
+#define PROTOCOL_MESSAGE_REPLY_LOGS_H
+
+#include "protocol/message/reply_jobs.h"
+
+/* From this offset on, lines came at this time. */
+struct log_time {
+	uint64_t offset;
+	int64_t time_ms;
+};
+
+/* The bytes are the payload. */
+struct reply_log_read {
+	uint64_t job;
+	uint32_t attempt;
+	bool final;  /* no more will come */
+	char *state; /* job_state_name() */
+	int64_t exit_code;
+	struct strings streams;    /* output of ranks */
+	struct stream_info *files; /* unless asked for output of a rank */
+	size_t files_count;
+	struct strings builds; /* output of image builds; as files */
+	int64_t removed_ms;    /* when all of it was removed; 0: it is there */
+	/* Where a stream was asked for: */
+	char *stream;
+	uint64_t offset;        /* of the payload */
+	uint64_t size;          /* of the payload */
+	uint64_t length;        /* of the stream by now */
+	struct log_time *times; /* of each line of the payload, where asked for
+				   and another than of the line before */
+	size_t times_count;
+};
+
+/* A path of a container that the sweep asked for, as a tar file. */
+struct file_info {
+	uint32_t rank;
+	char *path;
+	char *content;  /* its hash; NULL: there is none, text says why */
+	uint64_t bytes; /* of the tar file */
+	char *text;
+};
+extern const struct schema file_info_schema;
+
+struct reply_files {
+	uint64_t since;
+	struct file_info *files;
+	size_t files_count;
+};
+
+struct reply_content_put {
+	uint64_t length; /* how much of it is here */
+	bool whole;      /* all of it, and checked */
+};
+
+/* The bytes are the payload. */
+struct reply_content_get {
+	uint64_t bytes; /* of the whole content */
+};
+
+extern const struct schema reply_log_read_schema, reply_files_schema,
+	reply_content_put_schema, reply_content_get_schema;
+
+#endif

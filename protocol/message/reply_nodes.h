@@ -1,0 +1,64 @@
+/* reply_nodes.h - what a controller answers about nodes.
+ */
+#ifndef PROTOCOL_MESSAGE_REPLY_NODES_H
+#define PROTOCOL_MESSAGE_REPLY_NODES_H
+
+#include "protocol/message/device_info.h"
+
+/* When a node gets no new task. */
+struct drain_info {
+	int64_t from_ms;
+	int64_t until_ms; /* 0: for good */
+	char *reason;
+};
+
+/* The reply `node` has all of it, `nodes` all but the inventory. */
+struct node_info {
+	char *name;
+	char *state;  /* "up" or "down" */
+	bool drained; /* at present */
+	struct drain_info *drain;
+	cJSON *labels; /* an object of texts */
+	char *vendor;
+	uint32_t devices; /* with those that are lost */
+	uint32_t lost;
+	uint32_t free;
+	cJSON *chips; /* an object: by name, how many are not lost */
+	char *address;
+	struct numbers jobs; /* that have tasks on it */
+	int64_t seen_ms;     /* when it said something last; 0: never */
+	cJSON *facts;        /* an object, as its agent tells it, or NULL */
+
+	struct device_info *inventory;
+	size_t inventory_count;
+};
+extern const struct schema node_info_schema;    /* in lists */
+extern const struct schema node_details_schema; /* of one */
+
+struct reply_nodes {
+	uint64_t since;
+	struct node_info *nodes;
+	size_t nodes_count;
+	bool more; /* ask again, after so many */
+};
+
+struct reply_node {
+	uint64_t since;
+	struct node_info node;
+};
+
+/* Of drain; without the inventory. */
+struct reply_drain {
+	uint64_t since;
+	struct node_info node;
+};
+
+struct reply_label {
+	uint64_t since;
+	cJSON *labels; /* all that it has now */
+};
+
+extern const struct schema reply_nodes_schema, reply_node_schema,
+	reply_drain_schema, reply_label_schema;
+
+#endif

@@ -1,0 +1,80 @@
+/* reply_sweeps.h - what a controller answers about sweeps.
+ *
+ * Times are milliseconds of the controller's wall clock, 0: not yet. `since`
+ * is the last event of which the answer knows; a query that waits for news
+ * carries it.
+ */
+#ifndef PROTOCOL_MESSAGE_REPLY_SWEEPS_H
+#define PROTOCOL_MESSAGE_REPLY_SWEEPS_H
+
+#include "protocol/message/codec.h"
+#include "protocol/message/state.h"
+
+/* How many jobs are in each state: a field per job_state_name(). */
+struct state_counts {
+	uint64_t of[JOB_STATES];
+};
+
+struct sweep_info {
+	uint64_t id;
+	char *name;
+	char *client; /* who submitted it */
+	int64_t submitted_ms;
+	uint64_t jobs;
+	struct state_counts counts; /* a state without jobs is left out */
+	bool final; /* all jobs have ended, and nothing of them is left on any
+		       node */
+};
+extern const struct schema sweep_info_schema;
+
+struct reply_sweeps {
+	uint64_t since;
+	struct sweep_info *sweeps; /* by id */
+	size_t sweeps_count;
+	bool more; /* ask again, after the last one */
+};
+
+struct reply_sweep {
+	uint64_t since;
+	struct sweep_info sweep;
+};
+
+struct reply_text {
+	uint64_t since;
+	char *text; /* of the sweep file */
+};
+
+/* A cell that is not run, or cannot run at present, and why. */
+struct cell_note {
+	char *cell;
+	char *reason;
+};
+
+struct reply_submit {
+	uint64_t since;
+	uint64_t sweep;
+	char *name;
+	uint64_t jobs;
+	uint64_t taken;            /* of them, from sweeps before */
+	struct cell_note *dropped; /* the first 1,000 of them */
+	size_t dropped_count;
+	struct cell_note *waiting; /* for nodes that could run them; so many */
+	size_t waiting_count;
+};
+
+struct reply_cancel {
+	uint64_t since;
+	uint64_t cancelled; /* jobs */
+};
+
+struct reply_retry {
+	uint64_t since;
+	uint64_t retried;    /* jobs */
+	struct strings gone; /* registries whose credentials are gone */
+};
+
+extern const struct schema reply_sweeps_schema, reply_sweep_schema,
+	reply_text_schema, reply_submit_schema, reply_cancel_schema,
+	reply_retry_schema;
+
+#endif
