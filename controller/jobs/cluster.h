@@ -29,13 +29,13 @@ struct keyring;
 struct log_store;
 struct logins;
 struct node;
+struct nodes;
 struct parked;
 struct queue;
 struct retention;
 struct rules;
 struct sd_event;
 struct sd_event_source;
-struct slot;
 struct store;
 struct trial;
 struct wire_peer;
@@ -61,10 +61,8 @@ struct cluster {
 	struct keep keep;
 	struct retention *retention; /* controller/logs/retention.h */
 	uint64_t stored_bytes;       /* of output since it began */
-	struct node **nodes;
-	struct slot *slots; /* as the scheduler sees nodes[i] */
-	size_t nodes_count;
-	void *jobs; /* tsearch(3) tree by id */
+	struct nodes *nodes;         /* controller/nodes/node.h */
+	void *jobs;                  /* tsearch(3) tree by id */
 	size_t jobs_count;
 	TAILQ_HEAD(, gang) gangs; /* of the jobs that are not queued */
 	struct queue *queue;
@@ -86,10 +84,11 @@ struct cluster {
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
-	bool recheck;     /* keys, once this turn's messages have gone out */
-	struct news news; /* that a parked request may wait for */
-	bool disk_full;   /* said so in the log already: of the store, */
-	bool logs_full;   /* of the output */
+	bool recheck;       /* keys, once this turn's messages have gone out */
+	struct news news;   /* that a parked request may wait for */
+	int64_t refused_ms; /* monotonic; last refused peer in the audit */
+	bool disk_full;     /* said so in the log already: of the store, */
+	bool logs_full;     /* of the output */
 };
 
 static inline int64_t cluster_wall_ms(const struct cluster *cluster)

@@ -606,7 +606,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	if (gang->reading)
 		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
 	for (size_t i = 0; i < gang->readings_count; i++)
-		extract_free(gang->readings[i].extract);
+		format_choice_free(gang->readings[i].choice);
 	free(gang->readings);
 	sampling_clear(gang);
 	free(gang->tasks);
@@ -622,7 +622,7 @@ void task_assign(struct cluster *cluster, struct task *task, struct node *node,
 	task->node = node;
 	task->held = true;
 	task->devices = devices;
-	slot_take(&cluster->slots[node->index], &task->job->shape, devices);
+	slot_take(node_slot(cluster, node), &task->job->shape, devices);
 	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
 }
 
@@ -634,7 +634,7 @@ void task_release(struct cluster *cluster, struct task *task)
 		return;
 	task->held = false;
 	TAILQ_REMOVE(&node->tasks, task, by_node);
-	slot_release(&cluster->slots[node->index], task->devices);
+	slot_release(node_slot(cluster, node), task->devices);
 	cluster->schedule_due = true;
 }
 

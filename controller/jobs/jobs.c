@@ -138,8 +138,8 @@ void jobs_tick(struct cluster *cluster)
 {
 	int64_t now = cluster_mono_ms(cluster);
 
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		struct node *node = node_at(cluster, i);
 
 		node_settle_drain(cluster, node, cluster_wall_ms(cluster));
 		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
@@ -151,15 +151,15 @@ void jobs_tick(struct cluster *cluster)
 
 void jobs_forgive(struct cluster *cluster, int64_t deaf_ms)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (!cluster->nodes[i]->peer)
-			cluster->nodes[i]->lost_since_ms += deaf_ms;
+	for (size_t i = 0; i < node_count(cluster); i++)
+		if (!node_at(cluster, i)->peer)
+			node_at(cluster, i)->lost_since_ms += deaf_ms;
 }
 
 bool jobs_idle(const struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->discards_count)
+	for (size_t i = 0; i < node_count(cluster); i++)
+		if (node_at(cluster, i)->discards_count)
 			return false;
 	return !cluster->jobs_count;
 }

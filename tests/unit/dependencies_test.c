@@ -199,7 +199,8 @@ static void holding(void)
 	turn(&bed);
 	ok(queue_length(bed.cluster.queue) == 1 &&
 		   third->shape.pins_count == 1 &&
-		   !strcmp(bed.cluster.nodes[third->shape.pins[0]]->name, "n2"),
+		   !strcmp(node_at(&bed.cluster, third->shape.pins[0])->name,
+			   "n2"),
 	   "then it is queued, on the node of the first it names");
 	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
 	   "which is");
