@@ -349,7 +349,7 @@ static void work(struct retention *retention)
 		return;
 	}
 	if (walk_on(&walk, &err) < 0) {
-		log_error("upkeep: %s", err.text);
+		log_error("retention: %s", err.text);
 		end(retention);
 		retention->rest_until_ms = clock_mono_ms() + REST_MS;
 		return;
