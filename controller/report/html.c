@@ -458,7 +458,7 @@ static int put_page(const char *title, const cJSON *rows, struct buffer *out,
 	    put_notes("Without a result", put_failure, rows, out, err) < 0 ||
 	    put_notes("Taken over, as they completed before", put_origin, rows,
 		      out, err) < 0 ||
-	    put_notes("To be doubted (!)", put_doubts, rows, out, err) < 0 ||
+	    put_notes("Suspect results (!)", put_doubts, rows, out, err) < 0 ||
 	    buffer_text(out, "<div class=\"charts\">\n", err) < 0 ||
 	    put_overlay("Loss of all cells", "", "series.loss", rows, out,
 			err) < 0 ||

@@ -181,7 +181,7 @@ static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
 		if (!row_flagged(row))
 			continue;
 		if (!any &&
-		    buffer_text(out, "\nTo be doubted (!):\n\n", err) < 0)
+		    buffer_text(out, "\nSuspect results (!):\n\n", err) < 0)
 			return -1;
 		any = true;
 		for (size_t i = 0; (flag = row_flag(row, i)); i++)
