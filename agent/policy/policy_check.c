@@ -512,7 +512,7 @@ int policy_check_insecure(const struct policy *policy, const char *registry,
 }
 
 /* Is an image of that name taken though it was not built here? Without a tag
- * its name is made of the files that it is built from (agent/docker/image.h).
+ * its name is made of the files that it is built from (agent/images/image.h).
  */
 static bool may_be_found(const char *image)
 {
