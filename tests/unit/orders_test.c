@@ -3,12 +3,12 @@
 #include "controller/api/api.h"
 
 #include "controller/blobs/blob_service.h"
+#include "controller/catalog/catalog.h"
 #include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
 #include "controller/scheduler/scheduler_internal.h"
 #include "controller/store/store.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -1,8 +1,8 @@
 /* mfu.c - a rate held against the peak of a chip.
  */
+#include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
-#include "controller/sweep/reference_peak.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
