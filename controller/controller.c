@@ -278,11 +278,11 @@ static void tell_status(struct controller *controller)
 	char status[sizeof(controller->status)];
 	size_t up = 0;
 
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		up += cluster->nodes[i]->peer != NULL;
+	for (size_t i = 0; i < node_count(cluster); i++)
+		up += node_at(cluster, i)->peer != NULL;
 	snprintf(status, sizeof(status),
 		 "STATUS=%zu of %zu nodes in reach, %zu jobs", up,
-		 cluster->nodes_count, (size_t)cluster->jobs_count);
+		 node_count(cluster), (size_t)cluster->jobs_count);
 	if (!strcmp(status, controller->status))
 		return;
 	memcpy(controller->status, status, sizeof(status));

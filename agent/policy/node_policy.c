@@ -117,6 +117,12 @@ int node_policy_remove(const struct node_policy *node_policy, const char *image,
 	return policy_check_remove(node_policy->policy, image, ours, err);
 }
 
+int node_policy_save_any(const struct node_policy *node_policy,
+			 const char *image, struct error *err)
+{
+	return policy_check_save(node_policy->policy, image, err);
+}
+
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;
@@ -209,7 +215,9 @@ int node_policy_check(const struct node_policy *node_policy,
 
 	if (node_policy->policy->any)
 		return 0;
-	if (policy_check_order(node_policy->policy, task, err) < 0)
+	if (policy_check_order(node_policy->policy, task, err) < 0 ||
+	    policy_check_needs(node_policy->policy, &task->container.needs,
+			       resolve, err) < 0)
 		return -1;
 	if (check_user(node_policy, completed, place, err) < 0)
 		return -1;

@@ -50,6 +50,10 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err);
 
+/* May one leave the node that Regatta did not bring and no job used? EPERM. */
+int node_policy_save_any(const struct node_policy *node_policy,
+			 const char *image, struct error *err);
+
 /* May the engine reach this registry, HOST[:PORT], without TLS? EPERM. */
 int node_policy_insecure(const struct node_policy *node_policy,
 			 const char *registry, struct error *err);

@@ -145,6 +145,7 @@ static int copy_act(struct message_image_do *act,
 	act->floor_bytes = from->floor_bytes;
 	act->floor_percent = from->floor_percent;
 	act->dry_run = from->dry_run;
+	act->replace = from->replace;
 	return act->order && act->what && !act->image == !from->image &&
 			       !act->build == !from->build
 		       ? 0
@@ -207,6 +208,7 @@ int image_request_again(struct image_request *order,
 	logins_free(order->act.logins, order->act.logins_count);
 	order->act.logins = logins;
 	order->act.logins_count = logins_count;
+	order->act.replace = message->replace;
 	memset(stops + order->count, 0, nodes->count * sizeof(*stops));
 	for (size_t i = 0; i < nodes->count; i++) {
 		struct stop *stop = image_request_stop(order, nodes->items[i]);

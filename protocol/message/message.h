@@ -471,6 +471,7 @@ struct message_image_do {
 	uint64_t floor_bytes;   /* gc: until so much is free on the disk; */
 	uint32_t floor_percent; /* or so much of it; neither: all may go */
 	bool dry_run;           /* gc: only tell what would go */
+	bool replace; /* load: names that others' images have go over to these */
 };
 
 /* How far an order is: phase is "fetching", "loading", "saving", "building",
@@ -521,6 +522,7 @@ struct message_image_order {
 	uint64_t floor_bytes;
 	uint32_t floor_percent;
 	bool dry_run;
+	bool replace;
 	struct strings nodes; /* none: all in reach, but to save: one that has
 				 it, and to build a vendor's: its nodes */
 };

@@ -151,7 +151,7 @@ static const char *const formats[] = { "text", "json", "jsonl", NULL };
 static const struct option_rule rules[] = {
 	{ OPTION(audit_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N orders" },
+	  .help = "only the last N entries" },
 	{ OPTION(audit_options, "verify", 0, OPTION_FLAG, verify, NULL),
 	  .help = "prove that no row was changed, removed or added" },
 	OPTION_FORMAT(formats, "text, json, or jsonl: a row a line"),
@@ -164,7 +164,7 @@ const struct command command_audit = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct audit_options),
-	.summary = "list who ordered what, and when",
+	.summary = "list who changed what, and when",
 	.help =
 		"Every order that changes something, what came of it, and "
 		"from where it came. Each row holds a hash of itself and of "

@@ -54,6 +54,7 @@ static int load(struct cli *cli, struct error *err)
 	const cJSON *image;
 	size_t ready, count;
 
+	message.replace = image_given(cli)->replace;
 	if (image_view_init(&view, cli, err) < 0)
 		return -1;
 	image_view_stage(&view, "reading");
@@ -252,6 +253,7 @@ static int check_options(const struct image_options *options,
 		{ "--keep", "gc", options->keep_images != OPTION_NONE },
 		{ "--floor", "gc", free_space_is_set(&options->floor) },
 		{ "--dry-run", "gc", options->dry_run },
+		{ "--replace", "load", options->replace },
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
@@ -319,8 +321,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "what an image that is built is called (the folder, and a "
 		  "hash of what is in it)" },
-	OPTION_REGISTRY_AUTH("pull, build: send along, sealed, who you are to the "
-		      "registries (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
+			     "along, sealed (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
@@ -331,6 +333,9 @@ static const struct option_rule rules[] = {
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
 	  .help = "gc: only show what would go" },
+	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
+	  .help = "load: also take names from images that Regatta did not "
+		  "bring" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -13,6 +13,7 @@ struct image_options {
 	uint64_t keep_images;
 	struct free_space floor;
 	bool dry_run;
+	bool replace;
 };
 
 static inline const struct image_options *image_given(const struct cli *cli)
