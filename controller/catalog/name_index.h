@@ -2,8 +2,8 @@
  *
  * A name is found in any case, and however it is written (suggestions.h).
  */
-#ifndef CONTROLLER_SWEEP_NAME_INDEX_H
-#define CONTROLLER_SWEEP_NAME_INDEX_H
+#ifndef CONTROLLER_CATALOG_NAME_INDEX_H
+#define CONTROLLER_CATALOG_NAME_INDEX_H
 
 #include "protocol/yaml/value.h"
 

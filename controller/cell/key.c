@@ -3,7 +3,7 @@
  * The hash is over the fields themselves, not over their JSON: most of the time
  * that a large sweep takes would go into printing numbers.
  */
-#include "controller/sweep/key.h"
+#include "controller/cell/key.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* container.h - the container of a cell: its texts filled, its lists checked.
  */
-#ifndef CONTROLLER_SWEEP_CONTAINER_H
-#define CONTROLLER_SWEEP_CONTAINER_H
+#ifndef CONTROLLER_CELL_CONTAINER_H
+#define CONTROLLER_CELL_CONTAINER_H
 
-#include "controller/sweep/cell.h"
+#include "controller/cell/cells.h"
 
 /* Fill in cell->spec.container from a completed cell, whose single keys, model
  * and shape are already read: image, command, env, mounts, workdir, ulimits,

@@ -1,13 +1,13 @@
 /* cell.c - the merged values of one cell to the spec of its job.
  */
-#include "controller/sweep/cell.h"
+#include "controller/cell/cell.h"
 
-#include "controller/sweep/cell_order.h"
-#include "controller/sweep/container.h"
-#include "controller/sweep/key.h"
-#include "controller/sweep/memory.h"
-#include "controller/sweep/reference_peak.h"
-#include "controller/sweep/workspace.h"
+#include "controller/cell/container.h"
+#include "controller/cell/key.h"
+#include "controller/cell/memory.h"
+#include "controller/cell/reference_peak.h"
+#include "controller/cell/sequence.h"
+#include "controller/cell/workspace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -228,25 +228,6 @@ bool cell_matches(const struct cells *cells, const struct value *const *values,
 	return true;
 }
 
-uint64_t cell_number(const struct cell *cell, size_t key)
-{
-	size_t place = key_rules[key].place;
-	const void *at = (const char *)cell + place;
-
-	if (place < offsetof(struct cell, shape) ||
-	    place >= offsetof(struct cell, shape) + sizeof(cell->shape))
-		return 0;
-	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
-					       : *(const uint32_t *)at;
-}
-
-int cell_set_text(char **out, const char *text, struct error *err)
-{
-	free(*out);
-	*out = strdup(text);
-	return *out ? 0 : error_nomem(err, "sweep");
-}
-
 /* The readers of single keys. */
 
 static int read_text(const struct value *value, size_t max, char **out,
@@ -397,7 +378,7 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 	for (size_t i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%s%s", i ? "," : "", labels[i]);
-	return cell_set_text(&spec->labels, text, err);
+	return string_set(&spec->labels, text, err);
 }
 
 /* Layers of each stage of a pipeline. */
@@ -501,7 +482,7 @@ static int resolve_log(const struct cells *cells, const struct value *log,
 	const struct framework *format;
 
 	if (!strcmp(value_text(log), "auto"))
-		return cell_set_text(&spec->measure.log, "auto", err);
+		return string_set(&spec->measure.log, "auto", err);
 	if (framework_of(cells, log, &format, err) < 0)
 		return -1;
 	if (!format->log)
@@ -509,7 +490,7 @@ static int resolve_log(const struct cells *cells, const struct value *log,
 				   "%s has no rules for a log; expected auto "
 				   "or a framework with `log:`",
 				   format->name);
-	return cell_set_text(&spec->measure.log, format->name, err);
+	return string_set(&spec->measure.log, format->name, err);
 }
 
 /* Names are replaced by those of the catalog, so that aliases make no
@@ -526,8 +507,7 @@ static int resolve_names(const struct cells *cells,
 	const struct chip *chip;
 
 	if (!spec->vendor &&
-	    cell_set_text(&spec->vendor, key_rules[KEY_VENDOR].fallback, err) <
-		    0)
+	    string_set(&spec->vendor, key_rules[KEY_VENDOR].fallback, err) < 0)
 		return -1;
 	vendor = catalog_vendor(catalog, spec->vendor);
 	if (!vendor)
@@ -535,21 +515,21 @@ static int resolve_names(const struct cells *cells,
 				       values[KEY_VENDOR] ? values[KEY_VENDOR]
 							  : cells->root,
 				       err);
-	if (cell_set_text(&spec->vendor, vendor->name, err) < 0)
+	if (string_set(&spec->vendor, vendor->name, err) < 0)
 		return -1;
 	if (values[KEY_CHIP]) {
 		chip = catalog_chip(catalog, vendor->name,
 				    value_text(values[KEY_CHIP]));
 		if (!chip)
 			return no_chip(catalog, vendor, values[KEY_CHIP], err);
-		if (cell_set_text(&spec->measure.chip, chip->name, err) < 0)
+		if (string_set(&spec->measure.chip, chip->name, err) < 0)
 			return -1;
 		cell->chip = chip;
 	}
 	if (spec->measure.model) {
 		cell->model = catalog_model(catalog, spec->measure.model);
-		if (cell->model && cell_set_text(&spec->measure.model,
-						 cell->model->name, err) < 0)
+		if (cell->model && string_set(&spec->measure.model,
+					      cell->model->name, err) < 0)
 			return -1;
 	}
 	if (values[KEY_LOG] &&
@@ -559,7 +539,7 @@ static int resolve_names(const struct cells *cells,
 		return 0;
 	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
 		return -1;
-	return cell_set_text(&spec->measure.framework, framework->name, err);
+	return string_set(&spec->measure.framework, framework->name, err);
 }
 
 static int set_key(struct cell *cell, struct error *err)
@@ -568,7 +548,7 @@ static int set_key(struct cell *cell, struct error *err)
 
 	if (spec_key(&cell->spec, key, err) < 0)
 		return -1;
-	return cell_set_text(&cell->spec.key, key, err);
+	return string_set(&cell->spec.key, key, err);
 }
 
 static int copy_shape(struct cell *cell, struct error *err)
@@ -598,7 +578,7 @@ static int copy_shape(struct cell *cell, struct error *err)
 	if (!shape->has_stage)
 		return 0;
 	snprintf(stage, sizeof(stage), "%u", shape->stage);
-	return cell_set_text(&spec->layout.stage, stage, err);
+	return string_set(&spec->layout.stage, stage, err);
 }
 
 static int check_memory(const struct value *const *values, struct cell *cell)
@@ -632,8 +612,8 @@ static int build(struct cells *cells, const struct value *const *values,
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
-	    cell_order_read(values, &cell->spec, err) < 0 ||
-	    cell_set_text(&cell->spec.sweep, cells->name, err) < 0)
+	    sequence_read(values, &cell->spec, err) < 0 ||
+	    string_set(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
 	if (parallel_layout_solve(&cell->shape, cell->model, cell->reason,
 				  sizeof(cell->reason)) < 0 ||

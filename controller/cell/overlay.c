@@ -1,9 +1,9 @@
 /* overlay.c - maps to paths: what a file says about a cell, ready to be laid
  * over another.
  */
-#include "controller/sweep/overlay.h"
+#include "controller/cell/overlay.h"
 
-#include "controller/sweep/keys.h"
+#include "controller/cell/keys.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -22,11 +22,11 @@
  * what each stage shards); arXiv 2205.05198, section 5 (what recomputation
  * keeps of a layer).
  */
-#ifndef CONTROLLER_SWEEP_MEMORY_H
-#define CONTROLLER_SWEEP_MEMORY_H
+#ifndef CONTROLLER_CELL_MEMORY_H
+#define CONTROLLER_CELL_MEMORY_H
 
-#include "controller/sweep/catalog.h"
-#include "controller/sweep/parallel_layout.h"
+#include "controller/catalog/catalog.h"
+#include "controller/cell/parallel_layout.h"
 
 struct memory_input {
 	const struct parallel_layout *shape; /* solved */

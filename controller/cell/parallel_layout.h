@@ -15,8 +15,8 @@
  *	VPP, interleaved stages, needs PP > 1 and micro steps divisible by PP
  *	EP divides the ranks of a pipeline stage and the model's experts
  */
-#ifndef CONTROLLER_SWEEP_PARALLEL_LAYOUT_H
-#define CONTROLLER_SWEEP_PARALLEL_LAYOUT_H
+#ifndef CONTROLLER_CELL_PARALLEL_LAYOUT_H
+#define CONTROLLER_CELL_PARALLEL_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,14 +9,14 @@
  * paths of this table are known by number; others are free variables, or names
  * below `env` and `ulimits`.
  */
-#ifndef CONTROLLER_SWEEP_KEYS_H
-#define CONTROLLER_SWEEP_KEYS_H
+#ifndef CONTROLLER_CELL_KEYS_H
+#define CONTROLLER_CELL_KEYS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum key {
+enum sweep_key {
 	KEY_VENDOR,
 	KEY_CHIP,
 	KEY_NODES,
@@ -135,7 +135,7 @@ enum key_shape key_shape(const char *name);
 /* Keys that are no leaves: maps, and what is about the sweep. */
 struct key_section {
 	const char *name;
-	enum key before; /* where people see it; KEYS: at the end */
+	enum sweep_key before; /* where people see it; KEYS: at the end */
 	enum key_shape shape;
 	const char *form; /* as of a rule */
 	const char *help;
@@ -156,5 +156,11 @@ size_t key_tops(const char *names[KEY_TOPS_MAX]);
 /* What may stand behind the key: "integer, 1 to 4096". */
 #define KEY_FORM_BYTES 120
 void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES]);
+
+/* The number that a key of the shape came to, given or computed; 0: none, or
+ * not a key of the shape.
+ */
+struct cell; /* cell_data.h */
+uint64_t cell_number(const struct cell *cell, size_t key);
 
 #endif

@@ -1,6 +1,6 @@
 /* memory.c - what a device must hold at least to train a cell: an estimate.
  */
-#include "controller/sweep/memory.h"
+#include "controller/cell/memory.h"
 
 #include <math.h>
 #include <stdio.h>

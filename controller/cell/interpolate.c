@@ -1,7 +1,7 @@
 /* interpolate.c - ${placeholders} in a text are replaced by what they stand
  * for.
  */
-#include "controller/sweep/interpolate.h"
+#include "controller/cell/interpolate.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, ROUND, START_TIME) are left as
  * they are.
  */
-#ifndef CONTROLLER_SWEEP_INTERPOLATE_H
-#define CONTROLLER_SWEEP_INTERPOLATE_H
+#ifndef CONTROLLER_CELL_INTERPOLATE_H
+#define CONTROLLER_CELL_INTERPOLATE_H
 
 #include "protocol/base/buffer.h"
 #include "protocol/yaml/value.h"

@@ -1,9 +1,9 @@
 /* container.c - the container of a cell: its texts filled, its lists checked.
  */
-#include "controller/sweep/container.h"
+#include "controller/cell/container.h"
 
-#include "controller/sweep/interpolate.h"
-#include "controller/sweep/workspace.h"
+#include "controller/cell/interpolate.h"
+#include "controller/cell/workspace.h"
 #include "protocol/blob/pattern.h"
 
 #include <errno.h>
@@ -181,7 +181,7 @@ static int check_list(const struct value *list, size_t max, struct error *err)
 			   value_count(list), max);
 }
 
-static int read_command(const struct context *context, enum key key,
+static int read_command(const struct context *context, enum sweep_key key,
 			struct strings *argv, struct error *err)
 {
 	const struct value *list = context->values[key];
@@ -445,8 +445,8 @@ static int read_files(const struct context *context,
 /* Texts, also with what only the start of the task can fill; check() refuses
  * some of them as filled.
  */
-static int read_filled(const struct context *context, enum key key, size_t most,
-		       struct strings *texts,
+static int read_filled(const struct context *context, enum sweep_key key,
+		       size_t most, struct strings *texts,
 		       int (*check)(const struct value *value,
 				    const char *filled, struct error *err),
 		       struct error *err)
@@ -555,10 +555,9 @@ static int read_workspace(const struct context *context,
 			  &container->workspace, err) < 0)
 		return -1;
 	if (!folder)
-		return cell_set_text(&container->workspace_folder,
-				     key_rules[KEY_WORKSPACE_CONTAINER]
-					     .fallback,
-				     err);
+		return string_set(&container->workspace_folder,
+				  key_rules[KEY_WORKSPACE_CONTAINER].fallback,
+				  err);
 	if (fill_string(context, folder, key_rules[KEY_WORKSPACE_CONTAINER].max,
 			&container->workspace_folder, err) < 0)
 		return -1;
@@ -590,7 +589,7 @@ static int read_image(const struct context *context, struct cell *cell,
 				   "folder below the images folder",
 				   container->build);
 	if (!image)
-		return cell_set_text(&container->image, container->build, err);
+		return string_set(&container->image, container->build, err);
 	if (fill_string(context, image, key_rules[KEY_IMAGE].max,
 			&container->image, err) < 0)
 		return -1;
@@ -639,8 +638,8 @@ int container_read(struct cells *cells, const struct value *const *values,
 		return -1;
 	if (!values[KEY_WORKDIR])
 		return container->workspace
-			       ? cell_set_text(&container->workdir,
-					       container->workspace_folder, err)
+			       ? string_set(&container->workdir,
+					    container->workspace_folder, err)
 			       : 0;
 	return fill_string(context, values[KEY_WORKDIR],
 			   key_rules[KEY_WORKDIR].max, &container->workdir,

@@ -1,8 +1,8 @@
 /* name_index.c - things of one kind, found by any of their names.
  */
-#include "controller/sweep/name_index.h"
+#include "controller/catalog/name_index.h"
 
-#include "controller/sweep/suggestions.h"
+#include "controller/catalog/suggestions.h"
 #include "protocol/base/owned.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* parallel_layout.c - the arithmetic of a cell: world, parallel degrees, batch.
  */
-#include "controller/sweep/parallel_layout.h"
+#include "controller/cell/parallel_layout.h"
 
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,13 +2,14 @@
  *
  * Plain data: keys.h says which key goes to which member, cell.h reads them.
  */
-#ifndef CONTROLLER_SWEEP_CELL_DATA_H
-#define CONTROLLER_SWEEP_CELL_DATA_H
+#ifndef CONTROLLER_CELL_CELL_DATA_H
+#define CONTROLLER_CELL_CELL_DATA_H
 
-#include "controller/sweep/parallel_layout.h"
+#include "controller/cell/parallel_layout.h"
 #include "protocol/message/spec.h"
 
 #define CELL_REASON_BYTES 480
+#define CELL_WORDS_BYTES 300 /* a cell in words, with its NUL */
 
 struct chip;
 struct model;
@@ -23,5 +24,8 @@ struct cell {
 	bool check_memory;
 	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
 };
+
+void cell_clear(struct cell *cell);
+OWNED_VALUE(struct cell, cell_clear)
 
 #endif

@@ -1,6 +1,6 @@
 /* suggestions.c - one name in the several ways in which people write it.
  */
-#include "controller/sweep/suggestions.h"
+#include "controller/catalog/suggestions.h"
 
 #include <stdio.h>
 #include <string.h>

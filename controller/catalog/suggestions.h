@@ -3,8 +3,8 @@
  * Documents, device tools and file names write "NVIDIA_A100-SXM4-80GB",
  * "A100 40G", "H800(80G)" or A10080G for what a description names once.
  */
-#ifndef CONTROLLER_SWEEP_SUGGESTIONS_H
-#define CONTROLLER_SWEEP_SUGGESTIONS_H
+#ifndef CONTROLLER_CATALOG_SUGGESTIONS_H
+#define CONTROLLER_CATALOG_SUGGESTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

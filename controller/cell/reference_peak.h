@@ -4,11 +4,11 @@
  * Every figure comes from the catalog and has its source there. What is not
  * known stays 0 and makes no rate: nothing is guessed.
  */
-#ifndef CONTROLLER_SWEEP_REFERENCE_PEAK_H
-#define CONTROLLER_SWEEP_REFERENCE_PEAK_H
+#ifndef CONTROLLER_CELL_REFERENCE_PEAK_H
+#define CONTROLLER_CELL_REFERENCE_PEAK_H
 
+#include "controller/catalog/catalog.h"
 #include "controller/results/formula.h"
-#include "controller/sweep/catalog.h"
 
 #include <stdbool.h>
 

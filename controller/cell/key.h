@@ -6,8 +6,8 @@
  * field of the spec that is optional and empty does not count either, so a spec
  * that learns a new one keeps its keys.
  */
-#ifndef CONTROLLER_SWEEP_KEY_H
-#define CONTROLLER_SWEEP_KEY_H
+#ifndef CONTROLLER_CELL_KEY_H
+#define CONTROLLER_CELL_KEY_H
 
 #include "protocol/message/spec.h"
 

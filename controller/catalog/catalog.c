@@ -1,10 +1,10 @@
 /* catalog.c - models, frameworks, vendors and chips: the data files of
  * images/, loaded and checked.
  */
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 
+#include "controller/catalog/name_index.h"
 #include "controller/results/formula.h"
-#include "controller/sweep/name_index.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/profile.h"

@@ -35,8 +35,8 @@
  * pytorch_1.13, megatron_core060. Everything returned is borrowed from the
  * catalog and lives as long.
  */
-#ifndef CONTROLLER_SWEEP_CATALOG_H
-#define CONTROLLER_SWEEP_CATALOG_H
+#ifndef CONTROLLER_CATALOG_CATALOG_H
+#define CONTROLLER_CATALOG_CATALOG_H
 
 #include "protocol/yaml/document.h"
 

@@ -1,7 +1,7 @@
 /* reference_peak.c - what rates are held against: FLOPs of a token, peak of a
  * chip.
  */
-#include "controller/sweep/reference_peak.h"
+#include "controller/cell/reference_peak.h"
 
 /* What the stage learns, and so what a parameter costs. */
 static void read_stage(struct reference_peak *reference,

@@ -1,9 +1,9 @@
 /* keys.c - the keys of a sweep file: which there are, what each may hold, and
  * where it goes.
  */
-#include "controller/sweep/keys.h"
+#include "controller/cell/keys.h"
 
-#include "controller/sweep/cell_data.h"
+#include "controller/cell/cell_data.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -392,4 +392,16 @@ void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES])
 			snprintf(form, KEY_FORM_BYTES, "%s", rule->form);
 		return;
 	}
+}
+
+uint64_t cell_number(const struct cell *cell, size_t key)
+{
+	size_t place = key_rules[key].place;
+	const void *at = (const char *)cell + place;
+
+	if (place < offsetof(struct cell, shape) ||
+	    place >= offsetof(struct cell, shape) + sizeof(cell->shape))
+		return 0;
+	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
+					       : *(const uint32_t *)at;
 }

@@ -5,15 +5,16 @@
  * layer over another is the deep merge of the two maps. Every path of a sweep
  * has a number in one `struct paths`, so a merged cell is an array of values.
  */
-#ifndef CONTROLLER_SWEEP_OVERLAY_H
-#define CONTROLLER_SWEEP_OVERLAY_H
+#ifndef CONTROLLER_CELL_OVERLAY_H
+#define CONTROLLER_CELL_OVERLAY_H
 
 #include "protocol/yaml/document.h"
 
 #define PATHS_MAX 4096 /* different paths in a sweep */
 #define PATH_BYTES 240 /* in one path */
 
-/* The paths of a sweep; those of key_rules[] have the numbers of enum key. */
+/* The paths of a sweep; those of key_rules[] have the numbers of enum
+ * sweep_key. */
 struct paths;
 
 struct paths *paths_new(struct error *err);
