@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
+#include "protocol/message/reply_access.h"
 
 struct audit_options {
 	struct options common;
@@ -14,20 +14,18 @@ static const struct audit_options *given(const struct cli *cli)
 	return (const struct audit_options *)cli->options;
 }
 
-static void audit_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void audit_row(struct table *table, const void *item, int64_t now_ms)
 {
-	const char *refusal = json_text(row, "refusal");
+	const struct audit_info *row = item;
+	const char *refusal = row->refusal ? row->refusal : "";
 	char clock[HUMAN_SIZE], *request;
 
-	table_cell(table, PLAIN, "%llu",
-		   (unsigned long long)json_u64(row, "seq"));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(row, "time_ms"), clock));
-	table_cell(table, PLAIN, "%s (%s)", json_text(row, "who"),
-		   json_text(row, "role"));
-	table_cell(table, PLAIN, "%s", json_text(row, "address"));
-	table_cell(table, PLAIN, "%s", json_text(row, "act"));
-	request = cJSON_PrintUnformatted(json_get(row, "request"));
+	table_cell(table, PLAIN, "%llu", (unsigned long long)row->seq);
+	table_cell(table, PLAIN, "%s", human_clock(row->time_ms, clock));
+	table_cell(table, PLAIN, "%s (%s)", row->who, row->role);
+	table_cell(table, PLAIN, "%s", row->address);
+	table_cell(table, PLAIN, "%s", row->act);
+	request = cJSON_PrintUnformatted(row->request);
 	table_cell(table, PLAIN, "%s", request ? request : "");
 	cJSON_free(request);
 	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
@@ -45,15 +43,20 @@ static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
+	struct rows shown;
 
 	if (!client ||
-	    client_list(client, QUERY_AUDIT, 0, "audit", "seq", &rows, err) < 0)
+	    client_rows(client, QUERY_AUDIT, 0, "seq", &rows, err) < 0)
 		return -1;
-	if (given(cli)->tail != OPTION_NONE)
-		while ((uint64_t)cJSON_GetArraySize(rows) > given(cli)->tail)
-			cJSON_DeleteItemFromArray(rows, 0);
-	return rows_show(cli, &audit_view, client, rows, err);
+	shown = rows;
+	if (given(cli)->tail < shown.count) {
+		size_t first = shown.count - (size_t)given(cli)->tail;
+
+		shown.items += first * shown.schema->size;
+		shown.count -= first;
+	}
+	return rows_show(cli, &audit_view, client, &shown, err);
 }
 
 /* clang-format off */
