@@ -208,7 +208,8 @@ $(BUILD)/images/%: images/%
 
 # ---- test programs -------------------------------------------------------
 
-unit: $(UNIT) $(SIMULATION)
+# Benchmarks too: what is not built rots.
+unit: $(UNIT) $(SIMULATION) $(BENCH)
 $(FAULT_TESTS): WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup
 $(addprefix $(BUILD)/tests/unit/,image_rollout_test blob_service_test): \

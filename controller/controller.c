@@ -244,9 +244,29 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	node_gone(cluster, node);
 }
 
+/* The log has each line of them, the audit log one a second at most, so that
+ * nobody can drive the orders out of it.
+ */
 static void on_refused(void *arg, const char *who, const char *why)
 {
+	struct cluster *cluster = arg;
+	const struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = who,
+		.role = "-",
+		.address = "-",
+		.act = "connect",
+		.request = "{}",
+		.refusal = why,
+	};
+	struct error err;
+
 	log_warning("refused %s: %s", who, why);
+	if (clock_mono_ms() - cluster->refused_ms < 1000)
+		return;
+	cluster->refused_ms = clock_mono_ms();
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
 }
 
 /* Every half second. */
@@ -258,11 +278,11 @@ static void tell_status(struct controller *controller)
 	char status[sizeof(controller->status)];
 	size_t up = 0;
 
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		up += cluster->nodes[i]->peer != NULL;
+	for (size_t i = 0; i < node_count(cluster); i++)
+		up += node_at(cluster, i)->peer != NULL;
 	snprintf(status, sizeof(status),
 		 "STATUS=%zu of %zu nodes in reach, %zu jobs", up,
-		 cluster->nodes_count, (size_t)cluster->jobs_count);
+		 node_count(cluster), (size_t)cluster->jobs_count);
 	if (!strcmp(status, controller->status))
 		return;
 	memcpy(controller->status, status, sizeof(status));

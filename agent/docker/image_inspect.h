@@ -5,9 +5,26 @@
 #ifndef AGENT_DOCKER_IMAGE_INSPECT_H
 #define AGENT_DOCKER_IMAGE_INSPECT_H
 
-#include "agent/docker/image.h"
+#include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
+#include <stdint.h>
+
+/* What is known of an image that is there; all borrowed for the time of the
+ * callback.
+ */
+struct image {
+	const char *id;          /* sha256:<64 hex> */
+	const char *reference;   /* as asked for, with the tag of a built one */
+	const char *digest;      /* name@sha256:..., or NULL: never in a
+				    registry */
+	const cJSON *entrypoint; /* array of strings, or NULL: none */
+	const cJSON *command;    /* likewise */
+	const cJSON *env;        /* likewise, NAME=VALUE */
+	const char *user;        /* "" : root */
+	const char *workdir;     /* "" : / */
+	uint64_t size_bytes;
+};
 
 /* All of *image but its reference; it borrows from the answer. target: what the
  * engine was asked for, by which one of several registries' names is chosen.

@@ -54,6 +54,20 @@ static const struct {
 };
 /* clang-format on */
 
+const char *image_phase_name(enum image_phase phase)
+{
+	static const char *const names[] = {
+		[IMAGE_CHECKING] = "checking",
+		[IMAGE_PULLING] = "pulling",
+		[IMAGE_EXTRACTING] = "extracting",
+		[IMAGE_BUILDING] = "building",
+		[IMAGE_FETCHING] = "fetching",
+	};
+
+	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
+								: NULL;
+}
+
 struct pull_progress *pull_progress_new(struct error *err)
 {
 	struct pull_progress *progress = calloc(1, sizeof(*progress));

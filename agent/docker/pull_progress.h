@@ -8,11 +8,55 @@
 #ifndef AGENT_DOCKER_PULL_PROGRESS_H
 #define AGENT_DOCKER_PULL_PROGRESS_H
 
-#include "agent/docker/image.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define PULL_PROGRESS_LAYERS_MAX 512
+
+enum image_phase {
+	IMAGE_CHECKING, /* is it there already? */
+	IMAGE_PULLING,
+	IMAGE_EXTRACTING, /* all bytes are here, layers are being unpacked */
+	IMAGE_BUILDING,
+	IMAGE_FETCHING, /* no image: contents, from the controller or nodes */
+};
+
+/* "checking", "pulling" ... */
+const char *image_phase_name(enum image_phase phase);
+
+#define IMAGE_DIGEST_SIZE 600
+#define IMAGE_LAYER_ID_SIZE 72
+#define IMAGE_MOVING_MAX 8 /* the engine takes three to five at a time */
+
+struct image_layer {
+	char id[IMAGE_LAYER_ID_SIZE]; /* as the engine calls it */
+	bool extracting;              /* else it is being downloaded */
+	uint64_t bytes, bytes_total;
+};
+
+/* Sums over all layers, as far as the engine has told their sizes. */
+struct image_progress {
+	enum image_phase phase;
+	uint64_t bytes;       /* downloaded, or of the context sent */
+	uint64_t bytes_total; /* 0: not known */
+	bool partial; /* bytes_total lacks layers that are still to come */
+	uint64_t extracted; /* of bytes_total */
+	uint64_t rate;      /* bytes a second of the phase, 0: not known */
+	uint32_t layers;    /* done */
+	uint32_t layers_total;
+	uint32_t attempt;                            /* 1 .. 3 */
+	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
+	size_t moving_count;
+	const char *output; /* of a build: what it just printed, or NULL; only
+			       in calls for this alone */
+	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:..., once it is known
+					   what is pulled; "" before */
+};
 
 struct pull_progress;
 

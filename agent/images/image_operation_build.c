@@ -11,7 +11,7 @@
 #define OUTPUT_MAX (64 << 10) /* bytes told at once */
 #define OUTPUT_MS 200
 
-struct build {
+struct build_operation {
 	struct image_operation act;
 	struct image_wait *wait;
 	struct buffer output; /* not yet told */
@@ -21,13 +21,13 @@ struct build {
 
 static void build_clear(struct image_operation *act)
 {
-	struct build *build = (struct build *)act;
+	struct build_operation *build = (struct build_operation *)act;
 
 	image_release(build->wait);
 	buffer_clear(&build->output);
 }
 
-static void tell_output(struct build *build)
+static void tell_output(struct build_operation *build)
 {
 	struct message_image_state state = image_operation_state(&build->act);
 
@@ -39,7 +39,7 @@ static void tell_output(struct build *build)
 
 static void on_progress(void *arg, const struct image_progress *progress)
 {
-	struct build *build = arg;
+	struct build_operation *build = arg;
 	struct image_operation *act = &build->act;
 
 	if (progress->phase == IMAGE_BUILDING) {
@@ -67,7 +67,7 @@ static void on_progress(void *arg, const struct image_progress *progress)
 static void on_done(void *arg, const struct error *err,
 		    const struct image *image)
 {
-	struct build *build = arg;
+	struct build_operation *build = arg;
 	struct image_operation *act = &build->act;
 	struct message_image_state state;
 	char text[800];
@@ -89,7 +89,7 @@ static void on_done(void *arg, const struct error *err,
 
 static void build_step(struct image_operation *act)
 {
-	struct build *build = (struct build *)act;
+	struct build_operation *build = (struct build_operation *)act;
 	const struct image_wanted wanted = {
 		.reference = act->order.image,
 		.build = act->order.build,
@@ -120,7 +120,7 @@ static int build_allowed(const struct image_operation *act, struct error *err)
 const struct image_operation_kind image_operation_build = {
 	.name = "build",
 	.phase = "checking",
-	.size = sizeof(struct build),
+	.size = sizeof(struct build_operation),
 	.allowed = build_allowed,
 	.step = build_step,
 	.clear = build_clear,

@@ -7,6 +7,7 @@
  * nor layers below them; an engine that wants these all the same gets them.
  */
 #include "agent/images/image_layers.h"
+#include "agent/images/image_names.h"
 #include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
@@ -22,6 +23,7 @@ struct load {
 	struct image_bundle recipe;
 	bool known;        /* the recipe is */
 	size_t image, tag; /* that the engine is asked for */
+	bool lacked;       /* it has not this one */
 	bool lacks;        /* it has not all of them */
 	size_t config;     /* that is fetched to know its layers */
 	struct image_layers_call *layers;
@@ -72,6 +74,20 @@ static void on_progress(void *arg, uint64_t bytes, uint64_t total)
 	image_operation_tell_sometimes(&load->act);
 }
 
+/* The next entry is here, or is none to be fetched. -1: the load is over. */
+static int pass_entry(struct load *load)
+{
+	struct error err;
+
+	if (image_names_check(load->act.config->contents, &load->recipe,
+			      load->entry, &err) < 0) {
+		image_operation_fail(&load->act, &err);
+		return -1;
+	}
+	load->entry++;
+	return 0;
+}
+
 static void on_fetched(void *arg, const struct error *err)
 {
 	struct load *load = arg;
@@ -90,7 +106,9 @@ static void on_fetched(void *arg, const struct error *err)
 	} else if (!load->looked) {
 		load->config++;
 	} else {
-		load->here += load->recipe.entries[load->entry++].bytes;
+		load->here += load->recipe.entries[load->entry].bytes;
+		if (pass_entry(load) < 0)
+			return;
 	}
 	load->act.done = load->here;
 	image_operation_step_in(&load->act, 0);
@@ -121,12 +139,47 @@ static void next_image(struct load *load, bool lacked)
 		return;
 	}
 	load->tag = 0;
+	load->lacked = false;
 	if (++load->image < load->recipe.images_count || load->lacks) {
 		image_operation_step_in(&load->act, 0);
 		return;
 	}
 	load->act.done = load->act.total;
 	image_operation_succeed(&load->act, NULL);
+}
+
+/* The name is another image's here. -1: the load is over. */
+static int take_name(struct load *load, const char *name, const cJSON *other)
+{
+	const struct image_operations_config *config = load->act.config;
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(other, "Id"));
+	struct error err;
+
+	if (image_is_ours(config->record, other, false))
+		return 0;
+	if (!load->act.order.replace)
+		error_set(&err, EEXIST,
+			  "%.120s is another image here (%.19s), which Regatta "
+			  "did not bring; --replace takes the name, where the "
+			  "node's policy says remove: true",
+			  name, id ? id : "");
+	else if (node_policy_remove(config->node_policy, name, false, &err) ==
+		 0)
+		return 0;
+	image_operation_fail(&load->act, &err);
+	return -1;
+}
+
+/* Each name is asked for, also of an image that is not there. */
+static void next_tag(struct load *load, const struct image_bundle_image *image)
+{
+	if (load->tag >= image->tags.count) {
+		next_image(load, load->lacked);
+		return;
+	}
+	load->tag++;
+	image_operation_step_in(&load->act, 0);
 }
 
 /* The engine says whether it has the image, by its id and then under each of
@@ -146,12 +199,13 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 		return;
 	if (!same && load->tag) {
 		load->lacks = true; /* only a name of it */
-		next_image(load, false);
-	} else if (!same || load->tag >= image->tags.count) {
-		next_image(load, !same);
+		if (!err && take_name(load, image->tags.items[load->tag - 1],
+				      answer) < 0)
+			return;
+		next_tag(load, image);
 	} else {
-		load->tag++;
-		image_operation_step_in(&load->act, 0);
+		load->lacked |= !same;
+		next_tag(load, image);
 	}
 }
 
@@ -331,7 +385,8 @@ static void load_step(struct image_operation *act)
 	}
 	while (!all_here(load) && (!recipe->entries[load->entry].content ||
 				   image_bundle_repeats(recipe, load->entry)))
-		load->entry++;
+		if (pass_entry(load) < 0)
+			return;
 	if (all_here(load)) {
 		load->act.phase = "loading";
 		image_operation_tell(&load->act);

@@ -1,11 +1,15 @@
 /* image_operation_save.c - an image becomes a content: the tar file that the
  * engine makes.
  */
+#include "agent/images/image_names.h"
 #include "agent/images/image_operations_internal.h"
+
+#include <errno.h>
 
 struct save {
 	struct image_operation act;
 	struct incoming *incoming;
+	bool known; /* whose it is */
 	bool checking;
 };
 
@@ -59,6 +63,30 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
+/* The engine says what the name is: only what is Regatta's leaves, or what a
+ * job used; else what the policy lets.
+ */
+static void inspected(void *arg, const struct error *err, cJSON *answer)
+{
+	struct save *save = arg;
+	struct image_operation *act = &save->act;
+	struct error refused;
+
+	act->call = NULL;
+	if (err && image_operation_retry(act, err))
+		return;
+	if (err) {
+		image_operation_fail(act, err);
+	} else if (!image_is_ours(act->config->record, answer, true) &&
+		   node_policy_save_any(act->config->node_policy,
+					act->order.image, &refused) < 0) {
+		image_operation_fail(act, &refused);
+	} else {
+		save->known = true;
+		image_operation_step_in(act, 0);
+	}
+}
+
 static void save_step(struct image_operation *act)
 {
 	struct save *save = (struct save *)act;
@@ -66,6 +94,15 @@ static void save_step(struct image_operation *act)
 
 	if (save->checking) {
 		check_saved(save);
+		return;
+	}
+	if (!save->known) {
+		act->call = engine_image_inspect(act->config->engine,
+						 act->order.image,
+						 IMAGE_OPERATION_CALL_MS,
+						 inspected, save, &err);
+		if (!act->call)
+			image_operation_fail(act, &err);
 		return;
 	}
 	act->done = 0;

@@ -22,8 +22,9 @@ struct image_operations {
 };
 
 static const struct image_operation_kind *const kinds[] = {
-	&image_operation_load, &image_operation_save,   &image_operation_build,
-	&image_operation_list, &image_operation_remove, &image_operation_gc,
+	&image_operation_load, &image_operation_save, &image_operation_build,
+	&image_operation_pull, &image_operation_list, &image_operation_remove,
+	&image_operation_gc,
 };
 
 static const struct schema *order_schema(void)
@@ -158,8 +159,9 @@ static int check(const struct image_operations *acts,
 				 "'%.40s' is nothing that this agent does with "
 				 "images",
 				 order->what);
-	if ((!order->image && (kind == &image_operation_save ||
-			       kind == &image_operation_remove)) ||
+	if ((!order->image &&
+	     (kind == &image_operation_save || kind == &image_operation_pull ||
+	      kind == &image_operation_remove)) ||
 	    (kind == &image_operation_build && !(order->image && order->build)))
 		return error_set(err, EPROTO, "%s: of which image?",
 				 kind->name);

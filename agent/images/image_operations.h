@@ -9,7 +9,7 @@
 #define AGENT_IMAGES_IMAGE_OPERATIONS_H
 
 #include "agent/blobs/fetch.h"
-#include "agent/docker/image.h"
+#include "agent/images/image.h"
 #include "agent/images/image_usage.h"
 #include "agent/policy/node_policy.h"
 

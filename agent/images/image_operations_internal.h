@@ -45,8 +45,8 @@ struct image_operation_kind {
 };
 
 extern const struct image_operation_kind image_operation_load,
-	image_operation_save, image_operation_build, image_operation_list,
-	image_operation_remove, image_operation_gc;
+	image_operation_save, image_operation_build, image_operation_pull,
+	image_operation_list, image_operation_remove, image_operation_gc;
 
 /* How far it is: now, or if that was not told just now. */
 void image_operation_tell(struct image_operation *act);

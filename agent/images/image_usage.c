@@ -22,7 +22,7 @@
 struct item {
 	char *reference; /* that it was asked for by */
 	char *id;        /* NULL: it is coming */
-	char *origin;
+	char *origin;    /* "": somebody else brought it */
 	uint64_t used_ms;
 };
 
@@ -172,6 +172,14 @@ static void drop_item(struct image_usage *record, const struct item *item)
 	write_later(record);
 }
 
+/* Others' images, which jobs used, go first. */
+static bool goes_before(const struct item *a, const struct item *b)
+{
+	if (!*a->origin != !*b->origin)
+		return !*a->origin;
+	return a->used_ms < b->used_ms;
+}
+
 static void make_room(struct image_usage *record)
 {
 	const struct items *all = &record->all;
@@ -180,7 +188,7 @@ static void make_room(struct image_usage *record)
 	if (all->items_count < IMAGE_USAGE_ITEMS_MAX)
 		return;
 	for (size_t i = 1; i < all->items_count; i++)
-		if (all->items[i].used_ms < all->items[oldest].used_ms)
+		if (goes_before(&all->items[i], &all->items[oldest]))
 			oldest = i;
 	drop(record, oldest);
 }
@@ -238,11 +246,37 @@ static struct item *settle(struct image_usage *record, const char *reference,
 	return item;
 }
 
+/* Somebody else's: only that it was used is known of it. NULL: out of memory.
+ */
+static struct item *add_foreign(struct image_usage *record,
+				const char *reference, const char *id)
+{
+	struct items *all = &record->all;
+	struct item item = { 0 };
+	struct item *items;
+
+	make_room(record);
+	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
+	if (!items)
+		return NULL;
+	all->items = items;
+	item.reference = strdup(reference);
+	item.id = strdup(id);
+	item.origin = strdup("");
+	all->items[all->items_count++] = item;
+	if (item.reference && item.id && item.origin)
+		return &all->items[all->items_count - 1];
+	drop(record, all->items_count - 1);
+	return NULL;
+}
+
 void image_usage_used(struct image_usage *record, const char *reference,
 		      const char *id)
 {
 	struct item *item = settle(record, reference, id);
 
+	if (!item)
+		item = add_foreign(record, reference, id);
 	if (!item)
 		return;
 	item->used_ms = (uint64_t)clock_wall_ms();
@@ -260,8 +294,10 @@ void image_usage_tell(struct image_usage *record, struct image_info *image)
 			item = settle(record, names[i]->items[j], image->id);
 	if (!item)
 		return;
-	free(image->origin);
-	image->origin = strdup(item->origin);
+	if (*item->origin) {
+		free(image->origin);
+		image->origin = strdup(item->origin);
+	}
 	image->used_ms = item->used_ms;
 }
 

@@ -99,6 +99,12 @@ int node_policy_insecure(const struct node_policy *node_policy,
 	return policy_check_insecure(node_policy->policy, registry, err);
 }
 
+int node_policy_pull(const struct node_policy *node_policy, const char *image,
+		     struct error *err)
+{
+	return policy_check_image(node_policy->policy, image, err);
+}
+
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err)
 {
@@ -109,6 +115,12 @@ int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err)
 {
 	return policy_check_remove(node_policy->policy, image, ours, err);
+}
+
+int node_policy_save_any(const struct node_policy *node_policy,
+			 const char *image, struct error *err)
+{
+	return policy_check_save(node_policy->policy, image, err);
 }
 
 static int resolve(const char *path, char *out)
@@ -203,7 +215,9 @@ int node_policy_check(const struct node_policy *node_policy,
 
 	if (node_policy->policy->any)
 		return 0;
-	if (policy_check_order(node_policy->policy, task, err) < 0)
+	if (policy_check_order(node_policy->policy, task, err) < 0 ||
+	    policy_check_needs(node_policy->policy, &task->container.needs,
+			       resolve, err) < 0)
 		return -1;
 	if (check_user(node_policy, completed, place, err) < 0)
 		return -1;

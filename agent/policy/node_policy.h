@@ -43,10 +43,16 @@ uint32_t guard_pids(const struct node_policy *node_policy);
 int node_policy_load(const struct node_policy *node_policy, struct error *err);
 int node_policy_save(const struct node_policy *node_policy, const char *image,
 		     struct error *err);
+int node_policy_pull(const struct node_policy *node_policy, const char *image,
+		     struct error *err);
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err);
 int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err);
+
+/* May one leave the node that Regatta did not bring and no job used? EPERM. */
+int node_policy_save_any(const struct node_policy *node_policy,
+			 const char *image, struct error *err);
 
 /* May the engine reach this registry, HOST[:PORT], without TLS? EPERM. */
 int node_policy_insecure(const struct node_policy *node_policy,

@@ -184,14 +184,17 @@ static int policy_check_mounts(const struct judging *judging,
 		const char *real = resolved(judging, source, path);
 		bool write = !cJSON_IsTrue(
 			cJSON_GetObjectItemCaseSensitive(mount, "ReadOnly"));
+		bool shown;
 
 		if (is_own(mount, own) ||
 		    (!strcmp(text_of(mount, "Type"), "bind") &&
 		     may_mount(judging, real, write)))
 			continue;
+		/* Where other links lead is not told. */
+		shown = strcmp(source, real) != 0 &&
+			may_mount(judging, source, false);
 		snprintf(found, sizeof(found), "%.60s%s%.60s%s", source,
-			 strcmp(source, real) != 0 ? " -> " : "",
-			 strcmp(source, real) != 0 ? real : "",
+			 shown ? " -> " : "", shown ? real : "",
 			 write ? " (writable)" : "");
 		return refuse(judging, "mounts", found,
 			      mounts_in_words(judging->policy, text));
@@ -509,7 +512,7 @@ int policy_check_insecure(const struct policy *policy, const char *registry,
 }
 
 /* Is an image of that name taken though it was not built here? Without a tag
- * its name is made of the files that it is built from (agent/docker/image.h).
+ * its name is made of the files that it is built from (agent/images/image.h).
  */
 static bool may_be_found(const char *image)
 {
@@ -542,6 +545,33 @@ int policy_check_remove(const struct policy *policy, const char *image,
 		       : refuse(&judging, "remove", image,
 				"images that jobs or regatta image brought "
 				"here");
+}
+
+int policy_check_needs(const struct policy *policy, const struct strings *needs,
+		       policy_check_resolve_fn *resolve, struct error *err)
+{
+	struct judging judging = { policy, resolve, err };
+	char path[PATH_MAX], text[ALLOWED_BYTES];
+
+	for (size_t i = 0; !policy->any && i < needs->count; i++)
+		if (!may_mount(&judging,
+			       resolved(&judging, needs->items[i], path),
+			       false))
+			return refuse(&judging, "mounts", needs->items[i],
+				      mounts_in_words(policy, text));
+	return 0;
+}
+
+int policy_check_save(const struct policy *policy, const char *image,
+		      struct error *err)
+{
+	struct judging judging = { policy, NULL, err };
+
+	return policy->any || policy->save
+		       ? 0
+		       : refuse(&judging, "save", image,
+				"images that Regatta brought here, or that a "
+				"job used");
 }
 
 bool policy_check_pin(const struct policy *policy, const char *name,

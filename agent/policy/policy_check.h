@@ -46,6 +46,16 @@ int policy_check_build(const struct policy *policy, const char *image,
 int policy_check_remove(const struct policy *policy, const char *image,
 			bool ours, struct error *err);
 
+/* Paths that a job wants to be there: only below what it could mount is looked
+ * for them. What lies elsewhere is refused in the same words, there or not.
+ */
+int policy_check_needs(const struct policy *policy, const struct strings *needs,
+		       policy_check_resolve_fn *resolve, struct error *err);
+
+/* May an image leave the node that Regatta did not bring and no job used? */
+int policy_check_save(const struct policy *policy, const char *image,
+		      struct error *err);
+
 /* May `pin` be taken for the image `name`? Not when it is of another name, or a
  * pattern holds on to a tag, which a digest does not show.
  */

@@ -96,12 +96,26 @@ static int check_pin(const struct task *task, const char *found,
 			 task->spec.container.image, pin, found);
 }
 
-static void image_failed(struct task *task, const struct error *err)
+/* What a host answered that is no registry is not for who asked: a name may
+ * lead to any service that the node reaches.
+ */
+static void drop_body(struct error *err)
+{
+	static const char mark[] = "response body";
+	char *at = strstr(err->text, mark);
+
+	if (at)
+		at[sizeof(mark) - 1] = 0;
+}
+
+static void image_failed(struct task *task, const struct error *given)
 {
 	const char *pin = task->spec.pin;
-	struct error why = *err;
+	struct error why = *given;
+	const struct error *err = &why;
 	struct reference parts;
 
+	drop_body(&why);
 	if (err->code == EPERM) {
 		step_fail(task, FAILURE_POLICY, err);
 		return;

@@ -1,7 +1,7 @@
 /* task.c - the life of one task: one container, from its image to its end.
  */
 #include "agent/task/task.h"
-#include "agent/registry/approach.h"
+#include "agent/docker/registry_access.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/loop.h"
 
@@ -220,7 +220,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		/* Where they cannot be opened any more, the controller sends
 		 * the whole order anew. */
 		if (!container &&
-		    approach_check(room->registries, task->spec.logins,
+		    registry_access_check(room->registries, task->spec.logins,
 				   task->spec.logins_count, err) < 0)
 			return NULL;
 		task->step = STEP_CHECK;

@@ -1,4 +1,5 @@
-/* task_ending.c - how a task's command ended: what its record and the engine say.
+/* task_ending.c - how a task's command ended: what its record and the engine
+ * say.
  */
 #include "agent/task/task_internal.h"
 #include "agent/spool/exit_check.h"

@@ -130,9 +130,9 @@ void step_retry(struct task *task);
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);
 
-/* In task_ending.c. The container runs no more (NULL: it is gone): fill the outcome
- * from the record and what the engine says of the container, and note for the
- * next agent if the record is to be believed.
+/* In task_ending.c. The container runs no more (NULL: it is gone): fill the
+ * outcome from the record and what the engine says of the container, and note
+ * for the next agent if the record is to be believed.
  */
 void step_conclude(struct task *task, const cJSON *container);
 

@@ -109,6 +109,8 @@ void step_watch(struct task *task)
 			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
 			     task);
 	/* It may have written before the watch was set. */
+	if (spool_has_exit(task->room->spool, &task->id))
+		step_record_seen(task);
 	log_sender_wake(task->room->sender);
 }
 

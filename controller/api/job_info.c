@@ -117,12 +117,12 @@ static int add_waits(struct cluster *cluster, const struct job *job,
 		     struct job_info *to, struct error *err)
 {
 	char text[300];
-	bool waits =
-		job && (dependencies_waits(cluster, job, text, sizeof(text)) ||
-			(job->state == JOB_QUEUED &&
-			 unschedulable_of(cluster->slots, cluster->nodes_count,
-					  &job->shape, text,
-					  sizeof(text)) != UNSCHEDULABLE_NONE));
+	bool waits = job &&
+		     (dependencies_waits(cluster, job, text, sizeof(text)) ||
+		      (job->state == JOB_QUEUED &&
+		       unschedulable_of(node_slots(cluster),
+					node_count(cluster), &job->shape, text,
+					sizeof(text)) != UNSCHEDULABLE_NONE));
 
 	return waits ? string_set(&to->waits, text, err) : 0;
 }

@@ -89,6 +89,8 @@ static int describe_audit(const struct audit_row *row, struct audit_info *to,
 	    string_set(&to->address, row->address, err) < 0 ||
 	    string_set(&to->act, row->act, err) < 0)
 		return -1;
+	if (string_set(&to->chain, row->chain, err) < 0)
+		return -1;
 	return string_set(&to->refusal, row->refusal, err);
 }
 

@@ -76,7 +76,7 @@ static int add_documents(const struct node *node, struct node_info *to,
 int node_describe(const struct cluster *cluster, const struct node *node,
 		  struct node_info *to, struct error *err)
 {
-	const struct slot *slot = &cluster->slots[node->index];
+	const struct slot *slot = node_slot(cluster, node);
 	uint64_t taken = slot->busy | slot->lost;
 
 	to->drained = node->drained;
@@ -115,8 +115,8 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	uint64_t skip = query->after;
 
 	page_init(&page, &node_info_schema, query->limit);
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		const struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		const struct node *node = node_at(cluster, i);
 
 		if (node->removed)
 			continue;

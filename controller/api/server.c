@@ -282,7 +282,9 @@ static void audit(struct cluster *cluster, const struct wire_peer *peer,
 	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
 	if (store_put_audit(cluster->store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
-	log_info("%s by=%s from=%s%s%s", row.act, row.who, row.address,
+	/* The journal then has the head of the chain as well. */
+	log_info("%s by=%s from=%s chain=%s%s%s", row.act, row.who, row.address,
+		 store_audit_head(cluster->store),
 		 refusal ? ": refused: " : "", refusal ? refusal : "");
 	cJSON_free(text);
 	cJSON_Delete(object);

@@ -6,6 +6,7 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
+#include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
@@ -173,9 +174,8 @@ static int note_waiting(struct submitting *to)
 		to->devices = shape.devices;
 		memcpy(to->vendor, vendor, sizeof(vendor));
 		memcpy(to->chip, chip, sizeof(chip));
-		if (unschedulable_of(to->cluster->slots,
-				     to->cluster->nodes_count, &shape,
-				     to->lacks,
+		if (unschedulable_of(node_slots(to->cluster),
+				     node_count(to->cluster), &shape, to->lacks,
 				     sizeof(to->lacks)) == UNSCHEDULABLE_NONE)
 			to->lacks[0] = 0;
 	}

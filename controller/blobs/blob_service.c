@@ -139,8 +139,8 @@ static void tell_awaiting(struct cluster *cluster, const char *hash)
 	const struct message_content_want want = { .hash = (char *)hash,
 						   .awaited = true };
 
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		struct node *node = node_at(cluster, i);
 
 		if (strcmp(node->awaits, hash) != 0)
 			continue;
@@ -444,8 +444,8 @@ void blob_service_revoked(struct cluster *cluster, const char *name)
 {
 	struct message_content_grant grant = { .name = (char *)name };
 
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		say(cluster->nodes[i], MESSAGE_CONTENT_GRANT, &grant);
+	for (size_t i = 0; i < node_count(cluster); i++)
+		say(node_at(cluster, i), MESSAGE_CONTENT_GRANT, &grant);
 }
 
 void blob_service_gone(struct cluster *cluster, struct node *node)

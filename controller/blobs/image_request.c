@@ -3,11 +3,14 @@
  */
 #include "controller/blobs/image_request.h"
 
+#include "controller/jobs/image_progress.h"
+
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,7 @@
 static const struct image_request_kind kinds[] = {
 	{ "load", .durable = true, .takes_name = true },
 	{ "build", .durable = true, .takes_name = true },
+	{ "pull", .durable = true, .takes_name = true },
 	{ "save", .one = true, .takes_name = true },
 	{ "remove", .needs = true, .takes_name = true },
 	{ "list", .needs = true },
@@ -141,6 +145,7 @@ static int copy_act(struct message_image_do *act,
 	act->floor_bytes = from->floor_bytes;
 	act->floor_percent = from->floor_percent;
 	act->dry_run = from->dry_run;
+	act->replace = from->replace;
 	return act->order && act->what && !act->image == !from->image &&
 			       !act->build == !from->build
 		       ? 0
@@ -203,6 +208,7 @@ int image_request_again(struct image_request *order,
 	logins_free(order->act.logins, order->act.logins_count);
 	order->act.logins = logins;
 	order->act.logins_count = logins_count;
+	order->act.replace = message->replace;
 	memset(stops + order->count, 0, nodes->count * sizeof(*stops));
 	for (size_t i = 0; i < nodes->count; i++) {
 		struct stop *stop = image_request_stop(order, nodes->items[i]);
@@ -230,13 +236,28 @@ void image_request_free(struct image_request *order)
 	free(order);
 }
 
+static void keep_progress(struct stop *stop,
+			  const struct message_image_state *state)
+{
+	if (strcmp(stop->phase, state->phase) != 0 ||
+	    stop->done != state->done_bytes || stop->layers != state->layers ||
+	    stop->tries != state->tries)
+		stop->moved_ms = clock_mono_ms();
+	stop->done = state->done_bytes;
+	stop->total = state->total_bytes;
+	stop->partial = state->partial;
+	stop->rate = state->rate;
+	stop->layers = state->layers;
+	stop->layers_total = state->layers_total;
+	stop->tries = state->tries;
+}
+
 void image_request_heard(struct image_request *order, struct stop *stop,
 			 struct message_image_state *state)
 {
+	keep_progress(stop, state);
 	stop_set(stop, state->phase, state->text);
 	stop->code = state->code;
-	stop->done = state->done_bytes;
-	stop->total = state->total_bytes;
 	stop->left_out = state->left_out;
 	if (state->images_count) {
 		stop_drop_images(stop);
@@ -325,12 +346,36 @@ static int add_images(struct image_node *to, const struct stop *stop,
 	return 0;
 }
 
+/* As of a job's image (image_progress.h). */
+static void describe_progress(const struct stop *stop, struct image_node *to)
+{
+	int64_t silent = clock_mono_ms() - stop->moved_ms;
+	bool still = silent >= IMAGE_PROGRESS_SILENT_MS;
+
+	to->partial = stop->partial;
+	to->layers = stop->layers;
+	to->layers_total = stop->layers_total;
+	to->tries = stop->tries;
+	to->rate = to->eta_seconds = (double)NAN;
+	if (stop_final(stop) || !stop->tries)
+		return;
+	if (still && stop->done < stop->total)
+		to->silent_seconds = (uint64_t)(silent / 1000);
+	if (still || !stop->rate)
+		return;
+	to->rate = (double)stop->rate;
+	if (!stop->partial && stop->total >= stop->done)
+		to->eta_seconds =
+			(double)((stop->total - stop->done) / stop->rate);
+}
+
 static int describe_stop(const struct stop *stop, bool images,
 			 struct image_node *to, struct error *err)
 {
 	to->done_bytes = stop->done;
 	to->total_bytes = stop->total;
 	to->code = stop->code;
+	describe_progress(stop, to);
 	if (string_set(&to->name, stop->name, err) < 0 ||
 	    string_set(&to->phase, stop->phase, err) < 0 ||
 	    string_set(&to->text, stop->text, err) < 0)

@@ -32,9 +32,14 @@ struct stop {
 	char name[KEY_NAME_SIZE];
 	char phase[16]; /* "waiting", then as in message_image_state */
 	uint64_t done, total;
-	int64_t code;    /* errno value behind a failure */
-	int64_t away_ms; /* `one`: since when it is out of reach; 0: it is not
-			  */
+	/* pull: as in message_image_state */
+	bool partial;
+	uint64_t rate;
+	uint32_t layers, layers_total, tries;
+	int64_t moved_ms; /* when any of these changed last */
+	int64_t code;     /* errno value behind a failure */
+	int64_t away_ms;  /* `one`: since when it is out of reach; 0: it is not
+			   */
 	char *text;
 	struct image_info *images;
 	size_t images_count;

@@ -403,10 +403,10 @@ void image_rollout_room(struct cluster *cluster, struct node *node,
 static int choose_named(struct cluster *cluster, const struct strings *wanted,
 			struct strings *nodes, struct error *err)
 {
-	if (wanted->count > cluster->nodes_count)
+	if (wanted->count > node_count(cluster))
 		return error_set(err, EINVAL,
 				 "nodes: %zu names, there are %zu nodes",
-				 wanted->count, cluster->nodes_count);
+				 wanted->count, node_count(cluster));
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct node *node = node_find(cluster, wanted->items[i]);
 
@@ -441,8 +441,8 @@ static int choose_all(struct cluster *cluster, const char *build,
 	size_t up = 0;
 
 	vendor_of(build, vendor);
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		const struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		const struct node *node = node_at(cluster, i);
 
 		up += node->peer != NULL;
 		if (node->peer &&
@@ -471,7 +471,7 @@ static int check_order(struct cluster *cluster,
 	if (!kind)
 		return error_set(err, EINVAL,
 				 "what: '%.40s' is not valid here; expected "
-				 "load, save, build, remove or gc",
+				 "load, save, build, pull, remove or gc",
 				 message->what);
 	if (!content_hash_valid(message->order))
 		return error_set(err, EINVAL,
@@ -591,8 +591,8 @@ int image_rollout_describe(struct cluster *cluster,
 	if (!order)
 		return error_set(err, ENOENT,
 				 "no image order %.12s; a controller that was "
-				 "started anew knows only those to load and to "
-				 "build: run the command again",
+				 "started anew knows only those to load, build "
+				 "and pull: run the command again",
 				 name);
 	if (image_request_describe(order, query, to, err) < 0)
 		return -1;

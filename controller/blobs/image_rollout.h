@@ -1,12 +1,12 @@
 /* image_rollout.h - image orders: who is told, and how far they are.
  *
  * An order is told to each of its nodes until the node says that it is done or
- * cannot be. Orders to load and to build wait for a node that is out of reach,
- * and survive a restart (image-orders/ in the state folder) until all nodes
- * have; one that comes back days later still gets its image. An order to save
- * asks one node after another until one has the image, and takes it from there;
- * one that goes out of reach before that is over has none.
- * All others fail where a node is out of reach.
+ * cannot be. Orders to load, build and pull wait for a node that is out of
+ * reach, and survive a restart (image-orders/ in the state folder) until all
+ * nodes have; one that comes back days later still gets its image. An order to
+ * save asks one node after another until one has the image, and takes it from
+ * there; one that goes out of reach before that is over has none. All others
+ * fail where a node is out of reach.
  */
 #ifndef CONTROLLER_BLOBS_IMAGE_ROLLOUT_H
 #define CONTROLLER_BLOBS_IMAGE_ROLLOUT_H
@@ -26,9 +26,9 @@ int image_rollout_open(struct cluster *cluster, const char *folder,
 		       struct error *err);
 void image_rollout_close(struct cluster *cluster);
 
-/* *chosen (empty before, owned): whose it is. One to load or to build that is
- * not over goes on, for these nodes, too. EINVAL, EEXIST: it is another order's
- * name, ENOENT: an unknown node, or none.
+/* *chosen (empty before, owned): whose it is. One to load, build or pull that
+ * is not over goes on, for these nodes, too. EINVAL, EEXIST: it is another
+ * order's name, ENOENT: an unknown node, or none.
  */
 int image_rollout_order(struct cluster *cluster, const char *by,
 			const struct message_image_order *message,

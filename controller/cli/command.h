@@ -102,12 +102,12 @@ extern const struct command command_audit;
 /* Of a command that reads a sweep file. */
 #define OPTIONS_SWEEP \
 	{ OPTION(options, "set", 's', OPTION_LIST, set, "KEY=VALUE"), \
-	  .help = "of the sweep file, once for each key: image=a:1" }, \
+	  .help = "set a key of the sweep file: image=a:1 (repeatable)" }, \
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL), \
 	  .help = "leave out cases of flagperf: that are wrong, run the " \
 		  "others" }, \
 	{ OPTION(options, "tree", 0, OPTION_TEXT, tree, "DIR"), \
-	  .help = "a FlagPerf checkout here, to look for what the cases need" }
+	  .help = "a FlagPerf checkout here, to check the cases' files" }
 /* clang-format on */
 
 /* Words of --format; the first is the default. */

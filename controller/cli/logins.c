@@ -254,15 +254,19 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 		       : collect(cli, client, &hosts, logins, count, err);
 }
 
-int logins_collect_build(struct cli *cli, struct client *client,
-			 struct registry_login **logins, size_t *count,
-			 struct error *err)
+int logins_collect_images(struct cli *cli, struct client *client,
+			  const struct strings *images, bool builds,
+			  struct registry_login **logins, size_t *count,
+			  struct error *err)
 {
 	owned(strings_clear) struct strings hosts = { 0 };
 
 	if (!cli->options->registry_auth)
 		return 0;
-	if (add_all(cli, &hosts, err) < 0)
+	for (size_t i = 0; i < images->count; i++)
+		if (add_host(&hosts, images->items[i], err) < 0)
+			return -1;
+	if (builds && add_all(cli, &hosts, err) < 0)
 		return -1;
 	return collect(cli, client, &hosts, logins, count, err);
 }

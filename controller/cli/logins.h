@@ -28,10 +28,13 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t sweep,
 			 struct registry_login **logins, size_t *count,
 			 struct error *err);
 
-/* The same for an image that is built. */
-int logins_collect_build(struct cli *cli, struct client *client,
-			 struct registry_login **logins, size_t *count,
-			 struct error *err);
+/* The same for images by their names and, where builds is set, for others that
+ * are built.
+ */
+int logins_collect_images(struct cli *cli, struct client *client,
+			  const struct strings *images, bool builds,
+			  struct registry_login **logins, size_t *count,
+			  struct error *err);
 
 /* The file that --registry-auth, or nothing, means. EINVAL: no home. */
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err);

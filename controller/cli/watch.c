@@ -298,21 +298,6 @@ static int take_job(struct watch *watch, const struct job_info *row,
 
 /* The live lines. */
 
-#define BAR_WIDTH 10
-
-static void bar(double fraction, char to[BAR_WIDTH + 3])
-{
-	bool known = fraction >= 0 && fraction <= 1;
-
-	to[0] = known ? '[' : ' ';
-	for (int i = 0; i < BAR_WIDTH; i++)
-		to[1 + i] = !known                          ? ' '
-			    : fraction * BAR_WIDTH >= i + 1 ? '#'
-							    : '.';
-	to[BAR_WIDTH + 1] = known ? ']' : ' ';
-	to[BAR_WIDTH + 2] = 0;
-}
-
 static double fraction_done(const struct watched *job)
 {
 	const struct progress_info *progress = job->job->progress;
@@ -332,10 +317,10 @@ static void live_line(const struct watch *watch, const struct watched *job,
 {
 	bool colours = cli_err_colour(watch->cli);
 	enum colour colour = colour_of_job(job->state);
-	char cell[300], detail[160], meter[BAR_WIDTH + 3], time[HUMAN_SIZE];
+	char cell[300], detail[160], meter[BAR_SIZE], time[HUMAN_SIZE];
 	int64_t elapsed = job_elapsed_ms(watch, job->job);
 
-	bar(fraction_done(job), meter);
+	bar_text(fraction_done(job), meter);
 	escape(job->job->cell ? job->job->cell : "", cell, sizeof(cell));
 	job_detail(job->job, detail, sizeof(detail));
 	snprintf(line, LINE_MAX_BYTES, "%5llu %s%-10s%s %s %6s  %-36s  %s",

@@ -301,14 +301,14 @@ static bool held_for(const struct job *job, char *text, size_t size)
 static const char *unfit(const struct cluster *cluster,
 			 const struct shape *shape, const struct node *node)
 {
-	if (slot_suits(&cluster->slots[node->index], shape))
+	if (slot_suits(node_slot(cluster, node), shape))
 		return NULL;
 	if (!node->peer)
 		return "is down";
 	if (node->drained)
 		return "is drained";
-	return cluster->slots[node->index].usable ? "lacks devices"
-						  : "is not ready";
+	return node_slot(cluster, node)->usable ? "lacks devices"
+						: "is not ready";
 }
 
 static void name_unfit(const struct cluster *cluster, const struct job *job,
@@ -318,7 +318,7 @@ static void name_unfit(const struct cluster *cluster, const struct job *job,
 
 	for (size_t i = 0; i < job->shape.pins_count && shown < NAMES_SHOWN;
 	     i++) {
-		const struct node *node = cluster->nodes[job->shape.pins[i]];
+		const struct node *node = node_at(cluster, job->shape.pins[i]);
 		const char *why = unfit(cluster, &job->shape, node);
 
 		if (!why)
@@ -341,7 +341,7 @@ bool dependencies_waits(const struct cluster *cluster, const struct job *job,
 	if (held_for(job, text, size))
 		return true;
 	if (!shape->pins ||
-	    shape_suiting(shape, cluster->slots, cluster->nodes_count,
+	    shape_suiting(shape, node_slots(cluster), node_count(cluster),
 			  shape->nodes) >= shape->nodes)
 		return false;
 	snprintf(text, size, "needs %u of the %zu node%s of job %" PRIu64,

@@ -79,7 +79,7 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 
 	if (!job || job_make_gang(cluster, job, &err) < 0) {
 		for (uint32_t i = 0; i < shape->nodes; i++)
-			slot_release(&cluster->slots[placements[i].slot],
+			slot_release(&node_slots(cluster)[placements[i].slot],
 				     placements[i].devices);
 		log_error("job=%" PRIu64 " not placed: %s", id, err.text);
 		if (job)
@@ -89,7 +89,7 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 	}
 	for (uint32_t i = 0; i < shape->nodes; i++)
 		task_assign(cluster, &job->gang->tasks[i],
-			    cluster->nodes[placements[i].slot],
+			    node_at(cluster, placements[i].slot),
 			    placements[i].devices);
 	if (job_event(cluster, job, JOB_EVENT_ALLOC, node_names(job->gang),
 		      &err) < 0) {
@@ -115,8 +115,8 @@ void gang_schedule(struct cluster *cluster)
 
 	cluster->schedule_due = false;
 	if (!cluster->draining &&
-	    scheduler_run(cluster->queue, cluster->slots, cluster->nodes_count,
-			  avoid, place, cluster, &err) < 0)
+	    scheduler_run(cluster->queue, node_slots(cluster),
+			  node_count(cluster), avoid, place, cluster, &err) < 0)
 		log_error("%s", err.text);
 }
 

@@ -7,10 +7,8 @@
 #include "controller/jobs/image_progress.h"
 #include "controller/jobs/image_references.h"
 #include "controller/jobs/logins.h"
-#include "controller/jobs/sampling.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
-#include "controller/results/extract.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
@@ -603,12 +601,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		task_clear(cluster, &gang->tasks[i]);
 	TAILQ_REMOVE(&cluster->gangs, gang, by_cluster);
-	if (gang->reading)
-		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
-	for (size_t i = 0; i < gang->readings_count; i++)
-		extract_free(gang->readings[i].extract);
-	free(gang->readings);
-	sampling_clear(gang);
+	log_ingest_forget(cluster, gang);
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);
@@ -622,7 +615,7 @@ void task_assign(struct cluster *cluster, struct task *task, struct node *node,
 	task->node = node;
 	task->held = true;
 	task->devices = devices;
-	slot_take(&cluster->slots[node->index], &task->job->shape, devices);
+	slot_take(node_slot(cluster, node), &task->job->shape, devices);
 	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
 }
 
@@ -634,7 +627,7 @@ void task_release(struct cluster *cluster, struct task *task)
 		return;
 	task->held = false;
 	TAILQ_REMOVE(&node->tasks, task, by_node);
-	slot_release(&cluster->slots[node->index], task->devices);
+	slot_release(node_slot(cluster, node), task->devices);
 	cluster->schedule_due = true;
 }
 

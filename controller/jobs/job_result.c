@@ -83,6 +83,12 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.usage = usage;
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
+	if (log_ingest_tied(gang))
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "two formats fit the log as well "
+					     "and read other "
+					     "figures: name one with `log`"));
 	input.warnings = warnings;
 	result = result_new(&input, err);
 	cJSON_Delete(warnings);

@@ -19,12 +19,11 @@
 
 int jobs_init(struct cluster *cluster, struct error *err)
 {
-	TAILQ_INIT(&cluster->reading);
 	TAILQ_INIT(&cluster->gangs);
 	TAILQ_INIT(&cluster->due);
 	TAILQ_INIT(&cluster->ended);
 	cluster->queue = queue_new(err);
-	return cluster->queue ? 0 : -1;
+	return cluster->queue ? log_ingest_open(cluster, err) : -1;
 }
 
 void jobs_clear(struct cluster *cluster)
@@ -138,8 +137,8 @@ void jobs_tick(struct cluster *cluster)
 {
 	int64_t now = cluster_mono_ms(cluster);
 
-	for (size_t i = 0; i < cluster->nodes_count; i++) {
-		struct node *node = cluster->nodes[i];
+	for (size_t i = 0; i < node_count(cluster); i++) {
+		struct node *node = node_at(cluster, i);
 
 		node_settle_drain(cluster, node, cluster_wall_ms(cluster));
 		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
@@ -151,15 +150,15 @@ void jobs_tick(struct cluster *cluster)
 
 void jobs_forgive(struct cluster *cluster, int64_t deaf_ms)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (!cluster->nodes[i]->peer)
-			cluster->nodes[i]->lost_since_ms += deaf_ms;
+	for (size_t i = 0; i < node_count(cluster); i++)
+		if (!node_at(cluster, i)->peer)
+			node_at(cluster, i)->lost_since_ms += deaf_ms;
 }
 
 bool jobs_idle(const struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->discards_count)
+	for (size_t i = 0; i < node_count(cluster); i++)
+		if (node_at(cluster, i)->discards_count)
 			return false;
 	return !cluster->jobs_count;
 }

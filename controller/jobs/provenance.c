@@ -108,14 +108,15 @@ static void add_reading(cJSON *to, const struct cluster *cluster,
 			const struct gang *gang)
 {
 	const char *name = gang->spec.measure.framework;
-	const struct framework *framework =
-		name ? catalog_framework(cluster->catalog, name) : NULL;
+	const struct framework *framework = log_ingest_format(cluster, gang);
 	char hash[65] = "";
 	cJSON *streams;
 
 	if (framework)
 		catalog_rules_hash(cluster->catalog, framework, hash);
 	cJSON_AddItemToObject(to, "framework", text_or_null(name));
+	cJSON_AddItemToObject(to, "log",
+			      text_or_null(framework ? framework->name : NULL));
 	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
 	streams = cJSON_AddArrayToObject(to, "streams");
 	for (size_t i = 0; i < gang->readings_count; i++)

@@ -17,6 +17,7 @@
  *	 "cell_key": "...",		hash of the job's spec
  *	 "workspace": "...",		SHA-256 of the code tree as a tar file
  *	 "framework": "megatron",
+ *	 "log": "megatron",		the format of its log
  *	 "rules": "...",		hash of the descriptions with its rules
  *	 "streams": ["rank-0"],		what was read for the result
  *	 "formula": 2,

@@ -32,6 +32,14 @@ struct rules {
 	struct extract_rules *extract;
 };
 
+struct log_ingest {
+	struct rules *rules;
+	size_t rules_count;
+	TAILQ_HEAD(, gang) reading; /* there is output that was not read */
+	uint64_t stored_bytes;
+	bool full; /* the disk; said so in the log already */
+};
+
 /* Output of one task: one stream per process. */
 
 static uint32_t stream_count(const struct task *task)
@@ -112,7 +120,7 @@ static void wake_readers(struct cluster *cluster, struct gang *gang)
 	gang->behind = true;
 	if (!gang->reading) {
 		gang->reading = true;
-		TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+		TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang, by_reading);
 	}
 	cluster->effects->read_soon(cluster->world);
 }
@@ -135,10 +143,10 @@ static void append_failed(struct cluster *cluster, struct task *task,
 		return;
 	}
 	ack->retry_ms = FULL_RETRY_MS;
-	if (!cluster->logs_full)
+	if (!cluster->ingest->full)
 		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
 			  log->job, log->stream, err->text);
-	cluster->logs_full = true;
+	cluster->ingest->full = true;
 }
 
 void log_ingest_log(struct cluster *cluster, struct node *node,
@@ -169,9 +177,9 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 					 &ack.length, &err) < 0)
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
-		cluster->logs_full = job->gang->synced = false;
+		cluster->ingest->full = job->gang->synced = false;
 	if (ack.length == log->offset + size)
-		cluster->stored_bytes += size;
+		cluster->ingest->stored_bytes += size;
 	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
@@ -206,37 +214,116 @@ void log_ingest_check(struct cluster *cluster, struct task *task)
 
 /* Reading for metrics. */
 
-struct extract_rules *log_ingest_rules(struct cluster *cluster,
-				       const struct job *job)
+/* The compiled rules of a framework that has some; NULL: they do not compile.
+ */
+static struct extract_rules *compiled(struct cluster *cluster,
+				      const struct framework *framework)
 {
-	const char *name = job->gang->spec.measure.framework;
-	const struct framework *framework =
-		name ? catalog_framework(cluster->catalog, name) : NULL;
 	const struct value *logs[CATALOG_LOGS_MAX];
 	struct rules *rules;
 	struct error err;
 	size_t count = 0;
 
-	if (!framework || !framework->log)
-		return NULL;
-	for (size_t i = 0; i < cluster->rules_count; i++)
-		if (cluster->rules[i].framework == framework)
-			return cluster->rules[i].extract;
-	rules = realloc(cluster->rules,
-			(cluster->rules_count + 1) * sizeof(*rules));
+	for (size_t i = 0; i < cluster->ingest->rules_count; i++)
+		if (cluster->ingest->rules[i].framework == framework)
+			return cluster->ingest->rules[i].extract;
+	rules = realloc(cluster->ingest->rules,
+			(cluster->ingest->rules_count + 1) * sizeof(*rules));
 	if (!rules)
 		return NULL;
-	cluster->rules = rules;
-	rules += cluster->rules_count;
+	cluster->ingest->rules = rules;
+	rules += cluster->ingest->rules_count;
 	rules->framework = framework;
 	rules->extract = catalog_logs(cluster->catalog, framework, logs, &count,
 				      &err) < 0
 				 ? NULL
 				 : extract_rules_new(logs, count, &err);
 	if (!rules->extract)
-		log_error("framework=%s: %s", name, err.text);
-	cluster->rules_count++;
+		log_error("framework=%s: %s", framework->name, err.text);
+	cluster->ingest->rules_count++;
 	return rules->extract;
+}
+
+/* Is the format of the job's log to be found? */
+static bool is_auto(const struct gang *gang)
+{
+	const char *log = gang->spec.measure.log;
+
+	return log && !strcmp(log, "auto");
+}
+
+/* The formats that are tried, by number; NULL past the last. One without rules
+ * of its own reads what those that it is like read.
+ */
+static const struct framework *tried(const struct cluster *cluster,
+				     size_t number)
+{
+	const struct framework *framework;
+
+	for (size_t i = 0;
+	     (framework = catalog_framework_at(cluster->catalog, i)); i++)
+		if (framework->log && value_get(framework->log, "rules") &&
+		    !number--)
+			return framework;
+	return NULL;
+}
+
+struct extract_rules *log_ingest_rules(struct cluster *cluster,
+				       const struct job *job)
+{
+	const struct measure_spec *measure = &job->gang->spec.measure;
+	const char *name = measure->log ? measure->log : measure->framework;
+	const struct framework *framework =
+		is_auto(job->gang) ? tried(cluster, 0)
+		: name             ? catalog_framework(cluster->catalog, name)
+				   : NULL;
+
+	return framework && framework->log ? compiled(cluster, framework)
+					   : NULL;
+}
+
+const struct framework *log_ingest_format(const struct cluster *cluster,
+					  const struct gang *gang)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+	const char *name = measure->log ? measure->log : measure->framework;
+	struct format_fit fits[FORMAT_FITS_MAX];
+
+	if (!is_auto(gang))
+		return name ? catalog_framework(cluster->catalog, name) : NULL;
+	if (!gang->readings_count ||
+	    !format_choice_fits(gang->readings[0].choice, fits))
+		return NULL;
+	return tried(cluster, fits[0].format);
+}
+
+bool log_ingest_tied(const struct gang *gang)
+{
+	struct format_fit fits[FORMAT_FITS_MAX];
+	size_t count;
+
+	if (!is_auto(gang) || !gang->readings_count)
+		return false;
+	count = format_choice_fits(gang->readings[0].choice, fits);
+	return format_choice_tied(gang->readings[0].choice, fits, count);
+}
+
+static struct format_choice *new_choice(struct gang *gang,
+					struct extract_rules *rules)
+{
+	struct extract_rules *all[FORMAT_CHOICE_MAX];
+	const struct framework *framework;
+	size_t count = 0;
+
+	if (!is_auto(gang))
+		return format_choice_new(&rules, 1, NULL);
+	while (count < FORMAT_CHOICE_MAX &&
+	       (framework = tried(gang->cluster, count))) {
+		all[count] = compiled(gang->cluster, framework);
+		if (!all[count++])
+			return NULL;
+	}
+	return format_choice_new(all, count, NULL);
 }
 
 static int add_reading(struct gang *gang, struct extract_rules *rules,
@@ -251,9 +338,10 @@ static int add_reading(struct gang *gang, struct extract_rules *rules,
 		return -1;
 	gang->readings = readings;
 	reading = &readings[gang->readings_count];
-	*reading = (struct log_reading){ .extract = extract_new(rules, NULL) };
-	if (!reading->extract)
+	*reading = (struct log_reading){ .choice = new_choice(gang, rules) };
+	if (!reading->choice)
 		return -1;
+	reading->extract = format_choice_leader(reading->choice);
 	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
 	gang->readings_count++;
 	return 0;
@@ -290,7 +378,13 @@ static int begin_reading(struct gang *gang, struct extract_rules *rules)
 				return -1;
 		}
 	}
-	return 0;
+	if (!is_auto(gang) || (gang->spec.nodes == 1 && streams == 1))
+		return 0;
+	/* Some formats are those of the last rank. */
+	task = gang->spec.nodes - 1;
+	gang->tasks[task].index_new = true;
+	stream_name(&gang->tasks[task], streams - 1, name);
+	return add_reading(gang, rules, name);
 }
 
 /* Where new lines of an index lead. */
@@ -385,7 +479,9 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	if (!got)
 		return false;
 	before = *latest;
-	extract_feed(reading->extract, piece, got, NULL);
+	format_choice_feed(reading->choice, piece, got, NULL);
+	reading->extract = format_choice_leader(reading->choice);
+	latest = extract_latest(reading->extract);
 	reading->offset += got;
 	/* Metrics of a rule's own are not looked at one by one. */
 	if (latest->metric_room || memcmp(&before, latest, sizeof(before))) {
@@ -413,19 +509,54 @@ void intake_read(struct cluster *cluster)
 	struct gang *gang;
 
 	for (int i = 0; piece && i < READ_TURN; i++) {
-		gang = TAILQ_FIRST(&cluster->reading);
+		gang = TAILQ_FIRST(&cluster->ingest->reading);
 		if (!gang)
 			return;
-		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+		TAILQ_REMOVE(&cluster->ingest->reading, gang, by_reading);
 		gang->behind = read_some(cluster, gang, piece);
 		gang->reading = gang->behind;
 		if (gang->behind)
-			TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+			TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang,
+					  by_reading);
 		else
 			gang_advance(cluster, gang->job);
 	}
-	if (!TAILQ_EMPTY(&cluster->reading))
+	if (!TAILQ_EMPTY(&cluster->ingest->reading))
 		cluster->effects->read_soon(cluster->world);
+}
+
+/* The whole stream is read: what fits it best. */
+static uint64_t settle_format(struct log_reading *reading)
+{
+	struct format_fit fits[FORMAT_FITS_MAX];
+	size_t count = format_choice_fits(reading->choice, fits);
+
+	if (!count)
+		return 0;
+	reading->extract =
+		format_choice_extract(reading->choice, fits[0].format);
+	return fits[0].steps;
+}
+
+/* Of several streams the one whose format reads most steps: others may be of
+ * another format.
+ */
+static void keep_best(struct gang *gang)
+{
+	struct log_reading best = gang->readings[0];
+
+	for (size_t i = 1; i < gang->readings_count; i++) {
+		struct log_reading *other = &gang->readings[i];
+
+		if (settle_format(other) > settle_format(&best)) {
+			format_choice_free(best.choice);
+			best = *other;
+		} else {
+			format_choice_free(other->choice);
+		}
+	}
+	gang->readings[0] = best;
+	gang->readings_count = 1;
 }
 
 bool log_ingest_read_all(struct cluster *cluster, struct job *job)
@@ -454,9 +585,12 @@ bool log_ingest_read_all(struct cluster *cluster, struct job *job)
 		struct log_reading *reading = &gang->readings[i];
 
 		if (!reading->finished)
-			extract_finish(reading->extract, NULL);
+			format_choice_finish(reading->choice, NULL);
 		reading->finished = true;
+		settle_format(reading);
 	}
+	if (is_auto(gang))
+		keep_best(gang);
 	return true;
 }
 
@@ -475,9 +609,38 @@ const struct record *log_ingest_latest(const struct gang *gang)
 	return latest;
 }
 
+int log_ingest_open(struct cluster *cluster, struct error *err)
+{
+	cluster->ingest = calloc(1, sizeof(*cluster->ingest));
+	if (!cluster->ingest)
+		return error_nomem(err, "log ingest");
+	TAILQ_INIT(&cluster->ingest->reading);
+	return 0;
+}
+
+uint64_t log_ingest_stored_bytes(const struct cluster *cluster)
+{
+	return cluster->ingest ? cluster->ingest->stored_bytes : 0;
+}
+
+void log_ingest_forget(struct cluster *cluster, struct gang *gang)
+{
+	if (gang->reading)
+		TAILQ_REMOVE(&cluster->ingest->reading, gang, by_reading);
+	for (size_t i = 0; i < gang->readings_count; i++)
+		format_choice_free(gang->readings[i].choice);
+	free(gang->readings);
+	sampling_clear(gang);
+}
+
 void log_ingest_close(struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->rules_count; i++)
-		extract_rules_free(cluster->rules[i].extract);
-	free(cluster->rules);
+	struct log_ingest *ingest = take(cluster->ingest);
+
+	if (!ingest)
+		return;
+	for (size_t i = 0; i < ingest->rules_count; i++)
+		extract_rules_free(ingest->rules[i].extract);
+	free(ingest->rules);
+	free(ingest);
 }

@@ -15,11 +15,39 @@
 #define LABELS_MAX 64         /* of one node */
 #define INVENTORY "inventory" /* in the row, beside the facts */
 
+struct nodes {
+	struct node **list;
+	struct slot *slots; /* of list[i], as the scheduler sees it */
+	size_t count;
+};
+
+size_t node_count(const struct cluster *cluster)
+{
+	return cluster->nodes ? cluster->nodes->count : 0;
+}
+
+struct node *node_at(const struct cluster *cluster, size_t index)
+{
+	return cluster->nodes->list[index];
+}
+
+struct slot *node_slots(const struct cluster *cluster)
+{
+	return cluster->nodes ? cluster->nodes->slots : NULL;
+}
+
+struct slot *node_slot(const struct cluster *cluster, const struct node *node)
+{
+	return &cluster->nodes->slots[node->index];
+}
+
 struct node *node_find(const struct cluster *cluster, const char *name)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (!strcmp(cluster->nodes[i]->name, name))
-			return cluster->nodes[i];
+	const struct nodes *nodes = cluster->nodes;
+
+	for (size_t i = 0; nodes && i < nodes->count; i++)
+		if (!strcmp(nodes->list[i]->name, name))
+			return nodes->list[i];
 	return NULL;
 }
 
@@ -42,63 +70,74 @@ static void node_free(struct node *node)
 }
 OWNED_POINTER(struct node, node_free)
 
-static int grow(struct cluster *cluster)
+static int grow(struct nodes *nodes)
 {
-	size_t room = cluster->nodes_count ? cluster->nodes_count * 2 : 1;
-	struct node **nodes;
+	size_t room = nodes->count ? nodes->count * 2 : 1;
+	struct node **list;
 	struct slot *slots;
 
 	/* Room for powers of two, without a second counter. */
-	if (cluster->nodes_count & (cluster->nodes_count - 1))
+	if (nodes->count & (nodes->count - 1))
 		return 0;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	nodes = realloc(cluster->nodes, room * sizeof(*nodes));
-	if (!nodes)
+	list = realloc(nodes->list, room * sizeof(*list));
+	if (!list)
 		return -1;
-	cluster->nodes = nodes;
-	slots = realloc(cluster->slots, room * sizeof(*slots));
+	nodes->list = list;
+	slots = realloc(nodes->slots, room * sizeof(*slots));
 	if (!slots)
 		return -1;
-	cluster->slots = slots;
+	nodes->slots = slots;
 	return 0;
+}
+
+static struct nodes *registry(struct cluster *cluster)
+{
+	if (!cluster->nodes)
+		cluster->nodes = calloc(1, sizeof(*cluster->nodes));
+	return cluster->nodes;
 }
 
 struct node *node_get(struct cluster *cluster, const char *name,
 		      struct error *err)
 {
 	owned(node_free) struct node *node = NULL;
+	struct nodes *nodes;
 
 	node = node_find(cluster, name);
 	if (node)
 		return take(node);
-	if (cluster->nodes_count >= CLUSTER_NODES_MAX) {
-		error_set(err, ENOSPC, "more than %d nodes", CLUSTER_NODES_MAX);
+	nodes = registry(cluster);
+	if (nodes && nodes->count >= NODES_MAX) {
+		error_set(err, ENOSPC, "more than %d nodes", NODES_MAX);
 		return NULL;
 	}
 	node = calloc(1, sizeof(*node));
-	if (!node || !(node->vendor = strdup("")) ||
-	    !(node->address = strdup("")) || grow(cluster) < 0) {
+	if (!nodes || !node || !(node->vendor = strdup("")) ||
+	    !(node->address = strdup("")) || grow(nodes) < 0) {
 		error_nomem(err, "node");
 		return NULL;
 	}
 	strncpy(node->name, name, sizeof(node->name) - 1);
 	TAILQ_INIT(&node->tasks);
 	node->lost_since_ms = cluster_mono_ms(cluster);
-	node->index = cluster->nodes_count++;
-	cluster->nodes[node->index] = node;
-	cluster->slots[node->index] = (struct slot){ .vendor = node->vendor };
+	node->index = nodes->count++;
+	nodes->list[node->index] = node;
+	nodes->slots[node->index] = (struct slot){ .vendor = node->vendor };
 	return take(node);
 }
 
 void node_free_all(struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		node_free(cluster->nodes[i]);
-	free(cluster->nodes);
-	free(cluster->slots);
-	cluster->nodes = NULL;
-	cluster->slots = NULL;
-	cluster->nodes_count = 0;
+	struct nodes *nodes = take(cluster->nodes);
+
+	if (!nodes)
+		return;
+	for (size_t i = 0; i < nodes->count; i++)
+		node_free(nodes->list[i]);
+	free(nodes->list);
+	free(nodes->slots);
+	free(nodes);
 }
 
 struct loading {
@@ -306,7 +345,7 @@ int node_remove(struct cluster *cluster, struct node *node, struct error *err)
 	free(node->label_text);
 	node->label_text = NULL;
 	/* No job waits for it to come back. */
-	cluster->slots[node->index].devices = 0;
+	node_slot(cluster, node)->devices = 0;
 	node_refresh(cluster, node);
 	return 0;
 }
@@ -383,7 +422,7 @@ int node_join(struct cluster *cluster, struct node *node,
 	node->reported = false;
 	node->seen_ms = cluster_wall_ms(cluster);
 	node->lost_since_ms = 0;
-	cluster->slots[node->index].devices = hello->devices;
+	node_slot(cluster, node)->devices = hello->devices;
 	tell(cluster, node);
 	return node_save(cluster, node, err);
 }
@@ -424,7 +463,7 @@ void node_leave(struct cluster *cluster, struct node *node)
 
 void node_refresh(struct cluster *cluster, struct node *node)
 {
-	struct slot *slot = &cluster->slots[node->index];
+	struct slot *slot = node_slot(cluster, node);
 
 	slot->labels = node->label_text;
 	slot->vendor = node->vendor;

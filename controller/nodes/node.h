@@ -9,7 +9,7 @@
 #include "protocol/message/device_info.h"
 #include "protocol/wire/key.h"
 
-#define CLUSTER_NODES_MAX 16384
+#define NODES_MAX 16384
 
 /* A task that a node was told to discard, and still has. */
 struct discard {
@@ -20,7 +20,7 @@ struct discard {
 
 /* A machine with an agent. */
 struct node {
-	size_t index; /* in cluster->nodes and cluster->slots */
+	size_t index; /* of node_at() and node_slots() */
 	char name[KEY_NAME_SIZE];
 	struct wire_peer *peer; /* NULL: out of reach */
 	char *instance; /* of the agent that spoke last; NULL: not told */
@@ -53,10 +53,18 @@ struct node {
 	TAILQ_HEAD(, task) tasks; /* of active jobs */
 };
 
+/* All that are known, numbered in the order in which they came; none goes. */
+size_t node_count(const struct cluster *cluster);
+struct node *node_at(const struct cluster *cluster, size_t index);
+/* As the scheduler sees them, by the same numbers; until the next node_get().
+ */
+struct slot *node_slots(const struct cluster *cluster);
+struct slot *node_slot(const struct cluster *cluster, const struct node *node);
+
 /* By name; NULL: not known. */
 struct node *node_find(const struct cluster *cluster, const char *name);
 
-/* Find or add. NULL with *err set: CLUSTER_NODES_MAX, ENOMEM. */
+/* Find or add. NULL with *err set: NODES_MAX, ENOMEM. */
 struct node *node_get(struct cluster *cluster, const char *name,
 		      struct error *err);
 void node_free_all(struct cluster *cluster);

@@ -7,6 +7,7 @@
 #define CONTROLLER_NODES_NODE_DEVICES_H
 
 #include "controller/jobs/cluster.h"
+#include "controller/scheduler/scheduler.h"
 
 /* Take over a list (moved: *count is 0 afterwards). Jobs that hold a device
  * which is lost since the last one get an event that says so; they go on.

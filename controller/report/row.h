@@ -40,7 +40,7 @@ const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES]);
 /* Does a table show this metric of the row, where it names none itself? */
 bool row_shows(const cJSON *row, const char *metric);
 
-/* Why a completed row is to be doubted: the flags of its result, then what the
+/* Why a completed row is suspect: the flags of its result, then what the
  * other rows say (anomalies.h). By number, NULL past the last.
  */
 const char *row_flag(const cJSON *row, size_t flag);

@@ -166,6 +166,25 @@ int format_choice_finish(struct format_choice *choice, struct error *err)
 	return 0;
 }
 
+struct extract *format_choice_leader(const struct format_choice *choice)
+{
+	struct extract *leader = NULL;
+	struct format_fit best = { 0 };
+
+	for (size_t i = 0; i < choice->count; i++) {
+		struct format_fit fit;
+
+		if (!choice->extracts[i])
+			continue;
+		fit = fit_of(choice, i, false);
+		if (leader && !better(&fit, &best))
+			continue;
+		leader = choice->extracts[i];
+		best = fit;
+	}
+	return leader;
+}
+
 size_t format_choice_fits(const struct format_choice *choice,
 			  struct format_fit fits[FORMAT_FITS_MAX])
 {

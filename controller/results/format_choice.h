@@ -28,6 +28,9 @@ OWNED_POINTER(struct format_choice, format_choice_free)
 struct extract *format_choice_extract(const struct format_choice *choice,
 				      size_t format);
 
+/* What the format reads that is ahead so far; borrowed until the next feed. */
+struct extract *format_choice_leader(const struct format_choice *choice);
+
 /* As extract_feed() and extract_finish(). */
 int format_choice_feed(struct format_choice *choice, const void *data,
 		       size_t size, struct error *err);

@@ -88,6 +88,26 @@ int database_number(sqlite3 *database, const char *sql, sqlite3_int64 *number,
 	return rc;
 }
 
+int database_text(sqlite3 *database, const char *sql, char *text, size_t size,
+		  struct error *err)
+{
+	sqlite3_stmt *statement = database_prepare(database, sql, err);
+	const char *found = NULL;
+	int rc, step;
+
+	if (!statement)
+		return -1;
+	step = sqlite3_step(statement);
+	if (step == SQLITE_ROW)
+		found = (const char *)sqlite3_column_text(statement, 0);
+	snprintf(text, size, "%s", found ? found : "");
+	rc = step == SQLITE_ROW || step == SQLITE_DONE
+		     ? 0
+		     : database_error(database, err, "database");
+	sqlite3_finalize(statement);
+	return rc;
+}
+
 /* Make the file ourselves, before SQLite does: its WAL takes over the mode,
  * and a link or a device in its place is refused.
  */

@@ -34,6 +34,10 @@ sqlite3_stmt *database_prepare(sqlite3 *database, const char *sql,
 int database_number(sqlite3 *database, const char *sql, sqlite3_int64 *number,
 		    struct error *err);
 
+/* The same as text, cut to size; "" when there is no row or it is NULL. */
+int database_text(sqlite3 *database, const char *sql, char *text, size_t size,
+		  struct error *err);
+
 /* Fill *err from the last failure of a call on this database; return -1. */
 int database_error(sqlite3 *database, struct error *err, const char *what);
 

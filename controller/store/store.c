@@ -126,9 +126,12 @@ static const char version_6[] = "CREATE TABLE logins("
 static const char version_7[] =
 	"CREATE INDEX jobs_origin ON jobs(origin) WHERE origin IS NOT NULL;";
 
+/* Version 8. Rows of the audit log hold together (audit.h). */
+static const char version_8[] = "ALTER TABLE audit ADD COLUMN chain TEXT;";
+
 static const char *const upgrades[] = { version_1, version_2, version_3,
 					version_4, version_5, version_6,
-					version_7 };
+					version_7, version_8 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
@@ -147,7 +150,7 @@ static const char *const writes[WRITES] = {
 	[WRITE_KEY] = ("INSERT OR REPLACE INTO keys"
 		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
-	[WRITE_AUDIT] = "INSERT INTO audit VALUES(NULL,?,?,?,?,?,?,?)",
+	[WRITE_AUDIT] = "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)",
 	[WRITE_NO_RESULT] = "DELETE FROM results WHERE job = ?",
 	[WRITE_NO_EVENTS] = "DELETE FROM events WHERE job = ?",
 	[WRITE_NO_RUN] = ("DELETE FROM runs WHERE job = ?1 AND digits ="
@@ -225,7 +228,13 @@ struct store *store_new(const char *folder, struct error *err)
 	    next_id(store, "SELECT max(id) FROM jobs", &store->next_job, err) <
 		    0 ||
 	    next_id(store, "SELECT max(seq) FROM events", &store->next_event,
-		    err) < 0)
+		    err) < 0 ||
+	    next_id(store, "SELECT max(seq) FROM audit", &store->next_audit,
+		    err) < 0 ||
+	    database_text(store->database,
+			  "SELECT chain FROM audit ORDER BY seq DESC LIMIT 1",
+			  store->audit_chain, sizeof(store->audit_chain),
+			  err) < 0)
 		return NULL;
 	store->seen_event = store->next_event - 1;
 	return take(store);
@@ -289,7 +298,7 @@ static struct column maybe_id(uint64_t value)
 
 static struct column text(const char *value)
 {
-	size_t length = value ? strnlen(value, STORE_TEXT_MAX + 1) : 0;
+	size_t length = value ? strlen(value) : 0;
 
 	return (struct column){ .tag = value && length <= STORE_TEXT_MAX ? 't'
 									 : 0,
@@ -465,10 +474,24 @@ int store_remove_key(struct store *store, const char *public, struct error *err)
 int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err)
 {
-	return QUEUE(store, WRITE_AUDIT, err, number(row->time_ms),
-		     text(row->who), text(row->role), text(row->address),
-		     text(row->act), text(row->request),
-		     maybe_text(row->refusal));
+	struct audit_row numbered = *row;
+	char next[AUDIT_CHAIN_SIZE];
+
+	numbered.seq = store->next_audit;
+	audit_chain(store->audit_chain, &numbered, next);
+	if (QUEUE(store, WRITE_AUDIT, err, id(numbered.seq),
+		  number(row->time_ms), text(row->who), text(row->role),
+		  text(row->address), text(row->act), text(row->request),
+		  maybe_text(row->refusal), text(next)) < 0)
+		return -1;
+	store->next_audit++;
+	memcpy(store->audit_chain, next, sizeof(next));
+	return 0;
+}
+
+const char *store_audit_head(const struct store *store)
+{
+	return store->audit_chain;
 }
 
 /* The same id to each of these, or to none. */
@@ -570,13 +593,17 @@ int store_drop_logins(struct store *store, uint64_t sweep, struct error *err)
 
 struct store_mark store_mark(const struct store *store)
 {
-	return (struct store_mark){
+	struct store_mark mark = {
 		.bytes = store->queue.size,
 		.rows = store->queued,
 		.next_sweep = store->next_sweep,
 		.next_job = store->next_job,
 		.next_event = store->next_event,
+		.next_audit = store->next_audit,
 	};
+
+	memcpy(mark.audit_chain, store->audit_chain, sizeof(mark.audit_chain));
+	return mark;
 }
 
 void store_undo(struct store *store, const struct store_mark *mark)
@@ -587,6 +614,9 @@ void store_undo(struct store *store, const struct store_mark *mark)
 	store->next_sweep = mark->next_sweep;
 	store->next_job = mark->next_job;
 	store->next_event = mark->next_event;
+	store->next_audit = mark->next_audit;
+	memcpy(store->audit_chain, mark->audit_chain,
+	       sizeof(store->audit_chain));
 }
 
 size_t store_pending(const struct store *store, size_t *bytes)

@@ -27,6 +27,7 @@
 #ifndef CONTROLLER_STORE_STORE_H
 #define CONTROLLER_STORE_STORE_H
 
+#include "controller/store/audit.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/message/state.h"
@@ -123,18 +124,6 @@ struct key_row {
 	int64_t revoked_ms; /* 0: it is good */
 };
 
-/* What somebody ordered, and what came of it. */
-struct audit_row {
-	uint64_t seq; /* 1 ..; given by the store */
-	int64_t time_ms;
-	const char *who;
-	const char *role;
-	const char *address; /* where from */
-	const char *act;     /* the message's name */
-	const char *request; /* JSON */
-	const char *refusal; /* why it was not done; NULL: it was */
-};
-
 /* What an image's name means in a sweep; written once. */
 struct pin_row {
 	uint64_t sweep; /* of a sweep put before */
@@ -185,9 +174,11 @@ int store_put_key(struct store *store, const struct key_row *row,
 		  struct error *err);
 int store_remove_key(struct store *store, const char *public,
 		     struct error *err);
-/* row->seq is ignored. */
+/* row->seq and row->chain are ignored: the store gives them. */
 int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err);
+/* The chain of the row put last; "" while there is none. */
+const char *store_audit_head(const struct store *store);
 /* Queue the removal of a job with all that is known of it; of a sweep, which
  * has no jobs any more. A job that others have their result of cannot go, and
  * the commit would find it: ask before, with nothing queued, and commit at
@@ -226,7 +217,8 @@ int store_commit(struct store *store, struct error *err);
 /* Where the queue and the ids stand. */
 struct store_mark {
 	size_t bytes, rows;
-	uint64_t next_sweep, next_job, next_event;
+	uint64_t next_sweep, next_job, next_event, next_audit;
+	char audit_chain[AUDIT_CHAIN_SIZE];
 };
 
 struct store_mark store_mark(const struct store *store);

@@ -78,6 +78,8 @@ struct store {
 	uint64_t next_job;
 	uint64_t next_event;
 	uint64_t seen_event; /* committed */
+	uint64_t next_audit;
+	char audit_chain[AUDIT_CHAIN_SIZE]; /* of the last one queued */
 };
 
 #endif

@@ -232,6 +232,7 @@ static int audit_row(sqlite3_stmt *statement, const struct visit *visit,
 		.act = column_text(statement, 5),
 		.request = column_text(statement, 6),
 		.refusal = column_text(statement, 7),
+		.chain = column_text(statement, 8),
 	};
 
 	if (!row.who || !row.role || !row.address || !row.act || !row.request)

@@ -494,6 +494,24 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 			   chip->name, chip->vendor, vendor->name);
 }
 
+/* A format is a framework with log rules; "auto" is the one that fits. */
+static int resolve_log(const struct cells *cells, const struct value *log,
+		       struct job_spec *spec, struct error *err)
+{
+	const struct framework *format;
+
+	if (!strcmp(value_text(log), "auto"))
+		return cell_set_text(&spec->measure.log, "auto", err);
+	if (framework_of(cells, log, &format, err) < 0)
+		return -1;
+	if (!format->log)
+		return value_error(log, err,
+				   "%s has no rules for a log; expected auto "
+				   "or a framework with `log:`",
+				   format->name);
+	return cell_set_text(&spec->measure.log, format->name, err);
+}
+
 /* Names are replaced by those of the catalog, so that aliases make no
  * difference. A model may be unknown: then nothing is known of it.
  */
@@ -534,6 +552,9 @@ static int resolve_names(const struct cells *cells,
 						 cell->model->name, err) < 0)
 			return -1;
 	}
+	if (values[KEY_LOG] &&
+	    resolve_log(cells, values[KEY_LOG], spec, err) < 0)
+		return -1;
 	if (!values[KEY_FRAMEWORK])
 		return 0;
 	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)

@@ -43,7 +43,7 @@ static const char *const initial_ulimits[] = {
 };
 static const char *const keys[] = {
 	"users", "user", "images", "pinned", "insecure_registries", "build",
-	"load", "remove", "profile", "mounts", "devices", "network", "ipc",
+	"load", "remove", "save", "profile", "mounts", "devices", "network", "ipc",
 	"capabilities", "security", "groups", "runtimes", "ulimits", "limits",
 	NULL
 };
@@ -305,9 +305,9 @@ static int read_flags(const struct value *root, struct policy *policy,
 		const char *key;
 		bool *to;
 	} flags[] = {
-		{ "pinned", &policy->pinned },   { "build", &policy->build },
-		{ "load", &policy->load },       { "remove", &policy->remove },
-		{ "profile", &policy->profile },
+		{ "pinned", &policy->pinned }, { "build", &policy->build },
+		{ "load", &policy->load },     { "remove", &policy->remove },
+		{ "save", &policy->save },     { "profile", &policy->profile },
 	};
 
 	/* A file may give any image the name of one that is allowed. */

@@ -11,6 +11,7 @@
  *	build: true		# images built from files of this node
  *	load: true		# images from files; false where images is given
  *	remove: false		# also images that Regatta did not bring
+ *	save: false		# the same, if no job used them
  *	profile: true		# what its profile says that its devices need
  *	user: ["*"]		# whom a container may run as
  *	mounts: []		# {host: /data, write: false, suid: false},
@@ -90,6 +91,7 @@ struct policy {
 	bool build;
 	bool load;
 	bool remove;
+	bool save;
 	bool profile;
 	struct strings lists[POLICY_LISTS];
 	struct policy_mount *mounts;

@@ -133,9 +133,11 @@ MESSAGE(image_do, F(image_do, order), F(image_do, what), O(image_do, image),
 	FIELD_MANY(message_image_do, logins, registry_login_schema),
 	FIELD_MANY(message_image_do, needs, image_need_schema),
 	O(image_do, keep), O(image_do, floor_bytes), O(image_do, floor_percent),
-	O(image_do, dry_run))
+	O(image_do, dry_run), O(image_do, replace))
 MESSAGE(image_state, F(image_state, order), F(image_state, phase),
 	O(image_state, done_bytes), O(image_state, total_bytes),
+	O(image_state, partial), O(image_state, rate), O(image_state, layers),
+	O(image_state, layers_total), O(image_state, tries),
 	O(image_state, content), O(image_state, output),
 	FIELD_MANY(message_image_state, images, image_info_schema),
 	O(image_state, left_out), O(image_state, by_itself),
@@ -146,6 +148,7 @@ MESSAGE(image_order, F(image_order, request), F(image_order, what),
 	FIELD_MANY(message_image_order, logins, registry_login_schema),
 	O(image_order, ids), O(image_order, keep), O(image_order, floor_bytes),
 	O(image_order, floor_percent), O(image_order, dry_run),
+	O(image_order, replace),
 	O(image_order, nodes))
 MESSAGE(image_list, F(image_list, request), F(image_list, order),
 	O(image_list, nodes))

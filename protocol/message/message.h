@@ -471,6 +471,7 @@ struct message_image_do {
 	uint64_t floor_bytes;   /* gc: until so much is free on the disk; */
 	uint32_t floor_percent; /* or so much of it; neither: all may go */
 	bool dry_run;           /* gc: only tell what would go */
+	bool replace; /* load: names that others' images have go over to these */
 };
 
 /* How far an order is: phase is "fetching", "loading", "saving", "building",
@@ -481,6 +482,11 @@ struct message_image_state {
 	char *phase;
 	uint64_t done_bytes; /* removed: freed */
 	uint64_t total_bytes;
+	bool partial;    /* pull: as in message_progress, as are the others */
+	uint64_t rate;
+	uint32_t layers;
+	uint32_t layers_total;
+	uint32_t tries;
 	char *content; /* of a saved image that is ready, of total_bytes */
 	char *output;  /* of a build: what it printed since it was told last */
 	struct image_info *images; /* list, remove, gc: those it is about */
@@ -516,6 +522,7 @@ struct message_image_order {
 	uint64_t floor_bytes;
 	uint32_t floor_percent;
 	bool dry_run;
+	bool replace;
 	struct strings nodes; /* none: all in reach, but to save: one that has
 				 it, and to build a vendor's: its nodes */
 };

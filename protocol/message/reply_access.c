@@ -53,6 +53,7 @@ static const struct field audit_info_fields[] = {
 	FIELD(audit_info, act),
 	FIELD_OPTIONAL(audit_info, request),
 	FIELD_OPTIONAL(audit_info, refusal),
+	FIELD_OPTIONAL(audit_info, chain),
 };
 const struct schema audit_info_schema =
 	SCHEMA(audit_info, audit_info_fields);

@@ -56,6 +56,8 @@ struct audit_info {
 	char *act;      /* name of the message */
 	cJSON *request; /* its fields; {}: too long to be kept */
 	char *refusal;  /* why it was refused; NULL: it was done */
+	char *chain;    /* hash of the row and of the chain before it; NULL: it
+			 * was written by a version without a chain */
 };
 extern const struct schema audit_info_schema;
 

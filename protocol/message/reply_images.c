@@ -8,13 +8,20 @@ static const struct field image_node_fields[] = {
 	FIELD(image_node, phase),
 	FIELD(image_node, done_bytes),
 	FIELD(image_node, total_bytes),
+	FIELD_OPTIONAL(image_node, partial),
+	FIELD_OPTIONAL(image_node, silent_seconds),
+	FIELD_KNOWN(image_node, rate),
+	FIELD_KNOWN(image_node, eta_seconds),
+	FIELD_OPTIONAL(image_node, layers),
+	FIELD_OPTIONAL(image_node, layers_total),
+	FIELD_OPTIONAL(image_node, tries),
 	FIELD(image_node, code),
 	FIELD_NULLABLE(image_node, text),
 	FIELD_MANY(image_node, images, image_info_schema),
 	FIELD_OPTIONAL(image_node, left_out),
 	FIELD(image_node, up),
 };
-static const struct schema image_node_schema =
+const struct schema image_node_schema =
 	SCHEMA(image_node, image_node_fields);
 
 static const struct field image_output_fields[] = {

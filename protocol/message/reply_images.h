@@ -11,6 +11,14 @@ struct image_node {
 	char *phase; /* message_image_state; "waiting": it said nothing yet */
 	uint64_t done_bytes;
 	uint64_t total_bytes;
+	/* Of a pull, as in progress_info (reply_jobs.h). */
+	bool partial;
+	uint64_t silent_seconds;
+	double rate;
+	double eta_seconds;
+	uint32_t layers;
+	uint32_t layers_total;
+	uint32_t tries;
 	int64_t code;              /* errno value of a failure */
 	char *text;                /* why it failed, NULL: it did not */
 	struct image_info *images; /* only of the nodes that were asked for */
@@ -18,6 +26,7 @@ struct image_node {
 	uint64_t left_out; /* images beyond those that fit a message */
 	bool up;
 };
+extern const struct schema image_node_schema;
 
 /* What a node printed while it built. */
 struct image_output {

@@ -131,7 +131,9 @@ extern const struct schema layout_spec_schema;
 
 /* How the numbers of a job are read and scaled (controller/results). */
 struct measure_spec {
-	char *framework;       /* framework description with the log rules */
+	char *framework;       /* framework description */
+	char *log;             /* the one with the log rules, if it is another,
+				  or "auto": that which fits; or NULL */
 	uint32_t warmup_steps; /* steps left out; 0: found by itself */
 	uint32_t sequence;     /* tokens per sample; 0: unknown */
 	uint32_t micro_batch;  /* samples per device and micro step */

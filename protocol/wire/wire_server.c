@@ -330,10 +330,12 @@ static void refuse_role(struct wire_peer *peer, enum message_type type,
 			 role_name(peer->role), kind->name);
 	/* Every request of a person begins with its number. */
 	if (peer->role != ROLE_AGENT &&
-	    !strcmp(schema->fields[0].name, "request"))
+	    !strcmp(schema->fields[0].name, "request")) {
 		send_refused(peer, *(const uint64_t *)body, EPERM, why);
-	else
+		report(peer->server, peer->name, why);
+	} else {
 		wire_server_drop(peer, EPERM, why);
+	}
 }
 
 /* Has it used up its processor time? Then the request is refused. */

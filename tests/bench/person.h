@@ -3,6 +3,7 @@
 #ifndef TESTS_BENCH_PERSON_H
 #define TESTS_BENCH_PERSON_H
 
+#include "protocol/message/query.h"
 #include "tests/bench/site.h"
 
 #include <cjson/cJSON.h>

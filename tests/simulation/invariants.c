@@ -17,7 +17,7 @@
 /* Devices are held by the tasks that are told to be there, and by no others. */
 static void check_node(struct world *world, const struct node *node)
 {
-	const struct slot *slot = &world->cluster.slots[node->index];
+	const struct slot *slot = node_slot(&world->cluster, node);
 	const struct task *task;
 	uint64_t held = 0;
 	bool exclusive = false;
@@ -50,10 +50,10 @@ void check_event(struct world *world)
 	const struct cluster *cluster = &world->cluster;
 
 	if (!world->alive || world->wrong[0] ||
-	    (cluster->nodes_count > LARGE && world->events % LARGE_EVERY))
+	    (node_count(cluster) > LARGE && world->events % LARGE_EVERY))
 		return;
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		check_node(world, cluster->nodes[i]);
+	for (size_t i = 0; i < node_count(cluster); i++)
+		check_node(world, node_at(cluster, i));
 }
 
 /* Who ended long before the limit is not too late, however late that is heard.
@@ -132,10 +132,10 @@ void check_end(struct world *world)
 	}
 	job_each(cluster, find_holding, world);
 	job_each(cluster, find_active, world);
-	for (size_t i = 0; i < cluster->nodes_count; i++)
-		if (cluster->nodes[i]->discards_count)
+	for (size_t i = 0; i < node_count(cluster); i++)
+		if (node_at(cluster, i)->discards_count)
 			world_wrong(world, "%s never discards what it should",
-				    cluster->nodes[i]->name);
+				    node_at(cluster, i)->name);
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct sim_task *task = world->agents[i].tasks;
 

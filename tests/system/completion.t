@@ -115,7 +115,7 @@ regatta im	image import
 regatta subm	submit
 regatta zzz	nothing
 regatta zzz --	nothing
-regatta report --st	--style
+regatta report --sty	--style
 regatta submit --set a=b --se	--set
 regatta report --style 	reference table
 regatta report --style r	reference
@@ -131,6 +131,8 @@ regatta node dr	drain
 regatta node drain s	nothing
 regatta image lo	load
 regatta image load i	image.tar
+regatta image pu	pull
+regatta image pull s	sweep.yaml
 regatta completion 	bash fish zsh
 regatta check config s	sweep.yaml
 '

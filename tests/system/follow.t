@@ -66,7 +66,9 @@ is "$(job_get "$live" .state)" running "which it does"
 run regatta logs "$live" --stream /out/a/rank0.log
 ok 'cmp <("$REGATTA_BUILD/lab/tool" print 1000) "$BED/out"' \
 	"logs --stream prints it, by the path of the file"
-spawn tail regatta logs "$live" -f --stream '*rank0*'
+# shellcheck disable=SC2016 # for the inner shell
+spawn tail bash -c 'exec "$@" 2>"$0"' "$BED/tail.err" \
+	regatta logs "$live" -f --stream '*rank0*'
 must wait_for '[[ $(log_of tail | wc -c) == 1000 ]]' 10
 touch "$BED/host/live/more"
 must wait_job "$live" completed 30
@@ -75,6 +77,7 @@ ok 'stream_is $live node-0.out-a-rank0.log print 1000 , print 500' \
 	"what was added came too"
 ok 'cmp "$BED/tail.log" "$(stream $live node-0.out-a-rank0.log)"' \
 	"and was printed as it came"
+like "$(<"$BED/tail.err")" "job $live completed" "... and how the job ended"
 ok 'stream_is $live node-0.notes print 300' \
 	"a file that is written just before the end is not lost"
 ok 'log_is $live 1 0 print 100' "the command's own output is as ever"

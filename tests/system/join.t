@@ -209,6 +209,23 @@ like "$(<"$BED/audit")" "operator \(operator\) +127\.0\.0\.1 +drain .*new disk.*
 	"the audit log knows who, from where and what"
 like "$(<"$BED/audit")" "\(joiner\) .*enrol .*refused: this token is used up" \
 	"also what was refused"
-is "$(regatta audit --tail 2 --format json | jq -r '.audit[].act' |
-	tr '\n' ' ')" "revoke revoke " "and in which order"
+is "$(regatta audit --format json | jq -r '.audit[].act' |
+	grep -v connect | tail -2 | tr '\n' ' ')" "revoke revoke " \
+	"and in which order"
+ann nodes
+ok 'wait_for "regatta audit | grep -q \"connect .*refused: key\"" 15' \
+	"and that a removed key was turned away"
+
+# Each row holds the one before.
+run regatta audit --verify
+like "$rc $out" "^0 [0-9]+ rows are as they were written; row [0-9]+ has " \
+	"the log proves itself"
+head=$(regatta audit --format jsonl | grep -v '"connect"' | tail -1 | jq -r .chain)
+like "$(log_of cluster/controller)" "chain=$head" \
+	"the controller's log has its newest hash"
+must sqlite3 "$CLUSTER/controller/regatta.db" \
+	"UPDATE audit SET who = 'bob' WHERE seq = 3"
+run regatta audit --verify
+like "$rc $err" "^1 .*row 3 of the audit log, or one before it, was changed" \
+	"a changed row is found"
 done_testing

@@ -22,18 +22,18 @@ group_number() { awk -F: -v name="$1" '$1 == name { print $3 }' /etc/group; }
 video=$(group_number video) render=$(group_number render)
 
 # What the facts say of a vendor: the nodes of each of its cards, in the order
-# of the bus; those that all share; capabilities beside Docker's; variables, in
+# of the bus; those that all share; capabilities; variables, in
 # which @ is the container's own count.
 facts() # VENDOR
 {
 	local i
 
 	cards=() shared=() groups=() env=() mounts=() hook='' last=''
-	rights=00000000a80425fb seccomp=0 shm=$((32 << 30)) chip=
+	rights=0000000000000000 seccomp=0 shm=$((32 << 30)) chip=
 	case $1 in
 	invented)
 		cards=(odd0 odd1) shared=(oddctl) env=(ODD_DEVICES=@)
-		rights=00000000a88425fb seccomp=2 shm=$((1 << 30))
+		rights=0000000000800000 seccomp=2 shm=$((1 << 30))
 		;;
 	nvidia) # the minor numbers run against the bus
 		for i in {7..0}; do cards+=("nvidia$i"); done
@@ -56,7 +56,7 @@ facts() # VENDOR
 			cards+=("mtgpu.$i dri/card$((i + 1))
 				dri/renderD$((i + 128))")
 		done
-		groups+=(44 109) rights=00000000a80c25fb shm=$((80 << 30))
+		groups+=(44 109) rights=0000000000080000 shm=$((80 << 30))
 		env=(MTHREADS_DRIVER_CAPABILITIES=all MUSA_VISIBLE_DEVICES=@)
 		mounts=(/usr/bin/mthreads-gmi) chip=S4000
 		hook=MTHREADS_VISIBLE_DEVICES
@@ -77,13 +77,13 @@ facts() # VENDOR
 		done
 		shared=(cambricon_ctl cambricon_gdr) shm=$((128 << 30))
 		env=(MLU_VISIBLE_DEVICES=@) mounts=(/usr/bin/cnmon)
-		rights=00000000a80c25fb chip=MLU370-X8
+		rights=0000000000080000 chip=MLU370-X8
 		hook=CAMBRICON_VISIBLE_DEVICES
 		watts=200 used=20000 total=23374
 		;;
 	kunlunxin) # the tool's numbers run against the bus
 		for i in {7..0}; do cards+=("xpu$i"); done
-		shared=(xpuctrl) groups+=(44 "$video") rights=00000000a80c25fb
+		shared=(xpuctrl) groups+=(44 "$video") rights=0000000000080000
 		env=(CUDA_VISIBLE_DEVICES=@ XPU_VISIBLE_DEVICES=@)
 		mounts=(/usr/local/xpu) chip=P800-OAM
 		hook=CXPU_VISIBLE_DEVICES last=7
@@ -101,7 +101,7 @@ facts() # VENDOR
 			cards+=("dri/card$((i + 1)) dri/renderD$((i + 128))")
 		done
 		shared=(kfd) groups+=(44 109 "$video" "$render")
-		rights=00000000a80c25fb
+		rights=0000000000080000
 		env=(HIP_VISIBLE_DEVICES=@)
 		if [[ $1 == hygon ]]; then
 			shared+=(mkfd) mounts=(/opt/hyhal) chip=K100_AI
@@ -119,7 +119,7 @@ facts() # VENDOR
 				infiniband/uverbs$i")
 		done
 		env=(OMPI_MCA_btl_vader_single_copy_mechanism=none)
-		rights=00000000a88425fb seccomp=2 chip=Gaudi2
+		rights=0000000000800000 seccomp=2 chip=Gaudi2
 		hook=HABANA_VISIBLE_DEVICES
 		shm=$(($(stat -f -c '%b * %S' /dev/shm)))
 		watts=400 used=90000 total=98304
@@ -149,7 +149,7 @@ want()
 	ids=$(seq -s, 0 $(($3 - 1)))
 	if [[ $1 == metax ]] && (($3 == 8)); then # with the RDMA adapters
 		shared+=(infiniband/rdma_cm infiniband/uverbs0)
-		rights=00000000a80465fb
+		rights=0000000000004000
 	fi
 	{
 		# shellcheck disable=SC2086,SC2068 # words

@@ -21,6 +21,7 @@
 #define TWICE HEX "3"
 #define AWAY HEX "4"
 #define LOST HEX "5"
+#define PULL HEX "6"
 
 /* Linked with -Wl,--wrap=clock_mono_ms: time that has gone by. */
 static int64_t ahead_ms;
@@ -359,6 +360,66 @@ static void test_gc(struct cluster *cluster)
 	   "an order that nobody gave: %s", err.text);
 }
 
+/* A member of what is told of the only node; -1: it is not there. */
+static double of_node(struct cluster *cluster, const char *name)
+{
+	cJSON *body = describe(cluster, PULL, 0);
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(body, "nodes")->child, name);
+	double value = cJSON_IsNumber(item) ? item->valuedouble
+		       : cJSON_IsBool(item) ? cJSON_IsTrue(item)
+					    : -1;
+
+	cJSON_Delete(body);
+	return value;
+}
+
+static void test_pull(struct cluster *cluster)
+{
+	struct message_image_state state = {
+		.order = (char *)PULL,
+		.phase = (char *)"pulling",
+		.done_bytes = 400,
+		.total_bytes = 1000,
+		.partial = true,
+		.rate = 100,
+		.layers = 1,
+		.layers_total = 3,
+		.tries = 1,
+	};
+	struct node *node = node_find(cluster, "n1");
+	struct error err = { 0 };
+
+	cJSON_Delete(order(cluster, "pull", PULL, NULL, NAMES("n1"), &err));
+	ok(!is_final(cluster, PULL) && stored(PULL),
+	   "a node that is out of reach pulls when it is back");
+	ok(of_node(cluster, "layers") < 0, "of nothing there is no progress");
+	image_rollout_state(cluster, node, &state);
+	ok(of_node(cluster, "layers") == 1 &&
+		   of_node(cluster, "layers_total") == 3 &&
+		   of_node(cluster, "rate") == 100,
+	   "how far a pull is, is told");
+	ok(of_node(cluster, "eta_seconds") < 0 &&
+		   of_node(cluster, "partial") == 1,
+	   "not how long it takes while sizes are not known");
+	state.partial = false;
+	image_rollout_state(cluster, node, &state);
+	is_int((long long)of_node(cluster, "eta_seconds"), 6, "but then");
+	ahead_ms += 7000;
+	image_rollout_state(cluster, node, &state);
+	ok(of_node(cluster, "silent_seconds") >= 7 &&
+		   of_node(cluster, "rate") < 0 &&
+		   of_node(cluster, "eta_seconds") < 0,
+	   "one that stands still has no rate");
+	state.done_bytes = 500;
+	image_rollout_state(cluster, node, &state);
+	ok(of_node(cluster, "silent_seconds") < 0 &&
+		   of_node(cluster, "rate") == 100,
+	   "until it goes on");
+	says(cluster, "n1", PULL, "ready", NULL);
+	ok(is_final(cluster, PULL) && !stored(PULL), "and is over");
+}
+
 int main(void)
 {
 	struct cluster cluster = { 0 };
@@ -382,6 +443,7 @@ int main(void)
 	test_build(&cluster);
 	test_twice(&cluster);
 	test_gc(&cluster);
+	test_pull(&cluster);
 	image_rollout_close(&cluster);
 	artifact_fetch_close(&cluster);
 	blob_service_close(&cluster);

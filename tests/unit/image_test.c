@@ -1,6 +1,6 @@
 /* image_test.c - bringing images to a node, against a scripted engine.
  */
-#include "agent/docker/image.h"
+#include "agent/images/image.h"
 
 #include "agent/docker/pull_progress.h"
 #include "agent/docker/rate.h"

@@ -16,6 +16,10 @@
 	"sha256:"                                                              \
 	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
+#define ID_C                                                                   \
+	"sha256:"                                                              \
+	"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+
 static sd_event *loop;
 static char folder[] = "/tmp/record-test-XXXXXX";
 
@@ -46,6 +50,21 @@ static struct image_usage *killed(void)
 	if (!record)
 		exit(1);
 	return record;
+}
+
+static void test_foreign(void)
+{
+	owned(image_usage_free) struct image_usage *record = killed();
+	owned(image_usage_free) struct image_usage *next = NULL;
+
+	image_usage_used(record, "theirs:1", ID_C);
+	is(origin(record, ID_C, "theirs:1", NULL), "",
+	   "what a job used of others' stays theirs, but is known as used");
+	image_usage_free(take(record));
+	next = killed();
+	is(origin(next, ID_C, NULL, NULL), "", "also by the next agent");
+	image_usage_keep_only(next, NULL, 0);
+	is(origin(next, ID_C, NULL, NULL), "-", "until it is gone");
 }
 
 static void test_coming(void)
@@ -119,6 +138,7 @@ int main(void)
 	tap_begin(60);
 	if (!mkdtemp(folder) || sd_event_new(&loop) < 0)
 		return 1;
+	test_foreign();
 	test_coming();
 	test_end();
 	test_ruin();

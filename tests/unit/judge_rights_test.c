@@ -131,11 +131,45 @@ static void test_suid(void)
 	ok(!suid_allowed(both, "-/data", NULL), "nor with read-only ones");
 }
 
+/* In the same words, whether it is there or not, and wherever it leads. */
+static void test_needs(void)
+{
+	static const struct {
+		const char *path;
+		bool passes;
+	} cases[] = {
+		{ "/data", true },        { "/data/none", true },
+		{ "/etc/shadow", false }, { "/etc/none", false },
+		{ "/datas", false },      { "/data/away", false },
+	};
+	const char *text = "mounts: [{host: /data}]";
+	owned(policy_free) struct policy *policy =
+		policy_parse(text, strlen(text), "p.yaml", NULL);
+	owned(policy_free) struct policy *any = policy_any(NULL);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *path = T(cases[i].path), want[120];
+		const struct strings needs = { &path, 1 };
+		struct error err = { 0 };
+		int rc = policy_check_needs(policy, &needs, resolve, &err);
+
+		snprintf(want, sizeof(want),
+			 "mounts: found %s, allowed by p.yaml: /data "
+			 "(read-only)",
+			 path);
+		is(err.text, cases[i].passes ? "" : want, "needs %s: %s", path,
+		   rc < 0 ? "refused" : "passes");
+		ok(policy_check_needs(any, &needs, resolve, &err) == 0,
+		   "no policy: any path");
+	}
+}
+
 int main(void)
 {
 	tap_begin(60);
 	test_user();
 	test_user_words();
 	test_suid();
+	test_needs();
 	return tap_done();
 }

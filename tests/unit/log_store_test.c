@@ -364,7 +364,7 @@ int main(void)
 		test_full,   test_many,  test_links,   test_remove,
 	};
 
-	tap_begin(60);
+	tap_begin(300);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		snprintf(folder, sizeof(folder), "/tmp/log_store_test.XXXXXX");
 		if (!mkdtemp(folder))

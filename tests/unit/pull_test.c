@@ -1,7 +1,7 @@
 /* pull_test.c - a pull: what the engine is asked, and what becomes of failures.
  */
-#include "agent/registry/pull.h"
-#include "agent/registry/registries.h"
+#include "agent/images/pull.h"
+#include "agent/docker/registries.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

@@ -133,10 +133,10 @@ static const struct {
 	{ "an integer past all floats", "X = 1" ZEROS ZEROS ZEROS ZEROS,
 	  "f:1: X: \"1000000000000000000000000000000000000000\", which is more than a literal" },
 
-	{ "an open string", "A = 1\nX = 'a\n", "f:2: no valid Python" },
-	{ "an open bracket", "X = [1,\n 2\n", "f:1: no valid Python" },
-	{ "no statement", "A = 1\nX = 2 3\n", "f:2: no valid Python" },
-	{ "no UTF-8", "X = '\xff'\n", "f:1: no valid Python" },
+	{ "an open string", "A = 1\nX = 'a\n", "f:2: this is not valid Python" },
+	{ "an open bracket", "X = [1,\n 2\n", "f:1: this is not valid Python" },
+	{ "no statement", "A = 1\nX = 2 3\n", "f:2: this is not valid Python" },
+	{ "no UTF-8", "X = '\xff'\n", "f:1: this is not valid Python" },
 };
 /* clang-format on */
 
@@ -165,7 +165,8 @@ static void show_x(const struct python_files *python, size_t file, char *text,
 	unsigned line;
 
 	if (python_file_check(python, file, &err) < 0)
-		fprintf(out, "f%.*s", (int)strlen("?:?: no valid Python") - 1,
+		fprintf(out, "f%.*s",
+			(int)strlen("?:?: this is not valid Python") - 1,
 			err.text + strlen(path));
 	else if (!x)
 		fputs("no X", out);
@@ -226,7 +227,7 @@ static void limits_hold(void)
 	refused(text, 149, E2BIG, "deeper than the 64", "nesting is limited");
 	memset(text, '[', 100000);
 	memcpy(text, "X = ", 4);
-	refused(text, 100000, EINVAL, "no valid Python",
+	refused(text, 100000, EINVAL, "not valid Python",
 		"what Python itself does not nest is no Python");
 	used = (size_t)snprintf(text, sizeof(text), "X = 'aaaaaaaaaaaaaaaa'\n");
 	for (int i = 0; i < 40; i++)
@@ -242,7 +243,7 @@ static void limits_hold(void)
 		"and what names are used for again and again");
 	memset(text, '\n', sizeof(text));
 	refused(text, sizeof(text), E2BIG, "1 MiB", "and the file");
-	refused("a\0b", 3, EINVAL, "no valid Python", "a NUL is refused");
+	refused("a\0b", 3, EINVAL, "not valid Python", "a NUL is refused");
 	used = 0;
 	for (int i = 0; i < 4097; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
@@ -306,7 +307,7 @@ static void without_python_the_package_is_named(void)
 	setenv("PATH", folder, 1);
 	write_file(&paths, "a.py", "A = 1\n", 6);
 	ok(!python_read(&paths, &err) &&
-		   strstr(err.text, "its package is python3"),
+		   strstr(err.text, "install the package python3"),
 	   "without python3: %s", strrchr(err.text, ':'));
 	setenv("PATH", path, 1);
 	free(path);

@@ -1,6 +1,6 @@
 /* registry_test.c - where registries are, and who we are to them.
  */
-#include "agent/registry/approach.h"
+#include "agent/docker/insecure_registry.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"
@@ -49,28 +49,29 @@ static void plain(void)
 		"\"],\"IndexConfigs\":{"
 		"\"r:5000\":{\"Secure\":false},\"s\":{\"Secure\":true}}}}");
 
-	is_int(plain_of(info, "r:5000"), PLAIN_YES,
+	is_int(insecure_registry_of(info, "r:5000"), INSECURE_YES,
 	       "a registry that the engine says so of");
-	is_int(plain_of(info, "s"), PLAIN_NO, "not one that it checks");
-	ok(plain_of(info, "127.0.0.1:5000") == PLAIN_YES &&
-		   plain_of(info, "localhost") == PLAIN_YES,
+	is_int(insecure_registry_of(info, "s"), INSECURE_NO,
+	       "not one that it checks");
+	ok(insecure_registry_of(info, "127.0.0.1:5000") == INSECURE_YES &&
+		   insecure_registry_of(info, "localhost") == INSECURE_YES,
 	   "this machine's own");
-	is_int(plain_of(info, "10.1.0.1"), PLAIN_NO,
+	is_int(insecure_registry_of(info, "10.1.0.1"), INSECURE_NO,
 	       "nothing by a broken network");
-	is_int(plain_of(NULL, "r:5000"), PLAIN_NO,
+	is_int(insecure_registry_of(NULL, "r:5000"), INSECURE_NO,
 	       "nothing when it says nothing");
-	is_int(plain_of(info, "other:5000"), PLAIN_BY_ADDRESS,
+	is_int(insecure_registry_of(info, "other:5000"), INSECURE_BY_ADDRESS,
 	       "a name may lie in a network");
-	ok(plain_address(info, "10.2.255.1") &&
-		   !plain_address(info, "10.3.0.1") &&
-		   plain_address(info, "fd00::1") &&
-		   !plain_address(info, "fe00::1") &&
-		   !plain_address(info, "name"),
+	ok(insecure_registry_address(info, "10.2.255.1") &&
+		   !insecure_registry_address(info, "10.3.0.1") &&
+		   insecure_registry_address(info, "fd00::1") &&
+		   !insecure_registry_address(info, "fe00::1") &&
+		   !insecure_registry_address(info, "name"),
 	   "by its addresses, of both families");
-	ok(plain_mirror(info, host) && !strcmp(host, "m:81"),
+	ok(insecure_registry_mirror(info, host) && !strcmp(host, "m:81"),
 	   "and the Hub's mirrors may be plain, too");
-	ok(plain_list(info, &names, NULL) == 0 && names.count == 5 &&
-		   !strcmp(names.items[0], "r:5000") &&
+	ok(insecure_registry_list(info, &names, NULL) == 0 &&
+		   names.count == 5 && !strcmp(names.items[0], "r:5000") &&
 		   !strcmp(names.items[1], "10.1.0.0/33") &&
 		   !strcmp(names.items[4], "m:81"),
 	   "all of them are listed, but the machine itself");
@@ -88,21 +89,21 @@ static void plain_podman(void)
 		"\"*.lab\":{\"Secure\":false},\"tls.lab\":{\"Secure\":true},"
 		"\"s/folder\":{\"Secure\":false}}}}");
 
-	is_int(plain_of(info, "127.0.0.1:5000"), PLAIN_NO,
+	is_int(insecure_registry_of(info, "127.0.0.1:5000"), INSECURE_NO,
 	       "to Docker a name without port is no other with one");
 	cJSON_AddStringToObject(info, "BuildahVersion", "1.28.2");
-	ok(plain_of(info, "127.0.0.1:5000") == PLAIN_YES &&
-		   plain_of(info, "127.0.0.10:5000") == PLAIN_NO,
+	ok(insecure_registry_of(info, "127.0.0.1:5000") == INSECURE_YES &&
+		   insecure_registry_of(info, "127.0.0.10:5000") == INSECURE_NO,
 	   "to Podman it is");
-	ok(plain_of(info, "r:5000") == PLAIN_NO &&
-		   plain_of(info, "r:5001") == PLAIN_YES,
+	ok(insecure_registry_of(info, "r:5000") == INSECURE_NO &&
+		   insecure_registry_of(info, "r:5001") == INSECURE_YES,
 	   "unless there is more to say of the port");
-	ok(plain_of(info, "a.lab:5000") == PLAIN_YES &&
-		   plain_of(info, "tls.lab") == PLAIN_NO &&
-		   plain_of(info, "lab") == PLAIN_NO &&
-		   plain_of(info, "b.alab") == PLAIN_NO,
+	ok(insecure_registry_of(info, "a.lab:5000") == INSECURE_YES &&
+		   insecure_registry_of(info, "tls.lab") == INSECURE_NO &&
+		   insecure_registry_of(info, "lab") == INSECURE_NO &&
+		   insecure_registry_of(info, "b.alab") == INSECURE_NO,
 	   "and a domain is what is below it");
-	is_int(plain_of(info, "s"), PLAIN_NO,
+	is_int(insecure_registry_of(info, "s"), INSECURE_NO,
 	       "what is said of a folder is not said of its registry");
 	cJSON_Delete(info);
 }

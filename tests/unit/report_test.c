@@ -64,7 +64,7 @@ static const char markdown[] =
 "\n"
 "- job 2, b: from job 7 of sweep 3\n"
 "\n"
-"To be doubted (!):\n"
+"Suspect results (!):\n"
 "\n"
 "- job 2, b: it is \\<b\\>odd\\</b\\>\n"
 "- job 2, b: very\n"

@@ -176,8 +176,11 @@ static void check_sample(const char *path, struct expected *expected)
 	}
 	if (sampler_read(monitor.sampler, text.data, text.size, &samples,
 			 &err) < 0) {
-		ok(!rows && err.code == EPROTO, "%s: %s%s", file, err.text,
-		   is_todo(file) ? " # TODO" : "");
+		bool good = ok(!rows && err.code == EPROTO, "%s: %s%s", file,
+			       err.text, is_todo(file) ? " # TODO" : "");
+
+		/* What is still to do is no failure. */
+		tap_failed -= !good && is_todo(file);
 		return;
 	}
 	if (samples.count != rows)

@@ -647,6 +647,50 @@ static int audit_words(const struct audit_row *row, void *arg)
 	return 0;
 }
 
+struct chained {
+	char before[AUDIT_CHAIN_SIZE];
+	int good, bad;
+};
+
+static int follow_chain(const struct audit_row *row, void *arg)
+{
+	struct chained *chained = arg;
+	char chain[AUDIT_CHAIN_SIZE];
+
+	audit_chain(chained->before, row, chain);
+	if (row->chain && !strcmp(chain, row->chain))
+		chained->good++;
+	else
+		chained->bad++;
+	snprintf(chained->before, sizeof(chained->before), "%s",
+		 row->chain ? row->chain : "");
+	return 0;
+}
+
+/* The store has two rows. */
+static void test_chain(struct store *store)
+{
+	const struct audit_row row = { .who = "op",
+				       .role = "operator",
+				       .address = "a",
+				       .act = "label",
+				       .request = "{}" };
+	struct chained chained = { .good = 0 };
+	struct store_mark mark = store_mark(store);
+
+	store_put_audit(store, &row, NULL);
+	store_undo(store, &mark);
+	store_put_audit(store, &row, NULL);
+	store_commit(store, NULL);
+	store_audit(store, 0, 0, follow_chain, &chained, NULL);
+	ok(chained.good == 3 && !chained.bad, "each row follows from the last");
+	is(store_audit_head(store), chained.before, "the newest is the head");
+	chained = (struct chained){ .before = "x" };
+	store_audit(store, 0, 0, follow_chain, &chained, NULL);
+	ok(chained.good == 2 && chained.bad == 1,
+	   "what comes behind another row does not");
+}
+
 static void test_keys_and_audit(void)
 {
 	struct store *store = open_store();
@@ -694,6 +738,7 @@ static void test_keys_and_audit(void)
 	text[0] = 0;
 	store_audit(store, 1, 1, audit_words, text, NULL);
 	is(text, "2 op drain {} no;", "and read from a place on");
+	test_chain(store);
 	store_free(store);
 }
 

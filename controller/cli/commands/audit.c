@@ -2,11 +2,14 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
+#include "controller/store/audit.h"
+#include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
 struct audit_options {
 	struct options common;
 	uint64_t tail;
+	bool verify;
 };
 
 static const struct audit_options *given(const struct cli *cli)
@@ -40,6 +43,85 @@ static const struct column audit_columns[] = {
 static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
 					     "nothing was ordered yet" };
 
+/* Does the row follow from the chain before it? "" before the first row of all;
+ * the first that is left after others were trimmed cannot be proven.
+ */
+static bool row_holds(const struct audit_info *row, const char *before)
+{
+	owned_free char *request = cJSON_PrintUnformatted(row->request);
+	const struct audit_row found = {
+		.seq = row->seq,
+		.time_ms = row->time_ms,
+		.who = row->who,
+		.role = row->role,
+		.address = row->address,
+		.act = row->act,
+		.request = request,
+		.refusal = row->refusal,
+	};
+	char chain[AUDIT_CHAIN_SIZE];
+
+	audit_chain(before, &found, chain);
+	return row->chain && !strcmp(chain, row->chain);
+}
+
+static int broken(struct cli *cli, const struct audit_info *row)
+{
+	cli_say(cli,
+		"row %llu of the audit log, or one before it, was changed, "
+		"removed or added",
+		(unsigned long long)row->seq);
+	return EXIT_WORK_FAILED;
+}
+
+/* Rows of a version without a chain come first, and are counted apart. */
+static int verify(struct cli *cli, const struct rows *rows)
+{
+	uint64_t count = 0, without = 0, seq = 0;
+	const char *before = "";
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct audit_info *row = rows_at(rows, i);
+		bool first = !count && row->seq > 1 && !without;
+
+		if (!count && (!row->chain || !*row->chain)) {
+			without++;
+			continue;
+		}
+		if (!first &&
+		    (!row_holds(row, before) || (seq && row->seq != seq + 1)))
+			return broken(cli, row);
+		seq = row->seq;
+		before = row->chain ? row->chain : "";
+		count++;
+	}
+	fprintf(cli->out, "%llu rows are as they were written",
+		(unsigned long long)count);
+	if (without)
+		fprintf(cli->out, "; %llu older ones have no chain",
+			(unsigned long long)without);
+	if (count)
+		fprintf(cli->out, "; row %llu has %s", (unsigned long long)seq,
+			before);
+	fputc('\n', cli->out);
+	return EXIT_GOOD;
+}
+
+static int print_lines(struct cli *cli, const struct rows *rows,
+		       struct error *err)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		owned(buffer_clear) struct buffer line;
+
+		buffer_init(&line, MESSAGE_REPLY_MAX);
+		if (codec_encode(rows->schema, rows_at(rows, i), &line, err) <
+		    0)
+			return -1;
+		fprintf(cli->out, "%s\n", line.data);
+	}
+	return EXIT_GOOD;
+}
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
@@ -49,6 +131,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!client ||
 	    client_rows(client, QUERY_AUDIT, 0, "seq", &rows, err) < 0)
 		return -1;
+	if (given(cli)->verify)
+		return verify(cli, &rows);
 	shown = rows;
 	if (given(cli)->tail < shown.count) {
 		size_t first = shown.count - (size_t)given(cli)->tail;
@@ -56,15 +140,21 @@ static int run_command(struct cli *cli, struct error *err)
 		shown.items += first * shown.schema->size;
 		shown.count -= first;
 	}
+	if (cli_format(cli, "jsonl"))
+		return print_lines(cli, &shown, err);
 	return rows_show(cli, &audit_view, client, &shown, err);
 }
+
+static const char *const formats[] = { "text", "json", "jsonl", NULL };
 
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(audit_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N orders" },
-	OPTION_FORMAT(formats_text, "text or json"),
+	  .help = "only the last N entries" },
+	{ OPTION(audit_options, "verify", 0, OPTION_FLAG, verify, NULL),
+	  .help = "prove that no row was changed, removed or added" },
+	OPTION_FORMAT(formats, "text, json, or jsonl: a row a line"),
 	{ 0 },
 };
 
@@ -74,10 +164,11 @@ const struct command command_audit = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct audit_options),
-	.summary = "list who ordered what, and when",
+	.summary = "list who changed what, and when",
 	.help =
 		"Every order that changes something, what came of it, and "
-		"from where it came.",
+		"from where it came. Each row holds a hash of itself and of "
+		"the row before; the journal of the controller has it, too.",
 	.example = "regatta audit --tail 20",
 	.fn = run_command,
 };

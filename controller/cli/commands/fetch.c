@@ -240,7 +240,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(fetch_options, "output", 'o', OPTION_TEXT, output, "DIR"),
-	  .help = "where they come to be (.)" },
+	  .help = "folder to write to (.)" },
 	{ OPTION(fetch_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
 	  .help = "only those of the node with that rank" },

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ARGS_MAX 64 /* images to pull, with the word */
+
 /* load */
 
 static void name_of(const struct image_bundle *recipe, char *name, size_t size)
@@ -52,6 +54,7 @@ static int load(struct cli *cli, struct error *err)
 	const cJSON *image;
 	size_t ready, count;
 
+	message.replace = image_given(cli)->replace;
 	if (image_view_init(&view, cli, err) < 0)
 		return -1;
 	image_view_stage(&view, "reading");
@@ -244,10 +247,13 @@ static int check_options(const struct image_options *options,
 		bool given;
 	} own[] = {
 		{ "--tag", "build", options->tag },
-		{ "--registry-auth", "build", options->common.registry_auth },
+		{ "--set", "pull", options->common.set.count },
+		{ "--keep-going", "pull", options->common.keep_going },
+		{ "--tree", "pull", options->common.tree },
 		{ "--keep", "gc", options->keep_images != OPTION_NONE },
 		{ "--floor", "gc", free_space_is_set(&options->floor) },
 		{ "--dry-run", "gc", options->dry_run },
+		{ "--replace", "load", options->replace },
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
@@ -256,6 +262,12 @@ static int check_options(const struct image_options *options,
 					 "image %s: %s, which is for image %s "
 					 "alone",
 					 action, own[i].name, own[i].action);
+	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
+	    strcmp(action, "pull") != 0)
+		return error_set(err, EINVAL,
+				 "image %s: --registry-auth, which is for image "
+				 "build and image pull",
+				 action);
 	/* As of variables that are empty: no word for all nodes. */
 	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
 		return error_set(err, EINVAL,
@@ -270,22 +282,24 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	static const struct {
 		const char *name;
-		size_t args;
+		size_t min_args, max_args;
 		const char *usage;
 		command_fn *fn;
 	} actions[] = {
-		{ "list", 1, "list", images_list },
-		{ "build", 2, "build VENDOR/FRAMEWORK", images_build },
-		{ "remove", 2, "remove IMAGE", images_remove },
-		{ "gc", 1, "gc", images_gc },
-		{ "load", 2, "load FILE", load },
-		{ "save", 3, "save IMAGE FILE", save },
+		{ "list", 1, 1, "list", images_list },
+		{ "pull", 2, ARGS_MAX, "pull SWEEP|IMAGE ...", images_pull },
+		{ "build", 2, 2, "build VENDOR/FRAMEWORK", images_build },
+		{ "remove", 2, 2, "remove IMAGE", images_remove },
+		{ "gc", 1, 1, "gc", images_gc },
+		{ "load", 2, 2, "load FILE", load },
+		{ "save", 3, 3, "save IMAGE FILE", save },
 	};
 
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (strcmp(cli->args[0], actions[i].name) != 0)
 			continue;
-		if (cli->arg_count == actions[i].args)
+		if (cli->arg_count >= actions[i].min_args &&
+		    cli->arg_count <= actions[i].max_args)
 			return check_options(image_given(cli), actions[i].name,
 					     err) < 0
 				       ? -1
@@ -295,7 +309,7 @@ static int run_command(struct cli *cli, struct error *err)
 	}
 	return error_set(err, EINVAL,
 			 "image: '%.60s' is not valid here; expected list, "
-			 "build, remove, gc, load, save",
+			 "pull, build, remove, gc, load, save",
 			 cli->args[0]);
 }
 
@@ -303,13 +317,13 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
 	  .help = "only these; by default all that are in reach; to build: that "
-		  "have the vendor's devices" },
+		  "have the vendor's devices; of a sweep: that could run it" },
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "what an image that is built is called (the folder, and a "
 		  "hash of what is in it)" },
-	OPTION_REGISTRY_AUTH("build: send along, sealed, who you are to the "
-		      "registries of the images that it is made from "
-		      "(~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
+			     "along, sealed (~/.docker/config.json)"),
+	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
 	  .max = 1000000,
@@ -319,22 +333,28 @@ static const struct option_rule rules[] = {
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
 	  .help = "gc: only show what would go" },
+	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
+	  .help = "load: also take names from images that Regatta did not "
+		  "bring" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_image = {
 	.name = "image",
-	.args = "list | build VENDOR/FRAMEWORK | remove IMAGE | gc | load "
-		"FILE | save IMAGE FILE",
+	.args = "list | pull SWEEP|IMAGE ... | build VENDOR/FRAMEWORK | "
+		"remove IMAGE | gc | load FILE | save IMAGE FILE",
 	.min_args = 1,
-	.max_args = 3,
+	.max_args = ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
-	.summary = "list, build, remove the nodes' images; carry them in files",
+	.summary = "list, pull, build, remove the nodes' images; carry them in "
+		   "files",
 	.help =
-		"list shows the nodes' images, and who needs them. build "
+		"list shows the nodes' images, and who needs them. pull "
+		"brings what a sweep needs, or images by their names, to all "
+		"nodes that could run it, before it starts. build "
 		"makes that of images/vendors/VENDOR/FRAMEWORK, as a job "
 		"would. remove removes one that no job needs; gc those that "
 		"Regatta brought and nobody needs any more. FILE is what "

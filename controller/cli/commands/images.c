@@ -323,6 +323,7 @@ int images_build(struct cli *cli, struct error *err)
 		.image = (char *)image_given(cli)->tag,
 		.build = folder,
 	};
+	const struct strings none = { 0 };
 	const cJSON *image;
 	int code;
 
@@ -335,8 +336,9 @@ int images_build(struct cli *cli, struct error *err)
 	/* The same again, and one sees the same build. */
 	image_order_named(name, message.image, folder);
 	if (begin(&view, cli, "building", err) < 0 ||
-	    logins_collect_build(cli, view.client, &message.logins,
-				 &message.logins_count, err) < 0)
+	    logins_collect_images(cli, view.client, &none, true,
+				  &message.logins, &message.logins_count,
+				  err) < 0)
 		return -1;
 	if (image_view_order(&view, &message, &answer, err) < 0) {
 		if (err->code == EINTR)

@@ -1,4 +1,4 @@
-/* images.h - image list, build, remove, gc: the images of the nodes.
+/* images.h - image list, pull, build, remove, gc: the images of the nodes.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMAGES_H
 #define CONTROLLER_CLI_COMMANDS_IMAGES_H
@@ -13,6 +13,7 @@ struct image_options {
 	uint64_t keep_images;
 	struct free_space floor;
 	bool dry_run;
+	bool replace;
 };
 
 static inline const struct image_options *image_given(const struct cli *cli)
@@ -20,6 +21,6 @@ static inline const struct image_options *image_given(const struct cli *cli)
 	return (const struct image_options *)cli->options;
 }
 
-command_fn images_list, images_build, images_remove, images_gc;
+command_fn images_list, images_pull, images_build, images_remove, images_gc;
 
 #endif

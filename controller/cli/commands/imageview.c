@@ -305,9 +305,12 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 			return -1;
 		image = json_get(answer->body, "image");
 		sums = sum_up(image);
-		image_view_draw(view, sums.done, sums.total);
 		json_sort(cJSON_GetObjectItemCaseSensitive(image, "nodes"),
 			  "name");
+		if (view->draw)
+			view->draw(view, image);
+		else
+			image_view_draw(view, sums.done, sums.total);
 		if (more)
 			continue;
 		if (json_bool(image, "final") ||
@@ -389,11 +392,17 @@ static int send_order(struct image_view *view,
 	return rc;
 }
 
+int image_view_nodes(const struct image_view *view, struct strings *nodes,
+		     struct error *err)
+{
+	return split_nodes(image_given(view->cli)->nodes, nodes, err);
+}
+
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err)
 {
-	int rc = split_nodes(image_given(view->cli)->nodes, &message->nodes,
-			     err);
+	int rc = view->only ? strings_copy(&message->nodes, view->only, err)
+			    : image_view_nodes(view, &message->nodes, err);
 
 	if (rc == 0)
 		rc = send_order(view, message, err);
@@ -406,7 +415,8 @@ int image_view_watch(struct image_view *view,
 		     struct error *err)
 {
 	bool lasts = !strcmp(message->what, "load") ||
-		     !strcmp(message->what, "build");
+		     !strcmp(message->what, "build") ||
+		     !strcmp(message->what, "pull");
 	int rc = watch_order(view, message->order, lasts, answer, err);
 
 	for (int i = 0; rc < 0 && err->code == ENOENT && lasts && i < AGAIN_MAX;

@@ -16,6 +16,10 @@ struct image_view {
 	int64_t drawn_ms, began_ms;
 	uint64_t began_at;
 	const char *what; /* of the stage */
+	/* What is seen of the order while nodes are at it, instead of a line of
+	 * bytes; NULL: that line.
+	 */
+	void (*draw)(struct image_view *view, const cJSON *image);
 	bool interrupted;
 	bool lost; /* the controller was, meanwhile */
 	struct client *client;
@@ -26,6 +30,8 @@ struct image_view {
 		struct buffer text; /* of a line that did not end yet */
 	} * lines;
 	size_t lines_count;
+	const struct strings *only; /* nodes to order it for, borrowed; NULL:
+				       those of the options */
 	struct strings nodes; /* whose order it is, others' are not shown */
 };
 
@@ -51,7 +57,12 @@ void image_order_name(char name[CONTENT_HASH_SIZE]);
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b);
 
-/* Send the order (or, what "list", the request) for the nodes of the options.
+/* The names that --nodes has; none: all. */
+int image_view_nodes(const struct image_view *view, struct strings *nodes,
+		     struct error *err);
+
+/* Send the order (or, what "list", the request) for view->only, or the nodes of
+ * the options.
  */
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err);
@@ -59,7 +70,8 @@ int image_view_send(struct image_view *view,
 /* Wait until all nodes of the order are done, or those that are not are out of
  * reach. answer: what the query "image" said last. EINTR: it goes on there. A
  * controller that is started anew does not know what was done by then: an order
- * to load or build is given again, as nodes then say at once that they have it.
+ * to load, build or pull is given again, as nodes then say at once that they
+ * have it.
  */
 int image_view_watch(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,

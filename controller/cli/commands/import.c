@@ -1,7 +1,7 @@
 /* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/python.h"
+#include "controller/cli/commands/import_training.h"
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/sweep.h"
@@ -453,77 +453,6 @@ static int add_hosts(struct import *import, const struct conf *conf,
 	return 0;
 }
 
-/* training/VENDOR/MODEL-FRAMEWORK/config/config_HARDWARExNxP.py, or "". */
-static void case_path(const struct import *import, const struct conf *conf,
-		      const char *name, char path[PATH_MAX])
-{
-	char copy[256], *rest = copy, *parts[5];
-
-	*path = 0;
-	snprintf(copy, sizeof(copy), "%s", name);
-	for (int i = 0; i < 5; i++)
-		parts[i] = rest ? strsep(&rest, ":") : NULL;
-	if (!parts[4])
-		return;
-	parts[1][strcspn(parts[1], "_")] = 0;
-	if (snprintf(path, PATH_MAX,
-		     "%s/training/%s/%s-%s/config/config_%sx%sx%s.py",
-		     import->root, conf_text(conf, "VENDOR"), parts[0],
-		     parts[1], parts[2], parts[3], parts[4]) >= PATH_MAX)
-		*path = 0;
-}
-
-/* What the configurations of some cases say, from *next on; *next: behind the
- * last one that was looked at.
- */
-static int read_hints(const struct import *import, struct conf *conf,
-		      size_t *next, struct error *err)
-{
-	owned(strings_clear) struct strings paths = { 0 };
-	owned(python_files_free) struct python_files *files = NULL;
-	struct conf_case *of[PYTHON_FILES_MAX];
-	char path[PATH_MAX];
-
-	for (; *next < conf->count && paths.count < PYTHON_FILES_MAX; ++*next) {
-		case_path(import, conf, conf->cases[*next].name, path);
-		if (access(path, R_OK) < 0)
-			continue;
-		of[paths.count] = &conf->cases[*next];
-		if (strings_add(&paths, path, err) < 0)
-			return -1;
-	}
-	if (!paths.count)
-		return 0;
-	files = python_read(&paths, err);
-	for (size_t i = 0; files && i < paths.count; i++)
-		conf_hints(files, i, of[i]->hints);
-	return files ? 0 : -1;
-}
-
-static int read_training(const struct import *import, const char *const path[2],
-			 struct conf *conf, struct error *err)
-{
-	owned(strings_clear) struct strings paths = { 0 };
-	owned(python_files_free) struct python_files *files = NULL;
-	struct error why;
-
-	if (strings_add(&paths, path[0], err) < 0 ||
-	    strings_add(&paths, path[1], err) < 0)
-		return -1;
-	files = python_read(&paths, err);
-	if (!files || conf_read_python(conf, files, 0, err) < 0)
-		return -1;
-	/* FlagPerf's own repository has none with hosts. */
-	if (conf_read_python(conf, files, 1, &why) < 0 && why.code != ENOENT)
-		return error_set(err, why.code, "%s", why.text);
-	for (size_t next = 0; next < conf->count;)
-		if (read_hints(import, conf, &next, &why) < 0)
-			cli_say(import->cli,
-				"  configurations of cases were not read: %s",
-				why.text);
-	return 0;
-}
-
 static int read_conf(const struct import *import, const struct suite *suite,
 		     struct conf *conf, struct error *err)
 {
@@ -536,8 +465,9 @@ static int read_conf(const struct import *import, const struct suite *suite,
 		return conf_read_yaml(conf, path, err);
 	snprintf(cluster, sizeof(cluster), "%s/%s", import->tree,
 		 suite->cluster);
-	return read_training(import, (const char *const[2]){ path, cluster },
-			     conf, err);
+	return import_training(import->cli, import->root,
+			       (const char *const[2]){ path, cluster }, conf,
+			       err);
 }
 
 /* Write a file that is not there. */

@@ -1,4 +1,4 @@
-/* keys.c - key new, key show: the key files of people, agents, controllers.
+/* key.c - key: the key files of people, agents, controllers.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
@@ -51,9 +51,9 @@ static int new_key(struct cli *cli, const char *file, struct error *err)
 	    key_save(&key, file, err) < 0)
 		return -1;
 	cli_say(cli,
-		"%s: the key of %s (%s), for its eyes only; the line of the "
+		"wrote the private key %s (%s %s); add this line to the "
 		"controller's list of keys:",
-		file, key.name, role_name(key.role));
+		file, role_name(key.role), key.name);
 	return print_key(cli, &key, file, err);
 }
 

@@ -9,6 +9,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
+#include "controller/cli/terminal_text.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct logs_options {
 	uint64_t tail;
 	bool timestamps;
 	uint64_t attempt;
+	bool raw;
 };
 
 static const struct logs_options *given(const struct cli *cli)
@@ -48,6 +50,7 @@ struct stream {
 	bool busy;
 	bool ended;
 	int64_t time_ms; /* when the byte at `offset` came, as far as known */
+	struct terminal_text shown;
 	struct buffer held; /* a line whose end has not come */
 	int64_t held_ms;    /* time of its beginning */
 };
@@ -60,6 +63,7 @@ struct logs {
 	bool follow;
 	bool lines; /* something stands before each line */
 	bool several;
+	bool harmless; /* a terminal: not the bytes as they are */
 	char wanted[NAME_MAX_BYTES + 1]; /* the only stream, or "" */
 	const char *files; /* which followed files; NULL: ranks' output */
 	struct stream **streams;
@@ -77,6 +81,7 @@ struct logs {
 static void streams_free(struct logs *logs)
 {
 	for (size_t i = 0; i < logs->count; i++) {
+		terminal_text_end(&logs->streams[i]->shown, logs->cli->out);
 		buffer_clear(&logs->streams[i]->held);
 		free(logs->streams[i]);
 	}
@@ -218,13 +223,32 @@ static void put_prefix(const struct stream *stream, int64_t time_ms)
 			escape(stream->name, name, sizeof(name)));
 }
 
+static void put(struct stream *stream, const void *data, size_t size)
+{
+	FILE *out = stream->logs->cli->out;
+
+	if (stream->logs->harmless)
+		terminal_text_write(&stream->shown, out, data, size);
+	else
+		fwrite(data, 1, size, out);
+}
+
+/* A line ends, and others' may follow. */
+static void put_end(struct stream *stream)
+{
+	FILE *out = stream->logs->cli->out;
+
+	terminal_text_end(&stream->shown, out);
+	fputc('\n', out);
+}
+
 static void put_held(struct stream *stream)
 {
 	if (!stream->held.size)
 		return;
 	put_prefix(stream, stream->held_ms);
-	fwrite(stream->held.data, 1, stream->held.size, stream->logs->cli->out);
-	fputc('\n', stream->logs->cli->out);
+	put(stream, stream->held.data, stream->held.size);
+	put_end(stream);
 	buffer_clear(&stream->held);
 }
 
@@ -246,7 +270,6 @@ static int put_lines(struct stream *stream, const char *data, size_t size,
 {
 	const cJSON *list = json_list(body, "times");
 	const cJSON *times = list ? list->child : NULL;
-	FILE *out = stream->logs->cli->out;
 	uint64_t offset = stream->offset;
 
 	while (size) {
@@ -256,7 +279,8 @@ static int put_lines(struct stream *stream, const char *data, size_t size,
 		stream->time_ms = time_at(&times, offset, stream->time_ms);
 		if (end && !stream->held.size) {
 			put_prefix(stream, stream->time_ms);
-			fwrite(data, 1, length + 1, out);
+			put(stream, data, length);
+			put_end(stream);
 		} else {
 			if (!stream->held.size)
 				stream->held_ms = stream->time_ms;
@@ -284,7 +308,7 @@ static int put_bytes(struct stream *stream, const struct answer *answer,
 	if (logs->lines)
 		return put_lines(stream, answer->payload, answer->size,
 				 answer->body, err);
-	fwrite(answer->payload, 1, answer->size, logs->cli->out);
+	put(stream, answer->payload, answer->size);
 	return 0;
 }
 
@@ -609,6 +633,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	logs.follow = given(cli)->follow;
 	logs.lines = given(cli)->timestamps;
+	logs.harmless = cli->out_terminal && !given(cli)->raw;
 	if (given(cli)->rank != OPTION_NONE)
 		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
 			 (unsigned long long)given(cli)->rank);
@@ -644,13 +669,15 @@ static const struct option_rule rules[] = {
 	  .help = "a followed file: its stream, path or a pattern of paths; "
 		  "build: what building the image printed" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "only list the streams: what there is to read" },
+	  .help = "list the streams of the job, print none" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
 	  .help = "only the last N lines (of each rank)" },
 	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
 		 NULL),
-	  .help = "begin each line with the time it came" },
+	  .help = "begin each line with its time of arrival" },
+	{ OPTION(logs_options, "raw", 0, OPTION_FLAG, raw, NULL),
+	  .help = "the bytes as they are, on a terminal, too" },
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
 	  .min = 1,
 	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
@@ -666,7 +693,7 @@ const struct command command_logs = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct logs_options),
-	.summary = "print what a job printed",
+	.summary = "print the output of a job",
 	.help =
 		"The output of one rank is printed byte for byte. When there "
 		"are several ranks, each line begins with [rank-N].",

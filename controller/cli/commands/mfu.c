@@ -1,4 +1,4 @@
-/* mfu.c - a rate held against the peak of a chip.
+/* mfu.c - mfu: the MFU of a token rate.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
@@ -302,7 +302,7 @@ const struct command command_mfu = {
 	.args = "",
 	.rules = rules,
 	.options_size = sizeof(struct mfu_options),
-	.summary = "hold a rate against the peak of a chip",
+	.summary = "compute MFU from a token rate",
 	.help =
 		"Prints JSON: the model FLOPs utilisation in percent, what it "
 		"was computed from, and the sources. What is not known is "

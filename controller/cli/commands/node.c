@@ -282,16 +282,16 @@ static const struct option_rule rules[] = {
 	  .min = 1, .max = 16384,
 	  .help = "how many nodes may join with a token (1)" },
 	{ OPTION(node_options, "name", 0, OPTION_TEXT, name, "NAME"),
-	  .help = "of the node that joins with a token (it says itself)" },
+	  .help = "the only node that may join with the token (any)" },
 	OPTIONS_TOKEN(node_options),
 	{ OPTION(node_options, "force", 0, OPTION_FLAG, force, NULL),
 	  .help = "remove a node that has tasks: they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
-	  .help = "why a node is drained, for who looks at nodes" },
+	  .help = "why the node is drained; regatta nodes shows it" },
 	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
 	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
-	  .help = "and ends" },
+	  .help = "maintenance ends" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -306,7 +306,7 @@ const struct command command_node = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct node_options),
-	.summary = "let nodes join, drain, label, remove them",
+	.summary = "join, drain, label and remove nodes",
 	.help =
 		"token prints a line with which a machine joins: sudo "
 		"regatta-agent join TOKEN. rekey prints one with which a node "

@@ -1,6 +1,7 @@
 /* results.c - the result rows of a sweep: fetched, and printed as tables.
  */
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/json.h"
@@ -200,6 +201,12 @@ static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 		       : anomalies_add(rows, err);
 }
 
+bool results_for_terminal(const struct cli *cli,
+			  const struct results_form *form)
+{
+	return cli->out_terminal && !form->format && !form->reference;
+}
+
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
@@ -209,8 +216,11 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (form->recompute && recompute(cli, client, rows, err) < 0) ||
-	    results_format(rows, form, &text, err) < 0)
+	    (form->recompute && recompute(cli, client, rows, err) < 0))
+		return -1;
+	if (results_for_terminal(cli, form))
+		return results_table(cli, rows, err);
+	if (results_format(rows, form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;

@@ -27,6 +27,10 @@ struct results_form {
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err);
 
+/* A person at a terminal who asks for no format gets results_table(). */
+bool results_for_terminal(const struct cli *cli,
+			  const struct results_form *form);
+
 /* Fetch and print them; a page has its curves. */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err);

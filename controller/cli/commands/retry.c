@@ -55,8 +55,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
-	OPTION_REGISTRY_AUTH("send along anew who you are to the registries of its "
-		      "images (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("registry credentials to send along again "
+			     "(~/.docker/config.json)"),
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -69,7 +69,7 @@ const struct command command_retry = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "run the failed and cancelled jobs of a sweep again",
+	.summary = "re-run failed and cancelled jobs of a sweep",
 	.help =
 		"Completed jobs keep their results.",
 	.example = "regatta retry 3",

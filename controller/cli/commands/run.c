@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_table.h"
 #include "controller/cli/input.h"
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
@@ -529,9 +530,13 @@ static int report(struct run *run, struct error *err)
 	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
 	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
 	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, curves, "html", "report.html", err) < 0 ||
-	    results_format(cli_format(run->cli, "html") ? curves : rows, &form,
-			   &text, err) < 0)
+	    write_report(run, curves, "html", "report.html", err) < 0)
+		return -1;
+	if (results_for_terminal(run->cli, &form)
+		    ? results_table(run->cli, rows, err) < 0
+		    : results_format(cli_format(run->cli, "html") ? curves
+								  : rows,
+				     &form, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, run->cli->out);
 	fflush(run->cli->out);
@@ -671,7 +676,7 @@ static const struct option_rule rules[] = {
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "leave controller and agent running at the end, for "
 		  "regatta logs and the like" },
-	OPTION_REGISTRY_AUTH("who you are to registries (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_report, "of the result table: markdown, csv, json or html"),

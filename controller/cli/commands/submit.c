@@ -116,8 +116,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(submit_options, "resume", 0, OPTION_FLAG, take_over, NULL),
 	  .help = "take over what completed in earlier sweeps of this name, "
 		  "run the rest" },
-	OPTION_REGISTRY_AUTH("send along, sealed, who you are to the registries of "
-		      "its images (~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("registry credentials to send along, sealed "
+			     "(~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),

@@ -15,7 +15,7 @@ struct token_options {
 /* clang-format off */
 #define OPTIONS_TOKEN(in) \
 	{ OPTION(in, "expires", 0, OPTION_TEXT, token.expires, "TIME"), \
-	  .help = "how long a token holds: 30m, 8h, 2d (1h)" }, \
+	  .help = "how long the token is valid: 30m, 8h, 2d (1h)" }, \
 	{ OPTION(in, "address", 0, OPTION_TEXT, token.address, "ENDPOINT"), \
 	  .help = "where whoever joins reaches the controller (as this " \
 		  "command line does)" }

@@ -229,7 +229,7 @@ const struct command command_user = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct user_options),
-	.summary = "let people in, and keep them out",
+	.summary = "add, list and remove users",
 	.help =
 		"add prints a line with which the user joins: regatta join "
 		"TOKEN. remove refuses the user's key at once, also in "

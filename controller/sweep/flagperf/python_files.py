@@ -328,10 +328,10 @@ def answer(path):
     except OSError as error:
         return {"error": error.strerror, "line": 0, "code": error.errno}
     except SyntaxError as error:
-        why = "no valid Python: %s" % str(error.msg)[:100]
+        why = "this is not valid Python: %s" % str(error.msg)[:100]
         return {"error": why, "line": error.lineno or 1, "code": errno.EINVAL}
     except ValueError as error:
-        why = "no valid Python: %s" % str(error)[:100]
+        why = "this is not valid Python: %s" % str(error)[:100]
         return {"error": why, "line": 1, "code": errno.EINVAL}
     except (RecursionError, MemoryError):
         return {"error": "too deep or too large", "line": 1, "code": errno.E2BIG}

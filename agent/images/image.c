@@ -1,13 +1,13 @@
 /* image.c - brings images to the node: pulled, or built from a folder of ours.
  */
-#include "agent/docker/image.h"
+#include "agent/images/image.h"
 
-#include "agent/docker/build.h"
-#include "agent/docker/build_context.h"
+#include "agent/images/build.h"
+#include "agent/images/build_context.h"
 #include "agent/docker/image_inspect.h"
 #include "agent/images/image_usage.h"
-#include "agent/registry/approach.h"
-#include "agent/registry/pull.h"
+#include "agent/docker/registry_access.h"
+#include "agent/images/pull.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"
@@ -52,8 +52,8 @@ struct flight {
 	struct build *building;
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
-	unsigned char who[APPROACH_WHO_BYTES]; /* what they amount to */
-	sd_event_source *hash;                 /* reads the context */
+	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
+	sd_event_source *hash;                        /* reads the context */
 	struct build_context *context;
 	char context_hash[TARBALL_HASH_SIZE];
 	uint64_t context_size;
@@ -72,26 +72,12 @@ struct images {
 	struct engine *engine;
 	char *folder;
 	struct pull_room pulls;
-	unsigned char key[APPROACH_KEY_BYTES]; /* of flights' who */
+	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of flights' who */
 	struct flights flights;
 	struct flight *finishing;
 };
 
 static void inspect(struct flight *flight);
-
-const char *image_phase_name(enum image_phase phase)
-{
-	static const char *const names[] = {
-		[IMAGE_CHECKING] = "checking",
-		[IMAGE_PULLING] = "pulling",
-		[IMAGE_EXTRACTING] = "extracting",
-		[IMAGE_BUILDING] = "building",
-		[IMAGE_FETCHING] = "fetching",
-	};
-
-	return (size_t)phase < sizeof(names) / sizeof(names[0]) ? names[phase]
-								: NULL;
-}
 
 static void note_end(const struct flight *flight, const struct image *image)
 {
@@ -512,13 +498,14 @@ static void find_who(const struct images *images,
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference parts;
 
-	memset(who, 0, APPROACH_WHO_BYTES);
+	memset(who, 0, REGISTRY_ACCESS_WHO_BYTES);
 	if (!images->pulls.registries ||
 	    reference_parse(wanted->reference, &parts, NULL) < 0)
 		return;
 	reference_place(&parts, host, path);
-	approach_who(images->pulls.registries, wanted->build ? NULL : host,
-		     wanted->logins, wanted->logins_count, images->key, who);
+	registry_access_who(images->pulls.registries,
+			    wanted->build ? NULL : host, wanted->logins,
+			    wanted->logins_count, images->key, who);
 }
 
 static struct flight *flight_find(struct images *images,
@@ -531,7 +518,7 @@ static struct flight *flight_find(struct images *images,
 	TAILQ_FOREACH(flight, &images->flights, entry)
 	{
 		if (strcmp(flight->reference, wanted->reference) != 0 ||
-		    memcmp(flight->who, who, APPROACH_WHO_BYTES) != 0)
+		    memcmp(flight->who, who, REGISTRY_ACCESS_WHO_BYTES) != 0)
 			continue;
 		if (!flight->build == !build_folder &&
 		    (!build_folder || !strcmp(flight->build, build_folder)))
@@ -572,7 +559,7 @@ static struct flight *flight_new(struct images *images,
 	flight->images = images;
 	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
 	flight->progress.attempt = 1;
-	memcpy(flight->who, who, APPROACH_WHO_BYTES);
+	memcpy(flight->who, who, REGISTRY_ACCESS_WHO_BYTES);
 	flight->reference = strdup(wanted->reference);
 	if (wanted->build)
 		flight->build = strdup(wanted->build);
@@ -597,7 +584,7 @@ struct image_wait *image_ensure(struct images *images,
 				struct error *err)
 {
 	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
-	unsigned char who[APPROACH_WHO_BYTES];
+	unsigned char who[REGISTRY_ACCESS_WHO_BYTES];
 	struct flight *flight;
 
 	if (!wait) {

@@ -1,10 +1,10 @@
 /* pull.c - one image from its registry to the engine, with all that may happen.
  */
-#include "agent/registry/pull.h"
+#include "agent/images/pull.h"
 
 #include "agent/docker/pull_progress.h"
 #include "agent/docker/rate.h"
-#include "agent/registry/approach.h"
+#include "agent/docker/registry_access.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -35,8 +35,8 @@ struct pull {
 	uint64_t free_bytes; /* there, when the engine's pull began */
 	struct registry_login *logins;
 	size_t logins_count;
-	struct approach *approach;
-	bool approached;
+	struct registry_access *access;
+	bool access_known;
 	bool gone_login; /* the job's own is no longer there */
 	bool room_asked; /* that it be made */
 	struct disk_watermark_wait *waits;
@@ -54,7 +54,7 @@ struct pull {
 };
 
 static void engine_pull(struct pull *pull);
-static void approach(struct pull *pull);
+static void find_access(struct pull *pull);
 
 /* The last thing: the pull is gone afterwards. */
 static void finish(struct pull *pull, const struct error *err)
@@ -165,8 +165,8 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 
 	pull->now.attempt++;
 	pull_progress_reset(pull->sums);
-	if (!pull->approached && pull->room->registries)
-		approach(pull);
+	if (!pull->access_known && pull->room->registries)
+		find_access(pull);
 	else
 		engine_pull(pull);
 	return 0;
@@ -364,17 +364,17 @@ static void ask_digest(struct pull *pull)
 		engine_pull(pull);
 }
 
-static void approach_done(void *arg, const struct error *failure,
-			  const struct approach_way *way)
+static void access_found(void *arg, const struct error *failure,
+			 const struct registry_access_way *way)
 {
 	struct pull *pull = arg;
 
-	pull->approach = NULL;
+	pull->access = NULL;
 	if (failure) {
 		failed(pull, failure);
 		return;
 	}
-	pull->approached = true;
+	pull->access_known = true;
 	pull->gone_login = way->gone;
 	pull->auth = way->header ? strdup(way->header) : NULL;
 	if (way->root && pull->room->registries->local)
@@ -382,16 +382,16 @@ static void approach_done(void *arg, const struct error *failure,
 	ask_digest(pull);
 }
 
-static void approach(struct pull *pull)
+static void find_access(struct pull *pull)
 {
 	const struct pull_room *room = pull->room;
 	struct error err;
 
-	pull->approach =
-		approach_begin(room->loop, room->engine, room->registries,
-			       pull->host, pull->logins, pull->logins_count,
-			       approach_done, pull, &err);
-	if (!pull->approach)
+	pull->access = registry_access_begin(room->loop, room->engine,
+					     room->registries, pull->host,
+					     pull->logins, pull->logins_count,
+					     access_found, pull, &err);
+	if (!pull->access)
 		failed(pull, &err);
 }
 
@@ -400,7 +400,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 	struct pull *pull = arg;
 
 	if (pull->room->registries)
-		approach(pull);
+		find_access(pull);
 	else
 		engine_pull(pull);
 	return 0;
@@ -443,7 +443,7 @@ void pull_cancel(struct pull *pull)
 		return;
 	if (pull->gone)
 		*pull->gone = true;
-	approach_cancel(pull->approach);
+	registry_access_cancel(pull->access);
 	engine_call_cancel(pull->call);
 	disk_watermark_cancel(pull->waits);
 	loop_source_free(&pull->soon);

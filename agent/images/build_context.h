@@ -4,8 +4,8 @@
  * .dockerignore names. The Dockerfile and the .dockerignore themselves are
  * always there, as Docker has it.
  */
-#ifndef AGENT_DOCKER_BUILD_CONTEXT_H
-#define AGENT_DOCKER_BUILD_CONTEXT_H
+#ifndef AGENT_IMAGES_BUILD_CONTEXT_H
+#define AGENT_IMAGES_BUILD_CONTEXT_H
 
 #include "protocol/blob/tarball.h"
 

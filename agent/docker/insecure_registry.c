@@ -1,6 +1,6 @@
-/* plain.c - which registries the engine reaches without TLS.
+/* insecure_registry.c - which registries the engine reaches without TLS.
  */
-#include "agent/registry/approach.h"
+#include "agent/docker/insecure_registry.h"
 
 #include "protocol/registry/reference.h"
 
@@ -61,7 +61,7 @@ static const cJSON *config_of(const cJSON *info, const char *name)
 		cJSON_GetObjectItemCaseSensitive(info, "RegistryConfig"), name);
 }
 
-bool plain_address(const cJSON *info, const char *address)
+bool insecure_registry_address(const cJSON *info, const char *address)
 {
 	struct place place;
 	const cJSON *item;
@@ -132,7 +132,8 @@ static const cJSON *config_for(const cJSON *info, const char *registry,
 	return found;
 }
 
-enum plain plain_of(const cJSON *info, const char *registry)
+enum insecure_registry insecure_registry_of(const cJSON *info,
+					    const char *registry)
 {
 	const cJSON *secure;
 	char host[REFERENCE_HOST_MAX + 1];
@@ -144,15 +145,16 @@ enum plain plain_of(const cJSON *info, const char *registry)
 							     host),
 						  "Secure");
 	if (cJSON_IsBool(secure))
-		return cJSON_IsFalse(secure) ? PLAIN_YES : PLAIN_NO;
+		return cJSON_IsFalse(secure) ? INSECURE_YES : INSECURE_NO;
 	if (!strcmp(host, "localhost"))
 		snprintf(host, sizeof(host), "127.0.0.1");
 	if (place_of(host, &place))
-		return plain_address(info, host) ? PLAIN_YES : PLAIN_NO;
-	return has_networks(info) ? PLAIN_BY_ADDRESS : PLAIN_NO;
+		return insecure_registry_address(info, host) ? INSECURE_YES
+							     : INSECURE_NO;
+	return has_networks(info) ? INSECURE_BY_ADDRESS : INSECURE_NO;
 }
 
-bool plain_mirror(const cJSON *info, char *host)
+bool insecure_registry_mirror(const cJSON *info, char *host)
 {
 	static const char scheme[] = "http://";
 	const cJSON *item;
@@ -171,7 +173,8 @@ bool plain_mirror(const cJSON *info, char *host)
 	return false;
 }
 
-int plain_list(const cJSON *info, struct strings *names, struct error *err)
+int insecure_registry_list(const cJSON *info, struct strings *names,
+			   struct error *err)
 {
 	char mirror[REFERENCE_HOST_MAX + 1];
 	const cJSON *item;
@@ -189,5 +192,7 @@ int plain_list(const cJSON *info, struct strings *names, struct error *err)
 		    strings_add(names, item->valuestring, err) < 0)
 			return -1;
 	}
-	return plain_mirror(info, mirror) ? strings_add(names, mirror, err) : 0;
+	return insecure_registry_mirror(info, mirror)
+		       ? strings_add(names, mirror, err)
+		       : 0;
 }

@@ -1,7 +1,7 @@
 /* registries.h - what this node knows of registries: plain data.
  */
-#ifndef AGENT_REGISTRY_REGISTRIES_H
-#define AGENT_REGISTRY_REGISTRIES_H
+#ifndef AGENT_DOCKER_REGISTRIES_H
+#define AGENT_DOCKER_REGISTRIES_H
 
 #include "protocol/wire/key.h"
 

@@ -1,19 +1,19 @@
 /* pull.h - one image from its registry to the engine, with all that may happen.
  *
- * How the registry may be approached is found out (approach.h); the engine is
- * asked what the name means there, where it can tell, and then pulls by that
- * digest, so that a tag that moves meanwhile does no harm. Sizes are known as
- * the engine tells them. A pull fails when no byte moves for stall_ms, never by
- * wall clock; it is tried three times, with a pause of retry_ms and then of
- * four times as much, fifteen times as long when the registry has had too many
- * requests. What no retry can mend (no such image, no access, the policy, disk
- * full) is final at once, but that for an image that does not fit room is made,
- * once, where that is possible (agent/images/disk_watermark.h).
+ * How the registry may be approached is found out (registry_access.h); the
+ * engine is asked what the name means there, where it can tell, and then pulls
+ * by that digest, so that a tag that moves meanwhile does no harm. Sizes are
+ * known as the engine tells them. A pull fails when no byte moves for stall_ms,
+ * never by wall clock; it is tried three times, with a pause of retry_ms and
+ * then of four times as much, fifteen times as long when the registry has had
+ * too many requests. What no retry can mend (no such image, no access, the
+ * policy, disk full) is final at once, but that for an image that does not fit
+ * room is made, once, where that is possible (agent/images/disk_watermark.h).
  */
-#ifndef AGENT_REGISTRY_PULL_H
-#define AGENT_REGISTRY_PULL_H
+#ifndef AGENT_IMAGES_PULL_H
+#define AGENT_IMAGES_PULL_H
 
-#include "agent/docker/image.h"
+#include "agent/docker/pull_progress.h"
 #include "agent/images/disk_watermark.h"
 #include "protocol/registry/login.h"
 

@@ -1,11 +1,11 @@
 /* build.c - one image built by the engine from a folder of ours.
  */
-#include "agent/docker/build.h"
+#include "agent/images/build.h"
 
-#include "agent/docker/build_context.h"
+#include "agent/images/build_context.h"
 #include "agent/docker/pull_progress.h"
 #include "agent/images/image_usage.h"
-#include "agent/registry/approach.h"
+#include "agent/docker/registry_access.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
@@ -27,7 +27,7 @@ struct build {
 	struct registry_login *logins;
 	size_t logins_count;
 	bool gone_login; /* one of the job's own is no longer there */
-	struct approach *approach;
+	struct registry_access *access;
 	char *auth; /* the header, or NULL */
 	struct build_context *context;
 	struct engine_call *call;
@@ -197,12 +197,12 @@ static void engine_build(struct build *build)
 
 /* Before it: who we are to the registries of its bases. */
 
-static void approached(void *arg, const struct error *err,
-		       const struct approach_way *way)
+static void access_found(void *arg, const struct error *err,
+			 const struct registry_access_way *way)
 {
 	struct build *build = arg;
 
-	build->approach = NULL;
+	build->access = NULL;
 	if (!way) {
 		failed(build, err);
 		return;
@@ -212,16 +212,17 @@ static void approached(void *arg, const struct error *err,
 	engine_build(build);
 }
 
-static void approach(struct build *build)
+static void find_access(struct build *build)
 {
 	const struct pull_room *room = build->room;
 	struct error err;
 
-	build->approach =
-		approach_begin(room->loop, room->engine, room->registries, NULL,
-			       build->logins, build->logins_count, approached,
-			       build, &err);
-	if (!build->approach)
+	build->access =
+		registry_access_begin(room->loop, room->engine,
+				      room->registries, NULL, build->logins,
+				      build->logins_count, access_found, build,
+				      &err);
+	if (!build->access)
 		failed(build, &err);
 }
 
@@ -232,7 +233,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 	if (!tell(build))
 		return 0;
 	if (build->room->registries)
-		approach(build);
+		find_access(build);
 	else
 		engine_build(build);
 	return 0;
@@ -289,7 +290,7 @@ void build_cancel(struct build *build)
 	if (build->gone)
 		*build->gone = true;
 	loop_source_free(&build->soon);
-	approach_cancel(build->approach);
+	registry_access_cancel(build->access);
 	engine_call_cancel(build->call);
 	build_context_free(build->context);
 	pull_progress_free(build->sums);

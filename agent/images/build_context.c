@@ -1,6 +1,6 @@
 /* build_context.c - what a folder of ours is built from: a build context.
  */
-#include "agent/docker/build_context.h"
+#include "agent/images/build_context.h"
 
 #include "protocol/base/file.h"
 

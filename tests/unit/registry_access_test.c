@@ -1,9 +1,9 @@
-/* approach_test.c - as whom, and how, registries are approached, against a
- * scripted engine.
+/* registry_access_test.c - as whom, and how, registries are approached, against
+ * a scripted engine.
  */
-#include "agent/registry/approach.h"
+#include "agent/docker/registry_access.h"
 
-#include "agent/docker/image.h"
+#include "agent/images/image.h"
 #include "agent/policy/node_policy.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
@@ -194,7 +194,7 @@ static void read_name(const char *header, char name[64])
 }
 
 static void on_way(void *arg, const struct error *err,
-		   const struct approach_way *way)
+		   const struct registry_access_way *way)
 {
 	struct found *found = arg;
 
@@ -213,8 +213,9 @@ static struct found approach(struct world *world, const char *host,
 {
 	struct found found = { 0 };
 
-	approach_begin(world->loop, world->engine, &world->registries, host,
-		       login, login ? 1 : 0, on_way, &found, &found.err);
+	registry_access_begin(world->loop, world->engine, &world->registries,
+			      host, login, login ? 1 : 0, on_way, &found,
+			      &found.err);
 	while (!found.done)
 		sd_event_run(world->loop, UINT64_MAX);
 	return found;

@@ -1,14 +1,14 @@
 /* build.h - one image built by the engine from a folder of ours.
  *
  * Its base images come from registries, which the engine alone knows: it is
- * told who we are to all that we know (agent/registry/approach.h). Tried once;
- * it fails when nothing is heard of it for ten times stall_ms of the room, as
- * its commands print what they like.
+ * told who we are to all that we know (agent/docker/registry_access.h). Tried
+ * once; it fails when nothing is heard of it for ten times stall_ms of the
+ * room, as its commands print what they like.
  */
-#ifndef AGENT_DOCKER_BUILD_H
-#define AGENT_DOCKER_BUILD_H
+#ifndef AGENT_IMAGES_BUILD_H
+#define AGENT_IMAGES_BUILD_H
 
-#include "agent/registry/pull.h"
+#include "agent/images/pull.h"
 
 /* Borrowed for the length of the call. */
 struct build_plan {

@@ -2,77 +2,23 @@
  *
  * Any number of tasks may want the same image at the same time: the work is
  * done once. It is bounded by no progress for stall_ms, never by wall clock.
- * A pull is tried three times, with pauses that grow (agent/registry/pull.h);
+ * A pull is tried three times, with pauses that grow (agent/images/pull.h);
  * what no retry can mend (no such image, access denied) is final at once. A
  * build is tried once.
  */
-#ifndef AGENT_DOCKER_IMAGE_H
-#define AGENT_DOCKER_IMAGE_H
+#ifndef AGENT_IMAGES_IMAGE_H
+#define AGENT_IMAGES_IMAGE_H
 
 #include "agent/docker/engine.h"
+#include "agent/docker/image_inspect.h"
+#include "agent/docker/pull_progress.h"
 
 struct images;
-struct registries;     /* agent/registry/registries.h */
+struct registries;     /* agent/docker/registries.h */
 struct registry_login; /* protocol/registry/login.h */
 struct image_wait;     /* one who waits for an image */
 struct disk_watermark; /* agent/images/disk_watermark.h */
 struct image_usage;    /* agent/images/image_usage.h */
-
-enum image_phase {
-	IMAGE_CHECKING, /* is it there already? */
-	IMAGE_PULLING,
-	IMAGE_EXTRACTING, /* all bytes are here, layers are being unpacked */
-	IMAGE_BUILDING,
-	IMAGE_FETCHING, /* no image: contents, from the controller or nodes */
-};
-
-/* "checking", "pulling" ... */
-const char *image_phase_name(enum image_phase phase);
-
-#define IMAGE_DIGEST_SIZE 600
-#define IMAGE_LAYER_ID_SIZE 72
-#define IMAGE_MOVING_MAX 8 /* the engine takes three to five at a time */
-
-struct image_layer {
-	char id[IMAGE_LAYER_ID_SIZE]; /* as the engine calls it */
-	bool extracting;              /* else it is being downloaded */
-	uint64_t bytes, bytes_total;
-};
-
-/* Sums over all layers, as far as the engine has told their sizes. */
-struct image_progress {
-	enum image_phase phase;
-	uint64_t bytes;       /* downloaded, or of the context sent */
-	uint64_t bytes_total; /* 0: not known */
-	bool partial; /* bytes_total lacks layers that are still to come */
-	uint64_t extracted; /* of bytes_total */
-	uint64_t rate;      /* bytes a second of the phase, 0: not known */
-	uint32_t layers;    /* done */
-	uint32_t layers_total;
-	uint32_t attempt;                            /* 1 .. 3 */
-	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
-	size_t moving_count;
-	const char *output; /* of a build: what it just printed, or NULL; only
-			       in calls for this alone */
-	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:..., once it is known
-					   what is pulled; "" before */
-};
-
-/* What is known of an image that is there; all borrowed for the time of the
- * callback.
- */
-struct image {
-	const char *id;          /* sha256:<64 hex> */
-	const char *reference;   /* as asked for, with the tag of a built one */
-	const char *digest;      /* name@sha256:..., or NULL: never in a
-				    registry */
-	const cJSON *entrypoint; /* array of strings, or NULL: none */
-	const cJSON *command;    /* likewise */
-	const cJSON *env;        /* likewise, NAME=VALUE */
-	const char *user;        /* "" : root */
-	const char *workdir;     /* "" : / */
-	uint64_t size_bytes;
-};
 
 /* With each output of a build; else at most five times a second, at each new
  * phase and attempt, and at the end.

@@ -1,0 +1,400 @@
+/* registry_access.c - how registries may be approached: as whom, and with TLS
+ * or not.
+ */
+#include "agent/docker/registry_access.h"
+
+#include "agent/docker/insecure_registry.h"
+#include "agent/policy/node_policy.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HUB "docker.io"
+#define CALL_MS 30000
+#define LOOKUP_MS 10000
+#define LOOKUP_MAX (16 << 10)
+
+struct registry_access {
+	sd_event *loop;
+	struct engine *engine;
+	const struct registries *registries;
+	char *host; /* NULL: any */
+	struct registry_login *logins;
+	size_t logins_count;
+	struct strings hosts; /* that we may be somebody to */
+	size_t asked;         /* of them */
+	cJSON *who;           /* we are there */
+	char *header;
+	sd_event_source *soon;
+	struct engine_call *call;
+	struct subprocess *lookup;
+	struct credential_wait *asking;
+	cJSON *info;
+	struct registry_access_way way;
+	registry_access_done_fn *done;
+	void *arg;
+};
+
+/* The last thing: it is gone afterwards. */
+static void finish(struct registry_access *access, const struct error *err)
+{
+	access->done(access->arg, err, err ? NULL : &access->way);
+	registry_access_cancel(access);
+}
+
+/* As whom. */
+
+static void ask_next(struct registry_access *access);
+
+static void known(struct registry_access *access,
+		  const struct credential *credential)
+{
+	const char *host = access->hosts.items[access->asked++];
+	struct error err;
+
+	if (access->host) {
+		access->header = credential_header(credential, host);
+	} else if (credential_collect(access->who, credential, host) < 0) {
+		error_nomem(&err, "registry");
+		finish(access, &err);
+		return;
+	}
+	ask_next(access);
+}
+
+/* A helper that fails for a registry that nobody may want is no reason to build
+ * nothing.
+ */
+static void unknown(struct registry_access *access, const struct error *err)
+{
+	if (access->host) {
+		finish(access, err);
+		return;
+	}
+	log_warning("registry=%s no credentials for builds: %s",
+		    access->hosts.items[access->asked], err->text);
+	access->asked++;
+	ask_next(access);
+}
+
+static void credential_done(void *arg, const struct error *err,
+			    const struct credential *credential)
+{
+	struct registry_access *access = arg;
+
+	access->asking = NULL;
+	if (err)
+		unknown(access, err);
+	else
+		known(access, credential);
+}
+
+static void ask_file(struct registry_access *access, const char *host)
+{
+	struct error err;
+
+	access->asking =
+		credential_ask(access->loop, access->registries->credentials,
+			       host, credential_done, access, &err);
+	if (!access->asking)
+		unknown(access, &err);
+}
+
+static void ask_next(struct registry_access *access)
+{
+	const struct registries *registries = access->registries;
+	owned(credential_clear) struct credential opened = { 0 };
+	const struct registry_login *login;
+	struct error err;
+	const char *host;
+
+	if (access->asked == access->hosts.count) {
+		if (!access->host)
+			access->header = credential_map_header(access->who);
+		access->way.header = access->header;
+		finish(access, NULL);
+		return;
+	}
+	host = access->hosts.items[access->asked];
+	login = logins_find(access->logins, access->logins_count, host);
+	access->way.gone |= login && !login->sealed;
+	if (!login || !login->sealed)
+		ask_file(access, host);
+	else if (login_open(login, registries->key, registries->controller,
+			    &opened, &err) < 0)
+		finish(access, &err);
+	else
+		known(access, &opened);
+}
+
+/* Of a build: whoever we may be anywhere. */
+static int add_hosts(struct registry_access *access, struct error *err)
+{
+	const char *file = access->registries->credentials;
+
+	if (access->host)
+		return strings_add(&access->hosts, access->host, err);
+	for (size_t i = 0; i < access->logins_count; i++)
+		if (strings_add(&access->hosts, access->logins[i].registry,
+				err) < 0)
+			return -1;
+	return file ? credential_registries(file, &access->hosts, err) : 0;
+}
+
+static void ask_who(struct registry_access *access)
+{
+	struct error err;
+
+	if (add_hosts(access, &err) < 0)
+		finish(access, &err);
+	else
+		ask_next(access);
+}
+
+/* With TLS or not. */
+
+static int judge(struct registry_access *access, const char *host,
+		 struct error *err)
+{
+	const struct node_policy *node_policy = access->registries->node_policy;
+
+	return node_policy ? node_policy_insecure(node_policy, host, err) : 0;
+}
+
+static void judged(struct registry_access *access, bool plain)
+{
+	struct error err;
+
+	if (plain && judge(access, access->host, &err) < 0)
+		finish(access, &err);
+	else
+		ask_who(access);
+}
+
+static void judge_all(struct registry_access *access)
+{
+	owned(strings_clear) struct strings names = { 0 };
+	struct error err;
+
+	if (insecure_registry_list(access->info, &names, &err) < 0) {
+		finish(access, &err);
+		return;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		if (judge(access, names.items[i], &err) == 0)
+			continue;
+		error_prefix(&err, "a base image may come from there");
+		finish(access, &err);
+		return;
+	}
+	ask_who(access);
+}
+
+/* Lines of "ADDRESS TYPE [NAME]". A name that leads nowhere is none of an
+ * insecure network, to the engine as well.
+ */
+static void lookup_done(void *arg, const struct error *err,
+			const struct subprocess_output *output)
+{
+	struct registry_access *access = arg;
+	const char *at;
+	char address[64];
+	bool plain;
+
+	access->lookup = NULL;
+	if (!output) {
+		finish(access, err);
+		return;
+	}
+	at = output->text;
+	/* 2: no such name. Any other code: it could not be told. */
+	plain = output->exit_code != 0 && output->exit_code != 2;
+	while (*at && !plain) {
+		snprintf(address, sizeof(address), "%.*s",
+			 (int)strcspn(at, " \t\n"), at);
+		plain = insecure_registry_address(access->info, address);
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	judged(access, plain);
+}
+
+/* In a program of its own, as it may take its time. */
+static void look_up(struct registry_access *access)
+{
+	owned(strings_clear) struct strings argv = { 0 };
+	struct subprocess_command command = {
+		.argv = &argv,
+		.timeout_ms = LOOKUP_MS,
+		.output_max = LOOKUP_MAX,
+	};
+	struct error err;
+
+	if (strings_add(&argv, "getent", &err) == 0 &&
+	    strings_add(&argv, "ahosts", &err) == 0 &&
+	    strings_printf(&argv, &err, "%.*s", (int)strcspn(access->host, ":"),
+			   access->host) == 0)
+		access->lookup = subprocess_run(access->loop, &command,
+						lookup_done, access, &err);
+	if (!access->lookup)
+		finish(access, &err);
+}
+
+static void info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct registry_access *access = arg;
+	char mirror[REFERENCE_HOST_MAX + 1];
+	struct error wrong;
+	enum insecure_registry plain;
+
+	access->call = NULL;
+	/* Not known is not allowed. */
+	if (err) {
+		finish(access, err);
+		return;
+	}
+	access->info = cJSON_Duplicate(answer, true);
+	access->way.root = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(access->info,
+						 "DockerRootDir"));
+	if (!access->host) {
+		judge_all(access);
+		return;
+	}
+	if (!strcmp(access->host, HUB) &&
+	    insecure_registry_mirror(access->info, mirror) &&
+	    judge(access, mirror, &wrong) < 0) {
+		finish(access, &wrong);
+		return;
+	}
+	plain = insecure_registry_of(access->info, access->host);
+	if (plain == INSECURE_BY_ADDRESS)
+		look_up(access);
+	else
+		judged(access, plain == INSECURE_YES);
+}
+
+static int start(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct registry_access *access = arg;
+	struct error err;
+
+	access->call =
+		engine_info(access->engine, CALL_MS, info_done, access, &err);
+	if (!access->call)
+		finish(access, &err);
+	return 0;
+}
+
+int registry_access_check(const struct registries *registries,
+			  const struct registry_login *logins, size_t count,
+			  struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		owned(credential_clear) struct credential opened = { 0 };
+
+		if (logins[i].sealed &&
+		    login_open(&logins[i], registries->key,
+			       registries->controller, &opened, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void add_who(const struct registries *registries,
+		    const struct registry_login *login,
+		    crypto_generichash_state *state)
+{
+	owned(credential_clear) struct credential found = { 0 };
+	const char *parts[4] = { login->registry, login->sealed };
+
+	if (registries->key &&
+	    login_open(login, registries->key, registries->controller, &found,
+		       NULL) == 0) {
+		parts[1] = found.username;
+		parts[2] = found.password;
+		parts[3] = found.token;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *part = parts[i] ? parts[i] : "";
+
+		crypto_generichash_update(state, (const unsigned char *)part,
+					  strlen(part) + 1);
+	}
+}
+
+void registry_access_who(const struct registries *registries, const char *host,
+			 const struct registry_login *logins, size_t count,
+			 const unsigned char key[REGISTRY_ACCESS_KEY_BYTES],
+			 unsigned char who[REGISTRY_ACCESS_WHO_BYTES])
+{
+	crypto_generichash_state state;
+	bool any = false;
+
+	memset(who, 0, REGISTRY_ACCESS_WHO_BYTES);
+	crypto_generichash_init(&state, key, REGISTRY_ACCESS_KEY_BYTES,
+				REGISTRY_ACCESS_WHO_BYTES);
+	for (size_t i = 0; i < count; i++) {
+		if (host && strcmp(logins[i].registry, host) != 0)
+			continue;
+		add_who(registries, &logins[i], &state);
+		any = true;
+	}
+	if (any)
+		crypto_generichash_final(&state, who,
+					 REGISTRY_ACCESS_WHO_BYTES);
+	sodium_memzero(&state, sizeof(state));
+}
+
+/* Life. */
+
+struct registry_access *
+registry_access_begin(sd_event *loop, struct engine *engine,
+		      const struct registries *registries, const char *host,
+		      const struct registry_login *logins, size_t count,
+		      registry_access_done_fn *done, void *arg,
+		      struct error *err)
+{
+	owned(registry_access_cancel) struct registry_access *access =
+		calloc(1, sizeof(*access));
+
+	if (!access || !(access->who = cJSON_CreateObject()) ||
+	    (host && !(access->host = strdup(host)))) {
+		error_nomem(err, "registry");
+		return NULL;
+	}
+	access->loop = sd_event_ref(loop);
+	access->engine = engine;
+	access->registries = registries;
+	access->done = done;
+	access->arg = arg;
+	if (logins_copy(&access->logins, &access->logins_count, logins, count,
+			err) < 0 ||
+	    loop_timer(loop, &access->soon, 0, start, access, err) < 0)
+		return NULL;
+	return take(access);
+}
+
+void registry_access_cancel(struct registry_access *access)
+{
+	if (!access)
+		return;
+	loop_source_free(&access->soon);
+	engine_call_cancel(access->call);
+	subprocess_cancel(access->lookup);
+	credential_cancel(access->asking);
+	logins_free(access->logins, access->logins_count);
+	cJSON_Delete(access->info);
+	secret_json_free(access->who);
+	secret_free(access->header);
+	strings_clear(&access->hosts);
+	sd_event_unref(access->loop);
+	free(access->host);
+	free(access);
+}

@@ -1,0 +1,414 @@
+/* image_pull.c - image pull: what a sweep needs is on its nodes before it
+ * starts.
+ */
+#include "controller/cli/commands/images.h"
+
+#include "controller/cli/commands/imageview.h"
+#include "controller/cli/input.h"
+#include "controller/cli/json.h"
+#include "controller/cli/logins.h"
+#include "controller/cli/plan/node_snapshot.h"
+#include "controller/cli/render.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+#include "protocol/message/reply_images.h"
+#include "protocol/registry/login.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DRAW_MS 100
+#define LINES_MAX 64
+
+/* An image that is to be brought, or built as the sweep says. */
+struct wanted {
+	char *image;
+	char *build;          /* the folder, or NULL */
+	bool named;           /* by itself: to all nodes of the options */
+	bool *slots;          /* of the snapshot, that could run its cells */
+	struct strings nodes; /* whose names these are */
+};
+
+struct pull {
+	struct cli *cli;
+	struct image_view view;
+	struct node_snapshot nodes;
+	struct wanted *wanted;
+	size_t count;
+	struct registry_login *logins;
+	size_t logins_count;
+	cJSON *images; /* what became of them */
+};
+
+static void pull_clear(struct pull *pull)
+{
+	for (size_t i = 0; i < pull->count; i++) {
+		free(pull->wanted[i].image);
+		free(pull->wanted[i].build);
+		free(pull->wanted[i].slots);
+		strings_clear(&pull->wanted[i].nodes);
+	}
+	free(pull->wanted);
+	logins_free(pull->logins, pull->logins_count);
+	node_snapshot_clear(&pull->nodes);
+	cJSON_Delete(pull->images);
+	image_view_clear(&pull->view);
+}
+OWNED_VALUE(struct pull, pull_clear)
+
+/* What is wanted. */
+
+static bool is_same(const struct wanted *wanted, const char *image,
+		    const char *build)
+{
+	return !strcmp(wanted->image, image) && !wanted->build == !build &&
+	       (!build || !strcmp(wanted->build, build));
+}
+
+static struct wanted *want(struct pull *pull, const char *image,
+			   const char *build, struct error *err)
+{
+	struct wanted *wanted;
+
+	/* Cells that are alike stand together. */
+	for (size_t i = pull->count; i-- > 0;)
+		if (is_same(&pull->wanted[i], image, build))
+			return &pull->wanted[i];
+	wanted = reallocarray(pull->wanted, pull->count + 1, sizeof(*wanted));
+	if (wanted) {
+		pull->wanted = wanted;
+		wanted += pull->count++;
+		*wanted = (struct wanted){
+			.image = strdup(image),
+			.build = build ? strdup(build) : NULL,
+			.slots = calloc(pull->nodes.count + 1, sizeof(bool)),
+		};
+		if (wanted->image && wanted->slots && !wanted->build == !build)
+			return wanted;
+	}
+	error_nomem(err, "image pull");
+	return NULL;
+}
+
+static int want_cell(struct pull *pull, struct sweep *sweep, size_t cell,
+		     struct error *err)
+{
+	const struct sweep_kind *kind = sweep_cell_kind(sweep, cell);
+	const struct shape shape = { .vendor = kind->vendor,
+				     .chip = kind->chip,
+				     .labels = kind->labels,
+				     .nodes = kind->nodes,
+				     .devices = kind->devices,
+				     .shared = kind->shared };
+	struct wanted *wanted;
+	struct job_spec spec;
+	uint32_t repeats;
+
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	wanted = want(pull, spec.container.image, spec.container.build, err);
+	for (size_t i = 0; wanted && i < pull->nodes.count; i++)
+		wanted->slots[i] |= pull->nodes.slots[i].usable &&
+				    slot_suits(&pull->nodes.slots[i], &shape);
+	codec_clear(&job_spec_schema, &spec);
+	return wanted ? 0 : -1;
+}
+
+static int want_sweep(struct pull *pull, const char *name, struct error *err)
+{
+	owned(input_clear) struct input input = { 0 };
+
+	if (input_init(&input, pull->cli, name, false, err) < 0 ||
+	    input_check_jobs(&input, pull->cli, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sweep_totals(input.sweep)->kept; i++)
+		if (want_cell(pull, input.sweep, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int want_image(struct pull *pull, const char *name, struct error *err)
+{
+	struct reference parts;
+	struct wanted *wanted;
+
+	if (reference_parse(name, &parts, err) < 0)
+		return -1;
+	wanted = want(pull, name, NULL, err);
+	if (wanted)
+		wanted->named = true;
+	return wanted ? 0 : -1;
+}
+
+/* A name that could be either is that of the file which is there. */
+static bool is_sweep(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	struct stat st;
+
+	return !strcmp(name, "-") ||
+	       (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) ||
+	       (stat(name, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+/* Which nodes. */
+
+static int check_named(const struct pull *pull, const struct strings *named,
+		       struct error *err)
+{
+	for (size_t i = 0; i < named->count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < pull->nodes.count; k++)
+			found |= !strcmp(pull->nodes.names[k], named->items[i]);
+		if (!found)
+			return error_set(err, ENOENT,
+					 "--nodes: no node %.64s; regatta "
+					 "nodes "
+					 "shows all",
+					 named->items[i]);
+	}
+	return 0;
+}
+
+/* Of a sweep, those that could run it; of --nodes, no others. */
+static int choose_nodes(struct pull *pull, struct error *err)
+{
+	owned(strings_clear) struct strings named = { 0 };
+
+	if (image_view_nodes(&pull->view, &named, err) < 0 ||
+	    check_named(pull, &named, err) < 0)
+		return -1;
+	for (size_t i = 0; i < pull->count; i++) {
+		struct wanted *wanted = &pull->wanted[i];
+
+		for (size_t k = 0; !wanted->named && k < pull->nodes.count;
+		     k++) {
+			const char *name = pull->nodes.names[k];
+
+			if (wanted->slots[k] &&
+			    (!named.count || strings_has(&named, name)) &&
+			    strings_add(&wanted->nodes, name, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* What is seen. */
+
+static void node_line(const cJSON *object, size_t width, char *line,
+		      size_t size)
+{
+	struct image_node node;
+	struct progress_info progress = { 0 };
+	char name[2 * KEY_NAME_SIZE], bar[BAR_SIZE], detail[200];
+	double fraction = -1;
+
+	line[0] = 0;
+	if (codec_from_other(&image_node_schema, object, &node, NULL) < 0)
+		return;
+	if (node.total_bytes && !node.partial)
+		fraction = (double)node.done_bytes / (double)node.total_bytes;
+	progress.phase = node.phase;
+	progress.done_bytes = node.done_bytes;
+	progress.total_bytes = node.total_bytes;
+	progress.partial = node.partial;
+	progress.silent_seconds = node.silent_seconds;
+	progress.rate = node.rate;
+	progress.eta_seconds = node.eta_seconds;
+	progress.layers = node.layers;
+	progress.layers_total = node.layers_total;
+	progress.tries = node.tries;
+	escape(node.name, name, sizeof(name));
+	transfer_detail(&progress, detail, sizeof(detail));
+	snprintf(line, size, "  %-*s %s %s", (int)width, name,
+		 bar_text(fraction, bar), detail);
+	codec_clear(&image_node_schema, &node);
+}
+
+/* A line for all, and one for each node that is not done, as far as there is
+ * room.
+ */
+static void draw(struct image_view *view, const cJSON *image)
+{
+	char text[LINES_MAX][400];
+	const char *lines[LINES_MAX];
+	size_t room, count = 1, width = 0, ready = 0;
+	const cJSON *list = json_list(image, "nodes"), *node;
+
+	if (!view->display || clock_mono_ms() - view->drawn_ms < DRAW_MS)
+		return;
+	view->drawn_ms = clock_mono_ms();
+	room = display_rows(view->display);
+	if (room > LINES_MAX)
+		room = LINES_MAX;
+	cJSON_ArrayForEach(node, list)
+	{
+		size_t size = strlen(json_text(node, "name"));
+
+		width = size > width ? size : width;
+		ready += !strcmp(json_text(node, "phase"), "ready");
+	}
+	snprintf(text[0], sizeof(text[0]), "%s: %zu of %d nodes have it",
+		 view->what, ready, cJSON_GetArraySize(list));
+	cJSON_ArrayForEach(node, list)
+	{
+		if (!image_node_final(node) && count < room)
+			node_line(node, width, text[count++], sizeof(text[0]));
+	}
+	for (size_t i = 0; i < count; i++)
+		lines[i] = text[i];
+	display_draw(view->display, lines, count);
+}
+
+/* Bringing. */
+
+/* Those for the registry of the image; for a build all, as its engine alone
+ * knows what it needs.
+ */
+static void give_logins(struct pull *pull, const struct wanted *wanted,
+			struct message_image_order *message)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	const struct registry_login *login;
+	struct reference parts;
+
+	message->logins = pull->logins;
+	message->logins_count = pull->logins_count;
+	if (wanted->build)
+		return;
+	reference_parse(wanted->image, &parts, NULL);
+	reference_place(&parts, host, path);
+	login = logins_find(pull->logins, pull->logins_count, host);
+	message->logins = (struct registry_login *)login;
+	message->logins_count = login ? 1 : 0;
+}
+
+/* How many nodes lack it in the end. */
+static size_t tell_brought(struct image_view *view, const cJSON *image)
+{
+	char size[HUMAN_SIZE];
+	size_t count, ready;
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, json_list(image, "nodes"))
+	{
+		if (!strcmp(json_text(node, "phase"), "ready"))
+			image_view_say(view, "%s: %s, %s",
+				       json_text(node, "name"),
+				       json_text(node, "text"),
+				       human_bytes(json_u64(node,
+							    "total_bytes"),
+						   size));
+	}
+	ready = image_view_tell(view, image,
+				"it gets the image when it is back", &count);
+	return count - ready;
+}
+
+/* Returns how many nodes lack it, -1: an error. */
+static int bring(struct pull *pull, const struct wanted *wanted,
+		 struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct image_view *view = &pull->view;
+	char name[CONTENT_HASH_SIZE], stage[300];
+	struct message_image_order message = {
+		.what = wanted->build ? (char *)"build" : (char *)"pull",
+		.order = name,
+		.image = wanted->image,
+		.build = wanted->build,
+	};
+	cJSON *image;
+
+	if (!wanted->named && !wanted->nodes.count) {
+		image_view_say(view, "%s: no node in reach could run it",
+			       wanted->image);
+		return 1;
+	}
+	view->only = wanted->named ? NULL : &wanted->nodes;
+	/* The same again, and one sees the same pull. */
+	image_order_named(name, wanted->image,
+			  wanted->build ? wanted->build : "(pull)");
+	give_logins(pull, wanted, &message);
+	snprintf(stage, sizeof(stage), "%s %.250s",
+		 wanted->build ? "building" : "pulling", wanted->image);
+	image_view_stage(view, stage);
+	if (image_view_order(view, &message, &answer, err) < 0)
+		return err->code == EINTR
+			       ? error_set(err, EINTR,
+					   "interrupted; the nodes go on, and "
+					   "the same command shows it again")
+			       : -1;
+	image = cJSON_DetachItemFromObjectCaseSensitive(answer.body, "image");
+	cJSON_AddItemToArray(pull->images, image);
+	return (int)tell_brought(view, image);
+}
+
+static int collect_logins(struct pull *pull, struct error *err)
+{
+	owned(strings_clear) struct strings images = { 0 };
+	bool builds = false;
+
+	for (size_t i = 0; i < pull->count; i++) {
+		builds |= pull->wanted[i].build != NULL;
+		if (!pull->wanted[i].build &&
+		    strings_add(&images, pull->wanted[i].image, err) < 0)
+			return -1;
+	}
+	return logins_collect_images(pull->cli, pull->view.client, &images,
+				     builds, &pull->logins, &pull->logins_count,
+				     err);
+}
+
+static int find_wanted(struct pull *pull, struct error *err)
+{
+	struct cli *cli = pull->cli;
+
+	for (size_t i = 1; i < cli->arg_count; i++) {
+		int rc = is_sweep(cli->args[i])
+				 ? want_sweep(pull, cli->args[i], err)
+				 : want_image(pull, cli->args[i], err);
+
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int images_pull(struct cli *cli, struct error *err)
+{
+	owned(pull_clear) struct pull pull = {
+		.cli = cli,
+		.view = { .draw = draw },
+		.images = cJSON_CreateArray(),
+	};
+	owned(json_free) cJSON *body = NULL;
+	int lacking = 0;
+
+	if (image_view_init(&pull.view, cli, err) < 0 ||
+	    image_view_connect(&pull.view, err) < 0 ||
+	    node_snapshot_fetch(&pull.nodes, pull.view.client, err) < 0 ||
+	    find_wanted(&pull, err) < 0 || choose_nodes(&pull, err) < 0 ||
+	    collect_logins(&pull, err) < 0)
+		return -1;
+	for (size_t i = 0; i < pull.count; i++) {
+		int rc = bring(&pull, &pull.wanted[i], err);
+
+		if (rc < 0)
+			return -1;
+		lacking += rc;
+	}
+	if (cli_format(cli, "json")) {
+		body = cJSON_CreateObject();
+		cJSON_AddItemToObject(body, "images", take(pull.images));
+		if (cli_print_json(cli, body, err) < 0)
+			return -1;
+	}
+	return lacking ? EXIT_WORK_FAILED : EXIT_GOOD;
+}

@@ -1,0 +1,110 @@
+/* terminal_text.c - bytes of a job's output, made harmless for a terminal.
+ */
+#include "controller/cli/terminal_text.h"
+
+#include <string.h>
+
+#define ESC 0x1b
+
+static void put_control(FILE *out, unsigned char c)
+{
+	fputc('^', out);
+	fputc(c == 0x7f ? '?' : c + 0x40, out);
+}
+
+/* C1, and what embeds, overrides or isolates a direction. */
+static bool turns(uint32_t code)
+{
+	return (code >= 0x80 && code <= 0x9f) ||
+	       (code >= 0x202a && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+void terminal_text_end(struct terminal_text *text, FILE *out)
+{
+	if (text->held_size && text->held[0] == ESC) {
+		put_control(out, ESC);
+		fwrite(text->held + 1, 1, text->held_size - 1, out);
+	} else {
+		for (size_t i = 0; i < text->held_size; i++)
+			fputc('?', out);
+	}
+	memset(text, 0, sizeof(*text));
+}
+
+static void hold(struct terminal_text *text, unsigned char c)
+{
+	text->held[text->held_size++] = (char)c;
+}
+
+/* A colour goes on. false: it is none; the byte is still to be shown. */
+static bool take_colour(struct terminal_text *text, FILE *out, unsigned char c)
+{
+	bool goes_on = text->held_size == 1
+			       ? c == '['
+			       : c == ';' || (c >= '0' && c <= '9');
+
+	if (goes_on && text->held_size + 1 < TERMINAL_HELD_MAX) {
+		hold(text, c);
+		return true;
+	}
+	if (c != 'm' || text->held_size < 2) {
+		terminal_text_end(text, out);
+		return false;
+	}
+	hold(text, c);
+	fwrite(text->held, 1, text->held_size, out);
+	text->held_size = 0;
+	return true;
+}
+
+/* The same of a character of several bytes. */
+static bool take_character(struct terminal_text *text, FILE *out,
+			   unsigned char c)
+{
+	bool first = !text->held_size;
+	uint32_t code = 0;
+
+	if (!utf8_take(&text->utf8, c)) {
+		terminal_text_end(text, out);
+		if (first)
+			fputc('?', out);
+		return first;
+	}
+	hold(text, c);
+	if (text->utf8.more)
+		return true;
+	utf8_character(text->held, text->held_size, &code);
+	if (turns(code))
+		fputc('?', out);
+	else
+		fwrite(text->held, 1, text->held_size, out);
+	text->held_size = 0;
+	return true;
+}
+
+static void take_byte(struct terminal_text *text, FILE *out, unsigned char c)
+{
+	if (text->held_size && text->held[0] == ESC) {
+		if (take_colour(text, out, c))
+			return;
+	} else if (text->held_size) {
+		if (take_character(text, out, c))
+			return;
+	}
+	if (c == ESC)
+		hold(text, c);
+	else if (c >= 0x80)
+		take_character(text, out, c);
+	else if (c == 0x7f || (c < 0x20 && !strchr("\n\t\r", c)) || !c)
+		put_control(out, c);
+	else
+		fputc(c, out);
+}
+
+void terminal_text_write(struct terminal_text *text, FILE *out,
+			 const char *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		take_byte(text, out, (unsigned char)data[i]);
+}

@@ -1,0 +1,52 @@
+#!/bin/bash
+# formats.t - a sweep names the format of its log, or has it found.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+must cluster_up 1
+
+FORMATS=$ROOT/tests/samples/formats
+# give NAME FORMAT: the log of that format, where the sweep NAME prints it
+give()
+{
+	mkdir -p "$BED/host/$1"
+	cp "$FORMATS/$2.log" "$BED/host/$1/log"
+}
+
+must give named nanogpt
+must submit_tool named log=nanogpt show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.result.steps) \(.result.loss.first) \(.result.loss.last)"')" \
+	'20 4.5 3.25' "the log is read by the format that the sweep names"
+is "$(job_get "$JOB" '.provenance | "\(.framework) \(.log)"')" 'null nanogpt' \
+	"which the result tells"
+
+must give found torchtitan
+must submit_tool found log=auto show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps) \(.result.loss.last)"')" \
+	'torchtitan 20 3.25' "the format of a log is found"
+is "$(job_get "$JOB" '.result.flags | map(select(test("formats"))) | length')" 0 \
+	"and no other fits as well"
+run cli report "$SWEEP" --recompute --format json
+ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+	"and the same is found when it is computed again"
+
+must give other timm
+must submit_tool other log=nanogpt show /host/log
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" .failure)" no-metric \
+	"a log that is not in the named format gives no figures"
+must submit_tool nothing log=auto print 1000
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"
+
+printf '%s\n' 'sweep: wrong' 'image: x' 'command: [x]' 'log: nanogtp' \
+	>"$BED/wrong.yaml"
+is "$(cli plan "$BED/wrong.yaml" 2>&1 | grep -c 'nanogtp.*nanogpt')" 1 \
+	"an unknown format is an error that says what is near"
+must cluster_clean
+done_testing

@@ -1,0 +1,103 @@
+/* results_table_test.c - results at a terminal: short names, no line too long.
+ */
+#include "controller/cli/commands/results_table.h"
+#include "controller/cli/json.h"
+#include "tests/tap.h"
+
+#include <string.h>
+
+#define ROW(job, cell, more)                                                   \
+	"{\"job\":" job ",\"cell\":\"" cell "\",\"state\":\"completed\","      \
+	"\"nodes\":1,\"devices\":8,\"repeat\":0,"                              \
+	"\"setup\":{\"model\":\"gpt-nano\",\"vendor\":\"acme\","               \
+	"\"chip\":\"A1\",\"framework\":\"torch\"},"                            \
+	"\"result\":{\"tokens_per_second_per_device\":4150.25,"                \
+	"\"loss\":{\"last\":2.12345},\"memory_mib\":120.04,"                   \
+	"\"iteration_ms\":{\"median\":123.44},\"wall_s\":12.34," more "}}"
+
+static char *shown;
+
+static void show(const char *json)
+{
+	static struct environment environment = { 0 };
+	struct cli cli = { .environment = &environment };
+	owned(json_free) cJSON *rows = cJSON_Parse(json);
+	size_t size;
+
+	free(shown);
+	shown = NULL;
+	cli.out = open_memstream(&shown, &size);
+	cli.err = cli.out;
+	ok(rows && results_table(&cli, rows, NULL) == 0, "a table is printed");
+	fclose(cli.out);
+}
+
+static size_t longest(void)
+{
+	size_t most = 0;
+
+	for (const char *at = shown; *at; at += *at == '\n') {
+		size_t length = strcspn(at, "\n");
+
+		if (length > most && strncmp(at, "not shown", 9) != 0)
+			most = length;
+		at += length;
+	}
+	return most;
+}
+
+static bool says(const char *text)
+{
+	bool found = strstr(shown, text);
+
+	if (!found)
+		printf("# not shown: %s\n# but: %s\n", text, shown);
+	return found;
+}
+
+static void test_names(void)
+{
+	show("[" ROW("1", "model=gpt-nano batch.micro=4 command=a b layout=x",
+		     "\"flags\":[\"impossible\"]") "," ROW("2",
+							   "model=gpt-nano "
+							   "batch.micro=8 "
+							   "command=a b "
+							   "layout=x",
+							   "\"flags\":[]") "]");
+	ok(says("model gpt-nano, vendor acme, chip A1, framework torch\n"),
+	   "model, vendor, chip and framework stand above the table");
+	ok(says("all: model=gpt-nano command=a b layout=x\n"),
+	   "so do the keys that all rows share, values with blanks, too");
+	ok(says("\nbatch.micro=4 ") && says("\nbatch.micro=8 "),
+	   "a cell is named by what differs");
+	ok(longest() <= 80, "no line is longer than the terminal: %zu",
+	   longest());
+	ok(says("4150.2 (!)") && says("suspect results (!):\n"
+				      "  job 1, batch.micro=4: impossible\n"),
+	   "suspect results are marked and explained");
+	ok(says("not shown: ") && says("wall time (s)"),
+	   "what does not fit is named");
+}
+
+static void test_long(void)
+{
+	show("[" ROW("1",
+		     "a=1111111111111111111111111111111111111111111111111111111"
+		     "1111111111111111111",
+		     "\"flags\":[]") ",{\"job\":2,\"cell\":\"a=2\\u001b[2J\","
+				     "\"state\":\"failed\",\"failure\":\"oom\","
+				     "\"text\":\"rank 1 \\u001b[31m\"}]");
+	ok(longest() <= 80, "a long name is cut: %zu", longest());
+	ok(!strchr(shown, '\033'), "nothing in a row reaches the terminal raw");
+	ok(says("without a result:\n  job 2, a=2\\x1b[2J: oom: rank 1"),
+	   "a failure is told with its reason");
+}
+
+int main(void)
+{
+	tap_begin(60);
+	test_names();
+	test_long();
+	free(shown);
+	return tap_done();
+}
