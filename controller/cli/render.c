@@ -2,48 +2,11 @@
  */
 #include "controller/cli/render.h"
 #include "controller/cli/json.h"
-#include "protocol/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
-
-/* C0, C1, line separators, and what turns the direction of writing. */
-static bool is_control(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
-	       (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069);
-}
-
-char *escape(const char *text, char *to, size_t size)
-{
-	size_t used = 0;
-
-	while (*text) {
-		uint32_t code;
-		size_t length = utf8_character(text, 4, &code);
-		bool plain = length && !is_control(code);
-		size_t needed = plain ? length : 4 * (length ? length : 1);
-
-		if (used + needed >= size)
-			break;
-		if (plain)
-			memcpy(to + used, text, length);
-		else
-			for (size_t i = 0; i < needed / 4; i++)
-				snprintf(to + used + 4 * i, 5, "\\x%02x",
-					 (unsigned char)text[i]);
-		used += needed;
-		text += length ? length : 1;
-	}
-	if (size)
-		to[used] = 0;
-	return to;
-}
 
 char *human_bytes(uint64_t bytes, char to[HUMAN_SIZE])
 {
@@ -118,22 +81,6 @@ char *human_jobs(uint64_t count, char to[HUMAN_SIZE])
 	snprintf(to, HUMAN_SIZE, "%llu %s", (unsigned long long)count,
 		 count == 1 ? "job" : "jobs");
 	return to;
-}
-
-static const char *const sequences[] = {
-	[PLAIN] = "",          [GREEN] = "\033[32m", [RED] = "\033[31m",
-	[YELLOW] = "\033[33m", [CYAN] = "\033[36m",  [FAINT] = "\033[2m",
-	[BOLD] = "\033[1m",
-};
-
-const char *colour_begin(enum colour colour, bool on)
-{
-	return on ? sequences[colour] : "";
-}
-
-const char *colour_end(enum colour colour, bool on)
-{
-	return on && colour != PLAIN ? "\033[0m" : "";
 }
 
 enum colour colour_of_job(enum job_state state)
@@ -307,139 +254,4 @@ char *job_nodes(const cJSON *job, char *to, size_t size)
 	if (!used)
 		snprintf(to, size, "-");
 	return to;
-}
-
-/* Tables. */
-
-#define CELL_MAX 1000 /* bytes in a cell */
-
-struct cell {
-	char *text;
-	enum colour colour;
-};
-
-struct table {
-	const struct column *columns;
-	size_t width; /* columns */
-	struct cell *cells;
-	size_t count;
-	size_t room;
-	bool failed;
-};
-
-struct table *table_new(const struct column *columns, struct error *err)
-{
-	struct table *table = calloc(1, sizeof(*table));
-
-	if (!table) {
-		error_nomem(err, "table");
-		return NULL;
-	}
-	table->columns = columns;
-	while (columns[table->width].title)
-		table->width++;
-	return table;
-}
-
-void table_free(struct table *table)
-{
-	if (!table)
-		return;
-	for (size_t i = 0; i < table->count; i++)
-		free(table->cells[i].text);
-	free(table->cells);
-	free(table);
-}
-
-size_t table_rows(const struct table *table)
-{
-	return table->count / table->width;
-}
-
-void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
-{
-	char text[CELL_MAX], clean[CELL_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (table->count == table->room) {
-		size_t room = table->room ? 2 * table->room : 64;
-		struct cell *cells =
-			realloc(table->cells, room * sizeof(*cells));
-
-		if (!cells) {
-			table->failed = true;
-			return;
-		}
-		table->cells = cells;
-		table->room = room;
-	}
-	table->cells[table->count].text =
-		strdup(escape(text, clean, sizeof(clean)));
-	table->cells[table->count].colour = colour;
-	if (table->cells[table->count].text)
-		table->count++;
-	else
-		table->failed = true;
-}
-
-static void print_cell(FILE *out, const char *text, size_t width, bool right,
-		       bool last, enum colour colour, bool colours)
-{
-	int pad = (int)(width - utf8_width(text));
-
-	if (right)
-		fprintf(out, "%*s", pad, "");
-	fprintf(out, "%s%s%s", colour_begin(colour, colours), text,
-		colour_end(colour, colours));
-	if (last)
-		fputc('\n', out);
-	else
-		fprintf(out, "%*s", right ? 2 : pad + 2, "");
-}
-
-/* The last column of the row that holds anything: spaces behind it are none. */
-static size_t last_column(const struct table *table, size_t row)
-{
-	size_t last = table->width - 1;
-
-	while (last && !table->cells[row * table->width + last].text[0])
-		last--;
-	return last;
-}
-
-int table_print(const struct table *table, FILE *out, bool colours,
-		struct error *err)
-{
-	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
-
-	if (table->failed || !widths)
-		return error_nomem(err, "table");
-	for (size_t i = 0; i < table->width; i++)
-		widths[i] = utf8_width(table->columns[i].title);
-	for (size_t i = 0; i < table->count; i++) {
-		size_t width = utf8_width(table->cells[i].text);
-
-		if (width > widths[i % table->width])
-			widths[i % table->width] = width;
-	}
-	for (size_t i = 0; i < table->width; i++)
-		print_cell(out, table->columns[i].title, widths[i],
-			   table->columns[i].right, i + 1 == table->width, BOLD,
-			   colours);
-	for (size_t row = 0; row < table_rows(table); row++) {
-		size_t last = last_column(table, row);
-
-		for (size_t i = 0; i <= last; i++) {
-			const struct cell *cell =
-				&table->cells[row * table->width + i];
-
-			print_cell(out, cell->text, widths[i],
-				   table->columns[i].right, i == last,
-				   cell->colour, colours);
-		}
-	}
-	return 0;
 }

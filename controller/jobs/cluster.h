@@ -26,6 +26,7 @@ struct image_rollouts;
 struct job;
 struct key;
 struct keyring;
+struct log_ingest;
 struct log_store;
 struct logins;
 struct node;
@@ -33,7 +34,6 @@ struct nodes;
 struct parked;
 struct queue;
 struct retention;
-struct rules;
 struct sd_event;
 struct sd_event_source;
 struct store;
@@ -60,7 +60,6 @@ struct cluster {
 	uint64_t node_lost_ms;
 	struct keep keep;
 	struct retention *retention; /* controller/logs/retention.h */
-	uint64_t stored_bytes;       /* of output since it began */
 	struct nodes *nodes;         /* controller/nodes/node.h */
 	void *jobs;                  /* tsearch(3) tree by id */
 	size_t jobs_count;
@@ -76,10 +75,8 @@ struct cluster {
 	struct logins *logins;
 	void *trials; /* tsearch(3) tree (adaptive_repeats.h) */
 	TAILQ_HEAD(, trial) ended;
-	bool draining; /* nothing new is begun */
-	struct rules *rules;
-	size_t rules_count;
-	TAILQ_HEAD(, gang) reading;
+	bool draining;             /* nothing new is begun */
+	struct log_ingest *ingest; /* controller/logs/log_ingest.h */
 	struct sd_event_source *reader;
 	TAILQ_HEAD(, parked) parked;
 	size_t parked_count;
@@ -87,8 +84,7 @@ struct cluster {
 	bool recheck;       /* keys, once this turn's messages have gone out */
 	struct news news;   /* that a parked request may wait for */
 	int64_t refused_ms; /* monotonic; last refused peer in the audit */
-	bool disk_full;     /* said so in the log already: of the store, */
-	bool logs_full;     /* of the output */
+	bool disk_full;     /* of the store; said so in the log already */
 };
 
 static inline int64_t cluster_wall_ms(const struct cluster *cluster)

@@ -7,10 +7,8 @@
 #include "controller/jobs/image_progress.h"
 #include "controller/jobs/image_references.h"
 #include "controller/jobs/logins.h"
-#include "controller/jobs/sampling.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
-#include "controller/results/extract.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
@@ -603,12 +601,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		task_clear(cluster, &gang->tasks[i]);
 	TAILQ_REMOVE(&cluster->gangs, gang, by_cluster);
-	if (gang->reading)
-		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
-	for (size_t i = 0; i < gang->readings_count; i++)
-		format_choice_free(gang->readings[i].choice);
-	free(gang->readings);
-	sampling_clear(gang);
+	log_ingest_forget(cluster, gang);
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);

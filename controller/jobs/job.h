@@ -60,7 +60,7 @@ struct gang {
 	size_t readings_count;
 	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
 	bool behind;                /* there is output that was not read yet */
-	bool reading;               /* listed in cluster->reading */
+	bool reading;               /* listed in log_ingest.c */
 	bool synced;                /* its output is safe on disk, */
 	bool kept;     /* and so is what it collected, which an event tells, */
 	bool measured; /* and its result is stored: what ends it is done once */

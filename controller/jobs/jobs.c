@@ -19,12 +19,11 @@
 
 int jobs_init(struct cluster *cluster, struct error *err)
 {
-	TAILQ_INIT(&cluster->reading);
 	TAILQ_INIT(&cluster->gangs);
 	TAILQ_INIT(&cluster->due);
 	TAILQ_INIT(&cluster->ended);
 	cluster->queue = queue_new(err);
-	return cluster->queue ? 0 : -1;
+	return cluster->queue ? log_ingest_open(cluster, err) : -1;
 }
 
 void jobs_clear(struct cluster *cluster)

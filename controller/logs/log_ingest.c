@@ -5,11 +5,11 @@
  * the same bytes again and come to the same figures.
  */
 #include "controller/logs/log_ingest.h"
+#include "controller/catalog/catalog.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/sampling.h"
 #include "controller/nodes/node.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
 #include "protocol/message/stream_index.h"
@@ -30,6 +30,14 @@
 struct rules {
 	const struct framework *framework;
 	struct extract_rules *extract;
+};
+
+struct log_ingest {
+	struct rules *rules;
+	size_t rules_count;
+	TAILQ_HEAD(, gang) reading; /* there is output that was not read */
+	uint64_t stored_bytes;
+	bool full; /* the disk; said so in the log already */
 };
 
 /* Output of one task: one stream per process. */
@@ -112,7 +120,7 @@ static void wake_readers(struct cluster *cluster, struct gang *gang)
 	gang->behind = true;
 	if (!gang->reading) {
 		gang->reading = true;
-		TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+		TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang, by_reading);
 	}
 	cluster->effects->read_soon(cluster->world);
 }
@@ -135,10 +143,10 @@ static void append_failed(struct cluster *cluster, struct task *task,
 		return;
 	}
 	ack->retry_ms = FULL_RETRY_MS;
-	if (!cluster->logs_full)
+	if (!cluster->ingest->full)
 		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
 			  log->job, log->stream, err->text);
-	cluster->logs_full = true;
+	cluster->ingest->full = true;
 }
 
 void log_ingest_log(struct cluster *cluster, struct node *node,
@@ -169,9 +177,9 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 					 &ack.length, &err) < 0)
 		append_failed(cluster, task, log, size, &ack, &err);
 	else
-		cluster->logs_full = job->gang->synced = false;
+		cluster->ingest->full = job->gang->synced = false;
 	if (ack.length == log->offset + size)
-		cluster->stored_bytes += size;
+		cluster->ingest->stored_bytes += size;
 	task->index_new |= stream_index_is_index(log->stream);
 	sampling_wake(job->gang, task->rank);
 	send_ack(cluster, task, &ack);
@@ -216,15 +224,15 @@ static struct extract_rules *compiled(struct cluster *cluster,
 	struct error err;
 	size_t count = 0;
 
-	for (size_t i = 0; i < cluster->rules_count; i++)
-		if (cluster->rules[i].framework == framework)
-			return cluster->rules[i].extract;
-	rules = realloc(cluster->rules,
-			(cluster->rules_count + 1) * sizeof(*rules));
+	for (size_t i = 0; i < cluster->ingest->rules_count; i++)
+		if (cluster->ingest->rules[i].framework == framework)
+			return cluster->ingest->rules[i].extract;
+	rules = realloc(cluster->ingest->rules,
+			(cluster->ingest->rules_count + 1) * sizeof(*rules));
 	if (!rules)
 		return NULL;
-	cluster->rules = rules;
-	rules += cluster->rules_count;
+	cluster->ingest->rules = rules;
+	rules += cluster->ingest->rules_count;
 	rules->framework = framework;
 	rules->extract = catalog_logs(cluster->catalog, framework, logs, &count,
 				      &err) < 0
@@ -232,7 +240,7 @@ static struct extract_rules *compiled(struct cluster *cluster,
 				 : extract_rules_new(logs, count, &err);
 	if (!rules->extract)
 		log_error("framework=%s: %s", framework->name, err.text);
-	cluster->rules_count++;
+	cluster->ingest->rules_count++;
 	return rules->extract;
 }
 
@@ -501,18 +509,19 @@ void intake_read(struct cluster *cluster)
 	struct gang *gang;
 
 	for (int i = 0; piece && i < READ_TURN; i++) {
-		gang = TAILQ_FIRST(&cluster->reading);
+		gang = TAILQ_FIRST(&cluster->ingest->reading);
 		if (!gang)
 			return;
-		TAILQ_REMOVE(&cluster->reading, gang, by_reading);
+		TAILQ_REMOVE(&cluster->ingest->reading, gang, by_reading);
 		gang->behind = read_some(cluster, gang, piece);
 		gang->reading = gang->behind;
 		if (gang->behind)
-			TAILQ_INSERT_TAIL(&cluster->reading, gang, by_reading);
+			TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang,
+					  by_reading);
 		else
 			gang_advance(cluster, gang->job);
 	}
-	if (!TAILQ_EMPTY(&cluster->reading))
+	if (!TAILQ_EMPTY(&cluster->ingest->reading))
 		cluster->effects->read_soon(cluster->world);
 }
 
@@ -600,9 +609,38 @@ const struct record *log_ingest_latest(const struct gang *gang)
 	return latest;
 }
 
+int log_ingest_open(struct cluster *cluster, struct error *err)
+{
+	cluster->ingest = calloc(1, sizeof(*cluster->ingest));
+	if (!cluster->ingest)
+		return error_nomem(err, "log ingest");
+	TAILQ_INIT(&cluster->ingest->reading);
+	return 0;
+}
+
+uint64_t log_ingest_stored_bytes(const struct cluster *cluster)
+{
+	return cluster->ingest ? cluster->ingest->stored_bytes : 0;
+}
+
+void log_ingest_forget(struct cluster *cluster, struct gang *gang)
+{
+	if (gang->reading)
+		TAILQ_REMOVE(&cluster->ingest->reading, gang, by_reading);
+	for (size_t i = 0; i < gang->readings_count; i++)
+		format_choice_free(gang->readings[i].choice);
+	free(gang->readings);
+	sampling_clear(gang);
+}
+
 void log_ingest_close(struct cluster *cluster)
 {
-	for (size_t i = 0; i < cluster->rules_count; i++)
-		extract_rules_free(cluster->rules[i].extract);
-	free(cluster->rules);
+	struct log_ingest *ingest = take(cluster->ingest);
+
+	if (!ingest)
+		return;
+	for (size_t i = 0; i < ingest->rules_count; i++)
+		extract_rules_free(ingest->rules[i].extract);
+	free(ingest->rules);
+	free(ingest);
 }

@@ -20,7 +20,13 @@ struct log_reading {
 
 #define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
 
+int log_ingest_open(struct cluster *cluster, struct error *err);
 void log_ingest_close(struct cluster *cluster); /* after the last job is gone */
+/* What was read of the gang's output is no longer needed. */
+void log_ingest_forget(struct cluster *cluster, struct gang *gang);
+
+/* Of output, since the controller began. */
+uint64_t log_ingest_stored_bytes(const struct cluster *cluster);
 
 /* Bytes of a stream: appended if they continue it, acknowledged either way. */
 void log_ingest_log(struct cluster *cluster, struct node *node,

@@ -3,6 +3,7 @@
 #include "controller/logs/retention.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/jobs/job.h"
+#include "controller/logs/log_ingest.h"
 #include "controller/logs/log_store.h"
 #include "controller/logs/sweep_retention.h"
 #include "controller/store/store.h"
@@ -50,7 +51,7 @@ struct retention {
 	bool known;       /* how much output there is: */
 	bool fresh;       /* it was counted before anything went */
 	uint64_t total;   /* when it was counted, */
-	uint64_t stored;  /* and what cluster->stored_bytes was then */
+	uint64_t stored;  /* and log_ingest_stored_bytes() then */
 	uint64_t counted; /* the last job that something of went */
 	int64_t rest_until_ms, audit_ms;
 	struct sweep_retention forget;
@@ -189,8 +190,8 @@ static uint64_t excess_of_output(const struct retention *retention)
 {
 	const struct cluster *cluster = retention->cluster;
 	const struct keep *keep = &cluster->keep;
-	uint64_t total =
-		retention->total + cluster->stored_bytes - retention->stored;
+	uint64_t total = retention->total + log_ingest_stored_bytes(cluster) -
+			 retention->stored;
 	uint64_t most = keep->logs_bytes -
 			(retention->busy ? keep->logs_bytes / 20 : 0);
 
@@ -321,7 +322,7 @@ static void walked(struct retention *retention)
 	if (retention->deed == DEED_COUNT) {
 		retention->known = retention->fresh = true;
 		retention->total = retention->bytes;
-		retention->stored = cluster->stored_bytes;
+		retention->stored = log_ingest_stored_bytes(cluster);
 	} else {
 		log_warning("too much is stored, and there is no output of "
 			    "jobs that are over which could go: give %s more "

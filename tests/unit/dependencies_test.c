@@ -8,6 +8,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/jobs.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -27,13 +28,10 @@ static void open_cluster(struct bed *bed)
 {
 	bed->cluster = (struct cluster){ 0 };
 	effects_connect(&bed->cluster);
-	TAILQ_INIT(&bed->cluster.gangs);
-	TAILQ_INIT(&bed->cluster.reading);
-	TAILQ_INIT(&bed->cluster.due);
-	TAILQ_INIT(&bed->cluster.ended);
 	sd_event_new(&bed->cluster.loop);
 	bed->cluster.store = store_new(bed->folder, NULL);
-	bed->cluster.queue = queue_new(NULL);
+	if (jobs_init(&bed->cluster, NULL) < 0)
+		abort();
 }
 
 static void bed_open(struct bed *bed)
@@ -53,10 +51,7 @@ static void bed_open(struct bed *bed)
 static void close_cluster(struct cluster *cluster)
 {
 	store_commit(cluster->store, NULL);
-	job_free_all(cluster);
-	adaptive_repeats_free_all(cluster);
-	node_free_all(cluster);
-	queue_free(cluster->queue);
+	jobs_clear(cluster);
 	store_free(cluster->store);
 	effects_disconnect(cluster);
 	sd_event_unref(cluster->loop);

@@ -3,12 +3,13 @@
 #include "controller/api/api.h"
 
 #include "controller/blobs/blob_service.h"
+#include "controller/catalog/catalog.h"
 #include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/jobs.h"
 #include "controller/scheduler/scheduler_internal.h"
 #include "controller/store/store.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -44,15 +45,11 @@ static bool bed_open(struct bed *bed)
 	if (!mkdtemp(bed->folder))
 		return false;
 	effects_connect(cluster);
-	TAILQ_INIT(&cluster->gangs);
-	TAILQ_INIT(&cluster->reading);
-	TAILQ_INIT(&cluster->due);
-	TAILQ_INIT(&cluster->ended);
 	sd_event_new(&cluster->loop);
 	cluster->store = store_new(bed->folder, NULL);
-	cluster->queue = queue_new(NULL);
 	cluster->catalog = catalog_load("images", NULL);
-	return cluster->store && cluster->queue && cluster->catalog &&
+	return jobs_init(cluster, NULL) == 0 && cluster->store &&
+	       cluster->catalog &&
 	       blob_service_open(cluster, bed->folder, NULL) == 0;
 }
 
@@ -60,10 +57,8 @@ static void bed_close(struct bed *bed)
 {
 	struct cluster *cluster = &bed->cluster;
 
-	job_free_all(cluster);
-	adaptive_repeats_free_all(cluster);
+	jobs_clear(cluster);
 	blob_service_close(cluster);
-	queue_free(cluster->queue);
 	store_free(cluster->store);
 	catalog_free(cluster->catalog);
 	effects_disconnect(cluster);
