@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/images.h"
 
+#include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
