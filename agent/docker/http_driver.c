@@ -1,8 +1,7 @@
-/* call.c - one call to the engine: version, deadline, answer, error.
+/* http_driver.c - one call to the engine: version, deadline, answer, error.
  */
-#include "agent/docker/call.h"
+#include "agent/docker/engine_internal.h"
 
-#include "agent/docker/driver.h"
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
