@@ -46,6 +46,7 @@ struct layout {
 	struct expression *from;
 	struct expression *until;
 	struct expression *row;
+	struct expression *units;
 	struct expressions all;
 	struct expressions device;
 	struct expressions more;
