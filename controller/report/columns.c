@@ -184,3 +184,62 @@ const char *column_text(const struct columns *columns, size_t column,
 		 rule->flagged && row_flagged(row) ? " (!)" : "");
 	return text;
 }
+
+/* Tables. */
+
+static double rate_of(const cJSON *row)
+{
+	const cJSON *rate = row_at(row, "result.tokens_per_second_per_device");
+
+	return row_completed(row) && cJSON_IsNumber(rate) ? rate->valuedouble
+							  : 0;
+}
+
+static double best_rate(const cJSON *rows)
+{
+	double best = 0;
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (rate_of(row) > best)
+			best = rate_of(row);
+	}
+	return best;
+}
+
+static void add_cell(const struct columns *columns, size_t column,
+		     const cJSON *row, double best, struct table *table)
+{
+	bool bad = column == columns->count - 1 && row_text(row, "failure") &&
+		   !row_completed(row);
+	char text[COLUMN_TEXT];
+
+	table_cell(table, bad ? RED : PLAIN, "%s",
+		   column_text(columns, column, row, text));
+	if (best > 0 && !strcmp(column_title(columns, column), "token/p/s"))
+		table_bar(table, rate_of(row) / best * 100);
+}
+
+struct table *columns_table(const struct columns *columns, const cJSON *rows,
+			    struct column heads[COLUMNS_MAX + 1],
+			    struct error *err)
+{
+	double best = best_rate(rows);
+	struct table *table;
+	const cJSON *row;
+
+	for (size_t c = 0; c < columns->count; c++)
+		heads[c] = (struct column){ column_title(columns, c),
+					    column_right(columns, c) };
+	heads[columns->count] = (struct column){ 0 };
+	table = table_new(heads, err);
+	if (!table)
+		return NULL;
+	cJSON_ArrayForEach(row, rows)
+	{
+		for (size_t c = 0; c < columns->count; c++)
+			add_cell(columns, c, row, best, table);
+	}
+	return table;
+}

@@ -8,6 +8,8 @@
 #ifndef CONTROLLER_REPORT_COLUMNS_H
 #define CONTROLLER_REPORT_COLUMNS_H
 
+#include "controller/report/table.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +42,12 @@ bool column_right(const struct columns *columns, size_t column);
  */
 const char *column_text(const struct columns *columns, size_t column,
 			const cJSON *row, char text[COLUMN_TEXT]);
+
+/* The rows as a table of these columns; heads is filled and must outlive it.
+ * The rate has a bar as long as it is in the best row. NULL: ENOMEM.
+ */
+struct table *columns_table(const struct columns *columns, const cJSON *rows,
+			    struct column heads[COLUMNS_MAX + 1],
+			    struct error *err);
 
 #endif

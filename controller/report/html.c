@@ -60,87 +60,18 @@ static int put_head(const char *title, struct buffer *out, struct error *err)
 	return buffer_text(out, "</h1>\n", err);
 }
 
-/* The table. */
-
-static double rate_of(const cJSON *row)
-{
-	const cJSON *rate = row_at(row, "result.tokens_per_second_per_device");
-
-	return row_completed(row) && cJSON_IsNumber(rate) ? rate->valuedouble
-							  : 0;
-}
-
-static double best_rate(const cJSON *rows)
-{
-	double best = 0;
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (rate_of(row) > best)
-			best = rate_of(row);
-	}
-	return best;
-}
-
-/* Behind the rate stands a bar, as long as it is in the best one. */
-static int put_cell(const struct columns *columns, size_t column,
-		    const cJSON *row, double best, struct buffer *out,
-		    struct error *err)
-{
-	char text[COLUMN_TEXT];
-	double share = best > 0 ? rate_of(row) / best * 100 : 0;
-	bool bar = share > 0 &&
-		   !strcmp(column_title(columns, column), "token/p/s");
-	bool bad = column == columns->count - 1 && row_text(row, "failure") &&
-		   !row_completed(row);
-	int rc = bar ? buffer_printf(out, err,
-				     "<td class=\"n bar\" "
-				     "style=\"--w:%.1f%%\">",
-				     share)
-		     : buffer_text(out,
-				   column_right(columns, column)
-					   ? "<td class=\"n\">"
-				   : bad ? "<td class=\"bad\">"
-					 : "<td>",
-				   err);
-
-	if (rc < 0 ||
-	    html_text(out, column_text(columns, column, row, text), err) < 0)
-		return -1;
-	return buffer_text(out, "</td>", err);
-}
-
 static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
 {
 	struct columns columns;
-	double best = best_rate(rows);
-	const cJSON *row;
+	struct column heads[COLUMNS_MAX + 1];
+	owned(table_free) struct table *table = NULL;
 
 	columns_choose(rows, &columns);
-	if (buffer_text(out, "<div class=\"wide\"><table><thead><tr>", err) < 0)
+	table = columns_table(&columns, rows, heads, err);
+	if (!table || buffer_text(out, "<div class=\"wide\">", err) < 0 ||
+	    table_html(table, out, err) < 0)
 		return -1;
-	for (size_t c = 0; c < columns.count; c++)
-		if (buffer_text(out,
-				column_right(&columns, c) ? "<th class=\"n\">"
-							  : "<th>",
-				err) < 0 ||
-		    html_text(out, column_title(&columns, c), err) < 0 ||
-		    buffer_text(out, "</th>", err) < 0)
-			return -1;
-	if (buffer_text(out, "</tr></thead><tbody>\n", err) < 0)
-		return -1;
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (buffer_text(out, "<tr>", err) < 0)
-			return -1;
-		for (size_t c = 0; c < columns.count; c++)
-			if (put_cell(&columns, c, row, best, out, err) < 0)
-				return -1;
-		if (buffer_text(out, "</tr>\n", err) < 0)
-			return -1;
-	}
-	return buffer_text(out, "</tbody></table></div>\n", err);
+	return buffer_text(out, "</div>\n", err);
 }
 
 /* Notes. */

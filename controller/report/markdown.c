@@ -11,104 +11,6 @@
 /* Distinct values named in the line of provenance; the rest is counted. */
 #define NAMED_MAX 32
 
-/* All cells of the table as texts that stand one behind the other, each with
- * its 0, and the width of each column.
- */
-struct table {
-	struct columns columns;
-	struct buffer cells;
-	size_t widths[COLUMNS_MAX];
-};
-
-static void table_clear(struct table *table)
-{
-	buffer_clear(&table->cells);
-}
-OWNED_VALUE(struct table, table_clear)
-
-static int put_cell(struct table *table, const cJSON *row, size_t column,
-		    struct error *err)
-{
-	char text[COLUMN_TEXT];
-	size_t start = table->cells.size, width;
-
-	column_text(&table->columns, column, row, text);
-	if (markdown_text(&table->cells, text, err) < 0 ||
-	    buffer_append(&table->cells, "", 1, err) < 0)
-		return -1;
-	width = utf8_width(table->cells.data + start);
-	if (width > table->widths[column])
-		table->widths[column] = width;
-	return 0;
-}
-
-static int fill_table(struct table *table, const cJSON *rows, struct error *err)
-{
-	const cJSON *row;
-
-	columns_choose(rows, &table->columns);
-	for (size_t c = 0; c < table->columns.count; c++)
-		table->widths[c] = utf8_width(column_title(&table->columns, c));
-	cJSON_ArrayForEach(row, rows)
-	{
-		for (size_t c = 0; c < table->columns.count; c++)
-			if (put_cell(table, row, c, err) < 0)
-				return -1;
-	}
-	return 0;
-}
-
-/* A cell, filled up with blanks: texts stand left, figures right. */
-static int put_padded(struct buffer *out, const char *text, size_t width,
-		      bool right, struct error *err)
-{
-	int blanks = (int)(width - utf8_width(text));
-
-	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
-			     text, right ? 0 : blanks, "");
-}
-
-static int put_rule(struct buffer *out, size_t width, bool right,
-		    struct error *err)
-{
-	if (buffer_text(out, right ? "| " : "| -", err) < 0)
-		return -1;
-	for (size_t i = 1; i < width; i++)
-		if (buffer_append(out, "-", 1, err) < 0)
-			return -1;
-	return buffer_text(out, right ? ": " : " ", err);
-}
-
-static int put_table(struct buffer *out, const struct table *table,
-		     struct error *err)
-{
-	const struct columns *columns = &table->columns;
-	const char *cell = table->cells.data;
-	const char *end = cell + table->cells.size;
-
-	for (size_t c = 0; c < columns->count; c++)
-		if (put_padded(out, column_title(columns, c), table->widths[c],
-			       column_right(columns, c), err) < 0)
-			return -1;
-	if (buffer_text(out, "|\n", err) < 0)
-		return -1;
-	for (size_t c = 0; c < columns->count; c++)
-		if (put_rule(out, table->widths[c], column_right(columns, c),
-			     err) < 0)
-			return -1;
-	for (size_t c = 0; cell < end; c++) {
-		if (c == columns->count)
-			c = 0;
-		if (c == 0 && buffer_text(out, "|\n", err) < 0)
-			return -1;
-		if (put_padded(out, cell, table->widths[c],
-			       column_right(columns, c), err) < 0)
-			return -1;
-		cell += strlen(cell) + 1;
-	}
-	return buffer_text(out, "|\n", err);
-}
-
 /* "- job 17, model=x: " and the text. */
 static int put_note(struct buffer *out, const cJSON *row, const char *text,
 		    struct error *err)
@@ -367,17 +269,24 @@ static int put_provenance(struct buffer *out, const cJSON *rows,
 	return buffer_text(out, ".\n", err);
 }
 
+static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	struct columns columns;
+	struct column heads[COLUMNS_MAX + 1];
+	owned(table_free) struct table *table = NULL;
+
+	columns_choose(rows, &columns);
+	table = columns_table(&columns, rows, heads, err);
+	return table ? table_markdown(table, out, err) : -1;
+}
+
 int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
 {
-	owned(table_clear) struct table table = { 0 };
 	size_t size = out->size;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
-	buffer_init(&table.cells, out->limit);
-	if (fill_table(&table, rows, err) < 0 ||
-	    put_table(out, &table, err) < 0 ||
-	    put_repeats(out, rows, err) < 0 ||
+	if (put_table(rows, out, err) < 0 || put_repeats(out, rows, err) < 0 ||
 	    put_failures(out, rows, err) < 0 ||
 	    put_origins(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
 	    put_provenance(out, rows, err) < 0)

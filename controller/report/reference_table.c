@@ -12,12 +12,12 @@
 #define MIB_PER_GIB 1024.0
 #define BYTES_PER_GIB (MIB_PER_GIB * 1024 * 1024)
 
-struct column;
+struct reference_column;
 typedef int column_fn(const struct lines *lines, size_t line,
-		      const struct column *column, struct buffer *out,
+		      const struct reference_column *column, struct buffer *out,
 		      struct error *err);
 
-struct column {
+struct reference_column {
 	const char *name; /* in about.columns, and the title */
 	const char *path; /* what put_number() and put_name() show */
 	const char *format;
@@ -94,8 +94,8 @@ const char *chip_text(const cJSON *row, char text[CHIP_TEXT])
 
 /* "H800 2机16卡（2x8）" */
 static int put_configuration(const struct lines *lines, size_t line,
-			     const struct column *column, struct buffer *out,
-			     struct error *err)
+			     const struct reference_column *column,
+			     struct buffer *out, struct error *err)
 {
 	const cJSON *row = lines->rows[line];
 	const char *stage = row_text(row, "setup.stage");
@@ -124,14 +124,14 @@ static int put_configuration(const struct lines *lines, size_t line,
 }
 
 static int put_name(const struct lines *lines, size_t line,
-		    const struct column *column, struct buffer *out,
+		    const struct reference_column *column, struct buffer *out,
 		    struct error *err)
 {
 	return cell_text(out, row_text(lines->rows[line], column->path), err);
 }
 
 static int put_number(const struct lines *lines, size_t line,
-		      const struct column *column, struct buffer *out,
+		      const struct reference_column *column, struct buffer *out,
 		      struct error *err)
 {
 	const cJSON *row = lines->rows[line];
@@ -159,7 +159,7 @@ static bool in_percent(const cJSON *row, const char *metric)
 
 /* "35.9%" */
 static int put_metric(const struct lines *lines, size_t line,
-		      const struct column *column, struct buffer *out,
+		      const struct reference_column *column, struct buffer *out,
 		      struct error *err)
 {
 	const cJSON *row = lines->rows[line];
@@ -174,7 +174,7 @@ static int put_metric(const struct lines *lines, size_t line,
 
 /* "2.1025", "3.20": two digits at least. */
 static int put_loss(const struct lines *lines, size_t line,
-		    const struct column *column, struct buffer *out,
+		    const struct reference_column *column, struct buffer *out,
 		    struct error *err)
 {
 	const cJSON *loss = row_at(lines->rows[line], column->path);
@@ -188,8 +188,8 @@ static int put_loss(const struct lines *lines, size_t line,
 }
 
 static int put_aligned(const struct lines *lines, size_t line,
-		       const struct column *column, struct buffer *out,
-		       struct error *err)
+		       const struct reference_column *column,
+		       struct buffer *out, struct error *err)
 {
 	const cJSON *row = lines->rows[line];
 	const char *verdict = row_text(row, column->path);
@@ -202,7 +202,7 @@ static int put_aligned(const struct lines *lines, size_t line,
 }
 
 static int put_layout(const struct lines *lines, size_t line,
-		      const struct column *column, struct buffer *out,
+		      const struct reference_column *column, struct buffer *out,
 		      struct error *err)
 {
 	char text[LAYOUT_TEXT];
@@ -221,8 +221,8 @@ static int put_tokens(struct buffer *out, double tokens, struct error *err)
 
 /* What the row sets otherwise than the first: "GAS=64(GBS=1024=2M tokens)". */
 static int put_changes(const struct lines *lines, size_t line,
-		       const struct column *column, struct buffer *out,
-		       struct error *err)
+		       const struct reference_column *column,
+		       struct buffer *out, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -261,7 +261,7 @@ static int put_changes(const struct lines *lines, size_t line,
 
 /* Whole above a thousand, cut as published pages cut it; else two digits. */
 static int put_rate(const struct lines *lines, size_t line,
-		    const struct column *column, struct buffer *out,
+		    const struct reference_column *column, struct buffer *out,
 		    struct error *err)
 {
 	const cJSON *row = lines->rows[line];
@@ -276,8 +276,8 @@ static int put_rate(const struct lines *lines, size_t line,
 
 /* samples/s * sequence / devices = token/p/s, as the Paddle pages write it. */
 static int put_product(const struct lines *lines, size_t line,
-		       const struct column *column, struct buffer *out,
-		       struct error *err)
+		       const struct reference_column *column,
+		       struct buffer *out, struct error *err)
 {
 	const cJSON *row = lines->rows[line];
 	double samples = number_at(row, "result.samples_per_second");
@@ -312,7 +312,7 @@ static double used_gib(const cJSON *row)
 
 /* "77/80": the fullest device, and what it has, in one form. */
 static int put_memory(const struct lines *lines, size_t line,
-		      const struct column *column, struct buffer *out,
+		      const struct reference_column *column, struct buffer *out,
 		      struct error *err)
 {
 	const cJSON *row = lines->rows[line];
@@ -334,8 +334,8 @@ static int put_memory(const struct lines *lines, size_t line,
 
 /* "46.77*2 + 36.59*2 GB": devices that use as much stand together. */
 static int put_each_memory(const struct lines *lines, size_t line,
-			   const struct column *column, struct buffer *out,
-			   struct error *err)
+			   const struct reference_column *column,
+			   struct buffer *out, struct error *err)
 {
 	const cJSON *row = lines->rows[line];
 	const cJSON *list = row_at(row, "result.memory_by_rank_mib");
@@ -362,7 +362,7 @@ static int put_each_memory(const struct lines *lines, size_t line,
 }
 
 static int put_mfu(const struct lines *lines, size_t line,
-		   const struct column *column, struct buffer *out,
+		   const struct reference_column *column, struct buffer *out,
 		   struct error *err)
 {
 	const cJSON *row = lines->rows[line];
@@ -374,7 +374,7 @@ static int put_mfu(const struct lines *lines, size_t line,
 }
 
 /* clang-format off */
-static const struct column known[] = {
+static const struct reference_column known[] = {
 	{ "configuration", NULL, NULL, put_configuration },
 	{ "config", "values.config", NULL, put_name },
 	{ "precision", "setup.precision", NULL, put_name },
@@ -393,13 +393,13 @@ static const struct column known[] = {
 
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-struct table {
-	struct column columns[COLUMNS_MAX];
+struct reference_layout {
+	struct reference_column columns[COLUMNS_MAX];
 	size_t count;
 	char paths[COLUMNS_MAX][80]; /* of metrics */
 };
 
-static const struct column *column_find(const char *name, size_t size)
+static const struct reference_column *column_find(const char *name, size_t size)
 {
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strlen(known[i].name) == size &&
@@ -408,15 +408,15 @@ static const struct column *column_find(const char *name, size_t size)
 	return NULL;
 }
 
-static void add(struct table *table, const char *name)
+static void add(struct reference_layout *table, const char *name)
 {
-	const struct column *column = column_find(name, strlen(name));
+	const struct reference_column *column = column_find(name, strlen(name));
 
 	if (column && table->count < COLUMNS_MAX)
 		table->columns[table->count++] = *column;
 }
 
-static void add_metric(struct table *table, const char *name)
+static void add_metric(struct reference_layout *table, const char *name)
 {
 	char *path;
 
@@ -428,10 +428,11 @@ static void add_metric(struct table *table, const char *name)
 	path = table->paths[table->count];
 	snprintf(path, sizeof(table->paths[0]), "result.metrics.%.60s", name);
 	table->columns[table->count++] =
-		(struct column){ name, path, "%.6g", put_metric };
+		(struct reference_column){ name, path, "%.6g", put_metric };
 }
 
-static void add_metrics(struct table *table, const struct lines *lines)
+static void add_metrics(struct reference_layout *table,
+			const struct lines *lines)
 {
 	const cJSON *metric;
 
@@ -454,7 +455,7 @@ static bool any_has(const struct lines *lines, const char *path)
 }
 
 /* A metric that some row has, under the name that the sweep gives. */
-static void add_named(struct table *table, const struct lines *lines,
+static void add_named(struct reference_layout *table, const struct lines *lines,
 		      const char *name, size_t size)
 {
 	const cJSON *metric;
@@ -472,7 +473,7 @@ static void add_named(struct table *table, const struct lines *lines,
 /* The columns that the sweep names; else those that the rows call for, in the
  * order of published pages.
  */
-static void choose(struct table *table, const struct lines *lines)
+static void choose(struct reference_layout *table, const struct lines *lines)
 {
 	const char *said =
 		lines->count ? row_text(lines->rows[0], "setup.about.columns")
@@ -481,7 +482,7 @@ static void choose(struct table *table, const struct lines *lines)
 	add(table, "configuration");
 	for (; said && *said; said += strspn(said, " ")) {
 		size_t size = strcspn(said, " ");
-		const struct column *column = column_find(said, size);
+		const struct reference_column *column = column_find(said, size);
 
 		if (column && table->count < COLUMNS_MAX)
 			table->columns[table->count++] = *column;
@@ -503,7 +504,7 @@ static void choose(struct table *table, const struct lines *lines)
 	add(table, "MFU");
 }
 
-static const char *title_of(const struct table *table, size_t column,
+static const char *title_of(const struct reference_layout *table, size_t column,
 			    enum language language)
 {
 	const char *name = table->columns[column].name;
@@ -516,7 +517,7 @@ static const char *title_of(const struct table *table, size_t column,
 }
 
 /* Where models differ, each has its own head. */
-static int put_group(const struct table *table, const char *model,
+static int put_group(const struct reference_layout *table, const char *model,
 		     struct buffer *out, struct error *err)
 {
 	if (buffer_text(out, "| **", err) < 0 ||
@@ -528,8 +529,9 @@ static int put_group(const struct table *table, const char *model,
 	return buffer_text(out, "\n", err);
 }
 
-static int put_line(const struct table *table, const struct lines *lines,
-		    size_t line, struct buffer *out, struct error *err)
+static int put_line(const struct reference_layout *table,
+		    const struct lines *lines, size_t line, struct buffer *out,
+		    struct error *err)
 {
 	for (size_t c = 0; c < table->count; c++)
 		if (buffer_text(out, "| ", err) < 0 ||
@@ -540,8 +542,9 @@ static int put_line(const struct table *table, const struct lines *lines,
 	return buffer_text(out, "|\n", err);
 }
 
-static int put_head(const struct table *table, const struct lines *lines,
-		    struct buffer *out, struct error *err)
+static int put_head(const struct reference_layout *table,
+		    const struct lines *lines, struct buffer *out,
+		    struct error *err)
 {
 	for (size_t c = 0; c < table->count; c++)
 		if (buffer_text(out, "| ", err) < 0 ||
@@ -560,7 +563,7 @@ static int put_head(const struct table *table, const struct lines *lines,
 int reference_table(const struct lines *lines, struct buffer *out,
 		    struct error *err)
 {
-	struct table table = { .count = 0 };
+	struct reference_layout table = { .count = 0 };
 	bool groups = lines_differ(lines, "setup.model");
 	const char *last = "";
 

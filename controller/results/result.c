@@ -2,6 +2,7 @@
  */
 #include "controller/results/result.h"
 
+#include "controller/results/cross_checks.h"
 #include "controller/results/inputs.h"
 #include "controller/results/metrics.h"
 #include "controller/results/statistics.h"
@@ -12,8 +13,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Two sources of the same rate may differ by this before it is said. */
-#define DISAGREE 0.10
 /* More slow steps than this share of all are no exceptions. */
 #define SLOWDOWN 0.95    /* of the median: a faster step */
 #define SLOWDOWN_STEPS 5 /* at least, in the warm-up */
@@ -298,17 +297,10 @@ static void add_loss(struct making *making)
 
 /* Rates, and what they are held against. */
 
-static void flag_rates(struct making *making)
+/* cross_check_fn */
+static void flag_difference(const char *sentence, void *arg)
 {
-	const struct statistics *figures = &making->figures;
-
-	if (figures->source && !strcmp(figures->source, "iteration") &&
-	    fabs(figures->reported - figures->tokens_per_second) >
-		    DISAGREE * figures->tokens_per_second)
-		flag(making,
-		     "the program reports %.1f tokens/s, its step time and "
-		     "batch give %.1f",
-		     figures->reported, figures->tokens_per_second);
+	flag(arg, "%s", sentence);
 }
 
 /* A share of the peak: null and flagged when it is more than all of it. */
@@ -364,7 +356,7 @@ static void add_rates(struct making *making)
 	add_number(making, making->object, "joules_per_token",
 		   formula_joules_per_token(making->input->power_w,
 					    figures->tokens_per_second));
-	flag_rates(making);
+	cross_checks(making->input, &making->figures, flag_difference, making);
 }
 
 static void add_memory(struct making *making)

@@ -46,7 +46,9 @@
  *	 "metrics": {...},		 metrics.h
  *	 "usage": {...},		 usage.h; null: nothing was sampled
  *	 "inputs": {...},		 inputs.h
- *	 "flags": ["..."]}		 sentences; a figure that is impossible
+ *	 "flags": ["..."]}		 sentences: figures of two sources that do
+ *					 not agree (cross_checks.h), and what
+ *					 else is suspect; one that is impossible
  *					 is null and has its sentence here
  *
  * Steady state: the steps behind the warm-up that are not slow, as steady.h

@@ -1,6 +1,6 @@
 /* standin_engine.c - an engine that exists only in memory.
  */
-#include "agent/docker/driver.h"
+#include "agent/docker/engine_internal.h"
 #include "agent/init/init.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/container.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #define IMAGE_ID                                                               \
 	"sha256:00000000000000000000000000000000000000000000000000"            \
@@ -139,13 +140,29 @@ static int write_log(const struct container *container, uint32_t size,
 	return file_write(AT_FDCWD, path, text, size, 0644, 0, err);
 }
 
+/* Into the file that the agent has made for it, as agent/init/init.h says. */
+static int write_record(const struct container *container, const char *text,
+			size_t size, struct error *err)
+{
+	char made[PATH_MAX], path[PATH_MAX];
+	owned_fd int fd = -1;
+
+	snprintf(made, sizeof(made), "%s/exit.json.new", container->out);
+	snprintf(path, sizeof(path), "%s/exit.json", container->out);
+	fd = open(made, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, size) != (ssize_t)size ||
+	    rename(made, path) < 0)
+		return error_errno(err, "%s", made);
+	return 0;
+}
+
 /* The command ends, as regatta-init would tell it. */
 static int end(const struct memory_engine *engine, struct container *container,
 	       struct error *err)
 {
 	uint32_t log_bytes = engine->standin->log_bytes;
 	long long now = clock_wall_ms();
-	char path[PATH_MAX], text[600];
+	char text[600];
 	int size;
 
 	if (!container->running)
@@ -163,8 +180,7 @@ static int end(const struct memory_engine *engine, struct container *container,
 		"\"log_bytes\": %u}]}",
 		(long long)container->started_ms, now, container->rank, now,
 		log_bytes);
-	snprintf(path, sizeof(path), "%s/exit.json", container->out);
-	return file_write(AT_FDCWD, path, text, (size_t)size, 0644, 0, err);
+	return write_record(container, text, (size_t)size, err);
 }
 
 /* What the engine does. Each gets the container that the path names, and the

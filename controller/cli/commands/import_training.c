@@ -73,10 +73,12 @@ int import_training(struct cli *cli, const char *root,
 	/* FlagPerf's own repository has none with hosts. */
 	if (conf_read_python(conf, files, 1, &why) < 0 && why.code != ENOENT)
 		return error_set(err, why.code, "%s", why.text);
-	for (size_t next = 0; next < conf->count;)
-		if (read_hints(root, conf, &next, &why) < 0)
-			cli_say(cli,
-				"  configurations of cases were not read: %s",
-				why.text);
+	for (size_t next = 0; next < conf->count;) {
+		if (read_hints(root, conf, &next, &why) == 0)
+			continue;
+		cli_say(cli, "  configurations of cases were not read: %s",
+			why.text);
+		break;
+	}
 	return 0;
 }

@@ -1,0 +1,294 @@
+/* table.c - a table, for a terminal, in Markdown or in HTML.
+ */
+#include "controller/report/table.h"
+
+#include "controller/report/chart.h"
+#include "controller/report/row.h"
+#include "protocol/base/utf8.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_MAX 1000 /* bytes in a cell */
+
+struct cell {
+	char *text;
+	enum colour colour;
+	double bar; /* percent; 0: none */
+};
+
+struct table {
+	const struct column *columns;
+	size_t width; /* columns */
+	struct cell *cells;
+	size_t count;
+	size_t room;
+	bool failed;
+};
+
+struct table *table_new(const struct column *columns, struct error *err)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	if (!table) {
+		error_nomem(err, "table");
+		return NULL;
+	}
+	table->columns = columns;
+	while (columns[table->width].title)
+		table->width++;
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+		free(table->cells[i].text);
+	free(table->cells);
+	free(table);
+}
+
+size_t table_rows(const struct table *table)
+{
+	return table->count / table->width;
+}
+
+void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
+{
+	char text[CELL_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (table->count == table->room) {
+		size_t room = table->room ? 2 * table->room : 64;
+		struct cell *cells =
+			realloc(table->cells, room * sizeof(*cells));
+
+		if (!cells) {
+			table->failed = true;
+			return;
+		}
+		table->cells = cells;
+		table->room = room;
+	}
+	table->cells[table->count] =
+		(struct cell){ .text = strdup(text), .colour = colour };
+	if (table->cells[table->count].text)
+		table->count++;
+	else
+		table->failed = true;
+}
+
+void table_bar(struct table *table, double percent)
+{
+	if (table->count)
+		table->cells[table->count - 1].bar = percent;
+}
+
+/* The terminal. */
+
+static size_t terminal_width(const char *text)
+{
+	char clean[CELL_MAX];
+
+	return utf8_width(escape(text, clean, sizeof(clean)));
+}
+
+static void print_cell(FILE *out, const char *text, size_t width, bool right,
+		       bool last, enum colour colour, bool colours)
+{
+	int pad = (int)(width - terminal_width(text));
+	char clean[CELL_MAX];
+
+	if (right)
+		fprintf(out, "%*s", pad, "");
+	fprintf(out, "%s%s%s", colour_begin(colour, colours),
+		escape(text, clean, sizeof(clean)),
+		colour_end(colour, colours));
+	if (last)
+		fputc('\n', out);
+	else
+		fprintf(out, "%*s", right ? 2 : pad + 2, "");
+}
+
+/* The last column of the row that holds anything: spaces behind it are none. */
+static size_t last_column(const struct table *table, size_t row)
+{
+	size_t last = table->width - 1;
+
+	while (last && !table->cells[row * table->width + last].text[0])
+		last--;
+	return last;
+}
+
+int table_print(const struct table *table, FILE *out, bool colours,
+		struct error *err)
+{
+	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+
+	if (table->failed || !widths)
+		return error_nomem(err, "table");
+	for (size_t i = 0; i < table->width; i++)
+		widths[i] = terminal_width(table->columns[i].title);
+	for (size_t i = 0; i < table->count; i++) {
+		size_t width = terminal_width(table->cells[i].text);
+
+		if (width > widths[i % table->width])
+			widths[i % table->width] = width;
+	}
+	for (size_t i = 0; i < table->width; i++)
+		print_cell(out, table->columns[i].title, widths[i],
+			   table->columns[i].right, i + 1 == table->width, BOLD,
+			   colours);
+	for (size_t row = 0; row < table_rows(table); row++) {
+		size_t last = last_column(table, row);
+
+		for (size_t i = 0; i <= last; i++) {
+			const struct cell *cell =
+				&table->cells[row * table->width + i];
+
+			print_cell(out, cell->text, widths[i],
+				   table->columns[i].right, i == last,
+				   cell->colour, colours);
+		}
+	}
+	return 0;
+}
+
+/* Markdown. */
+
+/* A cell, filled up with blanks: texts stand left, figures right. */
+static int put_padded(struct buffer *out, const char *text, size_t width,
+		      bool right, struct error *err)
+{
+	owned(buffer_clear) struct buffer clean;
+	int blanks;
+
+	buffer_init(&clean, out->limit);
+	if (markdown_text(&clean, text, err) < 0)
+		return -1;
+	blanks = (int)(width - utf8_width(clean.data));
+	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
+			     clean.data, right ? 0 : blanks, "");
+}
+
+static int put_rule(struct buffer *out, size_t width, bool right,
+		    struct error *err)
+{
+	if (buffer_text(out, right ? "| " : "| -", err) < 0)
+		return -1;
+	for (size_t i = 1; i < width; i++)
+		if (buffer_append(out, "-", 1, err) < 0)
+			return -1;
+	return buffer_text(out, right ? ": " : " ", err);
+}
+
+static int markdown_width(const char *text, size_t *width, struct error *err)
+{
+	owned(buffer_clear) struct buffer clean;
+	size_t own;
+
+	buffer_init(&clean, (size_t)16 * CELL_MAX);
+	if (markdown_text(&clean, text, err) < 0)
+		return -1;
+	own = utf8_width(clean.data);
+	if (own > *width)
+		*width = own;
+	return 0;
+}
+
+static int put_lines(const struct table *table, const size_t *widths,
+		     struct buffer *out, struct error *err)
+{
+	const struct column *columns = table->columns;
+
+	for (size_t c = 0; c < table->width; c++)
+		if (put_padded(out, columns[c].title, widths[c],
+			       columns[c].right, err) < 0)
+			return -1;
+	if (buffer_text(out, "|\n", err) < 0)
+		return -1;
+	for (size_t c = 0; c < table->width; c++)
+		if (put_rule(out, widths[c], columns[c].right, err) < 0)
+			return -1;
+	for (size_t i = 0; i < table->count; i++) {
+		size_t c = i % table->width;
+
+		if ((!c && buffer_text(out, "|\n", err) < 0) ||
+		    put_padded(out, table->cells[i].text, widths[c],
+			       columns[c].right, err) < 0)
+			return -1;
+	}
+	return buffer_text(out, "|\n", err);
+}
+
+int table_markdown(const struct table *table, struct buffer *out,
+		   struct error *err)
+{
+	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+
+	if (table->failed || !widths)
+		return error_nomem(err, "table");
+	for (size_t c = 0; c < table->width; c++)
+		if (markdown_width(table->columns[c].title, &widths[c], err) <
+		    0)
+			return -1;
+	for (size_t i = 0; i < table->count; i++)
+		if (markdown_width(table->cells[i].text,
+				   &widths[i % table->width], err) < 0)
+			return -1;
+	return put_lines(table, widths, out, err);
+}
+
+/* HTML. */
+
+static int put_tag(const struct cell *cell, bool right, struct buffer *out,
+		   struct error *err)
+{
+	if (cell->bar > 0)
+		return buffer_printf(out, err,
+				     "<td class=\"n bar\" "
+				     "style=\"--w:%.1f%%\">",
+				     cell->bar);
+	return buffer_text(out,
+			   right                 ? "<td class=\"n\">"
+			   : cell->colour == RED ? "<td class=\"bad\">"
+						 : "<td>",
+			   err);
+}
+
+int table_html(const struct table *table, struct buffer *out, struct error *err)
+{
+	if (table->failed)
+		return error_nomem(err, "table");
+	if (buffer_text(out, "<table><thead><tr>", err) < 0)
+		return -1;
+	for (size_t c = 0; c < table->width; c++)
+		if (buffer_text(out,
+				table->columns[c].right ? "<th class=\"n\">"
+							: "<th>",
+				err) < 0 ||
+		    html_text(out, table->columns[c].title, err) < 0 ||
+		    buffer_text(out, "</th>", err) < 0)
+			return -1;
+	if (buffer_text(out, "</tr></thead><tbody>\n", err) < 0)
+		return -1;
+	for (size_t i = 0; i < table->count; i++) {
+		size_t c = i % table->width;
+
+		if ((!c && buffer_text(out, "<tr>", err) < 0) ||
+		    put_tag(&table->cells[i], table->columns[c].right, out,
+			    err) < 0 ||
+		    html_text(out, table->cells[i].text, err) < 0 ||
+		    buffer_text(out, "</td>", err) < 0 ||
+		    (c + 1 == table->width &&
+		     buffer_text(out, "</tr>\n", err) < 0))
+			return -1;
+	}
+	return buffer_text(out, "</tbody></table>", err);
+}

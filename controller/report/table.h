@@ -1,0 +1,49 @@
+/* table.h - a table, for a terminal, in Markdown or in HTML.
+ *
+ * Cells are kept as they are and escaped for each form: nothing in a text can
+ * add a column, a line or a tag, move the cursor or change a colour.
+ */
+#ifndef CONTROLLER_REPORT_TABLE_H
+#define CONTROLLER_REPORT_TABLE_H
+
+#include "controller/report/terminal.h"
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdio.h>
+
+struct table;
+struct column {
+	const char *title; /* NULL ends the list */
+	bool right;        /* numbers */
+};
+
+/* The columns are borrowed until table_free(). */
+struct table *table_new(const struct column *columns, struct error *err);
+void table_free(struct table *table);
+OWNED_POINTER(struct table, table_free)
+
+/* Append a cell, of at most 1000 bytes: to the present row, and past its last
+ * column to a new one. Colours are for terminals; RED is also marked in HTML.
+ * What cannot be kept for lack of memory is told when the table is printed.
+ */
+void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* In HTML a bar of so many percent stands behind the last cell. */
+void table_bar(struct table *table, double percent);
+
+size_t table_rows(const struct table *table);
+
+/* In aligned columns. ENOMEM: cells are missing, and nothing is printed. */
+int table_print(const struct table *table, FILE *out, bool colours,
+		struct error *err);
+
+/* The same, appended to *out; what buffer_append() fails with. */
+int table_markdown(const struct table *table, struct buffer *out,
+		   struct error *err);
+int table_html(const struct table *table, struct buffer *out,
+	       struct error *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* terminal.c - texts and colours of a terminal.
+ */
+#include "controller/report/terminal.h"
+
+#include "protocol/base/utf8.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* C0, C1, line separators, and what turns the direction of writing. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
+	       (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+char *escape(const char *text, char *to, size_t size)
+{
+	size_t used = 0;
+
+	while (*text) {
+		uint32_t code;
+		size_t length = utf8_character(text, 4, &code);
+		bool plain = length && !is_control(code);
+		size_t needed = plain ? length : 4 * (length ? length : 1);
+
+		if (used + needed >= size)
+			break;
+		if (plain)
+			memcpy(to + used, text, length);
+		else
+			for (size_t i = 0; i < needed / 4; i++)
+				snprintf(to + used + 4 * i, 5, "\\x%02x",
+					 (unsigned char)text[i]);
+		used += needed;
+		text += length ? length : 1;
+	}
+	if (size)
+		to[used] = 0;
+	return to;
+}
+
+static const char *const sequences[] = {
+	[PLAIN] = "",          [GREEN] = "\033[32m", [RED] = "\033[31m",
+	[YELLOW] = "\033[33m", [CYAN] = "\033[36m",  [FAINT] = "\033[2m",
+	[BOLD] = "\033[1m",
+};
+
+const char *colour_begin(enum colour colour, bool on)
+{
+	return on ? sequences[colour] : "";
+}
+
+const char *colour_end(enum colour colour, bool on)
+{
+	return on && colour != PLAIN ? "\033[0m" : "";
+}

@@ -1,0 +1,247 @@
+/* cross_checks.c - figures that two sources give: do they agree?
+ */
+#include "controller/results/cross_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DISAGREE 0.03
+#define WIDE 0.25 /* of the median: a spread of the quartiles */
+#define WIDE_STEPS 5
+#define TERA 1e12
+
+/* What is held against what. */
+struct checking {
+	const struct result_input *input;
+	const struct statistics *figures;
+};
+
+/* Two figures; both NaN: there is nothing to compare. With `high`, the second
+ * is a range from `second` to `high`.
+ */
+struct pair {
+	double first;
+	double second;
+	double high; /* NaN: no range */
+};
+
+static const struct pair nothing = { NAN, NAN, NAN };
+
+/* The mean of a metric over the steady steps; NaN: no step has it. */
+static double steady_metric(const struct checking *checking, const char *name)
+{
+	const struct result_input *input = checking->input;
+	int metric =
+		input->extract ? extract_metric_find(input->extract, name) : -1;
+	double sum = 0, number;
+	size_t n = 0;
+
+	for (size_t i = checking->figures->first;
+	     metric >= 0 && i < input->record_count; i++)
+		if (record_metric(&input->records[i], (size_t)metric,
+				  &number) &&
+		    isfinite(number)) {
+			sum += number;
+			n++;
+		}
+	return n ? sum / (double)n : NAN;
+}
+
+/* How much a counter grows in a step, from the first to the last one that has
+ * it; NaN: that cannot be told.
+ */
+static double growth(const struct checking *checking, const char *name)
+{
+	const struct result_input *input = checking->input;
+	int metric =
+		input->extract ? extract_metric_find(input->extract, name) : -1;
+	const struct record *first = NULL, *last = NULL;
+	double from = NAN, to = NAN, number;
+
+	for (size_t i = 0; metric >= 0 && i < input->record_count; i++) {
+		if (!record_metric(&input->records[i], (size_t)metric, &number))
+			continue;
+		if (!first) {
+			first = &input->records[i];
+			from = number;
+		}
+		last = &input->records[i];
+		to = number;
+	}
+	if (!first || last->step <= first->step || !(to > from))
+		return NAN;
+	return (to - from) / (double)(last->step - first->step);
+}
+
+static struct pair tokens_and_time(const struct checking *checking)
+{
+	const struct statistics *figures = checking->figures;
+
+	if (!figures->source || strcmp(figures->source, "iteration") != 0)
+		return nothing;
+	return (struct pair){ figures->reported, figures->tokens_per_second,
+			      NAN };
+}
+
+/* Where no sequence is known, and so no tokens. */
+static struct pair samples_and_time(const struct checking *checking)
+{
+	const struct statistics *figures = checking->figures;
+	double batch = (double)checking->input->measure->global_batch;
+
+	if (isfinite(figures->reported) || !figures->samples.n ||
+	    !figures->iteration.n || !(batch > 0))
+		return nothing;
+	return (struct pair){ figures->samples.median,
+			      batch * 1000 / figures->iteration.median, NAN };
+}
+
+static struct pair batch(const struct checking *checking)
+{
+	double said = steady_metric(checking, "global_batch");
+
+	if (!isfinite(said))
+		said = steady_metric(checking, "samples_per_step");
+	return (struct pair){ said,
+			      (double)checking->input->measure->global_batch,
+			      NAN };
+}
+
+static struct pair samples_counter(const struct checking *checking)
+{
+	return (struct pair){ growth(checking, "consumed_samples"),
+			      (double)checking->input->measure->global_batch,
+			      NAN };
+}
+
+static struct pair tokens_counter(const struct checking *checking)
+{
+	const struct measure_spec *measure = checking->input->measure;
+	double grown = growth(checking, "consumed_tokens");
+
+	if (!isfinite(grown))
+		grown = growth(checking, "num_input_tokens_seen");
+	return (struct pair){ grown,
+			      (double)measure->global_batch * measure->sequence,
+			      NAN };
+}
+
+/* Ours by the plain formula, up to the one with attention, or with what is
+ * computed twice.
+ */
+static struct pair ours(const struct checking *checking, double said,
+			double unit)
+{
+	const struct result_input *input = checking->input;
+	double tokens = formula_per_device(checking->figures->tokens_per_second,
+					   input->devices);
+	double plain = formula_flops(FORMULA_6N, &input->flops) * tokens;
+	double palm = formula_flops(FORMULA_PALM, &input->flops) * tokens;
+	double twice =
+		formula_flops_recomputed(FORMULA_PALM, &input->flops) * tokens;
+	bool full = input->measure->recompute &&
+		    !strcmp(input->measure->recompute, "full");
+	double high = isfinite(palm) ? palm : plain;
+
+	if (full && isfinite(twice))
+		high = twice;
+	return (struct pair){ said, plain / unit, high / unit };
+}
+
+static struct pair tflops(const struct checking *checking)
+{
+	return ours(checking,
+		    steady_metric(checking, "tflops_per_device_reported"),
+		    TERA);
+}
+
+static struct pair mfu(const struct checking *checking)
+{
+	if (!(checking->input->peak_flops > 0))
+		return nothing;
+	return ours(checking, steady_metric(checking, "mfu_percent_reported"),
+		    checking->input->peak_flops / 100);
+}
+
+/* clang-format off */
+static const struct cross_check {
+	struct pair (*figures)(const struct checking *checking);
+	const char *said; /* before the first number, */
+	const char *unit; /* and behind it */
+	const char *other; /* before the second one */
+	int digits;
+} table[] = {
+	{ tokens_and_time, "the program reports ", " tokens/s",
+	  "its step time and batch give ", 1 },
+	{ samples_and_time, "the program reports ", " samples/s",
+	  "its step time and batch give ", 2 },
+	{ batch, "the program says that a step has ", " samples",
+	  "the sweep says ", 0 },
+	{ samples_counter, "the samples in the log grow by ", " a step",
+	  "the sweep's batch is ", 1 },
+	{ tokens_counter, "the tokens in the log grow by ", " a step",
+	  "the sweep's batch and sequence give ", 1 },
+	{ tflops, "the program reports ", " TFLOPS of a device",
+	  "its token rate and our formulas give ", 1 },
+	{ mfu, "the program reports an MFU of ", " %",
+	  "its token rate and our formulas give ", 1 },
+};
+/* clang-format on */
+
+static bool differ(const struct pair *pair)
+{
+	double high = isfinite(pair->high) ? pair->high : pair->second;
+
+	if (!isfinite(pair->first) || !isfinite(pair->second) ||
+	    !(pair->first > 0) || !(pair->second > 0))
+		return false;
+	return pair->first < pair->second * (1 - DISAGREE) ||
+	       pair->first > high * (1 + DISAGREE);
+}
+
+static void tell(const struct cross_check *check, const struct pair *pair,
+		 cross_check_fn *fn, void *arg)
+{
+	char text[CROSS_CHECK_TEXT], high[40] = "";
+
+	if (isfinite(pair->high) && pair->high > pair->second * 1.001)
+		snprintf(high, sizeof(high), " to %.*f", check->digits,
+			 pair->high);
+	snprintf(text, sizeof(text), "%s%.*f%s, %s%.*f%s", check->said,
+		 check->digits, pair->first, check->unit, check->other,
+		 check->digits, pair->second, high);
+	fn(text, arg);
+}
+
+/* Times that lie so far apart have no middle. */
+static void check_spread(const struct statistics *figures, cross_check_fn *fn,
+			 void *arg)
+{
+	const struct spread *step = &figures->iteration;
+	char text[CROSS_CHECK_TEXT];
+
+	if (step->n < WIDE_STEPS ||
+	    !(step->q3 - step->q1 > WIDE * step->median))
+		return;
+	snprintf(text, sizeof(text),
+		 "half of the steps take %.1f to %.1f ms around a median of "
+		 "%.1f: too wide a spread for one figure",
+		 step->q1, step->q3, step->median);
+	fn(text, arg);
+}
+
+void cross_checks(const struct result_input *input,
+		  const struct statistics *figures, cross_check_fn *fn,
+		  void *arg)
+{
+	const struct checking checking = { input, figures };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct pair pair = table[i].figures(&checking);
+
+		if (differ(&pair))
+			tell(&table[i], &pair, fn, arg);
+	}
+	check_spread(figures, fn, arg);
+}
