@@ -1,6 +1,6 @@
 /* driver.c - what carries out the calls of engine.h.
  */
-#include "agent/docker/driver.h"
+#include "agent/docker/engine_internal.h"
 
 struct engine_call *call_begin(struct engine *engine,
 			       const struct call_plan *plan, struct error *err)

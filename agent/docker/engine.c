@@ -2,7 +2,7 @@
  */
 #include "agent/docker/engine.h"
 
-#include "agent/docker/call.h"
+#include "agent/docker/engine_internal.h"
 #include "agent/docker/http.h"
 #include "protocol/base/buffer.h"
 #include "protocol/registry/reference.h"

@@ -580,8 +580,8 @@ bool policy_check_pin(const struct policy *policy, const char *name,
 	struct reference asked, pinned;
 
 	return reference_parse(name, &asked, NULL) == 0 &&
-	       reference_parse(pin, &pinned, NULL) == 0 &&
-	       (!pinned.name[0] || !strcmp(asked.name, pinned.name)) &&
+	       reference_parse(pin, &pinned, NULL) == 0 && pinned.name[0] &&
+	       !strcmp(asked.name, pinned.name) &&
 	       image_allowed(policy, &pinned);
 }
 

@@ -56,8 +56,9 @@ int policy_check_needs(const struct policy *policy, const struct strings *needs,
 int policy_check_save(const struct policy *policy, const char *image,
 		      struct error *err);
 
-/* May `pin` be taken for the image `name`? Not when it is of another name, or a
- * pattern holds on to a tag, which a digest does not show.
+/* May `pin` be taken for the image `name`? Not when it is an id, which could be
+ * that of any image here, or of another name, or a pattern holds on to a tag,
+ * which a digest does not show.
  */
 bool policy_check_pin(const struct policy *policy, const char *name,
 		      const char *pin);

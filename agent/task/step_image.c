@@ -70,6 +70,19 @@ static const char *image_digest_of(const struct task *task,
 		       : image->id;
 }
 
+/* What another node found out about a name is its claim. A digest of the very
+ * same repository is the registry's to prove; an id could be that of any image
+ * which this node has, and is only compared with what the name means here.
+ */
+static bool is_of_repository(const char *pin, const char *name)
+{
+	struct reference a, b;
+
+	return reference_parse(pin, &a, NULL) == 0 &&
+	       reference_parse(name, &b, NULL) == 0 && a.name[0] &&
+	       a.digest[0] && !strcmp(a.name, b.name);
+}
+
 /* A policy that allows the name, but not what the controller says that it
  * means, leaves it to this node to find out.
  */
@@ -78,8 +91,9 @@ static const char *wanted(const struct task *task)
 	const char *name = task->spec.container.image;
 	const char *pin = task->spec.pin;
 
-	return pin && node_policy_pin_allowed(task->room->node_policy, name,
-					      pin)
+	return pin && is_of_repository(pin, name) &&
+			       node_policy_pin_allowed(task->room->node_policy,
+						       name, pin)
 		       ? pin
 		       : name;
 }
@@ -92,8 +106,10 @@ static int check_pin(const struct task *task, const char *found,
 	if (!pin || !strcmp(pin, found) || !strcmp(pin, image->id))
 		return 0;
 	return error_set(err, ESTALE,
-			 "image %.80s is %.100s in this sweep, but %.100s here",
-			 task->spec.container.image, pin, found);
+			 "%.40s has another image as %.60s: %.90s; it is %.90s "
+			 "in this sweep",
+			 task->room->node, task->spec.container.image, found,
+			 pin);
 }
 
 /* What a host answered that is no registry is not for who asked: a name may
@@ -121,8 +137,7 @@ static void image_failed(struct task *task, const struct error *given)
 		return;
 	}
 	/* Only images that no registry has are pinned by id. */
-	if (err->code != ENOENT || !pin ||
-	    reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
+	if (!pin || reference_parse(pin, &parts, NULL) < 0 || parts.name[0]) {
 		step_fail(task, FAILURE_IMAGE, err);
 		return;
 	}

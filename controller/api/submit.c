@@ -386,7 +386,7 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
 		       struct error *err)
 {
-	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
+	char cell[CELL_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
 	size_t dropped = sweep_totals(sweep)->dropped;
 
 	reply->waiting = calloc(DROPPED_MAX, sizeof(*reply->waiting));

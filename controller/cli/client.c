@@ -8,6 +8,7 @@
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
@@ -58,8 +59,26 @@ struct client {
 	sd_event_source *tick;
 };
 
+/* Read the body as the struct that it is to be. */
+static int answer_read(struct answer *answer, const struct schema *schema,
+		       struct error *err)
+{
+	if (!schema)
+		return error_set(err, EPROTO, "an answer to no request");
+	answer->reply = calloc(1, schema->size);
+	if (!answer->reply)
+		return error_nomem(err, "answer");
+	answer->schema = schema;
+	if (codec_from_other(schema, answer->body, answer->reply, err) < 0)
+		return error_prefix(err, "the controller's answer");
+	return 0;
+}
+
 void answer_clear(struct answer *answer)
 {
+	if (answer->reply)
+		codec_clear(answer->schema, answer->reply);
+	free(answer->reply);
 	cJSON_Delete(answer->body);
 	free(answer->payload);
 	*answer = (struct answer){ 0 };
@@ -279,6 +298,26 @@ static struct pending *pending_find(struct client *client, uint64_t number)
 	return NULL;
 }
 
+static void take_reply(struct client *client, struct pending *pending,
+		       struct message_reply *reply, const void *payload,
+		       size_t size)
+{
+	owned(answer_clear) struct answer answer = { .body = reply->body };
+	struct error err;
+
+	reply->body = NULL;
+	if (answer_read(&answer,
+			message_reply_schema(pending->type, pending->body),
+			&err) < 0) {
+		finish(client, pending, NULL, &err);
+		return;
+	}
+	answer.payload = (void *)payload;
+	answer.size = size;
+	finish(client, pending, &answer, NULL);
+	answer.payload = NULL; /* borrowed */
+}
+
 static void on_message(void *arg, enum message_type type, void *body,
 		       const void *payload, size_t size)
 {
@@ -291,11 +330,10 @@ static void on_message(void *arg, enum message_type type, void *body,
 		on_welcome(client, body);
 	} else if (type == MESSAGE_REPLY) {
 		struct message_reply *reply = body;
-		struct answer answer = { reply->body, (void *)payload, size };
 
 		pending = pending_find(client, reply->request);
 		if (pending)
-			finish(client, pending, &answer, NULL);
+			take_reply(client, pending, reply, payload, size);
 	} else if (type == MESSAGE_REFUSED) {
 		struct message_refused *refused = body;
 		struct error err;
@@ -464,6 +502,10 @@ static int keep_answer(struct answer *to, const struct answer *from,
 		answer_clear(&copy);
 		return error_nomem(err, "answer");
 	}
+	if (answer_read(&copy, from->schema, err) < 0) {
+		answer_clear(&copy);
+		return -1;
+	}
 	if (from->size)
 		memcpy(copy.payload, from->payload, from->size);
 	copy.size = from->size;
@@ -567,6 +609,90 @@ int client_list(struct client *client, enum query_kind what, uint64_t of,
 					 query_names[what]);
 	}
 	*rows = take(all);
+	return 0;
+}
+
+void rows_clear(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		codec_clear(rows->schema, rows->items + i * rows->schema->size);
+	free(rows->items);
+	*rows = (struct rows){ 0 };
+}
+
+const void *rows_at(const struct rows *rows, size_t at)
+{
+	return rows->items + at * rows->schema->size;
+}
+
+/* The list of a reply that comes in pages: its only one. */
+static const struct field *list_of(const struct schema *schema)
+{
+	size_t i = 0;
+
+	while (schema->fields[i].kind != FIELD_LIST)
+		i++;
+	return &schema->fields[i];
+}
+
+/* Append the rows of a page, which move. */
+static int rows_append(struct rows *rows, const struct field *list, char *reply,
+		       struct error *err)
+{
+	char **items = (char **)(reply + list->offset);
+	size_t *count = (size_t *)(reply + list->count_offset);
+	size_t size = rows->schema->size;
+	char *all = realloc(rows->items, (rows->count + *count + 1) * size);
+
+	if (!all)
+		return error_nomem(err, "rows");
+	rows->items = all;
+	if (*count)
+		memcpy(all + rows->count * size, *items, *count * size);
+	rows->count += *count;
+	*count = 0;
+	return 0;
+}
+
+/* Where the page behind these rows begins. */
+static uint64_t rows_after(const struct rows *rows, const char *id)
+{
+	const struct field *field = id ? codec_field(rows->schema, id) : NULL;
+
+	if (!rows->count || !field)
+		return rows->count;
+	return *(
+		const uint64_t *)((const char *)rows_at(rows, rows->count - 1) +
+				  field->offset);
+}
+
+int client_rows(struct client *client, enum query_kind what, uint64_t of,
+		const char *id, struct rows *rows, struct error *err)
+{
+	const struct schema *schema = query_replies[what];
+	const struct field *list = list_of(schema);
+	const struct field *more = codec_field(schema, "more");
+	owned(rows_clear) struct rows all = { .schema = list->schema };
+	struct message_query query = { .what = what, .id = of };
+	bool goes_on = true;
+
+	while (goes_on) {
+		owned(answer_clear) struct answer answer = { 0 };
+		uint64_t before = query.after;
+
+		if (client_query(client, &query, &answer, err) < 0 ||
+		    rows_append(&all, list, answer.reply, err) < 0)
+			return -1;
+		query.after = rows_after(&all, id);
+		goes_on = *(bool *)((char *)answer.reply + more->offset);
+		if (goes_on && query.after <= before)
+			return error_set(err, EPROTO,
+					 "%s: the controller's pages do not "
+					 "end",
+					 query_names[what]);
+	}
+	*rows = all;
+	all = (struct rows){ 0 };
 	return 0;
 }
 

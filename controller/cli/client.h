@@ -24,9 +24,12 @@
 
 struct client;
 
+/* What came is checked: it is the struct that answers the request. */
 struct answer {
-	cJSON *body;
-	void *payload; /* NULL: none */
+	const struct schema *schema; /* message_reply_schema() */
+	void *reply;                 /* the struct */
+	cJSON *body;                 /* the same as it came */
+	void *payload;               /* NULL: none */
 	size_t size;
 };
 void answer_clear(struct answer *answer);
@@ -85,6 +88,20 @@ int client_query(struct client *client, struct message_query *query,
 int client_list(struct client *client, enum query_kind what, uint64_t of,
 		const char *list, const char *id, cJSON **rows,
 		struct error *err);
+
+/* The same as structs of the reply's list. */
+struct rows {
+	const struct schema *schema; /* of a row */
+	char *items;
+	size_t count;
+};
+void rows_clear(struct rows *rows);
+OWNED_VALUE(struct rows, rows_clear)
+const void *rows_at(const struct rows *rows, size_t at);
+
+/* id: the member of a row that pages count by; NULL: they count rows. */
+int client_rows(struct client *client, enum query_kind what, uint64_t of,
+		const char *id, struct rows *rows, struct error *err);
 
 /* Run one turn of the loop, waiting for something to happen. EINTR as above. */
 int client_turn(struct client *client, struct error *err);

@@ -134,7 +134,7 @@ int input_check_jobs(const struct input *input, struct cli *cli,
 {
 	const struct sweep_totals *totals =
 		input->sweep ? sweep_totals(input->sweep) : NULL;
-	char cell[SWEEP_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
+	char cell[CELL_WORDS_BYTES], reason[SWEEP_REASON_BYTES];
 
 	if (!totals || totals->jobs)
 		return 0;

@@ -1,7 +1,6 @@
 /* render.c - values to words and tables for people.
  */
 #include "controller/cli/render.h"
-#include "controller/cli/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -117,30 +116,36 @@ append(char *to, size_t size, size_t *used, const char *fmt, ...)
 						       : size - *used - 1;
 }
 
-void transfer_detail(const cJSON *progress, char *to, size_t size)
+void transfer_detail(const struct progress_info *progress, char *to,
+		     size_t size)
 {
-	uint64_t layers = json_u64(progress, "layers");
-	uint64_t layers_total = json_u64(progress, "layers_total");
-	double rate = json_double(progress, "rate");
-	double left = json_double(progress, "eta_seconds");
-	uint64_t silent = json_u64(progress, "silent_seconds");
 	char text[HUMAN_SIZE];
 	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
-	uint64_t bytes = json_u64(progress, "done_bytes");
-	uint64_t all = json_u64(progress, "total_bytes");
-	bool partial = json_bool(progress, "partial");
+	uint64_t bytes, all;
+	double rate, left;
+	bool partial;
 	size_t used = 0;
 
+	to[0] = 0;
+	if (!progress)
+		return;
+	bytes = progress->done_bytes;
+	all = progress->total_bytes;
+	partial = progress->partial;
+	rate = progress->rate;
+	left = progress->eta_seconds;
 	append(to, size, &used, "%s",
-	       escape(json_text(progress, "phase"), phase, sizeof(phase)));
+	       escape(progress->phase ? progress->phase : "", phase,
+		      sizeof(phase)));
 	/* What matters most comes first: a narrow terminal cuts the rest. */
 	if (all && !partial)
 		append(to, size, &used, " %.0f%%",
 		       100.0 * (double)(bytes < all ? bytes : all) /
 			       (double)all);
-	if (silent)
+	if (progress->silent_seconds)
 		append(to, size, &used, ", silent for %s",
-		       human_time((int64_t)silent * 1000, text));
+		       human_time((int64_t)progress->silent_seconds * 1000,
+				  text));
 	else if (isfinite(left) && left >= 0 && left < 1e9)
 		append(to, size, &used, ", %s left",
 		       human_time((int64_t)left * 1000, text));
@@ -153,14 +158,12 @@ void transfer_detail(const cJSON *progress, char *to, size_t size)
 	if (isfinite(rate) && rate > 0 && rate < 1e18)
 		append(to, size, &used, ", %s/s",
 		       human_bytes((uint64_t)rate, text));
-	if (layers_total)
-		append(to, size, &used, ", %s %llu/%llu",
+	if (progress->layers_total)
+		append(to, size, &used, ", %s %u/%u",
 		       strcmp(phase, "building") ? "layers" : "step",
-		       (unsigned long long)layers,
-		       (unsigned long long)layers_total);
-	if (json_u64(progress, "tries") > 1)
-		append(to, size, &used, ", try %llu",
-		       (unsigned long long)json_u64(progress, "tries"));
+		       progress->layers, progress->layers_total);
+	if (progress->tries > 1)
+		append(to, size, &used, ", try %u", progress->tries);
 }
 
 char *bar_text(double fraction, char to[BAR_SIZE])
@@ -178,78 +181,80 @@ char *bar_text(double fraction, char to[BAR_SIZE])
 	return to;
 }
 
-static void training_detail(const cJSON *progress, char *to, size_t size)
+static void training_detail(const struct progress_info *progress, char *to,
+			    size_t size)
 {
-	uint64_t steps = json_u64(progress, "steps");
-	uint64_t step = json_u64(progress, "step");
-	double loss = json_double(progress, "loss");
-	double rate = json_double(progress, "tokens_per_second");
+	unsigned long long step, steps;
 	char text[HUMAN_SIZE];
 	size_t used = 0;
 
+	if (!progress)
+		return;
+	step = progress->step;
+	steps = progress->steps;
 	if (step && steps)
-		append(to, size, &used, "step %llu/%llu",
-		       (unsigned long long)step, (unsigned long long)steps);
+		append(to, size, &used, "step %llu/%llu", step, steps);
 	else if (step)
-		append(to, size, &used, "step %llu", (unsigned long long)step);
-	if (isfinite(loss))
-		append(to, size, &used, "%sloss %.4g", used ? ", " : "", loss);
-	if (isfinite(rate) && rate > 0)
+		append(to, size, &used, "step %llu", step);
+	if (isfinite(progress->loss))
+		append(to, size, &used, "%sloss %.4g", used ? ", " : "",
+		       progress->loss);
+	if (isfinite(progress->tokens_per_second) &&
+	    progress->tokens_per_second > 0)
 		append(to, size, &used, "%s%s token/s", used ? ", " : "",
-		       human_number(rate, text));
+		       human_number(progress->tokens_per_second, text));
 }
 
-char *job_detail(const cJSON *job, char *to, size_t size)
+/* An optional text. */
+static char *escape_text(const char *text, char *to, size_t size)
 {
-	enum job_state state = job_state_from(json_text(job, "state"));
-	const cJSON *progress = json_get(job, "progress");
-	const cJSON *from = json_get(job, "from");
+	return escape(text ? text : "", to, size);
+}
+
+char *job_detail(const struct job_info *job, char *to, size_t size)
+{
+	enum job_state state = job_state_from(job->state);
 	char failure[40], text[400];
 	const char *separator;
 
 	to[0] = 0;
-	if (state == JOB_FAILED || state == JOB_CANCELLED ||
-	    *json_text(job, "failure")) {
-		escape(json_text(job, "failure"), failure, sizeof(failure));
-		escape(json_text(job, "text"), text, sizeof(text));
+	escape_text(job->failure, failure, sizeof(failure));
+	if (state == JOB_FAILED || state == JOB_CANCELLED || failure[0]) {
+		escape_text(job->text, text, sizeof(text));
 		/* "cancelled by me" says it all. */
 		if (text[0] && failure_from(failure) == FAILURE_CANCELLED)
 			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";
 		snprintf(to, size, "%s%s%s", failure, separator, text);
 	} else if (state == JOB_QUEUED) {
-		escape(json_text(job, "waits"), to, size);
-	} else if (cJSON_IsObject(from)) {
+		escape_text(job->waits, to, size);
+	} else if (job->from) {
 		snprintf(to, size, "from job %llu of sweep %llu",
-			 (unsigned long long)json_u64(from, "job"),
-			 (unsigned long long)json_u64(from, "sweep"));
+			 (unsigned long long)job->from->job,
+			 (unsigned long long)job->from->sweep);
 	} else if (state == JOB_COMPLETED) {
-		escape(json_text(job, "text"), to, size);
+		escape_text(job->text, to, size);
 	} else if (state == JOB_PREPARING) {
-		transfer_detail(progress, to, size);
+		transfer_detail(job->progress, to, size);
 	} else {
-		training_detail(progress, to, size);
+		training_detail(job->progress, to, size);
 	}
 	return to;
 }
 
-char *job_nodes(const cJSON *job, char *to, size_t size)
+char *job_nodes(const struct strings *allocation, char *to, size_t size)
 {
-	const cJSON *nodes = json_list(job, "allocation");
-	int count = cJSON_GetArraySize(nodes);
-	size_t used = 0;
+	size_t count = allocation->count, used = 0;
 
-	for (int i = 0; i < count && i < 3; i++) {
-		const cJSON *node = cJSON_GetArrayItem(nodes, i);
+	for (size_t i = 0; i < count && i < 3; i++) {
 		char name[80];
 
 		if (count > 3 && i == 1) {
-			append(to, size, &used, " and %d more", count - 1);
+			append(to, size, &used, " and %zu more", count - 1);
 			break;
 		}
 		append(to, size, &used, "%s%s", i ? "," : "",
-		       escape(cJSON_IsString(node) ? node->valuestring : "?",
-			      name, sizeof(name)));
+		       escape(allocation->items[i], name, sizeof(name)));
 	}
 	if (!used)
 		snprintf(to, size, "-");

@@ -11,6 +11,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/message/reply_jobs.h"
 #include "protocol/message/state.h"
 
 #include <cjson/cJSON.h>
@@ -34,18 +35,19 @@ enum colour colour_of_job(enum job_state state);
  * there is to say of one that did not, in words without control characters:
  * "step 12/60, loss 3.457, 8300 token/s".
  */
-char *job_detail(const cJSON *job, char *to, size_t size);
+char *job_detail(const struct job_info *job, char *to, size_t size);
 
 /* What is on its way to a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0
- * GiB, 120.0 MiB/s, layers 2/9".
+ * GiB, 120.0 MiB/s, layers 2/9". Of NULL nothing.
  */
-void transfer_detail(const cJSON *progress, char *to, size_t size);
+void transfer_detail(const struct progress_info *progress, char *to,
+		     size_t size);
 
 /* "[####......]", or as many spaces where the fraction is not one (0 to 1). */
 #define BAR_SIZE 13
 char *bar_text(double fraction, char to[BAR_SIZE]);
 
-/* The nodes of its allocation: "n1,n2", "n1 and 7 more", or "-". */
-char *job_nodes(const cJSON *job, char *to, size_t size);
+/* The nodes of an allocation: "n1,n2", "n1 and 7 more", or "-". */
+char *job_nodes(const struct strings *allocation, char *to, size_t size);
 
 #endif

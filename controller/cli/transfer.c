@@ -2,8 +2,8 @@
  */
 #include "controller/cli/transfer.h"
 
-#include "controller/cli/json.h"
 #include "protocol/base/digest.h"
+#include "protocol/message/reply_logs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,6 +98,7 @@ static void put_done(void *arg, const struct answer *answer,
 	struct put *put = arg;
 	struct sending *sending = put->sending;
 	const struct transfer *transfer = sending->transfer;
+	const struct reply_content_put *reply;
 
 	put->number = 0;
 	sending->under_way--;
@@ -113,8 +114,9 @@ static void put_done(void *arg, const struct answer *answer,
 			error_prefix(&sending->error, "the controller");
 		return;
 	}
-	sending->length = json_u64(answer->body, "length");
-	sending->whole = json_bool(answer->body, "whole");
+	reply = answer->reply;
+	sending->length = reply->length;
+	sending->whole = reply->whole;
 	if (sending->length > transfer->bytes)
 		error_set(&sending->error, EPROTO,
 			  "the controller has more than there is");
@@ -226,7 +228,7 @@ int transfer_get(struct client *client, const char *hash, int fd,
 		if (client_call(client, MESSAGE_CONTENT_GET, &get, NULL, 0, 0,
 				&answer, err) < 0)
 			return -1;
-		total = json_u64(answer.body, "bytes");
+		total = ((const struct reply_content_get *)answer.reply)->bytes;
 		if (!answer.size && get.offset < total)
 			return error_set(err, EPROTO,
 					 "the controller sent nothing");

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/watch.h"
 #include "controller/cli/display.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
@@ -10,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WAIT_MS 30000
@@ -26,7 +26,7 @@ struct watched {
 	enum job_state state;
 	uint32_t attempt;
 	bool removed;
-	cJSON *job; /* as last told; NULL once it ended */
+	struct job_info *job; /* as last told; NULL once it ended */
 };
 
 struct watch {
@@ -124,6 +124,13 @@ static void quiet(void *arg, const char *text)
 {
 }
 
+static void forget_job(struct watched *watched)
+{
+	if (watched->job)
+		codec_clear(&job_info_schema, watched->job);
+	free(take(watched->job));
+}
+
 void watch_free(struct watch *watch)
 {
 	if (!watch)
@@ -133,7 +140,7 @@ void watch_free(struct watch *watch)
 	loop_source_free(&watch->pause);
 	display_free(watch->display);
 	for (size_t i = 0; i < watch->count; i++)
-		cJSON_Delete(watch->jobs[i].job);
+		forget_job(&watch->jobs[i]);
 	free(watch->jobs);
 	free(watch);
 }
@@ -182,25 +189,26 @@ static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 	return &jobs[place];
 }
 
-static int64_t job_elapsed_ms(const struct watch *watch, const cJSON *job)
+static int64_t job_elapsed_ms(const struct watch *watch,
+			      const struct job_info *job)
 {
-	int64_t started = (int64_t)json_u64(job, "started_ms");
-	int64_t ended = (int64_t)json_u64(job, "ended_ms");
+	int64_t ended = job->ended_ms;
 
-	if (!started)
+	if (!job->started_ms)
 		return -1;
-	return (ended ? ended : client_clock_ms(watch->client)) - started;
+	return (ended ? ended : client_clock_ms(watch->client)) -
+	       job->started_ms;
 }
 
 /* " (12s on n1,n2)", as far as it is known. */
-static void time_and_place(const struct watch *watch, const cJSON *job,
-			   char *to, size_t size)
+static void time_and_place(const struct watch *watch,
+			   const struct job_info *job, char *to, size_t size)
 {
 	int64_t elapsed = job_elapsed_ms(watch, job);
-	bool placed = cJSON_GetArraySize(json_list(job, "allocation")) > 0;
+	bool placed = job->allocation.count > 0;
 	char nodes[200], time[HUMAN_SIZE] = "";
 
-	job_nodes(job, nodes, sizeof(nodes));
+	job_nodes(&job->allocation, nodes, sizeof(nodes));
 	if (elapsed >= 0)
 		human_time(elapsed, time);
 	to[0] = 0;
@@ -212,7 +220,7 @@ static void time_and_place(const struct watch *watch, const cJSON *job,
 }
 
 /* "job 3 [nodes=2]: failed, exit: rank 1 exited 1 (12s on n1,n2)" */
-static void announce(struct watch *watch, const cJSON *job,
+static void announce(struct watch *watch, const struct job_info *job,
 		     const struct watched *known, uint32_t old_attempt)
 {
 	bool colours = watch->display && cli_err_colour(watch->cli);
@@ -220,7 +228,7 @@ static void announce(struct watch *watch, const cJSON *job,
 	char cell[300], detail[400], place[300], again[40] = "";
 	char line[2 * LINE_MAX_BYTES];
 
-	escape(json_text(job, "cell"), cell, sizeof(cell));
+	escape(job->cell ? job->cell : "", cell, sizeof(cell));
 	job_detail(job, detail, sizeof(detail));
 	time_and_place(watch, job, place, sizeof(place));
 	if (known->attempt > 1 && known->attempt != old_attempt)
@@ -246,10 +254,20 @@ static bool worth_a_line(const struct watch *watch, const struct watched *job,
 	return !(fresh && job->state == JOB_QUEUED);
 }
 
-static int take_job(struct watch *watch, const cJSON *row, struct error *err)
+static int keep_job(struct watched *watched, const struct job_info *row,
+		    struct error *err)
 {
-	uint64_t id = json_u64(row, "job");
-	enum job_state state = job_state_from(json_text(row, "state"));
+	watched->job = calloc(1, sizeof(*watched->job));
+	if (!watched->job)
+		return error_nomem(err, "watch");
+	return codec_copy(&job_info_schema, row, watched->job, err);
+}
+
+static int take_job(struct watch *watch, const struct job_info *row,
+		    struct error *err)
+{
+	uint64_t id = row->job;
+	enum job_state state = job_state_from(row->state);
 	bool fresh, changed;
 	uint32_t old_attempt;
 	struct watched *job;
@@ -266,36 +284,32 @@ static int take_job(struct watch *watch, const cJSON *row, struct error *err)
 	watch->states[job->state]--;
 	watch->states[state]++;
 	job->state = state;
-	job->attempt = (uint32_t)json_u64(row, "attempt");
-	job->removed = json_bool(row, "removed");
-	cJSON_Delete(job->job);
-	job->job = NULL;
+	job->attempt = row->attempt;
+	job->removed = row->removed;
+	forget_job(job);
 	if (fresh && !watch->snapshot && job_state_final(state))
 		watch->old++;
 	else if ((changed || job->attempt != old_attempt) &&
 		 worth_a_line(watch, job, old_attempt, fresh))
 		announce(watch, row, job, old_attempt);
-	if (!job_state_final(state)) {
-		/* An announcement may not move the array: the same job. */
-		job->job = cJSON_Duplicate(row, 1);
-		if (!job->job)
-			return error_nomem(err, "watch");
-	}
-	return 0;
+	/* An announcement may not move the array: the same job. */
+	return job_state_final(state) ? 0 : keep_job(job, row, err);
 }
 
 /* The live lines. */
 
 static double fraction_done(const struct watched *job)
 {
-	const cJSON *progress = json_get(job->job, "progress");
+	const struct progress_info *progress = job->job->progress;
 	bool pull = job->state == JOB_PREPARING;
-	uint64_t all = json_u64(progress, pull ? "total_bytes" : "steps");
-	uint64_t done = json_u64(progress, pull ? "done_bytes" : "step");
+	uint64_t all, done;
 
-	return all && !json_bool(progress, "partial")
-		       ? (double)done / (double)all
-		       : -1;
+	if (!progress)
+		return -1;
+	all = pull ? progress->total_bytes : progress->steps;
+	done = pull ? progress->done_bytes : progress->step;
+
+	return all && !progress->partial ? (double)done / (double)all : -1;
 }
 
 static void live_line(const struct watch *watch, const struct watched *job,
@@ -307,7 +321,7 @@ static void live_line(const struct watch *watch, const struct watched *job,
 	int64_t elapsed = job_elapsed_ms(watch, job->job);
 
 	bar_text(fraction_done(job), meter);
-	escape(json_text(job->job, "cell"), cell, sizeof(cell));
+	escape(job->job->cell ? job->job->cell : "", cell, sizeof(cell));
 	job_detail(job->job, detail, sizeof(detail));
 	snprintf(line, LINE_MAX_BYTES, "%5llu %s%-10s%s %s %6s  %-36s  %s",
 		 (unsigned long long)job->id, colour_begin(colour, colours),
@@ -368,11 +382,9 @@ static void begin_round(struct watch *watch, bool anew)
 /* Behind the last page of the first look; in a look at what changed, an answer
  * with more to come says where to go on.
  */
-static int turn_page(struct watch *watch, const cJSON *body, uint64_t last,
+static int turn_page(struct watch *watch, uint64_t since, uint64_t last,
 		     struct error *err)
 {
-	uint64_t since = json_u64(body, "since");
-
 	if (!watch->since && last > watch->after)
 		watch->after = last;
 	else if (watch->since && since > watch->since)
@@ -384,28 +396,26 @@ static int turn_page(struct watch *watch, const cJSON *body, uint64_t last,
 }
 
 /* Take one answer. *final: nothing is left to watch. */
-static int take_page(struct watch *watch, const cJSON *body, bool *final,
-		     struct error *err)
+static int take_page(struct watch *watch, const struct reply_jobs *reply,
+		     bool *final, struct error *err)
 {
 	uint64_t last = 0;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, json_list(body, "jobs"))
-	{
-		if (take_job(watch, row, err) < 0)
+	for (size_t i = 0; i < reply->jobs_count; i++) {
+		if (take_job(watch, &reply->jobs[i], err) < 0)
 			return -1;
-		last = json_u64(row, "job");
+		last = reply->jobs[i].job;
 	}
 	/* What changes while we turn pages comes again in the next round. */
 	if (!watch->next_since || watch->since)
-		watch->next_since = json_u64(body, "since");
-	if (json_bool(body, "more"))
-		return turn_page(watch, body, last, err);
+		watch->next_since = reply->since;
+	if (reply->more)
+		return turn_page(watch, reply->since, last, err);
 	if (!watch->snapshot && watch->old)
 		watch_say(watch, "%zu of %zu jobs had ended before", watch->old,
 			  watch->count);
 	watch->snapshot = true;
-	*final = json_bool(body, "final");
+	*final = reply->final;
 	begin_round(watch, false);
 	return 0;
 }
@@ -423,7 +433,7 @@ static int poll_once(struct watch *watch, bool *final, struct error *err)
 
 	if (client_query(watch->client, &query, &answer, err) < 0)
 		return -1;
-	return take_page(watch, answer.body, final, err);
+	return take_page(watch, answer.reply, final, err);
 }
 
 static int pause_ends(sd_event_source *source, uint64_t usec, void *arg)

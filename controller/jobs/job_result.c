@@ -2,6 +2,7 @@
  * rows.
  */
 #include "controller/jobs/job_result.h"
+#include "controller/cell/reference_peak.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job.h"
@@ -12,7 +13,6 @@
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
-#include "controller/sweep/reference_peak.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

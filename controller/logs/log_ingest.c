@@ -5,11 +5,11 @@
  * the same bytes again and come to the same figures.
  */
 #include "controller/logs/log_ingest.h"
+#include "controller/catalog/catalog.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/sampling.h"
 #include "controller/nodes/node.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
 #include "protocol/message/stream_index.h"

@@ -2,8 +2,8 @@
  */
 #include "controller/sweep/cell_label.h"
 
-#include "controller/sweep/sweep.h"
 #include "protocol/base/utf8.h"
+#include "protocol/yaml/value_json.h"
 
 #include <string.h>
 
@@ -46,8 +46,8 @@ static int set_words(struct cells *cells, const struct value *const *values,
 
 	/* A case has its own name, which says it all. */
 	if (values[KEY_CASE])
-		return cell_set_text(&cell->spec.cell,
-				     value_text(values[KEY_CASE]), err);
+		return string_set(&cell->spec.cell,
+				  value_text(values[KEY_CASE]), err);
 	buffer_consume(out, out->size);
 	for (size_t i = 0; i < cells->varying_count; i++) {
 		size_t path = cells->varying[i];
@@ -67,47 +67,12 @@ static int set_words(struct cells *cells, const struct value *const *values,
 					       value_text(values[KEY_MODEL]))
 			       : buffer_text(out, cells->name, err)) < 0)
 		return -1;
-	if (out->size >= SWEEP_WORDS_BYTES) {
-		size_t end = utf8_cut(out->data, SWEEP_WORDS_BYTES - 4);
+	if (out->size >= CELL_WORDS_BYTES) {
+		size_t end = utf8_cut(out->data, CELL_WORDS_BYTES - 4);
 
 		memcpy(out->data + end, "...", 4);
 	}
-	return cell_set_text(&cell->spec.cell, out->data, err);
-}
-
-/* The value as JSON: numbers and bools are what they look like. */
-cJSON *value_json(const struct value *value)
-{
-	const char *text = value_text(value);
-	bool plain = !value_quoted(value);
-	double number;
-	bool yes;
-	cJSON *list;
-
-	if (value_kind(value) == VALUE_SCALAR) {
-		if (plain && strchr("+-.0123456789", *text) &&
-		    !value_double(value, -1e300, 1e300, &number, NULL))
-			return cJSON_CreateNumber(number);
-		if (plain && !value_bool(value, &yes, NULL))
-			return cJSON_CreateBool(yes);
-		return cJSON_CreateString(text);
-	}
-	list = value_kind(value) == VALUE_MAP ? cJSON_CreateObject()
-					      : cJSON_CreateArray();
-	for (size_t i = 0; list && i < value_count(value); i++) {
-		cJSON *item = value_json(value_at(value, i));
-
-		if (!item ||
-		    !(value_kind(value) == VALUE_MAP
-			      ? cJSON_AddItemToObject(list, value_key(value, i),
-						      item)
-			      : cJSON_AddItemToArray(list, item))) {
-			cJSON_Delete(item);
-			cJSON_Delete(list);
-			return NULL;
-		}
-	}
-	return list;
+	return string_set(&cell->spec.cell, out->data, err);
 }
 
 /* Put a path into the object: batch and parallel are objects inside. */
@@ -162,12 +127,14 @@ static int set_values(const struct cells *cells,
 		if ((path < KEY_BATCH_MICRO || path >= KEYS) && is_word(path) &&
 		    values[path])
 			good = add_json(object, paths_name(cells->paths, path),
-					value_json(values[path]));
+					value_to_json(values[path]));
 	}
 	if (good && values[KEY_CASE] && !is_varying(cells, KEY_CASE))
-		good = add_json(object, "case", value_json(values[KEY_CASE]));
+		good = add_json(object, "case",
+				value_to_json(values[KEY_CASE]));
 	if (good && values[KEY_MODEL] && !is_varying(cells, KEY_MODEL))
-		good = add_json(object, "model", value_json(values[KEY_MODEL]));
+		good = add_json(object, "model",
+				value_to_json(values[KEY_MODEL]));
 	if (good && !is_varying(cells, KEY_NODES))
 		good = add_json(object, "nodes",
 				cJSON_CreateNumber(cell->shape.nodes));
@@ -176,7 +143,7 @@ static int set_values(const struct cells *cells,
 
 		if (key == KEY_PARALLEL_SPLIT && values[key])
 			good = add_json(object, key_rules[key].path,
-					value_json(values[key]));
+					value_to_json(values[key]));
 		if (good && number && (parallel || key < KEY_PARALLEL_TP))
 			good = add_json(object, key_rules[key].path,
 					cJSON_CreateNumber((double)number));

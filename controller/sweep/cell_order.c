@@ -1,68 +1,27 @@
 /* cell_order.c - which cells of a sweep go after which.
+ *
+ *	after: {step: pretrain}
+ *
+ * in a cell means: its jobs begin when the jobs of the cells of this sweep that
+ * have these values are completed. Of several such cells those count that are
+ * most like this one: of a matrix, the ones that differ from it only in the
+ * keys that tell the values apart. Repeat i goes after repeat i, or after the
+ * last one.
+ *
+ *	until: {confidence: 0.95, width: 1%, max: 10}
+ *
+ * repeats a cell beyond `repeat` until the confidence interval of its mean rate
+ * is at most so wide, as a share of the mean, or there are max repeats.
+ *
+ * A cell that goes after cells that are all dropped is dropped, too. Errors of
+ * the file: no cell has these values, a cell goes after itself, directly or by
+ * way of others, or it needs more nodes than the one whose nodes it shares.
  */
-#include "controller/sweep/cell_order.h"
-
 #include "controller/sweep/sweep_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FOLLOWS_BYTES 240
-#define CONFIDENCE 0.95
-#define REPEATS_MAX 10
-
-static int read_until(const struct value *const *values,
-		      struct until_spec *until, struct error *err)
-{
-	const struct value *confidence = values[KEY_UNTIL_CONFIDENCE];
-	const struct value *width = values[KEY_UNTIL_WIDTH];
-	const struct value *max = values[KEY_UNTIL_MAX];
-
-	if (!width && (confidence || max))
-		return value_error(confidence ? confidence : max, err,
-				   "no width beside it: until: {width: 1%%} "
-				   "says how well the rate must be known");
-	if (!width)
-		return 0;
-	until->confidence = CONFIDENCE;
-	until->max = REPEATS_MAX;
-	if (value_share(width, &until->width, err) < 0 ||
-	    (confidence && value_double(confidence, 0.5, 0.999,
-					&until->confidence, err) < 0) ||
-	    (max && value_u32(max, (uint32_t)key_rules[KEY_UNTIL_MAX].min,
-			      (uint32_t)key_rules[KEY_UNTIL_MAX].max,
-			      &until->max, err) < 0))
-		return -1;
-	return 0;
-}
-
-int cell_order_read(const struct value *const *values, struct job_spec *spec,
-		    struct error *err)
-{
-	const struct value *after = values[KEY_AFTER];
-	char words[FOLLOWS_BYTES] = "";
-	size_t used = 0;
-
-	if (read_until(values, &spec->until, err) < 0)
-		return -1;
-	if (!after)
-		return 0;
-	if (!value_count(after))
-		return value_error(after, err,
-				   "an empty map is not valid here; expected "
-				   "values of other cells");
-	for (size_t i = 0; i < value_count(after) && used < sizeof(words); i++)
-		used += (size_t)snprintf(words + used, sizeof(words) - used,
-					 "%s%s=%s", i ? " " : "",
-					 value_key(after, i),
-					 value_text(value_at(after, i)));
-	spec->same_nodes = true;
-	if (values[KEY_SAME_NODES] &&
-	    value_bool(values[KEY_SAME_NODES], &spec->same_nodes, err) < 0)
-		return -1;
-	return cell_set_text(&spec->follows, words, err);
-}
 
 /* The search for what one cell goes after. */
 struct search {

@@ -78,7 +78,7 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 static int add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
 		       struct error *err)
 {
-	char cell[SWEEP_WORDS_BYTES];
+	char cell[CELL_WORDS_BYTES];
 	char reason[SWEEP_REASON_BYTES];
 	cJSON *row = add_row(list);
 

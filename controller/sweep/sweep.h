@@ -30,8 +30,8 @@
  * for.
  *
  * A cell that contradicts itself or its model
- *(controller/sweep/parallel_layout.h), does not fit its chip
- *(controller/sweep/memory.h), is excluded, or is the same run as an earlier one
+ *(controller/cell/parallel_layout.h), does not fit its chip
+ *(controller/cell/memory.h), is excluded, or is the same run as an earlier one
  *is dropped, with the reason. Everything else that is wrong is an error of the
  *file, "file:line: field: found ..., allowed ...", and there is no sweep.
  *
@@ -39,16 +39,17 @@
  * bytes for each.
  */
 #ifndef CONTROLLER_SWEEP_SWEEP_H
+#define CELL_ORDER_BEFORE_MAX 64 /* cells that one cell goes after */
 #define CONTROLLER_SWEEP_SWEEP_H
 
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
+#include "controller/cell/cell_data.h"
 #include "controller/sweep/flagperf/flagperf.h"
 #include "protocol/blob/ignore.h"
 #include "protocol/message/spec.h"
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
 #define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
-#define SWEEP_WORDS_BYTES 300   /* a cell in words, with its NUL */
 #define SWEEP_REASON_BYTES 800  /* why it is dropped */
 
 struct sweep;

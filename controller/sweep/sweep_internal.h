@@ -4,10 +4,18 @@
 #ifndef CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 #define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 
-#include "controller/sweep/cell.h"
-#include "controller/sweep/cell_order.h"
+#include "controller/cell/cell.h"
 #include "controller/sweep/flagperf/flagperf.h"
 #include "controller/sweep/sweep.h"
+
+#define CELL_ORDER_SCAN_MAX                                                    \
+	20000 /* cells that an include may be compared with */
+
+/* A cell, and one that it goes after; by numbers of cells. */
+struct cell_order {
+	uint32_t cell;
+	uint32_t before;
+};
 
 /* One key of the matrix: a list of layers. */
 struct axis {
@@ -97,5 +105,17 @@ int spread_matrix(struct sweep *sweep, struct error *err);
 int spread_includes(struct sweep *sweep, struct error *err);
 int spread_excludes(struct sweep *sweep, struct error *err);
 int spread_varying(struct sweep *sweep, struct error *err);
+
+/* cell_order.c */
+
+/* Fill sweep->orders, by cell, and drop what cannot be. */
+int cell_order_cells(struct sweep *sweep, struct error *err);
+
+/* The first of the cell's orders; *count is 0 when it has none. */
+const struct cell_order *cell_order_of(const struct sweep *sweep, uint32_t cell,
+				       size_t *count);
+
+/* The kept cell of this number, or NULL. */
+const struct kept *cell_order_kept(const struct sweep *sweep, uint32_t cell);
 
 #endif

@@ -250,7 +250,8 @@ static int probe_all(const struct expressions *expressions, struct error *err)
 static int layout_probe(const struct layout *layout, struct error *err)
 {
 	struct expression *const ones[] = { layout->when, layout->from,
-					    layout->until, layout->row };
+					    layout->until, layout->row,
+					    layout->units };
 	const struct expressions *const lists[] = {
 		&layout->all, &layout->device, &layout->more, &layout->group
 	};
@@ -316,6 +317,7 @@ static void layout_clear(struct layout *layout)
 	expression_free(layout->from);
 	expression_free(layout->until);
 	expression_free(layout->row);
+	expression_free(layout->units);
 	expressions_clear(&layout->all);
 	expressions_clear(&layout->device);
 	expressions_clear(&layout->more);
@@ -425,7 +427,7 @@ static const char *const lines_keys[] = {
 };
 static const char *const columns_keys[] = {
 	"name", "read", "when", "all", "from", "until", "separator", "fields",
-	"row", NULL
+	"row", "units", NULL
 };
 static const char *const keys_keys[] = {
 	"name", "read", "when", "all", "device", "group", "fields", NULL
@@ -483,6 +485,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	    read_expression(value, "from", &layout->from, err) < 0 ||
 	    read_expression(value, "until", &layout->until, err) < 0 ||
 	    read_expression(value, "row", &layout->row, err) < 0 ||
+	    read_expression(value, "units", &layout->units, err) < 0 ||
 	    read_expressions(value_get(value, "all"), &layout->all, err) < 0 ||
 	    read_expressions(value_get(value, "device"), &layout->device, err) <
 		    0 ||

@@ -52,9 +52,12 @@
  *	fields: {word: expression or list of them over a column's whole name}
  *	row: expression			# lines that are rows; otherwise those
  *					# whose device is a number
+ *	units: expression		# a line that holds the columns' units
  *
  * read: keys - "key: value" lines, in sections by their indent:
- *	device: [expression, ...]	# a line that begins a device
+ *	device: [expression, ...]	# a line that begins a device; its group
+ *					# _key catches a key and its value,
+ *					# where each line names its device anew
  *	group: [expression, ...]	# a line with words for all devices
  *					# behind it
  *	fields: {word: expression or list}  # over "section/key"; of a list the

@@ -3,9 +3,11 @@
 #include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CELLS_MAX 128
+#define UNIT_SIZE 16 /* of a unit in brackets; longer ones are none */
 
 struct cells {
 	struct sample_text list[CELLS_MAX];
@@ -21,6 +23,8 @@ struct columns {
 	/* The rank of a header's cell for a field, from 1; 0: it is not for it.
 	 */
 	uint8_t rank[FIELDS][CELLS_MAX];
+	/* "(GB)" of a line of units; "": the header may say it. */
+	char units[CELLS_MAX][UNIT_SIZE];
 };
 
 static void add_cell(struct cells *cells, const char *from, const char *to)
@@ -116,6 +120,7 @@ static int read_header(struct columns *columns, struct line line,
 		line.size--;
 	}
 	memset(columns->rank, 0, sizeof(columns->rank));
+	memset(columns->units, 0, sizeof(columns->units));
 	split(layout, &line, 0, &columns->header);
 	for (unsigned field = 0; field < FIELDS; field++) {
 		const struct expressions *names = &layout->fields[field];
@@ -172,16 +177,49 @@ static int is_row(struct columns *columns, const struct line *line,
 	return named || cells->count == columns->header.count;
 }
 
+/* A line below the header that says in which units the columns are. */
+static int read_units(struct columns *columns, const struct line *line,
+		      struct error *err)
+{
+	struct cells cells;
+	int rc = columns->layout->units
+			 ? run_match(columns->run, columns->layout->units,
+				     line->text, line->size, EXPRESSION_START,
+				     err)
+			 : 0;
+
+	if (rc <= 0)
+		return rc;
+	split(columns->layout, line, columns->header.count, &cells);
+	for (size_t c = 0; c < cells.count; c++)
+		if (cells.list[c].size + 3 <= UNIT_SIZE)
+			snprintf(columns->units[c], UNIT_SIZE, "(%.*s)",
+				 (int)cells.list[c].size, cells.list[c].data);
+	return 1;
+}
+
+/* Where the unit of a column stands. */
+static struct sample_text unit_of(const struct columns *columns, size_t column)
+{
+	const char *unit = columns->units[column];
+
+	return *unit ? (struct sample_text){ unit, strlen(unit) }
+		     : columns->header.list[column];
+}
+
 static void put_cells(const struct columns *columns, const struct cells *cells,
 		      struct row *row)
 {
 	for (unsigned field = 0; field < FIELDS; field++)
 		for (size_t c = 0;
-		     c < columns->header.count && c < cells->count; c++)
+		     c < columns->header.count && c < cells->count; c++) {
+			struct sample_text unit = unit_of(columns, c);
+
 			if (columns->rank[field][c])
 				row_put(columns->run, row, field,
 					columns->rank[field][c], cells->list[c],
-					&columns->header.list[c]);
+					&unit);
+		}
 }
 
 static int read_row(struct columns *columns, const struct line *line,
@@ -193,6 +231,9 @@ static int read_row(struct columns *columns, const struct line *line,
 
 	if (!line->size)
 		return 0;
+	rc = read_units(columns, line, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	split(columns->layout, line, columns->header.count, &cells);
 	rc = is_row(columns, line, &cells, err);
 	if (rc <= 0)

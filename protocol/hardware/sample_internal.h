@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* What can be told of a device: words first, readings behind. */
-enum field {
+enum sample_field {
 	FIELD_DEVICE,
 	FIELD_PART,
 	FIELD_BUS_ID,
@@ -46,6 +46,7 @@ struct layout {
 	struct expression *from;
 	struct expression *until;
 	struct expression *row;
+	struct expression *units;
 	struct expressions all;
 	struct expressions device;
 	struct expressions more;

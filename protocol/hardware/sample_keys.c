@@ -97,11 +97,36 @@ static int key_line(struct keys *keys, const struct line *line,
 	return 0;
 }
 
+/* What the group _key of the last match caught, as a line of its own. */
+static bool key_group(const struct expression *expression, struct line *key)
+{
+	for (size_t i = 0; i < expression_groups(expression); i++)
+		if (!strcmp(expression_group_name(expression, i), "_key"))
+			return expression_caught(expression, i, &key->text,
+						 &key->size);
+	return false;
+}
+
+/* Each line names its device anew: go on with the row that it has. */
+static void resume_row(struct keys *keys)
+{
+	struct run *run = keys->run;
+	const char *device = keys->row->sample.device;
+
+	for (size_t i = 0; *device && i + 1 < run->count; i++)
+		if (!strcmp(run->rows[i].sample.device, device)) {
+			keys->row = &run->rows[i];
+			run->count--;
+			return;
+		}
+}
+
 /* 1: it begins a device, or says something of those to come. */
 static int device_line(struct keys *keys, const struct line *line,
 		       struct error *err)
 {
 	const struct layout *layout = keys->layout;
+	struct line key = { 0 };
 	size_t index;
 	int rc = run_match_any(keys->run, &layout->group, line->text,
 			       line->size, EXPRESSION_START, &index, err);
@@ -124,6 +149,10 @@ static int device_line(struct keys *keys, const struct line *line,
 	if (!keys->row)
 		return -1;
 	row_put_groups(keys->run, keys->row, layout->device.list[index]);
+	if (key_group(layout->device.list[index], &key)) {
+		resume_row(keys);
+		return key_line(keys, &key, err) == 0 ? 1 : -1;
+	}
 	/* It may be a key of the device, too. */
 	return colon(line) == SIZE_MAX || key_line(keys, line, err) == 0 ? 1
 									 : -1;

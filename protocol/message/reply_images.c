@@ -21,7 +21,7 @@ static const struct field image_node_fields[] = {
 	FIELD_OPTIONAL(image_node, left_out),
 	FIELD(image_node, up),
 };
-static const struct schema image_node_schema =
+const struct schema image_node_schema =
 	SCHEMA(image_node, image_node_fields);
 
 static const struct field image_output_fields[] = {

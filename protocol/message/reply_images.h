@@ -26,6 +26,7 @@ struct image_node {
 	uint64_t left_out; /* images beyond those that fit a message */
 	bool up;
 };
+extern const struct schema image_node_schema;
 
 /* What a node printed while it built. */
 struct image_output {

@@ -6,8 +6,8 @@
  * One core. The lines are of the kind that fills training logs: library
  * messages, warnings, timers, paths; some hold a word of a rule.
  */
+#include "controller/catalog/catalog.h"
 #include "controller/results/extract.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "tests/bench/measure.h"

@@ -1,6 +1,6 @@
 /* standin_engine.c - an engine that exists only in memory.
  */
-#include "agent/docker/driver.h"
+#include "agent/docker/engine_internal.h"
 #include "agent/init/init.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/container.h"

@@ -3,9 +3,9 @@
  *
  * The first byte of the input says whose rules, the second one the pieces.
  */
+#include "controller/catalog/catalog.h"
 #include "controller/results/document/document.h"
 #include "controller/results/visitor.h"
-#include "controller/sweep/catalog.h"
 
 #include <math.h>
 #include <stdlib.h>

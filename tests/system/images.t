@@ -158,12 +158,15 @@ done | sort -u)
 is "$pins" "$pin" "with the image that the first one had"
 
 # Images of no registry that are not the same: told in words.
+# The second node has the first one's, too, by a name of its own.
 must tool_image e1 local/other:1
+dk e1 save local/other:1 | dk e2 load &>/dev/null
+must dk e2 tag local/other:1 private/mine:1
 must random_image e2 local/other:1 1
 must submit_image other local/other:1 "nodes: 2"
 ok 'wait_job $JOB failed 60' "nodes that disagree about an image fail"
 is "$(job_get "$JOB" .failure)" preflight "of class preflight"
-like "$(job_get "$JOB" .text)" "local/other:1 is sha256:.*not on this node" \
+like "$(job_get "$JOB" .text)" "n[12] has another image as local/other:1: sha256:|local/other:1 is sha256:.* on n1, but sha256:.* on n2" \
 	"in words: $(job_get "$JOB" .text)"
 must tool_image e2 local/same:1
 dk e2 save local/same:1 | dk e1 load &>/dev/null

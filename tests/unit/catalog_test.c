@@ -1,6 +1,6 @@
 /* catalog_test.c - the data files are loaded, and refused with file and line.
  */
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 
 #include "protocol/base/file.h"
 #include "tests/tap.h"

@@ -79,8 +79,8 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   NULL, 0);
 	else if (type == MESSAGE_RETRY)
 		fake_reply(peer, ((struct message_retry *)body)->request,
-			   "{\"retried\": 2, \"gone\": [1, \"r.example\"]}",
-			   NULL, 0);
+			   "{\"retried\": 2, \"gone\": [\"r.example\"]}", NULL,
+			   0);
 }
 
 static void test_look(struct bed *bed)
@@ -95,8 +95,9 @@ static void test_look(struct bed *bed)
 	   "the jobs of all pages, and nothing reaches the terminal raw");
 	bed_run(bed, "jobs", "--sweep=3", "--format=json", NULL);
 	ok(!strncmp(bed->out, "{\"jobs\":[{\"job\":17,", 19) &&
-		   bed_printed(bed, "\"new\":{}"),
-	   "as JSON with all that the controller told");
+		   bed_printed(bed, "\"allocation\":[\"n1\"]") &&
+		   !strstr(bed->out, "new"),
+	   "as JSON, with the fields that we know");
 	is_int(bed_run(bed, "jobs", NULL), 0, "no jobs is no failure");
 	is(bed->err, "no jobs\n", "and says so");
 	bed_run(bed, "jobs", NULL);
@@ -138,7 +139,7 @@ static void test_look(struct bed *bed)
 	   "sweep 3: 2 jobs queued again\n"
 	   "the credentials for r.example that came with the sweep are gone; "
 	   "where its images are missing: regatta retry 3 --registry-auth\n",
-	   "so does retry, and what is no name is passed over");
+	   "so does retry, and names the credentials that are gone");
 	bed_unserve(bed);
 }
 
@@ -495,8 +496,9 @@ static void fake_liar(struct fake *fake, struct wire_peer *peer,
 
 	if (!read->stream)
 		fake_reply(peer, read->request,
-			   "{\"attempt\": 1, \"streams\": [\"rank-0\", 7, "
-			   "\"\"]}",
+			   read->job == 5 ? "{\"attempt\": 1, \"streams\": [7]}"
+					  : "{\"attempt\": 1, \"streams\": "
+					    "[\"rank-0\", \"\"]}",
 			   NULL, 0);
 	else
 		fake_reply(peer, read->request, lie[(read->job - 1) % 4], "ab",
@@ -514,6 +516,9 @@ static void test_lies(struct bed *bed)
 			   bed_said(bed, "does not fit") && !bed->out[0],
 		   "a piece of log that does not fit is refused (%d)", i);
 	}
+	ok(bed_run(bed, "logs", "5", NULL) == 2 &&
+		   bed_said(bed, "the controller's answer: streams: "),
+	   "an answer of another form is refused, and the field named");
 	bed_unserve(bed);
 }
 

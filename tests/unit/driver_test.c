@@ -1,8 +1,8 @@
 /* driver_test.c - an agent on an engine that it was given, which fails.
  */
 #include "agent/agent.h"
-#include "agent/docker/driver.h"
 #include "agent/docker/engine.h"
+#include "agent/docker/engine_internal.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 

@@ -4,9 +4,9 @@
  * holds steps, losses and records, computed by hand. Recorded logs are read in
  * the same way where there are some (recordings.h, training-logs-2/).
  */
+#include "controller/catalog/catalog.h"
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/recordings.h"

@@ -2,8 +2,8 @@
  *
  *	keys_test page	print the list "All keys" of regatta-sweep(5)
  */
-#include "controller/sweep/cell_data.h"
-#include "controller/sweep/keys.h"
+#include "controller/cell/cell_data.h"
+#include "controller/cell/keys.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"

@@ -1,6 +1,6 @@
 /* memory_test.c - what a device must hold, against figures made by hand.
  */
-#include "controller/sweep/memory.h"
+#include "controller/cell/memory.h"
 
 #include "tests/tap.h"
 

@@ -1,9 +1,9 @@
 /* parallel_layout_test.c - the arithmetic of cells: completed, or refused with
  * figures.
  */
-#include "controller/sweep/parallel_layout.h"
+#include "controller/cell/parallel_layout.h"
 
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 #include "tests/tap.h"
 
 static const struct model llama = { .name = "llama",

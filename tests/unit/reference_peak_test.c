@@ -1,6 +1,6 @@
 /* reference_peak_test.c - published tables, computed again from the data files.
  */
-#include "controller/sweep/reference_peak.h"
+#include "controller/cell/reference_peak.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"

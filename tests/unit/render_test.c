@@ -55,20 +55,34 @@ static void test_numbers(void)
 	is(human_jobs(2, to), "2 jobs", "two jobs");
 }
 
+/* As a controller describes it; what it does not say is absent. */
+static void job_read(const char *json, struct job_info *job)
+{
+	owned(json_free) cJSON *object = cJSON_Parse(json);
+
+	codec_from_other(&job_info_schema, object, job, NULL);
+}
+
 static const char *detail_of(const char *json)
 {
 	static char to[300];
-	owned(json_free) cJSON *job = cJSON_Parse(json);
+	struct job_info job;
 
-	return job_detail(job, to, sizeof(to));
+	job_read(json, &job);
+	job_detail(&job, to, sizeof(to));
+	codec_clear(&job_info_schema, &job);
+	return to;
 }
 
 static const char *nodes_of(const char *json)
 {
 	static char to[100];
-	owned(json_free) cJSON *job = cJSON_Parse(json);
+	struct job_info job;
 
-	return job_nodes(job, to, sizeof(to));
+	job_read(json, &job);
+	job_nodes(&job.allocation, to, sizeof(to));
+	codec_clear(&job_info_schema, &job);
+	return to;
 }
 
 static void test_jobs(void)

@@ -5,9 +5,9 @@
  * some (recordings.h, training-logs/), with expectations computed without any
  * extractor.
  */
+#include "controller/catalog/catalog.h"
 #include "controller/results/document/document.h"
 #include "controller/results/rules/rule.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/file.h"
 #include "protocol/yaml/document.h"
 #include "tests/tap.h"
@@ -488,7 +488,8 @@ static void check_sample(const char *folder, const char *name)
 	free(sample.log.data);
 }
 
-/* The search works only where each rule has a text that all its matches hold. */
+/* The search works only where each rule has a text that all its matches hold.
+ */
 static void check_literals(void)
 {
 	const struct framework *framework;

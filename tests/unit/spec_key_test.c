@@ -1,6 +1,6 @@
 /* spec_key_test.c - what makes a cell another one, and what does not.
  */
-#include "controller/sweep/key.h"
+#include "controller/cell/key.h"
 
 #include "tests/tap.h"
 

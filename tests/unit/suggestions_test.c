@@ -1,6 +1,6 @@
 /* suggestions_test.c - names of chips and models as documents write them.
  */
-#include "controller/sweep/suggestions.h"
+#include "controller/catalog/suggestions.h"
 #include "tests/tap.h"
 
 #include <stdio.h>

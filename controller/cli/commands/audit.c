@@ -2,9 +2,9 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
 #include "controller/store/audit.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 
 struct audit_options {
 	struct options common;
@@ -17,20 +17,18 @@ static const struct audit_options *given(const struct cli *cli)
 	return (const struct audit_options *)cli->options;
 }
 
-static void audit_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void audit_row(struct table *table, const void *item, int64_t now_ms)
 {
-	const char *refusal = json_text(row, "refusal");
+	const struct audit_info *row = item;
+	const char *refusal = row->refusal ? row->refusal : "";
 	char clock[HUMAN_SIZE], *request;
 
-	table_cell(table, PLAIN, "%llu",
-		   (unsigned long long)json_u64(row, "seq"));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(row, "time_ms"), clock));
-	table_cell(table, PLAIN, "%s (%s)", json_text(row, "who"),
-		   json_text(row, "role"));
-	table_cell(table, PLAIN, "%s", json_text(row, "address"));
-	table_cell(table, PLAIN, "%s", json_text(row, "act"));
-	request = cJSON_PrintUnformatted(json_get(row, "request"));
+	table_cell(table, PLAIN, "%llu", (unsigned long long)row->seq);
+	table_cell(table, PLAIN, "%s", human_clock(row->time_ms, clock));
+	table_cell(table, PLAIN, "%s (%s)", row->who, row->role);
+	table_cell(table, PLAIN, "%s", row->address);
+	table_cell(table, PLAIN, "%s", row->act);
+	request = cJSON_PrintUnformatted(row->request);
 	table_cell(table, PLAIN, "%s", request ? request : "");
 	cJSON_free(request);
 	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
@@ -48,56 +46,53 @@ static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
 /* Does the row follow from the chain before it? "" before the first row of all;
  * the first that is left after others were trimmed cannot be proven.
  */
-static bool row_holds(const cJSON *row, const char *before)
+static bool row_holds(const struct audit_info *row, const char *before)
 {
-	owned_free char *request =
-		cJSON_PrintUnformatted(json_get(row, "request"));
-	const cJSON *refusal = json_get(row, "refusal");
+	owned_free char *request = cJSON_PrintUnformatted(row->request);
 	const struct audit_row found = {
-		.seq = json_u64(row, "seq"),
-		.time_ms = (int64_t)json_u64(row, "time_ms"),
-		.who = json_text(row, "who"),
-		.role = json_text(row, "role"),
-		.address = json_text(row, "address"),
-		.act = json_text(row, "act"),
+		.seq = row->seq,
+		.time_ms = row->time_ms,
+		.who = row->who,
+		.role = row->role,
+		.address = row->address,
+		.act = row->act,
 		.request = request,
-		.refusal = refusal ? json_text(row, "refusal") : NULL,
+		.refusal = row->refusal,
 	};
 	char chain[AUDIT_CHAIN_SIZE];
 
 	audit_chain(before, &found, chain);
-	return !strcmp(chain, json_text(row, "chain"));
+	return row->chain && !strcmp(chain, row->chain);
 }
 
-static int broken(struct cli *cli, const cJSON *row)
+static int broken(struct cli *cli, const struct audit_info *row)
 {
 	cli_say(cli,
 		"row %llu of the audit log, or one before it, was changed, "
 		"removed or added",
-		(unsigned long long)json_u64(row, "seq"));
+		(unsigned long long)row->seq);
 	return EXIT_WORK_FAILED;
 }
 
 /* Rows of a version without a chain come first, and are counted apart. */
-static int verify(struct cli *cli, const cJSON *rows)
+static int verify(struct cli *cli, const struct rows *rows)
 {
 	uint64_t count = 0, without = 0, seq = 0;
 	const char *before = "";
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		bool first = !count && json_u64(row, "seq") > 1 && !without;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct audit_info *row = rows_at(rows, i);
+		bool first = !count && row->seq > 1 && !without;
 
-		if (!count && !*json_text(row, "chain")) {
+		if (!count && (!row->chain || !*row->chain)) {
 			without++;
 			continue;
 		}
-		if (!first && (!row_holds(row, before) ||
-			       (seq && json_u64(row, "seq") != seq + 1)))
+		if (!first &&
+		    (!row_holds(row, before) || (seq && row->seq != seq + 1)))
 			return broken(cli, row);
-		seq = json_u64(row, "seq");
-		before = json_text(row, "chain");
+		seq = row->seq;
+		before = row->chain ? row->chain : "";
 		count++;
 	}
 	fprintf(cli->out, "%llu rows are as they were written",
@@ -112,17 +107,17 @@ static int verify(struct cli *cli, const cJSON *rows)
 	return EXIT_GOOD;
 }
 
-static int print_lines(struct cli *cli, const cJSON *rows, struct error *err)
+static int print_lines(struct cli *cli, const struct rows *rows,
+		       struct error *err)
 {
-	const cJSON *row;
+	for (size_t i = 0; i < rows->count; i++) {
+		owned(buffer_clear) struct buffer line;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		owned_free char *line = cJSON_PrintUnformatted(row);
-
-		if (!line)
-			return error_nomem(err, "audit");
-		fprintf(cli->out, "%s\n", line);
+		buffer_init(&line, MESSAGE_REPLY_MAX);
+		if (codec_encode(rows->schema, rows_at(rows, i), &line, err) <
+		    0)
+			return -1;
+		fprintf(cli->out, "%s\n", line.data);
 	}
 	return EXIT_GOOD;
 }
@@ -130,19 +125,24 @@ static int print_lines(struct cli *cli, const cJSON *rows, struct error *err)
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
+	struct rows shown;
 
 	if (!client ||
-	    client_list(client, QUERY_AUDIT, 0, "audit", "seq", &rows, err) < 0)
+	    client_rows(client, QUERY_AUDIT, 0, "seq", &rows, err) < 0)
 		return -1;
 	if (given(cli)->verify)
-		return verify(cli, rows);
-	if (given(cli)->tail != OPTION_NONE)
-		while ((uint64_t)cJSON_GetArraySize(rows) > given(cli)->tail)
-			cJSON_DeleteItemFromArray(rows, 0);
+		return verify(cli, &rows);
+	shown = rows;
+	if (given(cli)->tail < shown.count) {
+		size_t first = shown.count - (size_t)given(cli)->tail;
+
+		shown.items += first * shown.schema->size;
+		shown.count -= first;
+	}
 	if (cli_format(cli, "jsonl"))
-		return print_lines(cli, rows, err);
-	return rows_show(cli, &audit_view, client, rows, err);
+		return print_lines(cli, &shown, err);
+	return rows_show(cli, &audit_view, client, &shown, err);
 }
 
 static const char *const formats[] = { "text", "json", "jsonl", NULL };

@@ -2,10 +2,10 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,15 +28,17 @@ static int ask(struct receiving *receiving, struct error *err)
 {
 	static const struct timespec pause = { .tv_nsec = POLL_NS };
 	owned(answer_clear) struct answer answer = { 0 };
+	const struct reply_backup *reply;
 
 	if (client_call(receiving->client, MESSAGE_BACKUP, &receiving->message,
 			NULL, 0, 0, &answer, err) < 0)
 		return -1;
-	if (!json_bool(answer.body, "ready")) {
+	reply = answer.reply;
+	if (!reply->ready) {
 		nanosleep(&pause, NULL);
 		return 0;
 	}
-	receiving->bytes = json_u64(answer.body, "bytes");
+	receiving->bytes = reply->bytes;
 	if (receiving->message.offset >= receiving->bytes)
 		return 1;
 	if (!answer.size)

@@ -4,6 +4,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_sweeps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 	if (client_call(client, MESSAGE_CANCEL, &cancel, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
-	count = json_u64(answer.body, "cancelled");
+	count = ((const struct reply_cancel *)answer.reply)->cancelled;
 	cli_say(cli, "%s %llu: %s cancelled", kind, (unsigned long long)id,
 		human_jobs(count, jobs));
 	row = cJSON_CreateObject();

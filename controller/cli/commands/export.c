@@ -11,10 +11,10 @@
  *
  * The base and operation suites have no round<N>.
  */
+#include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
-#include "controller/sweep/catalog.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"

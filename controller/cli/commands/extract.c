@@ -1,5 +1,6 @@
 /* extract.c - regatta extract: a training log in, what it says out.
  */
+#include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
@@ -7,7 +8,6 @@
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
 #include "controller/results/result.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -262,7 +262,8 @@ static int add_formats(struct work *work, const struct catalog *catalog,
 					 framework->name);
 		return add_format(work, catalog, framework, err);
 	}
-	/* One without rules of its own reads what those that it is like read. */
+	/* One without rules of its own reads what those that it is like read.
+	 */
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
 		if (framework->log && value_get(framework->log, "rules") &&
 		    add_format(work, catalog, framework, err) < 0)

@@ -1,9 +1,9 @@
 /* gc.c - gc: remove the output of old jobs.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/yaml/value.h"
 
 struct gc_options {
@@ -42,14 +42,16 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	while (more) {
 		owned(answer_clear) struct answer answer = { 0 };
+		const struct reply_gc *reply;
 
 		if (client_call(client, MESSAGE_GC, &message, NULL, 0, 0,
 				&answer, err) < 0)
 			return -1;
-		jobs += json_u64(answer.body, "jobs");
-		bytes += json_u64(answer.body, "bytes");
-		message.after = json_u64(answer.body, "after");
-		more = json_bool(answer.body, "more");
+		reply = answer.reply;
+		jobs += reply->jobs;
+		bytes += reply->bytes;
+		message.after = reply->after;
+		more = reply->more;
 		message.goes_on = true;
 	}
 	if (cli_format(cli, "json"))

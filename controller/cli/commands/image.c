@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 
 #include "controller/cli/commands/images.h"
+#include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/imagefile.h"
 #include "controller/cli/json.h"
@@ -265,7 +266,8 @@ static int check_options(const struct image_options *options,
 	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
 	    strcmp(action, "pull") != 0)
 		return error_set(err, EINVAL,
-				 "image %s: --registry-auth, which is for image "
+				 "image %s: --registry-auth, which is for "
+				 "image "
 				 "build and image pull",
 				 action);
 	/* As of variables that are empty: no word for all nodes. */

@@ -11,6 +11,7 @@
 #include "controller/cli/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_images.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
@@ -200,19 +201,34 @@ static int choose_nodes(struct pull *pull, struct error *err)
 
 /* What is seen. */
 
-static void node_line(const cJSON *node, size_t width, char *line, size_t size)
+static void node_line(const cJSON *object, size_t width, char *line,
+		      size_t size)
 {
-	uint64_t total = json_u64(node, "total_bytes");
-	double fraction =
-		total && !json_bool(node, "partial")
-			? (double)json_u64(node, "done_bytes") / (double)total
-			: -1;
+	struct image_node node;
+	struct progress_info progress = { 0 };
 	char name[2 * KEY_NAME_SIZE], bar[BAR_SIZE], detail[200];
+	double fraction = -1;
 
-	escape(json_text(node, "name"), name, sizeof(name));
-	transfer_detail(node, detail, sizeof(detail));
+	line[0] = 0;
+	if (codec_from_other(&image_node_schema, object, &node, NULL) < 0)
+		return;
+	if (node.total_bytes && !node.partial)
+		fraction = (double)node.done_bytes / (double)node.total_bytes;
+	progress.phase = node.phase;
+	progress.done_bytes = node.done_bytes;
+	progress.total_bytes = node.total_bytes;
+	progress.partial = node.partial;
+	progress.silent_seconds = node.silent_seconds;
+	progress.rate = node.rate;
+	progress.eta_seconds = node.eta_seconds;
+	progress.layers = node.layers;
+	progress.layers_total = node.layers_total;
+	progress.tries = node.tries;
+	escape(node.name, name, sizeof(name));
+	transfer_detail(&progress, detail, sizeof(detail));
 	snprintf(line, size, "  %-*s %s %s", (int)width, name,
 		 bar_text(fraction, bar), detail);
+	codec_clear(&image_node_schema, &node);
 }
 
 /* A line for all, and one for each node that is not done, as far as there is

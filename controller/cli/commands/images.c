@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/images.h"
 
+#include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/json.h"
@@ -210,8 +211,9 @@ static const struct column list_columns[] = {
 	{ "USE", false },   { NULL, false },
 };
 
-static void list_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void list_row(struct table *table, const void *item, int64_t now_ms)
 {
+	const cJSON *row = item;
 	char id[ID_DIGITS + 1], text[300];
 	const char *origin = json_text(row, "origin");
 	const cJSON *tags = json_list(row, "tags");
@@ -273,7 +275,7 @@ int images_list(struct cli *cli, struct error *err)
 				&count);
 	rows = merge_all(image);
 	display_free(take(view.display));
-	code = rows_show(cli, &list_view, view.client, rows, err);
+	code = rows_show_made(cli, &list_view, view.client, rows, err);
 	tell_left_out(&view, image);
 	return code == EXIT_GOOD && ready < count ? EXIT_WORK_FAILED : code;
 }
@@ -476,8 +478,9 @@ static const struct column gc_columns[] = {
 	{ NULL, false },
 };
 
-static void gc_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void gc_row(struct table *table, const void *item, int64_t now_ms)
 {
+	const cJSON *row = item;
 	bool removed = json_bool(row, "removed");
 	const char *needed = json_text(row, "needed");
 	char id[ID_DIGITS + 1], text[HUMAN_SIZE];
@@ -564,7 +567,7 @@ int images_gc(struct cli *cli, struct error *err)
 	ready = image_view_tell(&view, image, "nothing is removed there",
 				&count);
 	display_free(take(view.display));
-	code = rows_show(cli, &gc_view, view.client, rows, err);
+	code = rows_show_made(cli, &gc_view, view.client, rows, err);
 	tell_left_out(&view, image);
 	return code == EXIT_GOOD && ready < count ? EXIT_WORK_FAILED : code;
 }

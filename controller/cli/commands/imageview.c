@@ -1,7 +1,7 @@
 /* imageview.c - an image order, and what people see while nodes do it.
  */
 #include "controller/cli/commands/imageview.h"
-#include "controller/cli/commands/images.h"
+#include "controller/cli/commands/image_options.h"
 
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"

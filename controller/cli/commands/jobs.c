@@ -2,9 +2,9 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
 #include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
 
 #include <errno.h>
 
@@ -27,28 +27,27 @@ static const struct column job_columns[] = {
 	{ "NODES", false }, { "DETAIL", false }, { NULL, false },
 };
 
-static void job_row(struct table *table, const cJSON *job, int64_t now_ms)
+static void job_row(struct table *table, const void *row, int64_t now_ms)
 {
-	enum job_state state = job_state_from(json_text(job, "state"));
-	int64_t started = (int64_t)json_u64(job, "started_ms");
-	int64_t ended = (int64_t)json_u64(job, "ended_ms");
-	uint64_t repeat = json_u64(job, "repeat");
+	const struct job_info *job = row;
+	const char *cell = job->cell ? job->cell : "";
+	int64_t end = job->ended_ms ? job->ended_ms : now_ms;
 	char text[400];
 
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "job"));
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "sweep"));
-	if (repeat)
-		table_cell(table, PLAIN, "%s #%llu", json_text(job, "cell"),
-			   (ull)repeat + 1);
+	table_cell(table, PLAIN, "%llu", (ull)job->job);
+	table_cell(table, PLAIN, "%llu", (ull)job->sweep);
+	if (job->repeat)
+		table_cell(table, PLAIN, "%s #%u", cell, job->repeat + 1);
 	else
-		table_cell(table, PLAIN, "%s", json_text(job, "cell"));
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(job, "attempt"));
-	table_cell(table, colour_of_job(state), "%s", json_text(job, "state"));
+		table_cell(table, PLAIN, "%s", cell);
+	table_cell(table, PLAIN, "%u", job->attempt);
+	table_cell(table, colour_of_job(job_state_from(job->state)), "%s",
+		   job->state);
 	table_cell(table, PLAIN, "%s",
-		   started ? human_time((ended ? ended : now_ms) - started,
-					text)
-			   : "");
-	table_cell(table, PLAIN, "%s", job_nodes(job, text, sizeof(text)));
+		   job->started_ms ? human_time(end - job->started_ms, text)
+				   : "");
+	table_cell(table, PLAIN, "%s",
+		   job_nodes(&job->allocation, text, sizeof(text)));
 	table_cell(table, PLAIN, "%s", job_detail(job, text, sizeof(text)));
 }
 
@@ -70,7 +69,7 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		*none = err->code == ENOENT;
 		return *none ? 0 : -1;
 	}
-	*sweep = json_u64(json_get(answer.body, "sweep"), "id");
+	*sweep = ((const struct reply_sweep *)answer.reply)->sweep.id;
 	if (!*sweep)
 		return error_set(err, EPROTO,
 				 "the controller's answer names no sweep");
@@ -87,7 +86,7 @@ static const struct rows_view jobs_view = { "jobs", job_columns, job_row,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { .schema = &job_info_schema };
 	uint64_t sweep;
 	bool none;
 
@@ -97,12 +96,10 @@ static int run_command(struct cli *cli, struct error *err)
 	if (session_open(&session, cli, err) < 0 ||
 	    which_sweep(cli, session.client, &sweep, &none, err) < 0)
 		return -1;
-	if (none)
-		rows = cJSON_CreateArray();
-	else if (client_list(session.client, QUERY_JOBS, sweep, "jobs", "job",
-			     &rows, err) < 0)
+	if (!none && client_rows(session.client, QUERY_JOBS, sweep, "job",
+				 &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &jobs_view, session.client, rows, err);
+	return rows_show(cli, &jobs_view, session.client, &rows, err);
 }
 
 /* clang-format off */

@@ -580,18 +580,17 @@ static int tell_end(const struct logs *logs, struct error *err)
 	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	char detail[400], time[HUMAN_SIZE];
 	int64_t started, ended;
-	const cJSON *job;
+	const struct job_info *job;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
-	job = json_get(answer.body, "job");
-	started = (int64_t)json_u64(job, "started_ms");
-	ended = (int64_t)json_u64(job, "ended_ms");
+	job = &((const struct reply_job *)answer.reply)->job;
+	started = job->started_ms;
+	ended = job->ended_ms;
 	job_detail(job, detail, sizeof(detail));
 	fflush(logs->cli->out);
 	cli_say(logs->cli, "job %llu %s%s%s%s%s", (unsigned long long)logs->job,
-		json_text(job, "state"),
-		started && ended > started ? " after " : "",
+		job->state, started && ended > started ? " after " : "",
 		started && ended > started ? human_time(ended - started, time)
 					   : "",
 		*detail ? ": " : "", detail);

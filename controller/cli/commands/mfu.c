@@ -1,8 +1,8 @@
 /* mfu.c - mfu: the MFU of a token rate.
  */
+#include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
 #include "controller/cli/json.h"
-#include "controller/sweep/reference_peak.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

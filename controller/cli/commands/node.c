@@ -5,6 +5,7 @@
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,20 +47,20 @@ static const struct column token_columns[] = {
 	{ NULL, false },
 };
 
-static void token_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void token_row(struct table *table, const void *row, int64_t now_ms)
 {
-	int64_t until = (int64_t)json_u64(row, "until_ms");
-	bool good = until > now_ms && json_u64(row, "uses");
-	const char *name = json_text(row, "for");
+	const struct token_info *token = row;
+	bool good = token->until_ms > now_ms && token->uses;
 	char clock[HUMAN_SIZE];
 
-	table_cell(table, good ? PLAIN : FAINT, "%s", json_text(row, "name"));
-	table_cell(table, PLAIN, "%s", json_text(row, "role"));
-	table_cell(table, PLAIN, "%s", *name ? name : "any");
-	table_cell(table, PLAIN, "%llu",
-		   (unsigned long long)json_u64(row, "uses"));
-	table_cell(table, good ? PLAIN : RED, "%s", human_clock(until, clock));
-	table_cell(table, PLAIN, "%s", json_text(row, "by"));
+	table_cell(table, good ? PLAIN : FAINT, "%s", token->name);
+	table_cell(table, PLAIN, "%s", token->role);
+	table_cell(table, PLAIN, "%s",
+		   token->for_name ? token->for_name : "any");
+	table_cell(table, PLAIN, "%u", token->uses);
+	table_cell(table, good ? PLAIN : RED, "%s",
+		   human_clock(token->until_ms, clock));
+	table_cell(table, PLAIN, "%s", token->by);
 }
 
 static const struct rows_view tokens_view = { "tokens", token_columns,
@@ -68,12 +69,12 @@ static const struct rows_view tokens_view = { "tokens", token_columns,
 static int tokens(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 
-	if (!client || client_list(client, QUERY_TOKENS, 0, "tokens", NULL,
-				   &rows, err) < 0)
+	if (!client ||
+	    client_rows(client, QUERY_TOKENS, 0, NULL, &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &tokens_view, client, rows, err);
+	return rows_show(cli, &tokens_view, client, &rows, err);
 }
 
 /* Send it; JSON shows the answer. */
@@ -113,7 +114,7 @@ static int remove_node(struct cli *cli, struct error *err)
 				   &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s is removed, its key refused%s", cli->args[1],
-		cJSON_IsFalse(json_get(answer.body, "reached"))
+		!((const struct reply_revoke *)answer.reply)->reached
 			? "; it is out of reach: what it may still run it ends "
 			  "by itself, an hour after it was refused first"
 			: "");

@@ -2,10 +2,11 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NODES_WAIT_MS 10000 /* ages are shown, too */
@@ -29,48 +30,44 @@ static const struct column node_columns[] = {
 	{ NULL, false },
 };
 
-static void job_list(const cJSON *jobs, char *to, size_t size)
+static void job_list(const struct numbers *jobs, char *to, size_t size)
 {
 	size_t used = 0;
-	const cJSON *job;
 
 	to[0] = 0;
-	cJSON_ArrayForEach(job, jobs)
-	{
+	for (size_t i = 0; i < jobs->count; i++) {
 		if (used + 40 >= size) {
 			snprintf(to + used, size - used, ", ...");
 			break;
 		}
-		if (cJSON_IsNumber(job))
-			used += (size_t)snprintf(to + used, size - used,
-						 "%s%.0f", used ? "," : "",
-						 job->valuedouble);
+		used += (size_t)snprintf(to + used, size - used, "%s%llu",
+					 used ? "," : "", (ull)jobs->items[i]);
 	}
 }
 
 /* "until 14:00; new disk; rack=a" */
-static void node_notes(const cJSON *node, char *to, size_t size)
+static void node_notes(const struct node_info *node, char *to, size_t size)
 {
-	const cJSON *drain = json_get(node, "drain");
-	uint64_t from = json_u64(drain, "from_ms");
-	uint64_t until = json_u64(drain, "until_ms");
-	const char *reason = json_text(drain, "reason");
+	static const struct drain_info none = { 0 };
+	const struct drain_info *drain = node->drain ? node->drain : &none;
+	int64_t from = drain->from_ms, until = drain->until_ms;
+	const char *reason = drain->reason ? drain->reason : "";
 	const cJSON *label;
 	char clock[HUMAN_SIZE];
 	size_t used = 0;
 
 	to[0] = 0;
-	if (from && !json_bool(node, "drained"))
+	if (from && !node->drained)
 		used += (size_t)snprintf(to + used, size - used,
 					 "drained from %s; ",
-					 human_clock((int64_t)from, clock));
+					 human_clock(from, clock));
 	if (until)
 		used += (size_t)snprintf(to + used, size - used, "until %s; ",
-					 human_clock((int64_t)until, clock));
+					 human_clock(until, clock));
 	if (*reason)
 		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
 					 reason);
-	cJSON_ArrayForEach(label, json_get(node, "labels"))
+	cJSON_ArrayForEach(label, node->labels)
 	{
 		if (used + 140 > size || !cJSON_IsString(label))
 			break;
@@ -82,32 +79,29 @@ static void node_notes(const cJSON *node, char *to, size_t size)
 		to[used - 2] = 0;
 }
 
-static void node_row(struct table *table, const cJSON *node, int64_t now_ms)
+static void node_row(struct table *table, const void *row, int64_t now_ms)
 {
-	const char *state = json_text(node, "state");
-	bool drained = json_bool(node, "drained");
-	int64_t seen = (int64_t)json_u64(node, "seen_ms");
-	uint64_t devices = json_u64(node, "devices");
-	uint64_t lost = json_u64(node, "lost");
+	const struct node_info *node = row;
 	char text[1000];
 
-	table_cell(table, PLAIN, "%s", json_text(node, "name"));
+	table_cell(table, PLAIN, "%s", node->name);
 	table_cell(table,
-		   !strcmp(state, "down") ? RED
-		   : drained              ? YELLOW
-					  : GREEN,
-		   "%s%s", state, drained ? ", drained" : "");
-	table_cell(table, PLAIN, "%s", json_text(node, "vendor"));
-	if (lost)
-		table_cell(table, RED, "%llu of %llu", (ull)(devices - lost),
-			   (ull)devices);
+		   !strcmp(node->state, "down") ? RED
+		   : node->drained              ? YELLOW
+						: GREEN,
+		   "%s%s", node->state, node->drained ? ", drained" : "");
+	table_cell(table, PLAIN, "%s", node->vendor ? node->vendor : "");
+	if (node->lost)
+		table_cell(table, RED, "%u of %u", node->devices - node->lost,
+			   node->devices);
 	else
-		table_cell(table, PLAIN, "%llu", (ull)devices);
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(node, "free"));
-	table_cell(table, PLAIN, "%s", json_text(node, "address"));
+		table_cell(table, PLAIN, "%u", node->devices);
+	table_cell(table, PLAIN, "%u", node->free);
+	table_cell(table, PLAIN, "%s", node->address ? node->address : "");
 	table_cell(table, PLAIN, "%s",
-		   seen ? human_time(now_ms - seen, text) : "-");
-	job_list(json_list(node, "jobs"), text, 200);
+		   node->seen_ms ? human_time(now_ms - node->seen_ms, text)
+				 : "-");
+	job_list(&node->jobs, text, 200);
 	table_cell(table, PLAIN, "%s", text);
 	node_notes(node, text, sizeof(text));
 	table_cell(table, PLAIN, "%s", text);
@@ -117,10 +111,17 @@ static const struct rows_view nodes_view = {
 	"nodes", node_columns, node_row, "no nodes: start regatta-agent on them"
 };
 
-static int print_nodes(struct cli *cli, const struct client *client,
-		       cJSON *rows, struct error *err)
+/* n2 comes before n10. */
+static int compare_names(const void *a, const void *b)
 {
-	json_sort(rows, "name");
+	return strverscmp(((const struct node_info *)a)->name,
+			  ((const struct node_info *)b)->name);
+}
+
+static int print_nodes(struct cli *cli, const struct client *client,
+		       struct rows *rows, struct error *err)
+{
+	qsort(rows->items, rows->count, rows->schema->size, compare_names);
 	return rows_show(cli, &nodes_view, client, rows, err);
 }
 
@@ -144,7 +145,7 @@ static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
 
 	if (client_query(client, &query, &answer, err) < 0)
 		return -1;
-	*since = json_u64(answer.body, "since");
+	*since = ((const struct reply_nodes *)answer.reply)->since;
 	return 0;
 }
 
@@ -160,15 +161,14 @@ static int watch_nodes(struct cli *cli, struct client *client,
 			    client, err) < 0)
 		return -1;
 	while (rc == 0) {
-		owned(json_free) cJSON *rows = NULL;
+		owned(rows_clear) struct rows rows = { 0 };
 
-		rc = client_list(client, QUERY_NODES, 0, "nodes", NULL, &rows,
-				 err);
+		rc = client_rows(client, QUERY_NODES, 0, NULL, &rows, err);
 		if (rc < 0)
 			break;
 		if (cli->out_terminal)
 			fputs("\033[H\033[2J", cli->out);
-		rc = print_nodes(cli, client, rows, err);
+		rc = print_nodes(cli, client, &rows, err);
 		if (fflush(cli->out) != 0)
 			return error_errno(err, "cannot write the output");
 		if (rc == 0)
@@ -180,15 +180,15 @@ static int watch_nodes(struct cli *cli, struct client *client,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 
 	if (!client)
 		return -1;
 	if (given(cli)->watch)
 		return watch_nodes(cli, client, err);
-	if (client_list(client, QUERY_NODES, 0, "nodes", NULL, &rows, err) < 0)
+	if (client_rows(client, QUERY_NODES, 0, NULL, &rows, err) < 0)
 		return -1;
-	return print_nodes(cli, client, rows, err);
+	return print_nodes(cli, client, &rows, err);
 }
 
 /* clang-format off */

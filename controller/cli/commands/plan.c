@@ -245,7 +245,8 @@ static void place_cells(struct table *table, const cJSON *row)
 	uint64_t first = json_u64(row, "wave");
 	uint64_t last = json_u64(row, "last_wave");
 	char text[HUMAN_SIZE], nodes[200];
-	cJSON *place;
+	owned(strings_clear) struct strings place = { 0 };
+	const cJSON *node;
 
 	table_cell(table, PLAIN, "%s",
 		   json_u64(row, "runs")
@@ -260,11 +261,13 @@ static void place_cells(struct table *table, const cJSON *row)
 		table_cell(table, PLAIN, "%llu-%llu", (ull)first, (ull)last);
 	else
 		table_cell(table, PLAIN, "%llu", (ull)first);
-	place = cJSON_CreateObject();
-	cJSON_AddItemReferenceToObject(place, "allocation",
-				       (cJSON *)json_list(row, "on"));
-	table_cell(table, PLAIN, "%s", job_nodes(place, nodes, sizeof(nodes)));
-	cJSON_Delete(place);
+	cJSON_ArrayForEach(node, json_list(row, "on"))
+	{
+		if (cJSON_IsString(node) &&
+		    strings_add(&place, node->valuestring, NULL) < 0)
+			break;
+	}
+	table_cell(table, PLAIN, "%s", job_nodes(&place, nodes, sizeof(nodes)));
 }
 
 static void print_repeats(struct table *table, const cJSON *row)

@@ -1,12 +1,12 @@
 /* recompute_results.c - results again, from the logs that they were read from.
  */
 #include "controller/cli/commands/recompute_results.h"
+#include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/results/recompute.h"
-#include "controller/sweep/reference_peak.h"
 
 #include <errno.h>
 #include <limits.h>

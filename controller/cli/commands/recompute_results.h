@@ -3,10 +3,10 @@
 #ifndef CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
 #define CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
 
+#include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/results/extract.h"
-#include "controller/sweep/catalog.h"
 
 struct recompute_results_rules;
 

@@ -1,6 +1,7 @@
 /* results.c - the result rows of a sweep: fetched, and printed as tables.
  */
 #include "controller/cli/commands/results.h"
+#include "controller/catalog/catalog.h"
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
@@ -12,7 +13,6 @@
 #include "controller/report/report.h"
 #include "controller/report/row.h"
 #include "controller/results/result.h"
-#include "controller/sweep/catalog.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

@@ -5,22 +5,18 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/login.h"
 
-static void say_gone(struct cli *cli, uint64_t sweep, const cJSON *gone)
+static void say_gone(struct cli *cli, uint64_t sweep,
+		     const struct strings *gone)
 {
-	const cJSON *registry;
-
-	cJSON_ArrayForEach(registry, gone)
-	{
-		if (!cJSON_IsString(registry))
-			continue;
+	for (size_t i = 0; i < gone->count; i++)
 		cli_say(cli,
 			"the credentials for %s that came with the sweep are "
 			"gone; where its images are missing: regatta retry "
 			"%llu --registry-auth",
-			registry->valuestring, (unsigned long long)sweep);
-	}
+			gone->items[i], (unsigned long long)sweep);
 }
 
 static void retry_clear(struct message_retry *retry)
@@ -34,6 +30,7 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(retry_clear) struct message_retry retry = { 0 };
+	const struct reply_retry *reply;
 	char jobs[HUMAN_SIZE];
 
 	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
@@ -45,10 +42,11 @@ static int run_command(struct cli *cli, struct error *err)
 	    client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
+	reply = answer.reply;
 	cli_say(cli, "sweep %llu: %s queued again",
 		(unsigned long long)retry.sweep,
-		human_jobs(json_u64(answer.body, "retried"), jobs));
-	say_gone(cli, retry.sweep, json_list(answer.body, "gone"));
+		human_jobs(reply->retried, jobs));
+	say_gone(cli, retry.sweep, &reply->gone);
 	if (cli_format(cli, "json") &&
 	    cli_print_json(cli, answer.body, err) < 0)
 		return -1;

@@ -13,6 +13,7 @@
 #include "controller/cli/run/probe.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/file.h"
+#include "protocol/message/reply_sweeps.h"
 #include "protocol/base/program.h"
 #include "protocol/registry/credential.h"
 
@@ -415,7 +416,8 @@ static int retry_sweep(struct run *run, struct error *err)
 		return -1;
 	cli_say(run->cli, "going on with sweep %llu: %s to run again",
 		(unsigned long long)run->sweep,
-		human_jobs(json_u64(answer.body, "retried"), jobs));
+		human_jobs(((const struct reply_retry *)answer.reply)->retried,
+			   jobs));
 	return 0;
 }
 

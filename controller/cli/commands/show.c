@@ -7,6 +7,7 @@
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,34 +79,29 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 	}
 }
 
-static int print_tasks(struct cli *cli, const cJSON *job, struct error *err)
+static int print_tasks(struct cli *cli, const struct job_info *job,
+		       struct error *err)
 {
 	static const struct column columns[] = {
 		{ "RANK", true }, { "NODE", false },   { "STATE", false },
 		{ "EXIT", true }, { "DETAIL", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *task;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(task, json_list(job, "tasks"))
-	{
-		const cJSON *code = json_get(task, "exit_code");
-		const char *failure = json_text(task, "failure");
+	for (size_t i = 0; i < job->tasks_count; i++) {
+		const struct task_info *task = &job->tasks[i];
+		const char *failure = task->failure ? task->failure : "";
 		char moving[300];
 
-		table_cell(table, PLAIN, "%llu", (ull)json_u64(task, "rank"));
-		table_cell(table, PLAIN, "%s", json_text(task, "node"));
-		table_cell(table, PLAIN, "%s", json_text(task, "state"));
-		if (cJSON_IsNumber(code))
-			table_cell(table, PLAIN, "%.0f", code->valuedouble);
-		else
-			table_cell(table, PLAIN, "%s", "");
-		transfer_detail(json_get(task, "transfer"), moving,
-				sizeof(moving));
+		table_cell(table, PLAIN, "%u", task->rank);
+		table_cell(table, PLAIN, "%s", task->node);
+		table_cell(table, PLAIN, "%s", task->state);
+		table_cell(table, PLAIN, "%lld", (long long)task->exit_code);
+		transfer_detail(task->transfer, moving, sizeof(moving));
 		table_cell(table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
-			   *failure ? ": " : "", json_text(task, "text"),
+			   *failure ? ": " : "", task->text ? task->text : "",
 			   moving);
 	}
 	if (!table_rows(table))
@@ -115,65 +111,65 @@ static int print_tasks(struct cli *cli, const cJSON *job, struct error *err)
 }
 
 /* Layers on their way to the nodes right now. */
-static int print_layers(struct cli *cli, const cJSON *job, struct error *err)
+static void layer_rows(struct table *table, const struct task_info *task)
+{
+	const struct progress_info *transfer = task->transfer;
+
+	for (size_t i = 0; transfer && i < transfer->moving_count; i++) {
+		const struct moving_layer *layer = &transfer->moving[i];
+		char text[HUMAN_SIZE];
+
+		table_cell(table, PLAIN, "%s", task->node);
+		table_cell(table, PLAIN, "%s", layer->id);
+		table_cell(table, PLAIN, "%s", layer->phase);
+		table_cell(table, PLAIN, "%s",
+			   human_bytes(layer->done_bytes, text));
+		table_cell(table, PLAIN, "%s",
+			   human_bytes(layer->total_bytes, text));
+	}
+}
+
+static int print_layers(struct cli *cli, const struct job_info *job,
+			struct error *err)
 {
 	static const struct column columns[] = {
 		{ "NODE", false }, { "LAYER", false }, { "STATE", false },
 		{ "DONE", true },  { "OF", true },     { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *task, *layer;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(task, json_list(job, "tasks"))
-	{
-		cJSON_ArrayForEach(layer, json_list(json_get(task, "transfer"),
-						    "moving"))
-		{
-			char text[HUMAN_SIZE];
-
-			table_cell(table, PLAIN, "%s", json_text(task, "node"));
-			table_cell(table, PLAIN, "%s", json_text(layer, "id"));
-			table_cell(table, PLAIN, "%s",
-				   json_text(layer, "phase"));
-			human_bytes(json_u64(layer, "done_bytes"), text);
-			table_cell(table, PLAIN, "%s", text);
-			human_bytes(json_u64(layer, "total_bytes"), text);
-			table_cell(table, PLAIN, "%s", text);
-		}
-	}
+	for (size_t i = 0; i < job->tasks_count; i++)
+		layer_rows(table, &job->tasks[i]);
 	if (!table_rows(table))
 		return 0;
 	fputs("\nlayers:\n", cli->out);
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-static int print_events(struct cli *cli, const cJSON *job, struct error *err)
+static int print_events(struct cli *cli, const struct job_info *job,
+			struct error *err)
 {
 	static const struct column columns[] = {
 		{ "TIME", false }, { "TRY", true }, { "EVENT", false },
 		{ "DATA", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *event;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(event, json_list(job, "events"))
-	{
-		const cJSON *data = json_get(event, "data");
+	for (size_t i = 0; i < job->events_count; i++) {
+		const struct event_info *event = &job->events[i];
 		char text[1000];
 
 		table_cell(table, PLAIN, "%s",
-			   human_clock((int64_t)json_u64(event, "time_ms"),
-				       text));
-		table_cell(table, PLAIN, "%llu",
-			   (ull)json_u64(event, "attempt"));
-		table_cell(table, PLAIN, "%s", json_text(event, "kind"));
+			   human_clock(event->time_ms, text));
+		table_cell(table, PLAIN, "%u", event->attempt);
+		table_cell(table, PLAIN, "%s", event->kind);
 		text[0] = 0;
-		if (data && !cJSON_IsNull(data))
-			value_words(data, text, sizeof(text));
+		if (event->data && !cJSON_IsNull(event->data))
+			value_words(event->data, text, sizeof(text));
 		table_cell(table, PLAIN, "%s", text);
 	}
 	if (!table_rows(table))
@@ -182,7 +178,33 @@ static int print_events(struct cli *cli, const cJSON *job, struct error *err)
 	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
-static int print_devices(struct cli *cli, const cJSON *node, struct error *err)
+/* An optional text. */
+static void text_cell(struct table *table, const char *text)
+{
+	table_cell(table, PLAIN, "%s", text ? text : "");
+}
+
+static void device_row(struct table *table, const struct device_info *device)
+{
+	const char *lost = device->text ? device->text : "";
+
+	table_cell(table, PLAIN, "%u", device->index);
+	text_cell(table, device->bus_id);
+	text_cell(table, device->name);
+	text_cell(table, device->chip);
+	if (device->numa >= 0)
+		table_cell(table, PLAIN, "%lld", (long long)device->numa);
+	else
+		table_cell(table, PLAIN, "-");
+	if (device->memory_mib)
+		table_cell(table, PLAIN, "%llu", (ull)device->memory_mib);
+	else
+		table_cell(table, PLAIN, "-");
+	table_cell(table, *lost ? RED : PLAIN, "%s", lost);
+}
+
+static int print_devices(struct cli *cli, const struct node_info *node,
+			 struct error *err)
 {
 	static const struct column columns[] = {
 		{ "DEVICE", true },    { "BUS ID", false },
@@ -191,31 +213,11 @@ static int print_devices(struct cli *cli, const cJSON *node, struct error *err)
 		{ "NOT USED", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *device;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(device, json_list(node, "inventory"))
-	{
-		const cJSON *numa = json_get(device, "numa");
-		const char *lost = json_text(device, "text");
-
-		table_cell(table, PLAIN, "%llu",
-			   (ull)json_u64(device, "index"));
-		table_cell(table, PLAIN, "%s", json_text(device, "bus_id"));
-		table_cell(table, PLAIN, "%s", json_text(device, "name"));
-		table_cell(table, PLAIN, "%s", json_text(device, "chip"));
-		if (cJSON_IsNumber(numa) && numa->valuedouble >= 0)
-			table_cell(table, PLAIN, "%.0f", numa->valuedouble);
-		else
-			table_cell(table, PLAIN, "-");
-		if (json_u64(device, "memory_mib"))
-			table_cell(table, PLAIN, "%llu",
-				   (ull)json_u64(device, "memory_mib"));
-		else
-			table_cell(table, PLAIN, "-");
-		table_cell(table, *lost ? RED : PLAIN, "%s", lost);
-	}
+	for (size_t i = 0; i < node->inventory_count; i++)
+		device_row(table, &node->inventory[i]);
 	if (!table_rows(table))
 		return 0;
 	fputs("\ndevices:\n", cli->out);
@@ -228,6 +230,33 @@ static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
 		return 0;
 	fputs("\nstreams:\n", cli->out);
 	return streams_print(cli, json_list(job, "streams"), err);
+}
+
+static int print_job(struct cli *cli, const struct job_info *job,
+		     const cJSON *object, struct error *err)
+{
+	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
+	    usage_print(cli, json_get(job->result, "usage"), err) < 0 ||
+	    print_streams(cli, object, err) < 0)
+		return -1;
+	return print_events(cli, job, err);
+}
+
+static int print_parts(struct cli *cli, enum query_kind what,
+		       const struct answer *answer, const cJSON *object,
+		       struct error *err)
+{
+	if (what == QUERY_NODE)
+		return print_devices(cli,
+				     &((const struct reply_node *)answer->reply)
+					      ->node,
+				     err);
+	if (what == QUERY_JOB)
+		return print_job(cli,
+				 &((const struct reply_job *)answer->reply)
+					  ->job,
+				 object, err);
+	return 0;
 }
 
 static int run_command(struct cli *cli, struct error *err)
@@ -265,13 +294,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return cli_print_json(cli, answer.body, err) < 0 ? -1
 								 : EXIT_GOOD;
 	print_members(cli->out, object, 0, apart);
-	if (print_devices(cli, object, err) < 0 ||
-	    print_tasks(cli, object, err) < 0 ||
-	    print_layers(cli, object, err) < 0 ||
-	    usage_print(cli, json_get(json_get(object, "result"), "usage"),
-			err) < 0 ||
-	    print_streams(cli, object, err) < 0 ||
-	    print_events(cli, object, err) < 0)
+	if (print_parts(cli, query.what, &answer, object, err) < 0)
 		return -1;
 	return EXIT_GOOD;
 }

@@ -2,21 +2,21 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
 #include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_sweeps.h"
 
 typedef unsigned long long ull;
 
 /* "3 completed, 1 running" */
-static void counts_words(const cJSON *sweep, char *to, size_t size)
+static void counts_words(const struct sweep_info *sweep, char *to, size_t size)
 {
 	size_t used = 0;
 
 	to[0] = 0;
 	for (int i = JOB_QUEUED; i < JOB_STATES && used < size; i++) {
 		const char *name = job_state_name((enum job_state)i);
-		uint64_t count = json_u64(json_get(sweep, "counts"), name);
+		uint64_t count = sweep->counts.of[i];
 
 		if (count)
 			used += (size_t)snprintf(to + used, size - used,
@@ -25,18 +25,18 @@ static void counts_words(const cJSON *sweep, char *to, size_t size)
 	}
 }
 
-static void sweep_row(struct table *table, const cJSON *sweep, int64_t now_ms)
+static void sweep_row(struct table *table, const void *row, int64_t now_ms)
 {
+	const struct sweep_info *sweep = row;
+	const char *end = sweep->final ? "ended" : "active";
 	char text[200];
-	const char *end = json_bool(sweep, "final") ? "ended" : "active";
 
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "id"));
-	table_cell(table, PLAIN, "%s", json_text(sweep, "name"));
-	table_cell(table, json_bool(sweep, "final") ? PLAIN : CYAN, "%s", end);
-	table_cell(table, PLAIN, "%llu", (ull)json_u64(sweep, "jobs"));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(sweep, "submitted_ms"), text));
-	table_cell(table, PLAIN, "%s", json_text(sweep, "client"));
+	table_cell(table, PLAIN, "%llu", (ull)sweep->id);
+	table_cell(table, PLAIN, "%s", sweep->name);
+	table_cell(table, sweep->final ? PLAIN : CYAN, "%s", end);
+	table_cell(table, PLAIN, "%llu", (ull)sweep->jobs);
+	table_cell(table, PLAIN, "%s", human_clock(sweep->submitted_ms, text));
+	table_cell(table, PLAIN, "%s", sweep->client);
 	counts_words(sweep, text, sizeof(text));
 	table_cell(table, PLAIN, "%s", text);
 }
@@ -53,13 +53,12 @@ static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 
 	if (session_open(&session, cli, err) < 0 ||
-	    client_list(session.client, QUERY_SWEEPS, 0, "sweeps", "id", &rows,
-			err) < 0)
+	    client_rows(session.client, QUERY_SWEEPS, 0, "id", &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &sweeps_view, session.client, rows, err);
+	return rows_show(cli, &sweeps_view, session.client, &rows, err);
 }
 
 /* clang-format off */

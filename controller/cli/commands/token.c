@@ -4,6 +4,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/wire/join.h"
 #include "protocol/yaml/value.h"
 
@@ -53,11 +54,12 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		 const struct answer *answer, const char *words,
 		 struct error *err)
 {
+	const struct reply_token *reply = answer->reply;
 	char until[HUMAN_SIZE];
 
-	human_clock((int64_t)json_u64(answer->body, "until_ms"), until);
-	cli_say(cli, "%s, until %s; there: %s TOKEN",
-		json_text(answer->body, "token"), until, words);
+	human_clock(reply->until_ms, until);
+	cli_say(cli, "%s, until %s; there: %s TOKEN", reply->token, until,
+		words);
 	if (is_loopback(endpoint))
 		cli_say(cli,
 			"only this machine reaches the controller at %s; for "

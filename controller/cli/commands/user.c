@@ -5,6 +5,7 @@
 #include "controller/cli/commands/token.h"
 #include "controller/cli/json.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
 
 #include <errno.h>
 #include <string.h>
@@ -61,21 +62,21 @@ static int add(struct cli *cli, struct error *err)
 			   cli->args[1], false, "regatta join", err);
 }
 
-static void user_row(struct table *table, const cJSON *row, int64_t now_ms)
+static void user_row(struct table *table, const void *row, int64_t now_ms)
 {
-	uint64_t since = json_u64(row, "since_ms");
-	uint64_t revoked = json_u64(row, "revoked_ms");
+	const struct key_info *key = row;
+	bool revoked = key->revoked_ms > 0;
 	char clock[HUMAN_SIZE];
 
-	table_cell(table, revoked ? FAINT : PLAIN, "%s",
-		   json_text(row, "name"));
-	table_cell(table, PLAIN, "%s", json_text(row, "role"));
+	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
+	table_cell(table, PLAIN, "%s", key->role);
 	table_cell(table, revoked ? RED : GREEN, "%s",
 		   revoked ? "revoked" : "good");
 	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)(revoked ? revoked : since), clock));
-	table_cell(table, PLAIN, "%s", json_text(row, "by"));
-	table_cell(table, PLAIN, "%s", json_text(row, "public"));
+		   human_clock(revoked ? key->revoked_ms : key->since_ms,
+			       clock));
+	table_cell(table, PLAIN, "%s", key->by);
+	table_cell(table, PLAIN, "%s", key->public);
 }
 
 static const struct column user_columns[] = {
@@ -89,12 +90,11 @@ static const struct rows_view users_view = { "keys", user_columns, user_row,
 static int list(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 
-	if (!client ||
-	    client_list(client, QUERY_KEYS, 0, "keys", NULL, &rows, err) < 0)
+	if (!client || client_rows(client, QUERY_KEYS, 0, NULL, &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &users_view, client, rows, err);
+	return rows_show(cli, &users_view, client, &rows, err);
 }
 
 static int remove_user(struct cli *cli, struct error *err)

@@ -12,7 +12,6 @@
 #define CONTROLLER_CLI_PLAN_SCHEDULE_SIMULATION_H
 
 #include "controller/jobs/unschedulable.h"
-#include "controller/sweep/cell_order.h"
 #include "controller/sweep/sweep.h"
 
 /* Steps of work after which a forecast ends: about a second. */

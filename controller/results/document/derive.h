@@ -23,14 +23,7 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
 #define CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
 
-#include "controller/results/document/context.h"
-#include "controller/results/document/sections.h"
-
-struct derive_input {
-	const struct extract *extract;
-	const struct sections *sections;
-	const struct context *context;
-};
+#include "controller/results/document/timed.h"
 
 /* NULL with ENOMEM. */
 cJSON *derive(const struct derive_input *input, struct error *err);

@@ -3,9 +3,17 @@
 #ifndef CONTROLLER_RESULTS_DOCUMENT_TIMED_H
 #define CONTROLLER_RESULTS_DOCUMENT_TIMED_H
 
-#include "controller/results/document/derive.h"
+#include "controller/results/document/context.h"
+#include "controller/results/document/sections.h"
 
 #include <stdbool.h>
+
+/* What figures are derived from. */
+struct derive_input {
+	const struct extract *extract;
+	const struct sections *sections;
+	const struct context *context;
+};
 
 /* Steps with a time, and where their warm-up ends. */
 struct timed {

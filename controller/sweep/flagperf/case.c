@@ -2,9 +2,9 @@
  */
 #include "controller/sweep/flagperf/case.h"
 
-#include "controller/sweep/cell_label.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/flagperf/template.h"
+#include "protocol/yaml/value_json.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -388,7 +388,7 @@ static int yield(const struct flagperf_site *site, cJSON *cell,
 			continue;
 		if (listed(key, joined)) {
 			for (size_t k = 0; k < value_count(top); k++) {
-				cJSON *item = value_json(value_at(top, k));
+				cJSON *item = value_to_json(value_at(top, k));
 
 				if (!item || !cJSON_AddItemToArray(have, item))
 					return error_nomem(err,
@@ -423,7 +423,7 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 		if (listed(key, own))
 			return value_key_error(map, i, err,
 					       "the case sets this key itself");
-		more = value_json(value_at(map, i));
+		more = value_to_json(value_at(map, i));
 		if (!more)
 			return error_nomem(err, value_file(map));
 		if (cJSON_IsObject(have) && cJSON_IsObject(more)) {

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_SWEEP_FLAGPERF_CASE_H
 #define CONTROLLER_SWEEP_FLAGPERF_CASE_H
 
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 #include "protocol/message/codec.h"
 
 #include <cjson/cJSON.h>

@@ -1,8 +1,8 @@
 /* conf.c - what the configuration files of a FlagPerf tree say.
  */
 #include "controller/sweep/flagperf/conf.h"
-
-#include "controller/sweep/cell_label.h"
+#include "protocol/yaml/document.h"
+#include "protocol/yaml/value_json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -202,7 +202,7 @@ int conf_read_yaml(struct conf *conf, const char *path, struct error *err)
 				 : set(conf, name,
 				       value_kind(value) == VALUE_NULL
 					       ? cJSON_CreateNull()
-					       : value_json(value),
+					       : value_to_json(value),
 				       err);
 
 		if (rc < 0)

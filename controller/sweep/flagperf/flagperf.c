@@ -2,8 +2,8 @@
  */
 #include "controller/sweep/flagperf/flagperf.h"
 
+#include "controller/cell/keys.h"
 #include "controller/sweep/flagperf/case.h"
-#include "controller/sweep/keys.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -27,7 +27,7 @@
 #ifndef CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
 #define CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
 
-#include "controller/sweep/catalog.h"
+#include "controller/catalog/catalog.h"
 
 #define FLAGPERF_CASES_MAX 4096
 

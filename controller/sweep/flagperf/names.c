@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/flagperf/names.h"
 
-#include "controller/sweep/interpolate.h"
+#include "controller/cell/interpolate.h"
 
 #include <ctype.h>
 #include <errno.h>

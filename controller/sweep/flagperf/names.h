@@ -3,7 +3,7 @@
  * images/flagperf.yaml has templates, such as ${path}/benchmarks/${model}; what
  * they name stands here. A filled template is a text of a sweep file: what came
  * from outside has each `$` doubled, and names of the start of a task
- * (controller/sweep/interpolate.h) are left for it.
+ * (controller/cell/interpolate.h) are left for it.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_NAMES_H
 #define CONTROLLER_SWEEP_FLAGPERF_NAMES_H

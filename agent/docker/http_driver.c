@@ -1,0 +1,554 @@
+/* http_driver.c - one call to the engine: version, deadline, answer, error.
+ */
+#include "agent/docker/engine_internal.h"
+
+#include "agent/docker/http.h"
+#include "agent/docker/json_stream.h"
+#include "protocol/base/loop.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define API_MAJOR 1
+#define API_OLDEST 40
+#define API_NEWEST 43
+#define NEGOTIATE_MS 10000
+
+struct call {
+	struct engine_call base;
+	TAILQ_ENTRY(call) entry; /* in waiting, sent or failed */
+	struct calls *list;
+	struct http_engine *engine;
+	struct call_plan plan;
+	char *path, *body; /* what plan points to */
+	struct strings headers;
+	struct http_call *http;
+	sd_event_source *timer; /* timeout_ms, while it waits */
+	struct json_stream stream;
+	bool busy;      /* a callback of ours runs: do not free */
+	bool cancelled; /* free when it is over */
+	struct error error;
+};
+TAILQ_HEAD(calls, call);
+
+struct http_engine {
+	struct engine base;
+	sd_event *loop;
+	char *host;
+	struct http *http;
+	char version[16];            /* "" : not known */
+	struct http_call *negotiate; /* asking for it */
+	struct calls waiting;        /* for the version */
+	struct calls sent;
+	struct calls failed; /* done() is due, with their error */
+	sd_event_source *fail;
+};
+
+static int send_call(struct call *call);
+
+static void call_move(struct call *call, struct calls *to)
+{
+	if (call->list)
+		TAILQ_REMOVE(call->list, call, entry);
+	call->list = to;
+	if (to)
+		TAILQ_INSERT_TAIL(to, call, entry);
+}
+
+static void call_free(struct call *call)
+{
+	loop_source_free(&call->timer);
+	json_stream_clear(&call->stream);
+	/* It says who we are. */
+	for (size_t i = 0; i < call->headers.count; i++)
+		explicit_bzero(call->headers.items[i],
+			       strlen(call->headers.items[i]));
+	strings_clear(&call->headers);
+	free(call->path);
+	free(call->body);
+	free(call);
+}
+
+static void drop_call(struct call *call)
+{
+	call_move(call, NULL);
+	if (call->http)
+		http_cancel(take(call->http));
+	call->cancelled = true;
+	if (!call->busy)
+		call_free(call);
+}
+
+static void cancel(struct engine_call *base)
+{
+	drop_call((struct call *)base);
+}
+
+static void resume(struct engine_call *base)
+{
+	struct call *call = (struct call *)base;
+
+	if (call->http)
+		http_resume(call->http);
+}
+
+/* The last thing that happens to a call; its engine may be gone afterwards. */
+static void call_done(struct call *call, const struct error *err, cJSON *answer)
+{
+	call_move(call, NULL);
+	call->plan.done(call->plan.arg, err, answer);
+	call_free(call);
+}
+
+/* Later, from the loop: we may be inside the caller's call. */
+static void call_fail(struct call *call, const struct error *err)
+{
+	call->error = *err;
+	loop_source_free(&call->timer);
+	call_move(call, &call->engine->failed);
+	sd_event_source_set_enabled(call->engine->fail, SD_EVENT_ONESHOT);
+}
+
+static int fail_ready(sd_event_source *source, void *arg)
+{
+	struct http_engine *engine = arg;
+	struct call *call = TAILQ_FIRST(&engine->failed);
+
+	if (!call)
+		return 0;
+	if (TAILQ_NEXT(call, entry))
+		sd_event_source_set_enabled(engine->fail, SD_EVENT_ONESHOT);
+	call_done(call, &call->error, NULL);
+	return 0;
+}
+
+/* Answers. */
+
+static int status_code(int status, int conflict)
+{
+	switch (status) {
+	case 401:
+	case 403:
+		return EACCES;
+	case 404:
+		return ENOENT;
+	case 409:
+		return conflict ? conflict : EBUSY;
+	}
+	if (status >= 500)
+		return EIO;
+	return status >= 400 ? EINVAL : EPROTO;
+}
+
+/* Podman has 500 for that, and says in a word what it means. Source: podman
+ * libpod/define/errors.go, containers/storage errors.go.
+ */
+static bool name_is_used(const cJSON *object)
+{
+	const char *cause = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "cause"));
+
+	return cause && (!strcmp(cause, "that name is already in use") ||
+			 !strcmp(cause, "container already exists"));
+}
+
+/* {"message": "..."}, or the beginning of whatever it is. */
+static void status_error(struct http_engine *engine, int conflict,
+			 const struct http_answer *answer, struct error *err)
+{
+	cJSON *object = codec_parse(answer->body, answer->size, NULL);
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "message"));
+	int code = status_code(answer->status, conflict);
+
+	if (conflict && name_is_used(object))
+		code = conflict;
+	if (!text)
+		text = answer->body;
+	if (*text)
+		error_set(err, code, "engine: %.*s", (int)strcspn(text, "\n"),
+			  text);
+	else
+		error_set(err, code, "engine: HTTP status %d without a message",
+			  answer->status);
+	/* The engine was exchanged for another behind our back. */
+	if (answer->status == 400 && strstr(text, "client version"))
+		engine->version[0] = 0;
+	cJSON_Delete(object);
+}
+
+/* {"errorDetail": {"message": "..."}, "error": "..."} inside a 200. */
+static bool stream_error(const cJSON *object, struct error *err)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, "error"));
+	const cJSON *detail =
+		cJSON_GetObjectItemCaseSensitive(object, "errorDetail");
+	const char *long_text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(detail, "message"));
+
+	if (!text && !long_text)
+		return false;
+	error_set(err, EIO, "engine: %s", long_text ? long_text : text);
+	return true;
+}
+
+static int call_object(void *arg, const cJSON *object)
+{
+	struct call *call = arg;
+
+	if (stream_error(object, &call->error))
+		return 1;
+	call->plan.object(call->plan.arg, object);
+	return call->cancelled;
+}
+
+static int call_data(void *arg, const void *data, size_t size,
+		     struct error *err)
+{
+	struct call *call = arg;
+	int rc;
+
+	/* Read on after an error: the connection stays good. */
+	if (call->error.code)
+		return 0;
+	call->busy = true;
+	rc = json_stream_feed(&call->stream, data, size, call_object, call,
+			      err);
+	call->busy = false;
+	if (!call->cancelled)
+		return rc < 0 ? -1 : 0;
+	call_free(call);
+	return -1;
+}
+
+/* The end of a stream of objects. True: the call is gone. */
+static bool end_stream(struct call *call)
+{
+	struct error err = { 0 };
+
+	if (call->error.code)
+		return false;
+	call->busy = true;
+	if (json_stream_end(&call->stream, call_object, call, &err) < 0)
+		call->error = err;
+	call->busy = false;
+	if (call->cancelled) {
+		call_free(call);
+		return true;
+	}
+	if (!call->error.code && call->plan.at_end)
+		error_set(&call->error, call->plan.at_end, "engine at %s: %s",
+			  call->engine->host, call->plan.ended);
+	return false;
+}
+
+/* 0 with the tree or NULL where there is no body; -1 with *err. Podman says one
+ * empty line when a tag is set.
+ */
+static int parse_answer(const struct http_answer *answer, cJSON **tree,
+			struct error *err)
+{
+	*tree = NULL;
+	if (answer->status == 304 ||
+	    answer->size == strspn(answer->body, "\r\n"))
+		return 0;
+	*tree = codec_parse(answer->body, answer->size, err);
+	return *tree ? 0 : error_prefix(err, "engine's answer");
+}
+
+static void call_answered(void *arg, const struct error *err,
+			  const struct http_answer *answer)
+{
+	struct call *call = arg;
+	struct http_engine *engine = call->engine;
+	cJSON *tree = NULL;
+
+	call->http = NULL;
+	if (err) {
+		/* It may come back as another version. */
+		engine->version[0] = 0;
+		call->error = *err;
+	} else if (answer->status / 100 != 2 && answer->status != 304) {
+		status_error(engine, call->plan.conflict, answer, &call->error);
+	} else if (call->plan.object) {
+		if (end_stream(call))
+			return;
+	} else if (!call->plan.data) {
+		parse_answer(answer, &tree, &call->error);
+	}
+	if (call->plan.at_end)
+		engine->version[0] = 0;
+	call_done(call, call->error.code ? &call->error : NULL,
+		  call->error.code ? NULL : tree);
+	cJSON_Delete(tree);
+}
+
+/* The API version. */
+
+/* "1.41" to 41; -1 for anything else. */
+static int minor_version(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+	char *end;
+	long minor;
+
+	if (!text || strncmp(text, "1.", 2) || !isdigit((unsigned char)text[2]))
+		return -1;
+	minor = strtol(text + 2, &end, 10);
+	return *end || minor > 9999 ? -1 : (int)minor;
+}
+
+static int choose_version(struct http_engine *engine, const cJSON *answer,
+			  struct error *err)
+{
+	int newest = minor_version(answer, "ApiVersion");
+	int oldest = minor_version(answer, "MinAPIVersion");
+	int use = newest < API_NEWEST ? newest : API_NEWEST;
+
+	if (newest < 0)
+		return error_set(err, EPROTO,
+				 "engine at %s: its answer to /version names "
+				 "no API version",
+				 engine->host);
+	if (newest < API_OLDEST)
+		return error_set(err, EPROTO,
+				 "engine at %s: its API is %d.%d, needed is "
+				 "%d.%d (Docker 19.03) or later",
+				 engine->host, API_MAJOR, newest, API_MAJOR,
+				 API_OLDEST);
+	if (oldest > use)
+		use = oldest;
+	snprintf(engine->version, sizeof(engine->version), "%d.%d", API_MAJOR,
+		 use);
+	return 0;
+}
+
+static void negotiated(void *arg, const struct error *failure,
+		       const struct http_answer *answer)
+{
+	struct http_engine *engine = arg;
+	struct error err = { 0 };
+	struct call *call;
+	cJSON *tree;
+
+	engine->negotiate = NULL;
+	if (failure) {
+		err = *failure;
+	} else if (answer->status != 200) {
+		status_error(engine, 0, answer, &err);
+		error_prefix(&err, "%s does not tell its version",
+			     engine->host);
+		/* Whoever says so is no Docker engine. */
+		if (err.code == ENOENT)
+			err.code = EPROTO;
+	} else {
+		tree = codec_parse(answer->body, answer->size, &err);
+		if (tree)
+			choose_version(engine, tree, &err);
+		else
+			error_prefix(&err, "engine's answer to /version");
+		cJSON_Delete(tree);
+	}
+	while ((call = TAILQ_FIRST(&engine->waiting)))
+		if (err.code || send_call(call) < 0)
+			call_fail(call, err.code ? &err : &call->error);
+}
+
+static int negotiate(struct http_engine *engine, struct error *err)
+{
+	struct http_request request = {
+		.method = "GET",
+		.path = "/version",
+		.timeout_ms = NEGOTIATE_MS,
+		.done = negotiated,
+		.arg = engine,
+	};
+
+	if (!engine->negotiate)
+		engine->negotiate = http_send(engine->http, &request, err);
+	return engine->negotiate ? 0 : -1;
+}
+
+/* Sending. */
+
+/* What is left of timeout_ms after waiting for the version; at least 1. */
+static uint32_t time_left(struct call *call)
+{
+	uint64_t end, now;
+
+	if (!call->timer)
+		return call->plan.timeout_ms;
+	if (sd_event_source_get_time(call->timer, &end) < 0 ||
+	    sd_event_now(call->engine->loop, CLOCK_MONOTONIC, &now) < 0)
+		return call->plan.timeout_ms;
+	return end > now + 1000 ? (uint32_t)((end - now) / 1000) : 1;
+}
+
+static int send_call(struct call *call)
+{
+	struct http_engine *engine = call->engine;
+	const struct call_plan *plan = &call->plan;
+	struct http_request request = {
+		.method = plan->method,
+		.body = plan->body,
+		.source = plan->source,
+		.source_arg = plan->source_arg,
+		.headers = &call->headers,
+		.data = plan->object ? call_data : plan->data,
+		.data_arg = plan->object ? call : plan->arg,
+		.timeout_ms = time_left(call),
+		.stall_ms = plan->stall_ms,
+		.done = call_answered,
+		.arg = call,
+	};
+	owned_free char *path = NULL;
+
+	if (asprintf(&path, "/v%s%s", engine->version, plan->path) < 0) {
+		path = NULL;
+		return error_nomem(&call->error, "engine");
+	}
+	request.path = path;
+	call->http = http_send(engine->http, &request, &call->error);
+	if (!call->http)
+		return -1;
+	loop_source_free(&call->timer);
+	call_move(call, &engine->sent);
+	return 0;
+}
+
+static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct call *call = arg;
+
+	error_set(&call->error, ETIMEDOUT,
+		  "engine at %s: no answer within %u ms", call->engine->host,
+		  call->plan.timeout_ms);
+	call_done(call, &call->error, NULL);
+	return 0;
+}
+
+static int wait_for_version(struct call *call, struct error *err)
+{
+	struct http_engine *engine = call->engine;
+
+	if (negotiate(engine, err) < 0)
+		return -1;
+	if (call->plan.timeout_ms &&
+	    loop_timer(engine->loop, &call->timer, call->plan.timeout_ms,
+		       waited_too_long, call, err) < 0)
+		return -1;
+	call_move(call, &engine->waiting);
+	return 0;
+}
+
+static struct engine_call *
+begin(struct engine *base, const struct call_plan *plan, struct error *err)
+{
+	struct http_engine *engine = (struct http_engine *)base;
+	struct call *call = calloc(1, sizeof(*call));
+	int rc;
+
+	if (!call) {
+		error_nomem(err, "engine");
+		return NULL;
+	}
+	json_stream_init(&call->stream);
+	call->base.driver = base->driver;
+	call->engine = engine;
+	call->plan = *plan;
+	call->plan.path = call->path = strdup(plan->path);
+	call->plan.body = call->body = plan->body ? strdup(plan->body) : NULL;
+	if (!call->path || (plan->body && !call->body) ||
+	    (plan->header &&
+	     strings_add(&call->headers, plan->header, NULL) < 0))
+		rc = error_nomem(&call->error, "engine");
+	else if (engine->version[0])
+		rc = send_call(call);
+	else
+		rc = wait_for_version(call, &call->error);
+	if (rc < 0) {
+		if (err)
+			*err = call->error;
+		call_move(call, NULL);
+		call_free(call);
+		return NULL;
+	}
+	return &call->base;
+}
+
+/* Life. */
+
+static void http_engine_free(struct http_engine *engine)
+{
+	struct call *call;
+
+	if (!engine)
+		return;
+	while ((call = TAILQ_FIRST(&engine->waiting)) ||
+	       (call = TAILQ_FIRST(&engine->sent)) ||
+	       (call = TAILQ_FIRST(&engine->failed)))
+		drop_call(call);
+	http_free(engine->http);
+	loop_source_free(&engine->fail);
+	sd_event_unref(engine->loop);
+	free(engine->host);
+	free(engine);
+}
+OWNED_POINTER(struct http_engine, http_engine_free)
+
+static void free_engine(struct engine *base)
+{
+	http_engine_free((struct http_engine *)base);
+}
+
+static const char *api_version(const struct engine *base)
+{
+	return ((const struct http_engine *)base)->version;
+}
+
+static const struct engine_driver http_driver = {
+	.begin = begin,
+	.cancel = cancel,
+	.resume = resume,
+	.api_version = api_version,
+	.free = free_engine,
+};
+
+struct engine *engine_new(sd_event *loop, const char *host,
+			  const char *tls_folder, struct error *err)
+{
+	owned(http_engine_free) struct http_engine *engine =
+		calloc(1, sizeof(*engine));
+	int rc;
+
+	if (!engine) {
+		error_nomem(err, "engine");
+		return NULL;
+	}
+	TAILQ_INIT(&engine->waiting);
+	TAILQ_INIT(&engine->sent);
+	TAILQ_INIT(&engine->failed);
+	engine->loop = sd_event_ref(loop);
+	engine->host = strdup(host);
+	if (!engine->host) {
+		error_nomem(err, "engine");
+		return NULL;
+	}
+	engine->base = (struct engine){ &http_driver, engine->host };
+	engine->http = http_new(loop, host, tls_folder, err);
+	if (!engine->http)
+		return NULL;
+	rc = sd_event_add_defer(loop, &engine->fail, fail_ready, engine);
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(engine->fail, SD_EVENT_OFF);
+	if (rc < 0) {
+		error_set(err, -rc, "engine: event loop");
+		return NULL;
+	}
+	return &take(engine)->base;
+}

@@ -1,0 +1,647 @@
+/* cell.c - the merged values of one cell to the spec of its job.
+ */
+#include "controller/cell/cell.h"
+
+#include "controller/cell/container.h"
+#include "controller/cell/key.h"
+#include "controller/cell/memory.h"
+#include "controller/cell/reference_peak.h"
+#include "controller/cell/sequence.h"
+#include "controller/cell/workspace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#define LABEL_MAX 127 /* bytes */
+
+#define SPEC_BYTES (4 << 20)
+#define STAGES_MAX 32 /* words in a sentence about stages */
+
+void cell_clear(struct cell *cell)
+{
+	free(cell->optimizer);
+	cell->optimizer = NULL;
+	codec_clear(&job_spec_schema, &cell->spec);
+}
+
+void cells_clear(struct cells *cells)
+{
+	for (size_t i = 0; i < cells->framework_count; i++)
+		overlay_clear(&cells->layers[i]);
+	free(cells->layers);
+	free(cells->frameworks);
+	free(cells->images);
+	free(cells->env);
+	free(cells->ulimits);
+	workspaces_clear(cells);
+	free(cells->used);
+	if (cells->scratch.data)
+		buffer_clear(&cells->scratch);
+}
+
+/* Frameworks. */
+
+static int framework_of(const struct cells *cells, const struct value *name,
+			const struct framework **framework, struct error *err)
+{
+	const char *text;
+
+	if (value_string(name, 128, &text, err) < 0)
+		return -1;
+	*framework = catalog_framework(cells->catalog, text);
+	return *framework ? 0
+			  : catalog_unknown(cells->catalog, CATALOG_FRAMEWORK,
+					    name, err);
+}
+
+static int framework_layer(const struct cells *cells, const struct value *root,
+			   struct overlay *layer, struct error *err)
+{
+	/* The framework's word, and the sweep's. */
+	static const char *const keys[][2] = {
+		{ "image", "image" },
+		{ "build", "build" },
+		{ "env", "env" },
+		{ "launch", "command" },
+		{ "processes", "processes" },
+		{ "follow", "follow" },
+	};
+	const struct value *defaults = value_get(root, "defaults");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct value *value = value_get(root, keys[i][0]);
+
+		if (value && overlay_add(layer, cells->paths, keys[i][1], value,
+					 err) < 0)
+			return -1;
+	}
+	return defaults ? overlay_add_map(layer, cells->paths, defaults, err)
+			: 0;
+}
+
+/* The paths that begin with prefix, in their order. */
+static int collect(const struct paths *paths, const char *prefix, size_t **list,
+		   size_t *count, struct error *err)
+{
+	*list = calloc(paths_count(paths), sizeof(**list));
+	if (!*list)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < paths_count(paths); i++)
+		if (!strncmp(paths_name(paths, i), prefix, strlen(prefix)))
+			(*list)[(*count)++] = i;
+	return 0;
+}
+
+static int add_framework(struct cells *cells, const struct value *name,
+			 struct error *err)
+{
+	const struct framework *framework = NULL;
+	size_t at = 0;
+
+	if (framework_of(cells, name, &framework, err) < 0)
+		return -1;
+	while (at < cells->framework_count &&
+	       cells->frameworks[at] != framework)
+		at++;
+	if (at < cells->framework_count)
+		return 0;
+	cells->frameworks[cells->framework_count++] = framework;
+	return framework_layer(cells, framework->value, &cells->layers[at],
+			       err);
+}
+
+int cells_prepare(struct cells *cells, const struct value *const *frameworks,
+		  size_t count, struct error *err)
+{
+	buffer_init(&cells->scratch, SPEC_BYTES);
+	cells->layers = calloc(count + 1, sizeof(*cells->layers));
+	cells->frameworks = calloc(count + 1, sizeof(struct framework *));
+	if (!cells->layers || !cells->frameworks)
+		return error_nomem(err, "sweep");
+	for (size_t i = 0; i < count; i++)
+		if (add_framework(cells, frameworks[i], err) < 0)
+			return -1;
+	cells->used = calloc(paths_count(cells->paths), sizeof(bool));
+	if (!cells->used)
+		return error_nomem(err, "sweep");
+	if (collect(cells->paths, "env.", &cells->env, &cells->env_count, err) <
+	    0)
+		return -1;
+	return collect(cells->paths, "ulimits.", &cells->ulimits,
+		       &cells->ulimit_count, err);
+}
+
+/* The image that the cell's vendor has for the framework; NULL: none, or no
+ * such vendor.
+ */
+static int vendor_image(struct cells *cells, const struct value *const *values,
+			const struct framework *framework,
+			const struct value **image, struct error *err)
+{
+	const struct value *name = values[KEY_VENDOR];
+	const struct vendor *vendor =
+		catalog_vendor(cells->catalog,
+			       name ? value_text(name)
+				    : key_rules[KEY_VENDOR].fallback);
+	struct vendor_image *images = cells->images;
+	size_t count = cells->image_count;
+
+	*image = NULL;
+	if (!vendor || !vendor->images)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (images[i].vendor == vendor &&
+		    images[i].framework == framework) {
+			*image = images[i].image;
+			return 0;
+		}
+	*image = vendor_framework_image(cells->catalog, vendor, framework);
+	images = realloc(images, (count + 1) * sizeof(*images));
+	if (!images)
+		return error_nomem(err, "sweep");
+	cells->images = images;
+	images[cells->image_count++] =
+		(struct vendor_image){ vendor, framework, *image };
+	return 0;
+}
+
+int cell_complete(struct cells *cells, const struct value **values,
+		  struct error *err)
+{
+	const struct framework *framework = NULL;
+	/* Whoever brings an image does not want another one built. */
+	bool image = values[KEY_IMAGE] || values[KEY_BUILD];
+	size_t k = 0;
+
+	if (!values[KEY_FRAMEWORK])
+		return 0;
+	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
+		return -1;
+	if (!image &&
+	    vendor_image(cells, values, framework, &values[KEY_IMAGE], err) < 0)
+		return -1;
+	image = values[KEY_IMAGE] || values[KEY_BUILD];
+	while (cells->frameworks[k] != framework)
+		k++;
+	for (size_t i = 0; i < cells->layers[k].count; i++) {
+		const struct pair *pair = &cells->layers[k].pairs[i];
+
+		if (values[pair->path] || (image && (pair->path == KEY_IMAGE ||
+						     pair->path == KEY_BUILD)))
+			continue;
+		/* A case of FlagPerf brings the whole environment. */
+		if (values[KEY_CASE] &&
+		    !strncmp(paths_name(cells->paths, pair->path), "env.", 4))
+			continue;
+		values[pair->path] = pair->value;
+	}
+	return 0;
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+	if (value_kind(a) != value_kind(b) || value_count(a) != value_count(b))
+		return false;
+	for (size_t i = 0; i < value_count(a); i++)
+		if ((value_kind(a) == VALUE_MAP &&
+		     strcmp(value_key(a, i), value_key(b, i)) != 0) ||
+		    !same_value(value_at(a, i), value_at(b, i)))
+			return false;
+	return !strcmp(value_text(a), value_text(b));
+}
+
+bool cell_matches(const struct cells *cells, const struct value *const *values,
+		  const struct overlay *layer)
+{
+	for (size_t i = 0; i < layer->count; i++) {
+		const struct pair *pair = &layer->pairs[i];
+		const struct value *have = values[pair->path];
+		const char *fallback = pair->path < KEYS
+					       ? key_rules[pair->path].fallback
+					       : NULL;
+
+		if (have ? !same_value(have, pair->value)
+			 : !fallback ||
+				    strcmp(value_text(pair->value), fallback))
+			return false;
+	}
+	return true;
+}
+
+/* The readers of single keys. */
+
+static int read_text(const struct value *value, size_t max, char **out,
+		     struct error *err)
+{
+	const char *text;
+
+	if (value_string(value, max, &text, err) < 0)
+		return -1;
+	*out = strdup(text);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+static int read_word(const struct value *value, const char *const *words,
+		     char **out, struct error *err)
+{
+	size_t index;
+
+	if (value_enum(value, words, &index, err) < 0)
+		return -1;
+	*out = strdup(words[index]);
+	return *out ? 0 : error_nomem(err, value_file(value));
+}
+
+/* Which of two words? */
+static int read_choice(const struct value *value, const char *const *words,
+		       bool *second, struct error *err)
+{
+	size_t index;
+
+	if (value_enum(value, words, &index, err) < 0)
+		return -1;
+	*second = index == 1;
+	return 0;
+}
+
+/* A duration for a member of 32 bits. */
+static int read_grace(const struct value *value, const struct key_rule *rule,
+		      uint32_t *grace_ms, struct error *err)
+{
+	uint64_t ms;
+
+	if (value_duration_ms(value, rule->min, rule->max, &ms, err) < 0)
+		return -1;
+	*grace_ms = (uint32_t)ms;
+	return 0;
+}
+
+/* Read by the table, all but what has placeholders. */
+static int read_key(const struct value *value, size_t key, struct cell *cell,
+		    struct error *err)
+{
+	const struct key_rule *rule = &key_rules[key];
+	void *at = (char *)cell + rule->place;
+
+	switch (rule->type) {
+	case TYPE_U32:
+		return value_u32(value, (uint32_t)rule->min,
+				 (uint32_t)rule->max, at, err);
+	case TYPE_U64:
+		return value_u64(value, rule->min, rule->max, at, err);
+	case TYPE_I64:
+		return value_i64(value, -(int64_t)rule->max, (int64_t)rule->max,
+				 at, err);
+	case TYPE_DOUBLE:
+		return value_double(value, (double)rule->min, (double)rule->max,
+				    at, err);
+	case TYPE_BOOL:
+		return value_bool(value, at, err);
+	case TYPE_DURATION:
+		return value_duration_ms(value, rule->min, rule->max, at, err);
+	case TYPE_GRACE:
+		return read_grace(value, rule, at, err);
+	case TYPE_SIZE:
+		return value_size_bytes(value, rule->min, rule->max, at, err);
+	case TYPE_WORD:
+		return read_word(value, rule->words, at, err);
+	case TYPE_CHOICE:
+		return read_choice(value, rule->words, at, err);
+	case TYPE_TEXT:
+		return read_text(value, rule->max, at, err);
+	case TYPE_FILLED:
+	case TYPE_OTHER:
+		break;
+	}
+	return 0;
+}
+
+static int read_keys(const struct value *const *values, struct cell *cell,
+		     struct error *err)
+{
+	for (size_t key = 0; key < KEYS; key++)
+		if (values[key] && key_rules[key].place &&
+		    read_key(values[key], key, cell, err) < 0)
+			return -1;
+	cell->shape.has_stage = values[KEY_PARALLEL_STAGE] != NULL;
+	return 0;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "key=value", as `regatta node label` takes it. */
+static int read_label(const struct value *value, const char **label,
+		      struct error *err)
+{
+	const char *text, *equals;
+
+	if (value_string(value, LABEL_MAX, &text, err) < 0)
+		return -1;
+	equals = strchr(text, '=');
+	if (equals && equals != text && equals[1] && !strpbrk(text, ", \t\n")) {
+		*label = text;
+		return 0;
+	}
+	return value_error(value, err,
+			   "'%.60s' is not valid here; expected a label of "
+			   "nodes: key=value",
+			   text);
+}
+
+/* One label or a list of them, to one text in their order. */
+static int read_labels(const struct value *value, struct job_spec *spec,
+		       struct error *err)
+{
+	const struct key_rule *rule = &key_rules[KEY_LABELS];
+	const char *labels[KEY_LABELS_MAX];
+	char text[KEY_LABELS_MAX * (LABEL_MAX + 1)] = "";
+	size_t count = 1, used = 0;
+
+	if (!value)
+		return 0;
+	if (value_kind(value) == VALUE_LIST)
+		count = value_count(value);
+	if (!count || count > rule->max)
+		return value_error(value, err,
+				   "%zu labels; expected 1 to %" PRIu64, count,
+				   rule->max);
+	for (size_t i = 0; i < count; i++)
+		if (read_label(value_kind(value) == VALUE_LIST
+				       ? value_at(value, i)
+				       : value,
+			       &labels[i], err) < 0)
+			return -1;
+	qsort(labels, count, sizeof(labels[0]), compare_labels);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", i ? "," : "", labels[i]);
+	return string_set(&spec->labels, text, err);
+}
+
+/* Layers of each stage of a pipeline. */
+static int read_split(const struct value *list, struct parallel_layout *shape,
+		      struct error *err)
+{
+	const struct key_rule *rule = &key_rules[KEY_PARALLEL_SPLIT];
+
+	if (!list)
+		return 0;
+	if (value_expect(list, VALUE_LIST, err) < 0)
+		return -1;
+	if (!value_count(list) || value_count(list) > rule->max)
+		return value_error(list, err,
+				   "a list of %zu; expected the layers of 1 to "
+				   "%" PRIu64 " stages",
+				   value_count(list), rule->max);
+	for (size_t i = 0; i < value_count(list); i++) {
+		uint32_t layers;
+
+		if (value_u32(value_at(list, i), (uint32_t)rule->min,
+			      (uint32_t)rule->max, &layers, err) < 0)
+			return -1;
+		shape->split_layers += layers;
+		shape->split_stages++;
+	}
+	return 0;
+}
+
+/* Which FLOPs a token costs is known for certain stages only. */
+static int check_stage(const struct value *value, const struct cell *cell,
+		       struct error *err)
+{
+	struct reference_peak reference;
+	const char *words[STAGES_MAX + 1];
+	const struct value *stages = cell->model ? cell->model->stages : NULL;
+	size_t count = 0, index;
+
+	reference_peak_init(&reference, cell->model, NULL, NULL,
+			    cell->spec.measure.stage, 0, false);
+	if (reference.learns)
+		return 0;
+	for (size_t i = 0; stages && i < value_count(stages); i++)
+		if (count < STAGES_MAX)
+			words[count++] = value_key(stages, i);
+	for (size_t i = 0; formula_stages[i] && count < STAGES_MAX; i++)
+		if (!stages || !value_get(stages, formula_stages[i]))
+			words[count++] = formula_stages[i];
+	words[count] = NULL;
+	return value_enum(value, words, &index, err);
+}
+
+/* ipc, processes, labels, split: what the table cannot say. */
+static int read_others(const struct value *const *values, struct cell *cell,
+		       struct error *err)
+{
+	const struct value *ipc = values[KEY_IPC];
+	const struct value *processes = values[KEY_PROCESSES];
+
+	/* What an engine does by itself is NULL. */
+	if (ipc && strcmp(value_text(ipc), key_rules[KEY_IPC].fallback) != 0 &&
+	    read_word(ipc, key_rules[KEY_IPC].words, &cell->spec.container.ipc,
+		      err) < 0)
+		return -1;
+	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
+	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
+		return -1;
+	if (!processes)
+		return 0;
+	if (!strcmp(value_text(processes), "device")) {
+		cell->shape.processes =
+			cell->shape.devices ? cell->shape.devices : 1;
+		if (cell->shape.processes <= key_rules[KEY_PROCESSES].max)
+			return 0;
+		return value_error(processes, err,
+				   "\"device\" with %u devices is not valid "
+				   "here; expected %" PRIu64 " processes",
+				   cell->shape.devices,
+				   key_rules[KEY_PROCESSES].max);
+	}
+	return value_u32(processes, (uint32_t)key_rules[KEY_PROCESSES].min,
+			 (uint32_t)key_rules[KEY_PROCESSES].max,
+			 &cell->shape.processes, err);
+}
+
+static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
+		   const struct value *name, struct error *err)
+{
+	const struct chip *chip = catalog_chip(catalog, NULL, value_text(name));
+
+	if (!chip)
+		return catalog_unknown(catalog, CATALOG_CHIP, name, err);
+	return value_error(name, err, "the chip %s of %s, but the vendor is %s",
+			   chip->name, chip->vendor, vendor->name);
+}
+
+/* A format is a framework with log rules; "auto" is the one that fits. */
+static int resolve_log(const struct cells *cells, const struct value *log,
+		       struct job_spec *spec, struct error *err)
+{
+	const struct framework *format;
+
+	if (!strcmp(value_text(log), "auto"))
+		return string_set(&spec->measure.log, "auto", err);
+	if (framework_of(cells, log, &format, err) < 0)
+		return -1;
+	if (!format->log)
+		return value_error(log, err,
+				   "%s has no rules for a log; expected auto "
+				   "or a framework with `log:`",
+				   format->name);
+	return string_set(&spec->measure.log, format->name, err);
+}
+
+/* Names are replaced by those of the catalog, so that aliases make no
+ * difference. A model may be unknown: then nothing is known of it.
+ */
+static int resolve_names(const struct cells *cells,
+			 const struct value *const *values, struct cell *cell,
+			 struct error *err)
+{
+	const struct catalog *catalog = cells->catalog;
+	struct job_spec *spec = &cell->spec;
+	const struct framework *framework = NULL;
+	const struct vendor *vendor;
+	const struct chip *chip;
+
+	if (!spec->vendor &&
+	    string_set(&spec->vendor, key_rules[KEY_VENDOR].fallback, err) < 0)
+		return -1;
+	vendor = catalog_vendor(catalog, spec->vendor);
+	if (!vendor)
+		return catalog_unknown(catalog, CATALOG_VENDOR,
+				       values[KEY_VENDOR] ? values[KEY_VENDOR]
+							  : cells->root,
+				       err);
+	if (string_set(&spec->vendor, vendor->name, err) < 0)
+		return -1;
+	if (values[KEY_CHIP]) {
+		chip = catalog_chip(catalog, vendor->name,
+				    value_text(values[KEY_CHIP]));
+		if (!chip)
+			return no_chip(catalog, vendor, values[KEY_CHIP], err);
+		if (string_set(&spec->measure.chip, chip->name, err) < 0)
+			return -1;
+		cell->chip = chip;
+	}
+	if (spec->measure.model) {
+		cell->model = catalog_model(catalog, spec->measure.model);
+		if (cell->model && string_set(&spec->measure.model,
+					      cell->model->name, err) < 0)
+			return -1;
+	}
+	if (values[KEY_LOG] &&
+	    resolve_log(cells, values[KEY_LOG], spec, err) < 0)
+		return -1;
+	if (!values[KEY_FRAMEWORK])
+		return 0;
+	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
+		return -1;
+	return string_set(&spec->measure.framework, framework->name, err);
+}
+
+static int set_key(struct cell *cell, struct error *err)
+{
+	char key[SPEC_KEY_SIZE];
+
+	if (spec_key(&cell->spec, key, err) < 0)
+		return -1;
+	return string_set(&cell->spec.key, key, err);
+}
+
+static int copy_shape(struct cell *cell, struct error *err)
+{
+	struct job_spec *spec = &cell->spec;
+	const struct parallel_layout *shape = &cell->shape;
+	char stage[12];
+
+	spec->nodes = shape->nodes;
+	spec->devices = shape->devices;
+	spec->container.processes = shape->processes;
+	spec->measure.micro_batch = shape->micro;
+	spec->measure.accumulate = shape->accumulate;
+	spec->measure.sequence = shape->sequence;
+	spec->measure.global_batch = shape->global;
+	spec->layout = (struct layout_spec){
+		.tp = shape->tp,
+		.pp = shape->pp,
+		.dp = shape->dp,
+		.cp = shape->cp,
+		.ep = shape->ep,
+		.sp = shape->sp,
+		.sharding = shape->sharding,
+		.world = shape->world,
+		.data = shape->data,
+	};
+	if (!shape->has_stage)
+		return 0;
+	snprintf(stage, sizeof(stage), "%u", shape->stage);
+	return string_set(&spec->layout.stage, stage, err);
+}
+
+static int check_memory(const struct value *const *values, struct cell *cell)
+{
+	struct memory_input input = {
+		.shape = &cell->shape,
+		.model = cell->model,
+		.chip = cell->chip,
+		.precision = cell->spec.measure.precision,
+		.optimizer = cell->optimizer,
+	};
+	struct reference_peak reference;
+
+	if (!cell->check_memory || !cell->model || !cell->chip)
+		return 0;
+	reference_peak_init(&reference, cell->model, NULL, NULL,
+			    cell->spec.measure.stage, 0, false);
+	/* What learns next to nothing has next to no gradients. */
+	if (formula_stage(reference.learns) < formula_stage("pretrain"))
+		input.optimizer = "none";
+	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)
+		input.laid_out |= values[key] != NULL;
+	return memory_check(&input, cell->reason, sizeof(cell->reason));
+}
+
+static int build(struct cells *cells, const struct value *const *values,
+		 struct cell *cell, struct error *err)
+{
+	if (read_keys(values, cell, err) < 0 ||
+	    read_others(values, cell, err) < 0 ||
+	    resolve_names(cells, values, cell, err) < 0 ||
+	    (values[KEY_STAGE] &&
+	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
+	    sequence_read(values, &cell->spec, err) < 0 ||
+	    string_set(&cell->spec.sweep, cells->name, err) < 0)
+		return -1;
+	if (parallel_layout_solve(&cell->shape, cell->model, cell->reason,
+				  sizeof(cell->reason)) < 0 ||
+	    check_memory(values, cell) < 0)
+		return 0;
+	if (copy_shape(cell, err) < 0 ||
+	    container_read(cells, values, cell, err) < 0)
+		return -1;
+	return set_key(cell, err);
+}
+
+int cell_build(struct cells *cells, const struct value *const *values,
+	       uint32_t repeat, struct cell *out, struct error *err)
+{
+	owned(cell_clear) struct cell cell = {
+		.repeats = 1,
+		.check_memory = true,
+		.shape = { .nodes = 1 },
+		.spec = { .repeat = repeat,
+			  .nodes = 1,
+			  .retries = 2,
+			  .container.grace_ms = 10000 },
+	};
+
+	if (build(cells, values, &cell, err) < 0)
+		return -1;
+	*out = cell;
+	cell.spec = (struct job_spec){ 0 };
+	cell.optimizer = NULL;
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* cell_data.h - what a cell comes to.
+ *
+ * Plain data: keys.h says which key goes to which member, cell.h reads them.
+ */
+#ifndef CONTROLLER_CELL_CELL_DATA_H
+#define CONTROLLER_CELL_CELL_DATA_H
+
+#include "controller/cell/parallel_layout.h"
+#include "protocol/message/spec.h"
+
+#define CELL_REASON_BYTES 480
+#define CELL_WORDS_BYTES 300 /* a cell in words, with its NUL */
+
+struct chip;
+struct model;
+
+struct cell {
+	struct job_spec spec; /* cleared by cell_clear() */
+	uint32_t repeats;
+	struct parallel_layout shape;
+	const struct model *model; /* NULL: not in the catalog */
+	const struct chip *chip;   /* NULL: not said */
+	char *optimizer;           /* NULL: not said */
+	bool check_memory;
+	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
+};
+
+void cell_clear(struct cell *cell);
+OWNED_VALUE(struct cell, cell_clear)
+
+#endif

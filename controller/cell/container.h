@@ -1,0 +1,17 @@
+/* container.h - the container of a cell: its texts filled, its lists checked.
+ */
+#ifndef CONTROLLER_CELL_CONTAINER_H
+#define CONTROLLER_CELL_CONTAINER_H
+
+#include "controller/cell/cells.h"
+
+/* Fill in cell->spec.container from a completed cell, whose single keys, model
+ * and shape are already read: image, command, env, mounts, workdir, ulimits,
+ * capabilities, groups, security. Placeholders stand for the cell's values
+ * (defaults and computed figures too) and, as ${model.x}, for what the catalog
+ * says of its model.
+ */
+int container_read(struct cells *cells, const struct value *const *values,
+		   struct cell *cell, struct error *err);
+
+#endif

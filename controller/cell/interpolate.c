@@ -1,0 +1,104 @@
+/* interpolate.c - ${placeholders} in a text are replaced by what they stand
+ * for.
+ */
+#include "controller/cell/interpolate.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* clang-format off */
+const char *const interpolate_runtime_names[] = {
+	"MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "NNODES", "NPROC_PER_NODE",
+	"WORLD_SIZE", "NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
+	"NODE_ADDRESS", "ROUND", "START_TIME",
+	NULL,
+};
+/* clang-format on */
+
+static bool runtime_name(const char *name)
+{
+	for (size_t i = 0; interpolate_runtime_names[i]; i++)
+		if (!strcmp(name, interpolate_runtime_names[i]))
+			return true;
+	return false;
+}
+
+static int unknown_name(const struct interpolator *filler, const char *name,
+			const struct value *place, struct error *err)
+{
+	const char *nearest = filler->nearest(filler->arg, name);
+
+	if (!nearest)
+		nearest = word_nearest(name, interpolate_runtime_names);
+	if (nearest)
+		return value_error(place, err,
+				   "${%.60s}, which nothing defines; did you "
+				   "mean ${%.60s}?",
+				   name, nearest);
+	return value_error(place, err,
+			   "${%.60s}, which nothing defines; expected keys of "
+			   "the sweep, figures of the model, and names of the "
+			   "start such as ${NODE_RANK}",
+			   name);
+}
+
+static int interpolate_name(const struct interpolator *filler, const char *name,
+			    bool runtime, const struct value *place,
+			    struct buffer *out, struct error *err)
+{
+	struct error why = { 0 };
+	int found;
+
+	if (runtime_name(name)) {
+		if (runtime)
+			return buffer_printf(out, err, "${%s}", name);
+		return value_error(place, err,
+				   "${%s}, which only the start of a task "
+				   "knows: it is allowed in command, env and "
+				   "follow",
+				   name);
+	}
+	found = filler->lookup(filler->arg, name, out, &why);
+	if (found < 0 && why.code == ENOMEM)
+		return error_nomem(err, value_file(place));
+	if (found < 0)
+		return value_error(place, err, "${%.60s}: %s", name, why.text);
+	return found ? 0 : unknown_name(filler, name, place, err);
+}
+
+int interpolate(const struct interpolator *filler, const char *text,
+		bool runtime, const struct value *place, struct buffer *out,
+		struct error *err)
+{
+	while (*text) {
+		size_t plain = strcspn(text, "$");
+		const char *end;
+		char name[INTERPOLATE_NAME_MAX + 1];
+
+		if (buffer_append(out, text, plain, err) < 0)
+			return -1;
+		text += plain;
+		if (text[0] != '$')
+			break;
+		if (text[1] != '{') {
+			if (buffer_append(out, "$", 1, err) < 0)
+				return -1;
+			text += text[1] == '$' ? 2 : 1;
+			continue;
+		}
+		end = strchr(text, '}');
+		if (!end || end == text + 2 ||
+		    (size_t)(end - text - 2) > INTERPOLATE_NAME_MAX)
+			return value_error(place, err,
+					   "\"%.40s\" is not valid here; "
+					   "expected ${name}, or $$ for one $",
+					   text);
+		memcpy(name, text + 2, (size_t)(end - text - 2));
+		name[end - text - 2] = 0;
+		if (interpolate_name(filler, name, runtime, place, out, err) <
+		    0)
+			return -1;
+		text = end + 1;
+	}
+	return 0;
+}

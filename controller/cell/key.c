@@ -1,0 +1,182 @@
+/* key.c - the content address of a cell: what its job is, as a hash.
+ *
+ * The hash is over the fields themselves, not over their JSON: most of the time
+ * that a large sweep takes would go into printing numbers.
+ */
+#include "controller/cell/key.h"
+
+#include <sodium.h>
+#include <string.h>
+
+typedef crypto_hash_sha256_state state;
+
+static void put(state *to, const void *data, size_t size)
+{
+	crypto_hash_sha256_update(to, data, size);
+}
+
+static void put_number(state *to, uint64_t number)
+{
+	unsigned char bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(number >> 8 * i);
+	put(to, bytes, sizeof(bytes));
+}
+
+/* With its length, so that two texts are not one. */
+static void put_text(state *to, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	put_number(to, length);
+	put(to, text ? text : "", length);
+}
+
+static void put_strings(state *to, const struct strings *strings)
+{
+	put_number(to, strings->count);
+	for (size_t i = 0; i < strings->count; i++)
+		put_text(to, strings->items[i]);
+}
+
+static int put_json(state *to, const cJSON *json, struct error *err)
+{
+	char *text = json ? cJSON_PrintUnformatted(json) : NULL;
+
+	if (json && !text)
+		return error_nomem(err, "key");
+	put_text(to, text);
+	cJSON_free(text);
+	return 0;
+}
+
+static int put_fields(state *to, const struct schema *schema, const void *from,
+		      struct error *err);
+
+static int put_list(state *to, const struct field *field, const char *from,
+		    struct error *err)
+{
+	const char *items = *(const char *const *)(from + field->offset);
+	size_t count = *(const size_t *)(from + field->count_offset);
+
+	put_number(to, count);
+	for (size_t i = 0; i < count; i++)
+		if (put_fields(to, field->schema,
+			       items + i * field->schema->size, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int put_value(state *to, const struct field *field, const char *from,
+		     struct error *err)
+{
+	const void *at = from + field->offset;
+	uint64_t bits;
+
+	switch (field->kind) {
+	case FIELD_BOOL:
+		put_number(to, *(const bool *)at);
+		return 0;
+	case FIELD_U32:
+		put_number(to, *(const uint32_t *)at);
+		return 0;
+	case FIELD_U64:
+		put_number(to, *(const uint64_t *)at);
+		return 0;
+	case FIELD_I64:
+		put_number(to, (uint64_t) * (const int64_t *)at);
+		return 0;
+	case FIELD_DOUBLE:
+		memcpy(&bits, at, sizeof(bits));
+		put_number(to, bits);
+		return 0;
+	case FIELD_STRING:
+		put_text(to, *(char *const *)at);
+		return 0;
+	case FIELD_STRINGS:
+		put_strings(to, at);
+		return 0;
+	case FIELD_JSON:
+		return put_json(to, *(cJSON *const *)at, err);
+	case FIELD_STRUCT:
+		return put_fields(to, field->schema, at, err);
+	case FIELD_LIST:
+		return put_list(to, field, from, err);
+	case FIELD_POINTER:
+	case FIELD_ENUM:
+	case FIELD_NUMBERS:
+		break; /* a spec has none of these */
+	}
+	return 0;
+}
+
+/* Bytes that an optional field is empty by. */
+static bool is_empty(const struct field *field, const char *from)
+{
+	static const size_t sizes[] = {
+		[FIELD_BOOL] = sizeof(bool),
+		[FIELD_U32] = sizeof(uint32_t),
+		[FIELD_U64] = sizeof(uint64_t),
+		[FIELD_I64] = sizeof(int64_t),
+		[FIELD_DOUBLE] = sizeof(double),
+		[FIELD_STRING] = sizeof(char *),
+		[FIELD_JSON] = sizeof(cJSON *),
+	};
+	static const char zero[8];
+
+	switch (field->kind) {
+	case FIELD_STRINGS:
+		return !((const struct strings *)(from + field->offset))->count;
+	case FIELD_LIST:
+		return !*(const size_t *)(from + field->count_offset);
+	case FIELD_STRUCT:
+		return false;
+	default:
+		return !memcmp(from + field->offset, zero, sizes[field->kind]);
+	}
+}
+
+static int put_fields(state *to, const struct schema *schema, const void *from,
+		      struct error *err)
+{
+	for (size_t i = 0; i < schema->count; i++) {
+		const struct field *field = &schema->fields[i];
+
+		if (field->optional && is_empty(field, from))
+			continue;
+		put_text(to, field->name);
+		if (put_value(to, field, from, err) < 0)
+			return -1;
+	}
+	put_text(to, ""); /* the end, before what follows a struct */
+	return 0;
+}
+
+int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
+	     struct error *err)
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	struct job_spec content = *spec; /* borrows everything */
+	state to;
+
+	content.sweep = content.cell = content.key = NULL;
+	content.values = NULL;
+	content.repeat = 0;
+	content.priority = 0;
+	content.timeout_ms = 0;
+	content.retries = 0;
+	content.measure.spread_percent = 0;
+	content.about = NULL;
+	content.labels = NULL;
+	content.after_count = 0;
+	content.same_nodes = false;
+	content.same_driver = content.strangers = false;
+	content.until = (struct until_spec){ 0 };
+	crypto_hash_sha256_init(&to);
+	if (put_fields(&to, &job_spec_schema, &content, err) < 0)
+		return -1;
+	crypto_hash_sha256_final(&to, hash);
+	sodium_bin2hex(key, SPEC_KEY_SIZE, hash, sizeof(hash));
+	return 0;
+}

@@ -1,0 +1,407 @@
+/* keys.c - the keys of a sweep file: which there are, what each may hold, and
+ * where it goes.
+ */
+#include "controller/cell/keys.h"
+
+#include "controller/cell/cell_data.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MILLION ((uint64_t)1000000)
+#define DAY_MS ((uint64_t)86400000)
+#define TIB ((uint64_t)1 << 40)
+
+/* The place of a member; one of another type than `ctype` does not compile. */
+#define PLACE(ctype, member)                                                   \
+	(offsetof(struct cell, member) +                                       \
+	 0 * sizeof(char[__builtin_types_compatible_p(                         \
+				 ctype,                                        \
+				 __typeof__(((struct cell *)0)->member))       \
+				 ? 1                                           \
+				 : -1]))
+
+static const char *const networks[] = { "host", "none", "bridge", NULL };
+static const char *const ipcs[] = {
+	"private", "host", "shareable", "none", NULL,
+};
+static const char *const recomputes[] = { "none", "selective", "full", NULL };
+static const char *const same_drivers[] = { "warn", "require", NULL };
+static const char *const foreign[] = { "refuse", "warn", NULL };
+
+/* clang-format off */
+const struct key_rule key_rules[KEYS] = {
+	[KEY_VENDOR] = { "vendor", TYPE_TEXT, PLACE(char *, spec.vendor), 1, 64, "cpu", NULL,
+		NULL,
+		"The vendor of the nodes." },
+	[KEY_CHIP] = { "chip", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"name",
+		"The chip of the nodes, among those of the vendor." },
+	[KEY_NODES] = { "nodes", TYPE_U32, PLACE(uint32_t, shape.nodes), 1, 4096, "1", NULL,
+		NULL,
+		"Nodes of a job." },
+	[KEY_DEVICES] = { "devices", TYPE_U32, PLACE(uint32_t, shape.devices), 0, 1024, "0", NULL,
+		NULL,
+		"Devices per node; 0: all of them." },
+	[KEY_SHARED] = { "shared", TYPE_BOOL, PLACE(bool, spec.shared), 0, 0, "false", NULL,
+		NULL,
+		"Take single devices instead of whole nodes." },
+	[KEY_FRAMEWORK] = { "framework", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"name",
+		"How training is launched and how its log is read." },
+	[KEY_IMAGE] = { "image", TYPE_FILLED, 0, 1, 512, NULL, NULL,
+		NULL,
+		"The container image." },
+	[KEY_BUILD] = { "build", TYPE_TEXT, PLACE(char *, spec.container.build), 1, 128, NULL, NULL,
+		NULL,
+		"The folder that the image is built from." },
+	[KEY_COMMAND] = { "command", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"[word, ...]",
+		"The command of each node." },
+	[KEY_PREPARE] = { "prepare", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"[word, ...]",
+		"A command that runs before it, once on each node." },
+	[KEY_NEEDS] = { "needs", TYPE_OTHER, 0, 1, 4096, NULL, NULL,
+		"[path, ...]",
+		"Paths that each node must have." },
+	[KEY_CASE] = { "case", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"text",
+		"The case string of FlagPerf." },
+	[KEY_MOUNTS] = { "mounts", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"[{host, container, read_only}, ...]",
+		"Paths of the node in the container." },
+	[KEY_FILES] = { "files", TYPE_OTHER, 0, 0, 65536, NULL, NULL,
+		"[{name, text}, ...]",
+		"Small files in the container." },
+	[KEY_WORKDIR] = { "workdir", TYPE_FILLED, 0, 1, 4096, NULL, NULL,
+		NULL,
+		"The folder where the command runs." },
+	[KEY_USER] = { "user", TYPE_TEXT, PLACE(char *, spec.container.user), 1, 64, NULL, NULL,
+		NULL,
+		"The user as whom the command runs." },
+	[KEY_NETWORK] = { "network", TYPE_WORD, PLACE(char *, spec.container.network), 0, 0, "host", networks,
+		NULL,
+		"The network of the container." },
+	[KEY_IPC] = { "ipc", TYPE_OTHER, 0, 0, 0, "private", ipcs,
+		NULL,
+		"The IPC namespace of the container." },
+	[KEY_SHM] = { "shm", TYPE_SIZE, PLACE(uint64_t, spec.container.shm_bytes), 0, 64 * TIB, NULL, NULL,
+		NULL,
+		"Shared memory." },
+	[KEY_MEMORY] = { "memory", TYPE_SIZE, PLACE(uint64_t, spec.container.memory_bytes), 0, 64 * TIB, NULL, NULL,
+		NULL,
+		"Limit of memory; 0: none." },
+	[KEY_CPUS] = { "cpus", TYPE_DOUBLE, PLACE(double, spec.container.cpus), 0, 65536, NULL, NULL,
+		NULL,
+		"Limit of processor time, in processors; 0: none." },
+	[KEY_CAPABILITIES] = { "capabilities", TYPE_OTHER, 0, 0, 64, NULL, NULL,
+		"[name, ...]",
+		"Linux capabilities." },
+	[KEY_GROUPS] = { "groups", TYPE_OTHER, 0, 0, 64, NULL, NULL,
+		"[name, ...]",
+		"Supplementary groups." },
+	[KEY_DEVICE_NODES] = { "device_nodes", TYPE_OTHER, 0, 0, 1024, NULL, NULL,
+		"[/dev/x[:/dev/y][:rwm], ...]",
+		"Device nodes passed in." },
+	[KEY_SECURITY] = { "security", TYPE_OTHER, 0, 0, 1024, NULL, NULL,
+		"[option, ...]",
+		"Security options." },
+	[KEY_PROCESSES] = { "processes", TYPE_OTHER, 0, 1, 64, NULL, NULL,
+		"device, or an integer, 1 to 64",
+		"Processes per node that are started." },
+	[KEY_REPEAT] = { "repeat", TYPE_U32, PLACE(uint32_t, repeats), 1, 1000, "1", NULL,
+		NULL,
+		"Runs of each cell." },
+	[KEY_PRIORITY] = { "priority", TYPE_I64, PLACE(int64_t, spec.priority), 0, MILLION, "0", NULL,
+		NULL,
+		"Larger runs first." },
+	[KEY_TIMEOUT] = { "timeout", TYPE_DURATION, PLACE(uint64_t, spec.timeout_ms), 0, 365 * DAY_MS, NULL, NULL,
+		NULL,
+		"The job fails when its commands take longer; 0: never." },
+	[KEY_RETRIES] = { "retries", TYPE_U32, PLACE(uint32_t, spec.retries), 0, 100, "2", NULL,
+		NULL,
+		"Further attempts when a node, an image or an engine fails." },
+	[KEY_GRACE] = { "grace", TYPE_GRACE, PLACE(uint32_t, spec.container.grace_ms), 0, 3600000, "10s", NULL,
+		NULL,
+		"From SIGTERM to SIGKILL when a job is stopped." },
+	[KEY_FOLLOW] = { "follow", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
+		"[pattern, ...]",
+		"Files that are kept while they are written." },
+	[KEY_LOG] = { "log", TYPE_TEXT, PLACE(char *, spec.measure.log), 1, 64, NULL, NULL,
+		NULL,
+		"The format of the log, or auto: the one that fits." },
+	[KEY_LOG_LIMIT] = { "log_limit", TYPE_SIZE, PLACE(uint64_t, spec.container.log_limit_bytes), 1, 64 * TIB, NULL, NULL,
+		NULL,
+		"Bytes of output that are kept of each node." },
+	[KEY_WORKSPACE_PATH] = { "workspace.path", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
+		"folder",
+		"A code tree that goes with the sweep." },
+	[KEY_WORKSPACE_IGNORE] = { "workspace.ignore", TYPE_OTHER, 0, 1, 1000, NULL, NULL,
+		"[pattern, ...]",
+		"What of it stays behind." },
+	[KEY_WORKSPACE_CONTAINER] = { "workspace.container", TYPE_OTHER, 0, 1, 4000, "/workspace", NULL,
+		"path",
+		"Where it comes to be in the container." },
+	[KEY_COLLECT] = { "collect", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
+		"[path, ...]",
+		"Files that are kept when the command has ended." },
+	[KEY_COLLECT_LIMIT] = { "collect_limit", TYPE_SIZE, PLACE(uint64_t, spec.container.collect_limit_bytes), 1, 64 * TIB, NULL, NULL,
+		NULL,
+		"Bytes that are kept so of each node." },
+	[KEY_WARMUP_STEPS] = { "warmup_steps", TYPE_U32, PLACE(uint32_t, spec.measure.warmup_steps), 0, 100 * MILLION, NULL, NULL,
+		NULL,
+		"Steps that are left out of the results." },
+	[KEY_MODEL] = { "model", TYPE_TEXT, PLACE(char *, spec.measure.model), 1, 128, NULL, NULL,
+		NULL,
+		"The model." },
+	[KEY_PRECISION] = { "precision", TYPE_TEXT, PLACE(char *, spec.measure.precision), 1, 32, NULL, NULL,
+		NULL,
+		"The precision of the training: bf16, fp16, fp32 and the like." },
+	[KEY_STAGE] = { "stage", TYPE_TEXT, PLACE(char *, spec.measure.stage), 1, 64, NULL, NULL,
+		NULL,
+		"What the job trains, for its FLOPs." },
+	[KEY_RECOMPUTE] = { "recompute", TYPE_WORD, PLACE(char *, spec.measure.recompute), 0, 0, NULL, recomputes,
+		NULL,
+		"What the framework computes a second time." },
+	[KEY_SPREAD_PERCENT] = { "spread_percent", TYPE_DOUBLE, PLACE(double, spec.measure.spread_percent), 0, 100, NULL, NULL,
+		NULL,
+		"Repeats that spread more are flagged." },
+	[KEY_OPTIMIZER] = { "optimizer", TYPE_TEXT, PLACE(char *, optimizer), 1, 32, NULL, NULL,
+		NULL,
+		"The optimizer, for the estimate of memory." },
+	[KEY_CHECK_MEMORY] = { "check_memory", TYPE_BOOL, PLACE(bool, check_memory), 0, 0, "true", NULL,
+		NULL,
+		"Drop cells that do not fit the memory of their chip." },
+	[KEY_AFTER] = { "after", TYPE_OTHER, 0, 1, 16, NULL, NULL,
+		"{key: value, ...}",
+		"The cells that must have completed before." },
+	[KEY_SAME_NODES] = { "same_nodes", TYPE_OTHER, 0, 0, 0, "true", NULL,
+		"true or false",
+		"Run on the nodes of the first of these." },
+	[KEY_SAME_DRIVER] = { "same_driver", TYPE_CHOICE, PLACE(bool, spec.same_driver), 0, 0, "warn", same_drivers,
+		NULL,
+		"What different drivers or chips of the nodes are." },
+	[KEY_LABELS] = { "labels", TYPE_OTHER, 0, 1, KEY_LABELS_MAX, NULL, NULL,
+		"[key=value, ...]",
+		"Run only on nodes that have these labels." },
+	[KEY_STRANGERS] = { "strangers", TYPE_CHOICE, PLACE(bool, spec.strangers), 0, 0, "refuse", foreign,
+		NULL,
+		"What a foreign process on the devices is." },
+	[KEY_UNTIL_CONFIDENCE] = { "until.confidence", TYPE_OTHER, 0, 0, 0, "0.95", NULL,
+		"share",
+		"Confidence of the interval." },
+	[KEY_UNTIL_WIDTH] = { "until.width", TYPE_OTHER, 0, 0, 0, NULL, NULL,
+		"share",
+		"Repeat until half the width of the interval is at most this." },
+	[KEY_UNTIL_MAX] = { "until.max", TYPE_OTHER, 0, 2, 1000, "10", NULL,
+		"integer, 2 to 1000",
+		"At most so many repeats." },
+	[KEY_BATCH_MICRO] = { "batch.micro", TYPE_U32, PLACE(uint32_t, shape.micro), 1, MILLION, NULL, NULL,
+		NULL,
+		"Samples per device and micro step." },
+	[KEY_BATCH_ACCUMULATE] = { "batch.accumulate", TYPE_U32, PLACE(uint32_t, shape.accumulate), 1, MILLION, NULL, NULL,
+		NULL,
+		"Micro steps per step." },
+	[KEY_BATCH_SEQUENCE] = { "batch.sequence", TYPE_U32, PLACE(uint32_t, shape.sequence), 1, 1 << 30, NULL, NULL,
+		NULL,
+		"Tokens per sample." },
+	[KEY_BATCH_GLOBAL] = { "batch.global", TYPE_U64, PLACE(uint64_t, shape.global), 1, MILLION * MILLION, NULL, NULL,
+		NULL,
+		"Samples per step." },
+	[KEY_PARALLEL_TP] = { "parallel.tp", TYPE_U32, PLACE(uint32_t, shape.tp), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of tensor parallelism." },
+	[KEY_PARALLEL_PP] = { "parallel.pp", TYPE_U32, PLACE(uint32_t, shape.pp), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of pipeline parallelism." },
+	[KEY_PARALLEL_DP] = { "parallel.dp", TYPE_U32, PLACE(uint32_t, shape.dp), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of data parallelism." },
+	[KEY_PARALLEL_CP] = { "parallel.cp", TYPE_U32, PLACE(uint32_t, shape.cp), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of context parallelism." },
+	[KEY_PARALLEL_EP] = { "parallel.ep", TYPE_U32, PLACE(uint32_t, shape.ep), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of expert parallelism." },
+	[KEY_PARALLEL_SP] = { "parallel.sp", TYPE_U32, PLACE(uint32_t, shape.sp), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of sequence parallelism." },
+	[KEY_PARALLEL_SHARDING] = { "parallel.sharding", TYPE_U32, PLACE(uint32_t, shape.sharding), 1, 65536, NULL, NULL,
+		NULL,
+		"Degree of sharding." },
+	[KEY_PARALLEL_STAGE] = { "parallel.stage", TYPE_U32, PLACE(uint32_t, shape.stage), 0, 3, NULL, NULL,
+		NULL,
+		"Stage of sharding." },
+	[KEY_PARALLEL_VPP] = { "parallel.vpp", TYPE_U32, PLACE(uint32_t, shape.vpp), 1, 1024, NULL, NULL,
+		NULL,
+		"Stages that each rank of a pipeline interleaves." },
+	[KEY_PARALLEL_SPLIT] = { "parallel.split", TYPE_OTHER, 0, 1, 65536, NULL, NULL,
+		"[layers, ...]",
+		"Layers of each pipeline stage." },
+};
+
+const struct key_section key_sections[KEY_SECTIONS] = {
+	{ "sweep", KEY_VENDOR, SHAPE_SWEEP, "name",
+		"The name." },
+	{ "env", KEY_PREPARE, SHAPE_NAMES, "{NAME: value, ...}",
+		"Environment variables." },
+	{ "workspace", KEY_PREPARE, SHAPE_KNOWN, "folder, or {path, ignore, container}",
+		"A code tree that goes with the sweep." },
+	{ "ulimits", KEY_CAPABILITIES, SHAPE_NAMES, "{name: soft[:hard], ...}",
+		"Resource limits." },
+	{ "until", KEY_UNTIL_CONFIDENCE, SHAPE_KNOWN, "{width, confidence, max}",
+		"Repeat until the rate is known." },
+	{ "batch", KEY_BATCH_MICRO, SHAPE_KNOWN, "{micro, accumulate, sequence, global}",
+		"The samples of a step." },
+	{ "parallel", KEY_PARALLEL_TP, SHAPE_KNOWN, "{tp, pp, dp, cp, ep, sp, sharding, stage, vpp, split}",
+		"How the model is laid out over the devices." },
+	{ "variables", KEYS, SHAPE_SWEEP, "{name: value, ...}",
+		"Names of one's own." },
+	{ "matrix", KEYS, SHAPE_SWEEP, "{key: [entry, ...], ...}",
+		"The values that are combined." },
+	{ "include", KEYS, SHAPE_SWEEP, "[{...}, ...]",
+		"Further cells." },
+	{ "flagperf", KEYS, SHAPE_SWEEP, "{tree, cases, ...}",
+		"The cases of a FlagPerf checkout." },
+	{ "exclude", KEYS, SHAPE_SWEEP, "[{...}, ...]",
+		"Cells that are dropped." },
+	{ "about", KEYS, SHAPE_SWEEP, "{task, dataset, framework, optimizations, columns}",
+		"Texts for reports that no run can know." },
+	{ "align", KEYS, SHAPE_SWEEP, "{baseline, cells, from_step, tolerance}",
+		"The losses are compared with those of a baseline." },
+};
+/* clang-format on */
+
+/* Bytes of a path's first name. */
+static size_t top_size(const char *path)
+{
+	return strcspn(path, ".");
+}
+
+enum key_shape key_shape(const char *name)
+{
+	if (!strcmp(name, key_rules[KEY_AFTER].path))
+		return SHAPE_MAP;
+	for (size_t i = 0; i < KEY_SECTIONS; i++)
+		if (!strcmp(name, key_sections[i].name))
+			return key_sections[i].shape;
+	for (size_t i = 0; i < KEYS; i++)
+		if (!strcmp(name, key_rules[i].path))
+			return SHAPE_LEAF;
+	return SHAPE_UNKNOWN;
+}
+
+void key_children(const char *name, const char *names[KEY_CHILDREN_MAX])
+{
+	size_t size = strlen(name), count = 0;
+
+	for (size_t i = 0; i < KEYS && count < KEY_CHILDREN_MAX - 1; i++) {
+		const char *path = key_rules[i].path;
+
+		if (top_size(path) == size && path[size] &&
+		    !memcmp(path, name, size))
+			names[count++] = path + size + 1;
+	}
+	names[count] = NULL;
+}
+
+size_t key_tops(const char *names[KEY_TOPS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i <= KEYS; i++) {
+		for (size_t k = 0; k < KEY_SECTIONS; k++)
+			if (key_sections[k].before == i)
+				names[count++] = key_sections[k].name;
+		if (i < KEYS && !key_rules[i].path[top_size(key_rules[i].path)])
+			names[count++] = key_rules[i].path;
+	}
+	names[count] = NULL;
+	return count;
+}
+
+static void words_form(const char *const *words, char form[KEY_FORM_BYTES])
+{
+	size_t used = 0;
+
+	for (size_t i = 0; words[i] && used < KEY_FORM_BYTES; i++)
+		used += (size_t)snprintf(form + used, KEY_FORM_BYTES - used,
+					 "%s%s", i ? ", " : "", words[i]);
+}
+
+/* A limit in its largest unit. */
+static uint64_t in_unit(uint64_t number, uint64_t step, const char *letters,
+			char *letter)
+{
+	for (*letter = *letters; letters[1] && number && number % step == 0;) {
+		number /= step;
+		*letter = *++letters;
+	}
+	return number;
+}
+
+void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES])
+{
+	char letter;
+	uint64_t most;
+
+	switch (rule->type) {
+	case TYPE_U32:
+	case TYPE_U64:
+		snprintf(form, KEY_FORM_BYTES,
+			 "integer, %" PRIu64 " to %" PRIu64, rule->min,
+			 rule->max);
+		return;
+	case TYPE_I64:
+		snprintf(form, KEY_FORM_BYTES,
+			 "integer, -%" PRIu64 " to %" PRIu64, rule->max,
+			 rule->max);
+		return;
+	case TYPE_DOUBLE:
+		snprintf(form, KEY_FORM_BYTES,
+			 "number, %" PRIu64 " to %" PRIu64, rule->min,
+			 rule->max);
+		return;
+	case TYPE_BOOL:
+		snprintf(form, KEY_FORM_BYTES, "true or false");
+		return;
+	case TYPE_DURATION:
+	case TYPE_GRACE:
+		snprintf(form, KEY_FORM_BYTES,
+			 rule->max % DAY_MS ? "duration, at most %" PRIu64 "h"
+					    : "duration, at most %" PRIu64 "d",
+			 rule->max /
+				 (rule->max % DAY_MS ? DAY_MS / 24 : DAY_MS));
+		return;
+	case TYPE_SIZE:
+		most = in_unit(rule->max, 1024, "BKMGT", &letter);
+		snprintf(form, KEY_FORM_BYTES, "size, at most %" PRIu64 "%c",
+			 most, letter);
+		return;
+	case TYPE_TEXT:
+	case TYPE_FILLED:
+		snprintf(form, KEY_FORM_BYTES,
+			 "text of at most %" PRIu64 " bytes", rule->max);
+		return;
+	case TYPE_WORD:
+	case TYPE_CHOICE:
+	case TYPE_OTHER:
+		if (rule->words)
+			words_form(rule->words, form);
+		else
+			snprintf(form, KEY_FORM_BYTES, "%s", rule->form);
+		return;
+	}
+}
+
+uint64_t cell_number(const struct cell *cell, size_t key)
+{
+	size_t place = key_rules[key].place;
+	const void *at = (const char *)cell + place;
+
+	if (place < offsetof(struct cell, shape) ||
+	    place >= offsetof(struct cell, shape) + sizeof(cell->shape))
+		return 0;
+	return key_rules[key].type == TYPE_U64 ? *(const uint64_t *)at
+					       : *(const uint32_t *)at;
+}

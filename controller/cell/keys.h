@@ -1,0 +1,166 @@
+/* keys.h - the keys of a sweep file: which there are, what each may hold, and
+ * where it goes.
+ *
+ * Each key is described here once. Reader, checks, plan and spec of a cell come
+ * from the table, and so does the list "All keys" of regatta-sweep(5): what
+ * `build/tests/unit/keys_test page` prints stands there.
+ *
+ * A cell is a set of paths, "nodes" or "batch.micro", each with a value. The
+ * paths of this table are known by number; others are free variables, or names
+ * below `env` and `ulimits`.
+ */
+#ifndef CONTROLLER_CELL_KEYS_H
+#define CONTROLLER_CELL_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sweep_key {
+	KEY_VENDOR,
+	KEY_CHIP,
+	KEY_NODES,
+	KEY_DEVICES,
+	KEY_SHARED,
+	KEY_FRAMEWORK,
+	KEY_IMAGE,
+	KEY_BUILD,
+	KEY_COMMAND,
+	KEY_PREPARE,
+	KEY_NEEDS,
+	KEY_CASE,
+	KEY_MOUNTS,
+	KEY_FILES,
+	KEY_WORKDIR,
+	KEY_USER,
+	KEY_NETWORK,
+	KEY_IPC,
+	KEY_SHM,
+	KEY_MEMORY,
+	KEY_CPUS,
+	KEY_CAPABILITIES,
+	KEY_GROUPS,
+	KEY_DEVICE_NODES,
+	KEY_SECURITY,
+	KEY_PROCESSES,
+	KEY_REPEAT,
+	KEY_PRIORITY,
+	KEY_TIMEOUT,
+	KEY_RETRIES,
+	KEY_GRACE,
+	KEY_FOLLOW,
+	KEY_LOG,
+	KEY_LOG_LIMIT,
+	KEY_WORKSPACE_PATH,
+	KEY_WORKSPACE_IGNORE,
+	KEY_WORKSPACE_CONTAINER,
+	KEY_COLLECT,
+	KEY_COLLECT_LIMIT,
+	KEY_WARMUP_STEPS,
+	KEY_MODEL,
+	KEY_PRECISION,
+	KEY_STAGE,
+	KEY_RECOMPUTE,
+	KEY_SPREAD_PERCENT,
+	KEY_OPTIMIZER,
+	KEY_CHECK_MEMORY,
+	KEY_AFTER,
+	KEY_SAME_NODES,
+	KEY_SAME_DRIVER,
+	KEY_STRANGERS,
+	KEY_LABELS,
+	KEY_UNTIL_CONFIDENCE,
+	KEY_UNTIL_WIDTH,
+	KEY_UNTIL_MAX,
+	KEY_BATCH_MICRO,
+	KEY_BATCH_ACCUMULATE,
+	KEY_BATCH_SEQUENCE,
+	KEY_BATCH_GLOBAL,
+	KEY_PARALLEL_TP,
+	KEY_PARALLEL_PP,
+	KEY_PARALLEL_DP,
+	KEY_PARALLEL_CP,
+	KEY_PARALLEL_EP,
+	KEY_PARALLEL_SP,
+	KEY_PARALLEL_SHARDING,
+	KEY_PARALLEL_STAGE,
+	KEY_PARALLEL_VPP,
+	KEY_PARALLEL_SPLIT,
+	KEYS
+};
+
+/* What stands behind a key, and what its place in struct cell is. */
+enum key_type {
+	TYPE_U32,      /* integer, min to max: uint32_t */
+	TYPE_U64,      /* integer, min to max: uint64_t */
+	TYPE_I64,      /* integer, -max to max: int64_t */
+	TYPE_DOUBLE,   /* number, min to max: double */
+	TYPE_BOOL,     /* true, false: bool */
+	TYPE_DURATION, /* min to max milliseconds: uint64_t */
+	TYPE_GRACE,    /* the same: uint32_t */
+	TYPE_SIZE,     /* min to max bytes: uint64_t */
+	TYPE_TEXT,     /* a text of at most max bytes: char * */
+	TYPE_WORD,     /* one of words: char * */
+	TYPE_CHOICE,   /* one of two words, is it the second: bool */
+	TYPE_FILLED,   /* a text with placeholders: read by a function */
+	TYPE_OTHER,    /* read by a function of its own */
+};
+
+#define KEY_LABELS_MAX 16 /* of one cell */
+
+struct key_rule {
+	const char *path;
+	enum key_type type;
+	size_t place; /* in struct cell; 0: a function puts it there */
+	uint64_t min; /* of a list, of what min to max counts in it */
+	uint64_t max;
+	const char *fallback;     /* what it is when a sweep is silent; NULL */
+	const char *const *words; /* that are allowed; ends in NULL */
+	const char *form; /* of TYPE_OTHER: what is allowed, for people */
+	const char *help; /* one sentence for people */
+};
+extern const struct key_rule key_rules[KEYS];
+
+/* What may stand behind a key at the top of a sweep. */
+enum key_shape {
+	SHAPE_UNKNOWN, /* no such key: a free variable */
+	SHAPE_LEAF,    /* one value or a list */
+	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
+	SHAPE_NAMES,   /* a map with any names: env, ulimits */
+	SHAPE_MAP,     /* a map of single values that stays whole: after */
+	SHAPE_SWEEP,   /* it is about the sweep; no cell has it: matrix */
+};
+enum key_shape key_shape(const char *name);
+
+/* Keys that are no leaves: maps, and what is about the sweep. */
+struct key_section {
+	const char *name;
+	enum sweep_key before; /* where people see it; KEYS: at the end */
+	enum key_shape shape;
+	const char *form; /* as of a rule */
+	const char *help;
+};
+#define KEY_SECTIONS 14
+extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
+
+/* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */
+#define KEY_CHILDREN_MAX 16
+void key_children(const char *name, const char *names[KEY_CHILDREN_MAX]);
+
+/* Every key that may stand at the top of a sweep, and a NULL; returns how many
+ * there are.
+ */
+#define KEY_TOPS_MAX (KEYS + KEY_SECTIONS + 1)
+size_t key_tops(const char *names[KEY_TOPS_MAX]);
+
+/* What may stand behind the key: "integer, 1 to 4096". */
+#define KEY_FORM_BYTES 120
+void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES]);
+
+/* The number that a key of the shape came to, given or computed; 0: none, or
+ * not a key of the shape.
+ */
+struct cell; /* cell_data.h */
+uint64_t cell_number(const struct cell *cell, size_t key);
+
+#endif

@@ -1,0 +1,59 @@
+/* overlay.h - maps to paths: what a file says about a cell, ready to be laid
+ * over another.
+ *
+ * {batch: {micro: 2}, nodes: 1} is the layer batch.micro=2, nodes=1. Laying one
+ * layer over another is the deep merge of the two maps. Every path of a sweep
+ * has a number in one `struct paths`, so a merged cell is an array of values.
+ */
+#ifndef CONTROLLER_CELL_OVERLAY_H
+#define CONTROLLER_CELL_OVERLAY_H
+
+#include "protocol/yaml/document.h"
+
+#define PATHS_MAX 4096 /* different paths in a sweep */
+#define PATH_BYTES 240 /* in one path */
+
+/* The paths of a sweep; those of key_rules[] have the numbers of enum
+ * sweep_key. */
+struct paths;
+
+struct paths *paths_new(struct error *err);
+void paths_free(struct paths *paths);
+OWNED_POINTER(struct paths, paths_free)
+
+size_t paths_count(const struct paths *paths);
+const char *paths_name(const struct paths *paths, size_t path);
+
+/* The number of a path, or -1. */
+int paths_find(const struct paths *paths, const char *name);
+
+/* The known path that a person most likely meant, or NULL. */
+const char *paths_nearest(const struct paths *paths, const char *name);
+
+struct pair {
+	size_t path;
+	const struct value *value; /* one value or a list; never nothing */
+};
+
+struct overlay {
+	struct pair *pairs;
+	size_t count;
+};
+
+void overlay_clear(struct overlay *layer);
+OWNED_VALUE(struct overlay, overlay_clear)
+
+/* Add to the layer what `value` says about the key `name`: a key of sweep files
+ * (also written as a path, batch.micro) or a free variable. Refused: a map
+ * where none may stand, an unknown key in batch or parallel, a name that is not
+ * one ([A-Za-z_][A-Za-z0-9_-]*), nothing as a value, a variable that is a map
+ * here and a single value elsewhere.
+ */
+int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
+		const struct value *value, struct error *err);
+
+/* The same for each entry of a map. */
+int overlay_add_map(struct overlay *layer, struct paths *paths,
+		    const struct value *map, struct error *err);
+
+#endif
