@@ -1,6 +1,10 @@
 /* step_number.c - which step a match belongs to.
+ *
+ * The match says it itself, alone or with its epoch; or it follows from
+ * samples, from a share of all epochs, from a bar, or by counting
+ * (log_rules.h).
  */
-#include "controller/results/step_number.h"
+#include "controller/results/steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  */
 #include "controller/results/steps.h"
 
-#include "controller/results/step_number.h"
-
 #include <math.h>
 #include <string.h>
 
