@@ -30,8 +30,8 @@ static int look(sd_event_source *source, uint64_t usec, void *arg)
 			 SPOOL_NAMES_MAX);
 	else if (usage.bytes > watch->limit)
 		snprintf(why, sizeof(why),
-			 "%" PRIu64 " MiB in the folder of its output is not "
-				    "valid here; expected %" PRIu64 " MiB",
+			 "the folder of its output holds %" PRIu64
+			 " MiB, at most %" PRIu64 " MiB are possible",
 			 usage.bytes >> 20, watch->limit >> 20);
 	else
 		*why = 0;
