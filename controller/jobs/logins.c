@@ -65,21 +65,21 @@ static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
 	return 0;
 }
 
-struct loading {
+struct login_loading {
 	struct cluster *cluster;
 	struct error *err;
 };
 
 static int load_one(const struct login_row *row, void *arg)
 {
-	struct loading *loading = arg;
+	struct login_loading *loading = arg;
 
 	return note_sweep(loading->cluster, row->sweep, loading->err);
 }
 
 int logins_load(struct cluster *cluster, struct error *err)
 {
-	struct loading loading = { cluster, err };
+	struct login_loading loading = { cluster, err };
 
 	return store_logins(cluster->store, 0, load_one, &loading, err);
 }

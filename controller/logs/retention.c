@@ -59,14 +59,14 @@ struct retention {
 
 /* Removing: first it is said, then it is done. */
 
-struct finding {
+struct stored_output {
 	uint32_t attempt;
 	int64_t time_ms;
 };
 
 static int find_removed(const struct event_row *row, void *arg)
 {
-	struct finding *finding = arg;
+	struct stored_output *finding = arg;
 
 	if (row->attempt == finding->attempt &&
 	    !strcmp(row->kind, RETENTION_REMOVED))
@@ -77,7 +77,7 @@ static int find_removed(const struct event_row *row, void *arg)
 int64_t retention_removed(struct cluster *cluster, uint64_t job,
 			  uint32_t attempt)
 {
-	struct finding finding = { .attempt = attempt };
+	struct stored_output finding = { .attempt = attempt };
 
 	store_events(cluster->store, job, 0, 0, find_removed, &finding, NULL);
 	return finding.time_ms;

@@ -17,7 +17,7 @@
 #define NAME_SHOWN 80    /* bytes of a value in a sentence */
 
 /* A cell: its completed repeats, and how it compares with its neighbours. */
-struct cell {
+struct cell_figures {
 	const char *words;
 	cJSON **rows; /* of all cells, by cell; this one's begin here */
 	size_t count;
@@ -31,7 +31,7 @@ struct cell {
 
 /* A cell on one axis: all its words but one, and that one. */
 struct cell_place {
-	struct cell *cell;
+	struct cell_figures *cell;
 	const char *value; /* "nodes=2", in the cell's words */
 	size_t length;
 	size_t name; /* bytes before the '=' */
@@ -56,8 +56,8 @@ static double rate_of(const cJSON *row)
 	return rate > 0 ? rate : NAN;
 }
 
-__attribute__((format(printf, 2, 3))) static int doubt(const struct cell *cell,
-						       const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int
+doubt(const struct cell_figures *cell, const char *fmt, ...)
 {
 	char text[240];
 	va_list args;
@@ -82,7 +82,7 @@ __attribute__((format(printf, 2, 3))) static int doubt(const struct cell *cell,
 
 /* Repeats. */
 
-static void sum_up(struct cell *cell)
+static void sum_up(struct cell_figures *cell)
 {
 	double squares = 0;
 
@@ -102,7 +102,7 @@ static void sum_up(struct cell *cell)
 			      : NAN;
 }
 
-static int add_repeats(const struct cell *cell)
+static int add_repeats(const struct cell_figures *cell)
 {
 	double cv = cell->stdev / cell->mean * 100;
 	double limit = number_at(cell->rows[0], "setup.spread_percent");
@@ -211,7 +211,7 @@ static bool other_work(const struct cell_place *place)
 	return false;
 }
 
-static void weigh(struct cell *cell, const struct cell_place *neighbour,
+static void weigh(struct cell_figures *cell, const struct cell_place *neighbour,
 		  double ratio)
 {
 	cell->neighbours++;
@@ -249,7 +249,7 @@ static void meet_line(const struct cell_place *places, size_t count)
 		}
 }
 
-static int find_jumps(struct cell *cells, size_t count)
+static int find_jumps(struct cell_figures *cells, size_t count)
 {
 	owned_free struct cell_place *places =
 		calloc(count + 1, sizeof(*places));
@@ -276,7 +276,7 @@ static int find_jumps(struct cell *cells, size_t count)
 	return 0;
 }
 
-static int tell_jump(const struct cell *cell)
+static int tell_jump(const struct cell_figures *cell)
 {
 	if (cell->neighbours && cell->above == cell->neighbours)
 		return doubt(cell,
@@ -314,7 +314,7 @@ static size_t collect(cJSON *rows, cJSON **list)
 	return count;
 }
 
-static size_t make_cells(cJSON **list, size_t count, struct cell *cells)
+static size_t make_cells(cJSON **list, size_t count, struct cell_figures *cells)
 {
 	size_t n = 0;
 
@@ -334,7 +334,7 @@ int anomalies_add(cJSON *rows, struct error *err)
 {
 	size_t size = (size_t)cJSON_GetArraySize(rows) + 1, count;
 	owned_free cJSON **list = calloc(size, sizeof(cJSON *));
-	owned_free struct cell *cells = calloc(size, sizeof(*cells));
+	owned_free struct cell_figures *cells = calloc(size, sizeof(*cells));
 
 	if (rows_check(rows, err) < 0)
 		return -1;

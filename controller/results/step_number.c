@@ -1,6 +1,6 @@
 /* step_number.c - which step a match belongs to.
  */
-#include "controller/results/step_number.h"
+#include "controller/results/steps_internal.h"
 
 #include <math.h>
 #include <string.h>

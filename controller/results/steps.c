@@ -2,7 +2,7 @@
  */
 #include "controller/results/steps.h"
 
-#include "controller/results/step_number.h"
+#include "controller/results/steps_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* What can be told of a device: words first, readings behind. */
-enum field {
+enum sample_field {
 	FIELD_DEVICE,
 	FIELD_PART,
 	FIELD_BUS_ID,

@@ -25,8 +25,8 @@ static void submit(struct world *world)
 {
 	uint64_t *state = &world->random;
 	struct cluster *cluster = &world->cluster;
-	bool beta = random_below(state, 5) == 0;
 	uint64_t id = store_coming_job(cluster->store);
+	bool beta = id % 5 == 4;
 	struct after_spec after = { .job = 1 + random_below(state, id) };
 	struct job_spec spec = {
 		.sweep = (char *)"s",
@@ -53,6 +53,9 @@ static void submit(struct world *world)
 	if (id > 1 && after.job < id && random_below(state, 6) == 0) {
 		spec.after = &after;
 		spec.after_count = 1;
+		/* On the nodes of the other, if it may find enough there. */
+		spec.same_nodes =
+			spec.nodes == 1 && beta == (after.job % 5 == 4);
 	}
 	world_trace(world, "submit job %lu of %u nodes", (unsigned long)id,
 		    spec.nodes);

@@ -17,7 +17,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #define CHECK_LAST 60
 #else
-#define CHECK_LAST 300
+#define CHECK_LAST 500
 #endif
 
 static uint64_t events, kills, commits;

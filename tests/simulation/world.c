@@ -183,6 +183,20 @@ static int64_t latency(struct world *world)
 	return 50 + (int64_t)random_below(state, 2 * MS);
 }
 
+static struct packet copy_of(const struct packet *packet)
+{
+	struct packet copy = *packet;
+
+	if (!packet->report)
+		return copy;
+	copy.report = calloc(packet->size + 1, sizeof(*copy.report));
+	if (!copy.report)
+		abort();
+	memcpy(copy.report, packet->report,
+	       packet->size * sizeof(*copy.report));
+	return copy;
+}
+
 static void carry(struct agent *agent, enum sim_kind kind, int64_t *last_us,
 		  uint32_t session, const struct packet *packet)
 {
@@ -196,10 +210,12 @@ static void carry(struct agent *agent, enum sim_kind kind, int64_t *last_us,
 	at_time(world, at_us, kind, agent, session, packet);
 	/* Every message may arrive twice. */
 	if (!world->healed && packet->type != MESSAGE_HELLO &&
-	    packet->type != MESSAGE_WELCOME && packet->type != MESSAGE_REPORT &&
+	    packet->type != MESSAGE_WELCOME &&
 	    random_chance(&world->random, world->plan.repeat)) {
+		struct packet again = copy_of(packet);
+
 		*last_us = ++at_us;
-		at_time(world, at_us, kind, agent, session, packet);
+		at_time(world, at_us, kind, agent, session, &again);
 	}
 }
 

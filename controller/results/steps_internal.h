@@ -1,10 +1,10 @@
-/* step_number.h - which step a match belongs to.
+/* steps_internal.h - which step a match belongs to (step_number.c).
  *
  * The match says it itself, alone or with its epoch; or it follows from
  * samples, from a share of all epochs, from a bar, or by counting (extract.h).
  */
-#ifndef CONTROLLER_RESULTS_STEP_NUMBER_H
-#define CONTROLLER_RESULTS_STEP_NUMBER_H
+#ifndef CONTROLLER_RESULTS_STEPS_INTERNAL_H
+#define CONTROLLER_RESULTS_STEPS_INTERNAL_H
 
 #include "controller/results/steps.h"
 
