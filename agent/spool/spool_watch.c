@@ -26,12 +26,12 @@ static int look(sd_event_source *source, uint64_t usec, void *arg)
 	spool_measure(watch->spool, &watch->id, SPOOL_NAMES_MAX, &usage);
 	if (usage.names > SPOOL_NAMES_MAX)
 		snprintf(why, sizeof(why),
-			 "more than %d files in the folder of its output",
+			 "the folder of its output holds more than %d files",
 			 SPOOL_NAMES_MAX);
 	else if (usage.bytes > watch->limit)
 		snprintf(why, sizeof(why),
 			 "the folder of its output holds %" PRIu64
-			 " MiB, at most %" PRIu64 " MiB are possible",
+			 " MiB; the limit is %" PRIu64 " MiB",
 			 usage.bytes >> 20, watch->limit >> 20);
 	else
 		*why = 0;

@@ -284,8 +284,8 @@ static void audit(struct cluster *cluster, const struct wire_peer *peer,
 		log_error("audit: %s", err.text);
 	/* The journal then has the head of the chain as well. */
 	log_info("%s by=%s from=%s chain=%s%s%s", row.act, row.who, row.address,
-		 store_audit_head(cluster->store),
-		 refusal ? ": refused: " : "", refusal ? refusal : "");
+		 store_audit_head(cluster->store), refusal ? ": refused: " : "",
+		 refusal ? refusal : "");
 	cJSON_free(text);
 	cJSON_Delete(object);
 }

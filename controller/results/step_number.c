@@ -1,10 +1,6 @@
 /* step_number.c - which step a match belongs to.
- *
- * The match says it itself, alone or with its epoch; or it follows from
- * samples, from a share of all epochs, from a bar, or by counting
- * (log_rules.h).
  */
-#include "controller/results/steps.h"
+#include "controller/results/steps_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,8 @@
  */
 #include "controller/results/steps.h"
 
+#include "controller/results/steps_internal.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -62,11 +62,4 @@ int steps_take(struct steps *steps, const struct caught *caught);
 /* Add what `from` has and `to` has not. Both are of the same rules. */
 int steps_merge(struct steps *to, const struct steps *from);
 
-/* Which step a match belongs to (step_number.c). 1: *step is it; 0: none, as
- * long as no step came; -1: one that cannot be told, so the match counts for
- * none.
- */
-int step_number(struct steps *steps, const struct caught *caught,
-		uint64_t *step);
-
 #endif

@@ -471,7 +471,8 @@ struct message_image_do {
 	uint64_t floor_bytes;   /* gc: until so much is free on the disk; */
 	uint32_t floor_percent; /* or so much of it; neither: all may go */
 	bool dry_run;           /* gc: only tell what would go */
-	bool replace; /* load: names that others' images have go over to these */
+	bool replace; /* load: names that others' images have go over to these
+		       */
 };
 
 /* How far an order is: phase is "fetching", "loading", "saving", "building",
@@ -482,7 +483,7 @@ struct message_image_state {
 	char *phase;
 	uint64_t done_bytes; /* removed: freed */
 	uint64_t total_bytes;
-	bool partial;    /* pull: as in message_progress, as are the others */
+	bool partial; /* pull: as in message_progress, as are the others */
 	uint64_t rate;
 	uint32_t layers;
 	uint32_t layers_total;

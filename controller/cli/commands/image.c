@@ -351,8 +351,7 @@ const struct command command_image = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
-	.summary = "list, pull, build, remove the nodes' images; carry them in "
-		   "files",
+	.summary = "list, pull, build, remove, load, save the nodes' images",
 	.help =
 		"list shows the nodes' images, and who needs them. pull "
 		"brings what a sweep needs, or images by their names, to all "
