@@ -3,8 +3,8 @@
  *	{"acc": 0.71, "bandwidth_gbps": 182.5}
  *
  * A number that the program told of the whole run is taken as it is, the last
- * one; of a rule with `metric` (extract.h) it is the mean over all who told it.
- * Of what was told step by step it is the median behind the warm-up.
+ * one; of a rule with `metric` (log_rules.h) it is the mean over all who told
+ *it. Of what was told step by step it is the median behind the warm-up.
  */
 #ifndef CONTROLLER_RESULTS_METRICS_H
 #define CONTROLLER_RESULTS_METRICS_H

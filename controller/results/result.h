@@ -46,10 +46,9 @@
  *	 "metrics": {...},		 metrics.h
  *	 "usage": {...},		 usage.h; null: nothing was sampled
  *	 "inputs": {...},		 inputs.h
- *	 "flags": ["..."]}		 sentences: figures of two sources that do
- *					 not agree (cross_checks.h), and what
- *					 else is suspect; one that is impossible
- *					 is null and has its sentence here
+ *	 "flags": ["..."]}		 sentences: figures of two sources that
+ *do not agree (cross_checks.h), and what else is suspect; one that is
+ *impossible is null and has its sentence here
  *
  * Steady state: the steps behind the warm-up that are not slow, as steady.h
  * says, by the step time, or where there is none by the program's own rate.
@@ -58,35 +57,13 @@
 #ifndef CONTROLLER_RESULTS_RESULT_H
 #define CONTROLLER_RESULTS_RESULT_H
 
-#include "controller/results/extract.h"
-#include "controller/results/formula.h"
+#include "controller/results/inputs.h"
 #include "protocol/base/error.h"
-#include "protocol/message/spec.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct result_input {
-	const struct measure_spec *measure; /* borrowed, not NULL */
-	uint64_t devices; /* of the job, over all its nodes; at least 1 */
-	const struct record *records; /* by step, as extract gives them */
-	size_t record_count;
-	const struct record *summary;  /* NULL: none */
-	const struct extract *extract; /* its metrics are told; NULL: none */
-	const cJSON *usage; /* usage_summary() of its samples; NULL: none */
-	/* What follows is 0 where it is not known. */
-	uint64_t memory_peak_bytes; /* largest of the exit records */
-	int64_t started_ms;         /* wall clock */
-	int64_t ended_ms;
-	struct flops flops; /* of one token of the model */
-	double peak_flops;  /* of one device at this precision */
-	double chip_memory_bytes;
-	double power_w; /* of all devices together, mean; else that of usage */
-	bool pretended; /* the devices are no real ones */
-	const cJSON *warnings; /* sentences for the flags; NULL: none */
-};
 
 /* The result; the caller deletes it. NULL with ENOMEM. */
 cJSON *result_new(const struct result_input *input, struct error *err);

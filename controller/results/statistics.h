@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_RESULTS_STATISTICS_H
 #define CONTROLLER_RESULTS_STATISTICS_H
 
-#include "controller/results/result.h"
+#include "controller/results/inputs.h"
 
 #define STATISTICS_SLOW 32 /* slow steps that are named */
 

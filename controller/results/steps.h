@@ -1,6 +1,6 @@
 /* steps.h - what rules catch to one record per step, a summary, the latest.
  *
- * extract.h says what goes where.
+ * log_rules.h says what goes where.
  */
 #ifndef CONTROLLER_RESULTS_STEPS_H
 #define CONTROLLER_RESULTS_STEPS_H

@@ -1,7 +1,7 @@
 /* sections.h - what rules with `to` catch, kept in rows until it is printed.
  *
- * extract.h says what `row` makes of a match. A row that a lower rank wrote is
- * not replaced by a higher one. Beyond SECTION_ROWS_MAX rows a section takes
+ * log_rules.h says what `row` makes of a match. A row that a lower rank wrote
+ * is not replaced by a higher one. Beyond SECTION_ROWS_MAX rows a section takes
  * no more.
  */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_SECTIONS_H

@@ -1,12 +1,13 @@
 /* fields.h - the names under which rules catch values, and texts to values.
  *
- * A few names are known: they fill the fields of struct record (extract.h).
+ * A few names are known: they fill the fields of struct record (record.h).
  * All others are names of their own: metrics.
  */
 #ifndef CONTROLLER_RESULTS_RULES_FIELDS_H
 #define CONTROLLER_RESULTS_RULES_FIELDS_H
 
-#include "controller/results/extract.h"
+#include "controller/results/rules/log_rules.h"
+#include "controller/results/rules/record.h"
 
 #define FIELDS_MAX 192    /* names in a description, with those it meets */
 #define FIELD_NAME_MAX 64 /* bytes in one */

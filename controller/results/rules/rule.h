@@ -1,4 +1,5 @@
-/* rule.h - a log rule as it is compiled: what extract.h says of it, in structs.
+/* rule.h - a log rule as it is compiled: what log_rules.h says of it, in
+ * structs.
  */
 #ifndef CONTROLLER_RESULTS_RULES_RULE_H
 #define CONTROLLER_RESULTS_RULES_RULE_H
