@@ -1,4 +1,4 @@
-/* cli.h - the command line: one table of commands, their help, their errors.
+/* cli.h - what commands share: their connection, their output, Ctrl-C.
  *
  * A command writes what it was asked for to `out` and its words to `err`. It
  * returns an exit code (protocol/base/program.h), or -1 with an error that
@@ -25,17 +25,12 @@ struct cli {
 	bool out_terminal;
 	bool err_terminal;
 	const struct environment *environment;
-	/* Set by cli_run(). */
+	/* Set by cli_run() (dispatch.h). */
 	const char *command;
 	struct options *options; /* at the head of the command's own */
 	char **args; /* what is no option, without the command itself */
 	size_t arg_count;
 };
-
-/* Run the command that argv[1..argc) names. Returns its exit code. */
-int cli_run(struct cli *cli, int argc, char **argv);
-
-/* What commands share. */
 
 /* A session with the controller of the settings, on a loop of its own. */
 struct client *cli_connect(struct cli *cli, struct error *err);

@@ -18,6 +18,7 @@
 #include "controller/cli/cli.h"
 
 #define COMMAND_ARGS_MAX 4096 /* words on a command line */
+#define COMMANDS_MAX 64
 
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);

@@ -1,6 +1,6 @@
 /* main.c - regatta: the environment, then the command.
  */
-#include "controller/cli/cli.h"
+#include "controller/cli/dispatch.h"
 #include "protocol/base/program.h"
 
 #include <sodium.h>

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_CLI_BED_H
 #define TESTS_UNIT_CLI_BED_H
 
-#include "controller/cli/cli.h"
+#include "controller/cli/dispatch.h"
 #include "protocol/wire/wire.h"
 
 struct bed {

@@ -1,0 +1,11 @@
+/* dispatch.h - a command line to its command, and its errors to words.
+ */
+#ifndef CONTROLLER_CLI_DISPATCH_H
+#define CONTROLLER_CLI_DISPATCH_H
+
+#include "controller/cli/cli.h"
+
+/* Run the command that argv[1..argc) names. Returns its exit code. */
+int cli_run(struct cli *cli, int argc, char **argv);
+
+#endif
