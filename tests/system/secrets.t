@@ -10,6 +10,8 @@ cluster_need
 need sqlite3 "$REGATTA_BUILD/lab/sniff"
 AGENT_ARGS=(--verbose)
 must cluster_up 1
+must make_key "$CLUSTER/viewer.key" watcher viewer 2>/dev/null
+must wait_for 'regatta nodes --key "$CLUSTER/viewer.key"' 10
 
 # Made here, so that no file of the tree has them.
 first=env-$RANDOM$RANDOM$RANDOM second=file-$RANDOM$RANDOM$RANDOM
@@ -63,6 +65,19 @@ is "$(grep -E '^(WANDB_API_KEY|OTHER|THIRD)=' "$BED/host/env" | sort)" \
 rm "$BED/host/env"
 ok '! dk e1 inspect "$(task_container $JOB)" | grep -qE "$first|$second|$third"' \
 	"the engine does not"
+
+# Viewers see names alone.
+run regatta show job "$JOB" --format json --key "$CLUSTER/viewer.key"
+is "$(jq -c '[.job.spec.container.env[] | select(test("PLAIN|HF_"))]' <<<"$out")" \
+	'["PLAIN=(hidden)","HF_TOKEN=(hidden)"]' \
+	"a viewer sees no values of env"
+like "$(job_get "$JOB" '.spec.container.env | join(" ")')" "PLAIN=visible" \
+	"an operator does"
+run "$REGATTA_BUILD/lab/peer" "$REGATTA_CONTROLLER" \
+	"$CLUSTER/controller.key" "$CLUSTER/viewer.key" 1 \
+	'{"type":"hello","version":1,"software":"peer"}' \
+	"{\"type\":\"query\",\"request\":1,\"what\":\"text\",\"id\":$SWEEP}"
+like "$out" "viewer may not read sweep files" "nor the sweep's file"
 
 # They last as long as the sweep.
 must controller_kill
