@@ -306,12 +306,19 @@ fuzz:
 
 lint:
 	@deploy/setup build lint
-	@$(MAKE) lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
-.PHONY: lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
+	@$(MAKE) lint-format lint-includes lint-tidy lint-cppcheck \
+		lint-scripts lint-pages
+.PHONY: lint-format lint-includes lint-tidy lint-cppcheck lint-scripts \
+	lint-pages
 
 lint-format:
 	$(call say,LINT,clang-format)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+# Circles that stand today are listed in tests/circles; no other one may come.
+lint-includes:
+	$(call say,LINT,includes)
+	$(Q)tests/includes
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)
