@@ -315,7 +315,6 @@ lint-format:
 	$(call say,LINT,clang-format)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 
-# Circles that stand today are listed in tests/circles; no other one may come.
 lint-includes:
 	$(call say,LINT,includes)
 	$(Q)tests/includes
