@@ -1,8 +1,8 @@
 /* logins.c - who a sweep is to registries: kept sealed, given to its nodes.
  */
-#include "controller/jobs/logins.h"
+#include "controller/images/logins.h"
 
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/credential.h"
