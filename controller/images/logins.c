@@ -1,4 +1,5 @@
-/* logins.c - who a sweep is to registries: kept sealed, given to its nodes.
+/* logins.c - who a sweep is to registries, and its secrets: kept sealed, given
+ * to its nodes.
  */
 #include "controller/images/logins.h"
 
@@ -160,7 +161,7 @@ int logins_gone(struct cluster *cluster, uint64_t sweep,
 struct giving {
 	struct cluster *cluster;
 	const char *public;
-	const char *host; /* the only one that counts; NULL: all do */
+	const char *host; /* the only registry that counts; NULL: all do */
 	struct registry_login **to;
 	size_t *count;
 	struct error *err;
@@ -207,11 +208,14 @@ static int seal_anew(const struct giving *giving, const struct login_row *row,
 static int give_one(const struct login_row *row, void *arg)
 {
 	const struct giving *giving = arg;
+	const struct registry_login row_login = { (char *)row->registry, NULL };
 	struct registry_login login = { 0 };
 	struct registry_login *grown;
 
-	if ((giving->host && strcmp(giving->host, row->registry) != 0) ||
-	    *giving->count == LOGINS_MAX)
+	if (!login_variable(&row_login) && giving->host &&
+	    strcmp(giving->host, row->registry) != 0)
+		return 0;
+	if (*giving->count == LOGINS_MAX)
 		return 0;
 	grown = reallocarray(*giving->to, *giving->count + 1, sizeof(*grown));
 	if (!grown)
@@ -238,9 +242,9 @@ int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 	};
 
 	if (image) {
-		if (reference_parse(image, &parts, NULL) < 0)
-			return 0;
-		reference_place(&parts, host, path);
+		host[0] = 0; /* no registry's */
+		if (reference_parse(image, &parts, NULL) == 0)
+			reference_place(&parts, host, path);
 		giving.host = host;
 	}
 	return store_logins(cluster->store, sweep, give_one, &giving, err);
@@ -303,8 +307,8 @@ void logins_settle(struct cluster *cluster)
 
 		if (sweep->due && is_over(cluster, sweep->id) &&
 		    store_drop_logins(cluster->store, sweep->id, NULL) == 0) {
-			log_info("sweep=%" PRIu64 " is over: credentials for "
-				 "registries forgotten",
+			log_info("sweep=%" PRIu64 " is over: credentials and "
+				 "secrets forgotten",
 				 sweep->id);
 			continue;
 		}

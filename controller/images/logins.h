@@ -1,9 +1,11 @@
-/* logins.h - who a sweep is to registries: kept sealed, given to its nodes.
+/* logins.h - who a sweep is to registries, and its secrets: kept sealed, given
+ * to its nodes.
  *
  * What came with a sweep stays as it came, sealed for the controller, until the
  * last of its jobs has ended; then it goes, and only which registries it was
- * for stays. A node is sent what its image needs, opened and sealed anew for
- * that node, when it is told to prepare.
+ * for, and the names of its secrets, stay. A node is sent what its image needs,
+ * and all the secrets, opened and sealed anew for that node, when it is told to
+ * prepare.
  */
 #ifndef CONTROLLER_IMAGES_LOGINS_H
 #define CONTROLLER_IMAGES_LOGINS_H
@@ -25,15 +27,16 @@ int logins_put(struct cluster *cluster, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err);
 
-/* Add to a list the registries whose logins are gone, but for those given. */
+/* Add to a list the registries and "$NAME"s whose logins are gone, but for
+ * those given. */
 int logins_gone(struct cluster *cluster, uint64_t sweep,
 		const struct registry_login *given, size_t count,
 		struct strings *list, struct error *err);
 
-/* Add to a list what an image needs (NULL: all that there are, for what a build
- * is made from only its node knows), for the owner of that key. One that cannot
- * be opened any more goes as one that is gone. On failure the list is as far as
- * it came.
+/* Add to a list the secrets and what an image needs (NULL: all that there are,
+ * for what a build is made from only its node knows), for the owner of that
+ * key. One that cannot be opened any more goes as one that is gone. On failure
+ * the list is as far as it came.
  */
 int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 		const char *image, struct registry_login **to, size_t *count,

@@ -15,6 +15,7 @@
 #include "controller/store/store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,32 @@ static void add_extents(struct result_input *input, const struct gang *gang)
 		if (task->memory_peak_bytes > input->memory_peak_bytes)
 			input->memory_peak_bytes = task->memory_peak_bytes;
 	}
+}
+
+/* What the search for the log's format did not find. */
+static void add_format_warnings(const struct gang *gang, cJSON *warnings)
+{
+	const char(*lines)[LIKELY_LINE_BYTES];
+	size_t count = log_ingest_likely(gang, &lines);
+	char text[LIKELY_LINE_BYTES + 80];
+
+	if (log_ingest_tied(gang))
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "two formats fit the log as well "
+					     "and read other "
+					     "figures: name one with `log`"));
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text),
+			 "no format reads this line of the log: %s", lines[i]);
+		cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
+	}
+	if (count)
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "try `regatta extract` on the log "
+					     "with rules of your own: "
+					     "regatta-framework(5)"));
 }
 
 static cJSON *make_result(struct cluster *cluster, struct job *job,
@@ -83,12 +110,9 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.usage = usage;
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
-	if (log_ingest_tied(gang))
-		cJSON_AddItemToArray(warnings,
-				     cJSON_CreateString(
-					     "two formats fit the log as well "
-					     "and read other "
-					     "figures: name one with `log`"));
+	add_format_warnings(gang, warnings);
+	if (!measure->framework && !log_ingest_format(cluster, gang))
+		input.unread = "no format fits the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);
 	cJSON_Delete(warnings);
@@ -103,7 +127,8 @@ static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 	char ends[120];
 	const char *why;
 
-	if (job->failure || !log_ingest_rules(cluster, job))
+	if (job->failure || !log_ingest_named(job) ||
+	    !log_ingest_reads(cluster, job))
 		return;
 	if (!result_measured(result, &why))
 		job_set_failure(job, FAILURE_NO_METRIC, 0, why);

@@ -35,6 +35,8 @@ struct result_input {
 	double power_w; /* of all devices together, mean; else that of usage */
 	bool pretended; /* the devices are no real ones */
 	const cJSON *warnings; /* sentences for the flags; NULL: none */
+	const char *unread;    /* why no step was read; NULL: the rules of the
+				  framework fit nothing */
 };
 
 /* The caller deletes it; NULL: out of memory. */

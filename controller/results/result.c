@@ -420,7 +420,9 @@ static bool verdict(const struct making *making, char *text, size_t size)
 	    isfinite(figures->samples_per_second) ||
 	    (input->extract && metrics_told(input->extract)))
 		return true;
-	if (!input->record_count)
+	if (!input->record_count && input->unread)
+		snprintf(text, size, "%s", input->unread);
+	else if (!input->record_count)
 		snprintf(text, size,
 			 "nothing in the log matches the rules of %s",
 			 input->measure->framework ? input->measure->framework
