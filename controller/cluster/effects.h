@@ -9,8 +9,8 @@
  *
  * The texts of the store's rows say what is durable when: controller/store.
  */
-#ifndef CONTROLLER_JOBS_EFFECTS_H
-#define CONTROLLER_JOBS_EFFECTS_H
+#ifndef CONTROLLER_CLUSTER_EFFECTS_H
+#define CONTROLLER_CLUSTER_EFFECTS_H
 
 #include "protocol/message/message.h"
 
