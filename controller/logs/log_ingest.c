@@ -6,10 +6,9 @@
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/catalog/catalog.h"
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
-#include "controller/jobs/sampling.h"
+#include "controller/cluster/job_life.h"
 #include "controller/logs/log_formats.h"
+#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -148,7 +147,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 		    size_t size)
 {
 	struct task *task =
-		gang_task(cluster, node, log->job, log->attempt, log->rank);
+		task_find(cluster, node, log->job, log->attempt, log->rank);
 	struct message_log_ack ack = {
 		.job = log->job,
 		.attempt = log->attempt,
@@ -182,7 +181,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 	if (task->state == TASK_ENDED) {
 		log_ingest_check(cluster, task);
 		if (task->collected)
-			gang_advance(cluster, job);
+			cluster->life->advance(cluster, job);
 	}
 }
 
@@ -629,7 +628,7 @@ void intake_read(struct cluster *cluster)
 			TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang,
 					  by_reading);
 		else
-			gang_advance(cluster, gang->job);
+			cluster->life->advance(cluster, gang->job);
 	}
 	if (!TAILQ_EMPTY(&cluster->ingest->reading))
 		cluster->effects->read_soon(cluster->world);

@@ -4,7 +4,8 @@
 #ifndef CONTROLLER_LOGS_LOG_INGEST_H
 #define CONTROLLER_LOGS_LOG_INGEST_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
+#include "controller/results/format_choice.h"
 #include "controller/results/format_trial.h"
 #include "controller/results/likely_lines.h"
 #include "protocol/message/stream_index.h"
