@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_JOBS_JOB_REASON_H
 #define CONTROLLER_JOBS_JOB_REASON_H
 
-#include "controller/jobs/effects.h"
+#include "controller/cluster/effects.h"
 
 #include <cjson/cJSON.h>
 

@@ -3,8 +3,8 @@
  * A client that follows one job's output is not woken by another job's; one
  * that waits for events is not woken by output at all.
  */
-#ifndef CONTROLLER_JOBS_NEWS_H
-#define CONTROLLER_JOBS_NEWS_H
+#ifndef CONTROLLER_CLUSTER_NEWS_H
+#define CONTROLLER_CLUSTER_NEWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

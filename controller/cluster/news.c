@@ -1,6 +1,6 @@
 /* news.c - what a turn changed that somebody may be waiting for.
  */
-#include "controller/jobs/news.h"
+#include "controller/cluster/news.h"
 
 bool news_of_job(const struct news *news, uint64_t job)
 {

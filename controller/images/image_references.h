@@ -1,10 +1,10 @@
 /* image_references.h - which images the jobs need that are not over: none of
  * them may be removed from a node where they may run.
  */
-#ifndef CONTROLLER_JOBS_IMAGE_REFERENCES_H
-#define CONTROLLER_JOBS_IMAGE_REFERENCES_H
+#ifndef CONTROLLER_IMAGES_IMAGE_REFERENCES_H
+#define CONTROLLER_IMAGES_IMAGE_REFERENCES_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 #define NEEDS_MAX 8192 /* told to one node */
 

@@ -1,7 +1,7 @@
 /* lifecycle.h - which state a job is in after which event: a pure table.
  */
-#ifndef CONTROLLER_JOBS_LIFECYCLE_H
-#define CONTROLLER_JOBS_LIFECYCLE_H
+#ifndef CONTROLLER_CLUSTER_LIFECYCLE_H
+#define CONTROLLER_CLUSTER_LIFECYCLE_H
 
 #include "protocol/message/state.h"
 

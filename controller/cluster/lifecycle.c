@@ -1,6 +1,6 @@
 /* lifecycle.c - which state a job is in after which event: a pure table.
  */
-#include "controller/jobs/lifecycle.h"
+#include "controller/cluster/lifecycle.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* image_references.c - which images the jobs need that are not over: none of
  * them may be removed from a node where they may run.
  */
-#include "controller/jobs/image_references.h"
-#include "controller/jobs/job.h"
+#include "controller/images/image_references.h"
+#include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 
 #include <errno.h>

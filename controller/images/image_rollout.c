@@ -1,10 +1,10 @@
 /* image_rollout.c - image orders: who is told, and how far they are.
  */
-#include "controller/blobs/image_rollout.h"
+#include "controller/images/image_rollout.h"
 
-#include "controller/blobs/image_request.h"
-#include "controller/jobs/image_references.h"
-#include "controller/jobs/logins.h"
+#include "controller/images/image_references.h"
+#include "controller/images/image_request.h"
+#include "controller/images/logins.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"

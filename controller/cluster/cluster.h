@@ -6,12 +6,12 @@
  * store commits, and only then the wire sends (controller.c): what was told to
  * anybody is never forgotten.
  */
-#ifndef CONTROLLER_JOBS_CLUSTER_H
-#define CONTROLLER_JOBS_CLUSTER_H
+#ifndef CONTROLLER_CLUSTER_CLUSTER_H
+#define CONTROLLER_CLUSTER_CLUSTER_H
 
-#include "controller/jobs/effects.h"
-#include "controller/jobs/news.h"
-#include "controller/logs/retention_limits.h"
+#include "controller/cluster/effects.h"
+#include "controller/cluster/news.h"
+#include "controller/cluster/retention_limits.h"
 
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -25,6 +25,7 @@ struct failure_patterns;
 struct gang;
 struct image_rollouts;
 struct job;
+struct job_life;
 struct key;
 struct keyring;
 struct log_ingest;
@@ -43,6 +44,7 @@ struct wire_peer;
 struct wire_server;
 
 struct cluster {
+	const struct job_life *life; /* job_life.h */
 	const struct job_effects *effects;
 	void *world; /* their argument */
 	struct sd_event *loop;
@@ -61,7 +63,7 @@ struct cluster {
 	struct backups *backups;
 	uint64_t node_lost_ms;
 	struct keep keep;
-	struct retention *retention; /* controller/logs/retention.h */
+	struct retention *retention; /* controller/retention/retention.h */
 	struct nodes *nodes;         /* controller/nodes/node.h */
 	void *jobs;                  /* tsearch(3) tree by id */
 	size_t jobs_count;

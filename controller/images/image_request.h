@@ -4,10 +4,10 @@
  * For image_rollout.c, which says when a node is told, and when an order is
  * over.
  */
-#ifndef CONTROLLER_BLOBS_IMAGE_REQUEST_H
-#define CONTROLLER_BLOBS_IMAGE_REQUEST_H
+#ifndef CONTROLLER_IMAGES_IMAGE_REQUEST_H
+#define CONTROLLER_IMAGES_IMAGE_REQUEST_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"

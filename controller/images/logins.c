@@ -1,9 +1,9 @@
 /* logins.c - who a sweep is to registries, and its secrets: kept sealed, given
  * to its nodes.
  */
-#include "controller/jobs/logins.h"
+#include "controller/images/logins.h"
 
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/credential.h"

@@ -8,8 +8,8 @@
  * there; one that goes out of reach before that is over has none. All others
  * fail where a node is out of reach.
  */
-#ifndef CONTROLLER_BLOBS_IMAGE_ROLLOUT_H
-#define CONTROLLER_BLOBS_IMAGE_ROLLOUT_H
+#ifndef CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
+#define CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
 
 #include "controller/blobs/artifact_fetch.h"
 #include "protocol/message/reply_images.h"

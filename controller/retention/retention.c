@@ -1,11 +1,11 @@
 /* retention.c - what is kept, and what goes: old output, old orders.
  */
-#include "controller/logs/retention.h"
+#include "controller/retention/retention.h"
 #include "controller/blobs/blob_service.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_store.h"
-#include "controller/logs/sweep_retention.h"
+#include "controller/retention/sweep_retention.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"

@@ -1,7 +1,7 @@
 /* retention_limits.h - how much is kept, and how long.
  */
-#ifndef CONTROLLER_LOGS_RETENTION_LIMITS_H
-#define CONTROLLER_LOGS_RETENTION_LIMITS_H
+#ifndef CONTROLLER_CLUSTER_RETENTION_LIMITS_H
+#define CONTROLLER_CLUSTER_RETENTION_LIMITS_H
 
 #include <stdint.h>
 

@@ -8,10 +8,10 @@
  * when it is the disk that is full. Nothing of a job that is not over, or whose
  * containers are not all gone, is touched. Results stay.
  */
-#ifndef CONTROLLER_LOGS_RETENTION_H
-#define CONTROLLER_LOGS_RETENTION_H
+#ifndef CONTROLLER_RETENTION_RETENTION_H
+#define CONTROLLER_RETENTION_RETENTION_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/reply_access.h"
 
 /* The kind of the event: the output of the attempt was removed. */

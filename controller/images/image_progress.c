@@ -1,7 +1,7 @@
 /* image_progress.c - images and contents on their way to the nodes of a job.
  */
-#include "controller/jobs/image_progress.h"
-#include "controller/jobs/job.h"
+#include "controller/images/image_progress.h"
+#include "controller/cluster/active_job.h"
 #include "controller/nodes/node.h"
 
 #include <math.h>

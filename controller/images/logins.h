@@ -7,10 +7,10 @@
  * and all the secrets, opened and sealed anew for that node, when it is told to
  * prepare.
  */
-#ifndef CONTROLLER_JOBS_LOGINS_H
-#define CONTROLLER_JOBS_LOGINS_H
+#ifndef CONTROLLER_IMAGES_LOGINS_H
+#define CONTROLLER_IMAGES_LOGINS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Those that the store has. */
 int logins_load(struct cluster *cluster, struct error *err);

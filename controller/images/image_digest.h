@@ -8,10 +8,10 @@
  * image that is asked for by digest or id needs none of this; one that is built
  * is pinned by the hash of what it is built from, and nobody waits.
  */
-#ifndef CONTROLLER_JOBS_IMAGE_DIGEST_H
-#define CONTROLLER_JOBS_IMAGE_DIGEST_H
+#ifndef CONTROLLER_IMAGES_IMAGE_DIGEST_H
+#define CONTROLLER_IMAGES_IMAGE_DIGEST_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* What the job's image means, or NULL: not known yet, or not needed. Borrowed
  * until the next call.

@@ -1,7 +1,7 @@
 /* sampling.c - a gang's samples, read as they come in, for its summary.
  */
-#include "controller/jobs/sampling.h"
-#include "controller/jobs/job.h"
+#include "controller/logs/sampling.h"
+#include "controller/cluster/active_job.h"
 #include "controller/results/usage.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"

@@ -1,9 +1,9 @@
 /* sweep_retention.c - sweeps that are over for long go, with all that is known
  * of them.
  */
-#include "controller/logs/sweep_retention.h"
+#include "controller/retention/sweep_retention.h"
 #include "controller/blobs/blob_service.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/logs/log_store.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"

@@ -8,10 +8,10 @@
  * output and collected files before its rows, in slices of some milliseconds;
  * then the sweep itself. It is noted in the audit log.
  */
-#ifndef CONTROLLER_LOGS_SWEEP_RETENTION_H
-#define CONTROLLER_LOGS_SWEEP_RETENTION_H
+#ifndef CONTROLLER_RETENTION_SWEEP_RETENTION_H
+#define CONTROLLER_RETENTION_SWEEP_RETENTION_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Where it stands. All zero: at the beginning. */
 struct sweep_retention {

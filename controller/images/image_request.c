@@ -1,9 +1,9 @@
 /* image_request.c - an image order: its nodes, how far each is, what they
  * print.
  */
-#include "controller/blobs/image_request.h"
+#include "controller/images/image_request.h"
 
-#include "controller/jobs/image_progress.h"
+#include "controller/images/image_progress.h"
 
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"

@@ -1,9 +1,9 @@
 /* image_digest.c - what an image's name means in a sweep: resolved once, then
  * fixed.
  */
-#include "controller/jobs/image_digest.h"
+#include "controller/images/image_digest.h"
 
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"

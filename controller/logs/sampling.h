@@ -3,10 +3,10 @@
  * As with the metrics, the stored files are read, never the wire: after a
  * restart the same bytes give the same figures.
  */
-#ifndef CONTROLLER_JOBS_SAMPLING_H
-#define CONTROLLER_JOBS_SAMPLING_H
+#ifndef CONTROLLER_LOGS_SAMPLING_H
+#define CONTROLLER_LOGS_SAMPLING_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Reading one node's samples. */
 struct sampling {

@@ -1,9 +1,9 @@
 /* image_progress.h - images and contents on their way to the nodes of a job.
  */
-#ifndef CONTROLLER_JOBS_IMAGE_PROGRESS_H
-#define CONTROLLER_JOBS_IMAGE_PROGRESS_H
+#ifndef CONTROLLER_IMAGES_IMAGE_PROGRESS_H
+#define CONTROLLER_IMAGES_IMAGE_PROGRESS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/reply_jobs.h"
 
 #define IMAGE_PROGRESS_SILENT_MS 5000 /* without a change: it stands still */
