@@ -62,6 +62,9 @@ struct job_effects {
 	int (*log_read)(void *arg, uint64_t job, uint32_t attempt,
 			const char *stream, uint64_t offset, void *data,
 			size_t size, size_t *got, struct error *err);
+	/* When the byte came; 0: unknown. */
+	int64_t (*log_time)(void *arg, uint64_t job, uint32_t attempt,
+			    const char *stream, uint64_t offset);
 	int (*log_sync)(void *arg, uint64_t job, uint32_t attempt,
 			struct error *err);
 	void (*log_close)(void *arg, uint64_t job, uint32_t attempt);

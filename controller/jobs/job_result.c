@@ -100,6 +100,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
 		input.extract = extract;
+		input.arrival = arrival_of(input.records, input.record_count);
 	}
 	add_extents(&input, gang);
 	usage = sampling_summary(gang, err);

@@ -282,6 +282,34 @@ size_t log_ingest_likely(const struct gang *gang,
 	return gang->readings[0].likely_count;
 }
 
+/* Whose bytes' times an extract asks for. */
+struct log_clock {
+	struct cluster *cluster;
+	uint64_t job;
+	uint32_t attempt;
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+};
+
+/* extract_clock_fn */
+static int64_t time_of(void *arg, uint64_t offset)
+{
+	const struct log_clock *clock = arg;
+
+	return clock->cluster->effects->log_time(clock->cluster->world,
+						 clock->job, clock->attempt,
+						 clock->stream, offset);
+}
+
+static struct extract *new_extract(const struct log_reading *reading,
+				   struct extract_rules *rules)
+{
+	struct extract *extract = extract_new(rules, NULL);
+
+	if (extract)
+		extract_clock(extract, time_of, reading->clock);
+	return extract;
+}
+
 static int add_reading(struct gang *gang, struct extract_rules *rules,
 		       const char *stream)
 {
@@ -295,10 +323,21 @@ static int add_reading(struct gang *gang, struct extract_rules *rules,
 	gang->readings = readings;
 	reading = &readings[gang->readings_count];
 	*reading = (struct log_reading){
-		.extract = rules ? extract_new(rules, NULL) : NULL,
+		.clock = calloc(1, sizeof(*reading->clock))
 	};
-	if (rules && !reading->extract)
+	if (!reading->clock)
 		return -1;
+	*reading->clock = (struct log_clock){
+		.cluster = gang->cluster,
+		.job = gang->job->id,
+		.attempt = gang->job->attempt,
+	};
+	snprintf(reading->clock->stream, sizeof(reading->clock->stream), "%s",
+		 stream);
+	if (rules && !(reading->extract = new_extract(reading, rules))) {
+		free(reading->clock);
+		return -1;
+	}
 	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
 	gang->readings_count++;
 	return 0;
@@ -461,7 +500,7 @@ static int take_format(struct log_reading *reading,
 
 	if (reading->format == format)
 		return 0;
-	extract = extract_new(rules, NULL);
+	extract = new_extract(reading, rules);
 	if (!extract)
 		return -1;
 	extract_free(reading->extract);
@@ -598,6 +637,7 @@ void intake_read(struct cluster *cluster)
 static void reading_clear(struct log_reading *reading)
 {
 	extract_free(reading->extract);
+	free(reading->clock);
 	free(reading->likely);
 }
 

@@ -13,6 +13,7 @@
 /* Reading one stream for its metrics. */
 struct log_reading {
 	char stream[STREAM_INDEX_NAME_MAX + 1];
+	struct log_clock *clock;
 	struct extract *extract; /* NULL: its format is not known yet */
 	uint64_t offset;
 	bool finished;
