@@ -366,7 +366,7 @@ static void describe_progress(const struct stop *stop, struct image_node *to)
 	to->rate = (double)stop->rate;
 	if (!stop->partial && stop->total >= stop->done)
 		to->eta_seconds =
-			(double)((stop->total - stop->done) / stop->rate);
+			(double)(stop->total - stop->done) / (double)stop->rate;
 }
 
 static int describe_stop(const struct stop *stop, bool images,
