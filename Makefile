@@ -306,12 +306,18 @@ fuzz:
 
 lint:
 	@deploy/setup build lint
-	@$(MAKE) lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
-.PHONY: lint-format lint-tidy lint-cppcheck lint-scripts lint-pages
+	@$(MAKE) lint-format lint-includes lint-tidy lint-cppcheck \
+		lint-scripts lint-pages
+.PHONY: lint-format lint-includes lint-tidy lint-cppcheck lint-scripts \
+	lint-pages
 
 lint-format:
 	$(call say,LINT,clang-format)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+lint-includes:
+	$(call say,LINT,includes)
+	$(Q)tests/includes
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)

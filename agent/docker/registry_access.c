@@ -141,7 +141,8 @@ static int add_hosts(struct registry_access *access, struct error *err)
 	if (access->host)
 		return strings_add(&access->hosts, access->host, err);
 	for (size_t i = 0; i < access->logins_count; i++)
-		if (strings_add(&access->hosts, access->logins[i].registry,
+		if (!login_variable(&access->logins[i]) &&
+		    strings_add(&access->hosts, access->logins[i].registry,
 				err) < 0)
 			return -1;
 	return file ? credential_registries(file, &access->hosts, err) : 0;
@@ -341,7 +342,8 @@ void registry_access_who(const struct registries *registries, const char *host,
 	crypto_generichash_init(&state, key, REGISTRY_ACCESS_KEY_BYTES,
 				REGISTRY_ACCESS_WHO_BYTES);
 	for (size_t i = 0; i < count; i++) {
-		if (host && strcmp(logins[i].registry, host) != 0)
+		if (login_variable(&logins[i]) ||
+		    (host && strcmp(logins[i].registry, host) != 0))
 			continue;
 		add_who(registries, &logins[i], &state);
 		any = true;

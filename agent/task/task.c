@@ -221,7 +221,7 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		 * the whole order anew. */
 		if (!container &&
 		    registry_access_check(room->registries, task->spec.logins,
-				   task->spec.logins_count, err) < 0)
+					  task->spec.logins_count, err) < 0)
 			return NULL;
 		task->step = STEP_CHECK;
 		step_check(task);

@@ -4,10 +4,12 @@
  * (task.c) or tries again later.
  */
 #include "agent/task/command.h"
+#include "agent/task/secrets.h"
 #include "agent/task/start_error.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/secret.h"
 #include "protocol/hardware/sample_format.h"
 
 #include <errno.h>
@@ -391,7 +393,8 @@ void step_check(struct task *task)
 	const struct container_spec *container = &task->spec.container;
 	struct error err;
 
-	if (task_complete(task, true, &err) < 0) {
+	if (task_complete(task, true, &err) < 0 ||
+	    task_secrets_check(&task->spec, &err) < 0) {
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
@@ -541,7 +544,8 @@ static int write_start(struct task *task, const struct container_place *place,
 {
 	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
 					 task->start_ms, task->addresses };
-	owned(buffer_clear) struct buffer start, hosts;
+	owned(secret_buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer hosts;
 
 	buffer_init(&start, INIT_START_MAX);
 	buffer_init(&hosts, HOSTFILE_MAX);
@@ -554,7 +558,9 @@ static int write_start(struct task *task, const struct container_place *place,
 			 work_folder(task), &rendezvous, err) < 0)
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
-			  err) < 0)
+			  err) < 0 ||
+	    task_secrets_add(&task->spec, task->room->registries, &start, err) <
+		    0)
 		return -1;
 	if (guard_suid(task->room->node_policy, &task->filled, place) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)

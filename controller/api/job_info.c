@@ -3,8 +3,8 @@
  */
 #include "controller/api/jobs.h"
 #include "controller/api/streams.h"
+#include "controller/images/image_progress.h"
 #include "controller/jobs/dependencies.h"
-#include "controller/jobs/image_progress.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_ingest.h"
@@ -232,6 +232,7 @@ static int add_result(const struct result_row *row, void *arg)
 	to->result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
 	to->provenance =
 		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
+	to->reason = cJSON_DetachItemFromObjectCaseSensitive(both, "reason");
 	cJSON_Delete(both);
 	return 0;
 }

@@ -2,6 +2,7 @@
  */
 #include "controller/api/jobs.h"
 #include "controller/api/api.h"
+#include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
 #include "controller/jobs/job.h"
@@ -147,10 +148,10 @@ int api_job(struct api_request *request, void *reply, struct error *err)
 	struct reply_job *to = reply;
 	struct describing_job describing = { request->cluster, &to->job, err };
 
-	return store_job(request->cluster->store, query->id, describe_one,
-			 &describing, err) < 0
-		       ? -1
-		       : 0;
+	if (store_job(request->cluster->store, query->id, describe_one,
+		      &describing, err) < 0)
+		return -1;
+	return api_sees_env(request) ? 0 : api_hide_env(to->job.spec, err);
 }
 
 static int list_event(const struct event_row *row, void *arg)

@@ -2,15 +2,16 @@
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
+#include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -321,6 +322,27 @@ static int put_jobs(struct submitting *to)
 	return to->resume && to->until ? put_all_further(to) : 0;
 }
 
+/* The values of its secrets came along. */
+static int check_secrets(const struct sweep *sweep,
+			 const struct message_submit *message,
+			 struct error *err)
+{
+	const struct secret_sources *secrets = sweep_secrets(sweep);
+	char name[LOGIN_VARIABLE_MAX + 2];
+
+	for (size_t i = 0; i < secrets->count; i++) {
+		snprintf(name, sizeof(name), "$%s", secrets->items[i].name);
+		if (!logins_find(message->logins, message->logins_count, name))
+			return error_set(err, EINVAL,
+					 "%s: secrets.%s: its value was not "
+					 "sent along: the command line needs "
+					 "the folder of models and frameworks "
+					 "(--images) to read it",
+					 sweep_name(sweep), name + 1);
+	}
+	return 0;
+}
+
 /* What the cells take with them must be here. */
 static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 			   const struct message_submit *message,
@@ -469,6 +491,7 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	sweep = sweep_parse(request->payload, request->size, message->file,
 			    cluster->catalog, err);
 	if (!sweep || check_size(sweep, err) < 0 ||
+	    check_secrets(sweep, message, err) < 0 ||
 	    bind_workspaces(cluster, sweep, message, err) < 0)
 		return -1;
 	text = strndup(request->payload, request->size);

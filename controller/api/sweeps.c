@@ -2,6 +2,7 @@
  */
 #include "controller/api/sweeps.h"
 #include "controller/api/api.h"
+#include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
 #include "controller/store/store.h"
@@ -153,6 +154,10 @@ int api_text(struct api_request *request, void *reply, struct error *err)
 	struct reply_text *to = reply;
 	struct copying copying = { &to->text, err };
 
+	if (!api_sees_env(request))
+		return error_set(err, EPERM,
+				 "a viewer may not read sweep files: values of "
+				 "env stand there");
 	return store_sweep(request->cluster->store, query->id, copy_text,
 			   &copying, err) < 0
 		       ? -1

@@ -245,6 +245,8 @@ const struct key_section key_sections[KEY_SECTIONS] = {
 		"The name." },
 	{ "env", KEY_PREPARE, SHAPE_NAMES, "{NAME: value, ...}",
 		"Environment variables." },
+	{ "secrets", KEY_PREPARE, SHAPE_SWEEP, "{NAME: {from: env, file or stdin}, ...}",
+		"Variables whose values stand in no file of the sweep." },
 	{ "workspace", KEY_PREPARE, SHAPE_KNOWN, "folder, or {path, ignore, container}",
 		"A code tree that goes with the sweep." },
 	{ "ulimits", KEY_CAPABILITIES, SHAPE_NAMES, "{name: soft[:hard], ...}",

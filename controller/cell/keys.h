@@ -140,7 +140,7 @@ struct key_section {
 	const char *form; /* as of a rule */
 	const char *help;
 };
-#define KEY_SECTIONS 14
+#define KEY_SECTIONS 15
 extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
 /* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */

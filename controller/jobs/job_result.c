@@ -3,18 +3,21 @@
  */
 #include "controller/jobs/job_result.h"
 #include "controller/cell/reference_peak.h"
+#include "controller/cluster/active_job.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/jobs/job.h"
+#include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
-#include "controller/jobs/sampling.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/logs/sampling.h"
+#include "controller/nodes/node.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +44,32 @@ static void add_extents(struct result_input *input, const struct gang *gang)
 		if (task->memory_peak_bytes > input->memory_peak_bytes)
 			input->memory_peak_bytes = task->memory_peak_bytes;
 	}
+}
+
+/* What the search for the log's format did not find. */
+static void add_format_warnings(const struct gang *gang, cJSON *warnings)
+{
+	const char(*lines)[LIKELY_LINE_BYTES];
+	size_t count = log_ingest_likely(gang, &lines);
+	char text[LIKELY_LINE_BYTES + 80];
+
+	if (log_ingest_tied(gang))
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "two formats fit the log as well "
+					     "and read other "
+					     "figures: name one with `log`"));
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text),
+			 "no format reads this line of the log: %s", lines[i]);
+		cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
+	}
+	if (count)
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "try `regatta extract` on the log "
+					     "with rules of your own: "
+					     "regatta-framework(5)"));
 }
 
 static cJSON *make_result(struct cluster *cluster, struct job *job,
@@ -73,6 +102,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
 		input.extract = extract;
+		input.arrival = arrival_of(input.records, input.record_count);
 	}
 	add_extents(&input, gang);
 	usage = sampling_summary(gang, err);
@@ -83,12 +113,9 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.usage = usage;
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
-	if (log_ingest_tied(gang))
-		cJSON_AddItemToArray(warnings,
-				     cJSON_CreateString(
-					     "two formats fit the log as well "
-					     "and read other "
-					     "figures: name one with `log`"));
+	add_format_warnings(gang, warnings);
+	if (!measure->framework && !log_ingest_format(cluster, gang))
+		input.unread = "no format fits the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);
 	cJSON_Delete(warnings);
@@ -103,7 +130,8 @@ static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 	char ends[120];
 	const char *why;
 
-	if (job->failure || !log_ingest_rules(cluster, job))
+	if (job->failure || !log_ingest_named(job) ||
+	    !log_ingest_reads(cluster, job))
 		return;
 	if (!result_measured(result, &why))
 		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
@@ -113,7 +141,7 @@ static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
 static char *make_text(const struct cluster *cluster, struct job *job,
-		       cJSON *result, struct error *err)
+		       cJSON *result, const cJSON *reason, struct error *err)
 {
 	const struct extract *extract = merged(job->gang);
 	const struct record *records = NULL;
@@ -126,6 +154,9 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 		records = extract_records(extract, &count);
 	cJSON_AddItemToObject(all, "result", result);
 	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
+	if (reason)
+		cJSON_AddItemToObject(all, "reason",
+				      cJSON_Duplicate(reason, true));
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      sampling_curves(job->gang, err));
@@ -139,11 +170,81 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 	return text;
 }
 
+/* The task that ended next after this one, by time, then by rank. */
+static const struct task *next_ended(const struct gang *gang,
+				     const struct task *last)
+{
+	const struct task *next = NULL;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+		bool after = !last || task->ended_ms > last->ended_ms ||
+			     (task->ended_ms == last->ended_ms && task > last);
+
+		if (after && (!next || task->ended_ms < next->ended_ms))
+			next = task;
+	}
+	return next;
+}
+
+static void add_streams(struct reason_job *to, const struct task *task)
+{
+	for (size_t i = 0; i < task->streams_count; i++) {
+		unsigned int rank;
+		char end;
+
+		if (to->count == REASON_STREAMS_MAX)
+			return;
+		if (sscanf(task->streams[i].name, "rank-%9u%c", &rank, &end) !=
+		    1)
+			continue;
+		to->streams[to->count++] = (struct reason_stream){
+			.name = task->streams[i].name,
+			.node = task->node ? task->node->name : NULL,
+			.rank = rank,
+			.exit_code = task->exit_code,
+		};
+	}
+}
+
+/* Why the job failed, where that was its own doing; NULL: not known. */
+static cJSON *read_reason(const struct cluster *cluster, const struct job *job)
+{
+	struct reason_job asked = {
+		.effects = cluster->effects,
+		.world = cluster->world,
+		.id = job->id,
+		.attempt = job->attempt,
+		.how = job->text,
+	};
+	const struct task *task = NULL;
+
+	if (!cluster->failures ||
+	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
+		return NULL;
+	while (asked.count < REASON_STREAMS_MAX &&
+	       (task = next_ended(job->gang, task)))
+		add_streams(&asked, task);
+	return job_reason_read(cluster->failures, &asked);
+}
+
+/* The job's sentence goes on with its reason. */
+static void tell_reason(struct job *job, const cJSON *reason)
+{
+	char *text = job_reason_sentence(job->text, reason);
+
+	if (!text)
+		return;
+	free(job->text);
+	job->text = text;
+}
+
 int job_result_store(struct cluster *cluster, struct job *job,
 		     struct error *err)
 {
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(cluster, job, err);
+	cJSON *reason;
 	char *text;
 	int rc;
 
@@ -151,11 +252,13 @@ int job_result_store(struct cluster *cluster, struct job *job,
 		return -1;
 	judge(cluster, job, result);
 	job->rate = adaptive_repeats_rate(result);
-	text = make_text(cluster, job, result, err);
-	if (!text)
-		return -1;
+	reason = read_reason(cluster, job);
+	text = make_text(cluster, job, result, reason, err);
 	row.json = text;
-	rc = store_put_result(cluster->store, &row, err);
+	rc = text ? store_put_result(cluster->store, &row, err) : -1;
+	if (rc == 0)
+		tell_reason(job, reason);
+	cJSON_Delete(reason);
 	cJSON_free(text);
 	return rc;
 }
@@ -240,6 +343,7 @@ cJSON *job_result_row(const struct job_row *job, const char *stored)
 			      result ? result : cJSON_CreateNull());
 	cJSON_AddItemToObject(row, "provenance",
 			      provenance ? provenance : cJSON_CreateNull());
+	move_item(row, both, "reason");
 	cJSON_Delete(both);
 	return row;
 }

@@ -6,9 +6,9 @@
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/catalog/catalog.h"
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
-#include "controller/jobs/sampling.h"
+#include "controller/cluster/job_life.h"
+#include "controller/logs/log_formats.h"
+#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -26,15 +26,8 @@
 #define READINGS_MAX 4096  /* streams read of a job, beside the ranks' */
 #define FULL_RETRY_MS 1000 /* when the disk is full */
 
-/* The compiled log rules of a framework. */
-struct rules {
-	const struct framework *framework;
-	struct extract_rules *extract;
-};
-
 struct log_ingest {
-	struct rules *rules;
-	size_t rules_count;
+	struct log_formats *formats;
 	TAILQ_HEAD(, gang) reading; /* there is output that was not read */
 	uint64_t stored_bytes;
 	bool full; /* the disk; said so in the log already */
@@ -154,7 +147,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 		    size_t size)
 {
 	struct task *task =
-		gang_task(cluster, node, log->job, log->attempt, log->rank);
+		task_find(cluster, node, log->job, log->attempt, log->rank);
 	struct message_log_ack ack = {
 		.job = log->job,
 		.attempt = log->attempt,
@@ -188,7 +181,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 	if (task->state == TASK_ENDED) {
 		log_ingest_check(cluster, task);
 		if (task->collected)
-			gang_advance(cluster, job);
+			cluster->life->advance(cluster, job);
 	}
 }
 
@@ -214,72 +207,54 @@ void log_ingest_check(struct cluster *cluster, struct task *task)
 
 /* Reading for metrics. */
 
-/* The compiled rules of a framework that has some; NULL: they do not compile.
- */
-static struct extract_rules *compiled(struct cluster *cluster,
-				      const struct framework *framework)
+/* Those of the catalog, from the first use on; NULL: ENOMEM. */
+static struct log_formats *formats_of(const struct cluster *cluster)
 {
-	const struct value *logs[CATALOG_LOGS_MAX];
-	struct rules *rules;
-	struct error err;
-	size_t count = 0;
+	struct log_ingest *ingest = cluster->ingest;
 
-	for (size_t i = 0; i < cluster->ingest->rules_count; i++)
-		if (cluster->ingest->rules[i].framework == framework)
-			return cluster->ingest->rules[i].extract;
-	rules = realloc(cluster->ingest->rules,
-			(cluster->ingest->rules_count + 1) * sizeof(*rules));
-	if (!rules)
-		return NULL;
-	cluster->ingest->rules = rules;
-	rules += cluster->ingest->rules_count;
-	rules->framework = framework;
-	rules->extract = catalog_logs(cluster->catalog, framework, logs, &count,
-				      &err) < 0
-				 ? NULL
-				 : extract_rules_new(logs, count, &err);
-	if (!rules->extract)
-		log_error("framework=%s: %s", framework->name, err.text);
-	cluster->ingest->rules_count++;
-	return rules->extract;
+	if (!ingest->formats)
+		ingest->formats = log_formats_new(cluster->catalog, NULL);
+	return ingest->formats;
 }
 
-/* Is the format of the job's log to be found? */
+/* Is the format of the job's log to be found? So it is where nothing says what
+ * it is.
+ */
 static bool is_auto(const struct gang *gang)
 {
-	const char *log = gang->spec.measure.log;
+	const struct measure_spec *measure = &gang->spec.measure;
 
-	return log && !strcmp(log, "auto");
+	return measure->log ? !strcmp(measure->log, "auto")
+			    : !measure->framework;
 }
 
-/* The formats that are tried, by number; NULL past the last. One without rules
- * of its own reads what those that it is like read.
- */
-static const struct framework *tried(const struct cluster *cluster,
-				     size_t number)
-{
-	const struct framework *framework;
-
-	for (size_t i = 0;
-	     (framework = catalog_framework_at(cluster->catalog, i)); i++)
-		if (framework->log && value_get(framework->log, "rules") &&
-		    !number--)
-			return framework;
-	return NULL;
-}
-
-struct extract_rules *log_ingest_rules(struct cluster *cluster,
-				       const struct job *job)
+bool log_ingest_named(const struct job *job)
 {
 	const struct measure_spec *measure = &job->gang->spec.measure;
-	const char *name = measure->log ? measure->log : measure->framework;
-	const struct framework *framework =
-		is_auto(job->gang) ? tried(cluster, 0)
-		: name             ? catalog_framework(cluster->catalog, name)
-				   : NULL;
 
-	return framework && framework->log ? compiled(cluster, framework)
-					   : NULL;
+	return measure->log || measure->framework;
+}
+
+/* The rules of the format that the job names; NULL: none. */
+static struct extract_rules *named_rules(struct cluster *cluster,
+					 const struct gang *gang)
+{
+	const struct framework *framework =
+		is_auto(gang) ? NULL : log_ingest_format(cluster, gang);
+	struct log_formats *formats = formats_of(cluster);
+
+	return formats && framework && framework->log
+		       ? log_formats_rules(formats, framework)
+		       : NULL;
+}
+
+bool log_ingest_reads(struct cluster *cluster, const struct job *job)
+{
+	const struct log_formats *formats = formats_of(cluster);
+
+	return is_auto(job->gang)
+		       ? formats && log_formats_tried(formats, 0) != NULL
+		       : named_rules(cluster, job->gang) != NULL;
 }
 
 const struct framework *log_ingest_format(const struct cluster *cluster,
@@ -287,43 +262,52 @@ const struct framework *log_ingest_format(const struct cluster *cluster,
 {
 	const struct measure_spec *measure = &gang->spec.measure;
 	const char *name = measure->log ? measure->log : measure->framework;
-	struct format_fit fits[FORMAT_FITS_MAX];
 
 	if (!is_auto(gang))
-		return name ? catalog_framework(cluster->catalog, name) : NULL;
-	if (!gang->readings_count ||
-	    !format_choice_fits(gang->readings[0].choice, fits))
-		return NULL;
-	return tried(cluster, fits[0].format);
+		return catalog_framework(cluster->catalog, name);
+	return gang->readings_count ? gang->readings[0].format : NULL;
 }
 
 bool log_ingest_tied(const struct gang *gang)
 {
-	struct format_fit fits[FORMAT_FITS_MAX];
-	size_t count;
-
-	if (!is_auto(gang) || !gang->readings_count)
-		return false;
-	count = format_choice_fits(gang->readings[0].choice, fits);
-	return format_choice_tied(gang->readings[0].choice, fits, count);
+	return gang->readings_count && gang->readings[0].tied;
 }
 
-static struct format_choice *new_choice(struct gang *gang,
-					struct extract_rules *rules)
+size_t log_ingest_likely(const struct gang *gang,
+			 const char (**lines)[LIKELY_LINE_BYTES])
 {
-	struct extract_rules *all[FORMAT_CHOICE_MAX];
-	const struct framework *framework;
-	size_t count = 0;
+	if (!gang->readings_count || !gang->readings[0].likely)
+		return 0;
+	*lines = gang->readings[0].likely;
+	return gang->readings[0].likely_count;
+}
 
-	if (!is_auto(gang))
-		return format_choice_new(&rules, 1, NULL);
-	while (count < FORMAT_CHOICE_MAX &&
-	       (framework = tried(gang->cluster, count))) {
-		all[count] = compiled(gang->cluster, framework);
-		if (!all[count++])
-			return NULL;
-	}
-	return format_choice_new(all, count, NULL);
+/* Whose bytes' times an extract asks for. */
+struct log_clock {
+	struct cluster *cluster;
+	uint64_t job;
+	uint32_t attempt;
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+};
+
+/* extract_clock_fn */
+static int64_t time_of(void *arg, uint64_t offset)
+{
+	const struct log_clock *clock = arg;
+
+	return clock->cluster->effects->log_time(clock->cluster->world,
+						 clock->job, clock->attempt,
+						 clock->stream, offset);
+}
+
+static struct extract *new_extract(const struct log_reading *reading,
+				   struct extract_rules *rules)
+{
+	struct extract *extract = extract_new(rules, NULL);
+
+	if (extract)
+		extract_clock(extract, time_of, reading->clock);
+	return extract;
 }
 
 static int add_reading(struct gang *gang, struct extract_rules *rules,
@@ -338,10 +322,22 @@ static int add_reading(struct gang *gang, struct extract_rules *rules,
 		return -1;
 	gang->readings = readings;
 	reading = &readings[gang->readings_count];
-	*reading = (struct log_reading){ .choice = new_choice(gang, rules) };
-	if (!reading->choice)
+	*reading = (struct log_reading){
+		.clock = calloc(1, sizeof(*reading->clock))
+	};
+	if (!reading->clock)
 		return -1;
-	reading->extract = format_choice_leader(reading->choice);
+	*reading->clock = (struct log_clock){
+		.cluster = gang->cluster,
+		.job = gang->job->id,
+		.attempt = gang->job->attempt,
+	};
+	snprintf(reading->clock->stream, sizeof(reading->clock->stream), "%s",
+		 stream);
+	if (rules && !(reading->extract = new_extract(reading, rules))) {
+		free(reading->clock);
+		return -1;
+	}
 	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
 	gang->readings_count++;
 	return 0;
@@ -352,7 +348,8 @@ static void reading_tasks(const struct gang *gang,
 			  const struct extract_rules *rules, uint32_t *first,
 			  uint32_t *last)
 {
-	enum extract_read read = extract_rules_read(rules);
+	enum extract_read read =
+		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
 
 	*first = read == EXTRACT_LAST ? gang->spec.nodes - 1 : 0;
 	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
@@ -363,7 +360,8 @@ static int begin_reading(struct gang *gang, struct extract_rules *rules)
 {
 	uint32_t streams = stream_count(&gang->tasks[0]);
 	uint32_t first, last, task, i;
-	enum extract_read read = extract_rules_read(rules);
+	enum extract_read read =
+		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
 	char name[32];
 
 	reading_tasks(gang, rules, &first, &last);
@@ -440,14 +438,16 @@ static int keep_reading(struct cluster *cluster, struct gang *gang)
 {
 	struct finding finding = {
 		.gang = gang,
-		.rules = log_ingest_rules(cluster, gang->job),
+		.rules = named_rules(cluster, gang),
 	};
 	uint32_t first, last;
 
-	if (!finding.rules)
+	if (!log_ingest_reads(cluster, gang->job))
 		return 0;
 	if (!gang->readings && begin_reading(gang, finding.rules) < 0)
 		return -1;
+	if (!finding.rules)
+		return 0; /* no format that is found has files of its own */
 	reading_tasks(gang, finding.rules, &first, &last);
 	for (uint32_t i = first; i <= last; i++)
 		if (gang->tasks[i].index_new &&
@@ -456,32 +456,141 @@ static int keep_reading(struct cluster *cluster, struct gang *gang)
 	return 0;
 }
 
-/* Read a piece; true: there may be more. */
-static bool read_piece(struct cluster *cluster, struct gang *gang,
-		       struct log_reading *reading, char *piece)
+/* Bytes of a stream for a trial. */
+struct trial_source {
+	struct cluster *cluster;
+	const struct job *job;
+	struct log_reading *reading;
+};
+
+static size_t read_bytes(struct cluster *cluster, const struct job *job,
+			 struct log_reading *reading, uint64_t offset,
+			 char *data, size_t size)
 {
-	const struct job *job = gang->job;
-	const struct record *latest = extract_latest(reading->extract);
-	struct record before;
 	struct error err = { 0 };
 	size_t got = 0;
 
-	if (reading->broken)
-		return false;
 	if (cluster->effects->log_read(cluster->world, job->id, job->attempt,
-				       reading->stream, reading->offset, piece,
-				       READ_BYTES, &got, &err) < 0 &&
+				       reading->stream, offset, data, size,
+				       &got, &err) < 0 &&
 	    err.code == EIO) {
 		/* The bytes are there, and no trying will get them. */
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 		reading->broken = true;
 	}
+	return got;
+}
+
+/* format_trial_read_fn */
+static size_t read_for_trial(void *arg, uint64_t offset, char *data,
+			     size_t size)
+{
+	const struct trial_source *source = arg;
+
+	return read_bytes(source->cluster, source->job, source->reading, offset,
+			  data, size);
+}
+
+/* The format that fits reads the whole stream, from its first byte on. */
+static int take_format(struct log_reading *reading,
+		       const struct framework *format,
+		       struct extract_rules *rules)
+{
+	struct extract *extract;
+
+	if (reading->format == format)
+		return 0;
+	extract = new_extract(reading, rules);
+	if (!extract)
+		return -1;
+	extract_free(reading->extract);
+	reading->extract = extract;
+	reading->format = format;
+	reading->offset = 0;
+	return 0;
+}
+
+static void keep_likely(struct log_reading *reading, const char *text,
+			size_t size)
+{
+	free(reading->likely);
+	reading->likely = calloc(LIKELY_LINES, sizeof(*reading->likely));
+	reading->likely_count =
+		reading->likely ? likely_lines(text, size, reading->likely) : 0;
+}
+
+static int try_text(struct log_formats *formats, struct log_reading *reading,
+		    struct extract_rules *const *rules, size_t count,
+		    const char *text, size_t size)
+{
+	struct format_trial trial;
+
+	if (format_trial(rules, count, text, size, &trial, NULL) < 0)
+		return -1;
+	reading->sure = trial.steps >= FORMAT_TRIAL_SURE;
+	reading->tied = trial.tied;
+	if (trial.steps)
+		return take_format(reading,
+				   log_formats_tried(formats, trial.format),
+				   rules[trial.format]);
+	/* What was found at another length stays: nothing is better. */
+	if (!reading->format)
+		keep_likely(reading, text, size);
+	return 0;
+}
+
+/* Find the format of a stream whose format is not known for sure, when that is
+ * due; true: it goes on at the next call.
+ */
+static bool find_format(struct cluster *cluster, struct gang *gang,
+			struct log_reading *reading, bool complete)
+{
+	struct trial_source source = { cluster, gang->job, reading };
+	struct log_formats *formats = formats_of(cluster);
+	owned_free char *text = NULL;
+	struct extract_rules *const *rules;
+	uint64_t length = 0;
+	size_t count;
+
+	cluster->effects->log_length(cluster->world, gang->job->id,
+				     gang->job->attempt, reading->stream,
+				     &length, NULL);
+	if (reading->broken || length == reading->tried ||
+	    (!complete &&
+	     (reading->sure || !format_trial_due(length, reading->tried))))
+		return false;
+	rules = log_formats_all(formats, &count);
+	if (!rules)
+		return true;
+	text = malloc(FORMAT_TRIAL_BYTES);
+	if (!text)
+		return false;
+	reading->tried = length;
+	try_text(formats, reading, rules, count, text,
+		 format_trial_text(length, read_for_trial, &source, text));
+	return false;
+}
+
+/* Read a piece; true: there may be more. */
+static bool read_piece(struct cluster *cluster, struct gang *gang,
+		       struct log_reading *reading, char *piece)
+{
+	const struct job *job = gang->job;
+	const struct record *latest;
+	struct record before;
+	size_t got;
+
+	if (is_auto(gang) && find_format(cluster, gang, reading, false))
+		return true;
+	if (reading->broken || !reading->extract)
+		return false;
+	got = read_bytes(cluster, job, reading, reading->offset, piece,
+			 READ_BYTES);
 	if (!got)
 		return false;
-	before = *latest;
-	format_choice_feed(reading->choice, piece, got, NULL);
-	reading->extract = format_choice_leader(reading->choice);
 	latest = extract_latest(reading->extract);
+	before = *latest;
+	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
 	/* Metrics of a rule's own are not looked at one by one. */
 	if (latest->metric_room || memcmp(&before, latest, sizeof(before))) {
@@ -519,23 +628,26 @@ void intake_read(struct cluster *cluster)
 			TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang,
 					  by_reading);
 		else
-			gang_advance(cluster, gang->job);
+			cluster->life->advance(cluster, gang->job);
 	}
 	if (!TAILQ_EMPTY(&cluster->ingest->reading))
 		cluster->effects->read_soon(cluster->world);
 }
 
-/* The whole stream is read: what fits it best. */
-static uint64_t settle_format(struct log_reading *reading)
+static void reading_clear(struct log_reading *reading)
 {
-	struct format_fit fits[FORMAT_FITS_MAX];
-	size_t count = format_choice_fits(reading->choice, fits);
+	extract_free(reading->extract);
+	free(reading->clock);
+	free(reading->likely);
+}
 
-	if (!count)
-		return 0;
-	reading->extract =
-		format_choice_extract(reading->choice, fits[0].format);
-	return fits[0].steps;
+static size_t steps_read(const struct log_reading *reading)
+{
+	size_t count = 0;
+
+	if (reading->extract)
+		extract_records(reading->extract, &count);
+	return count;
 }
 
 /* Of several streams the one whose format reads most steps: others may be of
@@ -548,11 +660,11 @@ static void keep_best(struct gang *gang)
 	for (size_t i = 1; i < gang->readings_count; i++) {
 		struct log_reading *other = &gang->readings[i];
 
-		if (settle_format(other) > settle_format(&best)) {
-			format_choice_free(best.choice);
+		if (steps_read(other) > steps_read(&best)) {
+			reading_clear(&best);
 			best = *other;
 		} else {
-			format_choice_free(other->choice);
+			reading_clear(other);
 		}
 	}
 	gang->readings[0] = best;
@@ -572,11 +684,14 @@ bool log_ingest_read_all(struct cluster *cluster, struct job *job)
 	for (size_t i = 0; i < gang->readings_count; i++) {
 		struct log_reading *reading = &gang->readings[i];
 		uint64_t length = 0;
+		bool more = is_auto(gang) &&
+			    find_format(cluster, gang, reading, true);
 
 		cluster->effects->log_length(cluster->world, job->id,
 					     job->attempt, reading->stream,
 					     &length, NULL);
-		if (!reading->broken && reading->offset < length) {
+		if (more || (!reading->broken && reading->extract &&
+			     reading->offset < length)) {
 			wake_readers(cluster, gang);
 			return false;
 		}
@@ -584,12 +699,11 @@ bool log_ingest_read_all(struct cluster *cluster, struct job *job)
 	for (size_t i = 0; i < gang->readings_count; i++) {
 		struct log_reading *reading = &gang->readings[i];
 
-		if (!reading->finished)
-			format_choice_finish(reading->choice, NULL);
+		if (!reading->finished && reading->extract)
+			extract_finish(reading->extract, NULL);
 		reading->finished = true;
-		settle_format(reading);
 	}
-	if (is_auto(gang))
+	if (is_auto(gang) && gang->readings_count)
 		keep_best(gang);
 	return true;
 }
@@ -600,9 +714,12 @@ const struct record *log_ingest_latest(const struct gang *gang)
 	const struct record *latest = NULL;
 
 	for (size_t i = 0; gang && i < gang->readings_count; i++) {
+		const struct extract *extract = gang->readings[i].extract;
 		const struct record *record =
-			extract_latest(gang->readings[i].extract);
+			extract ? extract_latest(extract) : NULL;
 
+		if (!record)
+			continue;
 		if (!latest || (!latest->has && record->has))
 			latest = record;
 	}
@@ -628,7 +745,7 @@ void log_ingest_forget(struct cluster *cluster, struct gang *gang)
 	if (gang->reading)
 		TAILQ_REMOVE(&cluster->ingest->reading, gang, by_reading);
 	for (size_t i = 0; i < gang->readings_count; i++)
-		format_choice_free(gang->readings[i].choice);
+		reading_clear(&gang->readings[i]);
 	free(gang->readings);
 	sampling_clear(gang);
 }
@@ -639,8 +756,6 @@ void log_ingest_close(struct cluster *cluster)
 
 	if (!ingest)
 		return;
-	for (size_t i = 0; i < ingest->rules_count; i++)
-		extract_rules_free(ingest->rules[i].extract);
-	free(ingest->rules);
+	log_formats_free(ingest->formats);
 	free(ingest);
 }

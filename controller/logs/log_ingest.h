@@ -4,18 +4,27 @@
 #ifndef CONTROLLER_LOGS_LOG_INGEST_H
 #define CONTROLLER_LOGS_LOG_INGEST_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "controller/results/format_choice.h"
+#include "controller/results/format_trial.h"
+#include "controller/results/likely_lines.h"
 #include "protocol/message/stream_index.h"
 
 /* Reading one stream for its metrics. */
 struct log_reading {
 	char stream[STREAM_INDEX_NAME_MAX + 1];
-	struct format_choice *choice; /* of one format, where it is named */
-	struct extract *extract;      /* of the choice: what it comes to */
+	struct log_clock *clock;
+	struct extract *extract; /* NULL: its format is not known yet */
 	uint64_t offset;
 	bool finished;
 	bool broken; /* the stored output cannot be read */
+	/* Where the format is to be found (format_trial.h): */
+	const struct framework *format; /* NULL: none fits so far */
+	uint64_t tried;                 /* the length when that was tried */
+	bool sure;
+	bool tied;
+	char (*likely)[LIKELY_LINE_BYTES]; /* where none fits */
+	size_t likely_count;
 };
 
 #define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
@@ -40,20 +49,28 @@ void log_ingest_tell_lengths(struct cluster *cluster, struct task *task);
  */
 void log_ingest_check(struct cluster *cluster, struct task *task);
 
-/* The log rules of the job's format, or those of the first one that is tried;
- * NULL: it has none.
+/* Are there rules that the job's output is read by? Where neither a format nor
+ * a framework is named, the format is found, as with `log: auto`.
  */
-struct extract_rules *log_ingest_rules(struct cluster *cluster,
-				       const struct job *job);
+bool log_ingest_reads(struct cluster *cluster, const struct job *job);
 
-/* The format of the job's log: the one that was named, or that was found once
- * all is read; NULL: none.
+/* Does the job name a format, auto too, or a framework? If not, it may well
+ * print no figures.
+ */
+bool log_ingest_named(const struct job *job);
+
+/* The format of the job's log: the one that was named, or that is found so far;
+ * NULL: none.
  */
 const struct framework *log_ingest_format(const struct cluster *cluster,
 					  const struct gang *gang);
 
 /* Do two formats fit the log as well, and read other figures? */
 bool log_ingest_tied(const struct gang *gang);
+
+/* Where no format fits: the lines that look most like figures; borrowed. */
+size_t log_ingest_likely(const struct gang *gang,
+			 const char (**lines)[LIKELY_LINE_BYTES]);
 
 /* Go on reading, a few pieces of several jobs; asks to be called again when
  * there is more.

@@ -8,14 +8,16 @@
 
 /* What one has read when those that lag behind are given up. */
 #define ENOUGH_STEPS 16
-#define ENOUGH_BYTES (1u << 20)
-#define ROUND_BYTES (1u << 16) /* between two looks at how they do */
+#define ENOUGH_BYTES (1u << 18)
+#define SETTLED_BYTES (1u << 20) /* when all but the best are */
+#define ROUND_BYTES (1u << 16)   /* between two looks at how they do */
 
 struct format_choice {
 	struct extract *extracts[FORMAT_CHOICE_MAX];
 	size_t count;
 	uint64_t bytes;
 	uint64_t looked; /* bytes at the last look */
+	bool settled;
 };
 
 void format_choice_free(struct format_choice *choice)
@@ -117,6 +119,26 @@ static struct format_fit fit_of(const struct format_choice *choice,
 	return fit;
 }
 
+static void drop(struct format_choice *choice, size_t format)
+{
+	extract_free(choice->extracts[format]);
+	choice->extracts[format] = NULL;
+}
+
+/* Keep the best, and the one that ties with it. */
+static void settle(struct format_choice *choice)
+{
+	struct format_fit fits[FORMAT_FITS_MAX];
+	size_t count = format_choice_fits(choice, fits);
+	bool tied = format_choice_tied(choice, fits, count);
+
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->extracts[i] && i != fits[0].format &&
+		    !(tied && i == fits[1].format))
+			drop(choice, i);
+	choice->settled = true;
+}
+
 /* Give up those that lag behind, once one has read enough. */
 static void drop_losers(struct format_choice *choice)
 {
@@ -130,14 +152,16 @@ static void drop_losers(struct format_choice *choice)
 		}
 	if (most < ENOUGH_STEPS)
 		return;
+	if (choice->bytes >= SETTLED_BYTES) {
+		settle(choice);
+		return;
+	}
 	for (size_t i = 0; i < choice->count; i++)
 		if (choice->extracts[i]) {
 			struct format_fit fit = fit_of(choice, i, false);
 
-			if (score(&fit) * 2 > most)
-				continue;
-			extract_free(choice->extracts[i]);
-			choice->extracts[i] = NULL;
+			if (score(&fit) * 2 <= most)
+				drop(choice, i);
 		}
 }
 
@@ -149,7 +173,7 @@ int format_choice_feed(struct format_choice *choice, const void *data,
 		    extract_feed(choice->extracts[i], data, size, err) < 0)
 			return -1;
 	choice->bytes += size;
-	if (choice->bytes < ENOUGH_BYTES ||
+	if (choice->settled || choice->bytes < ENOUGH_BYTES ||
 	    choice->bytes - choice->looked < ROUND_BYTES)
 		return 0;
 	choice->looked = choice->bytes;
@@ -164,25 +188,6 @@ int format_choice_finish(struct format_choice *choice, struct error *err)
 		    extract_finish(choice->extracts[i], err) < 0)
 			return -1;
 	return 0;
-}
-
-struct extract *format_choice_leader(const struct format_choice *choice)
-{
-	struct extract *leader = NULL;
-	struct format_fit best = { 0 };
-
-	for (size_t i = 0; i < choice->count; i++) {
-		struct format_fit fit;
-
-		if (!choice->extracts[i])
-			continue;
-		fit = fit_of(choice, i, false);
-		if (leader && !better(&fit, &best))
-			continue;
-		leader = choice->extracts[i];
-		best = fit;
-	}
-	return leader;
 }
 
 size_t format_choice_fits(const struct format_choice *choice,

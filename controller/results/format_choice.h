@@ -1,7 +1,8 @@
 /* format_choice.h - which of several formats a log is in.
  *
- * All formats read the log side by side until one of them has read a number of
- * steps; from there on only those that keep up with it. The one that reads most
+ * All formats read the log side by side. Once one of them has read 16 steps,
+ * those that lag behind are given up after 256 KiB, and all but the best after
+ * 1 MiB: a long log is read at the speed of one format. The one that reads most
  * steps without contradicting itself wins; of two that read as many, the one
  * that reads more figures.
  */
@@ -27,9 +28,6 @@ OWNED_POINTER(struct format_choice, format_choice_free)
 /* What a format reads; borrowed. NULL: it is out of the choice. */
 struct extract *format_choice_extract(const struct format_choice *choice,
 				      size_t format);
-
-/* What the format reads that is ahead so far; borrowed until the next feed. */
-struct extract *format_choice_leader(const struct format_choice *choice);
 
 /* As extract_feed() and extract_finish(). */
 int format_choice_feed(struct format_choice *choice, const void *data,

@@ -420,7 +420,9 @@ static bool verdict(const struct making *making, char *text, size_t size)
 	    isfinite(figures->samples_per_second) ||
 	    (input->extract && metrics_told(input->extract)))
 		return true;
-	if (!input->record_count)
+	if (!input->record_count && input->unread)
+		snprintf(text, size, "%s", input->unread);
+	else if (!input->record_count)
 		snprintf(text, size,
 			 "nothing in the log matches the rules of %s",
 			 input->measure->framework ? input->measure->framework
@@ -465,6 +467,12 @@ static void fill(struct making *making)
 		if (cJSON_IsString(warning))
 			flag(making, "%s", warning->valuestring);
 	}
+	if (making->figures.arrived)
+		flag(making,
+		     "the log prints no step time: %.1f ms (+-%.1f) follow "
+		     "from when its lines came",
+		     making->figures.iteration.median,
+		     making->input->arrival.arrival_error_ms);
 	if (making->input->pretended)
 		flag(making, "the devices were pretended: these are no figures "
 			     "of real hardware");

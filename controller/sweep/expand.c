@@ -107,7 +107,8 @@ static int read_base(struct sweep *sweep, const struct value *root,
 		return sweep_nomem(sweep, err);
 	if (value_check_keys(root, names, err) < 0 ||
 	    read_sweep_name(sweep, root, err) < 0 ||
-	    about_read(root, &sweep->about, err) < 0)
+	    about_read(root, &sweep->about, err) < 0 ||
+	    secrets_read(root, &sweep->secrets, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(root); i++)
 		if (!reserved(value_key(root, i)) &&

@@ -66,6 +66,11 @@ const struct sweep_totals *sweep_totals(const struct sweep *sweep)
 	return &sweep->totals;
 }
 
+const struct secret_sources *sweep_secrets(const struct sweep *sweep)
+{
+	return &sweep->secrets;
+}
+
 const struct flagperf *sweep_flagperf(const struct sweep *sweep)
 {
 	return sweep->flagperf;

@@ -45,6 +45,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cell/cell_data.h"
 #include "controller/sweep/flagperf/flagperf.h"
+#include "controller/sweep/secrets.h"
 #include "protocol/blob/ignore.h"
 #include "protocol/message/spec.h"
 
@@ -63,6 +64,9 @@ void sweep_free(struct sweep *sweep);
 OWNED_POINTER(struct sweep, sweep_free)
 
 const char *sweep_name(const struct sweep *sweep);
+
+/* Its secrets: where their values come from. Borrowed. */
+const struct secret_sources *sweep_secrets(const struct sweep *sweep);
 
 /* The cases of its `flagperf:`, or NULL. Borrowed. */
 const struct flagperf *sweep_flagperf(const struct sweep *sweep);

@@ -54,6 +54,7 @@ struct sweep {
 	const struct catalog *catalog;
 	const char *name;
 	cJSON *about; /* NULL: the file says nothing */
+	struct secret_sources secrets;
 	struct paths *paths;
 	struct overlay base;
 	struct overlay variables; /* of the top: as if they stood in it */

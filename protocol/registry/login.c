@@ -1,4 +1,5 @@
-/* login.c - who one is to a registry, sealed for one reader.
+/* login.c - who one is to a registry, or a secret of the command, sealed for
+ * one reader.
  */
 #include "protocol/registry/login.h"
 
@@ -49,6 +50,22 @@ OWNED_VALUE(struct login_inside, login_inside_clear)
 void login_clear(struct registry_login *login)
 {
 	codec_clear(&registry_login_schema, login);
+}
+
+bool login_variable_valid(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	size_t length = strlen(name);
+
+	return length && length <= LOGIN_VARIABLE_MAX &&
+	       strspn(name, letters) == length &&
+	       (name[0] < '0' || name[0] > '9');
+}
+
+const char *login_variable(const struct registry_login *login)
+{
+	return login->registry[0] == '$' ? login->registry + 1 : NULL;
 }
 
 /* Sealing. */
@@ -222,11 +239,14 @@ int logins_check(const struct registry_login *logins, size_t count,
 				 count, LOGINS_MAX);
 	for (size_t i = 0; i < count; i++) {
 		const char *registry = logins[i].registry;
+		const char *variable = login_variable(&logins[i]);
 
-		if (!reference_host_valid(registry))
+		if (variable ? !login_variable_valid(variable)
+			     : !reference_host_valid(registry))
 			return error_set(err, EPROTO,
 					 "credentials: registry: \"%.80s\" is "
-					 "not valid here; expected HOST[:PORT]",
+					 "not valid here; expected HOST[:PORT] "
+					 "or $NAME",
 					 registry);
 		if (!logins[i].sealed ||
 		    strlen(logins[i].sealed) > LOGIN_SEALED_MAX)

@@ -1,4 +1,5 @@
-/* login.h - who one is to a registry, sealed for one reader.
+/* login.h - who one is to a registry, or a secret of the command, sealed for
+ * one reader.
  *
  * Whoever submits a sweep may send with it who he is to the registries of its
  * images. Each login travels sealed (libsodium's crypto_box_seal(3)): to the
@@ -8,6 +9,10 @@
  *
  * Inside stands which registry it is for and the public key of who sealed it,
  * so that nobody can pass off a sealed login that he came by as his own.
+ *
+ * The secrets of a sweep travel the same way, among its logins: in the place of
+ * the registry stands "$NAME", the variable that the container gets, and the
+ * token is its value. No registry's name begins so.
  */
 #ifndef PROTOCOL_REGISTRY_LOGIN_H
 #define PROTOCOL_REGISTRY_LOGIN_H
@@ -21,7 +26,15 @@
 #define LOGIN_TEXT_MAX 16384        /* bytes of JSON inside */
 #define LOGIN_SEALED_MAX (22 << 10) /* of base64 */
 
+#define LOGIN_VARIABLE_MAX 64 /* bytes of a secret's name */
+
 struct credential; /* protocol/registry/credential.h */
+
+/* Is it the name of a variable: letters, digits, '_', no digit first? */
+bool login_variable_valid(const char *name);
+
+/* The variable that it is a secret for; NULL: it is for a registry. */
+const char *login_variable(const struct registry_login *login);
 
 void login_clear(struct registry_login *login);
 OWNED_VALUE(struct registry_login, login_clear)
@@ -41,7 +54,8 @@ int login_open(const struct registry_login *login, const struct key *key,
 	       const char *from, struct credential *credential,
 	       struct error *err);
 
-/* At most LOGINS_MAX, each of a registry of its own and not too long: EPROTO.
+/* At most LOGINS_MAX, each of a registry (or variable) of its own and not too
+ * long: EPROTO.
  */
 int logins_check(const struct registry_login *logins, size_t count,
 		 struct error *err);

@@ -36,11 +36,11 @@ ends()
 for caps in '[]' '[MKNOD, FSETID, FOWNER, CHOWN]' '[SETUID, SETGID, KILL]'; do
 	words=(touch /host/file)
 	for mode in 4755 2755 6755 4111 2711 7777 4000 2000; do
-		words+=(, mode /host/file "$mode")
+		words+=("," mode /host/file "$mode")
 		((++attempts))
 	done
 	for name in a b; do
-		words+=(, device "/host/$name")
+		words+=("," device "/host/$name")
 		((++attempts))
 	done
 	must submit_tool "modes$attempts" retries=0 "capabilities=$caps" \
@@ -81,7 +81,7 @@ ends many policy 'output: the folder of its output holds more than 2048 files' "
 words=(print 1) name=$out
 for ((i = 0; i < 20; i++)); do
 	name+=/d
-	words+=(, folder "$name")
+	words+=("," folder "$name")
 done
 ends deep policy 'output: the folder of its output holds more than 2048 files' "folders without end" \
 	"${words[@]}" , sleep 1000

@@ -43,6 +43,34 @@ is "$(job_get "$JOB" .failure)" no-metric \
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"
+is "$(job_get "$JOB" .result.text)" 'no format fits the log' "which is told"
+
+mkdir "$BED/host/strange"
+printf 'stroke %s: lost 2.%s in time 3.5, 88 tokens\n' 1 1 2 2 >"$BED/host/strange/log"
+must submit_tool strange log=auto show /host/log
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" '.result.flags | map(select(test("no format reads.*: stroke 1"))) | length')" 1 \
+	"with the lines that look most like figures"
+
+give default torchtitan
+must submit_tool default show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps)"')" 'torchtitan 20' \
+	"where no framework is named, the format is found as well"
+must submit_tool plain print 1000
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.result.measured) \(.result.flags | length)"')" 'false 0' \
+	"and a command that prints no figures is fine"
+
+mkdir "$BED/host/long"
+{
+	head -c 3000000 /dev/zero | tr '\0' x | fold -w 100
+	cat "$FORMATS/torchtitan.log"
+} >"$BED/host/long/log"
+must submit_tool long show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps)"')" 'torchtitan 20' \
+	"so it is behind 3 MB of other output"
 
 printf '%s\n' 'sweep: wrong' 'image: x' 'command: [x]' 'log: nanogtp' \
 	>"$BED/wrong.yaml"

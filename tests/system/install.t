@@ -7,7 +7,7 @@ need strings
 
 objects=$REGATTA_BUILD/objects
 mapfile -t places < <(strings "$objects/protocol/config/installed.o" |
-	grep '^/.*/regatta')
+	grep '^/.*/regatta' | grep -vxF "$ROOT") # where it was compiled
 ok '((${#places[@]} >= 10))' "it names them all"
 # /etc is spoken of in help texts, PREFIX is not.
 for place in "${places[@]}"; do

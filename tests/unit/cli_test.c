@@ -102,7 +102,8 @@ static const struct {
 	{ { "image", "load", "i", "--set", "image=x" },
 	  "image load: --set, which is for image pull alone" },
 	{ { "image", "gc", "--registry-auth" },
-	  "image gc: --registry-auth, which is for image build and image pull" },
+	  "image gc: --registry-auth, which is for image build and image "
+	  "pull" },
 	{ { "image", "pull" }, "image: expected image pull SWEEP|IMAGE ..." },
 	{ { "image", "remove", "i", "--nodes", "," },
 	  "--nodes: ',' is not valid here; expected names of nodes with commas "

@@ -1,6 +1,6 @@
 /* logins_test.c - what a sweep's logins go through at the controller.
  */
-#include "controller/jobs/logins.h"
+#include "controller/images/logins.h"
 
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -134,6 +134,7 @@ static void giving(struct bed *bed)
 {
 	struct registry_login logins[] = { sealed(bed, "r:1", "one"),
 					   sealed(bed, "docker.io", "hub") };
+	struct registry_login secret = sealed(bed, "$HF_TOKEN", "hf");
 	struct cluster *cluster = &bed->cluster;
 
 	put_sweep(bed, 1, JOB_QUEUED);
@@ -146,6 +147,16 @@ static void giving(struct bed *bed)
 	is(given(bed, 1, "r:2/a"), "", "and nothing else");
 	is(given(bed, 1, NULL), "docker.io=hub r:1=one", "for a build, all");
 	is(given(bed, 2, NULL), "", "of its own sweep");
+	put_sweep(bed, 3, JOB_QUEUED);
+	logins_put(cluster, 3, &secret, 1, NULL);
+	store_commit(cluster->store, NULL);
+	is(given(bed, 3, "r:2/a"), "$HF_TOKEN=hf",
+	   "a secret goes with whatever image");
+	is(given(bed, 3, "sha256:x y"), "$HF_TOKEN=hf",
+	   "also with one that is no reference");
+	end_job(bed, 3);
+	is(given(bed, 3, NULL), "$HF_TOKEN=gone", "and goes with the last job");
+	login_clear(&secret);
 	logins_settle(cluster);
 	cluster->key = &bed->other;
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",

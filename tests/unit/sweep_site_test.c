@@ -159,7 +159,7 @@ static const struct {
 	  "files: [{name: a, text: '${hom}'}]\n",
 	  "f:3: files[0].text: ${hom}, which nothing defines; expected keys of the sweep, figures of the model, and names of the start such as ${NODE_RANK}" },
 	{ "a key that nobody knows", "preload: true\n",
-	  "f:3: preload: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env ..." },
+	  "f:3: preload: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env, secrets ..." },
 };
 /* clang-format on */
 

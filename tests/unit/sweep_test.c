@@ -364,7 +364,7 @@ static const struct {
 	const char *what, *text, *error;
 } refused[] = {
 	{ "an unknown key", "sweep: s\nimage: i\nnodse: 2\n",
-	  "f:3: nodse: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env ...; did you mean \"nodes\"?" },
+	  "f:3: nodse: unknown key; expected sweep, vendor, chip, nodes, devices, shared, framework, image, build, command, env, secrets ...; did you mean \"nodes\"?" },
 	{ "an unknown key of batch", "sweep: s\nimage: i\nbatch: {mirco: 2}\n",
 	  "f:3: batch.mirco: unknown key; expected micro, accumulate, sequence or global; did you mean \"micro\"?" },
 	{ "no name", "image: i\n",

@@ -185,9 +185,9 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 		return NULL;
 	name = name ? name : measure.log ? measure.log : measure.framework;
 	/* The format that was found then. */
-	if (name && !strcmp(name, "auto"))
+	if (!name || !strcmp(name, "auto"))
 		name = json_text(json_get(row, "provenance"), "log");
-	if (!name) {
+	if (!*name) {
 		error_set(err, EINVAL, "no framework says how its log is read");
 		return NULL;
 	}

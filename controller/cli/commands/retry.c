@@ -4,19 +4,37 @@
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
+#include "controller/cli/secrets.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/login.h"
 
+static void say_credentials_gone(struct cli *cli, uint64_t sweep,
+				 const char *registry)
+{
+	cli_say(cli,
+		"the credentials for %s that came with the sweep are gone; "
+		"where its images are missing: regatta retry %llu "
+		"--registry-auth",
+		registry, (unsigned long long)sweep);
+}
+
 static void say_gone(struct cli *cli, uint64_t sweep,
 		     const struct strings *gone)
 {
-	for (size_t i = 0; i < gone->count; i++)
-		cli_say(cli,
-			"the credentials for %s that came with the sweep are "
-			"gone; where its images are missing: regatta retry "
-			"%llu --registry-auth",
-			gone->items[i], (unsigned long long)sweep);
+	for (size_t i = 0; i < gone->count; i++) {
+		const struct registry_login login = { gone->items[i], NULL };
+		const char *variable = login_variable(&login);
+
+		if (variable)
+			cli_say(cli,
+				"the secret %s was forgotten when the sweep "
+				"ended: its jobs fail; where its value can be "
+				"read: regatta retry %llu",
+				variable, (unsigned long long)sweep);
+		else
+			say_credentials_gone(cli, sweep, gone->items[i]);
+	}
 }
 
 static void retry_clear(struct message_retry *retry)
@@ -39,6 +57,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!client ||
 	    logins_collect_again(cli, client, retry.sweep, &retry.logins,
 				 &retry.logins_count, err) < 0 ||
+	    secrets_collect_again(cli, client, retry.sweep, &retry.logins,
+				  &retry.logins_count, err) < 0 ||
 	    client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "controller/cli/run/daemons.h"
 #include "controller/cli/run/folder.h"
 #include "controller/cli/run/probe.h"
+#include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/file.h"
 #include "protocol/message/reply_sweeps.h"
@@ -408,9 +409,16 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 static int retry_sweep(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
+	struct input *input = &run->input;
 	struct message_retry retry = { .sweep = run->sweep };
 	char jobs[HUMAN_SIZE];
 
+	if (secrets_collect_again(run->cli, run->client, run->sweep,
+				  &input->logins, &input->logins_count,
+				  err) < 0)
+		return -1;
+	retry.logins = input->logins;
+	retry.logins_count = input->logins_count;
 	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
@@ -427,6 +435,10 @@ static int begin_sweep(struct run *run, struct error *err)
 		return -1;
 	if (run->sweep)
 		return retry_sweep(run, err);
+	if (secrets_collect(run->cli, run->client, run->input.sweep,
+			    &run->input.logins, &run->input.logins_count,
+			    err) < 0)
+		return -1;
 	/* The label is random and of this folder alone: a good token. */
 	return input_submit(&run->input, run->cli, run->client,
 			    run->folder.cluster, &run->sweep, NULL, err);

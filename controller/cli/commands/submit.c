@@ -6,6 +6,7 @@
 #include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
+#include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/program.h"
 
@@ -97,6 +98,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!client ||
 	    logins_collect(cli, client, input.sweep, &input.logins,
 			   &input.logins_count, err) < 0 ||
+	    secrets_collect(cli, client, input.sweep, &input.logins,
+			    &input.logins_count, err) < 0 ||
 	    input_submit(&input, cli, client, token, &sweep, &body, err) < 0)
 		return -1;
 	if (given(cli)->wait)

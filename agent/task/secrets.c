@@ -1,0 +1,57 @@
+/* secrets.c - the secrets of a task: variables that came sealed with its order.
+ */
+#include "agent/task/secrets.h"
+
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+
+#include <errno.h>
+
+int task_secrets_check(const struct task_spec *spec, struct error *err)
+{
+	for (size_t i = 0; i < spec->logins_count; i++) {
+		const char *name = login_variable(&spec->logins[i]);
+
+		if (name && !spec->logins[i].sealed)
+			return error_set(err, ENOKEY,
+					 "the secret %.64s is gone: the "
+					 "controller forgot it when the sweep "
+					 "ended; regatta retry where its value "
+					 "can be read brings it",
+					 name);
+	}
+	return 0;
+}
+
+static int add_one(const struct registry_login *login, const char *name,
+		   const struct registries *registries, struct buffer *out,
+		   struct error *err)
+{
+	owned(credential_clear) struct credential opened = { 0 };
+
+	if (!login_variable_valid(name))
+		return error_set(err, EPROTO, "secret: no name of a variable");
+	if (login_open(login, registries->key, registries->controller, &opened,
+		       err) < 0)
+		return -1;
+	if (!opened.token)
+		return error_set(err, EPROTO, "the secret %s has no value",
+				 name);
+	if (buffer_printf(out, err, "env=%s=%s", name, opened.token) < 0)
+		return -1;
+	return buffer_append(out, "", 1, err);
+}
+
+int task_secrets_add(const struct task_spec *spec,
+		     const struct registries *registries, struct buffer *out,
+		     struct error *err)
+{
+	for (size_t i = 0; i < spec->logins_count; i++) {
+		const struct registry_login *login = &spec->logins[i];
+		const char *name = login_variable(login);
+
+		if (name && add_one(login, name, registries, out, err) < 0)
+			return -1;
+	}
+	return 0;
+}

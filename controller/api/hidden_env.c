@@ -1,0 +1,75 @@
+/* hidden_env.c - what a viewer does not see: the values of `env`.
+ */
+#include "controller/api/hidden_env.h"
+
+#include "protocol/wire/wire.h"
+
+#include <string.h>
+
+#define HIDDEN "(hidden)"
+
+bool api_sees_env(const struct api_request *request)
+{
+	return request->peer && wire_peer_role(request->peer) == ROLE_OPERATOR;
+}
+
+/* ["NAME=VALUE", ...] */
+static int hide_list(cJSON *list, struct error *err)
+{
+	int count = cJSON_GetArraySize(list);
+
+	for (int i = 0; i < count; i++) {
+		const cJSON *item = cJSON_GetArrayItem(list, i);
+		const char *text = cJSON_GetStringValue(item);
+		char *hidden = NULL;
+		cJSON *made;
+
+		if (asprintf(&hidden, "%.*s=" HIDDEN,
+			     text ? (int)strcspn(text, "=") : 0,
+			     text ? text : "") < 0)
+			return error_nomem(err, "job");
+		made = cJSON_CreateString(hidden);
+		free(hidden);
+		if (!made)
+			return error_nomem(err, "job");
+		cJSON_ReplaceItemInArray(list, i, made);
+	}
+	return 0;
+}
+
+/* {"env.NAME": VALUE, ...} among others */
+static int hide_values(cJSON *values, struct error *err)
+{
+	for (cJSON *item = values ? values->child : NULL; item;
+	     item = item->next) {
+		cJSON *made;
+
+		if (!item->string || strncmp(item->string, "env.", 4) != 0)
+			continue;
+		made = cJSON_CreateString(HIDDEN);
+		if (!made)
+			return error_nomem(err, "job");
+		made->string = strdup(item->string);
+		if (!made->string ||
+		    !cJSON_ReplaceItemViaPointer(values, item, made)) {
+			cJSON_Delete(made);
+			return error_nomem(err, "job");
+		}
+		item = made;
+	}
+	return 0;
+}
+
+int api_hide_env(cJSON *spec, struct error *err)
+{
+	const cJSON *container =
+		cJSON_GetObjectItemCaseSensitive(spec, "container");
+
+	if (hide_list(cJSON_GetObjectItemCaseSensitive(container, "env"), err) <
+		    0 ||
+	    hide_list(cJSON_GetObjectItemCaseSensitive(container, "engine_env"),
+		      err) < 0)
+		return -1;
+	return hide_values(cJSON_GetObjectItemCaseSensitive(spec, "values"),
+			   err);
+}

@@ -1,0 +1,19 @@
+/* hidden_env.h - what a viewer does not see: the values of `env`.
+ *
+ * Sweeps have passwords in their environment, though `secrets:` is there for
+ * them. Operators run the sweeps and see all; who may only look sees names.
+ */
+#ifndef CONTROLLER_API_HIDDEN_ENV_H
+#define CONTROLLER_API_HIDDEN_ENV_H
+
+#include "controller/api/api.h"
+
+/* May the asking key see values of `env`? */
+bool api_sees_env(const struct api_request *request);
+
+/* Replace them in a job's spec: those of its container, and of cells that
+ * differ in them. NULL is fine. ENOMEM: the spec must not be sent.
+ */
+int api_hide_env(cJSON *spec, struct error *err);
+
+#endif

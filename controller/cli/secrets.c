@@ -1,0 +1,187 @@
+/* secrets.c - the secrets of a sweep: read where it is submitted, sealed, sent
+ * along.
+ */
+#include "controller/cli/secrets.h"
+
+#include "controller/cli/json.h"
+#include "protocol/base/secret.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+#include "protocol/yaml/document.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path as a shell would take it: "~/" is the user's home. */
+static int read_file(const struct cli *cli, const char *place,
+		     struct buffer *value, struct error *err)
+{
+	const char *home = cli->environment->home;
+	char path[PATH_MAX];
+
+	if (!strncmp(place, "~/", 2) && home)
+		snprintf(path, sizeof(path), "%s%s", home, place + 1);
+	else
+		snprintf(path, sizeof(path), "%s", place);
+	return read_input(path, value, err);
+}
+
+static void drop_line_end(struct buffer *value)
+{
+	size_t size = value->size;
+
+	if (size && value->data[size - 1] == '\n')
+		size--;
+	if (size < value->size && size && value->data[size - 1] == '\r')
+		size--;
+	if (value->data)
+		value->data[size] = 0;
+	value->size = size;
+}
+
+/* The value, and a 0 behind it. Errors never quote it. */
+static int read_value(const struct cli *cli, const struct secret_source *source,
+		      struct buffer *value, struct error *err)
+{
+	const char *found;
+	int rc;
+
+	if (source->from == SECRET_ENV) {
+		found = getenv(source->place);
+		if (!found)
+			return error_set(err, ENOENT,
+					 "the variable %.80s is not set",
+					 source->place);
+		rc = buffer_text(value, found, err);
+	} else {
+		rc = source->from == SECRET_FILE
+			     ? read_file(cli, source->place, value, err)
+			     : read_input("-", value, err);
+		if (rc == 0)
+			rc = buffer_append(value, "", 1, err);
+		if (rc == 0)
+			value->size--;
+		drop_line_end(value);
+	}
+	if (rc < 0)
+		return -1;
+	if (!value->size)
+		return error_set(err, EINVAL, "the value is empty");
+	if (memchr(value->data, 0, value->size))
+		return error_set(err, EINVAL, "a NUL byte is in the value");
+	return 0;
+}
+
+static int seal(const struct cli *cli, struct client *client,
+		const struct secret_source *source,
+		struct registry_login *login, struct error *err)
+{
+	owned(secret_buffer_clear) struct buffer value;
+	struct credential credential = { 0 };
+	char name[LOGIN_VARIABLE_MAX + 2];
+
+	buffer_init(&value, SECRET_BYTES_MAX + 1);
+	if (read_value(cli, source, &value, err) < 0)
+		return error_prefix(err, "secrets.%s", source->name);
+	snprintf(name, sizeof(name), "$%s", source->name);
+	credential.token = value.data;
+	return login_seal(name, &credential, client_public(client),
+			  client_server_public(client), login, err);
+}
+
+static int add_all(struct cli *cli, struct client *client,
+		   const struct secret_sources *sources, bool again,
+		   struct registry_login **logins, size_t *count,
+		   struct error *err)
+{
+	struct registry_login *grown =
+		reallocarray(*logins, *count + sources->count + 1,
+			     sizeof(*grown));
+
+	if (!grown)
+		return error_nomem(err, "secrets");
+	*logins = grown;
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct secret_source *source = &sources->items[i];
+		struct error why;
+
+		/* What is asked for again is not waited for. */
+		if (again && source->from == SECRET_STDIN)
+			continue;
+		if (seal(cli, client, source, &grown[*count], &why) == 0)
+			++*count;
+		else if (!again || why.code == ENOMEM)
+			return error_set(err, why.code, "%s", why.text);
+		else
+			cli_say(cli, "%s: it is not sent again", why.text);
+	}
+	return 0;
+}
+
+/* Variables that stand in the file for everybody to read. */
+
+static void warn_of(struct cli *cli, const struct strings *env)
+{
+	for (size_t i = 0; i < env->count; i++) {
+		char name[LOGIN_VARIABLE_MAX + 1];
+
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)strcspn(env->items[i], "="), env->items[i]);
+		if (!secret_looks_like(name))
+			continue;
+		cli_say(cli,
+			"warning: env.%s looks like a secret, but all who read "
+			"this sweep see env; expected secrets: {%s: {from: "
+			"env}}",
+			name, name);
+	}
+}
+
+static int warn(struct cli *cli, struct sweep *sweep, struct error *err)
+{
+	struct job_spec spec;
+
+	/* Cells are much alike: the first one stands for all. */
+	if (!sweep_totals(sweep)->kept)
+		return 0;
+	if (sweep_job(sweep, 0, &spec, err) < 0)
+		return -1;
+	warn_of(cli, &spec.container.env);
+	codec_clear(&job_spec_schema, &spec);
+	return 0;
+}
+
+int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
+		    struct registry_login **logins, size_t *count,
+		    struct error *err)
+{
+	if (!sweep)
+		return 0;
+	return warn(cli, sweep, err) < 0
+		       ? -1
+		       : add_all(cli, client, sweep_secrets(sweep), false,
+				 logins, count, err);
+}
+
+int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
+			  struct registry_login **logins, size_t *count,
+			  struct error *err)
+{
+	static const struct document_limits limits = { .layers = true };
+	struct message_query query = { .what = QUERY_TEXT, .id = id };
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(document_free) struct document *document = NULL;
+	struct secret_sources sources;
+	const char *text;
+
+	if (client_query(client, &query, &answer, err) < 0)
+		return -1;
+	text = json_text(answer.body, "text");
+	document = document_parse(text, strlen(text), "sweep", &limits, err);
+	return document && secrets_read(document_root(document), &sources,
+					err) == 0
+		       ? add_all(cli, client, &sources, true, logins, count,
+				 err)
+		       : -1;
+}

@@ -1,0 +1,35 @@
+/* log_formats.h - the log rules of a catalog's frameworks, compiled when they
+ * are needed first.
+ */
+#ifndef CONTROLLER_LOGS_LOG_FORMATS_H
+#define CONTROLLER_LOGS_LOG_FORMATS_H
+
+#include "controller/catalog/catalog.h"
+#include "controller/results/format_choice.h"
+
+struct log_formats;
+
+/* Of this catalog, which is borrowed; NULL: it has no formats. NULL: ENOMEM. */
+struct log_formats *log_formats_new(const struct catalog *catalog,
+				    struct error *err);
+void log_formats_free(struct log_formats *formats);
+
+/* The compiled rules of a framework that has some, borrowed; NULL: they do not
+ * compile, which is logged once.
+ */
+struct extract_rules *log_formats_rules(struct log_formats *formats,
+					const struct framework *framework);
+
+/* The formats that a log is tried with; NULL past the last. A framework without
+ * rules of its own reads what those that it is like read, and is none.
+ */
+const struct framework *log_formats_tried(const struct log_formats *formats,
+					  size_t number);
+
+/* The compiled rules of those, by number; *count says how many. To compile all
+ * takes long, so a call compiles a few: NULL, call again.
+ */
+struct extract_rules *const *log_formats_all(struct log_formats *formats,
+					     size_t *count);
+
+#endif

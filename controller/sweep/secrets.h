@@ -1,0 +1,46 @@
+/* secrets.h - the block `secrets:` of a sweep: where its values come from.
+ *
+ *	secrets:
+ *	  WANDB_API_KEY: {from: env}		# or env: OTHER_NAME
+ *	  HF_TOKEN: {from: file, file: ~/.hf}
+ *	  DB_PASSWORD: {from: stdin}
+ *
+ * A sweep file names its secrets and never holds one. Whoever submits the sweep
+ * reads the values (controller/cli/secrets.h) and sends them sealed.
+ */
+#ifndef CONTROLLER_SWEEP_SECRETS_H
+#define CONTROLLER_SWEEP_SECRETS_H
+
+#include "protocol/base/error.h"
+#include "protocol/yaml/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SECRETS_MAX 16 /* of one sweep */
+
+enum secret_from { SECRET_ENV, SECRET_FILE, SECRET_STDIN };
+
+struct secret_source {
+	const char *name; /* of the container's variable */
+	enum secret_from from;
+	const char *place; /* the submitter's variable or file; NULL: stdin */
+};
+
+/* Texts belong to the document. */
+struct secret_sources {
+	struct secret_source items[SECRETS_MAX];
+	size_t count;
+};
+
+/* Read the block of the file's top; without one there are none. EINVAL: what
+ * stands there is something else.
+ */
+int secrets_read(const struct value *root, struct secret_sources *sources,
+		 struct error *err);
+
+/* Does a variable of this name look as if it held a secret (API_KEY, X_TOKEN)?
+ */
+bool secret_looks_like(const char *name);
+
+#endif
