@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
-#include "controller/logs/retention_limits.h"
+#include "controller/cluster/retention_limits.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/wire/key.h"

@@ -135,6 +135,17 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 			      size, got, err);
 }
 
+static int64_t log_time(void *arg, uint64_t job, uint32_t attempt,
+			const char *stream, uint64_t offset)
+{
+	struct cluster *cluster = arg;
+	int64_t ms = 0;
+
+	log_store_time_at(cluster->logs, job, attempt, stream, offset, &ms,
+			  NULL);
+	return ms;
+}
+
 static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 		    struct error *err)
 {
@@ -207,6 +218,7 @@ void effects_connect(struct cluster *cluster)
 		.log_append = log_append,
 		.log_length = log_length,
 		.log_read = log_read,
+		.log_time = log_time,
 		.log_sync = log_sync,
 		.log_close = log_close,
 		.files_here = files_here,

@@ -341,9 +341,8 @@ static int init_run(struct init *init, const char *in)
 	init->oom_kills = cgroup_oom_kills();
 	init->reserved = record_reserve(init->out, &record->why);
 	if (init->reserved < 0 ||
-	    start_read(in, &init->start, &record->why) < 0)
-		fail(init, EXIT_OURS, 0);
-	else if (!init->start.suid && seccomp_filter_install(&record->why) < 0)
+	    start_read(in, &init->start, &record->why) < 0 ||
+	    (!init->start.suid && seccomp_filter_install(&record->why) < 0))
 		fail(init, EXIT_OURS, 0);
 	else if (!(init->output =
 			   output_files_new(&init->start, record, init->out)))

@@ -33,7 +33,8 @@ static int64_t time_ms(const cJSON *state, const char *name)
 	}
 	if (*rest != 'Z' && sscanf(rest, "%3d:%2d", &hours, &minutes) != 2)
 		return 0;
-	zone_s = (int64_t)hours * 3600 + (*rest == '-' ? -60 : 60) * minutes;
+	zone_s = (int64_t)hours * 3600 +
+		 (int64_t)(*rest == '-' ? -60 : 60) * minutes;
 	return ((int64_t)timegm(&tm) - zone_s) * 1000 +
 	       (int64_t)(fraction * 1000);
 }

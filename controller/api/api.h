@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_API_API_H
 #define CONTROLLER_API_API_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 struct api_request {
 	struct cluster *cluster;

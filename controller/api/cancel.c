@@ -2,10 +2,10 @@
  */
 #include "controller/api/api.h"
 #include "controller/api/sweeps.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/logins.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 

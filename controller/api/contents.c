@@ -2,7 +2,7 @@
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
-#include "controller/jobs/lifecycle.h"
+#include "controller/cluster/lifecycle.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_logs.h"
 

@@ -1,8 +1,8 @@
 /* images.c - what people ask of images on nodes, and order.
  */
 #include "controller/api/api.h"
-#include "controller/blobs/image_rollout.h"
-#include "controller/jobs/logins.h"
+#include "controller/images/image_rollout.h"
+#include "controller/images/logins.h"
 
 int api_image(struct api_request *request, void *reply, struct error *err)
 {

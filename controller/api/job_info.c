@@ -3,8 +3,8 @@
  */
 #include "controller/api/jobs.h"
 #include "controller/api/streams.h"
+#include "controller/images/image_progress.h"
 #include "controller/jobs/dependencies.h"
-#include "controller/jobs/image_progress.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_ingest.h"

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_API_JOBS_H
 #define CONTROLLER_API_JOBS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/reply_jobs.h"
 
 /* Fill *to, which was zero: what lists have of a job, or all. On failure the

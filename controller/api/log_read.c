@@ -4,7 +4,7 @@
 #include "controller/api/streams.h"
 #include "controller/jobs/job.h"
 #include "controller/logs/log_store.h"
-#include "controller/logs/retention.h"
+#include "controller/retention/retention.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_logs.h"
 

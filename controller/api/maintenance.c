@@ -1,8 +1,8 @@
 /* maintenance.c - what people ask for the controller's own sake: backups, gc.
  */
 #include "controller/api/api.h"
-#include "controller/logs/retention.h"
 #include "controller/api/backups.h"
+#include "controller/retention/retention.h"
 
 int api_backup(struct api_request *request, void *reply, struct error *err)
 {

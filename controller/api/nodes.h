@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_API_NODES_H
 #define CONTROLLER_API_NODES_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/reply_nodes.h"
 
 /* Fill *to, which was zero, but for the inventory. On failure the caller clears

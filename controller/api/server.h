@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_API_SERVER_H
 #define CONTROLLER_API_SERVER_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 #define PARKED_MAX 16        /* per peer */
 #define SERVER_WAIT_MS 30000 /* at most */

@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_API_STREAMS_H
 #define CONTROLLER_API_STREAMS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/reply_jobs.h"
 
 #define STREAMS_MAX 2000 /* in one list */

@@ -2,9 +2,9 @@
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/logins.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_API_SWEEPS_H
 #define CONTROLLER_API_SWEEPS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_sweeps.h"
 

@@ -2,8 +2,7 @@
  */
 #include "controller/blobs/artifact_fetch.h"
 
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/job_life.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
@@ -77,7 +76,7 @@ static void go_on(struct cluster *cluster)
 			news |= gang->tasks[i].collected;
 		}
 		if (news)
-			gang_advance(cluster, job);
+			cluster->life->advance(cluster, job);
 	}
 }
 

@@ -4,8 +4,8 @@
 #include "controller/blobs/blob_service.h"
 
 #include "controller/blobs/distribution_tree.h"
-#include "controller/jobs/job.h"
-#include "controller/jobs/lifecycle.h"
+#include "controller/cluster/active_job.h"
+#include "controller/cluster/lifecycle.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"

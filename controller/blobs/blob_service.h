@@ -14,7 +14,7 @@
 #ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
 #define CONTROLLER_BLOBS_BLOB_SERVICE_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/reply_logs.h"
 

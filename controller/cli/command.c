@@ -37,6 +37,7 @@ static const struct command *const commands[] = {
 	&command_report,
 	&command_compare,
 	&command_extract,
+	&command_diagnose,
 	&command_sample,
 	&command_verify,
 	&command_mfu,

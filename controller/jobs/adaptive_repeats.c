@@ -2,7 +2,7 @@
  * enough.
  */
 #include "controller/jobs/adaptive_repeats.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/job_life.h"
 #include "controller/results/t_quantile.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -319,7 +319,8 @@ static int submit(struct cluster *cluster, const struct trial *trial,
 		return -1;
 	repeat = spec.repeat;
 	spec.repeat = trial->repeats.count;
-	rc = job_submit(cluster, trial->sweep, trial->cell_index, &spec, err);
+	rc = cluster->life->submit(cluster, trial->sweep, trial->cell_index,
+				   &spec, err);
 	spec.repeat = repeat;
 	if (!like)
 		codec_clear(&job_spec_schema, &spec);

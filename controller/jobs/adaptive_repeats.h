@@ -15,7 +15,7 @@
 #ifndef CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
 #define CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* The rate of a result (results/result.h); 0: it has none. */
 double adaptive_repeats_rate(const cJSON *result);

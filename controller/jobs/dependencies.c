@@ -2,8 +2,7 @@
  * done.
  */
 #include "controller/jobs/dependencies.h"
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/job_life.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -243,8 +242,8 @@ static bool settle(struct cluster *cluster, struct job *job)
 	bool done = true;
 
 	if (found == FOUND_SKIPPED) {
-		gang_exception(cluster, job, FAILURE_SKIPPED, 0,
-			       why ? why : look.why);
+		cluster->life->exception(cluster, job, FAILURE_SKIPPED, 0,
+					 why ? why : look.why);
 		done = job_find(cluster, id) != job;
 	} else if (found == FOUND_COMPLETED) {
 		struct error err;

@@ -19,7 +19,7 @@
 #ifndef CONTROLLER_JOBS_DEPENDENCIES_H
 #define CONTROLLER_JOBS_DEPENDENCIES_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Keep what the job goes after; ids of jobs. */
 int dependencies_init(struct job *job, const struct job_spec *spec,

@@ -1,9 +1,9 @@
 /* gang.c - the life of a gang: what is done when a job's tasks change.
  */
 #include "controller/jobs/gang.h"
+#include "controller/images/image_digest.h"
+#include "controller/images/image_progress.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/jobs/image_digest.h"
-#include "controller/jobs/image_progress.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/job_result.h"
 #include "controller/jobs/node_commands.h"
@@ -29,18 +29,6 @@ static void discard_stranger(struct cluster *cluster, struct node *node,
 			     status->rank);
 	node_add_discard(cluster, node, status->job, status->attempt,
 			 status->rank);
-}
-
-struct task *gang_task(const struct cluster *cluster, const struct node *node,
-		       uint64_t id, uint32_t attempt, uint32_t rank)
-{
-	struct job *job = job_find(cluster, id);
-
-	if (!job || !job->gang || job->attempt != attempt ||
-	    rank >= job->gang->spec.nodes ||
-	    job->gang->tasks[rank].node != node)
-		return NULL;
-	return &job->gang->tasks[rank];
 }
 
 /* Allocating. */
@@ -629,7 +617,7 @@ static void note_image(struct cluster *cluster, struct task *task)
 void gang_status(struct cluster *cluster, struct node *node,
 		 const struct task_status *status)
 {
-	struct task *task = gang_task(cluster, node, status->job,
+	struct task *task = task_find(cluster, node, status->job,
 				      status->attempt, status->rank);
 	struct job *job = task ? task->job : NULL;
 	char text[400];
@@ -680,7 +668,7 @@ void gang_status(struct cluster *cluster, struct node *node,
 void gang_progress(struct cluster *cluster, struct node *node,
 		   const struct message_progress *progress)
 {
-	struct task *task = gang_task(cluster, node, progress->job,
+	struct task *task = task_find(cluster, node, progress->job,
 				      progress->attempt, progress->rank);
 
 	if (!task || task->state != TASK_PREPARING)
@@ -693,7 +681,7 @@ void gang_progress(struct cluster *cluster, struct node *node,
 void gang_discarded(struct cluster *cluster, struct node *node,
 		    const struct message_discard *discarded)
 {
-	struct task *task = gang_task(cluster, node, discarded->job,
+	struct task *task = task_find(cluster, node, discarded->job,
 				      discarded->attempt, discarded->rank);
 
 	node_drop_discard(cluster, node, discarded->job, discarded->attempt,
@@ -758,7 +746,7 @@ void gang_report(struct cluster *cluster, struct node *node,
 		const struct task_status *status = &report->tasks[i];
 
 		gang_status(cluster, node, status);
-		task = gang_task(cluster, node, status->job, status->attempt,
+		task = task_find(cluster, node, status->job, status->attempt,
 				 status->rank);
 		if (task)
 			remind(cluster, task);

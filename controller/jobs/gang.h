@@ -8,7 +8,7 @@
 #ifndef CONTROLLER_JOBS_GANG_H
 #define CONTROLLER_JOBS_GANG_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "protocol/message/state.h"
 
 /* Run the scheduler: queued jobs get nodes and are prepared. Reads committed
@@ -50,9 +50,5 @@ void gang_deadlines(struct cluster *cluster);
 
 /* After a restart: set the timers of jobs that run. */
 void gang_resume(struct cluster *cluster, struct job *job);
-
-/* The task of this name if it is on the node and of the present attempt. */
-struct task *gang_task(const struct cluster *cluster, const struct node *node,
-		       uint64_t job, uint32_t attempt, uint32_t rank);
 
 #endif

@@ -2,7 +2,7 @@
  * themselves?
  */
 #include "controller/jobs/homogeneity.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/printable.h"
 

@@ -1,12 +1,12 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/jobs/job.h"
+#include "controller/images/image_digest.h"
+#include "controller/images/image_progress.h"
+#include "controller/images/image_references.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/dependencies.h"
-#include "controller/jobs/image_digest.h"
-#include "controller/jobs/image_progress.h"
-#include "controller/jobs/image_references.h"
-#include "controller/jobs/logins.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -14,27 +14,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPEC_TEXT_MAX (4 << 20)
-
-static int compare_jobs(const void *a, const void *b)
-{
-	const struct job *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-struct job *job_find(const struct cluster *cluster, uint64_t id)
-{
-	struct job key = { .id = id };
-	void *found = tfind(&key, &cluster->jobs, compare_jobs);
-
-	return found ? *(struct job **)found : NULL;
-}
 
 static void job_free(struct job *job)
 {
@@ -50,18 +34,6 @@ static void job_free(struct job *job)
 	free(job);
 }
 OWNED_POINTER(struct job, job_free)
-
-struct shape job_shape(const struct job_spec *spec)
-{
-	return (struct shape){
-		.vendor = spec->vendor,
-		.chip = spec->measure.chip,
-		.labels = spec->labels,
-		.nodes = spec->nodes,
-		.devices = spec->devices,
-		.shared = spec->shared,
-	};
-}
 
 static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 			   uint64_t cell_index, const struct job_spec *spec,
@@ -94,12 +66,10 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 	job->attempt = job->first_attempt = 1;
 	if (image_references_join(cluster, job, spec, err) < 0)
 		return NULL;
-	if (!tsearch(job, &cluster->jobs, compare_jobs)) {
+	if (job_list(cluster, job, err) < 0) {
 		image_references_leave(cluster, job);
-		error_nomem(err, "job");
 		return NULL;
 	}
-	cluster->jobs_count++;
 	return take(job);
 }
 
@@ -112,41 +82,8 @@ void job_forget(struct cluster *cluster, struct job *job)
 	image_references_leave(cluster, job);
 	job_drop_gang(cluster, job);
 	image_digest_forget(cluster, job);
-	tdelete(job, &cluster->jobs, compare_jobs);
-	cluster->jobs_count--;
+	job_unlist(cluster, job);
 	job_free(job);
-}
-
-/* Walking: the tree may change under the callback, so ids are copied first. */
-
-struct walk {
-	uint64_t *ids;
-	size_t count;
-};
-
-static void walk_one(const void *at, VISIT visit, void *arg)
-{
-	struct walk *walk = arg;
-
-	if (visit == postorder || visit == leaf)
-		walk->ids[walk->count++] = (*(struct job *const *)at)->id;
-}
-
-void job_each(struct cluster *cluster, job_fn *fn, void *arg)
-{
-	owned_free uint64_t *ids =
-		calloc(cluster->jobs_count + 1, sizeof(*ids));
-	struct walk walk = { ids, 0 };
-
-	if (!ids)
-		return;
-	twalk_r(cluster->jobs, walk_one, &walk);
-	for (size_t i = 0; i < walk.count; i++) {
-		struct job *job = job_find(cluster, ids[i]);
-
-		if (job)
-			fn(cluster, job, arg);
-	}
 }
 
 static void forget_one(struct cluster *cluster, struct job *job, void *arg)
@@ -316,25 +253,6 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 	}
 	enter(cluster, job, event, &row);
 	return 0;
-}
-
-void job_set_failure(struct job *job, enum failure failure, int64_t code,
-		     const char *text)
-{
-	if (job->failure)
-		return;
-	job->failure = failure;
-	job->code = code;
-	free(job->text);
-	job->text = text ? strdup(text) : NULL;
-}
-
-void job_clear_failure(struct job *job)
-{
-	job->failure = FAILURE_NONE;
-	job->code = 0;
-	free(job->text);
-	job->text = NULL;
 }
 
 /* Coming and coming back. */
@@ -566,15 +484,6 @@ int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 	TAILQ_INSERT_TAIL(&cluster->gangs, gang, by_cluster);
 	job->gang = gang;
 	return 0;
-}
-
-void task_drop_files(struct task *task)
-{
-	for (size_t i = 0; i < task->files_count; i++)
-		codec_clear(&collected_file_schema, &task->files[i]);
-	free(task->files);
-	task->files = NULL;
-	task->files_count = 0;
 }
 
 static void task_clear(struct cluster *cluster, struct task *task)

@@ -3,12 +3,12 @@
  */
 #include "controller/jobs/job_result.h"
 #include "controller/cell/reference_peak.h"
+#include "controller/cluster/active_job.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/jobs/job.h"
 #include "controller/jobs/provenance.h"
-#include "controller/jobs/sampling.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/logs/sampling.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
@@ -100,6 +100,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
 		input.extract = extract;
+		input.arrival = arrival_of(input.records, input.record_count);
 	}
 	add_extents(&input, gang);
 	usage = sampling_summary(gang, err);

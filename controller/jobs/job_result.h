@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_JOBS_JOB_RESULT_H
 #define CONTROLLER_JOBS_JOB_RESULT_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Put the result of the job's attempt into the store: {"result": result.h or
  * null, "provenance": provenance.h, "series": series.h}. A job whose framework

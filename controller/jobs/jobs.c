@@ -3,12 +3,13 @@
  */
 #include "controller/jobs/jobs.h"
 
+#include "controller/cluster/job_life.h"
+#include "controller/images/image_digest.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
-#include "controller/jobs/image_digest.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/logins.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -17,8 +18,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+const struct job_life job_life = {
+	.advance = gang_advance,
+	.event = job_event,
+	.submit = job_submit,
+	.exception = gang_exception,
+};
+
 int jobs_init(struct cluster *cluster, struct error *err)
 {
+	cluster->life = &job_life;
 	TAILQ_INIT(&cluster->gangs);
 	TAILQ_INIT(&cluster->due);
 	TAILQ_INIT(&cluster->ended);

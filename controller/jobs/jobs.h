@@ -10,7 +10,7 @@
 #ifndef CONTROLLER_JOBS_JOBS_H
 #define CONTROLLER_JOBS_JOBS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Empty lists; cluster->store and the settings are the caller's. */
 int jobs_init(struct cluster *cluster, struct error *err);

@@ -2,9 +2,9 @@
  */
 #include "controller/jobs/node_commands.h"
 
-#include "controller/jobs/image_digest.h"
+#include "controller/images/image_digest.h"
+#include "controller/images/logins.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/logins.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 

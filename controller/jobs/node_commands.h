@@ -6,7 +6,7 @@
 #ifndef CONTROLLER_JOBS_NODE_COMMANDS_H
 #define CONTROLLER_JOBS_NODE_COMMANDS_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* No-op while the task has to wait for what its image means (image_digest.h).
  */

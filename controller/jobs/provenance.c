@@ -3,8 +3,8 @@
 #include "controller/jobs/provenance.h"
 
 #include "controller/catalog/catalog.h"
+#include "controller/cluster/active_job.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/jobs/job.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "controller/results/formula.h"

@@ -27,7 +27,7 @@
 #ifndef CONTROLLER_JOBS_PROVENANCE_H
 #define CONTROLLER_JOBS_PROVENANCE_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 
 /* Of a job with a gang; the caller deletes it. */
 cJSON *provenance_new(const struct cluster *cluster, const struct job *job);

@@ -3,7 +3,7 @@
 #include "controller/jobs/task_status.h"
 
 #include "controller/blobs/artifact_fetch.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job.h"
 #include "controller/nodes/node.h"
 
 #include <stdlib.h>

@@ -6,10 +6,9 @@
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/catalog/catalog.h"
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
-#include "controller/jobs/sampling.h"
+#include "controller/cluster/job_life.h"
 #include "controller/logs/log_formats.h"
+#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -148,7 +147,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 		    size_t size)
 {
 	struct task *task =
-		gang_task(cluster, node, log->job, log->attempt, log->rank);
+		task_find(cluster, node, log->job, log->attempt, log->rank);
 	struct message_log_ack ack = {
 		.job = log->job,
 		.attempt = log->attempt,
@@ -182,7 +181,7 @@ void log_ingest_log(struct cluster *cluster, struct node *node,
 	if (task->state == TASK_ENDED) {
 		log_ingest_check(cluster, task);
 		if (task->collected)
-			gang_advance(cluster, job);
+			cluster->life->advance(cluster, job);
 	}
 }
 
@@ -283,6 +282,34 @@ size_t log_ingest_likely(const struct gang *gang,
 	return gang->readings[0].likely_count;
 }
 
+/* Whose bytes' times an extract asks for. */
+struct log_clock {
+	struct cluster *cluster;
+	uint64_t job;
+	uint32_t attempt;
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+};
+
+/* extract_clock_fn */
+static int64_t time_of(void *arg, uint64_t offset)
+{
+	const struct log_clock *clock = arg;
+
+	return clock->cluster->effects->log_time(clock->cluster->world,
+						 clock->job, clock->attempt,
+						 clock->stream, offset);
+}
+
+static struct extract *new_extract(const struct log_reading *reading,
+				   struct extract_rules *rules)
+{
+	struct extract *extract = extract_new(rules, NULL);
+
+	if (extract)
+		extract_clock(extract, time_of, reading->clock);
+	return extract;
+}
+
 static int add_reading(struct gang *gang, struct extract_rules *rules,
 		       const char *stream)
 {
@@ -296,10 +323,21 @@ static int add_reading(struct gang *gang, struct extract_rules *rules,
 	gang->readings = readings;
 	reading = &readings[gang->readings_count];
 	*reading = (struct log_reading){
-		.extract = rules ? extract_new(rules, NULL) : NULL,
+		.clock = calloc(1, sizeof(*reading->clock))
 	};
-	if (rules && !reading->extract)
+	if (!reading->clock)
 		return -1;
+	*reading->clock = (struct log_clock){
+		.cluster = gang->cluster,
+		.job = gang->job->id,
+		.attempt = gang->job->attempt,
+	};
+	snprintf(reading->clock->stream, sizeof(reading->clock->stream), "%s",
+		 stream);
+	if (rules && !(reading->extract = new_extract(reading, rules))) {
+		free(reading->clock);
+		return -1;
+	}
 	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
 	gang->readings_count++;
 	return 0;
@@ -462,7 +500,7 @@ static int take_format(struct log_reading *reading,
 
 	if (reading->format == format)
 		return 0;
-	extract = extract_new(rules, NULL);
+	extract = new_extract(reading, rules);
 	if (!extract)
 		return -1;
 	extract_free(reading->extract);
@@ -590,7 +628,7 @@ void intake_read(struct cluster *cluster)
 			TAILQ_INSERT_TAIL(&cluster->ingest->reading, gang,
 					  by_reading);
 		else
-			gang_advance(cluster, gang->job);
+			cluster->life->advance(cluster, gang->job);
 	}
 	if (!TAILQ_EMPTY(&cluster->ingest->reading))
 		cluster->effects->read_soon(cluster->world);
@@ -599,6 +637,7 @@ void intake_read(struct cluster *cluster)
 static void reading_clear(struct log_reading *reading)
 {
 	extract_free(reading->extract);
+	free(reading->clock);
 	free(reading->likely);
 }
 

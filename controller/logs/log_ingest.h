@@ -4,7 +4,8 @@
 #ifndef CONTROLLER_LOGS_LOG_INGEST_H
 #define CONTROLLER_LOGS_LOG_INGEST_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
+#include "controller/results/format_choice.h"
 #include "controller/results/format_trial.h"
 #include "controller/results/likely_lines.h"
 #include "protocol/message/stream_index.h"
@@ -12,6 +13,7 @@
 /* Reading one stream for its metrics. */
 struct log_reading {
 	char stream[STREAM_INDEX_NAME_MAX + 1];
+	struct log_clock *clock;
 	struct extract *extract; /* NULL: its format is not known yet */
 	uint64_t offset;
 	bool finished;

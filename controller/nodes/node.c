@@ -2,7 +2,6 @@
  */
 #include "controller/nodes/node.h"
 #include "controller/nodes/labels.h"
-#include "controller/nodes/node_devices.h"
 #include "controller/store/store.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_NODES_NODE_H
 #define CONTROLLER_NODES_NODE_H
 
-#include "controller/jobs/cluster.h"
+#include "controller/cluster/cluster.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/device_info.h"
@@ -125,5 +125,25 @@ void node_drop_discards(struct cluster *cluster, struct node *node);
 
 /* "up", "joining", "down". */
 const char *node_state(const struct node *node);
+
+/* node_devices.c: the devices of a node, as its agent tells them. */
+
+/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a device
+ * which is lost since the last one get an event that says so; they go on.
+ * EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that is not its place;
+ * nothing is changed then. An empty list is "not told": nothing is known of the
+ * devices but their number.
+ */
+int node_devices_take(struct cluster *cluster, struct node *node,
+		      struct device_info **list, size_t *count,
+		      struct error *err);
+void node_devices_clear(struct node *node);
+
+/* The list as JSON, and from it; the caller deletes. */
+cJSON *node_devices_json(const struct node *node);
+void node_devices_load(struct node *node, const cJSON *json);
+
+/* Bring the scheduler's view of the node's devices up to date. */
+void node_devices_show(const struct node *node, struct slot *slot);
 
 #endif

@@ -1,8 +1,11 @@
 /* node_devices.c - the devices of a node, as its agent tells them.
+ *
+ * A node keeps the last that was told, also while it is down and over a restart
+ * of the controller. A device keeps its index for as long as it is told.
  */
-#include "controller/nodes/node_devices.h"
-#include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+
+#include "controller/cluster/job_life.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>
@@ -69,7 +72,7 @@ static void say_lost(struct cluster *cluster, struct task *task,
 	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
 		    task->job->id, task->rank, device->index, task->node->name,
 		    why);
-	job_event(cluster, task->job, JOB_EVENT_DEVICE, data, NULL);
+	cluster->life->event(cluster, task->job, JOB_EVENT_DEVICE, data, NULL);
 }
 
 static void tell_jobs(struct cluster *cluster, struct node *node, uint64_t lost)

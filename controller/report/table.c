@@ -216,7 +216,7 @@ static int put_lines(const struct table *table, const size_t *widths,
 	for (size_t c = 0; c < table->width; c++)
 		if (put_rule(out, widths[c], columns[c].right, err) < 0)
 			return -1;
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; table->width && i < table->count; i++) {
 		size_t c = i % table->width;
 
 		if ((!c && buffer_text(out, "|\n", err) < 0) ||

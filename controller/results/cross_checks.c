@@ -10,6 +10,7 @@
 #define WIDE 0.25 /* of the median: a spread of the quartiles */
 #define WIDE_STEPS 5
 #define TERA 1e12
+#define ARRIVAL_BLOCKS 5 /* fewer may all be chance */
 
 /* What is held against what. */
 struct checking {
@@ -164,6 +165,21 @@ static struct pair mfu(const struct checking *checking)
 		    checking->input->peak_flops / 100);
 }
 
+/* Lines that came all at once, when a node was back in reach, say nothing. */
+static struct pair arrival(const struct checking *checking)
+{
+	const struct arrival *arrival = &checking->input->arrival;
+	const struct spread *step = &checking->figures->iteration;
+
+	if (!step->n || checking->figures->arrived ||
+	    arrival->arrival_blocks < ARRIVAL_BLOCKS ||
+	    arrival->arrival_ms < step->median / 2)
+		return nothing;
+	return (struct pair){ step->median,
+			      arrival->arrival_ms - arrival->arrival_error_ms,
+			      arrival->arrival_ms + arrival->arrival_error_ms };
+}
+
 /* clang-format off */
 static const struct cross_check {
 	struct pair (*figures)(const struct checking *checking);
@@ -176,6 +192,8 @@ static const struct cross_check {
 	  "its step time and batch give ", 1 },
 	{ samples_and_time, "the program reports ", " samples/s",
 	  "its step time and batch give ", 2 },
+	{ arrival, "the log prints a step time of ", " ms",
+	  "by when its lines came it is ", 1 },
 	{ batch, "the program says that a step has ", " samples",
 	  "the sweep says ", 0 },
 	{ samples_counter, "the samples in the log grow by ", " a step",

@@ -1,8 +1,9 @@
 /* cross_checks.h - figures that two sources give: do they agree?
  *
  * A rate that the program prints against the one that follows from its step
- * time, a counter against the batch, the printed TFLOPS against ours. What
- * differs by more than 3 % is told, with both numbers.
+ * time, that time against when the lines came, a counter against the batch, the
+ * printed TFLOPS against ours. What differs by more than 3 % is told, with both
+ * numbers.
  */
 #ifndef CONTROLLER_RESULTS_CROSS_CHECKS_H
 #define CONTROLLER_RESULTS_CROSS_CHECKS_H

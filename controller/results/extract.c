@@ -17,6 +17,10 @@ struct extract {
 	struct extract_losses losses;
 	extract_fn *fn;
 	void *arg;
+	uint64_t fed;      /* bytes before the piece that is read */
+	uint64_t line_end; /* where the record ends that is read */
+	extract_clock_fn *clock;
+	void *clock_arg;
 	bool out_of_memory;
 };
 
@@ -43,6 +47,12 @@ void extract_free(struct extract *extract)
 	free(extract);
 }
 
+void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg)
+{
+	extract->clock = fn;
+	extract->clock_arg = arg;
+}
+
 void extract_visit(struct extract *extract, extract_fn *fn, void *arg)
 {
 	extract->fn = fn;
@@ -57,12 +67,19 @@ const struct fields *extract_fields(const struct extract *extract)
 static int take_caught(const struct caught *caught, void *arg)
 {
 	struct extract *extract = arg;
+	size_t count;
 
 	if (!steps_counts(&extract->steps, caught))
 		return 0;
 	if (extract->fn && extract->fn(caught, extract->arg) < 0)
 		return -1;
-	return steps_take(&extract->steps, caught);
+	count = extract->steps.count;
+	if (steps_take(&extract->steps, caught) < 0)
+		return -1;
+	if (extract->clock && extract->steps.count > count)
+		extract->steps.records[extract->steps.current].came_ms =
+			extract->clock(extract->clock_arg, extract->line_end);
+	return 0;
 }
 
 static int read_record(struct extract *extract, const char *text, size_t size)
@@ -145,6 +162,7 @@ static bool worth_reading(const struct extract *extract, struct marks *marks,
 static int feed(struct extract *extract, const char *at, const char *end)
 {
 	struct marks marks = { 0 };
+	const char *begin = at;
 
 	while (at < end) {
 		const char *stop;
@@ -155,6 +173,7 @@ static int feed(struct extract *extract, const char *at, const char *end)
 		stop = marks.lf < marks.cr ? marks.lf : marks.cr;
 		if (stop == end)
 			return keep_partial(extract, at, (size_t)(end - at));
+		extract->line_end = extract->fed + (uint64_t)(stop - begin);
 		if (extract->partial.size || extract->skipping)
 			rc = end_partial(extract, at, (size_t)(stop - at));
 		else if (worth_reading(extract, &marks, at, stop, end))
@@ -172,8 +191,10 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 	if (!size)
 		return 0;
 	if (!extract->out_of_memory &&
-	    feed(extract, data, (const char *)data + size) == 0)
+	    feed(extract, data, (const char *)data + size) == 0) {
+		extract->fed += size;
 		return 0;
+	}
 	extract->out_of_memory = true;
 	return error_nomem(err, "extract");
 }
@@ -195,6 +216,7 @@ int extract_finish(struct extract *extract, struct error *err)
 	if (extract->out_of_memory)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
+	extract->line_end = extract->fed;
 	text = rules_plain(extract->rules, extract->partial.data, &size);
 	text = rules_unlabelled(text, &size);
 	if (closes_itself(text, size))

@@ -23,6 +23,12 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err);
 void extract_free(struct extract *extract);
 OWNED_POINTER(struct extract, extract_free)
 
+/* When the byte at this offset of the stream came, wall clock ms; 0: unknown.
+ * With a clock, records know when the line came that named their step first.
+ */
+typedef int64_t extract_clock_fn(void *arg, uint64_t offset);
+void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg);
+
 /* The next bytes of the stream, in pieces of any size. Only ENOMEM fails:
  * the stream is then read no further.
  */

@@ -22,6 +22,9 @@ static const struct {
 	NUMBER(devices), NUMBER(memory_peak_bytes), NUMBER(started_ms),
 	NUMBER(ended_ms), NUMBER(flops.factor), NUMBER(flops.parameters),
 	NUMBER(flops.layers), NUMBER(flops.hidden), NUMBER(flops.sequence),
+	NUMBER(arrival.arrival_ms), NUMBER(arrival.arrival_q1_ms),
+	NUMBER(arrival.arrival_q3_ms), NUMBER(arrival.arrival_error_ms),
+	NUMBER(arrival.arrival_blocks),
 	NUMBER(peak_flops), NUMBER(chip_memory_bytes), NUMBER(power_w),
 };
 /* clang-format on */

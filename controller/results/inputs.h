@@ -7,6 +7,7 @@
 #ifndef CONTROLLER_RESULTS_INPUTS_H
 #define CONTROLLER_RESULTS_INPUTS_H
 
+#include "controller/results/arrival.h"
 #include "controller/results/extract.h"
 #include "controller/results/formula.h"
 #include "protocol/message/spec.h"
@@ -29,8 +30,9 @@ struct result_input {
 	uint64_t memory_peak_bytes; /* largest of the exit records */
 	int64_t started_ms;         /* wall clock */
 	int64_t ended_ms;
-	struct flops flops; /* of one token of the model */
-	double peak_flops;  /* of one device at this precision */
+	struct arrival arrival; /* of the steps' lines */
+	struct flops flops;     /* of one token of the model */
+	double peak_flops;      /* of one device at this precision */
 	double chip_memory_bytes;
 	double power_w; /* of all devices together, mean; else that of usage */
 	bool pretended; /* the devices are no real ones */

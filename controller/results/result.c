@@ -467,6 +467,12 @@ static void fill(struct making *making)
 		if (cJSON_IsString(warning))
 			flag(making, "%s", warning->valuestring);
 	}
+	if (making->figures.arrived)
+		flag(making,
+		     "the log prints no step time: %.1f ms (+-%.1f) follow "
+		     "from when its lines came",
+		     making->figures.iteration.median,
+		     making->input->arrival.arrival_error_ms);
 	if (making->input->pretended)
 		flag(making, "the devices were pretended: these are no figures "
 			     "of real hardware");

@@ -24,10 +24,11 @@
  *	 "samples_per_second": 32.4,
  *	 "source": "iteration",		 the rates follow from the step time and
  *					 the batch; "reported": the program's
- *					 own figures; "summary": its last line
- *	 "reported_tokens_per_second": 8123.4,	 median, for comparison
- *	 "memory_mib": 120.5,		 largest that the program printed, else
- *					 of the fullest device as sampled, else
+ *					 own figures; "summary": its last line;
+ *					 "arrival": the step time is that
+ *between the arrivals of lines (arrival.h) "reported_tokens_per_second":
+ *8123.4,	 median, for comparison "memory_mib": 120.5,
+ *largest that the program printed, else of the fullest device as sampled, else
  *					 host_memory_mib
  *	 "memory_source": "reported",	 "sampled" or "cgroup"
  *	 "host_memory_mib": 312.3,	 peak of the fullest container

@@ -226,6 +226,30 @@ static void find_rates(const struct result_input *input,
 	figures->source = NULL;
 }
 
+/* Where the log says neither times nor rates: when its lines came. */
+static void use_arrival(const struct result_input *input,
+			struct statistics *figures)
+{
+	const struct arrival *arrival = &input->arrival;
+
+	if (!(arrival->arrival_ms > 0) || figures->iteration.n ||
+	    figures->source || isfinite(figures->samples_per_second))
+		return;
+	figures->arrived = true;
+	figures->iteration = (struct spread){
+		.median = arrival->arrival_ms,
+		.q1 = arrival->arrival_q1_ms,
+		.q3 = arrival->arrival_q3_ms,
+		.mean = NAN,
+		.min = NAN,
+		.max = NAN,
+		.n = arrival->arrival_blocks,
+	};
+	find_rates(input, figures);
+	if (figures->source)
+		figures->source = "arrival";
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -279,6 +303,7 @@ int statistics_compute(const struct result_input *input,
 	spread_of(&work, RECORD_TOKENS_PER_DEVICE, &found.per_device);
 	spread_of(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
 	find_rates(input, &found);
+	use_arrival(input, &found);
 	if (input->started_ms > 0 && input->ended_ms > input->started_ms)
 		found.wall_s =
 			(double)(input->ended_ms - input->started_ms) / 1000;

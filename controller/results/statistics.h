@@ -26,12 +26,14 @@ struct statistics {
 	uint64_t slow_steps[STATISTICS_SLOW]; /* the first of them by number */
 	double lost_ms;
 	struct spread iteration;
+	bool arrived; /* `iteration` is from when the lines came */
 	struct spread tokens;
 	struct spread per_device; /* tokens/s of one device */
 	struct spread samples;
 	double tokens_per_second; /* from the best source there is */
 	double samples_per_second;
-	const char *source; /* "iteration", "reported", "summary"; or NULL */
+	const char *source; /* "iteration", "reported", "summary", "arrival";
+			       NULL */
 	double reported;    /* tokens/s as the program says, median */
 	double wall_s;
 	double memory_mib; /* largest that the program printed */

@@ -1,5 +1,6 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
- * each framework, beside grep with one of them.
+ * each framework, beside grep with one of them; and an ordinary log, whose
+ * format is to be found.
  *
  *	extract_bench --build DIR --folder DIR
  *
@@ -7,7 +8,7 @@
  * messages, warnings, timers, paths; some hold a word of a rule.
  */
 #include "controller/catalog/catalog.h"
-#include "controller/results/extract.h"
+#include "controller/results/format_choice.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "tests/bench/measure.h"
@@ -22,6 +23,8 @@
 #include <string.h>
 
 #define PIECE 65536
+#define STEP_LINES 50    /* of other output for one of a step */
+#define ENOUGH_STEPS 100 /* that are read where the format is found */
 #define MIB (1024.0 * 1024)
 #define GREP "iteration *([0-9]+)/ *([0-9]+) *\\|"
 
@@ -47,7 +50,20 @@ struct options {
 	size_t bytes;
 };
 
-static void make_log(struct buffer *log, size_t bytes)
+/* One step among these lines, as Megatron prints it. */
+static int add_step(struct buffer *log, int step)
+{
+	return buffer_printf(log, NULL,
+			     " iteration %8d/ 9000000 | consumed samples: %12d "
+			     "| elapsed time per iteration (ms): 512.%d | "
+			     "learning rate: 1.5E-04 | global batch size:    "
+			     "64 "
+			     "| lm loss: 2.%06dE+00 | loss scale: 1.0 | grad "
+			     "norm: 0.512 |\n",
+			     step, step * 64, step % 10, step % 1000000);
+}
+
+static void make_log(struct buffer *log, size_t bytes, bool steps)
 {
 	for (int i = 0; log->size < bytes; i++) {
 		const char *line =
@@ -57,7 +73,9 @@ static void make_log(struct buffer *log, size_t bytes)
 
 		snprintf(text, sizeof(text), "%.*s%d%s\n", (int)(mark - line),
 			 line, i, mark + 2);
-		if (buffer_text(log, text, NULL) < 0)
+		if (buffer_text(log, text, NULL) < 0 ||
+		    (steps && i % STEP_LINES == 0 &&
+		     add_step(log, i / STEP_LINES + 1) < 0))
 			return;
 	}
 }
@@ -92,6 +110,40 @@ static double read_log(const struct catalog *catalog,
 		error_set(err, EINVAL, "%s: %zu steps", framework->name, count);
 		return -1;
 	}
+	return start;
+}
+
+/* Seconds to find the format and to read the log in it. */
+static double find_format(const struct catalog *catalog,
+			  const struct buffer *log, struct error *err)
+{
+	struct extract_rules *rules[FORMAT_CHOICE_MAX];
+	struct format_choice *choice;
+	struct format_fit fits[FORMAT_FITS_MAX];
+	const struct framework *framework;
+	const struct value *logs[CATALOG_LOGS_MAX];
+	size_t count = 0, n;
+	double start;
+
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
+		if (framework->log && value_get(framework->log, "rules") &&
+		    count < FORMAT_CHOICE_MAX &&
+		    catalog_logs(catalog, framework, logs, &n, err) == 0)
+			rules[count++] = extract_rules_new(logs, n, err);
+	start = clock_s();
+	choice = format_choice_new(rules, count, err);
+	for (size_t at = 0; at < log->size; at += PIECE)
+		if (format_choice_feed(choice, log->data + at,
+				       log->size - at < PIECE ? log->size - at
+							      : PIECE,
+				       err) < 0)
+			return -1;
+	start = clock_s() - start;
+	if (!format_choice_fits(choice, fits) || fits[0].steps < ENOUGH_STEPS)
+		return error_set(err, EINVAL, "the format was not found");
+	format_choice_free(choice);
+	for (size_t i = 0; i < count; i++)
+		extract_rules_free(rules[i]);
 	return start;
 }
 
@@ -158,17 +210,16 @@ int main(int argc, char **argv)
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(buffer_clear) struct buffer log;
 	const struct framework *framework;
+	double seconds;
 
 	read_options(argc, argv, &options);
 	buffer_init(&log, options.bytes + PIECE);
-	make_log(&log, options.bytes);
+	make_log(&log, options.bytes, false);
 	catalog = catalog_load("images", &err);
 	if (!catalog)
 		fail(&err);
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
 	     i++) {
-		double seconds;
-
 		if (!framework->log)
 			continue;
 		seconds = read_log(catalog, framework, &log, &err);
@@ -178,5 +229,11 @@ int main(int argc, char **argv)
 	}
 	if (run_grep(&options, &log, &err) < 0)
 		fail(&err);
+	buffer_consume(&log, log.size);
+	make_log(&log, options.bytes, true);
+	seconds = find_format(catalog, &log, &err);
+	if (seconds < 0)
+		fail(&err);
+	tell("auto, ordinary log", (double)log.size, seconds);
 	return EXIT_GOOD;
 }

@@ -233,6 +233,12 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 	return error_set(err, ENOENT, "no such stream");
 }
 
+static int64_t log_time(void *arg, uint64_t job, uint32_t attempt,
+			const char *stream, uint64_t offset)
+{
+	return 0;
+}
+
 static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 		    struct error *err)
 {
@@ -290,6 +296,7 @@ static const struct job_effects effects = {
 	.log_append = log_append,
 	.log_length = log_length,
 	.log_read = log_read,
+	.log_time = log_time,
 	.log_sync = log_sync,
 	.log_close = log_close,
 	.files_here = files_here,

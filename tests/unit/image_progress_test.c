@@ -1,6 +1,6 @@
 /* image_progress_test.c - what people see of images on their way to nodes.
  */
-#include "controller/jobs/image_progress.h"
+#include "controller/images/image_progress.h"
 
 #include "controller/effects.h"
 #include "controller/jobs/job.h"

@@ -1,9 +1,9 @@
 /* image_rollout_test.c - image orders end when their nodes have said so.
  */
-#include "controller/blobs/image_rollout.h"
+#include "controller/images/image_rollout.h"
 
-#include "controller/blobs/image_request.h"
 #include "controller/effects.h"
+#include "controller/images/image_request.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"

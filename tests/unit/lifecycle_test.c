@@ -1,6 +1,6 @@
 /* lifecycle_test.c - every event in every state of a job leads where it should.
  */
-#include "controller/jobs/lifecycle.h"
+#include "controller/cluster/lifecycle.h"
 
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* logins_test.c - what a sweep's logins go through at the controller.
  */
-#include "controller/jobs/logins.h"
+#include "controller/images/logins.h"
 
 #include "controller/store/store.h"
 #include "protocol/base/file.h"

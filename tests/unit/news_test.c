@@ -1,6 +1,6 @@
 /* news_test.c - who is woken by what.
  */
-#include "controller/jobs/news.h"
+#include "controller/cluster/news.h"
 
 #include "tests/tap.h"
 

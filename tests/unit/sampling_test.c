@@ -1,7 +1,7 @@
 /* sampling_test.c - samples are read where there are new ones, and only there.
  */
 #include "controller/jobs/job.h"
-#include "controller/jobs/sampling.h"
+#include "controller/logs/sampling.h"
 
 #include "controller/effects.h"
 #include "controller/logs/log_store.h"

@@ -184,7 +184,7 @@ OWNED_VALUE(struct sweeps, sweeps_clear)
 static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	uint64_t ids[COMPARE_SWEEPS_MAX];
+	uint64_t ids[COMPARE_SWEEPS_MAX] = { 0 };
 
 	for (size_t i = 0; i < cli->arg_count; i++)
 		if (cli_id(cli->args[i], "sweep", &ids[i], err) < 0)

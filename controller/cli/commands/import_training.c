@@ -37,7 +37,7 @@ static int read_hints(const char *root, struct conf *conf, size_t *next,
 {
 	owned(strings_clear) struct strings paths = { 0 };
 	owned(python_files_free) struct python_files *files = NULL;
-	struct conf_case *of[PYTHON_FILES_MAX];
+	struct conf_case *of[PYTHON_FILES_MAX] = { NULL };
 	char path[PATH_MAX];
 
 	for (; *next < conf->count && paths.count < PYTHON_FILES_MAX; ++*next) {

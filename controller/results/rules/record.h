@@ -35,6 +35,7 @@ enum record_field {
 struct record {
 	uint64_t step;
 	uint64_t steps_total;
+	int64_t came_ms; /* when its first line came, wall clock; 0: unknown */
 	double loss;
 	double iteration_ms;
 	double tokens_per_second;

@@ -1,0 +1,381 @@
+/* causes.c - the output of a program in, why it failed out.
+ */
+#include "controller/causes/causes_internal.h"
+
+#include "protocol/base/utf8.h"
+
+#include <string.h>
+
+#define PREFIXES_MAX 5    /* taken off one line */
+#define TRACEBACK_REACH 8 /* lines between a frame and what was raised */
+#define RAISED_REACH 4    /* lines that an exception may have */
+#define SPEAKER_REACH 60  /* lines between who speaks and what was raised */
+
+struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
+{
+	struct causes *causes = calloc(1, sizeof(*causes));
+
+	if (!causes) {
+		error_nomem(err, "causes");
+		return NULL;
+	}
+	causes->patterns = patterns;
+	causes->speaker = END_UNKNOWN;
+	buffer_init(&causes->partial, FAILURE_LINE_MAX);
+	ends_init(&causes->ends);
+	return causes;
+}
+
+void causes_free(struct causes *causes)
+{
+	if (!causes)
+		return;
+	for (size_t i = 0; i < causes->count; i++)
+		free(causes->all[i].line);
+	buffer_clear(&causes->partial);
+	free(causes);
+}
+
+/* Colours and what else moves a terminal's cursor are taken out in place. */
+static size_t without_escapes(char *text, size_t size)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] != '\033') {
+			if ((unsigned char)text[i] >= ' ' || text[i] == '\t')
+				text[to++] = text[i];
+			continue;
+		}
+		if (i + 1 < size && text[i + 1] == '[')
+			for (i += 2;
+			     i < size && (text[i] < '@' || text[i] > '~');)
+				i++;
+	}
+	while (to && (text[to - 1] == ' ' || text[to - 1] == '\t'))
+		to--;
+	return to;
+}
+
+/* A line without what stood before it. */
+struct clean {
+	const char *text;
+	size_t size;
+	int64_t rank;
+	const char *host;
+	size_t host_size;
+};
+
+static void take_prefixes(struct causes *causes, struct clean *line)
+{
+	struct failure_hit hit;
+
+	line->rank = END_UNKNOWN;
+	line->host = NULL;
+	for (int i = 0; i < PREFIXES_MAX; i++) {
+		if (!failure_patterns_find(causes->patterns, FAILURE_PREFIX,
+					   line->text, line->size, false, &hit))
+			return;
+		if (line->rank == END_UNKNOWN)
+			line->rank = hit_number(&hit, GROUP_RANK, END_UNKNOWN);
+		if (!line->host && hit.groups[GROUP_HOST].text) {
+			line->host = hit.groups[GROUP_HOST].text;
+			line->host_size = hit.groups[GROUP_HOST].size;
+		}
+		line->text += hit.end;
+		line->size -= hit.end;
+	}
+}
+
+static bool has(const struct clean *line, const char *text)
+{
+	return memmem(line->text, line->size, text, strlen(text)) != NULL;
+}
+
+static bool indented(const struct clean *line)
+{
+	return line->size && (*line->text == ' ' || *line->text == '\t');
+}
+
+/* The text of a line as what may be quoted; NULL: no memory. */
+static char *quoted(const char *text, size_t size)
+{
+	size_t to = 0;
+	char *line;
+
+	while (size && (*text == ' ' || *text == '\t')) {
+		text++;
+		size--;
+	}
+	line = malloc(CAUSE_LINE_MAX + 4);
+	if (!line)
+		return NULL;
+	while (size) {
+		size_t step = utf8_character(text, size, NULL);
+
+		if (to + (step ? step : 1) > CAUSE_LINE_MAX)
+			break;
+		if (step)
+			memcpy(line + to, text, step);
+		else
+			line[to] = '?';
+		to += step ? step : 1;
+		text += step ? step : 1;
+		size -= step ? step : 1;
+	}
+	line[to] = '\0';
+	return line;
+}
+
+/* Where the next cause goes. When all places are taken, the later one of those
+ * with the highest order makes room, unless the new one is no better.
+ */
+static struct cause *place(struct causes *causes, uint32_t order)
+{
+	size_t worst = 0;
+
+	if (causes->count < CAUSES_MAX)
+		return &causes->all[causes->count++];
+	for (size_t i = 1; i < causes->count; i++)
+		if (causes->all[i].meaning->order >=
+		    causes->all[worst].meaning->order)
+			worst = i;
+	if (order >= causes->all[worst].meaning->order)
+		worst = causes->count - 1;
+	if (order > causes->all[worst].meaning->order)
+		return NULL;
+	free(causes->all[worst].line);
+	return &causes->all[worst];
+}
+
+static int64_t rank_of(const struct causes *causes,
+		       const struct failure_hit *hit, const struct clean *line)
+{
+	int64_t rank = hit_number(hit, GROUP_RANK, END_UNKNOWN);
+
+	if (rank == END_UNKNOWN && !hit->meaning->blameless) {
+		rank = line->rank;
+		if (rank == END_UNKNOWN &&
+		    causes->number - causes->spoken <= SPEAKER_REACH)
+			rank = causes->speaker;
+	}
+	return rank;
+}
+
+static int take_cause(struct causes *causes, const struct failure_hit *hit,
+		      const struct clean *line)
+{
+	char *text = quoted(line->text, line->size);
+	struct cause *cause;
+	const char *host = hit->groups[GROUP_HOST].text;
+	size_t host_size = hit->groups[GROUP_HOST].size;
+
+	if (!text)
+		return -1;
+	cause = place(causes, hit->meaning->order);
+	if (!cause) {
+		free(text);
+		return 0;
+	}
+	*cause = (struct cause){
+		.class = hit->meaning->class,
+		.rank = rank_of(causes, hit, line),
+		.line = text,
+		.line_number = causes->number,
+		.offset = causes->offset,
+		.meaning = hit->meaning,
+		.progress = causes->progress,
+		.local_rank = hit_number(hit, GROUP_LOCAL_RANK, END_UNKNOWN),
+		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
+						 END_CODE_UNKNOWN),
+		.guilty = hit->groups[GROUP_RANK].text != NULL,
+	};
+	if (!host) {
+		host = line->host;
+		host_size = line->host_size;
+	}
+	if (host)
+		snprintf(cause->host, sizeof(cause->host), "%.*s",
+			 (int)host_size, host);
+	if (hit->groups[GROUP_SIGNAL].text)
+		snprintf(cause->signal, sizeof(cause->signal), "%.*s",
+			 (int)hit->groups[GROUP_SIGNAL].size,
+			 hit->groups[GROUP_SIGNAL].text);
+	else
+		snprintf(cause->signal, sizeof(cause->signal), "%s",
+			 hit->meaning->signal);
+	if (hit->meaning->ends && !causes_before(causes, hit->meaning->order))
+		causes->ended = true;
+	/* "RuntimeError:" and the text in the next line. */
+	causes->unfinished =
+		hit->meaning->traceback && line->size &&
+				!memchr(line->text, ' ', line->size) &&
+				line->text[line->size - 1] == ':'
+			? cause
+			: NULL;
+	return 0;
+}
+
+/* What a program raises need not have a type's name: the first words behind
+ * the frames are taken then.
+ */
+static bool untyped(const struct causes *causes, const struct clean *line,
+		    struct failure_hit *hit)
+{
+	static const struct failure_meaning meaning = {
+		.class = CAUSE_ERROR,
+		.order = 39,
+		.traceback = true,
+	};
+
+	if (!causes->frame || causes->number != causes->frame + 1 ||
+	    (causes->raised &&
+	     causes->number - causes->raised <= RAISED_REACH) ||
+	    line->size < 8)
+		return false;
+	*hit = (struct failure_hit){ .meaning = &meaning };
+	return true;
+}
+
+/* The text that an exception left for the next line. */
+static int finish_cause(struct causes *causes, const struct clean *line)
+{
+	struct cause *cause = causes->unfinished;
+	char *text;
+
+	causes->unfinished = NULL;
+	if (indented(line) || line->text[0] == '-' || line->text[0] == '=' ||
+	    has(line, "Traceback (most recent call last)"))
+		return 0;
+	text = quoted(line->text, line->size);
+	if (!text)
+		return -1;
+	free(cause->line);
+	cause->line = text;
+	cause->line_number = causes->number;
+	cause->offset = causes->offset;
+	return 0;
+}
+
+/* Is the line a part of a traceback? */
+static bool frames(struct causes *causes, const struct clean *line)
+{
+	if (has(line, "Traceback (most recent call last)")) {
+		causes->frame = causes->number;
+		return true;
+	}
+	if (!indented(line))
+		return false;
+	if (has(line, "  File \"") ||
+	    (causes->frame > causes->raised &&
+	     causes->number - causes->frame <= TRACEBACK_REACH))
+		causes->frame = causes->number;
+	return true;
+}
+
+static void take_fact(struct causes *causes, const struct clean *line)
+{
+	struct failure_hit hit;
+	int64_t speaker;
+
+	if (!failure_patterns_find(causes->patterns, FAILURE_FACT, line->text,
+				   line->size, false, &hit))
+		return;
+	speaker = hit_number(&hit, GROUP_SPEAKER, END_UNKNOWN);
+	if (speaker != END_UNKNOWN) {
+		causes->speaker = speaker;
+		causes->spoken = causes->number;
+	}
+	ends_take(&causes->ends, &hit);
+}
+
+static int take_line(struct causes *causes, struct clean *line)
+{
+	bool reach = causes->frame &&
+		     causes->number - causes->frame <= TRACEBACK_REACH;
+	struct failure_hit hit;
+	bool inside;
+
+	take_prefixes(causes, line);
+	if (!line->size)
+		return 0;
+	take_fact(causes, line);
+	if (causes->unfinished && finish_cause(causes, line) < 0)
+		return -1;
+	if (failure_patterns_find(causes->patterns, FAILURE_IGNORE, line->text,
+				  line->size, false, &hit))
+		return 0;
+	inside = frames(causes, line);
+	/* The source of a frame is not what was said. */
+	if (inside && reach && has(line, "raise "))
+		return 0;
+	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE, line->text,
+				  line->size, reach && !inside, &hit)) {
+		if (reach && !inside)
+			causes->raised = causes->number;
+		return causes->ended ? 0 : take_cause(causes, &hit, line);
+	}
+	if (inside)
+		return 0;
+	if (failure_patterns_find(causes->patterns, FAILURE_PROGRESS,
+				  line->text, line->size, false, &hit)) {
+		causes->progress++;
+		return 0;
+	}
+	return !causes->ended && untyped(causes, line, &hit)
+		       ? take_cause(causes, &hit, line)
+		       : 0;
+}
+
+/* The line that was gathered ends here. */
+static int end_line(struct causes *causes, bool newline)
+{
+	struct clean line = { .text = causes->partial.data };
+	int rc = 0;
+
+	causes->number += causes->begun;
+	if (causes->partial.size) {
+		line.size = without_escapes(causes->partial.data,
+					    causes->partial.size);
+		rc = take_line(causes, &line);
+		/* It stays for the next one. */
+		causes->partial.size = 0;
+	}
+	causes->begun = newline;
+	causes->offset = causes->fed;
+	return rc;
+}
+
+int causes_feed(struct causes *causes, const void *data, size_t size,
+		struct error *err)
+{
+	const char *at = data, *end = at + size;
+
+	if (!causes->number && !causes->begun)
+		causes->begun = true;
+	while (at < end) {
+		const char *stop = at;
+		size_t room = FAILURE_LINE_MAX - causes->partial.size;
+		size_t length;
+
+		while (stop < end && *stop != '\n' && *stop != '\r')
+			stop++;
+		length = (size_t)(stop - at);
+		causes->fed += length;
+		if (buffer_append(&causes->partial, at,
+				  length < room ? length : room, err) < 0)
+			return -1;
+		if (stop == end)
+			return 0;
+		causes->fed++;
+		if (end_line(causes, *stop == '\n') < 0)
+			return error_nomem(err, "causes");
+		at = stop + 1;
+	}
+	return 0;
+}
+
+int causes_finish(struct causes *causes, struct error *err)
+{
+	return end_line(causes, false) < 0 ? error_nomem(err, "causes") : 0;
+}

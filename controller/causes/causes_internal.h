@@ -1,0 +1,31 @@
+/* causes_internal.h - what was found so far: for causes.c and verdict.c alone.
+ */
+#ifndef CONTROLLER_CAUSES_CAUSES_INTERNAL_H
+#define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
+
+#include "controller/causes/causes.h"
+#include "protocol/base/buffer.h"
+
+struct causes {
+	struct failure_patterns *patterns; /* borrowed */
+	struct buffer partial;             /* the line so far, cut */
+	uint64_t number;                   /* of the line */
+	bool begun;      /* it is the first of this number: '\r' ends some */
+	uint64_t offset; /* of the line */
+	uint64_t fed;    /* bytes */
+	struct cause all[CAUSES_MAX];
+	size_t count;
+	struct ends ends;
+	uint64_t progress;        /* lines of it so far */
+	uint64_t frame;           /* the last line of a traceback; 0: none */
+	uint64_t raised;          /* the last line that ended one; 0: none */
+	int64_t speaker;          /* the rank that speaks, or -1 */
+	uint64_t spoken;          /* the line that said so */
+	struct cause *unfinished; /* its text is in the next line; or NULL */
+	bool ended;               /* all else follows from an intended end */
+};
+
+/* Is there a cause of a lower order already? */
+bool causes_before(const struct causes *causes, uint32_t order);
+
+#endif

@@ -1,0 +1,298 @@
+/* failure_patterns.c - what lines of a failed program's output mean.
+ */
+#include "controller/causes/failure_patterns.h"
+
+#include "protocol/yaml/document.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <errno.h>
+#include <pcre2.h>
+#include <string.h>
+
+#define EXPRESSION_BYTES 1024
+#define MATCH_STEPS 20000
+#define HEAP_KIB 1024
+#define STACK_FIRST 32768
+#define STACK_MAX 262144
+
+static const char *const class_names[] = {
+	"error",    "device-oom",     "host-oom", "communication",
+	"hardware", "device-missing", "import",   "data",
+	"nan",      "signal",         "other",    NULL,
+};
+_Static_assert(sizeof(class_names) / sizeof(class_names[0]) == CAUSE_CLASSES,
+	       "a name for each class but the first, and the end");
+
+static const char *const kind_names[] = { "prefixes", "ignore", "progress",
+					  "facts",    "causes", NULL };
+
+static const char *const group_names[FAILURE_GROUPS] = {
+	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",
+	[GROUP_TASK] = "task",     [GROUP_SPEAKER] = "speaker",
+	[GROUP_HOST] = "host",     [GROUP_EXIT_CODE] = "exit_code",
+	[GROUP_SIGNAL] = "signal",
+};
+
+struct pattern {
+	pcre2_code *code;
+	int groups[FAILURE_GROUPS]; /* numbers; 0: it has none */
+	struct failure_meaning meaning;
+};
+
+struct failure_patterns {
+	struct pattern *patterns[FAILURE_KINDS];
+	size_t counts[FAILURE_KINDS];
+	pcre2_match_data *match;
+	pcre2_match_context *context;
+	pcre2_jit_stack *stack;
+};
+
+const char *causes_class_name(enum causes_class class)
+{
+	return class == CAUSE_NONE ? NULL : class_names[class - 1];
+}
+
+void failure_patterns_free(struct failure_patterns *patterns)
+{
+	if (!patterns)
+		return;
+	for (size_t k = 0; k < FAILURE_KINDS; k++) {
+		for (size_t i = 0; i < patterns->counts[k]; i++)
+			pcre2_code_free(patterns->patterns[k][i].code);
+		free(patterns->patterns[k]);
+	}
+	pcre2_match_context_free(patterns->context);
+	pcre2_match_data_free(patterns->match);
+	pcre2_jit_stack_free(patterns->stack);
+	free(patterns);
+}
+
+static pcre2_code *compile(const struct value *value, bool anchored,
+			   struct error *err)
+{
+	PCRE2_UCHAR why[128] = "";
+	PCRE2_SIZE offset = 0;
+	pcre2_code *code;
+	const char *text;
+	int number = 0;
+
+	if (value_string(value, EXPRESSION_BYTES, &text, err) < 0)
+		return NULL;
+	code = pcre2_compile((PCRE2_SPTR)text, strlen(text),
+			     (anchored ? PCRE2_ANCHORED : 0) | PCRE2_DUPNAMES |
+				     PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
+				     PCRE2_NEVER_BACKSLASH_C,
+			     &number, &offset, NULL);
+	if (!code) {
+		pcre2_get_error_message(number, why, sizeof(why));
+		value_error(value, err,
+			    "an expression that PCRE2 refuses after character "
+			    "%zu: %s",
+			    offset, (const char *)why);
+		return NULL;
+	}
+	/* Without the machine code it is only slower. */
+	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+	return code;
+}
+
+static int add(struct failure_patterns *patterns, enum failure_kind kind,
+	       const struct value *expression,
+	       const struct failure_meaning *meaning, struct error *err)
+{
+	size_t count = patterns->counts[kind];
+	struct pattern *grown, *pattern;
+
+	if (count == FAILURE_PATTERNS_MAX)
+		return value_error(expression, err, "more than %d expressions",
+				   FAILURE_PATTERNS_MAX);
+	grown = reallocarray(patterns->patterns[kind], count + 1,
+			     sizeof(*grown));
+	if (!grown)
+		return error_nomem(err, "failure patterns");
+	patterns->patterns[kind] = grown;
+	pattern = &grown[count];
+	*pattern = (struct pattern){ .meaning = *meaning };
+	pattern->code = compile(expression, kind == FAILURE_PREFIX, err);
+	if (!pattern->code)
+		return -1;
+	patterns->counts[kind]++;
+	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
+		int number =
+			pcre2_substring_number_from_name(pattern->code,
+							 (PCRE2_SPTR)group_names
+								 [g]);
+
+		if (number == PCRE2_ERROR_NOUNIQUESUBSTRING)
+			return value_error(expression, err,
+					   "the group %s is there twice",
+					   group_names[g]);
+		pattern->groups[g] = number > 0 ? number : 0;
+	}
+	return 0;
+}
+
+static int read_flag(const struct value *entry, const char *key, bool *flag,
+		     struct error *err)
+{
+	const struct value *value = value_get(entry, key);
+
+	return value ? value_bool(value, flag, err) : 0;
+}
+
+static int read_cause(struct failure_patterns *patterns,
+		      const struct value *entry, struct error *err)
+{
+	static const char *const keys[] = { "class",     "order",  "match",
+					    "traceback", "final",  "ends",
+					    "blameless", "signal", NULL };
+	struct failure_meaning meaning = { 0 };
+	const struct value *class = value_get(entry, "class");
+	const struct value *order = value_get(entry, "order");
+	const struct value *match = value_get(entry, "match");
+	const struct value *signal = value_get(entry, "signal");
+	const char *name = "";
+	size_t number;
+
+	if (value_check_keys(entry, keys, err) < 0)
+		return -1;
+	if (!class || !order || !match)
+		return value_error(entry, err,
+				   "a cause has class, order and match");
+	if (value_enum(class, class_names, &number, err) < 0 ||
+	    value_u32(order, 1, 99, &meaning.order, err) < 0 ||
+	    value_expect(match, VALUE_LIST, err) < 0 ||
+	    read_flag(entry, "traceback", &meaning.traceback, err) < 0 ||
+	    read_flag(entry, "final", &meaning.final, err) < 0 ||
+	    read_flag(entry, "ends", &meaning.ends, err) < 0 ||
+	    read_flag(entry, "blameless", &meaning.blameless, err) < 0 ||
+	    (signal &&
+	     value_string(signal, sizeof(meaning.signal) - 1, &name, err) < 0))
+		return -1;
+	meaning.class = (enum causes_class)(number + 1);
+	snprintf(meaning.signal, sizeof(meaning.signal), "%s", name);
+	for (size_t i = 0; i < value_count(match); i++)
+		if (add(patterns, FAILURE_CAUSE, value_at(match, i), &meaning,
+			err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_fact(struct failure_patterns *patterns,
+		     const struct value *entry, struct error *err)
+{
+	static const char *const keys[] = { "match", "section", NULL };
+	static const char *const sections[] = { "root", "others", NULL };
+	struct failure_meaning meaning = { 0 };
+	const struct value *match = value_get(entry, "match");
+	const struct value *section = value_get(entry, "section");
+	size_t number;
+
+	if (value_check_keys(entry, keys, err) < 0)
+		return -1;
+	if (!match)
+		return value_error(entry, err, "a fact has match");
+	if (section) {
+		if (value_enum(section, sections, &number, err) < 0)
+			return -1;
+		meaning.section = number ? SECTION_OTHERS : SECTION_ROOT;
+	}
+	return add(patterns, FAILURE_FACT, match, &meaning, err);
+}
+
+static int read_all(struct failure_patterns *patterns, const struct value *root,
+		    struct error *err)
+{
+	static const struct failure_meaning none;
+
+	if (value_check_keys(root, kind_names, err) < 0)
+		return -1;
+	for (size_t k = 0; k < FAILURE_KINDS; k++) {
+		const struct value *list = value_get(root, kind_names[k]);
+
+		if (list && value_expect(list, VALUE_LIST, err) < 0)
+			return -1;
+		for (size_t i = 0; list && i < value_count(list); i++) {
+			const struct value *entry = value_at(list, i);
+			int rc = k == FAILURE_CAUSE
+					 ? read_cause(patterns, entry, err)
+				 : k == FAILURE_FACT
+					 ? read_fact(patterns, entry, err)
+					 : add(patterns, (enum failure_kind)k,
+					       entry, &none, err);
+
+			if (rc < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+struct failure_patterns *failure_patterns_read(const char *path,
+					       struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, NULL, err);
+	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
+
+	if (!document)
+		return NULL;
+	patterns = calloc(1, sizeof(*patterns));
+	if (patterns) {
+		patterns->match = pcre2_match_data_create(32, NULL);
+		patterns->context = pcre2_match_context_create(NULL);
+		patterns->stack =
+			pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL);
+	}
+	if (!patterns || !patterns->match || !patterns->context ||
+	    !patterns->stack) {
+		error_nomem(err, "failure patterns");
+		return NULL;
+	}
+	pcre2_set_match_limit(patterns->context, MATCH_STEPS);
+	pcre2_set_heap_limit(patterns->context, HEAP_KIB);
+	pcre2_jit_stack_assign(patterns->context, NULL, patterns->stack);
+	if (read_all(patterns, document_root(document), err) < 0)
+		return NULL;
+	return take(patterns);
+}
+
+static void fill(const struct failure_patterns *patterns,
+		 const struct pattern *pattern, int pairs, const char *line,
+		 struct failure_hit *hit)
+{
+	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(patterns->match);
+
+	*hit = (struct failure_hit){ .meaning = &pattern->meaning,
+				     .end = places[1] };
+	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
+		int number = pattern->groups[g];
+
+		if (!number || number >= pairs ||
+		    places[2 * number] == PCRE2_UNSET)
+			continue;
+		hit->groups[g].text = line + places[2 * number];
+		hit->groups[g].size =
+			places[2 * number + 1] - places[2 * number];
+	}
+}
+
+bool failure_patterns_find(struct failure_patterns *patterns,
+			   enum failure_kind kind, const char *line,
+			   size_t size, bool traceback, struct failure_hit *hit)
+{
+	for (size_t i = 0; i < patterns->counts[kind]; i++) {
+		const struct pattern *pattern = &patterns->patterns[kind][i];
+		int rc;
+
+		if (pattern->meaning.traceback && !traceback)
+			continue;
+		rc = pcre2_match(pattern->code, (PCRE2_SPTR)line, size, 0, 0,
+				 patterns->match, patterns->context);
+		if (rc <= 0)
+			continue;
+		fill(patterns, pattern, rc, line, hit);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,126 @@
+/* failure_patterns.h - what lines of a failed program's output mean.
+ *
+ * failures.yaml beside the frameworks (images/):
+ *
+ *	prefixes:	[REGEX, ...]	what launchers and platforms put before
+ *			a line; taken off again and again
+ *	ignore:		[REGEX, ...]	lines that are never quoted
+ *	progress:	[REGEX, ...]	lines that a program prints which goes
+ *			on; an error before them was survived
+ *	facts:
+ *	  - match: REGEX	what a launcher says about its processes
+ *	    section: root | others	from here on it lists these
+ *	causes:
+ *	  - class: CLASS	of causes_class_name()
+ *	    order: 1 to 99	a cause of a lower one comes first
+ *	    match: [REGEX, ...]
+ *	    traceback: true	only at the end of a Python traceback
+ *	    final: true		nothing goes on behind it
+ *	    ends: true		what comes behind it follows from it
+ *	    blameless: true	the rank that prints it is not the guilty one
+ *	    signal: SIGNAME	that it tells of
+ *
+ * Expressions are PCRE2's, on bytes, case matters. Named groups that are read:
+ * rank, local_rank, task (a launcher's number, which other ranks outdo),
+ * speaker (the rank whose whole output this is), host, exit_code, signal. The
+ * first pattern of a line counts, causes in order of the file.
+ */
+#ifndef CONTROLLER_CAUSES_FAILURE_PATTERNS_H
+#define CONTROLLER_CAUSES_FAILURE_PATTERNS_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAILURE_LINE_MAX 8192 /* bytes of a line that are looked at */
+#define FAILURE_PATTERNS_MAX 1024
+
+enum causes_class {
+	CAUSE_NONE, /* nothing failed */
+	CAUSE_ERROR,
+	CAUSE_DEVICE_OOM,
+	CAUSE_HOST_OOM,
+	CAUSE_COMMUNICATION,
+	CAUSE_HARDWARE,
+	CAUSE_DEVICE_MISSING,
+	CAUSE_IMPORT,
+	CAUSE_DATA,
+	CAUSE_NAN,
+	CAUSE_SIGNAL,
+	CAUSE_OTHER,
+	CAUSE_CLASSES
+};
+
+/* "device-oom"; NULL for CAUSE_NONE. */
+const char *causes_class_name(enum causes_class class);
+
+enum failure_kind {
+	FAILURE_PREFIX,
+	FAILURE_IGNORE,
+	FAILURE_PROGRESS,
+	FAILURE_FACT,
+	FAILURE_CAUSE,
+	FAILURE_KINDS
+};
+
+enum failure_section {
+	SECTION_SAME,
+	SECTION_ROOT,
+	SECTION_OTHERS,
+};
+
+enum failure_group {
+	GROUP_RANK,
+	GROUP_LOCAL_RANK,
+	GROUP_TASK,
+	GROUP_SPEAKER,
+	GROUP_HOST,
+	GROUP_EXIT_CODE,
+	GROUP_SIGNAL,
+	FAILURE_GROUPS
+};
+
+/* What a pattern says, beside its expression. */
+struct failure_meaning {
+	enum causes_class class;
+	uint32_t order;
+	enum failure_section section;
+	bool traceback;
+	bool final;
+	bool ends;
+	bool blameless;
+	char signal[12]; /* "": it tells of none */
+};
+
+/* What a pattern caught; text is borrowed from the line, NULL: nothing. */
+struct failure_hit {
+	const struct failure_meaning *meaning;
+	size_t end; /* of the match */
+	struct {
+		const char *text;
+		size_t size;
+	} groups[FAILURE_GROUPS];
+};
+
+struct failure_patterns;
+
+/* Read a failures.yaml. EINVAL names file, line and what is allowed. */
+struct failure_patterns *failure_patterns_read(const char *path,
+					       struct error *err);
+void failure_patterns_free(struct failure_patterns *patterns);
+OWNED_POINTER(struct failure_patterns, failure_patterns_free)
+
+/* Does a pattern of this kind match the line? The first one fills *hit.
+ * Prefixes match at the beginning of the line alone. traceback: the line may
+ * end a traceback. The time is bounded by the size of the line: a pattern
+ * that takes too many steps does not match.
+ */
+bool failure_patterns_find(struct failure_patterns *patterns,
+			   enum failure_kind kind, const char *line,
+			   size_t size, bool traceback,
+			   struct failure_hit *hit);
+
+#endif

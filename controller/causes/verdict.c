@@ -1,0 +1,208 @@
+/* verdict.c - of the causes that were found, the one that counts.
+ */
+#include "controller/causes/causes_internal.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define SURVIVED_LINES 3 /* of progress, where something failed for sure */
+
+static const struct {
+	int number;
+	char name[8];
+} signals[] = {
+	{ SIGHUP, "SIGHUP" },   { SIGINT, "SIGINT" },   { SIGQUIT, "SIGQUIT" },
+	{ SIGILL, "SIGILL" },   { SIGTRAP, "SIGTRAP" }, { SIGABRT, "SIGABRT" },
+	{ SIGBUS, "SIGBUS" },   { SIGFPE, "SIGFPE" },   { SIGKILL, "SIGKILL" },
+	{ SIGUSR1, "SIGUSR1" }, { SIGSEGV, "SIGSEGV" }, { SIGUSR2, "SIGUSR2" },
+	{ SIGPIPE, "SIGPIPE" }, { SIGALRM, "SIGALRM" }, { SIGTERM, "SIGTERM" },
+};
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+/* 137 and -9 are a shell's and Python's words for the same. */
+static const char *signal_of_code(int32_t code)
+{
+	int32_t number = code < 0 ? -code : code - 128;
+
+	if (code == END_CODE_UNKNOWN || (code >= 0 && code < 129))
+		return "";
+	for (size_t i = 0; i < SIGNALS; i++)
+		if (signals[i].number == number)
+			return signals[i].name;
+	return "";
+}
+
+static int32_t code_of_signal(const char *name)
+{
+	for (size_t i = 0; i < SIGNALS; i++)
+		if (!strcmp(signals[i].name, name))
+			return -signals[i].number;
+	return END_CODE_UNKNOWN;
+}
+
+bool causes_before(const struct causes *causes, uint32_t order)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		if (causes->all[i].meaning->order < order)
+			return true;
+	return false;
+}
+
+static bool survived(const struct causes *causes, const struct cause *cause,
+		     bool failed)
+{
+	uint64_t after = causes->progress - cause->progress;
+
+	return !cause->meaning->final && after >= (failed ? SURVIVED_LINES : 1);
+}
+
+static bool is_better(const struct cause *one, const struct cause *other)
+{
+	if (one->meaning->order != other->meaning->order)
+		return one->meaning->order < other->meaning->order;
+	return one->line_number < other->line_number;
+}
+
+/* The rank, host and code that the launcher tells of this cause. */
+static void blame(const struct causes *causes, const struct cause *cause,
+		  struct verdict *verdict)
+{
+	const struct ends *ends = &causes->ends;
+	const struct process_end *end = NULL;
+	int32_t code = code_of_signal(cause->signal);
+
+	if (cause->rank != END_UNKNOWN)
+		end = ends_of_rank(ends, cause->rank);
+	else if (code != END_CODE_UNKNOWN)
+		end = ends_of_code(ends, code);
+	if (!end)
+		end = ends_root(ends);
+	verdict->rank = cause->rank;
+	if (verdict->rank == END_UNKNOWN && end && !cause->meaning->blameless)
+		verdict->rank = end->rank;
+	if (verdict->rank == END_UNKNOWN && !cause->meaning->blameless)
+		verdict->rank = cause->local_rank;
+	verdict->host = *cause->host        ? cause->host
+			: end && *end->host ? end->host
+					    : NULL;
+	verdict->exit_code = cause->exit_code;
+	if (end && verdict->exit_code == END_CODE_UNKNOWN)
+		verdict->exit_code = end->exit_code;
+	if (verdict->exit_code == END_CODE_UNKNOWN)
+		verdict->exit_code = ends->reaped_code;
+}
+
+static void add_other(struct verdict *verdict, const struct cause *cause)
+{
+	size_t at = verdict->other_count;
+
+	while (at && is_better(cause, verdict->others[at - 1]))
+		at--;
+	if (at == CAUSES_OTHERS_MAX)
+		return;
+	verdict->other_count += verdict->other_count < CAUSES_OTHERS_MAX;
+	for (size_t i = verdict->other_count - 1; i > at; i--)
+		verdict->others[i] = verdict->others[i - 1];
+	verdict->others[at] = cause;
+}
+
+static const struct cause *choose(const struct causes *causes, bool failed,
+				  bool known)
+{
+	const struct cause *best = NULL, *past = NULL;
+
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct cause *cause = &causes->all[i];
+
+		if (survived(causes, cause, failed)) {
+			if (!past || is_better(cause, past))
+				past = cause;
+		} else if (!best || is_better(cause, best)) {
+			best = cause;
+		}
+	}
+	return best || !known ? best : past;
+}
+
+void causes_verdict(const struct causes *causes, bool failed,
+		    struct verdict *verdict)
+{
+	bool final = failed;
+	const struct cause *cause;
+	const char *name;
+
+	*verdict = (struct verdict){ .rank = END_UNKNOWN,
+				     .exit_code = END_CODE_UNKNOWN };
+	for (size_t i = 0; i < causes->count; i++)
+		final |= causes->all[i].meaning->final;
+	cause = choose(causes, final, failed);
+	if (!cause)
+		return;
+	verdict->cause = cause;
+	verdict->class = cause->class;
+	blame(causes, cause, verdict);
+	name = *cause->signal ? cause->signal
+			      : signal_of_code(verdict->exit_code);
+	snprintf(verdict->signal, sizeof(verdict->signal), "%s", name);
+	if (verdict->class == CAUSE_OTHER && *name && !cause->meaning->ends)
+		verdict->class = CAUSE_SIGNAL;
+	for (size_t i = 0; i < causes->count; i++)
+		if (&causes->all[i] != cause)
+			add_other(verdict, &causes->all[i]);
+}
+
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+	if (text && *text)
+		cJSON_AddStringToObject(object, name, text);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+static void add_number(cJSON *object, const char *name, bool known,
+		       int64_t number)
+{
+	if (known)
+		cJSON_AddNumberToObject(object, name, (double)number);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+static void add_cause(cJSON *object, const struct cause *cause)
+{
+	add_text(object, "line", cause ? cause->line : NULL);
+	add_number(object, "line_number", cause != NULL,
+		   cause ? (int64_t)cause->line_number : 0);
+}
+
+cJSON *verdict_json(const struct verdict *verdict)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON *others;
+
+	add_text(object, "class", causes_class_name(verdict->class));
+	add_number(object, "rank", verdict->rank != END_UNKNOWN, verdict->rank);
+	add_text(object, "host", verdict->host);
+	add_number(object, "exit_code", verdict->exit_code != END_CODE_UNKNOWN,
+		   verdict->exit_code);
+	add_text(object, "signal", verdict->signal);
+	add_cause(object, verdict->cause);
+	add_number(object, "offset", verdict->cause != NULL,
+		   verdict->cause ? (int64_t)verdict->cause->offset : 0);
+	others = cJSON_AddArrayToObject(object, "others");
+	for (size_t i = 0; others && i < verdict->other_count; i++) {
+		const struct cause *cause = verdict->others[i];
+		cJSON *other = cJSON_CreateObject();
+
+		add_text(other, "class", causes_class_name(cause->class));
+		add_number(other, "rank", cause->rank != END_UNKNOWN,
+			   cause->rank);
+		add_cause(other, cause);
+		cJSON_AddItemToArray(others, other);
+	}
+	if (!others) {
+		cJSON_Delete(object);
+		return NULL;
+	}
+	return object;
+}

@@ -1,0 +1,121 @@
+/* active_job.c - jobs that are not over: what is known of them, and of their
+ * gangs and tasks.
+ */
+#include "controller/cluster/active_job.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_jobs(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+struct job *job_find(const struct cluster *cluster, uint64_t id)
+{
+	struct job key = { .id = id };
+	void *found = tfind(&key, &cluster->jobs, compare_jobs);
+
+	return found ? *(struct job **)found : NULL;
+}
+
+int job_list(struct cluster *cluster, struct job *job, struct error *err)
+{
+	if (!tsearch(job, &cluster->jobs, compare_jobs))
+		return error_nomem(err, "job");
+	cluster->jobs_count++;
+	return 0;
+}
+
+void job_unlist(struct cluster *cluster, struct job *job)
+{
+	tdelete(job, &cluster->jobs, compare_jobs);
+	cluster->jobs_count--;
+}
+
+struct shape job_shape(const struct job_spec *spec)
+{
+	return (struct shape){
+		.vendor = spec->vendor,
+		.chip = spec->measure.chip,
+		.labels = spec->labels,
+		.nodes = spec->nodes,
+		.devices = spec->devices,
+		.shared = spec->shared,
+	};
+}
+
+/* Walking: the tree may change under the callback, so ids are copied first. */
+
+struct walk {
+	uint64_t *ids;
+	size_t count;
+};
+
+static void walk_one(const void *at, VISIT visit, void *arg)
+{
+	struct walk *walk = arg;
+
+	if (visit == postorder || visit == leaf)
+		walk->ids[walk->count++] = (*(struct job *const *)at)->id;
+}
+
+void job_each(struct cluster *cluster, job_fn *fn, void *arg)
+{
+	owned_free uint64_t *ids =
+		calloc(cluster->jobs_count + 1, sizeof(*ids));
+	struct walk walk = { ids, 0 };
+
+	if (!ids)
+		return;
+	twalk_r(cluster->jobs, walk_one, &walk);
+	for (size_t i = 0; i < walk.count; i++) {
+		struct job *job = job_find(cluster, ids[i]);
+
+		if (job)
+			fn(cluster, job, arg);
+	}
+}
+
+void job_set_failure(struct job *job, enum failure failure, int64_t code,
+		     const char *text)
+{
+	if (job->failure)
+		return;
+	job->failure = failure;
+	job->code = code;
+	free(job->text);
+	job->text = text ? strdup(text) : NULL;
+}
+
+void job_clear_failure(struct job *job)
+{
+	job->failure = FAILURE_NONE;
+	job->code = 0;
+	free(job->text);
+	job->text = NULL;
+}
+
+void task_drop_files(struct task *task)
+{
+	for (size_t i = 0; i < task->files_count; i++)
+		codec_clear(&collected_file_schema, &task->files[i]);
+	free(task->files);
+	task->files = NULL;
+	task->files_count = 0;
+}
+
+struct task *task_find(const struct cluster *cluster, const struct node *node,
+		       uint64_t id, uint32_t attempt, uint32_t rank)
+{
+	struct job *job = job_find(cluster, id);
+
+	if (!job || !job->gang || job->attempt != attempt ||
+	    rank >= job->gang->spec.nodes ||
+	    job->gang->tasks[rank].node != node)
+		return NULL;
+	return &job->gang->tasks[rank];
+}

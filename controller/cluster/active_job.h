@@ -1,0 +1,144 @@
+/* active_job.h - jobs that are not over: what is known of them, and of their
+ * gangs and tasks.
+ *
+ * Plain data, and how it is found. What happens to it stands in
+ * controller/jobs.
+ */
+#ifndef CONTROLLER_CLUSTER_ACTIVE_JOB_H
+#define CONTROLLER_CLUSTER_ACTIVE_JOB_H
+
+#include "controller/cluster/cluster.h"
+#include "controller/cluster/lifecycle.h"
+#include "controller/scheduler/scheduler.h"
+#include "protocol/message/message.h"
+#include "protocol/message/spec.h"
+
+struct image_references;
+struct log_reading;
+struct sampling;
+
+/* A job's container on one node, as the controller knows it. */
+struct task {
+	struct job *job;
+	uint32_t rank;
+	struct node *node; /* NULL: none yet */
+	bool held;         /* of the node's devices */
+	uint64_t devices;
+	enum task_state state;
+	enum failure failure;
+	char *text;
+	char *image_id;
+	char *image_pin; /* what its name means, as its node has it */
+	int64_t exit_code;
+	int64_t started_ms, ended_ms;
+	uint64_t memory_peak_bytes;
+	uint32_t port;
+	bool waits; /* to be told to prepare (image_digest.h) */
+	struct message_progress *transfer; /* of its image; NULL: none told */
+	int64_t transfer_ms;               /* monotonic, when that began */
+	int64_t transfer_moved_ms;         /* and when it last went on */
+	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
+		       */
+	struct stream_size *streams; /* final sizes, once it ended */
+	size_t streams_count;
+	struct collected_file *files; /* once it ended */
+	size_t files_count;
+	uint64_t index_read; /* of its index of followed files */
+	bool index_new;      /* there may be more in it */
+	bool collected;      /* its streams and files are here, all of them */
+	bool collecting;     /* its files are not known yet */
+	bool crowded;        /* the store has no place for one of them */
+	bool discarding;     /* told to discard */
+	bool reported;       /* in the report that is being read */
+	TAILQ_ENTRY(task) by_node;
+};
+
+/* What only a job that holds nodes has. */
+struct gang {
+	struct job_spec spec;
+	struct task *tasks; /* spec.nodes of them, by rank */
+	uint32_t port;      /* the rendezvous, from "ready" on */
+	char *address;      /* and the host's; NULL before */
+	struct strings
+		addresses; /* all nodes', when the container wants them */
+	struct log_reading *readings;
+	size_t readings_count;
+	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
+	bool behind;                /* there is output that was not read yet */
+	bool reading;               /* listed in log_ingest.c */
+	bool synced;                /* its output is safe on disk, */
+	bool kept;     /* and so is what it collected, which an event tells, */
+	bool measured; /* and its result is stored: what ends it is done once */
+	TAILQ_ENTRY(gang) by_reading;
+	TAILQ_ENTRY(gang) by_cluster;
+	int64_t deadline_ms; /* monotonic; 0: none */
+	struct job *job;
+	struct cluster *cluster;
+};
+
+/* That a job goes after another one (dependencies.h). */
+struct follow {
+	uint64_t before; /* the other one */
+	struct job *job;
+	bool listed; /* behind the other one, which is not final */
+	LIST_ENTRY(follow) by_before;
+};
+
+/* A job that is not final, or whose containers are not all gone. */
+struct job {
+	uint64_t id;
+	uint64_t sweep;
+	int64_t priority;
+	enum job_state state;
+	uint32_t attempt;
+	uint32_t first_attempt; /* since it was asked for: retries begin here */
+	enum failure failure; /* of the present attempt: the first one counts */
+	char *text;
+	int64_t code; /* errno value behind it */
+	int64_t queued_ms, started_ms, ended_ms;
+	struct shape shape; /* its texts and pins are owned */
+	struct gang *gang;  /* NULL while queued */
+	struct node *avoid; /* failed it in the last attempt */
+	uint64_t progress_seq;
+	struct follow *follows;
+	size_t follows_count;
+	bool same_nodes; /* as the first one that it goes after */
+	char *skip;      /* why it will never run; NULL */
+	LIST_HEAD(, follow) followers;
+	uint64_t cell_index;
+	struct until_spec until;
+	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
+	double rate;         /* of its result; 0: none */
+	struct image_references *need; /* its image (image_references.h) */
+	bool needs;                    /* it is counted there */
+	bool due;                      /* listed in cluster->due */
+	TAILQ_ENTRY(job) by_due;
+};
+
+/* What a job of this spec asks of the scheduler; borrows from the spec. */
+struct shape job_shape(const struct job_spec *spec);
+
+/* An active job, or NULL. */
+struct job *job_find(const struct cluster *cluster, uint64_t id);
+
+/* Into the table of active jobs, and out of it. ENOMEM. */
+int job_list(struct cluster *cluster, struct job *job, struct error *err);
+void job_unlist(struct cluster *cluster, struct job *job);
+
+/* Call fn for each active job; it may forget the job it is given. */
+typedef void job_fn(struct cluster *cluster, struct job *job, void *arg);
+void job_each(struct cluster *cluster, job_fn *fn, void *arg);
+
+/* The first failure of an attempt counts; text is copied. */
+void job_set_failure(struct job *job, enum failure failure, int64_t code,
+		     const char *text);
+void job_clear_failure(struct job *job);
+
+/* The task of this name if it is on the node and of the present attempt. */
+struct task *task_find(const struct cluster *cluster, const struct node *node,
+		       uint64_t job, uint32_t attempt, uint32_t rank);
+
+/* Release what its task collected. */
+void task_drop_files(struct task *task);
+
+#endif

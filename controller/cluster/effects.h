@@ -1,0 +1,84 @@
+/* effects.h - what the life of jobs asks of the world around it.
+ *
+ * Jobs, gangs, nodes and log ingest decide; they own no socket, loop, clock or
+ * disk. What they need of these they ask for through the calls below, which
+ * they are given once. The daemon fills them with ZeroMQ, sd-event and the file
+ * system (controller/effects.h), the simulator with models that lose, delay and
+ * fail by a seed (tests/simulation). No call here calls back into who asked:
+ * the same events with the same answers give the same effects.
+ *
+ * The texts of the store's rows say what is durable when: controller/store.
+ */
+#ifndef CONTROLLER_CLUSTER_EFFECTS_H
+#define CONTROLLER_CLUSTER_EFFECTS_H
+
+#include "protocol/message/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct node;
+struct task;
+struct job;
+struct job_row;
+struct event_row;
+
+struct job_effects {
+	/* Time: the wall clock, which may jump, and one that does not. */
+	int64_t (*wall_ms)(void *arg);
+	int64_t (*mono_ms)(void *arg);
+	/* gang_deadlines() is to run at that time of mono_ms(). Replaces what
+	 * was asked for before.
+	 */
+	void (*wake_at)(void *arg, int64_t mono_ms);
+	/* Another turn of the loop is to follow this one. */
+	void (*turn)(void *arg);
+	/* intake_read() is to run once nothing more urgent is there. */
+	void (*read_soon)(void *arg);
+
+	/* A command to a node in reach: it goes out after the commit of the
+	 * turn, or is lost with the session; then the node reports again.
+	 */
+	int (*send)(void *arg, const struct node *node, enum message_type type,
+		    const void *body, struct error *err);
+	/* The node broke the protocol: its session ends. */
+	void (*drop)(void *arg, const struct node *node, int code,
+		     const char *why);
+
+	/* Store an event, and the state that follows from it (NULL: the stored
+	 * one stays as it is); both or neither.
+	 */
+	int (*record)(void *arg, const struct event_row *event,
+		      const struct job_row *state, struct error *err);
+
+	/* Output, as log_store.h says. */
+	int (*log_append)(void *arg, const struct message_log *log,
+			  const void *data, size_t size, uint64_t *length,
+			  struct error *err);
+	int (*log_length)(void *arg, uint64_t job, uint32_t attempt,
+			  const char *stream, uint64_t *length,
+			  struct error *err);
+	int (*log_read)(void *arg, uint64_t job, uint32_t attempt,
+			const char *stream, uint64_t offset, void *data,
+			size_t size, size_t *got, struct error *err);
+	/* When the byte came; 0: unknown. */
+	int64_t (*log_time)(void *arg, uint64_t job, uint32_t attempt,
+			    const char *stream, uint64_t offset);
+	int (*log_sync)(void *arg, uint64_t job, uint32_t attempt,
+			struct error *err);
+	void (*log_close)(void *arg, uint64_t job, uint32_t attempt);
+
+	/* Are all files here that the ended task collected? If not, they are
+	 * fetched, and gang_advance() follows.
+	 */
+	bool (*files_here)(void *arg, struct task *task);
+	/* Keep the job's collected files and its workspace, durably. *list: a
+	 * JSON object that tells of the files, for the caller to delete; NULL:
+	 * there are none. Again is success.
+	 */
+	int (*keep_files)(void *arg, struct job *job, cJSON **list,
+			  struct error *err);
+};
+
+#endif

@@ -1,0 +1,294 @@
+/* image_digest.c - what an image's name means in a sweep: resolved once, then
+ * fixed.
+ */
+#include "controller/images/image_digest.h"
+
+#include "controller/cluster/active_job.h"
+#include "controller/nodes/node.h"
+#include "controller/store/store.h"
+#include "protocol/base/log.h"
+#include "protocol/registry/reference.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct image_digest {
+	uint64_t sweep;
+	char *image;  /* as the sweep has it; "build image" of a built one */
+	char *found;  /* NULL: not known yet */
+	char *node;   /* who found it */
+	uint64_t job; /* it is asked; 0: nobody is */
+};
+
+static void image_digest_free(struct image_digest *pin)
+{
+	if (!pin)
+		return;
+	free(pin->image);
+	free(pin->found);
+	free(pin->node);
+	free(pin);
+}
+OWNED_POINTER(struct image_digest, image_digest_free)
+
+static int compare(const void *a, const void *b)
+{
+	const struct image_digest *x = a, *y = b;
+
+	if (x->sweep != y->sweep)
+		return x->sweep < y->sweep ? -1 : 1;
+	return strcmp(x->image, y->image);
+}
+
+/* Of a store that was written before. */
+static int read_pin(const struct pin_row *row, void *arg)
+{
+	struct image_digest *pin = arg;
+
+	if (strcmp(row->image, pin->image) != 0)
+		return 0;
+	free(pin->found);
+	free(pin->node);
+	pin->found = strdup(row->found);
+	pin->node = strdup(row->node);
+	return 0;
+}
+
+static bool is_hash(const char *text)
+{
+	return !strncmp(text, "sha256:", 7) && strlen(text) == 71;
+}
+
+static bool needed(const struct container_spec *container)
+{
+	const char *at = strchr(container->image, '@');
+
+	return container->build ||
+	       !(is_hash(container->image) || (at && is_hash(at + 1)));
+}
+
+/* Found, or made and read from the store; NULL: not needed, or no memory. */
+static struct image_digest *
+image_digest_get(struct cluster *cluster, uint64_t sweep,
+		 const struct container_spec *container)
+{
+	owned(image_digest_free) struct image_digest *pin = NULL;
+	void *place;
+
+	if (!needed(container))
+		return NULL;
+	pin = calloc(1, sizeof(*pin));
+	if (!pin)
+		return NULL;
+	pin->sweep = sweep;
+	if (asprintf(&pin->image, "%s%s%s",
+		     container->build ? container->build : "",
+		     container->build ? " " : "", container->image) < 0) {
+		pin->image = NULL;
+		return NULL;
+	}
+	place = tsearch(pin, &cluster->pins, compare);
+	if (place && *(struct image_digest **)place == pin) {
+		store_pins(cluster->store, sweep, read_pin, pin, NULL);
+		return take(pin);
+	}
+	return place ? *(struct image_digest **)place : NULL;
+}
+
+static struct image_digest *image_digest_get_job(struct cluster *cluster,
+						 const struct job *job)
+{
+	return image_digest_get(cluster, job->sweep,
+				&job->gang->spec.container);
+}
+
+const char *image_digest_of(struct cluster *cluster, const struct job *job)
+{
+	const struct image_digest *pin = image_digest_get_job(cluster, job);
+
+	return pin && !job->gang->spec.container.build ? pin->found : NULL;
+}
+
+void image_digest_stop_waiting(struct cluster *cluster, struct task *task)
+{
+	cluster->pins_waiting -= task->waits;
+	task->waits = false;
+}
+
+bool image_digest_may_prepare(struct cluster *cluster, struct task *task)
+{
+	struct image_digest *pin = image_digest_get_job(cluster, task->job);
+	uint64_t job = task->job->id;
+
+	image_digest_stop_waiting(cluster, task);
+	if (!pin || pin->found || task->job->gang->spec.container.build)
+		return true;
+	if (!pin->job)
+		pin->job = job;
+	task->waits = pin->job != job || task->rank != 0;
+	cluster->pins_waiting += task->waits;
+	return !task->waits;
+}
+
+/* Can the name mean that? An id can be that of any image; a digest is one of
+ * the very repository that the name is of. What is built, each node builds.
+ */
+static bool is_possible(const struct container_spec *container,
+			const char *found)
+{
+	struct reference asked, told;
+	char hosts[2][REFERENCE_HOST_MAX + 1], paths[2][REFERENCE_PATH_MAX + 1];
+
+	if (container->build || is_hash(found))
+		return true;
+	if (reference_parse(container->image, &asked, NULL) < 0 ||
+	    reference_parse(found, &told, NULL) < 0 || !told.digest[0])
+		return false;
+	reference_place(&asked, hosts[0], paths[0]);
+	reference_place(&told, hosts[1], paths[1]);
+	return !strcmp(hosts[0], hosts[1]) && !strcmp(paths[0], paths[1]);
+}
+
+static int keep(struct cluster *cluster, struct image_digest *pin,
+		const char *node, const char *found)
+{
+	struct pin_row row = { pin->sweep, pin->image, found, node };
+	char *copy = strdup(found), *name = strdup(node);
+	struct error err;
+
+	if (!copy || !name || store_put_pin(cluster->store, &row, &err) < 0) {
+		free(copy);
+		free(name);
+		return -1;
+	}
+	pin->found = copy;
+	pin->node = name;
+	log_info("sweep=%" PRIu64 " image=%s is %s node=%s", pin->sweep,
+		 pin->image, found, node);
+	return 1;
+}
+
+int image_digest_learn(struct cluster *cluster, struct task *task,
+		       const char *found, char *text, size_t size)
+{
+	struct image_digest *pin = image_digest_get_job(cluster, task->job);
+	const char *node = task->node->name;
+
+	if (!pin)
+		return 0;
+	if (!is_possible(&task->job->gang->spec.container, found)) {
+		snprintf(text, size,
+			 "%s says that image %s is %s, which is no image of "
+			 "that repository",
+			 node, task->job->gang->spec.container.image, found);
+		return -1;
+	}
+	if (!pin->found)
+		return keep(cluster, pin, node, found) > 0;
+	if (!strcmp(pin->found, found))
+		return 0;
+	snprintf(text, size,
+		 "image %s is %s on %s, but %s on %s: the nodes of a sweep "
+		 "must have the same one",
+		 task->job->gang->spec.container.image, pin->found, pin->node,
+		 found, node);
+	return -1;
+}
+
+bool image_digest_find(struct cluster *cluster, uint64_t sweep,
+		       const char *image, const char **found)
+{
+	const struct container_spec container = { .image = (char *)image };
+	const struct image_digest *pin =
+		image_digest_get(cluster, sweep, &container);
+
+	*found = pin ? pin->found : NULL;
+	return pin && !pin->found;
+}
+
+void image_digest_tell(struct cluster *cluster, uint64_t sweep,
+		       const char *image, const char *found, const char *node)
+{
+	const struct container_spec container = { .image = (char *)image };
+	struct image_digest *pin = image_digest_get(cluster, sweep, &container);
+
+	if (pin && !pin->found && !pin->job && is_possible(&container, found))
+		keep(cluster, pin, node, found);
+}
+
+struct releasing {
+	uint64_t job;
+};
+
+static void release_one(const void *at, VISIT visit, void *arg)
+{
+	struct image_digest *pin = *(struct image_digest *const *)at;
+	const struct releasing *releasing = arg;
+
+	if ((visit == postorder || visit == leaf) && pin->job == releasing->job)
+		pin->job = 0;
+}
+
+void image_digest_release(struct cluster *cluster, const struct job *job)
+{
+	struct releasing releasing = { job->id };
+
+	twalk_r(cluster->pins, release_one, &releasing);
+}
+
+static int compare_sweeps(const void *a, const void *b)
+{
+	const struct image_digest *x = a, *y = b;
+
+	return x->sweep < y->sweep ? -1 : x->sweep > y->sweep;
+}
+
+void image_digest_forget(struct cluster *cluster, const struct job *job)
+{
+	const struct image_digest key = { .sweep = job->sweep };
+	const struct gang *gang;
+	void *found;
+
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (gang->job->sweep == job->sweep)
+			return;
+	}
+	while ((found = tfind(&key, &cluster->pins, compare_sweeps))) {
+		struct image_digest *pin = *(struct image_digest **)found;
+
+		tdelete(pin, &cluster->pins, compare);
+		image_digest_free(pin);
+	}
+}
+
+struct task *image_digest_next(struct cluster *cluster)
+{
+	struct gang *gang;
+
+	if (!cluster->pins_waiting)
+		return NULL;
+	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
+	{
+		if (gang->job->state != JOB_PREPARING)
+			continue;
+		for (uint32_t i = 0; i < gang->spec.nodes; i++)
+			if (gang->tasks[i].waits &&
+			    image_digest_may_prepare(cluster, &gang->tasks[i]))
+				return &gang->tasks[i];
+	}
+	return NULL;
+}
+
+static void free_one(void *pin)
+{
+	image_digest_free(pin);
+}
+
+void image_digest_free_all(struct cluster *cluster)
+{
+	tdestroy(cluster->pins, free_one);
+	cluster->pins = NULL;
+}

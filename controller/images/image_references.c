@@ -1,0 +1,194 @@
+/* image_references.c - which images the jobs need that are not over: none of
+ * them may be removed from a node where they may run.
+ */
+#include "controller/images/image_references.h"
+#include "controller/cluster/active_job.h"
+#include "controller/store/store.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Jobs of a sweep that are alike in this. */
+struct image_references {
+	uint64_t sweep;
+	char *vendor;
+	char *image;
+	char *build; /* or NULL */
+	size_t uses; /* jobs there are */
+	size_t left; /* of these, that are not over */
+};
+
+static void image_references_free(struct image_references *need)
+{
+	if (!need)
+		return;
+	free(need->vendor);
+	free(need->image);
+	free(need->build);
+	free(need);
+}
+OWNED_POINTER(struct image_references, image_references_free)
+
+static int compare(const void *a, const void *b)
+{
+	const struct image_references *x = a, *y = b;
+	int rc;
+
+	if (x->sweep != y->sweep)
+		return x->sweep < y->sweep ? -1 : 1;
+	rc = strcmp(x->vendor, y->vendor);
+	if (!rc)
+		rc = strcmp(x->image, y->image);
+	return rc ? rc
+		  : strcmp(x->build ? x->build : "", y->build ? y->build : "");
+}
+
+static struct image_references *
+image_reference_new(const struct image_references *from)
+{
+	owned(image_references_free) struct image_references *need =
+		calloc(1, sizeof(*need));
+
+	if (!need)
+		return NULL;
+	need->sweep = from->sweep;
+	need->vendor = strdup(from->vendor);
+	need->image = strdup(from->image);
+	need->build = from->build ? strdup(from->build) : NULL;
+	return need->vendor && need->image && !need->build == !from->build
+		       ? take(need)
+		       : NULL;
+}
+
+int image_references_join(struct cluster *cluster, struct job *job,
+			  const struct job_spec *spec, struct error *err)
+{
+	struct image_references key = {
+		.sweep = job->sweep,
+		.vendor = spec->vendor,
+		.image = spec->container.image,
+		.build = spec->container.build,
+	};
+	owned(image_references_free) struct image_references *made = NULL;
+	void *place = tfind(&key, &cluster->needs, compare);
+
+	if (!place) {
+		made = image_reference_new(&key);
+		place = made ? tsearch(made, &cluster->needs, compare) : NULL;
+		if (!place)
+			return error_nomem(err, "job");
+		made = NULL;
+	}
+	job->need = *(struct image_references **)place;
+	job->need->uses++;
+	return 0;
+}
+
+void image_references_mark(struct job *job, bool active)
+{
+	if (!job->need || job->needs == active)
+		return;
+	job->needs = active;
+	job->need->left += active ? 1 : (size_t)-1;
+}
+
+void image_references_leave(struct cluster *cluster, struct job *job)
+{
+	struct image_references *need = job->need;
+
+	image_references_mark(job, false);
+	job->need = NULL;
+	if (!need || --need->uses)
+		return;
+	tdelete(need, &cluster->needs, compare);
+	image_references_free(need);
+}
+
+/* Telling. */
+
+struct telling {
+	struct cluster *cluster;
+	const char *vendor;
+	struct image_need *list;
+	size_t count;
+	uint64_t sweep; /* whose pins are there already */
+	uint64_t left;  /* of the need at hand */
+	struct error *err;
+	int rc;
+};
+
+void needs_free(struct image_need *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(list[i].reference);
+		free(list[i].build);
+	}
+	free(list);
+}
+
+static int add(struct telling *to, const char *reference, const char *build)
+{
+	struct image_need *list;
+	struct image_need item = { .sweep = to->sweep, .jobs = to->left };
+
+	if (to->count >= NEEDS_MAX)
+		return error_set(to->err, E2BIG,
+				 "jobs need more than %d images: wait until "
+				 "some are over",
+				 NEEDS_MAX);
+	list = reallocarray(to->list, to->count + 1, sizeof(*list));
+	if (!list)
+		return error_nomem(to->err, "images");
+	to->list = list;
+	item.reference = strdup(reference);
+	item.build = build ? strdup(build) : NULL;
+	list[to->count++] = item;
+	return item.reference && !item.build == !build
+		       ? 0
+		       : error_nomem(to->err, "images");
+}
+
+static int add_pin(const struct pin_row *row, void *arg)
+{
+	return add(arg, row->found, NULL);
+}
+
+static void tell_one(const void *at, VISIT visit, void *arg)
+{
+	const struct image_references *need =
+		*(struct image_references *const *)at;
+	struct telling *to = arg;
+	bool other = to->sweep != need->sweep;
+
+	if ((visit != postorder && visit != leaf) || to->rc < 0 ||
+	    !need->left || strcmp(need->vendor, to->vendor) != 0)
+		return;
+	to->sweep = need->sweep;
+	to->left = need->left;
+	to->rc = add(to, need->image, need->build);
+	if (to->rc == 0 && other)
+		to->rc = store_pins(to->cluster->store, need->sweep, add_pin,
+				    to, to->err);
+}
+
+int image_references_list(struct cluster *cluster, const char *vendor,
+			  struct image_need **list, size_t *count,
+			  struct error *err)
+{
+	struct telling to = {
+		.cluster = cluster,
+		.vendor = vendor,
+		.err = err,
+	};
+
+	twalk_r(cluster->needs, tell_one, &to);
+	if (to.rc < 0) {
+		needs_free(to.list, to.count);
+		return -1;
+	}
+	*list = to.list;
+	*count = to.count;
+	return 0;
+}

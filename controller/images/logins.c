@@ -1,0 +1,322 @@
+/* logins.c - who a sweep is to registries, and its secrets: kept sealed, given
+ * to its nodes.
+ */
+#include "controller/images/logins.h"
+
+#include "controller/cluster/active_job.h"
+#include "controller/store/store.h"
+#include "protocol/base/log.h"
+#include "protocol/registry/credential.h"
+#include "protocol/registry/login.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sweep that has some. */
+struct login_sweep {
+	uint64_t id;
+	bool due; /* a job of it has ended since it was looked at */
+};
+
+struct logins {
+	struct login_sweep *sweeps;
+	size_t count;
+	/* The one that was opened last, for the nodes of a gang are told one
+	 * after the other; only until the turn of the loop ends.
+	 */
+	struct credential opened;
+	char *sealed; /* what it was opened from; NULL: none is */
+};
+
+static void forget_opened(struct logins *logins)
+{
+	credential_clear(&logins->opened);
+	free(logins->sealed);
+	logins->sealed = NULL;
+}
+
+static struct logins *logins_of(struct cluster *cluster, struct error *err)
+{
+	if (!cluster->logins)
+		cluster->logins = calloc(1, sizeof(*cluster->logins));
+	if (!cluster->logins)
+		error_nomem(err, "credentials");
+	return cluster->logins;
+}
+
+static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
+{
+	struct logins *logins = logins_of(cluster, err);
+	struct login_sweep *grown;
+
+	if (!logins)
+		return -1;
+	for (size_t i = 0; i < logins->count; i++)
+		if (logins->sweeps[i].id == id)
+			return 0;
+	grown = realloc(logins->sweeps, (logins->count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_nomem(err, "credentials");
+	logins->sweeps = grown;
+	/* All its jobs may have been taken over: they end in no event. */
+	grown[logins->count++] = (struct login_sweep){ .id = id, .due = true };
+	return 0;
+}
+
+struct login_loading {
+	struct cluster *cluster;
+	struct error *err;
+};
+
+static int load_one(const struct login_row *row, void *arg)
+{
+	struct login_loading *loading = arg;
+
+	return note_sweep(loading->cluster, row->sweep, loading->err);
+}
+
+int logins_load(struct cluster *cluster, struct error *err)
+{
+	struct login_loading loading = { cluster, err };
+
+	return store_logins(cluster->store, 0, load_one, &loading, err);
+}
+
+void logins_free_all(struct cluster *cluster)
+{
+	if (cluster->logins) {
+		forget_opened(cluster->logins);
+		free(cluster->logins->sweeps);
+	}
+	free(cluster->logins);
+	cluster->logins = NULL;
+}
+
+int logins_accept(const struct cluster *cluster,
+		  const struct registry_login *logins, size_t count,
+		  const char *from, struct error *err)
+{
+	if (logins_check(logins, count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		owned(credential_clear) struct credential opened = { 0 };
+
+		if (login_open(&logins[i], cluster->key, from, &opened, err) <
+		    0) {
+			if (err->code == EKEYREJECTED)
+				err->code = EINVAL;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int logins_put(struct cluster *cluster, uint64_t sweep,
+	       const struct registry_login *logins, size_t count,
+	       struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct login_row row = {
+			.sweep = sweep,
+			.registry = logins[i].registry,
+			.sealed = logins[i].sealed,
+		};
+
+		if (store_put_login(cluster->store, &row, err) < 0)
+			return -1;
+	}
+	return count ? note_sweep(cluster, sweep, err) : 0;
+}
+
+struct gone {
+	const struct registry_login *given;
+	size_t count;
+	struct strings *list;
+	struct error *err;
+};
+
+static int add_gone(const struct login_row *row, void *arg)
+{
+	struct gone *gone = arg;
+
+	if (row->sealed || logins_find(gone->given, gone->count, row->registry))
+		return 0;
+	return strings_add(gone->list, row->registry, gone->err);
+}
+
+int logins_gone(struct cluster *cluster, uint64_t sweep,
+		const struct registry_login *given, size_t count,
+		struct strings *list, struct error *err)
+{
+	struct gone gone = { given, count, list, err };
+
+	return store_logins(cluster->store, sweep, add_gone, &gone, err);
+}
+
+/* Giving. */
+
+struct giving {
+	struct cluster *cluster;
+	const char *public;
+	const char *host; /* the only registry that counts; NULL: all do */
+	struct registry_login **to;
+	size_t *count;
+	struct error *err;
+};
+
+static int open_row(struct cluster *cluster, const struct login_row *row,
+		    struct error *err)
+{
+	const struct registry_login from = { (char *)row->registry,
+					     (char *)row->sealed };
+	struct logins *logins = logins_of(cluster, err);
+
+	if (!logins)
+		return -1;
+	if (!row->sealed)
+		return error_set(err, EKEYREJECTED, "credentials are gone");
+	/* No two sealed ones look alike. */
+	if (logins->sealed && !strcmp(logins->sealed, row->sealed))
+		return 0;
+	forget_opened(logins);
+	if (login_open(&from, cluster->key, NULL, &logins->opened, err) < 0)
+		return -1;
+	logins->sealed = strdup(row->sealed);
+	return 0;
+}
+
+/* Opened and sealed anew, or without what was sealed. */
+static int seal_anew(const struct giving *giving, const struct login_row *row,
+		     struct registry_login *login)
+{
+	struct cluster *cluster = giving->cluster;
+	struct error why;
+
+	if (open_row(cluster, row, &why) == 0)
+		return login_seal(row->registry, &cluster->logins->opened,
+				  cluster->key->public, giving->public, login,
+				  giving->err);
+	if (row->sealed)
+		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
+	login->registry = strdup(row->registry);
+	return login->registry ? 0 : error_nomem(giving->err, "credentials");
+}
+
+static int give_one(const struct login_row *row, void *arg)
+{
+	const struct giving *giving = arg;
+	const struct registry_login row_login = { (char *)row->registry, NULL };
+	struct registry_login login = { 0 };
+	struct registry_login *grown;
+
+	if (!login_variable(&row_login) && giving->host &&
+	    strcmp(giving->host, row->registry) != 0)
+		return 0;
+	if (*giving->count == LOGINS_MAX)
+		return 0;
+	grown = reallocarray(*giving->to, *giving->count + 1, sizeof(*grown));
+	if (!grown)
+		return error_nomem(giving->err, "credentials");
+	*giving->to = grown;
+	if (seal_anew(giving, row, &login) < 0)
+		return -1;
+	grown[(*giving->count)++] = login;
+	return 0;
+}
+
+int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
+		const char *image, struct registry_login **to, size_t *count,
+		struct error *err)
+{
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	struct reference parts;
+	struct giving giving = {
+		.cluster = cluster,
+		.public = public,
+		.to = to,
+		.count = count,
+		.err = err,
+	};
+
+	if (image) {
+		host[0] = 0; /* no registry's */
+		if (reference_parse(image, &parts, NULL) == 0)
+			reference_place(&parts, host, path);
+		giving.host = host;
+	}
+	return store_logins(cluster->store, sweep, give_one, &giving, err);
+}
+
+int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+		  size_t from_count, const char *public,
+		  struct registry_login **to, size_t *count, struct error *err)
+{
+	struct giving giving = {
+		.cluster = cluster,
+		.public = public,
+		.to = to,
+		.count = count,
+		.err = err,
+	};
+
+	for (size_t i = 0; i < from_count; i++) {
+		const struct login_row row = {
+			.registry = from[i].registry,
+			.sealed = from[i].sealed,
+		};
+
+		if (give_one(&row, &giving) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The end. */
+
+void logins_ended(struct cluster *cluster, uint64_t sweep)
+{
+	struct logins *logins = cluster->logins;
+
+	for (size_t i = 0; logins && i < logins->count; i++)
+		if (logins->sweeps[i].id == sweep)
+			logins->sweeps[i].due = true;
+}
+
+static bool is_over(struct cluster *cluster, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES];
+
+	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+		return false;
+	for (int i = 0; i < JOB_STATES; i++)
+		if (counts[i] && !job_state_final((enum job_state)i))
+			return false;
+	return true;
+}
+
+void logins_settle(struct cluster *cluster)
+{
+	struct logins *logins = cluster->logins;
+	size_t kept = 0;
+
+	for (size_t i = 0; logins && i < logins->count; i++) {
+		struct login_sweep *sweep = &logins->sweeps[i];
+
+		if (sweep->due && is_over(cluster, sweep->id) &&
+		    store_drop_logins(cluster->store, sweep->id, NULL) == 0) {
+			log_info("sweep=%" PRIu64 " is over: credentials and "
+				 "secrets forgotten",
+				 sweep->id);
+			continue;
+		}
+		sweep->due = false;
+		logins->sweeps[kept++] = *sweep;
+	}
+	if (!logins)
+		return;
+	logins->count = kept;
+	forget_opened(logins);
+}

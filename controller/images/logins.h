@@ -1,0 +1,56 @@
+/* logins.h - who a sweep is to registries, and its secrets: kept sealed, given
+ * to its nodes.
+ *
+ * What came with a sweep stays as it came, sealed for the controller, until the
+ * last of its jobs has ended; then it goes, and only which registries it was
+ * for, and the names of its secrets, stay. A node is sent what its image needs,
+ * and all the secrets, opened and sealed anew for that node, when it is told to
+ * prepare.
+ */
+#ifndef CONTROLLER_IMAGES_LOGINS_H
+#define CONTROLLER_IMAGES_LOGINS_H
+
+#include "controller/cluster/cluster.h"
+
+/* Those that the store has. */
+int logins_load(struct cluster *cluster, struct error *err);
+void logins_free_all(struct cluster *cluster);
+
+/* Are these good, and sealed for us by the owner of that key? EINVAL, EPROTO.
+ */
+int logins_accept(const struct cluster *cluster,
+		  const struct registry_login *logins, size_t count,
+		  const char *from, struct error *err);
+
+/* Keep them with the sweep; of the same registry the new one counts. */
+int logins_put(struct cluster *cluster, uint64_t sweep,
+	       const struct registry_login *logins, size_t count,
+	       struct error *err);
+
+/* Add to a list the registries and "$NAME"s whose logins are gone, but for
+ * those given. */
+int logins_gone(struct cluster *cluster, uint64_t sweep,
+		const struct registry_login *given, size_t count,
+		struct strings *list, struct error *err);
+
+/* Add to a list the secrets and what an image needs (NULL: all that there are,
+ * for what a build is made from only its node knows), for the owner of that
+ * key. One that cannot be opened any more goes as one that is gone. On failure
+ * the list is as far as it came.
+ */
+int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
+		const char *image, struct registry_login **to, size_t *count,
+		struct error *err);
+
+/* Add to a list what is sealed for us, for the owner of that key; as above. */
+int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+		  size_t from_count, const char *public,
+		  struct registry_login **to, size_t *count, struct error *err);
+
+/* A job of the sweep has ended. */
+void logins_ended(struct cluster *cluster, uint64_t sweep);
+
+/* Forget those of sweeps that are over, and what is open; after a commit. */
+void logins_settle(struct cluster *cluster);
+
+#endif

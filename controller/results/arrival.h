@@ -1,0 +1,28 @@
+/* arrival.h - the time of a step from when the lines of the log came.
+ *
+ * For logs that print no time, and to check the time that a log prints. Lines
+ * come late and many at once, so the time is taken over blocks of steps that
+ * are long beside the precision of an arrival.
+ */
+#ifndef CONTROLLER_RESULTS_ARRIVAL_H
+#define CONTROLLER_RESULTS_ARRIVAL_H
+
+#include "controller/results/rules/record.h"
+
+#define ARRIVAL_PRECISION_MS 100 /* of the time that a line has */
+
+struct arrival {
+	double arrival_ms; /* of a step: median over blocks; 0: unknown */
+	double arrival_q1_ms;
+	double arrival_q3_ms;
+	double arrival_error_ms; /* of the time of a step in one block, at most
+				  */
+	uint64_t arrival_blocks;
+};
+
+/* From records by step with came_ms; all 0 where the steps came within a
+ * second, or not in order.
+ */
+struct arrival arrival_of(const struct record *records, size_t count);
+
+#endif

@@ -1,0 +1,464 @@
+/* retention.c - what is kept, and what goes: old output, old orders.
+ */
+#include "controller/retention/retention.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/cluster/active_job.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_store.h"
+#include "controller/retention/sweep_retention.h"
+#include "controller/store/store.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/key.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define SLICE_MS 3      /* of work, then everything else has its turn */
+#define ORDER_ROWS 1000 /* of the audit log that go at once */
+#define BREAK_MS 12     /* between slices */
+#define LOOK_MS 2000    /* between looks at whether there is too much */
+#define REST_MS 600000  /* when nothing was left to remove */
+#define AUDIT_MS 3600000
+#define DAY_MS INT64_C(86400000)
+
+/* What a walk over the jobs does with the output of each. */
+enum deed { DEED_COUNT, DEED_REMOVE, DEEDS };
+
+struct walk {
+	struct cluster *cluster;
+	enum deed deed;
+	bool by_itself;    /* no more than has to be */
+	int64_t before_ms; /* only what ended then */
+	int64_t until_ms;
+	uint64_t jobs, bytes;
+	uint64_t after; /* done up to this job */
+	bool more;
+	struct error *err;
+};
+
+struct retention {
+	struct cluster *cluster;
+	char *state;
+	sd_event_source *timer;
+	bool busy; /* walking: */
+	enum deed deed;
+	uint64_t after, jobs, bytes;
+	bool known;       /* how much output there is: */
+	bool fresh;       /* it was counted before anything went */
+	uint64_t total;   /* when it was counted, */
+	uint64_t stored;  /* and log_ingest_stored_bytes() then */
+	uint64_t counted; /* the last job that something of went */
+	int64_t rest_until_ms, audit_ms;
+	struct sweep_retention forget;
+};
+
+/* Removing: first it is said, then it is done. */
+
+struct stored_output {
+	uint32_t attempt;
+	int64_t time_ms;
+};
+
+static int find_removed(const struct event_row *row, void *arg)
+{
+	struct stored_output *finding = arg;
+
+	if (row->attempt == finding->attempt &&
+	    !strcmp(row->kind, RETENTION_REMOVED))
+		finding->time_ms = row->time_ms;
+	return 0;
+}
+
+int64_t retention_removed(struct cluster *cluster, uint64_t job,
+			  uint32_t attempt)
+{
+	struct stored_output finding = { .attempt = attempt };
+
+	store_events(cluster->store, job, 0, 0, find_removed, &finding, NULL);
+	return finding.time_ms;
+}
+
+static int note_removal(struct cluster *cluster, const struct job_row *row,
+			uint32_t attempt, uint64_t bytes, struct error *err)
+{
+	char data[40];
+	const struct event_row event = {
+		.job = row->id,
+		.attempt = attempt,
+		.time_ms = clock_wall_ms(),
+		.kind = RETENTION_REMOVED,
+		.data = data,
+	};
+
+	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
+	return store_put_event(cluster->store, &event, NULL, err);
+}
+
+/* 1: more to do, once what was put is committed. */
+static int remove_output(struct walk *walk, const struct job_row *row,
+			 struct error *err)
+{
+	struct cluster *cluster = walk->cluster;
+	bool noted = false;
+
+	for (uint32_t i = 1; i <= row->attempt; i++) {
+		uint64_t bytes;
+		int rc =
+			log_store_usage(cluster->logs, row->id, i, &bytes, err);
+
+		if (rc == 0 && bytes &&
+		    !retention_removed(cluster, row->id, i)) {
+			/* It may be among what was put just now. */
+			if (!noted && store_pending(cluster->store, NULL))
+				return 1;
+			noted = true;
+			rc = note_removal(cluster, row, i, bytes, err);
+		} else if (rc == 0 && bytes) {
+			rc = log_store_remove(cluster->logs, row->id, i,
+					      walk->until_ms, &walk->bytes,
+					      err);
+		}
+		if (rc)
+			return rc;
+	}
+	return noted;
+}
+
+static int note_files(struct cluster *cluster, const struct job_row *row,
+		      uint64_t bytes, struct error *err)
+{
+	char data[40];
+	const struct event_row event = {
+		.job = row->id,
+		.attempt = row->attempt,
+		.time_ms = clock_wall_ms(),
+		.kind = RETENTION_FILES_REMOVED,
+		.data = data,
+	};
+
+	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
+	return store_put_event(cluster->store, &event, NULL, err);
+}
+
+/* Collected files. What others collected, too, is no byte less. */
+static int remove_files(struct walk *walk, const struct job_row *row,
+			struct error *err)
+{
+	uint64_t bytes = 0;
+	int rc = blob_service_forget_job(walk->cluster, row->id, &bytes, err);
+
+	walk->bytes += bytes;
+	return rc == 0 && bytes ? note_files(walk->cluster, row, bytes, err)
+				: rc;
+}
+
+static int count_output(struct walk *walk, const struct job_row *row,
+			struct error *err)
+{
+	for (uint32_t i = 1; i <= row->attempt; i++) {
+		uint64_t bytes;
+
+		if (log_store_usage(walk->cluster->logs, row->id, i, &bytes,
+				    err) < 0)
+			return -1;
+		walk->bytes += bytes;
+	}
+	return 0;
+}
+
+/* How much has to go, or 0. Once something goes, a bit more does: there must be
+ * a while until the next walk.
+ */
+static uint64_t excess_of_disk(const struct retention *retention)
+{
+	uint64_t wanted = retention->cluster->keep.free_bytes, there;
+	struct statvfs disk;
+
+	if (!wanted || statvfs(retention->state, &disk) < 0)
+		return 0;
+	there = (uint64_t)disk.f_bavail * disk.f_frsize;
+	wanted += retention->busy ? wanted / 20 : 0;
+	return there < wanted ? wanted - there : 0;
+}
+
+static uint64_t excess_of_output(const struct retention *retention)
+{
+	const struct cluster *cluster = retention->cluster;
+	const struct keep *keep = &cluster->keep;
+	uint64_t total = retention->total + log_ingest_stored_bytes(cluster) -
+			 retention->stored;
+	uint64_t most = keep->logs_bytes -
+			(retention->busy ? keep->logs_bytes / 20 : 0);
+
+	return keep->logs_bytes && retention->known && total > most
+		       ? total - most
+		       : 0;
+}
+
+static bool excess(const struct retention *retention)
+{
+	return excess_of_disk(retention) || excess_of_output(retention);
+}
+
+/* Collected files are no output: without them only the disk has more room. */
+static int remove_all(struct walk *walk, const struct job_row *row,
+		      struct error *err)
+{
+	int rc = remove_output(walk, row, err);
+
+	if (rc == 0 &&
+	    (!walk->by_itself || excess_of_disk(walk->cluster->retention)))
+		rc = remove_files(walk, row, err);
+	return rc;
+}
+
+/* store_job_fn */
+static int walk_job(const struct job_row *row, void *arg)
+{
+	static int (*const deeds[DEEDS])(struct walk *, const struct job_row *,
+					 struct error *) = {
+		[DEED_COUNT] = count_output,
+		[DEED_REMOVE] = remove_all,
+	};
+	struct walk *walk = arg;
+	struct retention *retention = walk->cluster->retention;
+	uint64_t *counted = &retention->counted;
+	uint64_t bytes = walk->bytes;
+	/* One in memory has tasks, or containers, that are not gone. */
+	bool over = job_state_final(row->state) &&
+		    row->ended_ms < walk->before_ms &&
+		    !job_find(walk->cluster, row->id);
+	int rc = 0;
+
+	if (clock_mono_ms() >= walk->until_ms) {
+		walk->more = true;
+		return 1;
+	}
+	if (!row->origin && (over || walk->deed == DEED_COUNT))
+		rc = deeds[walk->deed](walk, row, walk->err);
+	/* One that takes many slices counts once. */
+	if (walk->bytes > bytes && *counted != row->id) {
+		*counted = row->id;
+		walk->jobs++;
+	}
+	if (walk->deed == DEED_REMOVE)
+		retention->total -= walk->bytes - bytes < retention->total
+					    ? walk->bytes - bytes
+					    : retention->total;
+	if (rc)
+		walk->more = true; /* the same job again */
+	else
+		walk->after = row->id;
+	if (rc == 0 && walk->by_itself && !excess(retention))
+		rc = walk->more = true;
+	return rc;
+}
+
+static int walk_on(struct walk *walk, struct error *err)
+{
+	walk->until_ms = clock_mono_ms() + SLICE_MS;
+	walk->err = err;
+	return store_jobs(walk->cluster->store, 0, walk->after, 0, walk_job,
+			  walk, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int retention_order(struct cluster *cluster, const struct message_gc *message,
+		    struct reply_gc *reply, struct error *err)
+{
+	struct walk walk = {
+		.cluster = cluster,
+		.deed = DEED_REMOVE,
+		.before_ms = clock_wall_ms(),
+		.after = message->after,
+	};
+
+	if (message->older_ms > INT64_MAX / 2)
+		return error_set(err, EINVAL, "older: out of range");
+	if (!message->goes_on)
+		cluster->retention->counted = 0;
+	walk.before_ms -= (int64_t)message->older_ms;
+	if (walk_on(&walk, err) < 0)
+		return -1;
+	reply->jobs = walk.jobs;
+	reply->bytes = walk.bytes;
+	reply->after = walk.after;
+	reply->more = walk.more;
+	return 0;
+}
+
+/* By itself. */
+
+static void begin(struct retention *retention, enum deed deed)
+{
+	retention->busy = true;
+	retention->fresh = false;
+	retention->deed = deed;
+	retention->after = retention->jobs = retention->bytes = 0;
+	retention->counted = 0;
+}
+
+static void end(struct retention *retention)
+{
+	retention->busy = false;
+	if (retention->deed == DEED_REMOVE && retention->jobs)
+		log_info("to make room, the output of jobs=%" PRIu64
+			 " was removed: %" PRIu64 " bytes",
+			 retention->jobs, retention->bytes);
+}
+
+/* All jobs were looked at. */
+static void walked(struct retention *retention)
+{
+	struct cluster *cluster = retention->cluster;
+
+	end(retention);
+	if (retention->deed == DEED_COUNT) {
+		retention->known = retention->fresh = true;
+		retention->total = retention->bytes;
+		retention->stored = log_ingest_stored_bytes(cluster);
+	} else {
+		log_warning("too much is stored, and there is no output of "
+			    "jobs that are over which could go: give %s more "
+			    "room",
+			    retention->state);
+		retention->known = false; /* counted again */
+		retention->rest_until_ms = clock_mono_ms() + REST_MS;
+	}
+}
+
+static void work(struct retention *retention)
+{
+	struct walk walk = {
+		.cluster = retention->cluster,
+		.deed = retention->deed,
+		.by_itself = retention->deed != DEED_COUNT,
+		.before_ms = INT64_MAX,
+		.after = retention->after,
+	};
+	struct error err;
+
+	if (retention->deed != DEED_COUNT && !excess(retention)) {
+		end(retention);
+		return;
+	}
+	if (walk_on(&walk, &err) < 0) {
+		log_error("retention: %s", err.text);
+		end(retention);
+		retention->rest_until_ms = clock_mono_ms() + REST_MS;
+		return;
+	}
+	retention->after = walk.after;
+	retention->jobs += walk.jobs;
+	retention->bytes += walk.bytes;
+	if (!walk.more)
+		walked(retention);
+}
+
+/* Old orders. That some were removed is one, too. */
+static bool trim_audit(struct retention *retention)
+{
+	struct cluster *cluster = retention->cluster;
+	const struct keep *keep = &cluster->keep;
+	char request[80];
+	struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = "controller",
+		.role = role_name(ROLE_CONTROLLER),
+		.address = "-",
+		.act = "audit-trim",
+		.request = request,
+	};
+	uint64_t rows = 0;
+	int64_t oldest_ms = row.time_ms - (int64_t)keep->audit_days * DAY_MS;
+	struct error err;
+
+	if (!keep->audit_rows)
+		return false;
+	/* Not for a few: each time is another row. */
+	if (store_trim_audit(cluster->store, keep->audit_rows, oldest_ms,
+			     (uint32_t)(keep->audit_rows / 100 + 1 < ORDER_ROWS
+						? keep->audit_rows / 100 + 1
+						: ORDER_ROWS),
+			     ORDER_ROWS, &rows, &err) < 0) {
+		log_error("audit: %s", err.text);
+		return false;
+	}
+	if (!rows)
+		return false;
+	snprintf(request, sizeof(request),
+		 "{\"rows\":%" PRIu64 ",\"keep\":%" PRIu64 ",\"days\":%" PRIu64
+		 "}",
+		 rows, keep->audit_rows, keep->audit_days);
+	if (store_put_audit(cluster->store, &row, &err) < 0)
+		log_error("audit: %s", err.text);
+	return rows == ORDER_ROWS;
+}
+
+static void look(struct retention *retention)
+{
+	bool counts = retention->cluster->keep.logs_bytes;
+
+	if (counts && !retention->known)
+		begin(retention, DEED_COUNT);
+	else if (excess(retention))
+		begin(retention,
+		      counts && !retention->fresh ? DEED_COUNT : DEED_REMOVE);
+}
+
+static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct retention *retention = arg;
+	struct cluster *cluster = retention->cluster;
+	int64_t now = clock_mono_ms();
+	bool more = sweep_retention_some(cluster, &retention->forget,
+					 now + SLICE_MS);
+
+	/* What waits to be committed is not seen by reads. */
+	if (now >= retention->audit_ms &&
+	    !store_pending(cluster->store, NULL) && !trim_audit(retention))
+		retention->audit_ms = now + AUDIT_MS;
+	more |= now >= retention->audit_ms;
+	if (retention->busy)
+		work(retention);
+	else if (now >= retention->rest_until_ms)
+		look(retention);
+	loop_timer(cluster->loop, &retention->timer,
+		   more || retention->busy ? BREAK_MS : LOOK_MS, retention_run,
+		   retention, NULL);
+	return 0;
+}
+
+int retention_open(struct cluster *cluster, const char *state,
+		   struct error *err)
+{
+	struct retention *retention = calloc(1, sizeof(*retention));
+
+	if (!retention)
+		return error_nomem(err, "retention");
+	cluster->retention = retention;
+	retention->cluster = cluster;
+	retention->state = strdup(state);
+	if (!retention->state)
+		return error_nomem(err, "retention");
+	return loop_timer(cluster->loop, &retention->timer, BREAK_MS,
+			  retention_run, retention, err);
+}
+
+void retention_close(struct cluster *cluster)
+{
+	struct retention *retention = cluster->retention;
+
+	if (!retention)
+		return;
+	loop_source_free(&retention->timer);
+	free(retention->state);
+	free(retention);
+	cluster->retention = NULL;
+}

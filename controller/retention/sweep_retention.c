@@ -1,0 +1,203 @@
+/* sweep_retention.c - sweeps that are over for long go, with all that is known
+ * of them.
+ */
+#include "controller/retention/sweep_retention.h"
+#include "controller/blobs/blob_service.h"
+#include "controller/cluster/active_job.h"
+#include "controller/logs/log_store.h"
+#include "controller/store/store.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/wire/key.h"
+
+#include <inttypes.h>
+
+#define REST_MS 3600000
+#define DAY_MS INT64_C(86400000)
+
+struct looking {
+	struct cluster *cluster;
+	struct sweep_retention *forget;
+	int64_t before_ms, until_ms;
+	bool stays; /* the sweep, for it is not over, or others need it */
+	struct error *err;
+};
+
+static int next_sweep(const struct sweep_row *row, void *arg)
+{
+	struct sweep_retention *forget = arg;
+
+	forget->sweep = row->id;
+	return 1;
+}
+
+static int last_sweep(const struct sweep_row *row, void *arg)
+{
+	*(uint64_t *)arg = row->id;
+	return 0;
+}
+
+static bool is_over(const struct looking *looking, const struct job_row *row)
+{
+	return job_state_final(row->state) &&
+	       row->ended_ms < looking->before_ms &&
+	       !job_find(looking->cluster, row->id);
+}
+
+/* store_job_fn: may it go? */
+static int look_at(const struct job_row *row, void *arg)
+{
+	struct looking *looking = arg;
+	bool is_origin = false;
+
+	if (clock_mono_ms() >= looking->until_ms)
+		return 1;
+	if (store_job_origin(looking->cluster->store, row->id, &is_origin,
+			     looking->err) < 0)
+		return -1;
+	looking->stays = is_origin || !is_over(looking, row);
+	if (looking->stays)
+		return 1;
+	looking->forget->after = row->id;
+	return 0;
+}
+
+/* Its files, then its rows. */
+static int sweep_retention_job(struct looking *looking,
+			       const struct job_row *row)
+{
+	struct cluster *cluster = looking->cluster;
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	for (uint32_t i = 1; rc == 0 && i <= row->attempt && !row->origin; i++)
+		rc = log_store_remove(cluster->logs, row->id, i,
+				      looking->until_ms, &bytes, looking->err);
+	if (rc == 0)
+		rc = blob_service_forget_job(cluster, row->id, &bytes,
+					     looking->err);
+	return rc ? rc
+		  : store_forget_job(cluster->store, row->id, looking->err);
+}
+
+/* store_job_fn */
+static int forget_one(const struct job_row *row, void *arg)
+{
+	struct looking *looking = arg;
+	struct sweep_retention *forget = looking->forget;
+	uint64_t before = forget->after;
+	/* Somebody may have asked for it again meanwhile. */
+	int rc = look_at(row, looking);
+
+	if (rc)
+		return rc;
+	rc = sweep_retention_job(looking, row);
+	if (rc)
+		forget->after = before; /* the same job again */
+	else
+		forget->jobs++;
+	return rc;
+}
+
+static int note(struct cluster *cluster, const struct sweep_retention *forget,
+		struct error *err)
+{
+	char request[80];
+	const struct audit_row row = {
+		.time_ms = clock_wall_ms(),
+		.who = "controller",
+		.role = role_name(ROLE_CONTROLLER),
+		.address = "-",
+		.act = "sweep-forget",
+		.request = request,
+	};
+
+	snprintf(request, sizeof(request),
+		 "{\"sweep\":%" PRIu64 ",\"jobs\":%" PRIu64 "}", forget->sweep,
+		 forget->jobs);
+	log_info("sweep=%" PRIu64 " is forgotten with its %" PRIu64 " job(s)",
+		 forget->sweep, forget->jobs);
+	return store_put_audit(cluster->store, &row, err);
+}
+
+/* Its jobs are gone. */
+static int end_sweep(struct cluster *cluster,
+		     const struct sweep_retention *forget, struct error *err)
+{
+	return store_forget_sweep(cluster->store, forget->sweep, err) < 0
+		       ? -1
+		       : note(cluster, forget, err);
+}
+
+/* The next sweep; false: there is none but the last. */
+static bool begin(struct cluster *cluster, struct sweep_retention *forget)
+{
+	uint64_t before = forget->sweep, last = 0;
+
+	forget->doomed = false;
+	forget->after = forget->jobs = 0;
+	store_last_sweep(cluster->store, last_sweep, &last, NULL);
+	store_sweeps(cluster->store, before, 1, next_sweep, forget, NULL);
+	return forget->sweep != before && forget->sweep != last;
+}
+
+/* A slice of the sweep at hand: 1 when it is done with. */
+static int go_on(struct looking *looking, struct error *err)
+{
+	struct sweep_retention *forget = looking->forget;
+	int rc =
+		store_jobs(looking->cluster->store, forget->sweep,
+			   forget->after, 0,
+			   forget->doomed ? forget_one : look_at, looking, err);
+
+	if (rc < 0)
+		return -1;
+	if (looking->stays)
+		return 1;
+	if (rc > 0)
+		return 0; /* the time is up */
+	if (forget->doomed)
+		return end_sweep(looking->cluster, forget, err) < 0 ? -1 : 1;
+	forget->doomed = true;
+	forget->after = 0;
+	return 0;
+}
+
+bool sweep_retention_some(struct cluster *cluster,
+			  struct sweep_retention *forget, int64_t until_ms)
+{
+	struct store_mark mark = store_mark(cluster->store);
+	struct error err = { 0 };
+	struct looking looking = {
+		.cluster = cluster,
+		.forget = forget,
+		.before_ms = clock_wall_ms() -
+			     (int64_t)cluster->keep.sweep_days * DAY_MS,
+		.until_ms = until_ms,
+		.err = &err,
+	};
+	int rc;
+
+	/* What waits to be committed may need what would go. */
+	if (!cluster->keep.sweep_days || mark.rows ||
+	    clock_mono_ms() < forget->rest_until_ms)
+		return false;
+	if (!forget->sweep && !begin(cluster, forget))
+		rc = 2;
+	else
+		rc = go_on(&looking, &err);
+	if (rc < 0 || store_commit(cluster->store, &err) < 0) {
+		log_error("forgetting: %s", err.text);
+		store_undo(cluster->store, &mark);
+		rc = 2;
+	}
+	if (rc == 1 && !begin(cluster, forget))
+		rc = 2;
+	if (rc == 2) {
+		*forget = (struct sweep_retention){
+			.rest_until_ms = clock_mono_ms() + REST_MS
+		};
+		return false;
+	}
+	return true;
+}

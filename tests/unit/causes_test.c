@@ -1,0 +1,342 @@
+/* causes_test.c - why a program failed, by what it printed.
+ *
+ *	causes_test [FOLDER]	also recorded outputs: NAME.log beside
+ *				NAME.expect.json with the verdict
+ */
+#include "controller/causes/causes.h"
+#include "tests/tap.h"
+
+#include <dirent.h>
+#include <limits.h>
+
+static struct failure_patterns *patterns;
+
+static cJSON *diagnose(const char *text, size_t size, size_t piece, bool failed)
+{
+	owned(causes_free) struct causes *causes = causes_new(patterns, NULL);
+	struct verdict verdict;
+
+	for (size_t at = 0; at < size; at += piece)
+		causes_feed(causes, text + at,
+			    size - at < piece ? size - at : piece, NULL);
+	causes_finish(causes, NULL);
+	causes_verdict(causes, failed, &verdict);
+	return verdict_json(&verdict);
+}
+
+static const cJSON *get(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+	return cJSON_GetStringValue(get(object, name));
+}
+
+static int number_of(const cJSON *object, const char *name)
+{
+	const cJSON *number = get(object, name);
+
+	return cJSON_IsNumber(number) ? number->valueint : -1;
+}
+
+#define TRACEBACK                                                              \
+	"Traceback (most recent call last):\n"                                 \
+	"  File \"/app/fit.py\", line 12, in <module>\n"                       \
+	"    main()\n"
+
+/* clang-format off */
+static const struct {
+	const char *about;
+	const char *text;
+	const char *class; /* NULL: nothing failed */
+	int rank;          /* -1: not told */
+	int line_number;
+	const char *line;
+} samples[] = {
+	{ "what the program raises",
+	  "step 1 loss 2.0\n" TRACEBACK "KeyError: 'pear'\n",
+	  "error", -1, 5, "KeyError: 'pear'" },
+	{ "a rank's prefix names it, colours are no part of the line",
+	  "[rank5]: Traceback (most recent call last):\n"
+	  "[rank5]:   File \"/app/fit.py\", line 3, in f\n"
+	  "[rank5]: \033[31mKeyError\033[0m: 'pear'\n",
+	  "error", 5, 3, "KeyError: 'pear'" },
+	{ "the memory of a device comes before what follows from it",
+	  "[rank1]: Traceback (most recent call last):\n"
+	  "[rank1]:   File \"/app/fit.py\", line 3, in f\n"
+	  "[rank1]: RuntimeError: Connection closed by peer [10.0.0.1]:7\n"
+	  "[rank2]: Traceback (most recent call last):\n"
+	  "[rank2]:   File \"/app/fit.py\", line 3, in f\n"
+	  "[rank2]: torch.OutOfMemoryError: CUDA out of memory. Tried to "
+	  "allocate 3 GiB\n",
+	  "device-oom", 2, 6,
+	  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3 "
+	  "GiB" },
+	{ "torchrun's block names the rank that a signal ended",
+	  "Fatal Python error: Segmentation fault\n"
+	  TRACEBACK "RuntimeError: Connection closed by peer [10.0.0.1]:7\n"
+	  "Failures:\n[1]:\n  host      : oak7\n  rank      : 4 (local_rank: "
+	  "0)\n  exitcode  : -11 (pid: 8)\n"
+	  "Root Cause (first observed failure):\n[0]:\n  host      : oak3\n"
+	  "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 7)\n",
+	  "signal", 4, 1, "Fatal Python error: Segmentation fault" },
+	{ "who only reports a time-out is not blamed",
+	  "[rank3]:[E1 x.cpp:1] [Rank 3] Watchdog caught collective operation "
+	  "timeout: SeqNum=9\n",
+	  "communication", -1, 1,
+	  "[E1 x.cpp:1] [Rank 3] Watchdog caught collective operation "
+	  "timeout: SeqNum=9" },
+	{ "an exception whose text is in the next line",
+	  TRACEBACK "AssertionError: \nlayers must be even\n",
+	  "error", -1, 5, "layers must be even" },
+	{ "the earlier of a chain",
+	  TRACEBACK "OSError: [Errno 28] No space left on device\n\n"
+	  "During handling of the above exception, another exception occurred:"
+	  "\n\n" TRACEBACK "RuntimeError: cannot save\n",
+	  "data", -1, 4, "OSError: [Errno 28] No space left on device" },
+	{ "an error that was survived is none",
+	  TRACEBACK "KeyError: 'pear'\nINFO built it anew\nstep 1 loss 2.0\n",
+	  NULL, -1, -1, NULL },
+	{ "but of two the one that ended it",
+	  TRACEBACK "KeyError: 'pear'\nINFO built it anew\n"
+	  TRACEBACK "ValueError: -4\n",
+	  "error", -1, 9, "ValueError: -4" },
+	{ "words that frighten are no failure",
+	  "error rate 0.1, 0 failures, retry after timeout, killed: 0\n"
+	  "Connection refused, retrying (1/34)\nOVERFLOW! Skipping step.\n",
+	  NULL, -1, -1, NULL },
+	{ "an intended end outdoes what follows from it",
+	  "slurmstepd: error: *** JOB 9 ON oak3 CANCELLED AT "
+	  "2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
+	  TRACEBACK "KeyboardInterrupt\n",
+	  "other", -1, 1,
+	  "slurmstepd: error: *** JOB 9 ON oak3 CANCELLED AT "
+	  "2026-01-01T00:00:00 DUE TO TIME LIMIT ***" },
+	{ "a bar that is drawn over itself is one line",
+	  "  1%|#| 1/9\r  2%|#| 2/9Traceback (most recent call last):\n"
+	  "  File \"a.py\", line 1, in b\nValueError: no\n",
+	  "error", -1, 3, "ValueError: no" },
+	{ "nothing at all", "", NULL, -1, -1, NULL },
+};
+/* clang-format on */
+
+static void check_samples(size_t piece)
+{
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		cJSON *got = diagnose(samples[i].text, strlen(samples[i].text),
+				      piece, false);
+		bool good =
+			number_of(got, "rank") == samples[i].rank &&
+			number_of(got, "line_number") == samples[i].line_number;
+
+		is(text_of(got, "class"), samples[i].class,
+		   "%s, in pieces of %zu: the class", samples[i].about, piece);
+		is(text_of(got, "line"), samples[i].line, "its line");
+		if (!ok(good, "its rank and number"))
+			printf("# rank %d, line %d\n", number_of(got, "rank"),
+			       number_of(got, "line_number"));
+		cJSON_Delete(got);
+	}
+}
+
+/* The rest of the verdict: what launchers tell. */
+static void check_ends(void)
+{
+	static const char text[] =
+		"2: " TRACEBACK "2: ValueError: no\n"
+		"srun: error: oak3: task 2: Exited with exit code 7\n"
+		"srun: error: oak4: task 5: Exited with exit code 1\n";
+	static const char caught[] =
+		TRACEBACK "KeyError: 'pear'\nINFO built it anew\n";
+	cJSON *got = diagnose(text, strlen(text), 9, false);
+
+	is(text_of(got, "host"), "oak3", "the host of the rank");
+	ok(number_of(got, "exit_code") == 7, "its exit code");
+	ok(cJSON_GetArraySize(get(got, "others")) == 2, "others are told");
+	cJSON_Delete(got);
+	got = diagnose("fit.sh: line 4: 77 Bus error    python3 x.py\n", 45, 45,
+		       false);
+	is(text_of(got, "signal"), "SIGBUS", "a shell tells of a signal");
+	cJSON_Delete(got);
+	got = diagnose(caught, strlen(caught), 99, true);
+	is(text_of(got, "line"), "KeyError: 'pear'",
+	   "what was survived counts where it is known that all failed");
+	cJSON_Delete(got);
+}
+
+/* Nothing of what a log may be full of is kept without a limit. */
+static void check_hostile(void)
+{
+	static char text[4 << 20];
+	size_t size = 0;
+	cJSON *got;
+
+	while (size < sizeof(text) - 100)
+		size += (size_t)
+			snprintf(text + size, 100, "%s%s",
+				 size % 2 ? "[rank1]: " : "",
+				 "RuntimeError: HIP out of memory. Tried to\n");
+	got = diagnose(text, size, 65536, false);
+	is(text_of(got, "class"), "device-oom", "a log of patterns is read");
+	ok(number_of(got, "line_number") == 1, "the first of them counts");
+	ok(cJSON_GetArraySize(get(got, "others")) == CAUSES_OTHERS_MAX,
+	   "so many others are told");
+	cJSON_Delete(got);
+	memset(text, '\xff', sizeof(text));
+	memcpy(text, "Traceback (most recent call last)\n", 34);
+	memcpy(text + 34, "ValueError: ", 12);
+	got = diagnose(text, sizeof(text), 4099, false);
+	is(text_of(got, "class"), "error", "a line without an end is read");
+	ok(strlen(text_of(got, "line")) <= CAUSE_LINE_MAX &&
+		   !strncmp(text_of(got, "line"), "ValueError: ??", 14),
+	   "its quote is cut, and has no broken characters");
+	cJSON_Delete(got);
+}
+
+static void check_file_errors(void)
+{
+	static const char *const wrong[][2] = {
+		{ "causes:\n  - {class: pear, order: 1, match: [x]}\n",
+		  "pear" },
+		{ "causes:\n  - {class: data, order: 1}\n", "match" },
+		{ "causes:\n  - {class: data, order: 0, match: [x]}\n", "99" },
+		{ "ignore: ['(']\n", ":1: ignore[0]" },
+		{ "facts:\n  - {section: root}\n", "match" },
+		{ "pears: []\n", "pears" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char path[] = "/tmp/causes_test.XXXXXX";
+		struct error err = { 0 };
+		owned_fd int fd = mkstemp(path);
+		struct failure_patterns *got;
+
+		if (write(fd, wrong[i][0], strlen(wrong[i][0])) < 0)
+			abort();
+		got = failure_patterns_read(path, &err);
+		unlink(path);
+		if (!ok(!got && strstr(err.text, wrong[i][1]),
+			"an error of the file names %s", wrong[i][1]))
+			printf("# %s\n", err.text);
+		failure_patterns_free(got);
+	}
+}
+
+static char *read_file(const char *folder, const char *name, size_t *size)
+{
+	char path[PATH_MAX];
+	owned_file FILE *file = NULL;
+	char *text = calloc(1, 1 << 20);
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "re");
+	if (!file || !text)
+		abort();
+	*size = fread(text, 1, (1 << 20) - 1, file);
+	return text;
+}
+
+/* Is the value of one of these kinds in the list or the item? */
+static bool among(const cJSON *got, const cJSON *want, const cJSON *also)
+{
+	const cJSON *item;
+
+	if (cJSON_Compare(got, want, true) ||
+	    (cJSON_IsNull(got) && (!want || cJSON_IsNull(want))))
+		return true;
+	cJSON_ArrayForEach(item, also) if (cJSON_Compare(got, item,
+							 true)) return true;
+	return false;
+}
+
+static bool line_fits(const char *line, const cJSON *want)
+{
+	const char *text = cJSON_GetStringValue(want);
+
+	return line && text && *text &&
+	       (strstr(line, text) || strstr(text, line));
+}
+
+static bool fits(const cJSON *got, const cJSON *want)
+{
+	const char *line = text_of(got, "line");
+	const cJSON *item;
+	bool good = line_fits(line, get(want, "line"));
+
+	if (!among(get(got, "class"), get(want, "class"),
+		   get(want, "class_also")) ||
+	    !among(get(got, "rank"), get(want, "rank"), get(want, "rank_also")))
+		return false;
+	if (!text_of(want, "class"))
+		return true;
+	cJSON_ArrayForEach(item, get(want, "also_ok")) good |=
+		line_fits(line, item);
+	cJSON_ArrayForEach(item, get(want, "must_not")) good &=
+		!strstr(line, cJSON_GetStringValue(item));
+	return good;
+}
+
+static void check_recorded(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	unsigned right = 0, all = 0, alarms = 0;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char name[NAME_MAX + 1];
+		char *end = strstr(entry->d_name, ".expect.json");
+		owned_free char *text = NULL, *json = NULL;
+		cJSON *got, *want;
+		size_t size;
+
+		if (!end)
+			continue;
+		json = read_file(folder, entry->d_name, &size);
+		snprintf(name, sizeof(name), "%.*s.log",
+			 (int)(end - entry->d_name), entry->d_name);
+		text = read_file(folder, name, &size);
+		want = cJSON_Parse(json);
+		got = diagnose(text, size, 4096, false);
+		all++;
+		if (fits(got, want))
+			right++;
+		else
+			printf("# %s: %s, rank %d: %s\n", name,
+			       text_of(got, "class"), number_of(got, "rank"),
+			       text_of(got, "line"));
+		alarms += !text_of(want, "class") && text_of(got, "class");
+		cJSON_Delete(got);
+		cJSON_Delete(want);
+	}
+	if (dir)
+		closedir(dir);
+	ok(all && right * 100 >= all * 85, "%u of %u recorded are right", right,
+	   all);
+	ok(!alarms, "no false alarm");
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = { 0 };
+	const char *folder = argc > 1 ? argv[1] : getenv("RECORDED_FAILURES");
+
+	tap_begin(120);
+	patterns = failure_patterns_read("images/failures.yaml", &err);
+	if (!ok(patterns != NULL, "failures.yaml is read")) {
+		printf("# %s\n", err.text);
+		return tap_done();
+	}
+	check_samples(1);
+	check_samples(4096);
+	check_ends();
+	check_hostile();
+	check_file_errors();
+	if (folder)
+		check_recorded(folder);
+	else
+		printf("# no recorded outputs: RECORDED_FAILURES names none\n");
+	failure_patterns_free(patterns);
+	return tap_done();
+}
