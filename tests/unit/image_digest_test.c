@@ -1,7 +1,7 @@
 /* image_digest_test.c - a node's word about an image is a claim: what of it the
  * sweep takes.
  */
-#include "controller/jobs/image_digest.h"
+#include "controller/images/image_digest.h"
 
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
