@@ -318,7 +318,9 @@ static void test_roles(void)
 	owned(scene_clear) struct scene scene;
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
-	struct message_cancel cancel = { 42, (char *)"job", 1 };
+	struct message_cancel cancel = { .request = 42,
+					 .kind = (char *)"job",
+					 .id = 1 };
 	struct message_query query = { .request = 43, .what = QUERY_JOBS };
 	struct message_discard discard = { 1, 1, 0 };
 
