@@ -8,6 +8,7 @@
 #include "controller/blobs/artifact_fetch.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/catalog/catalog.h"
+#include "controller/causes/failure_patterns.h"
 #include "controller/cluster/cluster.h"
 #include "controller/effects.h"
 #include "controller/images/image_progress.h"
@@ -27,6 +28,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
@@ -348,13 +350,27 @@ void controller_drain(struct controller *controller)
 
 /* Making and unmaking. */
 
+/* A folder of images need not say what failures look like. */
+static int open_failures(struct cluster *cluster, const char *images,
+			 struct error *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/failures.yaml", images);
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	cluster->failures = failure_patterns_read(path, err);
+	return cluster->failures ? 0 : -1;
+}
+
 static int open_state(struct cluster *cluster,
 		      const struct controller_config *config, struct error *err)
 {
 	if (file_make_folders(config->state, 0700, err) < 0)
 		return -1;
 	cluster->catalog = catalog_load(config->images, err);
-	if (!cluster->catalog)
+	if (!cluster->catalog ||
+	    open_failures(cluster, config->images, err) < 0)
 		return -1;
 	cluster->store = store_new(config->state, err);
 	if (!cluster->store)
@@ -467,6 +483,7 @@ void controller_free(struct controller *controller)
 	blob_service_close(cluster);
 	log_store_free(cluster->logs);
 	store_free(cluster->store);
+	failure_patterns_free(cluster->failures);
 	catalog_free(cluster->catalog);
 	sd_event_unref(cluster->loop);
 	explicit_bzero(&controller->key, sizeof(controller->key));

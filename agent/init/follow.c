@@ -1,6 +1,7 @@
 /* follow.c - copies what is written to files of the container to its streams.
  */
 #include "agent/init/follow.h"
+#include "agent/init/earlier_files.h"
 #include "agent/init/glob.h"
 #include "agent/init/init.h"
 
@@ -25,14 +26,16 @@ struct part {
 	ino_t inode;
 	int from, to; /* -1: superseded by the next part */
 	unsigned number;
-	uint64_t copied;
-	uint64_t left; /* not copied, once all is over */
-	int error;     /* errno value of the last try to copy, 0: none */
+	uint64_t begin;  /* bytes that were there before the command */
+	uint64_t copied; /* of those behind them */
+	uint64_t left;   /* not copied, once all is over */
+	int error;       /* errno value of the last try to copy, 0: none */
 };
 
 struct follow {
 	const struct start *start;
 	struct index *index;
+	struct earlier_files *earlier;
 	struct part parts[INIT_FOLLOW_MAX];
 	uint32_t count;
 	uint32_t turn; /* the part that is copied first */
@@ -41,20 +44,6 @@ struct follow {
 	bool full; /* a file had no place among the parts */
 	struct start_error trouble;
 };
-
-struct follow *follow_new(const struct start *start, struct index *index)
-{
-	struct follow *follow = calloc(1, sizeof(*follow));
-
-	if (!follow)
-		return NULL;
-	follow->start = start;
-	follow->index = index;
-	if (!getcwd(follow->folder, sizeof(follow->folder)) ||
-	    !strcmp(follow->folder, "/"))
-		follow->folder[0] = 0;
-	return follow;
-}
 
 static void part_close(struct part *part)
 {
@@ -73,6 +62,7 @@ void follow_free(struct follow *follow)
 		part_close(&follow->parts[i]);
 		free(follow->parts[i].path);
 	}
+	earlier_files_free(follow->earlier);
 	free(follow);
 }
 
@@ -123,9 +113,11 @@ static void name_part(const struct follow *follow, const char *path,
 		snprintf(name + used, TAIL, "-%u", i);
 }
 
-/* Begin a stream for the open file, which is taken over. */
+/* Begin a stream for what the open file, which is taken over, has behind its
+ * first bytes.
+ */
 static void part_add(struct follow *follow, const char *path, int from,
-		     const struct stat *stat)
+		     const struct stat *stat, uint64_t begin)
 {
 	struct part *part = &follow->parts[follow->count];
 	struct start_error why = { 0 };
@@ -133,6 +125,7 @@ static void part_add(struct follow *follow, const char *path, int from,
 	*part = (struct part){ .from = from, .to = -1, .number = 1 };
 	part->device = stat->st_dev;
 	part->inode = stat->st_ino;
+	part->begin = begin;
 	part->path = strdup(path);
 	for (uint32_t i = 0; part->path && i < follow->count; i++)
 		part->number += !strcmp(follow->parts[i].path, path);
@@ -176,9 +169,11 @@ static void found(void *arg, const char *path)
 {
 	struct follow *follow = arg;
 	struct stat stat_;
+	uint64_t begin;
 	int from;
 
 	if (stat(path, &stat_) < 0 || !S_ISREG(stat_.st_mode) ||
+	    earlier_files_unchanged(follow->earlier, &stat_) ||
 	    is_known(follow, &stat_))
 		return;
 	follow->full |= follow->count == INIT_FOLLOW_MAX;
@@ -189,14 +184,27 @@ static void found(void *arg, const char *path)
 		trouble(follow, path, strerror(errno));
 	if (from < 0)
 		return;
-	if (fstat(from, &stat_) == 0 && S_ISREG(stat_.st_mode) &&
-	    !is_known(follow, &stat_))
-		part_add(follow, path, from, &stat_);
-	else
+	if (fstat(from, &stat_) < 0 || !S_ISREG(stat_.st_mode) ||
+	    is_known(follow, &stat_)) {
 		close(from);
+		return;
+	}
+	begin = earlier_files_size(follow->earlier, from, &stat_);
+	if (begin && begin == (uint64_t)stat_.st_size)
+		close(from); /* touched, but nothing is new */
+	else
+		part_add(follow, path, from, &stat_, begin);
 }
 
-void follow_scan(struct follow *follow)
+/* glob_fn */
+static void was_there(void *arg, const char *path)
+{
+	struct follow *follow = arg;
+
+	earlier_files_add(follow->earlier, path);
+}
+
+static void walk_patterns(struct follow *follow, glob_fn *fn)
 {
 	size_t entries = GLOB_ENTRIES_MAX;
 
@@ -207,9 +215,36 @@ void follow_scan(struct follow *follow)
 		snprintf(path, sizeof(path), "%s/%.*s",
 			 *pattern == '/' ? "" : follow->folder, PATH_MAX - 2,
 			 pattern);
-		if (!glob_walk(path, &entries, found, follow))
+		if (!glob_walk(path, &entries, fn, follow))
 			trouble(follow, pattern, "too many names to look at");
 	}
+}
+
+struct follow *follow_new(const struct start *start, struct index *index)
+{
+	struct follow *follow = calloc(1, sizeof(*follow));
+
+	if (follow)
+		follow->earlier = earlier_files_new();
+	if (!follow || !follow->earlier) {
+		free(follow);
+		return NULL;
+	}
+	follow->start = start;
+	follow->index = index;
+	if (!getcwd(follow->folder, sizeof(follow->folder)) ||
+	    !strcmp(follow->folder, "/"))
+		follow->folder[0] = 0;
+	walk_patterns(follow, was_there);
+	if (earlier_files_sort(follow->earlier))
+		return follow;
+	follow_free(follow);
+	return NULL;
+}
+
+void follow_scan(struct follow *follow)
+{
+	walk_patterns(follow, found);
 }
 
 /* The file got shorter: what is in it now is the next part. */
@@ -223,7 +258,7 @@ static void part_renew(struct follow *follow, struct part *part,
 		return;
 	part->from = -1;
 	part_close(part);
-	part_add(follow, part->path, from, stat);
+	part_add(follow, part->path, from, stat, 0);
 }
 
 /* Copy up to *room bytes. Returns how many. */
@@ -237,7 +272,7 @@ static uint64_t part_copy(struct follow *follow, struct part *part,
 		size_t size = room - done < BLOCK ? (size_t)(room - done)
 						  : (size_t)BLOCK;
 		ssize_t got = pread(part->from, follow->block, size,
-				    (off_t)part->copied);
+				    (off_t)(part->begin + part->copied));
 		ssize_t put;
 
 		put = got > 0 ? write(part->to, follow->block, (size_t)got)
@@ -263,22 +298,23 @@ bool follow_copy(struct follow *follow, uint64_t *room)
 	for (uint32_t i = 0; i < count && budget && *room; i++) {
 		struct part *part = &follow->parts[follow->turn++ % count];
 		struct stat stat;
-		uint64_t size, done;
+		uint64_t size, have, done;
 
 		if (part->from < 0 || fstat(part->from, &stat) < 0)
 			continue;
 		size = (uint64_t)stat.st_size;
-		if (size < part->copied) {
+		have = part->begin + part->copied;
+		if (size < have) {
 			part_renew(follow, part, &stat);
 			more = true;
 		}
-		if (size <= part->copied)
+		if (size <= have)
 			continue;
 		done = part_copy(follow, part, budget < *room ? budget : *room);
 		budget -= done;
 		*room -= done;
 		/* What cannot be copied now must not make us run in circles. */
-		more |= done && part->copied < size;
+		more |= done && have + done < size;
 	}
 	return (more || !budget) && *room;
 }
@@ -298,11 +334,11 @@ void follow_finish(struct follow *follow, uint64_t *room)
 		if (part->from < 0 || fstat(part->from, &stat) < 0)
 			continue;
 		size = (uint64_t)stat.st_size;
-		if (size < part->copied) {
+		if (size < part->begin + part->copied) {
 			part_renew(follow, part, &stat); /* comes later */
 			continue;
 		}
-		size -= part->copied;
+		size -= part->begin + part->copied;
 		done = part_copy(follow, part, size < *room ? size : *room);
 		*room -= done;
 		part->left = size - done;

@@ -17,7 +17,9 @@
 
 struct follow;
 
-/* start and index: borrowed. NULL: out of memory. */
+/* What the files that match have in them now is not copied. start and index:
+ * borrowed. NULL: out of memory.
+ */
 struct follow *follow_new(const struct start *start, struct index *index);
 void follow_free(struct follow *follow); /* NULL is fine */
 

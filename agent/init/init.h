@@ -74,11 +74,15 @@
  * and [] match within one name, a dot at its beginning only a dot. Whatever
  * regular file matches, whenever it appears, is read from its first byte to its
  * last, until every process of the container is gone and it was looked at once
- * more. A file that is replaced by another of the same name (rotation), or
- * that gets shorter, goes on as a further part with a stream of its own; the
- * replaced one is read to its end. Only what is gone before it was first seen
- * is lost: cut off, or removed, within INIT_LOOK_MS of being written (removed
- * or renamed away within INIT_SCAN_MS of being made).
+ * more. What such files hold before anything runs is of an earlier command, and
+ * is left out: one that is written on counts from there, one that is written
+ * anew, or replaced, from its first byte, and one that nobody writes to is no
+ * stream. (A file that is written anew with the same last 4 KiB at the same
+ * place counts as written on.) A file that is replaced by another of the same
+ *name (rotation), or that gets shorter, goes on as a further part with a stream
+ *of its own; the replaced one is read to its end. Only what is gone before it
+ *was first seen is lost: cut off, or removed, within INIT_LOOK_MS of being
+ *written (removed or renamed away within INIT_SCAN_MS of being made).
  *
  * Files are looked at, not watched: inotify says nothing about what another
  * host writes to NFS, has few instances for each user of a host, and wakes for

@@ -232,6 +232,7 @@ static int add_result(const struct result_row *row, void *arg)
 	to->result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
 	to->provenance =
 		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
+	to->reason = cJSON_DetachItemFromObjectCaseSensitive(both, "reason");
 	cJSON_Delete(both);
 	return 0;
 }

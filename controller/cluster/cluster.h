@@ -21,6 +21,7 @@ struct artifact_fetches;
 struct backups;
 struct blob_service;
 struct catalog;
+struct failure_patterns;
 struct gang;
 struct image_rollouts;
 struct job;
@@ -55,6 +56,7 @@ struct cluster {
 	struct artifact_fetches
 		*fetches; /* controller/blobs/artifact_fetch.h */
 	struct catalog *catalog;
+	struct failure_patterns *failures; /* NULL: no reasons are read */
 	struct wire_server *wire;
 	struct keyring *keyring;
 	struct access *access;

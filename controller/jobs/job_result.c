@@ -6,9 +6,11 @@
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/homogeneity.h"
+#include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/sampling.h"
+#include "controller/nodes/node.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
@@ -139,7 +141,7 @@ static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
 static char *make_text(const struct cluster *cluster, struct job *job,
-		       cJSON *result, struct error *err)
+		       cJSON *result, const cJSON *reason, struct error *err)
 {
 	const struct extract *extract = merged(job->gang);
 	const struct record *records = NULL;
@@ -152,6 +154,9 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 		records = extract_records(extract, &count);
 	cJSON_AddItemToObject(all, "result", result);
 	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
+	if (reason)
+		cJSON_AddItemToObject(all, "reason",
+				      cJSON_Duplicate(reason, true));
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      sampling_curves(job->gang, err));
@@ -165,11 +170,81 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 	return text;
 }
 
+/* The task that ended next after this one, by time, then by rank. */
+static const struct task *next_ended(const struct gang *gang,
+				     const struct task *last)
+{
+	const struct task *next = NULL;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+		bool after = !last || task->ended_ms > last->ended_ms ||
+			     (task->ended_ms == last->ended_ms && task > last);
+
+		if (after && (!next || task->ended_ms < next->ended_ms))
+			next = task;
+	}
+	return next;
+}
+
+static void add_streams(struct reason_job *to, const struct task *task)
+{
+	for (size_t i = 0; i < task->streams_count; i++) {
+		unsigned int rank;
+		char end;
+
+		if (to->count == REASON_STREAMS_MAX)
+			return;
+		if (sscanf(task->streams[i].name, "rank-%9u%c", &rank, &end) !=
+		    1)
+			continue;
+		to->streams[to->count++] = (struct reason_stream){
+			.name = task->streams[i].name,
+			.node = task->node ? task->node->name : NULL,
+			.rank = rank,
+			.exit_code = task->exit_code,
+		};
+	}
+}
+
+/* Why the job failed, where that was its own doing; NULL: not known. */
+static cJSON *read_reason(const struct cluster *cluster, const struct job *job)
+{
+	struct reason_job asked = {
+		.effects = cluster->effects,
+		.world = cluster->world,
+		.id = job->id,
+		.attempt = job->attempt,
+		.how = job->text,
+	};
+	const struct task *task = NULL;
+
+	if (!cluster->failures ||
+	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
+		return NULL;
+	while (asked.count < REASON_STREAMS_MAX &&
+	       (task = next_ended(job->gang, task)))
+		add_streams(&asked, task);
+	return job_reason_read(cluster->failures, &asked);
+}
+
+/* The job's sentence goes on with its reason. */
+static void tell_reason(struct job *job, const cJSON *reason)
+{
+	char *text = job_reason_sentence(job->text, reason);
+
+	if (!text)
+		return;
+	free(job->text);
+	job->text = text;
+}
+
 int job_result_store(struct cluster *cluster, struct job *job,
 		     struct error *err)
 {
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(cluster, job, err);
+	cJSON *reason;
 	char *text;
 	int rc;
 
@@ -177,11 +252,13 @@ int job_result_store(struct cluster *cluster, struct job *job,
 		return -1;
 	judge(cluster, job, result);
 	job->rate = adaptive_repeats_rate(result);
-	text = make_text(cluster, job, result, err);
-	if (!text)
-		return -1;
+	reason = read_reason(cluster, job);
+	text = make_text(cluster, job, result, reason, err);
 	row.json = text;
-	rc = store_put_result(cluster->store, &row, err);
+	rc = text ? store_put_result(cluster->store, &row, err) : -1;
+	if (rc == 0)
+		tell_reason(job, reason);
+	cJSON_Delete(reason);
 	cJSON_free(text);
 	return rc;
 }
@@ -266,6 +343,7 @@ cJSON *job_result_row(const struct job_row *job, const char *stored)
 			      result ? result : cJSON_CreateNull());
 	cJSON_AddItemToObject(row, "provenance",
 			      provenance ? provenance : cJSON_CreateNull());
+	move_item(row, both, "reason");
 	cJSON_Delete(both);
 	return row;
 }

@@ -7,7 +7,8 @@
 #include "controller/cluster/cluster.h"
 
 /* Put the result of the job's attempt into the store: {"result": result.h or
- * null, "provenance": provenance.h, "series": series.h}. A job whose framework
+ * null, "provenance": provenance.h, "series": series.h, and
+ * "reason": job_reason.h, where there is one}. A job whose framework
  * says how its log is read, and that exits with 0, fails nevertheless with
  * FAILURE_NO_METRIC when nothing was measured, and with FAILURE_INCOMPLETE when
  * its log ends early.

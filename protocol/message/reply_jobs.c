@@ -111,6 +111,7 @@ static const struct field job_details_fields[] = {
 	FIELD_ROWS(job_info, streams, stream_info_schema),
 	FIELD_NULLABLE(job_info, result),
 	FIELD_NULLABLE(job_info, provenance),
+	FIELD_NULLABLE(job_info, reason),
 };
 const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
 
@@ -150,6 +151,7 @@ static const struct field result_info_fields[] = {
 	FIELD_NULLABLE(result_info, text),
 	FIELD_NULLABLE(result_info, result),
 	FIELD_NULLABLE(result_info, provenance),
+	FIELD_NULLABLE(result_info, reason),
 	FIELD_MAYBE(result_info, from, job_origin_schema),
 };
 const struct schema result_info_schema =

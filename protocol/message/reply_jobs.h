@@ -103,6 +103,7 @@ struct job_info {
 	size_t streams_count;
 	cJSON *result; /* controller/results/result.h; NULL: none */
 	cJSON *provenance;
+	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
 };
 extern const struct schema job_info_schema;    /* in lists */
 extern const struct schema job_details_schema; /* of one */
@@ -143,6 +144,7 @@ struct result_info {
 	char *text;
 	cJSON *result; /* controller/results/result.h; NULL: none */
 	cJSON *provenance;
+	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
 	struct job_origin *from;
 };
 extern const struct schema result_info_schema;

@@ -56,6 +56,23 @@ ok 'cmp "$BED/want" "$(log_file "$JOB")"' \
 run regatta logs "$JOB"
 ok 'cmp "$BED/want" "$BED/out"' "and so does the command line print them"
 
+# What the ranks printed says why, and where.
+said="RuntimeError: CUDA out of memory. Tried to allocate 2 GiB"
+must submit_tool reason retries=0 print 1000 , error "$said" , exit 3
+failed "$JOB" exit "rank 0 exited with code 3: $said\$" "with its reason"
+is "$(job_get "$JOB" '.reason | "\(.class) \(.rank) \(.stream) \(.line)"')" \
+	"device-oom 0 rank-0 $said" "which stands apart, too"
+is "$(tail -c "+$(($(job_get "$JOB" .reason.offset) + 1))" \
+	"$(log_file "$JOB")" | head -1)" "$said" "with its place in the output"
+run regatta report "$SWEEP"
+like "$(cat "$BED/out")" "Tried to allocate 2 GiB" "and below the report"
+run regatta diagnose "$JOB"
+is "$(head -1 "$BED/out")" "device-oom: $said" "diagnose tells it, too"
+run regatta diagnose "$exit_job" --format json
+is "$(jq -r '"\(.class) \(.line)"' "$BED/out")" "other null" \
+	"of a job that says nothing it tells no line"
+is "$(job_get "$exit_job" .reason)" null "without such a line there is none"
+
 must submit_tool signal print 1000 , abort
 failed "$JOB" exit "signal|SIGABRT|[Aa]borted" "a command that aborts"
 must submit_tool oom memory=32m print 1000 , eat 100000000

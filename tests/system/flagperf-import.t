@@ -102,7 +102,7 @@ is $rc 2 "a file that is there is left alone"
 sed -i 's/^}/    "x:pytorch:K100:1:8:1": "\/d",\n    "bert:pytorch": "\/d",\n}/' "$conf"
 run regatta import flagperf "$tree" "$BED/second"
 is $rc 2 "cases that cannot run are an error"
-like "$err" 'test_conf.py:20: x:pytorch:K100:1:8:1: no training/benchmarks/x/pytorch/run_pretraining.py' \
+like "$err" 'test_conf.py:20: x:pytorch:K100:1:8:1: no training/benchmarks/x/pytorch in ' \
 	"one without its folder, with file and line"
 like "$err" 'test_conf.py:21: bert:pytorch: a case of 2 fields' \
 	"one with too few fields"

@@ -24,8 +24,9 @@ must python_copy "$image" /usr/bin/tee
 cat >"$image/usr/bin/seen.py" <<'END'
 import json, os, sys
 sys.stdout.write("SEEN " + json.dumps({"argv": sys.argv, "cwd": os.getcwd(),
-    "env": dict(os.environ), "config": json.load(open("ds_config_tmp.json"))
-    if os.path.exists("ds_config_tmp.json") else None}) + "\n")
+    "env": dict(os.environ), "config": next((json.load(open(word))
+    for word in sys.argv if word.endswith("/ds_config_tmp.json")
+    and os.path.exists(word)), None)}) + "\n")
 sys.stdout.flush()
 END
 # torchrun starts its script on each device.
@@ -51,7 +52,7 @@ tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
 must dk "$(node_engine 1)" import "$BED/image.tar" test/python:1 >/dev/null
 for engine in $(cluster_engines); do
 	must copy_image "$(node_engine 1)" "$engine" test/python:1
-	for name in cpu-{pytorch_1.13,paddle_2.5.1,deepspeed,megatron_core060} \
+	for name in cpu-{pytorch_1.13,paddle_2.5.1,deepspeed,megatron_core060,megatron_pai,flagscale} \
 		base-cpu-pytorch_2.3 inference-cpu-pytorch_2.1; do
 		must dk "$engine" tag test/python:1 "flagperf-$name:t_v0.1"
 	done
@@ -88,7 +89,7 @@ for step in range(1, 30):
           '"loss": 2.0, "seq/s": 10.0}, "metadata": {"rank": 0}}' % step)
 END
 touch "$training/cpu/m-pytorch/config/config_Xx1x2.py"
-echo 'export FROM_FILE="a b"' \
+echo 'export FROM_FILE="a b" PARAMETERS=$#' \
 	>"$training/cpu/m-pytorch/config/environment_variables.sh"
 # It runs until it was sampled.
 case_of paddle TP2PP1SH1SP1Xx1x2 <<'END'
@@ -116,7 +117,8 @@ printf 'export NET_A="1 2";NET_B=3;\nexport NET_C=4\n' \
 # Its figures stand in a file only, as those of Megatron's shell scripts do.
 case_of megatron Xx2x2 <<'END'
 logs = next(w.split("=", 1)[1] for w in sys.argv if w.startswith("--log_dir="))
-with open(logs + "/megatron.log.txt", "w") as out:
+name = "megatron_pai" if "Xx1x2" in sys.argv[-1] else "megatron"
+with open(logs + "/" + name + ".log.txt", "w") as out:
     for step in range(1, 30):
         out.write(" iteration %d/ 29 | consumed samples: 8 | elapsed time per "
             "iteration (ms): 50.0 | learning rate: 1.0E-04 | global batch "
@@ -125,6 +127,19 @@ with open(logs + "/megatron.log.txt", "w") as out:
             % step)
 END
 touch "$training/cpu/m-megatron/config/config_Xx1x2.py"
+# FlagScale's own runner writes what each host prints into a folder of logs.
+case_of flagscale Xx1x2 <<'END'
+logs = next(w.split("=", 1)[1] for w in sys.argv if w.startswith("--log_dir="))
+logs += "/outputs_m/logs"
+os.makedirs(logs)
+with open(logs + "/host_0_here.output", "w") as out:
+    for step in range(1, 20):
+        out.write("[default1]: iteration %d/ 19 | consumed samples: 8 | elapsed "
+            "time per iteration (ms): 50.0 | learning rate: 1.0E-04 | global "
+            "batch size: 8 | lm loss: 2.0E+00 | loss scale: 1.0 | grad norm: "
+            "1.0 | number of skipped iterations: 0 | number of nan "
+            "iterations: 0 |\n" % step)
+END
 # The tree's own launcher: shell, tee, and no exit code.
 mkdir -p "$training/run_benchmarks/pytorch"
 cat >"$training/run_benchmarks/pytorch/start_pytorch_task.py" <<'END'
@@ -144,7 +159,7 @@ subprocess.Popen("python3 -u '%s/benchmarks/m/pytorch/run_pretraining.py' "
 END
 # base
 mkdir -p "$tree/base/benchmarks/computation-FP32/cpu/Y" \
-	"$tree/base/toolkits/memory/cpu"
+	"$tree/base/toolkits/memory/cpu/A100"
 echo requests >"$tree/base/benchmarks/computation-FP32/cpu/Y/requirements.txt"
 echo 'export BASE_ENV=yes' >"$tree/base/benchmarks/computation-FP32/cpu/Y/env.sh"
 cat >"$tree/base/benchmarks/computation-FP32/main.py" <<'END'
@@ -153,7 +168,7 @@ sys.path.insert(0, "/usr/bin")
 import seen
 print("[FlagPerf Result]Rank %s's computation-FP32=19.5TFLOPS" % os.environ["RANK"])
 END
-cat >"$tree/base/toolkits/memory/cpu/main.sh" <<'END'
+cat >"$tree/base/toolkits/memory/cpu/A100/main.sh" <<'END'
 echo "in ${PWD##*/toolkits} as $NODERANK"
 echo "[FlagPerf Result]memory=12.5GB/s"
 END
@@ -181,7 +196,8 @@ flagperf:
     m:deepspeed:X:2:2:1: '${data//\'/\'\'}'
     m:deepspeed:X:1:2:1: $BED
     m:megatron_core060:X:2:2:1: $BED
-    m:megatron_core060:X:1:2:1: $BED
+    m:megatron_pai:X:1:2:1: $BED
+    m:flagscale:X:1:2:1: $BED
     m:paddle_2.5.1:TP2PP1SH1SP1X:1:2:1: $BED
     m:pytorch_1.13:X:1:2:1: $BED/fail
   base:
@@ -251,6 +267,7 @@ for rank in 0 1 2 3; do
 	told $rank $n MASTER_ADDR "$master"
 	told $rank $n CUDA_VISIBLE_DEVICES 0,1
 	told $rank $n FROM_FILE "a b"
+	told $rank $n PARAMETERS 0
 	is "$(seen "$job" $rank $n .cwd)" "$training" "rank $rank: the folder"
 done
 is "$(job_get "$job" .result.steps)" 29 "its steps are counted"
@@ -263,11 +280,16 @@ completed m:deepspeed:X:2:2:1
 bench=$training/benchmarks/m/deepspeed config=$training/cpu/m-deepspeed/config
 port=$(seen "$job" 0 2 .env.MASTER_PORT) master=$(master 2)
 for node in 0 1; do
-	is "$(seen "$job" $node 2 '.argv | join("|")')" \
-		"/usr/bin/torchrun|--nproc_per_node=2|--nnodes=2|--node_rank=$node|--master_addr=$master|--master_port=$port|run_pretraining.py|--flagperf_config|$config/config_Xx2x2.py|--node_rank|$node|--nproc_per_node|2|--nnodes|2|--deepspeed|--deepspeed_config|ds_config_tmp.json|--data_dir|$data" \
+	words=$(seen "$job" $node 2 '.argv | join("|")')
+	merged=$(sed 's/.*--deepspeed_config|//; s/|.*//' <<<"$words")
+	like "$merged" \
+		"^$training/result/run[0-9]{14}/m:deepspeed:X:2:2:1/round1/10.77.0.1[12]_noderank$node/ds_config_tmp.json\$" \
+		"deepspeed, node $node: its own merged configuration"
+	is "$words" \
+		"/usr/bin/torchrun|--nproc_per_node=2|--nnodes=2|--node_rank=$node|--master_addr=$master|--master_port=$port|run_pretraining.py|--flagperf_config|$config/config_Xx2x2.py|--node_rank|$node|--nproc_per_node|2|--nnodes|2|--deepspeed|--deepspeed_config|$merged|--data_dir|$data" \
 		"deepspeed, node $node: each argument"
 	is "$(seen "$job" $node 3 '.argv | join("|")')" \
-		"run_pretraining.py|--flagperf_config|$config/config_Xx2x2.py|--node_rank|$node|--nproc_per_node|2|--nnodes|2|--deepspeed|--deepspeed_config|ds_config_tmp.json|--data_dir|$data" \
+		"run_pretraining.py|--flagperf_config|$config/config_Xx2x2.py|--node_rank|$node|--nproc_per_node|2|--nnodes|2|--deepspeed|--deepspeed_config|$merged|--data_dir|$data" \
 		"and those of the script"
 	is "$(seen "$job" $node 3 .cwd)" "$bench" "in its own folder"
 	is "$(seen "$job" $node 3 '.config | tojson')" \
@@ -282,7 +304,8 @@ like "$(seen "$job" 0 2 '.argv | join("|")')" \
 	'--nnodes=1\|--node_rank=0\|' "deepspeed on one node"
 
 for nodes in 2 1; do
-	completed "m:megatron_core060:X:$nodes:2:1"
+	name=$([[ $nodes == 1 ]] && echo megatron_pai || echo megatron_core060)
+	completed "m:$name:X:$nodes:2:1"
 	config=$training/cpu/m-megatron/config
 	port=$(seen "$job" 0 2 .env.MASTER_PORT) master=$(master 2)
 	for ((node = 0; node < nodes; node++)); do
@@ -292,14 +315,17 @@ for nodes in 2 1; do
 			"run_pretraining.py|--nproc_per_node=2|--nnodes=$nodes|--node_rank=$node|--master_addr=$master|--master_port=$port|--vendor=cpu|--data_dir=$BED|--log_dir=$logs|--flagperf_config_file=$config/config_Xx${nodes}x2.py" \
 			"megatron, node $node of $nodes: each argument"
 		like "$logs" \
-			"^$training/result/run[0-9]{14}/m:megatron_core060:X:$nodes:2:1/round1/10.77.0.1[12]_noderank$node\$" \
+			"^$training/result/run[0-9]{14}/m:$name:X:$nodes:2:1/round1/10.77.0.1[12]_noderank$node\$" \
 			"its folder of logs"
 		is "$(seen "$job" $node 2 .cwd)" \
 			"$training/benchmarks/m/megatron" "its folder"
 	done
 	is "$(job_get "$job" .result.steps)" 29 \
-		"figures come from megatron.log.txt"
+		"figures come from megatron.log.txt, or megatron_pai.log.txt"
 done
+completed m:flagscale:X:1:2:1
+is "$(job_get "$job" .result.steps)" 19 \
+	"those of flagscale from its host's file"
 
 completed m:paddle_2.5.1:TP2PP1SH1SP1X:1:2:1
 port=$(seen "$job" 0 2 .env.MASTER_PORT) master=$(master 2)
@@ -358,7 +384,7 @@ ok 'cmp "$(log_file "$job" 1 3)" "$case"/round2/*_noderank1/rank3.out.log' \
 	"with what the rank printed"
 ok '[[ -s $(echo "$results"/m:deepspeed:X:2:2:1/round1/*_noderank1/rank0.log.txt) ]]' \
 	"deepspeed: rank0.log.txt"
-like "$(tail -1 "$results"/m:megatron_core060:X:1:2:1/round1/*_noderank0/megatron.log.txt)" \
+like "$(tail -1 "$results"/m:megatron_pai:X:1:2:1/round1/*_noderank0/megatron_pai.log.txt)" \
 	'iteration 29/' "megatron: its own file, too"
 ok '[[ -s $(echo "$results"/computation-FP32:Y/*_noderank0/benchmark.log.txt) ]]' \
 	"base: benchmark.log.txt, without rounds"
@@ -402,7 +428,7 @@ is "$(cli logs "$job" --stream '*rank0.out.log' | sed -n 's/^SEEN //p' |
 is "$(job_get "$job" .result.steps)" 29 "figures come from its rank0.out.log"
 completed memory
 run cli logs "$job"
-is "$(head -1 <<<"$out")" "in /memory/cpu as 0" "a toolkit knows its node"
+is "$(head -1 <<<"$out")" "in /memory/cpu/A100 as 0" "a toolkit knows its node"
 
 completed m:pytorch_2.1
 is "$(seen "$job" 0 2 '.argv | join("|")' | sed 's|--log_dir.*||')" \
@@ -447,7 +473,7 @@ run cli submit "$BED/wrong.yaml"
 is $rc 2 "and one without its files"
 like "$err" 'wrong.yaml:7: .*no training/cpu/m-pytorch/config/config_Zx1x2.py' \
 	"a config that is not there"
-like "$err" 'wrong.yaml:8: .*no training/benchmarks/x/pytorch/run_pretraining.py' \
+like "$err" 'wrong.yaml:8: .*no training/benchmarks/x/pytorch in ' \
 	"a benchmark that is not there"
 run cli submit "$BED/wrong.yaml" --keep-going --wait --format json
 is $rc 0 "the others go on with --keep-going"

@@ -113,24 +113,34 @@ static const struct {
 	{ "m:tensorflow2:A100:2:8:1", 0,
 	  "bash|-c|*|flagperf|" CASE("tensorflow2")
 	  "/config/environment_variables.sh|"
-	  TRAINING SCRIPT("tensorflow2", "config_A100x2x8.py"),
+	  TRAINING "|" CASE("tensorflow2") "/extern|python3|-u|"
+	  BENCH("tensorflow2") "/run_pretraining.py|--extern_config_dir|"
+	  CASE("tensorflow2") "/config|--extern_config_file|config_A100x2x8.py|"
+	  "--vendor|nvidia|--data_dir|/d|",
 	  "PYTHONUNBUFFERED=1|" VISIBLE "FLAGPERF_NNODES=2|FLAGPERF_NPROC=8|"
 	  "FLAGPERF_BASE_PORT=20500|FLAGPERF_NODE_RANK=1|"
 	  "FLAGPERF_HOSTS=10.0.0.1,10.0.0.2|FLAGPERF_HOSTS_PORTS=2222|" },
 	{ "m:deepspeed:A800:2:8:1", 0,
 	  "bash|-c|*|flagperf|" CASE("deepspeed") "/config|" BENCH("deepspeed")
-	  "|torchrun|--nproc_per_node=8|--nnodes=2|--node_rank=1|"
-	  "--master_addr=10.0.0.1|--master_port=20500|run_pretraining.py|"
-	  "--flagperf_config|" CASE("deepspeed") "/config/config_A800x2x8.py|"
+	  "|" LOGS("m:deepspeed:A800:2:8:1", "1", "2_noderank1")
+	  "/ds_config_tmp.json|torchrun|--nproc_per_node=8|--nnodes=2|"
+	  "--node_rank=1|--master_addr=10.0.0.1|--master_port=20500|"
+	  "run_pretraining.py|--flagperf_config|" CASE("deepspeed") "/config/config_A800x2x8.py|"
 	  "--node_rank|1|--nproc_per_node|8|--nnodes|2|--deepspeed|"
-	  "--deepspeed_config|ds_config_tmp.json|--data_dir|/d|",
+	  "--deepspeed_config|"
+	  LOGS("m:deepspeed:A800:2:8:1", "1", "2_noderank1")
+	  "/ds_config_tmp.json|--data_dir|/d|",
 	  "PYTHONUNBUFFERED=1|" },
 	{ "m:deepspeed-torch:A800:1:8:1", 0,
 	  "bash|-c|*|flagperf|" CASE("deepspeed-torch") "/config|"
-	  BENCH("deepspeed-torch") "|python3|run_pretraining.py|"
+	  BENCH("deepspeed-torch") "|"
+	  LOGS("m:deepspeed-torch:A800:1:8:1", "1", "1_noderank0")
+	  "/ds_config_tmp.json|python3|run_pretraining.py|"
 	  "--flagperf_config|" CASE("deepspeed-torch")
 	  "/config/config_A800x1x8.py|--node_rank|0|--nproc_per_node|8|"
-	  "--nnodes|1|--deepspeed|ds_config_tmp.json|--data_dir|/d|",
+	  "--nnodes|1|--deepspeed|"
+	  LOGS("m:deepspeed-torch:A800:1:8:1", "1", "1_noderank0")
+	  "/ds_config_tmp.json|--data_dir|/d|",
 	  "PYTHONUNBUFFERED=1|" },
 	{ "m:megatron_core060:A800:2:8:1", 0,
 	  MEGATRON("megatron", "python3", "config_A800x2x8.py",
@@ -202,6 +212,66 @@ static void a_case_is_started_as_flagperf_starts_it(size_t i)
 	ok(job.container.processes == cases[i].processes,
 	   "%u processes that are started one by one", job.container.processes);
 	codec_clear(&job_spec_schema, &job);
+}
+
+/* The files of FlagScale's own runner lie in the folder of logs. */
+static void what_of_flagscale_is_followed(void)
+{
+	owned(buffer_clear) struct buffer start;
+	static char text[4096];
+	struct error err = { 0 };
+	struct job_spec job;
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nvendor: nvidia\nflagperf:\n  tree: /fp\n"
+		      "  cases: {'m:flagscale:A:1:8:1': /d}\n",
+		      &err);
+
+	buffer_init(&start, 1 << 20);
+	job = job_of(sweep, 0);
+	build(&job, &start);
+	of_key(&start, "follow=", 2, text, sizeof(text));
+	is(text,
+	   LOGS("m:flagscale:A:1:8:1", "1",
+		"1_noderank0") "/outputs_*/logs/host_*.output|",
+	   "flagscale: each host's output in the folder of logs is followed");
+	codec_clear(&job_spec_schema, &job);
+}
+
+/* The files of the tree that a case of this framework needs. */
+static void needs_are(const char *framework, const char *want)
+{
+	static char text[4096];
+	struct error err = { 0 };
+	struct job_spec job;
+	size_t used = 0;
+
+	snprintf(text, sizeof(text),
+		 "sweep: s\nvendor: nvidia\nflagperf:\n  tree: /fp\n"
+		 "  cases: {'m:%s:A:1:8:1': /d}\n",
+		 framework);
+	owned(sweep_free) struct sweep *sweep = parse(text, &err);
+	job = job_of(sweep, 0);
+	text[0] = 0;
+	for (size_t i = 0; i < job.container.needs.count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s|", job.container.needs.items[i]);
+	is(text, want, "what a case of %s needs %s", framework, err.text);
+	codec_clear(&job_spec_schema, &job);
+}
+
+#define NEEDS(fw)                                                              \
+	TRAINING "/run_benchmarks/prepare_in_container.py|" BENCH(             \
+		fw) "|" CASE(fw) "/config/config_Ax1x8.py|"
+
+static void only_what_is_started_is_needed(void)
+{
+	needs_are("mindspore", NEEDS("mindspore") TRAINING
+		  "/run_benchmarks/mindspore/start_mindspore_task.py|");
+	needs_are("tensorflow2", NEEDS("tensorflow2") BENCH(
+					 "tensorflow2") "/run_pretraining.py|");
+	needs_are("pytorch",
+		  NEEDS("pytorch") BENCH("pytorch") "/run_pretraining.py|" CASE(
+			  "pytorch") "/extern|");
 }
 
 static void show_mounts(const struct job_spec *job, char *text, size_t size)
@@ -283,7 +353,7 @@ static void what_surrounds_a_case(void)
 	of_key(&start, "arg=", 0, text, sizeof(text));
 	ok(strstr(text, "|--data_dir|/it's a $dir/|"),
 	   "a blank, a quote and a dollar are kept");
-	is(job.container.needs.count == 4 ? job.container.needs.items[2] : "",
+	is(job.container.needs.count == 5 ? job.container.needs.items[2] : "",
 	   "/here/FlagPerf/training/dcu/m-pytorch/config/config_K100x1x8.py",
 	   "what it needs, on the node");
 	codec_clear(&job_spec_schema, &job);
@@ -325,7 +395,20 @@ static const struct {
 	  BASE("computation-FP32/nvidia", "/fp/base/benchmarks/computation-FP32|"
 	  "torchrun|--nproc_per_node=8|--nnodes=2|--node_rank=1|"
 	  "--master_addr=10.0.0.1|--master_port=20500|main.py|"
-	  "--vendor=nvidia|--node_size=8|"),
+	  "--vendor=nvidia/A100|--node_size=8|"),
+	  "flagperf-base-nvidia-pytorch_2.3:t_v0.1" },
+	{ "base: {kind: benchmark, nodes: 2, processes: 8, "
+	  "cases: {'computation-FP32:C500': pytorch_2.3}}",
+	  BASE("computation-FP32/nvidia/C500",
+	  "/fp/base/benchmarks/computation-FP32|"
+	  "torchrun|--nproc_per_node=8|--nnodes=2|--node_rank=1|"
+	  "--master_addr=10.0.0.1|--master_port=20500|main.py|"
+	  "--vendor=nvidia/C500|--node_size=8|"),
+	  "flagperf-base-nvidia-pytorch_2.3:t_v0.1" },
+	{ "base: {kind: toolkit, nodes: 2, processes: 8, "
+	  "cases: {'interconnect-h2d': pytorch_2.3}}",
+	  BASE("interconnect-h2d/nvidia",
+	  "/fp/base/toolkits/interconnect-h2d/nvidia/A100|bash|main.sh|"),
 	  "flagperf-base-nvidia-pytorch_2.3:t_v0.1" },
 	{ "base: {kind: toolkit, nodes: 2, processes: 8, "
 	  "cases: {'interconnect-h2d:A100': pytorch_2.3}}",
@@ -533,12 +616,14 @@ int main(void)
 	size_t more = sizeof(suites) / sizeof(suites[0]);
 	size_t bad = sizeof(wrong) / sizeof(wrong[0]);
 
-	tap_begin(
-		(int)(count * 4 + 19 + 3 + 4 + more * 2 + bad + 1 + 4 + 1 + 1));
+	tap_begin((int)(count * 4 + 1 + 3 + 19 + 3 + 4 + more * 2 + bad + 1 +
+			4 + 1 + 1));
 	catalog = loaded;
 	ok(loaded, "the data files are read %s", err.text);
 	for (size_t i = 0; i < count; i++)
 		a_case_is_started_as_flagperf_starts_it(i);
+	what_of_flagscale_is_followed();
+	only_what_is_started_is_needed();
 	what_surrounds_a_case();
 	the_tree_may_start_it();
 	the_workspace_may_have_it();

@@ -144,6 +144,49 @@ static void test_parts(int home)
 	out_of(&box, home);
 }
 
+/* Files that an earlier command left, before the container runs. */
+static void test_earlier(int home)
+{
+	owned(buffer_clear) struct buffer index;
+	struct box box;
+	size_t lines = 0;
+
+	in_lab(&box);
+	setenv("LAB", box.root, 1);
+	is_int(system("mkdir $LAB/w; for f in stale touched grows anew same "
+		      "short; do echo old loss 9.0 >$LAB/w/$f; done"),
+	       0, "files are there before the command");
+	is_int(run(&box, "", "w/*\nw/g*",
+		   "touch $W/touched; echo new >>$W/grows; "
+		   "echo longer than what was there >$W/anew; "
+		   "echo new loss 8.0 >$W/same; echo x >$W/short; "
+		   "until_ [ -s $O/node-3.w-grows.log ]; "
+		   "echo y >>$W/short; : >$W/grows; "
+		   "until_ [ -e $O/node-3.w-grows-2.log ]; "
+		   "echo again >>$W/grows; echo old loss 9.0 >$LAB/new; "
+		   "mv $LAB/new $W/stale"),
+	       0, "some are written on, anew, replaced, or left alone");
+	out_is(&box, "node-3.w-grows.log", "new\n",
+	       "of one that is written on, what is added is copied");
+	out_is(&box, "node-3.w-grows-2.log", "again\n",
+	       "and when it is cut, all that follows");
+	out_is(&box, "node-3.w-anew.log", "longer than what was there\n",
+	       "one that is written anew is copied whole");
+	out_is(&box, "node-3.w-same.log", "new loss 8.0\n",
+	       "also with the same size");
+	out_is(&box, "node-3.w-short.log", "x\ny\n", "or shorter");
+	ok(!there(&box, "node-3.w-touched.log"),
+	   "one that is only touched is no stream");
+	out_is(&box, "node-3.w-stale.log", "old loss 9.0\n",
+	       "another file in the place of one is new");
+	read_out(&box, "node-3.log", &index);
+	for (size_t i = 0; i < index.size; i++)
+		lines += index.data[i] == '\n';
+	is_int((long long)lines, 6, "and nothing else is a stream");
+	ok(!box_note(&box), "nothing is missing");
+	out_of(&box, home);
+}
+
 static void test_names(int home)
 {
 	struct box box;
@@ -302,6 +345,7 @@ int main(void)
 	setenv("REGATTA_INIT", program, 1);
 	test_appearing(home);
 	test_parts(home);
+	test_earlier(home);
 	test_names(home);
 	test_many(home);
 	test_own_streams(home);

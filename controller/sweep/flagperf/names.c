@@ -182,8 +182,12 @@ int names_make(struct names *names, const char *name,
 	buffer_init(&out, TEXT_BYTES);
 	if (names_has(names, name))
 		return 0;
-	if (names_fill(names, template, &out, err) < 0)
+	if (value_kind(template) == VALUE_SCALAR &&
+	    names_fill(names, template, &out, err) < 0)
 		return -1;
+	for (size_t i = 0; !out.size && i < value_count(template); i++)
+		if (names_fill(names, value_at(template, i), &out, err) < 0)
+			return -1;
 	return put(names, name, buffer_take(&out), err);
 }
 

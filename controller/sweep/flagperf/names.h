@@ -33,7 +33,9 @@ int names_set(struct names *names, const char *name, const char *text,
 int names_number(struct names *names, const char *name, uint64_t number,
 		 struct error *err);
 
-/* Set it to what the template makes, unless it is set. */
+/* Set it to what the template makes, or of a list the first that makes more
+ * than nothing, unless it is set.
+ */
 int names_make(struct names *names, const char *name,
 	       const struct value *template, struct error *err);
 

@@ -1,0 +1,174 @@
+/* job_reason.c - why a job failed, by what its ranks printed.
+ */
+#include "controller/jobs/job_reason.h"
+
+#include "controller/causes/causes.h"
+#include "protocol/base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PIECE_BYTES 65536
+
+/* A rank's output that is read. */
+struct told {
+	const struct reason_stream *stream;
+	uint64_t from; /* the first byte that is read */
+	struct causes *causes;
+	struct verdict verdict;
+};
+
+struct reasons {
+	struct told told[REASON_STREAMS_MAX];
+	size_t count;
+};
+
+static void reasons_clear(struct reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->count; i++)
+		causes_free(reasons->told[i].causes);
+}
+OWNED_VALUE(struct reasons, reasons_clear)
+
+/* The last bytes of a stream, from the beginning of a line on. */
+static int read_stream(const struct reason_job *job, struct told *told,
+		       uint64_t most)
+{
+	char piece[PIECE_BYTES];
+	uint64_t length = 0, at;
+	size_t got = 0;
+	bool within;
+
+	if (job->effects->log_length(job->world, job->id, job->attempt,
+				     told->stream->name, &length, NULL) < 0)
+		return -1;
+	told->from = at = length > most ? length - most : 0;
+	within = at > 0;
+	do {
+		const char *text = piece;
+		const char *line;
+
+		if (job->effects->log_read(job->world, job->id, job->attempt,
+					   told->stream->name, at, piece,
+					   sizeof(piece), &got, NULL) < 0)
+			return -1;
+		at += got;
+		line = within ? memchr(piece, '\n', got) : NULL;
+		if (line) {
+			text = line + 1;
+			told->from = at - got + (uint64_t)(text - piece);
+			within = false;
+		}
+		if (!within &&
+		    causes_feed(told->causes, text,
+				got - (size_t)(text - piece), NULL) < 0)
+			return -1;
+	} while (got && at < length);
+	return causes_finish(told->causes, NULL);
+}
+
+static int read_all(struct failure_patterns *patterns,
+		    const struct reason_job *job, struct reasons *reasons)
+{
+	uint64_t most = REASON_BYTES / (job->count ? job->count : 1);
+
+	for (size_t i = 0; i < job->count; i++) {
+		struct told *told = &reasons->told[reasons->count++];
+
+		told->stream = &job->streams[i];
+		told->causes = causes_new(patterns, NULL);
+		if (!told->causes || read_stream(job, told, most) < 0)
+			return -1;
+		causes_verdict(told->causes, true, &told->verdict);
+	}
+	return 0;
+}
+
+/* The best of what the ranks say; of the same order, who ended first. */
+static const struct told *choose(const struct reasons *reasons)
+{
+	const struct told *best = NULL;
+
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct told *told = &reasons->told[i];
+		const struct cause *cause = told->verdict.cause;
+
+		if (cause &&
+		    (!best || cause->meaning->order <
+				      best->verdict.cause->meaning->order))
+			best = told;
+	}
+	return best;
+}
+
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+	if (text && *text)
+		cJSON_AddStringToObject(object, name, text);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+static cJSON *describe(const char *how, const struct told *told)
+{
+	const struct verdict *verdict = &told->verdict;
+	cJSON *reason = cJSON_CreateObject();
+
+	add_text(reason, "node", told->stream->node);
+	if (verdict->rank != END_UNKNOWN)
+		cJSON_AddNumberToObject(reason, "rank", (double)verdict->rank);
+	else if (verdict->cause->meaning->blameless)
+		cJSON_AddNullToObject(reason, "rank");
+	else
+		cJSON_AddNumberToObject(reason, "rank", told->stream->rank);
+	add_text(reason, "how", how);
+	add_text(reason, "class", causes_class_name(verdict->class));
+	if (verdict->exit_code != END_CODE_UNKNOWN)
+		cJSON_AddNumberToObject(reason, "exit_code",
+					verdict->exit_code);
+	else
+		cJSON_AddNumberToObject(reason, "exit_code",
+					(double)told->stream->exit_code);
+	add_text(reason, "signal", verdict->signal);
+	add_text(reason, "line", verdict->cause->line);
+	add_text(reason, "stream", told->stream->name);
+	cJSON_AddNumberToObject(reason, "offset",
+				(double)(told->from + verdict->cause->offset));
+	return reason;
+}
+
+cJSON *job_reason_read(struct failure_patterns *patterns,
+		       const struct reason_job *job)
+{
+	owned(reasons_clear) struct reasons reasons = { 0 };
+	const struct told *told;
+
+	if (read_all(patterns, job, &reasons) < 0)
+		return NULL;
+	told = choose(&reasons);
+	return told ? describe(job->how, told) : NULL;
+}
+
+char *job_reason_sentence(const char *how, const cJSON *reason)
+{
+	const char *line = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(reason, "line"));
+	const cJSON *rank = cJSON_GetObjectItemCaseSensitive(reason, "rank");
+	char who[32] = "", named[32];
+	size_t size;
+	char *text;
+
+	if (!line || !how)
+		return NULL;
+	size = strlen(line);
+	if (size > REASON_LINE_MAX)
+		size = utf8_cut(line, REASON_LINE_MAX);
+	if (cJSON_IsNumber(rank)) {
+		snprintf(named, sizeof(named), "rank %d ", rank->valueint);
+		if (!strstr(how, named))
+			snprintf(who, sizeof(who), "rank %d: ", rank->valueint);
+	}
+	return asprintf(&text, "%s: %s%.*s", how, who, (int)size, line) < 0
+		       ? NULL
+		       : text;
+}
