@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define IDLE_US (300 * SECOND)
-#define AFTER_US (4 * 3600 * SECOND) /* for all to end, once healed */
+#define AFTER_US (INT64_C(4) * 3600 * SECOND) /* for all to end, once healed   \
+					       */
 
 uint64_t random_next(uint64_t *state)
 {
@@ -353,7 +354,8 @@ static void make_plan(struct world *world)
 	uint32_t scale = (uint32_t)random_below(state, 3);
 
 	plan->nodes = 4 + (uint32_t)random_below(state, large ? 300 : 20);
-	plan->jobs = 5 + (uint32_t)random_below(state, 4 * plan->nodes);
+	plan->jobs =
+		5 + (uint32_t)random_below(state, UINT64_C(4) * plan->nodes);
 	plan->length_us = (2 + (int64_t)random_below(state, 8)) * 60 * SECOND;
 	plan->lose = scale * (uint32_t)random_below(state, 10000);
 	plan->repeat = scale * (uint32_t)random_below(state, 30000);

@@ -66,6 +66,11 @@ is "$(tail -c "+$(($(job_get "$JOB" .reason.offset) + 1))" \
 	"$(log_file "$JOB")" | head -1)" "$said" "with its place in the output"
 run regatta report "$SWEEP"
 like "$(cat "$BED/out")" "Tried to allocate 2 GiB" "and below the report"
+run regatta diagnose "$JOB"
+is "$(head -1 "$BED/out")" "device-oom: $said" "diagnose tells it, too"
+run regatta diagnose "$exit_job" --format json
+is "$(jq -r '"\(.class) \(.line)"' "$BED/out")" "other null" \
+	"of a job that says nothing it tells no line"
 is "$(job_get "$exit_job" .reason)" null "without such a line there is none"
 
 must submit_tool signal print 1000 , abort

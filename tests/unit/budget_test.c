@@ -15,7 +15,7 @@ static void test_messages(void)
 	is_int(one == two, 1, "two sessions of a key have one budget");
 	while (sent < 100000 && budget_message(sent % 2 ? one : two, 0))
 		sent++;
-	is_int(sent, 2 * BUDGET_PERSON_MESSAGES, "they share a burst");
+	is_int(sent, 2LL * BUDGET_PERSON_MESSAGES, "they share a burst");
 	ok(!budget_message(one, 0), "which is used up");
 	ok(budget_message(one, 1), "a millisecond brings some more");
 	budget_leave(one, 1);
@@ -30,7 +30,7 @@ static void test_messages(void)
 	one = budget_join(budgets, KEY, ROLE_AGENT, BUDGET_KEPT_MS + 2);
 	for (sent = 0; budget_message(one, BUDGET_KEPT_MS + 2);)
 		sent++;
-	is_int(sent, 2 * BUDGET_AGENT_MESSAGES, "a minute later it is new");
+	is_int(sent, 2LL * BUDGET_AGENT_MESSAGES, "a minute later it is new");
 	budgets_free(budgets);
 }
 
@@ -52,7 +52,7 @@ static void test_processor(void)
 	is_int(budget_wait_ms(viewer, 0), 1001, "what is more must be waited");
 	is_int(budget_wait_ms(viewer, 500), 501, "for");
 	is_int(budget_wait_ms(viewer, 1000), 0, "until it has filled up");
-	budget_spend(operator, 1000 * BUDGET_VIEWER_CPU_BURST_US);
+	budget_spend(operator, UINT64_C(1000) * BUDGET_VIEWER_CPU_BURST_US);
 	is_int(budget_wait_ms(operator, 0), 0, "operators never wait");
 	budgets_free(budgets);
 }
@@ -60,11 +60,10 @@ static void test_processor(void)
 static void test_sessions(void)
 {
 	struct budgets *budgets = budgets_new();
-	struct budget *budget = NULL;
+	struct budget *budget;
 	int count = 0;
 
-	while (count < 1000 &&
-	       (budget = budget_join(budgets, KEY, ROLE_AGENT, 0)))
+	while (count < 1000 && budget_join(budgets, KEY, ROLE_AGENT, 0))
 		count++;
 	is_int(count, BUDGET_AGENT_SESSIONS, "sessions of a key are limited");
 	budget = budget_join(budgets, "another", ROLE_AGENT, 0);

@@ -89,7 +89,7 @@ static void check_section(const char *page, const char *kind, const char *name,
 	end = at ? strstr(at, "\n.El\n") : NULL;
 	for (size_t i = first; end && i < schema->count && !wrong[0]; i++) {
 		item_line(&schema->fields[i], line);
-		at = strstr(at, "\n.It ");
+		at = at ? strstr(at, "\n.It ") : NULL;
 		if (!at || at > end || strncmp(at + 1, line, strlen(line)) != 0)
 			memcpy(wrong, line, sizeof(wrong));
 		else

@@ -216,6 +216,7 @@ static void refused(const char *text, size_t size, int code, const char *words,
 
 static void limits_hold(void)
 {
+	static const char prefix[] = { 'X', ' ', '=', ' ' };
 	static char text[1 << 21];
 	size_t used;
 
@@ -223,10 +224,10 @@ static void limits_hold(void)
 	memset(text + 70, ']', 70);
 	memcpy(text + 140, " + []", 6);
 	memmove(text + 4, text, 146);
-	memcpy(text, "X = ", 4);
+	memcpy(text, prefix, sizeof(prefix));
 	refused(text, 149, E2BIG, "deeper than the 64", "nesting is limited");
 	memset(text, '[', 100000);
-	memcpy(text, "X = ", 4);
+	memcpy(text, prefix, sizeof(prefix));
 	refused(text, 100000, EINVAL, "not valid Python",
 		"what Python itself does not nest is no Python");
 	used = (size_t)snprintf(text, sizeof(text), "X = 'aaaaaaaaaaaaaaaa'\n");
@@ -302,7 +303,8 @@ static void without_python_the_package_is_named(void)
 {
 	owned(strings_clear) struct strings paths = { 0 };
 	struct error err = { 0 };
-	char *path = strdup(getenv("PATH"));
+	const char *found = getenv("PATH");
+	char *path = strdup(found ? found : "");
 
 	setenv("PATH", folder, 1);
 	write_file(&paths, "a.py", "A = 1\n", 6);

@@ -1,100 +1,193 @@
-/* diagnose.c - regatta diagnose: the output of a program in, why it failed out.
+/* diagnose.c - regatta diagnose: why a program failed, by what it printed.
+ *
+ * That of a job was read when it ended (controller/jobs/job_reason.h); a text
+ * is read here.
  */
 #include "controller/causes/causes.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
+#include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
 #include <limits.h>
+#include <string.h>
+#include <unistd.h>
 
 static int feed(const void *piece, size_t size, void *arg, struct error *err)
 {
 	return causes_feed(arg, piece, size, err);
 }
 
-static void print_where(struct cli *cli, const struct verdict *verdict)
+static void print_line(struct cli *cli, const char *before, const cJSON *cause)
 {
-	if (verdict->host)
-		fprintf(cli->out, "host: %s\n", verdict->host);
-	if (verdict->rank != END_UNKNOWN)
-		fprintf(cli->out, "rank: %lld\n", (long long)verdict->rank);
-	if (verdict->exit_code != END_CODE_UNKNOWN)
-		fprintf(cli->out, "exit code: %d\n", verdict->exit_code);
-	if (*verdict->signal)
-		fprintf(cli->out, "signal: %s\n", verdict->signal);
+	char line[CAUSE_LINE_MAX * 4];
+
+	fprintf(cli->out, "%s%s: %s\n", before, json_text(cause, "class"),
+		escape(json_text(cause, "line"), line, sizeof(line)));
 }
 
-static void print(struct cli *cli, const struct verdict *verdict)
+/* A member of the verdict, where it is told. */
+static void print_member(struct cli *cli, const cJSON *verdict,
+			 const char *name, const char *label)
 {
-	if (!verdict->cause) {
-		fprintf(cli->out, "nothing in it says that it failed\n");
-		return;
-	}
-	fprintf(cli->out, "%s: %s\n", causes_class_name(verdict->class),
-		verdict->cause->line);
-	fprintf(cli->out, "line: %llu\n",
-		(unsigned long long)verdict->cause->line_number);
-	print_where(cli, verdict);
-	if (verdict->other_count)
-		fprintf(cli->out, "also considered:\n");
-	for (size_t i = 0; i < verdict->other_count; i++) {
-		const struct cause *cause = verdict->others[i];
+	const cJSON *item = json_get(verdict, name);
+	char text[300];
 
-		fprintf(cli->out, "  line %llu, %s: %s\n",
-			(unsigned long long)cause->line_number,
-			causes_class_name(cause->class), cause->line);
+	if (cJSON_IsNumber(item))
+		fprintf(cli->out, "%s: %.0f\n", label, item->valuedouble);
+	else if (cJSON_IsString(item) && *item->valuestring)
+		fprintf(cli->out, "%s: %s\n", label,
+			escape(item->valuestring, text, sizeof(text)));
+}
+
+static void print(struct cli *cli, const cJSON *verdict)
+{
+	static const char *const members[][2] = {
+		{ "how", "how" },          { "host", "host" },
+		{ "rank", "rank" },        { "exit_code", "exit code" },
+		{ "signal", "signal" },    { "stream", "stream" },
+		{ "line_number", "line" }, { "offset", "offset" },
+	};
+	const cJSON *others = json_get(verdict, "others"), *other;
+	char before[40];
+
+	if (cJSON_IsString(json_get(verdict, "line")))
+		print_line(cli, "", verdict);
+	else if (!cJSON_IsString(json_get(verdict, "class")))
+		fprintf(cli->out, "nothing in it says that it failed\n");
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		print_member(cli, verdict, members[i][0], members[i][1]);
+	if (cJSON_GetArraySize(others))
+		fprintf(cli->out, "also considered:\n");
+	cJSON_ArrayForEach(other, others)
+	{
+		snprintf(before, sizeof(before), "  line %llu, ",
+			 (unsigned long long)json_u64(other, "line_number"));
+		print_line(cli, before, other);
 	}
+}
+
+/* The verdict of a text. */
+static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
+{
+	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
+	owned(causes_free) struct causes *causes = NULL;
+	char images[PATH_MAX], path[PATH_MAX + sizeof("/failures.yaml")];
+	struct verdict verdict;
+	cJSON *document;
+
+	if (settings_images(cli->environment, cli->options, images, err) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/failures.yaml", images);
+	patterns = failure_patterns_read(path, err);
+	causes = patterns ? causes_new(patterns, err) : NULL;
+	if (!causes || file_reader_read(name, feed, causes, err) < 0 ||
+	    causes_finish(causes, err) < 0)
+		return NULL;
+	causes_verdict(causes, false, &verdict);
+	document = verdict_json(&verdict);
+	if (!document)
+		error_nomem(err, "verdict");
+	return document;
+}
+
+/* What the job's end said, as the verdict of a text. */
+static cJSON *describe_job(const cJSON *job)
+{
+	static const char *const members[][2] = {
+		{ "class", "class" },
+		{ "rank", "rank" },
+		{ "host", "node" },
+		{ "exit_code", "exit_code" },
+		{ "signal", "signal" },
+		{ "line", "line" },
+		{ "line_number", "line_number" },
+		{ "offset", "offset" },
+		{ "stream", "stream" },
+	};
+	const cJSON *reason = json_get(job, "reason");
+	const char *how = cJSON_GetStringValue(json_get(job, "text"));
+	cJSON *document = cJSON_CreateObject();
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		const cJSON *item = json_get(reason, members[i][1]);
+
+		cJSON_AddItemToObject(document, members[i][0],
+				      item ? cJSON_Duplicate(item, true)
+					   : cJSON_CreateNull());
+	}
+	cJSON_AddItemToObject(document, "how",
+			      how ? cJSON_CreateString(how)
+				  : cJSON_CreateNull());
+	cJSON_AddArrayToObject(document, "others");
+	if (!cJSON_IsObject(reason) && cJSON_IsString(json_get(job, "failure")))
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			document, "class",
+			cJSON_CreateString(causes_class_name(CAUSE_OTHER)));
+	return document;
+}
+
+static cJSON *read_job(struct cli *cli, uint64_t id, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_JOB, .id = id };
+
+	if (session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
+		return NULL;
+	return describe_job(json_get(answer.body, "job"));
+}
+
+/* A number is a job, unless there is such a file. */
+static bool is_job(const char *name)
+{
+	return *name && !name[strspn(name, "0123456789")] &&
+	       access(name, F_OK) < 0;
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
-	owned(causes_free) struct causes *causes = NULL;
 	owned(json_free) cJSON *document = NULL;
-	struct verdict verdict;
-	char images[PATH_MAX], path[PATH_MAX + sizeof("/failures.yaml")];
+	const char *name = cli->arg_count ? cli->args[0] : "-";
+	uint64_t id;
 
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	snprintf(path, sizeof(path), "%s/failures.yaml", images);
-	patterns = failure_patterns_read(path, err);
-	causes = patterns ? causes_new(patterns, err) : NULL;
-	if (!causes ||
-	    file_reader_read(cli->arg_count ? cli->args[0] : "-", feed, causes,
-			     err) < 0 ||
-	    causes_finish(causes, err) < 0)
-		return -1;
-	causes_verdict(causes, false, &verdict);
-	if (cli_format(cli, "text")) {
-		print(cli, &verdict);
-		return EXIT_GOOD;
-	}
-	document = verdict_json(&verdict);
+	if (!is_job(name))
+		document = read_text(cli, name, err);
+	else if (cli_id(name, "job", &id, err) == 0)
+		document = read_job(cli, id, err);
 	if (!document)
-		return error_nomem(err, "verdict");
-	return cli_print_json(cli, document, err) < 0 ? -1 : EXIT_GOOD;
+		return -1;
+	if (cli_format(cli, "json"))
+		return cli_print_json(cli, document, err) < 0 ? -1 : EXIT_GOOD;
+	print(cli, document);
+	return EXIT_GOOD;
 }
 
 /* clang-format off */
 static const struct option_rule rules[] = {
 	OPTION_IMAGES,
+	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_diagnose = {
 	.name = "diagnose",
-	.args = "[FILE | -]",
+	.args = "[FILE | - | JOB]",
 	.max_args = 1,
+	.connects = true,
 	.rules = rules,
 	.summary = "say why a program failed, by what it printed",
 	.help =
-		"Reads the output of a training program from a file or "
-		"standard input and names the line that says why it failed, "
-		"the kind of failure, and rank, host, exit code and signal "
-		"where the output tells them; needs no controller. What the "
-		"lines mean stands in failures.yaml beside the frameworks.",
+		"Names the line that says why a training program failed, the "
+		"kind of failure, and rank, host, exit code and signal where "
+		"the output tells them. A file or standard input is read "
+		"here, without a controller; of a job the controller tells "
+		"what was read when it ended. What the lines mean stands in "
+		"failures.yaml beside the frameworks.",
 	.example = "regatta diagnose train.log --format json",
 	.fn = run_command,
 };
