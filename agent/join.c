@@ -28,6 +28,7 @@ struct join_options {
 	const char *address;
 	const char *config;
 	const char *key;
+	const char *token_file;
 	uint64_t timeout; /* s */
 };
 
@@ -46,6 +47,9 @@ const struct option_rule join_rules[] = {
 	  .help = "settings to write", .initial = installed_agent_yaml },
 	{ OPTION("key", OPTION_PATH, key, "FILE"),
 	  .help = "where its key goes (agent.key beside the settings)" },
+	{ OPTION("token-file", OPTION_PATH, token_file, "FILE"),
+	  .help = "read the token there, not from the command line; -: "
+		  "standard input" },
 	{ OPTION("timeout", OPTION_NUMBER, timeout, "SECONDS"), .min = 1,
 	  .max = 3600, .help = "for reaching the controller (20)" },
 	{ OPTION("no-start", OPTION_FLAG, no_start, NULL),
@@ -57,7 +61,7 @@ const struct option_rule join_rules[] = {
 
 static void print_help(void)
 {
-	fputs("usage: regatta-agent join TOKEN [OPTION...]\n\n"
+	fputs("usage: regatta-agent join TOKEN|- [OPTION...]\n\n"
 	      "Makes this machine a node of the cluster that the token is of, "
 	      "with a key of its\nown, and starts its agent. 'regatta node "
 	      "token' prints a token. Also gives a node\na new key, with a "
@@ -201,7 +205,7 @@ static int join(const struct join_options *options, const char *text,
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 	uint64_t seconds = options->timeout ? options->timeout : 20;
 
-	if (join_token_read(&token, text, err) < 0 ||
+	if (join_token_fetch(&token, text, options->token_file, err) < 0 ||
 	    folder_of(options->key ? options->key : config, folder, err) < 0)
 		return -1;
 	if (options->key)
@@ -242,10 +246,10 @@ int agent_join(int argc, char **argv, struct error *err)
 		print_help();
 		return EXIT_GOOD;
 	}
-	if (count != 1)
+	if (count > 1)
 		return error_set(err, EINVAL,
 				 "join: %zu words; expected one token", count);
-	if (join(&options, args[0], err) < 0)
+	if (join(&options, count ? args[0] : NULL, err) < 0)
 		return error_prefix(err, "join");
 	return EXIT_GOOD;
 }

@@ -41,7 +41,8 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 
 	snprintf(text, sizeof(text), "cancelled by %s", request->by);
 	if (!strcmp(message->kind, "sweep")) {
-		if (sweep_check(cluster, message->id, err) < 0)
+		if (sweep_check_owner(cluster, message->id, request->by,
+				      message->force, err) < 0)
 			return -1;
 		job_each(cluster, cancel_one, &cancelling);
 	} else if (!strcmp(message->kind, "job")) {
@@ -50,6 +51,9 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 			return error_set(err, ENOENT,
 					 "no job %" PRIu64 ", or it has ended",
 					 message->id);
+		if (sweep_check_owner(cluster, job->sweep, request->by,
+				      message->force, err) < 0)
+			return -1;
 		cancelling.sweep = job->sweep;
 		cancel_one(cluster, job, &cancelling);
 	} else {
@@ -106,7 +110,8 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 
 	if (logins_accept(cluster, message->logins, message->logins_count,
 			  request->public, err) < 0 ||
-	    sweep_check(cluster, message->sweep, err) < 0)
+	    sweep_check_owner(cluster, message->sweep, request->by,
+			      message->force, err) < 0)
 		return -1;
 	if (logins_put(cluster, message->sweep, message->logins,
 		       message->logins_count, err) < 0 ||

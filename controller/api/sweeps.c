@@ -9,6 +9,7 @@
 #include "protocol/wire/key.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,4 +174,33 @@ static int nothing(const struct sweep_row *row, void *arg)
 int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err)
 {
 	return store_sweep(cluster->store, sweep, nothing, NULL, err);
+}
+
+struct owning {
+	const char *by;
+	bool force;
+	struct error *err;
+};
+
+static int check_owner(const struct sweep_row *row, void *arg)
+{
+	const struct owning *owning = arg;
+	/* "NAME TOKEN" */
+	int length = (int)strcspn(row->client, " ");
+
+	if (owning->force ||
+	    (!strncmp(row->client, owning->by, length) && !owning->by[length]))
+		return 0;
+	return error_set(owning->err, EPERM,
+			 "sweep %" PRIu64 " is of %.*s: with --force it counts "
+			 "all the same, and the audit log tells",
+			 row->id, length, row->client);
+}
+
+int sweep_check_owner(struct cluster *cluster, uint64_t sweep, const char *by,
+		      bool force, struct error *err)
+{
+	struct owning owning = { by, force, err };
+
+	return store_sweep(cluster->store, sweep, check_owner, &owning, err);
 }

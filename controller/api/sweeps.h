@@ -23,4 +23,10 @@ bool sweep_final(struct cluster *cluster, uint64_t sweep);
 /* ENOENT: there is no sweep of that number. */
 int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err);
 
+/* May this operator end or retry the sweep? Whoever submitted it may, others
+ * with force: EPERM otherwise. ENOENT.
+ */
+int sweep_check_owner(struct cluster *cluster, uint64_t sweep, const char *by,
+		      bool force, struct error *err);
+
 #endif

@@ -7,6 +7,7 @@
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
+#include "protocol/registry/reference.h"
 
 #include <inttypes.h>
 #include <search.h>
@@ -131,6 +132,25 @@ bool image_digest_may_prepare(struct cluster *cluster, struct task *task)
 	return !task->waits;
 }
 
+/* Can the name mean that? An id can be that of any image; a digest is one of
+ * the very repository that the name is of. What is built, each node builds.
+ */
+static bool is_possible(const struct container_spec *container,
+			const char *found)
+{
+	struct reference asked, told;
+	char hosts[2][REFERENCE_HOST_MAX + 1], paths[2][REFERENCE_PATH_MAX + 1];
+
+	if (container->build || is_hash(found))
+		return true;
+	if (reference_parse(container->image, &asked, NULL) < 0 ||
+	    reference_parse(found, &told, NULL) < 0 || !told.digest[0])
+		return false;
+	reference_place(&asked, hosts[0], paths[0]);
+	reference_place(&told, hosts[1], paths[1]);
+	return !strcmp(hosts[0], hosts[1]) && !strcmp(paths[0], paths[1]);
+}
+
 static int keep(struct cluster *cluster, struct image_digest *pin,
 		const char *node, const char *found)
 {
@@ -158,6 +178,13 @@ int image_digest_learn(struct cluster *cluster, struct task *task,
 
 	if (!pin)
 		return 0;
+	if (!is_possible(&task->job->gang->spec.container, found)) {
+		snprintf(text, size,
+			 "%s says that image %s is %s, which is no image of "
+			 "that repository",
+			 node, task->job->gang->spec.container.image, found);
+		return -1;
+	}
 	if (!pin->found)
 		return keep(cluster, pin, node, found) > 0;
 	if (!strcmp(pin->found, found))
@@ -187,7 +214,7 @@ void image_digest_tell(struct cluster *cluster, uint64_t sweep,
 	const struct container_spec container = { .image = (char *)image };
 	struct image_digest *pin = image_digest_get(cluster, sweep, &container);
 
-	if (pin && !pin->found && !pin->job)
+	if (pin && !pin->found && !pin->job && is_possible(&container, found))
 		keep(cluster, pin, node, found);
 }
 

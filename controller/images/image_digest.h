@@ -4,9 +4,12 @@
  * The first node of a sweep that is to have an image finds out what its name
  * means: a digest of its registry, or the id of an image that is in none. That
  * is stored; every other node and every later job of the sweep is told it, so
- * that a tag that moves meanwhile moves nothing. Until then the others wait. An
- * image that is asked for by digest or id needs none of this; one that is built
- * is pinned by the hash of what it is built from, and nobody waits.
+ * that a tag that moves meanwhile moves nothing. It is a node's claim: it must
+ * be of the name's own repository, or an id, and the other nodes compare it
+ * with what their own engines find, so that one node does not choose what
+ * others run. Until then the others wait. An image that is asked for by digest
+ * or id needs none of this; one that is built is pinned by the hash of what it
+ * is built from, and nobody waits.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_DIGEST_H
 #define CONTROLLER_IMAGES_IMAGE_DIGEST_H
@@ -27,7 +30,8 @@ bool image_digest_may_prepare(struct cluster *cluster, struct task *task);
 void image_digest_stop_waiting(struct cluster *cluster, struct task *task);
 
 /* A node says what the image of its task is. 1: that is new, and stored; 0: it
- * is what the sweep has already; -1 with a sentence in text: it is another one.
+ * is what the sweep has already; -1 with a sentence in text: it is another one,
+ * or none that the name could mean, and nothing was stored.
  */
 int image_digest_learn(struct cluster *cluster, struct task *task,
 		       const char *found, char *text, size_t size);

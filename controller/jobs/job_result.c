@@ -67,9 +67,9 @@ static void add_format_warnings(const struct gang *gang, cJSON *warnings)
 	if (count)
 		cJSON_AddItemToArray(warnings,
 				     cJSON_CreateString(
-					     "try `regatta extract` on the log "
-					     "with rules of your own: "
-					     "regatta-framework(5)"));
+					     "rules for it: `regatta extract "
+					     "--learn` on the log, with the "
+					     "values of such a line"));
 }
 
 static cJSON *make_result(struct cluster *cluster, struct job *job,

@@ -107,9 +107,11 @@ MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
 	FIELD_MANY(message_submit, workspaces, submit_workspace_schema),
 	FIELD_MANY(message_submit, logins, registry_login_schema))
-MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id))
+MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id),
+	O(cancel, force))
 MESSAGE(retry, F(retry, request), F(retry, sweep),
-	FIELD_MANY(message_retry, logins, registry_login_schema))
+	FIELD_MANY(message_retry, logins, registry_login_schema),
+	O(retry, force))
 MESSAGE(query, F(query, request),
 	FIELD_NAMED(message_query, what, query_names), O(query, id),
 	O(query, name), O(query, after), O(query, limit), O(query, since),

@@ -322,6 +322,7 @@ struct message_cancel {
 	uint64_t request;
 	char *kind; /* "sweep" or "job" */
 	uint64_t id;
+	bool force; /* also one of another operator */
 };
 
 /* Failed and cancelled jobs of the sweep are queued again as new attempts.
@@ -331,6 +332,7 @@ struct message_retry {
 	uint64_t sweep;
 	struct registry_login *logins; /* as in submit */
 	size_t logins_count;
+	bool force; /* as in cancel */
 };
 
 /* A new token. Whoever made it keeps the secret half of its key; here only the

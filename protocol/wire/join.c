@@ -3,6 +3,7 @@
 #include "protocol/wire/join.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/secret.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -82,6 +83,26 @@ int join_token_read(struct join_token *token, const char *text,
 	memcpy(got.endpoint, text, (size_t)(server - text));
 	*token = got;
 	return 0;
+}
+
+int join_token_fetch(struct join_token *token, const char *word,
+		     const char *file, struct error *err)
+{
+	owned(secret_buffer_clear) struct buffer text;
+
+	buffer_init(&text, JOIN_TOKEN_MAX + 16);
+	if (!word == !file)
+		return error_set(err, EINVAL,
+				 "expected one token: as a word, as - for "
+				 "standard input, or with --token-file");
+	if (word && strcmp(word, "-") != 0)
+		return join_token_read(token, word, err);
+	if (!file || !strcmp(file, "-"))
+		file = "/dev/stdin";
+	if (file_read_any(file, &text, err) < 0 ||
+	    buffer_append(&text, "", 1, err) < 0)
+		return error_prefix(err, "token");
+	return join_token_read(token, text.data, err);
 }
 
 int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],

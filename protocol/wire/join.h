@@ -27,6 +27,12 @@ struct join_token {
 /* EINVAL: no token, or an endpoint that does not fit one. */
 int join_token_read(struct join_token *token, const char *text,
 		    struct error *err);
+/* The same of the token's word on the command line, or of a file; the other one
+ * is NULL. Either may be "-": standard input. An argument can be read by all
+ * users of the machine as long as the program runs. EINVAL: both or neither.
+ */
+int join_token_fetch(struct join_token *token, const char *word,
+		     const char *file, struct error *err);
 int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 		    struct error *err);
 

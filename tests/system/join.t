@@ -153,7 +153,10 @@ touch "$BED/host/third/go"
 must wait_job "$JOB" completed 20
 
 # Gone while nobody could tell it.
-join n4 "$(regatta node token 2>/dev/null)"
+regatta node token 2>/dev/null >"$BED/token"
+run regatta-agent join --token-file "$BED/token" --name n4 \
+	--config "$BED/n4/agent.yaml" --no-start
+is $rc 0 "a token may come in a file, which no list of processes shows"
 joined n4
 must nodes_up 2 20
 must regatta node drain n1 2>/dev/null
@@ -181,7 +184,14 @@ ann()
 	run env -u REGATTA_KEY -u REGATTA_CONTROLLER -u REGATTA_CONTROLLER_KEY \
 		REGATTA_CONFIG="$BED/ann/config.yaml" regatta "$@"
 }
-ann join "$token"
+# By standard input, where there is one.
+ann_reads()
+{
+	env -u REGATTA_KEY -u REGATTA_CONTROLLER -u REGATTA_CONTROLLER_KEY \
+		REGATTA_CONFIG="$BED/ann/config.yaml" \
+		timeout 60 regatta join - <<<"$token"
+}
+run ann_reads
 is $rc 0 "a person joins"
 is "$(stat -c %a "$BED/ann" "$BED/ann/key" | tr '\n' ' ')" "700 600 " \
 	"the key is for the person's eyes only"

@@ -128,10 +128,28 @@ ok 'wait_for "[[ \$(left) == 0 ]]" 30' \
 for fd in "${slow[@]}"; do
 	exec {fd}>&-
 done
+
+# Another operator's work is not ended by accident.
+must make_key "$CLUSTER/other.key" other operator 2>/dev/null
+must wait_for 'regatta nodes --key "$CLUSTER/other.key"' 10
+for words in "cancel job $steady" "cancel $SWEEP" "retry $SWEEP"; do
+	# shellcheck disable=SC2086 # several words
+	run regatta $words --key "$CLUSTER/other.key"
+	like "$rc $err" "^2 .*sweep $SWEEP is of operator: with --force" \
+		"${words% *} of another operator's sweep needs --force"
+done
 is "$(job_get "$steady" '"\(.state) \(.attempt)"')" "running 1" \
 	"all the while the job runs"
 touch "$BED/host/plainword/go"
 must wait_sweep "$SWEEP" 20
+run regatta retry "$SWEEP" --force --key "$CLUSTER/other.key"
+is $rc 0 "with it another operator retries it"
+run regatta cancel "$SWEEP" --force --key "$CLUSTER/other.key"
+is $rc 0 "and cancels it"
+is "$(regatta audit --format json | jq -c '[.audit[] |
+	select(.who == "other" and (.act | test("cancel|retry"))) |
+	.refusal == null and .request.force]')" \
+	'[false,false,false,true,true]' "all of which is in the audit log"
 
 # Files.
 is "$(find "$CLUSTER/controller" \( -type f ! -perm 600 \) -o \

@@ -320,6 +320,19 @@ static void test_extract(struct bed *bed)
 		   bed_printed(bed, "step time 100.0 ms") &&
 		   bed_printed(bed, "loss 29.5 to 10.5"),
 	   "and prints its steps and the steady state");
+	is_int(bed_run(bed, "extract", "--learn", bed_file(bed, "train.log"),
+		       "--value", "step=3", "--value", "loss=27.5", NULL),
+	       0, "extract --learn proposes rules");
+	ok(bed_printed(bed, "framework: mine\nlog:\n  rules:\n") &&
+		   bed_printed(bed, "# reads 20 steps") &&
+		   bed_printed(bed, "#   step 2, loss 28.5\n"),
+	   "and shows what they read");
+	is_int(bed_run(bed, "extract", "--learn", bed_file(bed, "train.log"),
+		       NULL),
+	       2, "it needs values");
+	is_int(bed_run(bed, "extract", bed_file(bed, "train.log"), "--value",
+		       "step=3", NULL),
+	       2, "and values need --learn");
 	bed_write(bed, "cell.json",
 		  "{\"global_batch\": 4, \"seq_length\": 16, "
 		  "\"world_size\": 2, \"warmup_steps\": 2}",

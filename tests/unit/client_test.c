@@ -71,6 +71,11 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   NULL, 0);
 	else if ((query = query_of(type, body, QUERY_JOB)))
 		fake_refuse(peer, query->request, ENOENT, "no job 17");
+	else if ((query = query_of(type, body, QUERY_TEXT)))
+		fake_reply(peer, query->request,
+			   "{\"text\": \"sweep: s\\nsecrets: {HID: {from: env, "
+			   "env: REGATTA_TEST_UNSET}}\\n\"}",
+			   NULL, 0);
 	else if (type == MESSAGE_CANCEL)
 		fake_reply(peer, ((struct message_cancel *)body)->request,
 			   !strcmp(((struct message_cancel *)body)->kind, "job")
@@ -79,8 +84,9 @@ static void fake_look(struct fake *fake, struct wire_peer *peer,
 			   NULL, 0);
 	else if (type == MESSAGE_RETRY)
 		fake_reply(peer, ((struct message_retry *)body)->request,
-			   "{\"retried\": 2, \"gone\": [\"r.example\"]}", NULL,
-			   0);
+			   "{\"retried\": 2, \"gone\": [\"r.example\", "
+			   "\"$HID\"]}",
+			   NULL, 0);
 }
 
 static void test_look(struct bed *bed)
@@ -136,9 +142,13 @@ static void test_look(struct bed *bed)
 	   "cancel says what it did");
 	bed_run(bed, "retry", "3", NULL);
 	is(bed->err,
+	   "secrets.HID: the variable REGATTA_TEST_UNSET is not set: it is not "
+	   "sent again\n"
 	   "sweep 3: 2 jobs queued again\n"
 	   "the credentials for r.example that came with the sweep are gone; "
-	   "where its images are missing: regatta retry 3 --registry-auth\n",
+	   "where its images are missing: regatta retry 3 --registry-auth\n"
+	   "the secret HID was forgotten when the sweep ended: its jobs fail; "
+	   "where its value can be read: regatta retry 3\n",
 	   "so does retry, and names the credentials that are gone");
 	bed_unserve(bed);
 }

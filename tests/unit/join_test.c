@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <zmq.h>
 
 static struct join_token made(const char *endpoint)
@@ -33,6 +36,43 @@ static bool refused(const char *endpoint)
 	       join_token_read(&got, text, &err) < 0 && err.code == EINVAL;
 }
 
+/* A token that stands in no command line. */
+static void fetching(const char *line)
+{
+	char path[] = "/tmp/join-test-XXXXXX";
+	struct join_token token = { 0 };
+	struct error err = { 0 };
+	int fd = mkstemp(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!file)
+		return;
+	fprintf(file, "%s\n", line);
+	fclose(file);
+	is_int(join_token_fetch(&token, line, NULL, &err), 0, "a word");
+	token.endpoint[0] = 0;
+	is_int(join_token_fetch(&token, NULL, path, &err), 0, "a file: %s",
+	       err.text);
+	ok(!strncmp(token.endpoint, "tcp://[fe80", 11), "both are read");
+	ok(join_token_fetch(&token, line, path, &err) < 0 &&
+		   join_token_fetch(&token, NULL, NULL, &err) < 0 &&
+		   err.code == EINVAL,
+	   "not both, and not none: %s", err.text);
+	ok(freopen(path, "r", stdin) &&
+		   join_token_fetch(&token, "-", NULL, &err) == 0,
+	   "- is standard input: %s", err.text);
+	file = fopen(path, "a");
+	for (size_t i = 0; file && i < JOIN_TOKEN_MAX; i++)
+		fputc(' ', file);
+	if (file)
+		fclose(file);
+	ok(join_token_fetch(&token, NULL, path, &err) < 0,
+	   "a file that is longer than a token is none: %s", err.text);
+	ok(join_token_fetch(&token, NULL, "/nonexistent/token", &err) < 0,
+	   "nor one that is not there: %s", err.text);
+	unlink(path);
+}
+
 int main(void)
 {
 	struct join_token token = made("tcp://[fe80::1%eth0]:7117"), got;
@@ -48,6 +88,7 @@ int main(void)
 	   "a token is read as it was printed");
 	snprintf(text, sizeof(text), "%s\n", line);
 	ok(join_token_read(&got, text, &err) == 0, "also with its line's end");
+	fetching(line);
 	line[strlen(line) - 1] = 0;
 	ok(join_token_read(&got, line, &err) < 0, "not when it is cut: %s",
 	   err.text);

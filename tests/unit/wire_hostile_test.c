@@ -318,7 +318,9 @@ static void test_roles(void)
 	owned(scene_clear) struct scene scene;
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
-	struct message_cancel cancel = { 42, (char *)"job", 1 };
+	struct message_cancel cancel = { .request = 42,
+					 .kind = (char *)"job",
+					 .id = 1 };
 	struct message_query query = { .request = 43, .what = QUERY_JOBS };
 	struct message_discard discard = { 1, 1, 0 };
 
@@ -400,7 +402,9 @@ static void test_flood_of_refusals(void)
 	owned(scene_clear) struct scene scene;
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
-	struct message_cancel cancel = { 1, (char *)"job", 1 };
+	struct message_cancel cancel = { .request = 1,
+					 .kind = (char *)"job",
+					 .id = 1 };
 	int64_t rate;
 
 	scene_init(&scene);

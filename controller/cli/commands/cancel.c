@@ -9,11 +9,23 @@
 #include <errno.h>
 #include <string.h>
 
+struct cancel_options {
+	struct options common;
+	bool force;
+};
+
+static bool forced(const struct cli *cli)
+{
+	return ((const struct cancel_options *)cli->options)->force;
+}
+
 static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 		      uint64_t id, cJSON *list, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_cancel cancel = { .kind = (char *)kind, .id = id };
+	struct message_cancel cancel = { .kind = (char *)kind,
+					 .id = id,
+					 .force = forced(cli) };
 	char jobs[HUMAN_SIZE];
 	uint64_t count;
 	cJSON *row;
@@ -83,6 +95,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(cancel_options, "force", 0, OPTION_FLAG, force, NULL),
+	  .help = "also what another operator submitted" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -94,6 +108,7 @@ const struct command command_cancel = {
 	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
+	.options_size = sizeof(struct cancel_options),
 	.summary = "end a sweep or a job",
 	.help =
 		"A bare number is a sweep. What has ended stays as it is.",

@@ -2,6 +2,7 @@
  */
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
+#include "controller/cli/commands/extract_learn.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/json.h"
 #include "controller/cli/render.h"
@@ -18,6 +19,8 @@ struct extract_options {
 	struct options common;
 	const char *framework;
 	const char *context;
+	bool learn;
+	struct option_list values;
 };
 
 static const struct extract_options *given(const struct cli *cli)
@@ -304,6 +307,19 @@ static int read_log(struct cli *cli, struct work *work, struct error *err)
 	return 0;
 }
 
+static int learn(struct cli *cli, struct error *err)
+{
+	const struct extract_options *options = given(cli);
+
+	if (!options->learn || !options->values.count)
+		return error_set(err, EINVAL,
+				 "missing option %s (they go together)",
+				 options->learn ? "--value NAME=NUMBER"
+						: "--learn");
+	return extract_learn(cli, cli->arg_count ? cli->args[0] : "-",
+			     options->values.items, options->values.count, err);
+}
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
@@ -312,6 +328,8 @@ static int run_command(struct cli *cli, struct error *err)
 	const char *name = given(cli)->framework;
 	char images[PATH_MAX];
 
+	if (given(cli)->learn || given(cli)->values.count)
+		return learn(cli, err);
 	if (settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
@@ -331,6 +349,11 @@ static const struct option_rule rules[] = {
 	  .help = "whose log it is; default: the format that fits" },
 	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
 	  .help = "what the log does not say: seq_length, global_batch, ..." },
+	{ OPTION(extract_options, "learn", 0, OPTION_FLAG, learn, NULL),
+	  .help = "propose rules for the log that read these values" },
+	{ OPTION(extract_options, "value", 0, OPTION_LIST, values,
+		 "NAME=NUMBER"),
+	  .help = "a value as it stands in the log: loss=2.31 (repeatable)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -348,7 +371,8 @@ const struct command command_extract = {
 		"input and prints all that it says as JSON; needs no "
 		"controller. Without a framework all formats are tried; the "
 		"one that reads most steps without contradiction is named and "
-		"used.",
+		"used. --learn proposes a framework's description instead: "
+		"rules that read the values in other lines of the log, too.",
 	.example = "regatta extract --framework megatron --context cell.json "
 		"train.log",
 	.fn = run_command,

@@ -41,7 +41,8 @@ struct import {
 	const char *folder;  /* for what is written */
 	struct catalog *catalog;
 	struct strings hosts, sweeps;
-	size_t wrong; /* cases that are left out */
+	struct strings refused; /* suites that cannot be imported: why */
+	size_t wrong;           /* cases that are left out */
 };
 
 static void import_clear(struct import *import)
@@ -49,6 +50,7 @@ static void import_clear(struct import *import)
 	catalog_free(import->catalog);
 	strings_clear(&import->hosts);
 	strings_clear(&import->sweeps);
+	strings_clear(&import->refused);
 }
 OWNED_VALUE(struct import, import_clear)
 
@@ -191,6 +193,40 @@ static const struct chip *chip_of(const struct import *import,
 	return chip;
 }
 
+/* The cases name configurations, which may serve other chips as well: whoever
+ * knows the nodes sets the chip.
+ */
+static int add_chip(const struct import *import, const struct chip *chip,
+		    struct buffer *out, struct error *err)
+{
+	const struct vendor *vendor =
+		catalog_vendor(import->catalog, chip->vendor);
+	const struct value *chips =
+		vendor ? value_get(vendor->value, "chips") : NULL;
+
+	if (buffer_text(out,
+			"# The hardware that the cases name; with this line "
+			"nodes with another chip are\n# not used",
+			err) < 0)
+		return -1;
+	for (size_t i = 0; chips && i < value_count(chips); i++) {
+		const struct value *item = value_at(chips, i);
+		const struct value *aliases = value_get(item, "aliases");
+		const struct value *name = value_get(item, "name");
+
+		if (!aliases || strcmp(value_text(name), chip->name) != 0)
+			continue;
+		for (size_t k = 0; k < value_count(aliases); k++)
+			if (buffer_printf(out, err, "%s%s",
+					  k ? ", " : " (also known as ",
+					  value_text(value_at(aliases, k))) < 0)
+				return -1;
+		if (value_count(aliases) && buffer_text(out, ")", err) < 0)
+			return -1;
+	}
+	return buffer_printf(out, err, ".\n# chip: %s\n", chip->name);
+}
+
 /* "batch.micro" to ", batch: {micro: N}", behind the case's data. */
 static int add_hints(struct buffer *out, const struct conf_hint *hints,
 		     struct error *err)
@@ -327,10 +363,7 @@ static int write_sweep(const struct import *import, const struct suite *suite,
 			  import->root, suite->file, suite->name) < 0 ||
 	    add_quoted(out, conf_text(conf, "VENDOR"), err) < 0 ||
 	    buffer_text(out, "\n", err) < 0 ||
-	    (chip && buffer_printf(out, err,
-				   "# As the cases say; nodes with another "
-				   "chip are not used.\nchip: %s\n",
-				   chip->name) < 0) ||
+	    (chip && add_chip(import, chip, out, err) < 0) ||
 	    (*conf_text(conf, "SHM_SIZE") &&
 	     buffer_printf(out, err, "shm: %s\n", conf_text(conf, "SHM_SIZE")) <
 		     0) ||
@@ -401,7 +434,7 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 	return 0;
 }
 
-/* Wrong cases are an error, or left out with --keep-going. */
+/* Wrong cases are told and left out. */
 static int check_cases(struct import *import, const struct suite *suite,
 		       struct conf *conf, const struct buffer *text,
 		       struct error *err)
@@ -416,11 +449,10 @@ static int check_cases(struct import *import, const struct suite *suite,
 		return -1;
 	wrong = all - kept;
 	import->wrong += wrong;
-	if (wrong && !import->cli->options->keep_going)
-		return error_set(err, EINVAL,
-				 "%s: %zu of %zu cases cannot run; "
-				 "--keep-going leaves them out",
-				 suite->file, wrong, all);
+	if (wrong)
+		cli_say(import->cli,
+			"%s: %zu of %zu cases cannot run, and are left out",
+			suite->file, wrong, all);
 	while (conf->count > kept) {
 		struct conf_case *last = &conf->cases[--conf->count];
 
@@ -489,6 +521,33 @@ static int write_new(struct import *import, const char *name,
 	return 0;
 }
 
+/* Its configuration, without the cases that cannot run. ENOENT: the tree has no
+ * such suite.
+ */
+static int read_suite(struct import *import, const struct suite *suite,
+		      struct conf *conf, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, TEXT_MAX);
+	if (read_conf(import, suite, conf, err) < 0)
+		return -1;
+	if (!conf->count && !conf->wrong.count)
+		return error_set(err, ENOENT, "%s: no cases", suite->file);
+	cli_say(import->cli, "%s: %zu case%s; not carried over:", suite->file,
+		conf->count, conf->count == 1 ? "" : "s");
+	tell_names(import, conf);
+	if (tell_options(import, conf, err) < 0)
+		return -1;
+	if (!*conf_text(conf, "VENDOR"))
+		return error_set(err, EINVAL, "%s: no VENDOR that is a string",
+				 suite->file);
+	if (write_sweep(import, suite, conf, &text, err) < 0)
+		return -1;
+	return check_cases(import, suite, conf, &text, err);
+}
+
+/* A suite that cannot be read keeps none of the others. */
 static int import_suite(struct import *import, const struct suite *suite,
 			struct error *err)
 {
@@ -499,28 +558,16 @@ static int import_suite(struct import *import, const struct suite *suite,
 
 	conf_init(&conf);
 	buffer_init(&text, TEXT_MAX);
-	if (read_conf(import, suite, &conf, &why) < 0) {
+	if (read_suite(import, suite, &conf, &why) < 0) {
 		if (why.code == ENOENT)
-			return 0; /* not of this tree */
+			return 0;
+		if (why.code == EINVAL)
+			return strings_add(&import->refused, why.text, err);
 		*err = why;
 		return -1;
 	}
-	if (!conf.count && !conf.wrong.count)
-		return 0;
-	cli_say(import->cli, "%s: %zu case%s; not carried over:", suite->file,
-		conf.count, conf.count == 1 ? "" : "s");
-	tell_names(import, &conf);
-	if (tell_options(import, &conf, err) < 0)
-		return -1;
-	if (!*conf_text(&conf, "VENDOR"))
-		return error_set(err, EINVAL, "%s: no VENDOR that is a string",
-				 suite->file);
-	if (write_sweep(import, suite, &conf, &text, err) < 0 ||
-	    check_cases(import, suite, &conf, &text, err) < 0)
-		return -1;
 	if (!conf.count)
 		return 0;
-	buffer_clear(&text);
 	if (write_sweep(import, suite, &conf, &text, err) < 0 ||
 	    add_hosts(import, &conf, err) < 0)
 		return -1;
@@ -606,6 +653,25 @@ static int open_tree(struct import *import, struct error *err)
 	return import->catalog ? 0 : -1;
 }
 
+/* Why no sweep was written. */
+static int tell_nothing(const struct import *import, struct error *err)
+{
+	size_t refused = import->refused.count;
+
+	for (size_t i = 0; i + 1 < refused; i++)
+		cli_say(import->cli, "%s", import->refused.items[i]);
+	if (refused)
+		return error_set(err, EINVAL, "%s",
+				 import->refused.items[refused - 1]);
+	if (import->wrong)
+		return error_set(err, EINVAL, "%s: none of the cases can run",
+				 import->tree);
+	return error_set(err, EINVAL,
+			 "%s: no cases in %s, nor in a host.yaml of base, "
+			 "operation or inference",
+			 import->tree, suites[0].file);
+}
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
@@ -623,24 +689,23 @@ static int run_command(struct cli *cli, struct error *err)
 	for (size_t i = 0; i < SUITES; i++)
 		if (import_suite(&import, &suites[i], err) < 0)
 			return -1;
-	if (!import.sweeps.count && !import.wrong)
-		return error_set(err, EINVAL,
-				 "%s: no cases in %s, nor in a host.yaml of "
-				 "base, operation or inference",
-				 import.tree, suites[0].file);
 	if (!import.sweeps.count)
-		return error_set(err, EINVAL, "%s: none of the cases can run",
-				 import.tree);
+		return tell_nothing(&import, err);
+	for (size_t i = 0; i < import.refused.count; i++)
+		cli_say(cli, "%s", import.refused.items[i]);
 	if (write_nodes(&import, err) < 0)
 		return -1;
 	tell_words(&import);
-	return EXIT_GOOD;
+	return import.refused.count ||
+			       (import.wrong && !cli->options->keep_going)
+		       ? EXIT_WORK_FAILED
+		       : EXIT_GOOD;
 }
 
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
-	  .help = "leave out cases that cannot run" },
+	  .help = "exit with 0 though cases cannot run" },
 	OPTION_IMAGES,
 	{ 0 },
 };
@@ -655,8 +720,9 @@ const struct command command_import = {
 	.help =
 		"Reads test_conf.py, cluster_conf.py and each host.yaml, "
 		"running nothing of them, and writes a sweep for each suite "
-		"that has cases, and a list of the nodes. Says what it could "
-		"not carry over, and what to type instead of run.py. Needs no "
+		"that has cases, and a list of the nodes. Cases that cannot "
+		"run are listed and left out; it exits with 1 then. Says "
+		"what it could not carry over, and what to type instead of run.py. Needs no "
 		"controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
 	.fn = run_command,

@@ -7,16 +7,24 @@
 
 #define JOIN_MS 20000
 
+struct join_options {
+	struct options common;
+	const char *token_file;
+};
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	static const char *const keys[] = { "controller", "controller_key",
 					    "key", NULL };
 	char folder[PATH_MAX], path[PATH_MAX], key_path[PATH_MAX + 8];
 	char text[PATH_MAX + 500];
+	const struct join_options *options =
+		(const struct join_options *)cli->options;
 	struct join_token token;
 	struct key key;
 
-	if (join_token_read(&token, cli->args[0], err) < 0 ||
+	if (join_token_fetch(&token, cli->arg_count ? cli->args[0] : NULL,
+			     options->token_file, err) < 0 ||
 	    settings_file(cli->environment, path, folder, err) < 0 ||
 	    file_make_folders(folder, 0700, err) < 0)
 		return -1;
@@ -39,21 +47,25 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(join_options, "token-file", 0, OPTION_TEXT, token_file, "FILE"),
+	  .help = "read the token there, not from the command line" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_join = {
 	.name = "join",
-	.args = "TOKEN",
-	.min_args = 1,
+	.args = "[TOKEN | -]",
+	.min_args = 0,
 	.max_args = 1,
 	.rules = rules,
+	.options_size = sizeof(struct join_options),
 	.summary = "make yourself a key, with the token you were given",
 	.help =
 		"Makes a key in ~/.config/regatta, has it enrolled, and "
 		"writes down there where the controller is. Machines join "
-		"with regatta-agent join.",
+		"with regatta-agent join. - reads the token from standard "
+		"input.",
 	.example = "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...",
 	.fn = run_command,
 };

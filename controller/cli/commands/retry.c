@@ -9,6 +9,11 @@
 #include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/login.h"
 
+struct retry_options {
+	struct options common;
+	bool force;
+};
+
 static void say_credentials_gone(struct cli *cli, uint64_t sweep,
 				 const char *registry)
 {
@@ -48,11 +53,14 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(retry_clear) struct message_retry retry = { 0 };
+	const struct retry_options *options =
+		(const struct retry_options *)cli->options;
 	const struct reply_retry *reply;
 	char jobs[HUMAN_SIZE];
 
 	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
 		return -1;
+	retry.force = options->force;
 	client = cli_connect(cli, err);
 	if (!client ||
 	    logins_collect_again(cli, client, retry.sweep, &retry.logins,
@@ -75,6 +83,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(retry_options, "force", 0, OPTION_FLAG, force, NULL),
+	  .help = "also a sweep that another operator submitted" },
 	OPTION_REGISTRY_AUTH("registry credentials to send along again "
 			     "(~/.docker/config.json)"),
 	OPTION_IMAGES,
@@ -89,6 +99,7 @@ const struct command command_retry = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
+	.options_size = sizeof(struct retry_options),
 	.summary = "re-run failed and cancelled jobs of a sweep",
 	.help =
 		"Completed jobs keep their results.",

@@ -1,0 +1,277 @@
+/* learn.c - from values that a person sees in a log to rules that read them.
+ */
+#include "controller/results/learn.h"
+
+#include "controller/results/rules/rules.h"
+#include "protocol/base/printable.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 32 /* of a group of PCRE2 */
+#define LINE_MAX_BYTES 2048
+#define BEFORE 24 /* bytes of a line that are kept before its first value */
+#define BEHIND 12 /* and behind its last one */
+
+struct seen {
+	const char *name;
+	size_t name_size;
+	const char *text;
+	size_t size;
+	bool learnt;
+	const char *at; /* in the line of the rule; NULL: not there */
+};
+
+struct learning {
+	struct seen values[LEARN_VALUES_MAX];
+	size_t count;
+	struct buffer *yaml;
+};
+
+static bool is_number_byte(char c)
+{
+	return isdigit((unsigned char)c) || (c && strchr(".,+-", c));
+}
+
+/* Where the value stands as a number of its own; NULL: nowhere. */
+static const char *find_value(const struct seen *value, const char *line,
+			      const char *end)
+{
+	const char *at = line;
+
+	while ((at = memmem(at, (size_t)(end - at), value->text,
+			    value->size))) {
+		const char *behind = at + value->size;
+		bool cut = (at > line && is_number_byte(at[-1]) &&
+			    at[-1] != ',' && at[-1] != '-') ||
+			   (behind < end && isdigit((unsigned char)*behind)) ||
+			   (behind + 1 < end && *behind == '.' &&
+			    isdigit((unsigned char)behind[1]));
+
+		if (!cut)
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
+/* Find the values that are not learnt yet, each behind the one before it or
+ * where it stands first; how many are there?
+ */
+static size_t find_values(struct learning *learning, const char *line,
+			  const char *end)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < learning->count; i++) {
+		struct seen *value = &learning->values[i];
+
+		value->at = value->learnt ? NULL : find_value(value, line, end);
+		for (size_t j = 0; value->at && j < i; j++)
+			if (learning->values[j].at == value->at)
+				value->at =
+					find_value(value, value->at + 1, end);
+		found += value->at != NULL;
+	}
+	return found;
+}
+
+/* The value that comes next in the line. */
+static struct seen *next_value(struct learning *learning, const char *at)
+{
+	struct seen *next = NULL;
+
+	for (size_t i = 0; i < learning->count; i++) {
+		struct seen *value = &learning->values[i];
+
+		if (value->at && value->at >= at &&
+		    (!next || value->at < next->at))
+			next = value;
+	}
+	return next;
+}
+
+static int put_character(struct buffer *yaml, char c)
+{
+	if (c == '\'')
+		return buffer_text(yaml, "''", NULL);
+	if (isalpha((unsigned char)c) || c == '_')
+		return buffer_append(yaml, &c, 1, NULL);
+	if (isgraph((unsigned char)c))
+		return buffer_printf(yaml, NULL, "\\%c", c);
+	return buffer_printf(yaml, NULL, "\\x%02x", (unsigned char)c);
+}
+
+/* Text between values: blanks may be more or fewer, numbers any. */
+static int put_between(struct buffer *yaml, const char *at, const char *end)
+{
+	int rc = 0;
+
+	while (at < end && rc == 0) {
+		const char *from = at;
+
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at > from) {
+			rc = buffer_text(yaml, "\\s+", NULL);
+			continue;
+		}
+		while (at < end && (isdigit((unsigned char)*at) ||
+				    (at > from && is_number_byte(*at))))
+			at++;
+		if (at > from) {
+			rc = buffer_text(yaml, "[-+\\d.,]+", NULL);
+			continue;
+		}
+		rc = put_character(yaml, *at);
+		at++;
+	}
+	return rc;
+}
+
+static int put_value(struct buffer *yaml, const struct seen *value)
+{
+	bool whole = strspn(value->text, "0123456789") == value->size;
+	const char *form =
+		whole ? "\\d+"
+		: memchr(value->text, ',', value->size)
+			? "[-+\\d.,]*\\d"
+			: "[-+]?(?:[\\d.]+(?:[eE][-+]?\\d+)?|nan|inf)";
+
+	return buffer_printf(yaml, NULL, "(?<%.*s>%s)", (int)value->name_size,
+			     value->name, form);
+}
+
+/* Where the rule begins: at a word shortly before its first value. */
+static const char *first_word(const char *line, const char *value)
+{
+	const char *at = value - line > BEFORE ? value - BEFORE : line;
+	const char *word;
+
+	for (word = at;
+	     word < value && word > line && !isspace((unsigned char)word[-1]);)
+		word++;
+	while (word < value && isspace((unsigned char)*word))
+		word++;
+	return word < value ? word : at;
+}
+
+static int put_rule(struct learning *learning, const char *line,
+		    const char *end)
+{
+	struct buffer *yaml = learning->yaml;
+	struct seen *value = next_value(learning, line);
+	const char *at = first_word(line, value->at), *stop;
+	char shown[81];
+	size_t size;
+
+	while (isspace((unsigned char)*line))
+		line++;
+	size = (size_t)(end - line);
+	size = size < sizeof(shown) ? size : sizeof(shown) - 1;
+	memcpy(shown, line, size);
+	shown[size] = 0;
+	printable(shown, size);
+	if (buffer_printf(yaml, NULL, "    # %s\n    - match: '", shown) < 0)
+		return -1;
+	for (; value; value = next_value(learning, at)) {
+		if (put_between(yaml, at, value->at) < 0 ||
+		    put_value(yaml, value) < 0)
+			return -1;
+		at = value->at + value->size;
+		value->learnt = true;
+	}
+	/* A number that was cut must not be taken for a whole one. */
+	for (stop = at; stop < end && stop - at < BEHIND &&
+			!isdigit((unsigned char)*stop);)
+		stop++;
+	while (stop > at && isspace((unsigned char)stop[-1]))
+		stop--;
+	if (put_between(yaml, at, stop) < 0)
+		return -1;
+	return buffer_text(yaml, at == stop ? "(?![\\d.])'\n" : "'\n", NULL);
+}
+
+static int read_values(struct learning *learning, const char *const *values,
+		       size_t count, struct error *err)
+{
+	if (count > LEARN_VALUES_MAX)
+		return error_set(err, E2BIG,
+				 "%zu values are too many; expected %d", count,
+				 LEARN_VALUES_MAX);
+	for (size_t i = 0; i < count; i++) {
+		struct seen *value = &learning->values[i];
+		const char *is = strchr(values[i], '=');
+
+		value->name = values[i];
+		value->name_size = is ? (size_t)(is - values[i]) : 0;
+		value->text = is ? is + 1 : "";
+		value->size = strlen(value->text);
+		for (size_t c = 0; c < value->name_size; c++)
+			if (!isalpha((unsigned char)value->name[c]) &&
+			    value->name[c] != '_' &&
+			    !(c && isdigit((unsigned char)value->name[c])))
+				value->name_size = 0;
+		if (!value->name_size || value->name_size > NAME_MAX_BYTES ||
+		    strcspn(value->text, "0123456789") == value->size)
+			return error_set(err, EINVAL,
+					 "value %s is not valid here; expected "
+					 "NAME=NUMBER as it stands in the log",
+					 values[i]);
+	}
+	learning->count = count;
+	return 0;
+}
+
+/* The line that has most of the values that are left; 0: none has any. */
+static size_t best_line(struct learning *learning, const char *log, size_t size,
+			const char **line, const char **line_end)
+{
+	const char *end = log + size;
+	size_t most = 0;
+
+	while (log < end) {
+		const char *stop = log;
+		size_t length, found;
+		const char *text;
+
+		while (stop < end && *stop != '\n' && *stop != '\r')
+			stop++;
+		length = (size_t)(stop - log);
+		text = rules_unlabelled(log, &length);
+		found = length <= LINE_MAX_BYTES
+				? find_values(learning, text, text + length)
+				: 0;
+		if (found > most) {
+			most = found;
+			*line = text;
+			*line_end = text + length;
+		}
+		log = stop + 1;
+	}
+	return most;
+}
+
+int learn_rules(const char *log, size_t size, const char *const *values,
+		size_t count, struct buffer *yaml, struct error *err)
+{
+	struct learning learning = { .yaml = yaml };
+	const char *line = NULL, *end = NULL;
+
+	if (read_values(&learning, values, count, err) < 0)
+		return -1;
+	if (buffer_text(yaml, "log:\n  rules:\n", err) < 0)
+		return -1;
+	while (best_line(&learning, log, size, &line, &end)) {
+		find_values(&learning, line, end);
+		if (put_rule(&learning, line, end) < 0)
+			return error_nomem(err, "rules");
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!learning.values[i].learnt)
+			return error_set(err, EINVAL,
+					 "no line has the value %s", values[i]);
+	return 0;
+}
