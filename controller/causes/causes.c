@@ -119,6 +119,8 @@ static char *quoted(const char *text, size_t size)
 			memcpy(line + to, text, step);
 		else
 			line[to] = '?';
+		if (*text == '\t')
+			line[to] = ' ';
 		to += step ? step : 1;
 		text += step ? step : 1;
 		size -= step ? step : 1;
