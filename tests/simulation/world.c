@@ -12,8 +12,9 @@
 #include <string.h>
 
 #define IDLE_US (300 * SECOND)
-#define AFTER_US (INT64_C(4) * 3600 * SECOND) /* for all to end, once healed   \
-					       */
+#define AFTER_US                                                               \
+	(INT64_C(4) * 3600 * SECOND) /* for all to end, once healed            \
+				      */
 
 uint64_t random_next(uint64_t *state)
 {

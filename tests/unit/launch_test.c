@@ -43,13 +43,17 @@ static const struct {
 	  "--master_port=20500|" SCRIPT "1|", UNBUFFERED,
 	  FLAGPERF("1") "rank0.log.txt|" },
 	{ "megatron", 1, TORCHRUN("1", "0") SCRIPT "0|", MEGATRON,
-	  FLAGPERF("0") "rank0.log.txt|" FLAGPERF("0") "megatron.log.txt|" },
+	  FLAGPERF("0") "rank0.log.txt|" FLAGPERF("0") "megatron.log.txt|"
+	  FLAGPERF("0") "megatron_pai.log.txt|" },
 	{ "megatron", 2, TORCHRUN("2", "1") SCRIPT "1|", MEGATRON,
-	  FLAGPERF("1") "rank0.log.txt|" FLAGPERF("1") "megatron.log.txt|" },
+	  FLAGPERF("1") "rank0.log.txt|" FLAGPERF("1") "megatron.log.txt|"
+	  FLAGPERF("1") "megatron_pai.log.txt|" },
 	{ "megatron_core", 1, TORCHRUN("1", "0") SCRIPT "0|", MEGATRON,
-	  FLAGPERF("0") "rank0.log.txt|" FLAGPERF("0") "megatron.log.txt|" },
+	  FLAGPERF("0") "rank0.log.txt|" FLAGPERF("0") "megatron.log.txt|"
+	  FLAGPERF("0") "megatron_pai.log.txt|" },
 	{ "megatron_core", 2, TORCHRUN("2", "1") SCRIPT "1|", MEGATRON,
-	  FLAGPERF("1") "rank0.log.txt|" FLAGPERF("1") "megatron.log.txt|" },
+	  FLAGPERF("1") "rank0.log.txt|" FLAGPERF("1") "megatron.log.txt|"
+	  FLAGPERF("1") "megatron_pai.log.txt|" },
 	{ "megatron-deepspeed", 1, TORCHRUN("1", "0") SCRIPT "0|", MEGATRON,
 	  FLAGPERF("0") "rank0.log.txt|"
 	  FLAGPERF("0") "megatron-deepspeed.log.txt|" },
@@ -59,11 +63,15 @@ static const struct {
 	{ "flagscale", 1,
 	  TORCHRUN("1", "0") "--tee=3|--redirects=3|"
 	  "--log_dir=outputs/logs/details|" SCRIPT "0|", MEGATRON,
-	  "outputs*/logs/host_*.output|" FLAGPERF("0") "rank0.out.log|" },
+	  "outputs*/logs/host_*.output|" FLAGPERF("0") "rank0.out.log|"
+	  FLAGPERF("0") "flagscale.log.txt|"
+	  FLAGPERF("0") "outputs_*/logs/host_*.output|" },
 	{ "flagscale", 2,
 	  TORCHRUN("2", "1") "--tee=3|--redirects=3|"
 	  "--log_dir=outputs/logs/details|" SCRIPT "1|", MEGATRON,
-	  "outputs*/logs/host_*.output|" FLAGPERF("1") "rank0.out.log|" },
+	  "outputs*/logs/host_*.output|" FLAGPERF("1") "rank0.out.log|"
+	  FLAGPERF("1") "flagscale.log.txt|"
+	  FLAGPERF("1") "outputs_*/logs/host_*.output|" },
 	{ "paddle", 1,
 	  "python3|-u|-m|paddle.distributed.launch|--master=10.0.0.1:20500|"
 	  "--nnodes=1|--rank=0|--nproc_per_node=8|--log_dir=log|" SCRIPT "0|",
