@@ -266,9 +266,9 @@ static void fill(const struct failure_patterns *patterns,
 	*hit = (struct failure_hit){ .meaning = &pattern->meaning,
 				     .end = places[1] };
 	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
-		int number = pattern->groups[g];
+		size_t number = (size_t)pattern->groups[g];
 
-		if (!number || number >= pairs ||
+		if (!number || number >= (size_t)pairs ||
 		    places[2 * number] == PCRE2_UNSET)
 			continue;
 		hit->groups[g].text = line + places[2 * number];

@@ -571,6 +571,25 @@ static bool find_format(struct cluster *cluster, struct gang *gang,
 	return false;
 }
 
+/* NaN is the same as NaN here. */
+static bool same_number(double a, double b)
+{
+	return a == b || (a != a && b != b);
+}
+
+/* All but metrics of a rule's own. */
+static bool same_figures(const struct record *a, const struct record *b)
+{
+	return a->has == b->has && a->step == b->step &&
+	       a->steps_total == b->steps_total && a->rank == b->rank &&
+	       a->finished == b->finished && same_number(a->loss, b->loss) &&
+	       same_number(a->iteration_ms, b->iteration_ms) &&
+	       same_number(a->tokens_per_second, b->tokens_per_second) &&
+	       same_number(a->samples_per_second, b->samples_per_second) &&
+	       same_number(a->tokens_per_device, b->tokens_per_device) &&
+	       same_number(a->memory_mib, b->memory_mib);
+}
+
 /* Read a piece; true: there may be more. */
 static bool read_piece(struct cluster *cluster, struct gang *gang,
 		       struct log_reading *reading, char *piece)
@@ -593,7 +612,7 @@ static bool read_piece(struct cluster *cluster, struct gang *gang,
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
 	/* Metrics of a rule's own are not looked at one by one. */
-	if (latest->metric_room || memcmp(&before, latest, sizeof(before))) {
+	if (latest->metric_room || !same_figures(&before, latest)) {
 		gang->job->progress_seq = ++cluster->progress_seq;
 		cluster->news.events = true;
 	}

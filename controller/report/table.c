@@ -216,13 +216,12 @@ static int put_lines(const struct table *table, const size_t *widths,
 	for (size_t c = 0; c < table->width; c++)
 		if (put_rule(out, widths[c], columns[c].right, err) < 0)
 			return -1;
-	for (size_t i = 0; table->width && i < table->count; i++) {
-		size_t c = i % table->width;
-
+	for (size_t i = 0, c = 0; i < table->count; i++) {
 		if ((!c && buffer_text(out, "|\n", err) < 0) ||
 		    put_padded(out, table->cells[i].text, widths[c],
 			       columns[c].right, err) < 0)
 			return -1;
+		c = c + 1 == table->width ? 0 : c + 1;
 	}
 	return buffer_text(out, "|\n", err);
 }
@@ -278,9 +277,7 @@ int table_html(const struct table *table, struct buffer *out, struct error *err)
 			return -1;
 	if (buffer_text(out, "</tr></thead><tbody>\n", err) < 0)
 		return -1;
-	for (size_t i = 0; i < table->count; i++) {
-		size_t c = i % table->width;
-
+	for (size_t i = 0, c = 0; i < table->count; i++) {
 		if ((!c && buffer_text(out, "<tr>", err) < 0) ||
 		    put_tag(&table->cells[i], table->columns[c].right, out,
 			    err) < 0 ||
@@ -289,6 +286,7 @@ int table_html(const struct table *table, struct buffer *out, struct error *err)
 		    (c + 1 == table->width &&
 		     buffer_text(out, "</tr>\n", err) < 0))
 			return -1;
+		c = c + 1 == table->width ? 0 : c + 1;
 	}
 	return buffer_text(out, "</tbody></table>", err);
 }

@@ -128,7 +128,7 @@ static void drop(struct format_choice *choice, size_t format)
 /* Keep the best, and the one that ties with it. */
 static void settle(struct format_choice *choice)
 {
-	struct format_fit fits[FORMAT_FITS_MAX];
+	struct format_fit fits[FORMAT_FITS_MAX] = { 0 };
 	size_t count = format_choice_fits(choice, fits);
 	bool tied = format_choice_tied(choice, fits, count);
 

@@ -10,7 +10,7 @@
 
 #include "controller/results/format_choice.h"
 
-#define FORMAT_TRIAL_PART (64u << 10) /* of the head, of the tail */
+#define FORMAT_TRIAL_PART (64L << 10) /* of the head, of the tail */
 #define FORMAT_TRIAL_BYTES (2 * FORMAT_TRIAL_PART) /* of a log, at most */
 #define FORMAT_TRIAL_FIRST 1024 /* bytes of a log that is tried first */
 #define FORMAT_TRIAL_SURE 16    /* steps that make it needless to try again */

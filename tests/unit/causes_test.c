@@ -169,6 +169,8 @@ static void check_ends(void)
 /* Nothing of what a log may be full of is kept without a limit. */
 static void check_hostile(void)
 {
+	static const char traceback[] =
+		"Traceback (most recent call last)\nValueError: ";
 	static char text[4 << 20];
 	size_t size = 0;
 	cJSON *got;
@@ -185,8 +187,7 @@ static void check_hostile(void)
 	   "so many others are told");
 	cJSON_Delete(got);
 	memset(text, '\xff', sizeof(text));
-	memcpy(text, "Traceback (most recent call last)\n", 34);
-	memcpy(text + 34, "ValueError: ", 12);
+	memcpy(text, traceback, sizeof(traceback) - 1);
 	got = diagnose(text, sizeof(text), 4099, false);
 	is(text_of(got, "class"), "error", "a line without an end is read");
 	ok(strlen(text_of(got, "line")) <= CAUSE_LINE_MAX &&
