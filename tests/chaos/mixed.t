@@ -137,7 +137,7 @@ kinds=(
 	"pause cluster/controller" :
 	'pause cluster/agent$node' :
 	"backup" :
-	"cli gc --older 1d --keep 1M" :
+	"cli gc --older 1d" :
 	'drain n$node' :
 	"disk_fill" :
 	"image_load" :
