@@ -1,4 +1,4 @@
-/* questions_test.c - answers fit into messages, however much is asked for.
+/* query_replies_test.c - answers fit into messages, however much is asked for.
  */
 #include "controller/api/api.h"
 

@@ -1,4 +1,4 @@
-/* orders_test.c - a sweep is taken whole or not at all, whatever fails.
+/* submit_test.c - a sweep is taken whole or not at all, whatever fails.
  */
 #include "controller/api/api.h"
 
@@ -41,7 +41,7 @@ static bool bed_open(struct bed *bed)
 {
 	struct cluster *cluster = &bed->cluster;
 
-	*bed = (struct bed){ .folder = "/tmp/orders_test.XXXXXX" };
+	*bed = (struct bed){ .folder = "/tmp/submit_test.XXXXXX" };
 	if (!mkdtemp(bed->folder))
 		return false;
 	effects_connect(cluster);
