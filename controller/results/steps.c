@@ -362,6 +362,9 @@ static int take_step(struct steps *steps, const struct caught *caught)
 		return -1;
 	put_interval(record, caught, before);
 	put_elapsed(steps, record, caught);
+	if (before != record->step)
+		record->restarted =
+			before != UINT64_MAX && record->step < before;
 	steps->back += before != UINT64_MAX && record->step < before;
 	return 0;
 }
