@@ -28,6 +28,7 @@ struct log_reading {
 };
 
 #define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
+#define LOG_INGEST_CREDIT_MIN (64 << 10) /* where there are many nodes */
 
 int log_ingest_open(struct cluster *cluster, struct error *err);
 void log_ingest_close(struct cluster *cluster); /* after the last job is gone */
