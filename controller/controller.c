@@ -124,6 +124,21 @@ static void node_gone(struct cluster *cluster, struct node *node)
 	artifact_fetch_gone(cluster, node);
 }
 
+static bool check_machine(struct cluster *cluster, struct wire_peer *peer,
+			  const struct message_hello *hello)
+{
+	const struct node *node = node_find(cluster, wire_peer_name(peer));
+	struct error err;
+
+	if (access_check_machine(cluster->access, wire_peer_public(peer),
+				 hello->machine, &err) == 0 &&
+	    (!node || node_check_machine(node, wire_peer_public(peer),
+					 hello->machine, &err) == 0))
+		return true;
+	wire_server_refuse(peer, err.code, err.text);
+	return false;
+}
+
 static void join(struct cluster *cluster, struct wire_peer *peer,
 		 struct message_hello *hello)
 {
@@ -131,13 +146,6 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
 	struct wire_peer *old = node ? node->peer : NULL;
 
-	if (access_check_machine(cluster->access, wire_peer_public(peer),
-				 hello->machine, &err) < 0 ||
-	    (node && node_check_machine(node, wire_peer_public(peer),
-					hello->machine, &err) < 0)) {
-		wire_server_refuse(peer, err.code, err.text);
-		return;
-	}
 	if (node && node_taken(node, hello) && wire_peer_alive(node->peer)) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
@@ -174,7 +182,8 @@ static void welcome(struct cluster *cluster, struct wire_peer *peer,
 
 	/* Before join(), which may drop the peer. */
 	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
-	if (wire_peer_role(peer) == ROLE_AGENT)
+	if (wire_peer_role(peer) == ROLE_AGENT &&
+	    check_machine(cluster, peer, hello) && !hello->visits)
 		join(cluster, peer, hello);
 }
 
@@ -225,7 +234,8 @@ static void on_message(void *arg, struct wire_peer *peer,
 
 	if (type == MESSAGE_HELLO) {
 		welcome(cluster, peer, body);
-	} else if (wire_peer_role(peer) != ROLE_AGENT) {
+	} else if (wire_peer_role(peer) != ROLE_AGENT ||
+		   type == MESSAGE_ROTATE) {
 		server_request(cluster, peer, type, body, payload, size);
 	} else if (node) {
 		node->seen_ms = clock_wall_ms();
@@ -317,6 +327,8 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (controller->is_stalled)
 		return 0;
 	forgive(controller, now);
+	if (access_expire(cluster->access, clock_wall_ms()))
+		cluster->recheck = true;
 	jobs_tick(cluster);
 	tell_status(controller);
 	blob_service_tick(cluster);

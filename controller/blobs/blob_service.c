@@ -278,21 +278,16 @@ static bool name_source(struct cluster *cluster, struct node *to,
 			const char *name, struct message_content_from *from)
 {
 	struct node *source = name ? node_find(cluster, name) : NULL;
-	const struct key *given = keyring_named(cluster->keyring, to->name);
 	struct message_content_grant grant = { .name = to->name };
-	const struct key *key;
 
-	if (!source || !source->peer || !source->peers || !given ||
+	if (!source || !source->peer || !source->peers || !to->peer ||
 	    source->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
-	grant.public = (char *)given->public;
+	grant.public = (char *)wire_peer_public(to->peer);
 	say(source, MESSAGE_CONTENT_GRANT, &grant);
-	key = keyring_named(cluster->keyring, source->name);
-	if (!key)
-		return false;
 	from->name = source->name;
 	from->endpoint = source->peers;
-	from->public = (char *)key->public;
+	from->public = (char *)wire_peer_public(source->peer);
 	return true;
 }
 
