@@ -137,6 +137,22 @@ static void node_gone(struct controller *controller, struct node *node)
 	artifact_fetch_gone(controller->fetches, node);
 }
 
+static bool check_machine(struct controller *controller, struct wire_peer *peer,
+			  const struct message_hello *hello)
+{
+	const struct node *node =
+		node_find(controller->parts.nodes, wire_peer_name(peer));
+	struct error err;
+
+	if (access_check_machine(controller->access, wire_peer_public(peer),
+				 hello->machine, &err) == 0 &&
+	    (!node || node_check_machine(node, wire_peer_public(peer),
+					 hello->machine, &err) == 0))
+		return true;
+	wire_server_refuse(peer, err.code, err.text);
+	return false;
+}
+
 static void join(struct controller *controller, struct wire_peer *peer,
 		 struct message_hello *hello)
 {
@@ -145,13 +161,6 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		node_get(controller->parts.nodes, wire_peer_name(peer), &err);
 	struct wire_peer *old = node ? node->peer : NULL;
 
-	if (access_check_machine(controller->access, wire_peer_public(peer),
-				 hello->machine, &err) < 0 ||
-	    (node && node_check_machine(node, wire_peer_public(peer),
-					hello->machine, &err) < 0)) {
-		wire_server_refuse(peer, err.code, err.text);
-		return;
-	}
 	if (node && node_taken(node, hello) && wire_peer_alive(node->peer)) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
@@ -188,7 +197,8 @@ static void welcome(struct controller *controller, struct wire_peer *peer,
 
 	/* Before join(), which may drop the peer. */
 	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
-	if (wire_peer_role(peer) == ROLE_AGENT)
+	if (wire_peer_role(peer) == ROLE_AGENT &&
+	    check_machine(controller, peer, hello) && !hello->visits)
 		join(controller, peer, hello);
 }
 
@@ -240,7 +250,8 @@ static void on_message(void *arg, struct wire_peer *peer,
 
 	if (type == MESSAGE_HELLO) {
 		welcome(controller, peer, body);
-	} else if (wire_peer_role(peer) != ROLE_AGENT) {
+	} else if (wire_peer_role(peer) != ROLE_AGENT ||
+		   type == MESSAGE_ROTATE) {
 		server_request(controller->server, peer, type, body, payload,
 			       size);
 	} else if (node) {
@@ -331,6 +342,8 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (controller->is_stalled)
 		return 0;
 	forgive(controller, now);
+	if (access_expire(controller->access, clock_wall_ms()))
+		server_recheck(controller->server);
 	jobs_tick(controller->jobs);
 	tell_status(controller);
 	blob_service_tick(controller->blobs);
@@ -347,7 +360,6 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 
 void controller_drain(struct controller *controller)
 {
-
 	if (controller->draining)
 		return;
 	log_info("ending: all jobs are cancelled");
@@ -420,7 +432,6 @@ static int open_blobs(struct controller *controller, const char *state,
 		.loop = controller->loop,
 		.store = controller->store,
 		.nodes = parts->nodes,
-		.keyring = controller->keyring,
 	};
 	struct image_rollouts_config rollouts = {
 		.store = controller->store,

@@ -39,6 +39,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_LABEL] = api_label,
 	[MESSAGE_BACKUP] = api_backup,
 	[MESSAGE_GC] = api_gc,
+	[MESSAGE_ROTATE] = api_rotate,
 	[MESSAGE_ENROL] = api_enrol,
 	[MESSAGE_CONTENT_PUT] = api_content_put,
 	[MESSAGE_CONTENT_GET] = api_content_get,

@@ -73,7 +73,7 @@ api_fn api_results, api_series, api_history;
 api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
-	api_enrol;
+	api_enrol, api_rotate;
 /* contents.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */

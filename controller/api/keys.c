@@ -145,6 +145,15 @@ int api_enrol(struct api_request *request, void *reply, struct error *err)
 	return rc;
 }
 
+int api_rotate(struct api_request *request, void *reply, struct error *err)
+{
+	const struct node *node = node_find(request->api->nodes, request->by);
+
+	return access_rotate(request->api->access, request->public,
+			     node ? node->machine : NULL, request->message,
+			     reply, err);
+}
+
 /* Nobody loses work by accident. */
 static int check_idle(const struct api *api, const char *name,
 		      struct error *err)

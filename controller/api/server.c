@@ -53,6 +53,11 @@ void server_free(struct server *server)
 	free(server);
 }
 
+void server_recheck(struct server *server)
+{
+	server->recheck = true;
+}
+
 void server_sent(struct server *server)
 {
 	if (server->recheck)

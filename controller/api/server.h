@@ -27,7 +27,10 @@ void server_request(struct server *server, struct wire_peer *peer,
  */
 void server_wake(struct server *server);
 
-/* All answers have been sent. */
+/* Look who may still be connected, once all answers have been sent; they were
+ * sent.
+ */
+void server_recheck(struct server *server);
 void server_sent(struct server *server);
 
 /* The peer is gone: forget its parked requests. */

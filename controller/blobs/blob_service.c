@@ -35,7 +35,6 @@ struct put {
 struct blob_service {
 	struct store *store;
 	struct nodes *nodes;
-	struct keyring *keyring;
 	struct blob_store *contents;
 	struct chunk_sender *chunk_sender;
 	struct distribution_tree *distribution;
@@ -71,7 +70,6 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	}
 	blobs->store = config->store;
 	blobs->nodes = config->nodes;
-	blobs->keyring = config->keyring;
 	/* Whoever was sending to the controller before us may come back. */
 	blobs->await_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
 	blobs->contents = blob_store_new(folder, err);
@@ -281,21 +279,16 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 			const char *name, struct message_content_from *from)
 {
 	struct node *source = name ? node_find(blobs->nodes, name) : NULL;
-	const struct key *given = keyring_named(blobs->keyring, to->name);
 	struct message_content_grant grant = { .name = to->name };
-	const struct key *key;
 
-	if (!source || !source->peer || !source->peers || !given ||
+	if (!source || !source->peer || !source->peers || !to->peer ||
 	    source->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
-	grant.public = (char *)given->public;
+	grant.public = (char *)wire_peer_public(to->peer);
 	say(source, MESSAGE_CONTENT_GRANT, &grant);
-	key = keyring_named(blobs->keyring, source->name);
-	if (!key)
-		return false;
 	from->name = source->name;
 	from->endpoint = source->peers;
-	from->public = (char *)key->public;
+	from->public = (char *)wire_peer_public(source->peer);
 	return true;
 }
 

@@ -36,7 +36,6 @@
 #define BLOB_SERVICE_BACK_MS 60000
 #define BLOB_SERVICE_SENDERS_MAX 64 /* sessions whose end is noticed so */
 
-struct keyring;
 struct node;
 struct nodes;
 struct sd_event;
@@ -48,7 +47,6 @@ struct blob_service_config {
 	struct sd_event *loop;
 	struct store *store;
 	struct nodes *nodes;
-	struct keyring *keyring; /* who may give to whom */
 };
 
 /* folder: the controller's state. */

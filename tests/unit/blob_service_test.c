@@ -251,7 +251,6 @@ int main(void)
 	effects_connect(&bed.world);
 	bed.nodes = nodes_new(&bed.world.effects, NULL, &bed.news, NULL);
 	config.loop = bed.hall.loop;
-	config.keyring = bed.hall.keyring;
 	config.nodes = bed.nodes;
 	bed.blobs = blob_service_new(&config, top, &bed.err);
 	if (!bed.blobs)
