@@ -79,7 +79,8 @@ static const struct schema submit_workspace_schema =
 
 MESSAGE(heartbeat, F(heartbeat, time_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
-MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
+MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
+	O(hello, instance),
 	O(hello, cluster), O(hello, address), O(hello, vendor),
 	O(hello, devices), O(hello, peers), O(hello, machine),
 	O(hello, facts),
@@ -171,6 +172,8 @@ MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
 	O(gc, goes_on))
+MESSAGE(rotate, F(rotate, request), F(rotate, public), O(rotate, keep_s),
+	O(rotate, for_s))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -260,6 +263,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
 		"remove output of old jobs",
 		&reply_gc_schema },
+	[MESSAGE_ROTATE] = { "rotate", &rotate_schema, ROLE_AGENT | PERSON,
+		false, true, "rotate one's own key", &reply_rotate_schema },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,
 		"enrol one key, as the token says",
 		&reply_admit_schema },

@@ -74,6 +74,8 @@ enum message_type {
 	MESSAGE_LABEL,
 	MESSAGE_BACKUP,
 	MESSAGE_GC,
+	/* person or agent to controller */
+	MESSAGE_ROTATE,
 	/* holder of a token to controller */
 	MESSAGE_ENROL,
 	/* controller to client */
@@ -95,6 +97,8 @@ struct message_refused {
 struct message_hello {
 	uint32_t version; /* PROTOCOL_VERSION */
 	char *software;   /* "regatta-agent 0.1.0" */
+	bool visits; /* with an agent's key, but not its agent: it has something
+			to ask */
 	/* An agent also says: */
 	char *instance; /* random, new at each start of the agent */
 	char *cluster;  /* labels of its containers */
@@ -416,6 +420,16 @@ struct message_enrol {
 	char *name; /* that it would like, where the token leaves it open */
 	char *public;
 	char *machine; /* as in hello */
+};
+
+/* Whoever asks gets this key in place of the one that it connected with; both
+ * are good for keep_s. The same again is answered as before, with either key.
+ */
+struct message_rotate {
+	uint64_t request;
+	char *public;
+	uint32_t keep_s; /* 0: a day */
+	uint32_t for_s;  /* how long the new one holds; 0: without end */
 };
 
 /* With wait_ms the answer waits until something changed after `since` (the
