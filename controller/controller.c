@@ -21,6 +21,7 @@
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
+#include "controller/web/web.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -32,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
@@ -46,6 +48,8 @@ struct controller {
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80]; /* as systemd was told */
+	struct counters counters;
+	struct web *web; /* NULL: none */
 };
 
 /* The turn. */
@@ -59,16 +63,29 @@ static int stalled_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) +
+	       (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
 static bool commit(struct controller *controller)
 {
 	struct cluster *cluster = &controller->cluster;
+	struct timespec begun;
 	struct error err;
 
 	if (controller->is_stalled)
 		return false;
 	if (!store_pending(cluster->store, NULL))
 		return true;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 	if (store_commit(cluster->store, &err) == 0) {
+		histogram_add(&controller->counters.commit,
+			      seconds_since(&begun));
 		if (cluster->disk_full)
 			log_info("the store works again");
 		cluster->disk_full = false;
@@ -415,6 +432,16 @@ static int open_wire(struct cluster *cluster,
 	return wire_server_bind(cluster->wire, config->listen, err);
 }
 
+static int open_web(struct controller *controller,
+		    const struct controller_config *config, struct error *err)
+{
+	if (!config->web.address)
+		return 0;
+	controller->web = web_new(&controller->cluster, &controller->counters,
+				  &config->web, err);
+	return controller->web ? 0 : -1;
+}
+
 struct controller *controller_new(sd_event *loop,
 				  const struct controller_config *config,
 				  struct error *err)
@@ -436,10 +463,12 @@ struct controller *controller_new(sd_event *loop,
 	cluster->node_lost_ms = config->node_lost_ms;
 	controller->ticked_ms = clock_mono_ms();
 	cluster->keep = config->keep;
+	cluster->counters = &controller->counters;
 	effects_connect(cluster);
 	if (jobs_init(cluster, err) < 0 ||
 	    open_state(cluster, config, err) < 0 ||
 	    open_wire(cluster, config, err) < 0 ||
+	    open_web(controller, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
 		       err) < 0)
 		return NULL;
@@ -463,6 +492,7 @@ void controller_free(struct controller *controller)
 	if (!controller)
 		return;
 	cluster = &controller->cluster;
+	web_free(controller->web);
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);

@@ -10,6 +10,7 @@
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
+#include "controller/web/counters.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -99,8 +100,10 @@ static int record(void *arg, const struct event_row *event,
 
 	if (store_put_event(cluster->store, event, NULL, err) < 0)
 		return -1;
-	if (!state || store_set_job(cluster->store, state, err) == 0)
+	if (!state || store_set_job(cluster->store, state, err) == 0) {
+		counters_event(cluster->counters, event, state);
 		return 0;
+	}
 	store_undo(cluster->store, &mark);
 	return -1;
 }

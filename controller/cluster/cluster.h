@@ -21,6 +21,7 @@ struct artifact_fetches;
 struct backups;
 struct blob_service;
 struct catalog;
+struct counters;
 struct failure_patterns;
 struct gang;
 struct image_rollouts;
@@ -86,6 +87,7 @@ struct cluster {
 	size_t parked_count;
 	uint64_t progress_seq; /* counts changes that are no events */
 	bool recheck;       /* keys, once this turn's messages have gone out */
+	struct counters *counters; /* controller/web/counters.h */
 	struct news news;   /* that a parked request may wait for */
 	int64_t refused_ms; /* monotonic; last refused peer in the audit */
 	bool disk_full;     /* of the store; said so in the log already */
