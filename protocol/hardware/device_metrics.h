@@ -14,12 +14,12 @@
 /* What was read last of one device; texts are borrowed, and may be NULL. */
 struct device_metrics {
 	const char *node;
-	uint32_t index;
 	const char *uuid;
 	const char *bus_id;
 	const char *name;
 	uint64_t job; /* 0: none */
 	double value[READINGS];
+	uint32_t index;   /* on the node */
 	unsigned int has; /* bit 1 << READING_... */
 };
 

@@ -352,7 +352,7 @@ static int listen_at(const struct addrinfo *at, const char *text,
 
 static int set_url(struct http_server *server, int fd, struct error *err)
 {
-	struct sockaddr_storage at;
+	struct sockaddr_storage at = { 0 };
 	socklen_t size = sizeof(at);
 	char host[64], port[8];
 
