@@ -25,16 +25,17 @@ struct job_row;
 struct event_row;
 
 struct job_effects {
+	void *arg; /* of every call */
 	/* Time: the wall clock, which may jump, and one that does not. */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
-	/* gang_deadlines() is to run at that time of mono_ms(). Replaces what
+	/* jobs_deadlines() is to run at that time of mono_ms(). Replaces what
 	 * was asked for before.
 	 */
 	void (*wake_at)(void *arg, int64_t mono_ms);
 	/* Another turn of the loop is to follow this one. */
 	void (*turn)(void *arg);
-	/* intake_read() is to run once nothing more urgent is there. */
+	/* jobs_read() is to run once nothing more urgent is there. */
 	void (*read_soon)(void *arg);
 
 	/* A command to a node in reach: it goes out after the commit of the
@@ -80,5 +81,15 @@ struct job_effects {
 	int (*keep_files)(void *arg, struct job *job, cJSON **list,
 			  struct error *err);
 };
+
+static inline int64_t effects_wall_ms(const struct job_effects *effects)
+{
+	return effects->wall_ms(effects->arg);
+}
+
+static inline int64_t effects_mono_ms(const struct job_effects *effects)
+{
+	return effects->mono_ms(effects->arg);
+}
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_JOBS_TASK_STATUS_H
 #define CONTROLLER_JOBS_TASK_STATUS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
 
 /* Replaces what it said before. The status gives its lists of streams and files
  * away; the rest is copied.

@@ -3,6 +3,7 @@
 #include "controller/web/metrics.h"
 #include "controller/cluster/active_job.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/rules/record.h"
@@ -64,22 +65,22 @@ static const struct {
 	  devices_lost },
 };
 
-static void put_nodes(const struct cluster *cluster,
+static void put_nodes(const struct jobs_parts *parts,
 		      struct openmetrics *metrics)
 {
 	for (size_t f = 0; f < sizeof(node_families) / sizeof(*node_families);
 	     f++) {
 		openmetrics_family(metrics, node_families[f].name, METRIC_GAUGE,
 				   node_families[f].help);
-		for (size_t i = 0; i < node_count(cluster); i++) {
-			const struct node *node = node_at(cluster, i);
+		for (size_t i = 0; i < node_count(parts->nodes); i++) {
+			const struct node *node = node_at(parts->nodes, i);
 
 			if (node->removed)
 				continue;
 			openmetrics_value(metrics,
 					  node_families[f]
 						  .value(node,
-							 node_slot(cluster,
+							 node_slot(parts->nodes,
 								   node)),
 					  "node", node->name, "vendor",
 					  node->vendor, NULL);
@@ -94,7 +95,7 @@ struct job_counts {
 	int64_t oldest_ms; /* since when the oldest queued one waits; 0: none */
 };
 
-static void count_job(struct cluster *cluster, struct job *job, void *arg)
+static void count_job(struct job *job, void *arg)
 {
 	struct job_counts *counts = arg;
 
@@ -104,13 +105,13 @@ static void count_job(struct cluster *cluster, struct job *job, void *arg)
 		counts->oldest_ms = job->queued_ms;
 }
 
-static void put_counts(const struct cluster *cluster,
+static void put_counts(const struct jobs_parts *parts,
 		       struct openmetrics *metrics)
 {
 	struct job_counts counts = { .oldest_ms = 0 };
 	int64_t now_ms = clock_wall_ms();
 
-	job_each((struct cluster *)cluster, count_job, &counts);
+	job_each(parts->table, count_job, &counts);
 	openmetrics_family(metrics, "regatta_jobs", METRIC_GAUGE,
 			   "Jobs that have not ended, by state.");
 	for (int state = JOB_QUEUED; !job_state_final(state); state++)
@@ -177,7 +178,7 @@ static const struct {
 	  rate },
 };
 
-static void put_job_family(const struct cluster *cluster, size_t family,
+static void put_job_family(const struct jobs_parts *parts, size_t family,
 			   struct openmetrics *metrics)
 {
 	const struct gang *gang;
@@ -185,14 +186,13 @@ static void put_job_family(const struct cluster *cluster, size_t family,
 
 	openmetrics_family(metrics, job_families[family].name, METRIC_GAUGE,
 			   job_families[family].help);
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
+	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
 		double value;
 
 		if (gang->job->state != JOB_RUNNING)
 			continue;
 		value = job_families[family].value(gang,
-						   log_ingest_latest(gang));
+						   log_reader_latest(gang));
 		if (!isnan(value))
 			openmetrics_value(metrics, value, "job",
 					  number(gang->job->id, job), "sweep",
@@ -203,18 +203,19 @@ static void put_job_family(const struct cluster *cluster, size_t family,
 
 /* Devices of the jobs that run. */
 
-static size_t take_devices(const struct cluster *cluster,
+static size_t take_devices(const struct jobs_parts *parts,
 			   struct device_metrics *to, size_t room)
 {
 	const struct gang *gang;
 	size_t count = 0;
 
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
-		if (gang->job->state != JOB_RUNNING || !gang->samplings)
+	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
+		if (gang->job->state != JOB_RUNNING || !gang->output)
 			continue;
 		for (uint32_t rank = 0; rank < gang->spec.nodes; rank++) {
-			const struct usage *usage = gang->samplings[rank].usage;
+			const struct usage *usage =
+				samplings_usage(log_reader_samplings(gang),
+						rank);
 
 			for (size_t i = 0; usage && count < room &&
 					   usage_latest(usage, i, &to[count]);
@@ -225,20 +226,20 @@ static size_t take_devices(const struct cluster *cluster,
 	return count;
 }
 
-static void put_devices(const struct cluster *cluster,
+static void put_devices(const struct jobs_parts *parts,
 			struct openmetrics *metrics)
 {
 	struct device_metrics *list =
 		calloc(METRICS_DEVICES_MAX, sizeof(*list));
 	size_t count =
-		list ? take_devices(cluster, list, METRICS_DEVICES_MAX) : 0;
+		list ? take_devices(parts, list, METRICS_DEVICES_MAX) : 0;
 
 	metrics->failed |= !list;
 	device_metrics_put(metrics, list, count);
 	free(list);
 }
 
-void metrics_answer(const struct cluster *cluster,
+void metrics_answer(const struct jobs_parts *parts,
 		    const struct counters *counters,
 		    const struct http_request *request,
 		    struct http_reply *reply)
@@ -249,15 +250,15 @@ void metrics_answer(const struct cluster *cluster,
 	openmetrics_family(&metrics, "regatta_controller_info", METRIC_GAUGE,
 			   "This controller, by its labels; always 1.");
 	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);
-	put_nodes(cluster, &metrics);
-	put_counts(cluster, &metrics);
+	put_nodes(parts, &metrics);
+	put_counts(parts, &metrics);
 	for (size_t i = 0; i < sizeof(job_families) / sizeof(*job_families);
 	     i++)
-		put_job_family(cluster, i, &metrics);
-	put_devices(cluster, &metrics);
+		put_job_family(parts, i, &metrics);
+	put_devices(parts, &metrics);
 	openmetrics_counter(&metrics, "regatta_log_received_bytes",
 			    "Output of jobs that came in and was stored.",
-			    (double)log_ingest_stored_bytes(cluster));
+			    (double)log_ingest_stored_bytes(parts->ingest));
 	counters_put(counters, &metrics);
 	openmetrics_end(&metrics, reply);
 }

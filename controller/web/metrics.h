@@ -7,12 +7,12 @@
 #ifndef CONTROLLER_WEB_METRICS_H
 #define CONTROLLER_WEB_METRICS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/jobs.h"
 #include "controller/web/counters.h"
 
 #define METRICS_DEVICES_MAX 8192
 
-void metrics_answer(const struct cluster *cluster,
+void metrics_answer(const struct jobs_parts *parts,
 		    const struct counters *counters,
 		    const struct http_request *request,
 		    struct http_reply *reply);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct web {
-	struct cluster *cluster;
+	const struct jobs_parts *parts;
 	const struct counters *counters;
 	struct http_server *server;
 };
@@ -19,14 +19,15 @@ static void answer(void *arg, const struct http_request *request,
 	struct web *web = arg;
 
 	if (!strcmp(http_path(request), "/metrics")) {
-		metrics_answer(web->cluster, web->counters, request, reply);
+		metrics_answer(web->parts, web->counters, request, reply);
 		return;
 	}
 	reply->status = 404;
 	buffer_text(&reply->body, "no such page\n", NULL);
 }
 
-struct web *web_new(struct cluster *cluster, const struct counters *counters,
+struct web *web_new(sd_event *loop, const struct jobs_parts *parts,
+		    const struct counters *counters,
 		    const struct http_config *config, struct error *err)
 {
 	static const struct http_handler handler = { .answer = answer };
@@ -36,10 +37,9 @@ struct web *web_new(struct cluster *cluster, const struct counters *counters,
 		error_nomem(err, "web");
 		return NULL;
 	}
-	web->cluster = cluster;
+	web->parts = parts;
 	web->counters = counters;
-	web->server =
-		http_server_new(cluster->loop, config, &handler, web, err);
+	web->server = http_server_new(loop, config, &handler, web, err);
 	if (!web->server) {
 		error_prefix(err, "web");
 		return NULL;

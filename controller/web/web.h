@@ -3,13 +3,14 @@
 #ifndef CONTROLLER_WEB_WEB_H
 #define CONTROLLER_WEB_WEB_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/jobs/jobs.h"
 #include "controller/web/counters.h"
 #include "protocol/http/http_server.h"
 
 struct web;
-/* Both are borrowed; the configuration only during the call. */
-struct web *web_new(struct cluster *cluster, const struct counters *counters,
+/* What it is given is borrowed; the configuration only during the call. */
+struct web *web_new(sd_event *loop, const struct jobs_parts *parts,
+		    const struct counters *counters,
 		    const struct http_config *config, struct error *err);
 void web_free(struct web *web);
 OWNED_POINTER(struct web, web_free)

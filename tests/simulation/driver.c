@@ -9,7 +9,6 @@
 
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
-#include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 
 #include <errno.h>
@@ -168,7 +167,7 @@ static int record(void *arg, const struct event_row *event,
 		  const struct job_row *state, struct error *err)
 {
 	struct world *world = arg;
-	struct store *store = world->cluster.store;
+	struct store *store = world->store;
 
 	if (strikes(world, world->plan.fail_record))
 		return error_set(err, ENOBUFS, "no room for more rows");
@@ -252,7 +251,7 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 static void log_close(void *arg, uint64_t job, uint32_t attempt)
 {
 	struct world *world = arg;
-	const struct job *ended = job_find(&world->cluster, job);
+	const struct job *ended = job_find(world->parts.table, job);
 
 	if (ended && job_state_final(ended->state))
 		check_job_ended(world, ended);
@@ -305,17 +304,22 @@ static const struct job_effects effects = {
 
 /* The process. */
 
-static void open_cluster(struct world *world)
+static void open_jobs(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
+	struct jobs_config with = {
+		.effects = &world->effects,
+		.news = &world->news,
+		.node_lost_ms = SIM_NODE_LOST_MS,
+	};
 	struct error err = { 0 };
 
-	*cluster = (struct cluster){ .effects = &effects,
-				     .world = world,
-				     .node_lost_ms = SIM_NODE_LOST_MS };
-	cluster->store = store_new(world->folder, &err);
-	if (!cluster->store || jobs_init(cluster, &err) < 0 ||
-	    jobs_load(cluster, &err) < 0)
+	world->effects = effects;
+	world->effects.arg = world;
+	with.store = world->store = store_new(world->folder, &err);
+	world->jobs = world->store ? jobs_new(&with, &err) : NULL;
+	if (world->jobs)
+		world->parts = jobs_parts(world->jobs);
+	if (!world->jobs || jobs_load(world->jobs, &err) < 0)
 		world_wrong(world, "the controller does not start: %s",
 			    err.text);
 }
@@ -330,13 +334,12 @@ void driver_boot(struct world *world)
 	world->alive = true;
 	world->stalled = world->again = world->reading = false;
 	world->life++;
-	open_cluster(world);
+	open_jobs(world);
 	world_trace(world, "controller %u: %zu jobs", world->life,
-		    world->cluster.jobs_count);
+		    job_count(world->parts.table));
 	/* Until the first one is committed. */
-	if (store_sweep(world->cluster.store, SIM_SWEEP, no_sweep, NULL, NULL) <
-	    0)
-		store_put_sweep(world->cluster.store,
+	if (store_sweep(world->store, SIM_SWEEP, no_sweep, NULL, NULL) < 0)
+		store_put_sweep(world->store,
 				&(struct sweep_row){ .id = SIM_SWEEP,
 						     .name = "s",
 						     .text = "",
@@ -352,11 +355,12 @@ static void forget_inbox(struct world *world)
 	world->inbox_count = 0;
 }
 
-static void close_cluster(struct world *world)
+static void close_jobs(struct world *world)
 {
-	jobs_clear(&world->cluster);
-	store_free(world->cluster.store);
-	world->cluster.store = NULL;
+	jobs_free(world->jobs);
+	world->jobs = NULL;
+	store_free(world->store);
+	world->store = NULL;
 	world->outgoing_count = 0;
 	forget_inbox(world);
 }
@@ -370,7 +374,7 @@ void driver_kill(struct world *world)
 		return;
 	world->kills++;
 	world_trace(world, "controller %u is killed", world->life);
-	if (!store_pending(world->cluster.store, NULL))
+	if (!store_pending(world->store, NULL))
 		before = snapshot_take(world);
 	world->alive = false;
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
@@ -380,12 +384,12 @@ void driver_kill(struct world *world)
 		free(agent->peer);
 		agent->peer = NULL;
 	}
-	close_cluster(world);
+	close_jobs(world);
 	if (before) {
 		/* The next one would begin like this. */
-		open_cluster(world);
+		open_jobs(world);
 		snapshot_compare(world, before);
-		close_cluster(world);
+		close_jobs(world);
 	}
 	world_later(world, (int64_t)random_below(&world->random, 30 * SECOND),
 		    SIM_BOOT, NULL, 0, NULL);
@@ -393,8 +397,8 @@ void driver_kill(struct world *world)
 
 void driver_close(struct world *world)
 {
-	if (world->cluster.store)
-		close_cluster(world);
+	if (world->store)
+		close_jobs(world);
 	free(world->outgoing);
 	forget_inbox(world);
 	free(world->inbox);
@@ -404,10 +408,9 @@ void driver_close(struct world *world)
 
 static bool commit(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	struct error err;
 
-	if (!store_pending(cluster->store, NULL))
+	if (!store_pending(world->store, NULL))
 		return true;
 	if (disk_full(world) || strikes(world, world->plan.fail_commit)) {
 		world->stalled = true;
@@ -416,7 +419,7 @@ static bool commit(struct world *world)
 		return false;
 	}
 	world->commits++;
-	if (store_commit(cluster->store, &err) == 0)
+	if (store_commit(world->store, &err) == 0)
 		return true;
 	world_wrong(world, "commit: %s", err.text);
 	return false;
@@ -450,18 +453,17 @@ static bool dies(struct world *world)
 
 static void run_turn(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 
 	if (world->stalled || dies(world))
 		return;
-	jobs_settle(cluster);
+	jobs_settle(world->jobs);
 	if (!commit(world) || dies(world))
 		return;
-	jobs_decide(cluster);
-	jobs_settle(cluster);
+	jobs_decide(world->jobs);
+	jobs_settle(world->jobs);
 	if (dies(world) || !commit(world) || dies(world))
 		return;
-	news_clear(&cluster->news);
+	news_clear(&world->news);
 	flush(world);
 	dies(world);
 }
@@ -510,7 +512,7 @@ static void give_report(struct world *world, struct node *node,
 		abort();
 	for (size_t i = 0; i < packet->size; i++)
 		fill_status(&report.tasks[i], &packet->report[i]);
-	jobs_message(&world->cluster, node, MESSAGE_REPORT, &report, NULL, 0);
+	jobs_message(world->jobs, node, MESSAGE_REPORT, &report, NULL, 0);
 	for (size_t i = 0; i < packet->size; i++)
 		clear_status(&report.tasks[i]);
 	free(report.tasks);
@@ -533,24 +535,22 @@ static void give_log(struct world *world, struct node *node,
 	for (size_t i = 0; i < packet->size; i++)
 		bytes[i] = world_byte(packet->job, packet->attempt,
 				      packet->rank, packet->offset + i);
-	jobs_message(&world->cluster, node, MESSAGE_LOG, &log, bytes,
-		     packet->size);
+	jobs_message(world->jobs, node, MESSAGE_LOG, &log, bytes, packet->size);
 }
 
 static void node_gone(struct world *world, struct agent *agent)
 {
-	struct node *node = node_find(&world->cluster, agent->name);
+	struct node *node = node_find(world->parts.nodes, agent->name);
 
 	if (node && node->peer == agent->peer)
-		jobs_node_gone(&world->cluster, node);
+		jobs_node_gone(world->jobs, node);
 	free(agent->peer);
 	agent->peer = NULL;
 }
 
 static void join(struct world *world, struct agent *agent, uint32_t session)
 {
-	struct cluster *cluster = &world->cluster;
-	struct node *node = node_get(cluster, agent->name, NULL);
+	struct node *node = node_get(world->parts.nodes, agent->name, NULL);
 	const struct packet welcome = { .type = MESSAGE_WELCOME };
 	char instance[16];
 	struct message_hello hello = {
@@ -569,7 +569,8 @@ static void join(struct world *world, struct agent *agent, uint32_t session)
 	if (!agent->peer)
 		abort();
 	*agent->peer = (struct wire_peer){ agent, session };
-	if (node_join(cluster, node, agent->peer, agent->key, &hello, &err) < 0)
+	if (node_join(world->parts.nodes, node, agent->peer, agent->key, &hello,
+		      &err) < 0)
 		world_wrong(world, "%s does not join: %s", agent->name,
 			    err.text);
 	queue(&world->outgoing, &world->outgoing_count, &world->outgoing_room,
@@ -581,7 +582,7 @@ static void give(struct world *world, const struct sim_event *event)
 {
 	const struct packet *packet = &event->packet;
 	struct agent *agent = event->agent;
-	struct node *node = node_find(&world->cluster, agent->name);
+	struct node *node = node_find(world->parts.nodes, agent->name);
 	struct message_task task;
 	struct message_discard discarded = { packet->job, packet->attempt,
 					     packet->rank };
@@ -597,12 +598,11 @@ static void give(struct world *world, const struct sim_event *event)
 	} else if (packet->type == MESSAGE_LOG) {
 		give_log(world, node, packet);
 	} else if (packet->type == MESSAGE_DISCARDED) {
-		jobs_message(&world->cluster, node, packet->type, &discarded,
-			     NULL, 0);
+		jobs_message(world->jobs, node, packet->type, &discarded, NULL,
+			     0);
 	} else {
 		fill_status(&task.task, packet);
-		jobs_message(&world->cluster, node, MESSAGE_TASK, &task, NULL,
-			     0);
+		jobs_message(world->jobs, node, MESSAGE_TASK, &task, NULL, 0);
 		clear_status(&task.task);
 	}
 }
@@ -665,10 +665,10 @@ static void tick(struct world *world)
 {
 	world_later(world, TICK_US, SIM_TICK, NULL, world->life, NULL);
 	if (world->stalled) {
-		jobs_forgive(&world->cluster, TICK_US / MS);
+		jobs_forgive(world->jobs, TICK_US / MS);
 		return;
 	}
-	jobs_tick(&world->cluster);
+	jobs_tick(world->jobs);
 	run_turn(world);
 }
 
@@ -683,7 +683,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		break;
 	case SIM_DEADLINE:
 		if (world->now_us >= world->deadline_us) {
-			gang_deadlines(&world->cluster);
+			jobs_deadlines(world->jobs);
 			run_turn(world);
 		}
 		break;
@@ -691,7 +691,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		world->again = false;
 		if (world->reading && !world->stalled) {
 			world->reading = false;
-			intake_read(&world->cluster);
+			jobs_read(world->jobs);
 		}
 		run_turn(world);
 		break;

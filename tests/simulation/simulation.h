@@ -158,7 +158,11 @@ struct world {
 	uint64_t order, events;
 	struct agent *agents;
 	/* The controller. */
-	struct cluster cluster;
+	struct job_effects effects;
+	struct store *store;
+	struct news news;
+	struct jobs *jobs;
+	struct jobs_parts parts; /* of jobs */
 	char folder[64];
 	bool alive, stalled, reading, again;
 	uint32_t life;                     /* counts controllers */

@@ -311,7 +311,7 @@ static void run_event(struct world *world, const struct sim_event *event)
 static bool is_over(struct world *world)
 {
 	bool idle = world->healed && world->alive && !world->stalled &&
-		    !world->inbox_count && jobs_idle(&world->cluster);
+		    !world->inbox_count && jobs_idle(world->jobs);
 
 	if (!idle)
 		world->idle_us = 0;
