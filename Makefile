@@ -33,7 +33,7 @@ MAKEFLAGS += --no-print-directory
 
 CC = gcc
 CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-PKGS = libzmq libsodium nettle libcurl libcjson libarchive \
+PKGS = libzmq libsodium nettle libcurl libcbor libcjson libarchive \
 	sqlite3 yaml-0.1 libpcre2-8 libsystemd
 VERSION := 0.1.0
 
