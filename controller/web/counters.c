@@ -1,26 +1,16 @@
 /* counters.c - what a controller counted since it began, for its metrics.
  */
 #include "controller/web/counters.h"
-#include "controller/cluster/lifecycle.h"
 
-#include <string.h>
-
-void counters_event(struct counters *counters, const struct event_row *event,
-		    const struct job_row *state)
+void counters_changed(struct counters *counters, const struct job *job,
+		      enum job_event event, int64_t now_ms)
 {
-	static const enum job_event ends[] = { JOB_EVENT_COMPLETE,
-					       JOB_EVENT_FAIL,
-					       JOB_EVENT_CANCEL };
-
-	if (!state)
-		return;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (!strcmp(event->kind, job_event_name(ends[i])))
-			counters->ended[state->state][state->failure]++;
-	if (!strcmp(event->kind, job_event_name(JOB_EVENT_START)))
+	if (event == JOB_EVENT_COMPLETE || event == JOB_EVENT_FAIL ||
+	    event == JOB_EVENT_CANCEL)
+		counters->ended[job->state][job->failure]++;
+	if (event == JOB_EVENT_START)
 		histogram_add(&counters->dispatch,
-			      (double)(event->time_ms - state->queued_ms) /
-				      1000);
+			      (double)(now_ms - job->queued_ms) / 1000);
 }
 
 void counters_put(const struct counters *counters, struct openmetrics *metrics)

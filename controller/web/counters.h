@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_WEB_COUNTERS_H
 #define CONTROLLER_WEB_COUNTERS_H
 
-#include "controller/store/store.h"
+#include "controller/cluster/active_job.h"
 #include "protocol/http/openmetrics.h"
 
 struct counters {
@@ -12,9 +12,9 @@ struct counters {
 	struct histogram commit;   /* of the store */
 };
 
-/* An event was put with this state (NULL: the state stays). */
-void counters_event(struct counters *counters, const struct event_row *event,
-		    const struct job_row *state);
+/* effects.h: the job is in another state. */
+void counters_changed(struct counters *counters, const struct job *job,
+		      enum job_event event, int64_t now_ms);
 
 void counters_put(const struct counters *counters, struct openmetrics *metrics);
 
