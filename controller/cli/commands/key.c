@@ -1,7 +1,6 @@
 /* key.c - key: the key files of people, agents, controllers.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@ static int print_key(struct cli *cli, const struct key *key, const char *file,
 	    !cJSON_AddStringToObject(object, "public", key->public) ||
 	    !cJSON_AddStringToObject(object, "file", file))
 		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 static int new_key(struct cli *cli, const char *file, struct error *err)
