@@ -282,10 +282,12 @@ static void on_start(struct agent *agent, void *body)
 {
 	struct message_start *start = body;
 	struct task_id id = { start->job, start->attempt, start->rank };
-	const struct rendezvous rendezvous = { start->master_addr,
-					       start->master_port,
-					       start->time_ms,
-					       start->addresses };
+	const struct rendezvous rendezvous = {
+		.address = start->master_addr,
+		.port = start->master_port,
+		.time_ms = start->time_ms,
+		.addresses = start->addresses,
+	};
 	struct task_entry *entry = entry_find(agent, &id);
 
 	if (entry)

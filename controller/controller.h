@@ -1,10 +1,10 @@
-/* controller.h - owns the cluster: store, wire, timers, and the turn of the
+/* controller.h - owns all of it: store, wire, timers, and the turn of the
  * loop in which what was decided is committed before it is told.
  */
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
-#include "controller/cluster/retention_limits.h"
+#include "controller/retention/retention_config.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/wire/key.h"

@@ -38,6 +38,7 @@ struct task_room {
 	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;
 	const char *node;
+	const char *address;      /* where other nodes reach this one */
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
 	const struct device_binding_source *allot;

@@ -3,6 +3,7 @@
  * Every engine call ends in one callback, which turns the answer into an event
  * (task.c) or tries again later.
  */
+#include "agent/metrics/network.h"
 #include "agent/task/command.h"
 #include "agent/task/secrets.h"
 #include "agent/task/start_error.h"
@@ -542,8 +543,14 @@ static const char *work_folder(const struct task *task)
 static int write_start(struct task *task, const struct container_place *place,
 		       struct error *err)
 {
-	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
-					 task->start_ms, task->addresses };
+	char interface[IF_NAMESIZE];
+	struct rendezvous rendezvous = {
+		.address = task->address,
+		.port = task->rendezvous_port,
+		.time_ms = task->start_ms,
+		.addresses = task->addresses,
+		.interface = network_interface(task->room->address, interface),
+	};
 	owned(secret_buffer_clear) struct buffer start;
 	owned(buffer_clear) struct buffer hosts;
 

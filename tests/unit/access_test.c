@@ -273,6 +273,109 @@ static void test_rekey(void)
 	bed_clear(&bed);
 }
 
+static int rotate(struct bed *bed, const struct key *with,
+		  const struct key *next, struct message_rotate message,
+		  struct error *err)
+{
+	struct reply_rotate reply = { 0 };
+	int rc;
+
+	message.public = (char *)next->public;
+	rc = access_rotate(bed->access, with->public, "m1", &message, &reply,
+			   err);
+	codec_clear(&reply_rotate_schema, &reply);
+	return rc;
+}
+
+static bool is_named(struct bed *bed, const struct key *key)
+{
+	const struct key *found = keyring_named(bed->keyring, key->name);
+
+	return found && !strcmp(found->public, key->public);
+}
+
+static void test_rotate(void)
+{
+	const int64_t hour_ms = 3600 * 1000;
+	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
+			       new_key("n1", ROLE_AGENT) };
+	struct key next = new_key("n1", ROLE_AGENT);
+	struct key third = new_key("n1", ROLE_AGENT);
+	struct message_rotate hour = { .keep_s = 3600 };
+	int64_t now_ms = clock_wall_ms();
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 2);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ .keep_s = 1 },
+		  &err) < 0 &&
+		   !knows(&bed, &next, ROLE_AGENT),
+	   "an old key is kept for an hour at least: %s", err.text);
+	ok(rotate(&bed, &keys[1], &keys[0], hour, &err) < 0 &&
+		   is_named(&bed, &keys[0]),
+	   "nobody takes the key of another: %s", err.text);
+	ok(rotate(&bed, &keys[1], &next, hour, &err) == 0 &&
+		   knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "both keys are good, the new one bears the name");
+	ok(rotate(&bed, &keys[1], &next, hour, &err) == 0 &&
+		   rotate(&bed, &next, &next, hour, &err) == 0,
+	   "the same again is answered the same, to either key");
+	ok(rotate(&bed, &keys[1], &third, hour, &err) < 0 && err.code == EACCES,
+	   "the old key chooses no other: %s", err.text);
+	ok(rotate(&bed, &next, &third, hour, &err) < 0 && err.code == EBUSY,
+	   "there are never three: %s", err.text);
+	ok(access_check_machine(bed.access, next.public, "m2", &err) < 0,
+	   "the new one is of the machine that the old one was on");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "a new controller knows both");
+	ok(!access_expire(bed.access, now_ms + hour_ms / 2) &&
+		   access_expire(bed.access, now_ms + hour_ms + 60000) &&
+		   !knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "after its time the old one is refused, though the file has it");
+	ok(rotate(&bed, &next, &next, hour, &err) == 0,
+	   "who missed that asks with the new one");
+	ok(rotate(&bed, &next, &third,
+		  (struct message_rotate){ .for_s = 30 * 86400 }, &err) == 0 &&
+		   !access_expire(bed.access, now_ms + 23 * hour_ms) &&
+		   access_expire(bed.access, now_ms + 25 * hour_ms) &&
+		   !knows(&bed, &next, ROLE_AGENT) &&
+		   knows(&bed, &third, ROLE_AGENT),
+	   "it is rotated again; without a word the old one is kept a day");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!access_expire(bed.access, now_ms + 29 * 24 * hour_ms) &&
+		   access_expire(bed.access, now_ms + 31 * 24 * hour_ms) &&
+		   !knows(&bed, &third, ROLE_AGENT),
+	   "a key that ends does, whoever knows it");
+	bed_clear(&bed);
+}
+
+static void test_rotate_revoked(void)
+{
+	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
+			       new_key("ann", ROLE_VIEWER) };
+	struct key next = new_key("ann", ROLE_VIEWER);
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 2);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ 0 }, &err) ==
+			   0 &&
+		   drop_key(&bed, "user", "ann", &err) == 0 &&
+		   !knows(&bed, &keys[1], ROLE_VIEWER) &&
+		   !knows(&bed, &next, ROLE_VIEWER),
+	   "who is removed has neither key: %s", err.text);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ 0 }, &err) <
+		   0,
+	   "and rotates no more: %s", err.text);
+	bed_clear(&bed);
+}
+
 static void test_revoke_token(void)
 {
 	struct key op = new_key("op", ROLE_OPERATOR);
@@ -299,6 +402,8 @@ int main(void)
 	test_limits();
 	test_people();
 	test_rekey();
+	test_rotate();
+	test_rotate_revoked();
 	test_revoke_token();
 	return tap_done();
 }

@@ -55,12 +55,16 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct key_info *key = row;
 	bool revoked = key->revoked_ms > 0;
+	bool ends = !revoked && key->until_ms;
 	char clock[HUMAN_SIZE];
 
 	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
 	table_cell(table, PLAIN, "%s", key->role);
-	table_cell(table, revoked ? RED : GREEN, "%s",
-		   revoked ? "revoked" : "good");
+	table_cell(table, revoked ? RED : GREEN, "%s%s",
+		   revoked ? "revoked"
+		   : ends  ? "good until "
+			   : "good",
+		   ends ? human_clock(key->until_ms, clock) : "");
 	table_cell(table, PLAIN, "%s",
 		   human_clock(revoked ? key->revoked_ms : key->since_ms,
 			       clock));
