@@ -18,6 +18,7 @@
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
+#include "controller/web/web.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -30,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
@@ -64,6 +66,7 @@ struct controller {
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80]; /* as systemd was told */
+	struct web *web; /* NULL: none */
 };
 
 /* The turn. */
@@ -77,15 +80,28 @@ static int stalled_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) +
+	       (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
 static bool commit(struct controller *controller)
 {
+	struct timespec begun;
 	struct error err;
 
 	if (controller->is_stalled)
 		return false;
 	if (!store_pending(controller->store, NULL))
 		return true;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 	if (store_commit(controller->store, &err) == 0) {
+		histogram_add(&controller->world.counters.commit,
+			      seconds_since(&begun));
 		if (controller->disk_full)
 			log_info("the store works again");
 		controller->disk_full = false;
@@ -409,7 +425,6 @@ static int open_disk(struct controller *controller,
 		controller->keyring ? store_new(config->state, err) : NULL;
 	controller->logs =
 		controller->store ? log_store_new(config->state, err) : NULL;
-	controller->world.store = controller->store;
 	controller->world.logs = controller->logs;
 	return controller->logs ? 0 : -1;
 }
@@ -538,6 +553,17 @@ static int open_wire(struct controller *controller,
 	return wire_server_bind(controller->wire, config->listen, err);
 }
 
+static int open_web(struct controller *controller,
+		    const struct controller_config *config, struct error *err)
+{
+	if (!config->web.address)
+		return 0;
+	controller->web =
+		web_new(controller->loop, &controller->parts,
+			&controller->world.counters, &config->web, err);
+	return controller->web ? 0 : -1;
+}
+
 struct controller *controller_new(sd_event *loop,
 				  const struct controller_config *config,
 				  struct error *err)
@@ -556,6 +582,7 @@ struct controller *controller_new(sd_event *loop,
 	effects_connect(&controller->world);
 	if (open_state(controller, config, err) < 0 ||
 	    open_wire(controller, config, err) < 0 ||
+	    open_web(controller, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
 		       err) < 0)
 		return NULL;
@@ -576,6 +603,7 @@ void controller_free(struct controller *controller)
 {
 	if (!controller)
 		return;
+	web_free(controller->web);
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);

@@ -7,6 +7,7 @@
 #define CONTROLLER_EFFECTS_H
 
 #include "controller/cluster/effects.h"
+#include "controller/web/counters.h"
 
 struct artifact_fetches;
 struct blob_service;
@@ -14,17 +15,16 @@ struct jobs;
 struct log_store;
 struct sd_event;
 struct sd_event_source;
-struct store;
 
 struct world {
 	/* Borrowed, and set by the owner before anything that needs it. */
 	struct sd_event *loop;
-	struct store *store;
 	struct log_store *logs;
 	struct blob_service *blobs;
 	struct artifact_fetches *fetches;
 	struct jobs *jobs;
 	/* Of effects.c: */
+	struct counters counters;
 	struct sd_event_source *settler, *deadline, *reader;
 	struct job_effects effects;
 };

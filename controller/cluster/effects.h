@@ -7,11 +7,15 @@
  * fail by a seed (tests/simulation). No call here calls back into who asked:
  * the same events with the same answers give the same effects.
  *
- * The texts of the store's rows say what is durable when: controller/store.
+ * Rows are no effect. The store takes them into a queue in memory, which the
+ * driver commits at the end of the turn, and reads see what is committed: a
+ * function of what was put, like the rest of the core. So the simulator runs
+ * the real store, too, over a disk that fails below it.
  */
 #ifndef CONTROLLER_CLUSTER_EFFECTS_H
 #define CONTROLLER_CLUSTER_EFFECTS_H
 
+#include "controller/cluster/lifecycle.h"
 #include "protocol/message/message.h"
 
 #include <stdbool.h>
@@ -21,8 +25,6 @@
 struct node;
 struct task;
 struct job;
-struct job_row;
-struct event_row;
 
 struct job_effects {
 	void *arg; /* of every call */
@@ -46,12 +48,6 @@ struct job_effects {
 	/* The node broke the protocol: its session ends. */
 	void (*drop)(void *arg, const struct node *node, int code,
 		     const char *why);
-
-	/* Store an event, and the state that follows from it (NULL: the stored
-	 * one stays as it is); both or neither.
-	 */
-	int (*record)(void *arg, const struct event_row *event,
-		      const struct job_row *state, struct error *err);
 
 	/* Output, as log_store.h says. */
 	int (*log_append)(void *arg, const struct message_log *log,
@@ -80,6 +76,11 @@ struct job_effects {
 	 */
 	int (*keep_files)(void *arg, struct job *job, cJSON **list,
 			  struct error *err);
+
+	/* The job is in another state, or attempt, by this event. NULL: nobody
+	 * counts.
+	 */
+	void (*changed)(void *arg, const struct job *job, enum job_event event);
 };
 
 static inline int64_t effects_wall_ms(const struct job_effects *effects)
