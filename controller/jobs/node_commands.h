@@ -14,6 +14,11 @@ void node_command_prepare(struct task *task);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
 
+/* All nodes of the gang look at its processes, in the round that is returned.
+ * stops: tools may halt them for it.
+ */
+uint64_t node_commands_look(struct gang *gang, bool stops);
+
 /* Also of tasks that no job knows any more. */
 void node_command_discard(struct cluster *cluster, struct node *node,
 			  uint64_t job, uint32_t attempt, uint32_t rank);

@@ -12,6 +12,7 @@
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
+#include "protocol/message/evidence.h"
 #include "protocol/message/stream_index.h"
 
 #include <errno.h>
@@ -47,6 +48,14 @@ static void stream_name(const struct task *task, uint32_t i, char name[32])
 	snprintf(name, 32, "rank-%u", task->rank * stream_count(task) + i);
 }
 
+static bool is_evidence(const struct task *task, const char *stream)
+{
+	char name[EVIDENCE_STREAM_SIZE];
+
+	evidence_stream(task->rank, name);
+	return !strcmp(name, stream);
+}
+
 static bool stream_expected(const struct task *task, const char *stream)
 {
 	char name[32];
@@ -60,7 +69,7 @@ static bool stream_expected(const struct task *task, const char *stream)
 	if (task->job->gang->spec.container.build && !strcmp(name, stream))
 		return true;
 	sample_format_stream(task->rank, name);
-	return !strcmp(name, stream) ||
+	return !strcmp(name, stream) || is_evidence(task, stream) ||
 	       stream_index_belongs(task->rank, stream);
 }
 
@@ -104,7 +113,8 @@ void log_ingest_tell_lengths(struct cluster *cluster, struct task *task)
 	if (task->job->gang->spec.container.build)
 		tell_length(cluster, task, name);
 	for (size_t i = 0; i < task->streams_count; i++)
-		if (stream_index_belongs(task->rank, task->streams[i].name))
+		if (stream_index_belongs(task->rank, task->streams[i].name) ||
+		    is_evidence(task, task->streams[i].name))
 			tell_length(cluster, task, task->streams[i].name);
 }
 
