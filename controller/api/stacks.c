@@ -11,8 +11,7 @@
 int api_stacks(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_stacks *message = request->message;
-	struct cluster *cluster = request->cluster;
-	struct job *job = job_find(cluster, message->job);
+	struct job *job = job_find(request->api->table, message->job);
 	struct reply_stacks *to = reply;
 
 	if (!job || job->state != JOB_RUNNING)

@@ -93,11 +93,6 @@ static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
 	return 0;
 }
 
-static double number_of(const cJSON *row, const char *path)
-{
-	return cJSON_GetNumberValue(row_at(row, path));
-}
-
 /* A line per cell that has repeats: they follow each other. */
 static int put_repeats(struct buffer *out, const cJSON *rows, struct error *err)
 {
@@ -120,10 +115,10 @@ static int put_repeats(struct buffer *out, const cJSON *rows, struct error *err)
 		    buffer_printf(out, err,
 				  ": mean of %.0f repeats %.1f token/p/s, "
 				  "standard deviation %.2f, CV %.2f %%\n",
-				  number_of(row, "repeats.n"),
-				  number_of(row, "repeats.mean"),
-				  number_of(row, "repeats.stdev"),
-				  number_of(row, "repeats.cv_percent")) < 0)
+				  row_double(row, "repeats.n"),
+				  row_double(row, "repeats.mean"),
+				  row_double(row, "repeats.stdev"),
+				  row_double(row, "repeats.cv_percent")) < 0)
 			return -1;
 	}
 	return 0;

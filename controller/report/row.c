@@ -115,6 +115,11 @@ const char *row_text(const cJSON *row, const char *path)
 	return cJSON_GetStringValue(row_at(row, path));
 }
 
+double row_double(const cJSON *row, const char *path)
+{
+	return cJSON_GetNumberValue(row_at(row, path));
+}
+
 bool row_completed(const cJSON *row)
 {
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;

@@ -28,6 +28,9 @@ const cJSON *row_at(const cJSON *row, const char *path);
 /* The text there; NULL: none. */
 const char *row_text(const cJSON *row, const char *path);
 
+/* The number there; NAN: none. */
+double row_double(const cJSON *row, const char *path);
+
 bool row_completed(const cJSON *row);
 
 /* The class of its failure, where it says more than the state; NULL: none. */

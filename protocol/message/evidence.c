@@ -3,6 +3,7 @@
 #include "protocol/message/evidence.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* clang-format off */
 static const struct field evidence_fields[] = {
@@ -34,6 +35,14 @@ void evidence_clear(struct evidence *evidence)
 void evidence_stream(uint32_t rank, char name[EVIDENCE_STREAM_SIZE])
 {
 	snprintf(name, EVIDENCE_STREAM_SIZE, "evidence-%u", rank);
+}
+
+bool evidence_is_stream(uint32_t rank, const char *name)
+{
+	char own[EVIDENCE_STREAM_SIZE];
+
+	evidence_stream(rank, own);
+	return !strcmp(own, name);
 }
 
 int evidence_write(const struct evidence *evidence, struct buffer *out,

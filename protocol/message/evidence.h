@@ -44,8 +44,9 @@ extern const struct schema evidence_schema;
 void evidence_clear(struct evidence *evidence);
 OWNED_VALUE(struct evidence, evidence_clear)
 
-/* "evidence-3" */
+/* "evidence-3"; and is it that of the node rank? */
 void evidence_stream(uint32_t rank, char name[EVIDENCE_STREAM_SIZE]);
+bool evidence_is_stream(uint32_t rank, const char *name);
 
 /* Append a line. */
 int evidence_write(const struct evidence *evidence, struct buffer *out,

@@ -413,7 +413,7 @@ int main(void)
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
 		all_load();
 		check_plainer();
-		is_int(check_folder(OWN), 45, "all fixtures were read");
+		is_int(check_folder(OWN), 46, "all fixtures were read");
 		if (recordings_folder("training-logs-2", folder,
 				      sizeof(folder)))
 			check_folder(folder);

@@ -1,7 +1,6 @@
 /* results_table.c - the results of a sweep as a terminal shows them.
  */
 #include "controller/cli/commands/results_table.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/columns.h"
 #include "controller/report/row.h"
@@ -237,7 +236,7 @@ static size_t label_width(const struct view *view)
 static void add_row(const struct view *view, struct table *table,
 		    const cJSON *row)
 {
-	enum job_state state = job_state_from(json_text(row, "state"));
+	enum job_state state = job_state_from(row_text(row, "state"));
 	size_t label = label_width(view);
 	char text[COLUMN_TEXT];
 
@@ -277,7 +276,7 @@ static int print_rows(struct cli *cli, const struct view *view,
 	{
 		add_row(view, table, row);
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
 /* Below the table: why rows have no result, and which are suspect. */
@@ -304,8 +303,8 @@ static void print_notes(struct cli *cli, const cJSON *rows, bool suspect)
 				fprintf(cli->out, "\n%s\n", title);
 			any = true;
 			label_of(rows, row, label, sizeof(label));
-			fprintf(cli->out, "  job %llu, %s: ",
-				(unsigned long long)json_u64(row, "job"),
+			fprintf(cli->out,
+				"  job %.0f, %s: ", row_double(row, "job"),
 				escape(label, clean, sizeof(clean)));
 			fprintf(cli->out, "%s\n",
 				escape(text, clean, sizeof(clean)));

@@ -5,9 +5,9 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
+#include "controller/report/row.h"
 #include "controller/stacks/stacks.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
@@ -203,14 +203,14 @@ static void print(struct cli *cli, const cJSON *all)
 	const cJSON *group;
 
 	fprintf(cli->out, "%s\n",
-		escape(json_text(all, "verdict"), text, sizeof(text)));
-	cJSON_ArrayForEach(group, json_list(all, "groups"))
+		escape(row_text(all, "verdict"), text, sizeof(text)));
+	cJSON_ArrayForEach(group, row_at(all, "groups"))
 	{
 		fprintf(cli->out, "%d ranks (",
-			cJSON_GetArraySize(json_get(group, "ranks")));
-		print_ranks(cli, json_get(group, "ranks"));
+			cJSON_GetArraySize(row_at(group, "ranks")));
+		print_ranks(cli, row_at(group, "ranks"));
 		fprintf(cli->out, "): %s\n",
-			escape(json_text(group, "where"), text, sizeof(text)));
+			escape(row_text(group, "where"), text, sizeof(text)));
 	}
 }
 
