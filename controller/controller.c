@@ -398,7 +398,6 @@ static int open_disk(struct controller *controller,
 		controller->keyring ? store_new(config->state, err) : NULL;
 	controller->logs =
 		controller->store ? log_store_new(config->state, err) : NULL;
-	controller->world.store = controller->store;
 	controller->world.logs = controller->logs;
 	return controller->logs ? 0 : -1;
 }

@@ -7,7 +7,6 @@
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
-#include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -91,20 +90,6 @@ static int send(void *arg, const struct node *node, enum message_type type,
 static void drop(void *arg, const struct node *node, int code, const char *why)
 {
 	wire_server_drop(node->peer, code, why);
-}
-
-static int record(void *arg, const struct event_row *event,
-		  const struct job_row *state, struct error *err)
-{
-	struct world *world = arg;
-	struct store_mark mark = store_mark(world->store);
-
-	if (store_put_event(world->store, event, NULL, err) < 0)
-		return -1;
-	if (!state || store_set_job(world->store, state, err) == 0)
-		return 0;
-	store_undo(world->store, &mark);
-	return -1;
 }
 
 static int log_append(void *arg, const struct message_log *log,
@@ -218,7 +203,6 @@ void effects_connect(struct world *world)
 		.read_soon = read_soon,
 		.send = send,
 		.drop = drop,
-		.record = record,
 		.log_append = log_append,
 		.log_length = log_length,
 		.log_read = log_read,

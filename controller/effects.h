@@ -14,12 +14,10 @@ struct jobs;
 struct log_store;
 struct sd_event;
 struct sd_event_source;
-struct store;
 
 struct world {
 	/* Borrowed, and set by the owner before anything that needs it. */
 	struct sd_event *loop;
-	struct store *store;
 	struct log_store *logs;
 	struct blob_service *blobs;
 	struct artifact_fetches *fetches;

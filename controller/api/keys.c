@@ -4,7 +4,7 @@
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/blobs/blob_service.h"
-#include "controller/jobs/gang.h"
+#include "controller/jobs/node_events.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "protocol/wire/wire.h"
@@ -198,7 +198,7 @@ static int remove_node(struct api_request *request, const char *name,
 	if (node_remove(api->nodes, node, err) < 0)
 		return -1;
 	reply->reached = node->peer != NULL;
-	gang_node_lost(api->jobs, node, why);
+	node_event_lost(api->jobs, node, why);
 	request->recheck = true;
 	return 0;
 }

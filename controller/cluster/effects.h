@@ -7,7 +7,10 @@
  * fail by a seed (tests/simulation). No call here calls back into who asked:
  * the same events with the same answers give the same effects.
  *
- * The texts of the store's rows say what is durable when: controller/store.
+ * Rows are no effect. The store takes them into a queue in memory, which the
+ * driver commits at the end of the turn, and reads see what is committed: a
+ * function of what was put, like the rest of the core. So the simulator runs
+ * the real store, too, over a disk that fails below it.
  */
 #ifndef CONTROLLER_CLUSTER_EFFECTS_H
 #define CONTROLLER_CLUSTER_EFFECTS_H
@@ -21,8 +24,6 @@
 struct node;
 struct task;
 struct job;
-struct job_row;
-struct event_row;
 
 struct job_effects {
 	void *arg; /* of every call */
@@ -46,12 +47,6 @@ struct job_effects {
 	/* The node broke the protocol: its session ends. */
 	void (*drop)(void *arg, const struct node *node, int code,
 		     const char *why);
-
-	/* Store an event, and the state that follows from it (NULL: the stored
-	 * one stays as it is); both or neither.
-	 */
-	int (*record)(void *arg, const struct event_row *event,
-		      const struct job_row *state, struct error *err);
 
 	/* Output, as log_store.h says. */
 	int (*log_append)(void *arg, const struct message_log *log,

@@ -2,36 +2,21 @@
  */
 #include "controller/jobs/gang.h"
 #include "controller/images/image_digest.h"
-#include "controller/images/image_progress.h"
+#include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/job_result.h"
 #include "controller/jobs/node_commands.h"
-#include "controller/jobs/task_status.h"
-#include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
-#include "protocol/base/printable.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LATE_MS 1000 /* until a late job is looked at again */
-
-/* A task that no active job knows: it is of a job that is over, or of none. */
-static void discard_stranger(struct jobs *jobs, struct node *node,
-			     const struct task_status *status)
-{
-	node_command_discard(jobs, node, status->job, status->attempt,
-			     status->rank);
-	node_add_discard(jobs->nodes, node, status->job, status->attempt,
-			 status->rank);
-}
 
 /* Allocating. */
 
@@ -114,180 +99,6 @@ void gang_schedule(struct jobs *jobs)
 
 /* Ending. */
 
-/* A final job is forgotten when no node holds anything of it any more. */
-static void forget_removed(struct job *job)
-{
-	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		if (job->gang->tasks[i].held)
-			return;
-	if (job_event(job, JOB_EVENT_REMOVED, NULL, NULL) == 0)
-		job_forget(job);
-}
-
-static void drop_discarded(struct task *task)
-{
-	task->discarding = false;
-	node_release(task->job->jobs->nodes, task);
-	forget_removed(task->job);
-}
-
-/* The job is final: have containers and spools removed. A node that is out of
- * reach is told when it reports again.
- */
-static void discard_all(struct job *job)
-{
-	uint32_t nodes = job->gang->spec.nodes;
-	struct task *tasks = job->gang->tasks;
-
-	for (uint32_t i = 0; i < nodes; i++) {
-		tasks[i].discarding = true;
-		node_command_discard(job->jobs, tasks[i].node, job->id,
-				     job->attempt, i);
-	}
-	/* The last one that is let go forgets the job. */
-	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
-		if (tasks[i].node->peer)
-			continue;
-		left--;
-		drop_discarded(&tasks[i]);
-		if (!left)
-			return;
-	}
-}
-
-static bool may_retry(const struct job *job)
-{
-	return failure_infrastructure(job->failure) && job->code != ENOENT &&
-	       job->attempt - job->first_attempt < job->gang->spec.retries;
-}
-
-static cJSON *failure_data(const struct job *job)
-{
-	cJSON *data = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(data, "failure", failure_name(job->failure));
-	cJSON_AddStringToObject(data, "text", job->text ? job->text : "");
-	return data;
-}
-
-/* All of the old attempt goes; the next one begins at the queue. */
-static void retry(struct job *job)
-{
-	uint32_t attempt = job->attempt;
-	struct gang *gang = job->gang;
-	struct error err;
-
-	if (job_event(job, JOB_EVENT_RETRY, failure_data(job), &err) < 0)
-		return;
-	log_warning("job=%" PRIu64 " attempt=%u failed, trying again: %s: %s",
-		    job->id, attempt, failure_name(job->failure),
-		    job->text ? job->text : "");
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		struct node *node = gang->tasks[i].node;
-
-		if (!node->peer)
-			continue;
-		node_command_discard(job->jobs, node, job->id, attempt, i);
-		node_add_discard(job->jobs->nodes, node, job->id, attempt, i);
-	}
-	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
-				      attempt);
-	job_drop_gang(job);
-	job_clear_failure(job);
-	if (queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
-		      &err) < 0)
-		log_error("job=%" PRIu64 ": %s", job->id, err.text);
-}
-
-/* A job that did its work may have words all the same: of its output. */
-static void note_output(struct job *job)
-{
-	for (uint32_t i = 0; !job->text && i < job->gang->spec.nodes; i++) {
-		const struct task *task = &job->gang->tasks[i];
-
-		if (task->text && *task->text &&
-		    asprintf(&job->text, "%s: %s", task->node->name,
-			     task->text) < 0)
-			job->text = NULL;
-	}
-	if (job->text)
-		printable(job->text, strlen(job->text));
-}
-
-/* What was collected is an event, from which it is listed; and stays. */
-static int keep_files(struct job *job, struct error *err)
-{
-	cJSON *told = NULL;
-
-	if (job->jobs->effects->keep_files(job->jobs->effects->arg, job, &told,
-					   err) < 0)
-		return -1;
-	return told ? job_event(job, JOB_EVENT_FILES, told, err) : 0;
-}
-
-/* What is removed from the nodes must be safe on this disk. */
-static int sync_output(struct job *job, struct error *err)
-{
-	struct gang *gang = job->gang;
-
-	if (!gang->synced &&
-	    job->jobs->effects->log_sync(job->jobs->effects->arg, job->id,
-					 job->attempt, err) < 0)
-		return -1;
-	gang->synced = true;
-	return 0;
-}
-
-/* All that is stored of a job that ends. Each part once: one that fails is
- * tried again every half second, for as long as a disk is full.
- */
-static int keep_all(struct job *job, struct error *err)
-{
-	struct gang *gang = job->gang;
-
-	if (!gang->kept && keep_files(job, err) < 0)
-		return -1;
-	gang->kept = true;
-	if (!gang->measured && job_result_store(job, err) < 0)
-		return -1;
-	gang->measured = true;
-	return 0;
-}
-
-/* Everything is here: say what became of the job. */
-static void conclude(struct job *job)
-{
-	enum job_event event = JOB_EVENT_COMPLETE;
-	struct error err = { 0 };
-	int rc = sync_output(job, &err);
-
-	if (rc == 0 && may_retry(job)) {
-		retry(job);
-		return;
-	}
-	if (rc == 0)
-		rc = keep_all(job, &err);
-	if (rc < 0) {
-		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
-		return;
-	}
-	if (job->failure == FAILURE_CANCELLED)
-		event = JOB_EVENT_CANCEL;
-	else if (job->failure)
-		event = JOB_EVENT_FAIL;
-	else
-		note_output(job);
-	if (job_event(job, event, job->failure ? failure_data(job) : NULL,
-		      &err) < 0)
-		return;
-	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),
-		 job->failure ? ": " : "", job->text ? job->text : "");
-	job->gang->deadline_ms = 0;
-	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
-				      job->attempt);
-	discard_all(job);
-}
-
 static bool all_tasks(const struct job *job, enum task_state from,
 		      enum task_state to)
 {
@@ -346,15 +157,6 @@ static void end_task(struct task *task, bool told)
 	}
 }
 
-/* Those whose image is known now, or who are to find out next. */
-static void prepare_waiting(struct jobs *jobs)
-{
-	struct task *task;
-
-	while ((task = image_digest_next(jobs->digests)))
-		node_command_prepare(task);
-}
-
 static void end_queued(struct job *job, enum failure failure)
 {
 	struct error err;
@@ -362,7 +164,7 @@ static void end_queued(struct job *job, enum failure failure)
 	if (job_event(job,
 		      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
 						   : JOB_EVENT_FAIL,
-		      failure_data(job), &err) == 0) {
+		      job_failure_data(job), &err) == 0) {
 		queue_remove(job->jobs->queue, &job->shape, job->id);
 		job_forget(job);
 	} else {
@@ -378,14 +180,15 @@ static void end_early(struct job *job)
 	bool told = job->state != JOB_ALLOCATED;
 	struct error err;
 
-	if (job_event(job, JOB_EVENT_EXCEPTION, failure_data(job), &err) < 0)
+	if (job_event(job, JOB_EVENT_EXCEPTION, job_failure_data(job), &err) <
+	    0)
 		return;
 	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
 		 failure_name(job->failure), job->text ? job->text : "");
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
 		end_task(&job->gang->tasks[i], told);
 	image_digest_release(job->jobs->digests, job);
-	prepare_waiting(job->jobs);
+	node_command_waiting(job->jobs);
 	gang_advance(job);
 }
 
@@ -540,7 +343,7 @@ static bool is_held_up(struct job *job)
 	struct error err;
 
 	if (job_state_final(job->state)) {
-		forget_removed(job);
+		job_forget_removed(job);
 		return true;
 	}
 	if (job->failure && job->state != JOB_COLLECTING) {
@@ -568,249 +371,11 @@ void gang_advance(struct job *job)
 	if (job->state == JOB_COLLECTING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
 	    log_reader_done(job->jobs->reader, job->gang))
-		conclude(job);
+		job_conclude(job);
 }
 
 void gang_resume(struct job *job)
 {
 	if (job->state == JOB_READY || job->state == JOB_RUNNING)
 		set_deadline(job);
-}
-
-/* Hearing of tasks. */
-
-static bool was_started(const struct job *job)
-{
-	return job->state == JOB_READY || job->state == JOB_RUNNING;
-}
-
-/* Its image's name is known there; false: it means something else here. */
-static bool learn_image(struct task *task, const char *found, char *text,
-			size_t size)
-{
-	int news = found ? image_digest_learn(task->job->jobs->digests, task,
-					      found, text, size)
-			 : 0;
-	struct job *job = task->job;
-	struct error err;
-	cJSON *data;
-
-	if (news <= 0)
-		return news == 0;
-	data = cJSON_CreateObject();
-	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
-	cJSON_AddStringToObject(data, "pin", found);
-	cJSON_AddStringToObject(data, "node", task->node->name);
-	job_event(job, JOB_EVENT_PIN, data, &err);
-	prepare_waiting(task->job->jobs);
-	return true;
-}
-
-/* The image was sent there, and is there. */
-static void note_image(struct task *task)
-{
-	cJSON *data =
-		image_progress_summary(task, effects_mono_ms(
-						     task->job->jobs->effects));
-	struct error err;
-
-	if (data)
-		job_event(task->job, JOB_EVENT_IMAGE, data, &err);
-}
-
-void gang_status(struct jobs *jobs, struct node *node,
-		 const struct task_status *status)
-{
-	struct task *task = task_find(jobs->table, node, status->job,
-				      status->attempt, status->rank);
-	struct job *job = task ? task->job : NULL;
-	char text[400];
-	bool again; /* the job is ending already: it says nothing new */
-	enum task_state was;
-
-	if (!task) {
-		discard_stranger(jobs, node, status);
-		return;
-	}
-	task->reported = true;
-	if (job_state_final(job->state)) {
-		/* Out of reach when the others were told to discard. */
-		if (!task->discarding)
-			discard_stranger(jobs, node, status);
-		return;
-	}
-	again = job->state == JOB_COLLECTING && job->failure;
-	was = task->state;
-	task_keep_status(task, (struct task_status *)status);
-	if (job->state == JOB_PREPARING && was == TASK_PREPARING &&
-	    task->state == TASK_READY)
-		note_image(task);
-	if (task->state == TASK_ENDED)
-		log_ingest_check(jobs->ingest, task);
-	if (task->failure && !again) {
-		snprintf(text, sizeof(text), "%s: %s", node->name,
-			 task->text ? task->text : failure_name(task->failure));
-		printable(text, strlen(text));
-		if (!job->failure && failure_infrastructure(task->failure))
-			job->avoid = node;
-		gang_exception(job, task->failure, status->code, text);
-	} else if (job->state == JOB_PREPARING &&
-		   !learn_image(task, status->image_pin, text, sizeof(text))) {
-		job->avoid = node;
-		gang_exception(job, FAILURE_PREFLIGHT, 0, text);
-	} else if (task->state == TASK_READY && was_started(job)) {
-		/* The order was lost, or its agent began again meanwhile. */
-		node_command_start(task);
-	}
-	/* The exception may have been the job's last word. */
-	if (job_find(jobs->table, status->job) == job && job->gang)
-		gang_advance(job);
-	jobs->news->events = true;
-}
-
-void gang_progress(struct jobs *jobs, struct node *node,
-		   const struct message_progress *progress)
-{
-	struct task *task = task_find(jobs->table, node, progress->job,
-				      progress->attempt, progress->rank);
-
-	if (!task || task->state != TASK_PREPARING)
-		return;
-	image_progress_keep(task, progress, effects_mono_ms(jobs->effects));
-	task->job->progress_seq = news_progress(jobs->news);
-}
-
-void gang_discarded(struct jobs *jobs, struct node *node,
-		    const struct message_discard *discarded)
-{
-	struct task *task = task_find(jobs->table, node, discarded->job,
-				      discarded->attempt, discarded->rank);
-
-	node_drop_discard(jobs->nodes, node, discarded->job, discarded->attempt,
-			  discarded->rank);
-	if (task && task->discarding)
-		drop_discarded(task);
-}
-
-/* Reports. */
-
-/* The node does not have this task (any more). */
-static void task_missing(struct task *task)
-{
-	struct job *job = task->job;
-	struct jobs *jobs = job->jobs;
-	uint64_t id = job->id;
-	char text[200];
-
-	if (task->discarding) {
-		drop_discarded(task);
-		return;
-	}
-	if (job->state == JOB_ALLOCATED || job->state == JOB_PREPARING) {
-		task->state = TASK_PREPARING;
-		node_command_prepare(task);
-		return;
-	}
-	if (task->collected)
-		return; /* all that it had is here */
-	task->state = TASK_ENDED;
-	task->collected = true;
-	snprintf(text, sizeof(text), "%s no longer has the task",
-		 task->node->name);
-	gang_exception(job, FAILURE_NODE_LOST, 0, text);
-	/* It may have been ending already. */
-	if (job_find(jobs->table, id) == job && job->gang)
-		gang_advance(job);
-}
-
-/* Tell a task that is there what it may have missed. */
-static void remind(struct task *task)
-{
-	struct job *job = task->job;
-
-	log_ingest_tell_lengths(task->job->jobs->ingest, task);
-	if (task->discarding)
-		node_command_discard(task->job->jobs, task->node, job->id,
-				     job->attempt, task->rank);
-	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
-		node_command_stop(task);
-}
-
-void gang_report(struct jobs *jobs, struct node *node,
-		 const struct message_report *report)
-{
-	struct task *task;
-
-	node_reported(jobs->nodes, node);
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	task->reported = false;
-	for (size_t i = 0; i < report->tasks_count; i++) {
-		const struct task_status *status = &report->tasks[i];
-
-		gang_status(jobs, node, status);
-		task = task_find(jobs->table, node, status->job,
-				 status->attempt, status->rank);
-		if (task)
-			remind(task);
-	}
-	/* A missing one may end its job, and with it others on the list. */
-	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
-			if (!task->reported)
-				break;
-		}
-		if (task) {
-			task->reported = true;
-			task_missing(task);
-		}
-	} while (task);
-}
-
-/* Nodes that go. */
-
-void gang_node_gone(struct jobs *jobs, struct node *node)
-{
-	struct task *task;
-
-	node_drop_discards(jobs->nodes, node);
-	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
-			if (task->discarding)
-				break;
-		}
-		if (task)
-			drop_discarded(task);
-	} while (task);
-}
-
-void gang_node_lost(struct jobs *jobs, struct node *node, const char *why)
-{
-	struct task *task;
-
-	/* One that is in reach ends what it has. */
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
-		node_command_discard(jobs, node, task->job->id,
-				     task->job->attempt, task->rank);
-	}
-	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
-			if (!task->collected)
-				break;
-		}
-		if (task) {
-			struct job *job = task->job;
-			uint64_t id = job->id;
-
-			task->state = TASK_ENDED;
-			task->collected = true;
-			job->avoid = node;
-			gang_exception(job, FAILURE_NODE_LOST, 0, why);
-			if (job_find(jobs->table, id) == job && job->gang)
-				gang_advance(job);
-		}
-	} while (task);
 }

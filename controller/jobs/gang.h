@@ -16,25 +16,6 @@
  */
 void gang_schedule(struct jobs *jobs);
 
-/* A node says what it has, all of it; it is told what it should do. */
-void gang_report(struct jobs *jobs, struct node *node,
-		 const struct message_report *report);
-
-/* A node says what became of one task. */
-void gang_status(struct jobs *jobs, struct node *node,
-		 const struct task_status *status);
-void gang_progress(struct jobs *jobs, struct node *node,
-		   const struct message_progress *progress);
-void gang_discarded(struct jobs *jobs, struct node *node,
-		    const struct message_discard *discarded);
-
-/* The node was out of reach for too long, or is removed: its tasks count as
- * lost, and it is told to remove them, where it can be. why: a sentence.
- */
-void gang_node_lost(struct jobs *jobs, struct node *node, const char *why);
-/* The node's session ended: it will be asked again when it is back. */
-void gang_node_gone(struct jobs *jobs, struct node *node);
-
 /* End the job early. A queued one is final at once. No-op when it is ending
  * already.
  */

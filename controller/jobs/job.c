@@ -169,6 +169,20 @@ static void pass_time(struct job_row *row, const struct job *job,
 	}
 }
 
+/* state: NULL: the stored one stays as it is. */
+static int put(struct store *store, const struct event_row *event,
+	       const struct job_row *state, struct error *err)
+{
+	struct store_mark mark = store_mark(store);
+
+	if (store_put_event(store, event, NULL, err) < 0)
+		return -1;
+	if (!state || store_set_job(store, state, err) == 0)
+		return 0;
+	store_undo(store, &mark);
+	return -1;
+}
+
 /* The event and the row of the state after it go to the store, or neither. */
 static int record(const struct job *job, enum job_event event,
 		  const cJSON *data, int64_t now, struct job_row *row,
@@ -191,15 +205,24 @@ static int record(const struct job *job, enum job_event event,
 	if ((data && !text) || (allocation && !allocated))
 		rc = error_nomem(err, "job");
 	else
-		rc = job->jobs->effects->record(job->jobs->effects->arg,
-						&event_row,
-						changes_row(event) ? row : NULL,
-						err);
+		rc = put(job->jobs->store, &event_row,
+			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
 	cJSON_free(allocated);
 	cJSON_free(text);
 	return rc;
+}
+
+cJSON *job_failure_data(const struct job *job)
+{
+	cJSON *data = job->failure ? cJSON_CreateObject() : NULL;
+
+	if (!data)
+		return NULL;
+	cJSON_AddStringToObject(data, "failure", failure_name(job->failure));
+	cJSON_AddStringToObject(data, "text", job->text ? job->text : "");
+	return data;
 }
 
 /* What is now true, as the store has it. */

@@ -38,6 +38,9 @@ int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err);
 int job_event(struct job *job, enum job_event event, cJSON *data,
 	      struct error *err);
 
+/* What an event tells of a failure; NULL: nothing failed. */
+cJSON *job_failure_data(const struct job *job);
+
 /* The job's gang, read from its spec in the store; its tasks hold no node. */
 int job_make_gang(struct job *job, struct error *err);
 /* Tasks give back what they hold. */

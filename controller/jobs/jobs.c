@@ -11,6 +11,7 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/node_events.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -143,19 +144,20 @@ bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 
 	switch (type) {
 	case MESSAGE_REPORT:
-		gang_report(jobs, node, body);
+		node_event_report(jobs, node, body);
 		break;
 	case MESSAGE_TASK:
-		gang_status(jobs, node, &((struct message_task *)body)->task);
+		node_event_status(jobs, node,
+				  &((struct message_task *)body)->task);
 		break;
 	case MESSAGE_PROGRESS:
-		gang_progress(jobs, node, body);
+		node_event_progress(jobs, node, body);
 		break;
 	case MESSAGE_LOG:
 		log_ingest_log(jobs->ingest, node, body, payload, size);
 		break;
 	case MESSAGE_DISCARDED:
-		gang_discarded(jobs, node, body);
+		node_event_discarded(jobs, node, body);
 		break;
 	case MESSAGE_INVENTORY:
 		if (node_inventory(jobs->nodes, node, body, &err) < 0)
@@ -170,7 +172,7 @@ bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 void jobs_node_gone(struct jobs *jobs, struct node *node)
 {
 	node_leave(jobs->nodes, node);
-	gang_node_gone(jobs, node);
+	node_event_gone(jobs, node);
 }
 
 static void look_again(struct jobs *jobs)
@@ -189,7 +191,7 @@ static void give_up(struct jobs *jobs, struct node *node)
 
 	snprintf(why, sizeof(why), "%s has been out of reach for %" PRIu64 " s",
 		 node->name, jobs->node_lost_ms / 1000);
-	gang_node_lost(jobs, node, why);
+	node_event_lost(jobs, node, why);
 }
 
 void jobs_tick(struct jobs *jobs)

@@ -47,6 +47,15 @@ void node_command_prepare(struct task *task)
 	codec_clear(&task_spec_schema, &prepare.task);
 }
 
+/* Those whose image is known now, or who are to find out next. */
+void node_command_waiting(struct jobs *jobs)
+{
+	struct task *task;
+
+	while ((task = image_digest_next(jobs->digests)))
+		node_command_prepare(task);
+}
+
 void node_command_start(struct task *task)
 {
 	const struct gang *gang = task->job->gang;

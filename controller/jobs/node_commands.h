@@ -11,6 +11,8 @@
 /* No-op while the task has to wait for what its image means (image_digest.h).
  */
 void node_command_prepare(struct task *task);
+/* Those whose image is known now, or who are to find out next. */
+void node_command_waiting(struct jobs *jobs);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
 

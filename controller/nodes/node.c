@@ -286,6 +286,31 @@ static void tell(struct nodes *nodes, struct node *node)
 	news_progress(nodes->news);
 }
 
+/* What is said of its drain, stored; reason is moved. */
+static int set_drain(struct nodes *nodes, struct node *node, bool drain,
+		     int64_t from_ms, int64_t until_ms, char *reason,
+		     struct error *err)
+{
+	const struct node was = *node;
+
+	node->drain = drain;
+	node->drain_from_ms = from_ms;
+	node->drain_until_ms = until_ms;
+	node->reason = reason;
+	if (node_save(nodes, node, err) < 0) {
+		node->drain = was.drain;
+		node->drain_from_ms = was.drain_from_ms;
+		node->drain_until_ms = was.drain_until_ms;
+		node->reason = was.reason;
+		free(reason);
+		return -1;
+	}
+	free(was.reason);
+	node->drained = drained_at(node, effects_wall_ms(nodes->effects));
+	tell(nodes, node);
+	return 0;
+}
+
 int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	       int64_t until_ms, const char *reason, struct error *err)
 {
@@ -299,24 +324,12 @@ int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	}
 	if (reason && !copy)
 		return error_nomem(err, "node");
-	free(node->reason);
-	node->reason = copy;
-	node->drain = true;
-	node->drain_from_ms = from_ms;
-	node->drain_until_ms = until_ms;
-	node->drained = drained_at(node, now_ms);
-	tell(nodes, node);
-	return node_save(nodes, node, err);
+	return set_drain(nodes, node, true, from_ms, until_ms, copy, err);
 }
 
 int node_undrain(struct nodes *nodes, struct node *node, struct error *err)
 {
-	free(node->reason);
-	node->reason = NULL;
-	node->drain = node->drained = false;
-	node->drain_from_ms = node->drain_until_ms = 0;
-	tell(nodes, node);
-	return node_save(nodes, node, err);
+	return set_drain(nodes, node, false, 0, 0, NULL, err);
 }
 
 void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
@@ -330,17 +343,22 @@ void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
 int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err)
 {
-	cJSON *now = labels_merge(node->labels, labels, err);
+	cJSON *was = node->labels, *now = labels_merge(was, labels, err);
 
 	if (!now)
 		return -1;
-	cJSON_Delete(node->labels);
 	node->labels = now;
+	if (node_save(nodes, node, err) < 0) {
+		node->labels = was;
+		cJSON_Delete(now);
+		return -1;
+	}
+	cJSON_Delete(was);
 	/* Without memory it has none: nothing runs where it should not. */
 	free(node->label_text);
 	node->label_text = labels_text(now);
 	tell(nodes, node);
-	return node_save(nodes, node, err);
+	return 0;
 }
 
 int node_remove(struct nodes *nodes, struct node *node, struct error *err)

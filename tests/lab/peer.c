@@ -4,11 +4,13 @@
  *
  * Connects with the key of KEY_FILE to the controller of the public key
  * SERVER_KEY (text or file), and sends each TEXT, one frame, COUNT times as
- *fast as it goes; "@N" is a frame of N bytes x; without TEXT, frames of random
- *bytes. Prints what comes back, a frame a line, until nothing came for two
- *seconds. Exit 0; 1: it could not even send; 2: wrong words.
+ * fast as it goes: a message as JSON, or bytes; "@N" is a frame of N bytes x;
+ * without TEXT, frames of random bytes. Prints what comes back, a message a
+ * line, until nothing came for two seconds. Exit 0; 1: it could not even send;
+ *2: wrong words.
  */
 #include "protocol/wire/key.h"
+#include "tests/wire_json.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#define ROOM 4096      /* bytes of a frame that are printed */
+#define ROOM 65536     /* bytes of a message */
 #define RANDOM_MAX 300 /* bytes of a random frame */
 #define SEND_MS 5000   /* a full pipe is waited for */
 #define QUIET_MS 2000
@@ -38,8 +40,13 @@ static size_t random_frame(uint64_t *state, char *frame)
 static int send_text(void *socket, const char *text)
 {
 	size_t size = strlen(text);
+	owned(buffer_clear) struct buffer bytes;
 	char *large = NULL;
 	int rc;
+
+	buffer_init(&bytes, ROOM);
+	if (wire_from_json(text, &bytes))
+		return zmq_send(socket, bytes.data, bytes.size, 0);
 
 	if (text[0] == '@') {
 		size = strtoul(text + 1, NULL, 10);
@@ -56,7 +63,7 @@ static int send_text(void *socket, const char *text)
 static int talk(void *socket, unsigned long count, char *const *texts)
 {
 	uint64_t state = 88172645463325252ULL;
-	char frame[ROOM + 1];
+	char frame[ROOM];
 	int got, rc = 0;
 
 	for (unsigned long i = 0; i < count && rc >= 0; i++) {
@@ -71,8 +78,11 @@ static int talk(void *socket, unsigned long count, char *const *texts)
 		return 1;
 	}
 	while ((got = zmq_recv(socket, frame, ROOM, 0)) >= 0) {
-		frame[got < ROOM ? got : ROOM] = 0;
-		puts(frame);
+		owned(buffer_clear) struct buffer text;
+
+		buffer_init(&text, (size_t)ROOM * 8);
+		wire_to_json(frame, got < ROOM ? (size_t)got : ROOM, &text);
+		puts(text.data);
 		fflush(stdout);
 	}
 	return 0;

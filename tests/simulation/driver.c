@@ -21,16 +21,6 @@
 	"r/i@sha256:0123456789abcdef0123456789abcdef"                          \
 	"0123456789abcdef0123456789abcdef"
 
-static bool disk_full(const struct world *world)
-{
-	return world->now_us < world->disk_full_us;
-}
-
-static bool strikes(struct world *world, uint32_t per_million)
-{
-	return !world->healed && random_chance(&world->random, per_million);
-}
-
 /* Effects. */
 
 static int64_t wall_ms(void *arg)
@@ -163,25 +153,6 @@ static void drop(void *arg, const struct node *node, int code, const char *why)
 	world_wrong(arg, "%s is dropped: %s", node->name, why);
 }
 
-static int record(void *arg, const struct event_row *event,
-		  const struct job_row *state, struct error *err)
-{
-	struct world *world = arg;
-	struct store *store = world->store;
-
-	if (strikes(world, world->plan.fail_record))
-		return error_set(err, ENOBUFS, "no room for more rows");
-	world_trace(world, "  job %lu attempt %u: %s",
-		    (unsigned long)event->job, event->attempt, event->kind);
-	if (!strcmp(event->kind, "files"))
-		world_truth(world, event->job, event->attempt, 0)->told =
-			world->life;
-	if (store_put_event(store, event, NULL, err) < 0 ||
-	    (state && store_set_job(store, state, err) < 0))
-		world_wrong(world, "the store refuses a row: %s", err->text);
-	return 0;
-}
-
 static uint32_t rank_of(const char *stream)
 {
 	return (uint32_t)strtoul(stream + 5, NULL, 10);
@@ -194,7 +165,8 @@ static int log_append(void *arg, const struct message_log *log,
 	struct world *world = arg;
 	struct sim_truth *truth = world_truth(world, log->job, log->attempt,
 					      rank_of(log->stream));
-	bool fails = disk_full(world) || strikes(world, world->plan.fail_log);
+	bool fails = disk_is_full(world) ||
+		     world_strikes(world, world->plan.fail_log);
 	const char *bytes = data;
 
 	*length = truth->stored;
@@ -243,7 +215,7 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct world *world = arg;
 
-	if (disk_full(world) || strikes(world, world->plan.fail_log))
+	if (disk_is_full(world) || world_strikes(world, world->plan.fail_log))
 		return error_set(err, EIO, "the disk failed");
 	return 0;
 }
@@ -269,7 +241,7 @@ static int keep_files(void *arg, struct job *job, cJSON **list,
 
 	struct sim_truth *truth = world_truth(world, job->id, job->attempt, 0);
 
-	if (disk_full(world))
+	if (disk_is_full(world))
 		return error_set(err, ENOSPC, "no space on the disk");
 	if (truth->kept == world->life && truth->told == world->life)
 		world_wrong(world, "job %lu keeps its files once more",
@@ -291,7 +263,6 @@ static const struct job_effects effects = {
 	.read_soon = read_soon,
 	.send = send,
 	.drop = drop,
-	.record = record,
 	.log_append = log_append,
 	.log_length = log_length,
 	.log_read = log_read,
@@ -316,6 +287,7 @@ static void open_jobs(struct world *world)
 	world->effects = effects;
 	world->effects.arg = world;
 	with.store = world->store = store_new(world->folder, &err);
+	disk_open(world);
 	world->jobs = world->store ? jobs_new(&with, &err) : NULL;
 	if (world->jobs)
 		world->parts = jobs_parts(world->jobs);
@@ -412,16 +384,14 @@ static bool commit(struct world *world)
 
 	if (!store_pending(world->store, NULL))
 		return true;
-	if (disk_full(world) || strikes(world, world->plan.fail_commit)) {
-		world->stalled = true;
-		world_later(world, TICK_US, SIM_UNSTALL, NULL, world->life,
-			    NULL);
-		return false;
-	}
-	world->commits++;
-	if (store_commit(world->store, &err) == 0)
+	if (disk_commit(world, &err) == 0) {
+		world->commits++;
 		return true;
-	world_wrong(world, "commit: %s", err.text);
+	}
+	if (err.code != ENOSPC)
+		world_wrong(world, "commit: %s", err.text);
+	world->stalled = true;
+	world_later(world, TICK_US, SIM_UNSTALL, NULL, world->life, NULL);
 	return false;
 }
 
@@ -446,7 +416,7 @@ static void flush(struct world *world)
 /* Here the power of this process may end. */
 static bool dies(struct world *world)
 {
-	if (strikes(world, world->plan.kill))
+	if (world_strikes(world, world->plan.kill))
 		driver_kill(world);
 	return !world->alive;
 }
@@ -570,9 +540,13 @@ static void join(struct world *world, struct agent *agent, uint32_t session)
 		abort();
 	*agent->peer = (struct wire_peer){ agent, session };
 	if (node_join(world->parts.nodes, node, agent->peer, agent->key, &hello,
-		      &err) < 0)
-		world_wrong(world, "%s does not join: %s", agent->name,
-			    err.text);
+		      &err) < 0) {
+		/* No room for its row: it tries again. */
+		node_gone(world, agent);
+		wire_cut(agent);
+		return;
+	}
+	agent->stored = true;
 	queue(&world->outgoing, &world->outgoing_count, &world->outgoing_room,
 	      &(struct sim_event){
 		      .agent = agent, .session = session, .packet = welcome });

@@ -213,7 +213,7 @@ struct snapshot *snapshot_take(struct world *world)
 		const struct node *node =
 			node_find(world->parts.nodes, world->agents[i].name);
 
-		if (node)
+		if (node && world->agents[i].stored)
 			fprintf(snapshot->stream, "node %s%s\n", node->name,
 				node->drain ? " drained" : "");
 	}

@@ -57,7 +57,7 @@ static bool bed_open(struct bed *bed)
 	api->catalog = catalog_load("images", NULL);
 	api->store = store_new(bed->folder, NULL);
 	config.catalog = api->catalog;
-	config.store = blobs.store = bed->world.store = api->store;
+	config.store = blobs.store = api->store;
 	api->jobs = jobs_new(&config, NULL);
 	if (!api->store || !api->catalog || !api->jobs)
 		return false;

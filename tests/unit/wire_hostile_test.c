@@ -122,11 +122,11 @@ static void test_versions(void)
 	scene_init(&scene);
 	later.zmq = NULL;
 	guest_init(&guest, hall, &hall->keys[HALL_OTHER], NULL);
-	guest.version = 2;
+	guest.version = 1;
 	WAIT(hall, guest.lost);
 	is_int(guest.code, EPROTONOSUPPORT, "another version is refused");
 	is(guest.why,
-	   "protocol version 2; expected 1: install the same release on both "
+	   "protocol version 1; expected 2: install the same release on both "
 	   "sides",
 	   "in words");
 	is(hall->refused_who, "n2", "the server is told who");
@@ -140,7 +140,7 @@ static void test_versions(void)
 	stranger_say(&later, "{\"type\":\"hello\",\"version\":7,"
 			     "\"dialect\":[1,{}]}");
 	WAIT(hall, stranger_hears(&later));
-	ok(strstr(later.text, "protocol version 7; expected 1"),
+	ok(strstr(later.text, "protocol version 7; expected 2"),
 	   "so is a later one, whose hello has fields unknown here: %s",
 	   later.text);
 	is_int(hall->hellos, 1, "no session was begun");
@@ -212,9 +212,10 @@ static void dropped(const char *text, const char *payload, const char *why)
 	stranger_say(&bad, HELLO);
 	WAIT(hall, stranger_hears(&bad));
 	messages = hall->messages;
-	zmq_send(bad.dealer, text, strlen(text), payload ? ZMQ_SNDMORE : 0);
 	if (payload)
-		zmq_send(bad.dealer, payload, strlen(payload), 0);
+		stranger_say_with(&bad, text, payload);
+	else
+		stranger_say(&bad, text);
 	WAIT(hall, stranger_hears(&bad));
 	ok(strstr(bad.text, "\"refused\"") && strstr(bad.text, why) &&
 		   strstr(bad.text, "\"request\":0"),
@@ -233,18 +234,19 @@ static void dropped(const char *text, const char *payload, const char *why)
 
 static void test_dropped(void)
 {
-	dropped("garbage", NULL, "message: not JSON, at byte 0");
-	dropped("", NULL, "message: not JSON, at byte 0");
+	dropped("garbage", NULL, "message: not CBOR, or cut, at byte 0");
+	dropped("", NULL, "message: not CBOR, or cut, at byte 0");
+	dropped("{", NULL, "message: not JSON, at byte 0");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
 		"heartbeat: time_ms: the number -1");
-	dropped("{\"type\":\"hello\",\"version\":1,\"software\":\"x\","
+	dropped("{\"type\":\"hello\",\"version\":2,\"software\":\"x\","
 		"\"more\":1}",
 		NULL, "hello: more: unknown field");
 	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
 		NULL,
 		"a key of role agent may not cancel sweeps and jobs; regatta "
 		"user roles says who may");
-	dropped("{\"type\":\"welcome\",\"version\":1,\"heartbeat_ms\":1,"
+	dropped("{\"type\":\"welcome\",\"version\":2,\"heartbeat_ms\":1,"
 		"\"credit_bytes\":1,\"time_ms\":1}",
 		NULL, "a key of role agent may not send 'welcome'");
 	dropped("{\"type\":\"log\",\"job\":1,\"attempt\":1,\"rank\":0,"
@@ -308,7 +310,7 @@ static void test_no_hello(void)
 	   "a message before hello is refused: %s", early.text);
 	stranger_say(&bad, "garbage");
 	WAIT(hall, stranger_hears(&bad));
-	ok(strstr(bad.text, "not JSON"), "so is garbage: %s", bad.text);
+	ok(strstr(bad.text, "not CBOR"), "so is garbage: %s", bad.text);
 	is_int(hall->gone, 0, "what never was a session does not end");
 	ok(hall->refused == 2 && !hall->heartbeats, "but the server is told");
 }
@@ -480,14 +482,15 @@ static void test_large_request(void)
 	stranger_say(&operator, HELLO);
 	WAIT(hall, hall->hellos == 3);
 	WAIT(hall, stranger_hears(&viewer));
-	snprintf(text, 20000, "%s",
-		 "{\"type\":\"query\",\"request\":1,\"what\":\"jobs\"}");
-	memset(text + strlen(text), ' ', 17000);
-	zmq_send(viewer.dealer, text, strlen(text), 0);
+	snprintf(text, 20000,
+		 "{\"type\":\"query\",\"request\":1,\"what\":\"jobs\","
+		 "\"name\":\"%017000d\"}",
+		 0);
+	stranger_say(&viewer, text);
 	WAIT(hall, stranger_hears(&viewer));
 	ok(strstr(viewer.text, "a key of role viewer may send 16384"),
 	   "a viewer's large request is refused: %s", viewer.text);
-	zmq_send(operator.dealer, text, strlen(text), 0);
+	stranger_say(&operator, text);
 	WAIT(hall, hall->messages);
 	is_int(hall->last, MESSAGE_QUERY, "an operator's is delivered");
 }
