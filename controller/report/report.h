@@ -43,21 +43,11 @@
 #ifndef CONTROLLER_REPORT_REPORT_H
 #define CONTROLLER_REPORT_REPORT_H
 
+#include "controller/report/about.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
-#include <stdint.h>
-
-/* The sweep that the rows are of. Texts are borrowed; NULL and 0: unknown. */
-struct report_about {
-	const char *title; /* of a page */
-	uint64_t sweep;
-	const char *name;
-	const char *client; /* who submitted it */
-	int64_t submitted_ms;
-	const char *file; /* the text of the sweep file */
-};
 
 /* Append the report on `rows` (an array) to *out. EINVAL: a row is no object;
  * E2BIG: past the limit of *out; ENOMEM. *out is then unchanged.

@@ -12,7 +12,7 @@
 #define JOBS_NAMED 12
 
 /* A sentence of a row, on its way to a group. */
-struct entry {
+struct sentence {
 	char *cause; /* the sentence with "..." for each number */
 	struct suspect_row at;
 	size_t index;
@@ -59,7 +59,7 @@ static char *cause_of(const char *text)
 
 static int by_cause(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct sentence *x = a, *y = b;
 	int order = strcmp(x->cause, y->cause);
 
 	return order ? order : (x->index > y->index) - (x->index < y->index);
@@ -67,7 +67,7 @@ static int by_cause(const void *a, const void *b)
 
 static int by_first(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct sentence *x = a, *y = b;
 
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
@@ -88,8 +88,8 @@ static size_t count_flags(const cJSON *rows)
 }
 
 /* All sentences, those of one cause together. */
-static int list_entries(const cJSON *rows, struct entry *entries,
-			struct error *err)
+static int list_sentences(const cJSON *rows, struct sentence *sentences,
+			  struct error *err)
 {
 	size_t count = 0;
 	const cJSON *row;
@@ -98,43 +98,45 @@ static int list_entries(const cJSON *rows, struct entry *entries,
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t i = 0; (flag = row_flag(row, i)); i++) {
-			entries[count] = (struct entry){
+			sentences[count] = (struct sentence){
 				.cause = cause_of(flag),
 				.at = { row, flag },
 				.index = count,
 			};
-			if (!entries[count].cause)
+			if (!sentences[count].cause)
 				return error_nomem(err, "report");
 			count++;
 		}
 	}
-	qsort(entries, count, sizeof(*entries), by_cause);
+	qsort(sentences, count, sizeof(*sentences), by_cause);
 	for (size_t i = 0; i < count; i++)
-		entries[i].first =
-			i && !strcmp(entries[i].cause, entries[i - 1].cause)
-				? entries[i - 1].first
-				: entries[i].index;
-	qsort(entries, count, sizeof(*entries), by_first);
+		sentences[i].first =
+			i && !strcmp(sentences[i].cause, sentences[i - 1].cause)
+				? sentences[i - 1].first
+				: sentences[i].index;
+	qsort(sentences, count, sizeof(*sentences), by_first);
 	return 0;
 }
 
-static int group(const struct entry *entries, size_t count,
+static int group(const struct sentence *sentences, size_t count,
 		 struct suspects *suspects, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct suspect *suspect;
 
-		suspects->rows[i] = entries[i].at;
-		if (!i || entries[i].first != entries[i - 1].first)
+		suspects->rows[i] = sentences[i].at;
+		if (!i || sentences[i].first != sentences[i - 1].first)
 			suspects->items[suspects->count++] = (struct suspect){
 				.rows = &suspects->rows[i],
 			};
 		suspects->items[suspects->count - 1].count++;
 		suspect = &suspects->items[suspects->count - 1];
-		if (i + 1 < count && entries[i + 1].first == entries[i].first)
+		if (i + 1 < count &&
+		    sentences[i + 1].first == sentences[i].first)
 			continue;
-		suspect->text = strdup(suspect->count > 1 ? entries[i].cause
-							  : entries[i].at.text);
+		suspect->text =
+			strdup(suspect->count > 1 ? sentences[i].cause
+						  : sentences[i].at.text);
 		if (!suspect->text)
 			return error_nomem(err, "report");
 	}
@@ -145,18 +147,18 @@ int suspects_find(const cJSON *rows, struct suspects *suspects,
 		  struct error *err)
 {
 	size_t count = count_flags(rows);
-	struct entry *entries = calloc(count + 1, sizeof(*entries));
+	struct sentence *sentences = calloc(count + 1, sizeof(*sentences));
 	int rc = -1;
 
 	suspects->items = calloc(count + 1, sizeof(*suspects->items));
 	suspects->rows = calloc(count + 1, sizeof(*suspects->rows));
-	if (!entries || !suspects->items || !suspects->rows)
+	if (!sentences || !suspects->items || !suspects->rows)
 		error_nomem(err, "report");
-	else if (list_entries(rows, entries, err) == 0)
-		rc = group(entries, count, suspects, err);
-	for (size_t i = 0; entries && i < count; i++)
-		free(entries[i].cause);
-	free(entries);
+	else if (list_sentences(rows, sentences, err) == 0)
+		rc = group(sentences, count, suspects, err);
+	for (size_t i = 0; sentences && i < count; i++)
+		free(sentences[i].cause);
+	free(sentences);
 	return rc;
 }
 

@@ -8,8 +8,10 @@
 #ifndef CONTROLLER_REPORT_TIDY_H
 #define CONTROLLER_REPORT_TIDY_H
 
-#include "controller/report/report.h"
+#include "controller/report/about.h"
 #include "protocol/base/strings.h"
+
+#include <cjson/cJSON.h>
 
 #define TIDY_VERSION 2
 
