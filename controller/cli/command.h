@@ -41,6 +41,9 @@ struct command {
 /* NULL past the end. */
 const struct command *command_at(size_t index);
 
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
+
 /* All options of a command: its own, those of the connection (NULL: it has
  * none), --help and --version.
  */

@@ -123,12 +123,12 @@ static struct bar *add_bar(struct drawing *drawing, const struct labels *labels,
 /* A step's quartiles as rates: half of the steps lie between them. */
 static void set_spread(struct bar *bar, const cJSON *row)
 {
-	double median = figure_at(row, "result.iteration_ms.median");
+	double median = row_double(row, "result.iteration_ms.median");
 
 	bar->low =
-		bar->value * median / figure_at(row, "result.iteration_ms.q3");
+		bar->value * median / row_double(row, "result.iteration_ms.q3");
 	bar->high =
-		bar->value * median / figure_at(row, "result.iteration_ms.q1");
+		bar->value * median / row_double(row, "result.iteration_ms.q1");
 }
 
 static int put_drawing(const struct drawing *drawing, const char *title,
@@ -155,14 +155,14 @@ static int put_picture(const struct picture *picture, const cJSON *rows,
 		return -1;
 	cJSON_ArrayForEach(row, rows)
 	{
-		double value = figure_at(row, picture->path) * picture->scale;
+		double value = row_double(row, picture->path) * picture->scale;
 		struct bar *bar;
 
 		if (!row_completed(row) || !isfinite(value) || value < 0)
 			continue;
 		bar = add_bar(&drawing, labels, row, value);
 		if (picture->limit)
-			bar->limit = figure_at(row, picture->limit) *
+			bar->limit = row_double(row, picture->limit) *
 				     picture->limit_scale;
 		if (picture->spread)
 			set_spread(bar, row);
@@ -220,8 +220,8 @@ static int list_scaling(const cJSON *rows, struct scaling *list, size_t *count,
 		struct scaling *at = &list[*count];
 
 		*at = (struct scaling){ .row = row,
-					.nodes = figure_at(row, "nodes"),
-					.rate = figure_at(row, rate_path) };
+					.nodes = row_double(row, "nodes"),
+					.rate = row_double(row, rate_path) };
 		if (!row_completed(row) || !(at->rate > 0) || !(at->nodes > 0))
 			continue;
 		at->rest = rest_of(row);

@@ -145,10 +145,10 @@ static int put_repeats(struct buffer *out, const cJSON *rows, struct error *err)
 		    buffer_printf(out, err,
 				  ": mean of %.0f repeats %.1f token/p/s, "
 				  "standard deviation %.2f, CV %.2f %%\n",
-				  number_at(row, "repeats.n"),
-				  number_at(row, "repeats.mean"),
-				  number_at(row, "repeats.stdev"),
-				  number_at(row, "repeats.cv_percent")) < 0)
+				  row_double(row, "repeats.n"),
+				  row_double(row, "repeats.mean"),
+				  row_double(row, "repeats.stdev"),
+				  row_double(row, "repeats.cv_percent")) < 0)
 			return -1;
 	}
 	return 0;

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -124,11 +123,9 @@ double number_at(const cJSON *row, const char *path)
 	return cJSON_IsNumber(value) ? value->valuedouble : 0;
 }
 
-double figure_at(const cJSON *row, const char *path)
+double row_double(const cJSON *row, const char *path)
 {
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
+	return cJSON_GetNumberValue(row_at(row, path));
 }
 
 bool row_completed(const cJSON *row)

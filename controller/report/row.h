@@ -31,7 +31,7 @@ const char *row_text(const cJSON *row, const char *path);
 
 /* The number there; without one 0, and NAN. */
 double number_at(const cJSON *row, const char *path);
-double figure_at(const cJSON *row, const char *path);
+double row_double(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 

@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_CLI_COMMANDS_RESULTS_ABOUT_H
 #define CONTROLLER_CLI_COMMANDS_RESULTS_ABOUT_H
 
-#include "controller/cli/client.h"
+#include "controller/cli/calls.h"
 #include "controller/report/report.h"
 
 #define TAIL_LINES 30   /* of a log's end */

@@ -1,7 +1,6 @@
 /* results_table.c - the results of a sweep as a terminal shows them.
  */
 #include "controller/cli/commands/results_table.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/columns.h"
 #include "controller/report/labels.h"
@@ -132,7 +131,7 @@ static size_t label_width(const struct view *view)
 static void add_row(const struct view *view, struct table *table,
 		    const cJSON *row)
 {
-	enum job_state state = job_state_from(json_text(row, "state"));
+	enum job_state state = job_state_from(row_text(row, "state"));
 	size_t label = label_width(view);
 	char text[COLUMN_TEXT];
 
@@ -172,7 +171,7 @@ static int print_rows(struct cli *cli, const struct view *view,
 	{
 		add_row(view, table, row);
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
 /* Below the table: why rows have no result. */
@@ -186,9 +185,9 @@ static void print_failures(struct cli *cli, const struct view *view)
 	{
 		if (!row_reason(row, reason))
 			continue;
-		fprintf(cli->out, "%s  job %llu, ",
+		fprintf(cli->out, "%s  job %.0f, ",
 			any ? "" : "\nwithout a result:\n",
-			(unsigned long long)json_u64(row, "job"));
+			row_double(row, "job"));
 		any = true;
 		labels_row(&view->labels, row, label);
 		fprintf(cli->out, "%s: ", escape(label, clean, sizeof(clean)));
