@@ -191,7 +191,11 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0 ||
 	    open_keeper(agent, err) < 0)
 		return -1;
-	return open_monitor(agent, err);
+	if (open_monitor(agent, err) < 0)
+		return -1;
+	if (config->metrics)
+		agent->exporter = exporter_new(agent, err);
+	return !config->metrics || agent->exporter ? 0 : -1;
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
@@ -264,6 +268,7 @@ void agent_free(struct agent *agent)
 		task_free(entry->task);
 		entry_remove(agent, entry);
 	}
+	http_server_free(agent->exporter);
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);

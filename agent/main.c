@@ -173,6 +173,7 @@ static int complete(struct program *program, struct error *err)
 	config->clock_limit_ms = (uint32_t)settings->clock_limit * 1000;
 	config->refused_ms = (int64_t)settings->refused_limit * 1000;
 	config->ipmi = settings->ipmi;
+	config->metrics = settings->metrics;
 	config->housekeeping = settings->housekeeping_cpus;
 	if (keep_house(config, err) < 0)
 		return error_prefix(err, "housekeeping-cpus");
