@@ -22,6 +22,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/wire/unread.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -201,13 +202,23 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		 hello->vendor, hello->devices, hello->software);
 }
 
+/* Together they are to have less under way than unread.h holds. */
+static uint64_t log_credit(const struct nodes *nodes)
+{
+	uint64_t share = UNREAD_MAX / 2 / (node_count(nodes) + 1);
+
+	if (share < LOG_INGEST_CREDIT_MIN)
+		return LOG_INGEST_CREDIT_MIN;
+	return share < LOG_INGEST_CREDIT ? share : LOG_INGEST_CREDIT;
+}
+
 static void welcome(struct controller *controller, struct wire_peer *peer,
 		    struct message_hello *hello)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
 		.heartbeat_ms = WIRE_HEARTBEAT_MS,
-		.credit_bytes = LOG_INGEST_CREDIT,
+		.credit_bytes = log_credit(controller->parts.nodes),
 		.time_ms = (uint64_t)clock_wall_ms(),
 	};
 
