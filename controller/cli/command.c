@@ -40,6 +40,7 @@ static const struct command *const commands[] = {
 	&command_compare,
 	&command_extract,
 	&command_diagnose,
+	&command_stacks,
 	&command_sample,
 	&command_verify,
 	&command_mfu,
