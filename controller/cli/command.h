@@ -23,6 +23,15 @@
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);
 
+/* What a command does when its first word is this one. */
+struct command_part {
+	const char *word; /* NULL ends the list */
+	size_t min_args;  /* words behind it */
+	size_t max_args;
+	const char *options; /* that not all parts have: "uses name"; or NULL */
+	command_fn *fn;
+};
+
 struct command {
 	const char *name;
 	const char *args; /* as the usage shows them */
@@ -36,6 +45,7 @@ struct command {
 	const char *help;
 	const char *example;
 	command_fn *fn;
+	const struct command_part *parts; /* in place of fn; at most 16 */
 };
 
 /* NULL past the end. */

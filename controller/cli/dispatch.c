@@ -4,6 +4,7 @@
 
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
+#include "controller/cli/parts.h"
 #include "protocol/base/program.h"
 #include "protocol/yaml/value.h"
 
@@ -82,7 +83,8 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 	}
 	if (check_words(cli, command, err) < 0)
 		return -1;
-	return command->fn(cli, err);
+	return command->parts ? parts_run(cli, command, err)
+			      : command->fn(cli, err);
 }
 
 /* With room for the command's own options. */

@@ -557,7 +557,6 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_SWEEP };
 	owned(rows_clear) struct rows jobs = { 0 };
-	char images[PATH_MAX];
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
@@ -565,8 +564,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 "flagperf",
 				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
-	    settings_images(cli->environment, cli->options, images, err) < 0 ||
-	    !(export.catalog = catalog_load(images, err)) ||
+	    !(export.catalog = cli_catalog(cli, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
 	    client_query(export.client, &query, &answer, err) < 0 ||
 	    client_rows(export.client, QUERY_JOBS, query.id, "job", &jobs,

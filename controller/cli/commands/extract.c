@@ -327,13 +327,10 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(work_clear) struct work work = { 0 };
 	const char *context = given(cli)->context;
 	const char *name = given(cli)->framework;
-	char images[PATH_MAX];
 
 	if (given(cli)->learn || given(cli)->values.count)
 		return learn(cli, err);
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	catalog = catalog_load(images, err);
+	catalog = cli_catalog(cli, err);
 	context_init(&work.context);
 	if (!catalog ||
 	    (context && context_read(&work.context, context, err) < 0) ||

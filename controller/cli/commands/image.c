@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARGS_MAX 64 /* images to pull, with the word */
+#define ARGS_MAX 63 /* images to pull */
 
 /* load */
 
@@ -231,85 +231,19 @@ static int save(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
-/* One that is for another action would be left out in silence, and an image
- * removed that was only to be looked at.
- */
-static int check_options(const struct image_options *options,
-			 const char *action, struct error *err)
-{
-	const struct {
-		const char *name, *action;
-		bool given;
-	} own[] = {
-		{ "--tag", "build", options->tag },
-		{ "--set", "pull", options->common.set.count },
-		{ "--keep-going", "pull", options->common.keep_going },
-		{ "--tree", "pull", options->common.tree },
-		{ "--keep", "gc", options->keep_images != OPTION_NONE },
-		{ "--floor", "gc", free_space_is_set(&options->floor) },
-		{ "--dry-run", "gc", options->dry_run },
-		{ "--replace", "load", options->replace },
-	};
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (own[i].given && strcmp(own[i].action, action) != 0)
-			return error_set(err, EINVAL,
-					 "image %s: %s, which is for image %s "
-					 "alone",
-					 action, own[i].name, own[i].action);
-	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
-	    strcmp(action, "pull") != 0)
-		return error_set(err, EINVAL,
-				 "image %s: --registry-auth, which is for "
-				 "image "
-				 "build and image pull",
-				 action);
-	/* As of variables that are empty: no word for all nodes. */
-	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
-		return error_set(err, EINVAL,
-				 "--nodes: '%.60s' is not valid here; expected "
-				 "names of nodes with commas between them; "
-				 "without it all are meant",
-				 options->nodes);
-	return 0;
-}
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	static const struct {
-		const char *name;
-		size_t min_args, max_args;
-		const char *usage;
-		command_fn *fn;
-	} actions[] = {
-		{ "list", 1, 1, "list", images_list },
-		{ "pull", 2, ARGS_MAX, "pull SWEEP|IMAGE ...", images_pull },
-		{ "build", 2, 2, "build VENDOR/FRAMEWORK", images_build },
-		{ "remove", 2, 2, "remove IMAGE", images_remove },
-		{ "gc", 1, 1, "gc", images_gc },
-		{ "load", 2, 2, "load FILE", load },
-		{ "save", 3, 3, "save IMAGE FILE", save },
-	};
-
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strcmp(cli->args[0], actions[i].name) != 0)
-			continue;
-		if (cli->arg_count >= actions[i].min_args &&
-		    cli->arg_count <= actions[i].max_args)
-			return check_options(image_given(cli), actions[i].name,
-					     err) < 0
-				       ? -1
-				       : actions[i].fn(cli, err);
-		return error_set(err, EINVAL, "image: expected image %s",
-				 actions[i].usage);
-	}
-	return error_set(err, EINVAL,
-			 "image: '%.60s' is not valid here; expected list, "
-			 "pull, build, remove, gc, load, save",
-			 cli->args[0]);
-}
-
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "list", 0, 0, NULL, images_list },
+	{ "pull", 1, ARGS_MAX, "set keep-going tree registry-auth",
+	  images_pull },
+	{ "build", 1, 1, "tag registry-auth", images_build },
+	{ "remove", 1, 1, NULL, images_remove },
+	{ "gc", 0, 0, "keep floor dry-run", images_gc },
+	{ "load", 1, 1, "replace", load },
+	{ "save", 2, 2, NULL, save },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
 	  .help = "only these; by default all that are in reach; to build: that "
@@ -341,7 +275,7 @@ const struct command command_image = {
 	.args = "list | pull SWEEP|IMAGE ... | build VENDOR/FRAMEWORK | "
 		"remove IMAGE | gc | load FILE | save IMAGE FILE",
 	.min_args = 1,
-	.max_args = ARGS_MAX,
+	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
@@ -358,6 +292,6 @@ const struct command command_image = {
 		"node; what a node has already is skipped. Run again, it goes "
 		"on where it was. Exit 1: not all nodes did it.",
 	.example = "regatta image load torch.tar.zst --nodes n1,n2",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -420,13 +420,6 @@ static int list_streams(struct logs *logs, struct error *err)
 			     err);
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	client_interrupt(arg);
-	return 0;
-}
-
 /* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */
 static int tell_end(const struct logs *logs, struct error *err)
 {
@@ -456,8 +449,7 @@ static int follow_on(struct logs *logs, struct error *err)
 	unsigned long long job = logs->job;
 
 	client_set_patient(logs->client, on_notice, logs->cli);
-	if (interrupts_init(&interrupts, client_loop(logs->client),
-			    on_interrupt, logs->client, err) < 0)
+	if (interrupts_client(&interrupts, logs->client, err) < 0)
 		return -1;
 	if (follow(logs, err) < 0) {
 		if (err->code != EINTR)

@@ -251,19 +251,14 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(json_free) cJSON *object = NULL;
 	struct question question = { 0 };
-	char images[PATH_MAX];
 
 	if (check_given(given(cli), err) < 0 ||
 	    read_rate(given(cli)->tokens_per_second, &question.rate, err) < 0 ||
-	    settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	catalog = catalog_load(images, err);
-	if (!catalog || look_up(cli, catalog, &question, err) < 0)
+	    !(catalog = cli_catalog(cli, err)) ||
+	    look_up(cli, catalog, &question, err) < 0)
 		return -1;
 	object = answer(cli, &question);
-	if (cli_print_json(cli, object, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 /* clang-format off */

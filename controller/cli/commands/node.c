@@ -217,47 +217,19 @@ static int label(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct {
-	const char *word;
-	size_t min, max; /* words, with it */
-	const char *args;
-	command_fn *fn;
-} parts[] = {
-	{ "token", 1, 1, "", token },
-	{ "tokens", 1, 1, "", tokens },
-	{ "revoke", 2, 2, " TOKEN", revoke_token },
-	{ "rekey", 2, 2, " NODE", rekey },
-	{ "remove", 2, 2, " NODE", remove_node },
-	{ "drain", 2, 2, " NODE", drain },
-	{ "undrain", 2, 2, " NODE", undrain },
-	{ "maintain", 2, 2, " NODE --until TIME", maintain },
-	{ "label", 3, 66, " NODE KEY=VALUE...", label },
+static const struct command_part parts[] = {
+	{ "token", 0, 0, "uses name expires address", token },
+	{ "tokens", 0, 0, NULL, tokens },
+	{ "revoke", 1, 1, NULL, revoke_token },
+	{ "rekey", 1, 1, "expires address", rekey },
+	{ "remove", 1, 1, "force", remove_node },
+	{ "drain", 1, 1, "reason", drain },
+	{ "undrain", 1, 1, NULL, undrain },
+	{ "maintain", 1, 1, "reason from until", maintain },
+	{ "label", 2, 65, NULL, label },
+	{ 0 },
 };
 /* clang-format on */
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].word, cli->args[0]) != 0)
-			continue;
-		if (cli->arg_count < parts[i].min ||
-		    cli->arg_count > parts[i].max)
-			return error_set(err, EINVAL,
-					 "node %s: %s; expected regatta node "
-					 "%s%s",
-					 parts[i].word,
-					 cli->arg_count < parts[i].min
-						 ? "missing argument"
-						 : "too many words",
-					 parts[i].word, parts[i].args);
-		return parts[i].fn(cli, err);
-	}
-	return error_set(err, EINVAL,
-			 "node: '%.60s' is not valid here; expected token, "
-			 "tokens, revoke, rekey, remove, drain, undrain, "
-			 "maintain, label",
-			 cli->args[0]);
-}
 
 /* clang-format off */
 static const struct option_rule rules[] = {
@@ -282,8 +254,8 @@ static const struct option_rule rules[] = {
 const struct command command_node = {
 	.name = "node",
 	.args = "token | tokens | revoke TOKEN | rekey NODE | remove NODE | "
-		"drain NODE | undrain NODE | maintain NODE | label NODE "
-		"KEY=VALUE...",
+		"drain NODE | undrain NODE | maintain NODE --until TIME | "
+		"label NODE KEY=VALUE...",
 	.min_args = 1,
 	.max_args = 66,
 	.connects = true,
@@ -299,6 +271,6 @@ const struct command command_node = {
 		"has go on. maintain drains it for a time to come. label sets "
 		"texts that sweeps choose nodes by; KEY- removes.",
 	.example = "regatta node token --uses 8 --expires 2h",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -125,13 +125,6 @@ static int print_nodes(struct cli *cli, const struct client *client,
 	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	client_interrupt(arg);
-	return 0;
-}
-
 /* Wait for news. */
 static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
 {
@@ -157,8 +150,7 @@ static int watch_nodes(struct cli *cli, struct client *client,
 	uint64_t since = 0;
 	int rc = 0;
 
-	if (interrupts_init(&interrupts, client_loop(client), on_interrupt,
-			    client, err) < 0)
+	if (interrupts_client(&interrupts, client, err) < 0)
 		return -1;
 	while (rc == 0) {
 		owned(rows_clear) struct rows rows = { 0 };

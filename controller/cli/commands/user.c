@@ -153,42 +153,15 @@ static int roles(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct {
-	const char *word;
-	size_t words; /* with it */
-	command_fn *fn;
-} parts[] = {
-	{ "add", 2, add },
-	{ "list", 1, list },
-	{ "remove", 2, remove_user },
-	{ "roles", 1, roles },
-};
-/* clang-format on */
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].word, cli->args[0]) != 0)
-			continue;
-		if (cli->arg_count == parts[i].words)
-			return parts[i].fn(cli, err);
-		return error_set(err, EINVAL,
-				 "user %s: %s; expected regatta user %s%s",
-				 parts[i].word,
-				 cli->arg_count < parts[i].words
-					 ? "missing argument"
-					 : "too many words",
-				 parts[i].word,
-				 parts[i].words == 2 ? " NAME" : "");
-	}
-	return error_set(err, EINVAL,
-			 "user: '%.60s' is not valid here; expected add, list, "
-			 "remove, roles",
-			 cli->args[0]);
-}
-
-/* clang-format off */
 static const char *const person_roles[] = { "operator", "viewer", NULL };
+
+static const struct command_part parts[] = {
+	{ "add", 1, 1, "role public expires address", add },
+	{ "list", 0, 0, NULL, list },
+	{ "remove", 1, 1, NULL, remove_user },
+	{ "roles", 0, 0, NULL, roles },
+	{ 0 },
+};
 
 static const struct option_rule rules[] = {
 	{ OPTION(user_options, "role", 0, OPTION_WORD, role, "ROLE"),
@@ -206,7 +179,7 @@ const struct command command_user = {
 	.name = "user",
 	.args = "add NAME --role ROLE | list | remove NAME | roles",
 	.min_args = 1,
-	.max_args = 2,
+	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct user_options),
@@ -216,6 +189,6 @@ const struct command command_user = {
 		"TOKEN. remove refuses the user's key at once, also in "
 		"sessions that are open. roles shows what each role may do.",
 	.example = "regatta user add ann --role operator",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */
