@@ -81,10 +81,9 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 		fputs("regatta " REGATTA_VERSION "\n", cli->out);
 		return EXIT_GOOD;
 	}
-	if (check_words(cli, command, err) < 0)
-		return -1;
-	return command->parts ? parts_run(cli, command, err)
-			      : command->fn(cli, err);
+	if (command->parts)
+		return parts_run(cli, command, err);
+	return check_words(cli, command, err) < 0 ? -1 : command->fn(cli, err);
 }
 
 /* With room for the command's own options. */

@@ -9,11 +9,12 @@
 
 #define PARTS_MAX 16
 
+/* word: NULL, there is none. */
 static int unknown_part(const struct command *command, const char *word,
 			struct error *err)
 {
 	const char *names[PARTS_MAX + 1] = { NULL };
-	char all[300] = "";
+	char all[300] = "", what[90] = "missing argument";
 	const char *near;
 	size_t used = 0;
 
@@ -22,46 +23,28 @@ static int unknown_part(const struct command *command, const char *word,
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 					 i ? ", " : "", names[i]);
 	}
-	near = word_nearest(word, names);
-	return error_set(err, EINVAL,
-			 "%s: '%.60s' is not valid here; expected %s%s%s%s",
-			 command->name, word, all,
+	near = word ? word_nearest(word, names) : NULL;
+	if (word)
+		snprintf(what, sizeof(what), "'%.60s' is not valid here", word);
+	return error_set(err, EINVAL, "%s: %s; expected %s%s%s%s",
+			 command->name, what, all,
 			 near ? "; did you mean '" : "", near ? near : "",
 			 near ? "'?" : "");
-}
-
-/* Its form in the usage: "drain NODE". */
-static void form_of(const struct command *command, const char *word, char *form,
-		    size_t size)
-{
-	const char *at = command->args, *end = at;
-	size_t length = strlen(word);
-
-	snprintf(form, size, "%s", word);
-	for (; end; at = end + 3) {
-		end = strstr(at, " | ");
-		if (strncmp(at, word, length) != 0 || at[length] != ' ')
-			continue;
-		snprintf(form, size, "%.*s",
-			 (int)(end ? (size_t)(end - at) : strlen(at)), at);
-		return;
-	}
 }
 
 static int check_count(const struct cli *cli, const struct command *command,
 		       const struct command_part *part, struct error *err)
 {
 	size_t count = cli->arg_count ? cli->arg_count - 1 : 0;
-	char form[120];
 
 	if (count >= part->min_args && count <= part->max_args)
 		return 0;
-	form_of(command, part->word, form, sizeof(form));
-	return error_set(err, EINVAL, "%s %s: %s; expected regatta %s %s",
+	return error_set(err, EINVAL, "%s %s: %s; expected regatta %s %s%s%s",
 			 command->name, part->word,
 			 count < part->min_args ? "missing argument"
 						: "too many words",
-			 command->name, form);
+			 command->name, part->word, part->args ? " " : "",
+			 part->args ? part->args : "");
 }
 
 static bool has_option(const struct command_part *part, const char *name)
@@ -117,6 +100,8 @@ int parts_run(struct cli *cli, const struct command *command, struct error *err)
 {
 	const struct command_part *part = command->parts;
 
+	if (cli->arg_count < command->min_args)
+		return unknown_part(command, NULL, err);
 	while (cli->arg_count && part->word &&
 	       strcmp(part->word, cli->args[0]) != 0)
 		part++;

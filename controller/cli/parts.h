@@ -5,9 +5,8 @@
 
 #include "controller/cli/command.h"
 
-/* Check the words and options against the part that the first word names, and
- * run that; without words the first part. Returns what its function does, or -1
- * with EINVAL.
+/* Check words and options against the part that the first word names, and run
+ * it. Returns what its function does, or -1 with EINVAL.
  */
 int parts_run(struct cli *cli, const struct command *command,
 	      struct error *err);

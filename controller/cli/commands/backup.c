@@ -109,10 +109,10 @@ const struct command command_backup = {
 	.rules = rules,
 	.summary = "write all that the controller knows to a file",
 	.help =
-		"Sweeps, jobs, results, logs, contents and who may connect, "
-		"as of one moment, while everything runs on. Not the keys of "
-		"the controller. regatta-controller restore makes a "
-		"controller's folder of it.",
+		"Saves sweeps, jobs, results, logs, contents and users as of "
+		"one moment; work continues meanwhile. The controller's own "
+		"keys are not saved. regatta-controller restore makes a state "
+		"folder from the file.",
 	.example = "regatta backup monday.tar.gz",
 	.fn = run_command,
 };

@@ -602,9 +602,9 @@ const struct command command_export = {
 	.summary = "write the logs of a sweep as FlagPerf leaves them",
 	.help =
 		"Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with "
-		"the output of each process, the files that were followed, "
-		"and what was sampled, under FlagPerf's own names. Prints the "
-		"folder.",
+		"the output of each process, the followed files and the "
+		"samples, under the names that FlagPerf gives them. Prints "
+		"the folder.",
 	.example = "regatta export flagperf 3 results",
 	.fn = run_command,
 };

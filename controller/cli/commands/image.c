@@ -233,38 +233,48 @@ static int save(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct command_part parts[] = {
-	{ "list", 0, 0, NULL, images_list },
-	{ "pull", 1, ARGS_MAX, "set keep-going tree registry-auth",
+	{ "list", NULL, 0, 0, NULL, "list the nodes' images, and what needs them",
+	  images_list },
+	{ "pull", "SWEEP|IMAGE...", 1, ARGS_MAX,
+	  "set keep-going tree registry-auth",
+	  "bring a sweep's images, or these, to all nodes that could run it",
 	  images_pull },
-	{ "build", 1, 1, "tag registry-auth", images_build },
-	{ "remove", 1, 1, NULL, images_remove },
-	{ "gc", 0, 0, "keep floor dry-run", images_gc },
-	{ "load", 1, 1, "replace", load },
-	{ "save", 2, 2, NULL, save },
+	{ "build", "VENDOR/FRAMEWORK", 1, 1, "tag registry-auth",
+	  "build images/vendors/VENDOR/FRAMEWORK, as a job would",
+	  images_build },
+	{ "remove", "IMAGE", 1, 1, NULL, "remove an image that no job needs",
+	  images_remove },
+	{ "gc", NULL, 0, 0, "keep floor dry-run",
+	  "remove the images that Regatta brought and nobody needs any more",
+	  images_gc },
+	{ "load", "FILE", 1, 1, "replace",
+	  "bring the images of a file to the nodes", load },
+	{ "save", "IMAGE FILE", 2, 2, NULL, "write an image of a node to a file",
+	  save },
 	{ 0 },
 };
 
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
-	  .help = "only these; by default all that are in reach; to build: that "
-		  "have the vendor's devices; of a sweep: that could run it" },
+	  .help = "only these nodes (all in reach; to build, all with the "
+		  "vendor's devices; of a sweep, all that could run it)" },
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
-	  .help = "what an image that is built is called (the folder, and a "
-		  "hash of what is in it)" },
+	  .help = "build: name of the image (its folder and a hash of its "
+		  "files)" },
 	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
 			     "along, sealed (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
 	  .max = 1000000,
-	  .help = "gc: the newest N of each repository stay (1)" },
+	  .help = "gc: keep the newest N images of each repository (1)" },
 	{ OPTION(image_options, "floor", 0, OPTION_FLOOR, floor, "SIZE"),
-	  .help = "gc: only until so much of the engine's disk is free: 50GiB, "
+	  .help = "gc: stop once this much of the engine's disk is free: 50GiB, "
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
-	  .help = "gc: only show what would go" },
+	  .help = "gc: show what would be removed, and remove nothing" },
 	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
-	  .help = "load: also take names from images that Regatta did not "
+	  .help = "load: also take a name from an image that Regatta did not "
 		  "bring" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -272,25 +282,16 @@ static const struct option_rule rules[] = {
 
 const struct command command_image = {
 	.name = "image",
-	.args = "list | pull SWEEP|IMAGE ... | build VENDOR/FRAMEWORK | "
-		"remove IMAGE | gc | load FILE | save IMAGE FILE",
 	.min_args = 1,
-	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
 	.summary = "list, pull, build, remove, load, save the nodes' images",
 	.help =
-		"list shows the nodes' images, and who needs them. pull "
-		"brings what a sweep needs, or images by their names, to all "
-		"nodes that could run it, before it starts. build "
-		"makes that of images/vendors/VENDOR/FRAMEWORK, as a job "
-		"would. remove removes one that no job needs; gc those that "
-		"Regatta brought and nobody needs any more. FILE is what "
-		"docker save writes, or an OCI layout, as .tar, .tar.zst or "
-		".tar.gz. Its layers are sent once and passed on from node to "
-		"node; what a node has already is skipped. Run again, it goes "
-		"on where it was. Exit 1: not all nodes did it.",
+		"FILE is what docker save writes, or an OCI layout, as .tar, "
+		".tar.zst or .tar.gz. Its layers are sent once, and nodes pass "
+		"them on; what a node has is skipped. The same command again "
+		"continues where it ended. Exit 1 when a node failed.",
 	.example = "regatta image load torch.tar.zst --nodes n1,n2",
 	.parts = parts,
 };

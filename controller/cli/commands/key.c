@@ -180,9 +180,13 @@ static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
 
 static const struct command_part parts[] = {
-	{ "new", 1, 1, "name role", new_key },
-	{ "show", 1, 1, NULL, show_key },
-	{ "rotate", 1, 1, "keep expires", rotate_key },
+	{ "new", "FILE --name NAME --role ROLE", 1, 1, "name role",
+	  "make a key file that only you can read, and print the line that the "
+	  "controller's list of keys needs", new_key },
+	{ "show", "FILE", 1, 1, NULL, "print that line again", show_key },
+	{ "rotate", "FILE", 1, 1, "keep expires",
+	  "put a new key into the file; the controller accepts it at once, and "
+	  "the old one for a day", rotate_key },
 	{ 0 },
 };
 
@@ -202,19 +206,12 @@ static const struct option_rule rules[] = {
 
 const struct command command_key = {
 	.name = "key",
-	.args = "new FILE --name NAME --role ROLE | show FILE | rotate FILE",
 	.min_args = 1,
-	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct key_options),
 	.summary = "make, show or rotate a key",
-	.help =
-		"new makes a key file that only you can read; it and show print "
-		"the line that the controller's list of keys needs. rotate puts "
-		"a new key into the file, which the controller accepts from then "
-		"on, and the old one for a day. Nobody joins again; what was cut "
-		"short goes on when it is said again.",
+	.help = "The same rotate again continues one that was cut short.",
 	.example = "regatta key new n1.key --name n1 --role agent >> authorized",
 	.parts = parts,
 };

@@ -508,27 +508,27 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(logs_options, "follow", 'f', OPTION_FLAG, follow, NULL),
-	  .help = "go on until the job ends; exit 0 when it completed, else "
+	  .help = "continue until the job ends; exit 0 if it completed, else "
 		  "1" },
 	{ OPTION(logs_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
-	  .help = "only the output of that rank, byte for byte" },
+	  .help = "print only the output of that rank" },
 	{ OPTION(logs_options, "stream", 0, OPTION_TEXT, stream, "NAME"),
-	  .help = "a followed file: its stream, path or a pattern of paths; "
-		  "build: what building the image printed" },
+	  .help = "print a followed file: its stream, path or a pattern of "
+		  "paths; build: what building the image printed" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "list the streams of the job, print none" },
+	  .help = "list the job's streams, and print none of them" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N lines (of each rank)" },
+	  .help = "print only the last N lines of each rank" },
 	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
 		 NULL),
 	  .help = "begin each line with its time of arrival" },
 	{ OPTION(logs_options, "raw", 0, OPTION_FLAG, raw, NULL),
-	  .help = "the bytes as they are, on a terminal, too" },
+	  .help = "print the bytes unchanged, also on a terminal" },
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
 	  .min = 1,
-	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
+	  .max = UINT32_MAX, .help = "print an earlier attempt of the job" },
 	OPTION_STATE,
 	{ 0 },
 };

@@ -218,15 +218,26 @@ static int label(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct command_part parts[] = {
-	{ "token", 0, 0, "uses name expires address", token },
-	{ "tokens", 0, 0, NULL, tokens },
-	{ "revoke", 1, 1, NULL, revoke_token },
-	{ "rekey", 1, 1, "expires address", rekey },
-	{ "remove", 1, 1, "force", remove_node },
-	{ "drain", 1, 1, "reason", drain },
-	{ "undrain", 1, 1, NULL, undrain },
-	{ "maintain", 1, 1, "reason from until", maintain },
-	{ "label", 2, 65, NULL, label },
+	{ "token", NULL, 0, 0, "uses name expires address",
+	  "print a line with which a machine joins: sudo regatta-agent join "
+	  "TOKEN", token },
+	{ "tokens", NULL, 0, 0, NULL, "list the tokens", tokens },
+	{ "revoke", "TOKEN", 1, 1, NULL, "refuse a token from now on",
+	  revoke_token },
+	{ "rekey", "NODE", 1, 1, "expires address",
+	  "print a line with which a node gets a new key; its old key is then "
+	  "refused", rekey },
+	{ "remove", "NODE", 1, 1, "force",
+	  "refuse a node's key at once; its tasks start again elsewhere",
+	  remove_node },
+	{ "drain", "NODE", 1, 1, "reason",
+	  "give a node no new tasks; those that run continue", drain },
+	{ "undrain", "NODE", 1, 1, NULL, "give a node new tasks again",
+	  undrain },
+	{ "maintain", "NODE --until TIME", 1, 1, "reason from until",
+	  "drain a node from one time until another", maintain },
+	{ "label", "NODE KEY=VALUE...", 2, 65, NULL,
+	  "set texts by which sweeps choose nodes; KEY- removes one", label },
 	{ 0 },
 };
 /* clang-format on */
@@ -235,41 +246,29 @@ static const struct command_part parts[] = {
 static const struct option_rule rules[] = {
 	{ OPTION(node_options, "uses", 0, OPTION_NUMBER, token.uses, "N"),
 	  .min = 1, .max = 16384,
-	  .help = "how many nodes may join with a token (1)" },
+	  .help = "how many nodes may join with the token (1)" },
 	{ OPTION(node_options, "name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "the only node that may join with the token (any)" },
 	OPTIONS_TOKEN(node_options),
 	{ OPTION(node_options, "force", 0, OPTION_FLAG, force, NULL),
-	  .help = "remove a node that has tasks: they are lost" },
+	  .help = "remove a node even if it has tasks; they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why the node is drained; regatta nodes shows it" },
 	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
-	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
+	  .help = "start of the maintenance: '2030-01-31 22:00', or 2h (from now)" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
-	  .help = "maintenance ends" },
+	  .help = "end of the maintenance" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_node = {
 	.name = "node",
-	.args = "token | tokens | revoke TOKEN | rekey NODE | remove NODE | "
-		"drain NODE | undrain NODE | maintain NODE --until TIME | "
-		"label NODE KEY=VALUE...",
 	.min_args = 1,
-	.max_args = 66,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct node_options),
 	.summary = "join, drain, label and remove nodes",
-	.help =
-		"token prints a line with which a machine joins: sudo "
-		"regatta-agent join TOKEN. rekey prints one with which a node "
-		"gets a new key; its old one is refused from then on. remove "
-		"refuses a node's key at once; its tasks begin again "
-		"elsewhere. A drained node gets no new tasks; those that it "
-		"has go on. maintain drains it for a time to come. label sets "
-		"texts that sweeps choose nodes by; KEY- removes.",
 	.example = "regatta node token --uses 8 --expires 2h",
 	.parts = parts,
 };

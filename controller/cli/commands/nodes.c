@@ -108,7 +108,7 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct rows_view nodes_view = {
-	"nodes", node_columns, node_row, "no nodes: start regatta-agent on them"
+	"nodes", node_columns, node_row, "no nodes; regatta node token prints how one joins"
 };
 
 /* n2 comes before n10. */
@@ -186,7 +186,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(nodes_options, "watch", 'w', OPTION_FLAG, watch, NULL),
-	  .help = "show them again whenever something changes" },
+	  .help = "print the list again whenever something changes" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -199,7 +199,8 @@ const struct command command_nodes = {
 	.options_size = sizeof(struct nodes_options),
 	.summary = "list the nodes",
 	.help =
-		"One line a node: its state, its devices and what runs on it.",
+		"Prints a line per node: its state, its devices and the jobs "
+		"on it.",
 	.example = "regatta nodes",
 	.fn = run_command,
 };

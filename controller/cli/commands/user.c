@@ -156,19 +156,22 @@ static int roles(struct cli *cli, struct error *err)
 static const char *const person_roles[] = { "operator", "viewer", NULL };
 
 static const struct command_part parts[] = {
-	{ "add", 1, 1, "role public expires address", add },
-	{ "list", 0, 0, NULL, list },
-	{ "remove", 1, 1, NULL, remove_user },
-	{ "roles", 0, 0, NULL, roles },
+	{ "add", "NAME --role ROLE", 1, 1, "role public expires address",
+	  "print a line with which a user joins: regatta join TOKEN", add },
+	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
+	{ "remove", "NAME", 1, 1, NULL,
+	  "refuse a user's key at once, also in sessions that are open",
+	  remove_user },
+	{ "roles", NULL, 0, 0, NULL, "show what each role may do", roles },
 	{ 0 },
 };
 
 static const struct option_rule rules[] = {
 	{ OPTION(user_options, "role", 0, OPTION_WORD, role, "ROLE"),
 	  .words = person_roles,
-	  .help = "operator or viewer (needed to add)" },
+	  .help = "operator or viewer (required)" },
 	{ OPTION(user_options, "public", 0, OPTION_KEY, public, "KEY"),
-	  .help = "the user's public key or a file with it, in place of a "
+	  .help = "let in this public key (or file with it), and make no "
 		  "token" },
 	OPTIONS_TOKEN(user_options),
 	OPTION_FORMAT(formats_text, "text or json"),
@@ -177,17 +180,11 @@ static const struct option_rule rules[] = {
 
 const struct command command_user = {
 	.name = "user",
-	.args = "add NAME --role ROLE | list | remove NAME | roles",
 	.min_args = 1,
-	.max_args = COMMAND_ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct user_options),
 	.summary = "add, list and remove users",
-	.help =
-		"add prints a line with which the user joins: regatta join "
-		"TOKEN. remove refuses the user's key at once, also in "
-		"sessions that are open. roles shows what each role may do.",
 	.example = "regatta user add ann --role operator",
 	.parts = parts,
 };

@@ -439,22 +439,27 @@ static int probe_vendors(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct command_part parts[] = {
-	{ "list", 0, 0, NULL, list_vendors },
-	{ "check", 1, COMMAND_ARGS_MAX, NULL, check_files },
-	{ "probe", 0, 0, "device-root sysfs-root proc-root", probe_vendors },
+	{ "list", NULL, 0, 0, NULL,
+	  "list the vendors and their chips; also without a word",
+	  list_vendors },
+	{ "check", "FILE...", 1, COMMAND_ARGS_MAX, NULL,
+	  "say what is wrong with a profile, by file and line", check_files },
+	{ "probe", NULL, 0, 0, "device-root sysfs-root proc-root",
+	  "list the devices of this machine; for each other vendor, what is "
+	  "missing", probe_vendors },
 	{ 0 },
 };
 
 static const struct option_rule rules[] = {
 	{ OPTION(vendors_options, "device-root", 0, OPTION_TEXT, device_root,
 		 "DIR"),
-	  .help = "folder to use as /dev (probe)" },
+	  .help = "folder to read as /dev (probe)" },
 	{ OPTION(vendors_options, "sysfs-root", 0, OPTION_TEXT, sysfs_root,
 		 "DIR"),
-	  .help = "folder to use as /sys (probe)" },
+	  .help = "folder to read as /sys (probe)" },
 	{ OPTION(vendors_options, "proc-root", 0, OPTION_TEXT, proc_root,
 		 "DIR"),
-	  .help = "folder to use as /proc (probe)" },
+	  .help = "folder to read as /proc (probe)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -462,16 +467,10 @@ static const struct option_rule rules[] = {
 
 const struct command command_vendors = {
 	.name = "vendors",
-	.args = "list | check FILE... | probe",
-	.max_args = COMMAND_ARGS_MAX,
 	.rules = rules,
 	.options_size = sizeof(struct vendors_options),
 	.summary = "list, check or look for vendors' hardware",
-	.help =
-		"list, also without a word, shows the vendors and their chips. check reads profiles "
-		"and says what is wrong with one, by file and line. probe "
-		"shows the devices of this machine, and for each other vendor "
-		"what was looked for and not found. Needs no controller.",
+	.help = "Needs no controller.",
 	.example = "regatta vendors probe",
 	.parts = parts,
 };
