@@ -41,6 +41,7 @@ static const struct command *const commands[] = {
 	&command_trend,
 	&command_extract,
 	&command_diagnose,
+	&command_stacks,
 	&command_sample,
 	&command_verify,
 	&command_mfu,

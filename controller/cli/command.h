@@ -69,6 +69,7 @@ extern const struct command command_compare;
 extern const struct command command_trend;
 extern const struct command command_extract;
 extern const struct command command_diagnose;
+extern const struct command command_stacks;
 extern const struct command command_sample;
 extern const struct command command_verify;
 extern const struct command command_mfu;
