@@ -108,7 +108,8 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct rows_view nodes_view = {
-	"nodes", node_columns, node_row, "no nodes; regatta node token prints how one joins"
+	"nodes", node_columns, node_row,
+	"no nodes; regatta node token prints how one joins"
 };
 
 /* n2 comes before n10. */

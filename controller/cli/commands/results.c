@@ -5,6 +5,7 @@
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
+#include "controller/cli/commands/results_about.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/render.h"
 #include "controller/report/anomalies.h"
@@ -22,20 +23,19 @@
 static int put_html(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
 {
-	return report_html(form->title ? form->title : "Results", rows, out,
-			   err);
+	return report_html(form->about, rows, out, err);
 }
 
 static int put_csv(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err)
 {
-	return report_csv(rows, out, err);
+	return report_csv(form->about, rows, out, err);
 }
 
 static int put_json(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
 {
-	return report_json(rows, out, err);
+	return report_json(form->about, rows, out, err);
 }
 
 static int put_markdown(const cJSON *rows, const struct results_form *form,
@@ -205,8 +205,10 @@ bool results_for_terminal(const struct cli *cli,
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
+	owned(results_about_clear) struct results_about about = { 0 };
 	owned(json_free) cJSON *rows = NULL;
 	owned(buffer_clear) struct buffer text;
+	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
 
 	buffer_init(&text, RESULTS_MAX);
@@ -215,7 +217,11 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		return -1;
 	if (results_for_terminal(cli, form))
 		return results_table(cli, rows, err);
-	if (results_format(rows, form, &text, err) < 0)
+	if (results_about_read(&about, client, sweep, html, err) < 0 ||
+	    (html && results_add_tails(client, rows, err) < 0))
+		return -1;
+	full.about = &about.about;
+	if (results_format(rows, &full, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;

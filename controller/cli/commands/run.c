@@ -3,6 +3,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_about.h"
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
@@ -480,16 +481,12 @@ static int watch_sweep(struct run *run, struct error *err)
 	}
 }
 
-static const char *title_of(const struct run *run)
-{
-	return run->input.sweep ? sweep_name(run->input.sweep) : NULL;
-}
-
-static int write_report(struct run *run, const cJSON *rows, const char *format,
-			const char *file, struct error *err)
+static int write_report(struct run *run, const struct results_about *about,
+			const cJSON *rows, const char *format, const char *file,
+			struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	struct results_form form = { .format = format, .title = title_of(run) };
+	struct results_form form = { .format = format, .about = &about->about };
 	char path[PATH_MAX];
 
 	buffer_init(&text, RESULTS_MAX);
@@ -535,16 +532,20 @@ static int report(struct run *run, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 	owned(json_free) cJSON *curves = NULL; /* for the page alone */
 	owned(buffer_clear) struct buffer text;
+	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
-				     .title = title_of(run) };
+				     .about = &about.about };
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
-	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
-	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
-	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, curves, "html", "report.html", err) < 0)
+	    results_about_read(&about, run->client, run->sweep, true, err) <
+		    0 ||
+	    results_add_tails(run->client, curves, err) < 0 ||
+	    write_report(run, &about, rows, "markdown", "report.md", err) < 0 ||
+	    write_report(run, &about, rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, &about, rows, "json", "report.json", err) < 0 ||
+	    write_report(run, &about, curves, "html", "report.html", err) < 0)
 		return -1;
 	if (results_for_terminal(run->cli, &form)
 		    ? results_table(run->cli, rows, err) < 0

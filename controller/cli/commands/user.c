@@ -156,7 +156,7 @@ static int roles(struct cli *cli, struct error *err)
 static const char *const person_roles[] = { "operator", "viewer", NULL };
 
 static const struct command_part parts[] = {
-	{ "add", "NAME --role ROLE", 1, 1, "role public expires address",
+	{ "add", "NAME --role ROLE", 1, 1, "role public expires address from",
 	  "print a line with which a user joins: regatta join TOKEN", add },
 	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
 	{ "remove", "NAME", 1, 1, NULL,
@@ -174,6 +174,8 @@ static const struct option_rule rules[] = {
 	  .help = "let in this public key (or file with it), and make no "
 		  "token" },
 	OPTIONS_TOKEN(user_options),
+	{ OPTION(user_options, "from", 0, OPTION_TEXT, token.from, "NETWORK"),
+	  .help = "network that the token is good from: 10.0.0.0/8 (any)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
