@@ -61,6 +61,9 @@ struct gang {
 	char *address;      /* and the host's; NULL before */
 	struct strings
 		addresses; /* all nodes', when the container wants them */
+	const struct catalog *catalog;   /* own_catalog, or the cluster's */
+	struct catalog *own_catalog;     /* of spec.measure.described; NULL */
+	struct extract_rules *own_rules; /* and its log's rules, once needed */
 	struct log_reading *readings;
 	size_t readings_count;
 	struct sampling *samplings; /* spec.nodes of them; NULL: none read */

@@ -1,6 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/jobs/job.h"
+#include "controller/catalog/described.h"
 #include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_references.h"
@@ -458,6 +459,22 @@ static int read_spec(const struct job_row *row, void *arg)
 			    read->spec, read->err);
 }
 
+/* What came along with its sweep counts for the gang alone. */
+static void describe(struct gang *gang, const struct catalog *catalog)
+{
+	const cJSON *described = gang->spec.measure.described;
+	struct error err;
+
+	gang->catalog = catalog;
+	if (!described)
+		return;
+	gang->own_catalog = catalog_described(catalog, described, &err);
+	if (gang->own_catalog)
+		gang->catalog = gang->own_catalog;
+	else
+		log_error("job=%" PRIu64 ": %s", gang->job->id, err.text);
+}
+
 int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 {
 	struct gang *gang = calloc(1, sizeof(*gang));
@@ -481,6 +498,7 @@ int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 	}
 	gang->job = job;
 	gang->cluster = cluster;
+	describe(gang, cluster->catalog);
 	TAILQ_INSERT_TAIL(&cluster->gangs, gang, by_cluster);
 	job->gang = gang;
 	return 0;
@@ -514,6 +532,7 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);
+	catalog_free(gang->own_catalog);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);
 }

@@ -79,11 +79,11 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	const struct measure_spec *measure = &gang->spec.measure;
 	const struct extract *extract = merged(gang);
 	const struct model *model =
-		measure->model ? catalog_model(cluster->catalog, measure->model)
+		measure->model ? catalog_model(gang->catalog, measure->model)
 			       : NULL;
 	const struct chip *chip =
-		measure->chip ? catalog_chip(cluster->catalog,
-					     gang->spec.vendor, measure->chip)
+		measure->chip ? catalog_chip(gang->catalog, gang->spec.vendor,
+					     measure->chip)
 			      : NULL;
 	struct reference_peak reference;
 	cJSON *result = NULL, *usage, *warnings;

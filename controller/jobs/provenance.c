@@ -104,6 +104,32 @@ static cJSON *make_hosts(const struct gang *gang)
 	return hosts;
 }
 
+/* Which descriptions came along with the sweep, each with the SHA-256 of its
+ * text.
+ */
+static void add_described(cJSON *to, const cJSON *described)
+{
+	const cJSON *kind, *text;
+	cJSON *all;
+
+	if (!described)
+		return;
+	all = cJSON_AddObjectToObject(to, "described");
+	cJSON_ArrayForEach(kind, described)
+	{
+		cJSON *names = cJSON_AddObjectToObject(all, kind->string);
+
+		cJSON_ArrayForEach(text, kind)
+		{
+			const char *file = cJSON_GetStringValue(text);
+			char hash[65];
+
+			catalog_hash(file, strlen(file), hash);
+			cJSON_AddStringToObject(names, text->string, hash);
+		}
+	}
+}
+
 static void add_reading(cJSON *to, const struct cluster *cluster,
 			const struct gang *gang)
 {
@@ -113,11 +139,12 @@ static void add_reading(cJSON *to, const struct cluster *cluster,
 	cJSON *streams;
 
 	if (framework)
-		catalog_rules_hash(cluster->catalog, framework, hash);
+		catalog_rules_hash(gang->catalog, framework, hash);
 	cJSON_AddItemToObject(to, "framework", text_or_null(name));
 	cJSON_AddItemToObject(to, "log",
 			      text_or_null(framework ? framework->name : NULL));
 	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
+	add_described(to, gang->spec.measure.described);
 	streams = cJSON_AddArrayToObject(to, "streams");
 	for (size_t i = 0; i < gang->readings_count; i++)
 		cJSON_AddItemToArray(streams,

@@ -237,15 +237,19 @@ bool log_ingest_named(const struct job *job)
 
 /* The rules of the format that the job names; NULL: none. */
 static struct extract_rules *named_rules(struct cluster *cluster,
-					 const struct gang *gang)
+					 struct gang *gang)
 {
 	const struct framework *framework =
 		is_auto(gang) ? NULL : log_ingest_format(cluster, gang);
 	struct log_formats *formats = formats_of(cluster);
 
-	return formats && framework && framework->log
-		       ? log_formats_rules(formats, framework)
-		       : NULL;
+	if (!formats || !framework || !framework->log)
+		return NULL;
+	if (!gang->own_catalog)
+		return log_formats_rules(formats, framework);
+	if (!gang->own_rules)
+		gang->own_rules = log_formats_compile(gang->catalog, framework);
+	return gang->own_rules;
 }
 
 bool log_ingest_reads(struct cluster *cluster, const struct job *job)
@@ -264,7 +268,7 @@ const struct framework *log_ingest_format(const struct cluster *cluster,
 	const char *name = measure->log ? measure->log : measure->framework;
 
 	if (!is_auto(gang))
-		return catalog_framework(cluster->catalog, name);
+		return catalog_framework(gang->catalog, name);
 	return gang->readings_count ? gang->readings[0].format : NULL;
 }
 
@@ -766,6 +770,7 @@ void log_ingest_forget(struct cluster *cluster, struct gang *gang)
 	for (size_t i = 0; i < gang->readings_count; i++)
 		reading_clear(&gang->readings[i]);
 	free(gang->readings);
+	extract_rules_free(gang->own_rules);
 	sampling_clear(gang);
 }
 
