@@ -3,9 +3,8 @@
 #include "controller/jobs/provenance.h"
 
 #include "controller/catalog/catalog.h"
-#include "controller/cluster/active_job.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/results/formula.h"
 
@@ -130,12 +129,12 @@ static void add_described(cJSON *to, const cJSON *described)
 	}
 }
 
-static void add_reading(cJSON *to, const struct cluster *cluster,
-			const struct gang *gang)
+static void add_reading(cJSON *to, const struct gang *gang)
 {
 	const char *name = gang->spec.measure.framework;
-	const struct framework *framework = log_ingest_format(cluster, gang);
+	const struct framework *framework = log_reader_format(gang);
 	char hash[65] = "";
+	const char *stream;
 	cJSON *streams;
 
 	if (framework)
@@ -146,10 +145,8 @@ static void add_reading(cJSON *to, const struct cluster *cluster,
 	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
 	add_described(to, gang->spec.measure.described);
 	streams = cJSON_AddArrayToObject(to, "streams");
-	for (size_t i = 0; i < gang->readings_count; i++)
-		cJSON_AddItemToArray(streams,
-				     cJSON_CreateString(
-					     gang->readings[i].stream));
+	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
+		cJSON_AddItemToArray(streams, cJSON_CreateString(stream));
 }
 
 /* What the tasks say though nothing failed: output that is not all here. */
@@ -171,7 +168,7 @@ static void add_notes(cJSON *provenance, const struct gang *gang)
 	}
 }
 
-cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
+cJSON *provenance_new(const struct job *job)
 {
 	static const char *const facts[] = {
 		"engine", "kernel", "os", "cpu", "driver",
@@ -201,7 +198,7 @@ cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
 	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
 	cJSON_AddItemToObject(to, "workspace",
 			      text_or_null(gang->spec.container.workspace));
-	add_reading(to, cluster, gang);
+	add_reading(to, gang);
 	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
 	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);
 	add_notes(to, gang);

@@ -1,9 +1,11 @@
 /* message.h - every message between agent, controller and command line.
  *
- * On the wire a message is one frame of JSON, {"type": "log-ack", ...}, and
- * for the kinds that say so a second frame of raw bytes. message_kinds[] says
- * for each type its name, its fields and who may send it; everything that
- * handles messages walks that table.
+ * On the wire a message is a frame of CBOR (RFC 8949), the object {"type":
+ * "log-ack", ...} with its type first, and for the kinds that say so a second
+ * frame of raw bytes. Two kinds are JSON, so that peers of all versions
+ * understand them: hello, which says the version, and refused.
+ * message_kinds[] says for each type its name, its fields and who may send it;
+ * everything that handles messages walks that table.
  *
  * Every message may arrive twice; handlers are idempotent. A task is named by
  * job, attempt and rank throughout.
@@ -19,8 +21,8 @@
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"
 
-#define PROTOCOL_VERSION 1
-#define MESSAGE_TEXT_MAX 1048576    /* bytes of the JSON frame */
+#define PROTOCOL_VERSION 2
+#define MESSAGE_TEXT_MAX 1048576    /* bytes of the first frame */
 #define MESSAGE_REPLY_MAX 4194304   /* of one that only a controller sends */
 #define MESSAGE_PAYLOAD_MAX 1048576 /* bytes of the raw frame */
 
@@ -50,6 +52,7 @@ enum message_type {
 	MESSAGE_START,
 	MESSAGE_STOP,
 	MESSAGE_DISCARD,
+	MESSAGE_LOOK,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
@@ -59,6 +62,7 @@ enum message_type {
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
 	MESSAGE_RETRY,
+	MESSAGE_STACKS,
 	MESSAGE_QUERY,
 	MESSAGE_LOG_READ,
 	MESSAGE_CONTENT_PUT,
@@ -299,6 +303,18 @@ struct message_discard {
 	uint32_t rank;
 };
 
+/* Look at the task's processes, and append what is seen to its stream of
+ * evidence (protocol/message/evidence.h), as this round. While one is under way
+ * only the last of those asked for follows it.
+ */
+struct message_look {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	uint64_t round; /* not 0 */
+	bool stops;     /* tools may halt the processes for it */
+};
+
 struct message_resync {
 	bool unused; /* a message without fields */
 };
@@ -327,6 +343,14 @@ struct message_cancel {
 	char *kind; /* "sweep" or "job" */
 	uint64_t id;
 	bool force; /* also one of another operator */
+};
+
+/* Look at all ranks of a running job. What is seen comes into its streams of
+ * evidence (protocol/message/evidence.h). ENOENT: it does not run.
+ */
+struct message_stacks {
+	uint64_t request;
+	uint64_t job;
 };
 
 /* Failed and cancelled jobs of the sweep are queued again as new attempts.
@@ -591,7 +615,10 @@ extern const struct message_kind message_kinds[MESSAGE_TYPES];
 const struct schema *message_reply_schema(enum message_type type,
 					  const void *body);
 
-/* Append {"type": ..., fields}. body: the struct of the type. */
+/* Is it JSON on the wire? */
+bool message_is_text(enum message_type type);
+
+/* Append it, as it is on the wire. body: the struct of the type. */
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err);
 
@@ -599,8 +626,14 @@ int message_encode(enum message_type type, const void *body, struct buffer *out,
  * the heap, to be given to message_free(); on failure *type and *body are
  * untouched.
  */
-int message_decode(const char *text, size_t size, enum message_type *type,
+int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err);
+
+/* The same of the first of several that follow each other; *data and *size are
+ * what is left then. JSON comes alone.
+ */
+int message_next(const char **data, size_t *size, enum message_type *type,
+		 void **body, struct error *err);
 void message_free(enum message_type type, void *body);
 
 #endif

@@ -24,8 +24,7 @@ static uint32_t nodes_of(const struct world *world, const char *vendor)
 static void submit(struct world *world)
 {
 	uint64_t *state = &world->random;
-	struct cluster *cluster = &world->cluster;
-	uint64_t id = store_coming_job(cluster->store);
+	uint64_t id = store_coming_job(world->store);
 	bool beta = id % 5 == 4;
 	struct after_spec after = { .job = 1 + random_below(state, id) };
 	struct job_spec spec = {
@@ -38,7 +37,7 @@ static void submit(struct world *world)
 		.container.image = (char *)"r/i:1",
 		.container.network = (char *)"host",
 	};
-	struct store_mark mark = store_mark(cluster->store);
+	struct store_mark mark = store_mark(world->store);
 	struct error err;
 	uint32_t most = nodes_of(world, spec.vendor);
 
@@ -59,17 +58,17 @@ static void submit(struct world *world)
 	}
 	world_trace(world, "submit job %lu of %u nodes", (unsigned long)id,
 		    spec.nodes);
-	if (job_submit(cluster, SIM_SWEEP, id, &spec, &err) == 0)
+	if (job_submit(world->jobs, SIM_SWEEP, id, &spec, &err) == 0)
 		world->submitted++;
 	else
-		store_undo(cluster->store, &mark);
+		store_undo(world->store, &mark);
 }
 
 static struct job *any_job(struct world *world)
 {
-	uint64_t last = store_coming_job(world->cluster.store);
+	uint64_t last = store_coming_job(world->store);
 
-	return job_find(&world->cluster,
+	return job_find(world->parts.table,
 			1 + random_below(&world->random, last));
 }
 
@@ -80,8 +79,7 @@ static void cancel(struct world *world)
 	if (!job || job_state_final(job->state))
 		return;
 	world_trace(world, "cancel job %lu", (unsigned long)job->id);
-	gang_exception(&world->cluster, job, FAILURE_CANCELLED, 0,
-		       "cancelled by op");
+	gang_exception(job, FAILURE_CANCELLED, 0, "cancelled by op");
 }
 
 static int retry_row(const struct job_row *row, void *arg)
@@ -91,12 +89,12 @@ static int retry_row(const struct job_row *row, void *arg)
 	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
 		return 0;
 	world_trace(world, "retry job %lu", (unsigned long)row->id);
-	return job_revive(&world->cluster, row, NULL);
+	return job_revive(world->jobs, row, NULL);
 }
 
 static void retry(struct world *world)
 {
-	struct store *store = world->cluster.store;
+	struct store *store = world->store;
 	struct store_mark mark = store_mark(store);
 	uint64_t id = 1 + random_below(&world->random, store_coming_job(store));
 	struct job *job;
@@ -105,9 +103,9 @@ static void retry(struct world *world)
 		return; /* orders come between turns */
 	if (store_job(store, id, retry_row, world, NULL) == 0)
 		return;
-	job = job_find(&world->cluster, id);
+	job = job_find(world->parts.table, id);
 	if (job && !job->gang)
-		job_forget(&world->cluster, job);
+		job_forget(job);
 	store_undo(store, &mark);
 }
 
@@ -115,14 +113,14 @@ static void drain(struct world *world)
 {
 	struct agent *agent =
 		&world->agents[random_below(&world->random, world->plan.nodes)];
-	struct node *node = node_find(&world->cluster, agent->name);
+	struct node *node = node_find(world->parts.nodes, agent->name);
 
 	if (!node)
 		return;
 	if (node->drain)
-		node_undrain(&world->cluster, node, NULL);
+		node_undrain(world->parts.nodes, node, NULL);
 	else
-		node_drain(&world->cluster, node, 0, 0, NULL, NULL);
+		node_drain(world->parts.nodes, node, 0, 0, NULL, NULL);
 }
 
 void faults_person(struct world *world)
@@ -227,9 +225,9 @@ void faults_heal(struct world *world)
 	world->disk_full_us = 0;
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		struct agent *agent = &world->agents[i];
-		struct node *node = node_find(&world->cluster, agent->name);
+		struct node *node = node_find(world->parts.nodes, agent->name);
 
 		if (node && node->drain)
-			node_undrain(&world->cluster, node, NULL);
+			node_undrain(world->parts.nodes, node, NULL);
 	}
 }

@@ -17,7 +17,7 @@
 /* Devices are held by the tasks that are told to be there, and by no others. */
 static void check_node(struct world *world, const struct node *node)
 {
-	const struct slot *slot = node_slot(&world->cluster, node);
+	const struct slot *slot = node_slot(world->parts.nodes, node);
 	const struct task *task;
 	uint64_t held = 0;
 	bool exclusive = false;
@@ -47,13 +47,13 @@ static void check_node(struct world *world, const struct node *node)
 
 void check_event(struct world *world)
 {
-	const struct cluster *cluster = &world->cluster;
 
 	if (!world->alive || world->wrong[0] ||
-	    (node_count(cluster) > LARGE && world->events % LARGE_EVERY))
+	    (node_count(world->parts.nodes) > LARGE &&
+	     world->events % LARGE_EVERY))
 		return;
-	for (size_t i = 0; i < node_count(cluster); i++)
-		check_node(world, node_at(cluster, i));
+	for (size_t i = 0; i < node_count(world->parts.nodes); i++)
+		check_node(world, node_at(world->parts.nodes, i));
 }
 
 /* Who ended long before the limit is not too late, however late that is heard.
@@ -110,32 +110,31 @@ static void blame(struct world *world, const struct job *job)
 }
 
 /* One that holds nodes is to blame rather than those that wait for them. */
-static void find_holding(struct cluster *cluster, struct job *job, void *arg)
+static void find_holding(struct job *job, void *arg)
 {
 	if (job->gang)
 		blame(arg, job);
 }
 
-static void find_active(struct cluster *cluster, struct job *job, void *arg)
+static void find_active(struct job *job, void *arg)
 {
 	blame(arg, job);
 }
 
 void check_end(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	uint64_t counts[JOB_STATES] = { 0 };
 
 	if (!world->alive || world->stalled) {
 		world_wrong(world, "the controller does not work in the end");
 		return;
 	}
-	job_each(cluster, find_holding, world);
-	job_each(cluster, find_active, world);
-	for (size_t i = 0; i < node_count(cluster); i++)
-		if (node_at(cluster, i)->discards_count)
+	job_each(world->parts.table, find_holding, world);
+	job_each(world->parts.table, find_active, world);
+	for (size_t i = 0; i < node_count(world->parts.nodes); i++)
+		if (node_at(world->parts.nodes, i)->discards_count)
 			world_wrong(world, "%s never discards what it should",
-				    node_at(cluster, i)->name);
+				    node_at(world->parts.nodes, i)->name);
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct sim_task *task = world->agents[i].tasks;
 
@@ -145,7 +144,7 @@ void check_end(struct world *world)
 				    " for good",
 				    world->agents[i].name, task->job);
 	}
-	store_sweep_counts(cluster->store, SIM_SWEEP, counts, NULL);
+	store_sweep_counts(world->store, SIM_SWEEP, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
 		if (counts[i] && !job_state_final((enum job_state)i))
 			world_wrong(world,
@@ -176,7 +175,7 @@ static void print_gang(FILE *to, const struct job *job)
 			gang->tasks[i].devices);
 }
 
-static void print_job(struct cluster *cluster, struct job *job, void *arg)
+static void print_job(struct job *job, void *arg)
 {
 	FILE *to = arg;
 	/* What was chosen becomes true with "prepare". */
@@ -202,7 +201,6 @@ static void print_job(struct cluster *cluster, struct job *job, void *arg)
 
 struct snapshot *snapshot_take(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
 	if (!snapshot)
@@ -210,12 +208,12 @@ struct snapshot *snapshot_take(struct world *world)
 	snapshot->stream = open_memstream(&snapshot->text, &snapshot->size);
 	if (!snapshot->stream)
 		abort();
-	job_each(cluster, print_job, snapshot->stream);
+	job_each(world->parts.table, print_job, snapshot->stream);
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct node *node =
-			node_find(cluster, world->agents[i].name);
+			node_find(world->parts.nodes, world->agents[i].name);
 
-		if (node)
+		if (node && world->agents[i].stored)
 			fprintf(snapshot->stream, "node %s%s\n", node->name,
 				node->drain ? " drained" : "");
 	}

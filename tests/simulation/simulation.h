@@ -29,6 +29,8 @@ struct world;
 uint64_t random_next(uint64_t *state);
 uint64_t random_below(uint64_t *state, uint64_t n);
 bool random_chance(uint64_t *state, uint32_t per_million);
+/* The same, until nothing fails any more. */
+bool world_strikes(struct world *world, uint32_t per_million);
 
 /* What happens at a time. */
 enum sim_kind {
@@ -116,6 +118,7 @@ struct agent {
 	uint32_t session; /* counts; the wire's events of older ones are lost */
 	bool connected;
 	bool welcomed;
+	bool stored; /* its node's row was put at least once */
 	bool pumping;
 	struct wire_peer *peer;                /* at the controller */
 	int64_t to_controller_us, to_agent_us; /* the last message arrives */
@@ -139,8 +142,8 @@ struct sim_plan {
 	uint32_t nodes, jobs;
 	int64_t length_us;     /* until all faults end */
 	uint32_t lose, repeat; /* messages, per million */
-	uint32_t fail_record;  /* rows that find no room */
-	uint32_t fail_commit;
+	uint32_t fail_put;     /* rows that find no room in the queue */
+	uint32_t fail_row;     /* and on the disk */
 	uint32_t fail_log;
 	uint32_t kill;      /* the controller, at each point of a turn */
 	uint32_t fail_task; /* tasks that fail by themselves */
@@ -158,7 +161,11 @@ struct world {
 	uint64_t order, events;
 	struct agent *agents;
 	/* The controller. */
-	struct cluster cluster;
+	struct job_effects effects;
+	struct store *store;
+	struct news news;
+	struct jobs *jobs;
+	struct jobs_parts parts; /* of jobs */
 	char folder[64];
 	bool alive, stalled, reading, again;
 	uint32_t life;                     /* counts controllers */
@@ -203,6 +210,13 @@ void driver_boot(struct world *world);
 void driver_kill(struct world *world);
 void driver_event(struct world *world, const struct sim_event *event);
 void driver_close(struct world *world);
+
+/* The disk of its store (disk.c): a row may find no room in the queue, and a
+ * commit none on the disk, at any of its rows. Then ENOSPC.
+ */
+void disk_open(struct world *world);
+bool disk_is_full(const struct world *world);
+int disk_commit(struct world *world, struct error *err);
 
 /* What people and misfortune do (faults.c). */
 void faults_person(struct world *world);

@@ -35,6 +35,11 @@ bool random_chance(uint64_t *state, uint32_t per_million)
 	return per_million && random_below(state, 1000000) < per_million;
 }
 
+bool world_strikes(struct world *world, uint32_t per_million)
+{
+	return !world->healed && random_chance(&world->random, per_million);
+}
+
 void world_wrong(struct world *world, const char *fmt, ...)
 {
 	va_list args;
@@ -311,7 +316,7 @@ static void run_event(struct world *world, const struct sim_event *event)
 static bool is_over(struct world *world)
 {
 	bool idle = world->healed && world->alive && !world->stalled &&
-		    !world->inbox_count && jobs_idle(&world->cluster);
+		    !world->inbox_count && jobs_idle(world->jobs);
 
 	if (!idle)
 		world->idle_us = 0;
@@ -360,8 +365,8 @@ static void make_plan(struct world *world)
 	plan->length_us = (2 + (int64_t)random_below(state, 8)) * 60 * SECOND;
 	plan->lose = scale * (uint32_t)random_below(state, 10000);
 	plan->repeat = scale * (uint32_t)random_below(state, 30000);
-	plan->fail_record = scale * (uint32_t)random_below(state, 4000);
-	plan->fail_commit = scale * (uint32_t)random_below(state, 4000);
+	plan->fail_put = scale * (uint32_t)random_below(state, 4000);
+	plan->fail_row = scale * (uint32_t)random_below(state, 1000);
 	plan->fail_log = scale * (uint32_t)random_below(state, 10000);
 	plan->kill = scale * (uint32_t)random_below(state, 1000);
 	plan->fail_task = (uint32_t)random_below(state, 200000);

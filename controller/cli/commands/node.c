@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
@@ -68,30 +67,19 @@ static const struct rows_view tokens_view = { "tokens", token_columns,
 
 static int tokens(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(rows_clear) struct rows rows = { 0 };
-
-	if (!client ||
-	    client_rows(client, QUERY_TOKENS, 0, NULL, &rows, err) < 0)
-		return -1;
-	return rows_show(cli, &tokens_view, client, &rows, err);
+	return rows_list(cli, &tokens_view, QUERY_TOKENS, NULL, err);
 }
 
 /* Send it; JSON shows the answer. */
 static int order(struct cli *cli, enum message_type type, void *message,
 		 const char *done, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(answer_clear) struct answer answer = { 0 };
 
-	if (!client ||
-	    client_call(client, type, message, NULL, 0, 0, &answer, err) < 0)
+	if (cli_call(cli, type, message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s %s", cli->args[1], done);
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int revoke_token(struct cli *cli, struct error *err)
@@ -107,21 +95,16 @@ static int remove_node(struct cli *cli, struct error *err)
 	struct message_revoke message = { .kind = (char *)"node",
 					  .name = cli->args[1],
 					  .force = given(cli)->force };
-	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(answer_clear) struct answer answer = { 0 };
 
-	if (!client || client_call(client, MESSAGE_REVOKE, &message, NULL, 0, 0,
-				   &answer, err) < 0)
+	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s is removed, its key refused%s", cli->args[1],
 		!((const struct reply_revoke *)answer.reply)->reached
 			? "; it is out of reach: what it may still run it ends "
 			  "by itself, an hour after it was refused first"
 			: "");
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int drain(struct cli *cli, struct error *err)
