@@ -18,9 +18,11 @@
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
+#include "controller/web/web.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/wire/unread.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -29,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
@@ -63,6 +66,7 @@ struct controller {
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80]; /* as systemd was told */
+	struct web *web; /* NULL: none */
 };
 
 /* The turn. */
@@ -76,15 +80,28 @@ static int stalled_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) +
+	       (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
 static bool commit(struct controller *controller)
 {
+	struct timespec begun;
 	struct error err;
 
 	if (controller->is_stalled)
 		return false;
 	if (!store_pending(controller->store, NULL))
 		return true;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 	if (store_commit(controller->store, &err) == 0) {
+		histogram_add(&controller->world.counters.commit,
+			      seconds_since(&begun));
 		if (controller->disk_full)
 			log_info("the store works again");
 		controller->disk_full = false;
@@ -187,13 +204,23 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		 hello->vendor, hello->devices, hello->software);
 }
 
+/* Together they are to have less under way than unread.h holds. */
+static uint64_t log_credit(const struct nodes *nodes)
+{
+	uint64_t share = UNREAD_MAX / 2 / (node_count(nodes) + 1);
+
+	if (share < LOG_INGEST_CREDIT_MIN)
+		return LOG_INGEST_CREDIT_MIN;
+	return share < LOG_INGEST_CREDIT ? share : LOG_INGEST_CREDIT;
+}
+
 static void welcome(struct controller *controller, struct wire_peer *peer,
 		    struct message_hello *hello)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
 		.heartbeat_ms = WIRE_HEARTBEAT_MS,
-		.credit_bytes = LOG_INGEST_CREDIT,
+		.credit_bytes = log_credit(controller->parts.nodes),
 		.time_ms = (uint64_t)clock_wall_ms(),
 	};
 
@@ -528,6 +555,17 @@ static int open_wire(struct controller *controller,
 	return wire_server_bind(controller->wire, config->listen, err);
 }
 
+static int open_web(struct controller *controller,
+		    const struct controller_config *config, struct error *err)
+{
+	if (!config->web.address)
+		return 0;
+	controller->web =
+		web_new(controller->loop, &controller->parts,
+			&controller->world.counters, &config->web, err);
+	return controller->web ? 0 : -1;
+}
+
 struct controller *controller_new(sd_event *loop,
 				  const struct controller_config *config,
 				  struct error *err)
@@ -546,6 +584,7 @@ struct controller *controller_new(sd_event *loop,
 	effects_connect(&controller->world);
 	if (open_state(controller, config, err) < 0 ||
 	    open_wire(controller, config, err) < 0 ||
+	    open_web(controller, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
 		       err) < 0)
 		return NULL;
@@ -566,6 +605,7 @@ void controller_free(struct controller *controller)
 {
 	if (!controller)
 		return;
+	web_free(controller->web);
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);

@@ -7,6 +7,7 @@
 #include "controller/retention/retention_config.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/http/http_server.h"
 #include "protocol/wire/key.h"
 
 #include <systemd/sd-event.h>
@@ -18,6 +19,7 @@ struct controller_config {
 	const char *images;    /* folder of models, frameworks, vendors */
 	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
 	struct keep keep;
+	struct http_config web; /* its address NULL: none */
 	struct key key; /* the controller's own */
 };
 

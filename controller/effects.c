@@ -192,6 +192,13 @@ static int keep_files(void *arg, struct job *job, cJSON **told,
 	return rc;
 }
 
+static void changed(void *arg, const struct job *job, enum job_event event)
+{
+	struct world *world = arg;
+
+	counters_changed(&world->counters, job, event, clock_wall_ms());
+}
+
 void effects_connect(struct world *world)
 {
 	world->effects = (struct job_effects){
@@ -211,6 +218,7 @@ void effects_connect(struct world *world)
 		.log_close = log_close,
 		.files_here = files_here,
 		.keep_files = keep_files,
+		.changed = changed,
 	};
 }
 

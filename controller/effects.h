@@ -7,6 +7,7 @@
 #define CONTROLLER_EFFECTS_H
 
 #include "controller/cluster/effects.h"
+#include "controller/web/counters.h"
 
 struct artifact_fetches;
 struct blob_service;
@@ -23,6 +24,7 @@ struct world {
 	struct artifact_fetches *fetches;
 	struct jobs *jobs;
 	/* Of effects.c: */
+	struct counters counters;
 	struct sd_event_source *settler, *deadline, *reader;
 	struct job_effects effects;
 };

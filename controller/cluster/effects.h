@@ -15,6 +15,7 @@
 #ifndef CONTROLLER_CLUSTER_EFFECTS_H
 #define CONTROLLER_CLUSTER_EFFECTS_H
 
+#include "controller/cluster/lifecycle.h"
 #include "protocol/message/message.h"
 
 #include <stdbool.h>
@@ -75,6 +76,11 @@ struct job_effects {
 	 */
 	int (*keep_files)(void *arg, struct job *job, cJSON **list,
 			  struct error *err);
+
+	/* The job is in another state, or attempt, by this event. NULL: nobody
+	 * counts.
+	 */
+	void (*changed)(void *arg, const struct job *job, enum job_event event);
 };
 
 static inline int64_t effects_wall_ms(const struct job_effects *effects)

@@ -242,6 +242,9 @@ static void enter(struct job *job, enum job_event event,
 	image_references_mark(job, !job_state_final(job->state));
 	job->jobs->news->events = true;
 	news_add_job(job->jobs->news, job->id);
+	if (job->jobs->effects->changed)
+		job->jobs->effects->changed(job->jobs->effects->arg, job,
+					    event);
 	if (ends) {
 		adaptive_repeats_ended(job);
 		dependencies_ended(job);

@@ -99,6 +99,12 @@ uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank)
 	return samplings->of[rank].offset;
 }
 
+const struct usage *samplings_usage(const struct samplings *samplings,
+				    uint32_t rank)
+{
+	return samplings->of[rank].usage;
+}
+
 bool samplings_done(const struct samplings *samplings)
 {
 	const struct job_effects *effects = samplings->effects;

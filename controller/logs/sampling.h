@@ -8,6 +8,8 @@
 
 #include "controller/cluster/effects.h"
 
+struct usage;
+
 /* effects: borrowed. */
 struct samplings;
 struct samplings *samplings_new(const struct job_effects *effects, uint64_t job,
@@ -24,6 +26,10 @@ bool samplings_read(struct samplings *samplings, char *piece, size_t size);
 
 /* Bytes of the node's stream that are read. */
 uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank);
+
+/* What was read of the node's stream; NULL: nothing yet. */
+const struct usage *samplings_usage(const struct samplings *samplings,
+				    uint32_t rank);
 
 /* Nothing that is stored is left to read. */
 bool samplings_done(const struct samplings *samplings);

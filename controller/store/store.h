@@ -113,7 +113,8 @@ struct key_row {
 	const char *public;
 	const char *name;
 	const char *role;
-	const char *machine;  /* that it is bound to; NULL: none */
+	const char *machine;  /* that it is bound to; NULL: none; token: network
+				 that it may be used from; NULL: any */
 	const char *grants;   /* token: role of who enrols; else NULL */
 	const char *for_name; /* token: whom it is for; NULL: anybody */
 	uint32_t uses;        /* token: that are left */

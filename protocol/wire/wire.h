@@ -12,7 +12,8 @@
  * server answers each heartbeat.
  *
  * What a peer can make grow has a limit: message sizes (message.h), received
- * but unread messages (256), unsent ones (1,000 per peer); sessions, messages a
+ * but unread messages (256 of a peer, unread.h of all), unsent ones (1,000 per
+ * peer); sessions, messages a
  * second and a viewer's processor time per key (budget.h). Past a limit all
  * sessions of the key are dropped with a sentence, the key is refused for
  * WIRE_BAN_MS, and nobody else notices.

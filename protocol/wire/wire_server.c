@@ -5,6 +5,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/connection_monitor.h"
+#include "protocol/wire/unread.h"
 #include "protocol/wire/zap.h"
 
 #include <arpa/inet.h>
@@ -49,6 +50,7 @@ struct wire_server {
 	struct zap *zap;
 	struct connection_monitor *monitor;
 	struct zmq_watch *router_watch;
+	struct unread *unread;
 	sd_event_source *sweep, *hang_up;
 	struct keyring *keyring;
 	struct wire_server_handler handler;
@@ -425,7 +427,7 @@ static bool refuse_busy(struct wire_peer *peer, enum message_type type,
 {
 	const struct schema *schema = message_kinds[type].schema;
 	uint32_t wait_ms;
-	char why[120];
+	char why[160];
 
 	if (!schema->count || strcmp(schema->fields[0].name, "request") != 0)
 		return false;
@@ -433,8 +435,8 @@ static bool refuse_busy(struct wire_peer *peer, enum message_type type,
 	if (!wait_ms)
 		return false;
 	snprintf(why, sizeof(why),
-		 "the requests of this key took too much of the controller's "
-		 "time; try again in %u s",
+		 "the requests of this key, or of all viewers, took too much "
+		 "of the controller's time; try again in %u s",
 		 (wait_ms + 999) / 1000);
 	send_refused(peer, *(const uint64_t *)body, EAGAIN, why);
 	return true;
@@ -575,6 +577,8 @@ static int router_ready(void *arg)
 	peer = wire_peers_find(&server->peers, &frames);
 	if (!peer)
 		peer = peer_new(server, &frames);
+	if (peer)
+		unread_took(server->unread, peer->fd, peer->inode, &frames);
 	if (!peer || peer->ended || !admit(peer, &frames))
 		return 1;
 	peer->heard_ms = clock_mono_ms();
@@ -677,6 +681,36 @@ static void key_refused(void *arg, const char *address, const char *why)
 	report(server, address, why);
 }
 
+/* Of those who were never heard the key is not known. */
+static void cut(void *arg, int fd, size_t bytes)
+{
+	struct wire_server *server = arg;
+	struct wire_peer *peer;
+	char why[80];
+
+	snprintf(why, sizeof(why), "%zu MiB of messages that nobody has read",
+		 bytes >> 20);
+	TAILQ_FOREACH(peer, &server->peers.active, next)
+	{
+		if (peer->fd == fd && peer_connected(peer))
+			break;
+	}
+	if (!peer)
+		report(server, "somebody", why);
+	else if (peer->role == ROLE_AGENT)
+		wire_server_refuse(peer, ENOBUFS, why);
+	else
+		wire_server_drop(peer, ENOBUFS, why);
+	shutdown(fd, SHUT_RDWR);
+}
+
+static void came(void *arg, int fd)
+{
+	struct wire_server *server = arg;
+
+	unread_came(server->unread, fd);
+}
+
 static void left(void *arg, const char *address)
 {
 	report(arg, address,
@@ -725,8 +759,9 @@ static int server_open(struct wire_server *server, const struct key *key,
 		return error_errno(err, "ZeroMQ");
 	server->monitor =
 		connection_monitor_new(server->loop, server->zmq,
-				       server->router, left, server, err);
-	if (!server->monitor)
+				       server->router, came, left, server, err);
+	server->unread = unread_new(server->loop, cut, server, err);
+	if (!server->monitor || !server->unread)
 		return -1;
 	server->router_watch = zmq_watch_new(server->loop, server->router,
 					     BURST, router_ready, server, err);
@@ -775,6 +810,7 @@ void wire_server_free(struct wire_server *server)
 	loop_source_free(&server->hang_up);
 	zmq_watch_free(server->router_watch);
 	connection_monitor_free(server->monitor);
+	unread_free(server->unread);
 	if (server->router)
 		zmq_close(server->router);
 	zap_free(server->zap);

@@ -2,6 +2,7 @@
  * words, and nobody else notices.
  */
 #include "protocol/wire/budget.h"
+#include "protocol/wire/unread.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 
@@ -293,6 +294,27 @@ static void test_frames(void)
 	WAIT(hall, hall->gone == 3);
 	is(hall->gone_name, "bob", "one far past it is not even read");
 	is(hall->gone_why, "its connection broke", "its connection is cut");
+}
+
+/* libzmq would keep them all until the last one comes. */
+static void test_endless_message(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger endless;
+	owned_free char *space = calloc(1, 1 << 20);
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&endless, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_say(&endless, HELLO);
+	WAIT(hall, stranger_hears(&endless));
+	for (size_t sent = 0; sent < 2 * (size_t)UNREAD_MAX; sent += 1 << 20)
+		zmq_send(endless.dealer, space, 1 << 20, ZMQ_SNDMORE);
+	stranger_say(&endless, "");
+	WAIT(hall, hall->gone == 1);
+	ok(strstr(hall->gone_why, "MiB of messages that nobody has read"),
+	   "frames of a message that does not end are cut: %s", hall->gone_why);
+	is(hall->refused_who, "bob", "the server is told who");
 }
 
 static void test_no_hello(void)
@@ -589,6 +611,7 @@ int main(void)
 	test_garbage_on_the_port();
 	test_dropped();
 	test_frames();
+	test_endless_message();
 	test_no_hello();
 	test_roles();
 	test_flood();

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/token.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/machine.h"
 #include "protocol/base/program.h"
@@ -46,7 +45,7 @@ static int print_key(struct cli *cli, const struct key *key, const char *file,
 	    !cJSON_AddStringToObject(object, "public", key->public) ||
 	    !cJSON_AddStringToObject(object, "file", file))
 		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 static int new_key(struct cli *cli, const char *file, struct error *err)
