@@ -200,8 +200,16 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 		    const char *stream, uint64_t offset, void *data,
 		    size_t size, size_t *got, struct error *err)
 {
+	uint32_t rank = is_output(stream) ? rank_of(stream) : 0;
+	const struct sim_truth *truth = world_truth(arg, job, attempt, rank);
+	char *bytes = data;
+
 	*got = 0;
-	return error_set(err, ENOENT, "no such stream");
+	if (!is_output(stream))
+		return error_set(err, ENOENT, "no such stream");
+	for (; *got < size && offset + *got < truth->stored; ++*got)
+		bytes[*got] = world_byte(job, attempt, rank, offset + *got);
+	return 0;
 }
 
 static int64_t log_time(void *arg, uint64_t job, uint32_t attempt,
@@ -280,6 +288,7 @@ static void open_jobs(struct world *world)
 	struct jobs_config with = {
 		.effects = &world->effects,
 		.news = &world->news,
+		.catalog = world->catalog,
 		.node_lost_ms = SIM_NODE_LOST_MS,
 	};
 	struct error err = { 0 };
@@ -307,6 +316,9 @@ void driver_boot(struct world *world)
 	world->stalled = world->again = world->reading = false;
 	world->life++;
 	open_jobs(world);
+	for (uint32_t i = 0; i < world->plan.nodes; i++)
+		world->agents[i].stored =
+			node_find(world->parts.nodes, world->agents[i].name);
 	world_trace(world, "controller %u: %zu jobs", world->life,
 		    job_count(world->parts.table));
 	/* Until the first one is committed. */
@@ -427,7 +439,7 @@ static void run_turn(struct world *world)
 	if (world->stalled || dies(world))
 		return;
 	jobs_settle(world->jobs);
-	if (!commit(world) || dies(world))
+	if (jobs_reads_rows(world->jobs) && (!commit(world) || dies(world)))
 		return;
 	jobs_decide(world->jobs);
 	jobs_settle(world->jobs);
@@ -693,6 +705,9 @@ void driver_event(struct world *world, const struct sim_event *event)
 			node_gone(world, event->agent);
 			run_turn(world);
 		}
+		break;
+	case SIM_REVOKE:
+		wire_cut(event->agent);
 		break;
 	case SIM_RESYNC:
 		if (world->alive && event->agent->connected &&

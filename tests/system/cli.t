@@ -150,6 +150,12 @@ run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
 	"what completed is counted"
+run regatta trend code=0
+like "$rc $out" "^0 .*code=0.*CHANGE" "the same cell over all sweeps"
+is "$(regatta trend code=0 --format json | jq -c 'map(.points | length)')" \
+	'[2,2]' "with a point for each"
+run regatta trend code=77
+is "$rc" 1 "a cell that never completed: exit 1"
 run regatta compare 1 2 1
 is "$rc $(grep -c '1.000' "$BED/out")" "0 4" "three sweeps, a line for each"
 

@@ -28,22 +28,29 @@ static const struct node_options *given(const struct cli *cli)
 	return (const struct node_options *)cli->options;
 }
 
+static int print_token(struct cli *cli, const char *name, bool renew,
+		       struct error *err)
+{
+	struct token_options options = given(cli)->token;
+
+	options.from = given(cli)->from;
+	return token_print(cli, &options, "agent", name, renew, JOIN, err);
+}
+
 static int token(struct cli *cli, struct error *err)
 {
-	return token_print(cli, &given(cli)->token, "agent", given(cli)->name,
-			   false, JOIN, err);
+	return print_token(cli, given(cli)->name, false, err);
 }
 
 static int rekey(struct cli *cli, struct error *err)
 {
-	return token_print(cli, &given(cli)->token, "agent", cli->args[1], true,
-			   JOIN, err);
+	return print_token(cli, cli->args[1], true, err);
 }
 
 static const struct column token_columns[] = {
-	{ "TOKEN", false }, { "ROLE", false },  { "FOR", false },
-	{ "USES", true },   { "UNTIL", false }, { "BY", false },
-	{ NULL, false },
+	{ "TOKEN", false }, { "ROLE", false }, { "FOR", false },
+	{ "FROM", false },  { "USES", true },  { "UNTIL", false },
+	{ "BY", false },    { NULL, false },
 };
 
 static void token_row(struct table *table, const void *row, int64_t now_ms)
@@ -56,6 +63,7 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", token->role);
 	table_cell(table, PLAIN, "%s",
 		   token->for_name ? token->for_name : "any");
+	table_cell(table, PLAIN, "%s", token->from ? token->from : "any");
 	table_cell(table, PLAIN, "%u", token->uses);
 	table_cell(table, good ? PLAIN : RED, "%s",
 		   human_clock(token->until_ms, clock));
@@ -271,8 +279,9 @@ static const struct option_rule rules[] = {
 	  .help = "remove a node that has tasks: they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why the node is drained; regatta nodes shows it" },
-	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
-	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
+	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "NETWORK|TIME"),
+	  .help = "only from there a token is good: 10.0.0.0/8; maintenance "
+		  "begins: '2030-01-31 22:00', or in: 2h" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
 	  .help = "maintenance ends" },
 	OPTION_FORMAT(formats_text, "text or json"),

@@ -198,6 +198,8 @@ static const struct option_rule rules[] = {
 	  .help = "the user's public key or a file with it, in place of a "
 		  "token" },
 	OPTIONS_TOKEN(user_options),
+	{ OPTION(user_options, "from", 0, OPTION_TEXT, token.from, "NETWORK"),
+	  .help = "only from there the token is good: 10.0.0.0/8 (any)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
