@@ -35,10 +35,11 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
 		return -1;
-	if (form.reference && form.format && strcmp(form.format, "markdown"))
+	if (form.reference && form.format && strcmp(form.format, "markdown") &&
+	    strcmp(form.format, "html"))
 		return error_set(err, EINVAL,
-				 "--style reference is Markdown, not --format "
-				 "%s",
+				 "--style reference is Markdown or HTML, not "
+				 "--format %s",
 				 form.format);
 	if (form.language && !form.reference)
 		return error_set(err, EINVAL,
