@@ -451,7 +451,8 @@ static int check_cases(struct import *import, const struct suite *suite,
 	import->wrong += wrong;
 	if (wrong)
 		cli_say(import->cli,
-			"%s: %zu of %zu cases cannot run, and are left out",
+			"%s: %zu of %zu cases cannot run and are "
+			"left out",
 			suite->file, wrong, all);
 	while (conf->count > kept) {
 		struct conf_case *last = &conf->cases[--conf->count];
@@ -511,8 +512,7 @@ static int write_new(struct import *import, const char *name,
 	snprintf(path, sizeof(path), "%s/%s", import->folder, name);
 	if (access(path, F_OK) == 0)
 		return error_set(err, EINVAL,
-				 "%s is there already: remove it, or name "
-				 "another folder",
+				 "%s exists; remove it, or name another folder",
 				 path);
 	if (file_write(AT_FDCWD, path, text->data, text->size, 0644, 0, err) <
 	    0)
@@ -534,13 +534,15 @@ static int read_suite(struct import *import, const struct suite *suite,
 		return -1;
 	if (!conf->count && !conf->wrong.count)
 		return error_set(err, ENOENT, "%s: no cases", suite->file);
-	cli_say(import->cli, "%s: %zu case%s; not carried over:", suite->file,
-		conf->count, conf->count == 1 ? "" : "s");
+	cli_say(import->cli,
+		"%s: %zu case%s; these settings are not "
+		"carried over:",
+		suite->file, conf->count, conf->count == 1 ? "" : "s");
 	tell_names(import, conf);
 	if (tell_options(import, conf, err) < 0)
 		return -1;
 	if (!*conf_text(conf, "VENDOR"))
-		return error_set(err, EINVAL, "%s: no VENDOR that is a string",
+		return error_set(err, EINVAL, "%s: VENDOR is not a string",
 				 suite->file);
 	if (write_sweep(import, suite, conf, &text, err) < 0)
 		return -1;
@@ -622,8 +624,8 @@ static void tell_words(const struct import *import)
 	/* clang-format on */
 	const char *sweep = import->sweeps.items[0];
 
-	cli_say(import->cli, "what run.py did, and what to type now "
-			     "(regatta-flagperf(7) has more):");
+	cli_say(import->cli, "these commands replace run.py (see "
+			     "regatta-flagperf(7)):");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *word = rows[i][1];
 		const char *mark = strstr(word, " SWEEP");

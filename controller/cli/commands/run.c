@@ -137,14 +137,16 @@ static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
 		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
 	if (strcmp(run->vendor, spec.vendor) != 0)
 		return error_set(err, EINVAL,
-				 "%.80s: vendor: '%.40s' and '%.40s'; this "
-				 "machine runs as a node of one vendor",
+				 "%.80s: vendor: the sweep names '%.40s' and "
+				 "'%.40s'; expected one, as this machine is "
+				 "one node",
 				 run->input.name, run->vendor, spec.vendor);
 	if (spec.labels)
 		return error_set(err, EINVAL,
-				 "%.80s: labels: '%.60s', this machine is a "
-				 "node without labels; expected none, or "
-				 "regatta submit to a cluster",
+				 "%.80s: labels: '%.60s' is not valid here; "
+				 "expected none, as this machine is a node "
+				 "without labels; use regatta submit for a "
+				 "cluster",
 				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
@@ -161,9 +163,9 @@ static int check_sweep(struct run *run, struct error *err)
 		return -1;
 	if (totals->nodes_max > 1)
 		return error_set(err, EINVAL,
-				 "%.80s: nodes: the sweep asks for up to %u, "
-				 "but this machine is one node; expected 1, or "
-				 "regatta submit to a cluster",
+				 "%.80s: nodes: the sweep asks for up to %u; "
+				 "expected 1, as this machine is one node; "
+				 "use regatta submit for a cluster",
 				 run->input.name, totals->nodes_max);
 	run->config.devices = 1;
 	for (size_t i = 0; i < totals->kept; i++)
@@ -173,9 +175,8 @@ static int check_sweep(struct run *run, struct error *err)
 		return 0;
 	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
-				 "%.80s: devices: the sweep asks for %u, but "
-				 "--devices says that this machine has %llu; "
-				 "expected as many at most",
+				 "%.80s: devices: the sweep asks for %u; "
+				 "expected at most the %llu of --devices",
 				 run->input.name, run->config.devices,
 				 (unsigned long long)devices);
 	run->config.devices = (uint32_t)devices;
@@ -200,7 +201,7 @@ static int find_credentials(struct run *run, struct error *err)
 		return error_set(err, why.code, "--registry-auth: %s",
 				 why.text);
 	else
-		cli_say(run->cli, "without credentials for registries: %s",
+		cli_say(run->cli, "registry credentials are not used: %s",
 			why.text);
 	return 0;
 }
@@ -321,12 +322,12 @@ static int check_words(const struct cli *cli, struct error *err)
 
 	if (options->resume && (cli->arg_count || options->common.state))
 		return error_set(err, EINVAL,
-				 "run: --resume DIR stands alone: sweep and "
-				 "state are in the folder");
+				 "run: --resume DIR excludes a sweep file and "
+				 "--state: both are in the folder");
 	if (!options->resume && !cli->arg_count)
 		return error_set(err, EINVAL,
-				 "run: a sweep file is missing; see regatta "
-				 "run --help");
+				 "run: missing argument SWEEP (expected "
+				 "regatta run SWEEP)");
 	return 0;
 }
 
@@ -359,9 +360,9 @@ static int tell_devices(struct run *run, struct error *err)
 		return -1;
 	if (!((const struct reply_node *)answer.reply)->node.inventory_count)
 		cli_say(run->cli,
-			"no device of %s is found on this machine: %u are "
-			"assumed, and containers get none; regatta vendors "
-			"probe says what is missing",
+			"no device of %s was found on this machine; "
+			"%u are assumed, and containers get none; "
+			"regatta vendors probe says what is missing",
 			run->vendor, run->config.devices);
 	return 0;
 }
@@ -421,7 +422,7 @@ static int retry_sweep(struct run *run, struct error *err)
 	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
-	cli_say(run->cli, "going on with sweep %llu: %s to run again",
+	cli_say(run->cli, "sweep %llu continues: %s run again",
 		(unsigned long long)run->sweep,
 		human_jobs(((const struct reply_retry *)answer.reply)->retried,
 			   jobs));
@@ -454,8 +455,9 @@ static int cancel_sweep(struct run *run, struct error *err)
 	struct message_cancel cancel = { .kind = (char *)"sweep",
 					 .id = run->sweep };
 
-	watch_say(run->watch, "cancelling: containers are stopped and removed; "
-			      "Ctrl-C again does not wait for that");
+	watch_say(run->watch, "cancelling: containers are stopped and "
+			      "removed; a second Ctrl-C does not wait for "
+			      "that");
 	return client_call(run->client, MESSAGE_CANCEL, &cancel, NULL, 0, 0,
 			   &answer, err);
 }
@@ -568,7 +570,8 @@ static int keep_serving(struct run *run, struct error *err)
 {
 	const char *folder = run->folder.path;
 
-	cli_say(run->cli, "controller and agent run until Ctrl-C; elsewhere:");
+	cli_say(run->cli, "controller and agent run until Ctrl-C; to "
+			  "use them from another terminal:");
 	cli_say(run->cli, "  export REGATTA_CONTROLLER=%s",
 		daemons_endpoint(run->daemons));
 	cli_say(run->cli,
@@ -598,8 +601,8 @@ static int finish(struct run *run, struct error *err)
 	daemons_stop(run->daemons);
 	if (!cancelled)
 		return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
-	cli_say(run->cli, "stopped; nothing is left running");
-	cli_say(run->cli, "go on with: regatta run --resume %s",
+	cli_say(run->cli, "stopped; nothing is running any more");
+	cli_say(run->cli, "continue with: regatta run --resume %s",
 		run->folder.path);
 	return EXIT_INTERRUPTED;
 }
@@ -617,18 +620,18 @@ static void cut_short(struct run *run)
 	if (!run->daemons)
 		return;
 	if (!hurry)
-		cli_say(run->cli, "removing what was started");
+		cli_say(run->cli, "removing the containers");
 	if (!daemons_release(run->daemons, hurry ? 0 : RELEASE_MS))
 		cli_say(run->cli,
-			"containers may be left for a while, they are being "
-			"removed; docker ps -a --filter "
+			"some containers are still being removed; "
+			"docker ps -a --filter "
 			"label=regatta.cluster=%s lists them",
 			run->folder.cluster);
 	/* Nothing ends before it is written down that it does. */
 	if (folder_check_room(&run->folder, &why) < 0)
 		cli_say(run->cli, "%s", why.text);
 	if (run->sweep)
-		cli_say(run->cli, "go on with: regatta run --resume %s",
+		cli_say(run->cli, "continue with: regatta run --resume %s",
 			run->folder.path);
 }
 
