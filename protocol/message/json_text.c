@@ -3,19 +3,22 @@
 #include "protocol/message/token.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest of 15 and 17 digits that is this number again. */
+/* As cJSON does it: 15 digits, but 17 where the number would be another one. */
 static int put_real(struct buffer *out, double value, struct error *err)
 {
-	char text[32];
+	char text[32] = "null";
 
-	snprintf(text, sizeof(text), "%1.15g", value);
-	if (strtod(text, NULL) != value)
+	if (isfinite(value))
+		snprintf(text, sizeof(text), "%1.15g", value);
+	if (isfinite(value) &&
+	    fabs(strtod(text, NULL) - value) > fabs(value) * DBL_EPSILON)
 		snprintf(text, sizeof(text), "%1.17g", value);
 	return buffer_text(out, text, err);
 }
