@@ -11,6 +11,7 @@
 #include "controller/causes/failure_patterns.h"
 #include "controller/cluster/cluster.h"
 #include "controller/effects.h"
+#include "controller/gang_relay.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"
@@ -204,6 +205,12 @@ static void from_agent(struct cluster *cluster, struct node *node,
 		break;
 	case MESSAGE_CONTENT_READ:
 		blob_service_read(cluster, node, body);
+		break;
+	case MESSAGE_COMMAND:
+		gang_relay_command(cluster, node, body, payload, size);
+		break;
+	case MESSAGE_COMMAND_ANSWER:
+		gang_relay_answer(cluster, node, body, payload, size);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */

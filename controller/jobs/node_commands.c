@@ -76,6 +76,19 @@ void node_command_stop(struct task *task)
 	tell(task, MESSAGE_STOP, &stop);
 }
 
+void node_command_finish(struct task *task)
+{
+	struct message_stop stop = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.reason = (char *)"",
+		.done = true,
+	};
+
+	tell(task, MESSAGE_STOP, &stop);
+}
+
 void node_command_discard(struct cluster *cluster, struct node *node,
 			  uint64_t job, uint32_t attempt, uint32_t rank)
 {

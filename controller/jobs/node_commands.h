@@ -13,6 +13,8 @@
 void node_command_prepare(struct task *task);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
+/* The job's work is done: the task ends, and well. */
+void node_command_finish(struct task *task);
 
 /* Also of tasks that no job knows any more. */
 void node_command_discard(struct cluster *cluster, struct node *node,
