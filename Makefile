@@ -33,8 +33,8 @@ MAKEFLAGS += --no-print-directory
 
 CC = gcc
 CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-PKGS = libzmq libsodium nettle libcurl libcjson libarchive \
-	sqlite3 yaml-0.1 libpcre2-8 libsystemd
+PKGS = libmicrohttpd libzmq libsodium nettle libcurl libcbor libcjson \
+	libarchive sqlite3 yaml-0.1 libpcre2-8 libsystemd
 VERSION := 0.1.0
 
 WERROR ?= -Werror
@@ -223,6 +223,10 @@ $(UNIT): $(BUILD)/%: $(BUILD)/objects/%.o $(BUILD)/libtest.a $(LIBS) \
 	$(Q)$(LINK)
 
 simulation: $(SIMULATION)
+comma = ,
+$(SIMULATION): WRAP = $(addprefix -Wl$(comma)--wrap=,sqlite3_step sqlite3_exec \
+	sqlite3_extended_errcode store_put_job store_set_job store_put_event \
+	store_put_result store_put_node store_remove_node store_put_pin)
 $(SIMULATION): $(call objects,$(wildcard tests/simulation/*.c)) $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -1,6 +1,7 @@
 /* agent.c - one node: its engine, its tasks, its session with the controller.
  */
 #include "agent/agent_internal.h"
+#include "agent/evidence/stack_tools.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -154,6 +155,17 @@ static int open_keeper(struct agent *agent, struct error *err)
 	return 0;
 }
 
+static int open_stack_tools(struct agent *agent, struct error *err)
+{
+	const char *folder = agent->config->images;
+	owned_free char *path = NULL;
+
+	if (asprintf(&path, "%s/stacks.yaml", folder ? folder : "") < 0)
+		return error_nomem(err, "agent");
+	agent->stack_tools = stack_tools_read(path, err);
+	return agent->stack_tools ? 0 : -1;
+}
+
 static int agent_open(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -168,6 +180,8 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->spool)
 		return -1;
 	keep_inotify(agent);
+	if (open_stack_tools(agent, err) < 0)
+		return -1;
 	agent->inventory =
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
@@ -191,7 +205,11 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0 ||
 	    open_keeper(agent, err) < 0)
 		return -1;
-	return open_monitor(agent, err);
+	if (open_monitor(agent, err) < 0)
+		return -1;
+	if (config->metrics)
+		agent->exporter = exporter_new(agent, err);
+	return !config->metrics || agent->exporter ? 0 : -1;
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
@@ -223,11 +241,13 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.monitor = agent->monitor,
 		.cluster = config->cluster,
 		.node = config->key.name,
+		.address = config->address,
 		.init_program = config->init_program,
 		.folder = agent->folder,
 		.allot = &agent->allot,
 		.node_policy = config->node_policy,
 		.registries = &agent->registries,
+		.stack_tools = agent->stack_tools,
 		.preflight = {
 			.loop = loop,
 			.allot = &agent->allot,
@@ -264,6 +284,7 @@ void agent_free(struct agent *agent)
 		task_free(entry->task);
 		entry_remove(agent, entry);
 	}
+	http_server_free(agent->exporter);
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
@@ -275,6 +296,7 @@ void agent_free(struct agent *agent)
 	image_usage_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
+	stack_tools_free(agent->stack_tools);
 	inventory_free(agent->inventory);
 	engine_features_clear(&agent->abilities);
 	loop_source_free(&agent->retry);

@@ -44,8 +44,9 @@ struct agent_config {
 	int64_t refused_ms;       /* after that long its tasks end; 0: never */
 	const char *housekeeping; /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
-	uint32_t peer_port; /* where other agents get contents; 0: any */
-	bool ipmi;          /* sample the machine's power */
+	uint32_t peer_port;  /* where other agents get contents; 0: any */
+	const char *metrics; /* ADDRESS:PORT of agent/exporter.h; NULL: none */
+	bool ipmi;           /* sample the machine's power */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */
 	void *zmq; /* ZeroMQ context to share, or NULL */

@@ -2,7 +2,7 @@
  *
  * agent.c opens and closes what an agent consists of, recovery.c looks what is
  * there at the start, session.c speaks with the controller, task_table.c keeps
- * the tasks.
+ * the tasks, exporter.c tells Prometheus of all that.
  */
 #ifndef AGENT_AGENT_INTERNAL_H
 #define AGENT_AGENT_INTERNAL_H
@@ -19,6 +19,7 @@
 #include "protocol/base/loop.h"
 #include "protocol/base/machine.h"
 #include "protocol/hardware/container.h"
+#include "protocol/http/http_server.h"
 #include "protocol/wire/wire.h"
 
 #include <sys/queue.h>
@@ -37,6 +38,7 @@ struct agent {
 	struct images *images;
 	struct registries registries;
 	struct spool *spool;
+	struct stack_tools *stack_tools;
 	struct log_sender *sender;
 	struct node_blobs *blobs;
 	struct image_usage *record;
@@ -46,6 +48,7 @@ struct agent {
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
+	struct http_server *exporter; /* NULL: none */
 	struct task_room room;
 	struct inventory *inventory;
 	bool inventory_due; /* it changed, and that was not told */
@@ -75,6 +78,14 @@ void entry_remove(struct agent *agent, struct task_entry *entry);
 /* image_operations_config.needs */
 int entries_needs(void *arg, struct image_need **list, size_t *count,
 		  struct error *err);
+
+/* exporter.c: figures of this node for Prometheus, at GET /metrics of
+ * config->metrics. Over plain HTTP and without a login: the node's name,
+ * numbers of jobs, and readings; nothing of what jobs print. Asking keeps the
+ * monitor reading while no task runs (agent/metrics/monitor.h), so an idle node
+ * has readings from the second time on. The caller frees it.
+ */
+struct http_server *exporter_new(struct agent *agent, struct error *err);
 
 /* What systemctl status shows; packages look there for tasks, too. */
 void agent_tell_status(const struct agent *agent);

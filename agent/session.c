@@ -292,10 +292,12 @@ static void on_start(struct agent *agent, void *body)
 {
 	struct message_start *start = body;
 	struct task_id id = { start->job, start->attempt, start->rank };
-	const struct rendezvous rendezvous = { start->master_addr,
-					       start->master_port,
-					       start->time_ms,
-					       start->addresses };
+	const struct rendezvous rendezvous = {
+		.address = start->master_addr,
+		.port = start->master_port,
+		.time_ms = start->time_ms,
+		.addresses = start->addresses,
+	};
 	struct task_entry *entry = entry_find(agent, &id);
 
 	if (entry)
@@ -340,6 +342,16 @@ static void on_command_answer(struct agent *agent,
 		task_command_answer(entry->task, body, data, size);
 }
 
+static void on_look(struct agent *agent, void *body)
+{
+	struct message_look *look = body;
+	struct task_id id = { look->job, look->attempt, look->rank };
+	struct task_entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_look(entry->task, look->round, look->stops);
+}
+
 static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
@@ -379,6 +391,7 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_START] = on_start,
 		[MESSAGE_STOP] = on_stop,
 		[MESSAGE_DISCARD] = on_discard,
+		[MESSAGE_LOOK] = on_look,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_RESYNC] = on_resync,
 		[MESSAGE_IMAGE_DO] = on_image_do,

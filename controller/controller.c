@@ -1,4 +1,4 @@
-/* controller.c - owns the cluster: store, wire, timers, and the turn of the
+/* controller.c - owns all of it: store, wire, timers, and the turn of the
  * loop in which what was decided is committed before it is told.
  */
 #include "controller/controller.h"
@@ -9,22 +9,21 @@
 #include "controller/blobs/blob_service.h"
 #include "controller/catalog/catalog.h"
 #include "controller/causes/failure_patterns.h"
-#include "controller/cluster/cluster.h"
 #include "controller/effects.h"
 #include "controller/gang_relay.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"
-#include "controller/jobs/gang.h"
-#include "controller/jobs/job.h"
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
+#include "controller/web/web.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/wire/unread.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -33,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
@@ -40,13 +40,34 @@
 #define DRAIN_MS 60000
 
 struct controller {
-	struct cluster cluster;
+	sd_event *loop;
 	struct key key;
+	struct keyring *keyring;
+	struct catalog *catalog;
+	struct failure_patterns *failures; /* NULL: no reasons are read */
+	struct store *store;
+	struct log_store *logs;
+	struct world world;
+	struct news news;
+	struct jobs *jobs;
+	struct jobs_parts parts; /* of jobs */
+	struct blob_service *blobs;
+	struct artifact_fetches *fetches;
+	struct image_rollouts *rollouts;
+	struct retention *retention;
+	struct backups *backups;
+	struct access *access;
+	struct wire_server *wire;
+	struct server *server;
 	sd_event_source *turn, *tick, *stalled;
 	bool is_stalled; /* nothing is heard or said until a commit works */
+	bool disk_full;  /* of the store; said so in the log already */
+	bool draining;
+	int64_t refused_ms; /* monotonic; last refused peer in the audit */
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
 	char status[80]; /* as systemd was told */
+	struct web *web; /* NULL: none */
 };
 
 /* The turn. */
@@ -60,35 +81,47 @@ static int stalled_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) +
+	       (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
 static bool commit(struct controller *controller)
 {
-	struct cluster *cluster = &controller->cluster;
+	struct timespec begun;
 	struct error err;
 
 	if (controller->is_stalled)
 		return false;
-	if (!store_pending(cluster->store, NULL))
+	if (!store_pending(controller->store, NULL))
 		return true;
-	if (store_commit(cluster->store, &err) == 0) {
-		if (cluster->disk_full)
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	if (store_commit(controller->store, &err) == 0) {
+		histogram_add(&controller->world.counters.commit,
+			      seconds_since(&begun));
+		if (controller->disk_full)
 			log_info("the store works again");
-		cluster->disk_full = false;
-		wire_server_pause(cluster->wire, false);
+		controller->disk_full = false;
+		wire_server_pause(controller->wire, false);
 		return true;
 	}
 	if (err.code == EINVAL) {
 		/* Our own bug: trying again cannot help. What is on disk is
 		 * whole, so the next controller goes on from there. */
 		log_error("%s", err.text);
-		sd_event_exit(cluster->loop, 1);
+		sd_event_exit(controller->loop, 1);
 		return false;
 	}
-	if (!cluster->disk_full)
+	if (!controller->disk_full)
 		log_error("%s; nothing goes on until that works", err.text);
-	cluster->disk_full = true;
+	controller->disk_full = true;
 	controller->is_stalled = true;
-	wire_server_pause(cluster->wire, true);
-	loop_timer(cluster->loop, &controller->stalled, STALL_RETRY_MS,
+	wire_server_pause(controller->wire, true);
+	loop_timer(controller->loop, &controller->stalled, STALL_RETRY_MS,
 		   stalled_run, controller, NULL);
 	return false;
 }
@@ -97,48 +130,57 @@ static bool commit(struct controller *controller)
 static int turn_run(sd_event_source *source, void *arg)
 {
 	struct controller *controller = arg;
-	struct cluster *cluster = &controller->cluster;
 
-	jobs_settle(cluster);
+	jobs_settle(controller->jobs);
+	/* A commit costs more than a row: most turns have one. */
+	if ((controller->is_stalled || jobs_reads_rows(controller->jobs)) &&
+	    !commit(controller))
+		return 0;
+	jobs_decide(controller->jobs);
+	jobs_settle(controller->jobs);
 	if (!commit(controller))
 		return 0;
-	jobs_decide(cluster);
-	jobs_settle(cluster);
-	if (!commit(controller))
-		return 0;
-	logins_settle(cluster);
-	if (news_any(&cluster->news))
-		server_wake(cluster);
-	wire_server_flush(cluster->wire);
-	if (cluster->recheck)
-		wire_server_recheck(cluster->wire);
-	cluster->recheck = false;
+	logins_settle(controller->parts.logins);
+	if (news_any(&controller->news))
+		server_wake(controller->server);
+	wire_server_flush(controller->wire);
+	server_sent(controller->server);
 	return 0;
 }
 
 /* The wire. */
 
-static void node_gone(struct cluster *cluster, struct node *node)
+static void node_gone(struct controller *controller, struct node *node)
 {
-	jobs_node_gone(cluster, node);
-	blob_service_gone(cluster, node);
-	artifact_fetch_gone(cluster, node);
+	jobs_node_gone(controller->jobs, node);
+	blob_service_gone(controller->blobs, node);
+	artifact_fetch_gone(controller->fetches, node);
 }
 
-static void join(struct cluster *cluster, struct wire_peer *peer,
+static bool check_machine(struct controller *controller, struct wire_peer *peer,
+			  const struct message_hello *hello)
+{
+	const struct node *node =
+		node_find(controller->parts.nodes, wire_peer_name(peer));
+	struct error err;
+
+	if (access_check_machine(controller->access, wire_peer_public(peer),
+				 hello->machine, &err) == 0 &&
+	    (!node || node_check_machine(node, wire_peer_public(peer),
+					 hello->machine, &err) == 0))
+		return true;
+	wire_server_refuse(peer, err.code, err.text);
+	return false;
+}
+
+static void join(struct controller *controller, struct wire_peer *peer,
 		 struct message_hello *hello)
 {
 	struct error err;
-	struct node *node = node_get(cluster, wire_peer_name(peer), &err);
+	struct node *node =
+		node_get(controller->parts.nodes, wire_peer_name(peer), &err);
 	struct wire_peer *old = node ? node->peer : NULL;
 
-	if (access_check_machine(cluster->access, wire_peer_public(peer),
-				 hello->machine, &err) < 0 ||
-	    (node && node_check_machine(node, wire_peer_public(peer),
-					hello->machine, &err) < 0)) {
-		wire_server_refuse(peer, err.code, err.text);
-		return;
-	}
 	if (node && node_taken(node, hello) && wire_peer_alive(node->peer)) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
@@ -148,13 +190,13 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 	if (old) {
 		/* The newest session of an agent counts. */
 		wire_peer_set_data(old, NULL);
-		node_gone(cluster, node);
+		node_gone(controller, node);
 	}
-	if (!node || node_join(cluster, node, peer, wire_peer_public(peer),
-			       hello, &err) < 0) {
+	if (!node || node_join(controller->parts.nodes, node, peer,
+			       wire_peer_public(peer), hello, &err) < 0) {
 		/* Nobody must speak to it any more. */
 		if (node && node->peer)
-			node_leave(cluster, node);
+			node_leave(controller->parts.nodes, node);
 		wire_server_drop(peer, err.code, err.text);
 		return;
 	}
@@ -163,54 +205,68 @@ static void join(struct cluster *cluster, struct wire_peer *peer,
 		 hello->vendor, hello->devices, hello->software);
 }
 
-static void welcome(struct cluster *cluster, struct wire_peer *peer,
+/* Together they are to have less under way than unread.h holds. */
+static uint64_t log_credit(const struct nodes *nodes)
+{
+	uint64_t share = UNREAD_MAX / 2 / (node_count(nodes) + 1);
+
+	if (share < LOG_INGEST_CREDIT_MIN)
+		return LOG_INGEST_CREDIT_MIN;
+	return share < LOG_INGEST_CREDIT ? share : LOG_INGEST_CREDIT;
+}
+
+static void welcome(struct controller *controller, struct wire_peer *peer,
 		    struct message_hello *hello)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
 		.heartbeat_ms = WIRE_HEARTBEAT_MS,
-		.credit_bytes = LOG_INGEST_CREDIT,
+		.credit_bytes = log_credit(controller->parts.nodes),
 		.time_ms = (uint64_t)clock_wall_ms(),
 	};
 
 	/* Before join(), which may drop the peer. */
 	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
-	if (wire_peer_role(peer) == ROLE_AGENT)
-		join(cluster, peer, hello);
+	if (wire_peer_role(peer) == ROLE_AGENT &&
+	    check_machine(controller, peer, hello) && !hello->visits)
+		join(controller, peer, hello);
 }
 
-static void from_agent(struct cluster *cluster, struct node *node,
+static void from_agent(struct controller *controller, struct node *node,
 		       enum message_type type, void *body, const void *payload,
 		       size_t size)
 {
 	struct message_resync resync = { 0 };
 
-	if (jobs_message(cluster, node, type, body, payload, size)) {
+	if (jobs_message(controller->jobs, node, type, body, payload, size)) {
 		if (type == MESSAGE_REPORT)
-			image_rollout_report(cluster, node);
+			image_rollout_report(controller->rollouts, node);
 		return;
 	}
 	switch (type) {
 	case MESSAGE_CONTENT_WANT:
-		blob_service_want(cluster, node, body);
+		blob_service_want(controller->blobs, node, body);
 		break;
 	case MESSAGE_IMAGE_STATE:
-		image_rollout_state(cluster, node, body);
+		image_rollout_state(controller->rollouts, node, body);
 		break;
 	case MESSAGE_IMAGE_ROOM:
-		image_rollout_room(cluster, node, body);
+		image_rollout_room(controller->rollouts, node, body);
 		break;
 	case MESSAGE_CONTENT_PIECE:
-		artifact_fetch_piece(cluster, node, body, payload, size);
+		artifact_fetch_piece(controller->fetches, node, body, payload,
+				     size);
 		break;
 	case MESSAGE_CONTENT_READ:
-		blob_service_read(cluster, node, body);
+		blob_service_read(controller->blobs, node, body);
 		break;
 	case MESSAGE_COMMAND:
-		gang_relay_command(cluster, node, body, payload, size);
+		gang_relay_command(controller->parts.table, node, body, payload,
+				   size);
 		break;
 	case MESSAGE_COMMAND_ANSWER:
-		gang_relay_answer(cluster, node, body, payload, size);
+		gang_relay_answer(controller->parts.table, node, body, payload,
+				  size);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
@@ -227,30 +283,32 @@ static void on_message(void *arg, struct wire_peer *peer,
 		       enum message_type type, void *body, const void *payload,
 		       size_t size)
 {
-	struct cluster *cluster = arg;
+	struct controller *controller = arg;
 	struct node *node = wire_peer_data(peer);
 
 	if (type == MESSAGE_HELLO) {
-		welcome(cluster, peer, body);
-	} else if (wire_peer_role(peer) != ROLE_AGENT) {
-		server_request(cluster, peer, type, body, payload, size);
+		welcome(controller, peer, body);
+	} else if (wire_peer_role(peer) != ROLE_AGENT ||
+		   type == MESSAGE_ROTATE) {
+		server_request(controller->server, peer, type, body, payload,
+			       size);
 	} else if (node) {
-		node->seen_ms = clock_wall_ms();
-		from_agent(cluster, node, type, body, payload, size);
+		node_heard(controller->parts.nodes, node);
+		from_agent(controller, node, type, body, payload, size);
 	}
 }
 
 static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 {
-	struct cluster *cluster = arg;
+	struct controller *controller = arg;
 	struct node *node = wire_peer_data(peer);
 
-	server_forget(cluster, peer);
-	blob_service_sender_gone(cluster, peer);
+	server_forget(controller->server, peer);
+	blob_service_sender_gone(controller->blobs, peer);
 	if (!node || node->peer != peer)
 		return;
 	log_warning("node=%s out of reach: %s", node->name, why);
-	node_gone(cluster, node);
+	node_gone(controller, node);
 }
 
 /* The log has each line of them, the audit log one a second at most, so that
@@ -258,7 +316,7 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
  */
 static void on_refused(void *arg, const char *who, const char *why)
 {
-	struct cluster *cluster = arg;
+	struct controller *controller = arg;
 	const struct audit_row row = {
 		.time_ms = clock_wall_ms(),
 		.who = who,
@@ -271,10 +329,10 @@ static void on_refused(void *arg, const char *who, const char *why)
 	struct error err;
 
 	log_warning("refused %s: %s", who, why);
-	if (clock_mono_ms() - cluster->refused_ms < 1000)
+	if (clock_mono_ms() - controller->refused_ms < 1000)
 		return;
-	cluster->refused_ms = clock_mono_ms();
-	if (store_put_audit(cluster->store, &row, &err) < 0)
+	controller->refused_ms = clock_mono_ms();
+	if (store_put_audit(controller->store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 }
 
@@ -283,15 +341,15 @@ static void on_refused(void *arg, const char *who, const char *why)
 /* What systemctl status shows. */
 static void tell_status(struct controller *controller)
 {
-	const struct cluster *cluster = &controller->cluster;
 	char status[sizeof(controller->status)];
 	size_t up = 0;
 
-	for (size_t i = 0; i < node_count(cluster); i++)
-		up += node_at(cluster, i)->peer != NULL;
+	for (size_t i = 0; i < node_count(controller->parts.nodes); i++)
+		up += node_at(controller->parts.nodes, i)->peer != NULL;
 	snprintf(status, sizeof(status),
 		 "STATUS=%zu of %zu nodes in reach, %zu jobs", up,
-		 node_count(cluster), (size_t)cluster->jobs_count);
+		 node_count(controller->parts.nodes),
+		 job_count(controller->parts.table));
 	if (!strcmp(status, controller->status))
 		return;
 	memcpy(controller->status, status, sizeof(status));
@@ -303,62 +361,55 @@ static void tell_status(struct controller *controller)
  */
 static void forgive(struct controller *controller, int64_t now)
 {
-	struct cluster *cluster = &controller->cluster;
 	int64_t deaf_ms = now - controller->ticked_ms;
 
 	controller->ticked_ms = now;
 	if (deaf_ms < DEAF_MS)
 		return;
-	jobs_forgive(cluster, deaf_ms);
-	artifact_fetch_forgive(cluster, deaf_ms);
+	jobs_forgive(controller->jobs, deaf_ms);
+	artifact_fetch_forgive(controller->fetches, deaf_ms);
 }
 
 static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct controller *controller = arg;
-	struct cluster *cluster = &controller->cluster;
 	int64_t now = clock_mono_ms();
 
-	loop_timer(cluster->loop, &controller->tick, TICK_MS, tick_run,
+	loop_timer(controller->loop, &controller->tick, TICK_MS, tick_run,
 		   controller, NULL);
 	if (controller->is_stalled)
 		return 0;
 	forgive(controller, now);
-	jobs_tick(cluster);
+	if (access_expire(controller->access, clock_wall_ms()))
+		server_recheck(controller->server);
+	jobs_tick(controller->jobs);
 	tell_status(controller);
-	blob_service_tick(cluster);
-	artifact_fetch_tick(cluster);
-	image_rollout_tick(cluster);
-	image_progress_tick(cluster);
-	cluster->news.tick = true; /* parked requests may be out of time */
-	if (cluster->draining &&
-	    (jobs_idle(cluster) || now > controller->drain_until_ms))
-		sd_event_exit(cluster->loop, 0);
+	blob_service_tick(controller->blobs);
+	artifact_fetch_tick(controller->fetches);
+	image_rollout_tick(controller->rollouts);
+	if (image_progress_stalled(controller->parts.table, now))
+		news_progress(&controller->news);
+	controller->news.tick = true; /* parked requests may be out of time */
+	if (controller->draining &&
+	    (jobs_idle(controller->jobs) || now > controller->drain_until_ms))
+		sd_event_exit(controller->loop, 0);
 	return 0;
-}
-
-static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
-{
-	gang_exception(cluster, job, FAILURE_CANCELLED, 0,
-		       "the controller was told to end");
 }
 
 void controller_drain(struct controller *controller)
 {
-	struct cluster *cluster = &controller->cluster;
-
-	if (cluster->draining)
+	if (controller->draining)
 		return;
 	log_info("ending: all jobs are cancelled");
-	cluster->draining = true;
+	controller->draining = true;
 	controller->drain_until_ms = clock_mono_ms() + DRAIN_MS;
-	job_each(cluster, cancel_one, NULL);
+	jobs_drain(controller->jobs);
 }
 
 /* Making and unmaking. */
 
 /* A folder of images need not say what failures look like. */
-static int open_failures(struct cluster *cluster, const char *images,
+static int open_failures(struct controller *controller, const char *images,
 			 struct error *err)
 {
 	char path[PATH_MAX];
@@ -366,40 +417,133 @@ static int open_failures(struct cluster *cluster, const char *images,
 	snprintf(path, sizeof(path), "%s/failures.yaml", images);
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	cluster->failures = failure_patterns_read(path, err);
-	return cluster->failures ? 0 : -1;
+	controller->failures = failure_patterns_read(path, err);
+	return controller->failures ? 0 : -1;
 }
 
-static int open_state(struct cluster *cluster,
-		      const struct controller_config *config, struct error *err)
+/* What is there before the store is read. */
+static int open_disk(struct controller *controller,
+		     const struct controller_config *config, struct error *err)
 {
 	if (file_make_folders(config->state, 0700, err) < 0)
 		return -1;
-	cluster->catalog = catalog_load(config->images, err);
-	if (!cluster->catalog ||
-	    open_failures(cluster, config->images, err) < 0)
+	controller->catalog = catalog_load(config->images, err);
+	if (!controller->catalog ||
+	    open_failures(controller, config->images, err) < 0)
 		return -1;
-	cluster->store = store_new(config->state, err);
-	if (!cluster->store)
-		return -1;
-	cluster->logs = log_store_new(config->state, err);
-	if (!cluster->logs)
-		return -1;
-	cluster->backups = backups_new(cluster->loop, config->state, err);
-	if (!cluster->backups)
-		return -1;
-	if (blob_service_open(cluster, config->state, err) < 0 ||
-	    artifact_fetch_open(cluster, err) < 0 ||
-	    image_rollout_open(cluster, config->state, err) < 0)
-		return -1;
-	if (jobs_load(cluster, err) < 0)
-		return -1;
-	if (cluster->jobs_count)
-		log_info("%zu job(s) taken up", cluster->jobs_count);
-	return retention_open(cluster, config->state, err);
+	controller->keyring = keyring_new(config->keys, err);
+	controller->store =
+		controller->keyring ? store_new(config->state, err) : NULL;
+	controller->logs =
+		controller->store ? log_store_new(config->state, err) : NULL;
+	controller->world.logs = controller->logs;
+	return controller->logs ? 0 : -1;
 }
 
-static int open_wire(struct cluster *cluster,
+static int open_jobs(struct controller *controller,
+		     const struct controller_config *config, struct error *err)
+{
+	const struct jobs_config with = {
+		.effects = &controller->world.effects,
+		.store = controller->store,
+		.news = &controller->news,
+		.catalog = controller->catalog,
+		.failures = controller->failures,
+		.key = &controller->key,
+		.node_lost_ms = config->node_lost_ms,
+	};
+
+	controller->jobs = jobs_new(&with, err);
+	if (!controller->jobs)
+		return -1;
+	controller->world.jobs = controller->jobs;
+	controller->parts = jobs_parts(controller->jobs);
+	return 0;
+}
+
+static int open_blobs(struct controller *controller, const char *state,
+		      struct error *err)
+{
+	const struct jobs_parts *parts = &controller->parts;
+	const struct blob_service_config blobs = {
+		.loop = controller->loop,
+		.store = controller->store,
+		.nodes = parts->nodes,
+	};
+	struct image_rollouts_config rollouts = {
+		.store = controller->store,
+		.news = &controller->news,
+		.nodes = parts->nodes,
+		.references = parts->references,
+		.logins = parts->logins,
+	};
+
+	controller->blobs = blob_service_new(&blobs, state, err);
+	if (!controller->blobs)
+		return -1;
+	controller->fetches =
+		artifact_fetches_new(controller->loop, controller->blobs,
+				     parts->table, parts->ingest, err);
+	if (!controller->fetches)
+		return -1;
+	controller->world.blobs = rollouts.blobs = controller->blobs;
+	controller->world.fetches = rollouts.fetches = controller->fetches;
+	controller->rollouts = image_rollouts_new(&rollouts, state, err);
+	return controller->rollouts ? 0 : -1;
+}
+
+static int open_state(struct controller *controller,
+		      const struct controller_config *config, struct error *err)
+{
+	struct retention_config retention = {
+		.loop = controller->loop,
+		.keep = config->keep,
+	};
+
+	if (open_disk(controller, config, err) < 0 ||
+	    open_jobs(controller, config, err) < 0 ||
+	    open_blobs(controller, config->state, err) < 0 ||
+	    jobs_load(controller->jobs, err) < 0)
+		return -1;
+	if (controller_jobs(controller))
+		log_info("%zu job(s) taken up", controller_jobs(controller));
+	retention.store = controller->store;
+	retention.logs = controller->logs;
+	retention.blobs = controller->blobs;
+	retention.table = controller->parts.table;
+	retention.ingest = controller->parts.ingest;
+	controller->retention = retention_new(&retention, config->state, err);
+	controller->backups =
+		controller->retention
+			? backups_new(controller->loop, config->state, err)
+			: NULL;
+	return controller->backups ? 0 : -1;
+}
+
+static int open_server(struct controller *controller, struct error *err)
+{
+	const struct api api = {
+		.store = controller->store,
+		.logs = controller->logs,
+		.jobs = controller->jobs,
+		.table = controller->parts.table,
+		.nodes = controller->parts.nodes,
+		.logins = controller->parts.logins,
+		.blobs = controller->blobs,
+		.rollouts = controller->rollouts,
+		.catalog = controller->catalog,
+		.access = controller->access,
+		.backups = controller->backups,
+		.retention = controller->retention,
+		.wire = controller->wire,
+		.news = &controller->news,
+	};
+
+	controller->server = server_new(&api, err);
+	return controller->server ? 0 : -1;
+}
+
+static int open_wire(struct controller *controller,
 		     const struct controller_config *config, struct error *err)
 {
 	static const struct wire_server_handler handler = {
@@ -408,18 +552,27 @@ static int open_wire(struct cluster *cluster,
 		.refused = on_refused,
 	};
 
-	cluster->keyring = keyring_new(config->keys, err);
-	if (!cluster->keyring)
+	controller->access =
+		access_new(controller->store, controller->keyring, err);
+	if (!controller->access)
 		return -1;
-	cluster->access = access_new(cluster->store, cluster->keyring, err);
-	if (!cluster->access)
+	controller->wire =
+		wire_server_new(controller->loop, &config->key,
+				controller->keyring, &handler, controller, err);
+	if (!controller->wire || open_server(controller, err) < 0)
 		return -1;
-	cluster->wire =
-		wire_server_new(cluster->loop, &config->key, cluster->keyring,
-				&handler, cluster, err);
-	if (!cluster->wire)
-		return -1;
-	return wire_server_bind(cluster->wire, config->listen, err);
+	return wire_server_bind(controller->wire, config->listen, err);
+}
+
+static int open_web(struct controller *controller,
+		    const struct controller_config *config, struct error *err)
+{
+	if (!config->web.address)
+		return 0;
+	controller->web =
+		web_new(controller->loop, &controller->parts,
+			&controller->world.counters, &config->web, err);
+	return controller->web ? 0 : -1;
 }
 
 struct controller *controller_new(sd_event *loop,
@@ -428,25 +581,19 @@ struct controller *controller_new(sd_event *loop,
 {
 	owned(controller_free) struct controller *controller =
 		calloc(1, sizeof(*controller));
-	struct cluster *cluster;
 	int rc;
 
 	if (!controller) {
 		error_nomem(err, "controller");
 		return NULL;
 	}
-	cluster = &controller->cluster;
-	TAILQ_INIT(&cluster->parked);
-	cluster->loop = sd_event_ref(loop);
+	controller->loop = controller->world.loop = sd_event_ref(loop);
 	controller->key = config->key;
-	cluster->key = &controller->key;
-	cluster->node_lost_ms = config->node_lost_ms;
 	controller->ticked_ms = clock_mono_ms();
-	cluster->keep = config->keep;
-	effects_connect(cluster);
-	if (jobs_init(cluster, err) < 0 ||
-	    open_state(cluster, config, err) < 0 ||
-	    open_wire(cluster, config, err) < 0 ||
+	effects_connect(&controller->world);
+	if (open_state(controller, config, err) < 0 ||
+	    open_wire(controller, config, err) < 0 ||
+	    open_web(controller, config, err) < 0 ||
 	    loop_timer(loop, &controller->tick, TICK_MS, tick_run, controller,
 		       err) < 0)
 		return NULL;
@@ -460,44 +607,42 @@ struct controller *controller_new(sd_event *loop,
 
 size_t controller_jobs(const struct controller *controller)
 {
-	return controller->cluster.jobs_count;
+	return job_count(controller->parts.table);
 }
 
 void controller_free(struct controller *controller)
 {
-	struct cluster *cluster;
-
 	if (!controller)
 		return;
-	cluster = &controller->cluster;
+	web_free(controller->web);
 	loop_source_free(&controller->turn);
 	loop_source_free(&controller->tick);
 	loop_source_free(&controller->stalled);
-	effects_disconnect(cluster);
-	if (cluster->store)
-		store_commit(cluster->store, NULL);
-	server_forget(cluster, NULL);
-	if (cluster->wire)
-		wire_server_flush(cluster->wire);
-	wire_server_free(cluster->wire);
-	retention_close(cluster);
-	backups_free(cluster->backups);
-	access_free(cluster->access);
-	keyring_free(cluster->keyring);
-	jobs_clear(cluster);
-	image_rollout_close(cluster);
-	artifact_fetch_close(cluster);
-	blob_service_close(cluster);
-	log_store_free(cluster->logs);
-	store_free(cluster->store);
-	failure_patterns_free(cluster->failures);
-	catalog_free(cluster->catalog);
-	sd_event_unref(cluster->loop);
+	effects_disconnect(&controller->world);
+	if (controller->store)
+		store_commit(controller->store, NULL);
+	if (controller->wire)
+		wire_server_flush(controller->wire);
+	wire_server_free(controller->wire);
+	server_free(controller->server);
+	retention_free(controller->retention);
+	backups_free(controller->backups);
+	access_free(controller->access);
+	jobs_free(controller->jobs);
+	image_rollouts_free(controller->rollouts);
+	artifact_fetches_free(controller->fetches);
+	blob_service_free(controller->blobs);
+	keyring_free(controller->keyring);
+	log_store_free(controller->logs);
+	store_free(controller->store);
+	failure_patterns_free(controller->failures);
+	catalog_free(controller->catalog);
+	sd_event_unref(controller->loop);
 	explicit_bzero(&controller->key, sizeof(controller->key));
 	free(controller);
 }
 
 const char *controller_endpoint(const struct controller *controller)
 {
-	return wire_server_endpoint(controller->cluster.wire);
+	return wire_server_endpoint(controller->wire);
 }

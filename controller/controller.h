@@ -1,12 +1,13 @@
-/* controller.h - owns the cluster: store, wire, timers, and the turn of the
+/* controller.h - owns all of it: store, wire, timers, and the turn of the
  * loop in which what was decided is committed before it is told.
  */
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
 
-#include "controller/cluster/retention_limits.h"
+#include "controller/retention/retention_config.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/http/http_server.h"
 #include "protocol/wire/key.h"
 
 #include <systemd/sd-event.h>
@@ -18,6 +19,7 @@ struct controller_config {
 	const char *images;    /* folder of models, frameworks, vendors */
 	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
 	struct keep keep;
+	struct http_config web; /* its address NULL: none */
 	struct key key; /* the controller's own */
 };
 

@@ -1,4 +1,4 @@
-/* effects.h - the world as the daemon gives it to jobs and nodes.
+/* effects.h - the world as the daemon gives it to the life of jobs.
  *
  * Time and turns come from the event loop, commands go through the wire, rows
  * into the store's queue, output into the log store.
@@ -6,11 +6,32 @@
 #ifndef CONTROLLER_EFFECTS_H
 #define CONTROLLER_EFFECTS_H
 
-struct cluster;
+#include "controller/cluster/effects.h"
+#include "controller/web/counters.h"
 
-/* Needs cluster->loop, store, logs, and content as far as they are used. */
-void effects_connect(struct cluster *cluster);
+struct artifact_fetches;
+struct blob_service;
+struct jobs;
+struct log_store;
+struct sd_event;
+struct sd_event_source;
+
+struct world {
+	/* Borrowed, and set by the owner before anything that needs it. */
+	struct sd_event *loop;
+	struct log_store *logs;
+	struct blob_service *blobs;
+	struct artifact_fetches *fetches;
+	struct jobs *jobs;
+	/* Of effects.c: */
+	struct counters counters;
+	struct sd_event_source *settler, *deadline, *reader;
+	struct job_effects effects;
+};
+
+/* Fill world->effects; the world stays where it is. */
+void effects_connect(struct world *world);
 /* Before the loop is given up. */
-void effects_disconnect(struct cluster *cluster);
+void effects_disconnect(struct world *world);
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "controller/gang_relay.h"
 
-#include "controller/cluster/active_job.h"
 #include "controller/nodes/node.h"
 #include "protocol/wire/wire.h"
 
@@ -52,11 +51,11 @@ static void refuse(struct node *node, const struct message_command *command,
 	pass_on(node, MESSAGE_COMMAND_ANSWER, &answer, NULL, 0);
 }
 
-void gang_relay_command(struct cluster *cluster, struct node *node,
+void gang_relay_command(const struct job_table *jobs, struct node *node,
 			struct message_command *command, const void *data,
 			size_t size)
 {
-	struct task *asking = task_find(cluster, node, command->job,
+	struct task *asking = task_find(jobs, node, command->job,
 					command->attempt, command->rank),
 		    *to;
 	char text[400];
@@ -80,11 +79,11 @@ void gang_relay_command(struct cluster *cluster, struct node *node,
 	pass_on(to->node, MESSAGE_COMMAND, command, data, size);
 }
 
-void gang_relay_answer(struct cluster *cluster, struct node *node,
+void gang_relay_answer(const struct job_table *jobs, struct node *node,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size)
 {
-	const struct job *job = job_find(cluster, answer->job);
+	const struct job *job = job_find(jobs, answer->job);
 	const struct gang *gang = job ? job->gang : NULL;
 	bool is_member = false;
 

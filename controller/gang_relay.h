@@ -7,15 +7,16 @@
 #ifndef CONTROLLER_GANG_RELAY_H
 #define CONTROLLER_GANG_RELAY_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
+#include "protocol/message/message.h"
 
 /* From the node: to the node of the job that it names. One that the job does
  * not have is refused in words; one that is out of reach hears it later.
  */
-void gang_relay_command(struct cluster *cluster, struct node *node,
+void gang_relay_command(const struct job_table *jobs, struct node *node,
 			struct message_command *command, const void *data,
 			size_t size);
-void gang_relay_answer(struct cluster *cluster, struct node *node,
+void gang_relay_answer(const struct job_table *jobs, struct node *node,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size);
 

@@ -43,6 +43,12 @@ static int complete(const struct controller_settings *settings,
 	config->state = settings->state;
 	config->images = settings->images;
 	config->node_lost_ms = settings->node_lost * 1000;
+	config->web = (struct http_config){
+		.address = settings->web,
+		.certificate = settings->web_certificate,
+		.key = settings->web_key,
+		.loopback_only = true,
+	};
 	config->keep = (struct keep){
 		.logs_bytes = settings->logs,
 		.free_bytes = settings->disk_free,

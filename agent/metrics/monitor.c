@@ -62,6 +62,11 @@ struct monitor {
 	bool clock;         /* what heads state of the clock */
 	struct exchange exchange;
 	TAILQ_HEAD(, monitor_stream) streams;
+	int64_t watched_until_ms; /* monotonic; somebody watches until then */
+	struct samples last;      /* of the devices, */
+	int64_t last_ms;          /* and when it was read */
+	struct host_usage_sample host_last;
+	int64_t host_last_ms;
 };
 
 /* Streams. */
@@ -388,6 +393,10 @@ static void devices_done(void *arg, const struct error *err,
 	{
 		put_devices(stream, time_ms, devices, &samples, rows);
 	}
+	samples_clear(&monitor->last);
+	monitor->last = samples;
+	samples = (struct samples){ 0 };
+	monitor->last_ms = clock_mono_ms();
 }
 
 /* The host. */
@@ -431,6 +440,8 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 	if (sample_format_put_host(&text, stream_time(monitor, now_ms), &sample,
 				   NULL) == 0)
 		write_all(monitor, &text);
+	monitor->host_last = sample;
+	monitor->host_last_ms = now_ms;
 }
 
 /* Time. */
@@ -480,11 +491,24 @@ static void begin_streams(struct monitor *monitor)
 	}
 }
 
+/* No task is left, and nobody watches. */
+static void rest(struct monitor *monitor)
+{
+	if (!TAILQ_EMPTY(&monitor->streams) ||
+	    clock_mono_ms() < monitor->watched_until_ms)
+		return;
+	loop_timer_stop(monitor->timer);
+	runner_stop(&monitor->device);
+	runner_stop(&monitor->ipmi);
+	monitor->host_w_known = false;
+	monitor->watched_until_ms = 0;
+}
+
 static int tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct monitor *monitor = arg;
 	const struct strings *argv = tool_argv(monitor);
-	int64_t now_ms = clock_mono_ms();
+	int64_t now_ms = clock_mono_ms(), interval_ms;
 
 	look_at_clock(monitor);
 	begin_streams(monitor);
@@ -498,11 +522,15 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 		runner_start(&monitor->ipmi, &monitor->ipmi_argv, NULL,
 			     IPMI_TIMEOUT_MS, IPMI_OUTPUT_MAX, ipmi_done);
 	/* On a grid, so that the mean interval is the one asked for. */
-	monitor->due_ms += monitor->config->interval_ms;
+	interval_ms = TAILQ_EMPTY(&monitor->streams)
+			      ? MONITOR_WATCH_INTERVAL_MS
+			      : monitor->config->interval_ms;
+	monitor->due_ms += interval_ms;
 	if (monitor->due_ms <= now_ms)
-		monitor->due_ms = now_ms + monitor->config->interval_ms;
+		monitor->due_ms = now_ms + interval_ms;
 	loop_timer(monitor->loop, &monitor->timer,
 		   (uint64_t)(monitor->due_ms - now_ms), tick, monitor, NULL);
+	rest(monitor);
 	return 0;
 }
 
@@ -542,6 +570,9 @@ void monitor_free(struct monitor *monitor)
 		return;
 	while ((stream = TAILQ_FIRST(&monitor->streams)))
 		monitor_end(stream);
+	monitor->watched_until_ms = 0;
+	rest(monitor);
+	samples_clear(&monitor->last);
 	loop_source_free(&monitor->timer);
 	strings_clear(&monitor->ipmi_argv);
 	host_usage_free(monitor->host);
@@ -612,10 +643,62 @@ void monitor_end(struct monitor_stream *stream)
 		return;
 	TAILQ_REMOVE(&monitor->streams, stream, next);
 	stream_free(stream);
-	if (!TAILQ_EMPTY(&monitor->streams))
-		return;
-	loop_timer_stop(monitor->timer);
-	runner_stop(&monitor->device);
-	runner_stop(&monitor->ipmi);
-	monitor->host_w_known = false;
+	rest(monitor);
+}
+
+/* Who watches. */
+
+void monitor_watch(struct monitor *monitor)
+{
+	int64_t now_ms = clock_mono_ms();
+
+	if (TAILQ_EMPTY(&monitor->streams) && !monitor->watched_until_ms) {
+		monitor->due_ms = now_ms;
+		loop_timer(monitor->loop, &monitor->timer, 0, tick, monitor,
+			   NULL);
+	}
+	monitor->watched_until_ms = now_ms + MONITOR_WATCH_MS;
+}
+
+size_t monitor_devices(const struct monitor *monitor, struct device_metrics *to)
+{
+	const struct devices *devices = devices_now(monitor);
+	const struct device_sample *rows[DEVICES_MAX] = { NULL };
+	size_t count = 0;
+
+	if (clock_mono_ms() - monitor->last_ms > MONITOR_WATCH_MS)
+		return 0;
+	if (devices)
+		device_rows(devices, &monitor->last, rows);
+	for (uint32_t index = 0; index < DEVICES_MAX; index++) {
+		const struct device_sample *row =
+			row_for(devices, &monitor->last, rows, index);
+		const struct device_info *device = device_of(devices, index);
+
+		if (!row)
+			continue;
+		to[count] = (struct device_metrics){
+			.node = monitor->config->node,
+			.index = index,
+			.uuid = device && device->uuid ? device->uuid
+						       : row->uuid,
+			.bus_id = device && device->bus_id ? device->bus_id
+							   : row->bus_id,
+			.name = device && device->name ? device->name
+						       : row->name,
+			.has = row->has,
+		};
+		memcpy(to[count].value, row->value, sizeof(row->value));
+		count++;
+	}
+	return count;
+}
+
+struct host_usage_sample monitor_host(const struct monitor *monitor)
+{
+	static const struct host_usage_sample none;
+
+	return clock_mono_ms() - monitor->host_last_ms > MONITOR_WATCH_MS
+		       ? none
+		       : monitor->host_last;
 }

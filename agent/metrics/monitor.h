@@ -3,8 +3,8 @@
  * One monitor serves all tasks of the node: it runs the profile's command once
  * an interval, never again before the last run has ended, reads the host beside
  * it, and writes to each task's stream (protocol/hardware/sample_format.h) the
- * readings of that task's devices. With no task it does nothing; a task that
- * is over within a fifth of a second has no samples.
+ * readings of that task's devices. With no task, and nobody who watches, it
+ * does nothing; a task that is over within a fifth of a second has no samples.
  *
  * What goes wrong (a tool that fails, hangs, floods, or does not know a device)
  * becomes a line in the streams, once for each cause; then it is tried on, less
@@ -14,12 +14,16 @@
 #define AGENT_METRICS_MONITOR_H
 
 #include "protocol/hardware/device.h"
+#include "protocol/hardware/device_metrics.h"
+#include "protocol/hardware/sample_format.h"
 #include "protocol/wire/clock_offset.h"
 
 #include <sched.h>
 #include <systemd/sd-event.h>
 
 #define MONITOR_INTERVAL_MS 1000
+#define MONITOR_WATCH_MS 90000          /* it goes on so long for who watches */
+#define MONITOR_WATCH_INTERVAL_MS 10000 /* while no task runs */
 
 /* Borrowed until monitor_free(). */
 struct monitor_config {
@@ -56,5 +60,16 @@ struct monitor_stream *monitor_begin(struct monitor *monitor, uint32_t rank,
 				     struct error *err);
 /* NULL is fine. */
 void monitor_end(struct monitor_stream *stream);
+
+/* Somebody watches: go on for MONITOR_WATCH_MS, also without a task. */
+void monitor_watch(struct monitor *monitor);
+
+/* What was read last; none of it is older than MONITOR_WATCH_MS. All zero where
+ * nothing was read yet. Fills devices[DEVICES_MAX], returns how many there are;
+ * texts are borrowed until the loop goes on.
+ */
+size_t monitor_devices(const struct monitor *monitor,
+		       struct device_metrics *devices);
+struct host_usage_sample monitor_host(const struct monitor *monitor);
 
 #endif

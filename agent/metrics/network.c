@@ -3,6 +3,8 @@
 #include "agent/metrics/network.h"
 #include "agent/devices/sysfs.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,4 +194,36 @@ void network_facts(cJSON *facts, const char *sys)
 		cJSON_AddItemToObject(facts, "infiniband", ports);
 	else
 		cJSON_Delete(ports);
+}
+
+/* The address of a socket as text; false: of another family. */
+static bool address_text(const struct sockaddr *address, char *text,
+			 socklen_t size)
+{
+	const void *bytes = NULL;
+
+	if (address && address->sa_family == AF_INET)
+		bytes = &((const struct sockaddr_in *)address)->sin_addr;
+	else if (address && address->sa_family == AF_INET6)
+		bytes = &((const struct sockaddr_in6 *)address)->sin6_addr;
+	return bytes && inet_ntop(address->sa_family, bytes, text, size);
+}
+
+const char *network_interface(const char *address, char name[IF_NAMESIZE])
+{
+	struct ifaddrs *list = NULL;
+	char text[INET6_ADDRSTRLEN];
+	bool found = false;
+
+	if (getifaddrs(&list) < 0)
+		return NULL;
+	for (const struct ifaddrs *next = list; next && !found;
+	     next = next->ifa_next) {
+		found = address_text(next->ifa_addr, text, sizeof(text)) &&
+			!strcmp(text, address);
+		if (found)
+			snprintf(name, IF_NAMESIZE, "%s", next->ifa_name);
+	}
+	freeifaddrs(list);
+	return found ? name : NULL;
 }

@@ -4,6 +4,7 @@
 #define AGENT_METRICS_NETWORK_H
 
 #include <cjson/cJSON.h>
+#include <net/if.h>
 
 /* Add to facts what /sys says (sys: the folder that stands for it):
  *
@@ -19,5 +20,8 @@
  * sysfs-class-infiniband, testing/sysfs-class-net.
  */
 void network_facts(cJSON *facts, const char *sys);
+
+/* The interface that has this numeric address; NULL: none, or it is a name. */
+const char *network_interface(const char *address, char name[IF_NAMESIZE]);
 
 #endif

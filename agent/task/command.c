@@ -9,21 +9,21 @@
 #include <time.h>
 
 #define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
+#define INTERFACE "INTERFACE"
 
 enum {
 	EXPORTED = 6, /* variables that are in the environment as well */
 	KNOWN = EXPORTED + 2, /* without addresses */
-	VARIABLES = KNOWN + 4,
+	VARIABLES = KNOWN + 5,
 };
 
 struct variable {
 	const char *name;
-	const char *value;
+	const char *value; /* NULL: it has none here */
 };
 
 struct variables {
 	struct variable items[VARIABLES];
-	size_t count; /* KNOWN or all */
 	char texts[KNOWN][256];
 	struct buffer addresses, endpoints;
 };
@@ -55,6 +55,13 @@ static int list_addresses(struct variables *variables,
 	return buffer_text(json, "]", err);
 }
 
+static bool uses_host_network(const struct task_spec *spec)
+{
+	const char *network = spec->container.network;
+
+	return !network || !strcmp(network, "host");
+}
+
 static int variables_init(struct variables *variables,
 			  const struct task_spec *spec,
 			  const struct rendezvous *rendezvous,
@@ -65,7 +72,7 @@ static int variables_init(struct variables *variables,
 		"MASTER_ADDR", "MASTER_PORT", "NNODES", "NODE_RANK",
 		"NPROC_PER_NODE", "WORLD_SIZE", "ROUND", "START_TIME",
 		"NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
-		"NODE_ADDRESS",
+		"NODE_ADDRESS", INTERFACE,
 	};
 	const uint32_t numbers[KNOWN] = {
 		0, rendezvous->port, spec->nodes, spec->rank,
@@ -94,7 +101,8 @@ static int variables_init(struct variables *variables,
 		 "%Y%m%d%H%M%S", &time);
 	for (int i = 0; i < VARIABLES; i++)
 		items[i].name = names[i];
-	variables->count = KNOWN;
+	if (spec->nodes > 1 && uses_host_network(spec))
+		items[VARIABLES - 1].value = rendezvous->interface;
 	if (!rendezvous->addresses.count)
 		return 0;
 	if (list_addresses(variables, rendezvous, err) < 0)
@@ -102,12 +110,9 @@ static int variables_init(struct variables *variables,
 	items[KNOWN].value = variables->addresses.data;
 	items[KNOWN + 1].value = variables->endpoints.data;
 	items[KNOWN + 2].value = COMMAND_HOSTFILE;
-	variables->count = KNOWN + 3;
-	if (spec->rank < rendezvous->addresses.count) {
+	if (spec->rank < rendezvous->addresses.count)
 		items[KNOWN + 3].value =
 			rendezvous->addresses.items[spec->rank];
-		variables->count = VARIABLES;
-	}
 	return 0;
 }
 
@@ -128,11 +133,12 @@ static const char *placeholder(const char *text,
 			       const struct variables *variables,
 			       const char **end)
 {
-	for (size_t i = 0; i < variables->count; i++) {
+	for (size_t i = 0; i < VARIABLES; i++) {
 		const struct variable *variable = &variables->items[i];
 		size_t length = strlen(variable->name);
 
-		if (!strncmp(text + 2, variable->name, length) &&
+		if (variable->value &&
+		    !strncmp(text + 2, variable->name, length) &&
 		    text[2 + length] == '}') {
 			*end = text + length + 3;
 			return variable->value;
@@ -194,6 +200,46 @@ int command_text(const struct task_spec *spec, const char *text,
 	return add_filled(out, text, &filled, err);
 }
 
+/* Python's words come in time, and at a fatal signal its stack; gloo takes the
+ * nodes' network instead of what the host's name means. Sources: Python's
+ * documentation, "Command line and environment"; PyTorch's,
+ * "torch.distributed".
+ */
+static const char *const default_env[] = {
+	"PYTHONUNBUFFERED=1", "PYTHONFAULTHANDLER=1",
+	"GLOO_SOCKET_IFNAME=${" INTERFACE "}", NULL
+};
+
+/* One that names the interface is left out where there is none. */
+static int add_variable(struct buffer *out, const char *text,
+			const struct variables *variables, struct error *err)
+{
+	if (!variables->items[VARIABLES - 1].value &&
+	    strstr(text, "${" INTERFACE "}"))
+		return 0;
+	return add_record(out, "env=", text, variables, err);
+}
+
+static int add_environment(struct buffer *out,
+			   const struct container_spec *container,
+			   const struct variables *variables, struct error *err)
+{
+	for (const char *const *text = default_env; *text; text++)
+		if (add_variable(out, *text, variables, err) < 0)
+			return -1;
+	for (int i = 0; i < EXPORTED; i++)
+		if (buffer_printf(out, err,
+				  "env=%s=", variables->items[i].name) < 0 ||
+		    add_record(out, "", variables->items[i].value, variables,
+			       err) < 0)
+			return -1;
+	for (size_t i = 0; i < container->env.count; i++)
+		if (add_variable(out, container->env.items[i], variables, err) <
+		    0)
+			return -1;
+	return 0;
+}
+
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,
 		  struct error *err)
@@ -231,16 +277,8 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		if (add_record(out, "follow=", container->follow.items[i],
 			       variables, err) < 0)
 			return -1;
-	for (int i = 0; i < EXPORTED; i++)
-		if (buffer_printf(out, err,
-				  "env=%s=", variables->items[i].name) < 0 ||
-		    add_record(out, "", variables->items[i].value, variables,
-			       err) < 0)
-			return -1;
-	for (size_t i = 0; i < container->env.count; i++)
-		if (add_record(out, "env=", container->env.items[i], variables,
-			       err) < 0)
-			return -1;
+	if (add_environment(out, container, variables, err) < 0)
+		return -1;
 	for (size_t i = 0; i < container->prepare.count; i++)
 		if (add_record(out, "prepare=", container->prepare.items[i],
 			       variables, err) < 0)

@@ -12,6 +12,7 @@ struct rendezvous {
 	uint32_t port;            /* MASTER_PORT */
 	uint64_t time_ms;         /* START_TIME, since 1970 */
 	struct strings addresses; /* of all nodes by rank, or none; borrowed */
+	const char *interface; /* of this node's own address; NULL: not known */
 };
 
 #define COMMAND_HOSTFILE "/regatta/in/hostfile" /* in the container */
@@ -35,8 +36,13 @@ int command_text(const struct task_spec *spec, const char *text,
  * the spec win over them. ${ROUND} and ${START_TIME} are filled as well, and
  * with addresses ${NODE_ADDRESSES}, ${NODE_ENDPOINTS_JSON}, ${HOSTFILE} and
  * ${NODE_ADDRESS} (protocol/message/spec.h), which are no variables by
- * themselves. Other ${...} are left as they are. EINVAL: nothing to run, or an
- * address longer than 255 bytes.
+ * themselves. ${INTERFACE} is the network interface by which the nodes reach
+ * each other; a variable of the spec that names it is left out where the task
+ * is alone, or not in the host's network. PYTHONUNBUFFERED and
+ * PYTHONFAULTHANDLER are 1, and
+ * GLOO_SOCKET_IFNAME the interface unless the spec sets them. Other ${...} are
+ * left as they are. EINVAL: nothing to run, or an address longer than 255
+ * bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

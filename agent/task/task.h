@@ -39,11 +39,13 @@ struct task_room {
 	struct monitor *monitor; /* NULL: nothing is sampled */
 	const char *cluster;
 	const char *node;
+	const char *address;      /* where other nodes reach this one */
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
 	const struct device_binding_source *allot;
 	const struct node_policy *node_policy; /* what this node allows */
 	const struct registries *registries;
+	const struct stack_tools *stack_tools;
 	struct preflight_room preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);
@@ -80,6 +82,7 @@ const struct task_id *task_id(const struct task *task);
  */
 void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason); /* none: it is done */
+void task_look(struct task *task, uint64_t round, bool stops);
 void task_discard(struct task *task);
 
 /* What the tasks of its job hand to each other (container_spec.ssh). */

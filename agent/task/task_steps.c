@@ -3,6 +3,7 @@
  * Every engine call ends in one callback, which turns the answer into an event
  * (task.c) or tries again later.
  */
+#include "agent/metrics/network.h"
 #include "agent/task/command.h"
 #include "agent/task/secrets.h"
 #include "agent/task/start_error.h"
@@ -559,8 +560,14 @@ static const char *work_folder(const struct task *task)
 static int write_start(struct task *task, const struct container_place *place,
 		       struct error *err)
 {
-	struct rendezvous rendezvous = { task->address, task->rendezvous_port,
-					 task->start_ms, task->addresses };
+	char interface[IF_NAMESIZE];
+	struct rendezvous rendezvous = {
+		.address = task->address,
+		.port = task->rendezvous_port,
+		.time_ms = task->start_ms,
+		.addresses = task->addresses,
+		.interface = network_interface(task->room->address, interface),
+	};
 	owned(secret_buffer_clear) struct buffer start;
 	owned(buffer_clear) struct buffer hosts;
 
@@ -652,6 +659,8 @@ void step_stop(struct task *task)
 
 	run_leave(task);
 	step_watch(task);
+	if (look_abort(task))
+		return;
 	task->call = engine_container_stop(task->room->engine, task->container,
 					   grace_s, grace_s * 1000 + CALL_MS,
 					   stop_done, task, &err);
@@ -695,6 +704,7 @@ void step_ended(struct task *task)
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
 	run_leave(task);
+	look_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
@@ -779,6 +789,7 @@ void step_remove(struct task *task)
 
 	loop_source_free(&task->watch);
 	run_leave(task);
+	look_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */

@@ -1,6 +1,7 @@
 /* access.c - who may connect: by a token, let in by an operator, or no longer.
  */
 #include "controller/access/access.h"
+#include "controller/access/network.h"
 #include "protocol/base/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 /* A key_row that owns its texts. */
 struct entry {
 	struct key key;
-	char machine[MACHINE_SIZE]; /* "": any */
+	char machine[MACHINE_SIZE]; /* "": any; of a token, a network */
 	enum role grants;
 	char for_name[KEY_NAME_SIZE];
 	uint32_t uses;
@@ -32,6 +33,7 @@ struct access {
 	struct keyring *keyring;
 	struct entry *entries;
 	size_t count;
+	int64_t end_ms; /* no key ends before; INT64_MAX: none */
 };
 
 static struct entry *find(const struct access *access, const char *public)
@@ -116,6 +118,13 @@ static void tidy(struct access *access)
 			drop(access, &access->entries[i]);
 }
 
+static void note_end(struct access *access, const struct entry *entry)
+{
+	if (entry->key.role != ROLE_JOINER && entry->until_ms &&
+	    !entry->revoked_ms && entry->until_ms < access->end_ms)
+		access->end_ms = entry->until_ms;
+}
+
 /* Loading. */
 
 struct loading {
@@ -126,6 +135,22 @@ struct loading {
 static void copy(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text ? text : "");
+}
+
+/* Rows come by age: of two keys of one name the second is the one to stay. */
+static int hold(struct access *access, const struct entry *entry,
+		struct error *err)
+{
+	const struct key *key = &entry->key;
+	const struct key *there = keyring_named(access->keyring, key->name);
+
+	if (entry->revoked_ms)
+		return keyring_revoke(access->keyring, key->public, err);
+	if (there && there->role == key->role && find(access, there->public))
+		return keyring_succeed(access->keyring, there->public,
+				       key->public, err);
+	return keyring_admit(access->keyring, key->name, key->role, key->public,
+			     err);
 }
 
 static int load(const struct key_row *row, void *arg)
@@ -148,12 +173,11 @@ static int load(const struct key_row *row, void *arg)
 	entry->until_ms = row->until_ms;
 	entry->since_ms = row->since_ms;
 	entry->revoked_ms = row->revoked_ms;
+	if (hold(access, entry, loading->err) < 0)
+		return -1;
 	access->count++;
-	if (entry->revoked_ms)
-		return keyring_revoke(access->keyring, row->public,
-				      loading->err);
-	return keyring_admit(access->keyring, row->name, entry->key.role,
-			     row->public, loading->err);
+	note_end(access, entry);
+	return 0;
 }
 
 struct access *access_new(struct store *store, struct keyring *keyring,
@@ -168,6 +192,7 @@ struct access *access_new(struct store *store, struct keyring *keyring,
 	}
 	access->store = store;
 	access->keyring = keyring;
+	access->end_ms = INT64_MAX;
 	if (store_keys(store, load, &loading, err) < 0) {
 		error_prefix(err, "keys in the store");
 		return NULL;
@@ -294,6 +319,8 @@ static int check_limits(const struct access *access,
 		return error_set(err, EINVAL,
 				 "uses: %u; a token for %.64s has one",
 				 message->uses, message->name);
+	if (message->from && network_check(message->from, err) < 0)
+		return error_prefix(err, "from");
 	if (message->for_s > ACCESS_TOKEN_MAX_S)
 		return error_set(err, EINVAL,
 				 "expires: %u s is not valid here; expected 1 "
@@ -335,6 +362,7 @@ int access_token(struct access *access, const char *by,
 	entry->key.role = ROLE_JOINER;
 	entry->grants = grants;
 	copy(entry->for_name, sizeof(entry->for_name), message->name);
+	copy(entry->machine, sizeof(entry->machine), message->from);
 	entry->uses = message->uses ? message->uses : 1;
 	entry->renew = message->renew;
 	entry->since_ms = clock_wall_ms();
@@ -415,24 +443,49 @@ int access_admit(struct access *access, const char *by,
 
 /* Revoking. */
 
-static int revoke_key(struct access *access, const struct key *key,
-		      const char *by, struct error *err)
+/* The entry of a key, which may be of the file: then it is made. */
+static struct entry *entry_of(struct access *access, const struct key *key,
+			      const char *by, struct error *err)
 {
 	struct entry *entry = find(access, key->public);
 
-	if (!entry) { /* of the file */
-		entry = add(access, err);
-		if (!entry)
-			return -1;
-		entry->key = *key;
-		copy(entry->by, sizeof(entry->by), by);
-		entry->since_ms = clock_wall_ms();
-		access->count++;
-	}
-	entry->revoked_ms = clock_wall_ms();
+	if (entry)
+		return entry;
+	entry = add(access, err);
+	if (!entry)
+		return NULL;
+	entry->key = *key;
+	copy(entry->by, sizeof(entry->by), by);
+	access->count++;
+	return entry;
+}
+
+static int revoke_entry(struct access *access, struct entry *entry,
+			int64_t at_ms, struct error *err)
+{
+	entry->revoked_ms = at_ms;
 	if (save(access, entry, err) < 0)
 		return -1;
 	return keyring_revoke(access->keyring, entry->key.public, err);
+}
+
+/* Also the one before it that is still good. */
+static int revoke_keys(struct access *access, const struct key *key,
+		       const char *by, struct error *err)
+{
+	int64_t now_ms = clock_wall_ms();
+	struct entry *entry = entry_of(access, key, by, err);
+
+	if (!entry || revoke_entry(access, entry, now_ms, err) < 0)
+		return -1;
+	for (size_t i = 0; i < access->count; i++) {
+		entry = &access->entries[i];
+		if (!entry->revoked_ms && entry->key.role == key->role &&
+		    !strcmp(entry->key.name, key->name) &&
+		    revoke_entry(access, entry, now_ms, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static void drop_tokens_for(struct access *access, const char *name)
@@ -494,7 +547,7 @@ int access_revoke(struct access *access, const char *by,
 				 key.name);
 	if (key.role == ROLE_JOINER)
 		drop(access, find_token(access, key.name));
-	else if (revoke_key(access, &key, by, err) < 0)
+	else if (revoke_keys(access, &key, by, err) < 0)
 		return -1;
 	drop_tokens_for(access, key.name);
 	reply->revoked = 1;
@@ -503,7 +556,7 @@ int access_revoke(struct access *access, const char *by,
 
 /* Enrolling. */
 
-static int check_token(const struct entry *token,
+static int check_token(const struct entry *token, const char *address,
 		       const struct message_enrol *message, struct error *err)
 {
 	int64_t late = clock_wall_ms() - token->until_ms;
@@ -515,6 +568,11 @@ static int check_token(const struct entry *token,
 				 token->grants == ROLE_VIEWER ? "" : "n",
 				 role_name(token->grants),
 				 message->agent ? "regatta" : "regatta-agent");
+	if (token->machine[0] && !network_has(token->machine, address))
+		return error_set(err, EACCES,
+				 "this token may be used from %s, and not "
+				 "from %.60s",
+				 token->machine, address);
 	if (late >= 0)
 		return error_set(err, EACCES,
 				 "this token expired %lld s ago: ask for a new "
@@ -537,10 +595,10 @@ static int replace(struct access *access, const struct entry *token,
 	    strcmp(token->for_name, there->name) != 0)
 		return name_taken(there, err);
 	old = *there;
-	return revoke_key(access, &old, token->key.name, err);
+	return revoke_keys(access, &old, token->key.name, err);
 }
 
-int access_enrol(struct access *access, const char *public,
+int access_enrol(struct access *access, const char *public, const char *address,
 		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err)
 {
@@ -560,7 +618,7 @@ int access_enrol(struct access *access, const char *public,
 			  token.key.name))
 		return answer_key(keyring_named(access->keyring, name), reply,
 				  err);
-	if (check_token(&token, message, err) < 0 ||
+	if (check_token(&token, address, message, err) < 0 ||
 	    check_public(access, message->public, err) < 0)
 		return -1;
 	if (message->machine && strlen(message->machine) >= MACHINE_SIZE)
@@ -575,6 +633,144 @@ int access_enrol(struct access *access, const char *public,
 		return -1;
 	return let_in(access, name, token.grants, message->public,
 		      message->machine, token.key.name, reply, err);
+}
+
+/* Rotating. */
+
+/* The key of that name that was good before `key`, and still is; NULL. */
+static const struct entry *find_leaving(const struct access *access,
+					const struct key *key)
+{
+	for (size_t i = 0; i < access->count; i++) {
+		const struct entry *entry = &access->entries[i];
+
+		if (!entry->revoked_ms && entry->key.role == key->role &&
+		    !strcmp(entry->key.name, key->name) &&
+		    strcmp(entry->key.public, key->public) != 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static int answer_rotate(const struct access *access, const char *public,
+			 struct reply_rotate *reply, struct error *err)
+{
+	const struct entry *entry = find(access, public);
+	const struct entry *old = find_leaving(access, &entry->key);
+
+	reply->old_until_ms = old ? old->until_ms : 0;
+	reply->until_ms = entry->until_ms;
+	return string_set(&reply->name, entry->key.name, err) < 0
+		       ? -1
+		       : string_set(&reply->role, role_name(entry->key.role),
+				    err);
+}
+
+static int check_seconds(const char *what, uint32_t seconds, int64_t least,
+			 int64_t most, struct error *err)
+{
+	if (!seconds || (seconds >= least && seconds <= most))
+		return 0;
+	return error_set(err, EINVAL,
+			 "%s: %u s is not valid here; expected %lld to %lld",
+			 what, seconds, (long long)least, (long long)most);
+}
+
+static int check_rotate(const struct access *access, const struct key *key,
+			const struct message_rotate *message, struct error *err)
+{
+	const struct key *present = keyring_named(access->keyring, key->name);
+	const struct entry *leaving = find_leaving(access, key);
+
+	if (!present || strcmp(present->public, key->public) != 0)
+		return error_set(err, EACCES,
+				 "another key came in place of this one: use "
+				 "that");
+	if (leaving)
+		return error_set(err, EBUSY,
+				 "the key before this one is good for another "
+				 "%lld s: rotate again after that",
+				 (long long)(leaving->until_ms -
+					     clock_wall_ms()) /
+					 1000);
+	if (check_seconds("keep", message->keep_s, ACCESS_KEEP_MIN_S,
+			  ACCESS_KEEP_MAX_S, err) < 0 ||
+	    check_seconds("expires", message->for_s, ACCESS_KEY_MIN_S,
+			  ACCESS_KEY_MAX_S, err) < 0)
+		return -1;
+	return check_public(access, message->public, err);
+}
+
+/* Both rows become true together, with the commit. */
+static int succeed(struct access *access, const struct key *key,
+		   const char *machine, const struct message_rotate *message,
+		   struct error *err)
+{
+	uint32_t keep_s = message->keep_s ? message->keep_s : ACCESS_KEEP_S;
+	struct entry *old = entry_of(access, key, key->name, err);
+	struct entry *entry = old ? add(access, err) : NULL;
+	int64_t now_ms = clock_wall_ms();
+	int64_t end_ms = now_ms + (int64_t)keep_s * 1000;
+
+	if (!entry)
+		return -1;
+	old = find(access, key->public);
+	entry->key.role = key->role;
+	copy(entry->key.name, sizeof(entry->key.name), key->name);
+	copy(entry->key.public, sizeof(entry->key.public), message->public);
+	copy(entry->machine, sizeof(entry->machine),
+	     old->machine[0] ? old->machine : machine);
+	copy(entry->by, sizeof(entry->by), key->name);
+	entry->since_ms = now_ms;
+	if (message->for_s)
+		entry->until_ms = now_ms + (int64_t)message->for_s * 1000;
+	if (!old->until_ms || old->until_ms > end_ms)
+		old->until_ms = end_ms;
+	if (save(access, entry, err) < 0 || save(access, old, err) < 0 ||
+	    keyring_succeed(access->keyring, key->public, entry->key.public,
+			    err) < 0)
+		return -1;
+	access->count++;
+	note_end(access, old);
+	note_end(access, entry);
+	return 0;
+}
+
+int access_rotate(struct access *access, const char *public,
+		  const char *machine, const struct message_rotate *message,
+		  struct reply_rotate *reply, struct error *err)
+{
+	const struct key *known = keyring_known(access->keyring, public);
+	struct key key;
+
+	if (!known)
+		return error_set(err, EACCES, "this key is not known");
+	key = *known;
+	/* Sent again after its answer was lost. */
+	if (there_already(access, message->public, key.name, key.role,
+			  key.name))
+		return answer_rotate(access, message->public, reply, err);
+	if (check_rotate(access, &key, message, err) < 0 ||
+	    succeed(access, &key, machine, message, err) < 0)
+		return -1;
+	return answer_rotate(access, message->public, reply, err);
+}
+
+bool access_expire(struct access *access, int64_t now_ms)
+{
+	if (now_ms < access->end_ms)
+		return false;
+	access->end_ms = INT64_MAX;
+	for (size_t i = 0; i < access->count; i++) {
+		struct entry *entry = &access->entries[i];
+
+		/* One that cannot be saved now ends with the next start. */
+		if (entry->key.role != ROLE_JOINER && entry->until_ms &&
+		    !entry->revoked_ms && entry->until_ms <= now_ms)
+			revoke_entry(access, entry, entry->until_ms, NULL);
+		note_end(access, entry);
+	}
+	return true;
 }
 
 int access_check_machine(const struct access *access, const char *public,
@@ -606,6 +802,7 @@ static int tell_key(const struct key *key, const struct entry *entry,
 		.revoked_ms = entry ? entry->revoked_ms : 0,
 		.machine = entry && entry->machine[0] ? (char *)entry->machine
 						      : NULL,
+		.until_ms = entry ? entry->until_ms : 0,
 	};
 
 	return fn(&info, arg);
@@ -643,6 +840,7 @@ int access_tokens(const struct access *access, access_token_fn *fn, void *arg)
 			.by = (char *)entry->by,
 			.since_ms = entry->since_ms,
 			.renew = entry->renew,
+			.from = (char *)or_null(entry->machine),
 		};
 
 		if (entry->key.role == ROLE_JOINER && fn(&info, arg) < 0)

@@ -31,6 +31,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_SUBMIT] = api_submit,
 	[MESSAGE_CANCEL] = api_cancel,
 	[MESSAGE_RETRY] = api_retry,
+	[MESSAGE_STACKS] = api_stacks,
 	[MESSAGE_LOG_READ] = api_log_read,
 	[MESSAGE_TOKEN] = api_token,
 	[MESSAGE_ADMIT] = api_admit,
@@ -39,6 +40,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_LABEL] = api_label,
 	[MESSAGE_BACKUP] = api_backup,
 	[MESSAGE_GC] = api_gc,
+	[MESSAGE_ROTATE] = api_rotate,
 	[MESSAGE_ENROL] = api_enrol,
 	[MESSAGE_CONTENT_PUT] = api_content_put,
 	[MESSAGE_CONTENT_GET] = api_content_get,
@@ -55,14 +57,14 @@ static api_fn *function_of(enum message_type type, const void *message)
 }
 
 /* Most replies say up to where they know. */
-static void set_since(struct cluster *cluster, const struct schema *schema,
+static void set_since(const struct api *api, const struct schema *schema,
 		      void *reply)
 {
 	const struct field *since = codec_field(schema, "since");
 
 	if (since)
 		*(uint64_t *)((char *)reply + since->offset) =
-			store_seen_event(cluster->store);
+			store_seen_event(api->store);
 }
 
 cJSON *api_answer(struct api_request *request, enum message_type type,
@@ -83,7 +85,7 @@ cJSON *api_answer(struct api_request *request, enum message_type type,
 		error_nomem(err, "answer");
 		return NULL;
 	}
-	set_since(request->cluster, schema, reply);
+	set_since(request->api, schema, reply);
 	if (fn(request, reply, err) == 0)
 		body = codec_object(schema, reply, err);
 	codec_clear(schema, reply);

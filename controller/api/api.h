@@ -8,10 +8,48 @@
 #ifndef CONTROLLER_API_API_H
 #define CONTROLLER_API_API_H
 
-#include "controller/cluster/cluster.h"
+#include "protocol/message/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct access;
+struct backups;
+struct blob_service;
+struct catalog;
+struct image_rollouts;
+struct job_effects;
+struct job_table;
+struct jobs;
+struct log_store;
+struct news;
+struct nodes;
+struct retention;
+struct store;
+struct sweep_logins;
+struct wire_peer;
+struct wire_server;
+
+/* What requests are answered from, and acted on; all is borrowed. */
+struct api {
+	struct store *store;
+	struct log_store *logs;
+	struct jobs *jobs;
+	struct job_table *table;
+	struct nodes *nodes;
+	struct sweep_logins *logins;
+	struct blob_service *blobs;
+	struct image_rollouts *rollouts;
+	struct catalog *catalog;
+	struct access *access;
+	struct backups *backups;
+	struct retention *retention;
+	struct wire_server *wire;
+	struct news *news;
+};
 
 struct api_request {
-	struct cluster *cluster;
+	const struct api *api;
 	const void *message; /* the request's struct */
 	const void *payload;
 	size_t size;
@@ -20,6 +58,7 @@ struct api_request {
 	const char *public;     /* and key */
 	struct buffer *bytes;   /* payload of the reply */
 	bool goes_on; /* set: an audited request that began before this one */
+	bool recheck; /* set: who may be connected, once this turn is told */
 };
 
 typedef int api_fn(struct api_request *request, void *reply, struct error *err);
@@ -34,7 +73,7 @@ api_fn api_results, api_series, api_history;
 api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
-	api_enrol;
+	api_enrol, api_rotate;
 /* contents.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */
@@ -43,6 +82,8 @@ api_fn api_image, api_image_order, api_image_list;
 api_fn api_log_read;
 /* submit.c */
 api_fn api_submit;
+/* stacks.c */
+api_fn api_stacks;
 /* cancel.c */
 api_fn api_cancel, api_retry;
 /* maintenance.c */

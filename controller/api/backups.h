@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_API_BACKUPS_H
 #define CONTROLLER_API_BACKUPS_H
 
-#include "controller/cluster/cluster.h"
+#include "protocol/message/message.h"
 #include "protocol/message/reply_access.h"
 
 #include <systemd/sd-event.h>

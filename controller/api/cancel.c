@@ -20,20 +20,20 @@ struct cancelling {
 	uint64_t count;
 };
 
-static void cancel_one(struct cluster *cluster, struct job *job, void *arg)
+static void cancel_one(struct job *job, void *arg)
 {
 	struct cancelling *cancelling = arg;
 
 	if (job->sweep != cancelling->sweep || job_state_final(job->state))
 		return;
-	gang_exception(cluster, job, FAILURE_CANCELLED, 0, cancelling->text);
+	gang_exception(job, FAILURE_CANCELLED, 0, cancelling->text);
 	cancelling->count++;
 }
 
 int api_cancel(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_cancel *message = request->message;
-	struct cluster *cluster = request->cluster;
+	const struct api *api = request->api;
 	struct reply_cancel *to = reply;
 	char text[100];
 	struct cancelling cancelling = { message->id, text, 0 };
@@ -41,21 +41,21 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 
 	snprintf(text, sizeof(text), "cancelled by %s", request->by);
 	if (!strcmp(message->kind, "sweep")) {
-		if (sweep_check_owner(cluster, message->id, request->by,
+		if (sweep_check_owner(api, message->id, request->by,
 				      message->force, err) < 0)
 			return -1;
-		job_each(cluster, cancel_one, &cancelling);
+		job_each(api->table, cancel_one, &cancelling);
 	} else if (!strcmp(message->kind, "job")) {
-		job = job_find(cluster, message->id);
+		job = job_find(api->table, message->id);
 		if (!job || job_state_final(job->state))
 			return error_set(err, ENOENT,
 					 "no job %" PRIu64 ", or it has ended",
 					 message->id);
-		if (sweep_check_owner(cluster, job->sweep, request->by,
+		if (sweep_check_owner(api, job->sweep, request->by,
 				      message->force, err) < 0)
 			return -1;
 		cancelling.sweep = job->sweep;
-		cancel_one(cluster, job, &cancelling);
+		cancel_one(job, &cancelling);
 	} else {
 		return error_set(err, EINVAL,
 				 "kind: '%.40s' is not valid here; expected "
@@ -69,7 +69,7 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 }
 
 struct retrying {
-	struct cluster *cluster;
+	const struct api *api;
 	uint64_t count;
 	struct error *err;
 };
@@ -81,7 +81,7 @@ static int retry_one(const struct job_row *row, void *arg)
 	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
 		return 0;
 	retrying->count++;
-	return job_revive(retrying->cluster, row, retrying->err);
+	return job_revive(retrying->api->jobs, row, retrying->err);
 }
 
 /* Jobs that were queued again are as they were, in the store only; those that
@@ -89,13 +89,14 @@ static int retry_one(const struct job_row *row, void *arg)
  */
 static int unrevive_one(const struct job_row *row, void *arg)
 {
-	struct cluster *cluster = arg;
-	struct job *job = job_find(cluster, row->id);
+	const struct retrying *retrying = arg;
+	const struct api *api = retrying->api;
+	struct job *job = job_find(api->table, row->id);
 
 	if (job && !job->gang &&
 	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
-		job_forget(cluster, job);
-		adaptive_repeats_undo(cluster, row->sweep, row->cell_index);
+		job_forget(job);
+		adaptive_repeats_undo(api->jobs, row->sweep, row->cell_index);
 	}
 	return 0;
 }
@@ -103,30 +104,30 @@ static int unrevive_one(const struct job_row *row, void *arg)
 int api_retry(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_retry *message = request->message;
-	struct cluster *cluster = request->cluster;
-	struct retrying retrying = { cluster, 0, err };
-	struct store_mark mark = store_mark(cluster->store);
+	const struct api *api = request->api;
+	struct retrying retrying = { api, 0, err };
+	struct store_mark mark = store_mark(api->store);
 	struct reply_retry *to = reply;
 
-	if (logins_accept(cluster, message->logins, message->logins_count,
+	if (logins_accept(api->logins, message->logins, message->logins_count,
 			  request->public, err) < 0 ||
-	    sweep_check_owner(cluster, message->sweep, request->by,
-			      message->force, err) < 0)
+	    sweep_check_owner(api, message->sweep, request->by, message->force,
+			      err) < 0)
 		return -1;
-	if (logins_put(cluster, message->sweep, message->logins,
+	if (logins_put(api->logins, message->sweep, message->logins,
 		       message->logins_count, err) < 0 ||
-	    store_jobs(cluster->store, message->sweep, 0, 0, retry_one,
-		       &retrying, err) < 0) {
-		store_jobs(cluster->store, message->sweep, 0, 0, unrevive_one,
-			   cluster, NULL);
-		store_undo(cluster->store, &mark);
+	    store_jobs(api->store, message->sweep, 0, 0, retry_one, &retrying,
+		       err) < 0) {
+		store_jobs(api->store, message->sweep, 0, 0, unrevive_one,
+			   &retrying, NULL);
+		store_undo(api->store, &mark);
 		return -1;
 	}
 	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
 		 message->sweep, request->by, retrying.count);
 	to->retried = retrying.count;
 	/* What is done is done: without memory the list is short. */
-	logins_gone(cluster, message->sweep, message->logins,
+	logins_gone(api->logins, message->sweep, message->logins,
 		    message->logins_count, &to->gone, NULL);
 	return 0;
 }

@@ -48,7 +48,7 @@ static int find_origin(const struct job_row *row, void *arg)
 int api_files(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct store *store = request->cluster->store;
+	struct store *store = request->api->store;
 	struct reply_files *to = reply;
 	struct files files = { to, err };
 	uint64_t job = query->id;
@@ -56,7 +56,7 @@ int api_files(struct api_request *request, void *reply, struct error *err)
 	if (store_job(store, job, find_origin, &job, err) < 0 ||
 	    store_events(store, job, 0, 0, read_files, &files, err) < 0)
 		return -1;
-	return blob_service_note_gone(request->cluster, to->files,
+	return blob_service_note_gone(request->api->blobs, to->files,
 				      to->files_count, err);
 }
 
@@ -65,12 +65,12 @@ int api_content_put(struct api_request *request, void *reply, struct error *err)
 	const struct message_content_put *message = request->message;
 
 	request->goes_on = !request->size || message->offset;
-	return blob_service_put(request->cluster, request->peer, message,
+	return blob_service_put(request->api->blobs, request->peer, message,
 				request->payload, request->size, reply, err);
 }
 
 int api_content_get(struct api_request *request, void *reply, struct error *err)
 {
-	return blob_service_get(request->cluster, request->message, reply,
+	return blob_service_get(request->api->blobs, request->message, reply,
 				request->bytes, err);
 }

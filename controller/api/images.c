@@ -8,7 +8,7 @@ int api_image(struct api_request *request, void *reply, struct error *err)
 {
 	struct reply_image *to = reply;
 
-	return image_rollout_describe(request->cluster, request->message,
+	return image_rollout_describe(request->api->rollouts, request->message,
 				      &to->image, err);
 }
 
@@ -17,10 +17,10 @@ int api_image_order(struct api_request *request, void *reply, struct error *err)
 	const struct message_image_order *message = request->message;
 	struct reply_image_order *to = reply;
 
-	if (logins_accept(request->cluster, message->logins,
+	if (logins_accept(request->api->logins, message->logins,
 			  message->logins_count, request->public, err) < 0)
 		return -1;
-	return image_rollout_order(request->cluster, request->by, message,
+	return image_rollout_order(request->api->rollouts, request->by, message,
 				   &to->nodes, err);
 }
 
@@ -34,6 +34,6 @@ int api_image_list(struct api_request *request, void *reply, struct error *err)
 		.nodes = message->nodes,
 	};
 
-	return image_rollout_order(request->cluster, request->by, &order,
+	return image_rollout_order(request->api->rollouts, request->by, &order,
 				   &to->nodes, err);
 }

@@ -7,9 +7,11 @@
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
-#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
+#include "controller/results/rules/record.h"
 #include "controller/store/store.h"
+#include "protocol/base/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +50,7 @@ static int add_progress(const struct job *job, struct job_info *to,
 			struct error *err)
 {
 	const struct gang *gang = job ? job->gang : NULL;
-	const struct record *latest = log_ingest_latest(gang);
+	const struct record *latest = log_reader_latest(gang);
 	struct progress_info *progress;
 
 	if (!gang || job_state_final(job->state))
@@ -59,7 +61,7 @@ static int add_progress(const struct job *job, struct job_info *to,
 	progress->rate = progress->eta_seconds = (double)NAN;
 	progress->loss = progress->tokens_per_second = (double)NAN;
 	if (job->state == JOB_PREPARING &&
-	    image_progress_add_sum(gang, progress, err) < 0)
+	    image_progress_add_sum(gang, clock_mono_ms(), progress, err) < 0)
 		return -1;
 	if (latest)
 		add_step(latest, progress);
@@ -99,7 +101,7 @@ static int note_sweep(const struct job_row *row, void *arg)
 	return 0;
 }
 
-int job_describe_origin(struct cluster *cluster, const struct job_row *row,
+int job_describe_origin(const struct api *api, const struct job_row *row,
 			struct job_origin **to, struct error *err)
 {
 	if (!row->origin)
@@ -108,30 +110,31 @@ int job_describe_origin(struct cluster *cluster, const struct job_row *row,
 	if (!*to)
 		return error_nomem(err, "job");
 	(*to)->job = row->origin;
-	store_job(cluster->store, row->origin, note_sweep, &(*to)->sweep, NULL);
+	store_job(api->store, row->origin, note_sweep, &(*to)->sweep, NULL);
 	return 0;
 }
 
 /* Why a queued job is held, or does not even have nodes to wait for. */
-static int add_waits(struct cluster *cluster, const struct job *job,
+static int add_waits(const struct api *api, const struct job *job,
 		     struct job_info *to, struct error *err)
 {
 	char text[300];
-	bool waits = job &&
-		     (dependencies_waits(cluster, job, text, sizeof(text)) ||
-		      (job->state == JOB_QUEUED &&
-		       unschedulable_of(node_slots(cluster),
-					node_count(cluster), &job->shape, text,
-					sizeof(text)) != UNSCHEDULABLE_NONE));
+	bool waits =
+		job &&
+		(dependencies_waits(job, text, sizeof(text)) ||
+		 (job->state == JOB_QUEUED &&
+		  unschedulable_of(node_slots(api->nodes),
+				   node_count(api->nodes), &job->shape, text,
+				   sizeof(text)) != UNSCHEDULABLE_NONE));
 
 	return waits ? string_set(&to->waits, text, err) : 0;
 }
 
-static int describe_with_spec(struct cluster *cluster,
-			      const struct job_row *row, const cJSON *spec,
-			      struct job_info *to, struct error *err)
+static int describe_with_spec(const struct api *api, const struct job_row *row,
+			      const cJSON *spec, struct job_info *to,
+			      struct error *err)
 {
-	const struct job *job = job_find(cluster, row->id);
+	const struct job *job = job_find(api->table, row->id);
 
 	to->job = row->id;
 	to->sweep = row->sweep;
@@ -151,17 +154,16 @@ static int describe_with_spec(struct cluster *cluster,
 	    string_set(&to->vendor,
 		       cJSON_GetStringValue(member(spec, "vendor")), err) < 0 ||
 	    add_allocation(row->allocation, to, err) < 0 ||
-	    add_progress(job, to, err) < 0 ||
-	    add_waits(cluster, job, to, err) < 0)
+	    add_progress(job, to, err) < 0 || add_waits(api, job, to, err) < 0)
 		return -1;
-	return job_describe_origin(cluster, row, &to->from, err);
+	return job_describe_origin(api, row, &to->from, err);
 }
 
-int job_describe(struct cluster *cluster, const struct job_row *row,
+int job_describe(const struct api *api, const struct job_row *row,
 		 struct job_info *to, struct error *err)
 {
 	cJSON *spec = codec_parse(row->spec, strlen(row->spec), NULL);
-	int rc = describe_with_spec(cluster, row, spec, to, err);
+	int rc = describe_with_spec(api, row, spec, to, err);
 
 	cJSON_Delete(spec);
 	return rc;
@@ -177,7 +179,8 @@ static int describe_task(const struct task *task, uint32_t rank,
 	    string_set(&to->failure, failure_name(task->failure), err) < 0 ||
 	    string_set(&to->text, task->text, err) < 0)
 		return -1;
-	return image_progress_of_task(task, &to->transfer, err);
+	return image_progress_of_task(task, clock_mono_ms(), &to->transfer,
+				      err);
 }
 
 static int add_tasks(const struct job *job, struct job_info *to,
@@ -237,7 +240,7 @@ static int add_result(const struct result_row *row, void *arg)
 	return 0;
 }
 
-int job_describe_whole(struct cluster *cluster, const struct job_row *row,
+int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err)
 {
 	struct filling filling = { to, err };
@@ -246,15 +249,15 @@ int job_describe_whole(struct cluster *cluster, const struct job_row *row,
 	to->events = calloc(EVENTS_MAX, sizeof(*to->events));
 	if (!to->events)
 		return error_nomem(err, "job");
-	if (describe_with_spec(cluster, row, to->spec, to, err) < 0 ||
-	    add_tasks(job_find(cluster, row->id), to, err) < 0 ||
-	    store_events(cluster->store, row->id, 0, EVENTS_MAX, add_event,
+	if (describe_with_spec(api, row, to->spec, to, err) < 0 ||
+	    add_tasks(job_find(api->table, row->id), to, err) < 0 ||
+	    store_events(api->store, row->id, 0, EVENTS_MAX, add_event,
 			 &filling, err) < 0 ||
-	    streams_describe(cluster, row->origin ? row->origin : row->id,
+	    streams_describe(api, row->origin ? row->origin : row->id,
 			     row->attempt, &to->streams, &to->streams_count,
 			     err) < 0)
 		return -1;
 	/* Without a result there is none to add. */
-	store_result(cluster->store, row->id, add_result, &filling, NULL);
+	store_result(api->store, row->id, add_result, &filling, NULL);
 	return 0;
 }

@@ -15,7 +15,7 @@
 #define CHANGED_EVENTS_MAX (CHANGES_MAX / 4)
 
 struct job_listing {
-	struct cluster *cluster;
+	const struct api *api;
 	const struct message_query *query;
 	struct page page;
 	struct error *err;
@@ -25,7 +25,7 @@ static int add_job(struct job_listing *listing, const struct job_row *row)
 {
 	struct job_info info = { 0 };
 
-	if (job_describe(listing->cluster, row, &info, listing->err) < 0) {
+	if (job_describe(listing->api, row, &info, listing->err) < 0) {
 		codec_clear(&job_info_schema, &info);
 		return -1;
 	}
@@ -79,24 +79,22 @@ static int add_change(const struct event_row *row, void *arg)
 static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
 		       struct error *err)
 {
-	struct cluster *cluster = listing->cluster;
+	const struct api *api = listing->api;
 	owned_free struct changes *changes = calloc(1, sizeof(*changes));
 	const struct gang *gang;
 
 	if (!changes)
 		return error_nomem(err, "changes");
 	changes->last = listing->query->since;
-	if (store_events(cluster->store, 0, listing->query->since,
+	if (store_events(api->store, 0, listing->query->since,
 			 CHANGED_EVENTS_MAX, add_change, changes, err) < 0)
 		return -1;
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
+	for (gang = gang_first(api->table); gang; gang = gang_next(gang))
 		if (!job_state_final(gang->job->state))
 			changes_add(changes, gang->job->id);
-	}
 	for (size_t i = 0; i < changes->count; i++)
-		store_job(cluster->store, changes->jobs[i], list_changed,
-			  listing, NULL);
+		store_job(api->store, changes->jobs[i], list_changed, listing,
+			  NULL);
 	reply->since = changes->last;
 	reply->more = changes->events == CHANGED_EVENTS_MAX;
 	return 0;
@@ -105,21 +103,21 @@ static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
 int api_jobs(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct cluster *cluster = request->cluster;
+	const struct api *api = request->api;
 	struct reply_jobs *to = reply;
-	struct job_listing listing = { cluster, query, .err = err };
+	struct job_listing listing = { api, query, .err = err };
 	int rc;
 
 	if (query->id) {
-		if (sweep_check(cluster, query->id, err) < 0)
+		if (sweep_check(api, query->id, err) < 0)
 			return -1;
-		to->final = sweep_final(cluster, query->id);
+		to->final = sweep_final(api, query->id);
 	}
 	page_init(&listing.page, &job_info_schema, query->limit);
 	if (query->since) {
 		rc = ask_changed(&listing, to, err);
 	} else {
-		rc = store_jobs(cluster->store, query->id, query->after,
+		rc = store_jobs(api->store, query->id, query->after,
 				listing.page.limit + 1, list_job, &listing,
 				err);
 		to->more = listing.page.more;
@@ -129,7 +127,7 @@ int api_jobs(struct api_request *request, void *reply, struct error *err)
 }
 
 struct describing_job {
-	struct cluster *cluster;
+	const struct api *api;
 	struct job_info *to;
 	struct error *err;
 };
@@ -138,7 +136,7 @@ static int describe_one(const struct job_row *row, void *arg)
 {
 	struct describing_job *describing = arg;
 
-	return job_describe_whole(describing->cluster, row, describing->to,
+	return job_describe_whole(describing->api, row, describing->to,
 				  describing->err);
 }
 
@@ -146,10 +144,10 @@ int api_job(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	struct reply_job *to = reply;
-	struct describing_job describing = { request->cluster, &to->job, err };
+	struct describing_job describing = { request->api, &to->job, err };
 
-	if (store_job(request->cluster->store, query->id, describe_one,
-		      &describing, err) < 0)
+	if (store_job(request->api->store, query->id, describe_one, &describing,
+		      err) < 0)
 		return -1;
 	return api_sees_env(request) ? 0 : api_hide_env(to->job.spec, err);
 }
@@ -171,12 +169,12 @@ static int list_event(const struct event_row *row, void *arg)
 int api_events(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct job_listing listing = { request->cluster, query, .err = err };
+	struct job_listing listing = { request->api, query, .err = err };
 	struct reply_events *to = reply;
 	int rc;
 
 	page_init(&listing.page, &event_info_schema, query->limit);
-	rc = store_events(request->cluster->store, query->id, query->after,
+	rc = store_events(request->api->store, query->id, query->after,
 			  listing.page.limit + 1, list_event, &listing, err);
 	to->events = page_take(&listing.page, &to->events_count);
 	to->more = listing.page.more;

@@ -3,15 +3,18 @@
 #ifndef CONTROLLER_API_JOBS_H
 #define CONTROLLER_API_JOBS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/api/api.h"
 #include "protocol/message/reply_jobs.h"
+
+struct event_row;
+struct job_row;
 
 /* Fill *to, which was zero: what lists have of a job, or all. On failure the
  * caller clears it, too.
  */
-int job_describe(struct cluster *cluster, const struct job_row *row,
+int job_describe(const struct api *api, const struct job_row *row,
 		 struct job_info *to, struct error *err);
-int job_describe_whole(struct cluster *cluster, const struct job_row *row,
+int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err);
 
 /* Fill *to, which was zero; on failure the caller clears it, too. */
@@ -19,7 +22,7 @@ int event_describe(const struct event_row *row, struct event_info *to,
 		   struct error *err);
 
 /* Where the job was taken over from: *to is NULL when it ran itself. */
-int job_describe_origin(struct cluster *cluster, const struct job_row *row,
+int job_describe_origin(const struct api *api, const struct job_row *row,
 			struct job_origin **to, struct error *err);
 
 #endif

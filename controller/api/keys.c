@@ -4,7 +4,7 @@
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/blobs/blob_service.h"
-#include "controller/jobs/gang.h"
+#include "controller/jobs/node_events.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "protocol/wire/wire.h"
@@ -58,7 +58,7 @@ int api_keys(struct api_request *request, void *reply, struct error *err)
 	int rc;
 
 	page_init(&listing.page, &key_info_schema, query->limit);
-	rc = access_keys(request->cluster->access, list_key, &listing);
+	rc = access_keys(request->api->access, list_key, &listing);
 	to->keys = page_take(&listing.page, &to->keys_count);
 	to->more = listing.page.more;
 	return rc;
@@ -72,7 +72,7 @@ int api_tokens(struct api_request *request, void *reply, struct error *err)
 	int rc;
 
 	page_init(&listing.page, &token_info_schema, query->limit);
-	rc = access_tokens(request->cluster->access, list_token, &listing);
+	rc = access_tokens(request->api->access, list_token, &listing);
 	to->tokens = page_take(&listing.page, &to->tokens_count);
 	to->more = listing.page.more;
 	return rc;
@@ -116,7 +116,7 @@ int api_audit(struct api_request *request, void *reply, struct error *err)
 	int rc;
 
 	page_init(&listing.page, &audit_info_schema, query->limit);
-	rc = store_audit(request->cluster->store, query->after,
+	rc = store_audit(request->api->store, query->after,
 			 listing.page.limit + 1, list_audit, &listing, err);
 	to->audit = page_take(&listing.page, &to->audit_count);
 	to->more = listing.page.more;
@@ -125,31 +125,41 @@ int api_audit(struct api_request *request, void *reply, struct error *err)
 
 int api_token(struct api_request *request, void *reply, struct error *err)
 {
-	return access_token(request->cluster->access, request->by,
-			    request->message, reply, err);
+	return access_token(request->api->access, request->by, request->message,
+			    reply, err);
 }
 
 int api_admit(struct api_request *request, void *reply, struct error *err)
 {
-	return access_admit(request->cluster->access, request->by,
-			    request->message, reply, err);
+	return access_admit(request->api->access, request->by, request->message,
+			    reply, err);
 }
 
 int api_enrol(struct api_request *request, void *reply, struct error *err)
 {
-	int rc = access_enrol(request->cluster->access, request->public,
+	int rc = access_enrol(request->api->access, request->public,
+			      wire_peer_address(request->peer),
 			      request->message, reply, err);
 
 	/* A key that was replaced is good no longer. */
-	wire_server_recheck(request->cluster->wire);
+	wire_server_recheck(request->api->wire);
 	return rc;
 }
 
+int api_rotate(struct api_request *request, void *reply, struct error *err)
+{
+	const struct node *node = node_find(request->api->nodes, request->by);
+
+	return access_rotate(request->api->access, request->public,
+			     node ? node->machine : NULL, request->message,
+			     reply, err);
+}
+
 /* Nobody loses work by accident. */
-static int check_idle(const struct cluster *cluster, const char *name,
+static int check_idle(const struct api *api, const char *name,
 		      struct error *err)
 {
-	const struct node *node = node_find(cluster, name);
+	const struct node *node = node_find(api->nodes, name);
 	const struct task *task;
 	char jobs[JOBS_TEXT] = "";
 	size_t used = 0;
@@ -176,27 +186,28 @@ static int check_idle(const struct cluster *cluster, const char *name,
 /* Its tasks can only begin again elsewhere: it is not waited for. Its session
  * ends when it was told to remove them.
  */
-static int remove_node(struct cluster *cluster, const char *name,
+static int remove_node(struct api_request *request, const char *name,
 		       struct reply_revoke *reply, struct error *err)
 {
-	struct node *node = node_find(cluster, name);
+	const struct api *api = request->api;
+	struct node *node = node_find(api->nodes, name);
 	char why[KEY_NAME_SIZE + 20];
 
 	if (!node)
 		return 0;
 	snprintf(why, sizeof(why), "%s was removed", node->name);
-	if (node_remove(cluster, node, err) < 0)
+	if (node_remove(api->nodes, node, err) < 0)
 		return -1;
 	reply->reached = node->peer != NULL;
-	gang_node_lost(cluster, node, why);
-	cluster->recheck = true;
+	node_event_lost(api->jobs, node, why);
+	request->recheck = true;
 	return 0;
 }
 
 int api_revoke(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_revoke *message = request->message;
-	struct cluster *cluster = request->cluster;
+	const struct api *api = request->api;
 	struct reply_revoke *to = reply;
 	bool is_node = !strcmp(message->kind, "node");
 
@@ -206,12 +217,12 @@ int api_revoke(struct api_request *request, void *reply, struct error *err)
 				 "%s is you: another operator has to do that",
 				 request->by);
 	if ((is_node && !message->force &&
-	     check_idle(cluster, message->name, err) < 0) ||
-	    access_revoke(cluster->access, request->by, message, to, err) < 0)
+	     check_idle(api, message->name, err) < 0) ||
+	    access_revoke(api->access, request->by, message, to, err) < 0)
 		return -1;
-	blob_service_revoked(cluster, message->name);
+	blob_service_revoked(api->blobs, message->name);
 	if (is_node)
-		return remove_node(cluster, message->name, to, err);
-	wire_server_recheck(cluster->wire);
+		return remove_node(request, message->name, to, err);
+	wire_server_recheck(api->wire);
 	return 0;
 }

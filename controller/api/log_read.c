@@ -50,7 +50,7 @@ static int add_name(const char *stream, uint64_t length, void *arg)
 }
 
 /* Where the last `lines` lines begin. */
-static uint64_t tail_offset(struct cluster *cluster,
+static uint64_t tail_offset(const struct api *api,
 			    const struct message_log_read *read,
 			    uint32_t attempt, uint64_t length)
 {
@@ -61,9 +61,8 @@ static uint64_t tail_offset(struct cluster *cluster,
 		size_t size = end < PIECE_BYTES ? (size_t)end : PIECE_BYTES;
 		size_t got = 0;
 
-		if (log_store_read(cluster->logs, read->job, attempt,
-				   read->stream, end - size, piece, size, &got,
-				   NULL) < 0)
+		if (log_store_read(api->logs, read->job, attempt, read->stream,
+				   end - size, piece, size, &got, NULL) < 0)
 			return 0;
 		/* A line's end at the very end of the file counts too. */
 		if (end == length && got && piece[got - 1] != '\n')
@@ -77,8 +76,7 @@ static uint64_t tail_offset(struct cluster *cluster,
 }
 
 /* When the lines came that begin in the piece. */
-static int add_times(struct cluster *cluster,
-		     const struct message_log_read *read,
+static int add_times(const struct api *api, const struct message_log_read *read,
 		     struct reply_log_read *reply, const struct buffer *bytes,
 		     struct error *err)
 {
@@ -93,7 +91,7 @@ static int add_times(struct cluster *cluster,
 			memchr(bytes->data + at, '\n', bytes->size - at);
 		int64_t now = 0;
 
-		log_store_time_at(cluster->logs, read->job, reply->attempt,
+		log_store_time_at(api->logs, read->job, reply->attempt,
 				  read->stream, reply->offset + at, &now, NULL);
 		if (now != before)
 			reply->times[reply->times_count++] = (struct log_time){
@@ -116,7 +114,7 @@ static int64_t exit_code_of(const struct job *job, enum job_state state)
 	return state == JOB_FAILED || state == JOB_CANCELLED;
 }
 
-static int read_piece(struct cluster *cluster,
+static int read_piece(const struct api *api,
 		      const struct message_log_read *read,
 		      struct reply_log_read *reply, struct buffer *bytes,
 		      struct error *err)
@@ -125,16 +123,16 @@ static int read_piece(struct cluster *cluster,
 	uint32_t attempt = reply->attempt;
 	size_t got = 0;
 
-	if (log_store_length(cluster->logs, read->job, attempt, read->stream,
+	if (log_store_length(api->logs, read->job, attempt, read->stream,
 			     &length, err) < 0)
 		return -1;
 	if (!offset && read->tail_lines)
-		offset = tail_offset(cluster, read, attempt, length);
+		offset = tail_offset(api, read, attempt, length);
 	if (offset < length) {
 		if (buffer_reserve(bytes, PIECE_BYTES, err) < 0 ||
-		    log_store_read(cluster->logs, read->job, attempt,
-				   read->stream, offset, bytes->data,
-				   PIECE_BYTES, &got, err) < 0)
+		    log_store_read(api->logs, read->job, attempt, read->stream,
+				   offset, bytes->data, PIECE_BYTES, &got,
+				   err) < 0)
 			return -1;
 		bytes->size = got;
 	}
@@ -143,28 +141,26 @@ static int read_piece(struct cluster *cluster,
 	reply->length = length;
 	if (string_set(&reply->stream, read->stream, err) < 0)
 		return -1;
-	return read->timestamps ? add_times(cluster, read, reply, bytes, err)
-				: 0;
+	return read->timestamps ? add_times(api, read, reply, bytes, err) : 0;
 }
 
 /* Which streams there are, of the job whose output it is. */
-static int add_streams(struct cluster *cluster, uint64_t job,
-		       const char *wanted, struct reply_log_read *reply,
-		       struct error *err)
+static int add_streams(const struct api *api, uint64_t job, const char *wanted,
+		       struct reply_log_read *reply, struct error *err)
 {
 	struct naming ranks = { "rank-", &reply->streams, err };
 	struct naming builds = { "build-", &reply->builds, err };
 
 	/* A job without output has none. */
-	log_store_streams(cluster->logs, job, reply->attempt, add_name, &ranks,
+	log_store_streams(api->logs, job, reply->attempt, add_name, &ranks,
 			  NULL);
 	/* Who reads the ranks' output needs to know of no files. */
 	if (wanted && !strncmp(wanted, "rank-", 5))
 		return 0;
-	log_store_streams(cluster->logs, job, reply->attempt, add_name, &builds,
+	log_store_streams(api->logs, job, reply->attempt, add_name, &builds,
 			  NULL);
-	return streams_describe_files(cluster, job, reply->attempt,
-				      &reply->files, &reply->files_count, err);
+	return streams_describe_files(api, job, reply->attempt, &reply->files,
+				      &reply->files_count, err);
 }
 
 static int check_attempt(const struct message_log_read *read,
@@ -182,14 +178,13 @@ static int check_attempt(const struct message_log_read *read,
 int api_log_read(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_log_read *read = request->message;
-	struct cluster *cluster = request->cluster;
-	const struct job *job = job_find(cluster, read->job);
+	const struct api *api = request->api;
+	const struct job *job = job_find(api->table, read->job);
 	struct message_log_read stored = *read; /* whose output it is */
 	struct subject subject = { 0 };
 	struct reply_log_read *to = reply;
 
-	if (store_job(cluster->store, read->job, read_subject, &subject, err) <
-		    0 ||
+	if (store_job(api->store, read->job, read_subject, &subject, err) < 0 ||
 	    check_attempt(read, &subject, to, err) < 0)
 		return -1;
 	if (subject.origin)
@@ -199,11 +194,11 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 		to->attempt < subject.attempt || job_state_final(subject.state);
 	to->exit_code = exit_code_of(job, subject.state);
 	if (string_set(&to->state, job_state_name(subject.state), err) < 0 ||
-	    add_streams(cluster, stored.job, read->stream, to, err) < 0)
+	    add_streams(api, stored.job, read->stream, to, err) < 0)
 		return -1;
 	if (to->final && !to->streams.count)
-		to->removed_ms =
-			retention_removed(cluster, stored.job, to->attempt);
+		to->removed_ms = retention_removed(api->retention, stored.job,
+						   to->attempt);
 	if (!read->stream)
 		return 0;
 	if (to->removed_ms)
@@ -211,5 +206,5 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 				 "the output of job %" PRIu64
 				 " was removed to make room",
 				 stored.job);
-	return read_piece(cluster, &stored, to, request->bytes, err);
+	return read_piece(api, &stored, to, request->bytes, err);
 }

@@ -7,8 +7,8 @@
 int api_backup(struct api_request *request, void *reply, struct error *err)
 {
 	bool begun = false;
-	int rc = backups_answer(request->cluster->backups, request->message,
-				reply, request->bytes, &begun, err);
+	int rc = backups_answer(request->api->backups, request->message, reply,
+				request->bytes, &begun, err);
 
 	request->goes_on = !begun;
 	return rc;
@@ -19,5 +19,5 @@ int api_gc(struct api_request *request, void *reply, struct error *err)
 	const struct message_gc *message = request->message;
 
 	request->goes_on = message->goes_on;
-	return retention_order(request->cluster, message, reply, err);
+	return retention_order(request->api->retention, message, reply, err);
 }

@@ -73,10 +73,10 @@ static int add_documents(const struct node *node, struct node_info *to,
 		       : error_nomem(err, "node");
 }
 
-int node_describe(const struct cluster *cluster, const struct node *node,
+int node_describe(const struct api *api, const struct node *node,
 		  struct node_info *to, struct error *err)
 {
-	const struct slot *slot = node_slot(cluster, node);
+	const struct slot *slot = node_slot(api->nodes, node);
 	uint64_t taken = slot->busy | slot->lost;
 
 	to->drained = node->drained;
@@ -94,12 +94,12 @@ int node_describe(const struct cluster *cluster, const struct node *node,
 	return add_documents(node, to, err);
 }
 
-static int list_node(const struct cluster *cluster, const struct node *node,
+static int list_node(const struct api *api, const struct node *node,
 		     struct page *page, struct error *err)
 {
 	struct node_info info = { 0 };
 
-	if (node_describe(cluster, node, &info, err) < 0) {
+	if (node_describe(api, node, &info, err) < 0) {
 		codec_clear(&node_info_schema, &info);
 		return -1;
 	}
@@ -109,14 +109,14 @@ static int list_node(const struct cluster *cluster, const struct node *node,
 int api_nodes(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	const struct cluster *cluster = request->cluster;
+	const struct api *api = request->api;
 	owned(page_clear) struct page page;
 	struct reply_nodes *to = reply;
 	uint64_t skip = query->after;
 
 	page_init(&page, &node_info_schema, query->limit);
-	for (size_t i = 0; i < node_count(cluster); i++) {
-		const struct node *node = node_at(cluster, i);
+	for (size_t i = 0; i < node_count(api->nodes); i++) {
+		const struct node *node = node_at(api->nodes, i);
 
 		if (node->removed)
 			continue;
@@ -126,7 +126,7 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 		}
 		if (!page_room(&page))
 			break;
-		if (list_node(cluster, node, &page, err) < 0)
+		if (list_node(api, node, &page, err) < 0)
 			return -1;
 	}
 	to->nodes = page_take(&page, &to->nodes_count);
@@ -134,10 +134,10 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	return 0;
 }
 
-static struct node *known_node(const struct cluster *cluster, const char *name,
+static struct node *known_node(const struct api *api, const char *name,
 			       struct error *err)
 {
-	struct node *node = name ? node_find(cluster, name) : NULL;
+	struct node *node = name ? node_find(api->nodes, name) : NULL;
 
 	if (node && !node->removed)
 		return node;
@@ -165,11 +165,10 @@ static int add_inventory(const struct node *node, struct node_info *to,
 int api_node(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	const struct node *node =
-		known_node(request->cluster, query->name, err);
+	const struct node *node = known_node(request->api, query->name, err);
 	struct reply_node *to = reply;
 
-	if (!node || node_describe(request->cluster, node, &to->node, err) < 0)
+	if (!node || node_describe(request->api, node, &to->node, err) < 0)
 		return -1;
 	return add_inventory(node, &to->node, err);
 }
@@ -177,8 +176,8 @@ int api_node(struct api_request *request, void *reply, struct error *err)
 int api_drain(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_drain *message = request->message;
-	struct cluster *cluster = request->cluster;
-	struct node *node = known_node(cluster, message->node, err);
+	const struct api *api = request->api;
+	struct node *node = known_node(api, message->node, err);
 	struct reply_drain *to = reply;
 	int rc;
 
@@ -190,24 +189,24 @@ int api_drain(struct api_request *request, void *reply, struct error *err)
 	if (message->from_ms > INT64_MAX || message->until_ms > INT64_MAX)
 		return error_set(err, EINVAL, "from, until: out of range");
 	rc = message->undrain
-		     ? node_undrain(cluster, node, err)
-		     : node_drain(cluster, node, (int64_t)message->from_ms,
+		     ? node_undrain(api->nodes, node, err)
+		     : node_drain(api->nodes, node, (int64_t)message->from_ms,
 				  (int64_t)message->until_ms, message->reason,
 				  err);
-	return rc < 0 ? -1 : node_describe(cluster, node, &to->node, err);
+	return rc < 0 ? -1 : node_describe(api, node, &to->node, err);
 }
 
 int api_label(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_label *message = request->message;
-	struct node *node = known_node(request->cluster, message->node, err);
+	struct node *node = known_node(request->api, message->node, err);
 	struct reply_label *to = reply;
 
 	if (!node)
 		return -1;
 	if (!cJSON_IsObject(message->labels))
 		return error_set(err, EINVAL, "labels: expected a map");
-	if (node_label(request->cluster, node, message->labels, err) < 0)
+	if (node_label(request->api->nodes, node, message->labels, err) < 0)
 		return -1;
 	to->labels = cJSON_Duplicate(node->labels, true);
 	return to->labels ? 0 : error_nomem(err, "labels");

@@ -3,13 +3,15 @@
 #ifndef CONTROLLER_API_NODES_H
 #define CONTROLLER_API_NODES_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/api/api.h"
 #include "protocol/message/reply_nodes.h"
+
+struct node;
 
 /* Fill *to, which was zero, but for the inventory. On failure the caller clears
  * it, too.
  */
-int node_describe(const struct cluster *cluster, const struct node *node,
+int node_describe(const struct api *api, const struct node *node,
 		  struct node_info *to, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@
 #define SERIES_ROWS_MAX 32
 
 struct result_listing {
-	struct cluster *cluster;
+	const struct api *api;
 	struct page page;
 	struct error *err;
 };
@@ -32,11 +32,11 @@ static int keep_text(const struct result_row *row, void *arg)
 }
 
 /* The stored result of a job, owned; NULL: there is none. */
-static char *stored_result(struct cluster *cluster, uint64_t job)
+static char *stored_result(const struct api *api, uint64_t job)
 {
 	char *text = NULL;
 
-	store_result(cluster->store, job, keep_text, &text, NULL);
+	store_result(api->store, job, keep_text, &text, NULL);
 	return text;
 }
 
@@ -50,14 +50,14 @@ static int list_result(const struct job_row *row, void *arg)
 
 	if (!page_room(&listing->page))
 		return 0;
-	text = stored_result(listing->cluster, row->id);
+	text = stored_result(listing->api, row->id);
 	object = job_result_row(row, text);
 	rc = codec_from_other(&result_info_schema, object, &info, listing->err);
 	cJSON_Delete(object);
 	if (rc < 0)
 		return -1;
-	if (job_describe_origin(listing->cluster, row, &info.from,
-				listing->err) < 0) {
+	if (job_describe_origin(listing->api, row, &info.from, listing->err) <
+	    0) {
 		codec_clear(&result_info_schema, &info);
 		return -1;
 	}
@@ -67,15 +67,14 @@ static int list_result(const struct job_row *row, void *arg)
 int api_results(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct result_listing listing = { .cluster = request->cluster,
-					  .err = err };
+	struct result_listing listing = { .api = request->api, .err = err };
 	struct reply_results *to = reply;
 	int rc;
 
-	if (sweep_describe_id(request->cluster, query->id, &to->sweep, err) < 0)
+	if (sweep_describe_id(request->api, query->id, &to->sweep, err) < 0)
 		return -1;
 	page_init(&listing.page, &result_info_schema, query->limit);
-	rc = store_jobs(request->cluster->store, query->id, query->after,
+	rc = store_jobs(request->api->store, query->id, query->after,
 			listing.page.limit + 1, list_result, &listing, err);
 	to->rows = page_take(&listing.page, &to->rows_count);
 	to->more = listing.page.more;
@@ -90,7 +89,7 @@ static int list_series(const struct job_row *row, void *arg)
 
 	if (!page_room(&listing->page))
 		return 0;
-	text = stored_result(listing->cluster, row->id);
+	text = stored_result(listing->api, row->id);
 	info.series = text ? job_result_series(text) : NULL;
 	return page_add(&listing->page, &info, listing->err);
 }
@@ -98,15 +97,14 @@ static int list_series(const struct job_row *row, void *arg)
 int api_series(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct result_listing listing = { .cluster = request->cluster,
-					  .err = err };
+	struct result_listing listing = { .api = request->api, .err = err };
 	struct reply_series *to = reply;
 	int rc;
 
 	page_init(&listing.page, &series_info_schema, query->limit);
 	if (listing.page.limit > SERIES_ROWS_MAX)
 		listing.page.limit = SERIES_ROWS_MAX;
-	rc = store_jobs(request->cluster->store, query->id, query->after,
+	rc = store_jobs(request->api->store, query->id, query->after,
 			listing.page.limit + 1, list_series, &listing, err);
 	to->rows = page_take(&listing.page, &to->rows_count);
 	to->more = listing.page.more;
@@ -161,8 +159,8 @@ int api_history(struct api_request *request, void *reply, struct error *err)
 		struct run_times runs = { .count = 0 };
 		struct history_info *item;
 
-		if (store_runs(request->cluster->store, query->keys.items[i],
-			       NULL, HISTORY_RUNS, add_run, &runs, err) < 0)
+		if (store_runs(request->api->store, query->keys.items[i], NULL,
+			       HISTORY_RUNS, add_run, &runs, err) < 0)
 			return -1;
 		if (!runs.count)
 			continue;

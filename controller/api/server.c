@@ -1,7 +1,7 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/api/server.h"
-#include "controller/api/api.h"
+#include "controller/cluster/news.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
@@ -25,6 +26,44 @@ struct parked {
 	uint64_t progress_seq;
 	TAILQ_ENTRY(parked) next;
 };
+
+struct server {
+	struct api api;
+	TAILQ_HEAD(, parked) parked;
+	bool recheck; /* of who may be connected, once answers are sent */
+};
+
+struct server *server_new(const struct api *api, struct error *err)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (!server) {
+		error_nomem(err, "server");
+		return NULL;
+	}
+	server->api = *api;
+	TAILQ_INIT(&server->parked);
+	return server;
+}
+
+void server_free(struct server *server)
+{
+	if (server)
+		server_forget(server, NULL);
+	free(server);
+}
+
+void server_recheck(struct server *server)
+{
+	server->recheck = true;
+}
+
+void server_sent(struct server *server)
+{
+	if (server->recheck)
+		wire_server_recheck(server->api.wire);
+	server->recheck = false;
+}
 
 /* Answers. */
 
@@ -77,12 +116,11 @@ static bool log_waits(const struct asked *asked, const cJSON *answer,
 	       !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "final"));
 }
 
-static int answer(struct cluster *cluster, struct asked *asked,
-		  struct error *err)
+static int answer(struct server *server, struct asked *asked, struct error *err)
 {
 	owned(buffer_clear) struct buffer bytes;
 	struct api_request request = {
-		.cluster = cluster,
+		.api = &server->api,
 		.message = asked->body,
 		.payload = asked->payload,
 		.size = asked->size,
@@ -96,6 +134,7 @@ static int answer(struct cluster *cluster, struct asked *asked,
 	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	body = api_answer(&request, asked->type, err);
 	asked->goes_on = request.goes_on;
+	server->recheck |= request.recheck;
 	if (!body)
 		return -1;
 	asked->waits = log_waits(asked, body, &bytes);
@@ -110,13 +149,12 @@ static int answer(struct cluster *cluster, struct asked *asked,
 
 /* Waiting. */
 
-static size_t parked_by(const struct cluster *cluster,
-			const struct wire_peer *peer)
+static size_t parked_by(struct server *server, const struct wire_peer *peer)
 {
 	const struct parked *parked;
 	size_t count = 0;
 
-	TAILQ_FOREACH(parked, &cluster->parked, next)
+	TAILQ_FOREACH(parked, &server->parked, next)
 	{
 		count += parked->peer == peer;
 	}
@@ -124,14 +162,14 @@ static size_t parked_by(const struct cluster *cluster,
 }
 
 /* The body's strings move into the parked request. */
-static int park(struct cluster *cluster, struct wire_peer *peer,
+static int park(struct server *server, struct wire_peer *peer,
 		enum message_type type, void *body, uint32_t wait_ms,
 		struct error *err)
 {
 	size_t size = message_kinds[type].schema->size;
 	struct parked *parked;
 
-	if (parked_by(cluster, peer) >= PARKED_MAX)
+	if (parked_by(server, peer) >= PARKED_MAX)
 		return error_set(err, EBUSY, "more than %d requests that wait",
 				 PARKED_MAX);
 	parked = calloc(1, sizeof(*parked));
@@ -142,26 +180,26 @@ static int park(struct cluster *cluster, struct wire_peer *peer,
 	parked->peer = peer;
 	parked->type = type;
 	parked->until_ms = clock_mono_ms() + wait_ms;
-	parked->progress_seq = cluster->progress_seq;
+	parked->progress_seq = server->api.news->progress_seq;
 	memcpy(&parked->body, body, size);
 	memset(body, 0, size);
-	TAILQ_INSERT_TAIL(&cluster->parked, parked, next);
+	TAILQ_INSERT_TAIL(&server->parked, parked, next);
 	return 0;
 }
 
-static void unpark(struct cluster *cluster, struct parked *parked)
+static void unpark(struct server *server, struct parked *parked)
 {
-	TAILQ_REMOVE(&cluster->parked, parked, next);
+	TAILQ_REMOVE(&server->parked, parked, next);
 	codec_clear(message_kinds[parked->type].schema, &parked->body);
 	free(parked);
 }
 
-static bool query_has_news(const struct cluster *cluster,
+static bool query_has_news(struct server *server,
 			   const struct message_query *query,
 			   uint64_t progress_seq)
 {
-	return store_seen_event(cluster->store) > query->since ||
-	       cluster->progress_seq > progress_seq;
+	return store_seen_event(server->api.store) > query->since ||
+	       server->api.news->progress_seq > progress_seq;
 }
 
 /* Did this turn bring what it may wait for, or is its time up? */
@@ -176,7 +214,7 @@ static bool is_due(const struct news *news, const struct parked *parked,
 }
 
 /* Answer it if there is news, or the time is up. */
-static void try_parked(struct cluster *cluster, struct parked *parked,
+static void try_parked(struct server *server, struct parked *parked,
 		       int64_t now)
 {
 	struct asked asked = {
@@ -188,62 +226,61 @@ static void try_parked(struct cluster *cluster, struct parked *parked,
 	struct error err = { 0 };
 
 	if (parked->type == MESSAGE_QUERY && asked.may_wait &&
-	    !query_has_news(cluster, &parked->body.query, parked->progress_seq))
+	    !query_has_news(server, &parked->body.query, parked->progress_seq))
 		return;
-	if (answer(cluster, &asked, &err) < 0)
+	if (answer(server, &asked, &err) < 0)
 		refuse(parked->peer, parked->body.query.request, &err);
 	if (!asked.waits)
-		unpark(cluster, parked);
+		unpark(server, parked);
 }
 
-void server_wake(struct cluster *cluster)
+void server_wake(struct server *server)
 {
 	int64_t now = clock_mono_ms();
 	struct parked *parked, *next;
 
-	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+	for (parked = TAILQ_FIRST(&server->parked); parked; parked = next) {
 		next = TAILQ_NEXT(parked, next);
-		if (is_due(&cluster->news, parked, now))
-			try_parked(cluster, parked, now);
+		if (is_due(server->api.news, parked, now))
+			try_parked(server, parked, now);
 	}
-	news_clear(&cluster->news);
+	news_clear(server->api.news);
 }
 
-void server_forget(struct cluster *cluster, const struct wire_peer *peer)
+void server_forget(struct server *server, const struct wire_peer *peer)
 {
 	struct parked *parked, *next;
 
-	for (parked = TAILQ_FIRST(&cluster->parked); parked; parked = next) {
+	for (parked = TAILQ_FIRST(&server->parked); parked; parked = next) {
 		next = TAILQ_NEXT(parked, next);
 		if (!peer || parked->peer == peer)
-			unpark(cluster, parked);
+			unpark(server, parked);
 	}
 }
 
-static bool waits_for_news(const struct cluster *cluster,
-			   struct message_query *query)
+static bool waits_for_news(struct server *server, struct message_query *query)
 {
 	/* A cursor from another life of the store has nothing to wait for. */
-	if (query->since > store_seen_event(cluster->store))
+	if (query->since > store_seen_event(server->api.store))
 		query->since = 0;
 	return query->wait_ms &&
-	       !query_has_news(cluster, query, cluster->progress_seq);
+	       !query_has_news(server, query, server->api.news->progress_seq);
 }
 
 /* Answer it now, or park it: then its strings are gone from the body. */
-static int take_request(struct cluster *cluster, struct asked *asked,
-			void *body, struct error *err)
+static int take_request(struct server *server, struct asked *asked, void *body,
+			struct error *err)
 {
 	struct message_query *query = body;
 	struct message_log_read *read = body;
 
-	if (asked->type == MESSAGE_QUERY && waits_for_news(cluster, query))
-		return park(cluster, asked->peer, asked->type, body,
+	if (asked->type == MESSAGE_QUERY && waits_for_news(server, query))
+		return park(server, asked->peer, asked->type, body,
 			    query->wait_ms, err);
 	asked->may_wait = asked->type == MESSAGE_LOG_READ && read->wait_ms;
-	if (answer(cluster, asked, err) < 0)
+	if (answer(server, asked, err) < 0)
 		return -1;
-	return asked->waits ? park(cluster, asked->peer, asked->type, body,
+	return asked->waits ? park(server, asked->peer, asked->type, body,
 				   read->wait_ms, err)
 			    : 0;
 }
@@ -261,7 +298,7 @@ static void leave_out_sealed(cJSON *object)
 }
 
 /* In the queue that is committed with the act. */
-static void audit(struct cluster *cluster, const struct wire_peer *peer,
+static void audit(struct server *server, const struct wire_peer *peer,
 		  enum message_type type, const void *body, const char *refusal)
 {
 	cJSON *object = codec_object(message_kinds[type].schema, body, NULL);
@@ -280,17 +317,17 @@ static void audit(struct cluster *cluster, const struct wire_peer *peer,
 	leave_out_sealed(object);
 	text = cJSON_PrintUnformatted(object);
 	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
-	if (store_put_audit(cluster->store, &row, &err) < 0)
+	if (store_put_audit(server->api.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 	/* The journal then has the head of the chain as well. */
 	log_info("%s by=%s from=%s chain=%s%s%s", row.act, row.who, row.address,
-		 store_audit_head(cluster->store), refusal ? ": refused: " : "",
-		 refusal ? refusal : "");
+		 store_audit_head(server->api.store),
+		 refusal ? ": refused: " : "", refusal ? refusal : "");
 	cJSON_free(text);
 	cJSON_Delete(object);
 }
 
-void server_request(struct cluster *cluster, struct wire_peer *peer,
+void server_request(struct server *server, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size)
 {
@@ -308,9 +345,9 @@ void server_request(struct cluster *cluster, struct wire_peer *peer,
 	if (type != MESSAGE_QUERY && !message_kinds[type].reply)
 		return;
 	request = *(const uint64_t *)body;
-	rc = take_request(cluster, &asked, body, &err);
+	rc = take_request(server, &asked, body, &err);
 	if (message_kinds[type].audited && !(rc == 0 && asked.goes_on))
-		audit(cluster, peer, type, body, rc < 0 ? err.text : NULL);
+		audit(server, peer, type, body, rc < 0 ? err.text : NULL);
 	if (rc < 0)
 		refuse(peer, request, &err);
 }

@@ -7,22 +7,33 @@
 #ifndef CONTROLLER_API_SERVER_H
 #define CONTROLLER_API_SERVER_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/api/api.h"
 
 #define PARKED_MAX 16        /* per peer */
 #define SERVER_WAIT_MS 30000 /* at most */
 
+/* api: copied; what is in it is borrowed. */
+struct server;
+struct server *server_new(const struct api *api, struct error *err);
+void server_free(struct server *server);
+
 /* Answer a request of a person; body and payload are borrowed. */
-void server_request(struct cluster *cluster, struct wire_peer *peer,
+void server_request(struct server *server, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size);
 
-/* Something has changed: answer the parked requests that have news now, and
- * those whose time is up.
+/* What changed is in api->news, which is empty afterwards: answer the parked
+ * requests that have news now, and those whose time is up.
  */
-void server_wake(struct cluster *cluster);
+void server_wake(struct server *server);
+
+/* Look who may still be connected, once all answers have been sent; they were
+ * sent.
+ */
+void server_recheck(struct server *server);
+void server_sent(struct server *server);
 
 /* The peer is gone: forget its parked requests. */
-void server_forget(struct cluster *cluster, const struct wire_peer *peer);
+void server_forget(struct server *server, const struct wire_peer *peer);
 
 #endif

@@ -12,7 +12,7 @@
 #define INDEX_BYTES (256 << 10) /* of one node's index; more is not shown */
 
 struct stream_listing {
-	struct cluster *cluster;
+	const struct api *api;
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t node; /* whose index is being read */
@@ -43,7 +43,7 @@ static void add_file(void *arg, const char *line, size_t size)
 	    stream_index_parse(line, size, listing->node, &file, NULL) < 0 ||
 	    !file.path)
 		return;
-	log_store_length(listing->cluster->logs, listing->job, listing->attempt,
+	log_store_length(listing->api->logs, listing->job, listing->attempt,
 			 file.stream, &stream.bytes, NULL);
 	stream.part = file.part;
 	listing->rc = string_set(&stream.path, file.path, listing->err);
@@ -62,9 +62,9 @@ static int add_index(const char *stream, uint64_t length, void *arg)
 	    listing->page.count >= STREAMS_MAX)
 		return 0;
 	text = malloc(INDEX_BYTES);
-	if (!text || log_store_read(listing->cluster->logs, listing->job,
-				    listing->attempt, stream, 0, text,
-				    INDEX_BYTES, &got, NULL) < 0)
+	if (!text ||
+	    log_store_read(listing->api->logs, listing->job, listing->attempt,
+			   stream, 0, text, INDEX_BYTES, &got, NULL) < 0)
 		return 0;
 	listing->node = (uint32_t)strtoul(stream + 5, NULL, 10);
 	stream_index_lines(text, got, add_file, listing);
@@ -86,7 +86,7 @@ static int add_rank(const char *stream, uint64_t length, void *arg)
 static int describe(struct stream_listing *listing, bool ranks,
 		    struct stream_info **list, size_t *count)
 {
-	struct log_store *logs = listing->cluster->logs;
+	struct log_store *logs = listing->api->logs;
 
 	page_init(&listing->page, &stream_info_schema, 0);
 	/* A job without output has no streams. */
@@ -100,20 +100,20 @@ static int describe(struct stream_listing *listing, bool ranks,
 	return listing->rc;
 }
 
-int streams_describe(struct cluster *cluster, uint64_t job, uint32_t attempt,
+int streams_describe(const struct api *api, uint64_t job, uint32_t attempt,
 		     struct stream_info **list, size_t *count,
 		     struct error *err)
 {
-	struct stream_listing listing = { cluster, job, attempt, .err = err };
+	struct stream_listing listing = { api, job, attempt, .err = err };
 
 	return describe(&listing, true, list, count);
 }
 
-int streams_describe_files(struct cluster *cluster, uint64_t job,
+int streams_describe_files(const struct api *api, uint64_t job,
 			   uint32_t attempt, struct stream_info **list,
 			   size_t *count, struct error *err)
 {
-	struct stream_listing listing = { cluster, job, attempt, .err = err };
+	struct stream_listing listing = { api, job, attempt, .err = err };
 
 	return describe(&listing, false, list, count);
 }

@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_API_STREAMS_H
 #define CONTROLLER_API_STREAMS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/api/api.h"
 #include "protocol/message/reply_jobs.h"
 
 #define STREAMS_MAX 2000 /* in one list */
@@ -12,12 +12,12 @@
 /* The processes' own output, then the followed files, of an attempt that have
  * been announced; the first STREAMS_MAX. The caller owns the list.
  */
-int streams_describe(struct cluster *cluster, uint64_t job, uint32_t attempt,
+int streams_describe(const struct api *api, uint64_t job, uint32_t attempt,
 		     struct stream_info **list, size_t *count,
 		     struct error *err);
 
 /* The followed files alone. */
-int streams_describe_files(struct cluster *cluster, uint64_t job,
+int streams_describe_files(const struct api *api, uint64_t job,
 			   uint32_t attempt, struct stream_info **list,
 			   size_t *count, struct error *err);
 

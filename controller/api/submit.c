@@ -47,18 +47,18 @@ static int match_token(const struct sweep_row *row, void *arg)
 /* The same submit, sent again after a lost answer, is answered as before: 1; 0:
  * it is a new one.
  */
-static int answer_again(struct cluster *cluster, const char *client,
+static int answer_again(const struct api *api, const char *client,
 			uint64_t next, struct reply_submit *reply,
 			struct error *err)
 {
 	struct token_search search = { .client = client };
 	uint64_t counts[JOB_STATES] = { 0 };
 
-	store_sweeps(cluster->store, next > TOKENS_MAX ? next - TOKENS_MAX : 0,
-		     0, match_token, &search, NULL);
+	store_sweeps(api->store, next > TOKENS_MAX ? next - TOKENS_MAX : 0, 0,
+		     match_token, &search, NULL);
 	if (!search.found)
 		return 0;
-	store_sweep_counts(cluster->store, search.found, counts, NULL);
+	store_sweep_counts(api->store, search.found, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
 		reply->jobs += counts[i];
 	reply->sweep = search.found;
@@ -114,7 +114,7 @@ static int check_size(struct sweep *sweep, struct error *err)
 
 /* A sweep on its way into the store. */
 struct submitting {
-	struct cluster *cluster;
+	const struct api *api;
 	struct sweep *sweep;
 	const char *by;
 	uint64_t id;
@@ -142,7 +142,7 @@ static int take_over(const struct job_row *row, void *arg)
 	if (row->repeat != to->spec.repeat)
 		return 0;
 	to->taken++;
-	return job_take_over(to->cluster, to->id, to->cell, &to->spec, row,
+	return job_take_over(to->api->jobs, to->id, to->cell, &to->spec, row,
 			     to->err) < 0
 		       ? -1
 		       : 1;
@@ -175,8 +175,9 @@ static int note_waiting(struct submitting *to)
 		to->devices = shape.devices;
 		memcpy(to->vendor, vendor, sizeof(vendor));
 		memcpy(to->chip, chip, sizeof(chip));
-		if (unschedulable_of(node_slots(to->cluster),
-				     node_count(to->cluster), &shape, to->lacks,
+		if (unschedulable_of(node_slots(to->api->nodes),
+				     node_count(to->api->nodes), &shape,
+				     to->lacks,
 				     sizeof(to->lacks)) == UNSCHEDULABLE_NONE)
 			to->lacks[0] = 0;
 	}
@@ -200,7 +201,7 @@ static int put_job(struct submitting *to, size_t job, bool first)
 	int rc = 0;
 
 	if (may_take(to))
-		rc = store_runs(to->cluster->store, to->spec.key,
+		rc = store_runs(to->api->store, to->spec.key,
 				sweep_name(to->sweep), RUNS_MAX, take_over, to,
 				to->err);
 	to->was_taken[job] = rc > 0;
@@ -209,7 +210,7 @@ static int put_job(struct submitting *to, size_t job, bool first)
 		return rc < 0 ? -1 : 0;
 	if (first && note_waiting(to) < 0)
 		return -1;
-	return job_submit(to->cluster, to->id, to->cell, &to->spec, to->err);
+	return job_submit(to->api->jobs, to->id, to->cell, &to->spec, to->err);
 }
 
 /* Fill to->spec, as the store is to have it; the caller clears it. */
@@ -250,14 +251,13 @@ static int take_further(struct submitting *to, uint32_t repeats)
 	if (!jobs)
 		return error_nomem(to->err, "sweep");
 	newest.jobs = jobs;
-	rc = store_runs(to->cluster->store, to->spec.key, sweep_name(to->sweep),
+	rc = store_runs(to->api->store, to->spec.key, sweep_name(to->sweep),
 			RUNS_MAX, note_newest, &newest, to->err);
 	for (uint32_t i = repeats; rc >= 0 && i < newest.count; i++) {
 		if (!jobs[i])
 			continue;
 		to->spec.repeat = i;
-		rc = store_job(to->cluster->store, jobs[i], take_over, to,
-			       to->err);
+		rc = store_job(to->api->store, jobs[i], take_over, to, to->err);
 		to->further++;
 	}
 	return rc < 0 ? -1 : 0;
@@ -272,8 +272,8 @@ static int put_further(struct submitting *to, uint32_t repeats)
 		return 0;
 	if (take_further(to, repeats) < 0)
 		return -1;
-	return adaptive_repeats_resume(to->cluster, to->id, to->cell, &to->spec,
-				       to->err);
+	return adaptive_repeats_resume(to->api->jobs, to->id, to->cell,
+				       &to->spec, to->err);
 }
 
 static int put_all_further(struct submitting *to)
@@ -344,7 +344,7 @@ static int check_secrets(const struct sweep *sweep,
 }
 
 /* What the cells take with them must be here. */
-static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
+static int bind_workspaces(const struct api *api, struct sweep *sweep,
 			   const struct message_submit *message,
 			   struct error *err)
 {
@@ -356,7 +356,7 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 		const struct submit_workspace *item = &message->workspaces[i];
 
 		if (sweep_bind(sweep, item->path, item->content, err) < 0 ||
-		    blob_store_look(blob_service_contents(cluster),
+		    blob_store_look(blob_service_contents(api->blobs),
 				    item->content, &bytes, &whole, err) < 0)
 			return -1;
 		if (!whole)
@@ -376,33 +376,33 @@ static int bind_workspaces(struct cluster *cluster, struct sweep *sweep,
 }
 
 /* And stay. */
-static int keep_workspaces(struct cluster *cluster, uint64_t sweep,
+static int keep_workspaces(const struct api *api, uint64_t sweep,
 			   const struct message_submit *message,
 			   struct error *err)
 {
 	for (size_t i = 0; i < message->workspaces_count; i++)
-		if (blob_service_keep_workspace(cluster, sweep,
+		if (blob_service_keep_workspace(api->blobs, sweep,
 						message->workspaces[i].content,
 						err) < 0)
 			return -1;
-	return blob_store_sync(blob_service_contents(cluster), err);
+	return blob_store_sync(blob_service_contents(api->blobs), err);
 }
 
 /* Nothing of a sweep that was refused stays: no row, no job that could run. */
 static void undo_submit(struct submitting *to, const struct store_mark *mark)
 {
-	struct cluster *cluster = to->cluster;
-	uint64_t end = store_coming_job(cluster->store);
+	const struct api *api = to->api;
+	uint64_t end = store_coming_job(api->store);
 
 	for (uint64_t id = to->first_job; id < end; id++) {
-		struct job *job = job_find(cluster, id);
+		struct job *job = job_find(api->table, id);
 
 		if (job)
-			job_forget(cluster, job);
+			job_forget(job);
 	}
 	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
-		adaptive_repeats_undo(cluster, to->id, i);
-	store_undo(cluster->store, mark);
+		adaptive_repeats_undo(api->jobs, to->id, i);
+	store_undo(api->store, mark);
 }
 
 static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
@@ -429,17 +429,17 @@ static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
 static int put_sweep(struct submitting *to, const struct sweep_row *row,
 		     const struct message_submit *message, struct error *err)
 {
-	struct cluster *cluster = to->cluster;
-	struct store_mark mark = store_mark(cluster->store);
+	const struct api *api = to->api;
+	struct store_mark mark = store_mark(api->store);
 
-	if (keep_workspaces(cluster, row->id, message, err) < 0 ||
-	    store_put_sweep(cluster->store, row, err) < 0 ||
-	    logins_put(cluster, row->id, message->logins, message->logins_count,
-		       err) < 0) {
-		store_undo(cluster->store, &mark);
+	if (keep_workspaces(api, row->id, message, err) < 0 ||
+	    store_put_sweep(api->store, row, err) < 0 ||
+	    logins_put(api->logins, row->id, message->logins,
+		       message->logins_count, err) < 0) {
+		store_undo(api->store, &mark);
 		return -1;
 	}
-	to->first_job = store_coming_job(cluster->store);
+	to->first_job = store_coming_job(api->store);
 	if (put_jobs(to) < 0) {
 		undo_submit(to, &mark);
 		return -1;
@@ -468,13 +468,13 @@ static int submit(struct submitting *to, const struct sweep_row *row,
 int api_submit(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_submit *message = request->message;
-	struct cluster *cluster = request->cluster;
+	const struct api *api = request->api;
 	owned(sweep_free) struct sweep *sweep = NULL;
 	owned_free char *text = NULL;
 	char client[160];
 	struct sweep_row row = { .client = client };
 	struct submitting to = {
-		.cluster = cluster,
+		.api = api,
 		.by = request->by,
 		.resume = message->resume,
 		.reply = reply,
@@ -482,23 +482,23 @@ int api_submit(struct api_request *request, void *reply, struct error *err)
 	};
 	int again;
 
-	if (logins_accept(cluster, message->logins, message->logins_count,
+	if (logins_accept(api->logins, message->logins, message->logins_count,
 			  request->public, err) < 0)
 		return -1;
 	if (strlen(message->token) > 64)
 		return error_set(err, EPROTO, "token: longer than 64 bytes");
 	snprintf(client, sizeof(client), "%s %s", request->by, message->token);
 	sweep = sweep_parse(request->payload, request->size, message->file,
-			    cluster->catalog, err);
+			    api->catalog, err);
 	if (!sweep || check_size(sweep, err) < 0 ||
 	    check_secrets(sweep, message, err) < 0 ||
-	    bind_workspaces(cluster, sweep, message, err) < 0)
+	    bind_workspaces(api, sweep, message, err) < 0)
 		return -1;
 	text = strndup(request->payload, request->size);
 	if (!text)
 		return error_nomem(err, "sweep");
-	row.id = store_next_sweep(cluster->store);
-	again = answer_again(cluster, client, row.id, reply, err);
+	row.id = store_next_sweep(api->store);
+	again = answer_again(api, client, row.id, reply, err);
 	if (again)
 		return again < 0 ? -1 : 0;
 	row.name = sweep_name(sweep);

@@ -18,28 +18,28 @@ struct in_sweep {
 	size_t count;
 };
 
-static void count_one(struct cluster *cluster, struct job *job, void *arg)
+static void count_one(struct job *job, void *arg)
 {
 	struct in_sweep *in = arg;
 
 	in->count += job->sweep == in->sweep;
 }
 
-bool sweep_final(struct cluster *cluster, uint64_t sweep)
+bool sweep_final(const struct api *api, uint64_t sweep)
 {
 	struct in_sweep in = { .sweep = sweep };
 	uint64_t counts[JOB_STATES] = { 0 };
 
-	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+	if (store_sweep_counts(api->store, sweep, counts, NULL) < 0)
 		return false;
 	for (int state = 0; state < JOB_STATES; state++)
 		if (counts[state] && !job_state_final((enum job_state)state))
 			return false;
-	job_each(cluster, count_one, &in);
+	job_each(api->table, count_one, &in);
 	return !in.count;
 }
 
-int sweep_describe(struct cluster *cluster, const struct sweep_row *row,
+int sweep_describe(const struct api *api, const struct sweep_row *row,
 		   struct sweep_info *to, struct error *err)
 {
 	char client[KEY_NAME_SIZE] = "";
@@ -51,17 +51,17 @@ int sweep_describe(struct cluster *cluster, const struct sweep_row *row,
 	to->submitted_ms = row->submitted_ms;
 	if (string_set(&to->name, row->name, err) < 0 ||
 	    string_set(&to->client, client, err) < 0 ||
-	    store_sweep_counts(cluster->store, row->id, to->counts.of, err) < 0)
+	    store_sweep_counts(api->store, row->id, to->counts.of, err) < 0)
 		return -1;
 	for (int i = 1; i < JOB_STATES; i++)
 		to->jobs += to->counts.of[i];
-	to->final = sweep_final(cluster, row->id);
+	to->final = sweep_final(api, row->id);
 	return 0;
 }
 
 /* What a walk over rows of the store fills. */
 struct sweep_listing {
-	struct cluster *cluster;
+	const struct api *api;
 	struct page page;
 	struct error *err;
 };
@@ -73,7 +73,7 @@ static int list_sweep(const struct sweep_row *row, void *arg)
 
 	if (!page_room(&listing->page))
 		return 0;
-	if (sweep_describe(listing->cluster, row, &info, listing->err) < 0) {
+	if (sweep_describe(listing->api, row, &info, listing->err) < 0) {
 		codec_clear(&sweep_info_schema, &info);
 		return -1;
 	}
@@ -83,13 +83,12 @@ static int list_sweep(const struct sweep_row *row, void *arg)
 int api_sweeps(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct sweep_listing listing = { .cluster = request->cluster,
-					 .err = err };
+	struct sweep_listing listing = { .api = request->api, .err = err };
 	struct reply_sweeps *to = reply;
 	int rc;
 
 	page_init(&listing.page, &sweep_info_schema, query->limit);
-	rc = store_sweeps(request->cluster->store, query->after,
+	rc = store_sweeps(request->api->store, query->after,
 			  listing.page.limit + 1, list_sweep, &listing, err);
 	to->sweeps = page_take(&listing.page, &to->sweeps_count);
 	to->more = listing.page.more;
@@ -97,7 +96,7 @@ int api_sweeps(struct api_request *request, void *reply, struct error *err)
 }
 
 struct describing_sweep {
-	struct cluster *cluster;
+	const struct api *api;
 	struct sweep_info *to;
 	struct error *err;
 };
@@ -106,17 +105,17 @@ static int describe_one(const struct sweep_row *row, void *arg)
 {
 	struct describing_sweep *describing = arg;
 
-	return sweep_describe(describing->cluster, row, describing->to,
+	return sweep_describe(describing->api, row, describing->to,
 			      describing->err);
 }
 
-int sweep_describe_id(struct cluster *cluster, uint64_t sweep,
+int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err)
 {
-	struct describing_sweep describing = { cluster, to, err };
+	struct describing_sweep describing = { api, to, err };
 
-	return store_sweep(cluster->store, sweep, describe_one, &describing,
-			   err) < 0
+	return store_sweep(api->store, sweep, describe_one, &describing, err) <
+			       0
 		       ? -1
 		       : 0;
 }
@@ -125,13 +124,12 @@ int api_sweep(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	struct reply_sweep *to = reply;
-	struct describing_sweep describing = { request->cluster, &to->sweep,
-					       err };
+	struct describing_sweep describing = { request->api, &to->sweep, err };
 
 	if (query->id)
-		return sweep_describe_id(request->cluster, query->id,
-					 &to->sweep, err);
-	if (store_last_sweep(request->cluster->store, describe_one, &describing,
+		return sweep_describe_id(request->api, query->id, &to->sweep,
+					 err);
+	if (store_last_sweep(request->api->store, describe_one, &describing,
 			     err) < 0)
 		return -1;
 	return to->sweep.id ? 0 : error_set(err, ENOENT, "there are no sweeps");
@@ -159,8 +157,8 @@ int api_text(struct api_request *request, void *reply, struct error *err)
 		return error_set(err, EPERM,
 				 "a viewer may not read sweep files: values of "
 				 "env stand there");
-	return store_sweep(request->cluster->store, query->id, copy_text,
-			   &copying, err) < 0
+	return store_sweep(request->api->store, query->id, copy_text, &copying,
+			   err) < 0
 		       ? -1
 		       : 0;
 }
@@ -171,9 +169,9 @@ static int nothing(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
-int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err)
+int sweep_check(const struct api *api, uint64_t sweep, struct error *err)
 {
-	return store_sweep(cluster->store, sweep, nothing, NULL, err);
+	return store_sweep(api->store, sweep, nothing, NULL, err);
 }
 
 struct owning {
@@ -197,10 +195,10 @@ static int check_owner(const struct sweep_row *row, void *arg)
 			 row->id, length, row->client);
 }
 
-int sweep_check_owner(struct cluster *cluster, uint64_t sweep, const char *by,
+int sweep_check_owner(const struct api *api, uint64_t sweep, const char *by,
 		      bool force, struct error *err)
 {
 	struct owning owning = { by, force, err };
 
-	return store_sweep(cluster->store, sweep, check_owner, &owning, err);
+	return store_sweep(api->store, sweep, check_owner, &owning, err);
 }

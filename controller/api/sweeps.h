@@ -3,30 +3,30 @@
 #ifndef CONTROLLER_API_SWEEPS_H
 #define CONTROLLER_API_SWEEPS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/api/api.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_sweeps.h"
 
 /* Fill *to, which was zero. On failure the caller clears it, too. */
-int sweep_describe(struct cluster *cluster, const struct sweep_row *row,
+int sweep_describe(const struct api *api, const struct sweep_row *row,
 		   struct sweep_info *to, struct error *err);
 
 /* The same of a sweep by its number. ENOENT. */
-int sweep_describe_id(struct cluster *cluster, uint64_t sweep,
+int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err);
 
 /* No job of the sweep is active, and no container or spool of it is left that
  * we know of.
  */
-bool sweep_final(struct cluster *cluster, uint64_t sweep);
+bool sweep_final(const struct api *api, uint64_t sweep);
 
 /* ENOENT: there is no sweep of that number. */
-int sweep_check(struct cluster *cluster, uint64_t sweep, struct error *err);
+int sweep_check(const struct api *api, uint64_t sweep, struct error *err);
 
 /* May this operator end or retry the sweep? Whoever submitted it may, others
  * with force: EPERM otherwise. ENOENT.
  */
-int sweep_check_owner(struct cluster *cluster, uint64_t sweep, const char *by,
+int sweep_check_owner(const struct api *api, uint64_t sweep, const char *by,
 		      bool force, struct error *err);
 
 #endif

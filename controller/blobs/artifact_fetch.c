@@ -34,7 +34,9 @@ struct artifact_fetch {
 };
 
 struct artifact_fetches {
-	struct cluster *cluster;
+	struct blob_service *blobs;
+	const struct job_table *table;
+	struct log_ingest *ingest;
 	sd_event_source *check;
 	size_t count;
 	bool full_disk;               /* said so in the log already */
@@ -58,25 +60,25 @@ static bool task_waits(const struct task *task)
 }
 
 /* There is room again: for whoever waits. */
-static void go_on(struct cluster *cluster)
+static void go_on(struct artifact_fetches *fetches)
 {
 	struct gang *gang, *next;
 
-	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
+	for (gang = gang_first(fetches->table); gang; gang = next) {
 		struct job *job = gang->job;
 		bool news = false;
 
-		next = TAILQ_NEXT(gang, by_cluster);
+		next = gang_next(gang);
 		if (job->state != JOB_COLLECTING && job->state != JOB_RUNNING)
 			continue;
 		for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 			if (!task_waits(&gang->tasks[i]))
 				continue;
-			log_ingest_check(cluster, &gang->tasks[i]);
+			log_ingest_check(fetches->ingest, &gang->tasks[i]);
 			news |= gang->tasks[i].collected;
 		}
 		if (news)
-			cluster->life->advance(cluster, job);
+			job->life->advance(job);
 	}
 }
 
@@ -117,10 +119,9 @@ void artifact_fetch_check(struct task *task)
 }
 
 /* It will never come from there: the tasks do without. */
-static void give_up(struct cluster *cluster, struct node *node,
+static void give_up(struct artifact_fetches *fetches, struct node *node,
 		    const char *hash, const char *why)
 {
-	struct artifact_fetches *fetches = cluster->fetches;
 	struct task *task;
 
 	log_error("node=%s content=%.12s: %s", node->name, hash, why);
@@ -159,8 +160,8 @@ static void failed(struct artifact_fetch *gather, const struct error *err)
 	artifact_fetch_free(gather);
 	if (wait_for_room(fetches, err))
 		return;
-	give_up(fetches->cluster, node, hash, err->text);
-	go_on(fetches->cluster);
+	give_up(fetches, node, hash, err->text);
+	go_on(fetches);
 }
 
 static int check_run(sd_event_source *source, void *arg)
@@ -194,7 +195,7 @@ static int check_run(sd_event_source *source, void *arg)
 			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	}
 	if (done)
-		go_on(fetches->cluster);
+		go_on(fetches);
 	return 0;
 }
 
@@ -217,43 +218,52 @@ static void end_stalled(struct artifact_fetches *fetches)
 	failed(gather, &err);
 }
 
-void artifact_fetch_forgive(struct cluster *cluster, int64_t deaf_ms)
+void artifact_fetch_forgive(struct artifact_fetches *fetches, int64_t deaf_ms)
 {
 	struct artifact_fetch *gather;
 
-	TAILQ_FOREACH(gather, &cluster->fetches->list, next)
+	TAILQ_FOREACH(gather, &fetches->list, next)
 	{
 		gather->moved_ms += deaf_ms;
 	}
 }
 
-void artifact_fetch_tick(struct cluster *cluster)
+void artifact_fetch_tick(struct artifact_fetches *fetches)
 {
-	end_stalled(cluster->fetches);
-	go_on(cluster);
+	end_stalled(fetches);
+	go_on(fetches);
 }
 
-int artifact_fetch_open(struct cluster *cluster, struct error *err)
+struct artifact_fetches *artifact_fetches_new(sd_event *loop,
+					      struct blob_service *blobs,
+					      const struct job_table *table,
+					      struct log_ingest *ingest,
+					      struct error *err)
 {
-	struct artifact_fetches *fetches = calloc(1, sizeof(*fetches));
+	owned(artifact_fetches_free) struct artifact_fetches *fetches =
+		calloc(1, sizeof(*fetches));
 	int rc;
 
-	if (!fetches)
-		return error_nomem(err, "contents");
+	if (!fetches) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
 	TAILQ_INIT(&fetches->list);
-	fetches->cluster = cluster;
-	cluster->fetches = fetches;
-	rc = sd_event_add_defer(cluster->loop, &fetches->check, check_run,
-				fetches);
+	fetches->blobs = blobs;
+	fetches->table = table;
+	fetches->ingest = ingest;
+	rc = sd_event_add_defer(loop, &fetches->check, check_run, fetches);
 	if (rc >= 0)
 		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
-	return rc < 0 ? error_set(err, -rc, "event loop: no gatherer") : 0;
+	if (rc < 0) {
+		error_set(err, -rc, "event loop: no gatherer");
+		return NULL;
+	}
+	return take(fetches);
 }
 
-void artifact_fetch_close(struct cluster *cluster)
+void artifact_fetches_free(struct artifact_fetches *fetches)
 {
-	struct artifact_fetches *fetches = take(cluster->fetches);
-
 	if (!fetches)
 		return;
 	while (!TAILQ_EMPTY(&fetches->list))
@@ -279,10 +289,9 @@ static void all_here(struct artifact_fetch *gather)
 	sd_event_source_set_enabled(gather->fetches->check, SD_EVENT_ONESHOT);
 }
 
-static void begin(struct cluster *cluster, struct node *node,
+static void begin(struct artifact_fetches *fetches, struct node *node,
 		  const struct collected_file *file)
 {
-	struct artifact_fetches *fetches = cluster->fetches;
 	struct artifact_fetch *gather;
 	struct error err;
 
@@ -300,15 +309,16 @@ static void begin(struct cluster *cluster, struct node *node,
 		return;
 	gather->fetches = fetches;
 	gather->node = node;
-	gather->receiver = chunk_receiver_new(blob_service_contents(cluster),
-					      file->content, file->bytes,
-					      send_read, gather, &err);
+	gather->receiver =
+		chunk_receiver_new(blob_service_contents(fetches->blobs),
+				   file->content, file->bytes, send_read,
+				   gather, &err);
 	if (!gather->receiver) {
 		free(gather);
 		/* EBUSY: a person is sending the same. */
 		if (!wait_for_room(fetches, &err) &&
 		    (err.code == EPROTO || err.code == E2BIG))
-			give_up(cluster, node, file->content, err.text);
+			give_up(fetches, node, file->content, err.text);
 		return;
 	}
 	gather->moved_ms = clock_mono_ms();
@@ -320,49 +330,49 @@ static void begin(struct cluster *cluster, struct node *node,
 		artifact_fetch_free(gather);
 }
 
-static bool is_here(struct cluster *cluster, const struct collected_file *file)
+static bool is_here(struct artifact_fetches *fetches,
+		    const struct collected_file *file)
 {
 	uint64_t bytes;
 	bool whole;
 
-	return blob_store_look(blob_service_contents(cluster), file->content,
-			       &bytes, &whole, NULL) == 0 &&
+	return blob_store_look(blob_service_contents(fetches->blobs),
+			       file->content, &bytes, &whole, NULL) == 0 &&
 	       whole;
 }
 
-bool artifact_fetch_files(struct cluster *cluster, struct task *task)
+bool artifact_fetch_files(struct artifact_fetches *fetches, struct task *task)
 {
 	bool all = !task->collecting;
 
 	for (size_t i = 0; i < task->files_count; i++) {
 		const struct collected_file *file = &task->files[i];
 
-		if (file->content && !is_here(cluster, file))
-			begin(cluster, task->node, file);
+		if (file->content && !is_here(fetches, file))
+			begin(fetches, task->node, file);
 		/* It may have been given up. */
-		all &= !file->content || is_here(cluster, file);
+		all &= !file->content || is_here(fetches, file);
 	}
 	return all;
 }
 
-int artifact_fetch_content(struct cluster *cluster, struct node *node,
+int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 			   const char *hash, uint64_t bytes, struct error *err)
 {
-	struct artifact_fetches *fetches = cluster->fetches;
 	const struct collected_file file = { .content = (char *)hash,
 					     .bytes = bytes };
 
-	if (is_here(cluster, &file))
+	if (is_here(fetches, &file))
 		return 1;
 	if (!strcmp(fetches->lost, hash)) {
 		fetches->lost[0] = 0;
 		return error_set(err, EIO, "%s", fetches->lost_why);
 	}
-	begin(cluster, node, &file);
+	begin(fetches, node, &file);
 	return 0;
 }
 
-void artifact_fetch_piece(struct cluster *cluster, struct node *node,
+void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 			  const struct message_content_piece *piece,
 			  const void *data, size_t size)
 {
@@ -370,7 +380,7 @@ void artifact_fetch_piece(struct cluster *cluster, struct node *node,
 	struct error err = { 0 };
 	int rc;
 
-	TAILQ_FOREACH(gather, &cluster->fetches->list, next)
+	TAILQ_FOREACH(gather, &fetches->list, next)
 	{
 		if (gather->node == node && !gather->full &&
 		    !strcmp(chunk_receiver_hash(gather->receiver), piece->hash))
@@ -386,12 +396,12 @@ void artifact_fetch_piece(struct cluster *cluster, struct node *node,
 		failed(gather, &err);
 }
 
-void artifact_fetch_gone(struct cluster *cluster, const struct node *node)
+void artifact_fetch_gone(struct artifact_fetches *fetches,
+			 const struct node *node)
 {
 	struct artifact_fetch *gather, *next;
 
-	for (gather = TAILQ_FIRST(&cluster->fetches->list); gather;
-	     gather = next) {
+	for (gather = TAILQ_FIRST(&fetches->list); gather; gather = next) {
 		next = TAILQ_NEXT(gather, next);
 		if (gather->node == node)
 			artifact_fetch_free(gather);
@@ -431,12 +441,13 @@ static bool add_item(struct artifact_fetch_list *list, cJSON *item)
 	return true;
 }
 
-int artifact_fetch_keep(struct cluster *cluster, const struct task *task,
+int artifact_fetch_keep(struct artifact_fetches *fetches,
+			const struct task *task,
 			struct artifact_fetch_list *list, struct error *err)
 {
 	for (size_t i = 0; i < task->files_count; i++) {
 		const struct collected_file *file = &task->files[i];
-		bool here = file->content && is_here(cluster, file);
+		bool here = file->content && is_here(fetches, file);
 		const char *text = file->content && !here
 					   ? "the job ended before it had come"
 					   : file->text;
@@ -444,7 +455,7 @@ int artifact_fetch_keep(struct cluster *cluster, const struct task *task,
 				      here ? file : NULL, text);
 
 		if (add_item(list, item) && here &&
-		    blob_service_keep_file(cluster, task->job->id,
+		    blob_service_keep_file(fetches->blobs, task->job->id,
 					   file->content, err) < 0)
 			return -1;
 	}

@@ -4,7 +4,6 @@
 #include "controller/blobs/blob_service.h"
 
 #include "controller/blobs/distribution_tree.h"
-#include "controller/cluster/active_job.h"
 #include "controller/cluster/lifecycle.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -34,6 +33,8 @@ struct put {
 };
 
 struct blob_service {
+	struct store *store;
+	struct nodes *nodes;
 	struct blob_store *contents;
 	struct chunk_sender *chunk_sender;
 	struct distribution_tree *distribution;
@@ -57,23 +58,27 @@ static int give(void *arg, void *peer,
 			  : 0;
 }
 
-int blob_service_open(struct cluster *cluster, const char *folder,
-		      struct error *err)
+struct blob_service *blob_service_new(const struct blob_service_config *config,
+				      const char *folder, struct error *err)
 {
-	struct blob_service *blobs = calloc(1, sizeof(*blobs));
+	owned(blob_service_free) struct blob_service *blobs =
+		calloc(1, sizeof(*blobs));
 
-	if (!blobs)
-		return error_nomem(err, "contents");
-	cluster->blobs = blobs;
+	if (!blobs) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
+	blobs->store = config->store;
+	blobs->nodes = config->nodes;
 	/* Whoever was sending to the controller before us may come back. */
 	blobs->await_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
 	blobs->contents = blob_store_new(folder, err);
 	if (!blobs->contents)
-		return -1;
-	blobs->chunk_sender = chunk_sender_new(cluster->loop, blobs->contents,
+		return NULL;
+	blobs->chunk_sender = chunk_sender_new(config->loop, blobs->contents,
 					       give, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
-	return blobs->chunk_sender && blobs->distribution ? 0 : -1;
+	return blobs->chunk_sender && blobs->distribution ? take(blobs) : NULL;
 }
 
 static void put_end(struct put *put)
@@ -81,10 +86,8 @@ static void put_end(struct put *put)
 	incoming_free(take(put->incoming));
 }
 
-void blob_service_close(struct cluster *cluster)
+void blob_service_free(struct blob_service *blobs)
 {
-	struct blob_service *blobs = take(cluster->blobs);
-
 	if (!blobs)
 		return;
 	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
@@ -95,9 +98,9 @@ void blob_service_close(struct cluster *cluster)
 	free(blobs);
 }
 
-struct blob_store *blob_service_contents(const struct cluster *cluster)
+struct blob_store *blob_service_contents(const struct blob_service *blobs)
 {
-	return cluster->blobs->contents;
+	return blobs->contents;
 }
 
 /* People. */
@@ -134,19 +137,19 @@ static struct put *put_begin(struct blob_service *blobs, const char *hash,
 }
 
 /* It begins to come: nodes may read it. */
-static void tell_awaiting(struct cluster *cluster, const char *hash)
+static void tell_awaiting(struct blob_service *blobs, const char *hash)
 {
 	const struct message_content_want want = { .hash = (char *)hash,
 						   .awaited = true };
 
-	for (size_t i = 0; i < node_count(cluster); i++) {
-		struct node *node = node_at(cluster, i);
+	for (size_t i = 0; i < node_count(blobs->nodes); i++) {
+		struct node *node = node_at(blobs->nodes, i);
 
 		if (strcmp(node->awaits, hash) != 0)
 			continue;
 		node->awaits[0] = 0;
 		if (node->peer)
-			blob_service_want(cluster, node, &want);
+			blob_service_want(blobs, node, &want);
 	}
 }
 
@@ -160,10 +163,9 @@ static void note_sender(struct blob_service *blobs,
 		blobs->senders[blobs->senders_count++] = sender;
 }
 
-void blob_service_sender_gone(struct cluster *cluster,
+void blob_service_sender_gone(struct blob_service *blobs,
 			      const struct wire_peer *sender)
 {
-	struct blob_service *blobs = cluster->blobs;
 	int64_t back_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
 
 	for (size_t i = 0; i < blobs->senders_count; i++) {
@@ -184,12 +186,11 @@ static int put_answer(struct reply_content_put *reply, uint64_t length,
 	return 0;
 }
 
-int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 		     const struct message_content_put *message,
 		     const void *data, size_t size,
 		     struct reply_content_put *reply, struct error *err)
 {
-	struct blob_service *blobs = cluster->blobs;
 	int64_t now = clock_mono_ms();
 	char hash[CONTENT_HASH_SIZE];
 	uint64_t length;
@@ -215,7 +216,7 @@ int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
 		put = put_begin(blobs, message->hash, message->bytes, err);
 		if (!put)
 			return -1;
-		tell_awaiting(cluster, message->hash);
+		tell_awaiting(blobs, message->hash);
 	}
 	put->used_ms = now;
 	length = incoming_length(put->incoming);
@@ -235,12 +236,12 @@ int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
 	return rc < 0 ? -1 : put_answer(reply, length, !rc);
 }
 
-int blob_service_get(struct cluster *cluster,
+int blob_service_get(struct blob_service *blobs,
 		     const struct message_content_get *get,
 		     struct reply_content_get *reply, struct buffer *bytes,
 		     struct error *err)
 {
-	struct blob_store *contents = cluster->blobs->contents;
+	struct blob_store *contents = blobs->contents;
 	uint64_t length, left;
 	bool whole;
 
@@ -274,25 +275,20 @@ static void say(struct node *node, enum message_type type, const void *body)
 }
 
 /* The node that gives is told before the one that takes. */
-static bool name_source(struct cluster *cluster, struct node *to,
+static bool name_source(struct blob_service *blobs, struct node *to,
 			const char *name, struct message_content_from *from)
 {
-	struct node *source = name ? node_find(cluster, name) : NULL;
-	const struct key *given = keyring_named(cluster->keyring, to->name);
+	struct node *source = name ? node_find(blobs->nodes, name) : NULL;
 	struct message_content_grant grant = { .name = to->name };
-	const struct key *key;
 
-	if (!source || !source->peer || !source->peers || !given ||
+	if (!source || !source->peer || !source->peers || !to->peer ||
 	    source->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
-	grant.public = (char *)given->public;
+	grant.public = (char *)wire_peer_public(to->peer);
 	say(source, MESSAGE_CONTENT_GRANT, &grant);
-	key = keyring_named(cluster->keyring, source->name);
-	if (!key)
-		return false;
 	from->name = source->name;
 	from->endpoint = source->peers;
-	from->public = (char *)key->public;
+	from->public = (char *)wire_peer_public(source->peer);
 	return true;
 }
 
@@ -306,11 +302,12 @@ static void refuse(struct node *node, const char *hash, const struct error *why)
 }
 
 /* Learn from what nodes say of each other. */
-static void learn(struct cluster *cluster, struct node *node,
+static void learn(struct blob_service *blobs, struct node *node,
 		  const struct message_content_want *want)
 {
 	const char *name = want->failed ? want->failed : want->source;
-	struct node *other = name && *name ? node_find(cluster, name) : NULL;
+	struct node *other =
+		name && *name ? node_find(blobs->nodes, name) : NULL;
 
 	/* Who answers can be reached; it removed what it did not use. */
 	if (!other || (want->failed && want->none))
@@ -330,7 +327,7 @@ static void learn(struct cluster *cluster, struct node *node,
 	node->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
 }
 
-static void advise(struct cluster *cluster, struct node *node,
+static void advise(struct blob_service *blobs, struct node *node,
 		   const struct message_content_want *want, uint64_t bytes)
 {
 	struct message_content_from from = { .hash = want->hash,
@@ -339,8 +336,9 @@ static void advise(struct cluster *cluster, struct node *node,
 	struct error err;
 
 	bool alone = clock_mono_ms() < node->takes_again_ms;
-	struct distribution_tree *distribution = cluster->blobs->distribution;
-	int rc = want->none && want->failed && node_find(cluster, want->failed)
+	struct distribution_tree *distribution = blobs->distribution;
+	int rc = want->none && want->failed &&
+				 node_find(blobs->nodes, want->failed)
 			 ? distribution_tree_news(distribution, want->hash,
 						  bytes, want->failed, 0, &err)
 			 : 0;
@@ -359,9 +357,9 @@ static void advise(struct cluster *cluster, struct node *node,
 		refuse(node, want->hash, &err);
 		return;
 	}
-	if (source && !name_source(cluster, node, source, &from)) {
+	if (source && !name_source(blobs, node, source, &from)) {
 		/* It can give to nobody. */
-		distribution_tree_gone(cluster->blobs->distribution, source);
+		distribution_tree_gone(blobs->distribution, source);
 		from.name = NULL;
 	}
 	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
@@ -370,12 +368,12 @@ static void advise(struct cluster *cluster, struct node *node,
 }
 
 /* There is none. A node that awaits it hears so only when none will come. */
-static void tell_none(struct cluster *cluster, struct node *node,
+static void tell_none(struct blob_service *blobs, struct node *node,
 		      const struct message_content_want *want)
 {
 	struct error err;
 
-	if (want->awaited && clock_mono_ms() < cluster->blobs->await_ms) {
+	if (want->awaited && clock_mono_ms() < blobs->await_ms) {
 		memcpy(node->awaits, want->hash, sizeof(node->awaits));
 		return;
 	}
@@ -394,10 +392,9 @@ static void tell_none(struct cluster *cluster, struct node *node,
 	refuse(node, want->hash, &err);
 }
 
-void blob_service_want(struct cluster *cluster, struct node *node,
+void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_content_want *want)
 {
-	struct blob_service *blobs = cluster->blobs;
 	const struct put *put;
 	struct error err;
 	uint64_t bytes;
@@ -414,69 +411,68 @@ void blob_service_want(struct cluster *cluster, struct node *node,
 		bytes = put->bytes;
 	/* Where its sender stands still, nobody else is to blame. */
 	if (!put || clock_mono_ms() - put->used_ms < PUT_STALL_MS)
-		learn(cluster, node, want);
+		learn(blobs, node, want);
 	if (!whole && !put) {
 		if (!want->source)
-			tell_none(cluster, node, want);
+			tell_none(blobs, node, want);
 	} else if (want->length > bytes) {
 		error_set(&err, EPROTO, "content %.12s: more than there is",
 			  want->hash);
 		refuse(node, want->hash, &err);
 	} else if (!want->source) {
-		advise(cluster, node, want, bytes);
+		advise(blobs, node, want, bytes);
 	} else if (node->peers) {
 		distribution_tree_news(blobs->distribution, want->hash, bytes,
 				       node->name, want->length, NULL);
 	}
 }
 
-void blob_service_read(struct cluster *cluster, struct node *node,
+void blob_service_read(struct blob_service *blobs, struct node *node,
 		       const struct message_content_read *read)
 {
 	struct error err;
 
-	if (chunk_sender_read(cluster->blobs->chunk_sender, node, read, &err) <
-	    0)
+	if (chunk_sender_read(blobs->chunk_sender, node, read, &err) < 0)
 		wire_server_drop(node->peer, err.code, err.text);
 }
 
-void blob_service_revoked(struct cluster *cluster, const char *name)
+void blob_service_revoked(struct blob_service *blobs, const char *name)
 {
 	struct message_content_grant grant = { .name = (char *)name };
 
-	for (size_t i = 0; i < node_count(cluster); i++)
-		say(node_at(cluster, i), MESSAGE_CONTENT_GRANT, &grant);
+	for (size_t i = 0; i < node_count(blobs->nodes); i++)
+		say(node_at(blobs->nodes, i), MESSAGE_CONTENT_GRANT, &grant);
 }
 
-void blob_service_gone(struct cluster *cluster, struct node *node)
+void blob_service_gone(struct blob_service *blobs, struct node *node)
 {
 	node->awaits[0] = 0;
-	chunk_sender_forget(cluster->blobs->chunk_sender, node);
-	distribution_tree_gone(cluster->blobs->distribution, node->name);
+	chunk_sender_forget(blobs->chunk_sender, node);
+	distribution_tree_gone(blobs->distribution, node->name);
 }
 
 /* What is kept. */
 
-int blob_service_keep_file(struct cluster *cluster, uint64_t job,
+int blob_service_keep_file(struct blob_service *blobs, uint64_t job,
 			   const char *hash, struct error *err)
 {
 	char user[CONTENT_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
-	return blob_store_keep(blob_service_contents(cluster), hash, user, err);
+	return blob_store_keep(blob_service_contents(blobs), hash, user, err);
 }
 
-int blob_service_keep_workspace(struct cluster *cluster, uint64_t sweep,
+int blob_service_keep_workspace(struct blob_service *blobs, uint64_t sweep,
 				const char *hash, struct error *err)
 {
 	char user[CONTENT_USER_MAX];
 
 	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
-	return blob_store_keep(blob_service_contents(cluster), hash, user, err);
+	return blob_store_keep(blob_service_contents(blobs), hash, user, err);
 }
 
 struct forgetting {
-	struct cluster *cluster;
+	struct blob_service *blobs;
 	char user[CONTENT_USER_MAX];
 	uint64_t *bytes;
 	struct error *err;
@@ -501,7 +497,7 @@ static int forget_files(const struct event_row *row, void *arg)
 
 		if (rc == 0 && hash)
 			rc = blob_store_release(blob_service_contents(
-							forgetting->cluster),
+							forgetting->blobs),
 						hash, forgetting->user,
 						forgetting->bytes,
 						forgetting->err);
@@ -510,22 +506,22 @@ static int forget_files(const struct event_row *row, void *arg)
 	return rc;
 }
 
-int blob_service_forget_job(struct cluster *cluster, uint64_t job,
+int blob_service_forget_job(struct blob_service *blobs, uint64_t job,
 			    uint64_t *bytes, struct error *err)
 {
 	struct forgetting forgetting = {
-		.cluster = cluster,
+		.blobs = blobs,
 		.bytes = bytes,
 		.err = err,
 	};
 
 	snprintf(forgetting.user, sizeof(forgetting.user), FOR_JOB "%" PRIu64,
 		 job);
-	return store_events(cluster->store, job, 0, 0, forget_files,
-			    &forgetting, err);
+	return store_events(blobs->store, job, 0, 0, forget_files, &forgetting,
+			    err);
 }
 
-int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
+int blob_service_note_gone(struct blob_service *blobs, struct file_info *files,
 			   size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -534,8 +530,8 @@ int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
 		bool whole;
 
 		if (!file->content ||
-		    blob_store_look(blob_service_contents(cluster),
-				    file->content, &bytes, &whole, NULL) < 0 ||
+		    blob_store_look(blob_service_contents(blobs), file->content,
+				    &bytes, &whole, NULL) < 0 ||
 		    whole)
 			continue;
 		if (string_set(&file->content, NULL, err) < 0 ||
@@ -546,11 +542,11 @@ int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
 	return 0;
 }
 
-static bool is_over(struct cluster *cluster, uint64_t sweep)
+static bool is_over(struct blob_service *blobs, uint64_t sweep)
 {
 	uint64_t counts[JOB_STATES] = { 0 };
 
-	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+	if (store_sweep_counts(blobs->store, sweep, counts, NULL) < 0)
 		return false;
 	for (int state = 0; state < JOB_STATES; state++)
 		if (counts[state] && !job_state_final((enum job_state)state))
@@ -562,17 +558,17 @@ static bool is_over(struct cluster *cluster, uint64_t sweep)
 static void release_old(void *arg, const char *hash, const char *user,
 			int64_t used_ms)
 {
-	struct cluster *cluster = arg;
+	struct blob_service *blobs = arg;
 	size_t prefix = strlen(FOR_SWEEP);
 	uint64_t bytes = 0;
 	struct error err;
 
 	if (strncmp(user, FOR_SWEEP, prefix) != 0 ||
 	    clock_wall_ms() - used_ms < BLOB_SERVICE_OVER_MS ||
-	    !is_over(cluster, strtoull(user + prefix, NULL, 10)))
+	    !is_over(blobs, strtoull(user + prefix, NULL, 10)))
 		return;
-	if (blob_store_release(blob_service_contents(cluster), hash, user,
-			       &bytes, &err) < 0)
+	if (blob_store_release(blob_service_contents(blobs), hash, user, &bytes,
+			       &err) < 0)
 		log_warning("%s", err.text);
 	else
 		log_info("content=%.12s the workspace of %s is removed: "
@@ -581,21 +577,19 @@ static void release_old(void *arg, const char *hash, const char *user,
 }
 
 /* What jobs collected may be kept by the million: a few at a time. */
-static void release_some(struct cluster *cluster)
+static void release_some(struct blob_service *blobs)
 {
-	struct blob_service *blobs = cluster->blobs;
 	struct error err;
 	int rc = blob_store_users(blobs->contents, USERS_STEP, release_old,
-				  cluster, &err);
+				  blobs, &err);
 
 	if (rc < 0)
 		log_warning("%s", err.text);
 	blobs->releasing = rc > 0;
 }
 
-void blob_service_tick(struct cluster *cluster)
+void blob_service_tick(struct blob_service *blobs)
 {
-	struct blob_service *blobs = cluster->blobs;
 	int64_t now = clock_mono_ms();
 	uint64_t bytes = 0;
 	struct error err;
@@ -605,7 +599,7 @@ void blob_service_tick(struct cluster *cluster)
 		    now - blobs->puts[i].used_ms > PUT_IDLE_MS)
 			put_end(&blobs->puts[i]);
 	if (blobs->releasing)
-		release_some(cluster);
+		release_some(blobs);
 	if (blobs->cleaned_ms && now - blobs->cleaned_ms < CLEAN_MS)
 		return;
 	blobs->cleaned_ms = now;

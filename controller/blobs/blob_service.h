@@ -14,8 +14,8 @@
 #ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
 #define CONTROLLER_BLOBS_BLOB_SERVICE_H
 
-#include "controller/cluster/cluster.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/message.h"
 #include "protocol/message/reply_logs.h"
 
 /* So many failures in a row: a node that gives is out of reach of others until
@@ -36,58 +36,73 @@
 #define BLOB_SERVICE_BACK_MS 60000
 #define BLOB_SERVICE_SENDERS_MAX 64 /* sessions whose end is noticed so */
 
-/* folder: the controller's state. */
-int blob_service_open(struct cluster *cluster, const char *folder,
-		      struct error *err);
-void blob_service_close(struct cluster *cluster);
+struct node;
+struct nodes;
+struct sd_event;
+struct store;
+struct wire_peer;
 
-struct blob_store *blob_service_contents(const struct cluster *cluster);
+/* What it is given; all is borrowed. */
+struct blob_service_config {
+	struct sd_event *loop;
+	struct store *store;
+	struct nodes *nodes;
+};
+
+/* folder: the controller's state. */
+struct blob_service;
+struct blob_service *blob_service_new(const struct blob_service_config *config,
+				      const char *folder, struct error *err);
+void blob_service_free(struct blob_service *blobs);
+OWNED_POINTER(struct blob_service, blob_service_free)
+
+struct blob_store *blob_service_contents(const struct blob_service *blobs);
 
 /* Keep a collected file for its job; a workspace for its sweep, from now on.
  * blob_store_sync() follows.
  */
-int blob_service_keep_file(struct cluster *cluster, uint64_t job,
+int blob_service_keep_file(struct blob_service *blobs, uint64_t job,
 			   const char *hash, struct error *err);
-int blob_service_keep_workspace(struct cluster *cluster, uint64_t sweep,
+int blob_service_keep_workspace(struct blob_service *blobs, uint64_t sweep,
 				const char *hash, struct error *err);
 
 /* Remove what the job collected, unless others collected the same; *bytes grows
  * by what is gone. Again is success.
  */
-int blob_service_forget_job(struct cluster *cluster, uint64_t job,
+int blob_service_forget_job(struct blob_service *blobs, uint64_t job,
 			    uint64_t *bytes, struct error *err);
 
 /* Of a list of collected files: say of those that are gone. */
-int blob_service_note_gone(struct cluster *cluster, struct file_info *files,
+int blob_service_note_gone(struct blob_service *blobs, struct file_info *files,
 			   size_t count, struct error *err);
 
 /* Requests of people; the reply's payload goes to `bytes`. */
-int blob_service_put(struct cluster *cluster, const struct wire_peer *sender,
+int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 		     const struct message_content_put *put, const void *data,
 		     size_t size, struct reply_content_put *reply,
 		     struct error *err);
-int blob_service_get(struct cluster *cluster,
+int blob_service_get(struct blob_service *blobs,
 		     const struct message_content_get *get,
 		     struct reply_content_get *reply, struct buffer *bytes,
 		     struct error *err);
 
 /* The person's session is over. */
-void blob_service_sender_gone(struct cluster *cluster,
+void blob_service_sender_gone(struct blob_service *blobs,
 			      const struct wire_peer *sender);
 
 /* What agents say. */
-void blob_service_want(struct cluster *cluster, struct node *node,
+void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_content_want *want);
-void blob_service_read(struct cluster *cluster, struct node *node,
+void blob_service_read(struct blob_service *blobs, struct node *node,
 		       const struct message_content_read *read);
 
 /* The node's session is over. */
-void blob_service_gone(struct cluster *cluster, struct node *node);
+void blob_service_gone(struct blob_service *blobs, struct node *node);
 
 /* The node's key is revoked: it gets nothing from other nodes either. */
-void blob_service_revoked(struct cluster *cluster, const char *name);
+void blob_service_revoked(struct blob_service *blobs, const char *name);
 
 /* Every half second. */
-void blob_service_tick(struct cluster *cluster);
+void blob_service_tick(struct blob_service *blobs);
 
 #endif

@@ -10,7 +10,7 @@
 const char *const interpolate_runtime_names[] = {
 	"MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "NNODES", "NPROC_PER_NODE",
 	"WORLD_SIZE", "NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
-	"NODE_ADDRESS", "ROUND", "START_TIME",
+	"NODE_ADDRESS", "INTERFACE", "ROUND", "START_TIME",
 	NULL,
 };
 /* clang-format on */

@@ -29,6 +29,16 @@ struct client *cli_connect(struct cli *cli, struct error *err)
 	return client;
 }
 
+int cli_call(struct cli *cli, enum message_type type, void *message,
+	     struct answer *answer, struct error *err)
+{
+	owned(client_free) struct client *client = cli_connect(cli, err);
+
+	return client ? client_call(client, type, message, NULL, 0, 0, answer,
+				    err)
+		      : -1;
+}
+
 bool cli_format(const struct cli *cli, const char *word)
 {
 	return cli->options->format && !strcmp(cli->options->format, word);
@@ -43,6 +53,31 @@ int cli_print_json(struct cli *cli, const cJSON *json, struct error *err)
 	fprintf(cli->out, "%s\n", text);
 	cJSON_free(text);
 	return 0;
+}
+
+int cli_print_struct(struct cli *cli, const struct schema *schema,
+		     const void *from, struct error *err)
+{
+	owned(json_free) cJSON *json = codec_object(schema, from, err);
+
+	return json ? cli_print_json(cli, json, err) : -1;
+}
+
+int cli_print_answer(struct cli *cli, const struct answer *answer,
+		     struct error *err)
+{
+	return cli_format(cli, "json") ? cli_print_struct(cli, answer->schema,
+							  answer->reply, err)
+				       : 0;
+}
+
+int cli_print_table(struct cli *cli, const char *title,
+		    const struct table *table, struct error *err)
+{
+	if (!table_rows(table))
+		return 0;
+	fputs(title, cli->out);
+	return table_print(table, cli->out, cli_out_colour(cli), err);
 }
 
 void cli_say(struct cli *cli, const char *fmt, ...)

@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_CLI_CLI_H
 #define CONTROLLER_CLI_CLI_H
 
-#include "controller/cli/client.h"
+#include "controller/cli/calls.h"
 #include "controller/cli/options.h"
 #include "controller/cli/settings.h"
 
@@ -38,8 +38,30 @@ struct client *cli_connect(struct cli *cli, struct error *err);
 /* --format is `word`; the first word of a command's formats when not given. */
 bool cli_format(const struct cli *cli, const char *word);
 
-/* One line of JSON on `out`. */
+/* Connect, and do one request. */
+int cli_call(struct cli *cli, enum message_type type, void *message,
+	     struct answer *answer, struct error *err);
+
+/* JSON that a command makes: owned(json_free). */
+static inline void json_free(cJSON *json)
+{
+	cJSON_Delete(json);
+}
+OWNED_POINTER(cJSON, json_free)
+
+/* One line of JSON on `out`: of a tree, of a struct, or of an answer's reply
+ * where --format is json.
+ */
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
+int cli_print_struct(struct cli *cli, const struct schema *schema,
+		     const void *from, struct error *err);
+int cli_print_answer(struct cli *cli, const struct answer *answer,
+		     struct error *err);
+
+/* A table on `out`, below its title; nothing where it has no rows. */
+struct table;
+int cli_print_table(struct cli *cli, const char *title,
+		    const struct table *table, struct error *err);
 
 /* A line of words on `err`, escaped. */
 void cli_say(struct cli *cli, const char *fmt, ...)

@@ -1,7 +1,6 @@
 /* client.c - requests to the controller and their answers.
  */
 #include "controller/cli/client.h"
-#include "controller/cli/json.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/budget.h"
@@ -61,7 +60,7 @@ struct client {
 
 /* Read the body as the struct that it is to be. */
 static int answer_read(struct answer *answer, const struct schema *schema,
-		       struct error *err)
+		       const cJSON *body, struct error *err)
 {
 	if (!schema)
 		return error_set(err, EPROTO, "an answer to no request");
@@ -69,7 +68,7 @@ static int answer_read(struct answer *answer, const struct schema *schema,
 	if (!answer->reply)
 		return error_nomem(err, "answer");
 	answer->schema = schema;
-	if (codec_from_other(schema, answer->body, answer->reply, err) < 0)
+	if (codec_from_other(schema, body, answer->reply, err) < 0)
 		return error_prefix(err, "the controller's answer");
 	return 0;
 }
@@ -79,7 +78,6 @@ void answer_clear(struct answer *answer)
 	if (answer->reply)
 		codec_clear(answer->schema, answer->reply);
 	free(answer->reply);
-	cJSON_Delete(answer->body);
 	free(answer->payload);
 	*answer = (struct answer){ 0 };
 }
@@ -98,7 +96,7 @@ OWNED_POINTER(struct pending, pending_free)
  * the list.
  */
 static void finish(struct client *client, struct pending *pending,
-		   const struct answer *answer, const struct error *err)
+		   struct answer *answer, const struct error *err)
 {
 	TAILQ_REMOVE(&client->pending, pending, next);
 	pending->done(pending->arg, answer, err);
@@ -299,16 +297,15 @@ static struct pending *pending_find(struct client *client, uint64_t number)
 }
 
 static void take_reply(struct client *client, struct pending *pending,
-		       struct message_reply *reply, const void *payload,
+		       const struct message_reply *reply, const void *payload,
 		       size_t size)
 {
-	owned(answer_clear) struct answer answer = { .body = reply->body };
+	owned(answer_clear) struct answer answer = { 0 };
 	struct error err;
 
-	reply->body = NULL;
 	if (answer_read(&answer,
 			message_reply_schema(pending->type, pending->body),
-			&err) < 0) {
+			reply->body, &err) < 0) {
 		finish(client, pending, NULL, &err);
 		return;
 	}
@@ -484,47 +481,6 @@ void client_drop(struct client *client, uint64_t number)
 	pending_free(pending);
 }
 
-struct call {
-	bool done;
-	int rc;
-	struct answer *answer;
-	struct error *err;
-};
-
-static int keep_answer(struct answer *to, const struct answer *from,
-		       struct error *err)
-{
-	struct answer copy = { 0 };
-
-	copy.body = cJSON_Duplicate(from->body, 1);
-	copy.payload = from->size ? malloc(from->size) : NULL;
-	if (!copy.body || (from->size && !copy.payload)) {
-		answer_clear(&copy);
-		return error_nomem(err, "answer");
-	}
-	if (answer_read(&copy, from->schema, err) < 0) {
-		answer_clear(&copy);
-		return -1;
-	}
-	if (from->size)
-		memcpy(copy.payload, from->payload, from->size);
-	copy.size = from->size;
-	*to = copy;
-	return 0;
-}
-
-static void call_done(void *arg, const struct answer *answer,
-		      const struct error *err)
-{
-	struct call *call = arg;
-
-	call->done = true;
-	if (err)
-		call->rc = error_set(call->err, err->code, "%s", err->text);
-	else
-		call->rc = keep_answer(call->answer, answer, call->err);
-}
-
 int client_turn(struct client *client, struct error *err)
 {
 	int rc;
@@ -549,151 +505,6 @@ int client_look(struct client *client, struct error *err)
 	if (rc < 0)
 		return error_set(err, -rc, "event loop");
 	return client->interrupted ? client_turn(client, err) : 0;
-}
-
-int client_call(struct client *client, enum message_type type, void *body,
-		const void *payload, size_t size, uint32_t wait_ms,
-		struct answer *answer, struct error *err)
-{
-	struct call call = { .answer = answer, .err = err };
-	uint64_t number = 0;
-
-	if (client_send(client, type, body, payload, size, wait_ms, call_done,
-			&call, &number, err) < 0)
-		return -1;
-	while (!call.done) {
-		if (client_turn(client, err) < 0) {
-			client_drop(client, number);
-			if (call.done && call.rc == 0)
-				answer_clear(answer);
-			return -1;
-		}
-	}
-	return call.rc;
-}
-
-int client_query(struct client *client, struct message_query *query,
-		 struct answer *answer, struct error *err)
-{
-	return client_call(client, MESSAGE_QUERY, query, NULL, 0,
-			   query->wait_ms, answer, err);
-}
-
-int client_list(struct client *client, enum query_kind what, uint64_t of,
-		const char *list, const char *id, cJSON **rows,
-		struct error *err)
-{
-	owned(json_free) cJSON *all = cJSON_CreateArray();
-	struct message_query query = { .what = what, .id = of };
-	bool more = true;
-
-	if (!all)
-		return error_nomem(err, query_names[what]);
-	while (more) {
-		owned(answer_clear) struct answer answer = { 0 };
-		uint64_t before = query.after;
-		cJSON *page, *row;
-
-		if (client_query(client, &query, &answer, err) < 0)
-			return -1;
-		page = (cJSON *)json_list(answer.body, list);
-		while ((row = cJSON_DetachItemFromArray(page, 0))) {
-			query.after = id ? json_u64(row, id) : query.after + 1;
-			cJSON_AddItemToArray(all, row);
-		}
-		more = json_bool(answer.body, "more");
-		if (more && query.after <= before)
-			return error_set(err, EPROTO,
-					 "%s: the controller's pages do not "
-					 "end",
-					 query_names[what]);
-	}
-	*rows = take(all);
-	return 0;
-}
-
-void rows_clear(struct rows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		codec_clear(rows->schema, rows->items + i * rows->schema->size);
-	free(rows->items);
-	*rows = (struct rows){ 0 };
-}
-
-const void *rows_at(const struct rows *rows, size_t at)
-{
-	return rows->items + at * rows->schema->size;
-}
-
-/* The list of a reply that comes in pages: its only one. */
-static const struct field *list_of(const struct schema *schema)
-{
-	size_t i = 0;
-
-	while (schema->fields[i].kind != FIELD_LIST)
-		i++;
-	return &schema->fields[i];
-}
-
-/* Append the rows of a page, which move. */
-static int rows_append(struct rows *rows, const struct field *list, char *reply,
-		       struct error *err)
-{
-	char **items = (char **)(reply + list->offset);
-	size_t *count = (size_t *)(reply + list->count_offset);
-	size_t size = rows->schema->size;
-	char *all = realloc(rows->items, (rows->count + *count + 1) * size);
-
-	if (!all)
-		return error_nomem(err, "rows");
-	rows->items = all;
-	if (*count)
-		memcpy(all + rows->count * size, *items, *count * size);
-	rows->count += *count;
-	*count = 0;
-	return 0;
-}
-
-/* Where the page behind these rows begins. */
-static uint64_t rows_after(const struct rows *rows, const char *id)
-{
-	const struct field *field = id ? codec_field(rows->schema, id) : NULL;
-
-	if (!rows->count || !field)
-		return rows->count;
-	return *(
-		const uint64_t *)((const char *)rows_at(rows, rows->count - 1) +
-				  field->offset);
-}
-
-int client_rows(struct client *client, enum query_kind what, uint64_t of,
-		const char *id, struct rows *rows, struct error *err)
-{
-	const struct schema *schema = query_replies[what];
-	const struct field *list = list_of(schema);
-	const struct field *more = codec_field(schema, "more");
-	owned(rows_clear) struct rows all = { .schema = list->schema };
-	struct message_query query = { .what = what, .id = of };
-	bool goes_on = true;
-
-	while (goes_on) {
-		owned(answer_clear) struct answer answer = { 0 };
-		uint64_t before = query.after;
-
-		if (client_query(client, &query, &answer, err) < 0 ||
-		    rows_append(&all, list, answer.reply, err) < 0)
-			return -1;
-		query.after = rows_after(&all, id);
-		goes_on = *(bool *)((char *)answer.reply + more->offset);
-		if (goes_on && query.after <= before)
-			return error_set(err, EPROTO,
-					 "%s: the controller's pages do not "
-					 "end",
-					 query_names[what]);
-	}
-	*rows = all;
-	all = (struct rows){ 0 };
-	return 0;
 }
 
 void client_interrupt(struct client *client)

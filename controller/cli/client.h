@@ -28,7 +28,6 @@ struct client;
 struct answer {
 	const struct schema *schema; /* message_reply_schema() */
 	void *reply;                 /* the struct */
-	cJSON *body;                 /* the same as it came */
 	void *payload;               /* NULL: none */
 	size_t size;
 };
@@ -56,11 +55,11 @@ void client_set_patient(struct client *client, client_notice_fn *notice,
 /* Send a request: a message struct whose first member is `uint64_t request`,
  * which is filled in here; it and the payload are copied. wait_ms: how long the
  * request itself asks to wait. done() runs once, from the loop, with either an
- * answer (borrowed) or an error; it may send and drop requests. *number names
- * the request. Errors of done(): what the controller refused with its code;
- * ENOTCONN or ETIMEDOUT: out of reach.
+ * answer or an error; it may send and drop requests. It may take answer->reply;
+ * the rest is borrowed. *number names the request. Errors of done(): what the
+ * controller refused with its code; ENOTCONN or ETIMEDOUT: out of reach.
  */
-typedef void client_done_fn(void *arg, const struct answer *answer,
+typedef void client_done_fn(void *arg, struct answer *answer,
 			    const struct error *err);
 int client_send(struct client *client, enum message_type type, void *body,
 		const void *payload, size_t size, uint32_t wait_ms,
@@ -69,39 +68,6 @@ int client_send(struct client *client, enum message_type type, void *body,
 
 /* Forget a request; its done() does not run. */
 void client_drop(struct client *client, uint64_t number);
-
-/* Send and run the loop until the answer is there. EINTR: client_interrupt()
- * was called; the request is forgotten.
- */
-int client_call(struct client *client, enum message_type type, void *body,
-		const void *payload, size_t size, uint32_t wait_ms,
-		struct answer *answer, struct error *err);
-
-/* client_call() of a query, which waits as long as query->wait_ms says. */
-int client_query(struct client *client, struct message_query *query,
-		 struct answer *answer, struct error *err);
-
-/* All rows of a query that comes in pages: the items of the answers' `list`,
- * each with its number `id` in ascending order, or (NULL) without. *rows is an
- * array that the caller deletes. EPROTO: the pages do not end.
- */
-int client_list(struct client *client, enum query_kind what, uint64_t of,
-		const char *list, const char *id, cJSON **rows,
-		struct error *err);
-
-/* The same as structs of the reply's list. */
-struct rows {
-	const struct schema *schema; /* of a row */
-	char *items;
-	size_t count;
-};
-void rows_clear(struct rows *rows);
-OWNED_VALUE(struct rows, rows_clear)
-const void *rows_at(const struct rows *rows, size_t at);
-
-/* id: the member of a row that pages count by; NULL: they count rows. */
-int client_rows(struct client *client, enum query_kind what, uint64_t of,
-		const char *id, struct rows *rows, struct error *err);
 
 /* Run one turn of the loop, waiting for something to happen. EINTR as above. */
 int client_turn(struct client *client, struct error *err);

@@ -2,6 +2,8 @@
  */
 #include "controller/cli/command.h"
 
+#include <string.h>
+
 /* clang-format off */
 static const struct option_rule connection_rules[] = {
 	{ OPTION(options, "controller", 0, OPTION_TEXT, controller, "ENDPOINT"),
@@ -36,8 +38,10 @@ static const struct command *const commands[] = {
 	&command_retry,
 	&command_report,
 	&command_compare,
+	&command_trend,
 	&command_extract,
 	&command_diagnose,
+	&command_stacks,
 	&command_sample,
 	&command_verify,
 	&command_mfu,
@@ -62,6 +66,14 @@ _Static_assert(COMMANDS < COMMANDS_MAX, "room for the names of all");
 const struct command *command_at(size_t index)
 {
 	return index < COMMANDS ? commands[index] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
 }
 
 struct option_tables command_options(const struct command *command)

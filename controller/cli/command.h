@@ -41,6 +41,9 @@ struct command {
 /* NULL past the end. */
 const struct command *command_at(size_t index);
 
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
+
 /* All options of a command: its own, those of the connection (NULL: it has
  * none), --help and --version.
  */
@@ -63,8 +66,10 @@ extern const struct command command_cancel;
 extern const struct command command_retry;
 extern const struct command command_report;
 extern const struct command command_compare;
+extern const struct command command_trend;
 extern const struct command command_extract;
 extern const struct command command_diagnose;
+extern const struct command command_stacks;
 extern const struct command command_sample;
 extern const struct command command_verify;
 extern const struct command command_mfu;

@@ -4,7 +4,6 @@
 
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 #include "protocol/yaml/value.h"
 
@@ -14,14 +13,13 @@
 static const struct command *command_named(const char *name, struct error *err)
 {
 	const char *names[COMMANDS_MAX + 1] = { NULL };
-	const struct command *command;
+	const struct command *command = command_find(name);
 	const char *near;
 
-	for (size_t i = 0; i < COMMANDS_MAX && (command = command_at(i)); i++) {
+	if (command)
+		return command;
+	for (size_t i = 0; i < COMMANDS_MAX && (command = command_at(i)); i++)
 		names[i] = command->name;
-		if (!strcmp(command->name, name))
-			return command;
-	}
 	near = word_nearest(name, names);
 	error_set(err, EINVAL,
 		  "no command '%.60s'%s%s%s; regatta --help lists all", name,

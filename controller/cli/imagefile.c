@@ -3,7 +3,6 @@
 #include "controller/cli/imagefile.h"
 
 #include "controller/cli/imagelist.h"
-#include "controller/cli/json.h"
 #include "protocol/base/digest.h"
 #include "protocol/blob/unpack.h"
 

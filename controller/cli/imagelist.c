@@ -2,14 +2,35 @@
  */
 #include "controller/cli/imagelist.h"
 
-#include "controller/cli/json.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NESTED_MAX 2 /* an index may name others */
 #define LIST_NAME "manifest.json"
+
+static void json_free(cJSON *json)
+{
+	cJSON_Delete(json);
+}
+OWNED_POINTER(cJSON, json_free)
+
+/* The member's text, or "". */
+static const char *text_in(const cJSON *object, const char *name)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+
+	return text ? text : "";
+}
+
+/* The member, if it is a list. */
+static const cJSON *list_in(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsArray(item) ? item : NULL;
+}
 
 void texts_clear(struct texts *texts)
 {
@@ -130,7 +151,7 @@ static int check_layers(const struct image_bundle *recipe, const cJSON *layers,
 static int take_listed(struct image_bundle *recipe, const cJSON *item,
 		       struct error *err)
 {
-	const char *config = json_text(item, "Config");
+	const char *config = text_in(item, "Config");
 	const struct image_bundle_entry *entry = find_entry(recipe, config);
 	struct image_bundle_image *image;
 	const cJSON *tag;
@@ -138,12 +159,12 @@ static int take_listed(struct image_bundle *recipe, const cJSON *item,
 	if (!entry || !entry->content)
 		return error_set(err, EINVAL, "the config %.80s is not in it",
 				 config);
-	if (check_layers(recipe, json_list(item, "Layers"), err) < 0)
+	if (check_layers(recipe, list_in(item, "Layers"), err) < 0)
 		return -1;
 	image = add_image(recipe, entry->content, err);
 	if (!image)
 		return -1;
-	cJSON_ArrayForEach(tag, json_list(item, "RepoTags"))
+	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
 	{
 		if (cJSON_IsString(tag) &&
 		    strings_add(&image->tags, tag->valuestring, err) < 0)
@@ -185,11 +206,12 @@ static bool blob_path(const char *digest, char path[96])
 /* A name that an engine takes: one with a '/' or a ':'; a tag alone is none. */
 static const char *image_name(const cJSON *descriptor)
 {
-	const cJSON *notes = json_get(descriptor, "annotations");
-	const char *name = json_text(notes, "io.containerd.image.name");
+	const cJSON *notes =
+		cJSON_GetObjectItemCaseSensitive(descriptor, "annotations");
+	const char *name = text_in(notes, "io.containerd.image.name");
 
 	if (!*name)
-		name = json_text(notes, "org.opencontainers.image.ref.name");
+		name = text_in(notes, "org.opencontainers.image.ref.name");
 	return strpbrk(name, "/:") ? name : NULL;
 }
 
@@ -198,10 +220,10 @@ static int add_blob(cJSON *list, const struct image_bundle *recipe,
 {
 	char path[96];
 
-	if (!blob_path(json_text(descriptor, "digest"), path) ||
+	if (!blob_path(text_in(descriptor, "digest"), path) ||
 	    !find_entry(recipe, path))
 		return error_set(err, EINVAL, "the blob %.80s is not in it",
-				 json_text(descriptor, "digest"));
+				 text_in(descriptor, "digest"));
 	cJSON_AddItemToArray(list, cJSON_CreateString(path));
 	return 0;
 }
@@ -210,21 +232,22 @@ static int take_manifest(const struct image_bundle *recipe,
 			 const cJSON *manifest, const char *name, cJSON *list,
 			 struct error *err)
 {
-	const cJSON *config = json_get(manifest, "config");
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(manifest, "config");
 	cJSON *item = cJSON_CreateObject();
 	cJSON *layers, *tags;
 	char path[96];
 	const cJSON *layer;
 
 	cJSON_AddItemToArray(list, item);
-	if (!blob_path(json_text(config, "digest"), path))
+	if (!blob_path(text_in(config, "digest"), path))
 		return error_set(err, EINVAL, "a manifest without its config");
 	cJSON_AddStringToObject(item, "Config", path);
 	tags = cJSON_AddArrayToObject(item, "RepoTags");
 	if (name)
 		cJSON_AddItemToArray(tags, cJSON_CreateString(name));
 	layers = cJSON_AddArrayToObject(item, "Layers");
-	cJSON_ArrayForEach(layer, json_list(manifest, "layers"))
+	cJSON_ArrayForEach(layer, list_in(manifest, "layers"))
 	{
 		if (add_blob(layers, recipe, layer, err) < 0)
 			return -1;
@@ -237,7 +260,9 @@ static int take_manifest(const struct image_bundle *recipe,
  */
 static bool is_image(const cJSON *manifest)
 {
-	const char *type = json_text(json_get(manifest, "config"), "mediaType");
+	const char *type =
+		text_in(cJSON_GetObjectItemCaseSensitive(manifest, "config"),
+			"mediaType");
 
 	return strstr(type, "image.config") || strstr(type, "container.image");
 }
@@ -249,21 +274,21 @@ static int take_index(const struct texts *texts,
 {
 	const cJSON *descriptor;
 
-	cJSON_ArrayForEach(descriptor, json_list(index, "manifests"))
+	cJSON_ArrayForEach(descriptor, list_in(index, "manifests"))
 	{
 		const char *named = image_name(descriptor);
 		owned(json_free) cJSON *blob = NULL;
 		char path[96];
 		int rc = 0;
 
-		if (!blob_path(json_text(descriptor, "digest"), path) ||
+		if (!blob_path(text_in(descriptor, "digest"), path) ||
 		    !texts_find(texts, path))
 			continue;
 		blob = parse(texts, path, err);
 		if (!blob)
 			return -1;
 		named = named ? named : name;
-		if (json_list(blob, "manifests") && depth < NESTED_MAX)
+		if (list_in(blob, "manifests") && depth < NESTED_MAX)
 			rc = take_index(texts, recipe, blob, named, depth + 1,
 					list, err);
 		else if (is_image(blob))

@@ -1,7 +1,6 @@
 /* input.c - a sweep file as a command names it: its text, checked here.
  */
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
 #include "protocol/registry/login.h"
@@ -274,23 +273,15 @@ void input_clear(struct input *input)
 }
 
 /* Cells with their reasons, at most CELLS_SHOWN of them. */
-static void tell_cells(struct cli *cli, const cJSON *cells, const char *what,
-		       const char *where)
+static void tell_cells(struct cli *cli, const struct cell_note *cells,
+		       size_t count, const char *what, const char *where)
 {
-	int count = cJSON_GetArraySize(cells);
-	const cJSON *cell;
-	int shown = 0;
-
-	cJSON_ArrayForEach(cell, cells)
-	{
-		if (shown++ == CELLS_SHOWN) {
-			cli_say(cli, "%s: and %d more; %s lists all", what,
-				count - CELLS_SHOWN, where);
-			break;
-		}
-		cli_say(cli, "%s: %s: %s", what, json_text(cell, "cell"),
-			json_text(cell, "reason"));
-	}
+	for (size_t i = 0; i < count && i < CELLS_SHOWN; i++)
+		cli_say(cli, "%s: %s: %s", what, cells[i].cell,
+			cells[i].reason);
+	if (count > CELLS_SHOWN)
+		cli_say(cli, "%s: and %zu more; %s lists all", what,
+			count - CELLS_SHOWN, where);
 }
 
 static void submit_clear(struct message_submit *submit)
@@ -305,10 +296,9 @@ static void submit_clear(struct message_submit *submit)
 OWNED_VALUE(struct message_submit, submit_clear)
 
 int input_submit(const struct input *input, struct cli *cli,
-		 struct client *client, const char *token, uint64_t *sweep,
-		 cJSON **body, struct error *err)
+		 struct client *client, const char *token,
+		 struct answer *answer, struct error *err)
 {
-	owned(answer_clear) struct answer answer = { 0 };
 	owned(submit_clear) struct message_submit submit = {
 		.file = (char *)input->name,
 		.token = (char *)token,
@@ -316,34 +306,30 @@ int input_submit(const struct input *input, struct cli *cli,
 		.logins = input->logins,
 		.logins_count = input->logins_count,
 	};
+	const struct reply_submit *reply;
 	char jobs[HUMAN_SIZE], taken[60] = "";
-	uint64_t id;
 
 	if (input->sweep && workspaces_send(input->sweep, input->name, cli,
 					    client, &submit, err) < 0)
 		return -1;
 	if (client_call(client, MESSAGE_SUBMIT, &submit, input->text.data,
-			input->text.size, 0, &answer, err) < 0)
+			input->text.size, 0, answer, err) < 0)
 		return -1;
-	id = json_u64(answer.body, "sweep");
-	if (!id)
+	reply = answer->reply;
+	if (!reply->sweep)
 		return error_set(err, EPROTO,
 				 "the controller did not say the sweep's "
 				 "number");
-	tell_cells(cli, json_list(answer.body, "dropped"), "dropped",
+	tell_cells(cli, reply->dropped, reply->dropped_count, "dropped",
 		   "regatta plan");
-	tell_cells(cli, json_list(answer.body, "waiting"), "waits",
+	tell_cells(cli, reply->waiting, reply->waiting_count, "waits",
 		   "regatta jobs");
 	if (input->take_over)
 		snprintf(taken, sizeof(taken),
 			 ", %llu of them taken over from earlier sweeps",
-			 (unsigned long long)json_u64(answer.body, "taken"));
-	cli_say(cli, "sweep %llu: %s, %s%s", (unsigned long long)id,
-		json_text(answer.body, "name"),
-		human_jobs(json_u64(answer.body, "jobs"), jobs), taken);
-	*sweep = id;
-	if (body)
-		*body = take(answer.body);
+			 (unsigned long long)reply->taken);
+	cli_say(cli, "sweep %llu: %s, %s%s", (unsigned long long)reply->sweep,
+		reply->name, human_jobs(reply->jobs, jobs), taken);
 	return 0;
 }
 

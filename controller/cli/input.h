@@ -5,6 +5,7 @@
 
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
+#include "protocol/message/reply_sweeps.h"
 
 #define INPUT_MAX 1048576 /* bytes of a sweep file */
 
@@ -35,14 +36,13 @@ OWNED_VALUE(struct input, input_clear)
 int input_check_jobs(const struct input *input, struct cli *cli,
 		     struct error *err);
 
-/* Hand the sweep to the controller: the same token again is answered again.
- * *sweep is its number; the answer's body goes to *body unless that is NULL.
- * Dropped cells, and those that no node could run, are told in words, at most
- * 20 of them.
+/* Hand the sweep to the controller, which answers with a struct reply_submit:
+ * the same token again is answered again. Dropped cells, and those that no node
+ * could run, are told in words, at most 20 of them.
  */
 int input_submit(const struct input *input, struct cli *cli,
-		 struct client *client, const char *token, uint64_t *sweep,
-		 cJSON **body, struct error *err);
+		 struct client *client, const char *token,
+		 struct answer *answer, struct error *err);
 
 /* 32 random hex digits. */
 void token_make(char token[33]);

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/logins.h"
 
-#include "controller/cli/json.h"
+#include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
@@ -208,8 +208,8 @@ static int seal(struct cli *cli, struct client *client,
 			       "--registry-auth: no credentials for %.80s%s in "
 			       "%.100s: docker login puts them there",
 			       hosts->items[0],
-			       hosts->count > 1 ? ", or any other of the "
-						  "its registries,"
+			       hosts->count > 1 ? ", or any other of its "
+						  "registries,"
 						: "",
 			       file);
 	return rc;
@@ -288,7 +288,7 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	    settings_images(cli->environment, cli->options, images, err) < 0)
 		return -1;
 	catalog = catalog_load(images, err);
-	text = json_text(answer.body, "text");
+	text = ((const struct reply_text *)answer.reply)->text;
 	if (catalog)
 		sweep = sweep_parse(text, strlen(text), "sweep", catalog, err);
 	return sweep ? logins_collect(cli, client, sweep, logins, count, err)

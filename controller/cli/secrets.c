@@ -3,8 +3,8 @@
  */
 #include "controller/cli/secrets.h"
 
-#include "controller/cli/json.h"
 #include "protocol/base/secret.h"
+#include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
 #include "protocol/yaml/document.h"
@@ -178,7 +178,7 @@ int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	/* Who may not read it may not retry it: the controller says so then. */
 	if (client_query(client, &query, &answer, err) < 0)
 		return err->code == EPERM ? 0 : -1;
-	text = json_text(answer.body, "text");
+	text = ((const struct reply_text *)answer.reply)->text;
 	document = document_parse(text, strlen(text), "sweep", &limits, err);
 	return document && secrets_read(document_root(document), &sources,
 					err) == 0

@@ -253,6 +253,18 @@ int settings_connection(const struct environment *environment,
 	return 0;
 }
 
+int settings_controller(const struct environment *environment,
+			const struct options *options,
+			struct connection *connection, struct error *err)
+{
+	owned(config_clear) struct config config = { 0 };
+
+	if (read_config(environment, &config, err) < 0 ||
+	    find_endpoint(environment, options, &config, connection, err) < 0)
+		return -1;
+	return find_server_key(environment, options, &config, connection, err);
+}
+
 /* Whether folder/name is there, with its real path in `path`. */
 static bool try_path(const char *folder, const char *name, int mode,
 		     char path[PATH_MAX])

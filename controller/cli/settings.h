@@ -50,6 +50,11 @@ int settings_connection(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err);
 
+/* The same without a key of ours, which is left as it is. */
+int settings_controller(const struct environment *environment,
+			const struct options *options,
+			struct connection *connection, struct error *err);
+
 /* The configuration file and its folder, there or not. EINVAL: no home. */
 int settings_file(const struct environment *environment, char path[PATH_MAX],
 		  char folder[PATH_MAX], struct error *err);

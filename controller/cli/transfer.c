@@ -92,8 +92,7 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 	return 0;
 }
 
-static void put_done(void *arg, const struct answer *answer,
-		     const struct error *err)
+static void put_done(void *arg, struct answer *answer, const struct error *err)
 {
 	struct put *put = arg;
 	struct sending *sending = put->sending;

@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLI_TRANSFER_H
 #define CONTROLLER_CLI_TRANSFER_H
 
-#include "controller/cli/client.h"
+#include "controller/cli/calls.h"
 #include "protocol/blob/blob_store.h"
 
 /* The next bytes of what is sent: at most size; 0: the end. */

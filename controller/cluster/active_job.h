@@ -1,21 +1,25 @@
 /* active_job.h - jobs that are not over: what is known of them, and of their
  * gangs and tasks.
  *
- * Plain data, and how it is found. What happens to it stands in
- * controller/jobs.
+ * Plain data, which the modules of the core read, and the table by which it is
+ * found. Each field is changed by the life of jobs (controller/jobs) alone, but
+ * for those that name another owner.
  */
 #ifndef CONTROLLER_CLUSTER_ACTIVE_JOB_H
 #define CONTROLLER_CLUSTER_ACTIVE_JOB_H
 
-#include "controller/cluster/cluster.h"
 #include "controller/cluster/lifecycle.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/message/message.h"
 #include "protocol/message/spec.h"
 
-struct image_references;
-struct log_reading;
-struct sampling;
+#include <sys/queue.h>
+
+struct gang_output;
+struct image_reference;
+struct job_life;
+struct jobs;
+struct trial;
 
 /* A job's container on one node, as the controller knows it. */
 struct task {
@@ -43,13 +47,11 @@ struct task {
 	size_t streams_count;
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
-	uint64_t index_read; /* of its index of followed files */
-	bool index_new;      /* there may be more in it */
-	bool collected;      /* its streams and files are here, all of them */
-	bool collecting;     /* its files are not known yet */
-	bool crowded;        /* the store has no place for one of them */
-	bool discarding;     /* told to discard */
-	bool reported;       /* in the report that is being read */
+	bool collected;  /* its streams and files are here, all of them */
+	bool collecting; /* its files are not known yet */
+	bool crowded;    /* the store has no place for one of them */
+	bool discarding; /* told to discard */
+	bool reported;   /* in the report that is being read */
 	TAILQ_ENTRY(task) by_node;
 };
 
@@ -61,19 +63,13 @@ struct gang {
 	char *address;      /* and the host's; NULL before */
 	struct strings
 		addresses; /* all nodes', when the container wants them */
-	struct log_reading *readings;
-	size_t readings_count;
-	struct sampling *samplings; /* spec.nodes of them; NULL: none read */
-	bool behind;                /* there is output that was not read yet */
-	bool reading;               /* listed in log_ingest.c */
+	struct gang_output *output; /* what was read of it: log_reader.h */
 	bool synced;                /* its output is safe on disk, */
 	bool kept;     /* and so is what it collected, which an event tells, */
 	bool measured; /* and its result is stored: what ends it is done once */
-	TAILQ_ENTRY(gang) by_reading;
-	TAILQ_ENTRY(gang) by_cluster;
+	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
 	struct job *job;
-	struct cluster *cluster;
 };
 
 /* That a job goes after another one (dependencies.h). */
@@ -109,25 +105,43 @@ struct job {
 	struct until_spec until;
 	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
 	double rate;         /* of its result; 0: none */
-	struct image_references *need; /* its image (image_references.h) */
-	bool needs;                    /* it is counted there */
-	bool due;                      /* listed in cluster->due */
+	struct image_reference *need; /* its image (image_references.h) */
+	bool needs;                   /* it is counted there */
+	bool due;                     /* listed by dependencies.c */
 	TAILQ_ENTRY(job) by_due;
+	struct jobs *jobs; /* whose it is */
+	const struct job_life *life;
 };
 
 /* What a job of this spec asks of the scheduler; borrows from the spec. */
 struct shape job_shape(const struct job_spec *spec);
 
-/* An active job, or NULL. */
-struct job *job_find(const struct cluster *cluster, uint64_t id);
+/* All active jobs. */
+struct job_table;
+struct job_table *job_table_new(struct error *err);
+void job_table_free(struct job_table *table);
+OWNED_POINTER(struct job_table, job_table_free)
 
-/* Into the table of active jobs, and out of it. ENOMEM. */
-int job_list(struct cluster *cluster, struct job *job, struct error *err);
-void job_unlist(struct cluster *cluster, struct job *job);
+size_t job_count(const struct job_table *table);
+
+/* An active job, or NULL. */
+struct job *job_find(const struct job_table *table, uint64_t id);
+
+/* Into the table, and out of it. ENOMEM. */
+int job_list(struct job_table *table, struct job *job, struct error *err);
+void job_unlist(struct job_table *table, struct job *job);
 
 /* Call fn for each active job; it may forget the job it is given. */
-typedef void job_fn(struct cluster *cluster, struct job *job, void *arg);
-void job_each(struct cluster *cluster, job_fn *fn, void *arg);
+typedef void job_fn(struct job *job, void *arg);
+void job_each(struct job_table *table, job_fn *fn, void *arg);
+
+/* The gangs of the jobs that are not queued, in the order in which they came;
+ * NULL: no more.
+ */
+struct gang *gang_first(const struct job_table *table);
+struct gang *gang_next(const struct gang *gang);
+void gang_list(struct job_table *table, struct gang *gang);
+void gang_unlist(struct job_table *table, struct gang *gang);
 
 /* The first failure of an attempt counts; text is copied. */
 void job_set_failure(struct job *job, enum failure failure, int64_t code,
@@ -135,7 +149,7 @@ void job_set_failure(struct job *job, enum failure failure, int64_t code,
 void job_clear_failure(struct job *job);
 
 /* The task of this name if it is on the node and of the present attempt. */
-struct task *task_find(const struct cluster *cluster, const struct node *node,
+struct task *task_find(const struct job_table *table, const struct node *node,
 		       uint64_t job, uint32_t attempt, uint32_t rank);
 
 /* Release what its task collected. */

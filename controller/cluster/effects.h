@@ -7,11 +7,15 @@
  * fail by a seed (tests/simulation). No call here calls back into who asked:
  * the same events with the same answers give the same effects.
  *
- * The texts of the store's rows say what is durable when: controller/store.
+ * Rows are no effect. The store takes them into a queue in memory, which the
+ * driver commits at the end of the turn, and reads see what is committed: a
+ * function of what was put, like the rest of the core. So the simulator runs
+ * the real store, too, over a disk that fails below it.
  */
 #ifndef CONTROLLER_CLUSTER_EFFECTS_H
 #define CONTROLLER_CLUSTER_EFFECTS_H
 
+#include "controller/cluster/lifecycle.h"
 #include "protocol/message/message.h"
 
 #include <stdbool.h>
@@ -21,20 +25,19 @@
 struct node;
 struct task;
 struct job;
-struct job_row;
-struct event_row;
 
 struct job_effects {
+	void *arg; /* of every call */
 	/* Time: the wall clock, which may jump, and one that does not. */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
-	/* gang_deadlines() is to run at that time of mono_ms(). Replaces what
+	/* jobs_deadlines() is to run at that time of mono_ms(). Replaces what
 	 * was asked for before.
 	 */
 	void (*wake_at)(void *arg, int64_t mono_ms);
 	/* Another turn of the loop is to follow this one. */
 	void (*turn)(void *arg);
-	/* intake_read() is to run once nothing more urgent is there. */
+	/* jobs_read() is to run once nothing more urgent is there. */
 	void (*read_soon)(void *arg);
 
 	/* A command to a node in reach: it goes out after the commit of the
@@ -45,12 +48,6 @@ struct job_effects {
 	/* The node broke the protocol: its session ends. */
 	void (*drop)(void *arg, const struct node *node, int code,
 		     const char *why);
-
-	/* Store an event, and the state that follows from it (NULL: the stored
-	 * one stays as it is); both or neither.
-	 */
-	int (*record)(void *arg, const struct event_row *event,
-		      const struct job_row *state, struct error *err);
 
 	/* Output, as log_store.h says. */
 	int (*log_append)(void *arg, const struct message_log *log,
@@ -79,6 +76,21 @@ struct job_effects {
 	 */
 	int (*keep_files)(void *arg, struct job *job, cJSON **list,
 			  struct error *err);
+
+	/* The job is in another state, or attempt, by this event. NULL: nobody
+	 * counts.
+	 */
+	void (*changed)(void *arg, const struct job *job, enum job_event event);
 };
+
+static inline int64_t effects_wall_ms(const struct job_effects *effects)
+{
+	return effects->wall_ms(effects->arg);
+}
+
+static inline int64_t effects_mono_ms(const struct job_effects *effects)
+{
+	return effects->mono_ms(effects->arg);
+}
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Log ingest, nodes, collected files, repeats and dependencies learn things
  * that change a job. They know a job's data (active_job.h), not its life; this
- * is the way up. jobs.c fills it.
+ * is the way up. Every job carries it (job->life); jobs.c fills it.
  */
 #ifndef CONTROLLER_CLUSTER_JOB_LIFE_H
 #define CONTROLLER_CLUSTER_JOB_LIFE_H
@@ -11,19 +11,16 @@
 
 struct job_life {
 	/* Something may have become true that the job waits for. */
-	void (*advance)(struct cluster *cluster, struct job *job);
+	void (*advance)(struct job *job);
 	/* job_event() */
-	int (*event)(struct cluster *cluster, struct job *job,
-		     enum job_event event, cJSON *data, struct error *err);
+	int (*event)(struct job *job, enum job_event event, cJSON *data,
+		     struct error *err);
 	/* job_submit() */
-	int (*submit)(struct cluster *cluster, uint64_t sweep,
-		      uint64_t cell_index, const struct job_spec *spec,
-		      struct error *err);
+	int (*submit)(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
+		      const struct job_spec *spec, struct error *err);
 	/* gang_exception() */
-	void (*exception)(struct cluster *cluster, struct job *job,
-			  enum failure failure, int64_t code, const char *text);
+	void (*exception)(struct job *job, enum failure failure, int64_t code,
+			  const char *text);
 };
-
-extern const struct job_life job_life; /* jobs.c */
 
 #endif

@@ -22,6 +22,12 @@ void news_add_job(struct news *news, uint64_t job)
 		news->jobs[news->count++] = job;
 }
 
+uint64_t news_progress(struct news *news)
+{
+	news->events = true;
+	return ++news->progress_seq;
+}
+
 bool news_any(const struct news *news)
 {
 	return news->events || news->tick || news->all || news->count;

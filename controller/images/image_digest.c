@@ -22,6 +22,28 @@ struct image_digest {
 	uint64_t job; /* it is asked; 0: nobody is */
 };
 
+struct image_digests {
+	struct store *store;
+	const struct job_table *table;
+	void *tree;     /* tsearch(3), of struct image_digest */
+	size_t waiting; /* tasks that wait for one */
+};
+
+struct image_digests *image_digests_new(struct store *store,
+					const struct job_table *table,
+					struct error *err)
+{
+	struct image_digests *digests = calloc(1, sizeof(*digests));
+
+	if (!digests) {
+		error_nomem(err, "image digests");
+		return NULL;
+	}
+	digests->store = store;
+	digests->table = table;
+	return digests;
+}
+
 static void image_digest_free(struct image_digest *pin)
 {
 	if (!pin)
@@ -71,7 +93,7 @@ static bool needed(const struct container_spec *container)
 
 /* Found, or made and read from the store; NULL: not needed, or no memory. */
 static struct image_digest *
-image_digest_get(struct cluster *cluster, uint64_t sweep,
+image_digest_get(struct image_digests *digests, uint64_t sweep,
 		 const struct container_spec *container)
 {
 	owned(image_digest_free) struct image_digest *pin = NULL;
@@ -89,46 +111,47 @@ image_digest_get(struct cluster *cluster, uint64_t sweep,
 		pin->image = NULL;
 		return NULL;
 	}
-	place = tsearch(pin, &cluster->pins, compare);
+	place = tsearch(pin, &digests->tree, compare);
 	if (place && *(struct image_digest **)place == pin) {
-		store_pins(cluster->store, sweep, read_pin, pin, NULL);
+		store_pins(digests->store, sweep, read_pin, pin, NULL);
 		return take(pin);
 	}
 	return place ? *(struct image_digest **)place : NULL;
 }
 
-static struct image_digest *image_digest_get_job(struct cluster *cluster,
+static struct image_digest *image_digest_get_job(struct image_digests *digests,
 						 const struct job *job)
 {
-	return image_digest_get(cluster, job->sweep,
+	return image_digest_get(digests, job->sweep,
 				&job->gang->spec.container);
 }
 
-const char *image_digest_of(struct cluster *cluster, const struct job *job)
+const char *image_digest_of(struct image_digests *digests,
+			    const struct job *job)
 {
-	const struct image_digest *pin = image_digest_get_job(cluster, job);
+	const struct image_digest *pin = image_digest_get_job(digests, job);
 
 	return pin && !job->gang->spec.container.build ? pin->found : NULL;
 }
 
-void image_digest_stop_waiting(struct cluster *cluster, struct task *task)
+void image_digest_stop_waiting(struct image_digests *digests, struct task *task)
 {
-	cluster->pins_waiting -= task->waits;
+	digests->waiting -= task->waits;
 	task->waits = false;
 }
 
-bool image_digest_may_prepare(struct cluster *cluster, struct task *task)
+bool image_digest_may_prepare(struct image_digests *digests, struct task *task)
 {
-	struct image_digest *pin = image_digest_get_job(cluster, task->job);
+	struct image_digest *pin = image_digest_get_job(digests, task->job);
 	uint64_t job = task->job->id;
 
-	image_digest_stop_waiting(cluster, task);
+	image_digest_stop_waiting(digests, task);
 	if (!pin || pin->found || task->job->gang->spec.container.build)
 		return true;
 	if (!pin->job)
 		pin->job = job;
 	task->waits = pin->job != job || task->rank != 0;
-	cluster->pins_waiting += task->waits;
+	digests->waiting += task->waits;
 	return !task->waits;
 }
 
@@ -151,14 +174,14 @@ static bool is_possible(const struct container_spec *container,
 	return !strcmp(hosts[0], hosts[1]) && !strcmp(paths[0], paths[1]);
 }
 
-static int keep(struct cluster *cluster, struct image_digest *pin,
+static int keep(struct image_digests *digests, struct image_digest *pin,
 		const char *node, const char *found)
 {
 	struct pin_row row = { pin->sweep, pin->image, found, node };
 	char *copy = strdup(found), *name = strdup(node);
 	struct error err;
 
-	if (!copy || !name || store_put_pin(cluster->store, &row, &err) < 0) {
+	if (!copy || !name || store_put_pin(digests->store, &row, &err) < 0) {
 		free(copy);
 		free(name);
 		return -1;
@@ -170,10 +193,10 @@ static int keep(struct cluster *cluster, struct image_digest *pin,
 	return 1;
 }
 
-int image_digest_learn(struct cluster *cluster, struct task *task,
+int image_digest_learn(struct image_digests *digests, struct task *task,
 		       const char *found, char *text, size_t size)
 {
-	struct image_digest *pin = image_digest_get_job(cluster, task->job);
+	struct image_digest *pin = image_digest_get_job(digests, task->job);
 	const char *node = task->node->name;
 
 	if (!pin)
@@ -186,7 +209,7 @@ int image_digest_learn(struct cluster *cluster, struct task *task,
 		return -1;
 	}
 	if (!pin->found)
-		return keep(cluster, pin, node, found) > 0;
+		return keep(digests, pin, node, found) > 0;
 	if (!strcmp(pin->found, found))
 		return 0;
 	snprintf(text, size,
@@ -197,25 +220,25 @@ int image_digest_learn(struct cluster *cluster, struct task *task,
 	return -1;
 }
 
-bool image_digest_find(struct cluster *cluster, uint64_t sweep,
+bool image_digest_find(struct image_digests *digests, uint64_t sweep,
 		       const char *image, const char **found)
 {
 	const struct container_spec container = { .image = (char *)image };
 	const struct image_digest *pin =
-		image_digest_get(cluster, sweep, &container);
+		image_digest_get(digests, sweep, &container);
 
 	*found = pin ? pin->found : NULL;
 	return pin && !pin->found;
 }
 
-void image_digest_tell(struct cluster *cluster, uint64_t sweep,
+void image_digest_tell(struct image_digests *digests, uint64_t sweep,
 		       const char *image, const char *found, const char *node)
 {
 	const struct container_spec container = { .image = (char *)image };
-	struct image_digest *pin = image_digest_get(cluster, sweep, &container);
+	struct image_digest *pin = image_digest_get(digests, sweep, &container);
 
 	if (pin && !pin->found && !pin->job && is_possible(&container, found))
-		keep(cluster, pin, node, found);
+		keep(digests, pin, node, found);
 }
 
 struct releasing {
@@ -231,11 +254,11 @@ static void release_one(const void *at, VISIT visit, void *arg)
 		pin->job = 0;
 }
 
-void image_digest_release(struct cluster *cluster, const struct job *job)
+void image_digest_release(struct image_digests *digests, const struct job *job)
 {
 	struct releasing releasing = { job->id };
 
-	twalk_r(cluster->pins, release_one, &releasing);
+	twalk_r(digests->tree, release_one, &releasing);
 }
 
 static int compare_sweeps(const void *a, const void *b)
@@ -245,38 +268,35 @@ static int compare_sweeps(const void *a, const void *b)
 	return x->sweep < y->sweep ? -1 : x->sweep > y->sweep;
 }
 
-void image_digest_forget(struct cluster *cluster, const struct job *job)
+void image_digest_forget(struct image_digests *digests, const struct job *job)
 {
 	const struct image_digest key = { .sweep = job->sweep };
 	const struct gang *gang;
 	void *found;
 
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
+	for (gang = gang_first(digests->table); gang; gang = gang_next(gang))
 		if (gang->job->sweep == job->sweep)
 			return;
-	}
-	while ((found = tfind(&key, &cluster->pins, compare_sweeps))) {
+	while ((found = tfind(&key, &digests->tree, compare_sweeps))) {
 		struct image_digest *pin = *(struct image_digest **)found;
 
-		tdelete(pin, &cluster->pins, compare);
+		tdelete(pin, &digests->tree, compare);
 		image_digest_free(pin);
 	}
 }
 
-struct task *image_digest_next(struct cluster *cluster)
+struct task *image_digest_next(struct image_digests *digests)
 {
 	struct gang *gang;
 
-	if (!cluster->pins_waiting)
+	if (!digests->waiting)
 		return NULL;
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
+	for (gang = gang_first(digests->table); gang; gang = gang_next(gang)) {
 		if (gang->job->state != JOB_PREPARING)
 			continue;
 		for (uint32_t i = 0; i < gang->spec.nodes; i++)
 			if (gang->tasks[i].waits &&
-			    image_digest_may_prepare(cluster, &gang->tasks[i]))
+			    image_digest_may_prepare(digests, &gang->tasks[i]))
 				return &gang->tasks[i];
 	}
 	return NULL;
@@ -287,8 +307,9 @@ static void free_one(void *pin)
 	image_digest_free(pin);
 }
 
-void image_digest_free_all(struct cluster *cluster)
+void image_digests_free(struct image_digests *digests)
 {
-	tdestroy(cluster->pins, free_one);
-	cluster->pins = NULL;
+	if (digests)
+		tdestroy(digests->tree, free_one);
+	free(digests);
 }

@@ -14,49 +14,58 @@
 #ifndef CONTROLLER_IMAGES_IMAGE_DIGEST_H
 #define CONTROLLER_IMAGES_IMAGE_DIGEST_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
+
+struct store;
+
+/* What it is given is borrowed. */
+struct image_digests;
+struct image_digests *image_digests_new(struct store *store,
+					const struct job_table *table,
+					struct error *err);
+void image_digests_free(struct image_digests *digests);
 
 /* What the job's image means, or NULL: not known yet, or not needed. Borrowed
  * until the next call.
  */
-const char *image_digest_of(struct cluster *cluster, const struct job *job);
+const char *image_digest_of(struct image_digests *digests,
+			    const struct job *job);
 
 /* May this task be told to prepare? false: it waits for another one, and is
  * found by image_digest_next() when that one has spoken, or failed.
  */
-bool image_digest_may_prepare(struct cluster *cluster, struct task *task);
+bool image_digest_may_prepare(struct image_digests *digests, struct task *task);
 
 /* It is told something else, or nothing any more. */
-void image_digest_stop_waiting(struct cluster *cluster, struct task *task);
+void image_digest_stop_waiting(struct image_digests *digests,
+			       struct task *task);
 
 /* A node says what the image of its task is. 1: that is new, and stored; 0: it
  * is what the sweep has already; -1 with a sentence in text: it is another one,
  * or none that the name could mean, and nothing was stored.
  */
-int image_digest_learn(struct cluster *cluster, struct task *task,
+int image_digest_learn(struct image_digests *digests, struct task *task,
 		       const char *found, char *text, size_t size);
 
 /* Of an image that is pulled, before a job asks for it: what it means, or NULL.
  * true: that is to be found out. Borrowed until the next call.
  */
-bool image_digest_find(struct cluster *cluster, uint64_t sweep,
+bool image_digest_find(struct image_digests *digests, uint64_t sweep,
 		       const char *image, const char **found);
 
 /* A node found that out; no-op when a job is about to, or it is known. */
-void image_digest_tell(struct cluster *cluster, uint64_t sweep,
+void image_digest_tell(struct image_digests *digests, uint64_t sweep,
 		       const char *image, const char *found, const char *node);
 
 /* The job ends: if others waited for it, they no longer do. */
-void image_digest_release(struct cluster *cluster, const struct job *job);
+void image_digest_release(struct image_digests *digests, const struct job *job);
 
 /* The job is gone: what its sweep's images mean is forgotten here with the last
  * one that holds nodes; the store knows it.
  */
-void image_digest_forget(struct cluster *cluster, const struct job *job);
+void image_digest_forget(struct image_digests *digests, const struct job *job);
 
 /* A task that waits and need not any more, or NULL. */
-struct task *image_digest_next(struct cluster *cluster);
-
-void image_digest_free_all(struct cluster *cluster);
+struct task *image_digest_next(struct image_digests *digests);
 
 #endif

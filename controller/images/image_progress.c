@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t mono_ms(const struct task *task)
-{
-	return cluster_mono_ms(task->job->gang->cluster);
-}
-
 static const struct schema *schema(void)
 {
 	return message_kinds[MESSAGE_PROGRESS].schema;
@@ -37,7 +32,8 @@ static bool moved(const struct message_progress *from,
 }
 
 void image_progress_keep(struct task *task,
-			 const struct message_progress *progress)
+			 const struct message_progress *progress,
+			 int64_t now_ms)
 {
 	cJSON *object = codec_object(schema(), progress, NULL);
 	struct message_progress *copy = malloc(sizeof(*copy));
@@ -45,9 +41,9 @@ void image_progress_keep(struct task *task,
 	if (copy && object &&
 	    codec_from_object(schema(), object, copy, NULL) == 0) {
 		if (!task->transfer)
-			task->transfer_ms = mono_ms(task);
+			task->transfer_ms = now_ms;
 		if (moved(task->transfer, copy))
-			task->transfer_moved_ms = mono_ms(task);
+			task->transfer_moved_ms = now_ms;
 		image_progress_clear(task);
 		task->transfer = copy;
 		copy = NULL;
@@ -73,36 +69,36 @@ static uint64_t done_bytes(const struct task *task)
 }
 
 /* For how long, in ms; 0: it goes on. */
-static int64_t silent_ms(const struct task *task)
+static int64_t silent_ms(const struct task *task, int64_t now_ms)
 {
-	int64_t silent = mono_ms(task) - task->transfer_moved_ms;
+	int64_t silent = now_ms - task->transfer_moved_ms;
 
 	return silent < IMAGE_PROGRESS_SILENT_MS ? 0 : silent;
 }
 
 /* When all is here, it is not the transfer that takes its time. */
-static int64_t awaited_ms(const struct task *task)
+static int64_t awaited_ms(const struct task *task, int64_t now_ms)
 {
 	uint64_t total = task->transfer->total_bytes;
 
-	return total && done_bytes(task) >= total ? 0 : silent_ms(task);
+	return total && done_bytes(task) >= total ? 0 : silent_ms(task, now_ms);
 }
 
-static double rate_of(const struct task *task)
+static double rate_of(const struct task *task, int64_t now_ms)
 {
-	return silent_ms(task) ? 0 : (double)task->transfer->rate;
+	return silent_ms(task, now_ms) ? 0 : (double)task->transfer->rate;
 }
 
 /* -1: not known. */
-static double seconds_left(const struct task *task)
+static double seconds_left(const struct task *task, int64_t now_ms)
 {
 	const struct message_progress *transfer = task->transfer;
 	uint64_t done = done_bytes(task);
 
-	if (transfer->partial || !(rate_of(task) > 0) ||
+	if (transfer->partial || !(rate_of(task, now_ms) > 0) ||
 	    done > transfer->total_bytes)
 		return -1;
-	return (double)(transfer->total_bytes - done) / rate_of(task);
+	return (double)(transfer->total_bytes - done) / rate_of(task, now_ms);
 }
 
 static void set_rate(struct progress_info *to, double rate, double left,
@@ -130,7 +126,7 @@ static int describe_moving(const struct message_progress *transfer,
 	return 0;
 }
 
-int image_progress_of_task(const struct task *task,
+int image_progress_of_task(const struct task *task, int64_t now_ms,
 			   struct progress_info **result, struct error *err)
 {
 	const struct message_progress *transfer = task->transfer;
@@ -143,7 +139,8 @@ int image_progress_of_task(const struct task *task,
 		return error_nomem(err, "transfer");
 	to->done_bytes = done_bytes(task);
 	to->total_bytes = transfer->total_bytes;
-	set_rate(to, rate_of(task), seconds_left(task), awaited_ms(task));
+	set_rate(to, rate_of(task, now_ms), seconds_left(task, now_ms),
+		 awaited_ms(task, now_ms));
 	to->partial = transfer->partial;
 	to->layers = transfer->layers;
 	to->layers_total = transfer->layers_total;
@@ -153,7 +150,7 @@ int image_progress_of_task(const struct task *task,
 	return describe_moving(transfer, to, err);
 }
 
-cJSON *image_progress_summary(const struct task *task)
+cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 {
 	const struct message_progress *transfer = task->transfer;
 	cJSON *to;
@@ -164,8 +161,7 @@ cJSON *image_progress_summary(const struct task *task)
 	cJSON_AddStringToObject(to, "node", task->node->name);
 	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
 	cJSON_AddNumberToObject(to, "seconds",
-				(double)(mono_ms(task) - task->transfer_ms) /
-					1000);
+				(double)(now_ms - task->transfer_ms) / 1000);
 	return to;
 }
 
@@ -183,8 +179,8 @@ static int distance(const char *phase)
 	return count;
 }
 
-int image_progress_add_sum(const struct gang *gang, struct progress_info *to,
-			   struct error *err)
+int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
+			   struct progress_info *to, struct error *err)
 {
 	const struct message_progress *far = NULL;
 	double rate = 0, left = -1;
@@ -204,11 +200,11 @@ int image_progress_add_sum(const struct gang *gang, struct progress_info *to,
 		if (task->state != TASK_PREPARING)
 			continue;
 		to->partial |= one->partial;
-		rate += rate_of(task);
-		if (awaited_ms(task) < silent)
-			silent = awaited_ms(task);
-		if (seconds_left(task) > left)
-			left = seconds_left(task);
+		rate += rate_of(task, now_ms);
+		if (awaited_ms(task, now_ms) < silent)
+			silent = awaited_ms(task, now_ms);
+		if (seconds_left(task, now_ms) > left)
+			left = seconds_left(task, now_ms);
 		if (!far || distance(one->phase) > distance(far->phase))
 			far = one;
 	}
@@ -222,7 +218,7 @@ int image_progress_add_sum(const struct gang *gang, struct progress_info *to,
 	return string_set(&to->phase, far->phase, err);
 }
 
-static bool stands_still(const struct gang *gang)
+static bool stands_still(const struct gang *gang, int64_t now_ms)
 {
 	if (gang->job->state != JOB_PREPARING)
 		return false;
@@ -230,21 +226,18 @@ static bool stands_still(const struct gang *gang)
 		const struct task *task = &gang->tasks[i];
 
 		if (task->transfer && task->state == TASK_PREPARING &&
-		    silent_ms(task))
+		    silent_ms(task, now_ms))
 			return true;
 	}
 	return false;
 }
 
-void image_progress_tick(struct cluster *cluster)
+bool image_progress_stalled(const struct job_table *table, int64_t now_ms)
 {
 	const struct gang *gang;
 
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	{
-		if (!stands_still(gang))
-			continue;
-		cluster->progress_seq++;
-		return;
-	}
+	for (gang = gang_first(table); gang; gang = gang_next(gang))
+		if (stands_still(gang, now_ms))
+			return true;
+	return false;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Jobs of a sweep that are alike in this. */
-struct image_references {
+struct image_reference {
 	uint64_t sweep;
 	char *vendor;
 	char *image;
@@ -20,7 +20,30 @@ struct image_references {
 	size_t left; /* of these, that are not over */
 };
 
-static void image_references_free(struct image_references *need)
+struct image_references {
+	struct store *store;
+	void *tree; /* tsearch(3), of struct image_reference */
+};
+
+struct image_references *image_references_new(struct store *store,
+					      struct error *err)
+{
+	struct image_references *references = calloc(1, sizeof(*references));
+
+	if (!references) {
+		error_nomem(err, "image references");
+		return NULL;
+	}
+	references->store = store;
+	return references;
+}
+
+void image_references_free(struct image_references *references)
+{
+	free(references);
+}
+
+static void image_reference_free(struct image_reference *need)
 {
 	if (!need)
 		return;
@@ -29,11 +52,11 @@ static void image_references_free(struct image_references *need)
 	free(need->build);
 	free(need);
 }
-OWNED_POINTER(struct image_references, image_references_free)
+OWNED_POINTER(struct image_reference, image_reference_free)
 
 static int compare(const void *a, const void *b)
 {
-	const struct image_references *x = a, *y = b;
+	const struct image_reference *x = a, *y = b;
 	int rc;
 
 	if (x->sweep != y->sweep)
@@ -45,10 +68,10 @@ static int compare(const void *a, const void *b)
 		  : strcmp(x->build ? x->build : "", y->build ? y->build : "");
 }
 
-static struct image_references *
-image_reference_new(const struct image_references *from)
+static struct image_reference *
+image_reference_new(const struct image_reference *from)
 {
-	owned(image_references_free) struct image_references *need =
+	owned(image_reference_free) struct image_reference *need =
 		calloc(1, sizeof(*need));
 
 	if (!need)
@@ -62,26 +85,26 @@ image_reference_new(const struct image_references *from)
 		       : NULL;
 }
 
-int image_references_join(struct cluster *cluster, struct job *job,
+int image_references_join(struct image_references *references, struct job *job,
 			  const struct job_spec *spec, struct error *err)
 {
-	struct image_references key = {
+	struct image_reference key = {
 		.sweep = job->sweep,
 		.vendor = spec->vendor,
 		.image = spec->container.image,
 		.build = spec->container.build,
 	};
-	owned(image_references_free) struct image_references *made = NULL;
-	void *place = tfind(&key, &cluster->needs, compare);
+	owned(image_reference_free) struct image_reference *made = NULL;
+	void *place = tfind(&key, &references->tree, compare);
 
 	if (!place) {
 		made = image_reference_new(&key);
-		place = made ? tsearch(made, &cluster->needs, compare) : NULL;
+		place = made ? tsearch(made, &references->tree, compare) : NULL;
 		if (!place)
 			return error_nomem(err, "job");
 		made = NULL;
 	}
-	job->need = *(struct image_references **)place;
+	job->need = *(struct image_reference **)place;
 	job->need->uses++;
 	return 0;
 }
@@ -94,22 +117,23 @@ void image_references_mark(struct job *job, bool active)
 	job->need->left += active ? 1 : (size_t)-1;
 }
 
-void image_references_leave(struct cluster *cluster, struct job *job)
+void image_references_leave(struct image_references *references,
+			    struct job *job)
 {
-	struct image_references *need = job->need;
+	struct image_reference *need = job->need;
 
 	image_references_mark(job, false);
 	job->need = NULL;
 	if (!need || --need->uses)
 		return;
-	tdelete(need, &cluster->needs, compare);
-	image_references_free(need);
+	tdelete(need, &references->tree, compare);
+	image_reference_free(need);
 }
 
 /* Telling. */
 
 struct telling {
-	struct cluster *cluster;
+	struct image_references *references;
 	const char *vendor;
 	struct image_need *list;
 	size_t count;
@@ -157,8 +181,8 @@ static int add_pin(const struct pin_row *row, void *arg)
 
 static void tell_one(const void *at, VISIT visit, void *arg)
 {
-	const struct image_references *need =
-		*(struct image_references *const *)at;
+	const struct image_reference *need =
+		*(struct image_reference *const *)at;
 	struct telling *to = arg;
 	bool other = to->sweep != need->sweep;
 
@@ -169,21 +193,21 @@ static void tell_one(const void *at, VISIT visit, void *arg)
 	to->left = need->left;
 	to->rc = add(to, need->image, need->build);
 	if (to->rc == 0 && other)
-		to->rc = store_pins(to->cluster->store, need->sweep, add_pin,
+		to->rc = store_pins(to->references->store, need->sweep, add_pin,
 				    to, to->err);
 }
 
-int image_references_list(struct cluster *cluster, const char *vendor,
-			  struct image_need **list, size_t *count,
-			  struct error *err)
+int image_references_list(struct image_references *references,
+			  const char *vendor, struct image_need **list,
+			  size_t *count, struct error *err)
 {
 	struct telling to = {
-		.cluster = cluster,
+		.references = references,
 		.vendor = vendor,
 		.err = err,
 	};
 
-	twalk_r(cluster->needs, tell_one, &to);
+	twalk_r(references->tree, tell_one, &to);
 	if (to.rc < 0) {
 		needs_free(to.list, to.count);
 		return -1;

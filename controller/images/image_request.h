@@ -7,10 +7,12 @@
 #ifndef CONTROLLER_IMAGES_IMAGE_REQUEST_H
 #define CONTROLLER_IMAGES_IMAGE_REQUEST_H
 
-#include "controller/cluster/cluster.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/message.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
+
+#include <sys/queue.h>
 
 #define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
 #define IMAGE_REQUEST_OUTPUT_TOLD (256 << 10) /* bytes in one answer */

@@ -23,30 +23,31 @@
 #define GONE_NAMES_MAX 20  /* in the record of what a node removed by itself */
 
 struct image_rollouts {
+	struct image_rollouts_config with;
 	char *folder;
 	TAILQ_HEAD(orders_head, image_request) orders; /* oldest first */
 	size_t count;
 };
 
-static void path_of(const struct image_rollouts *carries,
+static void path_of(const struct image_rollouts *rollouts,
 		    const struct image_request *order, char path[PATH_MAX])
 {
-	snprintf(path, PATH_MAX, "%s/%s.json", carries->folder, order->name);
+	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder, order->name);
 }
 
-static void drop(struct image_rollouts *carries, struct image_request *order)
+static void drop(struct image_rollouts *rollouts, struct image_request *order)
 {
-	TAILQ_REMOVE(&carries->orders, order, entry);
-	carries->count--;
+	TAILQ_REMOVE(&rollouts->orders, order, entry);
+	rollouts->count--;
 	image_request_free(order);
 }
 
-static struct image_request *order_find(const struct cluster *cluster,
+static struct image_request *order_find(const struct image_rollouts *rollouts,
 					const char *name)
 {
 	struct image_request *order;
 
-	TAILQ_FOREACH(order, &cluster->carries->orders, entry)
+	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
 		if (!strcmp(order->name, name))
 			return order;
@@ -55,16 +56,16 @@ static struct image_request *order_find(const struct cluster *cluster,
 }
 
 /* The one that goes when there are too many: it ended, or else it only asks. */
-static struct image_request *oldest(const struct image_rollouts *carries)
+static struct image_request *oldest(const struct image_rollouts *rollouts)
 {
 	struct image_request *order;
 
-	TAILQ_FOREACH(order, &carries->orders, entry)
+	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
 		if (order->final)
 			return order;
 	}
-	TAILQ_FOREACH(order, &carries->orders, entry)
+	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
 		if (!order->kind->durable && !order->kind->one)
 			return order;
@@ -73,12 +74,12 @@ static struct image_request *oldest(const struct image_rollouts *carries)
 }
 
 /* Lists of images are large, and soon old. */
-static void drop_lists(struct image_rollouts *carries)
+static void drop_lists(struct image_rollouts *rollouts)
 {
 	struct image_request *order;
 	size_t count = 0;
 
-	TAILQ_FOREACH_REVERSE(order, &carries->orders, orders_head, entry)
+	TAILQ_FOREACH_REVERSE(order, &rollouts->orders, orders_head, entry)
 	{
 		bool has = false;
 
@@ -92,27 +93,27 @@ static void drop_lists(struct image_rollouts *carries)
 }
 
 /* The order is moved, and freed where there is no room. */
-static struct image_request *keep(struct image_rollouts *carries,
+static struct image_request *keep(struct image_rollouts *rollouts,
 				  struct image_request *order,
 				  struct error *err)
 {
-	struct image_request *old = carries->count >= IMAGE_ROLLOUT_ORDERS_MAX
-					    ? oldest(carries)
+	struct image_request *old = rollouts->count >= IMAGE_ROLLOUT_ORDERS_MAX
+					    ? oldest(rollouts)
 					    : NULL;
 
 	if (!order)
 		return NULL;
-	if (carries->count >= IMAGE_ROLLOUT_ORDERS_MAX && !old) {
+	if (rollouts->count >= IMAGE_ROLLOUT_ORDERS_MAX && !old) {
 		image_request_free(order);
 		error_set(err, EBUSY, "%d image orders are under way already",
 			  IMAGE_ROLLOUT_ORDERS_MAX);
 		return NULL;
 	}
 	if (old)
-		drop(carries, old);
-	TAILQ_INSERT_TAIL(&carries->orders, order, entry);
-	carries->count++;
-	drop_lists(carries);
+		drop(rollouts, old);
+	TAILQ_INSERT_TAIL(&rollouts->orders, order, entry);
+	rollouts->count++;
+	drop_lists(rollouts);
 	return order;
 }
 
@@ -124,36 +125,23 @@ static bool is_order_file(const char *name)
 	return dot && !strcmp(dot, ".json");
 }
 
-int image_rollout_open(struct cluster *cluster, const char *folder,
-		       struct error *err)
+static int load_orders(struct image_rollouts *rollouts, struct error *err)
 {
-	struct image_rollouts *carries = calloc(1, sizeof(*carries));
 	struct dirent *entry;
 	char path[PATH_MAX];
 	struct error why;
-	DIR *dir;
+	DIR *dir = opendir(rollouts->folder);
 
-	if (!carries)
-		return error_nomem(err, "image orders");
-	TAILQ_INIT(&carries->orders);
-	cluster->carries = carries;
-	if (asprintf(&carries->folder, "%s/image-orders", folder) < 0) {
-		carries->folder = NULL;
-		return error_nomem(err, "image orders");
-	}
-	if (file_make_folders(carries->folder, 0700, err) < 0)
-		return -1;
-	dir = opendir(carries->folder);
 	if (!dir)
-		return error_errno(err, "%s", carries->folder);
+		return error_errno(err, "%s", rollouts->folder);
 	while ((entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", carries->folder,
+		snprintf(path, sizeof(path), "%s/%s", rollouts->folder,
 			 entry->d_name);
 		if (!is_order_file(entry->d_name))
 			unlink(path);
-		else if (!keep(carries, image_request_load(path, &why), &why))
+		else if (!keep(rollouts, image_request_load(path, &why), &why))
 			log_warning("image order dropped: %s: %s",
 				    entry->d_name, why.text);
 	}
@@ -161,36 +149,58 @@ int image_rollout_open(struct cluster *cluster, const char *folder,
 	return 0;
 }
 
-void image_rollout_close(struct cluster *cluster)
+struct image_rollouts *
+image_rollouts_new(const struct image_rollouts_config *config,
+		   const char *folder, struct error *err)
 {
-	struct image_rollouts *carries = take(cluster->carries);
+	owned(image_rollouts_free) struct image_rollouts *rollouts =
+		calloc(1, sizeof(*rollouts));
 
-	if (!carries)
+	if (!rollouts) {
+		error_nomem(err, "image orders");
+		return NULL;
+	}
+	TAILQ_INIT(&rollouts->orders);
+	rollouts->with = *config;
+	if (asprintf(&rollouts->folder, "%s/image-orders", folder) < 0) {
+		rollouts->folder = NULL;
+		error_nomem(err, "image orders");
+		return NULL;
+	}
+	if (file_make_folders(rollouts->folder, 0700, err) < 0 ||
+	    load_orders(rollouts, err) < 0)
+		return NULL;
+	return take(rollouts);
+}
+
+void image_rollouts_free(struct image_rollouts *rollouts)
+{
+	if (!rollouts)
 		return;
-	while (!TAILQ_EMPTY(&carries->orders))
-		drop(carries, TAILQ_FIRST(&carries->orders));
-	free(carries->folder);
-	free(carries);
+	while (!TAILQ_EMPTY(&rollouts->orders))
+		drop(rollouts, TAILQ_FIRST(&rollouts->orders));
+	free(rollouts->folder);
+	free(rollouts);
 }
 
 /* Telling nodes. */
 
-static int send_act(struct cluster *cluster, struct node *node,
+static int send_act(struct image_rollouts *rollouts, struct node *node,
 		    const struct message_image_do *act, bool needs,
 		    struct error *err)
 {
 	struct message_image_do message = *act;
 	int rc;
 
-	if (needs &&
-	    image_references_list(cluster, node->vendor, &message.needs,
-				  &message.needs_count, err) < 0)
+	if (needs && image_references_list(rollouts->with.references,
+					   node->vendor, &message.needs,
+					   &message.needs_count, err) < 0)
 		return -1;
 	message.logins = NULL;
 	message.logins_count = 0;
-	rc = logins_reseal(cluster, act->logins, act->logins_count,
-			   wire_peer_public(node->peer), &message.logins,
-			   &message.logins_count, err);
+	rc = logins_reseal(rollouts->with.logins, act->logins,
+			   act->logins_count, wire_peer_public(node->peer),
+			   &message.logins, &message.logins_count, err);
 	if (rc == 0)
 		rc = wire_server_send(node->peer, MESSAGE_IMAGE_DO, &message,
 				      NULL, 0, err);
@@ -199,26 +209,25 @@ static int send_act(struct cluster *cluster, struct node *node,
 	return rc;
 }
 
-static void tell(struct cluster *cluster, const struct image_request *order,
-		 struct stop *stop)
+static void tell(struct image_rollouts *rollouts,
+		 const struct image_request *order, struct stop *stop)
 {
-	struct node *node = node_find(cluster, stop->name);
+	struct node *node = node_find(rollouts->with.nodes, stop->name);
 	struct error err;
 
 	if (stop_final(stop) || !node || !node->peer || !node->reported ||
 	    (order->kind->one && stop != &order->stops[order->next]))
 		return;
-	if (send_act(cluster, node, &order->act, order->kind->needs, &err) < 0)
+	if (send_act(rollouts, node, &order->act, order->kind->needs, &err) < 0)
 		stop_set(stop, "failed", err.text);
 }
 
-static void changed(struct cluster *cluster)
+static void changed(struct image_rollouts *rollouts)
 {
-	cluster->progress_seq++;
-	cluster->news.events = true;
+	news_progress(rollouts->with.news);
 }
 
-static void finish(struct cluster *cluster, struct image_request *order)
+static void finish(struct image_rollouts *rollouts, struct image_request *order)
 {
 	char path[PATH_MAX];
 
@@ -226,11 +235,11 @@ static void finish(struct cluster *cluster, struct image_request *order)
 	logins_free(order->act.logins, order->act.logins_count);
 	order->act.logins = NULL;
 	order->act.logins_count = 0;
-	path_of(cluster->carries, order, path);
+	path_of(rollouts, order, path);
 	unlink(path);
 	log_info("image order=%.12s %s is over", order->name,
 		 order->kind->name);
-	changed(cluster);
+	changed(rollouts);
 }
 
 /* Where the saved image lies, or is being made, nobody can get it. */
@@ -256,18 +265,19 @@ static bool is_away(const struct node *node, struct stop *stop)
 }
 
 /* To save: from the node that has it; else the next one is asked. */
-static void advance_one(struct cluster *cluster, struct image_request *order)
+static void advance_one(struct image_rollouts *rollouts,
+			struct image_request *order)
 {
 	struct stop *stop = &order->stops[order->next];
-	struct node *node = node_find(cluster, stop->name);
+	struct node *node = node_find(rollouts->with.nodes, stop->name);
 	struct error err;
 	int rc = 0;
 
 	if (*order->content && node)
-		rc = artifact_fetch_content(cluster, node, order->content,
-					    order->bytes, &err);
+		rc = artifact_fetch_content(rollouts->with.fetches, node,
+					    order->content, order->bytes, &err);
 	if (rc > 0) {
-		finish(cluster, order);
+		finish(rollouts, order);
 		return;
 	}
 	if (rc < 0)
@@ -277,53 +287,55 @@ static void advance_one(struct cluster *cluster, struct image_request *order)
 	if (strcmp(stop->phase, "failed") != 0)
 		return;
 	if (order->next + 1 == order->count) {
-		finish(cluster, order);
+		finish(rollouts, order);
 		return;
 	}
 	order->next++;
-	tell(cluster, order, &order->stops[order->next]);
+	tell(rollouts, order, &order->stops[order->next]);
 }
 
-static void advance(struct cluster *cluster, struct image_request *order)
+static void advance(struct image_rollouts *rollouts,
+		    struct image_request *order)
 {
 	if (order->final)
 		return;
 	if (order->kind->one) {
-		advance_one(cluster, order);
+		advance_one(rollouts, order);
 		return;
 	}
 	for (size_t i = 0; i < order->count; i++)
 		if (!stop_final(&order->stops[i]))
 			return;
-	finish(cluster, order);
+	finish(rollouts, order);
 }
 
-void image_rollout_tick(struct cluster *cluster)
+void image_rollout_tick(struct image_rollouts *rollouts)
 {
 	struct image_request *order;
 
-	TAILQ_FOREACH(order, &cluster->carries->orders, entry)
+	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
 		if (order->kind->one)
-			advance(cluster, order);
+			advance(rollouts, order);
 	}
 }
 
-void image_rollout_report(struct cluster *cluster, struct node *node)
+void image_rollout_report(struct image_rollouts *rollouts, struct node *node)
 {
 	struct image_request *order;
 
-	TAILQ_FOREACH(order, &cluster->carries->orders, entry)
+	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
 		struct stop *stop = image_request_stop(order, node->name);
 
 		if (stop && !order->final)
-			tell(cluster, order, stop);
+			tell(rollouts, order, stop);
 	}
 }
 
 /* Nobody ordered it: what a node did by itself is recorded as its own act. */
-static void note_own_act(struct cluster *cluster, const struct node *node,
+static void note_own_act(struct image_rollouts *rollouts,
+			 const struct node *node,
 			 const struct message_image_state *state)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -359,21 +371,21 @@ static void note_own_act(struct cluster *cluster, const struct node *node,
 		 node->name, count, state->done_bytes, row.refusal ? ": " : "",
 		 row.refusal ? row.refusal : "");
 	if ((count || row.refusal) &&
-	    store_put_audit(cluster->store, &row, &err) < 0)
+	    store_put_audit(rollouts->with.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 	cJSON_free(text);
 	cJSON_Delete(object);
 }
 
-void image_rollout_state(struct cluster *cluster, struct node *node,
+void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 			 struct message_image_state *state)
 {
-	struct image_request *order = order_find(cluster, state->order);
+	struct image_request *order = order_find(rollouts, state->order);
 	struct stop *stop =
 		order ? image_request_stop(order, node->name) : NULL;
 
 	if (!order && state->by_itself && node->peer)
-		note_own_act(cluster, node, state);
+		note_own_act(rollouts, node, state);
 	if (!stop || order->final || stop_final(stop))
 		return;
 	image_request_heard(order, stop, state);
@@ -381,11 +393,11 @@ void image_rollout_state(struct cluster *cluster, struct node *node,
 		log_info("image order=%.12s node=%s %s%s%s", order->name,
 			 node->name, stop->phase, stop->text ? ": " : "",
 			 stop->text ? stop->text : "");
-	changed(cluster);
-	advance(cluster, order);
+	changed(rollouts);
+	advance(rollouts, order);
 }
 
-void image_rollout_room(struct cluster *cluster, struct node *node,
+void image_rollout_room(struct image_rollouts *rollouts, struct node *node,
 			const struct message_image_room *room)
 {
 	struct message_image_do act = { .order = room->order,
@@ -394,21 +406,24 @@ void image_rollout_room(struct cluster *cluster, struct node *node,
 
 	/* Without an answer it removes nothing. */
 	if (node->peer && node->reported && content_hash_valid(room->order) &&
-	    send_act(cluster, node, &act, true, &err) < 0)
+	    send_act(rollouts, node, &act, true, &err) < 0)
 		log_warning("node=%s: %s", node->name, err.text);
 }
 
 /* People. */
 
-static int choose_named(struct cluster *cluster, const struct strings *wanted,
-			struct strings *nodes, struct error *err)
+static int choose_named(struct image_rollouts *rollouts,
+			const struct strings *wanted, struct strings *nodes,
+			struct error *err)
 {
-	if (wanted->count > node_count(cluster))
+	if (wanted->count > node_count(rollouts->with.nodes))
 		return error_set(err, EINVAL,
 				 "nodes: %zu names, there are %zu nodes",
-				 wanted->count, node_count(cluster));
+				 wanted->count,
+				 node_count(rollouts->with.nodes));
 	for (size_t i = 0; i < wanted->count; i++) {
-		const struct node *node = node_find(cluster, wanted->items[i]);
+		const struct node *node =
+			node_find(rollouts->with.nodes, wanted->items[i]);
 
 		if (!node)
 			return error_set(err, ENOENT,
@@ -434,15 +449,15 @@ static void vendor_of(const char *build, char vendor[KEY_NAME_SIZE])
 			 (int)strcspn(build + prefix, "/"), build + prefix);
 }
 
-static int choose_all(struct cluster *cluster, const char *build,
+static int choose_all(struct image_rollouts *rollouts, const char *build,
 		      struct strings *nodes, struct error *err)
 {
 	char vendor[KEY_NAME_SIZE];
 	size_t up = 0;
 
 	vendor_of(build, vendor);
-	for (size_t i = 0; i < node_count(cluster); i++) {
-		const struct node *node = node_at(cluster, i);
+	for (size_t i = 0; i < node_count(rollouts->with.nodes); i++) {
+		const struct node *node = node_at(rollouts->with.nodes, i);
 
 		up += node->peer != NULL;
 		if (node->peer &&
@@ -460,11 +475,12 @@ static int choose_all(struct cluster *cluster, const char *build,
 		  : error_set(err, ENOENT, "no node is in reach");
 }
 
-static int check_order(struct cluster *cluster,
+static int check_order(struct image_rollouts *rollouts,
 		       const struct message_image_order *message,
 		       const struct image_request_kind *kind, struct error *err)
 {
-	const struct image_request *order = order_find(cluster, message->order);
+	const struct image_request *order =
+		order_find(rollouts, message->order);
 	uint64_t bytes;
 	bool whole;
 
@@ -488,8 +504,8 @@ static int check_order(struct cluster *cluster,
 		return error_set(err, EINVAL, "build: which folder?");
 	if (strcmp(kind->name, "load") != 0)
 		return 0;
-	if (blob_store_look(blob_service_contents(cluster), message->order,
-			    &bytes, &whole, err) < 0)
+	if (blob_store_look(blob_service_contents(rollouts->with.blobs),
+			    message->order, &bytes, &whole, err) < 0)
 		return -1;
 	return whole ? 0
 		     : error_set(err, ENOENT,
@@ -501,7 +517,7 @@ static int check_order(struct cluster *cluster,
  * are not to lose it.
  */
 static struct image_request *
-begin_again(struct cluster *cluster, struct image_request *order,
+begin_again(struct image_rollouts *rollouts, struct image_request *order,
 	    const struct message_image_order *message,
 	    const struct strings *nodes, struct error *err)
 {
@@ -509,50 +525,49 @@ begin_again(struct cluster *cluster, struct image_request *order,
 
 	if (image_request_again(order, message, nodes, err) < 0)
 		return NULL;
-	path_of(cluster->carries, order, path);
+	path_of(rollouts, order, path);
 	if (image_request_save(order, path, err) < 0)
 		return NULL;
 	for (size_t i = 0; i < nodes->count; i++)
-		tell(cluster, order,
+		tell(rollouts, order,
 		     image_request_stop(order, nodes->items[i]));
-	advance(cluster, order);
+	advance(rollouts, order);
 	return order;
 }
 
-static struct image_request *begin(struct cluster *cluster,
+static struct image_request *begin(struct image_rollouts *rollouts,
 				   const struct image_request_kind *kind,
 				   const struct message_image_order *message,
 				   const struct strings *nodes,
 				   struct error *err)
 {
-	struct image_rollouts *carries = cluster->carries;
-	struct image_request *order = order_find(cluster, message->order);
+	struct image_request *order = order_find(rollouts, message->order);
 	char path[PATH_MAX];
 
 	if (order)
-		drop(carries, order);
-	order = keep(carries, image_request_new(kind, message, nodes, err),
+		drop(rollouts, order);
+	order = keep(rollouts, image_request_new(kind, message, nodes, err),
 		     err);
 	if (!order)
 		return NULL;
-	path_of(carries, order, path);
+	path_of(rollouts, order, path);
 	if (kind->durable && image_request_save(order, path, err) < 0) {
-		drop(carries, order);
+		drop(rollouts, order);
 		return NULL;
 	}
 	for (size_t i = 0; i < order->count; i++) {
 		const struct node *node =
-			node_find(cluster, order->stops[i].name);
+			node_find(rollouts->with.nodes, order->stops[i].name);
 
 		if (!kind->durable && !kind->one && !(node && node->peer))
 			stop_set(&order->stops[i], "failed", "out of reach");
-		tell(cluster, order, &order->stops[i]);
+		tell(rollouts, order, &order->stops[i]);
 	}
-	advance(cluster, order);
+	advance(rollouts, order);
 	return order;
 }
 
-int image_rollout_order(struct cluster *cluster, const char *by,
+int image_rollout_order(struct image_rollouts *rollouts, const char *by,
 			const struct message_image_order *message,
 			struct strings *chosen, struct error *err)
 {
@@ -561,32 +576,32 @@ int image_rollout_order(struct cluster *cluster, const char *by,
 		image_request_kind(message->what);
 	struct image_request *order;
 
-	if (check_order(cluster, message, kind, err) < 0 ||
+	if (check_order(rollouts, message, kind, err) < 0 ||
 	    (message->nodes.count
-		     ? choose_named(cluster, &message->nodes, &nodes, err)
-		     : choose_all(cluster, message->build, &nodes, err)) < 0)
+		     ? choose_named(rollouts, &message->nodes, &nodes, err)
+		     : choose_all(rollouts, message->build, &nodes, err)) < 0)
 		return -1;
-	order = order_find(cluster, message->order);
+	order = order_find(rollouts, message->order);
 	order = order && kind->durable && !order->final
-			? begin_again(cluster, order, message, &nodes, err)
-			: begin(cluster, kind, message, &nodes, err);
+			? begin_again(rollouts, order, message, &nodes, err)
+			: begin(rollouts, kind, message, &nodes, err);
 	if (!order)
 		return -1;
 	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
 		 message->what, message->image ? message->image : "",
 		 nodes.count, by);
-	changed(cluster);
+	changed(rollouts);
 	*chosen = nodes;
 	nodes = (struct strings){ 0 };
 	return 0;
 }
 
-int image_rollout_describe(struct cluster *cluster,
+int image_rollout_describe(struct image_rollouts *rollouts,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err)
 {
 	const char *name = query->name ? query->name : "";
-	const struct image_request *order = order_find(cluster, name);
+	const struct image_request *order = order_find(rollouts, name);
 
 	if (!order)
 		return error_set(err, ENOENT,
@@ -597,7 +612,8 @@ int image_rollout_describe(struct cluster *cluster,
 	if (image_request_describe(order, query, to, err) < 0)
 		return -1;
 	for (size_t i = 0; i < to->nodes_count; i++) {
-		const struct node *node = node_find(cluster, to->nodes[i].name);
+		const struct node *node =
+			node_find(rollouts->with.nodes, to->nodes[i].name);
 
 		to->nodes[i].up = node && node->peer;
 	}

@@ -12,6 +12,7 @@
 #define CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
 
 #include "controller/blobs/artifact_fetch.h"
+#include "controller/cluster/news.h"
 #include "protocol/message/reply_images.h"
 
 #define IMAGE_ROLLOUT_ORDERS_MAX                                               \
@@ -21,16 +22,33 @@
 	4 /* of these, the last: with lists of images                          \
 	   */
 
+struct image_references;
+struct sweep_logins;
+
+/* What they are given; all is borrowed. */
+struct image_rollouts_config {
+	struct store *store;
+	struct news *news;
+	struct nodes *nodes;
+	struct image_references *references;
+	struct sweep_logins *logins;
+	struct blob_service *blobs;
+	struct artifact_fetches *fetches;
+};
+
 /* folder: the controller's state. */
-int image_rollout_open(struct cluster *cluster, const char *folder,
-		       struct error *err);
-void image_rollout_close(struct cluster *cluster);
+struct image_rollouts;
+struct image_rollouts *
+image_rollouts_new(const struct image_rollouts_config *config,
+		   const char *folder, struct error *err);
+void image_rollouts_free(struct image_rollouts *rollouts);
+OWNED_POINTER(struct image_rollouts, image_rollouts_free)
 
 /* *chosen (empty before, owned): whose it is. One to load, build or pull that
  * is not over goes on, for these nodes, too. EINVAL, EEXIST: it is another
  * order's name, ENOENT: an unknown node, or none.
  */
-int image_rollout_order(struct cluster *cluster, const char *by,
+int image_rollout_order(struct image_rollouts *rollouts, const char *by,
 			const struct message_image_order *message,
 			struct strings *chosen, struct error *err);
 
@@ -39,20 +57,20 @@ int image_rollout_order(struct cluster *cluster, const char *by,
  * printed from query->after on. Fills *to, which was zero; on failure the
  * caller clears it, too. ENOENT: no such order.
  */
-int image_rollout_describe(struct cluster *cluster,
+int image_rollout_describe(struct image_rollouts *rollouts,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err);
 
 /* The node is back, and has said so; what it says of an order, and asks. The
  * state's lists are moved.
  */
-void image_rollout_report(struct cluster *cluster, struct node *node);
-void image_rollout_state(struct cluster *cluster, struct node *node,
+void image_rollout_report(struct image_rollouts *rollouts, struct node *node);
+void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 			 struct message_image_state *state);
-void image_rollout_room(struct cluster *cluster, struct node *node,
+void image_rollout_room(struct image_rollouts *rollouts, struct node *node,
 			const struct message_image_room *room);
 
 /* Every half second. */
-void image_rollout_tick(struct cluster *cluster);
+void image_rollout_tick(struct image_rollouts *rollouts);
 
 #endif

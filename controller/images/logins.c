@@ -21,7 +21,9 @@ struct login_sweep {
 	bool due; /* a job of it has ended since it was looked at */
 };
 
-struct logins {
+struct sweep_logins {
+	struct store *store;
+	const struct key *key; /* the controller's own */
 	struct login_sweep *sweeps;
 	size_t count;
 	/* The one that was opened last, for the nodes of a gang are told one
@@ -31,43 +33,54 @@ struct logins {
 	char *sealed; /* what it was opened from; NULL: none is */
 };
 
-static void forget_opened(struct logins *logins)
+static void forget_opened(struct sweep_logins *kept)
 {
-	credential_clear(&logins->opened);
-	free(logins->sealed);
-	logins->sealed = NULL;
+	credential_clear(&kept->opened);
+	free(kept->sealed);
+	kept->sealed = NULL;
 }
 
-static struct logins *logins_of(struct cluster *cluster, struct error *err)
+struct sweep_logins *sweep_logins_new(struct store *store,
+				      const struct key *key, struct error *err)
 {
-	if (!cluster->logins)
-		cluster->logins = calloc(1, sizeof(*cluster->logins));
-	if (!cluster->logins)
+	struct sweep_logins *kept = calloc(1, sizeof(*kept));
+
+	if (!kept) {
 		error_nomem(err, "credentials");
-	return cluster->logins;
+		return NULL;
+	}
+	kept->store = store;
+	kept->key = key;
+	return kept;
 }
 
-static int note_sweep(struct cluster *cluster, uint64_t id, struct error *err)
+void sweep_logins_free(struct sweep_logins *kept)
 {
-	struct logins *logins = logins_of(cluster, err);
+	if (!kept)
+		return;
+	forget_opened(kept);
+	free(kept->sweeps);
+	free(kept);
+}
+
+static int note_sweep(struct sweep_logins *kept, uint64_t id, struct error *err)
+{
 	struct login_sweep *grown;
 
-	if (!logins)
-		return -1;
-	for (size_t i = 0; i < logins->count; i++)
-		if (logins->sweeps[i].id == id)
+	for (size_t i = 0; i < kept->count; i++)
+		if (kept->sweeps[i].id == id)
 			return 0;
-	grown = realloc(logins->sweeps, (logins->count + 1) * sizeof(*grown));
+	grown = realloc(kept->sweeps, (kept->count + 1) * sizeof(*grown));
 	if (!grown)
 		return error_nomem(err, "credentials");
-	logins->sweeps = grown;
+	kept->sweeps = grown;
 	/* All its jobs may have been taken over: they end in no event. */
-	grown[logins->count++] = (struct login_sweep){ .id = id, .due = true };
+	grown[kept->count++] = (struct login_sweep){ .id = id, .due = true };
 	return 0;
 }
 
 struct login_loading {
-	struct cluster *cluster;
+	struct sweep_logins *kept;
 	struct error *err;
 };
 
@@ -75,27 +88,17 @@ static int load_one(const struct login_row *row, void *arg)
 {
 	struct login_loading *loading = arg;
 
-	return note_sweep(loading->cluster, row->sweep, loading->err);
+	return note_sweep(loading->kept, row->sweep, loading->err);
 }
 
-int logins_load(struct cluster *cluster, struct error *err)
+int logins_load(struct sweep_logins *kept, struct error *err)
 {
-	struct login_loading loading = { cluster, err };
+	struct login_loading loading = { kept, err };
 
-	return store_logins(cluster->store, 0, load_one, &loading, err);
+	return store_logins(kept->store, 0, load_one, &loading, err);
 }
 
-void logins_free_all(struct cluster *cluster)
-{
-	if (cluster->logins) {
-		forget_opened(cluster->logins);
-		free(cluster->logins->sweeps);
-	}
-	free(cluster->logins);
-	cluster->logins = NULL;
-}
-
-int logins_accept(const struct cluster *cluster,
+int logins_accept(const struct sweep_logins *kept,
 		  const struct registry_login *logins, size_t count,
 		  const char *from, struct error *err)
 {
@@ -104,8 +107,7 @@ int logins_accept(const struct cluster *cluster,
 	for (size_t i = 0; i < count; i++) {
 		owned(credential_clear) struct credential opened = { 0 };
 
-		if (login_open(&logins[i], cluster->key, from, &opened, err) <
-		    0) {
+		if (login_open(&logins[i], kept->key, from, &opened, err) < 0) {
 			if (err->code == EKEYREJECTED)
 				err->code = EINVAL;
 			return -1;
@@ -114,7 +116,7 @@ int logins_accept(const struct cluster *cluster,
 	return 0;
 }
 
-int logins_put(struct cluster *cluster, uint64_t sweep,
+int logins_put(struct sweep_logins *kept, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err)
 {
@@ -125,10 +127,10 @@ int logins_put(struct cluster *cluster, uint64_t sweep,
 			.sealed = logins[i].sealed,
 		};
 
-		if (store_put_login(cluster->store, &row, err) < 0)
+		if (store_put_login(kept->store, &row, err) < 0)
 			return -1;
 	}
-	return count ? note_sweep(cluster, sweep, err) : 0;
+	return count ? note_sweep(kept, sweep, err) : 0;
 }
 
 struct gone {
@@ -147,19 +149,19 @@ static int add_gone(const struct login_row *row, void *arg)
 	return strings_add(gone->list, row->registry, gone->err);
 }
 
-int logins_gone(struct cluster *cluster, uint64_t sweep,
+int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 		const struct registry_login *given, size_t count,
 		struct strings *list, struct error *err)
 {
 	struct gone gone = { given, count, list, err };
 
-	return store_logins(cluster->store, sweep, add_gone, &gone, err);
+	return store_logins(kept->store, sweep, add_gone, &gone, err);
 }
 
 /* Giving. */
 
 struct giving {
-	struct cluster *cluster;
+	struct sweep_logins *kept;
 	const char *public;
 	const char *host; /* the only registry that counts; NULL: all do */
 	struct registry_login **to;
@@ -167,24 +169,21 @@ struct giving {
 	struct error *err;
 };
 
-static int open_row(struct cluster *cluster, const struct login_row *row,
+static int open_row(struct sweep_logins *kept, const struct login_row *row,
 		    struct error *err)
 {
 	const struct registry_login from = { (char *)row->registry,
 					     (char *)row->sealed };
-	struct logins *logins = logins_of(cluster, err);
 
-	if (!logins)
-		return -1;
 	if (!row->sealed)
 		return error_set(err, EKEYREJECTED, "credentials are gone");
 	/* No two sealed ones look alike. */
-	if (logins->sealed && !strcmp(logins->sealed, row->sealed))
+	if (kept->sealed && !strcmp(kept->sealed, row->sealed))
 		return 0;
-	forget_opened(logins);
-	if (login_open(&from, cluster->key, NULL, &logins->opened, err) < 0)
+	forget_opened(kept);
+	if (login_open(&from, kept->key, NULL, &kept->opened, err) < 0)
 		return -1;
-	logins->sealed = strdup(row->sealed);
+	kept->sealed = strdup(row->sealed);
 	return 0;
 }
 
@@ -192,12 +191,12 @@ static int open_row(struct cluster *cluster, const struct login_row *row,
 static int seal_anew(const struct giving *giving, const struct login_row *row,
 		     struct registry_login *login)
 {
-	struct cluster *cluster = giving->cluster;
+	struct sweep_logins *kept = giving->kept;
 	struct error why;
 
-	if (open_row(cluster, row, &why) == 0)
-		return login_seal(row->registry, &cluster->logins->opened,
-				  cluster->key->public, giving->public, login,
+	if (open_row(kept, row, &why) == 0)
+		return login_seal(row->registry, &kept->opened,
+				  kept->key->public, giving->public, login,
 				  giving->err);
 	if (row->sealed)
 		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
@@ -227,14 +226,14 @@ static int give_one(const struct login_row *row, void *arg)
 	return 0;
 }
 
-int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
+int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,
 		const char *image, struct registry_login **to, size_t *count,
 		struct error *err)
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference parts;
 	struct giving giving = {
-		.cluster = cluster,
+		.kept = kept,
 		.public = public,
 		.to = to,
 		.count = count,
@@ -247,15 +246,15 @@ int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
 			reference_place(&parts, host, path);
 		giving.host = host;
 	}
-	return store_logins(cluster->store, sweep, give_one, &giving, err);
+	return store_logins(kept->store, sweep, give_one, &giving, err);
 }
 
-int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 		  size_t from_count, const char *public,
 		  struct registry_login **to, size_t *count, struct error *err)
 {
 	struct giving giving = {
-		.cluster = cluster,
+		.kept = kept,
 		.public = public,
 		.to = to,
 		.count = count,
@@ -276,20 +275,19 @@ int logins_reseal(struct cluster *cluster, const struct registry_login *from,
 
 /* The end. */
 
-void logins_ended(struct cluster *cluster, uint64_t sweep)
+void logins_ended(struct sweep_logins *kept, uint64_t sweep)
 {
-	struct logins *logins = cluster->logins;
 
-	for (size_t i = 0; logins && i < logins->count; i++)
-		if (logins->sweeps[i].id == sweep)
-			logins->sweeps[i].due = true;
+	for (size_t i = 0; i < kept->count; i++)
+		if (kept->sweeps[i].id == sweep)
+			kept->sweeps[i].due = true;
 }
 
-static bool is_over(struct cluster *cluster, uint64_t sweep)
+static bool is_over(struct sweep_logins *kept, uint64_t sweep)
 {
 	uint64_t counts[JOB_STATES];
 
-	if (store_sweep_counts(cluster->store, sweep, counts, NULL) < 0)
+	if (store_sweep_counts(kept->store, sweep, counts, NULL) < 0)
 		return false;
 	for (int i = 0; i < JOB_STATES; i++)
 		if (counts[i] && !job_state_final((enum job_state)i))
@@ -297,26 +295,23 @@ static bool is_over(struct cluster *cluster, uint64_t sweep)
 	return true;
 }
 
-void logins_settle(struct cluster *cluster)
+void logins_settle(struct sweep_logins *kept)
 {
-	struct logins *logins = cluster->logins;
-	size_t kept = 0;
+	size_t left = 0;
 
-	for (size_t i = 0; logins && i < logins->count; i++) {
-		struct login_sweep *sweep = &logins->sweeps[i];
+	for (size_t i = 0; i < kept->count; i++) {
+		struct login_sweep *sweep = &kept->sweeps[i];
 
-		if (sweep->due && is_over(cluster, sweep->id) &&
-		    store_drop_logins(cluster->store, sweep->id, NULL) == 0) {
+		if (sweep->due && is_over(kept, sweep->id) &&
+		    store_drop_logins(kept->store, sweep->id, NULL) == 0) {
 			log_info("sweep=%" PRIu64 " is over: credentials and "
 				 "secrets forgotten",
 				 sweep->id);
 			continue;
 		}
 		sweep->due = false;
-		logins->sweeps[kept++] = *sweep;
+		kept->sweeps[left++] = *sweep;
 	}
-	if (!logins)
-		return;
-	logins->count = kept;
-	forget_opened(logins);
+	kept->count = left;
+	forget_opened(kept);
 }

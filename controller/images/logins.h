@@ -10,26 +10,34 @@
 #ifndef CONTROLLER_IMAGES_LOGINS_H
 #define CONTROLLER_IMAGES_LOGINS_H
 
-#include "controller/cluster/cluster.h"
+#include "protocol/message/message.h"
+
+struct key;
+struct store;
+
+/* What it is given is borrowed; key: the controller's own. */
+struct sweep_logins;
+struct sweep_logins *sweep_logins_new(struct store *store,
+				      const struct key *key, struct error *err);
+void sweep_logins_free(struct sweep_logins *kept);
 
 /* Those that the store has. */
-int logins_load(struct cluster *cluster, struct error *err);
-void logins_free_all(struct cluster *cluster);
+int logins_load(struct sweep_logins *kept, struct error *err);
 
 /* Are these good, and sealed for us by the owner of that key? EINVAL, EPROTO.
  */
-int logins_accept(const struct cluster *cluster,
+int logins_accept(const struct sweep_logins *kept,
 		  const struct registry_login *logins, size_t count,
 		  const char *from, struct error *err);
 
 /* Keep them with the sweep; of the same registry the new one counts. */
-int logins_put(struct cluster *cluster, uint64_t sweep,
+int logins_put(struct sweep_logins *kept, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err);
 
 /* Add to a list the registries and "$NAME"s whose logins are gone, but for
  * those given. */
-int logins_gone(struct cluster *cluster, uint64_t sweep,
+int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 		const struct registry_login *given, size_t count,
 		struct strings *list, struct error *err);
 
@@ -38,19 +46,19 @@ int logins_gone(struct cluster *cluster, uint64_t sweep,
  * key. One that cannot be opened any more goes as one that is gone. On failure
  * the list is as far as it came.
  */
-int logins_give(struct cluster *cluster, uint64_t sweep, const char *public,
+int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,
 		const char *image, struct registry_login **to, size_t *count,
 		struct error *err);
 
 /* Add to a list what is sealed for us, for the owner of that key; as above. */
-int logins_reseal(struct cluster *cluster, const struct registry_login *from,
+int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 		  size_t from_count, const char *public,
 		  struct registry_login **to, size_t *count, struct error *err);
 
 /* A job of the sweep has ended. */
-void logins_ended(struct cluster *cluster, uint64_t sweep);
+void logins_ended(struct sweep_logins *kept, uint64_t sweep);
 
 /* Forget those of sweeps that are over, and what is open; after a commit. */
-void logins_settle(struct cluster *cluster);
+void logins_settle(struct sweep_logins *kept);
 
 #endif

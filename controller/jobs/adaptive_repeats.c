@@ -2,7 +2,7 @@
  * enough.
  */
 #include "controller/jobs/adaptive_repeats.h"
-#include "controller/cluster/job_life.h"
+#include "controller/jobs/core.h"
 #include "controller/results/t_quantile.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -102,11 +102,11 @@ static int compare_trials(const void *a, const void *b)
 					     : x->cell_index > y->cell_index;
 }
 
-static struct trial *find(const struct cluster *cluster, uint64_t sweep,
+static struct trial *find(const struct jobs *jobs, uint64_t sweep,
 			  uint64_t cell_index)
 {
 	struct trial key = { .sweep = sweep, .cell_index = cell_index };
-	void *found = tfind(&key, &cluster->trials, compare_trials);
+	void *found = tfind(&key, &jobs->trials, compare_trials);
 
 	return found ? *(struct trial **)found : NULL;
 }
@@ -120,9 +120,8 @@ static void trial_free(struct trial *trial)
 }
 OWNED_POINTER(struct trial, trial_free)
 
-static struct trial *add(struct cluster *cluster, uint64_t sweep,
-			 uint64_t cell_index, const struct until_spec *until,
-			 struct error *err)
+static struct trial *add(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
+			 const struct until_spec *until, struct error *err)
 {
 	owned(trial_free) struct trial *trial = calloc(1, sizeof(*trial));
 	double *rates = calloc(until->max + 1, sizeof(*rates));
@@ -138,28 +137,28 @@ static struct trial *add(struct cluster *cluster, uint64_t sweep,
 	trial->sweep = sweep;
 	trial->cell_index = cell_index;
 	trial->repeats.until = *until;
-	if (!tsearch(trial, &cluster->trials, compare_trials)) {
+	if (!tsearch(trial, &jobs->trials, compare_trials)) {
 		error_nomem(err, "repeats");
 		return NULL;
 	}
 	return take(trial);
 }
 
-static void list(struct cluster *cluster, struct trial *trial, bool ended)
+static void list(struct jobs *jobs, struct trial *trial, bool ended)
 {
 	if (trial->ended == ended)
 		return;
 	trial->ended = ended;
 	if (ended)
-		TAILQ_INSERT_TAIL(&cluster->ended, trial, by_end);
+		TAILQ_INSERT_TAIL(&jobs->ended, trial, by_end);
 	else
-		TAILQ_REMOVE(&cluster->ended, trial, by_end);
+		TAILQ_REMOVE(&jobs->ended, trial, by_end);
 }
 
-static void drop(struct cluster *cluster, struct trial *trial)
+static void drop(struct jobs *jobs, struct trial *trial)
 {
-	list(cluster, trial, false);
-	tdelete(trial, &cluster->trials, compare_trials);
+	list(jobs, trial, false);
+	tdelete(trial, &jobs->trials, compare_trials);
 	trial_free(trial);
 }
 
@@ -187,7 +186,7 @@ static int read_rate(const struct result_row *row, void *arg)
 }
 
 struct history {
-	struct cluster *cluster;
+	struct jobs *jobs;
 	struct repeats *repeats;
 };
 
@@ -199,41 +198,41 @@ static int add_history(const struct job_row *row, void *arg)
 	count_repeat(history->repeats, row->repeat);
 	if (row->state != JOB_COMPLETED)
 		return 0;
-	store_result(history->cluster->store, row->id, read_rate, &rate, NULL);
+	store_result(history->jobs->store, row->id, read_rate, &rate, NULL);
 	count_completed(history->repeats, rate);
 	return 0;
 }
 
-int adaptive_repeats_join(struct cluster *cluster, struct job *job,
-			  uint32_t repeat, bool fresh, struct error *err)
+int adaptive_repeats_join(struct job *job, uint32_t repeat, bool fresh,
+			  struct error *err)
 {
 	struct trial *trial;
-	struct history history = { .cluster = cluster };
+	struct history history = { .jobs = job->jobs };
 
 	if (job->until.width <= 0 || job->trial)
 		return 0;
-	trial = find(cluster, job->sweep, job->cell_index);
+	trial = find(job->jobs, job->sweep, job->cell_index);
 	if (!trial) {
-		trial = add(cluster, job->sweep, job->cell_index, &job->until,
+		trial = add(job->jobs, job->sweep, job->cell_index, &job->until,
 			    err);
 		if (!trial)
 			return -1;
 		history.repeats = &trial->repeats;
 		if (!fresh &&
-		    store_cell(cluster->store, job->sweep, job->cell_index,
+		    store_cell(job->jobs->store, job->sweep, job->cell_index,
 			       add_history, &history, err) < 0) {
-			drop(cluster, trial);
+			drop(job->jobs, trial);
 			return -1;
 		}
 	}
-	list(cluster, trial, false);
+	list(job->jobs, trial, false);
 	count_repeat(&trial->repeats, repeat);
 	trial->active++;
 	job->trial = trial;
 	return 0;
 }
 
-void adaptive_repeats_ended(struct cluster *cluster, struct job *job)
+void adaptive_repeats_ended(struct job *job)
 {
 	struct trial *trial = take(job->trial);
 
@@ -246,10 +245,10 @@ void adaptive_repeats_ended(struct cluster *cluster, struct job *job)
 	else if (job->state == JOB_CANCELLED || job->failure == FAILURE_SKIPPED)
 		trial->repeats.given_up = true;
 	if (!--trial->active)
-		list(cluster, trial, true);
+		list(job->jobs, trial, true);
 }
 
-int adaptive_repeats_taken(struct cluster *cluster, const struct job_row *row,
+int adaptive_repeats_taken(struct jobs *jobs, const struct job_row *row,
 			   const struct job_spec *spec, struct error *err)
 {
 	struct trial *trial;
@@ -257,13 +256,13 @@ int adaptive_repeats_taken(struct cluster *cluster, const struct job_row *row,
 
 	if (spec->until.width <= 0)
 		return 0;
-	trial = find(cluster, row->sweep, row->cell_index);
+	trial = find(jobs, row->sweep, row->cell_index);
 	if (!trial)
-		trial = add(cluster, row->sweep, row->cell_index, &spec->until,
+		trial = add(jobs, row->sweep, row->cell_index, &spec->until,
 			    err);
 	if (!trial)
 		return -1;
-	store_result(cluster->store, row->origin, read_rate, &rate, NULL);
+	store_result(jobs->store, row->origin, read_rate, &rate, NULL);
 	count_repeat(&trial->repeats, spec->repeat);
 	count_completed(&trial->repeats, rate);
 	trial->last = row->id;
@@ -273,14 +272,14 @@ int adaptive_repeats_taken(struct cluster *cluster, const struct job_row *row,
 
 /* Judging. */
 
-static int put_event(struct cluster *cluster, const struct trial *trial,
+static int put_event(struct jobs *jobs, const struct trial *trial,
 		     uint64_t next, const char *why, struct error *err)
 {
 	cJSON *data = cJSON_CreateObject();
 	struct event_row row = {
 		.job = trial->last,
 		.attempt = trial->last_attempt,
-		.time_ms = cluster_wall_ms(cluster),
+		.time_ms = effects_wall_ms(jobs->effects),
 		.kind = job_event_name(next ? JOB_EVENT_MORE
 					    : JOB_EVENT_ENOUGH),
 	};
@@ -292,7 +291,7 @@ static int put_event(struct cluster *cluster, const struct trial *trial,
 	cJSON_AddStringToObject(data, "text", why);
 	text = cJSON_PrintUnformatted(data);
 	row.data = text;
-	rc = store_put_event(cluster->store, &row, NULL, err);
+	rc = store_put_event(jobs->store, &row, NULL, err);
 	cJSON_Delete(data);
 	cJSON_free(text);
 	return rc;
@@ -305,7 +304,7 @@ static int read_spec(const struct job_row *row, void *arg)
 }
 
 /* One more of the cell; its jobs are alike but for the number. */
-static int submit(struct cluster *cluster, const struct trial *trial,
+static int submit(struct jobs *jobs, const struct trial *trial,
 		  const struct job_spec *like, struct error *err)
 {
 	struct job_spec spec = { 0 };
@@ -314,87 +313,90 @@ static int submit(struct cluster *cluster, const struct trial *trial,
 
 	if (like)
 		spec = *like;
-	else if (store_job(cluster->store, trial->last, read_spec, &spec, err) <
-		 0)
+	else if (store_job(jobs->store, trial->last, read_spec, &spec, err) < 0)
 		return -1;
 	repeat = spec.repeat;
 	spec.repeat = trial->repeats.count;
-	rc = cluster->life->submit(cluster, trial->sweep, trial->cell_index,
-				   &spec, err);
+	rc = jobs->life->submit(jobs, trial->sweep, trial->cell_index, &spec,
+				err);
 	spec.repeat = repeat;
 	if (!like)
 		codec_clear(&job_spec_schema, &spec);
 	return rc;
 }
 
-static int judge(struct cluster *cluster, struct trial *trial,
+static int judge(struct jobs *jobs, struct trial *trial,
 		 const struct job_spec *like, struct error *err)
 {
+	struct store_mark mark = store_mark(jobs->store);
+	uint32_t count = trial->repeats.count;
 	uint64_t next = 0;
 	char why[240];
 
 	/* What ends for the controller's end is judged when it is resumed. */
-	if (cluster->draining) {
-		drop(cluster, trial);
+	if (jobs->draining) {
+		drop(jobs, trial);
 		return 0;
 	}
-	if (repeats_more(&trial->repeats, why, sizeof(why))) {
-		next = store_coming_job(cluster->store);
-		if (submit(cluster, trial, like, err) < 0)
-			return -1;
+	if (repeats_more(&trial->repeats, why, sizeof(why)))
+		next = store_coming_job(jobs->store);
+	if (put_event(jobs, trial, next, why, err) < 0)
+		return -1;
+	if (next && submit(jobs, trial, like, err) < 0) {
+		store_undo(jobs->store, &mark);
+		trial->repeats.count = count;
+		return -1;
 	}
 	log_info("job=%" PRIu64 " %s%s", trial->last, why,
 		 next ? ": one more" : "");
-	if (put_event(cluster, trial, next, why, err) < 0)
-		log_error("job=%" PRIu64 ": %s", trial->last, err->text);
-	cluster->news.events = true;
+	jobs->news->events = true;
 	if (!next)
-		drop(cluster, trial);
+		drop(jobs, trial);
 	return 0;
 }
 
-int adaptive_repeats_resume(struct cluster *cluster, uint64_t sweep,
+int adaptive_repeats_resume(struct jobs *jobs, uint64_t sweep,
 			    uint64_t cell_index, const struct job_spec *spec,
 			    struct error *err)
 {
-	struct trial *trial = find(cluster, sweep, cell_index);
+	struct trial *trial = find(jobs, sweep, cell_index);
 
-	return trial && !trial->active ? judge(cluster, trial, spec, err) : 0;
+	return trial && !trial->active ? judge(jobs, trial, spec, err) : 0;
 }
 
-void adaptive_repeats_settle(struct cluster *cluster)
+void adaptive_repeats_settle(struct jobs *jobs)
 {
 	struct trial *trial, *next;
 
-	for (trial = TAILQ_FIRST(&cluster->ended); trial; trial = next) {
+	for (trial = TAILQ_FIRST(&jobs->ended); trial; trial = next) {
 		struct error err = { 0 };
 
 		next = TAILQ_NEXT(trial, by_end);
-		if (judge(cluster, trial, NULL, &err) == 0)
+		if (judge(jobs, trial, NULL, &err) == 0)
 			continue;
 		log_error("job=%" PRIu64 " not repeated: %s", trial->last,
 			  err.text);
 		if (err.code != ENOENT)
 			break; /* tried again in the next turn */
-		drop(cluster, trial);
+		drop(jobs, trial);
 	}
 }
 
-void adaptive_repeats_undo(struct cluster *cluster, uint64_t sweep,
+void adaptive_repeats_undo(struct jobs *jobs, uint64_t sweep,
 			   uint64_t cell_index)
 {
-	struct trial *trial = find(cluster, sweep, cell_index);
+	struct trial *trial = find(jobs, sweep, cell_index);
 
 	if (trial && !trial->active)
-		drop(cluster, trial);
+		drop(jobs, trial);
 }
 
-void adaptive_repeats_leave(struct cluster *cluster, struct job *job)
+void adaptive_repeats_leave(struct job *job)
 {
 	struct trial *trial = take(job->trial);
 
 	if (trial && !--trial->active)
-		list(cluster, trial, true);
+		list(job->jobs, trial, true);
 }
 
 static void free_one(void *trial)
@@ -402,9 +404,9 @@ static void free_one(void *trial)
 	trial_free(trial);
 }
 
-void adaptive_repeats_free_all(struct cluster *cluster)
+void adaptive_repeats_free_all(struct jobs *jobs)
 {
-	tdestroy(cluster->trials, free_one);
-	cluster->trials = NULL;
-	TAILQ_INIT(&cluster->ended);
+	tdestroy(jobs->trials, free_one);
+	jobs->trials = NULL;
+	TAILQ_INIT(&jobs->ended);
 }

@@ -15,7 +15,9 @@
 #ifndef CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
 #define CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
+
+struct job_row;
 
 /* The rate of a result (results/result.h); 0: it has none. */
 double adaptive_repeats_rate(const cJSON *result);
@@ -36,32 +38,32 @@ bool repeats_more(const struct repeats *repeats, char *text, size_t size);
 /* The job, of a cell that is repeated or of any other, is not final any more,
  * or is new: then `fresh`, and the store knows nothing of its cell yet.
  */
-int adaptive_repeats_join(struct cluster *cluster, struct job *job,
-			  uint32_t repeat, bool fresh, struct error *err);
+int adaptive_repeats_join(struct job *job, uint32_t repeat, bool fresh,
+			  struct error *err);
 
 /* The job has become final. */
-void adaptive_repeats_ended(struct cluster *cluster, struct job *job);
+void adaptive_repeats_ended(struct job *job);
 
 /* A repeat was taken over from another sweep's job. */
-int adaptive_repeats_taken(struct cluster *cluster, const struct job_row *row,
+int adaptive_repeats_taken(struct jobs *jobs, const struct job_row *row,
 			   const struct job_spec *spec, struct error *err);
 
 /* Judge a cell of which perhaps all repeats were taken over. */
-int adaptive_repeats_resume(struct cluster *cluster, uint64_t sweep,
+int adaptive_repeats_resume(struct jobs *jobs, uint64_t sweep,
 			    uint64_t cell_index, const struct job_spec *spec,
 			    struct error *err);
 
 /* Judge the cells whose repeats have ended; before the commit. */
-void adaptive_repeats_settle(struct cluster *cluster);
+void adaptive_repeats_settle(struct jobs *jobs);
 
 /* What made the cell's repeats known was refused, and its jobs are forgotten:
  * so is the cell, unless others of it are under way.
  */
-void adaptive_repeats_undo(struct cluster *cluster, uint64_t sweep,
+void adaptive_repeats_undo(struct jobs *jobs, uint64_t sweep,
 			   uint64_t cell_index);
 
 /* The job is forgotten. */
-void adaptive_repeats_leave(struct cluster *cluster, struct job *job);
-void adaptive_repeats_free_all(struct cluster *cluster);
+void adaptive_repeats_leave(struct job *job);
+void adaptive_repeats_free_all(struct jobs *jobs);
 
 #endif

@@ -2,7 +2,7 @@
  * done.
  */
 #include "controller/jobs/dependencies.h"
-#include "controller/cluster/job_life.h"
+#include "controller/jobs/core.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -34,27 +34,26 @@ int dependencies_init(struct job *job, const struct job_spec *spec,
 	return 0;
 }
 
-static void make_due(struct cluster *cluster, struct job *job)
+static void make_due(struct job *job)
 {
 	if (job->due)
 		return;
 	job->due = true;
-	TAILQ_INSERT_TAIL(&cluster->due, job, by_due);
+	TAILQ_INSERT_TAIL(&job->jobs->due, job, by_due);
 }
 
-static int enqueue(struct cluster *cluster, struct job *job, struct error *err)
+static int enqueue(struct job *job, struct error *err)
 {
-	cluster->schedule_due = true;
-	return queue_add(cluster->queue, &job->shape, job->id, job->priority,
+	job->jobs->schedule_due = true;
+	return queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
 			 err);
 }
 
-int dependencies_queue(struct cluster *cluster, struct job *job,
-		       struct error *err)
+int dependencies_queue(struct job *job, struct error *err)
 {
 	if (!job->follows_count)
-		return enqueue(cluster, job, err);
-	make_due(cluster, job);
+		return enqueue(job, err);
+	make_due(job);
 	return 0;
 }
 
@@ -73,7 +72,7 @@ static bool is_listed(const struct job *job)
 	return false;
 }
 
-void dependencies_ended(struct cluster *cluster, const struct job *job)
+void dependencies_ended(const struct job *job)
 {
 	struct follow *follow;
 
@@ -86,11 +85,11 @@ void dependencies_ended(struct cluster *cluster, const struct job *job)
 		    !behind->skip)
 			behind->skip = strdup(job->text);
 		if (job->state != JOB_COMPLETED || !is_listed(behind))
-			make_due(cluster, behind);
+			make_due(behind);
 	}
 }
 
-void dependencies_clear(struct cluster *cluster, struct job *job)
+void dependencies_clear(struct job *job)
 {
 	struct follow *follow;
 
@@ -99,13 +98,13 @@ void dependencies_clear(struct cluster *cluster, struct job *job)
 	while ((follow = LIST_FIRST(&job->followers)))
 		unlist(follow);
 	if (job->due)
-		TAILQ_REMOVE(&cluster->due, job, by_due);
+		TAILQ_REMOVE(&job->jobs->due, job, by_due);
 	job->due = false;
 }
 
 /* What the store says of a job that others go after. */
 struct look {
-	struct cluster *cluster;
+	struct jobs *jobs;
 	enum job_state state;
 	bool want_pins;
 	uint32_t *pins;
@@ -146,8 +145,9 @@ static int read_pins(struct look *look, const char *text)
 		const char *name = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(item, "node"));
 		const struct node *node =
-			look->pins && name ? node_get(look->cluster, name, NULL)
-					   : NULL;
+			look->pins && name
+				? node_get(look->jobs->nodes, name, NULL)
+				: NULL;
 
 		if (node)
 			look->pins[look->pins_count++] = (uint32_t)node->index;
@@ -178,10 +178,10 @@ enum found {
 	FOUND_SKIPPED,   /* one of them failed */
 };
 
-static enum found look_at(struct cluster *cluster, struct follow *follow,
+static enum found look_at(struct jobs *jobs, struct follow *follow,
 			  struct look *look)
 {
-	struct job *before = job_find(cluster, follow->before);
+	struct job *before = job_find(jobs->table, follow->before);
 	struct error err = { 0 };
 
 	if (before && !job_state_final(before->state)) {
@@ -190,8 +190,7 @@ static enum found look_at(struct cluster *cluster, struct follow *follow,
 		follow->listed = true;
 		return FOUND_WAITING;
 	}
-	if (store_job(cluster->store, follow->before, read_row, look, &err) <
-	    0) {
+	if (store_job(jobs->store, follow->before, read_row, look, &err) < 0) {
 		if (err.code != ENOENT) {
 			log_error("job=%" PRIu64 ": %s", follow->job->id,
 				  err.text);
@@ -206,8 +205,7 @@ static enum found look_at(struct cluster *cluster, struct follow *follow,
 	return look->state == JOB_COMPLETED ? FOUND_COMPLETED : FOUND_SKIPPED;
 }
 
-static enum found look_at_all(struct cluster *cluster, struct job *job,
-			      struct look *look)
+static enum found look_at_all(struct job *job, struct look *look)
 {
 	enum found worst = FOUND_COMPLETED;
 
@@ -215,7 +213,7 @@ static enum found look_at_all(struct cluster *cluster, struct job *job,
 		enum found found;
 
 		look->want_pins = i == 0 && job->same_nodes;
-		found = look_at(cluster, &job->follows[i], look);
+		found = look_at(job->jobs, &job->follows[i], look);
 		if (found == FOUND_SKIPPED)
 			return found;
 		if (found < worst)
@@ -232,47 +230,47 @@ static void take_pins(struct job *job, struct look *look)
 }
 
 /* false: look again in the next turn. */
-static bool settle(struct cluster *cluster, struct job *job)
+static bool settle(struct job *job)
 {
-	struct look look = { .cluster = cluster };
+	struct jobs *jobs = job->jobs;
+	struct look look = { .jobs = jobs };
 	owned_free char *why = take(job->skip);
-	enum found found =
-		why ? FOUND_SKIPPED : look_at_all(cluster, job, &look);
+	enum found found = why ? FOUND_SKIPPED : look_at_all(job, &look);
 	uint64_t id = job->id;
 	bool done = true;
 
 	if (found == FOUND_SKIPPED) {
-		cluster->life->exception(cluster, job, FAILURE_SKIPPED, 0,
-					 why ? why : look.why);
-		done = job_find(cluster, id) != job;
+		job->life->exception(job, FAILURE_SKIPPED, 0,
+				     why ? why : look.why);
+		done = job_find(jobs->table, id) != job;
 	} else if (found == FOUND_COMPLETED) {
 		struct error err;
 
 		take_pins(job, &look);
-		done = enqueue(cluster, job, &err) == 0;
+		done = enqueue(job, &err) == 0;
 	}
 	free(look.pins);
 	return done && found != FOUND_LATER;
 }
 
-void dependencies_settle(struct cluster *cluster)
+void dependencies_settle(struct jobs *jobs)
 {
 	const struct job *again = NULL; /* the first that was put back */
 	struct job *job;
 
 	for (size_t i = 0; i < SETTLE_MAX; i++) {
-		job = TAILQ_FIRST(&cluster->due);
+		job = TAILQ_FIRST(&jobs->due);
 		if (!job || job == again)
 			break;
-		TAILQ_REMOVE(&cluster->due, job, by_due);
+		TAILQ_REMOVE(&jobs->due, job, by_due);
 		job->due = false;
-		if (settle(cluster, job))
+		if (settle(job))
 			continue;
-		make_due(cluster, job);
+		make_due(job);
 		again = again ? again : job;
 	}
-	if (!TAILQ_EMPTY(&cluster->due))
-		cluster->effects->turn(cluster->world);
+	if (!TAILQ_EMPTY(&jobs->due))
+		jobs->effects->turn(jobs->effects->arg);
 }
 
 /* In words. */
@@ -297,28 +295,28 @@ static bool held_for(const struct job *job, char *text, size_t size)
 	return true;
 }
 
-static const char *unfit(const struct cluster *cluster,
-			 const struct shape *shape, const struct node *node)
+static const char *unfit(const struct jobs *jobs, const struct shape *shape,
+			 const struct node *node)
 {
-	if (slot_suits(node_slot(cluster, node), shape))
+	if (slot_suits(node_slot(jobs->nodes, node), shape))
 		return NULL;
 	if (!node->peer)
 		return "is down";
 	if (node->drained)
 		return "is drained";
-	return node_slot(cluster, node)->usable ? "lacks devices"
-						: "is not ready";
+	return node_slot(jobs->nodes, node)->usable ? "lacks devices"
+						    : "is not ready";
 }
 
-static void name_unfit(const struct cluster *cluster, const struct job *job,
-		       char *text, size_t size)
+static void name_unfit(const struct job *job, char *text, size_t size)
 {
 	size_t shown = 0, used = strlen(text);
 
 	for (size_t i = 0; i < job->shape.pins_count && shown < NAMES_SHOWN;
 	     i++) {
-		const struct node *node = node_at(cluster, job->shape.pins[i]);
-		const char *why = unfit(cluster, &job->shape, node);
+		const struct node *node =
+			node_at(job->jobs->nodes, job->shape.pins[i]);
+		const char *why = unfit(job->jobs, &job->shape, node);
 
 		if (!why)
 			continue;
@@ -330,8 +328,7 @@ static void name_unfit(const struct cluster *cluster, const struct job *job,
 	}
 }
 
-bool dependencies_waits(const struct cluster *cluster, const struct job *job,
-			char *text, size_t size)
+bool dependencies_waits(const struct job *job, char *text, size_t size)
 {
 	const struct shape *shape = &job->shape;
 
@@ -339,13 +336,13 @@ bool dependencies_waits(const struct cluster *cluster, const struct job *job,
 		return false;
 	if (held_for(job, text, size))
 		return true;
-	if (!shape->pins ||
-	    shape_suiting(shape, node_slots(cluster), node_count(cluster),
-			  shape->nodes) >= shape->nodes)
+	if (!shape->pins || shape_suiting(shape, node_slots(job->jobs->nodes),
+					  node_count(job->jobs->nodes),
+					  shape->nodes) >= shape->nodes)
 		return false;
 	snprintf(text, size, "needs %u of the %zu node%s of job %" PRIu64,
 		 shape->nodes, shape->pins_count,
 		 shape->pins_count == 1 ? "" : "s", job->follows[0].before);
-	name_unfit(cluster, job, text, size);
+	name_unfit(job, text, size);
 	return true;
 }

@@ -19,7 +19,7 @@
 #ifndef CONTROLLER_JOBS_DEPENDENCIES_H
 #define CONTROLLER_JOBS_DEPENDENCIES_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
 
 /* Keep what the job goes after; ids of jobs. */
 int dependencies_init(struct job *job, const struct job_spec *spec,
@@ -28,25 +28,23 @@ int dependencies_init(struct job *job, const struct job_spec *spec,
 /* Queue the job: at once when it goes after nothing, else when
  * dependencies_settle() finds the others completed.
  */
-int dependencies_queue(struct cluster *cluster, struct job *job,
-		       struct error *err);
+int dependencies_queue(struct job *job, struct error *err);
 
 /* The job has become final. */
-void dependencies_ended(struct cluster *cluster, const struct job *job);
+void dependencies_ended(const struct job *job);
 
 /* Look at the jobs of which something changed: hold, queue or skip them.
  * Reads committed jobs only, so call it after a commit; at most some thousand
  * at a time, then it wakes the loop for the rest.
  */
-void dependencies_settle(struct cluster *cluster);
+void dependencies_settle(struct jobs *jobs);
 
 /* The job is forgotten: it is listed nowhere any more. */
-void dependencies_clear(struct cluster *cluster, struct job *job);
+void dependencies_clear(struct job *job);
 
 /* Why it is held, or what keeps it from the nodes that it is pinned to; false:
  * neither.
  */
-bool dependencies_waits(const struct cluster *cluster, const struct job *job,
-			char *text, size_t size);
+bool dependencies_waits(const struct job *job, char *text, size_t size);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef CONTROLLER_JOBS_HOMOGENEITY_H
 #define CONTROLLER_JOBS_HOMOGENEITY_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
 
 /* The facts of the task's node when the task was checked, as far as they were
  * told, else as it joined. The caller deletes it; NULL: ENOMEM.

@@ -6,8 +6,9 @@
 #include "controller/images/image_references.h"
 #include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
-#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -35,7 +36,7 @@ static void job_free(struct job *job)
 }
 OWNED_POINTER(struct job, job_free)
 
-static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
+static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 			   uint64_t cell_index, const struct job_spec *spec,
 			   struct error *err)
 {
@@ -58,42 +59,44 @@ static struct job *job_new(struct cluster *cluster, uint64_t id, uint64_t sweep,
 	}
 	if (dependencies_init(job, spec, err) < 0)
 		return NULL;
+	job->jobs = jobs;
+	job->life = jobs->life;
 	job->id = id;
 	job->sweep = sweep;
 	job->cell_index = cell_index;
 	job->priority = spec->priority;
 	job->until = spec->until;
 	job->attempt = job->first_attempt = 1;
-	if (image_references_join(cluster, job, spec, err) < 0)
+	if (image_references_join(jobs->references, job, spec, err) < 0)
 		return NULL;
-	if (job_list(cluster, job, err) < 0) {
-		image_references_leave(cluster, job);
+	if (job_list(jobs->table, job, err) < 0) {
+		image_references_leave(jobs->references, job);
 		return NULL;
 	}
 	return take(job);
 }
 
-void job_forget(struct cluster *cluster, struct job *job)
+void job_forget(struct job *job)
 {
 	if (job->state == JOB_QUEUED)
-		queue_remove(cluster->queue, &job->shape, job->id);
-	dependencies_clear(cluster, job);
-	adaptive_repeats_leave(cluster, job);
-	image_references_leave(cluster, job);
-	job_drop_gang(cluster, job);
-	image_digest_forget(cluster, job);
-	job_unlist(cluster, job);
+		queue_remove(job->jobs->queue, &job->shape, job->id);
+	dependencies_clear(job);
+	adaptive_repeats_leave(job);
+	image_references_leave(job->jobs->references, job);
+	job_drop_gang(job);
+	image_digest_forget(job->jobs->digests, job);
+	job_unlist(job->jobs->table, job);
 	job_free(job);
 }
 
-static void forget_one(struct cluster *cluster, struct job *job, void *arg)
+static void forget_one(struct job *job, void *arg)
 {
-	job_forget(cluster, job);
+	job_forget(job);
 }
 
-void job_free_all(struct cluster *cluster)
+void job_free_all(struct jobs *jobs)
 {
-	job_each(cluster, forget_one, NULL);
+	job_each(jobs->table, forget_one, NULL);
 }
 
 /* The store's row of the job's state. */
@@ -166,10 +169,24 @@ static void pass_time(struct job_row *row, const struct job *job,
 	}
 }
 
+/* state: NULL: the stored one stays as it is. */
+static int put(struct store *store, const struct event_row *event,
+	       const struct job_row *state, struct error *err)
+{
+	struct store_mark mark = store_mark(store);
+
+	if (store_put_event(store, event, NULL, err) < 0)
+		return -1;
+	if (!state || store_set_job(store, state, err) == 0)
+		return 0;
+	store_undo(store, &mark);
+	return -1;
+}
+
 /* The event and the row of the state after it go to the store, or neither. */
-static int record(struct cluster *cluster, const struct job *job,
-		  enum job_event event, const cJSON *data, int64_t now,
-		  struct job_row *row, struct error *err)
+static int record(const struct job *job, enum job_event event,
+		  const cJSON *data, int64_t now, struct job_row *row,
+		  struct error *err)
 {
 	cJSON *allocation = allocation_json(job);
 	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
@@ -188,9 +205,8 @@ static int record(struct cluster *cluster, const struct job *job,
 	if ((data && !text) || (allocation && !allocated))
 		rc = error_nomem(err, "job");
 	else
-		rc = cluster->effects->record(cluster->world, &event_row,
-					      changes_row(event) ? row : NULL,
-					      err);
+		rc = put(job->jobs->store, &event_row,
+			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
 	cJSON_free(allocated);
@@ -198,9 +214,20 @@ static int record(struct cluster *cluster, const struct job *job,
 	return rc;
 }
 
+cJSON *job_failure_data(const struct job *job)
+{
+	cJSON *data = job->failure ? cJSON_CreateObject() : NULL;
+
+	if (!data)
+		return NULL;
+	cJSON_AddStringToObject(data, "failure", failure_name(job->failure));
+	cJSON_AddStringToObject(data, "text", job->text ? job->text : "");
+	return data;
+}
+
 /* What is now true, as the store has it. */
-static void enter(struct cluster *cluster, struct job *job,
-		  enum job_event event, const struct job_row *row)
+static void enter(struct job *job, enum job_event event,
+		  const struct job_row *row)
 {
 	bool ends = job_state_final(row->state) && !job_state_final(job->state);
 
@@ -213,20 +240,23 @@ static void enter(struct cluster *cluster, struct job *job,
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
 	image_references_mark(job, !job_state_final(job->state));
-	cluster->news.events = true;
-	news_add_job(&cluster->news, job->id);
+	job->jobs->news->events = true;
+	news_add_job(job->jobs->news, job->id);
+	if (job->jobs->effects->changed)
+		job->jobs->effects->changed(job->jobs->effects->arg, job,
+					    event);
 	if (ends) {
-		adaptive_repeats_ended(cluster, job);
-		dependencies_ended(cluster, job);
-		logins_ended(cluster, job->sweep);
+		adaptive_repeats_ended(job);
+		dependencies_ended(job);
+		logins_ended(job->jobs->logins, job->sweep);
 	}
 }
 
-int job_event(struct cluster *cluster, struct job *job, enum job_event event,
-	      cJSON *data, struct error *err)
+int job_event(struct job *job, enum job_event event, cJSON *data,
+	      struct error *err)
 {
 	enum job_state next = job_next(job->state, event);
-	int64_t now = cluster_wall_ms(cluster);
+	int64_t now = effects_wall_ms(job->jobs->effects);
 	struct job_row row = {
 		.id = job->id,
 		.state = next,
@@ -245,24 +275,24 @@ int job_event(struct cluster *cluster, struct job *job, enum job_event event,
 				 job_event_name(event));
 	}
 	pass_time(&row, job, event, now);
-	rc = record(cluster, job, event, data, now, &row, &why);
+	rc = record(job, event, data, now, &row, &why);
 	cJSON_Delete(data);
 	if (rc < 0) {
 		log_error("job=%" PRIu64 ": %s", job->id, why.text);
 		return error_set(err, why.code, "%s", why.text);
 	}
-	enter(cluster, job, event, &row);
+	enter(job, event, &row);
 	return 0;
 }
 
 /* Coming and coming back. */
 
-int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	struct job_row row = {
-		.id = store_next_job(cluster->store),
+		.id = store_next_job(jobs->store),
 		.sweep = sweep,
 		.cell_index = cell_index,
 		.key = spec->key,
@@ -271,7 +301,7 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 		.state = JOB_QUEUED,
 		.attempt = 1,
 		.first_attempt = 1,
-		.queued_ms = cluster_wall_ms(cluster),
+		.queued_ms = effects_wall_ms(jobs->effects),
 	};
 	struct job *job;
 
@@ -279,21 +309,21 @@ int job_submit(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.spec = text.data;
-	job = job_new(cluster, row.id, sweep, cell_index, spec, err);
+	job = job_new(jobs, row.id, sweep, cell_index, spec, err);
 	if (!job)
 		return -1;
 	job->queued_ms = row.queued_ms;
-	if (adaptive_repeats_join(cluster, job, spec->repeat, true, err) < 0 ||
-	    store_put_job(cluster->store, &row, err) < 0 ||
-	    job_event(cluster, job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
-	    dependencies_queue(cluster, job, err) < 0) {
-		job_forget(cluster, job);
+	if (adaptive_repeats_join(job, spec->repeat, true, err) < 0 ||
+	    store_put_job(jobs->store, &row, err) < 0 ||
+	    job_event(job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
+	    dependencies_queue(job, err) < 0) {
+		job_forget(job);
 		return -1;
 	}
 	return 0;
 }
 
-int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
+int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		  const struct job_spec *spec, const struct job_row *from,
 		  struct error *err)
 {
@@ -301,7 +331,7 @@ int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	struct job_row row = *from;
 	struct event_row event = {
 		.attempt = from->attempt,
-		.time_ms = cluster_wall_ms(cluster),
+		.time_ms = effects_wall_ms(jobs->effects),
 		.kind = job_event_name(JOB_EVENT_TAKE),
 	};
 	char data[80];
@@ -309,7 +339,7 @@ int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 	buffer_init(&text, SPEC_TEXT_MAX);
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
-	row.id = event.job = store_next_job(cluster->store);
+	row.id = event.job = store_next_job(jobs->store);
 	row.sweep = sweep;
 	row.cell_index = cell_index;
 	row.priority = spec->priority;
@@ -319,14 +349,14 @@ int job_take_over(struct cluster *cluster, uint64_t sweep, uint64_t cell_index,
 		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
 		 from->sweep);
 	event.data = data;
-	if (store_put_job(cluster->store, &row, err) < 0 ||
-	    store_put_event(cluster->store, &event, NULL, err) < 0)
+	if (store_put_job(jobs->store, &row, err) < 0 ||
+	    store_put_event(jobs->store, &event, NULL, err) < 0)
 		return -1;
-	return adaptive_repeats_taken(cluster, &row, spec, err);
+	return adaptive_repeats_taken(jobs, &row, spec, err);
 }
 
-static struct job *job_from_row(struct cluster *cluster,
-				const struct job_row *row, struct error *err)
+static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
+				struct error *err)
 {
 	struct job_spec spec;
 	struct job *job;
@@ -336,8 +366,7 @@ static struct job *job_from_row(struct cluster *cluster,
 		error_prefix(err, "job %" PRIu64, row->id);
 		return NULL;
 	}
-	job = job_new(cluster, row->id, row->sweep, row->cell_index, &spec,
-		      err);
+	job = job_new(jobs, row->id, row->sweep, row->cell_index, &spec, err);
 	codec_clear(&job_spec_schema, &spec);
 	if (!job)
 		return NULL;
@@ -354,8 +383,7 @@ static struct job *job_from_row(struct cluster *cluster,
 }
 
 /* Give the tasks the nodes that the store's allocation names. */
-static int load_allocation(struct cluster *cluster, struct job *job,
-			   const char *text, struct error *err)
+static int load_allocation(struct job *job, const char *text, struct error *err)
 {
 	cJSON *allocation = codec_parse(text, strlen(text), err);
 	const cJSON *tasks =
@@ -382,11 +410,12 @@ static int load_allocation(struct cluster *cluster, struct job *job,
 			cJSON_GetObjectItemCaseSensitive(item, "node"));
 		const char *devices = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(item, "devices"));
-		struct node *node = name ? node_get(cluster, name, err) : NULL;
+		struct node *node =
+			name ? node_get(job->jobs->nodes, name, err) : NULL;
 
 		if (!node || !devices || rank >= job->gang->spec.nodes)
 			break;
-		task_assign(cluster, &job->gang->tasks[rank++], node,
+		node_assign(job->jobs->nodes, &job->gang->tasks[rank++], node,
 			    strtoull(devices, NULL, 16));
 	}
 	cJSON_Delete(allocation);
@@ -397,50 +426,48 @@ static int load_allocation(struct cluster *cluster, struct job *job,
 				   job->id);
 }
 
-int job_load(struct cluster *cluster, const struct job_row *row,
-	     struct error *err)
+int job_load(struct jobs *jobs, const struct job_row *row, struct error *err)
 {
-	struct job *job = job_from_row(cluster, row, err);
+	struct job *job = job_from_row(jobs, row, err);
 
-	if (!job ||
-	    adaptive_repeats_join(cluster, job, row->repeat, false, err) < 0)
+	if (!job || adaptive_repeats_join(job, row->repeat, false, err) < 0)
 		return -1;
 	if (job->state == JOB_QUEUED)
-		return dependencies_queue(cluster, job, err);
-	if (job_make_gang(cluster, job, err) < 0)
+		return dependencies_queue(job, err);
+	if (job_make_gang(job, err) < 0)
 		return -1;
-	return load_allocation(cluster, job,
-			       row->allocation ? row->allocation : "{}", err);
+	return load_allocation(job, row->allocation ? row->allocation : "{}",
+			       err);
 }
 
 /* Containers of the old attempt are still being removed. */
-static void keep_discards(struct cluster *cluster, struct job *job)
+static void keep_discards(struct job *job)
 {
 	for (uint32_t i = 0; job->gang && i < job->gang->spec.nodes; i++)
 		if (job->gang->tasks[i].discarding)
-			node_add_discard(cluster, job->gang->tasks[i].node,
-					 job->id, job->attempt, i);
+			node_add_discard(job->jobs->nodes,
+					 job->gang->tasks[i].node, job->id,
+					 job->attempt, i);
 }
 
-int job_revive(struct cluster *cluster, const struct job_row *row,
-	       struct error *err)
+int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
 {
-	struct job *job = job_find(cluster, row->id);
+	struct job *job = job_find(jobs->table, row->id);
 
 	if (job) {
-		keep_discards(cluster, job);
-		job_drop_gang(cluster, job);
+		keep_discards(job);
+		job_drop_gang(job);
 	} else {
-		job = job_from_row(cluster, row, err);
+		job = job_from_row(jobs, row, err);
 		if (!job)
 			return -1;
 	}
 	job_clear_failure(job);
 	job->first_attempt = job->attempt + 1;
-	if (adaptive_repeats_join(cluster, job, row->repeat, false, err) < 0 ||
-	    job_event(cluster, job, JOB_EVENT_RETRY, NULL, err) < 0)
+	if (adaptive_repeats_join(job, row->repeat, false, err) < 0 ||
+	    job_event(job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
-	return dependencies_queue(cluster, job, err);
+	return dependencies_queue(job, err);
 }
 
 /* Gangs. */
@@ -458,14 +485,14 @@ static int read_spec(const struct job_row *row, void *arg)
 			    read->spec, read->err);
 }
 
-int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
+int job_make_gang(struct job *job, struct error *err)
 {
 	struct gang *gang = calloc(1, sizeof(*gang));
 	struct spec_read read = { gang ? &gang->spec : NULL, err };
 
 	if (!gang)
 		return error_nomem(err, "gang");
-	if (store_job(cluster->store, job->id, read_spec, &read, err) < 0) {
+	if (store_job(job->jobs->store, job->id, read_spec, &read, err) < 0) {
 		free(gang);
 		return -1;
 	}
@@ -480,18 +507,17 @@ int job_make_gang(struct cluster *cluster, struct job *job, struct error *err)
 		gang->tasks[i].rank = i;
 	}
 	gang->job = job;
-	gang->cluster = cluster;
-	TAILQ_INSERT_TAIL(&cluster->gangs, gang, by_cluster);
+	gang_list(job->jobs->table, gang);
 	job->gang = gang;
 	return 0;
 }
 
-static void task_clear(struct cluster *cluster, struct task *task)
+static void task_clear(struct task *task)
 {
-	image_digest_stop_waiting(cluster, task);
+	image_digest_stop_waiting(task->job->jobs->digests, task);
 	task_drop_files(task);
 	image_progress_clear(task);
-	task_release(cluster, task);
+	node_release(task->job->jobs->nodes, task);
 	free(task->text);
 	free(task->image_id);
 	free(task->image_pin);
@@ -501,16 +527,16 @@ static void task_clear(struct cluster *cluster, struct task *task)
 	free(task->streams);
 }
 
-void job_drop_gang(struct cluster *cluster, struct job *job)
+void job_drop_gang(struct job *job)
 {
 	struct gang *gang = take(job->gang);
 
 	if (!gang)
 		return;
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		task_clear(cluster, &gang->tasks[i]);
-	TAILQ_REMOVE(&cluster->gangs, gang, by_cluster);
-	log_ingest_forget(cluster, gang);
+		task_clear(&gang->tasks[i]);
+	gang_unlist(job->jobs->table, gang);
+	gang_output_free(gang->output);
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);
@@ -518,34 +544,12 @@ void job_drop_gang(struct cluster *cluster, struct job *job)
 	free(gang);
 }
 
-void task_assign(struct cluster *cluster, struct task *task, struct node *node,
-		 uint64_t devices)
-{
-	task->node = node;
-	task->held = true;
-	task->devices = devices;
-	slot_take(node_slot(cluster, node), &task->job->shape, devices);
-	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
-}
-
-void task_release(struct cluster *cluster, struct task *task)
-{
-	struct node *node = task->node;
-
-	if (!task->held)
-		return;
-	task->held = false;
-	TAILQ_REMOVE(&node->tasks, task, by_node);
-	slot_release(node_slot(cluster, node), task->devices);
-	cluster->schedule_due = true;
-}
-
 int task_make_spec(const struct task *task, struct task_spec *spec,
 		   struct error *err)
 {
 	const struct gang *gang = task->job->gang;
 	const struct job_spec *job = &gang->spec;
-	const char *pin = image_digest_of(gang->cluster, task->job);
+	const char *pin = image_digest_of(task->job->jobs->digests, task->job);
 	cJSON *container =
 		codec_object(&container_spec_schema, &job->container, err);
 	uint32_t processes = job->container.processes;

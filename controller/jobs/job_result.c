@@ -3,12 +3,12 @@
  */
 #include "controller/jobs/job_result.h"
 #include "controller/cell/reference_peak.h"
-#include "controller/cluster/active_job.h"
 #include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
-#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/result.h"
@@ -20,15 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* All readings of the job, put together in the first one. */
-static const struct extract *merged(struct gang *gang)
-{
-	for (size_t i = 1; i < gang->readings_count; i++)
-		extract_merge(gang->readings[0].extract,
-			      gang->readings[i].extract, NULL);
-	return gang->readings_count ? gang->readings[0].extract : NULL;
-}
 
 /* From the first task's start to the last one's end, and the largest memory. */
 static void add_extents(struct result_input *input, const struct gang *gang)
@@ -50,10 +41,10 @@ static void add_extents(struct result_input *input, const struct gang *gang)
 static void add_format_warnings(const struct gang *gang, cJSON *warnings)
 {
 	const char(*lines)[LIKELY_LINE_BYTES];
-	size_t count = log_ingest_likely(gang, &lines);
+	size_t count = log_reader_likely(gang, &lines);
 	char text[LIKELY_LINE_BYTES + 80];
 
-	if (log_ingest_tied(gang))
+	if (log_reader_tied(gang))
 		cJSON_AddItemToArray(warnings,
 				     cJSON_CreateString(
 					     "two formats fit the log as well "
@@ -72,17 +63,17 @@ static void add_format_warnings(const struct gang *gang, cJSON *warnings)
 					     "values of such a line"));
 }
 
-static cJSON *make_result(struct cluster *cluster, struct job *job,
-			  struct error *err)
+static cJSON *make_result(struct job *job, struct error *err)
 {
 	struct gang *gang = job->gang;
 	const struct measure_spec *measure = &gang->spec.measure;
-	const struct extract *extract = merged(gang);
+	const struct extract *extract = log_reader_extract(gang);
 	const struct model *model =
-		measure->model ? catalog_model(cluster->catalog, measure->model)
-			       : NULL;
+		measure->model
+			? catalog_model(job->jobs->catalog, measure->model)
+			: NULL;
 	const struct chip *chip =
-		measure->chip ? catalog_chip(cluster->catalog,
+		measure->chip ? catalog_chip(job->jobs->catalog,
 					     gang->spec.vendor, measure->chip)
 			      : NULL;
 	struct reference_peak reference;
@@ -105,7 +96,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 		input.arrival = arrival_of(input.records, input.record_count);
 	}
 	add_extents(&input, gang);
-	usage = sampling_summary(gang, err);
+	usage = samplings_summary(log_reader_samplings(gang), err);
 	if (!usage)
 		return NULL;
 	if (cJSON_GetArraySize(
@@ -114,7 +105,7 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
 	add_format_warnings(gang, warnings);
-	if (!measure->framework && !log_ingest_format(cluster, gang))
+	if (!measure->framework && !log_reader_format(job->jobs->reader, gang))
 		input.unread = "no format fits the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);
@@ -125,13 +116,13 @@ static cJSON *make_result(struct cluster *cluster, struct job *job,
 
 /* An exit code of 0 is no proof: the log must have figures, and its last step.
  */
-static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
+static void judge(struct job *job, const cJSON *result)
 {
 	char ends[120];
 	const char *why;
 
-	if (job->failure || !log_ingest_named(job) ||
-	    !log_ingest_reads(cluster, job))
+	if (job->failure || !log_reader_named(job->gang) ||
+	    !log_reader_reads(job->jobs->reader, job->gang))
 		return;
 	if (!result_measured(result, &why))
 		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
@@ -140,10 +131,10 @@ static void judge(struct cluster *cluster, struct job *job, const cJSON *result)
 }
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
-static char *make_text(const struct cluster *cluster, struct job *job,
-		       cJSON *result, const cJSON *reason, struct error *err)
+static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
+		       struct error *err)
 {
-	const struct extract *extract = merged(job->gang);
+	const struct extract *extract = log_reader_extract(job->gang);
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
@@ -153,15 +144,18 @@ static char *make_text(const struct cluster *cluster, struct job *job,
 	if (extract)
 		records = extract_records(extract, &count);
 	cJSON_AddItemToObject(all, "result", result);
-	cJSON_AddItemToObject(all, "provenance", provenance_new(cluster, job));
+	cJSON_AddItemToObject(all, "provenance", provenance_new(job));
 	if (reason)
 		cJSON_AddItemToObject(all, "reason",
 				      cJSON_Duplicate(reason, true));
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
-			      sampling_curves(job->gang, err));
+			      samplings_curves(log_reader_samplings(job->gang),
+					       err));
 	cJSON_AddItemToObject(series, "hosts",
-			      sampling_host_curves(job->gang, err));
+			      samplings_host_curves(log_reader_samplings(
+							    job->gang),
+						    err));
 	cJSON_AddItemToObject(all, "series", series);
 	text = cJSON_PrintUnformatted(all);
 	cJSON_Delete(all);
@@ -208,24 +202,24 @@ static void add_streams(struct reason_job *to, const struct task *task)
 }
 
 /* Why the job failed, where that was its own doing; NULL: not known. */
-static cJSON *read_reason(const struct cluster *cluster, const struct job *job)
+static cJSON *read_reason(const struct job *job)
 {
 	struct reason_job asked = {
-		.effects = cluster->effects,
-		.world = cluster->world,
+		.effects = job->jobs->effects,
+		.world = job->jobs->effects->arg,
 		.id = job->id,
 		.attempt = job->attempt,
 		.how = job->text,
 	};
 	const struct task *task = NULL;
 
-	if (!cluster->failures ||
+	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
 		return NULL;
 	while (asked.count < REASON_STREAMS_MAX &&
 	       (task = next_ended(job->gang, task)))
 		add_streams(&asked, task);
-	return job_reason_read(cluster->failures, &asked);
+	return job_reason_read(job->jobs->failures, &asked);
 }
 
 /* The job's sentence goes on with its reason. */
@@ -239,23 +233,22 @@ static void tell_reason(struct job *job, const cJSON *reason)
 	job->text = text;
 }
 
-int job_result_store(struct cluster *cluster, struct job *job,
-		     struct error *err)
+int job_result_store(struct job *job, struct error *err)
 {
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
-	cJSON *result = make_result(cluster, job, err);
+	cJSON *result = make_result(job, err);
 	cJSON *reason;
 	char *text;
 	int rc;
 
 	if (!result)
 		return -1;
-	judge(cluster, job, result);
+	judge(job, result);
 	job->rate = adaptive_repeats_rate(result);
-	reason = read_reason(cluster, job);
-	text = make_text(cluster, job, result, reason, err);
+	reason = read_reason(job);
+	text = make_text(job, result, reason, err);
 	row.json = text;
-	rc = text ? store_put_result(cluster->store, &row, err) : -1;
+	rc = text ? store_put_result(job->jobs->store, &row, err) : -1;
 	if (rc == 0)
 		tell_reason(job, reason);
 	cJSON_Delete(reason);

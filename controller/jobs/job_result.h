@@ -4,7 +4,9 @@
 #ifndef CONTROLLER_JOBS_JOB_RESULT_H
 #define CONTROLLER_JOBS_JOB_RESULT_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
+
+struct job_row;
 
 /* Put the result of the job's attempt into the store: {"result": result.h or
  * null, "provenance": provenance.h, "series": series.h, and
@@ -13,8 +15,7 @@
  * FAILURE_NO_METRIC when nothing was measured, and with FAILURE_INCOMPLETE when
  * its log ends early.
  */
-int job_result_store(struct cluster *cluster, struct job *job,
-		     struct error *err);
+int job_result_store(struct job *job, struct error *err);
 
 /* A row of the report (report/report.h) from what the store has. stored: the
  * text of its result, or NULL. The caller deletes it.

@@ -3,52 +3,105 @@
  */
 #include "controller/jobs/jobs.h"
 
-#include "controller/cluster/job_life.h"
 #include "controller/images/image_digest.h"
+#include "controller/images/image_references.h"
 #include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/node_events.h"
 #include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-const struct job_life job_life = {
+static const struct job_life job_life = {
 	.advance = gang_advance,
 	.event = job_event,
 	.submit = job_submit,
 	.exception = gang_exception,
 };
 
-int jobs_init(struct cluster *cluster, struct error *err)
+static int open_parts(struct jobs *jobs, const struct key *key,
+		      struct error *err)
 {
-	cluster->life = &job_life;
-	TAILQ_INIT(&cluster->gangs);
-	TAILQ_INIT(&cluster->due);
-	TAILQ_INIT(&cluster->ended);
-	cluster->queue = queue_new(err);
-	return cluster->queue ? log_ingest_open(cluster, err) : -1;
+	jobs->table = job_table_new(err);
+	jobs->queue = queue_new(err);
+	if (!jobs->table || !jobs->queue)
+		return -1;
+	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->news, err);
+	jobs->references = image_references_new(jobs->store, err);
+	jobs->digests = image_digests_new(jobs->store, jobs->table, err);
+	jobs->logins = sweep_logins_new(jobs->store, key, err);
+	jobs->reader =
+		log_reader_new(jobs->effects, jobs->news, jobs->catalog, err);
+	jobs->ingest = log_ingest_new(jobs->effects, jobs->news, jobs->table,
+				      jobs->reader, err);
+	return jobs->nodes && jobs->references && jobs->digests &&
+			       jobs->logins && jobs->reader && jobs->ingest
+		       ? 0
+		       : -1;
 }
 
-void jobs_clear(struct cluster *cluster)
+struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 {
-	job_free_all(cluster);
-	image_digest_free_all(cluster);
-	adaptive_repeats_free_all(cluster);
-	logins_free_all(cluster);
-	log_ingest_close(cluster);
-	node_free_all(cluster);
-	queue_free(cluster->queue);
-	cluster->queue = NULL;
+	owned(jobs_free) struct jobs *jobs = calloc(1, sizeof(*jobs));
+
+	if (!jobs) {
+		error_nomem(err, "jobs");
+		return NULL;
+	}
+	jobs->life = &job_life;
+	jobs->effects = config->effects;
+	jobs->store = config->store;
+	jobs->news = config->news;
+	jobs->catalog = config->catalog;
+	jobs->failures = config->failures;
+	jobs->node_lost_ms = config->node_lost_ms;
+	TAILQ_INIT(&jobs->due);
+	TAILQ_INIT(&jobs->ended);
+	return open_parts(jobs, config->key, err) < 0 ? NULL : take(jobs);
+}
+
+void jobs_free(struct jobs *jobs)
+{
+	if (!jobs)
+		return;
+	if (jobs->table)
+		job_free_all(jobs);
+	adaptive_repeats_free_all(jobs);
+	log_ingest_free(jobs->ingest);
+	log_reader_free(jobs->reader);
+	sweep_logins_free(jobs->logins);
+	image_digests_free(jobs->digests);
+	image_references_free(jobs->references);
+	nodes_free(jobs->nodes);
+	queue_free(jobs->queue);
+	job_table_free(jobs->table);
+	free(jobs);
+}
+
+struct jobs_parts jobs_parts(const struct jobs *jobs)
+{
+	return (struct jobs_parts){
+		.table = jobs->table,
+		.nodes = jobs->nodes,
+		.ingest = jobs->ingest,
+		.references = jobs->references,
+		.digests = jobs->digests,
+		.logins = jobs->logins,
+	};
 }
 
 struct loading {
-	struct cluster *cluster;
+	struct jobs *jobs;
 	struct error *err;
 };
 
@@ -56,59 +109,67 @@ static int load_job(const struct job_row *row, void *arg)
 {
 	struct loading *loading = arg;
 
-	return job_load(loading->cluster, row, loading->err);
+	return job_load(loading->jobs, row, loading->err);
 }
 
-int jobs_load(struct cluster *cluster, struct error *err)
+int jobs_load(struct jobs *jobs, struct error *err)
 {
-	struct loading loading = { cluster, err };
+	struct loading loading = { jobs, err };
 	const struct gang *gang;
 
-	if (logins_load(cluster, err) < 0 || node_load(cluster, err) < 0 ||
-	    store_active_jobs(cluster->store, load_job, &loading, err) < 0)
+	if (logins_load(jobs->logins, err) < 0 ||
+	    node_load(jobs->nodes, err) < 0 ||
+	    store_active_jobs(jobs->store, load_job, &loading, err) < 0)
 		return -1;
-	TAILQ_FOREACH(gang, &cluster->gangs, by_cluster)
-	gang_resume(cluster, gang->job);
+	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang))
+		gang_resume(gang->job);
 	return 0;
 }
 
-void jobs_settle(struct cluster *cluster)
+void jobs_settle(struct jobs *jobs)
 {
-	adaptive_repeats_settle(cluster);
+	adaptive_repeats_settle(jobs);
 }
 
-void jobs_decide(struct cluster *cluster)
+bool jobs_reads_rows(const struct jobs *jobs)
 {
-	dependencies_settle(cluster);
-	if (cluster->schedule_due)
-		gang_schedule(cluster);
+	/* Pins, logins and specs are read where a job is placed, states of
+	 * others where it waits for them or for its next repeat.
+	 */
+	return !TAILQ_EMPTY(&jobs->due) || !TAILQ_EMPTY(&jobs->ended) ||
+	       store_unseen(jobs->store);
 }
 
-bool jobs_message(struct cluster *cluster, struct node *node,
-		  enum message_type type, void *body, const void *payload,
-		  size_t size)
+void jobs_decide(struct jobs *jobs)
+{
+	dependencies_settle(jobs);
+	gang_schedule(jobs);
+}
+
+bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
+		  void *body, const void *payload, size_t size)
 {
 	struct error err;
 
 	switch (type) {
 	case MESSAGE_REPORT:
-		gang_report(cluster, node, body);
+		node_event_report(jobs, node, body);
 		break;
 	case MESSAGE_TASK:
-		gang_status(cluster, node,
-			    &((struct message_task *)body)->task);
+		node_event_status(jobs, node,
+				  &((struct message_task *)body)->task);
 		break;
 	case MESSAGE_PROGRESS:
-		gang_progress(cluster, node, body);
+		node_event_progress(jobs, node, body);
 		break;
 	case MESSAGE_LOG:
-		log_ingest_log(cluster, node, body, payload, size);
+		log_ingest_log(jobs->ingest, node, body, payload, size);
 		break;
 	case MESSAGE_DISCARDED:
-		gang_discarded(cluster, node, body);
+		node_event_discarded(jobs, node, body);
 		break;
 	case MESSAGE_INVENTORY:
-		if (node_inventory(cluster, node, body, &err) < 0)
+		if (node_inventory(jobs->nodes, node, body, &err) < 0)
 			log_error("node=%s: %s", node->name, err.text);
 		break;
 	default:
@@ -117,57 +178,78 @@ bool jobs_message(struct cluster *cluster, struct node *node,
 	return true;
 }
 
-void jobs_node_gone(struct cluster *cluster, struct node *node)
+void jobs_node_gone(struct jobs *jobs, struct node *node)
 {
-	node_leave(cluster, node);
-	gang_node_gone(cluster, node);
+	node_leave(jobs->nodes, node);
+	node_event_gone(jobs, node);
 }
 
-static void look_again(struct cluster *cluster)
+static void look_again(struct jobs *jobs)
 {
 	struct gang *gang, *next;
 
-	for (gang = TAILQ_FIRST(&cluster->gangs); gang; gang = next) {
-		next = TAILQ_NEXT(gang, by_cluster);
-		gang_advance(cluster, gang->job);
+	for (gang = gang_first(jobs->table); gang; gang = next) {
+		next = gang_next(gang);
+		gang_advance(gang->job);
 	}
 }
 
-static void give_up(struct cluster *cluster, struct node *node)
+static void give_up(struct jobs *jobs, struct node *node)
 {
 	char why[KEY_NAME_SIZE + 60];
 
 	snprintf(why, sizeof(why), "%s has been out of reach for %" PRIu64 " s",
-		 node->name, cluster->node_lost_ms / 1000);
-	gang_node_lost(cluster, node, why);
+		 node->name, jobs->node_lost_ms / 1000);
+	node_event_lost(jobs, node, why);
 }
 
-void jobs_tick(struct cluster *cluster)
+void jobs_tick(struct jobs *jobs)
 {
-	int64_t now = cluster_mono_ms(cluster);
+	int64_t now = effects_mono_ms(jobs->effects);
 
-	for (size_t i = 0; i < node_count(cluster); i++) {
-		struct node *node = node_at(cluster, i);
+	for (size_t i = 0; i < node_count(jobs->nodes); i++) {
+		struct node *node = node_at(jobs->nodes, i);
 
-		node_settle_drain(cluster, node, cluster_wall_ms(cluster));
+		node_settle_drain(jobs->nodes, node,
+				  effects_wall_ms(jobs->effects));
 		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
-		    now - node->lost_since_ms > (int64_t)cluster->node_lost_ms)
-			give_up(cluster, node);
+		    now - node->lost_since_ms > (int64_t)jobs->node_lost_ms)
+			give_up(jobs, node);
 	}
-	look_again(cluster);
+	look_again(jobs);
 }
 
-void jobs_forgive(struct cluster *cluster, int64_t deaf_ms)
+void jobs_forgive(struct jobs *jobs, int64_t deaf_ms)
 {
-	for (size_t i = 0; i < node_count(cluster); i++)
-		if (!node_at(cluster, i)->peer)
-			node_at(cluster, i)->lost_since_ms += deaf_ms;
+	nodes_forgive(jobs->nodes, deaf_ms);
 }
 
-bool jobs_idle(const struct cluster *cluster)
+void jobs_deadlines(struct jobs *jobs)
 {
-	for (size_t i = 0; i < node_count(cluster); i++)
-		if (node_at(cluster, i)->discards_count)
+	gang_deadlines(jobs);
+}
+
+void jobs_read(struct jobs *jobs)
+{
+	log_reader_run(jobs->reader);
+}
+
+static void cancel_one(struct job *job, void *arg)
+{
+	gang_exception(job, FAILURE_CANCELLED, 0,
+		       "the controller was told to end");
+}
+
+void jobs_drain(struct jobs *jobs)
+{
+	jobs->draining = true;
+	job_each(jobs->table, cancel_one, NULL);
+}
+
+bool jobs_idle(const struct jobs *jobs)
+{
+	for (size_t i = 0; i < node_count(jobs->nodes); i++)
+		if (node_at(jobs->nodes, i)->discards_count)
 			return false;
-	return !cluster->jobs_count;
+	return !job_count(jobs->table);
 }

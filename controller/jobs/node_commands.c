@@ -4,6 +4,7 @@
 
 #include "controller/images/image_digest.h"
 #include "controller/images/logins.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
@@ -12,12 +13,12 @@
 
 static void tell(struct task *task, enum message_type type, const void *body)
 {
-	struct cluster *cluster = task->job->gang->cluster;
+	struct jobs *jobs = task->job->jobs;
 	struct error err;
 
 	if (task->node && task->node->peer && task->node->reported &&
-	    cluster->effects->send(cluster->world, task->node, type, body,
-				   &err) < 0)
+	    jobs->effects->send(jobs->effects->arg, task->node, type, body,
+				&err) < 0)
 		log_error("node=%s: %s", task->node->name, err.text);
 }
 
@@ -26,7 +27,7 @@ void node_command_prepare(struct task *task)
 	struct message_prepare prepare;
 	struct error err;
 
-	if (!image_digest_may_prepare(task->job->gang->cluster, task))
+	if (!image_digest_may_prepare(task->job->jobs->digests, task))
 		return;
 	if (!task->node || !task->node->peer)
 		return;
@@ -34,7 +35,7 @@ void node_command_prepare(struct task *task)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
 	}
-	if (logins_give(task->job->gang->cluster, task->job->sweep,
+	if (logins_give(task->job->jobs->logins, task->job->sweep,
 			task->node->key,
 			prepare.task.container.build
 				? NULL
@@ -44,6 +45,15 @@ void node_command_prepare(struct task *task)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 	tell(task, MESSAGE_PREPARE, &prepare);
 	codec_clear(&task_spec_schema, &prepare.task);
+}
+
+/* Those whose image is known now, or who are to find out next. */
+void node_command_waiting(struct jobs *jobs)
+{
+	struct task *task;
+
+	while ((task = image_digest_next(jobs->digests)))
+		node_command_prepare(task);
 }
 
 void node_command_start(struct task *task)
@@ -89,14 +99,32 @@ void node_command_finish(struct task *task)
 	tell(task, MESSAGE_STOP, &stop);
 }
 
-void node_command_discard(struct cluster *cluster, struct node *node,
-			  uint64_t job, uint32_t attempt, uint32_t rank)
+uint64_t node_commands_look(struct gang *gang, bool stops)
+{
+	uint64_t round = (uint64_t)effects_wall_ms(gang->job->jobs->effects);
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		struct message_look look = {
+			.job = gang->job->id,
+			.attempt = gang->job->attempt,
+			.rank = i,
+			.round = round,
+			.stops = stops,
+		};
+
+		tell(&gang->tasks[i], MESSAGE_LOOK, &look);
+	}
+	return round;
+}
+
+void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
+			  uint32_t attempt, uint32_t rank)
 {
 	struct message_discard discard = { job, attempt, rank };
 	struct error err;
 
 	if (node->peer &&
-	    cluster->effects->send(cluster->world, node, MESSAGE_DISCARD,
-				   &discard, &err) < 0)
+	    jobs->effects->send(jobs->effects->arg, node, MESSAGE_DISCARD,
+				&discard, &err) < 0)
 		log_error("node=%s: %s", node->name, err.text);
 }

@@ -3,9 +3,9 @@
 #include "controller/jobs/provenance.h"
 
 #include "controller/catalog/catalog.h"
-#include "controller/cluster/active_job.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/homogeneity.h"
-#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/results/formula.h"
 
@@ -104,25 +104,25 @@ static cJSON *make_hosts(const struct gang *gang)
 	return hosts;
 }
 
-static void add_reading(cJSON *to, const struct cluster *cluster,
+static void add_reading(cJSON *to, const struct jobs *jobs,
 			const struct gang *gang)
 {
 	const char *name = gang->spec.measure.framework;
-	const struct framework *framework = log_ingest_format(cluster, gang);
+	const struct framework *framework =
+		log_reader_format(jobs->reader, gang);
 	char hash[65] = "";
+	const char *stream;
 	cJSON *streams;
 
 	if (framework)
-		catalog_rules_hash(cluster->catalog, framework, hash);
+		catalog_rules_hash(jobs->catalog, framework, hash);
 	cJSON_AddItemToObject(to, "framework", text_or_null(name));
 	cJSON_AddItemToObject(to, "log",
 			      text_or_null(framework ? framework->name : NULL));
 	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
 	streams = cJSON_AddArrayToObject(to, "streams");
-	for (size_t i = 0; i < gang->readings_count; i++)
-		cJSON_AddItemToArray(streams,
-				     cJSON_CreateString(
-					     gang->readings[i].stream));
+	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
+		cJSON_AddItemToArray(streams, cJSON_CreateString(stream));
 }
 
 /* What the tasks say though nothing failed: output that is not all here. */
@@ -144,7 +144,7 @@ static void add_notes(cJSON *provenance, const struct gang *gang)
 	}
 }
 
-cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
+cJSON *provenance_new(const struct job *job)
 {
 	static const char *const facts[] = {
 		"engine", "kernel", "os", "cpu", "driver",
@@ -174,7 +174,7 @@ cJSON *provenance_new(const struct cluster *cluster, const struct job *job)
 	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
 	cJSON_AddItemToObject(to, "workspace",
 			      text_or_null(gang->spec.container.workspace));
-	add_reading(to, cluster, gang);
+	add_reading(to, job->jobs, gang);
 	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
 	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);
 	add_notes(to, gang);

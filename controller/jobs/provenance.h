@@ -27,10 +27,10 @@
 #ifndef CONTROLLER_JOBS_PROVENANCE_H
 #define CONTROLLER_JOBS_PROVENANCE_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/active_job.h"
 
 /* Of a job with a gang; the caller deletes it. */
-cJSON *provenance_new(const struct cluster *cluster, const struct job *job);
+cJSON *provenance_new(const struct job *job);
 
 /* Does any of the job's nodes say that its devices are pretended? */
 bool provenance_pretended(const struct gang *gang);

@@ -1,7 +1,6 @@
 /* sampling.c - a gang's samples, read as they come in, for its summary.
  */
 #include "controller/logs/sampling.h"
-#include "controller/cluster/active_job.h"
 #include "controller/results/usage.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
@@ -10,17 +9,54 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void sampling_wake(struct gang *gang, uint32_t rank)
+/* Reading one node's samples. */
+struct sampling {
+	struct usage *usage; /* NULL: none came yet */
+	uint64_t offset;
+	bool broken; /* the stored samples cannot be read */
+	bool quiet;  /* all was read when it was looked at last */
+};
+
+struct samplings {
+	const struct job_effects *effects;
+	uint64_t job;
+	uint32_t attempt, nodes;
+	struct sampling of[]; /* by rank */
+};
+
+struct samplings *samplings_new(const struct job_effects *effects, uint64_t job,
+				uint32_t attempt, uint32_t nodes)
 {
-	if (gang->samplings)
-		gang->samplings[rank].quiet = false;
+	struct samplings *samplings =
+		calloc(1,
+		       sizeof(*samplings) + nodes * sizeof(samplings->of[0]));
+
+	if (!samplings)
+		return NULL;
+	samplings->effects = effects;
+	samplings->job = job;
+	samplings->attempt = attempt;
+	samplings->nodes = nodes;
+	return samplings;
 }
 
-static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
-		     char *piece, size_t size)
+void samplings_free(struct samplings *samplings)
 {
-	struct sampling *sampling = &gang->samplings[rank];
-	const struct job *job = gang->job;
+	for (uint32_t i = 0; samplings && i < samplings->nodes; i++)
+		usage_free(samplings->of[i].usage);
+	free(samplings);
+}
+
+void samplings_wake(struct samplings *samplings, uint32_t rank)
+{
+	samplings->of[rank].quiet = false;
+}
+
+static bool read_one(struct samplings *samplings, uint32_t rank, char *piece,
+		     size_t size)
+{
+	const struct job_effects *effects = samplings->effects;
+	struct sampling *sampling = &samplings->of[rank];
 	char stream[SAMPLE_FORMAT_STREAM_SIZE];
 	struct error err = { 0 };
 	size_t got = 0;
@@ -29,9 +65,9 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 	if (sampling->broken || sampling->quiet)
 		return false;
 	sample_format_stream(rank, stream);
-	rc = cluster->effects->log_read(cluster->world, job->id, job->attempt,
-					stream, sampling->offset, piece, size,
-					&got, &err);
+	rc = effects->log_read(effects->arg, samplings->job, samplings->attempt,
+			       stream, sampling->offset, piece, size, &got,
+			       &err);
 	sampling->broken = rc < 0 && err.code == EIO;
 	/* Of a thousand nodes one has news: the others' files stay closed. */
 	sampling->quiet = rc < 0 ? err.code == ENOENT : !got;
@@ -43,39 +79,45 @@ static bool read_one(struct cluster *cluster, struct gang *gang, uint32_t rank,
 	    usage_feed(sampling->usage, piece, got, &err) < 0)
 		sampling->broken = true;
 	if (sampling->broken)
-		log_error("job=%" PRIu64 " stream=%s: %s", job->id, stream,
-			  err.text);
+		log_error("job=%" PRIu64 " stream=%s: %s", samplings->job,
+			  stream, err.text);
 	sampling->offset += got;
 	return true;
 }
 
-bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
-		   size_t size)
+bool samplings_read(struct samplings *samplings, char *piece, size_t size)
 {
 	bool more = false;
 
-	if (!gang->samplings)
-		gang->samplings =
-			calloc(gang->spec.nodes, sizeof(*gang->samplings));
-	for (uint32_t i = 0; gang->samplings && i < gang->spec.nodes; i++)
-		more |= read_one(cluster, gang, i, piece, size);
+	for (uint32_t i = 0; i < samplings->nodes; i++)
+		more |= read_one(samplings, i, piece, size);
 	return more;
 }
 
-bool sampling_done(struct cluster *cluster, const struct gang *gang)
+uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank)
 {
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct sampling *sampling =
-			gang->samplings ? &gang->samplings[i] : NULL;
+	return samplings->of[rank].offset;
+}
+
+const struct usage *samplings_usage(const struct samplings *samplings,
+				    uint32_t rank)
+{
+	return samplings->of[rank].usage;
+}
+
+bool samplings_done(const struct samplings *samplings)
+{
+	const struct job_effects *effects = samplings->effects;
+
+	for (uint32_t i = 0; i < samplings->nodes; i++) {
+		const struct sampling *sampling = &samplings->of[i];
 		char stream[SAMPLE_FORMAT_STREAM_SIZE];
 		uint64_t length = 0;
 
 		sample_format_stream(i, stream);
-		cluster->effects->log_length(cluster->world, gang->job->id,
-					     gang->job->attempt, stream,
-					     &length, NULL);
-		if (length && (!sampling || (!sampling->broken &&
-					     sampling->offset < length)))
+		effects->log_length(effects->arg, samplings->job,
+				    samplings->attempt, stream, &length, NULL);
+		if (!sampling->broken && sampling->offset < length)
 			return false;
 	}
 	return true;
@@ -84,40 +126,33 @@ bool sampling_done(struct cluster *cluster, const struct gang *gang)
 typedef cJSON *usage_fn(const struct usage *const *streams, size_t count,
 			struct error *err);
 
-static cJSON *over_all(const struct gang *gang, usage_fn *fn, struct error *err)
+static cJSON *over_all(const struct samplings *samplings, usage_fn *fn,
+		       struct error *err)
 {
-	owned_free const struct usage **list = NULL;
-	uint32_t nodes = gang->samplings ? gang->spec.nodes : 0;
+	owned_free const struct usage **list =
+		calloc(samplings->nodes + 1, sizeof(const struct usage *));
 
-	list = calloc(nodes + 1, sizeof(const struct usage *));
 	if (!list) {
 		error_nomem(err, "usage");
 		return NULL;
 	}
-	for (uint32_t i = 0; i < nodes; i++)
-		list[i] = gang->samplings[i].usage;
-	return fn(list, nodes, err);
+	for (uint32_t i = 0; i < samplings->nodes; i++)
+		list[i] = samplings->of[i].usage;
+	return fn(list, samplings->nodes, err);
 }
 
-cJSON *sampling_summary(const struct gang *gang, struct error *err)
+cJSON *samplings_summary(const struct samplings *samplings, struct error *err)
 {
-	return over_all(gang, usage_summary, err);
+	return over_all(samplings, usage_summary, err);
 }
 
-cJSON *sampling_curves(const struct gang *gang, struct error *err)
+cJSON *samplings_curves(const struct samplings *samplings, struct error *err)
 {
-	return over_all(gang, usage_curves, err);
+	return over_all(samplings, usage_curves, err);
 }
 
-cJSON *sampling_host_curves(const struct gang *gang, struct error *err)
+cJSON *samplings_host_curves(const struct samplings *samplings,
+			     struct error *err)
 {
-	return over_all(gang, usage_host_curves, err);
-}
-
-void sampling_clear(struct gang *gang)
-{
-	for (uint32_t i = 0; gang->samplings && i < gang->spec.nodes; i++)
-		usage_free(gang->samplings[i].usage);
-	free(gang->samplings);
-	gang->samplings = NULL;
+	return over_all(samplings, usage_host_curves, err);
 }

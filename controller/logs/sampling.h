@@ -6,35 +6,40 @@
 #ifndef CONTROLLER_LOGS_SAMPLING_H
 #define CONTROLLER_LOGS_SAMPLING_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/cluster/effects.h"
 
-/* Reading one node's samples. */
-struct sampling {
-	struct usage *usage; /* NULL: none came yet */
-	uint64_t offset;
-	bool broken; /* the stored samples cannot be read */
-	bool quiet;  /* all was read when it was looked at last */
-};
+struct usage;
+
+/* effects: borrowed. */
+struct samplings;
+struct samplings *samplings_new(const struct job_effects *effects, uint64_t job,
+				uint32_t attempt, uint32_t nodes);
+void samplings_free(struct samplings *samplings);
 
 /* Some of the node's samples were stored. */
-void sampling_wake(struct gang *gang, uint32_t rank);
+void samplings_wake(struct samplings *samplings, uint32_t rank);
 
 /* Read up to size bytes of the stream of each node that was woken, through
  * piece; true: there may be more.
  */
-bool sampling_read(struct cluster *cluster, struct gang *gang, char *piece,
-		   size_t size);
+bool samplings_read(struct samplings *samplings, char *piece, size_t size);
+
+/* Bytes of the node's stream that are read. */
+uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank);
+
+/* What was read of the node's stream; NULL: nothing yet. */
+const struct usage *samplings_usage(const struct samplings *samplings,
+				    uint32_t rank);
 
 /* Nothing that is stored is left to read. */
-bool sampling_done(struct cluster *cluster, const struct gang *gang);
+bool samplings_done(const struct samplings *samplings);
 
 /* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The
  * caller deletes it; NULL: ENOMEM.
  */
-cJSON *sampling_summary(const struct gang *gang, struct error *err);
-cJSON *sampling_curves(const struct gang *gang, struct error *err);
-cJSON *sampling_host_curves(const struct gang *gang, struct error *err);
-
-void sampling_clear(struct gang *gang);
+cJSON *samplings_summary(const struct samplings *samplings, struct error *err);
+cJSON *samplings_curves(const struct samplings *samplings, struct error *err);
+cJSON *samplings_host_curves(const struct samplings *samplings,
+			     struct error *err);
 
 #endif

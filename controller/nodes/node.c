@@ -1,6 +1,7 @@
 /* node.c - the registry of nodes: who is there, what it has, since when not.
  */
 #include "controller/nodes/node.h"
+#include "controller/cluster/active_job.h"
 #include "controller/nodes/labels.h"
 #include "controller/store/store.h"
 
@@ -15,36 +16,61 @@
 #define INVENTORY "inventory" /* in the row, beside the facts */
 
 struct nodes {
+	const struct job_effects *effects;
+	struct store *store;
+	struct news *news;
 	struct node **list;
 	struct slot *slots; /* of list[i], as the scheduler sees it */
 	size_t count;
+	bool changed; /* since nodes_changed() */
 };
 
-size_t node_count(const struct cluster *cluster)
+struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
+			struct news *news, struct error *err)
 {
-	return cluster->nodes ? cluster->nodes->count : 0;
+	struct nodes *nodes = calloc(1, sizeof(*nodes));
+
+	if (!nodes) {
+		error_nomem(err, "nodes");
+		return NULL;
+	}
+	nodes->effects = effects;
+	nodes->store = store;
+	nodes->news = news;
+	return nodes;
 }
 
-struct node *node_at(const struct cluster *cluster, size_t index)
+size_t node_count(const struct nodes *nodes)
 {
-	return cluster->nodes->list[index];
+	return nodes->count;
 }
 
-struct slot *node_slots(const struct cluster *cluster)
+struct node *node_at(const struct nodes *nodes, size_t index)
 {
-	return cluster->nodes ? cluster->nodes->slots : NULL;
+	return nodes->list[index];
 }
 
-struct slot *node_slot(const struct cluster *cluster, const struct node *node)
+struct slot *node_slots(const struct nodes *nodes)
 {
-	return &cluster->nodes->slots[node->index];
+	return nodes->slots;
 }
 
-struct node *node_find(const struct cluster *cluster, const char *name)
+struct slot *node_slot(const struct nodes *nodes, const struct node *node)
 {
-	const struct nodes *nodes = cluster->nodes;
+	return &nodes->slots[node->index];
+}
 
-	for (size_t i = 0; nodes && i < nodes->count; i++)
+bool nodes_changed(struct nodes *nodes)
+{
+	bool changed = nodes->changed;
+
+	nodes->changed = false;
+	return changed;
+}
+
+struct node *node_find(const struct nodes *nodes, const char *name)
+{
+	for (size_t i = 0; i < nodes->count; i++)
 		if (!strcmp(nodes->list[i]->name, name))
 			return nodes->list[i];
 	return NULL;
@@ -90,46 +116,33 @@ static int grow(struct nodes *nodes)
 	return 0;
 }
 
-static struct nodes *registry(struct cluster *cluster)
+struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 {
-	if (!cluster->nodes)
-		cluster->nodes = calloc(1, sizeof(*cluster->nodes));
-	return cluster->nodes;
-}
+	owned(node_free) struct node *node = node_find(nodes, name);
 
-struct node *node_get(struct cluster *cluster, const char *name,
-		      struct error *err)
-{
-	owned(node_free) struct node *node = NULL;
-	struct nodes *nodes;
-
-	node = node_find(cluster, name);
 	if (node)
 		return take(node);
-	nodes = registry(cluster);
-	if (nodes && nodes->count >= NODES_MAX) {
+	if (nodes->count >= NODES_MAX) {
 		error_set(err, ENOSPC, "more than %d nodes", NODES_MAX);
 		return NULL;
 	}
 	node = calloc(1, sizeof(*node));
-	if (!nodes || !node || !(node->vendor = strdup("")) ||
+	if (!node || !(node->vendor = strdup("")) ||
 	    !(node->address = strdup("")) || grow(nodes) < 0) {
 		error_nomem(err, "node");
 		return NULL;
 	}
 	strncpy(node->name, name, sizeof(node->name) - 1);
 	TAILQ_INIT(&node->tasks);
-	node->lost_since_ms = cluster_mono_ms(cluster);
+	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;
 	nodes->list[node->index] = node;
 	nodes->slots[node->index] = (struct slot){ .vendor = node->vendor };
 	return take(node);
 }
 
-void node_free_all(struct cluster *cluster)
+void nodes_free(struct nodes *nodes)
 {
-	struct nodes *nodes = take(cluster->nodes);
-
 	if (!nodes)
 		return;
 	for (size_t i = 0; i < nodes->count; i++)
@@ -140,7 +153,7 @@ void node_free_all(struct cluster *cluster)
 }
 
 struct loading {
-	struct cluster *cluster;
+	struct nodes *nodes;
 	struct error *err;
 };
 
@@ -212,7 +225,7 @@ static cJSON *settings_json(const struct node *node)
 static int load_row(const struct node_row *row, void *arg)
 {
 	struct loading *loading = arg;
-	struct node *node = node_get(loading->cluster, row->name, loading->err);
+	struct node *node = node_get(loading->nodes, row->name, loading->err);
 	cJSON *inventory;
 
 	if (!node)
@@ -220,7 +233,8 @@ static int load_row(const struct node_row *row, void *arg)
 	node->drain = row->drained;
 	if (row->settings)
 		settings_load(node, row->settings);
-	node->drained = drained_at(node, cluster_wall_ms(loading->cluster));
+	node->drained =
+		drained_at(node, effects_wall_ms(loading->nodes->effects));
 	node->seen_ms = row->seen_ms;
 	if (row->facts)
 		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
@@ -231,14 +245,14 @@ static int load_row(const struct node_row *row, void *arg)
 	return 0;
 }
 
-int node_load(struct cluster *cluster, struct error *err)
+int node_load(struct nodes *nodes, struct error *err)
 {
-	struct loading loading = { cluster, err };
+	struct loading loading = { nodes, err };
 
-	return store_nodes(cluster->store, load_row, &loading, err);
+	return store_nodes(nodes->store, load_row, &loading, err);
 }
 
-static int node_save(struct cluster *cluster, const struct node *node,
+static int node_save(struct nodes *nodes, const struct node *node,
 		     struct error *err)
 {
 	cJSON *both = node->facts ? cJSON_Duplicate(node->facts, true)
@@ -256,7 +270,7 @@ static int node_save(struct cluster *cluster, const struct node *node,
 		.seen_ms = node->seen_ms,
 		.settings = settings,
 	};
-	int rc = store_put_node(cluster->store, &row, err);
+	int rc = store_put_node(nodes->store, &row, err);
 
 	cJSON_Delete(both);
 	cJSON_Delete(said);
@@ -266,16 +280,41 @@ static int node_save(struct cluster *cluster, const struct node *node,
 }
 
 /* Its state, or what people said of it: who waits for news wants to know. */
-static void tell(struct cluster *cluster, struct node *node)
+static void tell(struct nodes *nodes, struct node *node)
 {
-	node_refresh(cluster, node);
-	cluster->progress_seq++;
+	node_refresh(nodes, node);
+	news_progress(nodes->news);
 }
 
-int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
+/* What is said of its drain, stored; reason is moved. */
+static int set_drain(struct nodes *nodes, struct node *node, bool drain,
+		     int64_t from_ms, int64_t until_ms, char *reason,
+		     struct error *err)
+{
+	const struct node was = *node;
+
+	node->drain = drain;
+	node->drain_from_ms = from_ms;
+	node->drain_until_ms = until_ms;
+	node->reason = reason;
+	if (node_save(nodes, node, err) < 0) {
+		node->drain = was.drain;
+		node->drain_from_ms = was.drain_from_ms;
+		node->drain_until_ms = was.drain_until_ms;
+		node->reason = was.reason;
+		free(reason);
+		return -1;
+	}
+	free(was.reason);
+	node->drained = drained_at(node, effects_wall_ms(nodes->effects));
+	tell(nodes, node);
+	return 0;
+}
+
+int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	       int64_t until_ms, const char *reason, struct error *err)
 {
-	int64_t now_ms = cluster_wall_ms(cluster);
+	int64_t now_ms = effects_wall_ms(nodes->effects);
 	char *copy = reason ? strdup(reason) : NULL;
 
 	if (until_ms && (until_ms <= now_ms || until_ms <= from_ms)) {
@@ -285,54 +324,46 @@ int node_drain(struct cluster *cluster, struct node *node, int64_t from_ms,
 	}
 	if (reason && !copy)
 		return error_nomem(err, "node");
-	free(node->reason);
-	node->reason = copy;
-	node->drain = true;
-	node->drain_from_ms = from_ms;
-	node->drain_until_ms = until_ms;
-	node->drained = drained_at(node, now_ms);
-	tell(cluster, node);
-	return node_save(cluster, node, err);
+	return set_drain(nodes, node, true, from_ms, until_ms, copy, err);
 }
 
-int node_undrain(struct cluster *cluster, struct node *node, struct error *err)
+int node_undrain(struct nodes *nodes, struct node *node, struct error *err)
 {
-	free(node->reason);
-	node->reason = NULL;
-	node->drain = node->drained = false;
-	node->drain_from_ms = node->drain_until_ms = 0;
-	tell(cluster, node);
-	return node_save(cluster, node, err);
+	return set_drain(nodes, node, false, 0, 0, NULL, err);
 }
 
-void node_settle_drain(struct cluster *cluster, struct node *node,
-		       int64_t now_ms)
+void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
 {
 	if (!node->drain || drained_at(node, now_ms) == node->drained)
 		return;
 	node->drained = !node->drained;
-	tell(cluster, node);
+	tell(nodes, node);
 }
 
-int node_label(struct cluster *cluster, struct node *node, const cJSON *labels,
+int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err)
 {
-	cJSON *now = labels_merge(node->labels, labels, err);
+	cJSON *was = node->labels, *now = labels_merge(was, labels, err);
 
 	if (!now)
 		return -1;
-	cJSON_Delete(node->labels);
 	node->labels = now;
+	if (node_save(nodes, node, err) < 0) {
+		node->labels = was;
+		cJSON_Delete(now);
+		return -1;
+	}
+	cJSON_Delete(was);
 	/* Without memory it has none: nothing runs where it should not. */
 	free(node->label_text);
 	node->label_text = labels_text(now);
-	tell(cluster, node);
-	return node_save(cluster, node, err);
+	tell(nodes, node);
+	return 0;
 }
 
-int node_remove(struct cluster *cluster, struct node *node, struct error *err)
+int node_remove(struct nodes *nodes, struct node *node, struct error *err)
 {
-	if (store_remove_node(cluster->store, node->name, err) < 0)
+	if (store_remove_node(nodes->store, node->name, err) < 0)
 		return -1;
 	node->removed = true;
 	free(node->reason);
@@ -344,8 +375,8 @@ int node_remove(struct cluster *cluster, struct node *node, struct error *err)
 	free(node->label_text);
 	node->label_text = NULL;
 	/* No job waits for it to come back. */
-	node_slot(cluster, node)->devices = 0;
-	node_refresh(cluster, node);
+	node_slot(nodes, node)->devices = 0;
+	node_refresh(nodes, node);
 	return 0;
 }
 
@@ -368,9 +399,9 @@ bool node_taken(const struct node *node, const struct message_hello *hello)
 	       strcmp(node->instance, hello->instance) != 0;
 }
 
-int node_join(struct cluster *cluster, struct node *node,
-	      struct wire_peer *peer, const char *public,
-	      struct message_hello *hello, struct error *err)
+int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
+	      const char *public, struct message_hello *hello,
+	      struct error *err)
 {
 	owned_free char *vendor = NULL;
 	owned_free char *address = NULL;
@@ -400,8 +431,8 @@ int node_join(struct cluster *cluster, struct node *node,
 	if (!vendor || !address || !hello->peers != !peers ||
 	    (hello->instance && !instance))
 		return error_nomem(err, "node");
-	if (node_devices_take(cluster, node, &hello->inventory,
-			      &hello->inventory_count, err) < 0)
+	if (node_devices_take(node, &hello->inventory, &hello->inventory_count,
+			      err) < 0)
 		return error_prefix(err, "hello");
 	free(node->instance);
 	node->instance = take(instance);
@@ -419,21 +450,21 @@ int node_join(struct cluster *cluster, struct node *node,
 	bind(node, public, hello->machine);
 	node->removed = false;
 	node->reported = false;
-	node->seen_ms = cluster_wall_ms(cluster);
+	node->seen_ms = effects_wall_ms(nodes->effects);
 	node->lost_since_ms = 0;
-	node_slot(cluster, node)->devices = hello->devices;
-	tell(cluster, node);
-	return node_save(cluster, node, err);
+	node_slot(nodes, node)->devices = hello->devices;
+	tell(nodes, node);
+	return node_save(nodes, node, err);
 }
 
-int node_inventory(struct cluster *cluster, struct node *node,
+int node_inventory(struct nodes *nodes, struct node *node,
 		   struct message_inventory *message, struct error *err)
 {
-	if (node_devices_take(cluster, node, &message->inventory,
+	if (node_devices_take(node, &message->inventory,
 			      &message->inventory_count, err) < 0)
 		return -1;
-	node_refresh(cluster, node);
-	return node_save(cluster, node, err);
+	node_refresh(nodes, node);
+	return node_save(nodes, node, err);
 }
 
 void node_renew(struct node *node, const cJSON *facts)
@@ -452,25 +483,65 @@ void node_renew(struct node *node, const cJSON *facts)
 	}
 }
 
-void node_leave(struct cluster *cluster, struct node *node)
+void node_leave(struct nodes *nodes, struct node *node)
 {
 	node->peer = NULL;
 	node->reported = false;
-	node->lost_since_ms = cluster_mono_ms(cluster);
-	tell(cluster, node);
+	node->lost_since_ms = effects_mono_ms(nodes->effects);
+	tell(nodes, node);
 }
 
-void node_refresh(struct cluster *cluster, struct node *node)
+void node_refresh(struct nodes *nodes, struct node *node)
 {
-	struct slot *slot = node_slot(cluster, node);
+	struct slot *slot = node_slot(nodes, node);
 
 	slot->labels = node->label_text;
 	slot->vendor = node->vendor;
 	node_devices_show(node, slot);
 	slot->usable = node->peer && node->reported && !node->drained &&
 		       !node->discards_count;
-	cluster->schedule_due = true;
-	cluster->news.events = true;
+	nodes->changed = true;
+	nodes->news->events = true;
+}
+
+void node_reported(struct nodes *nodes, struct node *node)
+{
+	node->reported = true;
+	node_drop_discards(nodes, node);
+}
+
+void node_heard(struct nodes *nodes, struct node *node)
+{
+	node->seen_ms = effects_wall_ms(nodes->effects);
+}
+
+void nodes_forgive(struct nodes *nodes, int64_t deaf_ms)
+{
+	for (size_t i = 0; i < nodes->count; i++)
+		if (!nodes->list[i]->peer)
+			nodes->list[i]->lost_since_ms += deaf_ms;
+}
+
+void node_assign(struct nodes *nodes, struct task *task, struct node *node,
+		 uint64_t devices)
+{
+	task->node = node;
+	task->held = true;
+	task->devices = devices;
+	slot_take(node_slot(nodes, node), &task->job->shape, devices);
+	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
+}
+
+void node_release(struct nodes *nodes, struct task *task)
+{
+	struct node *node = task->node;
+
+	if (!task->held)
+		return;
+	task->held = false;
+	TAILQ_REMOVE(&node->tasks, task, by_node);
+	slot_release(node_slot(nodes, node), task->devices);
+	nodes->changed = true;
 }
 
 static struct discard *find_discard(struct node *node, uint64_t job,
@@ -486,7 +557,7 @@ static struct discard *find_discard(struct node *node, uint64_t job,
 	return NULL;
 }
 
-void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
+void node_add_discard(struct nodes *nodes, struct node *node, uint64_t job,
 		      uint32_t attempt, uint32_t rank)
 {
 	size_t count = node->discards_count;
@@ -505,10 +576,10 @@ void node_add_discard(struct cluster *cluster, struct node *node, uint64_t job,
 	}
 	node->discards[node->discards_count++] =
 		(struct discard){ job, attempt, rank };
-	node_refresh(cluster, node);
+	node_refresh(nodes, node);
 }
 
-void node_drop_discard(struct cluster *cluster, struct node *node, uint64_t job,
+void node_drop_discard(struct nodes *nodes, struct node *node, uint64_t job,
 		       uint32_t attempt, uint32_t rank)
 {
 	struct discard *discard = find_discard(node, job, attempt, rank);
@@ -516,13 +587,13 @@ void node_drop_discard(struct cluster *cluster, struct node *node, uint64_t job,
 	if (!discard)
 		return;
 	*discard = node->discards[--node->discards_count];
-	node_refresh(cluster, node);
+	node_refresh(nodes, node);
 }
 
-void node_drop_discards(struct cluster *cluster, struct node *node)
+void node_drop_discards(struct nodes *nodes, struct node *node)
 {
 	node->discards_count = 0;
-	node_refresh(cluster, node);
+	node_refresh(nodes, node);
 }
 
 const char *node_state(const struct node *node)

@@ -57,8 +57,7 @@ static int check(const struct device_info *list, size_t count,
 	return 0;
 }
 
-static void say_lost(struct cluster *cluster, struct task *task,
-		     const struct device_info *device)
+static void say_lost(struct task *task, const struct device_info *device)
 {
 	const char *why = device->text ? device->text : "it is not there";
 	cJSON *data = cJSON_CreateObject();
@@ -72,10 +71,10 @@ static void say_lost(struct cluster *cluster, struct task *task,
 	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
 		    task->job->id, task->rank, device->index, task->node->name,
 		    why);
-	cluster->life->event(cluster, task->job, JOB_EVENT_DEVICE, data, NULL);
+	task->job->life->event(task->job, JOB_EVENT_DEVICE, data, NULL);
 }
 
-static void tell_jobs(struct cluster *cluster, struct node *node, uint64_t lost)
+static void tell_jobs(struct node *node, uint64_t lost)
 {
 	struct task *task;
 
@@ -84,7 +83,7 @@ static void tell_jobs(struct cluster *cluster, struct node *node, uint64_t lost)
 		for (size_t i = 0; i < node->inventory_count; i++)
 			if ((task->devices & lost) >> i & 1 &&
 			    !job_state_final(task->job->state))
-				say_lost(cluster, task, &node->inventory[i]);
+				say_lost(task, &node->inventory[i]);
 	}
 }
 
@@ -105,9 +104,8 @@ static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
 	}
 }
 
-int node_devices_take(struct cluster *cluster, struct node *node,
-		      struct device_info **list, size_t *count,
-		      struct error *err)
+int node_devices_take(struct node *node, struct device_info **list,
+		      size_t *count, struct error *err)
 {
 	uint64_t before = lost_of(node->inventory, node->inventory_count);
 	uint64_t lost;
@@ -121,7 +119,7 @@ int node_devices_take(struct cluster *cluster, struct node *node,
 	*count = 0;
 	lost = lost_of(node->inventory, node->inventory_count);
 	tell_log(node, lost & ~before, before & ~lost);
-	tell_jobs(cluster, node, lost & ~before);
+	tell_jobs(node, lost & ~before);
 	for (size_t i = 0; i < node->inventory_count; i++)
 		node->parts[i] = (struct slot_device){
 			.numa = node->inventory[i].numa,

@@ -39,18 +39,11 @@ struct cell_place {
 	double number;
 };
 
-static double number_at(const cJSON *row, const char *path)
-{
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
-}
-
 static double rate_of(const cJSON *row)
 {
 	double rate =
 		row_completed(row)
-			? number_at(row, "result.tokens_per_second_per_device")
+			? row_double(row, "result.tokens_per_second_per_device")
 			: NAN;
 
 	return rate > 0 ? rate : NAN;
@@ -89,7 +82,7 @@ static void sum_up(struct cell_figures *cell)
 	cell->mean = cell->mfu = 0;
 	for (size_t i = 0; i < cell->count; i++) {
 		cell->mean += rate_of(cell->rows[i]) / (double)cell->count;
-		cell->mfu += number_at(cell->rows[i], "result.mfu") /
+		cell->mfu += row_double(cell->rows[i], "result.mfu") /
 			     (double)cell->count;
 	}
 	for (size_t i = 0; i < cell->count; i++) {
@@ -105,7 +98,7 @@ static void sum_up(struct cell_figures *cell)
 static int add_repeats(const struct cell_figures *cell)
 {
 	double cv = cell->stdev / cell->mean * 100;
-	double limit = number_at(cell->rows[0], "setup.spread_percent");
+	double limit = row_double(cell->rows[0], "setup.spread_percent");
 
 	if (cell->count < 2)
 		return 0;

@@ -12,11 +12,12 @@
 #define RIGHT 12
 #define TOP 28
 #define BOTTOM 40
-#define TICKS 5      /* about as many on an axis */
-#define COLOURS 8    /* then they come again, dashed */
-#define LEGEND_MAX 8 /* more lines are told apart by their title only */
+#define TICKS 5       /* about as many on an axis */
+#define COLOURS 8     /* then they come again, dashed */
+#define STRETCHES 120 /* of a band */
 
-int html_text(struct buffer *out, const char *text, struct error *err)
+static int put_text(struct buffer *out, const char *text, const char *kept,
+		    struct error *err)
 {
 	static const char *const entities[128] = {
 		['&'] = "&amp;",  ['<'] = "&lt;",   ['>'] = "&gt;",
@@ -26,14 +27,24 @@ int html_text(struct buffer *out, const char *text, struct error *err)
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		const char *entity = c < 128 ? entities[c] : NULL;
+		bool control = (c < 0x20 || c == 0x7f) && !strchr(kept, c);
 
 		if (entity ? buffer_text(out, entity, err) < 0
-			   : buffer_append(out,
-					   c < 0x20 || c == 0x7f ? " " : text,
-					   1, err) < 0)
+			   : buffer_append(out, control ? " " : text, 1, err) <
+				     0)
 			return -1;
 	}
 	return 0;
+}
+
+int html_text(struct buffer *out, const char *text, struct error *err)
+{
+	return put_text(out, text, "", err);
+}
+
+int html_lines(struct buffer *out, const char *text, struct error *err)
+{
+	return put_text(out, text, "\n\t", err);
 }
 
 /* One axis: what it spans, and its ticks at low, low + step ... */
@@ -76,6 +87,20 @@ static bool point_read(const cJSON *point, double *x, double *y)
 	*x = first->valuedouble;
 	*y = second->valuedouble;
 	return isfinite(*x) && isfinite(*y);
+}
+
+bool chart_draws(const cJSON *points)
+{
+	const cJSON *point;
+	size_t count = 0;
+	double x, y;
+
+	cJSON_ArrayForEach(point, points)
+	{
+		if (point_read(point, &x, &y) && ++count == CHART_POINTS_MIN)
+			return true;
+	}
+	return false;
 }
 
 /* What all points span; false: there is none. */
@@ -204,7 +229,7 @@ static int put_words(const struct chart *chart, struct buffer *out,
 static int put_legend(const struct chart *chart, struct buffer *out,
 		      struct error *err)
 {
-	if (chart->count < 2 || chart->count > LEGEND_MAX)
+	if (chart->count < 2 || chart->count > CHART_LEGEND_MAX)
 		return 0;
 	if (buffer_text(out, "<figcaption>", err) < 0)
 		return -1;
@@ -217,11 +242,110 @@ static int put_legend(const struct chart *chart, struct buffer *out,
 	return buffer_text(out, "</figcaption>\n", err);
 }
 
-int chart_svg(const struct chart *chart, struct buffer *out, struct error *err)
+/* Of each stretch of the x axis the lowest, the mean and the highest. */
+struct band {
+	double low[STRETCHES], sum[STRETCHES], high[STRETCHES];
+	size_t count[STRETCHES];
+};
+
+static void band_add(struct band *band, const struct chart *chart,
+		     const double span[4])
 {
+	double width = fmax(span[1] - span[0], 1e-9) / STRETCHES;
+	const cJSON *point;
+	double x, y;
+
+	for (size_t i = 0; i < chart->count; i++)
+		cJSON_ArrayForEach(point, chart->lines[i].points)
+		{
+			size_t at;
+
+			if (!point_read(point, &x, &y))
+				continue;
+			at = (size_t)fmin((x - span[0]) / width, STRETCHES - 1);
+			if (!band->count[at]++) {
+				band->low[at] = band->high[at] = y;
+			} else {
+				band->low[at] = fmin(band->low[at], y);
+				band->high[at] = fmax(band->high[at], y);
+			}
+			band->sum[at] += y;
+		}
+}
+
+/* One way along a band; `begun`: there is a point before. */
+static int put_edge(const struct band *band, const double *y, bool mean,
+		    bool back, bool begun, const double span[4],
+		    const struct axis axes[2], struct buffer *out,
+		    struct error *err)
+{
+	for (size_t k = 0; k < STRETCHES; k++) {
+		size_t i = back ? STRETCHES - 1 - k : k;
+		double x = span[0] +
+			   ((double)i + 0.5) * (span[1] - span[0]) / STRETCHES;
+
+		if (!band->count[i])
+			continue;
+		if (buffer_printf(out, err, begun ? "L%.1f %.1f" : "M%.1f %.1f",
+				  place_x(&axes[0], x),
+				  place_y(&axes[1],
+					  mean ? y[i] / (double)band->count[i]
+					       : y[i])) < 0)
+			return -1;
+		begun = true;
+	}
+	return 0;
+}
+
+static int put_band(const struct chart *chart, const double span[4],
+		    const struct axis axes[2], struct buffer *out,
+		    struct error *err)
+{
+	struct band band = { 0 };
+
+	band_add(&band, chart, span);
+	if (buffer_text(out, "<path class=\"band\" d=\"", err) < 0 ||
+	    put_edge(&band, band.high, false, false, false, span, axes, out,
+		     err) < 0 ||
+	    put_edge(&band, band.low, false, true, true, span, axes, out, err) <
+		    0 ||
+	    buffer_text(out, "Z\"/>\n<path class=\"l0\" fill=\"none\" d=\"",
+			err) < 0 ||
+	    put_edge(&band, band.sum, true, false, false, span, axes, out,
+		     err) < 0)
+		return -1;
+	return buffer_text(out, "\"/>\n", err);
+}
+
+static int put_lines(const struct chart *chart, const double span[4],
+		     const struct axis axes[2], struct buffer *out,
+		     struct error *err)
+{
+	if (chart->band && chart->count > CHART_LEGEND_MAX)
+		return put_band(chart, span, axes, out, err);
+	for (size_t i = 0; i < chart->count; i++)
+		if (put_line(chart, i, axes, out, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Leave out the lines that are too short. */
+static void drop_short(const struct chart *from, struct chart *to)
+{
+	*to = *from;
+	to->count = 0;
+	for (size_t i = 0; i < from->count; i++)
+		if (chart_draws(from->lines[i].points))
+			to->lines[to->count++] = from->lines[i];
+}
+
+int chart_svg(const struct chart *given, struct buffer *out, struct error *err)
+{
+	struct chart lines, *chart = &lines;
 	double span[4];
 	struct axis axes[2];
 
+	drop_short(given, chart);
 	if (!find_extent(chart, span))
 		return 0;
 	if (chart->from_zero && span[2] > 0)
@@ -234,12 +358,9 @@ int chart_svg(const struct chart *chart, struct buffer *out, struct error *err)
 			  WIDTH, HEIGHT) < 0 ||
 	    put_words(chart, out, err) < 0 ||
 	    put_x_axis(&axes[0], out, err) < 0 ||
-	    put_y_axis(&axes[1], out, err) < 0)
-		return -1;
-	for (size_t i = 0; i < chart->count; i++)
-		if (put_line(chart, i, axes, out, err) < 0)
-			return -1;
-	if (buffer_text(out, "</svg>\n", err) < 0 ||
+	    put_y_axis(&axes[1], out, err) < 0 ||
+	    put_lines(chart, span, axes, out, err) < 0 ||
+	    buffer_text(out, "</svg>\n", err) < 0 ||
 	    put_legend(chart, out, err) < 0)
 		return -1;
 	return buffer_text(out, "</figure>\n", err);

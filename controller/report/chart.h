@@ -13,7 +13,9 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#define CHART_LINES_MAX 64
+#define CHART_LINES_MAX 1024
+#define CHART_POINTS_MIN 3   /* a shorter line says nothing, and is not drawn */
+#define CHART_LEGEND_MAX 8   /* lines that are told apart by name */
 #define CHART_POINTS_MAX 512 /* of a line, after curve_thin() */
 
 struct chart_line {
@@ -28,9 +30,17 @@ struct chart {
 	struct chart_line lines[CHART_LINES_MAX];
 	size_t count;
 	bool from_zero; /* the y axis begins at 0 */
+	bool band; /* more than CHART_LEGEND_MAX lines become their mean, in
+		    * a band from the lowest to the highest
+		    */
 };
 
-/* Append the picture. Without a single finite point nothing is drawn. */
+/* Has the curve enough finite points to be drawn? */
+bool chart_draws(const cJSON *points);
+
+/* Append the picture, of the lines that chart_draws(). Without any nothing is
+ * drawn.
+ */
 int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
 
 /* [[x, y] ...] of at most CHART_POINTS_MAX points that look like the n given:
@@ -43,5 +53,8 @@ cJSON *curve_thin(const double *x, const double *y, size_t n,
 /* Text with what HTML gives a meaning escaped; control characters are blanks.
  */
 int html_text(struct buffer *out, const char *text, struct error *err);
+
+/* The same, but line ends and tabs stay: for <pre>. */
+int html_lines(struct buffer *out, const char *text, struct error *err);
 
 #endif

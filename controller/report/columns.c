@@ -209,19 +209,22 @@ static double best_rate(const cJSON *rows)
 }
 
 static void add_cell(const struct columns *columns, size_t column,
-		     const cJSON *row, double best, struct table *table)
+		     const cJSON *row, const struct labels *labels, double best,
+		     struct table *table)
 {
 	bool bad = column == columns->count - 1 && row_text(row, "failure") &&
 		   !row_completed(row);
-	char text[COLUMN_TEXT];
+	char text[COLUMN_TEXT], label[LABEL_SIZE];
 
 	table_cell(table, bad ? RED : PLAIN, "%s",
-		   column_text(columns, column, row, text));
+		   labels && !column ? labels_row(labels, row, label)
+				     : column_text(columns, column, row, text));
 	if (best > 0 && !strcmp(column_title(columns, column), "token/p/s"))
 		table_bar(table, rate_of(row) / best * 100);
 }
 
 struct table *columns_table(const struct columns *columns, const cJSON *rows,
+			    const struct labels *labels,
 			    struct column heads[COLUMNS_MAX + 1],
 			    struct error *err)
 {
@@ -239,7 +242,7 @@ struct table *columns_table(const struct columns *columns, const cJSON *rows,
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t c = 0; c < columns->count; c++)
-			add_cell(columns, c, row, best, table);
+			add_cell(columns, c, row, labels, best, table);
 	}
 	return table;
 }

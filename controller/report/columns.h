@@ -8,6 +8,7 @@
 #ifndef CONTROLLER_REPORT_COLUMNS_H
 #define CONTROLLER_REPORT_COLUMNS_H
 
+#include "controller/report/labels.h"
 #include "controller/report/table.h"
 
 #include <cjson/cJSON.h>
@@ -44,9 +45,11 @@ const char *column_text(const struct columns *columns, size_t column,
 			const cJSON *row, char text[COLUMN_TEXT]);
 
 /* The rows as a table of these columns; heads is filled and must outlive it.
- * The rate has a bar as long as it is in the best row. NULL: ENOMEM.
+ * The rate has a bar as long as it is in the best row. labels: cells are
+ * named by what differs; NULL: by all their words. NULL: ENOMEM.
  */
 struct table *columns_table(const struct columns *columns, const cJSON *rows,
+			    const struct labels *labels,
 			    struct column heads[COLUMNS_MAX + 1],
 			    struct error *err);
 

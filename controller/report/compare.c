@@ -15,13 +15,6 @@
 
 static const char rate_path[] = "result.tokens_per_second_per_device";
 
-static double number_of(const cJSON *row, const char *path)
-{
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
-}
-
 /* What the completed repeats of one cell came to. */
 struct side {
 	bool there; /* the cell is in this sweep */
@@ -35,16 +28,16 @@ struct side {
 /* Half the distance of the rates at the quartiles of the step time. */
 static double step_spread(const cJSON *row)
 {
-	double median = number_of(row, "result.iteration_ms.median");
-	double q1 = number_of(row, "result.iteration_ms.q1");
-	double q3 = number_of(row, "result.iteration_ms.q3");
+	double median = row_double(row, "result.iteration_ms.median");
+	double q1 = row_double(row, "result.iteration_ms.q1");
+	double q3 = row_double(row, "result.iteration_ms.q3");
 
-	return number_of(row, rate_path) * median * (1 / q1 - 1 / q3) / 2;
+	return row_double(row, rate_path) * median * (1 / q1 - 1 / q3) / 2;
 }
 
 static void side_add(struct side *side, const cJSON *row)
 {
-	double rate = number_of(row, rate_path), before = side->mean;
+	double rate = row_double(row, rate_path), before = side->mean;
 
 	side->there = true;
 	if (!row_completed(row) || !isfinite(rate))
@@ -113,7 +106,7 @@ static cJSON *side_json(const struct side *side, bool repeats)
 	add_number(to, "n", side->n);
 	add_number(to, "rate", side->n ? side->mean : NAN);
 	add_number(to, "spread", repeats ? sqrt(variance(side)) : side->steps);
-	add_number(to, "loss", number_of(side->first, "result.loss.last"));
+	add_number(to, "loss", row_double(side->first, "result.loss.last"));
 	return to;
 }
 
@@ -381,11 +374,11 @@ static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
 		     const cJSON *job_series, struct error *err)
 {
 	const cJSON *values = row_at(align, "values");
-	double job = number_of(align, "job"),
-	       from = number_of(align, "from_step");
-	double tolerance = number_of(align, "tolerance");
+	double job = row_double(align, "job"),
+	       from = row_double(align, "from_step");
+	double tolerance = row_double(align, "tolerance");
 	const cJSON *base = values ? find_baseline(rows, row, values) : NULL;
-	bool self = base == row || number_of(row, "job") == job;
+	bool self = base == row || row_double(row, "job") == job;
 	struct alignment apart;
 	char name[64];
 	cJSON *to = cJSON_AddObjectToObject(row, "alignment");
@@ -393,7 +386,7 @@ static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
 	if (!to)
 		return error_nomem(err, "alignment");
 	if (values)
-		job = number_of(base, "job");
+		job = row_double(base, "job");
 	series_align(row_at(row, "series"),
 		     values ? row_at(base, "series") : job_series,
 		     from > 0 ? (uint64_t)from : 0, &apart);

@@ -4,70 +4,178 @@
 
 #include "controller/report/chart.h"
 #include "controller/report/columns.h"
+#include "controller/report/html_charts.h"
+#include "controller/report/html_style.h"
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
+#include "controller/report/suspects.h"
 
-#include <string.h>
-
-static const char head[] =
-	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width\">\n"
-	"<style>\n"
-	":root{--ink:#1b1f24;--paper:#fff;--faint:#d5dae0;--mute:#5b6570;"
-	"--bar:#dbe7f5;--bad:#b3261e;"
-	"--c0:#0b62c4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;"
-	"--c4:#b91c5c;--c5:#0e7490;--c6:#a16207;--c7:#475569}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e4e8ec;"
-	"--paper:#14181d;--faint:#343b44;--mute:#9aa5b1;--bar:#233a57;"
-	"--bad:#ff8a80;--c0:#6cb0ff;--c1:#ff9a62;--c2:#5ad98a;--c3:#c99bff;"
-	"--c4:#ff85b3;--c5:#5fd3ea;--c6:#f0c35a;--c7:#a8b5c4}}\n"
-	"@media print{:root{--ink:#000;--paper:#fff;--faint:#bbb;--mute:#333;"
-	"--bar:#e3e3e3}section{break-inside:avoid}a{color:inherit}}\n"
-	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);"
-	"background:var(--paper);margin:2em auto;max-width:1180px;"
-	"padding:0 1em}\n"
-	"h1{font-size:1.5em}h2{font-size:1.1em;margin-top:2em}\n"
-	".wide{overflow-x:auto}table{border-collapse:collapse}\n"
-	"th,td{padding:.25em .7em;border-bottom:1px solid var(--faint);"
-	"text-align:left;vertical-align:top}\n"
-	"th{color:var(--mute);font-weight:600}\n"
-	".n{text-align:right;font-variant-numeric:tabular-nums}\n"
-	".bar{background:linear-gradient(90deg,var(--bar) var(--w),"
-	"transparent var(--w))}\n"
-	".bad{color:var(--bad)}.mute{color:var(--mute)}\n"
-	".charts{display:flex;flex-wrap:wrap;gap:1em}\n"
-	"figure{margin:0;flex:1 1 480px;max-width:560px}\n"
-	"figcaption span{margin-right:1em;font-size:.85em}\n"
-	".chart{width:100%;height:auto}.chart text{fill:var(--ink)}\n"
-	".chart .axis{font-size:11px;fill:var(--mute)}\n"
-	".chart .name{font-size:13px;font-weight:600}\n"
-	".grid{stroke:var(--faint);stroke-width:1}\n"
-	".chart path{stroke-width:1.6;stroke-linecap:round;"
-	"stroke-linejoin:round}\n"
-	".l0{stroke:var(--c0)}.l1{stroke:var(--c1)}.l2{stroke:var(--c2)}"
-	".l3{stroke:var(--c3)}.l4{stroke:var(--c4)}.l5{stroke:var(--c5)}"
-	".l6{stroke:var(--c6)}.l7{stroke:var(--c7)}\n"
-	".k0{color:var(--c0)}.k1{color:var(--c1)}.k2{color:var(--c2)}"
-	".k3{color:var(--c3)}.k4{color:var(--c4)}.k5{color:var(--c5)}"
-	".k6{color:var(--c6)}.k7{color:var(--c7)}\n"
-	"</style>\n<title>";
+#include <math.h>
+#include <stdio.h>
 
 static int put_head(const char *title, struct buffer *out, struct error *err)
 {
-	if (buffer_text(out, head, err) < 0 || html_text(out, title, err) < 0 ||
+	if (buffer_printf(out, err,
+			  "<!doctype html>\n<html lang=\"en\"><head>"
+			  "<meta charset=\"utf-8\">\n"
+			  "<meta name=\"viewport\" "
+			  "content=\"width=device-width\">\n"
+			  "<style>\n%s</style>\n<title>",
+			  html_style) < 0 ||
+	    html_text(out, title, err) < 0 ||
 	    buffer_text(out, "</title></head>\n<body>\n<h1>", err) < 0 ||
 	    html_text(out, title, err) < 0)
 		return -1;
 	return buffer_text(out, "</h1>\n", err);
 }
 
-static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
+/* What was run, by whom, on what, and how it ended. */
+
+static int put_fact(const char *name, const char *text, struct buffer *out,
+		    struct error *err)
+{
+	if (!text || !*text)
+		return 0;
+	if (buffer_printf(out, err, "<dt>%s</dt><dd>", name) < 0 ||
+	    html_text(out, text, err) < 0)
+		return -1;
+	return buffer_text(out, "</dd>\n", err);
+}
+
+/* "up to 4 nodes, 32 devices" */
+static int put_size(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	double nodes = 0, devices = 0;
+	char text[80];
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		nodes = fmax(nodes, number_at(row, "nodes"));
+		devices = fmax(devices, number_at(row, "devices"));
+	}
+	if (!(nodes > 0))
+		return 0;
+	snprintf(text, sizeof(text), "%.0f node%s, %.0f device%s in one job",
+		 nodes, nodes == 1 ? "" : "s", devices,
+		 devices == 1 ? "" : "s");
+	return put_fact("largest", text, out, err);
+}
+
+static int put_times(const struct report_about *about, const cJSON *rows,
+		     struct buffer *out, struct error *err)
+{
+	char text[UTC_SIZE];
+	double last = 0;
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		last = fmax(last, number_at(row, "result.inputs.ended_ms"));
+	}
+	if (about->submitted_ms > 0 &&
+	    put_fact("submitted", utc_text(about->submitted_ms, text), out,
+		     err) < 0)
+		return -1;
+	return last > 0 ? put_fact("last result", utc_text((int64_t)last, text),
+				   out, err)
+			: 0;
+}
+
+static int put_facts(const struct report_about *about, const cJSON *rows,
+		     struct buffer *out, struct error *err)
+{
+	static const struct label_subject environment[] = {
+		{ "driver", "provenance.driver" },
+		{ "machine", "provenance.environment.machine" },
+		{ "processor", "provenance.cpu" },
+		{ "network", "provenance.environment.network" },
+		{ "image", "provenance.image_reference" },
+		{ "image id", "provenance.image" },
+		{ "engine", "provenance.engine" },
+		{ "system", "provenance.os" },
+		{ "kernel", "provenance.kernel" },
+		{ NULL, NULL },
+	};
+	const struct label_subject *const lists[] = { label_subjects,
+						      environment };
+	char text[LABEL_SIZE];
+
+	if (buffer_text(out, "<dl>\n", err) < 0 ||
+	    put_fact("sweep", about->name, out, err) < 0 ||
+	    put_fact("submitted by", about->client, out, err) < 0 ||
+	    put_times(about, rows, out, err) < 0 ||
+	    put_size(rows, out, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (const struct label_subject *at = lists[i]; at->name; at++)
+			if (put_fact(at->name,
+				     labels_values(rows, at->path, text), out,
+				     err) < 0)
+				return -1;
+	return buffer_text(out, "</dl>\n", err);
+}
+
+static int put_best(const cJSON *best, const struct labels *labels,
+		    struct buffer *out, struct error *err)
+{
+	double mfu = number_at(best, "result.mfu") * 100;
+	char label[LABEL_SIZE];
+
+	if (buffer_text(out, " The fastest, ", err) < 0 ||
+	    html_text(out, labels_row(labels, best, label), err) < 0 ||
+	    buffer_printf(out, err, ", made %.1f tokens per second and device",
+			  number_at(best,
+				    "result.tokens_per_second_per_device")) < 0)
+		return -1;
+	return mfu > 0 ? buffer_printf(out, err, " (MFU %.1f %%).", mfu)
+		       : buffer_text(out, ".", err);
+}
+
+static int put_outcome(const cJSON *rows, const struct labels *labels,
+		       struct buffer *out, struct error *err)
+{
+	static const char rate[] = "result.tokens_per_second_per_device";
+	size_t completed = 0, failed = 0, suspect = 0;
+	const cJSON *row, *best = NULL;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		suspect += row_flagged(row);
+		failed += row_text(row, "failure") && !row_completed(row);
+		if (!row_completed(row))
+			continue;
+		completed++;
+		if (number_at(row, rate) > number_at(best, rate))
+			best = row;
+	}
+	if (buffer_printf(out, err,
+			  "<p class=\"lead\">%zu of %d jobs completed.",
+			  completed, cJSON_GetArraySize(rows)) < 0 ||
+	    (best && put_best(best, labels, out, err) < 0) ||
+	    (failed && buffer_printf(out, err, " %zu ended without a result.",
+				     failed) < 0) ||
+	    (suspect &&
+	     buffer_printf(out, err, " %zu results are suspect.", suspect) < 0))
+		return -1;
+	return buffer_text(out, "</p>\n", err);
+}
+
+/* What all cells share stands above the table, which names what differs. */
+static int put_table(const cJSON *rows, const struct labels *labels,
+		     struct buffer *out, struct error *err)
 {
 	struct columns columns;
 	struct column heads[COLUMNS_MAX + 1];
 	owned(table_free) struct table *table = NULL;
 
+	if (*labels->common &&
+	    (buffer_text(out, "<p class=\"mute\">all: ", err) < 0 ||
+	     html_text(out, labels->common, err) < 0 ||
+	     buffer_text(out, "</p>\n", err) < 0))
+		return -1;
 	columns_choose(rows, &columns);
-	table = columns_table(&columns, rows, heads, err);
+	table = columns_table(&columns, rows, labels, heads, err);
 	if (!table || buffer_text(out, "<div class=\"wide\">", err) < 0 ||
 	    table_html(table, out, err) < 0)
 		return -1;
@@ -87,12 +195,11 @@ static int put_job(const cJSON *row, struct buffer *out, struct error *err)
 	return html_text(out, cell ? cell : "-", err);
 }
 
-static int put_item(const cJSON *row, const char *what, const char *text,
-		    struct buffer *out, struct error *err)
+static int put_item(const cJSON *row, const char *text, struct buffer *out,
+		    struct error *err)
 {
 	if (buffer_text(out, "<li>", err) < 0 || put_job(row, out, err) < 0 ||
-	    buffer_printf(out, err, ": %s", what) < 0 ||
-	    html_text(out, text, err) < 0)
+	    buffer_text(out, ": ", err) < 0 || html_text(out, text, err) < 0)
 		return -1;
 	return buffer_text(out, "</li>\n", err);
 }
@@ -101,8 +208,19 @@ static int put_failure(const cJSON *row, struct buffer *out, struct error *err)
 {
 	char words[ROW_REASON_BYTES];
 	const char *reason = row_reason(row, words);
+	const char *tail = row_text(row, "tail");
 
-	return reason ? put_item(row, "", reason, out, err) : 0;
+	if (!reason)
+		return 0;
+	if (put_item(row, reason, out, err) < 0)
+		return -1;
+	if (!tail || !*tail)
+		return 0;
+	if (buffer_text(out, "<details><summary>end of its log</summary><pre>",
+			err) < 0 ||
+	    html_lines(out, tail, err) < 0)
+		return -1;
+	return buffer_text(out, "</pre></details>\n", err);
 }
 
 static int put_origin(const cJSON *row, struct buffer *out, struct error *err)
@@ -110,18 +228,8 @@ static int put_origin(const cJSON *row, struct buffer *out, struct error *err)
 	char words[80];
 
 	return row_origin(row, words, sizeof(words))
-		       ? put_item(row, "", words, out, err)
+		       ? put_item(row, words, out, err)
 		       : 0;
-}
-
-static int put_doubts(const cJSON *row, struct buffer *out, struct error *err)
-{
-	const char *flag;
-
-	for (size_t i = 0; (flag = row_flag(row, i)); i++)
-		if (put_item(row, "", flag, out, err) < 0)
-			return -1;
-	return 0;
 }
 
 typedef int note_fn(const cJSON *row, struct buffer *out, struct error *err);
@@ -148,175 +256,88 @@ static int put_notes(const char *title, note_fn *fn, const cJSON *rows,
 	return 0;
 }
 
-/* Curves. */
+/* Why results are suspect, each cause once. */
 
-static const char *cell_of(const cJSON *row)
-{
-	const char *cell = row_text(row, "cell");
-
-	return cell ? cell : "-";
-}
-
-#define LINE_NAME 340
-
-static void line_name(const cJSON *row, char name[LINE_NAME])
-{
-	const cJSON *repeat = row_at(row, "repeat");
-
-	if (cJSON_IsNumber(repeat) && repeat->valuedouble > 0)
-		snprintf(name, LINE_NAME, "%.300s, repeat %.0f", cell_of(row),
-			 repeat->valuedouble);
-	else
-		snprintf(name, LINE_NAME, "%.300s", cell_of(row));
-}
-
-/* The same curve of every row in one picture. */
-static int put_overlay(const char *title, const char *unit, const char *path,
-		       const cJSON *rows, struct buffer *out, struct error *err)
-{
-	struct chart chart = { .title = title,
-			       .x_label = "step",
-			       .y_label = unit };
-	char names[CHART_LINES_MAX][LINE_NAME];
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		const cJSON *curve = row_at(row, path);
-
-		if (!cJSON_GetArraySize(curve) ||
-		    chart.count == CHART_LINES_MAX)
-			continue;
-		line_name(row, names[chart.count]);
-		chart.lines[chart.count].name = names[chart.count];
-		chart.lines[chart.count++].points = curve;
-	}
-	return chart_svg(&chart, out, err);
-}
-
-static const struct {
-	const char *name;
-	const char *title;
-	const char *unit;
-} device_curves[] = {
-	{ "power_w", "Power", "W" },
-	{ "temp_c", "Temperature", "°C" },
-	{ "util_pct", "Utilisation", "%" },
-	{ "mem_used_mib", "Memory", "MiB" },
-};
-
-#define DEVICE_CURVES (sizeof(device_curves) / sizeof(device_curves[0]))
-
-/* All devices of one node in one picture, a picture for each reading. */
-static int put_node(const cJSON *devices, const char *node, struct buffer *out,
-		    struct error *err)
-{
-	const cJSON *device;
-
-	for (size_t i = 0; i < DEVICE_CURVES; i++) {
-		struct chart chart = { .x_label = "s",
-				       .y_label = device_curves[i].unit,
-				       .from_zero = true };
-		char title[160];
-
-		snprintf(title, sizeof(title), "%s, %s", device_curves[i].title,
-			 node);
-		chart.title = title;
-		cJSON_ArrayForEach(device, devices)
-		{
-			const char *of = row_text(device, "node");
-			const char *name = row_text(device, "device");
-			const cJSON *curve =
-				row_at(device, device_curves[i].name);
-
-			if (!of || strcmp(of, node) != 0 ||
-			    !cJSON_GetArraySize(curve) ||
-			    chart.count == CHART_LINES_MAX)
-				continue;
-			chart.lines[chart.count].name = name ? name : "-";
-			chart.lines[chart.count++].points = curve;
-		}
-		if (chart_svg(&chart, out, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int put_devices(const cJSON *devices, struct buffer *out,
+static int put_suspect(const struct suspect *suspect, struct buffer *out,
 		       struct error *err)
 {
-	const char *last = NULL;
-	const cJSON *device;
+	char jobs[SUSPECT_JOBS_SIZE];
 
-	/* The devices of a node stand together. */
-	cJSON_ArrayForEach(device, devices)
-	{
-		const char *node = row_text(device, "node");
-
-		if (!node || (last && !strcmp(last, node)))
-			continue;
-		if (put_node(devices, node, out, err) < 0)
+	if (suspect->count == 1)
+		return put_item(suspect->rows->row, suspect->text, out, err);
+	if (buffer_printf(out, err, "<li><details><summary>%s: ",
+			  suspect_jobs(suspect, jobs)) < 0 ||
+	    html_text(out, suspect->text, err) < 0 ||
+	    buffer_text(out, "</summary><ul>\n", err) < 0)
+		return -1;
+	for (size_t i = 0; i < suspect->count; i++)
+		if (put_item(suspect->rows[i].row, suspect->rows[i].text, out,
+			     err) < 0)
 			return -1;
-		last = node;
-	}
-	return 0;
+	return buffer_text(out, "</ul></details></li>\n", err);
 }
 
-/* How busy the nodes were, a line for each. */
-static int put_hosts(const cJSON *hosts, struct buffer *out, struct error *err)
+static int put_suspects(const cJSON *rows, struct buffer *out,
+			struct error *err)
 {
-	struct chart chart = { .title = "Processors of the nodes",
-			       .x_label = "s",
-			       .y_label = "%",
-			       .from_zero = true };
-	const cJSON *host;
+	owned(suspects_clear) struct suspects suspects = { 0 };
 
-	cJSON_ArrayForEach(host, hosts)
-	{
-		const char *node = row_text(host, "node");
-		const cJSON *curve = row_at(host, "cpu_pct");
-
-		if (!cJSON_GetArraySize(curve) ||
-		    chart.count == CHART_LINES_MAX)
-			continue;
-		chart.lines[chart.count].name = node ? node : "-";
-		chart.lines[chart.count++].points = curve;
-	}
-	return chart_svg(&chart, out, err);
+	if (suspects_find(rows, &suspects, err) < 0)
+		return -1;
+	if (!suspects.count)
+		return 0;
+	if (buffer_text(out, "<h2>Suspect results (!)</h2>\n<ul>\n", err) < 0)
+		return -1;
+	for (size_t i = 0; i < suspects.count; i++)
+		if (put_suspect(&suspects.items[i], out, err) < 0)
+			return -1;
+	return buffer_text(out, "</ul>\n", err);
 }
 
-static int put_section(const cJSON *row, struct buffer *out, struct error *err)
+/* The curves of one job, folded. */
+static int put_section(const cJSON *row, const struct labels *labels,
+		       struct buffer *out, struct error *err)
 {
-	struct chart loss = { .title = "Loss",
-			      .x_label = "step",
-			      .y_label = "",
-			      .lines = { { "loss",
-					   row_at(row, "series.loss") } },
-			      .count = 1 };
-	struct chart rate = {
-		.title = "Throughput",
-		.x_label = "step",
-		.y_label = "token/s",
-		.lines = { { "token/s",
-			     row_at(row, "series.tokens_per_second") } },
-		.count = 1,
-		.from_zero = true
-	};
-	const cJSON *job = row_at(row, "job");
+	char label[LABEL_SIZE];
 
 	if (!row_at(row, "series"))
 		return 0;
-	if (buffer_text(out, "<section><h2>", err) < 0 ||
-	    html_text(out, cell_of(row), err) < 0 ||
-	    buffer_printf(out, err,
-			  " <span class=\"mute\">job %.0f</span></h2>\n"
-			  "<div class=\"charts\">\n",
-			  cJSON_IsNumber(job) ? job->valuedouble : 0) < 0 ||
-	    chart_svg(&loss, out, err) < 0 || chart_svg(&rate, out, err) < 0 ||
-	    put_devices(row_at(row, "series.devices"), out, err) < 0 ||
-	    put_hosts(row_at(row, "series.hosts"), out, err) < 0)
+	if (buffer_printf(out, err, "<details><summary>job %.0f, ",
+			  number_at(row, "job")) < 0 ||
+	    html_text(out, labels_row(labels, row, label), err) < 0 ||
+	    buffer_text(out, "</summary>\n", err) < 0 ||
+	    html_curves(row, out, err) < 0)
 		return -1;
-	return buffer_text(out, "</div></section>\n", err);
+	return buffer_text(out, "</details>\n", err);
+}
+
+static int put_sections(const cJSON *rows, const struct labels *labels,
+			struct buffer *out, struct error *err)
+{
+	const cJSON *row;
+	bool any = false;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (!any && row_at(row, "series") &&
+		    buffer_text(out, "<h2>Each job</h2>\n", err) < 0)
+			return -1;
+		any = any || row_at(row, "series");
+		if (put_section(row, labels, out, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_file(const char *file, struct buffer *out, struct error *err)
+{
+	if (!file)
+		return 0;
+	if (buffer_text(out, "<details><summary>sweep file</summary><pre>",
+			err) < 0 ||
+	    html_lines(out, file, err) < 0)
+		return -1;
+	return buffer_text(out, "</pre></details>\n", err);
 }
 
 /* Provenance: every member, maps as tables in tables. */
@@ -374,46 +395,43 @@ static int put_provenance(const cJSON *row, struct buffer *out,
 {
 	if (!row_completed(row) || !row_at(row, "provenance.image"))
 		return 0;
-	if (buffer_text(out, "<li>", err) < 0 || put_job(row, out, err) < 0 ||
+	if (buffer_text(out, "<li><details><summary>", err) < 0 ||
+	    put_job(row, out, err) < 0 ||
+	    buffer_text(out, "</summary>\n", err) < 0 ||
 	    put_members(row_at(row, "provenance"), out, err) < 0)
 		return -1;
-	return buffer_text(out, "</li>\n", err);
+	return buffer_text(out, "</details></li>\n", err);
 }
 
-static int put_page(const char *title, const cJSON *rows, struct buffer *out,
-		    struct error *err)
+static int put_page(const struct report_about *about, const cJSON *rows,
+		    struct buffer *out, struct error *err)
 {
-	const cJSON *row;
+	struct labels labels;
 
-	if (put_head(title, out, err) < 0 || put_table(rows, out, err) < 0 ||
+	labels_find(rows, &labels);
+	if (put_head(about->title ? about->title : "Results", out, err) < 0 ||
+	    put_outcome(rows, &labels, out, err) < 0 ||
+	    put_facts(about, rows, out, err) < 0 ||
+	    put_table(rows, &labels, out, err) < 0 ||
+	    html_overview(rows, &labels, out, err) < 0 ||
 	    put_notes("Without a result", put_failure, rows, out, err) < 0 ||
 	    put_notes("Taken over, as they completed before", put_origin, rows,
 		      out, err) < 0 ||
-	    put_notes("Suspect results (!)", put_doubts, rows, out, err) < 0 ||
-	    buffer_text(out, "<div class=\"charts\">\n", err) < 0 ||
-	    put_overlay("Loss of all cells", "", "series.loss", rows, out,
-			err) < 0 ||
-	    put_overlay("Throughput of all cells", "token/s",
-			"series.tokens_per_second", rows, out, err) < 0 ||
-	    buffer_text(out, "</div>\n", err) < 0)
-		return -1;
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (put_section(row, out, err) < 0)
-			return -1;
-	}
-	if (put_notes("Where it comes from", put_provenance, rows, out, err) <
-	    0)
+	    put_suspects(rows, out, err) < 0 ||
+	    put_sections(rows, &labels, out, err) < 0 ||
+	    put_notes("Where it comes from", put_provenance, rows, out, err) <
+		    0 ||
+	    put_file(about->file, out, err) < 0)
 		return -1;
 	return buffer_text(out, "</body></html>\n", err);
 }
 
-int report_html(const char *title, const cJSON *rows, struct buffer *out,
-		struct error *err)
+int report_html(const struct report_about *about, const cJSON *rows,
+		struct buffer *out, struct error *err)
 {
 	size_t size = out->size;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
-	return put_page(title, rows, out, err) < 0 ? rows_undo(out, size) : 0;
+	return put_page(about, rows, out, err) < 0 ? rows_undo(out, size) : 0;
 }

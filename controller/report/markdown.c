@@ -3,7 +3,9 @@
 #include "controller/report/report.h"
 
 #include "controller/report/columns.h"
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
+#include "controller/report/suspects.h"
 #include "protocol/base/utf8.h"
 
 #include <string.h>
@@ -72,30 +74,53 @@ static int put_origins(struct buffer *out, const cJSON *rows, struct error *err)
 	return 0;
 }
 
-static int put_flags(struct buffer *out, const cJSON *rows, struct error *err)
+static int put_suspects(struct buffer *out, const cJSON *rows,
+			struct error *err)
 {
-	bool any = false;
-	const cJSON *row;
-	const char *flag;
+	owned(suspects_clear) struct suspects suspects = { 0 };
+	char jobs[SUSPECT_JOBS_SIZE];
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (!row_flagged(row))
-			continue;
-		if (!any &&
+	if (suspects_find(rows, &suspects, err) < 0)
+		return -1;
+	for (size_t i = 0; i < suspects.count; i++) {
+		const struct suspect *suspect = &suspects.items[i];
+
+		if (!i &&
 		    buffer_text(out, "\nSuspect results (!):\n\n", err) < 0)
 			return -1;
-		any = true;
-		for (size_t i = 0; (flag = row_flag(row, i)); i++)
-			if (put_note(out, row, flag, err) < 0)
+		if (suspect->count == 1) {
+			if (put_note(out, suspect->rows->row, suspect->text,
+				     err) < 0)
 				return -1;
+			continue;
+		}
+		if (buffer_printf(out, err,
+				  "- %s: ", suspect_jobs(suspect, jobs)) < 0 ||
+		    markdown_text(out, suspect->text, err) < 0 ||
+		    buffer_text(out, "\n", err) < 0)
+			return -1;
 	}
 	return 0;
 }
 
-static double number_of(const cJSON *row, const char *path)
+/* What was run, above the table. */
+static int put_subjects(struct buffer *out, const cJSON *rows,
+			struct error *err)
 {
-	return cJSON_GetNumberValue(row_at(row, path));
+	char text[LABEL_SIZE];
+	bool any = false;
+
+	for (size_t i = 0; label_subjects[i].name; i++) {
+		labels_values(rows, label_subjects[i].path, text);
+		if (!*text)
+			continue;
+		if (buffer_printf(out, err, "%s%s ", any ? ", " : "",
+				  label_subjects[i].name) < 0 ||
+		    markdown_text(out, text, err) < 0)
+			return -1;
+		any = true;
+	}
+	return any ? buffer_text(out, "\n\n", err) : 0;
 }
 
 /* A line per cell that has repeats: they follow each other. */
@@ -120,10 +145,10 @@ static int put_repeats(struct buffer *out, const cJSON *rows, struct error *err)
 		    buffer_printf(out, err,
 				  ": mean of %.0f repeats %.1f token/p/s, "
 				  "standard deviation %.2f, CV %.2f %%\n",
-				  number_of(row, "repeats.n"),
-				  number_of(row, "repeats.mean"),
-				  number_of(row, "repeats.stdev"),
-				  number_of(row, "repeats.cv_percent")) < 0)
+				  row_double(row, "repeats.n"),
+				  row_double(row, "repeats.mean"),
+				  row_double(row, "repeats.stdev"),
+				  row_double(row, "repeats.cv_percent")) < 0)
 			return -1;
 	}
 	return 0;
@@ -276,7 +301,7 @@ static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
 	owned(table_free) struct table *table = NULL;
 
 	columns_choose(rows, &columns);
-	table = columns_table(&columns, rows, heads, err);
+	table = columns_table(&columns, rows, NULL, heads, err);
 	return table ? table_markdown(table, out, err) : -1;
 }
 
@@ -286,9 +311,11 @@ int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
 
 	if (rows_check(rows, err) < 0)
 		return -1;
-	if (put_table(rows, out, err) < 0 || put_repeats(out, rows, err) < 0 ||
+	if (put_subjects(out, rows, err) < 0 || put_table(rows, out, err) < 0 ||
+	    put_repeats(out, rows, err) < 0 ||
 	    put_failures(out, rows, err) < 0 ||
-	    put_origins(out, rows, err) < 0 || put_flags(out, rows, err) < 0 ||
+	    put_origins(out, rows, err) < 0 ||
+	    put_suspects(out, rows, err) < 0 ||
 	    put_provenance(out, rows, err) < 0)
 		return rows_undo(out, size);
 	return 0;

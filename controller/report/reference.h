@@ -62,9 +62,6 @@ bool lines_differ(const struct lines *lines, const char *path);
 #define CHIP_TEXT 64
 const char *chip_text(const cJSON *row, char text[CHIP_TEXT]);
 
-/* A number at a path; 0: none. */
-double number_at(const cJSON *row, const char *path);
-
 /* Text with what Markdown gives a meaning escaped; NULL or "" is "/". */
 int cell_text(struct buffer *out, const char *text, struct error *err);
 

@@ -24,13 +24,6 @@ struct reference_column {
 	column_fn *put;
 };
 
-double number_at(const cJSON *row, const char *path)
-{
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
 const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 {
 	static const struct {

@@ -9,8 +9,9 @@
  *	 "values": {...},		the matrix values
  *	 "follows": "step=train",	words of the cells that it goes after,
  *					or null
- *	 "setup": {...},		measure_spec (protocol/message/spec.h),
- *					"vendor" and "layout" (layout_spec)
+ *	 "tail": "last words\n",	of a failed job's log, for a page; or
+ *null "setup": {...},		measure_spec (protocol/message/spec.h), "vendor"
+ *and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name
  *	 "failure": "exit",		enum failure by name, or null
  *	 "text": "rank 1 exited 1",	the sentence of the failure, or null
@@ -42,6 +43,7 @@
 #ifndef CONTROLLER_REPORT_REPORT_H
 #define CONTROLLER_REPORT_REPORT_H
 
+#include "controller/report/about.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
@@ -57,28 +59,28 @@
  */
 int report_markdown(const cJSON *rows, struct buffer *out, struct error *err);
 
-/* One self-contained HTML page without scripts: the table, the curves of all
- * cells and of each, the nodes' facts, the provenance. Readable in light, in
- * dark and on paper.
+/* One self-contained HTML page without scripts, to be sent to others: what was
+ * run, by whom and when, on which hardware and software, and with what outcome;
+ * the table; bars of all cells and how they scale; curves; failures with the
+ * ends of their logs; suspect results by cause; the provenance. Readable in
+ * light, in dark and on paper.
  */
-int report_html(const char *title, const cJSON *rows, struct buffer *out,
-		struct error *err);
+int report_html(const struct report_about *about, const cJSON *rows,
+		struct buffer *out, struct error *err);
 
-/* CSV by RFC 4180, CRLF line ends, a header line, one line per row. Columns:
- * job, cell, repeat, state, failure, text, nodes, devices,
- * tokens_per_second_per_device, tokens_per_second, loss_first, loss_last,
- * memory_mib, iteration_ms_median, iteration_ms_q1, iteration_ms_q3,
- * iteration_n, steps, wall_s, mfu, formula, image, engine, kernel, node_names,
- * flags, doubts, repeats, repeats_mean, repeats_stdev, repeats_cv_percent,
- * mfu_palm, hfu, joules_per_token, slow_steps. Unknown figures are empty.
- * Columns are only ever added at the end. A text that begins with = + - @, a
- * tab or a carriage return has an apostrophe before it, so that no spreadsheet
- * runs it as a formula; numbers are as they are.
+/* CSV by RFC 4180, CRLF line ends: a header line and one line per row, the
+ * columns of tidy.h. Unknown values are empty; a list is one field with "; "
+ * between its items. A text that begins with = + - @, a tab or a carriage
+ * return has an apostrophe before it, so that no spreadsheet runs it as a
+ * formula; numbers are as they are.
  */
-int report_csv(const cJSON *rows, struct buffer *out, struct error *err);
+int report_csv(const struct report_about *about, const cJSON *rows,
+	       struct buffer *out, struct error *err);
 
-/* {"version": 1, "formula": N, "rows": [the rows as they are]} and a newline.
+/* {"version": TIDY_VERSION, "formula": N, "table": [the rows of tidy.h],
+ * "rows": [the rows as they are]} and a newline; a row a line.
  */
-int report_json(const cJSON *rows, struct buffer *out, struct error *err);
+int report_json(const struct report_about *about, const cJSON *rows,
+		struct buffer *out, struct error *err);
 
 #endif

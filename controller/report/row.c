@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 int rows_check(const cJSON *rows, struct error *err)
 {
@@ -115,6 +116,18 @@ const char *row_text(const cJSON *row, const char *path)
 	return cJSON_GetStringValue(row_at(row, path));
 }
 
+double number_at(const cJSON *row, const char *path)
+{
+	const cJSON *value = row_at(row, path);
+
+	return cJSON_IsNumber(value) ? value->valuedouble : 0;
+}
+
+double row_double(const cJSON *row, const char *path)
+{
+	return cJSON_GetNumberValue(row_at(row, path));
+}
+
 bool row_completed(const cJSON *row)
 {
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
@@ -204,6 +217,17 @@ bool row_origin(const cJSON *row, char *words, size_t size)
 	snprintf(words, size, "from job %.0f of sweep %.0f", job->valuedouble,
 		 sweep->valuedouble);
 	return true;
+}
+
+const char *utc_text(int64_t ms, char text[UTC_SIZE])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm time;
+
+	if (!gmtime_r(&seconds, &time) ||
+	    !strftime(text, UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &time))
+		snprintf(text, UTC_SIZE, "-");
+	return text;
 }
 
 int markdown_text(struct buffer *out, const char *text, struct error *err)

@@ -10,6 +10,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* EINVAL unless rows is an array of objects. */
 int rows_check(const cJSON *rows, struct error *err);
@@ -27,6 +28,10 @@ const cJSON *row_at(const cJSON *row, const char *path);
 
 /* The text there; NULL: none. */
 const char *row_text(const cJSON *row, const char *path);
+
+/* The number there; without one 0, and NAN. */
+double number_at(const cJSON *row, const char *path);
+double row_double(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 
@@ -50,6 +55,12 @@ bool row_flagged(const cJSON *row);
 
 /* "from job 3 of sweep 1" of a row that was taken over; false: it was not. */
 bool row_origin(const cJSON *row, char *words, size_t size);
+
+/* "2026-05-04T03:02:01Z" of milliseconds since 1970; "-" past the year 9999.
+ * Returns text.
+ */
+#define UTC_SIZE 24
+const char *utc_text(int64_t ms, char text[UTC_SIZE]);
 
 /* The text with what Markdown gives a meaning escaped: nothing in it can add a
  * column, a line or a tag.

@@ -2,6 +2,8 @@
  */
 #include "controller/results/format_choice.h"
 
+#include "controller/results/rules/rule.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -104,10 +106,19 @@ static bool better(const struct format_fit *a, const struct format_fit *b)
 	return a->figures > b->figures;
 }
 
+/* Of two that read the same the plainer one is named. */
+static bool before(const struct format_fit *a, const struct format_fit *b)
+{
+	return better(a, b) || (!better(b, a) && a->rules < b->rules);
+}
+
 static struct format_fit fit_of(const struct format_choice *choice,
 				size_t format, bool figures)
 {
-	struct format_fit fit = { .format = format };
+	struct format_fit fit = {
+		.format = format,
+		.rules = extract_rules_of(choice->extracts[format])->count,
+	};
 	size_t count;
 	const struct record *records =
 		extract_records(choice->extracts[format], &count);
@@ -204,7 +215,7 @@ size_t format_choice_fits(const struct format_choice *choice,
 		fit = fit_of(choice, i, true);
 		if (!fit.steps)
 			continue;
-		for (at = count; at && better(&fit, &fits[at - 1]);)
+		for (at = count; at && before(&fit, &fits[at - 1]);)
 			at--;
 		if (at == FORMAT_FITS_MAX)
 			continue;

@@ -4,7 +4,7 @@
  * those that lag behind are given up after 256 KiB, and all but the best after
  * 1 MiB: a long log is read at the speed of one format. The one that reads most
  * steps without contradicting itself wins; of two that read as many, the one
- * that reads more figures.
+ * that reads more figures, then the one that has fewer rules.
  */
 #ifndef CONTROLLER_RESULTS_FORMAT_CHOICE_H
 #define CONTROLLER_RESULTS_FORMAT_CHOICE_H
@@ -39,6 +39,7 @@ struct format_fit {
 	uint64_t steps;
 	uint64_t contradictions;
 	uint64_t figures; /* losses, times and rates of the steps */
+	size_t rules;     /* of the format */
 };
 
 /* The formats that read steps, best first; returns how many. */

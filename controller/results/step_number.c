@@ -143,6 +143,16 @@ static int step_of_share(struct steps *steps, const struct caught_value *share,
 	return 1;
 }
 
+/* Is the end of a run of so many steps one of an epoch? Those have the length
+ * of the first; an evaluation has another.
+ */
+static bool is_epoch(struct steps *steps, double length)
+{
+	if (!(steps->epochs.length > 0))
+		steps->epochs.length = length;
+	return steps->epochs.length == length;
+}
+
 int step_number(struct steps *steps, const struct caught *caught,
 		uint64_t *step)
 {
@@ -169,11 +179,12 @@ int step_number(struct steps *steps, const struct caught *caught,
 		return 1;
 	}
 	if (number && (steps->numbered || !steps->count)) {
+		if (length && !is_epoch(steps, length->number))
+			return -1;
 		if (!steps->numbered || number->number != steps->number)
 			steps->numbered++;
 		steps->number = number->number;
 		*step = steps->numbered;
-		/* It is the end of an epoch of so many steps. */
 		if (length && length->number >= 1 && length->number < 1e9)
 			*step *= (uint64_t)length->number;
 		return 1;

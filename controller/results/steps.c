@@ -9,7 +9,8 @@
 
 void steps_init(struct steps *steps, const struct extract_rules *rules)
 {
-	*steps = (struct steps){ .names.base = &rules->fields };
+	*steps = (struct steps){ .names.base = &rules->fields,
+				 .before = UINT64_MAX };
 	memset(steps->metric_of, METRIC_NONE, sizeof(steps->metric_of));
 }
 
@@ -317,34 +318,34 @@ static void put_elapsed(struct steps *steps, struct record *record,
 {
 	const struct caught_value *clock =
 		caught_find(caught, caught->rule->elapsed);
+	struct elapsed *last = steps->elapsed;
 	double seconds;
 
 	if (!clock)
 		return;
-	seconds = clock->number - steps->elapsed.seconds;
-	if (steps->elapsed.seconds > 0 && seconds > 0 &&
-	    record->step > steps->elapsed.step) {
+	/* Of a step that several ranks print the step before counts. */
+	if (last[1].step != record->step)
+		last[0] = last[1];
+	last[1] = (struct elapsed){ clock->number, record->step };
+	seconds = last[1].seconds - last[0].seconds;
+	if (last[0].seconds > 0 && seconds > 0 && record->step > last[0].step) {
 		record->iteration_ms =
-			seconds * 1000 /
-			(double)(record->step - steps->elapsed.step);
+			seconds * 1000 / (double)(record->step - last[0].step);
 		record->has |= 1u << RECORD_ITERATION_MS;
 	}
-	steps->elapsed.seconds = clock->number;
-	steps->elapsed.step = record->step;
 }
 
 static int take_step(struct steps *steps, const struct caught *caught)
 {
 	struct record *record = NULL;
-	uint64_t step, before;
+	uint64_t step, last;
 	int rc = step_number(steps, caught, &step);
 
 	if (rc < 0)
 		return 0;
 	if (!rc)
 		return put_caught(steps, &steps->pending, caught);
-	before =
-		steps->count ? steps->records[steps->current].step : UINT64_MAX;
+	last = steps->count ? steps->records[steps->current].step : UINT64_MAX;
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
@@ -360,9 +361,13 @@ static int take_step(struct steps *steps, const struct caught *caught)
 	}
 	if (put_caught(steps, record, caught) < 0)
 		return -1;
-	put_interval(record, caught, before);
+	if (last != step) {
+		steps->before = last;
+		record->restarted = last != UINT64_MAX && step < last;
+		steps->back += record->restarted;
+	}
+	put_interval(record, caught, steps->before);
 	put_elapsed(steps, record, caught);
-	steps->back += before != UINT64_MAX && record->step < before;
 	return 0;
 }
 

@@ -32,10 +32,11 @@ struct steps {
 	double batch;         /* samples of a step, where they count; 0: none */
 	uint64_t clashes;     /* losses that replaced another one of the step */
 	uint64_t back;        /* steps that came after a later one */
-	struct {
+	uint64_t before; /* the step before the current; UINT64_MAX: none */
+	struct elapsed {
 		double seconds; /* of the clock at this step; 0: none yet */
 		uint64_t step;
-	} elapsed;
+	} elapsed[2]; /* the one before, and the last */
 	struct epochs {
 		bool begun;
 		double first;
@@ -43,6 +44,7 @@ struct steps {
 		uint64_t base; /* steps of the epochs before */
 		uint64_t low;  /* the first step of an epoch */
 		uint64_t last; /* step of this epoch */
+		double length; /* where only the ends of epochs are told; 0 */
 	} epochs;
 	uint64_t lost;  /* steps past EXTRACT_RECORDS_MAX, or too unordered */
 	uint64_t moved; /* records, for those that came before them in order */

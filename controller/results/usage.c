@@ -271,6 +271,26 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 	return 0;
 }
 
+bool usage_latest(const struct usage *usage, size_t i,
+		  struct device_metrics *latest)
+{
+	const struct usage_device *device = &usage->devices[i];
+
+	if (i >= usage->devices_count)
+		return false;
+	latest->node = usage->head.node;
+	latest->index = device->index;
+	latest->name = device->name;
+	latest->bus_id = device->bus_id;
+	latest->uuid = NULL;
+	latest->has = 0;
+	for (int r = 0; r < READINGS; r++) {
+		latest->value[r] = device->figures[r].last;
+		latest->has |= device->figures[r].count ? 1U << r : 0;
+	}
+	return true;
+}
+
 /* The summary. */
 
 static void add_number(cJSON *to, const char *name, bool known, double value)

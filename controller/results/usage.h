@@ -33,6 +33,7 @@
 
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
+#include "protocol/hardware/device_metrics.h"
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
@@ -53,6 +54,12 @@ OWNED_POINTER(struct usage, usage_free)
  */
 int usage_feed(struct usage *usage, const char *data, size_t size,
 	       struct error *err);
+
+/* What was read last of the i-th device of the stream; texts are borrowed.
+ * false: there are no more. The job is left as it is.
+ */
+bool usage_latest(const struct usage *usage, size_t i,
+		  struct device_metrics *latest);
 
 /* The summary of the streams of a job (by node rank; NULL: none of that node).
  * The caller deletes it; NULL with ENOMEM.

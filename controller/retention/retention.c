@@ -30,7 +30,7 @@
 enum deed { DEED_COUNT, DEED_REMOVE, DEEDS };
 
 struct walk {
-	struct cluster *cluster;
+	struct retention *retention;
 	enum deed deed;
 	bool by_itself;    /* no more than has to be */
 	int64_t before_ms; /* only what ended then */
@@ -42,7 +42,7 @@ struct walk {
 };
 
 struct retention {
-	struct cluster *cluster;
+	struct retention_config with;
 	char *state;
 	sd_event_source *timer;
 	bool busy; /* walking: */
@@ -74,16 +74,17 @@ static int find_removed(const struct event_row *row, void *arg)
 	return 0;
 }
 
-int64_t retention_removed(struct cluster *cluster, uint64_t job,
+int64_t retention_removed(struct retention *retention, uint64_t job,
 			  uint32_t attempt)
 {
 	struct stored_output finding = { .attempt = attempt };
 
-	store_events(cluster->store, job, 0, 0, find_removed, &finding, NULL);
+	store_events(retention->with.store, job, 0, 0, find_removed, &finding,
+		     NULL);
 	return finding.time_ms;
 }
 
-static int note_removal(struct cluster *cluster, const struct job_row *row,
+static int note_removal(struct retention *retention, const struct job_row *row,
 			uint32_t attempt, uint64_t bytes, struct error *err)
 {
 	char data[40];
@@ -96,30 +97,31 @@ static int note_removal(struct cluster *cluster, const struct job_row *row,
 	};
 
 	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
-	return store_put_event(cluster->store, &event, NULL, err);
+	return store_put_event(retention->with.store, &event, NULL, err);
 }
 
 /* 1: more to do, once what was put is committed. */
 static int remove_output(struct walk *walk, const struct job_row *row,
 			 struct error *err)
 {
-	struct cluster *cluster = walk->cluster;
+	struct retention *retention = walk->retention;
 	bool noted = false;
 
 	for (uint32_t i = 1; i <= row->attempt; i++) {
 		uint64_t bytes;
-		int rc =
-			log_store_usage(cluster->logs, row->id, i, &bytes, err);
+		int rc = log_store_usage(retention->with.logs, row->id, i,
+					 &bytes, err);
 
 		if (rc == 0 && bytes &&
-		    !retention_removed(cluster, row->id, i)) {
+		    !retention_removed(retention, row->id, i)) {
 			/* It may be among what was put just now. */
-			if (!noted && store_pending(cluster->store, NULL))
+			if (!noted &&
+			    store_pending(retention->with.store, NULL))
 				return 1;
 			noted = true;
-			rc = note_removal(cluster, row, i, bytes, err);
+			rc = note_removal(retention, row, i, bytes, err);
 		} else if (rc == 0 && bytes) {
-			rc = log_store_remove(cluster->logs, row->id, i,
+			rc = log_store_remove(retention->with.logs, row->id, i,
 					      walk->until_ms, &walk->bytes,
 					      err);
 		}
@@ -129,7 +131,7 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 	return noted;
 }
 
-static int note_files(struct cluster *cluster, const struct job_row *row,
+static int note_files(struct retention *retention, const struct job_row *row,
 		      uint64_t bytes, struct error *err)
 {
 	char data[40];
@@ -142,7 +144,7 @@ static int note_files(struct cluster *cluster, const struct job_row *row,
 	};
 
 	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
-	return store_put_event(cluster->store, &event, NULL, err);
+	return store_put_event(retention->with.store, &event, NULL, err);
 }
 
 /* Collected files. What others collected, too, is no byte less. */
@@ -150,10 +152,11 @@ static int remove_files(struct walk *walk, const struct job_row *row,
 			struct error *err)
 {
 	uint64_t bytes = 0;
-	int rc = blob_service_forget_job(walk->cluster, row->id, &bytes, err);
+	int rc = blob_service_forget_job(walk->retention->with.blobs, row->id,
+					 &bytes, err);
 
 	walk->bytes += bytes;
-	return rc == 0 && bytes ? note_files(walk->cluster, row, bytes, err)
+	return rc == 0 && bytes ? note_files(walk->retention, row, bytes, err)
 				: rc;
 }
 
@@ -163,8 +166,8 @@ static int count_output(struct walk *walk, const struct job_row *row,
 	for (uint32_t i = 1; i <= row->attempt; i++) {
 		uint64_t bytes;
 
-		if (log_store_usage(walk->cluster->logs, row->id, i, &bytes,
-				    err) < 0)
+		if (log_store_usage(walk->retention->with.logs, row->id, i,
+				    &bytes, err) < 0)
 			return -1;
 		walk->bytes += bytes;
 	}
@@ -176,7 +179,7 @@ static int count_output(struct walk *walk, const struct job_row *row,
  */
 static uint64_t excess_of_disk(const struct retention *retention)
 {
-	uint64_t wanted = retention->cluster->keep.free_bytes, there;
+	uint64_t wanted = retention->with.keep.free_bytes, there;
 	struct statvfs disk;
 
 	if (!wanted || statvfs(retention->state, &disk) < 0)
@@ -188,9 +191,9 @@ static uint64_t excess_of_disk(const struct retention *retention)
 
 static uint64_t excess_of_output(const struct retention *retention)
 {
-	const struct cluster *cluster = retention->cluster;
-	const struct keep *keep = &cluster->keep;
-	uint64_t total = retention->total + log_ingest_stored_bytes(cluster) -
+	const struct keep *keep = &retention->with.keep;
+	uint64_t total = retention->total +
+			 log_ingest_stored_bytes(retention->with.ingest) -
 			 retention->stored;
 	uint64_t most = keep->logs_bytes -
 			(retention->busy ? keep->logs_bytes / 20 : 0);
@@ -211,8 +214,7 @@ static int remove_all(struct walk *walk, const struct job_row *row,
 {
 	int rc = remove_output(walk, row, err);
 
-	if (rc == 0 &&
-	    (!walk->by_itself || excess_of_disk(walk->cluster->retention)))
+	if (rc == 0 && (!walk->by_itself || excess_of_disk(walk->retention)))
 		rc = remove_files(walk, row, err);
 	return rc;
 }
@@ -226,13 +228,13 @@ static int walk_job(const struct job_row *row, void *arg)
 		[DEED_REMOVE] = remove_all,
 	};
 	struct walk *walk = arg;
-	struct retention *retention = walk->cluster->retention;
+	struct retention *retention = walk->retention;
 	uint64_t *counted = &retention->counted;
 	uint64_t bytes = walk->bytes;
 	/* One in memory has tasks, or containers, that are not gone. */
 	bool over = job_state_final(row->state) &&
 		    row->ended_ms < walk->before_ms &&
-		    !job_find(walk->cluster, row->id);
+		    !job_find(walk->retention->with.table, row->id);
 	int rc = 0;
 
 	if (clock_mono_ms() >= walk->until_ms) {
@@ -263,17 +265,18 @@ static int walk_on(struct walk *walk, struct error *err)
 {
 	walk->until_ms = clock_mono_ms() + SLICE_MS;
 	walk->err = err;
-	return store_jobs(walk->cluster->store, 0, walk->after, 0, walk_job,
-			  walk, err) < 0
+	return store_jobs(walk->retention->with.store, 0, walk->after, 0,
+			  walk_job, walk, err) < 0
 		       ? -1
 		       : 0;
 }
 
-int retention_order(struct cluster *cluster, const struct message_gc *message,
-		    struct reply_gc *reply, struct error *err)
+int retention_order(struct retention *retention,
+		    const struct message_gc *message, struct reply_gc *reply,
+		    struct error *err)
 {
 	struct walk walk = {
-		.cluster = cluster,
+		.retention = retention,
 		.deed = DEED_REMOVE,
 		.before_ms = clock_wall_ms(),
 		.after = message->after,
@@ -282,7 +285,7 @@ int retention_order(struct cluster *cluster, const struct message_gc *message,
 	if (message->older_ms > INT64_MAX / 2)
 		return error_set(err, EINVAL, "older: out of range");
 	if (!message->goes_on)
-		cluster->retention->counted = 0;
+		retention->counted = 0;
 	walk.before_ms -= (int64_t)message->older_ms;
 	if (walk_on(&walk, err) < 0)
 		return -1;
@@ -316,13 +319,13 @@ static void end(struct retention *retention)
 /* All jobs were looked at. */
 static void walked(struct retention *retention)
 {
-	struct cluster *cluster = retention->cluster;
 
 	end(retention);
 	if (retention->deed == DEED_COUNT) {
 		retention->known = retention->fresh = true;
 		retention->total = retention->bytes;
-		retention->stored = log_ingest_stored_bytes(cluster);
+		retention->stored =
+			log_ingest_stored_bytes(retention->with.ingest);
 	} else {
 		log_warning("too much is stored, and there is no output of "
 			    "jobs that are over which could go: give %s more "
@@ -336,7 +339,7 @@ static void walked(struct retention *retention)
 static void work(struct retention *retention)
 {
 	struct walk walk = {
-		.cluster = retention->cluster,
+		.retention = retention,
 		.deed = retention->deed,
 		.by_itself = retention->deed != DEED_COUNT,
 		.before_ms = INT64_MAX,
@@ -364,8 +367,7 @@ static void work(struct retention *retention)
 /* Old orders. That some were removed is one, too. */
 static bool trim_audit(struct retention *retention)
 {
-	struct cluster *cluster = retention->cluster;
-	const struct keep *keep = &cluster->keep;
+	const struct keep *keep = &retention->with.keep;
 	char request[80];
 	struct audit_row row = {
 		.time_ms = clock_wall_ms(),
@@ -382,7 +384,7 @@ static bool trim_audit(struct retention *retention)
 	if (!keep->audit_rows)
 		return false;
 	/* Not for a few: each time is another row. */
-	if (store_trim_audit(cluster->store, keep->audit_rows, oldest_ms,
+	if (store_trim_audit(retention->with.store, keep->audit_rows, oldest_ms,
 			     (uint32_t)(keep->audit_rows / 100 + 1 < ORDER_ROWS
 						? keep->audit_rows / 100 + 1
 						: ORDER_ROWS),
@@ -396,14 +398,14 @@ static bool trim_audit(struct retention *retention)
 		 "{\"rows\":%" PRIu64 ",\"keep\":%" PRIu64 ",\"days\":%" PRIu64
 		 "}",
 		 rows, keep->audit_rows, keep->audit_days);
-	if (store_put_audit(cluster->store, &row, &err) < 0)
+	if (store_put_audit(retention->with.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
 	return rows == ORDER_ROWS;
 }
 
 static void look(struct retention *retention)
 {
-	bool counts = retention->cluster->keep.logs_bytes;
+	bool counts = retention->with.keep.logs_bytes;
 
 	if (counts && !retention->known)
 		begin(retention, DEED_COUNT);
@@ -415,50 +417,48 @@ static void look(struct retention *retention)
 static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct retention *retention = arg;
-	struct cluster *cluster = retention->cluster;
 	int64_t now = clock_mono_ms();
-	bool more = sweep_retention_some(cluster, &retention->forget,
+	bool more = sweep_retention_some(&retention->with, &retention->forget,
 					 now + SLICE_MS);
 
 	/* What waits to be committed is not seen by reads. */
 	if (now >= retention->audit_ms &&
-	    !store_pending(cluster->store, NULL) && !trim_audit(retention))
+	    !store_pending(retention->with.store, NULL) &&
+	    !trim_audit(retention))
 		retention->audit_ms = now + AUDIT_MS;
 	more |= now >= retention->audit_ms;
 	if (retention->busy)
 		work(retention);
 	else if (now >= retention->rest_until_ms)
 		look(retention);
-	loop_timer(cluster->loop, &retention->timer,
+	loop_timer(retention->with.loop, &retention->timer,
 		   more || retention->busy ? BREAK_MS : LOOK_MS, retention_run,
 		   retention, NULL);
 	return 0;
 }
 
-int retention_open(struct cluster *cluster, const char *state,
-		   struct error *err)
+struct retention *retention_new(const struct retention_config *config,
+				const char *state, struct error *err)
 {
-	struct retention *retention = calloc(1, sizeof(*retention));
+	owned(retention_free) struct retention *retention =
+		calloc(1, sizeof(*retention));
 
-	if (!retention)
-		return error_nomem(err, "retention");
-	cluster->retention = retention;
-	retention->cluster = cluster;
-	retention->state = strdup(state);
-	if (!retention->state)
-		return error_nomem(err, "retention");
-	return loop_timer(cluster->loop, &retention->timer, BREAK_MS,
-			  retention_run, retention, err);
+	if (!retention || !(retention->state = strdup(state))) {
+		error_nomem(err, "retention");
+		return NULL;
+	}
+	retention->with = *config;
+	return loop_timer(config->loop, &retention->timer, BREAK_MS,
+			  retention_run, retention, err) < 0
+		       ? NULL
+		       : take(retention);
 }
 
-void retention_close(struct cluster *cluster)
+void retention_free(struct retention *retention)
 {
-	struct retention *retention = cluster->retention;
-
 	if (!retention)
 		return;
 	loop_source_free(&retention->timer);
 	free(retention->state);
 	free(retention);
-	cluster->retention = NULL;
 }

@@ -2,7 +2,7 @@
  *
  * Output goes in slices of a few milliseconds, between which everything else
  * goes on. What goes by an order and what goes by itself, because there is more
- * than cluster->keep allows, is one walk over the jobs, oldest first: all
+ * than `keep` allows, is one walk over the jobs, oldest first: all
  * output of a job that is over is removed, which is an event of the job,
  * committed before it begins. Its collected files go by an order, and by itself
  * when it is the disk that is full. Nothing of a job that is not over, or whose
@@ -11,7 +11,8 @@
 #ifndef CONTROLLER_RETENTION_RETENTION_H
 #define CONTROLLER_RETENTION_RETENTION_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/retention/retention_config.h"
+#include "protocol/message/message.h"
 #include "protocol/message/reply_access.h"
 
 /* The kind of the event: the output of the attempt was removed. */
@@ -20,19 +21,22 @@
 /* The job's collected files were. */
 #define RETENTION_FILES_REMOVED "files-removed"
 
-/* cluster->keep is there by then. state: the folder, copied. */
-int retention_open(struct cluster *cluster, const char *state,
-		   struct error *err);
-void retention_close(struct cluster *cluster);
+/* state: the folder, copied. */
+struct retention;
+struct retention *retention_new(const struct retention_config *config,
+				const char *state, struct error *err);
+void retention_free(struct retention *retention);
+OWNED_POINTER(struct retention, retention_free)
 
 /* Fills the reply, or sets *err. Takes some milliseconds: who asks goes on
  * until there is no more.
  */
-int retention_order(struct cluster *cluster, const struct message_gc *message,
-		    struct reply_gc *reply, struct error *err);
+int retention_order(struct retention *retention,
+		    const struct message_gc *message, struct reply_gc *reply,
+		    struct error *err);
 
 /* When the output of the attempt was removed; 0: it was not. */
-int64_t retention_removed(struct cluster *cluster, uint64_t job,
+int64_t retention_removed(struct retention *retention, uint64_t job,
 			  uint32_t attempt);
 
 #endif

@@ -16,7 +16,7 @@
 #define DAY_MS INT64_C(86400000)
 
 struct looking {
-	struct cluster *cluster;
+	const struct retention_config *with;
 	struct sweep_retention *forget;
 	int64_t before_ms, until_ms;
 	bool stays; /* the sweep, for it is not over, or others need it */
@@ -41,7 +41,7 @@ static bool is_over(const struct looking *looking, const struct job_row *row)
 {
 	return job_state_final(row->state) &&
 	       row->ended_ms < looking->before_ms &&
-	       !job_find(looking->cluster, row->id);
+	       !job_find(looking->with->table, row->id);
 }
 
 /* store_job_fn: may it go? */
@@ -52,7 +52,7 @@ static int look_at(const struct job_row *row, void *arg)
 
 	if (clock_mono_ms() >= looking->until_ms)
 		return 1;
-	if (store_job_origin(looking->cluster->store, row->id, &is_origin,
+	if (store_job_origin(looking->with->store, row->id, &is_origin,
 			     looking->err) < 0)
 		return -1;
 	looking->stays = is_origin || !is_over(looking, row);
@@ -66,18 +66,17 @@ static int look_at(const struct job_row *row, void *arg)
 static int sweep_retention_job(struct looking *looking,
 			       const struct job_row *row)
 {
-	struct cluster *cluster = looking->cluster;
+	const struct retention_config *with = looking->with;
 	uint64_t bytes = 0;
 	int rc = 0;
 
 	for (uint32_t i = 1; rc == 0 && i <= row->attempt && !row->origin; i++)
-		rc = log_store_remove(cluster->logs, row->id, i,
-				      looking->until_ms, &bytes, looking->err);
+		rc = log_store_remove(with->logs, row->id, i, looking->until_ms,
+				      &bytes, looking->err);
 	if (rc == 0)
-		rc = blob_service_forget_job(cluster, row->id, &bytes,
+		rc = blob_service_forget_job(with->blobs, row->id, &bytes,
 					     looking->err);
-	return rc ? rc
-		  : store_forget_job(cluster->store, row->id, looking->err);
+	return rc ? rc : store_forget_job(with->store, row->id, looking->err);
 }
 
 /* store_job_fn */
@@ -99,8 +98,8 @@ static int forget_one(const struct job_row *row, void *arg)
 	return rc;
 }
 
-static int note(struct cluster *cluster, const struct sweep_retention *forget,
-		struct error *err)
+static int note(const struct retention_config *with,
+		const struct sweep_retention *forget, struct error *err)
 {
 	char request[80];
 	const struct audit_row row = {
@@ -117,27 +116,28 @@ static int note(struct cluster *cluster, const struct sweep_retention *forget,
 		 forget->jobs);
 	log_info("sweep=%" PRIu64 " is forgotten with its %" PRIu64 " job(s)",
 		 forget->sweep, forget->jobs);
-	return store_put_audit(cluster->store, &row, err);
+	return store_put_audit(with->store, &row, err);
 }
 
 /* Its jobs are gone. */
-static int end_sweep(struct cluster *cluster,
+static int end_sweep(const struct retention_config *with,
 		     const struct sweep_retention *forget, struct error *err)
 {
-	return store_forget_sweep(cluster->store, forget->sweep, err) < 0
+	return store_forget_sweep(with->store, forget->sweep, err) < 0
 		       ? -1
-		       : note(cluster, forget, err);
+		       : note(with, forget, err);
 }
 
 /* The next sweep; false: there is none but the last. */
-static bool begin(struct cluster *cluster, struct sweep_retention *forget)
+static bool begin(const struct retention_config *with,
+		  struct sweep_retention *forget)
 {
 	uint64_t before = forget->sweep, last = 0;
 
 	forget->doomed = false;
 	forget->after = forget->jobs = 0;
-	store_last_sweep(cluster->store, last_sweep, &last, NULL);
-	store_sweeps(cluster->store, before, 1, next_sweep, forget, NULL);
+	store_last_sweep(with->store, last_sweep, &last, NULL);
+	store_sweeps(with->store, before, 1, next_sweep, forget, NULL);
 	return forget->sweep != before && forget->sweep != last;
 }
 
@@ -145,10 +145,9 @@ static bool begin(struct cluster *cluster, struct sweep_retention *forget)
 static int go_on(struct looking *looking, struct error *err)
 {
 	struct sweep_retention *forget = looking->forget;
-	int rc =
-		store_jobs(looking->cluster->store, forget->sweep,
-			   forget->after, 0,
-			   forget->doomed ? forget_one : look_at, looking, err);
+	int rc = store_jobs(looking->with->store, forget->sweep, forget->after,
+			    0, forget->doomed ? forget_one : look_at, looking,
+			    err);
 
 	if (rc < 0)
 		return -1;
@@ -157,41 +156,41 @@ static int go_on(struct looking *looking, struct error *err)
 	if (rc > 0)
 		return 0; /* the time is up */
 	if (forget->doomed)
-		return end_sweep(looking->cluster, forget, err) < 0 ? -1 : 1;
+		return end_sweep(looking->with, forget, err) < 0 ? -1 : 1;
 	forget->doomed = true;
 	forget->after = 0;
 	return 0;
 }
 
-bool sweep_retention_some(struct cluster *cluster,
+bool sweep_retention_some(const struct retention_config *with,
 			  struct sweep_retention *forget, int64_t until_ms)
 {
-	struct store_mark mark = store_mark(cluster->store);
+	struct store_mark mark = store_mark(with->store);
 	struct error err = { 0 };
 	struct looking looking = {
-		.cluster = cluster,
+		.with = with,
 		.forget = forget,
 		.before_ms = clock_wall_ms() -
-			     (int64_t)cluster->keep.sweep_days * DAY_MS,
+			     (int64_t)with->keep.sweep_days * DAY_MS,
 		.until_ms = until_ms,
 		.err = &err,
 	};
 	int rc;
 
 	/* What waits to be committed may need what would go. */
-	if (!cluster->keep.sweep_days || mark.rows ||
+	if (!with->keep.sweep_days || mark.rows ||
 	    clock_mono_ms() < forget->rest_until_ms)
 		return false;
-	if (!forget->sweep && !begin(cluster, forget))
+	if (!forget->sweep && !begin(with, forget))
 		rc = 2;
 	else
 		rc = go_on(&looking, &err);
-	if (rc < 0 || store_commit(cluster->store, &err) < 0) {
+	if (rc < 0 || store_commit(with->store, &err) < 0) {
 		log_error("forgetting: %s", err.text);
-		store_undo(cluster->store, &mark);
+		store_undo(with->store, &mark);
 		rc = 2;
 	}
-	if (rc == 1 && !begin(cluster, forget))
+	if (rc == 1 && !begin(with, forget))
 		rc = 2;
 	if (rc == 2) {
 		*forget = (struct sweep_retention){

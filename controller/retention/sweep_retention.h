@@ -3,7 +3,7 @@
  *
  * For those who want that: results are what people come for, so by default
  * nothing is forgotten. A sweep goes when all of its jobs ended longer ago than
- * cluster->keep.sweep_days, and no job of another one has its result of one of
+ * keep.sweep_days, and no job of another one has its result of one of
  * them; the last sweep stays. First its jobs go, oldest first, each with its
  * output and collected files before its rows, in slices of some milliseconds;
  * then the sweep itself. It is noted in the audit log.
@@ -11,7 +11,9 @@
 #ifndef CONTROLLER_RETENTION_SWEEP_RETENTION_H
 #define CONTROLLER_RETENTION_SWEEP_RETENTION_H
 
-#include "controller/cluster/cluster.h"
+#include "controller/retention/retention_config.h"
+
+#include <stdbool.h>
 
 /* Where it stands. All zero: at the beginning. */
 struct sweep_retention {
@@ -23,7 +25,7 @@ struct sweep_retention {
 };
 
 /* Do some of it; true: there is more to do at once. */
-bool sweep_retention_some(struct cluster *cluster,
+bool sweep_retention_some(const struct retention_config *with,
 			  struct sweep_retention *forget, int64_t until_ms);
 
 #endif

@@ -86,6 +86,9 @@ static const struct option_rule rules[] = {
 	{ OPTION("housekeeping-cpus", OPTION_TEXT, housekeeping_cpus, "LIST"),
 	  .help = "the agent and vendors' tools run there: 0-3,8; by default "
 		  "anywhere" },
+	{ OPTION("metrics", OPTION_TEXT, metrics, "ADDRESS:PORT"),
+	  .help = "figures of this node for Prometheus, over plain HTTP; by "
+		  "default none" },
 	{ OPTION("ipmi", OPTION_FLAG, ipmi, NULL),
 	  .help = "sample the machine's power with ipmitool" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,

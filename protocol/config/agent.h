@@ -29,6 +29,7 @@ struct agent_settings {
 	const char *tools;
 	const char *cluster;
 	const char *housekeeping_cpus;
+	const char *metrics; /* NULL: none */
 	uint64_t devices;
 	uint64_t image_keep;
 	uint64_t peer_port;     /* 0: any */

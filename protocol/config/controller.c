@@ -51,6 +51,13 @@ static const struct option_rule rules[] = {
 		  "results; 0: never" },
 	{ OPTION("endpoint-file", OPTION_PATH, endpoint_file, "FILE"),
 	  .help = "write where it listens" },
+	{ OPTION("web", OPTION_TEXT, web, "ADDRESS:PORT"),
+	  .help = "serve /metrics there; by default nowhere" },
+	{ OPTION("web-certificate", OPTION_PATH, web_certificate, "FILE"),
+	  .help = "serve over TLS with this certificate (PEM); without it "
+		  "only on 127.0.0.0/8 and ::1" },
+	{ OPTION("web-key", OPTION_PATH, web_key, "FILE"),
+	  .help = "the key of that certificate (PEM)" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,
 	  .max = 1023, .help = "at the end of this file cancel all jobs, then "
 			       "end",

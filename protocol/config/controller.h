@@ -14,6 +14,9 @@ struct controller_settings {
 	const char *state;
 	const char *images;
 	const char *endpoint_file;
+	const char *web; /* NULL: none */
+	const char *web_certificate;
+	const char *web_key;
 	uint64_t node_lost; /* s */
 	uint64_t logs;
 	uint64_t disk_free;

@@ -1,4 +1,4 @@
-/* codec.h - structs to JSON and back, by tables.
+/* codec.h - structs to bytes and JSON and back, by tables.
  *
  * A struct that travels (or is stored) is described once, by a table of its
  * fields; encoder, decoder, limits and fuzzer walk that table:
@@ -14,8 +14,9 @@
  *	const struct schema log_ack_schema = SCHEMA(log_ack, log_ack_fields);
  *
  * A field's kind follows from its C type by _Generic: a type that cannot
- * travel does not compile. JSON numbers are doubles, and cJSON prints them with
- * 15 digits, so integers beyond 10^15 travel as decimal strings; both forms are
+ * travel does not compile. What travels is CBOR, what is stored and shown JSON
+ * of the same objects. JSON numbers are doubles, and cJSON prints them with 15
+ * digits, so integers beyond 10^15 are decimal strings there; both forms are
  * read, numbers up to 2^53 - 1. Decoding trusts nothing: unknown, missing,
  * doubled, mistyped, too long and out-of-range fields and strings with a NUL
  * inside are EPROTO and named, and a failed call leaves nothing behind.
@@ -158,7 +159,7 @@ struct schema {
 
 /* The struct as a JSON object that the caller deletes. EINVAL: a string that is
  * not optional is NULL, a double is not finite; E2BIG: a string or list that
- * no decoder would take.
+ * no decoder would take; EPROTO: JSON in it is nested more than 100 deep.
  */
 cJSON *codec_object(const struct schema *schema, const void *from,
 		    struct error *err);
@@ -168,6 +169,10 @@ cJSON *codec_object(const struct schema *schema, const void *from,
  */
 int codec_encode(const struct schema *schema, const void *from,
 		 struct buffer *out, struct error *err);
+
+/* Append the struct as CBOR; errors as codec_encode(). */
+int codec_pack(const struct schema *schema, const void *from,
+	       struct buffer *out, struct error *err);
 
 /* Fill *to (its old contents are ignored) from an object, or from JSON text
  * with nothing behind it. On failure *to is all zero.
@@ -190,7 +195,7 @@ int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 int codec_copy(const struct schema *schema, const void *from, void *to,
 	       struct error *err);
 
-/* Bytes that the struct takes as JSON text, at most. */
+/* Bytes that the struct takes as JSON text or CBOR, at most. */
 size_t codec_bound(const struct schema *schema, const void *from);
 
 /* The field of that name, or NULL. */

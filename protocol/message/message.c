@@ -1,8 +1,10 @@
 /* message.c - every message between agent, controller and command line.
  */
 #include "protocol/message/message.h"
+#include "protocol/message/codec_internal.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/message/reply_images.h"
+#include "protocol/message/reply_jobs.h"
 #include "protocol/message/reply_logs.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/reply_sweeps.h"
@@ -78,7 +80,8 @@ static const struct schema submit_workspace_schema =
 
 MESSAGE(heartbeat, F(heartbeat, time_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
-MESSAGE(hello, F(hello, version), F(hello, software), O(hello, instance),
+MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
+	O(hello, instance),
 	O(hello, cluster), O(hello, address), O(hello, vendor),
 	O(hello, devices), O(hello, peers), O(hello, machine),
 	O(hello, facts),
@@ -105,6 +108,7 @@ MESSAGE(command, T(command), F(command, id), F(command, host), O(command, to))
 MESSAGE(command_answer, T(command_answer), F(command_answer, id),
 	O(command_answer, text))
 MESSAGE(discard, T(discard))
+MESSAGE(look, T(look), F(look, round), O(look, stops))
 MESSAGE(resync, O(resync, unused))
 MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
@@ -112,6 +116,7 @@ MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	FIELD_MANY(message_submit, logins, registry_login_schema))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id),
 	O(cancel, force))
+MESSAGE(stacks, F(stacks, request), F(stacks, job))
 MESSAGE(retry, F(retry, request), F(retry, sweep),
 	FIELD_MANY(message_retry, logins, registry_login_schema),
 	O(retry, force))
@@ -162,7 +167,8 @@ MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
 	F(content_get, offset))
 MESSAGE(token, F(token, request), F(token, public), F(token, role),
-	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
+	O(token, name), O(token, renew), O(token, uses), O(token, for_s),
+	O(token, from))
 MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
 	F(admit, public))
 MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),
@@ -173,6 +179,8 @@ MESSAGE(label, F(label, request), F(label, node), F(label, labels))
 MESSAGE(backup, F(backup, request), F(backup, id), O(backup, offset))
 MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
 	O(gc, goes_on))
+MESSAGE(rotate, F(rotate, request), F(rotate, public), O(rotate, keep_s),
+	O(rotate, for_s))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -209,6 +217,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_STOP] = { "stop", &stop_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_LOOK] = { "look", &look_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
@@ -227,6 +236,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false, true,
 		"run failed jobs again",
 		&reply_retry_schema },
+	[MESSAGE_STACKS] = { "stacks", &stacks_schema, ROLE_OPERATOR, false,
+		true, "look at the processes of running jobs",
+		&reply_stacks_schema },
 	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false, false,
 		"look at all that is known" },
 	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false, false,
@@ -266,6 +278,8 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
 		"remove output of old jobs",
 		&reply_gc_schema },
+	[MESSAGE_ROTATE] = { "rotate", &rotate_schema, ROLE_AGENT | PERSON,
+		false, true, "rotate one's own key", &reply_rotate_schema },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,
 		"enrol one key, as the token says",
 		&reply_admit_schema },
@@ -291,33 +305,45 @@ const struct schema *message_reply_schema(enum message_type type,
 	return message_kinds[type].reply;
 }
 
+bool message_is_text(enum message_type type)
+{
+	return type == MESSAGE_HELLO || type == MESSAGE_REFUSED;
+}
+
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err)
 {
 	const struct message_kind *kind = &message_kinds[type];
-	cJSON *object = codec_object(kind->schema, body, err);
-	char *text = NULL;
-	int rc;
+	struct json_text_sink text;
+	struct cbor_bytes_sink bytes;
+	struct token_sink *sink = message_is_text(type)
+					  ? json_text_sink(&text, out)
+					  : cbor_bytes_sink(&bytes, out);
+	size_t size = out->size;
 
-	if (!object)
-		return error_prefix(err, "%s", kind->name);
-	if (cJSON_AddItemToObjectCS(object, "type",
-				    cJSON_CreateStringReference(kind->name)))
-		text = cJSON_PrintUnformatted(object);
-	cJSON_Delete(object);
-	if (!text)
-		return error_nomem(err, kind->name);
-	rc = buffer_text(out, text, err);
-	cJSON_free(text);
-	return rc < 0 ? error_prefix(err, "%s", kind->name) : 0;
+	if (codec_write(kind->schema, body, kind->name, sink, err) == 0)
+		return 0;
+	codec_undo(out, size);
+	return error_prefix(err, "%s", kind->name);
 }
 
-static enum message_type type_named(const char *name)
+static enum message_type type_named(const struct token *name)
 {
 	for (int i = 1; i < MESSAGE_TYPES; i++)
-		if (!strcmp(message_kinds[i].name, name))
+		if (token_is(name, message_kinds[i].name))
 			return (enum message_type)i;
 	return MESSAGE_NONE;
+}
+
+static int no_type(const struct token *name, struct error *err)
+{
+	bool text = name->kind == TOKEN_TEXT;
+
+	return error_set(err, EPROTO, "type: '%.*s', not a message",
+			 !text             ? 7
+			 : name->size < 40 ? (int)name->size
+					   : 40,
+			 text ? name->text : "nothing");
 }
 
 static int too_long(const char *name, size_t size, size_t max,
@@ -327,52 +353,144 @@ static int too_long(const char *name, size_t size, size_t max,
 			 name, size, max);
 }
 
-static int decode_object(cJSON *object, size_t size, enum message_type *type,
-			 void **body, struct error *err)
+/* The members behind the type. */
+static int read_body(enum message_type type, struct token_source *source,
+		     size_t members, void **body, struct error *err)
 {
-	cJSON *name = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
-	enum message_type found = MESSAGE_NONE;
-	const struct message_kind *kind;
-	void *space;
+	const struct message_kind *kind = &message_kinds[type];
+	void *space = malloc(kind->schema->size);
 
-	if (cJSON_IsString(name))
-		found = type_named(name->valuestring);
-	if (!found) {
-		error_set(err, EPROTO, "type: '%.40s', not a message",
-			  cJSON_IsString(name) ? name->valuestring : "nothing");
-		cJSON_Delete(name);
-		return -1;
-	}
-	cJSON_Delete(name);
-	kind = &message_kinds[found];
-	if (size > MESSAGE_TEXT_MAX && kind->senders != ROLE_CONTROLLER)
-		return too_long(kind->name, size, MESSAGE_TEXT_MAX, err);
-	space = malloc(kind->schema->size);
 	if (!space)
 		return error_nomem(err, kind->name);
-	if (codec_from_object(kind->schema, object, space, err) < 0) {
+	if (codec_read_members(kind->schema, source, members, false, space,
+			       err) < 0) {
 		free(space);
 		return error_prefix(err, "%s", kind->name);
 	}
+	*body = space;
+	return 0;
+}
+
+static int read_object(cJSON *object, enum message_type *type, void **body,
+		       struct error *err)
+{
+	struct token name = { .kind = TOKEN_NONE };
+	struct json_tree_source tree;
+	struct token_source *source;
+	cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
+	int rc = -1;
+
+	source = json_tree_source(&tree, item);
+	if (item)
+		source->next(source, &name, NULL);
+	*type = type_named(&name);
+	if (!*type)
+		no_type(&name, err);
+	else if (!message_is_text(*type))
+		error_set(err, EPROTO,
+			  "%s: JSON is not valid here; expected CBOR",
+			  message_kinds[*type].name);
+	else
+		rc = 0;
+	cJSON_Delete(item);
+	if (rc < 0)
+		return -1;
+	source = json_tree_source(&tree, object);
+	if (source->next(source, &name, err) < 0)
+		return -1;
+	return read_body(*type, source, name.size, body, err);
+}
+
+/* Texts come alone: all of it is one message. */
+static int read_text(const char *data, size_t size, enum message_type *type,
+		     void **body, struct error *err)
+{
+	cJSON *object = codec_parse(data, size, err);
+	int rc;
+
+	if (!object)
+		return error_prefix(err, "message");
+	rc = read_object(object, type, body, err);
+	cJSON_Delete(object);
+	return rc;
+}
+
+static int read_bytes(struct cbor_bytes_source *bytes, enum message_type *type,
+		      void **body, struct error *err)
+{
+	struct token_source *source = &bytes->source;
+	struct token token, name = { .kind = TOKEN_NONE };
+
+	if (source->next(source, &token, err) < 0)
+		return error_prefix(err, "message");
+	if (token.kind != TOKEN_OBJECT)
+		return no_type(&name, err);
+	if (token.size && source->next(source, &name, err) < 0)
+		return error_prefix(err, "message");
+	if (!token_is(&name, "type"))
+		return no_type(&(struct token){ 0 }, err);
+	if (source->next(source, &name, err) < 0)
+		return error_prefix(err, "message");
+	*type = type_named(&name);
+	if (!*type)
+		return no_type(&name, err);
+	if (message_is_text(*type))
+		return error_set(err, EPROTO,
+				 "%s: CBOR is not valid here; expected JSON",
+				 message_kinds[*type].name);
+	return read_body(*type, source, token.size - 1, body, err);
+}
+
+int message_next(const char **data, size_t *size, enum message_type *type,
+		 void **body, struct error *err)
+{
+	enum message_type found = MESSAGE_NONE;
+	struct cbor_bytes_source bytes;
+	size_t used = *size;
+	void *space;
+
+	if (*size > MESSAGE_REPLY_MAX)
+		return too_long("message", *size, MESSAGE_REPLY_MAX, err);
+	cbor_bytes_source(&bytes, *data, *size);
+	if (*size && **data == '{') {
+		if (read_text(*data, *size, &found, &space, err) < 0)
+			return -1;
+	} else {
+		if (read_bytes(&bytes, &found, &space, err) < 0)
+			return -1;
+		used = bytes.at;
+	}
+	if (used > MESSAGE_TEXT_MAX &&
+	    message_kinds[found].senders != ROLE_CONTROLLER) {
+		message_free(found, space);
+		return too_long(message_kinds[found].name, used,
+				MESSAGE_TEXT_MAX, err);
+	}
+	*data += used;
+	*size -= used;
 	*type = found;
 	*body = space;
 	return 0;
 }
 
-int message_decode(const char *text, size_t size, enum message_type *type,
+int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err)
 {
-	cJSON *object;
-	int rc;
+	enum message_type found;
+	size_t left = size;
+	void *space;
 
-	if (size > MESSAGE_REPLY_MAX)
-		return too_long("message", size, MESSAGE_REPLY_MAX, err);
-	object = codec_parse(text, size, err);
-	if (!object)
-		return error_prefix(err, "message");
-	rc = decode_object(object, size, type, body, err);
-	cJSON_Delete(object);
-	return rc;
+	if (message_next(&data, &left, &found, &space, err) < 0)
+		return -1;
+	if (left) {
+		message_free(found, space);
+		return error_set(err, EPROTO,
+				 "message: something behind it, at byte %zu",
+				 size - left);
+	}
+	*type = found;
+	*body = space;
+	return 0;
 }
 
 void message_free(enum message_type type, void *body)

@@ -1,9 +1,11 @@
 /* message.h - every message between agent, controller and command line.
  *
- * On the wire a message is one frame of JSON, {"type": "log-ack", ...}, and
- * for the kinds that say so a second frame of raw bytes. message_kinds[] says
- * for each type its name, its fields and who may send it; everything that
- * handles messages walks that table.
+ * On the wire a message is a frame of CBOR (RFC 8949), the object {"type":
+ * "log-ack", ...} with its type first, and for the kinds that say so a second
+ * frame of raw bytes. Two kinds are JSON, so that peers of all versions
+ * understand them: hello, which says the version, and refused.
+ * message_kinds[] says for each type its name, its fields and who may send it;
+ * everything that handles messages walks that table.
  *
  * Every message may arrive twice; handlers are idempotent. A task is named by
  * job, attempt and rank throughout.
@@ -19,8 +21,8 @@
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"
 
-#define PROTOCOL_VERSION 1
-#define MESSAGE_TEXT_MAX 1048576    /* bytes of the JSON frame */
+#define PROTOCOL_VERSION 2
+#define MESSAGE_TEXT_MAX 1048576    /* bytes of the first frame */
 #define MESSAGE_REPLY_MAX 4194304   /* of one that only a controller sends */
 #define MESSAGE_PAYLOAD_MAX 1048576 /* bytes of the raw frame */
 
@@ -52,6 +54,7 @@ enum message_type {
 	MESSAGE_START,
 	MESSAGE_STOP,
 	MESSAGE_DISCARD,
+	MESSAGE_LOOK,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
@@ -61,6 +64,7 @@ enum message_type {
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
 	MESSAGE_RETRY,
+	MESSAGE_STACKS,
 	MESSAGE_QUERY,
 	MESSAGE_LOG_READ,
 	MESSAGE_CONTENT_PUT,
@@ -74,6 +78,8 @@ enum message_type {
 	MESSAGE_LABEL,
 	MESSAGE_BACKUP,
 	MESSAGE_GC,
+	/* person or agent to controller */
+	MESSAGE_ROTATE,
 	/* holder of a token to controller */
 	MESSAGE_ENROL,
 	/* controller to client */
@@ -95,6 +101,8 @@ struct message_refused {
 struct message_hello {
 	uint32_t version; /* PROTOCOL_VERSION */
 	char *software;   /* "regatta-agent 0.1.0" */
+	bool visits; /* with an agent's key, but not its agent: it has something
+			to ask */
 	/* An agent also says: */
 	char *instance; /* random, new at each start of the agent */
 	char *cluster;  /* labels of its containers */
@@ -324,6 +332,18 @@ struct message_discard {
 	uint32_t rank;
 };
 
+/* Look at the task's processes, and append what is seen to its stream of
+ * evidence (protocol/message/evidence.h), as this round. While one is under way
+ * only the last of those asked for follows it.
+ */
+struct message_look {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	uint64_t round; /* not 0 */
+	bool stops;     /* tools may halt the processes for it */
+};
+
 struct message_resync {
 	bool unused; /* a message without fields */
 };
@@ -354,6 +374,14 @@ struct message_cancel {
 	bool force; /* also one of another operator */
 };
 
+/* Look at all ranks of a running job. What is seen comes into its streams of
+ * evidence (protocol/message/evidence.h). ENOENT: it does not run.
+ */
+struct message_stacks {
+	uint64_t request;
+	uint64_t job;
+};
+
 /* Failed and cancelled jobs of the sweep are queued again as new attempts.
  */
 struct message_retry {
@@ -376,6 +404,7 @@ struct message_token {
 	bool renew; /* name is there: its present key is revoked then */
 	uint32_t uses;  /* 0: 1 */
 	uint32_t for_s; /* how long it holds; 0: an hour */
+	char *from;     /* network that it may be used from; NULL: any */
 };
 
 /* Let a key in that its owner made. */
@@ -443,6 +472,16 @@ struct message_enrol {
 	char *name; /* that it would like, where the token leaves it open */
 	char *public;
 	char *machine; /* as in hello */
+};
+
+/* Whoever asks gets this key in place of the one that it connected with; both
+ * are good for keep_s. The same again is answered as before, with either key.
+ */
+struct message_rotate {
+	uint64_t request;
+	char *public;
+	uint32_t keep_s; /* 0: a day */
+	uint32_t for_s;  /* how long the new one holds; 0: without end */
 };
 
 /* With wait_ms the answer waits until something changed after `since` (the
@@ -606,7 +645,10 @@ extern const struct message_kind message_kinds[MESSAGE_TYPES];
 const struct schema *message_reply_schema(enum message_type type,
 					  const void *body);
 
-/* Append {"type": ..., fields}. body: the struct of the type. */
+/* Is it JSON on the wire? */
+bool message_is_text(enum message_type type);
+
+/* Append it, as it is on the wire. body: the struct of the type. */
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err);
 
@@ -614,8 +656,14 @@ int message_encode(enum message_type type, const void *body, struct buffer *out,
  * the heap, to be given to message_free(); on failure *type and *body are
  * untouched.
  */
-int message_decode(const char *text, size_t size, enum message_type *type,
+int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err);
+
+/* The same of the first of several that follow each other; *data and *size are
+ * what is left then. JSON comes alone.
+ */
+int message_next(const char **data, size_t *size, enum message_type *type,
+		 void **body, struct error *err);
 void message_free(enum message_type type, void *body);
 
 #endif

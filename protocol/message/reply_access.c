@@ -12,6 +12,7 @@ static const struct field key_info_fields[] = {
 	FIELD(key_info, since_ms),
 	FIELD(key_info, revoked_ms),
 	FIELD_OPTIONAL(key_info, machine),
+	FIELD_OPTIONAL(key_info, until_ms),
 };
 const struct schema key_info_schema = SCHEMA(key_info, key_info_fields);
 
@@ -33,6 +34,7 @@ static const struct field token_info_fields[] = {
 	FIELD(token_info, by),
 	FIELD(token_info, since_ms),
 	FIELD(token_info, renew),
+	FIELD_OPTIONAL(token_info, from),
 };
 const struct schema token_info_schema = SCHEMA(token_info, token_info_fields);
 
@@ -81,6 +83,16 @@ static const struct field reply_admit_fields[] = {
 };
 const struct schema reply_admit_schema =
 	SCHEMA(reply_admit, reply_admit_fields);
+
+static const struct field reply_rotate_fields[] = {
+	FIELD(reply_rotate, since),
+	FIELD(reply_rotate, name),
+	FIELD(reply_rotate, role),
+	FIELD(reply_rotate, old_until_ms),
+	FIELD(reply_rotate, until_ms),
+};
+const struct schema reply_rotate_schema =
+	SCHEMA(reply_rotate, reply_rotate_fields);
 
 static const struct field reply_revoke_fields[] = {
 	FIELD(reply_revoke, since),

@@ -16,7 +16,8 @@ struct key_info {
 	char *by; /* who let it in, or "keys file" */
 	int64_t since_ms;
 	int64_t revoked_ms;
-	char *machine; /* the only one that it may come from; NULL: any */
+	char *machine;    /* the only one that it may come from; NULL: any */
+	int64_t until_ms; /* it holds until then; 0: without end */
 };
 extern const struct schema key_info_schema;
 
@@ -36,6 +37,7 @@ struct token_info {
 	char *by;
 	int64_t since_ms;
 	bool renew; /* the present key of that name is revoked then */
+	char *from; /* network that it may be used from; NULL: any */
 };
 extern const struct schema token_info_schema;
 
@@ -81,6 +83,14 @@ struct reply_admit {
 	char *role;
 };
 
+struct reply_rotate {
+	uint64_t since;
+	char *name;
+	char *role;
+	int64_t old_until_ms; /* the key before is good until then */
+	int64_t until_ms;     /* and the new one; 0: without end */
+};
+
 struct reply_revoke {
 	uint64_t since;
 	uint32_t revoked; /* keys */
@@ -103,6 +113,7 @@ struct reply_gc {
 
 extern const struct schema reply_keys_schema, reply_tokens_schema,
 	reply_audit_schema, reply_token_schema, reply_admit_schema,
-	reply_revoke_schema, reply_backup_schema, reply_gc_schema;
+	reply_rotate_schema, reply_revoke_schema, reply_backup_schema,
+	reply_gc_schema;
 
 #endif

@@ -42,7 +42,7 @@ static const struct field image_order_info_fields[] = {
 	FIELD(image_order_info, after),
 	FIELD(image_order_info, final),
 };
-static const struct schema image_order_info_schema =
+const struct schema image_order_info_schema =
 	SCHEMA(image_order_info, image_order_info_fields);
 
 static const struct field reply_image_fields[] = {

@@ -47,6 +47,7 @@ struct image_order_info {
 	uint64_t after; /* where its output is read on */
 	bool final;     /* all nodes are done, or failed */
 };
+extern const struct schema image_order_info_schema;
 
 struct reply_image {
 	uint64_t since;

@@ -51,9 +51,10 @@ struct device_request {
  * NPROC_PER_NODE, WORLD_SIZE, and of all nodes in order of their ranks
  * NODE_ADDRESSES ("a,b"), NODE_ENDPOINTS_JSON (["a:port", "b:port"]) and
  * HOSTFILE (a file with a line "a slots=8" for each); of this node
- * NODE_ADDRESS; of the start ROUND (which repeat it is, from 1) and START_TIME
- * (of the gang, YYYYmmddHHMMSS in UTC, the same on all nodes). Only argv,
- * prepare, env, follow, collect and the texts of files are searched for them.
+ * NODE_ADDRESS and INTERFACE, its network's; of the start ROUND (which repeat
+ * it is, from 1) and START_TIME (of the gang, YYYYmmddHHMMSS in UTC, the same
+ * on all nodes). Only argv, prepare, env, follow, collect and the texts of
+ * files are searched for them.
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */

@@ -1,4 +1,5 @@
-/* budget.c - what the sessions of one key may cost a server, together.
+/* budget.c - what the sessions of one key, and of all who may only look, may
+ * cost a server.
  */
 #include "protocol/wire/budget.h"
 #include "protocol/message/message.h"
@@ -8,13 +9,20 @@
 #include <string.h>
 #include <sys/queue.h>
 
+/* Processor time that comes back by and by. */
+struct cpu {
+	double us;   /* below 0: spent before it was there */
+	double rate; /* us a second */
+	int64_t filled_ms;
+};
+
 struct budget {
 	char public[KEY_TEXT_SIZE];
 	enum role role;
 	unsigned int sessions;
 	double messages; /* that may come now */
-	double cpu_us;   /* below 0: spent before it was there */
 	int64_t filled_ms;
+	struct cpu cpu;
 	int64_t left_ms; /* when its last session ended */
 	struct budgets *budgets;
 	TAILQ_ENTRY(budget) next;
@@ -23,6 +31,7 @@ struct budget {
 struct budgets {
 	void *tree; /* tsearch(3), by public key */
 	TAILQ_HEAD(, budget) list;
+	struct cpu viewers; /* all together */
 };
 
 static int compare_publics(const void *a, const void *b)
@@ -36,8 +45,11 @@ struct budgets *budgets_new(void)
 {
 	struct budgets *budgets = calloc(1, sizeof(*budgets));
 
-	if (budgets)
-		TAILQ_INIT(&budgets->list);
+	if (!budgets)
+		return NULL;
+	TAILQ_INIT(&budgets->list);
+	budgets->viewers = (struct cpu){ .us = BUDGET_VIEWER_CPU_BURST_US,
+					 .rate = BUDGET_ALL_CPU_US };
 	return budgets;
 }
 
@@ -82,10 +94,18 @@ static void fill(struct budget *budget, int64_t now_ms)
 	double rate = message_rate(budget);
 
 	budget->messages = at_most(budget->messages + seconds * rate, 2 * rate);
-	budget->cpu_us =
-		at_most(budget->cpu_us + seconds * BUDGET_VIEWER_CPU_US,
-			BUDGET_VIEWER_CPU_BURST_US);
 	budget->filled_ms = now_ms;
+}
+
+/* How long until there is some. */
+static uint32_t cpu_wait_ms(struct cpu *cpu, int64_t now_ms)
+{
+	double seconds = (double)(now_ms - cpu->filled_ms) / 1000;
+
+	cpu->us = at_most(cpu->us + seconds * cpu->rate,
+			  BUDGET_VIEWER_CPU_BURST_US);
+	cpu->filled_ms = now_ms;
+	return cpu->us >= 0 ? 0 : 1 + (uint32_t)(-cpu->us * 1000 / cpu->rate);
 }
 
 static struct budget *find(struct budgets *budgets, const char *public)
@@ -108,7 +128,9 @@ static struct budget *add(struct budgets *budgets, const char *public,
 	strncpy(budget->public, public, sizeof(budget->public) - 1);
 	budget->budgets = budgets;
 	budget->messages = 2.0 * BUDGET_AGENT_MESSAGES;
-	budget->cpu_us = BUDGET_VIEWER_CPU_BURST_US;
+	budget->cpu = (struct cpu){ .us = BUDGET_VIEWER_CPU_BURST_US,
+				    .rate = BUDGET_VIEWER_CPU_US,
+				    .filled_ms = now_ms };
 	budget->filled_ms = budget->left_ms = now_ms;
 	if (!tsearch(budget, &budgets->tree, compare_publics)) {
 		free(budget);
@@ -156,15 +178,21 @@ bool budget_timed(const struct budget *budget)
 
 void budget_spend(struct budget *budget, uint64_t cpu_us)
 {
-	budget->cpu_us -= (double)cpu_us;
+	budget->cpu.us -= (double)cpu_us;
+	if (budget->role == ROLE_VIEWER)
+		budget->budgets->viewers.us -= (double)cpu_us;
 }
 
 uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms)
 {
-	fill(budget, now_ms);
-	if (!budget_timed(budget) || budget->cpu_us >= 0)
+	uint32_t own_ms, all_ms = 0;
+
+	if (!budget_timed(budget))
 		return 0;
-	return 1 + (uint32_t)(-budget->cpu_us * 1000 / BUDGET_VIEWER_CPU_US);
+	own_ms = cpu_wait_ms(&budget->cpu, now_ms);
+	if (budget->role == ROLE_VIEWER)
+		all_ms = cpu_wait_ms(&budget->budgets->viewers, now_ms);
+	return own_ms > all_ms ? own_ms : all_ms;
 }
 
 size_t budget_text_max(enum role role, bool greeted)

@@ -1,4 +1,5 @@
-/* budget.h - what the sessions of one key may cost a server, together.
+/* budget.h - what the sessions of one key, and of all who may only look, may
+ * cost a server.
  *
  * A key pays for all its sessions: how many connect twice gain nothing. A
  * budget fills up with time; whoever spends more than it holds is refused. It
@@ -6,9 +7,10 @@
  * it either.
  *
  * Who may only look also has a budget of processor time, since one request can
- * cost a controller a thousand times more than another. Operators have none: a
- * sweep of a million cells is their right. Agents have none either: their
- * output is the work that a controller is there for.
+ * cost a controller a thousand times more than another; and all of them share
+ * another one, so that many keys do not take what one could not. Operators have
+ * none: a sweep of a million cells is their right. Agents have none either:
+ * their output is the work that a controller is there for.
  */
 #ifndef PROTOCOL_WIRE_BUDGET_H
 #define PROTOCOL_WIRE_BUDGET_H
@@ -23,6 +25,7 @@
 #define BUDGET_PERSON_MESSAGES 2000
 #define BUDGET_VIEWER_CPU_US 250000        /* a second of wall time */
 #define BUDGET_VIEWER_CPU_BURST_US 2000000 /* at once */
+#define BUDGET_ALL_CPU_US 500000           /* the same for all together */
 #define BUDGET_AGENT_SESSIONS 4            /* an old one may not be over yet */
 #define BUDGET_PERSON_SESSIONS 64
 #define BUDGET_KEPT_MS 60000

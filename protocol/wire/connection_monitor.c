@@ -1,5 +1,5 @@
-/* connection_monitor.c - who came to a listening ZeroMQ socket and left without
- * a message.
+/* connection_monitor.c - who came to a listening ZeroMQ socket, and who left
+ * without a message.
  */
 #include "protocol/wire/connection_monitor.h"
 #include "protocol/base/loop.h"
@@ -30,6 +30,7 @@ struct connection_monitor {
 	size_t count;
 	size_t left;      /* of these, how many to look at */
 	size_t explained; /* of these, how many to say nothing about */
+	connection_monitor_came_fn *came;
 	connection_monitor_left_fn *fn;
 	void *arg;
 };
@@ -83,6 +84,7 @@ static void came(struct connection_monitor *monitor, int fd)
 	struct sockaddr_storage there = { 0 };
 	socklen_t size = sizeof(there);
 
+	monitor->came(monitor->arg, fd);
 	if (!visitor)
 		return;
 	if (visitor->left)
@@ -142,6 +144,7 @@ void connection_monitor_explained(struct connection_monitor *monitor)
 
 struct connection_monitor *
 connection_monitor_new(sd_event *loop, void *zmq, void *socket,
+		       connection_monitor_came_fn *came_fn,
 		       connection_monitor_left_fn *left, void *arg,
 		       struct error *err)
 {
@@ -154,6 +157,7 @@ connection_monitor_new(sd_event *loop, void *zmq, void *socket,
 	}
 	monitor->loop = sd_event_ref(loop);
 	monitor->socket = socket;
+	monitor->came = came_fn;
 	monitor->fn = left;
 	monitor->arg = arg;
 	monitor->monitor =

@@ -1,5 +1,5 @@
-/* connection_monitor.h - who came to a listening ZeroMQ socket and left without
- * a message.
+/* connection_monitor.h - who came to a listening ZeroMQ socket, and who left
+ * without a message.
  *
  * libzmq tells nobody about connections that are not what the socket expects:
  * another protocol, a handshake that fails, a port scan. Its monitor says only
@@ -19,10 +19,14 @@
 /* Somebody left; address is theirs, or "somebody" when they were too quick. */
 typedef void connection_monitor_left_fn(void *arg, const char *address);
 
+/* A connection was accepted. */
+typedef void connection_monitor_came_fn(void *arg, int fd);
+
 /* zmq: the context of socket; both are borrowed. Free the door first. */
 struct connection_monitor;
 struct connection_monitor *
 connection_monitor_new(sd_event *loop, void *zmq, void *socket,
+		       connection_monitor_came_fn *came,
 		       connection_monitor_left_fn *left, void *arg,
 		       struct error *err);
 void connection_monitor_free(struct connection_monitor *monitor);

@@ -1,4 +1,4 @@
-/* frame.c - whole messages on ZeroMQ sockets: JSON frame, raw frame.
+/* frame.c - whole messages on ZeroMQ sockets: message frame, raw frame.
  */
 #include "protocol/wire/frame.h"
 #include "protocol/message/message.h"

@@ -1,4 +1,4 @@
-/* frame.h - whole messages on ZeroMQ sockets: JSON frame, raw frame.
+/* frame.h - whole messages on ZeroMQ sockets: message frame, raw frame.
  */
 #ifndef PROTOCOL_WIRE_FRAME_H
 #define PROTOCOL_WIRE_FRAME_H

@@ -1,9 +1,11 @@
-/* join.c - joining a cluster: tokens as text, and the enrolling of a key.
+/* join.c - joining a cluster: tokens as text, the enrolling of a key, and the
+ * next key in its place.
  */
 #include "protocol/wire/join.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/secret.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -123,147 +125,194 @@ int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 	return 0;
 }
 
-/* Enrolling. */
+/* One request of a key, in a session of its own. */
 
-struct joining {
+struct asking {
 	sd_event *loop;
 	struct wire_client *wire;
-	struct key *key;
-	struct message_enrol enrol;
+	const struct key *key; /* that asks */
+	struct message_hello hello;
+	enum message_type type;
+	const void *request;
+	const char *unknown; /* what to say when it is refused; NULL: why */
+	int (*answer)(struct asking *asking, const cJSON *body);
+	void *arg;
 	struct error why; /* of the last loss */
 	int rc;           /* 1: not known yet */
 	struct error *err;
 };
 
-static void end(struct joining *joining, int rc)
+static void end(struct asking *asking, int rc)
 {
-	joining->rc = rc;
-	sd_event_exit(joining->loop, 0);
+	asking->rc = rc;
+	sd_event_exit(asking->loop, 0);
 }
 
 static void on_connected(void *arg)
 {
-	struct joining *joining = arg;
-	struct message_hello hello = {
-		.version = PROTOCOL_VERSION,
-		.software = (char *)"regatta " REGATTA_VERSION,
-	};
+	struct asking *asking = arg;
 
-	wire_client_send(joining->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
-}
-
-static void on_reply(struct joining *joining, const cJSON *body)
-{
-	const cJSON *name = cJSON_GetObjectItemCaseSensitive(body, "name");
-	const cJSON *role = cJSON_GetObjectItemCaseSensitive(body, "role");
-	enum role got =
-		cJSON_IsString(role) ? role_from(role->valuestring) : ROLE_NONE;
-
-	if (!cJSON_IsString(name) || !name_valid(name->valuestring) || !got) {
-		end(joining, error_set(joining->err, EPROTO,
-				       "the controller's answer names no key"));
-		return;
-	}
-	snprintf(joining->key->name, sizeof(joining->key->name), "%s",
-		 name->valuestring);
-	joining->key->role = got;
-	end(joining, 0);
+	wire_client_send(asking->wire, MESSAGE_HELLO, &asking->hello, NULL, 0,
+			 NULL);
 }
 
 static void on_message(void *arg, enum message_type type, void *body,
 		       const void *payload, size_t size)
 {
-	struct joining *joining = arg;
+	struct asking *asking = arg;
 	const struct message_refused *refused = body;
 
 	if (type == MESSAGE_WELCOME)
-		wire_client_send(joining->wire, MESSAGE_ENROL, &joining->enrol,
+		wire_client_send(asking->wire, asking->type, asking->request,
 				 NULL, 0, NULL);
 	else if (type == MESSAGE_REPLY)
-		on_reply(joining, ((struct message_reply *)body)->body);
+		end(asking,
+		    asking->answer(asking,
+				   ((struct message_reply *)body)->body));
 	else if (type == MESSAGE_REFUSED && refused->request)
-		end(joining,
-		    error_set(joining->err,
+		end(asking,
+		    error_set(asking->err,
 			      refused->code > 0 ? (int)refused->code : EPROTO,
 			      "%s", refused->text));
 }
 
 static void on_lost(void *arg, int code, const char *why)
 {
-	struct joining *joining = arg;
+	struct asking *asking = arg;
 
 	if (code == EACCES)
-		end(joining,
-		    error_set(joining->err, EACCES,
-			      "the controller does not know this token: it is "
-			      "old, or was removed"));
+		end(asking, error_set(asking->err, EACCES, "%s",
+				      asking->unknown ? asking->unknown : why));
 	else
-		error_set(&joining->why, code, "%s", why);
+		error_set(&asking->why, code, "%s", why);
 }
 
 static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct joining *joining = arg;
+	struct asking *asking = arg;
 
-	end(joining,
-	    error_set(joining->err, ENOTCONN, "controller out of reach%s%s",
-		      joining->why.code ? ": " : "", joining->why.text));
+	end(asking,
+	    error_set(asking->err, ENOTCONN, "controller out of reach%s%s",
+		      asking->why.code ? ": " : "", asking->why.text));
 	return 0;
 }
 
-static int run(struct joining *joining, const struct join_token *token,
-	       uint32_t timeout_ms)
+static int ask(struct asking *asking, const char *endpoint, const char *server,
+	       uint32_t timeout_ms, struct error *err)
 {
 	static const struct wire_client_handler handler = {
 		.connected = on_connected,
 		.message = on_message,
 		.lost = on_lost,
 	};
-	struct key key = { .name = "token", .role = ROLE_JOINER };
 	sd_event_source *timer = NULL;
+	int rc = sd_event_new(&asking->loop);
 
-	memcpy(key.public, token->public, KEY_TEXT_SIZE);
-	memcpy(key.secret, token->secret, KEY_TEXT_SIZE);
-	joining->wire = wire_client_new(joining->loop, NULL, token->endpoint,
-					&key, token->server_public, &handler,
-					joining, joining->err);
-	if (!joining->wire || loop_timer(joining->loop, &timer, timeout_ms,
-					 on_time, joining, joining->err) < 0)
-		joining->rc = -1;
+	if (rc < 0)
+		return error_set(err, -rc, "event loop: cannot be made");
+	asking->rc = 1;
+	asking->err = err;
+	asking->hello.version = PROTOCOL_VERSION;
+	asking->hello.software = (char *)"regatta " REGATTA_VERSION;
+	asking->wire =
+		wire_client_new(asking->loop, NULL, endpoint, asking->key,
+				server, &handler, asking, err);
+	if (!asking->wire || loop_timer(asking->loop, &timer, timeout_ms,
+					on_time, asking, err) < 0)
+		asking->rc = -1;
 	else
-		sd_event_loop(joining->loop);
+		sd_event_loop(asking->loop);
 	loop_source_free(&timer);
-	wire_client_free(joining->wire);
-	return joining->rc;
+	wire_client_free(asking->wire);
+	sd_event_unref(asking->loop);
+	return asking->rc;
+}
+
+/* Enrolling. */
+
+static int take_name(struct asking *asking, const cJSON *body)
+{
+	const cJSON *name = cJSON_GetObjectItemCaseSensitive(body, "name");
+	const cJSON *role = cJSON_GetObjectItemCaseSensitive(body, "role");
+	enum role got =
+		cJSON_IsString(role) ? role_from(role->valuestring) : ROLE_NONE;
+	struct key *key = asking->arg;
+
+	if (!cJSON_IsString(name) || !name_valid(name->valuestring) || !got)
+		return error_set(asking->err, EPROTO,
+				 "the controller's answer names no key");
+	snprintf(key->name, sizeof(key->name), "%s", name->valuestring);
+	key->role = got;
+	return 0;
 }
 
 int join_enrol(const struct join_token *token, struct key *key, bool agent,
 	       const char *machine, uint32_t timeout_ms, struct error *err)
 {
-	struct joining joining = {
-		.key = key,
-		.rc = 1,
-		.err = err,
-		.enrol = {
-			.request = 1,
-			.agent = agent,
-			.name = key->name[0] ? key->name : NULL,
-			.public = key->public,
-			.machine = (char *)machine,
-		},
-	};
-	char name[KEY_NAME_SIZE];
-	int rc = sd_event_new(&joining.loop);
-
-	if (rc < 0)
-		return error_set(err, -rc, "event loop: cannot be made");
+	struct key own = { .name = "token", .role = ROLE_JOINER };
 	/* What is asked for does not change with what is got. */
-	snprintf(name, sizeof(name), "%s", key->name);
-	if (joining.enrol.name)
-		joining.enrol.name = name;
-	rc = run(&joining, token, timeout_ms);
-	sd_event_unref(joining.loop);
-	return rc;
+	const struct key wanted = *key;
+	const struct message_enrol enrol = {
+		.request = 1,
+		.agent = agent,
+		.name = wanted.name[0] ? (char *)wanted.name : NULL,
+		.public = (char *)wanted.public,
+		.machine = (char *)machine,
+	};
+	struct asking asking = {
+		.key = &own,
+		.type = MESSAGE_ENROL,
+		.request = &enrol,
+		.unknown = "the controller does not know this token: it is "
+			   "old, or was removed",
+		.answer = take_name,
+		.arg = key,
+	};
+
+	memcpy(own.public, token->public, KEY_TEXT_SIZE);
+	memcpy(own.secret, token->secret, KEY_TEXT_SIZE);
+	return ask(&asking, token->endpoint, token->server_public, timeout_ms,
+		   err);
+}
+
+/* Rotating. */
+
+static int take_times(struct asking *asking, const cJSON *body)
+{
+	struct join_rotation *rotation = asking->arg;
+	struct reply_rotate reply = { 0 };
+
+	if (codec_from_object(&reply_rotate_schema, body, &reply, asking->err) <
+	    0)
+		return error_prefix(asking->err, "the controller's answer");
+	rotation->old_until_ms = reply.old_until_ms;
+	rotation->until_ms = reply.until_ms;
+	codec_clear(&reply_rotate_schema, &reply);
+	return 0;
+}
+
+int join_rotate(struct join_rotation *rotation, const char *machine,
+		uint32_t timeout_ms, struct error *err)
+{
+	const struct message_rotate rotate = {
+		.request = 1,
+		.public = (char *)rotation->next->public,
+		.keep_s = rotation->keep_s,
+		.for_s = rotation->for_s,
+	};
+	bool agent = rotation->key->role == ROLE_AGENT;
+	struct asking asking = {
+		.key = rotation->key,
+		.hello = { .visits = agent,
+			   .machine = agent ? (char *)machine : NULL },
+		.type = MESSAGE_ROTATE,
+		.request = &rotate,
+		.answer = take_times,
+		.arg = rotation,
+	};
+
+	return ask(&asking, rotation->endpoint, rotation->server, timeout_ms,
+		   err);
 }
 
 /* The key, in its files. */
@@ -307,6 +356,14 @@ int join_key_settle(const struct key *key, const char *path, struct error *err)
 	if (unlink(file) < 0 && errno != ENOENT)
 		return error_errno(err, "%s", file);
 	return 0;
+}
+
+void join_key_forget(const char *path)
+{
+	owned_free char *file = new_path(path, NULL);
+
+	if (file)
+		unlink(file);
 }
 
 /* Settings. */

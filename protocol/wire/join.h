@@ -1,4 +1,5 @@
-/* join.h - joining a cluster: tokens as text, and the enrolling of a key.
+/* join.h - joining a cluster: tokens as text, the enrolling of a key, and the
+ * next key in its place.
  *
  * A token is one line without blanks: where the controller listens, its public
  * key, and the secret key of the token itself, both in base64url:
@@ -45,6 +46,21 @@ int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 int join_enrol(const struct join_token *token, struct key *key, bool agent,
 	       const char *machine, uint32_t timeout_ms, struct error *err);
 
+/* Have the key next take the place of key, at the controller `server` (public)
+ * at endpoint: both are good until *old_until_ms. As above; the same again,
+ * also with next as key, does no harm. keep_s, for_s: message_rotate. EBUSY:
+ * the key before this one is still good.
+ */
+struct join_rotation {
+	const char *endpoint;
+	const char *server;
+	const struct key *key, *next;
+	uint32_t keep_s, for_s;
+	int64_t old_until_ms, until_ms; /* found; 0: not good, without end */
+};
+int join_rotate(struct join_rotation *rotation, const char *machine,
+		uint32_t timeout_ms, struct error *err);
+
 /* A key to enrol, kept in the file path + ".new" until it is: the one that lies
  * there from an attempt before, or a new one.
  */
@@ -52,6 +68,8 @@ int join_key_prepare(struct key *key, const char *path, const char *name,
 		     enum role role, struct error *err);
 /* It is enrolled: into the file path, which it replaces. */
 int join_key_settle(const struct key *key, const char *path, struct error *err);
+/* The controller will not have it: its file goes. */
+void join_key_forget(const char *path);
 
 /* Put lines of settings into the YAML file at path (mode 0644) in place of
  * those that it has of these keys (an array that ends in NULL); its other lines

@@ -15,7 +15,8 @@
 
 struct ring_key {
 	struct key key;
-	bool held; /* not of the file */
+	bool held;   /* not of the file */
+	bool leaves; /* another one of that name came after it */
 	int64_t banned_until_ms;
 };
 
@@ -201,34 +202,76 @@ void keyring_free(struct keyring *keyring)
 	free(keyring);
 }
 
-int keyring_admit(struct keyring *keyring, const char *name, enum role role,
-		  const char *public, struct error *err)
+static int check_key(const struct keyring *keyring, const char *name,
+		     enum role role, const char *public, struct error *err)
 {
-	struct ring_key entry = { .held = true };
-	struct ring_key *keys;
-	size_t count = 0;
-
 	if (!name_valid(name) || !role_name(role))
 		return error_set(err, EINVAL, "key: no name or role");
 	if (!key_text_valid(public))
 		return error_set(err, EINVAL, "key of %s: no public key", name);
 	if (is_revoked(keyring, public))
 		return error_set(err, EACCES, "key of %s: it is revoked", name);
-	snprintf(entry.key.name, sizeof(entry.key.name), "%s", name);
-	entry.key.role = role;
-	memcpy(entry.key.public, public, KEY_TEXT_SIZE);
-	keys = reallocarray(keyring->keys, keyring->count + 1, sizeof(*keys));
+	return 0;
+}
+
+/* Room for one more. */
+static int reserve(struct keyring *keyring, struct error *err)
+{
+	struct ring_key *keys =
+		reallocarray(keyring->keys, keyring->count + 1, sizeof(*keys));
+
 	if (!keys)
 		return error_nomem(err, "keys");
 	keyring->keys = keys;
-	for (size_t i = 0; i < keyring->count; i++)
-		if (strcmp(keys[i].key.name, name) != 0 &&
-		    strcmp(keys[i].key.public, public) != 0)
-			keys[count++] = keys[i];
-	keys[count++] = entry;
-	keyring->count = count;
-	qsort(keys, count, sizeof(*keys), compare_public);
+	return 0;
+}
+
+static void hold(struct keyring *keyring, const char *name, enum role role,
+		 const char *public)
+{
+	struct ring_key *entry = &keyring->keys[keyring->count++];
+
+	*entry = (struct ring_key){ .held = true, .key.role = role };
+	snprintf(entry->key.name, sizeof(entry->key.name), "%s", name);
+	memcpy(entry->key.public, public, KEY_TEXT_SIZE);
+	qsort(keyring->keys, keyring->count, sizeof(*entry), compare_public);
 	keyring->changes++;
+}
+
+int keyring_admit(struct keyring *keyring, const char *name, enum role role,
+		  const char *public, struct error *err)
+{
+	size_t count = 0;
+
+	if (check_key(keyring, name, role, public, err) < 0 ||
+	    reserve(keyring, err) < 0)
+		return -1;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (strcmp(keyring->keys[i].key.name, name) != 0 &&
+		    strcmp(keyring->keys[i].key.public, public) != 0)
+			keyring->keys[count++] = keyring->keys[i];
+	keyring->count = count;
+	hold(keyring, name, role, public);
+	return 0;
+}
+
+int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
+		    struct error *err)
+{
+	struct ring_key *entry = with_public(keyring, old);
+	struct key key;
+
+	if (!entry)
+		return error_set(err, ENOENT, "no such key");
+	if (with_public(keyring, next))
+		return error_set(err, EEXIST, "the next key is there already");
+	key = entry->key;
+	if (check_key(keyring, key.name, key.role, next, err) < 0 ||
+	    reserve(keyring, err) < 0)
+		return -1;
+	entry = with_public(keyring, old);
+	entry->held = entry->leaves = true;
+	hold(keyring, key.name, key.role, next);
 	return 0;
 }
 
@@ -269,14 +312,6 @@ int keyring_revoke(struct keyring *keyring, const char *public,
 	return 0;
 }
 
-static struct ring_key *named(struct keyring *keyring, const char *name)
-{
-	for (size_t i = 0; i < keyring->count; i++)
-		if (!strcmp(keyring->keys[i].key.name, name))
-			return &keyring->keys[i];
-	return NULL;
-}
-
 const struct key *keyring_find(struct keyring *keyring, const char *public)
 {
 	const struct ring_key *entry;
@@ -299,9 +334,11 @@ const struct key *keyring_known(const struct keyring *keyring,
 
 const struct key *keyring_named(struct keyring *keyring, const char *name)
 {
-	struct ring_key *entry = named(keyring, name);
-
-	return entry ? &entry->key : NULL;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (!strcmp(keyring->keys[i].key.name, name) &&
+		    !keyring->keys[i].leaves)
+			return &keyring->keys[i].key;
+	return NULL;
 }
 
 uint64_t keyring_changes(struct keyring *keyring)
@@ -314,10 +351,11 @@ uint64_t keyring_changes(struct keyring *keyring)
 
 void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms)
 {
-	struct ring_key *entry = named(keyring, name);
+	int64_t until_ms = clock_mono_ms() + (int64_t)for_ms;
 
-	if (entry)
-		entry->banned_until_ms = clock_mono_ms() + (int64_t)for_ms;
+	for (size_t i = 0; i < keyring->count; i++)
+		if (!strcmp(keyring->keys[i].key.name, name))
+			keyring->keys[i].banned_until_ms = until_ms;
 }
 
 const struct key *keyring_at(const struct keyring *keyring, size_t index)

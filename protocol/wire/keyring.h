@@ -23,6 +23,14 @@ OWNED_POINTER(struct keyring, keyring_free)
 int keyring_admit(struct keyring *keyring, const char *name, enum role role,
 		  const char *public, struct error *err);
 
+/* Hold the key `next` in place of the one that is `old`, by its name and in its
+ * role; the old one stays good beside it, is the one of that name no longer,
+ * and is held from now on, whatever the file says. ENOENT: there is no such old
+ * key; EEXIST: next is there already; EINVAL, EACCES as above.
+ */
+int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
+		    struct error *err);
+
 /* Forget a held key; when it is revoked, it may not come again. */
 void keyring_forget(struct keyring *keyring, const char *public);
 int keyring_revoke(struct keyring *keyring, const char *public,
@@ -42,7 +50,7 @@ const struct key *keyring_named(struct keyring *keyring, const char *name);
  */
 uint64_t keyring_changes(struct keyring *keyring);
 
-/* Refuse the key of that name for a while. */
+/* Refuse all keys of that name for a while. */
 void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
 
 /* Walk all keys, from index 0 to NULL. */

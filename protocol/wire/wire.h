@@ -12,7 +12,8 @@
  * server answers each heartbeat.
  *
  * What a peer can make grow has a limit: message sizes (message.h), received
- * but unread messages (256), unsent ones (1,000 per peer); sessions, messages a
+ * but unread messages (256 of a peer, unread.h of all), unsent ones (1,000 per
+ * peer); sessions, messages a
  * second and a viewer's processor time per key (budget.h). Past a limit all
  * sessions of the key are dropped with a sentence, the key is refused for
  * WIRE_BAN_MS, and nobody else notices.
@@ -74,7 +75,7 @@ void wire_server_set_heartbeat(struct wire_server *server,
 			       uint32_t heartbeat_ms);
 
 /* Queue a message for the peer; wire_server_flush() sends what is queued, in
- * order. The caller commits what the messages speak of in between. Payload is
+ * order, and those to one peer together in frames of about 64 KiB. The caller commits what the messages speak of in between. Payload is
  * copied. E2BIG: more than MESSAGE_REPLY_MAX or MESSAGE_PAYLOAD_MAX; EINVAL: a
  * field is missing; ENOMEM.
  */

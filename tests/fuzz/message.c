@@ -1,8 +1,10 @@
-/* message.c - feeds any bytes to the message decoder; what it takes must be the
- * same again after encoding and decoding, and so must the body of a reply, for
- * whichever requests it may answer.
+/* message.c - feeds any bytes to the message decoder, and any JSON as what it
+ * is on the wire; what is taken must be the same again after encoding and
+ * decoding, and so must the body of a reply, for whichever requests it may
+ * answer.
  */
 #include "protocol/message/message.h"
+#include "tests/wire_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,7 @@ static void try_replies(enum message_type type, const void *message)
 			try_reply(message_kinds[i].reply, reply->body);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_message(const char *data, size_t size)
 {
 	owned(buffer_clear) struct buffer first;
 	owned(buffer_clear) struct buffer second;
@@ -59,9 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Escapes may make the text longer than what it was read from. */
 	buffer_init(&first, (size_t)MESSAGE_REPLY_MAX * 8);
 	buffer_init(&second, (size_t)MESSAGE_REPLY_MAX * 8);
-	if (message_decode((const char *)data, size, &type, &body, &err) < 0) {
+	if (message_decode(data, size, &type, &body, &err) < 0) {
 		must(err.code && err.text[0] && !body);
-		return 0;
+		return;
 	}
 	try_replies(type, body);
 	must(message_encode(type, body, &first, NULL) == 0);
@@ -75,5 +77,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		message_free(type, again);
 	}
 	message_free(type, body);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer bytes;
+
+	buffer_init(&text, MESSAGE_REPLY_MAX);
+	buffer_init(&bytes, MESSAGE_REPLY_MAX);
+	try_message((const char *)data, size);
+	if (buffer_append(&text, data, size, NULL) == 0 &&
+	    wire_from_json(text.data, &bytes))
+		try_message(bytes.data, bytes.size);
 	return 0;
 }

@@ -9,7 +9,6 @@
 
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
-#include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 
 #include <errno.h>
@@ -21,16 +20,6 @@
 #define PIN                                                                    \
 	"r/i@sha256:0123456789abcdef0123456789abcdef"                          \
 	"0123456789abcdef0123456789abcdef"
-
-static bool disk_full(const struct world *world)
-{
-	return world->now_us < world->disk_full_us;
-}
-
-static bool strikes(struct world *world, uint32_t per_million)
-{
-	return !world->healed && random_chance(&world->random, per_million);
-}
 
 /* Effects. */
 
@@ -164,25 +153,6 @@ static void drop(void *arg, const struct node *node, int code, const char *why)
 	world_wrong(arg, "%s is dropped: %s", node->name, why);
 }
 
-static int record(void *arg, const struct event_row *event,
-		  const struct job_row *state, struct error *err)
-{
-	struct world *world = arg;
-	struct store *store = world->cluster.store;
-
-	if (strikes(world, world->plan.fail_record))
-		return error_set(err, ENOBUFS, "no room for more rows");
-	world_trace(world, "  job %lu attempt %u: %s",
-		    (unsigned long)event->job, event->attempt, event->kind);
-	if (!strcmp(event->kind, "files"))
-		world_truth(world, event->job, event->attempt, 0)->told =
-			world->life;
-	if (store_put_event(store, event, NULL, err) < 0 ||
-	    (state && store_set_job(store, state, err) < 0))
-		world_wrong(world, "the store refuses a row: %s", err->text);
-	return 0;
-}
-
 static uint32_t rank_of(const char *stream)
 {
 	return (uint32_t)strtoul(stream + 5, NULL, 10);
@@ -195,7 +165,8 @@ static int log_append(void *arg, const struct message_log *log,
 	struct world *world = arg;
 	struct sim_truth *truth = world_truth(world, log->job, log->attempt,
 					      rank_of(log->stream));
-	bool fails = disk_full(world) || strikes(world, world->plan.fail_log);
+	bool fails = disk_is_full(world) ||
+		     world_strikes(world, world->plan.fail_log);
 	const char *bytes = data;
 
 	*length = truth->stored;
@@ -229,8 +200,16 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 		    const char *stream, uint64_t offset, void *data,
 		    size_t size, size_t *got, struct error *err)
 {
+	uint32_t rank = is_output(stream) ? rank_of(stream) : 0;
+	const struct sim_truth *truth = world_truth(arg, job, attempt, rank);
+	char *bytes = data;
+
 	*got = 0;
-	return error_set(err, ENOENT, "no such stream");
+	if (!is_output(stream))
+		return error_set(err, ENOENT, "no such stream");
+	for (; *got < size && offset + *got < truth->stored; ++*got)
+		bytes[*got] = world_byte(job, attempt, rank, offset + *got);
+	return 0;
 }
 
 static int64_t log_time(void *arg, uint64_t job, uint32_t attempt,
@@ -244,7 +223,7 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 {
 	struct world *world = arg;
 
-	if (disk_full(world) || strikes(world, world->plan.fail_log))
+	if (disk_is_full(world) || world_strikes(world, world->plan.fail_log))
 		return error_set(err, EIO, "the disk failed");
 	return 0;
 }
@@ -252,7 +231,7 @@ static int log_sync(void *arg, uint64_t job, uint32_t attempt,
 static void log_close(void *arg, uint64_t job, uint32_t attempt)
 {
 	struct world *world = arg;
-	const struct job *ended = job_find(&world->cluster, job);
+	const struct job *ended = job_find(world->parts.table, job);
 
 	if (ended && job_state_final(ended->state))
 		check_job_ended(world, ended);
@@ -270,7 +249,7 @@ static int keep_files(void *arg, struct job *job, cJSON **list,
 
 	struct sim_truth *truth = world_truth(world, job->id, job->attempt, 0);
 
-	if (disk_full(world))
+	if (disk_is_full(world))
 		return error_set(err, ENOSPC, "no space on the disk");
 	if (truth->kept == world->life && truth->told == world->life)
 		world_wrong(world, "job %lu keeps its files once more",
@@ -292,7 +271,6 @@ static const struct job_effects effects = {
 	.read_soon = read_soon,
 	.send = send,
 	.drop = drop,
-	.record = record,
 	.log_append = log_append,
 	.log_length = log_length,
 	.log_read = log_read,
@@ -305,17 +283,24 @@ static const struct job_effects effects = {
 
 /* The process. */
 
-static void open_cluster(struct world *world)
+static void open_jobs(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
+	struct jobs_config with = {
+		.effects = &world->effects,
+		.news = &world->news,
+		.catalog = world->catalog,
+		.node_lost_ms = SIM_NODE_LOST_MS,
+	};
 	struct error err = { 0 };
 
-	*cluster = (struct cluster){ .effects = &effects,
-				     .world = world,
-				     .node_lost_ms = SIM_NODE_LOST_MS };
-	cluster->store = store_new(world->folder, &err);
-	if (!cluster->store || jobs_init(cluster, &err) < 0 ||
-	    jobs_load(cluster, &err) < 0)
+	world->effects = effects;
+	world->effects.arg = world;
+	with.store = world->store = store_new(world->folder, &err);
+	disk_open(world);
+	world->jobs = world->store ? jobs_new(&with, &err) : NULL;
+	if (world->jobs)
+		world->parts = jobs_parts(world->jobs);
+	if (!world->jobs || jobs_load(world->jobs, &err) < 0)
 		world_wrong(world, "the controller does not start: %s",
 			    err.text);
 }
@@ -330,13 +315,15 @@ void driver_boot(struct world *world)
 	world->alive = true;
 	world->stalled = world->again = world->reading = false;
 	world->life++;
-	open_cluster(world);
+	open_jobs(world);
+	for (uint32_t i = 0; i < world->plan.nodes; i++)
+		world->agents[i].stored =
+			node_find(world->parts.nodes, world->agents[i].name);
 	world_trace(world, "controller %u: %zu jobs", world->life,
-		    world->cluster.jobs_count);
+		    job_count(world->parts.table));
 	/* Until the first one is committed. */
-	if (store_sweep(world->cluster.store, SIM_SWEEP, no_sweep, NULL, NULL) <
-	    0)
-		store_put_sweep(world->cluster.store,
+	if (store_sweep(world->store, SIM_SWEEP, no_sweep, NULL, NULL) < 0)
+		store_put_sweep(world->store,
 				&(struct sweep_row){ .id = SIM_SWEEP,
 						     .name = "s",
 						     .text = "",
@@ -352,11 +339,12 @@ static void forget_inbox(struct world *world)
 	world->inbox_count = 0;
 }
 
-static void close_cluster(struct world *world)
+static void close_jobs(struct world *world)
 {
-	jobs_clear(&world->cluster);
-	store_free(world->cluster.store);
-	world->cluster.store = NULL;
+	jobs_free(world->jobs);
+	world->jobs = NULL;
+	store_free(world->store);
+	world->store = NULL;
 	world->outgoing_count = 0;
 	forget_inbox(world);
 }
@@ -370,7 +358,7 @@ void driver_kill(struct world *world)
 		return;
 	world->kills++;
 	world_trace(world, "controller %u is killed", world->life);
-	if (!store_pending(world->cluster.store, NULL))
+	if (!store_pending(world->store, NULL))
 		before = snapshot_take(world);
 	world->alive = false;
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
@@ -380,12 +368,12 @@ void driver_kill(struct world *world)
 		free(agent->peer);
 		agent->peer = NULL;
 	}
-	close_cluster(world);
+	close_jobs(world);
 	if (before) {
 		/* The next one would begin like this. */
-		open_cluster(world);
+		open_jobs(world);
 		snapshot_compare(world, before);
-		close_cluster(world);
+		close_jobs(world);
 	}
 	world_later(world, (int64_t)random_below(&world->random, 30 * SECOND),
 		    SIM_BOOT, NULL, 0, NULL);
@@ -393,8 +381,8 @@ void driver_kill(struct world *world)
 
 void driver_close(struct world *world)
 {
-	if (world->cluster.store)
-		close_cluster(world);
+	if (world->store)
+		close_jobs(world);
 	free(world->outgoing);
 	forget_inbox(world);
 	free(world->inbox);
@@ -404,21 +392,18 @@ void driver_close(struct world *world)
 
 static bool commit(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	struct error err;
 
-	if (!store_pending(cluster->store, NULL))
+	if (!store_pending(world->store, NULL))
 		return true;
-	if (disk_full(world) || strikes(world, world->plan.fail_commit)) {
-		world->stalled = true;
-		world_later(world, TICK_US, SIM_UNSTALL, NULL, world->life,
-			    NULL);
-		return false;
+	if (disk_commit(world, &err) == 0) {
+		world->commits++;
+		return true;
 	}
-	world->commits++;
-	if (store_commit(cluster->store, &err) == 0)
-		return true;
-	world_wrong(world, "commit: %s", err.text);
+	if (err.code != ENOSPC)
+		world_wrong(world, "commit: %s", err.text);
+	world->stalled = true;
+	world_later(world, TICK_US, SIM_UNSTALL, NULL, world->life, NULL);
 	return false;
 }
 
@@ -443,25 +428,24 @@ static void flush(struct world *world)
 /* Here the power of this process may end. */
 static bool dies(struct world *world)
 {
-	if (strikes(world, world->plan.kill))
+	if (world_strikes(world, world->plan.kill))
 		driver_kill(world);
 	return !world->alive;
 }
 
 static void run_turn(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 
 	if (world->stalled || dies(world))
 		return;
-	jobs_settle(cluster);
-	if (!commit(world) || dies(world))
+	jobs_settle(world->jobs);
+	if (jobs_reads_rows(world->jobs) && (!commit(world) || dies(world)))
 		return;
-	jobs_decide(cluster);
-	jobs_settle(cluster);
+	jobs_decide(world->jobs);
+	jobs_settle(world->jobs);
 	if (dies(world) || !commit(world) || dies(world))
 		return;
-	news_clear(&cluster->news);
+	news_clear(&world->news);
 	flush(world);
 	dies(world);
 }
@@ -510,7 +494,7 @@ static void give_report(struct world *world, struct node *node,
 		abort();
 	for (size_t i = 0; i < packet->size; i++)
 		fill_status(&report.tasks[i], &packet->report[i]);
-	jobs_message(&world->cluster, node, MESSAGE_REPORT, &report, NULL, 0);
+	jobs_message(world->jobs, node, MESSAGE_REPORT, &report, NULL, 0);
 	for (size_t i = 0; i < packet->size; i++)
 		clear_status(&report.tasks[i]);
 	free(report.tasks);
@@ -533,24 +517,22 @@ static void give_log(struct world *world, struct node *node,
 	for (size_t i = 0; i < packet->size; i++)
 		bytes[i] = world_byte(packet->job, packet->attempt,
 				      packet->rank, packet->offset + i);
-	jobs_message(&world->cluster, node, MESSAGE_LOG, &log, bytes,
-		     packet->size);
+	jobs_message(world->jobs, node, MESSAGE_LOG, &log, bytes, packet->size);
 }
 
 static void node_gone(struct world *world, struct agent *agent)
 {
-	struct node *node = node_find(&world->cluster, agent->name);
+	struct node *node = node_find(world->parts.nodes, agent->name);
 
 	if (node && node->peer == agent->peer)
-		jobs_node_gone(&world->cluster, node);
+		jobs_node_gone(world->jobs, node);
 	free(agent->peer);
 	agent->peer = NULL;
 }
 
 static void join(struct world *world, struct agent *agent, uint32_t session)
 {
-	struct cluster *cluster = &world->cluster;
-	struct node *node = node_get(cluster, agent->name, NULL);
+	struct node *node = node_get(world->parts.nodes, agent->name, NULL);
 	const struct packet welcome = { .type = MESSAGE_WELCOME };
 	char instance[16];
 	struct message_hello hello = {
@@ -569,9 +551,14 @@ static void join(struct world *world, struct agent *agent, uint32_t session)
 	if (!agent->peer)
 		abort();
 	*agent->peer = (struct wire_peer){ agent, session };
-	if (node_join(cluster, node, agent->peer, agent->key, &hello, &err) < 0)
-		world_wrong(world, "%s does not join: %s", agent->name,
-			    err.text);
+	if (node_join(world->parts.nodes, node, agent->peer, agent->key, &hello,
+		      &err) < 0) {
+		/* No room for its row: it tries again. */
+		node_gone(world, agent);
+		wire_cut(agent);
+		return;
+	}
+	agent->stored = true;
 	queue(&world->outgoing, &world->outgoing_count, &world->outgoing_room,
 	      &(struct sim_event){
 		      .agent = agent, .session = session, .packet = welcome });
@@ -581,7 +568,7 @@ static void give(struct world *world, const struct sim_event *event)
 {
 	const struct packet *packet = &event->packet;
 	struct agent *agent = event->agent;
-	struct node *node = node_find(&world->cluster, agent->name);
+	struct node *node = node_find(world->parts.nodes, agent->name);
 	struct message_task task;
 	struct message_discard discarded = { packet->job, packet->attempt,
 					     packet->rank };
@@ -597,12 +584,11 @@ static void give(struct world *world, const struct sim_event *event)
 	} else if (packet->type == MESSAGE_LOG) {
 		give_log(world, node, packet);
 	} else if (packet->type == MESSAGE_DISCARDED) {
-		jobs_message(&world->cluster, node, packet->type, &discarded,
-			     NULL, 0);
+		jobs_message(world->jobs, node, packet->type, &discarded, NULL,
+			     0);
 	} else {
 		fill_status(&task.task, packet);
-		jobs_message(&world->cluster, node, MESSAGE_TASK, &task, NULL,
-			     0);
+		jobs_message(world->jobs, node, MESSAGE_TASK, &task, NULL, 0);
 		clear_status(&task.task);
 	}
 }
@@ -665,10 +651,10 @@ static void tick(struct world *world)
 {
 	world_later(world, TICK_US, SIM_TICK, NULL, world->life, NULL);
 	if (world->stalled) {
-		jobs_forgive(&world->cluster, TICK_US / MS);
+		jobs_forgive(world->jobs, TICK_US / MS);
 		return;
 	}
-	jobs_tick(&world->cluster);
+	jobs_tick(world->jobs);
 	run_turn(world);
 }
 
@@ -683,7 +669,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		break;
 	case SIM_DEADLINE:
 		if (world->now_us >= world->deadline_us) {
-			gang_deadlines(&world->cluster);
+			jobs_deadlines(world->jobs);
 			run_turn(world);
 		}
 		break;
@@ -691,7 +677,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		world->again = false;
 		if (world->reading && !world->stalled) {
 			world->reading = false;
-			intake_read(&world->cluster);
+			jobs_read(world->jobs);
 		}
 		run_turn(world);
 		break;
@@ -719,6 +705,9 @@ void driver_event(struct world *world, const struct sim_event *event)
 			node_gone(world, event->agent);
 			run_turn(world);
 		}
+		break;
+	case SIM_REVOKE:
+		wire_cut(event->agent);
 		break;
 	case SIM_RESYNC:
 		if (world->alive && event->agent->connected &&

@@ -12,12 +12,13 @@
 
 #define LARGE 32            /* nodes; with more not every event is followed */
 #define LATE_HEARD_MS 20000 /* until a broken connection is seen */
-#define LARGE_EVERY 64      /* by a look at all of them */
+#define SIM_REPEATS_MAX 16
+#define LARGE_EVERY 64 /* by a look at all of them */
 
 /* Devices are held by the tasks that are told to be there, and by no others. */
 static void check_node(struct world *world, const struct node *node)
 {
-	const struct slot *slot = node_slot(&world->cluster, node);
+	const struct slot *slot = node_slot(world->parts.nodes, node);
 	const struct task *task;
 	uint64_t held = 0;
 	bool exclusive = false;
@@ -47,13 +48,13 @@ static void check_node(struct world *world, const struct node *node)
 
 void check_event(struct world *world)
 {
-	const struct cluster *cluster = &world->cluster;
 
 	if (!world->alive || world->wrong[0] ||
-	    (node_count(cluster) > LARGE && world->events % LARGE_EVERY))
+	    (node_count(world->parts.nodes) > LARGE &&
+	     world->events % LARGE_EVERY))
 		return;
-	for (size_t i = 0; i < node_count(cluster); i++)
-		check_node(world, node_at(cluster, i));
+	for (size_t i = 0; i < node_count(world->parts.nodes); i++)
+		check_node(world, node_at(world->parts.nodes, i));
 }
 
 /* Who ended long before the limit is not too late, however late that is heard.
@@ -103,6 +104,100 @@ void check_job_ended(struct world *world, const struct job *job)
 	}
 }
 
+/* The figures are those of all output, of whatever attempt, on whatever way it
+ * came. A last line that was torn tells nothing.
+ */
+void check_result(struct world *world, const struct result_row *row)
+{
+	const struct sim_truth *truth =
+		world_truth(world, row->job, row->attempt, 0);
+	uint64_t lines = truth->stored / SIM_LINE;
+	cJSON *all = cJSON_Parse(row->json);
+	const cJSON *result = cJSON_GetObjectItemCaseSensitive(all, "result");
+	const cJSON *steps = cJSON_GetObjectItemCaseSensitive(result, "steps");
+	double read = cJSON_IsNumber(steps) ? steps->valuedouble : 0;
+
+	if (row->job < SIM_KINDS && (world->kinds[row->job] & KIND_MEASURED) &&
+	    read != (double)lines)
+		world_wrong(world,
+			    "job %" PRIu64 ": %.0f steps are read of %" PRIu64,
+			    row->job, read, lines);
+	cJSON_Delete(all);
+}
+
+/* A cell that is repeated until its rate is known. */
+struct cell {
+	struct world *world;
+	uint32_t repeats, max;
+	uint64_t seen;                  /* bit per number of a repeat */
+	uint64_t more[SIM_REPEATS_MAX]; /* jobs that events say were added */
+	uint64_t added[SIM_REPEATS_MAX];
+	uint32_t more_count, added_count, enough;
+};
+
+static int read_judgement(const struct event_row *row, void *arg)
+{
+	struct cell *cell = arg;
+	cJSON *data;
+
+	cell->enough += !strcmp(row->kind, "enough");
+	if (strcmp(row->kind, "more") != 0 ||
+	    cell->more_count == SIM_REPEATS_MAX)
+		return 0;
+	data = cJSON_Parse(row->data);
+	cell->more[cell->more_count++] = (uint64_t)cJSON_GetNumberValue(
+		cJSON_GetObjectItemCaseSensitive(data, "job"));
+	cJSON_Delete(data);
+	return 0;
+}
+
+static int read_repeat(const struct job_row *row, void *arg)
+{
+	struct cell *cell = arg;
+
+	if (row->repeat >= SIM_REPEATS_MAX || cell->seen >> row->repeat & 1)
+		world_wrong(cell->world,
+			    "job %" PRIu64 ": repeat %u is there twice",
+			    row->id, row->repeat);
+	cell->seen |= UINT64_C(1) << row->repeat;
+	if (cell->repeats++)
+		cell->added[cell->added_count++] = row->id;
+	return store_events(cell->world->store, row->id, 0, 0, read_judgement,
+			    cell, NULL);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Each repeat is there once, and an event says why; so is the end. */
+static void check_cell(struct world *world, uint64_t index)
+{
+	struct cell cell = { .world = world };
+
+	if (store_cell(world->store, SIM_SWEEP, index, read_repeat, &cell,
+		       NULL) < 0)
+		world_wrong(world, "cell %" PRIu64 " cannot be read", index);
+	if (!cell.repeats)
+		return; /* it was submitted, and never committed */
+	qsort(cell.more, cell.more_count, sizeof(cell.more[0]), compare_ids);
+	if (cell.more_count != cell.added_count ||
+	    memcmp(cell.more, cell.added,
+		   cell.added_count * sizeof(cell.added[0])) != 0)
+		world_wrong(world,
+			    "cell %" PRIu64 ": %u repeats were added, events "
+			    "tell of %u",
+			    index, cell.added_count, cell.more_count);
+	if (cell.seen != (UINT64_C(1) << cell.repeats) - 1)
+		world_wrong(world, "cell %" PRIu64 ": a repeat is missing",
+			    index);
+	if (!cell.enough)
+		world_wrong(world, "cell %" PRIu64 " was never judged", index);
+}
+
 static void blame(struct world *world, const struct job *job)
 {
 	world_wrong(world, "job %" PRIu64 " is %s and never ends", job->id,
@@ -110,32 +205,31 @@ static void blame(struct world *world, const struct job *job)
 }
 
 /* One that holds nodes is to blame rather than those that wait for them. */
-static void find_holding(struct cluster *cluster, struct job *job, void *arg)
+static void find_holding(struct job *job, void *arg)
 {
 	if (job->gang)
 		blame(arg, job);
 }
 
-static void find_active(struct cluster *cluster, struct job *job, void *arg)
+static void find_active(struct job *job, void *arg)
 {
 	blame(arg, job);
 }
 
 void check_end(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	uint64_t counts[JOB_STATES] = { 0 };
 
 	if (!world->alive || world->stalled) {
 		world_wrong(world, "the controller does not work in the end");
 		return;
 	}
-	job_each(cluster, find_holding, world);
-	job_each(cluster, find_active, world);
-	for (size_t i = 0; i < node_count(cluster); i++)
-		if (node_at(cluster, i)->discards_count)
+	job_each(world->parts.table, find_holding, world);
+	job_each(world->parts.table, find_active, world);
+	for (size_t i = 0; i < node_count(world->parts.nodes); i++)
+		if (node_at(world->parts.nodes, i)->discards_count)
 			world_wrong(world, "%s never discards what it should",
-				    node_at(cluster, i)->name);
+				    node_at(world->parts.nodes, i)->name);
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct sim_task *task = world->agents[i].tasks;
 
@@ -145,7 +239,10 @@ void check_end(struct world *world)
 				    " for good",
 				    world->agents[i].name, task->job);
 	}
-	store_sweep_counts(cluster->store, SIM_SWEEP, counts, NULL);
+	for (uint64_t i = 1; i < SIM_KINDS; i++)
+		if (world->kinds[i] & KIND_UNTIL)
+			check_cell(world, i);
+	store_sweep_counts(world->store, SIM_SWEEP, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
 		if (counts[i] && !job_state_final((enum job_state)i))
 			world_wrong(world,
@@ -176,7 +273,7 @@ static void print_gang(FILE *to, const struct job *job)
 			gang->tasks[i].devices);
 }
 
-static void print_job(struct cluster *cluster, struct job *job, void *arg)
+static void print_job(struct job *job, void *arg)
 {
 	FILE *to = arg;
 	/* What was chosen becomes true with "prepare". */
@@ -202,7 +299,6 @@ static void print_job(struct cluster *cluster, struct job *job, void *arg)
 
 struct snapshot *snapshot_take(struct world *world)
 {
-	struct cluster *cluster = &world->cluster;
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
 	if (!snapshot)
@@ -210,12 +306,12 @@ struct snapshot *snapshot_take(struct world *world)
 	snapshot->stream = open_memstream(&snapshot->text, &snapshot->size);
 	if (!snapshot->stream)
 		abort();
-	job_each(cluster, print_job, snapshot->stream);
+	job_each(world->parts.table, print_job, snapshot->stream);
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct node *node =
-			node_find(cluster, world->agents[i].name);
+			node_find(world->parts.nodes, world->agents[i].name);
 
-		if (node)
+		if (node && world->agents[i].stored)
 			fprintf(snapshot->stream, "node %s%s\n", node->name,
 				node->drain ? " drained" : "");
 	}

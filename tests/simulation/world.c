@@ -35,6 +35,11 @@ bool random_chance(uint64_t *state, uint32_t per_million)
 	return per_million && random_below(state, 1000000) < per_million;
 }
 
+bool world_strikes(struct world *world, uint32_t per_million)
+{
+	return !world->healed && random_chance(&world->random, per_million);
+}
+
 void world_wrong(struct world *world, const char *fmt, ...)
 {
 	va_list args;
@@ -62,9 +67,26 @@ void world_trace(struct world *world, const char *fmt, ...)
 
 char world_byte(uint64_t job, uint32_t attempt, uint32_t rank, uint64_t offset)
 {
-	uint64_t z = (job << 20) + ((uint64_t)attempt << 12) + rank;
+	static struct {
+		uint64_t job, line;
+		uint32_t attempt, rank;
+		char text[SIM_LINE + 1];
+	} last = { .line = UINT64_MAX };
+	uint64_t line = offset / SIM_LINE;
+	/* Repeats differ, and so do steps. */
+	uint64_t noise = job * 7919 + attempt * 31 + rank * 17 + line * 5;
 
-	return (char)((z + offset * 31 + (offset >> 8) * 7) & 0xff);
+	if (last.job != job || last.attempt != attempt || last.rank != rank ||
+	    last.line != line) {
+		last.job = job;
+		last.attempt = attempt;
+		last.rank = rank;
+		last.line = line;
+		snprintf(last.text, sizeof(last.text),
+			 "step %7u time %7u ms   \n", (unsigned int)line + 1,
+			 1000 + (unsigned int)(job * 7919 % 100 + noise % 10));
+	}
+	return last.text[offset % SIM_LINE];
 }
 
 /* Events: a binary heap, by time and then by age. */
@@ -311,7 +333,7 @@ static void run_event(struct world *world, const struct sim_event *event)
 static bool is_over(struct world *world)
 {
 	bool idle = world->healed && world->alive && !world->stalled &&
-		    !world->inbox_count && jobs_idle(&world->cluster);
+		    !world->inbox_count && jobs_idle(world->jobs);
 
 	if (!idle)
 		world->idle_us = 0;
@@ -360,8 +382,8 @@ static void make_plan(struct world *world)
 	plan->length_us = (2 + (int64_t)random_below(state, 8)) * 60 * SECOND;
 	plan->lose = scale * (uint32_t)random_below(state, 10000);
 	plan->repeat = scale * (uint32_t)random_below(state, 30000);
-	plan->fail_record = scale * (uint32_t)random_below(state, 4000);
-	plan->fail_commit = scale * (uint32_t)random_below(state, 4000);
+	plan->fail_put = scale * (uint32_t)random_below(state, 4000);
+	plan->fail_row = scale * (uint32_t)random_below(state, 1000);
 	plan->fail_log = scale * (uint32_t)random_below(state, 10000);
 	plan->kill = scale * (uint32_t)random_below(state, 1000);
 	plan->fail_task = (uint32_t)random_below(state, 200000);
@@ -401,9 +423,12 @@ static bool make_folder(struct world *world)
 	return mkdtemp(world->folder);
 }
 
-int world_open(struct world *world, uint64_t seed, bool trace)
+int world_open(struct world *world, const struct catalog *catalog,
+	       uint64_t seed, bool trace)
 {
-	*world = (struct world){ .seed = seed, .random = seed, .trace = trace };
+	*world = (struct world){
+		.catalog = catalog, .seed = seed, .random = seed, .trace = trace
+	};
 	if (!make_folder(world))
 		return -1;
 	make_plan(world);

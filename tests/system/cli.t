@@ -123,10 +123,20 @@ run regatta report 1 --format csv
 is "$(head -1 "$BED/out" | cut -d, -f1-5)" job,cell,repeat,state,failure \
 	"CSV has a head"
 is "$(wc -l <"$BED/out")" 4 "and a line for each job"
+is "$(python3 - "$BED/out" <<'END'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+print(len(rows), {r["vendor"] for r in rows}, {r["schema"] for r in rows},
+      sorted(r["cell.code"] for r in rows), all(None not in r for r in rows))
+END
+)" "3 {'cpu'} {'2'} ['0', '0', '3'] True" \
+	"a reader of CSV finds each key of the matrix in a column"
 run regatta report 1 --format json
 is "$(jq -c '[.rows[].state]' "$BED/out")" '["completed","failed","completed"]' \
 	"JSON has a row for each job"
 ok 'jq -e ".rows[0].result" "$BED/out" >/dev/null' "with its result"
+is "$(jq -c '[.version, (.table | length), .table[0].vendor]' "$BED/out")" \
+	'[2,3,"cpu"]' "and the same table as CSV"
 
 run regatta report 1 --format html
 is "$(grep -c '<tr><td>' "$BED/out")" 3 "HTML has a line for each job"
@@ -140,6 +150,12 @@ run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
 	"what completed is counted"
+run regatta trend code=0
+like "$rc $out" "^0 .*code=0.*CHANGE" "the same cell over all sweeps"
+is "$(regatta trend code=0 --format json | jq -c 'map(.points | length)')" \
+	'[2,2]' "with a point for each"
+run regatta trend code=77
+is "$rc" 1 "a cell that never completed: exit 1"
 run regatta compare 1 2 1
 is "$rc $(grep -c '1.000' "$BED/out")" "0 4" "three sweeps, a line for each"
 

@@ -189,7 +189,7 @@ must dk e1 tag "$again" other/name:1
 run cli image remove other/name:1
 like "$err" 'n1: the name other/name:1 is removed; the image has others' \
 	"of two names one goes"
-like "$err" 'n2: not there' "where it is"
+like "$err" 'n2: no such image' "where it is"
 ok 'has e1 "$again"' "the image stays"
 id=$(dk e1 image inspect -f '{{.Id}}' "$again")
 run cli image remove "${id:7:12}" --nodes n1

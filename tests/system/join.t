@@ -49,6 +49,14 @@ join n3 "${token%?????}AAAAA"
 like "$rc $err" "^3? ?.*(does not know this token|key)" \
 	"nor does one that nobody made"
 
+regatta node token --from 192.0.2.0/24 2>/dev/null >"$BED/token"
+run regatta-agent join --token-file "$BED/token" --name n3 \
+	--config "$BED/n3/agent.yaml" --no-start
+like "$rc $err" "may be used from 192\.0\.2\.0/24, and not from 127\.0\.0\.1" \
+	"a token of another network lets nobody in"
+like "$(regatta audit)" "\(joiner\) +127\.0\.0\.1 +enrol .*refused: this token may be used from" \
+	"which is audited"
+
 # Work, and none.
 must regatta node drain n1 --reason 'new disk' 2>/dev/null
 like "$(regatta nodes)" "n1 +up, drained .*new disk" "a node is drained"
@@ -121,6 +129,42 @@ touch "$BED/host/first/go"
 must wait_job "$first" completed 20
 ok 'intact "$first" print 1000 , wait "$BED/host/first/go"' \
 	"the job has not noticed any of this"
+
+# A key is rotated, and the agent restarted.
+cp "$BED/n2/agent.key" "$BED/before.key"
+run regatta key rotate "$BED/n2/agent.key"
+like "$rc $err" "^0 .*new key of n2; the old one is good until .*restarted" \
+	"an agent's key is rotated without joining again"
+is "$(cmp -s "$BED/before.key" "$BED/n2/agent.key"; echo $?
+	node_state n2)" "1
+up" "its agent has not noticed"
+must end n2
+joined n2
+must nodes_up 2 20
+run regatta key rotate "$BED/n2/agent.key"
+like "$rc $err" "^1 .*the key before this one is good for another" \
+	"two keys are enough"
+# Killed at any moment, one of the two is good, and the same command goes on.
+survived=0 finished=0
+for i in {1..12}; do
+	key=$BED/rotated-$i.key
+	must make_key "$key" "rotated$i" viewer 2>/dev/null
+	must wait_for 'regatta nodes --key "$key"' 10
+	(timeout -s KILL "0.0$((i * 4 + 7))" \
+		"$REGATTA_BUILD/regatta" key rotate "$key") >/dev/null 2>&1
+	regatta nodes --key "$key" >/dev/null && ((survived++))
+	regatta key rotate "$key" >/dev/null 2>"$BED/rotate.err" ||
+		grep -q 'is good for another' "$BED/rotate.err"
+	regatta nodes --key "$key" >/dev/null && [[ ! -e $key.new ]] &&
+		((finished++))
+done
+is "$survived $finished" "12 12" "a rotation may be killed at any moment"
+must regatta key new "$BED/lost.key" --name rotated1 --role viewer \
+	>/dev/null 2>&1
+cp "$BED/rotated-1.key" "$BED/lost.key.new"
+run regatta key rotate "$BED/lost.key"
+ok '[[ $rc == 0 ]] && cmp -s "$BED/lost.key" "$BED/rotated-1.key"' \
+	"also when the old key ended meanwhile"
 
 # Gone.
 must submit_tool second print 10 , sleep 100

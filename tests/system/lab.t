@@ -174,6 +174,7 @@ want()
 		printf 'env %s\n' "${env[@]//@/$ids}" HOME=/ \
 			"HOSTNAME=$(hostname)" MASTER_ADDR=127.0.0.1 \
 			NNODES=1 NODE_RANK=0 "NPROC_PER_NODE=$3" \
+			PYTHON{UNBUFFERED,FAULTHANDLER}=1 \
 			"WORLD_SIZE=$3" "PATH=$USUAL_PATH"
 	} | sort
 }

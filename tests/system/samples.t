@@ -9,6 +9,7 @@
 . "$(dirname "$0")/cluster.sh"
 need_root
 cluster_need
+need curl
 
 cp -r "$REGATTA_BUILD/images" "$BED/images"
 mkdir -p "$BED/images/vendors/invented" "$BED/bin"
@@ -37,8 +38,9 @@ GOOD='grep Cpus_allowed_list /proc/self/status >'$BED'/where
 echo "card 0 300 W 512/1024 MiB 40 C"; echo "card 1 9 W 9/1024 MiB 9 C"'
 smi "$GOOD"
 export PATH=$BED/bin:$PATH REGATTA_IMAGES=$BED/images
-CONTROLLER_ARGS=(--images "$BED/images")
-AGENT_ARGS=(--images "$BED/images" --vendor invented --housekeeping-cpus 0)
+CONTROLLER_ARGS=(--images "$BED/images" --web 127.0.0.1:0)
+AGENT_ARGS=(--images "$BED/images" --vendor invented --housekeeping-cpus 0
+	--metrics 127.0.0.1:0)
 must cluster_up 1
 
 # trace JOB: the file in which the controller keeps the samples
@@ -55,13 +57,34 @@ usage()
 	job_get "$1" ".result.usage | $2"
 }
 
+# metrics PART: what it tells Prometheus
+metrics()
+{
+	curl -s --max-time 20 "$(log_of "$1" | sed -n \
+		's/.*\(web\|metrics\) at \(http[^ ]*\).*/\2/p' |
+		sed 's|/metrics$||')/metrics"
+}
+
+wait_for "metrics cluster/agent1 | grep -q POWER_USAGE" 30
+like "$(metrics cluster/agent1)" \
+	'DCGM_FI_DEV_POWER_USAGE\{gpu="1",[^}]*Hostname="n1",job=""\} 9' \
+	"an agent that is asked reads the devices of an idle node"
+
 must submit_tool simple vendor=invented \
 	append /host/runs run , wait /host/go , print 1000
 simple=$JOB
 wait_for "(( \$(lines $simple '\"d\":') >= 3 ))" 30
 ok "(( \$(lines $simple '\"d\":') >= 3 ))" "samples come while the job runs"
+body=$(metrics cluster/controller)
+like "$body" 'DCGM_FI_DEV_GPU_TEMP\{gpu="0",[^}]*Hostname="n1",job="1"\} 40' \
+	"the controller tells the readings of the job's device"
+like "$body" 'regatta_node_devices_busy\{node="n1",vendor="invented"\} 1' \
+	"and what jobs hold"
+like "$body" 'regatta_jobs\{state="running"\} 1' "and what runs"
 touch "$BED/host/simple/go"
 must wait_job "$simple" completed 30
+like "$(metrics cluster/controller)" \
+	'regatta_jobs_ended_total\{state="completed",class=""\} 1' "and what ended"
 is "$(usage "$simple" '.devices | length')" 1 \
 	"only the device that was allocated counts"
 is "$(usage "$simple" '.devices[0].power_w.mean')" 300 "its power"

@@ -10,7 +10,7 @@ cluster_need
 need "$REGATTA_BUILD"/lab/{peer,sniff}
 must cluster_up 2 one
 port=${REGATTA_CONTROLLER##*:}
-hello='{"type":"hello","version":1,"software":"peer"}'
+hello='{"type":"hello","version":2,"software":"peer"}'
 
 # peer KEY TEXT...
 peer()
@@ -93,7 +93,7 @@ ok '[[ ! -e $BED/backup.tar.gz && ! -e $BED/backup.tar.gz.part ]]' \
 # A joiner, and an agent, that want more.
 must make_key "$CLUSTER/n9.key" n9 agent 2>/dev/null
 must wait_for 'regatta nodes' 10
-agent='{"type":"hello","version":1,"software":"peer","instance":"x","cluster":"regatta","address":"127.0.0.1","vendor":"cpu","devices":1}'
+agent='{"type":"hello","version":2,"software":"peer","instance":"x","cluster":"regatta","address":"127.0.0.1","vendor":"cpu","devices":1}'
 peer "$CLUSTER/n9.key" "$agent" \
 	'{"type":"cancel","request":1,"kind":"sweep","id":1}'
 like "$out" "agent may not cancel" "an agent gives no orders"
@@ -158,7 +158,8 @@ is "$(find "$CLUSTER/controller" \( -type f ! -perm 600 \) -o \
 is "$(find "$CLUSTER" -name '*.key' ! -perm 600)" "" "so is every key"
 is "$(find "$CLUSTER"/n[12] -type f -perm /022 -o -type d -perm /022 \
 	! -path '*/spool/*')" "" "nobody else writes into an agent's folder"
-# All of it again by one who may.
+# All of it again by one who may, and what everybody may.
+must regatta key rotate "$CLUSTER/other.key" 2>/dev/null
 for words in "${tries[@]}"; do
 	eval "timeout 20 regatta $words" >/dev/null 2>&1
 done

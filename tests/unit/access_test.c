@@ -1,6 +1,7 @@
 /* access_test.c - who may connect: tokens, enrolling, revoking, machines.
  */
 #include "controller/access/access.h"
+#include "controller/access/network.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
@@ -87,7 +88,8 @@ static int enrol(struct bed *bed, const struct key *with,
 		.public = (char *)what->public,
 		.machine = (char *)machine,
 	};
-	int rc = access_enrol(bed->access, with->public, &message, &reply, err);
+	int rc = access_enrol(bed->access, with->public, "10.1.2.3", &message,
+			      &reply, err);
 
 	codec_clear(&reply_admit_schema, &reply);
 	return rc;
@@ -273,6 +275,168 @@ static void test_rekey(void)
 	bed_clear(&bed);
 }
 
+static void test_networks(void)
+{
+	static const struct {
+		const char *network, *in, *out;
+	} good[] = {
+		{ "10.0.0.0/8", "10.255.0.1", "11.0.0.1" },
+		{ "10.1.2.128/25", "10.1.2.200", "10.1.2.100" },
+		{ "10.1.2.3", "::ffff:10.1.2.3", "10.1.2.4" },
+		{ "fd00::/8", "fdff::1", "fe80::1" },
+		{ "2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1" },
+		{ "0.0.0.0/0", "192.0.2.1", "2001:db8::1" },
+		{ "::1", "::1", "127.0.0.1" },
+	};
+	static const char *const bad[] = {
+		"",          "10.0.0.0/33", "10.0.0/8",    "::/129",
+		"10.0.0.0/", "a/8",         "10.0.0.0/8x", "10.0.0.0/-1"
+	};
+	struct error err = { 0 };
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(network_check(good[i].network, &err) == 0 &&
+			   network_has(good[i].network, good[i].in) &&
+			   !network_has(good[i].network, good[i].out) &&
+			   !network_has(good[i].network, ""),
+		   "%s has %s and not %s", good[i].network, good[i].in,
+		   good[i].out);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(network_check(bad[i], &err) < 0 &&
+			   !network_has(bad[i], "10.0.0.1"),
+		   "'%s' is no network: %s", bad[i], err.text);
+}
+
+static void test_from(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t[3] = { new_key("t", ROLE_JOINER),
+			    new_key("t", ROLE_JOINER),
+			    new_key("t", ROLE_JOINER) };
+	struct key n1 = new_key("n1", ROLE_AGENT);
+	struct message_token near = { .from = (char *)"10.0.0.0/8" };
+	struct message_token far = { .from = (char *)"192.0.2.0/24" };
+	struct message_token none = { .from = (char *)"everywhere" };
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, &op, 1);
+	ok(token(&bed, &t[0], none, &err) < 0, "(a bad network: %s)", err.text);
+	ok(token(&bed, &t[1], far, &err) == 0, "a token of a network");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(enrol(&bed, &t[1], &n1, NULL, &err) < 0 && err.code == EACCES &&
+		   !knows(&bed, &n1, ROLE_AGENT),
+	   "is refused from elsewhere, also by a new controller: %s", err.text);
+	ok(token(&bed, &t[2], near, &err) == 0 &&
+		   enrol(&bed, &t[2], &n1, "m1", &err) == 0,
+	   "and good from there");
+	bed_clear(&bed);
+}
+
+static int rotate(struct bed *bed, const struct key *with,
+		  const struct key *next, struct message_rotate message,
+		  struct error *err)
+{
+	struct reply_rotate reply = { 0 };
+	int rc;
+
+	message.public = (char *)next->public;
+	rc = access_rotate(bed->access, with->public, "m1", &message, &reply,
+			   err);
+	codec_clear(&reply_rotate_schema, &reply);
+	return rc;
+}
+
+static bool is_named(struct bed *bed, const struct key *key)
+{
+	const struct key *found = keyring_named(bed->keyring, key->name);
+
+	return found && !strcmp(found->public, key->public);
+}
+
+static void test_rotate(void)
+{
+	const int64_t hour_ms = 3600 * 1000;
+	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
+			       new_key("n1", ROLE_AGENT) };
+	struct key next = new_key("n1", ROLE_AGENT);
+	struct key third = new_key("n1", ROLE_AGENT);
+	struct message_rotate hour = { .keep_s = 3600 };
+	int64_t now_ms = clock_wall_ms();
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 2);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ .keep_s = 1 },
+		  &err) < 0 &&
+		   !knows(&bed, &next, ROLE_AGENT),
+	   "an old key is kept for an hour at least: %s", err.text);
+	ok(rotate(&bed, &keys[1], &keys[0], hour, &err) < 0 &&
+		   is_named(&bed, &keys[0]),
+	   "nobody takes the key of another: %s", err.text);
+	ok(rotate(&bed, &keys[1], &next, hour, &err) == 0 &&
+		   knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "both keys are good, the new one bears the name");
+	ok(rotate(&bed, &keys[1], &next, hour, &err) == 0 &&
+		   rotate(&bed, &next, &next, hour, &err) == 0,
+	   "the same again is answered the same, to either key");
+	ok(rotate(&bed, &keys[1], &third, hour, &err) < 0 && err.code == EACCES,
+	   "the old key chooses no other: %s", err.text);
+	ok(rotate(&bed, &next, &third, hour, &err) < 0 && err.code == EBUSY,
+	   "there are never three: %s", err.text);
+	ok(access_check_machine(bed.access, next.public, "m2", &err) < 0,
+	   "the new one is of the machine that the old one was on");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "a new controller knows both");
+	ok(!access_expire(bed.access, now_ms + hour_ms / 2) &&
+		   access_expire(bed.access, now_ms + hour_ms + 60000) &&
+		   !knows(&bed, &keys[1], ROLE_AGENT) &&
+		   knows(&bed, &next, ROLE_AGENT) && is_named(&bed, &next),
+	   "after its time the old one is refused, though the file has it");
+	ok(rotate(&bed, &next, &next, hour, &err) == 0,
+	   "who missed that asks with the new one");
+	ok(rotate(&bed, &next, &third,
+		  (struct message_rotate){ .for_s = 30 * 86400 }, &err) == 0 &&
+		   !access_expire(bed.access, now_ms + 23 * hour_ms) &&
+		   access_expire(bed.access, now_ms + 25 * hour_ms) &&
+		   !knows(&bed, &next, ROLE_AGENT) &&
+		   knows(&bed, &third, ROLE_AGENT),
+	   "it is rotated again; without a word the old one is kept a day");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(!access_expire(bed.access, now_ms + 29 * 24 * hour_ms) &&
+		   access_expire(bed.access, now_ms + 31 * 24 * hour_ms) &&
+		   !knows(&bed, &third, ROLE_AGENT),
+	   "a key that ends does, whoever knows it");
+	bed_clear(&bed);
+}
+
+static void test_rotate_revoked(void)
+{
+	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
+			       new_key("ann", ROLE_VIEWER) };
+	struct key next = new_key("ann", ROLE_VIEWER);
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, keys, 2);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ 0 }, &err) ==
+			   0 &&
+		   drop_key(&bed, "user", "ann", &err) == 0 &&
+		   !knows(&bed, &keys[1], ROLE_VIEWER) &&
+		   !knows(&bed, &next, ROLE_VIEWER),
+	   "who is removed has neither key: %s", err.text);
+	ok(rotate(&bed, &keys[1], &next, (struct message_rotate){ 0 }, &err) <
+		   0,
+	   "and rotates no more: %s", err.text);
+	bed_clear(&bed);
+}
+
 static void test_revoke_token(void)
 {
 	struct key op = new_key("op", ROLE_OPERATOR);
@@ -299,6 +463,10 @@ int main(void)
 	test_limits();
 	test_people();
 	test_rekey();
+	test_networks();
+	test_from();
+	test_rotate();
+	test_rotate_revoked();
 	test_revoke_token();
 	return tap_done();
 }

@@ -73,7 +73,10 @@ static void lost(void *arg, int code, const char *why)
 }
 
 struct bed {
-	struct cluster cluster;
+	struct world world;
+	struct news news;
+	struct nodes *nodes;
+	struct blob_service *blobs;
 	struct hall hall;
 	struct agent agent;
 	struct node *node;
@@ -118,7 +121,7 @@ static void want(struct bed *bed, bool awaited)
 	const struct message_content_want message = { .hash = bed->hash,
 						      .awaited = awaited };
 
-	blob_service_want(&bed->cluster, bed->node, &message);
+	blob_service_want(bed->blobs, bed->node, &message);
 }
 
 static void read_piece(struct bed *bed, uint64_t offset, uint32_t size)
@@ -127,7 +130,7 @@ static void read_piece(struct bed *bed, uint64_t offset, uint32_t size)
 						      .offset = offset,
 						      .size = size };
 
-	blob_service_read(&bed->cluster, bed->node, &message);
+	blob_service_read(bed->blobs, bed->node, &message);
 }
 
 static bool put(struct bed *bed, uint64_t bytes, uint64_t offset, size_t size)
@@ -137,7 +140,7 @@ static bool put(struct bed *bed, uint64_t bytes, uint64_t offset, size_t size)
 						     .offset = offset };
 	struct reply_content_put reply = { 0 };
 
-	return blob_service_put(&bed->cluster, bed->sender, &message,
+	return blob_service_put(bed->blobs, bed->sender, &message,
 				bed->data + offset, size, &reply,
 				&bed->err) == 0;
 }
@@ -192,7 +195,7 @@ static void stays_away(struct bed *bed)
 	   "what comes in has one size: %s", bed->err.text);
 	change(bed, 'c');
 	want(bed, true);
-	blob_service_gone(&bed->cluster, bed->node);
+	blob_service_gone(bed->blobs, bed->node);
 	put(bed, BYTES, 0, 0);
 	ok(silent(bed), "a node that is gone awaits nothing");
 }
@@ -217,10 +220,10 @@ static void sender_leaves(struct bed *bed)
 		put(bed, BYTES, 0, BYTES);
 	}
 	change(bed, 'e');
-	blob_service_sender_gone(&bed->cluster, two[0]);
+	blob_service_sender_gone(bed->blobs, two[0]);
 	want_later(bed, BLOB_SERVICE_BACK_MS + 1000);
 	ok(silent(bed), "one of two who send leaves: there is hope");
-	blob_service_sender_gone(&bed->cluster, two[1]);
+	blob_service_sender_gone(bed->blobs, two[1]);
 	want_later(bed, BLOB_SERVICE_BACK_MS - 1000);
 	ok(silent(bed), "the other one, too: one of them may come back");
 	want_later(bed, BLOB_SERVICE_BACK_MS + 1000);
@@ -238,24 +241,26 @@ int main(void)
 		.message = heard,
 		.lost = lost,
 	};
+	struct blob_service_config config = { 0 };
 	struct bed bed = { 0 };
 
 	tap_begin(60);
 	if (!mkdtemp(top))
 		return 1;
 	hall_init(&bed.hall, NULL, 0);
-	bed.cluster.loop = bed.hall.loop;
-	bed.cluster.keyring = bed.hall.keyring;
-	effects_connect(&bed.cluster);
-	TAILQ_INIT(&bed.cluster.gangs);
-	if (blob_service_open(&bed.cluster, top, &bed.err) < 0)
+	effects_connect(&bed.world);
+	bed.nodes = nodes_new(&bed.world.effects, NULL, &bed.news, NULL);
+	config.loop = bed.hall.loop;
+	config.nodes = bed.nodes;
+	bed.blobs = blob_service_new(&config, top, &bed.err);
+	if (!bed.blobs)
 		return 1;
 	bed.agent.wire =
 		wire_client_new(bed.hall.loop, NULL, bed.hall.endpoint,
 				&bed.hall.keys[HALL_AGENT], bed.hall.own.public,
 				&handler, &bed.agent, &bed.err);
 	WAIT(&bed.hall, bed.hall.peer);
-	bed.node = node_get(&bed.cluster, "n1", NULL);
+	bed.node = node_get(bed.nodes, "n1", NULL);
 	bed.node->peer = bed.hall.peer;
 	bed.sender = (void *)&bed.node; /* it is only told apart from others */
 	comes_in(&bed);
@@ -263,8 +268,8 @@ int main(void)
 	sender_leaves(&bed);
 	bed.node->peer = NULL;
 	wire_client_free(bed.agent.wire);
-	blob_service_close(&bed.cluster);
-	node_free_all(&bed.cluster);
+	blob_service_free(bed.blobs);
+	nodes_free(bed.nodes);
 	hall_clear(&bed.hall);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();

@@ -38,6 +38,7 @@ static void test_processor(void)
 {
 	struct budgets *budgets = budgets_new();
 	struct budget *viewer = budget_join(budgets, "v", ROLE_VIEWER, 0);
+	struct budget *other = budget_join(budgets, "w", ROLE_VIEWER, 0);
 	struct budget *joiner = budget_join(budgets, "j", ROLE_JOINER, 0);
 	struct budget *operator= budget_join(budgets, "o", ROLE_OPERATOR, 0);
 	struct budget *agent = budget_join(budgets, "a", ROLE_AGENT, 0);
@@ -52,6 +53,12 @@ static void test_processor(void)
 	is_int(budget_wait_ms(viewer, 0), 1001, "what is more must be waited");
 	is_int(budget_wait_ms(viewer, 500), 501, "for");
 	is_int(budget_wait_ms(viewer, 1000), 0, "until it has filled up");
+	budget_spend(viewer, BUDGET_VIEWER_CPU_BURST_US / 8);
+	is_int(budget_wait_ms(other, 1000), 0,
+	       "another viewer is not held to that");
+	budget_spend(viewer, BUDGET_VIEWER_CPU_BURST_US);
+	ok(budget_wait_ms(other, 1000) > 0 && !budget_wait_ms(joiner, 1000),
+	   "until all viewers together took too much");
 	budget_spend(operator, UINT64_C(1000) * BUDGET_VIEWER_CPU_BURST_US);
 	is_int(budget_wait_ms(operator, 0), 0, "operators never wait");
 	budgets_free(budgets);

@@ -322,7 +322,7 @@ static void test_what_is_not_written(void)
 	memset(large, 'x', CODEC_STRING_MAX + 1);
 	large[CODEC_STRING_MAX + 1] = 0;
 	decode(whole_text, &whole, NULL);
-	encode_refused(&whole, E2BIG, "whole: more than 20 bytes", 20);
+	encode_refused(&whole, E2BIG, "whole: small: more than 20 bytes", 20);
 	text = whole.text;
 	whole.text = NULL;
 	encode_refused(&whole, EINVAL, "whole: text: missing", 4096);
@@ -426,7 +426,25 @@ static void test_every_allocation(void)
 		ok(false, "encoding: allocation %ld fails, and so does it: %s",
 		   n, err.text);
 	}
-	ok(n > 30, "encoding: all of %ld allocations failed, in turn", n - 1);
+	ok(n > 1, "encoding: all of %ld allocations failed, in turn", n - 1);
+	for (n = 1;; n++) {
+		struct error err = { 0 };
+		bool failed;
+		int rc;
+
+		fault_arm(n);
+		rc = codec_copy(&whole_schema, &good, &whole, &err);
+		failed = fault_disarm();
+		if (!failed)
+			break;
+		if (rc < 0 && all_zero(&whole, sizeof(whole)) &&
+		    err.code == ENOMEM)
+			continue;
+		ok(false, "copying: allocation %ld fails, and so does it", n);
+	}
+	ok(n > 15 && whole.sign == INT64_MIN && whole.parts[1].size == 3,
+	   "copying: all of %ld allocations failed, in turn", n - 1);
+	codec_clear(&whole_schema, &whole);
 	codec_clear(&whole_schema, &good);
 	cJSON_InitHooks(NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static const struct rendezvous there = { "10.0.0.1", 20500, 0, { 0 } };
+static const struct rendezvous there = { .address = "10.0.0.1", .port = 20500 };
 
 /* The records, with '|' for each NUL. */
 static const char *records(const struct buffer *start)
@@ -71,7 +71,8 @@ static void whole_file(void)
 	       "a start file is made");
 	is(records(&start),
 	   "version=1|processes=2|first_rank=6|grace_ms=1500|rank_env=1|"
-	   "node=3|log_limit=17179869184|env=MASTER_ADDR=10.0.0.1|env=MASTER_"
+	   "node=3|log_limit=17179869184|env=PYTHONUNBUFFERED=1|"
+	   "env=PYTHONFAULTHANDLER=1|env=MASTER_ADDR=10.0.0.1|env=MASTER_"
 	   "PORT=20500|env=NNODES=4|"
 	   "env=NODE_RANK=3|env=NPROC_PER_NODE=2|env=WORLD_SIZE=8|"
 	   "arg=train|arg=|",
@@ -194,7 +195,8 @@ static void environment(void)
 	strings_add(&spec.container.env, "EMPTY=", NULL);
 	command_build(&spec, &none, &there, &start, NULL);
 	is(of_key(&start, "env="),
-	   "MASTER_ADDR=10.0.0.1|MASTER_PORT=20500|NNODES=4|NODE_RANK=3|"
+	   "PYTHONUNBUFFERED=1|PYTHONFAULTHANDLER=1|MASTER_ADDR=10.0.0.1|"
+	   "MASTER_PORT=20500|NNODES=4|NODE_RANK=3|"
 	   "NPROC_PER_NODE=2|WORLD_SIZE=8|"
 	   "MASTER_PORT=1|URL=10.0.0.1:20500|EMPTY=|",
 	   "variables of the spec come last, so they win");
@@ -202,12 +204,49 @@ static void environment(void)
 	strings_clear(&spec.container.env);
 }
 
+/* Whether the interface's variables are told. */
+static bool tells_interface(uint32_t nodes, const char *network,
+			    const char *interface)
+{
+	owned(buffer_clear) struct buffer start;
+	owned_free char *copy = network ? strdup(network) : NULL;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+	struct rendezvous by = there;
+	const char *env;
+
+	by.interface = interface;
+	spec.nodes = nodes;
+	spec.container.network = copy;
+	buffer_init(&start, INIT_START_MAX);
+	strings_add(&spec.container.argv, "x", NULL);
+	strings_add(&spec.container.env, "NCCL_SOCKET_IFNAME=${INTERFACE}",
+		    NULL);
+	command_build(&spec, &none, &by, &start, NULL);
+	strings_clear(&spec.container.argv);
+	strings_clear(&spec.container.env);
+	env = of_key(&start, "env=");
+	return strstr(env, "GLOO_SOCKET_IFNAME=eth7|") &&
+	       strstr(env, "|NCCL_SOCKET_IFNAME=eth7|");
+}
+
+static void the_interface(void)
+{
+	ok(tells_interface(4, NULL, "eth7") &&
+		   tells_interface(4, "host", "eth7"),
+	   "several nodes in the host's network are told their interface");
+	ok(!tells_interface(1, NULL, "eth7") &&
+		   !tells_interface(4, "bridge", "eth7") &&
+		   !tells_interface(4, NULL, NULL),
+	   "one that is alone, in a network of its own, or has none is not");
+}
+
 static void all_addresses(void)
 {
 	owned(buffer_clear) struct buffer start, hosts;
 	struct task_spec spec = four_of_eight();
 	struct strings none = { 0 };
-	struct rendezvous two = { "10.0.0.1", 20500, 0, { 0 } };
+	struct rendezvous two = { .address = "10.0.0.1", .port = 20500 };
 	struct error err = { 0 };
 
 	buffer_init(&start, INIT_START_MAX);
@@ -284,7 +323,7 @@ static void limits(void)
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	char address[512];
-	struct rendezvous far = { address, 1, 0, { 0 } };
+	struct rendezvous far = { .address = address, .port = 1 };
 
 	buffer_init(&start, 100);
 	strings_add(&spec.container.argv, "x", NULL);
@@ -309,12 +348,13 @@ static void limits(void)
 
 int main(void)
 {
-	tap_begin(31);
+	tap_begin(33);
 	whole_file();
 	what_is_run();
 	a_file();
 	placeholders();
 	environment();
+	the_interface();
 	all_addresses();
 	limits();
 	names();

@@ -6,6 +6,7 @@
  */
 #include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/jobs.h"
@@ -20,17 +21,25 @@
 #include <fcntl.h>
 
 struct bed {
-	struct cluster cluster;
+	struct world world;
+	struct store *store;
+	struct news news;
+	struct jobs *jobs;
 	char folder[64];
 };
 
-static void open_cluster(struct bed *bed)
+static void open_jobs(struct bed *bed)
 {
-	bed->cluster = (struct cluster){ 0 };
-	effects_connect(&bed->cluster);
-	sd_event_new(&bed->cluster.loop);
-	bed->cluster.store = store_new(bed->folder, NULL);
-	if (jobs_init(&bed->cluster, NULL) < 0)
+	struct jobs_config config = { .effects = &bed->world.effects,
+				      .news = &bed->news };
+
+	bed->world = (struct world){ 0 };
+	sd_event_new(&bed->world.loop);
+	effects_connect(&bed->world);
+	config.store = bed->store =
+		store_new(bed->folder, NULL);
+	bed->jobs = jobs_new(&config, NULL);
+	if (!bed->jobs)
 		abort();
 }
 
@@ -39,8 +48,8 @@ static void bed_open(struct bed *bed)
 	*bed = (struct bed){ .folder = "/tmp/dependencies_test.XXXXXX" };
 	if (!mkdtemp(bed->folder))
 		abort();
-	open_cluster(bed);
-	store_put_sweep(bed->cluster.store,
+	open_jobs(bed);
+	store_put_sweep(bed->store,
 			&(struct sweep_row){ .id = 1,
 					     .name = "s",
 					     .text = "",
@@ -48,33 +57,27 @@ static void bed_open(struct bed *bed)
 			NULL);
 }
 
-static void close_cluster(struct cluster *cluster)
+static void close_jobs(struct bed *bed)
 {
-	store_commit(cluster->store, NULL);
-	jobs_clear(cluster);
-	store_free(cluster->store);
-	effects_disconnect(cluster);
-	sd_event_unref(cluster->loop);
+	store_commit(bed->store, NULL);
+	jobs_free(bed->jobs);
+	store_free(bed->store);
+	effects_disconnect(&bed->world);
+	sd_event_unref(bed->world.loop);
 }
 
 static void bed_close(struct bed *bed)
 {
-	close_cluster(&bed->cluster);
+	close_jobs(bed);
 	file_remove_tree(AT_FDCWD, bed->folder, NULL);
-}
-
-static int load(const struct job_row *row, void *arg)
-{
-	return job_load(arg, row, NULL);
 }
 
 /* As after kill -9, but for the rows that were not committed. */
 static void bed_restart(struct bed *bed)
 {
-	close_cluster(&bed->cluster);
-	open_cluster(bed);
-	node_load(&bed->cluster, NULL);
-	store_active_jobs(bed->cluster.store, load, &bed->cluster, NULL);
+	close_jobs(bed);
+	open_jobs(bed);
+	jobs_load(bed->jobs, NULL);
 }
 
 /* A turn of the loop, as the controller has it. Turns that it took. */
@@ -83,10 +86,10 @@ static int turn(struct bed *bed)
 	int turns = 0;
 
 	do {
-		store_commit(bed->cluster.store, NULL);
-		dependencies_settle(&bed->cluster);
-	} while (++turns < 1000 && (!TAILQ_EMPTY(&bed->cluster.due) ||
-				    store_pending(bed->cluster.store, NULL)));
+		store_commit(bed->store, NULL);
+		dependencies_settle(bed->jobs);
+	} while (++turns < 1000 && (!TAILQ_EMPTY(&bed->jobs->due) ||
+				    store_pending(bed->store, NULL)));
 	return turns;
 }
 
@@ -108,7 +111,7 @@ static void submit(struct bed *bed, uint64_t a, uint64_t b)
 	};
 	struct error err = { 0 };
 
-	if (job_submit(&bed->cluster, 1, 0, &spec, &err) < 0)
+	if (job_submit(bed->jobs, 1, 0, &spec, &err) < 0)
 		ok(false, "a job is submitted: %s", err.text);
 }
 
@@ -120,23 +123,22 @@ static void finish(struct bed *bed, uint64_t id, const char *node,
 					       JOB_EVENT_PREPARE,
 					       JOB_EVENT_READY, JOB_EVENT_START,
 					       JOB_EVENT_END };
-	struct cluster *cluster = &bed->cluster;
-	struct job *job = job_find(cluster, id);
+	struct job *job = job_find(bed->jobs->table, id);
 	struct error err = { 0 };
 
-	queue_remove(cluster->queue, &job->shape, id);
-	if (job_make_gang(cluster, job, &err) < 0) {
+	queue_remove(bed->jobs->queue, &job->shape, id);
+	if (job_make_gang(job, &err) < 0) {
 		ok(false, "a gang: %s", err.text);
 		return;
 	}
-	task_assign(cluster, &job->gang->tasks[0],
-		    node_get(cluster, node, NULL), 1);
+	node_assign(bed->jobs->nodes, &job->gang->tasks[0],
+		    node_get(bed->jobs->nodes, node, NULL), 1);
 	for (size_t i = 0; i < sizeof(life) / sizeof(life[0]); i++)
-		job_event(cluster, job, life[i], NULL, &err);
+		job_event(job, life[i], NULL, &err);
 	if (end == JOB_EVENT_FAIL)
 		job_set_failure(job, FAILURE_EXIT, 0, "n1: exit code 3");
-	job_event(cluster, job, end, NULL, &err);
-	job_forget(cluster, job);
+	job_event(job, end, NULL, &err);
+	job_forget(job);
 }
 
 struct seen {
@@ -159,7 +161,7 @@ static struct seen stored(struct bed *bed, uint64_t id)
 {
 	struct seen seen = { 0 };
 
-	store_job(bed->cluster.store, id, see, &seen, NULL);
+	store_job(bed->store, id, see, &seen, NULL);
 	return seen;
 }
 
@@ -174,31 +176,28 @@ static void holding(void)
 	submit(&bed, 0, 0);
 	submit(&bed, 2, 1);
 	turn(&bed);
-	is_int((long long)queue_length(bed.cluster.queue), 2,
+	is_int((long long)queue_length(bed.jobs->queue), 2,
 	       "a job that goes after two is not in the queue");
-	third = job_find(&bed.cluster, 3);
-	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
-	   "it waits");
+	third = job_find(bed.jobs->table, 3);
+	ok(dependencies_waits(third, text, sizeof(text)), "it waits");
 	is(text, "waits for job 2 and 1 more", "in words");
 	finish(&bed, 1, "n1", JOB_EVENT_COMPLETE);
 	turn(&bed);
-	is_int((long long)queue_length(bed.cluster.queue), 1,
+	is_int((long long)queue_length(bed.jobs->queue), 1,
 	       "one of them is not enough");
 	bed_restart(&bed);
 	turn(&bed);
-	third = job_find(&bed.cluster, 3);
-	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
+	third = job_find(bed.jobs->table, 3);
+	ok(dependencies_waits(third, text, sizeof(text)),
 	   "after a restart it waits");
 	is(text, "waits for job 2", "for what is left");
 	finish(&bed, 2, "n2", JOB_EVENT_COMPLETE);
 	turn(&bed);
-	ok(queue_length(bed.cluster.queue) == 1 &&
-		   third->shape.pins_count == 1 &&
-		   !strcmp(node_at(&bed.cluster, third->shape.pins[0])->name,
+	ok(queue_length(bed.jobs->queue) == 1 && third->shape.pins_count == 1 &&
+		   !strcmp(node_at(bed.jobs->nodes, third->shape.pins[0])->name,
 			   "n2"),
 	   "then it is queued, on the node of the first it names");
-	ok(dependencies_waits(&bed.cluster, third, text, sizeof(text)),
-	   "which is");
+	ok(dependencies_waits(third, text, sizeof(text)), "which is");
 	is(text, "needs 1 of the 1 node of job 2: n2 is down", "down");
 	bed_close(&bed);
 }
@@ -216,14 +215,15 @@ static void skipping(void)
 	turn(&bed);
 	finish(&bed, 2, "n1", JOB_EVENT_FAIL);
 	/* Killed before those behind it were looked at. */
-	store_commit(bed.cluster.store, NULL);
+	store_commit(bed.store, NULL);
 	bed_restart(&bed);
 	turn(&bed);
 	snprintf(text, sizeof(text), "skipped job 2 (x=1) failed: exit");
 	ok(stored(&bed, 3).state == JOB_FAILED, "one that fails is enough");
 	is(stored(&bed, 3).text, text, "to be skipped");
 	is(stored(&bed, 4).text, text, "and all behind it");
-	is_int((long long)bed.cluster.jobs_count, 1, "only the first is left");
+	is_int((long long)job_count(bed.jobs->table), 1,
+	       "only the first is left");
 	bed_close(&bed);
 }
 
@@ -235,13 +235,13 @@ static void many(void)
 	bed_open(&bed);
 	for (uint64_t id = 1; id <= count; id++)
 		submit(&bed, id - 1, 0);
-	store_commit(bed.cluster.store, NULL);
+	store_commit(bed.store, NULL);
 	turn(&bed);
-	is_int((long long)bed.cluster.jobs_count, (long long)count,
+	is_int((long long)job_count(bed.jobs->table), (long long)count,
 	       "a chain of 100,000 is held");
 	finish(&bed, 1, "n1", JOB_EVENT_FAIL);
 	turn(&bed);
-	is_int((long long)bed.cluster.jobs_count, 0,
+	is_int((long long)job_count(bed.jobs->table), 0,
 	       "when the first fails none is left");
 	ok(stored(&bed, count).state == JOB_FAILED, "nor forgotten");
 	bed_close(&bed);

@@ -156,7 +156,8 @@ static void plain_nodes(void)
 	list_is(&spec.env, &machine.lab,
 		"CUDA_VISIBLE_DEVICES=0,1 "
 		"NVIDIA_DRIVER_CAPABILITIES=compute,utility "
-		"CUDA_DEVICE_ORDER=PCI_BUS_ID",
+		"CUDA_DEVICE_ORDER=PCI_BUS_ID "
+		"NCCL_SOCKET_IFNAME=${INTERFACE}",
 		"variables count from 0 inside");
 	is_int((long long)(spec.shm_bytes >> 30), 32,
 	       "shm as the profile says");
@@ -370,7 +371,8 @@ static void sweep_wins(void)
 	list_is(&spec.env, &machine.lab,
 		"CUDA_VISIBLE_DEVICES=1 CUDA_DEVICE_ORDER_X=1 "
 		"NVIDIA_DRIVER_CAPABILITIES=compute,utility "
-		"CUDA_DEVICE_ORDER=PCI_BUS_ID",
+		"CUDA_DEVICE_ORDER=PCI_BUS_ID "
+		"NCCL_SOCKET_IFNAME=${INTERFACE}",
 		"the sweep's variables win");
 	list_is(&spec.ulimits, &machine.lab, "memlock=65536 stack=67108864",
 		"its limits, too");

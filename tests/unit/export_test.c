@@ -1,6 +1,5 @@
 /* export_test.c - a job of cards as FlagPerf's base suite leaves it.
  */
-#include "controller/cli/json.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/cli_bed.h"
@@ -73,8 +72,9 @@ static void fake_export(struct fake *fake, struct wire_peer *peer,
 	size = strlen(text) - (size_t)read->offset;
 	if (size > 100)
 		size = 100;
-	snprintf(json, sizeof(json), "{\"offset\":%llu,\"length\":%zu}",
-		 (unsigned long long)read->offset, strlen(text));
+	snprintf(json, sizeof(json),
+		 "{\"offset\":%llu,\"size\":%zu,\"length\":%zu}",
+		 (unsigned long long)read->offset, size, strlen(text));
 	fake_reply(peer, read->request, json, text + read->offset, size);
 }
 

@@ -53,9 +53,9 @@ static struct job_spec job_of(struct sweep *sweep, size_t job)
 
 static void build(const struct job_spec *job, struct buffer *start)
 {
-	struct rendezvous there = {
-		"10.0.0.1", 20500, 1763712000000, { NULL, 0 }
-	};
+	struct rendezvous there = { .address = "10.0.0.1",
+				    .port = 20500,
+				    .time_ms = 1763712000000 };
 	struct strings none = { 0 };
 	struct error err = { 0 };
 	struct task_spec task = {
@@ -207,7 +207,7 @@ static void a_case_is_started_as_flagperf_starts_it(size_t i)
 	of_key(&start, "arg=", 0, text, sizeof(text));
 	without_script(text);
 	is(text, cases[i].words, "its words");
-	of_key(&start, "env=", 6, text, sizeof(text));
+	of_key(&start, "env=", 8, text, sizeof(text));
 	is(text, cases[i].environment, "its environment");
 	ok(job.container.processes == cases[i].processes,
 	   "%u processes that are started one by one", job.container.processes);
@@ -335,7 +335,7 @@ static void what_surrounds_a_case(void)
 	is(job.container.ulimits.count ? job.container.ulimits.items[0] : "",
 	   "core=0", "other options are kept");
 	build(&job, &start);
-	of_key(&start, "env=", 6, text, sizeof(text));
+	of_key(&start, "env=", 8, text, sizeof(text));
 	is(text, "A=top|PYTHONUNBUFFERED=1|B=c d|",
 	   "also in the environment, where the top wins, too");
 	of_key(&start, "prepare=", 0, text, sizeof(text));

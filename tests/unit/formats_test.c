@@ -331,6 +331,31 @@ static void check_choice(const char *name, const struct buffer *log,
 	format_choice_free(choice);
 }
 
+/* Of formats that read the same the one that is not built on others. */
+static void check_plainer(void)
+{
+	static const char *const named[] = { "hf-trainer", "mlperf" };
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct format_choice *choice =
+			format_choice_new(all.rules, all.count, NULL);
+		struct format_fit fits[FORMAT_FITS_MAX];
+		owned(buffer_clear) struct buffer log;
+		char path[128];
+
+		buffer_init(&log, 1 << 20);
+		snprintf(path, sizeof(path), OWN "%s.log", named[i]);
+		file_read(AT_FDCWD, path, &log, NULL);
+		format_choice_feed(choice, log.data, log.size, NULL);
+		format_choice_finish(choice, NULL);
+		if (ok(format_choice_fits(choice, fits) > 1,
+		       "%s: several formats fit", named[i]))
+			is(all.names[fits[0].format], named[i],
+			   "%s: it is named by its own name", named[i]);
+		format_choice_free(choice);
+	}
+}
+
 static void check(const char *folder, const char *name)
 {
 	char path[512];
@@ -387,7 +412,8 @@ int main(void)
 	catalog = catalog_load("images", &err);
 	if (ok(catalog != NULL, "the descriptions are read %s", err.text)) {
 		all_load();
-		is_int(check_folder(OWN), 45, "all fixtures were read");
+		check_plainer();
+		is_int(check_folder(OWN), 46, "all fixtures were read");
 		if (recordings_folder("training-logs-2", folder,
 				      sizeof(folder)))
 			check_folder(folder);

@@ -19,7 +19,9 @@
 #define F8 "ffffffff"
 
 struct bed {
-	struct cluster cluster;
+	struct store *store;
+	struct job_table *table;
+	struct image_digests *digests;
 	struct gang gang;
 	struct job job;
 	struct node nodes[2];
@@ -32,7 +34,7 @@ static int learn(struct bed *bed, int n, const char *found)
 	struct task task = { .job = &bed->job, .node = &bed->nodes[n] };
 
 	bed->text[0] = 0;
-	return image_digest_learn(&bed->cluster, &task, found, bed->text,
+	return image_digest_learn(bed->digests, &task, found, bed->text,
 				  sizeof(bed->text));
 }
 
@@ -42,7 +44,7 @@ static void use(struct bed *bed, const char *image, const char *build)
 		.id = ++bed->job.sweep, .name = "s", .text = "", .client = "u t"
 	};
 
-	store_put_sweep(bed->cluster.store, &sweep, NULL);
+	store_put_sweep(bed->store, &sweep, NULL);
 	bed->gang.spec.container.image = (char *)image;
 	bed->gang.spec.container.build = (char *)build;
 }
@@ -59,14 +61,14 @@ static void claims(struct bed *bed)
 	ok(learn(bed, 0, "r:1/app:2") < 0, "and a tag");
 	ok(learn(bed, 0, "") < 0 && learn(bed, 0, "sha256:ee") < 0,
 	   "and what is no reference");
-	ok(!image_digest_of(&bed->cluster, &bed->job), "none of it is stored");
+	ok(!image_digest_of(bed->digests, &bed->job), "none of it is stored");
 	is_int(learn(bed, 0, "r:1/app@" D1), 1, "one of its own is");
-	is(image_digest_of(&bed->cluster, &bed->job), "r:1/app@" D1, "as told");
+	is(image_digest_of(bed->digests, &bed->job), "r:1/app@" D1, "as told");
 	is_int(learn(bed, 1, "r:1/app@" D1), 0, "nodes that agree are fine");
 	ok(learn(bed, 1, "r:1/app@" D2) < 0 && strstr(bed->text, "n1") &&
 		   strstr(bed->text, "n2"),
 	   "those that do not are named: %s", bed->text);
-	is(image_digest_of(&bed->cluster, &bed->job), "r:1/app@" D1,
+	is(image_digest_of(bed->digests, &bed->job), "r:1/app@" D1,
 	   "and nothing is another's");
 }
 
@@ -79,8 +81,7 @@ static void forms(struct bed *bed)
 	is_int(learn(bed, 0, D1), 1, "an image of no registry has an id");
 	use(bed, "app:1@" D1, NULL);
 	is_int(learn(bed, 0, "app@" D2), 0, "a sweep's own digest needs none");
-	ok(!image_digest_of(&bed->cluster, &bed->job),
-	   "and no node changes it");
+	ok(!image_digest_of(bed->digests, &bed->job), "and no node changes it");
 	use(bed, "mine:1", "vendors/mine");
 	is_int(learn(bed, 0, "mine:0123456789ab"), 1,
 	       "a built one is what it was built from");
@@ -97,11 +98,14 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	bed.job.gang = &bed.gang;
-	bed.cluster.store = store_new(folder, NULL);
+	bed.store = store_new(folder, NULL);
+	bed.table = job_table_new(NULL);
+	bed.digests = image_digests_new(bed.store, bed.table, NULL);
 	claims(&bed);
 	forms(&bed);
-	image_digest_free_all(&bed.cluster);
-	store_free(bed.cluster.store);
+	image_digests_free(bed.digests);
+	job_table_free(bed.table);
+	store_free(bed.store);
 	file_remove_tree(AT_FDCWD, folder, NULL);
 	return tap_done();
 }

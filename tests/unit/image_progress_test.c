@@ -2,7 +2,6 @@
  */
 #include "controller/images/image_progress.h"
 
-#include "controller/effects.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
@@ -16,10 +15,7 @@
 
 static struct task *tasks;
 static struct job job = { .state = JOB_PREPARING };
-static struct cluster cluster;
-static struct gang gang = { .job = &job,
-			    .cluster = &cluster,
-			    .spec = { .nodes = 2 } };
+static struct gang gang = { .job = &job, .spec = { .nodes = 2 } };
 
 static void tell(struct task *task, const char *phase, uint64_t done,
 		 uint64_t total, uint64_t rate)
@@ -39,7 +35,7 @@ static void tell(struct task *task, const char *phase, uint64_t done,
 	};
 
 	task->state = TASK_PREPARING;
-	image_progress_keep(task, &progress);
+	image_progress_keep(task, &progress, clock_mono_ms());
 }
 
 /* A member of the sum, or of a task; -1: not there. */
@@ -59,7 +55,7 @@ static cJSON *sum_told(void)
 	cJSON *told, *row;
 
 	progress.rate = progress.eta_seconds = (double)NAN;
-	image_progress_add_sum(&gang, &progress, NULL);
+	image_progress_add_sum(&gang, clock_mono_ms(), &progress, NULL);
 	info.progress = &progress;
 	reply.jobs = &info;
 	told = codec_object(&reply_jobs_schema, &reply, NULL);
@@ -75,7 +71,7 @@ static cJSON *task_told(const struct task *task)
 	struct task_info info = { .node = (char *)"n1", .state = (char *)"" };
 	cJSON *told, *transfer;
 
-	image_progress_of_task(task, &info.transfer, NULL);
+	image_progress_of_task(task, clock_mono_ms(), &info.transfer, NULL);
 	told = codec_object(&task_info_schema, &info, NULL);
 	transfer = cJSON_DetachItemFromObject(told, "transfer");
 	cJSON_Delete(told);
@@ -133,10 +129,11 @@ static void moving(void)
 
 static void standing_still(void)
 {
-	TAILQ_INIT(&cluster.gangs);
-	TAILQ_INSERT_TAIL(&cluster.gangs, &gang, by_cluster);
-	image_progress_tick(&cluster);
-	is_int((long long)cluster.progress_seq, 0, "what moves is no news");
+	owned(job_table_free) struct job_table *table = job_table_new(NULL);
+
+	gang_list(table, &gang);
+	ok(!image_progress_stalled(table, clock_mono_ms()),
+	   "what moves is no news");
 	tasks[0].transfer_moved_ms = clock_mono_ms() - 7000;
 	is_int((long long)of(&tasks[0], "silent_seconds"), 7,
 	       "what stands still is told to");
@@ -145,9 +142,8 @@ static void standing_still(void)
 	is_int((long long)sum("silent_seconds"), -1,
 	       "the gang goes on while one node does");
 	is_int((long long)sum("rate"), MIB, "at the rate of that one");
-	image_progress_tick(&cluster);
-	is_int((long long)cluster.progress_seq, 1,
-	       "who waits for news is told");
+	ok(image_progress_stalled(table, clock_mono_ms()),
+	   "who waits for news is told");
 	tasks[1].transfer_moved_ms = clock_mono_ms() - 9000;
 	is_int((long long)sum("silent_seconds"), 7,
 	       "it stands still when all do");
@@ -172,7 +168,7 @@ static void done(void)
 	cJSON *event;
 
 	tasks[0].node = &node;
-	event = image_progress_summary(&tasks[0]);
+	event = image_progress_summary(&tasks[0], clock_mono_ms());
 	ok(get(event, "bytes") > 0 && get(event, "seconds") >= 0,
 	   "an event says how much came");
 	cJSON_Delete(event);
@@ -183,14 +179,13 @@ static void done(void)
 	is_int((long long)sum("nodes_done"), 1, "it is counted");
 	image_progress_clear(&tasks[0]);
 	image_progress_clear(&tasks[1]);
-	ok(!image_progress_summary(&tasks[0]),
+	ok(!image_progress_summary(&tasks[0], clock_mono_ms()),
 	   "without one there is nothing to tell");
 }
 
 int main(void)
 {
 	tap_begin(30);
-	effects_connect(&cluster);
 	tasks = gang.tasks = calloc(2, sizeof(*tasks));
 	tasks[0].job = tasks[1].job = &job;
 	job.gang = &gang;

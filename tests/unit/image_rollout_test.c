@@ -4,6 +4,7 @@
 
 #include "controller/effects.h"
 #include "controller/images/image_request.h"
+#include "controller/jobs/jobs.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
@@ -34,9 +35,15 @@ int64_t __wrap_clock_mono_ms(void)
 	return __real_clock_mono_ms() + ahead_ms;
 }
 
+struct bed {
+	struct world world;
+	struct image_rollouts_config config;
+	struct image_rollouts *rollouts;
+};
+
 static char top[] = "/tmp/carry-test-XXXXXX";
 
-static cJSON *order(struct cluster *cluster, const char *what, const char *name,
+static cJSON *order(struct bed *bed, const char *what, const char *name,
 		    const char *build, const char *const *names,
 		    struct error *err)
 {
@@ -51,8 +58,8 @@ static cJSON *order(struct cluster *cluster, const char *what, const char *name,
 
 	for (; names && *names; names++)
 		strings_add(&message.nodes, *names, NULL);
-	if (image_rollout_order(cluster, "op", &message, &reply.nodes, err) ==
-	    0)
+	if (image_rollout_order(bed->rollouts, "op", &message, &reply.nodes,
+				err) == 0)
 		body = codec_object(&reply_image_order_schema, &reply, err);
 	strings_clear(&message.nodes);
 	strings_clear(&reply.nodes);
@@ -65,8 +72,7 @@ static cJSON *order(struct cluster *cluster, const char *what, const char *name,
 		__VA_ARGS__, NULL                                              \
 	}
 
-static cJSON *describe(struct cluster *cluster, const char *name,
-		       uint64_t after)
+static cJSON *describe(struct bed *bed, const char *name, uint64_t after)
 {
 	const struct message_query query = { .name = (char *)name,
 					     .after = after };
@@ -74,7 +80,8 @@ static cJSON *describe(struct cluster *cluster, const char *name,
 	struct reply_image reply = { 0 };
 	cJSON *body = NULL, *image = NULL;
 
-	if (image_rollout_describe(cluster, &query, &reply.image, NULL) == 0)
+	if (image_rollout_describe(bed->rollouts, &query, &reply.image, NULL) ==
+	    0)
 		body = codec_object(&reply_image_schema, &reply, NULL);
 	image = cJSON_DetachItemFromObject(body, "image");
 	cJSON_Delete(body);
@@ -82,9 +89,9 @@ static cJSON *describe(struct cluster *cluster, const char *name,
 	return image;
 }
 
-static bool is_final(struct cluster *cluster, const char *name)
+static bool is_final(struct bed *bed, const char *name)
 {
-	cJSON *body = describe(cluster, name, 0);
+	cJSON *body = describe(bed, name, 0);
 	bool final =
 		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(body, "final"));
 
@@ -92,50 +99,49 @@ static bool is_final(struct cluster *cluster, const char *name)
 	return final;
 }
 
-static void says(struct cluster *cluster, const char *node, const char *name,
+static void says(struct bed *bed, const char *node, const char *name,
 		 const char *phase, const char *output)
 {
 	struct message_image_state state = { .order = (char *)name,
 					     .phase = (char *)phase };
 
 	state.output = output ? strdup(output) : NULL;
-	image_rollout_state(cluster, node_find(cluster, node), &state);
+	image_rollout_state(bed->rollouts, node_find(bed->config.nodes, node),
+			    &state);
 	free(state.output);
 }
 
-static void test_save(struct cluster *cluster)
+static void test_save(struct bed *bed)
 {
 	struct error err = { 0 };
-	cJSON *body =
-		order(cluster, "save", SAVE, NULL, NAMES("n1", "n1"), &err);
+	cJSON *body = order(bed, "save", SAVE, NULL, NAMES("n1", "n1"), &err);
 
 	is_int(cJSON_GetArraySize(
 		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
 	       1, "a node that is named twice is asked once");
 	cJSON_Delete(body);
-	ok(!is_final(cluster, SAVE), "and waited for");
-	says(cluster, "n2", SAVE, "failed", NULL);
-	ok(!is_final(cluster, SAVE), "whatever others say");
-	says(cluster, "n1", SAVE, "failed", NULL);
-	ok(is_final(cluster, SAVE), "until it has said what came of it");
-	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n3"), &err);
+	ok(!is_final(bed, SAVE), "and waited for");
+	says(bed, "n2", SAVE, "failed", NULL);
+	ok(!is_final(bed, SAVE), "whatever others say");
+	says(bed, "n1", SAVE, "failed", NULL);
+	ok(is_final(bed, SAVE), "until it has said what came of it");
+	body = order(bed, "save", SAVE, NULL, NAMES("n1", "n3"), &err);
 	ok(!body && err.code == ENOENT, "a node that is not there: %s",
 	   err.text);
-	body = order(cluster, "save", SAVE, NULL, NAMES("n1", "n1", "n1"),
-		     &err);
+	body = order(bed, "save", SAVE, NULL, NAMES("n1", "n1", "n1"), &err);
 	ok(!body && err.code == EINVAL, "more names than nodes: %s", err.text);
 }
 
 /* Half a minute, as the controller's loop sees it. */
-static void time_passes(struct cluster *cluster)
+static void time_passes(struct bed *bed)
 {
 	for (int i = 0; i < 60; i++) {
 		ahead_ms += 500;
-		image_rollout_tick(cluster);
+		image_rollout_tick(bed->rollouts);
 	}
 }
 
-static void test_save_away(struct cluster *cluster)
+static void test_save_away(struct bed *bed)
 {
 	struct message_image_state state = { .order = (char *)AWAY,
 					     .phase = (char *)"ready",
@@ -144,59 +150,57 @@ static void test_save_away(struct cluster *cluster)
 	struct error err = { 0 };
 	cJSON *body;
 
-	cJSON_Delete(
-		order(cluster, "save", AWAY, NULL, NAMES("n1", "n2"), &err));
-	image_rollout_state(cluster, node_find(cluster, "n1"), &state);
-	image_rollout_tick(cluster);
-	ok(!is_final(cluster, AWAY),
+	cJSON_Delete(order(bed, "save", AWAY, NULL, NAMES("n1", "n2"), &err));
+	image_rollout_state(bed->rollouts, node_find(bed->config.nodes, "n1"),
+			    &state);
+	image_rollout_tick(bed->rollouts);
+	ok(!is_final(bed, AWAY),
 	   "a node that is away with what it saved may come back");
-	time_passes(cluster);
-	body = describe(cluster, AWAY, 0);
+	time_passes(bed);
+	body = describe(bed, AWAY, 0);
 	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(body, "content")),
 	   "or not: then it is not waited for");
 	cJSON_Delete(body);
-	time_passes(cluster);
-	ok(is_final(cluster, AWAY), "and nobody has it when all are away");
+	time_passes(bed);
+	ok(is_final(bed, AWAY), "and nobody has it when all are away");
 }
 
-static void test_save_lost(struct cluster *cluster)
+static void test_save_lost(struct bed *bed)
 {
 	struct message_image_state state = { .order = (char *)LOST,
 					     .phase = (char *)"ready",
 					     .content = (char *)HEX "f",
 					     .total_bytes =
 						     CONTENT_BYTES_MAX + 1 };
-	struct node *node = node_find(cluster, "n1");
+	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
 
-	cJSON_Delete(order(cluster, "save", LOST, NULL, NAMES("n1"), &err));
-	node->peer =
-		(void *)cluster; /* it is only looked whether it is there */
-	image_rollout_state(cluster, node, &state);
-	image_rollout_tick(cluster);
-	image_rollout_tick(cluster);
+	cJSON_Delete(order(bed, "save", LOST, NULL, NAMES("n1"), &err));
+	node->peer = (void *)bed; /* it is only looked whether it is there */
+	image_rollout_state(bed->rollouts, node, &state);
+	image_rollout_tick(bed->rollouts);
+	image_rollout_tick(bed->rollouts);
 	node->peer = NULL;
-	ok(is_final(cluster, LOST),
-	   "what cannot be got is not asked for again");
+	ok(is_final(bed, LOST), "what cannot be got is not asked for again");
 }
 
-static void test_refusals(struct cluster *cluster)
+static void test_refusals(struct bed *bed)
 {
 	struct error err = { 0 };
 
-	ok(!order(cluster, "eat", GC, NULL, NAMES("n1"), &err) &&
+	ok(!order(bed, "eat", GC, NULL, NAMES("n1"), &err) &&
 		   err.code == EINVAL,
 	   "an order that there is not: %s", err.text);
-	ok(!order(cluster, "gc", "../x", NULL, NAMES("n1"), &err) &&
+	ok(!order(bed, "gc", "../x", NULL, NAMES("n1"), &err) &&
 		   err.code == EINVAL,
 	   "a name that is none: %s", err.text);
-	ok(!order(cluster, "gc", SAVE, NULL, NAMES("n1"), &err) &&
+	ok(!order(bed, "gc", SAVE, NULL, NAMES("n1"), &err) &&
 		   err.code == EEXIST,
 	   "a name that another order has: %s", err.text);
-	ok(!order(cluster, "build", BUILD, NULL, NAMES("n1"), &err) &&
+	ok(!order(bed, "build", BUILD, NULL, NAMES("n1"), &err) &&
 		   err.code == EINVAL,
 	   "a build of nothing: %s", err.text);
-	ok(!order(cluster, "gc", GC, NULL, NULL, &err) && err.code == ENOENT,
+	ok(!order(bed, "gc", GC, NULL, NULL, &err) && err.code == ENOENT,
 	   "nobody to do it: %s", err.text);
 }
 
@@ -209,10 +213,10 @@ static bool stored(const char *name)
 }
 
 /* "n1:one|n2:two|": what was printed from `after` on. */
-static const char *printed(struct cluster *cluster, uint64_t *after)
+static const char *printed(struct bed *bed, uint64_t *after)
 {
 	static char text[200];
-	cJSON *body = describe(cluster, BUILD, *after);
+	cJSON *body = describe(bed, BUILD, *after);
 	const cJSON *piece;
 
 	text[0] = 0;
@@ -235,55 +239,55 @@ static const char *printed(struct cluster *cluster, uint64_t *after)
 	return text;
 }
 
-static void test_build(struct cluster *cluster)
+static void test_build(struct bed *bed)
 {
 	const char *folder = "vendors/v/f";
 	uint64_t after = 0, zero = 0;
 	struct error err;
 	char *large;
 
-	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n1", "n2"),
-			   &err));
-	ok(!is_final(cluster, BUILD) && stored(BUILD),
+	cJSON_Delete(
+		order(bed, "build", BUILD, folder, NAMES("n1", "n2"), &err));
+	ok(!is_final(bed, BUILD) && stored(BUILD),
 	   "a build waits for nodes out of reach, and is kept");
-	says(cluster, "n1", BUILD, "building", "one");
-	says(cluster, "n2", BUILD, "building", "two");
-	is(printed(cluster, &after), "n1:one|n2:two|",
-	   "what it prints is told");
-	is(printed(cluster, &after), "", "once");
-	says(cluster, "n1", BUILD, "building", "three");
-	cJSON_Delete(order(cluster, "build", BUILD, folder, NAMES("n2", "n1"),
-			   &err));
-	is(printed(cluster, &after), "n1:three|",
+	says(bed, "n1", BUILD, "building", "one");
+	says(bed, "n2", BUILD, "building", "two");
+	is(printed(bed, &after), "n1:one|n2:two|", "what it prints is told");
+	is(printed(bed, &after), "", "once");
+	says(bed, "n1", BUILD, "building", "three");
+	cJSON_Delete(
+		order(bed, "build", BUILD, folder, NAMES("n2", "n1"), &err));
+	is(printed(bed, &after), "n1:three|",
 	   "asked for again it goes on where it was");
-	is(printed(cluster, &zero), "n1:one|n2:two|n1:three|",
+	is(printed(bed, &zero), "n1:one|n2:two|n1:three|",
 	   "and whoever comes later sees all");
 	large = malloc(IMAGE_REQUEST_OUTPUT_TOLD);
 	memset(large, 'x', IMAGE_REQUEST_OUTPUT_TOLD - 1);
 	large[IMAGE_REQUEST_OUTPUT_TOLD - 1] = 0;
 	for (int i = 0; i < 5; i++)
-		says(cluster, "n1", BUILD, "building", large);
+		says(bed, "n1", BUILD, "building", large);
 	free(large);
 	zero = 0;
-	is(printed(cluster, &zero), "n1:xxxxxxxxxxxxxxxxxxxx|",
+	is(printed(bed, &zero), "n1:xxxxxxxxxxxxxxxxxxxx|",
 	   "of much output the oldest goes, and a piece is told at a time");
 	ok(zero > 3, "that which was left out is counted");
-	says(cluster, "n1", BUILD, "ready", NULL);
-	ok(!is_final(cluster, BUILD), "one that is done leaves the other");
-	image_rollout_close(cluster);
-	if (image_rollout_open(cluster, top, &err) < 0)
+	says(bed, "n1", BUILD, "ready", NULL);
+	ok(!is_final(bed, BUILD), "one that is done leaves the other");
+	image_rollouts_free(bed->rollouts);
+	bed->rollouts = image_rollouts_new(&bed->config, top, &err);
+	if (!bed->rollouts)
 		exit(1);
-	ok(!is_final(cluster, BUILD), "a controller that comes back goes on");
-	says(cluster, "n2", BUILD, "failed", NULL);
-	says(cluster, "n1", BUILD, "ready", NULL);
-	ok(is_final(cluster, BUILD) && !stored(BUILD), "until all have ended");
+	ok(!is_final(bed, BUILD), "a controller that comes back goes on");
+	says(bed, "n2", BUILD, "failed", NULL);
+	says(bed, "n1", BUILD, "ready", NULL);
+	ok(is_final(bed, BUILD) && !stored(BUILD), "until all have ended");
 }
 
 /* Of the nodes of the order, "n1:waiting|n2:ready|". */
-static const char *phases(struct cluster *cluster, const char *name)
+static const char *phases(struct bed *bed, const char *name)
 {
 	static char text[200];
-	cJSON *body = describe(cluster, name, 0);
+	cJSON *body = describe(bed, name, 0);
 	const cJSON *node;
 
 	text[0] = 0;
@@ -304,55 +308,56 @@ static const char *phases(struct cluster *cluster, const char *name)
 	return text;
 }
 
-static void test_twice(struct cluster *cluster)
+static void test_twice(struct bed *bed)
 {
 	char from[200], to[220];
 	const char *folder = "vendors/v/f";
 	struct error err;
 	cJSON *body;
 
-	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
-	body = order(cluster, "build", TWICE, folder, NAMES("n2"), &err);
-	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	cJSON_Delete(order(bed, "build", TWICE, folder, NAMES("n1"), &err));
+	body = order(bed, "build", TWICE, folder, NAMES("n2"), &err);
+	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
 	   "the same for another node leaves the first one its order");
 	is_int(cJSON_GetArraySize(
 		       cJSON_GetObjectItemCaseSensitive(body, "nodes")),
 	       1, "and whoever asks is told of his own");
 	cJSON_Delete(body);
-	says(cluster, "n1", TWICE, "failed", NULL);
-	cJSON_Delete(order(cluster, "build", TWICE, folder, NAMES("n1"), &err));
-	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	says(bed, "n1", TWICE, "failed", NULL);
+	cJSON_Delete(order(bed, "build", TWICE, folder, NAMES("n1"), &err));
+	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
 	   "for one that had failed it begins anew");
 	snprintf(from, sizeof(from), "%s/image-orders/" TWICE ".json", top);
 	snprintf(to, sizeof(to), "%s.new", from);
 	ok(link(from, to) == 0, "a controller dies as it writes");
-	image_rollout_close(cluster);
-	if (image_rollout_open(cluster, top, &err) < 0)
+	image_rollouts_free(bed->rollouts);
+	bed->rollouts = image_rollouts_new(&bed->config, top, &err);
+	if (!bed->rollouts)
 		exit(1);
-	is(phases(cluster, TWICE), "n1:waiting|n2:waiting|",
+	is(phases(bed, TWICE), "n1:waiting|n2:waiting|",
 	   "a controller that comes back has both");
 	ok(access(to, F_OK) < 0, "and nothing of what it did not finish");
-	says(cluster, "n1", TWICE, "ready", NULL);
-	says(cluster, "n2", TWICE, "ready", NULL);
-	ok(is_final(cluster, TWICE), "until both are done");
+	says(bed, "n1", TWICE, "ready", NULL);
+	says(bed, "n2", TWICE, "ready", NULL);
+	ok(is_final(bed, TWICE), "until both are done");
 }
 
-static void test_gc(struct cluster *cluster)
+static void test_gc(struct bed *bed)
 {
 	struct image_order_info reply = { 0 };
 	struct error err;
 	cJSON *body;
 
-	cJSON_Delete(order(cluster, "gc", GC, NULL, NAMES("n1"), &err));
-	ok(is_final(cluster, GC) && !stored(GC),
+	cJSON_Delete(order(bed, "gc", GC, NULL, NAMES("n1"), &err));
+	ok(is_final(bed, GC) && !stored(GC),
 	   "what is not for later fails where a node is out of reach");
-	body = describe(cluster, GC, 0);
+	body = describe(bed, GC, 0);
 	is(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
 		   cJSON_GetObjectItemCaseSensitive(body, "nodes")->child,
 		   "text")),
 	   "out of reach", "and says so");
 	cJSON_Delete(body);
-	ok(image_rollout_describe(cluster,
+	ok(image_rollout_describe(bed->rollouts,
 				  &(struct message_query){
 					  .name = (char *)"x" },
 				  &reply, &err) < 0 &&
@@ -361,9 +366,9 @@ static void test_gc(struct cluster *cluster)
 }
 
 /* A member of what is told of the only node; -1: it is not there. */
-static double of_node(struct cluster *cluster, const char *name)
+static double of_node(struct bed *bed, const char *name)
 {
-	cJSON *body = describe(cluster, PULL, 0);
+	cJSON *body = describe(bed, PULL, 0);
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(
 		cJSON_GetObjectItemCaseSensitive(body, "nodes")->child, name);
 	double value = cJSON_IsNumber(item) ? item->valuedouble
@@ -374,7 +379,7 @@ static double of_node(struct cluster *cluster, const char *name)
 	return value;
 }
 
-static void test_pull(struct cluster *cluster)
+static void test_pull(struct bed *bed)
 {
 	struct message_image_state state = {
 		.order = (char *)PULL,
@@ -387,68 +392,85 @@ static void test_pull(struct cluster *cluster)
 		.layers_total = 3,
 		.tries = 1,
 	};
-	struct node *node = node_find(cluster, "n1");
+	struct node *node = node_find(bed->config.nodes, "n1");
 	struct error err = { 0 };
 
-	cJSON_Delete(order(cluster, "pull", PULL, NULL, NAMES("n1"), &err));
-	ok(!is_final(cluster, PULL) && stored(PULL),
+	cJSON_Delete(order(bed, "pull", PULL, NULL, NAMES("n1"), &err));
+	ok(!is_final(bed, PULL) && stored(PULL),
 	   "a node that is out of reach pulls when it is back");
-	ok(of_node(cluster, "layers") < 0, "of nothing there is no progress");
-	image_rollout_state(cluster, node, &state);
-	ok(of_node(cluster, "layers") == 1 &&
-		   of_node(cluster, "layers_total") == 3 &&
-		   of_node(cluster, "rate") == 100,
+	ok(of_node(bed, "layers") < 0, "of nothing there is no progress");
+	image_rollout_state(bed->rollouts, node, &state);
+	ok(of_node(bed, "layers") == 1 && of_node(bed, "layers_total") == 3 &&
+		   of_node(bed, "rate") == 100,
 	   "how far a pull is, is told");
-	ok(of_node(cluster, "eta_seconds") < 0 &&
-		   of_node(cluster, "partial") == 1,
+	ok(of_node(bed, "eta_seconds") < 0 && of_node(bed, "partial") == 1,
 	   "not how long it takes while sizes are not known");
 	state.partial = false;
-	image_rollout_state(cluster, node, &state);
-	is_int((long long)of_node(cluster, "eta_seconds"), 6, "but then");
+	image_rollout_state(bed->rollouts, node, &state);
+	is_int((long long)of_node(bed, "eta_seconds"), 6, "but then");
 	ahead_ms += 7000;
-	image_rollout_state(cluster, node, &state);
-	ok(of_node(cluster, "silent_seconds") >= 7 &&
-		   of_node(cluster, "rate") < 0 &&
-		   of_node(cluster, "eta_seconds") < 0,
+	image_rollout_state(bed->rollouts, node, &state);
+	ok(of_node(bed, "silent_seconds") >= 7 && of_node(bed, "rate") < 0 &&
+		   of_node(bed, "eta_seconds") < 0,
 	   "one that stands still has no rate");
 	state.done_bytes = 500;
-	image_rollout_state(cluster, node, &state);
-	ok(of_node(cluster, "silent_seconds") < 0 &&
-		   of_node(cluster, "rate") == 100,
+	image_rollout_state(bed->rollouts, node, &state);
+	ok(of_node(bed, "silent_seconds") < 0 && of_node(bed, "rate") == 100,
 	   "until it goes on");
-	says(cluster, "n1", PULL, "ready", NULL);
-	ok(is_final(cluster, PULL) && !stored(PULL), "and is over");
+	says(bed, "n1", PULL, "ready", NULL);
+	ok(is_final(bed, PULL) && !stored(PULL), "and is over");
 }
 
 int main(void)
 {
-	struct cluster cluster = { 0 };
+	struct bed bed = { 0 };
+	struct image_rollouts_config *config = &bed.config;
+	struct news news = { 0 };
+	struct jobs_config jobs_config = { .effects = &bed.world.effects,
+					   .news = &news };
+	struct blob_service_config blobs = { 0 };
+	struct jobs *jobs;
+	struct jobs_parts parts;
 	struct error err = { 0 };
 
 	tap_begin(60);
-	if (!mkdtemp(top) || sd_event_new(&cluster.loop) < 0)
+	if (!mkdtemp(top) || sd_event_new(&bed.world.loop) < 0)
 		return 1;
-	effects_connect(&cluster);
-	TAILQ_INIT(&cluster.gangs);
-	if (blob_service_open(&cluster, top, &err) < 0 ||
-	    artifact_fetch_open(&cluster, &err) < 0 ||
-	    image_rollout_open(&cluster, top, &err) < 0)
+	effects_connect(&bed.world);
+	jobs = jobs_new(&jobs_config, &err);
+	if (!jobs)
 		return 1;
-	node_get(&cluster, "n1", NULL);
-	node_get(&cluster, "n2", NULL);
-	test_save(&cluster);
-	test_save_away(&cluster);
-	test_save_lost(&cluster);
-	test_refusals(&cluster);
-	test_build(&cluster);
-	test_twice(&cluster);
-	test_gc(&cluster);
-	test_pull(&cluster);
-	image_rollout_close(&cluster);
-	artifact_fetch_close(&cluster);
-	blob_service_close(&cluster);
-	node_free_all(&cluster);
-	sd_event_unref(cluster.loop);
+	parts = jobs_parts(jobs);
+	blobs.loop = bed.world.loop;
+	blobs.nodes = config->nodes = parts.nodes;
+	config->references = parts.references;
+	config->logins = parts.logins;
+	config->news = &news;
+	config->blobs = blob_service_new(&blobs, top, &err);
+	config->fetches =
+		config->blobs
+			? artifact_fetches_new(bed.world.loop, config->blobs,
+					       parts.table, parts.ingest, &err)
+			: NULL;
+	bed.rollouts =
+		config->fetches ? image_rollouts_new(config, top, &err) : NULL;
+	if (!bed.rollouts)
+		return 1;
+	node_get(parts.nodes, "n1", NULL);
+	node_get(parts.nodes, "n2", NULL);
+	test_save(&bed);
+	test_save_away(&bed);
+	test_save_lost(&bed);
+	test_refusals(&bed);
+	test_build(&bed);
+	test_twice(&bed);
+	test_gc(&bed);
+	test_pull(&bed);
+	image_rollouts_free(bed.rollouts);
+	artifact_fetches_free(config->fetches);
+	blob_service_free(config->blobs);
+	jobs_free(jobs);
+	sd_event_unref(bed.world.loop);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }

@@ -8,8 +8,8 @@
 #include "controller/sweep/sweep.h"
 #include "tests/tap.h"
 
-/* The six variables that every command gets. */
-#define START_VARIABLES 6
+/* The eight variables that every command gets. */
+#define START_VARIABLES 8
 
 /* clang-format off */
 #define TORCHRUN(nodes, rank) \
@@ -146,7 +146,7 @@ static int build(struct sweep *sweep, uint32_t nodes, struct buffer *start,
 		 struct error *err)
 {
 	owned(strings_clear) struct strings addresses = { 0 };
-	struct rendezvous rendezvous = { "10.0.0.1", 20500, 0, { 0 } };
+	struct rendezvous rendezvous = { .address = "10.0.0.1", .port = 20500 };
 	struct strings none = { 0 };
 	struct job_spec job;
 	int rc;

@@ -13,9 +13,11 @@
 #include <sodium.h>
 
 struct bed {
-	struct cluster cluster;
+	struct store *store;
+	struct sweep_logins *kept;
 	char folder[64];
 	struct key user, other, controller, node;
+	struct key ours; /* that the controller uses */
 };
 
 static void open_bed(struct bed *bed)
@@ -28,16 +30,17 @@ static void open_bed(struct bed *bed)
 	    key_generate(&bed->controller, "c", ROLE_CONTROLLER, NULL) < 0 ||
 	    key_generate(&bed->node, "n", ROLE_AGENT, NULL) < 0)
 		exit(1);
-	bed->cluster.key = &bed->controller;
-	bed->cluster.store = store_new(bed->folder, NULL);
-	if (!bed->cluster.store)
+	bed->store = store_new(bed->folder, NULL);
+	bed->kept = sweep_logins_new(bed->store, &bed->ours, NULL);
+	if (!bed->store || !bed->kept)
 		exit(1);
+	bed->ours = bed->controller;
 }
 
 static void close_bed(struct bed *bed)
 {
-	logins_free_all(&bed->cluster);
-	store_free(bed->cluster.store);
+	sweep_logins_free(bed->kept);
+	store_free(bed->store);
 	file_remove_tree(AT_FDCWD, bed->folder, NULL);
 }
 
@@ -55,7 +58,7 @@ static struct registry_login sealed(const struct bed *bed, const char *registry,
 
 static void put_sweep(struct bed *bed, uint64_t id, enum job_state state)
 {
-	struct store *store = bed->cluster.store;
+	struct store *store = bed->store;
 	const struct sweep_row sweep = {
 		.id = id, .name = "s", .text = "", .client = "u t"
 	};
@@ -76,11 +79,11 @@ static void end_job(struct bed *bed, uint64_t id)
 				     .state = JOB_COMPLETED,
 				     .attempt = 1 };
 
-	store_set_job(bed->cluster.store, &job, NULL);
-	store_commit(bed->cluster.store, NULL);
-	logins_ended(&bed->cluster, id);
-	logins_settle(&bed->cluster);
-	store_commit(bed->cluster.store, NULL);
+	store_set_job(bed->store, &job, NULL);
+	store_commit(bed->store, NULL);
+	logins_ended(bed->kept, id);
+	logins_settle(bed->kept);
+	store_commit(bed->store, NULL);
 }
 
 /* "r:1=name" of each that the node is given; "gone" where nothing is in it. */
@@ -92,7 +95,7 @@ static const char *given(struct bed *bed, uint64_t sweep, const char *image)
 	struct error err;
 
 	text[0] = 0;
-	if (logins_give(&bed->cluster, sweep, bed->node.public, image, &list,
+	if (logins_give(bed->kept, sweep, bed->node.public, image, &list,
 			&count, &err) < 0)
 		return "error";
 	for (size_t i = 0; i < count; i++) {
@@ -114,19 +117,18 @@ static const char *given(struct bed *bed, uint64_t sweep, const char *image)
 static void accepting(struct bed *bed)
 {
 	struct registry_login login = sealed(bed, "r:1", "me");
-	struct cluster *cluster = &bed->cluster;
 	struct error err = { 0 };
 
-	is_int(logins_accept(cluster, &login, 1, bed->user.public, &err), 0,
+	is_int(logins_accept(bed->kept, &login, 1, bed->user.public, &err), 0,
 	       "what its sender sealed for us is accepted");
-	ok(logins_accept(cluster, &login, 1, bed->other.public, &err) < 0 &&
+	ok(logins_accept(bed->kept, &login, 1, bed->other.public, &err) < 0 &&
 		   err.code == EINVAL,
 	   "from somebody else it is not: %s", err.text);
-	cluster->key = &bed->node;
-	ok(logins_accept(cluster, &login, 1, bed->user.public, &err) < 0 &&
+	bed->ours = bed->node;
+	ok(logins_accept(bed->kept, &login, 1, bed->user.public, &err) < 0 &&
 		   err.code == EINVAL,
 	   "nor what is for another controller: %s", err.text);
-	cluster->key = &bed->controller;
+	bed->ours = bed->controller;
 	login_clear(&login);
 }
 
@@ -135,12 +137,11 @@ static void giving(struct bed *bed)
 	struct registry_login logins[] = { sealed(bed, "r:1", "one"),
 					   sealed(bed, "docker.io", "hub") };
 	struct registry_login secret = sealed(bed, "$HF_TOKEN", "hf");
-	struct cluster *cluster = &bed->cluster;
 
 	put_sweep(bed, 1, JOB_QUEUED);
 	put_sweep(bed, 2, JOB_QUEUED);
-	logins_put(cluster, 1, logins, 2, NULL);
-	store_commit(cluster->store, NULL);
+	logins_put(bed->kept, 1, logins, 2, NULL);
+	store_commit(bed->store, NULL);
 	is(given(bed, 1, "r:1/a:1"), "r:1=one",
 	   "a node is given what its image needs, sealed for it");
 	is(given(bed, 1, "ubuntu"), "docker.io=hub", "the Hub's, too");
@@ -148,8 +149,8 @@ static void giving(struct bed *bed)
 	is(given(bed, 1, NULL), "docker.io=hub r:1=one", "for a build, all");
 	is(given(bed, 2, NULL), "", "of its own sweep");
 	put_sweep(bed, 3, JOB_QUEUED);
-	logins_put(cluster, 3, &secret, 1, NULL);
-	store_commit(cluster->store, NULL);
+	logins_put(bed->kept, 3, &secret, 1, NULL);
+	store_commit(bed->store, NULL);
 	is(given(bed, 3, "r:2/a"), "$HF_TOKEN=hf",
 	   "a secret goes with whatever image");
 	is(given(bed, 3, "sha256:x y"), "$HF_TOKEN=hf",
@@ -157,11 +158,11 @@ static void giving(struct bed *bed)
 	end_job(bed, 3);
 	is(given(bed, 3, NULL), "$HF_TOKEN=gone", "and goes with the last job");
 	login_clear(&secret);
-	logins_settle(cluster);
-	cluster->key = &bed->other;
+	logins_settle(bed->kept);
+	bed->ours = bed->other;
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
 	   "with another key they cannot be opened any more");
-	cluster->key = &bed->controller;
+	bed->ours = bed->controller;
 	login_clear(&logins[0]);
 	login_clear(&logins[1]);
 }
@@ -172,34 +173,34 @@ static int gone(struct bed *bed, const struct registry_login *sent,
 {
 	owned(strings_clear) struct strings list = { 0 };
 
-	logins_gone(&bed->cluster, 1, sent, count, &list, NULL);
+	logins_gone(bed->kept, 1, sent, count, &list, NULL);
 	return (int)list.count;
 }
 
 static void ending(struct bed *bed)
 {
 	struct registry_login again = sealed(bed, "r:1", "again");
-	struct cluster *cluster = &bed->cluster;
 
-	logins_settle(cluster);
-	store_commit(cluster->store, NULL);
+	logins_settle(bed->kept);
+	store_commit(bed->store, NULL);
 	is_int(gone(bed, NULL, 0), 0, "while jobs are left they stay");
 	end_job(bed, 2);
 	is(given(bed, 1, "r:1/a"), "r:1=one", "whatever other sweeps do");
 	/* As after a restart. */
-	logins_free_all(cluster);
-	logins_load(cluster, NULL);
+	sweep_logins_free(bed->kept);
+	bed->kept = sweep_logins_new(bed->store, &bed->ours, NULL);
+	logins_load(bed->kept, NULL);
 	is(given(bed, 1, "r:1/a"), "r:1=one", "also over a restart");
 	end_job(bed, 1);
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
 	   "with the last job they go");
 	is_int(gone(bed, NULL, 0), 2, "which is known");
 	is_int(gone(bed, &again, 1), 1, "but for what is sent anew");
-	logins_put(cluster, 1, &again, 1, NULL);
-	store_commit(cluster->store, NULL);
+	logins_put(bed->kept, 1, &again, 1, NULL);
+	store_commit(bed->store, NULL);
 	is(given(bed, 1, NULL), "docker.io=gone r:1=again", "and kept then");
-	logins_settle(cluster);
-	store_commit(cluster->store, NULL);
+	logins_settle(bed->kept);
+	store_commit(bed->store, NULL);
 	is(given(bed, 1, "r:1/a"), "r:1=gone",
 	   "unless nothing is to run again");
 	login_clear(&again);

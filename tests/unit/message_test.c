@@ -1,14 +1,17 @@
 /* message_test.c - every message: there and back, and refused field by field.
  */
 #include "protocol/message/message.h"
+#include "protocol/message/token.h"
 #include "tests/tap.h"
 
 #include <errno.h>
 
-static cJSON *sample(const struct schema *schema);
+static cJSON *sample(const struct schema *schema, bool wire);
 
-/* A value of each kind that is not the default. */
-static cJSON *sample_value(const struct field *field)
+/* A value of each kind that is not the default: the largest, or, for the wire,
+ * where they are no texts of digits, one that JSON has as a number.
+ */
+static cJSON *sample_value(const struct field *field, bool wire)
 {
 	cJSON *list;
 
@@ -18,9 +21,11 @@ static cJSON *sample_value(const struct field *field)
 	case FIELD_U32:
 		return cJSON_CreateNumber(UINT32_MAX);
 	case FIELD_U64:
-		return cJSON_CreateString("18446744073709551615");
+		return wire ? cJSON_CreateNumber(7)
+			    : cJSON_CreateString("18446744073709551615");
 	case FIELD_I64:
-		return cJSON_CreateString("-9223372036854775808");
+		return wire ? cJSON_CreateNumber(-7)
+			    : cJSON_CreateString("-9223372036854775808");
 	case FIELD_DOUBLE:
 		return cJSON_CreateNumber(2.5);
 	case FIELD_STRING:
@@ -32,8 +37,10 @@ static cJSON *sample_value(const struct field *field)
 	case FIELD_NUMBERS:
 		list = cJSON_CreateArray();
 		cJSON_AddItemToArray(list, cJSON_CreateNumber(7));
-		cJSON_AddItemToArray(list, cJSON_CreateString(
-						   "18446744073709551615"));
+		if (!wire)
+			cJSON_AddItemToArray(list,
+					     cJSON_CreateString(
+						     "18446744073709551615"));
 		return list;
 	case FIELD_ENUM:
 		return cJSON_CreateString(field->names[1]);
@@ -41,23 +48,23 @@ static cJSON *sample_value(const struct field *field)
 		return cJSON_Parse("{\"any\":[1,\"x\",null]}");
 	case FIELD_STRUCT:
 	case FIELD_POINTER:
-		return sample(field->schema);
+		return sample(field->schema, wire);
 	case FIELD_LIST:
 		list = cJSON_CreateArray();
-		cJSON_AddItemToArray(list, sample(field->schema));
-		cJSON_AddItemToArray(list, sample(field->schema));
+		cJSON_AddItemToArray(list, sample(field->schema, wire));
+		cJSON_AddItemToArray(list, sample(field->schema, wire));
 		return list;
 	}
 	return NULL;
 }
 
-static cJSON *sample(const struct schema *schema)
+static cJSON *sample(const struct schema *schema, bool wire)
 {
 	cJSON *object = cJSON_CreateObject();
 
 	for (size_t i = 0; i < schema->count; i++)
 		cJSON_AddItemToObject(object, schema->fields[i].name,
-				      sample_value(&schema->fields[i]));
+				      sample_value(&schema->fields[i], wire));
 	return object;
 }
 
@@ -125,49 +132,77 @@ static bool same(const struct schema *schema, const void *a, const void *b)
 
 static cJSON *sample_message(enum message_type type)
 {
-	cJSON *object = sample(message_kinds[type].schema);
+	cJSON *object =
+		sample(message_kinds[type].schema, !message_is_text(type));
 
-	cJSON_AddStringToObject(object, "type", message_kinds[type].name);
+	cJSON_InsertItemInArray(object, 0,
+				cJSON_CreateString(message_kinds[type].name));
+	object->child->string = strdup("type");
 	return object;
+}
+
+/* The tree as it is on the wire, in bytes that the caller clears. */
+static void on_wire(const cJSON *object, bool text, struct buffer *out)
+{
+	struct json_tree_source tree;
+	struct token_source *source = json_tree_source(&tree, object);
+	struct cbor_bytes_sink bytes;
+	struct token token;
+	char *printed;
+
+	buffer_init(out, MESSAGE_TEXT_MAX);
+	if (!text) {
+		source->next(source, &token, NULL);
+		token_copy(source, &token, cbor_bytes_sink(&bytes, out), NULL);
+		return;
+	}
+	printed = cJSON_PrintUnformatted(object);
+	buffer_text(out, printed, NULL);
+	cJSON_free(printed);
 }
 
 static void there_and_back(enum message_type type)
 {
 	const struct message_kind *kind = &message_kinds[type];
 	owned(buffer_clear) struct buffer out;
-	cJSON *object = sample_message(type);
-	char *text = cJSON_PrintUnformatted(object);
-	enum message_type first_type = MESSAGE_NONE, again_type = MESSAGE_NONE;
-	void *first = NULL, *again = NULL;
+	owned(buffer_clear) struct buffer more;
+	owned_free void *first = calloc(1, kind->schema->size);
+	cJSON *object = sample(kind->schema, false);
+	enum message_type got_type = MESSAGE_NONE;
+	void *again = NULL;
 	struct error err = { 0 };
 
 	buffer_init(&out, MESSAGE_TEXT_MAX);
-	ok(message_decode(text, strlen(text), &first_type, &first, &err) == 0 &&
-		   first_type == type,
-	   "%s is read: %s", kind->name, err.text);
-	ok(first && message_encode(type, first, &out, &err) == 0,
-	   "%s is written", kind->name);
-	is(out.data, text, "%s is written as it was read", kind->name);
-	ok(message_decode(out.data, out.size, &again_type, &again, &err) == 0 &&
-		   again_type == type && first && again &&
-		   same(kind->schema, first, again),
-	   "%s is equal after encoding and decoding", kind->name);
-	message_free(first_type, first);
-	message_free(again_type, again);
-	cJSON_free(text);
+	buffer_init(&more, MESSAGE_TEXT_MAX);
+	ok(codec_from_object(kind->schema, object, first, &err) == 0 &&
+		   message_encode(type, first, &out, &err) == 0,
+	   "%s is written: %s", kind->name, err.text);
+	ok((out.data[0] == '{') == message_is_text(type), "%s is %s",
+	   kind->name, message_is_text(type) ? "JSON" : "CBOR");
+	ok(message_decode(out.data, out.size, &got_type, &again, &err) == 0 &&
+		   got_type == type && same(kind->schema, first, again),
+	   "%s is equal after encoding and decoding: %s", kind->name, err.text);
+	ok(again && message_encode(type, again, &more, &err) == 0 &&
+		   more.size == out.size &&
+		   !memcmp(more.data, out.data, out.size),
+	   "%s is written as it was read", kind->name);
+	message_free(got_type, again);
+	codec_clear(kind->schema, first);
 	cJSON_Delete(object);
 }
 
 /* Decode and delete; is the error EPROTO and does it name the field? */
-static bool named(cJSON *object, const char *field, struct error *err)
+static bool named(cJSON *object, enum message_type sample_type,
+		  const char *field, struct error *err)
 {
-	char *text = cJSON_PrintUnformatted(object);
+	owned(buffer_clear) struct buffer bytes;
 	enum message_type type = MESSAGE_NONE;
 	void *body = NULL;
-	int rc = message_decode(text, strlen(text), &type, &body, err);
+	int rc;
 
+	on_wire(object, message_is_text(sample_type), &bytes);
+	rc = message_decode(bytes.data, bytes.size, &type, &body, err);
 	message_free(type, body);
-	cJSON_free(text);
 	cJSON_Delete(object);
 	return rc < 0 && err->code == EPROTO && !body &&
 	       strstr(err->text, field);
@@ -183,12 +218,13 @@ static void each_field(enum message_type type)
 		cJSON *object = sample_message(type);
 
 		cJSON_DeleteItemFromObject(object, field->name);
-		ok(named(object, field->name, &err) == !field->optional,
+		ok(named(object, type, field->name, &err) == !field->optional,
 		   "%s without %s: %s", kind->name, field->name,
 		   field->optional ? "is read" : err.text);
 		object = sample_message(type);
-		cJSON_AddItemToObject(object, field->name, sample_value(field));
-		ok(named(object, field->name, &err), "%s with two %s: %s",
+		cJSON_AddItemToObject(object, field->name,
+				      sample_value(field, true));
+		ok(named(object, type, field->name, &err), "%s with two %s: %s",
 		   kind->name, field->name, err.text);
 		if (field->kind == FIELD_JSON)
 			continue;
@@ -197,16 +233,16 @@ static void each_field(enum message_type type)
 					  field->kind == FIELD_BOOL
 						  ? cJSON_CreateNumber(1)
 						  : cJSON_CreateTrue());
-		ok(named(object, field->name, &err), "%s with a wrong %s: %s",
-		   kind->name, field->name, err.text);
+		ok(named(object, type, field->name, &err),
+		   "%s with a wrong %s: %s", kind->name, field->name, err.text);
 		if (field->kind != FIELD_U32 && field->kind != FIELD_U64 &&
 		    field->kind != FIELD_I64)
 			continue;
 		object = sample_message(type);
 		cJSON_ReplaceItemInObject(object, field->name,
 					  cJSON_CreateNumber(1e17));
-		ok(named(object, field->name, &err), "%s with a large %s: %s",
-		   kind->name, field->name, err.text);
+		ok(named(object, type, field->name, &err),
+		   "%s with a large %s: %s", kind->name, field->name, err.text);
 	}
 }
 
@@ -217,15 +253,15 @@ static void odd_fields(enum message_type type)
 	struct error err = { 0 };
 
 	cJSON_AddTrueToObject(object, "surprise");
-	ok(named(object, "surprise", &err), "%s with an unknown field: %s",
-	   name, err.text);
+	ok(named(object, type, "surprise", &err),
+	   "%s with an unknown field: %s", name, err.text);
 	object = sample_message(type);
 	cJSON_AddStringToObject(object, "type", name);
-	ok(named(object, "type", &err), "%s with two types: %s", name,
+	ok(named(object, type, "type", &err), "%s with two types: %s", name,
 	   err.text);
 	object = sample_message(type);
 	cJSON_DeleteItemFromObject(object, "type");
-	ok(named(object, "type", &err), "%s without its type: %s", name,
+	ok(named(object, type, "type", &err), "%s without its type: %s", name,
 	   err.text);
 }
 
@@ -249,7 +285,7 @@ static void test_table(void)
 /* Every reply: there and back, within its bound. */
 static void test_reply(const struct schema *schema)
 {
-	cJSON *object = sample(schema), *again;
+	cJSON *object = sample(schema, false), *again;
 	char *text = cJSON_PrintUnformatted(object);
 	owned_free void *first = calloc(1, schema->size);
 	owned_free void *second = calloc(1, schema->size);
@@ -293,7 +329,7 @@ static void test_reply_types(const struct schema *schema)
 
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct field *field = &schema->fields[i];
-		cJSON *object = sample(schema);
+		cJSON *object = sample(schema, false);
 		struct error err = { 0 };
 
 		if (field->kind != FIELD_JSON) {
@@ -346,55 +382,122 @@ static void test_not_messages(void)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "", "message: not JSON, at byte 0" },
-		{ "[]", "type: 'nothing', not a message" },
-		{ "[{\"type\":\"hello\"}]", "type: 'nothing', not a message" },
-		{ "7", "type: 'nothing', not a message" },
+		{ "", "message: not CBOR, or cut, at byte 0" },
+		{ "{", "message: not JSON, at byte 0" },
+		{ "{\"a\":\"hello\"}", "type: 'nothing', not a message" },
 		{ "{\"type\":7}", "type: 'nothing', not a message" },
 		{ "{\"type\":\"Hello\"}", "type: 'Hello', not a message" },
 		{ "{\"type\":\"hello\\u0000\"}",
 		  "message: a NUL character, at byte 14" },
-		{ "{\"type\":\"heartbeat\",\"time_ms\":1} x",
-		  "message: something behind the JSON, at byte 33" },
+		{ "{\"type\":\"heartbeat\",\"time_ms\":1}",
+		  "heartbeat: JSON is not valid here; expected CBOR" },
+		{ "{\"type\":\"hello\"} x",
+		  "message: something behind the JSON, at byte 17" },
 		{ "{\"type\":\"\\u001b[2J\"}", "type: '?[2J', not a message" },
+		{ "\x07", "type: 'nothing', not a message" },
+		{ "\xa0", "type: 'nothing', not a message" },
+		{ "\xa1\x61x\x01", "type: 'nothing', not a message" },
+		{ "\xa1\x64type\x01", "type: 'nothing', not a message" },
+		{ "\xa1\x64type\x64Stop", "type: 'Stop', not a message" },
+		{ "\xa1\x64type\x65hello",
+		  "hello: CBOR is not valid here; expected JSON" },
+		{ "\xa1\x64type\x64stop", "stop: job: missing" },
+		{ "\xa2\x64type\x64stop\x63job",
+		  "stop: not CBOR, or cut, at byte 15" },
+		{ "\xa1\x64type\x66resync\x01",
+		  "message: something behind it, at byte 13" },
+		{ "\xa2\x64type\x66resync\x01\x01",
+		  "resync: message_resync: a field without a name" },
+		{ "\xa2\x64type\x66resync\x66unused\x41x",
+		  "resync: CBOR of a kind that no message has, at byte 20" },
+		{ "\xbf\x64type\x66resync\xff",
+		  "message: CBOR of a kind that no message has, at byte 0" },
+		{ "\xa2\x64type\x66report\x65tasks\x9a\xff\xff\xff\xff",
+		  "report: not CBOR, or cut, at byte 19" },
+		{ "\xbb\xff\xff\xff\xff\xff\xff\xff\xff",
+		  "message: not CBOR, or cut, at byte 0" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		not_a_message(cases[i].text, strlen(cases[i].text),
 			      cases[i].want);
-	not_a_message("\xff\xfe", 2, "message: not JSON, at byte 0");
+	not_a_message("\xa2\x64type\x64stop\x66reason\x63x\0y", 24,
+		      "stop: a NUL character in the text at byte 18");
 }
 
-/* A message of exactly this many bytes: blanks count. */
-static void padded(const char *text, size_t size, bool good, const char *want)
+/* Several, one behind the other: each is read, and what is left. */
+static void test_following(void)
 {
-	owned_free char *space = malloc(size + 1);
+	owned(buffer_clear) struct buffer out;
+	struct message_discard discard = { .job = 7, .attempt = 1 };
 	enum message_type type = MESSAGE_NONE;
+	const char *data;
+	size_t size;
+	void *body = NULL;
+
+	buffer_init(&out, 1000);
+	for (int i = 0; i < 3; i++, discard.job++)
+		message_encode(MESSAGE_DISCARD, &discard, &out, NULL);
+	data = out.data;
+	size = out.size;
+	for (uint64_t job = 7; job < 10; job++) {
+		ok(message_next(&data, &size, &type, &body, NULL) == 0 &&
+			   type == MESSAGE_DISCARD &&
+			   ((struct message_discard *)body)->job == job,
+		   "message %d of three is read", (int)job - 6);
+		message_free(type, body);
+	}
+	is_int((long long)size, 0, "and nothing is left");
+	not_a_message(out.data, out.size,
+		      "message: something behind it, at byte 34");
+}
+
+/* A message of exactly this many bytes. */
+static void padded(bool good, const char *want, enum message_type type,
+		   size_t size)
+{
+	owned(buffer_clear) struct buffer out;
+	struct message_reply reply = { .body = cJSON_CreateString("") };
+	const struct message_kind *kind = &message_kinds[type];
+	struct message_hello hello = { .software = (char *)"x" };
+	enum message_type got = MESSAGE_NONE;
 	void *body = NULL;
 	struct error err = { 0 };
 	int rc;
 
-	memset(space, ' ', size);
-	space[size] = 0;
-	memcpy(space, text, strlen(text));
-	rc = message_decode(space, size, &type, &body, &err);
-	ok(good == (rc == 0), "%.20s of %zu bytes is %s", text, size,
-	   good ? "read" : "refused");
+	buffer_init(&out, MESSAGE_REPLY_MAX + 1000);
+	message_encode(type,
+		       type == MESSAGE_HELLO ? (void *)&hello : (void *)&reply,
+		       &out, NULL);
+	while (type == MESSAGE_HELLO && out.size < size)
+		buffer_text(&out, " ", NULL);
+	if (type == MESSAGE_REPLY) {
+		char *text = malloc(size);
+
+		/* The text's size takes four bytes more than that of none. */
+		memset(text, 'x', size);
+		text[size - out.size - 4] = 0;
+		cJSON_SetValuestring(reply.body, text);
+		free(text);
+		out.size = 0;
+		message_encode(type, &reply, &out, NULL);
+	}
+	rc = message_decode(out.data, out.size, &got, &body, &err);
+	ok(out.size == size && good == (rc == 0), "%s of %zu bytes is %s",
+	   kind->name, size, good ? "read" : "refused");
 	is(err.text, want, "with the right words");
-	message_free(type, body);
+	message_free(got, body);
+	cJSON_Delete(reply.body);
 }
 
 static void test_limits(void)
 {
-	const char *beat = "{\"type\":\"heartbeat\",\"time_ms\":1}";
-	const char *reply = "{\"type\":\"reply\",\"request\":1,\"body\":{}}";
-
-	padded(beat, MESSAGE_TEXT_MAX, true, "");
-	padded(beat, MESSAGE_TEXT_MAX + 1, false,
-	       "heartbeat of 1048577 bytes; expected at most 1048576");
-	padded(reply, MESSAGE_REPLY_MAX, true, "");
-	padded(reply, MESSAGE_REPLY_MAX + 1, false,
-	       "message of 4194305 bytes; expected at most 4194304");
+	padded(true, "", MESSAGE_HELLO, MESSAGE_TEXT_MAX);
+	padded(false, "hello of 1048577 bytes; expected at most 1048576",
+	       MESSAGE_HELLO, MESSAGE_TEXT_MAX + 1);
+	padded(true, "", MESSAGE_REPLY, MESSAGE_REPLY_MAX);
+	padded(false, "message of 4194305 bytes; expected at most 4194304",
+	       MESSAGE_REPLY, MESSAGE_REPLY_MAX + 1);
 }
 
 static void test_encode_errors(void)
@@ -403,7 +506,7 @@ static void test_encode_errors(void)
 	struct message_stop stop = { .job = 1, .attempt = 1 };
 	struct error err = { 0 };
 
-	buffer_init(&out, 30);
+	buffer_init(&out, 48);
 	ok(message_encode(MESSAGE_STOP, &stop, &out, &err) < 0 &&
 		   err.code == EINVAL,
 	   "a message without a field it needs is not written");
@@ -423,6 +526,7 @@ int main(void)
 	test_table();
 	test_replies();
 	test_not_messages();
+	test_following();
 	test_limits();
 	test_encode_errors();
 	return tap_done();

@@ -2,6 +2,7 @@
  */
 #include "controller/api/api.h"
 
+#include "controller/cluster/active_job.h"
 #include "controller/effects.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -26,31 +27,31 @@ static cJSON *words_object(void)
 	return object;
 }
 
-static void add_nodes(struct cluster *cluster)
+static void add_nodes(const struct api *api)
 {
 	char name[16];
 
 	for (int i = 0; i < NODES; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		node_get(cluster, name, NULL)->facts = words_object();
+		node_get(api->nodes, name, NULL)->facts = words_object();
 	}
 }
 
-static void add_jobs(struct cluster *cluster)
+static void add_jobs(const struct api *api)
 {
 	cJSON *result = cJSON_CreateObject();
 	char *json;
-	struct sweep_row sweep = { .id = store_next_sweep(cluster->store),
+	struct sweep_row sweep = { .id = store_next_sweep(api->store),
 				   .name = "s",
 				   .client = "c t",
 				   .text = "x" };
 
 	cJSON_AddItemToObject(result, "result", words_object());
 	json = cJSON_PrintUnformatted(result);
-	store_put_sweep(cluster->store, &sweep, NULL);
+	store_put_sweep(api->store, &sweep, NULL);
 	for (int i = 0; i < JOBS; i++) {
 		struct job_row job = {
-			.id = store_next_job(cluster->store),
+			.id = store_next_job(api->store),
 			.sweep = sweep.id,
 			.key = "k",
 			.spec = "{\"cell\":\"c\",\"nodes\":1}",
@@ -60,16 +61,16 @@ static void add_jobs(struct cluster *cluster)
 		};
 		struct result_row row = { job.id, 1, json };
 
-		store_put_job(cluster->store, &job, NULL);
-		store_put_result(cluster->store, &row, NULL);
+		store_put_job(api->store, &job, NULL);
+		store_put_result(api->store, &row, NULL);
 	}
 	cJSON_free(json);
 	cJSON_Delete(result);
-	is_int(store_commit(cluster->store, NULL), 0, "jobs with results");
+	is_int(store_commit(api->store, NULL), 0, "jobs with results");
 }
 
 /* Ask page by page, as the command line does; how many rows there were. */
-static int ask_all(struct cluster *cluster, struct message_query query,
+static int ask_all(const struct api *api, struct message_query query,
 		   const char *list, bool *fit)
 {
 	bool more = true;
@@ -78,7 +79,7 @@ static int ask_all(struct cluster *cluster, struct message_query query,
 	*fit = true;
 	while (more) {
 		struct api_request request = {
-			.cluster = cluster,
+			.api = api,
 			.message = &query,
 		};
 		cJSON *body = api_answer(&request, MESSAGE_QUERY, NULL);
@@ -102,29 +103,33 @@ static int ask_all(struct cluster *cluster, struct message_query query,
 int main(void)
 {
 	char top[] = "/tmp/questions-test-XXXXXX";
-	struct cluster cluster = { 0 };
+	struct world world = { 0 };
+	struct news news = { 0 };
+	struct api api = { .news = &news };
 	bool fit;
 
 	tap_begin(60);
 	if (!mkdtemp(top))
 		return 1;
 	memset(words, 'w', WORDS);
-	effects_connect(&cluster);
-	TAILQ_INIT(&cluster.gangs);
-	cluster.store = store_new(top, NULL);
-	add_nodes(&cluster);
-	add_jobs(&cluster);
-	is_int(ask_all(&cluster, (struct message_query){ .what = QUERY_NODES },
+	effects_connect(&world);
+	api.store = store_new(top, NULL);
+	api.nodes = nodes_new(&world.effects, api.store, &news, NULL);
+	api.table = job_table_new(NULL);
+	add_nodes(&api);
+	add_jobs(&api);
+	is_int(ask_all(&api, (struct message_query){ .what = QUERY_NODES },
 		       "nodes", &fit),
 	       NODES, "all nodes are listed, page by page");
 	ok(fit, "each page fits into a message, whatever nodes say");
-	is_int(ask_all(&cluster,
+	is_int(ask_all(&api,
 		       (struct message_query){ .what = QUERY_RESULTS, .id = 1 },
 		       "rows", &fit),
 	       JOBS, "all results are listed");
 	ok(fit, "each page fits into a message, however large they are");
-	node_free_all(&cluster);
-	store_free(cluster.store);
+	nodes_free(api.nodes);
+	job_table_free(api.table);
+	store_free(api.store);
 	file_remove_tree(AT_FDCWD, top, NULL);
 	return tap_done();
 }

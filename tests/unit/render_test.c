@@ -1,7 +1,7 @@
 /* render_test.c - values to words and tables for people.
  */
 #include "controller/cli/display.h"
-#include "controller/cli/json.h"
+#include "controller/cli/cli.h"
 #include "controller/cli/render.h"
 #include "tests/tap.h"
 
@@ -128,42 +128,6 @@ static void test_jobs(void)
 	is(nodes_of("{}"), "-", "no nodes");
 }
 
-static void test_json(void)
-{
-	owned(json_free) cJSON *object = cJSON_Parse(
-		"{\"a\": 12, \"b\": \"9007199254740993\", \"c\": -1, "
-		"\"d\": \"12x\", \"e\": true, \"f\": \"18446744073709551616\", "
-		"\"g\": 1e300}");
-
-	is_int((long long)json_u64(object, "a"), 12, "a number is read");
-	ok(json_u64(object, "b") == 9007199254740993ULL,
-	   "a large one comes as text");
-	is_int((long long)json_u64(object, "c"), 0, "a negative one is none");
-	is_int((long long)json_u64(object, "d"), 0, "nor is a broken one");
-	is_int((long long)json_u64(object, "f"), 0, "nor one too large");
-	is_int((long long)json_u64(object, "g"), 0, "also as a number");
-	ok(json_bool(object, "e") && !json_bool(object, "a"),
-	   "only true is true");
-	is(json_text(object, "a"), "", "a number is no text");
-	ok(isnan(json_double(object, "b")), "a text is no fraction");
-	ok(!json_list(object, "a") && !json_get(NULL, "a"),
-	   "nothing is found in nothing");
-}
-
-static void test_sort(void)
-{
-	owned(json_free) cJSON *rows =
-		cJSON_Parse("[{\"name\": \"n10\"}, {\"name\": \"n2\"}, {}, "
-			    "{\"name\": \"m3\"}]");
-	owned_free char *text = NULL;
-
-	json_sort(rows, "name");
-	json_sort(NULL, "name");
-	text = cJSON_PrintUnformatted(rows);
-	is(text, "[{},{\"name\":\"m3\"},{\"name\":\"n2\"},{\"name\":\"n10\"}]",
-	   "rows are sorted by name, numbers in them as numbers");
-}
-
 static const struct column columns[] = {
 	{ "JOB", true },
 	{ "CELL", false },
@@ -251,8 +215,6 @@ int main(void)
 	test_escape();
 	test_numbers();
 	test_jobs();
-	test_json();
-	test_sort();
 	test_table();
 	test_display();
 	return tap_done();

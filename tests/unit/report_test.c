@@ -2,10 +2,13 @@
  */
 #include "controller/report/chart.h"
 #include "controller/report/report.h"
+#include "controller/report/tidy.h"
+#include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,17 +18,20 @@
 static const char rows_json[] =
 	"[{\"job\":1,\"cell\":\"model=gpt_nano nodes=1\",\"repeat\":0,"
 	"\"values\":{\"nodes\":1},\"state\":\"completed\",\"failure\":null,"
+	"\"setup\":{\"vendor\":\"acme\",\"chip\":\"A1\",\"model\":\"gpt_nano\","
+	"\"precision\":\"bf16\"},"
 	"\"text\":null,\"nodes\":1,\"devices\":2,"
 	"\"result\":{\"formula\":1,\"measured\":true,\"steps\":60,"
 	"\"iteration_ms\":{\"median\":123.44,\"q1\":122,\"q3\":125.5,\"n\":54},"
 	"\"loss\":{\"first\":5.5,\"last\":2.12345},"
 	"\"tokens_per_second\":8300.5,"
 	"\"tokens_per_second_per_device\":4150.25,\"memory_mib\":120.04,"
-	"\"wall_s\":12.34,\"mfu\":null,\"flags\":[]},"
+	"\"wall_s\":12.34,\"mfu\":null,\"flags\":[],"
+	"\"inputs\":{\"started_ms\":1000000001000}},"
 	"\"provenance\":{\"image\":\"sha256:aa\",\"engine\":\"20.10\","
 	"\"kernel\":\"6.1\",\"nodes\":[\"n10\",\"n2\"]}},"
 	"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":\"completed\","
-	"\"nodes\":2,\"devices\":4,"
+	"\"values\":{\"batch\":{\"micro\":4}},\"nodes\":2,\"devices\":4,"
 	"\"result\":{\"formula\":1,\"tokens_per_second_per_device\":9,"
 	"\"loss\":{\"first\":1,\"last\":\"nan\"},"
 	"\"flags\":[\"it is <b>odd</b>\",\"very\"]},"
@@ -45,6 +51,7 @@ static const char rows_json[] =
 
 /* clang-format off */
 static const char markdown[] =
+"model gpt_nano, vendor acme, chip A1, precision bf16\n\n"
 "| cell                      | repeat | nodes | devices | token/p/s |   loss | memory (MiB) | step time (ms) | wall time (s) | state        |\n"
 "| ------------------------- | -----: | ----: | ------: | --------: | -----: | -----------: | -------------: | ------------: | ------------ |\n"
 "| model=gpt_nano nodes=1    |      0 |     1 |       2 |    4150.2 | 2.1235 |        120.0 |          123.4 |          12.3 | completed    |\n"
@@ -78,25 +85,43 @@ static const char csv[] =
 "memory_mib,iteration_ms_median,iteration_ms_q1,iteration_ms_q3,"
 "iteration_n,steps,wall_s,mfu,formula,image,engine,kernel,node_names,flags,"
 "doubts,repeats,repeats_mean,repeats_stdev,repeats_cv_percent,mfu_palm,hfu,"
-"joules_per_token,slow_steps\r\n"
-"1,model=gpt_nano nodes=1,0,completed,,,1,2,4150.25,8300.5,5.5,2.12345,"
-"120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,\r\n"
-"2,b,1,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,"
-"it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,\r\n"
-"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",,failed,exit,"
-"\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,\r\n"
-"4,d,,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,\r\n";
+"joules_per_token,slow_steps,vendor,chip,model,precision,framework,driver,"
+"started_utc,ended_utc,iteration_ms_mean,iteration_ms_min,iteration_ms_max,"
+"samples_per_second,power_w,energy_j,chip_memory_gib,schema,sweep,sweep_name,"
+"submitted_utc,cell.nodes,cell.batch.micro\r\n"
+"1,model=gpt_nano nodes=1,0,completed,,,1,2,4150.25,8300.5,5.5,2.12345,120.04,123.44,122,125.5,54,60,12.34,,1,sha256:aa,20.10,6.1,n10; n2,,,,,,,,,,,acme,A1,gpt_nano,bf16,,,2001-09-09T01:46:41Z,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,1,\r\n"
+"2,b,1,completed,,,2,4,9,,1,nan,,,,,,,,,1,sha256:aa,24.0,6.1,n2,it is <b>odd</b>; very,they differ,2,9.5,0.707,7.44,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,4\r\n"
+"3,\"a|b_c_`x`\n\"\"q\"\",\xc3\xa4 _d_\",,failed,exit,\"rank 1\nexited | 1\",1,1,,,,,,,,,,,,,,sha256:bad,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n"
+"4,d,,running,,,1,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,2,12,first,2001-09-09T01:46:40Z,,\r\n";
 /* clang-format on */
 
 typedef int report_fn(const cJSON *rows, struct buffer *out, struct error *err);
 
+static const struct report_about about = {
+	.title = "a <b> & \"c\"",
+	.sweep = 12,
+	.name = "first",
+	.client = "ann",
+	.submitted_ms = 1000000000000,
+	.file = "sweep: <first>\nsteps: 4\n",
+};
+
 static int html(const cJSON *rows, struct buffer *out, struct error *err)
 {
-	return report_html("a <b> & \"c\"", rows, out, err);
+	return report_html(&about, rows, out, err);
 }
 
-static report_fn *const reports[] = { report_markdown, report_csv, report_json,
-				      html };
+static int csv_of(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	return report_csv(&about, rows, out, err);
+}
+
+static int json_of(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	return report_json(&about, rows, out, err);
+}
+
+static report_fn *const reports[] = { report_markdown, csv_of, json_of, html };
 
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -109,10 +134,10 @@ static void test_good(void)
 	ok(report_markdown(rows, &out, NULL) == 0, "a table is made");
 	is(out.data, markdown, "as people read it");
 	buffer_clear(&out);
-	ok(report_csv(rows, &out, NULL) == 0, "CSV is made");
+	ok(csv_of(rows, &out, NULL) == 0, "CSV is made");
 	is(out.data, csv, "as RFC 4180 has it");
 	buffer_clear(&out);
-	ok(report_json(rows, &out, NULL) == 0, "JSON is made");
+	ok(json_of(rows, &out, NULL) == 0, "JSON is made");
 	back = cJSON_Parse(out.data);
 	ok(cJSON_Compare(cJSON_GetObjectItem(back, "rows"), rows, true),
 	   "with the rows as they are");
@@ -149,8 +174,8 @@ static void test_optional_columns(void)
 	ok(!strstr(out.data, "lr"),
 	   "nor does a number that the rules keep out of tables");
 	buffer_consume(&out, out.size);
-	report_csv(rows, &out, NULL);
-	ok(strstr(out.data, ",slow_steps,acc,bandwidth_gbps\r\n") &&
+	csv_of(rows, &out, NULL);
+	ok(strstr(out.data, ",submitted_utc,acc,bandwidth_gbps\r\n") &&
 		   strstr(out.data, ",35.9,\r\n") &&
 		   strstr(out.data, ",1,188.25\r\n"),
 	   "the columns of CSV stay; metrics stand behind them");
@@ -169,12 +194,43 @@ static void test_formulas(void)
 	cJSON *rows = cJSON_Parse(text);
 
 	buffer_init(&out, 1 << 20);
-	report_csv(rows, &out, NULL);
+	csv_of(rows, &out, NULL);
 	ok(strstr(out.data, ",'=cmd|'/c calc'!A1,"),
 	   "a text that a spreadsheet would run has an apostrophe");
 	ok(strstr(out.data, ",\"'@SUM(1,2)\","), "inside of its quotes");
 	ok(strstr(out.data, ",'-2+3,"), "also one that looks like a sum");
 	ok(strstr(out.data, ",-1.5,"), "but a number is a number");
+	cJSON_Delete(rows);
+}
+
+/* The manual lists the columns, in their order. */
+static void test_manual(void)
+{
+	owned(buffer_clear) struct buffer page;
+	owned(strings_clear) struct strings titles = { 0 };
+	cJSON *rows = cJSON_CreateArray();
+	cJSON *table = tidy_rows(&about, rows, &titles, NULL);
+	const char *at;
+
+	buffer_init(&page, 1 << 20);
+	file_read(AT_FDCWD, "controller/regatta-protocol.7", &page, NULL);
+	at = strstr(page.data, "\n.Sh REPORT TABLE\n");
+	for (size_t i = 0; at && i < titles.count; i++) {
+		char line[100];
+
+		snprintf(line, sizeof(line), "\n.It Va %s\n", titles.items[i]);
+		at = strstr(at, "\n.It ");
+		if (at && strncmp(at, line, strlen(line)) != 0) {
+			printf("# not there: %s", line + 1);
+			at = NULL;
+		}
+		at = at ? at + 1 : NULL;
+	}
+	ok(at && titles.count > 50 && strstr(at, "\n.El\n") &&
+		   (!strstr(at, "\n.It ") ||
+		    strstr(at, "\n.It ") > strstr(at, "\n.El\n")),
+	   "the manual lists the columns, and no others");
+	cJSON_Delete(table);
 	cJSON_Delete(rows);
 }
 
@@ -192,23 +248,25 @@ static void test_html(void)
 	static const char text[] =
 		"[{\"job\":1,\"cell\":\"<script>alert(1)</script>\","
 		"\"state\":\"completed\",\"result\":{"
-		"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"]},"
+		"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"],"
+		"\"inputs\":{\"ended_ms\":1000000060000}},"
 		"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\","
 		"\"environment\":{\"driver\":\"5<3\",\"nodes\":[\"n1\",\"n2\"]}"
 		"},"
 		"\"series\":{\"loss\":[[1,3],[2,null],[3,2],[4,1]],"
 		"\"tokens_per_second\":[[1,10],[2,11]],\"devices\":["
 		"{\"node\":\"n1\",\"device\":\"0\","
-		"\"power_w\":[[0,100],[1,300]]},"
-		"{\"node\":\"n1\",\"device\":\"1\","
-		"\"power_w\":[[0,100],[1,200]]},"
+		"\"power_w\":[[0,100],[1,300],[2,300]]},"
 		"{\"node\":\"n2\",\"device\":\"0\","
+		"\"power_w\":[[0,100],[1,200],[2,200]]},"
+		"{\"node\":\"n2\",\"device\":\"1\","
 		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}],"
-		"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8]]},"
-		"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8]]}]}},"
+		"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8],[2,8]]},"
+		"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8],[2,8]]}]}},"
 		"{\"job\":2,\"cell\":\"b\",\"state\":\"completed\","
 		"\"result\":{\"tokens_per_second_per_device\":100}},"
 		"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
+		"\"tail\":\"last\\n<b>words\","
 		"\"failure\":\"oom\",\"text\":\"rank 1 & 2\"}]";
 	owned(buffer_clear) struct buffer out;
 	cJSON *rows = cJSON_Parse(text);
@@ -221,26 +279,107 @@ static void test_html(void)
 		   strstr(out.data, "<h1>a &lt;b&gt; &amp; &quot;c&quot;</h1>"),
 	   "every text from outside is escaped");
 	ok(!strstr(out.data, "http"), "and nothing is fetched");
+	ok(strstr(out.data, "<dt>submitted by</dt><dd>ann</dd>") &&
+		   strstr(out.data, "<dd>2001-09-09T01:46:40Z</dd>") &&
+		   strstr(out.data, "<dd>2001-09-09T01:47:40Z</dd>") &&
+		   strstr(out.data, "<dt>system</dt><dd>D&amp;D</dd>"),
+	   "it says who ran it, when, and on what");
+	ok(strstr(out.data,
+		  ">2 of 3 jobs completed. The fastest, b, made 100.0 "
+		  "tokens per second and device. 1 ended without a "
+		  "result. 1 results are suspect.</p>"),
+	   "and how it ended");
 	ok(strstr(out.data, "--w:50.0%") && strstr(out.data, "--w:100.0%"),
 	   "a bar shows each rate beside the best");
 	ok(strstr(out.data, "<td class=\"bad\">failed: oom</td>") &&
-		   strstr(out.data, "oom: rank 1 &amp; 2"),
-	   "a failure is told with its sentence");
-	/* Two overlays, loss and rate of the cell, power twice, heat and
-	 * processors once.
+		   strstr(out.data, "oom: rank 1 &amp; 2") &&
+		   strstr(out.data, "<pre>last\n&lt;b&gt;words</pre>"),
+	   "a failure is told with its sentence and the end of its log");
+	/* Bars of the rate, all losses, and of the job loss, power and
+	 * processors: two rates and one temperature are no curve.
 	 */
-	is_int(count(out.data, "<svg"), 8, "a chart for all that was measured");
+	is_int(count(out.data, "<svg"), 5, "a chart for all that has a shape");
 	is_int(count(out.data, "<path class=\"l1\""), 2,
-	       "the devices of a node share a chart, and all hosts");
+	       "the devices of a job share a chart, and so do its nodes");
 	ok(strstr(out.data, "Processors of the nodes") &&
-		   strstr(out.data, "n&lt;2&gt;"),
-	   "which is named");
-	ok(strstr(out.data, "Power, n2") && strstr(out.data, "os</th>"),
-	   "nodes have their own; the provenance is told");
+		   strstr(out.data, "n&lt;2&gt;") && strstr(out.data, ">n2 0<"),
+	   "whose lines are named");
 	ok(strstr(out.data, "<tr><th>driver</th><td>5&lt;3</td></tr>") &&
 		   strstr(out.data, "<div>n1</div><div>n2</div>") &&
-		   strstr(out.data, "</table>\n</td></tr>\n</table>\n</li>"),
-	   "its maps and lists as such");
+		   strstr(out.data, "</table>\n</td></tr>\n</table>\n"
+				    "</details></li>"),
+	   "the provenance is told, its maps and lists as such");
+	ok(strstr(out.data, "<pre>sweep: &lt;first&gt;\nsteps: 4\n</pre>"),
+	   "with the sweep file");
+	cJSON_Delete(rows);
+}
+
+/* Rows of one model on 1, 2 and 4 nodes of two vendors, with `devices` curves
+ * in the first one.
+ */
+static cJSON *scaling_rows(int devices)
+{
+	cJSON *rows = cJSON_CreateArray(), *list = cJSON_CreateArray();
+
+	for (int i = 0; i < 6; i++) {
+		char text[600];
+		int nodes = 1 << i % 3;
+
+		snprintf(text, sizeof(text),
+			 "{\"job\":%d,\"cell\":\"model=m nodes=%d\","
+			 "\"state\":\"completed\",\"nodes\":%d,"
+			 "\"setup\":{\"vendor\":\"%s\",\"chip\":\"X\"},"
+			 "\"result\":{\"tokens_per_second_per_device\":%d,"
+			 "\"memory_mib\":512,\"chip_memory_gib\":1,"
+			 "\"flags\":[\"node n%d took %d.5 ms\"]}}",
+			 i, nodes, nodes, i < 3 ? "acme" : "zeta",
+			 nodes == 4 ? 50 : 100, 7, i);
+		cJSON_AddItemToArray(rows, cJSON_Parse(text));
+	}
+	for (int i = 0; i < devices; i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text),
+			 "{\"node\":\"n%d\",\"device\":\"0\",\"power_w\":"
+			 "[[0,%d],[1,100],[2,100]]}",
+			 i, 100 + i);
+		cJSON_AddItemToArray(list, cJSON_Parse(text));
+	}
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(rows->child, "series"),
+			      "devices", list);
+	return rows;
+}
+
+static void test_overview(void)
+{
+	owned(buffer_clear) struct buffer out;
+	cJSON *rows = scaling_rows(9);
+
+	buffer_init(&out, 200000);
+	ok(html(rows, &out, NULL) == 0, "a page of two vendors on many nodes");
+	ok(strstr(out.data, ">all: model=m</p>") &&
+		   strstr(out.data, ">nodes=4<") &&
+		   strstr(out.data, "by its nodes.</p>"),
+	   "what all cells share is said once");
+	ok(strstr(out.data, "<span class=\"k0\">acme X</span> "
+			    "<span class=\"k1\">zeta X</span>"),
+	   "vendors are told apart");
+	is_int(count(out.data, "<line class=\"limit\""), 6,
+	       "memory is shown beside what the chip has");
+	ok(strstr(out.data, ">Scaling: ") && count(out.data, ">100<") >= 1 &&
+		   count(out.data, ">50.0<") >= 2,
+	   "and how the rate holds over nodes");
+	is_int(count(out.data, "<path class=\"band\""), 1,
+	       "many devices are a band");
+	ok(strstr(out.data, "mean of 9 devices"), "which says so");
+	ok(strstr(out.data, "<summary>6 jobs (0, 1, 2, 3, 4, 5): node n7 took "
+			    "... ms</summary>"),
+	   "suspects of one cause stand together");
+	cJSON_Delete(rows);
+	rows = scaling_rows(8);
+	buffer_consume(&out, out.size);
+	ok(html(rows, &out, NULL) == 0 && !strstr(out.data, "class=\"band\""),
+	   "few devices are lines");
 	cJSON_Delete(rows);
 }
 
@@ -289,8 +428,9 @@ static void test_empty(void)
 		lines++;
 	is_int(lines, 2, "of a head only");
 	buffer_clear(&out);
-	report_json(rows, &out, NULL);
-	ok(strstr(out.data, ", \"rows\": [\n]}\n"), "no rows, JSON");
+	json_of(rows, &out, NULL);
+	ok(strstr(out.data, "\"table\": [\n],\n\"rows\": [\n]}\n"),
+	   "no rows, JSON");
 	cJSON_Delete(rows);
 }
 
@@ -379,7 +519,9 @@ int main(void)
 	test_good();
 	test_optional_columns();
 	test_formulas();
+	test_manual();
 	test_html();
+	test_overview();
 	test_curves();
 	test_empty();
 	test_strange();

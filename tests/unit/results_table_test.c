@@ -1,7 +1,6 @@
 /* results_table_test.c - results at a terminal: short names, no line too long.
  */
 #include "controller/cli/commands/results_table.h"
-#include "controller/cli/json.h"
 #include "tests/tap.h"
 
 #include <string.h>

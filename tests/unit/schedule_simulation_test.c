@@ -29,11 +29,15 @@ static struct node_snapshot fleet_of(const char *text)
 	cJSON *list = cJSON_Parse(text);
 	struct node_snapshot fleet = { 0 };
 	struct error err;
-	const cJSON *node;
+	const cJSON *item;
 
-	cJSON_ArrayForEach(node, list)
+	cJSON_ArrayForEach(item, list)
 	{
-		node_snapshot_add(&fleet, node, &err);
+		struct node_info node;
+
+		codec_from_other(&node_info_schema, item, &node, NULL);
+		node_snapshot_add(&fleet, &node, &err);
+		codec_clear(&node_info_schema, &node);
 	}
 	cJSON_Delete(list);
 	return fleet;
@@ -215,11 +219,13 @@ static void test_many(void)
 	owned(schedule_simulation_free) struct schedule_simulation *forecast =
 		NULL;
 	uint64_t work = 0;
-	cJSON *node = cJSON_Parse(NODE("n", ""));
+	struct node_info node = { .name = (char *)"n",
+				  .state = (char *)"up",
+				  .vendor = (char *)"cpu",
+				  .devices = 8 };
 
 	for (int i = 0; i < 100; i++)
-		node_snapshot_add(&fleet, node, &err);
-	cJSON_Delete(node);
+		node_snapshot_add(&fleet, &node, &err);
 	for (size_t i = 0; i < kept; i++) {
 		times[i] = 1000 + i * 7919 % 5000;
 		work += times[i] * 25 * (uint64_t[]){ 1, 2, 5, 10 }[i % 4];
@@ -249,17 +255,22 @@ static void test_faults(void)
 		struct error err = { 0 };
 		struct node_snapshot fleet = { 0 };
 		struct schedule_simulation *forecast = NULL;
-		cJSON *node = cJSON_Parse(NODE("n", ",\"chips\":{\"X\":2}"));
+		cJSON *chips = cJSON_Parse("{\"X\":2}");
+		const struct node_info node = { .name = (char *)"n",
+						.state = (char *)"up",
+						.vendor = (char *)"cpu",
+						.devices = 8,
+						.chips = chips };
 		bool failed;
 
 		fault_arm(n);
-		if (!node_snapshot_add(&fleet, node, &err) &&
-		    !node_snapshot_add(&fleet, node, &err))
+		if (!node_snapshot_add(&fleet, &node, &err) &&
+		    !node_snapshot_add(&fleet, &node, &err))
 			forecast = schedule_simulation_new(sweep, fleet.slots,
 							   fleet.count, times,
 							   &err);
 		failed = fault_disarm();
-		cJSON_Delete(node);
+		cJSON_Delete(chips);
 		if (failed == (forecast != NULL) ||
 		    (failed && err.code != ENOMEM))
 			good = ok(false, "allocation %ld: %s", n, err.text);

@@ -6,6 +6,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/core.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/jobs.h"
 #include "controller/scheduler/scheduler_internal.h"
@@ -33,54 +34,70 @@ static const char sweep[] = "sweep: whole\n"
 			    "until: {width: 5%, max: 4}\n";
 
 struct bed {
-	struct cluster cluster;
+	struct world world;
+	struct news news;
+	struct jobs_parts parts;
+	struct api api;
 	char folder[64];
 };
 
 static bool bed_open(struct bed *bed)
 {
-	struct cluster *cluster = &bed->cluster;
+	struct api *api = &bed->api;
+	struct jobs_config config = { .effects = &bed->world.effects,
+				      .news = &bed->news };
+	struct blob_service_config blobs = { 0 };
 
 	*bed = (struct bed){ .folder = "/tmp/submit_test.XXXXXX" };
 	if (!mkdtemp(bed->folder))
 		return false;
-	effects_connect(cluster);
-	sd_event_new(&cluster->loop);
-	cluster->store = store_new(bed->folder, NULL);
-	cluster->catalog = catalog_load("images", NULL);
-	return jobs_init(cluster, NULL) == 0 && cluster->store &&
-	       cluster->catalog &&
-	       blob_service_open(cluster, bed->folder, NULL) == 0;
+	sd_event_new(&bed->world.loop);
+	effects_connect(&bed->world);
+	api->news = &bed->news;
+	api->catalog = catalog_load("images", NULL);
+	api->store = store_new(bed->folder, NULL);
+	config.catalog = api->catalog;
+	config.store = blobs.store = api->store;
+	api->jobs = jobs_new(&config, NULL);
+	if (!api->store || !api->catalog || !api->jobs)
+		return false;
+	bed->parts = jobs_parts(api->jobs);
+	api->table = bed->parts.table;
+	api->nodes = blobs.nodes = bed->parts.nodes;
+	api->logins = bed->parts.logins;
+	blobs.loop = bed->world.loop;
+	api->blobs = blob_service_new(&blobs, bed->folder, NULL);
+	return api->blobs != NULL;
 }
 
 static void bed_close(struct bed *bed)
 {
-	struct cluster *cluster = &bed->cluster;
+	struct api *api = &bed->api;
 
-	jobs_clear(cluster);
-	blob_service_close(cluster);
-	store_free(cluster->store);
-	catalog_free(cluster->catalog);
-	effects_disconnect(cluster);
-	sd_event_unref(cluster->loop);
+	jobs_free(api->jobs);
+	blob_service_free(api->blobs);
+	store_free(api->store);
+	catalog_free(api->catalog);
+	effects_disconnect(&bed->world);
+	sd_event_unref(bed->world.loop);
 	file_remove_tree(AT_FDCWD, bed->folder, NULL);
 }
 
 /* Is there nothing that could run, be repeated or be written? */
-static bool is_idle(const struct cluster *cluster)
+static bool is_idle(const struct api *api)
 {
-	return !cluster->jobs_count && !queue_length(cluster->queue) &&
-	       !cluster->trials && TAILQ_EMPTY(&cluster->ended) &&
-	       !store_pending(cluster->store, NULL);
+	return !job_count(api->table) && !queue_length(api->jobs->queue) &&
+	       !api->jobs->trials && TAILQ_EMPTY(&api->jobs->ended) &&
+	       !store_pending(api->store, NULL);
 }
 
-static cJSON *submit(struct cluster *cluster, struct error *err)
+static cJSON *submit(struct api *api, struct error *err)
 {
 	struct message_submit message = { .file = (char *)"whole.yaml",
 					  .token = (char *)"t" };
 
 	struct api_request request = {
-		.cluster = cluster,
+		.api = api,
 		.message = &message,
 		.payload = sweep,
 		.size = sizeof(sweep) - 1,
@@ -92,84 +109,83 @@ static cJSON *submit(struct cluster *cluster, struct error *err)
 }
 
 /* How many allocations a submit takes; what it did is undone. */
-static long count_allocations(struct cluster *cluster)
+static long count_allocations(struct api *api)
 {
-	struct store_mark mark = store_mark(cluster->store);
+	struct store_mark mark = store_mark(api->store);
 	struct error err;
 	cJSON *body;
 	long count;
 
 	fault_arm(LONG_MAX);
-	body = submit(cluster, &err);
+	body = submit(api, &err);
 	count = LONG_MAX - fault_left;
 	fault_disarm();
-	ok(body && cluster->jobs_count == JOBS,
+	ok(body && job_count(api->table) == JOBS,
 	   "a sweep is taken, with all its jobs: %s", body ? "" : err.text);
 	cJSON_Delete(body);
-	job_free_all(cluster);
-	adaptive_repeats_free_all(cluster);
-	store_undo(cluster->store, &mark);
+	job_free_all(api->jobs);
+	adaptive_repeats_free_all(api->jobs);
+	store_undo(api->store, &mark);
 	return count;
 }
 
 static void submitting(struct bed *bed)
 {
-	struct cluster *cluster = &bed->cluster;
-	struct store_mark start = store_mark(cluster->store);
-	long count = count_allocations(cluster);
+	struct api *api = &bed->api;
+	struct store_mark start = store_mark(api->store);
+	long count = count_allocations(api);
 	int left = 0, partial = 0;
 	struct error err;
 	cJSON *body;
 
-	ok(is_idle(cluster), "nothing is left of it when that is undone");
+	ok(is_idle(api), "nothing is left of it when that is undone");
 	/* Most of them are the file's, which is read before. */
 	for (long n = count > LAST ? count - LAST : 1; n <= count; n++) {
 		fault_arm(n);
-		body = submit(cluster, &err);
+		body = submit(api, &err);
 		fault_disarm();
 		if (!body) {
-			left += !is_idle(cluster) ||
-				store_coming_job(cluster->store) !=
-					start.next_job;
+			left += !is_idle(api) ||
+				store_coming_job(api->store) != start.next_job;
 			partial++;
 			continue;
 		}
-		ok(cluster->jobs_count == JOBS,
+		ok(job_count(api->table) == JOBS,
 		   "allocation %ld is done without: all jobs are there", n);
 		cJSON_Delete(body);
-		job_free_all(cluster);
-		adaptive_repeats_free_all(cluster);
-		store_undo(cluster->store, &start);
+		job_free_all(api->jobs);
+		adaptive_repeats_free_all(api->jobs);
+		store_undo(api->store, &start);
 	}
 	ok(partial > JOBS, "no memory, at any of %d places", partial);
 	is_int(left, 0, "leaves nothing that could run or be written");
 }
 
 /* A sweep in the store of which all jobs failed. */
-static void fail_all(struct cluster *cluster)
+static void fail_all(struct api *api)
 {
 	struct error err;
 
-	cJSON_Delete(submit(cluster, &err));
+	cJSON_Delete(submit(api, &err));
 	for (uint64_t id = 1; id <= JOBS; id++)
-		store_set_job(cluster->store,
+		store_set_job(api->store,
 			      &(struct job_row){ .id = id,
 						 .state = JOB_FAILED,
 						 .failure = FAILURE_EXIT,
 						 .attempt = 1,
 						 .first_attempt = 1 },
 			      NULL);
-	job_free_all(cluster);
-	adaptive_repeats_free_all(cluster);
-	store_commit(cluster->store, NULL);
+	job_free_all(api->jobs);
+	adaptive_repeats_free_all(api->jobs);
+	store_commit(api->store, NULL);
 }
 
 static void retrying(struct bed *bed)
 {
 	const struct message_retry message = { .sweep = 1 };
-	struct cluster *cluster = &bed->cluster;
+	struct api *api = &bed->api;
 	struct api_request request = {
-		.cluster = cluster,
+		.api = api,
 		.message = &message,
 		.by = "op",
 		.public = "",
@@ -178,7 +194,7 @@ static void retrying(struct bed *bed)
 	struct error err;
 	bool failed = true;
 
-	fail_all(cluster);
+	fail_all(api);
 	for (long n = 1; failed; n++) {
 		cJSON *body;
 
@@ -188,12 +204,12 @@ static void retrying(struct bed *bed)
 		cJSON_Delete(body);
 		if (body)
 			continue;
-		left += !is_idle(cluster);
+		left += !is_idle(api);
 		partial++;
 	}
 	ok(partial > JOBS, "a retry fails at any of %d places", partial);
 	is_int(left, 0, "it leaves nothing that could run or be written");
-	is_int((long long)queue_length(cluster->queue), JOBS,
+	is_int((long long)queue_length(api->jobs->queue), JOBS,
 	       "and works afterwards");
 }
 

@@ -71,7 +71,8 @@ static void inventory_changed(void *arg)
 
 static void start(struct world *world, const char *address, uint32_t port)
 {
-	const struct rendezvous rendezvous = { address, port, 0, { 0 } };
+	const struct rendezvous rendezvous = { .address = address,
+					       .port = port };
 
 	task_start(world->task, &rendezvous);
 }

@@ -2,6 +2,8 @@
  */
 #include "tests/unit/wire_hall.h"
 
+#include "tests/wire_json.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -276,18 +278,40 @@ void stranger_clear(struct stranger *stranger)
 	stranger->zmq = NULL;
 }
 
+static void say(struct stranger *stranger, const char *text, int flags)
+{
+	owned(buffer_clear) struct buffer bytes;
+
+	buffer_init(&bytes, MESSAGE_TEXT_MAX);
+	if (wire_from_json(text, &bytes))
+		zmq_send(stranger->dealer, bytes.data, bytes.size, flags);
+	else
+		zmq_send(stranger->dealer, text, strlen(text), flags);
+}
+
 void stranger_say(struct stranger *stranger, const char *text)
 {
-	zmq_send(stranger->dealer, text, strlen(text), 0);
+	say(stranger, text, 0);
+}
+
+void stranger_say_with(struct stranger *stranger, const char *text,
+		       const char *payload)
+{
+	say(stranger, text, ZMQ_SNDMORE);
+	zmq_send(stranger->dealer, payload, strlen(payload), 0);
 }
 
 bool stranger_hears(struct stranger *stranger)
 {
-	int got = zmq_recv(stranger->dealer, stranger->text,
-			   sizeof(stranger->text) - 1, ZMQ_DONTWAIT);
+	owned(buffer_clear) struct buffer text;
+	owned_free char *data = malloc(sizeof(stranger->text));
+	int got = zmq_recv(stranger->dealer, data, sizeof(stranger->text),
+			   ZMQ_DONTWAIT);
 
+	buffer_init(&text, sizeof(stranger->text) - 1);
 	if (got < 0)
 		return false;
-	stranger->text[got] = 0;
+	wire_to_json(data, (size_t)got, &text);
+	memcpy(stranger->text, text.data, text.size + 1);
 	return true;
 }

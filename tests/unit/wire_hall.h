@@ -72,17 +72,20 @@ int guest_log(struct guest *guest, uint64_t offset, const void *payload,
 
 struct stranger {
 	void *zmq, *dealer;
-	char text[65536]; /* the last message that came */
+	char text[65536]; /* the last message that came, as JSON */
 };
 
 void stranger_init(struct stranger *stranger, struct hall *hall,
 		   const struct key *key, const char *id);
 void stranger_clear(struct stranger *stranger);
 OWNED_VALUE(struct stranger, stranger_clear)
+/* A message as JSON, or else bytes. */
 void stranger_say(struct stranger *stranger, const char *text);
+void stranger_say_with(struct stranger *stranger, const char *text,
+		       const char *payload);
 bool stranger_hears(struct stranger *stranger); /* a message, into text */
 
-#define HELLO "{\"type\":\"hello\",\"version\":1,\"software\":\"test\"}"
+#define HELLO "{\"type\":\"hello\",\"version\":2,\"software\":\"test\"}"
 
 /* Turn the loop until the condition holds or 10 s have passed. */
 #define WAIT(hall, condition)                                                  \

@@ -2,6 +2,7 @@
  * words, and nobody else notices.
  */
 #include "protocol/wire/budget.h"
+#include "protocol/wire/unread.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 
@@ -122,11 +123,11 @@ static void test_versions(void)
 	scene_init(&scene);
 	later.zmq = NULL;
 	guest_init(&guest, hall, &hall->keys[HALL_OTHER], NULL);
-	guest.version = 2;
+	guest.version = 1;
 	WAIT(hall, guest.lost);
 	is_int(guest.code, EPROTONOSUPPORT, "another version is refused");
 	is(guest.why,
-	   "protocol version 2; expected 1: install the same release on both "
+	   "protocol version 1; expected 2: install the same release on both "
 	   "sides",
 	   "in words");
 	is(hall->refused_who, "n2", "the server is told who");
@@ -140,7 +141,7 @@ static void test_versions(void)
 	stranger_say(&later, "{\"type\":\"hello\",\"version\":7,"
 			     "\"dialect\":[1,{}]}");
 	WAIT(hall, stranger_hears(&later));
-	ok(strstr(later.text, "protocol version 7; expected 1"),
+	ok(strstr(later.text, "protocol version 7; expected 2"),
 	   "so is a later one, whose hello has fields unknown here: %s",
 	   later.text);
 	is_int(hall->hellos, 1, "no session was begun");
@@ -212,9 +213,10 @@ static void dropped(const char *text, const char *payload, const char *why)
 	stranger_say(&bad, HELLO);
 	WAIT(hall, stranger_hears(&bad));
 	messages = hall->messages;
-	zmq_send(bad.dealer, text, strlen(text), payload ? ZMQ_SNDMORE : 0);
 	if (payload)
-		zmq_send(bad.dealer, payload, strlen(payload), 0);
+		stranger_say_with(&bad, text, payload);
+	else
+		stranger_say(&bad, text);
 	WAIT(hall, stranger_hears(&bad));
 	ok(strstr(bad.text, "\"refused\"") && strstr(bad.text, why) &&
 		   strstr(bad.text, "\"request\":0"),
@@ -233,18 +235,19 @@ static void dropped(const char *text, const char *payload, const char *why)
 
 static void test_dropped(void)
 {
-	dropped("garbage", NULL, "message: not JSON, at byte 0");
-	dropped("", NULL, "message: not JSON, at byte 0");
+	dropped("garbage", NULL, "message: not CBOR, or cut, at byte 0");
+	dropped("", NULL, "message: not CBOR, or cut, at byte 0");
+	dropped("{", NULL, "message: not JSON, at byte 0");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
 		"heartbeat: time_ms: the number -1");
-	dropped("{\"type\":\"hello\",\"version\":1,\"software\":\"x\","
+	dropped("{\"type\":\"hello\",\"version\":2,\"software\":\"x\","
 		"\"more\":1}",
 		NULL, "hello: more: unknown field");
 	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
 		NULL,
 		"a key of role agent may not cancel sweeps and jobs; regatta "
 		"user roles says who may");
-	dropped("{\"type\":\"welcome\",\"version\":1,\"heartbeat_ms\":1,"
+	dropped("{\"type\":\"welcome\",\"version\":2,\"heartbeat_ms\":1,"
 		"\"credit_bytes\":1,\"time_ms\":1}",
 		NULL, "a key of role agent may not send 'welcome'");
 	dropped("{\"type\":\"log\",\"job\":1,\"attempt\":1,\"rank\":0,"
@@ -293,6 +296,27 @@ static void test_frames(void)
 	is(hall->gone_why, "its connection broke", "its connection is cut");
 }
 
+/* libzmq would keep them all until the last one comes. */
+static void test_endless_message(void)
+{
+	owned(scene_clear) struct scene scene;
+	owned(stranger_clear) struct stranger endless;
+	owned_free char *space = calloc(1, 1 << 20);
+	struct hall *hall = &scene.hall;
+
+	scene_init(&scene);
+	stranger_init(&endless, hall, &hall->keys[HALL_VIEWER], NULL);
+	stranger_say(&endless, HELLO);
+	WAIT(hall, stranger_hears(&endless));
+	for (size_t sent = 0; sent < 2 * (size_t)UNREAD_MAX; sent += 1 << 20)
+		zmq_send(endless.dealer, space, 1 << 20, ZMQ_SNDMORE);
+	stranger_say(&endless, "");
+	WAIT(hall, hall->gone == 1);
+	ok(strstr(hall->gone_why, "MiB of messages that nobody has read"),
+	   "frames of a message that does not end are cut: %s", hall->gone_why);
+	is(hall->refused_who, "bob", "the server is told who");
+}
+
 static void test_no_hello(void)
 {
 	owned(scene_clear) struct scene scene;
@@ -308,7 +332,7 @@ static void test_no_hello(void)
 	   "a message before hello is refused: %s", early.text);
 	stranger_say(&bad, "garbage");
 	WAIT(hall, stranger_hears(&bad));
-	ok(strstr(bad.text, "not JSON"), "so is garbage: %s", bad.text);
+	ok(strstr(bad.text, "not CBOR"), "so is garbage: %s", bad.text);
 	is_int(hall->gone, 0, "what never was a session does not end");
 	ok(hall->refused == 2 && !hall->heartbeats, "but the server is told");
 }
@@ -480,14 +504,15 @@ static void test_large_request(void)
 	stranger_say(&operator, HELLO);
 	WAIT(hall, hall->hellos == 3);
 	WAIT(hall, stranger_hears(&viewer));
-	snprintf(text, 20000, "%s",
-		 "{\"type\":\"query\",\"request\":1,\"what\":\"jobs\"}");
-	memset(text + strlen(text), ' ', 17000);
-	zmq_send(viewer.dealer, text, strlen(text), 0);
+	snprintf(text, 20000,
+		 "{\"type\":\"query\",\"request\":1,\"what\":\"jobs\","
+		 "\"name\":\"%017000d\"}",
+		 0);
+	stranger_say(&viewer, text);
 	WAIT(hall, stranger_hears(&viewer));
 	ok(strstr(viewer.text, "a key of role viewer may send 16384"),
 	   "a viewer's large request is refused: %s", viewer.text);
-	zmq_send(operator.dealer, text, strlen(text), 0);
+	stranger_say(&operator, text);
 	WAIT(hall, hall->messages);
 	is_int(hall->last, MESSAGE_QUERY, "an operator's is delivered");
 }
@@ -586,6 +611,7 @@ int main(void)
 	test_garbage_on_the_port();
 	test_dropped();
 	test_frames();
+	test_endless_message();
 	test_no_hello();
 	test_roles();
 	test_flood();

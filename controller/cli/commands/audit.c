@@ -142,7 +142,8 @@ static int run_command(struct cli *cli, struct error *err)
 	}
 	if (cli_format(cli, "jsonl"))
 		return print_lines(cli, &shown, err);
-	return rows_show(cli, &audit_view, client, &shown, err);
+	return rows_show(cli, &audit_view, client_clock_ms(client), &shown,
+			 err);
 }
 
 static const char *const formats[] = { "text", "json", "jsonl", NULL };

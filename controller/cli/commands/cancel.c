@@ -1,7 +1,6 @@
 /* cancel.c - cancel: end a sweep or a job.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
@@ -24,13 +23,6 @@ static const struct compare_options *given(const struct cli *cli)
 	return (const struct compare_options *)cli->options;
 }
 
-static double number(const cJSON *cell, const char *path)
-{
-	const cJSON *value = row_at(cell, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : NAN;
-}
-
 /* "2068.1 ± 12.3 (n = 3)" */
 static void side_cell(struct table *table, const cJSON *side)
 {
@@ -40,24 +32,24 @@ static void side_cell(struct table *table, const cJSON *side)
 		table_cell(table, FAINT, "not there");
 		return;
 	}
-	if (!isfinite(number(side, "rate"))) {
+	if (!isfinite(row_double(side, "rate"))) {
 		table_cell(table, FAINT, "no result");
 		return;
 	}
-	human_number(number(side, "rate"), rate);
-	if (isfinite(number(side, "spread")))
+	human_number(row_double(side, "rate"), rate);
+	if (isfinite(row_double(side, "spread")))
 		table_cell(table, PLAIN, "%s ± %s (n = %.0f)", rate,
-			   human_number(number(side, "spread"), spread),
-			   number(side, "n"));
+			   human_number(row_double(side, "spread"), spread),
+			   row_double(side, "n"));
 	else
 		table_cell(table, PLAIN, "%s (n = %.0f)", rate,
-			   number(side, "n"));
+			   row_double(side, "n"));
 }
 
 static void verdict_cell(struct table *table, const cJSON *cell)
 {
 	const cJSON *apart = row_at(cell, "apart");
-	double ratio = number(cell, "ratio");
+	double ratio = row_double(cell, "ratio");
 	const char *by = row_text(cell, "by");
 
 	if (!cJSON_IsBool(apart))
@@ -72,23 +64,23 @@ static void verdict_cell(struct table *table, const cJSON *cell)
 
 static void loss_cell(struct table *table, const cJSON *cell)
 {
-	if (isfinite(number(cell, "loss.steps")))
+	if (isfinite(row_double(cell, "loss.steps")))
 		table_cell(table, PLAIN, "%.2f (largest %.2f at step %.0f)",
-			   number(cell, "loss.mean_percent"),
-			   number(cell, "loss.largest_percent"),
-			   number(cell, "loss.at_step"));
+			   row_double(cell, "loss.mean_percent"),
+			   row_double(cell, "loss.largest_percent"),
+			   row_double(cell, "loss.at_step"));
 	else
 		table_cell(table, FAINT, "-");
 }
 
 static void ratio_cell(struct table *table, const cJSON *difference)
 {
-	double ratio = number(difference, "ratio");
-	double low = number(difference, "ratio_low");
+	double ratio = row_double(difference, "ratio");
+	double low = row_double(difference, "ratio_low");
 
 	if (isfinite(low))
 		table_cell(table, PLAIN, "%.3f (%.3f to %.3f)", ratio, low,
-			   number(difference, "ratio_high"));
+			   row_double(difference, "ratio_high"));
 	else if (isfinite(ratio))
 		table_cell(table, PLAIN, "%.3f", ratio);
 	else
@@ -123,7 +115,7 @@ static int print_two(struct cli *cli, const cJSON *cells, struct error *err)
 		verdict_cell(table, cell);
 		loss_cell(table, cell);
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
 /* What a later sweep has of the cell, against the first. */
@@ -167,7 +159,7 @@ static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
 			difference_row(table, cli->args[sweep++], other);
 		}
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
 struct sweeps {

@@ -1,7 +1,9 @@
 /* completion.c - what a shell needs to complete a command line of regatta.
  *
- * The scripts are made from the tables of commands and options, so they know
- * what the program knows.
+ * The scripts ask this very program (`regatta completion words -- WORD...`) for
+ * the words that may stand in the place of the last one, so they know what the
+ * program knows. It answers with lines of a word, a tab and what it means; or
+ * with FILES or FOLDERS.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
@@ -9,82 +11,101 @@
 #include <errno.h>
 #include <string.h>
 
-typedef void option_fn(FILE *out, const struct command *command,
-		       const struct option_rule *rule);
+#define FILES ":files\n"
+#define FOLDERS ":directories\n"
 
-static void each_option(FILE *out, const struct command *command, option_fn *fn)
-{
-	const struct option_tables tables = command_options(command);
-	const struct option_rule *rule = NULL;
+/* bash takes "--name=value" for three words. */
+static const char bash_script[] =
+	"# bash completion of regatta\n"
+	"_regatta()\n{\n"
+	"\tlocal IFS=$'\\n' cur=${COMP_WORDS[COMP_CWORD]} lines\n\n"
+	"\tmapfile -t lines < <(regatta completion words -- "
+	"\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+	"\t[[ $cur == = ]] && cur=\n"
+	"\tcase ${lines[0]-} in\n"
+	"\t:files | :directories)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -\"${lines[0]:1:1}\" -- "
+	"\"$cur\") ;;\n"
+	"\t*)\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W "
+	"\"${lines[*]%%$'\\t'*}\" -- \"$cur\") ;;\n"
+	"\tesac\n}\n"
+	"complete -F _regatta regatta\n";
 
-	while ((rule = option_next(&tables, rule)))
-		fn(out, command, rule);
-}
+/* zsh loads the file when it first needs it, and a person may eval it. */
+static const char zsh_script[] =
+	"#compdef regatta\n"
+	"_regatta()\n{\n"
+	"\tlocal line\n"
+	"\tlocal -a lines known\n\n"
+	"\tlines=(${(f)\"$(regatta completion words -- "
+	"\"${(@Q)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+	"\tcase ${lines[1]-} in\n"
+	"\t:files) compset -P '--*='; _files ;;\n"
+	"\t:directories) compset -P '--*='; _files -/ ;;\n"
+	"\t*)\n"
+	"\t\tfor line in $lines; do\n"
+	"\t\t\tknown+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
+	"\t\tdone\n"
+	"\t\t_describe regatta known ;;\n"
+	"\tesac\n}\n"
+	"if [[ ${funcstack[1]-} == _regatta ]]; then\n"
+	"\t_regatta \"$@\"\nelse\n\tcompdef _regatta regatta\nfi\n";
 
-static bool names_file(const struct option_rule *rule)
-{
-	return rule->value &&
-	       (!strcmp(rule->value, "FILE") || !strcmp(rule->value, "KEY"));
-}
+static const char fish_script[] =
+	"# fish completion of regatta\n"
+	"function __regatta_words\n"
+	"\tset -l token (commandline -ct)\n"
+	"\tset -l words (commandline -opc)\n"
+	"\tset -l lines (regatta completion words -- $words[2..-1] \"$token\" "
+	"2>/dev/null)\n"
+	"\tswitch \"$lines[1]\"\n"
+	"\t\tcase :files\n"
+	"\t\t\t__fish_complete_path \"$token\"\n"
+	"\t\tcase :directories\n"
+	"\t\t\t__fish_complete_directories \"$token\"\n"
+	"\t\tcase '*'\n"
+	"\t\t\tprintf '%s\\n' $lines\n"
+	"\tend\nend\n"
+	"complete -c regatta -f -a '(__regatta_words)'\n";
 
-static bool names_folder(const struct option_rule *rule)
-{
-	return rule->value && !strcmp(rule->value, "DIR");
-}
-
-static void print_words(FILE *out, const char *const *words)
-{
-	for (size_t i = 0; words[i]; i++)
-		fprintf(out, "%s%s", i ? " " : "", words[i]);
-}
-
-/* What may follow the name of a command, as its usage shows it. */
+static const struct {
+	const char *name, *script;
+} shells[] = {
+	{ "bash", bash_script },
+	{ "zsh", zsh_script },
+	{ "fish", fish_script },
+};
 
 static const char *const operand_ends = " |[].=";
 
 /* The words that an operand begins with, "new" and "show" of "new FILE | show
- * FILE", one by one: small letters at the beginning of an alternative. Start
- * with *at at the usage; returns 0 at the end, or the length of the word that
- * *word points to.
+ * FILE": small letters at the beginning of an alternative. Returns how many.
  */
-static size_t next_verb(const char **at, const char **word)
+static size_t print_verbs(FILE *out, const struct command *command)
 {
+	const char *at = command->args;
 	bool first = true;
+	size_t count = 0;
 
-	while (**at) {
-		size_t n = strcspn(*at, operand_ends);
+	while (*at) {
+		size_t n = strcspn(at, operand_ends);
 
 		if (!n) {
-			first = first || **at == '|' || **at == '[';
-			(*at)++;
+			first = first || *at == '|' || *at == '[';
+			at++;
 			continue;
 		}
-		*word = *at;
-		*at += n;
-		if (first && (*word)[0] >= 'a' && (*word)[0] <= 'z')
-			return n;
+		if (first && *at >= 'a' && *at <= 'z') {
+			fprintf(out, "%.*s\t%s\n", (int)n, at,
+				command->summary);
+			count++;
+		}
 		first = false;
+		at += n;
 	}
-	return 0;
-}
-
-static bool has_verbs(const struct command *command)
-{
-	const char *at = command->args, *word;
-
-	return next_verb(&at, &word) > 0;
-}
-
-static void print_verbs(FILE *out, const struct command *command)
-{
-	const char *at = command->args, *word;
-	const char *space = "";
-	size_t n;
-
-	while ((n = next_verb(&at, &word))) {
-		fprintf(out, "%s%.*s", space, (int)n, word);
-		space = " ";
-	}
+	return count;
 }
 
 /* Sweeps are files, or numbers that no shell knows. */
@@ -98,277 +119,108 @@ static bool takes_files(const struct command *command)
 	return false;
 }
 
-/* bash */
-
-static void bash_name(FILE *out, const struct command *command,
-		      const struct option_rule *rule)
+static void print_commands(FILE *out)
 {
-	fprintf(out, " --%s", rule->name);
-	if (rule->letter)
-		fprintf(out, " -%c", rule->letter);
+	const struct command *command;
+
+	for (size_t i = 0; (command = command_at(i)); i++)
+		fprintf(out, "%s\t%s\n", command->name, command->summary);
+	fputs("help\tshow what a command does\n--help\tlist the commands\n"
+	      "--version\tshow the version\n",
+	      out);
 }
 
-static void bash_value(FILE *out, const struct command *command,
-		       const struct option_rule *rule)
+static void print_options(FILE *out, const struct option_tables *tables)
 {
-	/* Of an optional value no shell knows whether it is one. */
-	if (!rule->value || rule->bare)
+	const struct option_rule *rule = NULL;
+
+	while ((rule = option_next(tables, rule))) {
+		fprintf(out, "--%s\t%s\n", rule->name, rule->help);
+		if (rule->letter)
+			fprintf(out, "-%c\t%s\n", rule->letter, rule->help);
+	}
+}
+
+/* The option that a word names, whose value stands in the word behind it. */
+static const struct option_rule *
+option_named(const struct option_tables *tables, const char *word)
+{
+	const struct option_rule *rule = NULL;
+
+	while (*word == '-' && (rule = option_next(tables, rule)))
+		if (!strncmp(word, "--", 2)
+			    ? !strcmp(word + 2, rule->name)
+			    : rule->letter == word[1] && !word[2])
+			return rule;
+	return NULL;
+}
+
+/* prefix: what stands before the value in the same word. */
+static void print_values(FILE *out, const struct option_rule *rule,
+			 const char *prefix)
+{
+	const char *value = rule->value ? rule->value : "";
+
+	for (size_t i = 0; rule->words && rule->words[i]; i++)
+		fprintf(out, "%s%s\t%s\n", prefix, rule->words[i], rule->help);
+	if (!strcmp(value, "FILE") || !strcmp(value, "KEY"))
+		fputs(FILES, out);
+	else if (!strcmp(value, "DIR"))
+		fputs(FOLDERS, out);
+}
+
+/* words: those behind "regatta"; the last one is completed. */
+static void print_words(FILE *out, char *const *words, size_t count)
+{
+	const struct command *command =
+		count > 1 ? command_find(words[0]) : NULL;
+	const char *last = count ? words[count - 1] : "";
+	const char *before = count > 2 ? words[count - 2] : "";
+	const char *equals = strchr(last, '=');
+	char name[100] = "", prefix[100] = "";
+	const struct option_rule *rule;
+	struct option_tables tables;
+
+	if (count < 2)
+		print_commands(out);
+	if (!command)
 		return;
-	fprintf(out, "\t%s,--%s", command->name, rule->name);
-	if (rule->letter)
-		fprintf(out, " | %s,-%c", command->name, rule->letter);
-	if (rule->words) {
-		fputs(") words='", out);
-		print_words(out, rule->words);
-		fputs("' ;;\n", out);
-	} else if (names_folder(rule)) {
-		fputs(") kind=-d ;;\n", out);
-	} else if (names_file(rule)) {
-		fputs(") kind=-f ;;\n", out);
-	} else {
-		fputs(") return ;;\n", out);
+	tables = command_options(command);
+	if (!strcmp(before, "=") && count > 3)
+		before = words[count - 3];
+	if (!strncmp(last, "--", 2) && equals) {
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - last),
+			 last);
+		snprintf(prefix, sizeof(prefix), "%s=", name);
+		before = name;
 	}
-}
-
-static void bash_operands(FILE *out, const struct command *command)
-{
-	if (!has_verbs(command) && !takes_files(command))
-		return;
-	fprintf(out, "\t\t%s)", command->name);
-	if (takes_files(command))
-		fputs(" kind=-f", out);
-	if (has_verbs(command)) {
-		fprintf(out, "%s ((COMP_CWORD > 2)) || words='",
-			takes_files(command) ? ";" : "");
-		print_verbs(out, command);
-		fputc('\'', out);
-	}
-	fputs(" ;;\n", out);
-}
-
-static void print_bash(FILE *out)
-{
-	const struct command *command;
-
-	/* bash takes "--name=value" for three words. */
-	fputs("# bash completion of regatta\n"
-	      "_regatta()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
-	      "\tlocal prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	      "\tlocal words='' kind=''\n\n"
-	      "\tif ((COMP_CWORD == 1)); then\n\t\twords='",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++)
-		fprintf(out, "%s ", command->name);
-	fputs("help --help --version'\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
-	      "\"$cur\")\n\t\treturn\n\tfi\n"
-	      "\tif [[ $cur == = ]]; then\n\t\tcur=''\n"
-	      "\telif [[ $prev == = ]]; then\n"
-	      "\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
-	      "\tcase ${COMP_WORDS[1]},$prev in\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++)
-		each_option(out, command, bash_value);
-	fputs("\tesac\n"
-	      "\tif [[ ! $words$kind && $cur == -* ]]; then\n"
-	      "\t\tcase ${COMP_WORDS[1]} in\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		fprintf(out, "\t\t%s) words='", command->name);
-		each_option(out, command, bash_name);
-		fputs("' ;;\n", out);
-	}
-	fputs("\t\tesac\n"
-	      "\telif [[ ! $words$kind ]]; then\n"
-	      "\t\tcase ${COMP_WORDS[1]} in\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++)
-		bash_operands(out, command);
-	fputs("\t\tesac\n\tfi\n"
-	      "\tif [[ $words ]]; then\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
-	      "\"$cur\")\n"
-	      "\telif [[ $kind ]]; then\n"
-	      "\t\tcompopt -o filenames 2>/dev/null\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen \"$kind\" -- \"$cur\")\n"
-	      "\tfi\n}\n"
-	      "complete -F _regatta regatta\n",
-	      out);
-}
-
-/* zsh and fish: text in single quotes. */
-
-static void print_quoted(FILE *out, const char *text, const char *escaped)
-{
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\'", out);
-		else if (strchr(escaped, *text))
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-}
-
-static void zsh_option(FILE *out, const struct command *command,
-		       const struct option_rule *rule)
-{
-	const char *joined = rule->bare ? "=-" : rule->value ? "=" : "";
-
-	fputs(" \\\n\t\t\t", out);
-	if (rule->letter && rule->kind == OPTION_LIST)
-		fprintf(out, "'*'{-%c+,--%s=}'", rule->letter, rule->name);
-	else if (rule->letter)
-		fprintf(out, "'(-%c --%s)'{-%c%s,--%s%s}'", rule->letter,
-			rule->name, rule->letter, rule->value ? "+" : "",
-			rule->name, joined);
-	else
-		fprintf(out, "'%s--%s%s", rule->kind == OPTION_LIST ? "*" : "",
-			rule->name, joined);
-	fputc('[', out);
-	print_quoted(out, rule->help, "[]:\\");
-	fputc(']', out);
-	if (rule->words) {
-		fprintf(out, ":%s:(", rule->value);
-		print_words(out, rule->words);
-		fputc(')', out);
-	} else if (rule->value) {
-		fprintf(out, ":%s%s:%s", rule->bare ? ":" : "", rule->value,
-			names_folder(rule) ? "_files -/"
-			: names_file(rule) ? "_files"
-					   : " ");
-	}
-	fputc('\'', out);
-}
-
-static void zsh_operands(FILE *out, const struct command *command)
-{
-	if (has_verbs(command)) {
-		fputs(" \\\n\t\t\t'1: :(", out);
-		print_verbs(out, command);
-		fputs(")'", out);
-	}
-	if (command->max_args)
-		fprintf(out, " \\\n\t\t\t'*: :%s'",
-			takes_files(command) ? "_files" : " ");
-}
-
-static void print_zsh(FILE *out)
-{
-	const struct command *command;
-
-	fputs("#compdef regatta\n"
-	      "_regatta()\n{\n"
-	      "\tlocal -a commands=(\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		fprintf(out, "\t\t'%s:", command->name);
-		print_quoted(out, command->summary, ":\\");
-		fputs("'\n", out);
-	}
-	fputs("\t)\n\n"
-	      "\tif ((CURRENT == 2)); then\n"
-	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
-	      "\tcase $words[2] in\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		fprintf(out,
-			"\t%s)\n\t\tshift words; ((CURRENT--))\n"
-			"\t\t_arguments -S",
-			command->name);
-		each_option(out, command, zsh_option);
-		zsh_operands(out, command);
-		fputs("\n\t\t;;\n", out);
-	}
-	/* zsh loads the file when it first needs it, and a person may eval it.
-	 */
-	fputs("\tesac\n}\n"
-	      "if [[ ${funcstack[1]-} == _regatta ]]; then\n"
-	      "\t_regatta \"$@\"\nelse\n\tcompdef _regatta regatta\nfi\n",
-	      out);
-}
-
-static void fish_option(FILE *out, const struct command *command,
-			const struct option_rule *rule)
-{
-	fprintf(out, "complete -c regatta -n '__regatta_is %s' -l %s",
-		command->name, rule->name);
-	if (rule->letter)
-		fprintf(out, " -s %c", rule->letter);
-	if (rule->words) {
-		fputs(" -x -a '", out);
-		print_words(out, rule->words);
-		fputc('\'', out);
-	} else if (names_folder(rule)) {
-		fputs(" -x -a '(__fish_complete_directories)'", out);
-	} else if (rule->value && !rule->bare) {
-		fputs(names_file(rule) ? " -r" : " -x", out);
-	}
-	fputs(" -d '", out);
-	print_quoted(out, rule->help, "\\");
-	fputs("'\n", out);
-}
-
-static void fish_operands(FILE *out, const struct command *command)
-{
-	if (has_verbs(command)) {
-		fprintf(out,
-			"complete -c regatta -n '__regatta_is %s 2' -f -a '",
-			command->name);
-		print_verbs(out, command);
-		fputs("'\n", out);
-	}
-	if (!takes_files(command))
-		fprintf(out, "complete -c regatta -n '__regatta_is %s' -f\n",
-			command->name);
-}
-
-static void print_fish(FILE *out)
-{
-	const struct command *command;
-
-	/* Not fish's own function, which finds a command's name anywhere. */
-	fputs("# fish completion of regatta\n"
-	      "function __regatta_is\n"
-	      "\tset -l words (commandline -opc)\n"
-	      "\ttest \"$words[2]\" = \"$argv[1]\"; or return\n"
-	      "\ttest -z \"$argv[2]\" -o \"$argv[2]\" = (count $words)\n"
-	      "end\n"
-	      "complete -c regatta -n '__regatta_is \"\"' -f\n",
-	      out);
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		fprintf(out,
-			"complete -c regatta -n '__regatta_is \"\"' -a %s -d '",
-			command->name);
-		print_quoted(out, command->summary, "\\");
-		fputs("'\n", out);
-	}
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		each_option(out, command, fish_option);
-		fish_operands(out, command);
-	}
+	rule = option_named(&tables, before);
+	if (rule && rule->value && (*prefix || !rule->bare))
+		print_values(out, rule, prefix);
+	else if (*last == '-')
+		print_options(out, &tables);
+	else if ((count > 2 || !print_verbs(out, command)) &&
+		 takes_files(command))
+		fputs(FILES, out);
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	static const struct {
-		const char *name;
-		void (*print)(FILE *out);
-	} shells[] = {
-		{ "bash", print_bash },
-		{ "zsh", print_zsh },
-		{ "fish", print_fish },
-	};
+	const char *what = cli->args[0];
 
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-		if (!strcmp(shells[i].name, cli->args[0])) {
-			shells[i].print(cli->out);
+		if (!strcmp(shells[i].name, what) && cli->arg_count == 1) {
+			fputs(shells[i].script, cli->out);
 			return EXIT_GOOD;
 		}
+	if (!strcmp(what, "words")) {
+		print_words(cli->out, cli->args + 1, cli->arg_count - 1);
+		return EXIT_GOOD;
+	}
 	return error_set(err, EINVAL,
 			 "completion: '%.60s' is not valid here; expected "
 			 "bash, zsh, fish",
-			 cli->args[0]);
+			 cli->args[cli->arg_count - 1]);
 }
 
 /* clang-format off */
@@ -380,12 +232,12 @@ const struct command command_completion = {
 	.name = "completion",
 	.args = "bash | zsh | fish",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = COMMAND_ARGS_MAX,
 	.rules = rules,
 	.summary = "print what a shell needs to complete command lines",
 	.help =
-		"Packages install it where the shell looks for it. Needs no "
-		"controller.",
+		"Packages install it where the shell looks for it. It asks "
+		"regatta for the words. Needs no controller.",
 	.example = "eval \"$(regatta completion bash)\"",
 	.fn = run_command,
 };

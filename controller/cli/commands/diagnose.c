@@ -6,9 +6,9 @@
 #include "controller/causes/causes.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
+#include "controller/report/row.h"
 #include "protocol/base/program.h"
 
 #include <limits.h>
@@ -22,17 +22,19 @@ static int feed(const void *piece, size_t size, void *arg, struct error *err)
 
 static void print_line(struct cli *cli, const char *before, const cJSON *cause)
 {
+	const char *class = row_text(cause, "class");
+	const char *text = row_text(cause, "line");
 	char line[CAUSE_LINE_MAX * 4];
 
-	fprintf(cli->out, "%s%s: %s\n", before, json_text(cause, "class"),
-		escape(json_text(cause, "line"), line, sizeof(line)));
+	fprintf(cli->out, "%s%s: %s\n", before, class ? class : "",
+		escape(text ? text : "", line, sizeof(line)));
 }
 
 /* A member of the verdict, where it is told. */
 static void print_member(struct cli *cli, const cJSON *verdict,
 			 const char *name, const char *label)
 {
-	const cJSON *item = json_get(verdict, name);
+	const cJSON *item = row_at(verdict, name);
 	char text[300];
 
 	if (cJSON_IsNumber(item))
@@ -50,12 +52,12 @@ static void print(struct cli *cli, const cJSON *verdict)
 		{ "signal", "signal" },    { "stream", "stream" },
 		{ "line_number", "line" }, { "offset", "offset" },
 	};
-	const cJSON *others = json_get(verdict, "others"), *other;
+	const cJSON *others = row_at(verdict, "others"), *other;
 	char before[40];
 
-	if (cJSON_IsString(json_get(verdict, "line")))
+	if (row_text(verdict, "line"))
 		print_line(cli, "", verdict);
-	else if (!cJSON_IsString(json_get(verdict, "class")))
+	else if (!row_text(verdict, "class"))
 		fprintf(cli->out, "nothing in it says that it failed\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		print_member(cli, verdict, members[i][0], members[i][1]);
@@ -63,8 +65,10 @@ static void print(struct cli *cli, const cJSON *verdict)
 		fprintf(cli->out, "also considered:\n");
 	cJSON_ArrayForEach(other, others)
 	{
-		snprintf(before, sizeof(before), "  line %llu, ",
-			 (unsigned long long)json_u64(other, "line_number"));
+		const cJSON *line = row_at(other, "line_number");
+
+		snprintf(before, sizeof(before), "  line %.0f, ",
+			 cJSON_IsNumber(line) ? line->valuedouble : 0);
 		print_line(cli, before, other);
 	}
 }
@@ -94,7 +98,7 @@ static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 }
 
 /* What the job's end said, as the verdict of a text. */
-static cJSON *describe_job(const cJSON *job)
+static cJSON *describe_job(const struct job_info *job)
 {
 	static const char *const members[][2] = {
 		{ "class", "class" },
@@ -107,22 +111,20 @@ static cJSON *describe_job(const cJSON *job)
 		{ "offset", "offset" },
 		{ "stream", "stream" },
 	};
-	const cJSON *reason = json_get(job, "reason");
-	const char *how = cJSON_GetStringValue(json_get(job, "text"));
 	cJSON *document = cJSON_CreateObject();
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		const cJSON *item = json_get(reason, members[i][1]);
+		const cJSON *item = row_at(job->reason, members[i][1]);
 
 		cJSON_AddItemToObject(document, members[i][0],
 				      item ? cJSON_Duplicate(item, true)
 					   : cJSON_CreateNull());
 	}
 	cJSON_AddItemToObject(document, "how",
-			      how ? cJSON_CreateString(how)
-				  : cJSON_CreateNull());
+			      job->text ? cJSON_CreateString(job->text)
+					: cJSON_CreateNull());
 	cJSON_AddArrayToObject(document, "others");
-	if (!cJSON_IsObject(reason) && cJSON_IsString(json_get(job, "failure")))
+	if (!cJSON_IsObject(job->reason) && job->failure)
 		cJSON_ReplaceItemInObjectCaseSensitive(
 			document, "class",
 			cJSON_CreateString(causes_class_name(CAUSE_OTHER)));
@@ -138,7 +140,7 @@ static cJSON *read_job(struct cli *cli, uint64_t id, struct error *err)
 	if (session_open(&session, cli, err) < 0 ||
 	    client_query(session.client, &query, &answer, err) < 0)
 		return NULL;
-	return describe_job(json_get(answer.body, "job"));
+	return describe_job(&((const struct reply_job *)answer.reply)->job);
 }
 
 /* A number is a job, unless there is such a file. */
@@ -161,7 +163,7 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!document)
 		return -1;
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, document, err) < 0 ? -1 : EXIT_GOOD;
+		return cli_print_json(cli, document, err);
 	print(cli, document);
 	return EXIT_GOOD;
 }

@@ -15,13 +15,15 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
+#include "controller/report/row.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
@@ -35,7 +37,7 @@ struct export
 	struct cli *cli;
 	struct client *client;
 	struct catalog *catalog;
-	cJSON *nodes;
+	struct rows nodes; /* struct node_info */
 	char run[PATH_MAX - PLACE_MAX];
 	FILE *driver; /* flagperf_run.log */
 	size_t jobs;
@@ -45,7 +47,7 @@ static void export_clear(struct export *export)
 {
 	if (export->driver)
 		fclose(export->driver);
-	cJSON_Delete(export->nodes);
+	rows_clear(&export->nodes);
 	catalog_free(export->catalog);
 	client_free(export->client);
 }
@@ -118,7 +120,7 @@ static int take_piece(const void *piece, size_t size, void *arg,
 }
 
 /* file: below the folder of the node. */
-static int copy_stream(struct export *export, const cJSON *job,
+static int copy_stream(struct export *export, const struct job_info *job,
 		       const char *stream, const char *folder, const char *file,
 		       cJSON *results, struct error *err)
 {
@@ -131,9 +133,8 @@ static int copy_stream(struct export *export, const cJSON *job,
 	copy.file = fopen(path, "we");
 	if (!copy.file)
 		return error_errno(err, "%s", path);
-	rc = stream_read(export->client, json_u64(job, "job"),
-			 (uint32_t)json_u64(job, "attempt"), stream, take_piece,
-			 &copy, err);
+	rc = stream_read(export->client, job->job, job->attempt, stream,
+			 take_piece, &copy, err);
 	if (fclose(copy.file) != 0 && rc == 0)
 		rc = error_errno(err, "%s", path);
 	return rc;
@@ -141,23 +142,24 @@ static int copy_stream(struct export *export, const cJSON *job,
 
 /* Nodes. */
 
-static const cJSON *node_of(const struct export *export, const char *name)
+static const struct node_info *node_of(const struct export *export,
+				       const char *name)
 {
-	const cJSON *node;
+	for (size_t i = 0; i < export->nodes.count; i++) {
+		const struct node_info *node = rows_at(&export->nodes, i);
 
-	cJSON_ArrayForEach(node, export->nodes)
-	{
-		if (!strcmp(json_text(node, "name"), name))
+		if (!strcmp(node->name, name))
 			return node;
 	}
 	return NULL;
 }
 
 /* What the node says of itself, a line each. */
-static int write_facts(const cJSON *node, const char *folder, struct error *err)
+static int write_facts(const struct node_info *node, const char *folder,
+		       struct error *err)
 {
 	char path[PATH_MAX];
-	const cJSON *fact;
+	const cJSON *facts = node ? node->facts : NULL, *fact;
 	FILE *file;
 
 	if (snprintf(path, sizeof(path), "%s/sys_info.log", folder) >= PATH_MAX)
@@ -165,7 +167,7 @@ static int write_facts(const cJSON *node, const char *folder, struct error *err)
 	file = fopen(path, "we");
 	if (!file)
 		return error_errno(err, "%s", path);
-	cJSON_ArrayForEach(fact, json_get(node, "facts"))
+	cJSON_ArrayForEach(fact, facts)
 	{
 		char *text = cJSON_PrintUnformatted(fact);
 
@@ -180,9 +182,24 @@ static int write_facts(const cJSON *node, const char *folder, struct error *err)
 
 /* Jobs. */
 
+/* Of a spec: "" and 0 where it says nothing. */
+static const char *text_at(const cJSON *spec, const char *path)
+{
+	const char *text = row_text(spec, path);
+
+	return text ? text : "";
+}
+
+static uint32_t count_at(const cJSON *spec, const char *path)
+{
+	double number = row_double(spec, path);
+
+	return number > 0 ? (uint32_t)number : 0;
+}
+
 /* What is known of a job's case. */
 struct exported {
-	const cJSON *job;
+	const struct job_info *job;
 	char name[256];    /* of its folder */
 	const char *suite; /* of flagperf.yaml */
 	struct names names;
@@ -247,32 +264,30 @@ static const struct value *entry_of(const struct export *export,
 static int describe(const struct export *export, struct exported *exported,
 		    struct error *err)
 {
-	const cJSON *job = exported->job, *spec = json_get(job, "spec");
-	const cJSON *container = json_get(spec, "container");
-	const cJSON *measure = json_get(spec, "measure");
-	const cJSON *argv = json_list(container, "argv");
+	const cJSON *spec = exported->job->spec;
+	const cJSON *argv = row_at(spec, "container.argv");
 	const struct value *suites =
 		value_get(catalog_flagperf(export->catalog), "suites");
-	const char *framework = json_text(measure, "framework");
-	const char *name = json_text(json_get(spec, "values"), "case");
+	const char *framework = text_at(spec, "measure.framework");
+	const char *name = text_at(spec, "values.case");
 	char made[256], launcher[128];
 
-	exported->nodes = (uint32_t)json_u64(spec, "nodes");
-	exported->processes = (uint32_t)json_u64(container, "processes");
+	exported->nodes = count_at(spec, "nodes");
+	exported->processes = count_at(spec, "container.processes");
 	/* The logs of all but the training have rules of their suite's name. */
 	exported->suite = strcmp(framework, "training") != 0 &&
 					  value_get(suites, framework)
 				  ? framework
 				  : "training";
 	if (!*name) {
-		uint64_t devices = json_u64(job, "devices"); /* of all nodes */
+		uint32_t devices = exported->job->devices; /* of all nodes */
 
 		if (exported->nodes)
 			devices /= exported->nodes;
-		snprintf(made, sizeof(made), "%s:%s:%s:%u:%llu:1",
-			 json_text(measure, "model"), framework,
-			 json_text(measure, "chip"), exported->nodes,
-			 (unsigned long long)devices);
+		snprintf(made, sizeof(made), "%s:%s:%s:%u:%u:1",
+			 text_at(spec, "measure.model"), framework,
+			 text_at(spec, "measure.chip"), exported->nodes,
+			 devices);
 		name = made;
 	}
 	make_name(name, exported->name, sizeof(exported->name));
@@ -299,9 +314,9 @@ static int describe(const struct export *export, struct exported *exported,
 
 /* Where a node of the job goes. */
 struct place {
-	const cJSON *node;     /* what is known of it, or NULL */
-	char folder[PATH_MAX]; /* made */
-	cJSON *detail;         /* its part of detail_result.json, or NULL */
+	const struct node_info *node; /* what is known of it, or NULL */
+	char folder[PATH_MAX];        /* made */
+	cJSON *detail; /* its part of detail_result.json, or NULL */
 };
 
 static cJSON *detail_of(cJSON *detail, const char *host)
@@ -315,22 +330,21 @@ static int make_place(const struct export *export,
 		      const struct exported *exported, uint32_t rank,
 		      struct place *place, struct error *err)
 {
-	const char *name = cJSON_GetStringValue(
-		cJSON_GetArrayItem(json_list(exported->job, "allocation"),
-				   (int)rank));
+	const struct strings *allocation = &exported->job->allocation;
+	const char *name =
+		rank < allocation->count ? allocation->items[rank] : NULL;
 	const char *address;
 	char host[128], round[24] = "";
 
 	place->node = name ? node_of(export, name) : NULL;
-	address = json_text(place->node, "address");
-	make_name(*address ? address
-		  : name   ? name
-			   : "unknown",
+	address = place->node ? place->node->address : NULL;
+	make_name(address ? address
+		  : name  ? name
+			  : "unknown",
 		  host, sizeof(host));
 	if (!strcmp(exported->suite, "training"))
-		snprintf(round, sizeof(round), "/round%llu",
-			 (unsigned long long)json_u64(exported->job, "repeat") +
-				 1);
+		snprintf(round, sizeof(round), "/round%u",
+			 exported->job->repeat + 1);
 	if (snprintf(place->folder, PATH_MAX, "%s/%s%s/%s_noderank%u",
 		     export->run, exported->name, round, host,
 		     rank) >= PATH_MAX)
@@ -376,12 +390,10 @@ static cJSON *results_of(const struct exported *exported, cJSON *detail,
 }
 
 static int export_stream(struct export *export, struct exported *exported,
-			 const cJSON *stream, struct error *err)
+			 const struct stream_info *stream, struct error *err)
 {
 	owned(buffer_clear) struct buffer log;
-	const char *name = json_text(stream, "stream"), *kind;
-	const char *path = json_text(stream, "path");
-	uint64_t part = json_u64(stream, "part");
+	const char *name = stream->stream, *path = stream->path, *kind;
 	char file[256], base[200];
 	struct place place;
 	uint32_t rank, at;
@@ -392,13 +404,14 @@ static int export_stream(struct export *export, struct exported *exported,
 	if (make_place(export, exported, at, &place, err) < 0)
 		return -1;
 	if (!strcmp(kind, "node-")) {
-		if (!*path)
+		if (!path)
 			return 0; /* the index */
 		make_name(strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
 			  base, sizeof(base));
 		snprintf(file, sizeof(file), "%s", base);
-		if (part > 1)
-			snprintf(file, sizeof(file), "%s.%" PRIu64, base, part);
+		if (stream->part > 1)
+			snprintf(file, sizeof(file), "%s.%u", base,
+				 stream->part);
 	} else {
 		if (names_number(&exported->names, "rank", rank, err) < 0 ||
 		    (exported->log && names_fill(&exported->names,
@@ -410,11 +423,11 @@ static int export_stream(struct export *export, struct exported *exported,
 			   results_of(exported, place.detail, file), err);
 }
 
-static double memory_mib(const cJSON *node)
+static double memory_mib(const struct node_info *node)
 {
-	const cJSON *total = json_get(json_get(node, "facts"), "memory_bytes");
+	double bytes = node ? row_double(node->facts, "memory_bytes") : 0;
 
-	return cJSON_IsNumber(total) ? total->valuedouble / (1 << 20) : 0;
+	return bytes > 0 ? bytes / (1 << 20) : 0;
 }
 
 /* Samples are no stream that is listed: where there are some, they are there.
@@ -422,20 +435,20 @@ static double memory_mib(const cJSON *node)
 static int export_samples(struct export *export,
 			  const struct exported *exported, struct error *err)
 {
-	const cJSON *job = exported->job;
+	const struct job_info *job = exported->job;
 	struct monitored monitored = {
-		.job = json_u64(job, "job"),
-		.attempt = (uint32_t)json_u64(job, "attempt"),
-		.vendor = json_text(json_get(job, "spec"), "vendor"),
+		.job = job->job,
+		.attempt = job->attempt,
+		.vendor = text_at(job->spec, "vendor"),
 		.how = value_get(catalog_flagperf(export->catalog), "monitors"),
 	};
 
-	for (uint32_t i = 0; i < exported->nodes; i++) {
+	/* Of one that never ran there are none. */
+	for (uint32_t i = 0; i < exported->nodes && i < job->allocation.count;
+	     i++) {
 		struct error why = { 0 };
 		struct place place;
 
-		if (!cJSON_GetArrayItem(json_list(job, "allocation"), (int)i))
-			continue; /* it never ran */
 		if (make_place(export, exported, i, &place, err) < 0 ||
 		    write_facts(place.node, place.folder, err) < 0)
 			return -1;
@@ -475,16 +488,16 @@ static int write_detail(const struct export *export,
 	return 0;
 }
 
-static void tell_driver(struct export *export, const cJSON *job,
-			const char *name, const char *what)
+static void tell_driver(struct export *export, const struct exported *exported)
 {
-	int64_t ended = (int64_t)json_u64(job, "ended_ms");
+	const struct job_info *job = exported->job;
 	char time[32];
 
-	show_time(ended, "%Y-%m-%d %H:%M:%S", time, sizeof(time));
+	show_time(job->ended_ms, "%Y-%m-%d %H:%M:%S", time, sizeof(time));
 	fprintf(export->driver, "%s\t[%s]\t[regatta]%s: %s%s%s\n", time,
-		!strcmp(what, "completed") ? "INFO" : "ERROR", name, what,
-		*json_text(job, "text") ? ": " : "", json_text(job, "text"));
+		!strcmp(job->state, "completed") ? "INFO" : "ERROR",
+		exported->name, job->state, job->text ? ": " : "",
+		job->text ? job->text : "");
 }
 
 /* Followed files last, over what has their name: a file that a script of the
@@ -495,22 +508,20 @@ static int export_job(struct export *export, uint64_t id, struct error *err)
 	struct message_query query = { .what = QUERY_JOB, .id = id };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(exported_clear) struct exported exported = { .job = NULL };
-	const cJSON *stream;
+	const struct job_info *job;
 
 	if (client_query(export->client, &query, &answer, err) < 0)
 		return -1;
-	exported.job = json_get(answer.body, "job");
+	exported.job = job = &((const struct reply_job *)answer.reply)->job;
 	if (describe(export, &exported, err) < 0)
 		return -1;
-	tell_driver(export, exported.job, exported.name,
-		    json_text(exported.job, "state"));
+	tell_driver(export, &exported);
 	for (int followed = 0; followed < 2; followed++)
-		cJSON_ArrayForEach(stream, json_list(exported.job, "streams"))
-		{
-			if ((*json_text(stream, "path") != 0) == followed &&
-			    export_stream(export, &exported, stream, err) < 0)
+		for (size_t i = 0; i < job->streams_count; i++)
+			if ((job->streams[i].path != NULL) == followed &&
+			    export_stream(export, &exported, &job->streams[i],
+					  err) < 0)
 				return -1;
-		}
 	export->jobs++;
 	if (export_samples(export, &exported, err) < 0)
 		return -1;
@@ -519,13 +530,12 @@ static int export_job(struct export *export, uint64_t id, struct error *err)
 		       : 0;
 }
 
-static int open_run(struct export *export, const cJSON *sweep,
+static int open_run(struct export *export, const struct sweep_info *sweep,
 		    const char *folder, struct error *err)
 {
 	char time[32], path[PATH_MAX];
 
-	show_time((int64_t)json_u64(sweep, "submitted_ms"), "%Y%m%d%H%M%S",
-		  time, sizeof(time));
+	show_time(sweep->submitted_ms, "%Y%m%d%H%M%S", time, sizeof(time));
 	if (snprintf(export->run, sizeof(export->run), "%s/run%s", folder,
 		     time) >= (int)sizeof(export->run))
 		return error_set(err, EINVAL, "%.200s: too long", folder);
@@ -546,9 +556,8 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(export_clear) struct export export = { .cli = cli };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_SWEEP };
-	owned(json_free) cJSON *jobs = NULL;
+	owned(rows_clear) struct rows jobs = { 0 };
 	char images[PATH_MAX];
-	const cJSON *job;
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
@@ -560,25 +569,18 @@ static int run_command(struct cli *cli, struct error *err)
 	    !(export.catalog = catalog_load(images, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
 	    client_query(export.client, &query, &answer, err) < 0 ||
-	    client_list(export.client, QUERY_JOBS, query.id, "jobs", "job",
-			&jobs, err) < 0)
-		return -1;
-	query = (struct message_query){ .what = QUERY_NODES };
-	{
-		owned(answer_clear) struct answer nodes = { 0 };
-
-		if (client_query(export.client, &query, &nodes, err) < 0)
-			return -1;
-		export.nodes =
-			cJSON_DetachItemFromObjectCaseSensitive(nodes.body,
-								"nodes");
-	}
-	if (open_run(&export, json_get(answer.body, "sweep"),
+	    client_rows(export.client, QUERY_JOBS, query.id, "job", &jobs,
+			err) < 0 ||
+	    client_rows(export.client, QUERY_NODES, 0, NULL, &export.nodes,
+			err) < 0 ||
+	    open_run(&export,
+		     &((const struct reply_sweep *)answer.reply)->sweep,
 		     cli->arg_count > 2 ? cli->args[2] : ".", err) < 0)
 		return -1;
-	cJSON_ArrayForEach(job, jobs)
-	{
-		if (export_job(&export, json_u64(job, "job"), err) < 0)
+	for (size_t i = 0; i < jobs.count; i++) {
+		const struct job_info *job = rows_at(&jobs, i);
+
+		if (export_job(&export, job->job, err) < 0)
 			return -1;
 	}
 	fprintf(cli->out, "%s\n", export.run);

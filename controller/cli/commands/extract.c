@@ -4,8 +4,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/extract_learn.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/report/row.h"
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
 #include "controller/results/result.h"
@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 struct extract_options {
@@ -106,8 +107,13 @@ static int print_steps(struct cli *cli, const struct extract *extract,
 		     n++)
 			field_cell(table, &records[i], numbers[n]);
 	}
-	return count ? table_print(table, cli->out, cli_out_colour(cli), err)
-		     : 0;
+	return count ? cli_print_table(cli, "", table, err) : 0;
+}
+
+static const char *number_text(const cJSON *result, const char *path,
+			       char text[HUMAN_SIZE])
+{
+	return human_number(row_double(result, path), text);
 }
 
 static int print_summary(struct cli *cli, const struct extract *extract,
@@ -121,27 +127,22 @@ static int print_summary(struct cli *cli, const struct extract *extract,
 		.extract = extract,
 	};
 	owned(json_free) cJSON *result = NULL;
-	const cJSON *time, *loss;
 	char text[3][HUMAN_SIZE];
 
 	input.records = extract_records(extract, &input.record_count);
 	result = result_new(&input, err);
 	if (!result)
 		return -1;
-	time = json_get(result, "iteration_ms");
-	loss = json_get(result, "loss");
 	fprintf(cli->out,
-		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
-		human_number(json_double(time, "median"), text[0]),
-		human_number(json_double(time, "q1"), text[1]),
-		human_number(json_double(time, "q3"), text[2]),
-		(unsigned long long)json_u64(time, "n"));
-	fprintf(cli->out, ", %s token/s",
-		human_number(json_double(result, "tokens_per_second"),
-			     text[0]));
-	fprintf(cli->out, ", loss %s to %s\n",
-		human_number(json_double(loss, "first"), text[0]),
-		human_number(json_double(loss, "last"), text[1]));
+		"steady state: step time %s ms (quartiles %s to %s, n = %.0f)",
+		number_text(result, "iteration_ms.median", text[0]),
+		number_text(result, "iteration_ms.q1", text[1]),
+		number_text(result, "iteration_ms.q3", text[2]),
+		fmax(row_double(result, "iteration_ms.n"), 0));
+	fprintf(cli->out, ", %s token/s, loss %s to %s\n",
+		number_text(result, "tokens_per_second", text[0]),
+		number_text(result, "loss.first", text[1]),
+		number_text(result, "loss.last", text[2]));
 	return 0;
 }
 

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/cli/transfer.h"
@@ -10,6 +9,7 @@
 #include "protocol/base/program.h"
 #include "protocol/blob/pattern.h"
 #include "protocol/blob/unpack.h"
+#include "protocol/message/reply_logs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +28,6 @@ struct fetch_options {
 static const struct fetch_options *given(const struct cli *cli)
 {
 	return (const struct fetch_options *)cli->options;
-}
-
-static int ask_files(struct client *client, uint64_t job, struct answer *answer,
-		     struct error *err)
-{
-	struct message_query query = { .what = QUERY_FILES, .id = job };
-
-	return client_query(client, &query, answer, err);
 }
 
 struct fetching {
@@ -104,21 +96,20 @@ static int open_temporary(const char *folder, struct error *err)
 	return fd;
 }
 
-static int fetch_file(struct fetching *fetching, const cJSON *file,
+static int fetch_file(struct fetching *fetching, const struct file_info *file,
 		      const char *only, struct error *err)
 {
 	struct unpack_limits limits = {
-		.bytes = json_u64(file, "bytes") * 4 + SLACK,
+		.bytes = file->bytes * 4 + SLACK,
 		.entries = ENTRIES_MAX,
 	};
 	struct unpack_counts counts = { 0 };
-	unsigned long long rank = json_u64(file, "rank");
 	char folder[PATH_MAX], size[HUMAN_SIZE];
 	owned_fd int dir = -1, tar = -1;
 
 	if (fetching->by_rank)
-		snprintf(folder, sizeof(folder), "%s/rank-%llu",
-			 fetching->wanted->folder, rank);
+		snprintf(folder, sizeof(folder), "%s/rank-%u",
+			 fetching->wanted->folder, file->rank);
 	else
 		snprintf(folder, sizeof(folder), "%s",
 			 fetching->wanted->folder);
@@ -128,58 +119,51 @@ static int fetch_file(struct fetching *fetching, const cJSON *file,
 	if (dir < 0)
 		return error_errno(err, "%.100s", folder);
 	tar = open_temporary(folder, err);
-	if (tar < 0 ||
-	    transfer_get(fetching->client, json_text(file, "content"), tar,
-			 NULL, NULL, err) < 0)
+	if (tar < 0 || transfer_get(fetching->client, file->content, tar, NULL,
+				    NULL, err) < 0)
 		return -1;
 	lseek(tar, 0, SEEK_SET);
 	if (unpack(tar, dir, *only ? only : NULL, &limits, on_refused, fetching,
 		   &counts, err) < 0)
-		return error_prefix(err, "%.80s of rank %llu",
-				    json_text(file, "path"), rank);
+		return error_prefix(err, "%.80s of rank %u", file->path,
+				    file->rank);
 	if (!counts.written)
 		return 0;
 	fetching->files++;
-	cli_say(fetching->cli, "rank %llu: %s: %llu entr%s, %s, to %s", rank,
-		json_text(file, "path"), (unsigned long long)counts.written,
+	cli_say(fetching->cli, "rank %u: %s: %llu entr%s, %s, to %s",
+		file->rank, file->path, (unsigned long long)counts.written,
 		counts.written == 1 ? "y" : "ies",
 		human_bytes(counts.bytes, size), folder);
 	return 0;
 }
 
-static int fetch_all(struct fetching *fetching, const cJSON *files,
+static int fetch_all(struct fetching *fetching, const struct reply_files *reply,
 		     struct error *err)
 {
 	uint64_t rank = fetching->wanted->rank;
-	const cJSON *file;
-	char only[PATH_MAX];
 
-	cJSON_ArrayForEach(file, files)
-	{
-		if ((rank != OPTION_NONE && json_u64(file, "rank") != rank) ||
-		    !files_choose(json_text(file, "path"),
-				  fetching->wanted->path, only, sizeof(only)))
+	for (size_t i = 0; i < reply->files_count; i++) {
+		const struct file_info *file = &reply->files[i];
+		char only[PATH_MAX];
+
+		if ((rank != OPTION_NONE && file->rank != rank) ||
+		    !files_choose(file->path, fetching->wanted->path, only,
+				  sizeof(only)))
 			continue;
-		if (!*json_text(file, "content"))
-			cli_say(fetching->cli, "rank %llu: %s: %s",
-				(unsigned long long)json_u64(file, "rank"),
-				json_text(file, "path"),
-				json_text(file, "text"));
+		if (!file->content)
+			cli_say(fetching->cli, "rank %u: %s: %s", file->rank,
+				file->path, file->text ? file->text : "");
 		else if (fetch_file(fetching, file, only, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static bool several_ranks(const cJSON *files)
+static bool several_ranks(const struct reply_files *reply)
 {
-	const cJSON *file;
-
-	cJSON_ArrayForEach(file, files)
-	{
-		if (json_u64(file, "rank") != json_u64(files->child, "rank"))
+	for (size_t i = 0; i < reply->files_count; i++)
+		if (reply->files[i].rank != reply->files[0].rank)
 			return true;
-	}
 	return false;
 }
 
@@ -187,19 +171,19 @@ int files_fetch(struct cli *cli, struct client *client,
 		const struct files_wanted *wanted, size_t *count,
 		size_t *refused, struct error *err)
 {
+	struct message_query query = { .what = QUERY_FILES, .id = wanted->job };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct fetching fetching = {
 		.cli = cli,
 		.client = client,
 		.wanted = wanted,
 	};
-	const cJSON *files;
 
-	if (ask_files(client, wanted->job, &answer, err) < 0)
+	if (client_query(client, &query, &answer, err) < 0)
 		return -1;
-	files = json_list(answer.body, "files");
-	fetching.by_rank = wanted->rank == OPTION_NONE && several_ranks(files);
-	if (fetch_all(&fetching, files, err) < 0)
+	fetching.by_rank =
+		wanted->rank == OPTION_NONE && several_ranks(answer.reply);
+	if (fetch_all(&fetching, answer.reply, err) < 0)
 		return -1;
 	*count = fetching.files;
 	*refused = fetching.refused;

@@ -1,36 +1,44 @@
 /* files.c - files: list the files that were collected of a job.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
-#include "controller/cli/render.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/run/session.h"
-#include "protocol/base/program.h"
+#include "protocol/message/reply_logs.h"
 
-static int print_files(struct cli *cli, const cJSON *files, struct error *err)
+static int print_files(struct cli *cli, const struct reply_files *reply,
+		       struct error *err)
 {
 	static const struct column columns[] = {
 		{ "RANK", true },  { "PATH", false }, { "SIZE", true },
 		{ "NOTE", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *file;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(file, files)
-	{
+	for (size_t i = 0; i < reply->files_count; i++) {
+		const struct file_info *file = &reply->files[i];
 		char size[HUMAN_SIZE];
 
-		table_cell(table, PLAIN, "%llu",
-			   (unsigned long long)json_u64(file, "rank"));
-		table_cell(table, PLAIN, "%s", json_text(file, "path"));
+		table_cell(table, PLAIN, "%u", file->rank);
+		table_cell(table, PLAIN, "%s", file->path);
 		table_cell(table, PLAIN, "%s",
-			   *json_text(file, "content")
-				   ? human_bytes(json_u64(file, "bytes"), size)
-				   : "-");
-		table_cell(table, PLAIN, "%s", json_text(file, "text"));
+			   file->content ? human_bytes(file->bytes, size)
+					 : "-");
+		table_cell(table, PLAIN, "%s", file->text ? file->text : "");
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
+}
+
+/* An array of them. */
+static int print_json(struct cli *cli, const struct reply_files *reply,
+		      struct error *err)
+{
+	const struct rows rows = { &file_info_schema, (char *)reply->files,
+				   reply->files_count };
+	owned(json_free) cJSON *list = rows_json(&rows, err);
+
+	return list ? cli_print_json(cli, list, err) : -1;
 }
 
 static int run_command(struct cli *cli, struct error *err)
@@ -38,27 +46,24 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_FILES };
-	const cJSON *files;
-	uint64_t job;
+	const struct reply_files *reply;
+	unsigned long long job;
 
-	if (cli_id(cli->args[0], "job", &job, err) < 0)
-		return -1;
-	query.id = job;
-	if (session_open(&session, cli, err) < 0 ||
+	if (cli_id(cli->args[0], "job", &query.id, err) < 0 ||
+	    session_open(&session, cli, err) < 0 ||
 	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
-	files = json_list(answer.body, "files");
+	reply = answer.reply;
+	job = query.id;
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, files, err) < 0 ? -1 : EXIT_GOOD;
-	if (!files || !files->child) {
+		return print_json(cli, reply, err);
+	if (!reply->files_count)
 		cli_say(cli,
 			"job %llu has no collected files: collect: [path] in "
 			"the sweep keeps them; regatta logs %llu --list shows "
 			"what is streamed",
-			(unsigned long long)job, (unsigned long long)job);
-		return EXIT_GOOD;
-	}
-	return print_files(cli, files, err) < 0 ? -1 : EXIT_GOOD;
+			job, job);
+	return print_files(cli, reply, err);
 }
 
 /* clang-format off */

@@ -6,7 +6,6 @@
 #include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/imagefile.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
@@ -52,8 +51,8 @@ static int load(struct cli *cli, struct error *err)
 	struct message_image_order message = { .what = (char *)"load",
 					       .order = order,
 					       .image = name };
-	const cJSON *image;
-	size_t ready, count;
+	const struct image_order_info *image;
+	size_t lacking;
 
 	message.replace = image_given(cli)->replace;
 	if (image_view_init(&view, cli, err) < 0)
@@ -77,13 +76,13 @@ static int load(struct cli *cli, struct error *err)
 	image_view_stage(&view, "nodes  ");
 	if (image_view_watch(&view, &message, &answer, err) < 0)
 		return -1;
-	image = json_get(answer.body, "image");
-	ready = image_view_tell(&view, image,
-				"it gets the image when it is back", &count);
-	image_view_say(&view, "%s: on %zu of %zu nodes", name, ready, count);
-	if (cli_format(cli, "json") && cli_print_json(cli, image, err) < 0)
-		return -1;
-	return ready == count ? EXIT_GOOD : EXIT_WORK_FAILED;
+	image = image_answer(&answer);
+	lacking = image_view_tell(&view, image, false,
+				  "it gets the image when it is back");
+	image_view_say(&view, "%s: on %zu of %zu nodes", name,
+		       image->nodes_count - lacking, image->nodes_count);
+	return image_view_end(&view, image,
+			      lacking ? EXIT_WORK_FAILED : EXIT_GOOD, err);
 }
 
 /* save */
@@ -204,8 +203,7 @@ static int save(struct cli *cli, struct error *err)
 	struct message_image_order message = { .what = (char *)"save",
 					       .order = order,
 					       .image = cli->args[1] };
-	const cJSON *image, *node;
-	const char *content;
+	const struct image_order_info *image;
 
 	image_order_name(order);
 	if (check_target(cli->args[2], err) < 0 ||
@@ -215,25 +213,21 @@ static int save(struct cli *cli, struct error *err)
 	image_view_stage(&view, "node   ");
 	if (image_view_order(&view, &message, &answer, err) < 0)
 		return unsaved(err);
-	image = json_get(answer.body, "image");
-	content = json_text(image, "content");
-	if (!*content) {
-		cJSON_ArrayForEach(node, json_list(image, "nodes"))
-		{
-			image_view_say(&view, "%s: %s", json_text(node, "name"),
-				       *json_text(node, "text")
-					       ? json_text(node, "text")
-					       : json_text(node, "phase"));
-		}
+	image = image_answer(&answer);
+	if (!image->content) {
+		for (size_t i = 0; i < image->nodes_count; i++)
+			image_view_say(&view, "%s: %s", image->nodes[i].name,
+				       image->nodes[i].text
+					       ? image->nodes[i].text
+					       : image->nodes[i].phase);
 		return error_set(err, EIO, "%s was not saved: no node has it",
 				 cli->args[1]);
 	}
 	image_view_stage(&view, "getting");
-	if (fetch_saved(&view, content, cli->args[2], err) < 0)
+	if (fetch_saved(&view, image->content, cli->args[2], err) < 0)
 		return unsaved(err);
 	image_view_say(&view, "%s: %s, to %s", cli->args[1],
-		       human_bytes(json_u64(image, "bytes"), size),
-		       cli->args[2]);
+		       human_bytes(image->bytes, size), cli->args[2]);
 	return EXIT_GOOD;
 }
 

@@ -5,7 +5,6 @@
 
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/render.h"
@@ -201,45 +200,40 @@ static int choose_nodes(struct pull *pull, struct error *err)
 
 /* What is seen. */
 
-static void node_line(const cJSON *object, size_t width, char *line,
+static void node_line(const struct image_node *node, size_t width, char *line,
 		      size_t size)
 {
-	struct image_node node;
-	struct progress_info progress = { 0 };
+	const struct progress_info progress = {
+		.phase = node->phase,
+		.done_bytes = node->done_bytes,
+		.total_bytes = node->total_bytes,
+		.partial = node->partial,
+		.silent_seconds = node->silent_seconds,
+		.rate = node->rate,
+		.eta_seconds = node->eta_seconds,
+		.layers = node->layers,
+		.layers_total = node->layers_total,
+		.tries = node->tries,
+	};
 	char name[2 * KEY_NAME_SIZE], bar[BAR_SIZE], detail[200];
 	double fraction = -1;
 
-	line[0] = 0;
-	if (codec_from_other(&image_node_schema, object, &node, NULL) < 0)
-		return;
-	if (node.total_bytes && !node.partial)
-		fraction = (double)node.done_bytes / (double)node.total_bytes;
-	progress.phase = node.phase;
-	progress.done_bytes = node.done_bytes;
-	progress.total_bytes = node.total_bytes;
-	progress.partial = node.partial;
-	progress.silent_seconds = node.silent_seconds;
-	progress.rate = node.rate;
-	progress.eta_seconds = node.eta_seconds;
-	progress.layers = node.layers;
-	progress.layers_total = node.layers_total;
-	progress.tries = node.tries;
-	escape(node.name, name, sizeof(name));
+	if (node->total_bytes && !node->partial)
+		fraction = (double)node->done_bytes / (double)node->total_bytes;
 	transfer_detail(&progress, detail, sizeof(detail));
-	snprintf(line, size, "  %-*s %s %s", (int)width, name,
+	snprintf(line, size, "  %-*s %s %s", (int)width,
+		 escape(node->name, name, sizeof(name)),
 		 bar_text(fraction, bar), detail);
-	codec_clear(&image_node_schema, &node);
 }
 
 /* A line for all, and one for each node that is not done, as far as there is
  * room.
  */
-static void draw(struct image_view *view, const cJSON *image)
+static void draw(struct image_view *view, const struct image_order_info *image)
 {
 	char text[LINES_MAX][400];
 	const char *lines[LINES_MAX];
 	size_t room, count = 1, width = 0, ready = 0;
-	const cJSON *list = json_list(image, "nodes"), *node;
 
 	if (!view->display || clock_mono_ms() - view->drawn_ms < DRAW_MS)
 		return;
@@ -247,20 +241,18 @@ static void draw(struct image_view *view, const cJSON *image)
 	room = display_rows(view->display);
 	if (room > LINES_MAX)
 		room = LINES_MAX;
-	cJSON_ArrayForEach(node, list)
-	{
-		size_t size = strlen(json_text(node, "name"));
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		size_t size = strlen(image->nodes[i].name);
 
 		width = size > width ? size : width;
-		ready += !strcmp(json_text(node, "phase"), "ready");
+		ready += image_node_ready(&image->nodes[i]);
 	}
-	snprintf(text[0], sizeof(text[0]), "%s: %zu of %d nodes have it",
-		 view->what, ready, cJSON_GetArraySize(list));
-	cJSON_ArrayForEach(node, list)
-	{
-		if (!image_node_final(node) && count < room)
-			node_line(node, width, text[count++], sizeof(text[0]));
-	}
+	snprintf(text[0], sizeof(text[0]), "%s: %zu of %zu nodes have it",
+		 view->what, ready, image->nodes_count);
+	for (size_t i = 0; i < image->nodes_count && count < room; i++)
+		if (!image_node_final(&image->nodes[i]))
+			node_line(&image->nodes[i], width, text[count++],
+				  sizeof(text[0]));
 	for (size_t i = 0; i < count; i++)
 		lines[i] = text[i];
 	display_draw(view->display, lines, count);
@@ -287,28 +279,6 @@ static void give_logins(struct pull *pull, const struct wanted *wanted,
 	login = logins_find(pull->logins, pull->logins_count, host);
 	message->logins = (struct registry_login *)login;
 	message->logins_count = login ? 1 : 0;
-}
-
-/* How many nodes lack it in the end. */
-static size_t tell_brought(struct image_view *view, const cJSON *image)
-{
-	char size[HUMAN_SIZE];
-	size_t count, ready;
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		if (!strcmp(json_text(node, "phase"), "ready"))
-			image_view_say(view, "%s: %s, %s",
-				       json_text(node, "name"),
-				       json_text(node, "text"),
-				       human_bytes(json_u64(node,
-							    "total_bytes"),
-						   size));
-	}
-	ready = image_view_tell(view, image,
-				"it gets the image when it is back", &count);
-	return count - ready;
 }
 
 /* Returns how many nodes lack it, -1: an error. */
@@ -340,14 +310,13 @@ static int bring(struct pull *pull, const struct wanted *wanted,
 		 wanted->build ? "building" : "pulling", wanted->image);
 	image_view_stage(view, stage);
 	if (image_view_order(view, &message, &answer, err) < 0)
-		return err->code == EINTR
-			       ? error_set(err, EINTR,
-					   "interrupted; the nodes go on, and "
-					   "the same command shows it again")
-			       : -1;
-	image = cJSON_DetachItemFromObjectCaseSensitive(answer.body, "image");
-	cJSON_AddItemToArray(pull->images, image);
-	return (int)tell_brought(view, image);
+		return -1;
+	image = codec_object(&image_order_info_schema, image_answer(&answer),
+			     err);
+	if (!cJSON_AddItemToArray(pull->images, image))
+		return -1;
+	return (int)image_view_tell(view, image_answer(&answer), true,
+				    "it gets the image when it is back");
 }
 
 static int collect_logins(struct pull *pull, struct error *err)

@@ -5,7 +5,6 @@
 #include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "protocol/base/program.h"
 #include "protocol/config/free_space.h"
@@ -30,179 +29,178 @@ static int begin(struct image_view *view, struct cli *cli, const char *stage,
 	return 0;
 }
 
-static int order(struct image_view *view, struct cli *cli,
-		 struct message_image_order *message, const char *stage,
-		 struct answer *answer, struct error *err)
-{
-	return begin(view, cli, stage, err) < 0
-		       ? -1
-		       : image_view_order(view, message, answer, err);
-}
-
 /* The images of each node, one node after another: of all together they would
- * not fit an answer. They come to be the members "images" of the nodes.
+ * not fit an answer. They come to be those of the order's nodes.
  */
-static int fetch_images(struct image_view *view, cJSON *image,
+static int fetch_images(struct image_view *view, struct image_order_info *image,
 			struct error *err)
 {
-	cJSON *node;
-
-	cJSON_ArrayForEach(node,
-			   cJSON_GetObjectItemCaseSensitive(image, "nodes"))
-	{
+	for (size_t i = 0; i < image->nodes_count; i++) {
 		owned(answer_clear) struct answer answer = { 0 };
-		char *name = (char *)json_text(node, "name");
+		struct image_node *node = &image->nodes[i];
 		struct message_query query = {
 			.what = QUERY_IMAGE,
-			.name = (char *)json_text(image, "order"),
+			.name = image->order,
 			.after = UINT32_MAX, /* no output */
-			.keys = { &name, 1 },
+			.keys = { &node->name, 1 },
 		};
-		const cJSON *item;
+		struct image_order_info *told;
 
 		if (client_query(view->client, &query, &answer, err) < 0)
 			return -1;
-		cJSON_ArrayForEach(item,
-				   json_list(json_get(answer.body, "image"),
-					     "nodes"))
-		{
-			cJSON *images = cJSON_DetachItemFromObjectCaseSensitive(
-				(cJSON *)item, "images");
+		told = image_answer(&answer);
+		for (size_t k = 0; k < told->nodes_count; k++) {
+			struct image_node *from = &told->nodes[k];
 
-			if (strcmp(json_text(item, "name"), name) != 0 ||
-			    !images) {
-				cJSON_Delete(images);
+			if (strcmp(from->name, node->name) != 0 || node->images)
 				continue;
-			}
-			cJSON_AddNumberToObject(node, "left_out",
-						(double)json_u64(item,
-								 "left_out"));
-			cJSON_AddItemToObject(node, "images", images);
+			node->images = take(from->images);
+			node->images_count = from->images_count;
+			node->left_out = from->left_out;
+			from->images_count = 0;
 		}
 	}
 	return 0;
 }
 
-/* What people see of an image. */
-
-static const char *name_of(const cJSON *image)
+/* Order it, and have all images. */
+static int order_images(struct image_view *view, struct cli *cli,
+			struct message_image_order *message, const char *stage,
+			struct answer *answer, struct error *err)
 {
-	const cJSON *first = json_list(image, "tags");
-
-	if (!first || !first->child)
-		first = json_list(image, "digests");
-	return first && cJSON_IsString(first->child) ? first->child->valuestring
-						     : "<none>";
+	return begin(view, cli, stage, err) < 0 ||
+			       image_view_order(view, message, answer, err) <
+				       0 ||
+			       fetch_images(view, image_answer(answer), err) < 0
+		       ? -1
+		       : 0;
 }
 
-static const char *short_id(const cJSON *image, char to[ID_DIGITS + 1])
-{
-	const char *id = json_text(image, "id");
-	const char *at = strchr(id, ':');
+/* What people see of an image. */
 
-	snprintf(to, ID_DIGITS + 1, "%s", at ? at + 1 : id);
+/* An image of a node; or, wherever it is, of all nodes that have it. */
+struct image_row {
+	char *name;
+	struct image_info image;
+	struct strings nodes;
+	char *node;
+	bool dry_run;
+};
+
+/* clang-format off */
+#define OF_IMAGE(m) \
+	{ .name = #m, .kind = FIELD_KIND_(image_row, image.m), \
+	  .optional = true, .offset = offsetof(struct image_row, image.m) }
+
+static const struct field image_row_fields[] = {
+	FIELD(image_row, name),
+	OF_IMAGE(id), OF_IMAGE(tags), OF_IMAGE(digests), OF_IMAGE(bytes),
+	OF_IMAGE(created_ms), OF_IMAGE(used_ms), OF_IMAGE(containers),
+	OF_IMAGE(origin), OF_IMAGE(needed), OF_IMAGE(removed),
+	FIELD_OPTIONAL(image_row, nodes),
+	FIELD_OPTIONAL(image_row, node),
+	FIELD_OPTIONAL(image_row, dry_run),
+};
+/* clang-format on */
+static const struct schema image_row_schema =
+	SCHEMA(image_row, image_row_fields);
+
+/* A row of the image, which moves into it. NULL: out of memory. */
+static struct image_row *add_row(struct rows *rows, struct image_info *image)
+{
+	struct image_row *list =
+		reallocarray(rows->items, rows->count + 1, sizeof(*list));
+	const char *name = image->tags.count      ? image->tags.items[0]
+			   : image->digests.count ? image->digests.items[0]
+						  : "<none>";
+
+	if (!list)
+		return NULL;
+	rows->schema = &image_row_schema;
+	rows->items = (char *)list;
+	list += rows->count;
+	*list = (struct image_row){ .name = strdup(name) };
+	if (!list->name)
+		return NULL;
+	rows->count++;
+	list->image = *image;
+	*image = (struct image_info){ 0 };
+	return list;
+}
+
+static const char *short_id(const struct image_info *image,
+			    char to[ID_DIGITS + 1])
+{
+	const char *at = strchr(image->id, ':');
+
+	snprintf(to, ID_DIGITS + 1, "%s", at ? at + 1 : image->id);
 	return to;
 }
 
 /* list */
 
-/* One image, wherever it is: the first node's, with "nodes" and "used_ms". */
-static cJSON *merged(cJSON *rows, const cJSON *image)
+/* One image, wherever it is: of the first node, with what the others say. */
+static int merge(struct rows *rows, struct image_info *image, const char *node,
+		 struct error *err)
 {
-	cJSON *row;
+	struct image_row *row = (struct image_row *)rows->items;
+	struct image_row *end = row ? row + rows->count : NULL;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (!strcmp(json_text(row, "id"), json_text(image, "id")))
-			return row;
+	while (row != end && strcmp(row->image.id, image->id) != 0)
+		row++;
+	if (row != end) {
+		row->image.containers += image->containers;
+		if (image->used_ms > row->image.used_ms)
+			row->image.used_ms = image->used_ms;
+		if (!row->image.needed)
+			row->image.needed = take(image->needed);
+		if (!row->image.origin)
+			row->image.origin = take(image->origin);
+	} else {
+		row = add_row(rows, image);
 	}
-	row = cJSON_Duplicate(image, true);
-	cJSON_AddArrayToObject(row, "nodes");
-	cJSON_AddItemToArray(rows, row);
-	return row;
+	return row ? strings_add(&row->nodes, node, err)
+		   : error_nomem(err, "images");
 }
 
-static void merge(cJSON *row, const cJSON *image, const char *node)
+static int by_name(const void *a, const void *b)
 {
-	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(row, "nodes");
-	uint64_t containers = json_u64(row, "containers");
-
-	if (cJSON_GetArraySize(nodes) > 0)
-		containers += json_u64(image, "containers");
-	cJSON_DeleteItemFromObjectCaseSensitive(row, "containers");
-	cJSON_AddNumberToObject(row, "containers", (double)containers);
-	cJSON_AddItemToArray(nodes, cJSON_CreateString(node));
-	if (json_u64(image, "used_ms") > json_u64(row, "used_ms")) {
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "used_ms");
-		cJSON_AddNumberToObject(row, "used_ms",
-					json_double(image, "used_ms"));
-	}
-	if (!*json_text(row, "needed") && *json_text(image, "needed")) {
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "needed");
-		cJSON_AddStringToObject(row, "needed",
-					json_text(image, "needed"));
-	}
-	if (!*json_text(row, "origin") && *json_text(image, "origin")) {
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "origin");
-		cJSON_AddStringToObject(row, "origin",
-					json_text(image, "origin"));
-	}
+	return strverscmp(((const struct image_row *)a)->name,
+			  ((const struct image_row *)b)->name);
 }
 
-static cJSON *merge_all(const cJSON *image)
+static int merge_all(struct rows *rows, struct image_order_info *image,
+		     struct error *err)
 {
-	cJSON *rows = cJSON_CreateArray();
-	const cJSON *node, *item;
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		struct image_node *node = &image->nodes[i];
 
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		cJSON_ArrayForEach(item, json_list(node, "images"))
-		{
-			cJSON *row = merged(rows, item);
-
-			cJSON_DeleteItemFromObjectCaseSensitive(row, "name");
-			cJSON_AddStringToObject(row, "name", name_of(row));
-			merge(row, item, json_text(node, "name"));
-		}
+		for (size_t k = 0; k < node->images_count; k++)
+			if (merge(rows, &node->images[k], node->name, err) < 0)
+				return -1;
 	}
-	json_sort(rows, "name");
-	return rows;
+	if (rows->count)
+		qsort(rows->items, rows->count, sizeof(struct image_row),
+		      by_name);
+	return 0;
 }
 
-static void nodes_words(const cJSON *row, char *to, size_t size)
+static void nodes_words(const struct strings *nodes, char *to, size_t size)
 {
 	size_t used = 0;
-	const cJSON *node;
 
 	to[0] = 0;
-	cJSON_ArrayForEach(node, json_list(row, "nodes"))
-	{
+	for (size_t i = 0; i < nodes->count; i++) {
 		size_t left = size - used;
 
 		if (left < 90) {
-			snprintf(to + used, left, " and %d more",
-				 cJSON_GetArraySize(json_list(row, "nodes")));
+			snprintf(to + used, left, " and %zu more",
+				 nodes->count - i);
 			return;
 		}
 		used += (size_t)snprintf(to + used, left, "%s%.64s",
-					 used ? "," : "",
-					 cJSON_IsString(node)
-						 ? node->valuestring
-						 : "?");
+					 i ? "," : "", nodes->items[i]);
 	}
-}
-
-static void use_words(const cJSON *row, char *to, size_t size)
-{
-	unsigned long long count = json_u64(row, "containers");
-
-	if (*json_text(row, "needed"))
-		snprintf(to, size, "%s", json_text(row, "needed"));
-	else if (count)
-		snprintf(to, size, "%llu container%s", count,
-			 count == 1 ? "" : "s");
-	else
-		snprintf(to, size, "-");
 }
 
 static const struct column list_columns[] = {
@@ -213,95 +211,73 @@ static const struct column list_columns[] = {
 
 static void list_row(struct table *table, const void *item, int64_t now_ms)
 {
-	const cJSON *row = item;
+	const struct image_row *row = item;
+	const struct image_info *image = &row->image;
 	char id[ID_DIGITS + 1], text[300];
-	const char *origin = json_text(row, "origin");
-	const cJSON *tags = json_list(row, "tags");
-	int more = cJSON_GetArraySize(tags) - 1;
 
-	if (more > 0)
-		table_cell(table, PLAIN, "%s (+%d)", json_text(row, "name"),
-			   more);
+	if (image->tags.count > 1)
+		table_cell(table, PLAIN, "%s (+%zu)", row->name,
+			   image->tags.count - 1);
 	else
-		table_cell(table, PLAIN, "%s", json_text(row, "name"));
-	table_cell(table, PLAIN, "%s", short_id(row, id));
-	table_cell(table, PLAIN, "%s",
-		   human_bytes(json_u64(row, "bytes"), text));
-	nodes_words(row, text, sizeof(text));
+		table_cell(table, PLAIN, "%s", row->name);
+	table_cell(table, PLAIN, "%s", short_id(image, id));
+	table_cell(table, PLAIN, "%s", human_bytes(image->bytes, text));
+	nodes_words(&row->nodes, text, sizeof(text));
 	table_cell(table, PLAIN, "%s", text);
-	table_cell(table, PLAIN, "%s", *origin ? origin : "by others");
 	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(row, "used_ms"), text));
-	use_words(row, text, sizeof(text));
-	table_cell(table, PLAIN, "%s", text);
+		   image->origin ? image->origin : "by others");
+	table_cell(table, PLAIN, "%s",
+		   human_clock((int64_t)image->used_ms, text));
+	if (image->needed)
+		table_cell(table, PLAIN, "%s", image->needed);
+	else if (image->containers)
+		table_cell(table, PLAIN, "%u container%s", image->containers,
+			   image->containers == 1 ? "" : "s");
+	else
+		table_cell(table, PLAIN, "-");
 }
 
 static const struct rows_view list_view = { "images", list_columns, list_row,
 					    "no images" };
 
-static void tell_left_out(struct image_view *view, const cJSON *image)
+/* Show the rows of all nodes, after what those say that have none. */
+static int show_images(struct image_view *view, const struct rows_view *how,
+		       const struct image_order_info *image, const char *away,
+		       const struct rows *rows, struct error *err)
 {
-	const cJSON *node;
+	size_t lacking = image_view_tell(view, image, false, away);
+	int code;
 
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		unsigned long long count = json_u64(node, "left_out");
-
-		if (count)
+	display_free(take(view->display));
+	code = rows_show(view->cli, how, client_clock_ms(view->client), rows,
+			 err);
+	for (size_t i = 0; i < image->nodes_count; i++)
+		if (image->nodes[i].left_out)
 			image_view_say(view, "%s: %llu more images",
-				       json_text(node, "name"), count);
-	}
+				       image->nodes[i].name,
+				       (unsigned long long)image->nodes[i]
+					       .left_out);
+	return code == EXIT_GOOD && lacking ? EXIT_WORK_FAILED : code;
 }
 
 int images_list(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 	char name[CONTENT_HASH_SIZE];
 	struct message_image_order message = { .what = (char *)"list",
 					       .order = name };
-	size_t ready, count;
-	cJSON *image;
-	int code;
 
 	image_order_name(name);
-	if (order(&view, cli, &message, "looking", &answer, err) < 0)
+	if (order_images(&view, cli, &message, "looking", &answer, err) < 0 ||
+	    merge_all(&rows, image_answer(&answer), err) < 0)
 		return -1;
-	image = cJSON_GetObjectItemCaseSensitive(answer.body, "image");
-	if (fetch_images(&view, image, err) < 0)
-		return -1;
-	ready = image_view_tell(&view, image, "ask again when it is back",
-				&count);
-	rows = merge_all(image);
-	display_free(take(view.display));
-	code = rows_show_made(cli, &list_view, view.client, rows, err);
-	tell_left_out(&view, image);
-	return code == EXIT_GOOD && ready < count ? EXIT_WORK_FAILED : code;
+	return show_images(&view, &list_view, image_answer(&answer),
+			   "ask again when it is back", &rows, err);
 }
 
 /* build */
-
-static int tell_built(struct image_view *view, const cJSON *image)
-{
-	char size[HUMAN_SIZE];
-	size_t count, ready;
-	const cJSON *node;
-
-	ready = image_view_tell(view, image, "it builds when it is back",
-				&count);
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		if (!strcmp(json_text(node, "phase"), "ready"))
-			image_view_say(view, "%s: %s, %s",
-				       json_text(node, "name"),
-				       json_text(node, "text"),
-				       human_bytes(json_u64(node,
-							    "total_bytes"),
-						   size));
-	}
-	return ready == count ? EXIT_GOOD : EXIT_WORK_FAILED;
-}
 
 static void order_clear(struct message_image_order *message)
 {
@@ -325,8 +301,8 @@ int images_build(struct cli *cli, struct error *err)
 		.build = folder,
 	};
 	const struct strings none = { 0 };
-	const cJSON *image;
-	int code;
+	const struct image_order_info *image;
+	size_t lacking;
 
 	if (snprintf(folder, sizeof(folder), "%s%s", vendors ? VENDORS : "",
 		     given) >= (int)sizeof(folder))
@@ -339,71 +315,51 @@ int images_build(struct cli *cli, struct error *err)
 	if (begin(&view, cli, "building", err) < 0 ||
 	    logins_collect_images(cli, view.client, &none, true,
 				  &message.logins, &message.logins_count,
-				  err) < 0)
+				  err) < 0 ||
+	    image_view_order(&view, &message, &answer, err) < 0)
 		return -1;
-	if (image_view_order(&view, &message, &answer, err) < 0) {
-		if (err->code == EINTR)
-			error_set(err, EINTR,
-				  "interrupted; the nodes go on, and the same "
-				  "command shows it again");
-		return -1;
-	}
-	image = json_get(answer.body, "image");
-	code = tell_built(&view, image);
-	if (cli_format(cli, "json") && cli_print_json(cli, image, err) < 0)
-		return -1;
-	return code;
+	image = image_answer(&answer);
+	lacking = image_view_tell(&view, image, true,
+				  "it builds when it is back");
+	return image_view_end(&view, image,
+			      lacking ? EXIT_WORK_FAILED : EXIT_GOOD, err);
 }
 
 /* remove */
 
-/* Not there is not there: that is what was wanted, unless it is so on all. */
-static int tell_removed(struct image_view *view, const cJSON *image,
-			const char *name)
+/* A node that does not have it is as it should be, unless that is so on all. */
+static int tell_removed(struct image_view *view,
+			const struct image_order_info *image, const char *name)
 {
 	size_t gone = 0, failed = 0;
 	char size[HUMAN_SIZE];
-	const cJSON *node;
 
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		const char *at = json_text(node, "name");
-		const char *text = json_text(node, "text");
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		const struct image_node *node = &image->nodes[i];
+		const char *text = image_node_text(node);
 
-		if (!strcmp(json_text(node, "phase"), "ready")) {
-			gone++;
-			human_bytes(json_u64(node, "done_bytes"), size);
-			if (*text)
-				image_view_say(view,
-					       "%s: the name %s is removed; "
-					       "the image has others",
-					       at, text);
-			else
-				image_view_say(view, "%s: removed, %s freed",
-					       at, size);
-		} else if (json_u64(node, "code") == ENOENT) {
-			image_view_say(view, "%s: not there", at);
-		} else {
-			failed++;
-			image_view_say(view, "%s: %s", at,
-				       *text ? text : "out of reach");
+		if (!image_node_ready(node) && node->code == ENOENT) {
+			image_view_say(view, "%s: no such image", node->name);
+			continue;
 		}
+		gone += image_node_ready(node);
+		failed += !image_node_ready(node);
+		if (!image_node_ready(node))
+			image_view_say(view, "%s: %s", node->name,
+				       *text ? text : "out of reach");
+		else if (*text)
+			image_view_say(view,
+				       "%s: the name %s is removed; the image "
+				       "has others",
+				       node->name, text);
+		else
+			image_view_say(view, "%s: removed, %s freed",
+				       node->name,
+				       human_bytes(node->done_bytes, size));
 	}
 	if (!gone && !failed)
 		image_view_say(view, "%s: on none of these nodes", name);
 	return gone && !failed ? EXIT_GOOD : EXIT_WORK_FAILED;
-}
-
-static bool has_tag(const cJSON *image, const char *tag)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, json_list(image, "tags"))
-	{
-		if (cJSON_IsString(item) && !strcmp(item->valuestring, tag))
-			return true;
-	}
-	return false;
 }
 
 /* A node that was told by a sweep's pin what a name means has no such name:
@@ -416,28 +372,25 @@ static int find_ids(struct image_view *view, const char *word,
 	char name[CONTENT_HASH_SIZE], tag[REFERENCE_MAX + 200];
 	struct message_image_order message = { .what = (char *)"list",
 					       .order = name };
-	const cJSON *node, *item;
+	const struct image_order_info *image;
 	struct reference parts;
-	cJSON *image;
 
 	if (reference_parse(word, &parts, err) < 0)
 		return -1;
 	snprintf(tag, sizeof(tag), "%s:%s", parts.name,
 		 parts.tag[0] ? parts.tag : "latest");
 	image_order_name(name);
-	if (image_view_order(view, &message, &answer, err) < 0)
+	if (image_view_order(view, &message, &answer, err) < 0 ||
+	    fetch_images(view, image_answer(&answer), err) < 0)
 		return -1;
-	image = cJSON_GetObjectItemCaseSensitive(answer.body, "image");
-	if (fetch_images(view, image, err) < 0)
-		return -1;
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		cJSON_ArrayForEach(item, json_list(node, "images"))
-		{
-			if (has_tag(item, tag) &&
-			    strings_add(ids, json_text(item, "id"), err) < 0)
+	image = image_answer(&answer);
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		const struct image_node *node = &image->nodes[i];
+
+		for (size_t k = 0; k < node->images_count; k++)
+			if (strings_has(&node->images[k].tags, tag) &&
+			    strings_add(ids, node->images[k].id, err) < 0)
 				return -1;
-		}
 	}
 	return 0;
 }
@@ -451,23 +404,19 @@ int images_remove(struct cli *cli, struct error *err)
 	struct message_image_order message = { .what = (char *)"remove",
 					       .order = name,
 					       .image = cli->args[1] };
-	cJSON *image;
-	int code;
 
 	image_order_name(name);
 	if (begin(&view, cli, "removing", err) < 0 ||
 	    find_ids(&view, cli->args[1], &ids, err) < 0)
 		return -1;
 	message.ids = ids;
-	if (image_view_order(&view, &message, &answer, err) < 0)
+	if (image_view_order(&view, &message, &answer, err) < 0 ||
+	    fetch_images(&view, image_answer(&answer), err) < 0)
 		return -1;
-	image = cJSON_GetObjectItemCaseSensitive(answer.body, "image");
-	if (fetch_images(&view, image, err) < 0)
-		return -1;
-	code = tell_removed(&view, image, cli->args[1]);
-	if (cli_format(cli, "json") && cli_print_json(cli, image, err) < 0)
-		return -1;
-	return code;
+	return image_view_end(&view, image_answer(&answer),
+			      tell_removed(&view, image_answer(&answer),
+					   cli->args[1]),
+			      err);
 }
 
 /* gc */
@@ -480,67 +429,60 @@ static const struct column gc_columns[] = {
 
 static void gc_row(struct table *table, const void *item, int64_t now_ms)
 {
-	const cJSON *row = item;
-	bool removed = json_bool(row, "removed");
-	const char *needed = json_text(row, "needed");
+	const struct image_row *row = item;
+	const struct image_info *image = &row->image;
 	char id[ID_DIGITS + 1], text[HUMAN_SIZE];
 
-	table_cell(table, PLAIN, "%s", json_text(row, "node"));
-	table_cell(table, PLAIN, "%s", name_of(row));
-	table_cell(table, PLAIN, "%s", short_id(row, id));
+	table_cell(table, PLAIN, "%s", row->node);
+	table_cell(table, PLAIN, "%s", row->name);
+	table_cell(table, PLAIN, "%s", short_id(image, id));
+	table_cell(table, PLAIN, "%s", human_bytes(image->bytes, text));
 	table_cell(table, PLAIN, "%s",
-		   human_bytes(json_u64(row, "bytes"), text));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)json_u64(row, "used_ms"), text));
-	if (removed)
+		   human_clock((int64_t)image->used_ms, text));
+	if (image->removed)
 		table_cell(table, YELLOW, "%s",
-			   json_bool(row, "dry_run") ? "would go" : "removed");
+			   row->dry_run ? "would go" : "removed");
 	else
-		table_cell(table, PLAIN, "stays%s%s", *needed ? ": " : "",
-			   needed);
+		table_cell(table, PLAIN, "stays%s%s", image->needed ? ": " : "",
+			   image->needed ? image->needed : "");
 }
 
 static const struct rows_view gc_view = { "images", gc_columns, gc_row,
 					  "no images that Regatta brought" };
 
 /* Rows of all nodes, and words on each. */
-static cJSON *gc_rows(struct image_view *view, const cJSON *image, bool dry_run)
+static int gc_rows(struct image_view *view, struct image_order_info *image,
+		   bool dry_run, struct rows *rows, struct error *err)
 {
-	cJSON *rows = cJSON_CreateArray();
-	const cJSON *node, *item;
 	char size[HUMAN_SIZE];
 
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		struct image_node *node = &image->nodes[i];
 		size_t gone = 0;
 
-		cJSON_ArrayForEach(item, json_list(node, "images"))
-		{
-			cJSON *row = cJSON_Duplicate(item, true);
+		for (size_t k = 0; k < node->images_count; k++) {
+			struct image_row *row = add_row(rows, &node->images[k]);
 
-			cJSON_AddStringToObject(row, "node",
-						json_text(node, "name"));
-			cJSON_AddBoolToObject(row, "dry_run", dry_run);
-			cJSON_AddItemToArray(rows, row);
-			gone += json_bool(item, "removed");
+			if (!row || !(row->node = strdup(node->name)))
+				return error_nomem(err, "images");
+			row->dry_run = dry_run;
+			gone += row->image.removed;
 		}
-		if (!strcmp(json_text(node, "phase"), "ready"))
+		if (image_node_ready(node))
 			image_view_say(view, "%s: %zu image%s %s, %s%s",
-				       json_text(node, "name"), gone,
-				       gone == 1 ? "" : "s",
+				       node->name, gone, gone == 1 ? "" : "s",
 				       dry_run ? "would go" : "removed",
 				       dry_run ? "at most " : "",
-				       human_bytes(json_u64(node, "done_bytes"),
-						   size));
+				       human_bytes(node->done_bytes, size));
 	}
-	return rows;
+	return 0;
 }
 
 int images_gc(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
-	owned(json_free) cJSON *rows = NULL;
+	owned(rows_clear) struct rows rows = { 0 };
 	const struct image_options *options = image_given(cli);
 	char name[CONTENT_HASH_SIZE];
 	struct message_image_order message = {
@@ -549,25 +491,16 @@ int images_gc(struct cli *cli, struct error *err)
 		.keep = options->keep_images == OPTION_NONE
 				? KEEP_DEFAULT
 				: (uint32_t)options->keep_images,
+		.floor_bytes = options->floor.bytes,
+		.floor_percent = options->floor.percent,
 		.dry_run = options->dry_run,
 	};
-	size_t ready, count;
-	cJSON *image;
-	int code;
 
-	message.floor_bytes = options->floor.bytes;
-	message.floor_percent = options->floor.percent;
 	image_order_name(name);
-	if (order(&view, cli, &message, "removing", &answer, err) < 0)
+	if (order_images(&view, cli, &message, "removing", &answer, err) < 0 ||
+	    gc_rows(&view, image_answer(&answer), options->dry_run, &rows,
+		    err) < 0)
 		return -1;
-	image = cJSON_GetObjectItemCaseSensitive(answer.body, "image");
-	if (fetch_images(&view, image, err) < 0)
-		return -1;
-	rows = gc_rows(&view, image, options->dry_run);
-	ready = image_view_tell(&view, image, "nothing is removed there",
-				&count);
-	display_free(take(view.display));
-	code = rows_show_made(cli, &gc_view, view.client, rows, err);
-	tell_left_out(&view, image);
-	return code == EXIT_GOOD && ready < count ? EXIT_WORK_FAILED : code;
+	return show_images(&view, &gc_view, image_answer(&answer),
+			   "nothing is removed there", &rows, err);
 }

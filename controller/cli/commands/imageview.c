@@ -3,7 +3,6 @@
 #include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/image_options.h"
 
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
@@ -146,48 +145,59 @@ static int wait_a_little(struct image_view *view, struct error *err)
 	while (client_turn(view->client, &why) == 0)
 		;
 	if (view->interrupted)
-		return error_set(err, EINTR, "interrupted; it goes on there");
+		return error_set(err, EINTR, "interrupted; the nodes go on");
 	if (why.code == EINTR)
 		return 0;
 	*err = why;
 	return -1;
 }
 
-bool image_node_final(const cJSON *node)
+struct image_order_info *image_answer(const struct answer *answer)
 {
-	return !strcmp(json_text(node, "phase"), "ready") ||
-	       !strcmp(json_text(node, "phase"), "failed");
+	return &((struct reply_image *)answer->reply)->image;
+}
+
+bool image_node_ready(const struct image_node *node)
+{
+	return !strcmp(node->phase, "ready");
+}
+
+bool image_node_final(const struct image_node *node)
+{
+	return image_node_ready(node) || !strcmp(node->phase, "failed");
+}
+
+const char *image_node_text(const struct image_node *node)
+{
+	return node->text ? node->text : "";
 }
 
 struct sums {
 	uint64_t done, total;
-	size_t nodes, final, away;
+	size_t final, away;
 };
 
-static struct sums sum_up(const cJSON *image)
+static struct sums sum_up(const struct image_order_info *image)
 {
 	struct sums sums = { 0 };
 	uint64_t one = 0;
-	const cJSON *node;
 
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		uint64_t total = json_u64(node, "total_bytes");
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		const struct image_node *node = &image->nodes[i];
 
-		sums.nodes++;
 		sums.final += image_node_final(node);
-		sums.away += !image_node_final(node) && !json_bool(node, "up");
-		one = total > one ? total : one;
+		sums.away += !image_node_final(node) && !node->up;
+		if (node->total_bytes > one)
+			one = node->total_bytes;
 	}
 	/* What a node has already is no part of its total. */
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		uint64_t total = json_u64(node, "total_bytes");
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		const struct image_node *node = &image->nodes[i];
 
-		if (total)
-			sums.done += one - total + json_u64(node, "done_bytes");
+		if (node->total_bytes)
+			sums.done += one - node->total_bytes + node->done_bytes;
 	}
-	sums.total = one * sums.nodes;
+	sums.total = one * image->nodes_count;
 	return sums;
 }
 
@@ -224,10 +234,11 @@ static void end_line(struct image_view *view, struct image_line *line)
 }
 
 /* A line that is too long is shown in parts. */
-static void print_piece(struct image_view *view, const cJSON *piece)
+static void print_piece(struct image_view *view,
+			const struct image_output *piece)
 {
-	struct image_line *line = line_of(view, json_text(piece, "node"));
-	const char *at = json_text(piece, "text");
+	struct image_line *line = line_of(view, piece->node);
+	const char *at = piece->text;
 
 	while (line && *at) {
 		size_t size = strcspn(at, "\r\n");
@@ -246,46 +257,50 @@ static void print_piece(struct image_view *view, const cJSON *piece)
 	}
 }
 
-static void print_output(struct image_view *view, const cJSON *image)
+/* n2 comes before n10. */
+static int by_name(const void *a, const void *b)
 {
-	const cJSON *piece;
-
-	cJSON_ArrayForEach(piece, json_list(image, "output"))
-	{
-		print_piece(view, piece);
-	}
+	return strverscmp(((const struct image_node *)a)->name,
+			  ((const struct image_node *)b)->name);
 }
 
 /* Others may have ordered the same, for other nodes. */
-static void keep_ours(const struct image_view *view, const cJSON *image)
+static void keep_ours(const struct image_view *view,
+		      struct image_order_info *image)
 {
-	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(image, "nodes");
-	cJSON *node = nodes ? nodes->child : NULL;
+	size_t kept = 0;
 
-	while (node) {
-		cJSON *next = node->next;
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		struct image_node node = image->nodes[i];
 
-		if (!strings_has(&view->nodes, json_text(node, "name")))
-			cJSON_Delete(cJSON_DetachItemViaPointer(nodes, node));
-		node = next;
+		if (!strings_has(&view->nodes, node.name))
+			continue;
+		image->nodes[i] = image->nodes[kept];
+		image->nodes[kept++] = node;
 	}
+	while (image->nodes_count > kept)
+		codec_clear(&image_node_schema,
+			    &image->nodes[--image->nodes_count]);
+	if (kept)
+		qsort(image->nodes, kept, sizeof(*image->nodes), by_name);
 }
 
 /* Ask; more: there is output that did not fit the answer. */
 static int ask(struct image_view *view, struct message_query *query,
 	       struct answer *answer, bool *more, struct error *err)
 {
-	const cJSON *image;
+	struct image_order_info *image;
 
 	answer_clear(answer);
 	query->request = 0;
 	if (client_query(view->client, query, answer, err) < 0)
 		return -1;
-	image = json_get(answer->body, "image");
+	image = image_answer(answer);
 	keep_ours(view, image);
-	print_output(view, image);
-	*more = json_u64(image, "after") != query->after;
-	query->after = json_u64(image, "after");
+	for (size_t i = 0; i < image->output_count; i++)
+		print_piece(view, &image->output[i]);
+	*more = image->after != query->after;
+	query->after = image->after;
 	return 0;
 }
 
@@ -297,27 +312,23 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 	int64_t away_ms = 0;
 
 	for (;;) {
-		const cJSON *image;
+		const struct image_order_info *image;
 		struct sums sums;
-		bool away, more;
+		bool more;
 
 		if (ask(view, &query, answer, &more, err) < 0)
 			return -1;
-		image = json_get(answer->body, "image");
+		image = image_answer(answer);
 		sums = sum_up(image);
-		json_sort(cJSON_GetObjectItemCaseSensitive(image, "nodes"),
-			  "name");
 		if (view->draw)
 			view->draw(view, image);
 		else
 			image_view_draw(view, sums.done, sums.total);
 		if (more)
 			continue;
-		if (json_bool(image, "final") ||
-		    (lasts && sums.final == sums.nodes))
+		if (image->final || (lasts && sums.final == image->nodes_count))
 			return 0;
-		away = sums.away && sums.final + sums.away == sums.nodes;
-		if (!away)
+		if (!sums.away || sums.final + sums.away < image->nodes_count)
 			away_ms = 0;
 		else if (!away_ms)
 			away_ms = clock_mono_ms();
@@ -374,22 +385,20 @@ static int send_order(struct image_view *view,
 {
 	struct message_image_list list = { .order = message->order,
 					   .nodes = message->nodes };
+	bool lists = !strcmp(message->what, "list");
 	owned(answer_clear) struct answer answer = { 0 };
-	const cJSON *node;
-	int rc = strcmp(message->what, "list")
-			 ? client_call(view->client, MESSAGE_IMAGE_ORDER,
-				       message, NULL, 0, 0, &answer, err)
-			 : client_call(view->client, MESSAGE_IMAGE_LIST, &list,
-				       NULL, 0, 0, &answer, err);
+	struct reply_image_order *reply;
 
 	strings_clear(&view->nodes);
-	cJSON_ArrayForEach(node, json_list(answer.body, "nodes"))
-	{
-		if (cJSON_IsString(node) &&
-		    strings_add(&view->nodes, node->valuestring, err) < 0)
-			return -1;
-	}
-	return rc;
+	if (client_call(view->client,
+			lists ? MESSAGE_IMAGE_LIST : MESSAGE_IMAGE_ORDER,
+			lists ? (void *)&list : message, NULL, 0, 0, &answer,
+			err) < 0)
+		return -1;
+	reply = answer.reply;
+	view->nodes = reply->nodes;
+	reply->nodes = (struct strings){ 0 };
+	return 0;
 }
 
 int image_view_nodes(const struct image_view *view, struct strings *nodes,
@@ -426,6 +435,10 @@ int image_view_watch(struct image_view *view,
 			rc = watch_order(view, message->order, lasts, answer,
 					 err);
 	}
+	if (rc < 0 && err->code == EINTR && lasts)
+		error_set(err, EINTR,
+			  "interrupted; the nodes go on, and the same command "
+			  "shows it again");
 	return rc;
 }
 
@@ -438,26 +451,38 @@ int image_view_order(struct image_view *view,
 		       : image_view_watch(view, message, answer, err);
 }
 
-size_t image_view_tell(struct image_view *view, const cJSON *image,
-		       const char *away, size_t *count)
+size_t image_view_tell(struct image_view *view,
+		       const struct image_order_info *image, bool made,
+		       const char *away)
 {
-	size_t ready = 0;
-	const cJSON *node;
+	size_t lacking = 0;
+	char size[HUMAN_SIZE];
 
-	*count = 0;
-	cJSON_ArrayForEach(node, json_list(image, "nodes"))
-	{
-		const char *name = json_text(node, "name");
+	for (size_t i = 0; i < image->nodes_count; i++) {
+		const struct image_node *node = &image->nodes[i];
+		const char *text = image_node_text(node);
 
-		(*count)++;
-		if (!strcmp(json_text(node, "phase"), "ready"))
-			ready++;
-		else if (image_node_final(node))
-			image_view_say(view, "%s: %s", name,
-				       json_text(node, "text"));
-		else
-			image_view_say(view, "%s: out of reach; %s", name,
+		lacking += !image_node_ready(node);
+		if (!image_node_final(node))
+			image_view_say(view, "%s: out of reach; %s", node->name,
 				       away);
+		else if (!image_node_ready(node))
+			image_view_say(view, "%s: %s", node->name, text);
+		else if (made)
+			image_view_say(view, "%s: %s, %s", node->name, text,
+				       human_bytes(node->total_bytes, size));
 	}
-	return ready;
+	return lacking;
+}
+
+int image_view_end(struct image_view *view,
+		   const struct image_order_info *image, int code,
+		   struct error *err)
+{
+	return cli_format(view->cli, "json") &&
+			       cli_print_struct(view->cli,
+						&image_order_info_schema, image,
+						err) < 0
+		       ? -1
+		       : code;
 }

@@ -9,6 +9,7 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/display.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/reply_images.h"
 
 struct image_view {
 	struct cli *cli;
@@ -19,7 +20,8 @@ struct image_view {
 	/* What is seen of the order while nodes are at it, instead of a line of
 	 * bytes; NULL: that line.
 	 */
-	void (*draw)(struct image_view *view, const cJSON *image);
+	void (*draw)(struct image_view *view,
+		     const struct image_order_info *image);
 	bool interrupted;
 	bool lost; /* the controller was, meanwhile */
 	struct client *client;
@@ -82,13 +84,24 @@ int image_view_order(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err);
 
-/* "ready" or "failed". */
-bool image_node_final(const cJSON *node);
+/* What such an answer tells of the order. */
+struct image_order_info *image_answer(const struct answer *answer);
 
-/* How many nodes are ready; what the others say is told in words, `away` of
- * those that are out of reach. *count: all nodes.
+bool image_node_ready(const struct image_node *node);
+/* "ready" or "failed". */
+bool image_node_final(const struct image_node *node);
+const char *image_node_text(const struct image_node *node); /* or "" */
+
+/* How many nodes are not ready. What those say is told in words, `away` of
+ * those that are out of reach; with `made`, so is what the others have now.
  */
-size_t image_view_tell(struct image_view *view, const cJSON *image,
-		       const char *away, size_t *count);
+size_t image_view_tell(struct image_view *view,
+		       const struct image_order_info *image, bool made,
+		       const char *away);
+
+/* The order's end: as JSON where that is asked for. Returns the exit code. */
+int image_view_end(struct image_view *view,
+		   const struct image_order_info *image, int code,
+		   struct error *err);
 
 #endif

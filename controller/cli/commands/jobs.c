@@ -99,7 +99,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!none && client_rows(session.client, QUERY_JOBS, sweep, "job",
 				 &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &jobs_view, session.client, &rows, err);
+	return rows_show(cli, &jobs_view, client_clock_ms(session.client),
+			 &rows, err);
 }
 
 /* clang-format off */

@@ -1,16 +1,26 @@
 /* key.c - key: the key files of people, agents, controllers.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
+#include "controller/cli/commands/token.h"
+#include "controller/cli/render.h"
+#include "protocol/base/machine.h"
 #include "protocol/base/program.h"
+#include "protocol/config/agent.h"
+#include "protocol/config/installed.h"
+#include "protocol/wire/join.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#define ROTATE_MS 20000
 
 struct key_options {
 	struct options common;
 	const char *name;
 	const char *role;
+	const char *keep;
+	const char *expires;
 };
 
 static const struct key_options *given(const struct cli *cli)
@@ -35,7 +45,7 @@ static int print_key(struct cli *cli, const struct key *key, const char *file,
 	    !cJSON_AddStringToObject(object, "public", key->public) ||
 	    !cJSON_AddStringToObject(object, "file", file))
 		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 static int new_key(struct cli *cli, const char *file, struct error *err)
@@ -57,23 +67,130 @@ static int new_key(struct cli *cli, const char *file, struct error *err)
 	return print_key(cli, &key, file, err);
 }
 
+/* Rotating. */
+
+/* Where the controller of a key is; an agent's knows it from its settings. */
+static int find_controller(struct cli *cli, enum role role,
+			   struct connection *connection, struct error *err)
+{
+	owned(config_free) struct config *config = NULL;
+	struct agent_settings settings;
+
+	if (role != ROLE_AGENT || cli->options->controller ||
+	    access(installed_agent_yaml, R_OK) < 0)
+		return settings_controller(cli->environment, cli->options,
+					   connection, err);
+	if (config_read_file(&agent_program, installed_agent_yaml, &settings,
+			     &config, err) < 0)
+		return -1;
+	if (!settings.controller || !settings.controller_key)
+		return error_set(err, EINVAL, "%s names no controller",
+				 installed_agent_yaml);
+	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
+		 settings.controller);
+	return key_public(settings.controller_key, connection->server_public,
+			  err);
+}
+
+static int read_times(struct cli *cli, struct join_rotation *rotation,
+		      struct error *err)
+{
+	const struct key_options *options = given(cli);
+
+	if (options->keep &&
+	    token_seconds(options->keep, &rotation->keep_s, err) < 0)
+		return error_prefix(err, "--keep");
+	if (options->expires &&
+	    token_seconds(options->expires, &rotation->for_s, err) < 0)
+		return error_prefix(err, "--expires");
+	return 0;
+}
+
+/* The new key lies beside the old one before the controller hears of it, and
+ * takes its place after the controller's word: whatever is cut short, one of
+ * the two is good, and the same command goes on.
+ */
+static int ask(struct join_rotation *rotation, const char *file,
+	       struct error *err)
+{
+	char machine[MACHINE_ID_SIZE];
+	const char *here = machine_id(machine) ? machine : NULL;
+
+	if (join_rotate(rotation, here, ROTATE_MS, err) == 0)
+		return 0;
+	if (err->code == EBUSY)
+		join_key_forget(file);
+	if (err->code != EACCES)
+		return error_prefix(err, "%s", file);
+	/* An earlier attempt may have got through, and long ago. */
+	rotation->key = rotation->next;
+	if (join_rotate(rotation, here, ROTATE_MS, NULL) == 0)
+		return 0;
+	return error_prefix(err, "%s", file);
+}
+
+static int rotate_key(struct cli *cli, const char *file, struct error *err)
+{
+	struct connection connection = { 0 };
+	struct key key, next;
+	struct join_rotation rotation = { .endpoint = connection.endpoint,
+					  .server = connection.server_public,
+					  .key = &key,
+					  .next = &next };
+	char clock[HUMAN_SIZE];
+
+	if (key_load(&key, file, err) < 0)
+		return -1;
+	if (key.role == ROLE_CONTROLLER)
+		return error_set(err, EINVAL,
+				 "%s: a controller's key cannot be rotated",
+				 file);
+	if (read_times(cli, &rotation, err) < 0 ||
+	    find_controller(cli, key.role, &connection, err) < 0 ||
+	    join_key_prepare(&next, file, key.name, key.role, err) < 0 ||
+	    ask(&rotation, file, err) < 0 ||
+	    join_key_settle(&next, file, err) < 0)
+		return -1;
+	if (rotation.old_until_ms)
+		cli_say(cli,
+			"%s holds the new key of %s; the old one is good until "
+			"%s%s",
+			file, key.name,
+			human_clock(rotation.old_until_ms, clock),
+			key.role == ROLE_AGENT
+				? "; the agent takes it up when it is "
+				  "restarted, its tasks run on"
+				: "");
+	return print_key(cli, &next, file, err);
+}
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	const char *what = cli->args[0];
+	const struct key_options *options = given(cli);
+	bool is_new = !strcmp(what, "new"), rotates = !strcmp(what, "rotate");
 	struct key key;
 
-	if (strcmp(what, "new") != 0 && strcmp(what, "show") != 0)
+	if (!is_new && !rotates && strcmp(what, "show") != 0)
 		return error_set(err, EINVAL,
 				 "key: '%.60s' is not valid here; expected "
-				 "new, show",
+				 "new, show, rotate",
 				 what);
 	if (cli->arg_count < 2)
 		return error_set(err, EINVAL, "key %s: FILE is missing", what);
-	if (!strcmp(what, "new"))
-		return new_key(cli, cli->args[1], err);
-	if (given(cli)->name || given(cli)->role)
+	if (!is_new && (options->name || options->role))
 		return error_set(err, EINVAL,
-				 "key show: --name and --role are for key new");
+				 "key %s: --name and --role are for key new",
+				 what);
+	if (!rotates && (options->keep || options->expires))
+		return error_set(err, EINVAL,
+				 "key %s: --keep and --expires are for key "
+				 "rotate",
+				 what);
+	if (is_new)
+		return new_key(cli, cli->args[1], err);
+	if (rotates)
+		return rotate_key(cli, cli->args[1], err);
 	if (key_load(&key, cli->args[1], err) < 0)
 		return -1;
 	return print_key(cli, &key, cli->args[1], err);
@@ -89,21 +206,29 @@ static const struct option_rule rules[] = {
 	{ OPTION(key_options, "role", 0, OPTION_WORD, role, "ROLE"),
 	  .words = roles,
 	  .help = "agent, operator, viewer or controller (new)" },
+	{ OPTION(key_options, "keep", 0, OPTION_TEXT, keep, "TIME"),
+	  .help = "how long the old key stays good, 1h to 7d (24h; rotate)" },
+	{ OPTION(key_options, "expires", 0, OPTION_TEXT, expires, "TIME"),
+	  .help = "when the new key ends, from 30d (never; rotate)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_key = {
 	.name = "key",
-	.args = "new FILE --name NAME --role ROLE | show FILE",
+	.args = "new FILE --name NAME --role ROLE | show FILE | rotate FILE",
 	.min_args = 1,
 	.max_args = 2,
+	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct key_options),
-	.summary = "make or show a key",
+	.summary = "make, show or rotate a key",
 	.help =
-		"new makes a key file that only you can read; both print the "
-		"line that the controller's list of keys needs.",
+		"new makes a key file that only you can read; it and show print "
+		"the line that the controller's list of keys needs. rotate puts "
+		"a new key into the file, which the controller accepts from then "
+		"on, and the old one for a day. Nobody joins again; what was cut "
+		"short goes on when it is said again.",
 	.example = "regatta key new n1.key --name n1 --role agent >> authorized",
 	.fn = run_command,
 };

@@ -5,21 +5,19 @@
  * a lost connection.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/log_output.h"
 #include "controller/cli/commands/streams.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
-#include "controller/cli/terminal_text.h"
+#include "controller/report/row.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
-#define WINDOW 12        /* streams under way when following */
-#define WAIT_MS 30000    /* a request waits for output */
-#define TURN_MS 1000     /* the same, when streams take turns */
-#define HELD_MAX 1048576 /* bytes of a line that waits for its end */
+#define WINDOW 12     /* streams under way when following */
+#define WAIT_MS 30000 /* a request waits for output */
+#define TURN_MS 1000  /* the same, when streams take turns */
 #define STREAMS_MAX 65536
 #define NAME_MAX_BYTES 64
 
@@ -49,10 +47,7 @@ struct stream {
 	bool begun;     /* the first answer is there */
 	bool busy;
 	bool ended;
-	int64_t time_ms; /* when the byte at `offset` came, as far as known */
-	struct terminal_text shown;
-	struct buffer held; /* a line whose end has not come */
-	int64_t held_ms;    /* time of its beginning */
+	struct log_output output;
 };
 
 struct logs {
@@ -61,9 +56,7 @@ struct logs {
 	uint64_t job;
 	uint32_t attempt;
 	bool follow;
-	bool lines; /* something stands before each line */
-	bool several;
-	bool harmless; /* a terminal: not the bytes as they are */
+	struct line_style style;
 	char wanted[NAME_MAX_BYTES + 1]; /* the only stream, or "" */
 	const char *files; /* which followed files; NULL: ranks' output */
 	struct stream **streams;
@@ -81,8 +74,7 @@ struct logs {
 static void streams_free(struct logs *logs)
 {
 	for (size_t i = 0; i < logs->count; i++) {
-		terminal_text_end(&logs->streams[i]->shown, logs->cli->out);
-		buffer_clear(&logs->streams[i]->held);
+		log_output_clear(&logs->streams[i]->output);
 		free(logs->streams[i]);
 	}
 	free(logs->streams);
@@ -128,197 +120,68 @@ static int add_stream(struct logs *logs, const char *name, struct error *err)
 		return error_nomem(err, "streams");
 	stream->logs = logs;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
-	buffer_init(&stream->held, HELD_MAX);
+	log_output_init(&stream->output, &logs->style, stream->name);
 	streams[logs->count++] = stream;
 	return 0;
 }
 
-/* The followed files that are meant. A stream may be a rank's as well. */
-static int learn_files(struct logs *logs, const cJSON *body, struct error *err)
+/* Take up a stream, unless it is there. */
+static int learn_name(struct logs *logs, const char *name, struct error *err)
 {
-	const cJSON *file, *name;
-
-	cJSON_ArrayForEach(file, json_list(body, "files"))
-	{
-		const char *stream = json_text(file, "stream");
-
-		if (*stream && strlen(stream) <= NAME_MAX_BYTES &&
-		    stream_meant(file, logs->files) &&
-		    !has_stream(logs, stream) &&
-		    add_stream(logs, stream, err) < 0)
-			return -1;
-	}
-	cJSON_ArrayForEach(name, json_list(body, "streams"))
-	{
-		if (cJSON_IsString(name) &&
-		    !strcmp(name->valuestring, logs->files) &&
-		    !has_stream(logs, logs->files) &&
-		    add_stream(logs, logs->files, err) < 0)
-			return -1;
-	}
-	cJSON_ArrayForEach(name, json_list(body, "builds"))
-	{
-		const char *build = cJSON_GetStringValue(name);
-
-		if (build && strlen(build) <= NAME_MAX_BYTES &&
-		    (!strcmp(logs->files, "build") ||
-		     !strcmp(logs->files, build)) &&
-		    !has_stream(logs, build) &&
-		    add_stream(logs, build, err) < 0)
-			return -1;
-	}
-	if (logs->count > 1)
-		logs->several = logs->lines = true;
-	return 0;
-}
-
-/* Learn the names in an answer. With as many as we know, they are the same. */
-static int learn_streams(struct logs *logs, const cJSON *body,
-			 struct error *err)
-{
-	const cJSON *names = json_list(body, "streams");
-	const cJSON *name;
-
-	if (logs->files)
-		return learn_files(logs, body, err);
-	if (logs->wanted[0] ? logs->count == 1
-			    : cJSON_GetArraySize(names) == (int)logs->count)
+	if (!*name || strlen(name) > NAME_MAX_BYTES || has_stream(logs, name))
 		return 0;
-	cJSON_ArrayForEach(name, names)
-	{
-		const char *text =
-			cJSON_IsString(name) ? name->valuestring : "";
-
-		if (!*text || strlen(text) > NAME_MAX_BYTES ||
-		    (logs->wanted[0] && strcmp(logs->wanted, text) != 0) ||
-		    has_stream(logs, text))
-			continue;
-		if (add_stream(logs, text, err) < 0)
-			return -1;
-	}
-	if (logs->count > 1)
-		logs->several = logs->lines = true;
-	return 0;
+	return add_stream(logs, name, err);
 }
 
-/* Output. */
-
-static void put_prefix(const struct stream *stream, int64_t time_ms)
+/* The followed files that are meant. A stream may be a rank's as well. */
+static int learn_files(struct logs *logs, const struct reply_log_read *reply,
+		       struct error *err)
 {
-	const struct logs *logs = stream->logs;
-	char name[4 * NAME_MAX_BYTES + 1], text[40];
-	time_t seconds = (time_t)(time_ms / 1000);
-	struct tm tm;
+	const char *wanted = logs->files;
+	int rc = strings_has(&reply->streams, wanted)
+			 ? learn_name(logs, wanted, err)
+			 : 0;
 
-	if (given(logs->cli)->timestamps) {
-		if (time_ms > 0 && gmtime_r(&seconds, &tm) &&
-		    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
-			fprintf(logs->cli->out, "%s.%03dZ ", text,
-				(int)(time_ms % 1000));
-		else
-			fputs("- ", logs->cli->out);
-	}
-	if (logs->several)
-		fprintf(logs->cli->out, "[%s] ",
-			escape(stream->name, name, sizeof(name)));
+	for (size_t i = 0; rc == 0 && i < reply->files_count; i++)
+		if (stream_meant(&reply->files[i], wanted))
+			rc = learn_name(logs, reply->files[i].stream, err);
+	for (size_t i = 0; rc == 0 && i < reply->builds.count; i++)
+		if (!strcmp(wanted, "build") ||
+		    !strcmp(wanted, reply->builds.items[i]))
+			rc = learn_name(logs, reply->builds.items[i], err);
+	return rc;
 }
 
-static void put(struct stream *stream, const void *data, size_t size)
+/* The ranks that are meant. With as many as we know, they are the same. */
+static int learn_ranks(struct logs *logs, const struct strings *names,
+		       struct error *err)
 {
-	FILE *out = stream->logs->cli->out;
+	int rc = 0;
 
-	if (stream->logs->harmless)
-		terminal_text_write(&stream->shown, out, data, size);
-	else
-		fwrite(data, 1, size, out);
+	if (logs->wanted[0])
+		return strings_has(names, logs->wanted)
+			       ? learn_name(logs, logs->wanted, err)
+			       : 0;
+	for (size_t i = 0;
+	     rc == 0 && names->count != logs->count && i < names->count; i++)
+		rc = learn_name(logs, names->items[i], err);
+	return rc;
 }
 
-/* A line ends, and others' may follow. */
-static void put_end(struct stream *stream)
+/* What each answer says: how the job is, and what streams it has. */
+static int learn(struct logs *logs, const struct reply_log_read *reply,
+		 struct error *err)
 {
-	FILE *out = stream->logs->cli->out;
+	int rc = logs->files ? learn_files(logs, reply, err)
+			     : learn_ranks(logs, &reply->streams, err);
 
-	terminal_text_end(&stream->shown, out);
-	fputc('\n', out);
-}
-
-static void put_held(struct stream *stream)
-{
-	if (!stream->held.size)
-		return;
-	put_prefix(stream, stream->held_ms);
-	put(stream, stream->held.data, stream->held.size);
-	put_end(stream);
-	buffer_clear(&stream->held);
-}
-
-/* When the byte at offset came: "times" has a member for each, ascending. */
-static int64_t time_at(const cJSON **times, uint64_t offset, int64_t before)
-{
-	while (*times) {
-		if (json_u64(*times, "offset") > offset)
-			break;
-		before = (int64_t)json_u64(*times, "time_ms");
-		*times = (*times)->next;
-	}
-	return before;
-}
-
-/* Print whole lines, and keep the beginning of one that is not whole. */
-static int put_lines(struct stream *stream, const char *data, size_t size,
-		     const cJSON *body, struct error *err)
-{
-	const cJSON *list = json_list(body, "times");
-	const cJSON *times = list ? list->child : NULL;
-	uint64_t offset = stream->offset;
-
-	while (size) {
-		const char *end = memchr(data, '\n', size);
-		size_t length = end ? (size_t)(end - data) : size;
-
-		stream->time_ms = time_at(&times, offset, stream->time_ms);
-		if (end && !stream->held.size) {
-			put_prefix(stream, stream->time_ms);
-			put(stream, data, length);
-			put_end(stream);
-		} else {
-			if (!stream->held.size)
-				stream->held_ms = stream->time_ms;
-			/* A line beyond the limit is broken in two. */
-			if (stream->held.size + length > HELD_MAX)
-				put_held(stream);
-			if (buffer_append(&stream->held, data, length, err) < 0)
-				return -1;
-			if (end)
-				put_held(stream);
-		}
-		length += end != NULL;
-		data += length;
-		size -= length;
-		offset += length;
-	}
-	return 0;
-}
-
-static int put_bytes(struct stream *stream, const struct answer *answer,
-		     struct error *err)
-{
-	struct logs *logs = stream->logs;
-
-	if (logs->lines)
-		return put_lines(stream, answer->payload, answer->size,
-				 answer->body, err);
-	put(stream, answer->payload, answer->size);
-	return 0;
+	logs->state = job_state_from(reply->state);
+	logs->final = reply->final;
+	logs->style.names |= logs->count > 1;
+	return rc;
 }
 
 /* Reading. */
-
-static void note_state(struct logs *logs, const cJSON *body)
-{
-	logs->state = job_state_from(json_text(body, "state"));
-	logs->final = json_bool(body, "final");
-}
 
 /* --tail 0: where the end is, is all that the first answer is good for. */
 static bool only_new(const struct stream *stream)
@@ -329,41 +192,34 @@ static bool only_new(const struct stream *stream)
 static int take_piece(struct stream *stream, const struct answer *answer,
 		      struct error *err)
 {
+	const struct reply_log_read *reply = answer->reply;
 	struct logs *logs = stream->logs;
-	uint64_t offset = json_u64(answer->body, "offset");
-	uint64_t length = json_u64(answer->body, "length");
 	bool tail = !stream->begun && given(logs->cli)->tail != OPTION_NONE;
 
-	if (json_u64(answer->body, "size") != answer->size ||
-	    (offset != stream->asked && !tail) ||
-	    offset + answer->size > length ||
-	    (!answer->size && offset < length))
-		return error_set(err, EPROTO,
-				 "%.64s: the controller's piece of the log "
-				 "does "
-				 "not fit",
-				 stream->name);
+	if (!stream_piece_fits(answer, stream->asked, tail))
+		return stream_piece_wrong(stream->name, err);
 	if (!stream->begun)
-		stream->end = length;
-	if (only_new(stream)) {
-		stream->offset = length;
-	} else {
-		stream->offset = offset;
-		if (put_bytes(stream, answer, err) < 0)
+		stream->end = reply->length;
+	stream->offset = reply->length;
+	if (!only_new(stream)) {
+		stream->offset = reply->offset + answer->size;
+		if (log_output_put(&stream->output, answer->payload,
+				   answer->size, reply->offset, reply->times,
+				   reply->times_count, err) < 0)
 			return -1;
-		stream->offset = offset + answer->size;
 	}
 	stream->begun = true;
-	note_state(logs, answer->body);
-	stream->ended = logs->follow ? logs->final && stream->offset >= length
-				     : stream->offset >= stream->end;
+	if (learn(logs, reply, err) < 0)
+		return -1;
+	stream->ended = logs->follow
+				? logs->final && stream->offset >= reply->length
+				: stream->offset >= stream->end;
 	if (stream->ended)
-		put_held(stream);
-	return learn_streams(logs, answer->body, err);
+		log_output_end(&stream->output);
+	return 0;
 }
 
-static void on_piece(void *arg, const struct answer *answer,
-		     const struct error *err)
+static void on_piece(void *arg, struct answer *answer, const struct error *err)
 {
 	struct stream *stream = arg;
 	struct logs *logs = stream->logs;
@@ -452,14 +308,15 @@ static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_log_read read = { .job = logs->job, .attempt = attempt };
+	const struct reply_log_read *reply;
 
 	if (client_call(logs->client, MESSAGE_LOG_READ, &read, NULL, 0, 0,
 			&answer, err) < 0)
 		return -1;
-	note_state(logs, answer.body);
-	logs->removed_ms = (int64_t)json_u64(answer.body, "removed_ms");
-	logs->attempt = (uint32_t)json_u64(answer.body, "attempt");
-	return learn_streams(logs, answer.body, err);
+	reply = answer.reply;
+	logs->removed_ms = reply->removed_ms;
+	logs->attempt = reply->attempt;
+	return learn(logs, reply, err);
 }
 
 /* Wait for the job to change, a moment at most; and learn how wide it is. */
@@ -471,20 +328,20 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 				       .id = logs->job,
 				       .since = *since,
 				       .wait_ms = *since ? 500 : 0 };
-	const cJSON *job, *container;
-	uint64_t processes;
+	const struct reply_job *reply;
+	const cJSON *processes;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
-	*since = json_u64(answer.body, "since");
-	job = json_get(answer.body, "job");
-	container = json_get(json_get(job, "spec"), "container");
+	reply = answer.reply;
+	*since = reply->since;
 	if (logs->wanted[0] || logs->files)
 		return 0;
-	processes = json_u64(container, "processes");
-	logs->expected = json_u64(job, "nodes") * (processes ? processes : 1);
-	if (logs->expected > 1)
-		logs->several = logs->lines = true;
+	processes = row_at(reply->job.spec, "container.processes");
+	logs->expected = reply->job.nodes;
+	if (cJSON_IsNumber(processes) && processes->valuedouble >= 1)
+		logs->expected *= (size_t)processes->valuedouble;
+	logs->style.names |= logs->expected > 1;
 	return 0;
 }
 
@@ -555,14 +412,12 @@ static int list_streams(struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
-	const cJSON *job;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
-	job = json_get(answer.body, "job");
-	return streams_print(logs->cli, json_list(job, "streams"), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return streams_print(logs->cli, "",
+			     &((const struct reply_job *)answer.reply)->job,
+			     err);
 }
 
 static int on_interrupt(sd_event_source *source,
@@ -572,31 +427,29 @@ static int on_interrupt(sd_event_source *source,
 	return 0;
 }
 
-/* Until the job ends, or Ctrl-C, which ends nothing but this. */
 /* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */
 static int tell_end(const struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
 	char detail[400], time[HUMAN_SIZE];
-	int64_t started, ended;
 	const struct job_info *job;
+	bool took;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
 	job = &((const struct reply_job *)answer.reply)->job;
-	started = job->started_ms;
-	ended = job->ended_ms;
+	took = job->started_ms && job->ended_ms > job->started_ms;
 	job_detail(job, detail, sizeof(detail));
 	fflush(logs->cli->out);
 	cli_say(logs->cli, "job %llu %s%s%s%s%s", (unsigned long long)logs->job,
-		job->state, started && ended > started ? " after " : "",
-		started && ended > started ? human_time(ended - started, time)
-					   : "",
+		job->state, took ? " after " : "",
+		took ? human_time(job->ended_ms - job->started_ms, time) : "",
 		*detail ? ": " : "", detail);
 	return 0;
 }
 
+/* Until the job ends, or Ctrl-C, which ends nothing but this. */
 static int follow_on(struct logs *logs, struct error *err)
 {
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
@@ -632,8 +485,11 @@ static int run_command(struct cli *cli, struct error *err)
 	if (cli_id(cli->args[0], "job", &logs.job, err) < 0)
 		return -1;
 	logs.follow = given(cli)->follow;
-	logs.lines = given(cli)->timestamps;
-	logs.harmless = cli->out_terminal && !given(cli)->raw;
+	logs.style = (struct line_style){
+		.out = cli->out,
+		.harmless = cli->out_terminal && !given(cli)->raw,
+		.timestamps = given(cli)->timestamps,
+	};
 	if (given(cli)->rank != OPTION_NONE)
 		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
 			 (unsigned long long)given(cli)->rank);
@@ -652,7 +508,7 @@ static int run_command(struct cli *cli, struct error *err)
 	if (!logs.follow) {
 		if (!logs.count && tell_none(&logs, err) < 0)
 			return -1;
-		return read_streams(&logs, err) < 0 ? -1 : EXIT_GOOD;
+		return read_streams(&logs, err);
 	}
 	return follow_on(&logs, err);
 }

@@ -2,7 +2,6 @@
  */
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

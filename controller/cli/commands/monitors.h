@@ -10,7 +10,7 @@
 #ifndef CONTROLLER_CLI_COMMANDS_MONITORS_H
 #define CONTROLLER_CLI_COMMANDS_MONITORS_H
 
-#include "controller/cli/client.h"
+#include "controller/cli/calls.h"
 #include "protocol/yaml/value.h"
 
 #include <cjson/cJSON.h>

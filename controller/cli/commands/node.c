@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
@@ -29,22 +28,29 @@ static const struct node_options *given(const struct cli *cli)
 	return (const struct node_options *)cli->options;
 }
 
+static int print_token(struct cli *cli, const char *name, bool renew,
+		       struct error *err)
+{
+	struct token_options options = given(cli)->token;
+
+	options.from = given(cli)->from;
+	return token_print(cli, &options, "agent", name, renew, JOIN, err);
+}
+
 static int token(struct cli *cli, struct error *err)
 {
-	return token_print(cli, &given(cli)->token, "agent", given(cli)->name,
-			   false, JOIN, err);
+	return print_token(cli, given(cli)->name, false, err);
 }
 
 static int rekey(struct cli *cli, struct error *err)
 {
-	return token_print(cli, &given(cli)->token, "agent", cli->args[1], true,
-			   JOIN, err);
+	return print_token(cli, cli->args[1], true, err);
 }
 
 static const struct column token_columns[] = {
-	{ "TOKEN", false }, { "ROLE", false },  { "FOR", false },
-	{ "USES", true },   { "UNTIL", false }, { "BY", false },
-	{ NULL, false },
+	{ "TOKEN", false }, { "ROLE", false }, { "FOR", false },
+	{ "FROM", false },  { "USES", true },  { "UNTIL", false },
+	{ "BY", false },    { NULL, false },
 };
 
 static void token_row(struct table *table, const void *row, int64_t now_ms)
@@ -57,6 +63,7 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", token->role);
 	table_cell(table, PLAIN, "%s",
 		   token->for_name ? token->for_name : "any");
+	table_cell(table, PLAIN, "%s", token->from ? token->from : "any");
 	table_cell(table, PLAIN, "%u", token->uses);
 	table_cell(table, good ? PLAIN : RED, "%s",
 		   human_clock(token->until_ms, clock));
@@ -68,30 +75,19 @@ static const struct rows_view tokens_view = { "tokens", token_columns,
 
 static int tokens(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(rows_clear) struct rows rows = { 0 };
-
-	if (!client ||
-	    client_rows(client, QUERY_TOKENS, 0, NULL, &rows, err) < 0)
-		return -1;
-	return rows_show(cli, &tokens_view, client, &rows, err);
+	return rows_list(cli, &tokens_view, QUERY_TOKENS, NULL, err);
 }
 
 /* Send it; JSON shows the answer. */
 static int order(struct cli *cli, enum message_type type, void *message,
 		 const char *done, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(answer_clear) struct answer answer = { 0 };
 
-	if (!client ||
-	    client_call(client, type, message, NULL, 0, 0, &answer, err) < 0)
+	if (cli_call(cli, type, message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s %s", cli->args[1], done);
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int revoke_token(struct cli *cli, struct error *err)
@@ -107,21 +103,16 @@ static int remove_node(struct cli *cli, struct error *err)
 	struct message_revoke message = { .kind = (char *)"node",
 					  .name = cli->args[1],
 					  .force = given(cli)->force };
-	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(answer_clear) struct answer answer = { 0 };
 
-	if (!client || client_call(client, MESSAGE_REVOKE, &message, NULL, 0, 0,
-				   &answer, err) < 0)
+	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s is removed, its key refused%s", cli->args[1],
 		!((const struct reply_revoke *)answer.reply)->reached
 			? "; it is out of reach: what it may still run it ends "
 			  "by itself, an hour after it was refused first"
 			: "");
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int drain(struct cli *cli, struct error *err)
@@ -288,8 +279,9 @@ static const struct option_rule rules[] = {
 	  .help = "remove a node that has tasks: they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why the node is drained; regatta nodes shows it" },
-	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "TIME"),
-	  .help = "maintenance begins: '2030-01-31 22:00', or in: 2h" },
+	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "NETWORK|TIME"),
+	  .help = "only from there a token is good: 10.0.0.0/8; maintenance "
+		  "begins: '2030-01-31 22:00', or in: 2h" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
 	  .help = "maintenance ends" },
 	OPTION_FORMAT(formats_text, "text or json"),

@@ -122,7 +122,7 @@ static int print_nodes(struct cli *cli, const struct client *client,
 		       struct rows *rows, struct error *err)
 {
 	qsort(rows->items, rows->count, rows->schema->size, compare_names);
-	return rows_show(cli, &nodes_view, client, rows, err);
+	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
 }
 
 static int on_interrupt(sd_event_source *source,

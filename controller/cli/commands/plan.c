@@ -2,22 +2,22 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/plan/schedule_simulation.h"
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
+#include "controller/report/row.h"
 #include "controller/sweep/plan.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PLAN_ROWS 1000    /* as text; all as JSON */
 #define KEYS_AT_ONCE 1000 /* that a controller answers about */
-
-typedef unsigned long long ull;
 
 /* What a controller adds to a plan. */
 struct outlook {
@@ -83,24 +83,21 @@ static int collect_keys(struct sweep *sweep, struct keys *keys,
 }
 
 static void note_history(struct outlook *outlook, const struct keys *keys,
-			 const cJSON *answer)
+			 const struct reply_history *reply)
 {
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, json_list(answer, "history"))
-	{
-		uint64_t time = json_u64(item, "median_ms");
+	for (size_t i = 0; i < reply->history_count; i++) {
+		const struct history_info *item = &reply->history[i];
 		const struct keyed *found;
 		struct keyed key = { 0 };
 
-		snprintf(key.key, sizeof(key.key), "%s",
-			 json_text(item, "key"));
+		snprintf(key.key, sizeof(key.key), "%s", item->key);
 		found = bsearch(&key, keys->items, keys->count,
 				sizeof(*keys->items), compare_keys);
 		if (!found)
 			continue;
-		outlook->times[found->cell] = time ? time : 1;
-		outlook->runs[found->cell] = (uint32_t)json_u64(item, "runs");
+		outlook->times[found->cell] =
+			item->median_ms > 0 ? (uint64_t)item->median_ms : 1;
+		outlook->runs[found->cell] = item->runs;
 	}
 }
 
@@ -131,7 +128,7 @@ static int fetch_history(struct outlook *outlook, struct sweep *sweep,
 		strings_clear(&query.keys);
 		if (rc < 0)
 			return -1;
-		note_history(outlook, &keys, answer.body);
+		note_history(outlook, &keys, answer.reply);
 	}
 	return 0;
 }
@@ -229,7 +226,7 @@ static int add_outlook(const struct outlook *outlook, cJSON *plan,
 		return error_nomem(err, "plan");
 	if (!outlook->forecast)
 		return 0;
-	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
 		if (!add_cell(outlook, cell++, row))
 			return error_nomem(err, "plan");
@@ -242,26 +239,29 @@ static int add_outlook(const struct outlook *outlook, cJSON *plan,
 /* "n1,n2" and when: "1", "1-3". */
 static void place_cells(struct table *table, const cJSON *row)
 {
-	uint64_t first = json_u64(row, "wave");
-	uint64_t last = json_u64(row, "last_wave");
+	double first = row_double(row, "wave");
+	double last = row_double(row, "last_wave");
 	char text[HUMAN_SIZE], nodes[200];
 	owned(strings_clear) struct strings place = { 0 };
 	const cJSON *node;
 
 	table_cell(table, PLAIN, "%s",
-		   json_u64(row, "runs")
-			   ? human_time((int64_t)json_u64(row, "time_ms"), text)
+		   row_double(row, "runs") > 0
+			   ? human_time((int64_t)row_double(row, "time_ms"),
+					text)
 			   : "?");
-	if (!first) {
+	if (!isfinite(first)) {
+		const char *lacks = row_text(row, "lacks");
+
 		table_cell(table, PLAIN, "-");
-		table_cell(table, YELLOW, "%s", json_text(row, "lacks"));
+		table_cell(table, YELLOW, "%s", lacks ? lacks : "");
 		return;
 	}
 	if (last > first)
-		table_cell(table, PLAIN, "%llu-%llu", (ull)first, (ull)last);
+		table_cell(table, PLAIN, "%.0f-%.0f", first, last);
 	else
-		table_cell(table, PLAIN, "%llu", (ull)first);
-	cJSON_ArrayForEach(node, json_list(row, "on"))
+		table_cell(table, PLAIN, "%.0f", first);
+	cJSON_ArrayForEach(node, row_at(row, "on"))
 	{
 		if (cJSON_IsString(node) &&
 		    strings_add(&place, node->valuestring, NULL) < 0)
@@ -272,14 +272,13 @@ static void place_cells(struct table *table, const cJSON *row)
 
 static void print_repeats(struct table *table, const cJSON *row)
 {
-	uint64_t repeats = json_u64(row, "repeats");
-	uint64_t max = json_u64(row, "repeats_max");
+	double repeats = row_double(row, "repeats");
+	double max = row_double(row, "repeats_max");
 
 	if (max > repeats)
-		table_cell(table, PLAIN, "%llu to %llu", (ull)repeats,
-			   (ull)max);
+		table_cell(table, PLAIN, "%.0f to %.0f", repeats, max);
 	else
-		table_cell(table, PLAIN, "%llu", (ull)repeats);
+		table_cell(table, PLAIN, "%.0f", repeats);
 }
 
 /* What the cells go after that go after any. */
@@ -295,17 +294,14 @@ static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
-		if (!*json_text(row, "after"))
+		if (!row_text(row, "after"))
 			continue;
-		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
-		table_cell(table, PLAIN, "%s", json_text(row, "after"));
+		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", row_text(row, "after"));
 	}
-	if (!table_rows(table))
-		return 0;
-	fputc('\n', cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "\n", table, err);
 }
 
 static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
@@ -328,25 +324,23 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(row, json_list(plan, "kept"))
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
-		uint64_t devices = json_u64(row, "devices");
+		double devices = row_double(row, "devices");
 
-		table_cell(table, PLAIN, "%s", json_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
 		print_repeats(table, row);
-		table_cell(table, PLAIN, "%s", json_text(row, "vendor"));
-		table_cell(table, PLAIN, "%llu", (ull)json_u64(row, "nodes"));
-		if (devices)
-			table_cell(table, PLAIN, "%llu", (ull)devices);
+		table_cell(table, PLAIN, "%s", row_text(row, "vendor"));
+		table_cell(table, PLAIN, "%.0f", row_double(row, "nodes"));
+		if (devices > 0)
+			table_cell(table, PLAIN, "%.0f", devices);
 		else
 			table_cell(table, PLAIN, "all");
-		table_cell(table, PLAIN, "%s", json_text(row, "image"));
+		table_cell(table, PLAIN, "%s", row_text(row, "image"));
 		if (placed)
 			place_cells(table, row);
 	}
-	return table_rows(table)
-		       ? table_print(table, cli->out, cli_out_colour(cli), err)
-		       : 0;
+	return cli_print_table(cli, "", table, err);
 }
 
 static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
@@ -361,15 +355,12 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(row, json_list(plan, "dropped"))
+	cJSON_ArrayForEach(row, row_at(plan, "dropped"))
 	{
-		table_cell(table, YELLOW, "%s", json_text(row, "cell"));
-		table_cell(table, PLAIN, "%s", json_text(row, "reason"));
+		table_cell(table, YELLOW, "%s", row_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", row_text(row, "reason"));
 	}
-	if (!table_rows(table))
-		return 0;
-	fputc('\n', cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "\n", table, err);
 }
 
 static void print_totals(struct cli *cli, const struct sweep *sweep)

@@ -4,12 +4,13 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/report/row.h"
 #include "controller/results/recompute.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define TOLD_MAX 12 /* fields of one row */
@@ -68,18 +69,20 @@ static struct extract *read_streams(struct recompute_results *reread,
 				    struct extract_rules *rules,
 				    struct error *err)
 {
-	const cJSON *provenance = json_get(row, "provenance"), *stream;
-	uint32_t attempt = (uint32_t)json_u64(provenance, "attempt");
+	uint64_t job = (uint64_t)fmax(row_double(row, "job"), 0);
+	uint32_t attempt =
+		(uint32_t)fmax(row_double(row, "provenance.attempt"), 0);
+	const cJSON *stream;
 	owned(extract_free) struct extract *all = NULL;
 
-	cJSON_ArrayForEach(stream, json_list(provenance, "streams"))
+	cJSON_ArrayForEach(stream, row_at(row, "provenance.streams"))
 	{
 		owned(extract_free) struct extract *one =
 			extract_new(rules, err);
 
 		if (!one || !cJSON_IsString(stream) ||
-		    read_stream(reread, one, json_u64(row, "job"), attempt,
-				stream->valuestring, err) < 0)
+		    read_stream(reread, one, job, attempt, stream->valuestring,
+				err) < 0)
 			return NULL;
 		if (!all)
 			all = take(one);
@@ -149,7 +152,7 @@ static struct result_input figures_of(const struct recompute_results *reread,
 				      const struct measure_spec *measure)
 {
 	const struct catalog *catalog = reread->catalog;
-	const char *vendor = json_text(json_get(row, "setup"), "vendor");
+	const char *vendor = row_text(row, "setup.vendor");
 	struct reference_peak reference;
 
 	reference_peak_init(&reference,
@@ -158,7 +161,8 @@ static struct result_input figures_of(const struct recompute_results *reread,
 				    : NULL,
 			    measure->chip
 				    ? catalog_chip(catalog,
-						   *vendor ? vendor : NULL,
+						   vendor && *vendor ? vendor
+								     : NULL,
 						   measure->chip)
 				    : NULL,
 			    measure->precision, measure->stage,
@@ -186,8 +190,8 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	name = name ? name : measure.log ? measure.log : measure.framework;
 	/* The format that was found then. */
 	if (!name || !strcmp(name, "auto"))
-		name = json_text(json_get(row, "provenance"), "log");
-	if (!*name) {
+		name = row_text(row, "provenance.log");
+	if (!name || !*name) {
 		error_set(err, EINVAL, "no framework says how its log is read");
 		return NULL;
 	}
@@ -206,7 +210,7 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	return recompute_result(row, &measure, extract, &figures, err);
 }
 
-static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
+static void tell_differences(struct cli *cli, double job, const cJSON *list)
 {
 	const cJSON *entry;
 	int told = 0;
@@ -214,18 +218,18 @@ static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
 	cJSON_ArrayForEach(entry, list)
 	{
 		owned_free char *stored =
-			cJSON_PrintUnformatted(json_get(entry, "stored"));
+			cJSON_PrintUnformatted(row_at(entry, "stored"));
 		owned_free char *computed =
-			cJSON_PrintUnformatted(json_get(entry, "computed"));
+			cJSON_PrintUnformatted(row_at(entry, "computed"));
 
 		if (told++ == TOLD_MAX)
 			break;
-		cli_say(cli, "job %llu: %s: stored %.60s, now %.60s",
-			(unsigned long long)job, json_text(entry, "field"),
-			stored ? stored : "?", computed ? computed : "?");
+		cli_say(cli, "job %.0f: %s: stored %.60s, now %.60s", job,
+			row_text(entry, "field"), stored ? stored : "?",
+			computed ? computed : "?");
 	}
 	if (cJSON_GetArraySize(list) > TOLD_MAX)
-		cli_say(cli, "job %llu: and %d more", (unsigned long long)job,
+		cli_say(cli, "job %.0f: and %d more", job,
 			cJSON_GetArraySize(list) - TOLD_MAX);
 }
 
@@ -238,7 +242,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 	cJSON_ArrayForEach(row, rows)
 	{
 		owned(json_free) cJSON *result = NULL, *list = NULL;
-		const cJSON *stored = json_get(row, "result");
+		const cJSON *stored = row_at(row, "result");
 		struct error why = { 0 };
 		char rules[65];
 
@@ -249,9 +253,8 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 				why.code == EINTR || why.code == ENOMEM))
 			return error_set(err, why.code, "%s", why.text);
 		if (!result) {
-			cli_say(cli, "job %llu stays as stored: %s",
-				(unsigned long long)json_u64(row, "job"),
-				why.text);
+			cli_say(cli, "job %.0f stays as stored: %s",
+				row_double(row, "job"), why.text);
 			continue;
 		}
 		list = recompute_compare(stored, result, err);
@@ -259,7 +262,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			return -1;
 		count++;
 		differ += list->child != NULL;
-		tell_differences(cli, json_u64(row, "job"), list);
+		tell_differences(cli, row_double(row, "job"), list);
 		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
 						       take(result));
 	}

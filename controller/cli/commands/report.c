@@ -31,7 +31,6 @@ static int run_command(struct cli *cli, struct error *err)
 		.language = given(cli)->language,
 		.recompute = given(cli)->recompute,
 	};
-	char title[64];
 	uint64_t sweep;
 
 	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
@@ -44,8 +43,6 @@ static int run_command(struct cli *cli, struct error *err)
 	if (form.language && !form.reference)
 		return error_set(err, EINVAL,
 				 "--language belongs to --style reference");
-	snprintf(title, sizeof(title), "Sweep %llu", (unsigned long long)sweep);
-	form.title = title;
 	if (session_open(&session, cli, err) < 0 ||
 	    results_print(cli, session.client, sweep, &form, err) < 0)
 		return -1;

@@ -5,7 +5,8 @@
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
-#include "controller/cli/json.h"
+#include "controller/cli/commands/results_about.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/render.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/compare.h"
@@ -13,7 +14,7 @@
 #include "controller/report/report.h"
 #include "controller/report/row.h"
 #include "controller/results/result.h"
-#include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,20 +23,19 @@
 static int put_html(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
 {
-	return report_html(form->title ? form->title : "Results", rows, out,
-			   err);
+	return report_html(form->about, rows, out, err);
 }
 
 static int put_csv(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err)
 {
-	return report_csv(rows, out, err);
+	return report_csv(form->about, rows, out, err);
 }
 
 static int put_json(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
 {
-	return report_json(rows, out, err);
+	return report_json(form->about, rows, out, err);
 }
 
 static int put_markdown(const cJSON *rows, const struct results_form *form,
@@ -72,58 +72,48 @@ int results_format(const cJSON *rows, const struct results_form *form,
 	return put_markdown(rows, form, out, err);
 }
 
+static uint64_t job_at(const struct rows *results, size_t at)
+{
+	return ((const struct result_info *)rows_at(results, at))->job;
+}
+
 /* Add to the rows of a sweep their curves. */
-static int add_curves(struct client *client, uint64_t sweep, cJSON *rows,
+static int add_curves(struct client *client, uint64_t sweep,
+		      const struct rows *results, cJSON *rows,
 		      struct error *err)
 {
-	owned(json_free) cJSON *curves = NULL;
-	cJSON *row, *of;
+	owned(rows_clear) struct rows curves = { 0 };
+	cJSON *row = rows->child;
+	size_t at = 0;
 
-	if (client_list(client, QUERY_SERIES, sweep, "rows", "job", &curves,
-			err) < 0)
+	if (client_rows(client, QUERY_SERIES, sweep, "job", &curves, err) < 0)
 		return -1;
 	/* Both are in order of the jobs; a job may have come in between. */
-	of = curves->child;
-	cJSON_ArrayForEach(row, rows)
-	{
-		uint64_t job = json_u64(row, "job");
+	for (size_t i = 0; i < curves.count; i++) {
+		struct series_info *of = (void *)rows_at(&curves, i);
 
-		while (of && json_u64(of, "job") < job)
-			of = of->next;
-		if (of && json_u64(of, "job") == job)
-			cJSON_AddItemToObject(
-				row, "series",
-				cJSON_DetachItemFromObjectCaseSensitive(
-					of, "series"));
+		for (; at < results->count && job_at(results, at) < of->job;
+		     at++)
+			row = row->next;
+		if (at < results->count && job_at(results, at) == of->job &&
+		    of->series)
+			cJSON_AddItemToObject(row, "series", take(of->series));
 	}
 	return 0;
 }
 
-/* The job that the sweep names as the baseline of its losses; 0: none. */
-static uint64_t baseline_job(const cJSON *rows)
+/* What the sweep names as the baseline of its losses; NULL: nothing. */
+static const cJSON *baseline(const struct rows *results)
 {
-	const cJSON *row;
+	const cJSON *align = NULL;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		const cJSON *align = row_at(row, "setup.about.align");
+	for (size_t i = 0; !align && i < results->count; i++) {
+		const struct result_info *row = rows_at(results, i);
 
-		if (cJSON_IsObject(align))
-			return json_u64(align, "job");
+		align = row_at(row->setup, "about.align");
+		align = cJSON_IsObject(align) ? align : NULL;
 	}
-	return 0;
-}
-
-static bool has_baseline(const cJSON *rows)
-{
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (cJSON_IsObject(row_at(row, "setup.about.align")))
-			return true;
-	}
-	return false;
+	return align;
 }
 
 /* The curves of any one job. */
@@ -133,30 +123,33 @@ static int job_curves(struct client *client, uint64_t job, cJSON **series,
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(answer_clear) struct answer found = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = job };
+	struct reply_series *reply;
 
 	if (client_query(client, &query, &found, err) < 0)
 		return error_prefix(err, "align.baseline");
 	query = (struct message_query){
 		.what = QUERY_SERIES,
-		.id = json_u64(json_get(found.body, "job"), "sweep"),
+		.id = ((const struct reply_job *)found.reply)->job.sweep,
 		.after = job - 1,
 		.limit = 1,
 	};
 	if (client_query(client, &query, &answer, err) < 0)
 		return -1;
-	*series = cJSON_DetachItemFromObjectCaseSensitive(
-		cJSON_GetArrayItem(json_get(answer.body, "rows"), 0), "series");
+	reply = answer.reply;
+	if (reply->rows_count)
+		*series = take(reply->rows->series);
 	return 0;
 }
 
-static int align(struct client *client, uint64_t sweep, cJSON *rows,
+/* Compare the losses with the baseline: a job, or cells of the sweep. */
+static int align(struct client *client, const cJSON *with, cJSON *rows,
 		 struct error *err)
 {
 	owned(json_free) cJSON *series = NULL;
-	uint64_t job = baseline_job(rows);
+	const cJSON *job = row_at(with, "job");
 
-	if (add_curves(client, sweep, rows, err) < 0 ||
-	    (job && job_curves(client, job, &series, err) < 0))
+	if (cJSON_IsNumber(job) && job->valuedouble >= 1 &&
+	    job_curves(client, (uint64_t)job->valuedouble, &series, err) < 0)
 		return -1;
 	return align_rows(rows, series, err);
 }
@@ -164,18 +157,20 @@ static int align(struct client *client, uint64_t sweep, cJSON *rows,
 int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		  cJSON **rows, struct error *err)
 {
+	owned(rows_clear) struct rows results = { 0 };
 	owned(json_free) cJSON *list = NULL;
+	const cJSON *with;
 	cJSON *row;
 
-	if (client_list(client, QUERY_RESULTS, sweep, "rows", "job", &list,
-			err) < 0)
+	if (client_rows(client, QUERY_RESULTS, sweep, "job", &results, err) < 0)
 		return -1;
-	if (has_baseline(list)) {
-		if (align(client, sweep, list, err) < 0)
-			return -1;
-	} else if (curves && add_curves(client, sweep, list, err) < 0) {
+	list = rows_json(&results, err);
+	with = baseline(&results);
+	if (!list ||
+	    ((curves || with) &&
+	     add_curves(client, sweep, &results, list, err) < 0) ||
+	    (with && align(client, with, list, err) < 0))
 		return -1;
-	}
 	cJSON_ArrayForEach(row, list)
 	{
 		if (!curves)
@@ -210,8 +205,10 @@ bool results_for_terminal(const struct cli *cli,
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
+	owned(results_about_clear) struct results_about about = { 0 };
 	owned(json_free) cJSON *rows = NULL;
 	owned(buffer_clear) struct buffer text;
+	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
 
 	buffer_init(&text, RESULTS_MAX);
@@ -220,7 +217,11 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		return -1;
 	if (results_for_terminal(cli, form))
 		return results_table(cli, rows, err);
-	if (results_format(rows, form, &text, err) < 0)
+	if (results_about_read(&about, client, sweep, html, err) < 0 ||
+	    (html && results_add_tails(client, rows, err) < 0))
+		return -1;
+	full.about = &about.about;
+	if (results_format(rows, &full, &text, err) < 0)
 		return -1;
 	fwrite(text.data, 1, text.size, cli->out);
 	return 0;

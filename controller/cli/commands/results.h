@@ -4,6 +4,7 @@
 #define CONTROLLER_CLI_COMMANDS_RESULTS_H
 
 #include "controller/cli/cli.h"
+#include "controller/report/report.h"
 
 #define RESULTS_MAX 268435456 /* bytes of a table */
 
@@ -19,8 +20,8 @@ struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */
 	bool reference;       /* Markdown as published pages have it */
 	const char *language; /* of that: "en" (default), "zh" */
-	const char *title;    /* of a page */
-	bool recompute;       /* results_print(): from the stored logs */
+	const struct report_about *about; /* for all but Markdown */
+	bool recompute; /* results_print(): from the stored logs */
 };
 
 /* The rows, appended to *out. */

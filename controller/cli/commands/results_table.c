@@ -1,10 +1,11 @@
 /* results_table.c - the results of a sweep as a terminal shows them.
  */
 #include "controller/cli/commands/results_table.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/report/columns.h"
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
+#include "controller/report/suspects.h"
 #include "protocol/base/utf8.h"
 
 #include <string.h>
@@ -12,147 +13,40 @@
 #include <unistd.h>
 
 #define WIDTH_DEFAULT 80
-#define LABEL_MIN 16   /* columns that a cell's name has at least */
-#define LABEL_SIZE 400 /* bytes of it */
-#define GAP 2          /* between columns */
+#define LABEL_MIN 16 /* columns that a cell's name has at least */
+#define GAP 2        /* between columns */
 
 struct view {
 	const cJSON *rows;
+	struct labels labels;
 	struct columns columns;
 	bool hidden[COLUMNS_MAX];
 	size_t widths[COLUMNS_MAX];
 	size_t width; /* of the terminal */
 };
 
-/* The word of a cell's name that begins at text ends before a blank behind
- * which a further "key=" stands: values may hold blanks.
- */
-static size_t word_length(const char *text)
+/* What was run, and what all rows have in common. */
+static void print_head(struct cli *cli, const struct view *view)
 {
-	size_t length = 0;
-
-	for (;;) {
-		const char *next;
-		size_t key;
-
-		length += strcspn(text + length, " ");
-		if (!text[length])
-			return length;
-		next = text + length + 1;
-		key = strcspn(next, " =");
-		if (next[key] == '=')
-			return length;
-		length++;
-	}
-}
-
-static bool has_word(const char *label, const char *word, size_t size)
-{
-	while (*label) {
-		size_t length = word_length(label);
-
-		if (length == size && !strncmp(label, word, size))
-			return true;
-		label += length;
-		label += *label == ' ';
-	}
-	return false;
-}
-
-static bool in_all(const cJSON *rows, const char *word, size_t size)
-{
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		const char *cell = row_text(row, "cell");
-
-		if (!cell || !has_word(cell, word, size))
-			return false;
-	}
-	return true;
-}
-
-/* The words of the row's cell that all rows have, or those that they do not. */
-static void pick_words(const cJSON *rows, const cJSON *row, bool common,
-		       char *to, size_t size)
-{
-	const char *cell = row_text(row, "cell");
-	size_t used = 0;
-
-	to[0] = 0;
-	for (; cell && *cell; cell += *cell == ' ') {
-		size_t length = word_length(cell);
-
-		if (in_all(rows, cell, length) == common && used < size)
-			used += (size_t)snprintf(to + used, size - used,
-						 "%s%.*s", used ? " " : "",
-						 (int)length, cell);
-		cell += length;
-	}
-}
-
-static void label_of(const cJSON *rows, const cJSON *row, char *to, size_t size)
-{
-	const cJSON *repeat = row_at(row, "repeat");
-
-	pick_words(rows, row, false, to, size - 16);
-	if (cJSON_IsNumber(repeat) && repeat->valuedouble > 0)
-		snprintf(to + strlen(to), 16, "%s#%.0f", *to ? " " : "",
-			 repeat->valuedouble + 1);
-	if (!*to)
-		snprintf(to, size, "%s", rows->child == row ? "all" : "-");
-}
-
-/* "chip A100 / C500": the distinct texts at the path, at most four. */
-static void print_about(struct cli *cli, const cJSON *rows, const char *name,
-			bool *any)
-{
-	char path[40], text[300] = "", clean[400];
-	const char *seen[4];
-	size_t count = 0, used = 0;
-	const cJSON *row;
-
-	snprintf(path, sizeof(path), "setup.%s", name);
-	cJSON_ArrayForEach(row, rows)
-	{
-		const char *value = row_text(row, path);
-		size_t i = 0;
-
-		while (value && i < count && strcmp(seen[i], value) != 0)
-			i++;
-		if (!value || i < count || count == 4)
-			continue;
-		seen[count++] = value;
-		if (used < sizeof(text))
-			used += (size_t)snprintf(text + used,
-						 sizeof(text) - used, "%s%s",
-						 used ? " / " : "", value);
-	}
-	if (!count)
-		return;
-	fprintf(cli->out, "%s%s %s", *any ? ", " : "", name,
-		escape(text, clean, sizeof(clean)));
-	*any = true;
-}
-
-/* What all rows have in common. */
-static void print_head(struct cli *cli, const cJSON *rows)
-{
-	static const char *const names[] = { "model", "vendor", "chip",
-					     "framework", "precision" };
 	char words[LABEL_SIZE], clean[LABEL_SIZE];
+	const char *common = view->labels.common;
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		print_about(cli, rows, names[i], &any);
+	for (size_t i = 0; label_subjects[i].name; i++) {
+		labels_values(view->rows, label_subjects[i].path, words);
+		if (!*words)
+			continue;
+		fprintf(cli->out, "%s%s %s", any ? ", " : "",
+			label_subjects[i].name,
+			escape(words, clean, sizeof(clean)));
+		any = true;
+	}
 	if (any)
 		fputc('\n', cli->out);
-	pick_words(rows, rows->child, true, words, sizeof(words));
-	if (*words && rows->child->next)
+	if (*common)
 		fprintf(cli->out, "all: %s\n",
-			escape(words, clean, sizeof(clean)));
-	if (any || *words)
+			escape(common, clean, sizeof(clean)));
+	if (any || *common)
 		fputc('\n', cli->out);
 }
 
@@ -163,7 +57,7 @@ static const char *cell_text(const struct view *view, size_t column,
 
 	if (column)
 		return column_text(&view->columns, column, row, text);
-	label_of(view->rows, row, label, sizeof(label));
+	labels_row(&view->labels, row, label);
 	snprintf(text, COLUMN_TEXT, "%.*s",
 		 (int)utf8_cut(label, COLUMN_TEXT - 1), label);
 	return text;
@@ -237,7 +131,7 @@ static size_t label_width(const struct view *view)
 static void add_row(const struct view *view, struct table *table,
 		    const cJSON *row)
 {
-	enum job_state state = job_state_from(json_text(row, "state"));
+	enum job_state state = job_state_from(row_text(row, "state"));
 	size_t label = label_width(view);
 	char text[COLUMN_TEXT];
 
@@ -277,40 +171,53 @@ static int print_rows(struct cli *cli, const struct view *view,
 	{
 		add_row(view, table, row);
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
-/* Below the table: why rows have no result, and which are suspect. */
-static void print_notes(struct cli *cli, const cJSON *rows, bool suspect)
+/* Below the table: why rows have no result. */
+static void print_failures(struct cli *cli, const struct view *view)
 {
 	char reason[ROW_REASON_BYTES], label[LABEL_SIZE], clean[1000];
-	const char *title =
-		suspect ? "suspect results (!):" : "without a result:";
 	bool any = false;
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	cJSON_ArrayForEach(row, view->rows)
 	{
-		const char *text;
-
-		for (size_t i = 0;; i++) {
-			text = suspect ? (row_flagged(row) ? row_flag(row, i)
-							   : NULL)
-			       : i     ? NULL
-				       : row_reason(row, reason);
-			if (!text)
-				break;
-			if (!any)
-				fprintf(cli->out, "\n%s\n", title);
-			any = true;
-			label_of(rows, row, label, sizeof(label));
-			fprintf(cli->out, "  job %llu, %s: ",
-				(unsigned long long)json_u64(row, "job"),
-				escape(label, clean, sizeof(clean)));
-			fprintf(cli->out, "%s\n",
-				escape(text, clean, sizeof(clean)));
-		}
+		if (!row_reason(row, reason))
+			continue;
+		fprintf(cli->out, "%s  job %.0f, ",
+			any ? "" : "\nwithout a result:\n",
+			row_double(row, "job"));
+		any = true;
+		labels_row(&view->labels, row, label);
+		fprintf(cli->out, "%s: ", escape(label, clean, sizeof(clean)));
+		fprintf(cli->out, "%s\n", escape(reason, clean, sizeof(clean)));
 	}
+}
+
+/* And which results are suspect. */
+static int print_suspects(struct cli *cli, const struct view *view,
+			  struct error *err)
+{
+	owned(suspects_clear) struct suspects suspects = { 0 };
+	char who[SUSPECT_JOBS_SIZE], label[LABEL_SIZE], clean[1000];
+
+	if (suspects_find(view->rows, &suspects, err) < 0)
+		return -1;
+	for (size_t i = 0; i < suspects.count; i++) {
+		const struct suspect *suspect = &suspects.items[i];
+
+		fprintf(cli->out, "%s  %s", i ? "" : "\nsuspect results (!):\n",
+			suspect_jobs(suspect, who));
+		if (suspect->count == 1)
+			fprintf(cli->out, ", %s",
+				escape(labels_row(&view->labels,
+						  suspect->rows->row, label),
+				       clean, sizeof(clean)));
+		fprintf(cli->out, ": %s\n",
+			escape(suspect->text, clean, sizeof(clean)));
+	}
+	return 0;
 }
 
 static void print_hidden(struct cli *cli, const struct view *view)
@@ -347,13 +254,15 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 	if (ioctl(fileno(cli->out), TIOCGWINSZ, &size) == 0 && size.ws_col)
 		view.width = size.ws_col;
 	columns_choose(rows, &view.columns);
+	labels_find(rows, &view.labels);
 	measure(&view);
 	hide_columns(&view);
-	print_head(cli, rows);
+	print_head(cli, &view);
 	if (print_rows(cli, &view, err) < 0)
 		return -1;
-	print_notes(cli, rows, false);
-	print_notes(cli, rows, true);
+	print_failures(cli, &view);
+	if (print_suspects(cli, &view, err) < 0)
+		return -1;
 	print_hidden(cli, &view);
 	return 0;
 }

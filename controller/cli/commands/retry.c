@@ -1,7 +1,6 @@
 /* retry.c - retry: run the failed and cancelled jobs of a sweep again.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/secrets.h"
@@ -75,10 +74,7 @@ static int run_command(struct cli *cli, struct error *err)
 		(unsigned long long)retry.sweep,
 		human_jobs(reply->retried, jobs));
 	say_gone(cli, retry.sweep, &reply->gone);
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 /* clang-format off */

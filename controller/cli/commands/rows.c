@@ -2,21 +2,10 @@
  */
 #include "controller/cli/commands/rows.h"
 
-#include "controller/cli/json.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
 
-static int show_json(struct cli *cli, const char *name, cJSON *list,
-		     struct error *err)
-{
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-
-	if (!cJSON_AddItemReferenceToObject(object, name, list))
-		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-}
-
-static int show_rows_json(struct cli *cli, const char *name,
-			  const struct rows *rows, struct error *err)
+cJSON *rows_json(const struct rows *rows, struct error *err)
 {
 	owned(json_free) cJSON *list = cJSON_CreateArray();
 
@@ -24,54 +13,57 @@ static int show_rows_json(struct cli *cli, const char *name,
 		cJSON *row = codec_object(rows->schema, rows_at(rows, i), err);
 
 		if (!row)
-			return -1;
+			return NULL;
 		cJSON_AddItemToArray(list, row);
 	}
-	return show_json(cli, name, list, err);
+	if (!list)
+		error_nomem(err, "rows");
+	return take(list);
 }
 
-static int show_table(struct cli *cli, const struct rows_view *view,
-		      const struct table *table, struct error *err)
+static int show_json(struct cli *cli, const char *name, const struct rows *rows,
+		     struct error *err)
 {
-	if (!table_rows(table)) {
-		cli_say(cli, "%s", view->none);
-		return EXIT_GOOD;
+	owned(json_free) cJSON *object = cJSON_CreateObject();
+	cJSON *list = rows_json(rows, err);
+
+	if (!list)
+		return -1;
+	if (!cJSON_AddItemToObject(object, name, list)) {
+		cJSON_Delete(list);
+		return error_nomem(err, "output");
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
-int rows_show(struct cli *cli, const struct rows_view *view,
-	      const struct client *client, const struct rows *rows,
-	      struct error *err)
+int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
+	      const struct rows *rows, struct error *err)
 {
 	owned(table_free) struct table *table = NULL;
 
 	if (cli_format(cli, "json"))
-		return show_rows_json(cli, view->name, rows, err);
+		return show_json(cli, view->name, rows, err);
+	if (!rows->count) {
+		cli_say(cli, "%s", view->none);
+		return EXIT_GOOD;
+	}
 	table = table_new(view->columns, err);
 	if (!table)
 		return -1;
 	for (size_t i = 0; i < rows->count; i++)
-		view->row(table, rows_at(rows, i), client_clock_ms(client));
-	return show_table(cli, view, table, err);
+		view->row(table, rows_at(rows, i), now_ms);
+	return cli_print_table(cli, "", table, err);
 }
 
-int rows_show_made(struct cli *cli, const struct rows_view *view,
-		   const struct client *client, cJSON *rows, struct error *err)
+int rows_list(struct cli *cli, const struct rows_view *view,
+	      enum query_kind what, const char *id, struct error *err)
 {
-	owned(table_free) struct table *table = NULL;
-	const cJSON *row;
+	owned(session_clear) struct session session = { 0 };
+	owned(rows_clear) struct rows rows = { 0 };
 
-	if (cli_format(cli, "json"))
-		return show_json(cli, view->name, rows, err);
-	table = table_new(view->columns, err);
-	if (!table)
+	if (session_open(&session, cli, err) < 0 ||
+	    client_rows(session.client, what, 0, id, &rows, err) < 0)
 		return -1;
-	cJSON_ArrayForEach(row, rows)
-	{
-		view->row(table, row, client_clock_ms(client));
-	}
-	return show_table(cli, view, table, err);
+	return rows_show(cli, view, client_clock_ms(session.client), &rows,
+			 err);
 }

@@ -9,18 +9,20 @@
 struct rows_view {
 	const char *name; /* of the list: {"NAME": [...]} */
 	const struct column *columns;
-	/* Add the cells of one row: a struct of the rows, or an object. */
+	/* Add the cells of one row. */
 	void (*row)(struct table *table, const void *row, int64_t now_ms);
 	const char *none; /* said where there are no rows */
 };
 
-/* Show rows that came from the client. Returns an exit code. */
-int rows_show(struct cli *cli, const struct rows_view *view,
-	      const struct client *client, const struct rows *rows,
-	      struct error *err);
+/* Show rows; now_ms: the controller's clock. Returns an exit code. */
+int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
+	      const struct rows *rows, struct error *err);
 
-/* The same of rows that the command made itself, JSON objects. */
-int rows_show_made(struct cli *cli, const struct rows_view *view,
-		   const struct client *client, cJSON *rows, struct error *err);
+/* Ask for them as client_rows() does, in a session, and show them. */
+int rows_list(struct cli *cli, const struct rows_view *view,
+	      enum query_kind what, const char *id, struct error *err);
+
+/* An array of objects, which the caller deletes. */
+cJSON *rows_json(const struct rows *rows, struct error *err);
 
 #endif

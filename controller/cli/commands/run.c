@@ -3,9 +3,9 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_about.h"
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/daemons.h"
@@ -13,9 +13,11 @@
 #include "controller/cli/run/probe.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
+#include "controller/report/row.h"
 #include "protocol/base/file.h"
-#include "protocol/message/reply_sweeps.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_nodes.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
@@ -277,10 +279,8 @@ static int recall_choices(struct run *run, struct error *err)
 		return -1;
 	/* Another engine has certificates of its own. */
 	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
-		const cJSON *value = json_get(run->choices, names[i]);
-
-		if (!*known[i] && cJSON_IsString(value))
-			*known[i] = value->valuestring;
+		if (!*known[i])
+			*known[i] = row_text(run->choices, names[i]);
 	}
 	return 0;
 }
@@ -357,8 +357,7 @@ static int tell_devices(struct run *run, struct error *err)
 		return 0;
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
-	if (!cJSON_GetArraySize(
-		    json_list(json_get(answer.body, "node"), "inventory")))
+	if (!((const struct reply_node *)answer.reply)->node.inventory_count)
 		cli_say(run->cli,
 			"no device of %s is found on this machine: %u are "
 			"assumed, and containers get none; regatta vendors "
@@ -380,14 +379,14 @@ static int await_node(struct run *run, struct error *err)
 		struct message_query query = { .what = QUERY_NODES,
 					       .since = since,
 					       .wait_ms = since ? 1000 : 0 };
-		const cJSON *node;
+		const struct reply_nodes *reply;
 
 		if (client_query(run->client, &query, &answer, err) < 0)
 			return -1;
-		node = cJSON_GetArrayItem(json_list(answer.body, "nodes"), 0);
-		if (!strcmp(json_text(node, "state"), "up"))
+		reply = answer.reply;
+		if (reply->nodes_count && !strcmp(reply->nodes->state, "up"))
 			return tell_devices(run, err);
-		since = json_u64(answer.body, "since");
+		since = reply->since;
 	}
 	return 0;
 }
@@ -397,12 +396,12 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_SWEEPS };
-	const cJSON *list;
+	const struct reply_sweeps *reply;
 
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
-	list = json_list(answer.body, "sweeps");
-	*sweep = json_u64(cJSON_GetArrayItem(list, 0), "id");
+	reply = answer.reply;
+	*sweep = reply->sweeps_count ? reply->sweeps->id : 0;
 	return 0;
 }
 
@@ -431,6 +430,8 @@ static int retry_sweep(struct run *run, struct error *err)
 
 static int begin_sweep(struct run *run, struct error *err)
 {
+	owned(answer_clear) struct answer answer = { 0 };
+
 	if (known_sweep(run, &run->sweep, err) < 0)
 		return -1;
 	if (run->sweep)
@@ -440,8 +441,11 @@ static int begin_sweep(struct run *run, struct error *err)
 			    err) < 0)
 		return -1;
 	/* The label is random and of this folder alone: a good token. */
-	return input_submit(&run->input, run->cli, run->client,
-			    run->folder.cluster, &run->sweep, NULL, err);
+	if (input_submit(&run->input, run->cli, run->client,
+			 run->folder.cluster, &answer, err) < 0)
+		return -1;
+	run->sweep = ((const struct reply_submit *)answer.reply)->sweep;
+	return 0;
 }
 
 static int cancel_sweep(struct run *run, struct error *err)
@@ -477,16 +481,12 @@ static int watch_sweep(struct run *run, struct error *err)
 	}
 }
 
-static const char *title_of(const struct run *run)
-{
-	return run->input.sweep ? sweep_name(run->input.sweep) : NULL;
-}
-
-static int write_report(struct run *run, const cJSON *rows, const char *format,
-			const char *file, struct error *err)
+static int write_report(struct run *run, const struct results_about *about,
+			const cJSON *rows, const char *format, const char *file,
+			struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	struct results_form form = { .format = format, .title = title_of(run) };
+	struct results_form form = { .format = format, .about = &about->about };
 	char path[PATH_MAX];
 
 	buffer_init(&text, RESULTS_MAX);
@@ -499,18 +499,17 @@ static int write_report(struct run *run, const cJSON *rows, const char *format,
 /* What was collected would be hard to get once the controller has ended. */
 static int fetch_files(struct run *run, struct error *err)
 {
-	owned(json_free) cJSON *jobs = NULL;
+	owned(rows_clear) struct rows jobs = { 0 };
 	size_t files, refused, sum = 0;
 	char name[40], path[PATH_MAX];
-	const cJSON *row;
 
-	if (client_list(run->client, QUERY_JOBS, run->sweep, "jobs", "job",
-			&jobs, err) < 0)
+	if (client_rows(run->client, QUERY_JOBS, run->sweep, "job", &jobs,
+			err) < 0)
 		return -1;
-	cJSON_ArrayForEach(row, jobs)
-	{
+	for (size_t i = 0; i < jobs.count; i++) {
+		const struct job_info *job = rows_at(&jobs, i);
 		struct files_wanted wanted = {
-			.job = json_u64(row, "job"),
+			.job = job->job,
 			.rank = OPTION_NONE,
 			.folder = path,
 		};
@@ -533,16 +532,20 @@ static int report(struct run *run, struct error *err)
 	owned(json_free) cJSON *rows = NULL;
 	owned(json_free) cJSON *curves = NULL; /* for the page alone */
 	owned(buffer_clear) struct buffer text;
+	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
-				     .title = title_of(run) };
+				     .about = &about.about };
 
 	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
-	    write_report(run, rows, "markdown", "report.md", err) < 0 ||
-	    write_report(run, rows, "csv", "report.csv", err) < 0 ||
-	    write_report(run, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, curves, "html", "report.html", err) < 0)
+	    results_about_read(&about, run->client, run->sweep, true, err) <
+		    0 ||
+	    results_add_tails(run->client, curves, err) < 0 ||
+	    write_report(run, &about, rows, "markdown", "report.md", err) < 0 ||
+	    write_report(run, &about, rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, &about, rows, "json", "report.json", err) < 0 ||
+	    write_report(run, &about, curves, "html", "report.html", err) < 0)
 		return -1;
 	if (results_for_terminal(run->cli, &form)
 		    ? results_table(run->cli, rows, err) < 0

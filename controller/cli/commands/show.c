@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/commands/usage.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "protocol/base/program.h"
@@ -66,7 +65,8 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 
 		for (size_t i = 0; skip && skip[i]; i++)
 			skipped |= !strcmp(skip[i], item->string);
-		if (skipped || cJSON_IsNull(item))
+		if (skipped || cJSON_IsNull(item) ||
+		    (cJSON_IsString(item) && !*item->valuestring))
 			continue;
 		escape(item->string, name, sizeof(name));
 		if (cJSON_IsObject(item) && item->child && depth < 8) {
@@ -104,10 +104,7 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 			   *failure ? ": " : "", task->text ? task->text : "",
 			   moving);
 	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\ntasks:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "\ntasks:\n", table, err);
 }
 
 /* Layers on their way to the nodes right now. */
@@ -142,10 +139,7 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 		return -1;
 	for (size_t i = 0; i < job->tasks_count; i++)
 		layer_rows(table, &job->tasks[i]);
-	if (!table_rows(table))
-		return 0;
-	fputs("\nlayers:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "\nlayers:\n", table, err);
 }
 
 static int print_events(struct cli *cli, const struct job_info *job,
@@ -172,10 +166,7 @@ static int print_events(struct cli *cli, const struct job_info *job,
 			value_words(event->data, text, sizeof(text));
 		table_cell(table, PLAIN, "%s", text);
 	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\nevents:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "\nevents:\n", table, err);
 }
 
 /* An optional text. */
@@ -218,51 +209,39 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 		return -1;
 	for (size_t i = 0; i < node->inventory_count; i++)
 		device_row(table, &node->inventory[i]);
-	if (!table_rows(table))
-		return 0;
-	fputs("\ndevices:\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
-static int print_streams(struct cli *cli, const cJSON *job, struct error *err)
-{
-	if (!cJSON_GetArraySize(json_list(job, "streams")))
-		return 0;
-	fputs("\nstreams:\n", cli->out);
-	return streams_print(cli, json_list(job, "streams"), err);
+	return cli_print_table(cli, "\ndevices:\n", table, err);
 }
 
 static int print_job(struct cli *cli, const struct job_info *job,
-		     const cJSON *object, struct error *err)
+		     struct error *err)
 {
 	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
-	    usage_print(cli, json_get(job->result, "usage"), err) < 0 ||
-	    print_streams(cli, object, err) < 0)
+	    usage_print(cli, job->result, err) < 0 ||
+	    streams_print(cli, "\nstreams:\n", job, err) < 0)
 		return -1;
 	return print_events(cli, job, err);
 }
 
-static int print_parts(struct cli *cli, enum query_kind what,
-		       const struct answer *answer, const cJSON *object,
-		       struct error *err)
+/* The sweep, job or node of the answer. */
+static int print_answer(struct cli *cli, const struct answer *answer,
+			const char *kind, struct error *err)
 {
-	if (what == QUERY_NODE)
-		return print_devices(cli,
-				     &((const struct reply_node *)answer->reply)
-					      ->node,
-				     err);
-	if (what == QUERY_JOB)
-		return print_job(cli,
-				 &((const struct reply_job *)answer->reply)
-					  ->job,
-				 object, err);
-	return 0;
+	static const char *const apart[] = { "tasks", "events",    "streams",
+					     "usage", "inventory", NULL };
+	const struct field *field = codec_field(answer->schema, kind);
+	const void *of = (const char *)answer->reply + field->offset;
+	owned(json_free) cJSON *object = codec_object(field->schema, of, err);
+
+	if (!object)
+		return -1;
+	print_members(cli->out, object, 0, apart);
+	if (!strcmp(kind, "node"))
+		return print_devices(cli, of, err);
+	return strcmp(kind, "job") ? 0 : print_job(cli, of, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	static const char *const apart[] = { "tasks", "events",    "streams",
-					     "usage", "inventory", NULL };
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -272,7 +251,6 @@ static int run_command(struct cli *cli, struct error *err)
 			: !strcmp(kind, "job")   ? QUERY_JOB
 						 : QUERY_NONE,
 	};
-	const cJSON *object;
 
 	if (query.what == QUERY_NODE)
 		query.name = cli->args[1];
@@ -286,17 +264,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (session_open(&session, cli, err) < 0 ||
 	    client_query(session.client, &query, &answer, err) < 0)
 		return -1;
-	object = json_get(answer.body, kind);
-	if (!cJSON_IsObject(object))
-		return error_set(err, EPROTO,
-				 "the controller's answer has no '%s'", kind);
-	if (cli_format(cli, "json"))
-		return cli_print_json(cli, answer.body, err) < 0 ? -1
-								 : EXIT_GOOD;
-	print_members(cli->out, object, 0, apart);
-	if (print_parts(cli, query.what, &answer, object, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_format(cli, "json") ? cli_print_answer(cli, &answer, err)
+				       : print_answer(cli, &answer, kind, err);
 }
 
 /* clang-format off */

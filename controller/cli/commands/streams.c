@@ -7,7 +7,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-int streams_print(struct cli *cli, const cJSON *list, struct error *err)
+int streams_print(struct cli *cli, const char *title,
+		  const struct job_info *job, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "STREAM", false },
@@ -16,37 +17,54 @@ int streams_print(struct cli *cli, const cJSON *list, struct error *err)
 		{ NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *stream;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(stream, list)
-	{
-		uint64_t part = json_u64(stream, "part");
+	for (size_t i = 0; i < job->streams_count; i++) {
+		const struct stream_info *stream = &job->streams[i];
+		const char *path = stream->path ? stream->path : "";
 		char size[HUMAN_SIZE];
 
-		table_cell(table, PLAIN, "%s", json_text(stream, "stream"));
+		table_cell(table, PLAIN, "%s", stream->stream);
 		table_cell(table, PLAIN, "%s",
-			   human_bytes(json_u64(stream, "bytes"), size));
-		if (part > 1)
-			table_cell(table, PLAIN, "%s (part %llu)",
-				   json_text(stream, "path"),
-				   (unsigned long long)part);
+			   human_bytes(stream->bytes, size));
+		if (stream->part > 1)
+			table_cell(table, PLAIN, "%s (part %u)", path,
+				   stream->part);
 		else
-			table_cell(table, PLAIN, "%s",
-				   json_text(stream, "path"));
+			table_cell(table, PLAIN, "%s", path);
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, title, table, err);
 }
 
-bool stream_meant(const cJSON *stream, const char *name)
+bool stream_meant(const struct stream_info *stream, const char *name)
 {
-	const char *path = json_text(stream, "path");
-	const char *slash = strrchr(path, '/');
+	const char *path = stream->path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	return !strcmp(name, json_text(stream, "stream")) ||
-	       (*path && (!strcmp(name, path) || !fnmatch(name, path, 0) ||
-			  (slash && !fnmatch(name, slash + 1, 0))));
+	return !strcmp(name, stream->stream) ||
+	       (path && (!strcmp(name, path) || !fnmatch(name, path, 0))) ||
+	       (slash && !fnmatch(name, slash + 1, 0));
+}
+
+bool stream_piece_fits(const struct answer *answer, uint64_t offset,
+		       bool anywhere)
+{
+	const struct reply_log_read *reply = answer->reply;
+
+	return reply->size == answer->size &&
+	       (reply->offset == offset || anywhere) &&
+	       reply->offset <= reply->length &&
+	       answer->size <= reply->length - reply->offset &&
+	       (answer->size || reply->offset == reply->length);
+}
+
+int stream_piece_wrong(const char *stream, struct error *err)
+{
+	return error_set(err, EPROTO,
+			 "%.64s: the controller's piece of the log does not "
+			 "fit",
+			 stream);
 }
 
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
@@ -58,7 +76,7 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		.attempt = attempt,
 		.stream = (char *)stream,
 	};
-	uint64_t length, offset;
+	uint64_t length;
 
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
@@ -66,18 +84,13 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
 				&answer, err) < 0)
 			return -1;
-		length = json_u64(answer.body, "length");
-		offset = json_u64(answer.body, "offset");
-		if (offset != ask.offset ||
-		    (!answer.size && ask.offset < length))
-			return error_set(err, EPROTO,
-					 "%.64s: the controller's piece of the "
-					 "log does not fit",
-					 stream);
+		if (!stream_piece_fits(&answer, ask.offset, false))
+			return stream_piece_wrong(stream, err);
 		if (answer.size &&
 		    fn(answer.payload, answer.size, arg, err) < 0)
 			return -1;
-		ask.offset = offset + answer.size;
+		length = ((const struct reply_log_read *)answer.reply)->length;
+		ask.offset += answer.size;
 	} while (ask.offset < length);
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/input.h"
-#include "controller/cli/json.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/secrets.h"
@@ -85,7 +84,7 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(client_free) struct client *client = NULL;
-	owned(json_free) cJSON *body = NULL;
+	owned(answer_clear) struct answer answer = { 0 };
 	uint64_t sweep;
 	char token[33];
 
@@ -100,12 +99,13 @@ static int run_command(struct cli *cli, struct error *err)
 			   &input.logins_count, err) < 0 ||
 	    secrets_collect(cli, client, input.sweep, &input.logins,
 			    &input.logins_count, err) < 0 ||
-	    input_submit(&input, cli, client, token, &sweep, &body, err) < 0)
+	    input_submit(&input, cli, client, token, &answer, err) < 0)
 		return -1;
+	sweep = ((const struct reply_submit *)answer.reply)->sweep;
 	if (given(cli)->wait)
 		return wait_for(cli, client, sweep, err);
 	if (cli_format(cli, "json"))
-		return cli_print_json(cli, body, err) < 0 ? -1 : EXIT_GOOD;
+		return cli_print_answer(cli, &answer, err);
 	/* A person has read it in the line about the sweep. */
 	if (!cli->out_terminal)
 		fprintf(cli->out, "%llu\n", (unsigned long long)sweep);

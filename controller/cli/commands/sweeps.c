@@ -52,13 +52,7 @@ static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
-	owned(rows_clear) struct rows rows = { 0 };
-
-	if (session_open(&session, cli, err) < 0 ||
-	    client_rows(session.client, QUERY_SWEEPS, 0, "id", &rows, err) < 0)
-		return -1;
-	return rows_show(cli, &sweeps_view, session.client, &rows, err);
+	return rows_list(cli, &sweeps_view, QUERY_SWEEPS, "id", err);
 }
 
 /* clang-format off */

@@ -1,7 +1,6 @@
 /* token.c - making a token: what `node token` and `user add` share.
  */
 #include "controller/cli/commands/token.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
@@ -55,6 +54,7 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		 struct error *err)
 {
 	const struct reply_token *reply = answer->reply;
+	owned(json_free) cJSON *object = NULL;
 	char until[HUMAN_SIZE];
 
 	human_clock(reply->until_ms, until);
@@ -69,15 +69,17 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		fprintf(cli->out, "%s\n", line);
 		return EXIT_GOOD;
 	}
-	cJSON_AddStringToObject(answer->body, "line", line);
-	return cli_print_json(cli, answer->body, err) < 0 ? -1 : EXIT_GOOD;
+	object = codec_object(answer->schema, reply, err);
+	if (!object)
+		return -1;
+	cJSON_AddStringToObject(object, "line", line);
+	return cli_print_json(cli, object, err);
 }
 
 int token_print(struct cli *cli, const struct token_options *options,
 		const char *role, const char *name, bool renew,
 		const char *words, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	struct join_token token = { 0 };
 	struct message_token message = {
@@ -85,6 +87,7 @@ int token_print(struct cli *cli, const struct token_options *options,
 		.role = (char *)role,
 		.name = (char *)name,
 		.renew = renew,
+		.from = (char *)options->from,
 		.uses = options->uses && options->uses != OPTION_NONE
 				? (uint32_t)options->uses
 				: 1,
@@ -95,11 +98,8 @@ int token_print(struct cli *cli, const struct token_options *options,
 	    token_seconds(options->expires, &message.for_s, err) < 0)
 		return error_prefix(err, "--expires");
 	if (make(cli, options, &token, err) < 0 ||
-	    join_token_text(&token, line, err) < 0)
-		return -1;
-	client = cli_connect(cli, err);
-	if (!client || client_call(client, MESSAGE_TOKEN, &message, NULL, 0, 0,
-				   &answer, err) < 0)
+	    join_token_text(&token, line, err) < 0 ||
+	    cli_call(cli, MESSAGE_TOKEN, &message, &answer, err) < 0)
 		return -1;
 	return print(cli, line, token.endpoint, &answer, words, err);
 }

@@ -8,7 +8,8 @@
 struct token_options {
 	const char *expires;
 	const char *address;
-	uint64_t uses; /* 0, OPTION_NONE: 1 */
+	const char *from; /* network; NULL: any */
+	uint64_t uses;    /* 0, OPTION_NONE: 1 */
 };
 
 /* The rules of a command whose struct has such options as `token`. */

@@ -1,116 +1,99 @@
 /* usage.c - what was sampled beside a job, as tables.
  */
 #include "controller/cli/commands/usage.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/report/row.h"
 
-/* A number, or "-". */
-static void number_cell(struct table *table, const cJSON *item)
+#define COLUMNS_MAX 16
+
+/* What a column shows of a device or host; its path names a text, a number, or
+ * (figure) an object with "mean" and "max".
+ */
+struct usage_column {
+	struct column column;
+	const char *path;
+	bool figure;
+};
+
+/* clang-format off */
+static const struct usage_column device_columns[] = {
+	{ { "NODE", false }, "node", false },
+	{ { "DEVICE", true }, "device", false },
+	{ { "SAMPLES", true }, "samples", false },
+	{ { "POWER W", true }, "power_w", true },
+	{ { "TEMP C", true }, "temp_c", true },
+	{ { "UTIL %", true }, "util_pct", true },
+	{ { "PEAK MIB", true }, "mem_used_mib.max", false },
+	{ { "OF MIB", true }, "mem_total_mib", false },
+	{ { "ENERGY J", true }, "energy_j", false },
+	{ { "NAME", false }, "name", false },
+	{ { NULL, false }, NULL, false },
+};
+
+static const struct usage_column host_columns[] = {
+	{ { "NODE", false }, "node", false },
+	{ { "SAMPLES", true }, "samples", false },
+	{ { "CPU %", true }, "cpu_pct", true },
+	{ { "MEMORY MIB", true }, "mem_used_mib", true },
+	{ { "READ MIB/S", true }, "disk_read_mib_s", true },
+	{ { "WRITE MIB/S", true }, "disk_write_mib_s", true },
+	{ { "IN MIB/S", true }, "net_in_mib_s", true },
+	{ { "OUT MIB/S", true }, "net_out_mib_s", true },
+	{ { "CPU W", true }, "cpu_power_w", true },
+	{ { "HOST W", true }, "power_w", true },
+	{ { "CLOCK MS", true }, "offset_ms", false },
+	{ { "TRIP MS", true }, "round_trip_ms", false },
+	{ { NULL, false }, NULL, false },
+};
+/* clang-format on */
+
+/* A text, a number, "401/455" (mean and largest), or "-". */
+static void value_cell(struct table *table, const struct usage_column *column,
+		       const cJSON *row)
 {
-	if (cJSON_IsNumber(item))
-		table_cell(table, PLAIN, "%.0f", item->valuedouble);
-	else
+	const cJSON *value = row_at(row, column->path);
+	const cJSON *mean = column->figure ? row_at(value, "mean") : value;
+	const cJSON *max = column->figure ? row_at(value, "max") : value;
+
+	if (!column->column.right)
+		table_cell(table, PLAIN, "%s",
+			   cJSON_IsString(value) ? value->valuestring : "");
+	else if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(max))
 		table_cell(table, FAINT, "-");
-}
-
-/* "401/455": mean and largest, or "-". */
-static void figure_cell(struct table *table, const cJSON *figure)
-{
-	const cJSON *mean = json_get(figure, "mean");
-	const cJSON *max = json_get(figure, "max");
-
-	if (cJSON_IsNumber(mean) && cJSON_IsNumber(max))
+	else if (column->figure)
 		table_cell(table, PLAIN, "%.0f/%.0f", mean->valuedouble,
 			   max->valuedouble);
 	else
-		table_cell(table, FAINT, "-");
+		table_cell(table, PLAIN, "%.0f", mean->valuedouble);
 }
 
-static void device_row(struct table *table, const cJSON *device)
+static int print_rows(struct cli *cli, const char *title,
+		      const struct usage_column *of, const cJSON *rows,
+		      struct error *err)
 {
-	static const char *const figures[] = { "power_w", "temp_c",
-					       "util_pct" };
-	const cJSON *used = json_get(device, "mem_used_mib");
+	struct column columns[COLUMNS_MAX] = { 0 };
+	owned(table_free) struct table *table = NULL;
+	const cJSON *row;
 
-	table_cell(table, PLAIN, "%s", json_text(device, "node"));
-	number_cell(table, json_get(device, "device"));
-	number_cell(table, json_get(device, "samples"));
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		figure_cell(table, json_get(device, figures[i]));
-	number_cell(table, json_get(used, "max"));
-	number_cell(table, json_get(device, "mem_total_mib"));
-	number_cell(table, json_get(device, "energy_j"));
-	table_cell(table, PLAIN, "%s", json_text(device, "name"));
-}
-
-static int print_devices(struct cli *cli, const cJSON *usage, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "NODE", false },    { "DEVICE", true }, { "SAMPLES", true },
-		{ "POWER W", true },  { "TEMP C", true }, { "UTIL %", true },
-		{ "PEAK MIB", true }, { "OF MIB", true }, { "ENERGY J", true },
-		{ "NAME", false },    { NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *device;
-
+	for (size_t i = 0; of[i].path; i++)
+		columns[i] = of[i].column;
+	table = table_new(columns, err);
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(device, json_list(usage, "devices"))
+	cJSON_ArrayForEach(row, rows)
 	{
-		device_row(table, device);
+		for (size_t i = 0; of[i].path; i++)
+			value_cell(table, &of[i], row);
 	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\ndevices (mean/largest):\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, title, table, err);
 }
 
-static void host_row(struct table *table, const cJSON *host)
+int usage_print(struct cli *cli, const cJSON *result, struct error *err)
 {
-	static const char *const figures[] = {
-		"cpu_pct",          "mem_used_mib", "disk_read_mib_s",
-		"disk_write_mib_s", "net_in_mib_s", "net_out_mib_s",
-		"cpu_power_w",      "power_w",
-	};
-
-	table_cell(table, PLAIN, "%s", json_text(host, "node"));
-	number_cell(table, json_get(host, "samples"));
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		figure_cell(table, json_get(host, figures[i]));
-	number_cell(table, json_get(host, "offset_ms"));
-	number_cell(table, json_get(host, "round_trip_ms"));
-}
-
-static int print_hosts(struct cli *cli, const cJSON *usage, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "NODE", false },      { "SAMPLES", true },
-		{ "CPU %", true },      { "MEMORY MIB", true },
-		{ "READ MIB/S", true }, { "WRITE MIB/S", true },
-		{ "IN MIB/S", true },   { "OUT MIB/S", true },
-		{ "CPU W", true },      { "HOST W", true },
-		{ "CLOCK MS", true },   { "TRIP MS", true },
-		{ NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *host;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(host, json_list(usage, "hosts"))
-	{
-		host_row(table, host);
-	}
-	if (!table_rows(table))
-		return 0;
-	fputs("\nhosts (mean/largest):\n", cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
-int usage_print(struct cli *cli, const cJSON *usage, struct error *err)
-{
-	if (print_devices(cli, usage, err) < 0)
-		return -1;
-	return print_hosts(cli, usage, err);
+	return print_rows(cli, "\ndevices (mean/largest):\n", device_columns,
+			  row_at(result, "usage.devices"), err) < 0
+		       ? -1
+		       : print_rows(cli, "\nhosts (mean/largest):\n",
+				    host_columns, row_at(result, "usage.hosts"),
+				    err);
 }

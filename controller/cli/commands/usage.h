@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-/* Print the devices and the hosts of a result's `usage`; nothing where there is
- * none.
+/* Print the devices and the hosts of the result's usage
+ * (controller/results/result.h); nothing where there is none.
  */
-int usage_print(struct cli *cli, const cJSON *usage, struct error *err);
+int usage_print(struct cli *cli, const cJSON *result, struct error *err);
 
 #endif

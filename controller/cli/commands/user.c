@@ -3,14 +3,11 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
-#include "controller/cli/json.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define JOIN_MS 20000
 
 struct user_options {
 	struct options common;
@@ -24,11 +21,8 @@ static const struct user_options *given(const struct cli *cli)
 	return (const struct user_options *)cli->options;
 }
 
-typedef unsigned long long ull;
-
 static int admit(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	char public[KEY_TEXT_SIZE];
 	struct message_admit message = {
@@ -39,15 +33,10 @@ static int admit(struct cli *cli, struct error *err)
 
 	if (key_public(given(cli)->public, public, err) < 0)
 		return error_prefix(err, "--public");
-	client = cli_connect(cli, err);
-	if (!client || client_call(client, MESSAGE_ADMIT, &message, NULL, 0, 0,
-				   &answer, err) < 0)
+	if (cli_call(cli, MESSAGE_ADMIT, &message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s is %s", cli->args[1], given(cli)->role);
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int add(struct cli *cli, struct error *err)
@@ -66,12 +55,16 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct key_info *key = row;
 	bool revoked = key->revoked_ms > 0;
+	bool ends = !revoked && key->until_ms;
 	char clock[HUMAN_SIZE];
 
 	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
 	table_cell(table, PLAIN, "%s", key->role);
-	table_cell(table, revoked ? RED : GREEN, "%s",
-		   revoked ? "revoked" : "good");
+	table_cell(table, revoked ? RED : GREEN, "%s%s",
+		   revoked ? "revoked"
+		   : ends  ? "good until "
+			   : "good",
+		   ends ? human_clock(key->until_ms, clock) : "");
 	table_cell(table, PLAIN, "%s",
 		   human_clock(revoked ? key->revoked_ms : key->since_ms,
 			       clock));
@@ -89,31 +82,19 @@ static const struct rows_view users_view = { "keys", user_columns, user_row,
 
 static int list(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
-	owned(rows_clear) struct rows rows = { 0 };
-
-	if (!client || client_rows(client, QUERY_KEYS, 0, NULL, &rows, err) < 0)
-		return -1;
-	return rows_show(cli, &users_view, client, &rows, err);
+	return rows_list(cli, &users_view, QUERY_KEYS, NULL, err);
 }
 
 static int remove_user(struct cli *cli, struct error *err)
 {
-	owned(client_free) struct client *client = cli_connect(cli, err);
+	struct message_revoke message = { .kind = (char *)"user",
+					  .name = cli->args[1] };
 	owned(answer_clear) struct answer answer = { 0 };
-	struct message_revoke message = {
-		.kind = (char *)"user",
-		.name = cli->args[1],
-	};
 
-	if (!client || client_call(client, MESSAGE_REVOKE, &message, NULL, 0, 0,
-				   &answer, err) < 0)
+	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
 		return -1;
 	cli_say(cli, "%s is removed, the key refused", cli->args[1]);
-	if (cli_format(cli, "json") &&
-	    cli_print_json(cli, answer.body, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_answer(cli, &answer, err);
 }
 
 static int roles_json(struct cli *cli, struct error *err)
@@ -139,7 +120,7 @@ static int roles_json(struct cli *cli, struct error *err)
 		cJSON_AddBoolToObject(row, "audit", kind->audited);
 		cJSON_AddItemToArray(list, row);
 	}
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 /* The table that the controller goes by. */
@@ -168,7 +149,7 @@ static int roles(struct cli *cli, struct error *err)
 				   kind->senders & shown[r] ? "yes" : "-");
 		table_cell(table, PLAIN, "%s", kind->audited ? "yes" : "-");
 	}
-	return table_print(table, cli->out, false, err) < 0 ? -1 : EXIT_GOOD;
+	return table_print(table, cli->out, false, err);
 }
 
 /* clang-format off */
@@ -217,6 +198,8 @@ static const struct option_rule rules[] = {
 	  .help = "the user's public key or a file with it, in place of a "
 		  "token" },
 	OPTIONS_TOKEN(user_options),
+	{ OPTION(user_options, "from", 0, OPTION_TEXT, token.from, "NETWORK"),
+	  .help = "only from there the token is good: 10.0.0.0/8 (any)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -1,7 +1,6 @@
 /* vendors.c - the vendors' profiles: what there is, is it good, what is here.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/json.h"
 #include "controller/cli/local_tool.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
@@ -41,7 +40,7 @@ static int print_json(struct cli *cli, cJSON *vendors, struct error *err)
 
 	if (!cJSON_AddItemReferenceToObject(object, "vendors", vendors))
 		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 /* list */
@@ -152,9 +151,7 @@ static int list_vendors(struct cli *cli, struct error *err)
 			list_row(table, profiles.list[i]);
 	if (cli_format(cli, "json"))
 		return print_json(cli, vendors, err);
-	return table_print(table, cli->out, cli_out_colour(cli), err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return cli_print_table(cli, "", table, err);
 }
 
 /* check */
@@ -414,9 +411,7 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 			return -1;
 		fputc('\n', cli->out);
 	}
-	return table_print(probing->missing, cli->out, colour, err) < 0
-		       ? -1
-		       : EXIT_GOOD;
+	return table_print(probing->missing, cli->out, colour, err);
 }
 
 static int probe_vendors(struct cli *cli, struct error *err)

@@ -2,14 +2,16 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
-#include "controller/cli/json.h"
 #include "controller/cli/render.h"
+#include "controller/report/row.h"
 #include "controller/results/recompute.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #define RESULT_MAX 268435456 /* bytes of a file with results */
@@ -30,23 +32,23 @@ static const struct verify_options *given(const struct cli *cli)
 /* The row of one job, as the report of its sweep has it. */
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 {
-	owned(answer_clear) struct answer about = { 0 }, rows = { 0 };
+	owned(answer_clear) struct answer about = { 0 }, answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = job };
-	cJSON *list;
+	const struct reply_results *reply;
 
 	if (client_query(client, &query, &about, err) < 0)
 		return NULL;
 	query = (struct message_query){
 		.what = QUERY_RESULTS,
-		.id = json_u64(json_get(about.body, "job"), "sweep"),
+		.id = ((const struct reply_job *)about.reply)->job.sweep,
 		.after = job - 1,
 		.limit = 1,
 	};
-	if (client_query(client, &query, &rows, err) < 0)
+	if (client_query(client, &query, &answer, err) < 0)
 		return NULL;
-	list = cJSON_GetObjectItemCaseSensitive(rows.body, "rows");
-	if (cJSON_IsArray(list) && json_u64(list->child, "job") == job)
-		return cJSON_DetachItemFromArray(list, 0);
+	reply = answer.reply;
+	if (reply->rows_count && reply->rows->job == job)
+		return codec_object(&result_info_schema, reply->rows, err);
 	error_set(err, ENOENT, "no such job");
 	return NULL;
 }
@@ -72,7 +74,7 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 	}
 	rows = cJSON_GetObjectItemCaseSensitive(file, "rows");
 	if (!cJSON_IsArray(rows)) {
-		if (cJSON_IsObject(json_get(file, "result")))
+		if (cJSON_IsObject(row_at(file, "result")))
 			return take(file);
 		error_set(err, EINVAL,
 			  "%.120s: no \"rows\" and no \"result\"; expected "
@@ -83,7 +85,7 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 	}
 	cJSON_ArrayForEach(row, rows)
 	{
-		if (!job || json_u64(row, "job") == job) {
+		if (!job || row_double(row, "job") == (double)job) {
 			found = row;
 			at = i;
 			fits++;
@@ -103,6 +105,26 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 	return NULL;
 }
 
+/* What --format json prints of a job. */
+struct verified {
+	uint64_t job;
+	bool same;
+	char *rules_stored, *rules_now; /* hashes */
+	cJSON *differences;             /* recompute_compare() */
+};
+static const struct field verified_fields[] = {
+	FIELD(verified, job),          FIELD(verified, same),
+	FIELD(verified, rules_stored), FIELD(verified, rules_now),
+	FIELD(verified, differences),
+};
+static const struct schema verified_schema = SCHEMA(verified, verified_fields);
+
+/* Of all jobs. */
+struct outcome {
+	cJSON *list;
+	bool differ;
+};
+
 static void show_value(struct table *table, const cJSON *value)
 {
 	owned_free char *text = cJSON_PrintUnformatted(value);
@@ -110,8 +132,7 @@ static void show_value(struct table *table, const cJSON *value)
 	table_cell(table, PLAIN, "%.*s", SHOWN, text ? text : "?");
 }
 
-static int show(struct cli *cli, const cJSON *answer,
-		const struct recompute_results *reread, struct error *err)
+static int show(struct cli *cli, const struct verified *of, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "FIELD", false },
@@ -119,11 +140,11 @@ static int show(struct cli *cli, const cJSON *answer,
 		{ "COMPUTED", true },
 		{ NULL, false },
 	};
-	const cJSON *list = json_list(answer, "differences"), *entry;
-	unsigned long long job = json_u64(answer, "job");
 	owned(table_free) struct table *table = NULL;
+	unsigned long long job = of->job;
+	const cJSON *entry;
 
-	if (json_bool(answer, "same")) {
+	if (of->same) {
 		fprintf(cli->out,
 			"job %llu: the result comes out of its log as it is "
 			"stored\n",
@@ -131,29 +152,35 @@ static int show(struct cli *cli, const cJSON *answer,
 		return 0;
 	}
 	fprintf(cli->out, "job %llu: %d field%s\n", job,
-		cJSON_GetArraySize(list),
-		cJSON_GetArraySize(list) == 1 ? " differs" : "s differ");
+		cJSON_GetArraySize(of->differences),
+		cJSON_GetArraySize(of->differences) == 1 ? " differs"
+							 : "s differ");
 	table = table_new(columns, err);
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(entry, list)
+	cJSON_ArrayForEach(entry, of->differences)
 	{
-		table_cell(table, PLAIN, "%s", json_text(entry, "field"));
-		show_value(table, json_get(entry, "stored"));
-		show_value(table, json_get(entry, "computed"));
+		table_cell(table, PLAIN, "%s", row_text(entry, "field"));
+		show_value(table, row_at(entry, "stored"));
+		show_value(table, row_at(entry, "computed"));
 	}
-	return table_print(table, cli->out, cli_out_colour(cli), err);
+	return cli_print_table(cli, "", table, err);
 }
 
-/* Verify one row, add the answer to the list. */
+/* Verify one row: shown, or as JSON added to the list. */
 static int verify_row(struct cli *cli, struct recompute_results *reread,
-		      const cJSON *row, cJSON *answers, struct error *err)
+		      const cJSON *row, struct outcome *outcome,
+		      struct error *err)
 {
-	const cJSON *stored = json_get(row, "result");
-	const char *rules = json_text(json_get(row, "provenance"), "rules");
+	const cJSON *stored = row_at(row, "result");
+	const char *rules = row_text(row, "provenance.rules");
 	owned(json_free) cJSON *result = NULL, *list = NULL;
 	char now[65];
-	cJSON *answer;
+	struct verified verified = {
+		.job = (uint64_t)fmax(row_double(row, "job"), 0),
+		.rules_stored = (char *)(rules ? rules : ""),
+		.rules_now = now,
+	};
 
 	if (!cJSON_IsObject(stored))
 		return error_set(err, EINVAL, "it has no result");
@@ -161,24 +188,24 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 	list = result ? recompute_compare(stored, result, err) : NULL;
 	if (!list)
 		return -1;
-	if (*rules && strcmp(rules, now) != 0)
+	if (*verified.rules_stored && strcmp(verified.rules_stored, now) != 0)
 		cli_say(cli,
-			"job %llu: was read by other rules than those of today",
-			(unsigned long long)json_u64(row, "job"));
-	answer = cJSON_CreateObject();
-	cJSON_AddItemToArray(answers, answer);
-	cJSON_AddNumberToObject(answer, "job", (double)json_u64(row, "job"));
-	cJSON_AddBoolToObject(answer, "same", !list->child);
-	cJSON_AddStringToObject(answer, "rules_stored", rules);
-	cJSON_AddStringToObject(answer, "rules_now", now);
-	if (!cJSON_AddItemToObject(answer, "differences", list))
-		return error_nomem(err, "output");
-	list = NULL;
-	return cli_format(cli, "json") ? 0 : show(cli, answer, reread, err);
+			"job %llu was read by other rules than those of today",
+			(unsigned long long)verified.job);
+	verified.differences = list;
+	verified.same = !list->child;
+	outcome->differ |= !verified.same;
+	if (!cli_format(cli, "json"))
+		return show(cli, &verified, err);
+	return cJSON_AddItemToArray(outcome->list,
+				    codec_object(&verified_schema, &verified,
+						 err))
+		       ? 0
+		       : -1;
 }
 
 static int verify_file(struct cli *cli, struct recompute_results *reread,
-		       cJSON *answers, struct error *err)
+		       struct outcome *outcome, struct error *err)
 {
 	owned(json_free) cJSON *row = NULL;
 	uint64_t job = 0;
@@ -194,11 +221,11 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
 	row = file_row(given(cli)->result, job, err);
-	return row ? verify_row(cli, reread, row, answers, err) : -1;
+	return row ? verify_row(cli, reread, row, outcome, err) : -1;
 }
 
 static int verify_jobs(struct cli *cli, struct recompute_results *reread,
-		       cJSON *answers, struct error *err)
+		       struct outcome *outcome, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 
@@ -219,7 +246,7 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 		row = fetch_row(client, job, err);
 		if (!row)
 			return -1;
-		if (verify_row(cli, reread, row, answers, err) < 0)
+		if (verify_row(cli, reread, row, outcome, err) < 0)
 			return error_prefix(err, "job %llu",
 					    (unsigned long long)job);
 	}
@@ -232,26 +259,21 @@ static int run_command(struct cli *cli, struct error *err)
 		.framework = given(cli)->framework,
 		.log = given(cli)->log,
 	};
-	owned(json_free) cJSON *answers = cJSON_CreateArray();
-	const cJSON *answer;
+	owned(json_free) cJSON *list = cJSON_CreateArray();
+	struct outcome outcome = { .list = list };
 	int rc;
 
-	if (!answers)
+	if (!list)
 		return error_nomem(err, "output");
 	if (recompute_results_init(&reread, cli, err) < 0)
 		return -1;
 	rc = given(cli)->result || given(cli)->log
-		     ? verify_file(cli, &reread, answers, err)
-		     : verify_jobs(cli, &reread, answers, err);
+		     ? verify_file(cli, &reread, &outcome, err)
+		     : verify_jobs(cli, &reread, &outcome, err);
 	if (rc < 0 ||
-	    (cli_format(cli, "json") && cli_print_json(cli, answers, err) < 0))
+	    (cli_format(cli, "json") && cli_print_json(cli, list, err) < 0))
 		return -1;
-	cJSON_ArrayForEach(answer, answers)
-	{
-		if (!json_bool(answer, "same"))
-			return EXIT_WORK_FAILED;
-	}
-	return EXIT_GOOD;
+	return outcome.differ ? EXIT_WORK_FAILED : EXIT_GOOD;
 }
 
 /* clang-format off */

@@ -1,7 +1,6 @@
 /* node_snapshot.c - the nodes of a controller, as its scheduler sees them.
  */
 #include "controller/cli/plan/node_snapshot.h"
-#include "controller/cli/json.h"
 #include "controller/nodes/labels.h"
 
 #include <errno.h>
@@ -59,9 +58,9 @@ static int read_chips(struct slot *slot, const cJSON *chips)
 		parts[i].numa = -1;
 	cJSON_ArrayForEach(chip, chips)
 	{
-		uint64_t count = json_u64(chips, chip->string);
+		double count = chip->valuedouble;
 
-		for (; count && at < slot->devices; count--) {
+		for (; count >= 1 && at < slot->devices; count--) {
 			parts[at].chip = strdup(chip->string);
 			if (!parts[at++].chip)
 				return -1;
@@ -70,27 +69,25 @@ static int read_chips(struct slot *slot, const cJSON *chips)
 	return 0;
 }
 
-int node_snapshot_add(struct node_snapshot *fleet, const cJSON *node,
+int node_snapshot_add(struct node_snapshot *fleet, const struct node_info *node,
 		      struct error *err)
 {
-	uint64_t devices = json_u64(node, "devices");
-	uint64_t lost = json_u64(node, "lost");
+	uint32_t lost = node->lost;
 	struct slot *slot;
 
 	if (grow(fleet) < 0)
 		return error_nomem(err, "nodes");
 	slot = &fleet->slots[fleet->count];
 	*slot = (struct slot){ .devices = SCHEDULER_DEVICES_MAX };
-	if (devices < SCHEDULER_DEVICES_MAX)
-		slot->devices = (uint32_t)devices;
-	fleet->names[fleet->count++] = strdup(json_text(node, "name"));
-	slot->vendor = strdup(json_text(node, "vendor"));
+	if (node->devices < SCHEDULER_DEVICES_MAX)
+		slot->devices = node->devices;
+	fleet->names[fleet->count++] = strdup(node->name);
+	slot->vendor = strdup(node->vendor ? node->vendor : "");
 	if (!fleet->names[fleet->count - 1] || !slot->vendor ||
-	    (slot->devices && read_chips(slot, json_get(node, "chips")) < 0))
+	    (slot->devices && read_chips(slot, node->chips) < 0))
 		return error_nomem(err, "nodes");
-	slot->labels = labels_text(json_get(node, "labels"));
-	slot->usable = !strcmp(json_text(node, "state"), "up") &&
-		       !json_bool(node, "drained");
+	slot->labels = labels_text(node->labels);
+	slot->usable = !strcmp(node->state, "up") && !node->drained;
 	fleet->usable += slot->usable;
 	/* Which ones are lost makes no difference: the last ones. */
 	for (uint32_t i = slot->devices; i-- && lost; lost--)
@@ -101,15 +98,12 @@ int node_snapshot_add(struct node_snapshot *fleet, const cJSON *node,
 int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
 			struct error *err)
 {
-	owned(json_free) cJSON *nodes = NULL;
-	const cJSON *node;
+	owned(rows_clear) struct rows nodes = { 0 };
 
-	if (client_list(client, QUERY_NODES, 0, "nodes", NULL, &nodes, err) < 0)
+	if (client_rows(client, QUERY_NODES, 0, NULL, &nodes, err) < 0)
 		return -1;
-	cJSON_ArrayForEach(node, nodes)
-	{
-		if (node_snapshot_add(fleet, node, err) < 0)
+	for (size_t i = 0; i < nodes.count; i++)
+		if (node_snapshot_add(fleet, rows_at(&nodes, i), err) < 0)
 			return -1;
-	}
 	return 0;
 }

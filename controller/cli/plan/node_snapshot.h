@@ -6,10 +6,9 @@
 #ifndef CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
 #define CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
 
-#include "controller/cli/client.h"
+#include "controller/cli/calls.h"
 #include "controller/scheduler/scheduler.h"
-
-#include <cjson/cJSON.h>
+#include "protocol/message/reply_nodes.h"
 
 struct node_snapshot {
 	struct slot *slots;
@@ -21,8 +20,8 @@ struct node_snapshot {
 void node_snapshot_clear(struct node_snapshot *fleet);
 OWNED_VALUE(struct node_snapshot, node_snapshot_clear)
 
-/* Add a node as a controller describes it; what it does not say is nothing. */
-int node_snapshot_add(struct node_snapshot *fleet, const cJSON *node,
+/* Add a node as a controller describes it. */
+int node_snapshot_add(struct node_snapshot *fleet, const struct node_info *node,
 		      struct error *err);
 
 /* Add all nodes that the controller knows. */

@@ -14,7 +14,7 @@ static double iteration_time(const struct record *record, const void *arg)
 						       : NAN;
 }
 
-/* The last value of a metric that a step has; NaN: none has one. */
+/* The last finite value of a metric that a step has; NaN: none has one. */
 static double last_metric(const struct extract *extract, const char *name)
 {
 	int metric = extract_metric_find(extract, name);
@@ -23,7 +23,8 @@ static double last_metric(const struct extract *extract, const char *name)
 	double number;
 
 	while (metric >= 0 && count--)
-		if (record_metric(&records[count], (size_t)metric, &number))
+		if (record_metric(&records[count], (size_t)metric, &number) &&
+		    isfinite(number))
 			return number;
 	return NAN;
 }
@@ -48,8 +49,9 @@ static void add_step_times(cJSON *object, const struct derive_input *input,
 }
 
 /* The mean of what the steady steps report themselves. */
-static void add_reported(cJSON *object, const struct derive_input *input,
-			 const struct timed *timed)
+static void add_reported(cJSON *object, const char *name,
+			 const struct derive_input *input,
+			 const struct timed *timed, enum record_field field)
 {
 	size_t count, n = 0;
 	const struct record *records = extract_records(input->extract, &count);
@@ -58,13 +60,14 @@ static void add_reported(cJSON *object, const struct derive_input *input,
 	for (size_t i = 0; i < count; i++)
 		if (timed->first < timed->count &&
 		    records[i].step >= timed->steps[timed->first] &&
-		    record_has(&records[i], RECORD_TOKENS_PER_SECOND)) {
-			sum += records[i].tokens_per_second;
+		    record_has(&records[i], field)) {
+			struct record record = records[i];
+
+			sum += *record_number(&record, field);
 			n++;
 		}
 	if (n)
-		add_figure(object, "mean_of_reported_tokens_per_s",
-			   sum / (double)n);
+		add_figure(object, name, sum / (double)n);
 }
 
 /* DeepSpeed's timer. */
@@ -349,7 +352,10 @@ static int fill(cJSON *object, const struct derive_input *input,
 	    add_running_average(object, input, err) < 0)
 		return -1;
 	add_step_times(object, input, &timed, !final);
-	add_reported(object, input, &timed);
+	add_reported(object, "mean_of_reported_tokens_per_s", input, &timed,
+		     RECORD_TOKENS_PER_SECOND);
+	add_reported(object, "mean_of_reported_samples_per_s", input, &timed,
+		     RECORD_SAMPLES_PER_SECOND);
 	if (finished)
 		add_finished(object, input, finished);
 	else if (result && (closed || !timed.count))

@@ -7,12 +7,14 @@
  *			tokens_per_s_per_device, mfu_6n, mfu_palm over the
  *			steps behind the warm-up; the same again as
  *			all_intervals; and, where evaluations were,
- *			without_the_interval_after_evaluation
- *	DeepSpeed's timer	its last running average, and what follows
- *			from it; *_from_current from its current figures
- *	TimeHistory	samples over seconds of whole intervals
- *	a last line with samples/s	(PerfLog's FINISHED): the rates from it;
- *			those of the step times are then `after_warmup`
+ *			without_the_interval_after_evaluation. The slow first
+ *			step after a restart is warm-up
+ *	rates of the steps	mean_of_reported_tokens_per_s and
+ *			mean_of_reported_samples_per_s behind the warm-up
+ *	DeepSpeed's timer	its last finite running average, and what
+ *follows from it; *_from_current from its current figures TimeHistory samples
+ *over seconds of whole intervals a last line with samples/s	(PerfLog's
+ *FINISHED): the rates from it; those of the step times are then `after_warmup`
  *	Trainer's result	what it reports, and the mean step time
  *	MLPerf		samples_per_s_wall
  *	base results of one metric	mean, min, max

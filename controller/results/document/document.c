@@ -35,6 +35,8 @@ static cJSON *record_json(const struct extract *extract,
 	if (record_has(record, RECORD_STEPS))
 		cJSON_AddNumberToObject(object, "total_steps",
 					(double)record->steps_total);
+	if (record_has(record, RECORD_RANK))
+		cJSON_AddNumberToObject(object, "rank", record->rank);
 	for (size_t i = 0; i < PRINTED; i++) {
 		number = *record_number((struct record *)record,
 					printed[i].field);

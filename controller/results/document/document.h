@@ -4,8 +4,8 @@
  * Keys, each only where the log has it:
  *
  *	records		one object per step, by step: "step", "total_steps",
- *			"loss" (null: not printed), "iter_time_s",
- *			"samples_per_s_reported", "tokens_per_s_reported",
+ *			"rank" (who said so), "loss" (null: not printed),
+ *"iter_time_s", "samples_per_s_reported", "tokens_per_s_reported",
  *			"tokens_per_s_per_device_reported", and every other
  *			number that a rule caught, under its name
  *	steps		{"count", "first", "last"}; of progress bars where no

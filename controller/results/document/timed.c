@@ -32,22 +32,37 @@ static size_t given_warmup(const struct timed *timed,
 	return first;
 }
 
+/* The first step after a restart is a warm-up as well, where it is slow. */
+static void drop_restarts(struct timed *timed, const bool *restarted,
+			  const bool *slow)
+{
+	size_t kept = timed->first;
+
+	for (size_t i = timed->first; i < timed->count; i++) {
+		if (restarted[i] && slow[i])
+			continue;
+		timed->times[kept] = timed->times[i];
+		timed->steps[kept++] = timed->steps[i];
+	}
+	timed->count = kept;
+}
+
 static int find_warmup(struct timed *timed, const struct context *context,
-		       struct error *err)
+		       const bool *restarted, struct error *err)
 {
 	owned_free bool *slow = calloc(timed->count + 1, sizeof(*slow));
-	struct steady steady = { 0 };
+	size_t given = given_warmup(timed, context);
+	struct steady steady = { .first = given == SIZE_MAX ? 0 : given };
 
 	if (!slow)
 		return error_nomem(err, "rates");
-	timed->first = given_warmup(timed, context);
-	if (timed->first == SIZE_MAX) {
-		if (timed->count > 1 &&
-		    steady_find(timed->times, timed->count, STEADY_FIND, slow,
-				&steady, err) < 0)
-			return -1;
-		timed->first = steady.first;
-	}
+	if (timed->count > 1 &&
+	    steady_find(timed->times, timed->count,
+			given == SIZE_MAX ? STEADY_FIND : given, slow, &steady,
+			err) < 0)
+		return -1;
+	timed->first = steady.first;
+	drop_restarts(timed, restarted, slow);
 	timed->warmup_steps = context->warmup_steps;
 	if (timed->warmup_steps < 0)
 		timed->warmup_steps =
@@ -62,10 +77,12 @@ int timed_collect(struct timed *timed, const struct derive_input *input,
 	size_t count;
 	const struct record *records = extract_records(input->extract, &count);
 
+	owned_free bool *restarted = calloc(count + 1, sizeof(*restarted));
+
 	*timed = (struct timed){ 0 };
 	timed->times = calloc(count + 1, sizeof(*timed->times));
 	timed->steps = calloc(count + 1, sizeof(*timed->steps));
-	if (!timed->times || !timed->steps) {
+	if (!timed->times || !timed->steps || !restarted) {
 		timed_clear(timed);
 		return error_nomem(err, "rates");
 	}
@@ -74,10 +91,11 @@ int timed_collect(struct timed *timed, const struct derive_input *input,
 
 		if (!isfinite(time) || !(time > 0))
 			continue;
+		restarted[timed->count] = records[i].restarted;
 		timed->times[timed->count] = time;
 		timed->steps[timed->count++] = records[i].step;
 	}
-	if (find_warmup(timed, input->context, err) < 0) {
+	if (find_warmup(timed, input->context, restarted, err) < 0) {
 		timed_clear(timed);
 		return -1;
 	}

@@ -30,6 +30,12 @@ static size_t number_label(const char *text, size_t size)
 	return blanks + n + 2;
 }
 
+/* Behind a label of this size, and a blank. */
+static size_t with_blank(const char *text, size_t label, size_t size)
+{
+	return label + (label < size && text[label] == ' ');
+}
+
 /* "[rank3]:", "[default0]:", "[1,0]<stdout>:" */
 static size_t bracket_label(const char *text, size_t size)
 {
@@ -56,7 +62,9 @@ static size_t bracket_label(const char *text, size_t size)
 		at++;
 		if (!*words[i] && size - at > 9 && text[at] == '<')
 			at += 8; /* <stdout>, <stderr> */
-		return at < size && text[at] == ':' ? at + 1 : 0;
+		return at < size && text[at] == ':'
+			       ? with_blank(text, at + 1, size)
+			       : 0;
 	}
 	return 0;
 }
@@ -69,7 +77,7 @@ static size_t actor_label(const char *text, size_t size)
 	if (*text != '(' || !end ||
 	    !memmem(text, (size_t)(end - text), " pid=", 5))
 		return 0;
-	return (size_t)(end - text) + 1;
+	return with_blank(text, (size_t)(end - text) + 1, size);
 }
 
 const char *rules_unlabelled(const char *text, size_t *size)

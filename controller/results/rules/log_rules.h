@@ -76,7 +76,8 @@
  *	epoch_steps: FIELD	the steps of an epoch: a step's number then is
  *			epoch * epoch_steps + step, with epochs from
  *			`epoch_from` (0 or 1; default 0) on. With `number`: each
- *			match is the end of an epoch
+ *			match is the end of an epoch; one of another length than
+ *			the first is an evaluation and left alone
  *	counted: true	in a log that numbers no steps, each match is the next
  *			step, or that of the progress where it is further
  *	share: FIELD	the epochs done so far, as a fraction: the step is this

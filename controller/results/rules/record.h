@@ -48,6 +48,7 @@ struct record {
 	unsigned has; /* bit 1 << RECORD_... */
 	uint32_t rank;
 	bool finished;
+	bool restarted; /* came last behind a later step: a restart's first */
 };
 
 static inline bool record_has(const struct record *record,

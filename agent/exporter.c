@@ -1,0 +1,122 @@
+/* exporter.c - figures of this node for Prometheus, at GET /metrics.
+ */
+#include "agent/agent_internal.h"
+#include "protocol/base/file.h"
+#include "protocol/http/openmetrics.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define MIB (1024.0 * 1024.0)
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	const char *help;
+	double unit;
+} host_families[HOST_READINGS] = {
+	[HOST_CPU_PCT] = { "regatta_host_cpu_usage_ratio",
+		"Share of all processors that is busy.", 0.01 },
+	[HOST_MEM_USED_MIB] = { "regatta_host_memory_used_bytes",
+		"Memory used.", MIB },
+	[HOST_DISK_READ_MIB_S] = { "regatta_host_disk_read_bytes_per_second",
+		"Bytes read from whole disks.", MIB },
+	[HOST_DISK_WRITE_MIB_S] = { "regatta_host_disk_write_bytes_per_second",
+		"Bytes written to whole disks.", MIB },
+	[HOST_NET_IN_MIB_S] = { "regatta_host_network_in_bytes_per_second",
+		"Bytes received by physical interfaces.", MIB },
+	[HOST_NET_OUT_MIB_S] = { "regatta_host_network_out_bytes_per_second",
+		"Bytes sent by physical interfaces.", MIB },
+	[HOST_CPU_POWER_W] = { "regatta_host_cpu_power_watts",
+		"Power of the processors (RAPL packages).", 1 },
+	[HOST_POWER_W] = { "regatta_host_power_watts",
+		"Power of the whole machine, by its IPMI.", 1 },
+};
+/* clang-format on */
+
+static void put_host(const struct agent *agent, struct openmetrics *metrics)
+{
+	struct host_usage_sample sample = monitor_host(agent->monitor);
+
+	for (int i = 0; i < HOST_READINGS; i++)
+		if (sample.has & 1U << i)
+			openmetrics_gauge(metrics, host_families[i].name,
+					  host_families[i].help,
+					  sample.value[i] *
+						  host_families[i].unit);
+}
+
+static void put_devices(const struct agent *agent, struct openmetrics *metrics)
+{
+	const struct devices *devices = inventory_devices(agent->inventory);
+	struct device_metrics list[DEVICES_MAX];
+	size_t count = monitor_devices(agent->monitor, list), gone = 0;
+
+	for (size_t i = 0; i < devices->count; i++)
+		gone += devices->list[i].gone || devices->list[i].text;
+	openmetrics_gauge(metrics, "regatta_agent_devices",
+			  "Devices of this node, with those that are lost.",
+			  inventory_count(agent->inventory));
+	openmetrics_gauge(metrics, "regatta_agent_devices_lost",
+			  "Devices that are gone or cannot be used.",
+			  (double)gone);
+	device_metrics_put(metrics, list, count);
+}
+
+static void put_agent(const struct agent *agent, struct openmetrics *metrics)
+{
+	struct statvfs disk;
+
+	openmetrics_family(metrics, "regatta_agent_info", METRIC_GAUGE,
+			   "This agent, by its labels; always 1.");
+	openmetrics_value(metrics, 1, "node", agent->config->key.name,
+			  "version", REGATTA_VERSION, "vendor",
+			  inventory_vendor(agent->inventory), NULL);
+	openmetrics_gauge(metrics, "regatta_agent_connected",
+			  "1: the controller is in reach and knows this node.",
+			  agent->session);
+	openmetrics_gauge(metrics, "regatta_agent_tasks",
+			  "Tasks whose container or spool is here.",
+			  (double)agent->tasks_count);
+	if (statvfs(agent->config->state, &disk) == 0)
+		openmetrics_gauge(metrics, "regatta_agent_spool_free_bytes",
+				  "Free space on the disk of the spool.",
+				  (double)disk.f_bavail *
+					  (double)disk.f_frsize);
+}
+
+static void answer(void *arg, const struct http_request *request,
+		   struct http_reply *reply)
+{
+	struct agent *agent = arg;
+	struct openmetrics metrics;
+
+	if (strcmp(http_path(request), "/metrics") != 0) {
+		reply->status = 404;
+		buffer_text(&reply->body, "only /metrics is here\n", NULL);
+		return;
+	}
+	monitor_watch(agent->monitor);
+	openmetrics_begin(&metrics, request, reply);
+	put_agent(agent, &metrics);
+	put_host(agent, &metrics);
+	put_devices(agent, &metrics);
+	openmetrics_end(&metrics, reply);
+}
+
+struct http_server *exporter_new(struct agent *agent, struct error *err)
+{
+	static const struct http_handler handler = { .answer = answer };
+	struct http_server *server =
+		http_server_new(agent->loop,
+				&(struct http_config){
+					.address = agent->config->metrics },
+				&handler, agent, err);
+
+	if (server)
+		log_info("metrics at %s/metrics", http_server_url(server));
+	else
+		error_prefix(err, "metrics");
+	return server;
+}

@@ -1,0 +1,180 @@
+/* conclude.c - a job of which everything is here: tried again, or final.
+ */
+#include "controller/jobs/conclude.h"
+#include "controller/jobs/core.h"
+#include "controller/jobs/job.h"
+#include "controller/jobs/job_result.h"
+#include "controller/jobs/node_commands.h"
+#include "controller/nodes/node.h"
+#include "controller/scheduler/scheduler.h"
+#include "protocol/base/log.h"
+#include "protocol/base/printable.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A final job is forgotten when no node holds anything of it any more. */
+void job_forget_removed(struct job *job)
+{
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
+		if (job->gang->tasks[i].held)
+			return;
+	if (job_event(job, JOB_EVENT_REMOVED, NULL, NULL) == 0)
+		job_forget(job);
+}
+
+void job_drop_discarded(struct task *task)
+{
+	task->discarding = false;
+	node_release(task->job->jobs->nodes, task);
+	job_forget_removed(task->job);
+}
+
+/* The job is final: have containers and spools removed. A node that is out of
+ * reach is told when it reports again.
+ */
+static void discard_all(struct job *job)
+{
+	uint32_t nodes = job->gang->spec.nodes;
+	struct task *tasks = job->gang->tasks;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		tasks[i].discarding = true;
+		node_command_discard(job->jobs, tasks[i].node, job->id,
+				     job->attempt, i);
+	}
+	/* The last one that is let go forgets the job. */
+	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
+		if (tasks[i].node->peer)
+			continue;
+		left--;
+		job_drop_discarded(&tasks[i]);
+		if (!left)
+			return;
+	}
+}
+
+static bool may_retry(const struct job *job)
+{
+	return failure_infrastructure(job->failure) && job->code != ENOENT &&
+	       job->attempt - job->first_attempt < job->gang->spec.retries;
+}
+
+/* All of the old attempt goes; the next one begins at the queue. */
+static void retry(struct job *job)
+{
+	uint32_t attempt = job->attempt;
+	struct gang *gang = job->gang;
+	struct error err;
+
+	if (job_event(job, JOB_EVENT_RETRY, job_failure_data(job), &err) < 0)
+		return;
+	log_warning("job=%" PRIu64 " attempt=%u failed, trying again: %s: %s",
+		    job->id, attempt, failure_name(job->failure),
+		    job->text ? job->text : "");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		struct node *node = gang->tasks[i].node;
+
+		if (!node->peer)
+			continue;
+		node_command_discard(job->jobs, node, job->id, attempt, i);
+		node_add_discard(job->jobs->nodes, node, job->id, attempt, i);
+	}
+	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
+				      attempt);
+	job_drop_gang(job);
+	job_clear_failure(job);
+	if (queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
+		      &err) < 0)
+		log_error("job=%" PRIu64 ": %s", job->id, err.text);
+}
+
+/* A job that did its work may have words all the same: of its output. */
+static void note_output(struct job *job)
+{
+	for (uint32_t i = 0; !job->text && i < job->gang->spec.nodes; i++) {
+		const struct task *task = &job->gang->tasks[i];
+
+		if (task->text && *task->text &&
+		    asprintf(&job->text, "%s: %s", task->node->name,
+			     task->text) < 0)
+			job->text = NULL;
+	}
+	if (job->text)
+		printable(job->text, strlen(job->text));
+}
+
+/* What was collected is an event, from which it is listed; and stays. */
+static int keep_files(struct job *job, struct error *err)
+{
+	cJSON *told = NULL;
+
+	if (job->jobs->effects->keep_files(job->jobs->effects->arg, job, &told,
+					   err) < 0)
+		return -1;
+	return told ? job_event(job, JOB_EVENT_FILES, told, err) : 0;
+}
+
+/* What is removed from the nodes must be safe on this disk. */
+static int sync_output(struct job *job, struct error *err)
+{
+	struct gang *gang = job->gang;
+
+	if (!gang->synced &&
+	    job->jobs->effects->log_sync(job->jobs->effects->arg, job->id,
+					 job->attempt, err) < 0)
+		return -1;
+	gang->synced = true;
+	return 0;
+}
+
+/* All that is stored of a job that ends. Each part once: one that fails is
+ * tried again every half second, for as long as a disk is full.
+ */
+static int keep_all(struct job *job, struct error *err)
+{
+	struct gang *gang = job->gang;
+
+	if (!gang->kept && keep_files(job, err) < 0)
+		return -1;
+	gang->kept = true;
+	if (!gang->measured && job_result_store(job, err) < 0)
+		return -1;
+	gang->measured = true;
+	return 0;
+}
+
+/* Everything is here: say what became of the job. */
+void job_conclude(struct job *job)
+{
+	enum job_event event = JOB_EVENT_COMPLETE;
+	struct error err = { 0 };
+	int rc = sync_output(job, &err);
+
+	if (rc == 0 && may_retry(job)) {
+		retry(job);
+		return;
+	}
+	if (rc == 0)
+		rc = keep_all(job, &err);
+	if (rc < 0) {
+		log_error("job=%" PRIu64 " waits: %s", job->id, err.text);
+		return;
+	}
+	if (job->failure == FAILURE_CANCELLED)
+		event = JOB_EVENT_CANCEL;
+	else if (job->failure)
+		event = JOB_EVENT_FAIL;
+	else
+		note_output(job);
+	if (job_event(job, event, job_failure_data(job), &err) < 0)
+		return;
+	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),
+		 job->failure ? ": " : "", job->text ? job->text : "");
+	job->gang->deadline_ms = 0;
+	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
+				      job->attempt);
+	discard_all(job);
+}

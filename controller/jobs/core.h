@@ -1,0 +1,50 @@
+/* core.h - what the modules of the life of jobs share, and nobody else sees.
+ *
+ * Each field is changed by the module that is named with it.
+ */
+#ifndef CONTROLLER_JOBS_CORE_H
+#define CONTROLLER_JOBS_CORE_H
+
+#include "controller/cluster/effects.h"
+#include "controller/cluster/job_life.h"
+#include "controller/cluster/news.h"
+
+struct catalog;
+struct failure_patterns;
+struct image_digests;
+struct image_references;
+struct log_ingest;
+struct log_reader;
+struct nodes;
+struct store;
+struct sweep_logins;
+
+struct jobs {
+	/* What it was given, and what it is built on; jobs.c. */
+	const struct job_life *life;
+	const struct job_effects *effects;
+	struct store *store;
+	struct news *news;
+	const struct catalog *catalog;
+	struct failure_patterns *failures;
+	struct job_table *table;
+	struct nodes *nodes;
+	struct log_ingest *ingest;
+	struct log_reader *reader;
+	struct image_references *references;
+	struct image_digests *digests;
+	struct sweep_logins *logins;
+	uint64_t node_lost_ms;
+	struct queue *queue;
+	bool draining; /* nothing new is begun */
+	/* dependencies.c: queued, but they go after others. */
+	TAILQ_HEAD(, job) due;
+	/* adaptive_repeats.c: a tsearch(3) tree, and what is to be judged. */
+	void *trials;
+	TAILQ_HEAD(, trial) ended;
+	/* gang.c */
+	bool schedule_due;
+	int64_t next_deadline_ms; /* monotonic; 0: none */
+};
+
+#endif

@@ -1,0 +1,484 @@
+/* log_reader.c - the jobs' stored output is read for its figures.
+ */
+#include "controller/logs/log_reader.h"
+#include "controller/catalog/catalog.h"
+#include "controller/cluster/job_life.h"
+#include "controller/logs/log_formats.h"
+#include "controller/logs/log_reading.h"
+#include "controller/logs/sampling.h"
+#include "controller/logs/task_streams.h"
+#include "protocol/message/stream_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_BYTES (256 << 10)
+#define READ_TURN 8 /* pieces per turn of the loop */
+#define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
+#define READINGS_MAX 4096 /* streams read of a job, beside the ranks' */
+
+struct log_reader {
+	const struct job_effects *effects;
+	struct news *news;
+	const struct catalog *catalog;
+	struct log_formats *formats;
+	TAILQ_HEAD(, gang_output) behind; /* there is some that was not read */
+};
+
+/* What was read of a gang's output. */
+struct gang_output {
+	struct log_reader *reader;
+	struct gang *gang;
+	struct log_reading **readings;
+	size_t count;
+	bool merged; /* all figures are in the first one */
+	struct samplings *samplings;
+	struct index { /* of followed files, by rank */
+		uint64_t read;
+		bool is_new; /* there may be more in it */
+	} * indexes;
+	bool listed;
+	TAILQ_ENTRY(gang_output) by_reader;
+};
+
+struct log_reader *log_reader_new(const struct job_effects *effects,
+				  struct news *news,
+				  const struct catalog *catalog,
+				  struct error *err)
+{
+	struct log_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader) {
+		error_nomem(err, "log reader");
+		return NULL;
+	}
+	reader->effects = effects;
+	reader->news = news;
+	reader->catalog = catalog;
+	TAILQ_INIT(&reader->behind);
+	return reader;
+}
+
+void log_reader_free(struct log_reader *reader)
+{
+	if (!reader)
+		return;
+	log_formats_free(reader->formats);
+	free(reader);
+}
+
+static void drop_readings(struct gang_output *output, size_t first)
+{
+	for (size_t i = first; i < output->count; i++)
+		log_reading_free(output->readings[i]);
+	output->count = first;
+}
+
+void gang_output_free(struct gang_output *output)
+{
+	if (!output)
+		return;
+	if (output->listed)
+		TAILQ_REMOVE(&output->reader->behind, output, by_reader);
+	drop_readings(output, 0);
+	free(output->readings);
+	free(output->indexes);
+	samplings_free(output->samplings);
+	free(output);
+}
+OWNED_POINTER(struct gang_output, gang_output_free)
+
+/* Found, or made; NULL: ENOMEM. */
+static struct gang_output *output_of(struct log_reader *reader,
+				     struct gang *gang)
+{
+	owned(gang_output_free) struct gang_output *output = NULL;
+
+	if (gang->output)
+		return gang->output;
+	output = calloc(1, sizeof(*output));
+	if (!output)
+		return NULL;
+	output->reader = reader;
+	output->gang = gang;
+	output->indexes = calloc(gang->spec.nodes, sizeof(*output->indexes));
+	output->samplings = samplings_new(reader->effects, gang->job->id,
+					  gang->job->attempt, gang->spec.nodes);
+	if (!output->indexes || !output->samplings)
+		return NULL;
+	return gang->output = take(output);
+}
+
+static void list(struct gang_output *output)
+{
+	struct log_reader *reader = output->reader;
+
+	if (!output->listed)
+		TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
+	output->listed = true;
+	reader->effects->read_soon(reader->effects->arg);
+}
+
+void log_reader_wake(struct log_reader *reader, const struct task *task,
+		     const char *stream)
+{
+	struct gang_output *output = output_of(reader, task->job->gang);
+
+	if (!output)
+		return;
+	output->indexes[task->rank].is_new |= stream_index_is_index(stream);
+	samplings_wake(output->samplings, task->rank);
+	list(output);
+}
+
+/* Which formats. */
+
+static const struct log_reading *first_of(const struct gang *gang)
+{
+	return gang->output && gang->output->count ? gang->output->readings[0]
+						   : NULL;
+}
+
+/* Those of the catalog, from the first use on; NULL: ENOMEM. */
+static struct log_formats *formats_of(struct log_reader *reader)
+{
+	if (!reader->formats)
+		reader->formats = log_formats_new(reader->catalog, NULL);
+	return reader->formats;
+}
+
+/* Is the format of the job's log to be found? So it is where nothing says what
+ * it is.
+ */
+static bool is_auto(const struct gang *gang)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+
+	return measure->log ? !strcmp(measure->log, "auto")
+			    : !measure->framework;
+}
+
+bool log_reader_named(const struct gang *gang)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+
+	return measure->log || measure->framework;
+}
+
+/* The rules of the format that the job names; NULL: none. */
+static struct extract_rules *named_rules(struct log_reader *reader,
+					 const struct gang *gang)
+{
+	const struct framework *framework =
+		is_auto(gang) ? NULL : log_reader_format(reader, gang);
+	struct log_formats *formats = formats_of(reader);
+
+	return formats && framework && framework->log
+		       ? log_formats_rules(formats, framework)
+		       : NULL;
+}
+
+bool log_reader_reads(struct log_reader *reader, const struct gang *gang)
+{
+	const struct log_formats *formats = formats_of(reader);
+
+	return is_auto(gang) ? formats && log_formats_tried(formats, 0) != NULL
+			     : named_rules(reader, gang) != NULL;
+}
+
+const struct framework *log_reader_format(const struct log_reader *reader,
+					  const struct gang *gang)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+	const char *name = measure->log ? measure->log : measure->framework;
+
+	if (!is_auto(gang))
+		return catalog_framework(reader->catalog, name);
+	return first_of(gang) ? log_reading_format(first_of(gang)) : NULL;
+}
+
+bool log_reader_tied(const struct gang *gang)
+{
+	return first_of(gang) && log_reading_tied(first_of(gang));
+}
+
+size_t log_reader_likely(const struct gang *gang,
+			 const char (**lines)[LIKELY_LINE_BYTES])
+{
+	return first_of(gang) ? log_reading_likely(first_of(gang), lines) : 0;
+}
+
+/* Which streams. */
+
+static int add_reading(struct gang_output *output, struct extract_rules *rules,
+		       const char *stream)
+{
+	struct log_reader *reader = output->reader;
+	const struct log_source source = {
+		.effects = reader->effects,
+		.job = output->gang->job->id,
+		.attempt = output->gang->job->attempt,
+		.rules = rules,
+		.formats = formats_of(reader),
+	};
+	struct log_reading **grown =
+		reallocarray(output->readings, output->count + 1,
+			     sizeof(struct log_reading *));
+
+	if (!grown)
+		return -1;
+	output->readings = grown;
+	grown[output->count] = log_reading_new(&source, stream);
+	return grown[output->count] ? (output->count++, 0) : -1;
+}
+
+/* The tasks whose output is read, first to last. */
+static void reading_tasks(const struct gang *gang,
+			  const struct extract_rules *rules, uint32_t *first,
+			  uint32_t *last)
+{
+	enum extract_read read =
+		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
+
+	*first = read == EXTRACT_LAST ? gang->spec.nodes - 1 : 0;
+	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
+}
+
+/* Begin to read what the framework says is to be read. */
+static int begin_reading(struct gang_output *output,
+			 struct extract_rules *rules)
+{
+	const struct gang *gang = output->gang;
+	uint32_t streams = task_stream_count(&gang->tasks[0]);
+	uint32_t first, last, task, i;
+	enum extract_read read =
+		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
+	char name[TASK_STREAM_SIZE];
+
+	reading_tasks(gang, rules, &first, &last);
+	for (task = first; task <= last; task++) {
+		output->indexes[task].is_new = true;
+		for (i = 0; i < streams; i++) {
+			if ((read == EXTRACT_FIRST && i > 0) ||
+			    (read == EXTRACT_LAST && i < streams - 1))
+				continue;
+			task_stream_name(&gang->tasks[task], i, name);
+			if (add_reading(output, rules, name) < 0)
+				return -1;
+		}
+	}
+	if (!is_auto(gang) || (gang->spec.nodes == 1 && streams == 1))
+		return 0;
+	/* Some formats are those of the last rank. */
+	task = gang->spec.nodes - 1;
+	output->indexes[task].is_new = true;
+	task_stream_name(&gang->tasks[task], streams - 1, name);
+	return add_reading(output, rules, name);
+}
+
+/* Where new lines of an index lead. */
+struct finding {
+	struct gang_output *output;
+	struct extract_rules *rules;
+	uint32_t rank;
+	bool failed;
+};
+
+/* stream_index_line_fn */
+static void find_file(void *arg, const char *line, size_t size)
+{
+	struct finding *finding = arg;
+	owned(stream_index_clear) struct stream_index file = { 0 };
+
+	if (stream_index_parse(line, size, finding->rank, &file, NULL) == 0 &&
+	    file.path && extract_rules_file(finding->rules, file.path) &&
+	    finding->output->count < READINGS_MAX &&
+	    add_reading(finding->output, finding->rules, file.stream) < 0)
+		finding->failed = true;
+}
+
+/* Take up what a rank's index says by now. */
+static int read_index(struct gang_output *output, uint32_t rank,
+		      struct finding *finding)
+{
+	const struct job_effects *effects = output->reader->effects;
+	const struct job *job = output->gang->job;
+	struct index *index = &output->indexes[rank];
+	owned_free char *text = malloc(INDEX_PIECE);
+	char name[STREAM_INDEX_NAME_MAX + 1];
+	size_t got = 0, done = 0;
+
+	if (!text)
+		return -1;
+	finding->rank = rank;
+	stream_index_index(rank, name);
+	do {
+		index->read += done;
+		if (effects->log_read(effects->arg, job->id, job->attempt, name,
+				      index->read, text, INDEX_PIECE, &got,
+				      NULL) < 0)
+			break; /* nothing is followed, or not yet */
+		done = stream_index_lines(text, got, find_file, finding);
+		if (!done && got == INDEX_PIECE)
+			done = got; /* no line of ours is as long */
+	} while (done && !finding->failed);
+	index->is_new = false;
+	return finding->failed ? -1 : 0;
+}
+
+/* Take up the streams that there are by now. */
+static int find_streams(struct gang_output *output)
+{
+	struct log_reader *reader = output->reader;
+	const struct gang *gang = output->gang;
+	struct finding finding = {
+		.output = output,
+		.rules = named_rules(reader, gang),
+	};
+	uint32_t first, last;
+
+	if (!log_reader_reads(reader, gang))
+		return 0;
+	if (!output->readings && begin_reading(output, finding.rules) < 0)
+		return -1;
+	if (!finding.rules)
+		return 0; /* no format that is found has files of its own */
+	reading_tasks(gang, finding.rules, &first, &last);
+	for (uint32_t i = first; i <= last; i++)
+		if (output->indexes[i].is_new &&
+		    read_index(output, i, &finding) < 0)
+			return -1;
+	return 0;
+}
+
+/* Reading. */
+
+static bool read_some(struct gang_output *output, char *piece)
+{
+	bool more = samplings_read(output->samplings, piece, READ_BYTES);
+	bool news = false;
+
+	if (find_streams(output) < 0)
+		return false;
+	for (size_t i = 0; i < output->count; i++)
+		more |= log_reading_some(output->readings[i], piece, READ_BYTES,
+					 &news);
+	if (news)
+		output->gang->job->progress_seq =
+			news_progress(output->reader->news);
+	return more;
+}
+
+/* It goes round the gangs. */
+void log_reader_run(struct log_reader *reader)
+{
+	owned_free char *piece = malloc(READ_BYTES);
+
+	for (int i = 0; piece && i < READ_TURN; i++) {
+		struct gang_output *output = TAILQ_FIRST(&reader->behind);
+
+		if (!output)
+			return;
+		TAILQ_REMOVE(&reader->behind, output, by_reader);
+		output->listed = read_some(output, piece);
+		if (output->listed)
+			TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
+		else
+			output->gang->job->life->advance(output->gang->job);
+	}
+	if (!TAILQ_EMPTY(&reader->behind))
+		reader->effects->read_soon(reader->effects->arg);
+}
+
+static size_t steps_read(const struct log_reading *reading)
+{
+	const struct extract *extract = log_reading_extract(reading);
+	size_t count = 0;
+
+	if (extract)
+		extract_records(extract, &count);
+	return count;
+}
+
+/* Of several streams the one whose format reads most steps: others may be of
+ * another format.
+ */
+static void keep_best(struct gang_output *output)
+{
+	size_t best = 0;
+	struct log_reading *first = output->readings[0];
+
+	for (size_t i = 1; i < output->count; i++)
+		if (steps_read(output->readings[i]) >
+		    steps_read(output->readings[best]))
+			best = i;
+	output->readings[0] = output->readings[best];
+	output->readings[best] = first;
+	drop_readings(output, 1);
+}
+
+static bool all_read(struct gang_output *output)
+{
+	if (!samplings_done(output->samplings))
+		return false;
+	for (size_t i = 0; i < output->count; i++)
+		if (!log_reading_done(output->readings[i]))
+			return false;
+	return true;
+}
+
+bool log_reader_done(struct log_reader *reader, struct gang *gang)
+{
+	struct gang_output *output = output_of(reader, gang);
+
+	if (!output || find_streams(output) < 0)
+		return false;
+	if (!all_read(output)) {
+		list(output);
+		return false;
+	}
+	for (size_t i = 0; i < output->count; i++)
+		log_reading_finish(output->readings[i]);
+	if (is_auto(gang) && output->count)
+		keep_best(output);
+	for (size_t i = 1; i < output->count && !output->merged; i++)
+		extract_merge(log_reading_extract(output->readings[0]),
+			      log_reading_extract(output->readings[i]), NULL);
+	output->merged = true;
+	return true;
+}
+
+/* The rank's own output, or the file that has the figures. */
+const struct record *log_reader_latest(const struct gang *gang)
+{
+	const struct gang_output *output = gang ? gang->output : NULL;
+	const struct record *latest = NULL;
+
+	for (size_t i = 0; output && i < output->count; i++) {
+		const struct extract *extract =
+			log_reading_extract(output->readings[i]);
+		const struct record *record =
+			extract ? extract_latest(extract) : NULL;
+
+		if (record && (!latest || (!latest->has && record->has)))
+			latest = record;
+	}
+	return latest;
+}
+
+const struct extract *log_reader_extract(const struct gang *gang)
+{
+	return first_of(gang) ? log_reading_extract(first_of(gang)) : NULL;
+}
+
+const char *log_reader_stream(const struct gang *gang, size_t number)
+{
+	return gang->output && number < gang->output->count
+		       ? log_reading_stream(gang->output->readings[number])
+		       : NULL;
+}
+
+const struct samplings *log_reader_samplings(const struct gang *gang)
+{
+	return gang->output->samplings;
+}

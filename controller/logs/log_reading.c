@@ -1,0 +1,270 @@
+/* log_reading.c - one stream of stored output, read for its figures.
+ */
+#include "controller/logs/log_reading.h"
+#include "controller/results/format_trial.h"
+#include "protocol/base/log.h"
+#include "protocol/message/stream_index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct log_reading {
+	struct log_source source;
+	char stream[STREAM_INDEX_NAME_MAX + 1];
+	struct extract *extract; /* NULL: its format is not known yet */
+	uint64_t offset;
+	bool finished;
+	bool broken; /* the stored output cannot be read */
+	/* Where the format is to be found: */
+	const struct framework *format; /* NULL: none fits so far */
+	uint64_t tried;                 /* the length when that was tried */
+	bool sure;
+	bool tied;
+	char (*likely)[LIKELY_LINE_BYTES]; /* where none fits */
+	size_t likely_count;
+};
+
+/* extract_clock_fn */
+static int64_t time_of(void *arg, uint64_t offset)
+{
+	const struct log_reading *reading = arg;
+	const struct log_source *source = &reading->source;
+
+	return source->effects->log_time(source->effects->arg, source->job,
+					 source->attempt, reading->stream,
+					 offset);
+}
+
+static struct extract *new_extract(struct log_reading *reading,
+				   struct extract_rules *rules)
+{
+	struct extract *extract = extract_new(rules, NULL);
+
+	if (extract)
+		extract_clock(extract, time_of, reading);
+	return extract;
+}
+
+struct log_reading *log_reading_new(const struct log_source *source,
+				    const char *stream)
+{
+	owned(log_reading_free) struct log_reading *reading =
+		calloc(1, sizeof(*reading));
+
+	if (!reading)
+		return NULL;
+	reading->source = *source;
+	snprintf(reading->stream, sizeof(reading->stream), "%s", stream);
+	if (source->rules &&
+	    !(reading->extract = new_extract(reading, source->rules)))
+		return NULL;
+	return take(reading);
+}
+
+void log_reading_free(struct log_reading *reading)
+{
+	if (!reading)
+		return;
+	extract_free(reading->extract);
+	free(reading->likely);
+	free(reading);
+}
+
+static uint64_t length_of(const struct log_reading *reading)
+{
+	const struct log_source *source = &reading->source;
+	uint64_t length = 0;
+
+	source->effects->log_length(source->effects->arg, source->job,
+				    source->attempt, reading->stream, &length,
+				    NULL);
+	return length;
+}
+
+/* format_trial_read_fn */
+static size_t read_bytes(void *arg, uint64_t offset, char *data, size_t size)
+{
+	struct log_reading *reading = arg;
+	const struct log_source *source = &reading->source;
+	struct error err = { 0 };
+	size_t got = 0;
+
+	if (source->effects->log_read(source->effects->arg, source->job,
+				      source->attempt, reading->stream, offset,
+				      data, size, &got, &err) < 0 &&
+	    err.code == EIO) {
+		/* The bytes are there, and no trying will get them. */
+		log_error("job=%" PRIu64 ": %s", source->job, err.text);
+		reading->broken = true;
+	}
+	return got;
+}
+
+/* Finding the format. */
+
+/* The format that fits reads the whole stream, from its first byte on. */
+static int take_format(struct log_reading *reading,
+		       const struct framework *format,
+		       struct extract_rules *rules)
+{
+	struct extract *extract;
+
+	if (reading->format == format)
+		return 0;
+	extract = new_extract(reading, rules);
+	if (!extract)
+		return -1;
+	extract_free(reading->extract);
+	reading->extract = extract;
+	reading->format = format;
+	reading->offset = 0;
+	return 0;
+}
+
+static void keep_likely(struct log_reading *reading, const char *text,
+			size_t size)
+{
+	free(reading->likely);
+	reading->likely = calloc(LIKELY_LINES, sizeof(*reading->likely));
+	reading->likely_count =
+		reading->likely ? likely_lines(text, size, reading->likely) : 0;
+}
+
+static int try_text(struct log_reading *reading,
+		    struct extract_rules *const *rules, size_t count,
+		    const char *text, size_t size)
+{
+	struct format_trial trial;
+
+	if (format_trial(rules, count, text, size, &trial, NULL) < 0)
+		return -1;
+	reading->sure = trial.steps >= FORMAT_TRIAL_SURE;
+	reading->tied = trial.tied;
+	if (trial.steps)
+		return take_format(reading,
+				   log_formats_tried(reading->source.formats,
+						     trial.format),
+				   rules[trial.format]);
+	/* What was found at another length stays: nothing is better. */
+	if (!reading->format)
+		keep_likely(reading, text, size);
+	return 0;
+}
+
+/* When it is due to find the format, or to make sure of it; true: it goes on at
+ * the next call.
+ */
+static bool find_format(struct log_reading *reading, bool complete)
+{
+	owned_free char *text = NULL;
+	struct extract_rules *const *rules;
+	uint64_t length;
+	size_t count;
+
+	if (reading->source.rules || reading->broken)
+		return false;
+	length = length_of(reading);
+	if (length == reading->tried ||
+	    (!complete &&
+	     (reading->sure || !format_trial_due(length, reading->tried))))
+		return false;
+	rules = log_formats_all(reading->source.formats, &count);
+	if (!rules)
+		return true;
+	text = malloc(FORMAT_TRIAL_BYTES);
+	if (!text)
+		return false;
+	reading->tried = length;
+	try_text(reading, rules, count, text,
+		 format_trial_text(length, read_bytes, reading, text));
+	return false;
+}
+
+/* Reading. */
+
+/* NaN is the same as NaN here. */
+static bool same_number(double a, double b)
+{
+	return a == b || (a != a && b != b);
+}
+
+/* All but metrics of a rule's own. */
+static bool same_figures(const struct record *a, const struct record *b)
+{
+	return a->has == b->has && a->step == b->step &&
+	       a->steps_total == b->steps_total && a->rank == b->rank &&
+	       a->finished == b->finished && same_number(a->loss, b->loss) &&
+	       same_number(a->iteration_ms, b->iteration_ms) &&
+	       same_number(a->tokens_per_second, b->tokens_per_second) &&
+	       same_number(a->samples_per_second, b->samples_per_second) &&
+	       same_number(a->tokens_per_device, b->tokens_per_device) &&
+	       same_number(a->memory_mib, b->memory_mib);
+}
+
+bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
+		      bool *news)
+{
+	const struct record *latest;
+	struct record before;
+	size_t got;
+
+	if (find_format(reading, false))
+		return true;
+	if (reading->broken || !reading->extract)
+		return false;
+	got = read_bytes(reading, reading->offset, piece, size);
+	if (!got)
+		return false;
+	latest = extract_latest(reading->extract);
+	before = *latest;
+	extract_feed(reading->extract, piece, got, NULL);
+	reading->offset += got;
+	/* Metrics of a rule's own are not looked at one by one. */
+	*news |= latest->metric_room || !same_figures(&before, latest);
+	return true;
+}
+
+bool log_reading_done(struct log_reading *reading)
+{
+	return !find_format(reading, true) &&
+	       (reading->broken || !reading->extract ||
+		reading->offset >= length_of(reading));
+}
+
+void log_reading_finish(struct log_reading *reading)
+{
+	if (!reading->finished && reading->extract)
+		extract_finish(reading->extract, NULL);
+	reading->finished = true;
+}
+
+/* What came of it. */
+
+const char *log_reading_stream(const struct log_reading *reading)
+{
+	return reading->stream;
+}
+
+struct extract *log_reading_extract(const struct log_reading *reading)
+{
+	return reading->extract;
+}
+
+const struct framework *log_reading_format(const struct log_reading *reading)
+{
+	return reading->format;
+}
+
+bool log_reading_tied(const struct log_reading *reading)
+{
+	return reading->tied;
+}
+
+size_t log_reading_likely(const struct log_reading *reading,
+			  const char (**lines)[LIKELY_LINE_BYTES])
+{
+	*lines = reading->likely;
+	return reading->likely_count;
+}

@@ -1,0 +1,214 @@
+/* labels.c - short names of rows, and what all rows of a table share.
+ */
+#include "controller/report/labels.h"
+
+#include "controller/report/row.h"
+#include "protocol/base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VALUES_MAX 4
+#define VALUE_BYTES 60 /* of one of them */
+
+const struct label_subject label_subjects[] = {
+	{ "model", "setup.model" },         { "vendor", "setup.vendor" },
+	{ "chip", "setup.chip" },           { "framework", "setup.framework" },
+	{ "precision", "setup.precision" }, { NULL, NULL },
+};
+
+/* The word that begins at text ends before a blank behind which a further
+ * "key=" stands: values may hold blanks.
+ */
+static size_t word_length(const char *text)
+{
+	size_t length = 0;
+
+	for (;;) {
+		const char *next;
+		size_t key;
+
+		length += strcspn(text + length, " ");
+		if (!text[length])
+			return length;
+		next = text + length + 1;
+		key = strcspn(next, " =");
+		if (next[key] == '=')
+			return length;
+		length++;
+	}
+}
+
+static bool has_word(const char *words, const char *word, size_t size)
+{
+	while (*words) {
+		size_t length = word_length(words);
+
+		if (length == size && !strncmp(words, word, size))
+			return true;
+		words += length;
+		words += *words == ' ';
+	}
+	return false;
+}
+
+/* Append a word; false: there is no room for all of it. */
+static bool add_word(char *to, size_t size, const char *word, size_t length)
+{
+	size_t used = strlen(to);
+
+	if (used + (used > 0) + length >= size)
+		return false;
+	snprintf(to + used, size - used, "%s%.*s", used ? " " : "", (int)length,
+		 word);
+	return true;
+}
+
+/* How much of the text fits into so many bytes: for "%.*s". */
+static int cut_at(const char *text, size_t size)
+{
+	size_t length = strlen(text);
+
+	return (int)(length <= size ? length : utf8_cut(text, size));
+}
+
+static void keep_shared(const char *cell, char common[LABEL_SIZE])
+{
+	char kept[LABEL_SIZE] = "";
+
+	for (const char *word = common; *word; word += *word == ' ') {
+		size_t length = word_length(word);
+
+		if (has_word(cell, word, length))
+			add_word(kept, sizeof(kept), word, length);
+		word += length;
+	}
+	memcpy(common, kept, sizeof(kept));
+}
+
+void labels_find(const cJSON *rows, struct labels *labels)
+{
+	const cJSON *first = rows->child, *row;
+	const char *cell = first ? row_text(first, "cell") : NULL;
+
+	labels->common[0] = 0;
+	if (!cell || !first->next)
+		return;
+	for (; *cell; cell += *cell == ' ') {
+		size_t length = word_length(cell);
+
+		add_word(labels->common, LABEL_SIZE, cell, length);
+		cell += length;
+	}
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *other = row_text(row, "cell");
+
+		keep_shared(other ? other : "", labels->common);
+	}
+}
+
+const char *labels_row(const struct labels *labels, const cJSON *row,
+		       char text[LABEL_SIZE])
+{
+	const cJSON *repeat = row_at(row, "repeat");
+	const char *cell = row_text(row, "cell");
+	size_t room = LABEL_SIZE - 24;
+
+	text[0] = 0;
+	for (; cell && *cell; cell += *cell == ' ') {
+		size_t length = word_length(cell);
+
+		if (!has_word(labels->common, cell, length) &&
+		    !add_word(text, room, cell, length)) {
+			size_t used = strlen(text);
+
+			snprintf(text + used, room - used, "%s%.*s",
+				 used ? " " : "", cut_at(cell, room - used - 2),
+				 cell);
+			break;
+		}
+		cell += length;
+	}
+	if (cJSON_IsNumber(repeat) && repeat->valuedouble > 0)
+		snprintf(text + strlen(text), 24, "%s#%.0f", *text ? " " : "",
+			 repeat->valuedouble + 1);
+	if (!*text)
+		snprintf(text, LABEL_SIZE, "%s", cell ? "all" : "-");
+	return text;
+}
+
+/* The keys, or the values, of the words of a label. */
+static const char *halves(const char *label, bool keys, char text[LABEL_SIZE])
+{
+	char half[LABEL_SIZE];
+
+	half[0] = 0;
+	for (; *label; label += *label == ' ') {
+		size_t length = word_length(label);
+		size_t key = strcspn(label, "=");
+		size_t from = keys || key >= length ? 0 : key + 1;
+		size_t end = keys && key < length ? key : length;
+		size_t used = strlen(half);
+
+		snprintf(half + used, sizeof(half) - used, "%s%.*s",
+			 used ? ", " : "", (int)(end - from), label + from);
+		label += length;
+	}
+	memcpy(text, half, sizeof(half));
+	return text;
+}
+
+const char *labels_short(const struct labels *labels, const cJSON *row,
+			 char text[LABEL_SIZE])
+{
+	return halves(labels_row(labels, row, text), false, text);
+}
+
+const char *labels_keys(const struct labels *labels, const cJSON *row,
+			char text[LABEL_SIZE])
+{
+	return halves(labels_row(labels, row, text), true, text);
+}
+
+bool labels_hold(const char *cell, const char *words)
+{
+	for (; *words; words += *words == ' ') {
+		size_t length = word_length(words);
+
+		if (!has_word(cell, words, length))
+			return false;
+		words += length;
+	}
+	return true;
+}
+
+const char *labels_values(const cJSON *rows, const char *path,
+			  char text[LABEL_SIZE])
+{
+	const char *seen[VALUES_MAX];
+	size_t count = 0, used = 0;
+	const cJSON *row;
+
+	text[0] = 0;
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *value = row_text(row, path);
+		size_t i = 0;
+
+		while (value && i < count && strcmp(seen[i], value) != 0)
+			i++;
+		if (!value || i < count)
+			continue;
+		if (count == VALUES_MAX ||
+		    used >= LABEL_SIZE - VALUE_BYTES - 16) {
+			snprintf(text + used, LABEL_SIZE - used, " / ...");
+			break;
+		}
+		seen[count++] = value;
+		used += (size_t)snprintf(text + used, LABEL_SIZE - used,
+					 "%s%.*s", used ? " / " : "",
+					 cut_at(value, VALUE_BYTES), value);
+	}
+	return text;
+}

@@ -1,0 +1,46 @@
+/* suspects.h - why results are suspect, each cause once.
+ *
+ * Two sentences that differ only in their numbers are one cause. A cause that
+ * only one result has keeps its numbers; one of several shows "..." for
+ * each number.
+ */
+#ifndef CONTROLLER_REPORT_SUSPECTS_H
+#define CONTROLLER_REPORT_SUSPECTS_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+struct suspect_row {
+	const cJSON *row; /* borrowed from the rows */
+	const char *text; /* its own sentence; borrowed */
+};
+
+struct suspect {
+	char *text; /* the sentence of all of them */
+	struct suspect_row *rows;
+	size_t count;
+};
+
+struct suspects {
+	struct suspect *items; /* in the order of their first rows */
+	size_t count;
+	struct suspect_row *rows; /* of all of them */
+};
+
+/* Find the causes in these rows (report.h), which must outlive *suspects.
+ * ENOMEM.
+ */
+int suspects_find(const cJSON *rows, struct suspects *suspects,
+		  struct error *err);
+void suspects_clear(struct suspects *suspects);
+OWNED_VALUE(struct suspects, suspects_clear)
+
+/* "job 3", or "3 jobs (1, 4, 7)"; at most 12 are named. Returns text. */
+#define SUSPECT_JOBS_SIZE 320
+const char *suspect_jobs(const struct suspect *suspect,
+			 char text[SUSPECT_JOBS_SIZE]);
+
+#endif

@@ -1,0 +1,271 @@
+/* tidy.c - rows of a sweep as one flat table for programs.
+ */
+#include "controller/report/tidy.h"
+
+#include "controller/report/columns.h"
+#include "controller/report/row.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KEYS_MAX 64  /* of a matrix; more are left out */
+#define KEY_DEPTH 4  /* of maps in maps */
+#define KEY_SIZE 128 /* bytes of "batch.micro"; longer ones are left out */
+
+enum kind {
+	ROW,      /* at the path, of any row */
+	MEASURED, /* at the path, of completed rows */
+	TIME,     /* the same, in ms since 1970, as text */
+};
+
+static const struct {
+	const char *title;
+	const char *path;
+	enum kind kind;
+} rules[] = {
+	{ "job", "job", ROW },
+	{ "cell", "cell", ROW },
+	{ "repeat", "repeat", ROW },
+	{ "state", "state", ROW },
+	{ "failure", "failure", ROW },
+	{ "text", "text", ROW },
+	{ "nodes", "nodes", ROW },
+	{ "devices", "devices", ROW },
+	{ "tokens_per_second_per_device", "result.tokens_per_second_per_device",
+	  MEASURED },
+	{ "tokens_per_second", "result.tokens_per_second", MEASURED },
+	{ "loss_first", "result.loss.first", MEASURED },
+	{ "loss_last", "result.loss.last", MEASURED },
+	{ "memory_mib", "result.memory_mib", MEASURED },
+	{ "iteration_ms_median", "result.iteration_ms.median", MEASURED },
+	{ "iteration_ms_q1", "result.iteration_ms.q1", MEASURED },
+	{ "iteration_ms_q3", "result.iteration_ms.q3", MEASURED },
+	{ "iteration_n", "result.iteration_ms.n", MEASURED },
+	{ "steps", "result.steps", MEASURED },
+	{ "wall_s", "result.wall_s", MEASURED },
+	{ "mfu", "result.mfu", MEASURED },
+	{ "formula", "result.formula", MEASURED },
+	{ "image", "provenance.image", ROW },
+	{ "engine", "provenance.engine", ROW },
+	{ "kernel", "provenance.kernel", ROW },
+	{ "node_names", "provenance.nodes", ROW },
+	{ "flags", "result.flags", MEASURED },
+	{ "doubts", "doubts", MEASURED },
+	{ "repeats", "repeats.n", MEASURED },
+	{ "repeats_mean", "repeats.mean", MEASURED },
+	{ "repeats_stdev", "repeats.stdev", MEASURED },
+	{ "repeats_cv_percent", "repeats.cv_percent", MEASURED },
+	{ "mfu_palm", "result.mfu_palm", MEASURED },
+	{ "hfu", "result.hfu", MEASURED },
+	{ "joules_per_token", "result.joules_per_token", MEASURED },
+	{ "slow_steps", "result.slow_steps.count", MEASURED },
+	{ "vendor", "setup.vendor", ROW },
+	{ "chip", "setup.chip", ROW },
+	{ "model", "setup.model", ROW },
+	{ "precision", "setup.precision", ROW },
+	{ "framework", "setup.framework", ROW },
+	{ "driver", "provenance.driver", ROW },
+	{ "started_utc", "result.inputs.started_ms", TIME },
+	{ "ended_utc", "result.inputs.ended_ms", TIME },
+	{ "iteration_ms_mean", "result.iteration_ms.mean", MEASURED },
+	{ "iteration_ms_min", "result.iteration_ms.min", MEASURED },
+	{ "iteration_ms_max", "result.iteration_ms.max", MEASURED },
+	{ "samples_per_second", "result.samples_per_second", MEASURED },
+	{ "power_w", "result.usage.power_w", MEASURED },
+	{ "energy_j", "result.usage.energy_j", MEASURED },
+	{ "chip_memory_gib", "result.chip_memory_gib", MEASURED },
+};
+
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+/* The keys of a matrix, in the order in which the rows have them. */
+static int find_keys(const cJSON *values, const char *prefix, int depth,
+		     struct strings *keys, struct error *err)
+{
+	const cJSON *value;
+
+	cJSON_ArrayForEach(value, values)
+	{
+		char key[KEY_SIZE];
+
+		if (!value->string ||
+		    snprintf(key, sizeof(key), "%s%s%s", prefix,
+			     *prefix ? "." : "",
+			     value->string) >= (int)sizeof(key))
+			continue;
+		if (cJSON_IsObject(value)) {
+			if (depth < KEY_DEPTH &&
+			    find_keys(value, key, depth + 1, keys, err) < 0)
+				return -1;
+		} else if (keys->count < KEYS_MAX && !strings_has(keys, key) &&
+			   strings_add(keys, key, err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int set(cJSON *flat, const char *title, cJSON *value, struct error *err)
+{
+	if (value && cJSON_AddItemToObject(flat, title, value))
+		return 0;
+	cJSON_Delete(value);
+	return error_nomem(err, "report");
+}
+
+static cJSON *copy_of(const cJSON *value)
+{
+	return value ? cJSON_Duplicate(value, true) : cJSON_CreateNull();
+}
+
+static cJSON *time_of(const cJSON *value)
+{
+	char text[UTC_SIZE];
+
+	if (!cJSON_IsNumber(value) || value->valuedouble <= 0)
+		return cJSON_CreateNull();
+	return cJSON_CreateString(utc_text((int64_t)value->valuedouble, text));
+}
+
+static int put_about(cJSON *flat, const struct report_about *about,
+		     struct error *err)
+{
+	cJSON time = { .type = cJSON_Number,
+		       .valuedouble = (double)about->submitted_ms };
+
+	if (set(flat, "schema", cJSON_CreateNumber(TIDY_VERSION), err) < 0 ||
+	    set(flat, "sweep", cJSON_CreateNumber((double)about->sweep), err) <
+		    0 ||
+	    set(flat, "sweep_name",
+		about->name ? cJSON_CreateString(about->name)
+			    : cJSON_CreateNull(),
+		err) < 0)
+		return -1;
+	return set(flat, "submitted_utc", time_of(&time), err);
+}
+
+static int put_rules(cJSON *flat, const cJSON *row, struct error *err)
+{
+	for (size_t i = 0; i < RULES; i++) {
+		const cJSON *value = row_at(row, rules[i].path);
+
+		if (rules[i].kind != ROW && !row_completed(row))
+			value = NULL;
+		if (set(flat, rules[i].title,
+			rules[i].kind == TIME ? time_of(value) : copy_of(value),
+			err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_cell(cJSON *flat, const cJSON *row, const struct strings *keys,
+		    struct error *err)
+{
+	for (size_t i = 0; i < keys->count; i++) {
+		char title[KEY_SIZE + 8];
+
+		snprintf(title, sizeof(title), "cell.%s", keys->items[i]);
+		if (set(flat, title,
+			copy_of(row_at(row_at(row, "values"), keys->items[i])),
+			err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_metrics(cJSON *flat, const cJSON *row,
+		       const struct columns *chosen, struct error *err)
+{
+	const cJSON *metrics =
+		row_completed(row) ? row_at(row, "result.metrics") : NULL;
+
+	for (size_t c = 0; c < chosen->count; c++)
+		if (chosen->metrics[c] &&
+		    set(flat, chosen->metrics[c],
+			copy_of(cJSON_GetObjectItemCaseSensitive(metrics,
+								 chosen->metrics
+									 [c])),
+			err) < 0)
+			return -1;
+	return 0;
+}
+
+static cJSON *flat_row(const struct report_about *about, const cJSON *row,
+		       const struct strings *keys, const struct columns *chosen,
+		       struct error *err)
+{
+	cJSON *flat = cJSON_CreateObject();
+
+	if (!flat) {
+		error_nomem(err, "report");
+		return NULL;
+	}
+	if (put_rules(flat, row, err) < 0 || put_about(flat, about, err) < 0 ||
+	    put_cell(flat, row, keys, err) < 0 ||
+	    put_metrics(flat, row, chosen, err) < 0) {
+		cJSON_Delete(flat);
+		return NULL;
+	}
+	return flat;
+}
+
+static int name_columns(const cJSON *flat, struct strings *titles,
+			struct error *err)
+{
+	const cJSON *column;
+
+	cJSON_ArrayForEach(column, flat)
+	{
+		if (strings_add(titles, column->string, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Add the rows to `table`; the titles are those of a row without values. */
+static int fill(cJSON *table, const struct report_about *about,
+		const cJSON *rows, const struct strings *keys,
+		struct strings *titles, struct error *err)
+{
+	struct columns chosen;
+	cJSON *flat = NULL;
+	const cJSON *row;
+	int rc;
+
+	columns_choose(rows, &chosen);
+	flat = flat_row(about, NULL, keys, &chosen, err);
+	rc = flat ? name_columns(flat, titles, err) : -1;
+	cJSON_Delete(flat);
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (rc < 0)
+			break;
+		flat = flat_row(about, row, keys, &chosen, err);
+		if (!flat || !cJSON_AddItemToArray(table, flat))
+			rc = -1;
+	}
+	return rc;
+}
+
+cJSON *tidy_rows(const struct report_about *about, const cJSON *rows,
+		 struct strings *titles, struct error *err)
+{
+	owned(strings_clear) struct strings keys = { 0 };
+	cJSON *table = cJSON_CreateArray();
+	const cJSON *row;
+	int rc = table ? 0 : error_nomem(err, "report");
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (rc == 0)
+			rc = find_keys(row_at(row, "values"), "", 1, &keys,
+				       err);
+	}
+	if (rc == 0)
+		rc = fill(table, about, rows, &keys, titles, err);
+	if (rc == 0)
+		return table;
+	cJSON_Delete(table);
+	return NULL;
+}

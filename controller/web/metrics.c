@@ -1,0 +1,264 @@
+/* metrics.c - the figures of a controller for Prometheus, at GET /metrics.
+ */
+#include "controller/web/metrics.h"
+#include "controller/cluster/active_job.h"
+#include "controller/logs/log_ingest.h"
+#include "controller/logs/log_reader.h"
+#include "controller/logs/sampling.h"
+#include "controller/nodes/node.h"
+#include "controller/results/rules/record.h"
+#include "controller/results/usage.h"
+#include "protocol/base/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_SIZE 24
+
+static const char *number(uint64_t value, char text[NUMBER_SIZE])
+{
+	snprintf(text, NUMBER_SIZE, "%" PRIu64, value);
+	return text;
+}
+
+/* Nodes. */
+
+static double is_up(const struct node *node, const struct slot *slot)
+{
+	return !strcmp(node_state(node), "up");
+}
+
+static double is_drained(const struct node *node, const struct slot *slot)
+{
+	return node->drained;
+}
+
+static double devices(const struct node *node, const struct slot *slot)
+{
+	return slot->devices;
+}
+
+static double devices_busy(const struct node *node, const struct slot *slot)
+{
+	return __builtin_popcountll(slot->busy);
+}
+
+static double devices_lost(const struct node *node, const struct slot *slot)
+{
+	return __builtin_popcountll(slot->lost);
+}
+
+static const struct {
+	const char *name;
+	const char *help;
+	double (*value)(const struct node *node, const struct slot *slot);
+} node_families[] = {
+	{ "regatta_node_up", "1: the node's agent is in reach.", is_up },
+	{ "regatta_node_drained", "1: the node gets no new task.", is_drained },
+	{ "regatta_node_devices", "Devices of the node, with lost ones.",
+	  devices },
+	{ "regatta_node_devices_busy", "Devices that jobs hold.",
+	  devices_busy },
+	{ "regatta_node_devices_lost", "Devices that are gone or broken.",
+	  devices_lost },
+};
+
+static void put_nodes(const struct jobs_parts *parts,
+		      struct openmetrics *metrics)
+{
+	for (size_t f = 0; f < sizeof(node_families) / sizeof(*node_families);
+	     f++) {
+		openmetrics_family(metrics, node_families[f].name, METRIC_GAUGE,
+				   node_families[f].help);
+		for (size_t i = 0; i < node_count(parts->nodes); i++) {
+			const struct node *node = node_at(parts->nodes, i);
+
+			if (node->removed)
+				continue;
+			openmetrics_value(metrics,
+					  node_families[f]
+						  .value(node,
+							 node_slot(parts->nodes,
+								   node)),
+					  "node", node->name, "vendor",
+					  node->vendor, NULL);
+		}
+	}
+}
+
+/* Jobs. */
+
+struct job_counts {
+	uint64_t of[JOB_STATES];
+	int64_t oldest_ms; /* since when the oldest queued one waits; 0: none */
+};
+
+static void count_job(struct job *job, void *arg)
+{
+	struct job_counts *counts = arg;
+
+	counts->of[job->state]++;
+	if (job->state == JOB_QUEUED &&
+	    (!counts->oldest_ms || job->queued_ms < counts->oldest_ms))
+		counts->oldest_ms = job->queued_ms;
+}
+
+static void put_counts(const struct jobs_parts *parts,
+		       struct openmetrics *metrics)
+{
+	struct job_counts counts = { .oldest_ms = 0 };
+	int64_t now_ms = clock_wall_ms();
+
+	job_each(parts->table, count_job, &counts);
+	openmetrics_family(metrics, "regatta_jobs", METRIC_GAUGE,
+			   "Jobs that have not ended, by state.");
+	for (int state = JOB_QUEUED; !job_state_final(state); state++)
+		openmetrics_value(metrics, (double)counts.of[state], "state",
+				  job_state_name(state), NULL);
+	openmetrics_gauge(metrics, "regatta_queue_oldest_seconds",
+			  "How long the oldest queued job waits.",
+			  counts.oldest_ms
+				  ? (double)(now_ms - counts.oldest_ms) / 1000
+				  : 0);
+}
+
+static double started(const struct gang *gang, const struct record *record)
+{
+	return (double)gang->job->started_ms / 1000;
+}
+
+static double step(const struct gang *gang, const struct record *record)
+{
+	return record && record_has(record, RECORD_STEP) ? (double)record->step
+							 : (double)NAN;
+}
+
+static double steps(const struct gang *gang, const struct record *record)
+{
+	return record && record_has(record, RECORD_STEPS)
+		       ? (double)record->steps_total
+		       : (double)NAN;
+}
+
+static double step_time(const struct gang *gang, const struct record *record)
+{
+	return record && record->came_ms ? (double)record->came_ms / 1000
+					 : (double)NAN;
+}
+
+static double loss(const struct gang *gang, const struct record *record)
+{
+	return record && record_has(record, RECORD_LOSS) ? record->loss
+							 : (double)NAN;
+}
+
+static double rate(const struct gang *gang, const struct record *record)
+{
+	return record && record_has(record, RECORD_TOKENS_PER_SECOND)
+		       ? record->tokens_per_second
+		       : (double)NAN;
+}
+
+/* A value that is not known is left out. */
+static const struct {
+	const char *name;
+	const char *help;
+	double (*value)(const struct gang *gang, const struct record *record);
+} job_families[] = {
+	{ "regatta_job_started_timestamp_seconds",
+	  "When the running job was started.", started },
+	{ "regatta_job_step", "Last step in the job's output.", step },
+	{ "regatta_job_steps", "Steps that the job is to take.", steps },
+	{ "regatta_job_step_timestamp_seconds", "When the last step came.",
+	  step_time },
+	{ "regatta_job_loss", "Loss of the last step.", loss },
+	{ "regatta_job_tokens_per_second", "Token rate of the last step.",
+	  rate },
+};
+
+static void put_job_family(const struct jobs_parts *parts, size_t family,
+			   struct openmetrics *metrics)
+{
+	const struct gang *gang;
+	char job[NUMBER_SIZE], sweep[NUMBER_SIZE];
+
+	openmetrics_family(metrics, job_families[family].name, METRIC_GAUGE,
+			   job_families[family].help);
+	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
+		double value;
+
+		if (gang->job->state != JOB_RUNNING)
+			continue;
+		value = job_families[family].value(gang,
+						   log_reader_latest(gang));
+		if (!isnan(value))
+			openmetrics_value(metrics, value, "job",
+					  number(gang->job->id, job), "sweep",
+					  number(gang->job->sweep, sweep),
+					  NULL);
+	}
+}
+
+/* Devices of the jobs that run. */
+
+static size_t take_devices(const struct jobs_parts *parts,
+			   struct device_metrics *to, size_t room)
+{
+	const struct gang *gang;
+	size_t count = 0;
+
+	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
+		if (gang->job->state != JOB_RUNNING || !gang->output)
+			continue;
+		for (uint32_t rank = 0; rank < gang->spec.nodes; rank++) {
+			const struct usage *usage =
+				samplings_usage(log_reader_samplings(gang),
+						rank);
+
+			for (size_t i = 0; usage && count < room &&
+					   usage_latest(usage, i, &to[count]);
+			     i++)
+				to[count++].job = gang->job->id;
+		}
+	}
+	return count;
+}
+
+static void put_devices(const struct jobs_parts *parts,
+			struct openmetrics *metrics)
+{
+	struct device_metrics *list =
+		calloc(METRICS_DEVICES_MAX, sizeof(*list));
+	size_t count =
+		list ? take_devices(parts, list, METRICS_DEVICES_MAX) : 0;
+
+	metrics->failed |= !list;
+	device_metrics_put(metrics, list, count);
+	free(list);
+}
+
+void metrics_answer(const struct jobs_parts *parts,
+		    const struct counters *counters,
+		    const struct http_request *request,
+		    struct http_reply *reply)
+{
+	struct openmetrics metrics;
+
+	openmetrics_begin(&metrics, request, reply);
+	openmetrics_family(&metrics, "regatta_controller_info", METRIC_GAUGE,
+			   "This controller, by its labels; always 1.");
+	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);
+	put_nodes(parts, &metrics);
+	put_counts(parts, &metrics);
+	for (size_t i = 0; i < sizeof(job_families) / sizeof(*job_families);
+	     i++)
+		put_job_family(parts, i, &metrics);
+	put_devices(parts, &metrics);
+	openmetrics_counter(&metrics, "regatta_log_received_bytes",
+			    "Output of jobs that came in and was stored.",
+			    (double)log_ingest_stored_bytes(parts->ingest));
+	counters_put(counters, &metrics);
+	openmetrics_end(&metrics, reply);
+}

@@ -1,0 +1,513 @@
+/* http_server.c - pages and metrics over HTTP, on the loop of a daemon.
+ */
+#include "protocol/http/http_server.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define PEM_MAX (256 << 10)
+#define CONNECTION_BYTES (16 << 10)
+#define STREAM_PIECE (16 << 10)
+#define ALIVE_MS 15000 /* a stream that is gone is found out by then */
+
+static const char strict_policy[] =
+	"default-src 'none'; script-src 'self'; style-src 'self'; "
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; "
+	"frame-ancestors 'none'";
+
+struct stream {
+	struct http_server *server;
+	struct MHD_Connection *connection;
+	void *topic;
+	struct buffer out;
+	bool suspended;
+	bool ended;
+	TAILQ_ENTRY(stream) next;
+};
+
+struct http_server {
+	sd_event *loop;
+	struct http_handler handler;
+	void *arg;
+	struct MHD_Daemon *daemon;
+	sd_event_source *io, *timer, *alive;
+	char url[128];
+	char *certificate, *key;
+	int64_t second; /* monotonic; and answers in it */
+	unsigned int answers;
+	TAILQ_HEAD(, stream) streams;
+	size_t streams_count;
+};
+
+struct http_request {
+	const char *path;
+	struct MHD_Connection *connection;
+};
+
+const char *http_path(const struct http_request *request)
+{
+	return request->path;
+}
+
+const char *http_header(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+					   name);
+}
+
+const char *http_argument(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection,
+					   MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *http_cookie(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND,
+					   name);
+}
+
+/* The loop. */
+
+static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
+
+/* libmicrohttpd may want to go on without any descriptor saying so. */
+static void go_on(struct http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
+		loop_timer(server->loop, &server->timer, wait_ms, timer_run,
+			   server, NULL);
+	else
+		loop_timer_stop(server->timer);
+}
+
+static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct http_server *server = arg;
+
+	MHD_run(server->daemon);
+	go_on(server);
+	return 0;
+}
+
+static int io_run(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	return timer_run(source, 0, arg);
+}
+
+/* Streams. */
+
+static ssize_t stream_read(void *arg, uint64_t at, char *to, size_t room)
+{
+	struct stream *stream = arg;
+	size_t size = stream->out.size < room ? stream->out.size : room;
+
+	if (size) {
+		memcpy(to, stream->out.data, size);
+		buffer_consume(&stream->out, size);
+		return (ssize_t)size;
+	}
+	if (stream->ended)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	stream->suspended = true;
+	MHD_suspend_connection(stream->connection);
+	return 0;
+}
+
+static void stream_free(void *arg)
+{
+	struct stream *stream = arg;
+	struct http_server *server = stream->server;
+
+	TAILQ_REMOVE(&server->streams, stream, next);
+	server->streams_count--;
+	buffer_clear(&stream->out);
+	server->handler.stream_gone(server->arg, stream->topic);
+	free(stream);
+}
+
+static void stream_wake(struct stream *stream)
+{
+	if (stream->suspended)
+		MHD_resume_connection(stream->connection);
+	stream->suspended = false;
+}
+
+static void stream_send(struct stream *stream, const char *text, size_t size)
+{
+	if (buffer_append(&stream->out, text, size, NULL) < 0)
+		stream->ended = true;
+	stream_wake(stream);
+}
+
+void http_server_publish(struct http_server *server, const void *topic,
+			 const char *text, size_t size)
+{
+	struct stream *stream;
+
+	TAILQ_FOREACH(stream, &server->streams, next)
+	{
+		if (!topic || stream->topic == topic)
+			stream_send(stream, text, size);
+	}
+	go_on(server);
+}
+
+/* A client that went away unheard is found out by writing to it. */
+static int alive_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct http_server *server = arg;
+
+	http_server_publish(server, NULL, ":\n\n", 3);
+	loop_timer(server->loop, &server->alive, ALIVE_MS, alive_run, server,
+		   NULL);
+	return 0;
+}
+
+static struct MHD_Response *stream_open(struct http_server *server,
+					struct MHD_Connection *connection,
+					struct http_reply *reply)
+{
+	struct stream *stream = server->streams_count < HTTP_STREAMS_MAX
+					? calloc(1, sizeof(*stream))
+					: NULL;
+	struct MHD_Response *response;
+
+	if (!stream) {
+		server->handler.stream_gone(server->arg, reply->topic);
+		return NULL;
+	}
+	stream->server = server;
+	stream->connection = connection;
+	stream->topic = reply->topic;
+	buffer_init(&stream->out, HTTP_STREAM_BYTES);
+	stream->ended = buffer_append(&stream->out, reply->body.data,
+				      reply->body.size, NULL) < 0;
+	TAILQ_INSERT_TAIL(&server->streams, stream, next);
+	server->streams_count++;
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
+						     STREAM_PIECE, stream_read,
+						     stream, stream_free);
+	if (!response)
+		stream_free(stream);
+	return response;
+}
+
+/* Answers. */
+
+static enum MHD_Result send_reply(struct http_server *server,
+				  struct MHD_Connection *connection,
+				  struct http_reply *reply)
+{
+	const char *const headers[][2] = {
+		{ "Content-Type", reply->type },
+		{ "Content-Security-Policy",
+		  reply->policy ? reply->policy : strict_policy },
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "Referrer-Policy", "no-referrer" },
+		{ "Cache-Control", "no-store" },
+		{ "Location", reply->location },
+		{ "Set-Cookie", *reply->cookie ? reply->cookie : NULL },
+	};
+	struct MHD_Response *response;
+	enum MHD_Result done;
+
+	response = reply->topic ? stream_open(server, connection, reply)
+				: MHD_create_response_from_buffer(
+					  reply->body.size, reply->body.data,
+					  MHD_RESPMEM_MUST_COPY);
+	if (!response)
+		return MHD_NO;
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (headers[i][1])
+			MHD_add_response_header(response, headers[i][0],
+						headers[i][1]);
+	done = MHD_queue_response(connection, reply->status, response);
+	MHD_destroy_response(response);
+	return done;
+}
+
+static bool too_many(struct http_server *server)
+{
+	int64_t second = clock_mono_ms() / 1000;
+
+	if (server->second != second)
+		server->answers = 0;
+	server->second = second;
+	return ++server->answers > HTTP_RATE;
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
+				  const char *path, const char *method,
+				  const char *version, const char *body,
+				  size_t *body_size, void **seen)
+{
+	struct http_server *server = arg;
+	struct http_request request = { path, connection };
+	struct http_reply reply = { .status = 200, .type = "text/plain" };
+	enum MHD_Result done;
+
+	bool good = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+
+	if (!*seen && good) { /* there may be a body yet */
+		*seen = server;
+		return MHD_YES;
+	}
+	if (*body_size)
+		return MHD_NO;
+	buffer_init(&reply.body, HTTP_BODY_MAX);
+	if (!good) {
+		reply.status = MHD_HTTP_METHOD_NOT_ALLOWED;
+		buffer_text(&reply.body, "only GET is answered\n", NULL);
+	} else if (too_many(server)) {
+		reply.status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		buffer_text(&reply.body, "too many requests; try again\n",
+			    NULL);
+	} else {
+		server->handler.answer(server->arg, &request, &reply);
+	}
+	done = send_reply(server, connection, &reply);
+	buffer_clear(&reply.body);
+	return done;
+}
+
+static void on_words(void *arg, const char *fmt, va_list words)
+	__attribute__((format(printf, 2, 0)));
+static void on_words(void *arg, const char *fmt, va_list words)
+{
+	char text[200];
+
+	vsnprintf(text, sizeof(text), fmt, words);
+	text[strcspn(text, "\n")] = 0;
+	log_debug("http: %s", text);
+}
+
+/* Making and unmaking. */
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_in6 *six = (const void *)address;
+
+	return address->sa_family == AF_INET
+		       ? ntohl(four->sin_addr.s_addr) >> 24 == 127
+		       : IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+/* ADDRESS:PORT to its socket address; the caller frees it. */
+static struct addrinfo *parse(const char *text, struct error *err)
+{
+	static const struct addrinfo hints = {
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM,
+	};
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	struct addrinfo *found = NULL;
+	char host[64];
+
+	if (length > 1 && text[0] == '[' && text[length - 1] == ']')
+		snprintf(host, sizeof(host), "%.*s", (int)length - 2, text + 1);
+	else
+		snprintf(host, sizeof(host), "%.*s", (int)length, text);
+	if (!length || !colon[1] || length >= sizeof(host) ||
+	    getaddrinfo(host, colon + 1, &hints, &found) != 0) {
+		error_set(err, EINVAL,
+			  "'%.80s' is not valid here; expected ADDRESS:PORT, "
+			  "as 127.0.0.1:7118",
+			  text);
+		return NULL;
+	}
+	return found;
+}
+
+static int listen_at(const struct addrinfo *at, const char *text,
+		     struct error *err)
+{
+	int on = 1, fd;
+
+	fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    0);
+	if (fd < 0)
+		return error_errno(err, "%s", text);
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, at->ai_addr, at->ai_addrlen) < 0 || listen(fd, 128) < 0) {
+		error_errno(err, "%s", text);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int set_url(struct http_server *server, int fd, struct error *err)
+{
+	struct sockaddr_storage at = { 0 };
+	socklen_t size = sizeof(at);
+	char host[64], port[8];
+
+	if (getsockname(fd, (struct sockaddr *)&at, &size) < 0 ||
+	    getnameinfo((struct sockaddr *)&at, size, host, sizeof(host), port,
+			sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return error_errno(err, "web address");
+	snprintf(server->url, sizeof(server->url),
+		 at.ss_family == AF_INET6 ? "%s://[%s]:%s" : "%s://%s:%s",
+		 server->certificate ? "https" : "http", host, port);
+	return 0;
+}
+
+static char *read_pem(const char *path, struct error *err)
+{
+	struct buffer text;
+
+	buffer_init(&text, PEM_MAX);
+	if (file_read_any(path, &text, err) < 0) {
+		buffer_clear(&text);
+		return NULL;
+	}
+	return buffer_take(&text);
+}
+
+static int start(struct http_server *server, int fd, struct error *err)
+{
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
+			     MHD_USE_ERROR_LOG |
+			     (server->certificate ? MHD_USE_TLS : 0);
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, server->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		  (char *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+
+	if (!server->certificate)
+		tls[0].option = MHD_OPTION_END;
+	server->daemon =
+		MHD_start_daemon(flags, 0, NULL, NULL, on_request, server,
+				 MHD_OPTION_EXTERNAL_LOGGER, on_words, server,
+				 MHD_OPTION_LISTEN_SOCKET, fd,
+				 MHD_OPTION_CONNECTION_LIMIT,
+				 (unsigned int)HTTP_CONNECTIONS_MAX,
+				 MHD_OPTION_CONNECTION_TIMEOUT,
+				 (unsigned int)HTTP_IDLE_S,
+				 MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				 (size_t)CONNECTION_BYTES,
+				 MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				 MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	if (server->daemon)
+		return 0;
+	close(fd);
+	return error_set(err, EINVAL, "%s: cannot be served%s", server->url,
+			 server->certificate ? ": certificate and key do not "
+					       "fit"
+					     : "");
+}
+
+static int join_loop(struct http_server *server, struct error *err)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	int rc = sd_event_add_io(server->loop, &server->io, info->epoll_fd,
+				 EPOLLIN, io_run, server);
+
+	if (rc < 0)
+		return error_set(err, -rc, "event loop: no web server");
+	return loop_timer(server->loop, &server->alive, ALIVE_MS, alive_run,
+			  server, err);
+}
+
+static int open_server(struct http_server *server,
+		       const struct http_config *config, struct error *err)
+{
+	struct addrinfo *at = parse(config->address, err);
+	int fd;
+
+	if (!at)
+		return -1;
+	if (config->loopback_only && !config->certificate &&
+	    !is_loopback(at->ai_addr)) {
+		freeaddrinfo(at);
+		return error_set(err, EINVAL,
+				 "%.80s: without a certificate only addresses "
+				 "of this machine's own, as 127.0.0.1",
+				 config->address);
+	}
+	fd = listen_at(at, config->address, err);
+	freeaddrinfo(at);
+	if (fd < 0)
+		return -1;
+	if (set_url(server, fd, err) < 0) {
+		close(fd);
+		return -1;
+	}
+	return start(server, fd, err) < 0 ? -1 : join_loop(server, err);
+}
+
+struct http_server *http_server_new(sd_event *loop,
+				    const struct http_config *config,
+				    const struct http_handler *handler,
+				    void *arg, struct error *err)
+{
+	owned(http_server_free) struct http_server *server =
+		calloc(1, sizeof(*server));
+
+	if (!server) {
+		error_nomem(err, "web server");
+		return NULL;
+	}
+	TAILQ_INIT(&server->streams);
+	server->loop = sd_event_ref(loop);
+	server->handler = *handler;
+	server->arg = arg;
+	if (!config->certificate != !config->key) {
+		error_set(err, EINVAL,
+			  "a certificate needs its key, and a key "
+			  "its certificate");
+		return NULL;
+	}
+	if (config->certificate &&
+	    (!(server->certificate = read_pem(config->certificate, err)) ||
+	     !(server->key = read_pem(config->key, err))))
+		return NULL;
+	return open_server(server, config, err) < 0 ? NULL : take(server);
+}
+
+void http_server_free(struct http_server *server)
+{
+	struct stream *stream;
+
+	if (!server)
+		return;
+	loop_source_free(&server->io);
+	loop_source_free(&server->timer);
+	loop_source_free(&server->alive);
+	TAILQ_FOREACH(stream, &server->streams, next)
+	{
+		stream->ended = true;
+		stream_wake(stream);
+	}
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon);
+	if (server->key)
+		explicit_bzero(server->key, strlen(server->key));
+	free(server->key);
+	free(server->certificate);
+	sd_event_unref(server->loop);
+	free(server);
+}
+
+const char *http_server_url(const struct http_server *server)
+{
+	return server->url;
+}

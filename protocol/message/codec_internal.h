@@ -1,0 +1,39 @@
+/* codec_internal.h - the codec's two walks over the tables of fields.
+ *
+ * For the files of the codec and for messages alone.
+ */
+#ifndef PROTOCOL_MESSAGE_CODEC_INTERNAL_H
+#define PROTOCOL_MESSAGE_CODEC_INTERNAL_H
+
+#include "protocol/message/codec.h"
+#include "protocol/message/token.h"
+
+/* Give the struct to the sink as an object; with a type as its first member,
+ * "type". Errors as codec_object().
+ */
+int codec_write(const struct schema *schema, const void *from, const char *type,
+		struct token_sink *sink, struct error *err);
+
+/* Fill *to from the members that the source gives next. loose: they may be
+ * unknown, and absent. On failure *to is all zero.
+ */
+int codec_read_members(const struct schema *schema, struct token_source *source,
+		       size_t members, bool loose, void *to, struct error *err);
+/* The same from an object. */
+int codec_read(const struct schema *schema, struct token_source *source,
+	       bool loose, void *to, struct error *err);
+
+/* Drop what was appended since the buffer was of that size. */
+void codec_undo(struct buffer *out, size_t size);
+
+static inline void *field_at(const struct field *field, const void *data)
+{
+	return (char *)data + field->offset;
+}
+
+static inline size_t *field_count(const struct field *field, const void *data)
+{
+	return (size_t *)((char *)data + field->count_offset);
+}
+
+#endif

@@ -1,0 +1,449 @@
+/* codec_read.c - tokens to structs, by tables.
+ */
+#include "protocol/message/codec_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 2^53 - 1: a larger number of JSON may be another one, rounded. */
+#define READ_MAX 9007199254740991.0
+
+/* How a struct is read. */
+struct reading {
+	struct token_source *source;
+	bool loose; /* fields may be unknown, and absent */
+	struct error *err;
+};
+
+static int take_token(const struct reading *reading, struct token *token)
+{
+	return reading->source->next(reading->source, token, reading->err);
+}
+
+static void describe(const struct token *token, char *text, size_t size)
+{
+	static const char *const words[] = {
+		[TOKEN_NULL] = "null",
+		[TOKEN_BOOL] = "a boolean",
+		[TOKEN_LIST] = "a list",
+		[TOKEN_OBJECT] = "an object",
+	};
+
+	if (token->kind == TOKEN_UNSIGNED)
+		snprintf(text, size, "the number %" PRIu64, token->number);
+	else if (token->kind == TOKEN_NEGATIVE)
+		snprintf(text, size, "the number %" PRId64, token->negative);
+	else if (token->kind == TOKEN_REAL)
+		snprintf(text, size, "the number %.17g", token->real);
+	else if (token->kind == TOKEN_TEXT)
+		snprintf(text, size, "'%.*s'",
+			 token->size < 40 ? (int)token->size : 40, token->text);
+	else
+		snprintf(text, size, "%s", words[token->kind]);
+}
+
+static int wrong(const struct field *field, const struct token *token,
+		 const char *allowed, struct error *err)
+{
+	char found[64];
+
+	describe(token, found, sizeof(found));
+	return error_set(err, EPROTO, "%s: %s is not valid here; expected %s",
+			 field->name, found, allowed);
+}
+
+/* JSON has integers beyond TOKEN_EXACT_MAX in digits, or, while no other number
+ * can be meant, as they are.
+ */
+static bool json_digits(const struct token *token, char text[24])
+{
+	if (token->kind != TOKEN_TEXT || token->size >= 24)
+		return false;
+	memcpy(text, token->text, token->size);
+	text[token->size] = 0;
+	return text[strspn(text, "0123456789-")] == 0;
+}
+
+static bool json_u64(const struct token *token, uint64_t *to)
+{
+	char text[24], *end;
+
+	if (token->kind == TOKEN_REAL && token->real >= 0 &&
+	    token->real <= READ_MAX && token->real == floor(token->real)) {
+		*to = (uint64_t)token->real;
+		return true;
+	}
+	if (!json_digits(token, text) || text[0] == '-' || !text[0])
+		return false;
+	errno = 0;
+	*to = strtoull(text, &end, 10);
+	return !*end && !errno;
+}
+
+static bool json_i64(const struct token *token, int64_t *to)
+{
+	char text[24], *end;
+
+	if (token->kind == TOKEN_REAL && token->real >= -READ_MAX &&
+	    token->real <= READ_MAX && token->real == floor(token->real)) {
+		*to = (int64_t)token->real;
+		return true;
+	}
+	if (!json_digits(token, text) || !text[text[0] == '-'])
+		return false;
+	errno = 0;
+	*to = strtoll(text, &end, 10);
+	return !*end && !errno;
+}
+
+static int read_u64(const struct field *field, const struct token *token,
+		    uint64_t *to, const struct reading *reading)
+{
+	if (token->kind == TOKEN_UNSIGNED) {
+		*to = token->number;
+		return 0;
+	}
+	return reading->source->json && json_u64(token, to)
+		       ? 0
+		       : wrong(field, token, "an integer from 0 to 2^64-1",
+			       reading->err);
+}
+
+static int read_i64(const struct field *field, const struct token *token,
+		    int64_t *to, const struct reading *reading)
+{
+	if (token->kind == TOKEN_UNSIGNED && token->number <= INT64_MAX) {
+		*to = (int64_t)token->number;
+		return 0;
+	}
+	if (token->kind == TOKEN_NEGATIVE) {
+		*to = token->negative;
+		return 0;
+	}
+	return reading->source->json && json_i64(token, to)
+		       ? 0
+		       : wrong(field, token, "an integer from -2^63 to 2^63-1",
+			       reading->err);
+}
+
+static int read_double(const struct field *field, const struct token *token,
+		       double *to, struct error *err)
+{
+	if (token->kind == TOKEN_REAL && isfinite(token->real))
+		*to = token->real;
+	else if (token->kind == TOKEN_UNSIGNED)
+		*to = (double)token->number;
+	else if (token->kind == TOKEN_NEGATIVE)
+		*to = (double)token->negative;
+	else
+		return wrong(field, token, "a finite number", err);
+	return 0;
+}
+
+static int read_string(const struct field *field, const struct token *token,
+		       char **to, struct error *err)
+{
+	if (token->kind != TOKEN_TEXT)
+		return wrong(field, token, "a string", err);
+	if (token->size > CODEC_STRING_MAX)
+		return error_set(err, EPROTO, "%s: longer than %d bytes",
+				 field->name, CODEC_STRING_MAX);
+	*to = malloc(token->size + 1);
+	if (!*to)
+		return error_nomem(err, field->name);
+	memcpy(*to, token->text, token->size);
+	(*to)[token->size] = 0;
+	return 0;
+}
+
+static int read_strings(const struct field *field, const struct token *token,
+			struct strings *to, const struct reading *reading)
+{
+	struct error *err = reading->err;
+	struct token one;
+
+	if (token->kind != TOKEN_LIST)
+		return wrong(field, token, "a list of strings", err);
+	for (size_t left = token->size; left; left--) {
+		char *text = NULL;
+		int rc;
+
+		if (take_token(reading, &one) < 0)
+			return error_prefix(err, "%s", field->name);
+		if (one.kind != TOKEN_TEXT)
+			return wrong(field, &one, "a list of strings", err);
+		if (to->count >= CODEC_ITEMS_MAX || one.size > CODEC_STRING_MAX)
+			return error_set(err, EPROTO,
+					 "%s: more than %d items or %d bytes",
+					 field->name, CODEC_ITEMS_MAX,
+					 CODEC_STRING_MAX);
+		if (read_string(field, &one, &text, err) < 0)
+			return -1;
+		rc = strings_add(to, text, err);
+		free(text);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_numbers(const struct field *field, const struct token *token,
+			struct numbers *to, const struct reading *reading)
+{
+	struct error *err = reading->err;
+	struct token one;
+	uint64_t number;
+
+	if (token->kind != TOKEN_LIST)
+		return wrong(field, token, "a list of integers", err);
+	for (size_t left = token->size; left; left--) {
+		if (to->count >= CODEC_ITEMS_MAX)
+			return error_set(err, EPROTO, "%s: more than %d items",
+					 field->name, CODEC_ITEMS_MAX);
+		if (take_token(reading, &one) < 0)
+			return error_prefix(err, "%s", field->name);
+		if (read_u64(field, &one, &number, reading) < 0 ||
+		    numbers_add(to, number, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_enum(const struct field *field, const struct token *token,
+		     uint32_t *to, struct error *err)
+{
+	char allowed[160] = "one of";
+	size_t used = strlen(allowed);
+
+	for (uint32_t i = 1; field->names[i]; i++) {
+		if (token_is(token, field->names[i])) {
+			*to = i;
+			return 0;
+		}
+		if (used < sizeof(allowed))
+			used += (size_t)snprintf(allowed + used,
+						 sizeof(allowed) - used,
+						 "%s %s", i > 1 ? "," : "",
+						 field->names[i]);
+	}
+	return wrong(field, token, allowed, err);
+}
+
+static int read_json(const struct field *field, const struct token *token,
+		     cJSON **to, const struct reading *reading)
+{
+	struct json_tree_sink sink;
+	int rc = token_copy(reading->source, token, json_tree_sink(&sink),
+			    reading->err);
+
+	json_tree_sink_clear(&sink);
+	*to = sink.root;
+	return rc < 0 ? error_prefix(reading->err, "%s", field->name) : 0;
+}
+
+static int read_object(const struct schema *schema, const struct token *token,
+		       void *to, const struct reading *reading)
+{
+	if (token->kind == TOKEN_OBJECT)
+		return codec_read_members(schema, reading->source, token->size,
+					  reading->loose, to, reading->err);
+	memset(to, 0, schema->size);
+	return error_set(reading->err, EPROTO, "%s: not an object",
+			 schema->name);
+}
+
+static int read_pointer(const struct field *field, const struct token *token,
+			void **to, const struct reading *reading)
+{
+	*to = malloc(field->schema->size);
+	if (!*to)
+		return error_nomem(reading->err, field->name);
+	if (read_object(field->schema, token, *to, reading) < 0) {
+		free(*to);
+		*to = NULL;
+		return error_prefix(reading->err, "%s", field->name);
+	}
+	return 0;
+}
+
+static int read_list(const struct field *field, const struct token *token,
+		     void *to, const struct reading *reading)
+{
+	struct error *err = reading->err;
+	size_t *count = field_count(field, to);
+	char **items = field_at(field, to);
+	struct token one;
+
+	if (token->kind != TOKEN_LIST)
+		return wrong(field, token, "a list", err);
+	if (token->size > CODEC_ITEMS_MAX)
+		return error_set(err, EPROTO, "%s: more than %d items",
+				 field->name, CODEC_ITEMS_MAX);
+	if (!token->size)
+		return 0;
+	*items = calloc(token->size, field->schema->size);
+	if (!*items)
+		return error_nomem(err, field->name);
+	for (; *count < token->size; ++*count)
+		if (take_token(reading, &one) < 0 ||
+		    read_object(field->schema, &one,
+				*items + *count * field->schema->size,
+				reading) < 0)
+			return error_prefix(err, "%s[%zu]", field->name,
+					    *count);
+	return 0;
+}
+
+static int read_field(const struct field *field, const struct token *token,
+		      void *to, const struct reading *reading)
+{
+	struct error *err = reading->err;
+	void *at = field_at(field, to);
+
+	if (field->nullable && token->kind == TOKEN_NULL)
+		return 0;
+	switch (field->kind) {
+	case FIELD_BOOL:
+		if (token->kind != TOKEN_BOOL)
+			return wrong(field, token, "a boolean", err);
+		*(bool *)at = token->flag;
+		return 0;
+	case FIELD_U32:
+		if (token->kind != TOKEN_UNSIGNED || token->number > UINT32_MAX)
+			return wrong(field, token,
+				     "an integer from 0 to 2^32-1", err);
+		*(uint32_t *)at = (uint32_t)token->number;
+		return 0;
+	case FIELD_U64:
+		return read_u64(field, token, at, reading);
+	case FIELD_I64:
+		return read_i64(field, token, at, reading);
+	case FIELD_DOUBLE:
+		return read_double(field, token, at, err);
+	case FIELD_STRING:
+		return read_string(field, token, at, err);
+	case FIELD_STRINGS:
+		return read_strings(field, token, at, reading);
+	case FIELD_NUMBERS:
+		return read_numbers(field, token, at, reading);
+	case FIELD_JSON:
+		return read_json(field, token, at, reading);
+	case FIELD_STRUCT:
+		if (read_object(field->schema, token, at, reading) < 0)
+			return error_prefix(err, "%s", field->name);
+		return 0;
+	case FIELD_POINTER:
+		return read_pointer(field, token, at, reading);
+	case FIELD_ENUM:
+		return read_enum(field, token, at, err);
+	case FIELD_LIST:
+		return read_list(field, token, to, reading);
+	}
+	return 0;
+}
+
+static int read_absent(const struct field *field, void *to,
+		       const struct reading *reading)
+{
+	if (field->optional)
+		return 0;
+	if (!reading->loose)
+		return error_set(reading->err, EPROTO, "%s: missing",
+				 field->name);
+	return field->kind == FIELD_STRING
+		       ? string_set(field_at(field, to), "", reading->err)
+		       : 0;
+}
+
+/* Which field is it? The one behind the last, where another codec wrote it. */
+static size_t field_named(const struct schema *schema, size_t likely,
+			  const struct token *name)
+{
+	size_t i = 0;
+
+	while (likely < schema->count && schema->fields[likely].optional &&
+	       !token_is(name, schema->fields[likely].name))
+		likely++;
+	if (likely < schema->count &&
+	    token_is(name, schema->fields[likely].name))
+		return likely;
+	while (i < schema->count && !token_is(name, schema->fields[i].name))
+		i++;
+	return i;
+}
+
+static int read_fields(const struct schema *schema, size_t members, void *to,
+		       const struct reading *reading)
+{
+	struct error *err = reading->err;
+	uint64_t seen = 0; /* a bit a field: schemas have fewer than 64 */
+	struct token name, token;
+	size_t i = 0;
+
+	for (; members; members--) {
+		if (take_token(reading, &name) < 0)
+			return -1;
+		if (name.kind != TOKEN_TEXT)
+			return error_set(err, EPROTO,
+					 "%s: a field without a name",
+					 schema->name);
+		i = field_named(schema, i, &name);
+		if (i == schema->count && !reading->loose)
+			return error_set(err, EPROTO, "%.*s: unknown field",
+					 name.size < 80 ? (int)name.size : 80,
+					 name.text);
+		if (take_token(reading, &token) < 0)
+			return -1;
+		if (i == schema->count) {
+			if (token_skip(reading->source, &token, err) < 0)
+				return -1;
+			continue;
+		}
+		if (seen & (UINT64_C(1) << i))
+			return error_set(err, EPROTO, "%s: given twice",
+					 schema->fields[i].name);
+		seen |= UINT64_C(1) << i;
+		if (read_field(&schema->fields[i], &token, to, reading) < 0)
+			return -1;
+		i++;
+	}
+	for (i = 0; i < schema->count; i++)
+		if (!(seen & (UINT64_C(1) << i)) &&
+		    read_absent(&schema->fields[i], to, reading) < 0)
+			return -1;
+	return 0;
+}
+
+int codec_read_members(const struct schema *schema, struct token_source *source,
+		       size_t members, bool loose, void *to, struct error *err)
+{
+	const struct reading reading = { source, loose, err };
+
+	memset(to, 0, schema->size);
+	for (size_t i = 0; i < schema->count; i++)
+		if (schema->fields[i].known)
+			*(double *)field_at(&schema->fields[i], to) =
+				(double)NAN;
+	if (read_fields(schema, members, to, &reading) < 0) {
+		codec_clear(schema, to);
+		return -1;
+	}
+	return 0;
+}
+
+int codec_read(const struct schema *schema, struct token_source *source,
+	       bool loose, void *to, struct error *err)
+{
+	const struct reading reading = { source, loose, err };
+	struct token token;
+
+	if (take_token(&reading, &token) < 0) {
+		memset(to, 0, schema->size);
+		return -1;
+	}
+	return read_object(schema, &token, to, &reading);
+}

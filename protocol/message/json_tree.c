@@ -1,0 +1,213 @@
+/* json_tree.c - tokens as a tree of cJSON, and back.
+ */
+#include "protocol/message/token.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cJSON *text_item(const char *text, size_t size)
+{
+	char *copy = strndup(text, size);
+	cJSON *item = copy ? cJSON_CreateString(copy) : NULL;
+
+	free(copy);
+	return item;
+}
+
+static cJSON *integer_item(uint64_t size, bool negative)
+{
+	char text[24];
+
+	if (size <= TOKEN_EXACT_MAX)
+		return cJSON_CreateNumber(negative ? -(double)size
+						   : (double)size);
+	snprintf(text, sizeof(text), "%s%" PRIu64, negative ? "-" : "", size);
+	return cJSON_CreateString(text);
+}
+
+static cJSON *item_of(const struct token *token)
+{
+	switch (token->kind) {
+	case TOKEN_BOOL:
+		return cJSON_CreateBool(token->flag);
+	case TOKEN_UNSIGNED:
+		return integer_item(token->number, false);
+	case TOKEN_NEGATIVE:
+		return integer_item(-(uint64_t)token->negative, true);
+	case TOKEN_REAL:
+		return cJSON_CreateNumber(token->real);
+	case TOKEN_TEXT:
+		return text_item(token->text, token->size);
+	case TOKEN_LIST:
+		return cJSON_CreateArray();
+	case TOKEN_OBJECT:
+		return cJSON_CreateObject();
+	default:
+		return cJSON_CreateNull();
+	}
+}
+
+/* Put it where it belongs; false: no memory, and it is deleted. */
+static bool add_item(struct json_tree_sink *sink, cJSON *item)
+{
+	cJSON *open = sink->depth ? sink->open[sink->depth - 1] : NULL;
+	bool added;
+
+	if (!open) {
+		sink->root = item;
+		return true;
+	}
+	added = cJSON_IsArray(open)
+			? cJSON_AddItemToArray(open, item)
+			: cJSON_AddItemToObject(open, sink->name, item);
+	if (!added)
+		cJSON_Delete(item);
+	free(sink->name);
+	sink->name = NULL;
+	return added;
+}
+
+static int put(struct token_sink *base, const struct token *token,
+	       struct error *err)
+{
+	struct json_tree_sink *sink = (struct json_tree_sink *)base;
+	bool member =
+		sink->depth && cJSON_IsObject(sink->open[sink->depth - 1]);
+	cJSON *item;
+
+	if (token->kind == TOKEN_END) {
+		sink->depth--;
+		return 0;
+	}
+	if (member && !sink->name) {
+		sink->name = strndup(token->text, token->size);
+		return sink->name ? 0 : error_nomem(err, "JSON");
+	}
+	if (sink->depth == TOKEN_DEPTH_MAX)
+		return error_set(err, EPROTO,
+				 "lists and objects nested more than %d deep",
+				 TOKEN_DEPTH_MAX);
+	item = item_of(token);
+	if (!item || !add_item(sink, item))
+		return error_nomem(err, "JSON");
+	if (token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT)
+		sink->open[sink->depth++] = item;
+	return 0;
+}
+
+struct token_sink *json_tree_sink(struct json_tree_sink *sink)
+{
+	*sink = (struct json_tree_sink){ .sink.put = put };
+	return &sink->sink;
+}
+
+void json_tree_sink_clear(struct json_tree_sink *sink)
+{
+	free(sink->name);
+	sink->name = NULL;
+}
+
+/* Back. */
+
+static size_t children(const cJSON *item)
+{
+	return (size_t)cJSON_GetArraySize(item);
+}
+
+static void number_token(double value, struct token *token)
+{
+	bool exact = value >= -(double)TOKEN_EXACT_MAX &&
+		     value <= (double)TOKEN_EXACT_MAX && value == floor(value);
+
+	if (!exact)
+		*token = (struct token){ .kind = TOKEN_REAL, .real = value };
+	else if (value < 0)
+		*token = (struct token){ .kind = TOKEN_NEGATIVE,
+					 .negative = (int64_t)value };
+	else
+		*token = (struct token){ .kind = TOKEN_UNSIGNED,
+					 .number = (uint64_t)value };
+}
+
+static void text_token(const char *text, struct token *token)
+{
+	*token = (struct token){ .kind = TOKEN_TEXT,
+				 .size = strlen(text),
+				 .text = text };
+}
+
+static void token_of(const cJSON *item, struct token *token)
+{
+	if (cJSON_IsNumber(item))
+		number_token(item->valuedouble, token);
+	else if (cJSON_IsString(item))
+		text_token(item->valuestring, token);
+	else if (cJSON_IsArray(item))
+		*token = (struct token){ .kind = TOKEN_LIST,
+					 .size = children(item) };
+	else if (cJSON_IsObject(item))
+		*token = (struct token){ .kind = TOKEN_OBJECT,
+					 .size = children(item) };
+	else if (cJSON_IsBool(item))
+		*token = (struct token){ .kind = TOKEN_BOOL,
+					 .flag = cJSON_IsTrue(item) };
+	else
+		*token = (struct token){ .kind = TOKEN_NULL };
+}
+
+/* To its first child, or to what follows it or one that it is in. */
+static void advance(struct json_tree_source *source)
+{
+	const cJSON *item = source->open[source->depth - 1];
+
+	if ((cJSON_IsArray(item) || cJSON_IsObject(item)) && item->child) {
+		source->open[source->depth++] = item->child;
+		return;
+	}
+	while (source->depth > 1 && !source->open[source->depth - 1]->next)
+		source->depth--;
+	if (source->depth == 1)
+		source->depth = 0; /* what follows the whole is not in it */
+	else
+		source->open[source->depth - 1] =
+			source->open[source->depth - 1]->next;
+}
+
+static int next(struct token_source *base, struct token *token,
+		struct error *err)
+{
+	struct json_tree_source *source = (struct json_tree_source *)base;
+	const cJSON *item;
+
+	if (!source->depth)
+		return error_set(err, EPROTO, "no JSON");
+	if (source->depth > TOKEN_DEPTH_MAX)
+		return error_set(err, EPROTO,
+				 "lists and objects nested more than %d deep",
+				 TOKEN_DEPTH_MAX);
+	item = source->open[source->depth - 1];
+	if (source->depth > 1 && !source->named &&
+	    cJSON_IsObject(source->open[source->depth - 2])) {
+		source->named = true;
+		text_token(item->string, token);
+		return 0;
+	}
+	source->named = false;
+	token_of(item, token);
+	advance(source);
+	return 0;
+}
+
+struct token_source *json_tree_source(struct json_tree_source *source,
+				      const cJSON *tree)
+{
+	source->source = (struct token_source){ .next = next, .json = true };
+	source->open[0] = tree;
+	source->depth = tree ? 1 : 0;
+	source->named = false;
+	return &source->source;
+}

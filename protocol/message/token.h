@@ -1,0 +1,132 @@
+/* token.h - values one after the other, between structs, bytes and JSON.
+ *
+ * For the codec alone. A sink takes tokens and makes something of them; a
+ * source gives them. A list is followed by its items, an object by its members,
+ * each a text (the name) and a value. Behind the last of them a sink is given
+ * TOKEN_END; a source does not give it, for the size of what it begins is
+ * known.
+ */
+#ifndef PROTOCOL_MESSAGE_TOKEN_H
+#define PROTOCOL_MESSAGE_TOKEN_H
+
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+
+#include <cbor.h>
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TOKEN_DEPTH_MAX 100 /* lists and objects in each other */
+
+/* A larger number is one that cJSON would not print with all its digits. */
+#define TOKEN_EXACT_MAX UINT64_C(1000000000000000)
+
+enum token_kind {
+	TOKEN_NONE,
+	TOKEN_NULL,
+	TOKEN_BOOL,
+	TOKEN_UNSIGNED,
+	TOKEN_NEGATIVE,
+	TOKEN_REAL, /* of JSON also an integer beyond TOKEN_EXACT_MAX */
+	TOKEN_TEXT,
+	TOKEN_LIST,
+	TOKEN_OBJECT,
+	TOKEN_END,
+};
+
+struct token {
+	enum token_kind kind;
+	size_t size; /* bytes of a text, items of a list, members */
+	union {
+		bool flag;
+		uint64_t number;
+		int64_t negative;
+		double real;
+		const char *text; /* borrowed, without a 0 at its end */
+	};
+};
+
+/* Is it this text? */
+static inline bool token_is(const struct token *token, const char *text)
+{
+	return token->kind == TOKEN_TEXT &&
+	       !strncmp(text, token->text, token->size) && !text[token->size];
+}
+
+struct token_sink {
+	int (*put)(struct token_sink *sink, const struct token *token,
+		   struct error *err);
+};
+
+/* EPROTO: there is no value there, or one that no message has. */
+struct token_source {
+	int (*next)(struct token_source *source, struct token *token,
+		    struct error *err);
+	bool json; /* large integers come as texts of digits */
+};
+
+/* Give the sink the value that begins with this token. EPROTO past
+ * TOKEN_DEPTH_MAX.
+ */
+int token_copy(struct token_source *source, const struct token *token,
+	       struct token_sink *sink, struct error *err);
+/* Take the rest of that value. */
+int token_skip(struct token_source *source, const struct token *token,
+	       struct error *err);
+
+/* CBOR (RFC 8949), without tags, byte strings and what has no size. */
+
+struct cbor_bytes_sink {
+	struct token_sink sink;
+	struct buffer *out;
+};
+struct token_sink *cbor_bytes_sink(struct cbor_bytes_sink *sink,
+				   struct buffer *out);
+
+struct cbor_bytes_source {
+	struct token_source source;
+	struct cbor_callbacks callbacks;
+	const char *data;
+	size_t size, at;
+};
+struct token_source *cbor_bytes_source(struct cbor_bytes_source *source,
+				       const char *data, size_t size);
+
+/* JSON text, in one line. */
+
+struct json_text_sink {
+	struct token_sink sink;
+	struct buffer *out;
+	bool lists[TOKEN_DEPTH_MAX];
+	size_t depth;
+	bool first; /* nothing yet in the innermost list or object */
+	bool named; /* the name of a member was last */
+};
+struct token_sink *json_text_sink(struct json_text_sink *sink,
+				  struct buffer *out);
+
+/* A tree of cJSON. */
+
+struct json_tree_sink {
+	struct token_sink sink;
+	cJSON *root; /* the caller deletes it, also after an error */
+	cJSON *open[TOKEN_DEPTH_MAX];
+	size_t depth;
+	char *name; /* of the member to come */
+};
+struct token_sink *json_tree_sink(struct json_tree_sink *sink);
+void json_tree_sink_clear(struct json_tree_sink *sink); /* but the tree */
+
+struct json_tree_source {
+	struct token_source source;
+	const cJSON *open[TOKEN_DEPTH_MAX + 1];
+	size_t depth;
+	bool named; /* the name of the present item was given */
+};
+struct token_source *json_tree_source(struct json_tree_source *source,
+				      const cJSON *tree);
+
+#endif

@@ -1,0 +1,234 @@
+/* unread.c - the bytes that libzmq has taken from a server's connections, and
+ * that nobody has read from it yet.
+ */
+#include "protocol/wire/unread.h"
+#include "protocol/base/loop.h"
+
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOK_MS 100
+#define LOOK_SOON_MS 20     /* while there is much */
+#define GROWTH (4 << 20)    /* of our memory, until all are looked at */
+#define LOOKS_MAX 100       /* without looking at all */
+#define DESCRIPTORS 1048576 /* that are looked at */
+#define CURVE_FRAME 33      /* bytes that CURVE adds (ZeroMQ RFC 26) */
+
+/* By the number of the descriptor. */
+struct connection {
+	ino_t inode; /* 0: none */
+	uint64_t read;
+};
+
+struct unread {
+	sd_event *loop;
+	sd_event_source *timer;
+	unread_cut_fn *cut;
+	void *arg;
+	struct connection *all;
+	size_t count;
+	int statm;     /* /proc/self/statm */
+	size_t lowest; /* bytes of our memory since all were looked at */
+	unsigned int looks;
+	bool runs;
+};
+
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static struct connection *connection_at(struct unread *unread, int fd)
+{
+	size_t want = (size_t)fd + 1;
+	struct connection *all;
+
+	if (fd < 0 || want > DESCRIPTORS)
+		return NULL;
+	if (want > unread->count) {
+		want += want / 2;
+		all = reallocarray(unread->all, want, sizeof(*all));
+		if (!all)
+			return NULL;
+		memset(all + unread->count, 0,
+		       (want - unread->count) * sizeof(*all));
+		unread->all = all;
+		unread->count = want;
+	}
+	return &unread->all[fd];
+}
+
+/* What the kernel has given to libzmq, less what we have. */
+static size_t unread_of(const struct unread *unread, int fd)
+{
+	const struct connection *one = &unread->all[fd];
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof(info);
+	int queued = 0;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0 ||
+	    size < offsetof(struct tcp_info, tcpi_bytes_received) + 8 ||
+	    info.tcpi_bytes_received <= one->read ||
+	    ioctl(fd, FIONREAD, &queued) < 0)
+		return 0;
+	if (info.tcpi_bytes_received <= one->read + (uint64_t)queued)
+		return 0;
+	return info.tcpi_bytes_received - one->read - (uint64_t)queued;
+}
+
+/* The sum of all; *most: where there is most. Connections that are gone are
+ * forgotten.
+ */
+static size_t look_at_all(struct unread *unread, int *most, size_t *bytes,
+			  bool *any)
+{
+	size_t sum = 0;
+
+	*bytes = 0;
+	*any = false;
+	for (size_t i = 0; i < unread->count; i++) {
+		size_t here;
+
+		if (!unread->all[i].inode)
+			continue;
+		if (inode_of((int)i) != unread->all[i].inode) {
+			unread->all[i].inode = 0;
+			continue;
+		}
+		*any = true;
+		here = unread_of(unread, (int)i);
+		sum += here;
+		if (here > *bytes) {
+			*bytes = here;
+			*most = (int)i;
+		}
+	}
+	return sum;
+}
+
+static size_t own_memory(const struct unread *unread)
+{
+	char text[64] = "";
+	size_t pages = 0;
+
+	if (pread(unread->statm, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%*u %zu", &pages) != 1)
+		return 0;
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* True: there is much. */
+static bool look(struct unread *unread)
+{
+	size_t own = own_memory(unread), sum, bytes;
+	int most = -1;
+
+	if (own < unread->lowest)
+		unread->lowest = own;
+	if (own - unread->lowest < GROWTH && ++unread->looks < LOOKS_MAX)
+		return false;
+	unread->looks = 0;
+	sum = look_at_all(unread, &most, &bytes, &unread->runs);
+	if (sum <= UNREAD_MAX / 4) {
+		unread->lowest = own;
+		return false;
+	}
+	if (sum <= UNREAD_MAX)
+		return true;
+	for (; sum > UNREAD_MAX / 2 && bytes;
+	     sum = look_at_all(unread, &most, &bytes, &unread->runs)) {
+		unread->all[most].inode = 0;
+		unread->cut(unread->arg, most, bytes);
+	}
+	return true;
+}
+
+static int look_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct unread *unread = arg;
+	bool much = look(unread);
+
+	if (unread->runs)
+		loop_timer(unread->loop, &unread->timer,
+			   much ? LOOK_SOON_MS : LOOK_MS, look_run, unread,
+			   NULL);
+	return 0;
+}
+
+void unread_came(struct unread *unread, int fd)
+{
+	struct connection *one = connection_at(unread, fd);
+	ino_t inode = inode_of(fd);
+
+	/* Its first message may have been read already. */
+	if (one && one->inode != inode)
+		*one = (struct connection){ .inode = inode };
+	if (unread->runs)
+		return;
+	unread->runs = true;
+	unread->lowest = own_memory(unread);
+	loop_timer(unread->loop, &unread->timer, LOOK_MS, look_run, unread,
+		   NULL);
+}
+
+static size_t frame_bytes(size_t size)
+{
+	size += CURVE_FRAME;
+	return size + (size > 255 ? 9 : 2);
+}
+
+void unread_took(struct unread *unread, int fd, ino_t inode,
+		 const struct frames *frames)
+{
+	struct connection *one = inode ? connection_at(unread, fd) : NULL;
+
+	if (!one)
+		return;
+	if (one->inode != inode)
+		*one = (struct connection){ .inode = inode };
+	one->read += frame_bytes(zmq_msg_size(&frames->text));
+	if (frames->has_payload)
+		one->read += frame_bytes(zmq_msg_size(&frames->payload));
+}
+
+struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,
+			  struct error *err)
+{
+	owned(unread_free) struct unread *unread = calloc(1, sizeof(*unread));
+
+	if (!unread) {
+		error_nomem(err, "connections");
+		return NULL;
+	}
+	unread->loop = sd_event_ref(loop);
+	unread->cut = cut;
+	unread->arg = arg;
+	unread->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (unread->statm < 0) {
+		error_errno(err, "/proc/self/statm");
+		return NULL;
+	}
+	return take(unread);
+}
+
+void unread_free(struct unread *unread)
+{
+	if (!unread)
+		return;
+	loop_source_free(&unread->timer);
+	if (unread->statm > 0)
+		close(unread->statm);
+	sd_event_unref(unread->loop);
+	free(unread->all);
+	free(unread);
+}

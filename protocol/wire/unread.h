@@ -1,0 +1,40 @@
+/* unread.h - the bytes that libzmq has taken from a server's connections, and
+ * that nobody has read from it yet.
+ *
+ * libzmq counts whole messages (ZMQ_RCVHWM), not bytes, and takes any number of
+ * frames of a message that does not end. Here the bytes are counted: what the
+ * kernel received on each connection, less what was read of it. When they are
+ * more than UNREAD_MAX in all, the connections that have most are to be cut,
+ * until they are less than half. libzmq then gives their memory back.
+ *
+ * It is looked at ten times a second, and in full only when the memory of this
+ * process has grown. Connections that are not TCP are not counted.
+ */
+#ifndef PROTOCOL_WIRE_UNREAD_H
+#define PROTOCOL_WIRE_UNREAD_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/wire/frame.h"
+
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#define UNREAD_MAX (48 << 20) /* less than 64 MiB: more comes until we look */
+
+/* Cut this connection, which has so many unread bytes. */
+typedef void unread_cut_fn(void *arg, int fd, size_t bytes);
+
+struct unread;
+struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,
+			  struct error *err);
+void unread_free(struct unread *unread);
+OWNED_POINTER(struct unread, unread_free)
+
+/* A connection was accepted. */
+void unread_came(struct unread *unread, int fd);
+/* These frames were read from it; inode: of fd, as it was then. */
+void unread_took(struct unread *unread, int fd, ino_t inode,
+		 const struct frames *frames);
+
+#endif

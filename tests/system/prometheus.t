@@ -1,0 +1,115 @@
+#!/bin/bash
+# prometheus.t - Prometheus scrapes controller and agent, and its alerts fire.
+#
+# Long: a real Prometheus, which waits for scrapes.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need curl prometheus promtool ss
+
+rules=$ROOT/deploy/prometheus
+run promtool check rules "$rules/alerts.yml"
+is "$rc" 0 "the alert rules are valid"
+run promtool check config --syntax-only "$rules/prometheus.yml"
+is "$rc" 0 "and so is the configuration"
+
+# What takes minutes, in time that is only told.
+cat >"$BED/rules_test.yml" <<END
+rule_files: [$rules/alerts.yml]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - series: regatta_node_up{node="n1"}
+        values: 1 0 0 0 0x60
+      - series: regatta_node_drained{node="n1"}
+        values: 0x60
+      - series: regatta_node_up{node="n2"}
+        values: 0x60
+      - series: regatta_node_drained{node="n2"}
+        values: 1x60
+      - series: regatta_job_step_timestamp_seconds{job="7"}
+        values: 60x60
+      - series: regatta_job_tokens_per_second{job="7"}
+        values: 100x30 60x30
+      - series: regatta_job_tokens_per_second{job="8"}
+        values: 100x30 90x30
+    alert_rule_test:
+      - {eval_time: 2m, alertname: RegattaNodeDown, exp_alerts: []}
+      - eval_time: 4m
+        alertname: RegattaNodeDown
+        exp_alerts:
+          - exp_labels: {severity: warning, node: n1}
+            exp_annotations:
+              summary: Node n1 is out of reach and not drained.
+      - {eval_time: 10m, alertname: RegattaJobHangs, exp_alerts: []}
+      - eval_time: 20m
+        alertname: RegattaJobHangs
+        exp_alerts:
+          - exp_labels: {severity: warning, job: 7}
+            exp_annotations:
+              summary: Job 7 has taken no step for 19m 0s.
+      - {eval_time: 29m, alertname: RegattaJobSlow, exp_alerts: []}
+      - eval_time: 45m
+        alertname: RegattaJobSlow
+        exp_alerts:
+          - exp_labels: {severity: warning, job: 7}
+            exp_annotations:
+              summary: Job 7 runs at 60 tokens/s, a fifth below its own median.
+END
+run promtool test rules "$BED/rules_test.yml"
+is "$rc" 0 "alerts fire for a lost node, a hang and a rate that falls" ||
+	diag "$out$err"
+
+CONTROLLER_ARGS=(--web 127.0.0.1:0)
+AGENT_ARGS=(--metrics 127.0.0.1:0)
+must cluster_up 1
+address_of() # PART
+{
+	log_of "$1" | sed -n \
+		's#.*\(web\|metrics\) at http://\([0-9.:]*\).*#\2#p' | tail -1
+}
+sed "s|127.0.0.1:7118|$(address_of cluster/controller)|
+	s|\"n1:7119\", \"n2:7119\"|\"$(address_of cluster/agent1)\"|
+	s|15s|1s|" "$rules/prometheus.yml" >"$BED/prometheus.yml"
+sed 's|for: .*|for: 0s|; s|^    rules:|    interval: 1s\n    rules:|' \
+	"$rules/alerts.yml" >"$BED/alerts.yml"
+spawn prometheus prometheus --config.file="$BED/prometheus.yml" \
+	--storage.tsdb.path="$BED/tsdb" --web.listen-address=127.0.0.1:0
+listening()
+{
+	ss -Hltnp | sed -n "s/.*127.0.0.1:\([0-9]*\) .*pid=$(pid_of prometheus),.*/\1/p"
+}
+must wait_for '[[ $(listening) ]]' 30
+port=$(listening)
+# ask PATH FILTER
+ask()
+{
+	curl -sG --max-time 20 "http://127.0.0.1:$port/api/v1/$1" \
+		"${@:3}" | jq -r "$2"
+}
+wait_for '[[ $(ask targets "[.data.activeTargets[].health] | join(\" \")") \
+	== "up up" ]]' 60
+is "$(ask targets '[.data.activeTargets[] | .health + .lastError] | join(" ")')" \
+	"up up" "controller and agent are scraped without a fault"
+must submit_tool one wait /host/go
+must wait_job "$JOB" running 30
+running='[[ $(ask query ".data.result[0].value[1]" --data-urlencode \
+	"query=regatta_jobs{state=\"running\"}") == 1 ]]'
+wait_for "$running" 30
+ok "$running" "a job that runs is seen there"
+touch "$BED/host/one/go"
+must wait_sweep "$SWEEP" 30
+dispatched='[[ $(ask query ".data.result[0].value[1]" --data-urlencode \
+	"query=regatta_job_dispatch_seconds_count") == 1 ]]'
+wait_for "$dispatched" 30
+ok "$dispatched" "and how long it waited"
+agent_kill 1
+firing='[[ $(ask alerts "[.data.alerts[] | select(.state == \"firing\") |
+	.labels.alertname] | join(\" \")") == *RegattaNodeDown* ]]'
+wait_for "$firing" 60
+ok "$firing" "a node whose agent is gone raises the alert"
+done_testing

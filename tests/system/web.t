@@ -1,0 +1,100 @@
+#!/bin/bash
+# web.t - what a controller answers over HTTP, and what it refuses.
+#
+# The controller alone: nothing runs.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need curl openssl jq
+
+# web_at NAME: the address that the log of the part names
+web_at()
+{
+	log_of "$1" | sed -n 's/.*web at \(http[^ ]*\).*/\1/p' | tail -1
+}
+# get PATH [CURL ARGUMENT...]: the status; head and body in $BED/head, body
+get()
+{
+	local path=$1
+
+	shift
+	curl -s --max-time 20 -o "$BED/body" -D "$BED/head" -w '%{http_code}' \
+		"$@" "$web$path"
+}
+
+CONTROLLER_ARGS=(--web 127.0.0.1:0)
+must cluster_keys
+must controller_up
+web=$(web_at cluster/controller)
+like "$web" '^http://127\.0\.0\.1:[0-9]+$' "the log names the address"
+
+# Figures.
+is "$(get /metrics)" 200 "/metrics is there"
+body=$(<"$BED/body")
+like "$body" 'regatta_jobs\{state="queued"\} 0' "figures of jobs"
+like "$body" '# TYPE regatta_log_received_bytes_total counter' \
+	"in the format of Prometheus"
+get /metrics -H 'Accept: application/openmetrics-text' >/dev/null
+ok '[[ $(tail -1 "$BED/body") == "# EOF" ]]' "or in OpenMetrics"
+if command -v promtool >/dev/null; then
+	get /metrics >/dev/null
+	run promtool check metrics <"$BED/body"
+	promtool check metrics <"$BED/body" >"$BED/lint" 2>&1
+	is "$?:$(<"$BED/lint")" "0:" "promtool finds no fault in them"
+fi
+
+# What is no request for a page.
+is "$(get /nothing)" 404 "no page"
+is "$(get /metrics -X POST -d x=1)" 405 "nothing is taken in"
+is "$(get /metrics -X DELETE)" 405 "nothing is removed"
+is "$(get /../../etc/passwd --path-as-is)" 404 "no file is read"
+is "$(get /metrics -X GET -d x=1)" 000 "a GET with a body is cut off"
+get /metrics >/dev/null
+like "$(<"$BED/head")" "Content-Security-Policy: default-src 'none'" \
+	"no page may load what is not ours"
+ok '! grep -qi unsafe "$BED/head"' "nor run what stands in it"
+like "$(<"$BED/head")" 'X-Content-Type-Options: nosniff' \
+	"and types are what they are called"
+is "$(curl -s --max-time 20 -o /dev/null -w '%{http_code}' \
+	-H "X: $(printf '%020000d' 0)" "$web/metrics")" 431 \
+	"a head of 20,000 bytes is refused"
+
+# Who floods is refused, and the controller works on.
+seq 1 600 | sed "s|.*|url = $web/metrics\noutput = /dev/null|" >"$BED/flood"
+curl -s --max-time 60 -Z --no-progress-meter --parallel-max 50 -K "$BED/flood" \
+	-w '%{http_code}\n' | sort | uniq -c >"$BED/codes"
+ok 'grep -q " 200$" "$BED/codes" && grep -q " 503$" "$BED/codes"' \
+	"more requests than $(tr -s ' \n' ' ' <"$BED/codes")are 503"
+ok 'cli nodes &>/dev/null' "while commands are answered"
+must controller_stop
+
+# Who listens where.
+controller_fails() # ARGUMENT...
+{
+	run "$REGATTA_BUILD/regatta-controller" --listen 'tcp://127.0.0.1:*' \
+		--key "$CLUSTER/controller.key" --keys "$CLUSTER/authorized" \
+		--state "$CLUSTER/other" --images "$REGATTA_BUILD/images" "$@"
+}
+controller_fails --web 0.0.0.0:0
+like "$rc $err" "^2 .*without a certificate only" \
+	"plain HTTP is for this machine alone"
+controller_fails --web nowhere
+like "$rc $err" "^2 .*expected ADDRESS:PORT" "an address has a port"
+controller_fails --web 127.0.0.1:0 --web-certificate "$CLUSTER/n.crt"
+like "$rc $err" "^2 .*needs its key" "a certificate has a key"
+
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
+	-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/web.key" \
+	-out "$BED/web.crt" 2>/dev/null
+CONTROLLER_ARGS=(--web 0.0.0.0:0 --web-certificate "$BED/web.crt"
+	--web-key "$BED/web.key")
+rm -f "$CLUSTER/endpoint" "$BED/cluster/controller.log"
+must controller_up
+web=$(web_at cluster/controller)
+web=${web/0.0.0.0/127.0.0.1}
+is "$(get /metrics --cacert "$BED/web.crt")" 200 "with one it is HTTPS"
+is "$(curl -s --max-time 20 -o /dev/null -w '%{http_code}' \
+	--tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0 --cacert "$BED/web.crt" \
+	"$web/metrics")" 000 "of TLS 1.2 at least"
+done_testing

@@ -1,0 +1,51 @@
+/* wire_json.h - messages as tests write and read them: JSON, whatever they are
+ * on the wire.
+ */
+#ifndef TESTS_WIRE_JSON_H
+#define TESTS_WIRE_JSON_H
+
+#include "protocol/message/codec.h"
+#include "protocol/message/token.h"
+
+/* Append the object to bytes as it is on the wire. False: it goes as it is,
+ * being a hello, or no object.
+ */
+static inline bool wire_from_json(const char *text, struct buffer *bytes)
+{
+	static const char hello[] = "{\"type\":\"hello\"";
+	cJSON *object = strncmp(text, hello, sizeof(hello) - 1) != 0
+				? codec_parse(text, strlen(text), NULL)
+				: NULL;
+	struct json_tree_source tree;
+	struct token_source *source = json_tree_source(&tree, object);
+	struct cbor_bytes_sink sink;
+	struct token token;
+	bool good = cJSON_IsObject(object) &&
+		    source->next(source, &token, NULL) == 0 &&
+		    token_copy(source, &token, cbor_bytes_sink(&sink, bytes),
+			       NULL) == 0;
+
+	cJSON_Delete(object);
+	return good;
+}
+
+/* Append the messages of a frame that came to text, as JSON. */
+static inline void wire_to_json(const char *data, size_t size,
+				struct buffer *text)
+{
+	struct cbor_bytes_source bytes;
+	struct token_source *source = cbor_bytes_source(&bytes, data, size);
+	struct json_text_sink sink;
+	struct token token;
+
+	if (size && data[0] == '{')
+		buffer_append(text, data, size, NULL);
+	else
+		while (bytes.at < size &&
+		       source->next(source, &token, NULL) == 0 &&
+		       token_copy(source, &token, json_text_sink(&sink, text),
+				  NULL) == 0)
+			;
+}
+
+#endif
