@@ -539,6 +539,7 @@ void job_drop_gang(struct job *job)
 	gang_output_free(gang->output);
 	free(gang->tasks);
 	free(gang->address);
+	free(gang->hang);
 	strings_clear(&gang->addresses);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);
