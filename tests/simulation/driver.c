@@ -447,7 +447,7 @@ static void run_turn(struct world *world)
 	if (world->stalled || dies(world))
 		return;
 	jobs_settle(world->jobs);
-	if (!commit(world) || dies(world))
+	if (jobs_reads_rows(world->jobs) && (!commit(world) || dies(world)))
 		return;
 	jobs_decide(world->jobs);
 	jobs_settle(world->jobs);
