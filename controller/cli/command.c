@@ -38,6 +38,7 @@ static const struct command *const commands[] = {
 	&command_retry,
 	&command_report,
 	&command_compare,
+	&command_trend,
 	&command_extract,
 	&command_diagnose,
 	&command_stacks,

@@ -164,7 +164,8 @@ MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
 	F(content_get, offset))
 MESSAGE(token, F(token, request), F(token, public), F(token, role),
-	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
+	O(token, name), O(token, renew), O(token, uses), O(token, for_s),
+	O(token, from))
 MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
 	F(admit, public))
 MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),

@@ -375,6 +375,7 @@ struct message_token {
 	bool renew; /* name is there: its present key is revoked then */
 	uint32_t uses;  /* 0: 1 */
 	uint32_t for_s; /* how long it holds; 0: an hour */
+	char *from;     /* network that it may be used from; NULL: any */
 };
 
 /* Let a key in that its owner made. */
