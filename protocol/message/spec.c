@@ -127,6 +127,7 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, shared),
 	FIELD_OPTIONAL(job_spec, priority),
 	FIELD_OPTIONAL(job_spec, timeout_ms),
+	FIELD_OPTIONAL(job_spec, hang_ms),
 	FIELD_OPTIONAL(job_spec, retries),
 	FIELD_EMBED(job_spec, container, container_spec_schema),
 	FIELD_OPTIONAL(job_spec, follows),
