@@ -16,6 +16,7 @@
 #include <sys/queue.h>
 
 struct gang_output;
+struct hang_watch;
 struct image_reference;
 struct job_life;
 struct jobs;
@@ -63,12 +64,17 @@ struct gang {
 	char *address;      /* and the host's; NULL before */
 	struct strings
 		addresses; /* all nodes', when the container wants them */
-	struct gang_output *output; /* what was read of it: log_reader.h */
-	bool synced;                /* its output is safe on disk, */
+	const struct catalog *catalog;   /* own_catalog, or that of the jobs */
+	struct catalog *own_catalog;     /* of spec.measure.described; NULL */
+	struct extract_rules *own_rules; /* by which it has its log read */
+	struct gang_output *output;      /* what was read of it: log_reader.h */
+	bool synced;                     /* its output is safe on disk, */
 	bool kept;     /* and so is what it collected, which an event tells, */
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
+	int64_t heard_ms; /* the same, when output came last: log_ingest.c */
+	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };
 

@@ -5,6 +5,7 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
@@ -69,12 +70,11 @@ static cJSON *make_result(struct job *job, struct error *err)
 	const struct measure_spec *measure = &gang->spec.measure;
 	const struct extract *extract = log_reader_extract(gang);
 	const struct model *model =
-		measure->model
-			? catalog_model(job->jobs->catalog, measure->model)
-			: NULL;
+		measure->model ? catalog_model(gang->catalog, measure->model)
+			       : NULL;
 	const struct chip *chip =
-		measure->chip ? catalog_chip(job->jobs->catalog,
-					     gang->spec.vendor, measure->chip)
+		measure->chip ? catalog_chip(gang->catalog, gang->spec.vendor,
+					     measure->chip)
 			      : NULL;
 	struct reference_peak reference;
 	cJSON *result = NULL, *usage, *warnings;
@@ -105,7 +105,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
 	add_format_warnings(gang, warnings);
-	if (!measure->framework && !log_reader_format(job->jobs->reader, gang))
+	if (!measure->framework && !log_reader_format(gang))
 		input.unread = "no format fits the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);
@@ -211,6 +211,8 @@ static cJSON *read_reason(const struct job *job)
 	};
 	const struct task *task = NULL;
 
+	if (job->failure == FAILURE_HANG)
+		return evidence_reason(job);
 	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
 		return NULL;
