@@ -33,7 +33,7 @@ MAKEFLAGS += --no-print-directory
 
 CC = gcc
 CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-PKGS = libmicrohttpd libzmq libsodium nettle libcurl libcbor libcjson \
+PKGS = libmicrohttpd md4c-html libzmq libsodium nettle libcurl libcbor libcjson \
 	libarchive sqlite3 yaml-0.1 libpcre2-8 libsystemd
 VERSION := 0.1.0
 

@@ -1,6 +1,7 @@
 /* agent.c - one node: its engine, its tasks, its session with the controller.
  */
 #include "agent/agent_internal.h"
+#include "agent/evidence/stack_tools.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -154,6 +155,17 @@ static int open_keeper(struct agent *agent, struct error *err)
 	return 0;
 }
 
+static int open_stack_tools(struct agent *agent, struct error *err)
+{
+	const char *folder = agent->config->images;
+	owned_free char *path = NULL;
+
+	if (asprintf(&path, "%s/stacks.yaml", folder ? folder : "") < 0)
+		return error_nomem(err, "agent");
+	agent->stack_tools = stack_tools_read(path, err);
+	return agent->stack_tools ? 0 : -1;
+}
+
 static int agent_open(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -168,6 +180,8 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->spool)
 		return -1;
 	keep_inotify(agent);
+	if (open_stack_tools(agent, err) < 0)
+		return -1;
 	agent->inventory =
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
@@ -233,6 +247,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.allot = &agent->allot,
 		.node_policy = config->node_policy,
 		.registries = &agent->registries,
+		.stack_tools = agent->stack_tools,
 		.preflight = {
 			.loop = loop,
 			.allot = &agent->allot,
@@ -280,6 +295,7 @@ void agent_free(struct agent *agent)
 	image_usage_free(agent->record);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
+	stack_tools_free(agent->stack_tools);
 	inventory_free(agent->inventory);
 	engine_features_clear(&agent->abilities);
 	loop_source_free(&agent->retry);

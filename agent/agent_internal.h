@@ -38,6 +38,7 @@ struct agent {
 	struct images *images;
 	struct registries registries;
 	struct spool *spool;
+	struct stack_tools *stack_tools;
 	struct log_sender *sender;
 	struct node_blobs *blobs;
 	struct image_usage *record;

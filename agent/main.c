@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "agent/devices/cpu_list.h"
 #include "agent/docker/engine.h"
+#include "agent/evidence/look.h"
 #include "agent/join.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -301,6 +302,8 @@ int main(int argc, char **argv)
 		error_set(&err, EIO, "libsodium cannot be started");
 	else if (argc > 1 && !strcmp(argv[1], "join"))
 		code = agent_join(argc - 2, argv + 2, &err);
+	else if (argc > 1 && !strcmp(argv[1], LOOK_WORD))
+		code = look_main(argc - 2, argv + 2, &err);
 	else
 		code = run(&program, &err);
 	if (code < 0) {

@@ -309,6 +309,16 @@ static void on_stop(struct agent *agent, void *body)
 		report_run(NULL, 0, agent);
 }
 
+static void on_look(struct agent *agent, void *body)
+{
+	struct message_look *look = body;
+	struct task_id id = { look->job, look->attempt, look->rank };
+	struct task_entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_look(entry->task, look->round, look->stops);
+}
+
 static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
@@ -348,6 +358,7 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_START] = on_start,
 		[MESSAGE_STOP] = on_stop,
 		[MESSAGE_DISCARD] = on_discard,
+		[MESSAGE_LOOK] = on_look,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_RESYNC] = on_resync,
 		[MESSAGE_IMAGE_DO] = on_image_do,

@@ -3,6 +3,7 @@
  */
 #include "agent/task/streams.h"
 #include "protocol/hardware/sample_format.h"
+#include "protocol/message/evidence.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #define PIECE (2 * STREAM_INDEX_LINE_MAX)
 #define INDEX_MAX (8 << 20) /* nothing honest is as long */
+#define EVIDENCE_MAX (64 << 20)
 
 static void look(void *arg)
 {
@@ -32,6 +34,39 @@ static struct log_sender_stream *add(struct streams *streams,
 	log_sender_set_look(stream, look, streams);
 	streams->items[streams->count++] = stream;
 	return stream;
+}
+
+static struct log_sender_stream *find(const struct streams *streams,
+				      const char *name)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		if (!strcmp(log_sender_name(streams->items[i]), name))
+			return streams->items[i];
+	return NULL;
+}
+
+static bool has_evidence(const struct streams *streams)
+{
+	char name[EVIDENCE_STREAM_SIZE];
+	int fd;
+
+	evidence_stream(streams->id.rank, name);
+	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_AGENT, name,
+			       NULL);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int streams_add_evidence(struct streams *streams, struct error *err)
+{
+	char name[EVIDENCE_STREAM_SIZE];
+
+	evidence_stream(streams->id.rank, name);
+	return find(streams, name) || add(streams, SPOOL_AGENT, name,
+					  EVIDENCE_MAX, err)
+		       ? 0
+		       : -1;
 }
 
 int streams_open(struct streams *streams, struct log_sender *sender,
@@ -66,6 +101,8 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 	if (spec->container.build &&
 	    !add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
+	if (has_evidence(streams) && streams_add_evidence(streams, err) < 0)
+		return -1;
 	/* What was there before us, the controller may have a part of. */
 	streams_look(streams);
 	streams->fresh = true;
@@ -80,15 +117,6 @@ void streams_clear(struct streams *streams)
 	if (streams->indexed)
 		close(streams->index);
 	streams->indexed = false;
-}
-
-static struct log_sender_stream *find(const struct streams *streams,
-				      const char *name)
-{
-	for (size_t i = 0; i < streams->count; i++)
-		if (!strcmp(log_sender_name(streams->items[i]), name))
-			return streams->items[i];
-	return NULL;
 }
 
 /* stream_index_line_fn: a line that is none is passed over. */

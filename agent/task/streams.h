@@ -18,7 +18,7 @@ struct streams {
 	bool indexed;
 	bool fresh; /* streams that are found are new in this session */
 	struct log_sender_stream
-		*items[INIT_PROCESSES_MAX + 3 + STREAM_INDEX_MAX];
+		*items[INIT_PROCESSES_MAX + 4 + STREAM_INDEX_MAX];
 	size_t count;
 };
 
@@ -29,6 +29,9 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 		 struct spool *spool, const struct task_spec *spec, bool fresh,
 		 struct error *err);
 void streams_clear(struct streams *streams); /* zero is fine */
+
+/* The stream of evidence has begun; again is success. */
+int streams_add_evidence(struct streams *streams, struct error *err);
 
 /* Take up what the index says by now. The log sender does so by itself. */
 void streams_look(struct streams *streams);

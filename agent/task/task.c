@@ -236,6 +236,7 @@ void task_free(struct task *task)
 	step_leave(task);
 	if (task->creating)
 		engine_call_cancel(task->creating);
+	look_drop(task);
 	monitor_end(task->samples);
 	collect_free(task->collect);
 	streams_clear(&task->streams);

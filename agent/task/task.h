@@ -44,6 +44,7 @@ struct task_room {
 	const struct device_binding_source *allot;
 	const struct node_policy *node_policy; /* what this node allows */
 	const struct registries *registries;
+	const struct stack_tools *stack_tools;
 	struct preflight_room preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);
@@ -78,6 +79,7 @@ const struct task_id *task_id(const struct task *task);
  */
 void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason);
+void task_look(struct task *task, uint64_t round, bool stops);
 void task_discard(struct task *task);
 
 /* The images that it has or is to have: fills needs[], whose texts are borrowed

@@ -5,6 +5,8 @@
 #define AGENT_TASK_TASK_INTERNAL_H
 
 #include "agent/blobs/workspace_upload.h"
+#include "agent/evidence/abort.h"
+#include "agent/evidence/evidence_round.h"
 #include "agent/task/collect.h"
 #include "agent/task/disk_watch.h"
 #include "agent/task/exit_status.h"
@@ -87,12 +89,17 @@ struct task {
 	struct disk_watch *disk;    /* while the command runs; NULL: no limit */
 	struct spool_watch *output; /* the same */
 	char reason[200];           /* why it was stopped, in words; or "" */
-	bool forged; /* something was put in the record's place */
+	bool forged;     /* something was put in the record's place */
+	bool look_stops; /* in the look tools may halt the processes */
+	bool aborted;    /* its stacks were asked for before the stop */
 	struct exit_status outcome;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
 	struct collect *collect;        /* its files, once it has ended */
 	struct monitor_stream *samples; /* while the command runs */
+	struct evidence_round *look;    /* the same; NULL: nobody asked */
+	uint64_t look_next;             /* the round that follows it; 0: none */
+	struct evidence_abort *abort;   /* until the stop that follows it */
 };
 
 /* In task.c: something happened; the table says what follows. May free the
@@ -129,6 +136,14 @@ void step_retry(struct task *task);
 
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);
+
+/* In task_look.c. Have the stacks of a task that hangs printed before it is
+ * stopped: true, step_stop() follows.
+ */
+bool look_abort(struct task *task);
+
+/* Nobody looks at the processes any more. */
+void look_drop(struct task *task);
 
 /* In task_ending.c. The container runs no more (NULL: it is gone): fill the
  * outcome from the record and what the engine says of the container, and note

@@ -641,6 +641,8 @@ void step_stop(struct task *task)
 
 	limits_drop(task);
 	step_watch(task);
+	if (look_abort(task))
+		return;
 	task->call = engine_container_stop(task->room->engine, task->container,
 					   grace_s, grace_s * 1000 + CALL_MS,
 					   stop_done, task, &err);
@@ -684,6 +686,7 @@ void step_ended(struct task *task)
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
 	limits_drop(task);
+	look_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
@@ -768,6 +771,7 @@ void step_remove(struct task *task)
 
 	loop_source_free(&task->watch);
 	limits_drop(task);
+	look_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */

@@ -1,6 +1,7 @@
 /* access.c - who may connect: by a token, let in by an operator, or no longer.
  */
 #include "controller/access/access.h"
+#include "controller/access/network.h"
 #include "protocol/base/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 /* A key_row that owns its texts. */
 struct entry {
 	struct key key;
-	char machine[MACHINE_SIZE]; /* "": any */
+	char machine[MACHINE_SIZE]; /* "": any; of a token, a network */
 	enum role grants;
 	char for_name[KEY_NAME_SIZE];
 	uint32_t uses;
@@ -318,6 +319,8 @@ static int check_limits(const struct access *access,
 		return error_set(err, EINVAL,
 				 "uses: %u; a token for %.64s has one",
 				 message->uses, message->name);
+	if (message->from && network_check(message->from, err) < 0)
+		return error_prefix(err, "from");
 	if (message->for_s > ACCESS_TOKEN_MAX_S)
 		return error_set(err, EINVAL,
 				 "expires: %u s is not valid here; expected 1 "
@@ -359,6 +362,7 @@ int access_token(struct access *access, const char *by,
 	entry->key.role = ROLE_JOINER;
 	entry->grants = grants;
 	copy(entry->for_name, sizeof(entry->for_name), message->name);
+	copy(entry->machine, sizeof(entry->machine), message->from);
 	entry->uses = message->uses ? message->uses : 1;
 	entry->renew = message->renew;
 	entry->since_ms = clock_wall_ms();
@@ -552,7 +556,7 @@ int access_revoke(struct access *access, const char *by,
 
 /* Enrolling. */
 
-static int check_token(const struct entry *token,
+static int check_token(const struct entry *token, const char *address,
 		       const struct message_enrol *message, struct error *err)
 {
 	int64_t late = clock_wall_ms() - token->until_ms;
@@ -564,6 +568,11 @@ static int check_token(const struct entry *token,
 				 token->grants == ROLE_VIEWER ? "" : "n",
 				 role_name(token->grants),
 				 message->agent ? "regatta" : "regatta-agent");
+	if (token->machine[0] && !network_has(token->machine, address))
+		return error_set(err, EACCES,
+				 "this token may be used from %s, and not "
+				 "from %.60s",
+				 token->machine, address);
 	if (late >= 0)
 		return error_set(err, EACCES,
 				 "this token expired %lld s ago: ask for a new "
@@ -589,7 +598,7 @@ static int replace(struct access *access, const struct entry *token,
 	return revoke_keys(access, &old, token->key.name, err);
 }
 
-int access_enrol(struct access *access, const char *public,
+int access_enrol(struct access *access, const char *public, const char *address,
 		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err)
 {
@@ -609,7 +618,7 @@ int access_enrol(struct access *access, const char *public,
 			  token.key.name))
 		return answer_key(keyring_named(access->keyring, name), reply,
 				  err);
-	if (check_token(&token, message, err) < 0 ||
+	if (check_token(&token, address, message, err) < 0 ||
 	    check_public(access, message->public, err) < 0)
 		return -1;
 	if (message->machine && strlen(message->machine) >= MACHINE_SIZE)
@@ -831,6 +840,7 @@ int access_tokens(const struct access *access, access_token_fn *fn, void *arg)
 			.by = (char *)entry->by,
 			.since_ms = entry->since_ms,
 			.renew = entry->renew,
+			.from = (char *)or_null(entry->machine),
 		};
 
 		if (entry->key.role == ROLE_JOINER && fn(&info, arg) < 0)

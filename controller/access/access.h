@@ -48,8 +48,8 @@ int access_admit(struct access *access, const char *by,
 int access_revoke(struct access *access, const char *by,
 		  const struct message_revoke *message,
 		  struct reply_revoke *reply, struct error *err);
-/* token: the public key that the joiner connected with. */
-int access_enrol(struct access *access, const char *token,
+/* token: the public key that the joiner connected with, from that address. */
+int access_enrol(struct access *access, const char *token, const char *address,
 		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err);
 

@@ -32,6 +32,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_SUBMIT] = api_submit,
 	[MESSAGE_CANCEL] = api_cancel,
 	[MESSAGE_RETRY] = api_retry,
+	[MESSAGE_STACKS] = api_stacks,
 	[MESSAGE_LOG_READ] = api_log_read,
 	[MESSAGE_TOKEN] = api_token,
 	[MESSAGE_ADMIT] = api_admit,

@@ -84,6 +84,8 @@ api_fn api_image, api_image_order, api_image_list;
 api_fn api_log_read;
 /* submit.c */
 api_fn api_submit;
+/* stacks.c */
+api_fn api_stacks;
 /* cancel.c */
 api_fn api_cancel, api_retry;
 /* maintenance.c */

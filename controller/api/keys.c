@@ -139,6 +139,7 @@ int api_admit(struct api_request *request, void *reply, struct error *err)
 int api_enrol(struct api_request *request, void *reply, struct error *err)
 {
 	int rc = access_enrol(request->api->access, request->public,
+			      wire_peer_address(request->peer),
 			      request->message, reply, err);
 
 	/* A key that was replaced is good no longer. */

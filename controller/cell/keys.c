@@ -127,9 +127,9 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_FOLLOW] = { "follow", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
 		"[pattern, ...]",
 		"Files that are kept while they are written." },
-	[KEY_LOG] = { "log", TYPE_TEXT, PLACE(char *, spec.measure.log), 1, 64, NULL, NULL,
-		NULL,
-		"The format of the log, or auto: the one that fits." },
+	[KEY_LOG] = { "log", TYPE_OTHER, 0, 1, 64, NULL, NULL,
+		"name, auto, or {rules: [...]}",
+		"The format of the log, auto: the one that fits, or its rules." },
 	[KEY_LOG_LIMIT] = { "log_limit", TYPE_SIZE, PLACE(uint64_t, spec.container.log_limit_bytes), 1, 64 * TIB, NULL, NULL,
 		NULL,
 		"Bytes of output that are kept of each node." },
@@ -269,6 +269,8 @@ const struct key_section key_sections[KEY_SECTIONS] = {
 		"Cells that are dropped." },
 	{ "about", KEYS, SHAPE_SWEEP, "{task, dataset, framework, optimizations, columns}",
 		"Texts for reports that no run can know." },
+	{ "descriptions", KEYS, SHAPE_SWEEP, "{frameworks, models, vendors}",
+		"Files of the images folder that came along." },
 	{ "align", KEYS, SHAPE_SWEEP, "{baseline, cells, from_step, tolerance}",
 		"The losses are compared with those of a baseline." },
 };
@@ -284,6 +286,8 @@ enum key_shape key_shape(const char *name)
 {
 	if (!strcmp(name, key_rules[KEY_AFTER].path))
 		return SHAPE_MAP;
+	if (!strcmp(name, key_rules[KEY_LOG].path))
+		return SHAPE_EITHER;
 	for (size_t i = 0; i < KEY_SECTIONS; i++)
 		if (!strcmp(name, key_sections[i].name))
 			return key_sections[i].shape;

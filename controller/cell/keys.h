@@ -128,6 +128,7 @@ enum key_shape {
 	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
 	SHAPE_MAP,     /* a map of single values that stays whole: after */
+	SHAPE_EITHER,  /* one value, or a map that stays whole: log */
 	SHAPE_SWEEP,   /* it is about the sweep; no cell has it: matrix */
 };
 enum key_shape key_shape(const char *name);
@@ -140,7 +141,7 @@ struct key_section {
 	const char *form; /* as of a rule */
 	const char *help;
 };
-#define KEY_SECTIONS 15
+#define KEY_SECTIONS 16
 extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
 /* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */

@@ -63,8 +63,11 @@ struct gang {
 	char *address;      /* and the host's; NULL before */
 	struct strings
 		addresses; /* all nodes', when the container wants them */
-	struct gang_output *output; /* what was read of it: log_reader.h */
-	bool synced;                /* its output is safe on disk, */
+	const struct catalog *catalog;   /* own_catalog, or that of the jobs */
+	struct catalog *own_catalog;     /* of spec.measure.described; NULL */
+	struct extract_rules *own_rules; /* by which it has its log read */
+	struct gang_output *output;      /* what was read of it: log_reader.h */
+	bool synced;                     /* its output is safe on disk, */
 	bool kept;     /* and so is what it collected, which an event tells, */
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;

@@ -328,6 +328,8 @@ static int submit(struct jobs *jobs, const struct trial *trial,
 static int judge(struct jobs *jobs, struct trial *trial,
 		 const struct job_spec *like, struct error *err)
 {
+	struct store_mark mark = store_mark(jobs->store);
+	uint32_t count = trial->repeats.count;
 	uint64_t next = 0;
 	char why[240];
 
@@ -336,15 +338,17 @@ static int judge(struct jobs *jobs, struct trial *trial,
 		drop(jobs, trial);
 		return 0;
 	}
-	if (repeats_more(&trial->repeats, why, sizeof(why))) {
+	if (repeats_more(&trial->repeats, why, sizeof(why)))
 		next = store_coming_job(jobs->store);
-		if (submit(jobs, trial, like, err) < 0)
-			return -1;
+	if (put_event(jobs, trial, next, why, err) < 0)
+		return -1;
+	if (next && submit(jobs, trial, like, err) < 0) {
+		store_undo(jobs->store, &mark);
+		trial->repeats.count = count;
+		return -1;
 	}
 	log_info("job=%" PRIu64 " %s%s", trial->last, why,
 		 next ? ": one more" : "");
-	if (put_event(jobs, trial, next, why, err) < 0)
-		log_error("job=%" PRIu64 ": %s", trial->last, err->text);
 	jobs->news->events = true;
 	if (!next)
 		drop(jobs, trial);

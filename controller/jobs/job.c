@@ -1,6 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/jobs/job.h"
+#include "controller/catalog/described.h"
 #include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_references.h"
@@ -8,6 +9,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/logs/log_formats.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -485,6 +487,28 @@ static int read_spec(const struct job_row *row, void *arg)
 			    read->spec, read->err);
 }
 
+/* What came along with its sweep counts for the gang alone. */
+static void describe(struct gang *gang, const struct catalog *catalog)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+	const struct framework *format;
+	struct error err;
+
+	gang->catalog = catalog;
+	if (!measure->described)
+		return;
+	gang->own_catalog =
+		catalog_described(catalog, measure->described, &err);
+	if (!gang->own_catalog) {
+		log_error("job=%" PRIu64 ": %s", gang->job->id, err.text);
+		return;
+	}
+	gang->catalog = gang->own_catalog;
+	format = log_reader_format(gang);
+	if (format && format->log)
+		gang->own_rules = log_formats_compile(gang->catalog, format);
+}
+
 int job_make_gang(struct job *job, struct error *err)
 {
 	struct gang *gang = calloc(1, sizeof(*gang));
@@ -507,6 +531,7 @@ int job_make_gang(struct job *job, struct error *err)
 		gang->tasks[i].rank = i;
 	}
 	gang->job = job;
+	describe(gang, job->jobs->catalog);
 	gang_list(job->jobs->table, gang);
 	job->gang = gang;
 	return 0;
@@ -540,6 +565,8 @@ void job_drop_gang(struct job *job)
 	free(gang->tasks);
 	free(gang->address);
 	strings_clear(&gang->addresses);
+	extract_rules_free(gang->own_rules);
+	catalog_free(gang->own_catalog);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);
 }

@@ -8,7 +8,8 @@
 struct job_row;
 
 /* Put a new job into the store and the queue, or hold it behind those it goes
- * after (dependencies.h): JOB_EVENT_SUBMIT.
+ * after (dependencies.h): JOB_EVENT_SUBMIT. On failure rows of it may be queued
+ * all the same: go back with store_undo().
  */
 int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err);

@@ -69,12 +69,11 @@ static cJSON *make_result(struct job *job, struct error *err)
 	const struct measure_spec *measure = &gang->spec.measure;
 	const struct extract *extract = log_reader_extract(gang);
 	const struct model *model =
-		measure->model
-			? catalog_model(job->jobs->catalog, measure->model)
-			: NULL;
+		measure->model ? catalog_model(gang->catalog, measure->model)
+			       : NULL;
 	const struct chip *chip =
-		measure->chip ? catalog_chip(job->jobs->catalog,
-					     gang->spec.vendor, measure->chip)
+		measure->chip ? catalog_chip(gang->catalog, gang->spec.vendor,
+					     measure->chip)
 			      : NULL;
 	struct reference_peak reference;
 	cJSON *result = NULL, *usage, *warnings;
@@ -105,7 +104,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
 	add_format_warnings(gang, warnings);
-	if (!measure->framework && !log_reader_format(job->jobs->reader, gang))
+	if (!measure->framework && !log_reader_format(gang))
 		input.unread = "no format fits the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);

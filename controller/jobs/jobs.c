@@ -131,6 +131,15 @@ void jobs_settle(struct jobs *jobs)
 	adaptive_repeats_settle(jobs);
 }
 
+bool jobs_reads_rows(const struct jobs *jobs)
+{
+	/* Pins, logins and specs are read where a job is placed, states of
+	 * others where it waits for them or for its next repeat.
+	 */
+	return !TAILQ_EMPTY(&jobs->due) || !TAILQ_EMPTY(&jobs->ended) ||
+	       store_unseen(jobs->store);
+}
+
 void jobs_decide(struct jobs *jobs)
 {
 	dependencies_settle(jobs);

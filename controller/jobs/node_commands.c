@@ -86,6 +86,24 @@ void node_command_stop(struct task *task)
 	tell(task, MESSAGE_STOP, &stop);
 }
 
+uint64_t node_commands_look(struct gang *gang, bool stops)
+{
+	uint64_t round = (uint64_t)effects_wall_ms(gang->job->jobs->effects);
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		struct message_look look = {
+			.job = gang->job->id,
+			.attempt = gang->job->attempt,
+			.rank = i,
+			.round = round,
+			.stops = stops,
+		};
+
+		tell(&gang->tasks[i], MESSAGE_LOOK, &look);
+	}
+	return round;
+}
+
 void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
 			  uint32_t attempt, uint32_t rank)
 {

@@ -16,6 +16,11 @@ void node_command_waiting(struct jobs *jobs);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
 
+/* All nodes of the gang look at its processes, in the round that is returned.
+ * stops: tools may halt them for it.
+ */
+uint64_t node_commands_look(struct gang *gang, bool stops);
+
 /* Also of tasks that no job knows any more. */
 void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
 			  uint32_t attempt, uint32_t rank);

@@ -7,6 +7,7 @@
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
+#include "protocol/message/evidence.h"
 #include "protocol/message/stream_index.h"
 
 #include <errno.h>
@@ -94,7 +95,8 @@ void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task)
 	if (task->job->gang->spec.container.build)
 		tell_length(ingest, task, name);
 	for (size_t i = 0; i < task->streams_count; i++)
-		if (stream_index_belongs(task->rank, task->streams[i].name))
+		if (stream_index_belongs(task->rank, task->streams[i].name) ||
+		    evidence_is_stream(task->rank, task->streams[i].name))
 			tell_length(ingest, task, task->streams[i].name);
 }
 

@@ -7,7 +7,7 @@
 #include "controller/cluster/effects.h"
 #include "controller/cluster/news.h"
 
-#define LOG_INGEST_CREDIT (8ULL << 20) /* bytes a node may have under way */
+#define LOG_INGEST_CREDIT (8ULL << 20)   /* bytes a node may have under way */
 #define LOG_INGEST_CREDIT_MIN (64 << 10) /* where there are many nodes */
 
 /* What it is given is borrowed; `reader` is told what came. */

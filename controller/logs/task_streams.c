@@ -3,6 +3,7 @@
 #include "controller/logs/task_streams.h"
 
 #include "protocol/hardware/sample_format.h"
+#include "protocol/message/evidence.h"
 #include "protocol/message/stream_index.h"
 
 #include <stdio.h>
@@ -34,5 +35,6 @@ bool task_stream_expected(const struct task *task, const char *stream)
 		return true;
 	sample_format_stream(task->rank, name);
 	return !strcmp(name, stream) ||
+	       evidence_is_stream(task->rank, stream) ||
 	       stream_index_belongs(task->rank, stream);
 }

@@ -1,7 +1,8 @@
 /* task_streams.h - the names of a task's streams of output.
  *
  * Each process has one, "rank-17"; beside them the task may have the output of
- * its build, its node's samples, followed files and an index of these.
+ * its build, its node's samples and evidence, followed files and an index of
+ * these.
  */
 #ifndef CONTROLLER_LOGS_TASK_STREAMS_H
 #define CONTROLLER_LOGS_TASK_STREAMS_H

@@ -353,6 +353,8 @@ static int queue_row(struct store *store, enum write write,
 		rc = queue_column(store, &columns[i], &why);
 	if (rc == 0) {
 		store->queued++;
+		store->unseen |= write != WRITE_EVENT && write != WRITE_STATE &&
+				 write != WRITE_RESULT;
 		return 0;
 	}
 	queue_cut(queue, mark);
@@ -694,6 +696,11 @@ static int apply_queue(struct store *store, struct error *err)
 	return database_run(store->database, "COMMIT", err);
 }
 
+bool store_unseen(const struct store *store)
+{
+	return store->unseen;
+}
+
 int store_commit(struct store *store, struct error *err)
 {
 	if (!store->queued)
@@ -706,6 +713,7 @@ int store_commit(struct store *store, struct error *err)
 	store->queued = 0;
 	store->seen_event = store->next_event - 1;
 	queue_cut(&store->queue, 0);
+	store->unseen = false;
 	if (store->queue.capacity > QUEUE_KEPT)
 		buffer_clear(&store->queue);
 	return 0;

@@ -113,7 +113,8 @@ struct key_row {
 	const char *public;
 	const char *name;
 	const char *role;
-	const char *machine;  /* that it is bound to; NULL: none */
+	const char *machine;  /* that it is bound to; NULL: none; token: network
+				 that it may be used from; NULL: any */
 	const char *grants;   /* token: role of who enrols; else NULL */
 	const char *for_name; /* token: whom it is for; NULL: anybody */
 	uint32_t uses;        /* token: that are left */
@@ -227,6 +228,11 @@ struct store_mark store_mark(const struct store *store);
  * nothing was committed in between.
  */
 void store_undo(struct store *store, const struct store_mark *mark);
+
+/* Is more queued, and not seen by reads yet, than events, states and results of
+ * jobs that are there?
+ */
+bool store_unseen(const struct store *store);
 
 /* What is queued: rows, and bytes in *bytes (may be NULL). */
 size_t store_pending(const struct store *store, size_t *bytes);

@@ -74,6 +74,7 @@ struct store {
 	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
 	struct buffer queue;
 	size_t queued;
+	bool unseen; /* more than what happened to jobs is queued */
 	uint64_t next_sweep;
 	uint64_t next_job;
 	uint64_t next_event;

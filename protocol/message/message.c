@@ -4,6 +4,7 @@
 #include "protocol/message/codec_internal.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/message/reply_images.h"
+#include "protocol/message/reply_jobs.h"
 #include "protocol/message/reply_logs.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/reply_sweeps.h"
@@ -104,6 +105,7 @@ MESSAGE(start, T(start), F(start, master_addr), F(start, master_port),
 	O(start, time_ms), O(start, addresses))
 MESSAGE(stop, T(stop), F(stop, reason))
 MESSAGE(discard, T(discard))
+MESSAGE(look, T(look), F(look, round), O(look, stops))
 MESSAGE(resync, O(resync, unused))
 MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
@@ -111,6 +113,7 @@ MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	FIELD_MANY(message_submit, logins, registry_login_schema))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id),
 	O(cancel, force))
+MESSAGE(stacks, F(stacks, request), F(stacks, job))
 MESSAGE(retry, F(retry, request), F(retry, sweep),
 	FIELD_MANY(message_retry, logins, registry_login_schema),
 	O(retry, force))
@@ -161,7 +164,8 @@ MESSAGE(content_put, F(content_put, request), F(content_put, hash),
 MESSAGE(content_get, F(content_get, request), F(content_get, hash),
 	F(content_get, offset))
 MESSAGE(token, F(token, request), F(token, public), F(token, role),
-	O(token, name), O(token, renew), O(token, uses), O(token, for_s))
+	O(token, name), O(token, renew), O(token, uses), O(token, for_s),
+	O(token, from))
 MESSAGE(admit, F(admit, request), F(admit, name), F(admit, role),
 	F(admit, public))
 MESSAGE(revoke, F(revoke, request), F(revoke, kind), F(revoke, name),
@@ -206,6 +210,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_STOP] = { "stop", &stop_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_LOOK] = { "look", &look_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },
@@ -224,6 +229,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_RETRY] = { "retry", &retry_schema, ROLE_OPERATOR, false, true,
 		"run failed jobs again",
 		&reply_retry_schema },
+	[MESSAGE_STACKS] = { "stacks", &stacks_schema, ROLE_OPERATOR, false,
+		true, "look at the processes of running jobs",
+		&reply_stacks_schema },
 	[MESSAGE_QUERY] = { "query", &query_schema, PERSON, false, false,
 		"look at all that is known" },
 	[MESSAGE_LOG_READ] = { "log-read", &log_read_schema, PERSON, false, false,

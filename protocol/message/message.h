@@ -52,6 +52,7 @@ enum message_type {
 	MESSAGE_START,
 	MESSAGE_STOP,
 	MESSAGE_DISCARD,
+	MESSAGE_LOOK,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
@@ -61,6 +62,7 @@ enum message_type {
 	MESSAGE_SUBMIT,
 	MESSAGE_CANCEL,
 	MESSAGE_RETRY,
+	MESSAGE_STACKS,
 	MESSAGE_QUERY,
 	MESSAGE_LOG_READ,
 	MESSAGE_CONTENT_PUT,
@@ -301,6 +303,18 @@ struct message_discard {
 	uint32_t rank;
 };
 
+/* Look at the task's processes, and append what is seen to its stream of
+ * evidence (protocol/message/evidence.h), as this round. While one is under way
+ * only the last of those asked for follows it.
+ */
+struct message_look {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+	uint64_t round; /* not 0 */
+	bool stops;     /* tools may halt the processes for it */
+};
+
 struct message_resync {
 	bool unused; /* a message without fields */
 };
@@ -331,6 +345,14 @@ struct message_cancel {
 	bool force; /* also one of another operator */
 };
 
+/* Look at all ranks of a running job. What is seen comes into its streams of
+ * evidence (protocol/message/evidence.h). ENOENT: it does not run.
+ */
+struct message_stacks {
+	uint64_t request;
+	uint64_t job;
+};
+
 /* Failed and cancelled jobs of the sweep are queued again as new attempts.
  */
 struct message_retry {
@@ -353,6 +375,7 @@ struct message_token {
 	bool renew; /* name is there: its present key is revoked then */
 	uint32_t uses;  /* 0: 1 */
 	uint32_t for_s; /* how long it holds; 0: an hour */
+	char *from;     /* network that it may be used from; NULL: any */
 };
 
 /* Let a key in that its owner made. */

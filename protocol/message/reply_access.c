@@ -34,6 +34,7 @@ static const struct field token_info_fields[] = {
 	FIELD(token_info, by),
 	FIELD(token_info, since_ms),
 	FIELD(token_info, renew),
+	FIELD_OPTIONAL(token_info, from),
 };
 const struct schema token_info_schema = SCHEMA(token_info, token_info_fields);
 

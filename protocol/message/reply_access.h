@@ -37,6 +37,7 @@ struct token_info {
 	char *by;
 	int64_t since_ms;
 	bool renew; /* the present key of that name is revoked then */
+	char *from; /* network that it may be used from; NULL: any */
 };
 extern const struct schema token_info_schema;
 

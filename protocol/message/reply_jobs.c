@@ -195,4 +195,12 @@ static const struct field reply_history_fields[] = {
 };
 const struct schema reply_history_schema =
 	SCHEMA(reply_history, reply_history_fields);
+
+static const struct field reply_stacks_fields[] = {
+	FIELD(reply_stacks, since),
+	FIELD(reply_stacks, attempt),
+	FIELD(reply_stacks, round),
+};
+const struct schema reply_stacks_schema =
+	SCHEMA(reply_stacks, reply_stacks_fields);
 /* clang-format on */

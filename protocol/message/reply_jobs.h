@@ -184,8 +184,14 @@ struct reply_history {
 	size_t history_count;
 };
 
+struct reply_stacks {
+	uint64_t since;
+	uint32_t attempt;
+	uint64_t round; /* of evidence, on all nodes */
+};
+
 extern const struct schema reply_jobs_schema, reply_job_schema,
 	reply_events_schema, reply_results_schema, reply_series_schema,
-	reply_history_schema;
+	reply_history_schema, reply_stacks_schema;
 
 #endif

@@ -84,6 +84,7 @@ const struct schema layout_spec_schema =
 static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, framework),
 	FIELD_OPTIONAL(measure_spec, log),
+	FIELD_OPTIONAL(measure_spec, described),
 	FIELD_OPTIONAL(measure_spec, warmup_steps),
 	FIELD_OPTIONAL(measure_spec, sequence),
 	FIELD_OPTIONAL(measure_spec, micro_batch),

@@ -135,6 +135,8 @@ struct measure_spec {
 	char *framework;       /* framework description */
 	char *log;             /* the one with the log rules, if it is another,
 				  or "auto": that which fits; or NULL */
+	cJSON *described;      /* what of all that is named here came along with
+				  the sweep, by kind and name; or NULL */
 	uint32_t warmup_steps; /* steps left out; 0: found by itself */
 	uint32_t sequence;     /* tokens per sample; 0: unknown */
 	uint32_t micro_batch;  /* samples per device and micro step */

@@ -403,6 +403,12 @@ void agent_connect(struct agent *agent)
 
 	if (!agent->up || agent->connected)
 		return;
+	if (agent->world->now_us < agent->revoked_us) {
+		world_later(agent->world,
+			    agent->revoked_us - agent->world->now_us,
+			    SIM_CONNECT, agent, 0, NULL);
+		return;
+	}
 	agent->session++;
 	agent->connected = true;
 	agent->welcomed = false;

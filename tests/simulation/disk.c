@@ -79,10 +79,18 @@ static bool no_room(struct error *err)
 	}
 
 WRAP_PUT(store_put_job, const struct job_row *)
-WRAP_PUT(store_put_result, const struct result_row *)
 WRAP_PUT(store_put_node, const struct node_row *)
 WRAP_PUT(store_remove_node, const char *)
 WRAP_PUT(store_put_pin, const struct pin_row *)
+
+WRAP(int, store_put_result, struct store *store, const struct result_row *row,
+     struct error *err)
+{
+	if (no_room(err))
+		return -1;
+	check_result(owner, row);
+	return __real_store_put_result(store, row, err);
+}
 
 WRAP(int, store_put_event, struct store *store, const struct event_row *event,
      uint64_t *seq, struct error *err)

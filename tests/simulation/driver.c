@@ -200,8 +200,16 @@ static int log_read(void *arg, uint64_t job, uint32_t attempt,
 		    const char *stream, uint64_t offset, void *data,
 		    size_t size, size_t *got, struct error *err)
 {
+	uint32_t rank = is_output(stream) ? rank_of(stream) : 0;
+	const struct sim_truth *truth = world_truth(arg, job, attempt, rank);
+	char *bytes = data;
+
 	*got = 0;
-	return error_set(err, ENOENT, "no such stream");
+	if (!is_output(stream))
+		return error_set(err, ENOENT, "no such stream");
+	for (; *got < size && offset + *got < truth->stored; ++*got)
+		bytes[*got] = world_byte(job, attempt, rank, offset + *got);
+	return 0;
 }
 
 static int64_t log_time(void *arg, uint64_t job, uint32_t attempt,
@@ -280,6 +288,7 @@ static void open_jobs(struct world *world)
 	struct jobs_config with = {
 		.effects = &world->effects,
 		.news = &world->news,
+		.catalog = world->catalog,
 		.node_lost_ms = SIM_NODE_LOST_MS,
 	};
 	struct error err = { 0 };
@@ -301,12 +310,23 @@ static int no_sweep(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
+static int note_stored(const struct node_row *row, void *arg)
+{
+	const struct world *world = arg;
+
+	world->agents[strtoul(row->name + 1, NULL, 10)].stored = true;
+	return 0;
+}
+
 void driver_boot(struct world *world)
 {
 	world->alive = true;
 	world->stalled = world->again = world->reading = false;
 	world->life++;
 	open_jobs(world);
+	for (uint32_t i = 0; i < world->plan.nodes; i++)
+		world->agents[i].stored = false;
+	store_nodes(world->store, note_stored, world, NULL);
 	world_trace(world, "controller %u: %zu jobs", world->life,
 		    job_count(world->parts.table));
 	/* Until the first one is committed. */
@@ -427,7 +447,7 @@ static void run_turn(struct world *world)
 	if (world->stalled || dies(world))
 		return;
 	jobs_settle(world->jobs);
-	if (!commit(world) || dies(world))
+	if (jobs_reads_rows(world->jobs) && (!commit(world) || dies(world)))
 		return;
 	jobs_decide(world->jobs);
 	jobs_settle(world->jobs);
@@ -693,6 +713,9 @@ void driver_event(struct world *world, const struct sim_event *event)
 			node_gone(world, event->agent);
 			run_turn(world);
 		}
+		break;
+	case SIM_REVOKE:
+		wire_cut(event->agent);
 		break;
 	case SIM_RESYNC:
 		if (world->alive && event->agent->connected &&

@@ -2,8 +2,10 @@
  */
 #include "tests/simulation/simulation.h"
 
+#include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
+#include "controller/jobs/node_events.h"
 #include "controller/nodes/node.h"
 
 #include <stdio.h>
@@ -21,11 +23,17 @@ static uint32_t nodes_of(const struct world *world, const char *vendor)
 	return count;
 }
 
+static uint8_t kind_of(const struct world *world, uint64_t job)
+{
+	return job < SIM_KINDS ? world->kinds[job] : 0;
+}
+
 static void submit(struct world *world)
 {
 	uint64_t *state = &world->random;
 	uint64_t id = store_coming_job(world->store);
 	bool beta = id % 5 == 4;
+	uint8_t kind = (uint8_t)(KIND_KNOWN | (beta ? KIND_BETA : 0));
 	struct after_spec after = { .job = 1 + random_below(state, id) };
 	struct job_spec spec = {
 		.sweep = (char *)"s",
@@ -49,19 +57,40 @@ static void submit(struct world *world)
 	/* Some hang, and must have a limit. */
 	if (id % 16 == 5 || random_below(state, 8) == 0)
 		spec.timeout_ms = 5000 + random_below(state, 60000);
-	if (id > 1 && after.job < id && random_below(state, 6) == 0) {
+	if (random_below(state, 2)) {
+		spec.measure.framework = (char *)SIM_FRAMEWORK;
+		kind |= KIND_MEASURED;
+	}
+	if ((kind & KIND_MEASURED) && random_below(state, 4) == 0) {
+		spec.until = (struct until_spec){
+			.width = 0.01 + (double)random_below(state, 100) / 1000,
+			.confidence = 0.95,
+			.max = 2 + (uint32_t)random_below(state, 4),
+		};
+		/* Its repeats' numbers are not known: one may hang. */
+		spec.timeout_ms = 30000;
+		kind |= KIND_UNTIL;
+	}
+	if (id > 1 && after.job < id &&
+	    (kind_of(world, after.job) & KIND_KNOWN) &&
+	    random_below(state, 6) == 0) {
 		spec.after = &after;
 		spec.after_count = 1;
 		/* On the nodes of the other, if it may find enough there. */
 		spec.same_nodes =
-			spec.nodes == 1 && beta == (after.job % 5 == 4);
+			spec.nodes == 1 &&
+			beta == !!(kind_of(world, after.job) & KIND_BETA);
 	}
 	world_trace(world, "submit job %lu of %u nodes", (unsigned long)id,
 		    spec.nodes);
-	if (job_submit(world->jobs, SIM_SWEEP, id, &spec, &err) == 0)
-		world->submitted++;
-	else
+	if (job_submit(world->jobs, SIM_SWEEP, id, &spec, &err) < 0) {
+		adaptive_repeats_undo(world->jobs, SIM_SWEEP, id);
 		store_undo(world->store, &mark);
+		return;
+	}
+	world->submitted++;
+	if (id < SIM_KINDS)
+		world->kinds[id] = kind;
 }
 
 static struct job *any_job(struct world *world)
@@ -82,10 +111,17 @@ static void cancel(struct world *world)
 	gang_exception(job, FAILURE_CANCELLED, 0, "cancelled by op");
 }
 
+struct retrying {
+	struct world *world;
+	uint64_t cell;
+};
+
 static int retry_row(const struct job_row *row, void *arg)
 {
-	struct world *world = arg;
+	struct retrying *retrying = arg;
+	struct world *world = retrying->world;
 
+	retrying->cell = row->cell_index;
 	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
 		return 0;
 	world_trace(world, "retry job %lu", (unsigned long)row->id);
@@ -97,15 +133,17 @@ static void retry(struct world *world)
 	struct store *store = world->store;
 	struct store_mark mark = store_mark(store);
 	uint64_t id = 1 + random_below(&world->random, store_coming_job(store));
+	struct retrying retrying = { .world = world };
 	struct job *job;
 
 	if (store_pending(store, NULL))
 		return; /* orders come between turns */
-	if (store_job(store, id, retry_row, world, NULL) == 0)
+	if (store_job(store, id, retry_row, &retrying, NULL) == 0)
 		return;
 	job = job_find(world->parts.table, id);
 	if (job && !job->gang)
 		job_forget(job);
+	adaptive_repeats_undo(world->jobs, SIM_SWEEP, retrying.cell);
 	store_undo(store, &mark);
 }
 
@@ -115,17 +153,39 @@ static void drain(struct world *world)
 		&world->agents[random_below(&world->random, world->plan.nodes)];
 	struct node *node = node_find(world->parts.nodes, agent->name);
 
+	bool drains = node && !node->drain;
+	int rc;
+
 	if (!node)
 		return;
-	if (node->drain)
-		node_undrain(world->parts.nodes, node, NULL);
-	else
-		node_drain(world->parts.nodes, node, 0, 0, NULL, NULL);
+	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
+		    : node_undrain(world->parts.nodes, node, NULL);
+	if ((rc == 0) != (node->drain == drains))
+		world_wrong(world, "%s: a drain was refused, and holds",
+			    node->name);
+}
+
+/* It has to be let in anew. */
+static void remove_node(struct world *world)
+{
+	struct agent *agent =
+		&world->agents[random_below(&world->random, world->plan.nodes)];
+	struct node *node = node_find(world->parts.nodes, agent->name);
+
+	if (!node || !agent->stored ||
+	    node_remove(world->parts.nodes, node, NULL) < 0)
+		return;
+	world_trace(world, "%s is removed", agent->name);
+	agent->stored = false;
+	agent->revoked_us = world->now_us +
+			    (int64_t)random_below(&world->random, 120 * SECOND);
+	node_event_lost(world->jobs, node, "the node was removed");
+	world_later(world, MS, SIM_REVOKE, agent, 0, NULL);
 }
 
 void faults_person(struct world *world)
 {
-	uint64_t act = random_below(&world->random, 10);
+	uint64_t act = random_below(&world->random, 11);
 
 	if (!world->healed)
 		world_later(world,
@@ -145,8 +205,10 @@ void faults_person(struct world *world)
 		cancel(world);
 	} else if (act < 9) {
 		retry(world);
-	} else {
+	} else if (act < 10) {
 		drain(world);
+	} else {
+		remove_node(world);
 	}
 }
 

@@ -12,7 +12,8 @@
 
 #define LARGE 32            /* nodes; with more not every event is followed */
 #define LATE_HEARD_MS 20000 /* until a broken connection is seen */
-#define LARGE_EVERY 64      /* by a look at all of them */
+#define SIM_REPEATS_MAX 16
+#define LARGE_EVERY 64 /* by a look at all of them */
 
 /* Devices are held by the tasks that are told to be there, and by no others. */
 static void check_node(struct world *world, const struct node *node)
@@ -103,6 +104,100 @@ void check_job_ended(struct world *world, const struct job *job)
 	}
 }
 
+/* The figures are those of all output, of whatever attempt, on whatever way it
+ * came. A last line that was torn tells nothing.
+ */
+void check_result(struct world *world, const struct result_row *row)
+{
+	const struct sim_truth *truth =
+		world_truth(world, row->job, row->attempt, 0);
+	uint64_t lines = truth->stored / SIM_LINE;
+	cJSON *all = cJSON_Parse(row->json);
+	const cJSON *result = cJSON_GetObjectItemCaseSensitive(all, "result");
+	const cJSON *steps = cJSON_GetObjectItemCaseSensitive(result, "steps");
+	double read = cJSON_IsNumber(steps) ? steps->valuedouble : 0;
+
+	if (row->job < SIM_KINDS && (world->kinds[row->job] & KIND_MEASURED) &&
+	    read != (double)lines)
+		world_wrong(world,
+			    "job %" PRIu64 ": %.0f steps are read of %" PRIu64,
+			    row->job, read, lines);
+	cJSON_Delete(all);
+}
+
+/* A cell that is repeated until its rate is known. */
+struct cell {
+	struct world *world;
+	uint32_t repeats, max;
+	uint64_t seen;                  /* bit per number of a repeat */
+	uint64_t more[SIM_REPEATS_MAX]; /* jobs that events say were added */
+	uint64_t added[SIM_REPEATS_MAX];
+	uint32_t more_count, added_count, enough;
+};
+
+static int read_judgement(const struct event_row *row, void *arg)
+{
+	struct cell *cell = arg;
+	cJSON *data;
+
+	cell->enough += !strcmp(row->kind, "enough");
+	if (strcmp(row->kind, "more") != 0 ||
+	    cell->more_count == SIM_REPEATS_MAX)
+		return 0;
+	data = cJSON_Parse(row->data);
+	cell->more[cell->more_count++] = (uint64_t)cJSON_GetNumberValue(
+		cJSON_GetObjectItemCaseSensitive(data, "job"));
+	cJSON_Delete(data);
+	return 0;
+}
+
+static int read_repeat(const struct job_row *row, void *arg)
+{
+	struct cell *cell = arg;
+
+	if (row->repeat >= SIM_REPEATS_MAX || cell->seen >> row->repeat & 1)
+		world_wrong(cell->world,
+			    "job %" PRIu64 ": repeat %u is there twice",
+			    row->id, row->repeat);
+	cell->seen |= UINT64_C(1) << row->repeat;
+	if (cell->repeats++)
+		cell->added[cell->added_count++] = row->id;
+	return store_events(cell->world->store, row->id, 0, 0, read_judgement,
+			    cell, NULL);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Each repeat is there once, and an event says why; so is the end. */
+static void check_cell(struct world *world, uint64_t index)
+{
+	struct cell cell = { .world = world };
+
+	if (store_cell(world->store, SIM_SWEEP, index, read_repeat, &cell,
+		       NULL) < 0)
+		world_wrong(world, "cell %" PRIu64 " cannot be read", index);
+	if (!cell.repeats)
+		return; /* it was submitted, and never committed */
+	qsort(cell.more, cell.more_count, sizeof(cell.more[0]), compare_ids);
+	if (cell.more_count != cell.added_count ||
+	    memcmp(cell.more, cell.added,
+		   cell.added_count * sizeof(cell.added[0])) != 0)
+		world_wrong(world,
+			    "cell %" PRIu64 ": %u repeats were added, events "
+			    "tell of %u",
+			    index, cell.added_count, cell.more_count);
+	if (cell.seen != (UINT64_C(1) << cell.repeats) - 1)
+		world_wrong(world, "cell %" PRIu64 ": a repeat is missing",
+			    index);
+	if (!cell.enough)
+		world_wrong(world, "cell %" PRIu64 " was never judged", index);
+}
+
 static void blame(struct world *world, const struct job *job)
 {
 	world_wrong(world, "job %" PRIu64 " is %s and never ends", job->id,
@@ -144,6 +239,9 @@ void check_end(struct world *world)
 				    " for good",
 				    world->agents[i].name, task->job);
 	}
+	for (uint64_t i = 1; i < SIM_KINDS; i++)
+		if (world->kinds[i] & KIND_UNTIL)
+			check_cell(world, i);
 	store_sweep_counts(world->store, SIM_SWEEP, counts, NULL);
 	for (int i = 0; i < JOB_STATES; i++)
 		if (counts[i] && !job_state_final((enum job_state)i))

@@ -8,9 +8,12 @@
  */
 #include "tests/simulation/simulation.h"
 
+#include "controller/catalog/catalog.h"
+#include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "tests/tap.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -38,11 +41,48 @@ static uint64_t any_seed(void)
 	return getrandom(&seed, sizeof(seed), 0) == sizeof(seed) ? seed : 1;
 }
 
-static void run_seed(uint64_t seed, bool trace)
+/* Its only framework reads the lines of world_byte(). */
+static struct catalog *make_catalog(void)
+{
+	static const char *const files[][2] = {
+		{ "models.yaml",
+		  "models:\n"
+		  "  m: {source: s, parameters: 1e6, layers: 2, hidden: 64,\n"
+		  "      heads: 4}\n" },
+		{ "frameworks/sim.yaml",
+		  "framework: " SIM_FRAMEWORK "\n"
+		  "log:\n"
+		  "  read: first\n"
+		  "  rules:\n"
+		  "    - match: 'step +(?<step>\\d+) time +(?<t>\\d+) ms'\n"
+		  "      fields: {step: step, t: iteration_ms}\n" },
+		{ "vendors/alpha/profile.yaml", "vendor: alpha\n" },
+	};
+	char folder[] = "/tmp/simulation-images.XXXXXX", path[100];
+	struct catalog *catalog;
+	struct error err = { 0 };
+
+	if (!mkdtemp(folder))
+		return NULL;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i][0]);
+		*strrchr(path, '/') = 0;
+		file_make_folders(path, 0700, NULL);
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i][0]);
+		file_write(AT_FDCWD, path, files[i][1], strlen(files[i][1]),
+			   0600, 0, NULL);
+	}
+	catalog = catalog_load(folder, &err);
+	ok(catalog != NULL, "a framework to read the output: %s", err.text);
+	file_remove_tree(AT_FDCWD, folder, NULL);
+	return catalog;
+}
+
+static void run_seed(const struct catalog *catalog, uint64_t seed, bool trace)
 {
 	struct world world;
 
-	if (world_open(&world, seed, trace) < 0) {
+	if (world_open(&world, catalog, seed, trace) < 0) {
 		ok(false, "seed %lu: no folder for its store",
 		   (unsigned long)seed);
 		failed++;
@@ -68,10 +108,12 @@ int main(int argc, char **argv)
 {
 	uint64_t first = 1, last = CHECK_LAST, seed;
 	double seconds = 0, begun = seconds_now();
+	struct catalog *catalog;
 	bool trace = false;
 	int at = 1;
 
 	tap_begin(0);
+	catalog = make_catalog();
 	log_set_level((enum log_level)0);
 	for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--trace"))
@@ -88,7 +130,8 @@ int main(int argc, char **argv)
 	for (seed = first;
 	     seconds > 0 ? seconds_now() - begun < seconds : seed <= last;
 	     seed++)
-		run_seed(seed, trace);
+		run_seed(catalog, seed, trace);
+	catalog_free(catalog);
 	ok(!failed, "seeds %lu to %lu: nothing is wrong", (unsigned long)first,
 	   (unsigned long)seed - 1);
 	printf("# %lu events, %.0f a second; %lu commits, %lu deaths of the "

@@ -22,6 +22,12 @@
 #define SIM_WALL_MS 1700000000000LL /* when it all begins */
 #define SIM_SWEEP 1                 /* that all jobs are of */
 
+#define SIM_FRAMEWORK "sim" /* whose lines the output is of */
+#define SIM_LINE 32         /* bytes of each */
+#define SIM_KINDS 8192
+
+enum { KIND_BETA = 1, KIND_KNOWN = 2, KIND_MEASURED = 4, KIND_UNTIL = 8 };
+
 struct agent;
 struct world;
 
@@ -47,6 +53,7 @@ enum sim_kind {
 	SIM_STEP,     /* of a task on a node */
 	SIM_PUMP,     /* an agent sends output */
 	SIM_RESYNC,   /* the controller asks an agent for a report */
+	SIM_REVOKE,   /* a removed node's session ends */
 	SIM_PERSON,   /* somebody orders something */
 	SIM_FAULT,
 	SIM_HEAL, /* no more faults */
@@ -118,7 +125,8 @@ struct agent {
 	uint32_t session; /* counts; the wire's events of older ones are lost */
 	bool connected;
 	bool welcomed;
-	bool stored; /* its node's row was put at least once */
+	bool stored;        /* its node's row was put, and not removed since */
+	int64_t revoked_us; /* until then nobody lets it in again */
 	bool pumping;
 	struct wire_peer *peer;                /* at the controller */
 	int64_t to_controller_us, to_agent_us; /* the last message arrives */
@@ -151,6 +159,7 @@ struct sim_plan {
 };
 
 struct world {
+	const struct catalog *catalog; /* borrowed */
 	uint64_t seed;
 	uint64_t random;
 	int64_t now_us, wall_offset_ms, idle_us;
@@ -175,6 +184,7 @@ struct world {
 	struct sim_event *inbox; /* what came while it was stalled */
 	size_t inbox_count, inbox_room;
 	uint64_t submitted;
+	uint8_t kinds[SIM_KINDS]; /* of submitted jobs, by id */
 	uint64_t kills, cuts, commits;
 	/* What is true. */
 	void *truths;    /* tsearch(3) tree */
@@ -183,7 +193,8 @@ struct world {
 };
 
 /* The world (world.c). */
-int world_open(struct world *world, uint64_t seed, bool trace);
+int world_open(struct world *world, const struct catalog *catalog,
+	       uint64_t seed, bool trace);
 /* Run to the end, or to the first thing that is wrong. */
 void world_run(struct world *world);
 void world_close(struct world *world);
@@ -196,7 +207,9 @@ void world_trace(struct world *world, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 struct sim_truth *world_truth(struct world *world, uint64_t job,
 			      uint32_t attempt, uint32_t rank);
-/* The byte that stands at this offset of a rank's output. */
+/* The byte that stands at this offset of a rank's output: of lines that tell a
+ * step and its time.
+ */
 char world_byte(uint64_t job, uint32_t attempt, uint32_t rank, uint64_t offset);
 
 /* The wire between them (world.c): in order, until the session ends. */
@@ -236,6 +249,7 @@ void agent_clear(struct agent *agent);
 /* What must always be so (invariants.c). */
 void check_event(struct world *world);
 void check_job_ended(struct world *world, const struct job *job);
+void check_result(struct world *world, const struct result_row *row);
 void check_end(struct world *world);
 struct snapshot;
 struct snapshot *snapshot_take(struct world *world);

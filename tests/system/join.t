@@ -49,6 +49,14 @@ join n3 "${token%?????}AAAAA"
 like "$rc $err" "^3? ?.*(does not know this token|key)" \
 	"nor does one that nobody made"
 
+regatta node token --from 192.0.2.0/24 2>/dev/null >"$BED/token"
+run regatta-agent join --token-file "$BED/token" --name n3 \
+	--config "$BED/n3/agent.yaml" --no-start
+like "$rc $err" "may be used from 192\.0\.2\.0/24, and not from 127\.0\.0\.1" \
+	"a token of another network lets nobody in"
+like "$(regatta audit)" "\(joiner\) +127\.0\.0\.1 +enrol .*refused: this token may be used from" \
+	"which is audited"
+
 # Work, and none.
 must regatta node drain n1 --reason 'new disk' 2>/dev/null
 like "$(regatta nodes)" "n1 +up, drained .*new disk" "a node is drained"

@@ -1,6 +1,7 @@
 /* access_test.c - who may connect: tokens, enrolling, revoking, machines.
  */
 #include "controller/access/access.h"
+#include "controller/access/network.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
@@ -87,7 +88,8 @@ static int enrol(struct bed *bed, const struct key *with,
 		.public = (char *)what->public,
 		.machine = (char *)machine,
 	};
-	int rc = access_enrol(bed->access, with->public, &message, &reply, err);
+	int rc = access_enrol(bed->access, with->public, "10.1.2.3", &message,
+			      &reply, err);
 
 	codec_clear(&reply_admit_schema, &reply);
 	return rc;
@@ -273,6 +275,65 @@ static void test_rekey(void)
 	bed_clear(&bed);
 }
 
+static void test_networks(void)
+{
+	static const struct {
+		const char *network, *in, *out;
+	} good[] = {
+		{ "10.0.0.0/8", "10.255.0.1", "11.0.0.1" },
+		{ "10.1.2.128/25", "10.1.2.200", "10.1.2.100" },
+		{ "10.1.2.3", "::ffff:10.1.2.3", "10.1.2.4" },
+		{ "fd00::/8", "fdff::1", "fe80::1" },
+		{ "2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1" },
+		{ "0.0.0.0/0", "192.0.2.1", "2001:db8::1" },
+		{ "::1", "::1", "127.0.0.1" },
+	};
+	static const char *const bad[] = {
+		"",          "10.0.0.0/33", "10.0.0/8",    "::/129",
+		"10.0.0.0/", "a/8",         "10.0.0.0/8x", "10.0.0.0/-1"
+	};
+	struct error err = { 0 };
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ok(network_check(good[i].network, &err) == 0 &&
+			   network_has(good[i].network, good[i].in) &&
+			   !network_has(good[i].network, good[i].out) &&
+			   !network_has(good[i].network, ""),
+		   "%s has %s and not %s", good[i].network, good[i].in,
+		   good[i].out);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(network_check(bad[i], &err) < 0 &&
+			   !network_has(bad[i], "10.0.0.1"),
+		   "'%s' is no network: %s", bad[i], err.text);
+}
+
+static void test_from(void)
+{
+	struct key op = new_key("op", ROLE_OPERATOR);
+	struct key t[3] = { new_key("t", ROLE_JOINER),
+			    new_key("t", ROLE_JOINER),
+			    new_key("t", ROLE_JOINER) };
+	struct key n1 = new_key("n1", ROLE_AGENT);
+	struct message_token near = { .from = (char *)"10.0.0.0/8" };
+	struct message_token far = { .from = (char *)"192.0.2.0/24" };
+	struct message_token none = { .from = (char *)"everywhere" };
+	struct error err = { 0 };
+	struct bed bed;
+
+	bed_init(&bed, &op, 1);
+	ok(token(&bed, &t[0], none, &err) < 0, "(a bad network: %s)", err.text);
+	ok(token(&bed, &t[1], far, &err) == 0, "a token of a network");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(enrol(&bed, &t[1], &n1, NULL, &err) < 0 && err.code == EACCES &&
+		   !knows(&bed, &n1, ROLE_AGENT),
+	   "is refused from elsewhere, also by a new controller: %s", err.text);
+	ok(token(&bed, &t[2], near, &err) == 0 &&
+		   enrol(&bed, &t[2], &n1, "m1", &err) == 0,
+	   "and good from there");
+	bed_clear(&bed);
+}
+
 static int rotate(struct bed *bed, const struct key *with,
 		  const struct key *next, struct message_rotate message,
 		  struct error *err)
@@ -402,6 +463,8 @@ int main(void)
 	test_limits();
 	test_people();
 	test_rekey();
+	test_networks();
+	test_from();
 	test_rotate();
 	test_rotate_revoked();
 	test_revoke_token();

@@ -675,10 +675,10 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
-	  .help = "new folder for everything "
+	  .help = "new folder for all that the run keeps "
 		  "(./regatta-run-SWEEP-DATE-TIME)" },
 	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
-	  .help = "go on in the folder of an earlier run" },
+	  .help = "continue the run of that folder" },
 	{ OPTION(run_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
 	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
 	{ OPTION(run_options, "engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
@@ -689,8 +689,7 @@ static const struct option_rule rules[] = {
 	  .max = 1024, .help = "devices of this machine (as many as the sweep "
 			       "asks for)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
-	  .help = "leave controller and agent running at the end, for "
-		  "regatta logs and the like" },
+	  .help = "keep the controller and agent running until Ctrl-C" },
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
@@ -706,12 +705,11 @@ const struct command command_run = {
 	.options_size = sizeof(struct run_options),
 	.summary = "run a sweep on this machine, nothing set up",
 	.help =
-		"Starts a controller and an agent of its own on the local "
-		"Docker engine, runs the sweep, prints the result table and "
-		"stops both. Everything is kept in one folder: logs, results, "
-		"and what --resume needs to run only what is missing. Ctrl-C "
-		"cancels the sweep, removes its containers and ends; a second "
-		"one does not wait for that.",
+		"Starts a controller and an agent on the local Docker engine, "
+		"runs the sweep, prints the result table and stops both. One "
+		"folder keeps logs, results, and what --resume needs to run "
+		"only what is missing. Ctrl-C cancels the sweep, removes its "
+		"containers and ends; a second Ctrl-C does not wait for that.",
 	.example = "regatta run first.yaml",
 	.fn = run_command,
 };

@@ -87,6 +87,7 @@ int token_print(struct cli *cli, const struct token_options *options,
 		.role = (char *)role,
 		.name = (char *)name,
 		.renew = renew,
+		.from = (char *)options->from,
 		.uses = options->uses && options->uses != OPTION_NONE
 				? (uint32_t)options->uses
 				: 1,

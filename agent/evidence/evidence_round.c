@@ -1,0 +1,257 @@
+/* evidence_round.c - one round of evidence of a task: look, tools, last line.
+ */
+#include "agent/evidence/evidence_round.h"
+#include "agent/evidence/look.h"
+#include "protocol/message/evidence.h"
+#include "protocol/base/file.h"
+#include "protocol/base/printable.h"
+#include "protocol/base/subprocess.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_BYTES (8 << 20)
+#define SELF "/proc/self/exe"
+
+/* A rank's process, for the tools. */
+struct leader {
+	pid_t pid;
+	int64_t rank;
+	char *command;
+};
+
+struct evidence_round {
+	struct evidence_source source;
+	evidence_round_fn *done;
+	void *arg;
+	struct subprocess *running;
+	struct leader *leaders;
+	size_t count, at; /* the leader that is asked about */
+	size_t tool;      /* the next one to try */
+	const char *name; /* of the tool that runs */
+	int64_t begun_ms;
+	char missing[300];
+};
+
+static void append(struct evidence_round *round, const char *data, size_t size)
+{
+	if (write(round->source.fd, data, size) != (ssize_t)size)
+		snprintf(round->missing, sizeof(round->missing),
+			 "not all could be written: %s", strerror(errno));
+}
+
+static void append_line(struct evidence_round *round,
+			const struct evidence *evidence)
+{
+	owned(buffer_clear) struct buffer line;
+
+	buffer_init(&line, EVIDENCE_LINE_MAX);
+	if (evidence_write(evidence, &line, NULL) == 0)
+		append(round, line.data, line.size);
+}
+
+static void append_end(struct evidence_round *round)
+{
+	struct evidence last = {
+		.round = round->source.round,
+		.rank = -1,
+		.text = *round->missing ? round->missing : NULL,
+		.end = true,
+	};
+
+	append_line(round, &last);
+}
+
+static void finish(struct evidence_round *round)
+{
+	append_end(round);
+	round->done(round->arg);
+	evidence_round_cancel(round);
+}
+
+static void next_tool(struct evidence_round *round);
+
+/* The tool's lines, as far as they fit a line of evidence. */
+static void append_answer(struct evidence_round *round,
+			  const struct leader *leader, const char *text)
+{
+	owned(strings_clear) struct strings lines = { 0 };
+	struct evidence answer = {
+		.round = round->source.round,
+		.pid = (uint64_t)leader->pid,
+		.rank = leader->rank,
+		.tool = (char *)round->name,
+	};
+
+	while (*text && lines.count < EVIDENCE_TOOL_LINES) {
+		int size = (int)strcspn(text, "\n");
+
+		if (size &&
+		    strings_printf(&lines, NULL, "%.*s", size, text) < 0)
+			break;
+		text += size;
+		text += *text != 0;
+	}
+	for (size_t i = 0; i < lines.count; i++)
+		printable(lines.items[i], strlen(lines.items[i]));
+	answer.stack = lines;
+	append_line(round, &answer);
+}
+
+static void tool_done(void *arg, const struct error *err,
+		      const struct subprocess_output *output)
+{
+	struct evidence_round *round = arg;
+
+	round->running = NULL;
+	if (!err && output->exit_code == 0 && output->size) {
+		append_answer(round, &round->leaders[round->at], output->text);
+		round->at++;
+		round->tool = 0;
+	}
+	next_tool(round);
+}
+
+/* The next tool of this process, or the first one of the next process. */
+static void next_tool(struct evidence_round *round)
+{
+	bool late = clock_mono_ms() - round->begun_ms > EVIDENCE_TOOLS_MS;
+
+	while (!late && round->at < round->count) {
+		const struct leader *leader = &round->leaders[round->at];
+		owned(strings_clear) struct strings argv = { 0 };
+		struct subprocess_command command = {
+			.argv = &argv,
+			.timeout_ms = EVIDENCE_TOOL_MS,
+			.output_max = EVIDENCE_TOOL_MAX,
+			.cpus = round->source.cpus,
+		};
+
+		if (!stack_tools_command(round->source.tools, &round->tool,
+					 leader->pid, leader->command,
+					 round->source.stops, &round->name,
+					 &argv)) {
+			round->at++;
+			round->tool = 0;
+			continue;
+		}
+		round->running = subprocess_run(round->source.loop, &command,
+						tool_done, round, NULL);
+		if (round->running)
+			return;
+	}
+	finish(round);
+}
+
+static int add_leader(struct evidence_round *round, const char *line,
+		      size_t size)
+{
+	owned(evidence_clear) struct evidence evidence = { 0 };
+	struct leader *grown;
+
+	if (evidence_read(line, size, &evidence, NULL) < 0 || !evidence.leads ||
+	    !evidence.command)
+		return 0;
+	grown = reallocarray(round->leaders, round->count + 1, sizeof(*grown));
+	if (!grown)
+		return -1;
+	round->leaders = grown;
+	grown[round->count++] = (struct leader){
+		.pid = (pid_t)evidence.pid,
+		.rank = evidence.rank,
+		.command = take(evidence.command),
+	};
+	return 0;
+}
+
+static void look_done(void *arg, const struct error *err,
+		      const struct subprocess_output *output)
+{
+	struct evidence_round *round = arg;
+	const char *at, *end;
+
+	round->running = NULL;
+	if (err || output->exit_code) {
+		snprintf(round->missing, sizeof(round->missing),
+			 "the processes cannot be looked at: %s",
+			 err ? err->text : output->complaint);
+		finish(round);
+		return;
+	}
+	snprintf(round->missing, sizeof(round->missing), "%s",
+		 output->complaint);
+	append(round, output->text, output->size);
+	at = output->text;
+	while ((end = memchr(at, '\n',
+			     output->size - (size_t)(at - output->text)))) {
+		if (add_leader(round, at, (size_t)(end - at)) < 0)
+			break;
+		at = end + 1;
+	}
+	next_tool(round);
+}
+
+static int begin_look(struct evidence_round *round, struct error *err)
+{
+	const struct evidence_source *source = &round->source;
+	owned(strings_clear) struct strings argv = { 0 };
+	struct subprocess_command command = {
+		.argv = &argv,
+		.timeout_ms = EVIDENCE_LOOK_MS,
+		.output_max = LOOK_BYTES,
+		.cpus = source->cpus,
+	};
+
+	if (source->root <= 0)
+		return error_set(err, ESRCH,
+				 "its processes have no number on this node");
+	if (strings_add(&argv, SELF, err) < 0 ||
+	    strings_add(&argv, LOOK_WORD, err) < 0 ||
+	    strings_printf(&argv, err, "%d", (int)source->root) < 0 ||
+	    strings_printf(&argv, err, "%" PRId64, source->first_rank) < 0 ||
+	    strings_printf(&argv, err, "%" PRIu64, source->round) < 0)
+		return -1;
+	round->running =
+		subprocess_run(source->loop, &command, look_done, round, err);
+	return round->running ? 0 : -1;
+}
+
+struct evidence_round *evidence_round_begin(const struct evidence_source *from,
+					    evidence_round_fn *done, void *arg,
+					    struct error *err)
+{
+	owned(evidence_round_cancel) struct evidence_round *round =
+		calloc(1, sizeof(*round));
+
+	if (!round) {
+		close(from->fd);
+		error_nomem(err, "evidence");
+		return NULL;
+	}
+	round->source = *from;
+	round->done = done;
+	round->arg = arg;
+	round->begun_ms = clock_mono_ms();
+	if (begin_look(round, err) < 0) {
+		snprintf(round->missing, sizeof(round->missing), "%s",
+			 err->text);
+		append_end(round);
+		return NULL;
+	}
+	return take(round);
+}
+
+void evidence_round_cancel(struct evidence_round *round)
+{
+	if (!round)
+		return;
+	subprocess_cancel(round->running);
+	for (size_t i = 0; i < round->count; i++)
+		free(round->leaders[i].command);
+	free(round->leaders);
+	close(round->source.fd);
+	free(round);
+}

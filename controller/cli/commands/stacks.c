@@ -1,0 +1,276 @@
+/* stacks.c - regatta stacks: where all ranks of a job are.
+ *
+ * Of a running job its nodes are asked to look; of one that has ended the last
+ * look is shown, with the stacks that its ranks printed.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/commands/streams.h"
+#include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
+#include "controller/report/row.h"
+#include "controller/stacks/stacks.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+#include "protocol/message/evidence.h"
+#include "protocol/message/reply_jobs.h"
+#include "protocol/message/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAM_MAX (128 << 20)
+#define WAIT_MS 1000
+#define ROUND_MS 40000                   /* for all nodes */
+#define OUTPUT_BYTES ((size_t)256 << 10) /* the end of a rank's output */
+
+struct asking {
+	struct cli *cli;
+	struct client *client;
+	const struct job_info *job;
+	uint64_t round; /* 0: the last one that is there */
+	int64_t until_ms;
+	struct stacks *stacks;
+};
+
+/* More of the stream, as far as it has come; waits a while for the first. */
+static int read_more(struct asking *asking, char *stream, struct buffer *text,
+		     struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_log_read ask = {
+		.job = asking->job->job,
+		.attempt = asking->job->attempt,
+		.stream = stream,
+		.offset = text->size,
+		.wait_ms = asking->round ? WAIT_MS : 0,
+	};
+
+	if (client_call(asking->client, MESSAGE_LOG_READ, &ask, NULL, 0,
+			ask.wait_ms, &answer, err) < 0)
+		return -1;
+	return answer.size
+		       ? buffer_append(text, answer.payload, answer.size, err)
+		       : 0;
+}
+
+/* A node's part of the round. */
+static int read_node(struct asking *asking, uint32_t rank, const char *node,
+		     struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	char stream[EVIDENCE_STREAM_SIZE], name[STACKS_TEXT_SIZE];
+	bool ended = false;
+	size_t before;
+
+	buffer_init(&text, STREAM_MAX);
+	evidence_stream(rank, stream);
+	do {
+		before = text.size;
+		if (read_more(asking, stream, &text, err) < 0)
+			return -1;
+		if (text.size > before)
+			ended = stacks_ended(text.data, text.size,
+					     asking->round);
+	} while (!ended && (asking->round ? clock_mono_ms() < asking->until_ms
+					  : text.size > before));
+	if (asking->round && !ended)
+		cli_say(asking->cli, "%s: no answer within %d s",
+			escape(node, name, sizeof(name)), ROUND_MS / 1000);
+	return stacks_take(asking->stacks, node, asking->round,
+			   text.data ? text.data : "", text.size, err);
+}
+
+/* What Python printed when the ranks of a job that hung were ended. */
+static int read_output(struct asking *asking, const char *stream, uint64_t rank,
+		       uint64_t bytes, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	uint64_t from = bytes > OUTPUT_BYTES ? bytes - OUTPUT_BYTES : 0;
+	size_t before;
+
+	buffer_init(&text, OUTPUT_BYTES);
+	do {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_log_read ask = {
+			.job = asking->job->job,
+			.attempt = asking->job->attempt,
+			.stream = (char *)stream,
+			.offset = from + text.size,
+		};
+
+		before = text.size;
+		if (client_call(asking->client, MESSAGE_LOG_READ, &ask, NULL, 0,
+				0, &answer, err) < 0 ||
+		    buffer_append(&text, answer.payload,
+				  answer.size < OUTPUT_BYTES - text.size
+					  ? answer.size
+					  : OUTPUT_BYTES - text.size,
+				  err) < 0)
+			return -1;
+	} while (text.size > before && text.size < OUTPUT_BYTES);
+	if (text.size)
+		stacks_take_output(asking->stacks, (int64_t)rank, text.data,
+				   text.size);
+	return 0;
+}
+
+static bool has_stream(const struct job_info *job, const char *name)
+{
+	for (size_t i = 0; i < job->streams_count; i++)
+		if (!strcmp(job->streams[i].stream, name))
+			return true;
+	return false;
+}
+
+/* Nodes of a job that has ended have looked, or not. */
+static int read_kept(struct asking *asking, struct error *err)
+{
+	const struct job_info *job = asking->job;
+	char stream[EVIDENCE_STREAM_SIZE];
+	bool found = false;
+
+	for (uint32_t i = 0; i < job->allocation.count; i++) {
+		evidence_stream(i, stream);
+		if (!has_stream(job, stream))
+			continue;
+		found = true;
+		if (read_node(asking, i, job->allocation.items[i], err) < 0)
+			return -1;
+	}
+	if (!found)
+		return error_set(err, ENOENT,
+				 "job %" PRIu64
+				 " does not run, and nobody looked at it "
+				 "while it did",
+				 job->job);
+	for (size_t i = 0; i < job->streams_count; i++) {
+		const struct stream_info *rank = &job->streams[i];
+
+		if (!strncmp(rank->stream, "rank-", 5) &&
+		    read_output(asking, rank->stream,
+				strtoull(rank->stream + 5, NULL, 10),
+				rank->bytes, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All nodes look at once. */
+static int ask_nodes(struct asking *asking, struct error *err)
+{
+	const struct job_info *job = asking->job;
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_stacks ask = { .job = job->job };
+
+	if (client_call(asking->client, MESSAGE_STACKS, &ask, NULL, 0, 0,
+			&answer, err) < 0)
+		return -1;
+	asking->round = ((const struct reply_stacks *)answer.reply)->round;
+	asking->until_ms = clock_mono_ms() + ROUND_MS;
+	for (uint32_t i = 0; i < job->allocation.count; i++)
+		if (read_node(asking, i, job->allocation.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* "0-3,7" */
+static void print_ranks(struct cli *cli, const cJSON *ranks)
+{
+	const cJSON *rank;
+	double first = -1, last = -2;
+
+	cJSON_ArrayForEach(rank, ranks)
+	{
+		if (rank->valuedouble == last + 1) {
+			last++;
+			continue;
+		}
+		if (last > first)
+			fprintf(cli->out, "-%.0f", last);
+		fprintf(cli->out, "%s%.0f", first < 0 ? "" : ",",
+			rank->valuedouble);
+		first = last = rank->valuedouble;
+	}
+	if (last > first)
+		fprintf(cli->out, "-%.0f", last);
+}
+
+static void print(struct cli *cli, const cJSON *all)
+{
+	char text[STACKS_TEXT_SIZE];
+	const cJSON *group;
+
+	fprintf(cli->out, "%s\n",
+		escape(row_text(all, "verdict"), text, sizeof(text)));
+	cJSON_ArrayForEach(group, row_at(all, "groups"))
+	{
+		fprintf(cli->out, "%d ranks (",
+			cJSON_GetArraySize(row_at(group, "ranks")));
+		print_ranks(cli, row_at(group, "ranks"));
+		fprintf(cli->out, "): %s\n",
+			escape(row_text(group, "where"), text, sizeof(text)));
+	}
+}
+
+static int show(struct cli *cli, uint64_t id, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(stacks_free) struct stacks *stacks = stacks_new(err);
+	owned(json_free) cJSON *all = NULL;
+	struct message_query query = { .what = QUERY_JOB, .id = id };
+	struct asking asking = { .cli = cli, .stacks = stacks };
+	bool runs;
+
+	if (!stacks || session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
+		return -1;
+	asking.client = session.client;
+	asking.job = &((const struct reply_job *)answer.reply)->job;
+	runs = !strcmp(asking.job->state, job_state_name(JOB_RUNNING));
+	if ((runs ? ask_nodes(&asking, err) : read_kept(&asking, err)) < 0)
+		return -1;
+	all = stacks_json(stacks);
+	if (!all)
+		return error_nomem(err, "stacks");
+	if (cli_format(cli, "json"))
+		return cli_print_json(cli, all, err);
+	print(cli, all);
+	return 0;
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	uint64_t id;
+
+	if (cli_id(cli->args[0], "job", &id, err) < 0 || show(cli, id, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	OPTION_STATE,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_stacks = {
+	.name = "stacks",
+	.args = "JOB",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.summary = "show where all ranks of a job are",
+	.help =
+		"Ranks that do the same are shown as one group, and the rank "
+		"that the others wait for is named where one stands apart. "
+		"The job runs on undisturbed. Of one that hung and was ended, "
+		"what was seen then is shown.",
+	.example = "regatta stacks 17",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,470 @@
+/* stacks.c - where all ranks of a job stand, and which of them stands apart.
+ */
+#include "controller/stacks/stacks.h"
+#include "protocol/message/evidence.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUSY_PERCENT 20 /* of a processor: it computes */
+#define GROUPS_TOLD 3
+#define FATAL "Fatal Python error: "
+
+/* A rank's process. */
+struct standing {
+	char *node;
+	struct evidence seen;
+	char where[CALL_STACK_SIZE];
+	bool framed; /* where is the program's word, not the kernel's */
+	bool awaits; /* others */
+	size_t group;
+};
+
+struct group {
+	size_t first, count; /* of standings: the first one, and how many */
+};
+
+struct stacks {
+	struct standing *list;
+	size_t count, room;
+	struct group *groups; /* largest first */
+	size_t group_count;
+	uint64_t written;
+};
+
+struct stacks *stacks_new(struct error *err)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		error_nomem(err, "stacks");
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	for (size_t i = 0; i < stacks->count; i++) {
+		free(stacks->list[i].node);
+		evidence_clear(&stacks->list[i].seen);
+	}
+	free(stacks->list);
+	free(stacks->groups);
+	free(stacks);
+}
+
+uint64_t stacks_written(const struct stacks *stacks)
+{
+	return stacks->written;
+}
+
+/* Reading. */
+
+static bool has(const char *text, const char *const *words)
+{
+	for (; text && *words; words++)
+		if (strstr(text, *words))
+			return true;
+	return false;
+}
+
+/* In the kernel, for want of better words. */
+static void describe_kernel(struct standing *standing)
+{
+	static const char *const sleeps[] = { "sleep", NULL };
+	static const char *const network[] = {
+		"poll", "select", "sk_wait", "wait_woken", "recv",
+		"tcp",  "skb",    "accept",  NULL
+	};
+	static const char *const locks[] = { "futex", NULL };
+	const struct evidence *seen = &standing->seen;
+	const char *waits = seen->waits ? seen->waits : "";
+	const char *what = "waits";
+
+	if ((seen->state && *seen->state == 'R') ||
+	    seen->busy_percent >= BUSY_PERCENT) {
+		snprintf(standing->where, sizeof(standing->where), "computing");
+		return;
+	}
+	if (seen->state && *seen->state == 'T')
+		what = "halted";
+	else if (has(waits, sleeps))
+		what = "sleeping";
+	else if (has(waits, network))
+		what = "waiting for the network";
+	else if (has(waits, locks))
+		what = "waiting for a lock";
+	else if (seen->state && *seen->state == 'D')
+		what = "stuck in the kernel";
+	standing->awaits = has(waits, network) || has(waits, locks);
+	snprintf(standing->where, sizeof(standing->where), "%s%s%.60s%s", what,
+		 *waits ? " (" : "", waits, *waits ? ")" : "");
+}
+
+/* Calls in which a rank waits for the others. */
+static void set_frames(struct standing *standing,
+		       const struct call_stack *frames)
+{
+	static const char *const calls[] = {
+		"reduce",      "gather",    "broadcast", "barrier",
+		"all_to_all",  "alltoall",  "scatter",   "recv",
+		"synchronize", "_wait",     "wait_",     "backward",
+		"rendezvous",  "monitored", "nccl",      "gloo",
+		"hccl",        "mccl",      NULL
+	};
+	char where[CALL_STACK_SIZE];
+
+	call_stack_where(frames, where);
+	if (!*where)
+		return;
+	snprintf(standing->where, sizeof(standing->where), "%s", where);
+	standing->framed = true;
+	standing->awaits = has(frames->inner, calls) ||
+			   !strcmp(frames->inner, "wait") ||
+			   !strcmp(frames->inner, "send");
+}
+
+static int add(struct stacks *stacks, const char *node, struct evidence *seen)
+{
+	struct standing *standing;
+
+	if (stacks->count == STACKS_RANKS_MAX)
+		return 0;
+	if (stacks->count == stacks->room) {
+		size_t room = stacks->room ? stacks->room * 2 : 16;
+		struct standing *grown =
+			reallocarray(stacks->list, room, sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		stacks->list = grown;
+		stacks->room = room;
+	}
+	standing = &stacks->list[stacks->count];
+	*standing = (struct standing){ .node = strdup(node) };
+	if (!standing->node)
+		return -1;
+	standing->seen = *seen;
+	*seen = (struct evidence){ 0 };
+	describe_kernel(standing);
+	stacks->count++;
+	return 0;
+}
+
+/* What a tool printed of a process that was seen. */
+static void add_frames(struct stacks *stacks, const char *node,
+		       const struct evidence *seen)
+{
+	struct call_stack frames = { 0 };
+
+	for (size_t i = 0; i < seen->stack.count; i++)
+		call_stack_take(&frames, seen->stack.items[i],
+				strlen(seen->stack.items[i]));
+	for (size_t i = 0; i < stacks->count; i++)
+		if (stacks->list[i].seen.pid == seen->pid &&
+		    !strcmp(stacks->list[i].node, node))
+			set_frames(&stacks->list[i], &frames);
+}
+
+static int take_line(struct stacks *stacks, const char *node, uint64_t round,
+		     const char *line, size_t size)
+{
+	owned(evidence_clear) struct evidence seen = { 0 };
+
+	if (evidence_read(line, size, &seen, NULL) < 0 || seen.round != round)
+		return 0;
+	if (seen.tool)
+		add_frames(stacks, node, &seen);
+	else if (seen.pid)
+		stacks->written += seen.written_bytes;
+	return seen.leads && !seen.tool ? add(stacks, node, &seen) : 0;
+}
+
+static const char *next_line(const char **at, const char *end, size_t *size)
+{
+	const char *line = *at;
+	const char *newline =
+		line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+
+	if (!newline)
+		return NULL;
+	*size = (size_t)(newline - line);
+	*at = newline + 1;
+	return line;
+}
+
+/* Of the last round that is whole; 0: there is none. */
+static uint64_t last_round(const char *text, size_t size)
+{
+	const char *at = text, *line;
+	uint64_t round = 0;
+	size_t length;
+
+	while ((line = next_line(&at, text + size, &length))) {
+		owned(evidence_clear) struct evidence seen = { 0 };
+
+		if (evidence_read(line, length, &seen, NULL) == 0 && seen.end)
+			round = seen.round;
+	}
+	return round;
+}
+
+bool stacks_ended(const char *text, size_t size, uint64_t round)
+{
+	return round && last_round(text, size) == round;
+}
+
+int stacks_take(struct stacks *stacks, const char *node, uint64_t round,
+		const char *text, size_t size, struct error *err)
+{
+	const char *at = text, *line;
+	size_t length;
+
+	if (!round)
+		round = last_round(text, size);
+	while ((line = next_line(&at, text + size, &length)))
+		if (take_line(stacks, node, round, line, length) < 0)
+			return error_nomem(err, "stacks");
+	return 0;
+}
+
+/* The rank itself, or the next of its node whose stack is not known yet. */
+static struct standing *speaker(struct stacks *stacks, int64_t rank)
+{
+	const char *node = NULL;
+
+	for (size_t i = 0; i < stacks->count && !node; i++)
+		if (stacks->list[i].seen.rank == rank)
+			node = stacks->list[i].node;
+	for (size_t i = 0; node && i < stacks->count; i++) {
+		struct standing *standing = &stacks->list[i];
+
+		if (standing->seen.rank >= rank && !standing->framed &&
+		    standing->node && !strcmp(standing->node, node))
+			return standing;
+	}
+	return NULL;
+}
+
+void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
+			size_t size)
+{
+	const char *at = text, *line;
+	struct call_stack frames = { 0 };
+	bool inside = false;
+	size_t length;
+
+	while ((line = next_line(&at, text + size, &length))) {
+		bool fatal = memmem(line, length, FATAL, strlen(FATAL));
+
+		if (fatal && inside) {
+			struct standing *standing = speaker(stacks, rank);
+
+			if (standing)
+				set_frames(standing, &frames);
+		}
+		if (fatal) {
+			frames = (struct call_stack){ 0 };
+			inside = true;
+		} else if (inside) {
+			call_stack_take(&frames, line, length);
+		}
+	}
+	if (inside) {
+		struct standing *standing = speaker(stacks, rank);
+
+		if (standing)
+			set_frames(standing, &frames);
+	}
+}
+
+/* Grouping. */
+
+static int by_size(const void *a, const void *b)
+{
+	const struct group *one = a, *other = b;
+
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return (one->first > other->first) - (one->first < other->first);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct standing *one = a, *other = b;
+
+	return (one->seen.rank > other->seen.rank) -
+	       (one->seen.rank < other->seen.rank);
+}
+
+static bool alike(const struct standing *a, const struct standing *b)
+{
+	return !strcmp(a->where, b->where);
+}
+
+static int make_groups(struct stacks *stacks)
+{
+	free(stacks->groups);
+	stacks->group_count = 0;
+	stacks->groups = calloc(stacks->count + 1, sizeof(*stacks->groups));
+	if (!stacks->groups)
+		return -1;
+	qsort(stacks->list, stacks->count, sizeof(*stacks->list), by_rank);
+	for (size_t i = 0; i < stacks->count; i++) {
+		size_t g = 0;
+
+		while (g < stacks->group_count &&
+		       !alike(&stacks->list[i],
+			      &stacks->list[stacks->groups[g].first]))
+			g++;
+		if (g == stacks->group_count)
+			stacks->groups[stacks->group_count++].first = i;
+		stacks->groups[g].count++;
+	}
+	qsort(stacks->groups, stacks->group_count, sizeof(*stacks->groups),
+	      by_size);
+	return 0;
+}
+
+static const struct standing *head(const struct stacks *stacks, size_t group)
+{
+	return &stacks->list[stacks->groups[group].first];
+}
+
+/* Which group is waited for: the smallest of those that wait for nobody while
+ * others do, else the smallest where one holds most ranks; -1: none.
+ */
+static ssize_t find_odd(const struct stacks *stacks)
+{
+	size_t last = stacks->group_count - 1;
+	bool awaiting = false;
+
+	if (stacks->group_count < 2)
+		return -1;
+	for (size_t g = 0; g <= last; g++)
+		awaiting |= head(stacks, g)->awaits;
+	for (size_t g = last + 1; awaiting && g-- > 0;)
+		if (!head(stacks, g)->awaits)
+			return (ssize_t)g;
+	return stacks->groups[0].count * 2 > stacks->count ? (ssize_t)last : -1;
+}
+
+static void add_others(const struct stacks *stacks, ssize_t odd,
+		       char text[STACKS_TEXT_SIZE])
+{
+	size_t told = 0;
+
+	for (size_t g = 0; g < stacks->group_count && told < GROUPS_TOLD; g++) {
+		size_t used = strlen(text), count = stacks->groups[g].count;
+
+		if ((ssize_t)g == odd)
+			continue;
+		snprintf(text + used, STACKS_TEXT_SIZE - used,
+			 "%s%zu rank%s %s", told || odd >= 0 ? "; " : ": ",
+			 count, count > 1 ? "s:" : ":", head(stacks, g)->where);
+		told++;
+	}
+}
+
+int stacks_verdict(struct stacks *stacks, char text[STACKS_TEXT_SIZE],
+		   const char **node, int64_t *rank, struct error *err)
+{
+	const struct standing *who;
+	ssize_t odd;
+
+	*node = NULL;
+	*rank = -1;
+	if (make_groups(stacks) < 0)
+		return error_nomem(err, "stacks");
+	if (!stacks->count) {
+		snprintf(text, STACKS_TEXT_SIZE,
+			 "no process of a rank is seen");
+		return 0;
+	}
+	odd = find_odd(stacks);
+	if (odd < 0) {
+		snprintf(text, STACKS_TEXT_SIZE, "no rank stands apart");
+		add_others(stacks, odd, text);
+		return 0;
+	}
+	who = head(stacks, (size_t)odd);
+	*node = who->node;
+	*rank = who->seen.rank;
+	snprintf(text, STACKS_TEXT_SIZE, "%.60s: rank %" PRId64 " %s",
+		 who->node, who->seen.rank, who->where);
+	if (stacks->groups[odd].count > 1)
+		snprintf(text + strlen(text), STACKS_TEXT_SIZE - strlen(text),
+			 " (and %zu more)", stacks->groups[odd].count - 1);
+	add_others(stacks, odd, text);
+	return 0;
+}
+
+/* JSON. */
+
+static cJSON *group_json(const struct stacks *stacks, size_t group)
+{
+	cJSON *item = cJSON_CreateObject();
+	cJSON *ranks, *nodes;
+	const char *node = NULL;
+
+	cJSON_AddStringToObject(item, "where", head(stacks, group)->where);
+	ranks = cJSON_AddArrayToObject(item, "ranks");
+	nodes = cJSON_AddArrayToObject(item, "nodes");
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct standing *standing = &stacks->list[i];
+
+		if (!alike(standing, head(stacks, group)))
+			continue;
+		cJSON_AddItemToArray(ranks,
+				     cJSON_CreateNumber(
+					     (double)standing->seen.rank));
+		if (!node || strcmp(node, standing->node) != 0)
+			cJSON_AddItemToArray(nodes, cJSON_CreateString(
+							    standing->node));
+		node = standing->node;
+	}
+	return item;
+}
+
+static cJSON *rank_json(const struct standing *standing)
+{
+	cJSON *item = codec_object(&evidence_schema, &standing->seen, NULL);
+
+	cJSON_DeleteItemFromObjectCaseSensitive(item, "leads");
+	if (!cJSON_GetObjectItemCaseSensitive(item, "rank"))
+		cJSON_AddNumberToObject(item, "rank",
+					(double)standing->seen.rank);
+	cJSON_AddStringToObject(item, "node", standing->node);
+	cJSON_AddStringToObject(item, "where", standing->where);
+	return item;
+}
+
+cJSON *stacks_json(struct stacks *stacks)
+{
+	char text[STACKS_TEXT_SIZE];
+	cJSON *all, *groups, *ranks;
+	const char *node;
+	int64_t rank;
+
+	if (stacks_verdict(stacks, text, &node, &rank, NULL) < 0)
+		return NULL;
+	all = cJSON_CreateObject();
+	groups = cJSON_AddArrayToObject(all, "groups");
+	for (size_t g = 0; g < stacks->group_count; g++)
+		cJSON_AddItemToArray(groups, group_json(stacks, g));
+	ranks = cJSON_AddArrayToObject(all, "ranks");
+	for (size_t i = 0; i < stacks->count; i++)
+		cJSON_AddItemToArray(ranks, rank_json(&stacks->list[i]));
+	cJSON_AddStringToObject(all, "verdict", text);
+	cJSON_AddItemToObject(all, "node",
+			      node ? cJSON_CreateString(node)
+				   : cJSON_CreateNull());
+	cJSON_AddItemToObject(all, "rank",
+			      node ? cJSON_CreateNumber((double)rank)
+				   : cJSON_CreateNull());
+	return all;
+}

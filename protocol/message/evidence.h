@@ -1,0 +1,59 @@
+/* evidence.h - what the processes of a task do, as its agent saw it.
+ *
+ * Of each look (a round, named by a number) the agent appends lines of JSON to
+ * the stream evidence-<node rank>: one for each process of the container, one
+ * for what a tool said of a process, and in the end one with `end`, behind
+ * which nothing of the round follows.
+ */
+#ifndef PROTOCOL_MESSAGE_EVIDENCE_H
+#define PROTOCOL_MESSAGE_EVIDENCE_H
+
+#include "protocol/message/codec.h"
+
+#define EVIDENCE_STREAM_SIZE 24
+#define EVIDENCE_PROCESSES_MAX 1024 /* of a container, in one round */
+#define EVIDENCE_FRAMES_MAX 12      /* of a kernel stack */
+#define EVIDENCE_SOCKETS_MAX 8      /* of a process */
+#define EVIDENCE_COMMAND_MAX 200    /* bytes */
+#define EVIDENCE_TOOL_MAX 16384     /* bytes of what a tool says */
+#define EVIDENCE_TOOL_LINES 256     /* of them */
+#define EVIDENCE_LINE_MAX 65536     /* bytes */
+
+struct evidence {
+	uint64_t round;
+	uint64_t pid; /* on the node; 0 in the last line */
+	int64_t rank; /* global; -1: not known */
+	bool leads;   /* it is the rank's process, not one that this started */
+	char *command;
+	char *state; /* R, S, D, Z ...: proc(5) */
+	char *waits; /* where in the kernel; NULL: it runs, or hidden */
+	struct strings stack;  /* of the kernel, innermost first; with tool:
+				  the lines that it printed */
+	uint64_t cpu_ms;       /* since it began */
+	uint32_t busy_percent; /* of one processor, just before the look */
+	uint32_t threads;
+	uint64_t written_bytes; /* to files, since it began */
+	struct strings
+		sockets; /* "10.0.0.1:29500 10.0.0.2:41022 ESTABLISHED" */
+	char *tool;      /* that printed the stack; NULL: the kernel's */
+	char *text;      /* with end: what is missing; NULL: nothing */
+	bool end;
+};
+extern const struct schema evidence_schema;
+
+void evidence_clear(struct evidence *evidence);
+OWNED_VALUE(struct evidence, evidence_clear)
+
+/* "evidence-3"; and is it that of the node rank? */
+void evidence_stream(uint32_t rank, char name[EVIDENCE_STREAM_SIZE]);
+bool evidence_is_stream(uint32_t rank, const char *name);
+
+/* Append a line. */
+int evidence_write(const struct evidence *evidence, struct buffer *out,
+		   struct error *err);
+
+/* Read a line, without its newline. EPROTO says what is wrong. */
+int evidence_read(const char *line, size_t size, struct evidence *evidence,
+		  struct error *err);
+
+#endif

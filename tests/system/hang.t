@@ -1,0 +1,52 @@
+#!/bin/bash
+# hang.t - where the ranks of a job are, and what is done about one that hangs.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+must cluster_up 2 hosts
+
+step_of()
+{
+	job_get "$1" '.progress.step // 0'
+}
+
+# train NAME LINE...: a training of four ranks on two nodes that goes on
+train()
+{
+	local name=$1
+
+	shift
+	printf '%s\n' "sweep: $name" "framework: cpu" "model: gpt-nano" \
+		"steps: 1000000" "nodes: 2" "processes: 2" \
+		"batch: {micro: 1, accumulate: 1}" "$@" >"$BED/$name.yaml"
+	must submit "$BED/$name.yaml"
+	must wait_for "((\$(step_of $JOB) > 3))" 60
+}
+
+
+train stacks
+run cli stacks "$JOB" --format json
+like "$(jq -r '[.ranks[] | "\(.rank) \(.node)"] | join(" ")' "$BED/out")" \
+	"^0 n[12] 1 n[12] 2 n[12] 3 n[12]$" "the ranks of a running job are looked at"
+like "$(jq -r '.ranks[2].command' "$BED/out")" "^/trainer " \
+	"their commands are told"
+like "$(jq -r '.ranks[2].sockets[]' "$BED/out" | head -1)" \
+	"^10\.77\..* ESTABLISHED$" "and whom they speak with"
+pid=$(jq '.ranks[2].pid' "$BED/out")
+kill -STOP "$pid"
+run cli stacks "$JOB"
+like "$(head -1 "$BED/out")" "^n[12]: rank 2 halted.*; 3 ranks: waiting for" \
+	"one that stands still is named: $(head -1 "$BED/out")"
+kill -CONT "$pid"
+step=$(step_of "$JOB")
+ok 'wait_for "((\$(step_of $JOB) > $step))" 20' \
+	"the job goes on"
+run cli cancel job "$JOB"
+must wait_job "$JOB" cancelled 30
+run cli stacks 999
+is "$rc" 2 "of a job that is not there nothing is told"
+ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
+done_testing
