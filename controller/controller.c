@@ -10,6 +10,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/causes/failure_patterns.h"
 #include "controller/effects.h"
+#include "controller/gang_relay.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"
@@ -261,6 +262,14 @@ static void from_agent(struct controller *controller, struct node *node,
 		break;
 	case MESSAGE_CONTENT_READ:
 		blob_service_read(controller->blobs, node, body);
+		break;
+	case MESSAGE_COMMAND:
+		gang_relay_command(controller->parts.table, node, body, payload,
+				   size);
+		break;
+	case MESSAGE_COMMAND_ANSWER:
+		gang_relay_answer(controller->parts.table, node, body, payload,
+				  size);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
