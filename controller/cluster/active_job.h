@@ -16,6 +16,7 @@
 #include <sys/queue.h>
 
 struct gang_output;
+struct hang_watch;
 struct image_reference;
 struct job_life;
 struct jobs;
@@ -78,6 +79,8 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
+	int64_t heard_ms; /* the same, when output came last: log_ingest.c */
+	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };
 
