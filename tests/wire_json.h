@@ -29,7 +29,7 @@ static inline bool wire_from_json(const char *text, struct buffer *bytes)
 	return good;
 }
 
-/* Append a message that came to text, as JSON. */
+/* Append the messages of a frame that came to text, as JSON. */
 static inline void wire_to_json(const char *data, size_t size,
 				struct buffer *text)
 {
@@ -40,8 +40,12 @@ static inline void wire_to_json(const char *data, size_t size,
 
 	if (size && data[0] == '{')
 		buffer_append(text, data, size, NULL);
-	else if (source->next(source, &token, NULL) == 0)
-		token_copy(source, &token, json_text_sink(&sink, text), NULL);
+	else
+		while (bytes.at < size &&
+		       source->next(source, &token, NULL) == 0 &&
+		       token_copy(source, &token, json_text_sink(&sink, text),
+				  NULL) == 0)
+			;
 }
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "controller/catalog/catalog.h"
 
-#include "controller/catalog/name_index.h"
+#include "controller/catalog/catalog_internal.h"
 #include "controller/results/formula.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
@@ -19,14 +19,6 @@
 #define FILES_MAX 1024 /* in one folder */
 #define FILE_BYTES (1 << 20)
 #define FIGURE_MAX 1e15
-
-struct catalog {
-	const struct value *flagperf; /* NULL: the folder has none */
-	struct document **documents;
-	size_t document_count;
-	struct profiles profiles;
-	struct name_index shelves[CATALOG_CHIP + 1];
-};
 
 /* clang-format off */
 static const struct name_index empty_shelves[] = {
@@ -61,25 +53,44 @@ void catalog_free(struct catalog *catalog)
 	free(catalog);
 }
 
+struct catalog *catalog_new(const struct catalog *base, struct error *err)
+{
+	struct catalog *catalog = calloc(1, sizeof(*catalog));
+
+	if (!catalog) {
+		error_nomem(err, "catalog");
+		return NULL;
+	}
+	catalog->base = base;
+	memcpy(catalog->shelves, empty_shelves, sizeof(empty_shelves));
+	return catalog;
+}
+
+const struct value *catalog_keep(struct catalog *catalog,
+				 struct document *document, struct error *err)
+{
+	struct document **documents;
+
+	if (!document)
+		return NULL;
+	documents =
+		realloc(catalog->documents, (catalog->document_count + 1) *
+						    sizeof(struct document *));
+	if (!documents) {
+		error_nomem(err, document_file(document));
+		document_free(document);
+		return NULL;
+	}
+	catalog->documents = documents;
+	documents[catalog->document_count++] = document;
+	return document_root(document);
+}
+
 /* Read a file that the catalog keeps. */
 static const struct value *catalog_read(struct catalog *catalog,
 					const char *path, struct error *err)
 {
-	struct document *document;
-	struct document **documents =
-		realloc(catalog->documents, (catalog->document_count + 1) *
-						    sizeof(struct document *));
-
-	if (!documents) {
-		error_nomem(err, path);
-		return NULL;
-	}
-	catalog->documents = documents;
-	document = document_read(path, NULL, err);
-	if (!document)
-		return NULL;
-	documents[catalog->document_count++] = document;
-	return document_root(document);
+	return catalog_keep(catalog, document_read(path, NULL, err), err);
 }
 
 /* An optional positive number; 0 when it is not there. */
@@ -129,8 +140,8 @@ static int check_stages(const struct value *stages, struct error *err)
 	return 0;
 }
 
-static int add_model(struct catalog *catalog, const char *name,
-		     const struct value *entry, struct error *err)
+int catalog_add_model(struct catalog *catalog, const char *name,
+		      const struct value *entry, struct error *err)
 {
 	struct model model = {
 		.name = name,
@@ -180,8 +191,8 @@ static int load_models(struct catalog *catalog, const char *folder,
 	if (value_expect(models, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(models); i++)
-		if (add_model(catalog, value_key(models, i),
-			      value_at(models, i), err) < 0)
+		if (catalog_add_model(catalog, value_key(models, i),
+				      value_at(models, i), err) < 0)
 			return -1;
 	return 0;
 }
@@ -207,33 +218,50 @@ static int read_name(const struct value *root, const char *key,
 	return 0;
 }
 
-static int hash_file(const char *path, char hex[65], struct error *err)
+void catalog_hash(const char *text, size_t size, char hex[65])
 {
 	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, (const unsigned char *)text, size);
+	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+}
+
+static int hash_file(const char *path, char hex[65], struct error *err)
+{
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, FILE_BYTES);
 	if (file_read_any(path, &text, err) < 0)
 		return -1;
-	crypto_hash_sha256(hash, (const unsigned char *)text.data, text.size);
-	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+	catalog_hash(text.data, text.size, hex);
 	return 0;
 }
 
-static int load_framework(struct catalog *catalog, const char *path,
-			  const char *stem, struct error *err)
+int catalog_add_framework(struct catalog *catalog, const char *name,
+			  const struct value *root, const char *hash,
+			  struct error *err)
 {
-	const struct value *root = catalog_read(catalog, path, err);
 	struct framework framework = { .value = root };
 
-	if (!root || hash_file(path, framework.hash, err) < 0 ||
-	    read_name(root, "framework", stem, &framework.name, err) < 0 ||
+	snprintf(framework.hash, sizeof(framework.hash), "%s", hash);
+	if (read_name(root, "framework", name, &framework.name, err) < 0 ||
 	    value_check_keys(root, framework_keys, err) < 0)
 		return -1;
 	framework.log = value_get(root, "log");
 	return name_index_add(&catalog->shelves[CATALOG_FRAMEWORK], &framework,
 			      (struct name){ .text = framework.name }, root,
 			      err);
+}
+
+static int load_framework(struct catalog *catalog, const char *path,
+			  const char *stem, struct error *err)
+{
+	const struct value *root = catalog_read(catalog, path, err);
+	char hash[65];
+
+	return root && hash_file(path, hash, err) == 0
+		       ? catalog_add_framework(catalog, stem, root, hash, err)
+		       : -1;
 }
 
 static int add_chip(struct catalog *catalog, const char *vendor,
@@ -255,8 +283,8 @@ static int add_chip(struct catalog *catalog, const char *vendor,
 			      rule->value, err);
 }
 
-static int add_vendor(struct catalog *catalog, const struct profile *profile,
-		      struct error *err)
+int catalog_add_vendor(struct catalog *catalog, const struct profile *profile,
+		       struct error *err)
 {
 	struct vendor vendor = {
 		.name = profile->vendor,
@@ -281,7 +309,8 @@ static int load_vendors(struct catalog *catalog, const char *folder,
 	if (profiles_load(folder, &catalog->profiles, err) < 0)
 		return -1;
 	for (size_t i = 0; i < catalog->profiles.count; i++)
-		if (add_vendor(catalog, catalog->profiles.list[i], err) < 0)
+		if (catalog_add_vendor(catalog, catalog->profiles.list[i],
+				       err) < 0)
 			return -1;
 	return 0;
 }
@@ -355,20 +384,16 @@ static int load_flagperf(struct catalog *catalog, const char *folder,
 
 const struct value *catalog_flagperf(const struct catalog *catalog)
 {
-	return catalog->flagperf;
+	return catalog->base ? catalog->base->flagperf : catalog->flagperf;
 }
 
 struct catalog *catalog_load(const char *folder, struct error *err)
 {
-	owned(catalog_free) struct catalog *catalog =
-		calloc(1, sizeof(*catalog));
+	owned(catalog_free) struct catalog *catalog = catalog_new(NULL, err);
 	char path[PATH_MAX - NAME_MAX];
 
-	if (!catalog) {
-		error_nomem(err, folder);
+	if (!catalog)
 		return NULL;
-	}
-	memcpy(catalog->shelves, empty_shelves, sizeof(empty_shelves));
 	if (strlen(folder) > sizeof(path) - 32) {
 		error_set(err, ENAMETOOLONG, "%s: too long", folder);
 		return NULL;
@@ -383,20 +408,33 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 	return take(catalog);
 }
 
+/* What the catalog has itself comes before what its base has. */
+static const void *find(const struct catalog *catalog, enum catalog_kind kind,
+			const char *vendor, const char *name)
+{
+	const void *found = NULL;
+
+	for (; catalog && !found; catalog = catalog->base)
+		found = name_index_find(&catalog->shelves[kind], vendor, name);
+	return found;
+}
+
 const struct model *catalog_model(const struct catalog *catalog,
 				  const char *name)
 {
-	return name_index_find(&catalog->shelves[CATALOG_MODEL], NULL, name);
+	return find(catalog, CATALOG_MODEL, NULL, name);
 }
 
 const struct framework *catalog_framework(const struct catalog *catalog,
 					  const char *name)
 {
-	const struct name_index *name_index =
-		&catalog->shelves[CATALOG_FRAMEWORK];
-	const void *found = name_index_find(name_index, NULL, name);
+	const void *found = find(catalog, CATALOG_FRAMEWORK, NULL, name);
 
-	return found ? found : name_index_find_version(name_index, name);
+	for (; catalog && !found; catalog = catalog->base)
+		found = name_index_find_version(&catalog->shelves
+							 [CATALOG_FRAMEWORK],
+						name);
+	return found;
 }
 
 static int add_logs(const struct catalog *catalog, const struct value *log,
@@ -414,9 +452,8 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 		return -1;
 	for (size_t i = 0; like && i < value_count(like); i++) {
 		const struct value *name = value_at(like, i);
-		const struct framework *other =
-			name_index_find(&catalog->shelves[CATALOG_FRAMEWORK],
-					NULL, value_text(name));
+		const struct framework *other = find(catalog, CATALOG_FRAMEWORK,
+						     NULL, value_text(name));
 
 		if (!other)
 			return catalog_unknown(catalog, CATALOG_FRAMEWORK, name,
@@ -492,13 +529,13 @@ void catalog_rules_hash(const struct catalog *catalog,
 const struct vendor *catalog_vendor(const struct catalog *catalog,
 				    const char *name)
 {
-	return name_index_find(&catalog->shelves[CATALOG_VENDOR], NULL, name);
+	return find(catalog, CATALOG_VENDOR, NULL, name);
 }
 
 const struct chip *catalog_chip(const struct catalog *catalog,
 				const char *vendor, const char *name)
 {
-	return name_index_find(&catalog->shelves[CATALOG_CHIP], vendor, name);
+	return find(catalog, CATALOG_CHIP, vendor, name);
 }
 
 const struct value *vendor_framework_image(const struct catalog *catalog,
@@ -517,7 +554,12 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index)
 {
-	return name_index_at(&catalog->shelves[CATALOG_FRAMEWORK], index);
+	size_t own = catalog->shelves[CATALOG_FRAMEWORK].count;
+
+	return index >= own && catalog->base
+		       ? catalog_framework_at(catalog->base, index - own)
+		       : name_index_at(&catalog->shelves[CATALOG_FRAMEWORK],
+				       index);
 }
 
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
@@ -529,7 +571,8 @@ const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text)
 {
-	return name_index_near(&catalog->shelves[kind], text);
+	return name_index_near(&catalog->shelves[kind], text) ||
+	       (catalog->base && catalog_near(catalog->base, kind, text));
 }
 
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
@@ -537,6 +580,8 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char text[96], near[160];
 
+	if (catalog->base)
+		return catalog_unknown(catalog->base, kind, found, err);
 	if (name_index_suggest(&catalog->shelves[kind], value_text(found), near,
 			       sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
@@ -550,6 +595,9 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 {
 	char near[160];
 
+	if (catalog->base)
+		return catalog_unknown_name(catalog->base, kind, where, name,
+					    err);
 	if (name_index_suggest(&catalog->shelves[kind], name, near,
 			       sizeof(near)) < 0)
 		return error_nomem(err, where);

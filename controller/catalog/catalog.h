@@ -122,6 +122,9 @@ int catalog_logs(const struct catalog *catalog,
 void catalog_rules_hash(const struct catalog *catalog,
 			const struct framework *framework, char hex[65]);
 
+/* SHA-256 of the text of a description, in hex. */
+void catalog_hash(const char *text, size_t size, char hex[65]);
+
 /* By number, in order of the names, NULL past the last: to list them. */
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index);

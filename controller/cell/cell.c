@@ -4,7 +4,9 @@
 
 #include "controller/cell/container.h"
 #include "controller/cell/key.h"
+#include "controller/catalog/described.h"
 #include "controller/cell/memory.h"
+#include "controller/cell/own_rules.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/cell/sequence.h"
 #include "controller/cell/workspace.h"
@@ -34,6 +36,7 @@ void cells_clear(struct cells *cells)
 	free(cells->env);
 	free(cells->ulimits);
 	workspaces_clear(cells);
+	own_rules_clear(cells);
 	free(cells->used);
 	if (cells->scratch.data)
 		buffer_clear(&cells->scratch);
@@ -276,6 +279,18 @@ static int read_grace(const struct value *value, const struct key_rule *rule,
 	return 0;
 }
 
+static int read_patience(const struct value *value, const struct key_rule *rule,
+			 uint64_t *ms, struct error *err)
+{
+	const char *text = value_text(value);
+
+	if (text && !strcmp(text, "off")) {
+		*ms = HANG_OFF;
+		return 0;
+	}
+	return value_duration_ms(value, rule->min, rule->max, ms, err);
+}
+
 /* Read by the table, all but what has placeholders. */
 static int read_key(const struct value *value, size_t key, struct cell *cell,
 		    struct error *err)
@@ -301,6 +316,8 @@ static int read_key(const struct value *value, size_t key, struct cell *cell,
 		return value_duration_ms(value, rule->min, rule->max, at, err);
 	case TYPE_GRACE:
 		return read_grace(value, rule, at, err);
+	case TYPE_PATIENCE:
+		return read_patience(value, rule, at, err);
 	case TYPE_SIZE:
 		return value_size_bytes(value, rule->min, rule->max, at, err);
 	case TYPE_WORD:
@@ -475,12 +492,16 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 			   chip->name, chip->vendor, vendor->name);
 }
 
-/* A format is a framework with log rules; "auto" is the one that fits. */
-static int resolve_log(const struct cells *cells, const struct value *log,
+/* A format is a framework with log rules; "auto" is the one that fits; a map
+ * has the rules themselves.
+ */
+static int resolve_log(struct cells *cells, const struct value *log,
 		       struct job_spec *spec, struct error *err)
 {
 	const struct framework *format;
 
+	if (value_kind(log) == VALUE_MAP)
+		return own_rules_take(cells, log, spec, err);
 	if (!strcmp(value_text(log), "auto"))
 		return string_set(&spec->measure.log, "auto", err);
 	if (framework_of(cells, log, &format, err) < 0)
@@ -493,12 +514,27 @@ static int resolve_log(const struct cells *cells, const struct value *log,
 	return string_set(&spec->measure.log, format->name, err);
 }
 
+/* What the sweep brings along of all that the job names goes with the job. */
+static int take_descriptions(const struct cells *cells, struct job_spec *spec,
+			     struct error *err)
+{
+	struct measure_spec *measure = &spec->measure;
+
+	if (!cells->described)
+		return 0;
+	if (described_take(cells->catalog, cells->described, measure->framework,
+			   measure->model, spec->vendor, &measure->described,
+			   err) < 0)
+		return -1;
+	return described_take(cells->catalog, cells->described, measure->log,
+			      NULL, NULL, &measure->described, err);
+}
+
 /* Names are replaced by those of the catalog, so that aliases make no
  * difference. A model may be unknown: then nothing is known of it.
  */
-static int resolve_names(const struct cells *cells,
-			 const struct value *const *values, struct cell *cell,
-			 struct error *err)
+static int resolve_names(struct cells *cells, const struct value *const *values,
+			 struct cell *cell, struct error *err)
 {
 	const struct catalog *catalog = cells->catalog;
 	struct job_spec *spec = &cell->spec;
@@ -535,11 +571,11 @@ static int resolve_names(const struct cells *cells,
 	if (values[KEY_LOG] &&
 	    resolve_log(cells, values[KEY_LOG], spec, err) < 0)
 		return -1;
-	if (!values[KEY_FRAMEWORK])
-		return 0;
-	if (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0)
+	if (values[KEY_FRAMEWORK] &&
+	    (framework_of(cells, values[KEY_FRAMEWORK], &framework, err) < 0 ||
+	     string_set(&spec->measure.framework, framework->name, err) < 0))
 		return -1;
-	return string_set(&spec->measure.framework, framework->name, err);
+	return take_descriptions(cells, spec, err);
 }
 
 static int set_key(struct cell *cell, struct error *err)

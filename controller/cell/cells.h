@@ -21,8 +21,9 @@ struct workspace {
  */
 struct cells {
 	const struct catalog *catalog; /* borrowed, as all of this part */
-	const struct value *root;      /* of the sweep file, for errors */
-	const char *name;              /* of the sweep */
+	const cJSON *described;   /* that the sweep brings along, or NULL */
+	const struct value *root; /* of the sweep file, for errors */
+	const char *name;         /* of the sweep */
 	struct paths *paths;
 	size_t *varying; /* paths that tell cells apart, in order */
 	size_t varying_count;
@@ -42,6 +43,12 @@ struct cells {
 	size_t ulimit_count;
 	struct workspace *workspaces; /* those that cells take with them */
 	size_t workspace_count;
+	struct own_rules {
+		const struct value *log;
+		char name[24]; /* of the format that they make */
+		char *text;    /* and what describes it */
+	} * own_rules;         /* that cells have in place of a format's name */
+	size_t own_rules_count;
 	bool *used;            /* by path: a placeholder named it */
 	struct buffer scratch; /* any call may use it */
 };

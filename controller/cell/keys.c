@@ -118,18 +118,24 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_TIMEOUT] = { "timeout", TYPE_DURATION, PLACE(uint64_t, spec.timeout_ms), 0, 365 * DAY_MS, NULL, NULL,
 		NULL,
 		"The job fails when its commands take longer; 0: never." },
+	[KEY_HANG] = { "hang", TYPE_PATIENCE, PLACE(uint64_t, spec.hang_ms), 1000, 365 * DAY_MS, NULL, NULL,
+		NULL,
+		"The job fails when it shows no sign of life for so long." },
 	[KEY_RETRIES] = { "retries", TYPE_U32, PLACE(uint32_t, spec.retries), 0, 100, "2", NULL,
 		NULL,
 		"Further attempts when a node, an image or an engine fails." },
 	[KEY_GRACE] = { "grace", TYPE_GRACE, PLACE(uint32_t, spec.container.grace_ms), 0, 3600000, "10s", NULL,
 		NULL,
 		"From SIGTERM to SIGKILL when a job is stopped." },
+	[KEY_SSH] = { "ssh", TYPE_BOOL, PLACE(bool, spec.container.ssh), 0, 0, "false", NULL,
+		NULL,
+		"Whether the nodes of the job start commands on each other by ssh." },
 	[KEY_FOLLOW] = { "follow", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
 		"[pattern, ...]",
 		"Files that are kept while they are written." },
-	[KEY_LOG] = { "log", TYPE_TEXT, PLACE(char *, spec.measure.log), 1, 64, NULL, NULL,
-		NULL,
-		"The format of the log, or auto: the one that fits." },
+	[KEY_LOG] = { "log", TYPE_OTHER, 0, 1, 64, NULL, NULL,
+		"name, auto, or {rules: [...]}",
+		"The format of the log, auto: the one that fits, or its rules." },
 	[KEY_LOG_LIMIT] = { "log_limit", TYPE_SIZE, PLACE(uint64_t, spec.container.log_limit_bytes), 1, 64 * TIB, NULL, NULL,
 		NULL,
 		"Bytes of output that are kept of each node." },
@@ -269,6 +275,8 @@ const struct key_section key_sections[KEY_SECTIONS] = {
 		"Cells that are dropped." },
 	{ "about", KEYS, SHAPE_SWEEP, "{task, dataset, framework, optimizations, columns}",
 		"Texts for reports that no run can know." },
+	{ "descriptions", KEYS, SHAPE_SWEEP, "{frameworks, models, vendors}",
+		"Files of the images folder that came along." },
 	{ "align", KEYS, SHAPE_SWEEP, "{baseline, cells, from_step, tolerance}",
 		"The losses are compared with those of a baseline." },
 };
@@ -284,6 +292,8 @@ enum key_shape key_shape(const char *name)
 {
 	if (!strcmp(name, key_rules[KEY_AFTER].path))
 		return SHAPE_MAP;
+	if (!strcmp(name, key_rules[KEY_LOG].path))
+		return SHAPE_EITHER;
 	for (size_t i = 0; i < KEY_SECTIONS; i++)
 		if (!strcmp(name, key_sections[i].name))
 			return key_sections[i].shape;
@@ -374,6 +384,11 @@ void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES])
 					    : "duration, at most %" PRIu64 "d",
 			 rule->max /
 				 (rule->max % DAY_MS ? DAY_MS / 24 : DAY_MS));
+		return;
+	case TYPE_PATIENCE:
+		snprintf(form, KEY_FORM_BYTES,
+			 "duration, at most %" PRIu64 "d, or off",
+			 rule->max / DAY_MS);
 		return;
 	case TYPE_SIZE:
 		most = in_unit(rule->max, 1024, "BKMGT", &letter);

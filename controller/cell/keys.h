@@ -46,8 +46,10 @@ enum sweep_key {
 	KEY_REPEAT,
 	KEY_PRIORITY,
 	KEY_TIMEOUT,
+	KEY_HANG,
 	KEY_RETRIES,
 	KEY_GRACE,
+	KEY_SSH,
 	KEY_FOLLOW,
 	KEY_LOG,
 	KEY_LOG_LIMIT,
@@ -98,6 +100,7 @@ enum key_type {
 	TYPE_BOOL,     /* true, false: bool */
 	TYPE_DURATION, /* min to max milliseconds: uint64_t */
 	TYPE_GRACE,    /* the same: uint32_t */
+	TYPE_PATIENCE, /* the same, or off (HANG_OFF): uint64_t */
 	TYPE_SIZE,     /* min to max bytes: uint64_t */
 	TYPE_TEXT,     /* a text of at most max bytes: char * */
 	TYPE_WORD,     /* one of words: char * */
@@ -128,6 +131,7 @@ enum key_shape {
 	SHAPE_KNOWN,   /* a map with keys of the table: batch, parallel */
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
 	SHAPE_MAP,     /* a map of single values that stays whole: after */
+	SHAPE_EITHER,  /* one value, or a map that stays whole: log */
 	SHAPE_SWEEP,   /* it is about the sweep; no cell has it: matrix */
 };
 enum key_shape key_shape(const char *name);
@@ -140,7 +144,7 @@ struct key_section {
 	const char *form; /* as of a rule */
 	const char *help;
 };
-#define KEY_SECTIONS 15
+#define KEY_SECTIONS 16
 extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 
 /* The names of the keys that may stand below one of SHAPE_KNOWN, and a NULL. */

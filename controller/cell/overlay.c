@@ -254,6 +254,8 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		if (value_check_keys(value, children, err) < 0)
 			return -1;
 		break;
+	case SHAPE_EITHER:
+		return add_leaf(layer, paths, name, value, err);
 	case SHAPE_MAP:
 		if (value_expect(value, VALUE_MAP, err) < 0)
 			return -1;

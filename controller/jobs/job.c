@@ -1,6 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/jobs/job.h"
+#include "controller/catalog/described.h"
 #include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_references.h"
@@ -8,6 +9,7 @@
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/logs/log_formats.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -188,29 +190,30 @@ static int record(const struct job *job, enum job_event event,
 		  const cJSON *data, int64_t now, struct job_row *row,
 		  struct error *err)
 {
+	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer allocated;
 	cJSON *allocation = allocation_json(job);
-	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
-	char *allocated =
-		allocation ? cJSON_PrintUnformatted(allocation) : NULL;
-	const struct event_row event_row = {
+	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
 		.time_ms = now,
 		.kind = job_event_name(event),
-		.data = text,
 	};
-	int rc;
+	int rc = 0;
 
-	row->allocation = allocated;
-	if ((data && !text) || (allocation && !allocated))
-		rc = error_nomem(err, "job");
-	else
+	buffer_init(&text, STORE_TEXT_MAX);
+	buffer_init(&allocated, STORE_TEXT_MAX);
+	if (data)
+		rc = codec_print(data, &text, err);
+	if (rc == 0 && allocation)
+		rc = codec_print(allocation, &allocated, err);
+	event_row.data = data ? text.data : NULL;
+	row->allocation = allocation ? allocated.data : NULL;
+	if (rc == 0)
 		rc = put(job->jobs->store, &event_row,
 			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
-	cJSON_free(allocated);
-	cJSON_free(text);
 	return rc;
 }
 
@@ -485,6 +488,28 @@ static int read_spec(const struct job_row *row, void *arg)
 			    read->spec, read->err);
 }
 
+/* What came along with its sweep counts for the gang alone. */
+static void describe(struct gang *gang, const struct catalog *catalog)
+{
+	const struct measure_spec *measure = &gang->spec.measure;
+	const struct framework *format;
+	struct error err;
+
+	gang->catalog = catalog;
+	if (!measure->described)
+		return;
+	gang->own_catalog =
+		catalog_described(catalog, measure->described, &err);
+	if (!gang->own_catalog) {
+		log_error("job=%" PRIu64 ": %s", gang->job->id, err.text);
+		return;
+	}
+	gang->catalog = gang->own_catalog;
+	format = log_reader_format(gang);
+	if (format && format->log)
+		gang->own_rules = log_formats_compile(gang->catalog, format);
+}
+
 int job_make_gang(struct job *job, struct error *err)
 {
 	struct gang *gang = calloc(1, sizeof(*gang));
@@ -507,6 +532,7 @@ int job_make_gang(struct job *job, struct error *err)
 		gang->tasks[i].rank = i;
 	}
 	gang->job = job;
+	describe(gang, job->jobs->catalog);
 	gang_list(job->jobs->table, gang);
 	job->gang = gang;
 	return 0;
@@ -539,7 +565,10 @@ void job_drop_gang(struct job *job)
 	gang_output_free(gang->output);
 	free(gang->tasks);
 	free(gang->address);
+	free(gang->hang);
 	strings_clear(&gang->addresses);
+	extract_rules_free(gang->own_rules);
+	catalog_free(gang->own_catalog);
 	codec_clear(&job_spec_schema, &gang->spec);
 	free(gang);
 }

@@ -10,6 +10,7 @@
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
 #include "controller/logs/log_ingest.h"
@@ -131,6 +132,15 @@ void jobs_settle(struct jobs *jobs)
 	adaptive_repeats_settle(jobs);
 }
 
+bool jobs_reads_rows(const struct jobs *jobs)
+{
+	/* Pins, logins and specs are read where a job is placed, states of
+	 * others where it waits for them or for its next repeat.
+	 */
+	return !TAILQ_EMPTY(&jobs->due) || !TAILQ_EMPTY(&jobs->ended) ||
+	       store_unseen(jobs->store);
+}
+
 void jobs_decide(struct jobs *jobs)
 {
 	dependencies_settle(jobs);
@@ -208,6 +218,7 @@ void jobs_tick(struct jobs *jobs)
 			give_up(jobs, node);
 	}
 	look_again(jobs);
+	hang_tick(jobs);
 }
 
 void jobs_forgive(struct jobs *jobs, int64_t deaf_ms)

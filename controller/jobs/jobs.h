@@ -3,9 +3,9 @@
  *
  * Events go in by the calls here and by those of the modules (job.h, gang.h,
  * node.h); effects come out by effects.h. The driver owns the turn: it hands in
- * an event, commits the store, calls jobs_decide(), commits again, and only
- * then sends what was queued. So whatever was told to anybody is never
- * forgotten, wherever the process is killed.
+ * an event, commits the store where jobs_decide() reads what is queued, calls
+ * that, commits, and only then sends what was queued. So whatever was told to
+ * anybody is never forgotten, wherever the process is killed.
  */
 #ifndef CONTROLLER_JOBS_JOBS_H
 #define CONTROLLER_JOBS_JOBS_H
@@ -59,7 +59,9 @@ int jobs_load(struct jobs *jobs, struct error *err);
 
 /* Before each commit: what ends with this turn. */
 void jobs_settle(struct jobs *jobs);
-/* After a commit: jobs that wait are queued, queued ones get nodes. */
+/* Does jobs_decide() read what was queued in this turn? Then commit first. */
+bool jobs_reads_rows(const struct jobs *jobs);
+/* Jobs that wait are queued, queued ones get nodes. */
 void jobs_decide(struct jobs *jobs);
 
 /* A message of a node about its tasks, output or devices. false: it is about

@@ -3,7 +3,6 @@
 #include "controller/jobs/provenance.h"
 
 #include "controller/catalog/catalog.h"
-#include "controller/jobs/core.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -104,22 +103,47 @@ static cJSON *make_hosts(const struct gang *gang)
 	return hosts;
 }
 
-static void add_reading(cJSON *to, const struct jobs *jobs,
-			const struct gang *gang)
+/* Which descriptions came along with the sweep, each with the SHA-256 of its
+ * text.
+ */
+static void add_described(cJSON *to, const cJSON *described)
+{
+	const cJSON *kind, *text;
+	cJSON *all;
+
+	if (!described)
+		return;
+	all = cJSON_AddObjectToObject(to, "described");
+	cJSON_ArrayForEach(kind, described)
+	{
+		cJSON *names = cJSON_AddObjectToObject(all, kind->string);
+
+		cJSON_ArrayForEach(text, kind)
+		{
+			const char *file = cJSON_GetStringValue(text);
+			char hash[65];
+
+			catalog_hash(file, strlen(file), hash);
+			cJSON_AddStringToObject(names, text->string, hash);
+		}
+	}
+}
+
+static void add_reading(cJSON *to, const struct gang *gang)
 {
 	const char *name = gang->spec.measure.framework;
-	const struct framework *framework =
-		log_reader_format(jobs->reader, gang);
+	const struct framework *framework = log_reader_format(gang);
 	char hash[65] = "";
 	const char *stream;
 	cJSON *streams;
 
 	if (framework)
-		catalog_rules_hash(jobs->catalog, framework, hash);
+		catalog_rules_hash(gang->catalog, framework, hash);
 	cJSON_AddItemToObject(to, "framework", text_or_null(name));
 	cJSON_AddItemToObject(to, "log",
 			      text_or_null(framework ? framework->name : NULL));
 	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
+	add_described(to, gang->spec.measure.described);
 	streams = cJSON_AddArrayToObject(to, "streams");
 	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
 		cJSON_AddItemToArray(streams, cJSON_CreateString(stream));
@@ -174,7 +198,7 @@ cJSON *provenance_new(const struct job *job)
 	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
 	cJSON_AddItemToObject(to, "workspace",
 			      text_or_null(gang->spec.container.workspace));
-	add_reading(to, job->jobs, gang);
+	add_reading(to, gang);
 	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
 	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);
 	add_notes(to, gang);

@@ -19,6 +19,8 @@
  *	 "framework": "megatron",
  *	 "log": "megatron",		the format of its log
  *	 "rules": "...",		hash of the descriptions with its rules
+ *	 "described": {"frameworks": {"megatron": "..."}},	hashes of those
+ *				that came along with the sweep, by kind and name
  *	 "streams": ["rank-0"],		what was read for the result
  *	 "formula": 2,
  *	 "regatta": "0.1.0",

@@ -54,13 +54,25 @@ void log_formats_free(struct log_formats *formats)
 	free(formats);
 }
 
+struct extract_rules *log_formats_compile(const struct catalog *catalog,
+					  const struct framework *framework)
+{
+	const struct value *logs[CATALOG_LOGS_MAX];
+	struct extract_rules *rules = NULL;
+	struct error err;
+	size_t count = 0;
+
+	if (catalog_logs(catalog, framework, logs, &count, &err) == 0)
+		rules = extract_rules_new(logs, count, &err);
+	if (!rules)
+		log_error("framework=%s: %s", framework->name, err.text);
+	return rules;
+}
+
 struct extract_rules *log_formats_rules(struct log_formats *formats,
 					const struct framework *framework)
 {
-	const struct value *logs[CATALOG_LOGS_MAX];
 	struct compiled *compiled;
-	struct error err;
-	size_t count = 0;
 
 	for (size_t i = 0; i < formats->compiled_count; i++)
 		if (formats->compiled[i].framework == framework)
@@ -72,12 +84,7 @@ struct extract_rules *log_formats_rules(struct log_formats *formats,
 	formats->compiled = compiled;
 	compiled += formats->compiled_count++;
 	compiled->framework = framework;
-	compiled->rules = catalog_logs(formats->catalog, framework, logs,
-				       &count, &err) < 0
-				  ? NULL
-				  : extract_rules_new(logs, count, &err);
-	if (!compiled->rules)
-		log_error("framework=%s: %s", framework->name, err.text);
+	compiled->rules = log_formats_compile(formats->catalog, framework);
 	return compiled->rules;
 }
 

@@ -20,6 +20,10 @@ void log_formats_free(struct log_formats *formats);
 struct extract_rules *log_formats_rules(struct log_formats *formats,
 					const struct framework *framework);
 
+/* The same of a framework of any catalog; the caller frees them. */
+struct extract_rules *log_formats_compile(const struct catalog *catalog,
+					  const struct framework *framework);
+
 /* The formats that a log is tried with; NULL past the last. A framework without
  * rules of its own reads what those that it is like read, and is none.
  */

@@ -170,9 +170,11 @@ static struct extract_rules *named_rules(struct log_reader *reader,
 					 const struct gang *gang)
 {
 	const struct framework *framework =
-		is_auto(gang) ? NULL : log_reader_format(reader, gang);
+		is_auto(gang) ? NULL : log_reader_format(gang);
 	struct log_formats *formats = formats_of(reader);
 
+	if (gang->own_catalog)
+		return gang->own_rules;
 	return formats && framework && framework->log
 		       ? log_formats_rules(formats, framework)
 		       : NULL;
@@ -186,14 +188,13 @@ bool log_reader_reads(struct log_reader *reader, const struct gang *gang)
 			     : named_rules(reader, gang) != NULL;
 }
 
-const struct framework *log_reader_format(const struct log_reader *reader,
-					  const struct gang *gang)
+const struct framework *log_reader_format(const struct gang *gang)
 {
 	const struct measure_spec *measure = &gang->spec.measure;
 	const char *name = measure->log ? measure->log : measure->framework;
 
 	if (!is_auto(gang))
-		return catalog_framework(reader->catalog, name);
+		return catalog_framework(gang->catalog, name);
 	return first_of(gang) ? log_reading_format(first_of(gang)) : NULL;
 }
 

@@ -50,8 +50,7 @@ bool log_reader_named(const struct gang *gang);
 /* The format of the gang's log: the one that was named, or that is found so
  * far; NULL: none.
  */
-const struct framework *log_reader_format(const struct log_reader *reader,
-					  const struct gang *gang);
+const struct framework *log_reader_format(const struct gang *gang);
 
 /* Do two formats fit the log as well, and read other figures? */
 bool log_reader_tied(const struct gang *gang);

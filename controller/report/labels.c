@@ -5,7 +5,6 @@
 #include "controller/report/row.h"
 #include "protocol/base/utf8.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,6 +169,18 @@ const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE])
 {
 	return halves(labels_row(labels, row, text), true, text);
+}
+
+bool labels_hold(const char *cell, const char *words)
+{
+	for (; *words; words += *words == ' ') {
+		size_t length = word_length(words);
+
+		if (!has_word(cell, words, length))
+			return false;
+		words += length;
+	}
+	return true;
 }
 
 const char *labels_values(const cJSON *rows, const char *path,

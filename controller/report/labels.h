@@ -8,6 +8,7 @@
 #define CONTROLLER_REPORT_LABELS_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LABEL_SIZE 400 /* bytes of a label, with the 0; longer ones are cut */
@@ -34,6 +35,9 @@ const char *labels_short(const struct labels *labels, const cJSON *row,
 /* "model, batch.micro": the keys of a row's own words. Returns text. */
 const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE]);
+
+/* Does the cell's name have all of these words? */
+bool labels_hold(const char *cell, const char *words);
 
 /* The distinct texts that the rows have at the path, in their order, with
  * " / " between them: at most four, then "...". "": none. Returns text.

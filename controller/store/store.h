@@ -229,6 +229,11 @@ struct store_mark store_mark(const struct store *store);
  */
 void store_undo(struct store *store, const struct store_mark *mark);
 
+/* Is more queued, and not seen by reads yet, than events, states and results of
+ * jobs that are there?
+ */
+bool store_unseen(const struct store *store);
+
 /* What is queued: rows, and bytes in *bytes (may be NULL). */
 size_t store_pending(const struct store *store, size_t *bytes);
 

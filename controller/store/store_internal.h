@@ -9,8 +9,11 @@
 
 #include <sqlite3.h>
 
-/* In SQL: what job_state_final() says. */
-#define FINAL_STATES "('completed', 'failed', 'cancelled')"
+/* In SQL: not what job_state_final() says. For a list of more than two SQLite
+ * makes a table, anew for every row.
+ */
+#define STATE_ACTIVE                                                           \
+	"state <> 'completed' AND state <> 'failed' AND state <> 'cancelled'"
 
 /* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
 #define RUN_DIGITS "16"
@@ -74,6 +77,7 @@ struct store {
 	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
 	struct buffer queue;
 	size_t queued;
+	bool unseen; /* more than what happened to jobs is queued */
 	uint64_t next_sweep;
 	uint64_t next_job;
 	uint64_t next_event;

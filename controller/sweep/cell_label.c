@@ -39,6 +39,13 @@ static bool is_word(size_t path)
 	return path < KEY_AFTER || path > KEY_UNTIL_MAX;
 }
 
+/* Rules in place are told by the name that they got. */
+static bool is_own_log(const struct value *const *values, size_t path)
+{
+	return path == KEY_LOG && values[path] &&
+	       value_kind(values[path]) == VALUE_MAP;
+}
+
 static int set_words(struct cells *cells, const struct value *const *values,
 		     struct cell *cell, struct error *err)
 {
@@ -58,8 +65,10 @@ static int set_words(struct cells *cells, const struct value *const *values,
 			continue;
 		if (buffer_printf(out, err, "%s%s=", out->size ? " " : "",
 				  paths_name(cells->paths, path)) < 0 ||
-		    (values[path] ? add_word(out, values[path], err)
-				  : buffer_text(out, fallback, err)) < 0)
+		    (is_own_log(values, path)
+			     ? buffer_text(out, cell->spec.measure.log, err)
+		     : values[path] ? add_word(out, values[path], err)
+				    : buffer_text(out, fallback, err)) < 0)
 			return -1;
 	}
 	if (!out->size &&
@@ -127,7 +136,11 @@ static int set_values(const struct cells *cells,
 		if ((path < KEY_BATCH_MICRO || path >= KEYS) && is_word(path) &&
 		    values[path])
 			good = add_json(object, paths_name(cells->paths, path),
-					value_to_json(values[path]));
+					is_own_log(values, path)
+						? cJSON_CreateString(
+							  cell->spec.measure
+								  .log)
+						: value_to_json(values[path]));
 	}
 	if (good && values[KEY_CASE] && !is_varying(cells, KEY_CASE))
 		good = add_json(object, "case",

@@ -128,7 +128,7 @@ static int read_entry(struct sweep *sweep, struct axis *axis,
 	enum key_shape shape = key_shape(axis->key);
 
 	if (value_kind(entry) != VALUE_MAP || shape == SHAPE_KNOWN ||
-	    shape == SHAPE_NAMES)
+	    shape == SHAPE_NAMES || shape == SHAPE_EITHER)
 		return overlay_add(layer, sweep->paths, axis->key, entry, err);
 	for (size_t i = 0; i < value_count(entry); i++)
 		if (reserved(value_key(entry, i)))

@@ -2,7 +2,9 @@
  */
 #include "controller/sweep/sweep_internal.h"
 
+#include "controller/catalog/described.h"
 #include "controller/sweep/cell_label.h"
+#include "protocol/yaml/value_json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,6 +54,8 @@ void sweep_free(struct sweep *sweep)
 	free(sweep->drops);
 	free(sweep->orders);
 	paths_free(sweep->paths);
+	catalog_free(sweep->own);
+	cJSON_Delete(sweep->described);
 	document_free(sweep->document);
 	free(sweep);
 }
@@ -134,6 +138,7 @@ static int prepare_cells(struct sweep *sweep, struct error *err)
 		if ((name = layer_value(&sweep->includes[i], KEY_FRAMEWORK)))
 			names[count++] = name;
 	sweep->cells.catalog = sweep->catalog;
+	sweep->cells.described = sweep->described;
 	sweep->cells.root = document_root(sweep->document);
 	sweep->cells.name = sweep->name;
 	sweep->cells.paths = sweep->paths;
@@ -449,13 +454,29 @@ static int check_used(const struct sweep *sweep, struct error *err)
 	return 0;
 }
 
+/* The files that came along count as if they were in the catalog. */
+static int read_descriptions(struct sweep *sweep, struct error *err)
+{
+	const struct value *map =
+		value_get(document_root(sweep->document), "descriptions");
+
+	if (!map)
+		return 0;
+	sweep->described = value_to_json(map);
+	if (!sweep->described)
+		return sweep_nomem(sweep, err);
+	sweep->own = catalog_described(sweep->catalog, sweep->described, err);
+	sweep->catalog = sweep->own;
+	return sweep->own ? 0 : -1;
+}
+
 static int parse(struct sweep *sweep, struct error *err)
 {
 	const struct value *root = document_root(sweep->document);
 
 	sweep->paths = paths_new(err);
-	if (!sweep->paths || spread_matrix(sweep, err) < 0 ||
-	    spread_includes(sweep, err) < 0)
+	if (!sweep->paths || read_descriptions(sweep, err) < 0 ||
+	    spread_matrix(sweep, err) < 0 || spread_includes(sweep, err) < 0)
 		return -1;
 	sweep->totals.cells = sweep->product + sweep->included_count;
 	if (sweep->totals.cells > SWEEP_CELLS_MAX)

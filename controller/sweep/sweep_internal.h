@@ -52,6 +52,8 @@ struct kept {
 struct sweep {
 	struct document *document;
 	const struct catalog *catalog;
+	struct catalog *own; /* with what the sweep describes itself, or NULL */
+	cJSON *described;    /* which is this */
 	const char *name;
 	cJSON *about; /* NULL: the file says nothing */
 	struct secret_sources secrets;

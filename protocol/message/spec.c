@@ -56,6 +56,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_MANY(container_spec, requests, device_request_schema),
 	FIELD_OPTIONAL(container_spec, processes),
 	FIELD_OPTIONAL(container_spec, grace_ms),
+	FIELD_OPTIONAL(container_spec, ssh),
 	FIELD_OPTIONAL(container_spec, follow),
 	FIELD_OPTIONAL(container_spec, log_limit_bytes),
 	FIELD_OPTIONAL(container_spec, workspace),
@@ -84,6 +85,7 @@ const struct schema layout_spec_schema =
 static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, framework),
 	FIELD_OPTIONAL(measure_spec, log),
+	FIELD_OPTIONAL(measure_spec, described),
 	FIELD_OPTIONAL(measure_spec, warmup_steps),
 	FIELD_OPTIONAL(measure_spec, sequence),
 	FIELD_OPTIONAL(measure_spec, micro_batch),
@@ -126,6 +128,7 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, shared),
 	FIELD_OPTIONAL(job_spec, priority),
 	FIELD_OPTIONAL(job_spec, timeout_ms),
+	FIELD_OPTIONAL(job_spec, hang_ms),
 	FIELD_OPTIONAL(job_spec, retries),
 	FIELD_EMBED(job_spec, container, container_spec_schema),
 	FIELD_OPTIONAL(job_spec, follows),

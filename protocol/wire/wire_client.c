@@ -192,13 +192,35 @@ static void take_welcome(struct wire_client *client,
 		   heartbeat_run, client, NULL);
 }
 
+static void take_message(struct wire_client *client, enum message_type type,
+			 void *body, struct frames *frames)
+{
+	const struct message_heartbeat *beat = body;
+	const struct message_refused *refused = body;
+
+	if (type == MESSAGE_WELCOME)
+		take_welcome(client, body);
+	if (type == MESSAGE_HEARTBEAT)
+		clock_offset_answer(&client->offset, clock_mono_ms(),
+				    beat->time_ms);
+	if (type == MESSAGE_REFUSED && !refused->request)
+		client_lost(client, (int)refused->code, refused->text);
+	else if (client->up && type != MESSAGE_HEARTBEAT)
+		client->handler.message(client->arg, type, body,
+					zmq_msg_data(&frames->payload),
+					zmq_msg_size(&frames->payload));
+}
+
 static int dealer_ready(void *arg)
 {
 	struct wire_client *client = arg;
+	void *dealer = client->dealer;
 	owned(frames_clear) struct frames frames;
 	enum message_type type;
-	void *body;
 	struct error err = { 0 };
+	const char *data;
+	size_t size;
+	void *body;
 	int got;
 
 	frames_init(&frames);
@@ -206,30 +228,18 @@ static int dealer_ready(void *arg)
 	if (got == 0)
 		return 0;
 	client->heard_ms = clock_mono_ms();
-	if (got < 0 || message_decode(zmq_msg_data(&frames.text),
-				      zmq_msg_size(&frames.text), &type, &body,
-				      &err) < 0) {
-		error_prefix(&err, "from the controller");
-		client_lost(client, EPROTO, err.text);
-		return 0;
-	}
-	if (type == MESSAGE_WELCOME)
-		take_welcome(client, body);
-	if (type == MESSAGE_HEARTBEAT)
-		clock_offset_answer(&client->offset, clock_mono_ms(),
-				    ((struct message_heartbeat *)body)
-					    ->time_ms);
-	if (type == MESSAGE_REFUSED &&
-	    !((struct message_refused *)body)->request) {
-		struct message_refused *refused = body;
-
-		client_lost(client, (int)refused->code, refused->text);
-	} else if (client->up && type != MESSAGE_HEARTBEAT) {
-		client->handler.message(client->arg, type, body,
-					zmq_msg_data(&frames.payload),
-					zmq_msg_size(&frames.payload));
-	}
-	message_free(type, body);
+	data = zmq_msg_data(&frames.text);
+	size = zmq_msg_size(&frames.text);
+	do {
+		if (got < 0 ||
+		    message_next(&data, &size, &type, &body, &err) < 0) {
+			error_prefix(&err, "from the controller");
+			client_lost(client, EPROTO, err.text);
+			return 0;
+		}
+		take_message(client, type, body, &frames);
+		message_free(type, body);
+	} while (size && client->dealer == dealer);
 	return client->dealer != NULL;
 }
 

@@ -29,6 +29,7 @@ struct wire_peer {
 	bool ended;   /* nothing is taken from it any more */
 	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
+	struct outgoing *unsent; /* to which messages can be added; NULL */
 	int64_t heard_ms;      /* or when it ended */
 	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;

@@ -19,6 +19,7 @@
 #define BURST 256          /* messages per turn of the loop */
 #define RECEIVE_QUEUE 256  /* per peer, in libzmq */
 #define SEND_QUEUE 1000    /* per peer, in libzmq */
+#define BATCH_BYTES 65536  /* of messages that go in one frame */
 #define SWEEP_MS 1000      /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100     /* for the last words to a peer that is dropped */
 #define BACKLOG 4096       /* connections waiting for accept */
@@ -26,14 +27,20 @@
 #define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 #define KEY_GONE "its key is no longer in the list"
+#define TOO_MANY "too many messages a second"
 
 STAILQ_HEAD(outgoing_list, outgoing);
 
 _Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
 	       "one limit for both frames");
 
+/* A frame to be: messages of one turn to one peer, or one with its payload. */
 struct outgoing {
-	struct frames frames;
+	uint8_t id[FRAMES_ID_MAX]; /* of the peer */
+	size_t id_size;
+	struct buffer messages;
+	zmq_msg_t payload;
+	bool has_payload;
 	STAILQ_ENTRY(outgoing) next;
 };
 
@@ -190,29 +197,102 @@ static void send_refused(struct wire_peer *peer, uint64_t request, int code,
 	send_now(peer, MESSAGE_REFUSED, &refused);
 }
 
+static void outgoing_free(struct outgoing *item)
+{
+	if (!item)
+		return;
+	buffer_clear(&item->messages);
+	zmq_msg_close(&item->payload);
+	free(item);
+}
+
+static struct outgoing *outgoing_new(const struct wire_peer *peer,
+				     enum message_type type)
+{
+	struct outgoing *item = calloc(1, sizeof(*item));
+
+	if (!item)
+		return NULL;
+	memcpy(item->id, peer->id, peer->id_size);
+	item->id_size = peer->id_size;
+	zmq_msg_init(&item->payload);
+	buffer_init(&item->messages,
+		    message_kinds[type].senders == ROLE_CONTROLLER
+			    ? MESSAGE_REPLY_MAX
+			    : MESSAGE_TEXT_MAX);
+	return item;
+}
+
+static int send_with(struct outgoing *item, const void *payload, size_t size,
+		     struct error *err)
+{
+	if (size > MESSAGE_PAYLOAD_MAX)
+		return error_set(err, E2BIG,
+				 "payload of %zu bytes; expected at most %d",
+				 size, MESSAGE_PAYLOAD_MAX);
+	if (zmq_msg_init_size(&item->payload, size) < 0) {
+		zmq_msg_init(&item->payload);
+		return error_nomem(err, "message");
+	}
+	memcpy(zmq_msg_data(&item->payload), payload, size);
+	item->has_payload = true;
+	return 0;
+}
+
+/* Messages without payload are put behind each other. */
+static bool send_behind(struct wire_peer *peer, enum message_type type,
+			const void *body)
+{
+	struct outgoing *last = peer->unsent;
+
+	return last && !message_is_text(type) &&
+	       last->messages.size < BATCH_BYTES &&
+	       message_encode(type, body, &last->messages, NULL) == 0;
+}
+
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
-	struct outgoing *item = malloc(sizeof(*item));
+	struct outgoing *item;
 
-	buffer_init(&text, message_kinds[type].senders == ROLE_CONTROLLER
-				   ? MESSAGE_REPLY_MAX
-				   : MESSAGE_TEXT_MAX);
+	if (!payload && send_behind(peer, type, body))
+		return 0;
+	item = outgoing_new(peer, type);
 	if (!item)
 		return error_nomem(err, "message");
-	frames_init(&item->frames);
-	frames_address(&item->frames, peer);
-	if (message_encode(type, body, &text, err) < 0 ||
-	    frames_fill(&item->frames, text.data, text.size, payload, size,
-			err) < 0) {
-		frames_clear(&item->frames);
-		free(item);
+	if (message_encode(type, body, &item->messages, err) < 0 ||
+	    (payload && send_with(item, payload, size, err) < 0)) {
+		outgoing_free(item);
 		return -1;
 	}
+	peer->unsent = payload || message_is_text(type) ? NULL : item;
 	STAILQ_INSERT_TAIL(&peer->server->outgoing, item, next);
 	return 0;
+}
+
+static void free_data(void *data, void *hint)
+{
+	free(data);
+}
+
+/* Gives the item's bytes to libzmq. */
+static int outgoing_send(struct wire_server *server, struct outgoing *item,
+			 struct frames *frames, struct error *err)
+{
+	size_t size = item->messages.size;
+	char *data = buffer_take(&item->messages);
+
+	memcpy(frames->id, item->id, item->id_size);
+	frames->id_size = item->id_size;
+	if (!data ||
+	    zmq_msg_init_data(&frames->text, data, size, free_data, NULL) < 0) {
+		free(data);
+		return error_nomem(err, "message");
+	}
+	zmq_msg_move(&frames->payload, &item->payload);
+	frames->has_payload = item->has_payload;
+	return router_send(server, frames, err);
 }
 
 void wire_server_flush(struct wire_server *server)
@@ -220,19 +300,20 @@ void wire_server_flush(struct wire_server *server)
 	struct outgoing *item;
 
 	while ((item = STAILQ_FIRST(&server->outgoing))) {
+		owned(frames_clear) struct frames frames;
+		struct wire_peer *peer;
 		struct error err;
+		int rc;
 
 		STAILQ_REMOVE_HEAD(&server->outgoing, next);
-		if (router_send(server, &item->frames, &err) < 0 &&
-		    err.code == EAGAIN) {
-			struct wire_peer *peer =
-				wire_peers_find(&server->peers, &item->frames);
-
-			if (peer)
-				peer->lagged = true;
-		}
-		frames_clear(&item->frames);
-		free(item);
+		frames_init(&frames);
+		rc = outgoing_send(server, item, &frames, &err);
+		peer = wire_peers_find(&server->peers, &frames);
+		if (peer)
+			peer->unsent = NULL;
+		if (peer && rc < 0 && err.code == EAGAIN)
+			peer->lagged = true;
+		outgoing_free(item);
 	}
 }
 
@@ -444,27 +525,32 @@ static bool admit(struct wire_peer *peer, struct frames *frames)
 		wire_server_refuse(peer, EUSERS,
 				   "its key has too many connections already");
 	else if (!budget_message(peer->budget, clock_mono_ms()))
-		wire_server_drop(peer, EPROTO, "too many messages a second");
+		wire_server_drop(peer, EPROTO, TOO_MANY);
 	else
 		admit_size(peer, zmq_msg_size(&frames->text));
 	return !peer->ended;
 }
 
-/* Decode a message and deal with it. */
+/* Decode the frame's messages and deal with them. */
 static void receive(struct wire_peer *peer, struct frames *frames)
 {
+	const char *data = zmq_msg_data(&frames->text);
+	size_t size = zmq_msg_size(&frames->text);
 	enum message_type type;
 	struct error err;
 	void *body;
 
-	if (message_decode(zmq_msg_data(&frames->text),
-			   zmq_msg_size(&frames->text), &type, &body,
-			   &err) < 0) {
-		refuse_broken(peer, frames, &err);
-		return;
-	}
-	handle(peer, frames, type, body);
-	message_free(type, body);
+	do {
+		if (message_next(&data, &size, &type, &body, &err) < 0) {
+			refuse_broken(peer, frames, &err);
+			return;
+		}
+		handle(peer, frames, type, body);
+		message_free(type, body);
+		if (size && !peer->ended &&
+		    !budget_message(peer->budget, clock_mono_ms()))
+			wire_server_drop(peer, EPROTO, TOO_MANY);
+	} while (size && !peer->ended);
 }
 
 static uint64_t cpu_us(void)
@@ -718,8 +804,7 @@ void wire_server_free(struct wire_server *server)
 	wire_peers_clear(&server->peers);
 	while ((item = STAILQ_FIRST(&server->outgoing))) {
 		STAILQ_REMOVE_HEAD(&server->outgoing, next);
-		frames_clear(&item->frames);
-		free(item);
+		outgoing_free(item);
 	}
 	loop_source_free(&server->sweep);
 	loop_source_free(&server->hang_up);

@@ -35,6 +35,22 @@ run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
 	"and the same is found when it is computed again"
 
+mkdir "$BED/host/own"
+printf 'pull %s of 3: drag %s.5 in 20 ms\n' 1 9 2 8 3 7 >"$BED/host/own/log"
+RULE='pull (?<step>\d+) of (?<steps>\d+): drag (?<loss>\S+) in (?<iteration_ms>\d+) ms'
+must submit_tool own "log={rules: [{match: '$RULE'}]}" show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '.result | "\(.steps) \(.loss.last) \(.iteration_ms.median)"')" \
+	'3 7.5 20' "rules that stand in the sweep read the log"
+is "$(job_get "$JOB" '.provenance | .log as $log |
+	"\($log | test("^rules-[0-9a-f]{8}$")) \(.described.frameworks[$log] == .rules)"')" \
+	'true true' "and the provenance names them by their content"
+controller_kill
+controller_up
+run cli report "$SWEEP" --recompute --format json
+ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+	"which the controller has kept for a second reading"
+
 must give other timm
 must submit_tool other log=nanogpt show /host/log
 must wait_job "$JOB" failed 30

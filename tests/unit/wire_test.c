@@ -2,6 +2,7 @@
  */
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
+#include "tests/wire_json.h"
 
 #include <errno.h>
 
@@ -273,6 +274,61 @@ static void test_silence(void)
 	   "a client keeps its session with heartbeats, as the welcome says");
 }
 
+/* Messages of one turn go in one frame, but one with a payload goes alone; they
+ * are taken in their order, also from a frame of a peer.
+ */
+static void test_one_frame(void)
+{
+	static const char *const beats[] = {
+		"{\"type\":\"heartbeat\",\"time_ms\":1}",
+		"{\"type\":\"heartbeat\",\"time_ms\":2}",
+		"{\"type\":\"discarded\",\"job\":1,\"attempt\":1,\"rank\":0}",
+	};
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned(stranger_clear) struct stranger plain;
+	owned(buffer_clear) struct buffer frame;
+	struct message_stop stop = { .job = 1, .reason = (char *)"cancelled" };
+	struct message_reply reply = { .body = cJSON_CreateObject() };
+
+	hall_init(&hall, ANYWHERE, 0);
+	buffer_init(&frame, 1000);
+	guest.client = NULL;
+	stranger_init(&plain, &hall, &hall.keys[HALL_OTHER], NULL);
+	stranger_say(&plain, HELLO);
+	WAIT(&hall, stranger_hears(&plain));
+	for (size_t i = 0; i < 3; i++)
+		wire_from_json(beats[i], &frame);
+	zmq_send(plain.dealer, frame.data, frame.size, 0);
+	WAIT(&hall, hall.messages);
+	ok(hall.heartbeats == 2 && hall.last == MESSAGE_DISCARDED,
+	   "messages that come in one frame are all taken");
+	WAIT(&hall, stranger_hears(&plain));
+	WAIT(&hall, stranger_hears(&plain));
+	for (stop.attempt = 0; stop.attempt < 3; stop.attempt++)
+		wire_server_send(hall.peer, MESSAGE_STOP, &stop, NULL, 0, NULL);
+	wire_server_flush(hall.server);
+	WAIT(&hall, stranger_hears(&plain));
+	ok(strstr(plain.text, "\"attempt\":0") &&
+		   strstr(plain.text, "\"attempt\":1") &&
+		   strstr(plain.text, "\"attempt\":2"),
+	   "those of one turn come in one frame: %s", plain.text);
+	guest_init(&guest, &hall, &hall.keys[HALL_OPERATOR], NULL);
+	WAIT(&hall, guest.welcomes);
+	wire_server_send(hall.peer, MESSAGE_STOP, &stop, NULL, 0, NULL);
+	wire_server_send(hall.peer, MESSAGE_REPLY, &reply, "x", 1, NULL);
+	for (int i = 0; i < 3000; i++)
+		wire_server_send(hall.peer, MESSAGE_STOP, &stop, NULL, 0, NULL);
+	reply.request = 7;
+	wire_server_send(hall.peer, MESSAGE_REPLY, &reply, "xy", 2, NULL);
+	wire_server_flush(hall.server);
+	WAIT(&hall, guest.request == 7);
+	ok(guest.messages == 3003 && guest.payload_size == 2,
+	   "all %d of a turn come, and the payloads with their own",
+	   guest.messages);
+	cJSON_Delete(reply.body);
+}
+
 /* The whole process stands still for longer than the silence. */
 static void test_stopped(void)
 {
@@ -377,6 +433,7 @@ int main(void)
 	test_lagging();
 	test_pause();
 	test_silence();
+	test_one_frame();
 	test_stopped();
 	test_restart();
 	test_reset();

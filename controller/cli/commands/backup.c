@@ -42,18 +42,13 @@ static int ask(struct receiving *receiving, struct error *err)
 	if (receiving->message.offset >= receiving->bytes)
 		return 1;
 	if (!answer.size)
-		return error_set(err, EPROTO, "the backup has no more bytes");
+		return error_set(err, EPROTO,
+				 "the controller sent fewer bytes than the "
+				 "backup has");
 	if (write(receiving->fd, answer.payload, answer.size) !=
 	    (ssize_t)answer.size)
 		return error_errno(err, "backup");
 	receiving->message.offset += answer.size;
-	return 0;
-}
-
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *client)
-{
-	client_interrupt(client);
 	return 0;
 }
 
@@ -68,8 +63,7 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 	int rc = 0;
 
 	/* Ctrl-C leaves no part of it behind. */
-	if (!client || interrupts_init(&interrupts, client_loop(client),
-				       on_interrupt, client, err) < 0)
+	if (!client || interrupts_client(&interrupts, client, err) < 0)
 		return -1;
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -91,15 +85,18 @@ static int run_command(struct cli *cli, struct error *err)
 	uint64_t bytes = 0;
 
 	if (snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
-		return error_set(err, ENAMETOOLONG, "%.80s...: too long", file);
+		return error_set(err, ENAMETOOLONG,
+				 "%.80s...: the path is too long", file);
 	if (receive(cli, part, &bytes, err) < 0) {
 		unlink(part);
 		return -1;
 	}
 	if (rename(part, file) < 0)
 		return error_errno(err, "%s", file);
-	cli_say(cli, "%s: %s; back with: regatta-controller restore %s", file,
-		human_bytes(bytes, size), file);
+	cli_say(cli,
+		"wrote %s (%s); restore it with: "
+		"regatta-controller restore %s",
+		file, human_bytes(bytes, size), file);
 	return EXIT_GOOD;
 }
 
@@ -117,10 +114,10 @@ const struct command command_backup = {
 	.rules = rules,
 	.summary = "write all that the controller knows to a file",
 	.help =
-		"Sweeps, jobs, results, logs, contents and who may connect, "
-		"as of one moment, while everything runs on. Not the keys of "
-		"the controller. regatta-controller restore makes a "
-		"controller's folder of it.",
+		"Saves sweeps, jobs, results, logs, contents and users as of "
+		"one moment; work continues meanwhile. The controller's own "
+		"keys are not saved. regatta-controller restore makes a state "
+		"folder from the file.",
 	.example = "regatta backup monday.tar.gz",
 	.fn = run_command,
 };

@@ -58,7 +58,7 @@ static void print(struct cli *cli, const cJSON *verdict)
 	if (row_text(verdict, "line"))
 		print_line(cli, "", verdict);
 	else if (!row_text(verdict, "class"))
-		fprintf(cli->out, "nothing in it says that it failed\n");
+		fprintf(cli->out, "no line says that the program failed\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		print_member(cli, verdict, members[i][0], members[i][1]);
 	if (cJSON_GetArraySize(others))
@@ -184,12 +184,12 @@ const struct command command_diagnose = {
 	.rules = rules,
 	.summary = "say why a program failed, by what it printed",
 	.help =
-		"Names the line that says why a training program failed, the "
-		"kind of failure, and rank, host, exit code and signal where "
-		"the output tells them. A file or standard input is read "
-		"here, without a controller; of a job the controller tells "
-		"what was read when it ended. What the lines mean stands in "
-		"failures.yaml beside the frameworks.",
+		"Names the line that says why a training program failed and "
+		"the kind of failure, and rank, host, exit code and signal "
+		"where the output has them. A file or standard input is read "
+		"here; what a job printed was read by the controller when the "
+		"job ended. failures.yaml beside the frameworks says what the "
+		"lines mean.",
 	.example = "regatta diagnose train.log --format json",
 	.fn = run_command,
 };

@@ -392,7 +392,9 @@ static void print_time(struct cli *cli,
 	char time[HUMAN_SIZE];
 
 	if (forecast->cut) {
-		fputs("; too many to look further", cli->out);
+		fputs("; the forecast ends here, the sweep is too "
+		      "large",
+		      cli->out);
 	} else if (!forecast->end_ms) {
 		fputs("; time unknown: none of these cells has run before",
 		      cli->out);
@@ -490,10 +492,10 @@ const struct command command_plan = {
 	.rules = rules,
 	.summary = "show the cells of a sweep: kept, dropped, and why",
 	.help =
-		"Reads and checks the file; SWEEP may be - for standard "
-		"input. When a controller is named and in reach, it also says "
-		"which nodes would run what, in which waves, and how long, "
-		"from what such cells took before.",
+		"Reads and checks the sweep file; SWEEP may be - for standard "
+		"input. When a controller is in reach, it also shows on which "
+		"nodes and in which waves the cells would run, and how long "
+		"they took before.",
 	.example = "regatta plan first.yaml",
 	.fn = run_command,
 };

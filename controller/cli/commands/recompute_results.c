@@ -1,6 +1,7 @@
 /* recompute_results.c - results again, from the logs that they were read from.
  */
 #include "controller/cli/commands/recompute_results.h"
+#include "controller/catalog/described.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
@@ -20,6 +21,12 @@ struct recompute_results_rules {
 	struct extract_rules *rules;
 };
 
+/* What a job's sweep brought along, over the catalog. */
+struct recompute_results_own {
+	cJSON *described;
+	struct catalog *catalog;
+};
+
 static void measure_spec_clear(struct measure_spec *measure)
 {
 	codec_clear(&measure_spec_schema, measure);
@@ -29,11 +36,7 @@ OWNED_VALUE(struct measure_spec, measure_spec_clear)
 int recompute_results_init(struct recompute_results *reread, struct cli *cli,
 			   struct error *err)
 {
-	char images[PATH_MAX];
-
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	reread->catalog = catalog_load(images, err);
+	reread->catalog = cli_catalog(cli, err);
 	return reread->catalog ? 0 : -1;
 }
 
@@ -42,6 +45,11 @@ void recompute_results_clear(struct recompute_results *reread)
 	for (size_t i = 0; i < reread->rules_count; i++)
 		extract_rules_free(reread->rules[i].rules);
 	free(reread->rules);
+	for (size_t i = 0; i < reread->own_count; i++) {
+		catalog_free(reread->own[i].catalog);
+		cJSON_Delete(reread->own[i].described);
+	}
+	free(reread->own);
 	catalog_free(reread->catalog);
 }
 
@@ -113,7 +121,35 @@ static struct extract *read_log(struct recompute_results *reread,
 
 /* Computing. */
 
+/* The catalog as it was for a job: *described is taken over, or NULL. */
+static const struct catalog *catalog_of(struct recompute_results *reread,
+					cJSON **described, struct error *err)
+{
+	struct recompute_results_own *own;
+
+	if (!*described)
+		return reread->catalog;
+	for (size_t i = 0; i < reread->own_count; i++)
+		if (cJSON_Compare(reread->own[i].described, *described, true))
+			return reread->own[i].catalog;
+	own = realloc(reread->own, (reread->own_count + 1) * sizeof(*own));
+	if (!own) {
+		error_nomem(err, "descriptions");
+		return NULL;
+	}
+	reread->own = own;
+	own += reread->own_count;
+	own->catalog = catalog_described(reread->catalog, *described, err);
+	if (!own->catalog)
+		return NULL;
+	own->described = *described;
+	*described = NULL;
+	reread->own_count++;
+	return own->catalog;
+}
+
 static struct extract_rules *compile(struct recompute_results *reread,
+				     const struct catalog *catalog,
 				     const struct framework *framework,
 				     struct error *err)
 {
@@ -133,11 +169,11 @@ static struct extract_rules *compile(struct recompute_results *reread,
 	reread->rules = rules;
 	rules += reread->rules_count;
 	if (!framework->log) {
-		error_set(err, EINVAL, "framework %s has no rules for its log",
+		error_set(err, EINVAL, "framework %s has no log rules",
 			  framework->name);
 		return NULL;
 	}
-	if (catalog_logs(reread->catalog, framework, logs, &count, err) < 0)
+	if (catalog_logs(catalog, framework, logs, &count, err) < 0)
 		return NULL;
 	rules->framework = framework;
 	rules->rules = extract_rules_new(logs, count, err);
@@ -147,11 +183,10 @@ static struct extract_rules *compile(struct recompute_results *reread,
 }
 
 /* What the catalog says today of the row's model and chip. */
-static struct result_input figures_of(const struct recompute_results *reread,
+static struct result_input figures_of(const struct catalog *catalog,
 				      const cJSON *row,
 				      const struct measure_spec *measure)
 {
-	const struct catalog *catalog = reread->catalog;
 	const char *vendor = row_text(row, "setup.vendor");
 	struct reference_peak reference;
 
@@ -181,6 +216,7 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	owned(measure_spec_clear) struct measure_spec measure = { 0 };
 	owned(extract_free) struct extract *extract = NULL;
 	const struct framework *framework;
+	const struct catalog *catalog;
 	struct extract_rules *compiled;
 	struct result_input figures;
 	const char *name = reread->framework;
@@ -192,21 +228,26 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	if (!name || !strcmp(name, "auto"))
 		name = row_text(row, "provenance.log");
 	if (!name || !*name) {
-		error_set(err, EINVAL, "no framework says how its log is read");
+		error_set(err, EINVAL,
+			  "no framework is named, so the log cannot be "
+			  "read");
 		return NULL;
 	}
-	framework = catalog_framework(reread->catalog, name);
+	catalog = catalog_of(reread, &measure.described, err);
+	if (!catalog)
+		return NULL;
+	framework = catalog_framework(catalog, name);
 	if (!framework) {
-		catalog_unknown_name(reread->catalog, CATALOG_FRAMEWORK,
-				     "framework", name, err);
+		catalog_unknown_name(catalog, CATALOG_FRAMEWORK, "framework",
+				     name, err);
 		return NULL;
 	}
-	catalog_rules_hash(reread->catalog, framework, rules);
-	compiled = compile(reread, framework, err);
+	catalog_rules_hash(catalog, framework, rules);
+	compiled = compile(reread, catalog, framework, err);
 	extract = compiled ? read_log(reread, row, compiled, err) : NULL;
 	if (!extract)
 		return NULL;
-	figures = figures_of(reread, row, &measure);
+	figures = figures_of(catalog, row, &measure);
 	return recompute_result(row, &measure, extract, &figures, err);
 }
 
@@ -253,7 +294,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 				why.code == EINTR || why.code == ENOMEM))
 			return error_set(err, why.code, "%s", why.text);
 		if (!result) {
-			cli_say(cli, "job %.0f stays as stored: %s",
+			cli_say(cli, "job %.0f keeps its stored result: %s",
 				row_double(row, "job"), why.text);
 			continue;
 		}

@@ -9,6 +9,7 @@
 #include "controller/results/extract.h"
 
 struct recompute_results_rules;
+struct recompute_results_own;
 
 /* What rows are read again with; each framework's rules are compiled once. */
 struct recompute_results {
@@ -19,6 +20,8 @@ struct recompute_results {
 				  client */
 	struct recompute_results_rules *rules;
 	size_t rules_count;
+	struct recompute_results_own *own; /* of jobs that brought some */
+	size_t own_count;
 };
 
 /* Loads the catalog; the caller sets the borrowed members. */

@@ -1,0 +1,205 @@
+/* described.c - descriptions that a sweep brings along, over those of a folder.
+ */
+#include "controller/catalog/described.h"
+
+#include "controller/catalog/catalog_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const kinds[] = {
+	[CATALOG_MODEL] = "models",
+	[CATALOG_FRAMEWORK] = "frameworks",
+	[CATALOG_VENDOR] = "vendors",
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static int add_profile(struct catalog *catalog, const char *file,
+		       const char *text, struct error *err)
+{
+	struct profiles *profiles = &catalog->profiles;
+	struct profile **list =
+		realloc(profiles->list,
+			(profiles->count + 1) * sizeof(struct profile *));
+
+	if (!list)
+		return error_nomem(err, file);
+	profiles->list = list;
+	list[profiles->count] = profile_parse(text, strlen(text), file, err);
+	if (!list[profiles->count])
+		return -1;
+	return catalog_add_vendor(catalog, list[profiles->count++], err);
+}
+
+static int add_text(struct catalog *catalog, enum catalog_kind kind,
+		    const char *name, const char *text, struct error *err)
+{
+	const struct value *root;
+	char file[200], hash[65];
+
+	snprintf(file, sizeof(file), "descriptions.%s.%.128s", kinds[kind],
+		 name);
+	if (kind == CATALOG_VENDOR)
+		return add_profile(catalog, file, text, err);
+	root = catalog_keep(catalog,
+			    document_parse(text, strlen(text), file, NULL, err),
+			    err);
+	if (!root)
+		return -1;
+	if (kind == CATALOG_MODEL)
+		return catalog_add_model(catalog, name, root, err);
+	catalog_hash(text, strlen(text), hash);
+	return catalog_add_framework(catalog, name, root, hash, err);
+}
+
+static int add_kind(struct catalog *catalog, enum catalog_kind kind,
+		    const cJSON *list, size_t *bytes, struct error *err)
+{
+	const cJSON *item;
+
+	if (list && !cJSON_IsObject(list))
+		return error_set(err, EINVAL,
+				 "descriptions.%s: no map of names and texts",
+				 kinds[kind]);
+	if (cJSON_GetArraySize(list) > DESCRIBED_MAX)
+		return error_set(err, E2BIG,
+				 "descriptions.%s: %d of them; expected at "
+				 "most %d",
+				 kinds[kind], cJSON_GetArraySize(list),
+				 DESCRIBED_MAX);
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *text = cJSON_GetStringValue(item);
+
+		if (!text)
+			return error_set(err, EINVAL,
+					 "descriptions.%s.%.60s: no text",
+					 kinds[kind], item->string);
+		*bytes += strlen(text);
+		if (*bytes > DESCRIBED_BYTES_MAX)
+			return error_set(err, E2BIG,
+					 "descriptions: expected at most %d "
+					 "KiB of them",
+					 DESCRIBED_BYTES_MAX >> 10);
+		if (add_text(catalog, kind, item->string, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_kinds(const cJSON *described, struct error *err)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, described)
+	{
+		size_t kind = 0;
+
+		while (kind < KINDS && strcmp(kinds[kind], item->string) != 0)
+			kind++;
+		if (kind == KINDS)
+			return error_set(err, EINVAL,
+					 "descriptions.%.60s is not valid "
+					 "here; expected frameworks, models "
+					 "or vendors",
+					 item->string);
+	}
+	return cJSON_IsObject(described)
+		       ? 0
+		       : error_set(err, EINVAL, "descriptions: no map");
+}
+
+struct catalog *catalog_described(const struct catalog *base,
+				  const cJSON *described, struct error *err)
+{
+	owned(catalog_free) struct catalog *catalog = catalog_new(base, err);
+	size_t bytes = 0;
+
+	if (!catalog || check_kinds(described, err) < 0)
+		return NULL;
+	for (size_t kind = 0; kind < KINDS; kind++)
+		if (add_kind(catalog, (enum catalog_kind)kind,
+			     cJSON_GetObjectItemCaseSensitive(described,
+							      kinds[kind]),
+			     &bytes, err) < 0)
+			return NULL;
+	return take(catalog);
+}
+
+int described_put(cJSON **described, enum catalog_kind kind, const char *name,
+		  const char *text, struct error *err)
+{
+	cJSON *list;
+
+	if (!*described)
+		*described = cJSON_CreateObject();
+	list = cJSON_GetObjectItemCaseSensitive(*described, kinds[kind]);
+	if (!list)
+		list = cJSON_AddObjectToObject(*described, kinds[kind]);
+	if (cJSON_GetObjectItemCaseSensitive(list, name))
+		return 0;
+	return cJSON_AddStringToObject(list, name, text)
+		       ? 0
+		       : error_nomem(err, "descriptions");
+}
+
+static int take_one(const cJSON *all, enum catalog_kind kind, const char *name,
+		    cJSON **described, struct error *err)
+{
+	const char *text =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+			cJSON_GetObjectItemCaseSensitive(all, kinds[kind]),
+			name));
+
+	return text ? described_put(described, kind, name, text, err) : 0;
+}
+
+/* The framework whose rules these are. */
+static const struct framework *framework_of(const struct catalog *catalog,
+					    const struct value *log)
+{
+	const struct framework *framework;
+
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
+		if (framework->log == log)
+			break;
+	return framework;
+}
+
+static int take_framework(const struct catalog *catalog, const cJSON *all,
+			  const char *name, cJSON **described,
+			  struct error *err)
+{
+	const struct framework *framework = catalog_framework(catalog, name);
+	const struct value *logs[CATALOG_LOGS_MAX];
+	size_t count = 0;
+
+	if (!framework)
+		return 0;
+	if (framework->log &&
+	    catalog_logs(catalog, framework, logs, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		const struct framework *like = framework_of(catalog, logs[i]);
+
+		if (like && take_one(all, CATALOG_FRAMEWORK, like->name,
+				     described, err) < 0)
+			return -1;
+	}
+	return take_one(all, CATALOG_FRAMEWORK, framework->name, described,
+			err);
+}
+
+int described_take(const struct catalog *catalog, const cJSON *all,
+		   const char *framework, const char *model, const char *vendor,
+		   cJSON **described, struct error *err)
+{
+	if (framework &&
+	    take_framework(catalog, all, framework, described, err) < 0)
+		return -1;
+	if (model && take_one(all, CATALOG_MODEL, model, described, err) < 0)
+		return -1;
+	return vendor ? take_one(all, CATALOG_VENDOR, vendor, described, err)
+		      : 0;
+}

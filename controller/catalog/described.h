@@ -1,0 +1,40 @@
+/* described.h - descriptions that a sweep brings along, over those of a folder.
+ *
+ * They travel as JSON, each as the text that its file would have; of a model,
+ * its entry in models.yaml:
+ *
+ *	{"frameworks": {NAME: TEXT}, "models": {NAME: TEXT},
+ *	 "vendors": {NAME: TEXT}}
+ *
+ * The sweep has all of them under its key `descriptions`, and each job those
+ * that it needs (measure_spec.described).
+ */
+#ifndef CONTROLLER_CATALOG_DESCRIBED_H
+#define CONTROLLER_CATALOG_DESCRIBED_H
+
+#include "controller/catalog/catalog.h"
+
+#include <cjson/cJSON.h>
+
+#define DESCRIBED_BYTES_MAX (256 << 10) /* of all texts */
+#define DESCRIBED_MAX 64                /* descriptions */
+
+/* A catalog of these and, behind them, of all that base has; both are borrowed.
+ * Errors name the description and what is wrong in it. EINVAL, E2BIG, ENOMEM.
+ */
+struct catalog *catalog_described(const struct catalog *base,
+				  const cJSON *described, struct error *err);
+
+/* Add to *described (NULL: new) what the framework, the formats that it is
+ * like, the model and the vendor of these names have in `all`. Names may be
+ * NULL, and `all` too. ENOMEM.
+ */
+int described_take(const struct catalog *catalog, const cJSON *all,
+		   const char *framework, const char *model, const char *vendor,
+		   cJSON **described, struct error *err);
+
+/* Put a text there. ENOMEM. */
+int described_put(cJSON **described, enum catalog_kind kind, const char *name,
+		  const char *text, struct error *err);
+
+#endif

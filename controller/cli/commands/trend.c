@@ -1,0 +1,183 @@
+/* trend.c - trend: the same cells over the sweeps that the controller knows.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/commands/results.h"
+#include "controller/cli/render.h"
+#include "controller/cli/run/session.h"
+#include "controller/report/row.h"
+#include "controller/report/trend.h"
+#include "protocol/base/program.h"
+#include "protocol/message/reply_sweeps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAST 50 /* sweeps that are read */
+
+struct trend_options {
+	struct options common;
+	uint64_t last;
+};
+
+static size_t wanted(const struct cli *cli)
+{
+	uint64_t last = ((const struct trend_options *)cli->options)->last;
+
+	return last == OPTION_NONE ? LAST : (size_t)last;
+}
+
+/* The sweeps that are read, and their rows. */
+struct read_sweeps {
+	struct rows infos;
+	struct trend_sweep *items;
+	size_t count;
+};
+
+static void read_sweeps_clear(struct read_sweeps *sweeps)
+{
+	for (size_t i = 0; i < sweeps->count; i++)
+		cJSON_Delete((cJSON *)sweeps->items[i].rows);
+	free(sweeps->items);
+	rows_clear(&sweeps->infos);
+}
+OWNED_VALUE(struct read_sweeps, read_sweeps_clear)
+
+static int read_all(struct cli *cli, struct read_sweeps *sweeps,
+		    struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	size_t last = wanted(cli), first;
+
+	if (session_open(&session, cli, err) < 0 ||
+	    client_rows(session.client, QUERY_SWEEPS, 0, "id", &sweeps->infos,
+			err) < 0)
+		return -1;
+	first = sweeps->infos.count > last ? sweeps->infos.count - last : 0;
+	sweeps->items = calloc(last + 1, sizeof(*sweeps->items));
+	if (!sweeps->items)
+		return error_nomem(err, "trend");
+	for (size_t i = first; i < sweeps->infos.count; i++) {
+		const struct sweep_info *info = rows_at(&sweeps->infos, i);
+		cJSON *rows = NULL;
+
+		if (results_fetch(session.client, info->id, false, &rows, err) <
+		    0)
+			return -1;
+		sweeps->items[sweeps->count++] = (struct trend_sweep){
+			.about = { .sweep = info->id,
+				   .name = info->name,
+				   .submitted_ms = info->submitted_ms },
+			.rows = rows,
+		};
+	}
+	return 0;
+}
+
+static void point_row(struct table *table, const cJSON *point)
+{
+	double change = row_double(point, "change_percent");
+	bool fell = cJSON_IsTrue(row_at(point, "regression"));
+
+	table_cell(table, PLAIN, "%.0f", row_double(point, "sweep"));
+	table_cell(table, PLAIN, "%s", row_text(point, "name"));
+	table_cell(table, PLAIN, "%s", row_text(point, "submitted_utc"));
+	table_cell(table, PLAIN, "%.0f", row_double(point, "n"));
+	table_cell(table, PLAIN, "%.1f", row_double(point, "rate"));
+	if (isfinite(change))
+		table_cell(table, fell ? RED : PLAIN, "%+.1f", change);
+	else
+		table_cell(table, FAINT, "-");
+	table_cell(table, fell ? RED : PLAIN, "%s", fell ? "regression" : "");
+}
+
+static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "SWEEP", true },     { "NAME", false },
+		{ "DATE", false },     { "REPEATS", true },
+		{ "TOKEN/P/S", true }, { "CHANGE %", true },
+		{ "VERDICT", false },  { NULL, false },
+	};
+	static const char *const names[] = { "cell", "vendor", "chip",
+					     "framework", "precision" };
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *point;
+	char clean[1000];
+
+	if (!table)
+		return -1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = row_text(cell, names[i]);
+
+		if (text)
+			fprintf(cli->out, "%s%s%s", i > 1 ? ", " : "",
+				escape(text, clean, sizeof(clean)),
+				i ? "" : ": ");
+	}
+	fputc('\n', cli->out);
+	cJSON_ArrayForEach(point, row_at(cell, "points"))
+	{
+		point_row(table, point);
+	}
+	return cli_print_table(cli, "", table, err);
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(read_sweeps_clear) struct read_sweeps sweeps = { 0 };
+	owned(json_free) cJSON *cells = NULL;
+	const cJSON *cell;
+
+	if (read_all(cli, &sweeps, err) < 0)
+		return -1;
+	cells = trend_cells(sweeps.items, sweeps.count, cli->args[0], err);
+	if (!cells)
+		return -1;
+	if (cli_format(cli, "json")) {
+		if (cli_print_json(cli, cells, err) < 0)
+			return -1;
+	} else {
+		cJSON_ArrayForEach(cell, cells)
+		{
+			if (cell != cells->child)
+				fputc('\n', cli->out);
+			if (print_cell(cli, cell, err) < 0)
+				return -1;
+		}
+	}
+	if (cells->child)
+		return EXIT_GOOD;
+	cli_say(cli, "no completed cell of the last %zu sweeps is of %s",
+		sweeps.count, cli->args[0]);
+	return EXIT_WORK_FAILED;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(trend_options, "last", 0, OPTION_NUMBER, last, "N"),
+	  .min = 1, .max = 1000,
+	  .help = "read the last N sweeps (50)" },
+	OPTION_STATE,
+	OPTION_FORMAT(formats_text, "text or json"),
+	{ 0 },
+};
+
+const struct command command_trend = {
+	.name = "trend",
+	.args = "MODEL|CELL",
+	.min_args = 1,
+	.max_args = 1,
+	.connects = true,
+	.rules = rules,
+	.options_size = sizeof(struct trend_options),
+	.summary = "show how a cell's rate went from sweep to sweep",
+	.help =
+		"Of each cell of the model, or with all words of CELL, the mean "
+		"token/p/s in each sweep, and its change against the mean of "
+		"the earlier sweeps. A fall of more than 5 %, and of more than "
+		"twice their standard deviation, is a regression.",
+	.example = "regatta trend \"model=gpt3_6.7B nodes=2\"",
+	.fn = run_command,
+};
+/* clang-format on */
