@@ -66,8 +66,9 @@ struct controller {
 	int64_t refused_ms; /* monotonic; last refused peer in the audit */
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
-	char status[80]; /* as systemd was told */
-	struct web *web; /* NULL: none */
+	char status[80];         /* as systemd was told */
+	struct viewers *viewers; /* of the web */
+	struct web *web;         /* NULL: none */
 };
 
 /* The turn. */
@@ -141,8 +142,10 @@ static int turn_run(sd_event_source *source, void *arg)
 	if (!commit(controller))
 		return 0;
 	logins_settle(controller->parts.logins);
-	if (news_any(&controller->news))
+	if (news_any(&controller->news)) {
+		web_news(controller->web);
 		server_wake(controller->server);
+	}
 	wire_server_flush(controller->wire);
 	server_sent(controller->server);
 	return 0;
@@ -520,9 +523,9 @@ static int open_state(struct controller *controller,
 	return controller->backups ? 0 : -1;
 }
 
-static int open_server(struct controller *controller, struct error *err)
+static struct api api_of(struct controller *controller)
 {
-	const struct api api = {
+	return (struct api){
 		.store = controller->store,
 		.logs = controller->logs,
 		.jobs = controller->jobs,
@@ -537,8 +540,18 @@ static int open_server(struct controller *controller, struct error *err)
 		.retention = controller->retention,
 		.wire = controller->wire,
 		.news = &controller->news,
+		.viewers = controller->viewers,
 	};
+}
 
+static int open_server(struct controller *controller, struct error *err)
+{
+	struct api api;
+
+	controller->viewers = viewers_new(err);
+	if (!controller->viewers)
+		return -1;
+	api = api_of(controller);
 	controller->server = server_new(&api, err);
 	return controller->server ? 0 : -1;
 }
@@ -567,11 +580,18 @@ static int open_wire(struct controller *controller,
 static int open_web(struct controller *controller,
 		    const struct controller_config *config, struct error *err)
 {
+	struct web_config with = {
+		.loop = controller->loop,
+		.http = &config->web,
+		.sources.parts = controller->parts,
+		.counters = &controller->world.counters,
+		.viewers = controller->viewers,
+	};
+
 	if (!config->web.address)
 		return 0;
-	controller->web =
-		web_new(controller->loop, &controller->parts,
-			&controller->world.counters, &config->web, err);
+	with.sources.api = api_of(controller);
+	controller->web = web_new(&with, err);
 	return controller->web ? 0 : -1;
 }
 
@@ -625,6 +645,7 @@ void controller_free(struct controller *controller)
 		wire_server_flush(controller->wire);
 	wire_server_free(controller->wire);
 	server_free(controller->server);
+	viewers_free(controller->viewers);
 	retention_free(controller->retention);
 	backups_free(controller->backups);
 	access_free(controller->access);
