@@ -156,7 +156,7 @@ static void drain(struct world *world)
 	bool drains = node && !node->drain;
 	int rc;
 
-	if (!node)
+	if (!node || node->removed)
 		return;
 	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
 		    : node_undrain(world->parts.nodes, node, NULL);
