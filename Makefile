@@ -33,7 +33,7 @@ MAKEFLAGS += --no-print-directory
 
 CC = gcc
 CLANG = $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-PKGS = libmicrohttpd libzmq libsodium nettle libcurl libcbor libcjson \
+PKGS = libmicrohttpd md4c-html libzmq libsodium nettle libcurl libcbor libcjson \
 	libarchive sqlite3 yaml-0.1 libpcre2-8 libsystemd
 VERSION := 0.1.0
 
@@ -142,7 +142,9 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
-# It holds the script beside it.
+# They hold the files beside them.
+$(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
+	controller/web/script.js
 $(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
 	controller/sweep/flagperf/python_files.py
 

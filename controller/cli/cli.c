@@ -2,6 +2,7 @@
  */
 #include "controller/cli/cli.h"
 
+#include "controller/catalog/catalog.h"
 #include "controller/cli/render.h"
 
 #include <errno.h>
@@ -37,6 +38,15 @@ int cli_call(struct cli *cli, enum message_type type, void *message,
 	return client ? client_call(client, type, message, NULL, 0, 0, answer,
 				    err)
 		      : -1;
+}
+
+struct catalog *cli_catalog(struct cli *cli, struct error *err)
+{
+	char images[PATH_MAX];
+
+	return settings_images(cli->environment, cli->options, images, err) < 0
+		       ? NULL
+		       : catalog_load(images, err);
 }
 
 bool cli_format(const struct cli *cli, const char *word)
@@ -146,6 +156,20 @@ int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 		return error_set(err, -rc, "event loop: cannot watch signals");
 	}
 	return 0;
+}
+
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	client_interrupt(arg);
+	return 0;
+}
+
+int interrupts_client(struct interrupts *interrupts, struct client *client,
+		      struct error *err)
+{
+	return interrupts_init(interrupts, client_loop(client), on_interrupt,
+			       client, err);
 }
 
 void interrupts_clear(struct interrupts *interrupts)

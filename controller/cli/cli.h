@@ -35,6 +35,10 @@ struct cli {
 /* A session with the controller of the settings, on a loop of its own. */
 struct client *cli_connect(struct cli *cli, struct error *err);
 
+/* The models, frameworks and vendors of the settings. */
+struct catalog;
+struct catalog *cli_catalog(struct cli *cli, struct error *err);
+
 /* --format is `word`; the first word of a command's formats when not given. */
 bool cli_format(const struct cli *cli, const char *word);
 
@@ -80,6 +84,10 @@ struct interrupts {
 int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 		    sd_event_signal_handler_t fn, void *arg, struct error *err);
 void interrupts_clear(struct interrupts *interrupts);
+
+/* They end what the client waits for. */
+int interrupts_client(struct interrupts *interrupts, struct client *client,
+		      struct error *err);
 OWNED_VALUE(struct interrupts, interrupts_clear)
 
 #endif

@@ -23,6 +23,17 @@
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);
 
+/* What a command does when its first word is this one. */
+struct command_part {
+	const char *word; /* NULL ends the list */
+	const char *args; /* behind it, as the usage shows them; or NULL */
+	size_t min_args;
+	size_t max_args;
+	const char *options; /* that not all parts have: "uses name"; or NULL */
+	const char *summary;
+	command_fn *fn;
+};
+
 struct command {
 	const char *name;
 	const char *args; /* as the usage shows them */
@@ -33,9 +44,13 @@ struct command {
 	size_t options_size; /* of the struct that the rules fill; 0: they fill
 				struct options alone */
 	const char *summary;
-	const char *help;
+	const char *help; /* or NULL */
 	const char *example;
 	command_fn *fn;
+	const struct command_part
+		*parts; /* in place of args and fn; at most
+			   16, of which the first is also run
+			   without a word when min_args is 0 */
 };
 
 /* NULL past the end. */
@@ -55,6 +70,7 @@ extern const struct command command_run;
 extern const struct command command_plan;
 extern const struct command command_submit;
 extern const struct command command_sweeps;
+extern const struct command command_web;
 extern const struct command command_jobs;
 extern const struct command command_nodes;
 extern const struct command command_show;
@@ -99,7 +115,7 @@ extern const struct command command_audit;
 
 #define OPTION_IMAGES \
 	{ OPTION(options, "images", 0, OPTION_TEXT, images, "DIR"), \
-	  .help = "models, frameworks and vendors (REGATTA_IMAGES)" }
+	  .help = "folder of models, frameworks and vendors (REGATTA_IMAGES)" }
 
 #define OPTION_REGISTRY_AUTH(which) \
 	{ OPTION(options, "registry-auth", 0, OPTION_TEXT, registry_auth, \
@@ -111,10 +127,9 @@ extern const struct command command_audit;
 	{ OPTION(options, "set", 's', OPTION_LIST, set, "KEY=VALUE"), \
 	  .help = "set a key of the sweep file: image=a:1 (repeatable)" }, \
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL), \
-	  .help = "leave out cases of flagperf: that are wrong, run the " \
-		  "others" }, \
+	  .help = "skip the invalid cases of flagperf:, and run the others" }, \
 	{ OPTION(options, "tree", 0, OPTION_TEXT, tree, "DIR"), \
-	  .help = "a FlagPerf checkout here, to check the cases' files" }
+	  .help = "FlagPerf checkout in which to check the cases' files" }
 /* clang-format on */
 
 /* Words of --format; the first is the default. */

@@ -4,6 +4,7 @@
 
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
+#include "controller/cli/parts.h"
 #include "protocol/base/program.h"
 #include "protocol/yaml/value.h"
 
@@ -80,9 +81,9 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 		fputs("regatta " REGATTA_VERSION "\n", cli->out);
 		return EXIT_GOOD;
 	}
-	if (check_words(cli, command, err) < 0)
-		return -1;
-	return command->fn(cli, err);
+	if (command->parts)
+		return parts_run(cli, command, err);
+	return check_words(cli, command, err) < 0 ? -1 : command->fn(cli, err);
 }
 
 /* With room for the command's own options. */

@@ -279,18 +279,15 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(sweep_free) struct sweep *sweep = NULL;
-	char images[PATH_MAX];
 	const char *text;
 
 	if (!cli->options->registry_auth)
 		return 0;
 	if (client_query(client, &query, &answer, err) < 0 ||
-	    settings_images(cli->environment, cli->options, images, err) < 0)
+	    !(catalog = cli_catalog(cli, err)))
 		return -1;
-	catalog = catalog_load(images, err);
 	text = ((const struct reply_text *)answer.reply)->text;
-	if (catalog)
-		sweep = sweep_parse(text, strlen(text), "sweep", catalog, err);
+	sweep = sweep_parse(text, strlen(text), "sweep", catalog, err);
 	return sweep ? logins_collect(cli, client, sweep, logins, count, err)
 		     : -1;
 }

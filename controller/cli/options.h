@@ -32,6 +32,10 @@ struct options {
 struct option_tables options_all(const struct option_rule *rules,
 				 const struct option_rule *more);
 
+/* Whether the command line gave it. */
+bool options_given(const struct option_rule *rule,
+		   const struct options *options);
+
 /* Read argv[0..argc) by the tables. The values go to *options, which the rules
  * know (struct options, or one that begins with it) and the caller has zeroed;
  * numbers that are not given become OPTION_NONE. All other words, in order, go

@@ -564,6 +564,7 @@ void job_drop_gang(struct job *job)
 	gang_output_free(gang->output);
 	free(gang->tasks);
 	free(gang->address);
+	free(gang->hang);
 	strings_clear(&gang->addresses);
 	extract_rules_free(gang->own_rules);
 	catalog_free(gang->own_catalog);

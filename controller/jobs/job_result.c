@@ -5,6 +5,7 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
@@ -212,6 +213,8 @@ static cJSON *read_reason(const struct job *job)
 	};
 	const struct task *task = NULL;
 
+	if (job->failure == FAILURE_HANG)
+		return evidence_reason(job);
 	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
 		return NULL;

@@ -20,6 +20,7 @@
 #ifndef CONTROLLER_REPORT_REFERENCE_H
 #define CONTROLLER_REPORT_REFERENCE_H
 
+#include "controller/report/about.h"
 #include "controller/report/translations.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
@@ -31,6 +32,11 @@
 /* Append the page as Markdown. Errors as report.h says. */
 int report_reference(const cJSON *rows, enum language language,
 		     struct buffer *out, struct error *err);
+
+/* The same as one self-contained HTML page. */
+int report_reference_html(const struct report_about *about, const cJSON *rows,
+			  enum language language, struct buffer *out,
+			  struct error *err);
 
 /* For the modules of the page. */
 

@@ -57,6 +57,11 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
+size_t stacks_count(const struct stacks *stacks)
+{
+	return stacks->count;
+}
+
 uint64_t stacks_written(const struct stacks *stacks)
 {
 	return stacks->written;
@@ -118,14 +123,24 @@ static void set_frames(struct standing *standing,
 	};
 	char where[CALL_STACK_SIZE];
 
+	bool awaits = has(frames->inner, calls) ||
+		      !strcmp(frames->inner, "wait") ||
+		      !strcmp(frames->inner, "send");
+
 	call_stack_where(frames, where);
 	if (!*where)
 		return;
-	snprintf(standing->where, sizeof(standing->where), "%s", where);
 	standing->framed = true;
-	standing->awaits = has(frames->inner, calls) ||
-			   !strcmp(frames->inner, "wait") ||
-			   !strcmp(frames->inner, "send");
+	if (*frames->file || *frames->user) {
+		snprintf(standing->where, sizeof(standing->where), "%s", where);
+		standing->awaits = awaits;
+		return;
+	}
+	/* Of a call without its source the kernel says more. */
+	snprintf(standing->where + strlen(standing->where),
+		 sizeof(standing->where) - strlen(standing->where),
+		 ", in %.60s", where);
+	standing->awaits |= awaits;
 }
 
 static int add(struct stacks *stacks, const char *node, struct evidence *seen)

@@ -33,6 +33,8 @@ static const struct field progress_fields[] = {
 	FIELD_OPTIONAL(progress_info, nodes_done),
 	FIELD_OPTIONAL(progress_info, step),
 	FIELD_OPTIONAL(progress_info, steps),
+	FIELD_OPTIONAL(progress_info, step_age),
+	FIELD_OPTIONAL(progress_info, suspected),
 	FIELD_KNOWN(progress_info, loss),
 	FIELD_KNOWN(progress_info, tokens_per_second),
 };

@@ -29,7 +29,9 @@ struct progress_info {
 	uint32_t nodes_done; /* of a job: those that have all they need */
 	uint64_t step;
 	uint64_t steps;
-	double loss; /* NAN: not read */
+	uint64_t step_age; /* seconds, where that is long; else 0 */
+	bool suspected;    /* to hang */
+	double loss;       /* NAN: not read */
 	double tokens_per_second;
 };
 

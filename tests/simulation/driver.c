@@ -310,6 +310,14 @@ static int no_sweep(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
+static int note_stored(const struct node_row *row, void *arg)
+{
+	const struct world *world = arg;
+
+	world->agents[strtoul(row->name + 1, NULL, 10)].stored = true;
+	return 0;
+}
+
 void driver_boot(struct world *world)
 {
 	world->alive = true;
@@ -317,8 +325,8 @@ void driver_boot(struct world *world)
 	world->life++;
 	open_jobs(world);
 	for (uint32_t i = 0; i < world->plan.nodes; i++)
-		world->agents[i].stored =
-			node_find(world->parts.nodes, world->agents[i].name);
+		world->agents[i].stored = false;
+	store_nodes(world->store, note_stored, world, NULL);
 	world_trace(world, "controller %u: %zu jobs", world->life,
 		    job_count(world->parts.table));
 	/* Until the first one is committed. */

@@ -153,12 +153,16 @@ static void drain(struct world *world)
 		&world->agents[random_below(&world->random, world->plan.nodes)];
 	struct node *node = node_find(world->parts.nodes, agent->name);
 
+	bool drains = node && !node->drain;
+	int rc;
+
 	if (!node)
 		return;
-	if (node->drain)
-		node_undrain(world->parts.nodes, node, NULL);
-	else
-		node_drain(world->parts.nodes, node, 0, 0, NULL, NULL);
+	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
+		    : node_undrain(world->parts.nodes, node, NULL);
+	if ((rc == 0) != (node->drain == drains))
+		world_wrong(world, "%s: a drain was refused, and holds",
+			    node->name);
 }
 
 /* It has to be let in anew. */

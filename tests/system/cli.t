@@ -38,7 +38,7 @@ report 1 --style reference --format csv|--format csv
 report 1 --language zh|--style reference
 report 1 --style reference --language xx|'xx'.*en.*zh
 compare 1|missing
-key new|FILE is missing
+key new|missing argument; expected regatta key new FILE
 extract --framework nobody /dev/null|nobody
 plan /nowhere.yaml|/nowhere.yaml
 END
@@ -146,6 +146,9 @@ run regatta report 1 --style reference --language zh
 like "$rc $out" "^0 .*环境配置.*Docker 版本: $(jq -r '.. | .engine? // empty' \
 	<(regatta show node n1 --format json) | head -1).*| cpu 2机2卡（2x1） |" \
 	"a reference page is filled from what the node and the row say"
+run regatta report 1 --style reference --language zh --format html
+like "$rc $out" "^0 .*<html lang=.zh..*<h4>环境配置</h4>.*<td>cpu 2机2卡" \
+	"the same page as HTML"
 run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \

@@ -48,5 +48,25 @@ run cli cancel job "$JOB"
 must wait_job "$JOB" cancelled 30
 run cli stacks 999
 is "$rc" 2 "of a job that is not there nothing is told"
+# One that stands still, of four that wait for each other.
+train hang "hang: 6s"
+job=$JOB
+run cli stacks "$job" --format json
+pid=$(jq '.ranks[] | select(.rank == 1) | .pid' "$BED/out")
+kill -STOP "$pid"
+ok 'wait_for "[[ \$(cli jobs --sweep $SWEEP) == *suspected\ hang* ]]" 20' \
+	"a job that shows no life is suspected"
+like "$(cli jobs --sweep "$SWEEP")" "step [0-9]+/1000000, [0-9.]+s ago" \
+	"the age of its last step is told"
+must wait_job "$job" failed 40
+is "$(job_get "$job" .failure)" hang "and fails as hang"
+like "$(job_get "$job" .text)" "nothing written for [0-9]+ s after step [0-9]+: \
+n[12]: rank 1 halted .*; 3 ranks: waiting for the network" \
+	"which says who hangs: $(job_get "$job" .text)"
+is "$(job_get "$job" '.reason | "\(.rank) \(.class)"')" "1 other" \
+	"and names the rank"
+run cli stacks "$job"
+like "$(head -1 "$BED/out")" "rank 1 halted" "its stacks are kept"
+
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing

@@ -106,7 +106,7 @@ is "$rc" 2 "what is no reference is refused at once: $err"
 run cli image pull "$BED/none.yaml"
 like "$rc $err" "^2 .*none.yaml: No such file" "nor is a file that is not there"
 run cli image pull "$open/a:1" --tag x
-like "$rc $err" "^2 .*--tag, which is for image build alone" "nor another's option"
+like "$rc $err" "^2 .*--tag is not valid here; it is for image build" "nor another's option"
 
 # A registry with a password.
 run cli image pull "$locked/secret/tool:1" --nodes n1

@@ -152,10 +152,10 @@ static const char *const formats[] = { "text", "json", "jsonl", NULL };
 static const struct option_rule rules[] = {
 	{ OPTION(audit_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N entries" },
+	  .help = "print only the last N rows" },
 	{ OPTION(audit_options, "verify", 0, OPTION_FLAG, verify, NULL),
 	  .help = "prove that no row was changed, removed or added" },
-	OPTION_FORMAT(formats, "text, json, or jsonl: a row a line"),
+	OPTION_FORMAT(formats, "text, json, or jsonl: a row per line"),
 	{ 0 },
 };
 
@@ -167,9 +167,9 @@ const struct command command_audit = {
 	.options_size = sizeof(struct audit_options),
 	.summary = "list who changed what, and when",
 	.help =
-		"Every order that changes something, what came of it, and "
-		"from where it came. Each row holds a hash of itself and of "
-		"the row before; the journal of the controller has it, too.",
+		"Lists every request that changes something: who sent it, "
+		"from where, and its outcome. Each row holds a hash of itself "
+		"and of the row before; the controller's journal has it, too.",
 	.example = "regatta audit --tail 20",
 	.fn = run_command,
 };

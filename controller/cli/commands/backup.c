@@ -50,13 +50,6 @@ static int ask(struct receiving *receiving, struct error *err)
 	return 0;
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *client)
-{
-	client_interrupt(client);
-	return 0;
-}
-
 static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 		   struct error *err)
 {
@@ -68,8 +61,7 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 	int rc = 0;
 
 	/* Ctrl-C leaves no part of it behind. */
-	if (!client || interrupts_init(&interrupts, client_loop(client),
-				       on_interrupt, client, err) < 0)
+	if (!client || interrupts_client(&interrupts, client, err) < 0)
 		return -1;
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -117,10 +109,10 @@ const struct command command_backup = {
 	.rules = rules,
 	.summary = "write all that the controller knows to a file",
 	.help =
-		"Sweeps, jobs, results, logs, contents and who may connect, "
-		"as of one moment, while everything runs on. Not the keys of "
-		"the controller. regatta-controller restore makes a "
-		"controller's folder of it.",
+		"Saves sweeps, jobs, results, logs, contents and users as of "
+		"one moment; work continues meanwhile. The controller's own "
+		"keys are not saved. regatta-controller restore makes a state "
+		"folder from the file.",
 	.example = "regatta backup monday.tar.gz",
 	.fn = run_command,
 };

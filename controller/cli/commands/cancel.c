@@ -95,7 +95,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(cancel_options, "force", 0, OPTION_FLAG, force, NULL),
-	  .help = "also what another operator submitted" },
+	  .help = "also cancel what another operator submitted" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -110,7 +110,8 @@ const struct command command_cancel = {
 	.options_size = sizeof(struct cancel_options),
 	.summary = "end a sweep or a job",
 	.help =
-		"A bare number is a sweep. What has ended stays as it is.",
+		"A number without a word before it is a sweep. Jobs that have "
+		"ended do not change.",
 	.example = "regatta cancel job 17",
 	.fn = run_command,
 };

@@ -109,9 +109,9 @@ const struct command command_check = {
 	.rules = rules,
 	.summary = "check settings and policies, starting nothing",
 	.help =
-		"config knows by a file's name whether it holds the settings "
-		"of a controller, of an agent, or a policy. Exit 0 when all "
-		"are good, 2 when not. Needs no controller.",
+		"With config, the name of a file says whether it holds "
+		"settings of a controller, of an agent, or a policy. Exit 0 "
+		"when all files are valid, else 2. Needs no controller.",
 	.example = "regatta check config /etc/regatta/agent.yaml",
 	.fn = run_command,
 };

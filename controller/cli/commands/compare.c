@@ -239,11 +239,11 @@ const struct command command_compare = {
 	.options_size = sizeof(struct compare_options),
 	.summary = "compare sweeps with the first one, cell by cell",
 	.help =
-		"Cells with the same values are matched. For each, the ratio "
-		"of the rates is shown, with its interval at 95 % where there "
-		"are repeats, whether the difference exceeds the spread, and "
-		"how far the losses lie apart. Exit 1 when no cell of the "
-		"first sweep is in another one.",
+		"Matches cells with the same values. For each it prints the "
+		"ratio of the rates, with its 95 % interval where there are "
+		"repeats, whether the difference exceeds the spread, and how "
+		"far the losses differ. Exit 1 when no cell of the first "
+		"sweep is in another one.",
 	.example = "regatta compare 3 7",
 	.fn = run_command,
 };

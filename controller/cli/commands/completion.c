@@ -85,10 +85,13 @@ static const char *const operand_ends = " |[].=";
  */
 static size_t print_verbs(FILE *out, const struct command *command)
 {
-	const char *at = command->args;
+	const struct command_part *part = command->parts;
+	const char *at = part ? "" : command->args;
 	bool first = true;
 	size_t count = 0;
 
+	for (; part && part->word; part++, count++)
+		fprintf(out, "%s\t%s\n", part->word, part->summary);
 	while (*at) {
 		size_t n = strcspn(at, operand_ends);
 
@@ -109,14 +112,24 @@ static size_t print_verbs(FILE *out, const struct command *command)
 }
 
 /* Sweeps are files, or numbers that no shell knows. */
-static bool takes_files(const struct command *command)
+static bool takes_files(const char *args)
 {
 	static const char *const names[] = { "FILE", "DIR", "TREE", "SWEEP" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strstr(command->args, names[i]))
+		if (args && strstr(args, names[i]))
 			return true;
 	return false;
+}
+
+/* As the usage shows those of the command, or of its part. */
+static const char *args_of(const struct command *command, const char *word)
+{
+	const struct command_part *part = command->parts;
+
+	while (part && part->word && strcmp(part->word, word) != 0)
+		part++;
+	return part ? part->args : command->args;
 }
 
 static void print_commands(FILE *out)
@@ -200,7 +213,7 @@ static void print_words(FILE *out, char *const *words, size_t count)
 	else if (*last == '-')
 		print_options(out, &tables);
 	else if ((count > 2 || !print_verbs(out, command)) &&
-		 takes_files(command))
+		 takes_files(args_of(command, words[1])))
 		fputs(FILES, out);
 }
 
@@ -236,8 +249,8 @@ const struct command command_completion = {
 	.rules = rules,
 	.summary = "print what a shell needs to complete command lines",
 	.help =
-		"Packages install it where the shell looks for it. It asks "
-		"regatta for the words. Needs no controller.",
+		"Packages install the script where the shell looks for it. It "
+		"asks regatta for the words. Needs no controller.",
 	.example = "eval \"$(regatta completion bash)\"",
 	.fn = run_command,
 };

@@ -184,12 +184,12 @@ const struct command command_diagnose = {
 	.rules = rules,
 	.summary = "say why a program failed, by what it printed",
 	.help =
-		"Names the line that says why a training program failed, the "
-		"kind of failure, and rank, host, exit code and signal where "
-		"the output tells them. A file or standard input is read "
-		"here, without a controller; of a job the controller tells "
-		"what was read when it ended. What the lines mean stands in "
-		"failures.yaml beside the frameworks.",
+		"Names the line that says why a training program failed and "
+		"the kind of failure, and rank, host, exit code and signal "
+		"where the output has them. A file or standard input is read "
+		"here; what a job printed was read by the controller when the "
+		"job ended. failures.yaml beside the frameworks says what the "
+		"lines mean.",
 	.example = "regatta diagnose train.log --format json",
 	.fn = run_command,
 };

@@ -557,7 +557,6 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_SWEEP };
 	owned(rows_clear) struct rows jobs = { 0 };
-	char images[PATH_MAX];
 
 	if (strcmp(cli->args[0], "flagperf") != 0)
 		return error_set(err, EINVAL,
@@ -565,8 +564,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 "flagperf",
 				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
-	    settings_images(cli->environment, cli->options, images, err) < 0 ||
-	    !(export.catalog = catalog_load(images, err)) ||
+	    !(export.catalog = cli_catalog(cli, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
 	    client_query(export.client, &query, &answer, err) < 0 ||
 	    client_rows(export.client, QUERY_JOBS, query.id, "job", &jobs,
@@ -604,9 +602,9 @@ const struct command command_export = {
 	.summary = "write the logs of a sweep as FlagPerf leaves them",
 	.help =
 		"Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with "
-		"the output of each process, the files that were followed, "
-		"and what was sampled, under FlagPerf's own names. Prints the "
-		"folder.",
+		"the output of each process, the followed files and the "
+		"samples, under the names that FlagPerf gives them. Prints "
+		"the folder.",
 	.example = "regatta export flagperf 3 results",
 	.fn = run_command,
 };

@@ -327,13 +327,10 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(work_clear) struct work work = { 0 };
 	const char *context = given(cli)->context;
 	const char *name = given(cli)->framework;
-	char images[PATH_MAX];
 
 	if (given(cli)->learn || given(cli)->values.count)
 		return learn(cli, err);
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	catalog = catalog_load(images, err);
+	catalog = cli_catalog(cli, err);
 	context_init(&work.context);
 	if (!catalog ||
 	    (context && context_read(&work.context, context, err) < 0) ||
@@ -347,16 +344,16 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(extract_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
-	  .help = "whose log it is; default: the format that fits" },
+	  .help = "framework that wrote the log (the format that fits)" },
 	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
-	  .help = "what the log does not say: seq_length, global_batch, ..." },
+	  .help = "JSON with what the log does not say: seq_length, ..." },
 	{ OPTION(extract_options, "learn", 0, OPTION_FLAG, learn, NULL),
-	  .help = "propose rules for the log that read these values" },
+	  .help = "propose rules that read the values given by --value" },
 	{ OPTION(extract_options, "value", 0, OPTION_LIST, values,
 		 "NAME=NUMBER"),
 	  .help = "a value as it stands in the log: loss=2.31 (repeatable)" },
 	OPTION_IMAGES,
-	OPTION_FORMAT(formats_text, "text or json"),
+	OPTION_FORMAT(formats_text, "json (default) or text"),
 	{ 0 },
 };
 
@@ -369,11 +366,11 @@ const struct command command_extract = {
 	.summary = "read the metrics out of a training log",
 	.help =
 		"Applies the log rules of a framework to a file or standard "
-		"input and prints all that it says as JSON; needs no "
-		"controller. Without a framework all formats are tried; the "
-		"one that reads most steps without contradiction is named and "
-		"used. --learn proposes a framework's description instead: "
-		"rules that read the values in other lines of the log, too.",
+		"input, and prints what it reads. Without --framework, all "
+		"formats are tried; the one that reads most steps without "
+		"contradiction is named and used. --learn proposes a "
+		"framework description instead: rules that read the given "
+		"values in other lines, too. Needs no controller.",
 	.example = "regatta extract --framework megatron --context cell.json "
 		"train.log",
 	.fn = run_command,

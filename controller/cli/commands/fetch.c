@@ -227,7 +227,7 @@ static const struct option_rule rules[] = {
 	  .help = "folder to write to (.)" },
 	{ OPTION(fetch_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
-	  .help = "only those of the node with that rank" },
+	  .help = "fetch only the files of that rank" },
 	OPTION_STATE,
 	{ 0 },
 };
@@ -242,9 +242,9 @@ const struct command command_fetch = {
 	.options_size = sizeof(struct fetch_options),
 	.summary = "get collected files of a job",
 	.help =
-		"Without a path: all of them. Those of several nodes come "
-		"into folders rank-N. What would lead out of the folder is "
-		"left out, and told; then the exit code is 1.",
+		"Without PATH, fetches all of them. Files of several nodes go "
+		"into folders rank-N. A path that leads out of the folder is "
+		"skipped, with a message; the exit code is then 1.",
 	.example = "regatta fetch 17 /out/checkpoint -o results",
 	.fn = run_command,
 };

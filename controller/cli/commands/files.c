@@ -82,7 +82,7 @@ const struct command command_files = {
 	.rules = rules,
 	.summary = "list the files that were collected of a job",
 	.help =
-		"They are those that collect: in the sweep names, from each "
+		"Lists the files that collect: in the sweep names, for each "
 		"node.",
 	.example = "regatta files 17",
 	.fn = run_command,

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARGS_MAX 64 /* images to pull, with the word */
+#define ARGS_MAX 63 /* images to pull */
 
 /* load */
 
@@ -231,106 +231,50 @@ static int save(struct cli *cli, struct error *err)
 	return EXIT_GOOD;
 }
 
-/* One that is for another action would be left out in silence, and an image
- * removed that was only to be looked at.
- */
-static int check_options(const struct image_options *options,
-			 const char *action, struct error *err)
-{
-	const struct {
-		const char *name, *action;
-		bool given;
-	} own[] = {
-		{ "--tag", "build", options->tag },
-		{ "--set", "pull", options->common.set.count },
-		{ "--keep-going", "pull", options->common.keep_going },
-		{ "--tree", "pull", options->common.tree },
-		{ "--keep", "gc", options->keep_images != OPTION_NONE },
-		{ "--floor", "gc", free_space_is_set(&options->floor) },
-		{ "--dry-run", "gc", options->dry_run },
-		{ "--replace", "load", options->replace },
-	};
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (own[i].given && strcmp(own[i].action, action) != 0)
-			return error_set(err, EINVAL,
-					 "image %s: %s, which is for image %s "
-					 "alone",
-					 action, own[i].name, own[i].action);
-	if (options->common.registry_auth && strcmp(action, "build") != 0 &&
-	    strcmp(action, "pull") != 0)
-		return error_set(err, EINVAL,
-				 "image %s: --registry-auth, which is for "
-				 "image "
-				 "build and image pull",
-				 action);
-	/* As of variables that are empty: no word for all nodes. */
-	if (options->nodes && !options->nodes[strspn(options->nodes, ",")])
-		return error_set(err, EINVAL,
-				 "--nodes: '%.60s' is not valid here; expected "
-				 "names of nodes with commas between them; "
-				 "without it all are meant",
-				 options->nodes);
-	return 0;
-}
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	static const struct {
-		const char *name;
-		size_t min_args, max_args;
-		const char *usage;
-		command_fn *fn;
-	} actions[] = {
-		{ "list", 1, 1, "list", images_list },
-		{ "pull", 2, ARGS_MAX, "pull SWEEP|IMAGE ...", images_pull },
-		{ "build", 2, 2, "build VENDOR/FRAMEWORK", images_build },
-		{ "remove", 2, 2, "remove IMAGE", images_remove },
-		{ "gc", 1, 1, "gc", images_gc },
-		{ "load", 2, 2, "load FILE", load },
-		{ "save", 3, 3, "save IMAGE FILE", save },
-	};
-
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strcmp(cli->args[0], actions[i].name) != 0)
-			continue;
-		if (cli->arg_count >= actions[i].min_args &&
-		    cli->arg_count <= actions[i].max_args)
-			return check_options(image_given(cli), actions[i].name,
-					     err) < 0
-				       ? -1
-				       : actions[i].fn(cli, err);
-		return error_set(err, EINVAL, "image: expected image %s",
-				 actions[i].usage);
-	}
-	return error_set(err, EINVAL,
-			 "image: '%.60s' is not valid here; expected list, "
-			 "pull, build, remove, gc, load, save",
-			 cli->args[0]);
-}
-
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "list", NULL, 0, 0, NULL, "list the nodes' images, and what needs them",
+	  images_list },
+	{ "pull", "SWEEP|IMAGE...", 1, ARGS_MAX,
+	  "set keep-going tree registry-auth",
+	  "bring a sweep's images, or these, to all nodes that could run it",
+	  images_pull },
+	{ "build", "VENDOR/FRAMEWORK", 1, 1, "tag registry-auth",
+	  "build images/vendors/VENDOR/FRAMEWORK, as a job would",
+	  images_build },
+	{ "remove", "IMAGE", 1, 1, NULL, "remove an image that no job needs",
+	  images_remove },
+	{ "gc", NULL, 0, 0, "keep floor dry-run",
+	  "remove the images that Regatta brought and nobody needs any more",
+	  images_gc },
+	{ "load", "FILE", 1, 1, "replace",
+	  "bring the images of a file to the nodes", load },
+	{ "save", "IMAGE FILE", 2, 2, NULL, "write an image of a node to a file",
+	  save },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
-	  .help = "only these; by default all that are in reach; to build: that "
-		  "have the vendor's devices; of a sweep: that could run it" },
+	  .help = "only these nodes (all in reach; to build, all with the "
+		  "vendor's devices; of a sweep, all that could run it)" },
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
-	  .help = "what an image that is built is called (the folder, and a "
-		  "hash of what is in it)" },
+	  .help = "build: name of the image (its folder and a hash of its "
+		  "files)" },
 	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
 			     "along, sealed (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
 	  .max = 1000000,
-	  .help = "gc: the newest N of each repository stay (1)" },
+	  .help = "gc: keep the newest N images of each repository (1)" },
 	{ OPTION(image_options, "floor", 0, OPTION_FLOOR, floor, "SIZE"),
-	  .help = "gc: only until so much of the engine's disk is free: 50GiB, "
+	  .help = "gc: stop once this much of the engine's disk is free: 50GiB, "
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
-	  .help = "gc: only show what would go" },
+	  .help = "gc: show what would be removed, and remove nothing" },
 	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
-	  .help = "load: also take names from images that Regatta did not "
+	  .help = "load: also take a name from an image that Regatta did not "
 		  "bring" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -338,26 +282,17 @@ static const struct option_rule rules[] = {
 
 const struct command command_image = {
 	.name = "image",
-	.args = "list | pull SWEEP|IMAGE ... | build VENDOR/FRAMEWORK | "
-		"remove IMAGE | gc | load FILE | save IMAGE FILE",
 	.min_args = 1,
-	.max_args = ARGS_MAX,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
 	.summary = "list, pull, build, remove, load, save the nodes' images",
 	.help =
-		"list shows the nodes' images, and who needs them. pull "
-		"brings what a sweep needs, or images by their names, to all "
-		"nodes that could run it, before it starts. build "
-		"makes that of images/vendors/VENDOR/FRAMEWORK, as a job "
-		"would. remove removes one that no job needs; gc those that "
-		"Regatta brought and nobody needs any more. FILE is what "
-		"docker save writes, or an OCI layout, as .tar, .tar.zst or "
-		".tar.gz. Its layers are sent once and passed on from node to "
-		"node; what a node has already is skipped. Run again, it goes "
-		"on where it was. Exit 1: not all nodes did it.",
+		"FILE is what docker save writes, or an OCI layout, as .tar, "
+		".tar.zst or .tar.gz. Its layers are sent once, and nodes pass "
+		"them on; what a node has is skipped. The same command again "
+		"continues where it ended. Exit 1 when a node failed.",
 	.example = "regatta image load torch.tar.zst --nodes n1,n2",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -177,10 +177,9 @@ static int check_named(const struct pull *pull, const struct strings *named,
 /* Of a sweep, those that could run it; of --nodes, no others. */
 static int choose_nodes(struct pull *pull, struct error *err)
 {
-	owned(strings_clear) struct strings named = { 0 };
+	const struct strings *named = &pull->view.named;
 
-	if (image_view_nodes(&pull->view, &named, err) < 0 ||
-	    check_named(pull, &named, err) < 0)
+	if (check_named(pull, named, err) < 0)
 		return -1;
 	for (size_t i = 0; i < pull->count; i++) {
 		struct wanted *wanted = &pull->wanted[i];
@@ -190,7 +189,7 @@ static int choose_nodes(struct pull *pull, struct error *err)
 			const char *name = pull->nodes.names[k];
 
 			if (wanted->slots[k] &&
-			    (!named.count || strings_has(&named, name)) &&
+			    (!named->count || strings_has(named, name)) &&
 			    strings_add(&wanted->nodes, name, err) < 0)
 				return -1;
 		}

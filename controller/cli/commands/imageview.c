@@ -28,6 +28,7 @@ void image_view_clear(struct image_view *view)
 		buffer_clear(&view->lines[i].text);
 	}
 	free(view->lines);
+	strings_clear(&view->named);
 	strings_clear(&view->nodes);
 	loop_source_free(&view->timer);
 	interrupts_clear(&view->interrupts);
@@ -35,13 +36,37 @@ void image_view_clear(struct image_view *view)
 	display_free(view->display);
 }
 
+static int split_nodes(const char *text, struct strings *nodes,
+		       struct error *err)
+{
+	while (text && *text) {
+		size_t size = strcspn(text, ",");
+
+		if (size &&
+		    strings_printf(nodes, err, "%.*s", (int)size, text) < 0)
+			return -1;
+		text += size + (text[size] == ',');
+	}
+	return 0;
+}
+
 int image_view_init(struct image_view *view, struct cli *cli, struct error *err)
 {
+	const char *given = image_given(cli)->nodes;
+
 	view->cli = cli;
-	if (!cli->err_terminal)
-		return 0;
-	view->display = display_new(cli->err, err);
-	return view->display ? 0 : -1;
+	if (split_nodes(given, &view->named, err) < 0)
+		return -1;
+	/* As of variables that are empty: no word for all nodes. */
+	if (given && !view->named.count)
+		return error_set(err, EINVAL,
+				 "--nodes: '%.60s' is not valid here; expected "
+				 "names of nodes with commas between them; "
+				 "without it all are meant",
+				 given);
+	if (cli->err_terminal)
+		view->display = display_new(cli->err, err);
+	return view->display || !cli->err_terminal ? 0 : -1;
 }
 
 void image_view_stage(struct image_view *view, const char *what)
@@ -98,20 +123,6 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 			 bar, human_bytes(bytes, done),
 			 human_bytes(total, all));
 	display_draw(view->display, lines, 1);
-}
-
-static int split_nodes(const char *text, struct strings *nodes,
-		       struct error *err)
-{
-	while (text && *text) {
-		size_t size = strcspn(text, ",");
-
-		if (size &&
-		    strings_printf(nodes, err, "%.*s", (int)size, text) < 0)
-			return -1;
-		text += size + (text[size] == ',');
-	}
-	return 0;
 }
 
 /* Waiting for the nodes. */
@@ -401,17 +412,11 @@ static int send_order(struct image_view *view,
 	return 0;
 }
 
-int image_view_nodes(const struct image_view *view, struct strings *nodes,
-		     struct error *err)
-{
-	return split_nodes(image_given(view->cli)->nodes, nodes, err);
-}
-
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err)
 {
-	int rc = view->only ? strings_copy(&message->nodes, view->only, err)
-			    : image_view_nodes(view, &message->nodes, err);
+	int rc = strings_copy(&message->nodes,
+			      view->only ? view->only : &view->named, err);
 
 	if (rc == 0)
 		rc = send_order(view, message, err);

@@ -32,8 +32,9 @@ struct image_view {
 		struct buffer text; /* of a line that did not end yet */
 	} * lines;
 	size_t lines_count;
+	struct strings named;       /* by --nodes; none: all */
 	const struct strings *only; /* nodes to order it for, borrowed; NULL:
-				       those of the options */
+				       those named */
 	struct strings nodes; /* whose order it is, others' are not shown */
 };
 
@@ -59,12 +60,8 @@ void image_order_name(char name[CONTENT_HASH_SIZE]);
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b);
 
-/* The names that --nodes has; none: all. */
-int image_view_nodes(const struct image_view *view, struct strings *nodes,
-		     struct error *err);
-
-/* Send the order (or, what "list", the request) for view->only, or the nodes of
- * the options.
+/* Send the order (or, what "list", the request) for view->only, or the nodes
+ * named.
  */
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err);

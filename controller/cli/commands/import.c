@@ -705,7 +705,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
-	  .help = "exit with 0 though cases cannot run" },
+	  .help = "exit 0 even if some cases cannot run" },
 	OPTION_IMAGES,
 	{ 0 },
 };
@@ -718,12 +718,12 @@ const struct command command_import = {
 	.rules = rules,
 	.summary = "make sweeps of a FlagPerf checkout's configuration",
 	.help =
-		"Reads test_conf.py, cluster_conf.py and each host.yaml, "
-		"running nothing of them, and writes a sweep for each suite "
-		"that has cases, and a list of the nodes. Cases that cannot "
-		"run are listed and left out; it exits with 1 then. Says "
-		"what it could not carry over, and what to type instead of run.py. Needs no "
-		"controller.",
+		"Reads test_conf.py, cluster_conf.py and each host.yaml "
+		"without running them. Writes a sweep for each suite that has "
+		"cases, and a list of the nodes. Cases that cannot run are "
+		"listed and left out; the exit code is then 1. Says what it "
+		"did not carry over, and which commands replace run.py. Needs "
+		"no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
 	.fn = run_command,
 };

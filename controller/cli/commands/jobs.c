@@ -123,8 +123,9 @@ const struct command command_jobs = {
 	.options_size = sizeof(struct jobs_options),
 	.summary = "list jobs: of the last sweep, another one, or all",
 	.help =
-		"One line a job: what it is, its state, where it runs, and "
-		"how far it is, why it failed, or what nodes it waits for.",
+		"Prints a line per job: its cell, state, time and nodes. The "
+		"last column is its progress, why it failed, or what it waits "
+		"for.",
 	.example = "regatta jobs --sweep 3",
 	.fn = run_command,
 };

@@ -48,7 +48,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(join_options, "token-file", 0, OPTION_TEXT, token_file, "FILE"),
-	  .help = "read the token there, not from the command line" },
+	  .help = "read the token from a file, not the command line" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -62,10 +62,9 @@ const struct command command_join = {
 	.options_size = sizeof(struct join_options),
 	.summary = "make yourself a key, with the token you were given",
 	.help =
-		"Makes a key in ~/.config/regatta, has it enrolled, and "
-		"writes down there where the controller is. Machines join "
-		"with regatta-agent join. - reads the token from standard "
-		"input.",
+		"Makes a key in ~/.config/regatta, enrols it, and saves the "
+		"controller's address beside it. - reads the token from "
+		"standard input. Machines join with regatta-agent join.",
 	.example = "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...",
 	.fn = run_command,
 };

@@ -48,8 +48,9 @@ static int print_key(struct cli *cli, const struct key *key, const char *file,
 	return cli_print_json(cli, object, err);
 }
 
-static int new_key(struct cli *cli, const char *file, struct error *err)
+static int new_key(struct cli *cli, struct error *err)
 {
+	const char *file = cli->args[1];
 	struct key key;
 
 	if (!given(cli)->name || !given(cli)->role)
@@ -129,8 +130,9 @@ static int ask(struct join_rotation *rotation, const char *file,
 	return error_prefix(err, "%s", file);
 }
 
-static int rotate_key(struct cli *cli, const char *file, struct error *err)
+static int rotate_key(struct cli *cli, struct error *err)
 {
+	const char *file = cli->args[1];
 	struct connection connection = { 0 };
 	struct key key, next;
 	struct join_rotation rotation = { .endpoint = connection.endpoint,
@@ -164,41 +166,29 @@ static int rotate_key(struct cli *cli, const char *file, struct error *err)
 	return print_key(cli, &next, file, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int show_key(struct cli *cli, struct error *err)
 {
-	const char *what = cli->args[0];
-	const struct key_options *options = given(cli);
-	bool is_new = !strcmp(what, "new"), rotates = !strcmp(what, "rotate");
 	struct key key;
 
-	if (!is_new && !rotates && strcmp(what, "show") != 0)
-		return error_set(err, EINVAL,
-				 "key: '%.60s' is not valid here; expected "
-				 "new, show, rotate",
-				 what);
-	if (cli->arg_count < 2)
-		return error_set(err, EINVAL, "key %s: FILE is missing", what);
-	if (!is_new && (options->name || options->role))
-		return error_set(err, EINVAL,
-				 "key %s: --name and --role are for key new",
-				 what);
-	if (!rotates && (options->keep || options->expires))
-		return error_set(err, EINVAL,
-				 "key %s: --keep and --expires are for key "
-				 "rotate",
-				 what);
-	if (is_new)
-		return new_key(cli, cli->args[1], err);
-	if (rotates)
-		return rotate_key(cli, cli->args[1], err);
-	if (key_load(&key, cli->args[1], err) < 0)
-		return -1;
-	return print_key(cli, &key, cli->args[1], err);
+	return key_load(&key, cli->args[1], err) < 0
+		       ? -1
+		       : print_key(cli, &key, cli->args[1], err);
 }
 
 /* clang-format off */
 static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
+
+static const struct command_part parts[] = {
+	{ "new", "FILE --name NAME --role ROLE", 1, 1, "name role",
+	  "make a key file that only you can read, and print the line that the "
+	  "controller's list of keys needs", new_key },
+	{ "show", "FILE", 1, 1, NULL, "print that line again", show_key },
+	{ "rotate", "FILE", 1, 1, "keep expires",
+	  "put a new key into the file; the controller accepts it at once, and "
+	  "the old one for a day", rotate_key },
+	{ 0 },
+};
 
 static const struct option_rule rules[] = {
 	{ OPTION(key_options, "name", 0, OPTION_TEXT, name, "NAME"),
@@ -216,20 +206,13 @@ static const struct option_rule rules[] = {
 
 const struct command command_key = {
 	.name = "key",
-	.args = "new FILE --name NAME --role ROLE | show FILE | rotate FILE",
 	.min_args = 1,
-	.max_args = 2,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct key_options),
 	.summary = "make, show or rotate a key",
-	.help =
-		"new makes a key file that only you can read; it and show print "
-		"the line that the controller's list of keys needs. rotate puts "
-		"a new key into the file, which the controller accepts from then "
-		"on, and the old one for a day. Nobody joins again; what was cut "
-		"short goes on when it is said again.",
+	.help = "The same rotate again continues one that was cut short.",
 	.example = "regatta key new n1.key --name n1 --role agent >> authorized",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

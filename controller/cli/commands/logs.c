@@ -420,13 +420,6 @@ static int list_streams(struct logs *logs, struct error *err)
 			     err);
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	client_interrupt(arg);
-	return 0;
-}
-
 /* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */
 static int tell_end(const struct logs *logs, struct error *err)
 {
@@ -456,8 +449,7 @@ static int follow_on(struct logs *logs, struct error *err)
 	unsigned long long job = logs->job;
 
 	client_set_patient(logs->client, on_notice, logs->cli);
-	if (interrupts_init(&interrupts, client_loop(logs->client),
-			    on_interrupt, logs->client, err) < 0)
+	if (interrupts_client(&interrupts, logs->client, err) < 0)
 		return -1;
 	if (follow(logs, err) < 0) {
 		if (err->code != EINTR)
@@ -516,27 +508,27 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(logs_options, "follow", 'f', OPTION_FLAG, follow, NULL),
-	  .help = "go on until the job ends; exit 0 when it completed, else "
+	  .help = "continue until the job ends; exit 0 if it completed, else "
 		  "1" },
 	{ OPTION(logs_options, "rank", 0, OPTION_NUMBER, rank, "N"),
 	  .max = 1048575,
-	  .help = "only the output of that rank, byte for byte" },
+	  .help = "print only the output of that rank" },
 	{ OPTION(logs_options, "stream", 0, OPTION_TEXT, stream, "NAME"),
-	  .help = "a followed file: its stream, path or a pattern of paths; "
-		  "build: what building the image printed" },
+	  .help = "print a followed file: its stream, path or a pattern of "
+		  "paths; build: what building the image printed" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "list the streams of the job, print none" },
+	  .help = "list the job's streams, and print none of them" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
-	  .help = "only the last N lines (of each rank)" },
+	  .help = "print only the last N lines of each rank" },
 	{ OPTION(logs_options, "timestamps", 't', OPTION_FLAG, timestamps,
 		 NULL),
 	  .help = "begin each line with its time of arrival" },
 	{ OPTION(logs_options, "raw", 0, OPTION_FLAG, raw, NULL),
-	  .help = "the bytes as they are, on a terminal, too" },
+	  .help = "print the bytes unchanged, also on a terminal" },
 	{ OPTION(logs_options, "attempt", 0, OPTION_NUMBER, attempt, "N"),
 	  .min = 1,
-	  .max = UINT32_MAX, .help = "an earlier attempt of the job" },
+	  .max = UINT32_MAX, .help = "print an earlier attempt of the job" },
 	OPTION_STATE,
 	{ 0 },
 };

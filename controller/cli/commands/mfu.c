@@ -251,46 +251,41 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(json_free) cJSON *object = NULL;
 	struct question question = { 0 };
-	char images[PATH_MAX];
 
 	if (check_given(given(cli), err) < 0 ||
 	    read_rate(given(cli)->tokens_per_second, &question.rate, err) < 0 ||
-	    settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	catalog = catalog_load(images, err);
-	if (!catalog || look_up(cli, catalog, &question, err) < 0)
+	    !(catalog = cli_catalog(cli, err)) ||
+	    look_up(cli, catalog, &question, err) < 0)
 		return -1;
 	object = answer(cli, &question);
-	if (cli_print_json(cli, object, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return cli_print_json(cli, object, err);
 }
 
 /* clang-format off */
 static const char *const parameter_kinds[] = { "nominal", "exact", NULL };
 static const struct option_rule rules[] = {
 	{ OPTION(mfu_options, "model", 0, OPTION_TEXT, model, "NAME"),
-	  .help = "of models.yaml (needed)" },
+	  .help = "a model of models.yaml (required)" },
 	{ OPTION(mfu_options, "chip", 0, OPTION_TEXT, chip, "NAME"),
-	  .help = "of a vendor's profile (needed)" },
+	  .help = "a chip of a vendor's profile (required)" },
 	{ OPTION(mfu_options, "precision", 0, OPTION_TEXT, precision, "WORD"),
-	  .help = "bf16, fp16, tf32, fp8 ... (needed)" },
+	  .help = "bf16, fp16, tf32, fp8 ... (required)" },
 	{ OPTION(mfu_options, "tokens-per-second", 0, OPTION_TEXT, tokens_per_second,
 		 "X"),
-	  .help = "of one device: token/p/s (needed)" },
+	  .help = "token rate of one device, token/p/s (required)" },
 	{ OPTION(mfu_options, "stage", 0, OPTION_TEXT, stage, "WORD"),
-	  .help = "what is learnt (the model's first stage, or pretrain)" },
+	  .help = "training stage (the model's first stage, or pretrain)" },
 	{ OPTION(mfu_options, "formula", 0, OPTION_WORD, formula, "WORD"),
 	  .words = formula_names,
-	  .help = "6n (default), or palm: with the attention" },
+	  .help = "6n (default), or palm, which counts attention" },
 	{ OPTION(mfu_options, "sequence", 0, OPTION_NUMBER, sequence, "N"),
 	  .min = 1,
-	  .max = 1 << 30, .help = "tokens a sample, for palm (the model's)" },
+	  .max = 1 << 30, .help = "tokens per sample, for palm (the model's)" },
 	{ OPTION(mfu_options, "parameters", 0, OPTION_WORD, parameters, "WORD"),
 	  .words = parameter_kinds,
-	  .help = "nominal, as tables have them (default), or exact" },
+	  .help = "nominal, as in the model's name (default), or exact" },
 	{ OPTION(mfu_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
-	  .help = "also the HFU of full recomputation" },
+	  .help = "also print the HFU with full recomputation" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_json, "json"),
 	{ 0 },
@@ -304,8 +299,8 @@ const struct command command_mfu = {
 	.summary = "compute MFU from a token rate",
 	.help =
 		"Prints JSON: the model FLOPs utilisation in percent, what it "
-		"was computed from, and the sources. What is not known is "
-		"null, with the reason in \"text\". Needs no controller.",
+		"was computed from, and the sources. A figure that is not "
+		"known is null; \"text\" says why. Needs no controller.",
 	.example = "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
 		"\\\n"
 		"      --tokens-per-second 3564",

@@ -225,89 +225,61 @@ static int label(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct {
-	const char *word;
-	size_t min, max; /* words, with it */
-	const char *args;
-	command_fn *fn;
-} parts[] = {
-	{ "token", 1, 1, "", token },
-	{ "tokens", 1, 1, "", tokens },
-	{ "revoke", 2, 2, " TOKEN", revoke_token },
-	{ "rekey", 2, 2, " NODE", rekey },
-	{ "remove", 2, 2, " NODE", remove_node },
-	{ "drain", 2, 2, " NODE", drain },
-	{ "undrain", 2, 2, " NODE", undrain },
-	{ "maintain", 2, 2, " NODE --until TIME", maintain },
-	{ "label", 3, 66, " NODE KEY=VALUE...", label },
+static const struct command_part parts[] = {
+	{ "token", NULL, 0, 0, "uses name expires address from",
+	  "print a line with which a machine joins: sudo regatta-agent join "
+	  "TOKEN", token },
+	{ "tokens", NULL, 0, 0, NULL, "list the tokens", tokens },
+	{ "revoke", "TOKEN", 1, 1, NULL, "refuse a token from now on",
+	  revoke_token },
+	{ "rekey", "NODE", 1, 1, "expires address from",
+	  "print a line with which a node gets a new key; its old key is then "
+	  "refused", rekey },
+	{ "remove", "NODE", 1, 1, "force",
+	  "refuse a node's key at once; its tasks start again elsewhere",
+	  remove_node },
+	{ "drain", "NODE", 1, 1, "reason",
+	  "give a node no new tasks; those that run continue", drain },
+	{ "undrain", "NODE", 1, 1, NULL, "give a node new tasks again",
+	  undrain },
+	{ "maintain", "NODE --until TIME", 1, 1, "reason from until",
+	  "drain a node from one time until another", maintain },
+	{ "label", "NODE KEY=VALUE...", 2, 65, NULL,
+	  "set texts by which sweeps choose nodes; KEY- removes one", label },
+	{ 0 },
 };
 /* clang-format on */
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].word, cli->args[0]) != 0)
-			continue;
-		if (cli->arg_count < parts[i].min ||
-		    cli->arg_count > parts[i].max)
-			return error_set(err, EINVAL,
-					 "node %s: %s; expected regatta node "
-					 "%s%s",
-					 parts[i].word,
-					 cli->arg_count < parts[i].min
-						 ? "missing argument"
-						 : "too many words",
-					 parts[i].word, parts[i].args);
-		return parts[i].fn(cli, err);
-	}
-	return error_set(err, EINVAL,
-			 "node: '%.60s' is not valid here; expected token, "
-			 "tokens, revoke, rekey, remove, drain, undrain, "
-			 "maintain, label",
-			 cli->args[0]);
-}
 
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(node_options, "uses", 0, OPTION_NUMBER, token.uses, "N"),
 	  .min = 1, .max = 16384,
-	  .help = "how many nodes may join with a token (1)" },
+	  .help = "how many nodes may join with the token (1)" },
 	{ OPTION(node_options, "name", 0, OPTION_TEXT, name, "NAME"),
 	  .help = "the only node that may join with the token (any)" },
 	OPTIONS_TOKEN(node_options),
 	{ OPTION(node_options, "force", 0, OPTION_FLAG, force, NULL),
-	  .help = "remove a node that has tasks: they are lost" },
+	  .help = "remove a node even if it has tasks; they are lost" },
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why the node is drained; regatta nodes shows it" },
 	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "NETWORK|TIME"),
-	  .help = "only from there a token is good: 10.0.0.0/8; maintenance "
-		  "begins: '2030-01-31 22:00', or in: 2h" },
+	  .help = "token, rekey: the token is only good from there: "
+		  "10.0.0.0/8; maintain: its start: '2030-01-31 22:00', or 2h "
+		  "(from now)" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
-	  .help = "maintenance ends" },
+	  .help = "end of the maintenance" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_node = {
 	.name = "node",
-	.args = "token | tokens | revoke TOKEN | rekey NODE | remove NODE | "
-		"drain NODE | undrain NODE | maintain NODE | label NODE "
-		"KEY=VALUE...",
 	.min_args = 1,
-	.max_args = 66,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct node_options),
 	.summary = "join, drain, label and remove nodes",
-	.help =
-		"token prints a line with which a machine joins: sudo "
-		"regatta-agent join TOKEN. rekey prints one with which a node "
-		"gets a new key; its old one is refused from then on. remove "
-		"refuses a node's key at once; its tasks begin again "
-		"elsewhere. A drained node gets no new tasks; those that it "
-		"has go on. maintain drains it for a time to come. label sets "
-		"texts that sweeps choose nodes by; KEY- removes.",
 	.example = "regatta node token --uses 8 --expires 2h",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -108,7 +108,8 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct rows_view nodes_view = {
-	"nodes", node_columns, node_row, "no nodes: start regatta-agent on them"
+	"nodes", node_columns, node_row,
+	"no nodes; regatta node token prints how one joins"
 };
 
 /* n2 comes before n10. */
@@ -123,13 +124,6 @@ static int print_nodes(struct cli *cli, const struct client *client,
 {
 	qsort(rows->items, rows->count, rows->schema->size, compare_names);
 	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
-}
-
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	client_interrupt(arg);
-	return 0;
 }
 
 /* Wait for news. */
@@ -157,8 +151,7 @@ static int watch_nodes(struct cli *cli, struct client *client,
 	uint64_t since = 0;
 	int rc = 0;
 
-	if (interrupts_init(&interrupts, client_loop(client), on_interrupt,
-			    client, err) < 0)
+	if (interrupts_client(&interrupts, client, err) < 0)
 		return -1;
 	while (rc == 0) {
 		owned(rows_clear) struct rows rows = { 0 };
@@ -194,7 +187,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(nodes_options, "watch", 'w', OPTION_FLAG, watch, NULL),
-	  .help = "show them again whenever something changes" },
+	  .help = "print the list again whenever something changes" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -207,7 +200,8 @@ const struct command command_nodes = {
 	.options_size = sizeof(struct nodes_options),
 	.summary = "list the nodes",
 	.help =
-		"One line a node: its state, its devices and what runs on it.",
+		"Prints a line per node: its state, its devices and the jobs "
+		"on it.",
 	.example = "regatta nodes",
 	.fn = run_command,
 };

@@ -490,10 +490,10 @@ const struct command command_plan = {
 	.rules = rules,
 	.summary = "show the cells of a sweep: kept, dropped, and why",
 	.help =
-		"Reads and checks the file; SWEEP may be - for standard "
-		"input. When a controller is named and in reach, it also says "
-		"which nodes would run what, in which waves, and how long, "
-		"from what such cells took before.",
+		"Reads and checks the sweep file; SWEEP may be - for standard "
+		"input. When a controller is in reach, it also shows on which "
+		"nodes and in which waves the cells would run, and how long "
+		"they took before.",
 	.example = "regatta plan first.yaml",
 	.fn = run_command,
 };

@@ -36,11 +36,7 @@ OWNED_VALUE(struct measure_spec, measure_spec_clear)
 int recompute_results_init(struct recompute_results *reread, struct cli *cli,
 			   struct error *err)
 {
-	char images[PATH_MAX];
-
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
-		return -1;
-	reread->catalog = catalog_load(images, err);
+	reread->catalog = cli_catalog(cli, err);
 	return reread->catalog ? 0 : -1;
 }
 

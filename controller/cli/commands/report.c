@@ -35,10 +35,11 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (cli_id(cli->args[0], "sweep", &sweep, err) < 0)
 		return -1;
-	if (form.reference && form.format && strcmp(form.format, "markdown"))
+	if (form.reference && form.format && strcmp(form.format, "markdown") &&
+	    strcmp(form.format, "html"))
 		return error_set(err, EINVAL,
-				 "--style reference is Markdown, not --format "
-				 "%s",
+				 "--style reference is Markdown or HTML, not "
+				 "--format %s",
 				 form.format);
 	if (form.language && !form.reference)
 		return error_set(err, EINVAL,
@@ -55,13 +56,13 @@ static const struct option_rule rules[] = {
 	OPTION_FORMAT(formats_report, "markdown, csv, json, or html with curves"),
 	{ OPTION(report_options, "style", 0, OPTION_WORD, style, "WORD"),
 	  .words = report_styles,
-	  .help = "table, or reference: the page of published results" },
+	  .help = "table, or reference: the layout of published results" },
 	{ OPTION(report_options, "language", 0, OPTION_WORD, language, "WORD"),
 	  .words = language_names,
-	  .help = "of a reference page: en or zh" },
+	  .help = "language of a reference page: en or zh" },
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
-	  .help = "from the stored logs, by today's rules; tells what "
-		  "differs" },
+	  .help = "compute the results again from the stored logs, and say "
+		  "what differs" },
 	OPTION_STATE,
 	OPTION_IMAGES,
 	{ 0 },

@@ -20,10 +20,22 @@
 #include <math.h>
 #include <string.h>
 
+static enum language language_of(const struct results_form *form)
+{
+	for (size_t i = 0; i < LANGUAGES; i++)
+		if (form->language &&
+		    !strcmp(form->language, language_names[i]))
+			return (enum language)i;
+	return LANGUAGE_EN;
+}
+
 static int put_html(const cJSON *rows, const struct results_form *form,
 		    struct buffer *out, struct error *err)
 {
-	return report_html(form->about, rows, out, err);
+	return form->reference
+		       ? report_reference_html(form->about, rows,
+					       language_of(form), out, err)
+		       : report_html(form->about, rows, out, err);
 }
 
 static int put_csv(const cJSON *rows, const struct results_form *form,
@@ -41,15 +53,9 @@ static int put_json(const cJSON *rows, const struct results_form *form,
 static int put_markdown(const cJSON *rows, const struct results_form *form,
 			struct buffer *out, struct error *err)
 {
-	enum language language = LANGUAGE_EN;
-
-	if (!form->reference)
-		return report_markdown(rows, out, err);
-	for (size_t i = 0; i < LANGUAGES; i++)
-		if (form->language &&
-		    !strcmp(form->language, language_names[i]))
-			language = (enum language)i;
-	return report_reference(rows, language, out, err);
+	return form->reference
+		       ? report_reference(rows, language_of(form), out, err)
+		       : report_markdown(rows, out, err);
 }
 
 static const struct {

@@ -80,7 +80,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(retry_options, "force", 0, OPTION_FLAG, force, NULL),
-	  .help = "also a sweep that another operator submitted" },
+	  .help = "also retry a sweep that another operator submitted" },
 	OPTION_REGISTRY_AUTH("registry credentials to send along again "
 			     "(~/.docker/config.json)"),
 	OPTION_IMAGES,

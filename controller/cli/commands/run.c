@@ -17,6 +17,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/registry/credential.h"
 
@@ -391,6 +392,19 @@ static int await_node(struct run *run, struct error *err)
 	return 0;
 }
 
+/* Where a browser sees how far it is. */
+static int tell_pages(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_WEB };
+
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	cli_say(run->cli, "live, for one browser: %s",
+		((const struct reply_web *)answer.reply)->address);
+	return 0;
+}
+
 /* The sweep that the controller of this folder has already; 0: none. */
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
@@ -637,8 +651,8 @@ static int run_sweep(struct run *run, struct error *err)
 	cli_say(run->cli, "state, logs and results: %s", run->folder.path);
 	run->daemons = daemons_new(run->loop, &run->config, err);
 	if (!run->daemons || connect_own(run, err) < 0 ||
-	    await_node(run, err) < 0 || begin_sweep(run, err) < 0 ||
-	    watch_sweep(run, err) < 0)
+	    await_node(run, err) < 0 || tell_pages(run, err) < 0 ||
+	    begin_sweep(run, err) < 0 || watch_sweep(run, err) < 0)
 		return -1;
 	return finish(run, err);
 }
@@ -675,10 +689,10 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
-	  .help = "new folder for everything "
+	  .help = "new folder for all that the run keeps "
 		  "(./regatta-run-SWEEP-DATE-TIME)" },
 	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
-	  .help = "go on in the folder of an earlier run" },
+	  .help = "continue the run of that folder" },
 	{ OPTION(run_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
 	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
 	{ OPTION(run_options, "engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
@@ -689,8 +703,7 @@ static const struct option_rule rules[] = {
 	  .max = 1024, .help = "devices of this machine (as many as the sweep "
 			       "asks for)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
-	  .help = "leave controller and agent running at the end, for "
-		  "regatta logs and the like" },
+	  .help = "keep the controller and agent running until Ctrl-C" },
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
@@ -706,12 +719,11 @@ const struct command command_run = {
 	.options_size = sizeof(struct run_options),
 	.summary = "run a sweep on this machine, nothing set up",
 	.help =
-		"Starts a controller and an agent of its own on the local "
-		"Docker engine, runs the sweep, prints the result table and "
-		"stops both. Everything is kept in one folder: logs, results, "
-		"and what --resume needs to run only what is missing. Ctrl-C "
-		"cancels the sweep, removes its containers and ends; a second "
-		"one does not wait for that.",
+		"Starts a controller and an agent on the local Docker engine, "
+		"runs the sweep, prints the result table and stops both. One "
+		"folder keeps logs, results, and what --resume needs to run "
+		"only what is missing. Ctrl-C cancels the sweep, removes its "
+		"containers and ends; a second Ctrl-C does not wait for that.",
 	.example = "regatta run first.yaml",
 	.fn = run_command,
 };

@@ -98,8 +98,8 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(sample_options, "from", 0, OPTION_TEXT, from, "FILE"),
-	  .help = "what the tool printed; - is standard input (the tool of "
-		  "this machine is run)" },
+	  .help = "read what the tool printed; - is standard input (run the "
+		  "tool)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_json, "json"),
 	{ 0 },
@@ -115,9 +115,9 @@ const struct command command_sample = {
 	.summary = "read a monitor tool: temperature, power, memory, use",
 	.help =
 		"Runs the vendor's tool, or reads what it printed, and prints "
-		"a JSON array with an object per device. What the tool does "
-		"not say is null; bus_id is spelled as it spells it. Needs no "
-		"controller.",
+		"a JSON array with an object per device. A value that the "
+		"tool does not print is null. bus_id is spelled as the tool "
+		"spells it. Needs no controller.",
 	.example = "regatta sample nvidia --from nvidia-smi.txt",
 	.fn = run_command,
 };

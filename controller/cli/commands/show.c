@@ -284,7 +284,7 @@ const struct command command_show = {
 	.rules = rules,
 	.summary = "show all that is known of a sweep, job or node",
 	.help =
-		"KIND is sweep, job or node; a node's ID is its name.",
+		"KIND is sweep, job or node. The ID of a node is its name.",
 	.example = "regatta show job 17",
 	.fn = run_command,
 };

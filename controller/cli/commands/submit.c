@@ -116,10 +116,10 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(submit_options, "wait", 'w', OPTION_FLAG, wait, NULL),
-	  .help = "show the progress until all is done, then the results" },
+	  .help = "show the progress until all jobs have ended, then the results" },
 	{ OPTION(submit_options, "resume", 0, OPTION_FLAG, take_over, NULL),
-	  .help = "take over what completed in earlier sweeps of this name, "
-		  "run the rest" },
+	  .help = "take over jobs that completed in earlier sweeps of this name, "
+		  "and run the rest" },
 	OPTION_REGISTRY_AUTH("registry credentials to send along, sealed "
 			     "(~/.docker/config.json)"),
 	OPTIONS_SWEEP,
@@ -139,10 +139,10 @@ const struct command command_submit = {
 	.summary = "hand a sweep to the controller",
 	.help =
 		"Prints the sweep's number. With --wait, Ctrl-C leaves the "
-		"sweep running. Exit 0 when all jobs completed, 1 when not. "
-		"With --resume, cells that completed unchanged in a sweep of "
-		"the same name are not run again: their jobs stand in the new "
-		"sweep's report, marked with where they ran.",
+		"sweep running; the exit code is 0 when all jobs completed, "
+		"else 1. With --resume, cells that completed unchanged in an "
+		"earlier sweep of the same name are not run again. The new "
+		"report has their jobs, marked with where they ran.",
 	.example = "regatta submit first.yaml --wait",
 	.fn = run_command,
 };

@@ -18,8 +18,8 @@ struct token_options {
 	{ OPTION(in, "expires", 0, OPTION_TEXT, token.expires, "TIME"), \
 	  .help = "how long the token is valid: 30m, 8h, 2d (1h)" }, \
 	{ OPTION(in, "address", 0, OPTION_TEXT, token.address, "ENDPOINT"), \
-	  .help = "where whoever joins reaches the controller (as this " \
-		  "command line does)" }
+	  .help = "address at which the controller is reached when joining (the " \
+		  "one used here)" }
 /* clang-format on */
 
 /* Make a token of this role, for `name` (NULL: anybody), by *options, and print

@@ -153,71 +153,41 @@ static int roles(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct {
-	const char *word;
-	size_t words; /* with it */
-	command_fn *fn;
-} parts[] = {
-	{ "add", 2, add },
-	{ "list", 1, list },
-	{ "remove", 2, remove_user },
-	{ "roles", 1, roles },
-};
-/* clang-format on */
-
-static int run_command(struct cli *cli, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].word, cli->args[0]) != 0)
-			continue;
-		if (cli->arg_count == parts[i].words)
-			return parts[i].fn(cli, err);
-		return error_set(err, EINVAL,
-				 "user %s: %s; expected regatta user %s%s",
-				 parts[i].word,
-				 cli->arg_count < parts[i].words
-					 ? "missing argument"
-					 : "too many words",
-				 parts[i].word,
-				 parts[i].words == 2 ? " NAME" : "");
-	}
-	return error_set(err, EINVAL,
-			 "user: '%.60s' is not valid here; expected add, list, "
-			 "remove, roles",
-			 cli->args[0]);
-}
-
-/* clang-format off */
 static const char *const person_roles[] = { "operator", "viewer", NULL };
+
+static const struct command_part parts[] = {
+	{ "add", "NAME --role ROLE", 1, 1, "role public expires address from",
+	  "print a line with which a user joins: regatta join TOKEN", add },
+	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
+	{ "remove", "NAME", 1, 1, NULL,
+	  "refuse a user's key at once, also in sessions that are open",
+	  remove_user },
+	{ "roles", NULL, 0, 0, NULL, "show what each role may do", roles },
+	{ 0 },
+};
 
 static const struct option_rule rules[] = {
 	{ OPTION(user_options, "role", 0, OPTION_WORD, role, "ROLE"),
 	  .words = person_roles,
-	  .help = "operator or viewer (needed to add)" },
+	  .help = "operator or viewer (required)" },
 	{ OPTION(user_options, "public", 0, OPTION_KEY, public, "KEY"),
-	  .help = "the user's public key or a file with it, in place of a "
+	  .help = "let in this public key (or file with it), and make no "
 		  "token" },
 	OPTIONS_TOKEN(user_options),
 	{ OPTION(user_options, "from", 0, OPTION_TEXT, token.from, "NETWORK"),
-	  .help = "only from there the token is good: 10.0.0.0/8 (any)" },
+	  .help = "network that the token is good from: 10.0.0.0/8 (any)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
 
 const struct command command_user = {
 	.name = "user",
-	.args = "add NAME --role ROLE | list | remove NAME | roles",
 	.min_args = 1,
-	.max_args = 2,
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct user_options),
 	.summary = "add, list and remove users",
-	.help =
-		"add prints a line with which the user joins: regatta join "
-		"TOKEN. remove refuses the user's key at once, also in "
-		"sessions that are open. roles shows what each role may do.",
 	.example = "regatta user add ann --role operator",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -195,10 +195,6 @@ static int check_file(struct cli *cli, const char *name, struct error *err)
 
 static int check_files(struct cli *cli, struct error *err)
 {
-	if (cli->arg_count < 2)
-		return error_set(err, EINVAL,
-				 "vendors check: no FILE; expected the path of "
-				 "a profile, or -");
 	for (size_t i = 1; i < cli->arg_count; i++)
 		if (check_file(cli, cli->args[i], err) < 0)
 			return -1;
@@ -441,41 +437,29 @@ static int probe_vendors(struct cli *cli, struct error *err)
 	return probing_print(&probing, cli, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
-{
-	static const char *const words[] = { "list", "check", "probe", NULL };
-	const char *what = cli->arg_count ? cli->args[0] : words[0];
-
-	if (!strcmp(what, "check"))
-		return check_files(cli, err);
-	if (strcmp(what, "list") != 0 && strcmp(what, "probe") != 0) {
-		const char *near = word_nearest(what, words);
-
-		return error_set(err, EINVAL,
-				 "vendors: '%.60s' is not valid here; expected "
-				 "list, check, probe%s%s%s",
-				 what, near ? "; did you mean '" : "",
-				 near ? near : "", near ? "'?" : "");
-	}
-	if (cli->arg_count > 1)
-		return error_set(err, EINVAL,
-				 "vendors %s: '%.60s' is not valid here; "
-				 "expected nothing more",
-				 what, cli->args[1]);
-	return *what == 'p' ? probe_vendors(cli, err) : list_vendors(cli, err);
-}
-
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "list", NULL, 0, 0, NULL,
+	  "list the vendors and their chips; also without a word",
+	  list_vendors },
+	{ "check", "FILE...", 1, COMMAND_ARGS_MAX, NULL,
+	  "say what is wrong with a profile, by file and line", check_files },
+	{ "probe", NULL, 0, 0, "device-root sysfs-root proc-root",
+	  "list the devices of this machine; for each other vendor, what is "
+	  "missing", probe_vendors },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	{ OPTION(vendors_options, "device-root", 0, OPTION_TEXT, device_root,
 		 "DIR"),
-	  .help = "folder to use as /dev (probe)" },
+	  .help = "folder to read as /dev (probe)" },
 	{ OPTION(vendors_options, "sysfs-root", 0, OPTION_TEXT, sysfs_root,
 		 "DIR"),
-	  .help = "folder to use as /sys (probe)" },
+	  .help = "folder to read as /sys (probe)" },
 	{ OPTION(vendors_options, "proc-root", 0, OPTION_TEXT, proc_root,
 		 "DIR"),
-	  .help = "folder to use as /proc (probe)" },
+	  .help = "folder to read as /proc (probe)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -483,17 +467,11 @@ static const struct option_rule rules[] = {
 
 const struct command command_vendors = {
 	.name = "vendors",
-	.args = "[list | check FILE... | probe]",
-	.max_args = COMMAND_ARGS_MAX,
 	.rules = rules,
 	.options_size = sizeof(struct vendors_options),
 	.summary = "list, check or look for vendors' hardware",
-	.help =
-		"list shows the vendors and their chips. check reads profiles "
-		"and says what is wrong with one, by file and line. probe "
-		"shows the devices of this machine, and for each other vendor "
-		"what was looked for and not found. Needs no controller.",
+	.help = "Needs no controller.",
 	.example = "regatta vendors probe",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

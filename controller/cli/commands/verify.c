@@ -279,12 +279,12 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(verify_options, "result", 0, OPTION_TEXT, result, "FILE"),
-	  .help = "what regatta report --format json printed, or a row of it" },
+	  .help = "output of regatta report --format json, or a row of it" },
 	{ OPTION(verify_options, "log", 0, OPTION_TEXT, log, "FILE"),
-	  .help = "its log, or - for standard input; needs no controller" },
+	  .help = "the log of that result; - is standard input" },
 	{ OPTION(verify_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
-	  .help = "whose log it is (as the result says)" },
+	  .help = "framework that wrote the log (as the result says)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -299,9 +299,10 @@ const struct command command_verify = {
 	.options_size = sizeof(struct verify_options),
 	.summary = "compute results again from their logs and compare",
 	.help =
-		"The controller's logs are read again, by the rules and "
-		"figures of this machine. Exit 0 when all comes out as it is "
-		"stored, 1 when a field differs.",
+		"Reads the controller's logs again with the rules and figures "
+		"of this machine. Exit 0 when every field is as stored, 1 "
+		"when one differs. With --result and --log it needs no "
+		"controller.",
 	.example = "regatta verify 17 18",
 	.fn = run_command,
 };

@@ -30,7 +30,7 @@ OWNED_VALUE(struct session, session_clear)
 /* clang-format off */
 #define OPTION_STATE \
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"), \
-	  .help = "read the folder of a regatta run, in place of a " \
+	  .help = "read the folder of a regatta run instead of asking a " \
 		  "controller" }
 /* clang-format on */
 
