@@ -39,7 +39,10 @@ static void say_how_back(struct cli *cli, uint64_t sweep)
 	};
 	unsigned long long id = sweep;
 
-	cli_say(cli, "sweep %llu runs on; come back with", id);
+	cli_say(cli,
+		"sweep %llu continues; these commands show "
+		"it again:",
+		id);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		char line[60];
 
