@@ -122,9 +122,8 @@ static int check_name(const struct image_file *file,
 	    !strcmp(name + strlen(BLOBS), entry->content))
 		return 0;
 	return error_set(err, EINVAL,
-			 "%s: \"%.90s\" has other bytes than its name says; "
-			 "the "
-			 "file is damaged, make it anew",
+			 "%s: the bytes of \"%.90s\" do not match its "
+			 "name; the file is damaged",
 			 file->path, entry->path);
 }
 
@@ -179,7 +178,8 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 				 "%s: \"%.80s\" is neither a file nor a link",
 				 file->path, path);
 	if (!unpack_stays(path, target))
-		return error_set(err, EINVAL, "%s: \"%.80s\" leads out of it",
+		return error_set(err, EINVAL,
+				 "%s: \"%.80s\" leads out of the file's root",
 				 file->path, path);
 	entry = add_entry(file, path, place, err);
 	if (!entry)
@@ -244,8 +244,9 @@ struct image_file *image_file_open(const char *path,
 	file->arg = arg;
 	if (!strcmp(path, "-")) {
 		error_set(err, EINVAL,
-			  "standard input will not do, for the file is read "
-			  "twice: docker save -o FILE IMAGE makes one");
+			  "standard input is not valid here; expected "
+			  "a file, which is read twice: docker save -o "
+			  "FILE IMAGE");
 		return NULL;
 	}
 	if (stat(path, &st) < 0) {
@@ -254,8 +255,8 @@ struct image_file *image_file_open(const char *path,
 	}
 	if (!S_ISREG(st.st_mode)) {
 		error_set(err, EINVAL,
-			  "%s: not a file; it is read twice, so a pipe or a "
-			  "folder will not do",
+			  "%s is not a regular file; expected one, as "
+			  "it is read twice",
 			  path);
 		return NULL;
 	}
@@ -303,7 +304,7 @@ static int begin_entry(void *arg, struct error *err)
 		file->at++;
 	}
 	return rc > 0 ? 0
-		      : error_set(err, EINVAL, "%s: has changed meanwhile",
+		      : error_set(err, EINVAL, "%s changed while it was read",
 				  file->path);
 }
 

@@ -90,7 +90,7 @@ static cJSON *parse(const struct texts *texts, const char *path,
 	cJSON *json = text ? codec_parse(text->data, text->size, err) : NULL;
 
 	if (!text)
-		error_set(err, EINVAL, "no %.80s in it", path);
+		error_set(err, EINVAL, "no %.80s in the file", path);
 	else if (!json)
 		error_set(err, EINVAL, "%.80s is not JSON", path);
 	return json;
@@ -142,7 +142,7 @@ static int check_layers(const struct image_bundle *recipe, const cJSON *layers,
 
 		if (!path || !find_entry(recipe, path))
 			return error_set(err, EINVAL,
-					 "the layer %.80s is not in it",
+					 "no layer %.80s in the file",
 					 path ? path : "");
 	}
 	return 0;
@@ -157,7 +157,7 @@ static int take_listed(struct image_bundle *recipe, const cJSON *item,
 	const cJSON *tag;
 
 	if (!entry || !entry->content)
-		return error_set(err, EINVAL, "the config %.80s is not in it",
+		return error_set(err, EINVAL, "no config %.80s in the file",
 				 config);
 	if (check_layers(recipe, list_in(item, "Layers"), err) < 0)
 		return -1;
@@ -222,7 +222,7 @@ static int add_blob(cJSON *list, const struct image_bundle *recipe,
 
 	if (!blob_path(text_in(descriptor, "digest"), path) ||
 	    !find_entry(recipe, path))
-		return error_set(err, EINVAL, "the blob %.80s is not in it",
+		return error_set(err, EINVAL, "no blob %.80s in the file",
 				 text_in(descriptor, "digest"));
 	cJSON_AddItemToArray(list, cJSON_CreateString(path));
 	return 0;
@@ -241,7 +241,7 @@ static int take_manifest(const struct image_bundle *recipe,
 
 	cJSON_AddItemToArray(list, item);
 	if (!blob_path(text_in(config, "digest"), path))
-		return error_set(err, EINVAL, "a manifest without its config");
+		return error_set(err, EINVAL, "a manifest has no config");
 	cJSON_AddStringToObject(item, "Config", path);
 	tags = cJSON_AddArrayToObject(item, "RepoTags");
 	if (name)

@@ -129,7 +129,7 @@ ok 'wait_for "grep -aqE \"n1 +\\[#+\\.+\\] pulling [0-9]+%, .* of 30.. MiB.*laye
 like "$(<"$BED/screen")" "pulling $PROXY/large:1: 0 of 1 nodes have it" \
 	"and how many have it"
 kill -INT "$(pgrep -f "^$REGATTA_BUILD/regatta image pull $PROXY/large:1")"
-ok 'wait_for "grep -aq \"the nodes go on, and the same command shows it again\" $BED/screen" 20' \
+ok 'wait_for "grep -aq \"the nodes continue, and the same command shows them again\" $BED/screen" 20' \
 	"Ctrl-C says what goes on"
 agent_kill 1
 must agent_up 1

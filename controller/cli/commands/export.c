@@ -129,7 +129,8 @@ static int copy_stream(struct export *export, const struct job_info *job,
 	int rc;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", path);
 	copy.file = fopen(path, "we");
 	if (!copy.file)
 		return error_errno(err, "%s", path);
@@ -163,7 +164,8 @@ static int write_facts(const struct node_info *node, const char *folder,
 	FILE *file;
 
 	if (snprintf(path, sizeof(path), "%s/sys_info.log", folder) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", path);
 	file = fopen(path, "we");
 	if (!file)
 		return error_errno(err, "%s", path);
@@ -348,8 +350,8 @@ static int make_place(const struct export *export,
 	if (snprintf(place->folder, PATH_MAX, "%s/%s%s/%s_noderank%u",
 		     export->run, exported->name, round, host,
 		     rank) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long",
-				 place->folder);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", place->folder);
 	place->detail = detail_of(exported->detail, host);
 	return file_make_folders(place->folder, 0755, err);
 }
@@ -479,8 +481,8 @@ static int write_detail(const struct export *export,
 
 		if (snprintf(path, sizeof(path), "%s/%s/detail_result.json",
 			     export->run, folders[i]) >= PATH_MAX)
-			return error_set(err, ENAMETOOLONG, "%.200s: too long",
-					 path);
+			return error_set(err, ENAMETOOLONG,
+					 "%.200s: the path is too long", path);
 		if (file_write(AT_FDCWD, path, text, strlen(text), 0644, 0,
 			       err) < 0)
 			return -1;
@@ -538,11 +540,11 @@ static int open_run(struct export *export, const struct sweep_info *sweep,
 	show_time(sweep->submitted_ms, "%Y%m%d%H%M%S", time, sizeof(time));
 	if (snprintf(export->run, sizeof(export->run), "%s/run%s", folder,
 		     time) >= (int)sizeof(export->run))
-		return error_set(err, EINVAL, "%.200s: too long", folder);
+		return error_set(err, EINVAL, "%.200s: the path is too long",
+				 folder);
 	if (access(export->run, F_OK) == 0)
 		return error_set(err, EINVAL,
-				 "%s is there already: remove it, or name "
-				 "another folder",
+				 "%s exists; remove it, or name another folder",
 				 export->run);
 	if (file_make_folders(export->run, 0755, err) < 0)
 		return -1;

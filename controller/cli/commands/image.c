@@ -38,7 +38,7 @@ static int not_sent(struct error *err)
 	return err->code == EINTR
 		       ? error_set(err, EINTR,
 				   "interrupted before all was sent; the same "
-				   "command goes on where it was")
+				   "command continues from there")
 		       : -1;
 }
 
@@ -176,7 +176,8 @@ static int check_target(const char *name, struct error *err)
 	struct stat st;
 
 	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, EINVAL, "%s: a folder; name a file",
+		return error_set(err, EINVAL,
+				 "%s is a folder; expected the name of a file",
 				 name);
 	if (snprintf(folder, sizeof(folder), "%.*s",
 		     slash ? (int)(slash - name) + 1 : 1,

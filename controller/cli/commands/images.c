@@ -306,7 +306,8 @@ int images_build(struct cli *cli, struct error *err)
 
 	if (snprintf(folder, sizeof(folder), "%s%s", vendors ? VENDORS : "",
 		     given) >= (int)sizeof(folder))
-		return error_set(err, EINVAL, "%.80s...: too long", given);
+		return error_set(err, EINVAL, "%.80s...: the path is too long",
+				 given);
 	/* As a job finds it. */
 	if (!message.image)
 		message.image = folder;
@@ -358,7 +359,7 @@ static int tell_removed(struct image_view *view,
 				       human_bytes(node->done_bytes, size));
 	}
 	if (!gone && !failed)
-		image_view_say(view, "%s: on none of these nodes", name);
+		image_view_say(view, "%s is on none of these nodes", name);
 	return gone && !failed ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 

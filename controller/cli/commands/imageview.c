@@ -156,7 +156,7 @@ static int wait_a_little(struct image_view *view, struct error *err)
 	while (client_turn(view->client, &why) == 0)
 		;
 	if (view->interrupted)
-		return error_set(err, EINTR, "interrupted; the nodes go on");
+		return error_set(err, EINTR, "interrupted; the nodes continue");
 	if (why.code == EINTR)
 		return 0;
 	*err = why;
@@ -442,8 +442,8 @@ int image_view_watch(struct image_view *view,
 	}
 	if (rc < 0 && err->code == EINTR && lasts)
 		error_set(err, EINTR,
-			  "interrupted; the nodes go on, and the same command "
-			  "shows it again");
+			  "interrupted; the nodes continue, and the "
+			  "same command shows them again");
 	return rc;
 }
 

@@ -392,7 +392,9 @@ static void print_time(struct cli *cli,
 	char time[HUMAN_SIZE];
 
 	if (forecast->cut) {
-		fputs("; too many to look further", cli->out);
+		fputs("; the forecast ends here, the sweep is too "
+		      "large",
+		      cli->out);
 	} else if (!forecast->end_ms) {
 		fputs("; time unknown: none of these cells has run before",
 		      cli->out);
