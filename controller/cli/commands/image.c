@@ -73,7 +73,7 @@ static int load(struct cli *cli, struct error *err)
 	/* The nodes may have been told that nobody sends it any more. */
 	if (view.lost && image_view_send(&view, &message, err) < 0)
 		return -1;
-	image_view_stage(&view, "nodes  ");
+	image_view_stage(&view, "waiting for nodes");
 	if (image_view_watch(&view, &message, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
@@ -211,7 +211,7 @@ static int save(struct cli *cli, struct error *err)
 	    image_view_init(&view, cli, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
-	image_view_stage(&view, "node   ");
+	image_view_stage(&view, "waiting for a node");
 	if (image_view_order(&view, &message, &answer, err) < 0)
 		return unsaved(err);
 	image = image_answer(&answer);
