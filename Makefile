@@ -142,7 +142,9 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
-# It holds the script beside it.
+# They hold the files beside them.
+$(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
+	controller/web/script.js
 $(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
 	controller/sweep/flagperf/python_files.py
 

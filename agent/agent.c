@@ -262,6 +262,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		},
 		.changed = session_task_changed,
 		.progress = session_task_progress,
+		.say = session_say_command,
 		.gone = session_task_gone,
 		.arg = agent,
 	};

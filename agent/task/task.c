@@ -245,6 +245,7 @@ void task_free(struct task *task)
 	loop_source_free(&task->silent);
 	disk_watch_free(task->disk);
 	spool_watch_free(task->output);
+	gang_ssh_free(task->ssh);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);
@@ -290,6 +291,21 @@ void task_stop(struct task *task, enum failure reason)
 		return;
 	task->ordered = reason;
 	task_event(task, ORDER_STOP);
+}
+
+void task_command(struct task *task, const struct message_command *command,
+		  const void *data, size_t size)
+{
+	if (task->ssh)
+		gang_ssh_run(task->ssh, command, data, size);
+}
+
+void task_command_answer(struct task *task,
+			 const struct message_command_answer *answer,
+			 const void *data, size_t size)
+{
+	if (task->ssh)
+		gang_ssh_answered(task->ssh, answer, data, size);
 }
 
 void task_discard(struct task *task)

@@ -49,6 +49,7 @@ enum sweep_key {
 	KEY_HANG,
 	KEY_RETRIES,
 	KEY_GRACE,
+	KEY_SSH,
 	KEY_FOLLOW,
 	KEY_LOG,
 	KEY_LOG_LIMIT,

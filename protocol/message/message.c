@@ -103,7 +103,10 @@ MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
 MESSAGE(prepare, FIELD_EMBED(message_prepare, task, task_spec_schema))
 MESSAGE(start, T(start), F(start, master_addr), F(start, master_port),
 	O(start, time_ms), O(start, addresses))
-MESSAGE(stop, T(stop), F(stop, reason))
+MESSAGE(stop, T(stop), F(stop, reason), O(stop, done))
+MESSAGE(command, T(command), F(command, id), F(command, host), O(command, to))
+MESSAGE(command_answer, T(command_answer), F(command_answer, id),
+	O(command_answer, text))
 MESSAGE(discard, T(discard))
 MESSAGE(look, T(look), F(look, round), O(look, stops))
 MESSAGE(resync, O(resync, unused))
@@ -206,6 +209,10 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_AGENT | ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, true },
+	[MESSAGE_COMMAND] = { "command", &command_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
+	[MESSAGE_COMMAND_ANSWER] = { "command-answer", &command_answer_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
 	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
@@ -279,6 +286,14 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */
+
+bool command_id_valid(const char *id)
+{
+	size_t length = strlen(id);
+
+	return length && length < COMMAND_ID_SIZE &&
+	       strspn(id, "0123456789abcdef") == length;
+}
 
 const struct schema *message_reply_schema(enum message_type type,
 					  const void *body)

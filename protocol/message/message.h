@@ -46,6 +46,8 @@ enum message_type {
 	/* agent to agent, controller to agent and back */
 	MESSAGE_CONTENT_READ,
 	MESSAGE_CONTENT_PIECE,
+	MESSAGE_COMMAND,
+	MESSAGE_COMMAND_ANSWER,
 	/* controller to agent */
 	MESSAGE_WELCOME, /* to clients too */
 	MESSAGE_PREPARE,
@@ -294,6 +296,33 @@ struct message_stop {
 	uint32_t attempt;
 	uint32_t rank;
 	char *reason; /* failure_name() of the reason */
+	bool done;    /* no failure: the job's work is done */
+};
+
+/* A command that a task hands to another one of its job (container_spec.ssh);
+ * sent again until it is answered. Payload: the request, as agent/init/init.h
+ * says. The controller passes it on to the agent of the task that it is for.
+ */
+#define COMMAND_ID_SIZE 33
+struct message_command {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank; /* node rank of the task that asks */
+	char *id;      /* of the request there: 1 to 32 of 0-9, a-f */
+	char *host;    /* address or name of a node of the job, or localhost */
+	uint32_t to;   /* set by the controller: node rank of that node */
+};
+bool command_id_valid(const char *id);
+
+/* How it ended. Payload: the answer, as agent/init/init.h says; or a text: why
+ * it was not run.
+ */
+struct message_command_answer {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank; /* as in the command */
+	char *id;
+	char *text;
 };
 
 /* discard: remove container and spool, all is collected. discarded: gone. */

@@ -17,7 +17,7 @@ const char *const query_names[QUERY_KINDS + 1] = {
 	[QUERY_SERIES] = "series", [QUERY_HISTORY] = "history",
 	[QUERY_KEYS] = "keys",     [QUERY_TOKENS] = "tokens",
 	[QUERY_AUDIT] = "audit",   [QUERY_FILES] = "files",
-	[QUERY_IMAGE] = "image",
+	[QUERY_IMAGE] = "image",   [QUERY_WEB] = "web",
 };
 
 const struct schema *const query_replies[QUERY_KINDS] = {
@@ -37,4 +37,5 @@ const struct schema *const query_replies[QUERY_KINDS] = {
 	[QUERY_AUDIT] = &reply_audit_schema,
 	[QUERY_FILES] = &reply_files_schema,
 	[QUERY_IMAGE] = &reply_image_schema,
+	[QUERY_WEB] = &reply_web_schema,
 };

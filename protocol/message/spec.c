@@ -56,6 +56,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_MANY(container_spec, requests, device_request_schema),
 	FIELD_OPTIONAL(container_spec, processes),
 	FIELD_OPTIONAL(container_spec, grace_ms),
+	FIELD_OPTIONAL(container_spec, ssh),
 	FIELD_OPTIONAL(container_spec, follow),
 	FIELD_OPTIONAL(container_spec, log_limit_bytes),
 	FIELD_OPTIONAL(container_spec, workspace),

@@ -92,6 +92,8 @@ struct container_spec {
 	uint32_t processes; /* processes per node that regatta-init starts with
 			       RANK and LOCAL_RANK; 0: one, without */
 	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
+	bool ssh; /* its ssh and scp reach the tasks of its job, which live
+		     until the command of node rank 0 ends */
 	struct strings follow;    /* patterns of files in the container whose
 				     bytes are streams too (agent/init/init.h) */
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */

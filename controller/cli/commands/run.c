@@ -17,6 +17,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/registry/credential.h"
 
@@ -391,6 +392,19 @@ static int await_node(struct run *run, struct error *err)
 	return 0;
 }
 
+/* Where a browser sees how far it is. */
+static int tell_pages(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_WEB };
+
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	cli_say(run->cli, "live, for one browser: %s",
+		((const struct reply_web *)answer.reply)->address);
+	return 0;
+}
+
 /* The sweep that the controller of this folder has already; 0: none. */
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
@@ -637,8 +651,8 @@ static int run_sweep(struct run *run, struct error *err)
 	cli_say(run->cli, "state, logs and results: %s", run->folder.path);
 	run->daemons = daemons_new(run->loop, &run->config, err);
 	if (!run->daemons || connect_own(run, err) < 0 ||
-	    await_node(run, err) < 0 || begin_sweep(run, err) < 0 ||
-	    watch_sweep(run, err) < 0)
+	    await_node(run, err) < 0 || tell_pages(run, err) < 0 ||
+	    begin_sweep(run, err) < 0 || watch_sweep(run, err) < 0)
 		return -1;
 	return finish(run, err);
 }

@@ -77,6 +77,8 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	if (daemons->config.agent) {
 		args[n++] = (char *)"--lifeline";
 		args[n++] = daemons->numbers[0];
+		args[n++] = (char *)"--web";
+		args[n++] = (char *)"127.0.0.1:0";
 	}
 	args[n] = NULL;
 	return args;
