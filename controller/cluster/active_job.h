@@ -44,6 +44,8 @@ struct task {
 	int64_t transfer_moved_ms;         /* and when it last went on */
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
+	struct rank_end *ends; /* of its processes, once it ended */
+	size_t ends_count;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	struct collected_file *files; /* once it ended */
@@ -73,7 +75,7 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
-	int64_t heard_ms; /* the same, when output came last: log_ingest.c */
+	int64_t heard_ms;    /* the same, when output came last: log_ingest.c */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };

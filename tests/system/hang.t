@@ -112,5 +112,20 @@ run cli logs "$JOB"
 is "$(grep -c '^Fatal Python error: Aborted' "$BED/out")" 3 \
 	"each rank printed its stack"
 
+# One that leaves early, and another that fails for it.
+cat >"$BED/early.yaml" <<'END'
+sweep: early
+image: test/python:1
+processes: 2
+command: [python3, -c, "import os, sys, time; rank = int(os.environ['RANK']); \
+  time.sleep(rank * 2.5); sys.exit(rank * 3)"]
+END
+must submit "$BED/early.yaml"
+must wait_job "$JOB" failed 60
+like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 left first, \
+with 0, [23] s before$" "who left before is told: $(job_get "$JOB" .text)"
+run cli show job "$JOB"
+ok 'grep -qE "^ *0  n[12] .* 0 +0$" "$BED/out"' "and how all ranks ended"
+
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing
