@@ -48,6 +48,7 @@ static const struct command *const commands[] = {
 	&command_mfu,
 	&command_vendors,
 	&command_check,
+	&command_policy,
 	&command_completion,
 	&command_export,
 	&command_import,

@@ -91,6 +91,7 @@ extern const struct command command_verify;
 extern const struct command command_mfu;
 extern const struct command command_vendors;
 extern const struct command command_check;
+extern const struct command command_policy;
 extern const struct command command_completion;
 extern const struct command command_export;
 extern const struct command command_import;

@@ -132,15 +132,15 @@ static void judge(struct job *job, const cJSON *result)
 }
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
-static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
-		       struct error *err)
+static int make_text(struct job *job, cJSON *result, const cJSON *reason,
+		     struct buffer *text, struct error *err)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
 	cJSON *series, *ends;
-	char *text;
+	int rc;
 
 	if (extract)
 		records = extract_records(extract, &count);
@@ -161,11 +161,9 @@ static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
 							    job->gang),
 						    err));
 	cJSON_AddItemToObject(all, "series", series);
-	text = cJSON_PrintUnformatted(all);
+	rc = codec_print(all, text, err);
 	cJSON_Delete(all);
-	if (!text)
-		error_nomem(err, "result");
-	return text;
+	return rc;
 }
 
 /* The task that ended next after this one, by time, then by rank. */
@@ -262,24 +260,25 @@ static void tell_reason(struct job *job, const cJSON *reason)
 
 int job_result_store(struct job *job, struct error *err)
 {
+	owned(buffer_clear) struct buffer text;
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(job, err);
 	cJSON *reason;
-	char *text;
 	int rc;
 
+	buffer_init(&text, STORE_TEXT_MAX);
 	if (!result)
 		return -1;
 	judge(job, result);
 	job->rate = adaptive_repeats_rate(result);
 	reason = read_reason(job);
-	text = make_text(job, result, reason, err);
-	row.json = text;
-	rc = text ? store_put_result(job->jobs->store, &row, err) : -1;
+	rc = make_text(job, result, reason, &text, err);
+	row.json = text.data;
+	if (rc == 0)
+		rc = store_put_result(job->jobs->store, &row, err);
 	if (rc == 0)
 		tell_reason(job, reason);
 	cJSON_Delete(reason);
-	cJSON_free(text);
 	return rc;
 }
 

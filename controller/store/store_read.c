@@ -19,9 +19,8 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY id LIMIT ?2",
 	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
 	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
-	[QUERY_ACTIVE] =
-		JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
-			    " WHERE state NOT IN " FINAL_STATES " ORDER BY job",
+	[QUERY_ACTIVE] = JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
+				     " WHERE " STATE_ACTIVE " ORDER BY job",
 	[QUERY_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",

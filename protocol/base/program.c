@@ -24,6 +24,14 @@ static int raise_files(struct error *err)
 	return 0;
 }
 
+size_t program_files(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0
+						    : (size_t)limit.rlim_cur;
+}
+
 sd_event *program_begin(struct error *err)
 {
 	sigset_t ending;
