@@ -96,7 +96,7 @@ FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
 SIMULATION = $(BUILD)/tests/simulation/simulate
 LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
 # Those that run on the host and speak the protocol.
-LAB_PEERS = $(filter %/peer,$(LAB))
+LAB_PEERS = $(filter %/peer %/evil,$(LAB))
 # Programs are tests/bench/*_bench.c; the other files there are part of each.
 BENCH_SOURCES = $(wildcard tests/bench/*_bench.c)
 BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))

@@ -1,6 +1,8 @@
 /* plan.c - regatta plan: what a sweep would run, where, and for how long.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/image_options.h"
+#include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/input.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/plan/schedule_simulation.h"
@@ -18,6 +20,11 @@
 
 #define PLAN_ROWS 1000    /* as text; all as JSON */
 #define KEYS_AT_ONCE 1000 /* that a controller answers about */
+
+struct plan_options {
+	struct image_options images; /* for whoever asks nodes for theirs */
+	bool pin;
+};
 
 /* What a controller adds to a plan. */
 struct outlook {
@@ -536,6 +543,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;
+	if (((const struct plan_options *)cli->options)->pin)
+		return plan_pin(cli, &input, err);
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
 	    add_outlook(&outlook, input.sweep, plan, err) < 0)
@@ -552,6 +561,9 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(plan_options, "pin", 0, OPTION_FLAG, pin, NULL),
+	  .help = "print the sweep with its image as NAME@DIGEST, as the nodes "
+		  "have it" },
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
@@ -565,6 +577,7 @@ const struct command command_plan = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
+	.options_size = sizeof(struct plan_options),
 	.summary = "show the cells of a sweep: kept, dropped, and why",
 	.help =
 		"Reads and checks the sweep file; SWEEP may be - for standard "

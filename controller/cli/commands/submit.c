@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/descriptions.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
@@ -97,7 +98,7 @@ static int run_command(struct cli *cli, struct error *err)
 	input.take_over = given(cli)->take_over;
 	token_make(token);
 	client = cli_connect(cli, err);
-	if (!client ||
+	if (!client || descriptions_add(&input, cli, client, err) < 0 ||
 	    logins_collect(cli, client, input.sweep, &input.logins,
 			   &input.logins_count, err) < 0 ||
 	    secrets_collect(cli, client, input.sweep, &input.logins,
