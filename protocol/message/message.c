@@ -95,7 +95,8 @@ MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, devices), O(hello, peers), O(hello, machine),
 	O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
-MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
+MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
+	O(inventory, policy))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))

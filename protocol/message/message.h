@@ -117,10 +117,13 @@ struct message_hello {
 	size_t inventory_count;
 };
 
-/* The node's devices, when something about them changed since hello. */
+/* The node's devices, and its policy as a file, when something about them
+ * changed since hello.
+ */
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
+	char *policy; /* as the fact of that name; NULL: none is told */
 };
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).
