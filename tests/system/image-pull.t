@@ -52,6 +52,31 @@ is "$(cli image list --format json | jq -r --arg image "$open/a:1" \
 	'.images[] | select(.name == $image) | .origin')" pulled \
 	"what is pulled so may go again, it is ours"
 
+# A sweep that names what it runs by digest.
+printf 'sweep: pinned\nimage: %s/a:1 # moves\ncommand: [/tool, print, "1"]\n' \
+	"$open" >"$BED/moves.yaml"
+cli plan "$BED/moves.yaml" --pin >"$BED/pinned.yaml" 2>"$BED/words"
+is $? 0 "a sweep is pinned: $(<"$BED/words")"
+digest=$(dk "$engine" image inspect --format '{{index .RepoDigests 0}}' \
+	"$open/a:1")
+is "$(tail -1 "$BED/pinned.yaml")" "image: $digest" "to the registry's digest"
+is "$(cli plan "$BED/pinned.yaml" --pin 2>/dev/null)" "$(<"$BED/pinned.yaml")" \
+	"again it stays as it is"
+must submit "$BED/pinned.yaml"
+must wait_sweep "$SWEEP" 60
+is "$(job_get "$JOB" '"\(.state) \(.spec.container.image)"')" \
+	"completed $digest" "and runs so"
+must random_image "$(node_engine 2)" "$open/a:1" 1
+run cli plan "$BED/moves.yaml" --pin
+like "$rc $err" "^2 .*n2: .*a:1 came from no registry" \
+	"an image of no registry has no digest: $err"
+dk "$(node_engine 2)" rmi -f "$open/a:1" >/dev/null
+sed 's/a:1/none:1/' "$BED/moves.yaml" >"$BED/none-yet.yaml"
+run cli plan "$BED/none-yet.yaml" --pin
+like "$rc $err" "^2 .*no node has .*none:1: 'regatta image pull'" \
+	"nor has one that is nowhere"
+must cli image pull "$open/a:1" --nodes n2
+
 # A sweep: all that its cells need, where they could run, and nothing else.
 cat >"$BED/sweep.yaml" <<END
 sweep: before
