@@ -696,7 +696,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		break;
 	case SIM_DEADLINE:
 		if (world->now_us >= world->deadline_us) {
-			jobs_deadlines(world->jobs);
+			gang_deadlines(world->jobs);
 			run_turn(world);
 		}
 		break;

@@ -344,37 +344,13 @@ static int write_nodes(struct import *import, struct error *err)
 	return write_new(import, "flagperf-nodes", &text, err);
 }
 
-/* What run.py did, and what to type now. */
-static void tell_words(const struct import *import)
+/* "regatta plan DIR/flagperf-training.yaml" */
+static void tell_next(const struct import *import)
 {
-	/* clang-format off */
-	static const char *const rows[][2] = {
-		{ "check hosts, paths, cases", "regatta plan SWEEP" },
-		{ "run one machine", "regatta run SWEEP" },
-		{ "run a cluster, wait", "regatta submit SWEEP --wait" },
-		{ "tail rank0.log.txt on a host", "regatta logs JOB -f --rank 0" },
-		{ "which case runs where", "regatta jobs; regatta nodes" },
-		{ "stop", "regatta cancel SWEEP-NUMBER" },
-		{ "comment out what is done, run again", "regatta retry SWEEP-NUMBER" },
-		{ "type a table from the logs", "regatta report SWEEP-NUMBER --style reference" },
-		{ "result/run*/ on the first host", "regatta export flagperf SWEEP-NUMBER" },
-		{ "<vendor>_monitor.log, sys_info.log", "regatta show job JOB; regatta show node NAME" },
-	};
-	/* clang-format on */
-	const char *sweep = import->sweeps.items[0];
-
-	cli_say(import->cli, "these commands replace run.py (see "
-			     "regatta-flagperf(7)):");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *word = rows[i][1];
-		const char *mark = strstr(word, " SWEEP");
-		bool file = mark && strncmp(mark, " SWEEP-", 7) != 0;
-
-		cli_say(import->cli, "  %-36s %.*s%s%s%s%s", rows[i][0],
-			file ? (int)(mark - word) + 1 : (int)strlen(word), word,
-			file ? import->folder : "", file ? "/" : "",
-			file ? sweep : "", file ? mark + strlen(" SWEEP") : "");
-	}
+	cli_say(import->cli,
+		"next: regatta plan %s/%s; regatta-flagperf(7) lists the "
+		"commands that replace run.py",
+		import->folder, import->sweeps.items[0]);
 }
 
 static int open_tree(struct import *import, struct error *err)
@@ -417,11 +393,6 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
 
-	if (strcmp(cli->args[0], "flagperf") != 0)
-		return error_set(err, EINVAL,
-				 "import: '%.60s' is not valid here; expected "
-				 "flagperf",
-				 cli->args[0]);
 	import.tree = cli->args[1];
 	import.folder = cli->arg_count > 2 ? cli->args[2] : ".";
 	if (open_tree(&import, err) < 0 ||
@@ -436,7 +407,7 @@ static int run_command(struct cli *cli, struct error *err)
 		cli_say(cli, "%s", import.refused.items[i]);
 	if (write_nodes(&import, err) < 0)
 		return -1;
-	tell_words(&import);
+	tell_next(&import);
 	return import.refused.count ||
 			       (import.wrong && !cli->options->keep_going)
 		       ? EXIT_WORK_FAILED
@@ -444,6 +415,12 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "flagperf", "TREE [DIR]", 1, 2, NULL,
+	  "write sweeps and a list of nodes", run_command },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
 	  .help = "exit 0 even if some cases cannot run" },
@@ -453,9 +430,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_import = {
 	.name = "import",
-	.args = "flagperf TREE [DIR]",
-	.min_args = 2,
-	.max_args = 3,
+	.min_args = 1,
 	.rules = rules,
 	.summary = "make sweeps of a FlagPerf checkout's configuration",
 	.help =
@@ -463,9 +438,8 @@ const struct command command_import = {
 		"without running them. Writes a sweep for each suite that has "
 		"cases, and a list of the nodes. Cases that cannot run are "
 		"listed and left out; the exit code is then 1. Says what it "
-		"did not carry over, and which commands replace run.py. Needs "
-		"no controller.",
+		"did not carry over. Needs no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

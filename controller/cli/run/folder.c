@@ -253,19 +253,28 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
 }
 
+/* The folder of an earlier run, and the path of its sweep. */
+static int find_run(struct folder *folder, const char *name,
+		    char path[PATH_MAX], struct error *err)
+{
+	*folder = (struct folder){ 0 };
+	if (set_path(folder, name, err) < 0)
+		return -1;
+	folder_file(folder, "sweep.yaml", path);
+	return access(path, F_OK) < 0
+		       ? error_set(err, ENOENT,
+				   "%.120s: no regatta run in this folder",
+				   name)
+		       : 0;
+}
+
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 		  void (*wait)(void *arg), void *arg, struct error *err)
 {
 	char path[PATH_MAX];
 
-	*folder = (struct folder){ 0 };
-	if (set_path(folder, name, err) < 0)
-		return -1;
-	folder_file(folder, "sweep.yaml", path);
-	if (access(path, F_OK) < 0)
-		return error_set(err, ENOENT,
-				 "%.120s: no regatta run in this folder", name);
-	if (lock_folder(folder, err) < 0 ||
+	if (find_run(folder, name, path, err) < 0 ||
+	    lock_folder(folder, err) < 0 ||
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
 	return fill(folder, wait, arg, err);
@@ -295,14 +304,8 @@ int folder_open(struct folder *folder, const char *name, char endpoint[256],
 {
 	char path[PATH_MAX];
 
-	*folder = (struct folder){ 0 };
-	if (set_path(folder, name, err) < 0)
-		return -1;
-	folder_file(folder, "sweep.yaml", path);
-	if (access(path, F_OK) < 0)
-		return error_set(err, ENOENT,
-				 "%.120s: no regatta run in this folder", name);
-	if (key_load(&folder->controller,
+	if (find_run(folder, name, path, err) < 0 ||
+	    key_load(&folder->controller,
 		     folder_file(folder, "keys/controller.key", path),
 		     err) < 0 ||
 	    key_load(&folder->operator,
