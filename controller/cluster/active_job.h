@@ -37,6 +37,8 @@ struct task {
 	uint64_t memory_peak_bytes;
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
+	struct rank_end *ends; /* of its processes, once it ended */
+	size_t ends_count;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	bool collecting; /* its files are not known yet */
@@ -79,7 +81,7 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
-	int64_t heard_ms; /* the same, when output came last: log_ingest.c */
+	int64_t heard_ms;    /* the same, when output came last: log_ingest.c */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };
