@@ -84,6 +84,8 @@ api_fn api_image, api_image_order, api_image_list;
 api_fn api_log_read;
 /* submit.c */
 api_fn api_submit;
+/* descriptions.c */
+api_fn api_descriptions;
 /* stacks.c */
 api_fn api_stacks;
 /* cancel.c */

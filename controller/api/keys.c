@@ -151,9 +151,12 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 {
 	const struct node *node = node_find(request->api->nodes, request->by);
 
-	return access_rotate(request->api->access, request->public,
-			     node ? node->machine : NULL, request->message,
-			     reply, err);
+	int rc = access_rotate(request->api->access, request->public,
+			       node ? node->machine : NULL, request->message,
+			       reply, err);
+
+	request->goes_on = rc > 0;
+	return rc;
 }
 
 /* Nobody loses work by accident. */

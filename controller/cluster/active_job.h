@@ -28,34 +28,36 @@ struct task {
 	uint32_t rank;
 	enum task_state state;
 	enum failure failure;
+	uint32_t port;
 	char *text;
 	char *image_id;
 	char *image_pin; /* what its name means, as its node has it */
 	int64_t exit_code;
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
-	uint32_t port;
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
+	struct rank_end *ends; /* of its processes, once it ended */
+	size_t ends_count;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	bool collecting; /* its files are not known yet */
 	bool discarding; /* told to discard */
 	bool reported;   /* in the report that is being read */
-	/* Of the jobs, and of those who find out (log_ingest.h,
-	 * artifact_fetch.h): */
+	/* Of the jobs and of log_ingest.h, which finds out: */
 	bool collected; /* its streams and files are here, all of them */
-	struct collected_file *files; /* once it ended */
-	size_t files_count;
 	/* Of log_ingest.h: */
 	bool crowded; /* the store has no place for one of its streams */
-	/* Of node.h: */
-	struct node *node; /* NULL: none yet */
-	bool held;         /* of the node's devices */
-	uint64_t devices;
-	TAILQ_ENTRY(task) by_node;
 	/* Of image_digest.h: */
 	bool waits; /* to be told to prepare */
+	/* Of node.h: */
+	bool held; /* of the node's devices */
+	uint64_t devices;
+	struct node *node; /* NULL: none yet */
+	TAILQ_ENTRY(task) by_node;
+	/* Of the jobs and of artifact_fetch.h, which checks them: */
+	struct collected_file *files; /* once it ended */
+	size_t files_count;
 	/* Of image_progress.h: */
 	struct message_progress *transfer; /* of its image; NULL: none told */
 	int64_t transfer_ms;               /* monotonic, when that began */
@@ -79,7 +81,7 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
-	int64_t heard_ms; /* the same, when output came last: log_ingest.c */
+	int64_t heard_ms;    /* the same, when output came last: log_ingest.c */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };

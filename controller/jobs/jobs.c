@@ -226,11 +226,6 @@ void jobs_forgive(struct jobs *jobs, int64_t deaf_ms)
 	nodes_forgive(jobs->nodes, deaf_ms);
 }
 
-void jobs_deadlines(struct jobs *jobs)
-{
-	gang_deadlines(jobs);
-}
-
 void jobs_read(struct jobs *jobs)
 {
 	log_reader_run(jobs->reader);

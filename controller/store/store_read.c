@@ -526,3 +526,15 @@ int store_sweep_counts(struct store *store, uint64_t sweep,
 	memcpy(counts, got, sizeof(got));
 	return 0;
 }
+
+bool store_sweep_over(struct store *store, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	if (store_sweep_counts(store, sweep, counts, NULL) < 0)
+		return false;
+	for (int state = 0; state < JOB_STATES; state++)
+		if (counts[state] && !job_state_final((enum job_state)state))
+			return false;
+	return true;
+}

@@ -27,10 +27,11 @@
 		if (bottom)
 			old.scrollTop = old.scrollHeight;
 		if (within)
-			Array.from(old.querySelectorAll("a")).forEach(function (a) {
-				if (a.getAttribute("href") === within)
-					a.focus();
-			});
+			[old].concat(Array.from(old.querySelectorAll("a")))
+				.forEach(function (a) {
+					if (a.getAttribute("href") === within)
+						a.focus();
+				});
 	});
 	// Other parts than those that are shown.
 	source.addEventListener("whole", function () {

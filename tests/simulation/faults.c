@@ -156,10 +156,11 @@ static void drain(struct world *world)
 	bool drains = node && !node->drain;
 	int rc;
 
-	if (!node)
+	if (!node || node->removed)
 		return;
 	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
 		    : node_undrain(world->parts.nodes, node, NULL);
+	agent->stored |= rc == 0;
 	if ((rc == 0) != (node->drain == drains))
 		world_wrong(world, "%s: a drain was refused, and holds",
 			    node->name);
@@ -289,7 +290,8 @@ void faults_heal(struct world *world)
 		struct agent *agent = &world->agents[i];
 		struct node *node = node_find(world->parts.nodes, agent->name);
 
-		if (node && node->drain)
-			node_undrain(world->parts.nodes, node, NULL);
+		if (node && node->drain &&
+		    node_undrain(world->parts.nodes, node, NULL) == 0)
+			agent->stored = true;
 	}
 }

@@ -320,9 +320,9 @@ static int wait_for_endpoint(struct daemons *daemons, struct error *err)
 			return error_set(err, EINTR, "interrupted");
 		if (daemons->timed_out)
 			return error_set(err, ETIMEDOUT,
-					 "our own controller does not listen "
-					 "after %d s; its log: "
-					 "%.100s/controller.log",
+					 "the run's controller did not start "
+					 "within "
+					 "%d s; its log: %.100s/controller.log",
 					 DAEMONS_READY_MS / 1000,
 					 daemons->config.folder->path);
 	}
