@@ -269,6 +269,12 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 	return take(agent);
 }
 
+void agent_policy_changed(struct agent *agent)
+{
+	agent->inventory_due = true;
+	session_tell_inventory(agent);
+}
+
 size_t agent_tasks(const struct agent *agent)
 {
 	return agent->tasks_count;

@@ -52,7 +52,10 @@ static int fill_report(struct agent *agent, struct message_report *report)
 void session_tell_inventory(struct agent *agent)
 {
 	const struct devices *devices = inventory_devices(agent->inventory);
-	struct message_inventory message = { devices->list, devices->count };
+	struct message_inventory message = {
+		devices->list, devices->count,
+		(char *)node_policy_text(agent->config->node_policy)
+	};
 
 	if (!agent->session || !agent->inventory_due)
 		return;
@@ -426,6 +429,7 @@ static cJSON *all_facts(struct agent *agent)
 		.engine = agent->engine_version,
 	};
 	const struct devices *devices = inventory_devices(agent->inventory);
+	const char *policy = node_policy_text(agent->config->node_policy);
 	cJSON *facts = host_facts_read(&source, NULL);
 
 	host_facts_versions(facts, &agent->versions);
@@ -436,6 +440,8 @@ static cJSON *all_facts(struct agent *agent)
 	if (agent->abilities.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					agent->abilities.isolation);
+	if (policy)
+		cJSON_AddStringToObject(facts, "policy", policy);
 	if (devices->pretended)
 		cJSON_AddBoolToObject(facts, "pretended", true);
 	return facts;

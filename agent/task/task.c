@@ -252,6 +252,7 @@ void task_free(struct task *task)
 	codec_clear(&task_spec_schema, &task->spec);
 	codec_clear(&task_spec_schema, &task->filled);
 	cJSON_Delete(task->facts);
+	free(task->ends);
 	free(task->image_id);
 	free(task->image_pin);
 	free(task->image_user);
@@ -325,6 +326,19 @@ void task_touch(const struct task *task)
 		collect_touch(task->collect);
 }
 
+static int copy_ends(const struct task *task, struct task_status *status)
+{
+	if (!task->ends_count)
+		return 0;
+	status->ends = calloc(task->ends_count, sizeof(*status->ends));
+	if (!status->ends)
+		return -1;
+	memcpy(status->ends, task->ends,
+	       task->ends_count * sizeof(*status->ends));
+	status->ends_count = task->ends_count;
+	return 0;
+}
+
 int task_status(struct task *task, struct task_status *status,
 		struct error *err)
 {
@@ -350,6 +364,7 @@ int task_status(struct task *task, struct task_status *status,
 	    copy_text(&status->text, outcome->text) < 0 ||
 	    copy_text(&status->image_id, task->image_id) < 0 ||
 	    copy_text(&status->image_pin, task->image_pin) < 0 ||
+	    copy_ends(task, status) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,
 			  &status->streams_count) < 0) ||

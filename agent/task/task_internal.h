@@ -94,6 +94,8 @@ struct task {
 	bool look_stops; /* in the look tools may halt the processes */
 	bool aborted;    /* its stacks were asked for before the stop */
 	struct exit_status outcome;
+	struct rank_end *ends; /* of its processes, by the record */
+	size_t ends_count;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
 	struct collect *collect;        /* its files, once it has ended */

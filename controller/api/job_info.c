@@ -241,6 +241,7 @@ static int add_result(const struct result_row *row, void *arg)
 	to->provenance =
 		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
 	to->reason = cJSON_DetachItemFromObjectCaseSensitive(both, "reason");
+	to->ends = cJSON_DetachItemFromObjectCaseSensitive(both, "ends");
 	cJSON_Delete(both);
 	return 0;
 }

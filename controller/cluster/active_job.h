@@ -37,6 +37,8 @@ struct task {
 	uint64_t memory_peak_bytes;
 	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
 		       */
+	struct rank_end *ends; /* of its processes, once it ended */
+	size_t ends_count;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
 	bool collecting; /* its files are not known yet */

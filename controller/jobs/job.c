@@ -551,6 +551,7 @@ static void task_clear(struct task *task)
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
 	free(task->streams);
+	free(task->ends);
 }
 
 void job_drop_gang(struct job *job)

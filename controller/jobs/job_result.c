@@ -9,6 +9,7 @@
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
+#include "controller/jobs/rank_ends.h"
 #include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
@@ -138,7 +139,7 @@ static int make_text(struct job *job, cJSON *result, const cJSON *reason,
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
-	cJSON *series;
+	cJSON *series, *ends;
 	int rc;
 
 	if (extract)
@@ -148,6 +149,9 @@ static int make_text(struct job *job, cJSON *result, const cJSON *reason,
 	if (reason)
 		cJSON_AddItemToObject(all, "reason",
 				      cJSON_Duplicate(reason, true));
+	ends = rank_ends_json(job->gang);
+	if (ends)
+		cJSON_AddItemToObject(all, "ends", ends);
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      samplings_curves(log_reader_samplings(job->gang),
@@ -199,8 +203,8 @@ static void add_streams(struct reason_job *to, const struct task *task)
 	}
 }
 
-/* Why the job failed, where that was its own doing; NULL: not known. */
-static cJSON *read_reason(const struct job *job)
+/* Why the job failed, by what was seen or printed; NULL: nothing says it. */
+static cJSON *read_evidence(const struct job *job)
 {
 	struct reason_job asked = {
 		.effects = job->jobs->effects,
@@ -222,15 +226,36 @@ static cJSON *read_reason(const struct job *job)
 	return job_reason_read(job->jobs->failures, &asked);
 }
 
-/* The job's sentence goes on with its reason. */
-static void tell_reason(struct job *job, const cJSON *reason)
+/* Why the job failed; NULL: it did not. */
+static cJSON *read_reason(const struct job *job)
 {
-	char *text = job_reason_sentence(job->text, reason);
+	cJSON *reason = NULL;
 
+	if (job->failure && job->failure != FAILURE_CANCELLED)
+		reason = read_evidence(job);
+	if (!reason && job->failure && job->failure != FAILURE_CANCELLED)
+		reason = rank_ends_reason(job->gang, job->text);
+	return reason;
+}
+
+static void set_text(struct job *job, char *text)
+{
 	if (!text)
 		return;
 	free(job->text);
 	job->text = text;
+}
+
+/* The job's sentence goes on with its reason, and with who left before. */
+static void tell_reason(struct job *job, const cJSON *reason)
+{
+	char early[80], *text;
+
+	set_text(job, job_reason_sentence(job->text, reason));
+	if (job->failure == FAILURE_EXIT && job->text &&
+	    rank_ends_early(job->gang, early, sizeof(early)) &&
+	    asprintf(&text, "%s; %s", job->text, early) >= 0)
+		set_text(job, text);
 }
 
 int job_result_store(struct job *job, struct error *err)

@@ -77,6 +77,10 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->streams = take(status->streams);
 	task->streams_count = status->streams_count;
 	status->streams_count = 0;
+	free(task->ends);
+	task->ends = take(status->ends);
+	task->ends_count = status->ends_count;
+	status->ends_count = 0;
 	task_drop_files(task);
 	task->files = take(status->files);
 	task->files_count = status->files_count;

@@ -222,6 +222,12 @@ int node_inventory(struct nodes *nodes, struct node *node,
 	if (node_devices_take(node, &message->inventory,
 			      &message->inventory_count, err) < 0)
 		return -1;
+	if (cJSON_IsObject(node->facts)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(node->facts, "policy");
+		if (message->policy)
+			cJSON_AddStringToObject(node->facts, "policy",
+						message->policy);
+	}
 	node_refresh(nodes, node);
 	return node_save(nodes, node, err);
 }

@@ -32,6 +32,14 @@ static const struct field collected_file_fields[] = {
 const struct schema collected_file_schema =
 	SCHEMA(collected_file, collected_file_fields);
 
+static const struct field rank_end_fields[] = {
+	FIELD(rank_end, rank),
+	FIELD(rank_end, exit_code),
+	FIELD_OPTIONAL(rank_end, signal),
+	FIELD(rank_end, ended_ms),
+};
+const struct schema rank_end_schema = SCHEMA(rank_end, rank_end_fields);
+
 static const struct field task_status_fields[] = {
 	TASK_NAME(task_status),
 	FIELD(task_status, state),
@@ -45,6 +53,7 @@ static const struct field task_status_fields[] = {
 	FIELD_OPTIONAL(task_status, started_ms),
 	FIELD_OPTIONAL(task_status, ended_ms),
 	FIELD_OPTIONAL(task_status, memory_peak_bytes),
+	FIELD_MANY(task_status, ends, rank_end_schema),
 	FIELD_MANY(task_status, streams, stream_size_schema),
 	FIELD_OPTIONAL(task_status, collecting),
 	FIELD_MANY(task_status, files, collected_file_schema),
@@ -86,7 +95,8 @@ MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, devices), O(hello, peers), O(hello, machine),
 	O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
-MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
+MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
+	O(inventory, policy))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
@@ -447,7 +457,7 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 	enum message_type found = MESSAGE_NONE;
 	struct cbor_bytes_source bytes;
 	size_t used = *size;
-	void *space;
+	void *space = NULL;
 
 	if (*size > MESSAGE_REPLY_MAX)
 		return too_long("message", *size, MESSAGE_REPLY_MAX, err);
@@ -476,9 +486,9 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err)
 {
-	enum message_type found;
+	enum message_type found = MESSAGE_NONE;
 	size_t left = size;
-	void *space;
+	void *space = NULL;
 
 	if (message_next(&data, &left, &found, &space, err) < 0)
 		return -1;

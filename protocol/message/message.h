@@ -117,10 +117,13 @@ struct message_hello {
 	size_t inventory_count;
 };
 
-/* The node's devices, when something about them changed since hello. */
+/* The node's devices, and its policy as a file, when something about them
+ * changed since hello.
+ */
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
+	char *policy; /* as the fact of that name; NULL: none is told */
 };
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).
@@ -195,6 +198,15 @@ struct collected_file {
 };
 extern const struct schema collected_file_schema;
 
+/* How the process of a rank ended that regatta-init started. */
+struct rank_end {
+	uint32_t rank; /* global */
+	uint32_t exit_code;
+	uint32_t signal;   /* that ended it; 0: none */
+	uint64_t ended_ms; /* wall clock of the node */
+};
+extern const struct schema rank_end_schema;
+
 /* What an agent says of one task. */
 struct task_status {
 	uint64_t job;
@@ -212,6 +224,8 @@ struct task_status {
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;
 	uint64_t memory_peak_bytes;
+	struct rank_end *ends; /* ended: of its processes */
+	size_t ends_count;
 	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;
 	bool collecting; /* ended, but files are still being collected */

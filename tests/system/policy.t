@@ -117,6 +117,11 @@ ulimits: {nproc: 4096}
 matrix: {security: [[], [seccomp=unconfined]]}
 command: [/tool, append, /x/done, "1"]
 END
+run cli plan "$BED/needs.yaml"
+like "$out" "security=\[\] +n1 +capabilities: found SYS_NICE, allowed by the node's policy: nothing" \
+	"plan asks the nodes what their policies refuse"
+like "$out" "regatta policy suggest $BED/needs.yaml prints all" \
+	"and says how to allow it"
 must submit "$BED/needs.yaml"
 refused "capabilities: found SYS_NICE, allowed by .*: nothing" \
 	"a sweep that needs more"
@@ -129,6 +134,9 @@ security: [\"no-new-privileges\",\"seccomp=unconfined\"]
 ulimits: {\"core\":\"unlimited\",\"memlock\":\"unlimited\",\"nofile\":\"unlimited\",\"stack\":\"unlimited\",\"nproc\":4096}" \
 	"policy suggest prints the least that it needs"
 must reloaded 3
+ok 'wait_for "[[ \$(cli plan $BED/needs.yaml --format json | jq -c \".kept |
+	map(.refused)\") == \"[null,null]\" ]]" 10' \
+	"plan knows of the new policy"
 must submit "$BED/needs.yaml"
 must wait_sweep "$SWEEP" 30
 is "$(jobs_get "$SWEEP" 'map(.state) | unique | .[]')" completed \

@@ -124,7 +124,7 @@ static cJSON *describe_job(const struct job_info *job)
 			      job->text ? cJSON_CreateString(job->text)
 					: cJSON_CreateNull());
 	cJSON_AddArrayToObject(document, "others");
-	if (!cJSON_IsObject(job->reason) && job->failure)
+	if (!row_text(job->reason, "class") && job->failure)
 		cJSON_ReplaceItemInObjectCaseSensitive(
 			document, "class",
 			cJSON_CreateString(causes_class_name(CAUSE_OTHER)));

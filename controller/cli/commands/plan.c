@@ -227,8 +227,33 @@ static bool add_totals(const struct outlook *outlook, cJSON *plan)
 	       cJSON_AddBoolToObject(to, "cut", simulation->cut);
 }
 
-static int add_outlook(const struct outlook *outlook, cJSON *plan,
-		       struct error *err)
+/* What the policies of the nodes refuse of the cell, if there is anything. */
+static int add_refusals(const struct outlook *outlook, struct sweep *sweep,
+			size_t cell, cJSON *row, struct error *err)
+{
+	struct job_spec spec;
+	uint32_t repeats;
+	cJSON *refusals;
+
+	if (!outlook->snapshot.policies.count)
+		return 0;
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	refusals = node_policies_refusals(&outlook->snapshot.policies,
+					  spec.vendor, &spec.container, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (!refusals)
+		return -1;
+	if (cJSON_GetArraySize(refusals))
+		cJSON_AddItemToObject(row, "refused", refusals);
+	else
+		cJSON_Delete(refusals);
+	return 0;
+}
+
+static int add_outlook(const struct outlook *outlook, struct sweep *sweep,
+		       cJSON *plan, struct error *err)
 {
 	size_t cell = 0;
 	cJSON *row;
@@ -239,6 +264,8 @@ static int add_outlook(const struct outlook *outlook, cJSON *plan,
 		return 0;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
+		if (add_refusals(outlook, sweep, cell, row, err) < 0)
+			return -1;
 		if (!add_cell(outlook, cell++, row))
 			return error_nomem(err, "plan");
 	}
@@ -374,6 +401,53 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 	return cli_print_table(cli, "\n", table, err);
 }
 
+/* What nodes refuse, a line for each rule that the cell meets first. */
+static int print_refused(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "NODES", false },
+		{ "WHAT THEIR POLICY REFUSES", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row, *refusal, *node;
+	bool any = false;
+	char names[200];
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		cJSON_ArrayForEach(refusal, row_at(row, "refused"))
+		{
+			owned(strings_clear) struct strings nodes = { 0 };
+
+			cJSON_ArrayForEach(node, row_at(refusal, "nodes"))
+			{
+				if (strings_add(&nodes, node->valuestring,
+						err) < 0)
+					return -1;
+			}
+			table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+			table_cell(table, PLAIN, "%s",
+				   job_nodes(&nodes, names, sizeof(names)));
+			table_cell(table, YELLOW, "%s",
+				   row_text(refusal, "text"));
+			any = true;
+		}
+	}
+	if (!any)
+		return 0;
+	if (cli_print_table(cli, "\n", table, err) < 0)
+		return -1;
+	fprintf(cli->out,
+		"\nregatta policy suggest %s prints all that a "
+		"policy has to allow\n",
+		cli->args[0]);
+	return 0;
+}
+
 static void print_totals(struct cli *cli, const struct sweep *sweep)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
@@ -454,7 +528,8 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 {
 	if (print_kept(cli, plan, outlook->simulation, err) < 0 ||
 	    print_order(cli, plan, err) < 0 ||
-	    print_dropped(cli, plan, err) < 0)
+	    print_dropped(cli, plan, err) < 0 ||
+	    print_refused(cli, plan, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
 	if (sweep_totals(sweep)->kept)
@@ -477,7 +552,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return plan_pin(cli, &input, err);
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
-	    add_outlook(&outlook, plan, err) < 0)
+	    add_outlook(&outlook, input.sweep, plan, err) < 0)
 		return -1;
 	if (json ? cli_print_json(cli, plan, err) < 0
 		 : print_plan(cli, plan, input.sweep, &outlook, err) < 0)
@@ -512,8 +587,8 @@ const struct command command_plan = {
 	.help =
 		"Reads and checks the sweep file; SWEEP may be - for standard "
 		"input. When a controller is in reach, it also shows on which "
-		"nodes and in which waves the cells would run, and how long "
-		"they took before.",
+		"nodes and in which waves the cells would run, how long they "
+		"took before, and what the policies of nodes refuse.",
 	.example = "regatta plan first.yaml",
 	.fn = run_command,
 };

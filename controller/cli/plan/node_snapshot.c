@@ -21,6 +21,7 @@ void node_snapshot_clear(struct node_snapshot *snapshot)
 	}
 	free(snapshot->slots);
 	free(snapshot->names);
+	node_policies_clear(&snapshot->policies);
 	*snapshot = (struct node_snapshot){ 0 };
 }
 
@@ -86,6 +87,8 @@ int node_snapshot_add(struct node_snapshot *snapshot,
 	if (!snapshot->names[snapshot->count - 1] || !slot->vendor ||
 	    (slot->devices && read_chips(slot, node->chips) < 0))
 		return error_nomem(err, "nodes");
+	if (node_policies_add(&snapshot->policies, node, err) < 0)
+		return -1;
 	slot->labels = labels_text(node->labels);
 	slot->usable = !strcmp(node->state, "up") && !node->drained;
 	snapshot->usable += slot->usable;

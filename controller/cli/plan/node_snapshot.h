@@ -7,6 +7,7 @@
 #define CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
 
 #include "controller/cli/calls.h"
+#include "controller/cli/plan/node_policies.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/message/reply_nodes.h"
 
@@ -15,6 +16,7 @@ struct node_snapshot {
 	char **names; /* of each slot */
 	size_t count;
 	size_t usable;
+	struct node_policies policies;
 };
 
 void node_snapshot_clear(struct node_snapshot *snapshot);
