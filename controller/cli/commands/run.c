@@ -28,6 +28,7 @@
 #define ENGINE_DEFAULT "unix:///var/run/docker.sock"
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
+#define NODES_MS 60000   /* for those that Slurm starts */
 
 struct run_options {
 	struct options common;
@@ -36,6 +37,7 @@ struct run_options {
 	const char *engine_tls;
 	uint64_t devices;
 	bool keep;
+	bool slurm;
 };
 
 static struct run_options *given(const struct cli *cli)
@@ -47,6 +49,7 @@ struct run {
 	struct cli *cli;
 	struct input input;
 	struct folder folder;
+	struct allocation allocation; /* with --slurm */
 	struct daemons_config config;
 	char paths[4][PATH_MAX]; /* programs and images, for the config */
 	char credentials[PATH_MAX];
@@ -69,6 +72,7 @@ static void run_clear(struct run *run)
 	client_free(run->client);
 	daemons_free(run->daemons);
 	folder_clear(&run->folder);
+	allocation_clear(&run->allocation);
 	input_clear(&run->input);
 	cJSON_Delete(run->choices);
 	sd_event_unref(run->loop);
@@ -90,6 +94,10 @@ static int on_interrupt(sd_event_source *source,
 {
 	struct run *run = arg;
 
+	/* Slurm may say it more than once: it is no impatient person. */
+	if (run->config.allocation && info->ssi_signo == SIGTERM &&
+	    run->interrupts)
+		return 0;
 	run->interrupts++;
 	run->interrupted = true;
 	end_wait(run);
@@ -155,11 +163,18 @@ static int check_sweep(struct run *run, struct error *err)
 {
 	struct sweep *sweep = run->input.sweep;
 	const struct sweep_totals *totals = sweep_totals(sweep);
+	const struct allocation *allocation = run->config.allocation;
 	uint64_t devices = given(run->cli)->devices;
 
 	if (input_check_jobs(&run->input, run->cli, err) < 0)
 		return -1;
-	if (totals->nodes_max > 1)
+	if (allocation && totals->nodes_max > allocation->nodes.count)
+		return error_set(err, EINVAL,
+				 "%.80s: nodes: the sweep asks for up to %u, "
+				 "the allocation has %zu; expected as many",
+				 run->input.name, totals->nodes_max,
+				 allocation->nodes.count);
+	if (!allocation && totals->nodes_max > 1)
 		return error_set(err, EINVAL,
 				 "%.80s: nodes: the sweep asks for up to %u, "
 				 "but this machine is one node; expected 1, or "
@@ -235,9 +250,11 @@ static int find_parts(struct run *run, struct error *err)
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
 		config->engine_tls = environment->docker_certs;
+	if (config->allocation)
+		config->engine = options->engine;
 	if (find_credentials(run, err) < 0)
 		return -1;
-	return probe_engine(config->engine, err);
+	return config->allocation ? 0 : probe_engine(config->engine, err);
 }
 
 static void say_waiting(void *arg)
@@ -255,7 +272,8 @@ static int save_choices(struct run *run, struct error *err)
 	owned(json_free) cJSON *choices = cJSON_CreateObject();
 	char tls[PATH_MAX], credentials[PATH_MAX];
 
-	cJSON_AddStringToObject(choices, "engine", run->config.engine);
+	if (run->config.engine)
+		cJSON_AddStringToObject(choices, "engine", run->config.engine);
 	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
 		cJSON_AddStringToObject(choices, "engine_tls", tls);
 	if (options->common.images || (images && images[0]))
@@ -366,12 +384,23 @@ static int tell_devices(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Until the agent has said what it has: a sweep that comes before would be told
- * that there are no nodes. One that never does is said in other words.
+static size_t count_up(const struct reply_nodes *reply)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reply->nodes_count; i++)
+		count += !strcmp(reply->nodes[i].state, "up");
+	return count;
+}
+
+/* Until each agent has said what it has: a sweep that comes before would be
+ * told that there are no nodes. One that never does is said in other words.
  */
 static int await_node(struct run *run, struct error *err)
 {
-	int64_t end = clock_mono_ms() + NODE_MS;
+	const struct allocation *allocation = run->config.allocation;
+	int64_t end = clock_mono_ms() + (allocation ? NODES_MS : NODE_MS);
+	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
 
 	while (clock_mono_ms() < end) {
@@ -384,8 +413,8 @@ static int await_node(struct run *run, struct error *err)
 		if (client_query(run->client, &query, &answer, err) < 0)
 			return -1;
 		reply = answer.reply;
-		if (reply->nodes_count && !strcmp(reply->nodes->state, "up"))
-			return tell_devices(run, err);
+		if (count_up(reply) >= wanted)
+			return allocation ? 0 : tell_devices(run, err);
 		since = reply->since;
 	}
 	return 0;
@@ -649,7 +678,16 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	int rc;
 
-	if (check_words(cli, err) < 0 || open_folder(&run, err) < 0)
+	if (check_words(cli, err) < 0)
+		return -1;
+	if (given(cli)->slurm) {
+		if (allocation_read(&run.allocation, err) < 0)
+			return -1;
+		run.config.allocation = &run.allocation;
+	}
+	if (open_folder(&run, err) < 0 ||
+	    (run.config.allocation &&
+	     folder_add_agents(&run.folder, &run.allocation.nodes, err) < 0))
 		return -1;
 	rc = sd_event_new(&run.loop);
 	if (rc < 0)
@@ -690,6 +728,9 @@ static const struct option_rule rules[] = {
 			       "asks for)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "keep the controller and agent running until Ctrl-C" },
+	{ OPTION(run_options, "slurm", 0, OPTION_FLAG, slurm, NULL),
+	  .help = "inside an allocation of Slurm: an agent on each of its "
+		  "nodes" },
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
